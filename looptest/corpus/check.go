@@ -17,26 +17,26 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Verdict says whether a reply can be used. A reply is ok where it holds at least one call, and all of its
-// calls can be used.
+// Verdict says whether a reply can be used. A reply is ok if it has at least one call and all of its calls
+// can be used.
 type Verdict struct {
 	OK bool `json:"ok"`
-	// Class is what was wrong first; empty where the reply is ok.
+	// Class is that of the first failure; empty if the reply is ok.
 	Class fault.Class `json:"class,omitempty"`
 	Calls []Call      `json:"calls"`
-	// Issues are all that was wrong, call by call.
+	// Issues are all issues, call by call.
 	Issues []Issue `json:"issues,omitempty"`
-	// Feedback is all that the model would be told.
+	// Feedback is the text that the model would get.
 	Feedback string `json:"feedback,omitempty"`
 }
 
-// Call is a call that a reply was found to hold.
+// Call is a call that was found in a reply.
 type Call struct {
-	// Tool is the name of the tool; of an unknown tool the name as it was written.
+	// Tool is the name of the tool, or the name as written for an unknown tool.
 	Tool string `json:"tool"`
-	// Arguments are nil where they cannot be read.
+	// Arguments are nil if they cannot be read.
 	Arguments json.RawMessage `json:"arguments"`
-	// Repairs are what it took to read the call.
+	// Repairs are those that were needed to read the call.
 	Repairs []extract.Repair `json:"repairs"`
 }
 
@@ -55,7 +55,7 @@ type Issue struct {
 // String is the issue for people.
 func (i Issue) String() string { return i.text }
 
-// Check says of each reply to a question what a run would make of it as its first reply. A nil policy is
+// Check returns the verdict on each reply to a question, as that of a run that gets it first. A nil policy is
 // the default one.
 func Check(q Question, p *policy.Set) ([]Verdict, error) {
 	verdicts := make([]Verdict, len(q.Replies))
@@ -68,11 +68,11 @@ func Check(q Question, p *policy.Set) ([]Verdict, error) {
 	return verdicts, nil
 }
 
-// undecided is a planner that is never asked. With a planner, a run whose only attempt failed stands still,
-// and what the model would be told of it can be seen.
+// undecided is a planner that is never asked. A run with a planner stops at a failed attempt to ask it, so
+// the feedback can be read.
 var undecided = planner.PlannerFunc(nil)
 
-// CheckReply is [Check] of one reply to a model that was offered tools.
+// CheckReply is [Check] of one reply, with the tools that the model was offered.
 func CheckReply(r message.Reply, tools *tool.Set, p *policy.Set) (Verdict, error) {
 	s, err := session.New(session.Config{ID: "check"})
 	if err != nil {
@@ -123,7 +123,7 @@ func issuesOf(call *int, issues []fault.Issue) []Issue {
 	return all
 }
 
-// feedbackOf is what the model is told after its reply.
+// feedbackOf is the feedback after a reply.
 func feedbackOf(st machine.State) string {
 	var words []string
 	for _, m := range st.Transcript() {

@@ -1,4 +1,4 @@
-// Package corpus checks and plays recorded replies: what models really answered to questions with tools.
+// Package corpus checks and plays recorded replies of models to questions with tools.
 //
 // A corpus is a text with one question a line, as JSON (see [Read]):
 //
@@ -7,7 +7,8 @@
 //	 "replies": [{"text": "book(nights=2)"}, {"tool_calls": [{"name": "book", "arguments": "{}"}]}],
 //	 "ladder": [1, 0]}
 //
-// [Check] says of each reply whether its calls can be used and what the model would be told. [Config.Play]
-// plays a question as a whole run, whose model gives the replies of the ladder in order. [Summary] adds
-// runs up. No tool is run, no clock is read, and the same corpus gives the same figures on every machine.
+// [Check] returns for each reply whether its calls can be used, and the feedback that the model would get.
+// [Config.Play] plays a question as a whole run, whose model gives the replies of the ladder in order.
+// [Summary] adds up runs. No tool is run and no clock is read. The same corpus gives the same figures on
+// every machine.
 package corpus

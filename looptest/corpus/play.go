@@ -17,23 +17,22 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Config says how questions are played. The zero value plays under the default policy and records in
-// memory.
+// Config says how questions are played. The zero value has the default policy and records in memory.
 type Config struct {
-	// Policy is that of the runs; nil means [policy.DefaultSet].
+	// Policy is the policy of the runs; nil means [policy.DefaultSet].
 	Policy *policy.Set
-	// Seed is what jitter is drawn from; empty means each question's id.
+	// Seed is the seed of the jitter; empty means the id of each question.
 	Seed string
-	// Journals keeps the journal of each run under the question's id. A run whose journal is there already
-	// goes on where that ends. Nil means one in memory for each run.
+	// Journals keeps the journal of each run under the question's id. A run that has a journal already
+	// continues at its end. Nil means a journal in memory for each run.
 	Journals journal.Store
 	// Settings are those of the journals.
 	Settings journal.Settings
 }
 
-// Run is what came of a question that was played.
+// Run is the result of a question that was played.
 type Run struct {
-	// Attempt is the number of the reply that was accepted, from 1; 0 where none was.
+	// Attempt is the number of the accepted reply, from 1; 0 if none was accepted.
 	Attempt int
 	// Feedback counts the records of feedback.
 	Feedback int
@@ -41,13 +40,13 @@ type Run struct {
 	Reasons map[policy.Reason]int
 	// Digest is the SHA-256 of the run's trace ([journal.Trace]): all events, decisions, waits and prompts.
 	Digest [sha256.Size]byte
-	// State is that of the core at the end.
+	// State is the state of the core at the end.
 	State machine.State
 }
 
-// Play runs one question from its prompt to its end: attempt k of the model is the k-th reply of the
-// ladder, and the run ends with the first reply whose calls are all accepted, when the policy allows no
-// further attempt, or when there is no further reply. An error names the question's place.
+// Play runs one question. Attempt k gets the k-th reply of the ladder. The run ends with the first reply
+// whose calls are all accepted, when the policy allows no further attempt, or when there is no further reply.
+// An error names the question's place.
 func (c Config) Play(ctx context.Context, q Question) (Run, error) {
 	if c.Journals == nil {
 		c.Journals = &looptest.Store{}
@@ -62,7 +61,7 @@ func (c Config) Play(ctx context.Context, q Question) (Run, error) {
 	return Run{}, fmt.Errorf("%s: session %q: %w", q.Place, q.ID, err)
 }
 
-// play begins a run or goes on with the recorded one.
+// play begins a run or continues the recorded one.
 func (c Config) play(ctx context.Context, q Question) (st machine.State, err error) {
 	j, err := journal.Open(ctx, c.Journals, q.ID, c.Settings)
 	if err != nil {
@@ -103,8 +102,8 @@ func (c Config) play(ctx context.Context, q Question) (st machine.State, err err
 	return drive(runner, q.script(), effects)
 }
 
-// drive carries out what the core asks for until it stops or the script is out of replies. The reply to a
-// call is that of the call's turn.
+// drive carries out the effects until the core stops or the script has no further reply. The reply to a call
+// is that of its turn.
 func drive(runner *loop.Runner, script []message.Reply, effects []machine.Effect) (machine.State, error) {
 	defer runner.Close()
 	var err error
@@ -121,15 +120,15 @@ func drive(runner *loop.Runner, script []message.Reply, effects []machine.Effect
 	return runner.State(), err
 }
 
-// over reports whether there is nothing left to do in a recorded run: it has stopped, or asks for a reply
-// that the script does not have.
+// over reports whether a recorded run has ended: it has stopped, or it asks for a reply that the script does
+// not have.
 func over(past *journal.Fold, q Question) bool {
 	asked := past.Asked
 	return past.State.Phase == machine.Stopped ||
 		asked.Kind == machine.CallModel && asked.Model.Turn > len(q.script())
 }
 
-// fits says what a run was recorded under that is not what it is to be played under.
+// fits returns an error if a run was recorded with another config or question.
 func fits(past *journal.Fold, q Question, cfg loop.Config) error {
 	m, err := cfg.Machine()
 	if err != nil {
@@ -147,7 +146,7 @@ func fits(past *journal.Fold, q Question, cfg loop.Config) error {
 	return nil
 }
 
-// account reads what happened from the journal.
+// account reads the counts of a run from its journal.
 func (c Config) account(ctx context.Context, q Question, st machine.State) (Run, error) {
 	run := Run{Feedback: len(st.Session.Feedback()), Reasons: map[policy.Reason]int{}, State: st}
 	if st.Outcome != nil && st.Outcome.OK {

@@ -16,22 +16,23 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// maxLine is the longest line of a corpus that is read, in bytes.
+// maxLine is the most bytes of a line of a corpus.
 const maxLine = 64 << 20
 
 // Question is one line of a corpus.
 type Question struct {
 	// ID names the question. It is also the id of the session that [Config.Play] runs.
 	ID string
-	// Prompt is the question: its text, or its JSON where it is no string.
+	// Prompt is the text of the question, or its JSON if it is not a string.
 	Prompt string
 	// Tools are on offer. They cannot be run.
 	Tools *tool.Set
-	// Replies are what models answered.
+	// Replies are the recorded replies of models.
 	Replies []message.Reply
-	// Ladder has the indexes of the replies that a run gets, in order; empty for all replies as they stand.
+	// Ladder has the indexes of the replies that a run gets, in order; empty means all replies in their
+	// order.
 	Ladder []int
-	// Place is where the line stands, such as "corpus.jsonl:3", for errors.
+	// Place is the place of the line, such as "corpus.jsonl:3", for errors.
 	Place string
 }
 
@@ -61,9 +62,9 @@ type line struct {
 const shape = `{"id", "question", "tools": [{"name", "description", "parameters"}], ` +
 	`"replies": [{"text", "tool_calls": [{"name", "arguments"}]}], "ladder"}`
 
-// Read yields the questions of a corpus in order; name is that of the corpus in errors. Blank lines are
-// passed over, and so are members that are not in shape. An error names the line and is the last thing
-// that is yielded. A corpus without a question is an error, and so are two questions of one id.
+// Read yields the questions of a corpus in order. name is the name of the corpus in errors. Blank lines and
+// unknown members are skipped. An error names the line and is yielded last. A corpus without a question is an
+// error, and so are two questions with one id.
 func Read(name string, in io.Reader) iter.Seq2[Question, error] {
 	return func(yield func(Question, error) bool) {
 		lines := bufio.NewScanner(in)
@@ -138,7 +139,7 @@ func parse(text []byte) (q Question, err error) {
 	return q, nil
 }
 
-// script is what the model of a run answers, in order.
+// script has the replies of a run's model, in order.
 func (q Question) script() []message.Reply {
 	if len(q.Ladder) == 0 {
 		return q.Replies
@@ -150,12 +151,12 @@ func (q Question) script() []message.Reply {
 	return script
 }
 
-// errNotRun says that a tool of a file has no code.
+// errNotRun is the error of a tool of a corpus, which has no code.
 var errNotRun = errors.New("a tool that is only described cannot be run")
 
 func notRun(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, errNotRun }
 
-// Tools makes tools that can be checked, and not run. The error names each description that cannot be used.
+// Tools makes tools that can be checked but not run. The error names each description that cannot be used.
 func Tools(described []Tool) (*tool.Set, error) {
 	if len(described) == 0 {
 		return nil, errors.New("no tools: give at least one")

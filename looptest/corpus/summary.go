@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Summary adds up what came of questions that were played. The zero value is that of none.
+// Summary adds up runs. The zero value is that of no run.
 type Summary struct {
 	Sessions  int `json:"sessions"`
 	Succeeded int `json:"succeeded"`
@@ -51,7 +51,7 @@ func (s *Summary) Add(r Run) {
 	s.Events = hex.EncodeToString(s.digests.Sum(nil))
 }
 
-// Tally counts verdicts. The zero value is that of none.
+// Tally counts verdicts. The zero value is that of no verdict.
 type Tally struct {
 	Replies, OK int
 	// Classes counts the replies that are not ok.
