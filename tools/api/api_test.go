@@ -75,6 +75,13 @@ func TestEveryExportedNameHasALine(t *testing.T) {
 	}, d.lines)
 }
 
+func TestNamesOfTheCompilerAreLeftOut(t *testing.T) {
+	assert.Equal(t, "func A(n int) error", asWritten("func A(n int) (#rv1 error)"))
+	assert.Equal(t, "func A() func() error", asWritten("func A() (#rv1 func() error)"))
+	assert.Equal(t, "func A() (int, error)", asWritten("func A() (#rv1 int, #rv2 error)"))
+	assert.Equal(t, "func A() (n int, err error)", asWritten("func A() (n int, err error)"))
+}
+
 func TestEveryChangedLineIsNamed(t *testing.T) {
 	before := map[string]string{"loop.txt": "func A()\nfunc B()\n", "gone.txt": "func Gone()\n", "same.txt": "func Same()\n"}
 	now := map[string]string{"loop.txt": "func A(n int)\nfunc B()\n", "new.txt": "func New()\n", "same.txt": "func Same()\n"}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -111,10 +112,23 @@ func describe(p *types.Package) pkg {
 			continue
 		}
 		d.names++
-		d.lines = append(d.lines, object(o, short)...)
+		for _, line := range object(o, short) {
+			d.lines = append(d.lines, asWritten(line))
+		}
 	}
 	slices.Sort(d.lines)
 	return d
+}
+
+// madeNames match the names that the compiler gives to results of a function that ranges over an iterator.
+var madeNames = [...]*regexp.Regexp{regexp.MustCompile(`\(#rv1 ([^,]*)\)$`), regexp.MustCompile(`#rv\d+ (.)`)}
+
+// asWritten is a line without the names that the compiler has made.
+func asWritten(line string) string {
+	for _, made := range madeNames {
+		line = made.ReplaceAllString(line, "$1")
+	}
+	return line
 }
 
 // object is the line of a name, and those of its fields and methods.
