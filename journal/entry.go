@@ -131,7 +131,7 @@ func (p *player) readBatches(batches chan<- []entry, stopped <-chan struct{}) er
 func (p *player) readBatch() ([]entry, error) {
 	batch, from := make([]entry, 0, batchLines), p.r.Offset()
 	for len(batch) < batchLines && p.r.Offset()-from < batchBytes {
-		e, err := p.read()
+		e, err := p.r.entry()
 		if err != nil {
 			return batch, err
 		}

@@ -12,8 +12,6 @@ import (
 type Replaying struct {
 	// Key is the secret key of a redacted journal. Without it the digests of prompts are not compared.
 	Key []byte
-	// Progress, if not nil, is called from time to time with the bytes and lines read so far.
-	Progress func(bytes, lines int64)
 }
 
 // Report is the result of a replay.
@@ -67,28 +65,14 @@ func Replay(in io.Reader, o Replaying) (Report, error) {
 // player folds a journal line by line.
 type player struct {
 	*Fold
-	o      Replaying
 	r      *Reader
 	report Report
-	// told is where Progress was last called, and forgot where messages were last dropped.
-	told, forgot int64
+	// forgot is where messages were last dropped.
+	forgot int64
 }
 
 func newPlayer(in io.Reader, o Replaying) *player {
-	return &player{Fold: NewFold(o.Key), o: o, r: NewReader(in)}
-}
-
-// progressBytes is how many bytes are read between two calls of Progress.
-const progressBytes = 1 << 20
-
-// read reads the next line.
-func (p *player) read() (entry, error) {
-	e, err := p.r.entry()
-	if err == nil && p.o.Progress != nil && e.end-p.told >= progressBytes {
-		p.told = e.end
-		p.o.Progress(e.end, e.line)
-	}
-	return e, err
+	return &player{Fold: NewFold(o.Key), r: NewReader(in)}
 }
 
 // take folds a line and counts it.

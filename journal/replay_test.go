@@ -163,20 +163,14 @@ func TestARedactedJournalIsComparedByItsKey(t *testing.T) {
 	require.ErrorIs(t, err, journal.ErrRedacted)
 }
 
-// A journal may be long: what was said is let go, and the decisions are the same.
-func TestAReplayTellsHowFarItIs(t *testing.T) {
+// The replay of a long journal drops messages on the way. The decisions are the same.
+func TestALongJournalIsReplayed(t *testing.T) {
 	long := longJournal(t, 400, 32<<10)
-	var told []int64
-	report, err := journal.Replay(bytes.NewReader(long), journal.Replaying{Progress: func(bytes, lines int64) {
-		told = append(told, bytes)
-		assert.Positive(t, lines)
-	}})
+	report, err := journal.Replay(bytes.NewReader(long), journal.Replaying{})
 	require.NoError(t, err)
 	assert.Equal(t, int64(len(long)), report.Bytes)
 	assert.True(t, report.Ended)
-	assert.IsIncreasing(t, told)
-	assert.Greater(t, len(told), len(long)>>21)
-	assert.Greater(t, len(long), 16<<20, "so much that what was said is let go on the way")
+	assert.Greater(t, len(long), 16<<20, "long enough for messages to be dropped")
 }
 
 func TestWhatAReaderGivesIsGivenOn(t *testing.T) {

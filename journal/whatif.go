@@ -179,7 +179,7 @@ type occurrence struct {
 // next reads one line.
 func (a *asking) next() error {
 	before, asked := a.State, a.Asked
-	e, err := a.read()
+	e, err := a.r.entry()
 	if err == nil {
 		err = a.take(&e)
 	}
