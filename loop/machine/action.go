@@ -40,15 +40,7 @@ func (s *step) shutAll(fits func(*Action) bool) {
 }
 
 // policyOf returns the policy of an action, which is read-only.
-func (s *step) policyOf(action string) *policy.RetryPolicy { return s.rules().of(action) }
-
-// rules returns the current policies.
-func (s *step) rules() *policies {
-	if s.policies == nil {
-		s.policies = policiesOf(s.Policy)
-	}
-	return s.policies
-}
+func (s *step) policyOf(action string) *policy.RetryPolicy { return s.policies.of(action) }
 
 // key returns the jitter key of an action on a plane. It is zero if the wait after f under p has no jitter.
 func (s *step) key(
@@ -236,7 +228,7 @@ func reducerFailure(name string, e *fault.ReducerError) fault.Failure {
 	}
 }
 
-func (s *step) transportPolicy() *policy.RetryPolicy { return &s.rules().transport }
+func (s *step) transportPolicy() *policy.RetryPolicy { return &s.policies.transport }
 
 // judgeTransport decides on a failed attempt of the transport plane and records it. The model is not told.
 func (s *step) judgeTransport(name string, attempt int, f fault.Failure, waited time.Duration) *Decision {

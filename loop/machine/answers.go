@@ -108,7 +108,7 @@ func (end *ToolEnd) issues() int {
 }
 
 // left returns what is left of the limits for the answer to a call that ended.
-func (s *step) left(c *BatchCall) feedback.Limits {
+func (s *step) left() feedback.Limits {
 	lim, told := s.Config.Limits, s.Batch.Told
 	lim.MaxIssues -= told.MaxIssues
 	lim.MaxBytes -= told.MaxBytes + s.Batch.titled(s.ev.Tool.Index)

@@ -17,43 +17,21 @@ type policies struct {
 	toolTransport map[string]*policy.RetryPolicy
 }
 
-// defaults are the policies of a set with empty layers.
-var defaults = makePolicies(&policy.Set{})
-
 // policiesOf returns the policies of a set.
 func policiesOf(set *policy.Set) *policies {
-	silent := len(set.Tools) == 0 && len(set.ToolTransport) == 0
-	for _, l := range [...]*policy.Layer{&set.Global, &set.Answer, &set.Call, &set.Adjusted, &set.Transport} {
-		silent = silent && l.IsZero()
-	}
-	if silent {
-		return defaults
-	}
-	return makePolicies(set)
-}
-
-func makePolicies(set *policy.Set) *policies {
-	all := set.Tools
-	without := *set
-	without.Tools = nil
+	others := *set
+	others.Tools = nil
 	p := &policies{
-		answer: policy.Effective(set, AnswerAction), tool: policy.Effective(&without, noTool),
+		answer: policy.Effective(set, AnswerAction), tool: policy.Effective(&others, noTool),
 		transport: policy.EffectiveTransport(set),
+		own:       make(map[string]*policy.RetryPolicy, len(set.Tools)),
 	}
+	for _, name := range slices.Sorted(maps.Keys(set.Tools)) {
+		p.own[name] = new(policy.Effective(set, name))
+	}
+	p.toolTransport = make(map[string]*policy.RetryPolicy, len(set.ToolTransport))
 	for _, name := range slices.Sorted(maps.Keys(set.ToolTransport)) {
-		if p.toolTransport == nil {
-			p.toolTransport = make(map[string]*policy.RetryPolicy, len(set.ToolTransport))
-		}
-		own := policy.EffectiveToolTransport(set, name)
-		p.toolTransport[name] = &own
-	}
-	if len(all) == 0 {
-		return p
-	}
-	p.own = make(map[string]*policy.RetryPolicy, len(all))
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		own := policy.Effective(set, name)
-		p.own[name] = &own
+		p.toolTransport[name] = new(policy.EffectiveToolTransport(set, name))
 	}
 	return p
 }

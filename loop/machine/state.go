@@ -425,11 +425,7 @@ func (st State) Left(asked Effect) Effect {
 // Attempt returns the position of an open action of the correction plane. Attempt is 0 if the action is not
 // open.
 func (st State) Attempt(action string) Position {
-	rules := st.policies
-	if rules == nil {
-		rules = policiesOf(st.Policy)
-	}
-	at := Position{Action: action, MaxAttempts: rules.of(action).MaxAttempts}
+	at := Position{Action: action, MaxAttempts: st.policies.of(action).MaxAttempts}
 	if a := st.find(action); a != nil {
 		at.Attempt = a.Attempt
 	}

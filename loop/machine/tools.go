@@ -141,7 +141,7 @@ func (s *step) run() error {
 	}
 	runs := s.Batch.runs(make([]ToolRun, 0, s.Batch.left()))
 	for n := range runs {
-		runs[n].Timeout = max(s.rules().transportOf(runs[n].Tool).Timeout, 0)
+		runs[n].Timeout = max(s.policies.transportOf(runs[n].Tool).Timeout, 0)
 	}
 	s.copyBatch().Cursor = runs[0].Index
 	s.Phase = Running
@@ -296,7 +296,7 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	}
 	d := s.refuse(c.Tool, e, c.Arguments)
 	s.settle(c)
-	c.answer(s.correct(d, f.Issues, s.left(c)), true)
+	c.answer(s.correct(d, f.Issues, s.left()), true)
 	return nil
 }
 
@@ -321,12 +321,12 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 	}
 	d := s.fail(c.Tool, &f, Signature(c.Tool, c.Arguments, f), "")
 	s.settle(c)
-	c.answer(s.correct(d, f.Issues, s.left(c)), true)
+	c.answer(s.correct(d, f.Issues, s.left()), true)
 	return nil
 }
 
 func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
-	c.answer(failedWords(end.Text, s.left(c)), true)
+	c.answer(failedWords(end.Text, s.left()), true)
 	c.Failed = true
 	s.hearToolFailed(c, fault.ToolExecution, end.Text)
 	return nil

@@ -27,7 +27,7 @@ func (s *step) correct(d *Decision, issues []fault.Issue, lim feedback.Limits) s
 
 // sibling returns the text for a call whose action was already decided with another call of the reply.
 func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
-	left := s.left(c)
+	left := s.left()
 	if !hasRoom(left) {
 		return untold
 	}
