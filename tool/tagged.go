@@ -3,7 +3,8 @@ package tool
 import (
 	"maps"
 	"slices"
-	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
@@ -41,11 +42,9 @@ func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extrac
 	return values.json(), repairs
 }
 
-var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
-
 // ruleAt is the rule by which an argument itself is refused; empty where it is not.
 func ruleAt(issues []fault.Issue, name string) string {
-	place := "/" + pointerEscaper.Replace(name)
+	place := string(jsontext.Pointer("").AppendToken(name))
 	at := slices.IndexFunc(issues, func(i fault.Issue) bool { return i.Pointer == place })
 	if at < 0 {
 		return ""

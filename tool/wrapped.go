@@ -54,13 +54,6 @@ func unwrapped(t *Tool, args []byte) []byte {
 
 // json is the object as JSON, its members in order.
 func (m members) json() []byte {
-	text := []byte{'{'}
-	for n, name := range slices.Sorted(maps.Keys(m)) {
-		if n > 0 {
-			text = append(text, ',')
-		}
-		text, _ = canon.AppendString(text, name)
-		text = append(append(text, ':'), m[name]...)
-	}
-	return append(text, '}')
+	text, _ := json.Marshal(m) // cannot fail: all values are JSON
+	return text
 }
