@@ -19,84 +19,18 @@ func decoderPhrase(t reflect.Type) string {
 	return "a value that reads as " + t.Name()
 }
 
-// keywordOf names rules by their JSON Schema keyword, so that the same fault has the same name whoever found
-// it.
-var keywordOf = map[class]wording{
-	classString: `
-required: minLength
-min: minLength
-gte: minLength
-gt: minLength
-max: maxLength
-lte: maxLength
-lt: maxLength
-len: length
-eq: const
-oneof: enum
-ne: not
-noneof: not
-`,
-	classInt: `
-required: not
-min: minimum
-gte: minimum
-gt: exclusiveMinimum
-max: maximum
-lte: maximum
-lt: exclusiveMaximum
-eq: const
-len: const
-oneof: enum
-ne: not
-noneof: not
-`,
-	classBool: `
-required: const
-eq: const
-ne: not
-`,
-	classList: `
-min: minItems
-gte: minItems
-gt: minItems
-max: maxItems
-lte: maxItems
-lt: maxItems
-len: length
-eq: length
-ne: not
-unique: uniqueItems
-`,
-	classMap: `
-min: minProperties
-gte: minProperties
-gt: minProperties
-max: maxProperties
-lte: maxProperties
-lt: maxProperties
-len: length
-eq: length
-ne: not
-`,
-	classStruct: "\nrequired: minProperties\n",
-}
-
-// ruleName is the name of a rule in an issue: the JSON Schema keyword where there is one, else the validation
-// tag.
+// ruleName is the name of a rule in an issue: the JSON Schema keyword where there is one, so that the same
+// fault has the same name whoever found it; else the validation tag.
 func ruleName(r rule, c class) string {
-	if len(r.alts) > 0 {
-		return "anyOf"
-	}
-	if c == classUint || c == classFloat {
-		c = classInt
-	}
-	if name, ok := keywordOf[c].of(r.tag); ok {
-		return name
-	}
-	if r.tag == "required" { // what is there is not missing
-		return "not"
-	}
 	switch sr := stringRuleOf(r.tag); {
+	case len(r.alts) > 0:
+		return "anyOf"
+	case r.tag == "required" && c == classStruct:
+		return "minProperties"
+	case r.tag == "required": // what is there is not missing
+		return "not"
+	case r.tag == "unique" && c == classList:
+		return "uniqueItems"
 	case sr.format != "":
 		return "format"
 	case sr.pattern != "":
