@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"bytes"
-	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -75,13 +73,11 @@ func goTypeOf(t reflect.Type) (*goType, error) {
 	if err != nil {
 		return nil, err
 	}
-	var text bytes.Buffer
-	enc := stdjson.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(doc); err != nil {
+	text, err := marshalPlain(doc)
+	if err != nil {
 		return nil, fmt.Errorf("schema: %s: %w", t, err)
 	}
-	s, err := Compile(text.Bytes())
+	s, err := Compile(text)
 	if err != nil {
 		return nil, fmt.Errorf("%w (of %s)", err, t)
 	}
