@@ -100,24 +100,12 @@ func (n *node) items() *node {
 	return items
 }
 
-// plain are the constraints a description tells, each with the types it is for.
-var plain = []struct {
-	keyword string
-	types   []string
-}{
-	{"minimum", []string{"integer", "number"}}, {"exclusiveMinimum", []string{"integer", "number"}},
-	{"maximum", []string{"integer", "number"}}, {"exclusiveMaximum", []string{"integer", "number"}},
-	{"multipleOf", []string{"integer", "number"}},
-	{"minLength", []string{"string"}}, {"maxLength", []string{"string"}}, {"pattern", []string{"string"}}, {"format", []string{"string"}}, {"contentEncoding", []string{"string"}},
-	{"minItems", []string{"array"}}, {"maxItems", []string{"array"}},
-}
-
 // details are the plain constraints of a node, and of what it adds in allOf, that concern its types.
 func (n *node) details(types []string) []string {
 	var details []string
 	for _, sub := range append([]*node{n}, n.all...) {
 		at := sub.raw
-		for _, p := range plain {
+		for _, p := range phrases {
 			said := says(at, p.keyword)
 			fits := slices.ContainsFunc(types, func(t string) bool { return slices.Contains(p.types, t) })
 			if said && fits && (p.types[0] == "string" || len(literal(at[p.keyword])) <= maxDigits) {

@@ -28,23 +28,27 @@ type phraseRow struct {
 	of      string // the member, where it is not the keyword's own
 	marks   string // the member, where the keyword's own is just true
 	twin    string // the other bound: where both are the same, there is one right number
+
+	types []string // descriptions of these types have the constraint too
 }
+
+var numeric, textual, listed = []string{"integer", "number"}, []string{"string"}, []string{"array"}
 
 var phrases = [...]phraseRow{
 	{keyword: "enum", value: oneOf},
 	{keyword: "const", value: literal},
-	{keyword: "minimum", before: "at least ", value: literal},
-	{keyword: "maximum", before: "at most ", value: literal},
-	{keyword: "exclusiveMinimum", before: "more than ", value: literal, marks: "minimum"},
-	{keyword: "exclusiveMaximum", before: "less than ", value: literal, marks: "maximum"},
-	{keyword: "multipleOf", before: "a multiple of ", value: literal},
-	{keyword: "minLength", before: "at least ", value: characters, twin: "maxLength"},
-	{keyword: "maxLength", before: "at most ", value: characters, twin: "minLength"},
-	{keyword: "pattern", value: matching},
-	{keyword: "format", value: formatPhrase},
-	{keyword: "contentEncoding", before: "a ", value: textOf, after: " string"},
-	{keyword: "minItems", before: "at least ", value: items, twin: "maxItems"},
-	{keyword: "maxItems", before: "at most ", value: items, twin: "minItems"},
+	{keyword: "minimum", before: "at least ", value: literal, types: numeric},
+	{keyword: "exclusiveMinimum", before: "more than ", value: literal, marks: "minimum", types: numeric},
+	{keyword: "maximum", before: "at most ", value: literal, types: numeric},
+	{keyword: "exclusiveMaximum", before: "less than ", value: literal, marks: "maximum", types: numeric},
+	{keyword: "multipleOf", before: "a multiple of ", value: literal, types: numeric},
+	{keyword: "minLength", before: "at least ", value: characters, twin: "maxLength", types: textual},
+	{keyword: "maxLength", before: "at most ", value: characters, twin: "minLength", types: textual},
+	{keyword: "pattern", value: matching, types: textual},
+	{keyword: "format", value: formatPhrase, types: textual},
+	{keyword: "contentEncoding", before: "a ", value: textOf, after: " string", types: textual},
+	{keyword: "minItems", before: "at least ", value: items, twin: "maxItems", types: listed},
+	{keyword: "maxItems", before: "at most ", value: items, twin: "minItems", types: listed},
 	{keyword: "uniqueItems", before: "items that all differ"},
 	{keyword: "contains", before: "an item as the schema's contains describes it"},
 	{keyword: "minContains", before: "at least ", value: items, after: " as described", twin: "maxContains"},
@@ -205,18 +209,16 @@ func clipTo(s string, limit int) string {
 	return s[:cut] + "…"
 }
 
-// marshalPlain writes a decoded value as JSON with sorted members and nothing escaped that need not be.
+// marshalPlain writes a value as JSON with sorted members and nothing escaped that need not be.
 func marshalPlain(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// jsonText writes a decoded value as JSON, members sorted.
+// jsonText is marshalPlain for a value that was decoded from JSON.
 func jsonText(v any) string {
 	text, _ := marshalPlain(v)
 	return string(text)
