@@ -221,3 +221,17 @@ func TestAModelIsToldTheNumberOrBooleanThatARuleRefused(t *testing.T) {
 		"/nights": "40", "/rate": "1.50", "/long": "", "/quiet": "false", "/city": "", "/guests": "", "/pin": "", "/floor": "", "/to": "2", "/pets/count": "",
 	}, sent)
 }
+
+func TestAPostalCodeIsOfTheCountryInAnotherField(t *testing.T) {
+	type address struct {
+		Country string `json:"country"`
+		Code    string `json:"code" validate:"postcode_iso3166_alpha2_field=Country"`
+	}
+	typed, err := schema.For[address]()
+	require.NoError(t, err)
+	assert.Contains(t, string(typed.Schema().JSON()), `"Must be a postal code of the country in the field country."`)
+	assert.Empty(t, decoded[address](t, `{"country":"PT","code":"1100-048"}`))
+	assert.Equal(t, []string{
+		"code: expected a postal code of the country in the field country, got string [postcode_iso3166_alpha2_field rules]",
+	}, decoded[address](t, `{"country":"PT","code":"11000"}`))
+}

@@ -102,19 +102,11 @@ type ruleSet struct {
 	elems *ruleSet
 }
 
-// relational are the rules that look at other fields; no JSON Schema can say them.
-var relational = []string{
-	"eqfield", "nefield", "gtfield", "gtefield", "ltfield", "ltefield", "eqcsfield", "necsfield", "gtcsfield", "gtecsfield",
-	"ltcsfield", "ltecsfield", "fieldcontains", "fieldexcludes", "required_if", "required_unless", "required_with",
-	"required_with_all", "required_without", "required_without_all", "excluded_if", "excluded_unless", "excluded_with",
-	"excluded_with_all", "excluded_without", "excluded_without_all", "skip_unless", "postcode_iso3166_alpha2_field",
-}
-
+// relational reports whether the rule looks at other fields; no JSON Schema can say that.
 func (r rule) relational() bool {
-	if slices.Contains(relational, r.tag) {
-		return true
-	}
-	return slices.ContainsFunc(r.alts, rule.relational)
+	_, compares := relationPhrases.of(r.tag)
+	_, conditional := conditionPhrases.of(r.tag)
+	return compares || conditional || slices.ContainsFunc(r.alts, rule.relational)
 }
 
 // omits reports whether the rule ends the checking of an empty value.

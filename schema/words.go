@@ -218,6 +218,7 @@ ltcsfield: less than the field %
 ltecsfield: at most the field %
 fieldcontains: a string that contains the field %
 fieldexcludes: a string that does not contain the field %
+postcode_iso3166_alpha2_field: a postal code of the country in the field %
 required_with: to be given when any of % is given
 required_with_all: to be given when all of % are given
 required_without: to be given when any of % is not given
