@@ -74,34 +74,48 @@ const (
 	orUnlimited = ", or the word unlimited"
 )
 
+// endless is a type whose values may be [Unlimited] too.
+func endless[T int | time.Duration](t Type[T]) Type[T] {
+	return Type[T]{
+		Read: func(r *Reader, path string, n Node, into *T) bool {
+			if n.Kind == Text && n.Text == unlimited {
+				*into = Unlimited
+				return true
+			}
+			return t.Read(r, path, n, into)
+		},
+		Write: func(v T) any {
+			if v == Unlimited {
+				return unlimited
+			}
+			return t.write(v)
+		},
+		Check: func(v T, f Faults) {
+			if v != Unlimited {
+				t.Check(v, f)
+			}
+		},
+	}
+}
+
 // Count is a whole number of at least so many, or [Unlimited]. The rest is for errors: what it counts, and
 // what to write instead.
 func Count(least int, what, instead string) Type[int] {
-	return Type[int]{
+	return endless(Type[int]{
 		Read: func(r *Reader, path string, n Node, into *int) bool {
-			switch {
-			case n.Kind == Text && n.Text == unlimited:
-				*into = Unlimited
-				return true
-			case n.Kind != Number && !isDigits(n):
+			if n.Kind != Number && !isDigits(n) {
 				r.Expected(path, n, "a whole number"+orUnlimited)
 				return false
 			}
 			return r.Count(path, n, fmt.Sprintf("write %d or more%s", least, orUnlimited), into)
 		},
-		Write: func(n int) any {
-			if n == Unlimited {
-				return unlimited
-			}
-			return n
-		},
 		Check: func(n int, f Faults) {
-			if n < least && n != Unlimited {
+			if n < least {
 				f.Add("%d is no %s; write %s, or \"unlimited\"", n, what, instead)
 			}
 			checkMost(n, f)
 		},
-	}
+	})
 }
 
 // checkMost refuses what only some machines can count.
@@ -173,38 +187,24 @@ var Repeats = Type[int]{
 }
 
 // Duration is a duration of 0 or more.
-var Duration = Type[time.Duration]{
-	Read: func(r *Reader, path string, n Node, into *time.Duration) bool {
-		return r.duration(path, n, "", into)
-	},
-	Write: func(d time.Duration) any { return d.String() },
-	Check: func(d time.Duration, f Faults) {
-		if d < 0 {
-			f.Add("%v is negative; write 0s or more", d)
-		}
-	},
-}
+var Duration = durations("", "")
 
 // Bound is a duration of 0 or more, or [Unlimited].
-var Bound = Type[time.Duration]{
-	Read: func(r *Reader, path string, n Node, into *time.Duration) bool {
-		if n.Kind == Text && n.Text == unlimited {
-			*into = Unlimited
-			return true
-		}
-		return r.duration(path, n, orUnlimited, into)
-	},
-	Write: func(d time.Duration) any {
-		if d == Unlimited {
-			return unlimited
-		}
-		return d.String()
-	},
-	Check: func(d time.Duration, f Faults) {
-		if d < 0 && d != Unlimited {
-			f.Add("%v is negative; write 0s or more, or \"unlimited\"", d)
-		}
-	},
+var Bound = endless(durations(orUnlimited, `, or "unlimited"`))
+
+// durations are those of 0 or more. also is what else may be written, orElse what else may be set.
+func durations(also, orElse string) Type[time.Duration] {
+	return Type[time.Duration]{
+		Read: func(r *Reader, path string, n Node, into *time.Duration) bool {
+			return r.duration(path, n, also, into)
+		},
+		Write: func(d time.Duration) any { return d.String() },
+		Check: func(d time.Duration, f Faults) {
+			if d < 0 {
+				f.Add("%v is negative; write 0s or more%s", d, orElse)
+			}
+		},
+	}
 }
 
 // duration reads a duration as Go writes it; also is what else may stand there.
