@@ -33,8 +33,8 @@ func (c *completion) take(args []string) error {
 		return misused("give one shell: bash, zsh or fish")
 	}
 	if c.shell = args[0]; completions.Lookup(c.shell) == nil {
-		return misused("%q is no shell that is known%s: give bash, zsh or fish", c.shell,
-			didYouMean(c.shell, []string{"bash", "zsh", "fish"}))
+		near := didYouMean(c.shell, []string{"bash", "zsh", "fish"})
+		return misused("there is no script for %q%s\nshells: bash, zsh, fish", c.shell, near)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func readNamed(flag, path string) ([]byte, error) {
 func openNamed(place, path, right string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, misused("%s: %v: %s", place, err, right)
+		return nil, misused("%s: %w: %s", place, err, right)
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, errors.Join(misused("%s: %s is a directory: %s", place, path, right), f.Close())
@@ -83,9 +83,9 @@ func readPolicy(name string) (policies, error) {
 func presetPolicy(preset string) (policies, error) {
 	p, ok := policy.Preset(preset)
 	if !ok {
-		return policies{}, misused("-policy: there is no preset %q%s: give one of %s%s", preset,
-			didYouMean(preset, policy.Presets()), presetPrefix,
-			strings.Join(policy.Presets(), ", "+presetPrefix))
+		near := didYouMean(preset, policy.Presets())
+		return policies{}, misused("-policy: there is no preset %q%s\npresets: %s%s", preset, near,
+			presetPrefix, strings.Join(policy.Presets(), ", "+presetPrefix))
 	}
 	set := policy.DefaultSet()
 	if isCorrection(preset) {

@@ -72,7 +72,11 @@ func (e *env) open(name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(e.in), nil
 	}
-	return os.Open(name)
+	f, err := openNamed("JOURNAL", name, "give a file that can be read, or - for standard input")
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // title is the name of a journal in answers.

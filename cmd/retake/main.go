@@ -30,11 +30,11 @@ const exitTable = `exit status:
 var errNotOK = errors.New("not ok")
 
 // misuse is an error of usage. Its text names the flag and says what would be right.
-type misuse struct{ text string }
+type misuse struct{ error }
 
-func (m *misuse) Error() string { return m.text }
+func (m *misuse) Unwrap() error { return m.error }
 
-func misused(format string, args ...any) error { return &misuse{fmt.Sprintf(format, args...)} }
+func misused(format string, args ...any) error { return &misuse{fmt.Errorf(format, args...)} }
 
 // task is one call of a command.
 type task interface {
