@@ -13,8 +13,8 @@ const (
 	Transport Plane = "transport"
 )
 
-// Class is the stable name of a kind of failure, as it stands in policies, journals and logs. Users may add
-// their own; a class no policy lists is not retried. The zero value means "nothing went wrong".
+// Class is the stable name of a kind of failure in policies, journals and logs. Users may add their own; a
+// class no policy lists is not retried. The zero value means "nothing went wrong".
 type Class string
 
 // The classes of the correction plane.

@@ -36,8 +36,7 @@ func judge(r Response, as func(*evidence, Class) Class) Verdict {
 	return v
 }
 
-// eventClasses are the classes of external events by what would be said of a provider; all others are
-// rejections.
+// eventClasses maps the classes of provider failures to those of external events. All others are rejections.
 var eventClasses = meanings(`
 event_timeout: timeout event_timeout
 event_unavailable: unavailable overloaded network rate_limit event_unavailable
@@ -46,8 +45,8 @@ cancelled: cancelled
 deadline_exceeded: deadline_exceeded
 `)
 
-// event is a class as it is called of an external event. What nothing is known of but its words is a
-// rejection where they say so, else an answer that nobody can read.
+// event is a class as it is called of an external event. If nothing but words is known, it is a rejection if
+// they say so, or else an invalid response.
 func (e *evidence) event(c Class) Class {
 	rejected := []string{"rejected", "denied", "declined", "refused", "not approved", "disapproved"}
 	if c == Unknown && !saysAny(words(e.sentence()), rejected) {
@@ -64,7 +63,7 @@ func ClassifyError(err error) Verdict {
 	return Classify(Response{Err: err})
 }
 
-// verdict is what a class amounts to.
+// verdict returns the verdict for a class.
 func (e *evidence) verdict(c Class) Verdict {
 	row, known := Lookup(c)
 	if !known {
@@ -84,7 +83,7 @@ func (e *evidence) verdict(c Class) Verdict {
 	return v
 }
 
-// named reports whether a correction class is known only by the name that a document has for it, such as
+// named reports whether nothing but a document's name for a correction class is known, such as
 // "llm-invalid-output". Documents do not retry these: they only know retries of the same request.
 func (e *evidence) named(c Class) bool {
 	if !e.bare || e.err != nil || len(e.codes) == 0 {
@@ -93,8 +92,7 @@ func (e *evidence) named(c Class) bool {
 	return homes(foldName(e.codes[0])) == c
 }
 
-// AsError classifies a response and returns the typed error that it amounts to; nil where nothing
-// went wrong.
+// AsError classifies a response and returns its typed error; nil if nothing went wrong.
 func AsError(r Response) error {
 	v := Classify(r)
 	if !v.Failed() {
@@ -143,8 +141,8 @@ func (e *evidence) addFromError() {
 	}
 }
 
-// class is the whole order of judgement; empty for a reply of status 2xx, which only its content can tell
-// more of.
+// class classifies in order of reliability. It returns "" for a reply of status 2xx, which only its content
+// can classify.
 func (e *evidence) class() Class {
 	e.addFromError()
 	if c := ownClass(e.err); c != "" {
@@ -213,7 +211,7 @@ func (e *evidence) codeClass(code string) (strong, weak Class) {
 	return "", ""
 }
 
-// byError judges by the Go error's types, and by words last of all.
+// byError classifies by the types of the Go error, and then by words.
 func (e *evidence) byError() Class {
 	if c := errorClass(e.err); c != "" {
 		return c
@@ -241,7 +239,7 @@ func (e *evidence) byError() Class {
 	return Unknown
 }
 
-// byCodeWords is what the words of codes say that no table has: "AcmeRateLimitError".
+// byCodeWords classifies codes that are in no table by their words: "AcmeRateLimitError".
 func (e *evidence) byCodeWords() Class {
 	for _, code := range e.codes {
 		if len(code) > maxCode || weakCodes(squash(code)) != "" {
@@ -254,7 +252,7 @@ func (e *evidence) byCodeWords() Class {
 	return ""
 }
 
-// refinements are the classes that a message may say where status and code say only the first.
+// refinements are the more exact classes that a message may name if status and code name only the first.
 var refinements = map[Class][]Class{
 	InvalidRequest: {ToolValidation, StructuredOutput, Billing, ContextLength, ContentFilter, Auth,
 		ModelNotFound, Quota},
@@ -263,8 +261,8 @@ var refinements = map[Class][]Class{
 	Unavailable: {Overloaded},
 }
 
-// refine goes from what status or code say to what the provider means. Words count only where there was no
-// better code.
+// refine returns the class that the provider means by a status or code. Words count only without a better
+// code.
 func (e *evidence) refine(c Class, byWords bool) Class {
 	folded := words(e.message + "\n" + e.text)
 	if byWords {
@@ -291,7 +289,7 @@ func (e *evidence) refine(c Class, byWords bool) Class {
 	return c
 }
 
-// finer is the class that words say more exactly than c; empty where none does.
+// finer returns the class that words name more exactly than c, or "".
 func (e *evidence) finer(c Class, folded string) Class {
 	for _, finer := range refinements[c] {
 		skip := c == RateLimit && (finer == Billing && e.google(folded) || finer == Quota && e.asked)
@@ -305,13 +303,13 @@ func (e *evidence) finer(c Class, folded string) Class {
 	return ""
 }
 
-// saysQuota reports whether a limit is called a quota, and nothing says that it refills soon.
+// saysQuota reports whether words call a limit a quota that does not refill soon.
 func (e *evidence) saysQuota(folded string) bool {
 	return !e.asked && !e.google(folded) && wordClass(folded) == Quota && !says(folded, "rate limit") &&
 		!saysAny(folded, soon[:])
 }
 
-// soon are the words of limits that refill within a run.
+// soon are the words for limits that refill within a run.
 var soon = [...]string{"per minute", "per second", "per hour"}
 
 // openRouterWait is OpenRouter's 402 for requests in flight: with a Retry-After it passes.
@@ -319,7 +317,7 @@ func (e *evidence) openRouterWait() bool {
 	return e.provider == "openrouter" && e.status == 402 && e.asked
 }
 
-// refineLimit tells limits that refill soon from those that do not, and from requests that can never fit.
+// refineLimit distinguishes limits that refill soon, limits that do not, and requests that never fit.
 func (e *evidence) refineLimit(folded string) Class {
 	switch {
 	case e.status == 413:
@@ -334,14 +332,14 @@ func (e *evidence) refineLimit(folded string) Class {
 	return RateLimit
 }
 
-// google reports whether the error is Google's, whose message speaks of billing whatever the limit is.
+// google reports whether the error is Google's. Its messages mention billing for every limit.
 func (e *evidence) google(folded string) bool {
 	return e.provider == "gemini" || e.detailed ||
 		strings.Contains(folded, " generativelanguage googleapis ") ||
 		strings.Contains(folded, " ai google dev ")
 }
 
-// finishes are the ways a reply says that it ended badly, by the member that says so.
+// finishes are the values with which a reply says that it ended badly.
 var finishes = meanings(finishTable)
 
 const finishTable = `
@@ -354,7 +352,7 @@ unknown_tool: UNEXPECTED_TOOL_CALL
 context_length: model_context_window_exceeded
 `
 
-// byReply judges a body of status 2xx that tells of no error: the reply may have ended badly all the same.
+// byReply classifies a body of status 2xx without an error: the reply may still have ended badly.
 func (e *evidence) byReply() Class {
 	reasons := []httphint.Node{
 		e.body.At("incomplete_details", "reason"), e.body.At("stop_reason"), e.body.At("stopReason"),

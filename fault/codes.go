@@ -36,7 +36,7 @@ const (
 const (
 	// ProviderNotConfigured is a provider without its settings.
 	ProviderNotConfigured Class = "provider_not_configured"
-	// ProviderNotSupported is a provider nobody here knows.
+	// ProviderNotSupported is an unknown provider.
 	ProviderNotSupported Class = "provider_not_supported"
 	// Config is a setting that is missing or wrong.
 	Config Class = "config"
@@ -44,7 +44,7 @@ const (
 	Cancelled Class = "cancelled"
 	// DeadlineExceeded is a call whose caller's own time is up; another try could not end in time either.
 	DeadlineExceeded Class = "deadline_exceeded"
-	// Unknown is what nothing else fits.
+	// Unknown is any other failure.
 	Unknown Class = "unknown"
 )
 

@@ -43,7 +43,7 @@ func squash(code string) string {
 // maxCode is the longest code that is looked at, in bytes.
 const maxCode = 128
 
-// strongCodes say what happened whatever the status is. Codes are squashed; those of one provider alone begin
+// strongCodes classify a failure whatever its status. Codes are squashed; those of one provider alone begin
 // with its name and a slash. Under tool_use_failed and json_validate_failed Groq reports that the model's own
 // output could not be used.
 var strongCodes = meanings(strongTable)
@@ -125,7 +125,7 @@ func meanings(table string) func(name string) Class {
 	return func(name string) Class { return Class(class(name)) }
 }
 
-// weakCodes say little: a status that says more wins over them, and words may say the rest.
+// weakCodes are vague: a more exact status wins over them, and words may be more exact.
 var weakCodes = meanings(weakTable)
 
 const weakTable = `
@@ -137,8 +137,7 @@ unavailable: apierror apistatuserror providerapierror
 rate_limit: tokens requests
 `
 
-// bothMeanings are codes that mean a provider's answer where there is one, and a tool's failure where there
-// is none.
+// bothMeanings are codes with this meaning in a provider's answer. Elsewhere they are failures of a tool.
 var bothMeanings = meanings(bothTable)
 
 const bothTable = `
@@ -165,7 +164,7 @@ cancelled: 499
 network: 523
 `
 
-// statusClass is what a status says by itself; empty where it says nothing.
+// statusClass returns the class of a status alone, or "".
 func statusClass(provider string, status int) Class {
 	text := strconv.Itoa(status)
 	found := cmp.Or(statuses(provider+"/"+text), statuses(text))

@@ -11,20 +11,20 @@ import (
 type Failure struct {
 	// Plane is the plane the failure belongs to.
 	Plane Plane `json:"plane"`
-	// Class is what a policy decides by; on the transport plane it is the canonical error code.
+	// Class is the class that policies list. On the transport plane it is the canonical error code.
 	Class Class `json:"class"`
 	// Tool is the tool whose call failed; empty for an answer or a model call.
 	Tool string `json:"tool,omitempty"`
 	// Message is one line for operators. It never reaches a prompt.
 	Message string `json:"message,omitempty"`
-	// Text is the whole text of the error behind the failure as [Scrub] leaves it, where that is not Message:
-	// what the error of a run says again when it is read from a journal. It never reaches a prompt.
+	// Text is the scrubbed text of the error behind the failure, if it differs from Message. The error of a
+	// run that is read from a journal says it again. It never reaches a prompt.
 	Text string `json:"text,omitempty"`
 	// Issues are in canonical order.
 	Issues []Issue `json:"issues,omitempty"`
-	// RetryAfter is the wait the server asked for outright; 0 where it did not. Never negative.
+	// RetryAfter is the wait that the server asked for, or 0. Never negative.
 	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
-	// Final is set where the other side said outright that another try cannot help: no policy retries it.
+	// Final is set if the other side said that another try cannot help: no policy retries it.
 	Final bool `json:"final,omitempty"`
 }
 
@@ -64,7 +64,7 @@ type ReducerError struct {
 	Payload string `json:"payload"`
 	// Message is the reducer's own error text: the user's code wrote it.
 	Message string `json:"message"`
-	// Panicked is set where the reducer panicked instead of returning an error.
+	// Panicked is set if the reducer panicked instead of returning an error.
 	Panicked bool `json:"panicked,omitempty"`
 	// Cause is the error the reducer returned; nil after a panic, and in what was read back from a snapshot
 	// or journal.
@@ -92,9 +92,9 @@ func joinIssues(issues []Issue) string {
 // of the correction plane: if the policy lists the class, the failure is an attempt, and the model is told
 // the issues. If it does not, a tool's error ends only the call. Safe for concurrent reading.
 type ClassError struct {
-	// Class is what policies list; required.
+	// Class is the class that policies list; required.
 	Class Class
-	// Issues says what is wrong, where it can be said as issues.
+	// Issues says what is wrong, if that can be said as issues.
 	Issues []Issue
 	// Cause is the error itself; may be nil.
 	Cause error

@@ -8,39 +8,39 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// evidence is all of a Response that bears on its class.
+// evidence has everything in a Response that matters for its class.
 type evidence struct {
 	provider string
 	status   int
 	// codes, the most telling first.
 	codes []string
-	// message is the error's sentence: never a part of what the model wrote.
+	// message is the error's sentence, never text of the model.
 	message string
-	// text is what is left to read for words where there is no message: a body that is no JSON, a Go error.
+	// text is read for words if there is no message: a body that is not JSON, or a Go error.
 	text string
 	body httphint.Node
-	// isError says that a body tells of an error, whatever the status.
+	// isError reports that the body describes an error, whatever the status.
 	isError bool
-	// bare says that there is nothing but a code of our own side: no provider, no status, no body.
+	// bare reports that there is only a code of our own side: no provider, no status, no body.
 	bare  bool
 	retry string // x-should-retry
-	// wait is what the server asked for outright.
+	// wait is the wait that the server asked for, if asked is set.
 	wait  time.Duration
 	asked bool
-	// offPlan says that the model is not on the account's plan, flagged that the body tells of moderation,
-	// detailed that it has details as Google writes them, and daily that one of the violated quotas there is
-	// per day, or none at all.
+	// offPlan reports that the model is not in the account's plan, flagged that the body mentions moderation,
+	// detailed that it has details in Google's form, and daily that one of the violated quotas is per day or
+	// 0.
 	offPlan, flagged, detailed, daily bool
 	err                               error
 }
 
-// bearing are the headers that bear on a class.
+// bearing reports whether a header matters for the class.
 func bearing(name string) bool {
 	return httphint.IsWait(name) || name == "x-should-retry" || name == "x-amzn-errortype" ||
 		name == mistralLimit
 }
 
-// mistralLimit is 0 where the model is not on the plan.
+// mistralLimit is 0 if the model is not in the plan.
 const mistralLimit = "x-ratelimit-limit-req-minute"
 
 func gather(r Response) evidence {
@@ -126,7 +126,7 @@ func (e *evidence) readBody(body []byte) {
 	e.text = string(body[:min(len(body), httphint.MaxText)])
 }
 
-// tellsError reports whether a body tells of an error by its form.
+// tellsError reports whether a body has the form of an error.
 func tellsError(n httphint.Node) bool {
 	switch n.At("type").Str() {
 	case "error", "response.failed", "response.error":
@@ -161,8 +161,7 @@ func exceptionName(n httphint.Node) string {
 	return ""
 }
 
-// codePaths are where providers put codes, the most telling first. Paths of one name are within the error, or
-// else the body itself.
+// codePaths are the places of codes, the most telling first, within the error or else the body.
 var codePaths = [...][]string{
 	{"details", "error_code"}, {"metadata", "error_type"}, {"metadata", "provider_code"},
 	{"metadata", "limit_source"},

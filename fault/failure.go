@@ -14,7 +14,7 @@ import (
 func FailureOf(err error) Failure { return Recordable(RawFailure(err), err) }
 
 // Recordable is a failure as it may be recorded: printable, without keys, with issues of its own, and with
-// the text of the Go error behind it where nothing else says that. err may be nil.
+// the text of the Go error behind it if that says more. err may be nil.
 func Recordable(f Failure, err error) Failure {
 	f.Class, f.Tool, f.Message = canon.UTF8(f.Class), canon.UTF8(f.Tool), Scrub(canon.UTF8(f.Message))
 	f.Issues = slices.Clone(PrintableIssues(f.Issues))
@@ -27,8 +27,8 @@ func Recordable(f Failure, err error) Failure {
 	return f
 }
 
-// RawFailure is what an error says of itself, before [Recordable]: its texts may hold keys, and its issues
-// are those of the error.
+// RawFailure returns the failure of an error before [Recordable]: its texts may contain keys, and it shares
+// the error's issues.
 func RawFailure(err error) (f Failure) {
 	if e, ok := errors.AsType[*ToolValidationError](err); ok {
 		f.Plane, f.Class, f.Tool, f.Issues = Correction, ToolValidation, e.Tool, e.Issues
@@ -46,7 +46,7 @@ func RawFailure(err error) (f Failure) {
 	return f
 }
 
-// failing is an error that says itself what it is.
+// failing is an error that knows its failure.
 type failing interface {
 	error
 	Failure() Failure

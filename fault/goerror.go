@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// coded, statused and netted are what SDK and network errors offer without their packages having to be
-// imported: smithy's API errors, its HTTP errors, and net.Error.
+// coded, statused and netted are the methods of smithy's API errors, of its HTTP errors, and of net.Error.
+// Their packages need not be imported.
 type (
 	coded    interface{ ErrorCode() string }
 	statused interface{ HTTPStatusCode() int }
@@ -17,7 +17,7 @@ type (
 	}
 )
 
-// typeNames are error types of the standard library that say what happened by themselves.
+// typeNames are the error types of the standard library that name a class.
 var typeNames = meanings(typeTable)
 
 const typeTable = `
@@ -39,7 +39,7 @@ func (*StructuredOutputError) classOf() Class { return StructuredOutput }
 func (*ReducerError) classOf() Class          { return Reducer }
 func (e *ProviderError) classOf() Class       { return e.Class }
 
-// ownClass is the class that a typed error of this package carries; empty where there is none.
+// ownClass returns the class of a typed error of this package, or "".
 func ownClass(err error) Class {
 	if e, ok := errors.AsType[classed](err); ok {
 		return e.classOf()
@@ -47,9 +47,8 @@ func ownClass(err error) Class {
 	return ""
 }
 
-// contextClass tells a caller who gave up from a caller whose time is up. A timeout of a client or a
-// connection passes itself off as context.DeadlineExceeded but is not that very error: it is no deadline of
-// the caller's.
+// contextClass distinguishes a caller who cancelled from a caller whose time is up. Timeouts of clients and
+// connections match context.DeadlineExceeded, but are another error: they are not the caller's deadline.
 func contextClass(err error) Class {
 	switch {
 	case err == nil:
@@ -62,7 +61,7 @@ func contextClass(err error) Class {
 	return ""
 }
 
-// errorClass is what the types in an error's chain say.
+// errorClass returns the class that the types in an error's chain name. Words distinguish failures of files.
 func errorClass(err error) Class {
 	found := typeClass(err)
 	if found == IO {
@@ -76,7 +75,7 @@ func errorClass(err error) Class {
 	return found
 }
 
-// typeClass is what the types in an error's chain say, whatever its words are.
+// typeClass returns the class that the types in an error's chain name.
 func typeClass(err error) (found Class) {
 	has(err, func(e error) bool {
 		if c := typeNames(fmt.Sprintf("%T", e)); c != "" {

@@ -64,8 +64,8 @@ const (
 )
 
 // Issue is one thing wrong with one place of a proposal. It is comparable, and safe to show to a model: it
-// holds the kind of what was received, a number or boolean itself where a rule refused it, and other values
-// only where the field was marked as safe to echo.
+// has the kind of the received value, the value of a number or boolean that a rule refused, and other values
+// only if their field is marked as safe to echo.
 type Issue struct {
 	// Pointer is the RFC 6901 JSON Pointer of the place: of the member itself also when it is missing or not
 	// allowed. Empty means the whole document.
@@ -75,23 +75,23 @@ type Issue struct {
 	// Expected says what would be right, as a phrase that reads after "expected": "integer", `one of
 	// "single", "double"`.
 	Expected string `json:"expected"`
-	// Got is the kind of what was received; empty where nothing was.
+	// Got is the kind of the received value; empty if there was none.
 	Got Kind `json:"got"`
-	// Value is the received value as JSON, only where its field is marked as safe to echo.
+	// Value is the received value as JSON, only if its field is marked as safe to echo.
 	Value string `json:"value,omitempty"`
-	// Sent is the number or boolean that was received, as JSON, where its kind is right and a rule refuses
-	// it: at most [MaxSent] bytes, and never of a field that is marked as secret or not to be echoed. It is
-	// for the model alone: String, and with it errors and logs, has the kind.
+	// Sent is the received number or boolean as JSON, if its kind is right and a rule refuses it. It has at
+	// most [MaxSent] bytes, and fields that are secret or not to be echoed have none. It is for the model
+	// alone: String, and so errors and logs, has only the kind.
 	Sent string `json:"sent,omitempty"`
 	// Source is the layer that found the issue.
 	Source Source `json:"source"`
 }
 
-// MaxSent bounds [Issue.Sent], in bytes: of a longer number its kind is told.
+// MaxSent is the most bytes of [Issue.Sent]. Of a longer number only the kind is given.
 const MaxSent = 20
 
-// OrLeaveOut ends the Expected of an issue whose member may as well be left out, whatever was received: the
-// received value is no part of an issue's identity. Use [Issue.Wanted] to show an issue to a reader.
+// OrLeaveOut ends the Expected of an issue whose member may be left out. It does not depend on the received
+// value, which is no part of an issue's identity. Use [Issue.Wanted] to show an issue to a reader.
 const OrLeaveOut = ", or leave it out"
 
 // Wanted is Expected for a reader. It says that the member may be left out only if null was received: a wrong
@@ -148,8 +148,8 @@ func SortIssues(issues []Issue) []Issue {
 }
 
 // PrintableIssues returns the issues with U+FFFD in the place of bytes that are no UTF-8, for which JSON has
-// no form. The argument is left as it was, and returned where all of it can be printed. The result is nil
-// where there are none.
+// no form. The argument does not change, and is returned if all of it can be printed. The result is nil if
+// there are none.
 func PrintableIssues(issues []Issue) []Issue {
 	if len(issues) == 0 {
 		return nil

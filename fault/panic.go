@@ -4,10 +4,10 @@ import "fmt"
 
 // PanicError is a panic that was contained. Safe for concurrent reading.
 type PanicError struct {
-	// Value is what was panicked with, Stack where; for operators.
+	// Value is the value of the panic and Stack its place, for operators.
 	Value any
 	Stack string
 }
 
-// Error says what was panicked with.
+// Error has the value of the panic.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }

@@ -12,21 +12,21 @@ type ProviderError struct {
 	// Class is the canonical code; without one the failure is [Unknown], whatever type the error has:
 	// [ProviderError.Typed] makes the type of a class.
 	Class Class
-	// Provider and Model are names as configured; empty where not known.
+	// Provider and Model are names as configured; empty if unknown.
 	Provider string
 	Model    string
-	// StatusCode is the HTTP status; 0 where there was none.
+	// StatusCode is the HTTP status, or 0.
 	StatusCode int
-	// RetryAfter is the wait the server asked for outright; 0 where it did not.
+	// RetryAfter is the wait that the server asked for, or 0.
 	RetryAfter time.Duration
-	// Final is set where the provider said outright that another try cannot help (x-should-retry: false).
+	// Final is set if the provider said that another try cannot help (x-should-retry: false).
 	Final bool
 	// RequestID names the request in the provider's logs.
 	RequestID string
 	// Message is the provider's own, for operators. It may hold anything and belongs in no prompt and before
 	// no user. What is made of it, by Error and Failure, is scrubbed: see [Scrub].
 	Message string
-	// Cause is the original error, whose text is its own; nil where there was none.
+	// Cause is the original error, with its own text, or nil.
 	Cause error
 }
 
@@ -49,7 +49,7 @@ func (e *ProviderError) Error() string {
 // Unwrap returns the original error.
 func (e *ProviderError) Unwrap() error { return e.Cause }
 
-// Metadata is what of the error may stand in a message to users.
+// Metadata returns the data that a message to users may show.
 func (e *ProviderError) Metadata() Metadata {
 	return Metadata{Provider: e.Provider, Model: e.Model, StatusCode: e.StatusCode, RetryAfter: e.RetryAfter}
 }
@@ -103,7 +103,7 @@ func (e *TimeoutError) Unwrap() error { return &e.ProviderError }
 // Unwrap returns the base, which unwraps to the original error.
 func (e *ConfigError) Unwrap() error { return &e.ProviderError }
 
-// Typed returns the error by the type that its class belongs to; an APIError where no other fits.
+// Typed returns the error as the type for its class; an APIError if no other fits.
 func (e ProviderError) Typed() error {
 	switch e.Class {
 	case Auth, Permission, Billing:
@@ -120,5 +120,5 @@ func (e ProviderError) Typed() error {
 	return &APIError{e}
 }
 
-// maxLine bounds a message that stands in a log or journal, in bytes.
+// maxLine is the most bytes of a message in a log or journal.
 const maxLine = 1024

@@ -16,19 +16,19 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// Response is what arrived instead of a good reply. Every field is optional; the more there is, the better
-// it is judged.
+// Response is what arrived instead of a good reply. Every field is optional; more fields give a better
+// classification.
 type Response struct {
 	// Provider and Model are names as configured; several writings of a provider's name are known.
 	Provider string
 	Model    string
-	// Status is the HTTP status; 0 where there was none. An error within a 200 body is an error.
+	// Status is the HTTP status, or 0. An error within a 200 body is an error.
 	Status int
-	// Type and Code are what an SDK made of the body: "insufficient_quota", "ThrottlingException",
+	// Type and Code are from the body, as an SDK returns them: "insufficient_quota", "ThrottlingException",
 	// "RateLimitError".
 	Type string
 	Code string
-	// Message is the error's sentence. It is read for words only where nothing better is there.
+	// Message is the error's sentence. It is read for words only if there is nothing better.
 	Message string
 	// Headers are the response's, in any case; an http.Header fits.
 	Headers map[string][]string
@@ -49,13 +49,12 @@ type Verdict struct {
 	// what to do (x-should-retry; on the transport plane only), or all there is is a document's own name of
 	// a correction class: the document does not retry it.
 	Retryable bool
-	// RetryAfter is the wait the server asked for outright, in a header or its body; meaningful where Asked
-	// is set.
+	// RetryAfter is the wait that the server asked for, in a header or its body. It is valid if Asked is set.
 	RetryAfter time.Duration
 	Asked      bool
 	// Message is the provider's sentence on one line, for operators only.
 	Message string
-	// Metadata is what a message to users may name.
+	// Metadata is the data that a message to users may show.
 	Metadata Metadata
 }
 
@@ -90,8 +89,8 @@ type wireVerdict struct {
 	UserMessage  string `json:"user_message"`
 }
 
-// MarshalJSON writes code, plane, retryable, names, retry_after_ms (whole milliseconds, rounded up; absent
-// where the server asked for no wait) and user_message; null where nothing went wrong.
+// MarshalJSON writes code, plane, retryable, names, retry_after_ms (whole milliseconds, rounded up; absent if
+// the server asked for no wait) and user_message; null if nothing went wrong.
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	if !v.Failed() {
 		return []byte("null"), nil
@@ -186,8 +185,8 @@ func isBare(doc []byte) (bool, error) {
 	return bare, nil
 }
 
-// setStatus reads a status, also with its reason ("429 Too Many Requests") or as a decimal. Google's SDKs have
-// a word there, which is the code, and the status where others have the code.
+// setStatus reads a status, also with its reason ("429 Too Many Requests") or as a decimal. Google's SDKs
+// have a word there, which is the code, and the status as the code.
 func (r *Response) setStatus(text string) error {
 	number, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if n, err := strconv.Atoi(strings.TrimSuffix(number, ".0")); err == nil {
@@ -206,7 +205,7 @@ func (r *Response) setStatus(text string) error {
 	return nil
 }
 
-// documentError says what is wrong with the document, in its own words and not in Go's.
+// documentError returns the error for a document that is not the JSON form, without Go's own words.
 func documentError(err error) error {
 	expected := "expected an object of " + strings.Join(members, ", ")
 	var syntax *json.SyntaxError
@@ -258,7 +257,7 @@ func headerLists(raw map[string]json.RawMessage) (map[string][]string, error) {
 	return out, errors.Join(faults...)
 }
 
-// textOrJSON is a body: a JSON string is its text, all else stands for itself.
+// textOrJSON returns the body: the text of a JSON string, or any other JSON as it is.
 func textOrJSON(raw json.RawMessage) []byte {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -22,7 +22,7 @@ var secrets = []*regexp.Regexp{
 	regexp.MustCompile(`(://[^/\s:@]*:)([^/\s@]+)@`),
 }
 
-// leftOut stands for a key.
+// leftOut replaces a key.
 const leftOut = "[key left out]"
 
 // Scrub makes the words of a provider, a server or a library fit for a log or journal: keys, tokens and
@@ -47,7 +47,7 @@ func Scrub(s string) string {
 	return s
 }
 
-// without is what a form has found, without the key.
+// without returns the text that a form has found, without the key.
 func without(form *regexp.Regexp, found string) string {
 	at := form.FindStringSubmatchIndex(found)
 	if len(at) < 6 || strings.Trim(found[at[4]:at[5]], "0123456789.") == "" ||

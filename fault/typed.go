@@ -9,11 +9,11 @@ import (
 // TransportError says that a call did not come through. A tool that is declared read-only or idempotent is
 // run again for it, under the transport policy. Safe for concurrent reading.
 type TransportError struct {
-	// Class is what policies list; empty is [Unavailable].
+	// Class is the class that policies list. Empty means [Unavailable].
 	Class Class
-	// RetryAfter is the wait the other side asked for; 0 where it did not. A negative one counts as 0.
+	// RetryAfter is the wait that the other side asked for, or 0. A negative one counts as 0.
 	RetryAfter time.Duration
-	// Final is set where the other side said outright that another try cannot help.
+	// Final is set if the other side said that another try cannot help.
 	Final bool
 	// Cause is the error itself; may be nil.
 	Cause error
@@ -59,7 +59,7 @@ func TypedFailure(err error) (f Failure) {
 	return f
 }
 
-// typedClass judges by types, codes and status.
+// typedClass classifies by types, codes and status.
 func (e *evidence) typedClass() Class {
 	e.addFromError()
 	if c := ownClass(e.err); c != "" {

@@ -9,15 +9,14 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// Metadata is what is known of the call that failed (ProviderErrorMetadata of agent errors). All of it is
-// optional.
+// Metadata describes the call that failed (ProviderErrorMetadata of agent errors). All of it is optional.
 type Metadata struct {
 	// Provider and Model are names as configured: "openai", "gpt-4o".
 	Provider string `json:"provider,omitempty"`
 	Model    string `json:"model,omitempty"`
 	// StatusCode is the HTTP status. It is for debugging; no message to users shows it.
 	StatusCode int `json:"status_code,omitempty"`
-	// RetryAfter is the wait the server asked for; 0 where it did not.
+	// RetryAfter is the wait that the server asked for, or 0.
 	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
 }
 
@@ -102,7 +101,7 @@ github: github_models
 huggingface: hugging_face
 `)
 
-// canonicalProvider is a provider by the one name that the tables here have for it.
+// canonicalProvider returns the name of a provider in the tables.
 func canonicalProvider(name string) string {
 	folded := strings.ReplaceAll(foldName(name), " ", "_")
 	return cmp.Or(providerAliases(folded), folded)
@@ -120,7 +119,7 @@ func displayProvider(name string) string {
 
 func displayModel(name string) string { return plainName(name, "this model") }
 
-// plainName lets a name into a text for people only where it looks like one.
+// plainName returns a name for a text to people, or otherwise if it does not look like a name.
 func plainName(name, otherwise string) string {
 	const longest = 64
 	odd := func(r rune) bool {
@@ -136,8 +135,7 @@ func plainName(name, otherwise string) string {
 	return name
 }
 
-// waitUnits are the units of a wait as people say it, each from the length at which it reads better than the
-// next.
+// waitUnits are the units of a wait in a text, each from the length at which it reads better than the next.
 var waitUnits = [...]struct {
 	from, size time.Duration
 	one, many  string
@@ -164,7 +162,7 @@ func displayWait(d time.Duration) string {
 	return ""
 }
 
-// capitalised begins a sentence with a capital letter; a name keeps its own writing.
+// capitalised begins a sentence with a capital letter. A name is not changed.
 func capitalised(s string) string {
 	if strings.HasPrefix(s, "the AI") || strings.HasPrefix(s, "this model") {
 		return strings.ToUpper(s[:1]) + s[1:]

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Names are a class's exact names in the vocabularies of the documents that docs/contracts.md names. Where a
-// vocabulary has no word of its own for a class, the nearest stands in that is retried if and only if the
-// class is; what then differs is told in docs/contracts.md.
+// Names are a class's exact names in the vocabularies of the documents that docs/contracts.md names. If a
+// vocabulary has no name for a class, it is the nearest one that is retried if and only if the class is.
+// docs/contracts.md lists the differences.
 type Names struct {
 	// ResultEnvelope is the name in result envelopes: "llm-rate-limit".
 	ResultEnvelope string `json:"result_envelope"`
@@ -22,9 +22,9 @@ type Names struct {
 type Code struct {
 	Class Class
 	Plane Plane
-	// Retryable says whether another try may help: the same request on the transport plane, words on the
-	// correction plane. A policy decides; this is what the documents and the defaults say. See
-	// [Class.Retryable] for the request alone.
+	// Retryable says whether another try may help: the same request on the transport plane, feedback on the
+	// correction plane. These are the defaults, as in the documents; a policy decides. See [Class.Retryable]
+	// for the request alone.
 	Retryable bool
 	Names     Names
 }
@@ -128,7 +128,7 @@ refusal                  correction  no   llm-refusal             content_filter
 reducer                  correction  no   llm-invalid-output      invalid_request    TOOL_EXECUTION_ERROR
 `
 
-// homes says what each name of the documents means, folded; a name that is a class's own is not repeated.
+// homes maps the folded names of the documents to classes. A class's own name is not repeated.
 var homes = meanings(homeTable)
 
 const homeTable = `

@@ -13,8 +13,8 @@ import (
 // maxGap is how many words a "*" in a phrase stands for at most.
 const maxGap = 8
 
-// phraseRule is a class and phrases that mean it. Loose ones count only where nothing else is known at all;
-// the others also tell what a bare status leaves open.
+// phraseRule is a class and phrases that mean it. Loose ones count only if nothing else is known. The others
+// may also be more exact than a bare status.
 type phraseRule struct {
 	class   Class
 	loose   bool
@@ -199,7 +199,7 @@ func saysAny(folded string, phrases []string) bool {
 	return slices.ContainsFunc(phrases, func(p string) bool { return says(folded, p) })
 }
 
-// wordClass is what a text says by its words alone.
+// wordClass returns the class that a text names by its words, or "".
 func wordClass(folded string) Class {
 	for _, rule := range phraseRules() {
 		if saysAny(folded, rule.phrases) {
@@ -216,8 +216,8 @@ func saysClass(folded string, c Class) bool {
 	})
 }
 
-// The ways in which a text names an HTTP status. The first two are of a text's folded words, the others of
-// the text itself.
+// The forms of an HTTP status in a text. The first two are of a text's folded words, the others of the text
+// itself.
 var statusPatterns = sync.OnceValue(func() []*regexp.Regexp {
 	const status = `([45][0-9][0-9])`
 	return []*regexp.Regexp{

@@ -16,7 +16,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// run is what a crash takes away, and what it is made anew from.
+// run is what a crash destroys, and what the run is made from again.
 type run struct {
 	id      string
 	cfg     loop.Config
@@ -75,7 +75,7 @@ func (sc *story) opened() (*session.Session, []loop.Option, error) {
 	return s, append(slices.Clip(sc.options), recorded...), err
 }
 
-// record is told of every step.
+// record is called for every step.
 func (sc *story) record(ev machine.Event, effects []machine.Effect, st machine.State) {
 	line, err := machine.Trace(ev, effects, st, sc.said)
 	if err == nil && sc.restores {
@@ -91,8 +91,8 @@ func (sc *story) record(ev machine.Event, effects []machine.Effect, st machine.S
 	}
 }
 
-// crash drops the run and takes it up again. A tool that gave no answer is run again where it is declared
-// read-only or idempotent.
+// crash drops the run and resumes it. A tool that gave no answer runs again if it is declared read-only or
+// idempotent.
 func (sc *story) crash(*line) error {
 	if err := sc.takeUp(); err != nil {
 		return err
@@ -102,8 +102,8 @@ func (sc *story) crash(*line) error {
 	return nil
 }
 
-// takeUp goes on from the journal, as another process would: once it has been replayed and holds what the
-// run did. The state must be what it was.
+// takeUp resumes from the journal, as another process would. The journal must replay and have all that the
+// run did, and the state must be the same.
 func (sc *story) takeUp() error {
 	if err := sc.journal.Close(); err != nil {
 		return err
@@ -144,8 +144,7 @@ func (sc *story) takeUp() error {
 	return same("state", was, is)
 }
 
-// stepShadow steps the restored state by the event read back from JSON, compares, and restores what comes
-// out.
+// stepShadow steps the restored state by the event read back from JSON, compares, and restores the new state.
 func (sc *story) stepShadow(ev machine.Event, effects []machine.Effect, st machine.State) error {
 	event, err := json.Marshal(ev)
 	if err != nil {

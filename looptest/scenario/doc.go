@@ -1,5 +1,5 @@
-// Package scenario runs stories of a run: files in which each line says what happens and, below it, what the
-// loop does, so that the same story always ends the same way. [Run] has the verbs.
+// Package scenario runs stories: files with what happens in a run, line by line, and below each line what the
+// loop does. The same story always ends in the same way. [Run] lists the verbs.
 //
 // It drives a [github.com/retake-go/retake/loop.Runner], so that nothing waits and nothing is faked. It is
 // for tests: it registers the flag -rewrite of github.com/cockroachdb/datadriven.

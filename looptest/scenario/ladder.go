@@ -22,7 +22,7 @@ func (sc *story) setLadder(l *line) error {
 	return ladder.Validate()
 }
 
-// wait reads an argument of two durations, (UNKNOWN, MAX), where it is there.
+// wait reads an optional argument of two durations, (UNKNOWN, MAX).
 func (l *line) wait(key string, to *planner.Wait) error {
 	if !l.has(key) {
 		return nil
@@ -34,7 +34,7 @@ func (l *line) wait(key string, to *planner.Wait) error {
 	return errors.Join(badUnknown, badMost)
 }
 
-// climb lets the ladder answer what the run asks its planner.
+// climb answers the run's questions to its planner with the ladder.
 func (sc *story) climb() error {
 	for sc.ladder != nil && sc.runner != nil && sc.runner.State().Phase == machine.Planning {
 		cause := &ratelimit.LimitedError{Err: &fault.ProviderError{Class: fault.Unknown}, State: sc.limits}
@@ -51,7 +51,7 @@ func (sc *story) climb() error {
 	return nil
 }
 
-// classes are those of a list.
+// classes returns the classes of a list.
 func classes(list string) []fault.Class {
 	var all []fault.Class
 	for _, c := range split(list, ", ") {

@@ -15,10 +15,10 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// errLost is what every step that is lost fails with: nothing of it may be seen by users.
+// errLost is the error of every lost step. Users must not see it.
 var errLost = errors.New("ECONNREFUSED: connection refused at 127.0.0.1:443")
 
-// lost says for each step how it is lost and what is done without it.
+// lost has a function for each step that can be lost. It loses the step and goes on without it.
 var lost = map[string]func(*story, *line) error{
 	"history": (*story).loseHistory, "telemetry": (*story).loseTelemetry,
 	"summary": (*story).loseSummary, "storage": (*story).loseStorage,
@@ -44,7 +44,7 @@ func (sc *story) loseHistory(l *line) error {
 	return sc.step(machine.Event{Kind: machine.Prompted, System: system, Messages: add})
 }
 
-// loseTelemetry tells a tracer that panics of two things: of the second it is not told.
+// loseTelemetry sends two notices to a tracer that panics. It does not get the second.
 func (sc *story) loseTelemetry(*line) error {
 	tracer := degrade.Guard(&sc.fallbacks, observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
 		sc.say("the tracer is told of " + string(n.Kind) + " and panics")
@@ -56,7 +56,7 @@ func (sc *story) loseTelemetry(*line) error {
 	return nil
 }
 
-// summaryBytes is how long the summaries of stories are at most.
+// summaryBytes is the most bytes of a summary in a story.
 const summaryBytes = 40
 
 func (sc *story) loseSummary(l *line) error {
@@ -66,14 +66,14 @@ func (sc *story) loseSummary(l *line) error {
 	return nil
 }
 
-// full is a storage that takes nothing.
+// full is a storage that stores nothing.
 type full struct{}
 
 func (full) Save(context.Context, string, []byte) error { return errLost }
 
 func (full) Load(context.Context, string) ([]byte, error) { return nil, errLost }
 
-// loseStorage stores the session where nothing can be stored, and goes on from what was kept.
+// loseStorage stores the session in a storage that fails, and restores it from memory.
 func (sc *story) loseStorage(*line) error {
 	st, ctx := sc.runner.State().Session, context.Background()
 	data, err := st.Snapshot()
@@ -98,7 +98,7 @@ func (sc *story) loseStorage(*line) error {
 	return nil
 }
 
-// showEnvelope tells what the run came to in a wire form, with the warnings of all that was lost.
+// showEnvelope shows the result of the run in a wire form, with a warning for each lost step.
 func (sc *story) showEnvelope(l *line) error {
 	r := agent.Envelope(sc.runner.Result(nil))
 	r.Meta = sc.fallbacks.AddTo(r.Meta)

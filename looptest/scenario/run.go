@@ -78,7 +78,7 @@ func (sc *story) open(id string, l *line) error {
 	return nil
 }
 
-// noPrompt stands for the user's code: the story itself says what it made.
+// noPrompt replaces the user's code: the story itself has the prompts.
 func noPrompt(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 	return "", nil, errors.New("the story makes the prompts")
 }
@@ -177,7 +177,7 @@ func (sc *story) step(ev machine.Event) error {
 	return sc.fed(sc.runner.Step(ev))
 }
 
-// fed tells what a step did. An event that does not fit is part of the story.
+// fed shows the effects of a step. An event that does not fit is part of the story.
 func (sc *story) fed(effects []machine.Effect, err error) error {
 	if misfit, ok := errors.AsType[*machine.EventError](err); ok {
 		sc.say("refused: " + misfit.Error())

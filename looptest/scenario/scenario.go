@@ -11,14 +11,15 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// hint is what a failing scenario says last.
+// hint is the last line of a failing scenario.
 const hint = `The story no longer ends as it is told. Run the test with -rewrite (in this repo: make golden), read every
 line of the diff, and commit only what you understand.`
 
-// Option is what a program brings to its scenarios ([With]), or a way to run them other than plainly.
+// Option configures scenarios with a program's own tools and policies ([With]), or runs them in another way
+// than plainly.
 type Option interface{ apply(*story) error }
 
-// way is a way to run scenarios. What came out is not written down.
+// way is another way to run scenarios. Their files are not rewritten.
 type way func(*story)
 
 func (w way) apply(sc *story) error {
@@ -130,18 +131,18 @@ func RunFile(t *testing.T, path string, opts ...Option) {
 	}
 }
 
-// scenario is one story under way.
+// story is a scenario that is running.
 type story struct {
 	setup
 	world
 	run
 	crashes, restores bool
 	out               []string
-	// plain is a story that is run plainly; mistaken one with a line that cannot be told. lines counts those
-	// of the story.
+	// plain is set if the story runs plainly, mistaken if a line has a mistake. lines counts the lines of the
+	// story.
 	plain, mistaken bool
 	lines           int
-	// telling is told of the sessions; with is what the next step will be told with.
+	// telling gets the sessions at the end. with is added to the next step.
 	telling func(*testing.T, []Told)
 	told    []Told
 	with    Step
@@ -157,7 +158,7 @@ func newStory(opts ...Option) (*story, error) {
 	return sc, nil
 }
 
-// parting is what is said last of a story that has failed.
+// parting returns the last line for a story that has failed.
 func (sc *story) parting() string {
 	if sc.mistaken || !sc.plain {
 		return ""

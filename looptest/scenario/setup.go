@@ -17,9 +17,9 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// setup is what stands before the first start.
+// setup is the part of a story before its first start.
 type setup struct {
-	// own is what the program brings.
+	// own has the program's own tools, policy and session.
 	own           With
 	policy        policy.Set
 	tools         []*tool.Tool
@@ -95,7 +95,7 @@ func (sc *story) addSlice(l *line) error {
 	return nil
 }
 
-// does are what a reducer of a story may do with a payload.
+// does are the things that a reducer of a story can do with a payload.
 var does = []string{"append", "replace", "clear", "refuse", "panic"}
 
 func (sc *story) addReducer(l *line) error {
@@ -130,7 +130,8 @@ func (sc *story) addReducer(l *line) error {
 	return fmt.Errorf("slice: there is no slice %q: declare it first", l.args["slice"])
 }
 
-// member is a member of an object; the whole where no name is given, null where there is no such member.
+// member returns a member of an object, or null if there is none. Without a name it returns the whole
+// payload.
 func member(payload json.RawMessage, name string) json.RawMessage {
 	if name == "" {
 		return payload

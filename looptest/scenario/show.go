@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// showState tells where the run stands.
+// showState shows the state of the run.
 func (sc *story) showState(*line) error {
 	st := sc.runner.State()
 	sc.say(fmt.Sprintf("run %d, turn %d: %s at %s", st.Run, st.Turn, st.Phase, clockFace(st.At)))
@@ -108,7 +108,7 @@ func listed(values []string) string {
 	return strings.Join(values, ", ")
 }
 
-// showPrompt tells what the model is asked: its system prompt, and the messages since its last reply.
+// showPrompt shows the request to the model: the system prompt, and the messages since its last reply.
 func (sc *story) showPrompt(l *line) error {
 	st := sc.runner.State()
 	if sc.pending.Model != nil && sc.pending.Model.System != "" {

@@ -9,15 +9,15 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Told is one session of a story: all that another engine needs to make the same runs.
+// Told is one session of a story. It has all that another engine needs to repeat its runs.
 type Told struct {
-	// Config is the configuration of the session's runs. Its tools no longer do what the story says.
+	// Config is the configuration of the session's runs. Its tools do not follow the story any more.
 	Config loop.Config
-	// Session declares what the session is made of.
+	// Session is the configuration of the session.
 	Session session.Config
-	// Action is set where the runs are the tries of a single action.
+	// Action is set if the runs are tries of a single action.
 	Action *loop.Action
-	// Planner and Prompts say that a planner is asked, and that user code makes the prompts.
+	// Planner reports that a planner is asked, and Prompts that user code makes the prompts.
 	Planner, Prompts bool
 	// Steps are all steps, in order; several runs of the session follow each other.
 	Steps []Step
@@ -29,9 +29,9 @@ type Step struct {
 	Effects []machine.Effect
 	// State is the state after the step.
 	State machine.State
-	// Outcome is what the tool did, where the event is that a tool has ended.
+	// Outcome is the outcome of the tool, if the event is its end.
 	Outcome *tool.Outcome
-	// Dispatched are the events of the embedding program, where the event is that they were dispatched.
+	// Dispatched are the events of the embedding program, if the step dispatched them.
 	Dispatched []session.Event
 }
 
@@ -41,7 +41,7 @@ func Telling(f func(t *testing.T, sessions []Told)) Option {
 	return way(func(sc *story) { sc.telling = f })
 }
 
-// beginTelling begins a session that may be told.
+// beginTelling begins the record of a session.
 func (sc *story) beginTelling() {
 	st := sc.runner.State()
 	sc.told = append(sc.told, Told{

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// fault lets the model call, or the try of a single action, fail.
+// fault makes the model call or the try of a single action fail.
 func (sc *story) fault(l *line) error {
 	class := fault.Class(l.name)
 	var (
@@ -33,7 +33,7 @@ func (sc *story) fault(l *line) error {
 	return sc.step(machine.Event{Kind: machine.CallFailed, Failure: &f})
 }
 
-// transportFault reads a fault of the transport plane. Headers below it are what the response said.
+// transportFault reads a fault of the transport plane. Below it are the headers of the response.
 func (sc *story) transportFault(class fault.Class, l *line) (fault.Failure, error) {
 	after, err := l.duration("retry-after")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// stage says when a verb may stand.
+// stage says where in a story a verb is allowed.
 type stage int
 
 const (
@@ -36,7 +36,7 @@ const (
 type verb struct {
 	do    func(*story, *line) error
 	stage stage
-	// name says what its bare argument names; empty where it takes none.
+	// name describes its bare argument; empty if it takes none.
 	name string
 	// takes are its arguments, which end with "=", and its flags.
 	takes string
@@ -153,7 +153,7 @@ func (l *line) has(key string) bool {
 	return ok
 }
 
-// duration is an argument of Go's form, 0 where it is not there.
+// duration returns an argument in Go's form, or 0 if it is absent.
 func (l *line) duration(key string) (time.Duration, error) {
 	if !l.has(key) {
 		return 0, nil
@@ -169,12 +169,12 @@ func duration(what, text string) (time.Duration, error) {
 	return d, nil
 }
 
-// split are the parts of a text between any of the separators; empty ones are left out.
+// split splits a text at each of the separators and leaves out empty parts.
 func split(text, separators string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) })
 }
 
-// usage is the argument tokens=(IN,OUT), of one call.
+// usage returns the argument tokens=(IN,OUT) as the usage of one call.
 func (l *line) usage() (message.Usage, error) {
 	if !l.has("tokens") {
 		return message.Usage{}, nil

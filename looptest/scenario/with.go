@@ -43,7 +43,7 @@ func (w With) apply(sc *story) error {
 	return err
 }
 
-// config is what runs are held to, before the line that starts one.
+// config returns the configuration of a run, without the arguments of its start.
 func (sc *story) config(set *tool.Set, p *policy.Set) loop.Config {
 	cfg := sc.own.Config
 	cfg.Tools, cfg.Policy, cfg.Output, cfg.System, cfg.Feedback = set, p, sc.output, sc.system, sc.words

@@ -17,16 +17,16 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// world is what outlives a crash: what tools will do.
+// world is what survives a crash: what tools will do.
 type world struct {
 	outcomes []outcome
 	// keyed are the tools whose idempotency keys are shown.
 	keyed []string
-	// hanging is set while a tool gives no answer, crashed where its run was lost by a crash meanwhile.
+	// hanging is set while a tool gives no answer, crashed if a crash lost its run.
 	hanging, crashed bool
 	// fallbacks collects what was lost.
 	fallbacks degrade.Fallbacks
-	// limits is what the latest fault said of rate limits, for the ladder.
+	// limits are the rate limits of the latest fault, for the ladder.
 	limits ratelimit.State
 }
 
@@ -40,8 +40,7 @@ type outcome struct {
 	silent   bool
 }
 
-// script reads the next outcomes of a tool, one to a line; what is emitted and reported stands before its
-// outcome.
+// script reads the next outcomes of a tool, one per line. Its events and progress come before the outcome.
 func (sc *story) script(l *line) error {
 	o, open := outcome{tool: l.name}, false
 	for _, text := range strings.Split(l.body, "\n") {
@@ -245,5 +244,5 @@ func issueLine(issues []fault.Issue) string {
 	return strings.Join(lines, "; ")
 }
 
-// clockFace is a time as scenarios show it: how long after the beginning.
+// clockFace returns a time as scenarios show it: the time since the beginning.
 func clockFace(at time.Time) string { return at.Sub(looptest.Epoch).String() }
