@@ -170,9 +170,12 @@ func (r *reading) spellings() {
 			w = written.get(f.ptr) // where it is required
 		}
 		twice := f.echo || f.unless != "" && !isNull(r.doc.get(f.unless))
+		if !twice && same(w, v) {
+			continue
+		}
 		bare := rendered(withoutNulls(parsed(v)))
 		switch {
-		case !twice && (same(w, v) || same(w, scrub("", bare))):
+		case !twice && same(w, scrub("", bare)):
 		case r.spec.agrees(r.into, i, v):
 			r.into.Extra.keep(r.spec.form, f.ptr, bare)
 		case twice && w != nil:
