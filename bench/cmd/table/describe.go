@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// ignored are the keys that may differ between results that are compared.
+// ignored are the keys that may differ between compared results.
 const ignored = "cpu,cores,toolchain,date,commit,command"
 
-// heading is what results begin with, in the form that benchstat reads.
+// heading begins the results, in the form that benchstat reads.
 func heading(ctx context.Context, s settings) string {
 	commit, err := exec.CommandContext(ctx, "git", "rev-parse", "--short", "HEAD").Output()
 	if err != nil {
@@ -26,7 +26,7 @@ func heading(ctx context.Context, s settings) string {
 		time.Now().UTC().Format(time.DateOnly), bytes.TrimSpace(commit), runtime.Version(), runtime.NumCPU(), s.count, s.benchtime, s.sessions)
 }
 
-// describe says where and how the results were made, and with which versions of the peers.
+// describe returns where and how the results were made, and the versions of the other libraries.
 func describe(m measured) (string, error) {
 	peers, err := versions()
 	if err != nil {
@@ -43,8 +43,7 @@ func describe(m measured) (string, error) {
 	return strings.Join(lines, "\n") + "\n", nil
 }
 
-// versions are those of the direct requirements of all modules here, but for our own and for what only tests
-// use.
+// versions returns the direct requirements of all modules, without retake's own and those of tests.
 func versions() ([]string, error) {
 	files, err := filepath.Glob("peers/*/go.mod")
 	if err != nil {

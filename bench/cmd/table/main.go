@@ -1,14 +1,14 @@
-// Command table runs the benchmarks of all modules in one sitting and writes what they say into
-// docs/benchmarks.md. It is run in the folder bench:
+// Command table runs the benchmarks of all modules together and writes the results into docs/benchmarks.md.
+// Run it in the folder bench:
 //
 //	go run ./cmd/table                      # everything: about a quarter of an hour
-//	go run ./cmd/table -count 1 -benchtime 20ms -sessions 2000 -docs ''   # a try
-//	go run ./cmd/table -from results.txt    # the table alone, of results that were kept
-//	go run ./cmd/table -top                 # where the time of a run goes: pprof, as text
+//	go run ./cmd/table -count 1 -benchtime 20ms -sessions 2000 -docs ''   # a quick try
+//	go run ./cmd/table -from results.txt    # only the table, from saved results
+//	go run ./cmd/table -top                 # profiles a run and prints where its time goes
 //
-// All benchmarks are built first; then each of -count rounds runs each once, so that what happens to the
-// machine happens to all lines of a row. Results are kept in -results, compared with -baseline by benchstat,
-// and put in its place with -save.
+// All benchmarks are built first. Then each of -count rounds runs every benchmark once, so that noise of the
+// machine affects all lines of a row. The results go into the file -results, and benchstat compares them with
+// -baseline. With -save they become the new baseline.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 	"os/signal"
 )
 
-// benchstat is what compares results.
+// benchstat compares results.
 const benchstat = "golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da"
 
 type settings struct {
@@ -35,16 +35,16 @@ type settings struct {
 
 func main() {
 	var s settings
-	flag.IntVar(&s.count, "count", 6, "rounds, each of every benchmark once")
+	flag.IntVar(&s.count, "count", 6, "number of rounds; each runs every benchmark once")
 	flag.StringVar(&s.benchtime, "benchtime", "300ms", "time of each benchmark in each round")
 	flag.StringVar(&s.only, "only", "", "run only the suite of this folder, such as retry")
-	flag.IntVar(&s.sessions, "sessions", 100_000, "sessions that wait at once")
-	flag.StringVar(&s.docs, "docs", "../docs/benchmarks.md", "file whose table is written between its two markers; empty prints it")
-	flag.StringVar(&s.results, "results", "results.txt", "file that keeps what the benchmarks print")
+	flag.IntVar(&s.sessions, "sessions", 100_000, "number of sessions that wait at the same time")
+	flag.StringVar(&s.docs, "docs", "../docs/benchmarks.md", "file in which the table is written between two markers; empty prints it")
+	flag.StringVar(&s.results, "results", "results.txt", "file for the output of the benchmarks")
 	flag.StringVar(&s.baseline, "baseline", "baseline.txt", "results to compare with")
-	flag.StringVar(&s.from, "from", "", "make the table of these results, and run nothing")
-	flag.BoolVar(&s.save, "save", false, "make the results the new baseline, after the comparison")
-	flag.BoolVar(&s.top, "top", false, "profile the row of runs alone, and print where its time goes")
+	flag.StringVar(&s.from, "from", "", "make the table from these results and run nothing")
+	flag.BoolVar(&s.save, "save", false, "make the results the new baseline after the comparison")
+	flag.BoolVar(&s.top, "top", false, "only profile the row of runs, and print where its time goes")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -57,10 +57,10 @@ func main() {
 
 func run(ctx context.Context, s settings) error {
 	if s.count < 1 || flag.NArg() > 0 {
-		return errors.New("-count must be at least 1, and there are no arguments")
+		return errors.New("-count must be at least 1, and arguments are not allowed")
 	}
 	if s.only != "" && (s.docs != "" || s.save) {
-		return errors.New("-only makes no whole table: give -docs '' and no -save")
+		return errors.New("-only does not make the whole table: use -docs '' and leave out -save")
 	}
 	if s.top {
 		return top(ctx, s)
@@ -100,8 +100,7 @@ func results(ctx context.Context, s settings) ([]byte, error) {
 	return text, os.WriteFile(s.results, text, 0o644)
 }
 
-// compare prints what benchstat says. That there is no baseline, or no benchstat, is no reason to lose the
-// table.
+// compare prints benchstat's comparison. The table is kept even if there is no baseline or no benchstat.
 func compare(ctx context.Context, s settings) {
 	if _, err := os.Stat(s.baseline); err != nil {
 		fmt.Fprintln(os.Stderr, "table: nothing to compare with:", err)

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// suite is a package of benchmarks: folder is where it is built and run, in a module of its own or not.
+// suite is a package of benchmarks. folder is the folder in which it is built and run.
 type suite struct {
 	folder string
-	// benchtime is other than that of the flags where an op takes long, or is a whole process.
+	// benchtime replaces that of the flags if one operation takes long or is a whole process.
 	benchtime string
 	args      func(s settings) []string
 }
@@ -31,7 +31,7 @@ var suites = []suite{
 	{folder: "wait", benchtime: "1x", args: func(s settings) []string { return []string{"-sessions=" + strconv.Itoa(s.sessions)} }},
 }
 
-// measure builds all suites, and runs them in rounds.
+// measure builds all suites and runs them in rounds.
 func measure(ctx context.Context, s settings) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
@@ -79,7 +79,7 @@ func build(ctx context.Context, dir, folder string) (string, error) {
 	return binary, nil
 }
 
-// run runs the benchmarks that pattern names, once.
+// run runs the benchmarks that match pattern once.
 func (each suite) run(ctx context.Context, s settings, binary, pattern string, more ...string) ([]byte, error) {
 	benchtime := s.benchtime
 	if each.benchtime != "" {
@@ -100,8 +100,8 @@ func (each suite) run(ctx context.Context, s settings, binary, pattern string, m
 	return out, nil
 }
 
-// top profiles the row of runs, ours alone, and prints its heaviest functions, and what each of retake's
-// takes with all it calls.
+// top profiles retake's line in the row of runs. It prints the heaviest functions, and the time of each
+// function of retake with all that it calls.
 func top(ctx context.Context, s settings) error {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// measured is what benchmarks printed: for each name ("Delay/floor") and unit the values of all rounds.
+// measured has the output of benchmarks: for each name ("Delay/floor") and unit the values of all rounds.
 type measured struct {
 	values map[string]map[string][]float64
-	// about is what the lines of the form "key: value" say: the machine, and our own heading.
+	// about has the lines "key: value": the machine, and our own heading.
 	about map[string]string
 }
 
@@ -35,7 +35,7 @@ func parse(in io.Reader) (measured, error) {
 	return m, lines.Err()
 }
 
-// add takes the fields of a line: the name, how often it ran, and pairs of a value and its unit.
+// add takes the fields of a line: the name, the number of runs, and pairs of a value and its unit.
 func (m measured) add(fields []string) error {
 	if len(fields) < 4 || len(fields)%2 != 0 {
 		return fmt.Errorf("it is no line of a benchmark: it has %d fields", len(fields))
@@ -57,7 +57,7 @@ func (m measured) add(fields []string) error {
 	return nil
 }
 
-// median is that of all rounds; false where the benchmark did not run or has no such unit.
+// median returns the median of all rounds; false if the benchmark did not run or lacks the unit.
 func (m measured) median(name, unit string) (float64, bool) {
 	all := slices.Sorted(slices.Values(m.values[name][unit]))
 	n := len(all)
@@ -67,7 +67,7 @@ func (m measured) median(name, unit string) (float64, bool) {
 	return (all[(n-1)/2] + all[n/2]) / 2, true
 }
 
-// rounds is how often the benchmark that ran least ran.
+// rounds returns the number of runs of the benchmark that ran least often.
 func (m measured) rounds() int {
 	least := 0
 	for _, units := range m.values {

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// The table stands between these two lines of the document.
+// The table is between these two lines of the document.
 const (
 	begins = "<!-- table: written by bench/cmd/table -->"
 	ends   = "<!-- table: end -->"
 )
 
-// render makes the table: a section a row, with its lines beside the one that ratios are to.
+// render makes the table: a section for each row, which compares its lines.
 func render(about string, m measured, rows []row) string {
 	var b strings.Builder
 	b.WriteString(about)
@@ -58,7 +58,7 @@ func (r *row) line(b *strings.Builder, m measured, l line) {
 	fmt.Fprintf(b, "| %s | %s | %s |\n", text, strings.Join(cells, " | "), r.ratio(m, l))
 }
 
-// value is a median, divided by what the row counts.
+// value is a median, divided by the count of the row.
 func (r *row) value(m measured, name, unit string) (float64, bool) {
 	v, ok := m.median(r.bench+"/"+name, unit)
 	by := 1.0
@@ -88,7 +88,7 @@ func (l line) reference(r *row) string {
 	return r.to
 }
 
-// verdict says what is aimed at, what was measured, and whether that is it.
+// verdict returns the aim, the measured value, and whether the aim is reached.
 func (a aim) verdict(r *row, m measured) string {
 	v, ok := r.value(m, a.line, a.unit)
 	most, text := a.most, fmt.Sprintf("at most %s %s", number(a.most, true), unitNames[a.unit])
@@ -116,7 +116,7 @@ func (r *row) textOf(name string) string {
 	return name
 }
 
-// number has three figures, and thousands apart.
+// number formats a value with three digits, and separates thousands.
 func number(v float64, ok bool) string {
 	if !ok {
 		return "–"
@@ -139,7 +139,7 @@ func number(v float64, ok bool) string {
 	return text
 }
 
-// publish puts the table in its place.
+// publish writes the table into the document.
 func publish(file, table string) error {
 	if file == "" {
 		fmt.Print(table)

@@ -3,10 +3,9 @@ package main
 // row is a section of the table: the lines of one benchmark.
 type row struct {
 	name, work string
-	// bench is the benchmark, whose sub-benchmarks are the lines; to is the line that ratios are to.
+	// bench is the benchmark; its sub-benchmarks are the lines. to is the line that ratios compare with.
 	bench, to string
-	// per is the unit that counts what a value is of, such as records; among is that number where it is the
-	// same for all lines.
+	// per is the metric that a value is divided by, such as records; among replaces it by a fixed number.
 	per   string
 	among float64
 	cols  []column
@@ -15,14 +14,14 @@ type row struct {
 	notes []string
 }
 
-// line is one way to do the work: ours begin with "ours". why says what kept it from being measured; to is
-// another line for its ratio.
+// line is one way to do the work. Names of retake's lines begin with "ours". why is the reason if the line is
+// not measured; to is another line for its ratio.
 type line struct{ name, text, why, to string }
 
-// column is a unit of the benchmarks, and how the table calls it.
+// column is a unit of the benchmarks and its title in the table.
 type column struct{ unit, title string }
 
-// aim is the most that a line may measure in a unit: most itself or, with of, most times the line of.
+// aim bounds a line in a unit: by most, or by most times the line of.
 type aim struct {
 	line, unit string
 	most       float64
@@ -50,7 +49,7 @@ func titles(all []column) []string {
 	return names
 }
 
-// rows are those of the table, in its order.
+// rows are the rows of the table, in order.
 var rows = append(append(append([]row{}, retryRows...), checkRows...), coreRows...)
 
 const noDelays = "its delays are private"
@@ -60,50 +59,50 @@ var retryRows = []row{
 		name: "delay", bench: "Delay", to: "floor",
 		work: "Ten jittered exponential delays: ×2 from 500 ms, below 30 s.",
 		lines: []line{
-			{name: "floor", text: "floor: ten keyed hashes (splitmix64), nothing else"},
+			{name: "floor", text: "floor: ten keyed hashes (splitmix64) and nothing else"},
 			{name: "ours_after", text: "retake, `After`, one by one, full jitter"},
 			{name: "ours_after_proportional", text: "the same, proportional ±20 % below the cap"},
 			{name: "cenkalti", text: "cenkalti/backoff, ±50 %"},
 			{name: "avast_full", text: "avast/retry-go, full jitter"},
-			{name: "avast", text: "avast/retry-go, back-off and random, combined"},
+			{name: "avast", text: "avast/retry-go, backoff plus random delay"},
 			{name: "sethvargo", text: "sethvargo/go-retry, full jitter"},
 			{name: "failsafe", text: "failsafe-go", why: noDelays},
 		},
 		aims:  []aim{{line: "ours_after", unit: "ns/op", most: 2, of: "cenkalti"}, {line: "ours_after", unit: "allocs/op"}},
-		notes: []string{"Ours are keyed: the same seed, stream and attempt always give the same delay, in integers, on every machine. The peers draw from a global generator. sethvargo's chain has no reset, so that it is built anew for each ten."},
+		notes: []string{"retake's delays are integers that depend on seed, stream and attempt only, so they are the same on every machine. The peers use a global random generator. sethvargo's chain has no reset, so it is built again for every ten delays."},
 	},
 	{
 		name: "do", bench: "Do", to: "floor",
-		work: "A function under a policy, no session, that succeeds at once.",
+		work: "A function under a policy, without a session, that succeeds at once.",
 		lines: []line{
 			{name: "floor", text: "floor: a loop by hand"}, {name: "ours", text: "retake, `Do`"}, {name: "avast", text: "avast/retry-go"},
 			{name: "sethvargo", text: "sethvargo/go-retry"}, {name: "cenkalti", text: "cenkalti/backoff"}, {name: "failsafe", text: "failsafe-go"},
 		},
 		aims:  []aim{{line: "ours", unit: "ns/op", most: 20}, {line: "ours", unit: "allocs/op"}},
-		notes: []string{"What can be made once is. sethvargo's policies cannot be used twice, and cenkalti's options are arguments: both are made in each call."},
+		notes: []string{"Policies are made once, outside of the measurement. sethvargo's cannot be used twice and cenkalti's are arguments, so these two are made in each call."},
 	},
 	{
 		name: "do, failing", bench: "DoFailing", to: "floor",
-		work: "The same after two failures, with no delay.",
+		work: "The same function after two failures, without delays.",
 		lines: []line{
-			{name: "floor", text: "floor: a loop by hand, without timers"}, {name: "ours", text: "retake, `Do`: the error is classified, and feedback is there to be read"}, {name: "avast", text: "avast/retry-go"},
+			{name: "floor", text: "floor: a loop by hand, without timers"}, {name: "ours", text: "retake, `Do`: classifies the error and has feedback to read"}, {name: "avast", text: "avast/retry-go"},
 			{name: "sethvargo", text: "sethvargo/go-retry"}, {name: "cenkalti", text: "cenkalti/backoff"}, {name: "failsafe", text: "failsafe-go"},
 		},
 		aims: []aim{{line: "ours", unit: "ns/op", most: 1, of: "avast"}},
 	},
 	{
 		name: "do, recorded", bench: "DoRecorded", to: "floor",
-		work:  "Actions of three attempts in a session, two of them failures with feedback: each attempt.",
+		work:  "Actions of three attempts in a session; two of the attempts fail and get feedback. The values are per attempt.",
 		among: 300,
 		lines: []line{
-			{name: "floor", text: "floor: attempts and issues kept in a slice, a line of text"},
+			{name: "floor", text: "floor: attempts and issues in a slice, one line of text"},
 			{name: "ours_long", text: "retake, a hundred actions in a session"},
-			{name: "ours_reducer", text: "the same, and a reducer that is told of each outcome"},
+			{name: "ours_reducer", text: "the same with a reducer that gets each outcome"},
 		},
 	},
 	{
 		name: "do, recorded once", bench: "DoRecorded", to: "ours_short",
-		work:  "A new session with one such action: all of it.",
+		work:  "A new session with one such action. The values are for all of it.",
 		lines: []line{{name: "ours_short", text: "retake"}},
 	},
 }

@@ -3,33 +3,33 @@ package main
 var coreRows = []row{
 	{
 		name: "step", bench: "Step", to: "floor_run", per: "events/op",
-		work: "Events through the pure core, one core: each event. The run above: five events, one of them a failure.",
+		work: "Events through `machine.Step` on one core; the values are per event. The run above has five events, one of them a failure.",
 		lines: []line{
-			{name: "floor_run", text: "by hand, for this run alone: the same messages, texts, records, hashes and keys, in slices"},
+			{name: "floor_run", text: "by hand, for this run only: the same messages, texts, records, hashes and keys in slices"},
 			{name: "ours_run", text: "retake, `Step`"},
 		},
 		aims:  []aim{{line: "ours_run", unit: "ns/op", most: 2000}},
-		notes: []string{"By hand no event is held to the state that it comes to, no policy is asked, and there is no state but the last. `Step` leaves the state before as it was, and says what it decided and what is to be done."},
+		notes: []string{"The code by hand does not check events against the state, has no policy, and changes its only state. `Step` does not change the old state, and returns its decisions and effects."},
 	},
 	{
 		name: "step, failing", bench: "Step", to: "floor_failures", per: "events/op",
-		work: "The same of a run with a hundred failures: almost every event makes feedback.",
+		work: "The same for a run with a hundred failures. Almost every event makes feedback.",
 		lines: []line{
-			{name: "floor_failures", text: "by hand, for this run alone"},
+			{name: "floor_failures", text: "by hand, for this run only"},
 			{name: "ours_failures", text: "retake, `Step`"},
 		},
 		aims: []aim{{line: "ours_failures", unit: "ns/op", most: 4000}},
 	},
 	{
 		name: "wait", bench: "Wait", to: "hand",
-		work: "Sessions that wait at once: heap and stacks of each.",
+		work: "Many sessions wait at the same time. The values are heap and stacks per session.",
 		cols: []column{{"B/session", "B"}},
 		lines: []line{
 			{name: "floor_heap", text: "floor: a heap of deadlines"},
-			{name: "floor_afterfunc", text: "`time.AfterFunc`, and a state of one number"},
+			{name: "floor_afterfunc", text: "`time.AfterFunc` and a state of one number"},
 			{name: "hand", text: "a goroutine with a timer"},
-			{name: "ours_parked", text: "retake, parked: the state as data, no goroutine"},
-			{name: "ours_await", text: "retake, `Pool.Await`: the same, and a goroutine that waits for the end"},
+			{name: "ours_parked", text: "retake, waiting in a `Pool`: the state as data, no goroutine"},
+			{name: "ours_await", text: "retake, `Pool.Await`: the same with a goroutine that waits for the end"},
 			{name: "ours_do", text: "retake, `Do` without a session"},
 			{name: "ours_do_session", text: "retake, `Do` with one"},
 			{name: "ours_run", text: "retake, `Run`: session, transcript, an overloaded model"},
@@ -37,33 +37,33 @@ var coreRows = []row{
 			{name: "avast", text: "avast/retry-go"}, {name: "failsafe", text: "failsafe-go"},
 		},
 		aims:  []aim{{line: "ours_parked", unit: "B/session", most: 2048}},
-		notes: []string{"Each line is measured in a process of its own. The peers retry a function; a session of ours holds its attempts, feedback and messages besides."},
+		notes: []string{"Each line is measured in its own process. The peers retry a function. A session of retake also holds its attempts, feedback and messages."},
 	},
 	{
 		name: "journal, append", bench: "JournalAppend", to: "std", per: "records/op", lines: appendLines,
-		work:  "A run of a hundred good calls as a hashed chain of JSON lines, into memory: each record.",
+		work:  "A run of a hundred good calls is written to memory as a hash chain of JSON lines. The values are per record.",
 		aims:  []aim{{line: "ours", unit: "ns/op", most: 2, of: "std"}},
-		notes: []string{"Ours makes its records from the steps of the core, folds them, and digests each prompt; the others are given the records. By hand only the members that these runs need are written, without a look at what they hold."},
+		notes: []string{"retake makes the records from the steps of the core, folds them, and digests each prompt. The other lines get finished records. The line by hand writes only the members that these runs need and checks nothing."},
 	},
 	{
 		name: "journal, append, failures", bench: "JournalAppendFailures", to: "std", per: "records/op", lines: appendLines,
-		work: "The same of a run of a hundred bad calls and a good one: a kilobyte and more each where there is feedback.",
+		work: "The same for a run of a hundred bad calls and a good one. Records with feedback have a kilobyte or more.",
 		aims: []aim{{line: "ours", unit: "ns/op", most: 2, of: "std"}},
 	},
 	{
 		name: "journal, read", bench: "JournalRead", to: "jsonv2", per: "records/op",
-		work: "The run of good calls read back from memory: each record.",
+		work: "The run of good calls is read from memory. The values are per record.",
 		lines: []line{
-			{name: "floor", text: "by hand: hashes verified, not decoded"}, {name: "ours_raw", text: "retake, `Reader.Raw`: the same"},
+			{name: "floor", text: "by hand: verifies hashes, does not decode"}, {name: "ours_raw", text: "retake, `Reader.Raw`: the same"},
 			{name: "jsonv2", text: "by hand, decoded by go-json-experiment"}, {name: "std", text: "by hand, decoded by encoding/json"},
-			{name: "ours", text: "retake, `Reader.Next`: verified and decoded, strictly"},
-			{name: "ours_replay", text: "retake, `Replay`: every decision and prompt made again and compared"},
+			{name: "ours", text: "retake, `Reader.Next`: verifies and decodes strictly"},
+			{name: "ours_replay", text: "retake, `Replay`: makes every decision and prompt again and compares them"},
 		},
 		aims: []aim{{line: "ours_replay", unit: "ns/op", most: 5000}},
 	},
 	{
 		name: "growth", bench: "Growth", to: "ours_1000",
-		work: "One action of so many failed attempts in a session, each feedback read. The ratio is to the line before.",
+		work: "One action with so many failed attempts in a session; each feedback is read. The ratio compares with the line above.",
 		lines: []line{
 			{name: "ours_1000", text: "1,000 attempts"}, {name: "ours_10000", text: "10,000 attempts"},
 			{name: "ours_100000", text: "100,000 attempts", to: "ours_10000"},
@@ -75,27 +75,27 @@ var coreRows = []row{
 	},
 	{
 		name: "start", bench: "Start", to: "hand",
-		work: "A minimal embed (a tool, a model, a run): its binary, stripped, the sum of its init functions (in the process where that is least), and the whole process. The ratio is of the binary.",
+		work: "A minimal program (a tool, a model, a run): the size of its stripped binary, the time of its init functions (the lowest of all processes), and the time of the whole process. The ratio compares the binaries.",
 		cols: startColumns,
 		lines: []line{
 			{name: "hand", text: "by hand, with the same packages"}, {name: "ours", text: "retake"},
-			{name: "ours_raw", text: "retake, its tool with a JSON Schema and not with a Go type"},
+			{name: "ours_raw", text: "retake, with a JSON Schema for the tool instead of a Go type"},
 		},
 	},
 	{
 		name: "start, do", bench: "Start", to: "hand_do", cols: startColumns,
-		work: "The smallest embed: a function under a policy, no session, that fails twice. The process waits a few milliseconds between the tries.",
+		work: "The smallest program: a function under a policy, without a session, that fails twice. The process waits a few milliseconds between the attempts.",
 		lines: []line{
-			{name: "hand_do", text: "by hand, a loop with a timer and jitter, the standard library alone"}, {name: "ours_do", text: "retake, `Do`"},
-			{name: "ours_decide", text: "retake, `policy.Decide` in a loop of one's own"},
+			{name: "hand_do", text: "by hand, a loop with a timer and jitter, standard library only"}, {name: "ours_do", text: "retake, `Do`"},
+			{name: "ours_decide", text: "retake, `policy.Decide` in a loop by hand"},
 		},
-		notes: []string{"`Do` is in the package of runs and tools, whose imports a program has too, and what these make at their init: the validator's list of file types, JSON Schema's metaschemas, tables of languages."},
+		notes: []string{"`Do` is in package `loop`, so the program also links the packages for runs and tools. Their init functions make the validator's list of file types, the metaschemas of JSON Schema, and tables of languages."},
 	},
 }
 
 var startColumns = []column{{"bytes", "binary, B"}, {"init-ns", "init, ns"}, {"ns/op", "process, ns"}}
 
 var appendLines = []line{
-	{name: "floor", text: "by hand, for these records alone"}, {name: "jsonv2", text: "go-json-experiment"},
+	{name: "floor", text: "by hand, for these records only"}, {name: "jsonv2", text: "go-json-experiment"},
 	{name: "std", text: "encoding/json"}, {name: "ours", text: "retake, `journal.Journal`"},
 }
