@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The programs print what their documentation promises. After a change, look at the difference, and only then run them
-// into their files again.
+// The programs print what their documentation shows. After a change, check the difference before you
+// rewrite the files.
 func TestProgramsPrintWhatTheyPromise(t *testing.T) {
 	for _, name := range []string{"hello", "quickstart", "prompts", "ownloop", "stream", "resume", "payment"} {
 		t.Run(name, func(t *testing.T) {

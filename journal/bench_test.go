@@ -17,7 +17,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// discard is a store of journals that are thrown away.
+// discard is a store that drops everything.
 type discard struct{}
 
 func (discard) List(context.Context) ([]string, error)              { return nil, nil }
@@ -41,7 +41,7 @@ func (k *memory) Append(_ context.Context, _ int64, lines []byte, _ bool) error 
 	return nil
 }
 
-// tried is a run of tries that fail until they are told to stop: the smallest steps there are.
+// tried is a run of attempts that fail until they are stopped: the smallest possible steps.
 func tried(t testing.TB, store journal.Store) (machine.State, *journal.Journal) {
 	t.Helper()
 	free := policy.Unlimited
@@ -73,7 +73,7 @@ func stepOf(t testing.TB, st machine.State, ev machine.Event) (machine.State, []
 	return next, effects
 }
 
-// BenchmarkJournalAppend is one step recorded: an event and the decision on it, two records.
+// BenchmarkJournalAppend records one step: an event and its decision, two records.
 func BenchmarkJournalAppend(b *testing.B) {
 	st, j := tried(b, discard{})
 	st, effects := stepOf(b, st, machine.Event{Kind: machine.Started, At: atNoon})

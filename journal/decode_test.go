@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// strange are records that no writer wrote, and what is wrong with each; empty where nothing is.
+// strange are records that no writer makes, with their fault; empty for none.
 var strange = map[string]string{
 	``:   "not strict JSON",
 	`{}`: "must have one of header, event, decision, note, snapshot",
@@ -45,7 +45,8 @@ func TestRecordsAreReadStrictly(t *testing.T) {
 	}
 }
 
-// FuzzDecode decodes any bytes: it never panics, and what it takes is the same once it is written and read again.
+// FuzzDecode decodes any bytes. It never panics, and an accepted record is the same after it was written
+// and read again.
 func FuzzDecode(f *testing.F) {
 	for _, raw := range records(f) {
 		f.Add(raw)
@@ -68,7 +69,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// records are all whole records of the journals that are kept.
+// records are all valid records of testdata.
 func records(t testing.TB) (all [][]byte) {
 	paths, err := filepath.Glob("../testdata/journals/v1/*.jsonl")
 	require.NoError(t, err)
@@ -85,7 +86,7 @@ func records(t testing.TB) (all [][]byte) {
 	return all
 }
 
-// What is read is written again as it stood: no member is lost, and none is invented.
+// A record that is read and written is unchanged: no member is lost or added.
 func TestRecordsAreWrittenAgainAsTheyStood(t *testing.T) {
 	for _, raw := range records(t) {
 		if rec, err := decode(raw); err == nil {

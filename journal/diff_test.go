@@ -18,7 +18,7 @@ func diff(t *testing.T, a, b []byte) journal.Divergence {
 	return d
 }
 
-// Two runs of the same script and seed have the same trace, whatever the clock said and whatever was noted.
+// Two runs of the same script and seed have the same trace, whatever their times and notes.
 func TestRunsOfTheSameScriptDoNotDiffer(t *testing.T) {
 	a := stories(t)["parallel_tools"].record(t)
 	b := stories(t)["parallel_tools"].record(t)
@@ -47,7 +47,7 @@ func TestADiffSaysHowTheRunsBegan(t *testing.T) {
 	assert.Equal(t, []string{"/config/feedback", "/config/seed", "/config/system"}, paths)
 }
 
-// A policy that only one side has for a tool is compared with what the other side's layers come to.
+// If only one side has a policy for a tool, it is compared with the resolved policy of the other side.
 func TestADiffComparesPoliciesThatOneSideDoesNotName(t *testing.T) {
 	st := stories(t)["user_prompts"]
 	a := st.record(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// The digests of prompts are for ever, as docs/journal.md says.
+// The digests of prompts never change; docs/journal.md defines them.
 func TestDigestOfAPromptIsOfWhatWasSaidAndOfTheSystemPrompt(t *testing.T) {
 	d := Decision{
 		Said:    []message.Message{{Role: message.User, Text: "Two nights."}},

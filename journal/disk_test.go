@@ -15,7 +15,7 @@ import (
 
 var errDisk = errors.New("input/output error")
 
-// failing is a disk whose sync fails from the nth on, and says what it has synced.
+// failing is a disk that records its syncs and fails from the nth on.
 type failing struct {
 	disk
 	left   int
@@ -98,7 +98,7 @@ func TestAJournalThatNothingWasWrittenToLeavesNoFile(t *testing.T) {
 	assert.Empty(t, files)
 }
 
-// ReadOnly is a folder on a disk that cannot be written to.
+// ReadOnly is a folder on a read-only disk.
 type ReadOnly struct{ Dir }
 
 // Open implements [Store].

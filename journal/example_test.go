@@ -56,7 +56,7 @@ func recorded(s journal.Settings, prompt string, script ...looptest.Turn) []byte
 	return store.Text("order-42")
 }
 
-// Two runs part where the second model replies otherwise.
+// Two runs differ from the second reply on.
 func ExampleDiff() {
 	a := recorded(journal.Settings{}, "Where?", looptest.Say("In Lisbon."))
 	b := recorded(journal.Settings{}, "Where?", looptest.Say(""), looptest.Say("In Porto."))
@@ -65,7 +65,7 @@ func ExampleDiff() {
 	// Output: false 1 <nil>
 }
 
-// What the user says stays out of the journal, which still replays.
+// The user's text is left out of the journal, and the journal still replays.
 func ExampleRedaction() {
 	settings := journal.Settings{Redact: &journal.Redaction{Prompts: true}}
 	text := recorded(settings, "My card is 4111 1111.", looptest.Say("Thanks."))
@@ -74,7 +74,7 @@ func ExampleRedaction() {
 	// Output: false session order-42: 2 events, 1 prompt: all as recorded <nil>
 }
 
-// A long history becomes a snapshot. The next run of the session goes on from it.
+// Compact replaces a long history by a snapshot. The next run of the session continues from it.
 func ExampleCompact() {
 	ctx, store := context.Background(), &looptest.Store{}
 	j, _ := journal.Open(ctx, store, "order-42", journal.Settings{})

@@ -1,6 +1,6 @@
 package journal
 
-// Chain makes a journal of the bytes of records: for tests that write what no writer would.
+// Chain makes a journal from the bytes of records, also of invalid ones.
 func Chain(records ...[]byte) []byte {
 	var out []byte
 	head := newHash()

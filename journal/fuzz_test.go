@@ -22,8 +22,7 @@ func seeds(f *testing.F) [][]byte {
 	return all
 }
 
-// FuzzReader reads any bytes: it never panics, and takes no whole line that does not follow from those before
-// it.
+// FuzzReader reads any bytes. It never panics, and accepts only lines that follow from those before.
 func FuzzReader(f *testing.F) {
 	for _, text := range seeds(f) {
 		f.Add(text)
@@ -65,8 +64,7 @@ func FuzzChangedByte(f *testing.F) {
 	})
 }
 
-// FuzzReplay replays records that no writer wrote, with hashes that are right: whatever they hold, each
-// command ends with an answer or an error of its own.
+// FuzzReplay replays invalid records with correct hashes. Each command ends with an answer or an error.
 func FuzzReplay(f *testing.F) {
 	for _, text := range seeds(f) {
 		r := journal.NewReader(bytes.NewReader(text))

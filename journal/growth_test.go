@@ -20,9 +20,9 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// converse makes so many runs of one conversation, each with what was said before as its history, and returns
-// the journal's text. Where fresh is set each run is a new process: the journal is opened anew, the session
-// is new, and the history is a copy.
+// converse makes several runs of one conversation and returns the journal's text. The history of each run
+// is the conversation before it. With fresh, each run is a new process: the journal is opened again, the
+// session is new, and the history is a copy.
 func converse(t testing.TB, turns int, fresh bool, redact *journal.Redaction) string {
 	t.Helper()
 	dir := journal.Dir(t.TempDir())
@@ -84,8 +84,8 @@ func TestAJournalGrowsWithItsConversation(t *testing.T) {
 	}
 }
 
-// BenchmarkGrowth is for conversations of more and more runs, and for replies of more and more calls: what
-// each takes of time and of the journal stays the same.
+// BenchmarkGrowth measures conversations of more and more runs, and replies of more and more calls. Time
+// and size of each run or call stay the same.
 func BenchmarkGrowth(b *testing.B) {
 	secret := &journal.Redaction{Tools: map[string]journal.ToolRedaction{"*": {Arguments: []string{"/city"}, Result: []string{""}}}}
 	for _, what := range []struct {
@@ -110,7 +110,7 @@ func BenchmarkGrowth(b *testing.B) {
 	}
 }
 
-// manyCalls is the journal of a run whose model makes so many calls in one reply.
+// manyCalls is the journal of a run with many calls in one reply.
 func manyCalls(t testing.TB, n int, redact *journal.Redaction) []byte {
 	set := policy.DefaultSet()
 	set.MaxCalls = policy.Unlimited
@@ -124,7 +124,7 @@ func manyCalls(t testing.TB, n int, redact *journal.Redaction) []byte {
 	}.record(t)
 }
 
-// A history that is not what the journal holds is recorded whole.
+// A history that differs from the journal's conversation is recorded as a whole.
 func TestAnotherHistoryIsRecordedWhole(t *testing.T) {
 	dir := journal.Dir(t.TempDir())
 	j, err := journal.Open(t.Context(), dir, "chat", journal.Settings{})

@@ -23,11 +23,11 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// watched is a store that counts what is appended, and fails from some append on.
+// watched is a store that counts appends, and fails from some append on.
 type watched struct {
 	journal.Store
 	appends, durable int
-	// failFrom is the append that fails first; 0 for none.
+	// failFrom is the first append that fails; 0 for none.
 	failFrom int
 	with     error
 }
@@ -147,7 +147,7 @@ func TestTheSecondWriterOfAFileIsRefusedByName(t *testing.T) {
 	require.NoError(t, again.Close())
 }
 
-// Notes decide nothing: they stand between the links of the chain, each under a hash of its own.
+// Notes do not affect decisions. They are beside the chain, each with its own hash.
 func TestNotesStandOutsideTheChain(t *testing.T) {
 	text := kept(t, "parallel_tools")
 	records := recordsOf(t, text)
@@ -213,7 +213,7 @@ func TestOpeningAJournalSaysWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, err, `on_error: "weep": must be`)
 }
 
-// What was cut off is kept in a note, and the missing decision is written.
+// A torn line is kept in a note, and the missing decision is written.
 func TestATornLineIsKept(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, journal.FileName(theSession))
@@ -239,8 +239,7 @@ func TestATornLineIsKept(t *testing.T) {
 	assert.Equal(t, torn[bytes.LastIndexByte(torn, '\n')+1:], kept)
 }
 
-// A loss of power may leave any number of zeros, behind whole lines and behind a part of one: they are cut
-// off, and the run goes on.
+// A power failure may leave zeros after complete or partial lines. They are cut off, and the run continues.
 func TestZerosAtTheEndAreATornLine(t *testing.T) {
 	whole, lines := kept(t, "bad-torn"), 0
 	whole = whole[:bytes.LastIndexByte(whole, '\n')+1]
@@ -300,8 +299,7 @@ func TestZerosInTheMiddleAreNoEnd(t *testing.T) {
 	}
 }
 
-// What has ended on a disk that is read only is read, replayed and given again; what would write is refused
-// by name.
+// An ended run on a read-only disk can be read, replayed and returned. Writing is refused by name.
 func TestAnEndedJournalOnADiskThatIsReadOnly(t *testing.T) {
 	dir := journal.Dir(t.TempDir())
 	want, err := recordIn(t, dir, journal.Settings{})
@@ -334,7 +332,7 @@ func TestAnEndedJournalOnADiskThatIsReadOnly(t *testing.T) {
 	}
 }
 
-// noteOf is the first note of a kind.
+// noteOf returns the first note of a kind.
 func noteOf(t *testing.T, text []byte, kind journal.NoteKind) journal.Note {
 	t.Helper()
 	r := journal.NewReader(bytes.NewReader(text))

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// However a text is read, its lines are those that it has.
+// A text gives the same lines however it is read.
 func TestLinesAreReadWhole(t *testing.T) {
 	readers := []func(io.Reader) io.Reader{
 		func(r io.Reader) io.Reader { return r }, iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader,

@@ -15,8 +15,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// longJournal is the journal of a run with so many calls of a tool, after each of which the model talks for
-// so many bytes.
+// longJournal is the journal of a run with many calls of a tool and long texts of the model.
 func longJournal(t testing.TB, turns, talk int) []byte {
 	set := policy.DefaultSet()
 	set.MaxTurns = policy.Unlimited
@@ -30,7 +29,7 @@ func longJournal(t testing.TB, turns, talk int) []byte {
 	return text
 }
 
-// BenchmarkReplay is for a run with small records: a call, its result, a call.
+// BenchmarkReplay replays a run with small records: a call, its result, a call.
 func BenchmarkReplay(b *testing.B) {
 	text := longJournal(b, 5000, 0)
 	lines := float64(bytes.Count(text, []byte("\n")))

@@ -41,7 +41,7 @@ type receipt struct {
 	Number string `json:"number"`
 }
 
-// story is a run that is recorded.
+// story is a recorded run.
 type story struct {
 	cfg      loop.Config
 	session  session.Config
@@ -50,13 +50,14 @@ type story struct {
 	settings journal.Settings
 	// again is the prompt of a second run; empty for none.
 	again string
-	// act is set where the story is no run of a model.
+	// act makes the story if it is not the run of a model.
 	act func(*testing.T, *session.Session, *journal.Journal)
-	// cut is how many lines are kept of the journal, which is then compacted; 0 for all, and none.
+	// cut is the number of lines to keep before the journal is compacted; 0 for all lines without
+	// compaction.
 	cut int
 }
 
-// record plays a story in a session of its own, and returns its journal.
+// record plays a story in its own session and returns its journal.
 func (st story) record(t testing.TB) []byte {
 	t.Helper()
 	dir := journal.Dir(t.TempDir())
@@ -86,7 +87,7 @@ func (st story) record(t testing.TB) []byte {
 	return st.compacted(t, dir, path, text)
 }
 
-// compacted is the journal of a run that was compacted under way, and then went on.
+// compacted is the journal of a run that was compacted in the middle and then continued.
 func (st story) compacted(t testing.TB, dir journal.Dir, path string, text []byte) []byte {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	require.NoError(t, os.WriteFile(path, bytes.Join(lines[:st.cut], nil), 0o600))
@@ -106,7 +107,7 @@ func (st story) compacted(t testing.TB, dir journal.Dir, path string, text []byt
 	return text
 }
 
-// played makes one run. That it ends without an answer may be the story.
+// played makes one run. It may end without an answer.
 func played(t testing.TB, model loop.Model, s *session.Session, prompt string, cfg loop.Config, options []loop.Option) {
 	_, err := loop.Run(context.Background(), model, s, prompt, cfg, options...)
 	if exhausted := (*loop.RetryExhaustedError)(nil); err != nil && !errors.As(err, &exhausted) {
@@ -140,7 +141,7 @@ func used(turn looptest.Turn, in, out int64) looptest.Turn {
 	return turn
 }
 
-// stories are the good journals.
+// stories are the valid journals.
 func stories(t testing.TB) map[string]story {
 	waits := policyOf(t, "backoff: {kind: exponential, base: 1s, factor: 2, jitter: {kind: proportional, fraction: 0.2}}\n")
 	twice := []looptest.Turn{
@@ -185,7 +186,7 @@ func stories(t testing.TB) map[string]story {
 	}
 }
 
-// breaksOnce is a tool whose call for Porto does not come through at first.
+// breaksOnce is a tool whose first call for Porto fails.
 func breaksOnce(book func(context.Context, booking) (receipt, error)) func(context.Context, booking) (receipt, error) {
 	broke := false
 	return func(ctx context.Context, b booking) (receipt, error) {
@@ -197,7 +198,7 @@ func breaksOnce(book func(context.Context, booking) (receipt, error)) func(conte
 	}
 }
 
-// plan falls back to another prompt at exhaustion, and does what the policy says of faults.
+// plan falls back to another prompt at exhaustion, and follows the policy for faults.
 func plan(_ context.Context, q planner.Question) (machine.Plan, error) {
 	if q.Exhausted {
 		return machine.Plan{Do: machine.Fallback, Prompt: "Answer without tools.", Delay: 2 * time.Second, Warning: "went on without tools"}, nil
@@ -205,7 +206,7 @@ func plan(_ context.Context, q planner.Question) (machine.Plan, error) {
 	return machine.Plan{Do: machine.Follow}, nil
 }
 
-// threeTries are the tries of a caller's own loop.
+// threeTries are the attempts of a caller's own loop.
 func threeTries(t *testing.T, s *session.Session, j *journal.Journal) {
 	a := loop.ToolCall("book_room")
 	tries := loop.Attempts(t.Context(), s, a, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
@@ -222,7 +223,7 @@ func threeTries(t *testing.T, s *session.Session, j *journal.Journal) {
 	require.NoError(t, tries.Err())
 }
 
-// recordsOf are the bytes of the records of a journal.
+// recordsOf returns the bytes of the records of a journal.
 func recordsOf(t testing.TB, text []byte) [][]byte {
 	var all [][]byte
 	r := journal.NewReader(bytes.NewReader(text))
@@ -236,7 +237,7 @@ func recordsOf(t testing.TB, text []byte) [][]byte {
 	}
 }
 
-// edited replaces a text in the records of a journal, each time it stands there, and makes the hashes anew.
+// edited replaces a text wherever the records of a journal have it, and computes the hashes again.
 func edited(t testing.TB, text []byte, old, with string) []byte {
 	records := recordsOf(t, text)
 	found := false
@@ -248,8 +249,7 @@ func edited(t testing.TB, text []byte, old, with string) []byte {
 	return journal.Chain(records...)
 }
 
-// made are journals that are made from good ones: with something wrong, and one of before there were
-// behaviours.
+// made are journals derived from valid ones: invalid ones, and one from before behaviours.
 func made(t testing.TB) map[string]func(good func(string) []byte) []byte {
 	line := func(text []byte, n int) (before, at, after string) {
 		lines := strings.SplitAfter(string(text), "\n")

@@ -14,7 +14,7 @@ import (
 
 var snake = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// Journals outlive versions: no member is named after a Go field by accident.
+// Journals outlive versions, so every member has an explicit name.
 func TestEveryMemberOfAJournalIsNamedOnPurpose(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	var walk func(typ reflect.Type, at string)

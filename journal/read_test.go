@@ -27,7 +27,7 @@ func utf16of(text []byte, order func(uint16) []byte) []byte {
 	return out
 }
 
-// What editors and copies in text mode make of a journal is called by its name.
+// Damage by editors and text-mode copies is reported by name.
 func TestAJournalThatWasCopiedAsText(t *testing.T) {
 	whole, err := os.ReadFile(filepath.Join(v1, "corrected.jsonl"))
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// kept is a journal of testdata.
+// kept returns a journal of testdata.
 func kept(t testing.TB, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(v1, name+".jsonl"))
@@ -30,7 +30,7 @@ func replay(text []byte) (journal.Report, error) {
 	return journal.Replay(bytes.NewReader(text), journal.Replaying{})
 }
 
-// differenceIn is the difference that a replay finds.
+// differenceIn returns the difference that a replay finds.
 func differenceIn(t *testing.T, text []byte) *journal.DifferenceError {
 	t.Helper()
 	_, err := replay(text)
@@ -40,7 +40,7 @@ func differenceIn(t *testing.T, text []byte) *journal.DifferenceError {
 	return d
 }
 
-// What a decision hangs on is named, with its value and where that was written.
+// A difference names the policy value behind the decision and where it was written.
 func TestADifferenceNamesTheRuleAndTheFieldOfThePolicy(t *testing.T) {
 	for name, tt := range map[string]struct {
 		from, old, with string
@@ -101,7 +101,7 @@ func TestADifferenceSaysWhereItIs(t *testing.T) {
 	assert.NotEqual(t, string(d.Recorded), string(d.Current))
 }
 
-// What is long is shown from a little before the place that differs.
+// A long text is shown from a little before the first difference.
 func TestALongTextIsShownWhereItDiffers(t *testing.T) {
 	same := strings.Repeat("ä", 500)
 	c := journal.Change{Path: "/said/0/text", Was: `"` + same + "one" + same + `"`, Now: `"` + same + "two" + same + `"`}
@@ -126,7 +126,7 @@ func TestAnEventThatDoesNotFitAnyMoreIsADifference(t *testing.T) {
 	assert.ErrorContains(t, err, "line 1: the header is refused now: config: policy: max_turns")
 }
 
-// What no writer writes is corrupt, and named with its line.
+// A record that no writer makes is corrupt and named with its line.
 func TestRecordsInAnOrderThatCannotBeAreCorrupt(t *testing.T) {
 	all := recordsOf(t, kept(t, "corrected"))
 	for name, tt := range map[string]struct {

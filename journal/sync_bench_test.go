@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// BenchmarkSync is what an append of 1 KB costs where it is to outlive the process, and where it is to
-// outlive a loss of power.
+// BenchmarkSync measures an append of 1 KB that survives a crash of the process, and one that survives a
+// power failure.
 func BenchmarkSync(b *testing.B) {
 	line := append(bytes.Repeat([]byte("x"), 1023), '\n')
 	for _, durable := range []bool{false, true} {

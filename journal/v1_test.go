@@ -22,13 +22,13 @@ import (
 
 var (
 	rewrite = flag.Bool("rewrite", false, "write what replays of the journals in testdata say anew")
-	// Journals are never made again: those of a released format stay as they were written.
+	// Journals of a released format are never made again.
 	makeMissing = flag.Bool("make", false, "write the journals that are missing from testdata")
 )
 
 const v1 = "../testdata/journals/v1"
 
-// told is what a replay of a journal says.
+// told is the result of a replay in words.
 func told(text, key []byte) string {
 	report, err := journal.Replay(bytes.NewReader(text), journal.Replaying{Key: key})
 	line, _ := json.MarshalIndent(report, "", "  ")
@@ -49,7 +49,7 @@ func told(text, key []byte) string {
 	return out
 }
 
-// Every journal that was ever written by a released format replays as it did, the bad ones too.
+// Every journal of a released format replays as it did, invalid ones included.
 func TestJournalsOfTheFirstFormatReplayForEver(t *testing.T) {
 	if *makeMissing {
 		writeMissing(t)
@@ -72,7 +72,7 @@ func TestJournalsOfTheFirstFormatReplayForEver(t *testing.T) {
 	}
 }
 
-// writeMissing writes the journals that are not there yet.
+// writeMissing writes the journals that do not exist yet.
 func writeMissing(t *testing.T) {
 	for name, st := range stories(t) {
 		writeOnce(t, name, func() []byte { return st.record(t) })

@@ -27,7 +27,7 @@ func ask(t *testing.T, text []byte, w journal.WhatIf) journal.Outlook {
 	return out
 }
 
-// first is the answer for a journal of one run under another policy.
+// first returns the answer for a journal of one run under another policy.
 func first(t *testing.T, name, text string) journal.RunOutlook {
 	t.Helper()
 	out := ask(t, kept(t, name), journal.WhatIf{Policy: policyOf(t, text)})
@@ -35,7 +35,7 @@ func first(t *testing.T, name, text string) journal.RunOutlook {
 	return out.Runs[0]
 }
 
-// Asked of nothing new, every run comes to the same end at the same cost.
+// With an unchanged policy every run has the same end and cost.
 func TestWhatIfNothingWereDifferent(t *testing.T) {
 	for name := range stories(t) {
 		if name == "compacted" {
@@ -73,8 +73,7 @@ func TestFewerAttemptsAreSaved(t *testing.T) {
 	assert.Equal(t, []string{"book_room attempt 1 of 2: retry in 1s: backoff"}, r.First.Now)
 }
 
-// An attempt that was never made has no answer: what was spent up to there is compared, and no more is
-// claimed.
+// An attempt without a recorded reply has no answer: only the costs before it are compared.
 func TestTheRecordDoesNotAnswerForAttemptsThatWereNotMade(t *testing.T) {
 	r := first(t, "exhausted", "max_attempts: 5\nbackoff: {kind: constant, delay: 2s}\n")
 	require.NotNil(t, r.Silent)
@@ -105,7 +104,7 @@ func TestWaitsAreMadeAnewOnBothPlanes(t *testing.T) {
 	assert.Equal(t, -1, r.Change().ToolRuns, "the call that broke is not made again")
 }
 
-// Each run is asked from where it really began, and all are summed up.
+// Each run starts from its recorded state, and the results are added up.
 func TestRunsOfAJournalAreAskedOneByOne(t *testing.T) {
 	out := ask(t, kept(t, "two_runs"), journal.WhatIf{Policy: policyOf(t, "max_attempts: 1\n")})
 	require.Len(t, out.Runs, 2)
@@ -123,7 +122,7 @@ func TestOtherWordsAndNoWordsAtAll(t *testing.T) {
 	assert.Equal(t, []string{"the model would not have been told what was wrong, but is assumed to have replied the same"}, r.Warnings)
 }
 
-// A reply is read again by a validator that is stricter, laxer, or the same.
+// A reply is read by a stricter, a laxer and the same validator.
 func TestAnotherValidatorReadsTheReplies(t *testing.T) {
 	type reread = func(*journal.Header, *policy.Set, *machine.Reply) *machine.Reply
 	judged := func(class fault.Class) reread {
@@ -161,7 +160,7 @@ func TestWhatHasNoBearingIsSaid(t *testing.T) {
 	assert.Equal(t, []string{"of the run that was compacted nothing can be asked: its beginning is not there"}, out.Warnings)
 }
 
-// A run that its caller gave up, and one whose journal ends under way.
+// A run that its caller cancelled, and one whose journal is incomplete.
 func TestARunThatWasNotEnded(t *testing.T) {
 	text := kept(t, "corrected")
 	cut := journal.Chain(recordsOf(t, text)[:7]...)

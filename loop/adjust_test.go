@@ -22,7 +22,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// drawLayer draws a layer that is good alone.
+// drawLayer draws a valid layer.
 func drawLayer(t *rapid.T, label string) policy.Layer {
 	list, linear := backoff.List(time.Second), backoff.Linear(time.Second, time.Second)
 	return policy.Layer{
@@ -32,8 +32,7 @@ func drawLayer(t *rapid.T, label string) policy.Layer {
 	}
 }
 
-// Whatever layers planners and programs lay over the policy, the journal can be opened, compacted and opened
-// again.
+// With any layers from planners and programs, the journal can be opened, compacted and opened again.
 func TestEveryJournalThatIsWrittenCanBeOpened(t *testing.T) {
 	dir, err := os.MkdirTemp(t.TempDir(), "runs")
 	require.NoError(t, err)

@@ -20,10 +20,10 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// manners are the ways in which the calls of a reply are run, by how many there are.
+// manners are the ways to run the calls of a reply, by their number.
 var manners = map[string]int{"alone": 1, "beside_another": 2}
 
-// ends are the ends of work that a tracer is told.
+// ends are the ends of work that a tracer gets.
 type ends struct {
 	mu  sync.Mutex
 	all map[observe.WorkKind][]observe.WorkEnd
@@ -96,7 +96,7 @@ func TestALoneToolThatHeedsItsContextEndsTheRunAtOnce(t *testing.T) {
 	})
 }
 
-// onItsOwn runs f on a goroutine of its own, and reports whether it returned.
+// onItsOwn runs f on its own goroutine and reports whether it returned.
 func onItsOwn(f func()) (returned bool) {
 	over := make(chan struct{})
 	go func() {

@@ -14,8 +14,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// A long string is told whole where it is the answer to a native call. Among the words of a text it is cut, and
-// says so.
+// A long string is shown whole as the answer to a native call. Within a text it is cut and says so.
 func TestALongStringIsBoundedInATextAlone(t *testing.T) {
 	long := strings.Repeat("é", 100_000)
 	read := tool.New("read", "Read.", func(context.Context, struct{}) (string, error) { return long, nil })

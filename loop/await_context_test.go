@@ -13,14 +13,14 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// sight is what a model sees of its context.
+// sight is what a model reads from its context.
 type sight struct {
 	left       time.Duration
 	bounded    bool
 	err, cause error
 }
 
-// TestModelsSeeTheContextOfTheirCaller compares what they see of it with what those of Run see.
+// TestModelsSeeTheContextOfTheirCaller compares the context of models in Await with that in Run.
 func TestModelsSeeTheContextOfTheirCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := errors.New("late")

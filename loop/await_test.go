@@ -26,7 +26,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// patient are the runs of which a server asks for an hour first.
+// patient are the runs whose server first asks for a wait of an hour.
 func patient() (loop.Config, loop.Model) {
 	set, most := policy.DefaultSet(), 2*time.Hour
 	set.Transport = exactly()
@@ -47,7 +47,7 @@ func poolOf(t testing.TB, cfg loop.Config, model loop.Model, opts ...loop.Option
 	return p
 }
 
-// awaits makes a run in the pool, and returns where its end will be.
+// awaits makes a run in the pool and returns the channel of its end.
 func awaits(ctx context.Context, p *loop.Pool, s *session.Session, prompt string, j *journal.Journal) <-chan runEnded {
 	end := make(chan runEnded, 1)
 	go func() {
@@ -57,7 +57,7 @@ func awaits(ctx context.Context, p *loop.Pool, s *session.Session, prompt string
 	return end
 }
 
-// serves drives a pool until the end of the test.
+// serves drives a pool until the test ends.
 func serves(t *testing.T, p *loop.Pool) {
 	ctx, stop := context.WithCancel(context.Background())
 	over := make(chan error, 1)
@@ -206,7 +206,7 @@ func TestCallersOfAPoolThatIsClosed(t *testing.T) {
 	})
 }
 
-// A worker must not die for one of its callers, nor may that wait for ever.
+// A panic of one caller's run must not end a worker, nor block the caller.
 func TestACallerIsToldWhatEndedItsWorker(t *testing.T) {
 	model := loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
 		switch r.Messages[0].Text {
@@ -270,7 +270,7 @@ func TestTheContextOfACallerIsThatOfItsRun(t *testing.T) {
 	})
 }
 
-// draws draws numbers from a source of its own, whose seed is logged. Safe for concurrent use.
+// draws draws numbers from its own source and logs the seed. It is safe for concurrent use.
 func draws(t *testing.T) func(below int) int {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
@@ -283,7 +283,7 @@ func draws(t *testing.T) func(below int) int {
 	}
 }
 
-// TestManyCallers lets some leave at any time, beside workers that come and go: each gets the end of its own
+// TestManyCallers lets callers leave at any time while workers come and go. Each gets the end of its own
 // run.
 func TestManyCallers(t *testing.T) {
 	const callers = 2000

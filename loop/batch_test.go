@@ -24,7 +24,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// begun are the ids of calls in the order in which they began.
+// begun are the ids of calls in the order of their start.
 type begun struct {
 	mu  sync.Mutex
 	ids []string
@@ -191,7 +191,7 @@ func TestTracersAreToldOfAPoolThatIsClosed(t *testing.T) {
 	require.NoError(t, over.of(observe.WorkRun)[2].Err)
 }
 
-// sly is an error that panics when it is asked what it is.
+// sly is an error whose methods panic.
 type sly struct{ error }
 
 func (sly) Failure() fault.Failure { panic("a nil pointer within") }

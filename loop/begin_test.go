@@ -33,8 +33,7 @@ func payTools(t *testing.T, pay func(context.Context, invoice) (string, error), 
 
 var inDoubt = "The call failed, and its effect may or may not have happened."
 
-// The words of a tool's error are no reason to run it again, whatever it declares; the model hears ours
-// alone.
+// The text of a tool's error never causes a retry, whatever the tool declares. The model does not see it.
 func TestAToolIsNotRunAgainBecauseOfWords(t *testing.T) {
 	accepted := errors.New("payment accepted, but reading the receipt failed: connection reset by peer")
 	for name, declared := range map[string][]tool.Option{"undeclared": nil, "read-only": {tool.ReadOnly()}, "idempotent": {tool.Idempotent()}} {
@@ -51,7 +50,7 @@ func TestAToolIsNotRunAgainBecauseOfWords(t *testing.T) {
 	}
 }
 
-// A typed fault is retried for declared tools alone, under the tool's own transport policy.
+// A typed fault is retried for declared tools only, under the tool's own transport policy.
 func TestATypedFaultIsRetriedWhereTheToolIsDeclared(t *testing.T) {
 	set := policy.DefaultSet()
 	set.ToolTransport = map[string]policy.Layer{"pay": {MaxAttempts: new(3)}}
@@ -75,7 +74,7 @@ func TestATypedFaultIsRetriedWhereTheToolIsDeclared(t *testing.T) {
 	}
 }
 
-// Where a budget is used up the run ends, and its error reaches the tool's own.
+// If a budget is used up, the run ends, and its error has the tool's error in its chain.
 func TestCallsThatFailUseUpTheBudget(t *testing.T) {
 	locked := errors.New("the ledger is locked")
 	tools := payTools(t, func(context.Context, invoice) (string, error) { return "", locked })
@@ -102,7 +101,7 @@ func TestPanicsAskForNothing(t *testing.T) {
 	}
 }
 
-// A state that refuses what the first call did ends the run; with one tool at a time no other has begun.
+// A reducer that refuses the first result ends the run. With one tool at a time, no other has begun.
 func TestNoToolBeginsOnceTheRunHasEnded(t *testing.T) {
 	spent := session.StateSlice[string]("spent")
 	for range 200 {
@@ -124,8 +123,7 @@ func TestNoToolBeginsOnceTheRunHasEnded(t *testing.T) {
 	}
 }
 
-// crashIn runs a payment in a journal, and stops in the middle of it as a process does that dies: nothing
-// more is written.
+// crashIn runs a payment with a journal and stops in the middle like a crash: nothing more is written.
 func crashIn(t *testing.T, dir string, declared ...tool.Option) (key string) {
 	t.Helper()
 	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{})
@@ -142,7 +140,7 @@ func crashIn(t *testing.T, dir string, declared ...tool.Option) (key string) {
 	return key
 }
 
-// A call that began and has no outcome is run again only where its tool is declared, then and now.
+// A call that began and has no outcome runs again only if its tool is declared, then and now.
 func TestACallThatBeganIsRunAgainOnlyWhereItIsDeclared(t *testing.T) {
 	none, idempotent := []tool.Option(nil), []tool.Option{tool.Idempotent()}
 	for name, c := range map[string]struct {
@@ -186,7 +184,7 @@ func TestACallThatBeganIsRunAgainOnlyWhereItIsDeclared(t *testing.T) {
 	}
 }
 
-// deaf is a store that takes no begin of a tool.
+// deaf is a store that refuses the note that a tool begins.
 type deaf struct{ journal.Store }
 
 type deafLog struct{ journal.Log }
@@ -203,7 +201,7 @@ func (l deafLog) Append(ctx context.Context, at int64, lines []byte, durable boo
 	return l.Log.Append(ctx, at, lines, durable)
 }
 
-// What cannot be recorded as begun is not begun, unless the journal is to be done without.
+// A tool does not begin if its start cannot be recorded, unless the journal is optional.
 func TestABeginThatCannotBeRecordedIsNone(t *testing.T) {
 	for onError, runs := range map[journal.OnError]int{journal.StopRun: 0, journal.GoOn: 2} {
 		t.Run(string(onError), func(t *testing.T) {
@@ -220,7 +218,7 @@ func TestABeginThatCannotBeRecordedIsNone(t *testing.T) {
 	}
 }
 
-// An engine with a clock of its own asks the runner before each call.
+// An engine with its own clock asks the runner before each call.
 func TestARunnerSaysWhichCallsMayNotBeRun(t *testing.T) {
 	dir := t.TempDir()
 	crashIn(t, dir)

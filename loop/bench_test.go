@@ -14,8 +14,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// BenchmarkRun is a whole run on a model that costs nothing: bad arguments, feedback, good arguments, result,
-// answer.
+// BenchmarkRun is a whole run with a model without latency: bad arguments, feedback, good arguments,
+// result, answer.
 func BenchmarkRun(b *testing.B) {
 	b.ReportAllocs()
 	tools, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", booked))
@@ -34,7 +34,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// lessThan3 is a try that fails twice, then passes.
+// lessThan3 is an attempt that fails twice, then passes.
 func lessThan3() func(context.Context, loop.Attempt) (int, error) {
 	n, wrong := 0, nights("type")
 	return func(context.Context, loop.Attempt) (int, error) {
@@ -45,8 +45,8 @@ func lessThan3() func(context.Context, loop.Attempt) (int, error) {
 	}
 }
 
-// BenchmarkDoRecorded is two failures and a success in a session, with feedback and a reducer, of an action
-// that is used again and again. Each session is new.
+// BenchmarkDoRecorded makes two failures and a success in a new session, with feedback and a reducer. The
+// action is used again.
 func BenchmarkDoRecorded(b *testing.B) {
 	b.ReportAllocs()
 	a, try := loop.ToolCall("book_room"), lessThan3()
@@ -62,7 +62,7 @@ func sessionOf(t testing.TB) *session.Session {
 	return s
 }
 
-// BenchmarkGrowth is one session of so many attempts: ten times the work, ten times the cost.
+// BenchmarkGrowth makes many attempts in one session. Ten times the attempts cost ten times as much.
 func BenchmarkGrowth(b *testing.B) {
 	for _, attempts := range []int{1_000, 10_000, 100_000} {
 		b.Run(strconv.Itoa(attempts), func(b *testing.B) {

@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Each use of an action is under its policy as it is.
+// Each use of an action has the policy of that moment.
 func TestACopyOfAnActionIsHeldToItsOwnPolicy(t *testing.T) {
 	three := loop.ToolCall("book_room")
 	two := *three
@@ -33,7 +33,7 @@ func TestACopyOfAnActionIsHeldToItsOwnPolicy(t *testing.T) {
 	}
 }
 
-// The default policy, said or not, is the same run.
+// The default policy, given or not, makes the same run.
 func TestASeedIsThatOfItsRun(t *testing.T) {
 	standard := policy.DefaultSet()
 	for _, seed := range []string{"", "one", "two", "one"} {
@@ -52,7 +52,7 @@ func TestASeedIsThatOfItsRun(t *testing.T) {
 	}
 }
 
-// A policy is that of the run as it stands when the run begins.
+// A run uses the policy of the moment when it begins.
 func TestAPolicyMayChangeBetweenRuns(t *testing.T) {
 	set := policy.DefaultSet()
 	set.Tools = map[string]policy.Layer{"book_room": {MaxAttempts: new(1)}}

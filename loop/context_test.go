@@ -17,13 +17,13 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// page is how far a long tool has come.
+// page is the progress of a long tool.
 type page struct {
 	Page int `json:"page"`
 }
 
-// A tool knows where it stands, sees the session, and goes on where the try before it was, also where that took
-// too long. What it reported is told to the reducers, too.
+// A tool knows its attempt, sees the session, and continues from the progress of the previous attempt, also
+// after a timeout. Reducers get the progress, too.
 func TestAToolAsksItsContext(t *testing.T) {
 	failed := session.StateSlice[session.ToolFailedEvent]("failed")
 	s, err := session.New(session.Config{ID: "order-42", Slices: []session.Declared{failed},

@@ -18,7 +18,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// A context that ends by its deadline ends a run for the deadline, one that is cancelled as cancelled.
+// A context that ends by its deadline ends a run with the deadline's reason; a cancelled one ends it as
+// cancelled.
 func TestADeadlineOfTheContextIsADeadline(t *testing.T) {
 	late := errors.New("the user went home")
 	ends := map[string]struct {
@@ -74,7 +75,7 @@ func TestADeadlineOfTheContextIsADeadline(t *testing.T) {
 	}
 }
 
-// The error of a class that is not retried names it, and says what to set.
+// The error of a class that is not retried names the class and the setting.
 func TestAClassThatIsNotRetriedIsNamedWithWhatToSet(t *testing.T) {
 	cases := map[string]struct {
 		err  *fault.ProviderError

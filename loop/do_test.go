@@ -26,7 +26,7 @@ func nights(rule string) error {
 	return &fault.ToolValidationError{Tool: "book_room", Issues: []fault.Issue{{Pointer: "/nights", Rule: rule, Source: fault.FromTool}}}
 }
 
-// script returns errors one after the other, then success.
+// script returns errors in order, then success.
 func script(errs ...error) func(context.Context, loop.Attempt) (int, error) {
 	n := 0
 	return func(context.Context, loop.Attempt) (int, error) {
@@ -66,8 +66,7 @@ func TestDoFeedsNothingBackWhereThePolicyEmitsNone(t *testing.T) {
 	}
 }
 
-// What a model is shown of a failed try is the same with a session and without: also that another try
-// follows.
+// The text about a failed attempt is the same with a session and without.
 func TestDoFeedsBackTheSameWithASessionAndWithout(t *testing.T) {
 	shown := map[string][]string{}
 	for name, s := range map[string]*session.Session{"with_a_session": newSession(t), "without": nil} {
@@ -91,7 +90,7 @@ func TestDoFeedsBackTheSameWithASessionAndWithout(t *testing.T) {
 	assert.Contains(t, shown["without"][2], "the next is the last")
 }
 
-// An error is its maker's, who may use it and its issues again: the history keeps none of it.
+// The caller may change an error and its issues later. The history does not change.
 func TestDoKeepsNothingOfAnError(t *testing.T) {
 	s := newSession(t)
 	var room [1]fault.Issue
@@ -118,8 +117,8 @@ func TestDoWithoutASessionDecidesAsTheCoreDoes(t *testing.T) {
 		a.Policy.MaxAttempts = rapid.IntRange(1, 5).Draw(t, "attempts")
 		a.Policy.NoProgress = rapid.IntRange(0, 2).Draw(t, "no progress")
 		a.Policy.Backoff = backoff.Linear(time.Second, time.Second)
-		// The session's name is part of its jitter: with jitter delays differ, and with them what fits a
-		// deadline.
+		// Jitter depends on the session's id. With jitter, delays differ between sessions, and so
+		// does what fits a deadline.
 		a.Policy.Backoff.Jitter.Kind = backoff.NoJitter
 		a.Transport.Backoff.Jitter = backoff.Jitter{Kind: backoff.NoJitter}
 		a.Policy.MaxTotalDelay = time.Duration(rapid.IntRange(1, 10).Draw(t, "total")) * time.Second
@@ -159,8 +158,8 @@ func TestDoWithoutASessionDecidesAsTheCoreDoes(t *testing.T) {
 	})
 }
 
-// Without a seed and a session Do draws a seed where a wait needs one, and tells it: with it the waits are
-// the same again.
+// Without a seed and a session, Do draws a seed if it needs one, and reports it. The same seed gives the
+// same waits.
 func TestDoTellsTheSeedThatItDrew(t *testing.T) {
 	var told []observe.Notice
 	do := func(a *loop.Action, errs ...error) *loop.RetryExhaustedError {
@@ -195,7 +194,7 @@ func TestDoTellsTheSeedThatItDrew(t *testing.T) {
 	assert.Equal(t, e.Seed, do(again, away...).Seed)
 	assert.Equal(t, seen, waits())
 
-	// The feedback names the wait before it, which is drawn from the same seed.
+	// The feedback has the wait before it, which depends on the same seed.
 	spread := loop.ToolCall("book_room")
 	spread.Policy.Backoff = backoff.Constant(time.Minute)
 	spread.Policy.Backoff.Jitter.Kind = backoff.Full
@@ -241,7 +240,7 @@ func TestDoReachesTheCause(t *testing.T) {
 	}
 }
 
-// An error that says nothing of what it is still is one.
+// An error without a class is still a failure.
 func TestDoTakesNoErrorForSuccess(t *testing.T) {
 	for name, tt := range map[string]struct {
 		err  error
@@ -264,7 +263,7 @@ func TestDoTakesNoErrorForSuccess(t *testing.T) {
 	}
 }
 
-// unplaced is an error that does not say its plane.
+// unplaced is an error without a plane.
 type unplaced fault.Class
 
 func (u unplaced) Error() string { return string(u) }
@@ -353,8 +352,8 @@ func BenchmarkDo(b *testing.B) {
 	})
 }
 
-// TestActionsWithinActionsAtOnce holds each of many to what it would have recorded alone: with another in
-// each of its tries, a wait after each that fails, and some that panic.
+// TestActionsWithinActionsAtOnce compares many concurrent actions with what each would have recorded alone.
+// Each has another action in its attempts, waits after failures, and sometimes panics.
 func TestActionsWithinActionsAtOnce(t *testing.T) {
 	inner, outer := loop.ToolCall("inner"), loop.ToolCall("outer")
 	outer.Policy.Backoff = backoff.Constant(time.Second)
@@ -382,7 +381,7 @@ func TestActionsWithinActionsAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// Whoever gets the error of an action may write to its issues: they are none of the session's records.
+// The caller may change the issues of an action's error. The session's records do not change.
 func TestTheIssuesOfAnErrorAreItsOwn(t *testing.T) {
 	s := newSession(t)
 	_, err := loop.Do(t.Context(), s, loop.ToolCall("book_room"), func(context.Context, loop.Attempt) (int, error) { return 0, nights("type") })

@@ -29,7 +29,7 @@ func named(id string) *loop.Action {
 	return a
 }
 
-// onJournal calls do with the journal of a folder, opened anew.
+// onJournal calls do with the journal of a folder, opened again.
 func onJournal(t *testing.T, dir string, set journal.Settings, do func(loop.Option)) {
 	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", set)
 	require.NoError(t, err)
@@ -37,7 +37,7 @@ func onJournal(t *testing.T, dir string, set journal.Settings, do func(loop.Opti
 	require.NoError(t, j.Close())
 }
 
-// never is a try that must not be made.
+// never is an attempt that must not be made.
 func never[T any](t *testing.T) func(context.Context, loop.Attempt) (T, error) {
 	return func(context.Context, loop.Attempt) (none T, err error) {
 		t.Error("what has ended is done again")
@@ -91,7 +91,7 @@ func TestAnActionThatHasEndedIsNotMadeAgain(t *testing.T) {
 	}
 }
 
-// requireSameEnd holds the recorded error of an end to the one that was returned then.
+// requireSameEnd compares the recorded error with the one that was returned.
 func requireSameEnd(t *testing.T, then, now error) {
 	var was, is *loop.RetryExhaustedError
 	require.ErrorAs(t, then, &was)
@@ -106,7 +106,7 @@ func requireSameEnd(t *testing.T, then, now error) {
 	assert.Equal(t, was.Explanation, is.Explanation)
 }
 
-// An engine that brings its own clock is told, too: it takes the recorded end.
+// An engine with its own clock gets the recorded end, too.
 func TestAnEngineIsNotGivenAnActionThatHasEnded(t *testing.T) {
 	onJournal(t, t.TempDir(), journal.Settings{}, func(j loop.Option) {
 		_, err := loop.Do(t.Context(), nil, named("invoice-7"), func(context.Context, loop.Attempt) (int, error) { return 1, nil }, j)
@@ -164,7 +164,7 @@ func TestARecordedValueThatDoesNotFitIsSaidSo(t *testing.T) {
 	})
 }
 
-// A process that dies in a try leaves that try in doubt, whether or not the action has an ID.
+// A process that dies in an attempt leaves it in doubt, whether or not the action has an ID.
 func TestATryWithoutAnOutcomeIsToldInDoubt(t *testing.T) {
 	for _, id := range []string{"", "one"} {
 		dir := t.TempDir()
@@ -268,8 +268,8 @@ func TestAnAgentThatHasEndedIsNotRunAgain(t *testing.T) {
 	})
 }
 
-// What is left out of a recorded value is given only where it was kept; without that nothing is done again
-// all the same.
+// A value that was left out of the journal is returned only if it was kept. The action is not repeated in
+// either case.
 func TestARedactedEndIsGivenWhereItWasKept(t *testing.T) {
 	for name, transcripts := range map[string]*kept{"kept": {texts: map[string]string{}}, "gone": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -307,7 +307,7 @@ func TestARedactedEndIsGivenWhereItWasKept(t *testing.T) {
 	}
 }
 
-// durable counts the appends that were asked to outlive a loss of power.
+// durable counts the appends that must survive a power failure.
 type durable struct {
 	journal.Store
 	n *int
@@ -330,7 +330,7 @@ func (d durableLog) Append(ctx context.Context, at int64, lines []byte, durable 
 	return d.Log.Append(ctx, at, lines, durable)
 }
 
-// A try that a loss of power made forgotten would not be in doubt.
+// An attempt that a power failure erased from the journal would not be in doubt.
 func TestATryIsDurableBeforeItIsMade(t *testing.T) {
 	n := 0
 	j, err := journal.Open(t.Context(), durable{journal.Dir(t.TempDir()), &n}, "order-42", journal.Settings{})

@@ -23,7 +23,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// An engine that keeps the state itself comes to what Run comes to.
+// An engine that keeps the state itself has the same result as Run.
 func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 	notes := session.LogSlice[json.RawMessage]("notes")
 	keep := session.On(notes, session.ToolResult, "keep", func(_ reducer.View[json.RawMessage], e session.ToolResultEvent) (reducer.Change[json.RawMessage], error) {
@@ -91,13 +91,13 @@ func TestPartsForEnginesSayWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, exhausted.Cause, "why")
 }
 
-// A reply is read as a runner reads it, also where its bytes are no text.
+// A reply is read as a runner reads it, even if its bytes are not UTF-8.
 func TestReadMakesTextOfAReply(t *testing.T) {
 	read := engine.Read(message.Reply{Text: "a\xffb"}, engine.Offer{}, tool.Settings{})
 	assert.Equal(t, "a\uFFFDb", read.Message.Text)
 }
 
-// What an engine keeps between steps is written in one form and read strictly: nothing gets lost on the way.
+// The values that an engine stores have one form and are read strictly, so nothing is lost.
 func TestEnginesKeepValuesAsCanonicalJSON(t *testing.T) {
 	type kept struct {
 		Name string          `json:"name"`

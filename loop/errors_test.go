@@ -48,7 +48,7 @@ func TestAnErrorWithoutATextIsNamedByItsClass(t *testing.T) {
 	assert.EqualError(t, err, "answer: attempt 1 of 3 on the correction plane: unknown is not retried: add it to retryable_errors of the correction policy to have it retried")
 }
 
-// What a program does to the policy of an action, or of an error, is nothing to any other.
+// Changing the policy of an action or an error does not affect others.
 func TestPoliciesAreTheProgramsOwn(t *testing.T) {
 	spoil := func(p *policy.RetryPolicy) {
 		for n := range p.RetryableErrors {
@@ -81,7 +81,7 @@ func TestPoliciesAreTheProgramsOwn(t *testing.T) {
 	assert.True(t, policy.EffectiveTransport(&policy.Set{}).Retries(fault.RateLimit))
 }
 
-// %+v has a line for each attempt of either plane; the other verbs are the error's text.
+// %+v has a line for each attempt of both planes; other verbs print the error's text.
 func TestAnExhaustionPrintsItsAttemptsAsATable(t *testing.T) {
 	bad := looptest.Call(message.Call{Name: "book_room", Arguments: `{"city": "Porto", "nights": "two", "room": "double"}`})
 	down := looptest.Fail(fault.AsError(fault.Response{Status: 503, Headers: map[string][]string{"Retry-After": {"2"}}}))

@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// TestThePayloadOfAToolResult holds it to what the encoder of Go values makes of it.
+// TestThePayloadOfAToolResult compares it with that of the encoder of Go values.
 func TestThePayloadOfAToolResult(t *testing.T) {
 	values := []json.RawMessage{nil, {}, []byte(`{"b":1,"a":[2,"x"]}`), []byte(" null "), []byte(`"\u00e9"`), []byte(`1,"x":2`), []byte(`{`), []byte("\"\xff\"")}
 	texts := []string{"", "book_room", `a"b\`, "é\u2028", "\xff"}

@@ -16,7 +16,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// A server makes its loop ready as it starts, where faults of the config are found, and runs it for each session.
+// A server makes its loop once at start, which reports faults of the config. It runs the loop for each
+// session.
 func ExampleNew() {
 	model := looptest.NewModel(looptest.Say("In Lisbon."), looptest.Say("In Porto."))
 	l, err := loop.New(model, loop.Config{System: "Answer in a word."})
@@ -39,7 +40,7 @@ type room struct {
 	Nights int    `json:"nights" validate:"min=1,max=30"`
 }
 
-// The model calls a tool wrong, is told what was wrong, and calls it again.
+// The model calls a tool with wrong arguments, reads what was wrong, and calls it again.
 func ExampleRun() {
 	tools, _ := tool.NewSet(tool.New("book_room", "Books a room.", func(_ context.Context, r room) (string, error) {
 		return fmt.Sprintf("booked %d nights in %s", r.Nights, r.City), nil
@@ -62,7 +63,7 @@ func ExampleRun() {
 	// "" attempt 1:  accepted
 }
 
-// The answer is a Go value: the model is told its schema, and asked again until it fits.
+// The answer is a Go value. The model gets its schema, and is asked again until the answer fits.
 func ExampleGenerate() {
 	model := looptest.NewModel(looptest.Say(`{"city": "Lisbon", "nights": 90}`), looptest.Say(`{"city": "Lisbon", "nights": 9}`))
 	s, _ := session.New(session.Config{})
@@ -71,7 +72,7 @@ func ExampleGenerate() {
 	// Output: Lisbon 9 <nil>
 }
 
-// Do makes one action under a policy: what a try returns decides whether it is made again.
+// Do makes one action under a policy. The result of each attempt decides whether there is another.
 func ExampleDo() {
 	city, err := loop.Do(context.Background(), nil, loop.ToolCall("find_city"), func(_ context.Context, a loop.Attempt) (string, error) {
 		if a.Number == 1 {
@@ -83,7 +84,7 @@ func ExampleDo() {
 	// Output: Lisbon <nil>
 }
 
-// Attempts are for a loop that a program already has.
+// Attempts is for programs with a loop of their own.
 func ExampleAttempts() {
 	replies := []string{"Lisbonne", "Lisbon"}
 	tries := loop.Attempts(context.Background(), nil, loop.FinalAnswer())
@@ -103,7 +104,7 @@ func ExampleAttempts() {
 	// <nil>
 }
 
-// A run that was left goes on from its journal, in another process too.
+// A run that was left continues from its journal, also in another process.
 func ExampleResume() {
 	ctx, leave := context.WithCancelCause(context.Background())
 	store := &looptest.Store{}
@@ -127,7 +128,7 @@ func ExampleResume() {
 	// In Lisbon. <nil>
 }
 
-// What a run comes to that never gets an answer: the reason, every attempt, and the error of the last failure.
+// The error of a run that never gets an answer: the reason, every attempt, and the last failure.
 func ExampleRetryExhaustedError() {
 	model := looptest.NewModel(looptest.Say("two"), looptest.Say("2"), looptest.Say("two nights"))
 	_, err := loop.Generate[room](context.Background(), model, nil, "Nights?", loop.Config{})
@@ -144,7 +145,7 @@ func ExampleRetryExhaustedError() {
 	// attempt 3 of 3: structured_output, no more (attempts_exhausted) [(whole): expected an object with the members city, nights]
 }
 
-// A policy for this run alone: a big model and a temperature of 0 for the second attempt.
+// A policy for this run only: a big model and a temperature of 0 for the second attempt.
 func ExampleWithModels() {
 	set := policy.DefaultSet()
 	set.Answer.Attempts = []policy.Settings{{}, {Model: "big", Temperature: new(0.0)}}
@@ -154,7 +155,7 @@ func ExampleWithModels() {
 	// Output: In Lisbon. <nil>
 }
 
-// A reply is shown as it comes in, and taken back where another takes its place.
+// A reply is shown while it arrives. Reset takes it back if another one replaces it.
 func ExampleWithStream() {
 	model := looptest.NewModel(looptest.Say("nine"), looptest.Say(`{"city": "Lisbon", "nights": 9}`))
 	show := func(d loop.Delta) {
@@ -173,7 +174,8 @@ func ExampleWithStream() {
 	// <nil>
 }
 
-// A Runner is told what happened, and says what to do next. It has no clock, and the caller calls the model.
+// The caller reports events to a Runner, which returns what to do next. It has no clock, and the caller
+// calls the model.
 func ExampleNewRunner() {
 	s, _ := session.New(session.Config{ID: "order-42"})
 	r, _ := loop.NewRunner(s, loop.Config{}, nil)

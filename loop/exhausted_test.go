@@ -15,8 +15,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// The last attempt has feedback like the others, though nobody is given another: who catches the error can show
-// it. It is the same in a run, in a session, without one, and from the journal of an action that has ended.
+// The last attempt has feedback like the others, although no attempt follows: the caller can show it. It is
+// the same in a run, in a session, without one, and from the journal of an ended action.
 func TestExhaustionCarriesItsFeedback(t *testing.T) {
 	missing := &fault.ToolValidationError{Tool: "book_room", Issues: []fault.Issue{
 		{Pointer: "/city", Rule: "required", Expected: "string", Source: fault.FromSchema}}}

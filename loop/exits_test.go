@@ -21,7 +21,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// rough is a store of journals that do something else first, each time that something is added.
+// rough is a store that calls a function before each append.
 type rough struct {
 	journal.Dir
 	first func()
@@ -42,7 +42,7 @@ func (r roughLog) Append(ctx context.Context, at int64, lines []byte, durable bo
 	return r.Log.Append(ctx, at, lines, durable)
 }
 
-// roughly opens a journal that does something else first.
+// roughly opens a journal on such a store.
 func roughly(t testing.TB, first func()) *journal.Journal {
 	j, err := journal.Open(context.Background(), rough{journal.Dir(t.TempDir()), first}, "order-42", journal.Settings{Sync: journal.SyncNever})
 	require.NoError(t, err)
@@ -55,18 +55,18 @@ func observes(tell func(observe.Notice)) loop.Option {
 
 var exitingModel = loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { runtime.Goexit(); panic(0) })
 
-// TestWhateverExitsHangsNobody lets what a run calls end its goroutine, also while others are told of just
-// that.
+// TestWhateverExitsHangsNobody ends the goroutine of whatever a run calls, also while others are notified
+// of it.
 func TestWhateverExitsHangsNobody(t *testing.T) {
 	exit := func(observe.Notice) { runtime.Goexit() }
 	var broken atomic.Bool
 	tests := map[string]struct {
 		model loop.Model
 		opts  []loop.Option
-		// done is told of the end, first is what a journal does first; nil for none.
+		// done is called at the end. first is called before each append; nil for none.
 		done  func()
 		first func()
-		// panicked is set where the caller is told of a panic.
+		// panicked is set if the caller gets a panic.
 		panicked bool
 	}{
 		"a model":                       {model: exitingModel},
@@ -132,8 +132,8 @@ func TestWhateverExitsHangsNobody(t *testing.T) {
 	}
 }
 
-// TestAPanicOnTheGoroutineOfAnEngineLeavesThePoolInOrder panics where nobody awaits the run: whoever drives
-// or adds it sees that.
+// TestAPanicOnTheGoroutineOfAnEngineLeavesThePoolInOrder panics in a run that nobody awaits. Whoever drives
+// or adds it gets the panic.
 func TestAPanicOnTheGoroutineOfAnEngineLeavesThePoolInOrder(t *testing.T) {
 	tests := map[string]struct {
 		model loop.Model
@@ -189,7 +189,7 @@ func TestATracerThatExitsAsThePoolIsClosed(t *testing.T) {
 	})
 }
 
-// TestAJournalThatPanicsAsARunIsResumed lets the session go, and the run stay as it is.
+// TestAJournalThatPanicsAsARunIsResumed frees the session and does not change the run.
 func TestAJournalThatPanicsAsARunIsResumed(t *testing.T) {
 	var broken atomic.Bool
 	j := roughly(t, func() {

@@ -19,7 +19,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// manyCalls are replies of n calls: native ones, and the same in a text.
+// manyCalls are replies of n calls, native and in text.
 var manyCalls = []struct {
 	name string
 	call func(n int) (tool, arguments string)
@@ -52,7 +52,7 @@ func replyOf(n int, native bool, call func(int) (string, string)) looptest.Turn 
 	return looptest.Say(text.String())
 }
 
-// without is a config whose policy sets no bounds at all.
+// without is a config without any bounds.
 func without(t testing.TB) loop.Config {
 	tools, err := tool.NewSet(
 		tool.New("add", "Add.", func(_ context.Context, a addend) (int, error) { return a.N, nil }),
@@ -66,7 +66,7 @@ func without(t testing.TB) loop.Config {
 	return loop.Config{Tools: tools, Policy: &set}
 }
 
-// ranWith runs one reply of n calls, and an answer. It returns the prompt that the model had after the calls.
+// ranWith runs one reply of n calls and an answer. It returns the prompt after the calls.
 func ranWith(t testing.TB, cfg loop.Config, turn looptest.Turn) []message.Message {
 	s, err := session.New(session.Config{ID: "many"})
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func ranWith(t testing.TB, cfg loop.Config, turn looptest.Turn) []message.Messag
 	return model.Requests()[1].Messages
 }
 
-// BenchmarkManyCalls is a reply of so many calls, without a bound. Twice as many cost twice as much: look at
+// BenchmarkManyCalls runs a reply of many calls without a bound. Twice as many cost twice as much: compare
 // ns/call.
 func BenchmarkManyCalls(b *testing.B) {
 	for _, kind := range manyCalls {
@@ -92,7 +92,7 @@ func BenchmarkManyCalls(b *testing.B) {
 	}
 }
 
-// What a reply of twice as many calls takes in memory is twice as much, and not four times.
+// A reply of twice as many calls needs twice the memory, not four times.
 func TestManyCallsTakeMemoryInProportion(t *testing.T) {
 	taken := func(cfg loop.Config, turn looptest.Turn) float64 {
 		var before, after runtime.MemStats
@@ -113,8 +113,8 @@ func TestManyCallsTakeMemoryInProportion(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with however many calls of a reply, the words for it are bounded by the limits of one
-// feedback. Each native call is answered, by a line at least.
+// The limits of one feedback bound the text about all calls of a reply. Each native call gets at least a
+// line.
 func TestTheFeedbackOfOneReplyIsBounded(t *testing.T) {
 	const line = 100
 	limit := feedback.DefaultLimits().MaxBytes

@@ -24,7 +24,7 @@ import (
 
 var heardOf = session.LogSlice[string]("heard")
 
-// hearing is a session whose slice tells what its reducers heard of, in order; refuse is the error of each.
+// hearing is a session whose slice has the notices of its reducers in order. refuse is the error of each.
 func hearing(t testing.TB, refuse func(event string) error, events ...string) *session.Session {
 	cfg := session.Config{ID: "s", Slices: []session.Declared{heardOf}}
 	for _, name := range events {
@@ -69,7 +69,7 @@ func heard(t testing.TB, s *session.Session) []string {
 	return all
 }
 
-// Reducers hear of all that happens in a run, and of a failure before the next prompt is made.
+// Reducers get everything that happens in a run. They get a failure before the next prompt is made.
 func TestReducersHearEverything(t *testing.T) {
 	s := hearing(t, nil, session.Notices()...)
 	tools, err := tool.NewSet(
@@ -92,7 +92,7 @@ func TestReducersHearEverything(t *testing.T) {
 	assert.Equal(t, append(second[:4:4], "replied Done.", "run_ended accepted Done."), heard(t, s))
 }
 
-// Exhaustion and a cancelled run are heard, and change no outcome.
+// Reducers get exhaustion and cancellation, and cannot change the outcome.
 func TestReducersHearOfTheEnd(t *testing.T) {
 	s := hearing(t, nil, session.Exhausted, session.RunEnded)
 	bad := looptest.Call(call("book_room", `{}`))
@@ -111,7 +111,7 @@ func TestReducersHearOfTheEnd(t *testing.T) {
 	assert.Equal(t, []string{"run_ended cancelled"}, heard(t, s))
 }
 
-// What a reducer says of a notice is recorded and told; it ends the run only where the policy says so.
+// A reducer's error about a notice is recorded and reported. It ends the run only if the policy says so.
 func TestAReducerThatRefusesANotice(t *testing.T) {
 	errNo := errors.New("no")
 	for name, stops := range map[string]bool{"by default": false, "on_reducer_error: stop": true} {
@@ -141,7 +141,8 @@ func TestAReducerThatRefusesANotice(t *testing.T) {
 	}
 }
 
-// The tries of an action tell the reducers what a run tells them, and take what the program dispatches.
+// Reducers get the same notices for attempts of an action as for a run, and handle what the program
+// dispatches.
 func TestTriesTellTheReducersToo(t *testing.T) {
 	s := hearing(t, nil, append(session.Notices(), session.ToolResult, "mine")...)
 	n := 0
@@ -159,7 +160,7 @@ func TestTriesTellTheReducersToo(t *testing.T) {
 	require.NoError(t, s.Dispatch(session.Event{Name: "mine"}), "it is free again")
 }
 
-// A reducer that refuses what a try came to ends the action with its error.
+// A reducer that refuses the outcome of an attempt ends the action with its error.
 func TestAReducerRefusesATry(t *testing.T) {
 	errNo := errors.New("no")
 	s := hearing(t, func(string) error { return errNo }, session.ToolResult)
@@ -174,7 +175,7 @@ func TestAReducerRefusesATry(t *testing.T) {
 	assert.Equal(t, 1, len(s.State().ReducerErrors()))
 }
 
-// A run that was left before its reducers heard goes on with what they make of it.
+// A run that was left before its reducers ran continues with their results.
 func TestARunThatWasCutIsHeardOfAfterwards(t *testing.T) {
 	store := &looptest.Store{}
 	run := func(s *session.Session, script ...looptest.Turn) error {
@@ -208,8 +209,8 @@ func TestARunThatWasCutIsHeardOfAfterwards(t *testing.T) {
 	}
 }
 
-// Other goroutines may dispatch while a try is made; between tries, and from who is told of a reducer's error,
-// they are told that the session is busy.
+// Other goroutines may dispatch during an attempt. Between attempts, and within the hook of a reducer
+// error, the session is busy.
 func TestEventsOfATryFromOtherGoroutines(t *testing.T) {
 	errNo := errors.New("no")
 	s := hearing(t, func(event string) error {
@@ -249,8 +250,7 @@ func TestEventsOfATryFromOtherGoroutines(t *testing.T) {
 	assert.Len(t, heard(t, s), taken)
 }
 
-// What reducers heard in a redacted journal stands in none of its lines: not where they heard it, and not in the
-// state that a later run in another journal begins with.
+// In a redacted journal no line has what the reducers got, nor has the state with which a later run begins.
 func TestWhatReducersHeardIsLeftOutOfRedactedJournals(t *testing.T) {
 	for name, rules := range map[string]journal.Redaction{
 		"replies": {Replies: true}, "answer": {Answer: []string{""}}, "slice": {Slices: []string{"heard"}, Replies: true},

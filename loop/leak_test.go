@@ -25,7 +25,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// charge is what a card is charged with; its card must be in no journal.
+// charge is the argument of a payment. Its card must not be in a journal.
 type charge struct {
 	City string `json:"city" retake:"echo"`
 	Card string `json:"card" retake:"secret"`
@@ -37,7 +37,7 @@ const cardNumber = "S3CR3T"
 // paying makes the tool of a leak.
 type paying = func(context.Context, charge) (string, error)
 
-// leak is a run in which the card is said where rules do not name it.
+// leak is a run in which the card is somewhere that no rule names.
 type leak struct {
 	turns   []looptest.Turn
 	pay     paying
@@ -49,7 +49,7 @@ type leak struct {
 
 func pays(arguments string) looptest.Turn { return looptest.Call(call("pay", arguments)) }
 
-// cutOff is a reply that ended before the model did.
+// cutOff is a truncated reply.
 func cutOff(r message.Reply) looptest.Turn {
 	r.Finish = message.Length
 	return looptest.Turn{Reply: r}
@@ -61,7 +61,7 @@ var (
 	inResult = journal.Redaction{Tools: map[string]journal.ToolRedaction{"pay": {Result: []string{""}}}}
 )
 
-// saysCard is a tool whose outcome holds the card.
+// saysCard is a tool whose outcome has the card.
 func saysCard(say func(context.Context, string) (string, error)) paying {
 	return func(ctx context.Context, c charge) (string, error) { return say(ctx, c.Card) }
 }
@@ -74,7 +74,7 @@ var emits = saysCard(func(ctx context.Context, card string) (string, error) {
 	return "", errors.Join(tool.Progress(ctx, card), tool.Emit(ctx, "booked", card))
 })
 
-// earlier is what was said in a run before.
+// earlier is the conversation of an earlier run.
 var earlier = []message.Message{
 	{Role: message.User, Text: "Hello."},
 	{Role: message.Assistant, Calls: []message.Call{call("pay", `{"city":"Faro","card":"S3CR3T"}`)}},
@@ -82,14 +82,14 @@ var earlier = []message.Message{
 	{Role: message.Assistant, Text: `<tool_call>{"name":"pay","arguments":{"card":"S3CR3T"}}</tool_call>`},
 }
 
-// earlierNamed is what was said to a tool that is not there.
+// earlierNamed is an earlier call of a tool that does not exist.
 var earlierNamed = []message.Message{
 	{Role: message.User, Text: "Hello."},
 	{Role: message.Assistant, Calls: []message.Call{call("S3CR3T", `{}`)}},
 	{Role: message.Tool, CallID: "c1", Name: "S3CR3T", Text: "none"},
 }
 
-// leaks are by what says the card.
+// leaks are the runs by the place of the card.
 var leaks = map[string]leak{
 	"arguments":          {turns: []looptest.Turn{goodPay, goodBye}},
 	"argument_misnamed":  {turns: []looptest.Turn{pays(`{"city":"Lisbon","crad":"S3CR3T"}`), goodPay, goodBye}},
@@ -185,8 +185,8 @@ func TestASecretIsInNoOtherPlaceOfAJournalEither(t *testing.T) {
 	}
 }
 
-// run makes the run, and returns with which settings it is read again, the session's state at its end, and
-// the idempotency keys of the calls that were run.
+// run makes the run. It returns the settings for reading it, the last state of the session, and the
+// idempotency keys of the calls.
 func (l leak) run(t *testing.T, dir string) (with journal.Settings, state string, keys []string) {
 	t.Helper()
 	if l.pay == nil {
@@ -221,7 +221,7 @@ func (l leak) run(t *testing.T, dir string) (with journal.Settings, state string
 	return settings, string(raw), keys
 }
 
-// A session that has run without redaction before is left out of the header, names included.
+// A session that ran without redaction before is left out of the header, names included.
 func TestWhatARunBeforeWasToldIsInNoHeader(t *testing.T) {
 	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, charge) (string, error) { return "paid", nil }))
 	require.NoError(t, err)
@@ -243,7 +243,7 @@ func TestWhatARunBeforeWasToldIsInNoHeader(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// refusing is a session whose reducer tells what it was given.
+// refusing is a session whose reducer puts its input into an error.
 func refusing(t *testing.T) *session.Session {
 	t.Helper()
 	s, err := session.New(session.Config{

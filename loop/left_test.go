@@ -18,7 +18,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// ignoring is a model that ignores its context: each call begins with first, and replies once released is closed.
+// ignoring is a model that ignores its context. Each call runs first, and replies after released is closed.
 func ignoring(released <-chan struct{}, first func(loop.Request)) loop.Model {
 	return loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
 		first(req)
@@ -100,7 +100,7 @@ func TestATryThatIgnoresItsContextIsLeftBehindWhenItsTimeIsUp(t *testing.T) {
 	})
 }
 
-// panicsOfModel wants the panic of a model, which says "no model": its value, and where it panicked.
+// panicsOfModel expects the panic of a model: its value "no model" and its place.
 func panicsOfModel(t *testing.T, run func()) {
 	t.Helper()
 	defer func() {

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Under the default policy, a window that is used up is waited for as a retry-after is; one that lasts longer
-// than a server may ask for ends the run at once.
+// Under the default policy, a used-up window is waited for like a retry-after. A window that lasts longer
+// than the maximum for a server's wait ends the run at once.
 func TestAUsedUpWindowIsAFloorAsARetryAfterIs(t *testing.T) {
 	cases := map[string]struct {
 		headers map[string][]string

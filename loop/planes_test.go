@@ -18,8 +18,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Two layers of retries multiply: here there is one. Whatever the policy allows is exactly what the model is
-// asked.
+// Two layers of retries multiply; here there is one. The model gets exactly as many calls as the policy
+// allows.
 func TestADoubleRetryIsImpossible(t *testing.T) {
 	for _, attempts := range []int{1, 2, 4, 7} {
 		set := policy.DefaultSet()
@@ -80,7 +80,7 @@ func TestExhaustionNamesItsPlane(t *testing.T) {
 	}
 }
 
-// A stream that breaks half-way is a fault of transport; what had come of it is never run.
+// A stream that breaks off is a transport fault. Nothing of it is run.
 func TestABrokenStreamIsAFaultOfTransport(t *testing.T) {
 	for name, broken := range map[string]error{
 		"unexpected_end": io.ErrUnexpectedEOF,
@@ -146,8 +146,8 @@ func TestAServersNoIsFinal(t *testing.T) {
 	assert.Len(t, model.Requests(), 1)
 }
 
-// A class of the program's own that the policy lists is an attempt like any other, whoever returned it, and its
-// issues are in the records and in the error.
+// A listed class of the program's own makes an attempt, whoever returned it. Its issues are in the records
+// and in the error.
 func TestAClassOfYourOwnWorksInRunAsInDo(t *testing.T) {
 	issues := []fault.Issue{{Pointer: "/city", Rule: "available", Expected: "a city with a free room", Source: fault.FromTool}}
 	soldOut := &fault.ClassError{Class: "sold_out", Issues: issues}

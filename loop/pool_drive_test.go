@@ -17,7 +17,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// doneAfter is a model that says that it is done, after a time.
+// doneAfter is a model that answers after a time.
 func doneAfter(d time.Duration) loop.Model {
 	return loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 		<-time.After(d)
@@ -63,8 +63,8 @@ func TestEveryDriverOfAPoolReturns(t *testing.T) {
 	}
 }
 
-// TestADriverThatLeavesTakesNoWakeAlong adds a run just as one of two drivers that wait is stopped: the other
-// has to hear of it.
+// TestADriverThatLeavesTakesNoWakeAlong adds a run while one of two waiting drivers stops. The other must
+// wake up.
 func TestADriverThatLeavesTakesNoWakeAlong(t *testing.T) {
 	for range 100 {
 		synctest.Test(t, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestABusyDriverKeepsNoRunFromAnIdleOne(t *testing.T) {
 	})
 }
 
-// TestWaitsThatAreOverAreNotStarved adds runs faster than one worker makes them, while the wait of an hour
+// TestWaitsThatAreOverAreNotStarved adds runs faster than one worker executes them, while a wait of an hour
 // ends.
 func TestWaitsThatAreOverAreNotStarved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestRunsAreGoneOnWithInTheOrderInWhichTheyWereDue(t *testing.T) {
 	assert.Equal(t, clock.Now().Add(time.Minute), at)
 }
 
-// TestDueTakesTheWordOfTheEngine tells a pool of times that its clock has not reached.
+// TestDueTakesTheWordOfTheEngine gives a pool times that its clock has not reached.
 func TestDueTakesTheWordOfTheEngine(t *testing.T) {
 	clock := looptest.NewClock()
 	p, told := pooled(t, loop.PoolConfig{Model: overloaded(), Config: patientConfig(), Options: []loop.Option{loop.WithClock(clock)}})

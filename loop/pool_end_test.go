@@ -16,7 +16,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// hanging is a model that returns only once its context ends, and says why that did.
+// hanging is a model that returns only when its context ends, with the cause.
 func hanging(called chan<- struct{}, why chan<- error) loop.Model {
 	return loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
 		close(called)

@@ -26,14 +26,14 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// runEnded is how a run runEnded.
+// runEnded is the end of a run.
 type runEnded struct {
 	session *session.Session
 	result  loop.Result
 	err     error
 }
 
-// pooled returns a pool, and what it told of ends so far.
+// pooled returns a pool and the ends so far.
 func pooled(t testing.TB, cfg loop.PoolConfig) (*loop.Pool, func() []runEnded) {
 	t.Helper()
 	var (
@@ -54,7 +54,7 @@ func pooled(t testing.TB, cfg loop.PoolConfig) (*loop.Pool, func() []runEnded) {
 	}
 }
 
-// drawTurns draws what a model does.
+// drawTurns draws the turns of a model.
 func drawTurns(t *rapid.T) (turns []looptest.Turn) {
 	bad := looptest.Call(call("book_room", `{"city": "Lisbon", "nights": "two"}`))
 	all := []looptest.Turn{
@@ -96,7 +96,7 @@ func lines(t require.TestingT, dir journal.Dir) string {
 	return string(text)
 }
 
-// ranAlone is the journal of a run outside of any pool, and what becomes of it.
+// ranAlone returns the journal and the end of a run outside of a pool.
 func ranAlone(t *testing.T, rt *rapid.T, turns []looptest.Turn, cfg loop.Config) (journal.Dir, loop.Result, error) {
 	kept := journal.Dir(t.TempDir())
 	j := recorded(rt, kept)
@@ -106,7 +106,7 @@ func ranAlone(t *testing.T, rt *rapid.T, turns []looptest.Turn, cfg loop.Config)
 	return kept, r, err
 }
 
-// TestAPoolMakesRunsAsRunDoes compares result, error and journal, byte by byte, also where the pool is closed
+// TestAPoolMakesRunsAsRunDoes compares result, error and journal byte by byte, also if the pool is closed
 // in between.
 func TestAPoolMakesRunsAsRunDoes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -160,7 +160,7 @@ func newSessionNamed(t testing.TB, id string) *session.Session {
 	return s
 }
 
-// after is a model whose calls fail once for each session, with the wait that its prompt names.
+// after is a model that fails once for each session, with the wait in its prompt.
 func after(asked *[]string) loop.Model {
 	var mu sync.Mutex
 	return loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
@@ -336,7 +336,8 @@ func ExamplePool() {
 	// <nil>
 }
 
-// BenchmarkParked is what a session costs that waits in a pool after one failed call, its message included.
+// BenchmarkParked measures the memory of a session that waits in a pool after one failed call, its message
+// included.
 func BenchmarkParked(b *testing.B) {
 	const n = 100_000
 	model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
@@ -359,7 +360,7 @@ func BenchmarkParked(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/session")
 }
 
-// held is the memory that is in use.
+// held is the memory in use.
 func held() uint64 {
 	runtime.GC()
 	runtime.GC()
@@ -368,8 +369,8 @@ func held() uint64 {
 	return m.HeapAlloc
 }
 
-// A panic of who is told is not hidden, and takes nothing with it: the run is over, its caller is told, and
-// its session is free.
+// A panic of the Done function is not hidden. The run is over, its caller gets the panic, and its session
+// is free.
 func TestAPanicOfWhoIsToldIsNotHidden(t *testing.T) {
 	p, err := loop.NewPool(loop.PoolConfig{
 		Model: looptest.NewModel(looptest.Say("one"), looptest.Say("two")),

@@ -22,7 +22,7 @@ import (
 // torn is a text that was cut within a character.
 const torn = "porto mo\xc3\xb4n\xc3"
 
-// tornRun is a run in which somebody says torn.
+// tornRun is a run with torn somewhere in it.
 type tornRun struct {
 	turns  []looptest.Turn
 	pay    error
@@ -72,7 +72,7 @@ func (r tornRun) run(t *testing.T, opts ...loop.Option) error {
 	return err
 }
 
-// Several replies may share a list of calls: nobody but the model may write to it.
+// Several replies may share a list of calls, so only the model may change it.
 func TestRunsOnlyReadTheCallsOfAReply(t *testing.T) {
 	for name, r := range tornRuns {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// What is read of a reply is its reader's own: that of the next reply lies elsewhere.
+// The values read from a reply belong to the reader: those of the next reply are separate.
 func TestTheSettingsOfNoPolicyAreTheDefaults(t *testing.T) {
 	set := policy.DefaultSet()
 	assert.Equal(t, engine.Settings(&set), engine.Settings(nil))
@@ -36,7 +36,7 @@ func TestReadingsOfTwoReplies(t *testing.T) {
 	assert.Equal(t, "Hello.", said.Message.Text)
 }
 
-// cancelling is an argument that ends a context while it is read.
+// cancelling is an argument that ends a context when it is read.
 type cancelling string
 
 var cancelWhileRead func()
@@ -47,7 +47,7 @@ func (c *cancelling) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A reply whose run is cancelled while it is checked is checked no further, and its tools are not run.
+// If a run is cancelled while a reply is checked, the check stops and no tool is run.
 func TestACheckOfAReplyEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	read := 0

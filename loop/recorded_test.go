@@ -31,15 +31,15 @@ import (
 // failingStory is a run that ends without success.
 type failingStory struct {
 	turns []looptest.Turn
-	// set changes the policy, tool runs the calls, refuses are the results that the reducer refuses, from 1
-	// on.
+	// set changes the policy, tool runs the calls, refuses are the results that the reducer refuses,
+	// counted from 1.
 	set     func(*policy.Set)
 	tool    func(context.Context) (string, error)
 	refuses []int
 	answer  bool
 	consult []fault.Class
 	planner func(context.Context, planner.Question) (machine.Plan, error)
-	// cancel ends the context in the first call of the model, by that cause.
+	// cancel ends the context in the first model call, with that cause.
 	cancel error
 }
 
@@ -50,7 +50,7 @@ var (
 	errNoBudget = errors.New("over budget")
 )
 
-// repeated is a turn so many times.
+// repeated repeats a turn.
 func repeated(n int, t looptest.Turn) (all []looptest.Turn) {
 	for range n {
 		all = append(all, t)
@@ -122,7 +122,7 @@ func failingStories() map[string]failingStory {
 	}
 }
 
-// config is what the run is held to, and what it is wired with, but for its journal.
+// config is the config of the run, with its options but the journal.
 func (c failingStory) config(t *testing.T) (cfg loop.Config, opts []loop.Option) {
 	cfg = loop.Config{Seed: "s", Consult: c.consult, Policy: new(policy.DefaultSet()), Deadline: time.Now().Add(time.Hour)}
 	if c.set != nil {
@@ -163,7 +163,7 @@ func (c failingStory) session(t *testing.T) *session.Session {
 	return s
 }
 
-// run makes the run, recorded in j.
+// run makes the run and records it in j.
 func (c failingStory) run(t *testing.T, j *journal.Journal) (err error) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
@@ -179,7 +179,7 @@ func (c failingStory) run(t *testing.T, j *journal.Journal) (err error) {
 	return err
 }
 
-// What a run ended with is said again in the same words, whoever takes up its journal.
+// A resumed run ends with the same words as the recorded one, whoever opens the journal.
 func TestTheErrorOfAnEndedRunIsGivenAgainWithItsCause(t *testing.T) {
 	for name, c := range failingStories() {
 		t.Run(name, func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestTheErrorOfAnEndedRunIsGivenAgainWithItsCause(t *testing.T) {
 	}
 }
 
-// requireSameCause holds the error of a run against what its journal makes of it.
+// requireSameCause compares the error of a run with that from its journal.
 func (c failingStory) requireSameCause(t *testing.T, then, now error) {
 	t.Helper()
 	requireSameEnd(t, then, now)

@@ -19,7 +19,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// kept is a store of what is left out, in memory.
+// kept is a store in memory for what is left out.
 type kept struct {
 	mu    sync.Mutex
 	texts map[string]string
@@ -95,7 +95,7 @@ func TestWhatATagCallsSecretIsLeftOut(t *testing.T) {
 	assert.Contains(t, string(text), "Lisbon")
 }
 
-// reasons are the reasons and delays of all decisions, in order.
+// reasons returns the reasons and delays of all decisions in order.
 func reasons(t *testing.T, text []byte) []string {
 	t.Helper()
 	var all []string

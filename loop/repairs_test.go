@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// What was repaired of the replies stands in the attempts of the result, and in the warnings of its envelope.
+// Repairs of replies are in the attempts of the result, and in the warnings of its envelope.
 func TestAResultSaysWhatWasRepaired(t *testing.T) {
 	type quote struct {
 		Sum int `json:"sum"`
@@ -49,7 +49,7 @@ func TestAResultSaysWhatWasRepaired(t *testing.T) {
 	}
 }
 
-// A native call says what was repaired of it, where its policy repairs those.
+// A native call reports its repairs if its policy repairs those.
 func TestAnAcceptedCallSaysWhatWasRepaired(t *testing.T) {
 	set := policy.DefaultSet()
 	set.Global.NativeRepairs = policy.Note

@@ -28,8 +28,8 @@ func (b *bank) tools(t *testing.T) *tool.Set {
 	})
 }
 
-// asks makes one request of a conversation, which is answered by one call and a word, and returns what has
-// been said then.
+// asks makes one request of a conversation, which ends with one call and a word. It returns the
+// conversation.
 func (b *bank) asks(t *testing.T, prompt string, cfg loop.Config, opts ...loop.Option) []message.Message {
 	t.Helper()
 	cfg.Tools = b.tools(t)

@@ -28,7 +28,7 @@ func (toBig) Plan(context.Context, planner.Question) (machine.Plan, error) {
 	return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
 }
 
-// A run that is resumed without the model that it fell back to is left as it is.
+// A run that is resumed without the model that it fell back to does not change.
 func TestAResumedRunNeedsTheModelItFellBackTo(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *journal.Journal {
@@ -62,7 +62,7 @@ func TestAResumedRunNeedsTheModelItFellBackTo(t *testing.T) {
 	require.NoError(t, j.Close())
 }
 
-// lastTime is that of the last event.
+// lastTime is the time of the last event.
 func lastTime(t *testing.T, text []byte) string {
 	t.Helper()
 	at := strings.LastIndex(string(text), `"event":{"at":"`)
@@ -94,9 +94,9 @@ func (f fullLog) Append(ctx context.Context, at int64, lines []byte, durable boo
 	return f.Log.Append(ctx, at, lines, durable)
 }
 
-// A journal that could not be written is behind its run: later runs and actions neither wait for that run nor
-// go on with it. A run that wanted a structured answer does not take any text when it goes on; once it has
-// ended, its answer is given again.
+// If a journal could not be written, it is behind its run. Later runs and actions neither wait for that run
+// nor continue it. A run with a structured answer does not accept any text when it continues. After its end
+// its answer is returned again.
 func TestAResumedRunNeedsTheSchemaOfItsAnswer(t *testing.T) {
 	type stay struct {
 		Nights int `json:"nights" validate:"min=1"`
@@ -170,7 +170,7 @@ func TestRunsAfterAJournalCouldNotBeWritten(t *testing.T) {
 	}
 }
 
-// An action whose first step could not be recorded lets go of its session.
+// An action whose first step could not be recorded frees its session.
 func TestASessionIsFreeAfterAJournalCouldNotBeWritten(t *testing.T) {
 	left := 0
 	j, err := journal.Open(t.Context(), full{journal.Dir(t.TempDir()), &left}, "order-42", plainSettings)
@@ -182,7 +182,7 @@ func TestASessionIsFreeAfterAJournalCouldNotBeWritten(t *testing.T) {
 	require.NoError(t, j.Close())
 }
 
-// A snapshot has the texts of a redacted run as they are written: the run could not go on from it.
+// A snapshot has the redacted texts of a run, so the run cannot continue from it.
 func TestARedactedRunIsCompactedOnlyAfterItsEnd(t *testing.T) {
 	rules := redactions()["by_pointer"]
 	rules.Transcripts = &kept{texts: map[string]string{}}

@@ -31,8 +31,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// longStory has a wait on either plane, a correction, three calls at once of which one breaks at first, and a
-// bad answer.
+// longStory has a wait on each plane, a correction, three concurrent calls of which one fails at first, and
+// a bad answer.
 var longStory = []looptest.Turn{
 	looptest.Call(call("book_room", `{"city": "Lisbon", "nights": "two", "room": "double"}`)),
 	looptest.Fail(&fault.ProviderError{Class: fault.Overloaded, Provider: "example", RetryAfter: 3 * time.Second}),
@@ -45,14 +45,14 @@ var longStory = []looptest.Turn{
 	looptest.Say(`{"number":"R-1"}`),
 }
 
-// bookings is the hotel: it outlives every crash.
+// bookings is the hotel. It survives every crash.
 type bookings struct {
 	mu sync.Mutex
-	// runs counts the runs of each call, by its idempotency key.
+	// runs counts the executions of each call, by its idempotency key.
 	runs map[string]int
-	// keys are those of the three calls, by nights.
+	// keys are the keys of the three calls, by nights.
 	keys []string
-	// lands closes landed, when the third call has been booked.
+	// lands closes landed after the third call is booked.
 	lands  sync.Once
 	landed chan struct{}
 }
@@ -85,7 +85,7 @@ func (b *bookings) book(ctx context.Context, want booking) (receipt, error) {
 
 var cities = session.StateSlice[string]("cities")
 
-// storySession has a reducer that keeps what was booked.
+// storySession has a reducer that keeps the bookings.
 func storySession(t *testing.T) *session.Session {
 	t.Helper()
 	s, err := session.New(session.Config{
@@ -98,10 +98,10 @@ func storySession(t *testing.T) *session.Session {
 	return s
 }
 
-// plainSettings are those of a journal that nothing is left out of.
+// plainSettings are the settings of a journal without redaction.
 var plainSettings = journal.Settings{Sync: journal.SyncNever}
 
-// tellStory runs or resumes the long story in a journal, as one process would.
+// tellStory runs or resumes the long story with a journal, as one process.
 func tellStory(t *testing.T, dir string, hotel *bookings, with journal.Settings) (loop.Result, *session.Session) {
 	t.Helper()
 	return tellFrom(t, dir, hotel, with, askedIn(records(t, dir)))
@@ -116,7 +116,7 @@ func storyConfig(t *testing.T, hotel *bookings) loop.Config {
 	return loop.Config{Tools: bookRoom(t, hotel.book), Output: typed.Schema(), Seed: "7", System: "{{with feedback}}{{.}}{{end}}"}
 }
 
-// tellFrom is tellStory for a provider that has made some turns already.
+// tellFrom is tellStory for a provider that has already made some turns.
 func tellFrom(t *testing.T, dir string, hotel *bookings, with journal.Settings, turns int) (loop.Result, *session.Session) {
 	t.Helper()
 	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", with)
@@ -156,7 +156,7 @@ func recordsOf(t *testing.T, text []byte) []journal.Record {
 
 func storyFile(dir string) string { return filepath.Join(dir, journal.FileName("order-42")) }
 
-// askedIn counts the outcomes of model calls that a journal holds: the provider is at the next.
+// askedIn counts the outcomes of model calls in a journal: the provider continues after them.
 func askedIn(records []journal.Record) int {
 	n := 0
 	for _, rec := range records {
@@ -167,13 +167,13 @@ func askedIn(records []journal.Record) int {
 	return n
 }
 
-// ended is what a journal holds of a call.
+// ended is the recorded outcome of a call.
 type ended struct {
 	runs int
 	good bool
 }
 
-// callsIn are the calls whose outcomes a journal holds, by their place in the reply.
+// callsIn returns the calls with a recorded outcome, by their index in the reply.
 func callsIn(records []journal.Record) map[int]ended {
 	seen, landed := map[int]ended{}, map[int]bool{}
 	end := func(e machine.ToolEnd) {
@@ -194,7 +194,7 @@ func callsIn(records []journal.Record) map[int]ended {
 	return seen
 }
 
-// remember makes the hotel know what was booked before a crash.
+// remember tells the hotel what was booked before a crash.
 func (b *bookings) remember(done map[int]ended, keys []string) {
 	for n, e := range done {
 		b.runs[keys[n]] = e.runs
@@ -202,7 +202,7 @@ func (b *bookings) remember(done map[int]ended, keys []string) {
 	}
 }
 
-// chain are the lines of a journal that are no notes.
+// chain returns the lines of a journal without notes.
 func chain(text []byte) string {
 	var kept []string
 	for line := range strings.Lines(string(text)) {
@@ -213,7 +213,7 @@ func chain(text []byte) string {
 	return strings.Join(kept, "")
 }
 
-// cutRun is the long story told without a crash.
+// cutRun is the long story without a crash.
 type cutRun struct {
 	text  []byte
 	value string
@@ -241,7 +241,7 @@ func tellWhole(t *testing.T, with journal.Settings) (r cutRun) {
 	return r
 }
 
-// resumeAt cuts the journal at a byte, and tells the rest of the story.
+// resumeAt cuts the journal at a byte, and continues the story.
 func (r cutRun) resumeAt(t *testing.T, dir string, cut int, with journal.Settings, done map[int]ended) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(storyFile(dir), r.text[:cut], 0o600))
@@ -260,7 +260,7 @@ func (r cutRun) resumeAt(t *testing.T, dir string, cut int, with journal.Setting
 	}
 }
 
-// cutStride is 1; with -short, as under the race detector, it leaves most cuts out.
+// cutStride is 1; with -short, as under the race detector, most cuts are skipped.
 func cutStride() int {
 	if testing.Short() {
 		return 29

@@ -140,7 +140,7 @@ func TestAConversationGoesOnWhereItStood(t *testing.T) {
 	assert.Equal(t, 1, len(model.Requests()[1].Messages))
 }
 
-// A session that was kept, or a journal that is opened anew, goes on with the conversation too.
+// A kept session, and a journal that is opened again, continue the conversation, too.
 func TestAConversationGoesOnInAnotherProcess(t *testing.T) {
 	ask := func(s *session.Session, model *looptest.Model, prompt string, opts ...loop.Option) {
 		_, err := loop.Run(t.Context(), model, s, prompt, loop.Config{}, opts...)
@@ -173,8 +173,8 @@ func TestAConversationGoesOnInAnotherProcess(t *testing.T) {
 	assert.Equal(t, 3, len(model.Requests()[1].Messages))
 }
 
-// A run that its journal holds is gone on with by the same call, with its type; one of another request is not
-// taken for it, and an ended one of the same RequestID is not made again.
+// The same call continues an unfinished run of its journal, with its type. A run of another request is not
+// continued, and an ended run with the same RequestID is not repeated.
 func TestRunGoesOnWithTheRequestThatItsJournalHolds(t *testing.T) {
 	type answer struct {
 		Nights int `json:"nights"`
@@ -254,7 +254,7 @@ func TestARunThatAReducerEndedHasItsError(t *testing.T) {
 	require.ErrorIs(t, err, sold, "and what the reducer returned")
 }
 
-// A loop that was made ready once makes many runs, each in its session and journal.
+// A loop makes many runs, each with its own session and journal.
 func TestALoopIsMadeReadyOnce(t *testing.T) {
 	_, err := loop.New(nil, loop.Config{})
 	require.EqualError(t, err, "loop: the model is nil: set one")

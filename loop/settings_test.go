@@ -13,12 +13,12 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// cooler are the settings of an action that is tried three times.
+// cooler are the settings of an action with three attempts.
 func cooler() []policy.Settings {
 	return []policy.Settings{{}, {Temperature: new(0.0)}, {Temperature: new(0.5), Model: "big"}}
 }
 
-// settingsOf are those of requests.
+// settingsOf returns the settings of requests.
 func settingsOf(requests ...loop.Request) (all []policy.Settings) {
 	for _, r := range requests {
 		all = append(all, policy.Settings{Temperature: r.Temperature, Model: r.Model})

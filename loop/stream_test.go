@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// streaming breaks off with half a word where its script has an error.
+// streaming breaks off within a word if its script has an error.
 func streaming(script ...looptest.Turn) loop.Model {
 	model := looptest.NewModel(script...)
 	return loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {

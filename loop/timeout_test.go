@@ -18,7 +18,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// within30s is a policy by which models, and the tool pay, have half a minute.
+// within30s is a policy with a timeout of half a minute for models and the tool pay.
 func within30s() *policy.Set {
 	set := policy.DefaultSet()
 	half := policy.Layer{Timeout: new(30 * time.Second), MaxAttempts: new(2)}
@@ -50,8 +50,8 @@ func TestAModelThatTakesTooLongIsAskedAgain(t *testing.T) {
 	assert.Len(t, exhausted.Attempts, 2)
 }
 
-// A tool that ignores its context goes on alone, and its run goes on too. Whether it is run again is a matter of
-// what it declares, as after any other failure.
+// A tool that ignores its context continues alone, and the run continues. Its declaration decides whether
+// it runs again, as after any other failure.
 func TestAToolThatTakesTooLongDoesNotHoldItsRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts []tool.Option
@@ -101,7 +101,7 @@ func TestATryThatTakesTooLongIsMadeAgain(t *testing.T) {
 	}
 }
 
-// Who is in time is not disturbed.
+// A call within its time is not disturbed.
 func TestWhatIsInTimeHasNoTimeout(t *testing.T) {
 	model := looptest.NewModel(looptest.Call(call("pay", `{"sum":1}`)), looptest.Say("Paid."))
 	result, err := loop.Run(t.Context(), model, newSession(t), "Pay.", loop.Config{Tools: pay(t, nil), Policy: within30s()})

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// A run may end well though a tool has failed: its result says so, and so do its attempts.
+// A run may end well although a tool failed. Its result and its attempts say so.
 func TestAResultSaysWhatFailedInTools(t *testing.T) {
 	for name, c := range map[string]struct {
 		pay  func() error

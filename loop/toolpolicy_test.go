@@ -17,7 +17,7 @@ import (
 
 func attempts(n int) policy.Layer { return policy.Layer{MaxAttempts: &n} }
 
-// pay is a tool with policies of its own.
+// pay is a tool with its own policies.
 func pay(t *testing.T, err error) *tool.Set {
 	t.Helper()
 	tools, bad := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, struct {
@@ -29,8 +29,8 @@ func pay(t *testing.T, err error) *tool.Set {
 	return tools
 }
 
-// A tool's own policy lies over the global layer, and beneath what the run's policy says of the tool and of the
-// call.
+// A tool's own policy is above the global layer, and below the layers for the tool and the call in the
+// run's policy.
 func TestAPolicyStandsAtItsTool(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*policy.Set)
@@ -68,8 +68,8 @@ func TestATransportPolicyStandsAtItsTool(t *testing.T) {
 	assert.Equal(t, []int{5, 5}, []int{last.Attempt, last.MaxAttempts})
 }
 
-// A misspelt name would silently do nothing. A policy that several programs share may name tools that this one
-// does not have.
+// A misspelt name would silently do nothing. But a policy that several programs share may name tools that
+// this one lacks.
 func TestALayerForAToolThatIsNotThere(t *testing.T) {
 	set := policy.DefaultSet()
 	set.Tools = map[string]policy.Layer{"pay_": attempts(2), "send_mail": attempts(2)}
@@ -87,7 +87,7 @@ func TestALayerForAToolThatIsNotThere(t *testing.T) {
 	assert.Equal(t, []string{"policy: tools.send_mail: there is no such tool in this run"}, result.Warnings)
 }
 
-// A layer that makes no sense is refused by name, wherever it was given.
+// An invalid layer is refused by name, wherever it was given.
 func TestAToolsOwnPolicyIsChecked(t *testing.T) {
 	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { return "", nil },
 		tool.WithPolicy(attempts(0)), tool.WithTransport(policy.Layer{MaxTotalDelay: new(-time.Second)})))

@@ -26,7 +26,7 @@ import (
 
 type inside struct{}
 
-// follower writes down what it is told, in order; the name of the work around is in the context.
+// follower records its notices in order. The context has the name of the surrounding work.
 type follower struct {
 	mu    sync.Mutex
 	lines []string
@@ -141,10 +141,10 @@ func TestTheEndsOfWork(t *testing.T) {
 	}
 }
 
-// errBreaks is what a run is broken off at: by an adjustment that cannot be.
+// errBreaks is the error of a run that an invalid adjustment breaks off.
 var errBreaks = errors.New("breaks")
 
-// tracerFunc is a function as an observer that traces.
+// tracerFunc is a tracing observer made of a function.
 type tracerFunc func(context.Context, observe.Work) (context.Context, func(observe.WorkEnd))
 
 func (f tracerFunc) Observe(context.Context, observe.Notice) {}
@@ -276,8 +276,8 @@ func TestEveryReducerErrorIsTold(t *testing.T) {
 	assert.Equal(t, []int{1, 0}, []int{told[0].Attempt, told[1].Attempt}, "the second call is charged no attempt")
 }
 
-// Tools of one reply may outlive their run, and tell of what they do, while tracers are told that it ended.
-// It is for the race detector.
+// Tools of one reply may outlive their run and report what they do while tracers get its end. This is for
+// the race detector.
 func TestTracersAreToldOfTheEndWhileToolsGoOn(t *testing.T) {
 	both := looptest.Call(
 		call("book_room", `{"city": "Lisbon", "nights": 1, "room": "double"}`), call("book_room", `{"city": "Porto", "nights": 2, "room": "double"}`),

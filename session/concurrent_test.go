@@ -12,14 +12,14 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// failed is a state with one more attempt and the feedback on it.
+// failed returns a state with one more attempt and its feedback.
 func failed(s session.State) session.State {
 	n := s.AttemptCount() + 1
 	f := feedback.New(feedback.Input{Tool: "book", Attempt: n, MaxAttempts: n + 1, Class: fault.ToolValidation})
 	return s.AddFeedback(f).AddAttempt(session.Attempt{Action: "book", Attempt: n})
 }
 
-// whole holds a state to be one that [failed] made.
+// whole checks that [failed] made the state.
 func whole(t assert.TestingT, s session.State) {
 	if !assert.Equal(t, s.AttemptCount(), len(s.Feedback())) || s.AttemptCount() == 0 {
 		return
@@ -30,7 +30,7 @@ func whole(t assert.TestingT, s session.State) {
 	assert.Equal(t, s.AttemptCount(), f.Attempt)
 }
 
-// Who looks at a session while a run writes to it sees one of its states, and a later one next time.
+// Readers of a session that a run writes to see complete states, in order.
 func TestReadersSeeWholeStates(t *testing.T) {
 	s := must(session.New(session.Config{ID: "order-42"}))
 	require.NoError(t, s.Acquire())
@@ -53,7 +53,7 @@ func TestReadersSeeWholeStates(t *testing.T) {
 	readers.Wait()
 }
 
-// A session may be given any state that grew from its own: one that goes another way, and one that is shorter.
+// A session accepts any state that grew from its own: also one of another branch, and a shorter one.
 func TestASessionHoldsWhatItWasGivenLast(t *testing.T) {
 	s := must(session.New(session.Config{ID: "order-42"}))
 	require.NoError(t, s.Acquire())

@@ -21,12 +21,12 @@ var (
 	audit = session.LogSlice[string]("audit")
 )
 
-// event is an event with the payload as it is written.
+// event is an event with the payload text unchanged.
 func event(name, payload string) session.Event {
 	return session.Event{Name: name, Payload: []byte(payload)}
 }
 
-// change is a reducer that returns the same every time.
+// change is a reducer that always returns the same.
 func change[T any](c reducer.Change[T], err error) reducer.Func[T, int] {
 	return func(reducer.View[T], int) (reducer.Change[T], error) { return c, err }
 }
@@ -76,13 +76,13 @@ type broken struct{ text string }
 
 func (b *broken) Error() string { return b.text } // panics on a nil pointer
 
-// lossy is written as one kind of JSON and reads only another.
+// lossy writes one kind of JSON and reads only another.
 type lossy int
 
 func (lossy) MarshalJSON() ([]byte, error)    { return []byte(`"written"`), nil }
 func (l *lossy) UnmarshalJSON(b []byte) error { return errors.New("not again") }
 
-// touchy panics when it is read back.
+// touchy panics when it is decoded.
 type touchy int
 
 func (*touchy) UnmarshalJSON([]byte) error { panic("not again") }

@@ -45,7 +45,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// A cart that only its reducer changes.
+// Only its reducer changes the cart.
 func Example() {
 	s, err := session.New(cartConfig())
 	if err != nil {
@@ -65,7 +65,7 @@ func Example() {
 	// 2 cup
 }
 
-// A refused event changes no slice, is recorded, and is told at once.
+// A refused event changes no slice. It is recorded, and the hook is called at once.
 func ExampleSession_Dispatch() {
 	s := must(session.New(cartConfig()))
 	s.OnReducerError(func(e fault.ReducerError) { fmt.Println("told:", e.Reducer) })
@@ -88,7 +88,7 @@ func ExampleSession_Dispatch() {
 	// lines: 0
 }
 
-// What a session holds survives as canonical JSON.
+// A session can be saved as canonical JSON and restored.
 func ExampleRestore() {
 	s := must(session.New(cartConfig()))
 	if err := s.Dispatch(must(session.NewEvent("item_added", ItemAdded{SKU: "tea", Qty: 1}))); err != nil {

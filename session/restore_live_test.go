@@ -12,7 +12,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// A session that goes back to what it held keeps its logs: what was tried since is still on record.
+// A session that returns to an earlier state keeps its logs: later attempts stay on record.
 func TestALiveSessionIsRestoredAndKeepsItsLogs(t *testing.T) {
 	cart, visits := session.StateSlice[string]("cart"), session.LogSlice[string]("visits")
 	refuse := func(_ reducer.View[string], e string) (reducer.Change[string], error) {

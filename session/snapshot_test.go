@@ -16,7 +16,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// ledgerConfig is a session with a slice of each kind, and one reducer that may refuse.
+// ledgerConfig is a session with a slice of each kind and one reducer that may refuse.
 func ledgerConfig() session.Config {
 	return session.Config{
 		Slices: []session.Declared{total, audit},
@@ -34,8 +34,8 @@ func ledgerConfig() session.Config {
 	}
 }
 
-// Snapshot, Restore, Snapshot gives the same bytes, and a restored session goes on as the one it came from; a failed event
-// changes no slice.
+// Snapshot, Restore, Snapshot gives the same bytes. A restored session behaves like the original, and a
+// failed event changes no slice.
 func TestSnapshotRestoreIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		live := must(session.New(ledgerConfig()))
@@ -123,7 +123,7 @@ func TestRestoreTakesWhatFits(t *testing.T) {
 	assert.Equal(t, "other", s.ID())
 }
 
-// The form of snapshots is a promise: this one was written by the first version and must always be read.
+// The form of snapshots is stable: the first version wrote this one, and every version must read it.
 func TestFirstSnapshotIsStillRead(t *testing.T) {
 	raw, err := os.ReadFile("testdata/snapshot_v1.json")
 	require.NoError(t, err)

@@ -173,7 +173,7 @@ func TestValuesOfBuiltinLogs(t *testing.T) {
 	assert.Error(t, err, "no snapshot pretends that a record without a form was not there")
 }
 
-// A state stays what it was, whatever is made from it and from what was made from it.
+// A state never changes, whatever is made from it.
 func TestBranchesOfStatesNeverSeeEachOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		states := []session.State{must(session.NewState("s", total, audit))}

@@ -13,14 +13,14 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// sold is what the slices of these tests hold.
+// sold is the type of the slices in these tests.
 type sold struct {
 	SKU   string  `json:"sku"`
 	Qty   int     `json:"qty,omitempty"`
 	Price float64 `json:"price"`
 }
 
-// What a session holds is what somebody else reads in its snapshot.
+// The values of a session are equal to those in its snapshot.
 func TestValuesAreThoseOfTheSnapshot(t *testing.T) {
 	sales, stock := session.LogSlice[sold]("sales"), session.StateSlice[sold]("stock")
 	cfg := session.Config{
@@ -61,7 +61,7 @@ func TestValuesAreThoseOfTheSnapshot(t *testing.T) {
 	})
 }
 
-// A payload is in canonical form, and its event heard, however it was written.
+// Payloads are canonical, and events are handled, however they were written.
 func TestPayloadsMayBeWrittenInAnyWay(t *testing.T) {
 	for _, payload := range []string{`{"price":1.5,"sku":"tea"}`, ` {"sku" : "t\u0065a", "price":1.5, "more":[]}`, `{"price":15e-1,"qty":0,"sku":"tea"}`} {
 		sales := session.LogSlice[sold]("sales")
@@ -76,7 +76,7 @@ func TestPayloadsMayBeWrittenInAnyWay(t *testing.T) {
 	}
 }
 
-// held is a snapshot of a state, and all that its slices hold, read as Go values first.
+// held returns a snapshot of a state after all its slices were read as Go values.
 func held(t require.TestingT, s session.State, slices ...session.Slice[sold]) string {
 	var seen []sold
 	for _, slice := range slices {
@@ -89,7 +89,7 @@ func held(t require.TestingT, s session.State, slices ...session.Slice[sold]) st
 	return fmt.Sprintf("%#v %s", seen, raw)
 }
 
-// What a session makes of an event is what the operations make that its reducers asked for.
+// The result of an event is that of the operations which its reducers returned.
 func TestADispatchIsWhatItsOperationsAre(t *testing.T) {
 	sales, stock := session.LogSlice[sold]("sales"), session.StateSlice[sold]("stock")
 	rapid.Check(t, func(t *rapid.T) {
@@ -127,7 +127,7 @@ func TestADispatchIsWhatItsOperationsAre(t *testing.T) {
 	})
 }
 
-// anyChange is a change of any kind, most of which can be applied.
+// anyChange is a random change; most can be applied.
 func anyChange(t *rapid.T) (c reducer.Change[sold]) {
 	c.Kind = rapid.SampledFrom([]reducer.OpKind{
 		reducer.OpAppend, reducer.OpAppend, reducer.OpExtend, reducer.OpReplace, reducer.OpClear, reducer.OpNone, "",
@@ -142,7 +142,7 @@ func anyChange(t *rapid.T) (c reducer.Change[sold]) {
 	return c
 }
 
-// A view that was handed out, to a reducer or to anybody, stays as it is.
+// A view never changes after it was handed out.
 func TestViewsStayAsTheyAre(t *testing.T) {
 	var kept []reducer.View[int]
 	s := must(session.New(session.Config{
@@ -171,7 +171,8 @@ func TestViewsStayAsTheyAre(t *testing.T) {
 	assert.Equal(t, [][]int{nil, nil, {5}, {5, -5}, {-4}}, seen)
 }
 
-// Where more than one thing is wrong, the payload's form comes first, then the slice, then whether the payload fits.
+// If several things are wrong, the form of the payload is reported first, then the slice, then the type of
+// the payload.
 func TestWhatIsSaidFirstOfAnEventThatIsWrong(t *testing.T) {
 	s := must(session.New(session.Config{
 		Slices: []session.Declared{total}, Reducers: []session.Reducer{session.On(total, "paid", "sum", sums)},

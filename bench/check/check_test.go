@@ -25,27 +25,27 @@ var (
 	errExtra  = errors.New("there is more after the value")
 )
 
-// checker reads and checks one document, and gives the text of what is wrong with it; empty where nothing is.
+// checker reads and checks one document. It returns the text of the faults; empty for none.
 type checker struct {
 	name  string
 	check func(doc []byte) string
 }
 
-// BenchmarkCheckGood: from bytes to a checked struct.
+// BenchmarkCheckGood decodes bytes into a checked struct.
 func BenchmarkCheckGood(b *testing.B) {
 	for _, c := range append(typed(b), frameworks(b)...) {
 		b.Run(c.name, func(b *testing.B) { accepts(b, c) })
 	}
 }
 
-// BenchmarkCheckBad: three faults, named in a text for the model.
+// BenchmarkCheckBad finds three faults and names them in a text for the model.
 func BenchmarkCheckBad(b *testing.B) {
 	for _, c := range append(append(typed(b), raw(b)[0]), frameworks(b)...) {
 		b.Run(c.name, func(b *testing.B) { refuses(b, c) })
 	}
 }
 
-// BenchmarkCheckRaw: the same document against its JSON Schema, without a Go type.
+// BenchmarkCheckRaw checks the same document against its JSON Schema, without a Go type.
 func BenchmarkCheckRaw(b *testing.B) {
 	for _, c := range raw(b) {
 		b.Run(c.name, func(b *testing.B) { accepts(b, c) })
@@ -114,7 +114,7 @@ func byHand(doc []byte) string {
 	return string(text)
 }
 
-// told is what a model is shown of issues.
+// told is the text about issues for a model.
 func told(issues []fault.Issue) string {
 	if issues == nil {
 		return ""
@@ -125,7 +125,7 @@ func told(issues []fault.Issue) string {
 	return feedback.Render(f, feedback.DefaultLimits())
 }
 
-// strict is as strict as encoding/json can be: of duplicate keys it sees nothing.
+// strict is encoding/json at its strictest. It does not notice duplicate keys.
 func strict(doc []byte, o *work.Order) error {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.DisallowUnknownFields()
@@ -138,7 +138,8 @@ func strict(doc []byte, o *work.Order) error {
 	return nil
 }
 
-// validated runs the rules also where the decoder has an error: encoding/json goes on after a value of the wrong type.
+// validated checks the rules even after an error of the decoder, because encoding/json continues after a
+// value of the wrong type.
 func validated(v *validator.Validate, o *work.Order, err error) string {
 	text := ""
 	if err != nil {
@@ -204,7 +205,7 @@ func resolved(t testing.TB, text []byte) *google.Resolved {
 	return r
 }
 
-// TestTheSameWork holds every line to accepting the good document and refusing the bad one.
+// TestTheSameWork checks that every line accepts the good document and refuses the bad one.
 func TestTheSameWork(t *testing.T) {
 	for _, c := range append(append(typed(t), raw(t)...), frameworks(t)...) {
 		require.Empty(t, c.check(work.GoodOrder()), c.name)

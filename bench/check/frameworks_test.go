@@ -20,13 +20,13 @@ const (
 	description = "Place an order."
 )
 
-// placed is what the tools give: as little as can be, for what is measured is the check before.
+// placed is the result of the tools. It is small, because the check before it is measured.
 type placed struct {
 	OK bool `json:"ok"`
 }
 
-// frameworks are the typed tools of agent frameworks. Those that check against JSON Schemas are given ours, so that they check the
-// same rules; the one that only decodes has the validator in its tool.
+// frameworks are the typed tools of agent frameworks. Those that check JSON Schemas get retake's, so that
+// they check the same rules. The one that only decodes has the validator in its tool.
 func frameworks(t testing.TB) []checker {
 	return []checker{{"eino_validator", eino(t)}, {"adk", adk(t)}, {"mcp", mcpTool(t)}}
 }
@@ -44,12 +44,12 @@ func eino(t testing.TB) func([]byte) string {
 	}
 }
 
-// toolContext is all of a context that a function tool asks for.
+// toolContext has only what a function tool needs of a context.
 type toolContext struct{ agent.Context }
 
 func (toolContext) ToolConfirmation() *toolconfirmation.ToolConfirmation { return nil }
 
-// adk begins at a model's bytes too: the map that the tool is given is decoded here.
+// adk starts from the model's bytes, too: it decodes the map that the tool gets.
 func adk(t testing.TB) func([]byte) string {
 	cfg := functiontool.Config{Name: name, Description: description, InputSchema: googleSchema(t, work.OrderSchema)}
 	made, err := functiontool.New(cfg, func(_ agent.Context, o work.Order) (placed, error) {
@@ -71,8 +71,8 @@ func adk(t testing.TB) func([]byte) string {
 	}
 }
 
-// mcpTool calls a typed tool as the SDK's server does when a request has come in, without the transport: middleware is given the
-// server's own handler.
+// mcpTool calls a typed tool as the SDK's server does after a request came in, without the transport:
+// middleware gets the server's own handler.
 func mcpTool(t testing.TB) func([]byte) string {
 	server := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1"}, nil)
 	mcp.AddTool(server, &mcp.Tool{Name: name, Description: description, InputSchema: googleSchema(t, work.OrderSchema)},
@@ -98,7 +98,7 @@ func mcpTool(t testing.TB) func([]byte) string {
 	}
 }
 
-// connected is a session of a server with a client, over the SDK's in-memory transport.
+// connected is a session of a server and a client over the SDK's in-memory transport.
 func connected(t testing.TB, server *mcp.Server) *mcp.ServerSession {
 	here, there := mcp.NewInMemoryTransports()
 	ctx := context.Background()

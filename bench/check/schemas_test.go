@@ -14,7 +14,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the schemas of package work")
 
-// The schemas that the other modules use are those that retake makes of the types.
+// The schemas that the other modules use are those that retake makes from the types.
 func TestSchemas(t *testing.T) {
 	order, err := schema.For[work.Order]()
 	require.NoError(t, err)

@@ -15,10 +15,11 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// hand is the runs of BenchmarkStep as one would write them for these alone: one tool, native calls, one in a reply, attempts that
-// nothing bounds, no waits. It keeps what ours keeps, in slices that grow: the conversation with the same texts, an attempt for each
-// decision, feedback with its line and with what persists, the hash of what failed and the key of what runs; see requireSame. It does
-// not look whether an event fits, asks no policy, and has no state but the last.
+// hand makes the runs of BenchmarkStep by hand, for these runs only: one tool, one native call in a reply,
+// unlimited attempts, no waits. It keeps what retake keeps, in slices: the conversation with the same
+// texts, an attempt for each decision, feedback with its line and persistent issues, the hash of a failure,
+// and the key of a call; see requireSame. It does not check events, has no policy, and keeps only its last
+// state.
 type hand struct {
 	session  string
 	said     []message.Message
@@ -45,7 +46,7 @@ type handAttempt struct {
 	at      time.Time
 }
 
-// handTold is what was wrong with an attempt.
+// handTold is the fault of an attempt.
 type handTold struct {
 	tool, line         string
 	attempt            int
@@ -54,13 +55,13 @@ type handTold struct {
 	issues, persistent []fault.Issue
 }
 
-// handRun is the call that is under way.
+// handRun is the current call.
 type handRun struct {
 	id, tool, key string
 	arguments     []byte
 }
 
-// step takes one event.
+// step handles one event.
 func (h *hand) step(ev *machine.Event) {
 	switch ev.Kind {
 	case machine.Started:
@@ -93,7 +94,7 @@ func (h *hand) replied(ev *machine.Event) {
 	h.running = handRun{id: c.ID, tool: c.Tool, key: h.key(c), arguments: slices.Clone(c.Arguments)}
 }
 
-// refuse charges a bad call, and tells the model.
+// refuse counts a bad call and writes the feedback.
 func (h *hand) refuse(ev *machine.Event, c *machine.Call) {
 	f := handTold{tool: c.Tool, attempt: h.attempt, class: c.Class, next: ev.At, issues: c.Issues}
 	if last := len(h.told) - 1; h.attempt > 1 && slices.Equal(h.told[last].issues, c.Issues) {
@@ -120,7 +121,7 @@ func (h *hand) record(ev *machine.Event, a handAttempt) {
 	h.attempts = append(h.attempts, a)
 }
 
-// line says what is wrong.
+// line is the line of feedback.
 func line(issues []fault.Issue) string {
 	var room [256]byte
 	b := room[:0]
@@ -138,7 +139,7 @@ func appendWrong(b []byte, i *fault.Issue) []byte {
 	return append(append(b, ", got "...), i.Got...)
 }
 
-// text is what the model is told.
+// text is the feedback for the model.
 func text(f *handTold) string {
 	var room [512]byte
 	b := append(room[:0], "Automatic check, not a message from the user: the arguments of your call of "...)
@@ -154,7 +155,7 @@ func text(f *handTold) string {
 	return string(append(append(append(b, "Call "...), f.tool...), " again with all arguments corrected."...))
 }
 
-// mark is the signature of what failed.
+// mark is the signature of a failure.
 func mark(c *machine.Call) string {
 	var room [512]byte
 	b := append(append(append(room[:0], c.Tool...), 0), c.Arguments...)
@@ -166,7 +167,7 @@ func mark(c *machine.Call) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// requestID names the request of the runs: without one the key stands for what was said.
+// requestID is the id of the runs' request. Without one the key would depend on the conversation.
 const requestID = "request"
 
 // key is the idempotency key of a call.
@@ -184,7 +185,7 @@ func (h *hand) key(c *machine.Call) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// requireSame fails where what was made by hand is not what the core made of the same events.
+// requireSame fails if the result by hand differs from that of the core for the same events.
 func (r recorded) requireSame(t testing.TB) {
 	h := hand{session: "order-42"}
 	for n := range r.steps {

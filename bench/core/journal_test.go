@@ -23,7 +23,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// inMemory is a store of one journal that is a slice: what is measured is the journal, not a disk.
+// inMemory is a store of one journal in a slice, so that no disk is measured.
 type inMemory struct{ text []byte }
 
 func (m *inMemory) List(context.Context) ([]string, error)            { return nil, nil }
@@ -41,11 +41,11 @@ func (m *inMemory) Append(_ context.Context, _ int64, lines []byte, _ bool) erro
 	return nil
 }
 
-// wellDone is a run of a hundred good calls, corrected one of a hundred bad ones, as what is recorded.
+// wellDone is a run of a hundred good calls, corrected one of a hundred bad ones.
 func wellDone(t testing.TB) recorded  { return run(t, 0, 100) }
 func corrected(t testing.TB) recorded { return run(t, 100, 1) }
 
-// write keeps a run in a journal of its own.
+// write records a run in its own journal.
 func write(t testing.TB, store journal.Store, r recorded) {
 	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{Sync: journal.SyncNever})
 	if err == nil {
@@ -64,7 +64,7 @@ func write(t testing.TB, store journal.Store, r recorded) {
 	}
 }
 
-// records are those of the story: what the others write is read from our own journal.
+// records are those of the story, read from retake's own journal.
 func records(t testing.TB, text []byte) []journal.Record {
 	var all []journal.Record
 	for r := journal.NewReader(bytes.NewReader(text)); ; {
@@ -77,7 +77,8 @@ func records(t testing.TB, text []byte) []journal.Record {
 	}
 }
 
-// BenchmarkJournalAppend writes a run, two records a step and a header, into memory, hashed as a chain; an op is a run.
+// BenchmarkJournalAppend writes a run to memory as a hash chain: a header, and two records for each step.
+// One operation is a run.
 func BenchmarkJournalAppend(b *testing.B)         { benchmarkAppend(b, wellDone(b)) }
 func BenchmarkJournalAppendFailures(b *testing.B) { benchmarkAppend(b, corrected(b)) }
 
@@ -105,7 +106,8 @@ func benchmarkAppend(b *testing.B, r recorded) {
 	}
 }
 
-// appendStory writes lines as a journal has them: a hash over the one before and the record, and the record.
+// appendStory writes lines as a journal has them: the hash of the previous one and the record, and the
+// record.
 func appendStory(to []byte, all []journal.Record, encode func([]byte, *journal.Record) []byte) []byte {
 	var head [32]byte
 	var raw []byte
@@ -138,7 +140,7 @@ func byJSONv2(to []byte, rec *journal.Record) []byte {
 	return append(to, raw...)
 }
 
-// byHand writes what these runs' records hold, and nothing else that records may hold.
+// byHand writes only the members that the records of these runs have.
 func byHand(to []byte, rec *journal.Record) []byte {
 	switch {
 	case rec.Event != nil:
@@ -244,8 +246,8 @@ func handIssues(to []byte, issues []fault.Issue) []byte {
 	return to
 }
 
-// BenchmarkJournalRead reads a run back from memory: lines whose hashes are verified, the same decoded, and the same folded
-// through the core, every decision and prompt compared.
+// BenchmarkJournalRead reads a run from memory: it verifies hashes; decodes, too; or folds the records
+// through the core and compares every decision and prompt.
 func BenchmarkJournalRead(b *testing.B) {
 	kept := &inMemory{}
 	write(b, kept, wellDone(b))
@@ -298,7 +300,7 @@ func count(next func() error) (int, error) {
 	}
 }
 
-// readByHand verifies the chain of a journal that is in memory.
+// readByHand verifies the chain of a journal in memory.
 func readByHand(text []byte, decode func(raw []byte) error) (int, error) {
 	head := bytes.Repeat([]byte("0"), 32)
 	n := 0
@@ -319,7 +321,7 @@ func readByHand(text []byte, decode func(raw []byte) error) (int, error) {
 	return n, nil
 }
 
-// The lines that are written by hand are about as long as those of the journal: it is the same work.
+// The lines by hand are about as long as those of the journal, so the work is the same.
 func TestTheSameWork(t *testing.T) {
 	for _, r := range []recorded{wellDone(t), corrected(t)} {
 		kept := &inMemory{}

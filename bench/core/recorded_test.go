@@ -23,8 +23,8 @@ func withReducer() session.Config {
 	}
 }
 
-// benchmarkRecorded makes a session of a hundred actions of three attempts each. Where it is reduced, each action tells a reducer of
-// its outcome.
+// benchmarkRecorded makes a session of a hundred actions of three attempts each, with or without a reducer
+// of their outcomes.
 func benchmarkRecorded(b *testing.B, reduced bool) {
 	cfg := session.Config{ID: "order-42"}
 	if reduced {

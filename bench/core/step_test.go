@@ -22,7 +22,7 @@ var small = work.Small()
 
 var noon = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// recorded is a run as the core saw it: the state that it began with, and each step.
+// recorded is a run of the core: its first state and each step.
 type recorded struct {
 	before machine.State
 	steps  []step
@@ -34,8 +34,8 @@ type step struct {
 	after   machine.State
 }
 
-// run drives a Runner through a run, and keeps its events: so many bad calls, so many good ones with their results, one in each
-// reply, and the answer.
+// run drives a Runner through a run and keeps its events: first the bad calls, then the good ones with
+// their results, one in each reply, and the answer.
 func run(t testing.TB, bad, good int) recorded {
 	book := tool.New(small.Tool, small.Description, func(_ context.Context, _ work.Booking) (work.Receipt, error) { return work.Done(), nil })
 	tools, err := tool.NewSet(book)
@@ -76,7 +76,7 @@ func called(n int, arguments string) message.Reply {
 	return message.Reply{Calls: []message.Call{call}, Finish: message.ToolUse}
 }
 
-// unbounded is the default policy without bounds, so that runs of any length can be made.
+// unbounded is the default policy without bounds, for runs of any length.
 func unbounded() *policy.Set {
 	set := policy.DefaultSet()
 	free := policy.Unlimited
@@ -86,10 +86,9 @@ func unbounded() *policy.Set {
 	return &set
 }
 
-// BenchmarkStep: the events of whole runs through the pure core; an op is a run. Beside the run of the row "run" (five events, one
-// of them a failure) one whose tool is called wrongly a hundred times, so that almost every event makes feedback. Each by Step, which
-// leaves the state before as it was, and in place, as the drivers do it where nothing is recorded: in rooms that are used again. The floor
-// is the same by hand.
+// BenchmarkStep steps the events of whole runs through the pure core; one operation is a run. It uses the
+// run of the row "run" (five events, one of them a failure), and a run with a hundred bad calls, in which
+// almost every event makes feedback. The floor does the same by hand.
 func BenchmarkStep(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -125,7 +124,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkGrowth: one action of that many failed attempts in a session.
+// BenchmarkGrowth makes one action with many failed attempts in a session.
 func BenchmarkGrowth(b *testing.B) {
 	for _, n := range []int{1000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("ours_%d", n), func(b *testing.B) {
@@ -137,12 +136,13 @@ func BenchmarkGrowth(b *testing.B) {
 	}
 }
 
-// wrong is what each failed try is told.
+// wrong is the feedback on each failed attempt.
 var wrong = error(&fault.ToolValidationError{Tool: small.Tool, Issues: []fault.Issue{
 	{Pointer: "/nights", Rule: "type", Expected: "integer (at least 1, at most 30)", Got: fault.String},
 }})
 
-// attempts makes an action of n attempts in a new session, all but the last of them failures, and reads each feedback.
+// attempts makes an action of n attempts in a new session and reads each feedback. Only the last attempt
+// succeeds.
 func attempts(b *testing.B, n int) {
 	s, err := session.New(session.Config{ID: "order-42"})
 	if err != nil {
@@ -169,8 +169,8 @@ func attempts(b *testing.B, n int) {
 
 var sinkText string
 
-// BenchmarkDoRecorded: Do in a session, with feedback; an op is a session of one action of three attempts, of a hundred such actions, or
-// with a reducer that is told of each.
+// BenchmarkDoRecorded measures Do in a session with feedback. One operation is a session with one action of
+// three attempts, with a hundred such actions, or with a reducer that gets each outcome.
 func BenchmarkDoRecorded(b *testing.B) {
 	b.Run("ours_short", func(b *testing.B) {
 		b.ReportAllocs()
@@ -183,7 +183,8 @@ func BenchmarkDoRecorded(b *testing.B) {
 	b.Run("floor", benchmarkRecordedByHand)
 }
 
-// benchmarkRecordedByHand keeps the same attempts and issues in a slice, and makes a line of text of each failure.
+// benchmarkRecordedByHand keeps the same attempts and issues in a slice, and makes a line of text for each
+// failure.
 func benchmarkRecordedByHand(b *testing.B) {
 	type attempt struct {
 		tool    string

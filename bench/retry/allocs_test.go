@@ -9,7 +9,7 @@ import (
 	ours "github.com/retake-go/retake/backoff"
 )
 
-// What is to allocate nothing is held to that here, as in the core.
+// The aims without allocations are checked here, as in the core.
 func TestOursAllocatesNothing(t *testing.T) {
 	key, s := ours.NewKey("order-42", "book_room"), strategy(ours.Full)
 	succeeding, failing := &failing{err: errInvalid}, &failing{n: 2, err: errInvalid}

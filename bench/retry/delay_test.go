@@ -11,7 +11,7 @@ import (
 	ours "github.com/retake-go/retake/backoff"
 )
 
-// The sinks keep the compiler from dropping what is measured.
+// The sinks keep the compiler from removing the measured code.
 var (
 	sinkDelay time.Duration
 	sinkHash  uint64
@@ -29,7 +29,7 @@ func splitMix64(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// BenchmarkDelay: ten jittered exponential delays.
+// BenchmarkDelay makes ten jittered exponential delays.
 func BenchmarkDelay(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		b.ReportAllocs()
@@ -82,7 +82,7 @@ func benchmarkCenkaltiDelay(b *testing.B) {
 	}
 }
 
-// avastContext is the configuration that avast's delay functions are given.
+// avastContext is the configuration for avast's delay functions.
 type avastContext struct{}
 
 func (avastContext) Delay() time.Duration     { return base }
@@ -100,7 +100,7 @@ func benchmarkAvastDelay(b *testing.B, delay retry.DelayTypeFunc) {
 	}
 }
 
-// benchmarkSethvargoDelay builds its chain anew for each ten: it has no reset.
+// benchmarkSethvargoDelay builds its chain again for every ten delays, because it has no reset.
 func benchmarkSethvargoDelay(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

@@ -25,7 +25,7 @@ var (
 	}})
 )
 
-// failing fails the first n times of each call of a loop, and then gives 42.
+// failing fails the first n times in each loop, and then returns 42.
 type failing struct {
 	n, tried int
 	err      error
@@ -38,7 +38,7 @@ func (f *failing) try() (int, error) {
 	return 42, nil
 }
 
-// byHand is the loop that one would write: attempts, a context, and no timer where there is nothing to wait for.
+// byHand is the usual loop by hand: attempts, a context, and no timer if there is no wait.
 func byHand(ctx context.Context, attempts int, delay time.Duration, try func(context.Context) (int, error)) (int, error) {
 	var last error
 	for range attempts {
@@ -61,7 +61,8 @@ func byHand(ctx context.Context, attempts int, delay time.Duration, try func(con
 	return 0, last
 }
 
-// BenchmarkDo succeeds at once; BenchmarkDoFailing fails twice first, with no delay. Policies and what can be made beforehand are.
+// BenchmarkDo succeeds at once. BenchmarkDoFailing fails twice first, without delays. Policies are made
+// before.
 func BenchmarkDo(b *testing.B)        { benchmarkDo(b, 0) }
 func BenchmarkDoFailing(b *testing.B) { benchmarkDo(b, 2) }
 
@@ -114,7 +115,7 @@ func avastDo(f *failing) func() (int, error) {
 	return func() (int, error) { return r.Do(f.try) }
 }
 
-// sethvargoDo makes its policy for each call: it cannot be used twice.
+// sethvargoDo makes its policy in each call, because it cannot be used twice.
 func sethvargoDo(ctx context.Context, f *failing) func() (int, error) {
 	try := func(context.Context) (int, error) {
 		v, err := f.try()

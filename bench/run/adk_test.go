@@ -49,8 +49,8 @@ func (m adkModel) GenerateContent(_ context.Context, req *model.LLMRequest, _ bo
 	}
 }
 
-// googleADK checks the rules by the schema of our type, which its tool is given, and corrects by retryandreflect. Each run has a
-// session of its own, which is deleted.
+// googleADK checks the rules with retake's schema in its tool, and corrects with retryandreflect. Each run
+// has its own session, which is deleted.
 func googleADK[A any](t testing.TB, s work.Script) func() (string, error) {
 	var input jsonschema.Schema
 	require.NoError(t, json.Unmarshal(s.Schema, &input))

@@ -15,7 +15,8 @@ import (
 	"github.com/retake-go/retake/bench/work"
 )
 
-// What follows is the loop that an engineer would write for one program: no session, no history, no policy but a number.
+// This is the loop that an engineer would write for one program: without a session or history, and with a
+// number of attempts as its only policy.
 type (
 	said struct {
 		role, text, callID string
@@ -25,7 +26,7 @@ type (
 	toolCall struct{ id, name, arguments string }
 	handTool func(ctx context.Context, arguments string) (string, error)
 	askModel func(ctx context.Context, conversation []said) (said, error)
-	// badArguments is what the model is told of its arguments.
+	// badArguments is the text about bad arguments for the model.
 	badArguments struct{ text string }
 )
 
@@ -78,7 +79,7 @@ func handModel(s work.Script) askModel {
 	}
 }
 
-// byHandWithValidator reads arguments by encoding/json, as strictly as that can be, and checks them by the validator.
+// byHandWithValidator decodes arguments with a strict encoding/json and checks them with the validator.
 func byHandWithValidator[A any](t testing.TB, s work.Script) func() (string, error) {
 	v := work.Validator()
 	tools := map[string]handTool{s.Tool: func(_ context.Context, arguments string) (string, error) {
@@ -121,7 +122,7 @@ func decode(v *validator.Validate, arguments string, into any) error {
 	return &badArguments{"The arguments cannot be used:\n" + strings.Join(lines, "\n") + "\nCall the tool again."}
 }
 
-// byHandInOnePass reads and checks the arguments by code written for that one type.
+// byHandInOnePass decodes and checks the arguments with code for this type only.
 func byHandInOnePass[A any](t testing.TB, s work.Script, onePass func(string) (A, []work.Fault)) func() (string, error) {
 	tools := map[string]handTool{s.Tool: func(_ context.Context, arguments string) (string, error) {
 		_, faults := onePass(arguments)

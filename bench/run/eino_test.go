@@ -40,8 +40,8 @@ func (m einoModel) Stream(ctx context.Context, in []*schema.Message, opts ...mod
 
 func (m einoModel) WithTools([]*schema.ToolInfo) (model.ToolCallingChatModel, error) { return m, nil }
 
-// einoTools are the tool, with the validator's rules in it, and the middleware that makes its errors feedback: without one a run
-// ends with the first bad call.
+// einoTools are the tool, with the validator in it, and the middleware that turns its errors into feedback.
+// Without it the first bad call ends the run.
 func einoTools[A any](t testing.TB, s work.Script) compose.ToolsNodeConfig {
 	v := work.Validator()
 	made, err := utils.InferTool(s.Tool, s.Description, func(_ context.Context, a A) (work.Receipt, error) {

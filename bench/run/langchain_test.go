@@ -34,8 +34,8 @@ func (m langchainModel) GenerateContent(_ context.Context, in []llms.MessageCont
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{choice}}, nil
 }
 
-// langchainTool checks its own arguments, for a tool is a function of a string there; an error would end the run, so that what is
-// wrong is its result.
+// langchainTool checks its own arguments, because its tools are functions of a string. Faults are its
+// result, because an error would end the run.
 type langchainTool[A any] struct {
 	script *work.Script
 	check  func(arguments string, into any) error

@@ -13,13 +13,13 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// subject makes one whole run and gives its last text. What a program makes once (tools, agents, graphs) is made before.
+// subject makes one whole run and returns its last text. Tools, agents and graphs are made before.
 type subject struct {
 	name string
 	run  func() (string, error)
 }
 
-// subjects are all that run a script whose tool takes an A.
+// subjects are all lines that run a script whose tool takes an A.
 func subjects[A any](t testing.TB, s work.Script, onePass func(string) (A, []work.Fault)) []subject {
 	return []subject{
 		{"floor", byHandInOnePass(t, s, onePass)},
@@ -32,7 +32,7 @@ func subjects[A any](t testing.TB, s work.Script, onePass func(string) (A, []wor
 	}
 }
 
-// BenchmarkRun takes orders of a kilobyte, BenchmarkRunSmall three fields.
+// BenchmarkRun uses orders of a kilobyte, BenchmarkRunSmall orders of three fields.
 func BenchmarkRun(b *testing.B) {
 	benchmarkRun(b, subjects(b, work.Large(), work.OrderByHand), work.Large().Answer)
 }
@@ -63,7 +63,7 @@ func TestTheSameWork(t *testing.T) {
 	}
 }
 
-// ours keeps a session besides: attempts, feedback and what reducers would be told.
+// ours also keeps a session with attempts and feedback.
 func ours[A any](t testing.TB, s work.Script) func() (string, error) {
 	tools, err := tool.NewSet(tool.New(s.Tool, s.Description, func(context.Context, A) (work.Receipt, error) {
 		return work.Done(), nil

@@ -16,14 +16,14 @@ import (
 	"github.com/retake-go/retake/bench/work"
 )
 
-// programs are the pairs, and the folders of each.
+// programs are the pairs of programs and their folders.
 var programs = []struct{ name, folder string }{
 	{"hand", "hand"}, {"ours", "embed"}, {"ours_raw", "raw"}, {"hand_do", "dohand"}, {"ours_do", "do"}, {"ours_decide", "decide"},
 }
 
-// BenchmarkStart: an op is a whole process, from its start to its end. Beside that the size of the binary, stripped, and the
-// sum of what the runtime says that its init functions took: the least of the processes, for they all do the same, and what else the
-// machine does meanwhile only adds to it.
+// BenchmarkStart runs a whole process. It also reports the size of the stripped binary and the time of its
+// init functions, according to the runtime. The lowest time of all processes counts, because other work of
+// the machine only adds to it.
 func BenchmarkStart(b *testing.B) {
 	for _, p := range programs {
 		b.Run(p.name, func(b *testing.B) {
@@ -48,7 +48,8 @@ func built(t testing.TB, folder string) (binary string, size int64) {
 	return binary, info.Size()
 }
 
-// started runs a program, and adds up the lines of GODEBUG=inittrace=1: "init p @0.1 ms, 0.02 ms clock, 10 bytes, 1 allocs".
+// started runs a program and adds up the lines of GODEBUG=inittrace=1: "init p @0.1 ms, 0.02 ms clock, 10
+// bytes, 1 allocs".
 func started(t testing.TB, binary string) time.Duration {
 	cmd := exec.CommandContext(t.Context(), binary)
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")

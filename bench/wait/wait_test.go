@@ -34,7 +34,7 @@ import (
 
 var (
 	sessions = flag.Int("sessions", 100_000, "how many wait at once")
-	// asked is set in the process that a line is measured in.
+	// asked is set in the process that measures a line.
 	asked = os.Getenv("RETAKE_BENCH_WAIT")
 )
 
@@ -47,8 +47,8 @@ var (
 	errInvalid = &fault.ToolValidationError{Tool: small.Tool, Issues: []fault.Issue{{Pointer: "/nights", Rule: "type", Expected: "integer", Got: fault.String}}}
 )
 
-// waiter lets n sessions wait for an hour. What it returns is kept until the memory was measured. A blocking one has a goroutine
-// for each session, which calls tried before its wait.
+// waiter lets n sessions wait for an hour. Its result is kept until the memory is measured. A blocking one
+// has a goroutine for each session, which calls tried before its wait.
 type waiter struct {
 	name     string
 	blocking bool
@@ -109,7 +109,7 @@ var waiters = []waiter{
 	{"ours_parked", false, parked},
 }
 
-// each gives every session a goroutine, and waits until all of them wait.
+// each starts a goroutine for every session, and waits until all of them wait.
 func each(wait func(ctx context.Context, tried func()) error) func(context.Context, int, func()) any {
 	return func(ctx context.Context, n int, tried func()) any {
 		var all sync.WaitGroup
@@ -124,14 +124,14 @@ func each(wait func(ctx context.Context, tried func()) error) func(context.Conte
 	}
 }
 
-// hourly is an action whose failed try is followed by a wait of an hour. It is made once, for all sessions.
+// hourly is an action with a wait of an hour after a failed attempt. All sessions share it.
 var hourly = func() *loop.Action {
 	a := loop.ToolCall(small.Tool)
 	a.Policy.Backoff, a.Policy.MaxTotalDelay = ours.Constant(long), 3*long
 	return a
 }()
 
-// do makes such an action, whose try fails.
+// do makes such an action with an attempt that fails.
 func do(s *session.Session) func(context.Context, func()) error {
 	return func(ctx context.Context, tried func()) error {
 		_, err := loop.Do(ctx, s, hourly, func(context.Context, loop.Attempt) (int, error) {
@@ -142,7 +142,7 @@ func do(s *session.Session) func(context.Context, func()) error {
 	}
 }
 
-// patient is under a transport policy that waits as long as a server says.
+// patient has a transport policy that waits as long as a server asks for.
 var patient = func() loop.Config {
 	set := policy.DefaultSet()
 	most := 3 * long
@@ -150,7 +150,7 @@ var patient = func() loop.Config {
 	return loop.Config{Policy: &set}
 }()
 
-// run is a whole run whose model says that it is overloaded, and asks for an hour.
+// run is a whole run with a model that is overloaded and asks for a wait of an hour.
 func run(ctx context.Context, tried func()) error {
 	s, err := session.New(session.Config{ID: "order-42"})
 	if err != nil {
@@ -167,7 +167,7 @@ func overloaded(tried func()) loop.Model {
 	})
 }
 
-// parked are the same runs in a pool: those that wait are states without goroutines.
+// parked are the same runs in a pool: waiting runs are states without goroutines.
 func parked(_ context.Context, n int, tried func()) any {
 	pool, err := loop.NewPool(loop.PoolConfig{
 		Model: overloaded(tried), Config: patient, Done: func(*session.Session, loop.Result, error) { panic("a wait of an hour is over") },
@@ -227,7 +227,7 @@ func afterFuncs(_ context.Context, n int, tried func()) any {
 	return timers
 }
 
-// queue is the least that waiting can be: who is woken when.
+// queue is the minimum for waiting: whom to wake, and when.
 type queue []due
 
 type due struct {
@@ -250,8 +250,9 @@ func deadlines(_ context.Context, n int, tried func()) any {
 	return q
 }
 
-// BenchmarkWait: the memory of that many sessions that wait at once, each line in a process of its own: the goroutines that
-// another has left would be used again. The time is that of the whole process, and says little.
+// BenchmarkWait measures the memory of many sessions that wait at the same time, each line in its own
+// process, because goroutines of another line would be used again. The time is that of the whole process
+// and not important.
 func BenchmarkWait(b *testing.B) {
 	for _, w := range waiters {
 		b.Run(w.name, func(b *testing.B) {
@@ -292,7 +293,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// measure gives the bytes of heap and stacks for each of n sessions.
+// measure returns the bytes of heap and stacks per session.
 func measure(w waiter, n int) float64 {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -319,14 +320,15 @@ func memory() float64 {
 	return float64(m.HeapAlloc + m.StackInuse)
 }
 
-// waiting is how many goroutines are blocked.
+// waiting returns the number of blocked goroutines.
 func waiting() int {
 	sample := []metrics.Sample{{Name: "/sched/goroutines/waiting:goroutines"}}
 	metrics.Read(sample)
 	return int(sample[0].Value.Uint64())
 }
 
-// Every line comes to an end, also with few sessions, whose memory is below what else changes; a goroutine is not.
+// Every line ends, also with few sessions. Their memory is too small to measure, but goroutines are
+// counted.
 func TestEveryLine(t *testing.T) {
 	for _, w := range waiters {
 		if each := measure(w, 2000); w.blocking && each <= 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The checks by hand are honest: they read what encoding/json reads, and refuse what is wrong.
+// The checks by hand are correct: they accept what encoding/json accepts, and refuse what is wrong.
 func TestByHand(t *testing.T) {
 	var want Order
 	if err := json.Unmarshal(GoodOrder(), &want); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // The stories use the program's own tools, reducers and policy file. After a change, run this with -rewrite
-// and read the diff.
+// and check the diff.
 func TestScenarios(t *testing.T) {
 	tools, err := Tools()
 	require.NoError(t, err)

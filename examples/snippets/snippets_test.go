@@ -14,32 +14,31 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rewriting reports whether the pages are given what their commands print. The flag is that of package
-// scenario.
+// rewriting reports whether the outputs in the pages are rewritten. The flag is that of package scenario.
 func rewriting() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
 var (
 	// A block is "```lang name", its lines, "```".
 	block = regexp.MustCompile("(?ms)^```(\\w+)(?: (\\S+))?\n(.*?)^```$")
-	// A command is "$ " and what it prints.
+	// A command is "$ " and its output.
 	command = regexp.MustCompile(`(?m)^\$ `)
 	// A replacement of a module by a folder.
 	relative = regexp.MustCompile(`=> \.\.\S*`)
-	// What differs from run to run: times and dates, the room that is left before them, lines of sources.
+	// These differ from run to run: times and dates, the padding before them, line numbers of sources.
 	varies = regexp.MustCompile(`(?m)\t(\d+\.\d+s|\(cached\))|\(\d+\.\d\ds\)|^ *\+[\d.]+[µm]?s|^ +|` +
 		`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\.go:\d+`)
 )
 
-// TestPages reads each page as a reader would, with a folder of its own:
+// TestPages follows each page as a reader would, in its own folder:
 //
 //   - a block with a file name ("```yaml policy.yaml") is written to that file, a go block without one to
 //     main.go;
 //   - every go block is a whole file, with its imports, that go vet accepts;
-//   - in a console block every line that begins with "$ " is run, and must print the lines below it. "…" stands
-//     for anything: within a line for a part of it, on a line of its own for any lines. Times do not count.
+//   - in a console block every line that begins with "$ " is run, and must print the lines below it. "…"
+//     matches any text within a line, and any lines if it is alone on a line. Times are not compared.
 //
-// Blocks in other languages are not looked at; commands that no test can run stand in sh blocks. With -args
-// -rewrite the pages are given what their commands print: read the difference.
+// Blocks in other languages are ignored; commands that a test cannot run are in sh blocks. With -args -rewrite
+// the outputs in the pages are rewritten: check the difference.
 func TestPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a build of every program, which the race detector does not see")
@@ -64,7 +63,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// follow does in a folder what a page says, and returns the page with what its commands print.
+// follow executes a page in a folder, and returns the page with the current outputs.
 func follow(t *testing.T, dir, page, bin string) string {
 	return block.ReplaceAllStringFunc(page, func(b string) string {
 		found := block.FindStringSubmatch(b)
@@ -88,7 +87,7 @@ func follow(t *testing.T, dir, page, bin string) string {
 	})
 }
 
-// commands runs the commands of a console block, and returns the block with what they print.
+// commands runs the commands of a console block, and returns the block with their outputs.
 func commands(t *testing.T, dir, text, bin string) string {
 	var out strings.Builder
 	for _, c := range command.Split(text, -1)[1:] {
@@ -104,8 +103,8 @@ func commands(t *testing.T, dir, text, bin string) string {
 	return out.String()
 }
 
-// begin makes a module for the programs of a page: one that requires what this module does or, for the page
-// of an adapter, the adapter and what it requires.
+// begin makes a module for the programs of a page. It requires the same modules as this one or, for an
+// adapter's page, the adapter and its requirements.
 func begin(t *testing.T, page string) string {
 	from := "."
 	if strings.Contains(page, "/adapter/") {
@@ -133,8 +132,7 @@ func begin(t *testing.T, page string) string {
 	return dir
 }
 
-// run runs a line in a shell that has the command retake and no key of any provider, and returns what it
-// prints.
+// run runs a line in a shell that has the command retake and no provider's key, and returns the output.
 func run(t *testing.T, dir, bin, line string) string {
 	c := exec.CommandContext(t.Context(), "sh", "-c", line)
 	c.Dir = dir
@@ -148,7 +146,7 @@ func run(t *testing.T, dir, bin, line string) string {
 	return string(out)
 }
 
-// pattern matches an output in which what varies is replaced: word for word, but where "…" stands.
+// pattern matches an output exactly, except for "…" and what varies.
 func pattern(want string) string {
 	want = regexp.QuoteMeta(varies.ReplaceAllString(strings.TrimRight(want, "\n"), "~"))
 	want = regexp.MustCompile(`(?m)^…$`).ReplaceAllString(want, `(?s:.*)`)

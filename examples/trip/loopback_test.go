@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// loopback is a provider's API on this machine that says what the script says.
+// loopback is a provider's API on this machine that follows a script.
 type loopback struct {
 	server *httptest.Server
 	header http.Header
@@ -24,7 +24,8 @@ type loopback struct {
 	seen []string
 }
 
-// serveScript plays the script in a provider's form. Without one, and with a status set, it says no more than that.
+// serveScript plays the script in a provider's form. At its end, or if a status is set, it replies with an
+// error.
 func serveScript(t *testing.T, says func(message.Reply) any) *loopback {
 	t.Helper()
 	s := &loopback{header: http.Header{"Content-Type": {"application/json"}}}
@@ -52,7 +53,7 @@ func serveScript(t *testing.T, says func(message.Reply) any) *loopback {
 	return s
 }
 
-// note keeps a request and returns how many came before it.
+// note keeps a request and returns the number of those before it.
 func (s *loopback) note(r *http.Request) int {
 	body, err := io.ReadAll(r.Body)
 	s.mu.Lock()
@@ -76,7 +77,7 @@ func (s *loopback) url(provider string) string {
 
 type object map[string]any
 
-// encoders are the forms in which the providers say a reply.
+// encoders write a reply in the form of each provider.
 var encoders = map[string]func(message.Reply) any{
 	"openai": func(r message.Reply) any {
 		said := object{"role": "assistant", "content": r.Text}

@@ -18,8 +18,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew; inspect the diff before it is committed")
 
-// TestMain makes the test binary the MCP server where the program would be it, and keeps settings of the machine out of the
-// requests: the SDKs read them from the environment.
+// TestMain makes the test binary the MCP server where the program would start itself. It also removes
+// settings of the machine, because the SDKs read them from the environment.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == serveFlag {
 		exit(serve(context.Background()))
@@ -44,7 +44,7 @@ func keys(name string) string {
 	return ""
 }
 
-// book runs the program and returns what it prints.
+// book runs the program and returns its output.
 func book(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	tr, err := parse(args, keys, t.Output())
@@ -54,7 +54,7 @@ func book(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// golden holds what was printed to a file, or writes that anew.
+// golden compares the output with a file, or rewrites the file.
 func golden(t *testing.T, got string) {
 	t.Helper()
 	const path = "testdata/trip.txt"
@@ -72,7 +72,7 @@ func TestTheScriptedTripIsBooked(t *testing.T) {
 	golden(t, got)
 }
 
-// The same conversation, told by each provider's API: what is printed is the same to the byte, and no key is in it.
+// The same conversation through each provider's API prints the same bytes, and no key.
 func TestEveryProviderBooksTheSameTrip(t *testing.T) {
 	want, err := os.ReadFile("testdata/trip.txt")
 	require.NoError(t, err)

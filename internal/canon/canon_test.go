@@ -130,7 +130,7 @@ type (
 	}
 )
 
-// Whatever a Go type is, its canonical JSON is what encoding/json writes, put in order.
+// The canonical JSON of a Go value is that of encoding/json, sorted.
 func TestMarshalIsAsEncodingJSON(t *testing.T) {
 	seven, at := 7, time.Date(2030, 1, 1, 12, 0, 0, 5e8, time.FixedZone("", 3600))
 	full := common{
@@ -216,7 +216,8 @@ func TestUnmarshal(t *testing.T) {
 	assert.EqualError(t, canon.Unmarshal([]byte(`1`), &f), "JSON value at the top does not fit Go type canon_test.failing")
 }
 
-// What cannot be written is named by its place, and what is too deep to be read again is not written.
+// A value that cannot be written is named by its place. A value that is too deep to be read again is
+// refused.
 func TestMarshalSaysWhereTheFaultIs(t *testing.T) {
 	_, err := canon.Marshal([]common{{}, {List: []common{{Names: []string{"a\xff"}}}}})
 	require.EqualError(t, err, "text at /1/list/0/names/0 cannot be written as JSON: it is not UTF-8, or raw JSON that is not strict")
@@ -231,7 +232,7 @@ func TestMarshalSaysWhereTheFaultIs(t *testing.T) {
 	require.ErrorContains(t, err, "nested deeper than 512")
 }
 
-// Whatever JSON is written in whatever way, its canonical form is a fixed point, and says the same.
+// Canonical JSON is a fixed point and has the same meaning as its input.
 func TestCanonicalFormIsAFixedPoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := jsonText(3).Draw(t, "text")
@@ -249,7 +250,7 @@ func TestCanonicalFormIsAFixedPoint(t *testing.T) {
 	})
 }
 
-// decoded is what encoding/json, which knows nothing of ours, reads in a text.
+// decoded decodes a text with encoding/json only.
 func decoded(t *rapid.T, text string) string {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()

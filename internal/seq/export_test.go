@@ -1,6 +1,6 @@
 package seq
 
-// Blocks counts the blocks that a log lies in.
+// Blocks returns the number of memory blocks of a log.
 func Blocks[T any](l Log[T]) int {
 	n := 0
 	for b := l.block; b != nil; b = b.before {

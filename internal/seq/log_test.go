@@ -84,7 +84,7 @@ func TestAppendedValuesAreCopied(t *testing.T) {
 	assert.Equal(t, []int{1, 2}, values(l))
 }
 
-// Whatever is appended to whichever log, each log holds exactly what its own line of appends says, however it is read.
+// Each log holds exactly its own appends, however it is read and whatever is appended to others.
 func TestBranchesNeverSeeEachOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		logs := []seq.Log[int]{{}}
@@ -129,7 +129,7 @@ func checkHolds(t require.TestingT, l seq.Log[int], want []int, from, to int) {
 	require.True(t, !ok || last == want[len(want)-1])
 }
 
-// A log of any length lies in few blocks, one that others branch off at each value too.
+// A log needs few memory blocks, even if other logs branch off at every value.
 func TestBlocksAreFew(t *testing.T) {
 	for name, c := range map[string]struct{ branches, length, most int }{
 		"a line":             {0, 100_000, 70},
@@ -155,7 +155,7 @@ func TestBlocksAreFew(t *testing.T) {
 	}
 }
 
-// Many goroutines append to one log while others read it and what came of it.
+// Many goroutines append to one log while others read it and its branches.
 func TestConcurrentBranches(t *testing.T) {
 	base := seq.Of(0, 1, 2)
 	var wg sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-// An agent that is unsure twice: each run is paid for, and the envelope has the sum.
+// An agent is unsure twice. Every run costs tokens, and the envelope has the sum.
 func ExampleRetry() {
 	breed := agent.New("breed")
 	breed.MinConfidence = 0.8
@@ -26,7 +26,7 @@ func ExampleRetry() {
 	// Output: Maine Coon 0.9 2 0.012
 }
 
-// A run with its envelope: the answer, how many attempts were followed by another, and what all of them cost.
+// The envelope of a run: the answer, the number of retries, and the cost of all attempts.
 func ExampleRun() {
 	model := looptest.NewModel(
 		looptest.Turn{Reply: message.Reply{Text: "", Usage: message.Usage{InputTokens: 10, OutputTokens: 1}}},
@@ -36,7 +36,7 @@ func ExampleRun() {
 	// Output: In Lisbon. 1 45
 }
 
-// An error is data in an envelope: a code, and a sentence for people.
+// An error in an envelope is data: a code, and a sentence for people.
 func ExampleEnvelope() {
 	model := looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say(""))
 	r := agent.Envelope(loop.Run(context.Background(), model, nil, "Where?", loop.Config{}))

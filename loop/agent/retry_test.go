@@ -26,7 +26,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// took is a result that says what it took.
+// took is a result with its cost.
 func took(r result.Result[string], tokens int64, cost float64) result.Result[string] {
 	r.Execution.Duration = time.Second
 	r.Execution.Usage.Usage = message.Usage{InputTokens: tokens, APICalls: 1}
@@ -44,7 +44,7 @@ func sure(data string, confidence float64) result.Result[string] {
 	return r
 }
 
-// runs returns results one after the other, and counts.
+// runs returns results in order, and counts them.
 func runs(made *int, all ...result.Result[string]) func(context.Context, loop.Attempt) result.Result[string] {
 	return func(context.Context, loop.Attempt) result.Result[string] {
 		*made++

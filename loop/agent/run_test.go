@@ -23,7 +23,7 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// provider is a model that tells of its responses as adapters do.
+// provider is a model that reports its responses like the adapters.
 func provider(turns ...looptest.Turn) loop.Model {
 	model := looptest.NewModel(turns...)
 	return loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
@@ -66,7 +66,7 @@ func TestTheEnvelopeOfARunIsFull(t *testing.T) {
 	assert.Equal(t, result.Headers{"x-ratelimit-remaining-requests": "59"}, r.Provider.RawHeaders)
 }
 
-// A run that changes its model costs what each of its models costs, whoever chose it.
+// A run with several models has the cost of each, whoever chose it.
 func TestTheCostIsThatOfEachModel(t *testing.T) {
 	typed, err := schema.For[fixture.Receipt]()
 	require.NoError(t, err)
@@ -104,7 +104,8 @@ func TestARunThatIsToBeResumedIsInProgress(t *testing.T) {
 	require.NoError(t, r.Validate())
 }
 
-// A turn that was to give JSON and gave a question is in progress: the next turn goes on with what was said.
+// A turn that returned a question instead of JSON is in progress, and the next turn continues the
+// conversation.
 func TestTheFormsOfAConversation(t *testing.T) {
 	typed, err := schema.For[fixture.Receipt]()
 	require.NoError(t, err)

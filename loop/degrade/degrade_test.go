@@ -30,7 +30,7 @@ import (
 
 var errBroken = errors.New("broken: ECONNREFUSED 127.0.0.1:443")
 
-// envelope runs the model and puts what the run had to do without into the result.
+// envelope runs the model and puts the degradations into the result.
 func envelope(t *testing.T, f *degrade.Fallbacks, cfg loop.Config, turns []looptest.Turn, opts ...loop.Option) (string, []string) {
 	t.Helper()
 	run, err := loop.Run(t.Context(), looptest.NewModel(turns...), fixture.NewSession(t), "Book.", cfg, append(opts, loop.WithClock(looptest.NewClock()))...)
@@ -106,7 +106,7 @@ func TestSummaryGenerationFailsToTruncatedText(t *testing.T) {
 	require.ErrorIs(t, debug[0].Err, errBroken)
 }
 
-// store is a storage that fails when told to.
+// store is a storage that fails on request.
 type store struct {
 	data map[string][]byte
 	err  error

@@ -11,7 +11,7 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-// A summary is nice to have: without one the text is cut, and the envelope has a warning.
+// A summary is optional: without one the text is cut, and the envelope has a warning.
 func ExampleSummarize() {
 	var steps degrade.Fallbacks
 	text := degrade.Summarize(context.Background(), &steps, "It was a dark and stormy night.", 16,
@@ -22,7 +22,7 @@ func ExampleSummarize() {
 	// Output: It was a dark… [a summary could not be made; the text was cut short instead]
 }
 
-// History is nice to have: a run goes on without it, with a warning.
+// The history is optional: the run continues without it, with a warning.
 func ExampleOrElse() {
 	var steps degrade.Fallbacks
 	history := degrade.OrElse(context.Background(), &steps, degrade.HistoryFailed,
@@ -32,7 +32,7 @@ func ExampleOrElse() {
 	// Output: 0 [earlier context could not be selected; the answer was made without it]
 }
 
-// A text is better than nothing: an answer that never fits its schema is returned as the model wrote it.
+// A text is better than nothing: an answer that never fits its schema is returned as text.
 func ExamplePlainText() {
 	type trip struct {
 		City string `json:"city" validate:"required"`

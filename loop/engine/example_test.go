@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// An engine that keeps the state itself: a reply is read and checked, and stepped into the core as an event.
+// An engine that keeps the state itself reads and checks a reply, and steps it into the core as an event.
 func ExampleRead() {
 	type stay struct {
 		Nights int `json:"nights" validate:"min=1,max=30"`

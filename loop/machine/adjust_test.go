@@ -17,7 +17,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// drawLayer draws a layer that is good alone, but for a number of attempts now and then.
+// drawLayer draws a valid layer, now and then with an invalid number of attempts.
 func drawLayer(t *rapid.T, label string) policy.Layer {
 	list, linear := backoff.List(time.Second), backoff.Linear(time.Second, time.Second)
 	return policy.Layer{
@@ -28,7 +28,7 @@ func drawLayer(t *rapid.T, label string) policy.Layer {
 	}
 }
 
-// drawSet draws a set of policies that a run can begin with.
+// drawSet draws a valid set of policies.
 func drawSet(t *rapid.T) policy.Set {
 	return rapid.Custom(func(t *rapid.T) policy.Set {
 		set := policy.DefaultSet()

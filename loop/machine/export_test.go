@@ -6,7 +6,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Bare is a state without its persistent sequences, to be compared field by field.
+// Bare is a state without its persistent sequences, for comparing fields.
 func Bare(st State) State {
 	st.Session, st.transcript, st.words, st.policies = session.State{}, seq.Log[message.Message]{}, nil, nil
 	st.asked, st.later = said{}, said{}

@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Signatures stand in snapshots and keys in journals: they never change.
+// Signatures are in snapshots and keys are in journals, so they never change.
 func TestMarksNeverChange(t *testing.T) {
 	f := fault.Failure{Class: fault.ToolValidation, Issues: []fault.Issue{
 		{Pointer: "/nights", Rule: "type", Expected: "integer", Got: fault.String, Source: fault.FromSchema},
@@ -35,7 +35,7 @@ func TestMarksNeverChange(t *testing.T) {
 	assert.NotEqual(t, st.idempotencyKey(1, "bc", 0, []byte("{}")), st.idempotencyKey(1, "b", 0, []byte("c{}")))
 }
 
-// asks is a state of a session and a request.
+// asks is a state with a session and a request.
 func asks(t *testing.T, id, request string) *State {
 	t.Helper()
 	held, err := session.NewState(id)
@@ -51,7 +51,7 @@ func TestCallsAreMarkedByWhatTheyProposed(t *testing.T) {
 	}
 }
 
-// A failure that comes again is known by what it was made of. Its signature is the one that it would have by itself.
+// A repeated failure is recognised by its signature, which does not depend on other failures.
 func TestAFailureThatComesAgainHasItsSignature(t *testing.T) {
 	st, err := New(Config{Policy: policy.DefaultSet(), Limits: feedback.DefaultLimits()}, session.State{})
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// goodCall is a reply whose one call is good.
+// goodCall is a reply with one valid call.
 func goodCall(arguments string) machine.Event {
 	return machine.Event{Kind: machine.Replied, At: began, Reply: &machine.Reply{
 		Message: message.Reply{Calls: []message.Call{{ID: "c1", Name: "book", Arguments: arguments}}}, Native: true,
@@ -24,7 +24,7 @@ func goodCall(arguments string) machine.Event {
 	}}
 }
 
-// keyAfter is the key of the call that the last of the events makes.
+// keyAfter is the key of the call that the last event makes.
 func keyAfter(t *testing.T, st machine.State, events ...machine.Event) string {
 	t.Helper()
 	return step(t, st, events...).Batch.Calls[0].Key
@@ -52,7 +52,7 @@ func TestAKeyStandsForWhatWasSaidWhenTheRunBegan(t *testing.T) {
 	assert.Equal(t, byID, keyAfter(t, fresh(t, machine.Config{RequestID: "r1"}), says("Pay now."), goodCall("{}")))
 }
 
-// What is remembered of a conversation between the runs of one state is what a snapshot of it comes to.
+// The digest of the conversation in a state equals that from a snapshot.
 func TestTheKeysOfALaterRunDoNotDependOnWhatIsRemembered(t *testing.T) {
 	st := fresh(t, machine.Config{})
 	for _, prompt := range []string{"One.", "Two.", "Three."} {
@@ -66,7 +66,8 @@ func TestTheKeysOfALaterRunDoNotDependOnWhatIsRemembered(t *testing.T) {
 	}
 }
 
-// A run that goes on with a conversation has the keys of one that says its history itself, whatever was let go of meanwhile.
+// A run that continues a conversation has the same keys as one with the whole history, whatever was dropped
+// meanwhile.
 func TestARunThatGoesOnHasTheKeysOfOneThatSaysItsHistory(t *testing.T) {
 	answer := func(text string) machine.Event {
 		return machine.Event{Kind: machine.Replied, At: began, Reply: &machine.Reply{Message: message.Reply{Text: text}, Answer: &machine.Answer{}}}
@@ -90,7 +91,7 @@ func TestARunThatGoesOnHasTheKeysOfOneThatSaysItsHistory(t *testing.T) {
 	}
 }
 
-// An event that encoding/json has kept says the same in other bytes.
+// An event that encoding/json stored has other bytes and the same meaning.
 func TestEventsKeptElsewhereLeadToTheSameStates(t *testing.T) {
 	kept := func(ev machine.Event) machine.Event {
 		raw, err := json.Marshal(ev)

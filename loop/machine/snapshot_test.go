@@ -37,7 +37,7 @@ func idle(t require.TestingT) machine.State {
 	return st
 }
 
-// drawEvent draws an event that fits the state, of one of the kinds of run that scenarios tell.
+// drawEvent draws an event that fits the state of a run of a scenario.
 func drawEvent(t *rapid.T, st machine.State, pending machine.Effect) machine.Event {
 	ev := machine.Event{At: st.At.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "ms")) * time.Millisecond)}
 	if st.At.IsZero() {
@@ -131,8 +131,8 @@ func drawToolEnd(t *rapid.T, ev *machine.Event, at int) {
 	}
 }
 
-// What was written down and read back is the same state: it has the same snapshot, and every event, itself read back from
-// JSON, does the same to it.
+// A snapshot restores the same state: it has the same snapshot, and every event, restored from JSON, has
+// the same effect.
 func TestARestoredStateGoesOnAsTheOneThatWasNot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		st := idle(t)
@@ -211,7 +211,7 @@ func TestRestoreRefusesWhatIsNoSnapshot(t *testing.T) {
 	}
 }
 
-// anyEvents is one event of each kind, at a time that no state is beyond.
+// anyEvents has one event of each kind, at a time after every state.
 func anyEvents(st machine.State) []machine.Event {
 	all := []machine.Event{
 		{Kind: machine.Started}, {Kind: machine.Prompted}, {Kind: machine.Woke}, {Kind: machine.Cancelled},
@@ -238,7 +238,7 @@ func anyEvents(st machine.State) []machine.Event {
 	return all
 }
 
-// Whatever is read as a snapshot can be written again, is then the same, and bears any event without falling over.
+// Whatever can be read as a snapshot can be written again unchanged, and accepts any event without a panic.
 func FuzzRestore(f *testing.F) {
 	st := idle(f)
 	for _, ev := range []machine.Event{

@@ -33,7 +33,7 @@ func start() machine.Event {
 	return machine.Event{Kind: machine.Started, At: began, Messages: []message.Message{{Role: message.User, Text: "Book."}}}
 }
 
-// badCall is a reply whose one call cannot be used.
+// badCall is a reply with one unusable call.
 func badCall(rule string) machine.Event {
 	return machine.Event{Kind: machine.Replied, At: began, Reply: &machine.Reply{
 		Message: message.Reply{Calls: []message.Call{{ID: "c1", Name: "book", Arguments: "{}"}}}, Native: true,
@@ -74,7 +74,7 @@ func TestAStateMayBeSteppedTwice(t *testing.T) {
 	assert.Equal(t, string(before), string(after), "a step never changes the state it was given")
 }
 
-// Effects are handed to several: what one of them appends is not seen by another.
+// Effects go to several receivers. What one appends is not visible to another.
 func TestAppendingToEffectsCopiesThem(t *testing.T) {
 	ev := badCall("required")
 	ev.Reply.Calls = append(ev.Reply.Calls, machine.Call{ID: "c2", Tool: "pay", Class: fault.ToolValidation})
@@ -140,7 +140,7 @@ func TestAConfigSaysAllThatIsWrongWithIt(t *testing.T) {
 	}
 }
 
-// BenchmarkStep counts events a second through the core: a bad reply and what follows, again and again.
+// BenchmarkStep steps a bad reply and what follows through the core, again and again.
 func BenchmarkStep(b *testing.B) {
 	b.ReportAllocs()
 	idle := fresh(b, machine.Config{})
@@ -154,7 +154,8 @@ func BenchmarkStep(b *testing.B) {
 	b.ReportMetric(4*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-// Keys are promises to tools, and stand in journals: a call that is like a bad one before it is the second of its kind.
+// Keys are promises to tools and are in journals. A call like an earlier bad one counts as the second of
+// its kind.
 func TestABadCallCountsAmongThoseThatAreTheSame(t *testing.T) {
 	ev := badCall("required")
 	ev.Reply.Calls[0].Arguments = []byte("{}")

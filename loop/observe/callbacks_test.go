@@ -23,7 +23,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// told is what callbacks were told. It has no lock of its own: they are called one at a time.
+// told has what callbacks got. It needs no lock, because they are called one at a time.
 type told struct {
 	errors  []observe.ErrorInfo
 	traces  []observe.Trace
@@ -87,7 +87,7 @@ func TestOnDebugHasAllTechnicalDetail(t *testing.T) {
 	assert.Contains(t, d.Chain[1], "*fault.RateLimitError")
 }
 
-// The model is told no more than that a tool failed, so that others must be: which, and with what.
+// The model only reads that a tool failed. Callbacks get the tool and the error.
 func TestAToolsOwnErrorIsToldToObservers(t *testing.T) {
 	lost := errors.New("the disk is on fire")
 	type none struct{}

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Users read what they can act on; everything else is for operators.
+// Users read what they can act on. Operators read the rest.
 func ExampleCallbacks() {
 	callbacks := &observe.Callbacks{
 		OnError: func(_ observe.Trace, e observe.ErrorInfo) { fmt.Println("user:    ", e.Message) },
@@ -47,7 +47,7 @@ func ExampleLogTo() {
 	// <nil>
 }
 
-// One Metrics counts for all runs of a program.
+// One Metrics counts all runs of a program.
 func ExampleMetrics() {
 	var metrics observe.Metrics
 	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
@@ -56,7 +56,7 @@ func ExampleMetrics() {
 	// Output: 1 <nil>
 }
 
-// An observer sees each decision as it is taken.
+// An observer gets each decision when it is made.
 func ExampleObserverFunc() {
 	show := observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
 		fmt.Println(n.Kind, n.Attempt, n.Class, string(n.Reason))

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// A day's tokens are used up: the run goes on with the next model, and says so.
+// The tokens of a day are used up. The run continues with the next model and says so.
 func ExampleLadder() {
 	limited := &ratelimit.LimitedError{
 		Err:   &fault.ProviderError{Class: fault.RateLimit, Provider: "cerebras"},
@@ -29,7 +29,7 @@ func ExampleLadder() {
 	// Output: Hello. [went on with model backup: rate_limit, tokens_per_day used up] <nil>
 }
 
-// A planner of one's own: where the attempts are used up, the user's question is put more simply, once.
+// Your own planner: after the last attempt, the user's question is simplified once.
 func ExamplePlannerFunc() {
 	simpler := planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
 		if q.Exhausted && q.Model == "" {

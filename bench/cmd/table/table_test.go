@@ -83,7 +83,7 @@ func TestWhatIsNoBenchmarkIsSaid(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Every line's name is one that a benchmark may have, and every reference and aim names a line of its row.
+// Every line has a valid benchmark name, and every reference and aim names a line of its row.
 func TestRowsAreWhole(t *testing.T) {
 	for _, r := range rows {
 		names := map[string]bool{}

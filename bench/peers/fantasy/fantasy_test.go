@@ -45,7 +45,7 @@ func (model) StreamObject(context.Context, fantasy.ObjectCall) (fantasy.ObjectSt
 	return nil, work.ErrWrong
 }
 
-// run makes one whole run: a tool's rules are checked by the validator in it, for fantasy looks at required keys alone.
+// run makes one whole run. The tool uses the validator, because fantasy only checks required keys.
 func run[A any](t testing.TB, s work.Script) func() (string, error) {
 	v := work.Validator()
 	book := fantasy.NewAgentTool(s.Tool, s.Description, func(_ context.Context, a A, _ fantasy.ToolCall) (fantasy.ToolResponse, error) {
@@ -68,7 +68,7 @@ func run[A any](t testing.TB, s work.Script) func() (string, error) {
 	}
 }
 
-// check gives what is wrong with an order; empty where nothing is.
+// check returns the faults of an order; empty for none.
 func check(t testing.TB) func([]byte) string {
 	v := work.Validator()
 	order := fantasy.NewAgentTool("place_order", "Place an order.", func(_ context.Context, o work.Order, _ fantasy.ToolCall) (fantasy.ToolResponse, error) {

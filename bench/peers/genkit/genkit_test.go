@@ -35,8 +35,8 @@ func generate(script *work.Script) ai.ModelFunc {
 	}
 }
 
-// run makes one whole run: genkit checks the rules by the schema of our type, and middleware makes its errors results, for they
-// would end the run.
+// run makes one whole run. Genkit checks the rules with the schema of the type. Middleware turns its errors
+// into results, because errors would end the run.
 func run[A any](t testing.TB, s work.Script) func() (string, error) {
 	g := genkit.Init(t.Context())
 	model := genkit.DefineModel(g, "test/fake", &ai.ModelOptions{Supports: &ai.ModelSupports{Tools: true, Multiturn: true}}, generate(&s))
@@ -68,7 +68,7 @@ func schemaOf(t testing.TB, text []byte) map[string]any {
 	return schema
 }
 
-// decode gives a tool whose schema is not made from its type the value it wants.
+// decode decodes the value of a tool whose schema is not made from its type.
 func decode(in, into any) error {
 	text, err := json.Marshal(in)
 	if err != nil {
@@ -77,7 +77,7 @@ func decode(in, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// check gives what is wrong with an order; empty where nothing is.
+// check returns the faults of an order; empty for none.
 func check(t testing.TB) func([]byte) string {
 	g := genkit.Init(t.Context())
 	order := genkit.DefineTool(g, "place_order", "Place an order.", func(_ *ai.ToolContext, in any) (string, error) {

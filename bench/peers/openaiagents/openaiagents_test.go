@@ -40,9 +40,9 @@ func (model) StreamResponse(context.Context, agents.ModelResponseParams, agents.
 	return work.ErrWrong
 }
 
-// run makes one whole run without tracing. The tool is made by hand as the library's constructor makes one, whose strict schemas
-// refuse maps: it decodes, and the validator checks the rules.
-// Without tracing the library logs an error a turn: that is thrown away.
+// run makes one whole run without tracing. The tool is made by hand like the library's constructor does,
+// because its strict schemas refuse maps. It decodes, and the validator checks the rules. Without tracing
+// the library logs an error in each turn; the log is dropped.
 func run[A any](t testing.TB, s work.Script) func() (string, error) {
 	tracing.SetLogger(slog.New(slog.DiscardHandler))
 	v := work.Validator()
