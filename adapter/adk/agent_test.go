@@ -24,13 +24,13 @@ import (
 
 const told = "Automatic check, not a message from the user: "
 
-// busy is what Gemini says when it is overloaded.
+// busy is Gemini's error when it is overloaded.
 var busy = genai.APIError{Code: 503, Status: "UNAVAILABLE", Message: "The model is overloaded."}
 
-// modes are the two ways to ask a model.
+// modes are the two ways to call a model.
 var modes = []agent.StreamingMode{agent.StreamingModeNone, agent.StreamingModeSSE}
 
-// ADK alone ends these runs with an error, or without an answer.
+// Without retake, ADK ends these runs with an error, or without an answer.
 func TestARunThatFailedEndsWell(t *testing.T) {
 	output, err := schema.Compile([]byte(`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`))
 	require.NoError(t, err)
@@ -74,7 +74,8 @@ func TestARunThatFailedEndsWell(t *testing.T) {
 	}
 }
 
-// rescued are calls that ADK answers in words of its own, which differ between runs and libraries, and never counts.
+// rescued are calls that ADK answers itself, in words that differ between runs and libraries, and never
+// counts.
 var rescued = []struct {
 	name string
 	bad  *genai.FunctionCall
@@ -127,7 +128,7 @@ func TestABadCallIsAnsweredWithFeedback(t *testing.T) {
 	}
 }
 
-// A model that never learns: ADK alone asks it for ever, and so does retryandreflect; retake ends the run.
+// The model never learns. ADK alone and retryandreflect ask it forever; retake ends the run.
 func TestAModelThatNeverLearnsIsStopped(t *testing.T) {
 	bad := call("book_room", map[string]any{"city": "Lisbon"})
 	endless := func() *fakeModel {
@@ -219,7 +220,7 @@ func exactly() policy.Layer {
 	return p.TransportLayer()
 }
 
-// A server's wait is made by the clock, and the wait of the correction plane stands before the next model call.
+// A server's wait uses the clock, and the wait of the correction plane is before the next model call.
 func TestWaitsAreMadeByTheClock(t *testing.T) {
 	slow, delay := policy.DefaultSet(), policy.Correction()
 	delay.Backoff.Delay = 2 * time.Second

@@ -17,7 +17,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// An agent whose model gets a call wrong, and is put right.
+// The model makes a wrong call and corrects it.
 func Example() {
 	book, _ := functiontool.New(functiontool.Config{Name: "book_room", Description: "Book a hotel room."},
 		func(_ agent.Context, b booking) (receipt, error) { return receipt{b.City}, nil })

@@ -47,12 +47,13 @@ func call(name string, args map[string]any) *genai.FunctionCall {
 	return &genai.FunctionCall{Name: name, Args: args}
 }
 
-// fakeModel replies from a script. Streamed, a reply's text comes in two pieces before the whole.
+// fakeModel replies from a script. If streamed, the text of a reply comes in two pieces and then as a
+// whole.
 type fakeModel struct {
 	mu     sync.Mutex
 	script []turn
 	asked  [][]*genai.Content
-	// whole are the requests as they were.
+	// whole are the complete requests.
 	whole []*model.LLMRequest
 }
 
@@ -110,7 +111,7 @@ type receipt struct {
 	Booked string `json:"booked"`
 }
 
-// bookRoom is a tool as a user of ADK writes it.
+// bookRoom is a tool as users of ADK write it.
 func bookRoom(t testing.TB, fn func(agent.Context, booking) (receipt, error)) adktool.Tool {
 	t.Helper()
 	if fn == nil {
@@ -123,7 +124,7 @@ func bookRoom(t testing.TB, fn func(agent.Context, booking) (receipt, error)) ad
 
 func lisbon() map[string]any { return map[string]any{"city": "Lisbon", "nights": 2} }
 
-// ending is how runs ended.
+// ending has the ends of runs.
 type ending struct {
 	mu      sync.Mutex
 	at      []adk.Invocation
@@ -146,7 +147,7 @@ func newAdapter(t testing.TB, cfg adk.Config, opts ...adk.Option) (*adk.Adapter,
 	return a, clock, end
 }
 
-// newRunner runs one agent, under a unless that is nil.
+// newRunner runs one agent, with a unless it is nil.
 func newRunner(t testing.TB, a *adk.Adapter, m model.LLM, tools ...adktool.Tool) *runner.Runner {
 	t.Helper()
 	var plugins []*plugin.Plugin
@@ -175,7 +176,7 @@ func runnerOf(t testing.TB, plugins []*plugin.Plugin, root agent.Agent) *runner.
 	return r
 }
 
-// play sends one message and returns the last whole text and the error.
+// play sends one message and returns the last complete text and the error.
 func play(ctx context.Context, r *runner.Runner, mode agent.StreamingMode) (text string, err error) {
 	msg := genai.NewContentFromText("Two nights in Lisbon, please.", genai.RoleUser)
 	for ev, failed := range r.Run(ctx, "user", "session", msg, agent.RunConfig{StreamingMode: mode}) {
@@ -193,7 +194,7 @@ func play(ctx context.Context, r *runner.Runner, mode agent.StreamingMode) (text
 	return text, err
 }
 
-// answers are the function responses that a request ends with.
+// answers are the function responses at the end of a request.
 func answers(request []*genai.Content) []*genai.FunctionResponse {
 	var all []*genai.FunctionResponse
 	for _, p := range request[len(request)-1].Parts {

@@ -54,7 +54,7 @@ func TestAConversationGoesOnInItsSession(t *testing.T) {
 	assert.Equal(t, 4, s.State().AttemptCount())
 }
 
-// declared is a tool whose schema is one of genai's own.
+// declared is a tool with a schema of genai's own type.
 type declared struct{ schema *genai.Schema }
 
 func (*declared) Name() string        { return "book_room" }

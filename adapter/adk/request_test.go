@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// What the policy sets for an attempt, a forced call and stop sequences are in ADK's requests.
+// The settings of an attempt, a forced call and stop sequences are in ADK's requests.
 func TestTheRequestHasWhatTheRunAsksFor(t *testing.T) {
 	set := policy.DefaultSet()
 	set.Global.Attempts = []policy.Settings{{}, {Temperature: new(0.25), Model: "big"}}
@@ -52,7 +52,7 @@ func TestAChoiceIsForcedOnlyWhereItCanBe(t *testing.T) {
 	assert.ErrorContains(t, adk.Config{Stop: []string{""}}.Validate(), "stop[0]: is empty")
 }
 
-// The session's conversation holds the media of the user.
+// The session's conversation has the user's media.
 func TestMediaAreInTheConversation(t *testing.T) {
 	a, _, end := newAdapter(t, adk.Config{})
 	m := newFake(say("Nice."))

@@ -29,7 +29,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// overloaded is what a service behind a tool says.
+// overloaded is the error of a service behind a tool.
 var overloaded = &fault.ProviderError{Class: fault.Overloaded, RetryAfter: 3 * time.Second}
 
 func TestWhatAToolSaysReachesTheModelAndTheSession(t *testing.T) {
@@ -63,7 +63,7 @@ func TestWhatAToolSaysReachesTheModelAndTheSession(t *testing.T) {
 	}
 }
 
-// flaky fails twice for Lisbon, and counts.
+// flaky fails twice for Lisbon and counts its calls.
 func flaky(t *testing.T, tries map[string]int) adktool.Tool {
 	var mu sync.Mutex
 	return bookRoom(t, func(_ agent.Context, b booking) (receipt, error) {
@@ -94,7 +94,7 @@ func TestATransportFaultOfAToolIsRetried(t *testing.T) {
 	assert.Equal(t, 6*time.Second, end.results[0].Waited)
 }
 
-// Calls that are made one after the other cannot wait for each other: such a fault is told to the model at once.
+// Sequential calls cannot wait for each other, so the model reads such a fault at once.
 func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
 	oneByOne := func(ctx context.Context, tasks []func(context.Context)) {
 		for _, task := range tasks {
@@ -201,7 +201,7 @@ func TestAToolThatADKDoesNotShowToPluginsHoldsNobodyUp(t *testing.T) {
 	require.NoError(t, end.errs[0])
 }
 
-// The agent that a run is transferred to goes on in the same run, with its own tools.
+// An agent that takes over continues the same run with its own tools.
 func TestATransferGoesOnInTheSameRun(t *testing.T) {
 	a, _, end := newAdapter(t, adk.Config{})
 	sub := newFake(calls(call("book_room", map[string]any{"city": "Lisbon"})), calls(call("book_room", lisbon())), say("Booked by the booker."))
@@ -219,7 +219,7 @@ func TestATransferGoesOnInTheSameRun(t *testing.T) {
 	assert.Equal(t, []string{"transfer_to_agent", "book_room", "book_room", ""}, actions(end.results[0].Attempts))
 }
 
-// Agents that run in parallel have a run for each branch.
+// Parallel agents have a run for each branch.
 func TestParallelAgentsHaveRunsOfTheirOwn(t *testing.T) {
 	a, _, end := newAdapter(t, adk.Config{})
 	var subs []agent.Agent
@@ -243,7 +243,7 @@ func TestParallelAgentsHaveRunsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// Without the model's wrapper calls are watched all the same; what only another model call could put right is recorded.
+// Without the model's wrapper, calls are watched. What only another model call could correct is recorded.
 func TestThePluginAlone(t *testing.T) {
 	a, _, end := newAdapter(t, adk.Config{})
 	p, err := a.Plugin()

@@ -43,7 +43,8 @@ var (
 	nameRule = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 )
 
-// refusals says why the API would refuse a request: the rules it states and those known from its errors.
+// refusals returns the reasons for which the API would refuse a request: documented rules, and those known
+// from its errors.
 func refusals(raw []byte) (faults []string) {
 	refuse := func(bad bool, format string, args ...any) {
 		if bad {

@@ -189,7 +189,7 @@ func TestAGoodResponseIsReported(t *testing.T) {
 	assert.Len(t, got, 1)
 }
 
-// A server whose clock is wrong counts its resets by that clock.
+// If a server's clock is wrong, its reset times are read by that clock.
 func TestResetsAreReadByTheServersClock(t *testing.T) {
 	var got anthropic.Response
 	cfg := small

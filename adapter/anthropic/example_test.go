@@ -14,7 +14,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// A model that gets an answer wrong is told so, and corrects it. In place of the API there is a server that plays it.
+// The model gives a wrong answer, reads the feedback, and corrects it. A local server stands in for the
+// API.
 func Example() {
 	answers := []string{`{\"city\": \"Lisbon\", \"nights\": \"two\"}`, `{\"city\": \"Lisbon\", \"nights\": 2}`}
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

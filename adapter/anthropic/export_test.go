@@ -2,7 +2,7 @@ package anthropic
 
 import "github.com/retake-go/retake/loop"
 
-// What tests of the wire form look at without a server.
+// Exports for tests of the wire form without a server.
 var (
 	ToolSchema   = toolSchema
 	OutputSchema = outputSchema

@@ -127,7 +127,7 @@ func TestMediaThatTheAPITakesNoneOfAreRefused(t *testing.T) {
 	}
 }
 
-// A temperature that the API refuses is an error that names it; nothing is sent.
+// A temperature that the API would refuse is an error that names it. Nothing is sent.
 func TestATemperatureThatTheAPIRefuses(t *testing.T) {
 	thinks := func(c *anthropic.Config) { c.Thinking.Mode = anthropic.Adaptive }
 	for temperature, tt := range map[float64]struct {

@@ -85,7 +85,7 @@ func many(n int, schema string) string {
 	return strings.Join(list, ",")
 }
 
-// Definitions that each name the next twice are looked at once, not 2^40 times.
+// Each definition refers twice to the next one. Each is visited once, not 2^40 times.
 func TestDeepDefinitionsAreReadOnce(t *testing.T) {
 	defs := []string{`"D40":{"type":"string"}`}
 	for n := range 40 {

@@ -21,7 +21,7 @@ import (
 const paused = "200 OK\nContent-Type: application/json\n\n" +
 	`{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"…"}],"stop_reason":"pause_turn"}`
 
-// A model that pauses its turn again and again is not asked for ever, and the same request is not made again.
+// A model that pauses its turn again and again is not asked forever, and no request is repeated.
 func TestATurnThatIsPausedForEver(t *testing.T) {
 	server := wiretest.Serve(t, slices.Repeat([]string{paused}, 11)...)
 	model, err := adapter().New(server.URL, server.Client)
@@ -33,7 +33,7 @@ func TestATurnThatIsPausedForEver(t *testing.T) {
 	assert.True(t, failed.Failure().Final)
 }
 
-// The README says how a tool that the API runs itself is offered: beside tools of ours, and alone.
+// A tool that the API runs is offered as in the README: beside our tools, and alone.
 func TestToolsOfTheAPIAreOfferedByTheClient(t *testing.T) {
 	ended := "200 OK\nContent-Type: application/json\n\n" +
 		`{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn"}`

@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// begunAgain is a stream that a gateway began anew half-way.
+// begunAgain is a stream that a gateway restarted in the middle.
 const begunAgain = `event: message_start
 data: {"type":"message_start","message":{"type":"message","role":"assistant","content":[]}}
 
@@ -33,7 +33,7 @@ func TestOfTwoMessagesInAStreamNoneIsRun(t *testing.T) {
 	require.EqualError(t, err, "anthropic: 200 invalid_response: unreadable response: a stream with two messages")
 }
 
-// endless is a body that does not end: lines that say nothing.
+// endless is a body of empty lines without an end.
 type endless struct {
 	read   int
 	closed bool

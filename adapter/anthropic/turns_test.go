@@ -36,7 +36,7 @@ func said(messages ...message.Message) []message.Message { return messages }
 
 const thought = `{"type":"thinking","thinking":"Hm.","signature":"s"}`
 
-// messages draws what may stand in a transcript, and what should not.
+// messages draws valid and invalid transcripts.
 func messages() *rapid.Generator[[]message.Message] {
 	texts := rapid.SampledFrom([]string{"", " \n", "Yes. ", "Two.", "\xff", "<tool_call>{}</tool_call>"})
 	names := rapid.SampledFrom([]string{"book_room", "hotel.find", "", "no such tool!", "ü"})
@@ -78,7 +78,7 @@ func TestWhateverTheTranscriptTheRequestIsAccepted(t *testing.T) {
 	})
 }
 
-// What was sent stays as it was when the conversation goes on: else no prompt cache would ever be read.
+// Earlier requests stay a prefix of later ones. Otherwise no prompt cache would be read.
 func TestWhatFollowsChangesNothingBefore(t *testing.T) {
 	m := model(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -153,7 +153,7 @@ func FuzzTranscript(f *testing.F) {
 			message.Message{Role: message.Tool, CallID: answers, Name: name, Text: result, IsError: failed},
 			message.Message{Role: message.Assistant, Text: text, Opaque: kept},
 		)})
-		// The type of a block that is kept is the API's to know.
+		// The adapter does not interpret the type of a kept block.
 		require.Empty(t, refusals([]byte(sent)), sent)
 	})
 }

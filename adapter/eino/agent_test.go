@@ -15,7 +15,7 @@ import (
 
 const told = "Automatic check, not a message from the user: "
 
-// The same script ends Eino's run with an error, and ends well under retake.
+// The same script ends Eino's run with an error, and ends well with retake.
 var rescued = []struct {
 	name  string
 	bad   turn

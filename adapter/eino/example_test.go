@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// An agent whose model gets a call wrong, and is put right.
+// The model makes a wrong call and corrects it.
 func Example() {
 	ctx := context.Background()
 	book, _ := utils.InferTool("book_room", "Book a hotel room.", func(_ context.Context, b booking) (receipt, error) {

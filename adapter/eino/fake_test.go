@@ -24,7 +24,7 @@ import (
 type turn struct {
 	msg *schema.Message
 	err error
-	// broken makes a stream break after the message.
+	// broken makes a stream break off after the message.
 	broken error
 }
 
@@ -50,7 +50,7 @@ type fakeModel struct {
 	mu     *sync.Mutex
 	script *[]turn
 	asked  *[][]*schema.Message
-	// options are those of each call.
+	// options are the options of each call.
 	options *[]model.Options
 }
 
@@ -112,7 +112,7 @@ type receipt struct {
 	Booked string `json:"booked"`
 }
 
-// bookRoom is a tool as a user of Eino writes it.
+// bookRoom is a tool as users of Eino write it.
 func bookRoom(t testing.TB, fn func(context.Context, booking) (receipt, error)) tool.BaseTool {
 	t.Helper()
 	if fn == nil {

@@ -84,7 +84,7 @@ func TestToolsWithoutTheModelAreAnError(t *testing.T) {
 	require.ErrorContains(t, err, "retake saw no reply")
 }
 
-// One conversation: each answer ends a run of the core, the next message begins the next, in the same session.
+// Each answer ends a run of the core. The next message begins another one in the same session.
 func TestAConversationGoesOnInItsSession(t *testing.T) {
 	a, _ := newAdapter(t, eino.Config{})
 	s := newSession(t, "order-42")

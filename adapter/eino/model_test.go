@@ -21,11 +21,11 @@ import (
 	retakeschema "github.com/retake-go/retake/schema"
 )
 
-// overloaded is what an SDK says of a provider that is overloaded.
+// overloaded is the error of an SDK when its provider is overloaded.
 var overloaded = &fault.ProviderError{Class: fault.Overloaded, RetryAfter: 3 * time.Second}
 
-// ways are the two ways to run the same script: a ChatModelAgent with its hooks, and flow/agent/react with a wrapped model;
-// each whole and streamed.
+// ways are the ways to run the same script: a ChatModelAgent with its hooks, and flow/agent/react with a
+// wrapped model, each streamed or not.
 var ways = []struct {
 	name string
 	play func(ctx context.Context, t *testing.T, a *eino.Adapter, m *fakeModel, tools ...tool.BaseTool) (string, error)
@@ -88,7 +88,7 @@ func exactly() policy.Layer {
 	return p.TransportLayer()
 }
 
-// Every way ends well, with the same feedback at the same time.
+// Every way ends well, with the same feedback and times.
 func TestEveryWayTakesTheSameDecisions(t *testing.T) {
 	cut := say(`{"city":"Lis`)
 	cut.msg.ResponseMeta.FinishReason = "length"
@@ -205,7 +205,7 @@ func TestAnErrorThatIsNotRetriedEndsTheRun(t *testing.T) {
 	assert.ErrorIs(t, err, odd)
 }
 
-// A wait of the correction plane stands before the next model call.
+// A wait of the correction plane is before the next model call.
 func TestAWaitOfTheCorrectionPlaneIsMadeByTheClock(t *testing.T) {
 	slow := policy.DefaultSet()
 	delay := policy.Correction()

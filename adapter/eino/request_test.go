@@ -15,8 +15,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// What the policy sets for an attempt, a forced call and stop sequences are in Eino's requests, whichever way
-// it asks.
+// The settings of an attempt, a forced call and stop sequences are in Eino's requests, in every way.
 func TestTheRequestHasWhatTheRunAsksFor(t *testing.T) {
 	set := policy.DefaultSet()
 	set.Global.Attempts = []policy.Settings{{}, {Temperature: new(0.25), Model: "big"}}
@@ -67,7 +66,7 @@ func imageOf(data string) *schema.MessageInputImage {
 	return &schema.MessageInputImage{MessagePartCommon: schema.MessagePartCommon{Base64Data: &data, MIMEType: "image/png"}}
 }
 
-// The session's conversation holds the media of the user and of results.
+// The session's conversation has the media of the user and of results.
 func TestMediaAreInTheConversation(t *testing.T) {
 	link := "https://rooms.example/tour.mp4"
 	png := retake.Bytes(retake.ImagePart, "image/png", []byte("png"))

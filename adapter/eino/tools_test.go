@@ -82,7 +82,8 @@ func TestAToolThatPanicsFailsForGood(t *testing.T) {
 	assert.Equal(t, "The call failed, and its effect may or may not have happened.", last(m.requests()[1]).Content)
 }
 
-// A transport fault of a tool is retried with the same key after the wait; the other call of the reply is run once.
+// A transport fault of a tool is retried with the same key after the wait. The other call of the reply runs
+// once.
 func TestATransportFaultOfAToolIsRetried(t *testing.T) {
 	var mu sync.Mutex
 	keys := map[string][]string{}
@@ -116,7 +117,7 @@ func TestATransportFaultOfAToolIsRetried(t *testing.T) {
 	assert.Equal(t, 6*time.Second, result.Waited)
 }
 
-// Calls that are made one after the other cannot wait for each other: such a fault is told to the model at once.
+// Sequential calls cannot wait for each other, so the model reads such a fault at once.
 func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
 	for _, mode := range []eino.OnExhausted{eino.StopRun, eino.TellModel} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -160,7 +161,7 @@ func TestAnExhaustedToolMayBeToldToTheModel(t *testing.T) {
 	_, err = run.End()
 	require.NoError(t, err)
 
-	// The budgets still hold: 8 failed attempts a run, whatever the model is told.
+	// The budgets still hold: 8 failed attempts in a run.
 	var endless []turn
 	for n := range 20 {
 		endless = append(endless, bad(fmt.Sprint(n)))

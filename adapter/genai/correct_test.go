@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// There is no call to answer: the model is told in words, and no wait is made.
+// There is no call to answer, so the model gets a message, without a wait.
 func TestACallThatTheAPICannotReadIsCorrected(t *testing.T) {
 	for reason, want := range map[string]struct {
 		class fault.Class

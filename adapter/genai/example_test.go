@@ -21,7 +21,7 @@ type booking struct {
 
 func book(_ context.Context, b booking) (string, error) { return "R-" + b.City, nil }
 
-// The server is a stand-in that gets a call wrong, then right. Leave HTTPOptions out for Google's.
+// A local server stands in for Google's. Leave HTTPOptions out to use the real one.
 func Example() {
 	replies := []string{
 		`{"functionCall":{"name":"book_room","args":{"city":"Lisbon","nights":"two"}}}`,

@@ -52,7 +52,7 @@ func TestAnErrorHasItsCausesInItsChain(t *testing.T) {
 	assert.EqualError(t, err, "genai: 429 RESOURCE_EXHAUSTED: Slow down.")
 }
 
-// refusing is a network that is not there.
+// refusing is a network without a connection.
 type refusing struct{ err error }
 
 func (r refusing) RoundTrip(*http.Request) (*http.Response, error) { return nil, r.err }
@@ -79,7 +79,7 @@ func TestAServerThatIsNotThere(t *testing.T) {
 	}
 }
 
-// cutting answers with a body that breaks.
+// cutting answers with a body that breaks off.
 type cutting struct{ body string }
 
 func (c cutting) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -121,7 +121,7 @@ func TestAStreamThatIsCutAnywhereIsABrokenConnection(t *testing.T) {
 	}
 }
 
-// ending answers with a body that ends in good order.
+// ending answers with a body that ends normally.
 type ending struct{ body string }
 
 func (e ending) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -47,7 +47,7 @@ func TestAToolWhoseNameTheAPIDoesNotTakeIsCalledByItsOwn(t *testing.T) {
 	assert.Equal(t, "_1st", toolName("1st"))
 }
 
-// Whatever a server sends, there is a whole reply or an error, and the deltas of a reply add up to it.
+// Any response gives a whole reply or an error. The deltas add up to the reply.
 func FuzzStream(f *testing.F) {
 	for _, seed := range []string{
 		"data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"He\"}]}}]}\r\n\r\ndata: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"llo\",\"thoughtSignature\":\"YQ==\"},{\"functionCall\":{\"name\":\"f\",\"args\":null}}]},\"finishReason\":\"STOP\"}]}",

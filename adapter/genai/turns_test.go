@@ -12,7 +12,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// genMessage is any message, also one that no run would make.
+// genMessage draws any message, also one that no run makes.
 func genMessage() *rapid.Generator[message.Message] {
 	words := rapid.SampledFrom([]string{"", " ", "Hello.", `{"a":1}`})
 	names := rapid.SampledFrom([]string{"", "book_room", "hotel.find", "no such tool!", "1st", strings.Repeat("x", 200)})

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// gemini is a client of the Gemini API that retries, as the adapter must not.
+// gemini is a client of the Gemini API with retries, which the adapter must switch off.
 func gemini(url string, client *http.Client) (*sdk.Client, error) {
 	return sdk.NewClient(context.Background(), &sdk.ClientConfig{
 		APIKey: wiretest.Key, Backend: sdk.BackendGeminiAPI, HTTPClient: client,

@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Trip is what the example's tool takes. The model is told every rule it will be held to.
+// Trip is the argument of the example's tool. The model gets all its rules.
 type Trip struct {
 	City   string `json:"city"   validate:"required"`
 	Nights int    `json:"nights" validate:"min=1,max=30"`
@@ -29,8 +29,8 @@ func connect(server *sdk.Server, opts *sdk.ClientOptions) (*sdk.ClientSession, e
 	return sdk.NewClient(self, opts).Connect(context.Background(), here, nil)
 }
 
-// A retake tool is served over MCP, and a model calls it through a client: wrongly first. Both ends speak the SDK's in-memory
-// transport here; over stdio or HTTP it is the same.
+// A retake tool is served over MCP. A model calls it through a client, with wrong arguments first. Both
+// ends use the SDK's in-memory transport; stdio and HTTP work the same.
 func Example() {
 	book := tool.New("book", "Book a hotel room.", func(_ context.Context, t Trip) (map[string]string, error) {
 		return map[string]string{"number": fmt.Sprintf("R-%s-%d", strings.ToLower(t.City), t.Nights)}, nil
@@ -78,7 +78,7 @@ func Example() {
 	// Your room is booked: R-lisbon-2. <nil>
 }
 
-// What a client that knows nothing of retake is told about wrong arguments.
+// A client without retake gets this for wrong arguments.
 func ExampleServe() {
 	book := tool.New("book", "Book a hotel room.", func(_ context.Context, t Trip) (string, error) { return "booked", nil })
 	set, _ := tool.NewSet(book)
@@ -108,7 +108,7 @@ func ExampleServe() {
 	// Call book again with all arguments corrected.
 }
 
-// The list changed while the program ran: it is listed again before the next run.
+// The list of tools changed, so it is read again before the next run.
 func ExampleWatch() {
 	server := named("book")
 	changed := make(chan struct{})

@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// hinted is a server that claims things of its tools.
+// hinted is a server with hints about its tools.
 func hinted() *sdk.Server {
 	server := sdk.NewServer(self, nil)
 	for name, hints := range map[string]*sdk.ToolAnnotations{
@@ -25,7 +25,7 @@ func hinted() *sdk.Server {
 	return server
 }
 
-// Hints are the server's own claim: only a caller who trusts them has calls made again for their sake.
+// Hints are only a claim. Calls are repeated only for a caller who trusts them.
 func TestHintsDeclareOnlyWhereTheyAreTrusted(t *testing.T) {
 	all := map[string]tool.Declared{
 		"read": tool.DeclaredReadOnly, "put": tool.DeclaredIdempotent, "burn": tool.DeclaredIdempotent, "safe": "", "silent": "",
@@ -54,7 +54,7 @@ func TestHintsDeclareOnlyWhereTheyAreTrusted(t *testing.T) {
 	require.ErrorContains(t, err, `TrustHintsOf: there is no tool "reed"; use one of`)
 }
 
-// What a tool declares is told to clients, and crosses back where they trust it.
+// A tool's declarations are sent to clients, which may trust them.
 func TestDeclarationsAreServedAsHints(t *testing.T) {
 	nothing := func(context.Context, struct{}) (string, error) { return "ok", nil }
 	set, err := tool.NewSet(tool.New("read", "", nothing, tool.ReadOnly()), tool.New("put", "", nothing, tool.Idempotent()), tool.New("pay", "", nothing))

@@ -19,16 +19,16 @@ import (
 	"github.com/retake-go/retake/looptest"
 )
 
-// refusal is what a web server says in place of its MCP server; the zero value nothing.
+// refusal is the answer of a web server in front of the MCP server; the zero value is none.
 type refusal struct {
 	status int
 	wait   string
 	body   string
-	// left is how many requests are still refused.
+	// left is the number of requests that are still refused.
 	left int
 }
 
-// overHTTP runs a server behind a loopback address. Calls that are sent to it are refused while says has some left.
+// overHTTP runs a server on a loopback address. It refuses calls while says has some left.
 func overHTTP(t testing.TB, server *sdk.Server, opts *sdk.ClientOptions, client *http.Client, says *refusal) *sdk.ClientSession {
 	t.Helper()
 	serve := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil)
@@ -51,7 +51,7 @@ func overHTTP(t testing.TB, server *sdk.Server, opts *sdk.ClientOptions, client 
 	return session
 }
 
-// refused makes one call, which the web server refuses, and returns its error.
+// refused makes one call that the web server refuses, and returns its error.
 func refused(t *testing.T, client *http.Client, says refusal, then ...func()) *fault.ProviderError {
 	var now refusal
 	session := overHTTP(t, newServer("get", always(text("ok"), nil)), nil, client, &now)
@@ -67,7 +67,7 @@ func refused(t *testing.T, client *http.Client, says refusal, then ...func()) *f
 	return failed
 }
 
-// The SDK tells most statuses by words alone, and words decide nothing.
+// The SDK reports most statuses as text only, and text decides nothing.
 func TestWhatAnAnswerOfAWebServerIsByWords(t *testing.T) {
 	for status, want := range map[int]fault.Class{404: fault.Network, 429: fault.ToolExecution, 503: fault.ToolExecution, 400: fault.ToolExecution} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
@@ -117,7 +117,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A tool that is declared is called again after the wait that the web server asks for. The model hears nothing of it.
+// A declared tool is called again after the wait that the web server asks for. The model does not notice.
 func TestADeclaredToolIsCalledAgainAfterARefusalOfTheWebServer(t *testing.T) {
 	var now refusal
 	session := overHTTP(t, newServer("get", always(text("ok"), nil)), nil, mcp.HTTPClient(nil), &now)
@@ -143,7 +143,7 @@ func TestATryIsNotMadeAgainForAToolThatIsNotDeclared(t *testing.T) {
 	assert.Equal(t, 1, now.left, "one request was made")
 }
 
-// A gateway that repeats a key says it to nobody.
+// The key is removed from the text of a gateway that repeats it.
 func TestNoKeyIsInAnErrorOfAWebServer(t *testing.T) {
 	for _, secret := range []string{"sk-proj-Zq8xV2mN4bT7rW1pLs0d", "eyJhbGciOiJIUzI1NiJ9.Zq8xV2mN4bT7rW1pLs0d.x"} {
 		for status, body := range map[int]string{

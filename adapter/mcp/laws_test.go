@@ -21,7 +21,7 @@ func anyRemote(change func(*Config)) *remote {
 	return &remote{cfg: cfg, link: newLink(nil, nil), subject: subject{server: "s", what: "get"}}
 }
 
-// over is a result as it is when it has gone over the wire.
+// over is a result after it was sent over the wire.
 func over(t interface{ Fatal(...any) }, r *sdk.CallToolResult) *sdk.CallToolResult {
 	raw, err := r.MarshalJSON()
 	if err != nil {
@@ -45,7 +45,7 @@ func drawJSON(depth int) *rapid.Generator[any] {
 	return rapid.OneOf(leaves...)
 }
 
-// What a tool of retake's returns is, byte for byte, what retake reads on the far side of its server.
+// A retake client gets the result of a retake tool unchanged, byte for byte.
 func TestResultsComeBackAsTheyWere(t *testing.T) {
 	s := &served{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -61,7 +61,7 @@ func TestResultsComeBackAsTheyWere(t *testing.T) {
 	})
 }
 
-// Issues come back as they were, whatever their words.
+// Issues come back unchanged, whatever their words.
 func TestIssuesComeBackAsTheyWere(t *testing.T) {
 	s := &served{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -93,7 +93,7 @@ func TestProgressGrows(t *testing.T) {
 	})
 }
 
-// Whatever a server answers, a call ends in one way, and what a model is shown of it is bounded.
+// Any answer of a server ends the call in one way, and the text for the model is bounded.
 func FuzzResult(f *testing.F) {
 	for _, seed := range []string{
 		`{"content":[{"type":"text","text":"a"}]}`, `{"content":[],"structuredContent":{"a":1}}`, `{"isError":true,"content":[]}`,
@@ -123,7 +123,7 @@ func FuzzResult(f *testing.F) {
 	})
 }
 
-// A schema is used or refused; one that is used does not refuse every object.
+// A schema is used or refused. A used one does not refuse every object.
 func FuzzInputSchema(f *testing.F) {
 	for _, seed := range []string{`{"type":"object"}`, `{"anyOf":[false,{"type":"array"}]}`, `{"not":{}}`, `false`, `{"required":["a"],"properties":{"a":false}}`} {
 		f.Add([]byte(seed))

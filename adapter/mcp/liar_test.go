@@ -16,7 +16,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// withSchema is a server that says of its only tool what the SDK would not.
+// withSchema is a server whose only tool has a schema that the SDK would not write.
 func withSchema(schema any) *sdk.Server {
 	return rewrite(newServer("get", always(text("ok"), nil)), func(l *sdk.ListToolsResult) { l.Tools[0].InputSchema = schema })
 }
@@ -76,7 +76,8 @@ func TestSchemasThatAreStrictCanBeUsed(t *testing.T) {
 	}
 }
 
-// The server lists a schema that its own tool does not keep to: the model is asked for other arguments, in our words.
+// The server's tool does not follow its listed schema. The model is asked for other arguments in retake's
+// words.
 func TestAServerThatLiesAboutItsSchema(t *testing.T) {
 	server := sdk.NewServer(self, nil)
 	sdk.AddTool(server, &sdk.Tool{Name: "book", Description: "Book."},

@@ -15,7 +15,8 @@ import (
 	"github.com/retake-go/retake/looptest"
 )
 
-// The child is killed in the middle of a call. The policy makes the call again, through a new child, and the model hears nothing.
+// The child is killed during a call. The policy repeats the call with a new child, and the model does not
+// notice.
 func TestALostServerIsReplaced(t *testing.T) {
 	first := overStdio(t, "trips", nil)
 	var replaced int

@@ -17,7 +17,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// named is a server with tools that answer with their own names; it lists two to a page.
+// named is a server whose tools answer with their names. It lists two on a page.
 func named(names ...string) *sdk.Server {
 	server := sdk.NewServer(self, &sdk.ServerOptions{PageSize: 2})
 	for _, name := range names {

@@ -75,7 +75,7 @@ func TestTheBoundOfMedia(t *testing.T) {
 	assert.Empty(t, out.Parts)
 }
 
-// What a tool of retake's attaches is what retake reads on the far side of its server.
+// A retake client gets the media that a retake tool attaches.
 func TestAttachedMediaAreServed(t *testing.T) {
 	file := message.Bytes(message.FilePart, "application/pdf", []byte("pdf"))
 	file.Name = "plan.pdf"
@@ -93,7 +93,7 @@ func TestAttachedMediaAreServed(t *testing.T) {
 	assert.Equal(t, parts, out.Parts)
 }
 
-// A client gets other media by their links.
+// A client gets other media as links.
 func TestAttachedLinksAreServed(t *testing.T) {
 	link := message.Link(message.ImagePart, "https://rooms.example/map.png")
 	draw := tool.New("draw", "", func(ctx context.Context, _ struct{}) (string, error) { return "Here.", tool.Attach(ctx, link) })

@@ -89,7 +89,7 @@ func TestWhatAToolsErrorIs(t *testing.T) {
 	}
 }
 
-// Of what a server's validation library says, only places and names of rules are told.
+// Of a validation library's text, only places and names of rules are used.
 func TestAServersValidatorIsNotQuoted(t *testing.T) {
 	const wholly = "(whole): expected other arguments, for the tool's server refuses these by a rule that it did not tell"
 	at := func(place, rule string) string {
@@ -188,7 +188,7 @@ func TestAToolThatWantsInput(t *testing.T) {
 	assert.Equal(t, fault.LLMAssistRequired, failed.Class)
 }
 
-// The arguments go as they are, numbers included.
+// The arguments are sent unchanged, numbers included.
 func TestArgumentsAreSentAsTheyAre(t *testing.T) {
 	args := `{"a":9007199254740993,"b":"<&>","c":1.10}`
 	server := newServer("get", func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

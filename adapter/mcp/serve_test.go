@@ -17,7 +17,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Room is what a retake tool takes; its last rule has no words in JSON Schema.
+// Room is the argument of a retake tool. JSON Schema cannot express its last rule.
 type Room struct {
 	City string `json:"city" validate:"required"`
 	From int    `json:"from" validate:"min=1"`
@@ -66,7 +66,7 @@ func retakeServer() *sdk.Server {
 	return server
 }
 
-// What a client that knows nothing of retake is told.
+// What a client without retake gets.
 func TestWhatClientsAreTold(t *testing.T) {
 	session := inMemory(t, retakeServer(), nil)
 	for name, c := range map[string]struct{ args, text, structured string }{
@@ -111,7 +111,7 @@ func TestWhatClientsAreTold(t *testing.T) {
 	}
 }
 
-// retake to MCP to retake, over each transport: what a tool says is what the far side hears.
+// retake to MCP to retake, over each transport: the outcome of a tool arrives unchanged.
 func TestRoundTrip(t *testing.T) {
 	for name, session := range map[string]*sdk.ClientSession{
 		"stdio": overStdio(t, "retake", nil), "memory": inMemory(t, retakeServer(), nil), "http": overHTTP(t, retakeServer(), nil, nil, &refusal{}),

@@ -18,7 +18,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// serverEnv makes the test binary the server of that name, over its standard input and output.
+// serverEnv makes the test binary the server with that name, over standard input and output.
 const serverEnv = "RETAKE_MCP_TEST_SERVER"
 
 var stdioServers = map[string]func() *sdk.Server{"trips": tripServer, "retake": retakeServer}
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	if serve == nil {
 		os.Exit(m.Run())
 	}
-	// The end of its input is how such a server is told to end.
+	// Such a server stops at the end of its input.
 	if err := serve().Run(context.Background(), &sdk.StdioTransport{}); err != nil && !errors.Is(err, sdk.ErrConnectionClosed) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -90,7 +90,7 @@ func one(t testing.TB, server *sdk.Server, change ...func(*mcp.Config)) *tool.To
 	return tools[0]
 }
 
-// trusting is the default, and takes the servers' hints at their word.
+// trusting is the default config with trusted hints.
 func trusting() mcp.Config {
 	cfg := mcp.DefaultConfig()
 	cfg.TrustHints = true
@@ -106,7 +106,7 @@ func find(t testing.TB, tools []*tool.Tool, name string) *tool.Tool {
 	return found
 }
 
-// Booking and Receipt are what the tool book of the SDK's own server takes and gives.
+// Booking and Receipt are argument and result of the tool book of the SDK's own server.
 type Booking struct {
 	City   string `json:"city"`
 	Nights int    `json:"nights"`
@@ -117,7 +117,7 @@ type Receipt struct {
 	Calls  int    `json:"calls"`
 }
 
-// tripServer is a server as the SDK makes it: typed tools, which check by the SDK's own means, and raw ones.
+// tripServer is a server of the SDK: typed tools, which the SDK checks, and raw ones.
 func tripServer() *sdk.Server {
 	server := sdk.NewServer(self, nil)
 	calls := 0
@@ -148,7 +148,7 @@ func tripServer() *sdk.Server {
 	return server
 }
 
-// rewrite changes what a server says of its tools, as a server that lies does.
+// rewrite changes the tool list of a server.
 func rewrite(server *sdk.Server, change func(*sdk.ListToolsResult)) *sdk.Server {
 	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
@@ -170,7 +170,7 @@ func call(id, name, args string) message.Call {
 	return message.Call{ID: id, Name: name, Arguments: args}
 }
 
-// foreign are words of libraries and of the SDK, none of which a model may be shown.
+// foreign are words of libraries and of the SDK that no model may read.
 var foreign = []string{"validating", "jsonschema", "calling \"", "JSON-RPC", "json: ", "EOF", "-326", "pydantic", "validation error"}
 
 func noForeignWords(t testing.TB, shown string) {

@@ -16,7 +16,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// transports are the ways that every server of these tests is reached.
+// transports are the ways to reach every server of these tests.
 var transports = []struct {
 	name    string
 	connect func(testing.TB, *sdk.ClientOptions) *sdk.ClientSession
@@ -39,7 +39,7 @@ func run(t testing.TB, tools []*tool.Tool, model *looptest.Model, opts ...loop.O
 	return loop.Run(t.Context(), model, s, "Two nights in Lisbon.", loop.Config{Tools: set}, opts...)
 }
 
-// answers are the tool messages that a run's model was shown.
+// answers are the tool messages that the model of a run got.
 func answers(r loop.Result) []message.Message {
 	var all []message.Message
 	for _, m := range r.Transcript {

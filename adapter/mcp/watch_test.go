@@ -95,7 +95,7 @@ func TestCancellationGoesThrough(t *testing.T) {
 	}
 }
 
-// A call that says nothing is given up; one that reports progress has its time anew with each.
+// A call without progress is given up. Progress restarts its time.
 func TestACallTakesNoLongerThanItMay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer("pay", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -161,7 +161,7 @@ func TestAChangedListIsNoticed(t *testing.T) {
 	}
 }
 
-// In a whole run, a server's progress is told to the run's observers.
+// In a whole run, the observers get a server's progress.
 func TestProgressIsToldToObservers(t *testing.T) {
 	told := make(chan string, 1)
 	server := newServer("pay", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

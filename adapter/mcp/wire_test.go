@@ -19,8 +19,8 @@ import (
 
 const storyFile = "testdata/story/two_bookings.txtar"
 
-// The calls of every provider's story, one good and one bad, as a client that knows nothing of retake makes them and has them
-// answered by a served tool. docs/wire.md shows them beside the providers' forms.
+// A client without retake makes the calls of every provider's story, one good and one bad, to a served
+// tool. docs/wire.md shows them beside the providers' forms.
 func TestStory(t *testing.T) {
 	set, err := tool.NewSet(wiretest.BookRoom())
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestStory(t *testing.T) {
 	require.Equal(t, string(want), got, "where the change is meant: go test . -args -rewrite, and read the diff")
 }
 
-// lines is a log that may still be written to when it is read: the SDK notes last that there is no more to read.
+// lines is a log that may be read while it is written: the SDK notes the end of input last.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -65,8 +65,8 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// exchanges are the tools/call requests of a log and the responses to them, as sections of an archive. A request is logged once it
-// is sent, and so perhaps after its response.
+// exchanges returns the tools/call requests of a log and their responses, as sections of an archive. A
+// request is logged after it was sent, so it may follow its response.
 func exchanges(t *testing.T, log string) string {
 	t.Helper()
 	var ids []string

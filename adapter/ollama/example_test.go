@@ -19,7 +19,7 @@ type booking struct {
 
 func book(_ context.Context, b booking) (string, error) { return "R-" + b.City, nil }
 
-// The server is a stand-in that gets a call wrong, then right. Leave URL empty for the Ollama on this machine.
+// A local server stands in for Ollama. Leave URL empty to use the real one on this machine.
 func Example() {
 	replies := []string{
 		`{"message":{"tool_calls":[{"function":{"name":"book_room","arguments":{"city":"Lisbon","nights":"two"}}}]},"done":true,"done_reason":"stop"}`,

@@ -87,7 +87,7 @@ func TestACallThatTheServerCannotReadIsCorrected(t *testing.T) {
 	require.Len(t, invalid.Issues, 1)
 }
 
-// refusing is a network that is not there.
+// refusing is a network without a connection.
 type refusing struct{ err error }
 
 func (r refusing) RoundTrip(*http.Request) (*http.Response, error) { return nil, r.err }

@@ -26,7 +26,7 @@ func TestFinishReasons(t *testing.T) {
 	assert.Equal(t, message.Length, cut.reply("m").Finish, "a call that was cut off stays cut off")
 }
 
-// A stream that is cut, wherever that is, is a connection that broke: no garbage, and no reply.
+// A stream that is cut anywhere is a broken connection, without a reply.
 func TestAStreamThatIsCutAnywhereIsABrokenConnection(t *testing.T) {
 	const stream = `{"message":{"content":"Hé"},"done":false}` + "\n" + `{"message":{"content":"llo"},"done":true,"done_reason":"stop"}`
 	for cut := range len(stream) {
@@ -48,7 +48,7 @@ func TestAStreamThatIsCutAnywhereIsABrokenConnection(t *testing.T) {
 	}
 }
 
-// lines is a stream that has no end.
+// lines is a stream without an end.
 type lines struct{ read int64 }
 
 func (l *lines) Read(p []byte) (int, error) {
@@ -66,7 +66,7 @@ func TestAStreamWithoutEndIsRefused(t *testing.T) {
 	assert.LessOrEqual(t, body.read, int64(wire.MaxReply+1))
 }
 
-// Whatever a server sends, there is a whole reply or an error, and the deltas of a reply add up to it.
+// Any response gives a whole reply or an error. The deltas add up to the reply.
 func FuzzStream(f *testing.F) {
 	for _, seed := range []string{
 		`{"message":{"content":"He"},"done":false}` + "\n\n" + `{"message":{"content":"llo"},"done":true,"done_reason":"stop"}` + "\n",

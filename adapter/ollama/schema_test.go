@@ -44,7 +44,8 @@ func TestPatternsThatTheGrammarRefusesAreLeftOut(t *testing.T) {
 	assert.Equal(t, `{"properties":{"a":{},"b":{"pattern":"^R$"},"pattern":{"enum":["x",null,1.50]}},"anyOf":[{},true]}`, string(got))
 }
 
-// serverTool is what the server reads of a tool's schema: what does not fit there it refuses with status 400.
+// serverTool is the part of a tool's schema that the server reads. It refuses anything else with status
+// 400.
 type serverTool struct {
 	Type       string                    `json:"type"`
 	Required   []string                  `json:"required"`

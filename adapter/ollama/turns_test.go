@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// genMessage is any message, also one that no run would make.
+// genMessage draws any message, also one that no run makes.
 func genMessage() *rapid.Generator[message.Message] {
 	words := rapid.SampledFrom([]string{"", " ", "Hello.", "{}"})
 	names := rapid.SampledFrom([]string{"", "book_room", "hotel.find", "no such tool!"})

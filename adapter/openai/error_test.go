@@ -83,7 +83,7 @@ func TestAConnectionThatCannotBeMade(t *testing.T) {
 
 var letters = strings.Repeat("x", 1<<16)
 
-// endless is a body that does not end.
+// endless is a body without an end.
 type endless struct{ read int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -125,7 +125,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// stalled is a server that answers nothing until the client leaves.
+// stalled is a server that does not answer until the client leaves.
 func stalled(t *testing.T) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

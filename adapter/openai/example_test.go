@@ -17,7 +17,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// replay is a server that answers with one body after the other.
+// replay is a server that answers with the bodies in order.
 func replay(bodies ...string) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -26,7 +26,7 @@ func replay(bodies ...string) *httptest.Server {
 	}))
 }
 
-// A model that speaks Chat Completions gets an answer wrong, and is put right.
+// A model on Chat Completions gives a wrong answer and corrects it.
 func ExampleNew() {
 	server := replay(
 		`{"choices":[{"message":{"content":"{\"city\":\"Lisbon\",\"nights\":\"two\"}"},"finish_reason":"stop"}]}`,
@@ -49,7 +49,7 @@ func ExampleNew() {
 	// Output: {City:Lisbon Nights:2} after 2 turns <nil>
 }
 
-// The same over the Responses API. An error says what it was, and whether time would help.
+// The same over the Responses API. The error has its class, and says whether waiting helps.
 func ExampleNew_responses() {
 	server := replay(`{"status":"failed","error":{"code":"rate_limit_exceeded","message":"Please try again in 7s."}}`)
 	defer server.Close()
@@ -70,7 +70,8 @@ func ExampleNew_responses() {
 	// true 7s
 }
 
-// Any server that speaks Chat Completions will do: the provider's name tells how to read its errors and rate limits.
+// Any server with Chat Completions works. The provider's name selects how its errors and rate limits are
+// read.
 func ExampleConfig() {
 	cfg := openai.Config{Model: "moonshotai/kimi-k2", Provider: "groq", Output: "xml", Temperature: new(3.0)}
 	fmt.Println(cfg.Validate())

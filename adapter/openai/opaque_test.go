@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// replyOf is what a model makes of a response.
+// replyOf is the reply that a model makes of a response.
 func replyOf(t *testing.T, a wiretest.Adapter, stream bool, says string) message.Reply {
 	t.Helper()
 	kind := "application/json"
@@ -32,7 +32,7 @@ func replyOf(t *testing.T, a wiretest.Adapter, stream bool, says string) message
 	return reply
 }
 
-// after is a request that goes on from a reply, its calls answered.
+// after is a request that continues from a reply with its calls answered.
 func after(r message.Reply) loop.Request {
 	req := hello()
 	req.Messages = append(req.Messages, message.Message{Role: message.Assistant, Text: r.Text, Calls: r.Calls, Opaque: r.Opaque})
@@ -129,7 +129,7 @@ func TestIdsAreUniqueInTheWholeConversation(t *testing.T) {
 	assert.Equal(t, calls, outputs)
 }
 
-// A thought that came in pieces goes back as one, with its signature, as a whole reply would have had it.
+// A thought that was streamed in pieces goes back as one, with its signature, as in a whole reply.
 func TestThoughtsThatAreStreamedAreMerged(t *testing.T) {
 	a := chat(openai.Config{Model: "m", Provider: "openrouter", Echo: []string{"reasoning_details"}})
 	piece := func(details string) string {
@@ -144,7 +144,7 @@ func TestThoughtsThatAreStreamedAreMerged(t *testing.T) {
 		`{"index":1,"summary":"A sum.","type":"reasoning.summary"},{"data":"e","index":2,"type":"reasoning.encrypted"}]`)
 }
 
-// Another model, or another server, cannot read what was kept, and may refuse it.
+// Another model or server cannot read the kept items, and may refuse them.
 func TestWhatWasKeptGoesBackToItsOriginAlone(t *testing.T) {
 	own := openai.Config{Model: "m", Provider: "openrouter", Echo: []string{"reasoning"}}
 	reply := replyOf(t, chat(own), false, `{"choices":[{"message":{"content":"Hm.","reasoning":"I think."},"finish_reason":"stop"}]}`)
@@ -155,7 +155,7 @@ func TestWhatWasKeptGoesBackToItsOriginAlone(t *testing.T) {
 	assert.NotContains(t, sent(t, chat(elsewhere), chatSays, after(reply)), "I think.", "another server")
 }
 
-// Four times as many pieces of a thought take four times the memory, and not sixteen times.
+// Four times as many pieces of a thought need four times the memory, not sixteen times.
 func TestManyPiecesTakeMemoryInProportion(t *testing.T) {
 	a := chat(openai.Config{Model: "m", Echo: []string{"reasoning", "reasoning_details"}})
 	taken := func(n int) float64 {

@@ -23,7 +23,7 @@ const (
 	responsesSays = "200 OK\nContent-Type: application/json\n\n" + `{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Yes."}]}]}`
 )
 
-// sent is the body of the request that a model makes, as compact JSON.
+// sent is the body of a model's request as compact JSON.
 func sent(t *testing.T, a wiretest.Adapter, says string, req loop.Request) string {
 	t.Helper()
 	s := wiretest.Serve(t, says)
@@ -45,7 +45,7 @@ func bodyOf(t *testing.T, request string) string {
 	return string(doc)
 }
 
-// nothing is what tools do that are only on offer.
+// nothing is the function of tools that are only offered.
 func nothing(context.Context, json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(`null`), nil
 }

@@ -74,7 +74,7 @@ func TestTooManyMembersDoNotFit(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// What a schema is made into accepts all that the schema does.
+// The converted schema accepts everything that the original accepts.
 func TestNoSchemaBecomesStricter(t *testing.T) {
 	docs := []string{`{"a":"x"}`, `{"a":""}`, `{"a":1}`, `{"a":[]}`, `{"a":["x","x"]}`, `{"a":{"a":null}}`, `{}`, `{"a":null,"b":1}`, `[]`, `3`}
 	for _, doc := range []string{

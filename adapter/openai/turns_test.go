@@ -95,7 +95,7 @@ func TestAnswersFindTheirCalls(t *testing.T) {
 	assert.Equal(t, []string{"user Well?", "user Result of f: again", "user Result of f: wrong"}, got)
 }
 
-// Mistral takes ids of nine letters and digits alone. Its own go back as they are.
+// Mistral only accepts ids of nine letters and digits. Its own go back unchanged.
 func TestMistralsIds(t *testing.T) {
 	var said []message.Message
 	for _, id := range []string{"call_VrtIe6Ngj9pFHcIGCiIp5O0R", "", "D681PevKs", "D681PevKs"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// TestMain keeps settings of the machine out of the requests: the SDK reads them from the environment.
+// TestMain removes settings of the machine, because the SDK reads them from the environment.
 func TestMain(m *testing.M) {
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "OPENAI_") {
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// client is one whose own retries are on: a model switches them off.
+// client is a client with retries, which a model switches off.
 func client(url string, c *http.Client) sdk.Client {
 	return sdk.NewClient(option.WithBaseURL(url+"/v1/"), option.WithAPIKey(wiretest.Key), option.WithHTTPClient(c), option.WithMaxRetries(3))
 }

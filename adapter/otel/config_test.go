@@ -38,7 +38,7 @@ func TestTheZeroConfigIsUsable(t *testing.T) {
 	assert.Equal(t, "Hello.", r.Text)
 }
 
-// deaf is a meter provider whose meters make no histograms.
+// deaf is a meter provider whose meters cannot make histograms.
 type deaf struct{ noop.MeterProvider }
 
 type deafMeter struct{ noop.Meter }

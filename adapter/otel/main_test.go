@@ -46,7 +46,7 @@ func newBackend(t testing.TB, cfg otel.Config) *backend {
 	return b
 }
 
-// scrape is what Prometheus reads over HTTP, without comments.
+// scrape is the text that Prometheus reads over HTTP, without comments.
 func (b *backend) scrape(t testing.TB) []string {
 	t.Helper()
 	server := httptest.NewServer(promhttp.HandlerFor(b.registry, promhttp.HandlerOpts{}))
@@ -66,7 +66,7 @@ func (b *backend) scrape(t testing.TB) []string {
 	return lines
 }
 
-// series are the lines of one metric.
+// series returns the lines of one metric.
 func series(lines []string, name string) []string {
 	var own []string
 	for _, line := range lines {
@@ -124,7 +124,7 @@ func newSession(t testing.TB) *session.Session {
 	return s
 }
 
-// clean is a buffer that several goroutines may write to.
+// clean is a buffer for several goroutines.
 type clean struct {
 	mu   sync.Mutex
 	text strings.Builder

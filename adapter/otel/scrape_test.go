@@ -27,7 +27,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// story has a retry on either plane, a reducer error, and an answer.
+// story has a retry on each plane, a reducer error, and an answer.
 func story() *looptest.Model {
 	return looptest.NewModel(
 		looptest.Call(call("book_room", `{"city": "Lisbon", "nights": "two"}`)),
@@ -45,7 +45,7 @@ func exactly() *policy.Set {
 	return &set
 }
 
-// journaled plays the story into a journal.
+// journaled plays the story with a journal.
 func journaled(t *testing.T, dir journal.Dir, b *backend) loop.Result {
 	t.Helper()
 	j, err := journal.Open(t.Context(), dir, "order-42", journal.Settings{})
@@ -177,7 +177,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// retried tells an observer of a retry.
+// retried notifies an observer of a retry.
 func retried(b *backend, action string, class fault.Class) {
 	b.observer.Observe(context.Background(), observe.Notice{
 		Kind: observe.Retrying, Plane: fault.Correction, Action: action, Class: class, Reason: policy.Immediate, Attempt: 1, MaxAttempts: 3,

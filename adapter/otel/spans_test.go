@@ -33,7 +33,7 @@ func attributes(all []attribute.KeyValue) map[string]string {
 	return m
 }
 
-// tell is a span in one line: its parent, what it is, its attributes in order of name, and its status.
+// tell is a span in one line: its parent, its name, its sorted attributes, and its status.
 func tell(spans []trace.ReadOnlySpan, s trace.ReadOnlySpan) string {
 	parent := "-"
 	for _, p := range spans {
@@ -112,7 +112,7 @@ func TestWhatFailsASpan(t *testing.T) {
 		name  string
 		tool  error
 		turns []looptest.Turn
-		// want has the error.type of each operation that has one.
+		// want has the error.type of each operation with an error.
 		want map[string]string
 	}{
 		{"nothing, where all went well", nil, []looptest.Turn{calls}, nil},
@@ -238,7 +238,7 @@ func TestNoTextAndNoMadeUpNameIsTold(t *testing.T) {
 	assert.NotContains(t, strings.Join(b.scrape(t), "\n"), secret)
 }
 
-// TestNamesAreThoseOfTheConventions holds the names that are written out to the conventions' own.
+// TestNamesAreThoseOfTheConventions compares the names in the code with the conventions' own.
 func TestNamesAreThoseOfTheConventions(t *testing.T) {
 	known := map[string]bool{}
 	for _, key := range []attribute.Key{

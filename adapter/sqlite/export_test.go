@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// OpenAt opens a store that renews its leases only where Renew says so, by a clock of its own.
+// OpenAt opens a store with a clock of its own, which renews its leases only when Renew is called.
 func OpenAt(ctx context.Context, path string, s Settings, now func() time.Time) (*Store, error) {
 	return open(ctx, path, s, now)
 }
 
-// Renew is what a store does from time to time.
+// Renew renews the leases, as a store does regularly.
 func (s *Store) Renew(ctx context.Context) error { return s.renew(ctx) }
 
-// Exec changes the database as others may.
+// Exec changes the database like another program.
 func (s *Store) Exec(ctx context.Context, statement string, args ...any) error {
 	_, err := s.db.ExecContext(ctx, statement, args...)
 	return err

@@ -25,7 +25,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 )
 
-// at is a clock that stands until it is set.
+// at is a clock that stands still until it is set.
 type at struct{ ns atomic.Int64 }
 
 func (a *at) now() time.Time          { return looptest.Epoch.Add(time.Duration(a.ns.Load())) }
@@ -154,7 +154,7 @@ func TestARowThatIsMissingInTheMiddleIsCorruption(t *testing.T) {
 	}
 }
 
-// The environment of the test's binary where it is one of many processes on a database.
+// The environment of the test binary when it is one of many processes on a database.
 const (
 	envDatabase = "RETAKE_TEST_DATABASE"
 	envEffects  = "RETAKE_TEST_EFFECTS"
@@ -173,7 +173,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// driveAll drives the runs of all sessions, one step each in turn, until all have ended; what it does it tells in a file.
+// driveAll drives the runs of all sessions, one step each in turn, until all have ended. It writes what it
+// does into a file.
 func driveAll(path, effects string) error {
 	store, err := sqlite.Open(context.Background(), path)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// asNobody makes the rest of the test that of a user who may do no more than file modes say: root may write everywhere.
+// asNobody runs the rest of the test as a user without special rights, because root may write everywhere.
 func asNobody(t *testing.T) {
 	const nobody = 65534
 	if os.Geteuid() != 0 {
@@ -31,7 +31,7 @@ func asNobody(t *testing.T) {
 	})
 }
 
-// openFolder is a folder that every user may look into.
+// openFolder is a folder that every user may read.
 func openFolder(t *testing.T) string {
 	dir := t.TempDir()
 	for d := dir; d != filepath.Clean(os.TempDir()); d = filepath.Dir(d) {
@@ -40,7 +40,7 @@ func openFolder(t *testing.T) string {
 	return dir
 }
 
-// recorded is a database with one run that has ended, in a folder of its own.
+// recorded is a database with one ended run, in its own folder.
 func recorded(t *testing.T) (path string, want loop.Result) {
 	t.Helper()
 	path = filepath.Join(openFolder(t), "journals.db")
@@ -57,7 +57,7 @@ func recorded(t *testing.T) (path string, want loop.Result) {
 	return path, want
 }
 
-// What has ended in a database that is read only is read and given again; what would write is refused by name.
+// An ended run in a read-only database can be read and returned. Writing is refused by name.
 func TestAnEndedJournalInADatabaseThatIsReadOnly(t *testing.T) {
 	for name, mode := range map[string]struct{ file, dir os.FileMode }{
 		"file and folder": {0o444, 0o555}, "the file alone": {0o444, 0o777}, "the folder alone": {0o666, 0o555},
@@ -103,7 +103,7 @@ func TestAnEndedJournalInADatabaseThatIsReadOnly(t *testing.T) {
 	}
 }
 
-// A pool gives the recorded end, and asks no model.
+// A pool returns the recorded end and asks no model.
 func TestAPoolGivesTheEndInADatabaseThatIsReadOnly(t *testing.T) {
 	path, want := recorded(t)
 	require.NoError(t, os.Chmod(path, 0o444))
@@ -130,7 +130,8 @@ func TestAPoolGivesTheEndInADatabaseThatIsReadOnly(t *testing.T) {
 	require.NoError(t, store.Close())
 }
 
-// What a process that died has written and not brought into the file cannot be read there; it is not passed over in silence.
+// Changes that a dead process did not bring into the file cannot be read there. They are reported, not
+// ignored.
 func TestADatabaseWhoseLogIsNotInItIsRefused(t *testing.T) {
 	path, _ := recorded(t)
 	store, err := sqlite.Open(t.Context(), path)

@@ -17,7 +17,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// outside does what the story says comes from outside.
+// outside does what comes from outside in the story.
 func (p *play) outside(n int) {
 	p.mu.Lock()
 	first := !p.done[n]
@@ -36,7 +36,7 @@ func (p *play) outside(n int) {
 			}
 		},
 	}
-	// The environment is for its own loop only.
+	// The environment may be used by its own loop only.
 	p.env.RegisterDelayedCallback(func() {
 		switch s.Event.Kind {
 		case machine.Adjusted:
@@ -51,7 +51,7 @@ func (p *play) outside(n int) {
 	}, 0)
 }
 
-// reach lets happen what comes from outside before step n, and reports whether the story comes to it.
+// reach executes what comes from outside before step n, and reports whether the story gets there.
 func (p *play) reach(n int) bool {
 	for {
 		p.mu.Lock()
@@ -69,7 +69,7 @@ func (p *play) reach(n int) bool {
 	}
 }
 
-// find is the first step from the present on that is so; -1 where there is none.
+// find returns the first step from now on for which so is true; -1 for none.
 func (p *play) find(is func(scenario.Step) bool) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,7 +83,7 @@ func (p *play) find(is func(scenario.Step) bool) int {
 
 var errStoryOver = errors.New("the story has ended")
 
-// next is the step that answers what the run waits for.
+// next returns the step that ends what the run waits for.
 func (p *play) next() (scenario.Step, error) {
 	n := p.find(func(s scenario.Step) bool { return !external(s.Event.Kind) })
 	if n < 0 || !p.reach(n) {
@@ -93,7 +93,7 @@ func (p *play) next() (scenario.Step, error) {
 	return p.steps[n], nil
 }
 
-// latency is how long the call under way takes in the story.
+// latency is the duration of the current call in the story.
 func (p *play) latency() time.Duration {
 	n := p.find(func(s scenario.Step) bool { return !external(s.Event.Kind) })
 	if n < 0 {
@@ -179,7 +179,7 @@ func (p *play) keyOf(s scenario.Step) string {
 	return ""
 }
 
-// quiet is a logger that says nothing.
+// quiet is a logger that drops everything.
 type quiet struct{}
 
 func (quiet) Debug(string, ...any) {}

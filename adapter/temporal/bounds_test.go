@@ -31,7 +31,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// one is a model that asks for one call and then ends.
+// one is a model that makes one call and then ends.
 func one() *looptest.Model {
 	return looptest.NewModel(call("c1", `{"text":"a"}`), looptest.Say("Done."))
 }
@@ -45,7 +45,7 @@ func settling(f func() (reducer.Change[string], error)) session.Config {
 	return session.Config{Slices: []session.Declared{cart}, Reducers: []session.Reducer{take}}
 }
 
-// Whatever user code says is measured before it is sent, and what the run ends with is never too large.
+// The result of user code is measured before it is sent, and the report of the run is never too large.
 func TestWhatUserCodeSaysIsMeasured(t *testing.T) {
 	large := strings.Repeat("x", 20_000)
 	fails := looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Auth}))
@@ -82,7 +82,7 @@ func TestWhatUserCodeSaysIsMeasured(t *testing.T) {
 	}
 }
 
-// ended checks how a run that said too much has ended; without want, its error was cut.
+// ended checks the end of a run with too large data; without want, its error was cut.
 func (b *bench) ended(err error, want string) {
 	b.t.Helper()
 	if size, ok := errors.AsType[*SizeError](err); assert.Equal(b.t, want != "", ok) && ok {
@@ -106,7 +106,8 @@ func TestATryIsMeasured(t *testing.T) {
 	b.ended(err, "the outcome of an attempt")
 }
 
-// inNewHistory is a bench whose run goes on from another history, and is to go on in yet another one after its turn.
+// inNewHistory is a bench whose run continues from another history, and continues in yet another one after
+// its turn.
 func inNewHistory(t *testing.T, w Worker) *bench {
 	t.Helper()
 	first := newBench(t, w, loop.Config{})
@@ -122,7 +123,7 @@ func inNewHistory(t *testing.T, w Worker) *bench {
 	return b
 }
 
-// A state that is too large to go into a new history ends the run before it is sent.
+// A state that is too large for a new history ends the run before it is sent.
 func TestWhatGoesIntoANewHistoryIsMeasured(t *testing.T) {
 	two := looptest.Call(
 		message.Call{ID: "c1", Name: "echo", Arguments: `{"text":"a"}`}, message.Call{ID: "c2", Name: "echo", Arguments: `{"text":"b"}`},
@@ -135,7 +136,7 @@ func TestWhatGoesIntoANewHistoryIsMeasured(t *testing.T) {
 	b.ended(err, "the state for a new history")
 }
 
-// The engine begins a call again whose heartbeat is too large: it is not sent.
+// Temporal would repeat a call whose heartbeat is too large, so it is not sent.
 func TestProgressIsMeasured(t *testing.T) {
 	calls, beats := 0, 0
 	b := newBench(t, Worker{MaxPayload: 16_000, Model: one(), Tools: echo(t, func(ctx context.Context, _ string) (string, error) {
@@ -157,7 +158,7 @@ func TestProgressIsMeasured(t *testing.T) {
 	assert.Equal(t, 1, beats)
 }
 
-// Bytes that are no UTF-8 become U+FFFD, as in process.
+// Bytes that are not UTF-8 become U+FFFD, as in process.
 func TestWhatIsNoTextDoesNotEndARun(t *testing.T) {
 	const bad, good = "a\xffb", "a\uFFFDb"
 	b := newBench(t, Worker{
@@ -184,7 +185,8 @@ func TestWhatIsNoTextDoesNotEndARun(t *testing.T) {
 	require.EqualError(t, err, "adjusting the policy: panic: "+good)
 }
 
-// Slow reducers see what the events before theirs did, also those that came in meanwhile: each dispatch is a transaction.
+// Slow reducers see the results of earlier events, also of those that arrived meanwhile: each dispatch is a
+// transaction.
 func TestSlowReducersLoseNothing(t *testing.T) {
 	cart := session.StateSlice[int]("cart")
 	entered, leave := make(chan struct{}), make(chan struct{})
@@ -222,7 +224,7 @@ func TestSlowReducersLoseNothing(t *testing.T) {
 	assert.Equal(t, 111, held)
 }
 
-// A run that could not be begun answers what is asked of it.
+// A run that could not begin answers its queries.
 func TestARunThatNeverBeganIsAsked(t *testing.T) {
 	b := newBench(t, Worker{Model: looptest.NewModel()}, loop.Config{})
 	b.order.Tools = []string{"fly"}
@@ -234,12 +236,12 @@ func TestARunThatNeverBeganIsAsked(t *testing.T) {
 	}
 }
 
-// full is a storage that takes nothing.
+// full is a storage that accepts nothing.
 type full struct{ memory }
 
 func (*full) Save(context.Context, string, []byte) error { return errors.New("the disk is full") }
 
-// A reply that the store does not take ends the run; the call is not made, and paid for, again.
+// A reply that the store refuses ends the run. The call is not repeated and paid for again.
 func TestAReplyThatCannotBeKeptIsAskedForOnce(t *testing.T) {
 	calls := 0
 	b := newBench(t, Worker{MaxPayload: policy.Unlimited, Model: loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
@@ -254,7 +256,7 @@ func TestAReplyThatCannotBeKeptIsAskedForOnce(t *testing.T) {
 	assert.Equal(t, 1, calls)
 }
 
-// Of many calls, so many run at once as the worker says, and their outcomes enter in call order.
+// At most Worker.Parallel calls run at once, and their outcomes are recorded in call order.
 func TestManyCallsOfOneReply(t *testing.T) {
 	var calls []message.Call
 	for n := range 60 {
@@ -284,7 +286,7 @@ func TestManyCallsOfOneReply(t *testing.T) {
 	assert.LessOrEqual(t, most, 3)
 }
 
-// A correction waits for nothing, and sets no timer; a wait sets one.
+// A correction without a wait sets no timer; a wait sets one.
 func TestOnlyWaitsSetTimers(t *testing.T) {
 	overloaded := looptest.Fail(&fault.ProviderError{Class: fault.Overloaded})
 	for want, model := range map[int]*looptest.Model{
@@ -300,7 +302,7 @@ func TestOnlyWaitsSetTimers(t *testing.T) {
 	}
 }
 
-// What is wrong with a layer is told by its field: before it is sent, or by the run whose policy it does not go with.
+// The fault of a layer is reported with its field, before it is sent or by the run.
 func TestABadLayerIsToldByItsField(t *testing.T) {
 	h := &Handle{}
 	var field *policy.FieldError
@@ -327,7 +329,7 @@ func TestABadLayerIsToldByItsField(t *testing.T) {
 	assert.True(t, told)
 }
 
-// What a worker's tool says of its policy holds on workers as in process.
+// The policy of a worker's tool applies as in process.
 func TestAPolicyStandsAtItsTool(t *testing.T) {
 	attempts := 1
 	pay := tool.New("pay", "Pay.", func(context.Context, struct {
@@ -344,7 +346,7 @@ func TestAPolicyStandsAtItsTool(t *testing.T) {
 	assert.Equal(t, 1, exhausted.MaxAttempts)
 }
 
-// What takes longer than its policy allows is a timeout of the policy's, also where it ignores its context.
+// A call that takes longer than its policy allows is a timeout, also if it ignores its context.
 func TestAPolicysTimeoutHoldsOnWorkers(t *testing.T) {
 	ignores := make(chan struct{})
 	defer close(ignores)

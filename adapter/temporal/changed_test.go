@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/adapter/temporal"
 )
 
-// upTo is a copy of a history as it stood when the worker was given the first task after an event of that type.
+// upTo copies a history up to the worker's first task after an event of that type.
 func upTo(t *testing.T, h *historypb.History, typ enumspb.EventType) *historypb.History {
 	t.Helper()
 	own := proto.CloneOf(h)
@@ -34,7 +34,7 @@ func upTo(t *testing.T, h *historypb.History, typ enumspb.EventType) *historypb.
 	return nil
 }
 
-// replaced replaces a text wherever the payloads of a history have it.
+// replaced replaces a text in all payloads of a history.
 func replaced(t *testing.T, h *historypb.History, was, now string) {
 	t.Helper()
 	found := 0
@@ -51,8 +51,9 @@ func replaced(t *testing.T, h *historypb.History, was, now string) {
 	require.Positive(t, found, was)
 }
 
-// Code that was changed while a run waits is found when the run wakes up, before it has done anything: what was decided then and now
-// is shown in the words of a replay of journals. Another seed or text in the history stands for another code.
+// If the code changes while a run waits, the run stops at its wake-up, before it does anything. The error
+// has both decisions in the words of a journal's replay. Another seed or text in the history stands in for
+// other code.
 func TestCodeThatWasChangedInAWaitIsFoundAtTheWakeUp(t *testing.T) {
 	first := kept(t)["all_there_is"][0]
 	for name, tt := range map[string]struct {
@@ -86,7 +87,7 @@ func TestCodeThatWasChangedInAWaitIsFoundAtTheWakeUp(t *testing.T) {
 	}
 }
 
-// firstDigest is the digest of the first step, as the history has it.
+// firstDigest is the digest of the first step in the history.
 func firstDigest(t *testing.T, h *historypb.History) string {
 	t.Helper()
 	for _, e := range h.Events {

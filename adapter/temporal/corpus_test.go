@@ -41,7 +41,7 @@ type question struct {
 	Ladder []int `json:"ladder"`
 }
 
-// corpus reads the first questions that can be used, each as often as it takes to have so many.
+// corpus reads the first usable questions, repeated until there are enough.
 func corpus(path string, sessions int) ([]question, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -86,7 +86,7 @@ func (q question) prompt() string {
 	return string(q.Question)
 }
 
-// script is what the model answers, one after the other.
+// script has the model's answers in order.
 func (q question) script() []int {
 	if len(q.Ladder) > 0 {
 		return q.Ladder
@@ -98,7 +98,7 @@ func (q question) script() []int {
 	return script
 }
 
-// declared is what the tools of the question declare: those of every other question nothing.
+// declared are the declarations of the question's tools. Every other question has none.
 func (q question) declared() []tool.Option {
 	sum := 0
 	for _, b := range []byte(q.ID) {
@@ -110,7 +110,7 @@ func (q question) declared() []tool.Option {
 	return []tool.Option{tool.Idempotent()}
 }
 
-// tools are the tools on offer; each call begins with begun.
+// tools are the offered tools; each call first calls begun.
 func (q question) tools(begun func(context.Context, string)) (*tool.Set, error) {
 	var all []*tool.Tool
 	for _, spec := range q.Tools {
@@ -128,7 +128,8 @@ func (q question) tools(begun func(context.Context, string)) (*tool.Set, error) 
 	return tool.NewSet(all...)
 }
 
-// Reply answers by how often the model spoke before: a worker that takes over says what the dead one would have said.
+// Reply depends on how often the model replied before, so a worker that takes over replies like the dead
+// one.
 func (q question) reply(req loop.Request) message.Reply {
 	spoke, done := 0, false
 	for _, m := range req.Messages {
@@ -150,7 +151,7 @@ func (q question) reply(req loop.Request) message.Reply {
 	return reply
 }
 
-// worker makes the question's runs.
+// worker executes the question's runs.
 func (q question) worker(begun func(context.Context, string), observers ...observe.Observer) (temporal.Worker, error) {
 	tools, err := q.tools(begun)
 	return temporal.Worker{
@@ -164,7 +165,7 @@ func (q question) worker(begun func(context.Context, string), observers ...obser
 	}, err
 }
 
-// held is what all runs are held to: what has to be corrected is asked for again a second later, with jitter.
+// held is the policy of all runs: a correction after a second, with jitter.
 func held() loop.Config {
 	set := policy.DefaultSet()
 	wait := backoff.Constant(2 * time.Second)
@@ -173,7 +174,7 @@ func held() loop.Config {
 	return loop.Config{Policy: &set, Seed: "kill"}
 }
 
-// inProcess is the canonical trace of a run in process, undisturbed.
+// inProcess is the canonical trace of an undisturbed run in process.
 func (q question) inProcess(ctx context.Context, cfg loop.Config) (string, error) {
 	store, err := os.MkdirTemp("", "retake")
 	if err != nil {

@@ -22,7 +22,7 @@ type booking struct {
 
 func book(_ context.Context, b booking) (string, error) { return "R-" + b.City, nil }
 
-// A worker that makes runs, and a program that starts one and waits for its end.
+// A worker, and a program that starts a run and waits for its end.
 func Example() {
 	_ = func(ctx context.Context, model loop.Model) error {
 		c, err := client.Dial(client.Options{})
@@ -49,7 +49,7 @@ func Example() {
 	// Output:
 }
 
-// In a test nothing waits: the engine's test environment takes the place of worker and server.
+// In a test nothing waits: the SDK's test environment replaces worker and server.
 func ExampleOrder() {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quietLog{})

@@ -16,7 +16,8 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// kept are the histories that were released, by name; those of a run that went on in a new one are NAME.1.json, NAME.2.json.
+// kept are the released histories by name. Those of a run with several histories are NAME.1.json,
+// NAME.2.json.
 func kept(t *testing.T) map[string][]*historypb.History {
 	files, err := filepath.Glob(filepath.Join("testdata", "histories", "*.json"))
 	require.NoError(t, err)
@@ -33,8 +34,8 @@ func kept(t *testing.T) map[string][]*historypb.History {
 	return all
 }
 
-// What was released replays for ever: to the engine's replayer, which sees kinds of commands, and to the trace that was made then, which
-// has every decision, asked delay and prompt.
+// Released histories always replay: with Temporal's replayer, which compares kinds of commands, and against
+// the trace of their time, which has every decision, requested delay and prompt.
 func TestEveryReleasedHistoryReplays(t *testing.T) {
 	for name, histories := range kept(t) {
 		t.Run(name, func(t *testing.T) {

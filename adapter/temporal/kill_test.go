@@ -65,7 +65,7 @@ func sessions() int {
 	return 50
 }
 
-// work is a worker process: it says on its output what begins, so that it can be killed then.
+// work is a worker process. It prints what begins, so that it can be killed then.
 func work(address string) error {
 	c, err := client.NewLazyClient(client.Options{HostPort: address, Logger: nothing()})
 	if err != nil {
@@ -111,7 +111,7 @@ func work(address string) error {
 
 func nothing() sdklog.Logger { return quietLog{} }
 
-// server is a server of the temporal command, on loopback with a database in a file.
+// server is a server of the temporal command, on loopback, with a database in a file.
 type server struct {
 	t                   *testing.T
 	binary, db, address string
@@ -134,7 +134,7 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-// freePorts are three ports that nobody listened on a moment ago.
+// freePorts are three free ports.
 func freePorts(t *testing.T) (ports [3]string) {
 	for n := range ports {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -191,7 +191,7 @@ func startWorker(t *testing.T, address string) *killable {
 	return &killable{cmd, bufio.NewScanner(out)}
 }
 
-// killIn kills the worker as soon as something of that kind begins; false where its output ended before.
+// killIn kills the worker as soon as something of that kind begins; false if its output ended before.
 func (k *killable) killIn(what string) bool {
 	for k.said.Scan() {
 		if k.said.Text() == what {
@@ -208,8 +208,9 @@ func (k *killable) kill() {
 	_ = k.cmd.Wait()
 }
 
-// Fifty sessions outlive their workers, killed in model calls, tools and waits, and their server; what they decided is what they
-// decide undisturbed, in process, unless a call of an undeclared tool lost its worker: that is not made again.
+// Fifty sessions survive the death of their workers, in model calls, tools and waits, and of their server.
+// They decide as undisturbed runs in process do, except after a lost call of an undeclared tool, which is
+// not repeated.
 func TestSessionsOutliveWorkersAndTheServer(t *testing.T) {
 	s := newServer(t)
 	c := s.dial()
@@ -261,7 +262,8 @@ func readerOf(k *killable) io.Reader {
 	return r
 }
 
-// holdToProcess waits for the end of a session, and compares its trace. It returns how many calls may have been paid for.
+// holdToProcess waits for the end of a session and compares its trace. It returns the number of calls that
+// may have been paid for.
 func holdToProcess(t *testing.T, c client.Client, h *temporal.Handle, q question) int {
 	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer stop()

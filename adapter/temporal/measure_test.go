@@ -19,7 +19,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// TestWhatItCosts tells what docs/benchmarks.md has: sessions without waits, whose models and tools take no time.
+// TestWhatItCosts logs the numbers of docs/benchmarks.md: sessions without waits, with models and tools
+// that take no time.
 func TestWhatItCosts(t *testing.T) {
 	c := newServer(t).dial()
 	questions, err := corpus(corpusFile(), sessions())
@@ -76,7 +77,7 @@ func TestWhatItCosts(t *testing.T) {
 	t.Logf("replaying all: %v", time.Since(began))
 }
 
-// cpu is what this process has used of processors.
+// cpu is the CPU time of this process.
 func cpu(t *testing.T) time.Duration {
 	var r syscall.Rusage
 	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &r))
@@ -93,7 +94,7 @@ func attemptsOf(t *testing.T, h *temporal.Handle) int {
 	return len(r.Attempts)
 }
 
-// decisions is how many decisions the question's run takes in process.
+// decisions is the number of decisions of the question's run in process.
 func (q question) decisions(t *testing.T, cfg loop.Config) int {
 	w, err := q.worker(nil)
 	require.NoError(t, err)

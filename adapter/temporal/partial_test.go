@@ -26,7 +26,7 @@ var fromOutside = []enumspb.EventType{
 
 const begun = 4
 
-// A run that goes on exports up to where it came, wherever that is.
+// An unfinished run can be exported at every point.
 func TestARunUnderWayExportsUpToWhereItIs(t *testing.T) {
 	for name, histories := range kept(t) {
 		t.Run(name, func(t *testing.T) {

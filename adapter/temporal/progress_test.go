@@ -19,7 +19,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// What a call reported last reaches the next try of it, as in process.
+// The last progress of a call reaches its next attempt, as in process.
 func TestProgressReachesTheNextTry(t *testing.T) {
 	type page struct{ Done int }
 	var seen []page
@@ -80,7 +80,7 @@ func TestProgressReachesTheNextTry(t *testing.T) {
 
 func copying() looptest.Turn { t := call("c1", `{}`); t.Reply.Calls[0].Name = "copy"; return t }
 
-// A tool asks its context for all that it may ask in process.
+// A tool gets from its context what it gets in process.
 func TestAToolAsksTheContextOfItsActivity(t *testing.T) {
 	taken := session.StateSlice[string]("taken")
 	for name, given := range map[string]bool{"with a view": true, "without": false} {

@@ -10,17 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// workflowFiles are those whose code runs within a workflow, and is run again from its history.
+// workflowFiles are the files with code that runs within a workflow and is replayed.
 var workflowFiles = []string{"workflow.go", "calls.go", "think.go", "talk.go", "again.go", "attributes.go", "trail.go"}
 
-// notInWorkflows are what the linter of workflows passes over, and what replays otherwise than it ran.
+// notInWorkflows are what the linter of workflows misses, and what would differ in a replay.
 var notInWorkflows = map[string][]string{
 	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
 	"os":   {"Getenv", "LookupEnv", "Environ", "Hostname", "Getpid", "ReadFile"},
 	"maps": {"Keys", "Values", "All"},
 }
 
-// The linter of workflows misses calls through interfaces and values, other generators of random numbers, and the environment.
+// The linter of workflows misses calls through interfaces and values, other random generators, and the
+// environment.
 func TestCodeOfWorkflowsIsPure(t *testing.T) {
 	for _, name := range workflowFiles {
 		fset := token.NewFileSet()

@@ -35,8 +35,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// envRecord names the folder that new histories are written to. testdata/histories holds those that were released: none of them
-// is ever written again.
+// envRecord is the folder for new histories. testdata/histories has the released ones, which are never
+// written again.
 const envRecord = "RETAKE_RECORD"
 
 // recording is a run whose history is kept.
@@ -46,7 +46,7 @@ type recording struct {
 	cfg    loop.Config
 }
 
-// The runs whose histories are kept can be made, and replay.
+// The runs of kept histories can be made again, and replay.
 func TestRecord(t *testing.T) {
 	dir := os.Getenv(envRecord)
 	if dir == "" {
@@ -65,8 +65,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// allThereIs has everything that leaves something in a history: a reducer, an adjustment, a prompt made by code, a planner, waits on
-// both planes, tools, and a second history.
+// allThereIs has everything that a history may contain: a reducer, an adjustment, a prompt made by code, a
+// planner, waits on both planes, tools, and a second history.
 func allThereIs() recording {
 	visits := session.LogSlice[string]("visits")
 	counted := session.On(visits, session.ToolResult, "visits", func(_ reducer.View[string], e session.ToolResultEvent) (reducer.Change[string], error) {
@@ -105,7 +105,7 @@ func allThereIs() recording {
 	}
 }
 
-// shown is what the temporal command shows of the run that was made last: it replays, too.
+// shown is the output of the temporal command for the last run. It replays, too.
 func shown(t *testing.T, s *server, name string) {
 	doc, err := exec.Command(s.binary, "workflow", "show", "--address", s.address, "-w", name, "--output", "json").Output()
 	require.NoError(t, err)

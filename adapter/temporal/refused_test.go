@@ -16,7 +16,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// booking has rules that JSON Schema cannot say.
+// booking has rules that JSON Schema cannot express.
 type booking struct {
 	Email  string  `json:"email" validate:"required,email"`
 	From   int     `json:"from"`
@@ -32,7 +32,7 @@ func schemaOf[T any](t *testing.T) *schema.Schema {
 	return typed.Schema()
 }
 
-// What a Go type holds answers to is judged on workers as in process: the same verdicts, words and attempts.
+// Workers check answers of a Go type as in process: the same verdicts, words and attempts.
 func TestAnswersAreJudgedByTheTypeOfTheWorker(t *testing.T) {
 	script := []looptest.Turn{
 		looptest.Say(`{"email":"nobody","from":1,"to":2,"price":1,"nights":1}`),
@@ -97,7 +97,7 @@ func TestAnAnswerThatTheWorkerDoesNotHaveIsRefusedByName(t *testing.T) {
 	}
 }
 
-// renamed is another type of the name of booking.
+// renamed is another type with the name of booking.
 func renamed(t *testing.T) *schema.Schema {
 	type booking struct {
 		Email string `json:"email"`
@@ -105,7 +105,7 @@ func renamed(t *testing.T) *schema.Schema {
 	return schemaOf[booking](t)
 }
 
-// sameText is a type of the name of float with the same JSON Schema.
+// sameText is a type with the name and the JSON Schema of float.
 func sameText(t *testing.T) *schema.Schema {
 	type float struct {
 		N float64 `json:"n"`
@@ -113,7 +113,7 @@ func sameText(t *testing.T) *schema.Schema {
 	return schemaOf[float](t)
 }
 
-// tools are tools of those names, whose arguments are of type T.
+// tools makes tools with those names and arguments of type T.
 func tools[T any](t *testing.T, names ...string) *tool.Set {
 	t.Helper()
 	var all []*tool.Tool
@@ -125,7 +125,7 @@ func tools[T any](t *testing.T, names ...string) *tool.Set {
 	return set
 }
 
-// A worker that lacks what the run began with begins nothing, and another one takes the call.
+// A worker that lacks something of the run begins nothing, and another one takes the call.
 func TestAWorkerThatLacksAToolIsRefused(t *testing.T) {
 	type args struct {
 		Text string `json:"text"`

@@ -68,7 +68,7 @@ func (b *bench) run() (loop.Result, error) {
 	return out.v.result()
 }
 
-// query asks the workflow something.
+// query queries the workflow.
 func query[T any](b *bench, name string) T {
 	b.t.Helper()
 	v, err := b.QueryWorkflow(name)
@@ -133,7 +133,7 @@ func TestARunThatEndsWell(t *testing.T) {
 	assert.Equal(t, `<a> & b`, r.Transcript[2].Text)
 }
 
-// The errors are of the same Go types as in process, whoever returned them.
+// Errors have the same Go types as in process, whoever returned them.
 func TestErrorsComeBackAsTheyWere(t *testing.T) {
 	provider := &fault.ProviderError{Class: fault.Auth, Provider: "example", StatusCode: 401, Message: "bad key"}
 	b := newBench(t, Worker{Model: looptest.NewModel(looptest.Fail(fmt.Errorf("asking: %w", provider)))}, loop.Config{})
@@ -173,7 +173,7 @@ func TestErrorsComeBackAsTheyWere(t *testing.T) {
 	assert.Equal(t, "limit", errs[0].Reducer)
 }
 
-// What is too large is found before it is sent, and named with its size.
+// Too large data is found before it is sent, and named with its size.
 func TestWhatIsTooLargeIsNamed(t *testing.T) {
 	large := strings.Repeat("x", 5000)
 	for name, tt := range map[string]struct {
@@ -225,7 +225,7 @@ func TestAClaimCheckCarriesWhatIsLarge(t *testing.T) {
 	require.ErrorContains(t, c.FromPayload(sent, &back), "does not match its name")
 }
 
-// With a store, each model call carries only what was said since the one before it.
+// With a store, each model call carries only the new messages.
 func TestConversationsGoByReference(t *testing.T) {
 	model := looptest.NewModel(call("c1", `{"text":"a"}`), call("c2", `{"text":"b"}`), call("c3", `{"text":"c"}`), looptest.Say("Done."))
 	b := newBench(t, Worker{Model: model, Tools: echo(t, say), Store: &memory{}}, loop.Config{})
@@ -259,7 +259,7 @@ func TestConversationsGoByReference(t *testing.T) {
 
 func lastKey(s *transcripts) string { return s.order[len(s.order)-1] }
 
-// A history that has grown long is left between two turns, and nothing of the run shows it.
+// A long history ends between two turns, and the run does not change.
 func TestARunGoesOnInANewHistory(t *testing.T) {
 	turns := []looptest.Turn{call("c1", `{"text":1}`), call("c2", `{"text":"b"}`), looptest.Fail(&fault.ProviderError{Class: fault.Overloaded}), looptest.Say("Done.")}
 	var once, parts []string
@@ -296,7 +296,7 @@ func TestARunGoesOnInANewHistory(t *testing.T) {
 	assert.Len(t, got.Attempts, len(want.Attempts))
 }
 
-// traced is a worker whose runs write down their canonical traces.
+// traced is a worker that records canonical traces of its runs.
 func traced(t *testing.T, turns []looptest.Turn, lines *[]string) Worker {
 	said := 0
 	w := Worker{Model: looptest.NewModel(turns...), Tools: echo(t, say)}
@@ -308,7 +308,7 @@ func traced(t *testing.T, turns []looptest.Turn, lines *[]string) Worker {
 	return w
 }
 
-// A worker that died over every call is a timeout, for the policy to decide on; the call may have been paid for.
+// If every worker of a call dies, it is a timeout for the policy, and may have been paid for.
 func TestACallWithoutAnOutcomeIsATimeout(t *testing.T) {
 	b := newBench(t, Worker{Model: looptest.NewModel(), Deaths: 1}, loop.Config{})
 	tries := 0
@@ -326,7 +326,7 @@ func TestACallWithoutAnOutcomeIsATimeout(t *testing.T) {
 	assert.Equal(t, 1, query[Status](b, QueryStatus).MaybePaid)
 }
 
-// A call that the engine began again is no attempt, and counted as one that may have been paid for.
+// A repeated call is no attempt. It counts as one that may have been paid for.
 func TestACallThatWasBegunAgainIsNoAttempt(t *testing.T) {
 	b := newBench(t, Worker{Model: looptest.NewModel()}, loop.Config{})
 	b.OnActivity(b.agent.named("model"), anything, anything).Return(func(context.Context, wire[modelCall]) (wire[modelResult], error) {
@@ -338,7 +338,7 @@ func TestACallThatWasBegunAgainIsNoAttempt(t *testing.T) {
 	assert.Equal(t, 1, query[Status](b, QueryStatus).MaybePaid)
 }
 
-// A model that ignores its context does not hold its activity.
+// A model that ignores its context does not block its activity.
 func TestAModelThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 	released, asked := make(chan struct{}), looptest.NewModel(looptest.Say("Here."))
 	defer close(released)
@@ -399,7 +399,7 @@ func TestQueriesAndUpdates(t *testing.T) {
 	assert.True(t, status.Outcome.OK)
 }
 
-// The reducers of a workflow hear of failures before the next prompt, and of the end, also of a slow worker.
+// The reducers of a workflow, slow or not, get failures before the next prompt, and the end.
 func TestReducersHearOfFailuresAndTheEnd(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		var heard []string

@@ -23,7 +23,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// failing is a run that ends with an error. Its parts are made anew for each way to make it.
+// failing is a run that ends with an error. Its parts are made again for each execution.
 type failing struct {
 	script  []looptest.Turn
 	model   func() loop.Model
@@ -36,9 +36,9 @@ type failing struct {
 	output  string
 	consult []fault.Class
 	set     func(*policy.Set)
-	// differs is set where the text names what would be right, which is another thing there.
+	// differs is set if the text names the remedy, which differs there.
 	differs bool
-	// contained is set where a panic is the user's in process, and an error there.
+	// contained is set if a panic reaches the user in process, but is an error there.
 	contained bool
 }
 
@@ -74,7 +74,7 @@ func (c failing) worker(t *testing.T) Worker {
 	return w
 }
 
-// inProcess makes the run by loop.Run.
+// inProcess executes loop.Run.
 func (c failing) inProcess(t *testing.T) (err error) {
 	w, cfg := c.worker(t), c.config(t)
 	cfg.Tools = w.Tools
@@ -115,7 +115,7 @@ func fails(errs ...error) (all []looptest.Turn) {
 	return all
 }
 
-// refusing is a session whose reducer refuses the results of those numbers, from 1 on.
+// refusing is a session whose reducer refuses the results with those numbers, counted from 1.
 func refusesSome(which ...int) session.Config {
 	n := 0
 	return settling(func() (reducer.Change[string], error) {
@@ -290,7 +290,7 @@ func failingRuns() map[string]failing {
 	}
 }
 
-// A run that fails fails with the same words on Temporal as in process, for the same reason.
+// A failed run has the same error text on Temporal as in process, and the same reason.
 func TestErrorsReadAsInProcess(t *testing.T) {
 	for name, c := range failingRuns() {
 		t.Run(name, func(t *testing.T) {
@@ -317,7 +317,7 @@ func TestErrorsReadAsInProcess(t *testing.T) {
 	}
 }
 
-// So does a single action.
+// The same holds for a single action.
 func TestErrorsOfActionsReadAsInProcess(t *testing.T) {
 	for name, err := range map[string]error{
 		"plain": errors.New("boom"), "provider": errAuth, "overloaded": errOverloaded, "wrapped": fmt.Errorf("paying: %w", errAuth),
@@ -341,7 +341,7 @@ func TestErrorsOfActionsReadAsInProcess(t *testing.T) {
 	}
 }
 
-// A run that is cancelled says the same on Temporal as in process.
+// A cancelled run has the same error on Temporal as in process.
 func TestACancelledRunReadsAsInProcess(t *testing.T) {
 	s, err := session.New(session.Config{ID: "order-42"})
 	require.NoError(t, err)

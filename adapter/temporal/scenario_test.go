@@ -25,7 +25,7 @@ import (
 
 const stories = "../../testdata/scenarios"
 
-// Every story of the repo takes the same decisions, asks for the same delays and makes the same prompts in a workflow.
+// Every story of the repo has the same decisions, requested delays and prompts in a workflow.
 func TestScenariosComeOutTheSame(t *testing.T) {
 	runs := 0
 	scenario.Run(t, stories, scenario.Telling(func(t *testing.T, sessions []scenario.Told) {
@@ -36,7 +36,8 @@ func TestScenariosComeOutTheSame(t *testing.T) {
 	require.Greater(t, runs, 80)
 }
 
-// playTold plays the runs of a session one after the other, as loop.Run does: each begins in the session that the one before it left.
+// playTold plays the runs of a session in order, as loop.Run does: each begins with the session of the one
+// before.
 func playTold(t *testing.T, told scenario.Told) (runs int) {
 	t.Helper()
 	var snapshot []byte
@@ -65,13 +66,13 @@ func playTold(t *testing.T, told scenario.Told) (runs int) {
 	return runs
 }
 
-// play is one run of a story in a workflow: models, tools and people do what the story says, when it says so.
+// play executes one run of a story in a workflow. Models, tools and people follow the story.
 type play struct {
 	t       *testing.T
 	told    scenario.Told
 	steps   []scenario.Step
 	session []byte
-	// messages are what was said before, and the prompt.
+	// messages are the earlier conversation and the prompt.
 	messages []message.Message
 	env      *testsuite.TestWorkflowEnvironment
 
@@ -85,7 +86,7 @@ type play struct {
 	lastSaid int
 }
 
-// machineConfig is what the workflow is started under.
+// machineConfig is the config of the workflow.
 func (p *play) machineConfig() machine.Config {
 	m := *p.steps[0].State.Config
 	m.Behaviours, m.Planner, m.UserPrompt = nil, false, false
@@ -104,7 +105,7 @@ func (p *play) order() order {
 	return in
 }
 
-// worker is made of the actors of the story.
+// worker has the actors of the story.
 func (p *play) worker() Worker {
 	w := Worker{Model: loop.ModelFunc(p.reply), Session: p.told.Session, hooks: hooks{step: p.record}, Parallel: 3, Heartbeat: time.Minute}
 	w.Models = map[string]loop.Model{}
@@ -171,7 +172,7 @@ func (p *play) run() {
 	p.checkReport()
 }
 
-// reference is the trace of the run in process; the steps are those of that run from then on.
+// reference is the trace of the run in process, with its steps.
 func (p *play) reference() []string {
 	cfg := *p.steps[0].State.Config
 	st := machine.State{}
@@ -204,7 +205,7 @@ func (p *play) line(ev machine.Event, effects []machine.Effect, st machine.State
 	return string(line)
 }
 
-// checkReport holds the workflow's result to what loop.Run returns.
+// checkReport compares the workflow's result with that of loop.Run.
 func (p *play) checkReport() {
 	last := p.steps[len(p.steps)-1]
 	if last.State.Phase != machine.Stopped {
@@ -237,7 +238,7 @@ func (p *play) checkReport() {
 	}
 }
 
-// record is told of every step of the workflow. What comes after the end of the story is not looked at.
+// record gets every step of the workflow. It ignores what comes after the end of the story.
 func (p *play) record(ev machine.Event, effects []machine.Effect, st machine.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

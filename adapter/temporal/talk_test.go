@@ -25,7 +25,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// until asks again until it is so, or the test's time is over.
+// until asks again until the answer is yes, or the test's time is over.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(50 * time.Millisecond)
@@ -41,8 +41,8 @@ func until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// A run on a real server is watched and talked to: a tool reports progress and is cancelled, events are dispatched, the policy is
-// adjusted, and a person plans.
+// A run on a real server is watched and changed: a tool reports progress and is cancelled, events are
+// dispatched, the policy is adjusted, and a person plans.
 func TestARunIsTalkedTo(t *testing.T) {
 	c := newServer(t).dial()
 	notes := session.LogSlice[string]("notes")
@@ -123,7 +123,8 @@ func TestARunIsTalkedTo(t *testing.T) {
 	require.NoError(t, temporal.Export{}.Replay(histories))
 }
 
-// A run that is cancelled says so, as one in process whose context ends: by the engine, and by an update, which has its answer.
+// A cancelled run reports it like a run in process whose context ends: cancelled by Temporal, and by an
+// update, which gets its answer.
 func TestARunIsCancelled(t *testing.T) {
 	c := newServer(t).dial()
 	asked := make(chan struct{})

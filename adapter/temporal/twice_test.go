@@ -20,7 +20,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// declared is a set of the tool echo, declared so.
+// declared is a set with the tool echo and this declaration.
 func declared(t *testing.T, do func() (string, error), opts ...tool.Option) *tool.Set {
 	t.Helper()
 	set, err := tool.NewSet(tool.New("echo", "Says it.", func(context.Context, struct {
@@ -32,8 +32,8 @@ func declared(t *testing.T, do func() (string, error), opts ...tool.Option) *too
 	return set
 }
 
-// A call that lost its worker is begun again only where the tool is declared read-only or idempotent. Of any other the model is told that
-// its effect may have happened, and the run goes on.
+// A call that lost its worker is repeated only if the tool is declared read-only or idempotent. Otherwise
+// the model reads that it may have had an effect, and the run continues.
 func TestACallThatLostItsWorkerIsNotMadeTwice(t *testing.T) {
 	for name, tt := range map[string]struct {
 		opts   []tool.Option
@@ -74,7 +74,7 @@ func TestACallThatLostItsWorkerIsNotMadeTwice(t *testing.T) {
 	}
 }
 
-// A worker whose tool is no longer declared so does not begin the call again.
+// A worker whose tool is no longer declared in this way does not repeat the call.
 func TestADeclarationThatIsGoneIsNotTrusted(t *testing.T) {
 	runs, begins := 0, 0
 	b := newBench(t, Worker{Model: one(), Tools: declared(t, func() (string, error) { return "done", nil }, tool.Idempotent())}, loop.Config{})
@@ -93,7 +93,7 @@ func TestADeclarationThatIsGoneIsNotTrusted(t *testing.T) {
 	assert.Equal(t, 2, begins)
 }
 
-// A tool's typed wish for another try crosses as data; words in an error ask for nothing.
+// A tool's typed request for another attempt is sent as data. The text of an error requests nothing.
 func TestATryLaterCrosses(t *testing.T) {
 	runs := 0
 	b := newBench(t, Worker{Model: one(), Tools: declared(t, func() (string, error) {
@@ -117,7 +117,8 @@ func TestATryLaterCrosses(t *testing.T) {
 	assert.Equal(t, 1, runs)
 }
 
-// Where one call at a time is run, none begins before the outcome of the one before it has entered: it may end the run.
+// With one call at a time, none begins before the outcome of the previous one is recorded, because that may
+// end the run.
 func TestNoCallBeginsOnceTheRunHasEnded(t *testing.T) {
 	set := policy.DefaultSet()
 	set.Global.OnReducerError = policy.StopRun
@@ -139,7 +140,8 @@ func TestNoCallBeginsOnceTheRunHasEnded(t *testing.T) {
 	assert.Equal(t, 1, begins)
 }
 
-// A try of an action that lost its worker is not made again: its caller is told that its effect may have happened.
+// An attempt of an action that lost its worker is not repeated. Its caller reads that it may have had an
+// effect.
 func TestATryThatLostItsWorkerIsNotMadeTwice(t *testing.T) {
 	begins := 0
 	b := newBench(t, Worker{Try: func(context.Context, Try) (message.Usage, error) { return message.Usage{}, nil }}, loop.Config{})

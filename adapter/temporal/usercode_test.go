@@ -22,7 +22,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// A planner of the worker sees the error behind the failure, and its limits.
+// A planner of the worker gets the error behind the failure, with its rate limits.
 func TestAPlannerIsAskedInTheWorker(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		var asked planner.Question
@@ -92,7 +92,7 @@ func TestWhatUserCodeDoesWrongEndsTheRunWithItsError(t *testing.T) {
 	}
 }
 
-// A second run of a session begins in what the first one left.
+// A second run of a session begins with the session of the first one.
 func TestASessionGoesOnInAnotherRun(t *testing.T) {
 	cfg := loop.Config{}
 	b := newBench(t, Worker{Model: looptest.NewModel(looptest.Say("One."))}, cfg)

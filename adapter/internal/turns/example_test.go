@@ -11,7 +11,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// A runtime that calls the model and runs the tools itself: the first call's arguments are wrong, the second one is made.
+// A runtime calls the model and runs the tools itself. The first call has wrong arguments; the second one
+// runs.
 func Example() {
 	ctx := context.Background()
 	s, err := session.New(session.Config{ID: "order-42"})

@@ -18,7 +18,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// add is a reply of n calls. Every second one has bad arguments and is not run.
+// add is a reply of n calls. Every second one has bad arguments and does not run.
 func add(n int) message.Reply {
 	var reply message.Reply
 	for i := range n {
@@ -31,8 +31,8 @@ func add(n int) message.Reply {
 	return reply
 }
 
-// runCalls drives a run through one reply, without a bound on calls. The tool's result is its arguments. It returns how
-// many calls were run, and how many were refused.
+// runCalls drives a run through one reply without a bound on calls. The tool returns its arguments. It
+// returns the numbers of executed and refused calls.
 func runCalls(t testing.TB, reply message.Reply) (ran, refused int) {
 	ctx, free := t.Context(), policy.Unlimited
 	set := policy.DefaultSet()
@@ -75,7 +75,7 @@ func TestEachOfManyCallsIsRunOrRefused(t *testing.T) {
 	assert.Equal(t, 20, refused)
 }
 
-// Four times as many calls in a reply take four times the memory, and not sixteen times.
+// Four times as many calls in a reply need four times the memory, not sixteen times.
 func TestManyCallsTakeMemoryInProportion(t *testing.T) {
 	taken := func(n int) float64 {
 		reply := add(n)
@@ -89,7 +89,7 @@ func TestManyCallsTakeMemoryInProportion(t *testing.T) {
 	assert.Less(t, taken(2000)/taken(500), 6.0, "4 times as many calls")
 }
 
-// BenchmarkManyCalls is a reply of so many calls. Twice as many cost twice as much: look at ns/call.
+// BenchmarkManyCalls runs a reply of many calls. Twice as many cost twice as much: compare ns/call.
 func BenchmarkManyCalls(b *testing.B) {
 	for _, n := range []int{2000, 4000, 8000, 16000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

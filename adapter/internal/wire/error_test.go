@@ -29,7 +29,7 @@ func TestErrorsAreReadInTheFormsOfAllProviders(t *testing.T) {
 		`{"object":"error","message":"m","type":"BadRequestError","code":400}`:                    {Code: "BadRequestError", Sentence: "m", Status: 400},
 		`{"type":"response.failed","response":{"error":{"code":"server_error","message":"m"}}}`:   {Code: "server_error", Sentence: "m"},
 		`{"detail":"no such model"}`:                                                              {Sentence: "no such model"},
-		// What is no error, or nothing that can be read.
+		// Bodies that are no error or cannot be read.
 		`{"error":{},"choices":"x","response":7,"message":{"role":"user"}}`: {},
 		`{"error":{"code":"two words","message":7}}`:                        {},
 		`"text"`: {}, `[]`: {}, `<html>`: {}, ``: {},
@@ -110,7 +110,7 @@ type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
-// Whoever watches a request is told of its response.
+// The watcher of a request gets its response.
 func TestAWatchedRequestTellsOfItsResponse(t *testing.T) {
 	var seen []ratelimit.Response
 	ctx := ratelimit.Watch(t.Context(), func(r ratelimit.Response) { seen = append(seen, r) })

@@ -24,7 +24,7 @@ import (
 
 func said(messages ...message.Message) []message.Message { return messages }
 
-// show is one exchange on a line.
+// show is one exchange in a line.
 func show(e wire.Exchange) string {
 	var b strings.Builder
 	b.WriteString(e.Model.Text)

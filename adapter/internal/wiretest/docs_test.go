@@ -23,10 +23,10 @@ const (
 	wireDoc = repo + "docs/wire.md"
 )
 
-// shown is a place in the page that shows a part of a golden file: file, section, and the member of its body.
+// shown is a place in the page that shows part of a golden file: file, section, and member of its body.
 var shown = regexp.MustCompile(`(?s)<!-- golden (\S+) (\S+) (\S+) -->\n.*?<!-- end -->\n`)
 
-// What the page shows is what the adapters send.
+// The page shows what the adapters send.
 func TestThePageShowsWhatIsSent(t *testing.T) {
 	page, err := os.ReadFile(wireDoc)
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestThePageShowsWhatIsSent(t *testing.T) {
 	}
 }
 
-// stories are those that every adapter tells, by their paths in the repo.
+// stories are the stories of every adapter, by their paths in the repo.
 func stories(t *testing.T) (all []string) {
 	t.Helper()
 	for _, pattern := range []string{"adapter/*/testdata/story/two_bookings.txtar", "adapter/*/testdata/*/story/two_bookings.txtar"} {
@@ -61,7 +61,7 @@ func stories(t *testing.T) (all []string) {
 	return all
 }
 
-// partOf is a member of a section's JSON body, from the first call on where it is a conversation.
+// partOf is a member of a section's JSON body. If it is a conversation, it begins with the first call.
 func partOf(t *testing.T, path, section, name string) string {
 	t.Helper()
 	archive, err := txtar.ParseFile(path)
@@ -89,10 +89,10 @@ func isNotPrompt(item json.RawMessage) bool {
 	return o.Text("role") != "system" && o.Text("role") != "user"
 }
 
-// width is how long a line of JSON may be before it is broken, in bytes.
+// width is the length in bytes above which a line of JSON is broken.
 const width = 110
 
-// fold writes JSON with as few lines as fit.
+// fold writes JSON on as few lines as fit.
 func fold(raw json.RawMessage, indent string) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) == nil && len(indent)+b.Len() <= width {

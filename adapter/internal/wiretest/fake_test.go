@@ -15,8 +15,8 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// fake is an adapter to a provider whose wire form is retake's own: a reply as JSON, or a stream of lines, each a delta or
-// the reply.
+// fake is an adapter to a provider with retake's own wire form: a reply as JSON, or a stream of lines with
+// deltas and the reply.
 type fake struct {
 	url    string
 	client *http.Client

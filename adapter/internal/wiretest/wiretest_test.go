@@ -23,7 +23,7 @@ var looptestEpoch = looptest.Epoch
 
 func TestWire(t *testing.T) { Run(t, "testdata/wire", fakeAdapter()) }
 
-// The snapshot that all adapters are held to is written here alone.
+// Only this test writes the snapshot that all adapters are compared with.
 func TestStory(t *testing.T) {
 	got := runStory(t, "testdata/story/two_bookings.txtar", fakeAdapter())
 	if Rewriting() {
@@ -133,7 +133,7 @@ func (r *recorder) run(f func()) {
 
 const good = "200 OK\n\n" + `{"Reply": {"text": "Hello."}}` + "\n"
 
-// What the kit is there to find, it finds.
+// The kit finds these mistakes.
 func TestFaultsOfAdaptersAreFound(t *testing.T) {
 	reply := message.Reply{Text: "Hello.", Usage: message.Usage{APICalls: 1}}
 	twins := message.Reply{Calls: []message.Call{{ID: "c1", Name: "a"}, {ID: "c1", Name: "b"}, {Name: "c"}}, Usage: message.Usage{APICalls: 1}}
@@ -163,7 +163,7 @@ func TestFaultsOfAdaptersAreFound(t *testing.T) {
 	}
 }
 
-// bound gives a model function its server by the request's context.
+// bound gives a model function its server through the request's context.
 type bound struct {
 	model loop.ModelFunc
 	s     *Server
