@@ -1,8 +1,10 @@
 package extract
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // assignment is an object that code assigns to a variable.
@@ -15,19 +17,21 @@ type assignment struct {
 	repairs    []Repair
 }
 
+// The text before and after an object that a line assigns to a variable, without indentation.
+var (
+	assigns  = regexp.MustCompile(`^(?:const )?(?:let )?(?:var )?([A-Za-z_[:^ascii:]][\w[:^ascii:]]*) *= *$`)
+	endsLine = regexp.MustCompile(`^;?[ \t\r]*(?:\n|$|#|//)`)
+)
+
 // assign keeps object n if its line assigns only this object to a variable: name = {…}.
 func (s *scanner) assign(p *parse, n int) {
-	if n == 0 || p.fault != nil || p.nodes[n].kind != object || !endsLine(s.text[p.nodes[n].end:]) {
+	if n == 0 || p.fault != nil || p.nodes[n].kind != object || !endsLine.MatchString(s.text[p.nodes[n].end:]) {
 		return
 	}
 	line, indent := lineBefore(s.text, p.nodes[n].start)
-	name, equals := strings.CutSuffix(strings.TrimRight(line, " "), "=")
-	for _, word := range [...]string{"const ", "let ", "var "} {
-		name = strings.TrimPrefix(name, word)
-	}
-	if name = strings.TrimRight(name, " "); equals && isIdentifier(name) {
+	if m := assigns.FindStringSubmatch(line); m != nil {
 		repairs := slices.Clone(p.repairs)
-		s.assigned = &assignment{name, indent, p.nodes[n].start, p.nodes[n].end, p.json(n), repairs}
+		s.assigned = &assignment{m[1], indent, p.nodes[n].start, p.nodes[n].end, p.json(n), repairs}
 	}
 }
 
@@ -46,23 +50,6 @@ func lineBefore(text string, pos int) (line string, indent int) {
 	return line, len(window) - start - len(line)
 }
 
-// endsLine reports whether the rest of the line is empty, except for a semicolon and a comment.
-func endsLine(rest string) bool {
-	rest = strings.TrimLeft(strings.TrimPrefix(rest, ";"), " \t\r")
-	return rest == "" || rest[0] == '\n' || isComment(rest)
-}
-
-func isComment(code string) bool { return code[0] == '#' || strings.HasPrefix(code, "//") }
-
-func isIdentifier(name string) bool {
-	for i := range len(name) {
-		if !isNameByte(name[i]) {
-			return false
-		}
-	}
-	return name != "" && isNameStart(name[0])
-}
-
 // assignedTo reads f(v) and f(**v). The latest assignment of an object must be that of v, in the same block
 // or one around it, and v must not be used in between.
 func (s *scanner) assignedTo(start, end int) bool {
@@ -77,7 +64,9 @@ func (s *scanner) assignedTo(start, end int) bool {
 	s.assigned = nil
 	line, indent := lineBefore(s.text, start)
 	commented := strings.Contains(line, "#") || strings.Contains(line, "//")
-	if mentions(s.text[v.end:start], v.name) || indent < v.indent || commented {
+	isBetween := func(r rune) bool { return r < utf8.RuneSelf && !isNameByte(byte(r)) }
+	used := slices.Contains(strings.FieldsFunc(s.text[v.end:start], isBetween), v.name)
+	if used || indent < v.indent || commented {
 		return false
 	}
 	p := parse{reader: &s.reader, names: s.names}
@@ -89,16 +78,4 @@ func (s *scanner) assignedTo(start, end int) bool {
 	p.calls = append(p.calls, c)
 	s.take(&p, start)
 	return true
-}
-
-// mentions reports whether code uses a name.
-func mentions(code, name string) bool {
-	for i := strings.Index(code, name); i >= 0; i = strings.Index(code, name) {
-		after := code[i+len(name):]
-		if (i == 0 || !isNameByte(code[i-1])) && (after == "" || !isNameByte(after[0])) {
-			return true
-		}
-		code = after
-	}
-	return false
 }

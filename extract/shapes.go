@@ -163,12 +163,7 @@ func (p *parse) quoted(n int) bool {
 
 // escapesQuotes reports whether every backslash in text precedes a quote.
 func escapesQuotes(text string) bool {
-	for i := strings.IndexByte(text, '\\'); i >= 0; i = strings.IndexByte(text, '\\') {
-		if text = text[i+1:]; text == "" || text[0] != '"' && text[0] != '\'' {
-			return false
-		}
-	}
-	return true
+	return strings.Count(text, `\`) == strings.Count(text, `\"`)+strings.Count(text, `\'`)
 }
 
 // python reads f(a=1) and f({…}).
