@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -69,29 +70,15 @@ func (p *parse) isCallOf(n int, tool string) bool {
 	return known && name == tool
 }
 
-// argumentLabels may be between a name and its arguments.
-var argumentLabels = [...]string{"Action Input", "Arguments", "Parameters", "Input", "Args", "✿ARGS✿"}
+// argumentLead may be between a name and its arguments: closing marks, a colon with the call's number, and a
+// label.
+var argumentLead = regexp.MustCompile("^[`*]*[ \t\r\n]*(?::[0-9]*[ \t\r\n]*)?" +
+	"(?:(?:Action Input|Arguments|Parameters|Input|Args|✿ARGS✿):[ \t\r\n]*)?")
 
 // argumentsAfter is the offset of the arguments after a name that ends at pos; -1 if there are none. Between
-// them may be closing marks, a colon with the call's number, a label, control tokens and a fence.
+// them may be the argumentLead, control tokens and a fence.
 func argumentsAfter(text string, pos int) int {
-	for pos < len(text) && (text[pos] == '`' || text[pos] == '*') {
-		pos++
-	}
-	pos = skipSpace(text, pos)
-	if pos < len(text) && text[pos] == ':' {
-		for pos++; pos < len(text) && isDigit(text[pos]); {
-			pos++
-		}
-		pos = skipSpace(text, pos)
-	}
-	for _, label := range argumentLabels {
-		if rest, ok := strings.CutPrefix(text[pos:], label+":"); ok {
-			pos = skipSpace(text, len(text)-len(rest))
-			break
-		}
-	}
-	pos = skipMarks(text, pos)
+	pos = skipMarks(text, pos+len(argumentLead.FindString(text[pos:])))
 	if pos < len(text) && text[pos] == '{' {
 		return pos
 	}
