@@ -227,6 +227,7 @@ func TestRuns(t *testing.T) {
 		{"tool_response_is_no_call", `<tool_response>{"name": "add", "content": {"sum": 2}}</tool_response>`, ``},
 		{"extra_bracket", `[add(a=1)])`, `add {"a":1} python_call`},
 		{"bracket_too_many_before_the_name", `<tool_call>{"arguments": {"a": 1}}, "name": "add"}</tool_call>`, `add !syntax tool_tag`},
+		{"name_after_a_stray_one", `<tool_call>{"arguments": {"a""name": : 1}, "name": "add"}</tool_call>`, `add !syntax tool_tag`},
 		{"nameless_before_a_call", `<tool_call>{"a": 1}{"name": "add", "arguments": {"a": 1}}</tool_call>`, "? !syntax tool_tag\nadd {\"a\":1} tool_tag"},
 		{"bracket_too_many", "<tool_call>{\"name\": \"add\", \"arguments\": {\"a\": 1}}}</tool_call><tool_call>{\"name\": \"play\", \"arguments\": {}}</tool_call>",
 			"add {\"a\":1} tool_tag\nplay {} tool_tag"},

@@ -1,6 +1,9 @@
 package extract
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Calls returns the first run of calls in text, in order. A run is a series of calls with only space, commas,
 // semicolons, tags and fences between them. A call that repeats another of the run is left out. A [Broken]
@@ -187,6 +190,9 @@ func (s *scanner) literal() bool {
 	return true
 }
 
+// toolName is a member with the name of a tool.
+var toolName = regexp.MustCompile(`["']name["']\s*:\s*(?:"([^"]*)|'([^']*))`)
+
 // nameless is a call whose name was not read. If a closing tag bounds it, the name is searched for after the
 // place at which reading stopped, so that the feedback is about the right tool. After a complete object only
 // the text up to the next object or tag is searched.
@@ -201,17 +207,9 @@ func (s *scanner) nameless(start, stop int, whole bool) Call {
 	if end == len(s.text) {
 		return c
 	}
-	for _, quote := range [...]string{`"`, "'"} {
-		_, rest, ok := strings.Cut(s.text[stop:end], quote+"name"+quote)
-		rest, colon := strings.CutPrefix(strings.TrimSpace(rest), ":")
-		rest = strings.TrimSpace(rest)
-		if !ok || !colon || len(rest) < 2 || rest[0] != '"' && rest[0] != '\'' {
-			continue
-		}
-		written, _, _ := strings.Cut(rest[1:], rest[:1])
-		if name, _, known := s.names.lookup(written); known {
+	if m := toolName.FindStringSubmatch(s.text[stop:end]); m != nil {
+		if name, _, known := s.names.lookup(m[1] + m[2]); known {
 			c.Name, c.Known = name, true
-			return c
 		}
 	}
 	return c
