@@ -106,7 +106,8 @@ func (r *counterfactualRun) wake(o *occurrence) {
 		switch {
 		case r.asked.Kind == machine.WaitUntil:
 			r.step(Event{Kind: machine.Woke, At: r.asked.Wait.Until}, nil)
-		case r.asked.Kind == machine.Reduce && (o.ev.Kind != machine.ReducersRan || len(o.ev.Reductions) != len(r.st.Notices)):
+		case r.asked.Kind == machine.Reduce &&
+			(o.ev.Kind != machine.ReducersRan || len(o.ev.Reductions) != len(r.st.Notices)):
 			r.step(Event{Kind: machine.ReducersRan, At: r.askedAt,
 				Reductions: make([]machine.Reduced, len(r.st.Notices))}, nil)
 		default:

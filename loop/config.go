@@ -196,7 +196,9 @@ const DefaultParallel = 4
 
 // PromptFunc makes the prompt of a model call from the session and the positions of its actions: a system
 // prompt, and messages to append. Its result is recorded, and a replay does not call it.
-type PromptFunc func(ctx context.Context, view session.State, at []machine.Position) (system string, add []message.Message, err error)
+type PromptFunc func(
+	ctx context.Context, view session.State, at []machine.Position,
+) (system string, add []message.Message, err error)
 
 // WithClock sets the clock for waits and times; the default is the machine's clock. Tests use a
 // [github.com/retake-go/retake/looptest.Clock].

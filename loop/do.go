@@ -177,7 +177,10 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 // Do uses the options [WithClock] and [WithObserver] and, with a session, [WithJournal] and [WithAdjust].
 // Without a session, observers are told about failed tries, retries and exhaustion, but not about success and
 // cancellation.
-func Do[T any](ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error), opts ...Option) (T, error) {
+func Do[T any](
+	ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error),
+	opts ...Option,
+) (T, error) {
 	var none T
 	if a == nil {
 		return none, errNoAction

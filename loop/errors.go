@@ -62,7 +62,8 @@ func (e *RetryExhaustedError) Error() string {
 	}
 	named := e.Reason == policy.NotRetryable
 	if cause := e.typed(); cause != nil && len(e.Failure.Issues) > 0 {
-		if c := e.Failure.Class; !named && c != fault.ToolValidation && c != fault.StructuredOutput { // which the error itself does not say
+		// The error itself names the classes of invalid arguments and answers.
+		if c := e.Failure.Class; !named && c != fault.ToolValidation && c != fault.StructuredOutput {
 			text += ": " + string(c)
 		}
 		text += ": " + cause.Error()

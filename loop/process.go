@@ -133,7 +133,8 @@ func (p *process) advance(now time.Time) machine.EffectKind {
 		switch {
 		case p.ctx.Err() != nil:
 			p.fed(p.cancel())
-		case p.asked.Kind == machine.WaitUntil && p.asked.Wait.Until.After(now) && p.asked.Wait.Until.After(p.now()):
+		case p.asked.Kind == machine.WaitUntil && p.asked.Wait.Until.After(now) &&
+			p.asked.Wait.Until.After(p.now()):
 			return machine.WaitUntil
 		case p.until != nil && p.until.Err() != nil:
 			return leftToResume
@@ -304,8 +305,8 @@ func (p *process) bounded(ctx context.Context) (context.Context, func()) {
 func (p *process) request(ctx context.Context, model Model, m *machine.ModelCall) (message.Reply, error) {
 	p.said = append(p.said, p.runner.st.TranscriptFrom(len(p.said))...)
 	req := Request{
-		System: m.System, Messages: slices.Clip(p.said), Tools: p.runner.cfg.Tools.All(), Output: p.runner.cfg.Output,
-		Model: m.Model, At: m.At,
+		System: m.System, Messages: slices.Clip(p.said), Tools: p.runner.cfg.Tools.All(),
+		Output: p.runner.cfg.Output, Model: m.Model, At: m.At,
 		Temperature: m.Temperature, ToolChoice: m.ToolChoice, Stop: m.Stop,
 	}
 	limits := engine.LimitsOf(m)

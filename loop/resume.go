@@ -58,7 +58,10 @@ func (p *process) resumeRun() error {
 // own clock: see [Resume]. It also returns the next effect, whose kind is empty if the run has ended. The
 // engine must call [Runner.ToolBegins] before it runs a tool; otherwise a call that was in progress is run
 // twice.
-func ResumeRunner(s *session.Session, cfg Config, record func(machine.Event, []machine.Effect, machine.State), opts ...Option) (*Runner, machine.Effect, error) {
+func ResumeRunner(
+	s *session.Session, cfg Config, record func(machine.Event, []machine.Effect, machine.State),
+	opts ...Option,
+) (*Runner, machine.Effect, error) {
 	o, err := collect(opts)
 	if err != nil {
 		return nil, machine.Effect{}, err

@@ -46,7 +46,10 @@ type Runner struct {
 // does not check ToolChoice against Tools, because an engine that runs the tools itself may know them only
 // later. record, if not nil, is called with every step, in order. The session belongs to the runner until
 // [Runner.Close].
-func NewRunner(s *session.Session, cfg Config, record func(machine.Event, []machine.Effect, machine.State), opts ...Option) (*Runner, error) {
+func NewRunner(
+	s *session.Session, cfg Config, record func(machine.Event, []machine.Effect, machine.State),
+	opts ...Option,
+) (*Runner, error) {
 	o, err := collect(opts)
 	if err != nil {
 		return nil, err
@@ -61,7 +64,10 @@ func NewRunner(s *session.Session, cfg Config, record func(machine.Event, []mach
 // NewActionRunner returns a runner for the tries of one action in s, for engines with their own clock;
 // [Attempts] is built on it. Start asks for the first try; a [machine.Tried] event reports the outcome of a
 // try. The rest is as for [NewRunner].
-func NewActionRunner(s *session.Session, a *Action, record func(machine.Event, []machine.Effect, machine.State), opts ...Option) (*Runner, error) {
+func NewActionRunner(
+	s *session.Session, a *Action, record func(machine.Event, []machine.Effect, machine.State),
+	opts ...Option,
+) (*Runner, error) {
 	o, err := collect(opts)
 	if err != nil {
 		return nil, err
@@ -75,7 +81,10 @@ func NewActionRunner(s *session.Session, a *Action, record func(machine.Event, [
 
 // RunnerAt returns a runner that continues from a state, for engines that keep states themselves. The session
 // is new, or the one of the state; it gets the contents of the state.
-func RunnerAt(s *session.Session, cfg Config, st machine.State, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
+func RunnerAt(
+	s *session.Session, cfg Config, st machine.State,
+	record func(machine.Event, []machine.Effect, machine.State),
+) (*Runner, error) {
 	r := &Runner{cfg: &cfg, s: s, st: st, record: record}
 	if err := r.acquire(); err != nil {
 		return nil, err
@@ -92,7 +101,10 @@ func RunnerAt(s *session.Session, cfg Config, st machine.State, record func(mach
 }
 
 // newRunner returns a runner that has begun.
-func newRunner(s *session.Session, cfg Config, m *machine.Compiled, o *options, record func(machine.Event, []machine.Effect, machine.State)) (*Runner, error) {
+func newRunner(
+	s *session.Session, cfg Config, m *machine.Compiled, o *options,
+	record func(machine.Event, []machine.Effect, machine.State),
+) (*Runner, error) {
 	r := &Runner{cfg: &cfg, s: s, record: record}
 	if err := r.open(m, o, false); err != nil {
 		return nil, err

@@ -174,6 +174,7 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invo
 func (p *process) progress(ctx context.Context, run machine.ToolRun, progress []byte) {
 	at := p.clock.Now().UTC().Round(0)
 	p.note(run, at, progress)
-	p.tell(ctx, observe.Notice{Kind: observe.Progressed, CorrelationID: p.runner.s.ID(), At: at, Action: run.Tool,
-		Progress: progress})
+	p.tell(ctx, observe.Notice{
+		Kind: observe.Progressed, CorrelationID: p.runner.s.ID(), At: at, Action: run.Tool, Progress: progress,
+	})
 }

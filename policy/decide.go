@@ -108,7 +108,8 @@ func usedUp(p *RetryPolicy, pos *Position, f *fault.Failure) (Reason, Detail) {
 
 // tooLong checks whether the wait fits. An empty reason means that it does.
 func tooLong(p *RetryPolicy, pos *Position, f *fault.Failure, delay time.Duration) (Reason, Detail) {
-	if p.MaxRetryAfter != Unlimited && f.RetryAfter > p.MaxRetryAfter { // jitter above the server's wait does not count
+	// Jitter above the server's wait does not count.
+	if p.MaxRetryAfter != Unlimited && f.RetryAfter > p.MaxRetryAfter {
 		return RetryAfterTooLong, Detail{Wait: f.RetryAfter, Room: p.MaxRetryAfter}
 	}
 	if p.MaxTotalDelay != Unlimited && delay > 0 {

@@ -70,7 +70,8 @@ func (d Data) feedbackFor(tool string) *FeedbackView {
 }
 
 // Funcs returns functions that read feedback, for your own text/template. Each call reads the view, which may
-// be nil, anew. They do not fail at a first attempt: feedback is nil (see [FeedbackView]) and lists are empty.
+// be nil, anew. They do not fail at a first attempt: feedback is nil (see [FeedbackView]), and lists are
+// empty.
 //
 //	feedback           the feedback that this attempt answers, or nil
 //	feedbackFor "tool" the same for one tool
@@ -146,9 +147,9 @@ func number(dec *jsontext.Decoder, to *any) error {
 	return err
 }
 
-// FeedbackView is feedback for a template. [feedback.Quote] neutralises all its texts, and its issues are limited. A
-// nil FeedbackView is no feedback, as at the first attempt: it is false in {{if}} and {{with}}, prints as nothing,
-// and all its methods work. It is safe for concurrent reading.
+// FeedbackView is feedback for a template. [feedback.Quote] neutralises all its texts, and its issues are
+// limited. A nil FeedbackView is no feedback, as at the first attempt: it is false in {{if}} and {{with}},
+// prints as nothing, and all its methods work. It is safe for concurrent reading.
 type FeedbackView struct {
 	f   feedback.RetryFeedback
 	lim feedback.Limits

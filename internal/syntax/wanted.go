@@ -125,8 +125,10 @@ func (s *slip) fits(p *place) bool {
 	switch {
 	case s.joined && !p.joined,
 		s.after != "" && !p.follows(s.after), s.notAfter != "" && p.follows(s.notAfter),
-		s.begins != "" && !anyOf(s.begins, p.rest), anyOf(s.notBegins, p.rest), s.then != "" && !anyOf(s.then, p.after),
-		s.starts != nil && !slices.ContainsFunc(s.starts, p.starts), s.words != nil && !slices.Contains(s.words, p.word):
+		s.begins != "" && !anyOf(s.begins, p.rest), anyOf(s.notBegins, p.rest),
+		s.then != "" && !anyOf(s.then, p.after),
+		s.starts != nil && !slices.ContainsFunc(s.starts, p.starts),
+		s.words != nil && !slices.Contains(s.words, p.word):
 		return false
 	}
 	return s.is == nil || s.is(p)

@@ -36,7 +36,10 @@ func Timed[T any](
 //
 // Attempts are recorded in s, on the transport plane; s may be nil. If the agent has an [loop.Action].ID that
 // has ended in the journal, it is not run again: the recorded result or error is returned.
-func Retry[T any](ctx context.Context, s *session.Session, a *Agent, run func(context.Context, loop.Attempt) result.Result[T], opts ...loop.Option) result.Result[T] {
+func Retry[T any](
+	ctx context.Context, s *session.Session, a *Agent,
+	run func(context.Context, loop.Attempt) result.Result[T], opts ...loop.Option,
+) result.Result[T] {
 	if err := a.Validate(); err != nil {
 		return result.Failure[T](fault.Initialization, err.Error())
 	}

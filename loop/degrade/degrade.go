@@ -38,7 +38,9 @@ func PromptOr(f *Fallbacks, prompt loop.PromptFunc, system string) loop.PromptFu
 		system string
 		add    []message.Message
 	}
-	return func(ctx context.Context, view session.State, at []machine.Position) (string, []message.Message, error) {
+	return func(
+		ctx context.Context, view session.State, at []machine.Position,
+	) (string, []message.Message, error) {
 		m := OrElse(ctx, f, HistoryFailed, func(ctx context.Context) (made, error) {
 			system, add, err := prompt(ctx, view, at)
 			return made{system, add}, err
@@ -92,7 +94,10 @@ func (g *guarded) end(ctx context.Context, end func(observe.WorkEnd), e observe.
 
 // Summarize returns the text shortened by summarize. If that fails, it returns the text cut to most bytes,
 // like [Truncate].
-func Summarize(ctx context.Context, f *Fallbacks, text string, most int, summarize func(context.Context, string) (string, error)) string {
+func Summarize(
+	ctx context.Context, f *Fallbacks, text string, most int,
+	summarize func(context.Context, string) (string, error),
+) string {
 	return OrElse(ctx, f, SummaryFailed,
 		func(ctx context.Context) (string, error) { return summarize(ctx, text) },
 		func() string { return Truncate(text, most) })

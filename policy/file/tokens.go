@@ -183,9 +183,9 @@ func nesting(t *token.Token, flow, run int) (newFlow, newRun int) {
 
 func isScalar(t *token.Token) bool {
 	switch t.Type {
-	case token.StringType, token.SingleQuoteType, token.DoubleQuoteType, token.IntegerType, token.BinaryIntegerType,
-		token.OctetIntegerType, token.HexIntegerType, token.FloatType, token.BoolType, token.NullType,
-		token.InfinityType, token.NanType:
+	case token.StringType, token.SingleQuoteType, token.DoubleQuoteType, token.IntegerType,
+		token.BinaryIntegerType, token.OctetIntegerType, token.HexIntegerType, token.FloatType,
+		token.BoolType, token.NullType, token.InfinityType, token.NanType:
 		return true
 	}
 	return false

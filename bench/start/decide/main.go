@@ -26,7 +26,10 @@ func main() {
 	fmt.Println(text, err)
 }
 
-func do(ctx context.Context, p *policy.RetryPolicy, key backoff.Key, try func(context.Context) (string, error)) (string, error) {
+func do(
+	ctx context.Context, p *policy.RetryPolicy, key backoff.Key,
+	try func(context.Context) (string, error),
+) (string, error) {
 	for at := (policy.Position{Attempt: 1, Key: key}); ; at.Attempt++ {
 		text, err := try(ctx)
 		if err == nil {

@@ -21,7 +21,9 @@ func main() {
 	fmt.Println(text, err)
 }
 
-func do(ctx context.Context, attempts int, delay time.Duration, try func(context.Context) (string, error)) (string, error) {
+func do(
+	ctx context.Context, attempts int, delay time.Duration, try func(context.Context) (string, error),
+) (string, error) {
 	var last error
 	for range attempts {
 		text, err := try(ctx)
