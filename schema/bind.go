@@ -94,14 +94,24 @@ func (b *binder) bind(v *value, at *spot, to reflect.Value, around any) {
 	if !b.read(v, at, to, around) {
 		return
 	}
+	for _, r := range at.broken(to, around) {
+		b.report(v, v.pointer(), ruleName(r, at.class), rulePhrase(r, at.class, nil), fault.FromRules)
+	}
+}
+
+// broken lists the rules that a value breaks.
+func (at *spot) broken(v reflect.Value, around any) (rules []rule) {
 	for _, r := range at.rules {
-		if r.omits() && at.isEmpty(to, r) {
-			return
-		}
-		if !r.omits() && !r.holds(to, at.class, around) {
-			b.report(v, v.pointer(), ruleName(r, at.class), rulePhrase(r, at.class, nil), fault.FromRules)
+		switch {
+		case !r.omits():
+			if !r.holds(v, at.class, around) {
+				rules = append(rules, r)
+			}
+		case at.isEmpty(v, r):
+			return rules
 		}
 	}
+	return rules
 }
 
 // read is bind without rules; false where the value cannot be read.
@@ -240,17 +250,11 @@ func (b *binder) readMap(v *value, at *spot, to reflect.Value, around any) {
 		if at.key == nil {
 			continue
 		}
-		for _, r := range at.key.rules {
-			if r.omits() && m.name == "" {
-				break
-			}
-			if !r.omits() && !r.holds(key, classString, around) {
-				wants := clip("a member name that is " + rulePhrase(r, classString, nil))
-				b.add(m, fault.Issue{
-					Pointer: m.pointer(), Rule: ruleName(r, classString), Expected: wants,
-					Source: fault.FromRules,
-				})
-			}
+		for _, r := range at.key.broken(key, around) {
+			wants := clip("a member name that is " + rulePhrase(r, classString, nil))
+			b.add(m, fault.Issue{
+				Pointer: m.pointer(), Rule: ruleName(r, classString), Expected: wants, Source: fault.FromRules,
+			})
 		}
 	}
 }
