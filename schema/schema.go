@@ -35,7 +35,9 @@ func Compile(doc []byte) (*Schema, error) {
 	if issue != nil {
 		return nil, fmt.Errorf("schema: %s", issue)
 	}
-	s := &Schema{text: compact(doc), tree: root.any(), limits: DefaultLimits()}
+	text := jsontext.Value(bytes.Clone(doc))
+	_ = text.Compact() // cannot fail: it was read
+	s := &Schema{text: text, tree: root.any(), limits: DefaultLimits()}
 	for _, keyword := range []string{echoKeyword, noEchoKeyword, secretKeyword} {
 		s.marked = s.marked || isMarked(s.tree, keyword)
 	}
@@ -57,14 +59,6 @@ func (s *Schema) WithLimits(l Limits) (*Schema, error) {
 	c := *s
 	c.limits = l
 	return &c, nil
-}
-
-func compact(doc []byte) []byte {
-	v := jsontext.Value(bytes.Clone(doc))
-	if err := v.Compact(); err != nil {
-		return bytes.Clone(doc)
-	}
-	return v
 }
 
 // HasMember reports whether the schema describes a member of this name, of the value as a whole.
