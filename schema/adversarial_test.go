@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// Schemas and documents that are made to be hard: the verdict is the library's, and work stays in proportion
-// to the document.
+// Hostile schemas and documents: our verdict is that of the library, and the work stays in proportion to the
+// document.
 func TestHardSchemasAndDocuments(t *testing.T) {
 	refused := `{"b":[` + strings.Repeat(`"x",`, 200) + `1]}`
 	for range 60 {
@@ -61,7 +61,7 @@ func TestHardSchemasAndDocuments(t *testing.T) {
 	}
 }
 
-// A schema is for many at once.
+// Many goroutines may use one schema.
 func TestManyAtOnceAreToldTheSame(t *testing.T) {
 	typed, err := schema.ForAnew[order]()
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestManyAtOnceAreToldTheSame(t *testing.T) {
 	all.Wait()
 }
 
-// The strings of a large document stand alone, those of a small one share it; either way they say the same.
+// Strings of a large document are copies, and those of a small one share its memory. Both are equal.
 func TestStringsOfLargeDocuments(t *testing.T) {
 	typed, err := schema.For[map[string]map[string]string]()
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestStringsOfLargeDocuments(t *testing.T) {
 	require.Equal(t, map[string]string{"a\n": "b", "c": "value 7"}, value["key 7"])
 }
 
-// A document may be deeper than canonical JSON.
+// A document may be nested deeper than canonical JSON.
 func TestDocumentsThatAreVeryDeep(t *testing.T) {
 	deep := schema.Limits{MaxBytes: 1 << 20, MaxDepth: 1000}
 	typed, err := schema.For[struct {

@@ -17,7 +17,7 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// contest is one document judged by us and by what one would use instead.
+// contest is one document, checked by us and by what users would write otherwise.
 type contest struct {
 	name        string
 	good        bool
@@ -57,7 +57,7 @@ type mail struct {
 	Urgent  bool     `json:"urgent"`
 }
 
-// contestsOf are a good document of a type and bad ones.
+// contestsOf makes contests of a good document of a type and of bad ones.
 func contestsOf[T any](t testing.TB, name, good string) (all []contest) {
 	typed, err := schema.For[T]()
 	require.NoError(t, err)
@@ -77,7 +77,7 @@ func contestsOf[T any](t testing.TB, name, good string) (all []contest) {
 	return all
 }
 
-// typedContests have every kind of field and every rule, and types as people write them.
+// typedContests are of types with every kind of field and every rule, and of types as people write them.
 func typedContests(t testing.TB) []contest {
 	return slices.Concat(
 		contestsOf[order](t, "order", string(orderDocument(t))), contestsOf[mixed](t, "mixed", mixedDocument),
@@ -91,7 +91,7 @@ func typedContests(t testing.TB) []contest {
 	)
 }
 
-// rawContests are the schemas that generators write, with replies of models.
+// rawContests are of schemas that generators write, with replies of models.
 func rawContests(t testing.TB) (all []contest) {
 	files, err := filepath.Glob(generators + "/*")
 	require.NoError(t, err)
@@ -144,7 +144,7 @@ func BenchmarkBesidePeers(b *testing.B) {
 	}
 }
 
-// timeOf is the least time that a function takes so many times, of a few rounds.
+// timeOf calls a function so many times, in a few rounds, and returns the time of the fastest round.
 func timeOf(times int, f func()) time.Duration {
 	best := time.Hour
 	for range 5 {

@@ -15,8 +15,8 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// BenchmarkGoodReply: about 1 KB that is good, into a struct and against a schema, ours beside what one would
-// use instead.
+// BenchmarkGoodReply checks a good document of about 1 KB, by a Go type and by a schema. Beside ours is what
+// users would write otherwise.
 func BenchmarkGoodReply(b *testing.B) {
 	doc := orderDocument(b)
 	typed, err := schema.For[order]()
@@ -61,8 +61,8 @@ func compiledAlone(t testing.TB, text []byte) *jsonschema.Schema {
 	return s
 }
 
-// BenchmarkBadReply: the same with three faults. All are found, with their places; "told" renders them for
-// the model too.
+// BenchmarkBadReply checks the same document with three faults. All are found, with their places. "told" also
+// renders them for the model.
 func BenchmarkBadReply(b *testing.B) {
 	faults := strings.NewReplacer(`"order",`, `"ordre",`, `"priority":3`, `"priority":"high"`, `"code":"11000"`, `"code":"1100"`)
 	doc := []byte(faults.Replace(string(orderDocument(b))))
@@ -98,8 +98,8 @@ func tell(issues []fault.Issue) string {
 	return feedback.Render(f, feedback.DefaultLimits())
 }
 
-// plainFaults counts what encoding/json and the validator say, and has them say it. The field that
-// encoding/json could not read is empty for the validator, which counts it again.
+// plainFaults makes and counts the messages of encoding/json and the validator. A field that encoding/json
+// could not read is empty, so the validator counts it again.
 func plainFaults(v *validator.Validate, doc []byte) int {
 	var o order
 	err := json.Unmarshal(doc, &o)

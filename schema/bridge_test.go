@@ -15,7 +15,8 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// bridged is a type under test: the schema alone, decoder and validator alone, and Decode.
+// bridged is a type under test, with three ways to check it: the schema alone, the validator alone, and
+// Decode.
 type bridged struct {
 	name    string
 	good    string
@@ -73,8 +74,8 @@ var bridgedTypes = []bridged{
 		"raw":{"a":1},"even":4,"tagged":"x","must":""}`),
 }
 
-// agree holds the law for one document: what the rules refuse is refused, what they accept is refused by the
-// schema alone where that says more, and the schema that models are shown accepts all that is accepted.
+// agree checks one document. What the validator refuses is refused. What is refused but not by the validator
+// is refused by the schema that models see. That schema accepts all that is accepted.
 func agree(t require.TestingT, b bridged, doc []byte) {
 	issues := b.decode(doc)
 	byRules, judges := b.byRules(doc)
@@ -101,7 +102,7 @@ func TestSchemaAndRulesAgreeOnGoodDocuments(t *testing.T) {
 	}
 }
 
-// Every member of every type is replaced by every value, and left out.
+// Each member of each type is replaced by each of the values, and left out.
 func TestSchemaAndRulesAgreeOnNearMisses(t *testing.T) {
 	for _, b := range bridgedTypes {
 		t.Run(b.name, func(t *testing.T) {
@@ -184,7 +185,7 @@ func TestSchemaAndRulesAgreeOnMutations(t *testing.T) {
 	}
 }
 
-// FuzzBridge puts a value in the place of one member of one type: JSON as it is, other bytes as a string.
+// FuzzBridge replaces one member of one type by a value. Bytes that are not JSON become a string.
 func FuzzBridge(f *testing.F) {
 	for n, v := range values {
 		f.Add(uint8(n%len(bridgedTypes)), uint8(n), []byte(v))

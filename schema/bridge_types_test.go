@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The types below hold every bridged rule, on every kind of value it can stand on.
+// The types below have every rule that the schema can say, on every kind of value that can have it.
 
 type stringsType struct {
 	Req       string  `json:"req" validate:"required"`
@@ -188,7 +188,7 @@ type foreignType struct {
 	Must    string          `json:"must" jsonschema:"required"`
 }
 
-// even reads its own JSON: an even number.
+// even has a decoder of its own, which reads even numbers.
 type even int
 
 func (e *even) UnmarshalJSON(b []byte) error {
@@ -200,7 +200,7 @@ func (e *even) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// values are what a member is replaced by: near misses of every rule above.
+// values replace a member. They nearly keep the rules above.
 var values = []string{
 	`null`, `true`, `false`, `0`, `-0`, `-0.0`, `1`, `2`, `3`, `4`, `5`, `6`, `9`, `30`, `31`, `-1`, `-2`, `127`, `128`, `-129`, `255`, `256`, `1.0`, `2e0`,
 	`1.5`, `0.1`, `0.10`, `0.09999999999999999999`, `0.1000000000001`, `1e2`, `1e-7`, `9223372036854775807`, `9223372036854775808`, `18446744073709551616`, `1e30`,

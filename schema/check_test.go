@@ -172,7 +172,7 @@ func TestCheckBoundsWhatItSays(t *testing.T) {
 	assert.LessOrEqual(t, len(issues[0].Value), 100)
 }
 
-// The library walks Go maps; whatever order it finds things in, the issues are the same.
+// The issues do not depend on the order of Go maps.
 func TestCheckIsTheSameEveryTime(t *testing.T) {
 	s := compile(t, `{"additionalProperties":false,"required":["p","q"],"properties":{
 		"a":{"anyOf":[{"type":"object","required":["x","y"]},{"type":"object","required":["y","z"]}]},
@@ -266,7 +266,7 @@ func TestWantsSaysWhatTheWholeIs(t *testing.T) {
 	}
 }
 
-// What is read as a number is one.
+// Only numbers are read as numbers.
 func TestNumbers(t *testing.T) {
 	for _, text := range []string{
 		"0", "-0", "1", "-1.5", "0.1", "1e5", "1E+5", "1.5e-5", "10", "-", "", "01", "-01", "1.", ".5", "1e", "1e+", "1ee5", "1.2.3", "1-2", "1e5.5", "+1", "--1", "0x1", "1e5-", "00",

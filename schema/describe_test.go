@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// A value of the wrong type is told all that its schema plainly says, and a missing one the same.
+// The issue of a wrong type says the plain constraints of its schema, and so does that of a missing member.
 func TestDescriptions(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	cases := map[string]struct{ node, want string }{
@@ -78,8 +78,7 @@ func TestDescriptionsOfGoTypes(t *testing.T) {
 		lines(typed.Schema().Check([]byte(`{"born":"2006-01-02T15:04:05Z","size":1e39,"seat":1}`))))
 }
 
-// What is expected says that a member may be left out where nothing requires it and null may not stand in its
-// place.
+// An issue says that a member may be left out, if nothing requires it and it may not be null.
 func TestMembersThatMayBeLeftOut(t *testing.T) {
 	cases := map[string]struct {
 		schema, doc string
@@ -110,8 +109,8 @@ func TestMembersThatMayBeLeftOut(t *testing.T) {
 	}
 }
 
-// Who takes the advice and leaves a member out hears no more of it, and what is expected does not hang on
-// what was received.
+// A member that is left out as the issue says has no issue any more. Expected does not depend on the received
+// value.
 func TestLeavingOutHelps(t *testing.T) {
 	node := rapid.SampledFrom([]string{`{"type":"string"}`, `{"type":["string","null"]}`, `{"enum":["x",1]}`, `{"$ref":"#/$defs/n"}`,
 		`{"anyOf":[{"type":"string"},{"type":"integer","minimum":3}]}`, `{"oneOf":[{"const":"x"},{"type":"null"}]}`})
@@ -160,7 +159,7 @@ func marshal(t *rapid.T, v any) []byte {
 	return text
 }
 
-// A text that is no JSON is told which slip was made, and never only that it is none.
+// The issue of a text that is not JSON names the mistake.
 func TestSyntaxNamesTheSlip(t *testing.T) {
 	for doc, want := range map[string]string{
 		`{"a":{"b":'x'}}`: "a/b: expected double quotes around strings and names [syntax json]",

@@ -17,7 +17,7 @@ func digestOf[T any](t *testing.T) string {
 	return typed.Schema().Digest()
 }
 
-// A digest names what documents are held to: also what JSON Schema cannot say.
+// The digest covers all rules for documents, also those that JSON Schema cannot say.
 func TestADigestHasTheRulesThatASchemaCannotSay(t *testing.T) {
 	type tree struct {
 		Next *tree     `json:"next"`

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// leaves are schemas of scalars, a few of which programs do not know.
+// leaves are schemas of scalars.
 var leaves = []string{
 	`{}`, `false`, `{"type":"string","minLength":2,"maxLength":3}`, `{"type":"string","pattern":"^[a-z]+$"}`, `{"pattern":"b"}`,
 	`{"enum":["a","ab",1,null,true]}`, `{"const":"ab"}`, `{"const":1}`, `{"enum":[0.1,"a",9223372036854775808]}`, `{"const":"a","enum":["a","b"]}`, `{"enum":[{"a":1}]}`, `{"type":"boolean"}`,
@@ -19,7 +19,7 @@ var leaves = []string{
 	`{"anyOf":[{"type":"null"},{"type":"string","minLength":2}]}`, `{"if":{"type":"string"},"then":{"maxLength":2},"else":{"type":"integer"}}`,
 }
 
-// drawSchema makes a schema of the keywords that programs know, and of some they do not.
+// drawSchema makes a random schema.
 func drawSchema(t *rapid.T, draft string, depth int) map[string]any {
 	s := map[string]any{}
 	if depth == 0 || rapid.IntRange(0, 2).Draw(t, "leaf") == 0 {
@@ -93,8 +93,8 @@ const draft2020 = "https://json-schema.org/draft/2020-12/schema"
 
 var drafts = []string{draft2020, draft2020, "https://json-schema.org/draft/2019-09/schema", "http://json-schema.org/draft-07/schema#"}
 
-// tuple says what the first two items are, and the others where there is anything to say of them, in the
-// words of a draft.
+// tuple describes the first two items, and the others if there is a schema for them, in the keywords of a
+// draft.
 func tuple(s map[string]any, draft string, first, second, rest any) {
 	list, more := "items", "additionalItems"
 	if draft == draft2020 {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// ForAnew is For without what was made before.
+// ForAnew is For, but makes the schema anew.
 func ForAnew[T any]() (*Typed[T], error) {
 	of, err := goTypeOf(reflect.TypeFor[T]())
 	return &Typed[T]{of}, err
 }
 
-// ByRules is the verdict of the validator alone on what a document decodes into, whatever the schema says. It
-// judges nothing where a member is left out or null, for the validator cannot know that.
+// ByRules is the verdict of the validator alone on the decoded document. judges is false if a member is
+// missing or null, because the validator cannot see that.
 func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
 	root, issue := parse(doc, t.of.schema.limits)
 	if issue != nil {
@@ -63,7 +63,7 @@ func membersOf(v *value) int {
 	return n
 }
 
-// TooMuchWork is what is expected where a budget is spent.
+// TooMuchWork is the Expected of an issue "work".
 const TooMuchWork = tooMuchWork
 
 // WorkOf is how much work a check takes.
@@ -76,7 +76,7 @@ func WorkOf(s *Schema, doc []byte) int {
 // MaxWork is the budget of a reply.
 const MaxWork = maxWork
 
-// CompareNumbers compares two JSON numbers, and writes each so that equal ones are alike.
+// CompareNumbers compares two JSON numbers, and writes each in the one form of equal numbers.
 func CompareNumbers(a, b string) (compared int, first, second string) {
 	return decimalOf(a).compare(decimalOf(b)), plainNumber(a), plainNumber(b)
 }

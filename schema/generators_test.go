@@ -14,9 +14,8 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// generators has schemas as the tools that make them write them, and replies of models to them, good and bad;
-// `go test ./schema -run Generators -rewrite` writes what is said of each anew. Read every text as a model
-// would before you commit it.
+// generators has schemas that generators wrote, with good and bad replies of models. `go test ./schema -run
+// Generators -rewrite` rewrites the issues of each. Read every text as a model would before you commit it.
 const generators = "testdata/generators"
 
 func TestGenerators(t *testing.T) {
@@ -42,7 +41,7 @@ func TestGenerators(t *testing.T) {
 	})
 }
 
-// byTheLibrary is the verdict of the library alone, by the schema as it was given.
+// byTheLibrary is the verdict of the library alone.
 func byTheLibrary(t *testing.T, s *schema.Schema, doc []byte) bool {
 	c := jsonschema.NewCompiler()
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(s.JSON()))

@@ -18,11 +18,11 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// goldenIssues has the issues of many bad documents; `go test ./schema -run Golden -args -rewrite` writes
-// them anew. Read each line that changes as a model would.
+// goldenIssues has the issues of many bad documents. `go test ./schema -run Golden -args -rewrite` rewrites
+// them. Read each changed line as a model would.
 const goldenIssues = "testdata/issues"
 
-// seeds are schemas, each with a document that it refuses or nearly so.
+// seeds are schemas, each with a document that it refuses or nearly refuses.
 var seeds = [][2]string{
 	{`{"type":"object","required":["a"],"additionalProperties":false,"properties":{"a":{"minimum":0.1},"b":{"items":{"$ref":"#"}}}}`, `{"a":0.1,"b":[{"a":1}]}`},
 	{`{"anyOf":[{"type":"object","required":["x"]},{"type":"null"}]}`, `{"y":[]}`},
@@ -160,8 +160,8 @@ func (g *golden) compare(t *testing.T, name string) {
 	t.Fatalf("%s: %d lines, and was %d", path, len(now), len(old))
 }
 
-// mutations are a document and copies of it with one change each: so many at most, spread evenly over all
-// that could be made.
+// mutations are a document and copies of it with one change each: at most so many, spread evenly over all
+// possible changes.
 func mutations(t testing.TB, doc string, limit int) []string {
 	var root any
 	dec := json.NewDecoder(strings.NewReader(doc))
@@ -181,7 +181,7 @@ func mutations(t testing.TB, doc string, limit int) []string {
 	return slices.Compact(spread)
 }
 
-// mutateEach puts other values in the place of each value of a tree, one at a time, and the old one back.
+// mutateEach replaces each value of a tree by other values, one at a time, and puts the old one back.
 func mutateEach(v any, put func(any)) {
 	defer put(v)
 	switch v := v.(type) {
@@ -212,7 +212,7 @@ func mutateEach(v any, put func(any)) {
 	}
 }
 
-// mixedDocument is a good [mixed].
+// mixedDocument is a good document for [mixed].
 const (
 	mixedDocument = `{` + mixedMembers + `"self":` + mixedLeaf + `,"kids":[` + mixedLeaf + `]}`
 	mixedLeaf     = `{` + mixedMembers + `"self":null,"kids":[]}`

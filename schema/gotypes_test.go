@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// decoded are the issues of a document as lines.
+// decoded returns the issues of a document as lines.
 func decoded[T any](t *testing.T, doc string) []string {
 	t.Helper()
 	typed, err := schema.For[T]()
@@ -144,7 +144,7 @@ func TestRulesThatCompareFieldsAreToldBesideTheOthers(t *testing.T) {
 
 func byLetter(f validator.FieldLevel) bool { return strings.HasPrefix(f.Field().String(), f.Param()) }
 
-// registered registers the rule of the test, once for all runs of it: a rule stays.
+// registered registers the rule of the test once, because a rule cannot be removed.
 var registered = sync.OnceValue(func() error {
 	return schema.RegisterRule("roomcode", "a room code that begins with %", byLetter)
 })

@@ -22,7 +22,7 @@ type sizes struct {
 	Small  int32          `json:"small,omitempty"`
 }
 
-// The journal keeps a digest of each schema: a run that began on one machine goes on on another.
+// The digest of a schema is the same on every machine, so a run can continue on another one.
 func TestASchemaIsTheSameOnEveryMachine(t *testing.T) {
 	typed, err := schema.For[sizes]()
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func TestASchemaIsTheSameOnEveryMachine(t *testing.T) {
 		"small":{"type":"integer","minimum":-2147483648,"maximum":2147483647}}}`, string(typed.Schema().JSON()))
 }
 
-// A value that the machine's int does not hold is an issue, and never another value.
+// A value that is too large for the machine's int is an issue. It never becomes another value.
 func TestAnIntIsHeldToTheBitsOfTheMachine(t *testing.T) {
 	typed, err := schema.For[sizes]()
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// Numbers are compared by their digits as exact arithmetic compares them, and written alike where they are equal.
+// Comparing numbers by their digits is exact. Equal numbers are written alike.
 func TestNumbersAreComparedExactly(t *testing.T) {
 	integer, err := schema.Compile([]byte(`{"type":"integer"}`))
 	require.NoError(t, err)

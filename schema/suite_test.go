@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// suiteCase is a schema of the official test suite and the documents it is for.
+// suiteCase is a schema of the official test suite with its documents.
 type suiteCase struct {
 	Description string          `json:"description"`
 	Schema      json.RawMessage `json:"schema"`
@@ -52,7 +52,7 @@ func suite(t testing.TB) (all []suiteCase) {
 	return all
 }
 
-// inDraft names the draft of a schema that names none.
+// inDraft adds the draft to a schema that names none.
 func inDraft(text json.RawMessage, draft string) json.RawMessage {
 	if text[0] != '{' || strings.Contains(string(text), `"$schema"`) {
 		return text
@@ -60,8 +60,8 @@ func inDraft(text json.RawMessage, draft string) json.RawMessage {
 	return json.RawMessage(strings.Replace(string(text), "{", `{"$schema":"`+draft+`",`, 1))
 }
 
-// The official test suite is the judge of verdicts. What is left out needs documents from elsewhere, which
-// are refused by design.
+// Our verdicts are those of the official test suite. Tests that need documents from elsewhere are left out,
+// because such references are refused by design.
 func TestSuite(t *testing.T) {
 	right, remote := 0, 0
 	for _, c := range suite(t) {

@@ -53,7 +53,7 @@ func TestRulesThatCompareFields(t *testing.T) {
 	}, lines(issues))
 }
 
-// Two map keys can give two places one name in the validator's words; each is reported where it is.
+// The validator gives two map keys the same name. Each is reported at its own place.
 func TestPlacesWithOneName(t *testing.T) {
 	type leaf struct {
 		N int `json:"n"`
@@ -236,8 +236,8 @@ func refused[T any]() error {
 	return err
 }
 
-// The reply the benchmarks check: eight fields, nested, with an enum, an email, a list of structs and a map;
-// about 1 KB.
+// order is the reply of the benchmarks: eight nested fields with an enum, an email, a list of structs and a
+// map, about 1 KB.
 type order struct {
 	ID       string            `json:"id" validate:"required,max=40"`
 	Kind     string            `json:"kind" validate:"oneof=order quote refund"`
@@ -271,7 +271,7 @@ func orderDocument(t testing.TB) []byte {
 	return []byte(doc)
 }
 
-// Many faults of a type take time in proportion to the document.
+// The time for many faults grows with the document, and not faster.
 func TestManyFaultsOfAType(t *testing.T) {
 	typed, err := schema.For[struct {
 		Items []item   `json:"items" validate:"dive"`

@@ -12,7 +12,7 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// byLibrary is the verdict of the library alone; false where it is no judge.
+// byLibrary is the verdict of the library alone. judges is false where it cannot be compared with ours.
 func byLibrary(text, doc []byte) (good, judges bool) {
 	if strings.Contains(string(text), `"format"`) || strings.Contains(string(text), "draft-0") && strings.Contains(string(text), `"$ref"`) {
 		return false, false // it asserts formats in old drafts, and takes some of what stands beside a reference
@@ -36,7 +36,7 @@ func byLibrary(text, doc []byte) (good, judges bool) {
 	return compiled.Validate(v) == nil, true
 }
 
-// sameVerdict holds a check to the library.
+// sameVerdict compares our verdict with that of the library.
 func sameVerdict(t require.TestingT, text, doc []byte) {
 	s, err := schema.Compile(text)
 	if err != nil || schema.Strict(doc, schema.DefaultLimits()) != nil {
@@ -63,8 +63,8 @@ func TestVerdicts(t *testing.T) {
 	})
 }
 
-// FuzzVerdict holds the verdict on any document under any schema to that of the library. What the library
-// would take long for is left out.
+// FuzzVerdict compares our verdict with that of the library, for any document and schema. It leaves out what
+// the library would take long for.
 func FuzzVerdict(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed[0]), []byte(seed[1]))
@@ -76,7 +76,7 @@ func FuzzVerdict(f *testing.F) {
 	})
 }
 
-// FuzzDecode holds what is decoded to what is checked.
+// FuzzDecode compares Decode with Check.
 func FuzzDecode(f *testing.F) {
 	f.Add(uint8(0), []byte(mixedDocument))
 	f.Add(uint8(1), orderDocument(f))

@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// expressions are what tools that take filters or formulas have: alternatives that lead back to themselves.
-// The keyword is anyOf or oneOf.
+// expressions is a schema of filters or formulas: alternatives that refer to themselves. The keyword is anyOf
+// or oneOf.
 func expressions(t *testing.T, keyword string) *schema.Schema {
 	two := func(op string) string {
 		return `{"type": "object", "required": ["op", "left", "right"], "additionalProperties": false, "properties": {"op": {"const": "` + op +
@@ -25,13 +25,12 @@ func expressions(t *testing.T, keyword string) *schema.Schema {
 		{"type": "object", "required": ["field"], "additionalProperties": false, "properties": {"field": {"type": "string"}}}]}}}`)
 }
 
-// nested is a chain of so many operators with an expression at its end.
+// nested is a chain of so many operators that ends in an expression.
 func nested(n int, end string) []byte {
 	return []byte(strings.Repeat(`{"op":"or","left":{"field":"a"},"right":`, n) + end + strings.Repeat("}", n))
 }
 
-// What is wrong is told in the same words however deep it lies, although there are 2 to the power of the
-// depth ways to it.
+// An issue has the same words at any depth, although 2 to the power of the depth ways lead to it.
 func TestAlternativesThatLeadBackAreJudgedInTime(t *testing.T) {
 	for end, want := range map[string][]string{
 		`{"field":1}`: {"field: expected string, got integer"},
@@ -56,7 +55,7 @@ func TestAlternativesThatLeadBackAreJudgedInTime(t *testing.T) {
 	assert.Equal(t, []string{"field: expected string, got integer"}, within(s.Check(nested(60, `{"field":1}`)), strings.Repeat("/right", 60)))
 }
 
-// within are issues as they are told, each by its way from a place.
+// within returns issues as lines, with pointers relative to a place.
 func within(issues []fault.Issue, place string) []string {
 	var all []string
 	for _, i := range issues {
@@ -66,7 +65,7 @@ func within(issues []fault.Issue, place string) []string {
 	return all
 }
 
-// A member that tells twenty alternatives apart keeps a long list of them far within the budget.
+// With a tag that tells twenty alternatives apart, a long list stays far within the budget.
 func TestALongListOfTaggedAlternativesIsLittleWork(t *testing.T) {
 	var kinds []string
 	for n := range 20 {
@@ -92,7 +91,7 @@ func TestOfAlternativesThatLeadBackOneMayFit(t *testing.T) {
 	}
 }
 
-// Of very many faults the first ones are told.
+// Of very many faults the first ones are reported.
 func TestOfManyFaultsAsManyAreFoundAsAreTold(t *testing.T) {
 	list := func(item string, more string) []byte {
 		return []byte("[" + strings.Repeat(item+",", 20_000) + item + more + "]")
@@ -101,7 +100,7 @@ func TestOfManyFaultsAsManyAreFoundAsAreTold(t *testing.T) {
 	tests := map[string]struct {
 		schema string
 		doc    []byte
-		// first are the first issues, where the walk begins with those.
+		// first are the first issues, if the check starts with them.
 		first []string
 	}{
 		"scalars":      {`{"items":{"type":"string"}}`, list("1", ""), []string{"0: expected string, got integer", "1: expected string, got integer"}},
@@ -138,7 +137,7 @@ func TestOfManyFaultsAsManyAreFoundAsAreTold(t *testing.T) {
 	}
 }
 
-// No more is put into words than is told, and that is the same every time.
+// Only issues that are reported are put into words, and they are the same every time.
 func TestNoMoreIsPutIntoWordsThanIsTold(t *testing.T) {
 	const items = 20_000
 	s := compile(t, `{"unevaluatedItems":{"required":["a","b","c","d"]}}`)
@@ -159,7 +158,7 @@ func TestNoMoreIsPutIntoWordsThanIsTold(t *testing.T) {
 	}
 }
 
-// A fault deep in one of many rows is told.
+// A fault deep in one of many rows is reported.
 func TestAFaultDeepInOneOfManyRows(t *testing.T) {
 	one := func(op string) string {
 		return `{"type":"object","required":["op","l"],"properties":{"op":{"const":"` + op + `"},"l":{"$ref":"#/$defs/e"}}}`
@@ -170,7 +169,7 @@ func TestAFaultDeepInOneOfManyRows(t *testing.T) {
 	assert.Equal(t, []string{"10" + strings.Repeat("/l", 20) + ": expected integer or object (members: l, op), got string [type schema]"}, lines(issues))
 }
 
-// Every fault is told, however many alternatives lead to it.
+// Every fault is reported, however many alternatives lead to it.
 func TestManyFaultsDeepInAlternativesAreTold(t *testing.T) {
 	s := compile(t, strings.Replace(string(expressions(t, "anyOf").JSON()), `{"$ref":`, `{"items":{"$ref":"#/$defs/e"},"$comment":`, 1))
 	row := string(nested(60, `{"field":1}`)) + ","
@@ -183,7 +182,7 @@ func TestManyFaultsDeepInAlternativesAreTold(t *testing.T) {
 	}
 }
 
-// growing are schemas, each with documents of any size that are hard to judge.
+// growing are schemas, each with hard documents of any size.
 func growing(t testing.TB) map[string]growth {
 	union := make([]string, 10)
 	for n := range union {
@@ -238,7 +237,7 @@ type growth struct {
 	doc    func(n int) []byte
 }
 
-// Work grows with the size of the document, and not faster, whatever the schema and the document are.
+// For any schema and document, the work grows with the size of the document, and not faster.
 func TestWorkIsLinear(t *testing.T) {
 	for name, test := range growing(t) {
 		t.Run(name, func(t *testing.T) {
@@ -249,7 +248,7 @@ func TestWorkIsLinear(t *testing.T) {
 	}
 }
 
-// BenchmarkGrowth has documents that double: time is to double with them.
+// BenchmarkGrowth doubles documents. The time should double too.
 func BenchmarkGrowth(b *testing.B) {
 	for name, test := range growing(b) {
 		for _, n := range []int{1000, 2000, 4000, 8000} {
@@ -264,7 +263,7 @@ func BenchmarkGrowth(b *testing.B) {
 	}
 }
 
-// A schema may lead to one value in very many ways: it is asked once.
+// A schema that leads to one value in very many ways is applied to it once.
 func TestASchemaOfManyWays(t *testing.T) {
 	var defs []string
 	for n := range 60 {
@@ -276,8 +275,8 @@ func TestASchemaOfManyWays(t *testing.T) {
 	assert.Less(t, schema.WorkOf(s, []byte("1")), 1000)
 }
 
-// A pattern takes time in proportion to its size times that of the text: what would take seconds is not
-// asked.
+// The time of a pattern grows with its size times that of the text. A match that would take seconds is not
+// tried.
 func TestPatternsAreBounded(t *testing.T) {
 	s := compile(t, `{"pattern":"((a{0,30}){0,30})b"}`)
 	assert.Equal(t, []string{"(whole): expected a string matching ((a{0,30}){0,30})b, got string [pattern schema]"}, lines(s.Check([]byte(`"aaa"`))))
@@ -299,7 +298,7 @@ func TestABudgetIsShared(t *testing.T) {
 	assert.Empty(t, s.Check(doc), "a check without a budget has one of its own")
 }
 
-// Schemas that ask about a value by way of themselves say nothing: as the library has it, such a way fails.
+// A schema that refers to itself for the same value says nothing. Such a reference fails, as in the library.
 func TestReferencesInACircle(t *testing.T) {
 	s := compile(t, `{"anyOf":[{"$ref":"#"},{"type":"null"}]}`)
 	assert.Empty(t, s.Check([]byte("null")))
@@ -310,7 +309,7 @@ func TestReferencesInACircle(t *testing.T) {
 	assert.Equal(t, []string{`b: expected integer, got "x" [type schema]`}, lines(s.Check([]byte(`{"b":"x"}`))))
 }
 
-// References by anchors and by ids lead to what is marked, and to nothing else that is.
+// References by anchors and by ids lead to the schemas that mark a value to be echoed.
 func TestEchoByReferences(t *testing.T) {
 	s := compile(t, `{"$id":"https://a.test/root","properties":{"a":{"$ref":"#here"},"b":{"$ref":"part"},"c":{"$ref":"#there"}},
 		"$defs":{"x":{"$anchor":"here","type":"integer","x-echo":true},"y":{"$id":"part","type":"integer","x-echo":true},"z":{"$anchor":"there","type":"integer"}}}`)
@@ -318,7 +317,7 @@ func TestEchoByReferences(t *testing.T) {
 		"c: expected integer, got string [type schema]"}, lines(s.Check([]byte(`{"a":"x","b":"y","c":"z"}`))))
 }
 
-// A check ends soon after it is told to, long before its budget does.
+// A check ends soon after stop reports true, long before its budget is spent.
 func TestACheckEndsWhereItIsToldTo(t *testing.T) {
 	s := compile(t, `{"items":{"type":"integer"}}`)
 	doc := []byte("[" + strings.Repeat("1,", 100_000) + "1]")

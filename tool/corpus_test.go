@@ -99,7 +99,7 @@ func TestNativeVerdictsOfTheCorpus(t *testing.T) {
 	t.Logf("%d native replies, %d of them invalid", replies, invalid)
 }
 
-// How many replies in text hold calls that are all good.
+// Counts the replies in text whose calls are all good.
 func TestTextRepliesOfTheCorpus(t *testing.T) {
 	replies, good := 0, 0
 	for _, l := range corpus(t) {

@@ -112,7 +112,7 @@ func ExampleProgress() {
 	// "done with k1"
 }
 
-// A tool that could not reach its server, and did nothing, asks to be run again later. The model is not told.
+// A tool could not reach its server and did nothing. It asks to be run again later. The model is not told.
 func ExampleTryLater() {
 	tries := 0
 	search := tool.New("search", "Searches rooms.", func(context.Context, struct{}) (string, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/retake-go/retake/extract"
 )
 
-// Each leniency that a policy may refuse says how to write instead.
+// Each repair that a policy may refuse has a phrase that says what to write instead.
 func TestEveryRepairHasAPhrase(t *testing.T) {
 	kinds := extract.Forms()
 	kinds = kinds[slices.Index(kinds, extract.Form(extract.StringArguments)):]

@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Some models write an object that is a member as a string that holds it.
+// Some models write an object as a string that holds its JSON.
 func TestAnObjectThatIsQuotedInsideAString(t *testing.T) {
 	parameters := []byte(`{"type":"object","properties":{"addr":{"type":"object","properties":{"city":{"type":"string"},"tags":{"type":"array"}},"required":["city"]},
 		"list":{"type":"array","items":{"anyOf":[{"type":"object","required":["n"]},{"type":"null"}]}},"text":{"type":"string"},"either":{"type":["string","object"]},"row":{"type":"integer"}}}`)

@@ -27,7 +27,7 @@ func hotel(t testing.TB) *tool.Set {
 	return set
 }
 
-// told is a call on one line.
+// told returns a call as one line.
 func told(c tool.Call) string {
 	s := fmt.Sprintf("%s %s %s", c.ID, c.Tool, c.Arguments)
 	if c.Class != "" {
@@ -232,7 +232,7 @@ func TestThePolicyOfOneToolMayDifferInWhatItRepairs(t *testing.T) {
 		`Tools[clock].Native: "perhaps", want "accept", "note" or "refuse"`)
 }
 
-// fussy is a type with a say of its own, which breaks.
+// fussy is a type whose method Issues panics.
 type fussy struct {
 	City string `json:"city"`
 }
@@ -269,8 +269,8 @@ func TestTextThatIsTooLongIsMeasuredAsItCame(t *testing.T) {
 	assert.Equal(t, fault.RuleSize, set.Read(calls("book.room", text), tool.DefaultSettings()).Calls[0].Issues[0].Rule)
 }
 
-// Of a text that cannot be read the first fault is told: that which comes first in the text, and not in its
-// canonical form.
+// A text that cannot be read has one issue: the first in the text as it was written, and not in its canonical
+// form.
 func TestTheFirstFaultIsThatOfTheText(t *testing.T) {
 	anything, err := tool.Raw("anything", "", []byte(`{}`), func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil })
 	require.NoError(t, err)

@@ -41,7 +41,7 @@ func taggedSet(t require.TestingT) *tool.Set {
 	return set
 }
 
-// Tags tell no types; the schema does.
+// Tags have no types. The schema has.
 func TestArgumentsInTags(t *testing.T) {
 	set := taggedSet(t)
 	for _, c := range []struct{ name, written, want string }{
@@ -133,7 +133,7 @@ func TestArgumentsInTagsOfGoTypes(t *testing.T) {
 	}
 }
 
-// What a model writes of a string between tags is what the tool gets.
+// The tool gets a string as the model wrote it between the tags.
 func TestStringsInTagsAreKept(t *testing.T) {
 	set := taggedSet(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -147,7 +147,7 @@ func TestStringsInTagsAreKept(t *testing.T) {
 	})
 }
 
-// An argument in tags is the text that was written, or the value that this text is.
+// An argument in tags is the text itself, or the value that the text writes.
 func FuzzArgumentsInTags(f *testing.F) {
 	for _, seed := range []string{"", "1", " true ", "True", "[1, 2,]", `{"a": "<b>"}`, "so {}", "</parameter>", "\n\n", "'x'", "1e999", "\xff", "<think>1</think>2"} {
 		for _, name := range []string{"s", "i", "o", "either", "any"} {

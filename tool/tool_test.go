@@ -80,7 +80,7 @@ func TestInvokeContainsPanics(t *testing.T) {
 	assert.Nil(t, out.Result)
 }
 
-// sly is an error that panics when it is asked what it is.
+// sly is an error whose method Failure panics.
 type sly struct{ error }
 
 func (sly) Failure() fault.Failure { panic("a nil pointer within") }
@@ -97,7 +97,7 @@ func TestInvokeContainsErrorsThatPanic(t *testing.T) {
 	}
 }
 
-// What nobody asks any more need not answer.
+// What a tool says counts, although an error beside it panics.
 func TestWhatAToolSaysIsTakenBesideErrorsThatPanic(t *testing.T) {
 	odd := sly{errors.New("odd")}
 	end := func(err error) tool.Outcome {
@@ -107,7 +107,7 @@ func TestWhatAToolSaysIsTakenBesideErrorsThatPanic(t *testing.T) {
 	assert.Len(t, end(errors.Join(tool.AskAgain(fault.Issue{Rule: "refused"}), odd)).Issues, 1)
 }
 
-// endless is an error that panics with itself when it is asked for its text.
+// endless is an error whose method Error panics with the error itself.
 type endless struct{}
 
 func (e endless) Error() string { panic(e) }

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Only the schema can tell one parameter from all arguments in one member more.
+// Only the schema can tell a single parameter from a member that holds all arguments.
 func TestArgumentsInOneMemberMore(t *testing.T) {
 	run := func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }
 	seats, err := tool.Raw("seats", "", []byte(`{"type": "object", "properties": {"row": {"type": "integer"}, "side": {"type": "string"}},
@@ -69,10 +69,10 @@ func TestArgumentsInOneMemberMore(t *testing.T) {
 			assert.Equal(t, c.args, string(calls[0].Arguments))
 		})
 	}
-	// What the schema takes as it stands is left alone.
+	// Arguments that the schema accepts stay as they are.
 	assert.Equal(t, []string{`call-1 open {"args":{"row":1}} (python_syntax)`},
 		tellAll(set.Read(message.Reply{Text: `open(args={"row": 1})`}, tool.DefaultSettings())))
-	// A native call is what the provider says it is.
+	// The arguments of a native call stay as they are.
 	native := set.Read(message.Reply{Calls: []message.Call{{Name: "seats", Arguments: `{"params":{"row":7}}`}}}, tool.Settings{Native: policy.Note})
 	assert.False(t, native.Calls[0].Good())
 }

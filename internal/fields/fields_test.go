@@ -21,7 +21,7 @@ func TestPlacesCountLinesAndCharacters(t *testing.T) {
 	}
 }
 
-// A path holds every key on the way: keys of a megabyte in one another must not make paths of as many.
+// A path names every key on its way. Nested keys of a megabyte each must not make paths of many megabytes.
 func TestPathsAreBounded(t *testing.T) {
 	t.Parallel()
 	path, long := "", strings.Repeat("x", 1<<20)
@@ -43,7 +43,7 @@ var table = fields.Register[settings](fields.Table{Rows: []fields.Row{
 	{Name: "names", Type: fields.ListOf(fields.Word("a", "b"))},
 }})
 
-// What is read is what was written; faults name the place, and what could be read beside them stands.
+// A struct reads what it writes. Faults name their place, and the other fields are read.
 func TestARowReadsWritesAndChecks(t *testing.T) {
 	t.Parallel()
 	var s settings
