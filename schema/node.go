@@ -189,13 +189,10 @@ func (l *linker) object(n *node) {
 		sub, _ := s.Dependencies[name].(*jsonschema.Schema)
 		n.needs = append(n.needs, need{"dependencies", name, others, l.child(sub, "dependencies", n)})
 	}
-	for p, sub := range s.PatternProperties {
-		compiled, _ := p.(pattern)
-		n.patterns = append(n.patterns, patternNode{compiled, &node{Schema: sub}})
-	}
-	slices.SortFunc(n.patterns, func(a, b patternNode) int { return cmp.Compare(a.String(), b.String()) })
-	for i := range n.patterns {
-		n.patterns[i].node = l.child(n.patterns[i].Schema, "patternProperties", nil)
+	byText := func(a, b jsonschema.Regexp) int { return cmp.Compare(a.String(), b.String()) }
+	for _, p := range slices.SortedFunc(maps.Keys(s.PatternProperties), byText) {
+		sub := l.child(s.PatternProperties[p], "patternProperties", nil)
+		n.patterns = append(n.patterns, patternNode{p.(pattern), sub})
 	}
 	switch rest := s.AdditionalProperties.(type) {
 	case bool:
