@@ -2,7 +2,6 @@ package fault
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
 	"github.com/retake-go/retake/internal/canon"
@@ -30,15 +29,22 @@ func Recordable(f Failure, err error) Failure {
 // RawFailure returns the failure of an error before [Recordable]: its texts may contain keys, and it shares
 // the error's issues.
 func RawFailure(err error) (f Failure) {
-	if e, ok := errors.AsType[*ToolValidationError](err); ok {
-		f.Plane, f.Class, f.Tool, f.Issues = Correction, ToolValidation, e.Tool, e.Issues
-	} else if e, ok := errors.AsType[*StructuredOutputError](err); ok {
-		f.Plane, f.Class, f.Issues = Correction, StructuredOutput, e.Issues
-	} else if e, ok := errors.AsType[*ReducerError](err); ok {
-		f.Plane, f.Class, f.Message = Correction, Reducer, e.Error()
-	} else if e, ok := errors.AsType[failing](err); ok {
-		f = e.Failure()
-	} else {
+	known := has(err, func(e error) bool {
+		switch e := e.(type) {
+		case *ToolValidationError:
+			f = Failure{Plane: Correction, Class: ToolValidation, Tool: e.Tool, Issues: e.Issues}
+		case *StructuredOutputError:
+			f = Failure{Plane: Correction, Class: StructuredOutput, Issues: e.Issues}
+		case *ReducerError:
+			f = Failure{Plane: Correction, Class: Reducer, Message: e.Error()}
+		case failing:
+			f = e.Failure()
+		default:
+			return false
+		}
+		return true
+	})
+	if !known {
 		f = ClassifyError(err).Failure()
 	}
 	f.Class = cmp.Or(f.Class, Unknown)

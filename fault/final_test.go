@@ -1,6 +1,8 @@
 package fault_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,4 +19,16 @@ func TestTheServersOwnWordOnRetryingReachesThePolicy(t *testing.T) {
 
 	response.Headers = nil
 	assert.False(t, fault.Classify(response).Failure().Final)
+}
+
+// The outermost error that knows its failure decides, as FailureOf documents.
+func TestTheOutermostErrorGivesItsFailure(t *testing.T) {
+	bad := &fault.ToolValidationError{Tool: "book_room", Issues: []fault.Issue{{Pointer: "/nights", Rule: "type"}}}
+	f := fault.FailureOf(fmt.Errorf("booking: %w", &fault.ClassError{Class: "sold_out", Cause: bad}))
+	assert.Equal(t, fault.Class("sold_out"), f.Class)
+	assert.Empty(t, f.Tool)
+	f = fault.FailureOf(errors.Join(errors.New("late"), bad, &fault.ClassError{Class: "sold_out"}))
+	assert.Equal(t, fault.Failure{
+		Plane: fault.Correction, Class: fault.ToolValidation, Tool: "book_room", Issues: bad.Issues,
+	}, f)
 }
