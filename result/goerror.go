@@ -60,10 +60,10 @@ func (r Result[T]) cause() error {
 	return &fault.ClassError{Class: e.Class, Cause: errors.New(e.Message)}
 }
 
-// FromError makes a result of a Go error. Its class is that of the innermost error that has one
-// ([fault.Classify]). Its message is the provider's if a provider's error is in the chain, else that of the
-// whole chain. A result that was unwrapped comes back as it was. A nil error gives a success with the zero
-// value.
+// FromError makes a result of a Go error. Its class is that of a [fault.ClassError] in the chain, or else
+// that of [fault.Classify]. Its message is the provider's if a provider's error is in the chain, else that of
+// the whole chain. A result that was unwrapped comes back as it was. A nil error gives a success with the
+// zero value.
 func FromError[T any](err error) Result[T] {
 	if err == nil {
 		var none T
