@@ -59,7 +59,7 @@ func Parse(headers map[string][]string, now time.Time, opts ...Option) State {
 	if !now.IsZero() {
 		now = now.UTC().Round(0)
 	}
-	body, isJSON := httphint.ParseJSON(set.body)
+	body, _ := httphint.ParseJSON(set.body)
 	folded := foldAll(headers, body)
 	r := reader{now: now, provider: cmp.Or(set.provider, providerOf(folded))}
 	for _, name := range folded.Names() {
@@ -70,9 +70,11 @@ func Parse(headers map[string][]string, now time.Time, opts ...Option) State {
 	r.quota(body)
 	s := State{RetryAfter: set.retry}
 	s.Windows, s.Wait = r.windows()
-	r.retryAfter(&s, folded, body, isJSON, set.body)
+	s.Limited = slices.ContainsFunc(s.Windows, Window.Exhausted)
+	if r.retryAfter(&s, folded, body, set.body); s.RetryAfter.Known {
+		s.Wait = Span{}
+	}
 	s.Ignored = r.ignoredSorted()
-	finish(&s)
 	return s
 }
 
@@ -312,7 +314,7 @@ func (r *reader) reset(w *Window, f fact) {
 }
 
 // retryAfter sets the wait that was asked for: by the caller, the headers or the body, in this order.
-func (r *reader) retryAfter(s *State, h httphint.Headers, body httphint.Node, isJSON bool, raw []byte) {
+func (r *reader) retryAfter(s *State, h httphint.Headers, body httphint.Node, raw []byte) {
 	wait, asked, unread := httphint.Wait(h, r.now)
 	for _, u := range unread {
 		r.ignore(u.Header, u.Value, u.Why)
@@ -320,7 +322,7 @@ func (r *reader) retryAfter(s *State, h httphint.Headers, body httphint.Node, is
 	if s.RetryAfter.Known {
 		return
 	}
-	if !asked && isJSON {
+	if !asked && body.Is() {
 		wait, asked = httphint.BodyWait(body)
 	} else if !asked {
 		wait, asked = httphint.TextWait(string(raw[:min(len(raw), httphint.MaxText)]))
@@ -337,14 +339,4 @@ func (r *reader) ignoredSorted() []Ignored {
 	})
 	out := append([]Ignored{}, slices.Compact(r.ignored)...)
 	return out[:min(len(out), maxIgnored)]
-}
-
-// finish sets what follows from the windows.
-func finish(s *State) {
-	for _, w := range s.Windows {
-		s.Limited = s.Limited || w.Exhausted()
-	}
-	if s.RetryAfter.Known {
-		s.Wait = Span{}
-	}
 }
