@@ -15,6 +15,7 @@ var (
 	PlainOne = line
 	Bar      = bar
 	Loose    = loose
+	News     = news
 )
 
 // Part is a marked part of a text.
@@ -54,7 +55,7 @@ func Keep(entries int, bytes int64, sizes []int) (left, bare []int, omitted, str
 	for n, size := range sizes {
 		k.add(entry{Run: n, shown: &details{size: int64(size) + 512}})
 	}
-	for _, e := range append(k.head, k.tail...) {
+	for e := range k.all() {
 		left = append(left, e.Run)
 		if e.bare {
 			bare = append(bare, e.Run)

@@ -17,28 +17,24 @@ type textView struct {
 const leastShared = 200
 
 // news returns the lines of a text that differ from the text before, and how many bytes around them are the
-// same. If fewer than leastShared are, it returns the whole text and 0.
+// same. If fewer than leastShared are, it returns the whole text and 0. The part is only empty if both texts
+// are the same: where lines were removed, it is a line beside them.
 func news(was, is string) (part string, same int) {
-	begin, end := 0, len(is)
-	for begin < min(len(was), len(is)) && was[begin] == is[begin] {
-		begin++
+	if was == is && len(is) >= leastShared {
+		return "", len(is)
 	}
-	if begin == len(was) && begin == len(is) && begin >= leastShared {
-		return "", begin
+	old, now := strings.Split(was, "\n"), strings.Split(is, "\n")
+	for len(old) > 0 && len(now) > 1 && old[0] == now[0] {
+		old, now = old[1:], now[1:]
 	}
-	begin = strings.LastIndexByte(is[:begin], '\n') + 1
-	for end > begin && len(was)-(len(is)-end) > begin && is[end-1] == was[len(was)-(len(is)-end)-1] {
-		end--
+	for len(old) > 0 && len(now) > 1 && old[len(old)-1] == now[len(now)-1] {
+		old, now = old[:len(old)-1], now[:len(now)-1]
 	}
-	if line := strings.IndexByte(is[end:], '\n'); line < 0 {
-		end = len(is)
-	} else {
-		end += line
-	}
-	if same = begin + len(is) - end; same < leastShared {
+	part = strings.Join(now, "\n")
+	if same = len(is) - len(part); same < leastShared {
 		return is, 0
 	}
-	return is[begin:end], same
+	return part, same
 }
 
 // issueView is an issue on a page. Since says whether it is new.

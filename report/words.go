@@ -137,10 +137,10 @@ func attemptText(d *machine.Decision) string {
 func verdictText(d *machine.Decision) string {
 	why := d.Reason.Phrase()
 	switch {
+	case d.Retry && d.Reason == policy.ServerAsked && d.Delay > 0:
+		return "again after " + short(d.Delay) + ", as the server asked"
 	case d.Retry && d.Delay > 0:
-		why = map[policy.Reason]string{policy.Backoff: "",
-			policy.ServerAsked: ", as the server asked"}[d.Reason]
-		return "again after " + short(d.Delay) + why
+		return "again after " + short(d.Delay)
 	case d.Retry:
 		return "again at once"
 	case d.Class == "" && d.Reason == policy.Accepted:
