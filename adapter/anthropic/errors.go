@@ -44,7 +44,7 @@ func (x *exchange) failed(ctx context.Context, cause error) error {
 	}
 	if api, ok := errors.AsType[*sdk.Error](cause); ok {
 		// An error within a stream.
-		cause = errors.Join(&wire.ToldError{Body: []byte(api.RawJSON()), Say: "an error within the stream"},
+		cause = errors.Join(&wire.ReportedError{Body: []byte(api.RawJSON()), Say: "an error within the stream"},
 			cause)
 	}
 	return x.Fail(ctx, wire.Trouble{Cause: cause})

@@ -75,7 +75,7 @@ func (m *Model) once(
 	got, err := m.ask(ctx, params, &x)
 	if err == nil && got.paused() && paused == maxPauses {
 		say := fmt.Sprintf("the model paused its turn more than %d times (pause_turn): give it less to do with the API's own tools", maxPauses)
-		err = &wire.ToldError{Code: "server_error", Say: say, Final: true}
+		err = &wire.ReportedError{Code: "server_error", Say: say, Final: true}
 	}
 	if err != nil {
 		return nil, x.failed(ctx, err)

@@ -37,7 +37,7 @@ func readWhole(body []byte) (*received, error) {
 		return nil, &wire.UnreadableError{Got: "a body that is no message of the API"}
 	}
 	if wire.IsError(head.Error) {
-		return nil, &wire.ToldError{Body: body}
+		return nil, &wire.ReportedError{Body: body}
 	}
 	if head.Type != "message" || head.Content == nil {
 		return nil, &wire.UnreadableError{Got: "a body without a message"}

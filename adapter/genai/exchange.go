@@ -166,7 +166,7 @@ func (x *exchange) take(raw []byte, got *received) error {
 		return errNoJSON
 	}
 	if wire.IsError(c.Error) {
-		return &wire.ToldError{Body: bytes.Clone(raw)}
+		return &wire.ReportedError{Body: bytes.Clone(raw)}
 	}
 	tell := x.stream
 	if tell == nil {

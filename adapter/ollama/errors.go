@@ -24,8 +24,8 @@ func (e *refusedError) Error() string { return fmt.Sprintf("the server answered 
 // failed returns the error of an exchange.
 func (x *exchange) failed(ctx context.Context, cause error) error {
 	body := x.refusal
-	if told, ok := errors.AsType[*wire.ToldError](cause); ok {
-		body = told.Body
+	if reported, ok := errors.AsType[*wire.ReportedError](cause); ok {
+		body = reported.Body
 	}
 	t := wire.Trouble{Cause: cause, Refusal: x.refusal, Issue: garbledCall(wire.ReadError(body).Sentence)}
 	// An error in a stream has no status. The server's own for anything unnamed is 500.

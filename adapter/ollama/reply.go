@@ -130,7 +130,7 @@ func (x *exchange) take(raw []byte, got *received, tell func(loop.Delta)) error 
 		return &wire.UnreadableError{Got: "no JSON of a reply"}
 	}
 	if wire.IsError(r.Error) {
-		return &wire.ToldError{Body: bytes.Clone(raw)}
+		return &wire.ReportedError{Body: bytes.Clone(raw)}
 	}
 	got.add(r, tell)
 	return nil

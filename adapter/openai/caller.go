@@ -47,8 +47,8 @@ type caller struct{ cfg Config }
 
 // codec reads a response of one API.
 type codec interface {
-	// whole reads a response that is no stream.
-	whole(body []byte) (message.Reply, error)
+	// readBody reads a response that is no stream.
+	readBody(body []byte) (message.Reply, error)
 	// event reads one event of a stream, and reports whether it was the last.
 	event(data []byte, tell func(loop.Delta)) (last bool, err error)
 	// ended returns the reply at the end of a stream. done reports that the server marked the end.
@@ -118,7 +118,7 @@ func receive(res *http.Response, stream func(loop.Delta), read codec) (message.R
 	if err != nil {
 		return message.Reply{}, err
 	}
-	reply, err := read.whole(doc)
+	reply, err := read.readBody(doc)
 	if err == nil && stream != nil {
 		wire.TellWhole(reply, stream)
 	}

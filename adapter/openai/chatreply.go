@@ -58,10 +58,10 @@ type callParts struct {
 	kept      pieces
 }
 
-// whole reads a response that is no stream.
-func (r *chatReply) whole(body []byte) (message.Reply, error) {
+// readBody reads a response that is no stream.
+func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	if tellsError(body) {
-		return message.Reply{}, told(body)
+		return message.Reply{}, reportedError(body)
 	}
 	var doc sdk.ChatCompletion
 	if json.Unmarshal(body, &doc) != nil {
@@ -91,7 +91,7 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	p := &r.parts
 	isError := tellsError(data)
 	if isError && chatFinishes[p.finish] != message.Length {
-		return false, told(data)
+		return false, reportedError(data)
 	}
 	var chunk sdk.ChatCompletionChunk
 	if json.Unmarshal(data, &chunk) != nil {
@@ -205,14 +205,14 @@ func (p *chatParts) place(c sdk.ChatCompletionChunkChoiceDeltaToolCall) int {
 // ended returns the reply at the end of a stream. The stream must have given a finish reason. Some servers
 // only mark the end: then there must be a text or calls with complete arguments.
 func (r *chatReply) ended(done bool) (message.Reply, error) {
-	if r.parts.finish == "" && !(done && r.parts.whole()) {
+	if r.parts.finish == "" && !(done && r.parts.complete()) {
 		return message.Reply{}, wire.ErrEnded
 	}
 	return r.reply()
 }
 
-// whole reports whether there is a text, or calls with complete arguments.
-func (p *chatParts) whole() bool {
+// complete reports whether there is a text, or calls with complete arguments.
+func (p *chatParts) complete() bool {
 	cut := func(c *callParts) bool { return c.arguments.Len() > 0 && !wire.IsStrict([]byte(c.arguments.String())) }
 	return p.text.Len()+p.refusal.Len()+len(p.calls) > 0 && !slices.ContainsFunc(p.calls, cut)
 }
@@ -226,14 +226,14 @@ func (r *chatReply) reply() (message.Reply, error) {
 		Text: p.text.String(), Refusal: p.refusal.String(), Finish: chatFinishes[p.finish], Usage: p.usage,
 		Model: p.model, Thinking: p.thinking.String(),
 	}
-	k := kept{origin: r.from, Message: p.message.whole()}
+	k := kept{origin: r.from, Message: p.message.join()}
 	if p.inContent {
 		k.Thinking = reply.Thinking
 	}
 	for _, c := range p.calls {
 		reply.Calls = append(reply.Calls, message.Call{ID: c.id, Name: r.registered(c.name),
 			Arguments: c.arguments.String()})
-		k.Calls = append(k.Calls, c.kept.whole())
+		k.Calls = append(k.Calls, c.kept.join())
 	}
 	wire.NameCalls(reply.Calls)
 	if len(reply.Calls) > 0 && reply.Finish == message.Stop {

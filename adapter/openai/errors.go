@@ -11,11 +11,11 @@ type Error = wire.Error
 // invalid is the error of a reply that does not follow the API.
 func invalid(got string) error { return &wire.UnreadableError{Got: got} }
 
-// told is the error of a reply that reports one.
-func told(body []byte) error { return &wire.ToldError{Body: body} }
+// reportedError is the error of a reply that reports one.
+func reportedError(body []byte) error { return &wire.ReportedError{Body: body} }
 
 // unfinished is the error of a reply that the server did not finish. code is the error code that it
 // amounts to.
 func unfinished(code, say string) error {
-	return &wire.ToldError{Code: code, Say: "the server did not finish the reply: " + say}
+	return &wire.ReportedError{Code: code, Say: "the server did not finish the reply: " + say}
 }

@@ -106,8 +106,8 @@ func (p *pieces) pick(doc string, echo []string) {
 	}
 }
 
-// whole returns the members, each joined.
-func (p pieces) whole() map[string]json.RawMessage {
+// join returns the members, each joined.
+func (p pieces) join() map[string]json.RawMessage {
 	m := make(map[string]json.RawMessage, len(p))
 	for name, all := range p {
 		m[name] = joined(all)

@@ -59,7 +59,7 @@ func FuzzChatReply(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		echo := []string{"reasoning_content"}
-		whole, err := (&chatReply{echo: echo}).whole(doc)
+		whole, err := (&chatReply{echo: echo}).readBody(doc)
 		checkReply(t, whole, err)
 		reply, text, calls, err := play(&chatReply{echo: echo}, doc)
 		checkReply(t, reply, err)
@@ -87,7 +87,7 @@ func FuzzResponsesReply(f *testing.F) {
 	from := origin{Adapter: responsesAdapter, Provider: "openai", Model: "m"}
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		for _, read := range []func() (message.Reply, error){
-			func() (message.Reply, error) { return (&responsesReply{from: from}).whole(doc) },
+			func() (message.Reply, error) { return (&responsesReply{from: from}).readBody(doc) },
 			func() (message.Reply, error) {
 				reply, _, _, err := play(&responsesReply{from: from}, doc)
 				return reply, err

@@ -94,7 +94,7 @@ func (m *responsesModel) input(req loop.Request) responses.ResponseInputParam {
 	rules := m.rules()
 	rules.MediaInAnswers = true
 	for _, t := range turns(req.Messages, rules) {
-		all = append(all, m.said(t)...)
+		all = append(all, m.turnItems(t)...)
 		for _, c := range t.calls {
 			output := responses.ResponseInputItemFunctionCallOutputParam{CallID: param.NewOpt(c.ID)}
 			if len(c.Parts) > 0 {
@@ -114,8 +114,8 @@ var roles = map[message.Role]responses.EasyInputMessageRole{
 	message.Assistant: responses.EasyInputMessageRoleAssistant,
 }
 
-// said returns the items of one turn without the answers to its calls: the model's own, if they were kept.
-func (m *responsesModel) said(t turn) responses.ResponseInputParam {
+// turnItems returns the items of one turn without the answers to its calls: the model's own, if they were kept.
+func (m *responsesModel) turnItems(t turn) responses.ResponseInputParam {
 	var all responses.ResponseInputParam
 	if items := m.origin(responsesAdapter).items(t, m.cfg.Store); items != nil {
 		for _, item := range items {

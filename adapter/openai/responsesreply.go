@@ -42,15 +42,15 @@ type document struct {
 	Usage             *responses.ResponseUsage
 }
 
-// whole reads a response that is no stream.
-func (r *responsesReply) whole(body []byte) (message.Reply, error) {
+// readBody reads a response that is no stream.
+func (r *responsesReply) readBody(body []byte) (message.Reply, error) {
 	var doc document
 	if json.Unmarshal(body, &doc) != nil {
 		return message.Reply{}, invalid("the reply is not the JSON that the API promises")
 	}
 	switch {
 	case wire.IsError(doc.Error), doc.Status == "failed":
-		return message.Reply{}, told(body)
+		return message.Reply{}, reportedError(body)
 	case doc.Status == "" && doc.Output == nil:
 		return message.Reply{}, invalid("the reply has no output")
 	}
@@ -86,7 +86,7 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 		}
 	case "queued", "in_progress":
 		say := fmt.Sprintf("the response runs in the background (status %q): take the member background out of the request", doc.Status)
-		return message.Reply{}, &wire.ToldError{Code: "server_error", Say: say, Final: true}
+		return message.Reply{}, &wire.ReportedError{Code: "server_error", Say: say, Final: true}
 	default:
 		return message.Reply{}, unfinished("server_error", fmt.Sprintf("status %q", doc.Status))
 	}
@@ -127,10 +127,10 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 		r.last = e.Response
 		return true, nil
 	case "error":
-		return false, told(data)
+		return false, reportedError(data)
 	default:
 		if wire.IsError(e.Error) {
-			return false, told(data)
+			return false, reportedError(data)
 		}
 	}
 	return false, nil
@@ -182,14 +182,14 @@ func (r *responsesReply) ended(bool) (message.Reply, error) {
 	}
 	var doc struct{ Output []json.RawMessage }
 	if json.Unmarshal(r.last, &doc) != nil || len(doc.Output) > 0 || len(r.items) == 0 {
-		return r.whole(r.last)
+		return r.readBody(r.last)
 	}
 	last, _ := wire.ReadObject(r.last)
 	var items []json.RawMessage
 	for _, at := range slices.Sorted(maps.Keys(r.items)) {
 		items = append(items, r.items[at])
 	}
-	return r.whole(last.With("output", wire.List(items...)).JSON())
+	return r.readBody(last.With("output", wire.List(items...)).JSON())
 }
 
 func (r *responsesReply) registered(name string) string { return cmp.Or(r.names[name], name) }

@@ -70,8 +70,8 @@ func (l *log) take(ctx context.Context) error {
 	})
 }
 
-// hold renews the lease within a transaction that writes. It fails if the journal has another owner.
-func (l *log) hold(ctx context.Context, tx *sql.Tx) error {
+// renewWithin renews the lease within a transaction that writes. It fails if the journal has another owner.
+func (l *log) renewWithin(ctx context.Context, tx *sql.Tx) error {
 	done, err := tx.ExecContext(ctx, `UPDATE retake_lease SET until = ? WHERE session = ? AND fence = ?`, l.store.end(), l.session, l.fence)
 	if err != nil {
 		return err

@@ -285,7 +285,7 @@ func (l *log) failed(err error) error {
 // makeRoom renews the lease and removes a torn line at offset at. If anything else is there, or nothing
 // before it, another writer has written.
 func (l *log) makeRoom(ctx context.Context, tx *sql.Tx, at int64) error {
-	if err := l.hold(ctx, tx); err != nil {
+	if err := l.renewWithin(ctx, tx); err != nil {
 		return err
 	}
 	var start, size int64
@@ -328,7 +328,7 @@ type reader struct {
 
 func (r *reader) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
-		if err := r.row(); err != nil {
+		if err := r.nextRow(); err != nil {
 			return 0, err
 		}
 	}
@@ -337,8 +337,8 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// row reads the next row.
-func (r *reader) row() error {
+// nextRow reads the next row.
+func (r *reader) nextRow() error {
 	var at int64
 	var lines []byte
 	err := r.log.db.QueryRowContext(r.ctx, `SELECT at, lines FROM retake_journal WHERE session = ? AND at > ? ORDER BY at LIMIT 1`,

@@ -61,8 +61,8 @@ func (e *Error) Unwrap() error { return e.typed }
 // Failure returns the error as a failure: see [fault.Classify].
 func (e *Error) Failure() fault.Failure { return e.failure }
 
-// ToldError is a successful response that reports an error.
-type ToldError struct {
+// ReportedError is a successful response that reports an error.
+type ReportedError struct {
 	// Body is the response, or the event of a stream, that reports it.
 	Body []byte
 	// Code replaces a body: a code that package fault knows.
@@ -73,7 +73,7 @@ type ToldError struct {
 	Final bool
 }
 
-func (e *ToldError) Error() string { return cmp.Or(e.Say, "the response reports an error") }
+func (e *ReportedError) Error() string { return cmp.Or(e.Say, "the response reports an error") }
 
 // UnreadableError is a response that is neither a reply nor an error.
 type UnreadableError struct{ Got string }
@@ -155,7 +155,7 @@ func (h *Head) RequestID() string {
 
 // Trouble describes why a request failed.
 type Trouble struct {
-	// Cause is the Go error: a [ToldError], an [UnreadableError], or the error of the SDK or the
+	// Cause is the Go error: a [ReportedError], an [UnreadableError], or the error of the SDK or the
 	// connection.
 	Cause error
 	// Refusal is the body of a failed response.
@@ -172,8 +172,8 @@ type Trouble struct {
 func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	cause := h.cause(ctx, t.Cause)
 	body, code, final := t.Refusal, "", false
-	if told, ok := errors.AsType[*ToldError](cause); ok {
-		body, code, final = told.Body, told.Code, told.Final
+	if reported, ok := errors.AsType[*ReportedError](cause); ok {
+		body, code, final = reported.Body, reported.Code, reported.Final
 	}
 	body = Redact(body, h.Key)
 	said := ReadError(body)
@@ -233,16 +233,16 @@ func (h *Head) cause(ctx context.Context, err error) error {
 // judge classifies the failure. The Go error only counts if the response does not say more.
 func (h *Head) judge(cause error, r fault.Response, otherwise int) fault.Verdict {
 	_, unreadable := errors.AsType[*UnreadableError](cause)
-	_, told := errors.AsType[*ToldError](cause)
+	_, reported := errors.AsType[*ReportedError](cause)
 	switch {
-	case told, h.Status >= http.StatusBadRequest:
+	case reported, h.Status >= http.StatusBadRequest:
 	case unreadable:
 		r.Code, r.Body = string(fault.InvalidResponse), nil
 	default:
 		r.Err, r.Body = cause, nil // what came before a connection broke tells nothing
 	}
 	v := fault.Classify(r)
-	if told && v.Class == fault.Unknown && r.Status < http.StatusBadRequest && otherwise != 0 {
+	if reported && v.Class == fault.Unknown && r.Status < http.StatusBadRequest && otherwise != 0 {
 		r.Status = otherwise
 		v = fault.Classify(r)
 	}
@@ -257,11 +257,11 @@ func (h *Head) why(cause error, said Said) string {
 	if unreadable, ok := errors.AsType[*UnreadableError](cause); ok {
 		return unreadable.Error()
 	}
-	if told, ok := errors.AsType[*ToldError](cause); ok {
+	if reported, ok := errors.AsType[*ReportedError](cause); ok {
 		if said.Code != "" {
 			return ""
 		}
-		return told.Error()
+		return reported.Error()
 	}
 	if h.Status >= http.StatusBadRequest {
 		if said.Code != "" {
