@@ -7,8 +7,10 @@
 //
 //   - header begins a run: the format, the session, and the config of the core: seed, policy, templates.
 //   - event is an input of the core: see package machine.
-//   - decision is the core's answer to the event before it: the effects, the messages that they added, and the digest of the prompt if the model is called.
-//   - note is what happened beside the run: a tool that began, a result that came early, progress, a resumption. Notes decide nothing and are never compared.
+//   - decision is the core's answer to the event before it: the effects, the messages that they added, and
+//     the digest of the prompt if the model is called.
+//   - note is what happened beside the run: a tool that began, a result that came early, progress, a
+//     resumption. Notes decide nothing and are never compared.
 //   - snapshot replaces everything before it in a compacted journal.
 //
 // H is a hash in hex: the first half of the SHA-256 of the previous hash and the bytes of R. The previous

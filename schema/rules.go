@@ -13,8 +13,8 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// validators is the validator with the rules that users registered. It never changes: a new rule makes another
-// one.
+// validators is the validator with the rules that users registered. It never changes: a new rule makes
+// another one.
 type validators struct {
 	*validator.Validate
 	own     map[string]validator.Func

@@ -24,7 +24,7 @@ import (
 // policy decides on it.
 const slack = time.Minute
 
-// activityOptions returns activity options: at most so many attempts, and a repetition only if the worker died.
+// activityOptions returns activity options: at most so many attempts, repeated only if the worker died.
 func (f *flow) activityOptions(ctx workflow.Context, bound time.Duration, most int) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: bound + slack,

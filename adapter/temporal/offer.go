@@ -50,8 +50,8 @@ func (o *output) short() *output {
 	return &own
 }
 
-// outputSchema returns the schema that answers are checked with; nil if the answer is any text. The error names a
-// type that the worker lacks.
+// outputSchema returns the schema that answers are checked with; nil if the answer is any text. The error
+// names a type that the worker lacks.
 func (a *agent) outputSchema(o *output) (s *schema.Schema, err error) {
 	if o == nil {
 		return nil, nil
