@@ -10,7 +10,7 @@ import (
 
 // wording is the text for one class of failure: what happened and what to do, for a tool call and for an
 // answer. An entry with a rule applies if the first issue has that rule; one with a source, if an issue has
-// that source. In the texts, "%" stands for the tool's name and "$" for the class.
+// that source. In the texts, "%" stands for the tool's name and "$" at the end for the class.
 type wording struct {
 	class                 fault.Class
 	rule                  string
@@ -174,20 +174,16 @@ func foot(f RetryFeedback, w wording) string {
 	return f.fill(text)
 }
 
-// fill replaces "%" by the tool's name and "$" by the class.
+// fill replaces "%" by the tool's name and "$" at the end by the class.
 func (f RetryFeedback) fill(text string) string {
-	var filled strings.Builder
-	for _, r := range text {
-		switch {
-		case r == '$':
-			filled.WriteString(Name(string(f.ErrorType)))
-		case r == '%' && f.ToolName == "":
-			filled.WriteString("the tool")
-		case r == '%':
-			filled.WriteString(Name(f.ToolName))
-		default:
-			filled.WriteRune(r)
-		}
+	tool := "the tool"
+	if f.ToolName != "" {
+		tool = Name(f.ToolName)
 	}
-	return filled.String()
+	text, withClass := strings.CutSuffix(text, "$")
+	text = strings.ReplaceAll(text, "%", tool)
+	if withClass {
+		text += Name(string(f.ErrorType))
+	}
+	return text
 }
