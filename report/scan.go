@@ -205,7 +205,8 @@ func (r *run) underWay() string {
 	text := ""
 	switch {
 	case r.undecided != "":
-		text = fmt.Sprintf("the event %q came in, and what was made of it is not recorded", string(r.undecided))
+		text = fmt.Sprintf("the event %q came in, and what was made of it is not recorded",
+			string(r.undecided))
 	case r.outcome != nil:
 		return ""
 	case r.asked.Kind == "":

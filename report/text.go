@@ -231,7 +231,8 @@ func modeText(h *journal.Header) string {
 	}{
 		{h.Config.Single, "the tries of one action"}, {h.Config.CallsOnly, "calls are the answer"},
 		{h.Output != "", "structured answer"}, {h.Config.UserPrompt, "prompts made by code"},
-		{h.Config.Planner, "with a planner"}, {h.Redaction != nil, "redacted"}, {h.Compacted != nil, "compacted"},
+		{h.Config.Planner, "with a planner"}, {h.Redaction != nil, "redacted"},
+		{h.Compacted != nil, "compacted"},
 	} {
 		if p.is {
 			parts = append(parts, p.text)

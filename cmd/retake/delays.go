@@ -144,8 +144,8 @@ func (d *delays) class(p policy.RetryPolicy) (fault.Class, error) {
 	if class, ok := fault.ParseName(d.code); ok {
 		return class, nil
 	}
-	return "", misused("-code: %q is no code of any vocabulary, and no class of the policy: give one such as "+
-		"rate_limit, llm-timeout or NETWORK_ERROR", d.code)
+	return "", misused("-code: %q is no code of any vocabulary, and no class of the policy: "+
+		"give one such as rate_limit, llm-timeout or NETWORK_ERROR", d.code)
 }
 
 func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane) ([]policy.Planned, error) {
@@ -156,8 +156,8 @@ func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane
 	case attempts == policy.Unlimited:
 		return nil, misused("-attempts is missing: the policy's attempts are unlimited: say how many to show")
 	case attempts > policy.MaxSchedule+1:
-		return nil, misused("-attempts is missing: the policy has %d attempts, and at most %d can be shown", attempts,
-			policy.MaxSchedule+1)
+		return nil, misused("-attempts is missing: the policy has %d attempts, and at most %d can be shown",
+			attempts, policy.MaxSchedule+1)
 	}
 	number := 1 // as loop.Do numbers the lines of the two planes
 	if plane == fault.Transport {

@@ -11,7 +11,8 @@ import (
 // overview is the help of retake itself.
 func overview() string {
 	return "retake shows what retry policies, checks of replies and correction loops decide,\n" +
-		"and reads the journals of runs.\n\n" + listCommands() + "\n" + exitTable + "\nretake COMMAND -h shows the help of a command.\n"
+		"and reads the journals of runs.\n\n" + listCommands() + "\n" + exitTable +
+		"\nretake COMMAND -h shows the help of a command.\n"
 }
 
 func listCommands() string {

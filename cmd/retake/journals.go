@@ -97,7 +97,8 @@ func readKey(path string) ([]byte, error) {
 		return nil, err
 	}
 	if key = bytes.TrimRight(key, "\r\n"); len(key) == 0 {
-		return nil, misused("-key: %s is empty: give the file of the key that the journals were written with", plain(path))
+		return nil, misused("-key: %s is empty: give the file of the key that the journals were written with",
+			plain(path))
 	}
 	return key, nil
 }

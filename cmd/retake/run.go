@@ -122,7 +122,8 @@ func (r *runs) config() (cfg corpus.Config, err error) {
 		return cfg, nil
 	}
 	if info, err := os.Stat(r.journal); err == nil && !info.IsDir() {
-		return cfg, misused("-journal: %s is a file: give a directory; it is created if it does not exist", r.journal)
+		return cfg, misused("-journal: %s is a file: give a directory; it is created if it does not exist",
+			r.journal)
 	}
 	cfg.Journals, cfg.Settings.Sync = newStore(r.journal), cmp.Or(r.sync, journal.SyncNever)
 	return cfg, nil

@@ -51,7 +51,8 @@ func (w *whatif) declare(fs *flag.FlagSet) {
 	fs.StringVar(&w.feedback, "feedback", "", "another feedback template: `FILE`")
 	fs.StringVar(&w.tools, "tools", "", "read replies again against the tools of `FILE`")
 	fs.StringVar(&w.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
-	fs.Func("price", "what a million tokens cost: `LIST` of input=N, output=N, cache_read=N, cache_write=N", w.readPrices)
+	usage := "what a million tokens cost: `LIST` of input=N, output=N, cache_read=N, cache_write=N"
+	fs.Func("price", usage, w.readPrices)
 	fs.BoolVar(&w.json, "json", false, "write JSON")
 }
 
@@ -257,8 +258,8 @@ func (w *whatif) writeSum(e *env, s summed) error {
 	}
 	if len(w.names) > 1 {
 		what := several.Of(s.Journals, "journal") + ", " + several.Of(s.Runs, "run")
-		fmt.Fprintf(e.out, "%s: %d as recorded, %d otherwise, %d that the record does not answer\n", e.paint.bold(what),
-			s.AsRecorded, s.Otherwise, s.Unanswered)
+		fmt.Fprintf(e.out, "%s: %d as recorded, %d otherwise, %d that the record does not answer\n",
+			e.paint.bold(what), s.AsRecorded, s.Otherwise, s.Unanswered)
 		w.table(e, s.Sum)
 	}
 	return nil

@@ -46,7 +46,7 @@ func packages(root string) ([]string, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || ownModule(path)):
+		case d.IsDir() && path != root && isSkipped(path):
 			return fs.SkipDir
 		case !d.IsDir() && source(d.Name()):
 			rel, err := filepath.Rel(root, filepath.Dir(path))
@@ -58,9 +58,11 @@ func packages(root string) ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), err
 }
 
-func ownModule(dir string) bool {
+// isSkipped reports whether a directory has no source of the core module.
+func isSkipped(dir string) bool {
 	mod, _ := filepath.Glob(filepath.Join(dir, "go.mod"))
-	return len(mod) > 0
+	name := filepath.Base(dir)
+	return strings.HasPrefix(name, ".") || name == "testdata" || len(mod) > 0
 }
 
 func source(name string) bool {

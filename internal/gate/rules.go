@@ -24,9 +24,9 @@ var Outside = []string{"internal/gate", "policy/internal/draw"}
 
 // Pure are the packages that must give the same result for the same input on every machine and in every run.
 var Pure = []string{
-	"internal/canon", "internal/httphint", "internal/several", "internal/syntax", "internal/fields", "internal/seq", "backoff", "fault",
-	"ratelimit", "reducer", "message", "extract", "policy", "feedback", "feedback/prompt", "result", "session",
-	"loop/machine",
+	"internal/canon", "internal/httphint", "internal/several", "internal/syntax", "internal/fields",
+	"internal/seq", "backoff", "fault", "ratelimit", "reducer", "message", "extract", "policy", "feedback",
+	"feedback/prompt", "result", "session", "loop/machine",
 }
 
 // BannedImports are the packages that a pure package must not import, with the reason. A path includes the

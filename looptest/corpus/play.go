@@ -51,14 +51,15 @@ func (c Config) Play(ctx context.Context, q Question) (Run, error) {
 	if c.Journals == nil {
 		c.Journals = &looptest.Store{}
 	}
+	var run Run
 	st, err := c.play(ctx, q)
 	if err == nil {
-		var run Run
-		if run, err = c.account(ctx, q, st); err == nil {
-			return run, nil
-		}
+		run, err = c.account(ctx, q, st)
 	}
-	return Run{}, fmt.Errorf("%s: session %q: %w", q.Place, q.ID, err)
+	if err != nil {
+		return Run{}, fmt.Errorf("%s: session %q: %w", q.Place, q.ID, err)
+	}
+	return run, nil
 }
 
 // play begins a run or continues the recorded one.

@@ -77,7 +77,8 @@ func Read(name string, in io.Reader) iter.Seq2[Question, error] {
 			}
 			q, err := parse(lines.Bytes())
 			if first := places[q.ID]; err == nil && first > 0 {
-				err = fmt.Errorf("id %q stands on line %d too: give each question an id of its own", q.ID, first)
+				err = fmt.Errorf("id %q stands on line %d too: give each question an id of its own",
+					q.ID, first)
 			}
 			q.Place = fmt.Sprintf("%s:%d", name, number)
 			if err != nil {
@@ -92,7 +93,8 @@ func Read(name string, in io.Reader) iter.Seq2[Question, error] {
 		err := lines.Err()
 		switch {
 		case errors.Is(err, bufio.ErrTooLong):
-			err = fmt.Errorf("%s:%d: the line has more than %d MiB, the most that is read", name, number+1, maxLine>>20)
+			err = fmt.Errorf("%s:%d: the line has more than %d MiB, the most that is read",
+				name, number+1, maxLine>>20)
 		case err != nil:
 			err = fmt.Errorf("%s: %w", name, err)
 		case len(places) == 0:
@@ -165,7 +167,8 @@ func Tools(described []Tool) (*tool.Set, error) {
 	var faults []error
 	for n, d := range described {
 		if d.Parameters == nil {
-			faults = append(faults, fmt.Errorf("tools[%d]: parameters is missing: give a JSON Schema of an object", n))
+			err := fmt.Errorf("tools[%d]: parameters is missing: give a JSON Schema of an object", n)
+			faults = append(faults, err)
 			continue
 		}
 		t, err := tool.Raw(d.Name, d.Description, d.Parameters, notRun)
