@@ -31,7 +31,8 @@ func (o Options) Validate() error {
 	known := Forms()
 	for i, f := range o.Off {
 		if !slices.Contains(known, f) {
-			faults = append(faults, fmt.Errorf("options: Off[%d]: %q is no form; the forms are %q", i, f, known))
+			err := fmt.Errorf("options: Off[%d]: %q is no form; the forms are %q", i, f, known)
+			faults = append(faults, err)
 		}
 	}
 	if o.MaxBytes < 1 {

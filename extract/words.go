@@ -31,7 +31,8 @@ var words = map[string]use{
 	"function": ofCall, "functioncall": ofCall, "functioncalls": ofCall, "functionresponse": ofResult,
 	"functionresult": ofResult, "functionresults": ofResult, "invoke": ofCall, "observation": ofResult,
 	"param": ofArgument, "parameter": ofArgument, "reasoning": ofThought, "scratchpad": ofThought,
-	"startfunctioncall": ofCall, "think": ofThought, "thinking": ofThought, "thought": ofThought, "tool": ofCall,
+	"startfunctioncall": ofCall, "think": ofThought, "thinking": ofThought, "thought": ofThought,
+	"tool":     ofCall,
 	"toolcall": ofCall, "toolcalls": ofCall, "tooloutput": ofResult, "toolresponse": ofResult,
 	"toolresponses": ofResult, "toolresult": ofResult, "toolresults": ofResult, "tooluse": ofCall,
 }
