@@ -1,2 +1,2 @@
-// Package examples holds programs to read and run, in a module of their own. README.md lists them.
+// Package examples has programs to read and run, in its own module. README.md lists them.
 package examples

@@ -170,7 +170,7 @@ func (o *Observer) event(ctx context.Context, name string, n observe.Notice, mor
 	span.AddEvent(name, trace.WithTimestamp(n.At), trace.WithAttributes(attrs...))
 }
 
-// counted is where an action stands; what is not bounded, or not known, is not told.
+// counted returns the number of attempts and its maximum. Unbounded and unknown numbers are left out.
 func counted(made, most int) []attribute.KeyValue {
 	var all []attribute.KeyValue
 	if made > 0 {

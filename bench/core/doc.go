@@ -1,4 +1,3 @@
-// Package core measures what no peer has: attempts that are recorded in a session, steps of the pure core,
-// journals, and sessions that grow; the journal beside what one would write by hand. Everything is in its
-// tests.
+// Package core measures what only retake has: recorded attempts, steps of the pure core, journals, and
+// growing sessions. It compares the journal with code by hand. Everything is in its tests.
 package core

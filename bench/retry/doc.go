@@ -1,3 +1,3 @@
-// Package retry measures the rows of delays and of Do, beside the retry libraries of Go. Everything is in its
+// Package retry measures the rows of delays and of Do, beside Go's retry libraries. Everything is in its
 // tests.
 package retry

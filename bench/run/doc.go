@@ -1,3 +1,3 @@
-// Package run measures whole runs over models in memory: bad arguments, feedback, good arguments, result,
+// Package run measures whole runs with models in memory: bad arguments, feedback, good arguments, result,
 // answer. Everything is in its tests.
 package run

@@ -1,2 +1,2 @@
-// Package wait measures what a session costs while it waits. Everything is in its tests.
+// Package wait measures the cost of a waiting session. Everything is in its tests.
 package wait

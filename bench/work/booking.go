@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// Booking is what the tool of the run row takes.
+// Booking is the argument of the tool in the row of runs.
 type Booking struct {
 	City   string `json:"city" validate:"required,max=60" jsonschema:"the city"`
 	Nights int    `json:"nights" validate:"min=1,max=30" jsonschema:"how many nights"`
 	Room   string `json:"room" validate:"required,oneof=single double" jsonschema:"single or double"`
 }
 
-// Receipt is what a tool gives.
+// Receipt is the result of a tool.
 type Receipt struct {
 	Number string `json:"number"`
 }
 
-// Script is a run: the model's first call is bad, its second is good, then it answers.
+// Script is a run: the model's first call is bad, its second is good, and then it answers.
 type Script struct {
 	Tool, Description, Prompt string
 	Bad, Good, Answer         string
-	// Schema is the tool's, for the libraries that check against one.
+	// Schema is the schema of the tool's arguments, for libraries that check with one.
 	Schema []byte
 }
 
-// Reply is what the model says in its turn, counted from 0: the arguments of a call, or the answer. How many
-// replies it has made is read from the conversation, so that one model serves all runs.
+// Reply returns the reply of a turn, counted from 0: the arguments of a call, or the answer. The turn is
+// counted in the conversation, so one model serves all runs.
 func (s *Script) Reply(turn int) (arguments, answer string) {
 	switch turn {
 	case 0:
@@ -37,7 +37,7 @@ func (s *Script) Reply(turn int) (arguments, answer string) {
 	return "", s.Answer
 }
 
-// Small is a run whose tool takes a [Booking], of which two fields are bad in the first call.
+// Small is a run whose tool takes a [Booking]. Two fields are bad in the first call.
 func Small() Script {
 	return Script{
 		Tool: "book_room", Description: "Book a hotel room.", Prompt: "Two nights in Lisbon, please.",
@@ -46,7 +46,7 @@ func Small() Script {
 	}
 }
 
-// Large is [Small] with orders of a kilobyte, of which one field is text for a number in the first call.
+// Large is [Small] with orders of a kilobyte. One field has text instead of a number in the first call.
 func Large() Script {
 	return Script{
 		Tool: "place_order", Description: "Place an order.", Prompt: "The same as last spring, please.",
@@ -54,8 +54,8 @@ func Large() Script {
 	}
 }
 
-// ErrWrong says that a run did not come to its answer by way of a correction.
+// ErrWrong means that a run did not get its answer after a correction.
 var ErrWrong = errors.New("the run did not go as its script has it")
 
-// Done is what the tools give.
+// Done is the result of the tools.
 func Done() Receipt { return Receipt{Number: "R-1"} }

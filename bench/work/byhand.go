@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// OrderByHand reads and checks an order in one pass, as one would write it for this type alone: every rule,
-// unknown and duplicate keys, all faults with their places. Its rule for email addresses is shorter than the
+// OrderByHand decodes and checks an order in one pass, with code for this type only: every rule, unknown
+// and duplicate keys, all faults with their places. Its rule for email addresses is simpler than the
 // validator's.
 func OrderByHand(doc string) (Order, []Fault) {
 	p := scan{s: doc}

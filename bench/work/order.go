@@ -1,10 +1,10 @@
-// Package work is what the benchmarks work on: the same values, rules and documents for every library.
+// Package work has the values, rules and documents that all benchmarks use.
 package work
 
 import "strings"
 
-// Order is what a model is to fill in: eight fields, nested, with an enum, an email address, a list of
-// structs and a map.
+// Order is the answer of a model: eight fields, nested, with an enum, an email address, a list of structs
+// and a map.
 type Order struct {
 	ID       string            `json:"id" validate:"required,max=40"`
 	Kind     string            `json:"kind" validate:"oneof=order quote refund"`
@@ -16,7 +16,7 @@ type Order struct {
 	Labels   map[string]string `json:"labels" validate:"max=10,dive,keys,max=20,endkeys,required"`
 }
 
-// Address is where an order goes.
+// Address is the destination of an order.
 type Address struct {
 	Street string `json:"street" validate:"required"`
 	City   string `json:"city" validate:"required"`
@@ -39,8 +39,8 @@ func GoodOrder() []byte {
 		"items":[` + item + strings.Repeat(","+item, 5) + `],"labels":{"source":"chat","tone":"friendly","campaign":"spring"}}`)
 }
 
-// BadOrder is [GoodOrder] with three faults: a kind that is not in the enum, text for a number, and a code
-// that is too short.
+// BadOrder is [GoodOrder] with three faults: a kind that is not in the enum, text instead of a number, and
+// a code that is too short.
 func BadOrder() []byte {
 	faults := strings.NewReplacer(`"order",`, `"ordre",`, `"priority":3`, `"priority":"high"`, `"code":"11000"`, `"code":"1100"`)
 	return []byte(faults.Replace(string(GoodOrder())))

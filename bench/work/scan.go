@@ -7,16 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Fault is what is wrong at one place of a document: what a check by hand finds.
+// Fault is a fault at one place of a document, as found by hand.
 type Fault struct{ Where, Want string }
 
-// scan reads JSON in one pass, for the checks by hand: strings are parts of the document where they have no
-// escapes.
+// scan reads JSON in one pass for the checks by hand. Strings without escapes are parts of the document.
 type scan struct {
 	s      string
 	i      int
 	faults []Fault
-	// broken is set where the text is no JSON: nothing behind that is looked at.
+	// broken is set if the text is not JSON. Nothing after that is read.
 	broken bool
 }
 
@@ -49,7 +48,7 @@ func (p *scan) take(c byte) bool {
 	return true
 }
 
-// open enters an object or a list; a value of another kind is a fault, and skipped.
+// open enters an object or a list. A value of another kind is a fault, and skipped.
 func (p *scan) open(c byte, where, want string) bool {
 	if p.take(c) {
 		return true
@@ -79,7 +78,7 @@ func (p *scan) key(first bool) (string, bool) {
 	return key, !p.broken
 }
 
-// more reports whether a list goes on.
+// more reports whether a list continues.
 func (p *scan) more(first bool) bool {
 	if p.take(']') || p.broken {
 		return false
@@ -121,7 +120,7 @@ func (p *scan) unquote(quoted string, escaped bool) string {
 	return s
 }
 
-// word is a number or a literal as it stands.
+// word reads a number or a literal unchanged.
 func (p *scan) word() string {
 	p.peek()
 	start := p.i
@@ -135,7 +134,7 @@ func (p *scan) word() string {
 	return p.s[start:]
 }
 
-// skip passes over a value of any kind.
+// skip skips a value of any kind.
 func (p *scan) skip() {
 	switch p.peek() {
 	case '"':
@@ -193,7 +192,7 @@ func (p *scan) amount(where string) float64 {
 	return n
 }
 
-// once refuses a key that came before; seen has a bit for each.
+// once refuses a duplicate key; seen has a bit for each key.
 func (p *scan) once(seen *int, bit int, where string) {
 	if *seen&bit != 0 {
 		p.fault(where, "expected once")

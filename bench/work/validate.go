@@ -7,7 +7,7 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// Validator is go-playground's, as one would set it up for JSON: with the fields' JSON names.
+// Validator is go-playground's validator with the usual settings for JSON: it uses the fields' JSON names.
 func Validator() *validator.Validate {
 	v := validator.New(validator.WithRequiredStructEnabled())
 	v.RegisterTagNameFunc(func(f reflect.StructField) string {

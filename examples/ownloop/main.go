@@ -1,5 +1,5 @@
-// Command ownloop embeds retake in a runtime that has a loop of its own: the runtime asks its model and runs
-// its tools as it always did, and leaves to loop.Attempts whether and when to try again, and what to say.
+// Command ownloop embeds retake in a runtime with its own loop. The runtime still asks its model and runs
+// its tools. loop.Attempts decides whether and when to try again, and with which words.
 package main
 
 import (
@@ -82,7 +82,7 @@ func run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// replies is a model that says these things in turn.
+// replies is a model that returns these replies in order.
 func replies(all ...string) func(string) string {
 	return func(string) string {
 		next := all[0]

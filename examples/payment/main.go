@@ -1,6 +1,6 @@
-// Command payment has a tool that pays, and is never run twice: not because the connection broke after the
-// payment, and not because a process died in it. The model reads that the payment may have happened, and asks
-// the bank.
+// Command payment has a tool that pays and never runs twice: not after the connection broke during a
+// payment, and not after the process died in it. The model reads that the payment may have happened, and
+// asks the bank.
 package main
 
 import (
@@ -26,13 +26,13 @@ type Payment struct {
 // bank books a payment, and then the connection breaks.
 type bank struct{ booked []string }
 
-// pay declares nothing: whatever its error says, the call is not made again.
+// pay declares nothing, so the call is not repeated, whatever its error says.
 func (b *bank) pay(ctx context.Context, p Payment) (string, error) {
 	b.booked = append(b.booked, fmt.Sprintf("%d to %s", p.Sum, p.To))
 	return "", errors.New("payment accepted, but reading the receipt failed: connection reset by peer")
 }
 
-// list is read-only: it may be run as often as need be.
+// list is read-only, so it may run any number of times.
 func (b *bank) list(context.Context, struct{}) ([]string, error) { return b.booked, nil }
 
 func main() {
@@ -61,8 +61,8 @@ func run() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	// The journal has the begin of each call before the tool runs: a process that goes on after a crash does
-	// not make the call again either.
+	// The journal records the start of each call before the tool runs. A process that continues after a
+	// crash does not repeat the call either.
 	j, err := journal.Open(context.Background(), journal.Dir(dir), "order-42", journal.Settings{})
 	if err != nil {
 		return err

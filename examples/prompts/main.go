@@ -1,6 +1,6 @@
-// Command prompts shows a system prompt that reads the session: the feedback on the attempt before, and a
-// slice that a reducer keeps. It is rendered anew for each model call, and reads well on the first attempt
-// too, when there is no feedback yet.
+// Command prompts shows a system prompt with data of the session: the feedback on the previous attempt, and
+// a slice that a reducer keeps. It is rendered again for each model call. At the first attempt there is no
+// feedback, and the prompt needs no special case.
 package main
 
 import (

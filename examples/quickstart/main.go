@@ -29,7 +29,7 @@ type Receipt struct {
 	Number string `json:"number"`
 }
 
-// Itinerary is the answer that is wanted.
+// Itinerary is the answer.
 type Itinerary struct {
 	City    string `json:"city"    validate:"required"`
 	Nights  int    `json:"nights"  validate:"min=1"`
@@ -40,7 +40,7 @@ func bookRoom(_ context.Context, b Booking) (Receipt, error) {
 	return Receipt{Number: fmt.Sprintf("R-%s-%d", strings.ToLower(b.City), b.Nights)}, nil
 }
 
-// script is what the model says: two bad calls, a good one, a bad answer, a good one.
+// script has the model's replies: two bad calls, a good one, a bad answer, a good one.
 func script() *looptest.Model {
 	book := func(arguments string) looptest.Turn {
 		return looptest.Call(message.Call{ID: "c1", Name: "book_room", Arguments: arguments})
@@ -89,7 +89,7 @@ func run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// narrator prints what a model is shown and what it replies.
+// narrator prints what a model reads and what it replies.
 type narrator struct {
 	loop.Model
 	out   io.Writer

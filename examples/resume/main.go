@@ -1,5 +1,5 @@
-// Resume kills a process in the middle of a run (kill -9), and makes the same call again in another: the run
-// goes on from its journal. The room is booked once.
+// Resume kills a process in the middle of a run (kill -9), and makes the same call again in another one.
+// The run continues from its journal, and the room is booked once.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Stay is the answer that is wanted.
+// Stay is the answer.
 type Stay struct {
 	Room string `json:"room"`
 }
@@ -42,8 +42,8 @@ func main() {
 	}
 }
 
-// work answers one request. It is the same code before and after the crash: Generate begins the run, or goes
-// on with it. hangs makes the model never answer once the room is booked.
+// work answers one request, with the same code before and after the crash: Generate begins the run, or
+// continues it. With hangs, the model never answers after the room is booked.
 func work(dir string, hangs bool) error {
 	ctx := context.Background()
 	j, err := journal.Open(ctx, journal.Dir(dir), "order-42", journal.Settings{})
@@ -89,7 +89,7 @@ func book(dir, city string) error {
 	return errors.Join(err, f.Close())
 }
 
-// watch runs work in a process, kills that, and runs it in another.
+// watch runs work in a process, kills it, and runs it again in another one.
 func watch() error {
 	dir, err := os.MkdirTemp("", "resume")
 	if err != nil {

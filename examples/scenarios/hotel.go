@@ -1,5 +1,5 @@
-// Package scenarios is a program with a tool, a reducer and a policy of its own. Its tests are stories, files
-// in testdata that say what a model replies and what becomes of it: see scenarios_test.go.
+// Package scenarios is a program with its own tool, reducer and policy. Its tests are stories: files in
+// testdata with what a model replies and what happens then. See scenarios_test.go.
 package scenarios
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Stay is what the model asks for.
+// Stay is the argument of the tool.
 type Stay struct {
 	City   string `json:"city" validate:"oneof=Lisbon Porto"`
 	Nights int    `json:"nights" validate:"min=1,max=30"`
@@ -24,7 +24,7 @@ type Booked struct {
 	Nights int    `json:"nights"`
 }
 
-// MaxNights is how many nights a guest may book in one session.
+// MaxNights is the largest number of nights that a guest may book in one session.
 const MaxNights = 40
 
 var stays = session.StateSlice[Booked]("stays")
@@ -41,7 +41,7 @@ func keep(booked reducer.View[Booked], s Stay) (reducer.Change[Booked], error) {
 	return reducer.Append(Booked(s)), nil
 }
 
-// book is the tool. Porto is full: the model is asked for another city.
+// book is the tool. Porto is full, so the model is asked for another city.
 func book(ctx context.Context, s Stay) (string, error) {
 	if s.City == "Porto" {
 		return "", tool.AskAgain(fault.Issue{Pointer: "/city", Rule: "full", Expected: "a city with free rooms"})
@@ -54,7 +54,7 @@ func Tools() (*tool.Set, error) {
 	return tool.NewSet(tool.New("book", "Books a stay.", book))
 }
 
-// Session is what a session of the program is made of.
+// Session is the config of the program's sessions.
 func Session(id string) session.Config {
 	return session.Config{
 		ID: id, Slices: []session.Declared{stays},

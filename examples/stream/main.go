@@ -1,5 +1,5 @@
-// Stream shows a reply as it comes in, and takes back what did not stand: the first reply breaks off
-// half-way, and the second has a number that the schema refuses.
+// Stream shows a reply while it arrives, and takes it back if it is replaced: the first reply breaks off,
+// and the schema refuses a number in the second.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Trip is the answer that is wanted.
+// Trip is the answer.
 type Trip struct {
 	City   string `json:"city"`
 	Nights int    `json:"nights" validate:"min=1,max=30"`
@@ -24,7 +24,7 @@ type Trip struct {
 // screen shows one reply at a time.
 type screen struct{ shown string }
 
-// show is called with each piece as it comes in.
+// show is called with each piece when it arrives.
 func (s *screen) show(d loop.Delta) {
 	if d.Reset {
 		fmt.Printf("take back %q\n", s.shown)
@@ -35,10 +35,10 @@ func (s *screen) show(d loop.Delta) {
 	fmt.Printf("turn %d, attempt %d, try %d of the request: %s\n", d.Turn, d.Attempt, d.Transport, s.shown)
 }
 
-// replies are what the model of this program says, one for each request.
+// replies are the model's replies, one for each request.
 var replies = []string{`{"city": "Lis`, `{"city": "Lisbon", "nights": 90}`, `{"city": "Lisbon", "nights": 9}`}
 
-// model streams each reply in two pieces. The first breaks off: a model returns an error then.
+// model streams each reply in two pieces. The first reply breaks off: a model then returns an error.
 func model(_ context.Context, req loop.Request) (message.Reply, error) {
 	text := replies[0]
 	replies = replies[1:]

@@ -45,19 +45,19 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// trip is what one run of the program is made of.
+// trip has the settings of one run.
 type trip struct {
 	provider string
 	settings settings
 	prompt   string
 	session  string
-	// journals is the folder that the session's journal is kept in; empty for none.
+	// journals is the folder of the session's journal; empty for none.
 	journals string
 }
 
 const prompt = "Two nights in Lisbon for one person, as cheap as it gets. Book it, then give me the itinerary."
 
-// Itinerary is the answer that is wanted.
+// Itinerary is the answer.
 type Itinerary struct {
 	City    string `json:"city"    validate:"required"`
 	Hotel   string `json:"hotel"   validate:"required"`
@@ -67,7 +67,7 @@ type Itinerary struct {
 	Receipt string `json:"receipt" validate:"required,startswith=R-" jsonschema:"description=As the booking gave it"`
 }
 
-// parse reads the command line; keys come from the environment. Faults are told on out.
+// parse reads the command line; keys come from the environment. Faults are printed on out.
 func parse(args []string, env func(string) string, out io.Writer) (trip, error) {
 	var t trip
 	flags := flag.NewFlagSet("trip", flag.ContinueOnError)
@@ -91,7 +91,7 @@ func parse(args []string, env func(string) string, out io.Writer) (trip, error) 
 	return t, p.complete(&t.settings, env)
 }
 
-// run holds the conversation.
+// run executes the conversation.
 func (t trip) run(ctx context.Context, out io.Writer) (err error) {
 	say := narration{out: out}
 	t.settings.told = say.limits
@@ -127,7 +127,7 @@ func (t trip) run(ctx context.Context, out io.Writer) (err error) {
 	return nil
 }
 
-// journal opens the session's journal, where one is kept.
+// journal opens the session's journal, if there is one.
 func (t trip) journal(ctx context.Context) (opts []loop.Option, closed func() error, err error) {
 	if t.journals == "" {
 		return nil, func() error { return nil }, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// narration tells on out what happens.
+// narration prints what happens on out.
 type narration struct {
 	out io.Writer
 
@@ -29,7 +29,7 @@ func (n *narration) limits(s ratelimit.State) {
 	n.last = s
 }
 
-// of is a model whose prompts and replies are told.
+// of wraps a model and prints its prompts and replies.
 func (n *narration) of(m loop.Model) loop.Model {
 	shown := 0
 	return loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
@@ -62,7 +62,7 @@ func (n *narration) outcome(a loop.Answer[Itinerary]) {
 	fmt.Fprintf(n.out, "\nBooked: %s, %s, %s room, %d nights, %d euros, receipt %s\n", v.City, v.Hotel, v.Room, v.Nights, v.Euros, v.Receipt)
 }
 
-// end tells of all attempts, good and bad, and what they cost.
+// end prints all attempts, good and bad, and their cost.
 func (n *narration) end(attempts []session.Attempt, u message.Usage) {
 	fmt.Fprintln(n.out, "\nAttempts:")
 	for _, a := range attempts {

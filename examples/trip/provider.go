@@ -25,19 +25,18 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// settings are what a provider's model is made with.
+// settings are the settings of a provider's model.
 type settings struct {
 	model, baseURL, key string
-	// told is told of the rate limits of good responses.
+	// told is called with the rate limits of good responses.
 	told func(ratelimit.State)
 }
 
-// provider is whose model may be asked.
+// provider is a provider whose model may be asked.
 type provider struct {
-	// keys are the environment variables that may hold its key, the usual one first; none where it needs no
-	// key.
+	// keys are the environment variables with its key, the usual one first; none if it needs no key.
 	keys []string
-	// fallback is the model that is asked where none is named.
+	// fallback is the model if none is named.
 	fallback string
 	model    func(settings) (loop.Model, error)
 }
@@ -52,7 +51,7 @@ var providers = map[string]provider{
 
 func names() string { return strings.Join(slices.Sorted(maps.Keys(providers)), ", ") }
 
-// complete fills in what was not said, and says which key is missing.
+// complete fills in what is missing, and returns an error if a key is missing.
 func (p provider) complete(s *settings, env func(string) string) error {
 	s.model = cmp.Or(s.model, p.fallback)
 	for _, name := range p.keys {
@@ -96,7 +95,7 @@ func newGemini(s settings) (loop.Model, error) {
 	return genai.New(client, genai.Config{Model: s.model, OnResponse: func(r genai.Response) { s.told(r.RateLimit) }})
 }
 
-// newOllama asks a server on this machine, which needs no key.
+// newOllama uses a server on this machine, which needs no key.
 func newOllama(s settings) (loop.Model, error) {
 	return ollama.New(http.DefaultClient, ollama.Config{
 		URL: s.baseURL, Model: s.model, OnResponse: func(r ollama.Response) { s.told(r.RateLimit) },

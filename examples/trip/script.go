@@ -5,8 +5,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// script is what the scripted model says: a call with bad arguments, which never reaches the server; a
-// booking that the server refuses; and an answer in prose, where an itinerary was wanted. Each it puts right.
+// script has the replies of the scripted model: a call with bad arguments, which never reaches the server;
+// a booking that the server refuses; and prose instead of an itinerary. Then it corrects each.
 func script() []looptest.Turn {
 	call := func(id, name, arguments string, in, out int64) looptest.Turn {
 		turn := looptest.Call(message.Call{ID: id, Name: name, Arguments: arguments})

@@ -19,10 +19,10 @@ import (
 // serveFlag makes the program the server, over its standard input and output.
 const serveFlag = "-serve"
 
-// hotel is one that the server knows.
+// hotel is a hotel of the server.
 type hotel struct {
 	Name string `json:"name"`
-	// Euros are the prices of a night by room; a room that is not here is not to be had.
+	// Euros are the prices of a night by room; other rooms are not available.
 	Euros map[string]int `json:"euros_per_night"`
 }
 
@@ -60,7 +60,7 @@ type receipt struct {
 	Euros   int    `json:"euros"`
 }
 
-// serve is the server: one that knows nothing of retake.
+// serve is the server. It does not know retake.
 func serve(ctx context.Context) error {
 	server := sdk.NewServer(&sdk.Implementation{Name: "trips", Version: "v1"}, nil)
 	sdk.AddTool(server, &sdk.Tool{
@@ -84,15 +84,14 @@ func findHotel(_ context.Context, _ *sdk.CallToolRequest, s search) (*sdk.CallTo
 	return nil, found{there}, nil
 }
 
-// refusal is an error in words for the model. The SDK makes a result with isError of what a handler returns
-// as its error.
+// refusal is an error with words for the model. The SDK turns a handler's error into a result with isError.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
 func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
 
-// bookRoom refuses what no schema can: a room that is not to be had.
+// bookRoom refuses what no schema can: a room that is not available.
 func bookRoom(_ context.Context, _ *sdk.CallToolRequest, b booking) (*sdk.CallToolResult, receipt, error) {
 	for _, h := range slices.Concat(hotels["lisbon"], hotels["porto"]) {
 		if !strings.EqualFold(h.Name, b.Hotel) {

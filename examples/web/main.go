@@ -52,7 +52,7 @@ func Handler(model loop.Model) http.Handler {
 	return mux
 }
 
-// answer makes one run, and tells send what happens. The run ends when the browser goes away: ctx is the
+// answer makes one run and sends what happens. The run ends when the browser leaves, because ctx is the
 // request's.
 func answer(ctx context.Context, model loop.Model, question string, send func(event string, data any)) {
 	show := func(d loop.Delta) {
@@ -76,7 +76,7 @@ func answer(ctx context.Context, model loop.Model, question string, send func(ev
 	}
 }
 
-// send writes one event. JSON has no line breaks, so that the data is one line.
+// send writes one event. JSON has no line breaks, so the data is one line.
 func send(w http.ResponseWriter, event string, data any) {
 	line, err := json.Marshal(data)
 	if err != nil {

@@ -12,22 +12,22 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// Key is the API key to give to clients. It is redacted in golden requests and may stand in no error's text.
+// Key is the API key for clients. It is redacted in golden requests, and must not be in an error's text.
 const Key = "wiretest-secret-key"
 
-// Adapter is what is tested.
+// Adapter is the adapter under test.
 type Adapter struct {
-	// New makes the model: its client talks to url through client, with [Key] where it needs one. Required;
-	// called once per file.
+	// New makes the model. Its client sends requests to url through client, with [Key] if it needs one.
+	// Required; called once per file.
 	New func(url string, client *http.Client) (loop.Model, error)
-	// Without excuses cases of [Cases] that the provider cannot have, each with the reason.
+	// Without has cases of [Cases] that are impossible with the provider, each with the reason.
 	Without map[string]string
 	// Volatile are further headers, in any case, that differ between runs or machines.
 	Volatile []string
 }
 
-// Run holds the adapter to every *.txtar file of a directory, each a subtest of its name, and fails where one
-// of [Cases] is missing.
+// Run tests the adapter with every *.txtar file of a directory, each a subtest with its name. It fails if
+// one of [Cases] is missing.
 func Run(t *testing.T, dir string, a Adapter) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
@@ -46,7 +46,7 @@ func Run(t *testing.T, dir string, a Adapter) {
 
 func nameOf(path string) string { return strings.TrimSuffix(filepath.Base(path), ".txtar") }
 
-// missing says which cases are neither there nor excused, and which excuses are idle.
+// missing returns cases without a file or excuse, and excuses that are not needed.
 func missing(names []string, without map[string]string) []string {
 	var faults []string
 	for _, name := range Cases() {

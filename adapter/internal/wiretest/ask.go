@@ -15,14 +15,14 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Booking is what book_room takes.
+// Booking is the argument of book_room.
 type Booking struct {
 	City   string `json:"city" validate:"required" jsonschema:"description=Where to stay"`
 	Nights int    `json:"nights" validate:"min=1,max=30"`
 	Room   string `json:"room" validate:"oneof=single double"`
 }
 
-// Receipt is what book_room returns.
+// Receipt is the result of book_room.
 type Receipt struct {
 	Receipt string `json:"receipt"`
 }
@@ -42,7 +42,7 @@ func BookRoom() *tool.Tool {
 	})
 }
 
-// HotelFind is a tool whose name no provider takes as it is.
+// HotelFind is a tool whose name no provider accepts unchanged.
 func HotelFind() *tool.Tool {
 	type query struct {
 		City string `json:"city,omitempty"`
@@ -51,7 +51,7 @@ func HotelFind() *tool.Tool {
 		func(context.Context, query) ([]string, error) { return []string{"Ritz"}, nil })
 }
 
-// Asks are the requests that files may name, by name. Each call makes them anew.
+// Asks returns the requests that files may name, by name. Each call makes new ones.
 func Asks() map[string]loop.Request {
 	typed, err := schema.For[Itinerary]()
 	if err != nil {
@@ -76,7 +76,7 @@ var prompt = message.Message{Role: message.User, Text: "Two nights in Lisbon and
 
 func said(messages ...message.Message) []message.Message { return messages }
 
-// corrected is a good and a bad call of one reply, both answered.
+// corrected has a good and a bad call of one reply, both answered.
 func corrected() []message.Message {
 	return []message.Message{
 		prompt,
@@ -89,7 +89,7 @@ func corrected() []message.Message {
 	}
 }
 
-// garbled are calls whose arguments are no JSON object, and one without any.
+// garbled has calls whose arguments are not a JSON object, and one without arguments.
 func garbled() []message.Message {
 	return []message.Message{
 		prompt,
@@ -104,9 +104,9 @@ func garbled() []message.Message {
 	}
 }
 
-// foreign is what other models and cut histories leave: an answer to a call that is not there, system and
-// user messages in a row, empty texts, a call made in text, another adapter's secrets, calls without id and
-// of an unknown name, and a call that nobody answered.
+// foreign is a transcript from other models and truncated histories: an answer without a call, system and
+// user messages in a row, empty texts, a call in text, another adapter's opaque data, calls without an id
+// and of an unknown name, and a call without an answer.
 func foreign() []message.Message {
 	return []message.Message{
 		{Role: message.Tool, CallID: "c0", Name: "book_room", Text: `{"receipt":"R-faro-1"}`},
@@ -156,7 +156,7 @@ func readAsk(doc []byte) (askFile, error) {
 	return a, nil
 }
 
-// request makes the request of an ask; its Stream is set by who asks.
+// request makes the request of an ask; the caller sets its Stream.
 func (a askFile) request() (loop.Request, error) {
 	req, known := Asks()[a.Ask]
 	if !known {

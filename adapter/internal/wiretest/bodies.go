@@ -11,7 +11,7 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// bodies are good responses that hold no reply, and what each is: a broken connection, or garbage.
+// bodies are good responses without a reply, and what each is: a broken connection, or garbage.
 var bodies = map[string]struct {
 	says  string
 	class fault.Class
@@ -23,8 +23,8 @@ var bodies = map[string]struct {
 	"null":       {"200 OK\nContent-Type: application/json\n\nnull", fault.InvalidResponse},
 }
 
-// Bodies holds the adapter to this: a good response that holds no reply is of one class, whether a stream was
-// asked for or not. kind is the content type of a stream.
+// Bodies checks that a good response without a reply has one class, streamed or not. kind is the content
+// type of a stream.
 func Bodies(t *testing.T, a Adapter, kind string) {
 	t.Helper()
 	for name, c := range bodies {

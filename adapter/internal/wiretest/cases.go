@@ -9,10 +9,10 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Cases lists the files that [Run] wants, sorted.
+// Cases returns the files that [Run] needs, sorted.
 func Cases() []string { return slices.Sorted(maps.Keys(cases)) }
 
-// cases say what an outcome lacks; empty where it is what the case is about.
+// cases return what an outcome lacks; empty if it is as the case needs it.
 var cases = map[string]func(outcome) string{
 	"success":                    answers,
 	"structured_answer":          structured,

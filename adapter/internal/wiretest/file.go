@@ -14,14 +14,14 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// Other test packages have this flag too; the first one is everybody's.
+// Other test packages have this flag, too; all share the first one.
 func init() {
 	if flag.Lookup("rewrite") == nil {
 		flag.Bool("rewrite", false, "write the golden files anew; inspect the diff before it is committed")
 	}
 }
 
-// Rewriting reports whether the test binary was given -rewrite, for golden files of an adapter's own.
+// Rewriting reports whether the test binary got -rewrite, for golden files of an adapter's own.
 func Rewriting() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
 // file is one scripted case or story.
@@ -40,7 +40,7 @@ func readFile(t testing.TB, path string) *file {
 	return f
 }
 
-// check refuses files that have no story, and sections nobody reads.
+// check refuses files without a story, and unknown sections.
 func (f *file) check() error {
 	if len(strings.TrimSpace(string(f.archive.Comment))) == 0 {
 		return fmt.Errorf("%s: the comment at the top must tell the story", f.path)
@@ -95,7 +95,7 @@ func (f *file) request(t testing.TB) loop.Request {
 	return req
 }
 
-// compare holds requests and outcome to the golden sections, or writes these anew.
+// compare compares requests and outcome with the golden sections, or rewrites these.
 func (f *file) compare(t testing.TB, requests []string, outcome string) {
 	t.Helper()
 	if Rewriting() {
@@ -112,7 +112,7 @@ func (f *file) compare(t testing.TB, requests []string, outcome string) {
 	}
 }
 
-// rewritten puts the sections in their order: ask, request and response by turns, outcome.
+// rewritten returns the sections in order: ask, requests and responses in turn, outcome.
 func (f *file) rewritten(requests []string, outcome string) *txtar.Archive {
 	out := &txtar.Archive{Comment: f.archive.Comment}
 	add := func(name string, data []byte) {

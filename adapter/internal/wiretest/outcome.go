@@ -18,7 +18,7 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// outcome is what came of one call of Reply.
+// outcome is the result of one call of Reply.
 type outcome struct {
 	asked   loop.Request
 	reply   message.Reply
@@ -30,7 +30,7 @@ type outcome struct {
 	url     string
 }
 
-// ask makes the call and checks what holds of every outcome.
+// ask makes the call and checks what is true of every outcome.
 func ask(ctx context.Context, t testing.TB, s *Server, model loop.Model, req loop.Request) outcome {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -117,7 +117,7 @@ type wireFailure struct {
 	Final      bool          `json:"final,omitempty"`
 }
 
-// wireLimits leaves out what depends on when the test runs: dates, and the spans until them.
+// wireLimits leaves out what depends on the time of the test: dates, and the time until them.
 type wireLimits struct {
 	Limited    bool         `json:"limited"`
 	RetryAfter string       `json:"retry_after,omitempty"`
@@ -139,7 +139,7 @@ type wireDelta struct {
 	Arguments string `json:"arguments,omitempty"`
 }
 
-// golden is the outcome as it stands in the files.
+// golden is the outcome in the form of the files.
 func (o outcome) golden(t testing.TB) string {
 	w := wireOutcome{}
 	if o.err == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// Refuses holds the adapter to this: it refuses a request by an error of class invalid_request, which is not
-// retried and has the text want, and sends nothing.
+// Refuses checks that the adapter refuses a request with an error of class invalid_request, which is not
+// retried and contains want, and that it sends nothing.
 func Refuses(t *testing.T, a Adapter, req loop.Request, want string) {
 	t.Helper()
 	s := Serve(t)

@@ -18,14 +18,14 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// secrets are keys as servers and gateways repeat them: that of the client, and those that say by their form
-// what they are.
+// secrets are keys that servers and gateways repeat: the client's, and others that are recognisable by
+// their form.
 var secrets = []string{
 	Key, "sk-proj-Zq8xV2mN4bT7rW1pLs0dZq8xV2mN", "sk-ant-api03-Zq8xV2mN4bT7rW1pLs0d-AA", "AIzaSyZq8xV2mN4bT7rW1pLs0dZq8xV2mN4bT7r",
 }
 
-// Secrets holds the adapter to this: what a server says of a key is in no error, no failure and no journal.
-// Each response has "{key}" where the server repeats one. It is asked for whole and as a stream.
+// Secrets checks that a key which a server repeats is in no error, failure or journal. Each response has
+// "{key}" in its place. It is requested as a whole and as a stream.
 func Secrets(t *testing.T, a Adapter, responses map[string]string) {
 	t.Helper()
 	for name, raw := range responses {
@@ -40,7 +40,7 @@ func Secrets(t *testing.T, a Adapter, responses map[string]string) {
 	}
 }
 
-// holdsNoSecret makes a run whose only model call brings the response.
+// holdsNoSecret makes a run whose only model call gets the response.
 func holdsNoSecret(t *testing.T, a Adapter, raw, secret string, stream bool) {
 	s := Serve(t, raw)
 	model, err := a.New(s.URL, s.Client)
@@ -73,7 +73,7 @@ func holdsNoSecret(t *testing.T, a Adapter, raw, secret string, stream bool) {
 	}
 }
 
-// eachError calls f with all errors of a chain.
+// eachError calls f with every error of a chain.
 func eachError(err error, f func(error)) {
 	if err == nil {
 		return

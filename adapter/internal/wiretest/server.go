@@ -12,9 +12,10 @@ import (
 
 // Server plays scripted responses, in order, and keeps the requests.
 type Server struct {
-	// URL is where it listens, without a slash at the end.
+	// URL is its address, without a slash at the end.
 	URL string
-	// Client is to be used to reach it: it keeps no connection, and tells of bodies that were left open.
+	// Client is a client for the server. It keeps no connection, and reports bodies that were left
+	// open.
 	Client *http.Client
 
 	t        testing.TB
@@ -30,7 +31,7 @@ type Server struct {
 }
 
 // Serve starts a server that plays raw responses in the form of the files. At the end of the test it fails
-// where there were fewer or more requests, or bodies were left open.
+// if there were fewer or more requests, or if bodies were left open.
 func Serve(t testing.TB, raw ...string) *Server {
 	t.Helper()
 	script := make([]response, len(raw))
@@ -53,21 +54,21 @@ func serve(t testing.TB, volatile []string, script []response) *Server {
 	return s
 }
 
-// Requests are what came in so far, in the form of the files.
+// Requests returns the requests so far, in the form of the files.
 func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.seen...)
 }
 
-// OnHang calls f once all of a response that hangs is written; f usually cancels the caller's context.
+// OnHang calls f after all of a hanging response is written; f usually cancels the caller's context.
 func (s *Server) OnHang(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onHang = f
 }
 
-// finish ends the server and says what was wrong.
+// finish stops the server and reports faults.
 func (s *Server) finish() {
 	s.done.Do(func() {
 		if n := s.open.Load(); n != 0 {
@@ -142,7 +143,7 @@ func (p response) cut(w http.ResponseWriter) error {
 	return buf.Flush()
 }
 
-// watched counts the bodies that are open.
+// watched counts open bodies.
 type watched struct {
 	base http.RoundTripper
 	open *atomic.Int64

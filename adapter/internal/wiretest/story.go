@@ -35,8 +35,8 @@ func keepReceipt(_ reducer.View[string], e session.ToolResultEvent) (reducer.Cha
 	return reducer.Append(r.Receipt), nil
 }
 
-// Story runs the loop for every *.txtar file of a directory, each a subtest, and holds requests and session
-// to their goldens.
+// Story runs the loop for every *.txtar file of a directory, each a subtest, and compares requests and
+// session with the golden ones.
 func Story(t *testing.T, dir string, a Adapter) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))

@@ -19,7 +19,7 @@ type response struct {
 	status int
 	header http.Header
 	body   string
-	// order is what the server does beside answering: "cut", "hang" or nothing.
+	// order is what the server does besides answering: "cut", "hang" or nothing.
 	order string
 }
 
@@ -52,14 +52,14 @@ func parseResponse(raw string) (response, error) {
 	return p, nil
 }
 
-// volatile are headers that differ between runs, machines and versions, or that the connection is about. A
-// name that ends in "-" stands for all that begin so.
+// volatile are headers that differ between runs, machines and versions, or that belong to the connection. A
+// name that ends in "-" means all with that prefix.
 var volatile = []string{
 	"accept-encoding", "connection", "content-length", "transfer-encoding", "user-agent", "idempotency-key", "x-stainless-",
 	"x-goog-api-client", "x-server-timeout", "traceparent",
 }
 
-// telling are headers that are kept although volatile says otherwise.
+// telling are exceptions from volatile.
 var telling = []string{"x-stainless-retry-count"}
 
 func isVolatile(name string, more []string) bool {
@@ -71,7 +71,7 @@ func isVolatile(name string, more []string) bool {
 		})
 }
 
-// showRequest writes a request as it stands in the files.
+// showRequest writes a request in the form of the files.
 func showRequest(r *http.Request, body []byte, more []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n", r.Method, r.URL.RequestURI())

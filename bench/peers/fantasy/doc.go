@@ -1,3 +1,3 @@
-// Package fantasy measures the rows of checks and runs with fantasy, in a module of its own. Everything is in
+// Package fantasy measures the rows of checks and runs with fantasy, in its own module. Everything is in
 // its tests.
 package fantasy

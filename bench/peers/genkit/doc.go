@@ -1,3 +1,3 @@
-// Package genkit measures the rows of checks and runs with genkit, in a module of its own: it does not build
-// beside the version of the schema generator that retake uses. Everything is in its tests.
+// Package genkit measures the rows of checks and runs with genkit, in its own module, because it needs
+// another version of the schema generator than retake. Everything is in its tests.
 package genkit

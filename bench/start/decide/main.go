@@ -1,5 +1,5 @@
-// Command decide is command do for who would rather link less: a loop of one's own that asks the policy,
-// without the package of runs.
+// Command decide does what command do does and links less: its own loop calls policy.Decide, without the
+// package of runs.
 package main
 
 import (

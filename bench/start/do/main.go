@@ -1,5 +1,4 @@
-// Command do is the smallest embed that one can write with retake: a function under a policy, without a
-// session.
+// Command do is the smallest program with retake: a function under a policy, without a session.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command dohand does by hand what command do does: a loop with a timer and jitter, and an error that says
-// what came of it.
+// Command dohand does by hand what command do does: a loop with a timer and jitter, and an error with the
+// result.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command embed is the least that one can write with retake: a tool, a model, a run.
+// Command embed is the smallest run with retake: a tool, a model, a run.
 package main
 
 import (

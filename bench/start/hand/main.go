@@ -1,7 +1,7 @@
-// Command hand does by hand, with the packages that retake is made of, what command embed does: the schema of
-// a type for the model, strict reading, rules, a raw schema, a clock, a log of what was said as JSON with
-// hashes, and the loop. The log, which the embed does without a journal, makes the binary no longer: the
-// other packages link what it needs.
+// Command hand does by hand, with the same third-party packages, what command embed does: the schema of a
+// type for the model, strict decoding, rules, a raw schema, a clock, a JSON log of messages with hashes,
+// and the loop. The embed has no log without a journal; the log does not make the binary larger, because
+// the other packages link what it needs.
 package main
 
 import (

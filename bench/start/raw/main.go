@@ -1,5 +1,5 @@
-// Command raw is command embed with a tool that comes with a JSON Schema, as those of MCP servers do, and not
-// with a Go type.
+// Command raw is command embed with a tool that has a JSON Schema, like those of MCP servers, instead of a
+// Go type.
 package main
 
 import (
