@@ -114,7 +114,8 @@ var roles = map[message.Role]responses.EasyInputMessageRole{
 	message.Assistant: responses.EasyInputMessageRoleAssistant,
 }
 
-// turnItems returns the items of one turn without the answers to its calls: the model's own, if they were kept.
+// turnItems returns the items of one turn without the answers to its calls: the model's own, if they were
+// kept.
 func (m *responsesModel) turnItems(t turn) responses.ResponseInputParam {
 	var all responses.ResponseInputParam
 	if items := m.origin(responsesAdapter).items(t, m.cfg.Store); items != nil {

@@ -234,8 +234,8 @@ func (f *flow) invoke(ctx workflow.Context, run machine.ToolRun) (*toolResult, e
 		most += f.begun.Deaths
 	}
 	for asked := 1; ; asked++ {
-		err = workflow.ExecuteActivity(f.activityOptions(ctx, cmp.Or(run.Timeout, f.ToolTimeout), most), f.named("tool"),
-			over(in)).Get(ctx, &out)
+		own := f.activityOptions(ctx, cmp.Or(run.Timeout, f.ToolTimeout), most)
+		err = workflow.ExecuteActivity(own, f.named("tool"), over(in)).Get(ctx, &out)
 		if err != nil || out.v.Refused == "" {
 			return &out.v, err
 		}
