@@ -84,7 +84,7 @@ func TestARunIsTalkedTo(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, machine.Running, status.Phase)
 	require.Len(t, status.Running, 1)
-	require.ErrorContains(t, h.Plan(ctx, machine.Plan{Do: machine.Abort}), "nobody is asked for a plan")
+	require.ErrorContains(t, h.Plan(ctx, machine.Plan{Do: machine.Abort}), "the run does not wait for a plan")
 	event, err := session.NewEvent("note", "patience")
 	require.NoError(t, err)
 	require.NoError(t, h.Dispatch(ctx, event))
