@@ -78,7 +78,7 @@ const leftToResume machine.EffectKind = "left"
 // newProcess returns a process without a run.
 func newProcess(ctx context.Context, o *options, model Model, s *session.Session, cfg *Config) *process {
 	p := &process{options: o, model: model, life: ctx, ctx: ctx}
-	p.runner = Runner{cfg: cfg, s: s, record: p.stepped}
+	p.runner.cfg, p.runner.s, p.runner.record = cfg, s, p.stepped
 	return p
 }
 
