@@ -32,3 +32,9 @@ func TestTheOutermostErrorGivesItsFailure(t *testing.T) {
 		Plane: fault.Correction, Class: fault.ToolValidation, Tool: "book_room", Issues: bad.Issues,
 	}, f)
 }
+
+// A provider's error without a class says nothing, so its cause decides.
+func TestAnErrorWithoutAClassLeavesItToItsCause(t *testing.T) {
+	err := &fault.ProviderError{Provider: "openai", Cause: &fault.ReducerError{Message: "sold out"}}
+	assert.Equal(t, fault.Reducer, fault.ClassifyError(err).Class)
+}

@@ -40,11 +40,14 @@ func (*ReducerError) classOf() Class          { return Reducer }
 func (e *ProviderError) classOf() Class       { return e.Class }
 
 // ownClass returns the class of a typed error of this package, or "".
-func ownClass(err error) Class {
-	if e, ok := errors.AsType[classed](err); ok {
-		return e.classOf()
-	}
-	return ""
+func ownClass(err error) (class Class) {
+	has(err, func(e error) bool {
+		if e, ok := e.(classed); ok {
+			class = e.classOf()
+		}
+		return class != ""
+	})
+	return class
 }
 
 // contextClass distinguishes a caller who cancelled from a caller whose time is up. Timeouts of clients and
