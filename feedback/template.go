@@ -53,7 +53,7 @@ var parse func(text string) (Template, error)
 func RegisterTemplates(read func(text string) (Template, error)) { parse = read }
 
 // ParseTemplate parses a prompt template of at most [MaxTemplate] bytes. A template with actions ("{{") needs
-// package prompt, which the program must import. Programs without templates do not link text/template.
+// package prompt, which package loop imports; a program without package loop must import it itself.
 func ParseTemplate(text string) (Template, error) {
 	switch {
 	case len(text) > MaxTemplate:

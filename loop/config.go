@@ -64,7 +64,7 @@ type Config struct {
 	// "jitter: none" in the policy.
 	Seed string
 	// System is the system prompt: a text, or a template that is rendered for each model call and can show
-	// feedback and slices. A template is a text with "{{"; it needs an import of package feedback/prompt.
+	// feedback and slices. A template is a text with "{{"; see package feedback/prompt.
 	System string
 	// Feedback is a text or template for the feedback to the model; empty means the default text.
 	Feedback string

@@ -1,5 +1,6 @@
 // Package prompt parses prompt templates: text/template with functions that read feedback, history and
-// session slices. A program that uses templates in its config must import it:
+// session slices. Package loop imports it. A program that uses package loop/machine alone, with templates in
+// its config, must import it itself:
 //
 //	import _ "github.com/retake-go/retake/feedback/prompt"
 //
