@@ -203,13 +203,7 @@ func Do[T any](
 		Timeout: max(a.Transport.Timeout, 0), of: a, seed: a.Seed,
 	}}
 	for {
-		var value T
-		var err error
-		if l.at.Timeout == 0 {
-			value, err = try(ctx, l.at)
-		} else {
-			value, err = within(ctx, o, l.at, try)
-		}
+		value, err := within(ctx, o, l.at, try)
 		if err == nil {
 			return value, nil
 		}

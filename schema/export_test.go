@@ -32,9 +32,9 @@ func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
 	}
 	base, _ := indirect(t.of.typ)
 	if classOf(base) == classStruct {
-		return rulebook().Struct(&v) == nil, true
+		return currentValidators().Struct(&v) == nil, true
 	}
-	return rulebook().Var(v, "dive") == nil, true
+	return currentValidators().Var(v, "dive") == nil, true
 }
 
 // bare is a spot without rules.

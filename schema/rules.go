@@ -22,23 +22,22 @@ type validators struct {
 }
 
 var (
-	books   sync.Mutex // held while a book is made
-	theBook atomic.Pointer[validators]
+	registering sync.Mutex // held while registered is replaced
+	registered  atomic.Pointer[validators]
 )
 
-// rulebook is the validator, made when it is first asked for. It is a function, and not a variable made by
-// sync.OnceValue, for what makes a variable is linked into every program: this links all the validator's
-// rules.
-func rulebook() *validators {
-	if b := theBook.Load(); b != nil {
-		return b
+// currentValidators returns the validators, which are made when they are first needed: making them takes
+// time that a program without Go types would lose at its start.
+func currentValidators() *validators {
+	if v := registered.Load(); v != nil {
+		return v
 	}
-	books.Lock()
-	defer books.Unlock()
-	if theBook.Load() == nil {
-		theBook.Store(&validators{Validate: validator.New(validator.WithRequiredStructEnabled())})
+	registering.Lock()
+	defer registering.Unlock()
+	if registered.Load() == nil {
+		registered.Store(&validators{Validate: validator.New(validator.WithRequiredStructEnabled())})
 	}
-	return theBook.Load()
+	return registered.Load()
 }
 
 // RegisterRule adds a rule of the program's own for `validate` tags: register it before the types that name
@@ -61,10 +60,10 @@ func RegisterRule(tag, expected string, holds validator.Func) error {
 	case slices.Contains(words, tag) || parseRule(tag).isKnown():
 		return fmt.Errorf("schema: rule %q is there already", tag)
 	}
-	rulebook()
-	books.Lock()
-	defer books.Unlock()
-	before := theBook.Load()
+	currentValidators()
+	registering.Lock()
+	defer registering.Unlock()
+	before := registered.Load()
 	next := &validators{
 		Validate: validator.New(validator.WithRequiredStructEnabled()),
 		own:      maps.Clone(before.own), phrases: maps.Clone(before.phrases),
@@ -78,7 +77,7 @@ func RegisterRule(tag, expected string, holds validator.Func) error {
 			return fmt.Errorf("schema: rule %q: %w", tag, err)
 		}
 	}
-	theBook.Store(next)
+	registered.Store(next)
 	return nil
 }
 
@@ -229,11 +228,11 @@ func (r rule) holds(v reflect.Value, c class, around any) bool {
 		return v.IsZero()
 	case c == classStruct && r.conditional():
 		// Asked about the struct itself, the validator would look into it.
-		return rulebook().VarWithValue(!v.IsZero(), around, r.text) == nil
+		return currentValidators().VarWithValue(!v.IsZero(), around, r.text) == nil
 	case c == classStruct:
 		return holdsAsField(v, r.text)
 	}
-	return rulebook().VarWithValue(v.Interface(), around, r.text) == nil
+	return currentValidators().VarWithValue(v.Interface(), around, r.text) == nil
 }
 
 // holdsAsField judges a struct as the field of another: asked about it alone, the validator passes over the
@@ -243,7 +242,7 @@ func holdsAsField(v reflect.Value, tag string) bool {
 	field := reflect.StructField{Name: "Value", Type: v.Type(), Tag: reflect.StructTag("validate:" + tag)}
 	around := reflect.New(reflect.StructOf([]reflect.StructField{field})).Elem()
 	around.Field(0).Set(v)
-	return rulebook().Struct(around.Interface()) == nil
+	return currentValidators().Struct(around.Interface()) == nil
 }
 
 // tried is holds for a rule that has not been tried yet: the validator panics at those that it does not know,
@@ -276,6 +275,6 @@ func (r rule) isKnown() (known bool) {
 		p, _ := recover().(string)
 		known = len(r.alts) > 0 || !strings.HasPrefix(p, "Undefined validation function")
 	}()
-	_ = rulebook().Var("", "omitempty,"+r.text)
+	_ = currentValidators().Var("", "omitempty,"+r.text)
 	return true
 }

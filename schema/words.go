@@ -55,7 +55,7 @@ func rulePhrase(r rule, c class, names map[string]string) string {
 	if p, ok := relationPhrase(r, names); ok {
 		return clip(p)
 	}
-	if p, ok := rulebook().phrases[r.tag]; ok {
+	if p, ok := currentValidators().phrases[r.tag]; ok {
 		return clip(strings.ReplaceAll(p, "%", r.param))
 	}
 	if p, ok := tagPhrases.of(r.tag); ok {

@@ -105,9 +105,9 @@ func (sc *story) addReducer(l *line) error {
 	}
 	text := cmp.Or(l.args["text"], "refused")
 	fn := func(_ reducer.View[json.RawMessage], payload json.RawMessage) (reducer.Change[json.RawMessage], error) {
-		none := reducer.None[json.RawMessage]()
+		unchanged := reducer.None[json.RawMessage]()
 		if !strings.Contains(string(payload), l.args["when"]) {
-			return none, nil
+			return unchanged, nil
 		}
 		switch taken := member(payload, l.args["take"]); do {
 		case "append":
@@ -117,7 +117,7 @@ func (sc *story) addReducer(l *line) error {
 		case "clear":
 			return reducer.Clear[json.RawMessage](), nil
 		case "refuse":
-			return none, errors.New(text)
+			return unchanged, errors.New(text)
 		}
 		panic(text)
 	}
