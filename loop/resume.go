@@ -84,15 +84,8 @@ func (r *Runner) next(f *journal.Fold) (machine.Effect, error) {
 	if f.State.Phase == machine.Stopped {
 		return machine.Effect{}, nil
 	}
-	asked := f.State.Left(f.Asked)
-	if asked.Kind != machine.Reduce {
-		return asked, nil
-	}
-	effects, err := r.tellReducers(f.State.At)
-	if err != nil {
-		return asked, err
-	}
-	return effects[len(effects)-1], nil
+	effects, err := r.settle(f.State.At, []machine.Effect{f.State.Left(f.Asked)})
+	return effects[len(effects)-1], err
 }
 
 // resume takes the session and fills it from the journal.

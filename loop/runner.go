@@ -216,13 +216,23 @@ func (r *Runner) State() machine.State { return r.st }
 // nothing. If the core asks for the reducers, Step runs them.
 func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	effects, err := r.step(ev)
-	for last := len(effects) - 1; err == nil && last >= 0 &&
-		effects[last].Kind == machine.Reduce; last = len(effects) - 1 {
-		var more []machine.Effect
-		more, err = r.tellReducers(ev.At)
+	if err != nil {
+		return effects, err
+	}
+	return r.settle(ev.At, effects)
+}
+
+// settle runs the reducers as long as the last of the effects asks for them, and returns the effects with
+// those that followed. What one step of reducers does, such as ending the run, may ask for the next.
+func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effect, error) {
+	for last := len(effects) - 1; last >= 0 && effects[last].Kind == machine.Reduce; last = len(effects) - 1 {
+		more, err := r.tellReducers(at)
+		if err != nil {
+			return effects, err
+		}
 		effects = append(effects[:last:last], more...)
 	}
-	return effects, err
+	return effects, nil
 }
 
 // tellReducers runs the reducers for the open notices.

@@ -31,6 +31,8 @@ type run struct {
 	// it.
 	trace [][]byte
 	said  int
+	// between are the lengths of the journal before each step of reducers since the last crash.
+	between []int
 	// pending is the latest effect that asks for something.
 	pending machine.Effect
 	// shadow is the state that is restored from its snapshot after every step.
@@ -46,7 +48,7 @@ func (sc *story) begin() error {
 	if sc.runner != nil {
 		sc.runner.Close()
 	}
-	sc.store, sc.trace, sc.said = &looptest.Store{}, nil, 0
+	sc.store, sc.trace, sc.said, sc.between = &looptest.Store{}, nil, 0, nil
 	s, options, err := sc.opened()
 	if err != nil {
 		return err
@@ -89,6 +91,9 @@ func (sc *story) record(ev machine.Event, effects []machine.Effect, st machine.S
 	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
 		sc.pending = effects[n-1]
 	}
+	if sc.pending.Kind == machine.Reduce {
+		sc.between = append(sc.between, len(sc.store.Text(sc.id)))
+	}
 }
 
 // crash drops the run and resumes it. A tool that gave no answer runs again if it is declared read-only or
@@ -125,6 +130,37 @@ func (sc *story) takeUp() error {
 		return err
 	}
 	sc.runner.Close()
+	if err := sc.crashBetween(text, was); err != nil {
+		return err
+	}
+	return sc.resume(sc.record, was)
+}
+
+// crashBetween resumes from the journal as it stood before each step of reducers: the runner makes these
+// steps without an event from outside, so the state must be the same.
+func (sc *story) crashBetween(text, want []byte) error {
+	whole := sc.run
+	defer func() { sc.run = whole }()
+	for _, length := range whole.between {
+		sc.store = &looptest.Store{}
+		log, err := sc.store.Open(context.Background(), sc.id)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(log.Append(context.Background(), 0, text[:length], false), log.Close()); err != nil {
+			return err
+		}
+		if err := sc.resume(nil, want); err != nil {
+			return fmt.Errorf("after a crash before reducers ran: %w", err)
+		}
+		sc.runner.Close()
+	}
+	whole.between = nil
+	return nil
+}
+
+// resume makes a session and its runner from the journal. The state must be the given one.
+func (sc *story) resume(record func(machine.Event, []machine.Effect, machine.State), want []byte) error {
 	s, options, err := sc.opened()
 	if err != nil {
 		return err
@@ -134,14 +170,14 @@ func (sc *story) takeUp() error {
 		cfg = loop.Config{}
 	}
 	sc.session = s
-	if sc.runner, _, err = loop.ResumeRunner(s, cfg, sc.record, options...); err != nil {
+	if sc.runner, _, err = loop.ResumeRunner(s, cfg, record, options...); err != nil {
 		return err
 	}
 	is, err := sc.runner.State().Snapshot()
 	if err != nil {
 		return err
 	}
-	return same("state", was, is)
+	return same("state", want, is)
 }
 
 // stepShadow steps the restored state by the event read back from JSON, compares, and restores the new state.
