@@ -17,6 +17,9 @@ import (
 // ([fault.RateLimitError] and so on) and the SDK's own error. All provider adapters share the type.
 type Error = wire.Error
 
+// guarded refuses redirects to elsewhere.
+var guarded = wire.GuardOption(option.WithMaxRetries(0))
+
 // watch is a middleware that keeps what the SDK drops from its errors, and bounds what is read. It also
 // closes the response that the SDK leaves open if the context ends at that moment.
 func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
@@ -26,6 +29,10 @@ func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Res
 		return resp, err
 	}
 	x.Came(resp)
+	if err := wire.Elsewhere(r, resp); err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
 	if x.Status >= http.StatusBadRequest {
 		x.body, _ = io.ReadAll(io.LimitReader(resp.Body, wire.MaxRefusal)) // what came before it broke will do
 		resp.Body.Close()

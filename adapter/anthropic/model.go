@@ -101,7 +101,7 @@ type exchange struct {
 
 func (m *Model) ask(ctx context.Context, params sdk.MessageNewParams, x *exchange) (*received, error) {
 	opts := []option.RequestOption{option.WithMaxRetries(0), option.WithMiddleware(x.watch),
-		option.WithResponseInto(&x.response)}
+		option.WithResponseInto(&x.response), guarded}
 	if x.stream == nil && m.maySendWhole(params) {
 		_, err := m.messages.New(ctx, params, append(opts, option.WithResponseBodyInto(&x.body))...)
 		if err != nil {

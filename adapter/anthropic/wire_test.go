@@ -23,3 +23,5 @@ func TestWire(t *testing.T)  { wiretest.Run(t, "testdata/wire", adapter()) }
 func TestStory(t *testing.T) { wiretest.Story(t, "testdata/story", adapter()) }
 
 func TestBodies(t *testing.T) { wiretest.Bodies(t, adapter(), "text/event-stream") }
+
+func TestRedirects(t *testing.T) { wiretest.Redirects(t, adapter(), yes) }

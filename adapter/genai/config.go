@@ -125,9 +125,9 @@ func New(client *sdk.Client, cfg Config) (*Model, error) {
 	if own.HTTPClient.Transport != nil {
 		transport = own.HTTPClient.Transport
 	}
-	looking := *own.HTTPClient
+	looking := wire.Guarded(own.HTTPClient)
 	looking.Transport = reader{transport}
-	own.HTTPClient = &looking
+	own.HTTPClient = looking
 	mine, err := sdk.NewClient(context.Background(), &own)
 	if err != nil {
 		return nil, errors.New("genai: a second client cannot be made from the client's configuration: " + wire.Redact(err.Error(), own.APIKey))

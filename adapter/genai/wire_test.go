@@ -38,3 +38,7 @@ func TestWire(t *testing.T) { wiretest.Run(t, "testdata/wire", adapter("gemini-3
 func TestStory(t *testing.T) { wiretest.Story(t, "testdata/story", adapter("gemini-3-pro")) }
 
 func TestBodies(t *testing.T) { wiretest.Bodies(t, adapter("gemini-3-pro"), "text/event-stream") }
+
+func TestRedirects(t *testing.T) {
+	wiretest.Redirects(t, adapter("gemini-3-pro"), `{"candidates":[{"content":{"parts":[{"text":"Yes."}]},"finishReason":"STOP"}]}`)
+}

@@ -141,5 +141,5 @@ func New(client *http.Client, cfg Config) (*Model, error) {
 	}
 	cfg.Options = maps.Clone(cfg.Options)
 	base := strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/")
-	return &Model{client: cmp.Or(client, http.DefaultClient), cfg: cfg, url: base + "/api/chat"}, nil
+	return &Model{client: wire.Guarded(cmp.Or(client, http.DefaultClient)), cfg: cfg, url: base + "/api/chat"}, nil
 }

@@ -27,3 +27,7 @@ func TestWire(t *testing.T) { wiretest.Run(t, "testdata/wire", adapter(plain)) }
 func TestStory(t *testing.T) { wiretest.Story(t, "testdata/story", adapter(plain)) }
 
 func TestBodies(t *testing.T) { wiretest.Bodies(t, adapter(plain), "application/x-ndjson") }
+
+func TestRedirects(t *testing.T) {
+	wiretest.Redirects(t, adapter(plain), `{"model":"m","message":{"content":"Yes."},"done":true,"done_reason":"stop"}`)
+}

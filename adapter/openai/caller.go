@@ -62,7 +62,7 @@ func (c *caller) call(
 	x := exchange{Head: wire.Head{Provider: c.cfg.provider(), Model: c.cfg.Model}}
 	var res *http.Response
 	opts := []option.RequestOption{
-		option.WithMaxRetries(0), option.WithMiddleware(x.watch), option.WithResponseBodyInto(&res),
+		option.WithMaxRetries(0), option.WithMiddleware(x.watch), option.WithResponseBodyInto(&res), guarded,
 	}
 	if req.Stream != nil {
 		opts = append(opts, option.WithJSONSet("stream", true))
@@ -83,6 +83,9 @@ func (c *caller) call(
 	return reply, nil
 }
 
+// guarded refuses redirects to elsewhere.
+var guarded = wire.GuardOption(option.WithMaxRetries(0))
+
 // exchange is one request and its response.
 type exchange struct {
 	wire.Head
@@ -98,6 +101,10 @@ func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Res
 		return res, err
 	}
 	x.Came(res)
+	if err := wire.Elsewhere(r, res); err != nil {
+		res.Body.Close()
+		return nil, err
+	}
 	if x.Status < http.StatusBadRequest {
 		res.Body = wire.Bounded(res.Body)
 		return res, nil

@@ -60,3 +60,10 @@ func TestBodies(t *testing.T) {
 	t.Run("chat", func(t *testing.T) { wiretest.Bodies(t, chat(openai.Config{Model: "m"}), "text/event-stream") })
 	t.Run("responses", func(t *testing.T) { wiretest.Bodies(t, responses(openai.Config{Model: "m"}), "text/event-stream") })
 }
+
+func TestRedirects(t *testing.T) {
+	_, yes, _ := strings.Cut(chatSays, "\n\n")
+	t.Run("chat", func(t *testing.T) { wiretest.Redirects(t, chat(openai.Config{Model: "m"}), yes) })
+	_, yes, _ = strings.Cut(responsesSays, "\n\n")
+	t.Run("responses", func(t *testing.T) { wiretest.Redirects(t, responses(openai.Config{Model: "m"}), yes) })
+}

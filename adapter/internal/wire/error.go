@@ -39,7 +39,7 @@ type Error struct {
 }
 
 // Error returns the provider, the status, the code or else the class, the message and the request id, on
-// one line. It never has a key, a whole body or an address.
+// one line. It never has a key or a whole body, and no address but that of a refused redirect.
 func (e *Error) Error() string {
 	line := e.Provider + ":"
 	if e.Status != 0 {
@@ -175,6 +175,9 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	if reported, ok := errors.AsType[*ReportedError](cause); ok {
 		body, code, final = reported.Body, reported.Code, reported.Final
 	}
+	if misdirected, ok := errors.AsType[*AddressError](cause); ok {
+		body, code, final, t.Sentence = nil, string(fault.Config), true, misdirected.Say
+	}
 	body = Redact(body, h.Key)
 	said := ReadError(body)
 	sentence := cmp.Or(t.Sentence, said.Sentence)
@@ -219,13 +222,18 @@ func (e *Error) correct(issue fault.Issue, cause error) {
 	e.failure = fault.Failure{Plane: fault.Correction, Class: e.Class, Message: e.sentence, Issues: issues}
 }
 
-// cause distinguishes a caller that left from a time limit of the client.
+// cause distinguishes a caller that left from a time limit of the client, and a redirect from other
+// responses without a reply.
 func (h *Head) cause(ctx context.Context, err error) error {
+	_, misdirected := errors.AsType[*AddressError](err)
 	switch done := ctx.Err(); {
 	case done != nil && !errors.Is(err, done):
 		return fmt.Errorf("%w: %w", done, err)
 	case done == nil && errors.Is(err, context.DeadlineExceeded):
 		return errTimedOut
+	case !misdirected && h.Status >= http.StatusMultipleChoices && h.Status < http.StatusBadRequest:
+		return &AddressError{Say: fmt.Sprintf("the server redirects (%d) without an address to follow: "+
+			"check the base URL", h.Status), Cause: err}
 	}
 	return err
 }
@@ -234,8 +242,11 @@ func (h *Head) cause(ctx context.Context, err error) error {
 func (h *Head) judge(cause error, r fault.Response, otherwise int) fault.Verdict {
 	_, unreadable := errors.AsType[*UnreadableError](cause)
 	_, reported := errors.AsType[*ReportedError](cause)
+	_, misdirected := errors.AsType[*AddressError](cause)
 	switch {
 	case reported, h.Status >= http.StatusBadRequest:
+	case misdirected:
+		r.Body = nil
 	case unreadable:
 		r.Code, r.Body = string(fault.InvalidResponse), nil
 	default:
