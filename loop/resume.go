@@ -237,7 +237,8 @@ func outcomeOf(l journal.Landed) tool.Outcome {
 	case machine.AskAgain:
 		out.Issues = l.End.Issues
 	case machine.Failed:
-		out.Failed = l.End.Text
+		out.Failed, out.Parts = l.End.Text, l.End.Parts
+		out.InDoubt, out.Whole = l.End.InDoubt, l.End.Whole
 	default:
 		out.Result, out.Parts = l.End.Result, l.End.Parts
 		for _, e := range l.Events {

@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,6 +12,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -42,4 +44,32 @@ func TestAResultSaysWhatFailedInTools(t *testing.T) {
 			assert.False(t, result.Attempts[0].Passed())
 		})
 	}
+}
+
+// A tool that failed may say that its effect is in doubt. The model reads that and all that the tool says,
+// media included, and the same call has the same key.
+func TestAToolThatFailedInDoubtSaysSoInItsOwnWords(t *testing.T) {
+	long := strings.Repeat("main.go:1:1: undefined: x\n", 100)
+	image := message.Bytes(message.ImagePart, "image/png", []byte("png"))
+	var keys []string
+	pay := func(ctx context.Context, _ struct{}) (string, error) {
+		if keys = append(keys, tool.IdempotencyKey(ctx)); len(keys) > 1 {
+			return "paid", nil
+		}
+		require.NoError(t, tool.Attach(ctx, image))
+		return "", &tool.FailedError{Text: long, InDoubt: true, Whole: true}
+	}
+	tools, err := tool.NewSet(tool.New("pay", "Pay.", pay))
+	require.NoError(t, err)
+	turns := []looptest.Turn{looptest.Call(call("pay", `{}`)), looptest.Call(call("pay", `{}`)), looptest.Say("Paid.")}
+	result, err := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Pay.", loop.Config{Tools: tools})
+	require.NoError(t, err)
+	told := result.Transcript[2]
+	assert.True(t, told.IsError)
+	assert.Equal(t, "The call failed, and its effect may or may not have happened. The tool says: \""+
+		strings.ReplaceAll(long, "\n", `\n`)+`"`, told.Text)
+	assert.Equal(t, []message.Part{image}, told.Parts)
+	require.Len(t, keys, 2)
+	assert.Equal(t, keys[0], keys[1])
+	assert.Equal(t, []string{"tool pay failed for good"}, result.Warnings)
 }

@@ -99,8 +99,8 @@ func Emit[E any](ctx context.Context, name string, e E) error {
 	return recorderOf(ctx).emit(Event{Name: name, Payload: payload})
 }
 
-// Attach adds media to the call's result, after what the tool returns: see [message.Part]. Those of a call
-// that fails are dropped. It may be called concurrently while the tool runs. Errors: [ErrNoCall],
+// Attach adds media to the call's result, after what the tool returns: see [message.Part]. Those of a tool
+// that says [Fail] follow its text; those of any other failed call are dropped. It may be called concurrently while the tool runs. Errors: [ErrNoCall],
 // [ErrReturned], a part that cannot be.
 func Attach(ctx context.Context, parts ...message.Part) error {
 	if err := message.ValidateParts(parts); err != nil {

@@ -16,7 +16,8 @@ import (
 type Outcome struct {
 	// Result is the tool's result as canonical JSON.
 	Result []byte
-	// Parts are the media of its result, in the order in which they were attached; none unless it succeeded.
+	// Parts are the media of its result, in the order in which they were attached; none unless it succeeded or
+	// said [Fail].
 	Parts []message.Part
 	// Events are what it emitted, in order; none unless it succeeded.
 	Events []Event
@@ -27,6 +28,8 @@ type Outcome struct {
 	Issues []fault.Issue
 	// Failed is what the model is told where the tool said [Fail].
 	Failed string
+	// InDoubt and Whole are those of the [FailedError], where the tool said [Fail].
+	InDoubt, Whole bool
 	// Err is any other error of the tool, as it returned it: a [*LaterError] where it said [TryLater], a
 	// [*PanicError] where it panicked, [ErrUnknown] where nobody knows how the call ended. Its text is for
 	// operators and not for prompts.
@@ -77,7 +80,10 @@ func (t *Tool) InvokeWithin(ctx context.Context, args []byte, d time.Duration, a
 	}
 	rec.close()
 	if out.Progress = rec.last; out.Result != nil {
-		out.Events, out.Parts = rec.events, rec.parts
+		out.Events = rec.events
+	}
+	if out.Result != nil || out.Failed != "" {
+		out.Parts = rec.parts
 	}
 	return out
 }
@@ -116,7 +122,7 @@ func (o *Outcome) fail(err error) {
 		}
 		o.Issues = fault.SortIssues(again.Issues)
 	} else if failed, ok := errors.AsType[*FailedError](err); ok {
-		o.Failed = cmp.Or(failed.Text, wordless)
+		o.Failed, o.InDoubt, o.Whole = cmp.Or(failed.Text, wordless), failed.InDoubt, failed.Whole
 	} else {
 		ask(err)
 		o.Err = err

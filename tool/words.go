@@ -34,6 +34,12 @@ const wordless = "the tool failed"
 type FailedError struct {
 	// Text is what the model is told; empty is as [Fail] has it.
 	Text string
+	// InDoubt is whether the call may have had its effect all the same. The model is told so, and a call
+	// with the same arguments has the same [IdempotencyKey].
+	InDoubt bool
+	// Whole shows the model all of Text, quoted, for a tool that bounds it itself. Without it the model is
+	// shown at most 1 KiB, and less if the feedback on the reply has no room.
+	Whole bool
 }
 
 // Error is the text.

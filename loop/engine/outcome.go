@@ -22,7 +22,8 @@ func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
 	case len(out.Issues) > 0:
 		end.Verdict, end.Issues = machine.AskAgain, fault.PrintableIssues(out.Issues)
 	case out.Failed != "":
-		end.Verdict, end.Text = machine.Failed, canon.UTF8(out.Failed)
+		end.Verdict, end.Text, end.Parts = machine.Failed, canon.UTF8(out.Failed), out.Parts
+		end.InDoubt, end.Whole = out.InDoubt, out.Whole
 	default:
 		end.Verdict, end.Result, end.Parts = machine.Done, out.Result, out.Parts
 	}

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,7 +95,7 @@ func (b *Batch) titled(call int) int {
 
 // used counts what the answer to a call that ended uses of the limits.
 func (s *step) used(b *Batch, c *BatchCall, end *ToolEnd) {
-	if c.Done && c.IsError {
+	if c.Done && c.IsError && !end.Whole {
 		b.use(end.Index, min(end.issues(), s.Config.Limits.MaxIssues), len(c.Answer))
 	}
 }
@@ -122,15 +123,20 @@ const wordless = "the tool failed"
 const maxSaid = 1024
 
 // failedWords returns what the model is told about a tool that failed for good.
-func failedWords(said string, lim feedback.Limits) string {
-	const lead = "The tool failed: "
-	switch {
-	case said == "" || said == wordless:
-		return "The tool failed."
-	case lim.MaxBytes < leastWords:
-		return "The tool failed. There is no room for what it said."
+func failedWords(end *ToolEnd, lim feedback.Limits) string {
+	failed, lead := "The tool failed.", "The tool failed: "
+	if end.InDoubt {
+		failed, lead = inDoubt, inDoubt+" The tool says: "
 	}
-	return lead + feedback.InMarks(said, min(lim.MaxBytes-len(lead), maxSaid))
+	switch {
+	case end.Text == "" || end.Text == wordless:
+		return failed
+	case end.Whole:
+		return lead + feedback.InMarks(end.Text, math.MaxInt)
+	case lim.MaxBytes < leastWords:
+		return failed + " There is no room for what it said."
+	}
+	return lead + feedback.InMarks(end.Text, min(lim.MaxBytes-len(lead), maxSaid))
 }
 
 // sayAll answers the calls of a reply in call order. Native calls are answered one by one. Calls found in

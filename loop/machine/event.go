@@ -144,10 +144,14 @@ type ToolEnd struct {
 	Verdict Verdict `json:"verdict"`
 	// Result is the tool's result as JSON. Only for Done.
 	Result json.RawMessage `json:"result,omitempty"`
-	// Parts are the media of the result. Only for Done.
+	// Parts are the media of the result, or of what the tool says. Only for Done and Failed.
 	Parts []message.Part `json:"parts,omitempty"`
 	// Text is what the model is told. Only for Failed.
 	Text string `json:"text,omitempty"`
+	// InDoubt reports that the call may have had its effect all the same. Only for Failed.
+	InDoubt bool `json:"in_doubt,omitempty"`
+	// Whole reports that the tool bounds Text, and that the feedback's limits do not. Only for Failed.
+	Whole bool `json:"whole,omitempty"`
 	// Issues are what the tool found wrong. Only for AskAgain.
 	Issues []fault.Issue `json:"issues,omitempty"`
 	// Failure is the error, classified by its types and not by its text. For Broke, TryLater and, if there is

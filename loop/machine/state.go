@@ -175,7 +175,7 @@ type BatchCall struct {
 	// Answer is the text for the model.
 	Answer  string `json:"answer,omitempty"`
 	IsError bool   `json:"is_error,omitempty"`
-	// Parts are the media of the result.
+	// Parts are the media of the answer.
 	Parts []message.Part `json:"parts,omitempty"`
 }
 

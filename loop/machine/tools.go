@@ -326,8 +326,11 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 }
 
 func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
-	c.answer(failedWords(end.Text, s.left()), true)
-	c.Failed = true
+	c.answer(failedWords(end, s.left()), true)
+	c.Parts = end.Parts
+	if c.Failed, c.Doubt = true, c.Doubt || end.InDoubt; end.InDoubt {
+		s.leaveOpen(c)
+	}
 	s.hearToolFailed(c, fault.ToolExecution, end.Text)
 	return nil
 }

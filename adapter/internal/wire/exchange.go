@@ -26,7 +26,7 @@ type Rules struct {
 	// MakeID makes the n-th replacement of an id, from 1; nil makes "call-1", "call-2", …
 	MakeID func(n int) string
 	// MediaInAnswers keeps the media of a result in the answer to its call. Without it they become a user
-	// message right after the answers.
+	// message right after the answers, and so do those of an error: Anthropic refuses them there.
 	MediaInAnswers bool
 	// SystemInPlace keeps system messages in their place. Without it those before the first user or model
 	// message open the conversation. Most APIs have no place for later ones: they become user messages.
@@ -54,7 +54,7 @@ type Call struct {
 	// never empty.
 	Text    string
 	IsError bool
-	// Parts are the media of the answer, under [Rules].MediaInAnswers.
+	// Parts are the media of a result, under [Rules].MediaInAnswers.
 	Parts []message.Part
 
 	answered bool
@@ -141,7 +141,7 @@ func (o *orderer) answer(now *Exchange, m message.Message) {
 			m.Text, Parts: m.Parts})
 		return
 	}
-	if o.rules.MediaInAnswers {
+	if o.rules.MediaInAnswers && !m.IsError {
 		now.Calls[at].Parts = m.Parts
 	} else if len(m.Parts) > 0 {
 		now.Then = append(now.Then, message.Message{Role: message.User, Text: "Media of the result of " +

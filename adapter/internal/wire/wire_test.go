@@ -247,3 +247,23 @@ func TestEachSchemaIsMadeAnewOnce(t *testing.T) {
 	deep := strings.Repeat(`{"items":`, 200) + "{}" + strings.Repeat("}", 200)
 	assert.Equal(t, 101, strings.Count(string(wire.EachSchema([]byte(deep), count)), "depth"), "what lies deeper is left as it is")
 }
+
+// Anthropic refuses media in the answer to a call that failed, so they follow the answers.
+func TestMediaOfAnErrorFollowTheAnswers(t *testing.T) {
+	image := message.Bytes(message.ImagePart, "image/png", []byte("png"))
+	rules := wire.Rules{Name: strings.ToLower, MediaInAnswers: true}
+	for _, failed := range []bool{false, true} {
+		_, exchanges := rules.Exchanges(said(
+			message.Message{Role: message.Assistant, Calls: []message.Call{{ID: "c1", Name: "f", Arguments: "{}"}}},
+			message.Message{Role: message.Tool, CallID: "c1", Name: "f", Text: "seen", Parts: []message.Part{image}, IsError: failed},
+		))
+		require.Len(t, exchanges, 1)
+		if !failed {
+			assert.Equal(t, []message.Part{image}, exchanges[0].Calls[0].Parts)
+			assert.Empty(t, exchanges[0].Then)
+			continue
+		}
+		assert.Empty(t, exchanges[0].Calls[0].Parts)
+		assert.Equal(t, []message.Message{{Role: message.User, Text: "Media of the result of f:", Parts: []message.Part{image}}}, exchanges[0].Then)
+	}
+}
