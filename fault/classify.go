@@ -131,9 +131,8 @@ func (e *evidence) sentence() string {
 
 // addFromError takes the code and the status that SDK errors offer by their methods.
 func (e *evidence) addFromError() {
-	var status statused
-	if e.status == 0 && errors.As(e.err, &status) {
-		e.status = status.HTTPStatusCode()
+	if e.status == 0 {
+		e.status = statusOf(e.err)
 	}
 	var code coded
 	if errors.As(e.err, &code) {

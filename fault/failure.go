@@ -28,8 +28,19 @@ func Recordable(f Failure, err error) Failure {
 
 // RawFailure returns the failure of an error before [Recordable]: its texts may contain keys, and it shares
 // the error's issues.
-func RawFailure(err error) (f Failure) {
-	known := has(err, func(e error) bool {
+func RawFailure(err error) Failure {
+	f, own := ownFailure(err)
+	if !own {
+		f = ClassifyError(err).Failure()
+	}
+	f.Class = cmp.Or(f.Class, Unknown)
+	f.Plane = planeOf(f)
+	return f
+}
+
+// ownFailure returns the failure of the first typed error of this package in a chain, if there is one.
+func ownFailure(err error) (f Failure, own bool) {
+	own = has(err, func(e error) bool {
 		switch e := e.(type) {
 		case *ToolValidationError:
 			f = Failure{Plane: Correction, Class: ToolValidation, Tool: e.Tool, Issues: e.Issues}
@@ -44,12 +55,7 @@ func RawFailure(err error) (f Failure) {
 		}
 		return true
 	})
-	if !known {
-		f = ClassifyError(err).Failure()
-	}
-	f.Class = cmp.Or(f.Class, Unknown)
-	f.Plane = planeOf(f)
-	return f
+	return f, own
 }
 
 // failing is an error that knows its failure.

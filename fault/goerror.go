@@ -6,11 +6,13 @@ import (
 	"fmt"
 )
 
-// coded, statused and netted are the methods of smithy's API errors, of its HTTP errors, and of net.Error.
-// Their packages need not be imported.
+// The methods by which errors of other packages are known, without their packages: the code of smithy's API
+// errors, the status of its HTTP errors and of those of many clients, and net.Error.
 type (
 	coded    interface{ ErrorCode() string }
 	statused interface{ HTTPStatusCode() int }
+	replied  interface{ StatusCode() int }
+	timed    interface{ Timeout() bool }
 	netted   interface {
 		Timeout() bool
 		Temporary() bool
@@ -27,6 +29,22 @@ network: *tls.CertificateVerificationError x509.UnknownAuthorityError x509.Hostn
 network: x509.CertificateInvalidError *tls.RecordHeaderError tls.RecordHeaderError *net.OpError
 network: *net.DNSError *net.AddrError *net.ParseError
 `
+
+// statusOf returns the HTTP status that an error has, or 0.
+func statusOf(err error) int {
+	var own statused
+	var plain replied
+	status := 0
+	if errors.As(err, &own) {
+		status = own.HTTPStatusCode()
+	} else if errors.As(err, &plain) {
+		status = plain.StatusCode()
+	}
+	if status < 100 || status > 599 {
+		return 0
+	}
+	return status
+}
 
 // classed are the typed errors of this package, and all types that embed one.
 type classed interface {
@@ -84,13 +102,18 @@ func typeClass(err error) (found Class) {
 		if c := typeNames(fmt.Sprintf("%T", e)); c != "" {
 			found = c
 		}
-		n, isNet := e.(netted)
-		if isNet && n.Timeout() {
+		if timesOut(e) {
 			found = Timeout
 		}
 		return found != ""
 	})
 	return found
+}
+
+// timesOut reports whether an error says that it is a timeout.
+func timesOut(err error) bool {
+	t, ok := err.(timed)
+	return ok && t.Timeout()
 }
 
 // networked reports whether a network error is in the chain.

@@ -16,6 +16,7 @@ import (
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
@@ -304,7 +305,8 @@ func (t *tries) feed(came Tried) {
 	t.process.err, t.cause = came.Err, nil
 	outcome := machine.Try{Usage: came.Usage}
 	if came.Err != nil {
-		outcome.Failure = fault.FailureOf(came.Err)
+		words := policy.EffectiveTransport(t.runner.st.Policy).ClassifyWords
+		outcome.Failure = fault.Recordable(t.a.rules(t.options, words).Failure(came.Err), came.Err)
 	} else {
 		if t.keeps() {
 			outcome.Value = came.Value

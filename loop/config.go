@@ -171,6 +171,7 @@ type options struct {
 	stream   func(Delta)
 	parallel int
 	journal  *journal.Journal
+	classify func(error) fault.Verdict
 	// journals reports that WithJournal was given, even with nil.
 	journals bool
 }
@@ -234,6 +235,14 @@ func WithStream(f func(Delta)) Option { return func(o *options) { o.stream = f }
 // WithParallel sets how many tools of one reply may run at once, at least 1. They begin in call order; with
 // 1, each begins after the one before it has returned. None begins once the run has ended.
 func WithParallel(n int) Option { return func(o *options) { o.parallel = n } }
+
+// WithClassifier sets a function that says what went wrong in a try of [Do] or [Attempts]. It is asked about
+// errors that are no typed errors of package fault, and leaves those to their types for which it returns the
+// zero verdict. [fault.Classify] makes a verdict of a status and headers; [fault.ClassifyError] goes by words,
+// too. It must be a pure function. Model calls and tools of [Run] are not classified by it.
+func WithClassifier(f func(err error) fault.Verdict) Option {
+	return func(o *options) { o.classify = f }
+}
 
 // WithJournal records the run in j, the journal of its session: each step before it takes effect, so that the
 // run can be resumed ([Resume]) and replayed. A session without an id gets that of the journal. If the

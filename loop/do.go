@@ -109,9 +109,10 @@ type Attempt struct {
 
 	// recorded is the feedback on the previous try in the session, or nil.
 	recorded *feedback.RetryFeedback
-	// Without a session: the action, the seed of its jitter (empty until a wait needs it), and the errors of
-	// the two previous tries.
+	// Without a session: the action and its options, the seed of its jitter (empty until a wait needs it), and
+	// the errors of the two previous tries.
 	of           *Action
+	by           *options
 	seed         string
 	last, before error
 }
@@ -133,7 +134,7 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 }
 
 func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) feedback.RetryFeedback {
-	f := fault.FailureOf(err)
+	f := fault.Recordable(a.failure(err), err)
 	in := feedback.Input{
 		Tool: a.of.Tool, Attempt: number, MaxAttempts: a.Max, Class: f.Class, Issues: f.Issues, Prev: prev,
 	}
@@ -142,6 +143,16 @@ func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) f
 	pos := policy.Position{Attempt: number, Key: a.of.key(a.seed, fault.Correction)}
 	fb.Schedule = &feedback.Schedule{Delay: policy.Decide(&a.of.Policy, &pos, &f).Delay}
 	return fb
+}
+
+// failure returns the failure of a try without a session, before [fault.Recordable].
+func (a Attempt) failure(err error) fault.Failure {
+	return a.of.rules(a.by, a.of.Transport.ClassifyWords).Failure(err)
+}
+
+// rules returns how the errors of the action's tries are classified. words is what the policy says.
+func (a *Action) rules(o *options, words bool) fault.TryRules {
+	return fault.TryRules{Classify: o.classify, Words: words && a.Tool == ""}
 }
 
 // key returns the jitter key that the core has for the first action of a session without an id.
@@ -155,8 +166,10 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 
 // Do makes an action under its policy. It calls try until it succeeds or the policy allows no further
 // attempt. A [fault.ToolValidationError], [fault.StructuredOutputError] or [fault.ClassError] is a failed
-// attempt of the correction plane. An error that classifies as a transport failure is retried under the
-// transport policy and costs no attempt. An action that ends without success returns a [RetryExhaustedError].
+// attempt of the correction plane. An error whose type is that of a transport failure is retried under the
+// transport policy and costs no attempt: see [fault.TryRules] and [WithClassifier]. Words of an error count
+// only if the policy says so ([policy.RetryPolicy].ClassifyWords), and never for an action made for a tool.
+// An action that ends without success returns a [RetryExhaustedError].
 //
 // With a session, attempts and feedback are recorded in it. If s is nil, nothing is recorded, and a try that
 // succeeds at once allocates nothing; the decisions are the same. With a journal ([WithJournal]) there is
@@ -174,7 +187,7 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 // s does not change then. It is an error if the journal has the ID for another tool. If a try succeeds but
 // its value has no JSON form, the value is returned with an error and is not recorded.
 //
-// Do uses the options [WithClock] and [WithObserver] and, with a session, [WithJournal] and [WithAdjust].
+// Do uses the options [WithClock], [WithObserver] and [WithClassifier] and, with a session, [WithJournal] and [WithAdjust].
 // Without a session, observers are told about failed tries, retries and exhaustion, but not about success and
 // cancellation.
 func Do[T any](
@@ -200,7 +213,7 @@ func Do[T any](
 	}
 	l := &unrecorded{o: o, a: a, at: Attempt{
 		Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, Settings: a.Policy.SettingsOf(1),
-		Timeout: max(a.Transport.Timeout, 0), of: a, seed: a.Seed,
+		Timeout: max(a.Transport.Timeout, 0), of: a, by: o, seed: a.Seed,
 	}}
 	for {
 		value, err := within(ctx, o, l.at, try)
@@ -220,6 +233,13 @@ func within[T any](
 	if at.Timeout <= 0 {
 		return try(ctx, at)
 	}
+	return timed(ctx, o, at, try)
+}
+
+// timed makes a try that has a time limit. Its closure is apart from within, which allocates nothing.
+func timed[T any](
+	ctx context.Context, o *options, at Attempt, try func(context.Context, Attempt) (T, error),
+) (T, error) {
 	limits := engine.Limits{Whole: at.Timeout, Late: "the try did not return"}
 	return called(ctx, limits, o, func(ctx context.Context, _ engine.Tell) (T, error) { return try(ctx, at) })
 }

@@ -49,6 +49,8 @@ type RetryExhaustedError struct {
 	Seed string
 	// Cause is the Go error behind the failure, or nil.
 	Cause error
+	// tried reports that the action was one of Do or Attempts, whose errors are classified by types.
+	tried bool
 }
 
 // Error returns what gave up, at which attempt, why, and the last failure.
@@ -87,7 +89,19 @@ func (e *RetryExhaustedError) why() string {
 	case e.Failure.Final:
 		return fmt.Sprintf("%s is not retried: the other side said that another try does not help", class)
 	}
+	if e.tried && class == fault.Unknown && e.Plane == fault.Transport {
+		return "unknown is not retried: " + e.untyped()
+	}
 	return fmt.Sprintf("%s is not retried: add it to retryable_errors of the %s policy to have it retried", class, e.Plane)
+}
+
+// untyped says what would have an error retried whose type says nothing.
+func (e *RetryExhaustedError) untyped() string {
+	const types = "the error's type does not say that another try helps: return a *fault.TransportError, or an error with HTTPStatusCode() int, "
+	if e.Action != "" {
+		return types + "or give WithClassifier"
+	}
+	return types + "give WithClassifier, or set classify_words in the transport policy"
 }
 
 // because returns the text of the cause; empty if there is none.
@@ -134,7 +148,7 @@ func exhausted(st machine.State, attempts []session.Attempt, cause error) *Retry
 	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Usage: o.Usage, Seed: st.Session.ID(),
 		Cause: cause}
 	if st.Config != nil {
-		e.Seed = cmp.Or(st.Config.Seed, e.Seed)
+		e.Seed, e.tried = cmp.Or(st.Config.Seed, e.Seed), st.Config.Single
 	}
 	x := o.Exhaustion
 	if x == nil {

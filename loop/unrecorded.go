@@ -32,7 +32,7 @@ type unrecorded struct {
 
 // failed decides on a failed try and waits for the next. It returns an error if there is none.
 func (l *unrecorded) failed(ctx context.Context, err error) error {
-	f := fault.RawFailure(err) // no policy lists a class that is not printable
+	f := l.at.failure(err) // no policy lists a class that is not printable
 	if ctx.Err() != nil {
 		return l.cancelled(ctx, f.Plane)
 	}
@@ -133,7 +133,7 @@ func (l *unrecorded) stop(d *policy.Decision, said *fault.Failure, cause error) 
 	e := &RetryExhaustedError{
 		Action: p.Action, Plane: f.Plane, Reason: d.Reason, Detail: d.Detail, Attempt: p.Attempt,
 		MaxAttempts: p.MaxAttempts, Failure: f,
-		Policy: l.a.Policy, Seed: l.at.seed, Cause: cause,
+		Policy: l.a.Policy, Seed: l.at.seed, Cause: cause, tried: true,
 		Attempts: []session.Attempt{{
 			Action: p.Action, Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Plane: f.Plane, Class: f.Class,
 			Issues: f.Issues, Reason: d.Reason,

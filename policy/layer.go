@@ -31,6 +31,7 @@ type Layer struct {
 
 	NoProgress     *int
 	OptOut         *bool
+	ClassifyWords  *bool
 	TextRepairs    Repairs
 	NativeRepairs  Repairs
 	FormsOff       []extract.Form

@@ -104,6 +104,11 @@ type RetryPolicy struct {
 	// OptOut (opt_out) allows no retries at all, whatever the other fields say. Use it for runs with a strict
 	// time budget.
 	OptOut bool
+	// ClassifyWords (classify_words) classifies an error that a try of an action returns by its words, such as
+	// "connection reset", if its type says nothing. Off by default: words may say so although the try had its
+	// effect. It has no effect on actions made for a tool, and on model calls and tools of a run. Layers of the
+	// correction plane must not set it.
+	ClassifyWords bool
 	// TextRepairs (text_repairs) applies to JSON found in a reply's text.
 	TextRepairs Repairs
 	// NativeRepairs (native_repairs) applies to the arguments of native tool calls.

@@ -81,6 +81,7 @@ first_token_timeout  unlimited                                                  
 idle_timeout         unlimited                                                    default
 no_progress          2                                                            tool book_room
 opt_out              true                                                         adjusted
+classify_words       false                                                        default
 text_repairs         note                                                         default
 native_repairs       refuse                                                       default
 forms_off            none                                                         default

@@ -39,6 +39,7 @@ func init() {
 			{Name: "idle_timeout", Type: timeout()},
 			{Name: "no_progress", Type: fields.Repeats, CorrectionOnly: true},
 			{Name: "opt_out", Type: fields.Toggle},
+			{Name: "classify_words", Type: fields.Toggle},
 			{Name: "text_repairs", Type: repairs, CorrectionOnly: true},
 			{Name: "native_repairs", Type: repairs, CorrectionOnly: true},
 			{Name: "forms_off", Type: fields.Set(fields.Word(extract.Forms()...), maxClasses, "forms"),

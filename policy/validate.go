@@ -70,6 +70,7 @@ func (s Set) Validate() error {
 		own, at := layerOf(s.ToolTransport, tool), f.At(LayerToolTransport).At(tool)
 		own.checkTransport(at)
 		own.checkNoStream(at, "tools")
+		own.checkNoWords(at, "tools")
 	}
 	s.checkTogether(f)
 	return f.Err()
@@ -81,6 +82,14 @@ func (l *Layer) checkCorrection(f fields.Faults, instead string) {
 		f.At("timeout").Add("has no meaning for corrections; %s", instead)
 	}
 	l.checkNoStream(f, "corrections")
+	l.checkNoWords(f, "corrections")
+}
+
+// checkNoWords refuses to go by the words of errors where that has no meaning.
+func (l *Layer) checkNoWords(f fields.Faults, where string) {
+	if l.ClassifyWords != nil && *l.ClassifyWords {
+		f.At("classify_words").Add("has no meaning for %s; write it under transport", where)
+	}
 }
 
 // checkNoStream refuses the stream timeouts where nothing is streamed.

@@ -171,6 +171,7 @@ func TestJSONOfAPolicy(t *testing.T) {
   "idle_timeout": "unlimited",
   "no_progress": "off",
   "opt_out": false,
+  "classify_words": false,
   "text_repairs": "note",
   "native_repairs": "refuse",
   "forms_off": [],
@@ -339,6 +340,13 @@ func TestATimeoutIsOfTheTransportPlane(t *testing.T) {
 		"call.timeout: has no meaning for corrections; write it under transport, or under tool_transport.NAME",
 		"tools.pay.timeout: has no meaning for corrections; write it under tool_transport.pay",
 		"tool_transport.pay.first_token_timeout: has no meaning for tools; write it under transport",
+	}, strings.Split(s.Validate().Error(), "\n"))
+	s = policy.DefaultSet()
+	s.Global.ClassifyWords, s.Transport.ClassifyWords = new(true), new(true)
+	s.ToolTransport = map[string]policy.Layer{"pay": {ClassifyWords: new(true)}}
+	assert.Equal(t, []string{
+		"global.classify_words: has no meaning for corrections; write it under transport",
+		"tool_transport.pay.classify_words: has no meaning for tools; write it under transport",
 	}, strings.Split(s.Validate().Error(), "\n"))
 	s = policy.DefaultSet()
 	s.Global = policy.Correction().Layer()

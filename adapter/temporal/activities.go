@@ -257,7 +257,9 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 	if out.Try.Usage = usage; errors.Is(err, ErrAbandoned) {
 		out.Try.Abandoned = true
 	} else if err != nil {
-		out.Failure, out.Try.Failure = remote(err), fault.FailureOf(err)
+		rules := fault.TryRules{Classify: a.Classify, Words: in.v.Words && in.v.Try.Action == ""}
+		out.Failure, out.Try.Failure = remote(err), fault.Recordable(rules.Failure(err), err)
+		out.Failure.Seen = out.Try.Failure
 	}
 	if err := a.fitsAs("the outcome of an attempt", out); err != nil {
 		out.Try, out.Failure, out.Trouble = machine.Try{}, nil, troubled(err)

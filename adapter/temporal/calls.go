@@ -321,7 +321,10 @@ func (f *flow) doubt(what string) *RemoteError {
 
 // try makes one attempt of a single action.
 func (f *flow) try(t machine.TryRun) error {
-	in := tryCall{Try: Try{TryRun: t, Feedback: f.st.Feedback(t.Action)}}
+	in := tryCall{
+		Try:   Try{TryRun: t, Feedback: f.st.Feedback(t.Action)},
+		Words: policy.EffectiveTransport(f.st.Policy).ClassifyWords,
+	}
 	if err := f.measure("the input of an attempt", in); err != nil {
 		return err
 	}

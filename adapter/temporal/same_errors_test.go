@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
@@ -320,7 +321,7 @@ func TestErrorsReadAsInProcess(t *testing.T) {
 // The same holds for a single action.
 func TestErrorsOfActionsReadAsInProcess(t *testing.T) {
 	for name, err := range map[string]error{
-		"plain": errors.New("boom"), "provider": errAuth, "overloaded": errOverloaded, "wrapped": fmt.Errorf("paying: %w", errAuth),
+		"plain": errors.New("boom"), "words": errors.New("connection reset by peer"), "net": &net.OpError{Op: "read", Err: errors.New("reset")}, "provider": errAuth, "overloaded": errOverloaded, "wrapped": fmt.Errorf("paying: %w", errAuth),
 		"arguments": &fault.ToolValidationError{Tool: "pay", Issues: []fault.Issue{{Pointer: "/a", Rule: "required", Expected: "a text"}}},
 		"cancelled": context.Canceled, "reducer": &fault.ReducerError{Reducer: "r", Message: "m"}, "empty": errors.New(""),
 	} {

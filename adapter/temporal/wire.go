@@ -169,6 +169,8 @@ type tryResult struct {
 // tryCall is the input of the activity of a single action.
 type tryCall struct {
 	Try
+	// Words reports that the policy classifies errors by their words.
+	Words bool `json:"words,omitempty"`
 }
 
 // thinkCall is a call of the user's Adjust and reducers.

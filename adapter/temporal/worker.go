@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
@@ -65,6 +66,9 @@ type Worker struct {
 	Outputs []*schema.Schema
 	// Try makes one attempt of a single action, for [Do]; nil for none.
 	Try func(ctx context.Context, t Try) (message.Usage, error)
+	// Classify says what went wrong in an attempt of a single action: see [loop.WithClassifier]; nil goes by
+	// the types of errors.
+	Classify func(err error) fault.Verdict
 	// Session declares slices and reducers. Its ID is ignored.
 	Session session.Config
 	// Planner decides what follows exhaustion; nil for none. It runs in a local activity, as Prompt

@@ -111,6 +111,7 @@ func Transport() *rapid.Generator[policy.Layer] {
 			MaxRetryAfter: maybe(t, orUnlimited(duration(time.Hour)), "max_retry_after"),
 			MaxTotalDelay: maybe(t, orUnlimited(duration(time.Hour)), "max_total_delay"),
 			OptOut:        maybe(t, rapid.Bool(), "opt_out"),
+			ClassifyWords: maybe(t, rapid.Just(false), "classify_words"),
 		}
 		if rapid.Bool().Draw(t, "bases?") {
 			l.Bases = rapid.MapOfN(rapid.SampledFrom(Classes()), duration(time.Minute), 0, 3).Draw(t, "bases")

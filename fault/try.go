@@ -1,0 +1,64 @@
+package fault
+
+import "cmp"
+
+// TryRules say how the error of a try of an action is classified. The zero value goes by types alone: the
+// typed errors of this package and errors with a method Failure() [Failure], the codes and the status that
+// SDK errors offer by methods, a true Timeout() bool, and the errors of package net. An error whose type says
+// nothing is of class [Unknown], since its words may be "connection reset" although a payment was made.
+type TryRules struct {
+	// Classify is asked about errors that are no typed errors of this package. A zero verdict leaves the error
+	// to its types. May be nil.
+	Classify func(err error) Verdict
+	// Words also takes the words of errors whose types say nothing: see [ClassifyError].
+	Words bool
+}
+
+// Failure classifies the error of a try. The end of the caller's own context is to be looked for before: here
+// a deadline that has passed is a [Timeout]. The failure may have keys in its texts, and it shares the error's
+// issues: see [Recordable].
+func (r TryRules) Failure(err error) Failure {
+	f, own := ownFailure(err)
+	if !own {
+		f = r.classify(err)
+	}
+	f.Class = cmp.Or(f.Class, Unknown)
+	f.Plane = planeOf(f)
+	return f
+}
+
+func (r TryRules) classify(err error) Failure {
+	if r.Classify != nil {
+		if v := r.Classify(err); v.Failed() {
+			return v.Failure()
+		}
+	}
+	e := evidence{bare: true, err: err}
+	f := Failure{Class: e.triedClass(), Message: Scrub(err.Error())}
+	if f.Class == Unknown && r.Words {
+		return ClassifyError(err).Failure()
+	}
+	return f
+}
+
+// triedClass classifies the error of a try by types, codes and status.
+func (e *evidence) triedClass() Class {
+	e.addFromError()
+	strong, weak := e.byCode()
+	switch c := cmp.Or(strong, statusClass("", e.status), weak); {
+	case c != "":
+		return c
+	case contextClass(e.err) == Cancelled:
+		return Cancelled
+	case has(e.err, timesOut):
+		return Timeout
+	}
+	switch c := typeClass(e.err); {
+	case c == InvalidResponse:
+		return Unknown // the decoder's type does not say whose text it was
+	case c == "" && networked(e.err):
+		return Network
+	default:
+		return cmp.Or(c, Unknown)
+	}
+}
