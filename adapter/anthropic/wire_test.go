@@ -25,3 +25,5 @@ func TestStory(t *testing.T) { wiretest.Story(t, "testdata/story", adapter()) }
 func TestBodies(t *testing.T) { wiretest.Bodies(t, adapter(), "text/event-stream") }
 
 func TestRedirects(t *testing.T) { wiretest.Redirects(t, adapter(), yes) }
+
+func TestBrokenConnections(t *testing.T) { wiretest.Broken(t, adapter()) }

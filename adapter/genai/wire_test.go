@@ -42,3 +42,5 @@ func TestBodies(t *testing.T) { wiretest.Bodies(t, adapter("gemini-3-pro"), "tex
 func TestRedirects(t *testing.T) {
 	wiretest.Redirects(t, adapter("gemini-3-pro"), `{"candidates":[{"content":{"parts":[{"text":"Yes."}]},"finishReason":"STOP"}]}`)
 }
+
+func TestBrokenConnections(t *testing.T) { wiretest.Broken(t, adapter("gemini-3-pro")) }

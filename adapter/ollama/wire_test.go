@@ -31,3 +31,5 @@ func TestBodies(t *testing.T) { wiretest.Bodies(t, adapter(plain), "application/
 func TestRedirects(t *testing.T) {
 	wiretest.Redirects(t, adapter(plain), `{"model":"m","message":{"content":"Yes."},"done":true,"done_reason":"stop"}`)
 }
+
+func TestBrokenConnections(t *testing.T) { wiretest.Broken(t, adapter(plain)) }

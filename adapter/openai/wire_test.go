@@ -67,3 +67,8 @@ func TestRedirects(t *testing.T) {
 	_, yes, _ = strings.Cut(responsesSays, "\n\n")
 	t.Run("responses", func(t *testing.T) { wiretest.Redirects(t, responses(openai.Config{Model: "m"}), yes) })
 }
+
+func TestBrokenConnections(t *testing.T) {
+	t.Run("chat", func(t *testing.T) { wiretest.Broken(t, chat(openai.Config{Model: "m"})) })
+	t.Run("responses", func(t *testing.T) { wiretest.Broken(t, responses(openai.Config{Model: "m"})) })
+}

@@ -222,8 +222,8 @@ func (e *Error) correct(issue fault.Issue, cause error) {
 	e.failure = fault.Failure{Plane: fault.Correction, Class: e.Class, Message: e.sentence, Issues: issues}
 }
 
-// cause distinguishes a caller that left from a time limit of the client, and a redirect from other
-// responses without a reply.
+// cause distinguishes a caller that left from a time limit of the client, and a wrong address from other
+// failures.
 func (h *Head) cause(ctx context.Context, err error) error {
 	_, misdirected := errors.AsType[*AddressError](err)
 	switch done := ctx.Err(); {
@@ -234,6 +234,8 @@ func (h *Head) cause(ctx context.Context, err error) error {
 	case !misdirected && h.Status >= http.StatusMultipleChoices && h.Status < http.StatusBadRequest:
 		return &AddressError{Say: fmt.Sprintf("the server redirects (%d) without an address to follow: "+
 			"check the base URL", h.Status), Cause: err}
+	case h.Status == 0:
+		return cmp.Or(misaddressed(err), err)
 	}
 	return err
 }
@@ -249,6 +251,8 @@ func (h *Head) judge(cause error, r fault.Response, otherwise int) fault.Verdict
 		r.Body = nil
 	case unreadable:
 		r.Code, r.Body = string(fault.InvalidResponse), nil
+	case isCut(cause):
+		r.Code, r.Body = string(fault.Network), nil
 	default:
 		r.Err, r.Body = cause, nil // what came before a connection broke tells nothing
 	}
@@ -312,7 +316,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left -= n; b.left < 0 {
 		return 0, &UnreadableError{fmt.Sprintf("more than %d MiB", MaxReply>>20)}
 	}
-	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) {
+	if errors.Is(err, gzip.ErrHeader) {
 		return 0, &UnreadableError{"no gzip, though its head says so"}
 	}
 	return n, err
