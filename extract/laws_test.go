@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -100,20 +101,23 @@ func rendered(calls []extract.Call) string {
 	return b.String()
 }
 
+// hard are texts that readers go wrong on when they are repeated.
+var hard = []string{"[", "{", "<", "(", `"`, "'", "`", "```", "add", "add(", "add (", "[add(", "add\n", "add.", "a.", "a-", ".", "-",
+	`["`, `['`, `["['`, `['a'b`, `['a(b='`, `{"a":`, `{"a":[`, `{"a":1,`, "[1,", "[#", "[/*", "[//\n", "/*", "# ", `\`, `\_`, `[\`, `"""`, `['''`,
+	"<tool_call>", "<tool_call>{", "</", "<|", "<|x|>", "<tool_response>", "<function=add>", "<function=add>{", "[TOOL_CALLS]", "[A", "[ARGS]{",
+	`{"name":"add","arguments":{`, `{"name":"add","arguments":{}}`, `<tool_call>{"arguments":x`, `<tool_call>{"name":"add"x}</tool_call>`,
+	`["add",{}],`, `[add(a=1),`, "<function=add><parameter=a>", "<function=add><parameter=a></function>", "<parameter=a></parameter>",
+	"<function=add><parameter=a>1</parameter>", "<tool_call>add<arg_key>", "<tool_call>add<arg_key>a</arg_key><arg_value></tool_call>", "</think>",
+	"<think>", "add(a=1) x</think>", "[THINK]", "<|channel|>analysis<|message|>", "```\nx={}\nadd(x", "```\nx={}\nadd(x)", "x={}\nadd(x)y ", "def add(", "```\nadd(a=1)\nx = add(a=[", "x = add(",
+	"<escape>", "{a:<escape>", "[<escape>x<escape>,", "a'b", "['a'b',", "<<function>>", "<<", "call:", "[CALL_ID]", "✿ARGS✿", "add:", "add`", "Action Input:", " ", "\n", ",", "\xff", "é", "[\xff", `["\u`, `{"a":1}`, "[1]", "[1],{x},", "```{", `"<a>"`, "<a>", `<x>{a`, `[''] ,`, `["<a>"],`}
+
 // TestLinear reads long texts. A reader that went back would not finish on them.
 func TestLinear(t *testing.T) {
 	n := 200_000
 	if testing.Short() {
 		n = 20_000
 	}
-	for _, unit := range []string{"[", "{", "<", "(", `"`, "'", "`", "```", "add", "add(", "add (", "[add(", "add\n", "add.", "a.", "a-", ".", "-",
-		`["`, `['`, `["['`, `['a'b`, `['a(b='`, `{"a":`, `{"a":[`, `{"a":1,`, "[1,", "[#", "[/*", "[//\n", "/*", "# ", `\`, `\_`, `[\`, `"""`, `['''`,
-		"<tool_call>", "<tool_call>{", "</", "<|", "<|x|>", "<tool_response>", "<function=add>", "<function=add>{", "[TOOL_CALLS]", "[A", "[ARGS]{",
-		`{"name":"add","arguments":{`, `{"name":"add","arguments":{}}`, `<tool_call>{"arguments":x`, `<tool_call>{"name":"add"x}</tool_call>`,
-		`["add",{}],`, `[add(a=1),`, "<function=add><parameter=a>", "<function=add><parameter=a></function>", "<parameter=a></parameter>",
-		"<function=add><parameter=a>1</parameter>", "<tool_call>add<arg_key>", "<tool_call>add<arg_key>a</arg_key><arg_value></tool_call>", "</think>",
-		"<think>", "add(a=1) x</think>", "[THINK]", "<|channel|>analysis<|message|>", "```\nx={}\nadd(x", "```\nx={}\nadd(x)", "x={}\nadd(x)y ", "def add(", "```\nadd(a=1)\nx = add(a=[", "x = add(",
-		"<escape>", "{a:<escape>", "[<escape>x<escape>,", "a'b", "['a'b',", "<<function>>", "<<", "call:", "[CALL_ID]", "✿ARGS✿", "add:", "add`", "Action Input:", " ", "\n", ",", "\xff", "é", "[\xff", `["\u`, `{"a":1}`, "[1]", "[1],{x},", "```{"} {
+	for _, unit := range hard {
 		text := strings.Repeat(unit, n/len(unit))
 		for _, c := range extract.Calls(text, tools, extract.DefaultOptions()) {
 			require.LessOrEqual(t, c.End, len(text), "%q", unit)
@@ -123,4 +127,32 @@ func TestLinear(t *testing.T) {
 			require.LessOrEqual(t, broken.Offset, len(text), "%q", unit)
 		}
 	}
+}
+
+// Reading a text takes memory in proportion to it, whatever it is made of.
+func TestReadingTakesLittleMemory(t *testing.T) {
+	const size = 64 << 10
+	for _, unit := range hard {
+		for _, start := range []string{"", "[", "<tool_call>"} {
+			text := start + strings.Repeat(unit, size/len(unit))
+			for what, read := range map[string]func(){
+				"calls": func() { extract.Calls(text, tools, extract.DefaultOptions()) },
+				"value": func() { extract.Value(text, extract.DefaultOptions()) },
+			} {
+				assert.Less(t, allocated(read), uint64(maxPerByte*len(text)), "%s: %s%s", what, start, unit)
+			}
+		}
+	}
+}
+
+// maxPerByte is what a byte of a text may take: the nodes of a value take most of it.
+const maxPerByte = 300
+
+// allocated is how many bytes a function allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }

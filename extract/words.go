@@ -1,7 +1,5 @@
 package extract
 
-import "strings"
-
 // use is what a tag is for.
 type use uint8
 
@@ -26,7 +24,7 @@ const (
 	argumentValue = "argvalue"
 )
 
-var words = map[string]use{
+var words = byName(map[string]use{
 	"arg": ofArgument, argumentKey: ofPair, "argument": ofArgument, argumentValue: ofPair, "call": ofCall,
 	"function": ofCall, "functioncall": ofCall, "functioncalls": ofCall, "functionresponse": ofResult,
 	"functionresult": ofResult, "functionresults": ofResult, "invoke": ofCall, "observation": ofResult,
@@ -35,13 +33,37 @@ var words = map[string]use{
 	"tool":     ofCall,
 	"toolcall": ofCall, "toolcalls": ofCall, "tooloutput": ofResult, "toolresponse": ofResult,
 	"toolresponses": ofResult, "toolresult": ofResult, "toolresults": ofResult, "tooluse": ofCall,
+})
+
+func byName(uses map[string]use) map[string]word {
+	all := make(map[string]word, len(uses))
+	for name, use := range uses {
+		all[name] = word{name, use}
+	}
+	return all
 }
 
-// wordOf is the word of a tag's name; the zero word if it is not in words.
+// maxWord is the length of the longest word, at most.
+const maxWord = 20
+
+// wordOf is the word of a tag's name; the zero word if it is not in words. It allocates nothing, for a text may
+// be made of tags.
 func wordOf(name string) word {
-	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
-	if words[plain] == 0 {
-		return word{}
+	var plain [maxWord]byte
+	n := 0
+	for i := range len(name) {
+		c := name[i]
+		if c == '_' || c == '-' {
+			continue
+		}
+		if n == maxWord {
+			return word{}
+		}
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		plain[n] = c
+		n++
 	}
-	return word{plain, words[plain]}
+	return words[string(plain[:n])]
 }
