@@ -2,12 +2,8 @@ package schema
 
 import (
 	"fmt"
-	"maps"
 	"net/url"
-	"regexp"
-	"regexp/syntax"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -20,11 +16,11 @@ var schemaLimits = Limits{MaxBytes: 4 << 20, MaxDepth: 256}
 const baseURL = "retake:///schema"
 
 // newCompiler is the library's compiler of a document.
-func newCompiler(doc any) (*jsonschema.Compiler, error) {
+func newCompiler(doc any, p *patterns) (*jsonschema.Compiler, error) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
-	c.UseRegexpEngine(newPattern)
+	c.UseRegexpEngine(p.compile)
 	return c, c.AddResource(baseURL, doc)
 }
 
@@ -37,12 +33,17 @@ func (noLoader) Load(address string) (any, error) {
 }
 
 // compile has the library compile the document, and makes the result ready to be walked.
-func (s *Schema) compile() error {
-	c, err := newCompiler(s.tree)
+func (s *Schema) compile(l CompileLimits) error {
+	p := newPatterns(l)
+	c, err := newCompiler(s.tree, p)
 	if err != nil {
 		return compileError(s.tree, err)
 	}
 	compiled, err := c.Compile(baseURL)
+	if p.tooLarge() {
+		return fmt.Errorf("schema: its patterns take %d steps, at most %d are compiled: repeat less, and use smaller classes of "+
+			"characters; raise CompileLimits to allow it", p.steps, p.max)
+	}
 	if err != nil {
 		return compileError(s.tree, err)
 	}
@@ -57,61 +58,34 @@ func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, forma
 	}
 	s.root = l.node(compiled)
 	if l.dynamic {
-		for _, place := range anchored(nil, "", s.tree) {
-			if s, err := c.Compile(baseURL + "#" + place); err == nil {
+		for _, place := range anchored(s.tree) {
+			if s, err := c.Compile(baseURL + "#" + escapedFragment(place)); err == nil {
 				l.node(s)
 			}
 		}
 	}
+	tries := maxTries
 	for _, n := range l.order {
 		n.same = sameOf(n)
-		n.anyTag, n.oneTag = tagOf(n.any), tagOf(n.one)
+		n.anyTag, n.oneTag = tagOf(n.any, &tries), tagOf(n.one, &tries)
 	}
 	s.scoped, s.tracks = l.dynamic, l.tracks
 }
 
-// anchored adds to a list the places of a document that dynamic references may lead to.
-func anchored(places []string, at string, tree any) []string {
-	switch node := tree.(type) {
-	case map[string]any:
-		if node["$dynamicAnchor"] != nil {
-			places = append(places, at)
-		}
-		for _, name := range slices.Sorted(maps.Keys(node)) {
-			if name != "const" && name != "enum" {
-				places = anchored(places, at+"/"+url.PathEscape(pointerEscaper.Replace(name)), node[name])
-			}
-		}
-	case []any:
-		for n, item := range node {
-			places = anchored(places, at+"/"+strconv.Itoa(n), item)
+// anchored lists the subschemas of a document that dynamic references may lead to, by their JSON Pointers.
+func anchored(tree any) (places []string) {
+	all := map[string]bool{}
+	listPlaces(all, "", tree)
+	for place := range all {
+		if node, ok := lookup(tree, pathOf(place)).(map[string]any); ok && node["$dynamicAnchor"] != nil {
+			places = append(places, place)
 		}
 	}
+	slices.Sort(places)
 	return places
 }
 
-// pattern is a regular expression and how much work it is: Go takes time in proportion to its size times that
-// of the text.
-type pattern struct {
-	*regexp.Regexp
-	size int
-}
-
-// newPattern has the form that the library calls for.
-func newPattern(text string) (jsonschema.Regexp, error) {
-	re, err := regexp.Compile(text)
-	if err != nil {
-		return nil, err
-	}
-	tree, _ := syntax.Parse(text, syntax.Perl) // cannot fail, nor can the next:
-	prog, _ := syntax.Compile(tree.Simplify()) // regexp.Compile does the same
-	return pattern{re, len(prog.Inst)}, nil
-}
-
-// patternSteps is how many steps of a pattern are the work of one look.
-const patternSteps = 16
-
-// matches reports whether a text matches, as far as the budget goes.
-func (p pattern) matches(text string, b *Budget) bool {
-	return b.spend(p.size*len(text)/patternSteps+1) && p.MatchString(text)
+// escapedFragment writes a JSON Pointer as the fragment of an address.
+func escapedFragment(pointer string) string {
+	return strings.ReplaceAll(url.PathEscape(pointer), "%2F", "/")
 }

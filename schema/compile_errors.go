@@ -61,7 +61,7 @@ func byItself(tree any) []fault.Issue {
 		draft = textOf(root["$schema"])
 	}
 	meta := map[string]any{"$ref": draft}
-	c, err := newCompiler(meta)
+	c, err := newCompiler(meta, newPatterns(DefaultCompileLimits()))
 	if err != nil {
 		return nil
 	}

@@ -263,18 +263,27 @@ func (l *linker) homeOf(location string) *resource {
 	url, fragment, _ := strings.Cut(location, "#")
 	if url == baseURL {
 		path := pathOf(unescapeFragment(fragment))
-		for ; len(path) > 0; path = path[:len(path)-1] {
-			around, _ := lookup(l.tree, path).(map[string]any)
-			if id := textOf(around["$id"]); id != "" && id[0] != '#' {
-				break
-			}
-		}
-		url += "#" + strings.Join(path, "/")
+		url += "#" + strings.Join(path[:l.homeDepth(path)], "/")
 	}
 	if l.homes[url] == nil {
 		l.homes[url] = &resource{anchors: map[string]*node{}}
 	}
 	return l.homes[url]
+}
+
+// homeDepth is how many steps of a path lead to the resource of its end.
+func (l *linker) homeDepth(path []string) (depth int) {
+	at := l.tree
+	for n := range path {
+		if at = lookup(at, path[n:n+1]); at == nil {
+			break
+		}
+		around, _ := at.(map[string]any)
+		if id := textOf(around["$id"]); id != "" && id[0] != '#' {
+			depth = n + 1
+		}
+	}
+	return depth
 }
 
 // lookup finds the value at a path; nil where there is none.

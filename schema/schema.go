@@ -29,8 +29,15 @@ type Schema struct {
 // received at that place; "x-noecho": true keeps models from being told numbers and booleans there, as
 // "x-secret": true does.
 //
-// The error names the place in the document and what would be right there.
-func Compile(doc []byte) (*Schema, error) {
+// What would take long to compile is refused: see [CompileLimits]. The error names the place in the document
+// and what would be right there.
+func Compile(doc []byte) (*Schema, error) { return CompileWithin(DefaultCompileLimits(), doc) }
+
+// CompileWithin is [Compile] with other limits.
+func CompileWithin(l CompileLimits, doc []byte) (*Schema, error) {
+	if err := l.Validate(); err != nil {
+		return nil, fmt.Errorf("schema: limits: %w", err)
+	}
 	root, issue := parse(doc, schemaLimits)
 	if issue != nil {
 		return nil, fmt.Errorf("schema: %s", issue)
@@ -41,7 +48,10 @@ func Compile(doc []byte) (*Schema, error) {
 	for _, keyword := range []string{echoKeyword, noEchoKeyword, secretKeyword} {
 		s.marked = s.marked || isMarked(s.tree, keyword)
 	}
-	if err := s.compile(); err != nil {
+	if err := l.check(s.tree); err != nil {
+		return nil, err
+	}
+	if err := s.compile(l); err != nil {
 		return nil, err
 	}
 	return s, nil

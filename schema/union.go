@@ -332,12 +332,20 @@ func (t *tag) branchFor(v *value) *node {
 	return nil
 }
 
-// tagOf finds the tag of alternatives, the first by name; nil where they have none.
-func tagOf(branches []*node) *tag {
+// maxTries bounds the members that are tried as tags in one schema document.
+const maxTries = 1 << 16
+
+// tagOf finds the tag of alternatives, the first by name; nil where they have none. tries is how many members may
+// still be tried.
+func tagOf(branches []*node, tries *int) *tag {
 	if len(branches) < 2 {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(branches[0].resolved().members)) {
+	members := branches[0].resolved().members
+	if *tries -= len(members); *tries < 0 {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		t := &tag{name, map[string]*node{}}
 		if !slices.ContainsFunc(branches, func(b *node) bool { return !t.add(b) }) {
 			return t

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/schema"
 )
 
 // Declared is what a tool declares of its calls. The zero value declares nothing: a call may have an effect,
@@ -26,6 +27,7 @@ const (
 type Option struct {
 	declared              Declared
 	correction, transport policy.Layer
+	compile               schema.CompileLimits
 }
 
 // ReadOnly declares that a call changes nothing: it may be run again after a transport fault or a crash.
@@ -42,6 +44,21 @@ func WithPolicy(l policy.Layer) Option { return Option{correction: l} }
 
 // WithTransport is [WithPolicy] for calls that do not come through: it overrides the transport layer.
 func WithTransport(l policy.Layer) Option { return Option{transport: l} }
+
+// WithCompileLimits lets [Raw] compile a larger schema than [schema.DefaultCompileLimits] allows. The types of [New]
+// need no such limit.
+func WithCompileLimits(l schema.CompileLimits) Option { return Option{compile: l} }
+
+// compileLimits are the limits that the options set; of several the last counts.
+func compileLimits(opts []Option) schema.CompileLimits {
+	l := schema.DefaultCompileLimits()
+	for _, o := range opts {
+		if o.compile != (schema.CompileLimits{}) {
+			l = o.compile
+		}
+	}
+	return l
+}
 
 // declare applies the options; of several for the same setting the last counts.
 func (t *Tool) declare(opts []Option) {

@@ -116,7 +116,7 @@ func Raw(
 	if fn == nil {
 		return nil, fmt.Errorf("tool %q: the function is nil", name)
 	}
-	s, err := schema.Compile(parameters)
+	s, err := schema.CompileWithin(compileLimits(opts), parameters)
 	if err != nil {
 		return nil, fmt.Errorf("tool %q: parameters: %w", name, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/retake-go/retake/schema"
 )
 
 // Reaction is what follows if a server's tool did not do what the model wanted.
@@ -52,6 +54,11 @@ type Config struct {
 	// Schemas is what happens to a tool whose input schema cannot be compiled, or accepts no arguments at
 	// all.
 	Schemas SchemaChoice
+	// MaxDescriptionBytes and MaxSchemaBytes bound what a tool adds to every prompt; 1 or more. A longer
+	// description is cut, and ends by saying so. A longer input schema cannot be used.
+	MaxDescriptionBytes, MaxSchemaBytes int
+	// Compile bounds the schemas of a server: one that would take long to compile cannot be used.
+	Compile schema.CompileLimits
 	// OnError is the reaction to a result with isError.
 	OnError Reaction
 	// OnOversize is the reaction to a result above MaxResultBytes, or to media above MaxMediaBytes.
@@ -76,11 +83,12 @@ type Config struct {
 }
 
 // DefaultConfig offers all tools under their own names, at most 1000. It refuses schemas that cannot be
-// used, asks again after isError, above 64 KiB and above 4 MiB of media, checks results, and gives a call
+// used or have more than 256 KiB, cuts descriptions at 16 KiB, asks again after isError, above 64 KiB and above 4 MiB of media, checks results, and gives a call
 // one minute.
 func DefaultConfig() Config {
 	return Config{
-		MaxTools: 1000, Schemas: RefuseList, OnError: AskAgain, OnOversize: AskAgain,
+		MaxTools: 1000, Schemas: RefuseList, Compile: schema.DefaultCompileLimits(),
+		MaxDescriptionBytes: 16 << 10, MaxSchemaBytes: 256 << 10, OnError: AskAgain, OnOversize: AskAgain,
 		MaxResultBytes: 64 << 10, MaxMediaBytes: 4 << 20,
 		CheckResults: true, CallTimeout: time.Minute,
 	}
@@ -101,6 +109,15 @@ func (c Config) Validate() error {
 	if !slices.Contains([]SchemaChoice{RefuseList, LeaveOut, OfferUnchecked}, c.Schemas) {
 		errs = append(errs, fmt.Errorf("%s: %q, want %q, %q or %q", "Schemas", string(c.Schemas), RefuseList,
 			LeaveOut, OfferUnchecked))
+	}
+	if c.MaxDescriptionBytes < 1 {
+		errs = append(errs, fmt.Errorf("MaxDescriptionBytes: %d, want at least 1", c.MaxDescriptionBytes))
+	}
+	if c.MaxSchemaBytes < 1 {
+		errs = append(errs, fmt.Errorf("MaxSchemaBytes: %d, want at least 1", c.MaxSchemaBytes))
+	}
+	if err := c.Compile.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("Compile: %w", err))
 	}
 	if c.MaxTools < 1 {
 		errs = append(errs, fmt.Errorf("MaxTools: %d, want at least 1", c.MaxTools))

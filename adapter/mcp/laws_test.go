@@ -133,7 +133,7 @@ func FuzzInputSchema(f *testing.F) {
 		if json.Unmarshal(doc, &v) != nil {
 			return
 		}
-		raw, err := inputSchema(v)
+		raw, err := inputSchema(v, DefaultConfig())
 		if err != nil {
 			assert.NotEmpty(t, strings.TrimSpace(err.Error()))
 			return

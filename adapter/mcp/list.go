@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -67,7 +68,7 @@ func Tools(
 	if err != nil {
 		return nil, fmt.Errorf("mcp: the tools of server %q: %w", server, err)
 	}
-	tools, err := cfg.tools(listed, server, newLink(session, o.connect), o.watch)
+	tools, err := cfg.tools(ctx, listed, server, newLink(session, o.connect), o.watch)
 	if err != nil {
 		return nil, fmt.Errorf("mcp: the tools of server %q: %w", server, err)
 	}
@@ -103,7 +104,9 @@ func fetch(ctx context.Context, session *sdk.ClientSession, maxTools int) ([]*sd
 	}
 }
 
-func (c Config) tools(listed []*sdk.Tool, server string, l *link, w *Watch) ([]*tool.Tool, error) {
+func (c Config) tools(
+	ctx context.Context, listed []*sdk.Tool, server string, l *link, w *Watch,
+) ([]*tool.Tool, error) {
 	chosen, err := c.choose(listed)
 	if err != nil {
 		return nil, err
@@ -111,6 +114,9 @@ func (c Config) tools(listed []*sdk.Tool, server string, l *link, w *Watch) ([]*
 	var tools []*tool.Tool
 	var errs []error
 	for _, t := range chosen {
+		if err := context.Cause(ctx); err != nil { // compiling a schema may take a second
+			return nil, fmt.Errorf("tool %q: its schema was not compiled: %w", t.Name, err)
+		}
 		made, err := c.tool(t, server, l, w)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("tool %q: %w", t.Name, err))
@@ -126,8 +132,8 @@ const anyObject = `{"type":"object"}`
 
 // tool returns one tool; nil if it is left out.
 func (c Config) tool(t *sdk.Tool, server string, l *link, w *Watch) (*tool.Tool, error) {
-	description := cmp.Or(t.Description, t.Title)
-	parameters, err := inputSchema(t.InputSchema)
+	description := c.bounded(cmp.Or(t.Description, t.Title))
+	parameters, err := inputSchema(t.InputSchema, c)
 	switch {
 	case err == nil:
 	case c.Schemas == LeaveOut:
@@ -143,7 +149,17 @@ func (c Config) tool(t *sdk.Tool, server string, l *link, w *Watch) (*tool.Tool,
 	}
 	remote := &remote{cfg: c, link: l, watch: w, subject: subject{server: server, what: t.Name},
 		output: output}
-	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call, c.declared(t)...)
+	opts := append(c.declared(t), tool.WithCompileLimits(c.Compile))
+	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call, opts...)
+}
+
+// bounded cuts a description that is too long, and says so.
+func (c Config) bounded(description string) string {
+	if len(description) <= c.MaxDescriptionBytes {
+		return description
+	}
+	return fmt.Sprintf("%s… (cut: the description has %d bytes)",
+		strings.ToValidUTF8(description[:c.MaxDescriptionBytes], ""), len(description))
 }
 
 // declared returns what the hints of a tool declare, if they are trusted.
@@ -168,7 +184,7 @@ func (c Config) output(t *sdk.Tool) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := schema.Compile(raw)
+	s, err := schema.CompileWithin(c.Compile, raw)
 	if err != nil {
 		return nil, fmt.Errorf("the output schema cannot be used (set CheckResults to false to ignore it): %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -79,6 +80,10 @@ func TestConfigSaysAllThatIsWrong(t *testing.T) {
 	assert.EqualError(t, cfg.Validate(), `OnError: "", want "ask_again" or "fail"
 OnOversize: "", want "ask_again" or "fail"
 Schemas: "", want "refuse_list", "leave_out" or "offer_unchecked"
+MaxDescriptionBytes: 0, want at least 1
+MaxSchemaBytes: 0, want at least 1
+Compile: MaxSubschemas: 0, want 1 to 10000000
+MaxPatternBytes: 0, want 1 to 10000000
 MaxTools: 0, want at least 1
 MaxResultBytes: 0, want at least 2
 MaxMediaBytes: -1, want at least 0
@@ -117,4 +122,60 @@ func TestAListThatCannotBeFetched(t *testing.T) {
 	cancel(why)
 	_, err = mcp.Tools(gone, session, mcp.DefaultConfig())
 	assert.ErrorIs(t, err, why)
+}
+
+// wide is the schema of an object with so many members.
+func wide(members int) json.RawMessage {
+	properties := map[string]any{}
+	for n := range members {
+		properties[fmt.Sprint("p", n)] = map[string]any{}
+	}
+	text, _ := json.Marshal(map[string]any{"type": "object", "properties": properties})
+	return text
+}
+
+// What a server says of its tools is in every prompt: it is bounded, and the model or the user is told.
+func TestWhatAServerSaysOfItsToolsIsBounded(t *testing.T) {
+	server := sdk.NewServer(self, nil)
+	server.AddTool(&sdk.Tool{Name: "a", Description: strings.Repeat("long ", 700_000), InputSchema: wide(1)}, always(text("a"), nil))
+	tools, err := mcp.Tools(t.Context(), inMemory(t, server, nil), mcp.DefaultConfig())
+	require.NoError(t, err)
+	assert.Less(t, len(tools[0].Description()), 17<<10)
+	assert.Contains(t, tools[0].Description(), "(cut: the description has 3500000 bytes)")
+
+	server.AddTool(&sdk.Tool{Name: "b", InputSchema: wide(30_000)}, always(text("b"), nil))
+	_, err = mcp.Tools(t.Context(), inMemory(t, server, nil), mcp.DefaultConfig())
+	require.ErrorContains(t, err, `tool "b": the input schema cannot be used: it has 348922 bytes, at most MaxSchemaBytes (262144) are offered`)
+
+	larger := mcp.DefaultConfig()
+	larger.MaxSchemaBytes = 1 << 20
+	_, err = mcp.Tools(t.Context(), inMemory(t, server, nil), larger)
+	require.ErrorContains(t, err, `tool "b": the input schema cannot be used: schema: has 30001 subschemas, at most 10000 are compiled`)
+}
+
+// Listing ends with its context, and compiles no schema after that.
+func TestListingEndsWithItsContext(t *testing.T) {
+	server := sdk.NewServer(self, nil)
+	for n := range 50 {
+		server.AddTool(&sdk.Tool{Name: fmt.Sprint("t", n), InputSchema: wide(2)}, always(text("a"), nil))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	client := sdk.NewClient(self, nil)
+	client.AddSendingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(of context.Context, method string, r sdk.Request) (sdk.Result, error) {
+			result, err := next(of, method, r)
+			if method == "tools/list" {
+				cancel()
+			}
+			return result, err
+		}
+	})
+	here, there := sdk.NewInMemoryTransports()
+	_, err := server.Connect(t.Context(), there, nil)
+	require.NoError(t, err)
+	session, err := client.Connect(t.Context(), here, nil)
+	require.NoError(t, err)
+	_, err = mcp.Tools(ctx, session, mcp.DefaultConfig())
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, `tool "t0": its schema was not compiled: context canceled`)
 }

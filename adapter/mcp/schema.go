@@ -25,7 +25,7 @@ func encode(v any) (json.RawMessage, error) {
 }
 
 // inputSchema returns the schema of a tool's arguments as JSON, or why it cannot be used.
-func inputSchema(v any) (json.RawMessage, error) {
+func inputSchema(v any, c Config) (json.RawMessage, error) {
 	if v == nil {
 		return nil, errors.New("there is none")
 	}
@@ -33,7 +33,10 @@ func inputSchema(v any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := schema.Compile(raw); err != nil {
+	if len(raw) > c.MaxSchemaBytes {
+		return nil, fmt.Errorf("it has %d bytes, at most MaxSchemaBytes (%d) are offered", len(raw), c.MaxSchemaBytes)
+	}
+	if _, err := schema.CompileWithin(c.Compile, raw); err != nil {
 		return raw, err
 	}
 	var tree any

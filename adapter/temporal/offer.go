@@ -57,7 +57,7 @@ func (a *agent) outputSchema(o *output) (s *schema.Schema, err error) {
 		return nil, nil
 	}
 	if o.Type == "" {
-		s, err = schema.Compile(o.Schema)
+		s, err = schema.CompileWithin(compiledBefore, o.Schema)
 	} else {
 		s, err = a.registered(o)
 	}
@@ -69,6 +69,9 @@ func (a *agent) outputSchema(o *output) (s *schema.Schema, err error) {
 	}
 	return s, nil
 }
+
+// compiledBefore allows what the caller of the run allowed: its schema was compiled there.
+var compiledBefore = schema.CompileLimits{MaxSubschemas: 10_000_000, MaxPatternBytes: 10_000_000}
 
 // registered returns the worker's own schema of a Go type.
 func (a *agent) registered(o *output) (*schema.Schema, error) {

@@ -1,0 +1,225 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// CompileLimits bounds the work of compiling a schema: time grows with the square of the number of subschemas.
+// With the default, compiling takes less than a second of CPU time.
+type CompileLimits struct {
+	// MaxSubschemas bounds the schemas in a document, itself included. One with an $id or a
+	// $dynamicAnchor counts twice, and a reference to a place that is no subschema, or by an $id and a pointer,
+	// counts as 100. The JSON Pointers of all subschemas together may have 100 bytes for each that is allowed.
+	// At least 1, at most 10,000,000.
+	MaxSubschemas int
+	// MaxPatternBytes bounds the regular expressions of a document together. Their programs may have 4 steps for
+	// each byte that is allowed. At least 1, at most 10,000,000.
+	MaxPatternBytes int
+}
+
+// DefaultCompileLimits is 10,000 subschemas and 64 KiB of patterns.
+func DefaultCompileLimits() CompileLimits {
+	return CompileLimits{MaxSubschemas: 10_000, MaxPatternBytes: 64 << 10}
+}
+
+// maxCompiled keeps the products of limits within 32 bits.
+const maxCompiled = 10_000_000
+
+// Validate names every field that is out of bounds.
+func (l CompileLimits) Validate() error {
+	var subschemas, patterns error
+	if l.MaxSubschemas < 1 || l.MaxSubschemas > maxCompiled {
+		subschemas = fmt.Errorf("MaxSubschemas: %d, want 1 to %d", l.MaxSubschemas, maxCompiled)
+	}
+	if l.MaxPatternBytes < 1 || l.MaxPatternBytes > maxCompiled {
+		patterns = fmt.Errorf("MaxPatternBytes: %d, want 1 to %d", l.MaxPatternBytes, maxCompiled)
+	}
+	return errors.Join(subschemas, patterns)
+}
+
+// What the library does for some subschemas is as much as for many plain ones.
+const (
+	costOfElsewhere     = 100
+	pointerPerSubschema = 100
+	stepsPerPatternByte = 4
+)
+
+// check counts what compiling a document would take, before the library is asked.
+func (l CompileLimits) check(tree any) error {
+	s := survey{}
+	s.schema(tree, 0)
+	if s.subschemas <= l.MaxSubschemas && len(s.refs) > 0 {
+		s.references(tree)
+	}
+	const raise = "; raise CompileLimits to allow it"
+	switch {
+	case s.subschemas > l.MaxSubschemas && s.elsewhere > 0:
+		return fmt.Errorf("schema: counts as %d subschemas, at most %d are compiled: %d of its references lead to places that are "+
+			"no subschemas, and count as %d each; put what they lead to under $defs"+raise,
+			s.subschemas, l.MaxSubschemas, s.elsewhere, costOfElsewhere)
+	case s.subschemas > l.MaxSubschemas:
+		return fmt.Errorf("schema: has %d subschemas, at most %d are compiled"+raise, s.subschemas, l.MaxSubschemas)
+	case s.pointers > pointerPerSubschema*l.MaxSubschemas:
+		return fmt.Errorf("schema: the JSON Pointers of its subschemas have %d bytes, at most %d are compiled: use shorter names "+
+			"or less nesting"+raise, s.pointers, pointerPerSubschema*l.MaxSubschemas)
+	case s.patterns > l.MaxPatternBytes:
+		return fmt.Errorf("schema: its patterns have %d bytes, at most %d are compiled"+raise, s.patterns, l.MaxPatternBytes)
+	}
+	return nil
+}
+
+// survey counts what a schema document has.
+type survey struct {
+	subschemas, pointers, patterns int
+	refs                           []string
+	elsewhere                      int
+}
+
+// holds says how a keyword holds subschemas, in any draft.
+type holds uint8
+
+const (
+	holdsOne  holds = 1 << iota // the schema itself
+	holdsList                   // a list of them
+	holdsMap                    // an object of them
+)
+
+var keywords = map[string]holds{
+	"not": holdsOne, "additionalProperties": holdsOne, "additionalItems": holdsOne, "propertyNames": holdsOne,
+	"contains": holdsOne, "if": holdsOne, "then": holdsOne, "else": holdsOne, "unevaluatedProperties": holdsOne,
+	"unevaluatedItems": holdsOne, "contentSchema": holdsOne, "items": holdsOne | holdsList,
+	"allOf": holdsList, "anyOf": holdsList, "oneOf": holdsList, "prefixItems": holdsList,
+	"definitions": holdsMap, "properties": holdsMap, "patternProperties": holdsMap, "dependencies": holdsMap,
+	"$defs": holdsMap, "dependentSchemas": holdsMap,
+}
+
+// schema counts a schema, whose JSON Pointer has so many bytes.
+func (s *survey) schema(tree any, pointer int) {
+	if tree != true && tree != false && !isObject(tree) {
+		return
+	}
+	s.subschemas++
+	s.pointers += pointer
+	node, _ := tree.(map[string]any)
+	if isNamed(node) {
+		s.subschemas++
+	}
+	for keyword, value := range node {
+		switch text, isText := value.(string); {
+		case isText && (keyword == "$ref" || keyword == "$dynamicRef" || keyword == "$recursiveRef"):
+			s.refs = append(s.refs, text)
+		case isText && keyword == "pattern":
+			s.patterns += len(text)
+		}
+		s.within(keyword, value, pointer+1+len(keyword))
+	}
+}
+
+// within counts the schemas under a keyword.
+func (s *survey) within(keyword string, value any, pointer int) {
+	how := keywords[keyword]
+	switch value := value.(type) {
+	case map[string]any:
+		if how&holdsOne != 0 {
+			s.schema(value, pointer)
+		}
+		if how&holdsMap == 0 {
+			return
+		}
+		for name, sub := range value {
+			if keyword == "patternProperties" {
+				s.patterns += len(name)
+			}
+			s.schema(sub, pointer+1+len(name))
+		}
+	case []any:
+		if how&holdsList == 0 {
+			return
+		}
+		for n, sub := range value {
+			s.schema(sub, pointer+1+len(strconv.Itoa(n)))
+		}
+	case bool:
+		if how&holdsOne != 0 {
+			s.schema(value, pointer)
+		}
+	}
+}
+
+// references looks for references that lead to no subschema. Where there are some, each object of the document may
+// become a schema.
+func (s *survey) references(tree any) {
+	places := map[string]bool{}
+	listPlaces(places, "", tree)
+	for _, ref := range s.refs {
+		base, fragment, _ := strings.Cut(ref, "#")
+		plain, err := url.PathUnescape(fragment)
+		isPointer := err == nil && strings.HasPrefix(plain, "/")
+		if isPointer && (base != "" || !places[plain]) {
+			s.elsewhere++
+		}
+	}
+	if s.elsewhere > 0 {
+		s.subschemas, s.pointers = costOfElsewhere*s.elsewhere, 0
+		s.everything(tree, 0)
+	}
+}
+
+// listPlaces lists the JSON Pointers of all subschemas.
+func listPlaces(places map[string]bool, at string, tree any) {
+	node, _ := tree.(map[string]any)
+	places[at] = true
+	for keyword, value := range node {
+		how, under := keywords[keyword], at+"/"+keyword
+		switch value := value.(type) {
+		case map[string]any:
+			if how&holdsOne != 0 {
+				listPlaces(places, under, value)
+			}
+			for name, sub := range value {
+				if how&holdsMap != 0 {
+					listPlaces(places, under+"/"+pointerEscaper.Replace(name), sub)
+				}
+			}
+		case []any:
+			for n, sub := range value {
+				if how&holdsList != 0 {
+					listPlaces(places, under+"/"+strconv.Itoa(n), sub)
+				}
+			}
+		case bool:
+			if how&holdsOne != 0 {
+				places[under] = true
+			}
+		}
+	}
+}
+
+// everything counts all objects and booleans of a document.
+func (s *survey) everything(tree any, pointer int) {
+	switch tree := tree.(type) {
+	case map[string]any:
+		s.subschemas++
+		s.pointers += pointer
+		for name, value := range tree {
+			s.everything(value, pointer+1+len(name))
+		}
+	case []any:
+		for n, value := range tree {
+			s.everything(value, pointer+1+len(strconv.Itoa(n)))
+		}
+	case bool:
+		s.subschemas++
+	}
+}
+
+func isObject(v any) bool { _, ok := v.(map[string]any); return ok }
+
+// isNamed reports whether a schema has a name that the library looks for in a list of all.
+func isNamed(node map[string]any) bool {
+	return node["$id"] != nil || textOf(node["id"]) != "" || node["$dynamicAnchor"] != nil
+}
