@@ -55,8 +55,8 @@ func layout(m message.Message, model string) []part {
 	parts := []part{{Text: len(m.Text)}}
 	for n := range m.Calls {
 		p := part{Call: n + 1}
-		if n == 0 && !earlier.MatchString(model) {
-			p.Signature = unchecked
+		if n == 0 && wire.NeedsSignature(model) {
+			p.Signature = wire.UncheckedSignature
 		}
 		parts = append(parts, p)
 	}

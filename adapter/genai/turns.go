@@ -2,7 +2,6 @@ package genai
 
 import (
 	"encoding/json"
-	"regexp"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/message"
@@ -14,12 +13,6 @@ import (
 const RawArguments = wire.RawArguments
 
 var rules = wire.Rules{Name: toolName}
-
-// unchecked is Google's value in place of the signature of a call that another model made.
-const unchecked = "skip_thought_signature_validator"
-
-// earlier matches the models that require no signatures.
-var earlier = regexp.MustCompile(`gemini-[12]([.-]|$)|gemma`)
 
 // content is one turn.
 type content struct {

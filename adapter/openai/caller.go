@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -28,8 +27,7 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
-	cfg.Echo = slices.Clone(cfg.Echo)
-	c := caller{cfg}
+	c := caller{cfg, cfg.quirks()}
 	if cfg.API == Responses {
 		return &Model{&responsesModel{c, client.Responses}}, nil
 	}
@@ -43,7 +41,10 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 }
 
 // caller makes requests; both APIs share it.
-type caller struct{ cfg Config }
+type caller struct {
+	cfg    Config
+	quirks Quirks
+}
 
 // codec reads a response of one API.
 type codec interface {

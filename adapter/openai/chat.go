@@ -30,7 +30,7 @@ func (m *chatModel) Reply(ctx context.Context, req loop.Request) (message.Reply,
 	return m.call(ctx, req, func(opts ...option.RequestOption) error {
 		_, err := m.service.New(ctx, params, opts...)
 		return err
-	}, &chatReply{names: shortened(req.Tools), echo: m.cfg.Echo, from: m.origin(chatAdapter)})
+	}, &chatReply{names: shortened(req.Tools), echo: m.quirks.Echo, takesID: m.takesID, from: m.origin(chatAdapter)})
 }
 
 func (m *chatModel) params(req loop.Request) sdk.ChatCompletionNewParams {
@@ -101,7 +101,7 @@ func (m *chatModel) messages(req loop.Request, words string) []sdk.ChatCompletio
 	if s := system(req, words); s != "" {
 		all = append(all, sdk.SystemMessage(s))
 	}
-	for _, t := range turns(req.Messages, m.rules()) {
+	for _, t := range turns(req.Messages, m.rules(chatAdapter, req.Messages)) {
 		switch t.Role {
 		case message.System:
 			all = append(all, sdk.SystemMessage(t.Text))
@@ -128,7 +128,10 @@ func userMessage(t turn) sdk.ChatCompletionMessageParamUnion {
 
 // assistant converts a message of the model, with the members that the server wants back.
 func (m *chatModel) assistant(t turn) sdk.ChatCompletionMessageParamUnion {
-	kept := m.origin(chatAdapter).readKept(t.Opaque, m.cfg.Echo)
+	kept := m.origin(chatAdapter).readKept(t.Opaque, m.quirks.Echo)
+	if len(t.calls) > 0 {
+		kept.fill(m.quirks)
+	}
 	a := sdk.ChatCompletionAssistantMessageParam{}
 	if t.Text != "" {
 		a.Content.OfString = param.NewOpt(t.Text)

@@ -32,8 +32,10 @@ type chatReply struct {
 	// names maps shortened names of tools to the registered ones.
 	names map[string]string
 	echo  []string
-	from  origin
-	parts chatParts
+	// takesID reports whether another conversation could have an id.
+	takesID func(string) bool
+	from    origin
+	parts   chatParts
 }
 
 // chatParts collects a reply.
@@ -234,6 +236,7 @@ func (r *chatReply) reply() (message.Reply, error) {
 		reply.Calls = append(reply.Calls, message.Call{ID: c.id, Name: r.registered(c.name),
 			Arguments: c.arguments.String()})
 		k.Calls = append(k.Calls, c.kept.join())
+		k.OwnIDs = k.OwnIDs || !r.takesID(c.id)
 	}
 	wire.NameCalls(reply.Calls)
 	if len(reply.Calls) > 0 && reply.Finish == message.Stop {

@@ -3,7 +3,6 @@ package openai
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
 )
@@ -74,10 +73,12 @@ type Config struct {
 	// WrapArguments wraps arguments that are not a JSON object in an object with the member
 	// [RawArguments], for servers that parse them (vLLM, gateways to other vendors).
 	WrapArguments bool `json:"wrap_arguments,omitempty"`
-	// Echo lists extra members of the assistant's messages and tool calls that the server wants back:
-	// "reasoning_details" or "reasoning" at OpenRouter, "reasoning_content" at DeepSeek, "extra_content"
-	// at Gemini. They only go back to the model and provider that sent them. Chat only.
-	Echo []string `json:"echo,omitempty"`
+	// Echo lists extra members of the assistant's messages and tool calls that the server wants back, such
+	// as "reasoning_content". They only go back to the model and provider that sent them. nil means those
+	// that Provider is known to want ([QuirksOf]); an empty list means none. Chat only.
+	Echo []string `json:"echo,omitzero"`
+	// Quirks replaces what is known of the provider's differences ([QuirksOf]). Chat only.
+	Quirks *Quirks `json:"quirks,omitempty"`
 	// NoStreamOptions omits the request for the usage of a stream, for servers that refuse it. Chat only.
 	NoStreamOptions bool `json:"no_stream_options,omitempty"`
 	// Store lets OpenAI keep the responses. Without it they are not stored, and the model's reasoning
@@ -115,7 +116,10 @@ func (c Config) Validate() error {
 	refuse(!wire.OneOf(c.Output, OutputNative, OutputObject, OutputInstructions),
 		"Output: %q is neither empty nor %q nor %q", c.Output, OutputObject, OutputInstructions)
 	for n, name := range c.Echo {
-		refuse(name == "" || slices.Contains(ownMembers, name), "Echo[%d]: %q is a member that the adapter always sends: remove it", n, name)
+		refuse(isOwn(name), ownMember, fmt.Sprintf("Echo[%d]", n), name)
+	}
+	if c.Quirks != nil {
+		faults = append(faults, quirkFaults(*c.Quirks)...)
 	}
 	const misplaced = "%s: does not apply to this API: remove it, or set API"
 	refuse(c.API == Chat && c.Store, misplaced, "Store")
@@ -124,11 +128,9 @@ func (c Config) Validate() error {
 	refuse(c.API == Responses && c.LegacyMaxTokens, misplaced, "LegacyMaxTokens")
 	refuse(c.API == Responses && c.NoStreamOptions, misplaced, "NoStreamOptions")
 	refuse(c.API == Responses && len(c.Echo) > 0, misplaced, "Echo")
+	refuse(c.API == Responses && c.Quirks != nil, misplaced, "Quirks")
 	return errors.Join(faults...)
 }
-
-// ownMembers are the members of messages and calls that the adapter writes itself.
-var ownMembers = []string{"role", "content", "tool_calls", "id", "type", "function", "index"}
 
 func (c Config) provider() string {
 	if c.Provider == "" {

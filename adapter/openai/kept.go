@@ -1,7 +1,9 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -32,6 +34,32 @@ type kept struct {
 	Thinking string                       `json:"thinking,omitempty"`
 	Message  map[string]json.RawMessage   `json:"message,omitempty"`
 	Calls    []map[string]json.RawMessage `json:"calls,omitempty"`
+	// OwnIDs is set if the calls have ids that only the server which gave them takes.
+	OwnIDs bool `json:"own_ids,omitempty"`
+}
+
+// wrote reports whether kept data is of this origin.
+func (o origin) wrote(opaque string) bool {
+	var by origin
+	return opaque != "" && json.Unmarshal([]byte(opaque), &by) == nil && by == o
+}
+
+// fill adds the members that a message with calls must have and that were not kept.
+func (k *kept) fill(q Quirks) {
+	for name, v := range q.FillMessage {
+		if k.Message[name] == nil {
+			set(&k.Message, name, v)
+		}
+	}
+	for name, v := range q.FillCall {
+		if slices.ContainsFunc(k.Calls, func(c map[string]json.RawMessage) bool { return c[name] != nil }) {
+			continue
+		}
+		if len(k.Calls) == 0 {
+			k.Calls = make([]map[string]json.RawMessage, 1)
+		}
+		set(&k.Calls[0], name, v)
+	}
 }
 
 // readKept decodes the kept data and drops the members that are not echoed. It returns nothing for data of
@@ -57,7 +85,7 @@ func (o origin) readKept(opaque string, echo []string) kept {
 
 // opaque encodes k; it is empty if there is nothing to keep.
 func (k kept) opaque() string {
-	if k.Thinking == "" && len(k.Message) == 0 && !slices.ContainsFunc(k.Calls,
+	if k.Thinking == "" && len(k.Message) == 0 && !k.OwnIDs && !slices.ContainsFunc(k.Calls,
 		func(c map[string]json.RawMessage) bool { return len(c) > 0 }) {
 		return ""
 	}
@@ -142,18 +170,19 @@ func joined(all []json.RawMessage) json.RawMessage {
 
 // growing are the members of an item whose pieces are concatenated. Of other members the last piece that
 // is not empty counts.
-var growing = []string{"text", "summary", "data"}
+var growing = []string{"text", "summary", "data", "thinking"}
 
-// merged joins the items of one index and type in a list (OpenRouter's reasoning_details).
+// merged joins the items of one index and type in a list (OpenRouter's reasoning_details), and the pieces of
+// a thought up to the one with its signature (LiteLLM's thinking_blocks, which have no index).
 func merged(list []json.RawMessage) []json.RawMessage {
-	type key struct{ index, kind string }
-	places := map[key]int{}
+	var keys itemKeys
+	places := map[itemKey]int{}
 	var whole []pieces
 	var order [][]string
 	var out []json.RawMessage
-	for _, raw := range list {
+	for n, raw := range list {
 		item, ok := wire.ReadObject(raw)
-		k := key{string(item.Get("index")), item.Text("type")}
+		k := keys.of(n, item)
 		at, known := places[k]
 		if !ok || k.index == "" || !known {
 			at = len(out)
@@ -180,6 +209,29 @@ func merged(list []json.RawMessage) []json.RawMessage {
 		out[n] = o.JSON()
 	}
 	return out
+}
+
+// itemKey is the same for all pieces of an item. Without an index an item has one piece.
+type itemKey struct{ index, kind string }
+
+// itemKeys finds keys.
+type itemKeys struct {
+	// thought is the index made for the thought that has begun; empty if none has.
+	thought string
+}
+
+// of returns the key of the n-th piece.
+func (k *itemKeys) of(n int, item wire.Object) itemKey {
+	own := itemKey{string(item.Get("index")), item.Text("type")}
+	if own.kind != "thinking" || own.index != "" {
+		k.thought = ""
+		return own
+	}
+	own.index = cmp.Or(k.thought, fmt.Sprintf("thought %d", n))
+	if k.thought = own.index; item.Text("signature") != "" {
+		k.thought = ""
+	}
+	return own
 }
 
 // add adds a piece of a member.

@@ -59,9 +59,9 @@ func FuzzChatReply(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		echo := []string{"reasoning_content"}
-		whole, err := (&chatReply{echo: echo}).readBody(doc)
+		whole, err := (&chatReply{echo: echo, takesID: (&caller{}).takesID}).readBody(doc)
 		checkReply(t, whole, err)
-		reply, text, calls, err := play(&chatReply{echo: echo}, doc)
+		reply, text, calls, err := play(&chatReply{echo: echo, takesID: (&caller{}).takesID}, doc)
 		checkReply(t, reply, err)
 		if err != nil {
 			return
@@ -99,7 +99,7 @@ func FuzzResponsesReply(f *testing.F) {
 				continue
 			}
 			said := []message.Message{message.Message{Role: message.Assistant, Text: reply.Text, Calls: reply.Calls, Opaque: reply.Opaque}}
-			u := turns(said, rules)[0]
+			u := ordered(Config{}, said)[0]
 			if u.Opaque != "" && len(u.calls) == len(reply.Calls) {
 				assert.NotNil(t, from.items(u, true), "what was kept is echoed")
 			}

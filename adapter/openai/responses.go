@@ -91,7 +91,7 @@ func (f format) responses() (u responses.ResponseFormatTextConfigUnionParam) {
 
 func (m *responsesModel) input(req loop.Request) responses.ResponseInputParam {
 	var all responses.ResponseInputParam
-	rules := m.rules()
+	rules := m.rules(responsesAdapter, req.Messages)
 	rules.MediaInAnswers = true
 	for _, t := range turns(req.Messages, rules) {
 		all = append(all, m.turnItems(t)...)

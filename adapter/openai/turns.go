@@ -2,9 +2,6 @@ package openai
 
 import (
 	"cmp"
-	"fmt"
-	"regexp"
-	"strings"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/message"
@@ -13,26 +10,6 @@ import (
 // RawArguments is the single member of the object that replaces arguments which are not a strict JSON
 // object, under [Config].WrapArguments. Its value is the text that the model wrote.
 const RawArguments = wire.RawArguments
-
-// maxID bounds the id of a call, in bytes.
-const maxID = 40
-
-var rules = wire.Rules{Name: safeName, TakesID: takesID, SystemInPlace: true}
-
-// rules returns the rules of the server. Mistral only accepts ids of nine letters and digits.
-func (c *caller) rules() wire.Rules {
-	r := rules
-	if strings.EqualFold(c.cfg.provider(), "mistral") {
-		r.TakesID, r.MakeID = mistralID.MatchString, func(n int) string { return fmt.Sprintf("%09d", n) }
-	}
-	return r
-}
-
-var mistralID = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
-
-func takesID(id string) bool {
-	return len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
-}
 
 // turn is one message in the order that the APIs require: the calls of an assistant message have their
 // answers with them.

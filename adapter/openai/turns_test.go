@@ -37,6 +37,12 @@ func drawMessage(t *rapid.T) message.Message {
 	return m
 }
 
+// ordered is a transcript in the order of the API.
+func ordered(cfg Config, said []message.Message) []turn {
+	c := caller{cfg, cfg.quirks()}
+	return turns(said, c.rules(chatAdapter, said))
+}
+
 func TestAnyTranscriptBecomesAConversation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var transcript []message.Message
@@ -50,7 +56,7 @@ func TestAnyTranscriptBecomesAConversation(t *testing.T) {
 		}
 		seen := map[string]bool{}
 		others, kept := 0, 0
-		for _, u := range turns(transcript, rules) {
+		for _, u := range ordered(Config{}, transcript) {
 			require.False(t, u.Text == "" && len(u.calls) == 0, "an empty turn")
 			if u.Role != message.System {
 				others++
@@ -81,7 +87,7 @@ func TestAnswersFindTheirCalls(t *testing.T) {
 		{Role: message.Tool, CallID: "c1", Name: "f", Text: "again"},
 		{Role: message.Tool, CallID: "c1", Name: "f", Text: "wrong", IsError: true},
 	}
-	all := turns(said, rules)
+	all := ordered(Config{}, said)
 	require.Len(t, all, 4)
 	var got []string
 	for _, c := range all[0].calls {
@@ -103,9 +109,8 @@ func TestMistralsIds(t *testing.T) {
 			message.Message{Role: message.Assistant, Calls: []message.Call{{ID: id, Name: "get", Arguments: "{}"}}},
 			message.Message{Role: message.Tool, CallID: id, Name: "get", Text: "1"})
 	}
-	mistral := caller{Config{Provider: "Mistral"}}
 	var ids []string
-	for _, turn := range turns(said, mistral.rules()) {
+	for _, turn := range ordered(Config{Provider: "Mistral"}, said) {
 		for _, c := range turn.calls {
 			assert.Equal(t, "1", c.Text)
 			ids = append(ids, c.ID)

@@ -1,0 +1,132 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/openai"
+	"github.com/retake-go/retake/message"
+)
+
+// thinking are replies with a call and what each provider wants back of them.
+var thinking = map[string]struct {
+	provider, model string
+	// message and call are the members of the reply that are echoed, and what is not.
+	message, call string
+	echoed        []string
+}{
+	"DeepSeek":             {"deepseek", "deepseek-v4-pro", `"reasoning_content":"I think."`, ``, []string{`"reasoning_content":"I think."`}},
+	"DeepSeek, no thought": {"deepseek", "deepseek-v4-pro", `"reasoning_content":""`, ``, []string{`"reasoning_content":""`}},
+	"Kimi":                 {"Moonshot AI", "kimi-k2.6", `"reasoning_content":"I think."`, ``, []string{`"reasoning_content":"I think."`}},
+	"GLM":                  {"z.ai", "glm-5", `"reasoning_content":"I think."`, ``, []string{`"reasoning_content":"I think."`}},
+	"OpenRouter": {"OpenRouter", "google/gemini-3-pro", `"reasoning":"I think.","reasoning_details":[{"type":"reasoning.encrypted","data":"s1","index":0}]`, ``,
+		[]string{`"reasoning_details":[{"data":"s1","index":0,"type":"reasoning.encrypted"}]`}},
+	"Gemini": {"gemini", "gemini-3-pro", ``, `,"extra_content":{"google":{"thought_signature":"s1"}}`,
+		[]string{`{"extra_content":{"google":{"thought_signature":"s1"}},"function":{"arguments":"{}","name":"f"},"id":"c1"`}},
+	"LiteLLM": {"litellm", "claude", `"thinking_blocks":[{"type":"thinking","thinking":"I think.","signature":"s1"}]`, ``,
+		[]string{`"thinking_blocks":[{"signature":"s1","thinking":"I think.","type":"thinking"}]`}},
+	"Groq, which refuses it": {"groq", "gpt-oss", `"reasoning":"I think.","reasoning_content":"I think."`, ``, nil},
+	"OpenAI":                 {"", "gpt-5", `"reasoning_content":"I think."`, ``, nil},
+}
+
+// A loop of calls asks a second time, and the provider gets the reasoning of its first reply back.
+func TestReasoningGoesBackToTheProvidersThatWantIt(t *testing.T) {
+	for name, c := range thinking {
+		t.Run(name, func(t *testing.T) {
+			a := chat(openai.Config{Model: c.model, Provider: c.provider})
+			member := c.message
+			if member != "" {
+				member += ","
+			}
+			call := `"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}` + c.call + `}]`
+			whole := replyOf(t, a, false, `{"choices":[{"message":{`+member+call+`},"finish_reason":"tool_calls"}]}`)
+			pieces := replyOf(t, a, true, `data: {"choices":[{"delta":{`+strings.TrimSuffix(member, ",")+`}}]}`+"\n\n"+
+				`data: {"choices":[{"delta":{`+call+`},"finish_reason":"tool_calls"}]}`+"\n\n")
+			for how, reply := range map[string]message.Reply{"whole": whole, "in pieces": pieces} {
+				body := sent(t, a, chatSays, after(reply))
+				for _, want := range c.echoed {
+					assert.Contains(t, body, want, how)
+				}
+				if c.echoed == nil {
+					assert.NotContains(t, body, "think", how)
+				}
+			}
+			none := sent(t, chat(openai.Config{Model: c.model, Provider: c.provider, Echo: []string{}}), chatSays, after(whole))
+			assert.NotContains(t, none, "think.", "an empty Echo")
+			assert.NotContains(t, none, "s1", "an empty Echo")
+		})
+	}
+}
+
+// A ladder or an older conversation brings calls of another model. DeepSeek and Kimi refuse a call without the
+// member, and Gemini one without a signature.
+func TestCallsOfOtherModelsGetWhatTheProviderRequires(t *testing.T) {
+	foreign := message.Reply{Calls: []message.Call{{ID: "c1", Name: "f", Arguments: "{}"}, {ID: "c2", Name: "f", Arguments: "{}"}}, Opaque: `{"adapter":"other"}`}
+	for provider, want := range map[string]string{
+		"deepseek": `"reasoning_content":""`, "kimi": `"reasoning_content":""`,
+		"google": `[{"extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}},"function":{"arguments":"{}","name":"f"},"id":"c1","type":"function"},` +
+			`{"function":{"arguments":"{}","name":"f"},"id":"c2","type":"function"}]`,
+	} {
+		body := sent(t, chat(openai.Config{Model: "m-3", Provider: provider}), chatSays, after(foreign))
+		assert.Contains(t, body, want, provider)
+	}
+	old := sent(t, chat(openai.Config{Model: "gemini-2.5-flash", Provider: "google"}), chatSays, after(foreign))
+	assert.NotContains(t, old, "extra_content")
+	text := sent(t, chat(openai.Config{Model: "m", Provider: "deepseek"}), chatSays, after(message.Reply{Text: "Hm."}))
+	assert.NotContains(t, text, "reasoning_content", "a message without calls")
+}
+
+// LiteLLM keeps Gemini's signature in the id of a call, which is longer than OpenAI would take.
+func TestIdsGoBackAsTheServerGaveThem(t *testing.T) {
+	const long = "call_1f0e8f28e5b24c1d8c9a__thought__EvQCCvECAdHtim8mlongerThanFortyBytes=="
+	says := `{"choices":[{"message":{"tool_calls":[{"id":"` + long + `","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`
+	for _, provider := range []string{"", "litellm", "azure"} {
+		a := chat(openai.Config{Model: "m", Provider: provider})
+		reply := replyOf(t, a, false, says)
+		assert.Contains(t, sent(t, a, chatSays, after(reply)), `"id":"`+long+`"`, "the server's own: %q", provider)
+	}
+	reply := replyOf(t, chat(openai.Config{Model: "m", Provider: "litellm"}), false, says)
+	for provider, kept := range map[string]bool{"": false, "openrouter": false, "mistral": false, "vllm": true, "deepseek": true} {
+		body := sent(t, chat(openai.Config{Model: "other", Provider: provider}), chatSays, after(reply))
+		assert.Equal(t, kept, strings.Contains(body, long), "another server: %q", provider)
+	}
+}
+
+// Pieces of a thought have no index at LiteLLM. The signature ends each thought.
+func TestThinkingBlocksThatAreStreamedAreJoined(t *testing.T) {
+	a := chat(openai.Config{Model: "m", Provider: "litellm"})
+	piece := func(block string) string {
+		return `data: {"choices":[{"delta":{"thinking_blocks":[` + block + `]}}]}` + "\n\n"
+	}
+	reply := replyOf(t, a, true, piece(`{"type":"thinking","thinking":"Two and ","signature":null}`)+piece(`{"type":"thinking","thinking":"two.","signature":""}`)+
+		piece(`{"type":"thinking","thinking":"","signature":"s1"}`)+piece(`{"type":"redacted_thinking","data":"d"}`)+piece(`{"type":"thinking","thinking":"So ","signature":""}`)+
+		piece(`{"type":"thinking","thinking":"4.","signature":"s2"}`)+`data: {"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}]}`+"\n\n")
+	assert.Contains(t, sent(t, a, chatSays, after(reply)), `"thinking_blocks":[{"signature":"s1","thinking":"Two and two.","type":"thinking"},`+
+		`{"data":"d","type":"redacted_thinking"},{"signature":"s2","thinking":"So 4.","type":"thinking"}]`)
+}
+
+func TestQuirksCanBeReplaced(t *testing.T) {
+	q := openai.QuirksOf("DeepSeek", "m")
+	assert.Equal(t, []string{"reasoning_content"}, q.Echo)
+	assert.NotEmpty(t, q.Source)
+	assert.Zero(t, openai.QuirksOf("acme", "m"))
+	q.Echo[0] = "changed"
+	assert.Equal(t, []string{"reasoning_content"}, openai.QuirksOf("deepseek", "m").Echo, "the table is as it was")
+
+	reply := replyOf(t, chat(openai.Config{Model: "m", Provider: "deepseek"}), false, `{"choices":[{"message":{"content":"Hm.","reasoning_content":"I think."},"finish_reason":"stop"}]}`)
+	none := openai.Config{Model: "m", Provider: "deepseek", Quirks: &openai.Quirks{}}
+	assert.NotContains(t, sent(t, chat(none), chatSays, after(reply)), "I think.")
+
+	bad := openai.Config{Model: "m", Quirks: &openai.Quirks{Echo: []string{"role"}, FillCall: map[string]json.RawMessage{"x": json.RawMessage("{"), "id": json.RawMessage("1")}, MaxID: -1}}
+	require.EqualError(t, bad.Validate(), "Quirks.Echo[0]: \"role\" is a member that the adapter always sends: remove it\n"+
+		"Quirks.FillCall: \"id\" is a member that the adapter always sends: remove it\nQuirks.FillCall: \"x\" must be JSON\nQuirks: MaxID and ExactID must be 0 or more, not -1 and 0")
+	doc, err := json.Marshal(openai.Config{Model: "m", Echo: []string{}})
+	require.NoError(t, err)
+	var read openai.Config
+	require.NoError(t, json.Unmarshal(doc, &read))
+	assert.NotNil(t, read.Echo, "an empty list is not nil after a round trip: %s", doc)
+}
