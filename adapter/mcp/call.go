@@ -15,10 +15,12 @@ import (
 // remote is one tool of a server.
 type remote struct {
 	subject
-	cfg    Config
-	link   *link
-	watch  *Watch
-	output *schema.Schema
+	cfg Config
+	// readOnly reports that the tool is declared read-only.
+	readOnly bool
+	link     *link
+	watch    *Watch
+	output   *schema.Schema
 }
 
 // call makes one call with arguments that passed the schema. It is the function of [tool.Raw].
@@ -27,10 +29,7 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 	defer end()
 	session, err := r.link.get(limited)
 	if err != nil {
-		if err = classify(limited, &lostError{err: err, again: true}, r.subject); limited.Err() != nil {
-			return nil, err
-		}
-		return nil, tool.TryLater(err, 0) // nothing was sent
+		return nil, tool.TryLater(classify(limited, &lostError{err: err, again: true}, r.subject), 0) // nothing was sent
 	}
 	params := &sdk.CallToolParams{Name: r.what, Arguments: args, Meta: metaOf(ctx)}
 	if r.watch != nil {
@@ -46,15 +45,13 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 	if err != nil {
 		return nil, r.broken(limited, session, err)
 	}
-	value, err := r.read(result)
-	if err != nil {
-		return nil, err
+	got, err := r.read(result)
+	if len(got.parts) > 0 {
+		if late := tool.Attach(ctx, got.parts...); late != nil {
+			return nil, late
+		}
 	}
-	parts, err := r.media(result)
-	if err != nil || parts == nil {
-		return value, err
-	}
-	return value, tool.Attach(ctx, parts...)
+	return got.value, err
 }
 
 // metaOf returns the metadata that identifies the call to the server.
@@ -81,11 +78,16 @@ func (r *remote) limit(ctx context.Context) (limited context.Context, alive, end
 	return limited, func() { timer.Reset(r.cfg.CallTimeout) }, func() { timer.Stop(); cancel(nil) }
 }
 
-// broken returns the error of a call without a result.
+// broken returns the error of a call without a result. A call that was never sent is made again, whatever
+// the tool declares.
 func (r *remote) broken(ctx context.Context, session *sdk.ClientSession, err error) error {
+	unsent := neverSent(err)
 	if ctx.Err() == nil && connectionLost(err) {
 		r.link.lose(ctx, session)
 		err = &lostError{err: err, again: r.link.connect != nil}
 	}
-	return classify(ctx, err, r.subject)
+	if err = classify(ctx, err, r.subject); unsent {
+		return tool.TryLater(err, 0)
+	}
+	return err
 }

@@ -10,16 +10,18 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// Reaction is what follows if a server's tool did not do what the model wanted.
+// Reaction is what follows if a server's tool returns an error.
 type Reaction string
 
 // The reactions.
 const (
-	// AskAgain shows the model what was wrong and asks for other arguments. It costs an attempt: see
-	// [tool.AskAgain].
-	AskAgain Reaction = "ask_again"
-	// Fail shows the model the error and costs no attempt: see [tool.Fail].
+	// Fail shows the model the tool's words, and says that the call failed and may have had its effect all
+	// the same, unless the tool is declared read-only. It costs no attempt: see [tool.FailedError].
 	Fail Reaction = "fail"
+	// AskAgain shows the model the tool's words as a request for other arguments. It costs an attempt: see
+	// [tool.AskAgain]. Use it only for tools that have had no effect when they return an error, for the model
+	// is asked to call again. Texts of known SDKs that are not about the arguments are failures.
+	AskAgain Reaction = "ask_again"
 )
 
 // SchemaChoice is what happens to a tool whose input schema cannot be used.
@@ -61,13 +63,15 @@ type Config struct {
 	Compile schema.CompileLimits
 	// OnError is the reaction to a result with isError.
 	OnError Reaction
-	// OnOversize is the reaction to a result above MaxResultBytes, or to media above MaxMediaBytes.
-	OnOversize Reaction
-	// MaxResultBytes bounds a result, in bytes of JSON as the model would see it; 2 or more.
+	// MaxErrorBytes bounds the text of a result with isError, in bytes before it is quoted; 1 or more. A
+	// longer text is cut and says so. Under [AskAgain] the model is shown at most 1 KiB.
+	MaxErrorBytes int
+	// MaxResultBytes bounds a result, in bytes of JSON as the model would see it; 2 or more. A longer result
+	// becomes its beginning as a text, which says so; it is not checked against the output schema.
 	MaxResultBytes int
 	// MaxMediaBytes bounds the media of a result together, in bytes: images, recordings and PDFs, which go
-	// to the model as parts of the result ([message.Part]). 0 drops and describes them. Use that for
-	// models without media, because their providers would refuse the next request.
+	// to the model as parts of the result ([message.Part]). What is above it is described. 0 describes all
+	// media. Use that for models without media, because their providers would refuse the next request.
 	MaxMediaBytes int
 	// CheckResults checks results against the output schema of their tool, if it has one. A violation ends
 	// the call with an error.
@@ -83,13 +87,14 @@ type Config struct {
 }
 
 // DefaultConfig offers all tools under their own names, at most 1000. It refuses schemas that cannot be
-// used or have more than 256 KiB, cuts descriptions at 16 KiB, asks again after isError, above 64 KiB and above 4 MiB of media, checks results, and gives a call
-// one minute.
+// used or have more than 256 KiB, cuts descriptions at 16 KiB, tells the model of errors in at most 16 KiB of
+// the server's words, shows at most 64 KiB of a result and 4 MiB of media, checks results, and gives a call one
+// minute.
 func DefaultConfig() Config {
 	return Config{
 		MaxTools: 1000, Schemas: RefuseList, Compile: schema.DefaultCompileLimits(),
-		MaxDescriptionBytes: 16 << 10, MaxSchemaBytes: 256 << 10, OnError: AskAgain, OnOversize: AskAgain,
-		MaxResultBytes: 64 << 10, MaxMediaBytes: 4 << 20,
+		MaxDescriptionBytes: 16 << 10, MaxSchemaBytes: 256 << 10, OnError: Fail,
+		MaxErrorBytes: 16 << 10, MaxResultBytes: 64 << 10, MaxMediaBytes: 4 << 20,
 		CheckResults: true, CallTimeout: time.Minute,
 	}
 }
@@ -98,13 +103,8 @@ func DefaultConfig() Config {
 // values.
 func (c Config) Validate() error {
 	var errs []error
-	for _, r := range []struct {
-		field string
-		value Reaction
-	}{{"OnError", c.OnError}, {"OnOversize", c.OnOversize}} {
-		if r.value != AskAgain && r.value != Fail {
-			errs = append(errs, fmt.Errorf("%s: %q, want %q or %q", r.field, string(r.value), AskAgain, Fail))
-		}
+	if c.OnError != AskAgain && c.OnError != Fail {
+		errs = append(errs, fmt.Errorf("OnError: %q, want %q or %q", string(c.OnError), Fail, AskAgain))
 	}
 	if !slices.Contains([]SchemaChoice{RefuseList, LeaveOut, OfferUnchecked}, c.Schemas) {
 		errs = append(errs, fmt.Errorf("%s: %q, want %q, %q or %q", "Schemas", string(c.Schemas), RefuseList,
@@ -121,6 +121,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxTools < 1 {
 		errs = append(errs, fmt.Errorf("MaxTools: %d, want at least 1", c.MaxTools))
+	}
+	if c.MaxErrorBytes < 1 {
+		errs = append(errs, fmt.Errorf("MaxErrorBytes: %d, want at least 1", c.MaxErrorBytes))
 	}
 	if c.MaxResultBytes < 2 {
 		errs = append(errs, fmt.Errorf("MaxResultBytes: %d, want at least 2", c.MaxResultBytes))

@@ -7,9 +7,10 @@
 // server's answer becomes an outcome of a retake tool:
 //
 //	a result                       structured content, else text; media are attached, other content described
-//	a result above the size bound  ask again ([Config.OnOversize])
-//	isError                        ask again ([Config.OnError])
-//	a lost connection, a timeout   a fault of the transport plane: the policy retries it
+//	a result above the size bound  its beginning, which says so: the call was made
+//	isError                        a failed call that may have had its effect, in the server's words ([Config.OnError])
+//	no connection for a call       try later: nothing was sent, so the call is made again for any tool
+//	a lost connection, a timeout   a fault of the transport plane: the policy retries it for declared tools
 //	a JSON-RPC error               an error that ends the call: the tool is gone, or does not accept the request
 //	a result against its schema    an error that ends the call, with a [ResultError] in its chain
 //
@@ -20,6 +21,6 @@
 // Progress, cancellation and idempotency keys pass through in both directions; see [Watch] and
 // [MetaIdempotencyKey].
 //
-// A model is never shown an error text of the SDK or of a validator. What a server's tool itself says is
-// quoted, bounded, and neutralised as by [feedback.Quote].
+// A model is never shown an error text of the SDK. What a server says in a result is quoted, bounded, and
+// neutralised as by [feedback.Quote].
 package mcp

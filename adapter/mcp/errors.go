@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
+	"regexp"
 	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -55,10 +57,25 @@ type lostError struct {
 func (e *lostError) Error() string { return "the connection is lost: " + e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
+// closedBefore matches the SDK's error of a call on a connection that was closed before the call was written.
+// A server's own error with the code of a closed connection has the same type, and other words.
+var closedBefore = regexp.MustCompile(`calling "tools/call": (?:client|server) is closing`)
+
+// neverSent reports whether the server never had the call, or refused it together with its session.
+func neverSent(err error) bool {
+	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect") {
+		return true
+	}
+	return errors.Is(err, sdk.ErrSessionMissing) || errors.Is(err, sdk.ErrConnectionClosed) && closedBefore.MatchString(err.Error())
+}
+
 // connectionLost reports whether the session behind an error is unusable.
 func connectionLost(err error) bool {
+	if errors.Is(err, sdk.ErrConnectionClosed) {
+		return closedBefore.MatchString(err.Error())
+	}
 	for _, gone := range []error{
-		sdk.ErrConnectionClosed, sdk.ErrSessionMissing, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe,
+		sdk.ErrSessionMissing, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe,
 		os.ErrClosed, syscall.EPIPE,
 		syscall.ECONNRESET,
 	} {

@@ -11,7 +11,8 @@ import (
 
 // HTTPClient returns a client for servers over HTTP. It works as base, except that a response to a call
 // with status 408, 429 or 5xx is a [fault.TransportError] with the wait that the server asks for. The SDK
-// itself only puts the status into a text, so that no call would be retried. A nil base is
+// itself only puts the status into a text, so that no call would be retried. A 404 to a session is always the
+// end of that session, so that [WithReconnect] opens another. A nil base is
 // [http.DefaultClient]. base is not changed, and the client is as safe for concurrent use as base is.
 //
 //	&sdk.StreamableClientTransport{Endpoint: url, HTTPClient: mcp.HTTPClient(nil)}
@@ -37,8 +38,16 @@ const maxRefusal = 64 << 10
 // of authorization).
 func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := s.base.RoundTrip(req)
-	if err != nil || req.Method != http.MethodPost || !forNow(resp.StatusCode) {
+	if err != nil || req.Method != http.MethodPost {
 		return resp, err
+	}
+	if resp.StatusCode == http.StatusNotFound && req.Header.Get("Mcp-Session-Id") != "" {
+		// With a body of JSON-RPC the SDK would not notice that the session is gone.
+		_ = resp.Body.Close()
+		resp.Body, resp.ContentLength = http.NoBody, 0
+	}
+	if !forNow(resp.StatusCode) {
+		return resp, nil
 	}
 	defer resp.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // what came before it broke will do

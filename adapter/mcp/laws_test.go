@@ -57,7 +57,7 @@ func TestResultsComeBackAsTheyWere(t *testing.T) {
 		require.NoError(t, out.Err)
 		got, err := anyRemote(func(c *Config) { c.MaxResultBytes = 1 << 20 }).read(over(t, s.result(t.Context(), out)))
 		require.NoError(t, err)
-		assert.Equal(t, string(out.Result), string(got))
+		assert.Equal(t, string(out.Result), string(got.value))
 	})
 }
 
@@ -113,13 +113,16 @@ func FuzzResult(f *testing.F) {
 			return
 		}
 		r := anyRemote(func(c *Config) { c.MaxResultBytes = max(most, 2) })
-		out, err := tool.Raw("get", "", []byte(anyObject), func(context.Context, json.RawMessage) (json.RawMessage, error) { return r.read(&res) })
+		out, err := tool.Raw("get", "", []byte(anyObject), func(context.Context, json.RawMessage) (json.RawMessage, error) {
+			a, err := r.read(&res)
+			return a.value, err
+		})
 		require.NoError(t, err)
 		got := out.Invoke(t.Context(), []byte("{}"))
 		var panicked *tool.PanicError
 		require.NotErrorAs(t, got.Err, &panicked)
-		assert.LessOrEqual(t, len(got.Result), max(most, len("null")))
-		assert.LessOrEqual(t, len(got.Failed), 1024)
+		assert.LessOrEqual(t, len(got.Result), max(most, len("null"))+maxNote)
+		assert.LessOrEqual(t, len(got.Failed), r.cfg.MaxErrorBytes+maxNote)
 	})
 }
 

@@ -76,8 +76,7 @@ func TestSchemasThatAreStrictCanBeUsed(t *testing.T) {
 	}
 }
 
-// The server's tool does not follow its listed schema. The model is asked for other arguments in retake's
-// words.
+// The server's tool does not follow its listed schema. The model reads what its server says.
 func TestAServerThatLiesAboutItsSchema(t *testing.T) {
 	server := sdk.NewServer(self, nil)
 	sdk.AddTool(server, &sdk.Tool{Name: "book", Description: "Book."},
@@ -93,32 +92,16 @@ func TestAServerThatLiesAboutItsSchema(t *testing.T) {
 		looptest.Call(call("c1", "book", `{"city":5,"nights":2}`)), looptest.Say("I cannot book."),
 	))
 	require.NoError(t, err)
-	shown := answers(r)[0].Text
-	assert.Contains(t, shown, "- city: expected another value, for the tool's server refuses this one (its rule: type)")
-	noForeignWords(t, shown)
+	assert.Contains(t, answers(r)[0].Text, `The tool says: "validating \"arguments\": validating root: validating /properties/city: type: 5 has type`)
 }
 
 func TestAToolThatIsGone(t *testing.T) {
-	list := map[string]sdk.ToolHandler{
-		"TypeScript SDK": always(isError("MCP error -32602: Tool get not found"), nil),
-		"Python SDK":     always(isError("Unknown tool: get"), nil),
-	}
-	for name, h := range list {
-		t.Run(name, func(t *testing.T) {
-			var failed *fault.ProviderError
-			require.ErrorAs(t, one(t, newServer("get", h)).Invoke(t.Context(), []byte(`{}`)).Err, &failed)
-			assert.Equal(t, fault.NotFound, failed.Class)
-			assert.Contains(t, failed.Message, "list the tools again")
-		})
-	}
-	t.Run("Go SDK", func(t *testing.T) {
-		server := newServer("get", always(text("ok"), nil))
-		gone := one(t, server)
-		server.RemoveTools("get")
-		r, err := run(t, []*tool.Tool{gone}, looptest.NewModel(looptest.Call(call("c1", "get", `{}`)), looptest.Say("Sorry.")))
-		require.NoError(t, err)
-		assert.Equal(t, "The call failed, and its effect may or may not have happened.", answers(r)[0].Text)
-	})
+	server := newServer("get", always(text("ok"), nil))
+	gone := one(t, server)
+	server.RemoveTools("get")
+	r, err := run(t, []*tool.Tool{gone}, looptest.NewModel(looptest.Call(call("c1", "get", `{}`)), looptest.Say("Sorry.")))
+	require.NoError(t, err)
+	assert.Equal(t, "The call failed, and its effect may or may not have happened.", answers(r)[0].Text)
 }
 
 func TestResultsAreHeldToTheirSchema(t *testing.T) {
@@ -128,7 +111,7 @@ func TestResultsAreHeldToTheirSchema(t *testing.T) {
 	}
 	good := &sdk.CallToolResult{StructuredContent: map[string]any{"n": 1}}
 	assert.Equal(t, `{"n":1}`, string(one(t, server(good)).Invoke(t.Context(), []byte(`{}`)).Result))
-	assert.NotEmpty(t, one(t, server(isError("sold out"))).Invoke(t.Context(), []byte(`{}`)).Issues, "an error need not keep to it")
+	assert.Equal(t, "sold out", one(t, server(isError("sold out"))).Invoke(t.Context(), []byte(`{}`)).Failed, "an error need not keep to it")
 
 	bad := &sdk.CallToolResult{StructuredContent: map[string]any{"n": "one", "m": 2}}
 	for name, c := range map[string]struct {

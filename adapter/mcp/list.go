@@ -147,9 +147,10 @@ func (c Config) tool(t *sdk.Tool, server string, l *link, w *Watch) (*tool.Tool,
 	if err != nil {
 		return nil, err
 	}
+	readOnly, declared := c.declared(t)
 	remote := &remote{cfg: c, link: l, watch: w, subject: subject{server: server, what: t.Name},
-		output: output}
-	opts := append(c.declared(t), tool.WithCompileLimits(c.Compile))
+		output: output, readOnly: readOnly}
+	opts := append(declared, tool.WithCompileLimits(c.Compile))
 	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call, opts...)
 }
 
@@ -163,16 +164,16 @@ func (c Config) bounded(description string) string {
 }
 
 // declared returns what the hints of a tool declare, if they are trusted.
-func (c Config) declared(t *sdk.Tool) []tool.Option {
+func (c Config) declared(t *sdk.Tool) (readOnly bool, declared []tool.Option) {
 	switch hints := t.Annotations; {
 	case hints == nil || !c.TrustHints && !slices.Contains(c.TrustHintsOf, t.Name):
-		return nil
+		return false, nil
 	case hints.ReadOnlyHint:
-		return []tool.Option{tool.ReadOnly()}
+		return true, []tool.Option{tool.ReadOnly()}
 	case hints.IdempotentHint:
-		return []tool.Option{tool.Idempotent()}
+		return false, []tool.Option{tool.Idempotent()}
 	}
-	return nil
+	return false, nil
 }
 
 // output returns the schema that results are checked against; nil for none.
@@ -188,5 +189,5 @@ func (c Config) output(t *sdk.Tool) (*schema.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the output schema cannot be used (set CheckResults to false to ignore it): %w", err)
 	}
-	return s.WithLimits(schema.Limits{MaxBytes: c.MaxResultBytes, MaxDepth: maxDepth})
+	return s.WithLimits(schema.Limits{MaxBytes: maxMessage, MaxDepth: maxDepth})
 }

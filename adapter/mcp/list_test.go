@@ -77,14 +77,14 @@ func TestPrefixAndNameTogetherMayBeTooLong(t *testing.T) {
 func TestConfigSaysAllThatIsWrong(t *testing.T) {
 	require.NoError(t, mcp.DefaultConfig().Validate())
 	cfg := mcp.Config{Prefix: "ü", Rename: map[string]string{"b": "", "a": "x y"}, Only: []string{}, MaxMediaBytes: -1}
-	assert.EqualError(t, cfg.Validate(), `OnError: "", want "ask_again" or "fail"
-OnOversize: "", want "ask_again" or "fail"
+	assert.EqualError(t, cfg.Validate(), `OnError: "", want "fail" or "ask_again"
 Schemas: "", want "refuse_list", "leave_out" or "offer_unchecked"
 MaxDescriptionBytes: 0, want at least 1
 MaxSchemaBytes: 0, want at least 1
 Compile: MaxSubschemas: 0, want 1 to 10000000
 MaxPatternBytes: 0, want 1 to 10000000
 MaxTools: 0, want at least 1
+MaxErrorBytes: 0, want at least 1
 MaxResultBytes: 0, want at least 2
 MaxMediaBytes: -1, want at least 0
 CallTimeout: 0s, want more than 0, or Unlimited

@@ -1,8 +1,11 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"path"
 	"strconv"
@@ -10,22 +13,66 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/message"
 )
 
-// media returns the parts of a result that a model may see or hear.
-func (r *remote) media(res *sdk.CallToolResult) (parts []message.Part, err error) {
+// media returns the media of a result that a model may see or hear, as far as they fit into MaxMediaBytes. all
+// describes every block, left those that are not among the media.
+func (r *remote) media(content []sdk.Content) (parts []message.Part, all, left []block) {
 	size := 0
-	for _, c := range res.Content {
-		if p, ok := r.part(c); ok {
-			size += base64.StdEncoding.DecodedLen(len(p.Data))
+	for _, c := range content {
+		b := blockOf(c)
+		p, seen := r.part(c)
+		if seen && size+int(b.Bytes) > r.cfg.MaxMediaBytes {
+			seen = false
+			b.Note = fmt.Sprintf("not shown, for at most %d bytes of media are shown", r.cfg.MaxMediaBytes)
+		}
+		if seen {
+			size += int(b.Bytes)
 			parts = append(parts, p)
+		} else {
+			left = append(left, b)
+		}
+		all = append(all, b)
+	}
+	return parts, all, left
+}
+
+// withoutMedia returns a value with the media that stand beside it taken out, so that they are not read as
+// text. It leaves short ones, which may stand there by chance.
+func withoutMedia(value json.RawMessage, res *sdk.CallToolResult) json.RawMessage {
+	if res.StructuredContent == nil {
+		return value
+	}
+	for _, c := range res.Content {
+		mimeType, data := bytesOf(c)
+		if len(data) < minTaken {
+			continue
+		}
+		note := fmt.Sprintf("[%d bytes of %s, beside this text]", len(data), feedback.Quote(cmp.Or(mimeType, "data")))
+		word, _ := encode(note) // a string always has a JSON form
+		value = bytes.ReplaceAll(value, []byte(base64.StdEncoding.EncodeToString(data)), word[1:len(word)-1])
+	}
+	return value
+}
+
+// minTaken is the least length of media that are taken out of a value, in bytes.
+const minTaken = 64
+
+// bytesOf returns the bytes of a block and their type.
+func bytesOf(c sdk.Content) (mimeType string, data []byte) {
+	switch c := c.(type) {
+	case *sdk.ImageContent:
+		return c.MIMEType, c.Data
+	case *sdk.AudioContent:
+		return c.MIMEType, c.Data
+	case *sdk.EmbeddedResource:
+		if c.Resource != nil {
+			return c.Resource.MIMEType, c.Resource.Blob
 		}
 	}
-	if size > r.cfg.MaxMediaBytes {
-		return nil, r.tooLarge(" of media", size, r.cfg.MaxMediaBytes)
-	}
-	return parts, nil
+	return "", nil
 }
 
 // part converts a block of a result to media: an image, a recording or a PDF. Models read no other files.

@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"encoding/base64"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -68,8 +69,8 @@ func TestTheBoundOfMedia(t *testing.T) {
 	out := one(t, server, func(c *mcp.Config) { c.MaxMediaBytes = 3 }).Invoke(t.Context(), []byte(`{}`))
 	assert.Len(t, out.Parts, 1)
 	out = one(t, server, func(c *mcp.Config) { c.MaxMediaBytes = 2 }).Invoke(t.Context(), []byte(`{}`))
-	require.Len(t, out.Issues, 1)
-	assert.Equal(t, "arguments that give a smaller result: this one has 3 bytes of media, and at most 2 can be shown", out.Issues[0].Expected)
+	assert.Empty(t, out.Parts)
+	assert.Equal(t, `[{"bytes":3,"mime_type":"image/png","note":"not shown, for at most 2 bytes of media are shown","type":"image"}]`, string(out.Result))
 	out = one(t, server, func(c *mcp.Config) { c.MaxMediaBytes = 0 }).Invoke(t.Context(), []byte(`{}`))
 	assert.Equal(t, `[{"bytes":3,"mime_type":"image/png","type":"image"}]`, string(out.Result))
 	assert.Empty(t, out.Parts)
@@ -104,4 +105,25 @@ func TestAttachedLinksAreServed(t *testing.T) {
 	out := one(t, server).Invoke(t.Context(), []byte(`{}`))
 	assert.Equal(t, `[{"text":"Here.","type":"text"},{"name":"https://rooms.example/map.png","type":"resource_link","uri":"https://rooms.example/map.png"}]`,
 		string(out.Result))
+}
+
+// A server may repeat its media in the structured content. They are shown once, as media.
+func TestMediaAreNotReadAsText(t *testing.T) {
+	data := make([]byte, 97<<10)
+	for n := range data {
+		data[n] = byte(n * n)
+	}
+	inText := base64.StdEncoding.EncodeToString(data)
+	res := &sdk.CallToolResult{
+		Content: []sdk.Content{&sdk.ImageContent{MIMEType: "image/png", Data: data}},
+		StructuredContent: map[string]any{"content": []any{map[string]any{"type": "image", "mimeType": "image/png", "data": inText}},
+			"url": "data:image/png;base64," + inText},
+	}
+	promised := map[string]any{"type": "object", "properties": map[string]any{"url": map[string]any{"type": "string", "minLength": 100_000}}}
+	server := rewrite(newServer("get", always(res, nil)), func(l *sdk.ListToolsResult) { l.Tools[0].OutputSchema = promised })
+	out := one(t, server).Invoke(t.Context(), []byte(`{}`))
+	require.NoError(t, out.Err)
+	assert.Equal(t, `{"content":[{"data":"[99328 bytes of image/png, beside this text]","mimeType":"image/png","type":"image"}],`+
+		`"url":"data:image/png;base64,[99328 bytes of image/png, beside this text]"}`, string(out.Result))
+	assert.Equal(t, []message.Part{message.Bytes(message.ImagePart, "image/png", data)}, out.Parts)
 }

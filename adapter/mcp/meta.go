@@ -9,8 +9,15 @@ const (
 	// MetaCallID of a call is the call's id in the model's reply; see [tool.CallID].
 	MetaCallID = "io.github.retake-go/call-id"
 	// MetaOutcome of a result of [Serve] is how the tool ended: "done" (the text is JSON), "text" (the
-	// text is a plain string), "ask_again", "failed" or "broke".
+	// text is a plain string), "ask_again", "later", "failed", "in_doubt" (failed, and the effect may have
+	// happened: the tool's words follow in further blocks) or "broke".
 	MetaOutcome = "io.github.retake-go/outcome"
+	// MetaRetryAfter of a result with the outcome "later" is the least wait before the next call, in
+	// milliseconds: see [tool.TryLater].
+	MetaRetryAfter = "io.github.retake-go/retry-after-ms"
+	// MetaWhole of a result with the outcome "failed" or "in_doubt" is whether its tool bounds what it says:
+	// see [tool.FailedError].
+	MetaWhole = "io.github.retake-go/whole"
 	// MetaClass of a result with the outcome "broke" is the class of the tool's error; see package fault.
 	MetaClass = "io.github.retake-go/class"
 )
@@ -20,7 +27,9 @@ const (
 	outcomeDone     = "done"
 	outcomeText     = "text"
 	outcomeAskAgain = "ask_again"
+	outcomeLater    = "later"
 	outcomeFailed   = "failed"
+	outcomeInDoubt  = "in_doubt"
 	outcomeBroke    = "broke"
 )
 

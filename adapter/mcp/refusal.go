@@ -2,7 +2,10 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -16,24 +19,43 @@ type issueList struct {
 	Issues []fault.Issue `json:"issues"`
 }
 
-// outcome returns the outcome of an isError result; nil for any other result.
-func (r *remote) outcome(res *sdk.CallToolResult) error {
-	if !res.IsError {
-		return nil
-	}
-	text := textOf(res.Content)
+// outcome returns the outcome of an isError result. What a server of [Serve] says of its tool counts as that
+// tool's own word. Any other server only says that the call failed, which may have been after its effect.
+func (r *remote) outcome(res *sdk.CallToolResult) (answer, error) {
 	switch metaText(res.Meta, MetaOutcome) {
 	case outcomeAskAgain:
 		if issues := r.issues(res.StructuredContent); len(issues) > 0 {
-			return tool.AskAgain(issues...)
+			return answer{}, tool.AskAgain(issues...)
 		}
+	case outcomeLater:
+		return answer{}, tool.TryLater(r.error(fault.Unavailable, false, "it is not ready on its server", nil), laterOf(res.Meta))
 	case outcomeFailed:
-		return tool.Fail(feedback.Quote(text))
+		return r.failed(res, res.Content, tool.FailedError{Whole: res.Meta[MetaWhole] == true})
+	case outcomeInDoubt: // the first block says so
+		return r.failed(res, res.Content[min(len(res.Content), 1):], tool.FailedError{InDoubt: true, Whole: res.Meta[MetaWhole] == true})
 	case outcomeBroke:
-		return r.broke(res)
+		return answer{}, r.broke(res)
 	}
-	return r.refused(text)
+	if r.cfg.OnError == AskAgain {
+		_, _, left := r.media(res.Content)
+		if said := r.said(res, left); !notOfArguments.MatchString(said) {
+			return answer{}, asksAgain(said)
+		}
+	}
+	return r.failed(res, res.Content, tool.FailedError{InDoubt: !r.readOnly, Whole: true})
 }
+
+// laterOf returns the least wait that a served tool asked for.
+func laterOf(meta sdk.Meta) time.Duration {
+	ms, _ := meta[MetaRetryAfter].(float64)
+	if ms < 0 || ms > float64(maxLater.Milliseconds()) {
+		return 0
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+// maxLater bounds the wait that a server asks for. A policy may allow less.
+const maxLater = 365 * 24 * time.Hour
 
 // broke returns the error of a retake tool that failed on its server.
 func (r *remote) broke(res *sdk.CallToolResult) error {
@@ -44,48 +66,54 @@ func (r *remote) broke(res *sdk.CallToolResult) error {
 	return r.error(class, false, "it failed on its server with an error of its own", nil)
 }
 
-// refused returns the outcome of an isError result that gives a reason in its own words.
-func (r *remote) refused(text string) error {
-	if gone(text, r.what) {
-		return r.error(fault.NotFound, false, "the server says that there is no such tool: list the tools again", nil)
-	}
-	// The arguments have passed the listed schema. The text of the server's validator is not for models.
-	issues, library := validatorIssues(text)
-	switch {
-	case r.cfg.OnError == Fail && (library || text == ""):
-		return tool.Fail("The tool failed. The same call will not help.")
-	case r.cfg.OnError == Fail:
-		return tool.Fail(feedback.Quote(text))
-	case library:
-		return tool.AskAgain(issues...)
-	}
+// failed returns what a tool says of its failure, with its media.
+func (r *remote) failed(res *sdk.CallToolResult, content []sdk.Content, failed tool.FailedError) (answer, error) {
+	parts, _, left := r.media(content)
+	failed.Text = r.said(res, left)
+	return answer{parts: parts}, &failed
+}
+
+// asksAgain asks the model for other arguments in the words of the tool.
+func asksAgain(said string) error {
 	expected := "other arguments"
-	if text != "" {
-		expected += `, for the tool says: "` + feedback.Quote(text) + `"`
+	if said != "" {
+		expected += ", for the tool says: " + feedback.InMarks(said, maxAsked)
 	}
 	return tool.AskAgain(fault.Issue{Rule: "refused", Expected: expected})
 }
 
-// gone reports whether a text is that of an SDK's server without such a tool.
-func gone(text, name string) bool {
-	text = strings.TrimPrefix(strings.TrimSpace(text), "MCP error -32602: ")
-	return text == "Tool "+name+" not found" || text == "Unknown tool: "+name
-}
+// maxAsked bounds a server's words in an issue, in bytes. Feedback shows no longer ones.
+const maxAsked = 900
 
-// maxLooked bounds how much of a text is read, in bytes: more than is ever shown.
-const maxLooked = 4096
+// notOfArguments matches the texts of SDKs that are not about the arguments: the result was not what the
+// server promised, or the tool cannot be called at all.
+var notOfArguments = regexp.MustCompile(`\bOutput validation error: |\bTool \S+ (?:not found|disabled|requires task augmentation)\b|^Unknown tool: `)
 
-// textOf returns the beginning of the text of a result, one block per line.
-func textOf(content []sdk.Content) string {
+// said returns the text of an error: its blocks of text, and what its other blocks are. It is cut to
+// MaxErrorBytes, and then says so.
+func (r *remote) said(res *sdk.CallToolResult, blocks []block) string {
 	var texts []string
-	left := maxLooked
-	for _, b := range blocksOf(content) {
-		if told := b.Text[:min(len(b.Text), left)]; told != "" {
-			texts = append(texts, told)
-			left -= len(told)
+	for _, b := range blocks {
+		if b.Type == "text" {
+			texts = append(texts, b.Text)
+		} else if raw, err := encode(b); err == nil {
+			texts = append(texts, string(raw))
 		}
 	}
-	return strings.ToValidUTF8(strings.Join(texts, "\n"), "")
+	said := strings.Join(texts, "\n")
+	if said == "" && res.StructuredContent != nil {
+		raw, _ := encode(res.StructuredContent) // without a JSON form there is nothing to say
+		said = string(raw)
+	}
+	return cut(strings.ToValidUTF8(said, "\uFFFD"), r.cfg.MaxErrorBytes)
+}
+
+// cut shortens a text of more than most bytes, and says so.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return fmt.Sprintf("%s [cut: it has %d bytes, and at most %d are shown]", feedback.Cut(text, most), len(text), most)
 }
 
 // maxIssues bounds the issues that are taken from a result.

@@ -4,18 +4,21 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/schema"
-	"github.com/retake-go/retake/tool"
 )
 
-// maxDepth bounds the nesting of a JSON result.
-const maxDepth = 256
+// maxDepth bounds the nesting of a JSON result, and maxMessage its bytes: the SDK takes no longer messages.
+const (
+	maxDepth   = 256
+	maxMessage = 16 << 20
+)
 
 // block is one block of content as a model sees it if there are several, or if it is no text. Anything but
 // text is described, with its number of bytes.
@@ -28,66 +31,80 @@ type block struct {
 	Description string `json:"description,omitempty"`
 	MIMEType    string `json:"mime_type,omitempty"`
 	Bytes       int64  `json:"bytes,omitempty"`
+	// Note says why a medium is not shown.
+	Note string `json:"note,omitempty"`
 }
 
-// read returns the result of a call, or the error that the tool returns instead.
-func (r *remote) read(res *sdk.CallToolResult) (json.RawMessage, error) {
+// answer is the result of a call, and its media.
+type answer struct {
+	value json.RawMessage
+	parts []message.Part
+}
+
+// read returns the result of a call. A result above the bound is cut and says so: the call was made, and
+// must not be made again for a smaller one.
+func (r *remote) read(res *sdk.CallToolResult) (answer, error) {
 	if res.NeedsInput() {
-		return nil, r.error(fault.LLMAssistRequired, false, "it asks for input that this client does not give", nil)
+		return answer{}, r.error(fault.LLMAssistRequired, false, "it asks for input that this client does not give", nil)
 	}
-	if err := r.outcome(res); err != nil {
-		return nil, err
+	if res.IsError {
+		return r.outcome(res)
 	}
-	if size := textSize(res.Content); res.StructuredContent == nil && size > r.cfg.MaxResultBytes {
-		return nil, r.tooLarge("", size, r.cfg.MaxResultBytes) // without making JSON of it first
-	}
-	value, err := r.value(res)
+	parts, all, left := r.media(res.Content)
+	whole, err := r.value(res, all, left)
 	if err != nil {
-		return nil, r.error(fault.InvalidResponse, false, "the result has no JSON form", err)
+		return answer{}, r.error(fault.InvalidResponse, false, "the result has no JSON form", err)
 	}
-	if size := len(value); size > r.cfg.MaxResultBytes {
-		return nil, r.tooLarge("", size, r.cfg.MaxResultBytes)
+	value := withoutMedia(whole, res)
+	if len(value) > r.cfg.MaxResultBytes {
+		return answer{cutJSON(value, r.cfg.MaxResultBytes), parts}, nil
 	}
-	return value, r.held(res, value)
+	return answer{value, parts}, r.held(res, whole)
 }
 
-// value returns the result as one JSON value: structured content, else the text if it is the only one,
-// else all blocks. Attached media do not count beside a text.
-func (r *remote) value(res *sdk.CallToolResult) (json.RawMessage, error) {
-	if res.StructuredContent != nil {
-		return r.structured(res)
+// cutJSON returns the beginning of a value as a JSON string of about most bytes.
+func cutJSON(value json.RawMessage, most int) json.RawMessage {
+	text := string(value)
+	_ = json.Unmarshal(value, &text) // a string is cut as what it says
+	for limit := most - len(`""`); ; {
+		doc, _ := encode(feedback.Cut(text, limit) + fmt.Sprintf(" [The result is cut: it has %d bytes, and at most %d are shown.]",
+			len(value), most)) // a string always has a JSON form
+		if len(doc) <= most+maxNote || limit == 0 {
+			return doc
+		}
+		limit = min(limit*most/len(doc), limit-1)
 	}
-	blocks := blocksOf(res.Content)
-	if said := blocksOf(slices.DeleteFunc(slices.Clone(res.Content), r.isMedia)); len(said) == 1 &&
-		said[0].Type == "text" {
-		blocks = said
-	}
+}
+
+// maxNote is the room for the note on a result that is cut, in bytes.
+const maxNote = 128
+
+// value returns the result as one JSON value: structured content, else the text if it is the only one beside
+// attached media, else all blocks. left has the blocks that are not attached.
+func (r *remote) value(res *sdk.CallToolResult, all, left []block) (json.RawMessage, error) {
 	switch {
-	case len(blocks) == 0:
-		return json.RawMessage("null"), nil
-	case len(blocks) > 1 || blocks[0].Type != "text":
-		return encode(blocks)
+	case res.StructuredContent != nil:
+		return r.structured(res, all)
+	case len(all) == 0:
+		return json.RawMessage(`""`), nil
+	case len(left) != 1 || left[0].Type != "text":
+		return encode(all)
 	}
-	text, outcome := blocks[0].Text, metaText(res.Meta, MetaOutcome)
+	text, outcome := left[0].Text, metaText(res.Meta, MetaOutcome)
 	if (outcome == outcomeDone || outcome != outcomeText && composite(text)) && r.isJSON(text) {
 		return json.RawMessage(text), nil
 	}
 	return encode(text)
 }
 
-func (r *remote) isMedia(c sdk.Content) bool {
-	_, is := r.part(c)
-	return is
-}
-
 // structured returns the structured content. The SDK parses its numbers as floating point. The protocol
 // asks servers to send the same value as a text block, which has the exact numbers.
-func (r *remote) structured(res *sdk.CallToolResult) (json.RawMessage, error) {
-	for _, b := range blocksOf(res.Content) {
+func (r *remote) structured(res *sdk.CallToolResult, all []block) (json.RawMessage, error) {
+	for _, b := range all {
 		var same any
 		if b.Type == "text" && r.isJSON(b.Text) && json.Unmarshal([]byte(b.Text), &same) == nil &&
 			reflect.DeepEqual(same, res.StructuredContent) {
-			return json.RawMessage(b.Text), nil
+			return encode(json.RawMessage(b.Text))
 		}
 	}
 	return encode(res.StructuredContent)
@@ -108,7 +125,7 @@ var anything = func() *schema.Schema {
 }()
 
 func (r *remote) isJSON(text string) bool {
-	strict, err := anything.WithLimits(schema.Limits{MaxBytes: r.cfg.MaxResultBytes, MaxDepth: maxDepth})
+	strict, err := anything.WithLimits(schema.Limits{MaxBytes: maxMessage, MaxDepth: maxDepth})
 	return err == nil && strict.Check([]byte(text)) == nil
 }
 
@@ -126,34 +143,6 @@ func (r *remote) held(res *sdk.CallToolResult, value json.RawMessage) error {
 	}
 	err := &ResultError{Tool: r.what, Issues: issues}
 	return r.error(fault.InvalidResponse, false, err.Error(), err)
-}
-
-// tooLarge is the error of a result beyond a bound. of says what is counted.
-func (r *remote) tooLarge(of string, size, most int) error {
-	if r.cfg.OnOversize == Fail {
-		return tool.Fail(fmt.Sprintf("The result has %d bytes%s, and at most %d can be shown. Ask for less.", size, of, most))
-	}
-	return tool.AskAgain(fault.Issue{
-		Rule:     "result_size",
-		Expected: fmt.Sprintf("arguments that give a smaller result: this one has %d bytes%s, and at most %d can be shown", size, of, most),
-	})
-}
-
-// textSize returns the number of bytes of text in a result.
-func textSize(content []sdk.Content) int {
-	size := 0
-	for _, b := range blocksOf(content) {
-		size += len(b.Text)
-	}
-	return size
-}
-
-func blocksOf(content []sdk.Content) []block {
-	blocks := make([]block, len(content))
-	for n, c := range content {
-		blocks[n] = blockOf(c)
-	}
-	return blocks
 }
 
 func blockOf(c sdk.Content) block {

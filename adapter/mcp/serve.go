@@ -150,27 +150,44 @@ func (s *served) result(ctx context.Context, out tool.Outcome) *sdk.CallToolResu
 	case out.Err != nil:
 		return s.broke(ctx, out.Err)
 	case len(out.Issues) > 0:
-		r := answer(outcomeAskAgain, s.render(out.Issues))
+		r := resultOf(outcomeAskAgain, s.render(out.Issues))
 		r.StructuredContent = issueList{out.Issues}
 		return r
 	case out.Failed != "":
-		return answer(outcomeFailed, out.Failed)
+		return failure(out)
 	}
 	var text string
-	r := answer(outcomeDone, string(out.Result))
+	r := resultOf(outcomeDone, string(out.Result))
 	switch {
 	case strings.HasPrefix(string(out.Result), `"`) && json.Unmarshal(out.Result, &text) == nil:
-		r = answer(outcomeText, text)
+		r = resultOf(outcomeText, text)
 	case strings.HasPrefix(string(out.Result), "{"):
 		r.StructuredContent = json.RawMessage(out.Result)
 	}
+	return withParts(r, out)
+}
+
+func withParts(r *sdk.CallToolResult, out tool.Outcome) *sdk.CallToolResult {
 	for n, p := range out.Parts {
 		r.Content = append(r.Content, contentOf(n, p))
 	}
 	return r
 }
 
-func answer(outcome, text string) *sdk.CallToolResult {
+// failure returns the result of a tool that said why it failed.
+func failure(out tool.Outcome) *sdk.CallToolResult {
+	r := resultOf(outcomeFailed, out.Failed)
+	if out.InDoubt {
+		r = resultOf(outcomeInDoubt, brokeInDoubt)
+		r.Content = append(r.Content, &sdk.TextContent{Text: out.Failed})
+	}
+	if out.Whole {
+		r.Meta[MetaWhole] = true
+	}
+	return withParts(r, out)
+}
+
+func resultOf(outcome, text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{
 		Meta: sdk.Meta{MetaOutcome: outcome}, Content: []sdk.Content{&sdk.TextContent{Text: text}},
 		IsError: outcome != outcomeDone && outcome != outcomeText,
@@ -196,11 +213,12 @@ const (
 func (s *served) broke(ctx context.Context, err error) *sdk.CallToolResult {
 	s.report(ctx, s.tool.Name(), err)
 	out := tool.Outcome{Err: err}
-	text := brokeInDoubt
-	if _, later := out.Later(); later {
-		text = brokeForNow
+	if later, ok := out.Later(); ok {
+		r := resultOf(outcomeLater, brokeForNow)
+		r.Meta[MetaRetryAfter] = max(later.After, 0).Milliseconds()
+		return r
 	}
-	r := answer(outcomeBroke, text)
+	r := resultOf(outcomeBroke, brokeInDoubt)
 	r.Meta[MetaClass] = string(out.Failure().Class)
 	return r
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
@@ -31,6 +32,10 @@ func bookRoom(ctx context.Context, r Room) (any, error) {
 		return nil, tool.AskAgain(fault.Issue{Pointer: "/city", Rule: "known", Expected: "a city with an airport"})
 	case "fail":
 		return nil, tool.Fail("All rooms are taken.")
+	case "doubt":
+		return nil, &tool.FailedError{Text: "The hotel did not answer.", InDoubt: true, Whole: true}
+	case "later":
+		return nil, tool.TryLater(errors.New("the till is closed"), 90*time.Second)
 	case "break":
 		return nil, errors.New("pq: relation rooms does not exist")
 	case "down":
@@ -87,7 +92,12 @@ func TestWhatClientsAreTold(t *testing.T) {
 				"- city: expected a city with an airport\nCall hotel_book again with all arguments, changed as it asks.",
 			`{"issues":[{"pointer":"/city","rule":"known","expected":"a city with an airport","got":"","source":"tool"}]}`,
 		},
-		"failed":   {`{"city":"Lisbon","from":1,"to":2,"how":"fail"}`, "All rooms are taken.", ""},
+		"failed": {`{"city":"Lisbon","from":1,"to":2,"how":"fail"}`, "All rooms are taken.", ""},
+		"in doubt": {
+			`{"city":"Lisbon","from":1,"to":2,"how":"doubt"}`,
+			"The call failed, and its effect may or may not have happened.\nThe hotel did not answer.", "",
+		},
+		"later":    {`{"city":"Lisbon","from":1,"to":2,"how":"later"}`, "Not done: the tool is not ready for this call. The same call may help later.", ""},
 		"broke":    {`{"city":"Lisbon","from":1,"to":2,"how":"break"}`, "The call failed, and its effect may or may not have happened.", ""},
 		"down":     {`{"city":"Lisbon","from":1,"to":2,"how":"down"}`, "The call failed, and its effect may or may not have happened.", ""},
 		"panicked": {`{"city":"Lisbon","from":1,"to":2,"how":"panic"}`, "The call failed, and its effect may or may not have happened.", ""},
@@ -97,8 +107,11 @@ func TestWhatClientsAreTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "hotel_book", Arguments: json.RawMessage(c.args)})
 			require.NoError(t, err)
-			require.Len(t, r.Content, 1)
-			assert.Equal(t, c.text, r.Content[0].(*sdk.TextContent).Text)
+			var texts []string
+			for _, b := range r.Content {
+				texts = append(texts, b.(*sdk.TextContent).Text)
+			}
+			assert.Equal(t, c.text, strings.Join(texts, "\n"))
 			assert.Equal(t, !strings.HasPrefix(name, "a "), r.IsError)
 			if c.structured == "" {
 				assert.Nil(t, r.StructuredContent)
@@ -129,6 +142,7 @@ func TestRoundTrip(t *testing.T) {
 			for _, args := range []string{
 				`{"city":"Lisbon","from":1,"to":2}`, `{"city":"","from":1,"to":2}`, `[]`, `{"city":"Lisbon","from":2,"to":1}`,
 				`{"city":"Lisbon","from":1,"to":2,"how":"ask"}`, `{"city":"Lisbon","from":1,"to":2,"how":"fail"}`,
+				`{"city":"Lisbon","from":1,"to":2,"how":"doubt"}`,
 				`{"city":"Lisbon","from":1,"to":2,"how":"scalar"}`, `{"city":"Lisbon","from":1,"to":2,"how":"text"}`,
 				`{"city":"Lisbon","from":1,"to":2,"how":"key"}`,
 			} {
@@ -142,6 +156,10 @@ func TestRoundTrip(t *testing.T) {
 				assert.Equal(t, class, broke.Class, how)
 				assert.NotContains(t, broke.Error(), "pq:")
 			}
+			out := far.Invoke(ctx, []byte(`{"city":"Lisbon","from":1,"to":2,"how":"later"}`))
+			later, ok := out.Later()
+			require.True(t, ok)
+			assert.Equal(t, 90*time.Second, later.After)
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -72,20 +73,18 @@ func TestAModelIsPutRightBeforeItsServerHearsOfIt(t *testing.T) {
 	}
 }
 
-func TestAnErrorOfTheToolIsFeedback(t *testing.T) {
+func TestAnErrorOfTheToolIsItsFailure(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
 			tools, err := mcp.Tools(t.Context(), tr.connect(t, nil), mcp.DefaultConfig())
 			require.NoError(t, err)
 			out := find(t, tools, "search").Invoke(t.Context(), []byte(`{"city":"Lisbon","nights":2}`))
-			assert.Equal(t, []fault.Issue{{
-				Rule: "refused", Expected: `other arguments, for the tool says: "no hotel in that city is free"`, Source: fault.FromTool,
-			}}, out.Issues)
+			assert.Equal(t, tool.Outcome{Failed: "no hotel in that city is free", InDoubt: true, Whole: true}, out)
 		})
 	}
 }
 
-func TestTenMegabytesAreNotShown(t *testing.T) {
+func TestTenMegabytesAreCut(t *testing.T) {
 	for _, tr := range transports {
 		t.Run(tr.name, func(t *testing.T) {
 			cfg := mcp.DefaultConfig()
@@ -94,27 +93,36 @@ func TestTenMegabytesAreNotShown(t *testing.T) {
 			require.NoError(t, err)
 			r, err := run(t, tools, looptest.NewModel(looptest.Call(call("c1", "map", `{}`)), looptest.Say("No map.")))
 			require.NoError(t, err)
-			shown := answers(r)[0].Text
-			assert.Contains(t, shown, "expected arguments that give a smaller result: this one has 10485760 bytes, and at most 65536 can be shown")
-			assert.Less(t, len(shown), 1000)
+			shown := answers(r)[0]
+			assert.False(t, shown.IsError)
+			assert.True(t, strings.HasSuffix(shown.Text, "xxx… [The result is cut: it has 10485762 bytes, and at most 65536 are shown.]"), shown.Text[65000:])
+			assert.Less(t, len(shown.Text), 65536+200)
 		})
 	}
 }
 
+// A result above the bound is the beginning of itself, as a text. The call was made.
 func TestTheBoundOfAResult(t *testing.T) {
 	server := newServer("get", always(text("12345678"), nil)) // 10 bytes as JSON
-	out := one(t, server, func(c *mcp.Config) { c.MaxResultBytes = 10 }).Invoke(t.Context(), []byte(`{}`))
-	assert.Equal(t, `"12345678"`, string(out.Result))
-	out = one(t, server, func(c *mcp.Config) { c.MaxResultBytes = 9 }).Invoke(t.Context(), []byte(`{}`))
-	assert.Equal(t, []fault.Issue{{
-		Rule:     "result_size",
-		Expected: "arguments that give a smaller result: this one has 10 bytes, and at most 9 can be shown",
-		Source:   fault.FromTool,
-	}}, out.Issues)
-	out = one(t, server, func(c *mcp.Config) { c.MaxResultBytes = 7 }).Invoke(t.Context(), []byte(`{}`))
-	assert.Contains(t, out.Issues[0].Expected, "this one has 8 bytes, and at most 7 can be shown", "text alone is counted as text")
-	out = one(t, server, func(c *mcp.Config) { c.MaxResultBytes, c.OnOversize = 9, mcp.Fail }).Invoke(t.Context(), []byte(`{}`))
-	assert.Equal(t, "The result has 10 bytes, and at most 9 can be shown. Ask for less.", out.Failed)
+	bound := func(most int) string {
+		out := one(t, server, func(c *mcp.Config) { c.MaxResultBytes = most }).Invoke(t.Context(), []byte(`{}`))
+		require.NoError(t, out.Err)
+		return string(out.Result)
+	}
+	assert.Equal(t, `"12345678"`, bound(10))
+	assert.Equal(t, `"1234… [The result is cut: it has 10 bytes, and at most 9 are shown.]"`, bound(9))
+	assert.Equal(t, `" [The result is cut: it has 10 bytes, and at most 2 are shown.]"`, bound(2))
+
+	// All of it is escapes: it is cut shorter.
+	server = newServer("get", always(text(strings.Repeat("\x01", 1000)), nil))
+	assert.LessOrEqual(t, len(bound(600)), 600+128)
+	assert.Greater(t, len(bound(600)), 500)
+
+	// It is not held to the output schema, and stays a success.
+	promised := map[string]any{"type": "object", "required": []any{"n"}}
+	long := &sdk.CallToolResult{StructuredContent: map[string]any{"n": strings.Repeat("n", 100)}}
+	server = rewrite(newServer("get", always(long, nil)), func(l *sdk.ListToolsResult) { l.Tools[0].OutputSchema = promised })
+	assert.Contains(t, bound(50), `"{\"n\":\"nnnnn`)
 }
 
 func TestAServerThatDiesInACallIsAFaultOfTheTransport(t *testing.T) {

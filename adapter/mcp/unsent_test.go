@@ -1,0 +1,185 @@
+package mcp_test
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/mcp"
+	"github.com/retake-go/retake/looptest"
+)
+
+// pays is a server whose only tool counts its calls. It declares nothing that a client trusts.
+func pays(calls *int) *sdk.Server {
+	return newServer("pay", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		*calls++
+		return text("paid"), nil
+	})
+}
+
+// paid runs one call of pay, by the default config, and returns what the model read of it.
+func paid(t *testing.T, session *sdk.ClientSession, before func(), opts ...mcp.Option) string {
+	tools, err := mcp.Tools(t.Context(), session, mcp.DefaultConfig(), opts...)
+	require.NoError(t, err)
+	before()
+	r, err := run(t, tools, looptest.NewModel(looptest.Call(call("c1", "pay", `{}`)), looptest.Say("Done.")))
+	require.NoError(t, err)
+	return answers(r)[0].Text
+}
+
+// A call on a closed connection was never sent, so it is made again on a new one, whatever its tool declares.
+func TestACallOnAClosedConnectionIsMadeOnANewOne(t *testing.T) {
+	var calls int
+	again := mcp.WithReconnect(func(context.Context) (*sdk.ClientSession, error) { return inMemory(t, pays(&calls), nil), nil })
+	session := inMemory(t, pays(&calls), nil)
+	assert.Equal(t, "paid", paid(t, session, func() { require.NoError(t, session.Close()) }, again), "closed here")
+	session = overStdio(t, "trips", nil)
+	tools, err := mcp.Tools(t.Context(), session, mcp.DefaultConfig())
+	require.NoError(t, err)
+	crashed := find(t, tools, "crash").Invoke(t.Context(), []byte(`{}`))
+	_, later := crashed.Later()
+	assert.False(t, later, "the call that ended the server was sent")
+	next := find(t, tools, "book").Invoke(t.Context(), []byte(`{"city":"Lisbon","nights":2}`))
+	_, later = next.Later()
+	assert.True(t, later, "the next one was not")
+	assert.Equal(t, 1, calls)
+}
+
+func TestWithoutANewConnectionNothingIsInDoubt(t *testing.T) {
+	var calls int
+	session := inMemory(t, pays(&calls), nil)
+	told := paid(t, session, func() { require.NoError(t, session.Close()) })
+	assert.Equal(t, "Not done: the tool is not ready for this call, and was asked 4 times.", told)
+	assert.Zero(t, calls)
+}
+
+// web is an MCP server over HTTP on an address that can be closed and opened again.
+type web struct {
+	address string
+	server  *httptest.Server
+}
+
+func (w *web) open(t *testing.T, h http.Handler) {
+	listener, err := net.Listen("tcp", cmp.Or(w.address, "127.0.0.1:0"))
+	require.NoError(t, err)
+	w.address = listener.Addr().String()
+	w.server = httptest.NewUnstartedServer(h)
+	w.server.Listener = listener
+	w.server.Start()
+	t.Cleanup(w.server.Close)
+}
+
+func (w *web) close() {
+	w.server.CloseClientConnections()
+	w.server.Close()
+}
+
+func (w *web) connect(t testing.TB) *sdk.ClientSession {
+	session, err := sdk.NewClient(self, nil).Connect(t.Context(), &sdk.StreamableClientTransport{
+		Endpoint: "http://" + w.address, MaxRetries: -1, HTTPClient: mcp.HTTPClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}),
+		DisableStandaloneSSE: true,
+	}, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+func handler(server *sdk.Server) http.Handler {
+	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil)
+}
+
+// Nobody listens: the call did not leave. It is made when the server is back, which knows no session.
+func TestACallThatIsRefusedAConnectionIsMadeLater(t *testing.T) {
+	var calls int
+	var w web
+	w.open(t, handler(pays(&calls)))
+	reconnects := 0
+	again := mcp.WithReconnect(func(context.Context) (*sdk.ClientSession, error) {
+		reconnects++
+		return w.connect(t), nil
+	})
+	session := w.connect(t)
+	tools, err := mcp.Tools(t.Context(), session, mcp.DefaultConfig(), again)
+	require.NoError(t, err)
+	w.close()
+	out := tools[0].Invoke(t.Context(), []byte(`{}`))
+	_, later := out.Later()
+	require.True(t, later, "%v", out.Err)
+
+	w.open(t, handler(pays(&calls)))
+	r, err := run(t, tools, looptest.NewModel(looptest.Call(call("c1", "pay", `{}`)), looptest.Say("Done.")))
+	require.NoError(t, err)
+	assert.Equal(t, "paid", answers(r)[0].Text)
+	assert.Equal(t, 1, calls)
+	assert.Equal(t, 1, reconnects, "the new server does not know the session")
+}
+
+// Servers say in two ways that they do not know a session. Either opens another one.
+func TestASessionThatIsGoneIsOpenedAgain(t *testing.T) {
+	for name, body := range map[string]string{
+		"a text": "session not found", "JSON-RPC": `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var calls int
+			var w web
+			forgets := false
+			serve := handler(pays(&calls))
+			w.open(t, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+				if forgets && req.Header.Get("Mcp-Session-Id") != "" {
+					forgets = false
+					rw.Header().Set("Content-Type", "application/json")
+					rw.WriteHeader(http.StatusNotFound)
+					_, _ = rw.Write([]byte(body))
+					return
+				}
+				serve.ServeHTTP(rw, req)
+			}))
+			again := mcp.WithReconnect(func(context.Context) (*sdk.ClientSession, error) { return w.connect(t), nil })
+			assert.Equal(t, "paid", paid(t, w.connect(t), func() { forgets = true }, again))
+			assert.Equal(t, 1, calls)
+		})
+	}
+}
+
+// The code of a closed connection is a server's own here: the call was sent, and is not made again.
+func TestAServersOwnErrorIsNoClosedConnection(t *testing.T) {
+	for _, code := range []int64{-32003, -32004} {
+		calls := 0
+		server := newServer("pay", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			calls++
+			return nil, &jsonrpc.Error{Code: code, Message: "paid, but the receipt is lost"}
+		})
+		reconnect := mcp.WithReconnect(func(context.Context) (*sdk.ClientSession, error) { return inMemory(t, server, nil), nil })
+		assert.Equal(t, "The call failed, and its effect may or may not have happened.", paid(t, inMemory(t, server, nil), func() {}, reconnect))
+		assert.Equal(t, 1, calls)
+	}
+}
+
+// An unsent call keeps its word even where it ends with its context.
+func TestACallThatWaitsForAConnectionWasNotSent(t *testing.T) {
+	var calls int
+	session := inMemory(t, pays(&calls), nil)
+	tools, err := mcp.Tools(t.Context(), session, mcp.DefaultConfig(), mcp.WithReconnect(func(ctx context.Context) (*sdk.ClientSession, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}))
+	require.NoError(t, err)
+	require.NoError(t, session.Close())
+	lost := tools[0].Invoke(t.Context(), []byte(`{}`))
+	_, later := lost.Later()
+	assert.True(t, later)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	out := tools[0].Invoke(ctx, []byte(`{}`))
+	_, later = out.Later()
+	assert.True(t, later)
+	require.ErrorIs(t, out.Err, context.Canceled)
+}
