@@ -70,8 +70,9 @@ type Config struct {
 	Feedback string
 	// Limits bounds the feedback to the model; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
-	// Deadline is the end of the run's time; no wait may outlast it. Zero means the deadline of the context,
-	// if any. The earlier one counts.
+	// Deadline is the end of the run's time by its clock: no wait may outlast it, and when it comes, all
+	// contexts of the run end and so does the run. Zero means the deadline of the context, if any. The earlier
+	// one counts. A run that is resumed keeps it.
 	Deadline time.Time
 	// Consult are the classes of transport failures at which the planner ([WithPlanner]) is asked before the
 	// policy. At exhaustion it is always asked. Classes without a planner are an error.
@@ -186,8 +187,13 @@ func (o *options) recordedIn(j *journal.Journal) *options {
 	return &own
 }
 
-// after is AfterFunc of the clock.
+// after calls f at a time limit, by the clock.
 func (o *options) after(d time.Duration, f func()) (stop func()) {
+	if c, ok := o.clock.(interface {
+		Timeout(d time.Duration, f func()) (stop func())
+	}); ok {
+		return c.Timeout(d, f) // the clock of package looptest
+	}
 	timer := o.clock.AfterFunc(d, f)
 	return func() { timer.Stop() }
 }
@@ -229,7 +235,8 @@ func WithPrompt(f PromptFunc) Option { return func(o *options) { o.prompt = f } 
 func WithModels(m map[string]Model) Option { return func(o *options) { o.models = m } }
 
 // WithStream sets a function that receives streamed replies as they arrive, one piece at a time. A reset
-// tells it to discard what it received: see [Delta].
+// tells it to discard what it received: see [Delta]. The reply waits for the function. A run that is over
+// waits for it [engine.Grace] at most; if it sends to a channel, it should stop when the run is over.
 func WithStream(f func(Delta)) Option { return func(o *options) { o.stream = f } }
 
 // WithParallel sets how many tools of one reply may run at once, at least 1. They begin in call order; with

@@ -1,0 +1,142 @@
+package looptest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/tool"
+)
+
+// limited is a policy with a time limit of half a minute for models and tools.
+func limited() *policy.Set {
+	set := policy.DefaultSet()
+	half := policy.Layer{Timeout: new(30 * time.Second), MaxAttempts: new(1)}
+	set.Transport, set.ToolTransport = half, map[string]policy.Layer{"fast": half, "slow": half}
+	return &set
+}
+
+// A model that never returns is timed out, even though nothing moves the clock.
+func TestAModelThatHangsIsTimedOutOnTheClock(t *testing.T) {
+	clock := looptest.NewClock()
+	hangs := loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+		<-ctx.Done()
+		return message.Reply{}, ctx.Err()
+	})
+	_, err := loop.Run(t.Context(), hangs, nil, "Hello.", loop.Config{Policy: limited()}, loop.WithClock(clock))
+	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	require.ErrorContains(t, err, "the model did not reply within 30s")
+	assert.Equal(t, 30*time.Second, clock.Since(looptest.Epoch))
+}
+
+// Each return and each new limit begins the patience anew, so that calls that return are never timed out.
+func TestACallThatReturnsIsNotTimedOutByTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		takes := func(name string, d time.Duration) *tool.Tool {
+			return tool.New(name, "Wait.", func(context.Context, struct{}) (string, error) {
+				time.Sleep(d)
+				return name, nil
+			})
+		}
+		tools, err := tool.NewSet(takes("fast", 45*time.Millisecond), takes("slow", 90*time.Millisecond))
+		require.NoError(t, err)
+		model := looptest.NewModel(looptest.Call(
+			message.Call{ID: "1", Name: "fast", Arguments: `{}`},
+			message.Call{ID: "2", Name: "slow", Arguments: `{}`},
+		), looptest.Say("Done."))
+		clock := looptest.NewClock()
+		result, err := loop.Run(t.Context(), model, nil, "Go.", loop.Config{Tools: tools, Policy: limited()}, loop.WithClock(clock))
+		looptest.AssertAnswer(t, result, err, "Done.")
+		assert.Empty(t, result.Warnings)
+		assert.Equal(t, looptest.Epoch, clock.Now())
+	})
+}
+
+// The time moves to one limit after the other, each after the patience.
+func TestLimitsOnTheClockAreReachedInOrder(t *testing.T) {
+	for _, patience := range []time.Duration{0, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			clock := looptest.NewClock()
+			clock.Patience = patience
+			wait := max(patience, looptest.DefaultPatience)
+			all := make(chan string, 3)
+			at := func(name string) func() {
+				return func() { all <- name + " " + clock.Since(looptest.Epoch).String() }
+			}
+			clock.Timeout(2*time.Minute, at("second"))
+			stop := clock.Timeout(90*time.Second, at("stopped"))
+			clock.Timeout(time.Minute, at("first"))
+			time.Sleep(wait - 1)
+			stop()
+			time.Sleep(wait - 1)
+			synctest.Wait()
+			assert.Empty(t, all, "a limit was taken away in between")
+			time.Sleep(1)
+			synctest.Wait()
+			require.Len(t, all, 1)
+			assert.Equal(t, "first 1m0s", <-all)
+			time.Sleep(wait)
+			synctest.Wait()
+			require.Len(t, all, 1)
+			assert.Equal(t, "second 2m0s", <-all)
+		})
+	}
+}
+
+// A wait that goes over a limit reaches it.
+func TestAWaitReachesTheLimitsOnItsWay(t *testing.T) {
+	clock, reached := looptest.NewClock(), 0
+	for _, d := range []time.Duration{time.Second, time.Minute, time.Hour} {
+		defer clock.Timeout(d, func() { reached++ })()
+	}
+	clock.Add(time.Minute)
+	assert.Equal(t, 2, reached)
+}
+
+func TestAContextWithADeadlineByTheClock(t *testing.T) {
+	gone := errors.New("gone")
+	clock := looptest.NewClock()
+	parent, leave := context.WithCancelCause(t.Context())
+
+	ctx, stop := clock.WithTimeout(parent, time.Hour)
+	defer stop()
+	at, ok := ctx.Deadline()
+	assert.True(t, ok)
+	assert.Equal(t, looptest.Epoch.Add(time.Hour), at)
+	inner, end := context.WithCancel(ctx)
+	defer end()
+	clock.Add(time.Hour)
+	<-inner.Done()
+	for _, c := range []context.Context{ctx, inner} {
+		require.Equal(t, context.DeadlineExceeded, c.Err())
+		require.Equal(t, context.DeadlineExceeded, context.Cause(c))
+	}
+
+	late, stop := clock.WithDeadline(parent, looptest.Epoch)
+	defer stop()
+	require.Equal(t, context.DeadlineExceeded, late.Err(), "it has passed")
+
+	freed, stop := clock.WithTimeout(parent, time.Hour)
+	stop()
+	require.Equal(t, context.Canceled, freed.Err())
+
+	ctx, stop = clock.WithTimeout(parent, time.Hour)
+	defer stop()
+	leave(gone)
+	<-ctx.Done()
+	require.Equal(t, context.Canceled, ctx.Err())
+	require.Equal(t, gone, context.Cause(ctx))
+
+	sooner, stop := clock.WithTimeout(ctx, 2*time.Hour)
+	defer stop()
+	require.Equal(t, gone, context.Cause(sooner))
+}
