@@ -207,7 +207,7 @@ func (t *tries) past() (end *journal.Ended, goesOn bool, err error) {
 			}
 			if err == nil {
 				if err = t.adopt(); err == nil {
-					t.runner.Close()
+					t.close()
 				}
 			}
 			return end, false, err
@@ -327,7 +327,7 @@ func (t *tries) leave() {
 	if t.runner.st.Phase != machine.Stopped && !errors.Is(t.broke, ErrSuspended) {
 		_, _ = t.runner.Cancel(t.now(), errExited)
 	}
-	t.runner.Close()
+	t.close()
 }
 
 // ranOut returns the error of what ended without success, or nil.

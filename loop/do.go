@@ -30,8 +30,8 @@ type Action struct {
 	// seed when a wait needs one, and reports it ([observe.Notice].Seed, [RetryExhaustedError].Seed), so that
 	// the waits can be reproduced.
 	Seed string
-	// Deadline is the end of the action's time; no wait may outlast it. Zero means the deadline of the
-	// context, if any.
+	// Deadline is the end of the action's time; no wait may outlast it. The context that [Do] gives to a try
+	// ends then. Zero means the deadline of the context, if any.
 	Deadline time.Time
 	// ID identifies the action in its session's journal. Once it has ended there, with or without success, it
 	// is not made again, and its recorded end is returned. Empty means a new action; without a journal the ID
@@ -211,6 +211,10 @@ func Do[T any](
 			return doRecorded(ctx, o, s, a, try, opts)
 		}
 	}
+	if bounded, free := o.bounded(ctx, a.Deadline); free != nil {
+		defer free()
+		ctx = bounded
+	}
 	l := &unrecorded{o: o, a: a, at: Attempt{
 		Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, Settings: a.Policy.SettingsOf(1),
 		Timeout: max(a.Transport.Timeout, 0), of: a, by: o, seed: a.Seed,
@@ -278,7 +282,7 @@ func doRecorded[T any](
 	var lost error
 	for t := range tries.All() {
 		var came Tried
-		if value, came.Err = within(ctx, o, t.Attempt, try); came.Err == nil && t.Keeps() {
+		if value, came.Err = within(t.of.ctx, o, t.Attempt, try); came.Err == nil && t.Keeps() {
 			if came.Value, lost = canon.Marshal(value); lost != nil && !t.of.keeps() {
 				lost = nil // reducers get the try without its value
 			} else if lost != nil {

@@ -85,7 +85,7 @@ func (p *process) adopt() error {
 	}
 	err := p.runner.name(p.journal)
 	if err != nil {
-		p.runner.Close()
+		p.close()
 	}
 	return err
 }

@@ -162,7 +162,7 @@ func (t *PoolRun) letGo(err error) {
 	if !t.begun {
 		return
 	}
-	defer t.run.runner.Close()
+	defer t.run.close()
 	if !t.run.over {
 		t.run.ended(err)
 	}
@@ -201,7 +201,7 @@ func (t *PoolRun) cancelled() bool {
 func (t *PoolRun) handBack() Parked {
 	p := t.run
 	contained(func() { p.ended(ErrSuspended) })
-	p.runner.Close()
+	p.close()
 	return Parked{Session: p.runner.s, Journal: p.journal, State: p.runner.st, Asked: p.asked}
 }
 

@@ -28,8 +28,10 @@ type process struct {
 	*options
 	model  Model
 	runner Runner
-	// life is the context that ends the work. ctx is life with the values of tracers.
+	// life is the context that ends the work, and release frees it; may be nil. ctx is life with the values of
+	// tracers.
 	life, ctx context.Context
+	release   context.CancelFunc
 	// values are the values of the tracers, and end reports the end of the run to them; nil without tracers.
 	values context.Context
 	end    func(*machine.Outcome, error)
@@ -45,6 +47,8 @@ type process struct {
 
 	// takeBack reports that the last reply was not used, so that its streamed text has to be discarded.
 	takeBack bool
+	// streaming is full while the function of WithStream runs.
+	streaming chan struct{}
 	// said is the transcript as models were last given it.
 	said []message.Message
 	// err is the Go error behind the current event, and cause the one behind the first exhaustion not yet
@@ -82,15 +86,34 @@ func newProcess(ctx context.Context, o *options, model Model, s *session.Session
 	return p
 }
 
-// live sets the context of the work.
+// live sets the context of the work. It also ends at the deadline of a run that has begun.
 func (p *process) live(life context.Context) {
+	p.free()
+	if c := p.runner.st.Config; c != nil {
+		life, p.release = p.bounded(life, c.Deadline)
+	}
 	if p.life, p.ctx = life, life; p.values != nil {
 		p.ctx = valueContext{life, p.values}
 	}
 }
 
+// free ends the context of the work, if it is not that of the caller.
+func (p *process) free() {
+	if p.release != nil {
+		p.release()
+		p.release = nil
+	}
+}
+
+// close releases the session and the context of the work.
+func (p *process) close() {
+	p.free()
+	p.runner.Close()
+}
+
 // rest drops what a waiting run does not need.
 func (p *process) rest() {
+	p.free()
 	p.life, p.ctx, p.until, p.said = nil, nil, nil, nil
 	if p.asked.Kind == machine.WaitUntil && p.failed == nil {
 		p.err = nil // the error belongs to the event before the wait
@@ -99,7 +122,11 @@ func (p *process) rest() {
 
 // take takes the session for a run under m.
 func (p *process) take(m *machine.Compiled) error {
-	return p.runner.open(m.Until(earlier(p.life, m.Config().Deadline)), p.options, true)
+	err := p.runner.open(m.Until(earlier(p.life, m.Config().Deadline)), p.options, true)
+	if err == nil {
+		p.live(p.life)
+	}
+	return err
 }
 
 // start begins the run with the prompt, after the earlier conversation.
@@ -201,7 +228,7 @@ func (p *process) broken(err error) error {
 // leave releases the session. It first ends a run whose goroutine was ended by a function that it called.
 // After a panic the run is left as it is, to be resumed.
 func (p *process) leave() {
-	defer p.runner.Close()
+	defer p.close()
 	if p.over {
 		return
 	}
@@ -253,7 +280,7 @@ func (p *process) carry(e machine.Effect) ([]machine.Effect, error) {
 	case machine.WaitUntil:
 		return p.woke(e.Wait)
 	case machine.AskPlanner:
-		return p.ask(e)
+		return p.askPlanner(e)
 	}
 	return nil, fmt.Errorf("loop: this driver does not know the effect %q", e.Kind)
 }
@@ -277,10 +304,8 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	inner, end := p.begin(p.ctx, modelWork(m))
 	told := observe.WorkEnd{Err: errExited} // unless it returns
 	defer func() { end(told) }()
-	bounded, stop := p.bounded(inner)
-	defer stop()
-	reply, err := p.request(bounded, model, m)
-	if err != nil && p.ctx.Err() == nil && bounded.Err() != nil {
+	reply, left, err := p.request(inner, model, m)
+	if left {
 		told, p.takeBack = observe.WorkEnd{Err: err}, true
 		return nil, errCallLeft
 	}
@@ -290,19 +315,34 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	return effects, fed
 }
 
-// bounded returns the context for a model call, and a function that releases it.
-func (p *process) bounded(ctx context.Context) (context.Context, func()) {
-	until := p.until
-	if until == nil {
-		return ctx, func() {}
+// bounded returns ctx with a deadline by the clock, and a function that frees it. The function is nil if the
+// deadline is zero or ctx ends by then.
+func (o *options) bounded(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
+	if own, ok := ctx.Deadline(); deadline.IsZero() || ok && !deadline.Before(own) {
+		return ctx, nil
 	}
-	ctx, end := context.WithCancelCause(ctx)
-	unhook := context.AfterFunc(until, func() { end(context.Cause(until)) })
-	return ctx, func() { unhook(); end(nil) }
+	return o.clock.WithDeadline(ctx, deadline)
 }
 
-// request asks a model. It does not wait for a model that ignores its limits.
-func (p *process) request(ctx context.Context, model Model, m *machine.ModelCall) (message.Reply, error) {
+// ask calls user code that may ignore its context: it does not wait for it once the work has ended. left
+// reports that [process.until] ended the call, so that it has to be made again.
+func ask[T any](
+	ctx context.Context, p *process, lim engine.Limits, call func(context.Context, engine.Tell) (T, error),
+) (value T, left bool, err error) {
+	if until := p.until; until != nil {
+		var end context.CancelCauseFunc
+		ctx, end = context.WithCancelCause(ctx)
+		defer end(nil)
+		defer context.AfterFunc(until, func() { end(context.Cause(until)) })()
+	}
+	value, err = called(ctx, lim, p.options, call)
+	return value, err != nil && p.ctx.Err() == nil && ctx.Err() != nil, err
+}
+
+// request asks a model.
+func (p *process) request(
+	ctx context.Context, model Model, m *machine.ModelCall,
+) (reply message.Reply, left bool, err error) {
 	p.said = append(p.said, p.runner.st.TranscriptFrom(len(p.said))...)
 	req := Request{
 		System: m.System, Messages: slices.Clip(p.said), Tools: p.runner.cfg.Tools.All(),
@@ -310,12 +350,15 @@ func (p *process) request(ctx context.Context, model Model, m *machine.ModelCall
 		Temperature: m.Temperature, ToolChoice: m.ToolChoice, Stop: m.Stop,
 	}
 	limits := engine.LimitsOf(m)
-	stream := p.streams(m)
-	return called(ctx, limits, p.options, func(ctx context.Context, tell engine.Tell) (message.Reply, error) {
+	stream, reset := p.streams(m), p.takeBack
+	return ask(ctx, p, limits, func(ctx context.Context, tell engine.Tell) (message.Reply, error) {
 		if stream != nil {
-			req.Stream = func(d Delta) { tell(func() { stream(d) }) }
+			req.Stream = func(d Delta) { tell(func() { stream(ctx, d) }) }
 		} else if limits.Streamed() {
 			req.Stream = func(Delta) { tell(func() {}) }
+		}
+		if stream != nil && reset {
+			req.Stream(Delta{Call: -1, Reset: true})
 		}
 		return model.Reply(ctx, req)
 	})
@@ -341,16 +384,30 @@ func (p *process) replied(reply message.Reply, err error) ([]machine.Effect, err
 }
 
 func (p *process) makePrompt(m *machine.ModelCall) ([]machine.Effect, error) {
-	system, add, err := p.prompt(p.ctx, p.runner.st.Session, slices.Clone(m.At))
-	if err != nil {
+	type prompt struct {
+		system string
+		add    []message.Message
+	}
+	view, at := p.runner.st.Session, slices.Clone(m.At)
+	made, left, err := ask(p.ctx, p, engine.Limits{},
+		func(ctx context.Context, _ engine.Tell) (made prompt, err error) {
+			made.system, made.add, err = p.prompt(ctx, view, at)
+			return made, err
+		})
+	switch {
+	case left:
+		return nil, errCallLeft
+	case p.ctx.Err() != nil:
+		return p.cancel()
+	case err != nil:
 		return nil, fmt.Errorf("making the prompt: %w", err)
 	}
-	add = message.Printable(add)
+	add := message.Printable(made.add)
 	if err := message.Validate(add); err != nil {
 		return nil, fmt.Errorf("making the prompt: messages%w", err)
 	}
 	return p.runner.Step(machine.Event{
-		Kind: machine.Prompted, At: p.now(), System: canon.UTF8(system), Messages: add,
+		Kind: machine.Prompted, At: p.now(), System: canon.UTF8(made.system), Messages: add,
 	})
 }
 
@@ -376,15 +433,20 @@ func (p *process) adjustPolicy() error {
 	return err
 }
 
-// ask asks the planner about an exhaustion or a transport failure. The Go error behind it becomes that of
+// askPlanner asks the planner about an exhaustion or a transport failure. The Go error behind it becomes that of
 // what follows.
-func (p *process) ask(e machine.Effect) ([]machine.Effect, error) {
+func (p *process) askPlanner(e machine.Effect) ([]machine.Effect, error) {
 	if c := e.Consultation; c != nil && c.Tool != "" {
 		p.err = p.failed[c.Index]
 	} else if e.Exhaustion != nil {
 		p.err = p.cause
 	}
-	plan, err := p.planner.Plan(p.ctx, planner.NewQuestion(p.runner.State(), e, p.err))
+	question := planner.NewQuestion(p.runner.State(), e, p.err)
+	plan, left, err := ask(p.ctx, p, engine.Limits{},
+		func(ctx context.Context, _ engine.Tell) (machine.Plan, error) { return p.planner.Plan(ctx, question) })
+	if left {
+		return nil, errCallLeft
+	}
 	if p.ctx.Err() != nil {
 		return p.cancel()
 	}

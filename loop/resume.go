@@ -205,8 +205,10 @@ func (p *process) resume(fit func(*journal.Fold) error) error {
 	p.last, p.adjusted, p.takeBack = held.State.At, held.Adjusted, leftAReply(held.State)
 	if p.asked, err = r.next(held); err != nil {
 		r.Close()
+		return err
 	}
-	return err
+	p.live(p.life)
+	return nil
 }
 
 // land records the outcome of a call that came before its turn, so that it is not run again. An error after

@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"context"
+
 	"github.com/retake-go/retake/loop/machine"
 )
 
@@ -24,21 +26,30 @@ type Delta struct {
 	Turn, Attempt, Transport int
 }
 
-// streams returns the function that receives a model's streamed reply, or nil. It first receives a reset if
-// the previous reply was not used.
-func (p *process) streams(m *machine.ModelCall) func(Delta) {
+// streams returns the function that receives a model's streamed reply, or nil. It waits for the piece of an
+// earlier reply that is still being received, until ctx ends.
+func (p *process) streams(m *machine.ModelCall) func(ctx context.Context, d Delta) {
 	if p.stream == nil {
 		return nil
 	}
-	at := modelWork(m)
-	tell := func(d Delta) {
+	if p.streaming == nil {
+		p.streaming = make(chan struct{}, 1)
+	}
+	at, streaming := modelWork(m), p.streaming
+	return func(ctx context.Context, d Delta) {
+		select {
+		case streaming <- struct{}{}:
+		default:
+			select {
+			case streaming <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+		}
+		defer func() { <-streaming }()
 		d.Turn, d.Attempt, d.Transport = at.Turn, at.Attempt, at.Transport
 		p.stream(d)
 	}
-	if p.takeBack {
-		tell(Delta{Call: -1, Reset: true})
-	}
-	return tell
 }
 
 // leftAReply reports whether a resumed run left a reply that is not used.

@@ -57,6 +57,9 @@ func (p *process) runOne(ctx context.Context, b *batch, n int, inv tool.Invocati
 	out = p.invoke(WithView(ctx, view), b.runs[n], inv)
 }
 
+// errOver is the cause of the end of a tool's context if another call of the reply ended the run.
+var errOver = errors.New("loop: the run has ended")
+
 // runTools runs the calls of a reply, each on its own goroutine and at most p.parallel at a time, and feeds
 // their outcomes in call order. A further call begins only after an outcome has entered, because an outcome
 // may end the run. When the context ends it does not wait for the calls: their results are dropped, or
@@ -65,6 +68,8 @@ func (p *process) runTools(
 	ctx context.Context, runs []machine.ToolRun,
 ) (effects []machine.Effect, err error) {
 	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs))}
+	ctx, release := context.WithCancelCause(ctx)
+	defer release(errOver) // of calls that still run
 	defer b.end(-1)
 	for n, run := range b.runs {
 		b.await(n)

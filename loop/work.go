@@ -75,7 +75,7 @@ func (p *process) trace(resumed bool) {
 	}
 	values, end := p.begin(p.ctx, &w)
 	p.values, p.end = values, func(o *machine.Outcome, err error) { end(runEnd(o, err)) }
-	p.live(p.life)
+	p.ctx = valueContext{p.life, p.values}
 }
 
 // runEnd returns the end of a run that returns err.

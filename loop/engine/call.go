@@ -33,14 +33,19 @@ func (l *Limits) Streamed() bool { return l.First > 0 || l.Idle > 0 }
 // ErrExited is the error of a call that ended its goroutine, like the FailNow of a test.
 var ErrExited = errors.New("the call ended its goroutine (runtime.Goexit)")
 
-// Tell runs a function that handles one piece of a streamed reply. It runs one at a time, and none after the
-// call was left behind.
+// Tell runs a function that handles one piece of a streamed reply. Pieces are handled one at a time, and none
+// begins after the call was left behind.
 type Tell func(piece func())
+
+// Grace is how long a call that is left behind waits for a piece that is being handled. A function that takes
+// longer continues alone.
+const Grace = 100 * time.Millisecond
 
 // Call calls a function that may ignore its context. If ctx can end, or a limit is set, the call runs on its
 // own goroutine. When ctx ends or a limit is exceeded, Call returns the cause of ctx, or a
-// [fault.TransportError] of class [fault.Timeout]; what the call returns later is dropped. after is the
-// clock.
+// [fault.TransportError] of class [fault.Timeout]; what the call returns later is dropped. If the limit was
+// exceeded because a piece is still being handled, the class is [fault.Unknown], because the model is not to
+// blame. after is the clock.
 //
 // Call panics if the call does. If the call ran on its own goroutine, the value is an error that wraps a
 // [fault.PanicError], with the stack of the call in its text.
@@ -50,10 +55,9 @@ func Call[T any](
 	if ctx.Done() == nil && lim.Whole <= 0 && !lim.Streamed() {
 		return call(ctx, func(piece func()) { piece() })
 	}
-	w := &watch{after: after, idle: lim.Idle, stop: func() {}}
+	w := &watch{after: after, idle: lim.Idle, stop: func() {}, telling: make(chan struct{}, 1)}
 	ctx, w.end = context.WithCancelCause(ctx)
 	w.ctx = ctx
-	defer w.leave()
 	if lim.Whole > 0 {
 		defer after(lim.Whole, func() { w.expire("%s within %v", lim.Late, lim.Whole) })()
 	}
@@ -67,9 +71,10 @@ func Call[T any](
 		select {
 		case got = <-done: // both at once: it has returned
 		default:
-			return value, context.Cause(ctx)
+			return value, w.abandon()
 		}
 	}
+	w.leave()
 	if got.panicked != nil {
 		panic(got.panicked)
 	}
@@ -109,22 +114,24 @@ type watch struct {
 	idle  time.Duration
 	ctx   context.Context
 	end   context.CancelCauseFunc
-
-	// telling is held while a piece is handled, and guards left.
-	telling sync.Mutex
-	left    bool
+	// telling is full while a piece is handled.
+	telling chan struct{}
 
 	mu   sync.Mutex
 	stop func()
 	late error
+	// left reports that no further piece is handled.
+	left bool
 }
 
-// expire ends the call because it took too long.
+// expire ends the call because it took too long, unless something else ended it before.
 func (w *watch) expire(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.late = &fault.TransportError{Class: fault.Timeout, Cause: fmt.Errorf(format, args...)}
-	w.end(w.late)
+	late := &fault.TransportError{Class: fault.Timeout, Cause: fmt.Errorf(format, args...)}
+	if w.end(late); context.Cause(w.ctx) == error(late) {
+		w.late = late
+	}
 }
 
 // wait ends the call if no piece arrives within d; 0 means no limit.
@@ -132,35 +139,74 @@ func (w *watch) wait(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stop()
-	if w.stop = func() {}; d > 0 && w.late == nil {
+	if w.stop = func() {}; d > 0 && w.late == nil && !w.left {
 		w.stop = w.after(d, func() { w.expire("nothing of the model's reply arrived for %v", d) })
 	}
 }
 
-// tell handles a piece, unless the call was left behind.
+// tell handles a piece, unless the call was left behind. The time that this takes is not that of the model.
 func (w *watch) tell(piece func()) {
-	w.telling.Lock()
-	defer w.telling.Unlock()
-	if !w.left {
-		w.wait(w.idle)
+	select {
+	case w.telling <- struct{}{}:
+	default:
+		select {
+		case w.telling <- struct{}{}:
+		case <-w.ctx.Done():
+			return
+		}
+	}
+	defer func() { <-w.telling }()
+	if w.wait(0); w.goesOn() {
+		defer w.wait(w.idle)
 		piece()
 	}
 }
 
-// leave ends the watch: no further piece is handled.
-func (w *watch) leave() {
+func (w *watch) goesOn() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.left
+}
+
+// leave ends the watch: no further piece is handled. It reports whether one still is after [Grace].
+func (w *watch) leave() (held bool) {
 	w.end(nil)
-	w.telling.Lock()
-	defer w.telling.Unlock()
+	w.mu.Lock()
 	w.left = true
+	w.mu.Unlock()
 	w.wait(0)
+	select {
+	case w.telling <- struct{}{}:
+		return false
+	default:
+	}
+	over := make(chan struct{})
+	defer w.after(Grace, func() { close(over) })()
+	select {
+	case w.telling <- struct{}{}:
+		return false
+	case <-over:
+		return true
+	}
+}
+
+// abandon leaves a call that has not returned, and returns why.
+func (w *watch) abandon() error {
+	why, held := context.Cause(w.ctx), w.leave()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if held && w.late != nil {
+		return &fault.TransportError{Class: fault.Unknown,
+			Cause: errors.New("the function that gets the streamed reply has not returned")}
+	}
+	return why
 }
 
 // cause returns the error of a call that returned err, or that it took too long if that ended it.
 func (w *watch) cause(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err != nil && w.late != nil && context.Cause(w.ctx) == w.late {
+	if err != nil && w.late != nil {
 		return w.late
 	}
 	return err
