@@ -49,7 +49,7 @@ func TestAToolAsksItsContext(t *testing.T) {
 		}
 		return "", &fault.TransportError{Final: true}
 	}
-	tools, err := tool.NewSet(tool.New("convert", "Convert.", convert, tool.Idempotent(), tool.WithTransport(policy.Layer{Timeout: new(time.Second)})))
+	tools, err := tool.NewSet(tool.New("convert", "Convert.", convert, tool.Idempotent(), tool.WithTransport(policy.Layer{ToolTimeout: new(time.Second)})))
 	require.NoError(t, err)
 	model := looptest.NewModel(looptest.Call(call("convert", `{"pages":10}`)), looptest.Call(call("convert", `{"pages":3}`)), looptest.Say("Sorry."))
 	_, err = loop.Run(t.Context(), model, s, "Convert.", loop.Config{Tools: tools}, loop.WithClock(clock))

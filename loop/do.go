@@ -103,7 +103,7 @@ type Attempt struct {
 	// left ([ErrSuspended]). It may have had its effect.
 	InDoubt bool
 
-	// Timeout is the transport policy's limit for the try; 0 means none. [Do] holds the try to it; in a loop
+	// Timeout is the transport policy's ModelTimeout; 0 means none. [Do] holds the try to it; in a loop
 	// over [Tries] the caller has to.
 	Timeout time.Duration
 
@@ -217,7 +217,7 @@ func Do[T any](
 	}
 	l := &unrecorded{o: o, a: a, at: Attempt{
 		Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, Settings: a.Policy.SettingsOf(1),
-		Timeout: max(a.Transport.Timeout, 0), of: a, by: o, seed: a.Seed,
+		Timeout: max(a.Transport.ModelTimeout, 0), of: a, by: o, seed: a.Seed,
 	}}
 	for {
 		value, err := within(ctx, o, l.at, try)

@@ -87,7 +87,7 @@ func TestATryThatIgnoresItsContextIsLeftBehindWhenItsTimeIsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		released := make(chan struct{})
 		a := loop.ToolCall("pay")
-		a.Transport.Timeout = 30 * time.Second
+		a.Transport.ModelTimeout = 30 * time.Second
 		value, err := loop.Do(t.Context(), nil, a, func(_ context.Context, at loop.Attempt) (int, error) {
 			if at.Transport == 1 {
 				<-released

@@ -21,8 +21,8 @@ import (
 // within30s is a policy with a timeout of half a minute for models and the tool pay.
 func within30s() *policy.Set {
 	set := policy.DefaultSet()
-	half := policy.Layer{Timeout: new(30 * time.Second), MaxAttempts: new(2)}
-	set.Transport, set.ToolTransport = half, map[string]policy.Layer{"pay": half}
+	set.Transport = policy.Layer{ModelTimeout: new(30 * time.Second), MaxAttempts: new(2)}
+	set.ToolTransport = map[string]policy.Layer{"pay": {ToolTimeout: new(30 * time.Second), MaxAttempts: new(2)}}
 	return &set
 }
 
@@ -85,7 +85,7 @@ func TestATryThatTakesTooLongIsMadeAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			clock := looptest.NewClock()
 			a := loop.ToolCall("pay")
-			a.Transport.Timeout, a.Transport.MaxAttempts = 30*time.Second, 2
+			a.Transport.ModelTimeout, a.Transport.MaxAttempts = 30*time.Second, 2
 			tries := 0
 			_, err := loop.Do(t.Context(), s, a, func(ctx context.Context, at loop.Attempt) (int, error) {
 				tries++

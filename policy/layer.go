@@ -25,9 +25,8 @@ type Layer struct {
 	RetryAfterJitter *backoff.Decimal
 	MaxRetryAfter    *time.Duration
 	MaxTotalDelay    *time.Duration
-	Timeout          *time.Duration
 
-	FirstTokenTimeout, IdleTimeout *time.Duration
+	ModelTimeout, ToolTimeout, FirstTokenTimeout, IdleTimeout *time.Duration
 
 	NoProgress     *int
 	OptOut         *bool

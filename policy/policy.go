@@ -89,14 +89,14 @@ type RetryPolicy struct {
 	// MaxTotalDelay (max_total_delay) is the longest sum of all waits of an action. 0 allows only immediate
 	// retries; [Unlimited] means no limit.
 	MaxTotalDelay time.Duration
-	// Timeout (timeout) bounds one attempt of the transport plane by the driver's clock: one model call, one
-	// run of a tool, one try of an action. An attempt that takes longer fails with [fault.Timeout]. More than
-	// 0, or [Unlimited], the default. Layers of the correction plane must not set it.
-	Timeout time.Duration
+	// ModelTimeout (model_timeout) bounds one model call, and one try of Do or Attempts. ToolTimeout
+	// (tool_timeout) bounds one run of a tool. Both are measured by the driver's clock. What takes longer
+	// fails with [fault.Timeout]. More than 0, or [Unlimited], the default. Layers of the correction plane
+	// must set neither, and a tool's transport layer must not set ModelTimeout.
+	ModelTimeout, ToolTimeout time.Duration
 	// FirstTokenTimeout (first_token_timeout) bounds the time until the first piece of a model's reply,
 	// IdleTimeout (idle_timeout) the time between two pieces. A slower reply fails with [fault.Timeout]. If
-	// either is set, the model is asked for a stream. Limits and layers are those of Timeout, but tools have
-	// neither.
+	// either is set, the model is asked for a stream. Limits and layers are those of ModelTimeout.
 	FirstTokenTimeout, IdleTimeout time.Duration
 	// NoProgress (no_progress) stops an action after the same failure was repeated this many times in a row;
 	// 0 turns the check off.
@@ -145,7 +145,8 @@ func Correction() RetryPolicy {
 		RetryAfterJitter: backoff.One / 2,
 		MaxRetryAfter:    5 * time.Minute,
 		MaxTotalDelay:    Unlimited,
-		Timeout:          Unlimited,
+		ModelTimeout:     Unlimited,
+		ToolTimeout:      Unlimited,
 
 		FirstTokenTimeout: Unlimited,
 		IdleTimeout:       Unlimited,

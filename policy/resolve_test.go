@@ -76,7 +76,8 @@ retry_after          floor                                                      
 retry_after_jitter   0.5                                                          default
 max_retry_after      5m0s                                                         default
 max_total_delay      unlimited                                                    default
-timeout              unlimited                                                    default
+model_timeout        unlimited                                                    default
+tool_timeout         unlimited                                                    default
 first_token_timeout  unlimited                                                    default
 idle_timeout         unlimited                                                    default
 no_progress          2                                                            tool book_room

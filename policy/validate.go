@@ -69,7 +69,7 @@ func (s Set) Validate() error {
 	for _, tool := range slices.Sorted(maps.Keys(s.ToolTransport)) {
 		own, at := layerOf(s.ToolTransport, tool), f.At(LayerToolTransport).At(tool)
 		own.checkTransport(at)
-		own.checkNoStream(at, "tools")
+		own.checkNoModel(at, "tools")
 		own.checkNoWords(at, "tools")
 	}
 	s.checkTogether(f)
@@ -78,10 +78,10 @@ func (s Set) Validate() error {
 
 // checkCorrection refuses fields that have no meaning for corrections.
 func (l *Layer) checkCorrection(f fields.Faults, instead string) {
-	if l.Timeout != nil && *l.Timeout != Unlimited {
-		f.At("timeout").Add("has no meaning for corrections; %s", instead)
+	if d := l.ToolTimeout; d != nil && *d != Unlimited {
+		f.At("tool_timeout").Add("has no meaning for corrections; %s", instead)
 	}
-	l.checkNoStream(f, "corrections")
+	l.checkNoModel(f, "corrections")
 	l.checkNoWords(f, "corrections")
 }
 
@@ -92,14 +92,19 @@ func (l *Layer) checkNoWords(f fields.Faults, where string) {
 	}
 }
 
-// checkNoStream refuses the stream timeouts where nothing is streamed.
-func (l *Layer) checkNoStream(f fields.Faults, where string) {
-	const instead = "has no meaning for %s; write it under transport"
-	if d := l.FirstTokenTimeout; d != nil && *d != Unlimited {
-		f.At("first_token_timeout").Add(instead, where)
-	}
-	if d := l.IdleTimeout; d != nil && *d != Unlimited {
-		f.At("idle_timeout").Add(instead, where)
+// checkNoModel refuses the limits of a model call where no model is called.
+func (l *Layer) checkNoModel(f fields.Faults, where string) {
+	for _, limit := range []struct {
+		key   string
+		value *time.Duration
+	}{
+		{"model_timeout", l.ModelTimeout},
+		{"first_token_timeout", l.FirstTokenTimeout},
+		{"idle_timeout", l.IdleTimeout},
+	} {
+		if limit.value != nil && *limit.value != Unlimited {
+			f.At(limit.key).Add("has no meaning for %s; write it under transport", where)
+		}
 	}
 }
 

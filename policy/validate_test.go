@@ -166,7 +166,8 @@ func TestJSONOfAPolicy(t *testing.T) {
   "retry_after_jitter": 0.5,
   "max_retry_after": "5m0s",
   "max_total_delay": "unlimited",
-  "timeout": "unlimited",
+  "model_timeout": "unlimited",
+  "tool_timeout": "unlimited",
   "first_token_timeout": "unlimited",
   "idle_timeout": "unlimited",
   "no_progress": "off",
@@ -329,16 +330,18 @@ func TestFaultsOfSettings(t *testing.T) {
 // A timeout is above 0, and belongs to the transport plane.
 func TestATimeoutIsOfTheTransportPlane(t *testing.T) {
 	s := policy.DefaultSet()
-	s.Transport.Timeout = new(time.Duration(0))
-	s.Tools = map[string]policy.Layer{"pay": {Timeout: new(time.Second)}}
-	s.Call.Timeout = new(time.Second)
+	s.Transport.ModelTimeout = new(time.Duration(0))
+	s.Transport.ToolTimeout = new(time.Duration(-2))
+	s.Tools = map[string]policy.Layer{"pay": {ToolTimeout: new(time.Second)}}
+	s.Call.ModelTimeout = new(time.Second)
 	s.Answer.IdleTimeout = new(time.Second)
 	s.ToolTransport = map[string]policy.Layer{"pay": {FirstTokenTimeout: new(time.Second)}}
 	assert.Equal(t, []string{
-		`transport.timeout: 0s leaves no time; write more than 0s, or "unlimited"`,
+		`transport.model_timeout: 0s leaves no time; write more than 0s, or "unlimited"`,
+		`transport.tool_timeout: -2ns leaves no time; write more than 0s, or "unlimited"`,
 		"answer.idle_timeout: has no meaning for corrections; write it under transport",
-		"call.timeout: has no meaning for corrections; write it under transport, or under tool_transport.NAME",
-		"tools.pay.timeout: has no meaning for corrections; write it under tool_transport.pay",
+		"call.model_timeout: has no meaning for corrections; write it under transport",
+		"tools.pay.tool_timeout: has no meaning for corrections; write it under tool_transport.pay",
 		"tool_transport.pay.first_token_timeout: has no meaning for tools; write it under transport",
 	}, strings.Split(s.Validate().Error(), "\n"))
 	s = policy.DefaultSet()
@@ -350,6 +353,6 @@ func TestATimeoutIsOfTheTransportPlane(t *testing.T) {
 	}, strings.Split(s.Validate().Error(), "\n"))
 	s = policy.DefaultSet()
 	s.Global = policy.Correction().Layer()
-	s.ToolTransport = map[string]policy.Layer{"pay": {Timeout: new(time.Second)}}
+	s.ToolTransport = map[string]policy.Layer{"pay": {ToolTimeout: new(time.Second)}}
 	assert.NoError(t, s.Validate())
 }

@@ -354,7 +354,7 @@ func TestAPolicysTimeoutHoldsOnWorkers(t *testing.T) {
 	tools, err := tool.NewSet(slow)
 	require.NoError(t, err)
 	set := policy.DefaultSet()
-	set.ToolTransport = map[string]policy.Layer{"slow": {Timeout: new(time.Millisecond), MaxAttempts: new(2)}}
+	set.ToolTransport = map[string]policy.Layer{"slow": {ToolTimeout: new(time.Millisecond), MaxAttempts: new(2)}}
 	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "slow", Arguments: "{}"}), looptest.Say("Sorry."))
 	b := newBench(t, Worker{Agent: "slow", Model: model, Tools: tools}, loop.Config{Policy: &set})
 	r, err := b.run()

@@ -343,7 +343,7 @@ func TestAModelThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 	released, asked := make(chan struct{}), looptest.NewModel(looptest.Say("Here."))
 	defer close(released)
 	set := policy.DefaultSet()
-	set.Transport.Timeout = new(20 * time.Millisecond)
+	set.Transport.ModelTimeout = new(20 * time.Millisecond)
 	b := newBench(t, Worker{Model: loop.ModelFunc(func(ctx context.Context, r loop.Request) (message.Reply, error) {
 		if len(asked.Requests()) == 0 {
 			_, _ = asked.Reply(ctx, loop.Request{})

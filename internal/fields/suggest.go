@@ -8,6 +8,7 @@ var foreign = map[string]string{
 	"retries":     "write max_attempts, which counts the first attempt too: 3 retries are 4 attempts",
 	"attempts":    "write max_attempts",
 	"retry_on":    "write retryable_errors",
+	"timeout":     "write model_timeout for model calls, or tool_timeout for runs of tools",
 	"max_delay":   "write cap within backoff",
 	"multiplier":  "write factor",
 	"default":     "write global",

@@ -50,7 +50,7 @@ func (s *step) modelCall() *ModelCall {
 	settings := s.settings(call.At)
 	call.Model, call.Temperature = cmp.Or(s.Model, settings.Model), settings.Temperature
 	p := s.transportPolicy()
-	call.Timeout, call.FirstToken, call.Idle = max(p.Timeout, 0), max(p.FirstTokenTimeout, 0),
+	call.Timeout, call.FirstToken, call.Idle = max(p.ModelTimeout, 0), max(p.FirstTokenTimeout, 0),
 		max(p.IdleTimeout, 0)
 	if !s.Chosen {
 		call.ToolChoice = s.Config.ToolChoice
@@ -90,7 +90,7 @@ func (s *step) try() error {
 	s.do(TryAction).Try = &TryRun{
 		Position: Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: p.MaxAttempts},
 		Settings: p.SettingsOf(a.Attempt + 1), Transport: s.Transport,
-		Timeout: max(s.transportPolicy().Timeout, 0),
+		Timeout: max(s.transportPolicy().ModelTimeout, 0),
 	}
 	return nil
 }

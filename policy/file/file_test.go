@@ -125,8 +125,8 @@ func TestReadRemembersWhereFieldsWereWritten(t *testing.T) {
 	require.NoError(t, err)
 	_, explanation := policy.Resolve(set, "book")
 	assert.Equal(t, "policy.yaml:2:3", explanation[0].Source)
-	assert.Equal(t, "policy.yaml:6:5", explanation[12].Source)
-	assert.Equal(t, "policy.yaml:5:5", explanation[13].Source)
+	assert.Equal(t, "policy.yaml:6:5", explanation[13].Source)
+	assert.Equal(t, "policy.yaml:5:5", explanation[14].Source)
 	assert.Empty(t, explanation[1].Source)
 
 	_, explanation = policy.ResolveTransport(set)
@@ -137,7 +137,7 @@ func TestReadRemembersWhereFieldsWereWritten(t *testing.T) {
 	require.NoError(t, err)
 	_, explanation = policy.Resolve(set, "")
 	assert.Equal(t, "policy.json:2:3", explanation[0].Source)
-	assert.Equal(t, "policy.json:2:21", explanation[13].Source)
+	assert.Equal(t, "policy.json:2:21", explanation[14].Source)
 }
 
 func TestPresetsInFiles(t *testing.T) {
