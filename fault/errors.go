@@ -90,7 +90,8 @@ func joinIssues(issues []Issue) string {
 
 // ClassError gives an error a class, built-in or the user's own. A tool, a model or a try returns it. It is
 // of the correction plane: if the policy lists the class, the failure is an attempt, and the model is told
-// the issues. If it does not, a tool's error ends only the call. Safe for concurrent reading.
+// the issues. If it does not, a tool's error ends only the call. A tool's error with a built-in class of the
+// correction plane is one like any other, because the tool has run. Safe for concurrent reading.
 type ClassError struct {
 	// Class is the class that policies list; required.
 	Class Class

@@ -126,20 +126,24 @@ func networked(err error) bool {
 // it.
 func has(err error, match func(error) bool) bool {
 	left := maxChain
-	return walk(err, match, &left)
+	return walk(err, match, nil, &left)
 }
 
 // maxChain is the most errors of a chain that are looked at.
 const maxChain = 256
 
-func walk(err error, match func(error) bool, left *int) bool {
+// walk does not look into an error for which stop is true; nil looks into all.
+func walk(err error, match, stop func(error) bool, left *int) bool {
 	for ; err != nil && *left > 0; *left-- {
 		if match(err) {
 			return true
 		}
+		if stop != nil && stop(err) {
+			return false
+		}
 		if many, ok := err.(interface{ Unwrap() []error }); ok {
 			for _, e := range many.Unwrap() {
-				if walk(e, match, left) {
+				if walk(e, match, stop, left) {
 					return true
 				}
 			}

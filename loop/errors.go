@@ -131,6 +131,9 @@ func (e *RetryExhaustedError) Unwrap() []error {
 	return all
 }
 
+// Sealed marks the error as one of work within a tool or a try that returns it: see [fault.Sealed].
+func (*RetryExhaustedError) Sealed(string) bool { return true }
+
 // typed returns the failure as a typed error; nil if the cause already is one, or if its class has none.
 func (e *RetryExhaustedError) typed() error {
 	switch e.Failure.Class {

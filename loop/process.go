@@ -19,6 +19,7 @@ import (
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 // process makes one run, or the tries of one action. It is the only code with a clock and goroutines. It
@@ -263,9 +264,25 @@ func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine
 	if p.cause == nil && p.runner.ends() {
 		p.cause = p.err
 	}
+	if used := usageOf(&ev); used != (message.Usage{}) {
+		_ = tool.AddUsage(p.life, used) // an error says that no tool makes the run, or no longer waits for it
+	}
 	if len(p.observers) > 0 {
 		p.tellStep(&ev, effects)
 	}
+}
+
+// usageOf returns what an event adds to the usage of the run.
+func usageOf(ev *machine.Event) message.Usage {
+	switch {
+	case ev.Reply != nil:
+		return ev.Reply.Message.Usage
+	case ev.Tool != nil:
+		return ev.Tool.Usage
+	case ev.Try != nil:
+		return ev.Try.Usage
+	}
+	return message.Usage{}
 }
 
 // carry carries out one effect and feeds its outcome.
@@ -400,7 +417,7 @@ func (p *process) makePrompt(m *machine.ModelCall) ([]machine.Effect, error) {
 	case p.ctx.Err() != nil:
 		return p.cancel()
 	case err != nil:
-		return nil, fmt.Errorf("making the prompt: %w", err)
+		return nil, &promptError{err}
 	}
 	add := message.Printable(made.add)
 	if err := message.Validate(add); err != nil {
@@ -410,6 +427,16 @@ func (p *process) makePrompt(m *machine.ModelCall) ([]machine.Effect, error) {
 		Kind: machine.Prompted, At: p.now(), System: canon.UTF8(made.system), Messages: add,
 	})
 }
+
+// promptError is the error of the user's function that makes prompts.
+type promptError struct{ error }
+
+func (e *promptError) Error() string { return "making the prompt: " + e.error.Error() }
+
+func (e *promptError) Unwrap() error { return e.error }
+
+// Sealed marks the error as one of the run: see [fault.Sealed].
+func (*promptError) Sealed(string) bool { return true }
 
 // woke feeds the end of a wait. It counts even if the clock was set back in the meantime.
 func (p *process) woke(w *machine.Wait) ([]machine.Effect, error) {

@@ -227,7 +227,7 @@ func (p *process) land(ctx context.Context, run machine.ToolRun, out tool.Outcom
 
 // outcomeOf returns the outcome that landed.
 func outcomeOf(l journal.Landed) tool.Outcome {
-	out := tool.Outcome{Progress: l.End.Progress}
+	out := tool.Outcome{Progress: l.End.Progress, Usage: l.End.Usage}
 	switch l.End.Verdict {
 	case machine.Broke:
 		out.Err = &RecordedError{*l.End.Failure}

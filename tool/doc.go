@@ -13,6 +13,8 @@
 //   - [TryLater]: the tool did nothing, and the same call is made again. The model does not hear of it.
 //   - Any other error: the model is told, in our words, that the call failed and that its effect may or may
 //     not have happened. The call counts against the budgets of the tool and of the run, and the run goes on.
+//     The error of a run, an action or another tool within the tool is one, whatever it wraps: see
+//     [fault.Sealed].
 //
 // A tool declares whether its calls may be repeated: [ReadOnly], [Idempotent] or nothing. A call of a tool
 // with such a declaration is run again under the transport policy (tool_transport for a single tool) if its

@@ -120,12 +120,21 @@ func Progress(ctx context.Context, progress any) error {
 	return recorderOf(ctx).progress(payload)
 }
 
-// recorder collects what one call emits, attaches and reports. It is nil outside of a call.
+// AddUsage adds what a model consumed within the call to the usage of its run, whatever comes of the call. A
+// run or an action of package loop does it for itself. It may be called concurrently while the tool runs.
+// Errors: [ErrNoCall], [ErrReturned].
+func AddUsage(ctx context.Context, u message.Usage) error {
+	r := recorderOf(ctx)
+	return r.whileOpen(func() { r.usage = r.usage.Add(u) })
+}
+
+// recorder collects what one call emits, attaches, consumes and reports. It is nil outside of a call.
 type recorder struct {
 	mu     sync.Mutex
 	over   bool
 	events []Event
 	parts  []message.Part
+	usage  message.Usage
 	last   []byte
 	report func([]byte)
 }

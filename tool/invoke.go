@@ -30,10 +30,32 @@ type Outcome struct {
 	Failed string
 	// InDoubt and Whole are those of the [FailedError], where the tool said [Fail].
 	InDoubt, Whole bool
-	// Err is any other error of the tool, as it returned it: a [*LaterError] where it said [TryLater], a
-	// [*PanicError] where it panicked, [ErrUnknown] where nobody knows how the call ended. Its text is for
-	// operators and not for prompts.
+	// Err is any other error of the tool: a [*LaterError] where it said [TryLater], a [*PanicError] where it
+	// panicked, [ErrUnknown] where nobody knows how the call ended. Its text is for operators and not for
+	// prompts.
 	Err error
+	// Usage is what models consumed within the call: see [AddUsage].
+	Usage message.Usage
+}
+
+// Ended is the outcome of a call of the named tool whose function returned err, which is not nil. It is for
+// engines that run tools without [Tool.Invoke]. What the tool says counts ([AskAgain], [Fail], [TryLater],
+// [ErrUnknown]), even if it is wrapped. What a run, an action or another tool within it said does not: see
+// [fault.Sealed].
+func Ended(tool string, err error) (out Outcome) {
+	if again, ok := fault.Own[*AskAgainError](tool, err); ok {
+		out.Issues = said(again.Issues)
+	} else if failed, ok := fault.Own[*FailedError](tool, err); ok {
+		out.Failed, out.InDoubt, out.Whole = cmp.Or(failed.Text, wordless), failed.InDoubt, failed.Whole
+	} else {
+		ask(err)
+		_, inner := err.(*callError)
+		_, later := fault.Own[*LaterError](tool, err)
+		if out.Err = err; inner || later || fault.OwnIs(tool, err, ErrUnknown) {
+			out.Err = &callError{err, tool}
+		}
+	}
+	return out
 }
 
 // PanicError says that a tool panicked. Safe for concurrent reading.
@@ -55,6 +77,20 @@ func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
+
+// Sealed marks a panic as no word of a tool: see [fault.Sealed].
+func (*PanicError) Sealed(string) bool { return true }
+
+// callError is the error of a call that said [TryLater] or [ErrUnknown], so that it is no word of another tool
+// that made the call and returns the error.
+type callError struct {
+	error
+	tool string
+}
+
+func (e *callError) Unwrap() error { return e.error }
+
+func (e *callError) Sealed(tool string) bool { return tool != e.tool }
 
 // Invoke checks arguments, decodes them into a fresh value and runs the tool under ctx, which may carry an
 // [Invocation]. It returns when the tool does; a tool that is to be interrupted must heed ctx. It never
@@ -79,7 +115,8 @@ func (t *Tool) InvokeWithin(ctx context.Context, args []byte, d time.Duration, a
 		out = t.within(ctx, args, d, after)
 	}
 	rec.close()
-	if out.Progress = rec.last; out.Result != nil {
+	out.Progress, out.Usage = rec.last, rec.usage
+	if out.Result != nil {
 		out.Events = rec.events
 	}
 	if out.Result != nil || out.Failed != "" {
@@ -114,21 +151,6 @@ func (t *Tool) within(ctx context.Context, args []byte, d time.Duration, after A
 // ErrExited is the error of a tool that ended the goroutine it ran on, as the FailNow of a test does.
 var ErrExited = errors.New("the tool ended its goroutine (runtime.Goexit)")
 
-// fail makes the outcome that of a tool's error.
-func (o *Outcome) fail(err error) {
-	if again, ok := errors.AsType[*fault.ToolValidationError](err); ok {
-		if len(again.Issues) == 0 {
-			again, _ = errors.AsType[*fault.ToolValidationError](AskAgain())
-		}
-		o.Issues = fault.SortIssues(again.Issues)
-	} else if failed, ok := errors.AsType[*FailedError](err); ok {
-		o.Failed, o.InDoubt, o.Whole = cmp.Or(failed.Text, wordless), failed.InDoubt, failed.Whole
-	} else {
-		ask(err)
-		o.Err = err
-	}
-}
-
 // safely is Invoke without events and progress. A panic becomes the tool's error.
 func (t *Tool) safely(ctx context.Context, args []byte) (out Outcome) {
 	defer func() {
@@ -138,7 +160,7 @@ func (t *Tool) safely(ctx context.Context, args []byte) (out Outcome) {
 	}()
 	var err error
 	if out.Result, out.Issues, err = t.runner.run(ctx, args); err != nil {
-		out.fail(err)
+		return Ended(t.name, err)
 	}
 	return out
 }

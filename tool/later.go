@@ -43,19 +43,26 @@ func (e *LaterError) Unwrap() error { return e.Cause }
 // again, and the model is told that its effect may have happened.
 var ErrUnknown = errors.New("the outcome of the call is not known")
 
-// Later is the error of [TryLater], if the call returned one. A panic never counts as one.
-func (o *Outcome) Later() (*LaterError, bool) {
-	if _, panicked := errors.AsType[*PanicError](o.Err); panicked || o.Err == nil {
-		return nil, false
+// own returns the error without the mark of its call, and the tool of the mark.
+func (o *Outcome) own() (tool string, err error) {
+	if call, ok := o.Err.(*callError); ok {
+		return call.tool, call.error
 	}
-	return errors.AsType[*LaterError](o.Err)
+	return "", o.Err
 }
 
-// Unknown reports whether nobody knows how the call ended: see [ErrUnknown].
-func (o *Outcome) Unknown() bool { return errors.Is(o.Err, ErrUnknown) }
+// Later is the error of [TryLater], if the call returned one.
+func (o *Outcome) Later() (*LaterError, bool) { return fault.Own[*LaterError](o.own()) }
 
-// Failure is the error of a call as the core sees it, by its types alone; zero if there is none. A panic is a
-// failure of the tool, whatever its value is.
+// Unknown reports whether nobody knows how the call ended: see [ErrUnknown].
+func (o *Outcome) Unknown() bool {
+	tool, err := o.own()
+	return fault.OwnIs(tool, err, ErrUnknown)
+}
+
+// Failure is the error of a call as the core sees it, by its types alone; zero if there is none. A panic, an
+// error of a run or an action within the tool, and one of a class for what models write ([fault.ToolValidation]
+// and its kind) are failures of the tool.
 func (o *Outcome) Failure() fault.Failure {
 	if later, ok := o.Later(); ok {
 		message := fault.TypedFailure(later).Message
@@ -64,9 +71,10 @@ func (o *Outcome) Failure() fault.Failure {
 			RetryAfter: max(later.After, 0),
 		}
 	}
-	f := fault.TypedFailure(o.Err)
-	if _, panicked := errors.AsType[*PanicError](o.Err); panicked {
-		f = fault.Failure{Plane: fault.Transport, Class: fault.ToolExecution, Message: f.Message, Final: true}
+	_, err := o.own()
+	f := fault.TypedFailure(err)
+	if f.Class.InCorrection() {
+		f = fault.Failure{Plane: fault.Transport, Class: fault.ToolExecution, Message: f.Message}
 	}
 	return f
 }

@@ -36,6 +36,7 @@ const good = `{"city":"Lisbon","nights":2}`
 
 func TestInvoke(t *testing.T) {
 	wrong := errors.New("the hotel is closed")
+	bare := &fault.ToolValidationError{Tool: "book.room", Issues: []fault.Issue{{Rule: "type"}}}
 	issue := fault.Issue{Pointer: "/city", Rule: "served", Expected: "a city we serve", Got: fault.String}
 	seen := issue
 	seen.Source = fault.FromTool
@@ -51,14 +52,15 @@ func TestInvoke(t *testing.T) {
 		"wrapped":   {args: good, err: fmt.Errorf("booking: %w", tool.AskAgain(issue)), want: tool.Outcome{Issues: []fault.Issue{seen}}},
 		"ask_again_without_a_word": {args: good, err: tool.AskAgain(),
 			want: tool.Outcome{Issues: []fault.Issue{{Rule: "refused", Expected: "other arguments", Source: fault.FromTool}}}},
-		"empty_error_of_ours": {args: good, err: &fault.ToolValidationError{},
+		"ask_again_of_ours": {args: good, err: &tool.AskAgainError{},
 			want: tool.Outcome{Issues: []fault.Issue{{Rule: "refused", Expected: "other arguments", Source: fault.FromTool}}}},
-		"failed":                  {args: good, err: tool.Fail("no rooms"), want: tool.Outcome{Failed: "no rooms"}},
-		"failed_without_a_word":   {args: good, err: tool.Fail(""), want: tool.Outcome{Failed: "the tool failed"}},
-		"empty_failure_of_ours":   {args: good, err: &tool.FailedError{}, want: tool.Outcome{Failed: "the tool failed"}},
-		"an_error_of_its_own":     {args: good, err: wrong, want: tool.Outcome{Err: wrong}},
-		"arguments_are_not_json":  {args: `{`, want: tool.Outcome{Issues: []fault.Issue{{Rule: fault.RuleSyntax, Expected: "JSON that is complete", Source: fault.FromJSON}}}},
-		"context_errors_are_kept": {args: good, err: context.Canceled, want: tool.Outcome{Err: context.Canceled}},
+		"bad_arguments_are_no_word": {args: good, err: bare, want: tool.Outcome{Err: bare}},
+		"failed":                    {args: good, err: tool.Fail("no rooms"), want: tool.Outcome{Failed: "no rooms"}},
+		"failed_without_a_word":     {args: good, err: tool.Fail(""), want: tool.Outcome{Failed: "the tool failed"}},
+		"empty_failure_of_ours":     {args: good, err: &tool.FailedError{}, want: tool.Outcome{Failed: "the tool failed"}},
+		"an_error_of_its_own":       {args: good, err: wrong, want: tool.Outcome{Err: wrong}},
+		"arguments_are_not_json":    {args: `{`, want: tool.Outcome{Issues: []fault.Issue{{Rule: fault.RuleSyntax, Expected: "JSON that is complete", Source: fault.FromJSON}}}},
+		"context_errors_are_kept":   {args: good, err: context.Canceled, want: tool.Outcome{Err: context.Canceled}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -3,24 +3,48 @@ package tool
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/retake-go/retake/fault"
 )
 
 // AskAgain is what a tool returns if its arguments are well formed but cannot be used. The model is shown the
 // issues and asked again, which costs an attempt. Without issues, the model is asked for other arguments. The
-// error is a [*fault.ToolValidationError].
+// source of every issue becomes [fault.FromTool], because the tool has run. The error is an [*AskAgainError].
 func AskAgain(issues ...fault.Issue) error {
-	if len(issues) == 0 {
-		issues = []fault.Issue{{Rule: "refused", Expected: "other arguments", Source: fault.FromTool}}
+	return &AskAgainError{Issues: said(issues)}
+}
+
+// AskAgainError asks the model for other arguments; see [AskAgain]. Safe for concurrent reading.
+type AskAgainError struct {
+	// Issues say why. None asks for other arguments.
+	Issues []fault.Issue
+}
+
+// Error lists the issues on one line.
+func (e *AskAgainError) Error() string {
+	lines := []string{}
+	for _, i := range said(e.Issues) {
+		lines = append(lines, i.String())
 	}
+	return "ask again: " + strings.Join(lines, "; ")
+}
+
+// Failure is the error as the core sees it.
+func (e *AskAgainError) Failure() fault.Failure {
+	return fault.Failure{Plane: fault.Correction, Class: fault.ToolValidation, Issues: said(e.Issues)}
+}
+
+// said returns issues of a tool in canonical order, with their source. There is at least one.
+func said(issues []fault.Issue) []fault.Issue {
 	own := slices.Clone(issues)
-	for n := range own {
-		if own[n].Source == "" {
-			own[n].Source = fault.FromTool
-		}
+	if len(own) == 0 {
+		own = []fault.Issue{{Rule: "refused", Expected: "other arguments"}}
 	}
-	return &fault.ToolValidationError{Issues: fault.SortIssues(own)}
+	for n := range own {
+		own[n].Source = fault.FromTool
+	}
+	return fault.SortIssues(own)
 }
 
 // Fail is what a tool returns if it has failed for good. The model is told that the tool failed, and the text

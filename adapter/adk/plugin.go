@@ -183,7 +183,7 @@ func (a *Adapter) onToolError(
 		c.Leave(ctx)
 		return nil, nil
 	}
-	out, result := broke(err), map[string]any(nil)
+	out, result := tool.Ended(t.Name(), err), map[string]any(nil)
 	for {
 		answer, _ := c.End(ctx, out)
 		switch again, ok := t.(runnable); {
@@ -192,7 +192,7 @@ func (a *Adapter) onToolError(
 		case !answer.Again || !ok:
 			return response(answer.Text), nil
 		default:
-			out, result = try(ctx, again, args)
+			out, result = try(ctx, t.Name(), again, args)
 		}
 	}
 }
@@ -202,10 +202,10 @@ type runnable interface {
 	Run(ctx agent.Context, args any) (map[string]any, error)
 }
 
-func try(ctx agent.Context, t runnable, args map[string]any) (tool.Outcome, map[string]any) {
+func try(ctx agent.Context, name string, t runnable, args map[string]any) (tool.Outcome, map[string]any) {
 	result, err := t.Run(ctx, args)
 	if err != nil {
-		return broke(err), nil
+		return tool.Ended(name, err), nil
 	}
 	return done(result), result
 }
@@ -240,15 +240,4 @@ func done(result map[string]any) tool.Outcome {
 		return tool.Outcome{Err: err}
 	}
 	return tool.Outcome{Result: doc}
-}
-
-// broke converts the error of a tool to an outcome.
-func broke(err error) tool.Outcome {
-	if again, ok := errors.AsType[*fault.ToolValidationError](err); ok {
-		return tool.Outcome{Issues: fault.SortIssues(again.Issues)}
-	}
-	if failed, ok := errors.AsType[*tool.FailedError](err); ok {
-		return tool.Outcome{Failed: failed.Text}
-	}
-	return tool.Outcome{Err: err}
 }

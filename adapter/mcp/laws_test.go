@@ -69,11 +69,11 @@ func TestIssuesComeBackAsTheyWere(t *testing.T) {
 		issues := fault.SortIssues(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) fault.Issue {
 			return fault.Issue{
 				Pointer: "/" + word.Draw(t, "pointer"), Rule: "r" + word.Draw(t, "rule"), Expected: word.Draw(t, "expected"),
-				Got: fault.Integer, Source: fault.FromRules,
+				Got: fault.Integer, Source: fault.FromTool,
 			}
 		}), 1, 5).Draw(t, "issues"))
 		_, err := anyRemote(func(*Config) {}).read(over(t, s.result(t.Context(), tool.Outcome{Issues: issues})))
-		var again *fault.ToolValidationError
+		var again *tool.AskAgainError
 		require.ErrorAs(t, err, &again)
 		assert.Equal(t, issues, again.Issues)
 	})

@@ -195,7 +195,7 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 	}
 	if out.Tries > 1 && !(run.Repeatable && t.Repeatable()) {
 		o := tool.Outcome{Err: tool.ErrUnknown}
-		out.End, out.Failure = engine.EndOf(run, o), remote(o.Err)
+		out.ends(run, o)
 		return over(out), nil
 	}
 	p := &progress{}
@@ -227,7 +227,7 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 	if err := ctx.Err(); err != nil && o.Err != nil {
 		return wire[toolResult]{}, err
 	}
-	out.End, out.Failure = engine.EndOf(run, o), remote(o.Err)
+	out.ends(run, o)
 	for _, e := range o.Events {
 		out.Events = append(out.Events, session.Event{Name: e.Name, Payload: e.Payload})
 	}
@@ -235,6 +235,14 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 		out.End, out.Events, out.Failure, out.Trouble = nil, nil, nil, troubled(err)
 	}
 	return over(out), nil
+}
+
+// ends sets the outcome of a call. Its error is classified as in process.
+func (r *toolResult) ends(run machine.ToolRun, o tool.Outcome) {
+	r.End, r.Failure = engine.EndOf(run, o), remote(o.Err)
+	if r.Failure != nil {
+		r.Failure.Seen = *r.End.Failure
+	}
 }
 
 // makeTry is the activity of one attempt of a single action.

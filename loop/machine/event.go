@@ -161,6 +161,8 @@ type ToolEnd struct {
 	Reduced *Reduced `json:"reduced,omitempty"`
 	// Progress is the last progress that the call reported, if any.
 	Progress json.RawMessage `json:"progress,omitempty"`
+	// Usage is what models consumed within the call.
+	Usage message.Usage `json:"usage,omitzero"`
 }
 
 // Try is the outcome of one try of a single action. A zero Failure means success.

@@ -36,7 +36,7 @@ func (s *step) replied() error {
 	return s.answered(r)
 }
 
-// use counts the usage of a reply or a try.
+// use counts the usage of a reply, a try or a tool call.
 func (s *step) use(u message.Usage) {
 	if u != (message.Usage{}) {
 		s.Usage, s.Owed = s.Usage.Add(u), s.Owed.Add(u)

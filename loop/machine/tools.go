@@ -204,6 +204,7 @@ func (s *step) toolEnded() error {
 	if end.Index != s.Batch.Cursor {
 		return s.eventError(fmt.Sprintf("outcomes come in call order: that of call %d is next", s.Batch.Cursor))
 	}
+	s.use(end.Usage)
 	c := s.Batch.Calls[end.Index]
 	if err := s.outcome(&c, end); err != nil {
 		return err
