@@ -1,8 +1,10 @@
 package anthropic
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
@@ -35,7 +37,7 @@ func (x *exchange) readInstead() (*received, error) {
 // readStream reads to the end of the message. A stream that ends before is an error, and nothing of it is
 // returned.
 func (x *exchange) readStream(stream *eventStream) (*received, error) {
-	a := assembly{tell: x.stream, calls: map[int64]int{}}
+	a := assembly{tell: x.stream}
 	for began := false; stream.Next(); {
 		ev := stream.Current()
 		if ev.Type == "message_start" {
@@ -44,10 +46,9 @@ func (x *exchange) readStream(stream *eventStream) (*received, error) {
 			}
 			began = true
 		}
-		if err := a.message.Accumulate(ev); err != nil {
+		if err := a.take(ev); err != nil {
 			return nil, &wire.UnreadableError{Got: fmt.Sprintf("a stream out of order: %v", err)}
 		}
-		a.take(ev)
 		if ev.Type == "message_stop" {
 			return a.received()
 		}
@@ -58,60 +59,100 @@ func (x *exchange) readStream(stream *eventStream) (*received, error) {
 	return nil, wire.ErrEnded
 }
 
-// assembly collects a streamed reply. The SDK joins the message except for the arguments of calls: it
-// replaces invalid JSON by an empty object, and retake needs what the model wrote.
+// assembly collects a streamed reply. The SDK joins the message except for the pieces of its blocks: it
+// copies all that came before for each piece, and replaces invalid JSON of a call by an empty object.
 type assembly struct {
 	message sdk.Message
 	tell    func(loop.Delta)
-	// calls maps the index of a block to the index of its call; inputs are the arguments by call.
-	calls  map[int64]int
-	inputs []string
+	blocks  []*growing
+	calls   int
 }
 
-func (a *assembly) take(ev sdk.MessageStreamEventUnion) {
-	switch ev.Type {
-	case "content_block_start":
-		a.start(ev)
-	case "content_block_delta":
-		a.continued(ev)
-	case "content_block_stop":
-		a.stopped(ev)
+// growing collects the pieces of one block of content.
+type growing struct {
+	text, thinking, signature, input strings.Builder
+	// call is the index of the call; -1 if the block is none.
+	call int
+}
+
+func (a *assembly) take(ev sdk.MessageStreamEventUnion) error {
+	if ev.Type == "content_block_delta" && ev.Index >= 0 && ev.Index < int64(len(a.blocks)) &&
+		ev.Delta.Type != "citations_delta" {
+		a.continued(a.blocks[ev.Index], ev.Delta)
+		return nil
 	}
+	if ev.Type == "message_stop" {
+		for n := range a.blocks { // some servers leave out that a block has ended
+			a.join(n)
+		}
+	}
+	known := ev.Type == "content_block_stop" && ev.Index >= 0 && ev.Index < int64(len(a.blocks))
+	if known {
+		a.join(int(ev.Index))
+	}
+	if err := a.message.Accumulate(ev); err != nil {
+		return err
+	}
+	switch {
+	case ev.Type == "content_block_start":
+		a.start(ev.ContentBlock)
+	case known:
+		a.stopped(int(ev.Index))
+	}
+	return nil
 }
 
-func (a *assembly) start(ev sdk.MessageStreamEventUnion) {
-	switch b := ev.ContentBlock; b.Type {
+func (a *assembly) start(began sdk.ContentBlockStartEventContentBlockUnion) {
+	b := &growing{call: -1}
+	a.blocks = append(a.blocks, b)
+	b.text.WriteString(began.Text)
+	b.thinking.WriteString(began.Thinking)
+	b.signature.WriteString(began.Signature)
+	switch began.Type {
 	case "thinking":
-		a.say(loop.Delta{Thinking: b.Thinking, Call: -1})
+		a.say(loop.Delta{Thinking: began.Thinking, Call: -1})
 	case "text":
-		a.say(loop.Delta{Text: b.Text, Call: -1})
+		a.say(loop.Delta{Text: began.Text, Call: -1})
 	case "tool_use":
-		a.calls[ev.Index] = len(a.inputs)
-		a.inputs = append(a.inputs, "")
-		a.say(loop.Delta{Call: a.calls[ev.Index], Name: b.Name})
+		b.call = a.calls
+		a.calls++
+		a.say(loop.Delta{Call: b.call, Name: began.Name})
 	}
 }
 
-func (a *assembly) continued(ev sdk.MessageStreamEventUnion) {
-	switch d := ev.Delta; d.Type {
+func (a *assembly) continued(b *growing, d sdk.MessageStreamEventUnionDelta) {
+	switch d.Type {
 	case "text_delta":
+		b.text.WriteString(d.Text)
 		a.say(loop.Delta{Text: d.Text, Call: -1})
 	case "thinking_delta":
+		b.thinking.WriteString(d.Thinking)
 		a.say(loop.Delta{Thinking: d.Thinking, Call: -1})
+	case "signature_delta":
+		b.signature.WriteString(d.Signature)
 	case "input_json_delta":
-		if n, known := a.calls[ev.Index]; known {
-			a.inputs[n] += d.PartialJSON
-			a.say(loop.Delta{Call: n, Arguments: d.PartialJSON})
+		b.input.WriteString(d.PartialJSON)
+		if b.call >= 0 {
+			a.say(loop.Delta{Call: b.call, Arguments: d.PartialJSON})
 		}
+	}
+}
+
+// join puts the pieces of a block into the message.
+func (a *assembly) join(n int) {
+	b, c := a.blocks[n], &a.message.Content[n]
+	c.Text, c.Thinking, c.Signature = b.text.String(), b.thinking.String(), b.signature.String()
+	if b.input.Len() > 0 {
+		c.Input = json.RawMessage(b.input.String())
 	}
 }
 
 // stopped handles arguments that came with the call itself, and calls without any: those get an empty
 // object.
-func (a *assembly) stopped(ev sdk.MessageStreamEventUnion) {
-	if n, known := a.calls[ev.Index]; known && a.inputs[n] == "" {
-		a.inputs[n] = string(a.message.Content[ev.Index].Input)
-		a.say(loop.Delta{Call: n, Arguments: a.inputs[n]})
+func (a *assembly) stopped(n int) {
+	if b := a.blocks[n]; b.call >= 0 && b.input.Len() == 0 {
+		b.input.Write(a.message.Content[n].Input)
+		a.say(loop.Delta{Call: b.call, Arguments: b.input.String()})
 	}
 }
 
@@ -125,5 +166,11 @@ func (a *assembly) received() (*received, error) {
 	if a.message.ID == "" && a.message.Role == "" {
 		return nil, &wire.UnreadableError{Got: "a stream without a message"}
 	}
-	return &received{message: a.message, inputs: a.inputs}, nil
+	inputs := make([]string, a.calls)
+	for _, b := range a.blocks {
+		if b.call >= 0 {
+			inputs[b.call] = b.input.String()
+		}
+	}
+	return &received{message: a.message, inputs: inputs}, nil
 }

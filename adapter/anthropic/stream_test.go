@@ -3,10 +3,14 @@ package anthropic_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -85,5 +89,66 @@ func TestResponsesWithoutAnEndAreCutOff(t *testing.T) {
 			want := map[int]fault.Class{200: fault.InvalidResponse, 500: fault.Unavailable}[status]
 			assert.Equal(t, want, own.Failure().Class, name)
 		}
+	}
+}
+
+// streamOf is a reply of n pieces of four bytes each of a thought, a text, and the arguments of a call.
+func streamOf(n int) string {
+	var b strings.Builder
+	event := func(doc string) {
+		kind, _, _ := strings.Cut(strings.TrimPrefix(doc, `{"type":"`), `"`)
+		b.WriteString("event: " + kind + "\ndata: " + doc + "\n\n")
+	}
+	event(`{"type":"message_start","message":{"type":"message","role":"assistant","model":"m-1","content":[]}}`)
+	for at, c := range [][2]string{
+		{`{"type":"thinking","thinking":"","signature":""}`, `{"type":"thinking_delta","thinking":"abc "}`},
+		{`{"type":"text","text":""}`, `{"type":"text_delta","text":"abc "}`},
+		{`{"type":"tool_use","id":"c1","name":"f","input":{}}`, `{"type":"input_json_delta","partial_json":"abc "}`},
+	} {
+		index := `"index":` + itoa(at)
+		event(`{"type":"content_block_start",` + index + `,"content_block":` + c[0] + `}`)
+		for range n {
+			event(`{"type":"content_block_delta",` + index + `,"delta":` + c[1] + `}`)
+		}
+		event(`{"type":"content_block_stop",` + index + `}`)
+	}
+	event(`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":1}}`)
+	event(`{"type":"message_stop"}`)
+	return b.String()
+}
+
+// Four times as many pieces need four times the memory, not sixteen times.
+func TestManyPiecesTakeMemoryInProportion(t *testing.T) {
+	taken := func(n int) float64 {
+		m := through(t, answer(200, "text/event-stream", streamOf(n)), small)
+		var before, then runtime.MemStats
+		runtime.ReadMemStats(&before)
+		reply, err := m.Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+		runtime.ReadMemStats(&then)
+		require.NoError(t, err)
+		for _, all := range []string{reply.Text, reply.Thinking, reply.Calls[0].Arguments} {
+			assert.Equal(t, strings.Repeat("abc ", n), all)
+		}
+		return float64(then.TotalAlloc - before.TotalAlloc)
+	}
+	taken(500) // what is made once
+	assert.Less(t, taken(8000)/taken(2000), 5.0, "4 times as many pieces")
+}
+
+func BenchmarkStream(b *testing.B) {
+	for _, n := range []int{2000, 8000, 32_000} {
+		b.Run(fmt.Sprintf("pieces=%d", 3*n), func(b *testing.B) {
+			says := streamOf(n)
+			c := sdk.NewClient(option.WithHTTPClient(&http.Client{Transport: answer(200, "text/event-stream", says)}), option.WithBaseURL("http://host/"), option.WithAPIKey("k"))
+			m, err := anthropic.New(c, small)
+			require.NoError(b, err)
+			b.SetBytes(int64(len(says)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := m.Reply(b.Context(), loop.Request{Stream: func(loop.Delta) {}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
