@@ -184,8 +184,13 @@ func isThinking(b sdk.ContentBlockParamUnion) bool {
 	return isRaw && wire.OneOf(list.Text("type"), "thinking", "redacted_thinking")
 }
 
-// mark sets the cache breakpoints: after the tools and after the system prompt, which do not change within
-// a run.
+// newest is the number of the user's latest turns that are marked for the cache. The last one is what the
+// next request reads; the one before is what this request reads, wherever the API would look otherwise: it
+// finds no marks that are more than 20 blocks back.
+const newest = 2
+
+// mark sets the cache breakpoints: after the tools and the system prompt, which do not change within a run,
+// and after the newest turns of the user, because a transcript only grows. The API allows four.
 func (c Config) mark(p *sdk.MessageNewParams) {
 	if c.Cache == NoCache {
 		return
@@ -196,5 +201,26 @@ func (c Config) mark(p *sdk.MessageNewParams) {
 	}
 	if n := len(p.System); n > 0 {
 		p.System[n-1].CacheControl = mark
+	}
+	left := newest
+	for n := len(p.Messages) - 1; n >= 0 && left > 0; n-- {
+		if turn := p.Messages[n]; turn.Role == sdk.MessageParamRoleUser && len(turn.Content) > 0 {
+			markBlock(&turn.Content[len(turn.Content)-1], mark)
+			left--
+		}
+	}
+}
+
+// markBlock sets the cache breakpoint after a block of the user.
+func markBlock(b *sdk.ContentBlockParamUnion, mark sdk.CacheControlEphemeralParam) {
+	raw, _ := b.Overrides()
+	if medium, isRaw := raw.(json.RawMessage); isRaw {
+		o, _ := wire.ReadObject(medium)
+		control, _ := wire.Marshal(mark) // two texts always have a JSON form
+		*b = param.Override[sdk.ContentBlockParamUnion](o.With("cache_control", control).JSON())
+		return
+	}
+	if at := b.GetCacheControl(); at != nil {
+		*at = mark
 	}
 }

@@ -65,8 +65,6 @@ func TestTheStablePrefixIsMarkedForTheCache(t *testing.T) {
 			assert.Equal(t, want, string(last.CacheControl))
 		}
 	}
-	bare := params(t, model(t, func(c *anthropic.Config) { c.Cache = anthropic.Cache5m }), loop.Request{})
-	assert.NotContains(t, bare, "cache_control", "there is nothing to mark")
 }
 
 func TestNoCallIsForcedOfAModelThatThinks(t *testing.T) {

@@ -1,0 +1,134 @@
+package anthropic_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+// promptCache is the API's prompt cache as its documents describe it: a mark writes the prompt up to it, and
+// reads the longest prompt that was written at one of the 20 blocks before it.
+type promptCache struct {
+	written map[string]bool
+	// turns are the requests so far; prices is what they cost, in tokens of plain input.
+	turns  int
+	prices float64
+}
+
+const lookBack = 20
+
+// answer answers a request with calls, and with the tokens as the API counts them, one a byte.
+func (c *promptCache) answer(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	prompts, marked := prefixes(body)
+	all := len(prompts[len(prompts)-1])
+	read, end := 0, 0
+	for _, at := range marked {
+		for back := at; back >= 0 && back > at-lookBack; back-- {
+			if c.written[prompts[back]] {
+				read = max(read, len(prompts[back]))
+			}
+		}
+		end = len(prompts[at])
+	}
+	for _, at := range marked {
+		c.written[prompts[at]] = true
+	}
+	c.turns++
+	c.prices += float64(all-end) + 1.25*float64(end-read) + 0.1*float64(read)
+	var calls []string
+	for n := range 1 + 30*(c.turns%2) { // every other turn has more blocks than the API looks back
+		calls = append(calls, fmt.Sprintf(`{"type":"tool_use","id":"c%d_%d","name":"book_room","input":{"city":"Porto"}}`, c.turns, n))
+	}
+	says := fmt.Sprintf(`{"type":"message","role":"assistant","model":"m","content":[%s],"stop_reason":"tool_use","usage":{"input_tokens":%d,`+
+		`"cache_creation_input_tokens":%d,"cache_read_input_tokens":%d,"output_tokens":9}}`, strings.Join(calls, ","), all-end, end-read, read)
+	return answer(200, "application/json", says)(r)
+}
+
+// prefixes returns the prompt up to each of its blocks, without the marks, and the blocks with marks.
+func prefixes(body []byte) (prompts []string, marked []int) {
+	request, _ := wire.ReadObject(body)
+	blocks := append(wire.Items(request.Get("tools")), wire.Items(request.Get("system"))...)
+	for _, m := range wire.Items(request.Get("messages")) {
+		turn, _ := wire.ReadObject(m)
+		blocks = append(blocks, wire.Items(turn.Get("content"))...)
+	}
+	prompt := ""
+	for n, b := range blocks {
+		o, _ := wire.ReadObject(b)
+		if o.Get("cache_control") != nil {
+			marked = append(marked, n)
+		}
+		prompt += string(o.Without("cache_control").JSON())
+		prompts = append(prompts, prompt)
+	}
+	return prompts, marked
+}
+
+// A loop of calls sends its transcript again in each turn. All of the request before is read from the cache,
+// however many calls a turn has, so that the price does not grow with the square of the turns.
+func TestATranscriptIsReadFromTheCache(t *testing.T) {
+	price := func(cache anthropic.Cache) float64 {
+		c := &promptCache{written: map[string]bool{}}
+		client := sdk.NewClient(option.WithHTTPClient(&http.Client{Transport: answering(c.answer)}), option.WithBaseURL("http://host/"), option.WithAPIKey("k"))
+		m, err := anthropic.New(client, anthropic.Config{Model: "m", MaxTokens: 100, Cache: cache})
+		require.NoError(t, err)
+		req := wiretest.Asks()["tools"]
+		var before int64
+		for turn := range 12 {
+			reply, err := m.Reply(t.Context(), req)
+			require.NoError(t, err)
+			if cache != anthropic.NoCache {
+				assert.Equal(t, before, reply.Usage.CacheReadTokens, "turn %d reads what the turn before sent", turn+1)
+				assert.Equal(t, reply.Usage.InputTokens, reply.Usage.CacheReadTokens+reply.Usage.CacheWriteTokens, "all of a turn is written")
+			}
+			before = reply.Usage.InputTokens
+			req.Messages = append(req.Messages, message.Message{Role: message.Assistant, Calls: reply.Calls})
+			for _, call := range reply.Calls {
+				req.Messages = append(req.Messages, message.Message{Role: message.Tool, CallID: call.ID, Name: call.Name, Text: strings.Repeat("receipt ", 50)})
+			}
+		}
+		return c.prices
+	}
+	with, without := price(anthropic.Cache5m), price(anthropic.NoCache)
+	t.Logf("12 turns cost %.0f tokens of plain input with the cache, %.0f without", with, without)
+	assert.Less(t, with, without/3)
+}
+
+// The newest turns are marked whatever they end with, and there are never more marks than the API allows.
+func TestTheNewestTurnsAreMarked(t *testing.T) {
+	medium := message.Part{Kind: message.ImagePart, MediaType: "image/png", Data: "aGk="}
+	for name, last := range map[string]message.Message{
+		"text": {Role: message.User, Text: "Well?"}, "an image": {Role: message.User, Parts: []message.Part{medium}},
+		"a result": {Role: message.Tool, CallID: "c9", Name: "book_room", Text: "R-1"}, "an answer of the model": {Role: message.Assistant, Text: "Hm."},
+	} {
+		req := wiretest.Asks()["corrected"]
+		req.Messages = append(req.Messages, message.Message{Role: message.Assistant, Text: "One moment.", Calls: []message.Call{{ID: "c9", Name: "book_room", Arguments: "{}"}}}, last)
+		body := params(t, model(t, func(c *anthropic.Config) { c.Cache = anthropic.Cache1h }), req)
+		prompts, marked := prefixes([]byte(body))
+		assert.Len(t, marked, 4, name)
+		assert.Equal(t, 4, strings.Count(body, `"cache_control":{"ttl":"1h","type":"ephemeral"}`), name)
+		assert.Equal(t, len(prompts)-1, marked[3], "the last block: "+name)
+		assert.True(t, json.Valid([]byte(body)))
+	}
+	one := params(t, model(t, func(c *anthropic.Config) { c.Cache = anthropic.Cache5m }), loop.Request{})
+	_, marked := prefixes([]byte(one))
+	assert.Len(t, marked, 1, "there is only one turn")
+}
