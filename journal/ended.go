@@ -3,6 +3,7 @@ package journal
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
@@ -17,6 +18,8 @@ type Ended struct {
 	ID      string `json:"id"`
 	Request bool   `json:"request,omitempty"`
 	Action  string `json:"action"`
+	// At is when it ended; zero in journals that were compacted by versions without it.
+	At time.Time `json:"at,omitzero"`
 	// Outcome is its end.
 	Outcome machine.Outcome `json:"outcome"`
 	// Seed is the seed of the jitter of its waits; empty for a success.
@@ -79,7 +82,7 @@ func (f *Fold) ended(key endKey) (*Ended, bool) {
 // end records the outcome of the run if its action or request has an ID.
 func (f *Fold) end(o *machine.Outcome) {
 	cfg := &f.Header.Config
-	one := Ended{ID: cfg.ActionID, Action: cfg.Action, Outcome: *o, Redacted: f.Header.Redaction != nil}
+	one := Ended{ID: cfg.ActionID, Action: cfg.Action, At: f.State.At, Outcome: *o, Redacted: f.Header.Redaction != nil}
 	if !cfg.Single {
 		one.ID, one.Request = cfg.RequestID, true
 	}

@@ -149,6 +149,15 @@ func (t *Tries) Value() json.RawMessage {
 	return t.ended.Outcome.Value
 }
 
+// Recorded returns when the action ended, if its end is that of the journal and no try was made now; else the
+// zero time. Call it after the loop.
+func (t *Tries) Recorded() time.Time {
+	if t.ended == nil {
+		return time.Time{}
+	}
+	return t.ended.At
+}
+
 // tries makes an action in a session.
 type tries struct {
 	*process
@@ -320,10 +329,18 @@ func (t *tries) feed(came Tried) {
 	t.fed(t.runner.Step(machine.Event{Kind: machine.Tried, At: t.now(), Try: &outcome}))
 }
 
-// leave releases the session. An open try or wait is recorded as cancelled.
+// leave releases the session. An open try or wait is recorded as cancelled, but after a panic the action is
+// left as it is in its journal, to be resumed.
 func (t *tries) leave() {
 	t.left = true
 	t.opens(false)
+	if panicked := recover(); panicked != nil {
+		defer panic(panicked)
+		if t.journal != nil {
+			t.runner.Close()
+			return
+		}
+	}
 	if t.runner.st.Phase != machine.Stopped && !errors.Is(t.broke, ErrSuspended) {
 		_, _ = t.runner.Cancel(t.now(), errExited)
 	}
@@ -339,5 +356,7 @@ func ranOut(end *journal.Ended) error {
 		Config: &machine.Config{Single: !end.Request, Action: end.Action, Seed: end.Seed}, Policy: end.Policy,
 		Outcome: &end.Outcome,
 	}
-	return exhausted(st, end.Attempts, recordedCause(&end.Outcome, !end.Request))
+	e := exhausted(st, end.Attempts, recordedCause(&end.Outcome, !end.Request))
+	e.Recorded = end.At
+	return e
 }

@@ -24,8 +24,8 @@
 // a timeout or the end of the context may interrupt. Their contexts end with the run. When the context of the
 // run ends, or its deadline comes, the run is recorded as cancelled, or as ended by its deadline, and returns
 // at once. It does not wait for those functions: one that ignores its context continues alone, and its result
-// is dropped. If the run is left to be resumed ([ErrSuspended]), results of tools are kept. The run does wait
-// for reducers and observers. The guide to guarantees has a table of what it waits for.
+// is dropped. If the run is left to be resumed ([NotifyShutdown], [ErrSuspended]), what tools return is kept.
+// The run does wait for reducers and observers. The guide to guarantees has a table of what it waits for.
 //
 // A tool that panics has failed with an error, and so has one that ends its goroutine ([tool.ErrExited]). If
 // a model ends its goroutine, which is that of the run, the run is recorded as cancelled and the session is

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -96,7 +97,10 @@ func requireSameEnd(t *testing.T, then, now error) {
 	var was, is *loop.RetryExhaustedError
 	require.ErrorAs(t, then, &was)
 	require.ErrorAs(t, now, &is)
-	assert.Equal(t, strings.ReplaceAll(then.Error(), "\n", " "), now.Error(), "what is recorded is one line")
+	assert.Zero(t, was.Recorded)
+	require.NotZero(t, is.Recorded)
+	assert.Equal(t, strings.ReplaceAll(then.Error(), "\n", " ")+
+		" (the recorded end of "+is.Recorded.Format(time.RFC3339)+"; nothing was done now)", now.Error(), "what is recorded is one line")
 	assert.Equal(t, was.Reason, is.Reason)
 	assert.Equal(t, was.Failure, is.Failure)
 	assert.Equal(t, was.Attempts, is.Attempts)

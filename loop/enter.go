@@ -94,7 +94,8 @@ func (p *process) adopt() error {
 func (p *process) recordedResult() (Result, error) {
 	o := &p.recorded.Outcome
 	return Result{
-		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: o.Warnings,
+		Recorded: p.recorded.At,
+		Text:     o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: o.Warnings,
 		Attempts: p.recorded.Attempts, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
 	}, ranOut(p.recorded)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
@@ -49,12 +50,25 @@ type RetryExhaustedError struct {
 	Seed string
 	// Cause is the Go error behind the failure, or nil.
 	Cause error
+	// Recorded is when the run or action ended, if this is its recorded end: the journal had it, and nothing
+	// was done now. It is zero if it ended now.
+	Recorded time.Time
 	// tried reports that the action was one of Do or Attempts, whose errors are classified by types.
 	tried bool
 }
 
-// Error returns what gave up, at which attempt, why, and the last failure.
+// Error returns what gave up, at which attempt, why, and the last failure. That of a recorded end also says
+// so, and when it was.
 func (e *RetryExhaustedError) Error() string {
+	text := e.ended()
+	if !e.Recorded.IsZero() {
+		text += " (the recorded end of " + e.Recorded.UTC().Format(time.RFC3339) + "; nothing was done now)"
+	}
+	return text
+}
+
+// ended returns the text of the end itself.
+func (e *RetryExhaustedError) ended() string {
 	if e.Plane == "" {
 		return "run stopped: " + e.Reason.Phrase() + e.because()
 	}

@@ -65,10 +65,10 @@ type process struct {
 	adjusted *policy.Layer
 }
 
-// ErrSuspended is a cause for cancelling a context ([context.WithCancelCause]), for a process that shuts
-// down. It leaves a run with a journal as it is: the cancellation is not recorded, the run returns this
-// error, and [Resume] continues it. Results that tools return later are kept. Without a journal the run is
-// cancelled as with any other cause.
+// ErrSuspended is a cause for cancelling a context, for a process that shuts down: see [NotifyShutdown]. It
+// leaves a run with a journal as it is: the cancellation is not recorded, the run returns this error, and
+// [Resume] continues it. What tools return later is kept, except for errors that only say that their context
+// has ended. Without a journal the run is cancelled as with any other cause.
 var ErrSuspended = errors.New("loop: the run was left to be resumed")
 
 // errCallLeft is the error of a model call that [process.until] cancelled. It has to be made again.
@@ -303,9 +303,10 @@ func (p *process) carry(e machine.Effect) ([]machine.Effect, error) {
 }
 
 func (p *process) cancel() ([]machine.Effect, error) {
-	p.cause = whyDone(p.life)
-	if p.runner.journal != nil && errors.Is(p.cause, ErrSuspended) {
-		return nil, ErrSuspended
+	kept := p.runner.journal != nil
+	p.cause = whyDone(p.life, kept)
+	if kept && errors.Is(p.cause, ErrSuspended) {
+		return nil, p.cause
 	}
 	return p.runner.Cancel(p.now(), p.cause)
 }

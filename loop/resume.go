@@ -130,6 +130,7 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.F
 	}
 	r.st, r.warnings = held.State, changed(&held.Header, *r.cfg)
 	if r.keep(); r.st.Phase == machine.Stopped {
+		r.recorded = held.State.At
 		return held, nil
 	}
 	r.past = pastCalls(held)
@@ -211,10 +212,14 @@ func (p *process) resume(fit func(*journal.Fold) error) error {
 	return nil
 }
 
-// land records the outcome of a call that came before its turn, so that it is not run again. An error after
-// the end of the context is not recorded, because it says nothing about the call.
+// land records the outcome of a call that came before its turn, so that it is not run again. After the end of
+// the context, an error is recorded only if the run is left to be resumed and the error is the tool's own.
 func (p *process) land(ctx context.Context, run machine.ToolRun, out tool.Outcome) {
-	if p.runner.journal == nil || out.Err != nil && ctx.Err() != nil {
+	if p.runner.journal == nil {
+		return
+	}
+	if cause := context.Cause(ctx); cause != nil && out.Err != nil &&
+		!(errors.Is(cause, ErrSuspended) && own(&out, cause)) {
 		return
 	}
 	landed := journal.Landed{Key: run.Key, Transport: run.Transport, End: *engine.EndOf(run, out)}
@@ -223,6 +228,15 @@ func (p *process) land(ctx context.Context, run machine.ToolRun, out tool.Outcom
 	}
 	// If the journal cannot be written, the next step ends the run.
 	_ = p.runner.journal.Note(journal.Note{Kind: journal.ResultLanded, At: p.clock.Now(), Landed: &landed})
+}
+
+// own reports whether the error of a call says more than that its context has ended.
+func own(out *tool.Outcome, cause error) bool {
+	if _, later := out.Later(); later {
+		return true
+	}
+	return !errors.Is(out.Err, context.Canceled) && !errors.Is(out.Err, context.DeadlineExceeded) &&
+		!errors.Is(out.Err, cause)
 }
 
 // outcomeOf returns the outcome that landed.

@@ -32,6 +32,9 @@ type Result struct {
 	// Attempts are all attempts of this run on both planes, oldest first, including successful ones. They say
 	// what was repaired of the replies ([session.Attempt.Repairs]).
 	Attempts []session.Attempt
+	// Recorded is when the run ended, if this is its recorded end: the journal had it, and nothing was done
+	// now. It is zero if the run ended now.
+	Recorded time.Time
 	// Usage and Waited are sums over all attempts; Usage includes the runs that tools made under the context
 	// of their call ([tool.AddUsage]), and Waited does not include the planner's waits. Turns is the number of
 	// requested replies.

@@ -32,6 +32,8 @@ type Runner struct {
 	warnings []string
 	// refused is the last error of a reducer in this process.
 	refused *fault.ReducerError
+	// recorded is when the run ended, if it had ended in the journal.
+	recorded time.Time
 	// past are the calls in the journal when the run was resumed, by their keys; nil if it was not.
 	past map[string]pastCall
 	// history is the conversation before the run.
@@ -291,7 +293,7 @@ func (r *Runner) Result(cause error) (Result, error) {
 	}
 	own := r.st.Attempts()
 	result := Result{
-		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded,
+		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Recorded: r.recorded,
 		Warnings:   r.warned(o.Warnings, own),
 		Transcript: r.st.Transcript(), Attempts: own, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
 	}
@@ -301,7 +303,9 @@ func (r *Runner) Result(cause error) (Result, error) {
 	if cause == nil {
 		cause = r.recordedCause()
 	}
-	return result, exhausted(r.st, own, cause)
+	e := exhausted(r.st, own, cause)
+	e.Recorded = r.recorded
+	return result, e
 }
 
 // warned adds warnings about failed tools and the journal. An action without a model has no tool calls; its
@@ -390,15 +394,6 @@ func (r *Runner) Adjusted(at time.Time, l policy.Layer) ([]machine.Effect, error
 	return r.Step(machine.Event{Kind: machine.Adjusted, At: at, Adjust: &l})
 }
 
-// whyDone returns the cause of the end of a context, with DeadlineExceeded if its time was up.
-func whyDone(ctx context.Context) error {
-	cause := context.Cause(ctx)
-	if ctx.Err() == context.DeadlineExceeded && !errors.Is(cause, context.DeadlineExceeded) {
-		return fmt.Errorf("%w: %w", context.DeadlineExceeded, cause)
-	}
-	return cause
-}
-
 // causeOf returns the cause of an end for an event, or nil.
 func causeOf(err error) *fault.Failure {
 	if err == nil {
@@ -407,9 +402,9 @@ func causeOf(err error) *fault.Failure {
 	return new(fault.FailureOf(err))
 }
 
-// Cancel ends the run at its current position. cause is why; may be nil.
+// Cancel ends the run at its current position. cause is why; may be nil. Its types count, not its words.
 func (r *Runner) Cancel(at time.Time, cause error) ([]machine.Effect, error) {
-	return r.Step(machine.Event{Kind: machine.Cancelled, At: at, Failure: causeOf(cause)})
+	return r.Step(machine.Event{Kind: machine.Cancelled, At: at, Failure: cancelCause(cause)})
 }
 
 // Dispatch runs the reducers for a user's events, as one transaction. It also returns the error of a reducer

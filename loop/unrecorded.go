@@ -120,7 +120,7 @@ func (l *unrecorded) tell(ctx context.Context, f *fault.Failure, d *policy.Decis
 
 // cancelled returns the error of an action whose context has ended. The plane is empty in a wait.
 func (l *unrecorded) cancelled(ctx context.Context, plane fault.Plane) error {
-	cause := whyDone(ctx)
+	cause := whyDone(ctx, false)
 	reason := policy.Cancelled
 	if fault.FailureOf(cause).Class == fault.DeadlineExceeded {
 		reason = policy.Deadline

@@ -18,10 +18,12 @@ type Trip struct {
 }
 
 func main() {
+	ctx, stop := loop.NotifyShutdown(context.Background())
+	defer stop()
 	model := looptest.NewModel(
 		looptest.Say(`{"city": "Lisbon", "nights": "two"}`),
 		looptest.Say(`{"city": "Lisbon", "nights": 2}`))
-	trip, err := loop.Generate[Trip](context.Background(), model, nil, "Two nights in Lisbon, please.", loop.Config{})
+	trip, err := loop.Generate[Trip](ctx, model, nil, "Two nights in Lisbon, please.", loop.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -54,7 +54,9 @@ func (r *runtime) check(arguments string) error {
 }
 
 func main() {
-	if err := run(context.Background(), os.Stdout); err != nil {
+	ctx, stop := loop.NotifyShutdown(context.Background())
+	defer stop()
+	if err := run(ctx, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -63,7 +63,9 @@ func run() error {
 	defer os.RemoveAll(dir)
 	// The journal records the start of each call before the tool runs. A process that continues after a
 	// crash does not repeat the call either.
-	j, err := journal.Open(context.Background(), journal.Dir(dir), "order-42", journal.Settings{})
+	ctx, stop := loop.NotifyShutdown(context.Background())
+	defer stop()
+	j, err := journal.Open(ctx, journal.Dir(dir), "order-42", journal.Settings{})
 	if err != nil {
 		return err
 	}
@@ -72,7 +74,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	result, err := loop.Run(context.Background(), model, s, "Pay Ana 40.", loop.Config{Tools: tools}, loop.WithJournal(j))
+	result, err := loop.Run(ctx, model, s, "Pay Ana 40.", loop.Config{Tools: tools}, loop.WithJournal(j))
 	if err != nil {
 		return err
 	}

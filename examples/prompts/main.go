@@ -50,7 +50,9 @@ func book(ctx context.Context, s stay) (string, error) {
 }
 
 func main() {
-	if err := run(context.Background(), os.Stdout); err != nil {
+	ctx, stop := loop.NotifyShutdown(context.Background())
+	defer stop()
+	if err := run(ctx, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }

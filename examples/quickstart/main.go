@@ -55,7 +55,9 @@ func script() *looptest.Model {
 }
 
 func main() {
-	if err := run(context.Background(), os.Stdout); err != nil {
+	ctx, stop := loop.NotifyShutdown(context.Background())
+	defer stop()
+	if err := run(ctx, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }

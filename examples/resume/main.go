@@ -45,7 +45,8 @@ func main() {
 // work answers one request, with the same code before and after the crash: Generate begins the run, or
 // continues it. With hangs, the model never answers after the room is booked.
 func work(dir string, hangs bool) error {
-	ctx := context.Background()
+	ctx, stop := loop.NotifyShutdown(context.Background())
+	defer stop()
 	j, err := journal.Open(ctx, journal.Dir(dir), "order-42", journal.Settings{})
 	if err != nil {
 		return err

@@ -56,8 +56,10 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := loop.NotifyShutdown(context.Background())
+	defer stop()
 	var ui screen
-	trip, err := loop.Generate[Trip](context.Background(), loop.ModelFunc(model), s, "Nine nights in Lisbon.", loop.Config{},
+	trip, err := loop.Generate[Trip](ctx, loop.ModelFunc(model), s, "Nine nights in Lisbon.", loop.Config{},
 		loop.WithStream(ui.show), loop.WithClock(looptest.NewClock())) // on this clock the wait takes no time
 	if err != nil {
 		return err

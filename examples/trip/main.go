@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/retake-go/retake/journal"
@@ -22,7 +21,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := loop.NotifyShutdown(context.Background())
 	defer stop()
 	if len(os.Args) == 2 && os.Args[1] == serveFlag {
 		exit(serve(ctx))

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"strings"
 
@@ -100,6 +101,21 @@ func scripted(_ context.Context, req loop.Request) (message.Reply, error) {
 }
 
 func main() {
+	ctx, stop := loop.NotifyShutdown(context.Background())
+	defer stop()
+	server := http.Server{
+		Addr: "localhost:8080", Handler: Handler(loop.ModelFunc(scripted)),
+		BaseContext: func(net.Listener) context.Context { return ctx }, // runs end with the process
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.ListenAndServe() }()
 	log.Print("listening on localhost:8080")
-	log.Fatal(http.ListenAndServe("localhost:8080", Handler(loop.ModelFunc(scripted))))
+	select {
+	case err := <-failed:
+		log.Fatal(err)
+	case <-ctx.Done():
+	}
+	if err := server.Shutdown(context.Background()); err != nil {
+		log.Print(err)
+	}
 }
