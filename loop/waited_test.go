@@ -168,7 +168,7 @@ var theGiven = map[string]given{
 	}},
 	"the function of `Do`, with a timeout": {no, func(t *testing.T, ctx context.Context, cfg loop.Config, block func(...context.Context)) error {
 		a := loop.ToolCall("pay")
-		a.Deadline, a.Transport.Timeout = cfg.Deadline, time.Hour
+		a.Deadline, a.Transport.ModelTimeout = cfg.Deadline, time.Hour
 		_, err := loop.Do(ctx, newSession(t), a, func(ctx context.Context, _ loop.Attempt) (int, error) {
 			block(ctx)
 			return 0, ctx.Err()
@@ -365,7 +365,7 @@ func TestAStreamThatIsNotReadIsNotTheModelsFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked, nobody := 0, make(chan loop.Delta)
 		set := policy.DefaultSet()
-		set.Transport = policy.Layer{Timeout: new(time.Minute), FirstTokenTimeout: new(time.Second), IdleTimeout: new(time.Second)}
+		set.Transport = policy.Layer{ModelTimeout: new(time.Minute), FirstTokenTimeout: new(time.Second), IdleTimeout: new(time.Second)}
 		_, err := loop.Run(t.Context(), loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
 			asked++
 			return streamsHello(ctx, req)

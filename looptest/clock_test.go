@@ -20,8 +20,9 @@ import (
 // limited is a policy with a time limit of half a minute for models and tools.
 func limited() *policy.Set {
 	set := policy.DefaultSet()
-	half := policy.Layer{Timeout: new(30 * time.Second), MaxAttempts: new(1)}
-	set.Transport, set.ToolTransport = half, map[string]policy.Layer{"fast": half, "slow": half}
+	set.Transport = policy.Layer{
+		ModelTimeout: new(30 * time.Second), ToolTimeout: new(30 * time.Second), MaxAttempts: new(1),
+	}
 	return &set
 }
 
