@@ -69,7 +69,7 @@ func (c *caller) call(
 		opts = append(opts, option.WithJSONSet("stream", true))
 	}
 	if err := send(opts...); err != nil {
-		return message.Reply{}, x.Fail(ctx, wire.Trouble{Cause: err, Refusal: x.refusal})
+		return message.Reply{}, x.Fail(ctx, wire.Trouble{Cause: err, Refusal: x.refusal, Advice: advise(x.Status, x.refusal)})
 	}
 	defer res.Body.Close()
 	reply, err := receive(res, req.Stream, read)

@@ -40,7 +40,7 @@ func (m *chatModel) params(req loop.Request) sdk.ChatCompletionNewParams {
 		Temperature:     opt(cmp.Or(req.Temperature, m.cfg.Temperature)),
 		ReasoningEffort: shared.ReasoningEffort(m.cfg.Effort), ResponseFormat: format.chat(),
 	}
-	if m.cfg.LegacyMaxTokens {
+	if m.cfg.LegacyMaxTokens || m.quirks.LegacyMaxTokens {
 		p.MaxTokens = bound(m.cfg.MaxTokens)
 	} else {
 		p.MaxCompletionTokens = bound(m.cfg.MaxTokens)
@@ -52,7 +52,7 @@ func (m *chatModel) params(req loop.Request) sdk.ChatCompletionNewParams {
 		p.ParallelToolCalls, p.ToolChoice = opt(m.cfg.ParallelCalls), chatChoice(req.ToolChoice)
 	}
 	p.Stop.OfStringArray = req.Stop
-	if req.Stream != nil && !m.cfg.NoStreamOptions {
+	if req.Stream != nil && !m.cfg.NoStreamOptions && !m.quirks.NoStreamOptions {
 		p.StreamOptions.IncludeUsage = param.NewOpt(true)
 	}
 	return p

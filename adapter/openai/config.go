@@ -57,8 +57,8 @@ type Config struct {
 	Provider string `json:"provider,omitempty"`
 	// MaxTokens bounds the reply, reasoning included, in tokens; 0 uses the server's default.
 	MaxTokens int64 `json:"max_tokens,omitempty"`
-	// LegacyMaxTokens sends MaxTokens as max_tokens instead of max_completion_tokens, for older servers.
-	// Chat only.
+	// LegacyMaxTokens sends MaxTokens as max_tokens instead of max_completion_tokens, for servers that are
+	// not known to want it. Chat only.
 	LegacyMaxTokens bool `json:"legacy_max_tokens,omitempty"`
 	// Temperature is from 0 to 2; nil uses the server's default. Models that reason refuse it.
 	Temperature *float64 `json:"temperature,omitempty"`
@@ -77,15 +77,16 @@ type Config struct {
 	// as "reasoning_content". They only go back to the model and provider that sent them. nil means those
 	// that Provider is known to want ([QuirksOf]); an empty list means none. Chat only.
 	Echo []string `json:"echo,omitzero"`
-	// Quirks replaces what is known of the provider's differences ([QuirksOf]). Chat only.
+	// Quirks replaces what is known of how the provider and the model differ ([QuirksOf]).
 	Quirks *Quirks `json:"quirks,omitempty"`
-	// NoStreamOptions omits the request for the usage of a stream, for servers that refuse it. Chat only.
+	// NoStreamOptions omits the request for the usage of a stream, for servers that are not known to refuse
+	// it. Chat only.
 	NoStreamOptions bool `json:"no_stream_options,omitempty"`
 	// Store lets OpenAI keep the responses. Without it they are not stored, and the model's reasoning
 	// travels encrypted in message.Message.Opaque. Responses only.
 	Store bool `json:"store,omitempty"`
-	// NoReasoning omits the request for encrypted reasoning, for models without reasoning, which refuse
-	// it. Responses only.
+	// NoReasoning omits the request for encrypted reasoning, for models that are not known to have none and
+	// refuse it. Effort and ShowThinking say that a model reasons. Responses only.
 	NoReasoning bool `json:"no_reasoning,omitempty"`
 	// ShowThinking returns what the model thought, or a summary of it, as Reply.Thinking. Responses only:
 	// over Chat, servers have settings of their own.
@@ -128,7 +129,6 @@ func (c Config) Validate() error {
 	refuse(c.API == Responses && c.LegacyMaxTokens, misplaced, "LegacyMaxTokens")
 	refuse(c.API == Responses && c.NoStreamOptions, misplaced, "NoStreamOptions")
 	refuse(c.API == Responses && len(c.Echo) > 0, misplaced, "Echo")
-	refuse(c.API == Responses && c.Quirks != nil, misplaced, "Quirks")
 	return errors.Join(faults...)
 }
 

@@ -24,15 +24,23 @@ type offer struct {
 // offers converts the tools of a request, in order.
 func (c *caller) offers(tools []*tool.Tool) []offer {
 	all := make([]offer, len(tools))
+	fit := 0
 	for n, t := range tools {
-		all[n] = c.offer(t)
+		if all[n] = c.offer(t, c.cfg.Strict); all[n].strict {
+			fit++
+		}
+	}
+	if c.quirks.OneStrict && fit < len(tools) {
+		for n, t := range tools {
+			all[n] = c.offer(t, StrictOff)
+		}
 	}
 	return all
 }
 
 // offer converts a tool. Keywords that the API refuses at the root of the schema become words of the
 // description.
-func (c *caller) offer(t *tool.Tool) offer {
+func (c *caller) offer(t *tool.Tool, mode Strict) offer {
 	o := offer{name: safeName(t.Name()), description: t.Description()}
 	doc := complete(t.Parameters())
 	root, _ := wire.ReadObject(doc)
@@ -54,15 +62,15 @@ func (c *caller) offer(t *tool.Tool) offer {
 		o.description = strings.TrimSpace(o.description + "\nThe arguments must also fit this JSON Schema: " + string(moved.JSON()))
 	}
 	o.parameters = root
-	if fitting, ok := c.fitting(root.JSON()); ok && moved == nil {
+	if fitting, ok := c.fitting(root.JSON(), mode); ok && moved == nil {
 		o.parameters, o.strict = fitting, true
 	}
 	return o
 }
 
 // fitting returns a schema for strict mode; false if it does not fit or strict mode is off.
-func (c *caller) fitting(doc json.RawMessage) (wire.Object, bool) {
-	if c.cfg.Strict == StrictOff {
+func (c *caller) fitting(doc json.RawMessage, mode Strict) (wire.Object, bool) {
+	if mode == StrictOff {
 		return nil, false
 	}
 	doc, ok := strict(doc, strings.EqualFold(c.cfg.provider(), "openai"))
@@ -99,7 +107,7 @@ func (c *caller) format(s *schema.Schema) (format, string) {
 	case refused || c.cfg.Output == OutputObject:
 		return format{kind: OutputObject}, words
 	}
-	if fitting, ok := c.fitting(doc); ok {
+	if fitting, ok := c.fitting(doc, c.cfg.Strict); ok {
 		return format{schema: fitting, strict: true}, ""
 	}
 	return format{schema: root}, ""

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Quirks are where a server differs from OpenAI's Chat Completions API. The zero value differs in nothing.
+// Quirks are where a server or a model differs from OpenAI's APIs. The zero value differs in nothing.
 type Quirks = wire.Quirks
 
 // QuirksOf returns what is known of a provider ([Config].Provider, in any case) and a model, with its
@@ -32,6 +33,35 @@ func (c Config) quirks() Quirks {
 	maps.DeleteFunc(q.FillMessage, unasked)
 	maps.DeleteFunc(q.FillCall, unasked)
 	return q
+}
+
+// advice is what may help where a server refuses what the adapter sends by default. says is a part of the
+// refusal, in lower case.
+var advice = []struct{ says, try string }{
+	{"encrypted content is not supported", "set Config.NoReasoning: the model does not reason"},
+	{"reasoning_content", "Config.Provider and Config.Echo decide which reasoning goes back"},
+	{"thought_signature", "Config.Provider and Config.Echo decide which signatures go back"},
+	{"stream_options", "set Config.NoStreamOptions"},
+	{"max_completion_tokens", "set Config.LegacyMaxTokens"},
+	{"'strict'", `set Config.Strict to "off"`},
+	{"strict=true", `set Config.Strict to "off"`},
+	{"json_schema", `set Config.Output to "json_object" or "instructions"`},
+	{"response_format", `set Config.Output to "json_object" or "instructions"`},
+	{"parallel_tool_calls", "leave Config.ParallelCalls nil"},
+}
+
+// advise returns the advice on a refusal; empty for none.
+func advise(status int, refusal []byte) string {
+	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity {
+		return ""
+	}
+	text := strings.ToLower(string(refusal))
+	for _, a := range advice {
+		if strings.Contains(text, a.says) {
+			return a.try
+		}
+	}
+	return ""
 }
 
 // ownMembers are the members of messages and calls that the adapter writes itself.

@@ -2,14 +2,18 @@ package openai_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/adapter/internal/wiretest"
 	"github.com/retake-go/retake/adapter/openai"
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/tool"
 )
 
 // thinking are replies with a call and what each provider wants back of them.
@@ -129,4 +133,54 @@ func TestQuirksCanBeReplaced(t *testing.T) {
 	var read openai.Config
 	require.NoError(t, json.Unmarshal(doc, &read))
 	assert.NotNil(t, read.Echo, "an empty list is not nil after a round trip: %s", doc)
+}
+
+// What a provider refuses is not sent to it by default.
+func TestDefaultsThatAProviderRefusesAreNotSent(t *testing.T) {
+	streamed := func(cfg openai.Config, req loop.Request) string {
+		cfg.MaxTokens, req.Stream = 9, func(loop.Delta) {}
+		return sent(t, chat(cfg), chatSays, req)
+	}
+	mistral := streamed(openai.Config{Model: "m", Provider: "Mistral"}, hello())
+	assert.Contains(t, mistral, `"max_tokens":9`)
+	assert.NotContains(t, mistral, "max_completion_tokens")
+	assert.NotContains(t, mistral, "stream_options")
+	replaced := streamed(openai.Config{Model: "m", Provider: "mistral", Quirks: &openai.Quirks{ExactID: 9}}, hello())
+	assert.Contains(t, replaced, "max_completion_tokens")
+	assert.Contains(t, replaced, "stream_options")
+
+	mixed := hello()
+	mixed.Tools = []*tool.Tool{wiretest.BookRoom(), wiretest.HotelFind()} // the second has an optional member
+	assert.NotContains(t, streamed(openai.Config{Model: "m", Provider: "cerebras"}, mixed), "strict")
+	assert.Contains(t, streamed(openai.Config{Model: "m", Provider: "groq"}, mixed), `"strict":true`)
+	mixed.Tools = mixed.Tools[:1]
+	assert.Contains(t, streamed(openai.Config{Model: "m", Provider: "cerebras"}, mixed), `"strict":true`, "all are strict")
+
+	for model, asked := range map[string]bool{
+		"gpt-4.1-mini": false, "gpt-4o": false, "openai/gpt-4o": false, "gpt-5-chat-latest": false, "gpt-5.2-chat-latest": false, "gpt-5": true, "o4-mini": true, "my-deployment": true,
+	} {
+		body := sent(t, responses(openai.Config{Model: model}), responsesSays, hello())
+		assert.Equal(t, asked, strings.Contains(body, "reasoning.encrypted_content"), model)
+	}
+	assert.Contains(t, sent(t, responses(openai.Config{Model: "gpt-4-thinks", Effort: "low"}), responsesSays, hello()), "reasoning.encrypted_content")
+}
+
+// A refusal of a default names the setting that helps.
+func TestARefusalNamesTheSetting(t *testing.T) {
+	refused := func(status int, body string) string {
+		s := wiretest.Serve(t, fmt.Sprintf("%d Refused\nContent-Type: application/json\n\n%s", status, body))
+		model, err := responses(openai.Config{Model: "m"}).New(s.URL, s.Client)
+		require.NoError(t, err)
+		_, err = model.Reply(t.Context(), hello())
+		require.Error(t, err)
+		return err.Error()
+	}
+	assert.Equal(t, "openai: 400 invalid_request_error: Encrypted content is not supported with this model. (set Config.NoReasoning: the model does not reason)",
+		refused(400, `{"error":{"message":"Encrypted content is not supported with this model.","type":"invalid_request_error","param":"include","code":null}}`))
+	assert.Equal(t, "openai: 422 invalid_request_error: set Config.LegacyMaxTokens",
+		refused(422, `{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","max_completion_tokens"],"msg":"Extra inputs are not permitted","input":32000}]},"type":"invalid_request_error","param":null,"code":null}`))
+	assert.Contains(t, refused(400, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API."}}`), "(Config.Provider and Config.Echo decide which reasoning goes back)")
+	assert.Contains(t, refused(400, `{"message":"Tools with mixed values for 'strict' are not allowed."}`), `(set Config.Strict to "off")`)
+	assert.NotContains(t, refused(500, `{"error":{"message":"stream_options"}}`), "Config")
+	assert.NotContains(t, refused(400, `{"error":{"message":"no such thing"}}`), "Config")
 }

@@ -50,7 +50,7 @@ func (m *responsesModel) params(req loop.Request) responses.ResponseNewParams {
 	if s := system(req, words); s != "" {
 		p.Instructions = param.NewOpt(s)
 	}
-	if !m.cfg.Store && !m.cfg.NoReasoning {
+	if !m.cfg.Store && m.reasons() {
 		p.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
 	}
 	p.Input.OfInputItemList = m.input(req)
@@ -66,6 +66,11 @@ func (m *responsesModel) params(req loop.Request) responses.ResponseNewParams {
 		p.ParallelToolCalls, p.ToolChoice = opt(m.cfg.ParallelCalls), responsesChoice(req.ToolChoice)
 	}
 	return p
+}
+
+// reasons reports whether the model may reason.
+func (m *responsesModel) reasons() bool {
+	return !m.cfg.NoReasoning && (!m.quirks.NoReasoning || m.cfg.Effort != "" || m.cfg.ShowThinking)
 }
 
 func responsesChoice(c message.ToolChoice) (u responses.ResponseNewParamsToolChoiceUnion) {

@@ -162,6 +162,8 @@ type Trouble struct {
 	Refusal []byte
 	// Code and Sentence are the provider's code and message, if they are not in the body.
 	Code, Sentence string
+	// Advice says which setting may help; empty for none.
+	Advice string
 	// Issue is set if the model's own output is the cause: the model gets it as feedback.
 	Issue *fault.Issue
 	// Otherwise is the status that classifies an unknown error; 0 for none.
@@ -187,7 +189,7 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	e := &Error{
 		Provider: h.Provider, Status: h.Status, Code: cmp.Or(t.Code, said.Code),
 		RequestID: cmp.Or(h.RequestID(), said.RequestID),
-		sentence:  Line(Redact(sentence, h.Key)),
+		sentence:  advised(Line(Redact(sentence, h.Key)), t.Advice),
 	}
 	if said.Status != 0 && h.Status < http.StatusBadRequest {
 		e.Status = said.Status
@@ -210,6 +212,14 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 		return e
 	}
 	return &ratelimit.LimitedError{Err: e, State: h.Limits(body)}
+}
+
+// advised returns a sentence with advice after it.
+func advised(sentence, advice string) string {
+	if sentence == "" || advice == "" {
+		return sentence + advice
+	}
+	return sentence + " (" + advice + ")"
 }
 
 // correct turns the error into one of the correction plane.

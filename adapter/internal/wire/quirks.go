@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Quirks are where a server differs from OpenAI's Chat Completions API, which it speaks. The zero value
-// differs in nothing.
+// Quirks are where a server or a model differs from OpenAI's APIs, which it speaks. The zero value differs in
+// nothing.
 type Quirks struct {
 	// Echo lists extra members of the assistant's messages and of its calls that the server wants back.
 	Echo []string `json:"echo,omitempty"`
@@ -20,15 +20,26 @@ type Quirks struct {
 	// of which every id must be; 0 is no such rule. The ids that a server gave itself always go back.
 	MaxID   int `json:"max_id,omitempty"`
 	ExactID int `json:"exact_id,omitempty"`
+	// LegacyMaxTokens says that it takes max_tokens and refuses max_completion_tokens, NoStreamOptions that
+	// it refuses stream_options.
+	LegacyMaxTokens bool `json:"legacy_max_tokens,omitempty"`
+	NoStreamOptions bool `json:"no_stream_options,omitempty"`
+	// OneStrict says that all tools of a request must be in strict mode, or none.
+	OneStrict bool `json:"one_strict,omitempty"`
+	// NoReasoning says that the model does not reason and refuses the request for encrypted reasoning.
+	NoReasoning bool `json:"no_reasoning,omitempty"`
 	// Source is where all this is documented.
 	Source string `json:"source,omitempty"`
 }
 
-// quirks are the known servers by their names. Each row has its source.
-var quirks = []struct {
+// providerQuirks are the quirks of a provider and its names.
+type providerQuirks struct {
 	names  []string
 	quirks Quirks
-}{
+}
+
+// quirks are the known providers. Each row has its source.
+var quirks = []providerQuirks{
 	{[]string{"openai", "azure", "azureopenai"}, Quirks{
 		MaxID: 40, Source: "https://github.com/vercel/ai/issues/5171 (string_above_max_length)",
 	}},
@@ -63,7 +74,12 @@ var quirks = []struct {
 		Echo: []string{"reasoning"}, Source: "https://localai.io/features/interleaved-thinking/",
 	}},
 	{[]string{"mistral", "mistralai"}, Quirks{
-		ExactID: 9, Source: "ids: https://github.com/anomalyco/opencode/issues/1680",
+		ExactID: 9, LegacyMaxTokens: true, NoStreamOptions: true,
+		Source: "ids: https://github.com/anomalyco/opencode/issues/1680; max_tokens: https://github.com/editor-code-assistant/eca/issues/231; " +
+			"stream_options: https://github.com/BerriAI/litellm/issues/8978, https://github.com/neuron-core/neuron-ai/issues/212",
+	}},
+	{[]string{"cerebras"}, Quirks{
+		OneStrict: true, Source: "https://github.com/mpfaffenberger/code_puppy/pull/368",
 	}},
 }
 
@@ -79,6 +95,12 @@ var unsigned = regexp.MustCompile(`gemini-[12]([.-]|$)|gemma`)
 // NeedsSignature reports whether a model of Google requires that calls have signatures.
 func NeedsSignature(model string) bool { return !unsigned.MatchString(model) }
 
+// noReasoners matches the models of OpenAI that do not reason.
+var noReasoners = regexp.MustCompile(`^(openai/)?(gpt-3\.5|gpt-4|chatgpt-4o|gpt-5[.0-9]*-chat)`)
+
+const noReasonersSource = "encrypted reasoning: https://github.com/pydantic/pydantic-ai/issues/2865, https://github.com/pydantic/pydantic-ai/issues/3326, " +
+	"https://github.com/miquido/draive/issues/399"
+
 // QuirksOf returns the quirks of a provider by its name, in any case and with any punctuation; the zero
 // value for an unknown one. The result is a copy.
 func QuirksOf(provider, model string) Quirks {
@@ -88,16 +110,17 @@ func QuirksOf(provider, model string) Quirks {
 		}
 		return -1
 	}, strings.ToLower(provider))
-	for _, row := range quirks {
-		if slices.Contains(row.names, name) {
-			q := row.quirks.Clone()
-			if !NeedsSignature(model) {
-				q.FillCall = nil
-			}
-			return q
-		}
+	var q Quirks
+	if n := slices.IndexFunc(quirks, func(row providerQuirks) bool { return slices.Contains(row.names, name) }); n >= 0 {
+		q = quirks[n].quirks.Clone()
 	}
-	return Quirks{}
+	if !NeedsSignature(model) {
+		q.FillCall = nil
+	}
+	if noReasoners.MatchString(model) {
+		q.NoReasoning, q.Source = true, strings.TrimPrefix(q.Source+"; "+noReasonersSource, "; ")
+	}
+	return q
 }
 
 // Clone returns a copy that shares nothing with q.
