@@ -364,7 +364,7 @@ func TestAPanicInATryLeavesTheActionToBeResumed(t *testing.T) {
 		})
 	}
 	timed := named("timed")
-	timed.Transport.Timeout = time.Minute
+	timed.Transport.ModelTimeout = time.Minute
 	j := recorded(t, journal.Dir(t.TempDir()))
 	defer j.Close()
 	require.Panics(t, func() {
