@@ -93,7 +93,7 @@ func TestAPlannerThatIsNotAskedAnyMoreDoesNotAnswer(t *testing.T) {
 }
 
 func TestWaitsAreMadeAnewOnBothPlanes(t *testing.T) {
-	r := first(t, "transport_wait", "transport: {backoff: {kind: constant, delay: 7s}, retry_after: floor}\n")
+	r := first(t, "transport_wait", "transport: {backoff: {kind: constant, delay: 7s, jitter: none}, retry_after: floor}\n")
 	assert.Nil(t, r.Silent)
 	assert.Equal(t, 14*time.Second, r.WhatIf.Waited)
 	assert.Equal(t, r.Recorded.Transport, r.WhatIf.Transport)

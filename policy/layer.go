@@ -14,7 +14,8 @@ import (
 // mean absent; an empty slice or map means "none". The zero Layer sets nothing.
 //
 // A field is replaced as a whole: bases or retryable errors of a higher layer replace those below it. They
-// are not merged.
+// are not merged. The one exception is the jitter within Backoff: a strategy without a jitter keeps that of
+// the layers below, and [backoff.NoJitter] says that there is none.
 type Layer struct {
 	MaxAttempts      *int
 	Backoff          *backoff.BackoffStrategy

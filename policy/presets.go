@@ -82,6 +82,7 @@ func resultEnvelope() RetryPolicy {
 	p.MaxAttempts = 5
 	p.Backoff = backoff.Exponential(2*time.Second, two)
 	p.Backoff.Cap = 30 * time.Second
+	p.Backoff.Jitter.Kind = backoff.NoJitter
 	p.RetryableErrors = append(p.RetryableErrors, fault.EventTimeout, fault.EventUnavailable)
 	p.Bases = map[fault.Class]time.Duration{
 		fault.RateLimit:        5 * time.Second,

@@ -92,7 +92,18 @@ func strategies() fields.Type[backoff.BackoffStrategy] {
 		s.Delays = append([]time.Duration(nil), s.Delays...)
 		return s
 	}
+	t.Over = keepJitter
 	return t
+}
+
+// keepJitter is a strategy over the one of the layer below: without a jitter of its own it keeps that one's.
+// So a file that only changes a delay does not make all clients wait in lockstep.
+func keepJitter(top, below backoff.BackoffStrategy) backoff.BackoffStrategy {
+	if top.Jitter.Kind == "" {
+		top.Jitter = below.Jitter
+		top.Jitter.AfterCap = top.Jitter.AfterCap && top.Cap > 0
+	}
+	return top
 }
 
 // timeout is a limit above 0, or unlimited.

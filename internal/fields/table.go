@@ -130,14 +130,20 @@ func set(dst, v reflect.Value) {
 	dst.Set(v)
 }
 
-// Over lays all that the struct from says over the struct to. Both are pointers; one of them may have values
-// where the other has pointers. The two share what they point to, and slices and maps.
+// Over lays all that the struct from says over the struct to, each field as its type has it. Both are
+// pointers; one of them may have values where the other has pointers. The two share what they point to, and
+// slices and maps.
 func (t *Table) Over(to, from any) {
 	top, below := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
 	for n := range t.Rows {
 		src, dst := top.Field(n), below.Field(n)
-		switch v, says := said(src); {
-		case !says:
+		v, says := said(src)
+		if !says {
+			continue
+		}
+		switch merged := t.Rows[n].Type.over(src, dst); {
+		case merged.IsValid():
+			set(dst, merged)
 		case src.Type() == dst.Type():
 			dst.Set(src)
 		default:

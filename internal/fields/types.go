@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,8 @@ type Type[T any] struct {
 	Check func(T, Faults)
 	// Clone is a copy that shares nothing; nil stands for the value itself.
 	Clone func(T) T
+	// Over is a value laid over the one of a layer below; nil stands for the value itself.
+	Over func(top, below T) T
 }
 
 // anyType is a [Type] of any values.
@@ -33,6 +36,8 @@ type anyType interface {
 	show(v any) string
 	check(v any, f Faults)
 	clone(v any) any
+	// over is the value of src over the one of dst. It is invalid where the value of src replaces it.
+	over(src, dst reflect.Value) reflect.Value
 }
 
 func (t Type[T]) read(r *Reader, path string, n Node, into any) bool {
@@ -64,6 +69,18 @@ func (t Type[T]) clone(v any) any {
 		return v
 	}
 	return t.Clone(v.(T))
+}
+
+func (t Type[T]) over(src, dst reflect.Value) (merged reflect.Value) {
+	if t.Over == nil {
+		return merged
+	}
+	top, _ := said(src)
+	below, says := said(dst)
+	if !says {
+		return merged
+	}
+	return reflect.ValueOf(t.Over(top.Interface().(T), below.Interface().(T)))
 }
 
 // Unlimited stands for a bound that was given up; files and JSON spell it by that word.

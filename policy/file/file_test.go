@@ -146,15 +146,46 @@ func TestPresetsInFiles(t *testing.T) {
 		set, err := file.Read("p.yaml", []byte("transport: {preset: "+name+"}\ntools: {a: {preset: "+name+"}}"))
 		require.NoError(t, err, name)
 		got, _ := policy.ResolveTransport(set)
+		if want.Backoff.Jitter.Kind == "" {
+			want.Backoff.Jitter = got.Backoff.Jitter // that of the layer below
+			want.Backoff.Jitter.AfterCap = false
+		}
 		assert.Equal(t, want.Backoff, got.Backoff)
 		assert.Equal(t, want.MaxAttempts, got.MaxAttempts)
 		assert.Equal(t, want.Bases, got.Bases)
 		assert.Equal(t, want.RetryAfter, got.RetryAfter)
 		assert.True(t, got.Retries(fault.RateLimit), "transport goes on retrying transport faults")
 		tool, _ := policy.Resolve(set, "a")
+		want, _ = policy.Preset(name)
 		assert.Equal(t, want.Backoff, tool.Backoff)
 		assert.Equal(t, policy.Correction().RetryableErrors, tool.RetryableErrors, "correction goes on retrying its own")
 	}
+}
+
+// A file that changes a delay keeps the jitter that keeps clients from coming back together. The word none
+// takes it away.
+func TestABackoffWithoutJitterKeepsTheDefaultJitter(t *testing.T) {
+	for text, want := range map[string]string{
+		"{kind: constant, delay: 2s}":                                        "constant 2s, jitter ±25%",
+		"{kind: exponential, base: 2s, factor: 3, cap: 9s}":                  "exponential 2s ×3, cap 9s, jitter ±25% after the cap",
+		"{kind: constant, delay: 2s, jitter: none}":                          "constant 2s, jitter none",
+		"{kind: constant, delay: 2s, jitter: {kind: full}}":                  "constant 2s, jitter full",
+		"{kind: constant, delay: 2s}\n  preset: rate-limit":                  "constant 2s, jitter ±10%",
+		"{kind: constant, delay: 2s}\n  preset: result-envelope":             "constant 2s, jitter none",
+		"{kind: list, delays: [1s, 2s], jitter: {kind: equal}}\n  bases: {}": "list 1s 2s, jitter equal",
+	} {
+		set, err := file.Read("p.yaml", []byte("transport:\n  backoff: "+text))
+		require.NoError(t, err, text)
+		got, _ := policy.ResolveTransport(set)
+		assert.Equal(t, want, got.Backoff.String())
+	}
+	set, err := file.Read("p.yaml", []byte("transport: {backoff: {kind: constant, delay: 2s, jitter: none}}\n"+
+		"tool_transport: {pay: {backoff: {kind: constant, delay: 3s}}}\ntools: {pay: {backoff: {kind: constant, delay: 1s}}}"))
+	require.NoError(t, err)
+	got, _ := policy.ResolveToolTransport(set, "pay")
+	assert.Equal(t, "constant 3s, jitter none", got.Backoff.String(), "the layer below says none")
+	got, _ = policy.Resolve(set, "pay")
+	assert.Equal(t, "constant 1s", got.Backoff.String(), "corrections have no default jitter")
 }
 
 // Read(Write(set)) returns the set, and writing that again gives the same bytes.
