@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/stack"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -56,7 +57,8 @@ type Try struct {
 }
 
 // End ends the try. Nil ends the loop. An error is decided on as in [Do]; then the loop waits and continues
-// while the policy allows. Only the first call counts, and none after the loop.
+// while the policy allows. Only the first call counts, and none after the loop, nor one from a reducer or an
+// observer of the try.
 func (t *Try) End(err error) { t.EndWith(Tried{Err: err}) }
 
 // Tried is the outcome of a try.
@@ -75,14 +77,13 @@ func (t *Try) Keeps() bool { return t.of.keeps() || t.of.runner.s.Hears(engine.T
 
 // EndWith is End with the whole outcome of the try.
 func (t *Try) EndWith(came Tried) {
-	if t.ended || t.of.left {
-		return
-	}
-	t.ended = true
-	t.of.stepping.Lock()
-	defer t.of.stepping.Unlock()
-	t.of.open = false
-	t.of.feed(came)
+	_ = t.of.step(func() { // a function that a step calls does not end the try
+		if t.ended || t.of.left {
+			return
+		}
+		t.ended, t.of.open = true, false
+		t.of.feed(came)
+	})
 }
 
 // All makes the tries and the waits between them. It makes none for an action whose [Action].ID has ended in
@@ -164,7 +165,7 @@ type tries struct {
 	a *Action
 	// inDoubt reports that the next try began before and has no outcome.
 	inDoubt bool
-	// left reports that no try can be ended any more.
+	// left reports that no try can be ended any more. stepping guards it.
 	left bool
 	// open reports that the caller makes a try, during which other goroutines may dispatch events. stepping
 	// guards open and is held by whoever steps the run.
@@ -259,19 +260,35 @@ func (t *tries) opens(open bool) {
 	t.open = open
 }
 
-// dispatch handles an event that the program dispatches during a try. It does not block, because the caller
-// may be a reducer or a callback.
+// dispatch handles an event that the program dispatches during a try.
 func (t *tries) dispatch(ev session.Event) error {
-	if !t.stepping.TryLock() {
-		return session.ErrBusy
+	err := session.ErrBusy
+	if refused := t.step(func() {
+		if t.open {
+			_, err = t.runner.Dispatch(t.now(), ev)
+		}
+	}); refused != nil {
+		return refused
 	}
-	defer t.stepping.Unlock()
-	if !t.open {
-		return session.ErrBusy
-	}
-	_, err := t.runner.Dispatch(t.now(), ev)
 	return err
 }
+
+// step makes a step of the run, once no other goroutine makes one. A function that a step calls cannot make
+// another.
+func (t *tries) step(f func()) error {
+	if !t.stepping.TryLock() {
+		if stack.Has((*tries).alone) {
+			return session.ErrReentrant
+		}
+		t.stepping.Lock()
+	}
+	defer t.stepping.Unlock()
+	t.alone(f)
+	return nil
+}
+
+// alone calls f while stepping is held. [tries.step] looks for it on the stack.
+func (t *tries) alone(f func()) { f() }
 
 // next reports whether there is another try, after waiting for it.
 func (t *tries) next() bool {
@@ -332,12 +349,13 @@ func (t *tries) feed(came Tried) {
 // leave releases the session. An open try or wait is recorded as cancelled, but after a panic the action is
 // left as it is in its journal, to be resumed.
 func (t *tries) leave() {
-	t.left = true
-	t.opens(false)
+	t.stepping.Lock()
+	t.left, t.open = true, false
+	t.stepping.Unlock()
 	if panicked := recover(); panicked != nil {
 		defer panic(panicked)
 		if t.journal != nil {
-			t.runner.Close()
+			t.close()
 			return
 		}
 	}

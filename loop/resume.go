@@ -129,7 +129,10 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.F
 		return nil, fmt.Errorf("loop: the session declares %d slices, but %d in the journal: declare the same", now, then)
 	}
 	r.st, r.warnings = held.State, changed(&held.Header, *r.cfg)
-	if r.keep(); r.st.Phase == machine.Stopped {
+	if err := r.keep(); err != nil {
+		return nil, err
+	}
+	if r.st.Phase == machine.Stopped {
 		r.recorded = held.State.At
 		return held, nil
 	}

@@ -292,7 +292,8 @@ func TestAMessageWithoutARoleIsRefused(t *testing.T) {
 	require.EqualError(t, err, "making the prompt: messages"+want)
 
 	s := newSession(t)
-	s.Said(gemini)
+	require.NoError(t, s.Acquire())
+	require.NoError(t, s.Conclude(s.State(), gemini))
 	snapshot, err := s.Snapshot()
 	require.NoError(t, err)
 	_, err = session.Restore(session.Config{}, snapshot)

@@ -256,21 +256,21 @@ func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 		return nil, err
 	}
 	r.st = st
-	if err := r.s.Replace(st.Session); err != nil {
+	if err := r.keep(); err != nil {
 		return nil, err
 	}
-	r.keep()
 	if r.record != nil {
 		r.record(ev, effects, st)
 	}
 	return effects, nil
 }
 
-// keep stores the conversation of a run that has ended in the session.
-func (r *Runner) keep() {
+// keep stores the state in the session and, if a run has ended, its conversation.
+func (r *Runner) keep() error {
 	if r.st.Phase == machine.Stopped && !r.st.Config.Single {
-		r.s.Said(r.st.Transcript())
+		return r.s.Conclude(r.st.Session, r.st.Transcript())
 	}
+	return r.s.Replace(r.st.Session)
 }
 
 // write records a step.

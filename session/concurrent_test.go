@@ -9,6 +9,8 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/session"
 )
 
@@ -72,4 +74,82 @@ func TestASessionHoldsWhatItWasGivenLast(t *testing.T) {
 	other := must(session.NewState("order-43"))
 	assert.ErrorIs(t, s.Replace(other), session.ErrAdopted)
 	assert.Equal(t, snapshotOf(t, states[4]), snapshotOf(t, s))
+}
+
+// Reading waits for no reducer, not even within one. A change within one is refused, because it would wait
+// for itself.
+func TestWhatAReducerMayDoWithItsSession(t *testing.T) {
+	var s *session.Session
+	within := map[string]func() error{
+		"dispatch": func() error { return s.Dispatch(event("paid", `1`)) },
+		"acquire":  func() error { return s.Acquire() },
+		"adopt":    func() error { return s.Adopt("order-43") },
+		"restore":  func() error { return s.Restore([]byte(snapshotOf(t, s))) },
+	}
+	for name, change := range within {
+		t.Run(name, func(t *testing.T) {
+			var got error
+			s = must(session.New(session.Config{ID: "order-42", Slices: []session.Declared{total},
+				Reducers: []session.Reducer{session.On(total, "paid", "sum", func(v reducer.View[int], n int) (reducer.Change[int], error) {
+					assert.NotEmpty(t, snapshotOf(t, s))
+					assert.Empty(t, s.Conversation())
+					assert.Equal(t, "order-42", s.ID())
+					got = change()
+					return sums(v, n)
+				})}}))
+			require.NoError(t, s.Dispatch(event("paid", `5`)))
+			assert.Equal(t, session.ErrReentrant, got)
+			assert.Equal(t, []int{5}, values(s, total))
+			require.NoError(t, s.Dispatch(event("paid", `5`)), "it is not held")
+		})
+	}
+}
+
+// A dispatch from another goroutine waits for the reducer, and is not lost.
+func TestADispatchFromAnotherGoroutineWaits(t *testing.T) {
+	var others sync.WaitGroup
+	var s *session.Session
+	s = must(session.New(session.Config{Slices: []session.Declared{total},
+		Reducers: []session.Reducer{session.On(total, "paid", "sum", func(v reducer.View[int], n int) (reducer.Change[int], error) {
+			if n == 1 {
+				for range 4 {
+					begun := make(chan bool)
+					others.Go(func() {
+						close(begun)
+						assert.NoError(t, s.Dispatch(event("paid", `10`)))
+					})
+					<-begun
+				}
+			}
+			return sums(v, n)
+		})}}))
+	require.NoError(t, s.Dispatch(event("paid", `1`)))
+	others.Wait()
+	assert.Equal(t, []int{41}, values(s, total))
+}
+
+// A snapshot has the state and the conversation of one moment.
+func TestASnapshotIsOfOneMoment(t *testing.T) {
+	s := must(session.New(session.Config{ID: "order-42"}))
+	require.NoError(t, s.Acquire())
+	const runs = 200
+	var readers sync.WaitGroup
+	for range 3 {
+		readers.Go(func() {
+			for seen := 0; seen < runs; {
+				copied := must(session.Restore(session.Config{}, []byte(snapshotOf(t, s))))
+				seen = copied.State().AttemptCount()
+				if !assert.Len(t, copied.Conversation(), seen) {
+					return
+				}
+			}
+		})
+	}
+	var said []message.Message
+	for range runs {
+		said = append(said, message.Message{Role: message.User, Text: "Go on."})
+		require.NoError(t, s.Conclude(failed(s.State()), said))
+	}
+	readers.Wait()
+	require.ErrorIs(t, must(session.New(session.Config{})).Conclude(s.State(), said), session.ErrNotHeld)
 }

@@ -11,6 +11,10 @@ import (
 var (
 	// ErrBusy: a run holds the session.
 	ErrBusy = errors.New("the session is held by a run")
+	// ErrReentrant: a reducer, or a function that is called during a change, changes the session in turn. It
+	// would wait for its own end.
+	ErrReentrant = errors.New("a change of the session calls for another one from within (a reducer, or a callback), which would wait for itself: " +
+		"return the change, or dispatch the event afterwards")
 	// ErrNotHeld: only the run that holds the session may do this.
 	ErrNotHeld = errors.New("the session is not held: call Acquire first")
 	// ErrAdopted: the session has another id already.

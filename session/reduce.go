@@ -21,7 +21,7 @@ type Reducer struct {
 // On binds a reducer to the events with a name. For each event the payload is decoded into a new E, and fn
 // returns the change of the slice. Members of the payload that E does not have are ignored. reducerName
 // appears in a [fault.ReducerError] and must be unique in the session. See [reducer.Func] for the rules of
-// fn; fn must not call the session.
+// fn; fn must not change the session ([ErrReentrant]), and should read its slices through its view.
 func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func[T, E]) Reducer {
 	bound := Reducer{name: reducerName, event: eventName, slice: slice.declaration()}
 	if fn == nil {

@@ -25,7 +25,7 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.said = w.Conversation
+	s.now.Store(&contents{s.State(), w.Conversation})
 	return s, nil
 }
 
@@ -47,8 +47,7 @@ func Resume(cfg Config, state State) (*Session, error) {
 	if err := s.fit(state); err != nil {
 		return nil, err
 	}
-	state = s.filled(state)
-	s.state.Store(&state)
+	s.store(s.filled(state))
 	return s, nil
 }
 
@@ -105,7 +104,9 @@ func (s *Session) Restore(snapshot []byte) error {
 	if err != nil {
 		return err
 	}
-	s.changing.Lock()
+	if err := s.lock(); err != nil {
+		return err
+	}
 	defer s.changing.Unlock()
 	if s.held {
 		return ErrBusy
@@ -128,6 +129,6 @@ func (s *Session) Restore(snapshot []byte) error {
 			slot.held = held.slots[at].held
 		}
 	}
-	s.state.Store(&next)
+	s.store(next)
 	return nil
 }

@@ -6,23 +6,44 @@ import (
 	"sync/atomic"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/stack"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/reducer"
 )
 
 // Session holds the newest [State] of one conversation and the reducers that change it. Make it with [New],
 // [Restore] or [Resume]; the zero value is not usable. It is safe for concurrent use: changes are made one at
-// a time, and reading never waits for them. A reducer must not change the session, or it deadlocks.
+// a time, and reading never waits for them. A reducer that changes the session gets [ErrReentrant].
 type Session struct {
 	declared map[string]declaration // never changes
 	reducers []Reducer              // in order of registration; never changes
 	notify   atomic.Pointer[func(fault.ReducerError)]
-	state    atomic.Pointer[State]
+	now      atomic.Pointer[contents]
 
-	changing sync.Mutex // guards the fields below, and stores to state
+	changing sync.Mutex // guards the fields below, and stores to now
 	held     bool
 	dispatch func(Event) error // of the run that holds the session, or nil
-	said     []message.Message
+}
+
+// contents are what a reader sees at one moment.
+type contents struct {
+	state State
+	said  []message.Message
+}
+
+// store sets the state. s.changing is held.
+func (s *Session) store(state State) { s.now.Store(&contents{state, s.Conversation()}) }
+
+// lock waits until no other goroutine changes the session.
+func (s *Session) lock() error {
+	if s.changing.TryLock() {
+		return nil
+	}
+	if stack.Has((*Reducer).call) {
+		return ErrReentrant
+	}
+	s.changing.Lock()
+	return nil
 }
 
 // New returns an empty session. The error joins a [*ConfigError] for each fault of the config.
@@ -37,13 +58,13 @@ func New(cfg Config) (*Session, error) {
 	for _, d := range cfg.Slices {
 		s.declared[d.Name()] = d.declaration()
 	}
-	s.state.Store(&State{id: cfg.ID, slots: emptySlots(cfg.Slices)})
+	s.now.Store(&contents{state: State{id: cfg.ID, slots: emptySlots(cfg.Slices)}})
 	s.OnReducerError(cfg.OnReducerError)
 	return s, nil
 }
 
 // State returns the current state. Later changes of the session do not affect it.
-func (s *Session) State() State { return *s.state.Load() }
+func (s *Session) State() State { return s.now.Load().state }
 
 // ID returns the session's correlation id, or "" if it has none yet.
 func (s *Session) ID() string { return s.State().id }
@@ -57,21 +78,25 @@ func (s *Session) Adopt(id string) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
-	s.changing.Lock()
+	if err := s.lock(); err != nil {
+		return err
+	}
 	defer s.changing.Unlock()
 	next := s.State()
 	if next.id != "" && next.id != id {
 		return ErrAdopted
 	}
 	next.id = id
-	s.state.Store(&next)
+	s.store(next)
 	return nil
 }
 
 // Acquire takes the session for one run. Until [Session.Release], Dispatch is refused and Replace is allowed.
 // It returns [ErrBusy] if a run holds the session. It waits only for a Dispatch in progress.
 func (s *Session) Acquire() error {
-	s.changing.Lock()
+	if err := s.lock(); err != nil {
+		return err
+	}
 	defer s.changing.Unlock()
 	if s.held {
 		return ErrBusy
@@ -90,18 +115,7 @@ func (s *Session) Release() {
 
 // Conversation returns the messages of the session's runs up to the end of the last. The next run continues
 // it. The slice is read-only.
-func (s *Session) Conversation() []message.Message {
-	s.changing.Lock()
-	defer s.changing.Unlock()
-	return s.said
-}
-
-// Said sets the conversation of the session. Drivers call it when a run ends. It keeps the slice.
-func (s *Session) Said(all []message.Message) {
-	s.changing.Lock()
-	defer s.changing.Unlock()
-	s.said = slices.Clip(all)
-}
+func (s *Session) Conversation() []message.Message { return s.now.Load().said }
 
 // Through passes events that are dispatched while a run holds the session to that run, one at a time, until
 // [Session.Release]. Only the run that acquired the session may call it.
@@ -145,11 +159,16 @@ func (s *Session) ReduceIn(state State, event Event) ([]reducer.Op, *fault.Reduc
 // fails. That event changes no slice; its [*fault.ReducerError] is recorded, reported to OnReducerError and
 // returned. Earlier events stay applied; later ones are not applied.
 //
-// During a try of loop.Do or loop.Attempts in the session, the events belong to that try. While another run
-// holds the session, the error is [ErrBusy] and nothing changes.
+// During a try of loop.Do or loop.Attempts in the session, the events belong to that try; goroutines that
+// dispatch at the same time wait for one another. While another run holds the session, the error is [ErrBusy]
+// and nothing changes. A reducer must not dispatch ([ErrReentrant]), nor may an observer of the try.
 func (s *Session) Dispatch(events ...Event) error {
 	for _, event := range events {
-		if through := s.through(); through != nil {
+		through, err := s.through()
+		if err != nil {
+			return err
+		}
+		if through != nil {
 			if err := through(event); err != nil {
 				return err
 			}
@@ -167,14 +186,18 @@ func (s *Session) Dispatch(events ...Event) error {
 	return nil
 }
 
-func (s *Session) through() func(Event) error {
-	s.changing.Lock()
+func (s *Session) through() (func(Event) error, error) {
+	if err := s.lock(); err != nil {
+		return nil, err
+	}
 	defer s.changing.Unlock()
-	return s.dispatch
+	return s.dispatch, nil
 }
 
 func (s *Session) apply(event Event) (*fault.ReducerError, error) {
-	s.changing.Lock()
+	if err := s.lock(); err != nil {
+		return nil, err
+	}
 	defer s.changing.Unlock()
 	if s.held {
 		return nil, ErrBusy
@@ -183,7 +206,7 @@ func (s *Session) apply(event Event) (*fault.ReducerError, error) {
 	if failure != nil {
 		next = next.AddReducerError(*failure)
 	}
-	s.state.Store(&next)
+	s.store(next)
 	return failure, nil
 }
 
@@ -192,7 +215,19 @@ func (s *Session) apply(event Event) (*fault.ReducerError, error) {
 // [*SliceError] or [*ValueError] for each slice or value that does not fit; the session is then unchanged.
 // Only values added since the last call are checked.
 func (s *Session) Replace(state State) error {
-	s.changing.Lock()
+	return s.replace(state, func(was []message.Message) []message.Message { return was })
+}
+
+// Conclude is Replace for the end of a run: it also sets the conversation, at the same moment. It keeps the
+// slice.
+func (s *Session) Conclude(state State, conversation []message.Message) error {
+	return s.replace(state, func([]message.Message) []message.Message { return slices.Clip(conversation) })
+}
+
+func (s *Session) replace(state State, said func(was []message.Message) []message.Message) error {
+	if err := s.lock(); err != nil {
+		return err
+	}
 	defer s.changing.Unlock()
 	if !s.held {
 		return ErrNotHeld
@@ -203,7 +238,6 @@ func (s *Session) Replace(state State) error {
 	if err := s.fit(state); err != nil {
 		return err
 	}
-	state = s.filled(state)
-	s.state.Store(&state)
+	s.now.Store(&contents{s.filled(state), said(s.Conversation())})
 	return nil
 }

@@ -36,11 +36,12 @@ type sliceSnapshot struct {
 	Values []json.RawMessage `json:"values"`
 }
 
-// Snapshot returns the session's state and conversation as canonical JSON, for [Restore]. See
+// Snapshot returns the session's state and conversation of one moment as canonical JSON, for [Restore]. See
 // [State.Snapshot].
 func (s *Session) Snapshot() ([]byte, error) {
-	w := s.State().wire()
-	w.Conversation = s.Conversation()
+	now := s.now.Load()
+	w := now.state.wire()
+	w.Conversation = now.said
 	return canon.Marshal(w)
 }
 

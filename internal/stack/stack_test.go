@@ -1,0 +1,39 @@
+package stack_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/retake-go/retake/internal/stack"
+)
+
+type caller struct{}
+
+// call calls f below some frames of its own.
+func (c *caller) call(depth int, f func()) {
+	if depth == 0 {
+		f()
+		return
+	}
+	c.call(depth-1, f)
+}
+
+func other(f func()) { f() }
+
+func TestAFunctionIsOnTheStackWhileItIsCalled(t *testing.T) {
+	c := &caller{}
+	has := func() bool { return stack.Has((*caller).call) }
+	assert.False(t, has())
+	other(func() { assert.False(t, has()) })
+	for _, depth := range []int{0, 1, 63, 64, 200} {
+		c.call(depth, func() { assert.True(t, has(), depth) })
+		c.call(depth, func() {
+			other(func() { assert.True(t, has(), depth) })
+			over := make(chan bool)
+			go func() { over <- has() }()
+			assert.False(t, <-over, "it is another goroutine")
+		})
+	}
+	assert.False(t, has())
+}
