@@ -34,10 +34,13 @@ With -corpus, FILE has one question a line: {"id", "tools": [...], "replies": [{
 [{"name", "arguments"}]}, ...]}. The arguments are the text that the model wrote. The answer has one line for
 each reply, in the order of the file. -cut keeps only the first part of each text.
 
-With -policy alone the policy is checked. The answer is "ok", and the error classes in it that retake does not
-define: only errors of your own program can have those. A misspelt class is an error.
+With -policy alone the policy is checked. The answer is "ok", the error classes in it that retake does not
+define (only errors of your own program can have those), and the resolved policy: each field that the file
+sets with the value it replaced and its place, and the fields that have their defaults. A tool is compared
+with what it would have without a layer of its own. A misspelt class is an error.
 
-JSON: of a policy {"ok", "own_classes"}; of a reply {"ok": true, "calls": [{"tool", "arguments", "repairs":
+JSON: of a policy {"ok", "own_classes", "resolved": [{"of", "fields": [{"field", "value", "layer", "source",
+"instead"}]}]} with "instead" only where a value was replaced; of a reply {"ok": true, "calls": [{"tool", "arguments", "repairs":
 [{"kind", "offset"}]}]}, or {"ok": false, "class", "calls", "issues": [{"call", "pointer", "rule",
 "expected", "got"}], "feedback"}; of a corpus {"question", "reply", ...} with "reply" counted from 0. "tool"
 is the registered name, or the name as written for an unknown tool. "arguments" is null if they cannot be read.
@@ -89,15 +92,19 @@ func (c *check) run(e *env) error {
 	return c.runPolicy(e, &from.set)
 }
 
-// runPolicy names the error classes of a valid policy that are the user's own.
+// runPolicy names the error classes of a valid policy that are the user's own, and shows what it resolves to.
 func (c *check) runPolicy(e *env, p *policy.Set) error {
 	own := p.OwnClasses()
 	if c.json {
-		return e.json(map[string]any{"ok": true, "own_classes": append([]fault.Class{}, own...)})
+		return e.json(map[string]any{"ok": true, "own_classes": append([]fault.Class{}, own...),
+			"resolved": resolve(*p)})
 	}
 	fmt.Fprintln(e.out, e.paint.green("ok"))
 	for _, class := range own {
 		fmt.Fprintf(e.out, "  %s is a class of your own: only an error of your program has it\n", class)
+	}
+	for _, r := range resolve(*p) {
+		r.write(e)
 	}
 	return nil
 }

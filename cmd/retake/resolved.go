@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/policy"
+)
+
+// resolved is the policy of one kind of action, as its layers give it.
+type resolved struct {
+	// Of is "answer", "transport", "tool NAME" or "tool_transport NAME".
+	Of     string  `json:"of"`
+	Fields []field `json:"fields"`
+}
+
+// field is one row of a resolved policy. Instead is the value that the layer replaced; it is absent where
+// none did.
+type field struct {
+	policy.Explained
+	Instead string `json:"instead,omitempty"`
+}
+
+// resolve returns the policies of a set: of the answer, of model calls, and of each tool that the set names.
+func resolve(set policy.Set) []resolved {
+	_, correction := policy.Resolve(policy.DefaultSet(), "")
+	_, transport := policy.ResolveTransport(policy.DefaultSet())
+	_, answer := policy.Resolve(set, "")
+	_, calls := policy.ResolveTransport(set)
+	all := []resolved{compared("answer", answer, correction), compared("transport", calls, transport)}
+	// No tool has an empty name: what it gets is what every tool gets.
+	everyTool := set
+	everyTool.Answer = policy.Layer{}
+	_, below := policy.Resolve(everyTool, "")
+	for _, name := range slices.Sorted(maps.Keys(set.Tools)) {
+		_, own := policy.Resolve(set, name)
+		all = append(all, compared("tool "+name, own, below))
+	}
+	for _, name := range slices.Sorted(maps.Keys(set.ToolTransport)) {
+		_, own := policy.ResolveToolTransport(set, name)
+		all = append(all, compared("tool_transport "+name, own, calls))
+	}
+	return all
+}
+
+// compared puts an explanation beside the one that holds without the layer. Fields that mean nothing for the
+// transport plane are left out there.
+func compared(of string, e, without policy.Explanation) resolved {
+	r, meant := resolved{Of: of}, policy.Fields()
+	if strings.HasPrefix(of, policy.LayerTransport) || strings.HasPrefix(of, policy.LayerToolTransport) {
+		meant = policy.Transport().TransportLayer().Sets()
+	}
+	for n, row := range e {
+		if !slices.Contains(meant, row.Field) {
+			continue
+		}
+		f := field{Explained: row}
+		if row.Value != without[n].Value {
+			f.Instead = without[n].Value
+		}
+		r.Fields = append(r.Fields, f)
+	}
+	return r
+}
+
+// write shows the fields that a layer set, a line each. The others have their defaults.
+func (r resolved) write(e *env) {
+	var rest []string
+	name, value := 0, 0
+	for _, f := range r.Fields {
+		if f.Instead == "" {
+			rest = append(rest, f.Field+" "+f.Value)
+			continue
+		}
+		const longest = 40 // of a value: a longer one pushes the rest of its line
+		name, value = max(name, len(f.Field)), max(value, min(len(f.Value), longest))
+	}
+	fmt.Fprintf(e.out, "\n%s\n", e.paint.bold(plain(r.Of)))
+	for _, f := range r.Fields {
+		if f.Instead != "" {
+			fmt.Fprintln(e.out, plain(fmt.Sprintf("  %-*s  %-*s  instead of %s, by %s", name, f.Field, value, f.Value,
+				f.Instead, strings.TrimSpace(f.Layer+" "+f.Source))))
+		}
+	}
+	if !strings.HasPrefix(r.Of, "tool") {
+		fmt.Fprintln(e.out, e.paint.faint(folded("  by default: "+strings.Join(rest, "; "))))
+	}
+}
+
+// folded breaks a long line between words and indents what follows.
+func folded(line string) string {
+	const width = 110
+	words := strings.Split(line, " ")
+	b, used := words[0], len(words[0])
+	for _, w := range words[1:] {
+		if used+1+len(w) > width {
+			b, used = b+"\n    "+w, len(w)+4
+			continue
+		}
+		b, used = b+" "+w, used+1+len(w)
+	}
+	return b
+}
