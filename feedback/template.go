@@ -14,8 +14,8 @@ const MaxTemplate = 64 << 10
 // View is what a template sees of a session. Its methods must be pure: they always return the same.
 type View interface {
 	// LatestFeedback returns the feedback that the next attempt has to answer: that of the tool with the name
-	// action, or the latest of all if action is empty. It returns false at a first attempt and once the
-	// action has succeeded.
+	// action, or the latest of all if action is empty. It returns false at a first attempt, once the action
+	// has succeeded, and once it had another outcome that gave no feedback: what is over is not shown.
 	LatestFeedback(action string) (RetryFeedback, bool)
 	// Feedback iterates over all feedback of the session, oldest first.
 	Feedback() iter.Seq[RetryFeedback]

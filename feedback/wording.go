@@ -17,6 +17,8 @@ type wording struct {
 	source                fault.Source
 	toolWrong, toolDo     string
 	answerWrong, answerDo string
+	// toolEnd is what to do if the policy allows no further attempt of a call; empty is notTheSame.
+	toolEnd string
 }
 
 // opening tells the model that the text is not from the user.
@@ -110,8 +112,9 @@ var wordings = []wording{
 	},
 	{
 		class:       fault.Reducer,
-		toolWrong:   "what followed from your call of % was refused, and the state is as it was before",
-		toolDo:      "Call % again in a way that meets the reason.",
+		toolWrong:   "your call of % succeeded, but what followed from it was refused, and the state is as it was before",
+		toolDo:      "What % did stands. Call it again only for what is still to be done, in a way that meets the reason.",
+		toolEnd:     "What % did stands: do not call it again for this.",
 		answerWrong: "what followed from your answer was refused, and the state is as it was before",
 		answerDo:    "Answer again in a way that meets the reason.",
 	},
@@ -168,6 +171,8 @@ func foot(f RetryFeedback, w wording) string {
 	case !f.Last():
 	case f.MaxAttempts > 0 && f.Attempt >= f.MaxAttempts:
 		text = none
+	case f.Source == Tool && w.toolEnd != "":
+		text = w.toolEnd
 	default:
 		text = notTheSame
 	}

@@ -81,6 +81,7 @@ func (s *step) fail(name string, f *fault.Failure, sig, detail string) *Decision
 	if p.EmitFeedback && p.Retries(f.Class) {
 		s.feed(a, d, f, detail)
 	} else {
+		a.Over = true
 		s.decided(d, f.Issues)
 	}
 	a.Waited = backoff.Sum(a.Waited, d.Delay)
@@ -121,7 +122,7 @@ func (s *step) feed(a *Action, d *Decision, f *fault.Failure, detail string) {
 	in := s.input(a, d.MaxAttempts, f, detail)
 	in.At, in.Delay, in.Scheduled = s.At, d.Delay, d.Retry
 	s.recorded(d, f.Issues, &in)
-	a.Last = d.Feedback
+	a.Last, a.Over = d.Feedback, false
 }
 
 // decided records a decision and its attempt.

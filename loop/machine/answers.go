@@ -95,9 +95,14 @@ func (b *Batch) titled(call int) int {
 
 // used counts what the answer to a call that ended uses of the limits.
 func (s *step) used(b *Batch, c *BatchCall, end *ToolEnd) {
-	if c.Done && c.IsError && !end.Whole {
-		b.use(end.Index, min(end.issues(), s.Config.Limits.MaxIssues), len(c.Answer))
+	if !c.Done || !c.IsError || end.Whole {
+		return
 	}
+	told := len(c.Answer)
+	if end.Verdict == Done {
+		told -= len(ranWords(c.Tool, end, ""))
+	}
+	b.use(end.Index, min(end.issues(), s.Config.Limits.MaxIssues), told)
 }
 
 // issues returns the number of issues that the tool found.
@@ -138,6 +143,26 @@ func failedWords(end *ToolEnd, lim feedback.Limits) string {
 	}
 	return lead + feedback.InMarks(end.Text, min(lim.MaxBytes-len(lead), maxSaid))
 }
+
+// maxReturned is how much of a result that was refused the model is shown, in bytes.
+const maxReturned = 4096
+
+// ranWords returns what the model is told about a tool that ran and whose result a reducer refused. The tool's
+// effect stands, so the result is not kept from the model. told is the feedback.
+func ranWords(tool string, end *ToolEnd, told string) string {
+	result := feedback.QuoteJSON(string(end.Result))
+	if len(result) > maxReturned {
+		result = fmt.Sprintf("%s (its beginning; it has %d bytes)", feedback.InMarks(string(end.Result), maxReturned),
+			len(end.Result))
+	}
+	if told == refused || told == untold {
+		told = notKept
+	}
+	return "The tool " + feedback.Name(tool) + " has run. Its result: " + result + "\n" + told
+}
+
+// notKept is the whole feedback on a refused result if there is no other.
+const notKept = "What followed from it was refused, and the state is as it was before. What the tool did stands."
 
 // sayAll answers the calls of a reply in call order. Native calls are answered one by one. Calls found in
 // text are answered in one user message, which names the call of each answer.

@@ -102,8 +102,10 @@ type Action struct {
 	Repeats   int    `json:"repeats,omitempty"`
 	// Unknown reports that there is no tool with this name.
 	Unknown bool `json:"unknown,omitempty"`
-	// Last is its latest feedback.
+	// Last is its latest feedback. Over reports that an outcome came since, so that the feedback is no longer
+	// shown.
 	Last *feedback.RetryFeedback `json:"last,omitempty"`
+	Over bool                    `json:"over,omitempty"`
 }
 
 // Spent counts the failed attempts of a run against its budgets.
@@ -432,9 +434,10 @@ func (st State) Attempt(action string) Position {
 	return at
 }
 
-// Feedback returns the latest feedback on an open action, or nil.
+// Feedback returns the current feedback on an open action: the latest, unless another outcome came since. It
+// returns nil if there is none.
 func (st State) Feedback(action string) *feedback.RetryFeedback {
-	if a := st.find(action); a != nil {
+	if a := st.find(action); a != nil && !a.Over {
 		return a.Last
 	}
 	return nil

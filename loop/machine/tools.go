@@ -290,14 +290,16 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	}
 	e := end.Reduced.Error
 	f := reducerFailure(c.Tool, e)
+	s.warn("tool " + c.Tool + " ran, but what followed from its result was refused: " + e.Error())
+	c.Parts = end.Parts
 	if c.Settled {
 		s.Session = s.Session.AddReducerError(*e)
-		c.answer(s.sibling(c, &f, e.Message), true)
+		c.answer(ranWords(c.Tool, end, s.sibling(c, &f, e.Message)), true)
 		return nil
 	}
 	d := s.refuse(c.Tool, e, c.Arguments)
 	s.settle(c)
-	c.answer(s.correct(d, f.Issues, s.left()), true)
+	c.answer(ranWords(c.Tool, end, s.correct(d, f.Issues, s.left())), true)
 	return nil
 }
 
@@ -350,6 +352,7 @@ func (s *step) uncharge(c *BatchCall) {
 	}
 	if !c.Settled {
 		a.Attempt--
+		a.Over = true
 	}
 	s.Opened++
 	a.Number = s.Opened

@@ -86,7 +86,8 @@ func (s *step) system() (string, error) {
 // view is a state as templates read it.
 type view struct{ st *State }
 
-// LatestFeedback is that of the open action: once an action is closed, its feedback is history.
+// LatestFeedback is the current feedback of an open action: once an action is closed or has another outcome,
+// its feedback is history.
 func (v view) LatestFeedback(action string) (feedback.RetryFeedback, bool) {
 	if action != "" {
 		if fb := v.st.Feedback(action); fb != nil {
@@ -95,8 +96,8 @@ func (v view) LatestFeedback(action string) (feedback.RetryFeedback, bool) {
 		return feedback.RetryFeedback{}, false
 	}
 	for fb := range v.st.Session.NewestFeedback() {
-		if v.st.Feedback(fb.ToolName) != nil {
-			return fb, true
+		if now := v.st.Feedback(fb.ToolName); now != nil {
+			return *now, true
 		}
 	}
 	return feedback.RetryFeedback{}, false
