@@ -320,7 +320,7 @@ func TestErrorsOfExternalEventsHaveCodesOfTheirOwn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := fault.ClassifyEvent(c.r)
 			assert.Equal(t, c.want, v.Class)
-			assert.Equal(t, c.want.Retryable(), v.Retryable)
+			assert.Equal(t, c.want.Transient(), v.Retryable)
 		})
 	}
 	asked := fault.ClassifyEvent(fault.Response{Status: 503, Headers: map[string][]string{"Retry-After": {"4"}}})

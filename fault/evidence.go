@@ -21,7 +21,8 @@ type evidence struct {
 	body httphint.Node
 	// isError reports that the body describes an error, whatever the status.
 	isError bool
-	// bare reports that there is only a code of our own side: no provider, no status, no body.
+	// bare reports that there is only a code of our own side: no provider, no status, and no body but an
+	// error in the form of the documents.
 	bare  bool
 	retry string // x-should-retry
 	// wait is the wait that the server asked for, if asked is set.
@@ -50,6 +51,9 @@ func gather(r Response) evidence {
 	e.readErrorCodes(r)
 	e.codes = append(e.codes, headers["x-amzn-errortype"]...)
 	e.readBody(r.Body)
+	if code := documentCode(e.body); code != "" && r.Provider == "" && r.Status == 0 {
+		e.bare, e.codes = true, []string{code}
+	}
 	if !e.body.Is() {
 		e.readEmbedded(e.message)
 	}
@@ -65,6 +69,19 @@ func gather(r Response) evidence {
 		e.detailed, e.daily = len(httphint.Details(e.body)) > 0, googleDaily(e.body)
 	}
 	return e
+}
+
+// documentCode is the code of a result envelope or an agent error: {"status": "error", "error": CODE} or
+// {"success": false, "error": CODE}, with a name of the documents. It is "" for anything else.
+func documentCode(n httphint.Node) string {
+	if n.At("status").Str() != "error" && !n.At("success").IsFalse() {
+		return ""
+	}
+	code := n.At("error").Str()
+	if _, named := ParseName(code); !named {
+		return ""
+	}
+	return code
 }
 
 // googleDaily reports whether one of the violated quotas is per day, or none at all.

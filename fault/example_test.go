@@ -23,7 +23,7 @@ func ExampleClassify() {
 func ExampleAsError() {
 	err := fault.AsError(fault.Response{Provider: "anthropic", Status: 529, Type: "overloaded_error"})
 	var api *fault.APIError
-	fmt.Println(errors.As(err, &api), api.Class.Retryable())
+	fmt.Println(errors.As(err, &api), api.Class.Transient())
 	// Output: true true
 }
 

@@ -76,7 +76,7 @@ func (v Verdict) Failure() Failure {
 // final reports whether the server overruled a class that is retried. It has no say in what words may help
 // against.
 func (v Verdict) final() bool {
-	return v.Class.Retryable() && !v.Retryable
+	return v.Class.Transient() && !v.Retryable
 }
 
 // wireVerdict is the wire form of a Verdict.

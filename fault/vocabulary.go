@@ -23,7 +23,7 @@ type Code struct {
 	Class Class
 	Plane Plane
 	// Retryable says whether another try may help: the same request on the transport plane, feedback on the
-	// correction plane. These are the defaults, as in the documents; a policy decides. See [Class.Retryable]
+	// correction plane. These are the defaults, as in the documents; a policy decides. See [Class.Transient]
 	// for the request alone.
 	Retryable bool
 	Names     Names
@@ -42,10 +42,10 @@ func Lookup(c Class) (Code, bool) {
 	return Code{}, false
 }
 
-// Retryable reports whether making the same request, or running the same agent, once more may help: so for
-// some built-in classes of the transport plane. It does not for those of the correction plane, where words
-// may help and were tried, and not for a user's own.
-func (c Class) Retryable() bool {
+// Transient reports whether making the same request, or running the same agent, once more may help: so for
+// the classes of the transport plane whose [Code] is retryable. It does not for those of the correction
+// plane, where words may help and were tried, and not for a user's own.
+func (c Class) Transient() bool {
 	row, _ := Lookup(c)
 	return row.Plane == Transport && row.Retryable
 }

@@ -102,7 +102,7 @@ func TestNamesOfDocumentsHaveExactlyOneHome(t *testing.T) {
 				require.True(t, known)
 				assert.Equal(t, n.home, home)
 				assert.Equal(t, n.name, v.column(home.Names()), "the home has the name")
-				assert.Equal(t, n.retryable, home.Retryable(), "as the document says")
+				assert.Equal(t, n.retryable, home.Transient(), "as the document says")
 			})
 		}
 	}
@@ -187,7 +187,7 @@ func TestParseNameTakesEveryWriting(t *testing.T) {
 func TestClassesOfTheUsersOwn(t *testing.T) {
 	t.Parallel()
 	own := fault.Class("low_confidence")
-	assert.False(t, own.Retryable())
+	assert.False(t, own.Transient())
 	assert.Equal(t, fault.Unknown.Names(), own.Names())
 	_, known := fault.Lookup(own)
 	assert.False(t, known)

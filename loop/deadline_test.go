@@ -81,6 +81,7 @@ func TestAClassThatIsNotRetriedIsNamedWithWhatToSet(t *testing.T) {
 		err  *fault.ProviderError
 		want string
 	}{
+		"by its kind":   {&fault.ProviderError{Class: fault.Auth, StatusCode: 401}, "auth is not retried: another try does not help"},
 		"by the policy": {&fault.ProviderError{Class: fault.Quota}, "quota is not retried: add it to retryable_errors of the transport policy to have it retried"},
 		"by the server": {&fault.ProviderError{Class: fault.RateLimit, Final: true}, "rate_limit is not retried: the other side said that another try does not help"},
 	}

@@ -106,7 +106,17 @@ func (e *RetryExhaustedError) why() string {
 	if e.tried && class == fault.Unknown && e.Plane == fault.Transport {
 		return "unknown is not retried: " + e.untyped()
 	}
+	if e.Plane == fault.Transport && hopeless(class) {
+		return fmt.Sprintf("%s is not retried: another try does not help", class)
+	}
 	return fmt.Sprintf("%s is not retried: add it to retryable_errors of the %s policy to have it retried", class, e.Plane)
+}
+
+// hopeless reports whether the same request fails again until a person changes something, as with a wrong key.
+// A quota refills, and of an unknown failure nothing is known.
+func hopeless(c fault.Class) bool {
+	row, builtIn := fault.Lookup(c)
+	return builtIn && !row.Retryable && c != fault.Quota && c != fault.Unknown
 }
 
 // untyped says what would have an error retried whose type says nothing.

@@ -139,7 +139,7 @@ func (r *reading) finishError() {
 	// A form that cannot say whether another try may help implies it by the code.
 	_, says := r.known[failurePtr+"/retryable"]
 	if !says && !e.Retryable.Known && r.doc.get(unsaidPtr) == nil {
-		e.Retryable = Some(e.Class.Retryable())
+		e.Retryable = Some(e.Class.Transient())
 	}
 }
 

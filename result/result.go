@@ -28,7 +28,7 @@ func Success[T any](data T) Result[T] { return Result[T]{Status: StatusSuccess, 
 func Failure[T any](class fault.Class, message string) Result[T] {
 	return Result[T]{
 		Status: StatusError,
-		Error:  Error{Class: class, Message: message, Retryable: Some(class.Retryable())},
+		Error:  Error{Class: class, Message: message, Retryable: Some(class.Transient())},
 	}
 }
 
@@ -49,7 +49,7 @@ func (r Result[T]) IsInProgress() bool { return r.Status == StatusInProgress }
 // Retryable reports whether running the agent again may help: as the error says, or else as its class says.
 // It is false unless r is an error.
 func (r Result[T]) Retryable() bool {
-	return r.IsError() && r.Error.Retryable.Or(r.Error.Class.Retryable())
+	return r.IsError() && r.Error.Retryable.Or(r.Error.Class.Transient())
 }
 
 // Below reports whether the result's confidence is known and less than least.

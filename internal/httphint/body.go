@@ -69,6 +69,9 @@ func (n Node) At(names ...string) Node {
 // Is reports whether the node is a value other than null.
 func (n Node) Is() bool { return n.v != nil }
 
+// IsFalse reports whether the node is the value false.
+func (n Node) IsFalse() bool { no, ok := n.v.(bool); return ok && !no }
+
 // IsObject reports whether the node is an object.
 func (n Node) IsObject() bool { _, ok := n.v.(map[string]any); return ok }
 

@@ -106,7 +106,7 @@ func failureOfResult[T any](r result.Result[T]) fault.Failure {
 	return fault.Failure{
 		Plane: fault.Transport, Class: r.Error.Class, Message: r.Error.Message,
 		RetryAfter: max(wait, 0),
-		Final:      r.Error.Class.Retryable() && !r.Error.Retryable.Or(true),
+		Final:      r.Error.Class.Transient() && !r.Error.Retryable.Or(true),
 	}
 }
 

@@ -80,7 +80,7 @@ func failedEnvelope(err error) result.Result[json.RawMessage] {
 			class = fault.DeadlineExceeded
 		}
 		r.Error.Class, r.Error.Message = class, err.Error()
-		r.Error.Retryable = result.Some(class.Retryable() && !x.Failure.Final)
+		r.Error.Retryable = result.Some(class.Transient() && !x.Failure.Final)
 	}
 	if state := ratelimit.OfError(err); state.Limited || state.RetryAfter.Known {
 		r.RateLimit = state
