@@ -22,7 +22,7 @@ type Attempt struct {
 	MaxAttempts int `json:"max_attempts"`
 	// Plane is the plane of the decision. It is the correction plane if the attempt passed.
 	Plane fault.Plane `json:"plane,omitempty"`
-	// Class is the class of the failure; empty if the attempt passed.
+	// Class is the class of the failure; empty if the attempt passed or was cancelled: see [Attempt.Passed].
 	Class fault.Class `json:"class"`
 	// Issues are what was wrong, in canonical order.
 	Issues []fault.Issue `json:"issues,omitempty"`
@@ -42,8 +42,10 @@ type Attempt struct {
 }
 
 // Passed reports whether the attempt succeeded: the proposal was valid and its tool, if any, did not fail for
-// good.
-func (a Attempt) Passed() bool { return a.Class == "" && a.Reason != policy.FailedForGood }
+// good. An attempt that was cancelled, or whose time was up, has not passed.
+func (a Attempt) Passed() bool {
+	return a.Class == "" && a.Reason != policy.FailedForGood && !a.Reason.GaveUp()
+}
 
 // Repaired describes the repairs of an attempt that passed: "the answer was repaired: trailing_comma". It is
 // empty if nothing that the model said had to be changed.

@@ -149,6 +149,58 @@ func TestContextStorageFailsToMemory(t *testing.T) {
 	assert.Equal(t, []string{string(degrade.StorageFailed)}, warnings)
 }
 
+// slowStore is a storage whose calls of Save end when they are told how.
+type slowStore struct {
+	begun chan string
+	ends  map[string]chan error
+	store
+}
+
+func (s *slowStore) Save(ctx context.Context, key string, data []byte) error {
+	s.begun <- string(data)
+	if err := <-s.ends[string(data)]; err != nil {
+		return err
+	}
+	return s.store.Save(ctx, key, data)
+}
+
+// Two calls of Save that overlap leave the data of the later one, however they end.
+func TestMemoryNeverHoldsOlderData(t *testing.T) {
+	for name, fail := range map[string]map[string]error{
+		"the older fails":      {"old": errBroken},
+		"the newer fails":      {"new": errBroken},
+		"both fail":            {"old": errBroken, "new": errBroken},
+		"none fails, in order": {},
+	} {
+		for _, order := range [][]string{{"old", "new"}, {"new", "old"}} {
+			if len(fail) == 0 && order[0] == "new" {
+				continue // the order in the storage is its own
+			}
+			t.Run(name+", first ends "+order[0], func(t *testing.T) {
+				disk := &slowStore{begun: make(chan string), ends: map[string]chan error{"old": make(chan error), "new": make(chan error)},
+					store: store{data: map[string][]byte{}}}
+				kept := degrade.KeepInMemory(&degrade.Fallbacks{}, disk, 10)
+				over := map[string]chan bool{}
+				for _, data := range []string{"old", "new"} {
+					over[data] = make(chan bool)
+					go func() {
+						assert.NoError(t, kept.Save(t.Context(), "a", []byte(data)))
+						close(over[data])
+					}()
+					<-disk.begun
+				}
+				for _, data := range order {
+					disk.ends[data] <- fail[data]
+					<-over[data]
+				}
+				data, err := kept.Load(t.Context(), "a")
+				require.NoError(t, err)
+				assert.Equal(t, "new", string(data))
+			})
+		}
+	}
+}
+
 func TestOrElseContainsFailuresAndPanics(t *testing.T) {
 	var debug []observe.DebugInfo
 	f := &degrade.Fallbacks{Callbacks: &observe.Callbacks{OnDebug: func(_ string, d observe.DebugInfo) { debug = append(debug, d) }}}

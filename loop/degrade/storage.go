@@ -17,8 +17,9 @@ type Storage interface {
 
 // KeepInMemory returns a storage that keeps in memory what to fails to save, at most most bytes in total.
 // Beyond that, Save returns the error of to with the limit. Data that to saves later is dropped from memory.
+// Of two calls of Save that overlap, the one that began later has the newer data.
 func KeepInMemory(f *Fallbacks, to Storage, most int) Storage {
-	return &memory{f: f, to: to, most: most, held: map[string][]byte{}}
+	return &memory{f: f, to: to, most: most, keys: map[string]*entry{}}
 }
 
 type memory struct {
@@ -28,49 +29,80 @@ type memory struct {
 
 	mu   sync.Mutex
 	size int
-	held map[string][]byte
+	// keys are those that have data in memory or that are being saved.
+	keys map[string]*entry
+}
+
+// entry is what is known about a key.
+type entry struct {
+	// begun is the number of calls of Save so far, and open that of calls in progress. newest is the number of
+	// the newest call whose data was saved or is held.
+	begun, open, newest int
+	held                bool
+	data                []byte
 }
 
 func (m *memory) Save(ctx context.Context, key string, data []byte) error {
+	number := m.begin(key)
 	_, err := attempt(ctx,
 		func(ctx context.Context) (struct{}, error) { return struct{}{}, m.to.Save(ctx, key, data) })
-	if err == nil {
-		m.drop(key)
+	older, others, fits := m.end(key, number, data, err == nil)
+	switch {
+	case err == nil || older:
 		return nil
-	}
-	if others, ok := m.hold(key, data); !ok {
+	case !fits:
 		return fmt.Errorf("%w (and memory holds %d of at most %d bytes: %d more do not fit)", err, others, m.most, len(data))
 	}
 	m.f.note(ctx, StorageFailed, err)
 	return nil
 }
 
-func (m *memory) drop(key string) {
+// begin returns the number of a call of Save.
+func (m *memory) begin(key string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.size -= len(m.held[key])
-	delete(m.held, key)
+	e := m.keys[key]
+	if e == nil {
+		e = &entry{}
+		m.keys[key] = e
+	}
+	e.begun, e.open = e.begun+1, e.open+1
+	return e.begun
 }
 
-// hold keeps data in memory if it fits with the data of other keys.
-func (m *memory) hold(key string, data []byte) (others int, ok bool) {
+// end keeps data in memory that was not saved, if it fits with the data of other keys. Data that was saved
+// takes the place of what memory holds. Neither takes the place of newer data.
+func (m *memory) end(key string, number int, data []byte, saved bool) (older bool, others int, fits bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	others = m.size - len(m.held[key])
-	if len(data) > m.most-others {
-		return others, false
+	e := m.keys[key]
+	others = m.size - len(e.data)
+	older, fits = number < e.newest, saved || len(data) <= m.most-others
+	if !older && fits {
+		e.newest, e.held, e.data = number, !saved, nil
+		if !saved {
+			e.data = slices.Clone(data)
+		}
+		m.size = others + len(e.data)
 	}
-	m.held[key], m.size = slices.Clone(data), others+len(data)
-	return others, true
+	if e.open--; e.open == 0 && !e.held {
+		delete(m.keys, key)
+	}
+	return older, others, fits
 }
 
 // Load prefers the data in memory, because it is newer.
 func (m *memory) Load(ctx context.Context, key string) ([]byte, error) {
 	m.mu.Lock()
-	data, ok := m.held[key]
+	e := m.keys[key]
+	var data []byte
+	held := e != nil && e.held
+	if held {
+		data = slices.Clone(e.data)
+	}
 	m.mu.Unlock()
-	if ok {
-		return slices.Clone(data), nil
+	if held {
+		return data, nil
 	}
 	return m.to.Load(ctx, key)
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/policy"
@@ -14,9 +13,9 @@ import (
 )
 
 // Callbacks is an [Observer] that calls functions; any of them may be nil. They cannot change the outcome,
-// and panics in them are recovered. They are called one at a time, even if several runs share a Callbacks, so
-// a function must not start a run with the same Callbacks. Use it by pointer and set its fields before the
-// first use. The zero value does nothing.
+// and panics in them are recovered. A run calls them one at a time. If several runs share a Callbacks, they
+// must be safe for concurrent use. Use it by pointer and set its fields before the first use. The zero value
+// does nothing.
 type Callbacks struct {
 	// OnError is called when an action ends without success, even if a planner then goes on, and when a run
 	// reaches its limit of turns or is cancelled.
@@ -29,8 +28,6 @@ type Callbacks struct {
 	// TraceID returns the trace id of a run's context. If it is nil or returns "", the id is derived from the
 	// correlation id.
 	TraceID func(context.Context) string
-
-	mu sync.Mutex
 }
 
 // Trace identifies the run of a callback.
@@ -109,7 +106,7 @@ func (c *Callbacks) debug(ctx context.Context, text string, n Notice, err error)
 	c.call(ctx, "", n, func(t Trace) { d.Trace = t; c.OnDebug(text, d) }, c.OnDebug != nil)
 }
 
-// call calls one function at a time. If it panics, OnDebug is called, unless OnDebug itself panicked.
+// call calls one function. If it panics, OnDebug is called, unless OnDebug itself panicked.
 func (c *Callbacks) call(ctx context.Context, name string, n Notice, f func(Trace), there bool) {
 	if !there {
 		return
@@ -121,8 +118,6 @@ func (c *Callbacks) call(ctx context.Context, name string, n Notice, f func(Trac
 }
 
 func (c *Callbacks) contained(f func()) (err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	defer Recover(&err)
 	f()
 	return nil

@@ -23,8 +23,9 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// told has what callbacks got. It needs no lock, because they are called one at a time.
+// told has what callbacks got. The lock is for runs that share the callbacks.
 type told struct {
+	mu      sync.Mutex
 	errors  []observe.ErrorInfo
 	traces  []observe.Trace
 	retries []observe.Notice
@@ -35,12 +36,21 @@ type told struct {
 func (o *told) callbacks() *observe.Callbacks {
 	return &observe.Callbacks{
 		OnError: func(t observe.Trace, e observe.ErrorInfo) {
+			defer o.locked()()
 			o.errors, o.traces = append(o.errors, e), append(o.traces, t)
 		},
-		OnRetry: func(_ observe.Trace, n observe.Notice) { o.retries = append(o.retries, n) },
-		OnDebug: func(text string, d observe.DebugInfo) { o.texts, o.debug = append(o.texts, text), append(o.debug, d) },
+		OnRetry: func(_ observe.Trace, n observe.Notice) {
+			defer o.locked()()
+			o.retries = append(o.retries, n)
+		},
+		OnDebug: func(text string, d observe.DebugInfo) {
+			defer o.locked()()
+			o.texts, o.debug = append(o.texts, text), append(o.debug, d)
+		},
 	}
 }
+
+func (o *told) locked() (unlock func()) { o.mu.Lock(); return o.mu.Unlock }
 
 // limited429 is a provider's error as an adapter wraps it.
 func limited429() error {
@@ -158,6 +168,37 @@ func TestConcurrentEmissions(t *testing.T) {
 	assert.Len(t, o.errors, runs)
 	assert.Len(t, o.retries, 3*runs)
 	assert.Len(t, o.debug, 4*runs)
+}
+
+// A callback may make a run of its own, with the same callbacks, and holds no other run.
+func TestACallbackMayMakeARun(t *testing.T) {
+	runs := 0
+	var c *observe.Callbacks
+	c = &observe.Callbacks{OnRetry: func(observe.Trace, observe.Notice) {
+		if runs++; runs < 3 {
+			require.NoError(t, run(t, nil, c, looptest.Say(""), looptest.Say("Done.")))
+		}
+	}}
+	require.NoError(t, run(t, nil, c, looptest.Say(""), looptest.Say("Done.")))
+	assert.Equal(t, 3, runs)
+}
+
+// An attempt that was cancelled has not passed, and is not counted.
+func TestACancelledAttemptIsNotCounted(t *testing.T) {
+	for _, why := range []error{context.Canceled, context.DeadlineExceeded} {
+		t.Run(why.Error(), func(t *testing.T) {
+			metrics := &observe.Metrics{}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			result, err := loop.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+				cancel(why)
+				return message.Reply{}, ctx.Err()
+			}), nil, "Book.", loop.Config{}, loop.WithObserver(metrics))
+			require.ErrorIs(t, err, why)
+			require.Len(t, result.Attempts, 1)
+			assert.False(t, result.Attempts[0].Passed())
+			assert.Zero(t, metrics.Counts().Attempts.Count)
+		})
+	}
 }
 
 func TestErrorDuringStreaming(t *testing.T) {

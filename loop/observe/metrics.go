@@ -73,7 +73,7 @@ func (m *Metrics) Observe(_ context.Context, n Notice) {
 	case ReducerFailed:
 		c.ReducerErrorTotal++
 	case AttemptEnded:
-		if n.Class == "" {
+		if n.Class == "" && !n.Reason.GaveUp() { // nobody waited for a cancelled attempt
 			c.Attempts.add(attemptBounds[:], float64(n.Attempt))
 		}
 	case Exhausted:

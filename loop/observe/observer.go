@@ -59,7 +59,8 @@ type Notice struct {
 	Action               string
 	Plane                fault.Plane
 	Attempt, MaxAttempts int
-	// Class is the class of the failure; empty for an attempt that passed.
+	// Class is the class of the failure; empty for an attempt that passed, or that the run did not wait for
+	// because it was cancelled or out of time (see Reason).
 	Class fault.Class
 	// Reason is why the decision was taken. Delay is the wait before the next attempt.
 	Reason policy.Reason
