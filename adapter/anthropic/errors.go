@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -40,8 +41,18 @@ func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Res
 		return resp, nil
 	}
 	resp.Body = wire.Bounded(resp.Body)
+	if !inAWSForm(resp.Header) {
+		if x.form, resp.Body = wire.Sniff(resp.Body); x.form != wire.Unknown {
+			resp.Header.Set("Content-Type", string(x.form)) // the SDK goes by it
+		}
+	}
 	x.open = resp.Body
 	return resp, nil
+}
+
+// inAWSForm reports whether a stream is in the binary form of AWS, which the SDK reads for Bedrock.
+func inAWSForm(head http.Header) bool {
+	return strings.HasPrefix(head.Get("Content-Type"), "application/vnd.amazon.eventstream")
 }
 
 // failed returns the error of an exchange.

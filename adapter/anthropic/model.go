@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -93,6 +94,8 @@ type exchange struct {
 	stream func(loop.Delta)
 	// response is nil if no response came.
 	response *http.Response
+	// form is what the response is.
+	form wire.Form
 	// open is the body of the response; nil if none came.
 	open io.Closer
 	// body is the data read from a response that is no stream.
@@ -107,7 +110,12 @@ func (m *Model) ask(ctx context.Context, params sdk.MessageNewParams, x *exchang
 		if err != nil {
 			return nil, err
 		}
-		return readWhole(x.body)
+		if x.form == wire.EventStream { // nobody asked for one
+			got := *x.response
+			got.Body = io.NopCloser(bytes.NewReader(x.body))
+			return x.readStream(ssestream.NewStream[sdk.MessageStreamEventUnion](ssestream.NewDecoder(&got), nil))
+		}
+		return readWhole(bytes.NewReader(x.body))
 	}
 	stream := m.messages.NewStreaming(ctx, params, opts...)
 	defer stream.Close()

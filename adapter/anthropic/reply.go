@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"io"
 	"slices"
 	"strings"
 
@@ -24,9 +25,10 @@ type received struct {
 
 // readWhole parses a message that was not streamed. Anything else than a message is an error, whatever its
 // status.
-func readWhole(body []byte) (*received, error) {
-	if wire.Cut(body) {
-		return nil, wire.ErrEnded
+func readWhole(in io.Reader) (*received, error) {
+	body, err := wire.ReadWhole(in)
+	if err != nil {
+		return nil, err
 	}
 	var head struct {
 		Type    string            `json:"type"`

@@ -3,7 +3,6 @@ package anthropic
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -22,11 +21,7 @@ func (x *exchange) close() {
 // readInstead reads a response that is no stream although one was requested. Gateways without streaming
 // send whole replies, and errors come like this too.
 func (x *exchange) readInstead() (*received, error) {
-	var err error
-	if x.body, err = io.ReadAll(x.response.Body); err != nil {
-		return nil, err
-	}
-	got, err := readWhole(x.body)
+	got, err := readWhole(x.response.Body)
 	if err != nil || x.stream == nil {
 		return got, err
 	}

@@ -152,3 +152,12 @@ func BenchmarkStream(b *testing.B) {
 		})
 	}
 }
+
+// A line of a stream that is longer than the SDK reads has a class and says so.
+func TestALineThatIsTooLongSaysSo(t *testing.T) {
+	line := `data: {"type":"content_block_delta","delta":{"text":"` + strings.Repeat("x", 33<<20)
+	_, err := through(t, answer(200, "text/event-stream", line), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+	require.EqualError(t, err, "anthropic: 200 invalid_response: unreadable response: a line of more than 32 MiB")
+	own, _ := errors.AsType[*anthropic.Error](err)
+	assert.Equal(t, fault.InvalidResponse, own.Class)
+}

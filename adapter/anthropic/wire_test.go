@@ -27,3 +27,5 @@ func TestBodies(t *testing.T) { wiretest.Bodies(t, adapter(), "text/event-stream
 func TestRedirects(t *testing.T) { wiretest.Redirects(t, adapter(), yes) }
 
 func TestBrokenConnections(t *testing.T) { wiretest.Broken(t, adapter()) }
+
+func TestForms(t *testing.T) { wiretest.Forms(t, adapter(), yes, yesEvents) }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -53,11 +52,11 @@ func (r reader) RoundTrip(req *http.Request) (*http.Response, error) {
 	case x.Status != http.StatusOK:
 		x.refusal, _ = io.ReadAll(io.LimitReader(body, wire.MaxRefusal)) // what came before it broke will do
 		left = string(x.refusal)
-	case x.stream != nil:
-		x.got, x.readErr = x.readStream(body)
-		left = ""
 	default:
-		x.got, x.readErr = x.readWhole(body)
+		x.got, x.readErr = x.read(body)
+		if x.stream != nil {
+			left = ""
+		}
 	}
 	resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(left)), int64(len(left))
 	return resp, nil
@@ -83,23 +82,13 @@ func (x *exchange) readWhole(body io.Reader) (*received, error) {
 	return got, nil
 }
 
-// readStream parses events. A body that begins as JSON is not a stream, even if one was requested.
-func (x *exchange) readStream(body io.Reader) (*received, error) {
-	in := bufio.NewReader(body)
-	for {
-		switch first, err := in.ReadByte(); {
-		case errors.Is(err, io.EOF):
-			return nil, wire.ErrEnded
-		case err != nil:
-			return nil, err
-		case first == ' ', first == '\t', first == '\r', first == '\n':
-			continue
-		case first == '{', first == '[':
-			return x.readWhole(io.MultiReader(bytes.NewReader([]byte{first}), in))
-		default:
-			return x.readEvents(io.MultiReader(bytes.NewReader([]byte{first}), in))
-		}
+// read parses a response by what it is: JSON, or else events. Both come unasked, too.
+func (x *exchange) read(body io.ReadCloser) (*received, error) {
+	form, in := wire.Sniff(body)
+	if form == wire.EventStream {
+		return x.readEvents(in)
 	}
+	return x.readWhole(in)
 }
 
 // readEvents parses server-sent events to their end, which must come after a finish reason. It ignores

@@ -2,6 +2,7 @@ package genai
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -60,7 +61,7 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, status int) {
 		var text strings.Builder
 		x := &exchange{Head: wire.Head{Provider: name, Status: status}, stream: func(d loop.Delta) { text.WriteString(d.Text) }}
-		got, err := x.readStream(bytes.NewReader(body))
+		got, err := x.read(io.NopCloser(bytes.NewReader(body)))
 		if err == nil {
 			err = got.unusable()
 		}

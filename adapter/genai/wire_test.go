@@ -44,3 +44,8 @@ func TestRedirects(t *testing.T) {
 }
 
 func TestBrokenConnections(t *testing.T) { wiretest.Broken(t, adapter("gemini-3-pro")) }
+
+func TestForms(t *testing.T) {
+	const yes = `{"candidates":[{"content":{"parts":[{"text":"Yes."}]},"finishReason":"STOP"}]}`
+	wiretest.Forms(t, adapter("gemini-3-pro"), yes, "data: "+yes+"\n\n")
+}

@@ -63,14 +63,11 @@ func (m *Model) ask(ctx context.Context, req loop.Request, x *exchange) (*receiv
 		return nil, err
 	}
 	x.Came(resp)
-	reply := wire.Bounded(resp.Body)
+	_, reply := wire.Sniff(wire.Bounded(resp.Body)) // without a byte order mark
 	defer reply.Close()
 	if x.Status != http.StatusOK {
 		x.refusal, err = io.ReadAll(io.LimitReader(reply, wire.MaxRefusal))
 		return nil, errors.Join(&refusedError{x.Status}, err)
 	}
-	if x.stream != nil {
-		return x.readStream(reply)
-	}
-	return x.readWhole(reply)
+	return x.read(reply)
 }

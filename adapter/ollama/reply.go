@@ -1,7 +1,6 @@
 package ollama
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -75,62 +74,45 @@ func (g *received) reply(asked string) message.Reply {
 	return r
 }
 
-// readWhole parses a response that is no stream.
-func (x *exchange) readWhole(body io.Reader) (*received, error) {
-	raw, err := wire.ReadWhole(body)
-	if err != nil {
-		return nil, err
-	}
-	got := &received{}
-	if err := x.take(raw, got, func(loop.Delta) {}); err != nil {
-		return nil, err
-	}
-	if !got.done {
-		return nil, &wire.UnreadableError{Got: "a reply that is not done"}
+// read parses JSON values up to the one that ends the reply: one of a whole reply, a line each of a stream.
+// JSON that is cut off means a broken connection, not garbage.
+func (x *exchange) read(body io.Reader) (*received, error) {
+	got, values := &received{}, json.NewDecoder(body)
+	for began := false; !got.done; began = true {
+		var raw json.RawMessage
+		err := values.Decode(&raw)
+		_, garbage := errors.AsType[*json.SyntaxError](err)
+		switch {
+		case garbage:
+			return nil, errNoJSON
+		case errors.Is(err, io.EOF) && began && x.stream == nil:
+			return nil, &wire.UnreadableError{Got: "a reply that is not done"}
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, wire.ErrEnded
+		case err != nil:
+			return nil, err
+		}
+		if err := x.take(raw, got); err != nil {
+			return nil, err
+		}
 	}
 	return got, nil
 }
 
-// readStream reads lines up to the one that ends the reply. JSON that is cut off means a broken
-// connection, not garbage.
-func (x *exchange) readStream(body io.Reader) (*received, error) {
-	got := &received{}
-	lines := bufio.NewScanner(body)
-	lines.Buffer(nil, wire.MaxReply+2) // the body ends before a line is too long
-	var whole bool
-	lines.Split(func(data []byte, end bool) (int, []byte, error) {
-		n, line, err := bufio.ScanLines(data, end)
-		whole = n > 0 && data[n-1] == '\n'
-		return n, line, err
-	})
-	for !got.done && lines.Scan() {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
-		}
-		err := x.take(line, got, x.stream)
-		if _, unreadable := errors.AsType[*wire.UnreadableError](err); unreadable && !whole &&
-			line[0] == '{' {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if got.done {
-		return got, nil
-	}
-	return nil, cmp.Or(lines.Err(), wire.ErrEnded)
-}
+var errNoJSON = &wire.UnreadableError{Got: "no JSON of a reply"}
 
 // take parses one JSON value, which may be an error.
-func (x *exchange) take(raw []byte, got *received, tell func(loop.Delta)) error {
+func (x *exchange) take(raw []byte, got *received) error {
 	var r chatResponse
 	if json.Unmarshal(raw, &r) != nil {
-		return &wire.UnreadableError{Got: "no JSON of a reply"}
+		return errNoJSON
 	}
 	if wire.IsError(r.Error) {
 		return &wire.ReportedError{Body: bytes.Clone(raw)}
+	}
+	tell := x.stream
+	if tell == nil {
+		tell = func(loop.Delta) {}
 	}
 	got.add(r, tell)
 	return nil

@@ -32,18 +32,18 @@ func TestAStreamThatIsCutAnywhereIsABrokenConnection(t *testing.T) {
 	for cut := range len(stream) {
 		for _, end := range []error{io.EOF, io.ErrUnexpectedEOF} {
 			x := &exchange{stream: func(loop.Delta) {}}
-			_, err := x.readStream(io.MultiReader(strings.NewReader(stream[:cut]), iotest.ErrReader(end)))
+			_, err := x.read(io.MultiReader(strings.NewReader(stream[:cut]), iotest.ErrReader(end)))
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF, stream[:cut])
 			_, unreadable := errors.AsType[*wire.UnreadableError](err)
 			require.False(t, unreadable, stream[:cut])
 		}
 	}
 	x := &exchange{stream: func(loop.Delta) {}}
-	got, err := x.readStream(strings.NewReader(stream))
+	got, err := x.read(strings.NewReader(stream))
 	require.NoError(t, err)
 	assert.Equal(t, "Héllo", got.reply("m").Text)
-	for _, garbage := range []string{"<html>", "{\n", `{"done": 7}` + "\n"} {
-		_, err := x.readStream(strings.NewReader(garbage))
+	for _, garbage := range []string{"<html>", "{]\n", `{"done": 7}` + "\n"} {
+		_, err := x.read(strings.NewReader(garbage))
 		require.ErrorContains(t, err, "no JSON of a reply", garbage)
 	}
 }
@@ -59,7 +59,7 @@ func (l *lines) Read(p []byte) (int, error) {
 
 func TestAStreamWithoutEndIsRefused(t *testing.T) {
 	x, body := &exchange{stream: func(loop.Delta) {}}, &lines{}
-	_, err := x.readStream(wire.Bounded(io.NopCloser(body)))
+	_, err := x.read(wire.Bounded(io.NopCloser(body)))
 	require.Error(t, err)
 	_, unreadable := errors.AsType[*wire.UnreadableError](err)
 	assert.True(t, unreadable, err)
@@ -78,7 +78,7 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var text strings.Builder
 		x := &exchange{stream: func(d loop.Delta) { text.WriteString(d.Text) }}
-		got, err := x.readStream(bytes.NewReader(body))
+		got, err := x.read(bytes.NewReader(body))
 		if err != nil {
 			require.Nil(t, got)
 			failure := x.failed(t.Context(), err)

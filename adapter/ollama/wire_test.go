@@ -33,3 +33,10 @@ func TestRedirects(t *testing.T) {
 }
 
 func TestBrokenConnections(t *testing.T) { wiretest.Broken(t, adapter(plain)) }
+
+func TestForms(t *testing.T) {
+	const yes = `{"model":"m","message":{"content":"Yes."},"done":true,"done_reason":"stop"}`
+	wiretest.Forms(t, adapter(plain), yes, "")
+	lines := `{"model":"m","message":{"content":"Y"},"done":false}` + "\n" + `{"model":"m","message":{"content":"es."},"done":false}` + "\n" + `{"model":"m","done":true,"done_reason":"stop"}` + "\n"
+	wiretest.Forms(t, adapter(plain), lines, "")
+}

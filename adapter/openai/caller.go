@@ -6,9 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
-	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -72,7 +70,7 @@ func (c *caller) call(
 		return message.Reply{}, x.Fail(ctx, wire.Trouble{Cause: err, Refusal: x.refusal, Advice: advise(x.Status, x.refusal)})
 	}
 	defer res.Body.Close()
-	reply, err := receive(res, req.Stream, read)
+	reply, err := receive(x.form, res, req.Stream, read)
 	if err != nil {
 		return message.Reply{}, x.Fail(ctx, wire.Trouble{Cause: err})
 	}
@@ -90,8 +88,9 @@ var guarded = wire.GuardOption(option.WithMaxRetries(0))
 // exchange is one request and its response.
 type exchange struct {
 	wire.Head
-	// refusal is the body of a failed response.
+	// refusal is the body of a failed response, form that of a good one.
 	refusal []byte
+	form    wire.Form
 }
 
 // watch is a middleware that keeps what the SDK drops from its errors, and bounds what is read.
@@ -107,7 +106,7 @@ func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Res
 		return nil, err
 	}
 	if x.Status < http.StatusBadRequest {
-		res.Body = wire.Bounded(res.Body)
+		x.form, res.Body = wire.Sniff(wire.Bounded(res.Body))
 		return res, nil
 	}
 	x.refusal, _ = io.ReadAll(io.LimitReader(res.Body, wire.MaxRefusal)) // what came before it broke will do
@@ -116,10 +115,12 @@ func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Res
 	return res, nil
 }
 
-// receive reads a response: a stream if one was requested and came, else a whole body.
-func receive(res *http.Response, stream func(loop.Delta), read codec) (message.Reply, error) {
-	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); stream != nil &&
-		strings.EqualFold(kind, "text/event-stream") {
+// receive reads a response by what it is: a stream, or else a whole body. Both come unasked, too.
+func receive(form wire.Form, res *http.Response, stream func(loop.Delta), read codec) (message.Reply, error) {
+	if form == wire.EventStream {
+		if stream == nil {
+			stream = func(loop.Delta) {}
+		}
 		return follow(res, stream, read)
 	}
 	doc, err := wire.ReadWhole(res.Body)

@@ -102,11 +102,14 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	p.model = cmp.Or(chunk.Model, p.model)
 	if chunk.JSON.Usage.Valid() {
 		p.usage = chatUsage(chunk.Usage)
-	} else if usage, there := groqUsage(data); there {
+	} else if usage, there := ownUsage(data); there {
 		p.usage = chatUsage(usage)
 	}
 	if isError {
 		return true, nil // OpenRouter says once more that the reply was cut off
+	}
+	if isWhole(data) {
+		return true, r.whole(data, tell)
 	}
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
@@ -116,6 +119,27 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 		r.delta(choice.Delta, tell)
 	}
 	return false, nil
+}
+
+// isWhole reports whether an event of a stream is a whole reply: it has a message and no delta.
+func isWhole(event []byte) bool {
+	var doc struct {
+		Choices []struct{ Message, Delta json.RawMessage }
+	}
+	return bytes.Contains(event, []byte(`"message"`)) && json.Unmarshal(event, &doc) == nil && len(doc.Choices) > 0 &&
+		doc.Choices[0].Message != nil && doc.Choices[0].Delta == nil
+}
+
+// whole reads a whole reply in place of a stream.
+func (r *chatReply) whole(event []byte, tell func(loop.Delta)) error {
+	r.parts = chatParts{}
+	reply, err := r.readBody(event)
+	if err != nil {
+		return err
+	}
+	r.parts.finish = cmp.Or(r.parts.finish, "stop")
+	wire.TellWhole(reply, tell)
+	return nil
 }
 
 func (r *chatReply) delta(d sdk.ChatCompletionChunkChoiceDelta, tell func(loop.Delta)) {
@@ -187,11 +211,12 @@ func (p *chatParts) think(content, message string) (thought string) {
 	return thought
 }
 
-// place returns the call that a piece belongs to. A new index begins a call. So does a new id, because
-// some servers give every call the same index.
+// place returns the call that a piece belongs to. A new index begins a call. So does a new id with a name,
+// because some servers give every call the same index. A new id alone does not: some servers change it after
+// the first piece.
 func (p *chatParts) place(c sdk.ChatCompletionChunkChoiceDeltaToolCall) int {
 	n, known := p.at[c.Index]
-	if known && (c.ID == "" || c.ID == p.calls[n].id || p.calls[n].id == "") {
+	if known && (c.ID == "" || c.ID == p.calls[n].id || p.calls[n].id == "" || c.Function.Name == "") {
 		p.calls[n].id = cmp.Or(p.calls[n].id, c.ID)
 		return n
 	}
@@ -252,31 +277,40 @@ func (r *chatReply) registered(name string) string { return cmp.Or(r.names[name]
 func chatUsage(u sdk.CompletionUsage) message.Usage {
 	return message.Usage{
 		InputTokens: max(u.PromptTokens, 0), OutputTokens: max(u.CompletionTokens, 0),
-		CacheReadTokens:  max(cmp.Or(u.PromptTokensDetails.CachedTokens, mistralCached(u)), 0),
+		CacheReadTokens:  max(cmp.Or(u.PromptTokensDetails.CachedTokens, ownCached(u)), 0),
 		CacheWriteTokens: max(u.PromptTokensDetails.CacheWriteTokens, 0),
 		ReasoningTokens:  max(u.CompletionTokensDetails.ReasoningTokens, 0),
 	}
 }
 
-// mistralCached returns Mistral's count of cached tokens.
-func mistralCached(u sdk.CompletionUsage) int64 {
+// ownCached returns the count of cached tokens of servers that put it elsewhere: Moonshot, Mistral, DeepSeek.
+func ownCached(u sdk.CompletionUsage) int64 {
 	var own struct {
-		Cached int64 `json:"num_cached_tokens"`
+		Moonshot int64 `json:"cached_tokens"`
+		Mistral  int64 `json:"num_cached_tokens"`
+		DeepSeek int64 `json:"prompt_cache_hit_tokens"`
 	}
 	_ = json.Unmarshal([]byte(u.RawJSON()), &own) // what cannot be read is not said
-	return own.Cached
+	return cmp.Or(own.Moonshot, own.Mistral, own.DeepSeek)
 }
 
-// groqUsage returns the usage of a stream of Groq.
-func groqUsage(chunk []byte) (sdk.CompletionUsage, bool) {
+// ownUsage returns the usage of a stream of servers that put it elsewhere: Groq, and Moonshot in the choice.
+func ownUsage(chunk []byte) (sdk.CompletionUsage, bool) {
 	var own struct {
-		Groq struct{ Usage *sdk.CompletionUsage } `json:"x_groq"`
+		Groq    struct{ Usage *sdk.CompletionUsage } `json:"x_groq"`
+		Choices []struct{ Usage *sdk.CompletionUsage }
 	}
-	if !bytes.Contains(chunk, []byte(`"x_groq"`)) || json.Unmarshal(chunk, &own) != nil ||
-		own.Groq.Usage == nil {
+	if !bytes.Contains(chunk, []byte(`"usage"`)) || json.Unmarshal(chunk, &own) != nil {
 		return sdk.CompletionUsage{}, false
 	}
-	return *own.Groq.Usage, true
+	usage := own.Groq.Usage
+	for _, c := range own.Choices {
+		usage = cmp.Or(usage, c.Usage)
+	}
+	if usage == nil {
+		return sdk.CompletionUsage{}, false
+	}
+	return *usage, true
 }
 
 // tellsError reports whether a body has an error in place of a reply, or within its choice.

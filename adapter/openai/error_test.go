@@ -103,7 +103,7 @@ func TestBodiesWithoutAnEndAreCutOff(t *testing.T) {
 	}{
 		"refusal": {400, "text/plain", 1 << 20, "openai: 400 invalid_request: bad request"},
 		"reply":   {200, "application/json", 64 << 20, "openai: 200 invalid_response: unreadable response: more than 64 MiB"},
-		"stream":  {200, "text/event-stream", 64 << 20, "openai: 200 invalid_response: unreadable response: a line that is too long"},
+		"stream":  {200, "text/event-stream", 64 << 20, "openai: 200 invalid_response: unreadable response: more than 64 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := &endless{}

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -59,13 +60,24 @@ func responsesPart(p message.Part) json.RawMessage {
 	return wire.Quoted("type", "input_text", "text", p.Text)
 }
 
+// extensions are the ends of file names by media type, where the subtype is none. The APIs tell a file's type
+// by its name.
+var extensions = map[string]string{
+	"text/plain": "txt", "text/markdown": "md", "text/x-markdown": "md", "application/x-yaml": "yaml", "text/javascript": "js", "application/javascript": "js",
+	"application/msword": "doc", "application/vnd.ms-excel": "xls", "application/vnd.ms-powerpoint": "ppt",
+	"application/vnd.openxmlformats-officedocument.wordprocessingml.document":   "docx",
+	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet":         "xlsx",
+	"application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+}
+
 // fileName returns the name of a file: the APIs want one with the bytes.
 func fileName(p message.Part) string {
 	if p.Name != "" {
 		return p.Name
 	}
-	_, kind, _ := strings.Cut(p.MediaType, "/")
-	return "file." + kind
+	kind, _, _ := strings.Cut(p.MediaType, ";")
+	_, sub, _ := strings.Cut(kind, "/")
+	return "file." + cmp.Or(extensions[strings.TrimSpace(kind)], strings.TrimSpace(sub))
 }
 
 // content returns a text and the parts after it as a list.

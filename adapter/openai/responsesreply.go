@@ -102,6 +102,7 @@ type streamed struct {
 	Item        json.RawMessage
 	Response    json.RawMessage
 	Error       json.RawMessage
+	Output      []json.RawMessage
 }
 
 // event reads one event. Unknown types are ignored.
@@ -131,6 +132,14 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 	default:
 		if wire.IsError(e.Error) {
 			return false, reportedError(data)
+		}
+		if e.Type == "" && e.Output != nil { // a whole reply in place of a stream
+			r.last = data
+			reply, err := r.readBody(data)
+			if err == nil {
+				wire.TellWhole(reply, tell)
+			}
+			return true, err
 		}
 	}
 	return false, nil

@@ -72,3 +72,22 @@ func TestBrokenConnections(t *testing.T) {
 	t.Run("chat", func(t *testing.T) { wiretest.Broken(t, chat(openai.Config{Model: "m"})) })
 	t.Run("responses", func(t *testing.T) { wiretest.Broken(t, responses(openai.Config{Model: "m"})) })
 }
+
+func TestForms(t *testing.T) {
+	const done = "data: [DONE]\n\n"
+	_, whole, _ := strings.Cut(chatSays, "\n\n")
+	t.Run("chat", func(t *testing.T) {
+		wiretest.Forms(t, chat(openai.Config{Model: "m"}), whole, "data: {\"choices\":[{\"delta\":{\"content\":\"Yes.\"},\"finish_reason\":\"stop\"}]}\n\n"+done)
+	})
+	t.Run("chat, whole in an event", func(t *testing.T) {
+		wiretest.Forms(t, chat(openai.Config{Model: "m"}), whole, "data: "+whole+"\n\n"+done)
+	})
+	_, whole, _ = strings.Cut(responsesSays, "\n\n")
+	t.Run("responses", func(t *testing.T) {
+		wiretest.Forms(t, responses(openai.Config{Model: "m"}), whole, `data: {"type":"response.output_text.delta","output_index":0,"delta":"Yes."}`+"\n\n"+
+			`data: {"type":"response.completed","response":`+whole+"}\n\n")
+	})
+	t.Run("responses, whole in an event", func(t *testing.T) {
+		wiretest.Forms(t, responses(openai.Config{Model: "m"}), whole, "data: "+whole+"\n\n"+done)
+	})
+}

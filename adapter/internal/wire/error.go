@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bufio"
 	"cmp"
 	"compress/gzip"
 	"context"
@@ -140,7 +141,7 @@ func (h *Head) Limits(body []byte) ratelimit.State {
 
 // requestHeaders are the headers with the id of a request, in order of preference.
 var requestHeaders = [...]string{"Request-Id", "X-Request-Id", "Apim-Request-Id", "X-Goog-Request-Id",
-	"Cf-Ray"}
+	"X-Amzn-Requestid", "Cf-Ray"}
 
 // RequestID returns the id of the request in the logs of the provider, or of a gateway; empty if there is
 // none.
@@ -246,6 +247,8 @@ func (h *Head) cause(ctx context.Context, err error) error {
 			"check the base URL", h.Status), Cause: err}
 	case h.Status == 0:
 		return cmp.Or(misaddressed(err), err)
+	case errors.Is(err, bufio.ErrTooLong):
+		return &UnreadableError{fmt.Sprintf("a line of more than %d MiB", maxStreamLine>>20)}
 	}
 	return err
 }
@@ -301,15 +304,18 @@ func (h *Head) why(cause error, said Said) string {
 const (
 	MaxReply   = 64 << 20
 	MaxRefusal = 1 << 20
+	// maxStreamLine is the longest line of a stream that the SDKs of OpenAI and Anthropic read.
+	maxStreamLine = bufio.MaxScanTokenSize << 9
 )
 
-// ReadWhole reads a JSON body to its end. A truncated or empty body is [ErrEnded].
+// ReadWhole reads a JSON body to its end, without a mark of a stream's end after it. A truncated or empty body
+// is [ErrEnded].
 func ReadWhole(body io.Reader) ([]byte, error) {
 	raw, err := io.ReadAll(body)
 	if err == nil && Cut(raw) {
 		err = ErrEnded
 	}
-	return raw, err
+	return withoutDone(raw), err
 }
 
 // Bounded returns a body that fails with an [UnreadableError] beyond [MaxReply]. SDKs read without a

@@ -95,7 +95,7 @@ func plainCuts() map[string]string {
 		"no HTTP": "SSH-2.0-OpenSSH_9.9\r\n", "closed between chunks": chunked, "closed in a chunk": chunked + "9\r\n\"",
 		"no end of a chunk": chunked + "1\r\n}}}", "no number": chunked + "z\r\n", "no length": chunked + "\r\n", "long length": chunked + strings.Repeat("f", 17) + "\r\n",
 		"bare LF": chunked + "1\n}", "CR in a line": chunked + "1\r1\r\n", "long line": chunked + "1;" + strings.Repeat("x", 9000) + "\r\n",
-		"non-data": chunked + strings.Repeat("1;"+strings.Repeat("x", 3000)+"\r\n{\r\n", 9), "closed in the trailer": chunked + "0\r\n",
+		"non-data": chunked + strings.Repeat("1;"+strings.Repeat("x", 3000)+"\r\n \r\n", 9), "closed in the trailer": chunked + "0\r\n",
 		"long trailer": chunked + "0\r\n" + strings.Repeat("X: "+strings.Repeat("x", 3000)+"\r\n", 9), "corrupt flate": asGzip(corrupt), "bad checksum": asGzip(checksum),
 		"cut gzip": asGzip(zipped.Bytes()[:20]),
 	}

@@ -1,0 +1,79 @@
+package openai_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/openai"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+func streamOf(chunks ...string) string {
+	return "data: " + strings.Join(chunks, "\n\ndata: ") + "\n\n"
+}
+
+// Poolside gives the first piece of a call one id, and all others another.
+func TestTheIndexDecidesWhichCallAPieceIsOf(t *testing.T) {
+	piece := func(call string) string { return `{"choices":[{"delta":{"tool_calls":[` + call + `]}}]}` }
+	reply := replyOf(t, chat(openai.Config{Model: "m"}), true, streamOf(
+		piece(`{"index":0,"id":"a1","type":"function","function":{"name":"f","arguments":""}}`),
+		piece(`{"index":0,"id":"a2","function":{"arguments":"{\"x\":"}}`), piece(`{"index":0,"id":"a2","function":{"arguments":"1}"}}`),
+		piece(`{"index":0,"id":"b","type":"function","function":{"name":"g","arguments":"{}"}}`), // a server with one index for all calls
+		`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`))
+	assert.Equal(t, []message.Call{{ID: "a1", Name: "f", Arguments: `{"x":1}`}, {ID: "b", Name: "g", Arguments: "{}"}}, reply.Calls)
+}
+
+func TestTokensAreCountedWhereverTheServerPutsThem(t *testing.T) {
+	for name, usage := range map[string]string{
+		"OpenAI":   `"usage":{"prompt_tokens":19,"completion_tokens":13,"prompt_tokens_details":{"cached_tokens":12}}`,
+		"Moonshot": `"usage":{"prompt_tokens":19,"completion_tokens":13,"total_tokens":32,"cached_tokens":12}`,
+		"Mistral":  `"usage":{"prompt_tokens":19,"completion_tokens":13,"num_cached_tokens":12}`,
+		"DeepSeek": `"usage":{"prompt_tokens":19,"completion_tokens":13,"prompt_cache_hit_tokens":12,"prompt_cache_miss_tokens":7}`,
+	} {
+		want := message.Usage{InputTokens: 19, OutputTokens: 13, CacheReadTokens: 12, APICalls: 1}
+		whole := replyOf(t, chat(openai.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],`+usage+`}`)
+		assert.Equal(t, want, whole.Usage, name)
+		streamed := replyOf(t, chat(openai.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}],`+usage+`}`, "[DONE]"))
+		assert.Equal(t, want, streamed.Usage, name)
+	}
+	inChoice := replyOf(t, chat(openai.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"content":"4"},"finish_reason":"stop","usage":{"prompt_tokens":19,"completion_tokens":13,"cached_tokens":12}}]}`))
+	assert.Equal(t, int64(19), inChoice.Usage.InputTokens, "Moonshot, streamed")
+	assert.Equal(t, int64(12), inChoice.Usage.CacheReadTokens)
+}
+
+func TestAFileWithoutANameKeepsItsType(t *testing.T) {
+	for kind, name := range map[string]string{
+		"text/plain": "file.txt", "text/plain; charset=utf-8": "file.txt", "text/markdown": "file.md", "text/csv": "file.csv", "application/pdf": "file.pdf",
+		"application/vnd.openxmlformats-officedocument.wordprocessingml.document": "file.docx",
+	} {
+		req := hello()
+		req.Messages[0].Parts = []message.Part{{Kind: message.FilePart, MediaType: kind, Data: "aGk="}}
+		assert.Contains(t, sent(t, chat(openai.Config{Model: "m"}), chatSays, req), `"filename":"`+name+`"`, kind)
+		assert.Contains(t, sent(t, responses(openai.Config{Model: "m"}), responsesSays, req), `"filename":"`+name+`"`, kind)
+	}
+}
+
+// A line of a stream that is longer than the SDK reads has a class and says so.
+func TestALineThatIsTooLongSaysSo(t *testing.T) {
+	line := append([]byte(`data: {"choices":[{"delta":{"content":"`), bytes.Repeat([]byte("x"), 33<<20)...)
+	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(bytes.NewReader(line)), Request: r}, nil
+	})
+	model, err := openai.New(client("http://server.invalid", &http.Client{Transport: transport}), openai.Config{Model: "m"})
+	require.NoError(t, err)
+	req := hello()
+	req.Stream = func(loop.Delta) {}
+	_, err = model.Reply(t.Context(), req)
+	require.EqualError(t, err, "openai: 200 invalid_response: unreadable response: a line of more than 32 MiB")
+	own, _ := errors.AsType[*openai.Error](err)
+	assert.Equal(t, fault.InvalidResponse, own.Class)
+}
