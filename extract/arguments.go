@@ -28,7 +28,7 @@ func (p *parse) stringArguments(c *Call, m int) {
 		return
 	}
 	var r reader
-	r.start(text, 0, len(text), Options{MaxBytes: len(text), MaxDepth: p.max})
+	r.start(text, 0, len(text), Options{MaxBytes: len(text), MaxDepth: p.max, MaxValues: p.values})
 	n, ok := r.value(0, 0)
 	if ok && r.space() && r.pos < r.end {
 		r.fail(RuleTrailingData, r.pos)

@@ -47,6 +47,7 @@ const (
 	RuleTrailingData = "trailing_data"
 	RuleDepth        = "depth"
 	RuleSize         = "size"
+	RuleWork         = "work"
 )
 
 // sortRepairs sorts repairs by offset and kind, and removes duplicates.

@@ -313,7 +313,7 @@ func TestOptions(t *testing.T) {
 	assert.NoError(t, extract.DefaultOptions().Validate())
 	err := extract.Options{Off: []extract.Form{"fence", "morse"}, MaxDepth: 1 << 20}.Validate()
 	require.Error(t, err)
-	for _, part := range []string{`Off[1]: "morse"`, "options: MaxBytes: want at least 1, got 0", "MaxDepth: want 1 to 10000, got 1048576"} {
+	for _, part := range []string{`Off[1]: "morse"`, "options: MaxBytes: want at least 1, got 0", "MaxDepth: want 1 to 10000, got 1048576", "MaxValues: want 1 to 10000000, got 0"} {
 		assert.Contains(t, err.Error(), part)
 	}
 	forms := extract.Forms()

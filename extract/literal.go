@@ -1,6 +1,10 @@
 package extract
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 type kind uint8
 
@@ -38,6 +42,8 @@ type reader struct {
 	limit int
 	depth int
 	max   int
+	// values is how many values may be read.
+	values int
 	// within counts the objects and calls around pos. No call may be in them.
 	within  int
 	nodes   []node
@@ -54,7 +60,7 @@ type reader struct {
 // start makes r ready to read from pos to end. It reuses the memory of an earlier literal.
 func (r *reader) start(src string, pos, end int, opt Options) {
 	limit := pos + min(opt.MaxBytes, len(src)-pos)
-	*r = reader{src: src, pos: pos, end: end, limit: limit, max: opt.MaxDepth,
+	*r = reader{src: src, pos: pos, end: end, limit: limit, max: opt.MaxDepth, values: opt.MaxValues,
 		nodes: append(r.nodes[:0], node{}), out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0]}
 }
 
@@ -99,6 +105,9 @@ func (r *reader) repaired(kind RepairKind, offset int) {
 // open adds a node to parent, after its child last. Parent 0 is none.
 func (r *reader) open(k kind, parent, last int) int {
 	n := len(r.nodes)
+	if n == cap(r.nodes) {
+		r.nodes = slices.Grow(r.nodes, n) // doubling copies less than append does
+	}
 	r.nodes = append(r.nodes, node{kind: k, open: true, start: r.pos, from: len(r.out)})
 	switch {
 	case last != 0:
@@ -120,6 +129,9 @@ func (r *reader) close(n int) bool {
 func (r *reader) value(parent, last int) (n int, ok bool) {
 	if !r.space() {
 		return 0, false
+	}
+	if len(r.nodes) > r.values {
+		return 0, r.fail(RuleWork, r.pos)
 	}
 	c := r.peek()
 	switch {

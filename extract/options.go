@@ -17,13 +17,19 @@ type Options struct {
 	// MaxDepth is the deepest nesting of brackets in a call or value, wrappers included, from 1 to 10,000. A
 	// deeper one is broken by rule "depth".
 	MaxDepth int
+	// MaxValues is the most values in a call or value, its objects and lists included, from 1 to 10,000,000.
+	// More are broken by rule "work".
+	MaxValues int
 }
 
 // maxDepth limits Options.MaxDepth, because reading is recursive.
 const maxDepth = 10_000
 
-// DefaultOptions reads every form, 1 MiB, 64 deep.
-func DefaultOptions() Options { return Options{MaxBytes: 1 << 20, MaxDepth: 64} }
+// maxValues limits Options.MaxValues.
+const maxValues = 10_000_000
+
+// DefaultOptions reads every form, 1 MiB, 64 deep, 100,000 values.
+func DefaultOptions() Options { return Options{MaxBytes: 1 << 20, MaxDepth: 64, MaxValues: 100_000} }
 
 // Validate returns all faults of the options. Each names its field and what would be right.
 func (o Options) Validate() error {
@@ -40,6 +46,9 @@ func (o Options) Validate() error {
 	}
 	if o.MaxDepth < 1 || o.MaxDepth > maxDepth {
 		faults = append(faults, fmt.Errorf("options: MaxDepth: want 1 to %d, got %d", maxDepth, o.MaxDepth))
+	}
+	if o.MaxValues < 1 || o.MaxValues > maxValues {
+		faults = append(faults, fmt.Errorf("options: MaxValues: want 1 to %d, got %d", maxValues, o.MaxValues))
 	}
 	return errors.Join(faults...)
 }

@@ -137,7 +137,7 @@ func (p *parse) quoted(n int) bool {
 		start, end = 0, len(src)
 	}
 	var r reader
-	r.start(src, start, end, Options{MaxBytes: end - start, MaxDepth: p.max})
+	r.start(src, start, end, Options{MaxBytes: end - start, MaxDepth: p.max, MaxValues: p.values})
 	c, ok := r.value(0, 0)
 	if r.nodes[c].kind != call || ok && r.pos != end || r.cut {
 		return false // a call that is cut off may continue after its own quote: ['f(a='b')']

@@ -97,7 +97,7 @@ func TestStringsOfLargeDocuments(t *testing.T) {
 
 // A document may be nested deeper than canonical JSON.
 func TestDocumentsThatAreVeryDeep(t *testing.T) {
-	deep := schema.Limits{MaxBytes: 1 << 20, MaxDepth: 1000}
+	deep := schema.Limits{MaxBytes: 1 << 20, MaxDepth: 1000, MaxValues: 100_000}
 	typed, err := schema.For[struct {
 		Left any `json:"left"`
 	}]()

@@ -26,12 +26,18 @@ func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.I
 	if issue != nil {
 		return []fault.Issue{*issue}
 	}
+	if budget == nil {
+		budget = NewBudget()
+	}
 	found := t.schema.judge(root, budget)
 	if len(found) == 1 && found[0].Rule == fault.RuleWork {
 		return found
 	}
-	b := binder{doc: doc}
+	b := binder{doc: doc, Budget: budget}
 	b.bind(root, t.root, reflect.ValueOf(v).Elem(), nil)
+	if budget.spent() {
+		return tooMuch(root)
+	}
 	found = b.merge(found)
 	if len(found) == 0 && t.issues != nil {
 		for _, i := range t.issues(v) {
@@ -48,10 +54,14 @@ func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.I
 // binder stores the values of a document in Go variables and checks the rules of each. It skips a value that
 // does not fit its variable.
 type binder struct {
+	*Budget
 	doc     []byte
 	found   []finding
 	unbound []*value // the values that were skipped
 }
+
+// costOfRule is the work of a rule that the validator checks.
+const costOfRule = 4
 
 // finding is an issue of a value. The value is nil for a member that is missing.
 type finding struct {
@@ -78,13 +88,15 @@ func (b *binder) refuse(v *value, rule, expected string) bool {
 	if len(b.unbound) < maxIssues {
 		b.unbound = append(b.unbound, v)
 	}
-	b.report(v, v.pointer(), rule, expected, fault.FromSchema)
+	if len(b.found) < maxIssues && b.spend(costOfPointer(v)) {
+		b.report(v, v.pointer(), rule, expected, fault.FromSchema)
+	}
 	return false
 }
 
 // bind stores a value in a zero variable and checks its rules. around is the struct around the variable.
 func (b *binder) bind(v *value, at *spot, to reflect.Value, around any) {
-	if v.kind == kindNull && at.pointer {
+	if v.kind == kindNull && at.pointer || !b.spend(costOfRule*len(at.rules)) {
 		return
 	}
 	for to.Kind() == reflect.Pointer {
@@ -95,6 +107,9 @@ func (b *binder) bind(v *value, at *spot, to reflect.Value, around any) {
 		return
 	}
 	for _, r := range at.broken(to, around) {
+		if len(b.found) >= maxIssues || !b.spend(costOfPointer(v)) {
+			return
+		}
 		b.report(v, v.pointer(), ruleName(r, at.class), rulePhrase(r, at.class, nil), fault.FromRules)
 	}
 }
@@ -195,12 +210,13 @@ func (b *binder) readStruct(v *value, l *layout, to reflect.Value) {
 // say when it must be given. A rule is skipped if a value that it looks at could not be read.
 func (b *binder) compare(object *value, l *layout, m *member, in reflect.Value) {
 	v, to := object.member(m.name), in.FieldByIndex(m.index)
+	b.spend(int(object.count) / patternSteps)
 	isThere := v != nil && v.kind != kindNull
 	for _, r := range m.related {
 		if r.omits() && m.isEmpty(to, r) {
 			return
 		}
-		if r.omits() || !isThere && !r.conditional() || b.lacks(object, l, m, r) {
+		if r.omits() || !isThere && !r.conditional() || b.lacks(object, l, m, r) || !b.spend(costOfRule) {
 			continue
 		}
 		beside := in.FieldByIndex(m.index[:len(m.index)-1])
@@ -213,7 +229,7 @@ func (b *binder) compare(object *value, l *layout, m *member, in reflect.Value) 
 
 // lacks reports whether the member, or a field that its rule names, could not be read.
 func (b *binder) lacks(object *value, l *layout, m *member, r rule) bool {
-	if len(b.unbound) == 0 {
+	if len(b.unbound) == 0 || !b.spend(len(b.unbound)) {
 		return false
 	}
 	names := []string{m.name}

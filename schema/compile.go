@@ -10,7 +10,7 @@ import (
 )
 
 // schemaLimits bounds a schema document itself.
-var schemaLimits = Limits{MaxBytes: 4 << 20, MaxDepth: 256}
+var schemaLimits = Limits{MaxBytes: 4 << 20, MaxDepth: 256, MaxValues: 1_000_000}
 
 // baseURL is the address of the document while it is compiled; it resolves local references and nothing else.
 const baseURL = "retake:///schema"

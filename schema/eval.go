@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -10,8 +11,9 @@ type evaluation struct {
 	*Budget
 	tracks  bool // the schema uses unevaluatedProperties or unevaluatedItems
 	answers map[question]*answer
-	depth   int // how many shared schemas are being evaluated
-	lowest  int // the outermost of them that the current answer depends on
+	free    []*refusal // those that turned out not to matter, for further ones
+	depth   int        // how many shared schemas are being evaluated
+	lowest  int        // the outermost of them that the current answer depends on
 }
 
 // question is a shared schema asked about a value. Dynamic references make the answer depend on the scope.
@@ -20,6 +22,9 @@ type question struct {
 	*value
 	*scope
 }
+
+// costOfAnswer is the work of remembering an answer.
+const costOfAnswer = 1
 
 // answer is what a schema says of a value.
 type answer struct {
@@ -37,9 +42,9 @@ type scope struct {
 }
 
 // enter is the scope within a resource.
-func (s *scope) enter(home *resource) *scope {
-	if next, known := s.next[home]; known {
-		return next
+func (e *evaluation) enter(s *scope, home *resource) *scope {
+	if next, known := s.next[home]; known || !e.spend(len(home.anchors)+len(s.anchors)) {
+		return cmp.Or(next, s)
 	}
 	anchors := maps.Clone(home.anchors)
 	maps.Copy(anchors, s.anchors) // the outermost counts
@@ -61,7 +66,7 @@ func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 		if *n.Bool {
 			return nil, nil
 		}
-		return &refusal{own: []failure{{at: n, value: v, rule: n.standsUnder()}}}, nil
+		return e.refuse(failure{at: n, value: v, rule: n.standsUnder()}), nil
 	}
 	if !n.shared {
 		return e.evaluate(n, v, s)
@@ -70,7 +75,7 @@ func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 	if known := e.answers[q]; known != nil {
 		if known.asking {
 			e.lowest = min(e.lowest, known.depth)
-			return &refusal{own: []failure{{at: n, value: v, rule: "$ref"}}}, nil
+			return e.refuse(failure{at: n, value: v, rule: "$ref"}), nil
 		}
 		return known.refusal, known.described
 	}
@@ -78,16 +83,57 @@ func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 	if e.answers == nil {
 		e.answers = map[question]*answer{}
 	}
+	e.spend(costOfAnswer)
 	a, outer := &answer{asking: true, depth: e.depth}, e.lowest
 	e.answers[q], e.lowest = a, e.depth
 	a.refusal, a.described = e.evaluate(n, v, s)
 	a.asking = false
+	if a.refusal != nil {
+		a.refusal.kept = true
+	}
 	if e.lowest < a.depth {
 		delete(e.answers, q) // it depends on a schema that is still being evaluated
 	}
 	e.lowest = min(e.lowest, outer)
 	e.depth--
 	return a.refusal, a.described
+}
+
+// refuse is the refusal for one failure.
+func (e *evaluation) refuse(x failure) *refusal {
+	r := e.fresh()
+	r.own = append(r.own, x)
+	return r
+}
+
+// fresh is an empty refusal.
+func (e *evaluation) fresh() *refusal {
+	last := len(e.free) - 1
+	if last < 0 {
+		r := &refusal{}
+		r.own = r.first[:0]
+		return r
+	}
+	r := e.free[last]
+	e.free = e.free[:last]
+	return r
+}
+
+// drop takes back a refusal that does not matter, because an alternative fits. Each has one owner, unless it is kept.
+func (e *evaluation) drop(r *refusal) {
+	if r == nil || r.kept {
+		return
+	}
+	for _, sub := range r.subs {
+		e.drop(sub)
+	}
+	for _, x := range r.own {
+		for _, b := range x.branches {
+			e.drop(b)
+		}
+	}
+	*r = refusal{own: r.own[:0], subs: r.subs[:0]}
+	e.free = append(e.free, r)
 }
 
 // collector collects what one schema refuses in one value.
@@ -105,10 +151,11 @@ func (f *collector) fail(rule string) { f.report(failure{at: f.n, value: f.v, ru
 
 func (f *collector) report(x failure) {
 	if f.refusal == nil {
-		f.refusal = &refusal{}
-		f.refusal.own = f.refusal.first[:0]
+		f.refusal = f.fresh()
 	}
-	f.refusal.own = append(f.refusal.own, x)
+	if len(f.refusal.own) < maxIssues && f.spend(1) {
+		f.refusal.own = append(f.refusal.own, x)
+	}
 }
 
 // within evaluates a schema for a child.
@@ -120,7 +167,7 @@ func (f *collector) within(n *node, child *value) {
 
 func (f *collector) add(r *refusal) {
 	if f.refusal == nil {
-		f.refusal = &refusal{}
+		f.refusal = f.fresh()
 	}
 	f.refusal.subs = append(f.refusal.subs, r)
 }
@@ -154,22 +201,22 @@ func (f *collector) demand(n *node) {
 func (e *evaluation) evaluate(n *node, v *value, s *scope) (*refusal, bits) {
 	f := collector{evaluation: e, n: n, v: v, scope: s}
 	if s != nil {
-		f.scope = s.enter(n.home)
+		f.scope = e.enter(s, n.home)
 	}
 	switch {
 	case n.types != 0 && n.types&v.kind == 0:
 		f.fail("type")
 		return f.refusal, nil
-	case n.constant != nil && f.spend(v.size()) && !n.constant[v.key()]:
+	case n.constant != nil && !f.isAmong(n.constant):
 		f.fail("const")
 		return f.refusal, nil
-	case n.values != nil && f.spend(v.size()) && !n.values[v.key()]:
+	case n.values != nil && !f.isAmong(n.values):
 		f.fail("enum")
 		return f.refusal, nil
 	case n.format != nil && n.format.Validate(v.any()) != nil:
 		f.fail("format")
 	}
-	if e.tracks && v.count > 0 {
+	if e.tracks && v.count > 0 && e.spend(int(v.count)/patternSteps) {
 		f.seen = make(bits, (v.count+63)/64)
 	}
 	switch v.kind {
@@ -204,14 +251,17 @@ func (f *collector) branches() {
 	if n.not != nil {
 		if r, _ := f.judge(n.not, f.v, f.scope); r == nil {
 			f.fail(n.notRule())
+		} else {
+			f.drop(r)
 		}
 	}
 	if n.cond == nil {
 		return
 	}
-	if f.ask(n.cond) == nil {
+	if r := f.ask(n.cond); r == nil {
 		f.demand(n.then)
 	} else {
+		f.drop(r)
 		f.demand(n.els)
 	}
 }
@@ -239,8 +289,12 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 		if r := f.ask(b); r != nil {
 			refused = append(refused, r)
 		} else if rule == "anyOf" && f.seen == nil {
+			f.dropAll(refused)
 			return
 		}
+	}
+	if len(refused) < len(list) {
+		f.dropAll(refused)
 	}
 	switch fitting := len(list) - len(refused); {
 	case fitting == 0:
@@ -249,6 +303,12 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	case fitting > 1 && rule == "oneOf":
 		f.failed = true
 		f.fail(rule)
+	}
+}
+
+func (f *collector) dropAll(refused []*refusal) {
+	for _, r := range refused {
+		f.drop(r)
 	}
 }
 

@@ -68,6 +68,9 @@ func (f *collector) memberName(m *value) {
 
 // missing reports required members that are absent. because is the member that requires them, if one does.
 func (f *collector) missing(rule string, wanted []string, because string) {
+	if !f.spend(len(wanted) / patternSteps) {
+		return
+	}
 	for _, name := range wanted {
 		if f.spend(int(f.v.count)/patternSteps) && f.v.member(name) == nil {
 			f.report(failure{at: f.n, value: f.v, rule: rule, name: name, because: because})
@@ -103,7 +106,9 @@ func (f *collector) array() {
 		if n.contains == nil {
 			continue
 		}
-		if r, _ := f.judge(n.contains, item, f.scope); r == nil {
+		if r, _ := f.judge(n.contains, item, f.scope); r != nil {
+			f.drop(r)
+		} else {
 			fitting++
 			if n.DraftVersion >= 2020 {
 				f.seen.set(int(item.place))
@@ -153,6 +158,15 @@ func (f *collector) number() {
 	if n.MultipleOf != nil && !isMultiple(text, n.MultipleOf) {
 		f.fail("multipleOf")
 	}
+}
+
+// isAmong reports whether the value is one of some. Objects and arrays are only written out where one of them is an
+// object or array, too.
+func (f *collector) isAmong(values map[key]bool) bool {
+	if f.v.kind&(kindObject|kindArray) != 0 && !f.n.nested {
+		return false
+	}
+	return f.spend(f.v.size()) && values[f.v.key()]
 }
 
 // itemsDiffer reports whether no two items are equal.
@@ -220,6 +234,6 @@ func keysOf(values ...any) map[key]bool {
 
 // valueOf is a value of a schema document as one of a document that is checked.
 func valueOf(tree any) *value {
-	v, _ := parse([]byte(jsonText(tree)), Limits{maxMaxBytes, maxMaxDepth}) // cannot fail: it was read before
+	v, _ := parse([]byte(jsonText(tree)), Limits{maxMaxBytes, maxMaxDepth, maxMaxValues}) // cannot fail: it was read before
 	return v
 }

@@ -17,6 +17,7 @@ type refusal struct {
 	subs      []*refusal
 	issues    []fault.Issue // set when it is explained
 	explained bool
+	kept      bool // it is part of a remembered answer
 }
 
 // failure is one keyword that fails.
@@ -37,22 +38,52 @@ func (e *evaluation) explain(r *refusal) []fault.Issue {
 	r.explained = true
 	var issues []fault.Issue
 	for _, f := range r.own {
-		if len(issues) >= maxIssues {
+		if len(issues) >= maxIssues || !e.spend(costOfIssue+costOfPointer(f.value)) {
 			break
 		}
 		issues = e.tell(issues, f)
 	}
 	for _, sub := range r.subs {
-		if len(issues) >= maxIssues || !e.spend(1+len(issues)/patternSteps) {
+		if len(issues) >= maxIssues || !e.spend(1) {
 			break
 		}
-		issues = append(issues, e.explain(sub)...)
+		more := e.explain(sub)
+		if !e.sorts(len(more)) {
+			break
+		}
+		if issues == nil {
+			issues = more[:len(more):len(more)]
+			continue
+		}
+		issues = append(issues, more...)
 	}
 	if len(r.subs) > 0 && len(issues) > 1 {
-		issues = fault.SortIssues(issues)
+		issues = sorted(issues)
 	}
 	r.issues = issues[:min(len(issues), maxIssues)]
 	return r.issues
+}
+
+// costOfIssue is the work of making an issue.
+const costOfIssue = 4
+
+// costOfPointer is the work of writing a place. Long ones cost more, for they are copied and compared.
+func costOfPointer(v *value) int {
+	size := v.pointerSize()
+	return size / patternSteps * (1 + size/16384)
+}
+
+// sorts spends the work of sorting so many issues into others, and of comparing them.
+func (e *evaluation) sorts(issues int) bool { return e.spend(2 * issues) }
+
+// sorted is [fault.SortIssues], which copies, for issues that may be sorted already.
+func sorted(issues []fault.Issue) []fault.Issue {
+	for n := 1; n < len(issues); n++ {
+		if issues[n-1].Pointer >= issues[n].Pointer {
+			return fault.SortIssues(issues)
+		}
+	}
+	return issues
 }
 
 // tell adds the issues of one failure to a list.
@@ -65,7 +96,7 @@ func (e *evaluation) tell(issues []fault.Issue, f failure) []fault.Issue {
 		if f.branches != nil {
 			return append(issues, e.reduce(f, issue)...)
 		}
-		issue.Expected = phrase(f.rule, f.at.raw)
+		issue.Expected = f.at.expects(f.rule, func() string { return phrase(f.rule, f.at.raw) })
 	case "required", "dependentRequired", "dependencies":
 		issue.Pointer += "/" + pointerEscaper.Replace(f.name)
 		issue.Got, issue.Sent = "", ""
@@ -75,7 +106,7 @@ func (e *evaluation) tell(issues []fault.Issue, f failure) []fault.Issue {
 		}
 	case "propertyNames":
 		var wants []string
-		for _, i := range fault.SortIssues(e.explain(f.branches[0])) {
+		for _, i := range sorted(e.explain(f.branches[0])) {
 			wants = append(wants, i.Expected)
 		}
 		issue.Got = "" // the value is not at fault
@@ -83,22 +114,26 @@ func (e *evaluation) tell(issues []fault.Issue, f failure) []fault.Issue {
 	case "type":
 		issue.Expected = f.at.expects(f.rule, func() string { return f.at.describe(maxSteps) })
 	case "not":
-		issue.Expected = phrase(f.rule, f.at.raw)
+		issue.Expected = f.at.expects(f.rule, func() string { return phrase("not", f.at.raw) })
 		if f.at.types != 0 && f.at.types&^(kindInteger|kindNumber) == 0 {
 			issue.Expected = strings.Replace(issue.Expected, anythingBut, "a number other than ", 1)
 		}
 	case "unevaluatedProperties":
 		issue.Expected = f.at.describedMembers(f.value.name)
 	case "contains", "minContains", "maxContains":
-		if fitting := f.at.contains.describe(maxSteps); fitting != "" {
-			issue.Expected = clip(countOfFitting(f.rule, f.at.raw) + " like this: " + fitting)
-			break
-		}
-		issue.Expected = phrase(f.rule, f.at.raw)
+		issue.Expected = f.at.expects(f.rule, func() string { return f.at.describeContents(f.rule) })
 	default:
 		issue.Expected = f.at.expects(f.rule, func() string { return phrase(f.rule, f.at.raw) })
 	}
 	return append(issues, issue)
+}
+
+// describeContents says how many items are wanted, and what they are like.
+func (n *node) describeContents(rule string) string {
+	if fitting := n.contains.describe(maxSteps); fitting != "" {
+		return clip(countOfFitting(rule, n.raw) + " like this: " + fitting)
+	}
+	return phrase(rule, n.raw)
 }
 
 // describeMember describes a missing member in a few words, by the schema that requires it or by one for the
@@ -116,17 +151,19 @@ func (n *node) describeMember(name string) string {
 
 // describedMembers says that a member is not allowed, and which members are.
 func (n *node) describedMembers(name string) string {
-	expected := phrase("unevaluatedProperties", map[string]any{})
-	all := map[string]any{}
-	for _, b := range inPlace(n.up) {
-		for _, name := range slices.Sorted(maps.Keys(b.members)) {
-			all[name] = true
+	around := inPlace(n.up)
+	if slices.ContainsFunc(around, func(b *node) bool { return b.members[name] != nil }) {
+		return phrase("unevaluatedProperties", map[string]any{}) + " beside the others"
+	}
+	return n.expects("unevaluatedProperties", func() string {
+		all := map[string]any{}
+		for _, b := range around {
+			for name := range b.members {
+				all[name] = true
+			}
 		}
-	}
-	if all[name] != nil {
-		return expected + " beside the others"
-	}
-	return clip(expected + allowed(all))
+		return clip(phrase("unevaluatedProperties", map[string]any{}) + allowed(all))
+	})
 }
 
 // finish sorts and bounds the issues of a document. It adds echoed values, and says what may be left out.
@@ -227,7 +264,7 @@ func echoed(v *value, levels [][]*node) string {
 	if v == nil || tooMany || isHidden || !anyMarked(levels, echoKeyword) {
 		return ""
 	}
-	return clipTo(jsonText(v.any()), maxEcho)
+	return clipTo(string(v.appendUpTo(nil, maxEcho+1)), maxEcho)
 }
 
 // anyMarked reports whether one of the keywords is true in a schema of a place, or of one above it.

@@ -20,13 +20,13 @@ func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
 		return false, true
 	}
 	var v T
-	b := binder{doc: doc}
+	b := binder{doc: doc, Budget: NewBudget()}
 	b.bind(root, bare(t.of.root, map[*layout]*layout{}), reflect.ValueOf(&v).Elem(), nil)
 	if b.found != nil {
 		return false, true
 	}
 	whole, _ := json.Marshal(v)
-	written, _ := parse(whole, Limits{MaxBytes: 1 << 24, MaxDepth: 1000})
+	written, _ := parse(whole, Limits{MaxBytes: 1 << 24, MaxDepth: 1000, MaxValues: 1 << 20})
 	if strings.Contains(string(doc), "null") || written == nil || membersOf(written) > membersOf(root) {
 		return false, false
 	}

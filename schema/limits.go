@@ -12,43 +12,51 @@ type Limits struct {
 	MaxBytes int
 	// MaxDepth is the deepest nesting of arrays and objects. At least 1, at most 1000.
 	MaxDepth int
+	// MaxValues is the most values in a document, its objects and arrays included. At least 1, at most
+	// 10,000,000.
+	MaxValues int
 }
 
 // The bounds of limits: recursion stays shallow, and places fit 32 bits, whatever a caller asks for.
 const (
-	maxMaxDepth = 1000
-	maxMaxBytes = 1 << 30
+	maxMaxDepth  = 1000
+	maxMaxBytes  = 1 << 30
+	maxMaxValues = 10_000_000
 )
 
 // maxIssues bounds what one check reports; a document can hold more faults than anyone will read.
-const maxIssues = 1000
+const maxIssues = 100
 
-// DefaultLimits is 1 MiB and 64 levels.
-func DefaultLimits() Limits { return Limits{MaxBytes: 1 << 20, MaxDepth: 64} }
+// DefaultLimits is 1 MiB, 64 levels and 100,000 values, which is more than models say in one reply.
+func DefaultLimits() Limits { return Limits{MaxBytes: 1 << 20, MaxDepth: 64, MaxValues: 100_000} }
 
 // Validate names every field that is out of bounds.
 func (l Limits) Validate() error {
-	var bytes, depth error
+	var bytes, depth, values error
 	if l.MaxBytes < 2 || l.MaxBytes > maxMaxBytes {
 		bytes = fmt.Errorf("MaxBytes: %d, want 2 to %d", l.MaxBytes, maxMaxBytes)
 	}
 	if l.MaxDepth < 1 || l.MaxDepth > maxMaxDepth {
 		depth = fmt.Errorf("MaxDepth: %d, want 1 to %d", l.MaxDepth, maxMaxDepth)
 	}
-	return errors.Join(bytes, depth)
+	if l.MaxValues < 1 || l.MaxValues > maxMaxValues {
+		values = fmt.Errorf("MaxValues: %d, want 1 to %d", l.MaxValues, maxMaxValues)
+	}
+	return errors.Join(bytes, depth, values)
 }
 
-// Budget bounds the work of checks. All checks of one reply share a budget, so that no reply takes long. A
-// unit of work is about one schema applied to one value, so the same document gets the same answer on every
-// machine. A nil *Budget stands for a new one. Not for concurrent use.
+// Budget bounds the work of one reply: finding its values, checking them and saying what is wrong with them. All
+// checks of a reply share a budget, so that no reply takes long. A unit of work is about one schema applied to one
+// value, so the same document gets the same answer on every machine. A nil *Budget stands for a new one. Not for
+// concurrent use.
 type Budget struct {
 	left int
 	stop func() bool
 	next int // stop is called when no more than this is left
 }
 
-// maxWork is about a second of work.
-const maxWork = 4 << 20
+// maxWork is less than half a second of work.
+const maxWork = 2 << 20
 
 // NewBudget returns the budget for the checks of one reply.
 func NewBudget() *Budget { return &Budget{left: maxWork} }
@@ -62,6 +70,9 @@ func (b *Budget) Until(stop func() bool) *Budget {
 
 // stopEvery is the work between two calls of stop: about a millisecond.
 const stopEvery = 1 << 12
+
+// Read takes from the budget what it takes to find a value or a call in a text of so many bytes.
+func (b *Budget) Read(size int) { b.spend(size / patternSteps) }
 
 // spend takes from the budget. If too little is left, it returns false and the budget is spent.
 func (b *Budget) spend(work int) bool {

@@ -36,11 +36,15 @@ func parse(doc []byte, lim Limits) (*value, *fault.Issue) {
 	if !utf8.Valid(doc) {
 		return nil, jsonIssue("", fault.RuleInvalidUTF8, "text in UTF-8")
 	}
-	p := parser{Decoder: decoders.Get().(*jsontext.Decoder), text: string(doc), maxDepth: lim.MaxDepth}
+	p := parser{Decoder: decoders.Get().(*jsontext.Decoder), text: string(doc), maxDepth: lim.MaxDepth, left: lim.MaxValues}
 	defer decoders.Put(p.Decoder)
 	p.Reset(bytes.NewBuffer(doc))
 	root := p.fresh(nil)
-	if issue := p.value(root); issue != nil {
+	issue := p.value(root)
+	switch {
+	case p.left < 0:
+		return nil, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(lim.MaxValues)+" values")
+	case issue != nil:
 		return nil, issue
 	}
 	if _, err := p.ReadToken(); !errors.Is(err, io.EOF) {
@@ -53,11 +57,15 @@ func jsonIssue(pointer, rule, expected string) *fault.Issue {
 	return &fault.Issue{Pointer: pointer, Rule: rule, Expected: expected, Source: fault.FromJSON}
 }
 
+// tooMany ends the reading of a document that has too many values.
+var tooMany fault.Issue
+
 // parser reads one text, which is UTF-8.
 type parser struct {
 	*jsontext.Decoder
 	text     string
 	maxDepth int
+	left     int     // how many values there may still be
 	block    []value // allocated values that are still free
 }
 
@@ -81,6 +89,9 @@ var kindOf = [256]kind{
 
 // value reads the next value into v.
 func (p *parser) value(v *value) (issue *fault.Issue) {
+	if p.left--; p.left < 0 {
+		return &tooMany
+	}
 	next := p.PeekKind()
 	v.kind, v.truth = kindOf[next], next == 't'
 	if next == '{' || next == '[' {

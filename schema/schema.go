@@ -77,7 +77,7 @@ func (s *Schema) HasMember(name string) bool {
 }
 
 // Check reports everything that is wrong with doc, in canonical order; nil means it is good. Of more than
-// 1000 issues it reports 1000. Text that is not strict JSON gets the one issue that says so, and one that
+// 100 issues it reports 100. Text that is not strict JSON gets the one issue that says so, and one that
 // would take too much work the issue "work". The schema of a Go type checks all that [Typed.Decode] does.
 // Safe for concurrent use.
 func (s *Schema) Check(doc []byte) []fault.Issue { return s.CheckWithin(nil, doc) }
@@ -114,11 +114,16 @@ func (s *Schema) judge(root *value, b *Budget) []fault.Issue {
 		issues = e.explain(refused)
 	}
 	if b.spent() {
-		return []fault.Issue{{
-			Rule: fault.RuleWork, Expected: tooMuchWork, Got: root.kind.name(), Source: fault.FromSchema,
-		}}
+		return tooMuch(root)
 	}
 	return issues
+}
+
+// tooMuch is the one issue of a document for which the budget was not enough.
+func tooMuch(root *value) []fault.Issue {
+	return []fault.Issue{{
+		Rule: fault.RuleWork, Expected: tooMuchWork, Got: root.kind.name(), Source: fault.FromSchema,
+	}}
 }
 
 // tooMuchWork is expected where a budget is spent.

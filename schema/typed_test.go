@@ -279,10 +279,10 @@ func TestManyFaultsOfAType(t *testing.T) {
 	}]()
 	require.NoError(t, err)
 	for _, doc := range []string{
-		`{"items":[` + strings.Repeat(`7,`, 50_000) + `7]}`, `{"items":[` + strings.Repeat(`{"sku":""},`, 50_000) + `{}]}`,
+		`{"items":[` + strings.Repeat(`7,`, 50_000) + `7]}`, `{"items":[` + strings.Repeat(`{"sku":""},`, 40_000) + `{}]}`,
 		`{"mails":[` + strings.Repeat(`"x",`, 50_000) + `"x"]}`,
 	} {
 		_, issues := typed.Decode([]byte(doc))
-		assert.Len(t, issues, 1000)
+		assert.Len(t, issues, 100)
 	}
 }

@@ -26,8 +26,13 @@ import (
 func (e *evaluation) reduce(f failure, whole fault.Issue) []fault.Issue {
 	here, rule := whole.Pointer, f.rule
 	all := make([][]fault.Issue, 0, len(f.branches))
+	total := len(f.branches)
 	for _, b := range f.branches {
-		all = append(all, fault.SortIssues(e.explain(b)))
+		all = append(all, sorted(e.explain(b)))
+		total += len(all[len(all)-1])
+	}
+	if !e.sorts(total + len(here)/patternSteps) {
+		return nil
 	}
 	if joined, ok := join(all, here, rule); ok {
 		return []fault.Issue{joined}
@@ -38,6 +43,9 @@ func (e *evaluation) reduce(f failure, whole fault.Issue) []fault.Issue {
 	}
 	if one, ok := atOnce(near, whole, rule); ok {
 		return []fault.Issue{one}
+	}
+	if !e.spend(len(near) * len(near) / patternSteps) {
+		return nil
 	}
 	best, settled := nearest(near, here)
 	if settled {
@@ -208,7 +216,7 @@ func atOnce(near []branch, whole fault.Issue, rule string) (fault.Issue, bool) {
 // wrongTag is the one issue of a value whose tag is that of no branch, or that has none.
 func wrongTag(near []branch, here, rule string) (fault.Issue, bool) {
 	for _, i := range near[0].right {
-		if wants, all := tagsAt(near, i.Pointer); all && i.Pointer != here && len(wants) > 1 {
+		if wants, all := tagsAt(near, i.Pointer, none); all && i.Pointer != here && len(wants) > 1 {
 			return join(wants, i.Pointer, rule)
 		}
 	}
@@ -237,25 +245,31 @@ func missingTag(near []branch, pointer string) (wants [][]fault.Issue) {
 
 // isTagged reports whether a value has the tag of the branch, which no other has.
 func isTagged(of branch, near []branch, here string) bool {
-	var others []branch
-	for _, b := range near {
-		if b.at != of.at {
-			others = append(others, b)
-		}
+	first := near[0]
+	if first.at == of.at {
+		first = near[1]
 	}
-	for _, i := range others[0].right {
-		wants, all := tagsAt(others, i.Pointer)
+	for _, i := range first.right {
 		same := func(o fault.Issue) bool { return o.Pointer == i.Pointer }
-		if all && i.Pointer != here && len(wants) > 0 && !slices.ContainsFunc(of.right, same) {
+		if i.Pointer == here || !refusesTag(i) || slices.ContainsFunc(of.right, same) {
+			continue
+		}
+		if wants, all := tagsAt(near, i.Pointer, of.at); all && len(wants) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// tagsAt is what branches want of a tag, and whether all refuse the one there is.
-func tagsAt(near []branch, pointer string) (wants [][]fault.Issue, all bool) {
+// none is the place of no branch.
+const none = -1
+
+// tagsAt is what branches want of a tag, and whether all refuse the one there is. One branch is not asked.
+func tagsAt(near []branch, pointer string, but int) (wants [][]fault.Issue, all bool) {
 	for _, b := range near {
+		if b.at == but {
+			continue
+		}
 		refuses := func(i fault.Issue) bool { return i.Pointer == pointer && refusesTag(i) }
 		n := slices.IndexFunc(b.right, refuses)
 		if n < 0 {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -63,10 +64,23 @@ type value struct {
 
 // pointer is the place of a value as an RFC 6901 JSON Pointer.
 func (v *value) pointer() string {
-	if v.parent == nil {
-		return ""
+	var around []*value
+	for ; v.parent != nil; v = v.parent {
+		around = append(around, v)
 	}
-	return v.parent.pointer() + "/" + v.step()
+	var b strings.Builder
+	for _, v := range slices.Backward(around) {
+		b.WriteString("/" + v.step())
+	}
+	return b.String()
+}
+
+// pointerSize is about the size of the pointer.
+func (v *value) pointerSize() (size int) {
+	for ; v.parent != nil; v = v.parent {
+		size += 1 + len(v.name)
+	}
+	return size
 }
 
 // step is the last step of the pointer.
@@ -95,7 +109,13 @@ func (v *value) sent(rule string) string {
 }
 
 // size is the work of comparing a value.
-func (v *value) size() int { return int(v.end-v.start) / patternSteps }
+func (v *value) size() int {
+	if size := int(v.end - v.start); v.first == nil {
+		return size / patternSteps
+	} else {
+		return size / 4 // its children are sorted and written
+	}
+}
 
 // children yields the members or items.
 func (v *value) children(yield func(*value) bool) {
@@ -154,6 +174,56 @@ func (v *value) any() any {
 		return members
 	}
 	return nil
+}
+
+// appendUpTo writes a value as JSON with sorted members, and stops when there are so many bytes.
+func (v *value) appendUpTo(b []byte, limit int) []byte {
+	switch v.kind {
+	case kindBoolean:
+		return strconv.AppendBool(b, v.truth)
+	case kindNull:
+		return append(b, "null"...)
+	case kindInteger, kindNumber:
+		return append(b, v.text...)
+	case kindString:
+		return append(b, jsonText(clipTo(v.text, limit+len("…")))...)
+	}
+	open, closing := byte('['), byte(']')
+	if v.kind == kindObject {
+		open, closing = '{', '}'
+	}
+	b = append(b, open)
+	for n, child := range v.least(limit) {
+		if n > 0 {
+			b = append(b, ',')
+		}
+		if v.kind == kindObject {
+			b = append(append(b, jsonText(clipTo(child.name, limit+len("…")))...), ':')
+		}
+		if b = child.appendUpTo(b, limit); len(b) >= limit {
+			return b
+		}
+	}
+	return append(b, closing)
+}
+
+// least lists the first children of a list, or the members of an object with the least names; no more than so many.
+func (v *value) least(count int) []*value {
+	list := make([]*value, 0, min(int(v.count), count))
+	for child := range v.children {
+		at := len(list)
+		if v.kind == kindObject {
+			at, _ = slices.BinarySearchFunc(list, child.name, func(m *value, name string) int { return cmp.Compare(m.name, name) })
+		}
+		if at == count {
+			if v.kind == kindArray {
+				break
+			}
+			continue
+		}
+		list = slices.Insert(list[:min(len(list), count-1)], at, child)
+	}
+	return list
 }
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")

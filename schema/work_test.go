@@ -126,7 +126,7 @@ func TestOfManyFaultsAsManyAreFoundAsAreTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := compile(t, test.schema)
 			issues := s.Check(test.doc)
-			assert.LessOrEqual(t, len(issues), 1000)
+			assert.LessOrEqual(t, len(issues), 100)
 			var first []string
 			for _, i := range issues[:min(len(issues), len(test.first))] {
 				i.Rule, i.Source = "", ""
@@ -142,7 +142,7 @@ func TestNoMoreIsPutIntoWordsThanIsTold(t *testing.T) {
 	const items = 20_000
 	s := compile(t, `{"unevaluatedItems":{"required":["a","b","c","d"]}}`)
 	doc := []byte("[" + strings.Repeat("{},", items-1) + "{}]")
-	assert.Len(t, s.Check(doc), 1000)
+	assert.Len(t, s.Check(doc), 100)
 	assert.Less(t, testing.AllocsPerRun(1, func() { s.Check(doc) }), 20.0*items)
 
 	s = compile(t, `{"unevaluatedProperties":{"type":"string"}}`)
@@ -152,9 +152,9 @@ func TestNoMoreIsPutIntoWordsThanIsTold(t *testing.T) {
 	}
 	for range 5 {
 		issues := s.Check([]byte("{" + strings.Join(members, ",") + "}"))
-		require.Len(t, issues, 1000)
+		require.Len(t, issues, 100)
 		assert.Equal(t, "/m0000", issues[0].Pointer)
-		assert.Equal(t, "/m0999", issues[999].Pointer)
+		assert.Equal(t, "/m0099", issues[99].Pointer)
 	}
 }
 
@@ -272,7 +272,7 @@ func TestASchemaOfManyWays(t *testing.T) {
 	s := compile(t, `{"$ref": "#/$defs/d0", "$defs": {`+strings.Join(defs, ",")+`, "d60": {"type": "null"}}}`)
 	assert.Empty(t, s.Check([]byte("null")))
 	assert.Equal(t, []string{"(whole): expected null, got integer [type schema]"}, lines(s.Check([]byte("1"))))
-	assert.Less(t, schema.WorkOf(s, []byte("1")), 1000)
+	assert.Less(t, schema.WorkOf(s, []byte("1")), 2000)
 }
 
 // The time of a pattern grows with its size times that of the text. A match that would take seconds is not
@@ -287,7 +287,7 @@ func TestPatternsAreBounded(t *testing.T) {
 // Checks of one reply share a budget.
 func TestABudgetIsShared(t *testing.T) {
 	s := compile(t, `{"items":{"type":"integer"}}`)
-	doc := []byte("[" + strings.Repeat("1,", 300_000) + "1]")
+	doc := []byte("[" + strings.Repeat("1,", 90_000) + "1]")
 	b := schema.NewBudget()
 	n := 0
 	for ; s.CheckWithin(b, doc) == nil; n++ {
@@ -320,7 +320,7 @@ func TestEchoByReferences(t *testing.T) {
 // A check ends soon after stop reports true, long before its budget is spent.
 func TestACheckEndsWhereItIsToldTo(t *testing.T) {
 	s := compile(t, `{"items":{"type":"integer"}}`)
-	doc := []byte("[" + strings.Repeat("1,", 100_000) + "1]")
+	doc := []byte("[" + strings.Repeat("1,", 90_000) + "1]")
 	asked := 0
 	b := schema.NewBudget().Until(func() bool { asked++; return asked == 3 })
 	assert.Equal(t, []string{"(whole): expected " + schema.TooMuchWork + ", got array [work schema]"}, lines(s.CheckWithin(b, doc)))

@@ -34,11 +34,12 @@ func ReadAnswer(text string, s *schema.Schema, set Settings) Answer {
 		none := fault.Issue{Rule: fault.RuleNoOutput, Expected: "an answer", Source: fault.FromReply}
 		return Answer{Class: fault.NoOutput, Issues: []fault.Issue{none}}
 	}
+	work := set.budget()
+	work.Read(len(text))
 	raw, repairs, broken := extract.Value(text, set.options())
 	if raw == nil {
 		return Answer{Class: fault.StructuredOutput, Issues: unreadable(text, broken, s)}
 	}
-	work := set.budget()
 	check := func(doc []byte) []fault.Issue { return s.CheckWithin(work, doc) }
 	a := Answer{Issues: check(raw)}
 	if len(a.Issues) > 0 && set.unquotes(set.Text) {

@@ -61,6 +61,7 @@ var brokenPhrases = map[string]string{
 	fault.RuleDepth: "at most " + strconv.Itoa(extract.DefaultOptions().MaxDepth) +
 		" levels of nesting",
 	fault.RuleSize:         "at most " + strconv.Itoa(extract.DefaultOptions().MaxBytes) + " bytes",
+	fault.RuleWork:         "at most " + strconv.Itoa(extract.DefaultOptions().MaxValues) + " values",
 	fault.RuleTrailingData: "one JSON value and nothing after it",
 }
 

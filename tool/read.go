@@ -77,6 +77,7 @@ func (in *reader) read(r *message.Reply) Calls {
 			in.native(&calls[n], &r.Calls[n])
 		}
 	} else if s := in.set; s != nil && len(s.tools) > 0 {
+		in.work.Read(len(r.Text))
 		found := extract.Calls(r.Text, s.names, in.settings.options())
 		if len(found) == 0 {
 			return Calls{}
@@ -138,6 +139,7 @@ func (in *reader) native(checked *Call, c *message.Call) {
 	in.check(checked, t, text)
 	native := in.settings.of(t.name).Native
 	if checked.Arguments == nil && allowed(native) {
+		in.work.Read(len(text))
 		if value, repairs, _ := extract.Value(text, in.settings.options()); value != nil {
 			checked.Repairs = kept(native, repairs)
 			in.check(checked, t, string(value))
@@ -182,6 +184,7 @@ func (in *reader) found(checked *Call, text string, c *extract.Call) {
 
 // check checks arguments as they were written.
 func (in *reader) check(c *Call, t *Tool, text string) {
+	in.work.Read(len(text))
 	c.Arguments, _ = canon.Text(text)
 	c.judge(t.schema.CheckWithin(in.work, []byte(text)))
 }

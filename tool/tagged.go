@@ -25,6 +25,7 @@ func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extrac
 	values, took := maps.Clone(all), map[string][]extract.Repair{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if ruleAt(asText, name) != "" {
+			in.work.Read(len(all[name]))
 			values[name], took[name] = literal(all[name], in.settings.options())
 		}
 	}

@@ -267,7 +267,7 @@ func TestRawRefusesMistakes(t *testing.T) {
 
 func TestWithLimits(t *testing.T) {
 	book := bookWith(func(context.Context, booking) (receipt, error) { return receipt{}, nil })
-	tight, err := book.WithLimits(schema.Limits{MaxBytes: 10, MaxDepth: 2})
+	tight, err := book.WithLimits(schema.Limits{MaxBytes: 10, MaxDepth: 2, MaxValues: 100})
 	require.NoError(t, err)
 	assert.Equal(t, fault.RuleSize, tight.Check([]byte(good))[0].Rule)
 	assert.Equal(t, fault.RuleSize, tight.Invoke(context.Background(), []byte(good)).Issues[0].Rule)

@@ -176,6 +176,11 @@ func (c Config) declared(t *sdk.Tool) (readOnly bool, declared []tool.Option) {
 	return false, nil
 }
 
+// resultLimits are the limits of results. What a server returns may be one number after another.
+func resultLimits() schema.Limits {
+	return schema.Limits{MaxBytes: maxMessage, MaxDepth: maxDepth, MaxValues: 10_000_000}
+}
+
 // output returns the schema that results are checked against; nil for none.
 func (c Config) output(t *sdk.Tool) (*schema.Schema, error) {
 	if t.OutputSchema == nil || !c.CheckResults {
@@ -189,5 +194,5 @@ func (c Config) output(t *sdk.Tool) (*schema.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the output schema cannot be used (set CheckResults to false to ignore it): %w", err)
 	}
-	return s.WithLimits(schema.Limits{MaxBytes: maxMessage, MaxDepth: maxDepth})
+	return s.WithLimits(resultLimits())
 }

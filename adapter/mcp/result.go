@@ -125,7 +125,7 @@ var anything = func() *schema.Schema {
 }()
 
 func (r *remote) isJSON(text string) bool {
-	strict, err := anything.WithLimits(schema.Limits{MaxBytes: maxMessage, MaxDepth: maxDepth})
+	strict, err := anything.WithLimits(resultLimits())
 	return err == nil && strict.Check([]byte(text)) == nil
 }
 

@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -20,9 +21,10 @@ type output struct {
 	// without a type.
 	Type   string `json:"type,omitempty"`
 	Digest string `json:"digest,omitempty"`
-	// MaxBytes and MaxDepth are the limits of the schema.
-	MaxBytes int `json:"max_bytes"`
-	MaxDepth int `json:"max_depth"`
+	// MaxBytes, MaxDepth and MaxValues are the limits of the schema; no MaxValues is the default.
+	MaxBytes  int `json:"max_bytes"`
+	MaxDepth  int `json:"max_depth"`
+	MaxValues int `json:"max_values,omitempty"`
 }
 
 // outputOf converts a schema; nil stays nil.
@@ -62,12 +64,17 @@ func (a *agent) outputSchema(o *output) (s *schema.Schema, err error) {
 		s, err = a.registered(o)
 	}
 	if err == nil {
-		s, err = s.WithLimits(schema.Limits{MaxBytes: o.MaxBytes, MaxDepth: o.MaxDepth})
+		s, err = s.WithLimits(o.limits())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("output: %w", err)
 	}
 	return s, nil
+}
+
+func (o *output) limits() schema.Limits {
+	values := cmp.Or(o.MaxValues, schema.DefaultLimits().MaxValues)
+	return schema.Limits{MaxBytes: o.MaxBytes, MaxDepth: o.MaxDepth, MaxValues: values}
 }
 
 // compiledBefore allows what the caller of the run allowed: its schema was compiled there.
