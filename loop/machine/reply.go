@@ -86,14 +86,27 @@ func cutOff(f message.FinishReason) bool {
 // brokeOff reports whether a reply ended because of an error.
 func brokeOff(f message.FinishReason) bool { return f == message.Error || f == message.Aborted }
 
-// echo appends the model's message unchanged. An empty message is left out, because providers refuse it.
+// shown are the calls of a reply that later prompts show: no more than a reply may make.
+func (s *step) shown(m *message.Reply) []message.Call {
+	if limit := s.Policy.MaxCalls; limit != policy.Unlimited && len(m.Calls) > limit {
+		return slices.Clip(m.Calls[:limit])
+	}
+	return m.Calls
+}
+
+// echo appends the model's message unchanged, but for calls that are not shown: then what the provider keeps of the
+// message, which has all of them, is left out too. An empty message is left out, because providers refuse it.
 func (s *step) echo(m *message.Reply) {
 	text := m.Text
 	if text == "" {
 		text = m.Refusal
 	}
-	if text != "" || len(m.Calls) > 0 {
-		s.say(message.Message{Role: message.Assistant, Text: text, Calls: m.Calls, Opaque: m.Opaque})
+	calls, opaque := s.shown(m), m.Opaque
+	if len(calls) < len(m.Calls) {
+		opaque = ""
+	}
+	if text != "" || len(calls) > 0 {
+		s.say(message.Message{Role: message.Assistant, Text: text, Calls: calls, Opaque: opaque})
 	}
 }
 
@@ -151,7 +164,12 @@ func (s *step) replyFailed(f fault.Failure) error {
 	s.open(name).Attempt++
 	d := s.fail(name, &f, Signature(name, "", f), "")
 	if r := s.ev.Reply; r != nil && len(r.Message.Calls) > 0 {
-		s.sayAll(true, unanswered(r.Message.Calls, "Not run: the reply as a whole could not be used."))
+		shown := s.shown(&r.Message)
+		answers := unanswered(shown, "Not run: the reply as a whole could not be used.")
+		if all := len(r.Message.Calls); all > len(shown) {
+			answers[len(answers)-1].Answer += fmt.Sprintf(" It had %d calls; the others are left out here.", all)
+		}
+		s.sayAll(true, answers)
 	}
 	s.tell(d, f.Issues)
 	return s.onward(NextTurn)
