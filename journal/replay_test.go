@@ -54,7 +54,7 @@ func TestADifferenceNamesTheRuleAndTheFieldOfThePolicy(t *testing.T) {
 			policy.Immediate, policy.AttemptsExhausted, []string{"max_attempts 2 (global, policy.yaml:1:1)"}, "/effects/0/decision/reason"},
 		"a budget": {"exhausted", `"reason":"attempts_exhausted","retry":false`, `"reason":"tool_budget","retry":false`,
 			policy.ToolBudget, policy.AttemptsExhausted, []string{"budgets.tool 4", "max_attempts 2 (global, policy.yaml:1:1)"}, "/effects/0/decision/reason"},
-		"a delay": {"corrected", `"delay_ns":819647250,"feedback"`, `"delay_ns":819647251,"feedback"`, policy.Backoff, policy.Backoff,
+		"a delay": {"corrected", `"delay_ns":1150280746,"feedback"`, `"delay_ns":1150280747,"feedback"`, policy.Backoff, policy.Backoff,
 			[]string{"backoff exponential 1s ×2, jitter ±20% (global, policy.yaml:1:1)", `seed "7"`}, "/effects/0/decision/delay_ns"},
 		"a seed": {"corrected", `"seed":"7"`, `"seed":"8"`, policy.Backoff, policy.Backoff,
 			[]string{"backoff exponential 1s ×2, jitter ±20% (global, policy.yaml:1:1)", `seed "8"`}, "/effects/0/decision/delay_ns"},

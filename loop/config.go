@@ -60,8 +60,9 @@ type Config struct {
 	// printable text. If it is empty, history and prompt identify the request: a run with the same session
 	// id, history and prompt is the same request.
 	RequestID string
-	// Seed is the seed of the jitter of this run; empty means the session's id. For waits without jitter, set
-	// "jitter: none" in the policy.
+	// Seed is the seed of the jitter of this run. With the action and the attempt it decides all waits, whatever
+	// the session. Empty means the session's id, and a session's own seed ([session.Config].Seed) goes first.
+	// Sessions that share a seed wait in lockstep. For waits without jitter, set "jitter: none" in the policy.
 	Seed string
 	// System is the system prompt: a text, or a template that is rendered for each model call and can show
 	// feedback and slices. A template is a text with "{{"; see package feedback/prompt.

@@ -26,8 +26,8 @@ type Action struct {
 	Tool string
 	// Policy is for tries whose result cannot be used, and Transport for tries whose request failed.
 	Policy, Transport policy.RetryPolicy
-	// Seed is the seed of the jitter. If it is empty, it is the session's id; without a session, [Do] draws a
-	// seed when a wait needs one, and reports it ([observe.Notice].Seed, [RetryExhaustedError].Seed), so that
+	// Seed is the seed of the jitter, as [Config].Seed. If it is empty, it is the session's id; without a
+	// session, [Do] draws a seed when a wait needs one, and reports it ([observe.Notice].Seed, [RetryExhaustedError].Seed), so that
 	// the waits can be reproduced.
 	Seed string
 	// Deadline is the end of the action's time; no wait may outlast it. The context that [Do] gives to a try
@@ -155,13 +155,13 @@ func (a *Action) rules(o *options, words bool) fault.TryRules {
 	return fault.TryRules{Classify: o.classify, Words: words && a.Tool == ""}
 }
 
-// key returns the jitter key that the core has for the first action of a session without an id.
+// key returns the jitter key that the core has for an action.
 func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 	number := 1
 	if plane == fault.Transport {
 		number = 0
 	}
-	return machine.JitterKey(seed, "", 1, number, a.Tool, plane)
+	return machine.JitterKey(seed, number, a.Tool, plane)
 }
 
 // Do makes an action under its policy. It calls try until it succeeds or the policy allows no further

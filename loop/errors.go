@@ -45,8 +45,9 @@ type RetryExhaustedError struct {
 	// Explanation says where its values came from.
 	Policy      policy.RetryPolicy
 	Explanation policy.Explanation
-	// Seed is the seed of the jitter: that of the config or action, the session's id, or the one that [Do]
-	// without a session drew. It is empty if no seed was needed.
+	// Seed is the seed of the jitter: that of the session, of the config or action, the session's id, or the one
+	// that [Do] without a session drew. Given as the seed of a config or action it makes the same waits again. It
+	// is empty if no seed was needed.
 	Seed string
 	// Cause is the Go error behind the failure, or nil.
 	Cause error
@@ -172,10 +173,10 @@ func (e *RetryExhaustedError) typed() error {
 // exhausted returns the error of a run that stopped without success.
 func exhausted(st machine.State, attempts []session.Attempt, cause error) *RetryExhaustedError {
 	o := st.Outcome
-	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Usage: o.Usage, Seed: st.Session.ID(),
+	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Usage: o.Usage, Seed: st.Seed(),
 		Cause: cause}
 	if st.Config != nil {
-		e.Seed, e.tried = cmp.Or(st.Config.Seed, e.Seed), st.Config.Single
+		e.tried = st.Config.Single
 	}
 	x := o.Exhaustion
 	if x == nil {

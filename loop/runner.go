@@ -144,6 +144,7 @@ func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 	if err := r.name(o.journal); err != nil {
 		return err
 	}
+	m = m.Seeded(r.s.Seed())
 	m.Begin(&r.st, r.s.State())
 	r.warnings, _ = r.cfg.Tools.Absent(&m.Config().Policy) // similar names were refused before
 	r.journal = o.journal

@@ -32,18 +32,18 @@ func Example() {
 	//     +0s  call      1: attempt 1 of 3
 	//     +0s  reply     failed: overloaded (the server asks for 3s)
 	//     +0s  retry     attempt 1 of 4, transport plane: overloaded
-	//                    again after 3.069s, as the server asked
-	//     +0s  wait      3.069s       ████████████████████████████████████████
-	// +3.069s  call      2: attempt 1 of 3, transport attempt 2
-	// +3.069s  reply     failed: network
-	// +3.069s  retry     attempt 2 of 4, transport plane: network
-	//                    again after 1.957s
-	// +3.069s  wait      1.957s       █████████████████████████
-	// +5.026s  call      3: attempt 1 of 3, transport attempt 3
-	// +5.026s  reply     Hello. (finish stop); 10 tokens in, 2 out
-	// +5.026s  accept    attempt 1 of 3
-	// +5.026s  done      Hello.
+	//                    again after 3.106s, as the server asked
+	//     +0s  wait      3.106s       ████████████████████████████████████████
+	// +3.106s  call      2: attempt 1 of 3, transport attempt 2
+	// +3.106s  reply     failed: network
+	// +3.106s  retry     attempt 2 of 4, transport plane: network
+	//                    again after 2.186s
+	// +3.106s  wait      2.186s       ████████████████████████████
+	// +5.292s  call      3: attempt 1 of 3, transport attempt 3
+	// +5.292s  reply     Hello. (finish stop); 10 tokens in, 2 out
+	// +5.292s  accept    attempt 1 of 3
+	// +5.292s  done      Hello.
 	//
-	// 3 model calls, 1 accepted attempt, 2 transport faults, 5.026s waited, 10 tokens
+	// 3 model calls, 1 accepted attempt, 2 transport faults, 5.292s waited, 10 tokens
 	// in, 2 out
 }

@@ -15,6 +15,10 @@ type Config struct {
 	// ID is the correlation id in every log record, feedback and journal line: UTF-8 of at most 128 bytes
 	// without control characters. If it is empty, the first run gives the session an id ([Session.Adopt]).
 	ID string
+	// Seed is the seed of the jitter of the session's runs. It goes before that of their config or action, so
+	// that sessions may share a config with a seed and still wait at different times. Empty means that seed or,
+	// without one, the session's id. UTF-8.
+	Seed string
 	// Slices are the declared slices, in any order.
 	Slices []Declared
 	// Reducers run in this order for each event they are bound to. Their slices must be declared.
@@ -29,6 +33,9 @@ func (c Config) Validate() error {
 	var faults []error
 	if err := checkID(c.ID); err != nil {
 		faults = append(faults, err)
+	}
+	if !utf8.ValidString(c.Seed) {
+		faults = append(faults, &ConfigError{Field: "seed", Want: "must be UTF-8"})
 	}
 	declared := map[string]declaration{}
 	for i, s := range c.Slices {

@@ -17,6 +17,7 @@ import (
 type Session struct {
 	declared map[string]declaration // never changes
 	reducers []Reducer              // in order of registration; never changes
+	seed     string                 // never changes
 	notify   atomic.Pointer[func(fault.ReducerError)]
 	now      atomic.Pointer[contents]
 
@@ -51,7 +52,7 @@ func New(cfg Config) (*Session, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Session{reducers: slices.Clone(cfg.Reducers)}
+	s := &Session{reducers: slices.Clone(cfg.Reducers), seed: cfg.Seed}
 	if len(cfg.Slices) > 0 {
 		s.declared = make(map[string]declaration, len(cfg.Slices))
 	}
@@ -68,6 +69,9 @@ func (s *Session) State() State { return s.now.Load().state }
 
 // ID returns the session's correlation id, or "" if it has none yet.
 func (s *Session) ID() string { return s.State().id }
+
+// Seed returns [Config].Seed. Drivers use it before any other seed.
+func (s *Session) Seed() string { return s.seed }
 
 // Adopt gives the session its id if it has none. Drivers call it when a run begins. The same id again is
 // fine; another id is [ErrAdopted], an invalid one a [*ConfigError].

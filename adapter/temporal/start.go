@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,9 @@ type Options struct {
 	Agent string
 	// Tools are the names of the worker's tools to offer; nil offers all.
 	Tools []string
+	// Seed is the session's own seed of the jitter. It goes before that of the config or action; empty means
+	// that one or, without one, the ID.
+	Seed string
 	// Session is the snapshot of the session after an earlier run ([Handle.Session]); nil begins a new
 	// one.
 	Session []byte
@@ -55,6 +59,9 @@ func (o Options) Validate() error {
 	}
 	if _, err := session.NewState(o.ID); err != nil {
 		errs = append(errs, fmt.Errorf("id: %w", err))
+	}
+	if utf8(o.Seed) != o.Seed {
+		errs = append(errs, fmt.Errorf("seed: %.64q: give UTF-8", o.Seed))
 	}
 	if o.TaskQueue == "" {
 		errs = append(errs, errors.New("task_queue: is empty; give the task queue of the workers"))
@@ -181,6 +188,7 @@ func (o Options) order(in order) (order, error) {
 	}
 	in.Session, in.Tools, in.After, in.Person, in.Attributes = o.ID, o.Tools, o.Session, o.Person,
 		o.SearchAttributes
+	in.Config.Seed = cmp.Or(o.Seed, in.Config.Seed)
 	limit := Worker{MaxPayload: o.MaxPayload}.withDefaults()
 	doc, err := engine.Marshal(in)
 	if err == nil {

@@ -69,7 +69,8 @@ type Worker struct {
 	// Classify says what went wrong in an attempt of a single action: see [loop.WithClassifier]; nil goes by
 	// the types of errors.
 	Classify func(err error) fault.Verdict
-	// Session declares slices and reducers. Its ID is ignored.
+	// Session declares slices and reducers. Its ID is ignored. It must not have a seed, which all sessions
+	// would share: see [Options].Seed.
 	Session session.Config
 	// Planner decides what follows exhaustion; nil for none. It runs in a local activity, as Prompt
 	// does.
@@ -181,6 +182,7 @@ func (w Worker) Validate() error {
 		{slices.Contains(slices.Collect(maps.Values(w.Models)), nil), "models: one is nil; remove it"},
 		{slices.Contains(w.Outputs, nil), "outputs: one is nil; use the Schema of schema.For"},
 		{slices.Contains(w.Observers, nil), "observers: one is nil; remove it"},
+		{w.Session.Seed != "", "session: seed: all sessions would share it; set Options.Seed of each run"},
 	} {
 		if c.wrong {
 			errs = append(errs, errors.New(c.text))

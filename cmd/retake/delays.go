@@ -163,7 +163,7 @@ func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane
 	if plane == fault.Transport {
 		number = 0
 	}
-	key := machine.JitterKey(d.seed, "", 1, number, d.tool, plane)
+	key := machine.JitterKey(d.seed, number, d.tool, plane)
 	return policy.Schedule(p, class, key, attempts-1), nil
 }
 

@@ -51,7 +51,7 @@ func upTo(size int) step {
 func TestAJournalIsFollowedUntilItsRunHasEnded(t *testing.T) {
 	status, out, errs := followed(t, 0, upTo(100), upTo(3000), upTo(3001), upTo(math.MaxInt))
 	assert.Equal(t, exitOK, status, errs)
-	assert.Contains(t, out, "\n      +0s  wait      3.069s")
+	assert.Contains(t, out, "\n      +0s  wait      3.106s")
 	assert.Equal(t, 1, strings.Count(out, "order-42"), "the head stands once")
 	assert.True(t, strings.HasSuffix(out, "in, 2 out\n"), out)
 
@@ -77,7 +77,7 @@ func TestWhatIsNoLongerTheJournalIsNotFollowed(t *testing.T) {
 }
 
 func TestAnInterruptEndsWhatIsFollowed(t *testing.T) {
-	status, out, errs := followed(t, 3000, func(string, []byte) bool {
+	status, out, errs := followed(t, 4500, func(string, []byte) bool {
 		self, err := os.FindProcess(os.Getpid())
 		return err != nil || self.Signal(os.Interrupt) != nil
 	})

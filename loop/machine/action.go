@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,15 +48,14 @@ func (s *step) key(
 	if !p.Draws(f) {
 		return backoff.Key{}
 	}
-	return JitterKey(s.Config.Seed, s.Session.ID(), s.Run, number, name, plane)
+	return JitterKey(s.State.Seed(), number, name, plane)
 }
 
-// JitterKey returns the key for the delays of one action on one plane. It includes session, run, action and
-// number, so that no two actions wait in lockstep. The seed defaults to the session's id; without either the
-// key is zero.
-func JitterKey(seed, session string, run, number int, action string, plane fault.Plane) backoff.Key {
-	parts := []string{session, strconv.Itoa(run), strconv.Itoa(number), action, string(plane)}
-	return backoff.NewKey(cmp.Or(seed, session), strings.Join(parts, "\x00"))
+// JitterKey returns the key for the delays of one action on one plane. number is the action's number in the
+// run, from 1; on the transport plane it is the turn, and 0 for a try of a single action. Nothing else counts,
+// so that a seed gives the same waits in any session. Without a seed the key is zero.
+func JitterKey(seed string, number int, action string, plane fault.Plane) backoff.Key {
+	return backoff.NewKey(seed, strings.Join([]string{strconv.Itoa(number), action, string(plane)}, "\x00"))
 }
 
 // fail charges one failed attempt, which is already counted, and decides on it. sig is the signature of the
@@ -71,7 +69,7 @@ func (s *step) fail(name string, f *fault.Failure, sig, detail string) *Decision
 	verdict := policy.Decide(p, &policy.Position{
 		Attempt: a.Attempt, ToolFailed: s.Spent.tool(name), RunFailed: s.Spent.Run,
 		UnknownFailed: s.Spent.Unknown, Budgets: s.Policy.Budgets, Repeats: a.Repeats, Now: s.At,
-		Deadline: s.Config.Deadline, Waited: a.Waited, Key: s.key(p, f, name, a.Number, fault.Correction),
+		Deadline: s.Config.Deadline, Waited: a.Waited, Key: s.key(p, f, name, a.Number-s.First, fault.Correction),
 	}, f)
 	d := &Decision{
 		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts},

@@ -25,7 +25,8 @@ type Config struct {
 	// with one id have the same keys. If it is empty, the conversation when the run begins identifies the
 	// request. At most [MaxRequestID] bytes of printable text.
 	RequestID string `json:"request_id,omitempty"`
-	// Seed is the seed of the jitter, together with session, run and action. Empty means the session's id.
+	// Seed is the seed of the jitter: with the action and the attempt it decides all waits. Empty means the
+	// session's id. Valid UTF-8.
 	Seed string `json:"seed,omitempty"`
 	// Policy has the layers, the budgets and the transport policy.
 	Policy policy.Set `json:"policy"`
@@ -269,7 +270,7 @@ func Compile(cfg *Config) (*Compiled, error) {
 	w, err := compile(cfg)
 	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()),
 		prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult),
-		checkID("request_id", cfg.RequestID), cfg.checkActionID(),
+		checkID("request_id", cfg.RequestID), cfg.checkActionID(), checkSeed(cfg.Seed),
 		checkBehaviours(cfg.Behaviours)); err != nil {
 		return nil, err
 	}
@@ -290,6 +291,16 @@ func (c *Compiled) Until(deadline time.Time) *Compiled {
 	return &Compiled{&cfg, c.words}
 }
 
+// Seeded returns the same with another seed, unless it is empty.
+func (c *Compiled) Seeded(seed string) *Compiled {
+	if seed == "" || seed == c.cfg.Seed {
+		return c
+	}
+	cfg := *c.cfg
+	cfg.Seed = seed
+	return &Compiled{&cfg, c.words}
+}
+
 // MaxRequestID and MaxActionID are the longest Config.RequestID and ActionID, in bytes.
 const (
 	MaxRequestID = maxID
@@ -302,6 +313,14 @@ func (c *Config) checkActionID() error {
 		return errors.New("action_id: allowed only with single: leave it out, or set single")
 	}
 	return checkID("action_id", c.ActionID)
+}
+
+// checkSeed returns an error for a seed that a journal cannot hold.
+func checkSeed(seed string) error {
+	if !utf8.ValidString(seed) {
+		return fmt.Errorf("seed: %.64q: give UTF-8", seed)
+	}
+	return nil
 }
 
 // checkID reports what is wrong with an id, by field.
@@ -334,6 +353,14 @@ func New(cfg Config, s session.State) (State, error) {
 		return State{}, err
 	}
 	return c.New(s), nil
+}
+
+// Seed returns the seed of the run's jitter: that of the config, else the session's id.
+func (st *State) Seed() string {
+	if st.Config != nil && st.Config.Seed != "" {
+		return st.Config.Seed
+	}
+	return st.Session.ID()
 }
 
 // Transcript returns the messages so far, oldest first. The slice is read-only.
