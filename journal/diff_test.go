@@ -50,6 +50,7 @@ func TestADiffSaysHowTheRunsBegan(t *testing.T) {
 // If only one side has a policy for a tool, it is compared with the resolved policy of the other side.
 func TestADiffComparesPoliciesThatOneSideDoesNotName(t *testing.T) {
 	st := stories(t)["user_prompts"]
+	st.cfg.Tools = toolsOf(t, nil)
 	a := st.record(t)
 	st.cfg.Policy = policyOf(t, "tools:\n  book_room: {max_attempts: 5}\nbudgets: {run: 3}\n")
 	d := diff(t, a, st.record(t))

@@ -3,6 +3,7 @@ package journal
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/loop/machine"
@@ -88,6 +89,11 @@ func (f *Fold) end(o *machine.Outcome) {
 	}
 	if one.ID == "" {
 		return
+	}
+	for _, a := range f.State.Attempts() {
+		if text := a.ToolFailure(); text != "" && !cfg.Single { // its attempts are not kept where it succeeded
+			one.Outcome.Warnings = append(slices.Clip(one.Outcome.Warnings), text)
+		}
 	}
 	if !o.OK {
 		one.Attempts, one.Policy = f.State.Attempts(), f.State.Policy

@@ -62,7 +62,7 @@ type Config struct {
 	RequestID string
 	// Seed is the seed of the jitter of this run. With the action and the attempt it decides all waits, whatever
 	// the session. Empty means the session's id, and a session's own seed ([session.Config].Seed) goes first.
-	// Sessions that share a seed wait in lockstep. For waits without jitter, set "jitter: none" in the policy.
+	// Sessions that share a seed wait in lockstep, of which a [Loop] and a [Pool] warn. For waits without jitter, set "jitter: none" in the policy.
 	Seed string
 	// System is the system prompt: a text, or a template that is rendered for each model call and can show
 	// feedback and slices. A template is a text with "{{"; see package feedback/prompt.
@@ -174,6 +174,8 @@ type options struct {
 	parallel int
 	journal  *journal.Journal
 	classify func(error) fault.Verdict
+	// seeds is set for a config that is shared: that of a [Loop] or a [Pool].
+	seeds *seeds
 	// journals reports that WithJournal was given, even with nil.
 	journals bool
 }

@@ -71,7 +71,7 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if err = errors.Join(err, refused); err != nil {
 		return nil, fmt.Errorf("loop: the pool's config: %w", err)
 	}
-	p := &Pool{cfg: cfg, o: o, compiled: compiled}
+	p := &Pool{cfg: cfg, o: o.sharing(&cfg.Config), compiled: compiled}
 	p.life, p.end = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -125,6 +125,9 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 		return nil, err
 	}
 	r.journal = k.Journal
+	if k.Session.Seed() == "" {
+		p.o.seeds.serve(p.cfg.Config.Seed, k.State.Session.ID())
+	}
 	t.run.runner, t.run.asked, t.run.last, t.begun = *r, k.Asked, k.State.At, true
 	t.run.trace(true)
 	var until time.Time

@@ -45,6 +45,8 @@ type process struct {
 	broke error
 	// over reports that the end was reported.
 	over bool
+	// warned is the number of the run's warnings that were reported.
+	warned int
 
 	// takeBack reports that the last reply was not used, so that its streamed text has to be discarded.
 	takeBack bool
@@ -268,6 +270,7 @@ func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine
 		_ = tool.AddUsage(p.life, used) // an error says that no tool makes the run, or no longer waits for it
 	}
 	if len(p.observers) > 0 {
+		p.tellWarnings(ev.At, st.Warnings)
 		p.tellStep(&ev, effects)
 	}
 }

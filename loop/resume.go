@@ -128,7 +128,10 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.F
 	if now, then := len(r.s.State().Slices()), len(held.State.Session.Slices()); now != then {
 		return nil, fmt.Errorf("loop: the session declares %d slices, but %d in the journal: declare the same", now, then)
 	}
-	r.st, r.warnings = held.State, changed(&held.Header, *r.cfg)
+	r.st, r.changed = held.State, changed(&held.Header, *r.cfg)
+	if r.s.Seed() == "" && held.Header.Config.Seed == r.cfg.Seed {
+		o.seeds.serve(r.cfg.Seed, r.s.ID())
+	}
 	if err := r.keep(); err != nil {
 		return nil, err
 	}
@@ -207,6 +210,7 @@ func (p *process) resume(fit func(*journal.Fold) error) error {
 		return err
 	}
 	p.last, p.adjusted, p.takeBack = held.State.At, held.Adjusted, leftAReply(held.State)
+	p.warned = len(held.State.Warnings)
 	if p.asked, err = r.next(held); err != nil {
 		r.Close()
 		return err

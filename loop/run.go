@@ -95,7 +95,7 @@ func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Loop{o, model, cfg, compiled}, nil
+	return &Loop{o.sharing(&cfg), model, cfg, compiled}, nil
 }
 
 // Run is the function [Run] with the loop's model and config. j is the session's journal; nil means that of

@@ -27,9 +27,11 @@ type Runner struct {
 	st  machine.State
 	// record is called with each step; may be nil.
 	record func(machine.Event, []machine.Effect, machine.State)
-	// journal is nil if nothing is recorded. warnings about the journal and the policy go into the result.
-	journal  *journal.Journal
-	warnings []string
+	// journal is nil if nothing is recorded.
+	journal *journal.Journal
+	// doubtful are the warnings about the config, which the next start records. changed are those about what has
+	// changed since a resumed run began.
+	doubtful, changed []string
 	// refused is the last error of a reducer in this process.
 	refused *fault.ReducerError
 	// recorded is when the run ended, if it had ended in the journal.
@@ -146,7 +148,10 @@ func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 	}
 	m = m.Seeded(r.s.Seed())
 	m.Begin(&r.st, r.s.State())
-	r.warnings, _ = r.cfg.Tools.Absent(&m.Config().Policy) // similar names were refused before
+	r.doubtful, _ = r.cfg.Tools.Absent(&m.Config().Policy) // similar names were refused before
+	if r.s.Seed() == "" {
+		r.doubtful = append(r.doubtful, o.seeds.serve(m.Config().Seed, r.s.ID())...)
+	}
 	r.journal = o.journal
 	if goOn {
 		var err error
@@ -312,7 +317,7 @@ func (r *Runner) Result(cause error) (Result, error) {
 // warned adds warnings about failed tools and the journal. An action without a model has no tool calls; its
 // failures are in its error.
 func (r *Runner) warned(warnings []string, attempts []session.Attempt) []string {
-	all := slices.Concat(warnings, r.warnings)
+	all := slices.Concat(warnings, r.changed)
 	for _, a := range attempts {
 		if text := a.ToolFailure(); text != "" && !r.st.Config.Single {
 			all = append(all, text)
@@ -329,7 +334,7 @@ func (r *Runner) warned(warnings []string, attempts []session.Attempt) []string 
 // Start begins a run with the given messages.
 func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Effect, error) {
 	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: message.Printable(messages),
-		Hears: engine.Hears(r.s)})
+		Warnings: r.doubtful, Hears: engine.Hears(r.s)})
 }
 
 // Reply feeds a model's reply: it reads and checks the reply, and runs the reducers for an answer.

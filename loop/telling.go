@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
@@ -40,6 +41,14 @@ func (p *process) tellStep(ev *machine.Event, effects []machine.Effect) {
 			p.tell(p.ctx, n)
 		}
 	}
+}
+
+// tellWarnings tells the observers about new warnings.
+func (p *process) tellWarnings(at time.Time, all []string) {
+	for _, text := range all[min(p.warned, len(all)):] {
+		p.tell(p.ctx, observe.Notice{Kind: observe.Warned, CorrelationID: p.runner.s.ID(), At: at, Text: text})
+	}
+	p.warned = len(all)
 }
 
 // tell tells all observers. It is safe for concurrent use.

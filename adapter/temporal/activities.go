@@ -38,7 +38,7 @@ func (a *agent) begin(in order) begun {
 	if err == nil {
 		b.Tools = engine.Header(in.Config, engine.Offer{Tools: tools}).Tools
 		b.Policy = new(tools.Policy(in.Config.Policy))
-		if _, err = tools.Absent(&in.Config.Policy); err == nil {
+		if b.Warnings, err = tools.Absent(&in.Config.Policy); err == nil {
 			_, err = a.outputSchema(in.Output)
 		}
 		if err == nil && !in.Config.Single {

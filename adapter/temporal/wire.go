@@ -59,6 +59,8 @@ type begun struct {
 	// Reducers, Adjust, Prompt and Planner say which user code there is. Slow means that it runs in
 	// local activities.
 	Reducers bool `json:"reducers,omitempty"`
+	// Warnings are about the policy and the worker's tools.
+	Warnings []string `json:"warnings,omitempty"`
 	// Hears are the notices that reducers are bound to.
 	Hears   []string `json:"hears,omitempty"`
 	Adjust  bool     `json:"adjust,omitempty"`

@@ -97,7 +97,8 @@ func (f *flow) enter() error {
 	if err := f.begin(); err != nil {
 		return err
 	}
-	return f.step(machine.Event{Kind: machine.Started, Messages: f.in.Messages, Hears: f.begun.Hears})
+	return f.step(machine.Event{Kind: machine.Started, Messages: f.in.Messages, Warnings: f.begun.Warnings,
+		Hears: f.begun.Hears})
 }
 
 // begin asks the worker what it has, and makes the idle state.
@@ -200,7 +201,7 @@ func (f *flow) step(ev machine.Event) error {
 	if ev.At.IsZero() {
 		ev.At = f.now()
 	}
-	before := f.st.TranscriptLen()
+	before, warned := f.st.TranscriptLen(), len(f.st.Warnings)
 	st, effects, err := machine.Step(f.st, ev)
 	if err != nil {
 		return err
@@ -215,12 +216,12 @@ func (f *flow) step(ev machine.Event) error {
 	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
 		f.asked = effects[n-1]
 	}
-	f.tell(ev, effects)
+	f.tell(ev, effects, st.Warnings[min(warned, len(st.Warnings)):])
 	return f.showAttributes()
 }
 
 // tell keeps the error behind an exhaustion, and calls hooks and observers.
-func (f *flow) tell(ev machine.Event, effects []machine.Effect) {
+func (f *flow) tell(ev machine.Event, effects []machine.Effect, warnings []string) {
 	for _, e := range effects {
 		if d := e.Decision; d != nil && !d.Retry && d.Class != "" && f.cause == nil {
 			f.cause = f.err
@@ -231,6 +232,9 @@ func (f *flow) tell(ev machine.Event, effects []machine.Effect) {
 	}
 	if len(f.Observers) == 0 || workflow.IsReplaying(f.ctx) {
 		return
+	}
+	for _, text := range warnings {
+		tellAll(f.Observers, observe.Notice{Kind: observe.Warned, CorrelationID: f.in.Session, At: ev.At, Text: text})
 	}
 	for _, e := range effects {
 		for _, n := range observe.NoticesOf(f.in.Session, ev.At, e, f.err.cause()) {

@@ -58,6 +58,8 @@ type Event struct {
 	Plan     *Plan             `json:"plan,omitempty"`
 	Adjust   *policy.Layer     `json:"adjust,omitempty"`
 	Reduced  *Reduced          `json:"reduced,omitempty"`
+	// Warnings are about the config of the run; only for Started.
+	Warnings []string `json:"warnings,omitempty"`
 	// Hears are the notices with reducers, sorted; only for Started. See [session.Notices].
 	Hears []string `json:"hears,omitempty"`
 	// Reductions are the results of the reducers for each of [State].Notices; only for ReducersRan.

@@ -220,6 +220,7 @@ func (s *step) started() error {
 	s.Policy, s.policies, s.Hears = &cfg.Policy, s.words.policies, s.ev.Hears
 	s.Run, s.First = s.Run+1, s.Session.AttemptCount()
 	s.Opened = s.First // every action leaves an attempt, so the numbers are new
+	s.Warnings = append(slices.Clip(s.Warnings), s.ev.Warnings...)
 	s.transcript = s.transcript.Append(s.ev.Messages...)
 	s.Began = s.transcript.Len()
 	if cfg.Single {

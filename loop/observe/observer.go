@@ -44,6 +44,8 @@ const (
 	ToolFailed NoticeKind = "tool_failed"
 	// Progressed: a tool reported progress.
 	Progressed NoticeKind = "progress"
+	// Warned: a warning entered the result of the run.
+	Warned NoticeKind = "warned"
 	// Ended: the run ended.
 	Ended NoticeKind = "ended"
 )
@@ -74,6 +76,8 @@ type Notice struct {
 	Reducer string
 	// Usage is that of the run. Only for Ended.
 	Usage message.Usage
+	// Text is the warning. Only for Warned.
+	Text string
 	// Progress is what the tool reported, as JSON. Only for Progressed.
 	Progress json.RawMessage
 }

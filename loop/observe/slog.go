@@ -8,7 +8,7 @@ import (
 )
 
 // LogTo returns an [Observer] that writes one structured record per notice to l: attempts at level debug,
-// retries at info; reducer errors, exhaustion and errors of tools at warn, with their text. Every record has
+// retries at info; reducer errors, exhaustion, errors of tools and warnings at warn, with their text. Every record has
 // the correlation id. Of a tool's progress only the length is logged. Names and texts are limited in length,
 // printable, and scrubbed of secrets (see [fault.Scrub]).
 func LogTo(l *slog.Logger) Observer { return logger{l} }
@@ -24,6 +24,7 @@ var logLines = map[NoticeKind]struct {
 	Exhausted:     {slog.LevelWarn, "retries exhausted"},
 	ReducerFailed: {slog.LevelWarn, "reducer failed"},
 	ToolFailed:    {slog.LevelWarn, "tool failed"},
+	Warned:        {slog.LevelWarn, "warning"},
 	Progressed:    {slog.LevelDebug, "tool progress"},
 	Ended:         {slog.LevelInfo, "run ended"},
 }
@@ -39,7 +40,7 @@ func (l logger) Observe(ctx context.Context, n Notice) {
 		name, value string
 	}{
 		{"action", n.Action}, {"plane", string(n.Plane)}, {"error_type", string(n.Class)}, {"reason", string(n.Reason)},
-		{"reducer", n.Reducer}, {"seed", n.Seed},
+		{"reducer", n.Reducer}, {"seed", n.Seed}, {"text", n.Text},
 	} {
 		if a.value != "" {
 			attrs = append(attrs, slog.String(a.name, fault.Scrub(a.value)))

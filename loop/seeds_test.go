@@ -1,0 +1,76 @@
+package loop_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
+)
+
+const sharedSeed = "seed: several sessions share that of the config, so that they wait in lockstep: " +
+	"leave Config.Seed empty, or give each session its own (session.Config.Seed)"
+
+var hello = loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+	return message.Reply{Text: "Hello.", Finish: message.Stop}, nil
+})
+
+// A loop whose seed serves a second session says so, in that result and in the log.
+func TestASharedSeedIsAWarning(t *testing.T) {
+	var log strings.Builder
+	l, err := loop.New(hello, loop.Config{Seed: "x"},
+		loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&log, nil)))))
+	require.NoError(t, err)
+	run := func(s *session.Session) []string {
+		t.Helper()
+		r, err := l.Run(t.Context(), s, "Hi.", nil)
+		require.NoError(t, err)
+		return r.Warnings
+	}
+	first := seeded(t, "order-1", "")
+	assert.Empty(t, run(first))
+	assert.Empty(t, run(first), "the same session again")
+	assert.Empty(t, run(seeded(t, "order-2", "own")), "a session with its own seed")
+	assert.NotContains(t, log.String(), "WARN")
+	assert.Equal(t, []string{sharedSeed}, run(seeded(t, "order-3", "")))
+	assert.Equal(t, []string{sharedSeed}, run(nil))
+	assert.Equal(t, 2, strings.Count(log.String(), "level=WARN msg=warning"))
+	assert.Contains(t, log.String(), `correlation_id=order-3 text="`+sharedSeed)
+}
+
+// So does a pool. Its warning is in the journal, and a resumed run has it, too.
+func TestASharedSeedOfAPoolIsAWarning(t *testing.T) {
+	var mu sync.Mutex
+	warned := map[string][]string{}
+	pool, err := loop.NewPool(loop.PoolConfig{
+		Model: hello, Config: loop.Config{Seed: "x"}, Options: []loop.Option{loop.WithClock(looptest.NewClock())},
+		Done: func(s *session.Session, r loop.Result, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			assert.NoError(t, err)
+			warned[s.ID()] = r.Warnings
+		},
+	})
+	require.NoError(t, err)
+	store := &looptest.Store{}
+	for _, id := range []string{"order-1", "order-2"} {
+		j, err := journal.Open(t.Context(), store, id, plainSettings)
+		require.NoError(t, err)
+		_, err = pool.Add(seeded(t, "", ""), "Hi.", j)
+		require.NoError(t, err)
+		defer j.Close()
+	}
+	require.NoError(t, pool.Run(t.Context(), 1))
+	assert.Equal(t, map[string][]string{"order-1": nil, "order-2": {sharedSeed}}, warned)
+	assert.Contains(t, string(store.Text("order-2")), sharedSeed)
+}
