@@ -158,7 +158,7 @@ func (r *run) leaveUnwatched(ctx context.Context, resp *model.LLMResponse) {
 			continue
 		}
 		if claimed := r.claim(c.ID, c.Name, c.Args); claimed != nil {
-			claimed.Leave(ctx)
+			claimed.Forget(ctx)
 		}
 	}
 }

@@ -180,7 +180,7 @@ func (a *Adapter) onToolError(
 		return a.unknownTool(ctx, t, args)
 	}
 	if errors.Is(err, adktool.ErrConfirmationRequired) || errors.Is(err, adktool.ErrConfirmationRejected) {
-		c.Leave(ctx)
+		c.Leave()
 		return nil, nil
 	}
 	out, result := tool.Ended(t.Name(), err), map[string]any(nil)

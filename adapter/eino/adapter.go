@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/benbjohnson/clock"
@@ -97,9 +100,17 @@ func WithRecord(f func(machine.Event, []machine.Effect, machine.State)) Option {
 	return func(a *Adapter) { a.record = f }
 }
 
-// Adapter is retake within Eino. It is safe for concurrent use once it is wired: many runs share it.
+// WithEnd calls f with the end of each run that began by itself, within a tool call: that of an agent that is
+// a tool. The session, whose id is that of the outer run and the key of the call, is free by then.
+func WithEnd(f func(*session.Session, loop.Result, error)) Option {
+	return func(a *Adapter) { a.ended = f }
+}
+
+// Adapter is retake within Eino. It is safe for concurrent use once it is wired: many runs and agents share
+// it.
 type Adapter struct {
 	cfg        Config
+	ended      func(*session.Session, loop.Result, error)
 	clock      clock.Clock
 	classify   func(error) fault.Failure
 	record     func(machine.Event, []machine.Effect, machine.State)
@@ -127,9 +138,17 @@ type Run struct {
 	of *turns.Run
 	// offered are the tools known so far, by their declarations.
 	offered turns.Shelf
+	a       *Adapter
+	s       *session.Session
+	// within is the tool call that the run began in; nil for none.
+	within *scope
+
+	mu sync.Mutex
+	// calls are the tool calls that run or are paused, by key.
+	calls map[string]*scope
 }
 
-// runKey is an adapter's key in a context. An agent within a tool of another has its own adapter.
+// runKey is an adapter's key in a context.
 type runKey struct{ of *Adapter }
 
 // Start begins a run in s and returns the context for Eino. s may hold earlier runs of the conversation.
@@ -141,6 +160,18 @@ func (a *Adapter) Start(ctx context.Context, s *session.Session) (context.Contex
 			return nil, nil, err
 		}
 	}
+	run, err := a.begin(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	return run.In(ctx), run, nil
+}
+
+// In returns a context with the run, for Eino. Use it to resume an interrupted run, with its budgets, from
+// another context than the one it began with.
+func (r *Run) In(ctx context.Context) context.Context { return context.WithValue(ctx, runKey{r.a}, r) }
+
+func (a *Adapter) begin(ctx context.Context, s *session.Session) (*Run, error) {
 	cfg := a.cfg.loop()
 	if at, ok := ctx.Deadline(); ok && (cfg.Deadline.IsZero() || at.Before(cfg.Deadline)) {
 		cfg.Deadline = at
@@ -150,24 +181,40 @@ func (a *Adapter) Start(ctx context.Context, s *session.Session) (context.Contex
 		Tell: a.cfg.OnExhausted == TellModel, Sequential: a.sequential,
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	run := &Run{of: of}
-	return context.WithValue(ctx, runKey{a}, run), run, nil
+	within, _ := ctx.Value(scopeKey{}).(*scope)
+	return &Run{of: of, a: a, s: s, within: within}, nil
 }
 
 // End ends the run and releases its session. It returns what [loop.Run] would: the error is a
 // [loop.RetryExhaustedError] if the run did not end well. A run without a final answer (a tool that
 // returns directly, an interrupt) counts as cancelled. A run that asked no model has neither a result nor
 // an error. A second call returns the same.
-func (r *Run) End() (loop.Result, error) { return r.of.End() }
+func (r *Run) End() (loop.Result, error) {
+	r.mu.Lock()
+	open := slices.Collect(maps.Values(r.calls))
+	r.calls = nil
+	r.mu.Unlock()
+	for _, w := range open {
+		w.end()
+	}
+	return r.of.End()
+}
 
 // ErrNoRun means that the context is not one that [Adapter.Start] returned.
 var ErrNoRun = errors.New("retake: the context has no run; pass the context that Adapter.Start returned to Eino")
 
+// run returns the run of a context. Within a tool call it is one that began there: an agent that is a tool
+// has a run of its own.
 func (a *Adapter) run(ctx context.Context) (*Run, error) {
-	if r, ok := ctx.Value(runKey{a}).(*Run); ok {
+	within, _ := ctx.Value(scopeKey{}).(*scope)
+	r, ok := ctx.Value(runKey{a}).(*Run)
+	switch {
+	case ok && r.within == within:
 		return r, nil
+	case within != nil:
+		return within.run(ctx, a)
 	}
 	return nil, ErrNoRun
 }

@@ -113,20 +113,22 @@ func (a *Adapter) enhancedStreamable(
 // call makes one tool call under the run. A call that may not run is answered at once.
 func call[T any](ctx context.Context, a *Adapter, in *compose.ToolInput, f form[T]) (T, error) {
 	var none T
-	c, watched, err := a.claim(ctx, in.CallID, in.Name, in.Arguments)
+	r, c, err := a.claim(ctx, in.CallID, in.Name, in.Arguments)
 	if err != nil {
 		return none, err
 	}
-	if !watched {
-		return f.call(ctx, in)
+	if c == nil { // it was paused, and another process resumes it
+		within := &scope{id: in.CallID}
+		defer within.end()
+		return f.call(context.WithValue(ctx, scopeKey{}, within), in)
 	}
 	if text, refused, err := c.Refused(); refused || err != nil {
 		return f.answer(text), err
 	}
 	for {
-		result, out := try(ctx, c, in, f)
+		result, out := try(ctx, r, c, in, f)
 		if passed(out.Err) {
-			c.Leave(ctx)
+			c.Leave()
 			return none, out.Err
 		}
 		answer, err := c.End(ctx, out)
@@ -143,13 +145,18 @@ func call[T any](ctx context.Context, a *Adapter, in *compose.ToolInput, f form[
 
 // try runs the tool once.
 func try[T any](
-	ctx context.Context, c *turns.Call, in *compose.ToolInput, f form[T],
+	ctx context.Context, r *Run, c *turns.Call, in *compose.ToolInput, f form[T],
 ) (result T, out tool.Outcome) {
 	out = c.Invoke(ctx, func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 		checked := *in
 		checked.Arguments = string(args)
+		within := r.enter(ctx, in.CallID)
 		var err error
-		if result, err = f.call(ctx, &checked); err != nil {
+		result, err = f.call(context.WithValue(ctx, scopeKey{}, within), &checked)
+		if !passed(err) {
+			r.leave(within)
+		}
+		if err != nil {
 			return nil, err
 		}
 		doc, parts, err := f.read(result)
@@ -161,29 +168,28 @@ func try[T any](
 	return result, out
 }
 
-// claim finds the call in the current reply. A call that was paused, or comes before any reply, belongs to
-// a resumed run: it is not watched.
+// claim finds the call in the current reply. A call before any reply belongs to a run that another process
+// resumes: it is not watched, and c is nil.
 func (a *Adapter) claim(
 	ctx context.Context, id, name, arguments string,
-) (c *turns.Call, watched bool, err error) {
-	run, err := a.run(ctx)
-	if err != nil {
-		return nil, false, err
+) (run *Run, c *turns.Call, err error) {
+	if run, err = a.run(ctx); err != nil {
+		return nil, nil, err
 	}
 	c, seen := run.of.Claim(id, name, arguments)
 	if c == nil && seen {
-		return nil, false, fmt.Errorf("retake: the call of %q (id %q) is in no reply that retake saw; wrap the model with Adapter.Agent or Adapter.Model", name, id)
+		return nil, nil, fmt.Errorf("retake: the call of %q (id %q) is in no reply that retake saw; wrap the model with Adapter.Agent or Adapter.Model", name, id)
 	}
-	return c, c != nil, nil
+	return run, c, nil
 }
 
 // unknownTool answers a call of a tool that Eino does not have.
 func (a *Adapter) unknownTool(ctx context.Context, name, arguments string) (string, error) {
-	c, watched, err := a.claim(ctx, compose.GetToolCallID(ctx), name, arguments)
+	_, c, err := a.claim(ctx, compose.GetToolCallID(ctx), name, arguments)
 	if err != nil {
 		return "", err
 	}
-	if !watched {
+	if c == nil {
 		return "", fmt.Errorf("retake: there is no tool %q, and retake saw no reply", name)
 	}
 	text, refused, err := c.Refused()

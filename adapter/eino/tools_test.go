@@ -16,6 +16,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/eino"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/reducer"
@@ -323,4 +324,38 @@ func TestManyRunsShareAnAdapter(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A tool knows as much of its call as a tool of loop.Run does.
+func TestAToolKnowsItsCall(t *testing.T) {
+	type known struct {
+		session          string
+		number, most, at int
+		progress         int
+		view             bool
+	}
+	var all []known
+	book := bookRoom(t, func(ctx context.Context, b booking) (receipt, error) {
+		k := known{session: tool.SessionID(ctx)}
+		k.number, k.most, k.at = tool.Attempt(ctx)
+		tool.LastProgress(ctx, &k.progress)
+		_, k.view = loop.View(ctx)
+		all = append(all, k)
+		require.NoError(t, tool.Progress(ctx, len(all)*10))
+		if len(all) == 1 {
+			return receipt{}, tool.TryLater(nil, 0)
+		}
+		return receipt{b.City}, nil
+	})
+	a, _ := newAdapter(t, eino.Config{})
+	m := newFake(calls(toolCall("c1", "book_room", `{}`)), calls(toolCall("c2", "book_room", goodArgs)), say("Booked."))
+	conf := agentConfig(m, book)
+	require.NoError(t, a.Agent(conf))
+	ctx, run, err := a.Start(t.Context(), newSession(t, "order-42"))
+	require.NoError(t, err)
+	_, err = play(ctx, t, conf, false)
+	require.NoError(t, err)
+	_, err = run.End()
+	require.NoError(t, err)
+	assert.Equal(t, []known{{"order-42", 2, 3, 1, 0, true}, {"order-42", 2, 3, 2, 10, true}}, all)
 }

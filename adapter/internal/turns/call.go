@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/tool"
 )
@@ -11,7 +12,7 @@ import (
 // call is one call of the current reply.
 type call struct {
 	id, name, arguments string
-	// taken is set once the runtime has asked for the call, left once it has withdrawn it from the run.
+	// taken is set once the runtime has asked for the call, left while it has paused it.
 	taken, left bool
 	// run is the current try; nil if the call may not run.
 	run *machine.ToolRun
@@ -64,17 +65,14 @@ func (r *Run) index() {
 }
 
 // Claim finds the call that the runtime is about to make: by its id, and among calls with the same or no
-// id by name and arguments. If found is nil and seen is set, the reply has no such call; else the call is
-// not the run's, because no reply came yet or the call was left.
+// id by name and arguments. A paused call is found again. If found is nil and seen is set, the reply has no
+// such call; else the call is not the run's, because no reply came yet.
 func (r *Run) Claim(id, name, arguments string) (found *Call, seen bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	best, score := -1, 0
 	for _, n := range r.byID[id] {
 		c := &r.calls[n]
-		if c.left {
-			return nil, false
-		}
 		if c.taken {
 			continue
 		}
@@ -93,7 +91,7 @@ func (r *Run) Claim(id, name, arguments string) (found *Call, seen bool) {
 		return nil, r.mark > 0 || r.replied
 	}
 	c := &r.calls[best]
-	c.taken = true
+	c.taken, c.left = true, false
 	return &Call{r, c}, true
 }
 
@@ -115,17 +113,21 @@ func (c *Call) Arguments() json.RawMessage {
 	return c.c.run.Arguments
 }
 
-// Invoke calls do as the core would: with its idempotency key, with events and progress, and without
-// panics.
+// Invoke calls do as the core would: with what the call knows about itself, with a view of the session, with
+// events and progress, and without panics.
 func (c *Call) Invoke(
 	ctx context.Context, do func(context.Context, json.RawMessage) (json.RawMessage, error),
 ) tool.Outcome {
 	c.r.mu.Lock()
-	run, tools := *c.c.run, c.r.tools
+	run, tools, st := *c.c.run, c.r.tools, c.r.runner.State()
 	c.r.mu.Unlock()
 	t, _ := tools.Get(run.Tool)
-	ctx = tool.WithInvocation(context.WithValue(ctx, doKey{}, do),
-		tool.Invocation{Key: run.Key, CallID: run.ID})
+	at := st.Attempt(run.Tool)
+	ctx = loop.WithView(context.WithValue(ctx, doKey{}, do), st.Session)
+	ctx = tool.WithInvocation(ctx, tool.Invocation{
+		Key: run.Key, CallID: run.ID, SessionID: st.Session.ID(), Attempt: at.Attempt,
+		MaxAttempts: at.MaxAttempts, Transport: run.Transport, Progress: run.Progress,
+	})
 	return t.Invoke(ctx, run.Arguments)
 }
 
@@ -153,19 +155,51 @@ func (c *Call) End(ctx context.Context, out tool.Outcome) (Answer, error) {
 			return Answer{Again: true}, nil
 		case own && !r.reduces:
 			return Answer{Own: true}, nil
+		case r.paused() != nil:
+			r.passOver(r.paused())
+			continue
 		}
 		r.await(ctx)
 	}
 }
 
-// Leave ends a call that the runtime has paused. To the core it is over and costs nothing. If the runtime
-// makes it again, the run does not see it.
-func (c *Call) Leave(ctx context.Context) {
+// Leave pauses a call: it has no outcome until the runtime makes it again, which continues the run with its
+// budgets. A run that ends before counts as cancelled.
+func (c *Call) Leave() {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
-	c.c.left = true
-	c.c.outcome = &tool.Outcome{Failed: "The run was paused before there was a result."}
+	c.c.taken, c.c.left = false, true
+	c.r.wake()
+}
+
+// Forget ends a call whose outcome the run will not hear of. To the core it is over and costs nothing.
+func (c *Call) Forget(ctx context.Context) {
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	c.c.outcome = &tool.Outcome{Failed: "The result is not known to the run."}
 	c.r.feed(ctx)
+}
+
+// Paused reports whether the run waits for a call that the runtime has paused.
+func (r *Run) Paused() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err == nil && r.paused() != nil
+}
+
+// paused returns the call that the core waits for if it is paused; nil if not.
+func (r *Run) paused() *call {
+	if st := r.runner.State(); st.Phase == machine.Running && r.calls[st.Batch.Cursor].left {
+		return &r.calls[st.Batch.Cursor]
+	}
+	return nil
+}
+
+// passOver ends a paused call, because the answer to another call depends on it: the runtime waits for that
+// answer before it pauses.
+func (r *Run) passOver(c *call) {
+	c.outcome = &tool.Outcome{Failed: "The call was paused, and has no result yet."}
+	r.feed(context.Background())
 }
 
 // feed passes on the outcomes that are next in call order, and waits before calls are repeated.

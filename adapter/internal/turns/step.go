@@ -34,6 +34,11 @@ func (r *Run) fed(effects []machine.Effect, err error) {
 	if err != nil {
 		r.broken(err)
 	}
+	r.wake()
+}
+
+// wake wakes those who wait for a step.
+func (r *Run) wake() {
 	close(r.changed)
 	r.changed = make(chan struct{})
 }

@@ -1,0 +1,146 @@
+package eino_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	einotool "github.com/cloudwego/eino/components/tool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/eino"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// ends has the ends of runs that began by themselves.
+type ends struct {
+	mu      sync.Mutex
+	ids     []string
+	results []loop.Result
+	errs    []error
+}
+
+func (e *ends) note(s *session.Session, r loop.Result, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ids, e.results, e.errs = append(e.ids, s.ID()), append(e.results, r), append(e.errs, err)
+}
+
+// An agent that is a tool of another is corrected and recorded in a run of its own: with the same adapter, or
+// with one of its own. Eino's own agent tool makes the tool.
+func TestAnAgentAsAToolHasARunOfItsOwn(t *testing.T) {
+	for name, apart := range map[string]bool{"one adapter": false, "two adapters": true} {
+		t.Run(name, func(t *testing.T) {
+			var end ends
+			outer, err := eino.New(eino.Config{}, eino.WithEnd(end.note))
+			require.NoError(t, err)
+			inner := outer
+			if apart {
+				inner, err = eino.New(eino.Config{}, eino.WithEnd(end.note))
+				require.NoError(t, err)
+			}
+			booked := newFake(calls(toolCall("c1", "book_room", `{"city":"Lisbon"}`)), calls(toolCall("c1", "book_room", goodArgs)), say("Booked inside."))
+			helper := agentConfig(booked, bookRoom(t, nil))
+			helper.Name, helper.Description = "helper", "Books rooms."
+			require.NoError(t, inner.Agent(helper))
+			agent, err := adk.NewChatModelAgent(t.Context(), helper)
+			require.NoError(t, err)
+
+			m := newFake(calls(toolCall("c1", "helper", `{"request":"Two nights in Lisbon."}`)), say("Done."))
+			conf := agentConfig(m, adk.NewAgentTool(t.Context(), agent).(einotool.InvokableTool))
+			require.NoError(t, outer.Agent(conf))
+			ctx, run, err := outer.Start(t.Context(), newSession(t, "order-42"))
+			require.NoError(t, err)
+			text, err := play(ctx, t, conf, false)
+			require.NoError(t, err)
+			assert.Equal(t, "Done.", text)
+			assert.Equal(t, "Booked inside.", last(m.requests()[1]).Content)
+			assert.Contains(t, last(booked.requests()[1]).Content, "nights: required")
+
+			result, err := run.End()
+			require.NoError(t, err)
+			assert.Equal(t, []string{"helper", ""}, actions(result.Attempts))
+			require.Len(t, end.results, 1)
+			require.NoError(t, end.errs[0])
+			assert.Equal(t, []string{"book_room", "book_room", ""}, actions(end.results[0].Attempts))
+			assert.Regexp(t, `^order-42/.+`, end.ids[0])
+		})
+	}
+}
+
+// The budgets of the agent within are its own, and its end is told to the agent around it.
+func TestAnAgentAsAToolThatGivesUpIsAFailedTool(t *testing.T) {
+	var end ends
+	a, err := eino.New(eino.Config{}, eino.WithEnd(end.note))
+	require.NoError(t, err)
+	bad := calls(toolCall("c1", "book_room", `{"city":"Lisbon"}`))
+	helper := agentConfig(newFake(bad, bad, bad, say("never")), bookRoom(t, nil))
+	helper.Name, helper.Description = "helper", "Books rooms."
+	require.NoError(t, a.Agent(helper))
+	agent, err := adk.NewChatModelAgent(t.Context(), helper)
+	require.NoError(t, err)
+	m := newFake(calls(toolCall("c1", "helper", `{"request":"Two nights."}`)), say("It gave up."))
+	conf := agentConfig(m, adk.NewAgentTool(t.Context(), agent).(einotool.InvokableTool))
+	require.NoError(t, a.Agent(conf))
+	ctx, run, err := a.Start(t.Context(), nil)
+	require.NoError(t, err)
+	text, err := play(ctx, t, conf, false)
+	require.NoError(t, err)
+	assert.Equal(t, "It gave up.", text)
+	assert.Equal(t, "The call failed, and its effect may or may not have happened.", last(m.requests()[1]).Content)
+	require.Len(t, end.errs, 1)
+	exhaustedIn(t, end.errs[0])
+	_, err = run.End()
+	require.NoError(t, err)
+}
+
+// An interrupted call is not a failed one. It goes on in its run, with the attempts that are left, from another
+// context.
+func TestAnInterruptedRunKeepsItsBudgets(t *testing.T) {
+	for name, goesOn := range map[string]bool{"resumed": true, "given up": false} {
+		t.Run(name, func(t *testing.T) {
+			a, _ := newAdapter(t, eino.Config{})
+			ask := bookRoom(t, func(ctx context.Context, b booking) (receipt, error) {
+				if was, _, _ := einotool.GetInterruptState[string](ctx); !was {
+					return receipt{}, einotool.Interrupt(ctx, "are you sure?")
+				}
+				return receipt{b.City}, nil
+			})
+			bad := calls(toolCall("c0", "book_room", "{}"))
+			m := newFake(bad, calls(toolCall("c1", "book_room", goodArgs)), say("Booked."))
+			conf := agentConfig(m, ask)
+			require.NoError(t, a.Agent(conf))
+			ctx, cancel := context.WithCancel(t.Context())
+			ctx, run, err := a.Start(ctx, nil)
+			require.NoError(t, err)
+			agent, err := adk.NewChatModelAgent(ctx, conf)
+			require.NoError(t, err)
+			runner := adk.NewRunner(ctx, adk.RunnerConfig{Agent: agent, CheckPointStore: &store{}})
+			require.NoError(t, drain(runner.Query(ctx, "Book.", adk.WithCheckPointID("1"))))
+			cancel()
+			if goesOn {
+				events, err := runner.Resume(run.In(t.Context()), "1")
+				require.NoError(t, err)
+				require.NoError(t, drain(events))
+			}
+			result, err := run.End()
+			var numbers []int
+			for _, at := range result.Attempts {
+				assert.NotEqual(t, policy.FailedForGood, at.Reason)
+				numbers = append(numbers, at.Attempt)
+			}
+			if !goesOn {
+				require.ErrorIs(t, err, policy.Cancelled)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, "Booked.", result.Text)
+			assert.Equal(t, []string{"book_room", "book_room", ""}, actions(result.Attempts))
+			assert.Equal(t, []int{1, 2, 1}, numbers)
+		})
+	}
+}
