@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -83,6 +84,7 @@ func (t *Try) EndWith(came Tried) {
 		}
 		t.ended, t.of.open = true, false
 		t.of.feed(came)
+		t.of.refusals = nil
 	})
 }
 
@@ -167,9 +169,10 @@ type tries struct {
 	inDoubt bool
 	// left reports that no try can be ended any more. stepping guards it.
 	left bool
-	// open reports that the caller makes a try, during which other goroutines may dispatch events. stepping
-	// guards open and is held by whoever steps the run.
+	// open reports that the caller makes a try, during which other goroutines may dispatch events. refusals are
+	// the errors of reducers for events of the try. stepping guards both and is held by whoever steps the run.
 	open     bool
+	refusals []error
 	stepping sync.Mutex
 }
 
@@ -265,7 +268,9 @@ func (t *tries) dispatch(ev session.Event) error {
 	err := session.ErrBusy
 	if refused := t.step(func() {
 		if t.open {
-			_, err = t.runner.Dispatch(t.now(), ev)
+			if _, err = t.runner.Dispatch(t.now(), ev); err != nil {
+				t.refusals = append(t.refusals, err)
+			}
 		}
 	}); refused != nil {
 		return refused
@@ -333,6 +338,7 @@ func (t *tries) feed(came Tried) {
 	if came.Err != nil {
 		words := policy.EffectiveTransport(t.runner.st.Policy).ClassifyWords
 		outcome.Failure = fault.Recordable(t.a.rules(t.options, words).Failure(came.Err), came.Err)
+		t.refuse(&outcome, came.Err)
 	} else {
 		if t.keeps() {
 			outcome.Value = came.Value
@@ -344,6 +350,30 @@ func (t *tries) feed(came Tried) {
 		return
 	}
 	t.fed(t.runner.Step(machine.Event{Kind: machine.Tried, At: t.now(), Try: &outcome}))
+}
+
+// refuse makes a failed try one that a reducer refused, if its error is that of a reducer.
+func (t *tries) refuse(outcome *machine.Try, err error) {
+	by := refusalIn(err, &outcome.Failure)
+	if by == nil {
+		return
+	}
+	outcome.Failure = fault.Failure{}
+	if slices.Contains(t.refusals, error(by)) { // the session has it
+		outcome.Failure = fault.Failure{Plane: fault.Correction, Class: fault.Reducer}
+	}
+	outcome.Reduced = &machine.Reduced{Error: &fault.ReducerError{
+		Reducer: by.Reducer, Payload: by.Payload, Message: fault.Scrub(by.Message), Panicked: by.Panicked,
+	}}
+}
+
+// refusalIn returns the error of a reducer behind a failure, or nil.
+func refusalIn(err error, f *fault.Failure) *fault.ReducerError {
+	if f.Class != fault.Reducer {
+		return nil
+	}
+	by, _ := errors.AsType[*fault.ReducerError](err)
+	return by
 }
 
 // leave releases the session. An open try or wait is recorded as cancelled, but after a panic the action is

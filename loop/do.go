@@ -138,6 +138,9 @@ func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) f
 	in := feedback.Input{
 		Tool: a.of.Tool, Attempt: number, MaxAttempts: a.Max, Class: f.Class, Issues: f.Issues, Prev: prev,
 	}
+	if by := refusalIn(err, &f); by != nil {
+		_, in.Detail = machine.ReducerFailure(a.of.Tool, by)
+	}
 	fb := feedback.New(in)
 	// Another try follows, else nobody would ask. The wait before it depends only on what is here.
 	pos := policy.Position{Attempt: number, Key: a.of.key(a.seed, fault.Correction)}
@@ -147,7 +150,11 @@ func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) f
 
 // failure returns the failure of a try without a session, before [fault.Recordable].
 func (a Attempt) failure(err error) fault.Failure {
-	return a.of.rules(a.by, a.of.Transport.ClassifyWords).Failure(err)
+	f := a.of.rules(a.by, a.of.Transport.ClassifyWords).Failure(err)
+	if by := refusalIn(err, &f); by != nil {
+		f, _ = machine.ReducerFailure(a.of.Tool, by)
+	}
+	return f
 }
 
 // rules returns how the errors of the action's tries are classified. words is what the policy says.
@@ -166,7 +173,8 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 
 // Do makes an action under its policy. It calls try until it succeeds or the policy allows no further
 // attempt. A [fault.ToolValidationError], [fault.StructuredOutputError] or [fault.ClassError] is a failed
-// attempt of the correction plane. An error whose type is that of a transport failure is retried under the
+// attempt of the correction plane. A [fault.ReducerError], such as that of an event that the try dispatched,
+// ends the action as in [Run], unless the policy retries its class. An error whose type is that of a transport failure is retried under the
 // transport policy and costs no attempt: see [fault.TryRules] and [WithClassifier]. Words of an error count
 // only if the policy says so ([policy.RetryPolicy].ClassifyWords), and never for an action made for a tool.
 // An action that ends without success returns a [RetryExhaustedError].

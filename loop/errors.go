@@ -213,6 +213,9 @@ func (e *RetryExhaustedError) lastFeedback(
 		Tool: e.Action, Attempt: e.Attempt, MaxAttempts: e.MaxAttempts, Class: f.Class, Issues: f.Issues,
 		Prev: prev,
 	}
+	if by := refusalIn(e.Cause, f); by != nil {
+		_, in.Detail = machine.ReducerFailure(e.Action, by)
+	}
 	for _, a := range e.Attempts {
 		if a.Plane == fault.Correction && a.Action == e.Action && a.Attempt == e.Attempt-1 {
 			before := in

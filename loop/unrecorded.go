@@ -38,6 +38,9 @@ func (l *unrecorded) failed(ctx context.Context, err error) error {
 	}
 	p, pos := l.place(ctx, &f)
 	d := policy.Decide(p, &pos, &f)
+	if d.Reason == policy.NotRetryable && refusalIn(err, &f) != nil {
+		d.Reason = policy.ReducerError
+	}
 	if len(l.o.observers) > 0 {
 		l.tell(ctx, &f, &d, err)
 	}

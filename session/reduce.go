@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/reducer"
 )
 
@@ -101,7 +100,7 @@ func (r *Reducer) call(in State, e Event) (op reducer.Op, failure *fault.Reducer
 	defer func() {
 		if p := recover(); p != nil {
 			failure = refusal(r, e, nil)
-			failure.Message, failure.Panicked = bounded(fmt.Sprintf("panic: %v", p)), true
+			failure.Message, failure.Panicked = fault.Scrub(fmt.Sprintf("panic: %v", p)), true
 		}
 	}()
 	op, err := r.run(in, e)
@@ -115,26 +114,10 @@ func refusal(r *Reducer, e Event, cause error) *fault.ReducerError {
 	payload, _ := e.payload() // the beginning of an invalid payload
 	failure := &fault.ReducerError{Reducer: r.name, Payload: string(payload), Cause: cause}
 	if cause != nil {
-		failure.Message = cmp.Or(bounded(cause.Error()), wordless)
+		failure.Message = cmp.Or(fault.Scrub(cause.Error()), wordless)
 	}
 	return failure
 }
 
 // wordless is the message of an error that has no text.
 const wordless = "an error without a message"
-
-// maxMessage is the longest message of a reducer error, in bytes.
-const maxMessage = 4096
-
-// bounded returns a message as UTF-8 of at most maxMessage bytes.
-func bounded(message string) string {
-	if len(message) <= maxMessage {
-		return canon.UTF8(message)
-	}
-	const mark = "…"
-	cut := maxMessage - len(mark)
-	for cut > maxMessage-8 && message[cut]&0xC0 == 0x80 { // inside a character
-		cut--
-	}
-	return bounded(canon.UTF8(message[:cut]) + mark)
-}

@@ -268,6 +268,10 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 		rules := fault.TryRules{Classify: a.Classify, Words: in.v.Words && in.v.Try.Action == ""}
 		out.Failure, out.Try.Failure = remote(err), fault.Recordable(rules.Failure(err), err)
 		out.Failure.Seen = out.Try.Failure
+		if by := out.Failure.Reducer; by != nil && out.Try.Failure.Class == fault.Reducer {
+			by.Message = fault.Scrub(by.Message)
+			out.Try.Failure, out.Try.Reduced = fault.Failure{}, &machine.Reduced{Error: by}
+		}
 	}
 	if err := a.fitsAs("the outcome of an attempt", out); err != nil {
 		out.Try, out.Failure, out.Trouble = machine.Try{}, nil, troubled(err)

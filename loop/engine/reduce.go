@@ -22,7 +22,7 @@ func Reduce(
 				st, all = next, append(all, ops...)
 				continue
 			}
-			failed = &fault.ReducerError{Reducer: ev.Name, Payload: string(ev.Payload), Message: err.Error(),
+			failed = &fault.ReducerError{Reducer: ev.Name, Payload: string(ev.Payload), Message: fault.Scrub(err.Error()),
 				Cause: err}
 		}
 		s.ReportReducerError(*failed)

@@ -191,11 +191,16 @@ func (s *step) pass(name string, more int, why policy.Reason) {
 // refusal. The decision has the feedback to show.
 func (s *step) refuse(name string, e *fault.ReducerError, same string) *Decision {
 	s.Session = s.Session.AddReducerError(*e)
+	return s.refused(name, e, same)
+}
+
+// refused is refuse for an error that the session has already.
+func (s *step) refused(name string, e *fault.ReducerError, same string) *Decision {
 	a := s.open(name)
 	p := s.policyOf(name)
-	f := reducerFailure(name, e)
+	f, told := ReducerFailure(name, e)
 	if p.Retries(fault.Reducer) {
-		d := s.fail(name, &f, Signature(name, same, f), e.Message)
+		d := s.fail(name, &f, Signature(name, same, f), told)
 		d.ReducerError = e
 		return d
 	}
@@ -208,7 +213,7 @@ func (s *step) refuse(name string, e *fault.ReducerError, same string) *Decision
 		d.Reason = policy.RunBudget
 	}
 	if p.EmitFeedback {
-		s.feed(a, d, &f, e.Message)
+		s.feed(a, d, &f, told)
 	} else {
 		s.decided(d, f.Issues)
 	}
@@ -220,11 +225,17 @@ func (s *step) refuse(name string, e *fault.ReducerError, same string) *Decision
 	return d
 }
 
-func reducerFailure(name string, e *fault.ReducerError) fault.Failure {
-	return fault.Failure{
+// ReducerFailure returns the failure of an action that a reducer refused, and what the model is told of it: the
+// reducer's message, but not the words of a panic.
+func ReducerFailure(name string, e *fault.ReducerError) (f fault.Failure, told string) {
+	f = fault.Failure{
 		Plane: fault.Correction, Class: fault.Reducer, Tool: name, Message: e.Error(),
 		Issues: []fault.Issue{{Rule: fault.RuleReducer, Source: fault.FromReply}},
 	}
+	if e.Panicked {
+		return f, "the program failed while it updated its state"
+	}
+	return f, fault.Scrub(e.Message)
 }
 
 func (s *step) transportPolicy() *policy.RetryPolicy { return &s.policies.transport }

@@ -176,7 +176,8 @@ type Try struct {
 	// compared.
 	Same  string        `json:"same,omitempty"`
 	Usage message.Usage `json:"usage,omitzero"`
-	// Reduced is the result of the reducers for a successful try.
+	// Reduced is the result of the reducers for a successful try. With a Failure of class [fault.Reducer] it is
+	// the error of a reducer that refused an event in the try, which the session has already.
 	Reduced *Reduced `json:"reduced,omitempty"`
 	// Abandoned reports that the caller left the try without an outcome. It ends the action.
 	Abandoned bool `json:"abandoned,omitempty"`

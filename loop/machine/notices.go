@@ -113,7 +113,7 @@ func (s *step) heard(n *Notice, r *Reduced) error {
 	if a := s.find(n.Action); a != nil {
 		d.Attempt = a.Attempt
 	}
-	f := reducerFailure(n.Action, r.Error)
+	f, _ := ReducerFailure(n.Action, r.Error)
 	s.decided(d, f.Issues)
 	s.exhaust(d, f)
 	return nil

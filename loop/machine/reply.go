@@ -201,7 +201,7 @@ func (s *step) answered(r *Reply) error {
 		d = s.fail(AnswerAction, &f, Signature(AnswerAction, r.Message.Text, f), "")
 	case a.Reduced != nil && a.Reduced.Error != nil:
 		s.open(AnswerAction).Attempt++
-		f = reducerFailure(AnswerAction, a.Reduced.Error)
+		f, _ = ReducerFailure(AnswerAction, a.Reduced.Error)
 		d = s.refuse(AnswerAction, a.Reduced.Error, r.Message.Text)
 	default:
 		if err := s.reduce(a.Reduced); err != nil {

@@ -289,12 +289,12 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 		return s.reduce(end.Reduced)
 	}
 	e := end.Reduced.Error
-	f := reducerFailure(c.Tool, e)
+	f, told := ReducerFailure(c.Tool, e)
 	s.warn("tool " + c.Tool + " ran, but what followed from its result was refused: " + e.Error())
 	c.Parts = end.Parts
 	if c.Settled {
 		s.Session = s.Session.AddReducerError(*e)
-		c.answer(ranWords(c.Tool, end, s.sibling(c, &f, e.Message)), true)
+		c.answer(ranWords(c.Tool, end, s.sibling(c, &f, told)), true)
 		return nil
 	}
 	d := s.refuse(c.Tool, e, c.Arguments)

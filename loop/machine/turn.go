@@ -202,13 +202,13 @@ func (s *step) tried() error {
 	case f.Plane == fault.Transport:
 		s.requestFailed(name, *f)
 		return s.onward(NextTry)
+	case t.Reduced != nil && t.Reduced.Error != nil:
+		s.tryRefused(name, t)
+		return s.onward(NextTry)
 	case f.Failed():
 		s.open(name).Attempt++
 		s.Transport, s.TransportWaited = 0, 0
 		s.fail(name, f, Signature(name, t.Same, *f), "")
-		return s.onward(NextTry)
-	case t.Reduced != nil && t.Reduced.Error != nil:
-		s.tryRefused(name, t)
 		return s.onward(NextTry)
 	}
 	if err := s.reduce(t.Reduced); err != nil {
@@ -220,12 +220,17 @@ func (s *step) tried() error {
 	return nil
 }
 
-// tryRefused handles a successful try that a reducer refused. If the class is not retried, it ends the
-// action, because there is no model to tell.
+// tryRefused handles a try that a reducer refused: its value, or an event that the caller dispatched in it. If
+// the class is not retried, it ends the action, because there is no model to tell.
 func (s *step) tryRefused(name string, t *Try) {
 	s.open(name).Attempt++
 	s.Transport, s.TransportWaited = 0, 0
-	if d := s.refuse(name, t.Reduced.Error, t.Same); !d.Retry {
-		s.exhaust(d, reducerFailure(name, t.Reduced.Error))
+	e := t.Reduced.Error
+	if !t.Failure.Failed() { // else the session has it from its event
+		s.Session = s.Session.AddReducerError(*e)
+	}
+	if d := s.refused(name, e, t.Same); !d.Retry {
+		f, _ := ReducerFailure(name, e)
+		s.exhaust(d, f)
 	}
 }
