@@ -3,6 +3,7 @@ package anthropic
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"mime"
@@ -82,8 +83,9 @@ func (m *Model) once(
 		return nil, x.failed(ctx, err)
 	}
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: string(got.message.Model),
-			RateLimit: x.Limits(nil)})
+		told := Response{RequestID: x.RequestID(), Model: string(got.message.Model), RateLimit: x.Limits(nil)}
+		told.Extra.Keep(json.RawMessage(got.message.RawJSON()), "content", "usage", "stop_details", "container")
+		m.cfg.OnResponse(told)
 	}
 	return got, nil
 }

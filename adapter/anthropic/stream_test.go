@@ -161,3 +161,18 @@ func TestALineThatIsTooLongSaysSo(t *testing.T) {
 	own, _ := errors.AsType[*anthropic.Error](err)
 	assert.Equal(t, fault.InvalidResponse, own.Class)
 }
+
+// Searches and citations are told as they came, whole and streamed.
+func TestCountsOfSearchesAreTold(t *testing.T) {
+	const used = `"usage":{"input_tokens":1,"output_tokens":2,"server_tool_use":{"web_search_requests":3,"web_fetch_requests":0}}`
+	streamed := strings.Replace(yesEvents, `"usage":{"output_tokens":1}`, used, 1)
+	for kind, body := range map[string]string{"application/json": strings.TrimSuffix(yes, "}") + "," + used + "}", "text/event-stream": streamed} {
+		var told anthropic.Response
+		cfg := small
+		cfg.OnResponse = func(r anthropic.Response) { told = r }
+		_, err := through(t, answer(200, kind, body), cfg).Reply(t.Context(), loop.Request{})
+		require.NoError(t, err)
+		assert.Contains(t, string(told.Extra["usage"]), `"web_search_requests":3`, kind)
+		assert.Contains(t, string(told.Extra["content"]), `"Yes."`, kind)
+	}
+}

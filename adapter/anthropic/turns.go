@@ -1,6 +1,8 @@
 package anthropic
 
 import (
+	"regexp"
+
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
@@ -24,11 +26,18 @@ type conversation struct {
 	container string
 }
 
+// takesSystem matches the models that take system messages after a turn of the user
+// (https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages,
+// https://github.com/langchain-ai/langchainjs/pull/11922).
+var takesSystem = regexp.MustCompile(`claude-(opus-4-[89]|opus-[5-9]|(sonnet|haiku)-(5-[5-9]|[6-9])|(fable|mythos)-[5-9])`)
+
 // turnsOf converts a transcript. It returns the system messages before the first user or model message
-// apart. The API has no place for later ones: they become user messages. Many models refuse to continue
+// apart. Later ones become user messages where the model has no place for them. Many models refuse to continue
 // their own message, so a conversation that ends with one gets a user message.
 func turnsOf(said []message.Message, model string) (c conversation, system []string) {
 	c.model = model
+	rules := rules
+	rules.SystemLater = takesSystem.MatchString(model)
 	system, exchanges := rules.Exchanges(said)
 	for _, e := range exchanges {
 		c.assistant(e)
@@ -92,16 +101,27 @@ func (c *conversation) assistant(e wire.Exchange) {
 	c.say(sdk.MessageParamRoleAssistant, blocks...)
 }
 
-// user adds the answer to every call, in the order of the calls, then the other messages.
+// user adds the answer to every call, in the order of the calls, then the other messages. System messages
+// that end a turn of the user stay what they are; the API has no place for others.
 func (c *conversation) user(e wire.Exchange) {
 	var all []sdk.ContentBlockParamUnion
 	for _, call := range e.Calls {
 		all = append(all, result(call))
 	}
-	for _, m := range e.Then {
+	last := len(e.Then)
+	for last > 0 && e.Then[last-1].Role == message.System {
+		last--
+	}
+	if len(all) == 0 && last == 0 { // the turn before is not the user's
+		last = len(e.Then)
+	}
+	for _, m := range e.Then[:last] {
 		all = append(all, blocks(m.Text, m.Parts)...)
 	}
 	c.say(sdk.MessageParamRoleUser, all...)
+	for _, m := range e.Then[last:] {
+		c.say(sdk.MessageParamRoleSystem, sdk.NewTextBlock(m.Text))
+	}
 }
 
 func result(call wire.Call) sdk.ContentBlockParamUnion {

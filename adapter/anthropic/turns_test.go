@@ -2,6 +2,7 @@ package anthropic_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -156,4 +157,38 @@ func FuzzTranscript(f *testing.F) {
 		// The adapter does not interpret the type of a kept block.
 		require.Empty(t, refusals([]byte(sent)), sent)
 	})
+}
+
+// A system message that ends a turn of the user stays one for the models that take it. The API has no place
+// for any other, and older models for none.
+func TestASystemMessageInMidConversation(t *testing.T) {
+	system := message.Message{Role: message.System, Text: "Prices are in euros."}
+	user, answer := message.Message{Role: message.User, Text: "Hi."}, message.Message{Role: message.Assistant, Text: "Hm."}
+	call := message.Message{Role: message.Assistant, Calls: []message.Call{{ID: "c1", Name: "book_room", Arguments: "{}"}}}
+	result := message.Message{Role: message.Tool, CallID: "c1", Name: "book_room", Text: "R-1"}
+	roles := func(name string, all ...message.Message) string {
+		m := model(t, func(c *anthropic.Config) { c.Model = name })
+		var sent struct{ Messages []struct{ Role string } }
+		require.NoError(t, json.Unmarshal([]byte(params(t, m, loop.Request{Messages: all})), &sent))
+		var roles []string
+		for _, m := range sent.Messages {
+			roles = append(roles, m.Role)
+		}
+		return strings.Join(roles, " ")
+	}
+	for name, takes := range map[string]bool{
+		"claude-opus-4-8": true, "anthropic.claude-opus-5-20260801-v1:0": true, "claude-sonnet-5-5": true, "claude-haiku-5-5": true, "claude-fable-5": true,
+		"claude-opus-4-7": false, "claude-opus-4-20250514": false, "claude-sonnet-4-5": false, "claude-sonnet-5": false, "claude-3-7-sonnet-latest": false, "my-deployment": false,
+	} {
+		want := "user assistant user"
+		if takes {
+			want = "user assistant user system"
+		}
+		assert.Equal(t, want, roles(name, user, call, result, system, system), name)
+	}
+	const newest = "claude-opus-5"
+	assert.Equal(t, "user system assistant user", roles(newest, user, system, answer, user))
+	assert.Equal(t, "user assistant user", roles(newest, user, answer, system), "after the model's turn")
+	assert.Equal(t, "user", roles(newest, user, system, user), "between two messages of the user")
+	assert.Equal(t, "user", roles(newest, system, user), "the first ones open the conversation")
 }

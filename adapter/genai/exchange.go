@@ -18,6 +18,8 @@ type exchange struct {
 	wire.Head
 	stream func(loop.Delta)
 	names  map[string]string
+	// told is set if somebody wants the extras.
+	told bool
 
 	// got is the parsed response, readErr the error of reading it. refusal is the body of a failed
 	// response.
@@ -160,6 +162,9 @@ func (x *exchange) take(raw []byte, got *received) error {
 	tell := x.stream
 	if tell == nil {
 		tell = func(loop.Delta) {}
+	}
+	if x.told {
+		got.keep(raw)
 	}
 	return got.add(c, x.names, tell)
 }

@@ -28,7 +28,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 		return message.Reply{}, err
 	}
 	x := &exchange{Head: wire.Head{Provider: name, Known: provider, Model: m.cfg.Model, Key: m.key},
-		stream: req.Stream}
+		stream: req.Stream, told: m.cfg.OnResponse != nil}
 	got, err := m.ask(ctx, req, x)
 	if err == nil {
 		err = got.unusable()
@@ -38,7 +38,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	}
 	reply := got.reply(x.Model)
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(Response{RequestID: got.responseID, Model: reply.Model, RateLimit: x.Limits(nil)})
+		m.cfg.OnResponse(Response{RequestID: got.responseID, Model: reply.Model, RateLimit: x.Limits(nil), Extra: got.extras})
 	}
 	return reply, nil
 }

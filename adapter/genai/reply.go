@@ -69,6 +69,22 @@ type received struct {
 	finish  string
 	// finished is the API's message about the finish reason.
 	finished string
+	extras   wire.Extras
+}
+
+// The members of a response and of its candidate that are passed on as they came.
+var (
+	wholeExtras     = []string{"usageMetadata", "promptFeedback"}
+	candidateExtras = []string{"groundingMetadata", "citationMetadata", "urlContextMetadata", "logprobsResult", "avgLogprobs", "safetyRatings"}
+)
+
+// keep takes the extras of a response, or of one event of a stream; of each the last.
+func (g *received) keep(doc []byte) {
+	g.extras.Keep(doc, wholeExtras...)
+	whole, _ := wire.ReadObject(doc)
+	if candidates := wire.Items(whole.Get("candidates")); len(candidates) > 0 {
+		g.extras.Keep(candidates[0], candidateExtras...)
+	}
 }
 
 // add adds a response, or one event of a stream, and streams it. It uses the first of several candidates.

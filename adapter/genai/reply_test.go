@@ -80,3 +80,19 @@ func FuzzStream(f *testing.F) {
 		}
 	})
 }
+
+// Grounding, log probabilities and all counts are told as they came: of a stream the last of each.
+func TestGroundingIsTold(t *testing.T) {
+	for name, body := range map[string]string{
+		"whole": `{"candidates":[{"content":{"parts":[{"text":"4"}]},"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["2+2"]},"avgLogprobs":-0.5}],"usageMetadata":{"totalTokenCount":3}}`,
+		"stream": `data: {"candidates":[{"content":{"parts":[{"text":"4"}]},"groundingMetadata":{"webSearchQueries":[]}}]}` + "\n\n" +
+			`data: {"candidates":[{"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["2+2"]},"avgLogprobs":-0.5}],"usageMetadata":{"totalTokenCount":3}}`,
+	} {
+		x := &exchange{told: true}
+		got, err := x.read(io.NopCloser(strings.NewReader(body)))
+		require.NoError(t, err, name)
+		assert.JSONEq(t, `{"webSearchQueries":["2+2"]}`, string(got.extras["groundingMetadata"]), name)
+		assert.JSONEq(t, `-0.5`, string(got.extras["avgLogprobs"]), name)
+		assert.JSONEq(t, `{"totalTokenCount":3}`, string(got.extras["usageMetadata"]), name)
+	}
+}

@@ -39,7 +39,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	}
 	reply := got.reply(x.Model)
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: reply.Model, RateLimit: x.Limits(nil)})
+		m.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: reply.Model, RateLimit: x.Limits(nil), Extra: got.extras})
 	}
 	return reply, nil
 }

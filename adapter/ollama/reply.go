@@ -25,6 +25,7 @@ type received struct {
 	usage    message.Usage
 	finish   message.FinishReason
 	done     bool
+	extras   wire.Extras
 }
 
 // add adds a response, or one line of a stream, and streams it.
@@ -115,5 +116,8 @@ func (x *exchange) take(raw []byte, got *received) error {
 		tell = func(loop.Delta) {}
 	}
 	got.add(r, tell)
+	if r.Done {
+		got.extras.Keep(raw, "total_duration", "load_duration", "prompt_eval_duration", "eval_duration", "logprobs")
+	}
 	return nil
 }

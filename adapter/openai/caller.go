@@ -52,6 +52,8 @@ type codec interface {
 	event(data []byte, tell func(loop.Delta)) (last bool, err error)
 	// ended returns the reply at the end of a stream. done reports that the server marked the end.
 	ended(done bool) (message.Reply, error)
+	// extra returns what the reply has beside: see [Response].
+	extra() wire.Extras
 }
 
 // call makes one request and reads its response.
@@ -77,7 +79,7 @@ func (c *caller) call(
 	reply.Usage.APICalls = 1
 	if c.cfg.OnResponse != nil {
 		c.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: cmp.Or(reply.Model, c.cfg.Model),
-			RateLimit: x.Limits(nil)})
+			RateLimit: x.Limits(nil), Extra: read.extra()})
 	}
 	return reply, nil
 }

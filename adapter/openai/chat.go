@@ -30,7 +30,8 @@ func (m *chatModel) Reply(ctx context.Context, req loop.Request) (message.Reply,
 	return m.call(ctx, req, func(opts ...option.RequestOption) error {
 		_, err := m.service.New(ctx, params, opts...)
 		return err
-	}, &chatReply{names: shortened(req.Tools), echo: m.quirks.Echo, takesID: m.takesID, from: m.origin(chatAdapter)})
+	}, &chatReply{names: shortened(req.Tools), echo: m.quirks.Echo, takesID: m.takesID, from: m.origin(chatAdapter),
+		told: m.cfg.OnResponse != nil})
 }
 
 func (m *chatModel) params(req loop.Request) sdk.ChatCompletionNewParams {

@@ -36,6 +36,18 @@ type chatReply struct {
 	takesID func(string) bool
 	from    origin
 	parts   chatParts
+	// told is set if somebody wants the extras.
+	told   bool
+	extras chatExtras
+}
+
+func (r *chatReply) extra() wire.Extras { return r.extras.all() }
+
+// collect takes the extras of a reply or an event.
+func (r *chatReply) collect(doc []byte, message string) {
+	if r.told {
+		r.extras.take(doc, message)
+	}
 }
 
 // chatParts collects a reply.
@@ -72,6 +84,7 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	if len(doc.Choices) == 0 {
 		return message.Reply{}, invalid("the reply has no choice")
 	}
+	r.collect(body, "message")
 	choice := doc.Choices[0]
 	p := &r.parts
 	p.model, p.usage, p.finish = doc.Model, chatUsage(doc.Usage), choice.FinishReason
@@ -111,6 +124,7 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	if isWhole(data) {
 		return true, r.whole(data, tell)
 	}
+	r.collect(data, "delta")
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
 			continue

@@ -27,7 +27,11 @@ type responsesReply struct {
 	// thought is the place of the latest thoughts.
 	thought thoughtPlace
 	last    json.RawMessage
+
+	extras wire.Extras
 }
+
+func (r *responsesReply) extra() wire.Extras { return r.extras }
 
 // thoughtPlace identifies a text within a reasoning item.
 type thoughtPlace struct{ item, summary int64 }
@@ -54,6 +58,7 @@ func (r *responsesReply) readBody(body []byte) (message.Reply, error) {
 	case doc.Status == "" && doc.Output == nil:
 		return message.Reply{}, invalid("the reply has no output")
 	}
+	r.extras.Keep(body, "output", "usage", "service_tier")
 	return r.reply(doc)
 }
 

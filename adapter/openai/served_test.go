@@ -77,3 +77,35 @@ func TestALineThatIsTooLongSaysSo(t *testing.T) {
 	own, _ := errors.AsType[*openai.Error](err)
 	assert.Equal(t, fault.InvalidResponse, own.Class)
 }
+
+// What a reply has beside text and calls is told as it came, whole and streamed.
+func TestAnnotationsAndCountsAreTold(t *testing.T) {
+	extra := func(api openai.API, stream bool, says string) openai.Response {
+		var told openai.Response
+		cfg := openai.Config{API: api, Model: "m", OnResponse: func(r openai.Response) { told = r }}
+		a := chat(cfg)
+		if api == openai.Responses {
+			a = responses(cfg)
+		}
+		replyOf(t, a, stream, says)
+		return told
+	}
+	const (
+		usage = `"usage":{"prompt_tokens":1,"num_search_queries":2}`
+		first = `{"type":"url_citation","url_citation":{"url":"https://a.test"}}`
+		next  = `{"type":"url_citation","url_citation":{"url":"https://b.test"}}`
+	)
+	whole := extra(openai.Chat, false, `{"choices":[{"message":{"content":"4","annotations":[`+first+`,`+next+`]},"logprobs":{"content":[{"token":"4"}]},"finish_reason":"stop"}],"citations":["https://a.test"],`+usage+`}`)
+	streamed := extra(openai.Chat, true, streamOf(`{"choices":[{"delta":{"annotations":[`+first+`]},"logprobs":null}]}`,
+		`{"choices":[{"delta":{"content":"4","annotations":[`+next+`]},"logprobs":{"content":[{"token":"4"}]},"finish_reason":"stop"}],"citations":["https://a.test"],`+usage+`}`))
+	for how, told := range map[string]openai.Response{"whole": whole, "streamed": streamed} {
+		assert.JSONEq(t, `[`+first+`,`+next+`]`, string(told.Extra["annotations"]), how)
+		assert.JSONEq(t, `{"content":[{"token":"4"}]}`, string(told.Extra["logprobs"]), how)
+		assert.JSONEq(t, `["https://a.test"]`, string(told.Extra["citations"]), how)
+		assert.JSONEq(t, `{"prompt_tokens":1,"num_search_queries":2}`, string(told.Extra["usage"]), how)
+	}
+	assert.Nil(t, extra(openai.Chat, false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}]}`).Extra)
+	const response = `{"status":"completed","output":[{"type":"web_search_call","id":"ws_1"},{"type":"message","content":[{"type":"output_text","text":"4","annotations":[` + first + `]}]}]}`
+	assert.Contains(t, string(extra(openai.Responses, false, response).Extra["output"]), `"web_search_call"`)
+	assert.Contains(t, string(extra(openai.Responses, true, streamOf(`{"type":"response.completed","response":`+response+`}`)).Extra["output"]), first)
+}

@@ -31,6 +31,8 @@ type Rules struct {
 	// SystemInPlace keeps system messages in their place. Without it those before the first user or model
 	// message open the conversation. Most APIs have no place for later ones: they become user messages.
 	SystemInPlace bool
+	// SystemLater keeps only the later system messages in their place.
+	SystemLater bool
 }
 
 // Exchange is a message of the model, the answers to its calls, and the messages until the model's next
@@ -99,7 +101,7 @@ func (o *orderer) add(m message.Message) {
 	case m.Role == message.Tool:
 		o.answer(now, m)
 	case Blank(m.Text) && len(m.Parts) == 0:
-	case m.Role == message.System && o.rules.SystemInPlace:
+	case m.Role == message.System && (o.rules.SystemInPlace || o.rules.SystemLater):
 		now.Then = append(now.Then, m)
 	default:
 		now.Then = append(now.Then, message.Message{Role: message.User, Text: m.Text, Parts: m.Parts})

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -23,6 +24,34 @@ type Response struct {
 	Model string
 	// RateLimit are the rate limits in the headers. Some providers send none; gateways may.
 	RateLimit ratelimit.State
+	// Extra is what the reply has beside what message.Reply keeps, by its names at the API and as it came:
+	// grounding, annotations, log probabilities, and all counts of usage. The README of each adapter lists
+	// the names. It is nil if there is nothing, and must not be changed.
+	Extra Extras
+}
+
+// Extras are members of a reply as they came.
+type Extras map[string]json.RawMessage
+
+// Keep adds some members of a JSON object. A later one replaces an earlier one; null adds nothing.
+func (e *Extras) Keep(object json.RawMessage, names ...string) {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(object, &all) != nil {
+		return
+	}
+	for _, name := range names {
+		if v := all[name]; len(v) > 0 && string(v) != "null" {
+			e.Set(name, v)
+		}
+	}
+}
+
+// Set sets one member.
+func (e *Extras) Set(name string, v json.RawMessage) {
+	if *e == nil {
+		*e = Extras{}
+	}
+	(*e)[name] = v
 }
 
 // maxLine bounds a provider's message in an error, in bytes.
