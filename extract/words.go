@@ -24,7 +24,7 @@ const (
 	argumentValue = "argvalue"
 )
 
-var words = byName(map[string]use{
+var words = map[string]use{
 	"arg": ofArgument, argumentKey: ofPair, "argument": ofArgument, argumentValue: ofPair, "call": ofCall,
 	"function": ofCall, "functioncall": ofCall, "functioncalls": ofCall, "functionresponse": ofResult,
 	"functionresult": ofResult, "functionresults": ofResult, "invoke": ofCall, "observation": ofResult,
@@ -33,21 +33,13 @@ var words = byName(map[string]use{
 	"tool":     ofCall,
 	"toolcall": ofCall, "toolcalls": ofCall, "tooloutput": ofResult, "toolresponse": ofResult,
 	"toolresponses": ofResult, "toolresult": ofResult, "toolresults": ofResult, "tooluse": ofCall,
-})
-
-func byName(uses map[string]use) map[string]word {
-	all := make(map[string]word, len(uses))
-	for name, use := range uses {
-		all[name] = word{name, use}
-	}
-	return all
 }
 
 // maxWord is the length of the longest word, at most.
 const maxWord = 20
 
-// wordOf is the word of a tag's name; the zero word if it is not in words. It allocates nothing, for a text may
-// be made of tags.
+// wordOf is the word of a tag's name; the zero word if it is not in words. It allocates nothing for other
+// tags, of which a text may be made.
 func wordOf(name string) word {
 	var plain [maxWord]byte
 	n := 0
@@ -65,5 +57,8 @@ func wordOf(name string) word {
 		plain[n] = c
 		n++
 	}
-	return words[string(plain[:n])]
+	if of := words[string(plain[:n])]; of != 0 {
+		return word{string(plain[:n]), of}
+	}
+	return word{}
 }

@@ -2,24 +2,73 @@ package fault
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// secrets are the forms in which providers and clients repeat a key; what is left out is the second group.
-var secrets = []*regexp.Regexp{
-	// Authorization: Bearer …, bearer …, Basic …
-	regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)([A-Za-z0-9_\-.~+/=*]{8,})`),
-	// ?key=…, "api_key": "…", x-api-key: …, password=…, key provided: …
-	regexp.MustCompile(`(?i)((?:\b|[_\-])(?:api[_\- ]?key|key|token|secret|passw(?:or)?d|authorization|credential|sig|signature)` +
-		`(?: provided| is| was| given)?\\?["']?\s*[:=]\s*\\?["']?)([^\s"'\\&,;)}\]<>]{4,})`),
+// form is a form in which providers, clients and dumps of requests repeat a key. Its second group is the key.
+type form struct {
+	*regexp.Regexp
+	// doubt says how much the key must look like one, for ordinary words stand in the same places.
+	doubt doubt
+}
+
+type doubt uint8
+
+const (
+	always      doubt = iota // the form itself says that it is a key
+	unlessProse              // all but words of prose
+	ifRandom                 // only what looks like a key
+)
+
+const (
+	// named are names that only keys have, and vague those that other things have, too.
+	named = `(?:api|access|account|admin|auth|bearer|bot|client|csrf|deploy|encryption|id|master|oauth|personal|private|refresh|` +
+		`secret|security|service|session|shared|signing|subscription|user|webhook|xsrf)[_\- ]?(?:access[_\- ]?)?(?:key|token|secret)` +
+		`|[a-z]*passw(?:or)?d|passphrase|pwd|secret|credentials?`
+	vague = `key|token|sig|signature|auth`
+	// is stands between a name and a key: in prose, JSON, YAML, headers, Go's print of headers, URLs.
+	is = `(?:\s+(?:provided|is|was|given|used|value))?\\*["']?\s*(?:=>|[:=])[\s\[]*\\*["']?`
+	// value is a key.
+	value = `([^\s"'\\&,;)}\]\x60<>]{4,})`
+	begin = `(?i)((?:\b|[_\-.])(?:`
+)
+
+// secrets are the forms, in the order in which they are looked for.
+var secrets = []form{
+	{regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)(.*?)(?:-----END [A-Z ]*-----|$)`), always},
+	{regexp.MustCompile(`(?i)(\b(?:set-)?cookie\\*["']?\s*[:=][\s\[]*\\*["']?)` +
+		`([^\s=;,"'\\]+=[^\s;,"'\\\]]*(?:;\s*[^\s=;,"'\\]+=[^\s;,"'\\\]]*)*)`), always},
+	// Authorization: Bearer …, authorization: token …
+	{regexp.MustCompile(begin + `authorization)` + is +
+		`(?:bearer|basic|token|digest|negotiate|ntlm|bot|api-?key|key|splunk|hmac|aws4-hmac-sha256|sso-key|genie-?key)\s+)` + value), unlessProse},
+	{regexp.MustCompile(begin + `authorization)` + is + `)` + value), ifRandom},
+	{regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)([A-Za-z0-9_\-.~+/=*]{8,})`), ifRandom},
+	{regexp.MustCompile(`(?i)(\b(?:response|c?nonce)=\\*["']?)([0-9a-f]{16,})`), always},
 	// Keys that say by how they begin that they are keys.
-	regexp.MustCompile(`(\b|_)((?:sk|pk|rk|gsk|hf|ghp|gho|ghs|xai|pplx|nvapi|r8|sess|xox[abprs])[_\-][A-Za-z0-9_\-*.]{6,}|` +
-		`AIza[A-Za-z0-9_\-*]{8,}|A(?:KIA|SIA)[A-Z0-9*]{8,}|ya29\.[A-Za-z0-9_\-.*]{6,}|github_pat_[A-Za-z0-9_*]{6,}|eyJ[A-Za-z0-9_\-]{8,}[A-Za-z0-9_\-.=*]*)`),
-	// https://user:password@host
-	regexp.MustCompile(`(://[^/\s:@]*:)([^/\s@]+)@`),
+	{regexp.MustCompile(`(\b|_)((?:sk|pk|rk|gsk|csk|hf|gh[pousr]|xai|pplx|nvapi|r8|sess|fw|npm|whsec|tvly|jina|lsv2|ntn|figd|glsa|` +
+		`xox[abeprs]|xapp|gl(?:pat|rt|dt|cbt|ptt|soat|ft|agent)|do[opr]_v1|tgp_v1|dckr_pat|shp(?:at|ss|ca|pa)|sntry[su]|lin_api|` +
+		`rubygems|pypi|GOCSPX|AGE-SECRET-KEY|github_pat)[_\-][A-Za-z0-9_\-.*]{6,}|AIza[A-Za-z0-9_\-*]{8,}|A(?:KIA|SIA)[A-Z0-9*]{8,}|` +
+		`ya29\.[A-Za-z0-9_\-.*]{6,}|eyJ[A-Za-z0-9_\-]{8,}[A-Za-z0-9_\-.=*]*|SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}|` +
+		`hv[sbr]\.[A-Za-z0-9_\-]{16,}|dapi[0-9a-f]{32}|ATATT3x[A-Za-z0-9_\-=]{16,}|key-[0-9a-f]{32}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{30,})`), always},
+	// Addresses: https://user:password@host, https://token@host, user:password@tcp(host), the hooks of chats.
+	{regexp.MustCompile(`(://[^/\s:@]*:)([^/\s@]+)@`), always},
+	{regexp.MustCompile(`(://)([^/\s:@]{16,})@`), ifRandom},
+	{regexp.MustCompile(`(\b\w+:)([^\s:@/]{4,})@(?:tcp|unix)\(`), always},
+	{regexp.MustCompile(`(hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/)([A-Za-z0-9/_\-]{8,})`), always},
+	{regexp.MustCompile(`(?i)([?&](?:` + vague + `|code)=)` + value), always},
+	// curl -u user:password, --token …
+	{regexp.MustCompile(`(\s(?:-u|--user)[ =]['"]?[^\s:]+:)([^\s'"]{4,})`), always},
+	{regexp.MustCompile(`(?i)(\s--(?:` + named + `|token|key)[ =]['"]?)([^\s'"]{4,})`), unlessProse},
+	// "api_key": "…", x-api-key: …, password=…, key provided: …
+	{regexp.MustCompile(begin + named + `)` + is + `)` + value), unlessProse},
+	{regexp.MustCompile(begin + vague + `)` + is + `)` + value), ifRandom},
+	// invalid key '…', API key … is not valid
+	{regexp.MustCompile(begin + named + `|` + vague + `)s?\s+(?:(?:is|was|of|value|provided|given)\s+)?\\*["'\x60])([^\s"'\\\x60]{8,})`), ifRandom},
+	{regexp.MustCompile(begin + named + `|` + vague + `)\s+)([A-Za-z0-9_\-.~+/=]{16,})`), ifRandom},
 }
 
 // leftOut replaces a key.
@@ -37,8 +86,8 @@ func Scrub(s string) string {
 		s = s[:maxLine] // a key that is cut is left out by how it begins
 	}
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
-	for _, form := range secrets {
-		s = form.ReplaceAllStringFunc(s, func(found string) string { return without(form, found) })
+	for _, f := range secrets {
+		s = f.without(s)
 	}
 	s = seen(s)
 	if room := maxLine - len("…"); cut || len(s) > maxLine {
@@ -47,14 +96,77 @@ func Scrub(s string) string {
 	return s
 }
 
-// without returns the text that a form has found, without the key.
-func without(form *regexp.Regexp, found string) string {
-	at := form.FindStringSubmatchIndex(found)
-	if len(at) < 6 || strings.Trim(found[at[4]:at[5]], "0123456789.") == "" ||
-		strings.EqualFold(found[at[4]:at[5]], "bearer") || strings.HasPrefix(leftOut, found[at[4]:at[5]]) {
-		return found
+// without returns a text without the keys of a form. What is no key is looked at again: it may be the name of one.
+func (f form) without(s string) string {
+	var b strings.Builder
+	for {
+		at := f.FindStringSubmatchIndex(s)
+		if at == nil {
+			return b.String() + s
+		}
+		from, to := at[4], at[5]
+		if f.isKey(s[from:to], s[to:]) {
+			b.WriteString(s[:from] + leftOut)
+			s = s[to:]
+			continue
+		}
+		next := max(from, 1)
+		b.WriteString(s[:next])
+		s = s[next:]
 	}
-	return found[:at[4]] + leftOut + found[at[5]:]
+}
+
+// isKey reports whether what stands in the place of a key is one, by what follows it.
+func (f form) isKey(found, after string) bool {
+	switch {
+	case strings.HasPrefix(leftOut, found) || strings.HasPrefix(found, leftOut) || strings.HasSuffix(found, ":"):
+		return false
+	case f.doubt == unlessProse:
+		return !isProse(found, after)
+	case f.doubt == ifRandom:
+		return looksRandom(found)
+	}
+	return true
+}
+
+// notKeys are words that say something of a key.
+var notKeys = strings.Fields("required missing invalid expired denied failed unset none null empty true false undefined redacted bearer basic token")
+
+// prose is a word that goes on with another one.
+var prose = regexp.MustCompile(`^,? [a-z]`)
+
+// isProse reports whether a text is a word of a sentence.
+func isProse(found, after string) bool {
+	word := strings.TrimRight(found, ".:!?")
+	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == ""
+	return slices.Contains(notKeys, strings.ToLower(word)) || plain && prose.MatchString(after)
+}
+
+// looksRandom reports whether a text has letters and digits, or upper and lower case, as keys do and words do not.
+func looksRandom(s string) bool {
+	digits, letters, turns := 0, 0, 0
+	for n := range len(s) {
+		c := s[n]
+		isLetter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		switch {
+		case '0' <= c && c <= '9':
+			digits++
+		case isLetter:
+			letters++
+		}
+		if n > 0 && isLetter && 'a' <= s[n-1]|0x20 && s[n-1]|0x20 <= 'z' && (c^s[n-1])&0x20 != 0 {
+			turns++
+		}
+	}
+	switch {
+	case len(s) < 8:
+		return false
+	case digits > 0 && letters > 0:
+		return digits > 1 || len(s) >= 16
+	case digits > 0:
+		return digits >= 16
+	}
+	return 3*turns >= letters && letters >= 8 || letters >= 32 && letters == len(s)
 }
 
 // seen writes what cannot be seen as an escape: control characters, marks of direction.

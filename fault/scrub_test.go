@@ -39,11 +39,105 @@ func TestKeysAreLeftOut(t *testing.T) {
 	}
 }
 
+// The forms in which providers, clients and dumps of requests repeat keys. % is the key.
+func TestEveryFormOfAKeyIsLeftOut(t *testing.T) {
+	const random, digits, hex, word = "Zq8xV2mN4bT7rW1pLs0d", "0123456789012345", "9f86d081884c7d659a2feaa0c55ad015", "correcthorsebattery"
+	for said, keys := range map[string][]string{
+		// What providers say.
+		"Incorrect API key provided: %. You can find your API key at https://example.com.": {random, hex},
+		"Incorrect API key provided: '%'":                                                  {random, hex},
+		"invalid key '%'":                                                                  {random, hex},
+		"Invalid API key `%`":                                                              {random, hex},
+		"invalid x-api-key: %":                                                             {random, digits, hex},
+		"authentication_error: x-api-key: %":                                               {random, digits, hex},
+		"authorization: x-api-key: %":                                                      {random, digits, hex},
+		"API key % is not valid. Please pass a valid API key.":                             {random, hex},
+		"The api_key \"%\" was not found":                                                  {random, hex},
+		"token '%' has expired":                                                            {random, hex},
+		"Access token % is revoked":                                                        {random, hex},
+		"personal access token: %":                                                         {random, digits, hex},
+		`{"error":{"message":"bad key","key":"%"}}`:                                        {random, hex},
+		`{"api_key": "%"}`:                                                                 {random, digits, hex, word},
+		`{\"api_key\": \"%\"}`:                                                             {random, digits, hex, word},
+		`{"clientSecret":"%"}`:                                                             {random, digits, hex, word},
+		`{"accessToken" : "%"}`:                                                            {random, digits, hex, word},
+		`{"refresh_token":"%","expires_in":3600}`:                                          {random, digits, hex, word},
+		"signature: % does not match":                                                      {random, hex},
+		// Dumps of requests.
+		"Authorization: Bearer %":                             {random, digits, hex, word},
+		"authorization: token %":                              {random, digits, hex, word},
+		"Authorization: Basic %":                              {random, hex},
+		"Proxy-Authorization: Basic %":                        {random, hex},
+		"Authorization: %":                                    {random, hex},
+		`"Authorization":["Bearer %"]`:                        {random, digits, hex, word},
+		"map[Authorization:[Bearer %] X-Api-Key:[%]]":         {random, digits, hex, word},
+		"X-Goog-Api-Key: %":                                   {random, digits, hex, word},
+		"api-key=%":                                           {random, digits, hex, word},
+		"Ocp-Apim-Subscription-Key: %":                        {random, digits, hex, word},
+		"PRIVATE-TOKEN: %":                                    {random, digits, hex, word},
+		"X-Amz-Security-Token=%":                              {random, digits, hex, word},
+		"X-Vault-Token: %":                                    {random, hex},
+		"Cookie: session=%; theme=dark":                       {random, digits, hex, word},
+		"Set-Cookie: sid=%; Path=/; HttpOnly":                 {random, digits, hex, word},
+		"AWS4-HMAC-SHA256 Credential=x/20260101, Signature=%": {random, hex},
+		`Digest username="u", nonce="%", response="%"`:        {hex},
+		"> x-api-key: %\n> content-type: application/json":    {random, digits, hex, word},
+		// Addresses.
+		`Get "https://h/v1?key=%&x=1": EOF`:                           {random, digits, hex, word},
+		`Get "https://h/v1?a=1&access_token=%": EOF`:                  {random, digits, hex, word},
+		`Get "https://h/c?sv=2024&sig=%&se=1": EOF`:                   {random, digits, hex, word},
+		"https://h/?X-Amz-Signature=%":                                {random, hex},
+		"dial https://user:%@proxy:3128: refused":                     {random, digits, hex, word},
+		"git clone https://%@github.com/a/b failed":                   {random, hex},
+		"postgres://u:%@db/x?sslmode=disable":                         {random, digits, hex, word},
+		"root:%@tcp(127.0.0.1:3306)/x":                                {random, digits, hex, word},
+		"https://hooks.slack.com/services/T0/B0/%":                    {random, digits, hex, word},
+		"DefaultEndpointsProtocol=https;AccountName=a;AccountKey=%;":  {random, digits, hex, word},
+		"Endpoint=sb://x/;SharedAccessKeyName=root;SharedAccessKey=%": {random, digits, hex, word},
+		"Server=db;Uid=u;Pwd=%;":                                      {random, digits, hex, word},
+		// Commands and environments.
+		"curl -H 'x-api-key: %' https://h": {random, digits, hex, word},
+		"curl -u admin:% https://h":        {random, digits, hex, word},
+		"tool --token % run":               {random, digits, hex},
+		"tool --api-key=%":                 {random, digits, hex, word},
+		"OPENAI_API_KEY=%":                 {random, digits, hex, word},
+		"aws_secret_access_key = %":        {random, digits, hex, word},
+		"PGPASSWORD=% psql":                {random, digits, hex},
+		"password: %":                      {random, digits, hex, word},
+		"password='%'":                     {random, digits, hex, word},
+		"secret => %":                      {random, digits, hex, word},
+		// Keys that begin as such.
+		"glpat-%": {random, hex}, "ghp_%": {random, hex}, "github_pat_%": {random, hex}, "gsk_%": {random, hex}, "hf_%": {random, hex},
+		"npm_%": {random, hex}, "xoxb-%": {random, hex}, "xapp-%": {random, hex}, "whsec_%": {random, hex}, "sk-ant-%": {random, hex},
+		"shpat_%": {random, hex}, "dckr_pat_%": {random, hex}, "tvly-%": {random, hex}, "lsv2_%": {random, hex}, "hvs.%": {random, hex},
+		"dapi%": {hex}, "key-%": {hex}, "12345678:AA%" + random: {random}, "SG.%.%": {random, hex}, "GOCSPX-%": {random, hex}, "AIza%": {random},
+		"-----BEGIN RSA PRIVATE KEY-----\nMIIE %\n%\n-----END RSA PRIVATE KEY-----": {random, hex},
+		"-----BEGIN OPENSSH PRIVATE KEY-----\n%":                                    {random, hex},
+	} {
+		for _, key := range keys {
+			text := strings.ReplaceAll(said, "%", key)
+			scrubbed := fault.Scrub(text)
+			assert.NotContains(t, scrubbed, key, text)
+			assert.Contains(t, scrubbed, "[key left out]", text)
+			assert.Equal(t, scrubbed, fault.Scrub(scrubbed), "twice is once")
+		}
+	}
+}
+
 func TestWhatIsNoKeyStays(t *testing.T) {
 	for _, said := range []string{
 		"rate limit reached for gpt-4o in organization org-abc: limit 30000 tokens per min", "no such key", "429 slow down",
 		"max_tokens: 8192 is more than the model's 4096", "the signature of f has changed", "connection reset by peer",
-		"unexpected token: '}'",
+		"unexpected token: '}'", "unexpected token '<', \"<!DOCTYPE \"... is not valid JSON", "unknown key 'colour'", "unknown key: colour",
+		"invalid token: expected string, got number", "the key must be a string", "duplicate key \"customer_id\"",
+		"password: must be at least 8 characters", "api key: missing", "authorization: required", "Authorization header is missing",
+		"basic authentication is required", "bearer authentication failed", "the token is expired", "token limit exceeded: 8192",
+		"key: value pairs are expected", "primary key violation on table orders", "foreign key constraint fails", "tokens: 12345678",
+		"a cookie is needed", "cookie: must be set", "monkey: banana", "keyboard: qwerty", "the secret is out of date",
+		"see https://platform.example.com/account/api-keys", "input token count 131072 exceeds the limit", "context_length_exceeded",
+		`{"key": "colour", "value": "blue"}`, "no value for key user.name", "signature mismatch", "finish_reason: token_limit",
+		"mail someone@example.com", "http://localhost:8080/v1/chat", "prompt_tokens=812345 completion_tokens=12",
+		"token: ContextWindowExceededError", "unknown parameter: 'max_completion_tokens'", "-----BEGIN CERTIFICATE----- MIIE",
 	} {
 		assert.Equal(t, said, fault.Scrub(said))
 	}
