@@ -71,8 +71,8 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 // Session returns the id of the session.
 func (j *Journal) Session() string { return j.session }
 
-// Past returns the folded journal up to the last step. It belongs to the journal; read it before the next
-// step. The error is [ErrRedacted] if the journal had redacted runs when it was opened and the settings have
+// Past returns the folded journal as it is now. It does not change with what is recorded later: see
+// [Journal.Call] for the current calls. The error is [ErrRedacted] if the journal had redacted runs when it was opened and the settings have
 // no transcripts, and [ErrUnwritable] if the journal could not be written or is closed.
 func (j *Journal) Past() (*Fold, error) {
 	j.mu.Lock()
@@ -83,7 +83,28 @@ func (j *Journal) Past() (*Fold, error) {
 	if j.real == nil {
 		return nil, fmt.Errorf("%w: a run can continue only if the settings have the store of what was left out (redact: transcripts)", ErrRedacted)
 	}
-	return j.real, nil
+	now := *j.real
+	now.calls, now.Landed, now.Began = nil, slices.Clone(now.Landed), slices.Clone(now.Began)
+	return &now, nil
+}
+
+// Call returns what is known of a current call: whether its tool began, and its outcome if that came before
+// its turn. In a process that resumes its own run, tools of before may still return.
+func (j *Journal) Call(key string, transport int) (began bool, landed *Landed) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.real == nil {
+		return false, nil
+	}
+	for _, b := range j.real.Began {
+		began = began || b.Key == key && b.Transport == transport
+	}
+	for _, l := range j.real.Landed {
+		if l.Key == key && l.Transport == transport {
+			landed = &l
+		}
+	}
+	return began, landed
 }
 
 // Conversation returns the messages up to the end of the journal's last run, for a run that continues them.

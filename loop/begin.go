@@ -8,39 +8,19 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// pastCall is a call that was current when its run was left, from the journal.
-type pastCall struct {
-	transport int
-	// landed is the call's outcome, if it had one.
-	landed *journal.Landed
-}
-
-// pastCalls returns the current calls that began or landed, by their keys.
-func pastCalls(f *journal.Fold) map[string]pastCall {
-	past := map[string]pastCall{}
-	for _, b := range f.Began {
-		past[b.Key] = pastCall{transport: b.Transport}
-	}
-	for n := range f.Landed {
-		l := &f.Landed[n]
-		past[l.Key] = pastCall{transport: l.Transport, landed: l}
-	}
-	return past
-}
-
 // ToolBegins must be called before each call is run, in call order. It records that the call begins, so that
 // a call that may have had an effect is not run again after a crash. If the journal already has an outcome,
 // or the call began before and may not be repeated, ToolBegins returns the outcome: pass it to
 // [Runner.ToolEnded] and do not run the tool. After an error, which means that the start could not be
 // recorded, the tool must not be run either. Without a journal ToolBegins does nothing.
 func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, error) {
-	if was, ok := r.past[run.Key]; ok && was.transport == run.Transport {
-		delete(r.past, run.Key) // a later call may have the same key
-		if was.landed != nil {
-			out := outcomeOf(*was.landed)
+	if r.resumed {
+		began, landed := r.journal.Call(run.Key, run.Transport)
+		if landed != nil {
+			out := outcomeOf(*landed)
 			return &out, nil
 		}
-		if t, ok := r.cfg.Tools.Get(run.Tool); !ok || !run.Repeatable || !t.Repeatable() {
+		if t, ok := r.cfg.Tools.Get(run.Tool); began && (!ok || !run.Repeatable || !t.Repeatable()) {
 			return &tool.Outcome{Err: tool.ErrUnknown}, nil
 		}
 	}

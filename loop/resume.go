@@ -139,7 +139,7 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.F
 		r.recorded = held.State.At
 		return held, nil
 	}
-	r.past = pastCalls(held)
+	r.resumed = true
 	return held, r.journal.Resumed(o.clock.Now(), held.Asked.Kind)
 }
 

@@ -36,8 +36,8 @@ type Runner struct {
 	refused *fault.ReducerError
 	// recorded is when the run ended, if it had ended in the journal.
 	recorded time.Time
-	// past are the calls in the journal when the run was resumed, by their keys; nil if it was not.
-	past map[string]pastCall
+	// resumed reports that the run was resumed, so that the journal may know of its calls.
+	resumed bool
 	// history is the conversation before the run.
 	history []message.Message
 	// held reports that the journal has the history of the run, and its state begins with it.
