@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -52,6 +53,8 @@ type flow struct {
 	inUserCode bool
 	running    []*running
 	noted      attributes
+	// deadline is the timer of the run's deadline; nil if it has none.
+	deadline workflow.Future
 }
 
 // run is the workflow. Its report has the end of the run. The workflow itself fails only if its history
@@ -66,6 +69,9 @@ func (a *agent) run(ctx workflow.Context, in wire[order]) (wire[report], error) 
 	}
 	if err := f.takeUpdates(); err != nil {
 		return wire[report]{}, err
+	}
+	if at := f.st.Config.Deadline; !at.IsZero() {
+		f.deadline = workflow.NewTimer(f.ctx, max(at.Sub(f.now()), 1))
 	}
 	for f.st.Phase != machine.Stopped {
 		f.checkTrail()
@@ -281,14 +287,19 @@ func (f *flow) execute(e machine.Effect) error {
 }
 
 // until waits, and executes updates meanwhile, except while reducers work on the state. It returns false if
-// an update ended the run or the wait.
+// the deadline of the run or an update ended the run or the wait.
 func (f *flow) until(ready func() bool) (bool, error) {
 	asked, phase := f.trail.Events, f.st.Phase
 	for {
 		f.checkTrail()
-		err := workflow.Await(f.ctx, func() bool { return ready() || (len(f.inbox) > 0 && !f.inUserCode) })
-		if err != nil || f.ctx.Err() != nil {
+		err := workflow.Await(f.ctx, func() bool {
+			return ready() || f.outOfTime() || (len(f.inbox) > 0 && !f.inUserCode)
+		})
+		switch {
+		case err != nil || f.ctx.Err() != nil:
 			return false, f.cancel(endOfContext)
+		case f.outOfTime() && !ready():
+			return false, f.end(fault.DeadlineExceeded, context.DeadlineExceeded.Error())
 		}
 		if len(f.inbox) == 0 || f.inUserCode {
 			return true, nil
@@ -300,10 +311,15 @@ func (f *flow) until(ready func() bool) (bool, error) {
 	}
 }
 
+// outOfTime reports whether the run's deadline has come.
+func (f *flow) outOfTime() bool { return f.deadline != nil && f.deadline.IsReady() }
+
 // cancel ends the run.
-func (f *flow) cancel(why string) error {
-	f.cause = &RemoteError{Text: why, Seen: fault.Failure{Plane: fault.Transport, Class: fault.Cancelled,
-		Message: why}}
+func (f *flow) cancel(why string) error { return f.end(fault.Cancelled, why) }
+
+// end ends the run from outside.
+func (f *flow) end(class fault.Class, why string) error {
+	f.cause = &RemoteError{Text: why, Seen: fault.Failure{Plane: fault.Transport, Class: class, Message: why}}
 	return f.step(machine.Event{Kind: machine.Cancelled, Failure: &f.cause.Seen})
 }
 
