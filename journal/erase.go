@@ -141,8 +141,8 @@ func (r *redactor) namesOf(reply *machine.Reply) *places {
 	}
 	add := func(document string, issues []fault.Issue) {
 		for n := range issues {
-			if misnames(&issues[n]) {
-				p.add(document, issues[n].Pointer)
+			if i := &issues[n]; i.Pointer != "" && misnames(i) { // the document itself has no name of the model
+				p.add(document, i.Pointer)
 			}
 		}
 	}

@@ -63,13 +63,18 @@ func JitterKey(seed string, number int, action string, plane fault.Plane) backof
 func (s *step) fail(name string, f *fault.Failure, sig, detail string) *Decision {
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool
+	stream := name
+	if a.Unknown {
+		stream = AnswerAction // a name that a model made up decides nothing: a journal may leave it out
+	}
 	p := s.policyOf(name)
 	s.charge(name, f.Class)
 	a.repeat(sig)
 	verdict := policy.Decide(p, &policy.Position{
 		Attempt: a.Attempt, ToolFailed: s.Spent.tool(name), RunFailed: s.Spent.Run,
 		UnknownFailed: s.Spent.Unknown, Budgets: s.Policy.Budgets, Repeats: a.Repeats, Now: s.At,
-		Deadline: s.Config.Deadline, Waited: a.Waited, Key: s.key(p, f, name, a.Number-s.First, fault.Correction),
+		Deadline: s.Config.Deadline, Waited: a.Waited,
+		Key: s.key(p, f, stream, a.Number-s.First, fault.Correction),
 	}, f)
 	d := &Decision{
 		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts},
