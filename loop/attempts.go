@@ -120,7 +120,9 @@ func (t *Tries) all(yield func(*Try) bool) error {
 		return ranOut(end)
 	}
 	defer of.leave()
+	made := false
 	for of.next() {
+		made = true
 		trial := &Try{Attempt: of.attempt(), of: of}
 		of.opens(true)
 		more := yield(trial)
@@ -135,6 +137,9 @@ func (t *Tries) all(yield func(*Try) bool) error {
 		if !more && of.broke == nil && of.asked.Kind != machine.Stop {
 			of.fed(of.cancel())
 		}
+	}
+	if o := of.runner.st.Outcome; o != nil && !made { // its last try was made before a crash
+		t.ended = &journal.Ended{ID: t.a.ID, Action: t.a.Tool, Outcome: *o}
 	}
 	return of.err()
 }

@@ -310,6 +310,9 @@ func doRecorded[T any](
 
 // endOf returns the recorded value of an action that succeeded.
 func endOf[T any](end *journal.Ended) (value T, err error) {
+	if end.ID == "" {
+		return value, errors.New("loop: the action succeeded before its process died, and its value was not recorded: give the action an ID")
+	}
 	if len(end.Outcome.Value) == 0 {
 		return value, fmt.Errorf("loop: action %q succeeded, but its journal has no value: use its ID only with Do", end.ID)
 	}

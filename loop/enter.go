@@ -42,7 +42,7 @@ func (p *process) holds(prompt string, pooled bool) (held bool, err error) {
 		return false, err
 	}
 	cfg := &past.Header.Config
-	last := past.Header.Format != "" && !cfg.Single
+	last := past.Header.Format != "" && past.State.Phase != machine.Idle && !cfg.Single
 	switch {
 	case last && pooled && prompt == "" && j.Unfinished():
 		return true, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
@@ -129,6 +130,7 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 		p.o.seeds.serve(p.cfg.Config.Seed, k.State.Session.ID())
 	}
 	t.run.runner, t.run.asked, t.run.last, t.begun = *r, k.Asked, k.State.At, true
+	t.run.adjusted, t.run.takeBack = k.Adjusted, leftAReply(k.State)
 	t.run.trace(true)
 	var until time.Time
 	if w := k.Asked.Wait; k.Asked.Kind == machine.WaitUntil && w != nil {
@@ -151,6 +153,8 @@ type Parked struct {
 	// error of the run refers only to later errors.
 	State machine.State
 	Asked machine.Effect
+	// Adjusted is the last layer of [WithAdjust], or nil.
+	Adjusted *policy.Layer
 }
 
 // Close closes the pool: no run continues. It cancels the contexts of models in progress; a failed call is

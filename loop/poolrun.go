@@ -202,7 +202,7 @@ func (t *PoolRun) handBack() Parked {
 	p := t.run
 	contained(func() { p.ended(ErrSuspended) })
 	p.close()
-	return Parked{Session: p.runner.s, Journal: p.journal, State: p.runner.st, Asked: p.asked}
+	return Parked{Session: p.runner.s, Journal: p.journal, State: p.runner.st, Asked: p.asked, Adjusted: p.adjusted}
 }
 
 // caller waits for the end of a run.

@@ -260,7 +260,11 @@ func (p *process) now() time.Time {
 
 // stepped records the cause of an exhaustion, and tells the observers about one step.
 func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine.State) {
-	if x := st.Exhausted; ev.Kind == machine.ReducersRan && x != nil && x.Failure.Class == fault.Reducer {
+	x := st.Exhausted
+	if x == nil && st.Outcome != nil {
+		x = st.Outcome.Exhaustion
+	}
+	if ev.Kind == machine.ReducersRan && x != nil && x.Failure.Class == fault.Reducer {
 		p.err = nil // the reducer's error is its cause
 	}
 	if p.cause == nil && p.runner.ends() {
@@ -467,11 +471,7 @@ func (p *process) adjustPolicy() error {
 // askPlanner asks the planner about an exhaustion or a transport failure. The Go error behind it becomes that of
 // what follows.
 func (p *process) askPlanner(e machine.Effect) ([]machine.Effect, error) {
-	if c := e.Consultation; c != nil && c.Tool != "" {
-		p.err = p.failed[c.Index]
-	} else if e.Exhaustion != nil {
-		p.err = p.cause
-	}
+	p.err = p.askedAbout(e)
 	question := planner.NewQuestion(p.runner.State(), e, p.err)
 	plan, left, err := ask(p.ctx, p, engine.Limits{},
 		func(ctx context.Context, _ engine.Tell) (machine.Plan, error) { return p.planner.Plan(ctx, question) })
@@ -493,6 +493,25 @@ func (p *process) askPlanner(e machine.Effect) ([]machine.Effect, error) {
 		return nil, fmt.Errorf("loop: the planner falls back to model %q, which does not exist: use one of WithModels", plan.Model)
 	}
 	return p.runner.Planned(p.now(), plan)
+}
+
+// askedAbout returns the Go error behind a question to the planner, or nil. After a crash it is the recorded
+// one.
+func (p *process) askedAbout(e machine.Effect) error {
+	if x := e.Exhaustion; x != nil {
+		if p.cause == nil {
+			return recordedFailure(x.Failure, p.runner.st.Config.Single)
+		}
+		return p.cause
+	}
+	c, err := e.Consultation, p.err
+	if c.Tool != "" {
+		err = p.failed[c.Index]
+	}
+	if err == nil {
+		err = &RecordedError{c.Failure}
+	}
+	return err
 }
 
 // earlier returns the earlier of the given deadline and that of the context.

@@ -246,6 +246,24 @@ func own(out *tool.Outcome, cause error) bool {
 		!errors.Is(out.Err, cause)
 }
 
+// landedError is the error of a call whose outcome is in the journal. It is recorded again as it was.
+type landedError struct {
+	// error is an error of the kind of the outcome.
+	error
+	end machine.ToolEnd
+}
+
+// Error returns the recorded text.
+func (e *landedError) Error() string {
+	if f := e.end.Failure; f != nil {
+		return (&RecordedError{*f}).Error()
+	}
+	return e.error.Error()
+}
+
+// Unwrap returns the error of the kind of the outcome.
+func (e *landedError) Unwrap() error { return e.error }
+
 // outcomeOf returns the outcome that landed.
 func outcomeOf(l journal.Landed) tool.Outcome {
 	out := tool.Outcome{Progress: l.End.Progress, Usage: l.End.Usage}
@@ -267,6 +285,9 @@ func outcomeOf(l journal.Landed) tool.Outcome {
 		for _, e := range l.Events {
 			out.Events = append(out.Events, tool.Event{Name: e.Name, Payload: e.Payload})
 		}
+	}
+	if out.Err != nil {
+		out.Err = &landedError{out.Err, l.End}
 	}
 	return out
 }

@@ -366,6 +366,9 @@ func (r *Runner) CallFailed(at time.Time, err error) ([]machine.Effect, error) {
 // events.
 func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) ([]machine.Effect, error) {
 	end := engine.EndOf(run, out)
+	if landed, ok := out.Err.(*landedError); ok {
+		end = new(landed.end)
+	}
 	if end.Verdict == machine.Done {
 		end.Reduced = r.reduce(engine.ToolEvents(r.s.Hears, run, out))
 	}

@@ -38,6 +38,7 @@ func Read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
 		for _, c := range found.Calls {
 			read.Calls = append(read.Calls, call(on.Tools, &c))
 		}
+		read.Message.Calls = named(read.Message.Calls, read.Calls)
 	}
 	if len(read.Calls) > 0 || read.CallsOver > 0 || on.CallsOnly {
 		return read
@@ -48,6 +49,25 @@ func Read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
 		read.Answer = &machine.Answer{Value: a.Raw, Issues: a.Issues, Repairs: a.Repairs}
 	}
 	return read
+}
+
+// named returns the native calls of a message under the ids by which they are answered: a provider refuses a
+// conversation with results for ids that no call has.
+func named(said []message.Call, read []machine.Call) []message.Call {
+	if len(said) != len(read) {
+		return said
+	}
+	own := said
+	for n := range own {
+		if own[n].ID == read[n].ID {
+			continue
+		}
+		if &own[0] == &said[0] {
+			own = slices.Clone(said)
+		}
+		own[n].ID = read[n].ID
+	}
+	return own
 }
 
 func call(tools *tool.Set, c *tool.Call) machine.Call {
