@@ -201,7 +201,7 @@ func (f *flow) runTools(runs []machine.ToolRun) error {
 		if on, err := f.until(func() bool { return r.out != nil || r.err != nil }); !on || err != nil {
 			return err
 		}
-		if err := f.ended(r); err != nil || f.st.Phase == machine.Stopped {
+		if err := f.ended(r); err != nil || f.st.Phase != machine.Running { // the run may have ended
 			return err
 		}
 		r.entered = true
@@ -347,6 +347,10 @@ func (f *flow) try(t machine.TryRun) error {
 	}
 	if f.err, f.cause = out.Failure, nil; out.Try.Abandoned {
 		f.cause = out.Failure
+	} else if out.Failure == nil {
+		if out.Try.Reduced, err = f.reduce(engine.TryEvents(engine.Everything, t.Action, nil)); err != nil {
+			return err
+		}
 	}
 	return f.step(machine.Event{Kind: machine.Tried, Try: &out.Try})
 }

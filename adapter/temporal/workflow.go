@@ -228,10 +228,15 @@ func (f *flow) step(ev machine.Event) error {
 
 // tell keeps the error behind an exhaustion, and calls hooks and observers.
 func (f *flow) tell(ev machine.Event, effects []machine.Effect, warnings []string) {
-	for _, e := range effects {
-		if d := e.Decision; d != nil && !d.Retry && d.Class != "" && f.cause == nil {
-			f.cause = f.err
-		}
+	x := f.st.Exhausted
+	if x == nil && f.st.Outcome != nil {
+		x = f.st.Outcome.Exhaustion
+	}
+	if ev.Kind == machine.ReducersRan && x != nil && x.Failure.Class == fault.Reducer {
+		f.err = nil // the reducer's error is its cause
+	}
+	if f.cause == nil && x != nil {
+		f.cause = f.err
 	}
 	if f.hooks.step != nil {
 		f.hooks.step(ev, effects, f.st)
