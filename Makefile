@@ -17,6 +17,8 @@ demo: ## a scripted model gets a call wrong twice and an answer wrong once, and 
 test: ## the core, with fewer cases where a test has very many: under a minute
 	go test -short ./...
 
+# The number of random runs that each driver makes (package looptest/random); RETAKE_SEED is the first seed.
+test-all: export RETAKE_CASES ?= 10000
 test-all: $(MODULES:%=test@%) ## every module, with all cases; -j 2 tests two modules at a time
 $(MODULES:%=test@%): test@%:
 	cd $* && go test -timeout 20m -shuffle=on ./...
@@ -31,6 +33,7 @@ bin/temporal:
 test-temporal: bin/temporal ## workers and a real server on loopback, killed and started again
 	cd adapter/temporal && RETAKE_TEMPORAL=$(CURDIR)/bin/temporal go test -tags temporal -count=1 -timeout 30m -v -run 'Outlive|TalkedTo|IsCancelled|Record|Costs' .
 
+race: export RETAKE_CASES ?= 100
 race: $(MODULES:%=race@%) ## what CI runs: the race detector, twice, in random order
 $(MODULES:%=race@%): race@%:
 	cd $* && go test -timeout 20m -race -short -shuffle=on -count=2 ./...

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
@@ -65,31 +64,6 @@ func serves(t *testing.T, p *loop.Pool) {
 	t.Cleanup(func() {
 		stop()
 		require.ErrorIs(t, <-over, context.Canceled)
-	})
-}
-
-// TestAwaitIsRunInAPool compares result, error and journal, byte by byte.
-func TestAwaitIsRunInAPool(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		turns, cfg := drawTurns(rt), loop.Config{Tools: bookRoom(t, booked), Policy: delayed(rt), Seed: "seed"}
-		alone, want, wantErr := ranAlone(t, rt, turns, cfg)
-		together := journal.Dir(t.TempDir())
-
-		p, told := pooled(t, loop.PoolConfig{
-			Model: looptest.NewModel(turns...), Config: cfg, Options: []loop.Option{loop.WithClock(looptest.NewClock())},
-		})
-		ctx, stop := context.WithCancel(t.Context())
-		defer stop()
-		go func() { _ = p.Serve(ctx, 2) }()
-		j, s := recorded(rt, together), newSession(t)
-		got, err := p.Await(t.Context(), s, "Book.", j)
-		require.NoError(rt, j.Close())
-		require.Equal(rt, fmt.Sprint(wantErr), fmt.Sprint(err))
-		require.Equal(rt, want, got)
-		require.Equal(rt, lines(rt, alone), lines(rt, together))
-		require.Len(rt, told(), 1, "Done is told before")
-		require.NoError(rt, s.Acquire(), "it is free again")
-		require.Zero(rt, p.Len())
 	})
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
@@ -54,35 +53,6 @@ func pooled(t testing.TB, cfg loop.PoolConfig) (*loop.Pool, func() []runEnded) {
 	}
 }
 
-// drawTurns draws the turns of a model.
-func drawTurns(t *rapid.T) (turns []looptest.Turn) {
-	bad := looptest.Call(call("book_room", `{"city": "Lisbon", "nights": "two"}`))
-	all := []looptest.Turn{
-		bad, bad, looptest.Call(call("book_room", lisbon)), looptest.Call(call("book_room", lisbon), call("no_such_tool", `{}`)),
-		looptest.Fail(&fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Minute}),
-		looptest.Fail(&fault.ProviderError{Class: fault.Timeout}), looptest.Fail(&fault.ProviderError{Class: fault.Billing}),
-		{Reply: message.Reply{Text: "cut", Finish: message.Length}}, looptest.Say(""), looptest.Say("done"),
-	}
-	for range rapid.IntRange(0, 8).Draw(t, "turns") {
-		turns = append(turns, rapid.SampledFrom(all).Draw(t, "turn"))
-	}
-	return append(turns, looptest.Say("the end"))
-}
-
-// delayed is a policy that waits on both planes.
-func delayed(t *rapid.T) *policy.Set {
-	set := policy.DefaultSet()
-	wait := backoff.Exponential(time.Second, 2*backoff.One)
-	wait.Jitter = backoff.Jitter{Kind: backoff.Full}
-	if rapid.Bool().Draw(t, "waits") {
-		set.Global.Backoff = &wait
-	}
-	if rapid.Bool().Draw(t, "no total") {
-		set.Transport.MaxTotalDelay = new(time.Minute)
-	}
-	return &set
-}
-
 // recorded opens the journal of the one session of a directory.
 func recorded(t require.TestingT, dir journal.Dir) *journal.Journal {
 	j, err := journal.Open(context.Background(), dir, "order-42", journal.Settings{Sync: journal.SyncNever})
@@ -94,57 +64,6 @@ func lines(t require.TestingT, dir journal.Dir) string {
 	text, err := os.ReadFile(filepath.Join(string(dir), journal.FileName("order-42")))
 	require.NoError(t, err)
 	return string(text)
-}
-
-// ranAlone returns the journal and the end of a run outside of a pool.
-func ranAlone(t *testing.T, rt *rapid.T, turns []looptest.Turn, cfg loop.Config) (journal.Dir, loop.Result, error) {
-	kept := journal.Dir(t.TempDir())
-	j := recorded(rt, kept)
-	r, err := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Book.", cfg,
-		loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
-	require.NoError(rt, j.Close())
-	return kept, r, err
-}
-
-// TestAPoolMakesRunsAsRunDoes compares result, error and journal byte by byte, also if the pool is closed
-// in between.
-func TestAPoolMakesRunsAsRunDoes(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		turns, cfg := drawTurns(rt), loop.Config{Tools: bookRoom(t, booked), Policy: delayed(rt), Seed: "seed"}
-		alone, want, wantErr := ranAlone(t, rt, turns, cfg)
-
-		clock, model := looptest.NewClock(), looptest.NewModel(turns...)
-		shared := loop.PoolConfig{Model: model, Config: cfg, Options: []loop.Option{loop.WithClock(clock)}}
-		p, told := pooled(t, shared)
-		together := journal.Dir(t.TempDir())
-		j := recorded(rt, together)
-		_, err := p.Add(newSession(t), "Book.", j)
-		require.NoError(rt, err)
-		for n := rapid.IntRange(0, 3).Draw(rt, "closed so often"); n > 0 && len(told()) == 0; n-- {
-			if at, ok := p.Next(); ok && at.After(clock.Now()) {
-				clock.Add(at.Sub(clock.Now()))
-			}
-			p.Due(clock.Now())
-			left := p.Close()
-			if len(left) == 0 {
-				break
-			}
-			p, told = pooled(t, shared)
-			_, err := p.AddParked(left[0])
-			require.NoError(rt, err)
-		}
-		if len(told()) == 0 {
-			require.NoError(rt, p.Run(t.Context(), 2))
-		}
-		require.NoError(rt, j.Close())
-		require.Len(rt, told(), 1)
-		got := told()[0]
-		require.Equal(rt, fmt.Sprint(wantErr), fmt.Sprint(got.err))
-		require.Equal(rt, want.Text, got.result.Text)
-		require.Equal(rt, want.Attempts, got.result.Attempts)
-		require.Equal(rt, lines(rt, alone), lines(rt, together))
-		require.NoError(rt, got.session.Acquire(), "it is free again")
-	})
 }
 
 // exactly is a transport layer without jitter, for tests of times.

@@ -15,7 +15,7 @@ var Layers = [][]string{
 	{"loop"},
 	{"looptest", "loop/agent"},
 	{"loop/degrade", "loop/internal/fixture"},
-	{"looptest/scenario", "looptest/corpus", "journal/journaltest", "report"},
+	{"looptest/scenario", "looptest/corpus", "looptest/random", "journal/journaltest", "report"},
 	{"cmd/retake"},
 }
 

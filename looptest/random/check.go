@@ -1,0 +1,184 @@
+package random
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/session"
+)
+
+// Driver makes runs in one engine.
+type Driver struct {
+	Name string
+	// Takes reports whether the engine can make the run of a case; nil means all cases.
+	Takes func(c Case) bool
+	// Run makes the run and returns its trace: see [World.End]. The error is about the engine; the error of
+	// the run is part of the trace. Several may run at once, each in its own world.
+	Run func(ctx context.Context, w *World) (Trace, error)
+}
+
+// The environment variables that say which cases [Check] makes.
+const (
+	// EnvCases is the number of cases.
+	EnvCases = "RETAKE_CASES"
+	// EnvSeed is the seed of the first one; 1 without it. The others follow.
+	EnvSeed = "RETAKE_SEED"
+)
+
+// Cases returns the number of cases of the environment ([EnvCases]), or n if it says nothing.
+func Cases(n int) int {
+	if own, err := strconv.Atoi(os.Getenv(EnvCases)); err == nil && own > 0 {
+		return own
+	}
+	return n
+}
+
+// firstSeed returns the seed of the first case.
+func firstSeed() uint64 {
+	if own, err := strconv.ParseUint(os.Getenv(EnvSeed), 10, 64); err == nil {
+		return own
+	}
+	return 1
+}
+
+// Check makes n cases with each of the drivers, compares their traces with that of [Run], and fails t with
+// the first case that differs. The cases are made on all processors.
+func Check(t testing.TB, n int, drivers ...Driver) {
+	t.Helper()
+	c := &check{drivers: drivers, next: firstSeed(), end: firstSeed() + uint64(n), took: make([]int, len(drivers))}
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() { c.work(t.Context()) })
+	}
+	all.Wait()
+	if c.failed != "" {
+		t.Errorf("case %d: %s\nthe case is random.New(%d); to make it alone: %s=%d %s=1 go test -run '%s'",
+			c.at, c.failed, c.at, EnvSeed, c.at, EnvCases, t.Name())
+		return
+	}
+	for n, d := range drivers {
+		if c.took[n] == 0 {
+			t.Errorf("%s took none of the cases", d.Name)
+		}
+	}
+}
+
+// check is one call of Check.
+type check struct {
+	drivers []Driver
+
+	mu sync.Mutex
+	// next and end are the seeds that are left.
+	next, end uint64
+	// failed is what is wrong with the case with the seed at; the lowest seed counts.
+	failed string
+	at     uint64
+	// took counts the cases of each driver.
+	took []int
+}
+
+// work makes cases until none is left, or one with a lower seed has failed.
+func (c *check) work(ctx context.Context) {
+	for {
+		c.mu.Lock()
+		seed := c.next
+		if seed == c.end || c.failed != "" {
+			c.mu.Unlock()
+			return
+		}
+		c.next++
+		c.mu.Unlock()
+		took, err := compare(ctx, New(seed), c.drivers)
+		c.mu.Lock()
+		for n := range took {
+			c.took[n] += took[n]
+		}
+		if err != nil && (c.failed == "" || seed < c.at) {
+			c.failed, c.at = err.Error(), seed
+		}
+		c.mu.Unlock()
+	}
+}
+
+// compare makes one case with all drivers that take it, and returns which.
+func compare(ctx context.Context, c Case, drivers []Driver) ([]int, error) {
+	took := make([]int, len(drivers))
+	want, err := one(ctx, Driver{Name: "loop.Run", Run: Run}, c)
+	if err != nil {
+		return took, err
+	}
+	for n, d := range drivers {
+		if d.Takes != nil && !d.Takes(c) {
+			continue
+		}
+		took[n]++
+		got, err := one(ctx, d, c)
+		if err != nil {
+			return took, err
+		}
+		if diff := Diff(want, got); diff != "" {
+			return took, fmt.Errorf("%s (+) is not loop.Run (-): %s", d.Name, diff)
+		}
+	}
+	return took, nil
+}
+
+// one makes a case with one driver.
+func one(ctx context.Context, d Driver, c Case) (t Trace, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: panic: %v\n%s", d.Name, p, debug.Stack())
+		}
+	}()
+	w, err := NewWorld(c)
+	if err == nil {
+		t, err = d.Run(ctx, w)
+	}
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", d.Name, err)
+	}
+	return t, nil
+}
+
+// Run makes the run of a world with [loop.Run], or the tries of its action with [loop.Do], in a journal. It
+// is what other drivers are compared with. In a world after a crash it goes on: with [loop.Resume] for every
+// second case, and where the journal has the end of the run.
+func Run(ctx context.Context, w *World) (Trace, error) {
+	s, err := session.New(w.Session)
+	if err != nil {
+		return Trace{}, err
+	}
+	j, err := w.Open(ctx)
+	if err != nil {
+		return Trace{}, err
+	}
+	result, ended := w.make(ctx, s, j)
+	if err := errors.Join(j.Close(), w.ReadJournal()); err != nil {
+		return Trace{}, errors.Join(err, ended)
+	}
+	return w.End(result, ended)
+}
+
+func (w *World) make(ctx context.Context, s *session.Session, j *journal.Journal) (result loop.Result, err error) {
+	opts := append(w.Options(), loop.WithJournal(j))
+	if w.Case.Action != nil {
+		result.Value, err = loop.Do(ctx, s, w.Case.Action, w.Try, opts...)
+		return result, err
+	}
+	if w.crashed && (w.Case.Seed%2 == 0 || !j.Unfinished()) {
+		result, err = loop.Resume(ctx, j, w.Model, s, w.Config, w.Options()...)
+		if !errors.Is(err, journal.ErrNoRun) {
+			return result, err
+		}
+	}
+	return loop.Run(ctx, w.Model, s, w.Case.Prompt, w.Config, opts...)
+}

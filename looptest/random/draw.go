@@ -1,0 +1,254 @@
+package random
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/reducer"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// New returns the case of a seed. Its config is valid.
+func New(seed uint64) Case {
+	d := newDice(seed)
+	for {
+		c := draw(d, seed)
+		if w, err := NewWorld(c); err == nil && w.validate() == nil {
+			return c
+		}
+	}
+}
+
+// validate reports what is wrong with the config.
+func (w *World) validate() error {
+	if w.Case.Action != nil {
+		_, err := w.Case.Action.Machine()
+		return err
+	}
+	m, err := w.Config.Machine(w.Options()...)
+	if err == nil && w.Case.Adjust != nil {
+		_, err = policy.Adjust(m.Policy, w.Case.Adjust.Layer)
+	}
+	for _, p := range w.Case.Plans {
+		if err == nil && p.Policy != nil {
+			_, err = policy.Adjust(m.Policy, *p.Policy)
+		}
+	}
+	return errors.Join(err, w.Case.Redact.Validate())
+}
+
+func draw(d dice, seed uint64) Case {
+	c := Case{Seed: seed, Prompt: pick(d, "Pay.", "Book two rooms.", "What is 2 + 2?", "Für Ærø\n{{.}}", "0123456789"), Parallel: d.between(1, 4)}
+	c.drawSession(d)
+	if d.one(6) {
+		c.drawAction(d)
+		return c
+	}
+	c.Tools = many(d, 3, func() Tool { return Tool{} })
+	for n := range c.Tools {
+		c.Tools[n] = drawTool(d, toolNames[n])
+	}
+	if d.one(3) {
+		c.Output = json.RawMessage(answerSchema)
+	}
+	c.drawConfig(d)
+	c.drawPlanner(d)
+	c.Replies = many(d, 10, func() Reply { return c.drawReply(d) })
+	c.Prompts, c.Stream = d.one(8), d.one(3)
+	if d.one(6) {
+		c.Adjust = &Adjust{Attempts: d.between(1, 4), Layer: drawLayer(d)}
+	}
+	c.Redact = c.drawRedaction(d)
+	return c
+}
+
+// answerSchema is the schema of an answer.
+const answerSchema = `{"type":"object","properties":{"total":{"type":"integer","maximum":99},` +
+	`"card":{"type":"string","x-secret":true}},"required":["total"],"additionalProperties":false}`
+
+// secret is what a redacted journal must not hold; it is in notes, cards and results.
+const secret = "4000-1234-1234"
+
+var texts = []string{"", "one", "two words", "a\"b\\c\n", "<tool_call>{\"name\"", "~~~", "é\u2028", "[redacted 00112233445566778899aabbccddeeff, 3 bytes]", secret}
+
+func (c *Case) drawConfig(d dice) {
+	cfg := &c.Config
+	cfg.Policy = c.drawPolicy(d)
+	cfg.Seed = pick(d, "", "", "seed", "7")
+	cfg.System = pick(d, "", "", "Be brief.", "{{with feedback}}Last time: {{.}}{{end}}")
+	if d.one(10) {
+		cfg.Feedback = "Wrong: {{.}}"
+	}
+	if d.one(10) {
+		cfg.Limits = &feedback.Limits{MaxBytes: pick(d, 256, 4096), MaxIssues: d.between(1, 3)}
+	}
+	if d.one(8) {
+		cfg.Deadline = looptest.Epoch.Add(time.Duration(d.between(1, 40)) * time.Second)
+	}
+	if d.one(8) {
+		cfg.RequestID = "request-1"
+	}
+	if d.one(8) {
+		cfg.Stop = []string{"END"}
+	}
+	if d.one(10) {
+		cfg.Attach = []message.Part{message.Bytes(message.ImagePart, "image/png", []byte("picture"))}
+	}
+	if d.one(8) {
+		cfg.History = []message.Message{{Role: message.User, Text: "Hello."}, {Role: message.Assistant, Text: "Hello, " + secret}}
+	}
+	if len(c.Tools) == 0 {
+		return
+	}
+	cfg.CallsOnly = len(c.Output) == 0 && d.one(12)
+	if d.one(10) {
+		cfg.ToolChoice = pick(d, message.AnyTool, message.NoTool, message.ToolChoice(c.Tools[0].Name))
+	}
+}
+
+var toolNames = []string{"pay", "look_up", "send"}
+
+func drawTool(d dice, name string) Tool {
+	t := Tool{Name: name, Declared: pick(d, "", tool.DeclaredReadOnly, tool.DeclaredIdempotent), Secret: d.one(3)}
+	if d.one(4) {
+		t.Policy = drawLayer(d)
+	}
+	if d.one(4) {
+		t.Transport = drawTransportLayer(d)
+	}
+	for range d.between(1, 4) {
+		var play []Outcome
+		for range d.between(1, 3) {
+			play = append(play, drawOutcome(d, Return, Return, Return, Return, Return, AskAgain, Fail, TryLater, TryLater, Break, Break, BreakInside, Panic, Unknown))
+		}
+		t.Plays = append(t.Plays, play)
+	}
+	return t
+}
+
+func drawOutcome(d dice, kinds ...OutcomeKind) Outcome {
+	o := Outcome{Kind: pick(d, kinds...), Text: pick(d, texts...)}
+	switch o.Kind {
+	case Return:
+		o.Result = pick(d, json.RawMessage(`{"ok":true}`), json.RawMessage(`"`+secret+`"`), json.RawMessage(`null`), json.RawMessage(`[1.0,1e2,{"b":1,"a":"no"}]`), json.RawMessage(`{"number":"`+secret+`"}`))
+		o.Attaches = d.one(6)
+	case TryLater:
+		o.After = time.Duration(d.IntN(4)) * time.Second
+	case Break:
+		o.Fault = drawFault(d)
+	}
+	o.Emits = many(d, 2, func() session.Event {
+		return session.Event{Name: pick(d, "paid", "noted"), Payload: pick(d, json.RawMessage(`{"n":1}`), json.RawMessage(`"no"`), json.RawMessage(`"`+secret+`"`))}
+	})
+	o.Progress = many(d, 2, func() json.RawMessage { return pick(d, json.RawMessage(`1`), json.RawMessage(`"half, `+secret+`"`)) })
+	return o
+}
+
+func drawFault(d dice) Fault {
+	f := Fault{Class: pick(d, fault.RateLimit, fault.RateLimit, fault.Timeout, fault.Unavailable, fault.Overloaded, fault.Network)}
+	if d.one(4) {
+		f.Class = pick(d, "", fault.Auth, fault.Billing, fault.ContextLength, fault.InvalidRequest, fault.InvalidResponse, fault.Unknown)
+	}
+	f.Text = pick(d, "connection reset", "no", "a \"quote\" of "+secret)
+	if f.Class != "" && d.one(3) {
+		f.RetryAfter = time.Duration(d.IntN(20000)) * time.Millisecond
+	}
+	if f.Class != "" {
+		f.Status, f.Final = pick(d, 0, 0, 429, 500, 401), d.one(20)
+	}
+	return f
+}
+
+// drawSession draws slices and reducers. Reducers hear results, answers, notices and what tools emit.
+func (c *Case) drawSession(d dice) {
+	c.Slices = []Slice{{Name: "log", Kind: session.KindLog}, {Name: "state", Kind: session.KindState}}
+	events := append(session.Notices(), session.ToolResult, session.StructuredOutput, "paid", "noted", "noted")
+	for n := range d.IntN(4) {
+		r := Reducer{Name: fmt.Sprint("r", n), On: pick(d, events...), Slice: pick(d, c.Slices...).Name}
+		r.Do = pick(d, reducer.OpAppend, reducer.OpAppend, reducer.OpReplace, reducer.OpClear, reducer.OpNone)
+		r.When = pick(d, "", "", "no", "2", "pay")
+		switch d.IntN(6) {
+		case 0:
+			r.Refuses = pick(d, "over budget", "no: "+secret, "~~~")
+		case 1:
+			r.Panics = "boom"
+		}
+		c.Reducers = append(c.Reducers, r)
+	}
+}
+
+func (c *Case) drawPlanner(d dice) {
+	if !d.one(3) {
+		return
+	}
+	c.Models = []string{"small", "large"}
+	c.Plans = many(d, 3, func() Plan { return c.drawPlan(d) })
+	if len(c.Plans) > 0 && d.one(2) {
+		c.Config.Consult = []fault.Class{fault.RateLimit, fault.Overloaded}
+	}
+}
+
+func (c *Case) drawPlan(d dice) Plan {
+	p := Plan{Plan: machine.Plan{Do: pick(d, machine.Follow, machine.Abort, machine.Fallback, machine.Fallback, machine.Fallback, machine.Degrade), Note: "because"}}
+	if d.one(10) {
+		p.Err = pick(d, "no planner at home", secret)
+		return p
+	}
+	p.Warning = pick(d, "", "slow today")
+	if p.Do != machine.Fallback {
+		return p
+	}
+	p.Model, p.Prompt = pick(d, "", "small", "large"), pick(d, "", "Try without tools. "+secret)
+	p.Delay, p.ResetBudgets = time.Duration(d.IntN(3))*time.Second, d.one(3)
+	if d.one(4) {
+		layer := drawLayer(d)
+		p.Policy = &layer
+	}
+	return p
+}
+
+// drawAction makes the case the tries of one action.
+func (c *Case) drawAction(d dice) {
+	a := loop.FinalAnswer()
+	if d.one(2) {
+		a = loop.ToolCall("pay")
+	}
+	set := policy.Set{Global: drawLayer(d), Transport: drawTransportLayer(d)}
+	a.Policy, a.Transport = policy.Effective(&set, a.Tool), policy.EffectiveTransport(&set)
+	a.Seed, a.ID = pick(d, "", "seed"), pick(d, "", "action-1")
+	if d.one(6) {
+		a.Deadline = looptest.Epoch.Add(time.Duration(d.between(1, 40)) * time.Second)
+	}
+	c.Action = a
+	c.Tries = many(d, 8, func() Outcome { return drawOutcome(d, Return, AskAgain, AskAgain, AskAgain, Break, Break) })
+	c.Redact = c.drawRedaction(d)
+}
+
+// drawRedaction draws rules that leave the secret out of what they name.
+func (c *Case) drawRedaction(d dice) journal.Redaction {
+	var r journal.Redaction
+	if d.one(2) {
+		r.Key = []byte("a key of many bytes")
+	}
+	if d.one(2) {
+		r.Tools = map[string]journal.ToolRedaction{
+			pick(d, "*", "pay", "look_up"): {Arguments: pick(d, nil, []string{"/note"}, []string{""}, []string{"/do"}, []string{"/*"}), Result: pick(d, nil, []string{""}, []string{"/number"})},
+		}
+	}
+	r.Answer = pick(d, nil, nil, []string{"/card"}, []string{""}, []string{"/total"})
+	r.Slices = pick(d, nil, nil, []string{"log"}, []string{"state"})
+	r.Prompts, r.Replies = d.one(4), d.one(4)
+	r.MaxBytes = pick(d, 0, 0, 0, 1, 20, 200)
+	return r
+}

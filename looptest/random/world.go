@@ -1,0 +1,311 @@
+package random
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/schema"
+	"github.com/retake-go/retake/session"
+)
+
+// World plays a case to one engine: it has the models, the tools and all other code of the user. It lasts
+// longer than a process that crashes, and remembers what was done. Make one for each run with [NewWorld]. It
+// is safe for concurrent use; its fields are read-only.
+type World struct {
+	Case Case
+	// Model is the first model, and Models are those by name. They share the replies of the case.
+	Model  loop.Model
+	Models map[string]loop.Model
+	// Config has the tools, and the schema of the answer.
+	Config loop.Config
+	// Session declares the slices and reducers.
+	Session session.Config
+	// Planner, Prompt, Adjust and Stream are nil if the case has none.
+	Planner planner.Planner
+	Prompt  loop.PromptFunc
+	Adjust  func(session.State) (policy.Layer, bool)
+	Stream  func(loop.Delta)
+	// Clock is the clock of the run.
+	Clock *looptest.Clock
+	// Store has the journal of the session.
+	Store *looptest.Store
+	// InDoubt reports that the process died while a call was made that must not be made again: the model is
+	// told, and the run goes on otherwise than without the crash. See [World.Crash].
+	InDoubt bool
+
+	// redacted reports that the journal is redacted; texts has what is left out of it.
+	redacted bool
+	texts    transcripts
+
+	mu sync.Mutex
+	// replied is the number of replies and tries so far.
+	replied int
+	asked   []string
+	// steps are the steps so far, and said is the number of messages after the last one.
+	steps []step
+	said  int
+	// crashed reports that the world goes on after a crash.
+	crashed bool
+	// runs counts how often each call of a tool was begun.
+	runs map[run]int
+	// begun is what a journal says of calls that began before a crash.
+	begun map[run]int
+	// usage is what the replies cost.
+	usage message.Usage
+}
+
+// NewWorld returns a world that plays the case from its beginning.
+func NewWorld(c Case) (*World, error) {
+	w := &World{Case: c, Config: c.Config, Clock: looptest.NewClock(), Store: &looptest.Store{}, runs: map[run]int{}, begun: map[run]int{}}
+	w.Clock.Patience = time.Hour // nothing hangs here, however slow the machine is
+	w.Model = loop.ModelFunc(w.reply)
+	for _, name := range c.Models {
+		if w.Models == nil {
+			w.Models = map[string]loop.Model{}
+		}
+		w.Models[name] = w.Model
+	}
+	w.Session = w.session()
+	if len(c.Plans) > 0 {
+		w.Planner = planner.PlannerFunc(w.plan)
+	}
+	if c.Prompts {
+		w.Prompt = prompt
+	}
+	if c.Adjust != nil {
+		w.Adjust = c.Adjust.layer
+	}
+	if c.Stream {
+		w.Stream = func(loop.Delta) {}
+	}
+	var err error
+	if len(c.Output) > 0 {
+		if w.Config.Output, err = schema.Compile(c.Output); err != nil {
+			return nil, err
+		}
+	}
+	w.Config.Tools, err = w.tools()
+	return w, err
+}
+
+// Options are the options of a run.
+func (w *World) Options() []loop.Option {
+	opts := []loop.Option{loop.WithClock(w.Clock), loop.WithParallel(max(w.Case.Parallel, 1)), loop.WithModels(w.Models)}
+	if w.Planner != nil {
+		opts = append(opts, loop.WithPlanner(w.Planner))
+	}
+	if w.Prompt != nil {
+		opts = append(opts, loop.WithPrompt(w.Prompt))
+	}
+	if w.Adjust != nil {
+		opts = append(opts, loop.WithAdjust(w.Adjust))
+	}
+	if w.Stream != nil {
+		opts = append(opts, loop.WithStream(w.Stream))
+	}
+	return opts
+}
+
+// Redact makes the journal of the world leave out what the case says.
+func (w *World) Redact() { w.redacted = true }
+
+// Open opens the journal of the session.
+func (w *World) Open(ctx context.Context) (*journal.Journal, error) {
+	settings := journal.Settings{Sync: journal.SyncNever}
+	if w.redacted {
+		rules := loop.Redact(w.Case.Redact, w.Config)
+		rules.Transcripts = &w.texts
+		settings.Redact = &rules
+	}
+	return journal.Open(ctx, w.Store, w.Session.ID, settings)
+}
+
+// reply returns the next reply of the case.
+func (w *World) reply(ctx context.Context, req loop.Request) (message.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return message.Reply{}, err
+	}
+	asked, err := promptText(req)
+	if err != nil {
+		return message.Reply{}, err
+	}
+	w.mu.Lock()
+	r := Reply{Reply: w.goodReply()}
+	if w.replied < len(w.Case.Replies) {
+		r = w.Case.Replies[w.replied]
+	}
+	w.replied, w.asked = w.replied+1, append(w.asked, asked)
+	err = r.Fault.Err()
+	if err == nil {
+		w.usage = w.usage.Add(r.Usage)
+	}
+	w.mu.Unlock()
+	if req.Stream != nil && r.Text != "" {
+		half := len(r.Text) / 2
+		for _, piece := range []string{r.Text[:half], r.Text[half:]} {
+			req.Stream(loop.Delta{Call: -1, Text: piece})
+		}
+	}
+	if err != nil {
+		return message.Reply{}, err
+	}
+	r.Calls = slices.Clone(r.Calls)
+	return r.Reply, nil
+}
+
+// goodReply is the reply of a model that has no other.
+func (w *World) goodReply() message.Reply {
+	switch c := &w.Case; {
+	case c.Config.CallsOnly:
+		return message.Reply{Finish: message.ToolUse, Calls: []message.Call{{ID: "last", Name: c.Tools[0].Name, Arguments: `{"do":0}`}}}
+	case len(c.Output) > 0:
+		return message.Reply{Finish: message.Stop, Text: `{"total":4}`}
+	}
+	return message.Reply{Finish: message.Stop, Text: "The end."}
+}
+
+// promptText is what a model is asked, in a form that is the same in each engine.
+func promptText(req loop.Request) (string, error) {
+	asked := struct {
+		System      string             `json:"system,omitempty"`
+		Messages    []message.Message  `json:"messages"`
+		Tools       []string           `json:"tools,omitempty"`
+		Output      json.RawMessage    `json:"output,omitempty"`
+		Model       string             `json:"model,omitempty"`
+		Temperature *float64           `json:"temperature,omitempty"`
+		At          []machine.Position `json:"at,omitempty"`
+		ToolChoice  message.ToolChoice `json:"tool_choice,omitempty"`
+		Stop        []string           `json:"stop,omitempty"`
+	}{System: req.System, Messages: req.Messages, Model: req.Model, Temperature: req.Temperature, At: req.At, ToolChoice: req.ToolChoice, Stop: req.Stop}
+	for _, t := range req.Tools {
+		asked.Tools = append(asked.Tools, t.Name())
+	}
+	if req.Output != nil {
+		asked.Output = req.Output.JSON()
+	}
+	text, err := canon.Marshal(asked)
+	return string(text), err
+}
+
+// Try makes the next try of the action of the case.
+func (w *World) Try(context.Context, loop.Attempt) (json.RawMessage, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	o := Outcome{Kind: Return, Result: json.RawMessage(`{"ok":true}`)}
+	if w.replied < len(w.Case.Tries) {
+		o = w.Case.Tries[w.replied]
+	}
+	w.replied++
+	switch o.Kind {
+	case Return:
+		return o.Result, nil
+	case AskAgain:
+		issues := []fault.Issue{{Pointer: "/do", Rule: "tool", Expected: "other than " + o.Text, Source: fault.FromTool}}
+		if w.Case.Action.Tool == machine.AnswerAction {
+			return nil, &fault.StructuredOutputError{Issues: issues}
+		}
+		return nil, &fault.ToolValidationError{Tool: w.Case.Action.Tool, Issues: issues}
+	}
+	return nil, o.Fault.Err()
+}
+
+// patience is the number of attempts in a session after which the planner ends the run.
+const patience = 40
+
+// plan answers by the number of attempts in the session, so the answer is the same after a crash.
+func (w *World) plan(_ context.Context, q planner.Question) (machine.Plan, error) {
+	attempts := q.Session.AttemptCount()
+	if attempts > patience {
+		return machine.Plan{Do: machine.Abort}, nil
+	}
+	p := w.Case.Plans[attempts%len(w.Case.Plans)]
+	if p.Err != "" {
+		return machine.Plan{}, errors.New(p.Err)
+	}
+	return p.Plan, nil
+}
+
+// layer is the change of the policy that a session calls for.
+func (a *Adjust) layer(s session.State) (policy.Layer, bool) {
+	return a.Layer, s.AttemptCount() >= a.Attempts
+}
+
+// prompt makes a prompt of the number of attempts.
+func prompt(_ context.Context, view session.State, at []machine.Position) (string, []message.Message, error) {
+	attempts := view.AttemptCount()
+	system := fmt.Sprintf("%d attempts, %d positions", attempts, len(at))
+	if attempts%3 == 1 {
+		return system, []message.Message{{Role: message.User, Text: "Hurry."}}, nil
+	}
+	return system, nil, nil
+}
+
+// Crash returns the world as it is after the process died when the journal had length bytes: with this part
+// of the journal, and with the replies that it does not have yet. The run can be made again in it, which
+// resumes it: see [Run].
+func (w *World) Crash(length int) (*World, error) {
+	text := w.Store.Text(w.Session.ID)[:length]
+	done, err := readJournal(text)
+	if err != nil {
+		return nil, err
+	}
+	again, err := NewWorld(w.Case)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	again.replied, again.usage, again.begun = done.replied, done.usage, done.begun
+	again.crashed, again.InDoubt, again.asked = true, done.inDoubt(), slices.Clone(w.asked[:min(done.replied, len(w.asked))])
+	again.redacted, again.texts.held = w.redacted, maps.Clone(w.texts.held)
+	ctx := context.Background()
+	log, err := again.Store.Open(ctx, w.Session.ID)
+	if err != nil {
+		return nil, err
+	}
+	return again, errors.Join(log.Append(ctx, 0, text, false), log.Close())
+}
+
+// transcripts is a store of what was left out of a journal.
+type transcripts struct {
+	mu   sync.Mutex
+	held map[string][]byte
+}
+
+// Keep implements [journal.Transcripts].
+func (k *transcripts) Keep(_ context.Context, _, digest string, text []byte) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.held == nil {
+		k.held = map[string][]byte{}
+	}
+	k.held[digest] = bytes.Clone(text)
+	return nil
+}
+
+// Lookup implements [journal.Transcripts].
+func (k *transcripts) Lookup(_ context.Context, _, digest string) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	text, ok := k.held[digest]
+	if !ok {
+		return nil, fmt.Errorf("nothing is kept as %s", digest)
+	}
+	return text, nil
+}
