@@ -132,17 +132,21 @@ func parseMember(item string) member {
 			m.head = strings.TrimSpace(part)
 			continue
 		}
-		m.params[strings.ToLower(strings.TrimSpace(name))] = strings.Trim(strings.TrimSpace(value), `"`)
+		m.params[strings.ToLower(strings.TrimSpace(name))] = unquoted(strings.TrimSpace(value))
 	}
 	return m
 }
 
 func splitOutsideQuotes(s string, separator byte) []string {
 	var out []string
-	start, quoted := 0, false
+	start, quoted, escaped := 0, false, false
 	for i := range len(s) {
 		switch {
-		case s[i] == '"' && (i == 0 || s[i-1] != '\\'):
+		case escaped:
+			escaped = false
+		case quoted && s[i] == '\\': // in a string, a backslash escapes the next character, itself too
+			escaped = true
+		case s[i] == '"':
 			quoted = !quoted
 		case s[i] == separator && !quoted:
 			out = append(out, s[start:i])
@@ -152,9 +156,25 @@ func splitOutsideQuotes(s string, separator byte) []string {
 	return append(out, s[start:])
 }
 
+// unquoted returns what a string says, or a token as it is.
+func unquoted(s string) string {
+	inner, ok := strings.CutPrefix(s, `"`)
+	if !ok {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(inner) && inner[i] != '"'; i++ {
+		if inner[i] == '\\' && i+1 < len(inner) {
+			i++
+		}
+		b.WriteByte(inner[i])
+	}
+	return b.String()
+}
+
 // policyName returns the server's name of a policy: a quoted name, or a bare word that is not a number.
 func policyName(head string) (string, bool) {
-	name := strings.Trim(head, `"`)
+	name := unquoted(head)
 	odd := func(c rune) bool { return c < ' ' || c > '~' }
 	if name == "" || len(name) > maxName || strings.ContainsFunc(name, odd) {
 		return "", false

@@ -2,8 +2,10 @@ package result
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
+	"math/big"
 	"reflect"
 	"slices"
 	"strconv"
@@ -99,27 +101,52 @@ func same(a, b json.RawMessage) bool {
 	if string(a) == string(b) {
 		return true
 	}
-	return a != nil && b != nil && reflect.DeepEqual(withFloats(parsed(a)), withFloats(parsed(b)))
+	return a != nil && b != nil && reflect.DeepEqual(withDecimals(parsed(a)), withDecimals(parsed(b)))
 }
 
-// withFloats replaces numbers that a float holds exactly enough by that float.
-func withFloats(value any) any {
-	const exact = 1 << 53
+// withDecimals replaces numbers by a form that is the same for equal ones.
+func withDecimals(value any) any {
 	switch v := value.(type) {
 	case json.Number:
-		if f, err := v.Float64(); err == nil && f < exact {
-			return f
-		}
+		return exactly(string(v))
 	case []any:
 		for i := range v {
-			v[i] = withFloats(v[i])
+			v[i] = withDecimals(v[i])
 		}
 	case map[string]any:
 		for _, name := range sortedNames(v) {
-			v[name] = withFloats(v[name])
+			v[name] = withDecimals(v[name])
 		}
 	}
 	return value
+}
+
+// exactNumber is a number: its digits, without zeros around them, times a power of ten. It is never written out.
+type exactNumber struct {
+	negative bool
+	digits   string
+	exponent string // in decimal, of any size
+}
+
+// maxPower bounds the digits of an exponent that is computed with.
+const maxPower = 40
+
+// exactly reads a JSON number.
+func exactly(number string) exactNumber {
+	text, negative := strings.CutPrefix(number, "-")
+	mantissa, power, _ := strings.Cut(strings.ToLower(text), "e")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if len(power) > maxPower { // equal only to what is written alike
+		return exactNumber{negative, mantissa, power}
+	}
+	exponent, _ := new(big.Int).SetString(cmp.Or(power, "0"), 10)
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" || exponent == nil {
+		return exactNumber{}
+	}
+	short := strings.TrimRight(digits, "0")
+	exponent.Add(exponent, big.NewInt(int64(len(digits)-len(short)-len(fraction))))
+	return exactNumber{negative, short, exponent.String()}
 }
 
 // withoutNulls removes null members at any depth: they mean the same as absent ones.

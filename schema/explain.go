@@ -207,7 +207,7 @@ func isOfKind(rule string) bool { return rule == "type" || rule == "anyOf" || ru
 
 // notQuoted is a hint for a string that holds, as JSON, an object or array that one of the schemas accepts.
 func (v *value) notQuoted(by []*node) string {
-	if !strings.ContainsAny(v.text, "{[") {
+	if v == nil || !strings.ContainsAny(v.text, "{[") { // a type's own issue may name any place
 		return ""
 	}
 	held, issue := parse([]byte(v.text), DefaultLimits())

@@ -2,6 +2,7 @@ package ollama
 
 import (
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -93,6 +94,9 @@ func (s *simplifier) find(ref string) (wire.Object, bool) {
 		return nil, false
 	}
 	at := s.root
+	if plain, err := url.PathUnescape(path); err == nil {
+		path = plain
+	}
 	for _, name := range strings.Split(path, "/") {
 		if at, ok = wire.ReadObject(at.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(name))); !ok {
 			return nil, false

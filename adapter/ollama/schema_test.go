@@ -20,6 +20,7 @@ func TestSchemasOfToolsAreSaidAsTheServerReadsThem(t *testing.T) {
 		"one of":       {`{"properties":{"a":{"oneOf":[{"const":1},true]}},"type":"object"}`, `{"properties":{"a":{"anyOf":[{"enum":[1]},{}]}},"type":"object"}`},
 		"both":         {`{"properties":{"a":{"const":1,"enum":[1,2]}},"type":"object"}`, `{"properties":{"a":{"enum":[1]}},"type":"object"}`},
 		"reference":    {`{"properties":{"a":{"$ref":"#/$defs/n~1m","description":"D"}},"$defs":{"n/m":{"type":"string","description":"E"}}}`, `{"type":"object","properties":{"a":{"description":"D","type":"string"}}}`},
+		"percent":      {`{"properties":{"a":{"$ref":"#/$defs/an%20inner%7E1one"}},"$defs":{"an inner/one":{"type":"string"}}}`, `{"type":"object","properties":{"a":{"type":"string"}}}`},
 		"at the top":   {`{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"a":{"items":true}}}}}`, `{"type":"object","properties":{"a":{"items":{}}}}`},
 		"nowhere":      {`{"properties":{"a":{"$ref":"#/$defs/n"},"b":{"$ref":"other.json"}}}`, `{"type":"object","properties":{"a":{},"b":{}}}`},
 		"back to self": {`{"properties":{"a":{"$ref":"#/$defs/n"}},"$defs":{"n":{"properties":{"next":{"$ref":"#/$defs/n"}}}}}`, `{"type":"object","properties":{"a":{"properties":{"next":{}}}}}`},
