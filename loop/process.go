@@ -52,8 +52,6 @@ type process struct {
 	takeBack bool
 	// streaming is full while the function of WithStream runs.
 	streaming chan struct{}
-	// said is the transcript as models were last given it.
-	said []message.Message
 	// err is the Go error behind the current event, and cause the one behind the first exhaustion not yet
 	// handled.
 	err, cause error
@@ -117,7 +115,7 @@ func (p *process) close() {
 // rest drops what a waiting run does not need.
 func (p *process) rest() {
 	p.free()
-	p.life, p.ctx, p.until, p.said = nil, nil, nil, nil
+	p.life, p.ctx, p.until = nil, nil, nil
 	if p.asked.Kind == machine.WaitUntil && p.failed == nil {
 		p.err = nil // the error belongs to the event before the wait
 	}
@@ -364,15 +362,17 @@ func ask[T any](
 	return value, err != nil && p.ctx.Err() == nil && ctx.Err() != nil, err
 }
 
-// request asks a model.
+// request asks a model. What it could change of its request are copies, so that the record stays true.
 func (p *process) request(
 	ctx context.Context, model Model, m *machine.ModelCall,
 ) (reply message.Reply, left bool, err error) {
-	p.said = append(p.said, p.runner.st.TranscriptFrom(len(p.said))...)
 	req := Request{
-		System: m.System, Messages: slices.Clip(p.said), Tools: p.runner.cfg.Tools.All(),
-		Output: p.runner.cfg.Output, Model: m.Model, At: m.At,
-		Temperature: m.Temperature, ToolChoice: m.ToolChoice, Stop: m.Stop,
+		System: m.System, Messages: message.Clone(p.runner.st.Transcript()), Tools: p.runner.cfg.Tools.All(),
+		Output: p.runner.cfg.Output, Model: m.Model, At: slices.Clone(m.At),
+		ToolChoice: m.ToolChoice, Stop: slices.Clone(m.Stop),
+	}
+	if m.Temperature != nil {
+		req.Temperature = new(*m.Temperature)
 	}
 	limits := engine.LimitsOf(m)
 	stream, reset := p.streams(m), p.takeBack

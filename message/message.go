@@ -73,6 +73,15 @@ func (m Message) Equal(o Message) bool {
 		m.IsError == o.IsError && m.Opaque == o.Opaque
 }
 
+// Clone returns a copy of messages that shares no memory with them that anyone could change.
+func Clone(said []Message) []Message {
+	own := slices.Clone(said)
+	for n := range own {
+		own[n].Parts, own[n].Calls = slices.Clone(own[n].Parts), slices.Clone(own[n].Calls)
+	}
+	return own
+}
+
 // Validate reports the first message of a conversation that has no role, or an invalid part, and its index.
 // It returns nil if all are valid.
 func Validate(said []Message) error {

@@ -145,7 +145,7 @@ func (a *agent) reply(
 	limits.Whole = cmp.Or(limits.Whole, a.ModelTimeout)
 	ask := func(ctx context.Context, tell engine.Tell) (message.Reply, error) {
 		r := loop.Request{
-			System: in.Call.System, Messages: said, Tools: cfg.Tools.All(), Output: cfg.Output,
+			System: in.Call.System, Messages: message.Clone(said), Tools: cfg.Tools.All(), Output: cfg.Output,
 			Model: in.Call.Model, At: in.Call.At,
 			Temperature: in.Call.Temperature, ToolChoice: in.Call.ToolChoice, Stop: in.Call.Stop,
 		}

@@ -1,0 +1,59 @@
+package loop_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// A model may write into its request: later requests, the journal and the caller's own values stay as they are.
+func TestAModelMayWriteIntoItsRequest(t *testing.T) {
+	var asked []loop.Request
+	script := looptest.NewModel(looptest.Call(call("book_room", `{}`)), looptest.Call(call("book_room", `{"city": "Lisbon", "nights": 2, "room": "double"}`)),
+		looptest.Say("Booked."))
+	model := loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
+		seen := req
+		seen.Messages = message.Clone(req.Messages)
+		asked = append(asked, seen)
+		reply, err := script.Reply(ctx, seen)
+		for n := range req.Messages {
+			for c := range req.Messages[n].Calls {
+				req.Messages[n].Calls[c] = message.Call{Name: "evil"}
+			}
+			for p := range req.Messages[n].Parts {
+				req.Messages[n].Parts[p].Data = "evil"
+			}
+			req.Messages[n].Text = "evil"
+		}
+		_ = append(req.Messages, message.Message{Role: message.User, Text: "evil"})
+		req.At[0].Attempt, req.Stop[0], *req.Temperature = 99, "evil", 2
+		clear(req.Tools)
+		return reply, err
+	})
+	store := &looptest.Store{}
+	j, err := journal.Open(t.Context(), store, "order-42", plainSettings)
+	require.NoError(t, err)
+	set := policy.DefaultSet()
+	set.Global.Attempts = []policy.Settings{{Temperature: new(0.5)}}
+	cfg := loop.Config{Tools: bookRoom(t, booked), Stop: []string{"END"}, Policy: &set,
+		Attach: []message.Part{message.Bytes(message.ImagePart, "image/png", []byte("picture"))}}
+	r, err := loop.Run(t.Context(), model, newSession(t), "Book.", cfg, loop.WithJournal(j))
+	looptest.AssertAnswer(t, r, err, "Booked.")
+	require.NoError(t, j.Close())
+	_, err = journal.Replay(strings.NewReader(string(store.Text("order-42"))), journal.Replaying{})
+	require.NoError(t, err)
+	assert.NotContains(t, string(store.Text("order-42")), "evil")
+	require.Len(t, asked, 3)
+	assert.Equal(t, r.Transcript[:len(r.Transcript)-1], asked[2].Messages)
+	assert.Equal(t, []string{"END"}, cfg.Stop)
+	assert.Equal(t, 0.5, *set.Global.Attempts[0].Temperature)
+}
