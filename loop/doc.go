@@ -32,8 +32,8 @@
 // released. A worker of a [Pool] that ends in this way is replaced, and [Pool.Await] returns.
 //
 // A panic of a model, a planner or another given function is not recovered. The session is released, and the
-// run can be resumed. If the model had its own goroutine, Run panics with an error that wraps a
-// [fault.PanicError], which has the model's stack. Panics of an [observe.Observer] are recovered.
+// run can be resumed. If the function had its own goroutine, Run panics with an error that wraps a
+// [fault.PanicError], which has its stack. Panics of an [observe.Observer] are recovered.
 //
 // # Idempotency keys
 //
