@@ -66,6 +66,8 @@ type assembly struct {
 // growing collects the pieces of one block of content.
 type growing struct {
 	text, thinking, signature, input strings.Builder
+	// pieces reads the pieces of the text, the thought or the arguments: a block has one of them.
+	pieces wire.Pieces
 	// call is the index of the call; -1 if the block is none.
 	call int
 }
@@ -118,17 +120,20 @@ func (a *assembly) start(began sdk.ContentBlockStartEventContentBlockUnion) {
 func (a *assembly) continued(b *growing, d sdk.MessageStreamEventUnionDelta) {
 	switch d.Type {
 	case "text_delta":
-		b.text.WriteString(d.Text)
-		a.say(loop.Delta{Text: d.Text, Call: -1})
+		text := b.pieces.Add(json.RawMessage(d.JSON.Text.Raw()))
+		b.text.WriteString(text)
+		a.say(loop.Delta{Text: text, Call: -1})
 	case "thinking_delta":
-		b.thinking.WriteString(d.Thinking)
-		a.say(loop.Delta{Thinking: d.Thinking, Call: -1})
+		thought := b.pieces.Add(json.RawMessage(d.JSON.Thinking.Raw()))
+		b.thinking.WriteString(thought)
+		a.say(loop.Delta{Thinking: thought, Call: -1})
 	case "signature_delta":
 		b.signature.WriteString(d.Signature)
 	case "input_json_delta":
-		b.input.WriteString(d.PartialJSON)
+		input := b.pieces.Add(json.RawMessage(d.JSON.PartialJSON.Raw()))
+		b.input.WriteString(input)
 		if b.call >= 0 {
-			a.say(loop.Delta{Call: b.call, Arguments: d.PartialJSON})
+			a.say(loop.Delta{Call: b.call, Arguments: input})
 		}
 	}
 }

@@ -176,3 +176,14 @@ func TestCountsOfSearchesAreTold(t *testing.T) {
 		assert.Contains(t, string(told.Extra["content"]), `"Yes."`, kind)
 	}
 }
+
+// A character that a gateway cuts in two is one character of the reply and of what is streamed.
+func TestACharacterThatIsCutInTwoIsOne(t *testing.T) {
+	cut := strings.Replace(yesEvents, "event: message_delta", "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"\xe2\x82\"}}\n\n"+
+		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"\xac\"}}\n\nevent: message_delta", 1)
+	var told string
+	reply, err := through(t, answer(200, "text/event-stream", cut), small).Reply(t.Context(), loop.Request{Stream: func(d loop.Delta) { told += d.Text }})
+	require.NoError(t, err)
+	assert.Equal(t, "Yes.€", reply.Text)
+	assert.Equal(t, reply.Text, told)
+}

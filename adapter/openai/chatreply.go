@@ -54,6 +54,8 @@ func (r *chatReply) collect(doc []byte, message string) {
 type chatParts struct {
 	text, refusal strings.Builder
 	thinking      strings.Builder
+	// textPieces and thoughtPieces read the pieces of both.
+	textPieces, thoughtPieces pieceReader
 	// inContent is set if thoughts came as parts of the content (Mistral): they go back the same way.
 	inContent bool
 	calls     []*callParts
@@ -69,6 +71,7 @@ type chatParts struct {
 type callParts struct {
 	id, name  string
 	arguments strings.Builder
+	pieces    pieceReader
 	kept      pieces
 }
 
@@ -160,16 +163,17 @@ func (r *chatReply) delta(d sdk.ChatCompletionChunkChoiceDelta, tell func(loop.D
 	p := &r.parts
 	p.refusal.WriteString(d.Refusal)
 	p.message.pick(d.RawJSON(), r.echo)
-	text, thought := textOf(d.JSON.Content.Raw()), p.think(d.JSON.Content.Raw(), d.RawJSON())
+	text, thought := p.textPieces.piece(d.JSON.Content.Raw(), textOf), p.think(d.JSON.Content.Raw(), d.RawJSON())
 	if p.text.WriteString(text); text+thought != "" {
 		tell(loop.Delta{Text: text, Thinking: thought, Call: -1})
 	}
 	for _, c := range d.ToolCalls {
 		n := p.place(c)
 		part := p.calls[n]
-		part.arguments.WriteString(c.Function.Arguments)
 		part.kept.pick(c.RawJSON(), r.echo)
-		told := loop.Delta{Call: n, Arguments: c.Function.Arguments}
+		other := func(string) string { return c.Function.Arguments }
+		told := loop.Delta{Call: n, Arguments: part.pieces.piece(c.Function.JSON.Arguments.Raw(), other)}
+		part.arguments.WriteString(told.Arguments)
 		if part.name == "" {
 			part.name = c.Function.Name
 			told.Name = r.registered(part.name)
@@ -178,6 +182,17 @@ func (r *chatReply) delta(d sdk.ChatCompletionChunkChoiceDelta, tell func(loop.D
 			tell(told)
 		}
 	}
+}
+
+// pieceReader reads the pieces of a text.
+type pieceReader struct{ wire.Pieces }
+
+// piece reads a piece: a JSON string, or by other if it is none.
+func (r *pieceReader) piece(raw string, other func(string) string) string {
+	if strings.HasPrefix(raw, `"`) {
+		return r.Add(json.RawMessage(raw))
+	}
+	return other(raw)
 }
 
 // textOf returns the text of content: a string, or the text parts of a list. Thoughts are no part of the
@@ -199,8 +214,8 @@ func textOf(content string) string {
 // thoughts are the members in which servers put what the model thought. Some use several.
 type thoughts struct {
 	// Content is DeepSeek's, Reasoning OpenRouter's and Groq's.
-	Content   string `json:"reasoning_content"`
-	Reasoning string `json:"reasoning"`
+	Content   json.RawMessage `json:"reasoning_content"`
+	Reasoning json.RawMessage `json:"reasoning"`
 	// Details are OpenRouter's and Snowflake's.
 	Details []struct{ Text, Summary string } `json:"reasoning_details"`
 }
@@ -215,7 +230,11 @@ func (p *chatParts) think(content, message string) (thought string) {
 	if thought == "" {
 		var t thoughts
 		_ = json.Unmarshal([]byte(message), &t) // what cannot be read is not said
-		if thought = cmp.Or(t.Content, t.Reasoning); thought == "" {
+		said := t.Content
+		if wire.Text(said) == "" {
+			said = t.Reasoning
+		}
+		if thought = p.thoughtPieces.Add(said); thought == "" && wire.Text(said) == "" {
 			for _, d := range t.Details {
 				thought += cmp.Or(d.Text, d.Summary)
 			}

@@ -109,3 +109,23 @@ func TestAnnotationsAndCountsAreTold(t *testing.T) {
 	assert.Contains(t, string(extra(openai.Responses, false, response).Extra["output"]), `"web_search_call"`)
 	assert.Contains(t, string(extra(openai.Responses, true, streamOf(`{"type":"response.completed","response":`+response+`}`)).Extra["output"]), first)
 }
+
+// A character that a server cuts in two is one character of the reply and of what is streamed.
+func TestACharacterThatIsCutInTwoIsOne(t *testing.T) {
+	var told string
+	req := hello()
+	req.Stream = func(d loop.Delta) { told += d.Text + d.Thinking + d.Arguments }
+	says := streamOf("{\"choices\":[{\"delta\":{\"reasoning_content\":\"\xe2\x82\"}}]}", "{\"choices\":[{\"delta\":{\"reasoning_content\":\"\xac\"}}]}",
+		`{"choices":[{"delta":{"content":"\ud83d"}}]}`, `{"choices":[{"delta":{"content":"\ude00"}}]}`,
+		"{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\\\":\\\"\xe2\"}}]}}]}",
+		"{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"\x82\xac\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}")
+	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(says)), Request: r}, nil
+	})
+	model, err := openai.New(client("http://server.invalid", &http.Client{Transport: transport}), openai.Config{Model: "m"})
+	require.NoError(t, err)
+	reply, err := model.Reply(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"😀", "€", `{"a":"€"}`}, []string{reply.Text, reply.Thinking, reply.Calls[0].Arguments})
+	assert.Equal(t, `€😀{"a":"€"}`, told)
+}
