@@ -370,7 +370,7 @@ func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) 
 		end = new(landed.end)
 	}
 	if end.Verdict == machine.Done {
-		end.Reduced = r.reduce(engine.ToolEvents(r.s.Hears, run, out))
+		end.Reduced, end.Unheard = r.reduce(engine.ToolEvents(r.s.Hears, run, out)), engine.Unheard(r.s, out)
 	}
 	return r.Step(machine.Event{Kind: machine.ToolEnded, At: at, Tool: end})
 }

@@ -23,6 +23,9 @@ type Config struct {
 	Slices []Declared
 	// Reducers run in this order for each event they are bound to. Their slices must be declared.
 	Reducers []Reducer
+	// Events are names of events that tools may emit though no reducer is bound to them. An event that is
+	// neither here nor bound is a warning in the result of the run, because its name may be misspelt.
+	Events []string
 	// OnReducerError is called at once with every reducer error. Nil means no call. See
 	// [Session.OnReducerError].
 	OnReducerError func(fault.ReducerError)
@@ -47,6 +50,12 @@ func (c Config) Validate() error {
 	for i, r := range c.Reducers {
 		for _, want := range checkReducer(r, declared, names) {
 			faults = append(faults, &ConfigError{Field: fmt.Sprintf("reducers[%d]", i), Want: want})
+		}
+	}
+	for i, name := range c.Events {
+		if !isName(name) {
+			faults = append(faults, &ConfigError{Field: fmt.Sprintf("events[%d]", i),
+				Want: fmt.Sprintf("name %q must match %s", name, NamePattern)})
 		}
 	}
 	return errors.Join(faults...)

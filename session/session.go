@@ -18,6 +18,7 @@ type Session struct {
 	declared map[string]declaration // never changes
 	reducers []Reducer              // in order of registration; never changes
 	seed     string                 // never changes
+	events   []string               // never changes
 	notify   atomic.Pointer[func(fault.ReducerError)]
 	now      atomic.Pointer[contents]
 
@@ -52,7 +53,7 @@ func New(cfg Config) (*Session, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Session{reducers: slices.Clone(cfg.Reducers), seed: cfg.Seed}
+	s := &Session{reducers: slices.Clone(cfg.Reducers), seed: cfg.Seed, events: slices.Clone(cfg.Events)}
 	if len(cfg.Slices) > 0 {
 		s.declared = make(map[string]declaration, len(cfg.Slices))
 	}
@@ -140,6 +141,11 @@ func (s *Session) ReportReducerError(e fault.ReducerError) {
 	if fn := s.notify.Load(); fn != nil && *fn != nil {
 		(*fn)(e)
 	}
+}
+
+// Expects reports whether a reducer is bound to events with the name, or [Config].Events has it.
+func (s *Session) Expects(event string) bool {
+	return s.Hears(event) || slices.Contains(s.events, event)
 }
 
 // Hears reports whether a reducer is bound to events with the name.

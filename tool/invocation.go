@@ -23,7 +23,8 @@ type Invocation struct {
 	// Attempt is the number of the tool's attempt, from 1, of MaxAttempts, which is [policy.Unlimited] if
 	// nothing bounds it. Transport is the number of the try of this one call, from 1.
 	Attempt, MaxAttempts, Transport int
-	// Progress is the last progress of the previous try of this call, as JSON; nil for none. It is read-only.
+	// Progress is the last progress of the previous try of this call, or of the call that it corrects after
+	// [AskAgain], as JSON; nil for none. It is read-only.
 	Progress []byte
 	// Report is called with progress as JSON, at once and one at a time. It must not keep the slice. Nil
 	// drops progress.
@@ -64,7 +65,9 @@ func Attempt(ctx context.Context) (number, most, transport int) {
 }
 
 // LastProgress reads the last [Progress] of the previous try of this call into v, so that a long tool can go
-// on where it was. It returns false if there was none, or if it does not fit v.
+// on where it was. After [AskAgain] it is that of the call which this one corrects; its arguments may be others, so
+// that progress should say what it belongs to. If several calls of a reply asked again and the next reply has
+// another number of them, there is none. It returns false if there was none, or if it does not fit v.
 func LastProgress(ctx context.Context, v any) bool {
 	last := invocationOf(ctx).Progress
 	return last != nil && canon.Unmarshal(last, v) == nil

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
@@ -41,6 +43,22 @@ func ToolEvents(
 	}
 	return events
 }
+
+// Unheard returns the names of the events of a successful tool call that no reducer of s is bound to and nobody
+// declared, sorted: at most 8.
+func Unheard(s *session.Session, out tool.Outcome) (names []string) {
+	for _, e := range out.Events {
+		if !s.Expects(e.Name) {
+			names = append(names, canon.UTF8(e.Name))
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return names[:min(len(names), maxUnheard)]
+}
+
+// maxUnheard is how many unheard events of a call are named.
+const maxUnheard = 8
 
 // TryEvent returns the name of the event of a successful try of an action: [session.ToolResult] for a tool,
 // else [session.StructuredOutput].

@@ -161,6 +161,8 @@ type ToolEnd struct {
 	Failure *fault.Failure `json:"failure,omitempty"`
 	// Reduced is the result of the reducers for the result and the tool's events. Only for Done.
 	Reduced *Reduced `json:"reduced,omitempty"`
+	// Unheard are names of events of the tool that no reducer hears and nobody declared. Only for Done.
+	Unheard []string `json:"unheard,omitempty"`
 	// Progress is the last progress that the call reported, if any.
 	Progress json.RawMessage `json:"progress,omitempty"`
 	// Usage is what models consumed within the call.

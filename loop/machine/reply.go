@@ -247,6 +247,9 @@ func (s *step) called(r *Reply) error {
 		if len(failed) > 0 || !skip {
 			s.open(g.tool).Attempt++
 		}
+		if !skip {
+			s.goOn(&b, g)
+		}
 		if len(failed) > 0 {
 			told = s.callsFailed(&b, r.Calls, g, failed, told)
 		}

@@ -107,6 +107,9 @@ type Action struct {
 	// shown.
 	Last *feedback.RetryFeedback `json:"last,omitempty"`
 	Over bool                    `json:"over,omitempty"`
+	// Asked is the last progress of each call that asked again since the last call of the tool began, in call
+	// order; an empty text for none.
+	Asked []string `json:"asked,omitempty"`
 }
 
 // Spent counts the failed attempts of a run against its budgets.
@@ -173,7 +176,8 @@ type BatchCall struct {
 	Doubt      bool `json:"doubt,omitempty"`
 	// Repairs are those that were needed to read the call.
 	Repairs []extract.Repair `json:"repairs,omitempty"`
-	// Progress is the last progress of the latest try.
+	// Asked reports that it ended with another call asked for. Progress is the last progress of the latest try.
+	Asked    bool            `json:"asked,omitempty"`
 	Progress json.RawMessage `json:"progress,omitempty"`
 	// Answer is the text for the model.
 	Answer  string `json:"answer,omitempty"`

@@ -283,6 +283,7 @@ func (s *step) told(result json.RawMessage) string {
 }
 
 func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
+	s.warnUnheard(c.Tool, end.Unheard)
 	if end.Reduced == nil || end.Reduced.Error == nil {
 		c.answer(s.told(end.Result), false)
 		c.Parts = end.Parts
@@ -303,6 +304,16 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	return nil
 }
 
+// warnUnheard warns about events of a tool that no reducer hears, once each.
+func (s *step) warnUnheard(tool string, events []string) {
+	for _, name := range events {
+		text := fmt.Sprintf("tool %s emitted the event %q, which no reducer hears: bind a reducer to it, or name it in session.Config.Events", tool, name)
+		if !slices.Contains(s.Warnings, text) {
+			s.warn(text)
+		}
+	}
+}
+
 // asksAgain reports whether a tool asks for another call: explicitly, or by an error of the correction plane
 // with a class that the tool's policy lists.
 func (s *step) asksAgain(c *BatchCall, end *ToolEnd) bool {
@@ -318,6 +329,10 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 		f = *end.Failure
 	}
 	f.Tool, f.Issues = c.Tool, fault.SortIssues(f.Issues)
+	if len(end.Progress) > 0 {
+		c.Progress = end.Progress
+	}
+	c.Asked = true
 	if c.Settled {
 		c.answer(s.sibling(c, &f, ""), true)
 		return nil
@@ -326,6 +341,43 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 	s.settle(c)
 	c.answer(s.correct(d, f.Issues, s.left()), true)
 	return nil
+}
+
+// leftOff keeps the progress of the calls of a reply that asked again for the calls that correct them, unless
+// their action is over.
+func (s *step) leftOff(b *Batch, groups []group) {
+	for n := range groups {
+		a := s.find(groups[n].tool)
+		for _, at := range groups[n].calls {
+			if c := &b.Calls[at]; a != nil && c.Asked {
+				a.Asked = append(a.Asked, string(c.Progress))
+			}
+		}
+	}
+}
+
+// goOn gives the calls of a tool the progress of those that asked again before, in call order. If there are
+// more or fewer calls than asked, nobody knows which is which, and none gets any.
+func (s *step) goOn(b *Batch, g *group) {
+	a := s.find(g.tool)
+	if a == nil || len(a.Asked) == 0 {
+		return
+	}
+	var good []int
+	for _, n := range g.calls {
+		if !b.Calls[n].Bad {
+			good = append(good, n)
+		}
+	}
+	if len(good) == 0 {
+		return
+	}
+	for n, at := range good {
+		if len(good) == len(a.Asked) && a.Asked[n] != "" {
+			b.Calls[at].Progress = json.RawMessage(a.Asked[n])
+		}
+	}
+	a.Asked = nil
 }
 
 func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
@@ -360,7 +412,9 @@ func (s *step) uncharge(c *BatchCall) {
 
 // ran finishes a reply whose calls are all answered: it closes the actions that passed and tells the model.
 func (s *step) ran(b *Batch) error {
-	s.passAll(b, b.groups())
+	groups := b.groups()
+	s.passAll(b, groups)
+	s.leftOff(b, groups)
 	s.sayAll(b.Native, b.Calls)
 	s.Batch = nil
 	return s.onward(NextTurn)
