@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 )
 
@@ -47,10 +50,17 @@ type StepDifference struct {
 	Changes []Change `json:"changes,omitempty"`
 }
 
+// Diffing configures [Diff]. The zero value compares everything.
+type Diffing struct {
+	// IgnoreSeed leaves out the seed and what is drawn from it: the lengths of waits.
+	IgnoreSeed bool
+}
+
 // Diff compares two recorded journals: the headers of their runs, and their steps up to the first that
 // differs. It does not compare observed times and notes. An error names the journal that cannot be read.
-func Diff(a, b io.Reader) (Divergence, error) {
+func Diff(a, b io.Reader, o Diffing) (Divergence, error) {
 	d := differ{a: reading{steps: NewSteps(a), name: "first"}, b: reading{steps: NewSteps(b), name: "second"}}
+	d.a.Diffing, d.b.Diffing = o, o
 	for {
 		more, err := d.next()
 		if err != nil || !more {
@@ -61,6 +71,7 @@ func Diff(a, b io.Reader) (Divergence, error) {
 
 // reading is one of the compared journals.
 type reading struct {
+	Diffing
 	steps  *Steps
 	name   string
 	run    int
@@ -79,15 +90,49 @@ func (r *reading) next() error {
 		return nil
 	}
 	if err == nil && r.step != nil {
-		r.trace, err = r.step.Trace()
+		if r.trace, err = r.step.Trace(); err == nil && r.IgnoreSeed {
+			r.trace, err = seedless(r.trace)
+		}
 	}
 	if r.header != nil {
 		r.run++
+		if r.IgnoreSeed {
+			r.header.Config.Seed = "ignored"
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("the %s journal: %w", r.name, err)
 	}
 	return nil
+}
+
+// drawn are the members of a step's trace whose values follow from the seed.
+var drawn = []string{"seed", "delay_ns", "wait_ns", "waited_ns", "next_delay_seconds", "retry_scheduled_at"}
+
+// seedless returns a trace without what follows from the seed.
+func seedless(trace []byte) ([]byte, error) {
+	var v any
+	if err := canon.Unmarshal(trace, &v); err != nil {
+		return nil, err
+	}
+	dropDrawn(v)
+	return canon.Marshal(v)
+}
+
+func dropDrawn(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range drawn {
+			delete(v, name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			dropDrawn(v[name])
+		}
+	case []any:
+		for _, item := range v {
+			dropDrawn(item)
+		}
+	}
 }
 
 // side returns the current header or step.

@@ -13,7 +13,7 @@ import (
 
 func diff(t *testing.T, a, b []byte) journal.Divergence {
 	t.Helper()
-	d, err := journal.Diff(bytes.NewReader(a), bytes.NewReader(b))
+	d, err := journal.Diff(bytes.NewReader(a), bytes.NewReader(b), journal.Diffing{})
 	require.NoError(t, err)
 	return d
 }
@@ -100,14 +100,14 @@ func TestADiffFindsTheFirstStepThatIsAnother(t *testing.T) {
 
 func TestADiffSaysWhichJournalCannotBeRead(t *testing.T) {
 	good, bad := kept(t, "corrected"), kept(t, "bad-hash-changed")
-	_, err := journal.Diff(bytes.NewReader(good), bytes.NewReader(bad))
+	_, err := journal.Diff(bytes.NewReader(good), bytes.NewReader(bad), journal.Diffing{})
 	require.ErrorIs(t, err, journal.ErrCorrupt)
 	require.ErrorContains(t, err, "the second journal: journal: line 4")
-	_, err = journal.Diff(bytes.NewReader(bad), bytes.NewReader(good))
+	_, err = journal.Diff(bytes.NewReader(bad), bytes.NewReader(good), journal.Diffing{})
 	require.ErrorContains(t, err, "the first journal: ")
 	records := recordsOf(t, good)
 	for _, odd := range [][]byte{journal.Chain(records[1:]...), journal.Chain(records[0], records[2]), journal.Chain(records[0], records[1], records[0])} {
-		_, err = journal.Diff(bytes.NewReader(odd), bytes.NewReader(odd))
+		_, err = journal.Diff(bytes.NewReader(odd), bytes.NewReader(odd), journal.Diffing{})
 		require.ErrorIs(t, err, journal.ErrCorrupt)
 	}
 }

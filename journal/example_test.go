@@ -60,7 +60,7 @@ func recorded(s journal.Settings, prompt string, script ...looptest.Turn) []byte
 func ExampleDiff() {
 	a := recorded(journal.Settings{}, "Where?", looptest.Say("In Lisbon."))
 	b := recorded(journal.Settings{}, "Where?", looptest.Say(""), looptest.Say("In Porto."))
-	d, err := journal.Diff(bytes.NewReader(a), bytes.NewReader(b))
+	d, err := journal.Diff(bytes.NewReader(a), bytes.NewReader(b), journal.Diffing{})
 	fmt.Println(d.Same(), d.Steps, err)
 	// Output: false 1 <nil>
 }

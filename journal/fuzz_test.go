@@ -95,7 +95,7 @@ func FuzzReplay(f *testing.F) {
 			_, _ = journal.WhatIf{Policy: set}.Run(bytes.NewReader(text))
 		}
 		_ = journal.Trace(bytes.NewReader(text), io.Discard)
-		if d, err := journal.Diff(bytes.NewReader(text), bytes.NewReader(text)); err == nil && !d.Same() {
+		if d, err := journal.Diff(bytes.NewReader(text), bytes.NewReader(text), journal.Diffing{}); err == nil && !d.Same() {
 			t.Fatalf("a journal differs from itself: %s", d.Explain("a", "b"))
 		}
 	})

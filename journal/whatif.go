@@ -71,6 +71,9 @@ type RunOutlook struct {
 	RecordedEnd string `json:"recorded_end,omitempty"`
 	// End is how it would have ended; empty if that is unknown.
 	End string `json:"end,omitempty"`
+	// SameEnd reports that both ends were decided alike: the same answer, or the same reason for the same
+	// failure. Their sentences may differ, as in "attempt 1 of 5" and "attempt 1 of 6".
+	SameEnd bool `json:"same_end"`
 	// Silent is where the record stops to answer; nil if it answers to the end.
 	Silent *NoAnswer `json:"silent,omitempty"`
 	// First is the first decision that differs, or nil.

@@ -21,6 +21,8 @@ type counterfactualRun struct {
 	shape   shape
 	// stopped reports that the recorded run has stopped.
 	stopped bool
+	// end and recordedEnd are how the run and the recorded one ended, in a form that can be compared.
+	end, recordedEnd string
 }
 
 // begin begins the second run at the start of a recorded one.
@@ -76,6 +78,7 @@ func (r *counterfactualRun) take(o *occurrence) {
 	}
 	if n := len(o.decision.Effects); n > 0 && o.decision.Effects[n-1].Outcome != nil {
 		r.stopped, r.out.RecordedEnd = true, o.decision.Effects[n-1].String()
+		r.recordedEnd = endOf(o.decision.Effects[n-1].Outcome)
 	}
 }
 
@@ -224,7 +227,7 @@ func (r *counterfactualRun) step(ev Event, o *occurrence) {
 		r.asked, r.askedAt = effects[n-1], ev.At
 	}
 	if st.Phase == machine.Stopped {
-		r.out.End = r.asked.String()
+		r.out.End, r.end = r.asked.String(), endOf(st.Outcome)
 	}
 }
 
@@ -274,5 +277,6 @@ func (r *counterfactualRun) finish() RunOutlook {
 	if r.out.Silent == nil {
 		r.out.Answered = r.out.Recorded
 	}
+	r.out.SameEnd = r.out.Silent == nil && r.end == r.recordedEnd
 	return r.out
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -71,6 +72,19 @@ func TestFewerAttemptsAreSaved(t *testing.T) {
 	require.NotNil(t, r.First)
 	assert.Equal(t, int64(4), r.First.Line)
 	assert.Equal(t, []string{"book_room attempt 1 of 2: retry in 1s: backoff"}, r.First.Now)
+}
+
+// Ends are compared as they were decided: "attempt 1 of 3" and "attempt 1 of 6" may be one end.
+func TestEndsAreComparedAsTheyWereDecided(t *testing.T) {
+	refusal := looptest.Say("")
+	refusal.Reply.Refusal = "I will not."
+	text := recorded(journal.Settings{}, "Book.", refusal)
+	r := ask(t, text, journal.WhatIf{Policy: policyOf(t, "max_attempts: 6\n")}).Runs[0]
+	assert.NotEqual(t, r.RecordedEnd, r.End, "the sentence says of how many")
+	assert.True(t, r.SameEnd)
+	assert.Nil(t, r.First)
+	assert.True(t, first(t, "corrected", "max_attempts: 5\n").SameEnd)
+	assert.False(t, first(t, "corrected", "max_attempts: 2\n").SameEnd)
 }
 
 // An attempt without a recorded reply has no answer: only the costs before it are compared.

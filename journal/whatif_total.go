@@ -159,3 +159,18 @@ func verdictOf(d *machine.Decision) string {
 	return d.On(d.Plane) + ": " + policy.Decision{Retry: d.Retry, Delay: d.Delay, Reason: d.Reason,
 		Detail: d.Detail}.String()
 }
+
+// endOf returns what was decided at the end of a run, in a form that can be compared.
+func endOf(o *machine.Outcome) string {
+	if o == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%v %v %s %q %s", o.OK, o.Degraded, o.Reason, o.Text, o.Value)
+	for _, c := range o.Calls {
+		text += fmt.Sprintf(" %s %s", c.Tool, c.Arguments)
+	}
+	if x := o.Exhaustion; x != nil {
+		text += fmt.Sprintf(" %q %d %s %s %s", x.Action, x.Attempt, x.Plane, x.Reason, x.Failure.Class)
+	}
+	return text
+}

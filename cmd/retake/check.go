@@ -17,22 +17,24 @@ import (
 var checkCommand = command{
 	name:    "check",
 	summary: "checks a model's reply or a policy, and shows what the model would be told",
+	example: "retake check -tool book_room.json reply.txt",
 	usage: []string{
-		"check -tool TOOL.json [-policy FILE] [-json] < REPLY",
-		"check -corpus FILE [-cut SHARE] [-policy FILE] [-json]",
+		"check -tool TOOL.json [-policy FILE] [-json] [REPLY...]",
+		"check -corpus FILE [-cut SHARE] [-policy FILE] [-fail-on none|unreadable|any] [-json]",
 		"check -policy FILE [-json]",
 	},
 	about: `
 Reads the tool calls in a reply and checks their arguments, as a run with loop.Config.CallsOnly does. A reply
 is ok if it has at least one call and all of its calls can be used. No tool is run.
 
-With -tool, standard input is one reply as text. TOOL.json is one object {"name", "description",
+With -tool, REPLY is a file with one reply as text, a folder of such files, or standard input. TOOL.json is one object {"name", "description",
 "parameters"} with a JSON Schema as its parameters, or a list of such objects. -policy says which forms of
 calls are read and which repairs are accepted (forms_off, text_repairs, native_repairs).
 
 With -corpus, FILE has one question a line: {"id", "tools": [...], "replies": [{"text"} or {"tool_calls":
 [{"name", "arguments"}]}, ...]}. The arguments are the text that the model wrote. The answer has one line for
 each reply, in the order of the file. -cut keeps only the first part of each text.
+` + failOnAbout + `
 
 With -policy alone the policy is checked. The answer is "ok", the error classes in it that retake does not
 define (only errors of your own program can have those), and the resolved policy: each field that the file
@@ -44,19 +46,21 @@ JSON: of a policy {"ok", "own_classes", "resolved": [{"of", "fields": [{"field",
 [{"kind", "offset"}]}]}, or {"ok": false, "class", "calls", "issues": [{"call", "pointer", "rule",
 "expected", "got"}], "feedback"}; of a corpus {"question", "reply", ...} with "reply" counted from 0. "tool"
 is the registered name, or the name as written for an unknown tool. "arguments" is null if they cannot be read.
-"call" is the index of a call; it is absent if the whole reply is at fault. A reply without a call has the class
+For several replies each line is {"file", "result"}. "call" is the index of a call; it is absent if the whole reply is at fault. A reply without a call has the class
 no_output. "got" is empty if nothing was there. "feedback" is the text that the model would get.`,
 	task: func() task { return &check{} },
 }
 
 type check struct {
+	texts
+	failOn
 	tool, corpus, policy string
 	cut                  float64
 	json                 bool
 }
 
 func (c *check) declare(fs *flag.FlagSet) {
-	fs.StringVar(&c.tool, "tool", "", "check the reply on standard input against the tools of `TOOL.json`")
+	fs.StringVar(&c.tool, "tool", "", "check replies against the tools of `TOOL.json`")
 	fs.StringVar(&c.corpus, "corpus", "", "check all replies of `FILE`")
 	fs.StringVar(&c.policy, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")
 	fs.Func("cut", "keep only this `SHARE` of each text, above 0 and at most 1", func(s string) error {
@@ -66,6 +70,7 @@ func (c *check) declare(fs *flag.FlagSet) {
 		}
 		return nil
 	})
+	c.failOn.declare(fs)
 	fs.BoolVar(&c.json, "json", false, "write JSON")
 }
 
@@ -74,8 +79,12 @@ func (c *check) run(e *env) error {
 	case c.tool == "" && c.corpus == "" && c.policy == "":
 		return misused("-tool, -corpus or -policy is missing: give -tool TOOL.json and a reply on standard input, " +
 			"-corpus FILE, or a -policy to check")
+	case c.tool == "" && len(c.names) > 0 && c.names[0] != "-":
+		return misused("%s is a reply: give -tool TOOL.json to check it against, or leave it out", c.names[0])
 	case c.tool != "" && c.corpus != "":
 		return misused("-tool and -corpus exclude each other: a corpus brings its own tools")
+	case c.when != "" && c.corpus == "":
+		return misused("-fail-on is for -corpus: give -corpus FILE, or leave -fail-on out")
 	case c.cut != 0 && c.corpus == "":
 		return misused("-cut is for -corpus: give -corpus FILE, or leave -cut out")
 	}
@@ -114,23 +123,16 @@ func (c *check) runReply(e *env, p *policy.Set) error {
 	if err != nil {
 		return err
 	}
-	text, err := e.standardInput("a reply")
-	if err != nil {
+	return c.each(e, "a reply", func(name string, text []byte) error {
+		v, err := corpus.CheckReply(message.Reply{Text: string(text)}, tools, p)
+		if err != nil {
+			return err
+		}
+		if err = c.answer(e, c.json, name, v, func() { writeVerdict(e, v) }); err == nil && !v.OK {
+			err = errNotOK
+		}
 		return err
-	}
-	v, err := corpus.CheckReply(message.Reply{Text: string(text)}, tools, p)
-	if err != nil {
-		return err
-	}
-	if c.json {
-		err = e.json(v)
-	} else {
-		writeVerdict(e, v)
-	}
-	if err == nil && !v.OK {
-		return errNotOK
-	}
-	return err
+	})
 }
 
 func (c *check) runCorpus(e *env, p *policy.Set) error {
@@ -156,6 +158,7 @@ func (c *check) runCorpus(e *env, p *policy.Set) error {
 			return err
 		}
 		for n, v := range verdicts {
+			c.count(v.OK, v.Unreadable())
 			if sum.Add(v); sum.Replies%progressEvery == 0 {
 				seen.say(int64(sum.Replies), "replies")
 			}
@@ -167,7 +170,7 @@ func (c *check) runCorpus(e *env, p *policy.Set) error {
 	if !c.json {
 		fmt.Fprintf(e.out, "\n%s\n", sum)
 	}
-	return nil
+	return c.failed()
 }
 
 // cutText is the first part of a text, a share of its characters, rounded down.

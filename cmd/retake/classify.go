@@ -15,9 +15,10 @@ import (
 var classifyCommand = command{
 	name:    "classify",
 	summary: "classifies a provider's error: whether a retry may help, and what to tell a user",
-	usage:   []string{"classify [-status N] [-provider NAME] [-now T] [-json] < ERROR"},
+	example: "retake classify -status 429 body.json",
+	usage:   []string{"classify [-status N] [-provider NAME] [-now T] [-json] [ERROR...]"},
 	about: `
-ERROR is what a provider sent, in one of three forms:
+ERROR is a file, a folder of files, or standard input with what a provider sent, in one of three forms:
 
   - the body alone, as {"error": {...}} or any other text; -status says what HTTP status it came with
   - a whole response with its status line and headers, as curl -i prints it
@@ -29,11 +30,12 @@ A Retry-After with a date is turned into a wait by the time of the response: -no
 
 JSON: {"code", "plane", "retryable", "names": {"result_envelope", "agent_result", "agent_error"},
 "retry_after_ms", "user_message"}, or null if nothing went wrong. "retry_after_ms" is absent if the server asks
-for no wait.`,
+for no wait. For several files each line is {"file", "result"}.`,
 	task: func() task { return &classify{} },
 }
 
 type classify struct {
+	texts
 	now      time.Time
 	status   int
 	provider string
@@ -53,21 +55,15 @@ func (c *classify) declare(fs *flag.FlagSet) {
 }
 
 func (c *classify) run(e *env) error {
-	text, err := e.standardInput("an error")
-	if err != nil {
-		return err
-	}
-	r, err := c.read(text)
-	if err != nil {
-		return fmt.Errorf("standard input: %w", err)
-	}
-	r.Now = responseTime(c.now, r.Headers)
-	v := fault.Classify(r)
-	if c.json {
-		return e.json(v)
-	}
-	writeFault(e, v)
-	return nil
+	return c.each(e, "an error", func(name string, text []byte) error {
+		r, err := c.read(text)
+		if err != nil {
+			return err
+		}
+		r.Now = responseTime(c.now, r.Headers)
+		v := fault.Classify(r)
+		return c.answer(e, c.json, name, v, func() { writeFault(e, v) })
+	})
 }
 
 // read reads an error in any of the three forms.

@@ -13,6 +13,7 @@ func init() {
 	completionCommand = command{
 		name:    "completion",
 		summary: "writes a completion script for bash, zsh or fish",
+		example: "source <(retake completion bash)",
 		usage:   []string{"completion bash|zsh|fish"},
 		about: `
 Writes a script for a shell to standard output:

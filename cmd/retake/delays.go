@@ -19,6 +19,7 @@ import (
 var delaysCommand = command{
 	name:    "delays",
 	summary: "shows the waits of a policy, attempt by attempt",
+	example: "retake delays -policy policy.yaml -tool book_room -seed order-42",
 	usage:   []string{"delays -policy FILE|preset:NAME [-code CODE] [-tool NAME] [-seed S] [-attempts N] [-json]"},
 	about: `
 Shows the wait after each failed attempt except the last.

@@ -12,10 +12,13 @@ import (
 var diffCommand = command{
 	name:    "diff",
 	summary: "compares two journals: their configs, and the first step that differs",
-	usage:   []string{"diff [-json] JOURNAL JOURNAL"},
+	example: "retake diff before.jsonl after.jsonl",
+	usage:   []string{"diff [-ignore-seed] [-json] JOURNAL JOURNAL"},
 	about: `
 Compares the config of each run (policy, templates, schemas of tools, seed), and then its steps up to the
 first that differs. Observed times and notes are not compared. One of the two may be - for standard input.
+With -ignore-seed neither the seeds nor the lengths of the waits are compared: two runs that did the same with
+other seeds are the same.
 
 JSON: {"steps", "headers", "step"}. "steps" is the number of equal steps.`,
 	task: func() task { return &diff{} },
@@ -23,10 +26,14 @@ JSON: {"steps", "headers", "step"}. "steps" is the number of equal steps.`,
 
 type diff struct {
 	a, b string
+	how  journal.Diffing
 	json bool
 }
 
-func (d *diff) declare(fs *flag.FlagSet) { fs.BoolVar(&d.json, "json", false, "write JSON") }
+func (d *diff) declare(fs *flag.FlagSet) {
+	fs.BoolVar(&d.how.IgnoreSeed, "ignore-seed", false, "compare neither seeds nor the lengths of waits")
+	fs.BoolVar(&d.json, "json", false, "write JSON")
+}
 
 func (d *diff) take(args []string) error {
 	if len(args) != 2 {
@@ -49,7 +56,7 @@ func (d *diff) run(e *env) error {
 		return err
 	}
 	defer b.Close()
-	found, err := journal.Diff(a, b)
+	found, err := journal.Diff(a, b, d.how)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func listCommands() string {
 
 // help is the text that -h prints.
 func (c command) help(fs *flag.FlagSet) string {
-	text := "usage: retake " + strings.Join(c.usage, "\n       retake ") + "\n\n"
+	text := "example: " + c.example + "\n\nusage: retake " + strings.Join(c.usage, "\n       retake ") + "\n\n"
 	text += strings.TrimSpace(c.about) + "\n"
 	flags := columns(func(w io.Writer) {
 		fs.VisitAll(func(f *flag.Flag) {

@@ -117,7 +117,7 @@ func (k *killed) run(t *testing.T, dir, die string) (out string, dead bool) {
 	require.NoError(t, err)
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(exe)
-	cmd.Args = []string{"retake", "run", "-corpus", k.corpus, "-policy", k.policy, "-seed", "s", "-journal", dir, "-json"}
+	cmd.Args = []string{"retake", "play", "-fail-on", "none", "-corpus", k.corpus, "-policy", k.policy, "-seed", "s", "-journal", dir, "-json"}
 	cmd.Env = append(os.Environ(), dieAt+"="+die, "GORACE=atexit_sleep_ms=0")
 	cmd.Stdout = &stdout
 	stdin, err := cmd.StdinPipe()
@@ -190,7 +190,7 @@ func TestARunThatIsKilledAgainAndAgainComesToTheSameEnd(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "whole")
 	summary, dead := k.run(t, whole, "")
 	require.False(t, dead)
-	plain := retake(t, "run", "-corpus", k.corpus, "-policy", k.policy, "-seed", "s", "-json")
+	plain := retake(t, "play", "-fail-on", "none", "-corpus", k.corpus, "-policy", k.policy, "-seed", "s", "-json")
 	require.Equal(t, plain, summary, "a journal changes nothing")
 	chains, traces := chainsOf(t, whole), tracesOf(t, whole)
 	size := 0

@@ -18,9 +18,10 @@ import (
 var limitsCommand = command{
 	name:    "limits",
 	summary: "shows what the headers of a response say about rate limits",
-	usage:   []string{"limits [-now T] [-provider NAME] [-json] < HEADERS"},
+	example: "curl -sI https://api.example.com/v1/models | retake limits",
+	usage:   []string{"limits [-now T] [-provider NAME] [-json] [HEADERS...]"},
 	about: `
-Reads the headers of a response, one "Name: value" a line, in any case and order. A status line before them is
+HEADERS is a file, a folder of files, or standard input with the headers of a response, one "Name: value" a line, in any case and order. A status line before them is
 skipped. A body may follow after an empty line; a body in JSON may also stand alone.
 
 Dates are turned into waits by the time of the response: -now, or else its Date header. Without either, dates
@@ -29,11 +30,12 @@ and waits are left as they are. The clock of this machine is not used.
 JSON: {"limited", "retry_after", "wait", "windows": [{"name", "resource", "remaining", "limit", "resets_in",
 "reset_at"}], "ignored": [{"header", "value", "why"}]}. "retry_after" is the wait that the server asks for, and
 "wait" the one that follows from exhausted windows. They and "resets_in" are in seconds, "reset_at" is in
-seconds since the epoch. Unknown values are absent.`,
+seconds since the epoch. Unknown values are absent. For several files each line is {"file", "result"}.`,
 	task: func() task { return &limits{} },
 }
 
 type limits struct {
+	texts
 	now      time.Time
 	provider string
 	json     bool
@@ -60,23 +62,19 @@ func declareNow(fs *flag.FlagSet, now *time.Time) {
 }
 
 func (l *limits) run(e *env) error {
-	text, err := e.standardInput("headers")
-	if err != nil {
-		return err
-	}
+	return l.each(e, "headers", func(name string, text []byte) error { return l.read(e, name, text) })
+}
+
+func (l *limits) read(e *env, name string, text []byte) error {
 	headers, body, strange := splitResponse(text)
 	for _, n := range strange {
-		e.note("line %d is no header and was skipped: want \"Name: value\"", n)
+		e.note("%sline %d is no header and was skipped: want \"Name: value\"", l.prefix(name), n)
 	}
 	now := responseTime(l.now, headers)
 	state := ratelimit.Parse(headers, now, ratelimit.WithBody(body), ratelimit.ForProvider(l.provider))
 	state.Windows = append([]ratelimit.Window{}, state.Windows...)
 	state.Ignored = append([]ratelimit.Ignored{}, state.Ignored...)
-	if l.json {
-		return e.json(state)
-	}
-	writeLimits(e, state)
-	return nil
+	return l.answer(e, l.json, name, state, func() { writeLimits(e, state) })
 }
 
 // splitResponse splits a response into its headers and the body after an empty line. A text that begins as

@@ -22,7 +22,8 @@ const (
 // exitTable says what the exit statuses mean. They are the same for every command.
 const exitTable = `exit status:
   0  the question was answered
-  1  the answer is no: the reply cannot be used (check -tool), or something differs (replay, diff)
+  1  the answer is no: a reply cannot be used (check), a session is exhausted (play), or something differs
+     or is damaged (replay, diff, verify)
   2  there is no whole answer: wrong usage, or an input that is missing, damaged or cannot be used
 `
 
@@ -52,8 +53,12 @@ type taker interface {
 
 // command is one row of the list of commands.
 type command struct {
-	name    string
+	name string
+	// alias is another name that works; empty for none.
+	alias   string
 	summary string
+	// example is a call as one makes it.
+	example string
 	// usage has one line for each way to call it, without "retake".
 	usage []string
 	about string
@@ -62,8 +67,8 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		runCommand, checkCommand, delaysCommand, limitsCommand, classifyCommand, showCommand, replayCommand,
-		diffCommand, whatifCommand, versionCommand, completionCommand,
+		checkCommand, playCommand, delaysCommand, limitsCommand, classifyCommand, showCommand, replayCommand,
+		verifyCommand, diffCommand, whatifCommand, compactCommand, versionCommand, completionCommand,
 	}
 }
 
@@ -86,7 +91,7 @@ func execute(e *env, args []string) int {
 		name, rest = rest[0], []string{"-h"}
 	}
 	all := commands()
-	at := slices.IndexFunc(all, func(c command) bool { return c.name == name })
+	at := slices.IndexFunc(all, func(c command) bool { return c.name == name || c.alias == name && name != "" })
 	if at < 0 {
 		near := didYouMean(name, commandNames())
 		return e.fail("", misused("there is no command %q%s\n%s", name, near, listCommands()))

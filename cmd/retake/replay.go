@@ -14,6 +14,7 @@ import (
 var replayCommand = command{
 	name:    "replay",
 	summary: "checks whether journals lead to the same decisions with today's code",
+	example: "retake replay runs/",
 	usage:   []string{"replay [-key FILE] [-json] JOURNAL..."},
 	about: `
 Runs each journal through today's code, without models, tools or waits, and compares every decision and prompt

@@ -22,9 +22,10 @@ import (
 var showCommand = command{
 	name:    "show",
 	summary: "shows what happened in a run: a timeline of its journal, or a page of HTML",
-	usage:   []string{"show [-html] [-follow] [-width N] [-json] JOURNAL"},
+	example: "retake show runs/order-42.jsonl",
+	usage:   []string{"show [-html] [-follow] [-width N] [-json] JOURNAL..."},
 	about: `
-JOURNAL is a file, or - for standard input. For each run the timeline shows the policy and the config, and
+` + journalArgs + `. For each run the timeline shows the policy and the config, and
 then in order: model calls, replies, attempts (what was wrong, what was decided and why, what is left of the
 budgets), waits to scale, tool runs, notes, and the outcome or what is under way. Decisions are shown as they
 were recorded; "retake replay" checks whether they still hold.
@@ -47,7 +48,7 @@ totals.`,
 }
 
 type show struct {
-	journal            string
+	journals
 	html, json, follow bool
 	width              int
 }
@@ -63,14 +64,6 @@ func (s *show) declare(fs *flag.FlagSet) {
 	})
 }
 
-func (s *show) take(args []string) error {
-	if len(args) != 1 {
-		return misused("give one journal, a file or - for standard input, not %d", len(args))
-	}
-	s.journal = args[0]
-	return nil
-}
-
 func (s *show) run(e *env) error {
 	if s.html && s.json {
 		return misused("-html and -json cannot stand together: give one of them")
@@ -78,10 +71,32 @@ func (s *show) run(e *env) error {
 	if s.follow && (s.html || s.json) {
 		return misused("-follow is for a timeline: leave out -html and -json")
 	}
-	if s.journal == "-" && e.typed {
+	if (s.html || s.follow) && len(s.names) > 1 {
+		return misused("-html and -follow show one journal, not %d: name one", len(s.names))
+	}
+	var bad error
+	for n, name := range s.names {
+		if len(s.names) > 1 && !s.json {
+			if n > 0 {
+				fmt.Fprintln(e.out)
+			}
+			fmt.Fprintln(e.out, e.paint.bold(title(name)))
+		}
+		err := s.one(e, name)
+		if err != nil && len(s.names) > 1 {
+			err = fmt.Errorf("%s: %w", inputName(name), err)
+		}
+		bad = errors.Join(bad, err)
+	}
+	return bad
+}
+
+// one shows one journal.
+func (s *show) one(e *env, name string) error {
+	if name == "-" && e.typed {
 		e.note("reading a journal from the terminal; end it with Ctrl-D")
 	}
-	in, err := e.open(s.journal)
+	in, err := e.open(name)
 	if err != nil {
 		return err
 	}

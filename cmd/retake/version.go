@@ -11,6 +11,7 @@ import (
 var versionCommand = command{
 	name:    "version",
 	summary: "shows the version of this program",
+	example: "retake version",
 	usage:   []string{"version [-json]"},
 	about: `
 Shows the version of this program, the commit it was built from and the version of Go. A build from a working

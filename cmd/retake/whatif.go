@@ -21,6 +21,7 @@ import (
 var whatifCommand = command{
 	name:    "whatif",
 	summary: "shows what recorded runs would have cost under another policy",
+	example: "retake whatif -policy policy.yaml runs/",
 	usage: []string{
 		"whatif [-policy FILE|preset:NAME] [-feedback FILE] [-tools FILE] [-price LIST] [-key FILE] [-json] JOURNAL...",
 	},
@@ -176,7 +177,7 @@ func (s *summed) add(o *journal.Outlook) {
 		switch {
 		case r.Silent != nil:
 			s.Unanswered++
-		case r.End == r.RecordedEnd:
+		case r.SameEnd:
 			s.AsRecorded++
 		default:
 			s.Otherwise++

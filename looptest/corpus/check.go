@@ -3,6 +3,7 @@ package corpus
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/extract"
@@ -50,6 +51,18 @@ type Issue struct {
 	Got      fault.Kind `json:"got"`
 
 	text string
+}
+
+// unreadable are the rules of replies that were not read: nothing in them could be held against a schema.
+var unreadable = []string{
+	fault.RuleSyntax, fault.RuleDuplicateKey, fault.RuleInvalidUTF8, fault.RuleTrailingData, fault.RuleDepth, fault.RuleSize,
+	fault.RuleNoOutput, fault.RuleNoCall, fault.RuleTruncated,
+}
+
+// Unreadable reports whether a call of the reply, or the reply as a whole, could not be read. A reply that was
+// read and refused is not unreadable.
+func (v Verdict) Unreadable() bool {
+	return slices.ContainsFunc(v.Issues, func(i Issue) bool { return slices.Contains(unreadable, i.Rule) })
 }
 
 // String is the issue for people.

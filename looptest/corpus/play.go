@@ -34,6 +34,9 @@ type Config struct {
 type Run struct {
 	// Attempt is the number of the accepted reply, from 1; 0 if none was accepted.
 	Attempt int
+	// Unreadable reports that the run was exhausted by a reply that could not be read; see
+	// [Verdict.Unreadable].
+	Unreadable bool
 	// Feedback counts the records of feedback.
 	Feedback int
 	// Reasons counts the decisions by reason.
@@ -152,6 +155,8 @@ func (c Config) account(ctx context.Context, q Question, st machine.State) (Run,
 	run := Run{Feedback: len(st.Session.Feedback()), Reasons: map[policy.Reason]int{}, State: st}
 	if st.Outcome != nil && st.Outcome.OK {
 		run.Attempt = st.Turn
+	} else if all := st.Session.Attempts(); len(all) > 0 {
+		run.Unreadable = Verdict{Issues: issuesOf(nil, all[len(all)-1].Issues)}.Unreadable()
 	}
 	log, err := c.Journals.Open(ctx, q.ID)
 	if err != nil {

@@ -18,17 +18,22 @@ import (
 // progressEvery is the number of steps between two lines of progress.
 const progressEvery = 500
 
-var runCommand = command{
-	name:    "run",
+var playCommand = command{
+	name:    "play",
+	alias:   "run",
 	summary: "plays whole runs over recorded replies, and counts who is corrected at which attempt",
+	example: "retake play -corpus replies.jsonl -policy policy.yaml",
 	usage: []string{
-		"run -corpus FILE [-policy FILE|preset:NAME] [-seed S] [-first N] [-journal DIR] [-sync WHEN] [-json]",
+		"play -corpus FILE [-policy FILE|preset:NAME] [-seed S] [-first N] [-journal DIR] [-sync WHEN]\n" +
+			"              [-fail-on none|unreadable|any] [-json]",
 	},
 	about: `
 Plays each question of FILE as a session of its own, on a fake clock. Attempt k gets the k-th reply of the
 question, or of its "ladder", a list of indexes of replies. A session succeeds with the first reply whose calls
 are all accepted. It is exhausted if the policy allows no further attempt, or if there is no further reply. No
 tool is run. "retake check -h" describes FILE.
+
+` + failOnAbout + ` A session is unreadable if its last reply could not be read.
 
 With -journal each session is recorded in a file in DIR. A session whose journal is there already is read from
 it, or continued at its end. The answer is the same as without an interruption. A journal of another policy,
@@ -38,10 +43,11 @@ JSON: {"sessions", "succeeded", "exhausted", "attempts": {"1", "2", ...}, "feedb
 "events_sha256"}. "attempts" counts sessions by the attempt that succeeded, "feedback" the records of
 feedback, "calls_by_reason" the decisions by their reason. "events_sha256" covers every event, decision,
 wait and prompt, and is the same on every machine. Without -seed each session draws its jitter from its id.`,
-	task: func() task { return &runs{} },
+	task: func() task { return &play{} },
 }
 
-type runs struct {
+type play struct {
+	failOn
 	corpus, policy, seed string
 	journal              string
 	sync                 journal.Sync
@@ -49,29 +55,30 @@ type runs struct {
 	json                 bool
 }
 
-func (r *runs) declare(fs *flag.FlagSet) {
-	fs.StringVar(&r.corpus, "corpus", "", "the questions and replies: `FILE`, one question a line")
-	fs.StringVar(&r.policy, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")
-	fs.StringVar(&r.seed, "seed", "", "draw the jitter from the seed `S`; without it, from the id of each session")
+func (p *play) declare(fs *flag.FlagSet) {
+	fs.StringVar(&p.corpus, "corpus", "", "the questions and replies: `FILE`, one question a line")
+	fs.StringVar(&p.policy, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")
+	fs.StringVar(&p.seed, "seed", "", "draw the jitter from the seed `S`; without it, from the id of each session")
 	fs.Func("first", "only the first `N` questions", func(s string) (err error) {
-		r.first, err = count(s, math.MaxInt32)
+		p.first, err = count(s, math.MaxInt32)
 		return err
 	})
-	fs.StringVar(&r.journal, "journal", "", "record each session in a file in `DIR`, and continue those that are there")
+	fs.StringVar(&p.journal, "journal", "", "record each session in a file in `DIR`, and continue those that are there")
 	when := "`WHEN` to sync records to the disk: never (the default), waits or records"
 	fs.Func("sync", when, func(s string) error {
-		r.sync = journal.Sync(s)
-		return journal.Settings{Sync: r.sync}.Validate()
+		p.sync = journal.Sync(s)
+		return journal.Settings{Sync: p.sync}.Validate()
 	})
-	fs.BoolVar(&r.json, "json", false, "write JSON")
+	p.failOn.declare(fs)
+	fs.BoolVar(&p.json, "json", false, "write JSON")
 }
 
-func (r *runs) run(e *env) error {
-	cfg, err := r.config()
+func (p *play) run(e *env) error {
+	cfg, err := p.config()
 	if err != nil {
 		return err
 	}
-	f, err := openCorpus(r.corpus)
+	f, err := openCorpus(p.corpus)
 	if err != nil {
 		return err
 	}
@@ -79,7 +86,7 @@ func (r *runs) run(e *env) error {
 	seen := &progress{e: e}
 	defer seen.done()
 	var sum corpus.Summary
-	for q, err := range corpus.Read(r.corpus, f) {
+	for q, err := range corpus.Read(p.corpus, f) {
 		if err != nil {
 			return err
 		}
@@ -87,45 +94,47 @@ func (r *runs) run(e *env) error {
 		if err != nil {
 			return err
 		}
+		p.count(run.Attempt > 0, run.Unreadable)
 		if sum.Add(run); sum.Sessions%progressEvery == 0 {
 			seen.say(int64(sum.Sessions), "sessions")
 		}
-		if sum.Sessions == r.first {
+		if sum.Sessions == p.first {
 			break
 		}
 	}
 	seen.done()
-	if r.json {
-		return e.json(sum)
+	if p.json {
+		err = e.json(sum)
+	} else {
+		writeSummary(e, sum)
 	}
-	writeSummary(e, sum)
-	return nil
+	return cmp.Or(err, p.failed())
 }
 
 // newStore makes the store of a directory.
 var newStore = func(dir string) journal.Store { return journal.Dir(dir) }
 
 // config is the config of the sessions.
-func (r *runs) config() (cfg corpus.Config, err error) {
-	if r.corpus == "" {
+func (p *play) config() (cfg corpus.Config, err error) {
+	if p.corpus == "" {
 		return cfg, misused("-corpus is missing: give a file with one question a line, as JSON")
 	}
-	from, err := readPolicy(r.policy)
+	from, err := readPolicy(p.policy)
 	if err != nil {
 		return cfg, err
 	}
-	cfg = corpus.Config{Policy: &from.set, Seed: r.seed}
-	if r.journal == "" {
-		if r.sync != "" {
+	cfg = corpus.Config{Policy: &from.set, Seed: p.seed}
+	if p.journal == "" {
+		if p.sync != "" {
 			return cfg, misused("-sync is for -journal: give -journal DIR, or leave -sync out")
 		}
 		return cfg, nil
 	}
-	if info, err := os.Stat(r.journal); err == nil && !info.IsDir() {
+	if info, err := os.Stat(p.journal); err == nil && !info.IsDir() {
 		return cfg, misused("-journal: %s is a file: give a directory; it is created if it does not exist",
-			r.journal)
+			p.journal)
 	}
-	cfg.Journals, cfg.Settings.Sync = newStore(r.journal), cmp.Or(r.sync, journal.SyncNever)
+	cfg.Journals, cfg.Settings.Sync = newStore(p.journal), cmp.Or(p.sync, journal.SyncNever)
 	return cfg, nil
 }
 

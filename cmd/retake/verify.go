@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/retake-go/retake/internal/several"
+	"github.com/retake-go/retake/journal"
+)
+
+var verifyCommand = command{
+	name:    "verify",
+	summary: "checks that journals are whole: every line and its hash",
+	example: "retake verify runs/",
+	usage:   []string{"verify [-json] JOURNAL..."},
+	about: `
+Reads each line of a journal and checks its form and its hash, which covers all lines before it. So a line that
+was changed, left out or moved is found. Nothing is decided anew: that is "retake replay".
+` + journalArgs + `.
+
+A last line that was cut off is no damage, for a killed process leaves one.
+
+JSON, one line for each journal: {"journal", "ok", "records", "torn_bytes", "error"}.`,
+	task: func() task { return &verify{} },
+}
+
+type verify struct {
+	journals
+	json bool
+}
+
+func (v *verify) declare(fs *flag.FlagSet) { fs.BoolVar(&v.json, "json", false, "write JSON") }
+
+// verified is what came of one journal.
+type verified struct {
+	Journal string `json:"journal"`
+	OK      bool   `json:"ok"`
+	Records int64  `json:"records"`
+	Torn    int64  `json:"torn_bytes,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+func (v *verify) run(e *env) error {
+	damaged, bad := 0, 0
+	check := func(in io.Reader, _ journal.Replaying) (verified, error) {
+		r := journal.NewReader(in)
+		for {
+			if _, err := r.Next(); errors.Is(err, io.EOF) {
+				return verified{OK: true, Records: r.Line(), Torn: r.TornBytes()}, nil
+			} else if err != nil {
+				return verified{Records: r.Line()}, err
+			}
+		}
+	}
+	err := each(e, &v.journals, check, func(name string, one verified, err error) error {
+		one.Journal = name
+		if _, missing := errors.AsType[*fs.PathError](err); missing {
+			bad++
+		} else if err != nil {
+			damaged++
+		}
+		if err != nil {
+			one.Error = err.Error()
+		}
+		if v.json {
+			return e.json(one)
+		}
+		one.write(e)
+		return nil
+	})
+	if err = errors.Join(err, unreadable(bad, len(v.names))); err == nil && damaged > 0 {
+		return errNotOK
+	}
+	return err
+}
+
+// write writes it for people.
+func (v verified) write(e *env) {
+	if !v.OK {
+		fmt.Fprintf(e.out, "%s  %s\n%s\n", e.paint.red("damaged"), title(v.Journal), plainLines(indent(v.Error)))
+		return
+	}
+	text := several.Of(v.Records, "record")
+	if v.Torn > 0 {
+		text += ", and a last line that was cut off (" + several.Of(v.Torn, "byte") + ")"
+	}
+	fmt.Fprintf(e.out, "%s    %s  %s\n", e.paint.green("whole"), title(v.Journal), e.paint.faint(text))
+}
