@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	retake "github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
@@ -119,27 +121,41 @@ func WithSessions(f func(Invocation) (*session.Session, error)) Option {
 }
 
 // WithEnd calls f with the end of each run, when ADK's run is over. The error is a
-// [loop.RetryExhaustedError] if the run did not end well. A run without a final answer (a paused one)
-// counts as cancelled. The session is free by then.
+// [loop.RetryExhaustedError] if the run did not end well. A run without a final answer counts as cancelled.
+// A run that waits for a confirmation ends when the invocation with the confirmation is over, or as cancelled
+// when the conversation goes on without it. The session is free by then.
 func WithEnd(f func(Invocation, *session.Session, loop.Result, error)) Option {
 	return func(a *Adapter) { a.ended = f }
 }
 
+// WithObserver tells o of every attempt, retry, exhaustion and end of the adapter's runs, such as
+// observe.LogTo or an observer of adapter/otel. It may be given several times. The goroutines of all runs call
+// it, and it must be quick. A [observe.Tracer] gets no spans of model calls and tools: those are the runtime's.
+func WithObserver(o observe.Observer) Option {
+	return func(a *Adapter) { a.observers = append(a.observers, o) }
+}
+
 // Adapter is retake within ADK. It is safe for concurrent use: many invocations share it.
 type Adapter struct {
-	cfg      Config
-	clock    clock.Clock
-	custom   func(error) fault.Failure
-	record   func(machine.Event, []machine.Effect, machine.State)
-	sessions func(Invocation) (*session.Session, error)
-	ended    func(Invocation, *session.Session, loop.Result, error)
+	cfg       Config
+	clock     clock.Clock
+	custom    func(error) fault.Failure
+	record    func(machine.Event, []machine.Effect, machine.State)
+	observers []observe.Observer
+	sessions  func(Invocation) (*session.Session, error)
+	ended     func(Invocation, *session.Session, loop.Result, error)
 
 	mu   sync.Mutex
 	runs map[place]*run
+	// paused are the runs that wait for a confirmation, oldest first.
+	paused []*run
 }
 
 // place identifies a run: agents of one branch take turns.
 type place struct{ invocation, branch string }
+
+// ErrNoRun means that a model is asked in an invocation that the adapter's plugin does not see.
+var ErrNoRun = errors.New("retake: the invocation has no run; put Adapter.Plugin into the runner, and make an agent a tool with Adapter.AgentTool")
 
 // New returns an adapter. The error joins all that is wrong with cfg, or names a nil option.
 func New(cfg Config, opts ...Option) (*Adapter, error) {
@@ -152,6 +168,9 @@ func New(cfg Config, opts ...Option) (*Adapter, error) {
 			return nil, fmt.Errorf("retake: option %d is nil; leave it out", n+1)
 		}
 		opt(a)
+	}
+	if slices.Contains(a.observers, nil) {
+		return nil, errors.New("retake: WithObserver: the observer is nil; leave the option out")
 	}
 	a.clock = cmp.Or(a.clock, clock.Clock(clock.New()))
 	if a.sessions == nil {
@@ -185,9 +204,15 @@ type run struct {
 
 // begin returns the run of a place, and begins it if there is none.
 func (a *Adapter) begin(i Invocation, deadline time.Time) (*run, error) {
+	key := place{i.ID, i.Branch}
+	if r := a.find(i.ID, i.Branch); r != nil {
+		return r, nil
+	}
+	if r := a.takePaused(i); r != nil { // the conversation goes on without what the run waits for
+		a.end(r)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	key := place{i.ID, i.Branch}
 	if r := a.runs[key]; r != nil {
 		return r, nil
 	}
@@ -200,7 +225,7 @@ func (a *Adapter) begin(i Invocation, deadline time.Time) (*run, error) {
 		cfg.Deadline = deadline
 	}
 	of, err := turns.New(s, turns.Config{
-		Loop: cfg, Clock: a.clock, Classify: a.classify, Record: a.record,
+		Loop: cfg, Clock: a.clock, Classify: a.classify, Record: a.record, Observers: a.observers,
 		Tell: a.cfg.OnExhausted == TellModel, Sequential: a.cfg.Sequential,
 	})
 	if err != nil {
@@ -218,12 +243,67 @@ func (a *Adapter) find(invocation, branch string) *run {
 	return a.runs[place{invocation, branch}]
 }
 
-// finish ends the runs of an invocation, in order of branch.
+// resume returns the run of a place. A run of the same conversation that waits for a confirmation continues
+// there, with its budgets.
+func (a *Adapter) resume(i Invocation) *run {
+	if r := a.find(i.ID, i.Branch); r != nil {
+		return r
+	}
+	r := a.takePaused(i)
+	if r == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r.at.ID = i.ID
+	a.runs[place{i.ID, i.Branch}] = r
+	return r
+}
+
+// takePaused removes and returns the paused run of a conversation; nil for none.
+func (a *Adapter) takePaused(i Invocation) *run {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at := slices.IndexFunc(a.paused, func(r *run) bool {
+		same := r.at
+		same.ID = i.ID
+		return same == i
+	})
+	if at < 0 {
+		return nil
+	}
+	r := a.paused[at]
+	a.paused = slices.Delete(a.paused, at, at+1)
+	return r
+}
+
+// maxPaused bounds the runs that wait for a confirmation. The oldest ends then.
+const maxPaused = 10_000
+
+// finish ends the runs of an invocation, in order of branch. Runs that wait for a confirmation stay open.
 func (a *Adapter) finish(invocation string) {
+	a.mu.Lock()
+	var over []*run
 	for _, r := range a.take(invocation) {
-		result, err := r.of.End()
-		if a.ended != nil {
-			a.ended(r.at, r.s, result, err)
+		if r.of.Paused() {
+			a.paused = append(a.paused, r)
+		} else {
+			over = append(over, r)
 		}
+	}
+	if many := len(a.paused) - maxPaused; many > 0 {
+		over = append(over, a.paused[:many]...)
+		a.paused = slices.Delete(a.paused, 0, many)
+	}
+	a.mu.Unlock()
+	for _, r := range over {
+		a.end(r)
+	}
+}
+
+func (a *Adapter) end(r *run) {
+	result, err := r.of.End()
+	if a.ended != nil {
+		a.ended(r.at, r.s, result, err)
 	}
 }

@@ -49,3 +49,31 @@ func Example() {
 	// - nights: expected integer, got string
 	// Call book_room again with all arguments corrected.
 }
+
+// One agent is a tool of another. Each has a run of its own, under one adapter.
+func Example_twoAgents() {
+	book, _ := functiontool.New(functiontool.Config{Name: "book_room", Description: "Book a hotel room."},
+		func(_ agent.Context, b booking) (receipt, error) { return receipt{b.City}, nil })
+	inner := newFake( // your models go here
+		calls(call("book_room", map[string]any{"city": "Lisbon", "nights": "two"})),
+		calls(call("book_room", map[string]any{"city": "Lisbon", "nights": 2})), say("Booked."))
+	outer := newFake(calls(call("booker", map[string]any{"request": "Two nights in Lisbon."})), say("Your room is booked."))
+
+	retake, _ := adk.New(adk.Config{}, adk.WithEnd(func(at adk.Invocation, _ *session.Session, r loop.Result, err error) {
+		fmt.Println(at.AppName+":", len(r.Attempts), "attempts,", r.Text, err)
+	}))
+	booker, _ := llmagent.New(llmagent.Config{
+		Name: "booker", Description: "Books rooms.", Model: retake.Model(inner), Tools: []adktool.Tool{book},
+	})
+	delegate, _ := retake.AgentTool(booker)
+	traveller, _ := llmagent.New(llmagent.Config{Name: "traveller", Model: retake.Model(outer), Tools: []adktool.Tool{delegate}})
+	p, _ := retake.Plugin()
+	r, _ := runner.New(runner.Config{
+		AppName: "trips", Agent: traveller, SessionService: adksession.InMemoryService(), AutoCreateSession: true,
+		PluginConfig: runner.PluginConfig{Plugins: []*plugin.Plugin{p}},
+	})
+	_, _ = play(context.Background(), r, agent.StreamingModeNone)
+	// Output:
+	// booker: 3 attempts, Booked. <nil>
+	// trips: 2 attempts, Your room is booked. <nil>
+}

@@ -176,10 +176,13 @@ func runnerOf(t testing.TB, plugins []*plugin.Plugin, root agent.Agent) *runner.
 	return r
 }
 
+func hello() *genai.Content {
+	return genai.NewContentFromText("Two nights in Lisbon, please.", genai.RoleUser)
+}
+
 // play sends one message and returns the last complete text and the error.
 func play(ctx context.Context, r *runner.Runner, mode agent.StreamingMode) (text string, err error) {
-	msg := genai.NewContentFromText("Two nights in Lisbon, please.", genai.RoleUser)
-	for ev, failed := range r.Run(ctx, "user", "session", msg, agent.RunConfig{StreamingMode: mode}) {
+	for ev, failed := range r.Run(ctx, "user", "session", hello(), agent.RunConfig{StreamingMode: mode}) {
 		if failed != nil {
 			err = failed
 			continue

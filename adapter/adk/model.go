@@ -10,7 +10,8 @@ import (
 )
 
 // Model wraps the model of an agent. It retries transport faults and corrects unusable answers within the
-// call, which no callback of ADK can do. Without the adapter's plugin in the runner it does nothing.
+// call, which no callback of ADK can do. Within an invocation that the adapter's plugin does not see it
+// returns [ErrNoRun].
 //
 // The last piece of a streamed reply is held back until the reply is judged. Earlier pieces are streamed
 // at once, so that a client may see pieces of a reply that is then replaced.
@@ -42,11 +43,15 @@ func (m *llm) Name() string { return m.inner.Name() }
 func (m *llm) GenerateContent(
 	ctx context.Context, req *model.LLMRequest, stream bool,
 ) iter.Seq2[*model.LLMResponse, error] {
-	r := m.run(ctx)
-	if r == nil {
+	r, within := m.run(ctx)
+	switch {
+	case r == nil && within:
+		return func(yield func(*model.LLMResponse, error) bool) { yield(nil, ErrNoRun) }
+	case r == nil:
 		return m.inner.GenerateContent(ctx, req, stream)
 	}
 	return func(yield func(*model.LLMResponse, error) bool) {
+		var spent *genai.GenerateContentResponseUsageMetadata
 		for {
 			resp, cause, gone := m.once(ctx, asking(req, r.of.Asked()), stream, yield)
 			if gone {
@@ -55,12 +60,12 @@ func (m *llm) GenerateContent(
 			next, err := r.judge(ctx, req, resp, cause)
 			if err == nil && next != nil {
 				if err = r.next(ctx, next); err == nil {
-					req = next
+					req, spent = next, sum(spent, usageOf(resp))
 					continue
 				}
 			}
 			if err != nil || resp != nil {
-				yield(held(resp, err), err)
+				yield(held(withUsage(resp, spent), err), err)
 			}
 			return
 		}
@@ -74,12 +79,13 @@ func held(resp *model.LLMResponse, err error) *model.LLMResponse {
 	return resp
 }
 
-func (m *llm) run(ctx context.Context) *run {
+// run returns the run of a context, and whether the context is that of an invocation.
+func (m *llm) run(ctx context.Context) (r *run, within bool) {
 	at, ok := ctx.(agent.InvocationContext)
 	if !ok {
-		return nil
+		return nil, false
 	}
-	return m.a.find(at.InvocationID(), at.Branch())
+	return m.a.find(at.InvocationID(), at.Branch()), true
 }
 
 // once asks the model once. It passes pieces on and holds the whole reply back. gone reports that nobody

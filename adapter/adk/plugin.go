@@ -14,6 +14,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/internal/turns"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -35,10 +36,8 @@ func (a *Adapter) Plugin() (*plugin.Plugin, error) {
 	})
 }
 
-// take removes the runs of an invocation and returns them in order of branch.
+// take removes the runs of an invocation and returns them in order of branch. The caller has the lock.
 func (a *Adapter) take(invocation string) []*run {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	var all []*run
 	for key, r := range a.runs {
 		if key.invocation == invocation {
@@ -53,18 +52,25 @@ func (a *Adapter) take(invocation string) []*run {
 // beforeModel waits before a model call as the core demands, and ends ADK's run if retake's has ended.
 func (a *Adapter) beforeModel(ctx agent.Context, req *model.LLMRequest) (*model.LLMResponse, error) {
 	deadline, _ := ctx.Deadline()
-	r, err := a.begin(Invocation{
-		ID: ctx.InvocationID(), Branch: ctx.Branch(), AppName: ctx.AppName(), UserID: ctx.UserID(),
-		SessionID: ctx.SessionID(),
-	}, deadline)
+	r, err := a.begin(invocationOf(ctx), deadline)
 	if err != nil {
 		return nil, err
 	}
 	return nil, r.next(ctx, req)
 }
 
+func invocationOf(ctx agent.Context) Invocation {
+	return Invocation{
+		ID: ctx.InvocationID(), Branch: ctx.Branch(), AppName: ctx.AppName(), UserID: ctx.UserID(),
+		SessionID: ctx.SessionID(),
+	}
+}
+
 func (r *run) next(ctx context.Context, req *model.LLMRequest) error {
 	all, err := offered(req)
+	if err == nil {
+		err = protected(req)
+	}
 	if err != nil {
 		return err
 	}
@@ -119,7 +125,7 @@ func response(text string) map[string]any { return map[string]any{"error": text}
 
 // beforeTool answers a call that may not run.
 func (a *Adapter) beforeTool(ctx agent.Context, t adktool.Tool, args map[string]any) (map[string]any, error) {
-	r := a.find(ctx.InvocationID(), ctx.Branch())
+	r := a.resume(invocationOf(ctx))
 	if r == nil {
 		return nil, nil
 	}
@@ -155,46 +161,64 @@ func (a *Adapter) begun(ctx agent.Context) *turns.Call {
 	return c
 }
 
-// afterTool passes a result to the core. If a reducer refuses it, afterTool answers in its place.
+// afterTool passes the outcome of a call to the core, after the callbacks of the agent have seen its error. It
+// repeats the call if the core decides so, and answers in place of a result that a reducer refuses.
 func (a *Adapter) afterTool(
-	ctx agent.Context, _ adktool.Tool, _, result map[string]any, err error,
-) (map[string]any, error) {
-	c := a.begun(ctx)
-	if c == nil || err != nil {
-		return nil, nil
-	}
-	answer, _ := c.End(ctx, done(result))
-	if answer.Own {
-		return nil, nil
-	}
-	return response(answer.Text), nil
-}
-
-// onToolError passes an error of a tool to the core, or a call of an unknown tool, and repeats the call if
-// the core decides so.
-func (a *Adapter) onToolError(
-	ctx agent.Context, t adktool.Tool, args map[string]any, err error,
+	ctx agent.Context, t adktool.Tool, args, result map[string]any, err error,
 ) (map[string]any, error) {
 	c := a.begun(ctx)
 	if c == nil {
-		return a.unknownTool(ctx, t, args)
+		return nil, nil
 	}
 	if errors.Is(err, adktool.ErrConfirmationRequired) || errors.Is(err, adktool.ErrConfirmationRejected) {
 		c.Leave()
 		return nil, nil
 	}
-	out, result := tool.Ended(t.Name(), err), map[string]any(nil)
+	out, first := outcome(t.Name(), result, err), true
 	for {
 		answer, _ := c.End(ctx, out)
 		switch again, ok := t.(runnable); {
+		case answer.Own && first:
+			return nil, nil
 		case answer.Own:
 			return result, nil
 		case !answer.Again || !ok:
-			return response(answer.Text), nil
+			return response(answer.Text + wordsOf(out)), nil
 		default:
-			out, result = try(ctx, t.Name(), again, args)
+			result, err = again.Run(ctx, args)
+			out, first = outcome(t.Name(), result, err), false
 		}
 	}
+}
+
+// onToolError answers a call of an unknown tool. Other errors are left to the callbacks of the agent, and then
+// to afterTool.
+func (a *Adapter) onToolError(
+	ctx agent.Context, t adktool.Tool, args map[string]any, _ error,
+) (map[string]any, error) {
+	r := a.find(ctx.InvocationID(), ctx.Branch())
+	if r == nil || r.has(ctx.FunctionCallID()) {
+		return nil, nil
+	}
+	return r.unknownTool(ctx, t, args)
+}
+
+// has reports whether ADK has begun a call under an id.
+func (r *run) has(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.calls[id] != nil
+}
+
+// maxWords bounds what the model reads of a tool's error, in bytes.
+const maxWords = 1024
+
+// wordsOf returns the words of a tool's error, as ADK would show them: quoted, and without secrets.
+func wordsOf(out tool.Outcome) string {
+	if _, later := out.Later(); out.Err == nil || later {
+		return ""
+	}
+	return " The tool says: " + feedback.InMarks(fault.Scrub(out.Err.Error()), maxWords)
 }
 
 // runnable is a tool that can be run, in the form that ADK itself uses.
@@ -202,22 +226,10 @@ type runnable interface {
 	Run(ctx agent.Context, args any) (map[string]any, error)
 }
 
-func try(ctx agent.Context, name string, t runnable, args map[string]any) (tool.Outcome, map[string]any) {
-	result, err := t.Run(ctx, args)
-	if err != nil {
-		return tool.Ended(name, err), nil
-	}
-	return done(result), result
-}
-
 // unknownTool answers a call of a tool that ADK does not have.
-func (a *Adapter) unknownTool(
+func (r *run) unknownTool(
 	ctx agent.Context, t adktool.Tool, args map[string]any,
 ) (map[string]any, error) {
-	r := a.find(ctx.InvocationID(), ctx.Branch())
-	if r == nil {
-		return nil, nil
-	}
 	c := r.claim(ctx.FunctionCallID(), t.Name(), args)
 	if c == nil {
 		return nil, nil
@@ -233,8 +245,11 @@ func (a *Adapter) unknownTool(
 	return response(answer.Text), nil
 }
 
-// done converts a result to an outcome.
-func done(result map[string]any) tool.Outcome {
+// outcome converts what a tool returned.
+func outcome(name string, result map[string]any, err error) tool.Outcome {
+	if err != nil {
+		return tool.Ended(name, err)
+	}
 	doc, err := json.Marshal(result)
 	if err != nil {
 		return tool.Outcome{Err: err}

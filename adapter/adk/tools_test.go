@@ -45,7 +45,8 @@ func TestWhatAToolSaysReachesTheModelAndTheSession(t *testing.T) {
 			"the tool book_room looked at your arguments and asks for others (attempt 1 of 3)", fault.ToolValidation, policy.Immediate,
 		},
 		{"failed for good", tool.Fail("The hotel has closed."), "The hotel has closed.", "", policy.FailedForGood},
-		{"an error of its own", errors.New("secret"), "The call failed, and its effect may or may not have happened.", fault.ToolExecution, policy.NotRepeatable},
+		{"an error of its own", errors.New(`no "till", Authorization: Bearer secretsecretsecret`),
+			`The call failed, and its effect may or may not have happened. The tool says: "booking: no \"till\"`, fault.ToolExecution, policy.NotRepeatable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, _, end := newAdapter(t, adk.Config{})
@@ -110,7 +111,7 @@ func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
 		assert.Equal(t, map[string]int{"Lisbon": 1, "Porto": 1}, tries)
 		require.NoError(t, err)
 		assert.Equal(t, policy.NotRetryable, end.results[0].Attempts[0].Reason)
-		assert.Equal(t, map[string]any{"error": "The call failed, and its effect may or may not have happened."}, answers(m.requests()[1])[0].Response)
+		assert.Equal(t, map[string]any{"error": `The call failed, and its effect may or may not have happened. The tool says: "overloaded"`}, answers(m.requests()[1])[0].Response)
 		require.NoError(t, end.errs[0])
 	}
 }
@@ -157,7 +158,7 @@ func TestAToolThatWantsConfirmationIsLeftToADK(t *testing.T) {
 		func(_ agent.Context, b booking) (receipt, error) { return receipt{b.City}, nil })
 	require.NoError(t, err)
 	a, _, end := newAdapter(t, adk.Config{})
-	r := newRunner(t, a, newFake(calls(call("book_room", lisbon())), say("Booked.")), book)
+	r := newRunner(t, a, newFake(calls(call("book_room", nil)), calls(call("book_room", lisbon())), say("Booked.")), book)
 	asked := ""
 	for ev, err := range r.Run(t.Context(), "user", "session", genai.NewContentFromText("Book.", genai.RoleUser), agent.RunConfig{}) {
 		require.NoError(t, err)
@@ -168,7 +169,7 @@ func TestAToolThatWantsConfirmationIsLeftToADK(t *testing.T) {
 		}
 	}
 	require.NotEmpty(t, asked)
-	require.ErrorIs(t, end.errs[0], policy.Cancelled)
+	assert.Empty(t, end.errs, "the run is open")
 
 	yes := &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{
 		ID: asked, Name: "adk_request_confirmation", Response: map[string]any{"confirmed": true},
@@ -181,7 +182,66 @@ func TestAToolThatWantsConfirmationIsLeftToADK(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "Booked.", text)
+	require.Len(t, end.errs, 1)
+	require.NoError(t, end.errs[0])
+	attempts := end.results[0].Attempts
+	assert.Equal(t, []string{"book_room", "book_room", ""}, actions(attempts))
+	assert.Equal(t, 2, attempts[1].Attempt, "the attempts are counted on")
+	assert.True(t, attempts[1].Passed())
+}
+
+// A run that waits for a confirmation ends when the conversation goes on without it.
+func TestAConfirmationThatNeverComesEndsItsRun(t *testing.T) {
+	book, err := functiontool.New(functiontool.Config{Name: "book_room", Description: "Book.", RequireConfirmation: true},
+		func(_ agent.Context, b booking) (receipt, error) { return receipt{b.City}, nil })
+	require.NoError(t, err)
+	a, _, end := newAdapter(t, adk.Config{})
+	r := newRunner(t, a, newFake(calls(call("book_room", lisbon())), say("Never mind.")), book)
+	_, err = play(t.Context(), r, agent.StreamingModeNone)
+	require.NoError(t, err)
+	text, err := play(t.Context(), r, agent.StreamingModeNone)
+	require.NoError(t, err)
+	assert.Equal(t, "Never mind.", text)
+	require.Len(t, end.errs, 2)
+	require.ErrorIs(t, end.errs[0], policy.Cancelled)
 	require.NoError(t, end.errs[1])
+	for _, at := range end.results[0].Attempts {
+		assert.NotEqual(t, policy.FailedForGood, at.Reason)
+	}
+}
+
+// The callbacks of an agent see a tool's error, and may heal it.
+func TestCallbacksOfTheAgentSeeAToolsError(t *testing.T) {
+	for name, healed := range map[string]bool{"told": false, "healed": true} {
+		t.Run(name, func(t *testing.T) {
+			a, _, end := newAdapter(t, adk.Config{})
+			var seen error
+			m := newFake(calls(call("book_room", lisbon())), say("Done."))
+			made, err := llmagent.New(llmagent.Config{
+				Name: "traveller", Description: "Books.", Model: a.Model(m),
+				Tools: []adktool.Tool{bookRoom(t, func(agent.Context, booking) (receipt, error) { return receipt{}, errors.New("no till") })},
+				OnToolErrorCallbacks: []llmagent.OnToolErrorCallback{func(_ agent.Context, _ adktool.Tool, _ map[string]any, err error) (map[string]any, error) {
+					if seen = err; healed {
+						return map[string]any{"booked": "by hand"}, nil
+					}
+					return nil, nil
+				}},
+			})
+			require.NoError(t, err)
+			p, err := a.Plugin()
+			require.NoError(t, err)
+			_, err = play(t.Context(), runnerOf(t, []*plugin.Plugin{p}, made), agent.StreamingModeNone)
+			require.NoError(t, err)
+			require.ErrorContains(t, seen, "no till")
+			given := answers(m.requests()[1])[0].Response
+			if healed {
+				assert.Equal(t, map[string]any{"booked": "by hand"}, given)
+			} else {
+				assert.Equal(t, map[string]any{"error": `The call failed, and its effect may or may not have happened. The tool says: "no till"`}, given)
+			}
+			assert.Equal(t, healed, end.results[0].Attempts[0].Passed())
+		})
+	}
 }
 
 func TestAToolThatADKDoesNotShowToPluginsHoldsNobodyUp(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	retake "github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
@@ -106,6 +107,13 @@ func WithEnd(f func(*session.Session, loop.Result, error)) Option {
 	return func(a *Adapter) { a.ended = f }
 }
 
+// WithObserver tells o of every attempt, retry, exhaustion and end of the adapter's runs, such as
+// observe.LogTo or an observer of adapter/otel. It may be given several times. The goroutines of all runs call
+// it, and it must be quick. A [observe.Tracer] gets no spans of model calls and tools: those are the runtime's.
+func WithObserver(o observe.Observer) Option {
+	return func(a *Adapter) { a.observers = append(a.observers, o) }
+}
+
 // Adapter is retake within Eino. It is safe for concurrent use once it is wired: many runs and agents share
 // it.
 type Adapter struct {
@@ -114,6 +122,7 @@ type Adapter struct {
 	clock      clock.Clock
 	classify   func(error) fault.Failure
 	record     func(machine.Event, []machine.Effect, machine.State)
+	observers  []observe.Observer
 	sequential bool
 }
 
@@ -128,6 +137,9 @@ func New(cfg Config, opts ...Option) (*Adapter, error) {
 			return nil, fmt.Errorf("retake: option %d is nil; leave it out", n+1)
 		}
 		opt(a)
+	}
+	if slices.Contains(a.observers, nil) {
+		return nil, errors.New("retake: WithObserver: the observer is nil; leave the option out")
 	}
 	a.clock = cmp.Or(a.clock, clock.Clock(clock.New()))
 	return a, nil
@@ -177,7 +189,7 @@ func (a *Adapter) begin(ctx context.Context, s *session.Session) (*Run, error) {
 		cfg.Deadline = at
 	}
 	of, err := turns.New(s, turns.Config{
-		Loop: cfg, Clock: a.clock, Classify: a.classify, Record: a.record,
+		Loop: cfg, Clock: a.clock, Classify: a.classify, Record: a.record, Observers: a.observers,
 		Tell: a.cfg.OnExhausted == TellModel, Sequential: a.sequential,
 	})
 	if err != nil {

@@ -1,7 +1,9 @@
 package eino_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"sync"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/eino"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -143,4 +146,23 @@ func TestAnInterruptedRunKeepsItsBudgets(t *testing.T) {
 			assert.Equal(t, []int{1, 2, 1}, numbers)
 		})
 	}
+}
+
+func TestAnObserverIsToldOfARun(t *testing.T) {
+	var log bytes.Buffer
+	counts := &observe.Metrics{}
+	a, _ := newAdapter(t, eino.Config{}, eino.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&log, nil)))), eino.WithObserver(counts))
+	conf := agentConfig(newFake(calls(toolCall("c1", "book_room", "{}")), calls(toolCall("c2", "book_room", goodArgs)), say("Booked.")), bookRoom(t, nil))
+	require.NoError(t, a.Agent(conf))
+	ctx, run, err := a.Start(t.Context(), newSession(t, "order-42"))
+	require.NoError(t, err)
+	_, err = play(ctx, t, conf, false)
+	require.NoError(t, err)
+	_, err = run.End()
+	require.NoError(t, err)
+	assert.Contains(t, log.String(), "order-42")
+	assert.Contains(t, log.String(), "tool_validation")
+	assert.Equal(t, int64(1), counts.Counts().ValidationRetryTotal)
+	_, err = eino.New(eino.Config{}, eino.WithObserver(nil))
+	require.ErrorContains(t, err, "WithObserver: the observer is nil")
 }

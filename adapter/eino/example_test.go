@@ -5,11 +5,13 @@ import (
 	"fmt"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/compose"
 
 	"github.com/retake-go/retake/adapter/eino"
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/session"
 )
 
@@ -49,4 +51,39 @@ func Example() {
 	// "book_room" attempt 2 of 3:  accepted
 	// "" attempt 1 of 3:  accepted
 	// Booked. <nil>
+}
+
+// One agent is a tool of another. The adapter is the same; the inner agent has a run of its own.
+func Example_twoAgents() {
+	ctx := context.Background()
+	retake, _ := eino.New(eino.Config{}, eino.WithEnd(func(_ *session.Session, r loop.Result, err error) {
+		fmt.Println("inner:", len(r.Attempts), "attempts,", r.Text, err)
+	}))
+	book, _ := utils.InferTool("book_room", "Book a hotel room.", func(_ context.Context, b booking) (receipt, error) {
+		return receipt{b.City}, nil
+	})
+	inner := newFake( // your models go here
+		calls(toolCall("c1", "book_room", `{"city":"Lisbon","nights":"two"}`)),
+		calls(toolCall("c2", "book_room", `{"city":"Lisbon","nights":2}`)), say("Booked."))
+	outer := newFake(calls(toolCall("c1", "booker", `{"request":"Two nights in Lisbon."}`)), say("Your room is booked."))
+
+	agent := func(name string, model model.ToolCallingChatModel, tools ...tool.BaseTool) adk.Agent {
+		conf := &adk.ChatModelAgentConfig{
+			Name: name, Description: "Books rooms.", Model: model,
+			ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: tools}},
+		}
+		_ = retake.Agent(conf)
+		a, _ := adk.NewChatModelAgent(ctx, conf)
+		return a
+	}
+	booker := agent("booker", inner, book)
+	traveller := agent("traveller", outer, adk.NewAgentTool(ctx, booker))
+
+	ctx, run, _ := retake.Start(ctx, nil)
+	_ = drain(adk.NewRunner(ctx, adk.RunnerConfig{Agent: traveller}).Query(ctx, "Two nights in Lisbon, please."))
+	result, err := run.End()
+	fmt.Println("outer:", len(result.Attempts), "attempts,", result.Text, err)
+	// Output:
+	// inner: 3 attempts, Booked. <nil>
+	// outer: 2 attempts, Your room is booked. <nil>
 }

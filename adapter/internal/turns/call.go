@@ -141,6 +141,7 @@ func (c *Call) End(ctx context.Context, out tool.Outcome) (Answer, error) {
 	if c.c.over || r.err != nil {
 		return Answer{Text: c.c.answer}, r.err
 	}
+	r.ctx = context.WithoutCancel(ctx)
 	own := out.Err == nil && len(out.Issues) == 0 && out.Failed == ""
 	try := c.c.run.Transport
 	c.c.outcome = &out

@@ -12,6 +12,7 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
@@ -29,6 +30,8 @@ type Config struct {
 	Classify func(error) fault.Failure
 	// Record is called with every step, if it is not nil.
 	Record func(machine.Event, []machine.Effect, machine.State)
+	// Observers are told of every step, as those of loop.Run are.
+	Observers []observe.Observer
 	// Tell continues the run when a tool has no attempts left: the model sees that, and may do without the
 	// tool.
 	Tell bool
@@ -45,6 +48,8 @@ type Run struct {
 	reduces bool
 
 	mu sync.Mutex
+	// ctx has the values for the observers: those of the runtime's last call.
+	ctx context.Context
 	// changed is closed and replaced after every step.
 	changed chan struct{}
 	tools   *tool.Set
@@ -81,13 +86,38 @@ func New(s *session.Session, cfg Config) (*Run, error) {
 	if cfg.Tell {
 		opts = append(opts, loop.WithPlanner(planner.PlannerFunc(nil)))
 	}
-	runner, err := loop.NewRunner(s, cfg.Loop, cfg.Record, opts...)
+	r := &Run{cfg: cfg, changed: make(chan struct{}), ctx: context.Background()}
+	runner, err := loop.NewRunner(s, cfg.Loop, r.record, opts...)
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{cfg: cfg, runner: runner, changed: make(chan struct{})}
+	r.runner = runner
 	r.reduces = len(runner.State().Session.Slices()) > 0
 	return r, nil
+}
+
+// record passes a step on.
+func (r *Run) record(ev machine.Event, effects []machine.Effect, st machine.State) {
+	if r.cfg.Record != nil {
+		r.cfg.Record(ev, effects, st)
+	}
+	ends := st.Exhausted != nil || st.Outcome != nil && st.Outcome.Exhaustion != nil
+	for _, e := range effects {
+		for _, n := range observe.NoticesOf(st.Session.ID(), ev.At, e, r.last) {
+			if n.Kind == observe.Exhausted && !ends {
+				n.Kind = observe.ToolFailed
+			}
+			for _, o := range r.cfg.Observers {
+				tell(r.ctx, o, n)
+			}
+		}
+	}
+}
+
+// tell tells one observer and recovers its panics.
+func tell(ctx context.Context, o observe.Observer, n observe.Notice) {
+	defer func() { _ = recover() }()
+	o.Observe(ctx, n)
 }
 
 // Next waits before a model call, which offers the given tools. The first call begins the run with the
@@ -95,6 +125,7 @@ func New(s *session.Session, cfg Config) (*Run, error) {
 func (r *Run) Next(ctx context.Context, tools *tool.Set, said func() []message.Message) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.ctx = context.WithoutCancel(ctx)
 	for r.err == nil {
 		if ctx.Err() != nil {
 			return r.cancel(ctx)
@@ -178,6 +209,7 @@ func (r *Run) Failed(ctx context.Context, err error) (Verdict, error) {
 
 // mayReply returns an error if no model call is due.
 func (r *Run) mayReply(ctx context.Context) error {
+	r.ctx = context.WithoutCancel(ctx)
 	if r.err != nil {
 		return r.err
 	}

@@ -1,0 +1,93 @@
+package adk_test
+
+import (
+	"bytes"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/model"
+	adktool "google.golang.org/adk/v2/tool"
+	"google.golang.org/adk/v2/tool/agenttool"
+
+	"github.com/retake-go/retake/adapter/adk"
+	"github.com/retake-go/retake/loop/observe"
+)
+
+func booker(t *testing.T, m model.LLM) agent.Agent {
+	made, err := llmagent.New(llmagent.Config{Name: "booker", Description: "Books rooms.", Model: m, Tools: []adktool.Tool{bookRoom(t, nil)}})
+	require.NoError(t, err)
+	return made
+}
+
+func delegate() turn {
+	return calls(call("booker", map[string]any{"request": "Two nights in Lisbon."}))
+}
+
+// An agent that is a tool of another is corrected and recorded in a run of its own.
+func TestAnAgentAsAToolHasARunOfItsOwn(t *testing.T) {
+	a, _, end := newAdapter(t, adk.Config{})
+	inner := newFake(calls(call("book_room", map[string]any{"city": "Lisbon"})), calls(call("book_room", lisbon())), say("Booked inside."))
+	sub, err := a.AgentTool(booker(t, a.Model(inner)))
+	require.NoError(t, err)
+	m := newFake(delegate(), say("Done."))
+	text, err := play(t.Context(), newRunner(t, a, m, sub), agent.StreamingModeNone)
+	require.NoError(t, err)
+	assert.Equal(t, "Done.", text)
+	assert.Equal(t, map[string]any{"result": "Booked inside."}, answers(m.requests()[1])[0].Response)
+	assert.Contains(t, answers(inner.requests()[1])[0].Response["error"], "nights: required")
+	require.Len(t, end.results, 2, "the inner run ends first")
+	assert.Equal(t, []string{"book_room", "book_room", ""}, actions(end.results[0].Attempts))
+	assert.Equal(t, []string{"booker", ""}, actions(end.results[1].Attempts))
+	assert.Equal(t, "booker", end.at[0].AppName)
+}
+
+// ADK's own agent tool leaves the plugins behind. That is said at once, instead of running without protection.
+func TestAnAgentToolWithoutProtectionIsRefused(t *testing.T) {
+	a, _, end := newAdapter(t, adk.Config{})
+	inner := newFake(say("never"))
+	m := newFake(delegate(), say("never"))
+	_, err := play(t.Context(), newRunner(t, a, m, agenttool.New(booker(t, a.Model(inner)), nil)), agent.StreamingModeNone)
+	require.ErrorContains(t, err, `retake: tool "booker": ADK runs this agent without plugins, so that it would not be watched; make the tool with Adapter.AgentTool`)
+	assert.Empty(t, m.requests())
+	assert.Len(t, end.errs, 1)
+
+	_, err = play(t.Context(), runnerOf(t, nil, booker(t, a.Model(inner))), agent.StreamingModeNone)
+	require.ErrorIs(t, err, adk.ErrNoRun, "a runner without the plugin")
+	assert.Empty(t, inner.requests())
+
+	_, err = a.AgentTool(nil)
+	require.EqualError(t, err, "retake: the agent is nil")
+}
+
+// What the replies that were not accepted cost is in the usage of the reply that was.
+func TestTheUsageOfAReplyHasAllOfItsTries(t *testing.T) {
+	a, _, _ := newAdapter(t, adk.Config{})
+	empty := say("")
+	empty.resp.UsageMetadata = calls().resp.UsageMetadata
+	good := say("Booked.")
+	good.resp.UsageMetadata = calls().resp.UsageMetadata
+	var seen []int32
+	for ev, err := range newRunner(t, a, newFake(empty, good)).Run(t.Context(), "user", "session", hello(), agent.RunConfig{}) {
+		require.NoError(t, err)
+		if u := ev.LLMResponse.UsageMetadata; u != nil {
+			seen = append(seen, u.PromptTokenCount, u.CandidatesTokenCount, u.ThoughtsTokenCount)
+		}
+	}
+	assert.Equal(t, []int32{20, 10, 4}, seen)
+}
+
+func TestAnObserverIsToldOfARun(t *testing.T) {
+	var log bytes.Buffer
+	a, _, _ := newAdapter(t, adk.Config{}, adk.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&log, nil)))))
+	m := newFake(calls(call("book_room", nil)), calls(call("book_room", lisbon())), say("Booked."))
+	_, err := play(t.Context(), newRunner(t, a, m, bookRoom(t, nil)), agent.StreamingModeNone)
+	require.NoError(t, err)
+	assert.Contains(t, log.String(), "tool_validation")
+	assert.Contains(t, log.String(), "book_room")
+	_, err = adk.New(adk.Config{}, adk.WithObserver(nil))
+	require.ErrorContains(t, err, "WithObserver: the observer is nil")
+}

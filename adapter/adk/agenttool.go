@@ -1,0 +1,91 @@
+package adk
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/plugin"
+	"google.golang.org/adk/v2/runner"
+	"google.golang.org/adk/v2/session"
+	adktool "google.golang.org/adk/v2/tool"
+	"google.golang.org/adk/v2/tool/agenttool"
+	"google.golang.org/adk/v2/tool/functiontool"
+	"google.golang.org/genai"
+)
+
+// AgentTool makes a tool of an agent, which takes a request and returns the agent's last text. Unlike that of
+// ADK's package agenttool, the agent runs with the adapter's plugin: it has a run and a session of its own, and
+// is corrected and recorded as the agent around it. Wrap its model with [Adapter.Model], too. It begins with a
+// copy of the outer session's state.
+func (a *Adapter) AgentTool(sub agent.Agent) (adktool.Tool, error) {
+	if sub == nil {
+		return nil, errors.New("retake: the agent is nil")
+	}
+	p, err := a.Plugin()
+	if err != nil {
+		return nil, err
+	}
+	return functiontool.New(functiontool.Config{Name: sub.Name(), Description: sub.Description()},
+		func(ctx agent.Context, in request) (answer, error) { return runAgent(ctx, p, sub, in.Request) })
+}
+
+type request struct {
+	Request string `json:"request"`
+}
+
+type answer struct {
+	Result string `json:"result"`
+}
+
+func runAgent(ctx agent.Context, p *plugin.Plugin, sub agent.Agent, said string) (answer, error) {
+	sessions := session.InMemoryService()
+	r, err := runner.New(runner.Config{
+		AppName: sub.Name(), Agent: sub, SessionService: sessions,
+		PluginConfig: runner.PluginConfig{Plugins: []*plugin.Plugin{p}},
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	state := map[string]any{}
+	for name, value := range ctx.State().All() {
+		if !strings.HasPrefix(name, "_adk") { // ADK's own
+			state[name] = value
+		}
+	}
+	made, err := sessions.Create(ctx, &session.CreateRequest{AppName: sub.Name(), UserID: ctx.UserID(), State: state})
+	if err != nil {
+		return answer{}, err
+	}
+	var last *genai.Content
+	msg := genai.NewContentFromText(said, genai.RoleUser)
+	for ev, err := range r.Run(ctx, ctx.UserID(), made.Session.ID(), msg, agent.RunConfig{}) {
+		switch {
+		case err != nil:
+			return answer{}, err
+		case ev.ErrorCode != "" || ev.ErrorMessage != "":
+			return answer{}, fmt.Errorf("agent %s: %s %s", sub.Name(), ev.ErrorCode, ev.ErrorMessage)
+		case ev.LLMResponse.Content != nil && !ev.LLMResponse.Partial:
+			last = ev.LLMResponse.Content
+		}
+	}
+	return answer{Result: textOf(last)}, nil
+}
+
+// unprotected is the type of ADK's own agent tools.
+var unprotected = reflect.TypeOf(agenttool.New(nil, nil))
+
+// protected returns an error for a tool whose agent ADK runs without plugins.
+func protected(req *model.LLMRequest) error {
+	for _, name := range slices.Sorted(maps.Keys(req.Tools)) {
+		if reflect.TypeOf(req.Tools[name]) == unprotected {
+			return fmt.Errorf("retake: tool %q: ADK runs this agent without plugins, so that it would not be watched; make the tool with Adapter.AgentTool", name)
+		}
+	}
+	return nil
+}
