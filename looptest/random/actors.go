@@ -44,8 +44,9 @@ func (w *World) tool(t *Tool) (*tool.Tool, error) {
 	if t.Secret {
 		note = `{"type":"string","x-secret":true}`
 	}
-	parameters := fmt.Sprintf(`{"type":"object","properties":{"do":{"type":"integer","minimum":0,"maximum":%d},"note":%s},"required":["do"],"additionalProperties":false}`,
-		len(t.Plays)-1, note)
+	parameters := fmt.Sprintf(`{"type":"object","properties":{`+
+		`"do":{"type":"integer","minimum":0,"maximum":%d},"note":%s},`+
+		`"required":["do"],"additionalProperties":false}`, len(t.Plays)-1, note)
 	var opts []tool.Option
 	switch t.Declared {
 	case tool.DeclaredReadOnly:
@@ -107,7 +108,8 @@ func (w *World) do(ctx context.Context, t *Tool, arguments json.RawMessage) (jso
 func (o *Outcome) end(name string) (json.RawMessage, error) {
 	switch o.Kind {
 	case AskAgain:
-		return nil, tool.AskAgain(fault.Issue{Pointer: "/note", Rule: "tool", Expected: cmp.Or(o.Text, "another note"), Source: fault.FromTool})
+		return nil, tool.AskAgain(fault.Issue{Pointer: "/note", Rule: "tool",
+			Expected: cmp.Or(o.Text, "another note"), Source: fault.FromTool})
 	case Fail:
 		return nil, tool.Fail(o.Text)
 	case TryLater:
@@ -115,11 +117,7 @@ func (o *Outcome) end(name string) (json.RawMessage, error) {
 	case Break:
 		return nil, o.Fault.Err()
 	case BreakInside:
-		wrong := &fault.ToolValidationError{Tool: "inner", Issues: []fault.Issue{{Rule: "type", Expected: cmp.Or(o.Text, "text"), Source: fault.FromSchema}}}
-		return nil, fmt.Errorf("the agent inside %s: %w", name, &loop.RetryExhaustedError{
-			Action: "inner", Attempt: 1, MaxAttempts: 1, Plane: fault.Correction, Reason: policy.AttemptsExhausted, Cause: wrong,
-			Failure: fault.FailureOf(wrong),
-		})
+		return nil, fmt.Errorf("the agent inside %s: %w", name, gaveUp(cmp.Or(o.Text, "text")))
 	case Panic:
 		panic("boom in " + name)
 	case Unknown:
@@ -128,32 +126,38 @@ func (o *Outcome) end(name string) (json.RawMessage, error) {
 	return o.Result, nil
 }
 
+// gaveUp is the error of a loop that gave up on wrong arguments.
+func gaveUp(expected string) error {
+	wrong := &fault.ToolValidationError{Tool: "inner",
+		Issues: []fault.Issue{{Rule: "type", Expected: expected, Source: fault.FromSchema}}}
+	return &loop.RetryExhaustedError{
+		Action: "inner", Attempt: 1, MaxAttempts: 1, Plane: fault.Correction, Reason: policy.AttemptsExhausted,
+		Cause: wrong, Failure: fault.FailureOf(wrong),
+	}
+}
+
 // session declares the slices and reducers of the case.
 func (w *World) session() session.Config {
 	cfg := session.Config{ID: fmt.Sprintf("case-%d", w.Case.Seed)}
-	logs, states := map[string]session.Slice[json.RawMessage]{}, map[string]session.Slice[json.RawMessage]{}
+	declared := map[string]session.Slice[json.RawMessage]{}
 	for _, s := range w.Case.Slices {
+		slice := session.StateSlice[json.RawMessage](s.Name)
 		if s.Kind == session.KindLog {
-			logs[s.Name] = session.LogSlice[json.RawMessage](s.Name)
-			cfg.Slices = append(cfg.Slices, logs[s.Name])
-		} else {
-			states[s.Name] = session.StateSlice[json.RawMessage](s.Name)
-			cfg.Slices = append(cfg.Slices, states[s.Name])
+			slice = session.LogSlice[json.RawMessage](s.Name)
 		}
+		declared[s.Name], cfg.Slices = slice, append(cfg.Slices, slice)
 	}
 	for n := range w.Case.Reducers {
 		r := &w.Case.Reducers[n]
-		slice, ok := logs[r.Slice]
-		if !ok {
-			slice = states[r.Slice]
-		}
-		cfg.Reducers = append(cfg.Reducers, session.On(slice, r.On, r.Name, r.reduce))
+		cfg.Reducers = append(cfg.Reducers, session.On(declared[r.Slice], r.On, r.Name, r.reduce))
 	}
 	return cfg
 }
 
 // reduce is the function of a reducer.
-func (r *Reducer) reduce(_ reducer.View[json.RawMessage], payload json.RawMessage) (reducer.Change[json.RawMessage], error) {
+func (r *Reducer) reduce(
+	_ reducer.View[json.RawMessage], payload json.RawMessage,
+) (reducer.Change[json.RawMessage], error) {
 	switch {
 	case !bytes.Contains(payload, []byte(r.When)):
 		return reducer.None[json.RawMessage](), nil

@@ -46,7 +46,7 @@ type Case struct {
 	Prompts bool `json:",omitempty"`
 	// Stream reports that the replies are streamed.
 	Stream bool `json:",omitempty"`
-	// Redact is what a journal leaves out if it is redacted: see [World.Redacted].
+	// Redact is what a journal leaves out if it is redacted: see [World.Redact].
 	Redact journal.Redaction
 	// Action is set if the case is not a run, but the tries of one action. Tries are their outcomes, in
 	// order. After the last one they succeed.

@@ -54,7 +54,8 @@ func firstSeed() uint64 {
 // the first case that differs. The cases are made on all processors.
 func Check(t testing.TB, n int, drivers ...Driver) {
 	t.Helper()
-	c := &check{drivers: drivers, next: firstSeed(), end: firstSeed() + uint64(n), took: make([]int, len(drivers))}
+	first := firstSeed()
+	c := &check{drivers: drivers, next: first, end: first + uint64(n), took: make([]int, len(drivers))}
 	var all sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		all.Go(func() { c.work(t.Context()) })
@@ -168,7 +169,9 @@ func Run(ctx context.Context, w *World) (Trace, error) {
 	return w.End(result, ended)
 }
 
-func (w *World) make(ctx context.Context, s *session.Session, j *journal.Journal) (result loop.Result, err error) {
+func (w *World) make(
+	ctx context.Context, s *session.Session, j *journal.Journal,
+) (result loop.Result, err error) {
 	opts := append(w.Options(), loop.WithJournal(j))
 	if w.Case.Action != nil {
 		result.Value, err = loop.Do(ctx, s, w.Case.Action, w.Try, opts...)

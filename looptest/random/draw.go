@@ -49,7 +49,8 @@ func (w *World) validate() error {
 }
 
 func draw(d dice, seed uint64) Case {
-	c := Case{Seed: seed, Prompt: pick(d, "Pay.", "Book two rooms.", "What is 2 + 2?", "Für Ærø\n{{.}}", "0123456789"), Parallel: d.between(1, 4)}
+	c := Case{Seed: seed, Parallel: d.between(1, 4)}
+	c.Prompt = pick(d, "Pay.", "Book two rooms.", "What is 2 + 2?", "Für Ærø\n{{.}}", "0123456789")
 	c.drawSession(d)
 	if d.one(6) {
 		c.drawAction(d)
@@ -80,7 +81,13 @@ const answerSchema = `{"type":"object","properties":{"total":{"type":"integer","
 // secret is what a redacted journal must not hold; it is in notes, cards and results.
 const secret = "4000-1234-1234"
 
-var texts = []string{"", "one", "two words", "a\"b\\c\n", "<tool_call>{\"name\"", "~~~", "é\u2028", "[redacted 00112233445566778899aabbccddeeff, 3 bytes]", secret}
+// marked looks like what a redacted journal has in place of a value.
+const marked = "[redacted 00112233445566778899aabbccddeeff, 3 bytes]"
+
+// texts are what tools and models say.
+var texts = []string{
+	"", "one", "two words", "a\"b\\c\n", "<tool_call>{\"name\"", "~~~", "é\u2028", marked, secret,
+}
 
 func (c *Case) drawConfig(d dice) {
 	cfg := &c.Config
@@ -106,7 +113,9 @@ func (c *Case) drawConfig(d dice) {
 		cfg.Attach = []message.Part{message.Bytes(message.ImagePart, "image/png", []byte("picture"))}
 	}
 	if d.one(8) {
-		cfg.History = []message.Message{{Role: message.User, Text: "Hello."}, {Role: message.Assistant, Text: "Hello, " + secret}}
+		cfg.History = []message.Message{
+			{Role: message.User, Text: "Hello."}, {Role: message.Assistant, Text: "Hello, " + secret},
+		}
 	}
 	if len(c.Tools) == 0 {
 		return
@@ -120,7 +129,8 @@ func (c *Case) drawConfig(d dice) {
 var toolNames = []string{"pay", "look_up", "send"}
 
 func drawTool(d dice, name string) Tool {
-	t := Tool{Name: name, Declared: pick(d, "", tool.DeclaredReadOnly, tool.DeclaredIdempotent), Secret: d.one(3)}
+	t := Tool{Name: name, Secret: d.one(3)}
+	t.Declared = pick(d, "", tool.DeclaredReadOnly, tool.DeclaredIdempotent)
 	if d.one(4) {
 		t.Policy = drawLayer(d)
 	}
@@ -130,7 +140,8 @@ func drawTool(d dice, name string) Tool {
 	for range d.between(1, 4) {
 		var play []Outcome
 		for range d.between(1, 3) {
-			play = append(play, drawOutcome(d, Return, Return, Return, Return, Return, AskAgain, Fail, TryLater, TryLater, Break, Break, BreakInside, Panic, Unknown))
+			play = append(play, drawOutcome(d, Return, Return, Return, Return, Return, AskAgain, Fail,
+				TryLater, TryLater, Break, Break, BreakInside, Panic, Unknown))
 		}
 		t.Plays = append(t.Plays, play)
 	}
@@ -141,7 +152,8 @@ func drawOutcome(d dice, kinds ...OutcomeKind) Outcome {
 	o := Outcome{Kind: pick(d, kinds...), Text: pick(d, texts...)}
 	switch o.Kind {
 	case Return:
-		o.Result = pick(d, json.RawMessage(`{"ok":true}`), json.RawMessage(`"`+secret+`"`), json.RawMessage(`null`), json.RawMessage(`[1.0,1e2,{"b":1,"a":"no"}]`), json.RawMessage(`{"number":"`+secret+`"}`))
+		o.Result = pickJSON(d, `{"ok":true}`, `"`+secret+`"`, `null`, `[1.0,1e2,{"b":1,"a":"no"}]`,
+			`{"number":"`+secret+`"}`)
 		o.Attaches = d.one(6)
 	case TryLater:
 		o.After = time.Duration(d.IntN(4)) * time.Second
@@ -149,16 +161,21 @@ func drawOutcome(d dice, kinds ...OutcomeKind) Outcome {
 		o.Fault = drawFault(d)
 	}
 	o.Emits = many(d, 2, func() session.Event {
-		return session.Event{Name: pick(d, "paid", "noted"), Payload: pick(d, json.RawMessage(`{"n":1}`), json.RawMessage(`"no"`), json.RawMessage(`"`+secret+`"`))}
+		name := pick(d, "paid", "noted")
+		return session.Event{Name: name, Payload: pickJSON(d, `{"n":1}`, `"no"`, `"`+secret+`"`)}
 	})
-	o.Progress = many(d, 2, func() json.RawMessage { return pick(d, json.RawMessage(`1`), json.RawMessage(`"half, `+secret+`"`)) })
+	o.Progress = many(d, 2, func() json.RawMessage { return pickJSON(d, `1`, `"half, `+secret+`"`) })
 	return o
 }
 
+func pickJSON(d dice, all ...string) json.RawMessage { return json.RawMessage(pick(d, all...)) }
+
 func drawFault(d dice) Fault {
-	f := Fault{Class: pick(d, fault.RateLimit, fault.RateLimit, fault.Timeout, fault.Unavailable, fault.Overloaded, fault.Network)}
+	f := Fault{Class: pick(d, fault.RateLimit, fault.RateLimit, fault.Timeout, fault.Unavailable,
+		fault.Overloaded, fault.Network)}
 	if d.one(4) {
-		f.Class = pick(d, "", fault.Auth, fault.Billing, fault.ContextLength, fault.InvalidRequest, fault.InvalidResponse, fault.Unknown)
+		f.Class = pick(d, "", fault.Auth, fault.Billing, fault.ContextLength, fault.InvalidRequest,
+			fault.InvalidResponse, fault.Unknown)
 	}
 	f.Text = pick(d, "connection reset", "no", "a \"quote\" of "+secret)
 	if f.Class != "" && d.one(3) {
@@ -200,7 +217,9 @@ func (c *Case) drawPlanner(d dice) {
 }
 
 func (c *Case) drawPlan(d dice) Plan {
-	p := Plan{Plan: machine.Plan{Do: pick(d, machine.Follow, machine.Abort, machine.Fallback, machine.Fallback, machine.Fallback, machine.Degrade), Note: "because"}}
+	p := Plan{Plan: machine.Plan{Note: "because"}}
+	p.Do = pick(d, machine.Follow, machine.Abort, machine.Fallback, machine.Fallback, machine.Fallback,
+		machine.Degrade)
 	if d.one(10) {
 		p.Err = pick(d, "no planner at home", secret)
 		return p
@@ -231,7 +250,9 @@ func (c *Case) drawAction(d dice) {
 		a.Deadline = looptest.Epoch.Add(time.Duration(d.between(1, 40)) * time.Second)
 	}
 	c.Action = a
-	c.Tries = many(d, 8, func() Outcome { return drawOutcome(d, Return, AskAgain, AskAgain, AskAgain, Break, Break) })
+	c.Tries = many(d, 8, func() Outcome {
+		return drawOutcome(d, Return, AskAgain, AskAgain, AskAgain, Break, Break)
+	})
 	c.Redact = c.drawRedaction(d)
 }
 
@@ -242,9 +263,11 @@ func (c *Case) drawRedaction(d dice) journal.Redaction {
 		r.Key = []byte("a key of many bytes")
 	}
 	if d.one(2) {
-		r.Tools = map[string]journal.ToolRedaction{
-			pick(d, "*", "pay", "look_up"): {Arguments: pick(d, nil, []string{"/note"}, []string{""}, []string{"/do"}, []string{"/*"}), Result: pick(d, nil, []string{""}, []string{"/number"})},
-		}
+		name := pick(d, "*", "pay", "look_up")
+		r.Tools = map[string]journal.ToolRedaction{name: {
+			Arguments: pick(d, nil, []string{"/note"}, []string{""}, []string{"/do"}, []string{"/*"}),
+			Result:    pick(d, nil, []string{""}, []string{"/number"}),
+		}}
 	}
 	r.Answer = pick(d, nil, nil, []string{"/card"}, []string{""}, []string{"/total"})
 	r.Slices = pick(d, nil, nil, []string{"log"}, []string{"state"})

@@ -57,7 +57,8 @@ func drawLayer(d dice) policy.Layer {
 	if d.one(12) {
 		l.RetryableErrors = pick(d,
 			[]fault.Class{fault.ToolValidation, fault.StructuredOutput, fault.Reducer},
-			[]fault.Class{fault.ToolValidation, fault.UnknownTool, fault.NoOutput, fault.Truncated, fault.Refusal, fault.StructuredOutput},
+			[]fault.Class{fault.ToolValidation, fault.UnknownTool, fault.NoOutput, fault.Truncated,
+				fault.Refusal, fault.StructuredOutput},
 			[]fault.Class{fault.StructuredOutput})
 	}
 	if d.one(5) {

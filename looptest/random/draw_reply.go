@@ -18,7 +18,8 @@ func (c *Case) drawReply(d dice) Reply {
 	r.Thinking, r.Opaque = pick(d, "", "", "hm"), pick(d, "", "", "sealed "+secret)
 	switch d.IntN(20) {
 	case 0:
-		r.Text, r.Finish = pick(d, "cut", `{"total": 1`), pick(d, message.Length, message.Error, message.ContentFilter, message.Aborted)
+		r.Text = pick(d, "cut", `{"total": 1`)
+		r.Finish = pick(d, message.Length, message.Error, message.ContentFilter, message.Aborted)
 	case 1:
 		r.Refusal = pick(d, "I cannot do that.", secret)
 	case 2:
@@ -34,10 +35,11 @@ func (c *Case) drawReply(d dice) Reply {
 // drawAnswer draws the text of an answer.
 func (c *Case) drawAnswer(d dice) string {
 	if len(c.Output) == 0 {
-		return pick(d, "The end.", "no", "2", secret, "{{.}}", "[redacted 00112233445566778899aabbccddeeff, 3 bytes]")
+		return pick(d, "The end.", "no", "2", secret, "{{.}}", marked)
 	}
-	return pick(d, `{"total":1}`, `{"total": 2, "card": "`+secret+`"}`, "```json\n{\"total\": 3}\n```", `{"total": "four"}`, `{"total": 100, "card": 7}`,
-		`{'total': 5,}`, `Here: {"total": 6} as you asked.`, `{"total": 7, "more": "`+secret+`"}`, `{}`, `no JSON`, `{"total": 8, "total": 9}`, `[1]`, `{"total": 1e1}`)
+	return pick(d, `{"total":1}`, `{"total": 2, "card": "`+secret+`"}`, "```json\n{\"total\": 3}\n```",
+		`{"total": "four"}`, `{"total": 100, "card": 7}`, `{'total': 5,}`, `Here: {"total": 6} as you asked.`,
+		`{"total": 7, "more": "`+secret+`"}`, `{}`, `no JSON`, `{"total": 8, "total": 9}`, `[1]`, `{"total": 1e1}`)
 }
 
 // drawCalls draws one to three calls of tools, some of which do not exist.
@@ -57,7 +59,8 @@ func (c *Case) drawCalls(d dice, r *Reply) {
 	r.Finish, r.Text = message.ToolUse, pick(d, "", "", "I call "+secret)
 	first := d.IntN(1000)
 	for i := range n {
-		r.Calls = append(r.Calls, message.Call{ID: fmt.Sprintf("c%d", first+i), Name: names[i], Arguments: arguments[i]})
+		id := fmt.Sprintf("c%d", first+i)
+		r.Calls = append(r.Calls, message.Call{ID: id, Name: names[i], Arguments: arguments[i]})
 	}
 	if d.one(12) {
 		r.Calls[n-1].ID = pick(d, "", r.Calls[0].ID)
@@ -77,8 +80,9 @@ func (c *Case) drawArguments(d dice) string {
 	if d.one(2) {
 		return fmt.Sprintf(`{"do":%d,"note":%s}`, min(do, 3), note)
 	}
-	return pick(d, fmt.Sprintf(`{"do": %d}`, do), `{"do":0}`, `{"do":0}`, `{"do":0.0}`, `{"do":"0"}`, `{"do":"one"}`, `{}`, `{"note":"`+secret+`"}`,
-		`{"do":0,"more":"`+secret+`"}`, `{'do': 0,}`, `{"do":0,"do":1}`, `[0]`, `null`, ``, `do it`, `{"do":0`, `{"do":1e0,"note":7}`)
+	return pick(d, fmt.Sprintf(`{"do": %d}`, do), `{"do":0}`, `{"do":0}`, `{"do":0.0}`, `{"do":"0"}`,
+		`{"do":"one"}`, `{}`, `{"note":"`+secret+`"}`, `{"do":0,"more":"`+secret+`"}`, `{'do': 0,}`,
+		`{"do":0,"do":1}`, `[0]`, `null`, ``, `do it`, `{"do":0`, `{"do":1e0,"note":7}`)
 }
 
 // textCalls writes calls as models do that have no native ones.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
@@ -28,7 +29,7 @@ type Trace struct {
 	// Steps are the events and effects, as [machine.Trace] writes them; nil for a redacted journal, which has
 	// others.
 	Steps []string
-	// Result is the result of the run as JSON, and Err the text of its error.
+	// Result is the result of the run as JSON, and Err the text of its error on one line, without keys.
 	Result, Err string
 }
 
@@ -55,8 +56,10 @@ func (w *World) Record(ev machine.Event, effects []machine.Effect, st machine.St
 // must make the same decisions.
 func (w *World) ReadJournal() error {
 	text := w.Store.Text(w.Session.ID)
-	if _, err := journal.Replay(bytes.NewReader(text), journal.Replaying{Key: w.Case.Redact.Key}); err != nil {
-		return fmt.Errorf("the journal does not replay: %w", err)
+	if w.redacted || !w.crashed { // after a crash, the steps are those of a journal that replays
+		if _, err := journal.Replay(bytes.NewReader(text), journal.Replaying{Key: w.Case.Redact.Key}); err != nil {
+			return fmt.Errorf("the journal does not replay: %w", err)
+		}
 	}
 	read, err := readJournal(text)
 	if err != nil {
@@ -178,13 +181,16 @@ func (w *World) decision(e machine.Effect) []string {
 	switch {
 	case e.Decision != nil:
 		d := e.Decision
-		return []string{fmt.Sprintf("%s: %s, retry %v, wait %v (%s) %+v", w.at(d.Position, string(d.Plane)), d.Class, d.Retry, d.Delay, d.Reason, d.Detail)}
+		return []string{fmt.Sprintf("%s: %s, retry %v, wait %v (%s) %+v",
+			w.at(d.Position, string(d.Plane)), d.Class, d.Retry, d.Delay, d.Reason, d.Detail)}
 	case e.Model != nil && e.Kind == machine.CallModel:
-		return []string{fmt.Sprintf("ask model %q for turn %d, request %d", e.Model.Model, e.Model.Turn, e.Model.Transport)}
+		m := e.Model
+		return []string{fmt.Sprintf("ask model %q for turn %d, request %d", m.Model, m.Turn, m.Transport)}
 	case e.Wait != nil:
 		return []string{fmt.Sprintf("wait %v (%s, %s)", e.Wait.Delay, e.Wait.Reason, e.Wait.Plane)}
 	case e.Outcome != nil:
-		return []string{fmt.Sprintf("end: ok %v, %s, %d turns, waited %v", e.Outcome.OK, e.Outcome.Reason, e.Outcome.Turns, e.Outcome.Waited)}
+		o := e.Outcome
+		return []string{fmt.Sprintf("end: ok %v, %s, %d turns, waited %v", o.OK, o.Reason, o.Turns, o.Waited)}
 	}
 	var runs []string
 	for _, run := range e.Tools {
@@ -216,14 +222,15 @@ func resultText(r loop.Result) (string, error) {
 	return string(text), err
 }
 
-// errorText is the text of an error, without the time of an end that was read from the record.
+// errorText is the text of an error as it is recorded, without the time of an end that was read from the
+// record.
 func errorText(err error) string {
 	if exhausted, ok := err.(*loop.RetryExhaustedError); ok && !exhausted.Recorded.IsZero() {
 		now := *exhausted
 		now.Recorded = time.Time{}
-		return now.Error()
+		err = &now
 	}
-	return err.Error()
+	return fault.Scrub(err.Error())
 }
 
 // runsOnce reports a run of an undeclared tool that nothing asked for: the steps ask for each run, and a run
@@ -242,7 +249,8 @@ func (w *World) runsOnce() error {
 	}
 	for r, n := range w.runs {
 		if all := n + w.begun[r]; all > asked[r] {
-			return fmt.Errorf("an undeclared tool was run %d times and asked for %d times: call %s, request %d", all, asked[r], r.Key, r.Transport)
+			return fmt.Errorf("an undeclared tool was run %d times and asked for %d times: call %s, request %d",
+				all, asked[r], r.Key, r.Transport)
 		}
 	}
 	return nil
@@ -276,7 +284,8 @@ func answered(r loop.Result) error {
 
 // paid reports a usage that is not that of the replies.
 func (w *World) paid(r loop.Result, ended error) error {
-	if _, exhausted := errors.AsType[*loop.RetryExhaustedError](ended); ended != nil && !exhausted || w.Case.Action != nil {
+	_, exhausted := errors.AsType[*loop.RetryExhaustedError](ended)
+	if ended != nil && !exhausted || w.Case.Action != nil {
 		return nil
 	}
 	if r.Usage != w.usage {

@@ -72,7 +72,10 @@ type World struct {
 
 // NewWorld returns a world that plays the case from its beginning.
 func NewWorld(c Case) (*World, error) {
-	w := &World{Case: c, Config: c.Config, Clock: looptest.NewClock(), Store: &looptest.Store{}, runs: map[run]int{}, begun: map[run]int{}}
+	w := &World{
+		Case: c, Config: c.Config, Clock: looptest.NewClock(), Store: &looptest.Store{},
+		runs: map[run]int{}, begun: map[run]int{},
+	}
 	w.Clock.Patience = time.Hour // nothing hangs here, however slow the machine is
 	w.Model = loop.ModelFunc(w.reply)
 	for _, name := range c.Models {
@@ -106,7 +109,9 @@ func NewWorld(c Case) (*World, error) {
 
 // Options are the options of a run.
 func (w *World) Options() []loop.Option {
-	opts := []loop.Option{loop.WithClock(w.Clock), loop.WithParallel(max(w.Case.Parallel, 1)), loop.WithModels(w.Models)}
+	opts := []loop.Option{
+		loop.WithClock(w.Clock), loop.WithParallel(max(w.Case.Parallel, 1)), loop.WithModels(w.Models),
+	}
 	if w.Planner != nil {
 		opts = append(opts, loop.WithPlanner(w.Planner))
 	}
@@ -173,7 +178,8 @@ func (w *World) reply(ctx context.Context, req loop.Request) (message.Reply, err
 func (w *World) goodReply() message.Reply {
 	switch c := &w.Case; {
 	case c.Config.CallsOnly:
-		return message.Reply{Finish: message.ToolUse, Calls: []message.Call{{ID: "last", Name: c.Tools[0].Name, Arguments: `{"do":0}`}}}
+		call := message.Call{ID: "last", Name: c.Tools[0].Name, Arguments: `{"do":0}`}
+		return message.Reply{Finish: message.ToolUse, Calls: []message.Call{call}}
 	case len(c.Output) > 0:
 		return message.Reply{Finish: message.Stop, Text: `{"total":4}`}
 	}
@@ -192,7 +198,10 @@ func promptText(req loop.Request) (string, error) {
 		At          []machine.Position `json:"at,omitempty"`
 		ToolChoice  message.ToolChoice `json:"tool_choice,omitempty"`
 		Stop        []string           `json:"stop,omitempty"`
-	}{System: req.System, Messages: req.Messages, Model: req.Model, Temperature: req.Temperature, At: req.At, ToolChoice: req.ToolChoice, Stop: req.Stop}
+	}{
+		System: req.System, Messages: req.Messages, Model: req.Model, Temperature: req.Temperature, At: req.At,
+		ToolChoice: req.ToolChoice, Stop: req.Stop,
+	}
 	for _, t := range req.Tools {
 		asked.Tools = append(asked.Tools, t.Name())
 	}
@@ -216,7 +225,8 @@ func (w *World) Try(context.Context, loop.Attempt) (json.RawMessage, error) {
 	case Return:
 		return o.Result, nil
 	case AskAgain:
-		issues := []fault.Issue{{Pointer: "/do", Rule: "tool", Expected: "other than " + o.Text, Source: fault.FromTool}}
+		expected := "other than " + o.Text
+		issues := []fault.Issue{{Pointer: "/do", Rule: "tool", Expected: expected, Source: fault.FromTool}}
 		if w.Case.Action.Tool == machine.AnswerAction {
 			return nil, &fault.StructuredOutputError{Issues: issues}
 		}
@@ -247,7 +257,9 @@ func (a *Adjust) layer(s session.State) (policy.Layer, bool) {
 }
 
 // prompt makes a prompt of the number of attempts.
-func prompt(_ context.Context, view session.State, at []machine.Position) (string, []message.Message, error) {
+func prompt(
+	_ context.Context, view session.State, at []machine.Position,
+) (string, []message.Message, error) {
 	attempts := view.AttemptCount()
 	system := fmt.Sprintf("%d attempts, %d positions", attempts, len(at))
 	if attempts%3 == 1 {
@@ -272,7 +284,8 @@ func (w *World) Crash(length int) (*World, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	again.replied, again.usage, again.begun = done.replied, done.usage, done.begun
-	again.crashed, again.InDoubt, again.asked = true, done.inDoubt(), slices.Clone(w.asked[:min(done.replied, len(w.asked))])
+	again.crashed, again.InDoubt = true, done.inDoubt()
+	again.asked = slices.Clone(w.asked[:min(done.replied, len(w.asked))])
 	again.redacted, again.texts.held = w.redacted, maps.Clone(w.texts.held)
 	ctx := context.Background()
 	log, err := again.Store.Open(ctx, w.Session.ID)
