@@ -468,8 +468,8 @@ func (p *process) adjustPolicy() error {
 	return err
 }
 
-// askPlanner asks the planner about an exhaustion or a transport failure. The Go error behind it becomes that of
-// what follows.
+// askPlanner asks the planner about an exhaustion or a transport failure. The Go error behind it becomes that
+// of what follows.
 func (p *process) askPlanner(e machine.Effect) ([]machine.Effect, error) {
 	p.err = p.askedAbout(e)
 	question := planner.NewQuestion(p.runner.State(), e, p.err)
