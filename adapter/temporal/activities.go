@@ -228,6 +228,9 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 		return wire[toolResult]{}, err
 	}
 	out.ends(run, o)
+	if out.End.Verdict == machine.Done {
+		out.End.Unheard = engine.Unheard(a.reducing, o)
+	}
 	for _, e := range o.Events {
 		out.Events = append(out.Events, session.Event{Name: e.Name, Payload: e.Payload})
 	}
