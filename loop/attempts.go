@@ -343,6 +343,7 @@ func (t *tries) feed(came Tried) {
 	if came.Err != nil {
 		words := policy.EffectiveTransport(t.runner.st.Policy).ClassifyWords
 		outcome.Failure = fault.Recordable(t.a.rules(t.options, words).Failure(came.Err), came.Err)
+		outcome.RateLimit = engine.RateLimit(came.Err)
 		t.refuse(&outcome, came.Err)
 	} else {
 		if t.keeps() {

@@ -359,7 +359,8 @@ func (r *Runner) feedReply(at time.Time, read *machine.Reply) ([]machine.Effect,
 // CallFailed feeds the error of a model call.
 func (r *Runner) CallFailed(at time.Time, err error) ([]machine.Effect, error) {
 	f := fault.FailureOf(err)
-	return r.Step(machine.Event{Kind: machine.CallFailed, At: at, Failure: &f})
+	return r.Step(machine.Event{Kind: machine.CallFailed, At: at, Failure: &f,
+		RateLimit: engine.RateLimit(err)})
 }
 
 // ToolEnded feeds the outcome of one call, in call order, after running the reducers for its result and

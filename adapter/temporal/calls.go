@@ -138,7 +138,8 @@ func (f *flow) called(in modelCall, out modelResult) error {
 	}
 	f.err, f.cause, f.errs = out.Failure, nil, nil
 	if out.Failure != nil {
-		return f.step(machine.Event{Kind: machine.CallFailed, Failure: &out.Failure.Seen})
+		return f.step(machine.Event{Kind: machine.CallFailed, Failure: &out.Failure.Seen,
+			RateLimit: engine.RateLimit(out.Failure)})
 	}
 	if out.Reply == nil {
 		return errors.New("temporal: the model activity returned neither a reply nor a failure")

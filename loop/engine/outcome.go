@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/ratelimit"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -13,7 +16,7 @@ func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
 	switch {
 	case out.Err != nil:
 		f := fault.Recordable(out.Failure(), out.Err)
-		end.Verdict, end.Failure = machine.Broke, &f
+		end.Verdict, end.Failure, end.RateLimit = machine.Broke, &f, RateLimit(out.Err)
 		if _, later := out.Later(); later {
 			end.Verdict = machine.TryLater
 		} else if out.Unknown() {
@@ -28,6 +31,21 @@ func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
 		end.Verdict, end.Result, end.Parts = machine.Done, out.Result, out.Parts
 	}
 	return end
+}
+
+// RateLimit returns what an error says of rate limits, to be recorded beside its failure; nil if it says nothing.
+// Values that were not used are left out.
+func RateLimit(err error) *ratelimit.State {
+	state := ratelimit.OfError(err)
+	state.Ignored, state.Windows = nil, slices.Clone(state.Windows)
+	for n := range state.Windows {
+		w := &state.Windows[n]
+		w.Name, w.Resource = canon.UTF8(w.Name), canon.UTF8(w.Resource)
+	}
+	if _, err := canon.Marshal(state); err != nil || !state.Limited && !state.RetryAfter.Known && !state.Wait.Known && len(state.Windows) == 0 {
+		return nil
+	}
+	return &state
 }
 
 // PlannerError is the error of a run whose planner returned an error. It is safe for concurrent reading.

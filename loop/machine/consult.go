@@ -10,6 +10,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/ratelimit"
 )
 
 // Consultation is a transport failure that the planner is asked about before the policy is followed, because
@@ -22,6 +23,8 @@ type Consultation struct {
 	Tool    string        `json:"tool,omitempty"`
 	Index   int           `json:"index,omitempty"`
 	Failure fault.Failure `json:"failure"`
+	// RateLimit is what the error of the failure says of rate limits, or nil.
+	RateLimit *ratelimit.State `json:"rate_limit,omitempty"`
 	// Asked reports that the tool itself asks for the same call again.
 	Asked bool `json:"asked,omitempty"`
 	// Verdict is the policy's decision: what [Follow] does.
@@ -45,7 +48,10 @@ func (s *step) consulted(class fault.Class) bool {
 }
 
 // consult adds a failure to ask the planner about.
-func (s *step) consult(c Consultation) { s.Consults = append(slices.Clip(s.Consults), c) }
+func (s *step) consult(c Consultation) {
+	c.RateLimit = s.limits
+	s.Consults = append(slices.Clip(s.Consults), c)
+}
 
 // verdict returns the verdict of the call of a consultation.
 func (c *Consultation) verdict() Verdict {

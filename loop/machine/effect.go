@@ -8,6 +8,7 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/ratelimit"
 )
 
 // EffectKind names an effect. It is written to journals.
@@ -158,6 +159,8 @@ type Exhaustion struct {
 	Reason  policy.Reason `json:"reason"`
 	Detail  policy.Detail `json:"detail,omitzero"`
 	Failure fault.Failure `json:"failure"`
+	// RateLimit is what the error of the failure says of rate limits, or nil.
+	RateLimit *ratelimit.State `json:"rate_limit,omitempty"`
 }
 
 // Outcome is how a run ended.

@@ -10,6 +10,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/ratelimit"
 	"github.com/retake-go/retake/reducer"
 )
 
@@ -58,6 +59,9 @@ type Event struct {
 	Plan     *Plan             `json:"plan,omitempty"`
 	Adjust   *policy.Layer     `json:"adjust,omitempty"`
 	Reduced  *Reduced          `json:"reduced,omitempty"`
+	// RateLimit is what the error says of rate limits, or nil; only for CallFailed. Those of [ToolEnd] and [Try]
+	// are with them.
+	RateLimit *ratelimit.State `json:"rate_limit,omitempty"`
 	// Warnings are about the config of the run; only for Started.
 	Warnings []string `json:"warnings,omitempty"`
 	// Hears are the notices with reducers, sorted; only for Started. See [session.Notices].
@@ -159,6 +163,8 @@ type ToolEnd struct {
 	// Failure is the error, classified by its types and not by its text. For Broke, TryLater and, if there is
 	// one, Unknown.
 	Failure *fault.Failure `json:"failure,omitempty"`
+	// RateLimit is what the error says of rate limits, or nil.
+	RateLimit *ratelimit.State `json:"rate_limit,omitempty"`
 	// Reduced is the result of the reducers for the result and the tool's events. Only for Done.
 	Reduced *Reduced `json:"reduced,omitempty"`
 	// Unheard are names of events of the tool that no reducer hears and nobody declared. Only for Done.
@@ -172,6 +178,8 @@ type ToolEnd struct {
 // Try is the outcome of one try of a single action. A zero Failure means success.
 type Try struct {
 	Failure fault.Failure `json:"failure,omitzero"`
+	// RateLimit is what the error says of rate limits, or nil.
+	RateLimit *ratelimit.State `json:"rate_limit,omitempty"`
 	// Value is the result of a successful try as JSON, if it is kept. It becomes the Value of the outcome.
 	Value json.RawMessage `json:"value,omitempty"`
 	// Same identifies what was tried, for the no-progress check. If it is empty, only the issues are
@@ -251,4 +259,15 @@ func (st State) AdjustFault(l policy.Layer) error {
 	}
 	_, err := policy.Adjust(*st.Policy, l)
 	return err
+}
+
+// rateLimit returns what the error of the event says of rate limits, or nil.
+func (e *Event) rateLimit() *ratelimit.State {
+	switch {
+	case e.Tool != nil:
+		return e.Tool.RateLimit
+	case e.Try != nil:
+		return e.Try.RateLimit
+	}
+	return e.RateLimit
 }

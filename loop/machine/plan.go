@@ -13,7 +13,7 @@ import (
 func (s *step) exhaust(d *Decision, f fault.Failure) {
 	if s.Exhausted == nil {
 		s.Exhausted = &Exhaustion{Position: d.Position, Plane: d.Plane, Reason: d.Reason, Detail: d.Detail,
-			Failure: f}
+			Failure: f, RateLimit: s.limits}
 		s.hearExhausted(s.Exhausted)
 	}
 }
@@ -31,6 +31,7 @@ func (s *step) afterExhaustion(p *Plan) error {
 
 // aboutFault carries out a plan for a transport failure.
 func (s *step) aboutFault(p *Plan, c Consultation) error {
+	s.limits = c.RateLimit
 	switch p.Do {
 	case Follow:
 		return s.followPolicy(c)

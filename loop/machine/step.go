@@ -10,6 +10,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/ratelimit"
 )
 
 // row describes a phase.
@@ -64,6 +65,8 @@ type step struct {
 	*State
 	ev *Event
 	fx []Effect
+	// limits are the rate limits of the failure that is handled, or nil.
+	limits *ratelimit.State
 	// ownBatch reports that the step has its own copy of the batch, which it may change.
 	ownBatch bool
 }
@@ -77,7 +80,7 @@ func Step(st State, ev Event) (next State, effects []Effect, err error) {
 	next = st
 	next.At = ev.At
 	next.Actions, next.Spent.Tools = slices.Clone(st.Actions), slices.Clone(st.Spent.Tools)
-	s := step{State: &next, ev: canonical(&ev)}
+	s := step{State: &next, ev: canonical(&ev), limits: ev.rateLimit()}
 	if err = s.handle(); err != nil {
 		return st, nil, err
 	}

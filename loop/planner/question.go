@@ -61,6 +61,9 @@ func NewQuestion(st machine.State, e machine.Effect, cause error) Question {
 		Model: st.Model, RateLimit: ratelimit.OfError(cause), Cause: cause, Session: st.Session, At: st.At,
 		Deadline: st.Config.Deadline,
 	}
+	if told := rateLimit(e); told != nil { // that of the record, so that a resumed run asks the same
+		q.RateLimit = *told
+	}
 	if c := e.Consultation; c != nil {
 		q.Position, q.Plane, q.Failure, q.Verdict, q.Tool = c.Position, fault.Transport, c.Failure, c.Verdict,
 			c.Tool
@@ -73,4 +76,12 @@ func NewQuestion(st machine.State, e machine.Effect, cause error) Question {
 		q.Tool = x.Action
 	}
 	return q
+}
+
+// rateLimit returns the recorded rate limits of the failure that the planner is asked about, or nil.
+func rateLimit(e machine.Effect) *ratelimit.State {
+	if e.Consultation != nil {
+		return e.Consultation.RateLimit
+	}
+	return e.Exhaustion.RateLimit
 }
