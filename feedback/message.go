@@ -3,6 +3,7 @@ package feedback
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -102,12 +103,15 @@ func wrong(i fault.Issue, received string) string {
 	return strings.TrimPrefix(said, ", ")
 }
 
+// quoted is a name in quotation marks.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
 // notAllowed returns the text for a member that is not allowed, with the members that are.
 func notAllowed(names string) string {
 	switch {
 	case names == "":
 		return "not allowed"
-	case strings.Contains(names, ","):
+	case strings.Contains(quoted.ReplaceAllString(names, ""), ","):
 		return "not allowed; the members are: " + QuoteWithin(names, maxExpected)
 	}
 	return "not allowed; the only member is: " + QuoteWithin(names, maxExpected)

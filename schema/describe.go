@@ -179,7 +179,7 @@ func (n *node) membersPhrase(one, many string) string {
 	case 1:
 		many = one
 	}
-	return many + bounded(slices.Sorted(maps.Keys(members)))
+	return many + boundedNames(slices.Sorted(maps.Keys(members)))
 }
 
 // Wants describes in a short phrase the value that the schema asks for: "an object with the members city,

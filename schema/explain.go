@@ -102,7 +102,7 @@ func (e *evaluation) tell(issues []fault.Issue, f failure) []fault.Issue {
 		issue.Got, issue.Sent = "", ""
 		issue.Expected = f.at.expects("/"+f.name, func() string { return f.at.describeMember(f.name) })
 		if f.because != "" {
-			issue.Expected = clip(cmp.Or(issue.Expected, "a value") + ", for " + f.because + " is given")
+			issue.Expected = clip(cmp.Or(issue.Expected, "a value") + ", for " + nameOf(f.because) + " is given")
 		}
 	case "propertyNames":
 		var wants []string

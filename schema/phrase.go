@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,7 +128,27 @@ func allowed(v any) string {
 	if len(properties) == 0 {
 		return ""
 	}
-	return " (allowed: " + bounded(slices.Sorted(maps.Keys(properties))) + ")"
+	return " (allowed: " + boundedNames(slices.Sorted(maps.Keys(properties))) + ")"
+}
+
+// plainName is a name that cannot be mistaken for a part of a sentence.
+var plainName = regexp.MustCompile(`^[\pL\pN_$@./~-]+$`)
+
+// nameOf is the name of a member: as it is, or in quotation marks as JSON writes it.
+func nameOf(name string) string {
+	if plainName.MatchString(name) {
+		return name
+	}
+	return literal(name)
+}
+
+// boundedNames is [bounded] for the names of members.
+func boundedNames(names []string) string {
+	said := make([]string, len(names))
+	for n, name := range names {
+		said[n] = nameOf(name)
+	}
+	return bounded(said)
 }
 
 const (
@@ -242,9 +263,9 @@ func notThat(v any) string {
 		return anythingBut + orList(types)
 	}
 	if names := demandedAlone(not); len(names) == 1 {
-		return "no member " + names[0]
+		return "no member " + nameOf(names[0])
 	} else if len(names) > 1 {
-		return "not all of the members " + bounded(names) + " at once"
+		return "not all of the members " + boundedNames(names) + " at once"
 	}
 	return "a value unlike the one the schema excludes"
 }
@@ -264,7 +285,7 @@ func onlyOne(v any) string {
 	if len(all) == 0 {
 		return fitsExactlyOne
 	}
-	return "only one of the members " + bounded(all)
+	return "only one of the members " + boundedNames(all)
 }
 
 // demandedAlone are the members a node requires that asks for nothing else of an object.

@@ -323,9 +323,9 @@ func lacking(near []branch, here string) (wants string, ok bool) {
 
 func membersNamed(names []string) string {
 	if len(names) == 1 {
-		return "the member " + names[0]
+		return "the member " + nameOf(names[0])
 	}
-	return "the members " + bounded(names[:len(names)-1]) + " and " + names[len(names)-1]
+	return "the members " + boundedNames(names[:len(names)-1]) + " and " + nameOf(names[len(names)-1])
 }
 
 // tag is a member that tells alternatives apart: each wants it to be a string of its own. Of a value with
