@@ -2,11 +2,14 @@ package tool
 
 import (
 	"context"
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
@@ -22,6 +25,8 @@ type Tool struct {
 	schema      *schema.Schema
 	runner      runner
 	declared    Declared
+	// object reports that every result is a JSON object.
+	object bool
 	// correction and transport are the layers that the tool has of its own.
 	correction, transport policy.Layer
 }
@@ -70,7 +75,7 @@ func New[A, R any](
 		panic(fmt.Sprintf("tool.New(%q): %v", name, err))
 	}
 	run := typedRunner[A, R]{typed, fn}
-	made := &Tool{name: name, description: description, schema: typed.Schema(), runner: run}
+	made := &Tool{name: name, description: description, object: isObject(reflect.TypeFor[R]()), schema: typed.Schema(), runner: run}
 	made.declare(opts)
 	return made
 }
@@ -177,6 +182,23 @@ func (t *Tool) Name() string { return t.name }
 
 // Description says to the model what the tool does.
 func (t *Tool) Description() string { return t.description }
+
+// ReturnsObject reports whether every result is a JSON object, by the type of the results; false if the type
+// does not say, as for [Raw].
+func (t *Tool) ReturnsObject() bool { return t.object }
+
+// isObject reports whether every value of a type is a JSON object.
+func isObject(t reflect.Type) bool {
+	for _, own := range []reflect.Type{
+		reflect.TypeFor[json.Marshaler](), reflect.TypeFor[jsonv2.MarshalerTo](), reflect.TypeFor[encoding.TextMarshaler](),
+		reflect.TypeFor[encoding.TextAppender](),
+	} {
+		if reflect.PointerTo(t).Implements(own) {
+			return false
+		}
+	}
+	return t.Kind() == reflect.Struct
+}
 
 // Schema is the schema of the arguments.
 func (t *Tool) Schema() *schema.Schema { return t.schema }

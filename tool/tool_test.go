@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -274,4 +275,15 @@ func TestWithLimits(t *testing.T) {
 	assert.Empty(t, book.Check([]byte(good)))
 	_, err = book.WithLimits(schema.Limits{})
 	require.ErrorContains(t, err, "MaxBytes: 0, want 2 to")
+}
+
+func TestAToolMaySayThatItReturnsObjects(t *testing.T) {
+	type object struct{ N int }
+	type at struct{ time.Time }
+	returns := func(made *tool.Tool) bool { return made.ReturnsObject() }
+	assert.True(t, returns(tool.New("a", "", func(context.Context, struct{}) (object, error) { return object{}, nil })))
+	assert.False(t, returns(tool.New("a", "", func(context.Context, struct{}) (*object, error) { return nil, nil })))
+	assert.False(t, returns(tool.New("a", "", func(context.Context, struct{}) (at, error) { return at{}, nil })))
+	assert.False(t, returns(tool.New("a", "", func(context.Context, struct{}) (any, error) { return object{}, nil })))
+	assert.False(t, returns(tool.New("a", "", func(context.Context, struct{}) (map[string]int, error) { return nil, nil })))
 }

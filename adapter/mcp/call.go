@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,6 +21,7 @@ type remote struct {
 	readOnly bool
 	link     *link
 	watch    *Watch
+	meta     func(context.Context) map[string]any
 	output   *schema.Schema
 }
 
@@ -31,7 +33,7 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 	if err != nil {
 		return nil, tool.TryLater(classify(limited, &lostError{err: err, again: true}, r.subject), 0) // nothing was sent
 	}
-	params := &sdk.CallToolParams{Name: r.what, Arguments: args, Meta: metaOf(ctx)}
+	params := &sdk.CallToolParams{Name: r.what, Arguments: args, Meta: r.metaOf(ctx)}
 	if r.watch != nil {
 		token, stop := r.watch.follow(func(payload json.RawMessage) {
 			alive()
@@ -55,8 +57,11 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 }
 
 // metaOf returns the metadata that identifies the call to the server.
-func metaOf(ctx context.Context) sdk.Meta {
+func (r *remote) metaOf(ctx context.Context) sdk.Meta {
 	meta := sdk.Meta{}
+	if r.meta != nil {
+		maps.Copy(meta, r.meta(ctx))
+	}
 	if key := tool.IdempotencyKey(ctx); key != "" {
 		meta[MetaIdempotencyKey] = key
 	}

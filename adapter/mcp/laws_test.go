@@ -47,7 +47,6 @@ func drawJSON(depth int) *rapid.Generator[any] {
 
 // A retake client gets the result of a retake tool unchanged, byte for byte.
 func TestResultsComeBackAsTheyWere(t *testing.T) {
-	s := &served{}
 	rapid.Check(t, func(t *rapid.T) {
 		raw, err := encode(drawJSON(2).Draw(t, "value"))
 		require.NoError(t, err)
@@ -55,6 +54,7 @@ func TestResultsComeBackAsTheyWere(t *testing.T) {
 		require.NoError(t, err)
 		out := near.Invoke(t.Context(), []byte("{}"))
 		require.NoError(t, out.Err)
+		s := &served{tool: near}
 		got, err := anyRemote(func(c *Config) { c.MaxResultBytes = 1 << 20 }).read(over(t, s.result(t.Context(), out)))
 		require.NoError(t, err)
 		assert.Equal(t, string(out.Result), string(got.value))

@@ -18,6 +18,7 @@ import (
 type Option func(*options)
 
 type options struct {
+	meta    func(context.Context) map[string]any
 	watch   *Watch
 	connect func(context.Context) (*sdk.ClientSession, error)
 }
@@ -33,6 +34,12 @@ func WithWatch(w *Watch) Option { return func(o *options) { o.watch = w } }
 // and the process behind it, must outlive it.
 func WithReconnect(connect func(context.Context) (*sdk.ClientSession, error)) Option {
 	return func(o *options) { o.connect = connect }
+}
+
+// WithMeta adds what f returns to the _meta of every call, such as the trace context of the tool call's span:
+// the protocol takes traceparent, tracestate and baggage there. The members of this package win.
+func WithMeta(f func(context.Context) map[string]any) Option {
+	return func(o *options) { o.meta = f }
 }
 
 // maxPages bounds the pages of a list, of which some may be empty.
@@ -68,7 +75,7 @@ func Tools(
 	if err != nil {
 		return nil, fmt.Errorf("mcp: the tools of server %q: %w", server, err)
 	}
-	tools, err := cfg.tools(ctx, listed, server, newLink(session, o.connect), o.watch)
+	tools, err := cfg.tools(ctx, listed, server, newLink(session, o.connect), o)
 	if err != nil {
 		return nil, fmt.Errorf("mcp: the tools of server %q: %w", server, err)
 	}
@@ -105,7 +112,7 @@ func fetch(ctx context.Context, session *sdk.ClientSession, maxTools int) ([]*sd
 }
 
 func (c Config) tools(
-	ctx context.Context, listed []*sdk.Tool, server string, l *link, w *Watch,
+	ctx context.Context, listed []*sdk.Tool, server string, l *link, o options,
 ) ([]*tool.Tool, error) {
 	chosen, err := c.choose(listed)
 	if err != nil {
@@ -117,7 +124,7 @@ func (c Config) tools(
 		if err := context.Cause(ctx); err != nil { // compiling a schema may take a second
 			return nil, fmt.Errorf("tool %q: its schema was not compiled: %w", t.Name, err)
 		}
-		made, err := c.tool(t, server, l, w)
+		made, err := c.tool(t, server, l, o)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("tool %q: %w", t.Name, err))
 		} else if made != nil {
@@ -131,7 +138,7 @@ func (c Config) tools(
 const anyObject = `{"type":"object"}`
 
 // tool returns one tool; nil if it is left out.
-func (c Config) tool(t *sdk.Tool, server string, l *link, w *Watch) (*tool.Tool, error) {
+func (c Config) tool(t *sdk.Tool, server string, l *link, o options) (*tool.Tool, error) {
 	description := c.bounded(cmp.Or(t.Description, t.Title))
 	parameters, err := inputSchema(t.InputSchema, c)
 	switch {
@@ -148,7 +155,7 @@ func (c Config) tool(t *sdk.Tool, server string, l *link, w *Watch) (*tool.Tool,
 		return nil, err
 	}
 	readOnly, declared := c.declared(t)
-	remote := &remote{cfg: c, link: l, watch: w, subject: subject{server: server, what: t.Name},
+	remote := &remote{cfg: c, link: l, watch: o.watch, meta: o.meta, subject: subject{server: server, what: t.Name},
 		output: output, readOnly: readOnly}
 	opts := append(declared, tool.WithCompileLimits(c.Compile))
 	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call, opts...)

@@ -20,6 +20,12 @@ type ServeOption func(*served)
 // WithLimits bounds the feedback's text; [feedback.DefaultLimits] without it.
 func WithLimits(l feedback.Limits) ServeOption { return func(s *served) { s.limits = l } }
 
+// WithContext makes f give a call its context, by the _meta of the call: for the trace context that a client
+// sends as traceparent and tracestate.
+func WithContext(f func(ctx context.Context, meta map[string]any) context.Context) ServeOption {
+	return func(s *served) { s.within = f }
+}
+
 // WithErrors calls f with the errors that clients do not see: those that tools return of their own, their
 // panics (a [tool.PanicError]), and progress that could not be sent. f may be called concurrently.
 func WithErrors(f func(ctx context.Context, tool string, err error)) ServeOption {
@@ -27,8 +33,8 @@ func WithErrors(f func(ctx context.Context, tool string, err error)) ServeOption
 }
 
 // Serve adds the tools of a set to a server. The caller runs the server, which may serve other tools too.
-// The result of a tool is sent as text: a string as it is, anything else as JSON. An object is also the
-// structured content. Attached media follow as images, audio, embedded resources and links. A failure is a
+// The result of a tool is sent as text: a string as it is, anything else as JSON. Where the type of the results
+// is a struct, it is also the structured content, and the tool has an output schema that says so. Attached media follow as images, audio, embedded resources and links. A failure is a
 // result with isError:
 //
 //	wrong arguments, ask again   the feedback's text; structured content {"issues": […]}, each a [fault.Issue]
@@ -95,6 +101,7 @@ type served struct {
 	parameters json.RawMessage
 	limits     feedback.Limits
 	report     func(ctx context.Context, tool string, err error)
+	within     func(ctx context.Context, meta map[string]any) context.Context
 }
 
 // servedSchema returns the schema of a tool with the type that the protocol requires at its root.
@@ -124,6 +131,9 @@ func (s *served) addTo(server *sdk.Server) (err error) {
 		}
 	}()
 	served := &sdk.Tool{Name: s.name, Description: s.tool.Description(), InputSchema: s.parameters}
+	if s.tool.ReturnsObject() {
+		served.OutputSchema = json.RawMessage(anyObject)
+	}
 	if s.tool.Repeatable() {
 		readOnly := s.tool.Declared() == tool.DeclaredReadOnly
 		served.Annotations = &sdk.ToolAnnotations{ReadOnlyHint: readOnly, IdempotentHint: !readOnly}
@@ -141,6 +151,9 @@ func (s *served) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 		CallID: metaText(req.Params.Meta, MetaCallID)}
 	if token := req.Params.GetProgressToken(); token != nil {
 		inv.Report = s.reporter(ctx, req.Session, token)
+	}
+	if s.within != nil {
+		ctx = s.within(ctx, req.Params.Meta)
 	}
 	return s.result(ctx, s.tool.Invoke(tool.WithInvocation(ctx, inv), args)), nil
 }
@@ -161,7 +174,7 @@ func (s *served) result(ctx context.Context, out tool.Outcome) *sdk.CallToolResu
 	switch {
 	case strings.HasPrefix(string(out.Result), `"`) && json.Unmarshal(out.Result, &text) == nil:
 		r = resultOf(outcomeText, text)
-	case strings.HasPrefix(string(out.Result), "{"):
+	case s.tool.ReturnsObject():
 		r.StructuredContent = json.RawMessage(out.Result)
 	}
 	return withParts(r, out)

@@ -76,7 +76,7 @@ func TestWhatClientsAreTold(t *testing.T) {
 	session := inMemory(t, retakeServer(), nil)
 	for name, c := range map[string]struct{ args, text, structured string }{
 		"a result": {
-			`{"city":"Lisbon","from":1,"to":2}`, `{"id":9007199254740993,"number":"R-1"}`, `{"id":9007199254740992,"number":"R-1"}`,
+			`{"city":"Lisbon","from":1,"to":2}`, `{"id":9007199254740993,"number":"R-1"}`, "",
 		},
 		"wrong arguments": {
 			`{"from":"one","to":2}`,
@@ -257,4 +257,50 @@ func TestWhatCannotBeServed(t *testing.T) {
 	require.EqualError(t, mcp.Serve(server, set, nil), "mcp: option 1 is nil; leave it out")
 	require.ErrorContains(t, mcp.Serve(server, set, mcp.WithErrors(nil)), "the function is nil")
 	require.ErrorContains(t, mcp.Serve(server, set, mcp.WithLimits(feedback.Limits{})), "mcp: limits: max_issues")
+}
+
+// Structured content comes with an output schema, as the protocol wants it, and only then.
+func TestStructuredContentHasAnOutputSchema(t *testing.T) {
+	type receipt struct {
+		ID int64 `json:"id"`
+	}
+	set, err := tool.NewSet(
+		tool.New("book", "", func(context.Context, struct{}) (receipt, error) { return receipt{9007199254740993}, nil }),
+		tool.New("some", "", func(context.Context, struct{}) (any, error) { return receipt{1}, nil }),
+	)
+	require.NoError(t, err)
+	server := sdk.NewServer(self, nil)
+	require.NoError(t, mcp.Serve(server, set))
+	session := inMemory(t, server, nil)
+	listed, err := session.ListTools(t.Context(), nil)
+	require.NoError(t, err)
+	for _, one := range listed.Tools {
+		got, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: one.Name})
+		require.NoError(t, err)
+		assert.Equal(t, one.Name == "book", one.OutputSchema != nil, one.Name)
+		assert.Equal(t, one.Name == "book", got.StructuredContent != nil, one.Name)
+	}
+	tools, err := mcp.Tools(t.Context(), session, mcp.DefaultConfig())
+	require.NoError(t, err)
+	assert.Equal(t, `{"id":9007199254740993}`, string(find(t, tools, "book").Invoke(t.Context(), []byte(`{}`)).Result))
+}
+
+// The trace context goes in _meta, in both directions.
+func TestTraceContextIsInMeta(t *testing.T) {
+	type key struct{}
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	set, err := tool.NewSet(tool.New("book", "", func(ctx context.Context, _ struct{}) (string, error) {
+		return ctx.Value(key{}).(string) + " " + tool.IdempotencyKey(ctx), nil
+	}))
+	require.NoError(t, err)
+	server := sdk.NewServer(self, nil)
+	require.NoError(t, mcp.Serve(server, set, mcp.WithContext(func(ctx context.Context, meta map[string]any) context.Context {
+		return context.WithValue(ctx, key{}, meta["traceparent"])
+	})))
+	tools, err := mcp.Tools(t.Context(), inMemory(t, server, nil), mcp.DefaultConfig(), mcp.WithMeta(func(ctx context.Context) map[string]any {
+		return map[string]any{"traceparent": ctx.Value(key{}), mcp.MetaIdempotencyKey: "not this"}
+	}))
+	require.NoError(t, err)
+	ctx := tool.WithInvocation(context.WithValue(t.Context(), key{}, parent), tool.Invocation{Key: "k-1"})
+	assert.Equal(t, `"`+parent+` k-1"`, string(tools[0].Invoke(ctx, []byte(`{}`)).Result))
 }
