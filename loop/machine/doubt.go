@@ -9,12 +9,13 @@ type Doubt struct {
 	Key       string `json:"key"`
 }
 
-// openKey returns the key of the call in doubt that a call repeats, or "". twins is how many identical calls
-// precede it in the reply: among several calls in doubt it selects the one at that index.
+// openKey returns the key of the call in doubt that a call repeats, or "". Its arguments are in the form of
+// [alike]. twins is how many identical calls precede it in the reply: among several calls in doubt it selects
+// the one at that index.
 func (st *State) openKey(tool string, arguments []byte, twins int) string {
 	for n := range st.InDoubt {
 		d := &st.InDoubt[n]
-		if d.Tool != tool || d.Arguments != string(arguments) {
+		if d.Tool != tool || alike(d.Arguments) != string(arguments) {
 			continue
 		}
 		if twins == 0 {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // The lengths of signatures and idempotency keys, in hexadecimal digits.
@@ -20,6 +21,9 @@ func digest(text []byte, digits int) string {
 	return hex.EncodeToString(sum[:digits/2])
 }
 
+// alike returns canonical arguments in one form for all spellings of their numbers: 100, 100.0 and 1e2.
+func alike(arguments string) string { return string(canon.Decimals([]byte(arguments))) }
+
 // Signature identifies a failure for the no-progress check: action, proposal (canonical arguments) and
 // issues.
 func Signature(action, same string, f fault.Failure) string {
@@ -33,7 +37,7 @@ func Signature(action, same string, f fault.Failure) string {
 }
 
 // idempotencyKey hashes session, request, number of the action in its run, tool, index among identical calls
-// of the reply, and canonical arguments.
+// of the reply, and canonical arguments with numbers in one form.
 func (st *State) idempotencyKey(action int, tool string, twins int, arguments []byte) string {
 	text := st.appendRequest(appendPart(nil, st.Session.ID()))
 	for _, part := range []string{strconv.Itoa(action), tool, strconv.Itoa(twins), string(arguments)} {

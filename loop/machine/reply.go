@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -357,7 +358,7 @@ func signCalls(calls []Call, failed []int, f *fault.Failure) string {
 	var same []byte
 	for _, n := range failed {
 		if c := &calls[n]; len(c.Arguments) > 0 {
-			same = append(append(same, c.Arguments...), '\n')
+			same = append(append(same, canon.Decimals(c.Arguments)...), '\n')
 		} else {
 			same = append(append(same, c.Raw...), '\n')
 		}

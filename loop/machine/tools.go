@@ -81,21 +81,23 @@ func (b *Batch) pending(from int) int {
 }
 
 // keys sets the arguments and idempotency keys of the calls to run. Identical calls of a reply are
-// distinguished by their index among each other, which also counts invalid ones.
+// distinguished by their index among each other, which also counts invalid ones. Calls are identical if their
+// arguments are, where numbers are compared by their exact values.
 func (s *step) keys(b *Batch, calls []Call, groups []group) {
 	for at := range groups {
 		g := &groups[at]
 		same := map[string]int{} // calls so far with these arguments
 		for _, n := range g.calls {
 			c, arguments := &b.Calls[n], calls[n].Arguments
-			twins := same[string(arguments)]
-			same[string(arguments)]++
+			alike := canon.Decimals(arguments)
+			twins := same[string(alike)]
+			same[string(alike)]++
 			if c.Done {
 				continue
 			}
 			c.Arguments, c.Transport = string(arguments), 1
-			if c.Key = s.openKey(c.Tool, arguments, twins); c.Key == "" {
-				c.Key = s.keyOf(c.Tool, twins, arguments)
+			if c.Key = s.openKey(c.Tool, alike, twins); c.Key == "" {
+				c.Key = s.keyOf(c.Tool, twins, alike)
 			}
 		}
 	}
@@ -298,7 +300,7 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 		c.answer(ranWords(c.Tool, end, s.sibling(c, &f, told)), true)
 		return nil
 	}
-	d := s.refuse(c.Tool, e, c.Arguments)
+	d := s.refuse(c.Tool, e, alike(c.Arguments))
 	s.settle(c)
 	c.answer(ranWords(c.Tool, end, s.correct(d, f.Issues, s.left())), true)
 	return nil
@@ -337,7 +339,7 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 		c.answer(s.sibling(c, &f, ""), true)
 		return nil
 	}
-	d := s.fail(c.Tool, &f, Signature(c.Tool, c.Arguments, f), "")
+	d := s.fail(c.Tool, &f, Signature(c.Tool, alike(c.Arguments), f), "")
 	s.settle(c)
 	c.answer(s.correct(d, f.Issues, s.left()), true)
 	return nil

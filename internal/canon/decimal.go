@@ -1,0 +1,117 @@
+package canon
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// Decimals returns JSON with each number in one form for its exact value, so that 100, 100.0 and 1e2 become
+// the same. It is for comparing and hashing, not for programs. Strings stay as they are. The result has at
+// most [maxShift] bytes more for each number. It is raw itself if nothing changes. Text that is not JSON is
+// copied, too.
+func Decimals(raw []byte) []byte {
+	var to []byte
+	done := 0 // raw[:done] is in to, unless to is nil
+	for at := 0; at < len(raw); {
+		switch c := raw[at]; {
+		case c == '"':
+			at = afterString(raw, at)
+		case c == '-' || '0' <= c && c <= '9':
+			end := at + 1
+			for end < len(raw) && strings.IndexByte("0123456789+-.eE", raw[end]) >= 0 {
+				end++
+			}
+			if n := raw[at:end]; !plainInteger(n) {
+				to = append(to, raw[done:at]...)
+				to, done = appendDecimal(to, n), end
+			}
+			at = end
+		default:
+			at++
+		}
+	}
+	if done == 0 {
+		return raw
+	}
+	return append(to, raw[done:]...)
+}
+
+// afterString returns the place after the string that begins at.
+func afterString(raw []byte, at int) int {
+	for at++; at < len(raw); at++ {
+		switch raw[at] {
+		case '\\':
+			at++
+		case '"':
+			return at + 1
+		}
+	}
+	return len(raw)
+}
+
+// maxShift is how far the point may be from the last digit in a number that is written out.
+const maxShift = 20
+
+// plainInteger reports whether a number is in its form without a look at its digits.
+func plainInteger(n []byte) bool {
+	return bytes.IndexAny(n, ".eE") < 0 && len(n) <= maxShift && string(n) != "-0"
+}
+
+// appendDecimal appends the form of a number. Its value is digits × 10^shift, where digits neither begin nor
+// end with 0. It is written out if the shift is small, else with the shift as its exponent.
+func appendDecimal(to, n []byte) []byte {
+	text, exponent, _ := strings.Cut(strings.ToLower(string(n)), "e")
+	text, negative := strings.CutPrefix(text, "-")
+	whole, fraction, _ := strings.Cut(text, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	significant := strings.TrimRight(digits, "0")
+	if significant == "" {
+		return append(to, '0')
+	}
+	if negative {
+		to = append(to, '-')
+	}
+	shift := added(exponent, len(digits)-len(significant)-len(fraction))
+	far, err := strconv.Atoi(shift)
+	switch {
+	case err != nil || far < -maxShift || far > maxShift:
+		return append(append(append(to, significant...), 'e'), shift...)
+	case far >= 0:
+		return append(append(to, significant...), strings.Repeat("0", far)...)
+	case len(significant) > -far:
+		point := len(significant) + far
+		return append(append(append(to, significant[:point]...), '.'), significant[point:]...)
+	}
+	to = append(append(to, "0."...), strings.Repeat("0", -far-len(significant))...)
+	return append(to, significant...)
+}
+
+// added returns the sum of an exponent of any length, empty for 0, and a number.
+func added(exponent string, n int) string {
+	text, negative := strings.CutPrefix(exponent, "-")
+	text = strings.TrimLeft(strings.TrimPrefix(text, "+"), "0")
+	if len(text) < 18 {
+		e, _ := strconv.Atoi("0" + text)
+		if negative {
+			e = -e
+		}
+		return strconv.Itoa(e + n)
+	}
+	// The sum has the sign of the exponent, because no number has so many digits.
+	sign := ""
+	if negative {
+		sign, n = "-", -n
+	}
+	sum := []byte(text)
+	for at := len(sum) - 1; at >= 0 && n != 0; at-- {
+		n += int(sum[at] - '0')
+		digit := ((n % 10) + 10) % 10
+		sum[at], n = byte('0'+digit), (n-digit)/10
+	}
+	if n > 0 {
+		sum = strconv.AppendInt(nil, int64(n), 10)
+		sum = append(sum, strings.Repeat("0", len(text))...)
+	}
+	return sign + strings.TrimLeft(string(sum), "0")
+}
