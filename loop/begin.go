@@ -12,8 +12,10 @@ import (
 // a call that may have had an effect is not run again after a crash. If the journal already has an outcome,
 // or the call began before and may not be repeated, ToolBegins returns the outcome: pass it to
 // [Runner.ToolEnded] and do not run the tool. After an error, which means that the start could not be
-// recorded, the tool must not be run either. Without a journal ToolBegins does nothing.
+// recorded, the tool must not be run either. Without a journal it is only known that the call has begun, for
+// [Result].InDoubt.
 func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, error) {
+	r.begun = append(r.begun, run.Index)
 	if r.resumed {
 		began, landed := r.journal.Call(run.Key, run.Transport)
 		if landed != nil {

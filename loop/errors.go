@@ -39,6 +39,8 @@ type RetryExhaustedError struct {
 	// Attempts are all attempts of the run on both planes, oldest first. [Do] without a session has only the
 	// last.
 	Attempts []session.Attempt
+	// InDoubt are the calls whose effect is unknown: see [Result].
+	InDoubt []machine.DoubtfulCall
 	// Usage is the sum over all attempts.
 	Usage message.Usage
 	// Policy is the policy that decided. For [Do] without a session it shares its lists with the [Action].
@@ -174,7 +176,7 @@ func (e *RetryExhaustedError) typed() error {
 func exhausted(st machine.State, attempts []session.Attempt, cause error) *RetryExhaustedError {
 	o := st.Outcome
 	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Usage: o.Usage, Seed: st.Seed(),
-		Cause: cause}
+		Cause: cause, InDoubt: o.InDoubt}
 	if st.Config != nil {
 		e.tried = st.Config.Single
 	}

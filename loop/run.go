@@ -26,6 +26,9 @@ type Result struct {
 	// the tools whose calls gave no result ([session.Attempt.ToolFailure]).
 	Degraded bool
 	Warnings []string
+	// InDoubt are the calls whose effect is unknown: they failed, timed out, or were running when the run
+	// ended. A call that was made again and has an outcome is not among them.
+	InDoubt []machine.DoubtfulCall
 	// Transcript is all that was said, [Config].History first: what the next run of the conversation is
 	// given. It is read-only.
 	Transcript []message.Message

@@ -38,6 +38,8 @@ type Runner struct {
 	recorded time.Time
 	// resumed reports that the run was resumed, so that the journal may know of its calls.
 	resumed bool
+	// begun are the calls of the current reply, by index, that began and have no outcome.
+	begun []int
 	// history is the conversation before the run.
 	history []message.Message
 	// held reports that the journal has the history of the run, and its state begins with it.
@@ -243,6 +245,20 @@ func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effec
 	return effects, nil
 }
 
+// underWay returns the calls of the current reply that have begun and have no outcome after an event.
+func (r *Runner) underWay(ev *machine.Event) []int {
+	open := slices.Clone(r.begun)
+	if r.st.Batch != nil && r.resumed { // they may have begun in another process
+		for n, c := range r.st.Batch.All() {
+			began, landed := r.journal.Call(c.Key, c.Transport)
+			if !c.Done && (began || landed != nil) && !slices.Contains(open, n) {
+				open = append(open, n)
+			}
+		}
+	}
+	return slices.DeleteFunc(open, func(n int) bool { return ev.Tool != nil && ev.Tool.Index == n })
+}
+
 // tellReducers runs the reducers for the open notices.
 func (r *Runner) tellReducers(at time.Time) ([]machine.Effect, error) {
 	reductions, failed := engine.Heard(r.s, r.st.Session, r.st.Notices)
@@ -255,8 +271,18 @@ func (r *Runner) tellReducers(at time.Time) ([]machine.Effect, error) {
 // step passes one event to the core and records the step.
 func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 	st, effects, err := machine.Step(r.st, ev)
+	if err == nil && st.Outcome != nil && r.st.Outcome == nil {
+		if ev.Begun = r.underWay(&ev); ev.Begun != nil {
+			st, effects, err = machine.Step(r.st, ev)
+		}
+	}
 	if err != nil {
 		return nil, err
+	}
+	if st.Batch == nil {
+		r.begun = nil
+	} else if ev.Tool != nil {
+		r.begun = slices.DeleteFunc(r.begun, func(n int) bool { return n == ev.Tool.Index })
 	}
 	if err := r.write(ev, effects, st); err != nil {
 		return nil, err
@@ -300,7 +326,7 @@ func (r *Runner) Result(cause error) (Result, error) {
 	own := r.st.Attempts()
 	result := Result{
 		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Recorded: r.recorded,
-		Warnings:   r.warned(o.Warnings, own),
+		Warnings: r.warned(o.Warnings, own), InDoubt: o.InDoubt,
 		Transcript: r.st.Transcript(), Attempts: own, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
 	}
 	if o.OK {

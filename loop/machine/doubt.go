@@ -7,6 +7,24 @@ type Doubt struct {
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments"`
 	Key       string `json:"key"`
+	CallID    string `json:"call_id,omitempty"`
+}
+
+// DoubtfulCall is a call of a run whose effect is unknown.
+type DoubtfulCall struct {
+	Tool string `json:"tool"`
+	// CallID is the id of the call in its reply.
+	CallID string `json:"call_id,omitempty"`
+	// Key is its idempotency key.
+	Key string `json:"key"`
+}
+
+// doubtful returns the calls in doubt, in the order of their ends.
+func (st *State) doubtful() (all []DoubtfulCall) {
+	for _, d := range st.InDoubt {
+		all = append(all, DoubtfulCall{d.Tool, d.CallID, d.Key})
+	}
+	return all
 }
 
 // openKey returns the key of the call in doubt that a call repeats, or "". Its arguments are in the form of
@@ -29,7 +47,8 @@ func (st *State) openKey(tool string, arguments []byte, twins int) string {
 // leaveOpen records a call that ended in doubt.
 func (s *step) leaveOpen(c *BatchCall) {
 	s.closeDoubt(c)
-	s.InDoubt = append(slices.Clip(s.InDoubt), Doubt{Tool: c.Tool, Arguments: c.Arguments, Key: c.Key})
+	s.InDoubt = append(slices.Clip(s.InDoubt), Doubt{Tool: c.Tool, Arguments: c.Arguments, Key: c.Key,
+		CallID: c.ID})
 }
 
 // closeDoubt removes a call that was in doubt and now has an outcome.

@@ -182,6 +182,8 @@ type Outcome struct {
 	// Cause is why the run was cancelled, or the error of the planner that aborted it; nil if unknown.
 	Cause    *fault.Failure `json:"cause,omitempty"`
 	Warnings []string       `json:"warnings,omitempty"`
+	// InDoubt are the calls whose effect is unknown at the end of the run.
+	InDoubt []DoubtfulCall `json:"in_doubt,omitempty"`
 	// Usage and Waited are summed over all attempts of the run, including failed ones.
 	Usage  message.Usage `json:"usage,omitzero"`
 	Waited time.Duration `json:"waited_ns,omitempty"`

@@ -66,6 +66,9 @@ type Event struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Hears are the notices with reducers, sorted; only for Started. See [session.Notices].
 	Hears []string `json:"hears,omitempty"`
+	// Begun are the calls of the reply, by index, that had begun and have no outcome, for an event that ends the
+	// run. Their effect is unknown.
+	Begun []int `json:"begun,omitempty"`
 	// Reductions are the results of the reducers for each of [State].Notices; only for ReducersRan.
 	Reductions []Reduced `json:"reductions,omitempty"`
 }

@@ -153,12 +153,19 @@ func (s *step) skipBatch() {
 	s.endBatch("Not run.")
 }
 
-// endBatch answers the calls without an answer, with a special text for those in doubt, so that no call stays
+// stoppedInDoubt is the answer to a call that had begun when the run was stopped.
+const stoppedInDoubt = "No result: the run was stopped. The effect of this call may or may not have happened."
+
+// endBatch answers the calls without an answer, with special texts for those in doubt, so that no call stays
 // unanswered.
 func (s *step) endBatch(text string) {
 	b := s.copyBatch()
 	for n := range b.Calls {
 		switch c := &b.Calls[n]; {
+		case !c.Done && slices.Contains(s.ev.Begun, n):
+			c.answer(stoppedInDoubt, true)
+			c.Doubt = true
+			s.leaveOpen(c)
 		case !c.Done && c.Doubt:
 			c.answer(c.lost(Broke), true)
 			s.leaveOpen(c)

@@ -200,6 +200,9 @@ func (sc *story) runTool(run machine.ToolRun) error {
 	ctx := tool.WithInvocation(context.Background(), tool.Invocation{
 		Key: run.Key, CallID: run.ID, Report: func(p []byte) { sc.say(name + " reports " + string(p)) },
 	})
+	if _, err := sc.runner.ToolBegins(sc.at, run); err != nil {
+		return err
+	}
 	var out tool.Outcome
 	if sc.crashed && !run.Repeatable {
 		out.Err = tool.ErrUnknown

@@ -1,0 +1,139 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/tool"
+)
+
+// The calls whose effect is unknown are in the result, and in the error of a run that failed, with their keys.
+func TestCallsInDoubtAreInTheResult(t *testing.T) {
+	for name, c := range map[string]struct {
+		end, again error
+		budget     int
+		doubt      int
+	}{
+		"a call that failed":          {end: errors.New("reading the receipt failed"), doubt: 1},
+		"a call that panicked":        {doubt: 1},
+		"a call of unknown outcome":   {end: tool.ErrUnknown, doubt: 1},
+		"a call that failed for good": {end: tool.Fail("no money")},
+		"a call that did nothing":     {end: tool.TryLater(nil, 0)},
+		"a call that ends the run":    {end: errors.New("reading the receipt failed"), budget: 1, doubt: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var key string
+			tools, err := tool.NewSet(tool.New("pay", "Pay.", func(ctx context.Context, _ struct{}) (string, error) {
+				if key = tool.IdempotencyKey(ctx); c.end == nil {
+					panic("no till")
+				}
+				return "", c.end
+			}))
+			require.NoError(t, err)
+			set := policy.DefaultSet()
+			turns := []looptest.Turn{looptest.Call(call("pay", `{}`)), looptest.Say("Done.")}
+			if c.budget > 0 {
+				set.Budgets.Tool = c.budget - 1
+			}
+			result, err := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Pay.", loop.Config{Tools: tools, Policy: &set},
+				loop.WithClock(looptest.NewClock()))
+			got := result.InDoubt
+			if c.budget > 0 {
+				var exhausted *loop.RetryExhaustedError
+				require.ErrorAs(t, err, &exhausted)
+				assert.Equal(t, got, exhausted.InDoubt)
+			} else {
+				require.NoError(t, err)
+			}
+			if c.doubt == 0 {
+				assert.Empty(t, got)
+				return
+			}
+			assert.Equal(t, []machine.DoubtfulCall{{Tool: "pay", CallID: "c1", Key: key}}, got)
+		})
+	}
+}
+
+// A call that is made again and succeeds is no longer in doubt.
+func TestACallThatSucceedsTheSecondTimeIsNotInDoubt(t *testing.T) {
+	runs := 0
+	result, _ := payTwice(t, func() error {
+		if runs++; runs == 1 {
+			return errors.New("reading the receipt failed")
+		}
+		return nil
+	})
+	assert.Empty(t, result.InDoubt)
+}
+
+func payTwice(t *testing.T, end func() error) (loop.Result, error) {
+	t.Helper()
+	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { return "paid", end() }))
+	require.NoError(t, err)
+	return loop.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Call(call("pay", `{}`)), looptest.Say("Done.")),
+		newSession(t), "Pay.", loop.Config{Tools: tools})
+}
+
+// The calls that run when the run ends are in doubt, and the conversation says so. Those that had not begun are
+// not.
+func TestCallsThatRunWhenTheRunEndsAreInDoubt(t *testing.T) {
+	for name, c := range map[string]struct {
+		parallel int
+		journal  bool
+	}{"one at a time": {1, false}, "two at a time": {2, false}, "recorded": {2, true}} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			began := make(chan string, 3)
+			tools, err := tool.NewSet(tool.New("pay", "Pay.", func(ctx context.Context, _ struct {
+				N int `json:"n"`
+			}) (string, error) {
+				if began <- tool.CallID(ctx); len(began) == c.parallel {
+					cancel()
+				}
+				<-ctx.Done()
+				return "", ctx.Err()
+			}))
+			require.NoError(t, err)
+			opts := []loop.Option{loop.WithParallel(c.parallel)}
+			var j *journal.Journal
+			if c.journal {
+				j, err = journal.Open(t.Context(), journal.Dir(t.TempDir()), "s", journal.Settings{})
+				require.NoError(t, err)
+				opts = append(opts, loop.WithJournal(j))
+			}
+			calls := []message.Call{call("pay", `{"n":1}`), call("pay", `{"n":2}`), call("pay", `{"n":3}`)}
+			for n := range calls {
+				calls[n].ID = string(rune('a' + n))
+			}
+			result, err := loop.Run(ctx, looptest.NewModel(looptest.Call(calls...)), newSessionNamed(t, "s"), "Pay.", loop.Config{Tools: tools, RequestID: "r"}, opts...)
+			var exhausted *loop.RetryExhaustedError
+			require.ErrorAs(t, err, &exhausted)
+			require.Len(t, result.InDoubt, c.parallel)
+			assert.Equal(t, result.InDoubt, exhausted.InDoubt)
+			for n, said := range result.Transcript[2:] {
+				want := "No result: the run was stopped."
+				if n < c.parallel {
+					want += " The effect of this call may or may not have happened."
+					assert.Equal(t, calls[n].ID, result.InDoubt[n].CallID)
+					assert.NotEmpty(t, result.InDoubt[n].Key)
+				}
+				assert.Equal(t, want, said.Text)
+			}
+			if c.journal {
+				again, err := loop.Run(t.Context(), looptest.NewModel(), newSessionNamed(t, "s"), "Pay.", loop.Config{Tools: tools, RequestID: "r"}, opts...)
+				require.Error(t, err)
+				assert.Equal(t, result.InDoubt, again.InDoubt)
+			}
+		})
+	}
+}
