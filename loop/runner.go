@@ -270,12 +270,7 @@ func (r *Runner) tellReducers(at time.Time) ([]machine.Effect, error) {
 
 // step passes one event to the core and records the step.
 func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
-	st, effects, err := machine.Step(r.st, ev)
-	if err == nil && st.Outcome != nil && r.st.Outcome == nil {
-		if ev.Begun = r.underWay(&ev); ev.Begun != nil {
-			st, effects, err = machine.Step(r.st, ev)
-		}
-	}
+	st, effects, err := engine.Step(r.st, &ev, func() []int { return r.underWay(&ev) })
 	if err != nil {
 		return nil, err
 	}

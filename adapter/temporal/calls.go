@@ -173,8 +173,9 @@ type running struct {
 	out  *toolResult
 	err  error
 	stop workflow.CancelFunc
-	// turn is set when its outcome is the next to be recorded, entered when it has been.
-	turn, entered bool
+	// began is set when its activity is asked for, turn when its outcome is the next to be recorded, entered
+	// when it has been.
+	began, turn, entered bool
 }
 
 // runTools runs the calls of a reply, some at a time, and feeds their outcomes in call order.
@@ -189,6 +190,7 @@ func (f *flow) runTools(runs []machine.ToolRun) error {
 		f.running = append(f.running, r)
 		workflow.Go(own, func(ctx workflow.Context) {
 			if r.err = slots.Acquire(ctx, 1); r.err == nil {
+				r.began = true
 				r.out, r.err = f.invoke(ctx, run)
 				// The outcome may end the run. The next call begins only after that is
 				// known.

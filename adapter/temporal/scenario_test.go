@@ -107,7 +107,7 @@ func (p *play) order() order {
 
 // worker has the actors of the story.
 func (p *play) worker() Worker {
-	w := Worker{Model: loop.ModelFunc(p.reply), Session: p.told.Session, hooks: hooks{step: p.record}, Parallel: 3, Heartbeat: time.Minute}
+	w := Worker{Model: loop.ModelFunc(p.reply), Session: p.told.Session, hooks: hooks{step: p.record}, Parallel: 1, Heartbeat: time.Minute}
 	w.Models = map[string]loop.Model{}
 	for _, s := range p.steps {
 		if s.Event.Plan != nil && s.Event.Plan.Model != "" {

@@ -208,7 +208,7 @@ func (f *flow) step(ev machine.Event) error {
 		ev.At = f.now()
 	}
 	before, warned := f.st.TranscriptLen(), len(f.st.Warnings)
-	st, effects, err := machine.Step(f.st, ev)
+	st, effects, err := engine.Step(f.st, &ev, func() []int { return f.underWay(&ev) })
 	if err != nil {
 		return err
 	}
@@ -224,6 +224,16 @@ func (f *flow) step(ev machine.Event) error {
 	}
 	f.tell(ev, effects, st.Warnings[min(warned, len(st.Warnings)):])
 	return f.showAttributes()
+}
+
+// underWay returns the calls of the current reply that have begun and have no outcome after an event.
+func (f *flow) underWay(ev *machine.Event) (begun []int) {
+	for _, r := range f.running {
+		if n := r.run.Index; r.began && !r.entered && (ev.Tool == nil || ev.Tool.Index != n) {
+			begun = append(begun, n)
+		}
+	}
+	return begun
 }
 
 // tell keeps the error behind an exhaustion, and calls hooks and observers.
