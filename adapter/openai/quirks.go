@@ -69,7 +69,12 @@ var ownMembers = []string{"role", "content", "tool_calls", "id", "type", "functi
 
 func isOwn(name string) bool { return name == "" || slices.Contains(ownMembers, name) }
 
-const ownMember = "%s: %q is a member that the adapter always sends: remove it"
+// The faults begin with the name of the field.
+const (
+	ownMember = "%s: %q is a member that the adapter always sends: remove it"
+	noJSON    = "Quirks.%s: %q must be JSON"
+	badBounds = "Quirks: MaxID and ExactID must be 0 or more, not %d and %d"
+)
 
 // quirkFaults returns an error for each field of quirks that is out of bounds.
 func quirkFaults(q Quirks) (faults []error) {
@@ -84,12 +89,12 @@ func quirkFaults(q Quirks) (faults []error) {
 			case isOwn(name):
 				faults = append(faults, fmt.Errorf(ownMember, "Quirks."+field, name))
 			case !json.Valid(v):
-				faults = append(faults, fmt.Errorf("Quirks.%s: %q must be JSON", field, name))
+				faults = append(faults, fmt.Errorf(noJSON, field, name))
 			}
 		}
 	}
 	if q.MaxID < 0 || q.ExactID < 0 {
-		faults = append(faults, fmt.Errorf("Quirks: MaxID and ExactID must be 0 or more, not %d and %d", q.MaxID, q.ExactID))
+		faults = append(faults, fmt.Errorf(badBounds, q.MaxID, q.ExactID))
 	}
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return faults
