@@ -73,7 +73,7 @@ func isOwn(name string) bool { return name == "" || slices.Contains(ownMembers, 
 const (
 	ownMember = "%s: %q is a member that the adapter always sends: remove it"
 	noJSON    = "Quirks.%s: %q must be JSON"
-	badBounds = "Quirks: MaxID and ExactID must be 0 or more, not %d and %d"
+	badBounds = "%s: MaxID and ExactID must be 0 or more, not %d and %d"
 )
 
 // quirkFaults returns an error for each field of quirks that is out of bounds.
@@ -94,7 +94,7 @@ func quirkFaults(q Quirks) (faults []error) {
 		}
 	}
 	if q.MaxID < 0 || q.ExactID < 0 {
-		faults = append(faults, fmt.Errorf(badBounds, q.MaxID, q.ExactID))
+		faults = append(faults, fmt.Errorf(badBounds, "Quirks", q.MaxID, q.ExactID))
 	}
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return faults
