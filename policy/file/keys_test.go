@@ -1,0 +1,227 @@
+package file_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/extract"
+	"github.com/retake-go/retake/internal/fields"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/policy/file"
+)
+
+// keyDoc is what the page says of a key beside its default.
+type keyDoc struct{ is, unit, example string }
+
+var ofSet = map[string]keyDoc{
+	"global":         {"a layer for every action of the run", "layer", "global: {max_attempts: 4}"},
+	"tools":          {"layers for calls of single tools", "name: layer", "tools: {pay: {max_attempts: 2}}"},
+	"answer":         {"a layer for the final answer", "layer", "answer: {max_attempts: 5}"},
+	"call":           {"a layer of the caller, for this run", "layer", "call: {opt_out: true}"},
+	"adjusted":       {"a layer that was set during the run", "layer", "adjusted: {max_attempts: 6}"},
+	"transport":      {"a layer for requests that fail", "layer", "transport: {model_timeout: 60s}"},
+	"tool_transport": {"layers for runs of single tools that fail", "name: layer", "tool_transport: {search: {tool_timeout: 10s}}"},
+	"budgets":        {"bounds of failed attempts", "see [budgets](#budgets)", "budgets: {run: 12}"},
+	"max_turns":      {"the most successful model calls of a run", "count from 1, `unlimited`", "max_turns: 20"},
+	"max_calls":      {"the most tool calls of one reply; a reply with more is refused whole", "count from 1, `unlimited`", "max_calls: 16"},
+	"all_or_nothing": {"the calls of a reply run only if all are valid", "`true`, `false`", "all_or_nothing: true"},
+}
+
+var ofBudgets = map[string]keyDoc{
+	"tool":          {"failed attempts of each tool", "count from 0, `unlimited`", "budgets: {tool: 2}"},
+	"run":           {"failed attempts of the whole run", "count from 0, `unlimited`", "budgets: {run: 12}"},
+	"unknown_tools": {"failed attempts of all unknown names together", "count from 0, `unlimited`", "budgets: {unknown_tools: 0}"},
+}
+
+var ofLayer = map[string]keyDoc{
+	"max_attempts":     {"the most attempts of an action, with the first", "count from 1, `unlimited`", "max_attempts: 4"},
+	"backoff":          {"the wait before each retry", "see [backoff](#backoff)", "backoff: {kind: constant, delay: 2s}"},
+	"retryable_errors": {"the classes that are retried; they replace those below", "list of at most 1000 classes", "retryable_errors: [tool_validation, truncated]"},
+	"emit_feedback":    {"the model is told what was wrong", "`true`, `false`", "emit_feedback: false"},
+	"bases":            {"the delay or base of the backoff, for single classes", "class: duration", "bases: {rate_limit: 5s}"},
+	"retry_after":      {"a server's wait is the least wait, or the exact one", "`floor`, `first`", "retry_after: first"},
+	"retry_after_jitter": {"the largest part of a server's wait that jitter adds to it", "fraction from 0 to 1",
+		"retry_after_jitter: 0.1"},
+	"max_retry_after":     {"the longest wait that a server may ask for; a longer one ends the action", "duration, `unlimited`", "max_retry_after: 1m"},
+	"max_total_delay":     {"the longest sum of the waits of an action", "duration, `unlimited`", "max_total_delay: 10m"},
+	"model_timeout":       {"the time of one model call, or one try of `Do`", "duration above 0, `unlimited`", "model_timeout: 60s"},
+	"tool_timeout":        {"the time of one run of a tool", "duration above 0, `unlimited`", "tool_timeout: 5m"},
+	"first_token_timeout": {"the time until the first piece of a reply", "duration above 0, `unlimited`", "first_token_timeout: 20s"},
+	"idle_timeout":        {"the time between two pieces of a reply", "duration above 0, `unlimited`", "idle_timeout: 5s"},
+	"no_progress":         {"this many equal failures in a row end the action", "count from 1, `off`", "no_progress: 2"},
+	"opt_out":             {"no retry at all, whatever else is set", "`true`, `false`", "opt_out: true"},
+	"classify_words":      {"the words of an error decide where its type says nothing", "`true`, `false`", "classify_words: true"},
+	"text_repairs":        {"what becomes of JSON in text that needed a repair", "`accept`, `note`, `refuse`", "text_repairs: refuse"},
+	"native_repairs":      {"the same for arguments of native calls", "`accept`, `note`, `refuse`", "native_repairs: note"},
+	"forms_off":           {"forms of calls, and repairs, that are not read", "list of [forms](#forms)", "forms_off: [python_call]"},
+	"on_reducer_error":    {"a reducer that refuses ends its action, or the run", "`end_action`, `stop`", "on_reducer_error: stop"},
+	"attempts":            {"settings of the model for each attempt; the last is for all later ones", "list of at most 100 [settings](#settings-of-an-attempt)", "attempts: [{}, {temperature: 0}]"},
+}
+
+var ofSettings = map[string]keyDoc{
+	"temperature": {"the model's temperature", "number from 0 to 2", "attempts: [{temperature: 0.2}]"},
+	"model":       {"a name in `loop.WithModels`", "text of at most 200 bytes", "attempts: [{}, {model: big}]"},
+}
+
+var ofBackoff = map[string]keyDoc{
+	"kind":   {"how the wait grows", "`constant`, `linear`, `exponential`, `list`", "backoff: {kind: constant, delay: 1s}"},
+	"delay":  {"every wait of a constant backoff", "duration", "backoff: {kind: constant, delay: 500ms}"},
+	"base":   {"the first wait of a linear or exponential one", "duration; above 0 if exponential", "backoff: {kind: linear, base: 1s, step: 2s}"},
+	"step":   {"what a linear one adds each time", "duration", "backoff: {kind: linear, base: 0s, step: 1s}"},
+	"factor": {"what an exponential one multiplies by each time", "number from 1 to 1000000", "backoff: {kind: exponential, base: 1s, factor: 1.5}"},
+	"delays": {"the waits of a list; the last one repeats", "list of 1 to 1000 durations", "backoff: {kind: list, delays: [2s, 8s, 16s]}"},
+	"cap":    {"the longest wait", "duration above 0", "backoff: {kind: exponential, base: 1s, factor: 2, cap: 30s}"},
+	"jitter": {"how waits are spread", "`none`, or see [jitter](#jitter)", "backoff: {kind: constant, delay: 5s, jitter: none}"},
+}
+
+var ofJitter = map[string]keyDoc{
+	"kind": {"`proportional`: ± a fraction; `full`: from 0 to the wait; `equal`: from half of it to all of it",
+		"`proportional`, `full`, `equal`, `none`", "backoff: {kind: constant, delay: 5s, jitter: {kind: full}}"},
+	"fraction": {"of proportional jitter", "number above 0, at most 1",
+		"backoff: {kind: constant, delay: 5s, jitter: {kind: proportional, fraction: 0.2}}"},
+	"after_cap": {"the cap comes first, so that a wait may exceed it", "`true`, `false`; with a cap and proportional jitter",
+		"backoff: {kind: constant, delay: 5s, cap: 5s, jitter: {kind: proportional, fraction: 0.2, after_cap: true}}"},
+}
+
+// The page of keys has each row of each table. With -args -rewrite it is written anew.
+func TestThePageOfKeysHasEveryKey(t *testing.T) {
+	page, err := os.ReadFile("../../docs/policy-keys.md")
+	require.NoError(t, err)
+	want := keysPage(t)
+	if flag.Lookup("rewrite").Value.String() == "true" {
+		require.NoError(t, os.WriteFile("../../docs/policy-keys.md", []byte(want), 0o644))
+		return
+	}
+	assert.Equal(t, want, string(page), "go test ./policy/file -run TestThePageOfKeys -args -rewrite")
+}
+
+func keysPage(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString(`# Policy keys
+
+<!-- Written by TestThePageOfKeysHasEveryKey from the tables of packages policy and backoff. -->
+
+Every key of a policy file, YAML or JSON. What the keys do together is in [Policies](policies.md). A test reads each example.
+
+Durations are Go durations with a unit: ` + "`500ms`, `2s`, `1m30s`, `2h`; `0s` is none. A number without a unit is refused." + `
+Counts are whole numbers. An unknown key is an error that names the nearest one. ` + "`retake check -policy FILE`" + ` prints what a file comes to.
+
+A file has either the keys of a set, or the keys of one layer alone, which is then the layer ` + "`global`" + `.
+
+`)
+	set := policy.DefaultSet()
+	writeKeys(t, &b, "A set", fields.For[policy.Set]().Rows, ofSet, "", func(n int, name string) []string {
+		switch {
+		case name == "budgets":
+			return []string{"below"}
+		case n <= 6: // layers
+			return []string{"empty"}
+		}
+		return []string{fields.For[policy.Set]().Show(n, fields.Value(&set, n))}
+	})
+	writeKeys(t, &b, "Budgets", fields.For[policy.Budgets]().Rows, ofBudgets, "", func(n int, _ string) []string {
+		return []string{fields.For[policy.Budgets]().Show(n, fields.Value(&set.Budgets, n))}
+	})
+	b.WriteString("A budget of N allows N failed attempts; the next one is not retried. The counts are not reset during a run.\n\n")
+	writeLayer(t, &b)
+	writeKeys(t, &b, "Backoff", fields.For[backoff.BackoffStrategy]().Rows, ofBackoff, "global", func(_ int, name string) []string {
+		switch name {
+		case "kind":
+			return []string{"required"}
+		case "delay", "base", "step", "factor", "delays":
+			return []string{"required by its kind"}
+		case "cap":
+			return []string{"no cap"}
+		}
+		return []string{"that of the layer below"}
+	})
+	b.WriteString("A key of another kind is refused. Waits grow from the first retry: after attempt 1 a linear or exponential backoff waits its base.\n\n")
+	writeKeys(t, &b, "Jitter", fields.For[backoff.Jitter]().Rows, ofJitter, "global", func(_ int, name string) []string {
+		return []string{map[string]string{"kind": "required", "fraction": "required if proportional", "after_cap": "false"}[name]}
+	})
+	writeKeys(t, &b, "Settings of an attempt", fields.For[policy.Settings]().Rows, ofSettings, "global", func(int, string) []string {
+		return []string{"the model's own"}
+	})
+	b.WriteString("## Forms\n\n`forms_off` takes these words: `" + join(extract.Forms(), "`, `") + "`.\n\n")
+	b.WriteString("## Classes\n\n`retryable_errors` and `bases` take the classes of [Contracts](contracts.md#codes) and your own.\n")
+	return b.String()
+}
+
+// writeLayer writes the keys of a layer, with the defaults of both planes.
+func writeLayer(t *testing.T, b *strings.Builder) {
+	correction, transport := policy.Correction(), policy.Transport()
+	table := fields.For[policy.Layer]()
+	shown := func(p policy.RetryPolicy, n int) string {
+		l := p.Layer()
+		return table.Show(n, fields.Value(&l, n))
+	}
+	allowed := func(layer, example string) bool {
+		_, err := file.Read("policy.yaml", []byte(layer+": {"+example+"}"))
+		return err == nil
+	}
+	heading := []string{"default of corrections", "default of transport"}
+	writeTable(b, "A layer", heading, table.Rows, ofLayer, func(n int, name string) []string {
+		example := ofLayer[name].example
+		cells := []string{"–", "–"}
+		if allowed("global", example) {
+			cells[0] = shown(correction, n)
+		}
+		switch {
+		case name == "emit_feedback":
+			cells[1] = "false; nothing else is allowed"
+		case allowed("transport", example):
+			cells[1] = shown(transport, n)
+		}
+		require.NotEqual(t, []string{"–", "–"}, cells, "the example of %s: %s", name, example)
+		return cells
+	})
+	b.WriteString("\"–\" means that layers of that plane refuse the key. Layers of corrections are `global`, `tools`, " +
+		"`answer`, `call` and `adjusted`;\nlayers of transport are `transport` and `tool_transport`. Of the limits of time " +
+		"`tool_transport` takes only `tool_timeout`, and no `classify_words`.\n\n")
+	presets := policy.Presets()
+	for _, name := range presets {
+		require.True(t, allowed("transport", "preset: "+name), name)
+	}
+	fmt.Fprintf(b, "A layer may also have `preset`, one of `%s`. It sets when to try again; the other keys of the layer go before it: "+
+		"`transport: {preset: %s, max_attempts: 6}`.\n\n", strings.Join(presets, "`, `"), presets[len(presets)-1])
+}
+
+// writeKeys writes a table whose examples belong in the given layer, and checks them.
+func writeKeys(t *testing.T, b *strings.Builder, title string, rows []fields.Row, docs map[string]keyDoc, in string, defaults func(int, string) []string) {
+	for _, row := range rows {
+		example := docs[row.Name].example
+		require.NotEmpty(t, example, "%s: the key %s is not described", title, row.Name)
+		assert.Contains(t, example, row.Name)
+		if in != "" {
+			example = in + ": {" + example + "}"
+		}
+		_, err := file.Read("policy.yaml", []byte(example))
+		require.NoError(t, err, "%s: %s", title, example)
+	}
+	writeTable(b, title, []string{"default"}, rows, docs, defaults)
+}
+
+func writeTable(b *strings.Builder, title string, heading []string, rows []fields.Row, docs map[string]keyDoc, defaults func(int, string) []string) {
+	fmt.Fprintf(b, "## %s\n\n| key | what it is | value | %s | example |\n|---|---|---|%s---|\n", title,
+		strings.Join(heading, " | "), strings.Repeat("---|", len(heading)))
+	for n, row := range rows {
+		d := docs[row.Name]
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s | `%s` |\n", row.Name, d.is, d.unit, strings.Join(defaults(n, row.Name), " | "), d.example)
+	}
+	b.WriteString("\n")
+}
+
+func join[S ~string](words []S, by string) string {
+	all := make([]string, len(words))
+	for n, w := range words {
+		all[n] = string(w)
+	}
+	return strings.Join(all, by)
+}
