@@ -45,6 +45,7 @@ arch: ## the pure packages on other machines; arm64 where qemu-aarch64 is there 
 	GOARCH=386 go test $(ARCH_TESTS)
 	GOAMD64=v3 go test $(ARCH_TESTS)
 	GOARCH=arm64 go vet $(ARCH_TESTS)
+	GOOS=windows go vet ./journal/... ./cmd/retake
 	@if command -v qemu-aarch64 >/dev/null; then GOARCH=arm64 go test -exec qemu-aarch64 ./backoff ./policy; \
 	else echo "no qemu-aarch64: the arm64 tests are only compiled"; fi
 

@@ -15,8 +15,14 @@ import (
 )
 
 // Dir is a [Store] with one file per session in a folder, which is created if necessary. Files have mode 0600
-// and are named by [FileName]. An open journal keeps its file open and, on Unix, locked.
+// and are named by [FileName]. An open journal keeps its file open and locked. Where there are no file locks,
+// nothing is opened for writing: see [ErrNoLocks].
 type Dir string
+
+// ErrNoLocks says that the system or the file system has no file locks, so that two processes could write one
+// journal. Use another folder, or another [Store].
+var ErrNoLocks = errors.New("journal: there are no file locks here, so two processes could write one journal: " +
+	"use a folder on a local disk, or a store such as adapter/sqlite")
 
 // suffix is the end of the names of journals, and temporary that of journals that are being created.
 const (
@@ -104,9 +110,23 @@ type disk struct {
 	makeAll  func(path string, mode fs.FileMode) error
 	sync     func(f *os.File) error
 	truncate func(f *os.File, size int64) error
+	lock     func(f *os.File) error
+	// movesOpen reports whether open files can be renamed and removed.
+	movesOpen bool
 }
 
-var systemDisk = disk{os.OpenFile, os.MkdirAll, (*os.File).Sync, (*os.File).Truncate}
+var systemDisk = disk{openWithin, os.MkdirAll, (*os.File).Sync, (*os.File).Truncate, lock, movesOpenFiles}
+
+// openWithin opens a file of a folder. A link that leads out of the folder is refused, so that none creates a
+// file elsewhere.
+func openWithin(path string, flag int, mode fs.FileMode) (*os.File, error) {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.OpenFile(filepath.Base(path), flag, mode)
+}
 
 func (d Dir) openOn(on *disk, session string) (Log, error) {
 	if d == "" {
@@ -151,9 +171,12 @@ func (on *disk) openLocked(path, session string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = lock(f)
+	err = on.lock(f)
 	if err == nil {
 		err = inPlace(f, path)
+	}
+	if err == nil {
+		err = on.locks(path)
 	}
 	switch {
 	case err == nil:
@@ -164,6 +187,22 @@ func (on *disk) openLocked(path, session string) (*os.File, error) {
 		err = fmt.Errorf("locking %s: %w", path, err)
 	}
 	return nil, errors.Join(err, f.Close())
+}
+
+// locks returns an error if a locked file can be locked once more: then locks keep nobody out.
+func (on *disk) locks(path string) error {
+	f, err := on.open(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err = on.lock(f); err == nil {
+		return ErrNoLocks
+	}
+	if errors.Is(err, errLocked) {
+		return nil
+	}
+	return err
 }
 
 // inPlace returns an error if a locked file is no longer the one at path, because a writer compacted it in
@@ -290,6 +329,9 @@ func (l *file) Replace(_ context.Context, at int64, lines []byte) error {
 	if err != nil {
 		return err
 	}
+	if !l.on.movesOpen {
+		return l.replaceClosed(made, lines)
+	}
 	if err := l.install(made, lines); err != nil {
 		return errors.Join(err, made.Close(), os.Remove(l.path+temporary))
 	}
@@ -309,16 +351,34 @@ func (l *file) install(made *os.File, lines []byte) error {
 	if _, err := made.WriteAt(lines, 0); err != nil {
 		return err
 	}
-	if err := l.on.sync(made); err != nil {
+	if err := l.on.sync(made); err != nil || !l.on.movesOpen {
 		return err
 	}
-	return os.Rename(made.Name(), l.path)
+	return os.Rename(l.path+temporary, l.path)
+}
+
+// replaceClosed is Replace where open files cannot be renamed. Both are closed while the new one is renamed; it
+// fails if another writer has opened the journal in that moment.
+func (l *file) replaceClosed(made *os.File, lines []byte) error {
+	if err := errors.Join(l.install(made, lines), made.Close()); err != nil {
+		return errors.Join(err, os.Remove(l.path+temporary))
+	}
+	err := l.f.Close()
+	if err == nil {
+		err = os.Rename(l.path+temporary, l.path)
+	}
+	l.f, l.broken = l.on.openLocked(l.path, l.session)
+	return errors.Join(err, l.broken)
 }
 
 // Close implements [Log]. It removes an empty file.
 func (l *file) Close() error {
-	if size, err := l.size(); err == nil && size == 0 && l.broken == nil {
+	size, err := l.size()
+	switch empty := err == nil && size == 0 && l.broken == nil; {
+	case empty && l.on.movesOpen:
 		return errors.Join(os.Remove(l.path), l.f.Close())
+	case empty:
+		return errors.Join(l.f.Close(), os.Remove(l.path))
 	}
 	return l.f.Close()
 }

@@ -1,4 +1,4 @@
-//go:build !unix || solaris || aix
+//go:build (!unix && !windows) || solaris || aix
 
 package journal
 
@@ -10,5 +10,8 @@ import (
 // isReadOnly reports whether a file could not be opened because it is read-only.
 func isReadOnly(err error) bool { return errors.Is(err, os.ErrPermission) }
 
-// lock does nothing here. A second writer is found by what it wrote.
-func lock(*os.File) error { return nil }
+// movesOpenFiles reports whether open files can be renamed and removed.
+const movesOpenFiles = true
+
+// lock refuses: this system has no lock that ends with the file's descriptor.
+func lock(*os.File) error { return ErrNoLocks }

@@ -36,14 +36,15 @@ func (s Settings) Validate() error {
 }
 
 // leases has one row for each session that was ever opened: the number of its last owner, the store of
-// that owner, and the end of the lease in nanoseconds of Unix time; 0 once the owner has released it.
-// Numbers are unique.
+// that owner, the end of the lease in nanoseconds of Unix time, or 0 once the owner has released it, and its
+// length. Numbers are unique.
 const leases = `
 CREATE TABLE IF NOT EXISTS retake_lease (
 	session TEXT    NOT NULL PRIMARY KEY,
 	fence   INTEGER NOT NULL,
 	owner   TEXT    NOT NULL,
-	until   INTEGER NOT NULL
+	until   INTEGER NOT NULL,
+	length  INTEGER NOT NULL
 ) WITHOUT ROWID`
 
 // newOwner returns a unique name of a store.
@@ -54,20 +55,33 @@ func (s *Store) end() int64 { return s.now().Add(s.lease).UnixNano() }
 
 // take gives the log the next number, unless another owner holds the journal.
 func (l *log) take(ctx context.Context) error {
-	return l.write(ctx, false, func(tx *sql.Tx) error {
-		var fence, until int64
-		err := tx.QueryRowContext(ctx, `SELECT fence, until FROM retake_lease WHERE session = ?`, l.session).Scan(&fence, &until)
+	var held *journal.ConflictError
+	err := l.write(ctx, false, func(tx *sql.Tx) error {
+		var fence, until, length int64
+		err := tx.QueryRowContext(ctx, `SELECT fence, until, length FROM retake_lease WHERE session = ?`, l.session).
+			Scan(&fence, &until, &length)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if until > l.store.now().UnixNano() {
-			return &journal.ConflictError{Session: l.session, Until: time.Unix(0, until).UTC()}
+		now := l.store.now().UnixNano()
+		if until <= now {
+			l.fence = fence + 1
+			_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO retake_lease (session, fence, owner, until, length) VALUES (?, ?, ?, ?, ?)`,
+				l.session, l.fence, l.store.owner, l.store.end(), l.store.lease.Nanoseconds())
+			return err
 		}
-		l.fence = fence + 1
-		_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO retake_lease (session, fence, owner, until) VALUES (?, ?, ?, ?)`,
-			l.session, l.fence, l.store.owner, l.store.end())
+		if until > now+length {
+			// The clock was ahead when the lease was written. An owner that lives renews it by today's.
+			until = now + length
+			_, err = tx.ExecContext(ctx, `UPDATE retake_lease SET until = ? WHERE session = ?`, until, l.session)
+		}
+		held = &journal.ConflictError{Session: l.session, Until: time.Unix(0, until).UTC()}
 		return err
 	})
+	if err == nil && held != nil {
+		return held
+	}
+	return err
 }
 
 // renewWithin renews the lease within a transaction that writes. It fails if the journal has another owner.

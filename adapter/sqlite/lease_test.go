@@ -79,6 +79,28 @@ func TestALeaseIsRenewedWhileTheStoreIsOpen(t *testing.T) {
 	require.NoError(t, log2.Append(t.Context(), 0, []byte("one\n"), true))
 }
 
+// A clock that was years ahead when a lease was written locks nobody out for years.
+func TestALeaseIsNeverLongerThanWasAskedFor(t *testing.T) {
+	var clock, ahead at
+	ahead.forward(5 * 365 * 24 * time.Hour)
+	path := filepath.Join(t.TempDir(), "journals.db")
+	crashed, others := openAt(t, path, &ahead), openAt(t, path, &clock)
+	_, err := crashed.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+
+	_, err = others.Open(t.Context(), "order-42")
+	var held *journal.ConflictError
+	require.ErrorAs(t, err, &held)
+	assert.Equal(t, clock.now().Add(10*time.Second), held.Until)
+	clock.forward(9 * time.Second)
+	_, err = others.Open(t.Context(), "order-42")
+	require.ErrorIs(t, err, journal.ErrConflict, "its owner may live: it has its time to renew")
+	clock.forward(time.Second)
+	log, err := others.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Close())
+}
+
 func TestAStoreThatIsClosedLetsAllGo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journals.db")
 	mine, err := sqlite.Open(t.Context(), path)
