@@ -41,6 +41,9 @@ func (a *agent) begin(in order) begun {
 		if b.Warnings, err = tools.Absent(&in.Config.Policy); err == nil {
 			_, err = a.outputSchema(in.Output)
 		}
+		if err == nil {
+			err = engine.Offer{Tools: tools}.CheckChoice(in.Config.ToolChoice)
+		}
 		if err == nil && !in.Config.Single {
 			err = a.lacks(b.Policy)
 		}

@@ -146,13 +146,13 @@ func orderOf(prompt string, cfg loop.Config) (order, error) {
 	if cfg.Tools != nil {
 		return order{}, errors.New("temporal: tools: must be nil, because the worker has the tools; name those to offer in Options.Tools")
 	}
-	asked := cfg.Consult
-	cfg.Consult = nil // as workers read them
+	asked, choice := cfg.Consult, cfg.ToolChoice
+	cfg.Consult, cfg.ToolChoice = nil, "" // as workers read them
 	m, err := cfg.Machine()
 	if err != nil {
 		return order{}, fmt.Errorf("temporal: %w", err)
 	}
-	m.Consult, m.Behaviours = asked, nil
+	m.Consult, m.ToolChoice, m.Behaviours = asked, choice, nil
 	said := slices.Concat(cfg.History, []message.Message{{Role: message.User, Text: prompt,
 		Parts: cfg.Attach}})
 	in := order{Config: m, Messages: said}

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
@@ -20,6 +23,19 @@ type Offer struct {
 	Output *schema.Schema
 	// CallsOnly reports that only tool calls are accepted.
 	CallsOnly bool
+}
+
+// CheckChoice reports a choice of a tool that is not offered, or of any where there is none.
+func (on Offer) CheckChoice(c message.ToolChoice) error {
+	name := c.Tool()
+	if _, known := on.Tools.Get(name); name != "" && !known {
+		return fmt.Errorf("tool_choice: there is no tool %q: name one of Tools (%s), or leave it empty",
+			name, strings.Join(on.Tools.Names(), ", "))
+	}
+	if c == message.AnyTool && len(on.Tools.All()) == 0 {
+		return errors.New("tool_choice: there is no tool to call: give Tools, or leave it empty")
+	}
+	return nil
 }
 
 // Read reads and checks a model's reply under the settings of a policy (see [Settings]). It is a pure
