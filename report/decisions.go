@@ -75,8 +75,19 @@ func (r *run) consulted(e *machine.Effect) entry {
 
 func (r *run) stopped(e *machine.Effect) entry {
 	r.outcome = e.Outcome
-	made := entry{Kind: stopped, good: e.Outcome.OK, shown: r.page.outcome(e.Outcome)}
-	return made.says(outcomeText(e.Outcome), strings.Join(e.Outcome.Warnings, "; "))
+	made := entry{
+		Kind: stopped, good: e.Outcome.OK, doubt: len(e.Outcome.InDoubt) > 0, shown: r.page.outcome(e.Outcome),
+	}
+	return made.says(outcomeText(e.Outcome), doubtText(e.Outcome), strings.Join(e.Outcome.Warnings, "; "))
+}
+
+// doubtText names the calls whose effect is unknown; empty if there are none.
+func doubtText(o *machine.Outcome) string {
+	if len(o.InDoubt) == 0 {
+		return ""
+	}
+	return several.Of(len(o.InDoubt), "call") + " in doubt: " +
+		listed(o.InDoubt, func(c machine.DoubtfulCall) string { return c.Tool })
 }
 
 // outcomeText is the text of an outcome without its first word, which the timeline shows in a column.

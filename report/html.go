@@ -146,6 +146,9 @@ func (r *run) view(entries []*entry) *runView {
 	if o := r.outcome; o != nil && v.Outcome == "" {
 		if v.Tone, v.Result = "bad", "stopped"; o.OK {
 			v.Tone, v.Result = "good", "done"
+			if len(o.InDoubt) > 0 {
+				v.Tone, v.Result = "warn", "done, "+line(doubtText(o))
+			}
 		}
 		v.Outcome = clip(line(outcomeText(o)), maxText)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -18,6 +19,8 @@ type runLine struct {
 	Begun   time.Time     `json:"begun,omitzero"`
 	OK      bool          `json:"ok"`
 	Reason  policy.Reason `json:"reason,omitempty"`
+	// InDoubt are the calls whose effect is unknown.
+	InDoubt []machine.DoubtfulCall `json:"in_doubt,omitempty"`
 	// Unfinished says what is under way if the run has no end.
 	Unfinished string `json:"unfinished,omitempty"`
 	totals
@@ -51,7 +54,7 @@ func (r *run) sum() runLine {
 		Unfinished: r.underWay(), totals: r.totals, Omitted: r.kept.omitted,
 	}
 	if o := r.outcome; o != nil {
-		l.OK, l.Reason = o.OK, o.Reason
+		l.OK, l.Reason, l.InDoubt = o.OK, o.Reason, o.InDoubt
 	}
 	return l
 }

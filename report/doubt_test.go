@@ -1,0 +1,55 @@
+package report_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// A run that is done while nobody knows whether a payment was made does not look as if all were well.
+func TestARunWithACallInDoubtIsNotGreen(t *testing.T) {
+	paying := func(fails error) []byte {
+		store := &looptest.Store{}
+		j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{ID: "order-42"})
+		require.NoError(t, err)
+		tools, err := tool.NewSet(tool.New("pay", "Pays.", func(context.Context, struct{}) (string, error) {
+			return "paid", fails
+		}))
+		require.NoError(t, err)
+		call := looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{}`})
+		_, err = loop.Run(t.Context(), looptest.NewModel(call, looptest.Say("Done.")), s, "Pay.",
+			loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
+		require.NoError(t, err)
+		require.NoError(t, j.Close())
+		return store.Text("order-42")
+	}
+	const (
+		green = `<div class="outcome good"><strong>done</strong>`
+		amber = `<div class="outcome warn"><strong>done, 1 call in doubt: pay</strong>`
+		doubt = "1 call in doubt: pay"
+	)
+
+	paid := paying(nil)
+	assert.True(t, strings.Contains(show(t, "html", paid), green))
+	assert.NotContains(t, show(t, "text", paid), doubt)
+
+	unknown := paying(errors.New("connection reset"))
+	page := show(t, "html", unknown)
+	assert.False(t, strings.Contains(page, green), "green")
+	assert.True(t, strings.Contains(page, amber), "amber")
+	assert.Contains(t, show(t, "text", unknown), doubt)
+	assert.Contains(t, show(t, "json", unknown), `"in_doubt":[{`)
+}
