@@ -71,8 +71,9 @@ func (e *evidence) verdict(c Class) Verdict {
 	}
 	v := Verdict{Class: c, Plane: row.Plane, Retryable: row.Retryable, RetryAfter: e.wait, Asked: e.asked}
 	switch {
+	case e.named(c):
+		v.Retryable = false
 	case row.Plane == Correction:
-		v.Retryable = row.Retryable && !e.named(c)
 	case e.retry == "true":
 		v.Retryable = true
 	case e.retry == "false":
@@ -83,13 +84,21 @@ func (e *evidence) verdict(c Class) Verdict {
 	return v
 }
 
-// named reports whether nothing but a document's name for a correction class is known, such as
-// "llm-invalid-output". Documents do not retry these: they only know retries of the same request.
+// named reports whether nothing is known but a document's name that the document does not retry, although c
+// is retried here. Of classes of the correction plane ("llm-invalid-output") documents only know retries of
+// the same request.
 func (e *evidence) named(c Class) bool {
 	if !e.bare || e.err != nil || len(e.codes) == 0 {
 		return false
 	}
-	return homes(foldName(e.codes[0])) == c
+	name := e.codes[0]
+	switch {
+	case c == InvalidResponse:
+		return name == c.Names().AgentError
+	case c.InCorrection():
+		return homes(foldName(name)) == c
+	}
+	return false
 }
 
 // AsError classifies a response and returns its typed error; nil if nothing went wrong.

@@ -100,7 +100,7 @@ model_not_found          transport   no   event-rejected          model_unavaila
 context_length           transport   no   llm-token-limit         context_length     CONTEXT_LENGTH_EXCEEDED
 invalid_request          transport   no   invalid-input           invalid_request    VALIDATION_ERROR
 content_filter           transport   no   llm-refusal             content_filter     INVALID_RESPONSE
-invalid_response         transport   no   llm-invalid-output      server_error       INVALID_RESPONSE
+invalid_response         transport   yes  llm-invalid-output      server_error       INVALID_RESPONSE
 provider_not_configured  transport   no   invalid-input           invalid_request    PROVIDER_NOT_CONFIGURED
 provider_not_supported   transport   no   invalid-input           invalid_request    PROVIDER_NOT_SUPPORTED
 config                   transport   no   invalid-input           invalid_request    CONFIG_ERROR

@@ -55,9 +55,11 @@ func Preset(name string) (RetryPolicy, bool) {
 
 // Transport returns the default policy of the transport plane: 4 attempts; 1 s doubled up to 10 s, ±25 %. A
 // server's retry-after is a floor, and up to half of it is added. So clients that failed together do not come
-// back together, whether the server or the backoff sets the wait.
+// back together, whether the server or the backoff sets the wait. A response that cannot be read is retried
+// like a broken connection: the fault is the provider's, and the model said nothing.
 func Transport() RetryPolicy {
 	p := provider()
+	p.RetryableErrors = append(p.RetryableErrors, fault.InvalidResponse)
 	p.Backoff.Jitter.Fraction = oneQuarter
 	p.RetryAfter, p.RetryAfterJitter = Floor, Correction().RetryAfterJitter
 	return p

@@ -71,7 +71,7 @@ func TestTheScheduleOfResultEnvelopes(t *testing.T) {
 	}
 	for _, code := range fault.Codes() {
 		class, base := code.Class, bases[code.Names.ResultEnvelope]
-		if code.Plane != fault.Transport || !code.Retryable {
+		if code.Plane != fault.Transport || !code.Retryable || class == fault.InvalidResponse {
 			assert.False(t, p.Retries(class), class)
 			continue
 		}
@@ -170,5 +170,13 @@ func TestPresetsShareNothing(t *testing.T) {
 			changed.Backoff.Delays[0] = 1
 		}
 		assert.NotEqual(t, changed, preset(t, name))
+	}
+}
+
+// A response that cannot be read is the provider's fault, as a cut stream is. The documents do not retry it.
+func TestAResponseThatCannotBeReadIsRetriedByDefault(t *testing.T) {
+	for _, name := range policy.Presets() {
+		p := preset(t, name)
+		assert.Equal(t, name == "transport", p.Retries(fault.InvalidResponse), name)
 	}
 }

@@ -78,7 +78,7 @@ func judge[T any](a *Agent, r result.Result[T]) error {
 	case r.IsInProgress():
 		return nil
 	case !r.IsSuccess():
-		return &runError{fault.Failure{Plane: fault.Transport, Class: fault.InvalidResponse},
+		return &runError{fault.Failure{Plane: fault.Transport, Class: fault.InvalidResponse, Final: true},
 			"the agent returned no result"}
 	case r.Below(a.MinConfidence):
 		why := "confidence " + decimal(r.Confidence.Value) + " is below " + decimal(a.MinConfidence)

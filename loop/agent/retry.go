@@ -89,7 +89,7 @@ func (a *agentRuns[T]) add(r result.Result[T], err error) {
 	a.last = r
 	if !r.IsSuccess() && !r.IsError() && !r.IsInProgress() {
 		a.last = result.Failure[T](fault.InvalidResponse, err.Error())
-		a.last.Meta = r.Meta
+		a.last.Error.Retryable, a.last.Meta = result.Some(false), r.Meta
 	}
 	if err != nil && r.IsSuccess() && (!a.best.IsSuccess() || r.Confidence.Value >= a.best.Confidence.Value) {
 		a.best, a.why = r, err.Error()
