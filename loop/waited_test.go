@@ -236,7 +236,7 @@ func TestWhatARunThatIsOverWaitsFor(t *testing.T) {
 					time.Sleep(engine.Grace - 1)
 					synctest.Wait()
 					assert.Empty(t, over)
-					time.Sleep(1)
+					time.Sleep(time.Nanosecond)
 				}
 				synctest.Wait()
 				assert.Equal(t, g.waits != yes, len(over) == 1)

@@ -55,7 +55,7 @@ const maxShift = 20
 
 // plainInteger reports whether a number is in its form without a look at its digits.
 func plainInteger(n []byte) bool {
-	return bytes.IndexAny(n, ".eE") < 0 && len(n) <= maxShift && string(n) != "-0"
+	return !bytes.ContainsAny(n, ".eE") && len(n) <= maxShift && string(n) != "-0"
 }
 
 // appendDecimal appends the form of a number. Its value is digits × 10^shift, where digits neither begin nor

@@ -24,10 +24,10 @@ func (c *Case) drawReply(d dice) Reply {
 		r.Refusal = pick(d, "I cannot do that.", secret)
 	case 2:
 		r.Text = pick(d, "", " \n")
-	default:
-		c.drawCalls(d, &r)
 	case 3, 4, 5, 6:
 		r.Text = c.drawAnswer(d)
+	default:
+		c.drawCalls(d, &r)
 	}
 	return r
 }
