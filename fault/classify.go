@@ -293,8 +293,27 @@ func (e *evidence) refine(c Class, byWords bool) Class {
 		if e.flagged {
 			return ContentFilter
 		}
+	case ModelNotFound:
+		if e.notOfModel(folded) {
+			return InvalidRequest
+		}
 	}
 	return c
+}
+
+// notOfModel reports whether something else than a model was not found, such as an address or a file: no code
+// and no word is about a model. A status or a code that nothing came with is taken for its usual meaning.
+func (e *evidence) notOfModel(folded string) bool {
+	for _, code := range e.codes {
+		key := squash(code)
+		if strong, _ := e.codeClass(code); strong == ModelNotFound && key != "notfound" && key != "notfounderror" {
+			return false
+		}
+	}
+	if strings.TrimSpace(folded) == "" {
+		return e.served
+	}
+	return !saysAny(folded, []string{"model", "models", "deployment", "endpoints"})
 }
 
 // finer returns the class that words name more exactly than c, or "".

@@ -327,3 +327,30 @@ func TestErrorsOfExternalEventsHaveCodesOfTheirOwn(t *testing.T) {
 	assert.Equal(t, 4*time.Second, asked.RetryAfter)
 	assert.Equal(t, "event-unavailable", asked.Names().ResultEnvelope)
 }
+
+// A wrong address, a file or an old response is no missing model, and users are not told to choose another.
+func TestANotFoundThatNamesNoModelIsARefusedRequest(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		r    fault.Response
+		want fault.Class
+	}{
+		"a page of text":        {fault.Response{Body: []byte("404 page not found")}, fault.InvalidRequest},
+		"a page":                {fault.Response{Body: []byte("<html><title>404 Not Found</title></html>")}, fault.InvalidRequest},
+		"a framework's":         {fault.Response{Body: []byte(`{"detail":"Not Found"}`)}, fault.InvalidRequest},
+		"an address":            {fault.Response{Body: []byte(`{"error":{"message":"Invalid URL (POST /v1/chat)","type":"invalid_request_error"}}`)}, fault.InvalidRequest},
+		"a code and no model":   {fault.Response{Body: []byte(`{"type":"error","error":{"type":"not_found_error","message":"Not found"}}`)}, fault.InvalidRequest},
+		"google's entity":       {fault.Response{Body: []byte(`{"error":{"code":404,"message":"Requested entity was not found.","status":"NOT_FOUND"}}`)}, fault.InvalidRequest},
+		"a file":                {fault.Response{Body: []byte(`{"error":{"message":"No such File object: file-1"}}`)}, fault.InvalidRequest},
+		"a response of nothing": {fault.Response{Headers: map[string][]string{"Date": {"now"}}}, fault.InvalidRequest},
+		"a model":               {fault.Response{Body: []byte(`{"type":"error","error":{"type":"not_found_error","message":"model: claude-9"}}`)}, fault.ModelNotFound},
+		"a code of a model":     {fault.Response{Body: []byte(`{"error":{"message":"Not found","code":"model_not_found"}}`)}, fault.ModelNotFound},
+		"the status alone":      {fault.Response{}, fault.ModelNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.r.Provider, c.r.Status = "openai", 404
+			assert.Equal(t, c.want, fault.Classify(c.r).Class)
+		})
+	}
+}

@@ -23,8 +23,10 @@ type evidence struct {
 	isError bool
 	// bare reports that there is only a code of our own side: no provider, no status, and no body but an
 	// error in the form of the documents.
-	bare  bool
-	retry string // x-should-retry
+	bare bool
+	// served reports that there are headers: a whole response, not only what a document says of a status.
+	served bool
+	retry  string // x-should-retry
 	// wait is the wait that the server asked for, if asked is set.
 	wait  time.Duration
 	asked bool
@@ -48,6 +50,7 @@ func gather(r Response) evidence {
 	e := evidence{provider: canonicalProvider(r.Provider), status: r.Status, message: r.Message, err: r.Err}
 	e.bare = r.Provider == "" && r.Status == 0 && len(r.Body) == 0
 	headers := httphint.Fold(r.Headers, bearing)
+	e.served = len(r.Headers) > 0
 	e.readErrorCodes(r)
 	e.codes = append(e.codes, headers["x-amzn-errortype"]...)
 	e.readBody(r.Body)
