@@ -200,7 +200,7 @@ func beginTries(
 			return t, nil, nil
 		}
 	}
-	m, err := a.compile()
+	m, err := a.compile(o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -245,7 +245,7 @@ func (t *tries) past() (end *journal.Ended, goesOn bool, err error) {
 	if err := t.is(was.Action); err != nil {
 		return nil, false, err
 	}
-	return nil, true, t.resume(func(*journal.Fold) error { return nil })
+	return nil, true, t.resume(t.plans)
 }
 
 // is returns an error if the ID of the action belongs to another tool.

@@ -50,10 +50,11 @@ func ToolCall(name string) *Action {
 func FinalAnswer() *Action { return ToolCall("") }
 
 // machine returns the config of the core for the action, with its own policies and no budgets.
-func (a *Action) machine() machine.Config {
+func (a *Action) machine(o *options) machine.Config {
 	free := policy.Unlimited
 	return machine.Config{
 		Seed: a.Seed, Deadline: a.Deadline, Single: true, Action: a.Tool, ActionID: a.ID,
+		Planner: o.planner != nil,
 		Limits: feedback.DefaultLimits(),
 		Policy: policy.Set{
 			Global: a.Policy.Layer(), Transport: a.Transport.TransportLayer(),
@@ -63,23 +64,27 @@ func (a *Action) machine() machine.Config {
 	}
 }
 
-// Machine returns the config of the core for the tries of the action. The error joins everything that is
-// wrong with it.
-func (a *Action) Machine() (machine.Config, error) {
+// Machine returns the config of the core for the tries of the action with the options. The error joins
+// everything that is wrong with them.
+func (a *Action) Machine(opts ...Option) (machine.Config, error) {
 	if a == nil {
 		return machine.Config{}, errNoAction
 	}
-	m := a.machine()
-	_, err := machine.Compile(&m)
+	o, err := collect(opts)
+	if err != nil {
+		return machine.Config{}, err
+	}
+	m := a.machine(o)
+	_, err = machine.Compile(&m)
 	return m, err
 }
 
 // compile returns the compiled config of the core for the action.
-func (a *Action) compile() (*machine.Compiled, error) {
+func (a *Action) compile(o *options) (*machine.Compiled, error) {
 	if a == nil {
 		return nil, errNoAction
 	}
-	m := a.machine()
+	m := a.machine(o)
 	return machine.Compile(&m)
 }
 
@@ -180,8 +185,7 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 // An action that ends without success returns a [RetryExhaustedError].
 //
 // With a session, attempts and feedback are recorded in it. If s is nil, nothing is recorded, and a try that
-// succeeds at once allocates nothing; the decisions are the same. With a journal ([WithJournal]) there is
-// always a session. An invalid action, a nil function and an ended context are errors before the first try.
+// succeeds at once allocates nothing; the decisions are the same. An invalid action, a nil function and an ended context are errors before the first try.
 // Without a session the action is not validated (use [Action.Machine]), and the end of the context is noticed
 // when a try fails.
 //
@@ -195,7 +199,9 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 // s does not change then. It is an error if the journal has the ID for another tool. If a try succeeds but
 // its value has no JSON form, the value is returned with an error and is not recorded.
 //
-// Do uses the options [WithClock], [WithObserver] and [WithClassifier] and, with a session, [WithJournal] and [WithAdjust].
+// Do uses the options [WithClock], [WithObserver], [WithClassifier], [WithPlanner] and [WithJournal] and, with a
+// session, [WithAdjust]. With a planner or a journal there is always a session. The planner is asked at
+// exhaustion: a fallback begins the attempts anew.
 // Without a session, observers are told about failed tries, retries and exhaustion, but not about success and
 // cancellation.
 func Do[T any](
@@ -267,11 +273,11 @@ func called[T any](
 	return value, err
 }
 
-// recording returns the session to record an action in, or nil, and the options. With a journal there is
-// always a session.
+// recording returns the session to record an action in, or nil, and the options. With a journal or a planner
+// there is always a session.
 func recording(s *session.Session, opts []Option) (*session.Session, *options, error) {
 	o, err := collect(opts)
-	if s == nil && err == nil && o.journal != nil {
+	if s == nil && err == nil && (o.journal != nil || o.planner != nil) {
 		s, err = session.New(session.Config{})
 	}
 	return s, o, err

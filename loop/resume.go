@@ -153,9 +153,7 @@ func (o *options) fits(f *journal.Fold) error {
 	if f.State.Phase != machine.Stopped && !h.Config.Single {
 		errs = append(errs, o.lacks(f.State.Policy))
 	}
-	if h.Config.Planner && o.planner == nil {
-		errs = append(errs, errors.New("loop: the resumed run has a planner: set it with WithPlanner"))
-	}
+	errs = append(errs, o.plans(f))
 	if h.Config.UserPrompt && o.prompt == nil {
 		errs = append(errs, errors.New("loop: the resumed run makes its prompts by code: set it with WithPrompt"))
 	}
@@ -163,6 +161,14 @@ func (o *options) fits(f *journal.Fold) error {
 		errs = append(errs, fmt.Errorf("%w: it is a single action: make it again with Do or Attempts", journal.ErrNoRun))
 	}
 	return errors.Join(errs...)
+}
+
+// plans reports a planner that a run needs and the options do not have.
+func (o *options) plans(f *journal.Fold) error {
+	if f.Header.Config.Planner && o.planner == nil {
+		return errors.New("loop: the resumed run has a planner: set it with WithPlanner")
+	}
+	return nil
 }
 
 // fitConfig reports what replies were checked against and cfg does not have.

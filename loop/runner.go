@@ -78,7 +78,7 @@ func NewActionRunner(
 	if err != nil {
 		return nil, err
 	}
-	m, err := a.compile()
+	m, err := a.compile(o)
 	if err != nil {
 		return nil, err
 	}
