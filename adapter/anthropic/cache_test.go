@@ -128,7 +128,28 @@ func TestTheNewestTurnsAreMarked(t *testing.T) {
 		assert.Equal(t, len(prompts)-1, marked[3], "the last block: "+name)
 		assert.True(t, json.Valid([]byte(body)))
 	}
-	one := params(t, model(t, func(c *anthropic.Config) { c.Cache = anthropic.Cache5m }), loop.Request{})
-	_, marked := prefixes([]byte(one))
-	assert.Len(t, marked, 1, "there is only one turn")
+}
+
+// A request that asks once pays no more for its turn than without the cache: nobody reads what it would write.
+func TestOnlyWhatIsReadAgainIsMarked(t *testing.T) {
+	once := loop.Request{System: "Be brief.", Messages: []message.Message{{Role: message.User, Text: "2+2?"}}}
+	tools := wiretest.Asks()["tools"]
+	tools.System, tools.Messages = once.System, once.Messages
+	corrected := once
+	corrected.Messages = append(once.Messages[:1:1], message.Message{Role: message.Assistant, Text: "5"}, message.Message{Role: message.User, Text: "No."})
+	for name, c := range map[string]struct {
+		req  loop.Request
+		want []bool // which blocks are marked
+	}{
+		"a question":             {once, []bool{true, false}},
+		"a question with tools":  {tools, []bool{true, true, true}},
+		"a conversation goes on": {corrected, []bool{true, true, false, true}},
+	} {
+		prompts, marked := prefixes([]byte(params(t, model(t, func(c *anthropic.Config) { c.Cache = anthropic.Cache5m }), c.req)))
+		got := make([]bool, len(prompts))
+		for _, at := range marked {
+			got[at] = true
+		}
+		assert.Equal(t, c.want, got, name)
+	}
 }

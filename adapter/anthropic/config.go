@@ -32,8 +32,8 @@ type Config struct {
 	// Output selects how to ask for a structured answer.
 	Output Output `json:"output,omitempty"`
 	// Cache marks what the next request of a run repeats for prompt caching: tools, system prompt, and the
-	// user's newest two turns. It is off by default: writing a cache that is not read again costs more than
-	// it saves.
+	// user's newest two turns; not the turn of a request without tools that begins a conversation. It is off
+	// by default: writing a cache that is not read again costs more than it saves.
 	Cache Cache `json:"cache,omitempty"`
 	// UserID identifies the end user to the provider, which uses it to detect abuse. Use an opaque id, not
 	// a name or an address.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -186,7 +187,8 @@ func isThinking(b sdk.ContentBlockParamUnion) bool {
 
 // newest is the number of the user's latest turns that are marked for the cache. The last one is what the
 // next request reads; the one before is what this request reads, wherever the API would look otherwise: it
-// finds no marks that are more than 20 blocks back.
+// finds no marks that are more than 20 blocks back. A request without tools that begins a conversation has
+// probably no next one: of it none is marked, because writing costs more than plain input.
 const newest = 2
 
 // mark sets the cache breakpoints: after the tools and the system prompt, which do not change within a run,
@@ -201,6 +203,10 @@ func (c Config) mark(p *sdk.MessageNewParams) {
 	}
 	if n := len(p.System); n > 0 {
 		p.System[n-1].CacheControl = mark
+	}
+	isAnswer := func(turn sdk.MessageParam) bool { return turn.Role == sdk.MessageParamRoleAssistant }
+	if len(p.Tools) == 0 && !slices.ContainsFunc(p.Messages, isAnswer) {
+		return
 	}
 	left := newest
 	for n := len(p.Messages) - 1; n >= 0 && left > 0; n-- {
