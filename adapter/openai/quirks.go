@@ -72,7 +72,7 @@ func isOwn(name string) bool { return name == "" || slices.Contains(ownMembers, 
 // The faults begin with the name of the field.
 const (
 	ownMember = "%s: %q is a member that the adapter always sends: remove it"
-	noJSON    = "Quirks.%s: %q must be JSON"
+	noJSON    = "%s: %q must be JSON"
 	badBounds = "%s: MaxID and ExactID must be 0 or more, not %d and %d"
 )
 
@@ -89,7 +89,7 @@ func quirkFaults(q Quirks) (faults []error) {
 			case isOwn(name):
 				faults = append(faults, fmt.Errorf(ownMember, "Quirks."+field, name))
 			case !json.Valid(v):
-				faults = append(faults, fmt.Errorf(noJSON, field, name))
+				faults = append(faults, fmt.Errorf(noJSON, "Quirks."+field, name))
 			}
 		}
 	}
