@@ -44,9 +44,9 @@ type usage struct {
 
 // wirePart has the known members of a part.
 type wirePart struct {
-	Text      *string `json:"text"`
-	Thought   bool    `json:"thought"`
-	Signature string  `json:"thoughtSignature"`
+	Text      wire.Piece `json:"text"`
+	Thought   bool       `json:"thought"`
+	Signature string     `json:"thoughtSignature"`
 	Call      *struct {
 		ID   string          `json:"id"`
 		Name string          `json:"name"`
@@ -56,13 +56,15 @@ type wirePart struct {
 
 // received collects a reply.
 type received struct {
-	text       strings.Builder
-	thinking   strings.Builder
-	calls      []message.Call
-	parts      []part
-	usage      message.Usage
-	model      string
-	responseID string
+	text     strings.Builder
+	thinking strings.Builder
+	// textPieces and thoughtPieces read the pieces of both.
+	textPieces, thoughtPieces wire.Pieces
+	calls                     []message.Call
+	parts                     []part
+	usage                     message.Usage
+	model                     string
+	responseID                string
 	// began is set once there is a candidate. blocked is the reason why there will be none.
 	began   bool
 	blocked string
@@ -115,9 +117,11 @@ func (g *received) add(c chunk, names map[string]string, tell func(loop.Delta)) 
 }
 
 func (g *received) part(raw json.RawMessage, p wirePart, names map[string]string, tell func(loop.Delta)) {
-	if p.Thought && p.Text != nil && *p.Text != "" {
-		g.thinking.WriteString(*p.Text)
-		tell(loop.Delta{Call: -1, Thinking: *p.Text})
+	if p.Thought {
+		if thought := g.thoughtPieces.Add(json.RawMessage(p.Text)); thought != "" {
+			g.thinking.WriteString(thought)
+			tell(loop.Delta{Call: -1, Thinking: thought})
+		}
 	}
 	switch {
 	case p.Call != nil:
@@ -130,7 +134,7 @@ func (g *received) part(raw json.RawMessage, p wirePart, names map[string]string
 	case p.Thought || p.Text == nil:
 		g.parts = append(g.parts, part{Raw: append(json.RawMessage(nil), raw...)})
 	default:
-		g.say(*p.Text, p.Signature, tell)
+		g.say(g.textPieces.Add(json.RawMessage(p.Text)), p.Signature, tell)
 	}
 }
 

@@ -48,6 +48,22 @@ func TestAToolWhoseNameTheAPIDoesNotTakeIsCalledByItsOwn(t *testing.T) {
 	assert.Equal(t, "_1st", toolName("1st"))
 }
 
+// A character that a server cuts in two is one character of the reply and of what is streamed.
+func TestACharacterThatIsCutInTwoIsOne(t *testing.T) {
+	var told string
+	x := &exchange{stream: func(d loop.Delta) { told += d.Thinking + d.Text }}
+	event := func(part string) string {
+		return `data: {"candidates":[{"content":{"parts":[` + part + `]}}]}` + "\n\n"
+	}
+	got, err := x.readEvents(strings.NewReader(event("{\"thought\":true,\"text\":\"\xe2\x82\"}") + event("{\"thought\":true,\"text\":\"\xac\"}") +
+		event(`{"text":"a\ud83d"}`) + event(`{"text":null},{"text":"\ude00b"}`) + "data: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\n\n"))
+	require.NoError(t, err)
+	reply := got.reply("m")
+	assert.Equal(t, []string{"€", "a😀b"}, []string{reply.Thinking, reply.Text})
+	assert.Equal(t, "€a😀b", told)
+	require.Error(t, x.take([]byte(`{"candidates":[{"content":{"parts":[{"text":7}]}}]}`), &received{}))
+}
+
 // Any response gives a whole reply or an error. The deltas add up to the reply.
 func FuzzStream(f *testing.F) {
 	for _, seed := range []string{

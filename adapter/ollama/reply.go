@@ -21,20 +21,23 @@ type received struct {
 	model    string
 	text     strings.Builder
 	thinking strings.Builder
-	calls    []message.Call
-	usage    message.Usage
-	finish   message.FinishReason
-	done     bool
-	extras   wire.Extras
+	// textPieces and thoughtPieces read the pieces of both.
+	textPieces, thoughtPieces wire.Pieces
+	calls                     []message.Call
+	usage                     message.Usage
+	finish                    message.FinishReason
+	done                      bool
+	extras                    wire.Extras
 }
 
 // add adds a response, or one line of a stream, and streams it.
 func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 	g.model = cmp.Or(r.Model, g.model)
-	g.text.WriteString(r.Message.Content)
-	g.thinking.WriteString(r.Message.Thinking)
-	if d := (loop.Delta{Call: -1, Text: r.Message.Content,
-		Thinking: r.Message.Thinking}); d.Text+d.Thinking != "" {
+	d := loop.Delta{Call: -1, Text: g.textPieces.Add(json.RawMessage(r.Message.Content)),
+		Thinking: g.thoughtPieces.Add(json.RawMessage(r.Message.Thinking))}
+	g.text.WriteString(d.Text)
+	g.thinking.WriteString(d.Thinking)
+	if d.Text+d.Thinking != "" {
 		tell(d)
 	}
 	for _, c := range r.Message.ToolCalls {

@@ -48,11 +48,26 @@ func TestAStreamThatIsCutAnywhereIsABrokenConnection(t *testing.T) {
 	}
 }
 
+// A character that a server cuts in two is one character of the reply and of what is streamed.
+func TestACharacterThatIsCutInTwoIsOne(t *testing.T) {
+	var told string
+	x := &exchange{stream: func(d loop.Delta) { told += d.Thinking + d.Text }}
+	got, err := x.read(strings.NewReader("{\"message\":{\"thinking\":\"\xe2\x82\"}}\n{\"message\":{\"content\":\"\",\"thinking\":\"\xac\"}}\n" +
+		`{"message":{"content":"a\ud83d"}}` + "\n" + `{"message":{"content":"\ude00b"},"done":true}`))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"€", "a😀b"}, []string{got.reply("m").Thinking, got.reply("m").Text})
+	assert.Equal(t, "€a😀b", told)
+	_, err = x.read(strings.NewReader(`{"message":{"content":7},"done":true}`))
+	require.ErrorContains(t, err, "no JSON of a reply")
+}
+
 // lines is a stream without an end.
 type lines struct{ read int64 }
 
+var line = []byte("{}" + strings.Repeat(" ", 1<<15) + "\n")
+
 func (l *lines) Read(p []byte) (int, error) {
-	n := copy(p, strings.Repeat("{}"+strings.Repeat(" ", 1<<15)+"\n", 1+len(p)>>15))
+	n := copy(p, line[l.read%int64(len(line)):])
 	l.read += int64(n)
 	return n, nil
 }

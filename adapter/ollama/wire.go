@@ -21,7 +21,7 @@ type chatRequest struct {
 	Shift     *bool                      `json:"shift,omitempty"`
 }
 
-// wireMessage is a message of the request or of the response.
+// wireMessage is a message of the request.
 type wireMessage struct {
 	Role       string     `json:"role"`
 	Content    string     `json:"content"`
@@ -30,6 +30,13 @@ type wireMessage struct {
 	ToolCalls  []wireCall `json:"tool_calls,omitempty"`
 	ToolName   string     `json:"tool_name,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
+}
+
+// wireReply is the message of a response.
+type wireReply struct {
+	Content   wire.Piece `json:"content"`
+	Thinking  wire.Piece `json:"thinking"`
+	ToolCalls []wireCall `json:"tool_calls"`
 }
 
 type wireCall struct {
@@ -57,7 +64,7 @@ type wireSpec struct {
 // chatResponse is a whole response, or one line of a stream.
 type chatResponse struct {
 	Model           string          `json:"model"`
-	Message         wireMessage     `json:"message"`
+	Message         wireReply       `json:"message"`
 	Done            bool            `json:"done"`
 	DoneReason      string          `json:"done_reason"`
 	PromptEvalCount int64           `json:"prompt_eval_count"`

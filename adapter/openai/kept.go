@@ -151,11 +151,12 @@ func joined(all []json.RawMessage) json.RawMessage {
 	}
 	var text strings.Builder
 	var list []json.RawMessage
+	var read wire.Pieces
 	texts, lists := true, true
 	for _, piece := range all {
-		s, isText := wire.ReadText(piece)
+		_, isText := wire.ReadText(piece)
 		items := wire.Items(piece)
-		text.WriteString(s)
+		text.WriteString(read.Add(piece))
 		list = append(list, items...)
 		texts, lists = texts && isText, lists && items != nil
 	}

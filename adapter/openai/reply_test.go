@@ -2,10 +2,12 @@ package openai
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
 	"github.com/retake-go/retake/loop"
@@ -46,6 +48,30 @@ func play(read codec, lines []byte) (reply message.Reply, text string, calls []m
 	}
 	reply, err = read.ended(true)
 	return reply, b.String(), calls, err
+}
+
+// A character that a server cuts in two is one character of what is streamed.
+func TestACharacterThatIsCutInTwoIsStreamedAsOne(t *testing.T) {
+	read, told := &responsesReply{}, ""
+	for _, event := range []string{
+		"{\"type\":\"response.reasoning_summary_text.delta\",\"output_index\":0,\"delta\":\"\xe2\x82\"}",
+		"{\"type\":\"response.reasoning_summary_text.delta\",\"output_index\":0,\"delta\":\"\xac\"}",
+		`{"type":"response.output_text.delta","output_index":1,"delta":"\ud83d"}`,
+		`{"type":"response.output_item.added","output_index":2,"item":{"type":"function_call","name":"f"}}`,
+		"{\"type\":\"response.function_call_arguments.delta\",\"output_index\":2,\"delta\":\"{\xe2\"}",
+		`{"type":"response.output_text.delta","output_index":1,"delta":"\ude00"}`,
+		"{\"type\":\"response.function_call_arguments.delta\",\"output_index\":2,\"delta\":\"\x82\xac}\"}",
+	} {
+		_, err := read.event([]byte(event), func(d loop.Delta) { told += d.Thinking + d.Text + d.Arguments })
+		require.NoError(t, err)
+	}
+	assert.Equal(t, "€{😀€}", told)
+}
+
+// A thought goes back as it was, wherever the server cut it.
+func TestAThoughtThatIsCutInACharacterGoesBackWhole(t *testing.T) {
+	joint := joined([]json.RawMessage{[]byte("\"\xe2\x82\""), []byte("\"\xac\""), []byte(`"\ud83d"`), []byte(`"\ude00"`)})
+	assert.Equal(t, `"€😀"`, string(joint))
 }
 
 func FuzzChatReply(f *testing.F) {

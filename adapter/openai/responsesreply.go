@@ -24,8 +24,10 @@ type responsesReply struct {
 	calls map[int64]int
 	quiet map[int64]bool
 	wrote map[int64]bool
+	// pieces read the pieces of each text, of thoughts and of arguments.
+	pieces map[place]*wire.Pieces
 	// thought is the place of the latest thoughts.
-	thought thoughtPlace
+	thought place
 	last    json.RawMessage
 
 	extras wire.Extras
@@ -33,8 +35,8 @@ type responsesReply struct {
 
 func (r *responsesReply) extra() wire.Extras { return r.extras }
 
-// thoughtPlace identifies a text within a reasoning item.
-type thoughtPlace struct{ item, summary int64 }
+// place identifies a text within an item. Items count from one.
+type place struct{ item, summary int64 }
 
 // document is the part of a response that is used. Items stay as they came, because they go back.
 type document struct {
@@ -125,7 +127,7 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 		r.thinks(e, tell)
 	case "response.function_call_arguments.delta":
 		if n, known := r.calls[e.OutputIndex]; known {
-			tell(loop.Delta{Call: n, Arguments: wire.Text(e.Delta)})
+			tell(loop.Delta{Call: n, Arguments: r.piece(e)})
 		}
 	case "response.output_item.done":
 		set(&r.items, e.OutputIndex, e.Item)
@@ -162,9 +164,19 @@ func (r *responsesReply) began(e streamed, tell func(loop.Delta)) {
 	tell(loop.Delta{Call: n, Name: r.registered(item.Name), Arguments: item.Arguments.OfString})
 }
 
+func (e streamed) place() place { return place{e.OutputIndex + 1, e.Summary} }
+
+// piece returns the text that an event completes.
+func (r *responsesReply) piece(e streamed) string {
+	if r.pieces[e.place()] == nil {
+		set(&r.pieces, e.place(), &wire.Pieces{})
+	}
+	return r.pieces[e.place()].Add(e.Delta)
+}
+
 // wroteText streams a piece of text, unless it is commentary.
 func (r *responsesReply) wroteText(e streamed, tell func(loop.Delta)) {
-	piece := wire.Text(e.Delta)
+	piece := r.piece(e)
 	if r.quiet[e.OutputIndex] || piece == "" {
 		return
 	}
@@ -177,11 +189,11 @@ func (r *responsesReply) wroteText(e streamed, tell func(loop.Delta)) {
 
 // thinks streams a piece of thoughts.
 func (r *responsesReply) thinks(e streamed, tell func(loop.Delta)) {
-	piece, at := wire.Text(e.Delta), thoughtPlace{e.OutputIndex + 1, e.Summary}
+	piece, at := r.piece(e), e.place()
 	if piece == "" {
 		return
 	}
-	if r.thought != at && r.thought != (thoughtPlace{}) {
+	if r.thought != at && r.thought != (place{}) {
 		piece = betweenTexts + piece
 	}
 	r.thought = at

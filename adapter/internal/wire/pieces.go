@@ -3,9 +3,25 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 	"unicode/utf8"
 )
+
+// Piece is a JSON string as it came. It is nil for null, and decoding refuses any other value.
+type Piece json.RawMessage
+
+// UnmarshalJSON keeps a JSON string as it is.
+func (p *Piece) UnmarshalJSON(raw []byte) error {
+	switch {
+	case string(raw) == "null":
+		return nil
+	case raw[0] != '"':
+		return errors.New("a text is no JSON string")
+	}
+	*p = bytes.Clone(raw)
+	return nil
+}
 
 // Pieces reads the pieces of a text that come as JSON strings. Some servers cut a character in two, between
 // its bytes or between the two escapes that stand for it: it comes with the piece that ends it. The zero
