@@ -60,6 +60,7 @@ func TestGoErrors(t *testing.T) {
 		"timeout_of_the_dialer":     {&net.OpError{Op: "dial", Err: clientTimeout{}}, fault.Timeout},
 		"refused":                   {&url.Error{Op: "Post", URL: "u", Err: refused}, fault.Network},
 		"refused_as_it_comes":       {&url.Error{Op: "Post", URL: "u", Err: &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}}, fault.Network},
+		"timed_out_as_it_comes":     {&url.Error{Op: "Post", URL: "u", Err: &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ETIMEDOUT)}}, fault.Timeout},
 		"reset_as_it_comes":         {&url.Error{Op: "Post", URL: "u", Err: &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}}, fault.Network},
 		"no_such_host":              {&net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}, fault.Network},
 		"name_lookup_timed_out":     {&net.DNSError{Err: "i/o timeout", Name: "x", IsTimeout: true}, fault.Timeout},

@@ -1,0 +1,45 @@
+package ratelimit_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/ratelimit"
+)
+
+// Headers that say only a part of a window make a window of that part, and no more is made up.
+func TestPartsOfAWindow(t *testing.T) {
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name    string
+		headers [][2]string
+		want    string
+	}{
+		{"what remains of a period", [][2]string{{"x-ratelimit-remaining-requests-minute", "10"}},
+			`{"limited":false,"windows":[{"name":"requests_per_minute","resource":"requests","remaining":10}],"ignored":[]}`},
+		{"an exhausted period without a reset is waited out", [][2]string{{"x-ratelimit-remaining-requests-minute", "0"}},
+			`{"limited":true,"wait":60,"windows":[{"name":"requests_per_minute","resource":"requests","remaining":0}],"ignored":[]}`},
+		{"a reset of 0s is at once", [][2]string{{"x-ratelimit-remaining-requests", "0"}, {"x-ratelimit-reset-requests", "0s"}},
+			`{"limited":true,"wait":0,"windows":[{"name":"requests","resource":"requests","remaining":0,"resets_in":0,"reset_at":1893456000}],"ignored":[]}`},
+		{"a bare 0 is unknown", [][2]string{{"x-ratelimit-remaining-requests", "0"}, {"x-ratelimit-reset-requests", "0"}},
+			`{"limited":true,"windows":[{"name":"requests","resource":"requests","remaining":0}],` +
+				`"ignored":[{"header":"x-ratelimit-reset-requests","value":"0","why":"stands for unknown"}]}`},
+		{"a reset without a count limits nothing", [][2]string{{"x-ratelimit-reset-requests", "6m30s"}},
+			`{"limited":false,"windows":[{"name":"requests","resource":"requests","resets_in":390,"reset_at":1893456390}],"ignored":[]}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			headers := http.Header{}
+			for _, h := range c.headers {
+				headers.Set(h[0], h[1])
+			}
+			got, err := json.Marshal(ratelimit.Parse(headers, now))
+			require.NoError(t, err)
+			assert.Equal(t, c.want, string(got))
+		})
+	}
+}
