@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-go/retake/fault"
 )
 
@@ -84,6 +86,9 @@ var wordsEnough = []string{fault.RuleDuplicateKey, fault.RuleInvalidUTF8, fault.
 // wrong returns what is wrong: "expected integer, got string". received is the value to show; if it is empty,
 // the kind of the value is shown.
 func wrong(i fault.Issue, received string) string {
+	if i.Source == fault.FromTool {
+		return toolSays(i, received)
+	}
 	if allowed, ok := strings.CutPrefix(i.Expected, "no member of this name"); ok {
 		if names, listed := strings.CutPrefix(allowed, " (allowed: "); listed || allowed == "" {
 			return notAllowed(strings.TrimSuffix(names, ")"))
@@ -99,6 +104,25 @@ func wrong(i fault.Issue, received string) string {
 	}
 	if received = cmp.Or(received, string(i.Got)); received != "" {
 		said += ", got " + QuoteWithin(received, maxName)
+	}
+	return strings.TrimPrefix(said, ", ")
+}
+
+// toolSays is wrong for an issue in the words of a tool. What they say stands in quotation marks, so that it
+// cannot be mistaken for the text around it.
+func toolSays(i fault.Issue, received string) string {
+	said := ruleWords[i.Rule]
+	if i.Expected != "" {
+		said += ", expected " + InMarks(i.Wanted(), maxExpected)
+	} else if said == "" {
+		said = Name(cmp.Or(strings.ReplaceAll(i.Rule, "_", " "), "not accepted"))
+	}
+	switch received = cmp.Or(received, string(i.Got)); {
+	case received == "":
+	case jsontext.Value(received).IsValid():
+		said += ", got " + QuoteWithin(received, maxName)
+	default:
+		said += ", got " + Name(received)
 	}
 	return strings.TrimPrefix(said, ", ")
 }

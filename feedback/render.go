@@ -96,7 +96,7 @@ var empty = []string{fault.RuleNoOutput, fault.RuleNoCall, fault.RuleTruncated, 
 
 // line returns one issue as a line.
 func (f RetryFeedback) line(i fault.Issue) string {
-	if i.Rule == fault.RuleUnknownTool && i.Expected != "" {
+	if i.Rule == fault.RuleUnknownTool && i.Expected != "" && i.Source != fault.FromTool {
 		names := strings.TrimPrefix(i.Expected, "one of ")
 		return "- tools that exist: " + QuoteWithin(names, 2*maxExpected) + "\n"
 	}

@@ -77,7 +77,7 @@ func (r *remote) failed(res *sdk.CallToolResult, content []sdk.Content, failed t
 func asksAgain(said string) error {
 	expected := "other arguments"
 	if said != "" {
-		expected += ", for the tool says: " + feedback.InMarks(said, maxAsked)
+		expected += ", for the tool says: " + feedback.Cut(said, maxAsked) // quoted where it is shown
 	}
 	return tool.AskAgain(fault.Issue{Rule: "refused", Expected: expected})
 }

@@ -89,7 +89,7 @@ func TestWhatClientsAreTold(t *testing.T) {
 		"asked again": {
 			`{"city":"Lisbon","from":1,"to":2,"how":"ask"}`,
 			"Automatic check, not a message from the user: the tool hotel_book looked at your arguments and asks for others.\n" +
-				"- city: expected a city with an airport\nCall hotel_book again with all arguments, changed as it asks.",
+				"- city: expected \"a city with an airport\"\nCall hotel_book again with all arguments, changed as it asks.",
 			`{"issues":[{"pointer":"/city","rule":"known","expected":"a city with an airport","got":"","source":"tool"}]}`,
 		},
 		"failed": {`{"city":"Lisbon","from":1,"to":2,"how":"fail"}`, "All rooms are taken.", ""},
