@@ -117,7 +117,7 @@ func (c Config) Validate() error {
 		errs = append(errs, fmt.Errorf("MaxSchemaBytes: %d, want at least 1", c.MaxSchemaBytes))
 	}
 	if err := c.Compile.Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("Compile: %w", err))
+		errs = append(errs, fmt.Errorf("%s: %w", "Compile", err))
 	}
 	if c.MaxTools < 1 {
 		errs = append(errs, fmt.Errorf("MaxTools: %d, want at least 1", c.MaxTools))
