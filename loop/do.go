@@ -55,7 +55,7 @@ func (a *Action) machine(o *options) machine.Config {
 	return machine.Config{
 		Seed: a.Seed, Deadline: a.Deadline, Single: true, Action: a.Tool, ActionID: a.ID,
 		Planner: o.planner != nil,
-		Limits: feedback.DefaultLimits(),
+		Limits:  feedback.DefaultLimits(),
 		Policy: policy.Set{
 			Global: a.Policy.Layer(), Transport: a.Transport.TransportLayer(),
 			Budgets: policy.Budgets{Tool: free, Run: free, UnknownTools: free}, MaxTurns: free,
