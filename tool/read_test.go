@@ -141,7 +141,7 @@ func TestSets(t *testing.T) {
 	_, err := tool.NewSet(raw("a.b"), nil, raw("a_b"), raw("a.b"))
 	require.EqualError(t, err, "tools[1]: is nil\n"+
 		"tools[2]: \"a.b\" and \"a_b\" would both be \"a_b\" to a provider: rename one\n"+
-		"tools[3]: \"a.b\" and \"a.b\" would both be \"a_b\" to a provider: rename one")
+		"tools[3]: \"a.b\" is given twice: leave one out, or rename it")
 
 	var none *tool.Set
 	assert.Empty(t, none.All())

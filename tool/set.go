@@ -29,6 +29,10 @@ func NewSet(tools ...*Tool) (*Set, error) {
 			continue
 		}
 		alias := ProviderName(t.name)
+		if _, taken := s.byName[t.name]; taken {
+			faults = append(faults, fmt.Errorf("tools[%d]: %q is given twice: leave one out, or rename it", n, t.name))
+			continue
+		}
 		if other, taken := s.byAlias[alias]; taken {
 			faults = append(faults, fmt.Errorf("tools[%d]: %q and %q would both be %q to a provider: rename one", n, other.name, t.name, alias))
 			continue
