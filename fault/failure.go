@@ -41,21 +41,26 @@ func RawFailure(err error) Failure {
 // ownFailure returns the failure of the first typed error of this package in a chain, if there is one.
 func ownFailure(err error) (f Failure, own bool) {
 	own = has(err, func(e error) bool {
-		switch e := e.(type) {
-		case *ToolValidationError:
-			f = Failure{Plane: Correction, Class: ToolValidation, Tool: e.Tool, Issues: e.Issues}
-		case *StructuredOutputError:
-			f = Failure{Plane: Correction, Class: StructuredOutput, Issues: e.Issues}
-		case *ReducerError:
-			f = Failure{Plane: Correction, Class: Reducer, Message: e.Error()}
-		case failing:
-			f = e.Failure()
-		default:
-			return false
-		}
-		return true
+		typed, ok := typedFailure(e)
+		f = typed
+		return ok
 	})
 	return f, own
+}
+
+// typedFailure returns the failure of a typed error of this package. It does not look into its chain.
+func typedFailure(err error) (Failure, bool) {
+	switch e := err.(type) {
+	case *ToolValidationError:
+		return Failure{Plane: Correction, Class: ToolValidation, Tool: e.Tool, Issues: e.Issues}, true
+	case *StructuredOutputError:
+		return Failure{Plane: Correction, Class: StructuredOutput, Issues: e.Issues}, true
+	case *ReducerError:
+		return Failure{Plane: Correction, Class: Reducer, Message: e.Error()}, true
+	case failing:
+		return e.Failure(), true
+	}
+	return Failure{}, false
 }
 
 // failing is an error that knows its failure.

@@ -5,8 +5,13 @@ import "cmp"
 // TryRules say how the error of a try of an action is classified. The zero value goes by types alone: the
 // typed errors of this package and errors with a method Failure() [Failure], the codes and the status that
 // SDK errors offer by methods, a true Timeout() bool, and the errors of package net. An error whose type says
-// nothing is of class [Unknown], since its words may be "connection reset" although a payment was made.
+// nothing is of class [Unknown], since its words may be "connection reset" although a payment was made. What a
+// [Sealed] error wraps was said of other work, which has had its attempts: around one, an error is of class
+// [Unknown] and final, unless Classify says more.
 type TryRules struct {
+	// Tool is the tool that the action calls; empty for an answer. An error that is [Sealed] for it is not
+	// looked into.
+	Tool string
 	// Classify is asked about errors that are no typed errors of this package. A zero verdict leaves the error
 	// to its types. May be nil.
 	Classify func(err error) Verdict
@@ -18,7 +23,7 @@ type TryRules struct {
 // a deadline that has passed is a [Timeout]. The failure may have keys in its texts, and it shares the error's
 // issues: see [Recordable].
 func (r TryRules) Failure(err error) Failure {
-	f, own := ownFailure(err)
+	f, own := r.own(err)
 	if !own {
 		f = r.classify(err)
 	}
@@ -27,11 +32,24 @@ func (r TryRules) Failure(err error) Failure {
 	return f
 }
 
+// own returns the failure of the first typed error of this package that is of the try itself.
+func (r TryRules) own(err error) (f Failure, own bool) {
+	own = outside(r.Tool, err, func(e error) bool {
+		typed, ok := typedFailure(e)
+		f = typed
+		return ok
+	})
+	return f, own
+}
+
 func (r TryRules) classify(err error) Failure {
 	if r.Classify != nil {
 		if v := r.Classify(err); v.Failed() {
 			return v.Failure()
 		}
+	}
+	if has(err, func(e error) bool { return sealed(r.Tool, e) }) {
+		return Failure{Class: Unknown, Message: Scrub(err.Error()), Final: true}
 	}
 	e := evidence{bare: true, err: err}
 	f := Failure{Class: e.triedClass(), Message: Scrub(err.Error())}

@@ -164,7 +164,7 @@ func (a Attempt) failure(err error) fault.Failure {
 
 // rules returns how the errors of the action's tries are classified. words is what the policy says.
 func (a *Action) rules(o *options, words bool) fault.TryRules {
-	return fault.TryRules{Classify: o.classify, Words: words && a.Tool == ""}
+	return fault.TryRules{Tool: a.Tool, Classify: o.classify, Words: words && a.Tool == ""}
 }
 
 // key returns the jitter key that the core has for an action.
@@ -180,7 +180,8 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 // attempt. A [fault.ToolValidationError], [fault.StructuredOutputError] or [fault.ClassError] is a failed
 // attempt of the correction plane. A [fault.ReducerError], such as that of an event that the try dispatched,
 // ends the action as in [Run], unless the policy retries its class. An error whose type is that of a transport failure is retried under the
-// transport policy and costs no attempt: see [fault.TryRules] and [WithClassifier]. Words of an error count
+// transport policy and costs no attempt: see [fault.TryRules] and [WithClassifier]. What a run, an action or a
+// tool within the try gave up on has had its attempts: the try is not made again for it. Words of an error count
 // only if the policy says so ([policy.RetryPolicy].ClassifyWords), and never for an action made for a tool.
 // An action that ends without success returns a [RetryExhaustedError].
 //

@@ -103,6 +103,8 @@ func (e *RetryExhaustedError) why() string {
 	switch {
 	case e.Reason != policy.NotRetryable:
 		return e.Reason.Phrase()
+	case e.Failure.Final && e.inner():
+		return fmt.Sprintf("%s is not retried: what gave up within the try is not tried again, unless WithClassifier says so", class)
 	case e.Failure.Final:
 		return fmt.Sprintf("%s is not retried: the other side said that another try does not help", class)
 	}
@@ -113,6 +115,12 @@ func (e *RetryExhaustedError) why() string {
 		return fmt.Sprintf("%s is not retried: another try does not help", class)
 	}
 	return fmt.Sprintf("%s is not retried: add it to retryable_errors of the %s policy to have it retried", class, e.Plane)
+}
+
+// inner reports whether a try ended with an error of work of its own.
+func (e *RetryExhaustedError) inner() bool {
+	by, found := errors.AsType[fault.Sealed](e.Cause)
+	return e.tried && found && by.Sealed(e.Action)
 }
 
 // hopeless reports whether the same request fails again until a person changes something, as with a wrong key.

@@ -271,7 +271,7 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 	if out.Try.Usage = usage; errors.Is(err, ErrAbandoned) {
 		out.Try.Abandoned = true
 	} else if err != nil {
-		rules := fault.TryRules{Classify: a.Classify, Words: in.v.Words && in.v.Try.Action == ""}
+		rules := fault.TryRules{Tool: in.v.Try.Action, Classify: a.Classify, Words: in.v.Words && in.v.Try.Action == ""}
 		out.Failure, out.Try.Failure = remote(err), fault.Recordable(rules.Failure(err), err)
 		out.Failure.Seen = out.Try.Failure
 		if by := out.Failure.Reducer; by != nil && out.Try.Failure.Class == fault.Reducer {

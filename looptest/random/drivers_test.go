@@ -295,7 +295,7 @@ func (e *engine) try(ctx context.Context, t *machine.TryRun) ([]machine.Effect, 
 	came := machine.Try{}
 	if err != nil {
 		words := t.Action == machine.AnswerAction && policy.EffectiveTransport(e.r.State().Policy).ClassifyWords
-		came.Failure = fault.Recordable(fault.TryRules{Words: words}.Failure(err), err)
+		came.Failure = fault.Recordable(fault.TryRules{Tool: t.Action, Words: words}.Failure(err), err)
 	} else {
 		events := loopengine.TryEvents(e.s.Hears, t.Action, value)
 		came.Reduced, _ = loopengine.Reduce(e.s, e.r.State().Session, events)
