@@ -153,3 +153,15 @@ func TestTheWordsOfReducersAreScrubbed(t *testing.T) {
 		})
 	}
 }
+
+// A key in what a reducer says does not stand in the warning about a tool that ran.
+func TestAWarningAboutARefusalHasNoKey(t *testing.T) {
+	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(ctx context.Context, _ struct{}) (string, error) {
+		return "paid", tool.Emit(ctx, "order", 1)
+	}))
+	require.NoError(t, err)
+	model := looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Say("Done."))
+	result, _ := loop.Run(t.Context(), model, guarded(t, func() error { return errors.New(noRoom) }), "Pay.", loop.Config{Tools: tools})
+	require.Len(t, result.Warnings, 1)
+	assert.Contains(t, result.Warnings[0], scrub)
+}
