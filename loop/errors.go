@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -85,7 +86,7 @@ func (e *RetryExhaustedError) ended() string {
 		if c := e.Failure.Class; !named && c != fault.ToolValidation && c != fault.StructuredOutput {
 			text += ": " + string(c)
 		}
-		text += ": " + cause.Error()
+		text += ": " + e.wrong(cause)
 		if p, ok := errors.AsType[*engine.PlannerError](e.Cause); ok {
 			text += "; " + p.Words()
 		}
@@ -95,6 +96,19 @@ func (e *RetryExhaustedError) ended() string {
 		return text + because
 	}
 	return text + ": " + string(e.Failure.Class)
+}
+
+// wrong returns what was wrong with the last reply. One that said nothing, was cut or refused need not have
+// been a structured output, whatever the type of its error.
+func (e *RetryExhaustedError) wrong(cause error) string {
+	if c := e.Failure.Class; c != fault.NoOutput && c != fault.Truncated && c != fault.Refusal {
+		return cause.Error()
+	}
+	lines := make([]string, len(e.Failure.Issues))
+	for n, issue := range e.Failure.Issues {
+		lines[n] = issue.String()
+	}
+	return strings.Join(lines, "; ")
 }
 
 // why returns the reason in words. For a class that is not retried it also says what to set.

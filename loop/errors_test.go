@@ -40,7 +40,7 @@ func TestARefusalIsNamed(t *testing.T) {
 	model := looptest.NewModel(looptest.Turn{Reply: message.Reply{Refusal: "I would rather not."}})
 	_, err := loop.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{})
 	assert.EqualError(t, err, "answer: attempt 1 of 3 on the correction plane: refusal is not retried: add it to retryable_errors of the correction policy "+
-		"to have it retried: structured output: (whole): expected an answer")
+		"to have it retried: (whole): expected an answer")
 }
 
 func TestAnErrorWithoutATextIsNamedByItsClass(t *testing.T) {
