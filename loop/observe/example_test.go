@@ -32,7 +32,7 @@ func ExampleCallbacks() {
 // A run's notices as log records. The correlation id is the session's.
 func ExampleLogTo() {
 	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
+		if a.Key == slog.TimeKey || a.Key == "duration" {
 			return slog.Attr{}
 		}
 		return a
@@ -43,7 +43,7 @@ func ExampleLogTo() {
 	fmt.Println(err)
 	// Output:
 	// level=INFO msg=retrying correlation_id=order-42 plane=correction error_type=no_output reason=immediate attempt=1 max_attempts=3 delay=0s
-	// level=INFO msg="run ended" correlation_id=order-42 reason=accepted
+	// level=INFO msg="run ended" correlation_id=order-42 reason=accepted turns=2
 	// <nil>
 }
 

@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -74,8 +75,11 @@ type Notice struct {
 	Err error
 	// Reducer is the name of the reducer that failed.
 	Reducer string
-	// Usage is that of the run. Only for Ended.
-	Usage message.Usage
+	// Usage is that of the run, Turns the number of its replies, and Issues what was wrong with the last one.
+	// Class, Action and Attempt of an end are those of the action that was given up. Only for Ended.
+	Usage  message.Usage
+	Turns  int
+	Issues []fault.Issue
 	// Text is the warning. Only for Warned.
 	Text string
 	// Progress is what the tool reported, as JSON. Only for Progressed.
@@ -89,13 +93,23 @@ func NoticesOf(id string, at time.Time, e machine.Effect, err error) []Notice {
 	case machine.Decided:
 		return DecisionNotices(id, at, e.Decision, err)
 	case machine.Stop:
-		n := Notice{Kind: Ended, CorrelationID: id, At: at, Reason: e.Outcome.Reason, Usage: e.Outcome.Usage}
-		if x := e.Outcome.Exhaustion; x != nil {
-			n.Plane = x.Plane
-		}
-		return []Notice{n}
+		return []Notice{endNotice(id, at, e.Outcome, err)}
 	}
 	return nil
+}
+
+// endNotice returns the notice of the end of a run.
+func endNotice(id string, at time.Time, o *machine.Outcome, err error) Notice {
+	n := Notice{Kind: Ended, CorrelationID: id, At: at, Reason: o.Reason, Usage: o.Usage, Turns: o.Turns}
+	if o.OK || o.Degraded {
+		return n
+	}
+	n.Class, n.Err = o.Reason.Class(), err
+	if x := o.Exhaustion; x != nil {
+		n.Plane, n.Action, n.Attempt, n.MaxAttempts = x.Plane, x.Action, x.Attempt, x.MaxAttempts
+		n.Class, n.Issues = x.Failure.Class, slices.Clone(x.Failure.Issues)
+	}
+	return n
 }
 
 // DecisionNotices returns the notices for a decision: see [NoticesOf].

@@ -8,7 +8,10 @@ import (
 )
 
 // LogTo returns an [Observer] that writes one structured record per notice to l: attempts at level debug,
-// retries at info; reducer errors, exhaustion, errors of tools and warnings at warn, with their text. Every record has
+// retries at info; reducer errors, exhaustion, errors of tools and warnings at warn, with their text. The end
+// of a run is one record: at error if it failed, at warn if it was cancelled, else at info. It has the error's
+// text and class, the provider, model, status and request id, the turns, the tokens and the duration, as far
+// as they are known. The ends of model calls and tools, with their durations, are logged at debug. Every record has
 // the correlation id. Of a tool's progress only the length is logged. Names and texts are limited in length,
 // printable, and scrubbed of secrets (see [fault.Scrub]).
 func LogTo(l *slog.Logger) Observer { return logger{l} }
@@ -26,11 +29,18 @@ var logLines = map[NoticeKind]struct {
 	ToolFailed:    {slog.LevelWarn, "tool failed"},
 	Warned:        {slog.LevelWarn, "warning"},
 	Progressed:    {slog.LevelDebug, "tool progress"},
-	Ended:         {slog.LevelInfo, "run ended"},
 }
 
 // Observe writes the record.
 func (l logger) Observe(ctx context.Context, n Notice) {
+	if n.Kind == Ended {
+		if r, ok := ctx.Value(loggedKey{l.to}).(*loggedRun); ok && r.id == n.CorrelationID {
+			r.noted(ctx, n)
+			return
+		}
+		l.ended(ctx, n, "", 0)
+		return
+	}
 	line := logLines[n.Kind]
 	attrs := []slog.Attr{slog.String("correlation_id", n.CorrelationID)}
 	if n.Kind == ToolFailed && n.Err != nil {
