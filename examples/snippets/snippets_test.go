@@ -32,7 +32,7 @@ var (
 // TestPages follows each page as a reader would, in its own folder:
 //
 //   - a block with a file name ("```yaml policy.yaml") is written to that file, a go block without one to
-//     main.go;
+//     main.go; the name also stands in the text before the block, because readers do not see the fence;
 //   - every go block is a whole file, with its imports, that go vet accepts;
 //   - in a console block every line that begins with "$ " is run, and must print the lines below it. "…"
 //     matches any text within a line, and any lines if it is alone on a line. Times are not compared.
@@ -65,9 +65,13 @@ func TestPages(t *testing.T) {
 
 // follow executes a page in a folder, and returns the page with the current outputs.
 func follow(t *testing.T, dir, page, bin string) string {
+	rest := page
 	return block.ReplaceAllStringFunc(page, func(b string) string {
 		found := block.FindStringSubmatch(b)
 		language, name, text := found[1], found[2], found[3]
+		before, after, _ := strings.Cut(rest, b)
+		assert.Contains(t, before, name, "a file's name stands in the text before its block")
+		rest = after
 		if language == "go" && name == "" {
 			name = "main.go"
 		}
