@@ -54,6 +54,7 @@ func Example() {
 		fmt.Println(span.Name)
 	}
 	// Output:
+	// gen_ai_client_operation_duration_seconds
 	// retry_attempts
 	// retry_delay_seconds
 	// validation_retry_total

@@ -26,6 +26,8 @@ const (
 	outputTokens    = attribute.Key("gen_ai.usage.output_tokens")
 	cacheReadTokens = attribute.Key("gen_ai.usage.cache_read.input_tokens")
 	cacheMadeTokens = attribute.Key("gen_ai.usage.cache_creation.input_tokens")
+	reasoningTokens = attribute.Key("gen_ai.usage.reasoning.output_tokens")
+	tokenType       = attribute.Key("gen_ai.token.type")
 	toolName        = attribute.Key("gen_ai.tool.name")
 	toolCallID      = attribute.Key("gen_ai.tool.call.id")
 	errorType       = attribute.Key("error.type")

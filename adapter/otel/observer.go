@@ -18,6 +18,9 @@ import (
 // Scope is the name of the tracer and of the meter.
 const Scope = "github.com/retake-go/retake/adapter/otel"
 
+// SchemaURL is the version of the conventions whose names are used.
+const SchemaURL = "https://opentelemetry.io/schemas/1.41.0"
+
 // The names of the metrics. Prometheus shows them as validation_retry_total, reducer_error_total,
 // retry_delay_seconds and retry_attempts.
 const (
@@ -31,6 +34,10 @@ const (
 	// RetryAttempts is the histogram of the attempts of an action until it closed, by plane, tool and
 	// reason.
 	RetryAttempts = "retry.attempts"
+	// OperationDuration and TokenUsage are the conventions' histograms of model calls: their durations in
+	// seconds, and their tokens by gen_ai.token.type.
+	OperationDuration = "gen_ai.client.operation.duration"
+	TokenUsage        = "gen_ai.client.token.usage"
 )
 
 // Observer is an [observe.Observer] and [observe.Tracer] that exports to OpenTelemetry. Make it with [New]
@@ -45,6 +52,8 @@ type Observer struct {
 	retries, refused metric.Int64Counter
 	delays           metric.Float64Histogram
 	attempts         metric.Int64Histogram
+	durations        metric.Float64Histogram
+	tokens           metric.Int64Histogram
 }
 
 var _ interface {
@@ -64,7 +73,7 @@ func New(cfg Config) (*Observer, error) {
 		cfg.MeterProvider = global.GetMeterProvider()
 	}
 	o := &Observer{
-		tracer: cfg.TracerProvider.Tracer(Scope), agent: cfg.Agent,
+		tracer: cfg.TracerProvider.Tracer(Scope, trace.WithSchemaURL(SchemaURL)), agent: cfg.Agent,
 		models: make(map[string]Model, len(cfg.Models)),
 		tools:  cfg.toolNames(), reducers: firstNames(cfg.maxNames()), classes: cfg.classNames(),
 	}
@@ -85,8 +94,8 @@ func (o *Observer) instruments(cfg Config) error {
 	if cfg.AttemptBounds == nil {
 		cfg.AttemptBounds = AttemptBounds()
 	}
-	m := cfg.MeterProvider.Meter(Scope)
-	var errs [4]error
+	m := cfg.MeterProvider.Meter(Scope, metric.WithSchemaURL(SchemaURL))
+	var errs [6]error
 	o.retries, errs[0] = m.Int64Counter(ValidationRetry, metric.WithUnit("{retry}"),
 		metric.WithDescription("Replies that could not be used, after which the model was asked again."))
 	o.refused, errs[1] = m.Int64Counter(ReducerError, metric.WithUnit("{error}"),
@@ -97,6 +106,13 @@ func (o *Observer) instruments(cfg Config) error {
 	o.attempts, errs[3] = m.Int64Histogram(RetryAttempts, metric.WithUnit("{attempt}"),
 		metric.WithExplicitBucketBoundaries(cfg.AttemptBounds...),
 		metric.WithDescription("Attempts that an action took, the first one counted, until it passed or was given up."))
+	o.durations, errs[4] = m.Float64Histogram(OperationDuration, metric.WithUnit("s"),
+		metric.WithExplicitBucketBoundaries(.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92),
+		metric.WithDescription("GenAI operation duration."))
+	o.tokens, errs[5] = m.Int64Histogram(TokenUsage, metric.WithUnit("{token}"),
+		metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304,
+			16777216, 67108864),
+		metric.WithDescription("Number of input and output tokens used."))
 	return errors.Join(errs[:]...)
 }
 

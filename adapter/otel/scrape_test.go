@@ -295,5 +295,19 @@ func TestACancelledAttemptIsNoAttempt(t *testing.T) {
 	_, err = loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), s, "Book.", loop.Config{Tools: set},
 		loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 	require.ErrorIs(t, err, policy.Cancelled)
-	assert.Empty(t, b.scrape(t))
+	assert.Empty(t, series(b.scrape(t), "retry_attempts_count"))
+}
+
+func TestModelCallsAreMeasuredByTheConventions(t *testing.T) {
+	b := newBackend(t, otel.Config{Models: map[string]otel.Model{"": {Provider: "example", Name: "small"}}})
+	said := looptest.Say("Done.")
+	said.Reply.Usage = message.Usage{InputTokens: 120, OutputTokens: 30, ReasoningTokens: 10, APICalls: 1}
+	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Network}), said), newSession(t), "Hi.",
+		loop.Config{}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+	require.NoError(t, err)
+	lines := b.scrape(t)
+	assert.Len(t, series(lines, "gen_ai_client_operation_duration_seconds_count"), 2, "one with error_type, one without")
+	assert.Len(t, series(lines, "gen_ai_client_token_usage_sum"), 2, "input and output")
+	assert.Equal(t, otel.SchemaURL, b.spans.Ended()[0].InstrumentationScope().SchemaURL)
+	assert.Equal(t, "10", attributes(b.spans.Ended()[1].Attributes())["gen_ai.usage.reasoning.output_tokens"])
 }

@@ -5,6 +5,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/retake-go/retake/fault"
@@ -48,7 +49,11 @@ func (o *Observer) Begin(ctx context.Context, w observe.Work) (context.Context, 
 		ctx = context.WithValue(ctx, runKey{}, &run{w.CorrelationID, w.Tools})
 		return o.begin(ctx, w, operation{invokeAgent, o.agent, trace.SpanKindInternal, o.runEnd})
 	case observe.WorkModel:
-		return o.begin(ctx, w, operation{chat, o.model(w).Name, trace.SpanKindClient, o.modelEnd})
+		ctx, end := o.begin(ctx, w, operation{chat, o.model(w).Name, trace.SpanKindClient, o.modelEnd})
+		return ctx, func(e observe.WorkEnd) {
+			o.measure(ctx, w, e)
+			end(e)
+		}
 	case observe.WorkTool:
 		return o.begin(ctx, w, operation{executeTool, w.Tool, trace.SpanKindInternal, o.toolEnd})
 	}
@@ -139,6 +144,22 @@ func (o *Observer) modelEnd(span trace.Span, e observe.WorkEnd) {
 	}
 }
 
+// measure records the duration and the tokens of a model call.
+func (o *Observer) measure(ctx context.Context, w observe.Work, e observe.WorkEnd) {
+	m := o.model(w)
+	attrs := filled(operationName.String(chat), providerName.String(m.Provider), requestModel.String(m.Name),
+		responseModel.String(e.Model))
+	for kind, n := range map[string]int64{"input": e.Usage.InputTokens, "output": e.Usage.OutputTokens} {
+		if n > 0 {
+			o.tokens.Record(ctx, n, metric.WithAttributes(attrs...), metric.WithAttributes(tokenType.String(kind)))
+		}
+	}
+	if e.Err != nil {
+		attrs = append(attrs, errorType.String(o.classes.of(string(e.Class))))
+	}
+	o.durations.Record(ctx, e.At.Sub(w.At).Seconds(), metric.WithAttributes(attrs...))
+}
+
 func (o *Observer) toolEnd(span trace.Span, e observe.WorkEnd) {
 	if e.Err != nil || e.Class != "" {
 		o.failed(span, e.Class)
@@ -158,6 +179,7 @@ func used(u message.Usage) []attribute.KeyValue {
 	var all []attribute.KeyValue
 	for _, a := range []attribute.KeyValue{
 		inputTokens.Int64(u.InputTokens), outputTokens.Int64(u.OutputTokens),
+		reasoningTokens.Int64(u.ReasoningTokens),
 		cacheReadTokens.Int64(u.CacheReadTokens), cacheMadeTokens.Int64(u.CacheWriteTokens),
 	} {
 		if a.Value.AsInt64() > 0 {
