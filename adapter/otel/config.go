@@ -48,11 +48,11 @@ type Model struct {
 	Name string
 }
 
-// DelayBounds returns the default buckets of retry.delay, in seconds: immediate retries, backoff, and
+// DelayBounds returns the default buckets of retake.retry.delay, in seconds: immediate retries, backoff, and
 // waits that a provider asked for. They are those of observe.Metrics. The slice belongs to the caller.
 func DelayBounds() []float64 { return []float64{0, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300} }
 
-// AttemptBounds returns the default buckets of retry.attempts: those of observe.Metrics. The slice belongs
+// AttemptBounds returns the default buckets of retake.retry.attempts: those of observe.Metrics. The slice belongs
 // to the caller.
 func AttemptBounds() []float64 { return []float64{1, 2, 3, 5, 8} }
 

@@ -55,8 +55,8 @@ func Example() {
 	}
 	// Output:
 	// gen_ai_client_operation_duration_seconds
-	// retry_attempts
-	// retry_delay_seconds
+	// retake_retry_attempts
+	// retake_retry_delay_seconds
 	// validation_retry_total
 	// chat scripted
 	// chat scripted

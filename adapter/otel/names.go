@@ -30,6 +30,7 @@ const (
 	tokenType       = attribute.Key("gen_ai.token.type")
 	toolName        = attribute.Key("gen_ai.tool.name")
 	toolCallID      = attribute.Key("gen_ai.tool.call.id")
+	toolType        = attribute.Key("gen_ai.tool.type")
 	errorType       = attribute.Key("error.type")
 )
 

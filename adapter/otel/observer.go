@@ -22,7 +22,7 @@ const Scope = "github.com/retake-go/retake/adapter/otel"
 const SchemaURL = "https://opentelemetry.io/schemas/1.41.0"
 
 // The names of the metrics. Prometheus shows them as validation_retry_total, reducer_error_total,
-// retry_delay_seconds and retry_attempts.
+// retake_retry_delay_seconds and retake_retry_attempts.
 const (
 	// ValidationRetry counts retries of the correction plane, by tool and class.
 	ValidationRetry = "validation.retry"
@@ -30,10 +30,10 @@ const (
 	ReducerError = "reducer.error"
 	// RetryDelay is the histogram of waits before retries on either plane, in seconds, by plane and
 	// reason.
-	RetryDelay = "retry.delay"
+	RetryDelay = "retake.retry.delay"
 	// RetryAttempts is the histogram of the attempts of an action until it closed, by plane, tool and
 	// reason.
-	RetryAttempts = "retry.attempts"
+	RetryAttempts = "retake.retry.attempts"
 	// OperationDuration and TokenUsage are the conventions' histograms of model calls: their durations in
 	// seconds, and their tokens by gen_ai.token.type.
 	OperationDuration = "gen_ai.client.operation.duration"

@@ -65,18 +65,18 @@ func TestAScrapeShowsTheFourSeriesByName(t *testing.T) {
 	for name, want := range map[string][]string{
 		"validation_retry_total": {`validation_retry_total{error_type="tool_validation",gen_ai_tool_name="book_room"} 1`},
 		"reducer_error_total":    {`reducer_error_total{gen_ai_tool_name="book_room",retake_reducer="occupancy"} 1`},
-		"retry_delay_seconds_count": {
-			`retry_delay_seconds_count{retake_plane="correction",retake_reason="immediate"} 1`,
-			`retry_delay_seconds_count{retake_plane="transport",retake_reason="retry_after"} 1`,
+		"retake_retry_delay_seconds_count": {
+			`retake_retry_delay_seconds_count{retake_plane="correction",retake_reason="immediate"} 1`,
+			`retake_retry_delay_seconds_count{retake_plane="transport",retake_reason="retry_after"} 1`,
 		},
-		"retry_delay_seconds_sum": {
-			`retry_delay_seconds_sum{retake_plane="correction",retake_reason="immediate"} 0`,
-			`retry_delay_seconds_sum{retake_plane="transport",retake_reason="retry_after"} 3`,
+		"retake_retry_delay_seconds_sum": {
+			`retake_retry_delay_seconds_sum{retake_plane="correction",retake_reason="immediate"} 0`,
+			`retake_retry_delay_seconds_sum{retake_plane="transport",retake_reason="retry_after"} 3`,
 		},
-		"retry_attempts_count": {
-			`retry_attempts_count{gen_ai_tool_name="book_room",retake_plane="correction",retake_reason="accepted"} 1`,
-			`retry_attempts_count{gen_ai_tool_name="book_room",retake_plane="correction",retake_reason="reducer_error"} 1`,
-			`retry_attempts_count{retake_plane="correction",retake_reason="accepted"} 1`,
+		"retake_retry_attempts_count": {
+			`retake_retry_attempts_count{gen_ai_tool_name="book_room",retake_plane="correction",retake_reason="accepted"} 1`,
+			`retake_retry_attempts_count{gen_ai_tool_name="book_room",retake_plane="correction",retake_reason="reducer_error"} 1`,
+			`retake_retry_attempts_count{retake_plane="correction",retake_reason="accepted"} 1`,
 		},
 	} {
 		assert.ElementsMatch(t, want, series(lines, name))
@@ -141,7 +141,7 @@ func TestAResumedRunTellsOnlyWhatIsNew(t *testing.T) {
 	_, err = loop.Resume(t.Context(), j, looptest.NewModel(looptest.Say("Never mind.")), newSession(t), loop.Config{Tools: toolsOf(t, booked)},
 		loop.WithClock(looptest.NewClock()), loop.WithObserver(after.observer))
 	require.NoError(t, err)
-	assert.Equal(t, []string{`retry_attempts_count{retake_plane="correction",retake_reason="accepted"} 1`}, series(after.scrape(t), "retry_attempts_count"))
+	assert.Equal(t, []string{`retake_retry_attempts_count{retake_plane="correction",retake_reason="accepted"} 1`}, series(after.scrape(t), "retake_retry_attempts_count"))
 	assert.Empty(t, series(after.scrape(t), "validation_retry_total"))
 	root := after.spans.Ended()[len(after.spans.Ended())-1]
 	assert.Equal(t, "true", attributes(root.Attributes())["retake.resumed"])
@@ -171,9 +171,9 @@ func TestBuckets(t *testing.T) {
 		}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 		require.Error(t, err)
 		lines := b.scrape(t)
-		assert.Equal(t, c.delays, bounds(lines, "retry_delay_seconds"))
-		assert.Equal(t, c.attempts, bounds(lines, "retry_attempts"))
-		assert.Equal(t, []string{`retry_attempts_sum{retake_plane="correction",retake_reason="attempts_exhausted"} 3`}, series(lines, "retry_attempts_sum"))
+		assert.Equal(t, c.delays, bounds(lines, "retake_retry_delay_seconds"))
+		assert.Equal(t, c.attempts, bounds(lines, "retake_retry_attempts"))
+		assert.Equal(t, []string{`retake_retry_attempts_sum{retake_plane="correction",retake_reason="attempts_exhausted"} 3`}, series(lines, "retake_retry_attempts_sum"))
 	}
 }
 
@@ -250,10 +250,10 @@ func TestANameThatTheModelMadeUpIsNeverToldApart(t *testing.T) {
 	lines := b.scrape(t)
 	assert.NotContains(t, strings.Join(lines, "\n"), "made_up")
 	assert.ElementsMatch(t, []string{
-		`retry_attempts_count{retake_plane="transport",retake_reason="attempts_exhausted"} 1`,
-		`retry_attempts_count{gen_ai_tool_name="book_room",retake_plane="correction",retake_reason="accepted"} 1`,
-		`retry_attempts_count{retake_plane="correction",retake_reason="accepted"} 1`,
-	}, series(lines, "retry_attempts_count"))
+		`retake_retry_attempts_count{retake_plane="transport",retake_reason="attempts_exhausted"} 1`,
+		`retake_retry_attempts_count{gen_ai_tool_name="book_room",retake_plane="correction",retake_reason="accepted"} 1`,
+		`retake_retry_attempts_count{retake_plane="correction",retake_reason="accepted"} 1`,
+	}, series(lines, "retake_retry_attempts_count"))
 	assert.ElementsMatch(t, []string{
 		`validation_retry_total{error_type="tool_validation",gen_ai_tool_name="inner"} 1`,
 		`validation_retry_total{error_type="unknown_tool",gen_ai_tool_name="_OTHER"} 2`,
@@ -295,7 +295,7 @@ func TestACancelledAttemptIsNoAttempt(t *testing.T) {
 	_, err = loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), s, "Book.", loop.Config{Tools: set},
 		loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 	require.ErrorIs(t, err, policy.Cancelled)
-	assert.Empty(t, series(b.scrape(t), "retry_attempts_count"))
+	assert.Empty(t, series(b.scrape(t), "retake_retry_attempts_count"))
 }
 
 func TestModelCallsAreMeasuredByTheConventions(t *testing.T) {

@@ -102,7 +102,7 @@ func (o *Observer) begun(w observe.Work) []attribute.KeyValue {
 		attrs = append(attrs, turn.Int(w.Turn), transportAttempt.Int(w.Transport))
 		return append(attrs, counted(w.Attempt, w.MaxAttempts)...)
 	}
-	return append(filled(toolName.String(w.Tool), toolCallID.String(w.CallID)),
+	return append(filled(toolName.String(w.Tool), toolCallID.String(w.CallID), toolType.String("function")),
 		transportAttempt.Int(w.Transport))
 }
 

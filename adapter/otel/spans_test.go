@@ -98,7 +98,7 @@ func TestSpansOfARun(t *testing.T) {
 		"invoke_agent travel > chat small (client, 0s) " + asked + "gen_ai.response.finish_reasons=[\"tool_use\"],retake.attempt=2," +
 			"retake.max_attempts=3,retake.transport.attempt=2,retake.turn=2",
 		"invoke_agent travel > execute_tool book_room (internal, 0s) gen_ai.conversation.id=order-42,gen_ai.operation.name=execute_tool," +
-			"gen_ai.tool.call.id=c1,gen_ai.tool.name=book_room,retake.transport.attempt=1",
+			"gen_ai.tool.call.id=c1,gen_ai.tool.name=book_room,gen_ai.tool.type=function,retake.transport.attempt=1",
 		"invoke_agent travel > chat small (client, 0s) " + asked + "gen_ai.response.finish_reasons=[\"stop\"],gen_ai.response.model=small-2," +
 			"gen_ai.usage.cache_creation.input_tokens=7,gen_ai.usage.cache_read.input_tokens=100,gen_ai.usage.input_tokens=120," +
 			"gen_ai.usage.output_tokens=30,retake.attempt=1,retake.max_attempts=3,retake.transport.attempt=1,retake.turn=3",
@@ -245,7 +245,7 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 		semconv.GenAIOperationNameKey, semconv.GenAIProviderNameKey, semconv.GenAIAgentNameKey, semconv.GenAIConversationIDKey,
 		semconv.GenAIRequestModelKey, semconv.GenAIResponseModelKey, semconv.GenAIResponseFinishReasonsKey, semconv.GenAIUsageInputTokensKey,
 		semconv.GenAIUsageOutputTokensKey, semconv.GenAIUsageCacheReadInputTokensKey, semconv.GenAIUsageCacheCreationInputTokensKey,
-		semconv.GenAIToolNameKey, semconv.GenAIToolCallIDKey, semconv.ErrorTypeKey,
+		semconv.GenAIToolNameKey, semconv.GenAIToolTypeKey, semconv.GenAIToolCallIDKey, semconv.ErrorTypeKey,
 	} {
 		known[string(key)] = true
 	}
