@@ -11,8 +11,8 @@ import (
 // retries at info; reducer errors, exhaustion, errors of tools and warnings at warn, with their text. The end
 // of a run is one record: at error if it failed, at warn if it was cancelled, else at info. It has the error's
 // text and class, the provider, model, status and request id, the turns, the tokens and the duration, as far
-// as they are known. The ends of model calls and tools, with their durations, are logged at debug. Every record has
-// the correlation id. Of a tool's progress only the length is logged. Names and texts are limited in length,
+// as they are known. The ends of model calls and tools, with their durations, are logged at debug. Every
+// record has the correlation id. Of a tool's progress only the length is logged. Names and texts are limited in length,
 // printable, and scrubbed of secrets (see [fault.Scrub]).
 func LogTo(l *slog.Logger) Observer { return logger{l} }
 
