@@ -271,7 +271,14 @@ func (e *engine) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effe
 	return e.r.Reply(e.now, reply)
 }
 
+// runTools runs one call after another. All of them have begun before the first ends, as calls do that run at
+// the same time.
 func (e *engine) runTools(ctx context.Context, runs []machine.ToolRun) (effects []machine.Effect, err error) {
+	for _, run := range runs {
+		if _, err := e.r.ToolBegins(e.now, run); err != nil {
+			return nil, err
+		}
+	}
 	for _, run := range runs {
 		t, _ := e.w.Config.Tools.Get(run.Tool)
 		at := e.r.State().Attempt(run.Tool)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/ratelimit"
 )
@@ -79,6 +80,9 @@ func (sc *story) try(l *line) error {
 			Plane: fault.Correction, Class: sc.tryClass(l), Tool: sc.single.Tool,
 			Issues: fault.SortIssues(issues),
 		}
+	} else {
+		heard := engine.TryEvents(sc.session.Hears, sc.single.Tool, nil)
+		t.Reduced, _ = engine.Reduce(sc.session, sc.runner.State().Session, heard) // the step tells of a refusal
 	}
 	return sc.step(machine.Event{Kind: machine.Tried, Try: t})
 }
