@@ -284,7 +284,7 @@ func TestStreamsAndEnhancedToolsAreWatchedToo(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, "Done.", text)
 				assert.Contains(t, wholeText(last(m.requests()[1])), "city: expected string, got integer")
-				assert.Contains(t, wholeText(last(m.requests()[2])), "nights: expected at most 5")
+				assert.Contains(t, wholeText(last(m.requests()[2])), "nights: expected \"at most 5\"")
 				assert.Contains(t, wholeText(last(m.requests()[3])), "Booked Lisbon")
 				_, err = run.End()
 				require.NoError(t, err)

@@ -271,15 +271,15 @@ func (e *engine) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effe
 	return e.r.Reply(e.now, reply)
 }
 
-// runTools runs one call after another. All of them have begun before the first ends, as calls do that run at
-// the same time.
+// runTools runs one call after another. As many have begun as may run at the same time.
 func (e *engine) runTools(ctx context.Context, runs []machine.ToolRun) (effects []machine.Effect, err error) {
-	for _, run := range runs {
-		if _, err := e.r.ToolBegins(e.now, run); err != nil {
-			return nil, err
+	begun := 0
+	for n, run := range runs {
+		for ; begun < min(n+max(e.w.Case.Parallel, 1), len(runs)); begun++ {
+			if _, err := e.r.ToolBegins(e.now, runs[begun]); err != nil {
+				return nil, err
+			}
 		}
-	}
-	for _, run := range runs {
 		t, _ := e.w.Config.Tools.Get(run.Tool)
 		at := e.r.State().Attempt(run.Tool)
 		out := t.Invoke(tool.WithInvocation(ctx, tool.Invocation{
