@@ -56,7 +56,7 @@ var errorNames = []seedName{
 	{"NETWORK_ERROR", true, fault.Network},
 	{"TIMEOUT", true, fault.Timeout},
 	{"INVALID_RESPONSE", false, fault.InvalidResponse}, // retried only if more is known than the name
-	{"VALIDATION_ERROR", false, fault.ToolValidation}, // retryable on the correction plane only
+	{"VALIDATION_ERROR", false, fault.ToolValidation},  // retryable on the correction plane only
 	{"IO_ERROR", false, fault.IO},
 	{"CONFIG_ERROR", false, fault.Config},
 	{"PERMISSION_DENIED", false, fault.PermissionDenied},

@@ -2,9 +2,12 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/tool"
 )
 
 // LogTo returns an [Observer] that writes one structured record per notice to l: attempts at level debug,
@@ -12,8 +15,9 @@ import (
 // of a run is one record: at error if it failed, at warn if it was cancelled, else at info. It has the error's
 // text and class, the provider, model, status and request id, the turns, the tokens and the duration, as far
 // as they are known. The ends of model calls and tools, with their durations, are logged at debug. Every
-// record has the correlation id. Of a tool's progress only the length is logged. Names and texts are limited in length,
-// printable, and scrubbed of secrets (see [fault.Scrub]).
+// record has the correlation id. A tool that panicked has its stack, up to 8 KiB. Of a tool's progress only the
+// length is logged. Names and texts are limited in length, printable, and scrubbed of secrets (see
+// [fault.Scrub]).
 func LogTo(l *slog.Logger) Observer { return logger{l} }
 
 type logger struct{ to *slog.Logger }
@@ -31,10 +35,16 @@ var logLines = map[NoticeKind]struct {
 	Progressed:    {slog.LevelDebug, "tool progress"},
 }
 
+// stackText returns the beginning of a panic's stack, where the panic is.
+func stackText(stack []byte) string {
+	const most = 8 << 10
+	return fault.Scrub(strings.ToValidUTF8(string(stack[:min(len(stack), most)]), "\uFFFD"))
+}
+
 // Observe writes the record.
 func (l logger) Observe(ctx context.Context, n Notice) {
 	if n.Kind == Ended {
-		if r, ok := ctx.Value(loggedKey{l.to}).(*loggedRun); ok && r.id == n.CorrelationID {
+		if r, ok := ctx.Value(loggedKey(l)).(*loggedRun); ok && r.id == n.CorrelationID {
 			r.noted(ctx, n)
 			return
 		}
@@ -45,6 +55,9 @@ func (l logger) Observe(ctx context.Context, n Notice) {
 	attrs := []slog.Attr{slog.String("correlation_id", n.CorrelationID)}
 	if n.Kind == ToolFailed && n.Err != nil {
 		attrs = append(attrs, slog.String("error", fault.Scrub(n.Err.Error())))
+		if p, ok := errors.AsType[*tool.PanicError](n.Err); ok {
+			attrs = append(attrs, slog.String("stack", stackText(p.Stack)))
+		}
 	}
 	for _, a := range []struct {
 		name, value string

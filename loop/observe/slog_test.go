@@ -21,6 +21,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 // logged runs and returns the records at level debug by their texts; those of the end are all there are.
@@ -78,6 +79,19 @@ func TestTheEndOfARunIsOneRecordAtTheLevelOfItsOutcome(t *testing.T) {
 			assert.NotContains(t, fmt.Sprint(ends[0]), "abcdefghijklmnop")
 		})
 	}
+}
+
+func TestTheStackOfAToolThatPanickedIsLogged(t *testing.T) {
+	var out bytes.Buffer
+	pay := tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { panic("no till") })
+	tools, err := tool.NewSet(pay)
+	require.NoError(t, err)
+	model := looptest.NewModel(looptest.Call(message.Call{ID: "1", Name: "pay", Arguments: "{}"}), looptest.Say("It failed."))
+	_, err = loop.Run(t.Context(), model, nil, "Pay.", loop.Config{Tools: tools},
+		loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&out, nil)))))
+	require.NoError(t, err)
+	assert.Contains(t, out.String(), "tool failed")
+	assert.Contains(t, out.String(), "TestTheStackOfAToolThatPanickedIsLogged", "the stack names the function that panicked")
 }
 
 func TestTheDurationsOfCallsAreLogged(t *testing.T) {

@@ -44,10 +44,10 @@ func (r *loggedRun) replied(model string) {
 func (l logger) Begin(ctx context.Context, w Work) (context.Context, func(WorkEnd)) {
 	if w.Kind == WorkRun {
 		r := &loggedRun{id: w.CorrelationID, ctx: ctx, end: Notice{Kind: Ended, CorrelationID: w.CorrelationID}}
-		return context.WithValue(ctx, loggedKey{l.to}, r), func(e WorkEnd) { l.runEnded(r, e, e.At.Sub(w.At)) }
+		return context.WithValue(ctx, loggedKey(l), r), func(e WorkEnd) { l.runEnded(r, e, e.At.Sub(w.At)) }
 	}
 	return ctx, func(e WorkEnd) {
-		if r, ok := ctx.Value(loggedKey{l.to}).(*loggedRun); ok {
+		if r, ok := ctx.Value(loggedKey(l)).(*loggedRun); ok {
 			r.replied(cmp.Or(e.Model, w.Model))
 		}
 		l.worked(ctx, w, e)
