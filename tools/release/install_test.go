@@ -190,7 +190,7 @@ func env(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-var block = regexp.MustCompile("(?s)```go\n(.*?)```")
+var block = regexp.MustCompile("(?s)```go(?: main\\.go)?\n(.*?)```")
 
 // programsOf returns the complete programs on a page.
 func programsOf(t *testing.T, page string) (programs []string) {
