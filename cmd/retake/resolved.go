@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/retake-go/retake/policy"
 )
@@ -75,7 +76,7 @@ func (r resolved) write(e *env) {
 			continue
 		}
 		const longest = 40 // of a value: a longer one pushes the rest of its line
-		name, value = max(name, len(f.Field)), max(value, min(len(f.Value), longest))
+		name, value = max(name, len(f.Field)), max(value, min(utf8.RuneCountInString(f.Value), longest))
 	}
 	fmt.Fprintf(e.out, "\n%s\n", e.paint.bold(plain(r.Of)))
 	for _, f := range r.Fields {
