@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/journal"
@@ -35,4 +36,10 @@ func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, e
 		return nil, err
 	}
 	return nil, nil
+}
+
+// ToolPaused takes [Runner.ToolBegins] back, for a call that has stopped without an outcome and that the engine
+// makes again later. If the run ends before that, the call is not in doubt. A journal keeps that it began.
+func (r *Runner) ToolPaused(run machine.ToolRun) {
+	r.begun = slices.DeleteFunc(r.begun, func(n int) bool { return n == run.Index })
 }

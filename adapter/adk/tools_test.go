@@ -22,6 +22,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/adk"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/reducer"
@@ -204,10 +205,38 @@ func TestAConfirmationThatNeverComesEndsItsRun(t *testing.T) {
 	assert.Equal(t, "Never mind.", text)
 	require.Len(t, end.errs, 2)
 	require.ErrorIs(t, end.errs[0], policy.Cancelled)
+	assert.Empty(t, end.results[0].InDoubt, "the tool did nothing yet")
 	require.NoError(t, end.errs[1])
 	for _, at := range end.results[0].Attempts {
 		assert.NotEqual(t, policy.FailedForGood, at.Reason)
 	}
+}
+
+// A call that runs when the run is cancelled is in doubt.
+func TestACallThatRunsWhenTheRunIsCancelledIsInDoubt(t *testing.T) {
+	began, over := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	book := bookRoom(t, func(_ agent.Context, b booking) (receipt, error) {
+		if b.City == "Lisbon" {
+			close(began)
+			<-over
+			return receipt{b.City}, nil
+		}
+		<-began
+		cancel()
+		return receipt{}, tool.Fail("No room.")
+	})
+	a, _, end := newAdapter(t, adk.Config{}, adk.WithObserver(observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
+		if n.Kind == observe.Ended {
+			close(over)
+		}
+	})))
+	_, _ = play(ctx, newRunner(t, a, newFake(twoCalls()...), book), agent.StreamingModeNone)
+	require.Len(t, end.errs, 1)
+	require.ErrorIs(t, end.errs[0], policy.Cancelled)
+	require.Len(t, end.results[0].InDoubt, 2)
+	assert.Equal(t, "book_room", end.results[0].InDoubt[0].Tool)
+	assert.NotEmpty(t, end.results[0].InDoubt[0].Key)
 }
 
 // The callbacks of an agent see a tool's error, and may heal it.

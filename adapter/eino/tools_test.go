@@ -17,6 +17,7 @@ import (
 	"github.com/retake-go/retake/adapter/eino"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/reducer"
@@ -234,8 +235,44 @@ func TestAToolThatInterruptsIsLeftToEino(t *testing.T) {
 	require.NoError(t, err)
 	_, err = play(ctx, t, conf, false)
 	require.NoError(t, err, "an interrupt is no error")
-	_, err = run.End()
+	result, err := run.End()
 	require.ErrorIs(t, err, policy.Cancelled)
+	assert.Empty(t, result.InDoubt, "the tool did nothing yet")
+}
+
+// A call that runs when the run is cancelled is in doubt; one that had its result is not.
+func TestACallThatRunsWhenTheRunIsCancelledIsInDoubt(t *testing.T) {
+	began, over := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	book := bookRoom(t, func(_ context.Context, b booking) (receipt, error) {
+		if b.City == "Lisbon" {
+			close(began)
+			<-over
+			return receipt{b.City}, nil
+		}
+		<-began
+		cancel()
+		return receipt{}, tool.Fail("No room.")
+	})
+	a, _ := newAdapter(t, eino.Config{}, eino.WithObserver(observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
+		if n.Kind == observe.Ended {
+			close(over)
+		}
+	})))
+	m := newFake(calls(toolCall("c1", "book_room", goodArgs), toolCall("c2", "book_room", `{"city":"Porto","nights":1}`),
+		toolCall("c3", "book_room", `{}`)), say("never"))
+	conf := agentConfig(m, book)
+	require.NoError(t, a.Agent(conf))
+	ctx, run, err := a.Start(ctx, nil)
+	require.NoError(t, err)
+	_, err = play(ctx, t, conf, false)
+	require.Error(t, err)
+	result, err := run.End()
+	require.ErrorIs(t, err, policy.Cancelled)
+	require.Len(t, result.InDoubt, 2)
+	assert.Equal(t, []string{"c1", "c2"}, []string{result.InDoubt[0].CallID, result.InDoubt[1].CallID})
+	assert.NotEmpty(t, result.InDoubt[0].Key)
+	assert.Equal(t, result.InDoubt, exhaustedIn(t, err).InDoubt)
 }
 
 func TestStreamsAndEnhancedToolsAreWatchedToo(t *testing.T) {

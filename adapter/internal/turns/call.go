@@ -95,15 +95,21 @@ func (r *Run) Claim(id, name, arguments string) (found *Call, seen bool) {
 	return &Call{r, c}, true
 }
 
-// Refused returns the answer to a call that may not run; ok is false for a call that may. The error is
-// that of a run that has ended.
+// Refused returns the answer to a call that may not run; ok is false for a call that may, which begins with
+// it. The error is that of a run that has ended.
 func (c *Call) Refused() (text string, ok bool, err error) {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
 	if c.c.run == nil || c.c.over {
 		return c.c.answer, true, c.r.err
 	}
+	c.begins()
 	return "", false, c.r.err
+}
+
+// begins says that a try of the call begins, so that it is in doubt if the run ends before the try does.
+func (c *Call) begins() {
+	_, _ = c.r.runner.ToolBegins(c.r.now(), *c.c.run) // without a journal it returns nothing
 }
 
 // Arguments returns the arguments for the tool: canonical JSON, repaired if the policy allows it.
@@ -153,6 +159,7 @@ func (c *Call) End(ctx context.Context, out tool.Outcome) (Answer, error) {
 		case c.c.over:
 			return Answer{Own: own && !c.c.isError, Text: c.c.answer}, nil
 		case c.c.run.Transport != try:
+			c.begins()
 			return Answer{Again: true}, nil
 		case own && !r.reduces:
 			return Answer{Own: true}, nil
@@ -170,6 +177,7 @@ func (c *Call) Leave() {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
 	c.c.taken, c.c.left = false, true
+	c.r.runner.ToolPaused(*c.c.run)
 	c.r.wake()
 }
 
