@@ -170,7 +170,8 @@ func (s State) AddAttempt(a Attempt) State {
 	return s
 }
 
-// AddReducerError returns s with the error added to its log, in amortised constant time, without its Cause.
+// AddReducerError returns s with the error added to its log, in amortised constant time, without its Cause
+// and scrubbed of keys.
 func (s State) AddReducerError(e fault.ReducerError) State {
 	s.reducerErrors = s.reducerErrors.Append(cleanReducerError(e))
 	return s

@@ -234,7 +234,7 @@ func (s *step) refused(name string, e *fault.ReducerError, same string) *Decisio
 // reducer's message, but not the words of a panic.
 func ReducerFailure(name string, e *fault.ReducerError) (f fault.Failure, told string) {
 	f = fault.Failure{
-		Plane: fault.Correction, Class: fault.Reducer, Tool: name, Message: e.Error(),
+		Plane: fault.Correction, Class: fault.Reducer, Tool: name, Message: fault.Scrub(e.Error()),
 		Issues: []fault.Issue{{Rule: fault.RuleReducer, Source: fault.FromReply}},
 	}
 	if e.Panicked {

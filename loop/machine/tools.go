@@ -293,7 +293,7 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	}
 	e := end.Reduced.Error
 	f, told := ReducerFailure(c.Tool, e)
-	s.warn("tool " + c.Tool + " ran, but what followed from its result was refused: " + e.Error())
+	s.warn("tool " + c.Tool + " ran, but what followed from its result was refused: " + fault.Scrub(e.Error()))
 	c.Parts = end.Parts
 	if c.Settled {
 		s.Session = s.Session.AddReducerError(*e)
