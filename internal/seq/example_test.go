@@ -9,6 +9,6 @@ import (
 func Example() {
 	said := seq.Of("hello")
 	one, other := said.Append("left"), said.Append("right")
-	fmt.Println(said.Slice(0, said.Len()), one.Slice(0, one.Len()), other.Slice(0, other.Len()))
+	fmt.Println(said.From(0), one.From(0), other.From(0))
 	// Output: [hello] [hello left] [hello right]
 }

@@ -60,7 +60,7 @@ func (d *said) hear(t seq.Log[message.Message], n int) {
 	if d.messages > n {
 		*d = said{}
 	}
-	for _, m := range t.Slice(d.messages, n) {
+	for _, m := range t.From(0)[d.messages:n] {
 		text, err := canon.Marshal(m)
 		if err != nil { // not UTF-8, so it cannot be recorded
 			text = fmt.Append(nil, m)
