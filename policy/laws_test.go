@@ -149,9 +149,9 @@ func TestLawOfLayers(t *testing.T) {
 			want = *l.Backoff
 			if want.Jitter.Kind == "" {
 				want.Jitter = below
-				want.Jitter.AfterCap = below.AfterCap && want.Cap > 0
 			}
 		}
+		want.Jitter.AfterCap = want.Jitter.AfterCap && want.Cap > 0
 		require.Equal(t, want, p.Backoff)
 	})
 }

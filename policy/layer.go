@@ -104,7 +104,9 @@ func (l Layer) Source(field string) Source {
 func (l Layer) Over(below Layer) Layer {
 	merged := below
 	merged.Origins = nil
-	layerTable().Over(&merged, &l)
+	if layerTable().Over(&merged, &l); l.Backoff != nil && below.Backoff != nil {
+		fitJitter(merged.Backoff)
+	}
 	for n, row := range layerTable().Rows {
 		from := &below
 		if fields.Says(&l, n) {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/internal/fields"
 )
 
@@ -127,8 +128,12 @@ func merge(layers []named) RetryPolicy {
 	for _, l := range layers[1:] {
 		layerTable().Over(&p, l.layer)
 	}
+	fitJitter(&p.Backoff)
 	return p
 }
+
+// fitJitter drops what the jitter of a lower layer says of a cap if the strategy above it has none.
+func fitJitter(s *backoff.BackoffStrategy) { s.Jitter.AfterCap = s.Jitter.AfterCap && s.Cap > 0 }
 
 // resolve is merge with an explanation: one row for each field.
 func resolve(layers []named) (RetryPolicy, Explanation) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
@@ -102,4 +103,23 @@ func TestOverKeepsTheOriginsOfWhatWins(t *testing.T) {
 	assert.Equal(t, []policy.Origin{at("upper", "max_attempts"), at("lower", "opt_out")}, both.Origins)
 	assert.Equal(t, []string{"max_attempts", "opt_out"}, both.Sets())
 	assert.Empty(t, both.Source("backoff").String())
+}
+
+// The jitter is that of the next layer that has one, whatever the layers between them say: with a cap it comes
+// after the cap if that layer says so, and without one it does not.
+func TestALayerBetweenKeepsTheJitterAfterTheCap(t *testing.T) {
+	jittered := backoff.Exponential(time.Second, 2*backoff.One)
+	jittered.Cap = 10 * time.Second
+	jittered.Jitter = backoff.Jitter{Kind: backoff.Proportional, Fraction: backoff.One / 5, AfterCap: true}
+	capless, capped := backoff.Constant(time.Second), backoff.Constant(time.Minute)
+	capped.Cap = time.Minute
+	s := policy.DefaultSet()
+	s.Global.Backoff, s.Answer.Backoff, s.Call.Backoff = &jittered, &capless, &capped
+	p, _ := policy.Resolve(s, "")
+	assert.Equal(t, jittered.Jitter, p.Backoff.Jitter)
+	assert.Equal(t, p.Backoff, *s.Call.Over(s.Answer).Over(s.Global).Backoff)
+	s.Call.Backoff = nil
+	p, _ = policy.Resolve(s, "")
+	assert.False(t, p.Backoff.Jitter.AfterCap, "there is no cap")
+	require.NoError(t, p.Validate())
 }

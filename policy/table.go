@@ -101,7 +101,6 @@ func strategies() fields.Type[backoff.BackoffStrategy] {
 func keepJitter(top, below backoff.BackoffStrategy) backoff.BackoffStrategy {
 	if top.Jitter.Kind == "" {
 		top.Jitter = below.Jitter
-		top.Jitter.AfterCap = top.Jitter.AfterCap && top.Cap > 0
 	}
 	return top
 }
