@@ -162,7 +162,7 @@ func (o *options) lacks(p *policy.Set) error {
 type Option func(*options)
 
 type options struct {
-	clock     clock.Clock
+	clock     Clock
 	observers []observe.Observer
 	// tracers are the observers that are tracers.
 	tracers  []observe.Tracer
@@ -190,17 +190,6 @@ func (o *options) recordedIn(j *journal.Journal) *options {
 	return &own
 }
 
-// after calls f at a time limit, by the clock.
-func (o *options) after(d time.Duration, f func()) (stop func()) {
-	if c, ok := o.clock.(interface {
-		Timeout(d time.Duration, f func()) (stop func())
-	}); ok {
-		return c.Timeout(d, f) // the clock of package looptest
-	}
-	timer := o.clock.AfterFunc(d, f)
-	return func() { timer.Stop() }
-}
-
 // DefaultParallel is how many tools of one reply run at once without [WithParallel].
 const DefaultParallel = 4
 
@@ -212,7 +201,7 @@ type PromptFunc func(
 
 // WithClock sets the clock for waits and times; the default is the machine's clock. Tests use a
 // [github.com/retake-go/retake/looptest.Clock].
-func WithClock(c clock.Clock) Option { return func(o *options) { o.clock = c } }
+func WithClock(c Clock) Option { return func(o *options) { o.clock = c } }
 
 // WithObserver adds an observer. If it is also an [observe.Tracer], it follows the run's work.
 func WithObserver(obs observe.Observer) Option {
@@ -263,7 +252,7 @@ func WithJournal(j *journal.Journal) Option {
 }
 
 // ClockOf returns the clock of the options, or the machine's clock, for packages that build on the drivers.
-func ClockOf(opts ...Option) clock.Clock {
+func ClockOf(opts ...Option) Clock {
 	o := options{clock: standard.clock}
 	for _, opt := range opts {
 		if opt != nil {

@@ -226,16 +226,20 @@ func Do[T any](
 			return doRecorded(ctx, o, s, a, try, opts)
 		}
 	}
-	if bounded, free := o.bounded(ctx, a.Deadline); free != nil {
-		defer free()
-		ctx = bounded
+	var limits *alarms
+	if a.Transport.ModelTimeout > 0 || !a.Deadline.IsZero() {
+		limits = &alarms{clock: o.clock}
+		if bounded, free := limits.bounded(ctx, a.Deadline); free != nil {
+			defer free()
+			ctx = bounded
+		}
 	}
 	l := &unrecorded{o: o, a: a, at: Attempt{
 		Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, Settings: a.Policy.SettingsOf(1),
 		Timeout: max(a.Transport.ModelTimeout, 0), of: a, by: o, seed: a.Seed,
 	}}
 	for {
-		value, err := within(ctx, o, l.at, try)
+		value, err := within(ctx, limits, l.at, try)
 		if err == nil {
 			return value, nil
 		}
@@ -247,27 +251,27 @@ func Do[T any](
 
 // within makes a try within its time limit.
 func within[T any](
-	ctx context.Context, o *options, at Attempt, try func(context.Context, Attempt) (T, error),
+	ctx context.Context, limits *alarms, at Attempt, try func(context.Context, Attempt) (T, error),
 ) (T, error) {
 	if at.Timeout <= 0 {
 		return try(ctx, at)
 	}
-	return timed(ctx, o, at, try)
+	return timed(ctx, limits, at, try)
 }
 
 // timed makes a try that has a time limit. Its closure is apart from within, which allocates nothing.
 func timed[T any](
-	ctx context.Context, o *options, at Attempt, try func(context.Context, Attempt) (T, error),
+	ctx context.Context, limits *alarms, at Attempt, try func(context.Context, Attempt) (T, error),
 ) (T, error) {
-	limits := engine.Limits{Whole: at.Timeout, Late: "the try did not return"}
-	return called(ctx, limits, o, func(ctx context.Context, _ engine.Tell) (T, error) { return try(ctx, at) })
+	lim := engine.Limits{Whole: at.Timeout, Late: "the try did not return"}
+	return called(ctx, lim, limits, func(ctx context.Context, _ engine.Tell) (T, error) { return try(ctx, at) })
 }
 
 // called is [engine.Call]; a call that ends its goroutine ends that of the caller.
 func called[T any](
-	ctx context.Context, lim engine.Limits, o *options, call func(context.Context, engine.Tell) (T, error),
+	ctx context.Context, lim engine.Limits, limits *alarms, call func(context.Context, engine.Tell) (T, error),
 ) (T, error) {
-	value, err := engine.Call(ctx, lim, o.after, call)
+	value, err := engine.Call(ctx, lim, limits.set, call)
 	if err == engine.ErrExited {
 		runtime.Goexit()
 	}
@@ -297,7 +301,7 @@ func doRecorded[T any](
 	var lost error
 	for t := range tries.All() {
 		var came Tried
-		if value, came.Err = within(t.of.ctx, o, t.Attempt, try); came.Err == nil && t.Keeps() {
+		if value, came.Err = within(t.of.ctx, &t.of.limits, t.Attempt, try); came.Err == nil && t.Keeps() {
 			if came.Value, lost = canon.Marshal(value); lost != nil && !t.of.keeps() {
 				lost = nil // reducers get the try without its value
 			} else if lost != nil {

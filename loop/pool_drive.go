@@ -18,7 +18,9 @@ type drive struct {
 	lead chan struct{}
 	over bool
 	err  error
-	all  sync.WaitGroup
+	// waits are what the pool's clock was asked for.
+	waits afters
+	all   sync.WaitGroup
 }
 
 // drive drives the pool. stays means that it continues without runs.
@@ -56,52 +58,51 @@ func (d *drive) next() *PoolRun {
 	d.lead <- struct{}{}
 	defer func() { <-d.lead }()
 	for !d.over {
-		t, left, changed := d.look()
+		t, due, changed := d.look()
 		if t != nil {
 			return t
 		}
 		if !d.over {
-			d.pause(left, changed)
+			d.pause(due, changed)
 		}
 	}
 	return nil
 }
 
-// look takes a run that is due, or records that the drive is over. Otherwise it returns the time until the
-// next run is due, 0 if there is none, and a channel that is closed when that may have changed.
-func (d *drive) look() (t *PoolRun, left time.Duration, changed <-chan struct{}) {
+// look takes a run that is due, or records that the drive is over. Otherwise it returns when the next
+// run is due, zero if there is none, and a channel that is closed when that may have changed.
+func (d *drive) look() (t *PoolRun, due time.Time, changed <-chan struct{}) {
 	p, now := d.pool, d.pool.o.clock.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case d.ctx.Err() != nil:
 		d.over, d.err = true, context.Cause(d.ctx)
-		return nil, 0, nil
+		return nil, due, nil
 	case p.closed:
 		d.over, d.err = true, ErrPoolClosed
-		return nil, 0, nil
+		return nil, due, nil
 	}
 	if t = p.take(now); t != nil {
-		return t, 0, nil
+		return t, due, nil
 	}
 	if waits := p.queue.waits; len(waits) > 0 {
-		return nil, max(waits[0].until.Sub(now), 1), p.change()
+		return nil, waits[0].until, p.change()
 	}
 	d.over = p.working == 0 && !d.stays
-	return nil, 0, p.change()
+	return nil, due, p.change()
 }
 
-// pause waits for a change, at most for left; 0 means without limit.
-func (d *drive) pause(left time.Duration, changed <-chan struct{}) {
-	var due <-chan time.Time
-	if left > 0 {
-		timer := d.pool.o.clock.Timer(left)
-		defer timer.Stop()
-		due = timer.C
+// pause waits for a change, or until a time; zero means without limit.
+func (d *drive) pause(due time.Time, changed <-chan struct{}) {
+	var next after
+	if !due.IsZero() {
+		next = d.waits.until(due, d.pool.o.clock)
 	}
 	select {
 	case <-d.ctx.Done():
 	case <-changed:
-	case <-due:
+	case <-next.fired:
+		d.waits.fired(next)
 	}
 }

@@ -59,6 +59,8 @@ type process struct {
 	failed map[int]error
 	// tool is the tool of the current outcome.
 	tool string
+	// limits ends the calls that take too long, and the run at its deadline.
+	limits alarms
 	// last is the time that was last read.
 	last time.Time
 	// adjusted is the last layer of WithAdjust, or nil.
@@ -82,7 +84,7 @@ const leftToResume machine.EffectKind = "left"
 
 // newProcess returns a process without a run.
 func newProcess(ctx context.Context, o *options, model Model, s *session.Session, cfg *Config) *process {
-	p := &process{options: o, model: model, life: ctx, ctx: ctx}
+	p := &process{options: o, model: model, life: ctx, ctx: ctx, limits: alarms{clock: o.clock}}
 	p.runner.cfg, p.runner.s, p.runner.record = cfg, s, p.stepped
 	return p
 }
@@ -91,7 +93,7 @@ func newProcess(ctx context.Context, o *options, model Model, s *session.Session
 func (p *process) live(life context.Context) {
 	p.free()
 	if c := p.runner.st.Config; c != nil {
-		life, p.release = p.bounded(life, c.Deadline)
+		life, p.release = p.limits.bounded(life, c.Deadline)
 	}
 	if p.life, p.ctx = life, life; p.values != nil {
 		p.ctx = valueContext{life, p.values}
@@ -177,10 +179,8 @@ func (p *process) advance(now time.Time) machine.EffectKind {
 
 // pause waits by the clock. If the context ends, [process.advance] cancels the run.
 func (p *process) pause() {
-	timer := p.clock.Timer(p.asked.Wait.Until.Sub(p.now()))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-p.clock.After(p.asked.Wait.Until.Sub(p.now())):
 		p.fed(p.woke(p.asked.Wait))
 	case <-p.ctx.Done():
 	}
@@ -338,15 +338,6 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	return effects, fed
 }
 
-// bounded returns ctx with a deadline by the clock, and a function that frees it. The function is nil if the
-// deadline is zero or ctx ends by then.
-func (o *options) bounded(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
-	if own, ok := ctx.Deadline(); deadline.IsZero() || ok && !deadline.Before(own) {
-		return ctx, nil
-	}
-	return o.clock.WithDeadline(ctx, deadline)
-}
-
 // ask calls user code that may ignore its context: it does not wait for it once the work has ended. left
 // reports that [process.until] ended the call, so that it has to be made again.
 func ask[T any](
@@ -358,7 +349,7 @@ func ask[T any](
 		defer end(nil)
 		defer context.AfterFunc(until, func() { end(context.Cause(until)) })()
 	}
-	value, err = called(ctx, lim, p.options, call)
+	value, err = called(ctx, lim, &p.limits, call)
 	return value, err != nil && p.ctx.Err() == nil && ctx.Err() != nil, err
 }
 

@@ -172,7 +172,7 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invo
 	}
 	ctx = tool.WithInvocation(ctx, inv)
 	t, _ := p.runner.cfg.Tools.Get(run.Tool)
-	return t.InvokeWithin(ctx, run.Arguments, run.Timeout, p.after)
+	return t.InvokeWithin(ctx, run.Arguments, run.Timeout, p.limits.set)
 }
 
 // progress records and reports a tool's progress. It is safe for concurrent use.

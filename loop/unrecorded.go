@@ -91,10 +91,8 @@ func (l *unrecorded) wait(ctx context.Context, delay time.Duration) error {
 	if delay <= 0 {
 		return nil
 	}
-	timer := l.o.clock.Timer(delay)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-l.o.clock.After(delay):
 		return nil
 	case <-ctx.Done():
 		return l.cancelled(ctx, "")

@@ -1,12 +1,9 @@
 package looptest
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/benbjohnson/clock"
 )
 
 // Clock is a clock for tests on which waits take no time: a timer moves the time to its end and fires at
@@ -18,19 +15,15 @@ import (
 // purpose; the tests of a program that is slow for other reasons should use package testing/synctest, whose
 // time moves exactly when nothing can happen any more.
 //
-// Only one run at a time may wait on it; otherwise it is safe for concurrent use. The other methods are those
-// of a mock clock, which moves only when told to. Call them on the Clock and not on its Mock, whose time may
-// be behind.
+// Only one run at a time may wait on it; otherwise it is safe for concurrent use. For a clock that moves only
+// when told to, use the Mock of github.com/benbjohnson/clock.
 type Clock struct {
-	*clock.Mock
 	// Patience is the real time in which no time limit is set and no call returns, before the time moves to
 	// the next limit. Zero means [DefaultPatience]. Set it before the first use.
 	Patience time.Duration
 
-	mu sync.Mutex
-	// now is the time. alone reports that the mock, which sleeps on each move, is not used.
-	now   time.Time
-	alone bool
+	mu  sync.Mutex
+	now time.Time
 	// limits are the time limits that have not been reached, by time. quiet fires if nothing happens, and
 	// looks is how often it has to fire before the time moves.
 	limits []*limit
@@ -55,21 +48,10 @@ const DefaultPatience = 50 * time.Millisecond
 const looks = 5
 
 // NewClock returns a clock at [Epoch].
-func NewClock() *Clock { return &Clock{Mock: clock.NewMock(), now: Epoch, alone: true} }
+func NewClock() *Clock { return &Clock{now: Epoch} }
 
-// mock returns the mock clock, which has the time from now on.
-func (c *Clock) mock() *clock.Mock {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.alone {
-		c.Mock.Set(c.now)
-		c.alone = false
-	}
-	return c.Mock
-}
-
-// move moves the time to what to returns, and the mock if it is used, and calls the functions of the limits
-// that were reached. It returns the time.
+// move moves the time to what to returns, and calls the functions of the limits that were reached. It returns
+// the time.
 func (c *Clock) move(to func(now time.Time) time.Time) time.Time {
 	c.mu.Lock()
 	now := to(c.now)
@@ -78,15 +60,12 @@ func (c *Clock) move(to func(now time.Time) time.Time) time.Time {
 	for reached < len(c.limits) && !c.limits[reached].at.After(now) {
 		reached++
 	}
-	due, alone := c.limits[:reached:reached], c.alone
+	due := c.limits[:reached:reached]
 	c.limits = slices.Clone(c.limits[reached:])
 	c.watch()
 	c.mu.Unlock()
 	for _, l := range due {
 		l.f()
-	}
-	if !alone {
-		c.Mock.Set(now)
 	}
 	return now
 }
@@ -160,21 +139,12 @@ func (c *Clock) look() {
 	})
 }
 
-// Timer moves the time by d and returns a timer that has fired.
-func (c *Clock) Timer(d time.Duration) *clock.Timer {
+// After moves the time by d and returns a channel that has received it.
+func (c *Clock) After(d time.Duration) <-chan time.Time {
 	fired := make(chan time.Time, 1)
 	fired <- c.move(by(d))
-	t := clock.New().Timer(time.Hour)
-	t.Stop()
-	t.C = fired
-	return t
+	return fired
 }
-
-// After is [Clock.Timer] without the timer.
-func (c *Clock) After(d time.Duration) <-chan time.Time { return c.Timer(d).C }
-
-// Sleep moves the time by d.
-func (c *Clock) Sleep(d time.Duration) { c.Add(d) }
 
 // Add moves the time by d.
 func (c *Clock) Add(d time.Duration) { c.move(by(d)) }
@@ -189,28 +159,5 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Since returns the time since t.
+// Since returns the time since t: since [Epoch], how long everything waited.
 func (c *Clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
-
-// Until returns the time until t.
-func (c *Clock) Until(t time.Time) time.Duration { return t.Sub(c.Now()) }
-
-// WaitForAllTimers calls that of the mock clock, and moves the time to it.
-func (c *Clock) WaitForAllTimers() time.Time {
-	end := c.mock().WaitForAllTimers()
-	return c.move(func(time.Time) time.Time { return end })
-}
-
-// AfterFunc calls that of the mock clock.
-func (c *Clock) AfterFunc(d time.Duration, f func()) *clock.Timer { return c.mock().AfterFunc(d, f) }
-
-// Tick calls that of the mock clock.
-func (c *Clock) Tick(d time.Duration) <-chan time.Time { return c.mock().Tick(d) }
-
-// Ticker calls that of the mock clock.
-func (c *Clock) Ticker(d time.Duration) *clock.Ticker { return c.mock().Ticker(d) }
-
-// WithTimeout is [Clock.WithDeadline] for a time from now.
-func (c *Clock) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	return c.WithDeadline(parent, c.Now().Add(d))
-}

@@ -2,7 +2,6 @@ package looptest_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,43 +100,4 @@ func TestAWaitReachesTheLimitsOnItsWay(t *testing.T) {
 	}
 	clock.Add(time.Minute)
 	assert.Equal(t, 2, reached)
-}
-
-func TestAContextWithADeadlineByTheClock(t *testing.T) {
-	gone := errors.New("gone")
-	clock := looptest.NewClock()
-	parent, leave := context.WithCancelCause(t.Context())
-
-	ctx, stop := clock.WithTimeout(parent, time.Hour)
-	defer stop()
-	at, ok := ctx.Deadline()
-	assert.True(t, ok)
-	assert.Equal(t, looptest.Epoch.Add(time.Hour), at)
-	inner, end := context.WithCancel(ctx)
-	defer end()
-	clock.Add(time.Hour)
-	<-inner.Done()
-	for _, c := range []context.Context{ctx, inner} {
-		require.Equal(t, context.DeadlineExceeded, c.Err())
-		require.Equal(t, context.DeadlineExceeded, context.Cause(c))
-	}
-
-	late, stop := clock.WithDeadline(parent, looptest.Epoch)
-	defer stop()
-	require.Equal(t, context.DeadlineExceeded, late.Err(), "it has passed")
-
-	freed, stop := clock.WithTimeout(parent, time.Hour)
-	stop()
-	require.Equal(t, context.Canceled, freed.Err())
-
-	ctx, stop = clock.WithTimeout(parent, time.Hour)
-	defer stop()
-	leave(gone)
-	<-ctx.Done()
-	require.Equal(t, context.Canceled, ctx.Err())
-	require.Equal(t, gone, context.Cause(ctx))
-
-	sooner, stop := clock.WithTimeout(ctx, 2*time.Hour)
-	defer stop()
-	require.Equal(t, gone, context.Cause(sooner))
 }

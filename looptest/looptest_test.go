@@ -18,33 +18,17 @@ import (
 
 func TestEveryWaitOnTheClockIsOverAtOnce(t *testing.T) {
 	c := looptest.NewClock()
-	timer := c.Timer(time.Hour)
-	assert.Equal(t, looptest.Epoch.Add(time.Hour), (<-timer.C).UTC())
+	assert.Equal(t, looptest.Epoch.Add(time.Hour), <-c.After(time.Hour))
 	<-c.After(time.Minute)
-	c.Sleep(time.Second)
+	c.Add(time.Second)
 	assert.Equal(t, time.Hour+time.Minute+time.Second, c.Now().Sub(looptest.Epoch))
 }
 
-func TestTheRestOfTheClockIsAMockClock(t *testing.T) {
+func TestTheClockIsSetByHand(t *testing.T) {
 	c := looptest.NewClock()
-	<-c.Timer(time.Hour).C
-	ctx, cancel := c.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	ticker := c.Ticker(time.Minute)
-	assert.Equal(t, time.Hour, c.Since(looptest.Epoch), "the mock goes on from where the clock stood")
-	require.NoError(t, ctx.Err())
-	timer := c.Timer(time.Minute)
-	assert.Equal(t, looptest.Epoch.Add(time.Hour+time.Minute), (<-timer.C).UTC())
-	assert.Equal(t, looptest.Epoch.Add(time.Hour+time.Minute), (<-ticker.C).UTC(), "a wait moves the mock too")
-	<-ctx.Done()
-	assert.False(t, timer.Stop(), "it has fired already")
 	c.Set(looptest.Epoch.Add(3 * time.Hour))
 	c.Add(time.Hour)
-	assert.Equal(t, -4*time.Hour, c.Until(looptest.Epoch))
-}
-
-func TestATimerThatHasFiredIsStopped(t *testing.T) {
-	assert.False(t, looptest.NewClock().Timer(time.Hour).Stop())
+	assert.Equal(t, 4*time.Hour, c.Since(looptest.Epoch))
 }
 
 func TestTheModelRepliesFromItsScript(t *testing.T) {

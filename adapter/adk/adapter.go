@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/benbjohnson/clock"
-
 	"github.com/retake-go/retake/adapter/internal/turns"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
@@ -100,7 +98,7 @@ type Invocation struct {
 type Option func(*Adapter)
 
 // WithClock sets the clock for waits and times; the default is the machine's.
-func WithClock(c clock.Clock) Option { return func(a *Adapter) { a.clock = c } }
+func WithClock(c loop.Clock) Option { return func(a *Adapter) { a.clock = c } }
 
 // WithClassifier classifies the errors of models and tools, for SDKs whose errors [fault.Classify] does
 // not know. Those of google.golang.org/genai are known. For a zero failure the adapter classifies the
@@ -138,7 +136,7 @@ func WithObserver(o observe.Observer) Option {
 // Adapter is retake within ADK. It is safe for concurrent use: many invocations share it.
 type Adapter struct {
 	cfg       Config
-	clock     clock.Clock
+	clock     loop.Clock
 	custom    func(error) fault.Failure
 	record    func(machine.Event, []machine.Effect, machine.State)
 	observers []observe.Observer
@@ -172,7 +170,7 @@ func New(cfg Config, opts ...Option) (*Adapter, error) {
 	if slices.Contains(a.observers, nil) {
 		return nil, errors.New("retake: WithObserver: the observer is nil; leave the option out")
 	}
-	a.clock = cmp.Or(a.clock, clock.Clock(clock.New()))
+	a.clock = cmp.Or(a.clock, loop.ClockOf())
 	if a.sessions == nil {
 		a.sessions = ownSession
 	}

@@ -8,7 +8,6 @@ replace (
 )
 
 require (
-	github.com/benbjohnson/clock v1.3.5
 	github.com/retake-go/retake v0.1.0
 	github.com/retake-go/retake/adapter/internal v0.1.0
 	github.com/stretchr/testify v1.12.1
@@ -26,6 +25,7 @@ require (
 	cloud.google.com/go/auth v0.22.0 // indirect
 	cloud.google.com/go/compute/metadata v0.9.0 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
+	github.com/benbjohnson/clock v1.3.5 // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/felixge/httpsnoop v1.0.4 // indirect

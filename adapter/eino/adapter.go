@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/benbjohnson/clock"
-
 	"github.com/retake-go/retake/adapter/internal/turns"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
@@ -89,7 +87,7 @@ func (c Config) loop() loop.Config {
 type Option func(*Adapter)
 
 // WithClock sets the clock for waits and times; the default is the machine's.
-func WithClock(c clock.Clock) Option { return func(a *Adapter) { a.clock = c } }
+func WithClock(c loop.Clock) Option { return func(a *Adapter) { a.clock = c } }
 
 // WithClassifier classifies the errors of the model and of tools, for SDKs whose errors [fault.Classify]
 // does not know. For a zero failure the adapter uses that.
@@ -119,7 +117,7 @@ func WithObserver(o observe.Observer) Option {
 type Adapter struct {
 	cfg        Config
 	ended      func(*session.Session, loop.Result, error)
-	clock      clock.Clock
+	clock      loop.Clock
 	classify   func(error) fault.Failure
 	record     func(machine.Event, []machine.Effect, machine.State)
 	observers  []observe.Observer
@@ -141,7 +139,7 @@ func New(cfg Config, opts ...Option) (*Adapter, error) {
 	if slices.Contains(a.observers, nil) {
 		return nil, errors.New("retake: WithObserver: the observer is nil; leave the option out")
 	}
-	a.clock = cmp.Or(a.clock, clock.Clock(clock.New()))
+	a.clock = cmp.Or(a.clock, loop.ClockOf())
 	return a, nil
 }
 

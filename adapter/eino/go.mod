@@ -8,7 +8,6 @@ replace (
 )
 
 require (
-	github.com/benbjohnson/clock v1.3.5
 	github.com/cloudwego/eino v0.9.13
 	github.com/retake-go/retake v0.1.0
 	github.com/retake-go/retake/adapter/internal v0.1.0
@@ -17,6 +16,7 @@ require (
 
 require (
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
+	github.com/benbjohnson/clock v1.3.5 // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect
 	github.com/bytedance/gopkg v0.1.3 // indirect
 	github.com/bytedance/sonic v1.15.0 // indirect

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/benbjohnson/clock"
-
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/policy"
@@ -17,7 +15,7 @@ import (
 
 // Timed runs an agent once. It sets the start time and duration of a result that has none.
 func Timed[T any](
-	ctx context.Context, c clock.Clock, run func(context.Context) result.Result[T],
+	ctx context.Context, c loop.Clock, run func(context.Context) result.Result[T],
 ) result.Result[T] {
 	start := c.Now()
 	r := run(ctx)

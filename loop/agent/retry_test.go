@@ -250,7 +250,7 @@ func TestACallerWhoGivesUpEndsTheRetries(t *testing.T) {
 func TestWithTimingLeavesWhatTheAgentSays(t *testing.T) {
 	clock := looptest.NewClock()
 	slow := func(context.Context) result.Result[string] {
-		clock.Sleep(1234 * time.Millisecond)
+		clock.Add(1234 * time.Millisecond)
 		return result.Success("ok")
 	}
 	r := agent.Timed(t.Context(), clock, slow)

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/benbjohnson/clock"
-
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
@@ -24,7 +22,7 @@ type Config struct {
 	// Loop is the core's config. Its Tools stay empty: [Run.Next] gets those of each model call.
 	Loop loop.Config
 	// Clock is the clock for times and waits.
-	Clock clock.Clock
+	Clock loop.Clock
 	// Classify classifies the errors of the model and of tools; nil, or a zero failure, means
 	// [fault.Classify].
 	Classify func(error) fault.Failure

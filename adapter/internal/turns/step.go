@@ -151,12 +151,10 @@ func (r *Run) wait(ctx context.Context) {
 	until := r.waiting.Until
 	if left := until.Sub(r.now()); left > 0 {
 		r.mu.Unlock()
-		timer := r.cfg.Clock.Timer(left)
 		select {
 		case <-ctx.Done():
-		case <-timer.C:
+		case <-r.cfg.Clock.After(left):
 		}
-		timer.Stop()
 		r.mu.Lock()
 		if ctx.Err() != nil || r.runner.State().Phase != machine.Waiting {
 			return

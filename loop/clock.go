@@ -1,0 +1,230 @@
+package loop
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Clock tells the time and waits. That of github.com/benbjohnson/clock satisfies it, and so do its Mock and
+// other fake clocks. It must be safe for concurrent use.
+//
+// A clock may also have a method Timeout(d time.Duration, f func()) (stop func()). Then it is asked for the
+// time limits of calls, which are seldom reached, and After for waits alone: on a
+// [github.com/retake-go/retake/looptest.Clock] a wait takes no time, and a call has its limit.
+type Clock interface {
+	// Now returns the current time.
+	Now() time.Time
+	// After returns a channel that receives the time once d has passed.
+	After(d time.Duration) <-chan time.Time
+}
+
+// alarms call functions at times by a clock. A clock cannot take back an After, so they keep one for the next
+// time and use it for all later ones: calls with time limits do not add up. They have a goroutine while a
+// function is due. Safe for concurrent use.
+type alarms struct {
+	clock Clock
+
+	mu sync.Mutex
+	// due are the functions to call, the next first.
+	due     []*alarm
+	pending afters
+	// changed wakes the goroutine; nil while there is none.
+	changed chan struct{}
+}
+
+// alarm calls a function at a time.
+type alarm struct {
+	at time.Time
+	f  func()
+}
+
+// after is an After of a clock that was made for a time.
+type after struct {
+	at    time.Time
+	fired <-chan time.Time
+}
+
+// afters are the Afters of a clock that have not fired, the next last.
+type afters []after
+
+// until returns the After that fires next, at the given time or before. It makes one only if there is none.
+func (p *afters) until(at time.Time, c Clock) after {
+	if n := len(*p); n == 0 || (*p)[n-1].at.After(at) {
+		*p = append(*p, after{at, c.After(at.Sub(c.Now()))})
+	}
+	return (*p)[len(*p)-1]
+}
+
+// fired drops an After that has fired.
+func (p *afters) fired(f after) {
+	*p = slices.DeleteFunc(*p, func(a after) bool { return a.fired == f.fired })
+}
+
+// set calls f once d has passed, on a goroutine of its own, unless stop is called before.
+func (a *alarms) set(d time.Duration, f func()) (stop func()) {
+	if c, ok := a.clock.(interface {
+		Timeout(d time.Duration, f func()) (stop func())
+	}); ok {
+		return c.Timeout(d, f)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	own := &alarm{a.clock.Now().Add(d), f}
+	at, _ := slices.BinarySearchFunc(a.due, own, func(x, own *alarm) int {
+		if x.at.After(own.at) {
+			return 1
+		}
+		return -1
+	})
+	a.due = slices.Insert(a.due, at, own)
+	switch {
+	case a.changed == nil:
+		a.changed = make(chan struct{}, 1)
+		go a.watch(a.changed)
+	case at == 0:
+		a.wake()
+	}
+	return func() { a.stop(own) }
+}
+
+func (a *alarms) stop(own *alarm) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if at := slices.Index(a.due, own); at >= 0 {
+		a.due = slices.Delete(a.due, at, at+1)
+		if len(a.due) == 0 {
+			a.wake()
+		}
+	}
+}
+
+// wake wakes the goroutine. a.mu is held.
+func (a *alarms) wake() {
+	select {
+	case a.changed <- struct{}{}:
+	default:
+	}
+}
+
+// watch calls the functions that are due until there is none left.
+func (a *alarms) watch(changed <-chan struct{}) {
+	for next := a.next(); next.fired != nil; next = a.next() {
+		select {
+		case now := <-next.fired:
+			a.fire(next, now)
+		case <-changed:
+		}
+	}
+}
+
+// next returns the After that fires at the time of the next function or before. Without a function it ends
+// the goroutine: the After has no channel.
+func (a *alarms) next() after {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.due) == 0 {
+		a.changed = nil
+		return after{}
+	}
+	return a.pending.until(a.due[0].at, a.clock)
+}
+
+// fire calls the functions that are due when an After has fired. A wall clock may have been set back: what
+// the After was made for is due all the same.
+func (a *alarms) fire(fired after, now time.Time) {
+	if now.Before(fired.at) {
+		now = fired.at
+	}
+	a.mu.Lock()
+	a.pending.fired(fired)
+	reached := 0
+	for reached < len(a.due) && !a.due[reached].at.After(now) {
+		reached++
+	}
+	due := slices.Clone(a.due[:reached])
+	a.due = slices.Delete(a.due, 0, reached)
+	a.mu.Unlock()
+	for _, d := range due {
+		d.f()
+	}
+}
+
+// bounded returns ctx with a deadline by the clock, and a function that frees it. The function is nil if the
+// deadline is zero or ctx ends by then.
+func (a *alarms) bounded(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
+	if own, ok := ctx.Deadline(); deadline.IsZero() || ok && !deadline.Before(own) {
+		return ctx, nil
+	}
+	d := &deadlined{Context: ctx, at: deadline, done: make(chan struct{})}
+	unhook := context.AfterFunc(ctx, func() { d.end(ctx.Err()) })
+	stop := func() {}
+	switch left := deadline.Sub(a.clock.Now()); {
+	case ctx.Err() != nil:
+		d.end(ctx.Err())
+	case left > 0:
+		stop = a.set(left, func() { d.end(context.DeadlineExceeded) })
+	default:
+		d.end(context.DeadlineExceeded)
+	}
+	return d, func() { unhook(); stop(); d.end(context.Canceled) }
+}
+
+// deadlined is a context that ends at a time of a clock.
+type deadlined struct {
+	context.Context
+	at   time.Time
+	done chan struct{}
+
+	mu    sync.Mutex
+	err   error
+	hooks []*func()
+}
+
+func (d *deadlined) Deadline() (time.Time, bool) { return d.at, true }
+
+func (d *deadlined) Done() <-chan struct{} { return d.done }
+
+func (d *deadlined) Err() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err
+}
+
+// AfterFunc calls f on its own goroutine when the context ends. With it, package context needs no goroutine
+// for each context that is made from this one.
+func (d *deadlined) AfterFunc(f func()) (stop func() bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.err != nil {
+		go f()
+		return func() bool { return false }
+	}
+	hook := &f
+	d.hooks = append(d.hooks, hook)
+	return func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		at := slices.Index(d.hooks, hook)
+		if at >= 0 {
+			d.hooks = slices.Delete(d.hooks, at, at+1)
+		}
+		return at >= 0
+	}
+}
+
+// end ends the context, unless it has ended.
+func (d *deadlined) end(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.err != nil {
+		return
+	}
+	d.err = err
+	close(d.done)
+	for _, hook := range d.hooks {
+		go (*hook)()
+	}
+	d.hooks = nil
+}
