@@ -16,6 +16,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -26,7 +27,7 @@ import (
 
 // World plays a case to one engine: it has the models, the tools and all other code of the user. It lasts
 // longer than a process that crashes, and remembers what was done. Make one for each run with [NewWorld]. It
-// is safe for concurrent use; its fields are read-only.
+// is safe for concurrent use; its fields are read-only, but for Observer.
 type World struct {
 	Case Case
 	// Model is the first model, and Models are those by name. They share the replies of the case.
@@ -41,6 +42,8 @@ type World struct {
 	Prompt  loop.PromptFunc
 	Adjust  func(session.State) (policy.Layer, bool)
 	Stream  func(loop.Delta)
+	// Observer hears the runs that are made with [World.Options]. It is nil, and may be set before the run.
+	Observer observe.Observer
 	// Clock is the clock of the run.
 	Clock *looptest.Clock
 	// Store has the journal of the session.
@@ -123,6 +126,9 @@ func (w *World) Options() []loop.Option {
 	}
 	if w.Stream != nil {
 		opts = append(opts, loop.WithStream(w.Stream))
+	}
+	if w.Observer != nil {
+		opts = append(opts, loop.WithObserver(w.Observer))
 	}
 	return opts
 }
