@@ -4,18 +4,22 @@ FUZZTIME      ?= 60s
 STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 WORKFLOWCHECK := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 # The modules of the repo: the core, and those that stand apart from it.
-MODULES       := . $(patsubst %/go.mod,%,$(wildcard adapter/*/go.mod examples/go.mod examples/*/go.mod bench/go.mod bench/work/go.mod tools/go.mod))
+MODULES       := . $(patsubst %/go.mod,%,$(wildcard adapter/*/go.mod cmd/*/go.mod examples/go.mod examples/*/go.mod bench/go.mod bench/work/go.mod tools/go.mod))
 # Those whose requests to a provider are golden files.
 WIRE          := adapter/openai adapter/anthropic adapter/genai adapter/ollama
 
-.PHONY: demo test test-all test-release test-temporal race arch bench bench-quick fuzz golden lint api release
+.PHONY: build demo test test-all test-release test-temporal race arch bench bench-quick fuzz golden lint api release
+
+build: ## the command, as bin/retake
+	go -C cmd/retake build -o "$(CURDIR)/bin/retake" .
 
 demo: ## a scripted model gets a call wrong twice and an answer wrong once, and is put right
 	@cd examples && go run ./quickstart
 
 # Without -shuffle, because go test keeps the results of packages that have not changed only then.
-test: ## the core, with fewer cases where a test has very many: under a minute
+test: ## the core and the command, with fewer cases where a test has very many: under a minute
 	go test -short ./...
+	cd cmd/retake && go test -short ./...
 
 # The number of random runs that each driver makes (package looptest/random); RETAKE_SEED is the first seed.
 test-all: export RETAKE_CASES ?= 10000
@@ -45,7 +49,8 @@ arch: ## the pure packages on other machines; arm64 where qemu-aarch64 is there 
 	GOARCH=386 go test $(ARCH_TESTS)
 	GOAMD64=v3 go test $(ARCH_TESTS)
 	GOARCH=arm64 go vet $(ARCH_TESTS)
-	GOOS=windows go vet ./journal/... ./cmd/retake
+	GOOS=windows go vet ./journal/...
+	cd cmd/retake && GOOS=windows go vet ./...
 	@if command -v qemu-aarch64 >/dev/null; then GOARCH=arm64 go test -exec qemu-aarch64 ./backoff ./policy; \
 	else echo "no qemu-aarch64: the arm64 tests are only compiled"; fi
 
@@ -63,8 +68,8 @@ fuzz: ## every fuzz target for FUZZTIME
 	done) || exit 1; done
 
 golden: ## rewrite the golden files; then read the diff, and commit only what you understand
-	go test ./fault ./ratelimit ./result ./policy/file ./feedback ./schema ./looptest/scenario ./journal ./report ./cmd/retake -args -rewrite
-	@for m in $(WIRE) adapter/mcp examples/trip examples/snippets; do (cd $$m && go test . -args -rewrite) || exit 1; done
+	go test ./fault ./ratelimit ./result ./policy/file ./feedback ./schema ./looptest/scenario ./journal ./report -args -rewrite
+	@for m in cmd/retake $(WIRE) adapter/mcp examples/trip examples/snippets; do (cd $$m && go test . -args -rewrite) || exit 1; done
 	cd adapter/internal && go test ./wiretest -args -rewrite
 
 lint: lint-format lint-workflows lint-api $(MODULES:%=lint@%)

@@ -44,7 +44,7 @@ func TestPages(t *testing.T) {
 		t.Skip("a build of every program, which the race detector does not see")
 	}
 	bin := t.TempDir()
-	require.Empty(t, run(t, "../..", bin, "go build -o "+bin+"/retake ./cmd/retake"))
+	require.Empty(t, run(t, "../..", bin, "go -C cmd/retake build -o "+bin+"/retake ."))
 	for _, pattern := range []string{"README.md", "docs/*.md", "docs/guides/*.md", "adapter/*/README.md", "examples/README.md"} {
 		pages, err := filepath.Glob("../../" + pattern)
 		require.NoError(t, err)

@@ -18,7 +18,8 @@ import (
 )
 
 // Adapters are also built with later versions of the core, so they may only use its public packages. Go
-// itself would let them import internal/, because their paths begin with the core's.
+// itself would let them import internal/, because their paths begin with the core's. The command may do so: a
+// program is built with the version of the core that its own go.mod names.
 func TestOtherModulesImportPublicPackages(t *testing.T) {
 	faults, files := importsOfInternal(t, "../..")
 	assert.Empty(t, faults)

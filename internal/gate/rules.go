@@ -16,7 +16,6 @@ var Layers = [][]string{
 	{"looptest", "loop/agent"},
 	{"loop/degrade", "loop/internal/fixture"},
 	{"looptest/scenario", "looptest/corpus", "looptest/random", "journal/journaltest", "report"},
-	{"cmd/retake"},
 }
 
 // Outside are packages outside the layers: tests of the repo itself.

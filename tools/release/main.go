@@ -1,11 +1,14 @@
-// Release makes a release of every module of this repo: the core and all adapters, under one version.
+// Release makes a release of every module of this repo: the core, all adapters and the command, under one
+// version.
 //
 //	go run ./release -repo .. -version v0.1.0        # says what it would do
 //	go run ./release -repo .. -version v0.1.0 -do    # does it
 //
 // It checks that the tree is clean and on main, that the version is new, and that the changelog says what
 // changed. Then it runs the tests, sets the version in every go.mod, moves the changelogs' notes from
-// Unreleased to the version, commits, and tags: v0.1.0, adapter/openai/v0.1.0 and so on. It pushes nothing.
+// Unreleased to the version, commits, and tags: v0.1.0, adapter/openai/v0.1.0 and so on. The command's go.mod
+// has no replacements in that commit, because go install refuses them; the next commit brings them back. It
+// pushes nothing.
 package main
 
 import (

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +27,8 @@ type plan struct {
 	tags []string
 	// files are those that are written, by their paths in the repo.
 	files map[string][]byte
+	// after are files that are written in a commit after the tags: see [plan.bump].
+	after map[string][]byte
 	// checks are the make targets that must pass first.
 	checks []string
 }
@@ -33,7 +36,7 @@ type plan struct {
 // newPlan reads the repo and says what a release of it on that day does. The error lists everything that
 // stands in its way.
 func newPlan(repo, version string, day time.Time) (*plan, error) {
-	p := &plan{repo: repo, version: version, files: map[string][]byte{}, checks: checks}
+	p := &plan{repo: repo, version: version, files: map[string][]byte{}, after: map[string][]byte{}, checks: checks}
 	if err := checkVersion(version); err != nil {
 		return nil, err
 	}
@@ -48,7 +51,7 @@ func newPlan(repo, version string, day time.Time) (*plan, error) {
 	}
 	faults := append(p.checkTree(), p.checkTags()...)
 	for _, dir := range mods {
-		faults = append(faults, p.bump(filepath.Join(dir, "go.mod")))
+		faults = append(faults, p.bump(dir))
 		if released(dir) {
 			faults = append(faults, p.note(filepath.Join(dir, "CHANGELOG.md"), dir == ".", day))
 		}
@@ -85,8 +88,13 @@ func modules(repo string) (dirs []string, err error) {
 	return dirs, err
 }
 
-// released reports whether others import a module: examples, benchmarks and tools are read, not imported.
-func released(dir string) bool { return dir == "." || strings.HasPrefix(dir, "adapter/") }
+// released reports whether others import or install a module: examples, benchmarks and tools are read only.
+func released(dir string) bool {
+	return dir == "." || strings.HasPrefix(dir, "adapter/") || installed(dir)
+}
+
+// installed reports whether a module is a program that others install.
+func installed(dir string) bool { return strings.HasPrefix(dir, "cmd/") }
 
 func tagOf(dir, version string) string {
 	if dir == "." {
@@ -125,8 +133,11 @@ func (p *plan) checkTags() (faults []error) {
 	return faults
 }
 
-// bump sets the version of the repo's own modules in a go.mod.
-func (p *plan) bump(name string) error {
+// bump sets the version of the repo's own modules in the go.mod of a folder. That of a program loses its
+// replacements: go install refuses them, while they do not matter in a module that is imported. The commit
+// after the release brings them back.
+func (p *plan) bump(dir string) error {
+	name := filepath.Join(dir, "go.mod")
 	before, err := os.ReadFile(filepath.Join(p.repo, name))
 	if err != nil {
 		return err
@@ -142,11 +153,34 @@ func (p *plan) bump(name string) error {
 			}
 		}
 	}
-	after, err := f.Format()
-	if err == nil && !bytes.Equal(after, before) {
-		p.files[name] = after
+	bumped, err := f.Format()
+	if err != nil {
+		return err
 	}
-	return err
+	clean := bumped
+	if installed(dir) {
+		if clean, err = withoutReplace(f); err != nil {
+			return err
+		}
+	}
+	if !bytes.Equal(clean, before) {
+		p.files[name] = clean
+	}
+	if !bytes.Equal(clean, bumped) {
+		p.after[name] = bumped
+	}
+	return nil
+}
+
+// withoutReplace returns a go.mod without its replacements.
+func withoutReplace(f *modfile.File) ([]byte, error) {
+	for _, r := range slices.Clone(f.Replace) {
+		if err := f.DropReplace(r.Old.Path, r.Old.Version); err != nil {
+			return nil, err
+		}
+	}
+	f.Cleanup()
+	return f.Format()
 }
 
 const unreleased = "## [Unreleased]\n"
@@ -183,48 +217,56 @@ func (p *plan) String() string {
 	for _, target := range p.checks {
 		fmt.Fprintf(&b, "  run     make %s\n", target)
 	}
-	for _, name := range p.names() {
-		fmt.Fprintf(&b, "  write   %s\n", name)
+	writes := func(files map[string][]byte, message string) {
+		for _, name := range names(files) {
+			fmt.Fprintf(&b, "  write   %s\n", name)
+		}
+		if len(files) > 0 {
+			fmt.Fprintf(&b, "  commit  %s\n", message)
+		}
 	}
-	if len(p.files) > 0 {
-		fmt.Fprintf(&b, "  commit  %s\n", p.message())
-	}
+	writes(p.files, p.message())
 	for _, tag := range p.tags {
 		fmt.Fprintf(&b, "  tag     %s\n", tag)
 	}
+	writes(p.after, p.messageAfter())
 	return b.String()
 }
 
 func (p *plan) message() string { return "Release " + p.version }
 
-// names are those of the files that are written, sorted.
-func (p *plan) names() (names []string) {
-	for name := range p.files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+func (p *plan) messageAfter() string {
+	return "After " + p.version + ": build the programs with the modules beside them again"
 }
 
-// carryOut writes the files, commits and tags.
+// names are those of files, sorted.
+func names(files map[string][]byte) []string { return slices.Sorted(maps.Keys(files)) }
+
+// carryOut writes the files, commits and tags, and then writes and commits those for after the release.
 func (p *plan) carryOut() error {
-	for _, name := range p.names() {
-		if err := os.WriteFile(filepath.Join(p.repo, name), p.files[name], 0o644); err != nil {
-			return err
-		}
-	}
-	if len(p.files) > 0 {
-		args := []string{"commit", "--quiet", "-m", p.message(), "--"}
-		if _, err := p.git(append(args, p.names()...)...); err != nil {
-			return err
-		}
+	if err := p.commit(p.files, p.message()); err != nil {
+		return err
 	}
 	for _, tag := range p.tags {
 		if _, err := p.git("tag", "-a", "-m", p.message(), tag); err != nil {
 			return err
 		}
 	}
-	return nil
+	return p.commit(p.after, p.messageAfter())
+}
+
+// commit writes files and commits them; without files it does nothing.
+func (p *plan) commit(files map[string][]byte, message string) error {
+	if len(files) == 0 {
+		return nil
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(p.repo, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	_, err := p.git(append([]string{"commit", "--quiet", "-m", message, "--"}, names(files)...)...)
+	return err
 }
 
 // git runs git in the repo and returns what it prints.

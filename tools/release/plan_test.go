@@ -14,13 +14,14 @@ import (
 
 var day = time.Date(2026, time.March, 4, 12, 0, 0, 0, time.UTC)
 
-// repo is a small repo with a core, two adapters and examples.
+// repo is a small repo with a core, two adapters, a program and examples.
 var repo = map[string]string{
 	"go.mod":                      "module " + core + "\n\ngo 1.26.0\n",
 	"CHANGELOG.md":                "# Changelog\n\n## [Unreleased]\n\n- All of it.\n",
 	"adapter/openai/go.mod":       "module " + core + "/adapter/openai\n\nreplace " + core + " => ../..\n\nrequire " + core + " v0.1.0\n",
 	"adapter/openai/CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n## [0.1.0] - 2026-01-02\n\n- All of it.\n",
 	"adapter/internal/go.mod":     "module " + core + "/adapter/internal\n\nrequire " + core + " v0.1.0\n",
+	"cmd/retake/go.mod":           "module " + core + "/cmd/retake\n\nreplace " + core + " => ../..\n\nrequire " + core + " v0.1.0\n",
 	"examples/go.mod": "module " + core + "/examples\n\nrequire (\n\t" + core + " v0.1.0\n\t" + core +
 		"/adapter/openai v0.1.0 // indirect\n\texample.com/other v0.1.0\n)\n",
 	"examples/testdata/go.mod": "module planted\n",
@@ -71,36 +72,47 @@ func TestAReleaseIsPlannedAndThenMade(t *testing.T) {
   write   CHANGELOG.md
   write   adapter/internal/go.mod
   write   adapter/openai/go.mod
+  write   cmd/retake/go.mod
   write   examples/go.mod
   commit  Release v0.2.0
   tag     v0.2.0
   tag     adapter/internal/v0.2.0
   tag     adapter/openai/v0.2.0
+  tag     cmd/retake/v0.2.0
+  write   cmd/retake/go.mod
+  commit  After v0.2.0: build the programs with the modules beside them again
 `, p.String())
 	assert.Empty(t, git(t, dir, "status", "--porcelain"), "a plan changes nothing")
 	assert.Empty(t, git(t, dir, "tag"))
 
 	require.NoError(t, p.carryOut())
 	assert.Empty(t, git(t, dir, "status", "--porcelain"))
-	assert.Equal(t, "adapter/internal/v0.2.0\nadapter/openai/v0.2.0\nv0.2.0", git(t, dir, "tag"))
+	assert.Equal(t, "adapter/internal/v0.2.0\nadapter/openai/v0.2.0\ncmd/retake/v0.2.0\nv0.2.0", git(t, dir, "tag"))
 	assert.Equal(t, "Release v0.2.0", git(t, dir, "log", "-1", "--format=%s", "adapter/openai/v0.2.0"))
 	examples := git(t, dir, "show", "v0.2.0:examples/go.mod")
 	assert.Contains(t, examples, core+" v0.2.0\n")
 	assert.Contains(t, examples, core+"/adapter/openai v0.2.0 // indirect\n")
 	assert.Contains(t, examples, "example.com/other v0.1.0\n")
+	command := git(t, dir, "show", "v0.2.0:cmd/retake/go.mod")
+	assert.Contains(t, command, core+" v0.2.0")
+	assert.NotContains(t, command, "replace", "go install refuses replacements")
+	command = git(t, dir, "show", "main:cmd/retake/go.mod")
+	assert.Contains(t, command, core+" v0.2.0")
+	assert.Contains(t, command, "replace "+core+" => ../..")
 	assert.Equal(t, "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-03-04\n\n- All of it.", git(t, dir, "show", "v0.2.0:CHANGELOG.md"))
 }
 
-// The first release changes no go.mod, because the adapters require its version already.
-func TestTheFirstReleaseOfATreeThatIsReadyOnlyTags(t *testing.T) {
+// The first release changes no go.mod but those of programs, because all require its version already.
+func TestTheFirstReleaseOfATreeThatIsReadyOnlyTagsAndFreesThePrograms(t *testing.T) {
 	dir := newRepo(t, repo)
 	write(t, dir, map[string]string{"CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n## [0.1.0] - 2026-01-02\n\n- All of it.\n"})
 	commit(t, dir)
-	before := git(t, dir, "rev-parse", "HEAD")
+	before := git(t, dir, "rev-parse", "HEAD^{tree}")
 	p, err := newPlan(dir, "v0.1.0", day)
 	require.NoError(t, err)
 	require.NoError(t, p.carryOut())
-	assert.Equal(t, before, git(t, dir, "rev-parse", "v0.1.0^{commit}"))
+	assert.Equal(t, "cmd/retake/go.mod", git(t, dir, "diff", "--name-only", before, "v0.1.0"))
+	assert.Equal(t, before, git(t, dir, "rev-parse", "main^{tree}"))
 }
 
 func TestWhatStandsInTheWayOfAReleaseIsNamed(t *testing.T) {
