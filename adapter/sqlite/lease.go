@@ -18,6 +18,11 @@ type Settings struct {
 	// period. After it, the journal of a process that died is free. A process that is stopped for longer
 	// may lose its journals: its next append then fails. The clocks are those of the machine.
 	Lease time.Duration
+	// ReadOnly opens a database that exists for reading, also while others write to it. No lease is taken, so
+	// nobody is kept out, and [journal.ErrReadOnly] is returned for what would be written. Nothing is written to
+	// the database. While others have it open, or died without closing it, SQLite may write the index of their
+	// changes in a file beside it (-shm).
+	ReadOnly bool
 }
 
 // The default lease and its bounds.

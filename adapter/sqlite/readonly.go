@@ -27,32 +27,81 @@ func isReadOnly(err error) bool {
 	return errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// openToRead opens a read-only database; why is the reason. A database that was closed is a single file:
-// SQLite is told that it does not change, because it would need files beside it otherwise. One that was
-// not closed has changes in its log, which must not be ignored.
-func openToRead(ctx context.Context, path string, why error) (*sql.DB, error) {
+// openToRead opens a database for reading. A database that was closed is a single file:
+// SQLite is told that it does not change, because it would make files beside it otherwise. Then frozen is the
+// file as it was before. A database that is open, or was not closed, has changes in its log, which must not be
+// ignored.
+func openToRead(ctx context.Context, path string) (db *sql.DB, frozen os.FileInfo, err error) {
 	const look = `SELECT 1 FROM retake_journal LIMIT 0`
-	log, err := os.Stat(path + "-wal")
-	if err == nil {
+	if frozen, err = os.Stat(path); err != nil {
+		return nil, nil, err
+	}
+	if log, err := os.Stat(logOf(path)); err == nil {
 		db, err := openDB(ctx, path, "mode=ro&_pragma=busy_timeout(10000)", look)
-		if err == nil {
-			return db, nil
-		}
-		if log.Size() > 0 {
-			return nil, fmt.Errorf("%s-wal has changes that are not yet in the database; open the database once where it can be written: %w", path, why)
+		switch {
+		case err == nil:
+			return db, nil, nil
+		case log.Size() > 0 && isReadOnly(err):
+			return nil, nil, fmt.Errorf("%s has changes that are not yet in the database; open the database once where it can be written: %w", logOf(path), err)
+		case log.Size() > 0:
+			return nil, nil, err
 		}
 	}
-	db, err := openDB(ctx, path, "mode=ro&immutable=1", look)
+	db, err = openDB(ctx, path, "mode=ro&immutable=1", look)
+	return db, frozen, err
+}
+
+// logOf is the file of SQLite's changes that are not yet in a database.
+func logOf(path string) string { return path + "-wal" }
+
+// reading calls query with the database. If the database is read as a file that does not change, and was
+// written to all the same, it is opened again and the query made again: what it read may be half of a change.
+func (s *Store) reading(ctx context.Context, query func(*sql.DB) error) error {
+	for {
+		s.reopening.RLock()
+		db, frozen := s.db, s.frozen
+		err := query(db)
+		s.reopening.RUnlock()
+		if frozen == nil || s.isAsIt(frozen) {
+			return err
+		}
+		if err := s.reopen(ctx, db); err != nil {
+			return err
+		}
+	}
+}
+
+// isAsIt reports whether the file of the database was not changed.
+func (s *Store) isAsIt(was os.FileInfo) bool {
+	now, err := os.Stat(s.path)
+	if err != nil || now.Size() != was.Size() || !now.ModTime().Equal(was.ModTime()) {
+		return false
+	}
+	log, err := os.Stat(logOf(s.path))
+	return err != nil || log.Size() == 0
+}
+
+// reopen opens the database again, unless another reader was faster.
+func (s *Store) reopen(ctx context.Context, old *sql.DB) error {
+	s.reopening.Lock()
+	defer s.reopening.Unlock()
+	if s.db != old {
+		return nil
+	}
+	db, frozen, err := openToRead(ctx, s.path)
 	if err != nil {
-		return nil, fmt.Errorf("%w; and it cannot be read: %w", why, err)
+		return err
 	}
-	return db, nil
+	s.db, s.frozen = db, frozen
+	return old.Close()
 }
 
 // find replaces a lease in a read-only database: the journal must exist.
 func (l *log) find(ctx context.Context) error {
 	var there int
-	err := l.db.QueryRowContext(ctx, `SELECT 1 FROM retake_journal WHERE session = ? LIMIT 1`, l.session).Scan(&there)
+	err := l.store.reading(ctx, func(db *sql.DB) error {
+		return db.QueryRowContext(ctx, `SELECT 1 FROM retake_journal WHERE session = ? LIMIT 1`, l.session).Scan(&there)
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return l.failed(fmt.Errorf("does not exist and cannot be created: %w", l.store.readOnly))
 	}

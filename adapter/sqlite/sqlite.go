@@ -21,7 +21,12 @@ import (
 // Store is a [journal.Store] in a database. Make it with [Open]. It is safe for concurrent use, by several
 // processes too.
 type Store struct {
-	db *sql.DB
+	path string
+	db   *sql.DB
+	// frozen is set while db is one that SQLite takes for a file that does not change: the file as it was
+	// when it was opened. reopening guards both; they are read by [Store.reading].
+	frozen    os.FileInfo
+	reopening sync.RWMutex
 	// owner is the name of the store in its leases; lease is their length.
 	owner string
 	lease time.Duration
@@ -68,17 +73,28 @@ func open(ctx context.Context, path string, s Settings, now func() time.Time) (*
 	if path == "" {
 		return nil, errors.New("sqlite: the path is empty; give the path of a file")
 	}
-	store := &Store{owner: newOwner(), lease: cmp.Or(s.Lease, usualLease), now: now,
+	store := &Store{path: path, owner: newOwner(), lease: cmp.Or(s.Lease, usualLease), now: now,
 		closing: make(chan struct{})}
-	var err error
-	if store.db, err = openToWrite(ctx, path); isReadOnly(err) {
-		store.readOnly = fmt.Errorf("%w: %w", journal.ErrReadOnly, err)
-		store.db, err = openToRead(ctx, path, store.readOnly)
-	}
-	if err != nil {
+	if err := store.open(ctx, s.ReadOnly); err != nil {
 		return nil, fmt.Errorf("sqlite: opening %s: %w", path, err)
 	}
 	return store, nil
+}
+
+func (s *Store) open(ctx context.Context, toRead bool) (err error) {
+	if toRead {
+		s.readOnly = journal.ErrReadOnly
+		s.db, s.frozen, err = openToRead(ctx, s.path)
+		return err
+	}
+	if s.db, err = openToWrite(ctx, s.path); !isReadOnly(err) {
+		return err
+	}
+	s.readOnly = fmt.Errorf("%w: %w", journal.ErrReadOnly, err)
+	if s.db, s.frozen, err = openToRead(ctx, s.path); err != nil {
+		err = fmt.Errorf("%w; and it cannot be read: %w", s.readOnly, err)
+	}
+	return err
 }
 
 func openToWrite(ctx context.Context, path string) (*sql.DB, error) {
@@ -145,6 +161,8 @@ func (s *Store) Close() (err error) {
 		if s.readOnly == nil {
 			_, err = s.db.Exec(`UPDATE retake_lease SET until = 0 WHERE owner = ?`, s.owner)
 		}
+		s.reopening.RLock()
+		defer s.reopening.RUnlock()
 		err = errors.Join(err, s.db.Close())
 	})
 	return err
@@ -161,16 +179,27 @@ func (s *Store) isClosed() bool {
 
 // List implements [journal.Store].
 func (s *Store) List(ctx context.Context) ([]string, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT DISTINCT session FROM retake_journal ORDER BY session`)
+	var ids []string
+	err := s.reading(ctx, func(db *sql.DB) (err error) {
+		ids, err = list(ctx, db)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: listing sessions: %w", err)
 	}
+	return ids, nil
+}
+
+func list(ctx context.Context, db *sql.DB) (ids []string, err error) {
+	rows, err := db.QueryContext(ctx, `SELECT DISTINCT session FROM retake_journal ORDER BY session`)
+	if err != nil {
+		return nil, err
+	}
 	defer rows.Close()
-	var ids []string
 	for rows.Next() {
 		var id string
 		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("sqlite: listing sessions: %w", err)
+			return nil, err
 		}
 		ids = append(ids, id)
 	}
@@ -341,8 +370,10 @@ func (r *reader) Read(p []byte) (int, error) {
 func (r *reader) nextRow() error {
 	var at int64
 	var lines []byte
-	err := r.log.db.QueryRowContext(r.ctx, `SELECT at, lines FROM retake_journal WHERE session = ? AND at > ? ORDER BY at LIMIT 1`,
-		r.log.session, r.last).Scan(&at, &lines)
+	err := r.log.store.reading(r.ctx, func(db *sql.DB) error {
+		return db.QueryRowContext(r.ctx, `SELECT at, lines FROM retake_journal WHERE session = ? AND at > ? ORDER BY at LIMIT 1`,
+			r.log.session, r.last).Scan(&at, &lines)
+	})
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return io.EOF
