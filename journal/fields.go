@@ -92,26 +92,6 @@ func (f *Fold) runField(name string) (value string, ok bool) {
 	return "", false
 }
 
-// reasonFields are the fields behind each reason.
-var reasonFields = map[policy.Reason][]string{
-	policy.Backoff:           {"backoff"},
-	policy.ServerAsked:       {"retry_after", "retry_after_jitter"},
-	policy.Immediate:         {"backoff"},
-	policy.NotRetryable:      {"retryable_errors"},
-	policy.OptOut:            {"opt_out"},
-	policy.AttemptsExhausted: {"max_attempts"},
-	policy.ToolBudget:        {fieldBudgetTool},
-	policy.UnknownToolBudget: {fieldBudgetNames},
-	policy.RunBudget:         {fieldBudgetRun},
-	policy.NoProgress:        {"no_progress"},
-	policy.RetryAfterTooLong: {"max_retry_after"},
-	policy.DelayBudget:       {"max_total_delay"},
-	policy.Deadline:          {fieldDeadline},
-	policy.ReducerError:      {"on_reducer_error"},
-	policy.TurnLimit:         {fieldMaxTurns},
-	policy.Planner:           {fieldPlanner},
-}
-
 // memberFields are the fields behind a member that differs if the reasons are equal. The first row whose
 // member is in a changed path applies; an empty name means the fields of the reason.
 var memberFields = []struct{ member, name string }{
@@ -148,18 +128,14 @@ func (f *Fold) dependsOn(d *DifferenceError, then, now *machine.Effect) []Field 
 // fieldsOfReasons returns the fields behind two reasons. For a retry and a stop, they are those of the stop.
 func fieldsOfReasons(was, now policy.Reason) []string {
 	switch {
-	case retries(was) && !retries(now) && len(reasonFields[now]) > 0:
-		return reasonFields[now]
-	case retries(now) && !retries(was) && len(reasonFields[was]) > 0:
-		return reasonFields[was]
+	case was.Retries() && !now.Retries() && len(now.Fields()) > 0:
+		return now.Fields()
+	case now.Retries() && !was.Retries() && len(was.Fields()) > 0:
+		return was.Fields()
 	}
-	names := slices.Concat(reasonFields[was], reasonFields[now])
+	names := slices.Concat(was.Fields(), now.Fields())
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-func retries(r policy.Reason) bool {
-	return r == policy.Backoff || r == policy.ServerAsked || r == policy.Immediate
 }
 
 // fieldsOfChanges returns the fields behind the first change in the table.
@@ -171,7 +147,7 @@ func fieldsOfChanges(d *DifferenceError) []string {
 		case at < 0:
 			continue
 		case row.name == "":
-			return reasonFields[d.RuleWas]
+			return d.RuleWas.Fields()
 		case row.member == "feedback" && d.Changes[at].Was != "" && d.Changes[at].Now != "":
 			return []string{fieldFeedback} // its text changed, not whether there is any
 		}

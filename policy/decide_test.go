@@ -284,6 +284,10 @@ func TestReasonsAreSentinels(t *testing.T) {
 	for _, r := range policy.Reasons() {
 		assert.NotContains(t, r.Phrase(), "_", "every reason has a phrase for people")
 		unique[r] = true
+		assert.Equal(t, slices.Contains([]policy.Reason{policy.Backoff, policy.ServerAsked, policy.Immediate}, r), r.Retries())
+		for _, name := range r.Fields() {
+			assert.Contains(t, append(policy.Fields(), "budgets.tool", "budgets.unknown_tools", "budgets.run", "max_turns", "deadline", "planner"), name)
+		}
 	}
 	assert.Len(t, unique, 21)
 }

@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/retake-go/retake/fault"
+import (
+	"cmp"
+
+	"github.com/retake-go/retake/fault"
+)
 
 // Reason is why an action went on or ended. It is a stable string that is written to journals and counted in
 // logs. A Reason is also an error, so a terminal reason is its own sentinel: errors.Is(err, policy.Deadline).
@@ -62,39 +66,56 @@ const (
 	OutcomeUnknown Reason = "outcome_unknown"
 )
 
-// phrases lists all reasons in the order of their declaration.
-var phrases = [...]struct {
+// reasonRow is all that is known of a reason.
+type reasonRow struct {
 	reason Reason
-	text   string
-}{
-	{Backoff, "retry after the backoff delay"},
-	{ServerAsked, "retry after the wait the server asked for"},
-	{Immediate, "retry at once"},
-	{Accepted, "accepted"},
-	{NotRetryable, "this kind of failure is not retried"},
-	{OptOut, "the policy opts out of retries"},
-	{AttemptsExhausted, "attempts used up"},
-	{ToolBudget, "the tool's budget of failed attempts is used up"},
-	{UnknownToolBudget, "the budget of unknown tools is used up"},
-	{RunBudget, "the run's budget of failed attempts is used up"},
-	{NoProgress, "no progress: the same failure again"},
-	{RetryAfterTooLong, "the server asks for a longer wait than the policy allows"},
-	{DelayBudget, "the wait does not fit the total delay"},
-	{Deadline, "the deadline leaves no time"},
-	{Cancelled, "cancelled"},
-	{ReducerError, "a reducer failed"},
-	{FailedForGood, "failed for good"},
-	{TurnLimit, "the run's limit of model calls is reached"},
-	{Planner, "ended by the planner"},
-	{NotRepeatable, "the tool is declared neither read-only nor idempotent: the call is not made again"},
-	{OutcomeUnknown, "the outcome of the call is not known"},
+	phrase string
+	// fields are the settings that it depends on.
+	fields []string
+	retry  bool
+	// class is the class of a run that ended with it, if its failure has none of its own.
+	class fault.Class
+}
+
+// reasons has the row of each reason, in the order of their declaration.
+var reasons = [...]reasonRow{
+	{reason: Backoff, phrase: "retry after the backoff delay", fields: []string{"backoff"}, retry: true},
+	{reason: ServerAsked, phrase: "retry after the wait the server asked for",
+		fields: []string{"retry_after", "retry_after_jitter"}, retry: true},
+	{reason: Immediate, phrase: "retry at once", fields: []string{"backoff"}, retry: true},
+	{reason: Accepted, phrase: "accepted"},
+	{reason: NotRetryable, phrase: "this kind of failure is not retried",
+		fields: []string{"retryable_errors"}},
+	{reason: OptOut, phrase: "the policy opts out of retries", fields: []string{"opt_out"}},
+	{reason: AttemptsExhausted, phrase: "attempts used up", fields: []string{"max_attempts"}},
+	{reason: ToolBudget, phrase: "the tool's budget of failed attempts is used up",
+		fields: []string{"budgets.tool"}},
+	{reason: UnknownToolBudget, phrase: "the budget of unknown tools is used up",
+		fields: []string{"budgets.unknown_tools"}},
+	{reason: RunBudget, phrase: "the run's budget of failed attempts is used up",
+		fields: []string{"budgets.run"}},
+	{reason: NoProgress, phrase: "no progress: the same failure again", fields: []string{"no_progress"}},
+	{reason: RetryAfterTooLong, phrase: "the server asks for a longer wait than the policy allows",
+		fields: []string{"max_retry_after"}},
+	{reason: DelayBudget, phrase: "the wait does not fit the total delay",
+		fields: []string{"max_total_delay"}},
+	{reason: Deadline, phrase: "the deadline leaves no time",
+		fields: []string{"deadline"}, class: fault.DeadlineExceeded},
+	{reason: Cancelled, phrase: "cancelled", class: fault.Cancelled},
+	{reason: ReducerError, phrase: "a reducer failed", fields: []string{"on_reducer_error"}},
+	{reason: FailedForGood, phrase: "failed for good"},
+	{reason: TurnLimit, phrase: "the run's limit of model calls is reached",
+		fields: []string{"max_turns"}, class: fault.MaxIterations},
+	{reason: Planner, phrase: "ended by the planner", fields: []string{"planner"}},
+	{reason: NotRepeatable, phrase: "the tool is declared neither read-only nor idempotent: the call is not made again"},
+	{reason: OutcomeUnknown, phrase: "the outcome of the call is not known"},
 }
 
 // Reasons returns all built-in reasons in a fixed order. The caller owns the slice.
 func Reasons() []Reason {
-	all := make([]Reason, len(phrases))
-	for n, p := range phrases {
-		all[n] = p.reason
+	all := make([]Reason, len(reasons))
+	for n, row := range reasons {
+		all[n] = row.reason
 	}
 	return all
 }
@@ -102,29 +123,29 @@ func Reasons() []Reason {
 // Error returns the reason's code, such as "deadline".
 func (r Reason) Error() string { return string(r) }
 
-// Phrase returns the reason in words: "the deadline leaves no time".
-func (r Reason) Phrase() string {
-	for _, p := range phrases {
-		if p.reason == r {
-			return p.text
+// row returns the row of the reason, or an empty one.
+func (r Reason) row() (row reasonRow) {
+	for _, row = range reasons {
+		if row.reason == r {
+			return row
 		}
 	}
-	return string(r)
+	return reasonRow{}
 }
+
+// Phrase returns the reason in words: "the deadline leaves no time". That of an unknown reason is its code.
+func (r Reason) Phrase() string { return cmp.Or(r.row().phrase, string(r)) }
+
+// Fields returns the names of the settings that the reason depends on: fields of a policy, limits of the run
+// ("budgets.tool", "max_turns", "deadline"), or "planner". It is nil if there are none, and read-only.
+func (r Reason) Fields() []string { return r.row().fields }
+
+// Retries reports whether another attempt follows.
+func (r Reason) Retries() bool { return r.row().retry }
 
 // GaveUp reports whether the caller stopped waiting: the run was cancelled or its time was up.
 func (r Reason) GaveUp() bool { return r == Cancelled || r == Deadline }
 
 // Class returns the class of a run that ended with r, or "" if r is the reason of a failure that has its own
 // class.
-func (r Reason) Class() fault.Class {
-	switch r {
-	case TurnLimit:
-		return fault.MaxIterations
-	case Cancelled:
-		return fault.Cancelled
-	case Deadline:
-		return fault.DeadlineExceeded
-	}
-	return ""
-}
+func (r Reason) Class() fault.Class { return r.row().class }

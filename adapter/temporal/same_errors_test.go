@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -288,11 +289,16 @@ func failingRuns() map[string]failing {
 		"adjust_panics": {contained: true, script: good(2), adjust: func(session.State) (policy.Layer, bool) { panic("oh") }},
 		"run_budget":    {script: bad(6), set: func(s *policy.Set) { s.Budgets.Run = 1 }},
 		"tool_budget":   {script: bad(6), set: func(s *policy.Set) { s.Budgets.Tool = 1 }},
+		"opt_out":       {script: bad(2), set: func(s *policy.Set) { s.Global.OptOut = new(true) }},
+		"no_progress":   {script: append(bad(1), bad(1)...), set: func(s *policy.Set) { s.Global.NoProgress = new(1) }},
+		"delay_budget":  {script: fails(errOverloaded), set: func(s *policy.Set) { s.Transport.MaxTotalDelay = new(time.Duration(0)) }},
+		"unknown_tools": {script: []looptest.Turn{unknown, unknown}, set: func(s *policy.Set) { s.Budgets.UnknownTools = 0 }},
 	}
 }
 
 // A failed run has the same error text on Temporal as in process, and the same reason.
 func TestErrorsReadAsInProcess(t *testing.T) {
+	seen := map[policy.Reason]bool{}
 	for name, c := range failingRuns() {
 		t.Run(name, func(t *testing.T) {
 			want := c.inProcess(t)
@@ -310,11 +316,17 @@ func TestErrorsReadAsInProcess(t *testing.T) {
 			var w, g *loop.RetryExhaustedError
 			require.Equal(t, errors.As(want, &w), errors.As(got, &g))
 			if w != nil {
+				seen[w.Reason] = true
 				assert.Equal(t, w.Reason, g.Reason)
 				assert.Equal(t, w.Failure, g.Failure)
 				assert.Len(t, g.Attempts, len(w.Attempts))
 			}
 		})
+	}
+	// Calls end with the first four, not runs. The last two have tests of their own.
+	others := []policy.Reason{policy.Accepted, policy.FailedForGood, policy.NotRepeatable, policy.OutcomeUnknown, policy.Cancelled, policy.Deadline}
+	for _, r := range policy.Reasons() {
+		assert.True(t, r.Retries() || seen[r] || slices.Contains(others, r), "no run here ends with %s", r)
 	}
 }
 
