@@ -106,12 +106,12 @@ func (s *step) heard(n *Notice, r *Reduced) error {
 		return err
 	}
 	d := &Decision{
-		Position: Position{Action: n.Action, MaxAttempts: p.MaxAttempts}, Plane: fault.Correction,
+		Position: Position{Action: n.Action, Attempt: 1, MaxAttempts: p.MaxAttempts}, Plane: fault.Correction,
 		Class:  fault.Reducer,
 		Reason: policy.ReducerError, ReducerError: r.Error,
 	}
 	if a := s.find(n.Action); a != nil {
-		d.Attempt = a.Attempt
+		d.Attempt = max(a.Attempt, 1)
 	}
 	f, _ := ReducerFailure(n.Action, r.Error)
 	s.decided(d, f.Issues)
