@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
@@ -84,11 +85,22 @@ func (s *step) toolVerdict(c *BatchCall, v Verdict, f fault.Failure) policy.Deci
 	if v == TryLater {
 		p = asked(p, f.Class)
 	}
-	return policy.Decide(p, &policy.Position{
+	pos := policy.Position{
 		Attempt: c.Transport, Now: s.At, Deadline: s.Config.Deadline, Waited: c.Waited,
 		Key: s.key(p, &f, c.Tool, s.Turn, fault.Transport),
-	}, &f)
+	}
+	d := policy.Decide(p, &pos, &f)
+	if d.Retry && d.Delay == 0 && v == TryLater && p.MaxAttempts == policy.Unlimited {
+		slow := *p
+		slow.Backoff, slow.Bases = backoff.Constant(leastLater), nil
+		return policy.Decide(&slow, &pos, &f)
+	}
+	return d
 }
+
+// leastLater is the wait before a call that its tool asks for again, if the tries are unlimited and neither the
+// tool nor the policy waits. Without it the run would spin.
+const leastLater = time.Second
 
 // asked returns the policy for a call that its tool asks to try again. The class is retried even if the
 // policy does not list it.
