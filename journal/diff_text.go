@@ -94,6 +94,7 @@ var plainEvents = map[machine.EventKind]string{
 	machine.Dispatched:  "the program dispatched an event",
 	machine.ReducersRan: "the reducers heard of it",
 	machine.Cancelled:   "the caller gave up",
+	machine.Broken:      "the run could not continue",
 }
 
 // eventText describes an event in one sentence. An event that was not folded may lack its payload.

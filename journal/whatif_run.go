@@ -129,7 +129,7 @@ func (r *counterfactualRun) answer(o *occurrence) (ev Event, ok bool) {
 		return ev, false
 	}
 	switch ev.Kind {
-	case machine.Cancelled:
+	case machine.Cancelled, machine.Broken:
 		return ev, true
 	case machine.Tried:
 		return ev, sameTry(o.asked.Try, r.asked.Try)

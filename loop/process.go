@@ -220,7 +220,7 @@ func (p *process) broken(err error) error {
 	if !p.begun() || errors.Is(err, ErrSuspended) || p.runner.st.Phase == machine.Stopped {
 		return err
 	}
-	if _, cancel := p.runner.Cancel(p.now(), err); cancel != nil {
+	if _, cancel := p.runner.Break(p.now(), err); cancel != nil {
 		return fmt.Errorf("%w (and the run could not be ended: %w)", err, cancel)
 	}
 	return err

@@ -435,7 +435,12 @@ func causeOf(err error) *fault.Failure {
 
 // Cancel ends the run at its current position. cause is why; may be nil. Its types count, not its words.
 func (r *Runner) Cancel(at time.Time, cause error) ([]machine.Effect, error) {
-	return r.Step(machine.Event{Kind: machine.Cancelled, At: at, Failure: cancelCause(cause)})
+	return r.Step(machine.Event{Kind: machine.Cancelled, At: at, Failure: engine.CauseOf(cause)})
+}
+
+// Break ends a run that cannot continue, at its current position. cause is why; may be nil.
+func (r *Runner) Break(at time.Time, cause error) ([]machine.Effect, error) {
+	return r.Step(machine.Event{Kind: machine.Broken, At: at, Failure: engine.CauseOf(cause)})
 }
 
 // Dispatch runs the reducers for a user's events, as one transaction. It also returns the error of a reducer

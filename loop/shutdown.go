@@ -73,15 +73,3 @@ func whyDone(ctx context.Context, kept bool) error {
 	}
 	return &doneError{end, cause, cause.Error()}
 }
-
-// cancelCause returns the cause of a cancellation for an event, or nil. Its words do not count.
-func cancelCause(err error) *fault.Failure {
-	if err == nil {
-		return nil
-	}
-	f := fault.Recordable(fault.TypedFailure(err), err)
-	if f.Class == fault.ToolExecution {
-		f.Class = fault.Unknown
-	}
-	return &f
-}

@@ -51,6 +51,9 @@ const (
 const (
 	// Cancelled: the caller cancelled.
 	Cancelled Reason = "cancelled"
+	// Broken: the run could not continue, because a function that the caller gave failed, such as one that makes
+	// prompts, or because an event could not be taken.
+	Broken Reason = "broken"
 	// ReducerError: a session's reducer failed.
 	ReducerError Reason = "reducer_error"
 	// FailedForGood: a tool said that another try cannot help.
@@ -102,6 +105,7 @@ var reasons = [...]reasonRow{
 	{reason: Deadline, phrase: "the deadline leaves no time",
 		fields: []string{"deadline"}, class: fault.DeadlineExceeded},
 	{reason: Cancelled, phrase: "cancelled", class: fault.Cancelled},
+	{reason: Broken, phrase: "the run could not continue"},
 	{reason: ReducerError, phrase: "a reducer failed", fields: []string{"on_reducer_error"}},
 	{reason: FailedForGood, phrase: "failed for good"},
 	{reason: TurnLimit, phrase: "the run's limit of model calls is reached",
@@ -143,8 +147,8 @@ func (r Reason) Fields() []string { return r.row().fields }
 // Retries reports whether another attempt follows.
 func (r Reason) Retries() bool { return r.row().retry }
 
-// GaveUp reports whether the caller stopped waiting: the run was cancelled or its time was up.
-func (r Reason) GaveUp() bool { return r == Cancelled || r == Deadline }
+// GaveUp reports whether the run was given up: it was cancelled, its time was up, or it could not continue.
+func (r Reason) GaveUp() bool { return r == Cancelled || r == Deadline || r == Broken }
 
 // Class returns the class of a run that ended with r, or "" if r is the reason of a failure that has its own
 // class.

@@ -26,6 +26,7 @@ const (
 	adjusted  kind = "policy"
 	reduced   kind = "event"
 	cancelled kind = "cancelled"
+	broken    kind = "broken"
 	noted     kind = "note"
 	stopped   kind = "outcome"
 )
@@ -95,7 +96,7 @@ var tones = map[string]string{red: "bad", green: "good", yellow: "warn", cyan: "
 var words = map[kind][2]string{
 	started: {"start", faint}, called: {"call", bold}, trying: {"try", bold}, replied: {"reply"},
 	running: {"run"}, ended: {"tool"}, waiting: {"wait", cyan}, consulted: {"planner", purple},
-	planned: {"plan", purple}, adjusted: {"policy", purple}, reduced: {"event"}, cancelled: {"cancel", red},
+	planned: {"plan", purple}, adjusted: {"policy", purple}, reduced: {"event"}, cancelled: {"cancel", red}, broken: {"broken", red},
 	noted: {"note", faint},
 }
 

@@ -41,6 +41,7 @@ var entering = map[machine.EventKind]func(*run, *machine.Event) entry{
 	machine.Dispatched:  (*run).dispatched,
 	machine.ReducersRan: (*run).reducersRan,
 	machine.Cancelled:   (*run).cancelled,
+	machine.Broken:      (*run).broken,
 }
 
 func (r *run) started(ev *machine.Event) entry {
@@ -208,6 +209,10 @@ func (r *run) cancelled(ev *machine.Event) entry {
 		return entry{Kind: cancelled}.says("the time is up")
 	}
 	return entry{Kind: cancelled}.says("the caller gave up")
+}
+
+func (r *run) broken(*machine.Event) entry {
+	return entry{Kind: broken}.says("the run could not continue")
 }
 
 // noteOf adds the entry of a note, at the time of the note.

@@ -152,7 +152,7 @@ func (f *flow) answered() {
 func (f *flow) report(err error) (r report) {
 	r = report{Trouble: troubled(err), MaybePaid: f.paid}
 	for err != nil && f.st.Phase != machine.Idle && f.st.Phase != machine.Stopped { // twice where reducers are to hear of the end
-		if cancel := f.step(machine.Event{Kind: machine.Cancelled}); cancel != nil {
+		if cancel := f.step(machine.Event{Kind: machine.Broken, Failure: engine.CauseOf(err)}); cancel != nil {
 			r.Trouble.Text += " (and the run could not be ended: " + cancel.Error() + ")"
 			break
 		}

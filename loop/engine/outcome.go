@@ -33,6 +33,19 @@ func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
 	return end
 }
 
+// CauseOf returns why a run was ended or cannot continue, for an event; nil for a nil error. Its types count, not its
+// words.
+func CauseOf(err error) *fault.Failure {
+	if err == nil {
+		return nil
+	}
+	f := fault.Recordable(fault.TypedFailure(err), err)
+	if f.Class == fault.ToolExecution {
+		f.Class = fault.Unknown
+	}
+	return &f
+}
+
 // RateLimit returns what an error says of rate limits, to be recorded beside its failure; nil if it says nothing.
 // Values that were not used are left out.
 func RateLimit(err error) *ratelimit.State {

@@ -43,6 +43,9 @@ const (
 	ReducersRan EventKind = "reduced"
 	// Cancelled ends the run. Failure is the cause, or nil if unknown.
 	Cancelled EventKind = "cancelled"
+	// Broken ends a run that cannot continue, for example because a function of the caller failed. Failure is
+	// why, or nil if unknown.
+	Broken EventKind = "broken"
 )
 
 // Event is one input of the machine. At is the driver's time in UTC and never runs backwards. Only the fields

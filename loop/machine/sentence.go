@@ -107,7 +107,7 @@ func (p Position) count() string {
 // wait or call.
 func (d *Decision) String() string {
 	switch {
-	case d.Reason == policy.Cancelled || d.Class == "" && d.Reason.GaveUp():
+	case d.Reason == policy.Cancelled || d.Reason == policy.Broken || d.Class == "" && d.Reason.GaveUp():
 		return "leave " + d.Position.String() + " (" + string(d.Reason) + ")"
 	case d.Reason == policy.FailedForGood:
 		return "close " + d.Position.String() + " (failed_for_good)"

@@ -54,7 +54,7 @@ func (r *row) fits(k EventKind) bool {
 		return false
 	case Dispatched:
 		return r.phase != ""
-	case Adjusted, Cancelled:
+	case Adjusted, Cancelled, Broken:
 		return r.going
 	}
 	return k == r.waits[0] || k == r.waits[1]
@@ -268,7 +268,9 @@ func (s *step) cancelled() error {
 		return nil
 	}
 	reason := policy.Cancelled
-	if f := s.ev.Failure; f != nil && f.Class == fault.DeadlineExceeded {
+	if f := s.ev.Failure; s.ev.Kind == Broken {
+		reason = policy.Broken
+	} else if f != nil && f.Class == fault.DeadlineExceeded {
 		reason = policy.Deadline
 	}
 	s.recordCancelled(reason)

@@ -127,7 +127,7 @@ func over(failed, budget int) bool { return budget != policy.Unlimited && failed
 // broken ends a run that cannot continue.
 func (r *Run) broken(err error) {
 	if phase := r.runner.State().Phase; phase != machine.Idle && phase != machine.Stopped {
-		if _, cancel := r.runner.Cancel(r.now(), err); cancel != nil {
+		if _, cancel := r.runner.Break(r.now(), err); cancel != nil {
 			err = fmt.Errorf("%w (and the run could not be ended: %w)", err, cancel)
 		}
 	}

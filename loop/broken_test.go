@@ -1,0 +1,55 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// A run that cannot continue, because a function of the caller failed, is recorded as that: nobody cancelled it.
+func TestARunThatCannotContinueIsNotRecordedAsCancelled(t *testing.T) {
+	noWords := errors.New("the template has no words")
+	for name, c := range map[string]struct {
+		opt  loop.Option
+		want string
+	}{
+		"prompt": {loop.WithPrompt(func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+			return "", nil, noWords
+		}), "making the prompt: the template has no words"},
+		"adjust": {loop.WithAdjust(func(session.State) (policy.Layer, bool) {
+			return policy.Layer{MaxAttempts: new(0)}, true
+		}), `adjusting the policy: max_attempts: 0 is no number of attempts; write 1 for a single one, or "unlimited"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, err := journal.Open(t.Context(), journal.Dir(t.TempDir()), "s", journal.Settings{})
+			require.NoError(t, err)
+			s := newSessionNamed(t, "s")
+			_, err = loop.Run(t.Context(), looptest.NewModel(looptest.Say("Done.")), s, "Hello.", loop.Config{RequestID: "r"}, c.opt, loop.WithJournal(j))
+			require.EqualError(t, err, c.want)
+			require.NotErrorIs(t, err, policy.Cancelled)
+			past, err := j.Past()
+			require.NoError(t, err)
+			assert.Equal(t, policy.Broken, past.State.Outcome.Reason)
+			made := s.State().Attempts()
+			require.Len(t, made, 1)
+			assert.Equal(t, policy.Broken, made[0].Reason)
+			assert.False(t, made[0].Passed())
+
+			_, err = loop.Run(t.Context(), looptest.NewModel(), newSessionNamed(t, "s"), "Hello.", loop.Config{RequestID: "r"}, c.opt, loop.WithJournal(j))
+			require.ErrorIs(t, err, policy.Broken)
+			require.NotErrorIs(t, err, policy.Cancelled)
+			require.ErrorContains(t, err, "run stopped: the run could not continue: "+c.want)
+		})
+	}
+}
