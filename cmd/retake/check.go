@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest/corpus"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -27,9 +28,10 @@ var checkCommand = command{
 Reads the tool calls in a reply and checks their arguments, as a run with loop.Config.CallsOnly does. A reply
 is ok if it has at least one call and all of its calls can be used. No tool is run.
 
-With -tool, REPLY is a file with one reply as text, a folder of such files, or standard input. TOOL.json is one object {"name", "description",
-"parameters"} with a JSON Schema as its parameters, or a list of such objects. -policy says which forms of
-calls are read and which repairs are accepted (forms_off, text_repairs, native_repairs).
+With -tool, REPLY is a file with one reply as text, a folder of such files, or standard input. ` + textsOfJournals + `
+Of a journal the replies with calls are checked. TOOL.json is one object {"name", "description", "parameters"} with a
+JSON Schema as its parameters, or a list of such objects. -policy says which forms of calls are read and which
+repairs are accepted (forms_off, text_repairs, native_repairs).
 
 With -corpus, FILE has one question a line: {"id", "tools": [...], "replies": [{"text"} or {"tool_calls":
 [{"name", "arguments"}]}, ...]}. The arguments are the text that the model wrote. The answer has one line for
@@ -46,7 +48,7 @@ JSON: of a policy {"ok", "own_classes", "resolved": [{"of", "fields": [{"field",
 [{"kind", "offset"}]}]}, or {"ok": false, "class", "calls", "issues": [{"call", "pointer", "rule",
 "expected", "got"}], "feedback"}; of a corpus {"question", "reply", ...} with "reply" counted from 0. "tool"
 is the registered name, or the name as written for an unknown tool. "arguments" is null if they cannot be read.
-For several replies each line is {"file", "result"}. "call" is the index of a call; it is absent if the whole reply is at fault. A reply without a call has the class
+For several replies each line is {"file", "result"}, with "file" as FILE:LINE for a reply in a journal. "call" is the index of a call; it is absent if the whole reply is at fault. A reply without a call has the class
 no_output. "got" is empty if nothing was there. "feedback" is the text that the model would get.`,
 	task: func() task { return &check{} },
 }
@@ -79,8 +81,8 @@ func (c *check) run(e *env) error {
 	case c.tool == "" && c.corpus == "" && c.policy == "":
 		return misused("-tool, -corpus or -policy is missing: give -tool TOOL.json and a reply on standard input, " +
 			"-corpus FILE, or a -policy to check")
-	case c.tool == "" && len(c.names) > 0 && c.names[0] != "-":
-		return misused("%s is a reply: give -tool TOOL.json to check it against, or leave it out", c.names[0])
+	case c.tool == "" && len(c.places) > 0 && c.places[0].path != standardInput:
+		return misused("%s is a reply: give -tool TOOL.json to check it against, or leave it out", c.places[0])
 	case c.tool != "" && c.corpus != "":
 		return misused("-tool and -corpus exclude each other: a corpus brings its own tools")
 	case c.when != "" && c.corpus == "":
@@ -123,8 +125,8 @@ func (c *check) runReply(e *env, p *policy.Set) error {
 	if err != nil {
 		return err
 	}
-	return c.each(e, "a reply", func(name string, text []byte) error {
-		v, err := corpus.CheckReply(message.Reply{Text: string(text)}, tools, p)
+	one := func(name string, reply message.Reply) error {
+		v, err := corpus.CheckReply(reply, tools, p)
 		if err != nil {
 			return err
 		}
@@ -132,6 +134,16 @@ func (c *check) runReply(e *env, p *policy.Set) error {
 			err = errNotOK
 		}
 		return err
+	}
+	return c.each(e, reader{
+		what: "a reply", inJournals: "reply with a call",
+		text: func(name string, text []byte) error { return one(name, message.Reply{Text: string(text)}) },
+		event: func(name string, ev *machine.Event) (bool, error) {
+			if ev.Reply == nil || len(ev.Reply.Calls) == 0 && ev.Reply.CallsOver == 0 {
+				return false, nil
+			}
+			return true, one(name, ev.Reply.Message)
+		},
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/machine"
 )
 
 var classifyCommand = command{
@@ -26,11 +27,15 @@ ERROR is a file, a folder of files, or standard input with what a provider sent,
     "body" is raw text or JSON, "status" (three digits, or 0 for none) and "code" are a number or a string, and
     the value of a header is a string or a list of strings
 
+` + textsOfJournals + `
+Of a journal each failure is shown, with the class it was recorded with.
+
 A Retry-After with a date is turned into a wait by the time of the response: -now, or else its Date header.
 
 JSON: {"code", "plane", "retryable", "names": {"result_envelope", "agent_result", "agent_error"},
 "retry_after_ms", "user_message"}, or null if nothing went wrong. "retry_after_ms" is absent if the server asks
-for no wait. For several files each line is {"file", "result"}.`,
+for no wait. For several files each line is {"file", "result"}, with "file" as FILE:LINE for a failure
+in a journal.`,
 	task: func() task { return &classify{} },
 }
 
@@ -55,15 +60,45 @@ func (c *classify) declare(fs *flag.FlagSet) {
 }
 
 func (c *classify) run(e *env) error {
-	return c.each(e, "an error", func(name string, text []byte) error {
-		r, err := c.read(text)
-		if err != nil {
-			return err
-		}
-		r.Now = responseTime(c.now, r.Headers)
-		v := fault.Classify(r)
+	tell := func(name string, v fault.Verdict) error {
 		return c.answer(e, c.json, name, v, func() { writeFault(e, v) })
+	}
+	return c.each(e, reader{
+		what: "an error", inJournals: "failure",
+		text: func(name string, text []byte) error {
+			r, err := c.read(text)
+			if err != nil {
+				return err
+			}
+			r.Now = responseTime(c.now, r.Headers)
+			return tell(name, fault.Classify(r))
+		},
+		event: func(name string, ev *machine.Event) (bool, error) {
+			f := failureOf(ev)
+			if f == nil {
+				return false, nil
+			}
+			return true, tell(name, recordedVerdict(*f))
+		},
 	})
+}
+
+// failureOf is the failure of a model call, tool or try that an event reports; nil if it reports none.
+func failureOf(ev *machine.Event) *fault.Failure {
+	switch {
+	case ev.Tool != nil:
+		return ev.Tool.Failure
+	case ev.Try != nil && ev.Try.Failure.Failed():
+		return &ev.Try.Failure
+	}
+	return ev.Failure
+}
+
+// recordedVerdict is the verdict that a failure had when it was recorded.
+func recordedVerdict(f fault.Failure) fault.Verdict {
+	row, _ := fault.Lookup(f.Class)
+	return fault.Verdict{Class: f.Class, Plane: f.Plane, Retryable: row.Retryable && !f.Final, Message: f.Message,
+		RetryAfter: f.RetryAfter, Asked: f.RetryAfter > 0, Metadata: fault.Metadata{RetryAfter: f.RetryAfter}}
 }
 
 // read reads an error in any of the three forms.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
+	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/journal"
 )
 
@@ -21,7 +23,8 @@ Replaces each journal by a snapshot of its session. The session continues from i
 replays. The history is lost: prompts, replies and decisions. A journal that a process writes to, one without a
 run, and a redacted one whose run has not ended are left as they are, with an error.
 
-JOURNAL is a file of a folder of journals (journal.Dir), or such a folder.`,
+JOURNAL is a file of a folder of journals (journal.Dir), such a folder, a SQLite database, or a session in one
+(FILE#ID).`,
 	task: func() task { return &compact{} },
 }
 
@@ -37,41 +40,65 @@ func (c *compact) run(e *env) error {
 		return err
 	}
 	var bad error
-	for _, name := range c.names {
-		before, after, err := compactFile(name, key)
+	for _, p := range c.places {
+		before, after, err := e.compact(p, key)
 		if err != nil {
-			bad = errors.Join(bad, fmt.Errorf("%s: %w", inputName(name), err))
+			bad = errors.Join(bad, fmt.Errorf("%s: %w", p.inErrors(), err))
 			continue
 		}
-		fmt.Fprintf(e.out, "%s  %s\n", title(name), e.paint.faint(fmt.Sprintf("%d bytes, from %d", after, before)))
+		fmt.Fprintf(e.out, "%s  %s\n", title(p), e.paint.faint(fmt.Sprintf("%d bytes, from %d", after, before)))
 	}
 	return bad
 }
 
-// compactFile compacts one file, and returns its size before and after.
-func compactFile(name string, key []byte) (before, after int64, err error) {
-	if name == "-" {
+// compact compacts one journal, and returns its size before and after.
+func (e *env) compact(p place, key []byte) (before, after int64, err error) {
+	if p.path == standardInput {
 		return 0, 0, misused("standard input cannot be compacted: name a file")
 	}
+	if before, err = e.size(p); err != nil {
+		return 0, 0, err
+	}
+	if p.session != "" {
+		err = compactSession(p, key)
+	} else {
+		err = compactFile(p.path, key)
+	}
+	if err == nil {
+		after, err = e.size(p)
+	}
+	return before, after, err
+}
+
+// size is the length of a journal in bytes.
+func (e *env) size(p place) (int64, error) {
+	in, err := e.open(p)
+	if err != nil {
+		return 0, err
+	}
+	n, err := io.Copy(io.Discard, in)
+	return n, errors.Join(err, in.Close())
+}
+
+// compactSession compacts the journal of a session in a database.
+func compactSession(p place, key []byte) error {
+	store, err := sqlite.Open(context.Background(), p.path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(journal.Compact(context.Background(), store, p.session, key), store.Close())
+}
+
+// compactFile compacts one file.
+func compactFile(name string, key []byte) error {
 	session, err := sessionOf(name)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	if want := journal.FileName(session); want != filepath.Base(name) {
-		return 0, 0, fmt.Errorf("it is the journal of session %q, whose file is called %s: give it that name", session, want)
+		return fmt.Errorf("it is the journal of session %q, whose file is called %s: give it that name", session, want)
 	}
-	old, err := os.Stat(name)
-	if err != nil {
-		return 0, 0, err
-	}
-	if err := journal.Compact(context.Background(), journal.Dir(filepath.Dir(name)), session, key); err != nil {
-		return 0, 0, err
-	}
-	now, err := os.Stat(name)
-	if err != nil {
-		return 0, 0, err
-	}
-	return old.Size(), now.Size(), nil
+	return journal.Compact(context.Background(), journal.Dir(filepath.Dir(name)), session, key)
 }
 
 // sessionOf returns the session's id by the header of a journal.

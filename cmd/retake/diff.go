@@ -25,7 +25,7 @@ JSON: {"steps", "headers", "step"}. "steps" is the number of equal steps.`,
 }
 
 type diff struct {
-	a, b string
+	a, b place
 	how  journal.Diffing
 	json bool
 }
@@ -39,10 +39,17 @@ func (d *diff) take(args []string) error {
 	if len(args) != 2 {
 		return misused("give two journals, not %d", len(args))
 	}
-	if d.a, d.b = args[0], args[1]; d.a == "-" && d.b == "-" {
-		return misused("- stands twice: standard input is read once")
+	for n, to := range []*place{&d.a, &d.b} {
+		found, err := places(args[n], journalArgs, journalsIn)
+		if err != nil {
+			return err
+		}
+		if len(found) > 1 {
+			return misused("%s has %s: name one, such as %s", args[n], several.Of(len(found), "journal"), found[0])
+		}
+		*to = found[0]
 	}
-	return nil
+	return stdinOnce([]place{d.a, d.b})
 }
 
 func (d *diff) run(e *env) error {

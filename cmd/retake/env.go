@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"unicode/utf16"
 
 	"golang.org/x/term"
+
+	"github.com/retake-go/retake/adapter/sqlite"
 )
 
 // env is the input, output and clock of a command.
@@ -26,6 +29,8 @@ type env struct {
 	paint          paint
 	// after is time.After, or the clock of a test.
 	after func(time.Duration) <-chan time.Time
+	// databases are those that were opened, by their paths.
+	databases map[string]*sqlite.Store
 }
 
 func newEnv() *env {
@@ -41,6 +46,7 @@ func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // end flushes the output and turns an error into the exit status.
 func (e *env) end(name string, err error) int {
+	err = cmp.Or(err, e.closeDatabases())
 	if flushed := e.out.Flush(); flushed != nil && (err == nil || errors.Is(err, errNotOK)) {
 		err = flushed
 	}

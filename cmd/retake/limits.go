@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/internal/httphint"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/ratelimit"
 )
 
@@ -21,8 +22,10 @@ var limitsCommand = command{
 	example: "curl -sI https://api.example.com/v1/models | retake limits",
 	usage:   []string{"limits [-now T] [-provider NAME] [-json] [HEADERS...]"},
 	about: `
-HEADERS is a file, a folder of files, or standard input with the headers of a response, one "Name: value" a line, in any case and order. A status line before them is
-skipped. A body may follow after an empty line; a body in JSON may also stand alone.
+HEADERS is a file, a folder of files, or standard input with the headers of a response, one "Name: value" a line, in
+any case and order. A status line before them is skipped. A body may follow after an empty line; a body in JSON may
+also stand alone. ` + textsOfJournals + `
+Of a journal the limits of each failure are shown, as they were recorded.
 
 Dates are turned into waits by the time of the response: -now, or else its Date header. Without either, dates
 and waits are left as they are. The clock of this machine is not used.
@@ -30,7 +33,8 @@ and waits are left as they are. The clock of this machine is not used.
 JSON: {"limited", "retry_after", "wait", "windows": [{"name", "resource", "remaining", "limit", "resets_in",
 "reset_at"}], "ignored": [{"header", "value", "why"}]}. "retry_after" is the wait that the server asks for, and
 "wait" the one that follows from exhausted windows. They and "resets_in" are in seconds, "reset_at" is in
-seconds since the epoch. Unknown values are absent. For several files each line is {"file", "result"}.`,
+seconds since the epoch. Unknown values are absent. For several files each line is {"file", "result"}, with
+"file" as FILE:LINE for a failure in a journal.`,
 	task: func() task { return &limits{} },
 }
 
@@ -62,7 +66,17 @@ func declareNow(fs *flag.FlagSet, now *time.Time) {
 }
 
 func (l *limits) run(e *env) error {
-	return l.each(e, "headers", func(name string, text []byte) error { return l.read(e, name, text) })
+	return l.each(e, reader{
+		what: "headers", inJournals: "failure with a rate limit",
+		text: func(name string, text []byte) error { return l.read(e, name, text) },
+		event: func(name string, ev *machine.Event) (bool, error) {
+			state := limitsOf(ev)
+			if state == nil {
+				return false, nil
+			}
+			return true, l.tell(e, name, *state)
+		},
+	})
 }
 
 func (l *limits) read(e *env, name string, text []byte) error {
@@ -71,7 +85,22 @@ func (l *limits) read(e *env, name string, text []byte) error {
 		e.note("%sline %d is no header and was skipped: want \"Name: value\"", l.prefix(name), n)
 	}
 	now := responseTime(l.now, headers)
-	state := ratelimit.Parse(headers, now, ratelimit.WithBody(body), ratelimit.ForProvider(l.provider))
+	return l.tell(e, name, ratelimit.Parse(headers, now, ratelimit.WithBody(body), ratelimit.ForProvider(l.provider)))
+}
+
+// limitsOf is what the failure of an event says of rate limits; nil if it says nothing.
+func limitsOf(ev *machine.Event) *ratelimit.State {
+	switch {
+	case ev.Tool != nil:
+		return ev.Tool.RateLimit
+	case ev.Try != nil:
+		return ev.Try.RateLimit
+	}
+	return ev.RateLimit
+}
+
+// tell writes the limits of one response.
+func (l *limits) tell(e *env, name string, state ratelimit.State) error {
 	state.Windows = append([]ratelimit.Window{}, state.Windows...)
 	state.Ignored = append([]ratelimit.Ignored{}, state.Ignored...)
 	return l.answer(e, l.json, name, state, func() { writeLimits(e, state) })

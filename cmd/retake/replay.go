@@ -48,12 +48,14 @@ type replayed struct {
 	Differs    bool                     `json:"differs,omitempty"`
 	Difference *journal.DifferenceError `json:"difference,omitempty"`
 	Error      string                   `json:"error,omitempty"`
+
+	place place
 }
 
 func (r *replay) run(e *env) error {
 	var count struct{ ok, differs, bad int }
-	err := each(e, &r.journals, journal.Replay, func(name string, report journal.Report, err error) error {
-		one := replayedOf(name, report, err)
+	err := each(e, &r.journals, journal.Replay, func(p place, report journal.Report, err error) error {
+		one := replayedOf(p, report, err)
 		switch {
 		case one.OK:
 			count.ok++
@@ -71,18 +73,18 @@ func (r *replay) run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if len(r.names) > 1 && !r.json {
+	if len(r.places) > 1 && !r.json {
 		fmt.Fprintf(e.out, "\n%d journals: %d as recorded, %d different, %d cannot be read\n",
-			len(r.names), count.ok, count.differs, count.bad)
+			len(r.places), count.ok, count.differs, count.bad)
 	}
-	if err := unreadable(count.bad, len(r.names)); err != nil || count.differs == 0 {
+	if err := unreadable(count.bad, len(r.places)); err != nil || count.differs == 0 {
 		return err
 	}
 	return errNotOK
 }
 
-func replayedOf(name string, report journal.Report, err error) replayed {
-	out := replayed{Journal: name, OK: err == nil, Report: &report,
+func replayedOf(p place, report journal.Report, err error) replayed {
+	out := replayed{Journal: p.String(), place: p, OK: err == nil, Report: &report,
 		Differs: errors.Is(err, journal.ErrDiffers)}
 	if _, missing := errors.AsType[*fs.PathError](err); missing {
 		out.Report = nil
@@ -96,7 +98,7 @@ func replayedOf(name string, report journal.Report, err error) replayed {
 
 // write writes it for people.
 func (r replayed) write(e *env) {
-	name, mark, text := title(r.Journal), "bad    ", r.Error
+	name, mark, text := title(r.place), "bad    ", r.Error
 	switch {
 	case r.OK:
 		mark, summary := e.paint.green("same   "), e.paint.faint(summaryOf(*r.Report))

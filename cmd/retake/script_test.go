@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"os"
@@ -13,6 +14,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/retake-go/retake/adapter/sqlite"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/ratelimit"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what the scripts expect anew")
@@ -36,7 +44,9 @@ func TestScripts(t *testing.T) {
 			}
 			return errors.Join(err, os.CopyFS(e.WorkDir, os.DirFS("../../testdata/journals/v1")))
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "hostile": hostile, "clean": clean},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": status, "hostile": hostile, "clean": clean, "database": database, "owned": owned, "limited": limited,
+		},
 	})
 }
 
@@ -63,6 +73,47 @@ func clean(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s is empty or raw: %q", name, text)
 		}
 	}
+}
+
+// database makes a SQLite database with the journals of files, by the ids of sessions: database DB ID=FILE...
+func database(ts *testscript.TestScript, neg bool, args []string) {
+	store, err := sqlite.Open(context.Background(), ts.MkAbs(args[0]))
+	ts.Check(err)
+	for _, arg := range args[1:] {
+		id, file, _ := strings.Cut(arg, "=")
+		log, err := store.Open(context.Background(), id)
+		ts.Check(err)
+		ts.Check(log.Append(context.Background(), 0, []byte(ts.ReadFile(file)), true))
+		ts.Check(log.Close())
+	}
+	ts.Check(store.Close())
+}
+
+// limited records a run in a database, whose model is limited once: limited DB ID.
+func limited(ts *testscript.TestScript, neg bool, args []string) {
+	ctx := context.Background()
+	store, err := sqlite.Open(ctx, ts.MkAbs(args[0]))
+	ts.Check(err)
+	j, err := journal.Open(ctx, store, args[1], journal.Settings{})
+	ts.Check(err)
+	headers := map[string][]string{
+		"retry-after": {"2"}, "x-ratelimit-limit-requests": {"60"}, "x-ratelimit-remaining-requests": {"0"}}
+	refused := &ratelimit.LimitedError{State: ratelimit.Parse(headers, looptest.Epoch), Err: fault.AsError(fault.Response{Status: 429, Headers: headers})}
+	model := looptest.NewModel(looptest.Fail(refused), looptest.Say("Hello."))
+	_, err = loop.Run(ctx, model, nil, "Hi.", loop.Config{}, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+	ts.Check(err)
+	ts.Check(errors.Join(j.Close(), store.Close()))
+}
+
+// owned opens the journal of a session, appends a file to it, and holds it until the script ends:
+// owned DB ID FILE.
+func owned(ts *testscript.TestScript, neg bool, args []string) {
+	store, err := sqlite.Open(context.Background(), ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Defer(func() { _ = store.Close() })
+	log, err := store.Open(context.Background(), args[1])
+	ts.Check(err)
+	ts.Check(log.Append(context.Background(), 0, []byte(ts.ReadFile(args[2])), true))
 }
 
 // status runs a command and checks its exit status: status 2 retake ...

@@ -71,20 +71,20 @@ func (s *show) run(e *env) error {
 	if s.follow && (s.html || s.json) {
 		return misused("-follow is for a timeline: leave out -html and -json")
 	}
-	if (s.html || s.follow) && len(s.names) > 1 {
-		return misused("-html and -follow show one journal, not %d: name one", len(s.names))
+	if (s.html || s.follow) && len(s.places) > 1 {
+		return misused("-html and -follow show one journal, not %d: name one", len(s.places))
 	}
 	var bad error
-	for n, name := range s.names {
-		if len(s.names) > 1 && !s.json {
+	for n, p := range s.places {
+		if len(s.places) > 1 && !s.json {
 			if n > 0 {
 				fmt.Fprintln(e.out)
 			}
-			fmt.Fprintln(e.out, e.paint.bold(title(name)))
+			fmt.Fprintln(e.out, e.paint.bold(title(p)))
 		}
-		err := s.one(e, name)
-		if err != nil && len(s.names) > 1 {
-			err = fmt.Errorf("%s: %w", inputName(name), err)
+		err := s.one(e, p)
+		if err != nil && len(s.places) > 1 {
+			err = fmt.Errorf("%s: %w", p.inErrors(), err)
 		}
 		bad = errors.Join(bad, err)
 	}
@@ -92,11 +92,11 @@ func (s *show) run(e *env) error {
 }
 
 // one shows one journal.
-func (s *show) one(e *env, name string) error {
-	if name == "-" && e.typed {
+func (s *show) one(e *env, p place) error {
+	if p.path == standardInput && e.typed {
 		e.note("reading a journal from the terminal; end it with Ctrl-D")
 	}
-	in, err := e.open(name)
+	in, err := e.open(p)
 	if err != nil {
 		return err
 	}
@@ -131,12 +131,17 @@ func (s *show) followed(e *env, in io.Reader) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return report.Follow(prompt{e.out}, in, s.style(e), func(ended bool) error {
-		f, isFile := in.(*os.File)
-		if ended || !isFile {
+		if ended {
 			return io.EOF
 		}
-		if err := sameJournal(f); err != nil {
-			return err
+		switch in := in.(type) {
+		case *os.File:
+			if err := sameJournal(in); err != nil {
+				return err
+			}
+		case recorded: // it can be read on
+		default:
+			return io.EOF
 		}
 		select {
 		case <-ctx.Done():

@@ -4,75 +4,73 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
 )
 
-// texts are what a command reads: files, all files of folders, or standard input if nothing is named.
-type texts struct{ names []string }
+// texts are what a command reads: files, all files of folders, journals, or standard input if nothing is named.
+type texts struct {
+	places []place
+	// journals is set once one of them was a journal, which may have any number of texts.
+	journals bool
+}
 
-const textArgs = "give files, folders, or - for standard input"
+const textArgs = "give files, folders, journals, SQLite databases or a session in one (FILE#ID), or - for standard input"
+
+const textsOfJournals = `A file may also be a journal, and a SQLite database is one journal for each of its sessions (FILE#ID is one of them).`
 
 func (t *texts) take(args []string) error {
 	for _, name := range args {
-		found, err := filesOf(name)
+		found, err := places(name, textArgs, filesIn)
 		if err != nil {
 			return err
 		}
-		t.names = append(t.names, found...)
+		t.places = append(t.places, found...)
 	}
 	if len(args) == 0 {
-		t.names = []string{"-"}
+		t.places = []place{{path: standardInput}}
 	}
-	if n := slices.Index(t.names, "-"); n >= 0 && slices.Contains(t.names[n+1:], "-") {
-		return misused("- is given twice: standard input can be read once")
-	}
-	return nil
+	return stdinOnce(t.places)
 }
 
-// filesOf lists the files of a folder, those of its folders too, in the order of their names.
-func filesOf(name string) (files []string, err error) {
-	if name == "-" {
-		return []string{name}, nil
-	}
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, misused("%v: %s", err, textArgs)
-	}
-	if !info.IsDir() {
-		return []string{name}, nil
-	}
-	err = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
+// filesIn lists the files of a folder, those of its folders too, in the order of their names.
+func filesIn(folder string) (files []string, err error) {
+	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && !isOfDatabase(path) {
 			files = append(files, path)
 		}
 		return err
 	})
 	if err == nil && len(files) == 0 {
-		return nil, misused("%s: there is no file in it: %s", name, textArgs)
+		return nil, misused("%s: there is no file in it: %s", folder, textArgs)
 	}
 	return files, err
 }
 
-// each calls use with every text. A text that cannot be read is an error, and the others are used all the
-// same. what names the content of a text. The error is errNotOK if that is all that went wrong.
-func (t *texts) each(e *env, what string, use func(name string, text []byte) error) error {
+// reader is what a command does with its inputs.
+type reader struct {
+	// what names the content of a text: "a reply". inJournals is the noun for what is taken from journals.
+	what, inJournals string
+	// text uses a text.
+	text func(name string, text []byte) error
+	// event uses an event of a journal, and reports whether it had what the command is about.
+	event func(name string, ev *machine.Event) (used bool, err error)
+}
+
+// each reads every input. One that cannot be read is an error, and the others are used all the same. The error
+// is errNotOK if that is all that went wrong.
+func (t *texts) each(e *env, r reader) error {
 	var bad, refused error
-	for _, name := range t.names {
-		text, err := e.text(name, what)
-		if err != nil {
-			bad = errors.Join(bad, err)
-			continue
+	for _, p := range t.places {
+		err := t.one(e, p, r)
+		if errors.Is(err, errNotOK) {
+			refused, err = errNotOK, nil
 		}
-		switch err := use(name, text); {
-		case err == nil:
-		case errors.Is(err, errNotOK):
-			refused = err
-		default:
-			bad = errors.Join(bad, fmt.Errorf("%s: %w", inputName(name), err))
-		}
+		bad = errors.Join(bad, err)
 	}
 	if bad != nil {
 		return bad
@@ -80,37 +78,84 @@ func (t *texts) each(e *env, what string, use func(name string, text []byte) err
 	return refused
 }
 
+// one reads one input, as the text or the journal that it is.
+func (t *texts) one(e *env, p place, r reader) error {
+	if p.session != "" {
+		in, err := e.open(p)
+		if err != nil {
+			return err
+		}
+		return errors.Join(t.journal(e, p, in, r), in.Close())
+	}
+	text, err := e.text(p, r.what)
+	if err != nil {
+		return err
+	}
+	if isJournal(text) {
+		return t.journal(e, p, bytes.NewReader(text), r)
+	}
+	if err = r.text(p.String(), text); err == nil || errors.Is(err, errNotOK) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", p.inErrors(), err)
+}
+
+// isJournal reports whether a text is a journal, by its first record.
+func isJournal(text []byte) bool {
+	rec, err := journal.NewReader(bytes.NewReader(text)).Next()
+	return err == nil && rec.Header != nil
+}
+
+// journal uses the events of a journal. The error is errNotOK if that is all that went wrong.
+func (t *texts) journal(e *env, p place, in io.Reader, r reader) (refused error) {
+	t.journals = true
+	lines, any := journal.NewReader(in), false
+	for {
+		rec, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil && rec.Event != nil {
+			var used bool
+			used, err = r.event(p.at(lines.Line()), rec.Event)
+			any = any || used
+		}
+		switch {
+		case errors.Is(err, errNotOK):
+			refused = errNotOK
+		case err != nil:
+			return fmt.Errorf("%s: %w", p.inErrors(), err)
+		}
+	}
+	if !any {
+		e.note("%s: there is no %s in this journal", p.inErrors(), r.inJournals)
+	}
+	return refused
+}
+
 // text reads a file, or standard input.
-func (e *env) text(name, what string) ([]byte, error) {
-	if name == "-" {
+func (e *env) text(p place, what string) ([]byte, error) {
+	if p.path == standardInput {
 		return e.standardInput(what)
 	}
-	f, err := os.Open(name)
+	f, err := e.open(p)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := readAll(name, f)
+	text, err := readAll(p.path, f)
 	return bytes.TrimPrefix(text, []byte("\ufeff")), err
 }
 
-// inputName names an input in errors.
-func inputName(name string) string {
-	if name == "-" {
-		return "standard input"
-	}
-	return name
-}
-
 // several reports whether the answers have to say which text they are about.
-func (t *texts) several() bool { return len(t.names) > 1 }
+func (t *texts) several() bool { return len(t.places) > 1 || t.journals }
 
 // prefix names a text in notes, if there are several.
 func (t *texts) prefix(name string) string {
 	if !t.several() {
 		return ""
 	}
-	return inputName(name) + ": "
+	return place{path: name}.inErrors() + ": "
 }
 
 // named is one line of JSON about one of several texts.
@@ -127,7 +172,7 @@ func (t *texts) answer(e *env, asJSON bool, name string, v any, write func()) er
 	case asJSON:
 		return e.json(v)
 	case t.several():
-		fmt.Fprintf(e.out, "%s\n", e.paint.bold(title(name)))
+		fmt.Fprintf(e.out, "%s\n", e.paint.bold(title(place{path: name})))
 		write()
 		fmt.Fprintln(e.out)
 	default:

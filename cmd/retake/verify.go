@@ -41,6 +41,8 @@ type verified struct {
 	Records int64  `json:"records"`
 	Torn    int64  `json:"torn_bytes,omitempty"`
 	Error   string `json:"error,omitempty"`
+
+	place place
 }
 
 func (v *verify) run(e *env) error {
@@ -55,8 +57,8 @@ func (v *verify) run(e *env) error {
 			}
 		}
 	}
-	err := each(e, &v.journals, check, func(name string, one verified, err error) error {
-		one.Journal = name
+	err := each(e, &v.journals, check, func(p place, one verified, err error) error {
+		one.Journal, one.place = p.String(), p
 		if _, missing := errors.AsType[*fs.PathError](err); missing {
 			bad++
 		} else if err != nil {
@@ -71,7 +73,7 @@ func (v *verify) run(e *env) error {
 		one.write(e)
 		return nil
 	})
-	if err = errors.Join(err, unreadable(bad, len(v.names))); err == nil && damaged > 0 {
+	if err = errors.Join(err, unreadable(bad, len(v.places))); err == nil && damaged > 0 {
 		return errNotOK
 	}
 	return err
@@ -80,12 +82,12 @@ func (v *verify) run(e *env) error {
 // write writes it for people.
 func (v verified) write(e *env) {
 	if !v.OK {
-		fmt.Fprintf(e.out, "%s  %s\n%s\n", e.paint.red("damaged"), title(v.Journal), plainLines(indent(v.Error)))
+		fmt.Fprintf(e.out, "%s  %s\n%s\n", e.paint.red("damaged"), title(v.place), plainLines(indent(v.Error)))
 		return
 	}
 	text := several.Of(v.Records, "record")
 	if v.Torn > 0 {
 		text += ", and a last line that was cut off (" + several.Of(v.Torn, "byte") + ")"
 	}
-	fmt.Fprintf(e.out, "%s    %s  %s\n", e.paint.green("whole"), title(v.Journal), e.paint.faint(text))
+	fmt.Fprintf(e.out, "%s    %s  %s\n", e.paint.green("whole"), title(v.place), e.paint.faint(text))
 }

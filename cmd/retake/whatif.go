@@ -137,7 +137,8 @@ type supposed struct {
 	Cost    *costs           `json:"cost,omitempty"`
 	Error   string           `json:"error,omitempty"`
 
-	err error
+	place place
+	err   error
 }
 
 // costs are what the tokens cost.
@@ -197,8 +198,8 @@ func (w *whatif) run(e *env) error {
 		asked.Replaying = how
 		return asked.Run(in)
 	}
-	err = each(e, &w.journals, ask, func(name string, o journal.Outlook, err error) error {
-		one := supposed{Journal: name, err: err}
+	err = each(e, &w.journals, ask, func(p place, o journal.Outlook, err error) error {
+		one := supposed{Journal: p.String(), place: p, err: err}
 		if err != nil {
 			bad++
 			one.Error = err.Error()
@@ -216,12 +217,12 @@ func (w *whatif) run(e *env) error {
 		sum.Change, sum.Cost = sum.Sum.Change(), w.costs(sum.Sum)
 		err = w.writeSum(e, sum)
 	}
-	return errors.Join(err, unreadable(bad, len(w.names)))
+	return errors.Join(err, unreadable(bad, len(w.places)))
 }
 
 // write writes the answer for one journal.
 func (w *whatif) write(e *env, one supposed) {
-	fmt.Fprintln(e.out, e.paint.bold(title(one.Journal)))
+	fmt.Fprintln(e.out, e.paint.bold(title(one.place)))
 	if one.err != nil {
 		fmt.Fprintln(e.out, plainLines(indent(one.Error)))
 		return
@@ -257,7 +258,7 @@ func (w *whatif) writeSum(e *env, s summed) error {
 	if w.json {
 		return e.json(s)
 	}
-	if len(w.names) > 1 {
+	if len(w.places) > 1 {
 		what := several.Of(s.Journals, "journal") + ", " + several.Of(s.Runs, "run")
 		fmt.Fprintf(e.out, "%s: %d as recorded, %d otherwise, %d that the record does not answer\n",
 			e.paint.bold(what), s.AsRecorded, s.Otherwise, s.Unanswered)

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/adapter/sqlite"
+	"github.com/retake-go/retake/internal/several"
+	"github.com/retake-go/retake/journal"
+)
+
+// place is where an input is: a file, a session in a SQLite database, or standard input.
+type place struct {
+	// path is that of a file, or "-" for standard input.
+	path string
+	// session is the id of a session in the database path; empty for a file.
+	session string
+}
+
+// standardInput is the place that "-" names.
+const standardInput = "-"
+
+// sessionMark stands between a database and the id of a session in it.
+const sessionMark = "#"
+
+// String is the name as one can give it: a path, FILE#ID or "-".
+func (p place) String() string {
+	if p.session == "" {
+		return p.path
+	}
+	return p.path + sessionMark + p.session
+}
+
+// inErrors is the name in errors.
+func (p place) inErrors() string {
+	if p.path == standardInput {
+		return "standard input"
+	}
+	return p.String()
+}
+
+// places finds what a name stands for: a file, the sessions of a database or one of them, or what filesOf lists
+// of a folder. want says in errors what to give.
+func places(name, want string, filesOf func(folder string) ([]string, error)) ([]place, error) {
+	if name == standardInput {
+		return []place{{path: name}}, nil
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		if path, session, found := splitSession(name); found {
+			return oneSession(path, session)
+		}
+		return nil, misused("%v: %s", err, want)
+	}
+	files := []string{name}
+	if info.IsDir() {
+		if files, err = filesOf(name); err != nil {
+			return nil, err
+		}
+	}
+	var all []place
+	for _, file := range files {
+		switch {
+		case !isDatabase(file):
+			all = append(all, place{path: file})
+		default:
+			ids, err := sessionsOf(file)
+			if err != nil {
+				return nil, err
+			}
+			for _, id := range ids {
+				all = append(all, place{file, id})
+			}
+		}
+	}
+	return all, nil
+}
+
+// splitSession splits FILE#ID where FILE is a database.
+func splitSession(name string) (path, session string, found bool) {
+	for at := range len(name) {
+		if strings.HasPrefix(name[at:], sessionMark) && isDatabase(name[:at]) {
+			return name[:at], name[at+len(sessionMark):], true
+		}
+	}
+	return "", "", false
+}
+
+// oneSession is the place of a session that must be in a database.
+func oneSession(path, session string) ([]place, error) {
+	ids, err := sessionsOf(path)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(ids, session) {
+		return nil, misused("%s: there is no session %q in it%s: it has %s, such as %s", path, session,
+			didYouMean(session, ids), several.Of(len(ids), "session"), place{path, ids[0]})
+	}
+	return []place{{path, session}}, nil
+}
+
+// sessionsOf lists the sessions of a database; there is at least one.
+func sessionsOf(path string) ([]string, error) {
+	store, err := sqlite.OpenWith(context.Background(), path, sqlite.Settings{ReadOnly: true})
+	if err != nil {
+		return nil, misused("%s: it is a SQLite database whose journals cannot be read: %w", path, err)
+	}
+	ids, err := store.List(context.Background())
+	if err = errors.Join(err, store.Close()); err == nil && len(ids) == 0 {
+		err = misused("%s: there is no journal in it: %s", path, journalArgs)
+	}
+	return ids, err
+}
+
+// magic are the first bytes of every SQLite database.
+var magic = []byte("SQLite format 3\x00")
+
+// isDatabase reports whether a file is a SQLite database, whatever its name. Pipes are not looked into: what is
+// read of them is gone.
+func isDatabase(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(magic))
+	_, err = io.ReadFull(f, head)
+	return err == nil && bytes.Equal(head, magic)
+}
+
+// isOfDatabase reports whether a file belongs to a database beside it: SQLite's log, or the index of it.
+func isOfDatabase(path string) bool {
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if of, found := strings.CutSuffix(path, suffix); found && isDatabase(of) {
+			return true
+		}
+	}
+	return false
+}
+
+// open opens a journal or another input. Databases are opened for reading, and stay open until the end.
+func (e *env) open(p place) (io.ReadCloser, error) {
+	switch {
+	case p.path == standardInput:
+		return io.NopCloser(e.in), nil
+	case p.session == "":
+		f, err := openNamed("JOURNAL", p.path, "give a file that can be read, or - for standard input")
+		if err != nil {
+			return nil, err
+		}
+		return f, nil
+	}
+	in, err := e.openSession(p)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: p.String(), Err: err}
+	}
+	return in, nil
+}
+
+// recorded is the journal of a session in a database. At its end it may be read again: it has then what was
+// appended meanwhile.
+type recorded struct {
+	io.ReadCloser
+	log journal.Log
+}
+
+func (r recorded) Close() error { return errors.Join(r.ReadCloser.Close(), r.log.Close()) }
+
+func (e *env) openSession(p place) (io.ReadCloser, error) {
+	ctx := context.Background()
+	store, open := e.databases[p.path]
+	if !open {
+		var err error
+		if store, err = sqlite.OpenWith(ctx, p.path, sqlite.Settings{ReadOnly: true}); err != nil {
+			return nil, err
+		}
+		if e.databases == nil {
+			e.databases = map[string]*sqlite.Store{}
+		}
+		e.databases[p.path] = store
+	}
+	log, err := store.Open(ctx, p.session)
+	if err != nil {
+		return nil, err
+	}
+	in, err := log.Read(ctx)
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return recorded{in, log}, nil
+}
+
+// closeDatabases closes the databases that were opened.
+func (e *env) closeDatabases() (err error) {
+	for _, store := range e.databases {
+		err = errors.Join(err, store.Close())
+	}
+	return err
+}
+
+// journalsIn lists the journals and databases of a folder.
+func journalsIn(folder string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, e := range entries {
+		path := filepath.Join(folder, e.Name())
+		if !e.IsDir() && (strings.HasSuffix(e.Name(), ".jsonl") || isDatabase(path)) {
+			found = append(found, path)
+		}
+	}
+	if len(found) == 0 {
+		return nil, misused("%s: there is no journal in it: %s", folder, journalArgs)
+	}
+	return found, nil
+}
+
+// stdinOnce returns an error if standard input is named twice.
+func stdinOnce(all []place) error {
+	is := func(p place) bool { return p.path == standardInput }
+	if n := slices.IndexFunc(all, is); n >= 0 && slices.ContainsFunc(all[n+1:], is) {
+		return misused("- is given twice: standard input can be read once")
+	}
+	return nil
+}
+
+// title is the name of an input in answers.
+func title(p place) string {
+	if p.path == standardInput {
+		return "(standard input)"
+	}
+	return plain(p.String())
+}
+
+// at names a line of an input, as FILE:LINE.
+func (p place) at(line int64) string { return fmt.Sprintf("%s:%d", p, line) }
