@@ -249,9 +249,9 @@ func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effec
 func (r *Runner) underWay(ev *machine.Event) []int {
 	open := slices.Clone(r.begun)
 	if r.st.Batch != nil && r.resumed { // they may have begun in another process
-		for n, c := range r.st.Batch.All() {
+		for n, c := range r.st.Batch.Calls {
 			began, landed := r.journal.Call(c.Key, c.Transport)
-			if !c.Done && (began || landed != nil) && !slices.Contains(open, n) {
+			if !c.Ended() && (began || landed != nil) && !slices.Contains(open, n) {
 				open = append(open, n)
 			}
 		}

@@ -169,7 +169,7 @@ func (s *step) repairs(d *Decision) []extract.RepairKind {
 			}
 		}
 	case s.Batch != nil:
-		for _, c := range s.Batch.All() {
+		for _, c := range s.Batch.Calls {
 			if c.Tool == d.Action {
 				all = append(all, c.Repairs...)
 			}
@@ -304,8 +304,8 @@ func (s *step) underWay() []Position {
 			MaxAttempts: s.policyOf(a.Name).MaxAttempts}}
 	case Running:
 		open := map[string]bool{} // the tools whose action was not decided
-		for _, c := range s.Batch.All() {
-			open[c.Tool] = !c.Settled
+		for _, g := range s.Batch.groups() {
+			open[g.tool] = !g.settled(s.Batch)
 		}
 		var at []Position
 		for _, a := range s.Actions {

@@ -64,9 +64,9 @@ func (s *step) answerWithin(b *Batch, bad []telling, parts bool) bool {
 		lim.MaxBytes /= told
 	}
 	for at, t := range bad {
-		c, own := &b.Calls[t.call], lim
+		c, own := b.Calls[t.call], lim
 		own.MaxBytes -= b.titled(t.call)
-		c.IsError, c.Answer = true, untold
+		c.Answer = untold
 		if at < told {
 			c.Answer = s.correct(t.d, t.issues, own)
 		}
@@ -89,13 +89,13 @@ func (b *Batch) titled(call int) int {
 	if b.Native || len(b.Calls) == 1 {
 		return 0
 	}
-	c := &BatchCall{Tool: b.Calls[call].Tool, IsError: true}
+	c := &BatchCall{Tool: b.Calls[call].Tool, Status: Refused}
 	return len(c.inText(call, len(b.Calls)))
 }
 
 // used counts what the answer to a call that ended uses of the limits.
 func (s *step) used(b *Batch, c *BatchCall, end *ToolEnd) {
-	if !c.Done || !c.IsError || end.Whole {
+	if !c.Ended() || !c.IsError() || end.Whole {
 		return
 	}
 	told := len(c.Answer)
@@ -166,16 +166,15 @@ const notKept = "What followed from it was refused, and the state is as it was b
 
 // sayAll answers the calls of a reply in call order. Native calls are answered one by one. Calls found in
 // text are answered in one user message, which names the call of each answer.
-func (s *step) sayAll(native bool, calls []BatchCall) {
+func (s *step) sayAll(native bool, calls []*BatchCall) {
 	if native {
-		for n := range calls {
-			c := &calls[n]
+		for _, c := range calls {
 			s.say(message.Message{Role: message.Tool, Text: c.Answer, Parts: c.Parts, CallID: c.ID,
-				Name: c.Tool, IsError: c.IsError})
+				Name: c.Tool, IsError: c.IsError()})
 		}
 		return
 	}
-	failed := slices.ContainsFunc(calls, func(c BatchCall) bool { return c.IsError })
+	failed := slices.ContainsFunc(calls, (*BatchCall).IsError)
 	var parts []message.Part
 	for n := range calls {
 		parts = append(parts, calls[n].Parts...)
@@ -184,18 +183,17 @@ func (s *step) sayAll(native bool, calls []BatchCall) {
 }
 
 // textOf returns the answers to calls found in text. Equal answers are written once.
-func textOf(calls []BatchCall) string {
+func textOf(calls []*BatchCall) string {
 	same := make(map[string][]int)
-	for n := range calls {
-		if c := &calls[n]; c.IsError {
+	for n, c := range calls {
+		if c.IsError() {
 			same[c.Answer] = append(same[c.Answer], n)
 		}
 	}
 	parts := make([]string, 0, len(calls))
-	for n := range calls {
-		c := &calls[n]
+	for n, c := range calls {
 		switch all := same[c.Answer]; {
-		case !c.IsError || len(all) == 1:
+		case !c.IsError() || len(all) == 1:
 			parts = append(parts, c.inText(n, len(calls)))
 		case all[0] == n:
 			parts = append(parts, "Calls "+placesOf(all)+": "+c.Answer)
@@ -234,7 +232,7 @@ func (c *BatchCall) inText(n, of int) string {
 		}
 	}
 	switch {
-	case !c.IsError:
+	case !c.IsError():
 		return "Result of " + title + ": " + quoted(c.Answer)
 	case of > 1:
 		return "C" + title[1:] + ": " + c.Answer

@@ -41,7 +41,9 @@ func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 		return s.eventError(fmt.Sprintf("verdict %q needs a failure", end.Verdict))
 	}
 	f.Tool = c.Tool
-	c.Doubt = c.Doubt || end.Verdict != TryLater
+	if end.Verdict != TryLater {
+		c.Status = Doubtful
+	}
 	if len(end.Progress) > 0 {
 		c.Progress = end.Progress
 	}
@@ -121,15 +123,15 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 		verdict = over
 	}
 	d := s.recordTransport(s.callPosition(c), f, verdict)
-	s.hearToolFailed(c, f.Class, f.Message)
+	s.hearToolFailed(c, f.Class, f.Message, c.Status == Doubtful)
 	if verdict.Reason == policy.ToolBudget || verdict.Reason == policy.RunBudget {
 		s.exhaust(d, f)
 	}
-	if c.answer(c.lost(v), true); c.Doubt {
+	if c.Status == Doubtful {
 		s.leaveOpen(c)
 	}
 	s.uncharge(c)
-	s.settle(c)
+	c.end(Lost, c.lost(v))
 }
 
 // callPosition returns the position of a call on the transport plane.

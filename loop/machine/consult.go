@@ -97,7 +97,7 @@ func (s *step) followPolicy(c Consultation) error {
 }
 
 // consultedCall returns the call of a consultation, in a batch that the step may change.
-func (s *step) consultedCall(c Consultation) *BatchCall { return &s.copyBatch().Calls[c.Index] }
+func (s *step) consultedCall(c Consultation) *BatchCall { return s.call(c.Index) }
 
 // end records that a failure was the last of its request.
 func (s *step) end(c Consultation, verdict policy.Decision) {
@@ -157,7 +157,7 @@ func (s *step) sendAgain(p *Plan, c Consultation) error {
 // and is not repeatable ends instead.
 func (s *step) callAgain(p *Plan, c Consultation) error {
 	call := s.consultedCall(c)
-	if call.Doubt && !call.Repeatable {
+	if call.Status == Doubtful && !call.Repeatable {
 		s.endLost(call, Broke, c.Failure, policy.Decision{Reason: policy.NotRepeatable})
 		s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.Planner)
 		return s.onward(s.Next)

@@ -10,6 +10,5 @@ import (
 func Bare(st State) State {
 	st.Session, st.transcript, st.words, st.policies = session.State{}, seq.Log[message.Message]{}, nil, nil
 	st.asked, st.later = said{}, said{}
-	st.Batch = st.Batch.clone()
 	return st
 }

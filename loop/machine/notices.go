@@ -47,10 +47,10 @@ func (s *step) hearAttempt(d *Decision) {
 	})
 }
 
-func (s *step) hearToolFailed(c *BatchCall, class fault.Class, text string) {
+func (s *step) hearToolFailed(c *BatchCall, class fault.Class, text string, inDoubt bool) {
 	s.hear(session.ToolFailed, c.Tool, session.ToolFailedEvent{
 		Tool: c.Tool, CallID: c.ID, Arguments: json.RawMessage(c.Arguments), Class: class, Message: text,
-		InDoubt:  c.Doubt,
+		InDoubt:  inDoubt,
 		Progress: c.Progress,
 	})
 }

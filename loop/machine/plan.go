@@ -138,15 +138,10 @@ func (s *step) fallBack(p *Plan) error {
 
 // skipBatch answers the calls that were not run yet, because the planner's prompt replaces them.
 func (s *step) skipBatch() {
-	b := s.copyBatch()
 	var skipped []string
-	for _, g := range b.groups() {
-		if !slices.ContainsFunc(g.calls, func(n int) bool { return !b.Calls[n].Done }) {
-			continue
-		}
-		skipped = append(skipped, g.tool)
-		for _, n := range g.calls {
-			b.Calls[n].Settled = true
+	for _, g := range s.Batch.groups() {
+		if slices.ContainsFunc(g.calls, func(n int) bool { return !s.Batch.Calls[n].Ended() }) {
+			skipped = append(skipped, g.tool)
 		}
 	}
 	s.shut(skipped...)
@@ -159,21 +154,22 @@ const stoppedInDoubt = "No result: the run was stopped. The effect of this call 
 // endBatch answers the calls without an answer, with special texts for those in doubt, so that no call stays
 // unanswered.
 func (s *step) endBatch(text string) {
-	b := s.copyBatch()
-	for n := range b.Calls {
-		switch c := &b.Calls[n]; {
-		case !c.Done && slices.Contains(s.ev.Begun, n):
-			c.answer(stoppedInDoubt, true)
-			c.Doubt = true
+	for n, was := range s.Batch.Calls {
+		if was.Ended() {
+			continue
+		}
+		switch c := s.call(n); {
+		case slices.Contains(s.ev.Begun, n):
+			c.end(Lost, stoppedInDoubt)
 			s.leaveOpen(c)
-		case !c.Done && c.Doubt:
-			c.answer(c.lost(Broke), true)
+		case c.Status == Doubtful:
+			c.end(Lost, c.lost(Broke))
 			s.leaveOpen(c)
-		case !c.Done:
-			c.answer(text, true)
+		default:
+			c.end(NotRun, text)
 		}
 	}
-	s.sayAll(b.Native, b.Calls)
+	s.sayAll(s.Batch.Native, s.Batch.Calls)
 	s.Batch = nil
 }
 

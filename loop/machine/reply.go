@@ -177,10 +177,10 @@ func (s *step) replyFailed(f fault.Failure) error {
 }
 
 // unanswered gives all calls of a reply the same answer.
-func unanswered(calls []message.Call, text string) []BatchCall {
-	answers := make([]BatchCall, len(calls))
+func unanswered(calls []message.Call, text string) []*BatchCall {
+	answers := make([]*BatchCall, len(calls))
 	for n, c := range calls {
-		answers[n] = BatchCall{ID: c.ID, Tool: c.Name, Done: true, Answer: text, IsError: true}
+		answers[n] = &BatchCall{ID: c.ID, Tool: c.Name, Status: NotRun, Answer: text}
 	}
 	return answers
 }
@@ -256,9 +256,9 @@ func (s *step) called(r *Reply) error {
 		}
 	}
 	s.answerBad(&b, told)
-	for n := range b.Calls {
-		if c := &b.Calls[n]; skip && !c.Done {
-			*c = BatchCall{ID: c.ID, Tool: c.Tool, Done: true, Settled: true, IsError: true, Answer: notRun}
+	for n, c := range b.Calls {
+		if skip && !c.Ended() {
+			b.Calls[n] = &BatchCall{ID: c.ID, Tool: c.Tool, Status: NotRun, Answer: notRun}
 		}
 	}
 	s.keys(&b, r.Calls, groups)
@@ -304,15 +304,14 @@ const notRun = "Not run: another call of the same reply could not be used. Send 
 // newBatch returns the batch of a reply's calls. bad reports whether one of them is invalid. keys sets the
 // arguments of valid calls.
 func newBatch(r *Reply) (b Batch, bad bool) {
-	b = Batch{Native: r.Native, Calls: make([]BatchCall, len(r.Calls))}
+	b = Batch{Native: r.Native, Calls: make([]*BatchCall, len(r.Calls))}
 	for n := range r.Calls {
 		c := &r.Calls[n]
 		if c.Class != "" {
-			b.Calls[n], bad = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Bad: true,
-				Done: true}, true
+			b.Calls[n], bad = &BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Status: Invalid}, true
 			continue
 		}
-		b.Calls[n] = BatchCall{ID: c.ID, Tool: c.Tool, Repeatable: c.Repeatable, Repairs: c.Repairs}
+		b.Calls[n] = &BatchCall{ID: c.ID, Tool: c.Tool, Repeatable: c.Repeatable, Repairs: c.Repairs}
 	}
 	return b, bad
 }
@@ -345,9 +344,6 @@ func (s *step) callsFailed(b *Batch, calls []Call, g *group, failed []int, told 
 			own = fault.SortIssues(calls[n].Issues)
 		}
 		told = append(told, telling{n, d, own})
-	}
-	for _, n := range g.calls {
-		b.Calls[n].Settled = true
 	}
 	return told
 }

@@ -114,7 +114,7 @@ func (st *State) strays(c Consultation) bool {
 }
 
 // open reports whether the call at the index exists and has no answer yet.
-func (b *Batch) open(n int) bool { return n >= 0 && n < len(b.Calls) && !b.Calls[n].Done }
+func (b *Batch) open(n int) bool { return n >= 0 && n < len(b.Calls) && !b.Calls[n].Ended() }
 
 // utc converts times to UTC, so that equal times are equal values.
 func (st *State) utc() {

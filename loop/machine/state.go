@@ -141,17 +141,35 @@ func (s *Spent) place(tool string) (at int, there bool) {
 // Batch is the reply whose calls are being run. [Step] replaces it and never changes it.
 type Batch struct {
 	Native bool `json:"native,omitempty"`
-	// Calls are all calls of the reply, in order, as they were when those without an answer were asked for:
-	// see [Batch.All].
-	Calls []BatchCall `json:"calls"`
+	// Calls are all calls of the reply, in order. The calls are read-only.
+	Calls []*BatchCall `json:"calls"`
 	// Cursor is the index of the next call to end.
 	Cursor int `json:"cursor"`
 	// Told is how much of the feedback limits the answers so far have used.
 	Told feedback.Limits `json:"told,omitzero"`
-
-	// ended are the calls that have ended since. They replace those in Calls.
-	ended seq.Log[ended]
 }
+
+// CallStatus is what has become of a call of a batch.
+type CallStatus string
+
+// The statuses of a call. One that is open or doubtful is still to end.
+const (
+	// Open is a call that is to be run, or runs; Doubtful one that is to be run again, and whose last try may
+	// have had an effect.
+	Open     CallStatus = ""
+	Doubtful CallStatus = "doubtful"
+	// Answered is a call with a result, and FailedForGood one whose tool failed and said so.
+	Answered      CallStatus = "answered"
+	FailedForGood CallStatus = "failed"
+	// Invalid is a call with invalid arguments or an unknown tool, Asked one whose tool asked for another, and
+	// Refused one whose result a reducer refused.
+	Invalid CallStatus = "invalid"
+	Asked   CallStatus = "asked"
+	Refused CallStatus = "refused"
+	// Lost is a call that ended without saying what it did, and NotRun one that was not run.
+	Lost   CallStatus = "lost"
+	NotRun CallStatus = "not_run"
+)
 
 // BatchCall is one call of a batch.
 type BatchCall struct {
@@ -163,28 +181,24 @@ type BatchCall struct {
 	Transport int `json:"transport,omitempty"`
 	// Waited is the sum of the call's transport waits so far.
 	Waited time.Duration `json:"waited_ns,omitempty"`
-	// Done reports that the call has its answer, Bad that it is invalid, and Settled that its action was
-	// already decided.
-	Done    bool `json:"done,omitempty"`
-	Bad     bool `json:"bad,omitempty"`
-	Settled bool `json:"settled,omitempty"`
-	// Failed reports that the tool failed for good.
-	Failed bool `json:"failed,omitempty"`
-	// Repeatable is that of [Call]. Doubt reports that a try of the call ended without saying whether it had
-	// an effect.
+	Status CallStatus    `json:"status,omitempty"`
+	// Repeatable is that of [Call].
 	Repeatable bool `json:"repeatable,omitempty"`
-	Doubt      bool `json:"doubt,omitempty"`
 	// Repairs are those that were needed to read the call.
 	Repairs []extract.Repair `json:"repairs,omitempty"`
-	// Asked reports that it ended with another call asked for. Progress is the last progress of the latest try.
-	Asked    bool            `json:"asked,omitempty"`
+	// Progress is the last progress of the latest try.
 	Progress json.RawMessage `json:"progress,omitempty"`
 	// Answer is the text for the model.
-	Answer  string `json:"answer,omitempty"`
-	IsError bool   `json:"is_error,omitempty"`
+	Answer string `json:"answer,omitempty"`
 	// Parts are the media of the answer.
 	Parts []message.Part `json:"parts,omitempty"`
 }
+
+// Ended reports whether the call has its answer.
+func (c *BatchCall) Ended() bool { return c.Status != Open && c.Status != Doubtful }
+
+// IsError reports whether the answer of a call that ended is no result.
+func (c *BatchCall) IsError() bool { return c.Status != Answered }
 
 // State is the state of a run. It is a value; an older State stays valid when the run goes on. All but the
 // compiled templates is data. It is safe for concurrent reading.
@@ -479,5 +493,7 @@ func (b *Batch) clone() *Batch {
 	if b == nil {
 		return nil
 	}
-	return &Batch{Native: b.Native, Calls: slices.Clone(b.All()), Cursor: b.Cursor, Told: b.Told}
+	own := *b
+	own.Calls = slices.Clone(b.Calls)
+	return &own
 }

@@ -49,22 +49,29 @@ func (g *group) failing(calls []Call) (at []int) {
 	return at
 }
 
-// settle marks the action of a call's tool as decided, for all its calls in the batch.
-func (s *step) settle(c *BatchCall) {
-	c.Settled = true
-	other := func(o BatchCall) bool { return o.Tool == c.Tool && !o.Settled }
-	if len(s.Batch.Calls) == 1 || !slices.ContainsFunc(s.Batch.Calls, other) {
-		return
+// settles reports whether the action of the call's tool was decided with this call.
+func (c *BatchCall) settles() bool {
+	switch c.Status {
+	case Invalid, Asked, Refused, Lost, NotRun:
+		return true
 	}
-	b := s.copyBatch()
-	for n := range b.Calls {
-		b.Calls[n].Settled = b.Calls[n].Settled || b.Calls[n].Tool == c.Tool
-	}
+	return false
+}
+
+// settled reports whether the action of a tool was decided with one of its calls. Otherwise it is decided when
+// all have ended.
+func (b *Batch) settled(tool string) bool {
+	return slices.ContainsFunc(b.Calls, func(c *BatchCall) bool { return c.Tool == tool && c.settles() })
+}
+
+// settled is [Batch.settled] for the tool of the group.
+func (g *group) settled(b *Batch) bool {
+	return slices.ContainsFunc(g.calls, func(n int) bool { return b.Calls[n].settles() })
 }
 
 // fate returns why a tool's action is closed: its calls were accepted, or one of them failed for good.
 func (b *Batch) fate(g *group) policy.Reason {
-	if slices.ContainsFunc(g.calls, func(n int) bool { return b.Calls[n].Failed }) {
+	if slices.ContainsFunc(g.calls, func(n int) bool { return b.Calls[n].Status == FailedForGood }) {
 		return policy.FailedForGood
 	}
 	return policy.Accepted
@@ -73,7 +80,7 @@ func (b *Batch) fate(g *group) policy.Reason {
 // pending returns the index of the first call at or after from without an answer, or the number of calls.
 func (b *Batch) pending(from int) int {
 	for n := from; n < len(b.Calls); n++ {
-		if !b.Calls[n].Done {
+		if !b.Calls[n].Ended() {
 			return n
 		}
 	}
@@ -88,11 +95,11 @@ func (s *step) keys(b *Batch, calls []Call, groups []group) {
 		g := &groups[at]
 		same := map[string]int{} // calls so far with these arguments
 		for _, n := range g.calls {
-			c, arguments := &b.Calls[n], calls[n].Arguments
+			c, arguments := b.Calls[n], calls[n].Arguments
 			alike := canon.Decimals(arguments)
 			twins := same[string(alike)]
 			same[string(alike)]++
-			if c.Done {
+			if c.Ended() {
 				continue
 			}
 			c.Arguments, c.Transport = string(arguments), 1
@@ -111,8 +118,8 @@ func (s *step) keyOf(tool string, twins int, arguments []byte) string {
 
 // left counts the calls of the batch without an answer.
 func (b *Batch) left() (n int) {
-	for c := range b.Calls {
-		if !b.Calls[c].Done {
+	for _, c := range b.Calls {
+		if !c.Ended() {
 			n++
 		}
 	}
@@ -121,8 +128,8 @@ func (b *Batch) left() (n int) {
 
 // runs appends the calls of the batch without an answer.
 func (b *Batch) runs(to []ToolRun) []ToolRun {
-	for n := range b.Calls {
-		if c := &b.Calls[n]; !c.Done {
+	for n, c := range b.Calls {
+		if !c.Ended() {
 			to = append(to, ToolRun{
 				Index: n, ID: c.ID, Tool: c.Tool, Arguments: json.RawMessage(c.Arguments), Key: c.Key,
 				Transport:  c.Transport,
@@ -154,50 +161,16 @@ func (s *step) run() error {
 // copyBatch returns a batch that the step may change.
 func (s *step) copyBatch() *Batch {
 	if !s.ownBatch {
-		s.keep(s.Batch)
+		s.Batch, s.ownBatch = s.Batch.clone(), true
 	}
 	return s.Batch
 }
 
-// keep gives the state a copy of a batch.
-func (s *step) keep(b *Batch) {
-	own := Batch{Native: b.Native, Calls: slices.Clone(b.Calls), Cursor: b.Cursor, Told: b.Told}
-	b.overlay(own.Calls)
-	s.Batch, s.ownBatch = &own, true
-}
-
-// ended is a call that has ended since the calls of its batch were asked for.
-type ended struct {
-	index int
-	call  BatchCall
-}
-
-// overlay replaces the calls that have ended.
-func (b *Batch) overlay(calls []BatchCall) {
-	for _, e := range b.ended.All() {
-		calls[e.index] = e.call
-	}
-}
-
-// All returns the current calls, including those that ended since [Batch.Calls] was made. The slice is
-// read-only.
-func (b *Batch) All() []BatchCall {
-	if b.ended.Len() == 0 {
-		return b.Calls
-	}
-	all := slices.Clone(b.Calls)
-	b.overlay(all)
-	return all
-}
-
-// Call returns the current call n. It is fast for the call that ended last; use [Batch.All] for all calls.
-func (b *Batch) Call(n int) BatchCall {
-	for _, e := range b.ended.Backward() {
-		if e.index == n {
-			return e.call
-		}
-	}
-	return b.Calls[n]
+// call returns a call of the batch that the step may change.
+func (s *step) call(n int) *BatchCall {
+	own := *s.Batch.Calls[n]
+	s.copyBatch().Calls[n] = &own
+	return &own
 }
 
 // toolEnded handles the outcome of one call. Outcomes come in call order.
@@ -207,39 +180,21 @@ func (s *step) toolEnded() error {
 		return s.eventError(fmt.Sprintf("outcomes come in call order: that of call %d is next", s.Batch.Cursor))
 	}
 	s.use(end.Usage)
-	c := s.Batch.Calls[end.Index]
-	if err := s.outcome(&c, end); err != nil {
+	c, b := s.call(end.Index), s.Batch
+	if err := s.outcome(c, end); err != nil {
 		return err
 	}
-	cursor := s.Batch.pending(end.Index + 1)
-	if cursor < len(s.Batch.Calls) {
-		s.goesOn(&c, end, cursor)
-		if s.Exhausted != nil && !s.Config.Planner {
-			return s.abort() // the run has ended, so the remaining calls are not run
-		}
+	b.Cursor = b.pending(end.Index + 1)
+	s.used(b, c, end)
+	switch more := b.Cursor < len(b.Calls); {
+	case more && s.Exhausted != nil && !s.Config.Planner:
+		return s.abort() // the run has ended, so the remaining calls are not run
+	case more:
 		return nil
-	}
-	b := s.copyBatch()
-	b.Calls[end.Index], b.Cursor = c, cursor
-	s.used(b, &c, end)
-	if s.unhindered() && b.left() == 0 {
+	case s.unhindered() && b.left() == 0:
 		return s.ran(b)
 	}
 	return s.onward(NextTools)
-}
-
-// goesOn records that a call ended and others follow. It does not copy the calls: a copy for each end would
-// take quadratic time.
-func (s *step) goesOn(c *BatchCall, end *ToolEnd, cursor int) {
-	next := *s.Batch
-	next.Cursor = cursor
-	s.used(&next, c, end)
-	if s.ownBatch {
-		next.Calls[end.Index] = *c
-	} else {
-		next.ended = next.ended.Append(ended{end.Index, *c})
-	}
-	s.Batch = &next
 }
 
 // unhindered reports whether no planner is asked and nothing is exhausted.
@@ -270,9 +225,7 @@ func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 	return s.eventError(fmt.Sprintf("verdict %q must be done, ask_again, failed, broke, try_later or unknown", end.Verdict))
 }
 
-func (c *BatchCall) answer(text string, isError bool) {
-	c.Done, c.Answer, c.IsError = true, text, isError
-}
+func (c *BatchCall) end(as CallStatus, answer string) { c.Status, c.Answer = as, answer }
 
 // told returns a result for the model. A native call gets a string as its text and any other result as JSON.
 // In a text all results are JSON.
@@ -287,7 +240,7 @@ func (s *step) told(result json.RawMessage) string {
 func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	s.warnUnheard(c.Tool, end.Unheard)
 	if end.Reduced == nil || end.Reduced.Error == nil {
-		c.answer(s.told(end.Result), false)
+		c.end(Answered, s.told(end.Result))
 		c.Parts = end.Parts
 		return s.reduce(end.Reduced)
 	}
@@ -295,14 +248,13 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	f, told := ReducerFailure(c.Tool, e)
 	s.warn("tool " + c.Tool + " ran, but what followed from its result was refused: " + fault.Scrub(e.Error()))
 	c.Parts = end.Parts
-	if c.Settled {
+	if s.Batch.settled(c.Tool) {
 		s.Session = s.Session.AddReducerError(*e)
-		c.answer(ranWords(c.Tool, end, s.sibling(c, &f, told)), true)
+		c.end(Refused, ranWords(c.Tool, end, s.sibling(c, &f, told)))
 		return nil
 	}
 	d := s.refuse(c.Tool, e, alike(c.Arguments))
-	s.settle(c)
-	c.answer(ranWords(c.Tool, end, s.correct(d, f.Issues, s.left())), true)
+	c.end(Refused, ranWords(c.Tool, end, s.correct(d, f.Issues, s.left())))
 	return nil
 }
 
@@ -334,14 +286,12 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 	if len(end.Progress) > 0 {
 		c.Progress = end.Progress
 	}
-	c.Asked = true
-	if c.Settled {
-		c.answer(s.sibling(c, &f, ""), true)
+	if s.Batch.settled(c.Tool) {
+		c.end(Asked, s.sibling(c, &f, ""))
 		return nil
 	}
 	d := s.fail(c.Tool, &f, Signature(c.Tool, alike(c.Arguments), f), "")
-	s.settle(c)
-	c.answer(s.correct(d, f.Issues, s.left()), true)
+	c.end(Asked, s.correct(d, f.Issues, s.left()))
 	return nil
 }
 
@@ -351,7 +301,7 @@ func (s *step) leftOff(b *Batch, groups []group) {
 	for n := range groups {
 		a := s.find(groups[n].tool)
 		for _, at := range groups[n].calls {
-			if c := &b.Calls[at]; a != nil && c.Asked {
+			if c := b.Calls[at]; a != nil && c.Status == Asked {
 				a.Asked = append(a.Asked, string(c.Progress))
 			}
 		}
@@ -367,7 +317,7 @@ func (s *step) goOn(b *Batch, g *group) {
 	}
 	var good []int
 	for _, n := range g.calls {
-		if !b.Calls[n].Bad {
+		if b.Calls[n].Status != Invalid {
 			good = append(good, n)
 		}
 	}
@@ -383,12 +333,13 @@ func (s *step) goOn(b *Batch, g *group) {
 }
 
 func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
-	c.answer(failedWords(end, s.left()), true)
+	inDoubt := c.Status == Doubtful || end.InDoubt
+	c.end(FailedForGood, failedWords(end, s.left()))
 	c.Parts = end.Parts
-	if c.Failed, c.Doubt = true, c.Doubt || end.InDoubt; end.InDoubt {
+	if end.InDoubt {
 		s.leaveOpen(c)
 	}
-	s.hearToolFailed(c, fault.ToolExecution, end.Text)
+	s.hearToolFailed(c, fault.ToolExecution, end.Text, inDoubt)
 	return nil
 }
 
@@ -399,12 +350,12 @@ func (s *step) uncharge(c *BatchCall) {
 	if s.find(c.Tool) == nil {
 		return
 	}
-	a := s.open(c.Tool)
-	if !c.Settled && a.Attempt <= 1 {
+	a, settled := s.open(c.Tool), s.Batch.settled(c.Tool)
+	if !settled && a.Attempt <= 1 {
 		s.shut(c.Tool)
 		return
 	}
-	if !c.Settled {
+	if !settled {
 		a.Attempt--
 		a.Over = true
 	}
@@ -426,7 +377,7 @@ func (s *step) ran(b *Batch) error {
 func (s *step) passAll(b *Batch, groups []group) {
 	var passed []string
 	for n := range groups {
-		if g := &groups[n]; !b.Calls[g.calls[0]].Settled {
+		if g := &groups[n]; !g.settled(b) {
 			s.pass(g.tool, 0, b.fate(g))
 			passed = append(passed, g.tool)
 		}

@@ -145,7 +145,7 @@ func feedbackOf(st machine.State) string {
 		}
 	}
 	if len(words) == 0 && st.Batch != nil {
-		for _, c := range st.Batch.All() {
+		for _, c := range st.Batch.Calls {
 			words = append(words, c.Answer)
 		}
 	}

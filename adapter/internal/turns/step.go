@@ -88,19 +88,19 @@ func (r *Run) collect() {
 func (r *Run) collectOpen(b *machine.Batch) {
 	if r.seen > 0 {
 		for ; r.seen < b.Cursor; r.seen++ {
-			r.collectCall(r.seen, b.Call(r.seen))
+			r.collectCall(r.seen, b.Calls[r.seen])
 		}
 		return
 	}
-	for n, c := range b.All() {
+	for n, c := range b.Calls {
 		r.collectCall(n, c)
 	}
 	r.seen = b.Cursor
 }
 
-func (r *Run) collectCall(n int, c machine.BatchCall) {
-	if c.Done {
-		r.calls[n].answered(c.Answer, c.IsError)
+func (r *Run) collectCall(n int, c *machine.BatchCall) {
+	if c.Ended() {
+		r.calls[n].answered(c.Answer, c.IsError())
 	}
 }
 
