@@ -61,6 +61,8 @@ type process struct {
 	tool string
 	// limits ends the calls that take too long, and the run at its deadline.
 	limits alarms
+	// secrets are what observers must not log.
+	secrets observe.Secrets
 	// last is the time that was last read.
 	last time.Time
 	// adjusted is the last layer of WithAdjust, or nil.
@@ -84,7 +86,9 @@ const leftToResume machine.EffectKind = "left"
 
 // newProcess returns a process without a run.
 func newProcess(ctx context.Context, o *options, model Model, s *session.Session, cfg *Config) *process {
-	p := &process{options: o, model: model, life: ctx, ctx: ctx, limits: alarms{clock: o.clock}}
+	p := &process{options: o, model: model, limits: alarms{clock: o.clock}}
+	p.life = p.guarded(ctx)
+	p.ctx = p.life
 	p.runner.cfg, p.runner.s, p.runner.record = cfg, s, p.stepped
 	return p
 }
@@ -92,6 +96,7 @@ func newProcess(ctx context.Context, o *options, model Model, s *session.Session
 // live sets the context of the work. It also ends at the deadline of a run that has begun.
 func (p *process) live(life context.Context) {
 	p.free()
+	life = p.guarded(life)
 	if c := p.runner.st.Config; c != nil {
 		life, p.release = p.limits.bounded(life, c.Deadline)
 	}
@@ -272,6 +277,7 @@ func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine
 		_ = tool.AddUsage(p.life, used) // an error says that no tool makes the run, or no longer waits for it
 	}
 	if len(p.observers) > 0 {
+		p.learn(&ev, &st)
 		p.tellWarnings(ev.At, st.Warnings)
 		p.tellStep(&ev, effects)
 	}

@@ -43,6 +43,32 @@ func (p *process) tellStep(ev *machine.Event, effects []machine.Effect) {
 	}
 }
 
+// guarded returns a context in which observers know what they must not log.
+func (p *process) guarded(ctx context.Context) context.Context {
+	if len(p.observers) == 0 {
+		return ctx
+	}
+	return observe.WithSecrets(ctx, &p.secrets)
+}
+
+// learn notes the secrets that a step read.
+func (p *process) learn(ev *machine.Event, st *machine.State) {
+	switch {
+	case ev.Reply != nil:
+		p.secrets.Read(ev.Reply, p.runner.cfg.Tools, p.runner.cfg.Output)
+	case ev.Kind == machine.Started:
+		p.secrets.ReadSaid(st.Transcript(), p.runner.cfg.Tools)
+	}
+}
+
+// tell tells all observers. It is safe for concurrent use.
+func (p *process) tell(ctx context.Context, n observe.Notice) {
+	if _, known := p.runner.cfg.Tools.Get(n.Action); !known && n.Action != machine.AnswerAction {
+		n.Invented = p.runner.st.Config == nil || !p.runner.st.Config.Single
+	}
+	p.options.tell(ctx, n)
+}
+
 // tellWarnings tells the observers about new warnings.
 func (p *process) tellWarnings(at time.Time, all []string) {
 	for _, text := range all[min(p.warned, len(all)):] {

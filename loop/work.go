@@ -69,11 +69,7 @@ func (p *process) trace(resumed bool) {
 	if len(p.tracers) == 0 {
 		return
 	}
-	w := observe.Work{Kind: observe.WorkRun, Resumed: resumed}
-	for _, t := range p.runner.cfg.Tools.All() {
-		w.Tools = append(w.Tools, t.Name())
-	}
-	values, end := p.begin(p.ctx, &w)
+	values, end := p.begin(p.ctx, &observe.Work{Kind: observe.WorkRun, Resumed: resumed})
 	p.values, p.end = values, func(o *machine.Outcome, err error) { end(runEnd(o, err)) }
 	p.ctx = valueContext{p.life, p.values}
 }

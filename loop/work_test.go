@@ -46,8 +46,8 @@ func (f *follower) Observe(ctx context.Context, n observe.Notice) {
 
 func (f *follower) Begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
 	name := fmt.Sprint(w.Kind, w.Turn, w.Tool)
-	f.add("begin %s in %v: %s, attempt %d of %d, transport %d%v",
-		name, ctx.Value(inside{}), w.CorrelationID, w.Attempt, w.MaxAttempts, w.Transport, w.Tools)
+	f.add("begin %s in %v: %s, attempt %d of %d, transport %d",
+		name, ctx.Value(inside{}), w.CorrelationID, w.Attempt, w.MaxAttempts, w.Transport)
 	return context.WithValue(ctx, inside{}, name), func(e observe.WorkEnd) {
 		f.add("end %s: %s%s, failed %t, %v", name, e.Class, e.Reason, e.Err != nil, e.At.Sub(w.At))
 	}
@@ -70,20 +70,20 @@ func TestATracerFollowsEachPieceOfWork(t *testing.T) {
 		loop.WithClock(looptest.NewClock()), loop.WithObserver(f))
 	require.NoError(t, err)
 	assert.Equal(t, []string{
-		"begin run0 in <nil>: order-42, attempt 0 of 0, transport 0[book_room]",
-		"begin model_call1 in run0: order-42, attempt 1 of 3, transport 1[]",
+		"begin run0 in <nil>: order-42, attempt 0 of 0, transport 0",
+		"begin model_call1 in run0: order-42, attempt 1 of 3, transport 1",
 		"attempt in run0", "retry in run0",
 		"end model_call1: tool_validation, failed false, 0s",
-		"begin model_call2 in run0: order-42, attempt 2 of 3, transport 1[]",
+		"begin model_call2 in run0: order-42, attempt 2 of 3, transport 1",
 		"attempt in run0", "retry in run0",
 		"end model_call2: overloaded, failed true, 0s",
-		"begin model_call2 in run0: order-42, attempt 2 of 3, transport 2[]",
+		"begin model_call2 in run0: order-42, attempt 2 of 3, transport 2",
 		"end model_call2: , failed false, 0s",
-		"begin tool_run0book_room in run0: order-42, attempt 0 of 0, transport 1[]",
+		"begin tool_run0book_room in run0: order-42, attempt 0 of 0, transport 1",
 		"the tool is in tool_run0book_room",
 		"end tool_run0book_room: , failed false, 0s",
 		"attempt in run0",
-		"begin model_call3 in run0: order-42, attempt 1 of 3, transport 1[]",
+		"begin model_call3 in run0: order-42, attempt 1 of 3, transport 1",
 		"attempt in run0", "ended in run0",
 		"end model_call3: , failed false, 0s",
 		"end run0: accepted, failed false, 3s",

@@ -3,7 +3,6 @@ package otel
 import (
 	"context"
 	"errors"
-	"slices"
 
 	global "go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -123,13 +122,13 @@ func (o *Observer) Observe(ctx context.Context, n observe.Notice) {
 	case observe.Retrying:
 		if n.Plane == fault.Correction {
 			o.retries.Add(ctx, 1,
-				metric.WithAttributes(o.tool(ctx, n, errorType.String(o.classes.of(string(n.Class))))...))
+				metric.WithAttributes(o.tool(n, errorType.String(o.classes.of(string(n.Class))))...))
 		}
 		o.delays.Record(ctx, n.Delay.Seconds(), metric.WithAttributes(plane.String(string(n.Plane)), why(n)))
 		o.event(ctx, "retake.retry", n, delaySeconds.Float64(n.Delay.Seconds()))
 	case observe.ReducerFailed:
 		name := reducerName.String(o.reducers.of(n.Reducer))
-		o.refused.Add(ctx, 1, metric.WithAttributes(o.tool(ctx, n, name)...))
+		o.refused.Add(ctx, 1, metric.WithAttributes(o.tool(n, name)...))
 		o.event(ctx, "retake.reducer_error", n, name)
 	case observe.Exhausted:
 		o.closed(ctx, n)
@@ -148,30 +147,21 @@ func closes(n observe.Notice) bool {
 }
 
 func (o *Observer) closed(ctx context.Context, n observe.Notice) {
-	o.attempts.Record(ctx, int64(n.Attempt), metric.WithAttributes(o.tool(ctx, n,
+	o.attempts.Record(ctx, int64(n.Attempt), metric.WithAttributes(o.tool(n,
 		plane.String(string(n.Plane)), why(n))...))
 }
 
 func why(n observe.Notice) attribute.KeyValue { return reason.String(reasons.of(string(n.Reason))) }
 
-// tool adds the name of the tool. The final answer has none. A name that a model made up is not exported:
-// in a run that is any name that is not on offer.
-func (o *Observer) tool(
-	ctx context.Context, n observe.Notice, to ...attribute.KeyValue,
-) []attribute.KeyValue {
+// tool adds the name of the tool. The final answer has none. A name that a model made up is not exported.
+func (o *Observer) tool(n observe.Notice, to ...attribute.KeyValue) []attribute.KeyValue {
 	switch {
 	case n.Action == "":
 		return to
-	case n.Class == fault.UnknownTool || madeUp(runOf(ctx), n):
+	case n.Invented || n.Class == fault.UnknownTool:
 		return append(to, toolName.String(Other))
 	}
 	return append(to, toolName.String(o.tools.of(n.Action)))
-}
-
-// madeUp reports whether a notice belongs to the run r and its action is none of r's tools. A loop.Do
-// within a tool of r has another correlation id, and a name that the caller gave.
-func madeUp(r run, n observe.Notice) bool {
-	return r.id != "" && r.id == n.CorrelationID && !slices.Contains(r.tools, n.Action)
 }
 
 // event adds an event to the span in ctx, at the driver's time.
@@ -180,7 +170,7 @@ func (o *Observer) event(ctx context.Context, name string, n observe.Notice, mor
 	if !span.IsRecording() {
 		return
 	}
-	attrs := o.tool(ctx, n, plane.String(string(n.Plane)), failureClass.String(o.classes.of(string(n.Class))),
+	attrs := o.tool(n, plane.String(string(n.Plane)), failureClass.String(o.classes.of(string(n.Class))),
 		why(n))
 	attrs = append(append(attrs, counted(n.Attempt, n.MaxAttempts)...), more...)
 	span.AddEvent(name, trace.WithTimestamp(n.At), trace.WithAttributes(attrs...))

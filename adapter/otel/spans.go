@@ -20,25 +20,15 @@ const (
 	executeTool = "execute_tool"
 )
 
+// runKey is the key of the correlation id of a run.
 type runKey struct{}
-
-// run is the run in a context.
-type run struct {
-	id    string
-	tools []string
-}
-
-// runOf returns the run of a context; the zero run if there is none.
-func runOf(ctx context.Context) run {
-	if r, ok := ctx.Value(runKey{}).(*run); ok {
-		return *r
-	}
-	return run{}
-}
 
 // CorrelationID returns the correlation id of the run in a context. It is empty outside of runs that an
 // [Observer] follows.
-func CorrelationID(ctx context.Context) string { return runOf(ctx).id }
+func CorrelationID(ctx context.Context) string {
+	id, _ := ctx.Value(runKey{}).(string)
+	return id
+}
 
 // Begin begins the span of a run, a model call or a tool run. The returned context has the span, so that
 // spans of the model's client or of the tool become its children. That of a run also has the correlation
@@ -46,7 +36,7 @@ func CorrelationID(ctx context.Context) string { return runOf(ctx).id }
 func (o *Observer) Begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
 	switch w.Kind {
 	case observe.WorkRun:
-		ctx = context.WithValue(ctx, runKey{}, &run{w.CorrelationID, w.Tools})
+		ctx = context.WithValue(ctx, runKey{}, w.CorrelationID)
 		return o.begin(ctx, w, operation{invokeAgent, o.agent, trace.SpanKindInternal, o.runEnd})
 	case observe.WorkModel:
 		ctx, end := o.begin(ctx, w, operation{chat, o.model(w).Name, trace.SpanKindClient, o.modelEnd})

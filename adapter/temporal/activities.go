@@ -347,11 +347,11 @@ func panicked(v any) error {
 }
 
 // tellAll calls observers. It ignores their panics.
-func tellAll(all []observe.Observer, n observe.Notice) {
+func tellAll(ctx context.Context, all []observe.Observer, n observe.Notice) {
 	for _, o := range all {
 		func() {
 			defer func() { _ = recover() }()
-			o.Observe(context.Background(), n)
+			o.Observe(ctx, n)
 		}()
 	}
 }

@@ -56,5 +56,8 @@ func (f *flow) takeOver(c carried) (err error) {
 	f.cause, f.kept, f.keptLen, f.trail, f.paid, f.noted = c.Cause, c.Kept, c.KeptLen, c.Trail, c.MaybePaid,
 		c.Noted
 	f.entered, f.checked = f.trail.Events, f.trail.Events
+	if len(f.Observers) > 0 {
+		f.secrets.ReadSaid(f.st.Transcript(), f.Tools)
+	}
 	return nil
 }

@@ -39,6 +39,8 @@ type flow struct {
 	kept    string
 	keptLen int
 	trail   trail
+	// secrets are what observers must not log.
+	secrets observe.Secrets
 	// checked is the number of events that were compared with the history.
 	checked int
 	// entered is the number of events in earlier histories.
@@ -251,15 +253,35 @@ func (f *flow) tell(ev machine.Event, effects []machine.Effect, warnings []strin
 	if f.hooks.step != nil {
 		f.hooks.step(ev, effects, f.st)
 	}
-	if len(f.Observers) == 0 || workflow.IsReplaying(f.ctx) {
+	if len(f.Observers) > 0 {
+		f.tellObservers(&ev, effects, warnings)
+	}
+}
+
+// tellObservers tells the observers about a step, but not of one that is replayed.
+func (f *flow) tellObservers(ev *machine.Event, effects []machine.Effect, warnings []string) {
+	switch {
+	case ev.Reply != nil && ev.Reply.Answer != nil:
+		output, _ := f.outputSchema(f.in.Output) // the reply was checked against it
+		f.secrets.Read(ev.Reply, f.Tools, output)
+	case ev.Reply != nil:
+		f.secrets.Read(ev.Reply, f.Tools, nil)
+	case ev.Kind == machine.Started:
+		f.secrets.ReadSaid(f.st.Transcript(), f.Tools)
+	}
+	if workflow.IsReplaying(f.ctx) {
 		return
 	}
+	ctx := observe.WithSecrets(context.Background(), &f.secrets)
 	for _, text := range warnings {
-		tellAll(f.Observers, observe.Notice{Kind: observe.Warned, CorrelationID: f.in.Session, At: ev.At, Text: text})
+		tellAll(ctx, f.Observers, observe.Notice{Kind: observe.Warned, CorrelationID: f.in.Session, At: ev.At, Text: text})
 	}
 	for _, e := range effects {
 		for _, n := range observe.NoticesOf(f.in.Session, ev.At, e, f.err.cause()) {
-			tellAll(f.Observers, n)
+			if _, known := f.Tools.Get(n.Action); !known {
+				n.Invented = n.Action != machine.AnswerAction && !f.st.Config.Single
+			}
+			tellAll(ctx, f.Observers, n)
 		}
 	}
 }

@@ -59,7 +59,7 @@ type DebugInfo struct {
 	// Notice is what happened; zero for a failure outside a run's attempts.
 	Notice Notice
 	// Err is the Go error, or nil. Chain has the type and text of Err and of all errors it wraps, outermost
-	// first.
+	// first, without what schemas mark as secret: see [Hide].
 	Err   error
 	Chain []string
 	// Metadata describes the failed call, as far as known.
@@ -97,7 +97,7 @@ func (c *Callbacks) Debug(ctx context.Context, text string, err error) {
 }
 
 func (c *Callbacks) debug(ctx context.Context, text string, n Notice, err error) {
-	d := DebugInfo{Notice: n, Err: err, Chain: chain(err), Metadata: metadataOf(err)}
+	d := DebugInfo{Notice: n, Err: err, Chain: chain(ctx, err), Metadata: metadataOf(err)}
 	if p, ok := errors.AsType[*fault.PanicError](err); ok {
 		d.Stack = p.Stack
 	} else if p, ok := errors.AsType[*tool.PanicError](err); ok {
@@ -147,14 +147,14 @@ func metadataOf(err error) fault.Metadata {
 const maxChain = 32
 
 // chain returns the type and text of an error and of all errors it wraps, outermost first.
-func chain(err error) []string {
+func chain(ctx context.Context, err error) []string {
 	var texts []string
 	for open := []error{err}; len(open) > 0 && len(texts) < maxChain; {
 		e := open[0]
 		if open = open[1:]; e == nil {
 			continue
 		}
-		texts = append(texts, fmt.Sprintf("%T: %v", e, e))
+		texts = append(texts, Hide(ctx, fmt.Sprintf("%T: %v", e, e)))
 		switch w := e.(type) {
 		case interface{ Unwrap() error }:
 			open = append([]error{w.Unwrap()}, open...)

@@ -62,6 +62,9 @@ type Notice struct {
 	Action               string
 	Plane                fault.Plane
 	Attempt, MaxAttempts int
+	// Invented reports that Action is the name of no tool of the run: the model made it up, and it may hold
+	// anything.
+	Invented bool
 	// Class is the class of the failure; empty for an attempt that passed, or that the run did not wait for
 	// because it was cancelled or out of time (see Reason).
 	Class fault.Class
@@ -71,7 +74,7 @@ type Notice struct {
 	// Seed is the jitter seed of loop.Do without a session: that of the action, or the one that Do drew. It
 	// is empty in a session, where the seed is that of the run or the correlation id.
 	Seed string
-	// Err is the Go error of the failure, or nil.
+	// Err is the Go error of the failure, or nil. Its text may hold secrets: see [Hide].
 	Err error
 	// Reducer is the name of the reducer that failed.
 	Reducer string

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -16,8 +18,9 @@ import (
 // text and class, the provider, model, status and request id, the turns, the tokens and the duration, as far
 // as they are known. The ends of model calls and tools, with their durations, are logged at debug. Every
 // record has the correlation id. A tool that panicked has its stack, up to 8 KiB. Of a tool's progress only the
-// length is logged. Names and texts are limited in length, printable, and scrubbed of secrets (see
-// [fault.Scrub]).
+// length is logged. A name of a tool that the model invented is quoted. Names and texts are limited in length,
+// printable, and scrubbed of secrets: what has the form of a key (see [fault.Scrub]), and what schemas mark as
+// secret (see [Hide]).
 func LogTo(l *slog.Logger) Observer { return logger{l} }
 
 type logger struct{ to *slog.Logger }
@@ -36,10 +39,24 @@ var logLines = map[NoticeKind]struct {
 }
 
 // stackText returns the beginning of a panic's stack, where the panic is.
-func stackText(stack []byte) string {
+func stackText(ctx context.Context, stack []byte) string {
 	const most = 8 << 10
-	return fault.Scrub(strings.ToValidUTF8(string(stack[:min(len(stack), most)]), "\uFFFD"))
+	return scrubbed(ctx, strings.ToValidUTF8(string(stack[:min(len(stack), most)]), "\uFFFD"))
 }
+
+// scrubbed returns a text without secrets.
+func scrubbed(ctx context.Context, text string) string { return fault.Scrub(Hide(ctx, text)) }
+
+// action returns the name of an action. One that the model invented is quoted.
+func action(ctx context.Context, n Notice) string {
+	if n.Invented {
+		return strconv.Quote(feedback.Cut(Hide(ctx, n.Action), maxInvented))
+	}
+	return n.Action
+}
+
+// maxInvented bounds an invented name, in bytes.
+const maxInvented = 64
 
 // Observe writes the record.
 func (l logger) Observe(ctx context.Context, n Notice) {
@@ -54,16 +71,16 @@ func (l logger) Observe(ctx context.Context, n Notice) {
 	line := logLines[n.Kind]
 	attrs := []slog.Attr{slog.String("correlation_id", n.CorrelationID)}
 	if n.Kind == ToolFailed && n.Err != nil {
-		attrs = append(attrs, slog.String("error", fault.Scrub(n.Err.Error())))
+		attrs = append(attrs, slog.String("error", scrubbed(ctx, n.Err.Error())))
 		if p, ok := errors.AsType[*tool.PanicError](n.Err); ok {
-			attrs = append(attrs, slog.String("stack", stackText(p.Stack)))
+			attrs = append(attrs, slog.String("stack", stackText(ctx, p.Stack)))
 		}
 	}
 	for _, a := range []struct {
 		name, value string
 	}{
-		{"action", n.Action}, {"plane", string(n.Plane)}, {"error_type", string(n.Class)}, {"reason", string(n.Reason)},
-		{"reducer", n.Reducer}, {"seed", n.Seed}, {"text", n.Text},
+		{"action", action(ctx, n)}, {"plane", string(n.Plane)}, {"error_type", string(n.Class)}, {"reason", string(n.Reason)},
+		{"reducer", n.Reducer}, {"seed", n.Seed}, {"text", Hide(ctx, n.Text)},
 	} {
 		if a.value != "" {
 			attrs = append(attrs, slog.String(a.name, fault.Scrub(a.value)))

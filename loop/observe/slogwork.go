@@ -80,8 +80,8 @@ func (l logger) ended(ctx context.Context, n Notice, model string, took time.Dur
 	if provider == nil {
 		provider = &fault.ProviderError{}
 	}
-	attrs := texts("correlation_id", n.CorrelationID, "action", n.Action, "plane", string(n.Plane),
-		"error_type", string(n.Class), "reason", string(n.Reason), "error", errorText(n),
+	attrs := texts("correlation_id", n.CorrelationID, "action", action(ctx, n), "plane", string(n.Plane),
+		"error_type", string(n.Class), "reason", string(n.Reason), "error", Hide(ctx, errorText(n)),
 		"provider", provider.Provider, "model", cmp.Or(provider.Model, model), "request_id", provider.RequestID)
 	attrs = append(attrs, known(slog.Int("status", provider.StatusCode), slog.Int("attempt", n.Attempt),
 		slog.Int("max_attempts", n.MaxAttempts), slog.Int("turns", n.Turns))...)
@@ -113,8 +113,8 @@ func (l logger) worked(ctx context.Context, w Work, e WorkEnd) {
 	if e.Err != nil {
 		said = e.Err.Error()
 	}
-	attrs := texts("correlation_id", w.CorrelationID, "tool", w.Tool, "call_id", w.CallID, "model",
-		cmp.Or(e.Model, w.Model), "finish", string(e.Finish), "error_type", string(e.Class), "error", said)
+	attrs := texts("correlation_id", w.CorrelationID, "tool", w.Tool, "call_id", Hide(ctx, w.CallID), "model",
+		cmp.Or(e.Model, w.Model), "finish", string(e.Finish), "error_type", string(e.Class), "error", Hide(ctx, said))
 	attrs = append(attrs, known(slog.Int("turn", w.Turn), slog.Int("try", w.Transport))...)
 	attrs = append(attrs, tokens(e.Usage)...)
 	text := map[WorkKind]string{WorkModel: "model call ended", WorkTool: "tool ended"}[w.Kind]

@@ -42,11 +42,8 @@ type Work struct {
 	CorrelationID string
 	// At is the time by the driver's clock.
 	At time.Time
-	// Resumed reports that the run continues from its journal (loop.Resume). Tools are the names of the
-	// tools, in order of registration; an action with another name was invented by the model. Both only for
-	// WorkRun.
+	// Resumed reports that the run continues from its journal (loop.Resume). Only for WorkRun.
 	Resumed bool
-	Tools   []string
 	// Model is the name of the model in the run. Turn counts the run's replies from 1. Attempt and
 	// MaxAttempts are those of the action that was corrected most; MaxAttempts may be [policy.Unlimited]. All
 	// only for WorkModel.

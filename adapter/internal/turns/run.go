@@ -48,6 +48,8 @@ type Run struct {
 	mu sync.Mutex
 	// ctx has the values for the observers: those of the runtime's last call.
 	ctx context.Context
+	// secrets are what the observers must not log.
+	secrets observe.Secrets
 	// changed is closed and replaced after every step.
 	changed chan struct{}
 	tools   *tool.Set
@@ -99,14 +101,31 @@ func (r *Run) record(ev machine.Event, effects []machine.Effect, st machine.Stat
 	if r.cfg.Record != nil {
 		r.cfg.Record(ev, effects, st)
 	}
+	if len(r.cfg.Observers) > 0 {
+		r.tellStep(&ev, effects, &st)
+	}
+}
+
+// tellStep tells the observers about a step.
+func (r *Run) tellStep(ev *machine.Event, effects []machine.Effect, st *machine.State) {
+	switch {
+	case ev.Reply != nil:
+		r.secrets.Read(ev.Reply, r.tools, r.cfg.Loop.Output)
+	case ev.Kind == machine.Started:
+		r.secrets.ReadSaid(st.Transcript(), r.tools)
+	}
+	ctx := observe.WithSecrets(r.ctx, &r.secrets)
 	ends := st.Exhausted != nil || st.Outcome != nil && st.Outcome.Exhaustion != nil
 	for _, e := range effects {
 		for _, n := range observe.NoticesOf(st.Session.ID(), ev.At, e, r.last) {
 			if n.Kind == observe.Exhausted && !ends {
 				n.Kind = observe.ToolFailed
 			}
+			if _, known := r.tools.Get(n.Action); !known {
+				n.Invented = n.Action != machine.AnswerAction
+			}
 			for _, o := range r.cfg.Observers {
-				tell(r.ctx, o, n)
+				tell(ctx, o, n)
 			}
 		}
 	}
