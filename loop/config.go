@@ -165,7 +165,7 @@ type options struct {
 	clock     Clock
 	observers []observe.Observer
 	// tracers are the observers that are tracers.
-	tracers  []observe.Tracer
+	tracers  observe.Tracers
 	planner  planner.Planner
 	adjust   func(session.State) (policy.Layer, bool)
 	prompt   PromptFunc

@@ -61,8 +61,9 @@ type process struct {
 	tool string
 	// limits ends the calls that take too long, and the run at its deadline.
 	limits alarms
-	// secrets are what observers must not log.
+	// secrets are what observers must not log, and since is when the run began or was resumed.
 	secrets observe.Secrets
+	since   time.Time
 	// last is the time that was last read.
 	last time.Time
 	// adjusted is the last layer of WithAdjust, or nil.
@@ -330,7 +331,7 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	if model == nil {
 		return nil, fmt.Errorf("loop: there is no model %q: use one of WithModels", m.Model)
 	}
-	inner, end := p.begin(p.ctx, modelWork(m))
+	inner, end := p.begin(p.ctx, observe.ModelWork(m))
 	told := observe.WorkEnd{Err: errExited} // unless it returns
 	defer func() { end(told) }()
 	reply, left, err := p.request(inner, model, m)
@@ -339,7 +340,7 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 		return nil, errCallLeft
 	}
 	effects, fed := p.replied(reply, err)
-	told = modelEnd(reply, err, effects)
+	told = observe.ModelEnd(reply, err, effects)
 	p.takeBack = told.Class != ""
 	return effects, fed
 }

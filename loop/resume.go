@@ -49,6 +49,7 @@ func Resume(
 func (p *process) resumeRun() error {
 	err := p.resume(func(f *journal.Fold) error { return errors.Join(p.fits(f), fitConfig(f, *p.runner.cfg)) })
 	if err == nil && p.runner.st.Phase != machine.Stopped {
+		p.since = p.now()
 		p.secrets.ReadSaid(p.runner.st.Transcript(), p.runner.cfg.Tools)
 		p.trace(true)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 )
 
 // Delta is a piece of a streamed reply. The model sets the piece; the run sets where it belongs.
@@ -35,7 +36,7 @@ func (p *process) streams(m *machine.ModelCall) func(ctx context.Context, d Delt
 	if p.streaming == nil {
 		p.streaming = make(chan struct{}, 1)
 	}
-	at, streaming := modelWork(m), p.streaming
+	at, streaming := observe.ModelWork(m), p.streaming
 	return func(ctx context.Context, d Delta) {
 		select {
 		case streaming <- struct{}{}:

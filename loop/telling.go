@@ -51,12 +51,13 @@ func (p *process) guarded(ctx context.Context) context.Context {
 	return observe.WithSecrets(ctx, &p.secrets)
 }
 
-// learn notes the secrets that a step read.
+// learn notes the secrets that a step read, and when the run began.
 func (p *process) learn(ev *machine.Event, st *machine.State) {
 	switch {
 	case ev.Reply != nil:
 		p.secrets.Read(ev.Reply, p.runner.cfg.Tools, p.runner.cfg.Output)
 	case ev.Kind == machine.Started:
+		p.since = ev.At
 		p.secrets.ReadSaid(st.Transcript(), p.runner.cfg.Tools)
 	}
 }
@@ -65,6 +66,9 @@ func (p *process) learn(ev *machine.Event, st *machine.State) {
 func (p *process) tell(ctx context.Context, n observe.Notice) {
 	if _, known := p.runner.cfg.Tools.Get(n.Action); !known && n.Action != machine.AnswerAction {
 		n.Invented = p.runner.st.Config == nil || !p.runner.st.Config.Single
+	}
+	if n.Kind == observe.Ended && !p.since.IsZero() {
+		n.Took = n.At.Sub(p.since)
 	}
 	p.options.tell(ctx, n)
 }

@@ -163,10 +163,10 @@ func WithView(ctx context.Context, view session.State) context.Context {
 }
 
 func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invocation) (out tool.Outcome) {
-	ctx, end := p.begin(ctx, &observe.Work{Kind: observe.WorkTool, Tool: run.Tool, CallID: run.ID,
+	ctx, end := p.begin(ctx, observe.Work{Kind: observe.WorkTool, Tool: run.Tool, CallID: run.ID,
 		Transport: run.Transport})
 	out.Err = tool.ErrExited
-	defer func() { end(toolRunEnd(out)) }()
+	defer func() { end(observe.ToolEnd(out)) }()
 	if p.runner.journal != nil || len(p.observers) > 0 {
 		inv.Report = func(progress []byte) { p.progress(ctx, run, progress) }
 	}

@@ -128,7 +128,8 @@ func WithEnd(f func(Invocation, *session.Session, loop.Result, error)) Option {
 
 // WithObserver tells o of every attempt, retry, exhaustion and end of the adapter's runs, such as
 // observe.LogTo or an observer of adapter/otel. It may be given several times. The goroutines of all runs call
-// it, and it must be quick. A [observe.Tracer] gets no spans of model calls and tools: those are the runtime's.
+// it, and it must be quick. A [observe.Tracer] follows runs, model calls and tools; what ADK and its models and
+// tools trace themselves does not become part of that, because ADK's callbacks pass no context on.
 func WithObserver(o observe.Observer) Option {
 	return func(a *Adapter) { a.observers = append(a.observers, o) }
 }

@@ -3,6 +3,7 @@ package adk_test
 import (
 	"bytes"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -82,12 +83,15 @@ func TestTheUsageOfAReplyHasAllOfItsTries(t *testing.T) {
 
 func TestAnObserverIsToldOfARun(t *testing.T) {
 	var log bytes.Buffer
-	a, _, _ := newAdapter(t, adk.Config{}, adk.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&log, nil)))))
-	m := newFake(calls(call("book_room", nil)), calls(call("book_room", lisbon())), say("Booked."))
+	to := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	a, _, _ := newAdapter(t, adk.Config{}, adk.WithObserver(observe.LogTo(to)))
+	m := newFake(calls(call("book_room", nil)), turn{err: overloaded}, calls(call("book_room", lisbon())), say("Booked."))
 	_, err := play(t.Context(), newRunner(t, a, m, bookRoom(t, nil)), agent.StreamingModeNone)
 	require.NoError(t, err)
-	assert.Contains(t, log.String(), "tool_validation")
-	assert.Contains(t, log.String(), "book_room")
+	assert.Equal(t, 4, strings.Count(log.String(), `msg="model call ended"`))
+	assert.Equal(t, 1, strings.Count(log.String(), `msg="tool ended"`))
+	assert.Contains(t, log.String(), "error_type=tool_validation")
+	assert.Regexp(t, `level=INFO msg="run ended".* turns=3.* duration=[34]\.`, log.String())
 	_, err = adk.New(adk.Config{}, adk.WithObserver(nil))
 	require.ErrorContains(t, err, "WithObserver: the observer is nil")
 }

@@ -139,6 +139,7 @@ func (a *Adapter) beforeTool(ctx agent.Context, t adktool.Tool, args map[string]
 	r.mu.Lock()
 	r.calls[ctx.FunctionCallID()] = c
 	r.mu.Unlock()
+	_ = c.Begins(ctx) // ADK passes no context on
 	return nil, nil
 }
 
@@ -185,6 +186,7 @@ func (a *Adapter) afterTool(
 		case !answer.Again || !ok:
 			return response(answer.Text + wordsOf(out)), nil
 		default:
+			_ = c.Begins(ctx)
 			result, err = again.Run(ctx, args)
 			out, first = outcome(t.Name(), result, err), false
 		}

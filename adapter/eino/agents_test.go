@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/retake-go/retake/adapter/eino"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -151,8 +153,16 @@ func TestAnInterruptedRunKeepsItsBudgets(t *testing.T) {
 func TestAnObserverIsToldOfARun(t *testing.T) {
 	var log bytes.Buffer
 	counts := &observe.Metrics{}
-	a, _ := newAdapter(t, eino.Config{}, eino.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&log, nil)))), eino.WithObserver(counts))
-	conf := agentConfig(newFake(calls(toolCall("c1", "book_room", "{}")), calls(toolCall("c2", "book_room", goodArgs)), say("Booked.")), bookRoom(t, nil))
+	to := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	a, _ := newAdapter(t, eino.Config{}, eino.WithObserver(observe.LogTo(to)), eino.WithObserver(counts))
+	var within string
+	book := bookRoom(t, func(ctx context.Context, b booking) (receipt, error) {
+		inner, err := loop.Run(ctx, looptest.NewModel(looptest.Say("A room.")), nil, "A room?", loop.Config{}, loop.WithObserver(observe.LogTo(to)))
+		within = inner.Text
+		return receipt{b.City}, err
+	})
+	conf := agentConfig(newFake(calls(toolCall("c1", "book_room", "{}")), turn{err: overloaded}, calls(toolCall("c2", "book_room", goodArgs)),
+		say("Booked.")), book)
 	require.NoError(t, a.Agent(conf))
 	ctx, run, err := a.Start(t.Context(), newSession(t, "order-42"))
 	require.NoError(t, err)
@@ -160,8 +170,19 @@ func TestAnObserverIsToldOfARun(t *testing.T) {
 	require.NoError(t, err)
 	_, err = run.End()
 	require.NoError(t, err)
-	assert.Contains(t, log.String(), "order-42")
-	assert.Contains(t, log.String(), "tool_validation")
+	assert.Equal(t, "A room.", within)
+	var own []string
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "correlation_id=order-42") && strings.Contains(line, " ended\"") {
+			own = append(own, strings.TrimSpace(line[strings.Index(line, "level="):]))
+		}
+	}
+	log.Reset()
+	require.Len(t, own, 4+1+4+1, "model calls, the tool, attempts, the run: %s", strings.Join(own, "\n"))
+	assert.Contains(t, own[1], "model call ended", "the first attempt ended before it")
+	assert.Contains(t, own[1], "error_type=tool_validation")
+	assert.Contains(t, strings.Join(own, "\n"), `msg="tool ended" correlation_id=order-42 tool=book_room call_id=c2`)
+	assert.Regexp(t, `level=INFO msg="run ended".* turns=3.* duration=[34]\.`, own[9])
 	assert.Equal(t, int64(1), counts.Counts().ValidationRetryTotal)
 	_, err = eino.New(eino.Config{}, eino.WithObserver(nil))
 	require.ErrorContains(t, err, "WithObserver: the observer is nil")

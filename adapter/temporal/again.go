@@ -42,6 +42,7 @@ func (f *flow) next() (order, error) {
 	next.Carried = &carried{
 		State: state, Asked: f.asked, Begun: f.begun, Cause: f.cause, Adjusted: f.adjusted, Kept: f.kept,
 		KeptLen: f.keptLen, Trail: f.trail, MaybePaid: f.paid, Noted: f.noted,
+		Since: f.since,
 	}
 	next.Carried.Begun.Session = nil
 	return next, f.measure("the state for a new history", next)
@@ -53,6 +54,7 @@ func (f *flow) takeOver(c carried) (err error) {
 		return err
 	}
 	f.begun, f.asked, f.settings, f.adjusted = c.Begun, c.Asked, engine.Settings(f.st.Policy), c.Adjusted
+	f.since = c.Since
 	f.cause, f.kept, f.keptLen, f.trail, f.paid, f.noted = c.Cause, c.Kept, c.KeptLen, c.Trail, c.MaybePaid,
 		c.Noted
 	f.entered, f.checked = f.trail.Events, f.trail.Events

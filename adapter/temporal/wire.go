@@ -92,6 +92,8 @@ type carried struct {
 	MaybePaid int             `json:"maybe_paid,omitempty"`
 	// Noted has the current search attributes.
 	Noted attributes `json:"noted,omitzero"`
+	// Since is when the run began, for observers.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // trail is the record of the decisions so far. It is in the history wherever the run waits, and each replay

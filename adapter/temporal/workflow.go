@@ -39,8 +39,9 @@ type flow struct {
 	kept    string
 	keptLen int
 	trail   trail
-	// secrets are what observers must not log.
+	// secrets are what observers must not log, and since is when the run began, by the workflow's time.
 	secrets observe.Secrets
+	since   time.Time
 	// checked is the number of events that were compared with the history.
 	checked int
 	// entered is the number of events in earlier histories.
@@ -267,6 +268,7 @@ func (f *flow) tellObservers(ev *machine.Event, effects []machine.Effect, warnin
 	case ev.Reply != nil:
 		f.secrets.Read(ev.Reply, f.Tools, nil)
 	case ev.Kind == machine.Started:
+		f.since = ev.At
 		f.secrets.ReadSaid(f.st.Transcript(), f.Tools)
 	}
 	if workflow.IsReplaying(f.ctx) {
@@ -280,6 +282,9 @@ func (f *flow) tellObservers(ev *machine.Event, effects []machine.Effect, warnin
 		for _, n := range observe.NoticesOf(f.in.Session, ev.At, e, f.err.cause()) {
 			if _, known := f.Tools.Get(n.Action); !known {
 				n.Invented = n.Action != machine.AnswerAction && !f.st.Config.Single
+			}
+			if n.Kind == observe.Ended && !f.since.IsZero() {
+				n.Took = n.At.Sub(f.since)
 			}
 			tellAll(ctx, f.Observers, n)
 		}

@@ -65,7 +65,7 @@ func (l logger) Observe(ctx context.Context, n Notice) {
 			r.noted(ctx, n)
 			return
 		}
-		l.ended(ctx, n, "", 0)
+		l.ended(ctx, n, "", n.Took)
 		return
 	}
 	line := logLines[n.Kind]

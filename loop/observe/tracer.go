@@ -2,11 +2,14 @@ package observe
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/tool"
 )
 
 // Tracer is an optional interface of an [Observer]. It follows each piece of work of loop.Run, loop.Generate
@@ -73,4 +76,91 @@ type WorkEnd struct {
 	// Model and Finish are those of the reply.
 	Model  string
 	Finish message.FinishReason
+}
+
+// Tracers are the tracers of a run, for engines that report work themselves.
+type Tracers []Tracer
+
+// TracersOf returns those of the observers that are tracers.
+func TracersOf(all []Observer) (tracers Tracers) {
+	for _, o := range all {
+		if t, ok := o.(Tracer); ok {
+			tracers = append(tracers, t)
+		}
+	}
+	return tracers
+}
+
+// Begin reports that work begins, and recovers panics. It returns a context with the values of the tracers, for
+// its values alone, and a function that reports the end of the work.
+func (all Tracers) Begin(ctx context.Context, w Work) (values context.Context, end func(WorkEnd)) {
+	ends := make([]func(WorkEnd), len(all))
+	for n, t := range all {
+		ctx, ends[n] = begun(ctx, t, w)
+	}
+	return ctx, func(e WorkEnd) {
+		if e.At.Before(w.At) {
+			e.At = w.At
+		}
+		for _, end := range slices.Backward(ends) {
+			told(end, e)
+		}
+	}
+}
+
+// begun tells one tracer and recovers its panics.
+func begun(ctx context.Context, t Tracer, w Work) (inner context.Context, end func(WorkEnd)) {
+	defer func() {
+		if recover() != nil || inner == nil {
+			inner = ctx
+		}
+	}()
+	return t.Begin(ctx, w)
+}
+
+// told reports an end to one tracer and recovers its panics.
+func told(end func(WorkEnd), e WorkEnd) {
+	defer func() { _ = recover() }()
+	if end != nil {
+		end(e)
+	}
+}
+
+// ModelWork returns a model call as work, without its session and time.
+func ModelWork(m *machine.ModelCall) Work {
+	w := Work{Kind: WorkModel, Model: m.Model, Turn: m.Turn, Transport: m.Transport}
+	for _, p := range m.At {
+		if p.Attempt > w.Attempt {
+			w.Attempt, w.MaxAttempts = p.Attempt, p.MaxAttempts
+		}
+	}
+	return w
+}
+
+// ModelEnd returns the end of a model call, without its time. effects are the decisions on the reply.
+func ModelEnd(reply message.Reply, err error, effects []machine.Effect) WorkEnd {
+	if err != nil {
+		return WorkEnd{Err: err, Class: fault.FailureOf(err).Class}
+	}
+	e := WorkEnd{Usage: reply.Usage, Model: reply.Model, Finish: reply.Finish}
+	for _, fx := range effects {
+		if fx.Kind == machine.Decided && fx.Decision.Class != "" {
+			e.Class = fx.Decision.Class
+			break
+		}
+	}
+	return e
+}
+
+// ToolEnd returns the end of a tool's run, without its time.
+func ToolEnd(out tool.Outcome) WorkEnd {
+	switch {
+	case out.Err != nil:
+		return WorkEnd{Err: out.Err, Class: out.Failure().Class}
+	case len(out.Issues) > 0:
+		return WorkEnd{Class: fault.ToolValidation}
+	case out.Failed != "":
+		return WorkEnd{Class: fault.ToolExecution}
+	}
+	return WorkEnd{}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -18,6 +19,8 @@ type call struct {
 	run *machine.ToolRun
 	// outcome is that of the try, until the core has it.
 	outcome *tool.Outcome
+	// end reports the end of the try to the tracers; nil if none is under way.
+	end func(observe.WorkEnd)
 	// over is set when the call has its answer.
 	over    bool
 	answer  string
@@ -134,7 +137,7 @@ func (c *Call) Invoke(
 		Key: run.Key, CallID: run.ID, SessionID: st.Session.ID(), Attempt: at.Attempt,
 		MaxAttempts: at.MaxAttempts, Transport: run.Transport, Progress: run.Progress,
 	})
-	return t.Invoke(ctx, run.Arguments)
+	return t.Invoke(c.Begins(ctx), run.Arguments)
 }
 
 // End passes the outcome of an attempt to the core and returns the answer. It waits for earlier calls if the
@@ -144,6 +147,7 @@ func (c *Call) End(ctx context.Context, out tool.Outcome) (Answer, error) {
 	r := c.r
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	c.ends(out)
 	if c.c.over || r.err != nil {
 		return Answer{Text: c.c.answer}, r.err
 	}
@@ -176,6 +180,7 @@ func (c *Call) End(ctx context.Context, out tool.Outcome) (Answer, error) {
 func (c *Call) Leave() {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
+	c.ends(tool.Outcome{})
 	c.c.taken, c.c.left = false, true
 	c.r.runner.ToolPaused(*c.c.run)
 	c.r.wake()

@@ -28,7 +28,7 @@ type Config struct {
 	Classify func(error) fault.Failure
 	// Record is called with every step, if it is not nil.
 	Record func(machine.Event, []machine.Effect, machine.State)
-	// Observers are told of every step, as those of loop.Run are.
+	// Observers are told of every step, as those of loop.Run are. Tracers follow runs, model calls and tools.
 	Observers []observe.Observer
 	// Tell continues the run when a tool has no attempts left: the model sees that, and may do without the
 	// tool.
@@ -48,8 +48,10 @@ type Run struct {
 	mu sync.Mutex
 	// ctx has the values for the observers: those of the runtime's last call.
 	ctx context.Context
-	// secrets are what the observers must not log.
+	// secrets are what the observers must not log, and since is when the run began.
 	secrets observe.Secrets
+	since   time.Time
+	work    work
 	// changed is closed and replaced after every step.
 	changed chan struct{}
 	tools   *tool.Set
@@ -87,6 +89,7 @@ func New(s *session.Session, cfg Config) (*Run, error) {
 		opts = append(opts, loop.WithPlanner(planner.PlannerFunc(nil)))
 	}
 	r := &Run{cfg: cfg, changed: make(chan struct{}), ctx: context.Background()}
+	r.work.tracers = observe.TracersOf(cfg.Observers)
 	runner, err := loop.NewRunner(s, cfg.Loop, r.record, opts...)
 	if err != nil {
 		return nil, err
@@ -103,6 +106,7 @@ func (r *Run) record(ev machine.Event, effects []machine.Effect, st machine.Stat
 	}
 	if len(r.cfg.Observers) > 0 {
 		r.tellStep(&ev, effects, &st)
+		r.replyEnds(&ev, effects)
 	}
 }
 
@@ -112,9 +116,10 @@ func (r *Run) tellStep(ev *machine.Event, effects []machine.Effect, st *machine.
 	case ev.Reply != nil:
 		r.secrets.Read(ev.Reply, r.tools, r.cfg.Loop.Output)
 	case ev.Kind == machine.Started:
+		r.since = ev.At
 		r.secrets.ReadSaid(st.Transcript(), r.tools)
 	}
-	ctx := observe.WithSecrets(r.ctx, &r.secrets)
+	ctx := observe.WithSecrets(r.work.within(r.ctx), &r.secrets)
 	ends := st.Exhausted != nil || st.Outcome != nil && st.Outcome.Exhaustion != nil
 	for _, e := range effects {
 		for _, n := range observe.NoticesOf(st.Session.ID(), ev.At, e, r.last) {
@@ -123,6 +128,9 @@ func (r *Run) tellStep(ev *machine.Event, effects []machine.Effect, st *machine.
 			}
 			if _, known := r.tools.Get(n.Action); !known {
 				n.Invented = n.Action != machine.AnswerAction
+			}
+			if n.Kind == observe.Ended {
+				n.Took = n.At.Sub(r.since)
 			}
 			for _, o := range r.cfg.Observers {
 				tell(ctx, o, n)
@@ -150,12 +158,14 @@ func (r *Run) Next(ctx context.Context, tools *tool.Set, said func() []message.M
 		switch r.runner.State().Phase {
 		case machine.Calling:
 			r.tools, r.replied = tools, false
+			r.modelBegins()
 			return nil
 		case machine.Waiting:
 			r.wait(ctx)
 		case machine.Running:
 			r.giveUp()
 		default:
+			r.runBegins()
 			r.fed(r.runner.Start(r.now(), said()...))
 		}
 	}

@@ -62,6 +62,7 @@ func (r *Run) note(effects []machine.Effect) {
 			r.waiting = *e.Wait
 		case machine.Stop:
 			r.result, r.err = r.runner.Result(r.cause)
+			r.runEnds(r.err)
 		}
 	}
 	r.collect()
@@ -132,6 +133,7 @@ func (r *Run) broken(err error) {
 		}
 	}
 	r.err = err
+	r.runEnds(err)
 }
 
 // cancel ends the run because its context ended.
