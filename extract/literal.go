@@ -50,9 +50,13 @@ type reader struct {
 	out     []byte
 	said    []byte // the content of the string that is being read
 	repairs []Repair
-	fault   *Broken
+	// fault is the address of first once something is wrong. Nobody keeps it.
+	fault *Broken
+	first Broken
 	// cut is set if the fault is the end of the text.
 	cut bool
+	// trailed is set if the latest bracket had a trailing comma.
+	trailed bool
 	// lastString and afterString are the begin and the end of the last string.
 	lastString, afterString int
 }
@@ -66,7 +70,8 @@ func (r *reader) start(src string, pos, end int, opt Options) {
 
 func (r *reader) fail(rule string, offset int) bool {
 	if r.fault == nil {
-		r.fault = &Broken{Rule: rule, Offset: offset}
+		r.first = Broken{Rule: rule, Offset: offset}
+		r.fault = &r.first
 	}
 	return false
 }
@@ -98,8 +103,14 @@ func (r *reader) peek() byte {
 	return r.src[r.pos]
 }
 
+// maxRepairs bounds the repairs that are listed of one literal. Beyond it only the first of a kind is.
+const maxRepairs = 100
+
 func (r *reader) repaired(kind RepairKind, offset int) {
-	r.repairs = append(r.repairs, Repair{Kind: kind, Offset: offset})
+	same := func(other Repair) bool { return other.Kind == kind }
+	if len(r.repairs) < maxRepairs || !slices.ContainsFunc(r.repairs, same) {
+		r.repairs = append(r.repairs, Repair{Kind: kind, Offset: offset})
+	}
 }
 
 // open adds a node to parent, after its child last. Parent 0 is none.
@@ -179,7 +190,8 @@ func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 	r.within++
 	defer func() { r.within-- }()
 	r.out = append(r.out, '{')
-	seen, last := map[string]bool{}, 0
+	var seen map[string]bool // made for the first member, for a text may be nothing but braces
+	last := 0
 	for first := true; ; first = false {
 		done, ok := r.item(closer, first)
 		if done {
@@ -196,6 +208,9 @@ func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 		r.nodes[n].argued = true
 		if seen[written] {
 			return r.fail(RuleDuplicateKey, at)
+		}
+		if seen == nil {
+			seen = map[string]bool{}
 		}
 		seen[written] = true
 		r.out = append(r.out, ':')
@@ -222,7 +237,7 @@ func (r *reader) list(n int) bool {
 	last, commas := 0, false
 	for first := true; ; first = false {
 		done, ok := r.item(closer, first)
-		if done && closer == ')' && !commas && !first && !r.trailed() {
+		if done && closer == ')' && !commas && !first && !r.trailed {
 			return r.fail(RuleSyntax, r.nodes[n].start) // brackets around one value make no tuple
 		}
 		if done || !ok {
@@ -239,11 +254,6 @@ func (r *reader) list(n int) bool {
 	}
 }
 
-// trailed reports whether the latest bracket had a trailing comma.
-func (r *reader) trailed() bool {
-	return len(r.repairs) > 0 && r.repairs[len(r.repairs)-1].Kind == TrailingComma
-}
-
 // item goes to the next item of a bracketed sequence, past the comma. At the closing bracket it is done and
 // goes past that.
 func (r *reader) item(closer byte, first bool) (done, ok bool) {
@@ -251,12 +261,14 @@ func (r *reader) item(closer byte, first bool) (done, ok bool) {
 		return false, false
 	}
 	comma := r.pos
+	r.trailed = false
 	if !first && r.peek() == ',' {
 		r.pos++
 		if !r.space() {
 			return false, false
 		}
 		if r.peek() == closer {
+			r.trailed = true
 			r.repaired(TrailingComma, comma)
 		} else {
 			r.out = append(r.out, ',')

@@ -2,24 +2,27 @@ package extract
 
 import (
 	"cmp"
-	"regexp"
+	"slices"
 	"strings"
 )
-
-// numberForm is a number in Python. Its groups are the digits before and after the point, the exponent, and
-// the digits of the exponent. Each may be missing.
-var numberForm = regexp.MustCompile(`^[-+]?(\d+(?:_\d+)*)?(?:\.(\d+(?:_\d+)*)?)?([eE][-+]?(\d+(?:_\d+)*)?)?`)
 
 // number reads a number and keeps its digits. A number in Python's syntax is respelled if JSON can write the
 // same value. Any other (0x10, 1j, 007, inf) is refused.
 func (r *reader) number() bool {
 	start := r.pos
-	m := numberForm.FindStringSubmatch(r.src[start:r.stop()])
-	written, whole, fraction, exponent := m[0], m[1], m[2], m[3]
-	r.pos += len(written)
-	next := r.peek()
+	r.skip("+-")
+	whole, fraction, exponent, power := r.digits(), "", "", ""
+	if r.skip(".") {
+		fraction = r.digits()
+	}
+	if at := r.pos; r.skip("eE") {
+		r.skip("+-")
+		power = r.digits()
+		exponent = r.src[at:r.pos]
+	}
+	written, next := r.src[start:r.pos], r.peek()
 	switch {
-	case whole+fraction == "", len(whole) > 1 && whole[0] == '0', exponent != "" && m[4] == "",
+	case whole == "" && fraction == "", len(whole) > 1 && whole[0] == '0', exponent != "" && power == "",
 		isNameByte(next), next == '.':
 		if r.pos >= r.stop() {
 			return r.ends(start)
@@ -28,17 +31,40 @@ func (r *reader) number() bool {
 	case r.pos >= r.stop() && r.depth > 0:
 		return r.ends(start) // its last digits may be missing
 	}
-	text := cmp.Or(whole, "0")
-	if strings.Contains(written, ".") {
-		text += "." + cmp.Or(fraction, "0")
-	}
+	from := len(r.out)
 	if written[0] == '-' {
-		text = "-" + text
+		r.out = append(r.out, '-')
 	}
-	text = strings.ReplaceAll(text+exponent, "_", "")
-	if text != written {
+	r.out = append(r.out, cmp.Or(whole, "0")...)
+	if strings.Contains(written, ".") {
+		r.out = append(append(r.out, '.'), cmp.Or(fraction, "0")...)
+	}
+	r.out = append(r.out, exponent...)
+	kept := slices.DeleteFunc(r.out[from:], func(c byte) bool { return c == '_' })
+	r.out = r.out[:from+len(kept)]
+	if string(r.out[from:]) != written {
 		r.repaired(PythonNumber, start)
 	}
-	r.out = append(r.out, text...)
 	return true
+}
+
+// skip goes past the next byte if it is one of some.
+func (r *reader) skip(some string) bool {
+	if r.pos >= r.stop() || strings.IndexByte(some, r.src[r.pos]) < 0 {
+		return false
+	}
+	r.pos++
+	return true
+}
+
+// digits reads digits, which in Python may have a "_" between two of them.
+func (r *reader) digits() string {
+	start := r.pos
+	for stop := r.stop(); r.pos < stop; r.pos++ {
+		between := r.src[r.pos] == '_' && r.pos > start && r.pos+1 < stop && isDigit(r.src[r.pos+1]) && r.src[r.pos-1] != '_'
+		if !isDigit(r.src[r.pos]) && !between {
+			break
+		}
+	}
+	return r.src[start:r.pos]
 }

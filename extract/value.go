@@ -34,6 +34,9 @@ type seeker struct {
 	// from is where the search begins.
 	from   int
 	reader reader
+	// at is the offset after the first byte of what was read last, or 0. node is what it was read as.
+	at, node int
+	good     bool
 	// found is the value with the most points so far. repairs are what it took.
 	found   []byte
 	points  int
@@ -41,9 +44,12 @@ type seeker struct {
 	broken  *Broken
 }
 
-// read reads a value at pos and returns its node and its end.
+// read reads a value at pos and returns its node and its end. What was just read is not read again.
 func (s *seeker) read(pos int) (n, end int, ok bool) {
 	r := &s.reader
+	if s.at == pos+1 {
+		return s.node, r.pos, s.good
+	}
 	r.start(s.text, pos, len(s.text), s.opt)
 	r.within = 1 // a Python call is no value
 	n, ok = r.value(0, 0)
@@ -52,19 +58,23 @@ func (s *seeker) read(pos int) (n, end int, ok bool) {
 			ok = r.fail(RuleSyntax, repair.Offset)
 		}
 	}
+	s.at, s.node, s.good = pos+1, n, ok
 	return n, r.pos, ok
 }
 
 // fail keeps the first fault.
 func (s *seeker) fail() {
 	if s.broken == nil {
-		s.broken = s.reader.fault
+		first := *s.reader.fault
+		s.broken = &first
 	}
 }
 
 // take keeps the value that was just read, from start to end, with the repairs for what is around it, unless
 // an earlier one has as many points. It returns false if one of these repairs is switched off.
 func (s *seeker) take(e evidence, start, end int, around ...Repair) bool {
+	var some [4]Repair // so that what is not kept takes no memory
+	around = append(some[:0], around...)
 	first, after := skipSpace(s.text, textStart(s.text)), skipSpace(s.text, end)
 	for _, r := range around { // text beyond a mark around the value
 		if r.Offset < start {

@@ -92,3 +92,11 @@ func TestValueBroken(t *testing.T) {
 		})
 	}
 }
+
+// A text of very many repairs lists some of each kind.
+func TestTheRepairsOfAValueAreBounded(t *testing.T) {
+	_, repairs, broken := extract.Value("["+strings.Repeat("/**/None,", 5000)+"(1,)]", extract.DefaultOptions())
+	require.Nil(t, broken)
+	assert.Less(t, len(repairs), 110)
+	assert.Equal(t, []extract.RepairKind{extract.Comment, extract.PythonLiteral, extract.Tuple, extract.TrailingComma}, extract.Kinds(repairs))
+}

@@ -103,11 +103,11 @@ func (b *binder) bind(v *value, at *spot, to reflect.Value, around any) {
 		to.Set(reflect.New(to.Type().Elem()))
 		to = to.Elem()
 	}
-	if !b.read(v, at, to, around) {
+	if !b.read(v, at, to, around) || len(b.found) >= maxIssues {
 		return
 	}
 	for _, r := range at.broken(to, around) {
-		if len(b.found) >= maxIssues || !b.spend(costOfPointer(v)) {
+		if !b.spend(costOfPointer(v)) {
 			return
 		}
 		b.report(v, v.pointer(), ruleName(r, at.class), rulePhrase(r, at.class, nil), fault.FromRules)
@@ -172,7 +172,7 @@ func (b *binder) own(text string) string {
 }
 
 func (b *binder) readInteger(v *value, at *spot, to reflect.Value) bool {
-	text := plainNumber(v.text)
+	text := wholeNumber(v.text)
 	bits := to.Type().Bits()
 	if at.class == classUint {
 		n, err := strconv.ParseUint(text, 10, bits)

@@ -64,7 +64,8 @@ func isPlain(text string) bool {
 	return len(text) <= maxExactDigits && text != "-0"
 }
 
-// plainNumber writes a number in one form: equal numbers get equal texts, whole ones digits alone.
+// plainNumber writes a number in one short form: equal numbers get equal texts, whole ones of up to maxWritten
+// digits these alone.
 func plainNumber(text string) string {
 	if isPlain(text) {
 		return text
@@ -91,6 +92,9 @@ func decimalOf(text string) decimal {
 	return decimal{negative, strings.TrimRight(digits, "0"), exponent + len(digits) - len(fraction)}
 }
 
+// maxWritten is the most digits of a whole number that are written out.
+const maxWritten = 20
+
 // String writes a number in one form; see plainNumber.
 func (d decimal) String() string {
 	sign := ""
@@ -100,10 +104,25 @@ func (d decimal) String() string {
 	switch {
 	case d.digits == "":
 		return "0"
-	case len(d.digits) <= d.scale:
+	case len(d.digits) <= d.scale && d.scale <= maxWritten:
 		return sign + d.digits + strings.Repeat("0", d.scale-len(d.digits))
 	}
 	return sign + "0." + d.digits + "e" + strconv.Itoa(d.scale)
+}
+
+// wholeNumber writes a whole number as digits alone. One of more than maxWritten digits, which no integer of Go
+// holds, becomes another one that is too large.
+func wholeNumber(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	switch d := decimalOf(text); {
+	case d.scale <= maxWritten:
+		return d.String()
+	case d.negative:
+		return "-" + strings.Repeat("9", maxWritten)
+	}
+	return strings.Repeat("9", maxWritten)
 }
 
 // compare is -1 if the number is below the other, 0 if they are equal, 1 if it is above.
@@ -152,6 +171,22 @@ func isMultiple(text string, of *big.Rat) bool {
 			return n%of.Num().Int64() == 0
 		}
 	}
-	r, _ := new(big.Rat).SetString(text) // cannot fail: the text is a JSON number
-	return r.Quo(r, of).IsInt()
+	d := decimalOf(text)
+	if d.digits == "" {
+		return true
+	}
+	n, _ := new(big.Int).SetString(d.digits, 10) // cannot fail: these are digits
+	n.Mul(n, of.Denom())
+	tens := d.scale - len(d.digits)
+	if tens >= 0 {
+		rest := new(big.Int).Exp(ten, big.NewInt(int64(tens)), of.Num()) // the number is not written out
+		return n.Mod(n.Mul(n, rest), of.Num()).Sign() == 0
+	}
+	if -tens > n.BitLen() {
+		return false // the divisor is larger than n
+	}
+	by := new(big.Int).Exp(ten, big.NewInt(int64(-tens)), nil)
+	return n.Mod(n, by.Mul(by, of.Num())).Sign() == 0
 }
+
+var ten = big.NewInt(10)

@@ -31,3 +31,16 @@ func TestNumbersAreComparedExactly(t *testing.T) {
 		}
 	})
 }
+
+// A multiple is found without writing either number out.
+func TestMultiplesAreExact(t *testing.T) {
+	number := rapid.StringMatching(`-?(0|[1-9][0-9]{0,3}0{0,2})(\.[0-9]{1,3})?([eE][+-]?[0-9]{1,2})?`)
+	rapid.Check(t, func(t *rapid.T) {
+		a, of := number.Draw(t, "number"), rapid.SampledFrom([]string{"1", "3", "0.01", "2.5", "1e5", "7e-12", "1e-300", "16", "0.125"}).Draw(t, "of")
+		s, err := schema.Compile([]byte(`{"multipleOf":` + of + `}`))
+		require.NoError(t, err)
+		x, _ := new(big.Rat).SetString(a)
+		y, _ := new(big.Rat).SetString(of)
+		assert.Equal(t, x.Quo(x, y).IsInt(), s.Check([]byte(a)) == nil, "%s of %s", a, of)
+	})
+}

@@ -65,12 +65,20 @@ type value struct {
 // pointer is the place of a value as an RFC 6901 JSON Pointer.
 func (v *value) pointer() string {
 	var around []*value
+	size := 0
 	for ; v.parent != nil; v = v.parent {
 		around = append(around, v)
+		size += len("/") + max(len(v.name)+strings.Count(v.name, "~")+strings.Count(v.name, "/"), len("1000"))
 	}
 	var b strings.Builder
+	b.Grow(size)
 	for _, v := range slices.Backward(around) {
-		b.WriteString("/" + v.step())
+		b.WriteByte('/')
+		if v.parent.kind == kindArray {
+			b.WriteString(strconv.Itoa(int(v.place)))
+		} else {
+			_, _ = pointerEscaper.WriteString(&b, v.name) // a builder takes everything
+		}
 	}
 	return b.String()
 }
@@ -81,14 +89,6 @@ func (v *value) pointerSize() (size int) {
 		size += 1 + len(v.name)
 	}
 	return size
-}
-
-// step is the last step of the pointer.
-func (v *value) step() string {
-	if v.parent.kind == kindArray {
-		return strconv.Itoa(int(v.place))
-	}
-	return pointerEscaper.Replace(v.name)
 }
 
 // unsaid are the rules for which the value that was sent says nothing: its kind or its name is wrong.

@@ -3,7 +3,7 @@ package tool
 import (
 	"bytes"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -57,34 +57,103 @@ func isOfKind(i fault.Issue) bool { return i.Rule == "type" || i.Rule == "anyOf"
 
 // takeOut replaces the strings at some places by the objects or arrays they hold, and returns those places.
 func takeOut(doc []byte, places map[string]bool) (mended []byte, done map[string]bool) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(doc))
-	copied, done := 0, map[string]bool{}
-	for {
-		before := int(dec.InputOffset())
-		tok, err := dec.ReadToken()
-		if err != nil {
-			return append(mended, doc[copied:]...), done
-		}
-		at := string(dec.StackPointer())
-		around, read := dec.StackIndex(dec.StackDepth())
-		isName := around == '{' && read%2 == 1
-		if tok.Kind() != '"' || isName || !places[at] {
-			continue
-		}
-		if value := held(tok.String()); value != nil {
-			quote := before + bytes.IndexByte(doc[before:], '"')
-			mended = append(append(mended, doc[copied:quote]...), value...)
-			copied, done[at] = int(dec.InputOffset()), true
-		}
+	if len(places) == 0 {
+		return doc, nil
 	}
+	t := taker{Decoder: jsontext.NewDecoder(bytes.NewBuffer(doc)), doc: doc, done: map[string]bool{}}
+	_ = t.value(treeOf(places)) // what cannot be read stays as it is
+	return append(t.mended, doc[t.copied:]...), t.done
+}
+
+// place is a place in a document that is looked for, or one around such places.
+type place struct {
+	pointer string // of a place that is looked for
+	wanted  bool
+	within  map[string]*place
+}
+
+// treeOf is the places by their steps, so that a reader needs no pointer of what it passes.
+func treeOf(pointers map[string]bool) *place {
+	root := &place{}
+	for pointer := range pointers {
+		at := root
+		for step := range jsontext.Pointer(pointer).Tokens() {
+			if at.within == nil {
+				at.within = map[string]*place{}
+			}
+			if at.within[step] == nil {
+				at.within[step] = &place{}
+			}
+			at = at.within[step]
+		}
+		at.pointer, at.wanted = pointer, true
+	}
+	return root
+}
+
+// taker reads a canonical document and copies it, with other values at some places.
+type taker struct {
+	*jsontext.Decoder
+	doc, mended []byte
+	copied      int // doc[:copied] is in mended
+	done        map[string]bool
+}
+
+// value reads the next value; at is nil if no place in it is looked for.
+func (t *taker) value(at *place) error {
+	switch kind := t.PeekKind(); {
+	case at == nil || kind != '"' && at.within == nil:
+		return t.SkipValue()
+	case kind == '"':
+		return t.text(at)
+	case kind == '{' || kind == '[':
+		return t.within(at, kind)
+	}
+	return t.SkipValue()
+}
+
+// within reads an object or array.
+func (t *taker) within(at *place, kind jsontext.Kind) error {
+	_, err := t.ReadToken()
+	var step []byte
+	for n := 0; err == nil && t.PeekKind() != kind+2; n++ { // in ASCII, the closing bracket comes two after the opening one
+		step = strconv.AppendInt(step[:0], int64(n), 10)
+		if kind == '{' {
+			var quoted jsontext.Value
+			if quoted, err = t.ReadValue(); err != nil {
+				return err
+			}
+			step, _ = jsontext.AppendUnquote(step[:0], quoted)
+		}
+		err = t.value(at.within[string(step)])
+	}
+	if err == nil {
+		_, err = t.ReadToken()
+	}
+	return err
+}
+
+// text reads a string.
+func (t *taker) text(at *place) error {
+	quoted, err := t.ReadValue()
+	if err != nil || !at.wanted {
+		return err
+	}
+	text, _ := jsontext.AppendUnquote(nil, quoted)
+	if value := held(text); value != nil {
+		start := int(t.InputOffset()) - len(quoted)
+		t.mended = append(append(t.mended, t.doc[t.copied:start]...), value...)
+		t.copied, t.done[at.pointer] = int(t.InputOffset()), true
+	}
+	return nil
 }
 
 // held is the object or array that a text holds as JSON; nil for none.
-func held(text string) []byte {
-	if text = strings.TrimSpace(text); text == "" || text[0] != '{' && text[0] != '[' {
+func held(text []byte) []byte {
+	if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return nil
 	}
-	value, err := canon.Text(text)
+	value, err := canon.JSON(text)
 	if err != nil {
 		return nil
 	}

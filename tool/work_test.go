@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,8 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -71,13 +74,81 @@ func TestManyValuesAreTooMuchWork(t *testing.T) {
 	assert.Equal(t, "at most 100000 values", answer.Issues[0].Expected)
 }
 
+// wrong is a type by which most of what models send is wrong, with rules of every kind.
+type wrong struct {
+	Name  string             `json:"name" validate:"required,email"`
+	Count int                `json:"count" validate:"gt=0"`
+	Tags  []string           `json:"tags" validate:"unique,dive,lowercase,len=3"`
+	Nums  []float64          `json:"nums" validate:"unique,dive,gt=3"`
+	Map   map[string]float64 `json:"map" validate:"dive,keys,email,endkeys"`
+}
+
+// many repeats a unit, with its number in the place of %d, up to about 1 MB.
+func many(unit string) string {
+	var b strings.Builder
+	for n := 0; b.Len() < 1e6; n++ {
+		b.WriteString(strings.ReplaceAll(unit, "%d", strconv.Itoa(n)))
+	}
+	return strings.TrimSuffix(b.String(), ",")
+}
+
+// hostileArguments are arguments of about 1 MB, by what is hard about them.
+func hostileArguments() map[string]string {
+	long := strings.Repeat("k", 5e5)
+	return map[string]string{
+		"many keys":              "{" + many(`"k%d":1e308,`) + "}",
+		"many keys to escape":    "{" + many(`"/~%d":1,`) + "}",
+		"long keys":              "{" + many(`"%d`+strings.Repeat("~", 8000)+`":1,`) + "}",
+		"one long key":           `{"` + strings.Repeat("~", 1e6) + `":1}`,
+		"values in a long key":   `{"` + long + `":[` + strings.Repeat("1,", 9e4) + "1]}",
+		"members in a long key":  `{"` + long + `":{` + many(`"k%d":[],`) + "}}",
+		"keys in keys":           strings.Repeat(`{"`+strings.Repeat("~", 16000)+`":`, 60) + `{"nums":[` + strings.Repeat("1e308,", 8e4) + "1]}" + strings.Repeat("}", 60),
+		"huge numbers":           `{"nums":[` + strings.Repeat("1e308,", 9e4) + "1]}",
+		"tiny numbers":           `{"nums":[` + strings.Repeat("1e-308,", 9e4) + "1]}",
+		"numbers that differ":    `{"nums":[` + many("%de290,") + "]}",
+		"long numbers":           `{"nums":[` + many(strings.Repeat("7", 300)+",") + "]}",
+		"strings":                `{"tags":[` + strings.Repeat(`"A",`, 9e4) + `"A"]}`,
+		"one long string":        `{"name":"` + strings.Repeat("<", 1e6) + `"}`,
+		"a string of JSON":       `{"tags":` + strconv.Quote("["+strings.Repeat("1,", 9e4)+"1]") + "}",
+		"strings of JSON":        "{" + many(`"k%d":"{\"a\":[1,2,3]}",`) + "}",
+		"a string in a string":   `{"tags":` + strconv.Quote(strconv.Quote("["+strings.Repeat(`"a",`, 5e4)+"1]")) + "}",
+		"deep rows":              `{"nums":[` + many(strings.Repeat("[", 60)+"1"+strings.Repeat("]", 60)+",") + "]}",
+		"nothing but braces":     strings.Repeat("{", 1e6),
+		"nothing but brackets":   strings.Repeat("[", 1e6),
+		"a member named twice":   "{" + many(`"k%d":1,`) + `,"k1":1}`,
+		"quotes that nearly end": `{"name":"` + strings.Repeat(`",`, 5e5) + `"}`,
+		"comments":               `{"nums":[` + strings.Repeat("/**/", 25e4) + "1]}",
+		"Python":                 `{'nums':[` + strings.Repeat("None,", 9e4) + "1]}",
+		"names without quotes":   "{" + many("k%d:1,") + "}",
+	}
+}
+
+// Judging a call and saying what is wrong with it takes little memory beyond reading it, whatever it is made of.
+// Repairing it reads it again.
+func TestAHostileCallTakesLittleMemory(t *testing.T) {
+	wants := tool.New("order", "Order.", func(context.Context, wrong) (string, error) { return "", nil })
+	set, err := tool.NewSet(wants)
+	require.NoError(t, err)
+	for name, arguments := range hostileArguments() {
+		reply := message.Reply{Calls: []message.Call{{ID: "a", Name: "order", Arguments: arguments}}}
+		reading := memory(func() {
+			_, _ = canon.Text(arguments)
+			schema.Strict([]byte(arguments), schema.DefaultLimits())
+		})
+		for mode, most := range map[policy.Repairs]int{policy.Refuse: 10, policy.Note: 40} {
+			took := memory(func() { set.Read(reply, tool.Settings{Native: mode}) })
+			assert.Less(t, int(took)-int(reading), most<<20, "%s, %s: %d MB, of which reading takes %d", name, mode, took>>20, reading>>20)
+		}
+	}
+}
+
 // Finding a value in a text takes little memory, whatever the text is made of.
 func TestFindingAValueTakesLittleMemory(t *testing.T) {
 	calculate, _ := expression(t).Get("calculate")
-	for _, unit := range []string{`"<a>"`, "<a>", "<think>", "</think>", `<x>{a`, "```{", "[A"} {
+	for _, unit := range []string{`"<a>"`, "<a>", "<think>", "</think>", `<x>{a`, "```{", "[A", "```json\n{}\n```\n", "{}", "[1]", "{", "[", `{"a":[`, `"`} {
 		text := strings.Repeat(unit, (1<<20)/len(unit))
 		took := memory(func() { tool.ReadAnswer(text, calculate.Schema(), tool.Settings{Text: policy.Note}) })
-		assert.Less(t, took, uint64(50*len(text)), unit)
+		assert.Less(t, took, uint64(10*len(text)), unit)
 	}
 }
 
@@ -105,5 +176,21 @@ func BenchmarkTextOfTags(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		tool.ReadAnswer(text, calculate.Schema(), tool.DefaultSettings())
+	}
+}
+
+// BenchmarkHostileCall reads and repairs each hostile call of 1 MB.
+func BenchmarkHostileCall(b *testing.B) {
+	wants := tool.New("order", "Order.", func(context.Context, wrong) (string, error) { return "", nil })
+	set, err := tool.NewSet(wants)
+	require.NoError(b, err)
+	for name, arguments := range hostileArguments() {
+		reply := message.Reply{Calls: []message.Call{{ID: "a", Name: "order", Arguments: arguments}}}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				set.Read(reply, tool.Settings{Native: policy.Note})
+			}
+		})
 	}
 }
