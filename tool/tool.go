@@ -2,14 +2,11 @@ package tool
 
 import (
 	"context"
-	"encoding"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
-
-	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
@@ -56,7 +53,7 @@ func isName(name string) bool {
 // [ReadOnly] and [Idempotent].
 //
 // New panics on a mistake of the program: a name that is not 1 to 128 of A-Za-z0-9_./-, a nil function, a
-// type that has no schema.
+// type of arguments that has no schema, a type of results whose values have no JSON form.
 func New[A, R any](
 	name, description string, fn func(ctx context.Context, args A) (R, error), opts ...Option,
 ) *Tool {
@@ -73,6 +70,9 @@ func New[A, R any](
 	typed, err := schema.For[A]()
 	if err != nil {
 		panic(fmt.Sprintf("tool.New(%q): %v", name, err))
+	}
+	if err := formFault(reflect.TypeFor[R]()); err != nil {
+		panic(fmt.Sprintf("tool.New(%q): the result: %v", name, err))
 	}
 	run := typedRunner[A, R]{typed, fn}
 	made := &Tool{name: name, description: description, object: isObject(reflect.TypeFor[R]()), schema: typed.Schema(), runner: run}
@@ -188,17 +188,7 @@ func (t *Tool) Description() string { return t.description }
 func (t *Tool) ReturnsObject() bool { return t.object }
 
 // isObject reports whether every value of a type is a JSON object.
-func isObject(t reflect.Type) bool {
-	for _, own := range []reflect.Type{
-		reflect.TypeFor[json.Marshaler](), reflect.TypeFor[jsonv2.MarshalerTo](), reflect.TypeFor[encoding.TextMarshaler](),
-		reflect.TypeFor[encoding.TextAppender](),
-	} {
-		if reflect.PointerTo(t).Implements(own) {
-			return false
-		}
-	}
-	return t.Kind() == reflect.Struct
-}
+func isObject(t reflect.Type) bool { return !hasOwnForm(t) && t.Kind() == reflect.Struct }
 
 // Schema is the schema of the arguments.
 func (t *Tool) Schema() *schema.Schema { return t.schema }
