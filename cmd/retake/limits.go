@@ -80,6 +80,9 @@ func (l *limits) run(e *env) error {
 }
 
 func (l *limits) read(e *env, name string, text []byte) error {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return errors.New("it is empty: give the headers of a response")
+	}
 	headers, body, strange := splitResponse(text)
 	for _, n := range strange {
 		e.note("%sline %d is no header and was skipped: want \"Name: value\"", l.prefix(name), n)
@@ -153,6 +156,8 @@ func writeLimits(e *env, s ratelimit.State) {
 		fmt.Fprintln(e.out, e.paint.red("wait "+wait.String())+": until the exhausted windows reset")
 	case s.Limited:
 		fmt.Fprintln(e.out, e.paint.red("limited")+": for how long is not said")
+	case len(s.Windows) == 0:
+		fmt.Fprintln(e.out, "nothing is said about rate limits")
 	default:
 		fmt.Fprintln(e.out, e.paint.green("not limited"))
 	}

@@ -111,8 +111,15 @@ func patch(t *testing.T, version string) (n int) {
 	return n
 }
 
-// release makes a release of what the clone has, with news in its changelog.
+// release makes a release of what the clone has, with news in its changelog and a README that knows of releases.
 func (r *releases) release(t *testing.T, version string) {
+	readme := filepath.Join(r.clone, "README.md")
+	text, err := os.ReadFile(readme)
+	require.NoError(t, err)
+	if bytes.Contains(text, []byte(noRelease)) {
+		require.NoError(t, os.WriteFile(readme, bytes.ReplaceAll(text, []byte(noRelease), []byte("There is one")), 0o644))
+		commit(t, r.clone)
+	}
 	changelog := filepath.Join(r.clone, "CHANGELOG.md")
 	doc, err := os.ReadFile(changelog)
 	require.NoError(t, err)

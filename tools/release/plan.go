@@ -50,6 +50,7 @@ func newPlan(repo, version string, day time.Time) (*plan, error) {
 		}
 	}
 	faults := append(p.checkTree(), p.checkTags()...)
+	faults = append(faults, p.checkReadme())
 	for _, dir := range mods {
 		faults = append(faults, p.bump(dir))
 		if released(dir) {
@@ -114,6 +115,18 @@ func (p *plan) checkTree() (faults []error) {
 		faults = append(faults, fmt.Errorf("the branch is %q, want main", branch))
 	}
 	return faults
+}
+
+// noRelease is what the README says before the first release.
+const noRelease = "There is no release yet"
+
+// checkReadme finds what the README says of the time before a release.
+func (p *plan) checkReadme() error {
+	doc, err := os.ReadFile(filepath.Join(p.repo, "README.md"))
+	if err == nil && bytes.Contains(doc, []byte(noRelease)) {
+		return fmt.Errorf("README.md says %q: take out that paragraph and the commands below it", noRelease)
+	}
+	return err
 }
 
 // checkTags finds tags that are there already, and releases of the core that are not older.

@@ -18,6 +18,7 @@ var day = time.Date(2026, time.March, 4, 12, 0, 0, 0, time.UTC)
 var repo = map[string]string{
 	"go.mod":                      "module " + core + "\n\ngo 1.26.0\n",
 	"CHANGELOG.md":                "# Changelog\n\n## [Unreleased]\n\n- All of it.\n",
+	"README.md":                   "# retake\n",
 	"adapter/openai/go.mod":       "module " + core + "/adapter/openai\n\nreplace " + core + " => ../..\n\nrequire " + core + " v0.1.0\n",
 	"adapter/openai/CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n## [0.1.0] - 2026-01-02\n\n- All of it.\n",
 	"adapter/internal/go.mod":     "module " + core + "/adapter/internal\n\nrequire " + core + " v0.1.0\n",
@@ -135,6 +136,10 @@ func TestWhatStandsInTheWayOfAReleaseIsNamed(t *testing.T) {
 		{
 			name: "told twice", version: "v0.1.0", files: map[string]string{"CHANGELOG.md": "## [Unreleased]\n\n- More.\n\n## [0.1.0]\n\n- All of it.\n"},
 			want: "CHANGELOG.md has a heading [0.1.0] and also notes under Unreleased: merge them",
+		},
+		{
+			name: "the README of the time before", version: "v0.2.0", files: map[string]string{"README.md": "There is no release yet. Until then, take a clone.\n"},
+			want: `README.md says "There is no release yet": take out that paragraph and the commands below it`,
 		},
 		{name: "a broken go.mod", version: "v0.2.0", files: map[string]string{"adapter/openai/go.mod": "modul x\n"}, want: "adapter/openai/go.mod:1: unknown directive: modul"},
 	} {
