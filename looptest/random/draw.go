@@ -78,15 +78,12 @@ func draw(d dice, seed uint64) Case {
 const answerSchema = `{"type":"object","properties":{"total":{"type":"integer","maximum":99},` +
 	`"card":{"type":"string","x-secret":true}},"required":["total"],"additionalProperties":false}`
 
-// secret is what a redacted journal must not hold; it is in notes, cards and results.
-const secret = "4000-1234-1234"
-
 // marked looks like what a redacted journal has in place of a value.
 const marked = "[redacted 00112233445566778899aabbccddeeff, 3 bytes]"
 
 // texts are what tools and models say.
 var texts = []string{
-	"", "one", "two words", "a\"b\\c\n", "<tool_call>{\"name\"", "~~~", "é\u2028", marked, secret,
+	"", "one", "two words", "a\"b\\c\n", "<tool_call>{\"name\"", "~~~", "é\u2028", marked, noteSecret,
 }
 
 func (c *Case) drawConfig(d dice) {
@@ -114,7 +111,7 @@ func (c *Case) drawConfig(d dice) {
 	}
 	if d.one(8) {
 		cfg.History = []message.Message{
-			{Role: message.User, Text: "Hello."}, {Role: message.Assistant, Text: "Hello, " + secret},
+			{Role: message.User, Text: "Hello."}, {Role: message.Assistant, Text: "Hello, " + historySecret},
 		}
 	}
 	if len(c.Tools) == 0 {
@@ -152,8 +149,8 @@ func drawOutcome(d dice, kinds ...OutcomeKind) Outcome {
 	o := Outcome{Kind: pick(d, kinds...), Text: pick(d, texts...)}
 	switch o.Kind {
 	case Return:
-		o.Result = pickJSON(d, `{"ok":true}`, `"`+secret+`"`, `null`, `[1.0,1e2,{"b":1,"a":"no"}]`,
-			`{"number":"`+secret+`"}`)
+		o.Result = pickJSON(d, `{"ok":true}`, `"`+resultSecret+`"`, `null`, `[1.0,1e2,{"b":1,"a":"no"}]`,
+			`{"number":"`+resultSecret+`"}`)
 		o.Attaches = d.one(6)
 	case TryLater:
 		o.After = time.Duration(d.IntN(4)) * time.Second
@@ -162,9 +159,9 @@ func drawOutcome(d dice, kinds ...OutcomeKind) Outcome {
 	}
 	o.Emits = many(d, 2, func() session.Event {
 		name := pick(d, "paid", "noted")
-		return session.Event{Name: name, Payload: pickJSON(d, `{"n":1}`, `"no"`, `"`+secret+`"`)}
+		return session.Event{Name: name, Payload: pickJSON(d, `{"n":1}`, `"no"`, `"`+emittedSecret+`"`)}
 	})
-	o.Progress = many(d, 2, func() json.RawMessage { return pickJSON(d, `1`, `"half, `+secret+`"`) })
+	o.Progress = many(d, 2, func() json.RawMessage { return pickJSON(d, `1`, `"half, `+emittedSecret+`"`) })
 	return o
 }
 
@@ -177,7 +174,7 @@ func drawFault(d dice) Fault {
 		f.Class = pick(d, "", fault.Auth, fault.Billing, fault.ContextLength, fault.InvalidRequest,
 			fault.InvalidResponse, fault.Unknown)
 	}
-	f.Text = pick(d, "connection reset", "no", "a \"quote\" of "+secret)
+	f.Text = pick(d, "connection reset", "no", "a \"quote\" of "+faultSecret)
 	if f.Class != "" && d.one(3) {
 		f.RetryAfter = time.Duration(d.IntN(20000)) * time.Millisecond
 	}
@@ -197,7 +194,7 @@ func (c *Case) drawSession(d dice) {
 		r.When = pick(d, "", "", "no", "2", "pay")
 		switch d.IntN(6) {
 		case 0:
-			r.Refuses = pick(d, "over budget", "no: "+secret, "~~~")
+			r.Refuses = pick(d, "over budget", "no: "+reducerSecret, "~~~")
 		case 1:
 			r.Panics = "boom"
 		}
@@ -221,14 +218,14 @@ func (c *Case) drawPlan(d dice) Plan {
 	p.Do = pick(d, machine.Follow, machine.Abort, machine.Fallback, machine.Fallback, machine.Fallback,
 		machine.Degrade)
 	if d.one(10) {
-		p.Err = pick(d, "no planner at home", secret)
+		p.Err = pick(d, "no planner at home", plannerSecret)
 		return p
 	}
 	p.Warning = pick(d, "", "slow today")
 	if p.Do != machine.Fallback {
 		return p
 	}
-	p.Model, p.Prompt = pick(d, "", "small", "large"), pick(d, "", "Try without tools. "+secret)
+	p.Model, p.Prompt = pick(d, "", "small", "large"), pick(d, "", "Try without tools. "+planSecret)
 	p.Delay, p.ResetBudgets = time.Duration(d.IntN(3))*time.Second, d.one(3)
 	if d.one(4) {
 		layer := drawLayer(d)
@@ -256,11 +253,16 @@ func (c *Case) drawAction(d dice) {
 	c.Redact = c.drawRedaction(d)
 }
 
-// drawRedaction draws rules that leave the secret out of what they name.
+// drawRedaction draws rules that leave secrets out of what they name, and of all that they can name.
 func (c *Case) drawRedaction(d dice) journal.Redaction {
 	var r journal.Redaction
 	if d.one(2) {
 		r.Key = []byte("a key of many bytes")
+	}
+	if d.one(4) {
+		r.Tools = map[string]journal.ToolRedaction{"*": {Arguments: []string{""}, Result: []string{""}}}
+		r.Answer, r.Slices, r.Prompts, r.Replies = []string{""}, []string{"log", "state"}, true, true
+		return r
 	}
 	if d.one(2) {
 		name := pick(d, "*", "pay", "look_up")

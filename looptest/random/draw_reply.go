@@ -15,13 +15,13 @@ func (c *Case) drawReply(d dice) Reply {
 	}
 	r := Reply{Reply: message.Reply{Finish: message.Stop, Model: "example-1"}}
 	r.Usage = message.Usage{InputTokens: int64(d.IntN(100)), OutputTokens: int64(d.IntN(50)), APICalls: 1}
-	r.Thinking, r.Opaque = pick(d, "", "", "hm"), pick(d, "", "", "sealed "+secret)
+	r.Thinking, r.Opaque = pick(d, "", "", "hm"), pick(d, "", "", "sealed "+replySecret)
 	switch d.IntN(20) {
 	case 0:
 		r.Text = pick(d, "cut", `{"total": 1`)
 		r.Finish = pick(d, message.Length, message.Error, message.ContentFilter, message.Aborted)
 	case 1:
-		r.Refusal = pick(d, "I cannot do that.", secret)
+		r.Refusal = pick(d, "I cannot do that.", replySecret)
 	case 2:
 		r.Text = pick(d, "", " \n")
 	case 3, 4, 5, 6:
@@ -35,11 +35,11 @@ func (c *Case) drawReply(d dice) Reply {
 // drawAnswer draws the text of an answer.
 func (c *Case) drawAnswer(d dice) string {
 	if len(c.Output) == 0 {
-		return pick(d, "The end.", "no", "2", secret, "{{.}}", marked)
+		return pick(d, "The end.", "no", "2", replySecret, "{{.}}", marked)
 	}
-	return pick(d, `{"total":1}`, `{"total": 2, "card": "`+secret+`"}`, "```json\n{\"total\": 3}\n```",
+	return pick(d, `{"total":1}`, `{"total": 2, "card": "`+cardSecret+`"}`, "```json\n{\"total\": 3}\n```",
 		`{"total": "four"}`, `{"total": 100, "card": 7}`, `{'total': 5,}`, `Here: {"total": 6} as you asked.`,
-		`{"total": 7, "more": "`+secret+`"}`, `{}`, `no JSON`, `{"total": 8, "total": 9}`, `[1]`, `{"total": 1e1}`)
+		`{"total": 7, "more": "`+wrongSecret+`"}`, `{}`, `no JSON`, `{"total": 8, "total": 9}`, `[1]`, `{"total": 1e1}`)
 }
 
 // drawCalls draws one to three calls of tools, some of which do not exist.
@@ -56,7 +56,7 @@ func (c *Case) drawCalls(d dice, r *Reply) {
 		r.Text = textCalls(d, names, arguments)
 		return
 	}
-	r.Finish, r.Text = message.ToolUse, pick(d, "", "", "I call "+secret)
+	r.Finish, r.Text = message.ToolUse, pick(d, "", "", "I call "+replySecret)
 	first := d.IntN(1000)
 	for i := range n {
 		id := fmt.Sprintf("c%d", first+i)
@@ -69,7 +69,7 @@ func (c *Case) drawCalls(d dice, r *Reply) {
 
 func (c *Case) drawName(d dice) string {
 	if len(c.Tools) == 0 || d.one(6) {
-		return pick(d, "no_such_tool", "lookup", "Pay", "pay "+secret, "paid")
+		return pick(d, "no_such_tool", "lookup", "Pay", "pay "+nameSecret, "paid")
 	}
 	return pick(d, c.Tools...).Name
 }
@@ -81,7 +81,7 @@ func (c *Case) drawArguments(d dice) string {
 		return fmt.Sprintf(`{"do":%d,"note":%s}`, min(do, 3), note)
 	}
 	return pick(d, fmt.Sprintf(`{"do": %d}`, do), `{"do":0}`, `{"do":0}`, `{"do":0.0}`, `{"do":"0"}`,
-		`{"do":"one"}`, `{}`, `{"note":"`+secret+`"}`, `{"do":0,"more":"`+secret+`"}`, `{'do': 0,}`,
+		`{"do":"one"}`, `{}`, `{"note":"`+noteSecret+`"}`, `{"do":0,"more":"`+moreSecret+`"}`, `{'do': 0,}`,
 		`{"do":0,"do":1}`, `[0]`, `null`, ``, `do it`, `{"do":0`, `{"do":1e0,"note":7}`)
 }
 

@@ -61,6 +61,11 @@ func (w *World) ReadJournal() error {
 			return fmt.Errorf("the journal does not replay: %w", err)
 		}
 	}
+	if w.redacted {
+		if err := w.leaks(text); err != nil {
+			return err
+		}
+	}
 	read, err := readJournal(text)
 	if err != nil {
 		return err
