@@ -186,7 +186,11 @@ func (d *deadlined) Deadline() (time.Time, bool) { return d.at, true }
 
 func (d *deadlined) Done() <-chan struct{} { return d.done }
 
+// Err is that of the parent at once, whose hook may come later.
 func (d *deadlined) Err() error {
+	if err := d.Context.Err(); err != nil {
+		d.end(err)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.err

@@ -93,3 +93,19 @@ func TestAClassThatIsNotRetriedIsNamedWithWhatToSet(t *testing.T) {
 		})
 	}
 }
+
+// A deadline does not delay the end of the caller's context: a try that returns its error is cancelled, not failed.
+func TestATryThatEndsWithItsContextIsCancelledUnderADeadline(t *testing.T) {
+	for range 100 {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		a := loop.ToolCall("pay")
+		a.Deadline = looptest.Epoch.Add(time.Minute)
+		tries := loop.Attempts(ctx, nil, a, loop.WithClock(looptest.NewClock()))
+		for try := range tries.All() {
+			cancel()
+			try.End(ctx.Err())
+		}
+		require.ErrorIs(t, tries.Err(), policy.Cancelled)
+	}
+}
