@@ -29,14 +29,14 @@ func TestAWorkflowMakesTheSame(t *testing.T) {
 // takes leaves out what a worker cannot be given: the value of a try is not recorded here.
 func takes(c random.Case) bool {
 	if c.Action == nil {
-		return c.Config.ToolChoice == ""
+		return c.Config.ToolChoice == "" && !c.Cancels()
 	}
 	for _, r := range c.Reducers {
 		if r.On == session.ToolResult || r.On == session.StructuredOutput || r.On == session.RunEnded {
 			return false
 		}
 	}
-	return c.Action.ID == ""
+	return c.Action.ID == "" && !c.Cancels()
 }
 
 func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) {

@@ -101,6 +101,9 @@ func (w *World) do(ctx context.Context, t *Tool, arguments json.RawMessage) (jso
 			return nil, err
 		}
 	}
+	if o.Kind == Cancel {
+		return nil, w.cancelled(ctx)
+	}
 	return o.end(t.Name)
 }
 

@@ -3,6 +3,7 @@ package random
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -132,6 +133,8 @@ const (
 	Panic OutcomeKind = "panic"
 	// Unknown: the tool says that nobody knows the outcome.
 	Unknown OutcomeKind = "unknown"
+	// Cancel: the run is cancelled during the call or try, which returns the context's error.
+	Cancel OutcomeKind = "cancel"
 )
 
 // Outcome is what one call of a tool, or one try of an action, does.
@@ -173,6 +176,24 @@ func (f Fault) Err() error {
 type Reply struct {
 	message.Reply
 	Fault Fault
+	// Cancels reports that the run is cancelled during the call, which returns the context's error.
+	Cancels bool
+}
+
+// Cancels reports whether the run is cancelled at some point, if it comes so far. An engine whose runs do not
+// end with the context of [World.Context] does not take these cases.
+func (c Case) Cancels() bool {
+	cancels := func(o Outcome) bool { return o.Kind == Cancel }
+	for _, t := range c.Tools {
+		for _, play := range t.Plays {
+			if slices.ContainsFunc(play, cancels) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(c.Replies, func(r Reply) bool { return r.Cancels }) ||
+		slices.ContainsFunc(c.Plans, func(p Plan) bool { return p.Cancels }) ||
+		slices.ContainsFunc(c.Tries, cancels)
 }
 
 // Slice is a slice of the session.
@@ -196,6 +217,8 @@ type Reducer struct {
 type Plan struct {
 	machine.Plan
 	Err string `json:",omitempty"`
+	// Cancels reports that the run is cancelled while the planner is asked.
+	Cancels bool
 }
 
 // Adjust is a change of the policy during the run.

@@ -22,7 +22,8 @@ type Driver struct {
 	// Takes reports whether the engine can make the run of a case; nil means all cases.
 	Takes func(c Case) bool
 	// Run makes the run and returns its trace: see [World.End]. The error is about the engine; the error of
-	// the run is part of the trace. Several may run at once, each in its own world.
+	// the run is part of the trace. ctx is cancelled where the case says. Several may run at once, each in its
+	// own world.
 	Run func(ctx context.Context, w *World) (Trace, error)
 }
 
@@ -142,7 +143,7 @@ func one(ctx context.Context, d Driver, c Case) (t Trace, err error) {
 	}()
 	w, err := NewWorld(c)
 	if err == nil {
-		t, err = d.Run(ctx, w)
+		t, err = d.Run(w.Context(ctx), w)
 	}
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", d.Name, err)
@@ -154,6 +155,7 @@ func one(ctx context.Context, d Driver, c Case) (t Trace, err error) {
 // is what other drivers are compared with. In a world after a crash it goes on: with [loop.Resume] for every
 // second case, and where the journal has the end of the run.
 func Run(ctx context.Context, w *World) (Trace, error) {
+	ctx = w.Context(ctx)
 	s, err := session.New(w.Session)
 	if err != nil {
 		return Trace{}, err

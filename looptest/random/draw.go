@@ -58,7 +58,7 @@ func draw(d dice, seed uint64) Case {
 	}
 	c.Tools = many(d, 3, func() Tool { return Tool{} })
 	for n := range c.Tools {
-		c.Tools[n] = drawTool(d, toolNames[n])
+		c.Tools[n] = c.drawTool(d, toolNames[n])
 	}
 	if d.one(3) {
 		c.Output = json.RawMessage(answerSchema)
@@ -125,7 +125,7 @@ func (c *Case) drawConfig(d dice) {
 
 var toolNames = []string{"pay", "look_up", "send"}
 
-func drawTool(d dice, name string) Tool {
+func (c *Case) drawTool(d dice, name string) Tool {
 	t := Tool{Name: name, Secret: d.one(3)}
 	t.Declared = pick(d, "", tool.DeclaredReadOnly, tool.DeclaredIdempotent)
 	if d.one(4) {
@@ -137,8 +137,12 @@ func drawTool(d dice, name string) Tool {
 	for range d.between(1, 4) {
 		var play []Outcome
 		for range d.between(1, 3) {
-			play = append(play, drawOutcome(d, Return, Return, Return, Return, Return, AskAgain, Fail,
-				TryLater, TryLater, Break, Break, BreakInside, Panic, Unknown))
+			o := drawOutcome(d, Return, Return, Return, Return, Return, AskAgain, Fail, TryLater, TryLater,
+				Break, Break, BreakInside, Panic, Unknown)
+			if c.Parallel == 1 && d.one(20) { // what else runs at once is not always over when the run ends
+				o = Outcome{Kind: Cancel}
+			}
+			play = append(play, o)
 		}
 		t.Plays = append(t.Plays, play)
 	}
@@ -221,6 +225,7 @@ func (c *Case) drawPlan(d dice) Plan {
 		p.Err = pick(d, "no planner at home", plannerSecret)
 		return p
 	}
+	p.Cancels = d.one(15)
 	p.Warning = pick(d, "", "slow today")
 	if p.Do != machine.Fallback {
 		return p
@@ -248,7 +253,8 @@ func (c *Case) drawAction(d dice) {
 	}
 	c.Action = a
 	c.Tries = many(d, 8, func() Outcome {
-		return drawOutcome(d, Return, AskAgain, AskAgain, AskAgain, Break, Break)
+		return drawOutcome(d, Return, Return, AskAgain, AskAgain, AskAgain, AskAgain, AskAgain, AskAgain,
+			Break, Break, Break, Break, Cancel)
 	})
 	c.Redact = c.drawRedaction(d)
 }

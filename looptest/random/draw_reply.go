@@ -13,6 +13,9 @@ func (c *Case) drawReply(d dice) Reply {
 	if d.one(5) {
 		return Reply{Fault: drawFault(d), Reply: message.Reply{Text: pick(d, "", "half of a")}}
 	}
+	if d.one(40) {
+		return Reply{Cancels: true}
+	}
 	r := Reply{Reply: message.Reply{Finish: message.Stop, Model: "example-1"}}
 	r.Usage = message.Usage{InputTokens: int64(d.IntN(100)), OutputTokens: int64(d.IntN(50)), APICalls: 1}
 	r.Thinking, r.Opaque = pick(d, "", "", "hm"), pick(d, "", "", "sealed "+replySecret)

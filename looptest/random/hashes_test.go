@@ -50,8 +50,8 @@ func TestHashesOfRandomRuns(t *testing.T) {
 			h.w.Redact()
 			return heardRun(ctx, h)
 		}),
-		driver("pool", isRun, func(ctx context.Context, h *heard) (random.Trace, error) { return inPool(ctx, h.w) }),
-		driver("runner", nil, func(ctx context.Context, h *heard) (random.Trace, error) { return byRunner(ctx, h.w) }),
+		driver("pool", func(c random.Case) bool { return isRun(c) && endsAlone(c) }, func(ctx context.Context, h *heard) (random.Trace, error) { return inPool(ctx, h.w) }),
+		driver("runner", endsAlone, func(ctx context.Context, h *heard) (random.Trace, error) { return byRunner(ctx, h.w) }),
 		driver("attempts", isAction, func(ctx context.Context, h *heard) (random.Trace, error) { return inAttempts(ctx, h.w) }),
 	)
 	var all strings.Builder

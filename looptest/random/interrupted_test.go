@@ -68,7 +68,7 @@ func interrupt(ctx context.Context, w *random.World, after int, panics bool) *in
 	if a := w.Case.Action; a != nil && a.ID == "" {
 		in.panics = false // such an action ends with the panic
 	}
-	in.ctx, in.cancel = context.WithCancelCause(ctx)
+	in.ctx, in.cancel = context.WithCancelCause(w.Context(ctx))
 	w.Model = in.model(w.Model)
 	named := map[string]loop.Model{}
 	for name, m := range w.Models {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
@@ -65,12 +66,21 @@ func (w *World) leftOut() (all []string) {
 		all = append(all, resultSecret)
 	}
 	if w.everyTool(rules, func(t journal.ToolRedaction) []string { return t.Arguments }, "") {
-		all = append(all, noteSecret, moreSecret, emittedSecret, nameSecret)
+		all = append(all, emittedSecret)
+		all = append(all, w.saidInCalls(noteSecret, moreSecret, nameSecret)...)
 	}
 	if w.everyTool(rules, func(t journal.ToolRedaction) []string { return t.Arguments }, "/note") {
-		all = append(all, noteSecret)
+		all = append(all, w.saidInCalls(noteSecret)...)
 	}
 	return all
+}
+
+// saidInCalls returns those of the secrets that models say in native calls alone. In a text they may be an
+// answer, which the rules for tools do not name.
+func (w *World) saidInCalls(secrets ...string) []string {
+	return slices.DeleteFunc(secrets, func(s string) bool {
+		return slices.ContainsFunc(w.Case.Replies, func(r Reply) bool { return strings.Contains(r.Text, s) })
+	})
 }
 
 // everyTool reports whether the rules for every tool name a place.

@@ -79,7 +79,9 @@ func (w *World) ReadJournal() error {
 // recorded is what a journal says.
 type recorded struct {
 	steps []step
-	// replied is the number of replies, failed calls and tries. usage is what the replies cost.
+	// calling reports that a model is called, or an action is tried.
+	calling bool
+	// replied is the number of replies, failed calls and tries, with those that a cancelled run left. usage is what the replies cost.
 	replied int
 	usage   message.Usage
 	// begun counts how often each call of a tool began.
@@ -125,6 +127,7 @@ func readJournal(text []byte) (recorded, error) {
 			all.steps = append(all.steps, step{*ev, rec.Decision.Effects, string(line)})
 			for _, e := range rec.Decision.Effects {
 				all.asked(e.Tools)
+				all.calling = e.Kind == machine.CallModel || e.Kind == machine.TryAction
 			}
 		case rec.Note != nil && rec.Note.Began != nil:
 			all.begun[run{rec.Note.Began.Key, rec.Note.Began.Transport}]++
@@ -155,6 +158,10 @@ func (r *recorded) count(ev *machine.Event) {
 		r.replied++
 	case machine.CallFailed, machine.Tried:
 		r.replied++
+	case machine.Cancelled:
+		if r.calling {
+			r.replied++
+		}
 	}
 }
 

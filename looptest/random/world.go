@@ -57,6 +57,8 @@ type World struct {
 	texts    transcripts
 
 	mu sync.Mutex
+	// cancel cancels the context of the run.
+	cancel context.CancelFunc
 	// replied is the number of replies and tries so far.
 	replied int
 	asked   []string
@@ -108,6 +110,28 @@ func NewWorld(c Case) (*World, error) {
 	}
 	w.Config.Tools, err = w.tools()
 	return w, err
+}
+
+// Context returns the context of the run, which is cancelled where the case says. [Check] gives it to drivers.
+func (w *World) Context(parent context.Context) context.Context {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ctx, cancel := context.WithCancel(parent)
+	w.cancel = cancel
+	return ctx
+}
+
+// cancelled cancels the run and returns the error of ctx, which ends with it.
+func (w *World) cancelled(ctx context.Context) error {
+	w.mu.Lock()
+	cancel := w.cancel
+	w.mu.Unlock()
+	if cancel == nil {
+		return errors.New("the case cancels the run: give the engine World.Context")
+	}
+	cancel()
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // Options are the options of a run.
@@ -162,6 +186,10 @@ func (w *World) reply(ctx context.Context, req loop.Request) (message.Reply, err
 		r = w.Case.Replies[w.replied]
 	}
 	w.replied, w.asked = w.replied+1, append(w.asked, asked)
+	if r.Cancels {
+		w.mu.Unlock()
+		return message.Reply{}, w.cancelled(ctx)
+	}
 	err = r.Fault.Err()
 	if err == nil {
 		w.usage = w.usage.Add(r.Usage)
@@ -219,15 +247,17 @@ func promptText(req loop.Request) (string, error) {
 }
 
 // Try makes the next try of the action of the case.
-func (w *World) Try(context.Context, loop.Attempt) (json.RawMessage, error) {
+func (w *World) Try(ctx context.Context, _ loop.Attempt) (json.RawMessage, error) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	o := Outcome{Kind: Return, Result: json.RawMessage(`{"ok":true}`)}
 	if w.replied < len(w.Case.Tries) {
 		o = w.Case.Tries[w.replied]
 	}
 	w.replied++
+	w.mu.Unlock()
 	switch o.Kind {
+	case Cancel:
+		return nil, w.cancelled(ctx)
 	case Return:
 		return o.Result, nil
 	case AskAgain:
@@ -245,7 +275,7 @@ func (w *World) Try(context.Context, loop.Attempt) (json.RawMessage, error) {
 const patience = 40
 
 // plan answers by the number of attempts in the session, so the answer is the same after a crash.
-func (w *World) plan(_ context.Context, q planner.Question) (machine.Plan, error) {
+func (w *World) plan(ctx context.Context, q planner.Question) (machine.Plan, error) {
 	attempts := q.Session.AttemptCount()
 	if attempts > patience {
 		return machine.Plan{Do: machine.Abort}, nil
@@ -253,6 +283,9 @@ func (w *World) plan(_ context.Context, q planner.Question) (machine.Plan, error
 	p := w.Case.Plans[attempts%len(w.Case.Plans)]
 	if p.Err != "" {
 		return machine.Plan{}, errors.New(p.Err)
+	}
+	if p.Cancels {
+		return machine.Plan{}, w.cancelled(ctx)
 	}
 	return p.Plan, nil
 }
