@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/stack"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
@@ -60,7 +61,7 @@ type Try struct {
 // End ends the try. Nil ends the loop. An error is decided on as in [Do]; then the loop waits and continues
 // while the policy allows. Only the first call counts, and none after the loop, nor one from a reducer or an
 // observer of the try.
-func (t *Try) End(err error) { t.EndWith(Tried{Err: err}) }
+func (t *Try) End(err error) { t.end(Tried{Err: err}) }
 
 // Tried is the outcome of a try.
 type Tried struct {
@@ -78,6 +79,14 @@ func (t *Try) Keeps() bool { return t.of.keeps() || t.of.runner.s.Hears(engine.T
 
 // EndWith is End with the whole outcome of the try.
 func (t *Try) EndWith(came Tried) {
+	if value, err := canon.JSON(came.Value); err == nil {
+		came.Value = value
+	}
+	t.end(came)
+}
+
+// end is EndWith for a value in canonical form.
+func (t *Try) end(came Tried) {
 	_ = t.of.step(func() { // a function that a step calls does not end the try
 		if t.ended || t.of.left {
 			return

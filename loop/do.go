@@ -308,7 +308,7 @@ func doRecorded[T any](
 				lost = fmt.Errorf("loop: action %q succeeded, but its value cannot be recorded: it has no JSON form: %w", a.ID, lost)
 			}
 		}
-		t.EndWith(came)
+		t.end(came)
 	}
 	switch {
 	case tries.Err() != nil:

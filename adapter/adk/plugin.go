@@ -2,7 +2,6 @@ package adk
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/retake-go/retake/adapter/internal/turns"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -252,7 +252,7 @@ func outcome(name string, result map[string]any, err error) tool.Outcome {
 	if err != nil {
 		return tool.Ended(name, err)
 	}
-	doc, err := json.Marshal(result)
+	doc, err := engine.Marshal(result)
 	if err != nil {
 		return tool.Outcome{Err: err}
 	}

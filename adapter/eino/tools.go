@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/internal/turns"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/engine"
 	retake "github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
 )
@@ -227,10 +228,11 @@ func plain(text string) (json.RawMessage, []retake.Part, error) {
 
 // textJSON returns a tool's text as JSON: unchanged if it is JSON, else as a string.
 func textJSON(text string) (json.RawMessage, error) {
-	if json.Valid([]byte(text)) {
-		return json.RawMessage(text), nil
+	var doc json.RawMessage
+	if engine.Unmarshal([]byte(text), &doc) == nil {
+		return doc, nil
 	}
-	return json.Marshal(text)
+	return engine.Marshal(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
 func textResult(text string) *einoschema.ToolResult {

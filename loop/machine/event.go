@@ -49,7 +49,9 @@ const (
 )
 
 // Event is one input of the machine. At is the driver's time in UTC and never runs backwards. Only the fields
-// of the kind are set.
+// of the kind are set. Arguments, results and values are canonical JSON, because they are hashed and shown: what
+// the core's packages return is, and what was kept elsewhere is read with
+// [github.com/retake-go/retake/loop/engine.Unmarshal].
 type Event struct {
 	Kind     EventKind         `json:"kind"`
 	At       time.Time         `json:"at"`

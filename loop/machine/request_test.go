@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 )
@@ -91,13 +92,13 @@ func TestARunThatGoesOnHasTheKeysOfOneThatSaysItsHistory(t *testing.T) {
 	}
 }
 
-// An event that encoding/json stored has other bytes and the same meaning.
+// An event that encoding/json stored has other bytes and the same meaning, once it is read with engine.Unmarshal.
 func TestEventsKeptElsewhereLeadToTheSameStates(t *testing.T) {
 	kept := func(ev machine.Event) machine.Event {
 		raw, err := json.Marshal(ev)
 		require.NoError(t, err)
 		var back machine.Event
-		require.NoError(t, json.Unmarshal(raw, &back))
+		require.NoError(t, engine.Unmarshal(raw, &back))
 		return back
 	}
 	spaced := goodCall(`{"b":1, "a":"A&B <>"}`)

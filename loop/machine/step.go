@@ -1,13 +1,11 @@
 package machine
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/ratelimit"
@@ -80,57 +78,11 @@ func Step(st State, ev Event) (next State, effects []Effect, err error) {
 	next = st
 	next.At = ev.At
 	next.Actions, next.Spent.Tools = slices.Clone(st.Actions), slices.Clone(st.Spent.Tools)
-	s := step{State: &next, ev: canonical(&ev), limits: ev.rateLimit()}
+	s := step{State: &next, ev: &ev, limits: ev.rateLimit()}
 	if err = s.handle(); err != nil {
 		return st, nil, err
 	}
 	return next, slices.Clip(s.fx), nil
-}
-
-// canonical returns the event with its JSON in canonical form, because the JSON is hashed and shown, and
-// storage may have changed its form. Invalid JSON stays as it is.
-func canonical(ev *Event) *Event {
-	switch {
-	case ev.Reply != nil && !ev.Reply.isCanonical():
-		own, reply := *ev, *ev.Reply
-		own.Reply, reply.Calls = &reply, slices.Clone(reply.Calls)
-		for n := range reply.Calls {
-			reply.Calls[n].Arguments = canonicalJSON(reply.Calls[n].Arguments)
-		}
-		if reply.Answer != nil {
-			reply.Answer = new(*reply.Answer)
-			reply.Answer.Value = canonicalJSON(reply.Answer.Value)
-		}
-		return &own
-	case ev.Tool != nil && !isCanonical(ev.Tool.Result):
-		own, end := *ev, *ev.Tool
-		own.Tool, end.Result = &end, canonicalJSON(end.Result)
-		return &own
-	case ev.Try != nil && !isCanonical(ev.Try.Value):
-		own, try := *ev, *ev.Try
-		own.Try, try.Value = &try, canonicalJSON(try.Value)
-		return &own
-	}
-	return ev
-}
-
-func (r *Reply) isCanonical() bool {
-	for n := range r.Calls {
-		if !isCanonical(r.Calls[n].Arguments) {
-			return false
-		}
-	}
-	return r.Answer == nil || isCanonical(r.Answer.Value)
-}
-
-// isCanonical reports whether JSON is empty or in canonical form.
-func isCanonical(raw []byte) bool { return len(raw) == 0 || canon.Is(raw) }
-
-func canonicalJSON(raw json.RawMessage) json.RawMessage {
-	if own, err := canon.JSON(raw); err == nil {
-		return own
-	}
-	return raw
 }
 
 // refuses returns why an event does not fit, or "".

@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/session"
@@ -187,7 +188,7 @@ func (sc *story) stepShadow(ev machine.Event, effects []machine.Effect, st machi
 		return err
 	}
 	var again machine.Event
-	if err := json.Unmarshal(event, &again); err != nil {
+	if err := engine.Unmarshal(event, &again); err != nil {
 		return err
 	}
 	next, made, err := machine.Step(sc.shadow, again)
