@@ -273,7 +273,7 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 	} else if err != nil {
 		rules := fault.TryRules{Tool: in.v.Try.Action, Classify: a.Classify, Words: in.v.Words && in.v.Try.Action == ""}
 		out.Failure, out.Try.Failure = remote(err), fault.Recordable(rules.Failure(err), err)
-		out.Failure.Seen = out.Try.Failure
+		out.Failure.Seen, out.Try.RateLimit = out.Try.Failure, engine.RateLimit(err)
 		if by := out.Failure.Reducer; by != nil && out.Try.Failure.Class == fault.Reducer {
 			by.Message = fault.Scrub(by.Message)
 			out.Try.Failure, out.Try.Reduced = fault.Failure{}, &machine.Reduced{Error: by}
