@@ -144,16 +144,20 @@ func (c *Config) asking(o *options) (*machine.Compiled, error) {
 
 // lacks reports the models that a policy names and the options do not have.
 func (o *options) lacks(p *policy.Set) error {
-	var known []string
+	if err := p.CheckModels(o.modelNames()); err != nil {
+		return fmt.Errorf("policy: %w: WithModels gives the models of a run", err)
+	}
+	return nil
+}
+
+// modelNames returns the names of the models of WithModels, sorted.
+func (o *options) modelNames() (known []string) {
 	for _, name := range slices.Sorted(maps.Keys(o.models)) {
 		if o.models[name] != nil {
 			known = append(known, name)
 		}
 	}
-	if err := p.CheckModels(known); err != nil {
-		return fmt.Errorf("policy: %w: WithModels gives the models of a run", err)
-	}
-	return nil
+	return known
 }
 
 // Option is an option of a driver. If an option is given twice, the last one counts, except that

@@ -183,7 +183,7 @@ func TestPoliciesThatMakeNoSenseAreRefusedInMidRun(t *testing.T) {
 	})
 	s := newSession(t)
 	_, err = loop.Run(t.Context(), looptest.NewModel(looptest.Fail(errors.New("out of order"))), s, "Book.", loop.Config{}, loop.WithPlanner(plan))
-	require.EqualError(t, err, "the plan's policy: "+why)
+	require.ErrorContains(t, err, ": planner: the plan's policy: "+why+"; it was asked about: out of order")
 	require.NoError(t, s.Acquire(), "the session is let go")
 }
 

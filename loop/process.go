@@ -479,6 +479,9 @@ func (p *process) askPlanner(e machine.Effect) ([]machine.Effect, error) {
 	if p.ctx.Err() != nil {
 		return p.cancel()
 	}
+	if err == nil {
+		err = plan.Fault(p.runner.st, p.modelNames())
+	}
 	if err != nil {
 		p.err = &engine.PlannerError{Err: err, Asked: p.err}
 		p.cause = p.err
@@ -486,9 +489,6 @@ func (p *process) askPlanner(e machine.Effect) ([]machine.Effect, error) {
 	}
 	if e.Exhaustion != nil && plan.Do == machine.Fallback {
 		p.cause = nil
-	}
-	if plan.Model != "" && p.models[plan.Model] == nil {
-		return nil, fmt.Errorf("loop: the planner falls back to model %q, which does not exist: use one of WithModels", plan.Model)
 	}
 	return p.runner.Planned(p.now(), plan)
 }

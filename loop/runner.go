@@ -408,11 +408,9 @@ func (r *Runner) PlannerFailed(at time.Time, err error) ([]machine.Effect, error
 		Failure: causeOf(err)})
 }
 
-// Planned feeds a planner's answer. An invalid plan or policy changes nothing.
+// Planned feeds a planner's answer. An invalid plan changes nothing. [Run] checks it before, with
+// [machine.Plan.Fault], and feeds the error to PlannerFailed.
 func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error) {
-	if err := p.PolicyFault(r.st); err != nil {
-		return nil, err
-	}
 	p = p.Printable()
 	return r.Step(machine.Event{Kind: machine.Planned, At: at, Plan: &p})
 }

@@ -31,7 +31,7 @@ func (a *agent) begin(in order) begun {
 		Behaviours: machine.Behaviours(), Reducers: len(a.Session.Reducers) > 0,
 		Hears: engine.Hears(a.reducing), Adjust: a.Adjust != nil, Prompt: a.Prompt != nil,
 		Planner: a.Planner != nil && !in.Person, Slow: a.Slow, View: a.View,
-		Models:   slices.Sorted(maps.Keys(a.Models)),
+		Models:   a.modelNames(),
 		Parallel: a.Parallel, Deaths: a.Deaths, MaxPayload: a.MaxPayload, MaxEvents: a.MaxEvents,
 	}
 	tools, err := a.offered(in.Tools)
@@ -69,11 +69,14 @@ func (a *agent) begin(in order) begun {
 
 // lacks returns an error for models of the policy that the worker does not have.
 func (a *agent) lacks(p *policy.Set) error {
-	if err := p.CheckModels(slices.Sorted(maps.Keys(a.Models))); err != nil {
+	if err := p.CheckModels(a.modelNames()); err != nil {
 		return fmt.Errorf("policy: %w (the models of a run are the worker's Models)", err)
 	}
 	return nil
 }
+
+// modelNames returns the names of the worker's further models, sorted.
+func (a *agent) modelNames() []string { return slices.Sorted(maps.Keys(a.Models)) }
 
 // endReplay ends a replay at the first call of user code.
 func (a *agent) endReplay() {

@@ -268,7 +268,7 @@ func failingRuns() map[string]failing {
 			}
 			return machine.Plan{Do: machine.Fallback, Prompt: "Try."}, nil
 		}},
-		"fallback_model_missing": {differs: true, script: fails(errAuth), planner: func(context.Context, planner.Question) (machine.Plan, error) {
+		"fallback_model_missing": {script: fails(errAuth), planner: func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
 		}},
 		"senseless_plan": {script: fails(errAuth), planner: func(context.Context, planner.Question) (machine.Plan, error) {
@@ -276,6 +276,12 @@ func failingRuns() map[string]failing {
 		}},
 		"no_such_plan": {script: fails(errAuth), planner: func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{Do: "dance"}, nil
+		}},
+		"early_plan": {script: fails(errOverloaded), consult: []fault.Class{fault.Overloaded}, planner: func(context.Context, planner.Question) (machine.Plan, error) {
+			return machine.Plan{Do: machine.Fallback, Delay: -1}, nil
+		}},
+		"plan_of_no_model": {script: fails(errAuth), planner: func(context.Context, planner.Question) (machine.Plan, error) {
+			return machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{Attempts: []policy.Settings{{Model: "big"}}}}, nil
 		}},
 		"prompt": {prompt: func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 			return "", nil, errors.New("no words")

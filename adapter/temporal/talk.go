@@ -3,7 +3,6 @@ package temporal
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -156,11 +155,8 @@ func (f *flow) takesPlan(p machine.Plan) error {
 		return fmt.Errorf("the run does not wait for a plan: it is %s", f.st.Phase)
 	case f.begun.Planner:
 		return errors.New("the planner of the worker decides, not a person")
-	case p.Model != "" && !slices.Contains(f.begun.Models, p.Model):
-		return fmt.Errorf("model %q: name one of %v", p.Model, f.begun.Models)
 	}
-	_, _, err := machine.Step(f.st, machine.Event{Kind: machine.Planned, At: f.now(), Plan: &p})
-	return errors.Join(p.PolicyFault(f.st), err)
+	return p.Fault(f.st, f.begun.Models)
 }
 
 // dispatch runs the reducers on events from outside, as one transaction.

@@ -212,16 +212,11 @@ func (a *agent) plan(ctx context.Context, in wire[plannerCall]) (out wire[planne
 		return out, nil
 	}
 	p, err := a.Planner.Plan(ctx, planner.NewQuestion(st, in.v.Asked, in.v.Cause.cause()))
-	switch {
-	case err != nil:
+	if err == nil {
+		err = p.Fault(st, a.modelNames())
+	}
+	if out.v.Plan = p.Printable(); err != nil {
 		out.v = plannerResult{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(err)}
-	case p.Model != "" && a.Models[p.Model] == nil:
-		out.v.Trouble = troubled(fmt.Errorf("the planner chose the unknown model %q: use one of the worker's Models", p.Model))
-	case p.PolicyFault(st) != nil:
-		out.v.Trouble = troubled(p.PolicyFault(st))
-	default:
-		p.Prompt, p.Model, p.Warning, p.Note = utf8(p.Prompt), utf8(p.Model), utf8(p.Warning), utf8(p.Note)
-		out.v.Plan = p
 	}
 	if err := a.fitsAs("the planner's answer", out.v); err != nil {
 		out.v = plannerResult{Trouble: troubled(err)}

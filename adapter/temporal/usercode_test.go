@@ -74,7 +74,7 @@ func TestWhatUserCodeDoesWrongEndsTheRunWithItsError(t *testing.T) {
 		"planner_panics": {Worker{Planner: planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) { panic("oh") })}, "planner: panic: oh"},
 		"no_such_model": {Worker{Planner: planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
-		})}, `the planner chose the unknown model "big": use one of the worker's Models`},
+		})}, `planner: the plan's model: "big" is not one of the run's models []`},
 		"senseless_plan": {Worker{Planner: planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{MaxAttempts: new(0)}}, nil
 		})}, "the plan's policy: max_attempts: 0 is no number of attempts"},

@@ -2,7 +2,9 @@ package machine
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/extract"
@@ -245,11 +247,41 @@ func (p Plan) Printable() Plan {
 	return p
 }
 
-// PolicyFault reports what is wrong with the plan's policy, alone or merged over that of the run, by field:
-// see [policy.Adjust]. It returns nil if the policy is valid or absent. A step refuses a plan with an invalid
-// policy with the same text. It is safe for concurrent use.
-func (p *Plan) PolicyFault(st State) error {
-	if p.Policy == nil {
+// Fault reports what is wrong with the plan as an answer to what the run asks, by field; nil for nothing.
+// models are the names of the models that the run can switch to. A step refuses the same, but does not know
+// the models. Drivers end a run whose planner returns such a plan as one whose planner returned this error. It
+// is safe for concurrent use.
+func (p *Plan) Fault(st State, models []string) error {
+	if err := p.fault(&st); err != nil {
+		return err
+	}
+	if p.Model != "" && !slices.Contains(models, p.Model) {
+		return fmt.Errorf("the plan's model: %q is not one of the run's models %q", p.Model, models)
+	}
+	if p.Policy == nil || st.Config.Single { // the settings of a single action are its own
+		return nil
+	}
+	if err := (&policy.Set{Adjusted: *p.Policy}).CheckModels(models); err != nil {
+		return fmt.Errorf("the plan's policy: %w", err)
+	}
+	return nil
+}
+
+// fault is [Plan.Fault] as far as the core knows.
+func (p *Plan) fault(st *State) error {
+	single := st.Config != nil && st.Config.Single
+	switch {
+	case !slices.Contains([]PlanKind{Follow, Abort, Fallback, Degrade}, p.Do):
+		return fmt.Errorf("the plan's do: %q must be follow, abort, fallback or degrade", p.Do)
+	case p.Delay < 0:
+		return fmt.Errorf("the plan's delay: %v must be 0 or more", p.Delay)
+	case single && p.Do == Degrade:
+		return errors.New("the plan's do: a single action has no reply to degrade to: use follow, abort or fallback")
+	case single && p.Model != "":
+		return fmt.Errorf("the plan's model: a single action calls no model of the run: leave %q out", p.Model)
+	case single && p.Prompt != "":
+		return errors.New("the plan's prompt: a single action has no prompt: leave it out")
+	case p.Policy == nil:
 		return nil
 	}
 	if err := st.AdjustFault(*p.Policy); err != nil {

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/retake-go/retake/fault"
@@ -46,13 +45,7 @@ func (s *step) aboutFault(p *Plan, c Consultation) error {
 // planned carries out the planner's answer.
 func (s *step) planned() error {
 	p := s.ev.Plan
-	if !slices.Contains([]PlanKind{Follow, Abort, Fallback, Degrade}, p.Do) {
-		return s.eventError(fmt.Sprintf("plan %q must be follow, abort, fallback or degrade", p.Do))
-	}
-	if p.Delay < 0 {
-		return s.eventError("a plan's delay is 0 or more")
-	}
-	if err := p.PolicyFault(*s.State); err != nil {
+	if err := p.fault(s.State); err != nil {
 		return s.eventError(err.Error())
 	}
 	if p.Warning != "" {

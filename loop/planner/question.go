@@ -15,8 +15,8 @@ import (
 // loop.Config.Consult. Its plans are recorded, and a replay does not ask it again.
 type Planner interface {
 	// Plan returns what to do: follow the policy, abort, fall back (wait, another model, another prompt) or
-	// degrade. An error aborts the run and is in the chain of the run's error. An invalid plan (an unknown
-	// model, a negative delay, an invalid policy) is an error of the run.
+	// degrade. An error aborts the run and is in the chain of the run's error. An invalid plan counts as an
+	// error that says what is wrong with it: see [machine.Plan.Fault].
 	Plan(ctx context.Context, q Question) (machine.Plan, error)
 }
 

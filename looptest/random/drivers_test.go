@@ -231,6 +231,9 @@ func (e *engine) carry(ctx context.Context, f machine.Effect) ([]machine.Effect,
 		return e.r.Woke(e.now)
 	case machine.AskPlanner:
 		plan, err := e.w.Planner.Plan(ctx, planner.NewQuestion(st, f, nil))
+		if err == nil {
+			err = plan.Fault(st, e.w.Case.Models)
+		}
 		if err != nil {
 			return e.r.PlannerFailed(e.now, err)
 		}
