@@ -136,10 +136,10 @@ func (t *Tries) all(yield func(*Try) bool) error {
 		of.opens(true)
 		more := yield(trial)
 		if of.opens(false); !trial.ended {
-			of.cause = ErrNotEnded
+			of.ending = ErrNotEnded
 			of.fed(of.runner.Step(machine.Event{
 				Kind: machine.Tried, At: of.now(), Try: &machine.Try{Abandoned: true},
-				Failure: causeOf(of.cause),
+				Failure: causeOf(of.ending),
 			}))
 			return of.err()
 		}
@@ -347,7 +347,7 @@ func (t *tries) feed(came Tried) {
 		t.fed(t.cancel())
 		return
 	}
-	t.process.err, t.cause = came.Err, nil
+	t.process.err = came.Err
 	outcome := machine.Try{Usage: came.Usage}
 	if came.Err != nil {
 		words := policy.EffectiveTransport(t.runner.st.Policy).ClassifyWords

@@ -59,10 +59,10 @@ func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 	echo, _ := tools.Get("echo")
 	out := echo.Invoke(t.Context(), asked.Arguments)
 	end := engine.EndOf(asked, out)
-	end.Reduced, _ = engine.Reduce(own, st.Session, engine.ToolEvents(engine.Everything, asked, out))
+	end.Reduced = engine.Reduce(own, st.Session, engine.ToolEvents(engine.Everything, asked, out))
 	step(machine.Event{Kind: machine.ToolEnded, Tool: end})
 	last := engine.Read(looptest.Say("Done.").Reply, on, settings)
-	last.Answer.Reduced, _ = engine.Reduce(own, st.Session, engine.AnswerEvents(engine.Everything, last.Message.Text, last.Answer))
+	last.Answer.Reduced = engine.Reduce(own, st.Session, engine.AnswerEvents(engine.Everything, last.Message.Text, last.Answer))
 	stop := step(machine.Event{Kind: machine.Replied, Reply: last})
 
 	got, err := loop.ResultOf(st, nil)

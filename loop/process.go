@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
@@ -52,9 +51,11 @@ type process struct {
 	takeBack bool
 	// streaming is full while the function of WithStream runs.
 	streaming chan struct{}
-	// err is the Go error behind the current event, and cause the one behind the first exhaustion not yet
-	// handled.
-	err, cause error
+	// err is the Go error behind the current event, cause the one behind exhaustion, and ending why the run was
+	// ended from outside.
+	err, cause, ending error
+	// exhaustion is that of the run's state, or nil.
+	exhaustion *machine.Exhaustion
 	// failed are the errors of failed calls of a reply, by index, for the planner.
 	failed map[int]error
 	// tool is the tool of the current outcome.
@@ -101,6 +102,7 @@ func (p *process) live(life context.Context) {
 	if c := p.runner.st.Config; c != nil {
 		life, p.release = p.limits.bounded(life, c.Deadline)
 	}
+	p.exhaustion = p.runner.exhaustion()
 	if p.life, p.ctx = life, life; p.values != nil {
 		p.ctx = valueContext{life, p.values}
 	}
@@ -208,10 +210,21 @@ func (p *process) result() (result Result, err error) {
 	case p.recorded != nil:
 		result, err = p.recordedResult()
 	default:
-		result, err = p.runner.Result(p.cause)
+		result, err = p.runner.Result(p.why())
 	}
 	p.ended(err)
 	return result, err
+}
+
+// why returns the Go error behind the end of the run, or nil if there is none, or if only the record has it.
+func (p *process) why() error {
+	switch o := p.runner.st.Outcome; {
+	case o == nil, o.Exhaustion == nil && o.Cause == nil:
+		return nil
+	case o.Exhaustion == nil:
+		return p.ending
+	}
+	return p.cause
 }
 
 // ended tells the tracers about the end.
@@ -247,8 +260,8 @@ func (p *process) leave() {
 
 // exit ends a run whose goroutine was ended by a function that it called.
 func (p *process) exit() (Result, error) {
-	p.cause, p.broke = errExited, nil
-	if _, err := p.runner.Cancel(p.now(), p.cause); err != nil {
+	p.ending, p.broke = errExited, nil
+	if _, err := p.runner.Cancel(p.now(), p.ending); err != nil {
 		p.broke = err
 	}
 	return p.result()
@@ -264,15 +277,11 @@ func (p *process) now() time.Time {
 
 // stepped records the cause of an exhaustion, and tells the observers about one step.
 func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine.State) {
-	x := st.Exhausted
-	if x == nil && st.Outcome != nil {
-		x = st.Outcome.Exhaustion
-	}
-	if ev.Kind == machine.ReducersRan && x != nil && x.Failure.Class == fault.Reducer {
-		p.err = nil // the reducer's error is its cause
-	}
-	if p.cause == nil && p.runner.ends() {
-		p.cause = p.err
+	if x := p.runner.exhaustion(); x != p.exhaustion {
+		if ev.Kind == machine.ReducersRan {
+			p.err = nil // the reducer's error is its cause
+		}
+		p.exhaustion, p.cause = x, p.err
 	}
 	if used := usageOf(&ev); used != (message.Usage{}) {
 		_ = tool.AddUsage(p.life, used) // an error says that no tool makes the run, or no longer waits for it
@@ -316,11 +325,11 @@ func (p *process) carry(e machine.Effect) ([]machine.Effect, error) {
 
 func (p *process) cancel() ([]machine.Effect, error) {
 	kept := p.runner.journal != nil
-	p.cause = whyDone(p.life, kept)
-	if kept && errors.Is(p.cause, ErrSuspended) {
-		return nil, p.cause
+	p.ending = whyDone(p.life, kept)
+	if kept && errors.Is(p.ending, ErrSuspended) {
+		return nil, p.ending
 	}
-	return p.runner.Cancel(p.now(), p.cause)
+	return p.runner.Cancel(p.now(), p.ending)
 }
 
 func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
@@ -395,7 +404,7 @@ func (p *process) replied(reply message.Reply, err error) ([]machine.Effect, err
 	if err := p.adjustPolicy(); err != nil {
 		return nil, err
 	}
-	p.err, p.cause, p.failed = err, nil, nil
+	p.err, p.failed = err, nil
 	if err != nil {
 		return p.runner.CallFailed(p.now(), err)
 	}
@@ -486,9 +495,6 @@ func (p *process) askPlanner(e machine.Effect) ([]machine.Effect, error) {
 		p.err = &engine.PlannerError{Err: err, Asked: p.err}
 		p.cause = p.err
 		return p.runner.PlannerFailed(p.now(), err)
-	}
-	if e.Exhaustion != nil && plan.Do == machine.Fallback {
-		p.cause = nil
 	}
 	return p.runner.Planned(p.now(), plan)
 }

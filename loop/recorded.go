@@ -90,7 +90,7 @@ func (r *Runner) recordedCause() error {
 	}
 	cause := recordedCause(o, r.st.Config.Single)
 	if x := o.Exhaustion; cause == nil && x != nil && x.Failure.Class == fault.Reducer {
-		return r.refusal()
+		return r.refusal(&x.Failure)
 	}
 	return cause
 }

@@ -32,7 +32,7 @@ type Runner struct {
 	// doubtful are the warnings about the config, which the next start records. changed are those about what has
 	// changed since a resumed run began.
 	doubtful, changed []string
-	// refused is the last error of a reducer in this process.
+	// refused is the error of a reducer behind exhaustion, as it was returned in this process, or nil.
 	refused *fault.ReducerError
 	// recorded is when the run ended, if it had ended in the journal.
 	recorded time.Time
@@ -209,9 +209,12 @@ func (r *Runner) name(j *journal.Journal) error {
 	return nil
 }
 
-// ends reports whether an action of the run is exhausted, unhandled or at the end of the run.
-func (r *Runner) ends() bool {
-	return r.st.Exhausted != nil || r.st.Outcome != nil && r.st.Outcome.Exhaustion != nil
+// exhaustion returns that of an action of the run, unhandled or at the end of the run, or nil.
+func (r *Runner) exhaustion() *machine.Exhaustion {
+	if x := r.st.Exhausted; x != nil || r.st.Outcome == nil {
+		return x
+	}
+	return r.st.Outcome.Exhaustion
 }
 
 // Close releases the session. The runner must not be used afterwards.
@@ -261,10 +264,7 @@ func (r *Runner) underWay(ev *machine.Event) []int {
 
 // tellReducers runs the reducers for the open notices.
 func (r *Runner) tellReducers(at time.Time) ([]machine.Effect, error) {
-	reductions, failed := engine.Heard(r.s, r.st.Session, r.st.Notices)
-	if failed != nil {
-		r.refused = failed
-	}
+	reductions := engine.Heard(r.s, r.st.Session, r.st.Notices)
 	return r.step(machine.Event{Kind: machine.ReducersRan, At: at, Reductions: reductions})
 }
 
@@ -282,7 +282,11 @@ func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 	if err := r.write(ev, effects, st); err != nil {
 		return nil, err
 	}
+	before := r.exhaustion()
 	r.st = st
+	if x := r.exhaustion(); x != before {
+		r.refused = refusedBy(&ev, x)
+	}
 	if err := r.keep(); err != nil {
 		return nil, err
 	}
@@ -290,6 +294,31 @@ func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 		r.record(ev, effects, st)
 	}
 	return effects, nil
+}
+
+// refusedBy returns the error of a reducer in an event that is behind an exhaustion, or nil.
+func refusedBy(ev *machine.Event, x *machine.Exhaustion) *fault.ReducerError {
+	if x == nil || x.Failure.Class != fault.Reducer {
+		return nil
+	}
+	var all []*machine.Reduced
+	switch {
+	case ev.Tool != nil:
+		all = append(all, ev.Tool.Reduced)
+	case ev.Try != nil:
+		all = append(all, ev.Try.Reduced)
+	case ev.Reply != nil && ev.Reply.Answer != nil:
+		all = append(all, ev.Reply.Answer.Reduced)
+	}
+	for n := range ev.Reductions {
+		all = append(all, &ev.Reductions[n])
+	}
+	for _, r := range all {
+		if r != nil && r.Error != nil && r.Error.Error() == x.Failure.Message {
+			return r.Error
+		}
+	}
+	return nil
 }
 
 // keep stores the state in the session and, if a run has ended, its conversation.
@@ -452,22 +481,20 @@ func (r *Runner) Dispatch(at time.Time, events ...session.Event) ([]machine.Effe
 	return effects, err
 }
 
-// refusal returns the last error of a reducer: as it was returned, or as recorded in the session.
-func (r *Runner) refusal() error {
+// refusal returns the error of a reducer behind a failure: as it was returned, or as recorded in the session.
+func (r *Runner) refusal(f *fault.Failure) error {
 	if r.refused != nil {
 		return r.refused
 	}
-	if all := r.st.Session.ReducerErrors(); len(all) > 0 {
-		return new(all[len(all)-1])
+	for _, e := range slices.Backward(r.st.Session.ReducerErrors()) {
+		if e.Error() == f.Message {
+			return &e
+		}
 	}
 	return nil
 }
 
-// reduce runs the session's reducers for events. It keeps the error of a reducer for that of the run.
+// reduce runs the session's reducers for events.
 func (r *Runner) reduce(events []session.Event) *machine.Reduced {
-	reduced, failed := engine.Reduce(r.s, r.st.Session, events)
-	if failed != nil {
-		r.refused = failed
-	}
-	return reduced
+	return engine.Reduce(r.s, r.st.Session, events)
 }

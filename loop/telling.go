@@ -35,7 +35,7 @@ func (p *process) tellStep(ev *machine.Event, effects []machine.Effect) {
 	}
 	for _, e := range effects {
 		for _, n := range observe.NoticesOf(p.runner.s.ID(), ev.At, e, p.err) {
-			if n.Kind == observe.Exhausted && !p.runner.ends() {
+			if n.Kind == observe.Exhausted && p.exhaustion == nil {
 				n.Kind = observe.ToolFailed
 			}
 			p.tell(p.ctx, n)

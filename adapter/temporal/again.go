@@ -40,7 +40,7 @@ func (f *flow) next() (order, error) {
 	next := f.in
 	next.Messages, next.After = nil, nil
 	next.Carried = &carried{
-		State: state, Asked: f.asked, Begun: f.begun, Cause: f.cause, Adjusted: f.adjusted, Kept: f.kept,
+		State: state, Asked: f.asked, Begun: f.begun, Adjusted: f.adjusted, Kept: f.kept,
 		KeptLen: f.keptLen, Trail: f.trail, MaybePaid: f.paid, Noted: f.noted,
 		Since: f.since,
 	}
@@ -55,8 +55,7 @@ func (f *flow) takeOver(c carried) (err error) {
 	}
 	f.begun, f.asked, f.settings, f.adjusted = c.Begun, c.Asked, engine.Settings(f.st.Policy), c.Adjusted
 	f.since = c.Since
-	f.cause, f.kept, f.keptLen, f.trail, f.paid, f.noted = c.Cause, c.Kept, c.KeptLen, c.Trail, c.MaybePaid,
-		c.Noted
+	f.kept, f.keptLen, f.trail, f.paid, f.noted = c.Kept, c.KeptLen, c.Trail, c.MaybePaid, c.Noted
 	f.entered, f.checked = f.trail.Events, f.trail.Events
 	if len(f.Observers) > 0 {
 		f.secrets.ReadSaid(f.st.Transcript(), f.Tools)

@@ -136,7 +136,7 @@ func (f *flow) called(in modelCall, out modelResult) error {
 	if out.Kept != "" {
 		f.kept, f.keptLen = out.Kept, f.keptLen+len(in.Said)
 	}
-	f.err, f.cause, f.errs = out.Failure, nil, nil
+	f.err, f.errs = out.Failure, nil
 	if out.Failure != nil {
 		return f.step(machine.Event{Kind: machine.CallFailed, Failure: &out.Failure.Seen,
 			RateLimit: engine.RateLimit(out.Failure)})
@@ -348,14 +348,17 @@ func (f *flow) try(t machine.TryRun) error {
 	if err := f.adjust(); err != nil {
 		return err
 	}
-	if f.err, f.cause = out.Failure, nil; out.Try.Abandoned {
-		f.cause = out.Failure
+	ev := machine.Event{Kind: machine.Tried, Try: &out.Try}
+	if f.err = out.Failure; out.Try.Abandoned {
+		if f.ending = out.Failure; f.ending != nil {
+			ev.Failure = &f.ending.Seen
+		}
 	} else if out.Failure == nil {
 		if out.Try.Reduced, err = f.reduce(engine.TryEvents(engine.Everything, t.Action, nil)); err != nil {
 			return err
 		}
 	}
-	return f.step(machine.Event{Kind: machine.Tried, Try: &out.Try})
+	return f.step(ev)
 }
 
 // sessionJSON is the current session, for user code.

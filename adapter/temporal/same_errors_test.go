@@ -225,12 +225,13 @@ func failingRuns() map[string]failing {
 			script: []looptest.Turn{looptest.Say(`{"email":"a@b.example","from":1,"to":2,"price":1,"nights":1}`)},
 			set:    stopOnReducerError, session: refusesAnswers(), output: "type",
 		},
-		"reducer_panics": {script: good(2), set: stopOnReducerError, session: settling(func() (reducer.Change[string], error) { panic("oh") })},
-		"tool":           {script: good(6), set: turns(6), tool: func(context.Context, string) (string, error) { return "", errors.New("broken") }},
-		"tool_provider":  {script: good(6), set: turns(6), tool: func(context.Context, string) (string, error) { return "", errAuth }},
-		"tool_transport": {script: good(2), tool: func(context.Context, string) (string, error) { return "", errOverloaded }},
-		"tool_panics":    {script: good(6), set: turns(6), tool: func(context.Context, string) (string, error) { panic("oh") }},
-		"tool_fails":     {script: good(6), set: turns(3), tool: func(context.Context, string) (string, error) { return "", tool.Fail("no money") }},
+		"reducer_of_the_end": {script: good(2), set: stopOnReducerError, session: refusesTheEnd()},
+		"reducer_panics":     {script: good(2), set: stopOnReducerError, session: settling(func() (reducer.Change[string], error) { panic("oh") })},
+		"tool":               {script: good(6), set: turns(6), tool: func(context.Context, string) (string, error) { return "", errors.New("broken") }},
+		"tool_provider":      {script: good(6), set: turns(6), tool: func(context.Context, string) (string, error) { return "", errAuth }},
+		"tool_transport":     {script: good(2), tool: func(context.Context, string) (string, error) { return "", errOverloaded }},
+		"tool_panics":        {script: good(6), set: turns(6), tool: func(context.Context, string) (string, error) { panic("oh") }},
+		"tool_fails":         {script: good(6), set: turns(3), tool: func(context.Context, string) (string, error) { return "", tool.Fail("no money") }},
 		"tool_asks_again": {script: good(6), tool: func(context.Context, string) (string, error) {
 			return "", tool.AskAgain(fault.Issue{Pointer: "/text", Rule: "length", Expected: "a longer text"})
 		}},
@@ -329,8 +330,8 @@ func TestErrorsReadAsInProcess(t *testing.T) {
 			}
 		})
 	}
-	// Calls end with the first four, not runs. The last two have tests of their own.
-	others := []policy.Reason{policy.Accepted, policy.FailedForGood, policy.NotRepeatable, policy.OutcomeUnknown, policy.Cancelled, policy.Deadline}
+	// Calls end with the first four, not runs. The next two have tests of their own, and a run that broke has another error.
+	others := []policy.Reason{policy.Accepted, policy.FailedForGood, policy.NotRepeatable, policy.OutcomeUnknown, policy.Cancelled, policy.Deadline, policy.Broken}
 	for _, r := range policy.Reasons() {
 		assert.True(t, r.Retries() || seen[r] || slices.Contains(others, r), "no run here ends with %s", r)
 	}

@@ -103,9 +103,9 @@ func (a *agent) callCode(st session.State, about thinkCall) (said thinkResult) {
 		}
 	}
 	if len(about.Events) > 0 {
-		said.Reduced, _ = engine.Reduce(a.reducing, st, about.Events)
+		said.Reduced = engine.Reduce(a.reducing, st, about.Events)
 	}
-	said.Reductions, _ = engine.Heard(a.reducing, st, about.Notices)
+	said.Reductions = engine.Heard(a.reducing, st, about.Notices)
 	if err := a.fitsAs("the result of the reducers", said); err != nil {
 		return thinkResult{Trouble: troubled(err)}
 	}
@@ -189,9 +189,6 @@ func (f *flow) ask(e machine.Effect) error {
 
 // planned feeds a plan to the core. failed is the planner's own error; nil for none.
 func (f *flow) planned(p machine.Plan, failed *fault.Failure) error {
-	if p.Do == machine.Fallback && f.asked.Exhaustion != nil {
-		f.cause = nil
-	}
 	f.plans++
 	return f.step(machine.Event{Kind: machine.Planned, Plan: &p, Failure: failed})
 }

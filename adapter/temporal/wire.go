@@ -84,7 +84,6 @@ type carried struct {
 	State     json.RawMessage `json:"state"`
 	Asked     machine.Effect  `json:"asked"`
 	Begun     begun           `json:"begun"`
-	Cause     *RemoteError    `json:"cause,omitempty"`
 	Adjusted  policy.Layer    `json:"adjusted,omitzero"`
 	Kept      string          `json:"kept,omitempty"`
 	KeptLen   int             `json:"kept_len,omitempty"`

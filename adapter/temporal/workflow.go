@@ -31,10 +31,12 @@ type flow struct {
 	asked    machine.Effect
 	settings tool.Settings
 	adjusted policy.Layer
-	// err is the error behind the current event. cause is the error behind the first exhaustion that is
-	// not yet answered. errs are the errors of the calls of a reply, by their index.
-	err, cause *RemoteError
-	errs       map[int]*RemoteError
+	// err is the error behind the current event, cause the one behind exhaustion, and ending why the run was
+	// ended from outside. errs are the errors of the calls of a reply, by their index.
+	err, cause, ending *RemoteError
+	errs               map[int]*RemoteError
+	// exhaustion is that of the run's state, or nil.
+	exhaustion *machine.Exhaustion
 	// kept is the name of the stored part of the conversation: its first keptLen messages.
 	kept    string
 	keptLen int
@@ -161,7 +163,7 @@ func (f *flow) report(err error) (r report) {
 		}
 	}
 	f.checkTrail()
-	r.Cause = f.cause
+	r.Cause = f.why()
 	state, err := f.st.Snapshot()
 	if err == nil {
 		whole := r
@@ -176,6 +178,17 @@ func (f *flow) report(err error) (r report) {
 		r.Trouble = troubled(err)
 	}
 	return r
+}
+
+// why returns the error behind the end of the run, or nil.
+func (f *flow) why() *RemoteError {
+	switch o := f.st.Outcome; {
+	case o == nil, o.Exhaustion == nil && o.Cause == nil:
+		return nil
+	case o.Exhaustion == nil:
+		return f.ending
+	}
+	return f.cause
 }
 
 // utf8 replaces bytes that are not UTF-8 by U+FFFD, because JSON cannot hold them.
@@ -245,11 +258,11 @@ func (f *flow) tell(ev machine.Event, effects []machine.Effect, warnings []strin
 	if x == nil && f.st.Outcome != nil {
 		x = f.st.Outcome.Exhaustion
 	}
-	if ev.Kind == machine.ReducersRan && x != nil && x.Failure.Class == fault.Reducer {
-		f.err = nil // the reducer's error is its cause
-	}
-	if f.cause == nil && x != nil {
-		f.cause = f.err
+	if x != f.exhaustion {
+		if ev.Kind == machine.ReducersRan {
+			f.err = nil // the reducer's error is its cause
+		}
+		f.exhaustion, f.cause = x, f.err
 	}
 	if f.hooks.step != nil {
 		f.hooks.step(ev, effects, f.st)
@@ -361,8 +374,8 @@ func (f *flow) cancel(why string) error { return f.end(fault.Cancelled, why) }
 
 // end ends the run from outside.
 func (f *flow) end(class fault.Class, why string) error {
-	f.cause = &RemoteError{Text: why, Seen: fault.Failure{Plane: fault.Transport, Class: class, Message: why}}
-	return f.step(machine.Event{Kind: machine.Cancelled, Failure: &f.cause.Seen})
+	f.ending = &RemoteError{Text: why, Seen: fault.Failure{Plane: fault.Transport, Class: class, Message: why}}
+	return f.step(machine.Event{Kind: machine.Cancelled, Failure: &f.ending.Seen})
 }
 
 // endOfContext is the error text of a cancelled run in process.

@@ -8,11 +8,8 @@ import (
 )
 
 // Reduce runs the reducers of s for events, as one transaction; each event sees the changes of those before
-// it. If a reducer fails, the callback of s is called at once and the error is returned. The session itself
-// does not change.
-func Reduce(
-	s *session.Session, st session.State, events []session.Event,
-) (_ *machine.Reduced, failed *fault.ReducerError) {
+// it. If a reducer fails, the callback of s is called at once. The session itself does not change.
+func Reduce(s *session.Session, st session.State, events []session.Event) *machine.Reduced {
 	var all []reducer.Op
 	for _, ev := range events {
 		ops, failed := s.ReduceIn(st, ev)
@@ -26,9 +23,9 @@ func Reduce(
 				Cause: err}
 		}
 		s.ReportReducerError(*failed)
-		return &machine.Reduced{Error: failed}, failed
+		return &machine.Reduced{Error: failed}
 	}
-	return &machine.Reduced{Ops: all}, nil
+	return &machine.Reduced{Ops: all}
 }
 
 // Hears returns the notices that reducers of s are bound to; see [machine.Event].Hears.
@@ -42,18 +39,14 @@ func Hears(s *session.Session) (names []string) {
 }
 
 // Heard runs the reducers of s for notices, each as its own transaction, and returns the contents of a
-// [machine.ReducersRan] event. failed is the last error of a reducer, or nil.
-func Heard(
-	s *session.Session, st session.State, notices []machine.Notice,
-) (all []machine.Reduced, failed *fault.ReducerError) {
+// [machine.ReducersRan] event.
+func Heard(s *session.Session, st session.State, notices []machine.Notice) (all []machine.Reduced) {
 	for _, n := range notices {
-		reduced, refused := Reduce(s, st, []session.Event{n.Event})
-		if refused != nil {
-			failed = refused
-		} else if next, err := st.Apply(reduced.Ops); err == nil {
+		reduced := Reduce(s, st, []session.Event{n.Event})
+		if next, err := st.Apply(reduced.Ops); reduced.Error == nil && err == nil {
 			st = next
 		}
 		all = append(all, *reduced)
 	}
-	return all, failed
+	return all
 }

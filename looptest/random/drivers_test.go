@@ -310,7 +310,7 @@ func (e *engine) try(ctx context.Context, t *machine.TryRun) ([]machine.Effect, 
 		came.Failure = fault.Recordable(fault.TryRules{Tool: t.Action, Words: words}.Failure(err), err)
 	} else {
 		events := loopengine.TryEvents(e.s.Hears, t.Action, value)
-		came.Reduced, _ = loopengine.Reduce(e.s, e.r.State().Session, events)
+		came.Reduced = loopengine.Reduce(e.s, e.r.State().Session, events)
 		if e.value = value; e.w.Case.Action.ID != "" {
 			came.Value = value
 		}

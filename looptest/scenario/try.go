@@ -82,7 +82,7 @@ func (sc *story) try(l *line) error {
 		}
 	} else {
 		heard := engine.TryEvents(sc.session.Hears, sc.single.Tool, nil)
-		t.Reduced, _ = engine.Reduce(sc.session, sc.runner.State().Session, heard) // the step tells of a refusal
+		t.Reduced = engine.Reduce(sc.session, sc.runner.State().Session, heard) // the step tells of a refusal
 	}
 	return sc.step(machine.Event{Kind: machine.Tried, Try: t})
 }

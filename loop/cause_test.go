@@ -1,0 +1,167 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/reducer"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+var errBoom = errors.New("boom")
+
+// twoTools are a tool that works, or asks again if it is given a day, and one that breaks.
+func twoTools(t *testing.T) *tool.Set {
+	type in struct {
+		Day int `json:"day,omitempty"`
+	}
+	tools, err := tool.NewSet(
+		tool.New("book", "Books.", func(_ context.Context, v in) (string, error) {
+			if v.Day != 0 {
+				return "", tool.AskAgain(fault.Issue{Pointer: "/day", Expected: "no day"})
+			}
+			return "Booked.", nil
+		}),
+		tool.New("pay", "Pays.", func(context.Context, in) (string, error) { return "", errBoom }),
+	)
+	require.NoError(t, err)
+	return tools
+}
+
+// asker is a planner that remembers its questions.
+func asker(asked *[]string, plan machine.Plan) loop.Option {
+	return loop.WithPlanner(planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
+		*asked = append(*asked, fmt.Sprint(q.Action, " ", q.Failure.Class, ": ", q.Cause))
+		return plan, nil
+	}))
+}
+
+// The cause of an end is the failure that used the attempts up, and not what another call of the reply met
+// afterwards. The planner is asked with the same cause, and the end in the journal has it, too.
+func TestTheCauseIsThatOfTheCallThatGaveUp(t *testing.T) {
+	set := policy.DefaultSet()
+	set.Global.OptOut = new(true)
+	cfg := loop.Config{Tools: twoTools(t), Policy: &set}
+	both := looptest.Call(message.Call{ID: "c1", Name: "book", Arguments: `{"day":7}`}, message.Call{ID: "c2", Name: "pay", Arguments: "{}"})
+	j := recorded(t, journal.Dir(t.TempDir()))
+	defer j.Close()
+	var asked []string
+	plan := asker(&asked, machine.Plan{Do: machine.Abort})
+	_, ended := loop.Run(t.Context(), looptest.NewModel(both), newSession(t), "Go.", cfg, plan, loop.WithJournal(j))
+	_, resumed := loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), cfg, plan)
+	for name, err := range map[string]error{"run": ended, "resumed": resumed} {
+		var e *loop.RetryExhaustedError
+		require.ErrorAs(t, err, &e, name)
+		assert.Equal(t, "book", e.Action, name)
+		assert.NotErrorIs(t, err, errBoom, name)
+		assert.NotContains(t, err.Error(), "boom", name)
+	}
+	require.Len(t, asked, 1)
+	assert.NotContains(t, asked[0], "boom")
+}
+
+// The error of a reducer that ends a run is its cause, and not that of a reducer which hears of the end.
+func TestTheCauseIsTheReducerThatEndedTheRun(t *testing.T) {
+	set := policy.DefaultSet()
+	set.Global.OnReducerError = policy.StopRun
+	cart := session.StateSlice[string]("cart")
+	refuse := func(text string) error { return errors.New(text) }
+	own := session.Config{ID: "order-42", Slices: []session.Declared{cart}, Reducers: []session.Reducer{
+		session.On(cart, session.ToolResult, "limit", func(reducer.View[string], session.ToolResultEvent) (reducer.Change[string], error) {
+			return reducer.Change[string]{}, refuse("over budget")
+		}),
+		session.On(cart, session.RunEnded, "report", func(reducer.View[string], session.RunEndedEvent) (reducer.Change[string], error) {
+			return reducer.Change[string]{}, refuse("no report")
+		}),
+	}}
+	made := func() *session.Session {
+		s, err := session.New(own)
+		require.NoError(t, err)
+		return s
+	}
+	cfg := loop.Config{Tools: twoTools(t), Policy: &set}
+	j := recorded(t, journal.Dir(t.TempDir()))
+	defer j.Close()
+	_, ended := loop.Run(t.Context(), looptest.NewModel(looptest.Call(call("book", "{}"))), made(), "Go.", cfg, loop.WithJournal(j))
+	_, resumed := loop.Resume(t.Context(), j, looptest.NewModel(), made(), cfg)
+	for name, err := range map[string]error{"run": ended, "resumed": resumed} {
+		var by *fault.ReducerError
+		require.ErrorAs(t, err, &by, name)
+		assert.Equal(t, "limit", by.Reducer, name)
+		assert.NotContains(t, err.Error(), "no report", name)
+	}
+}
+
+// A run that has ended keeps the cause of its end, even if its context ends while reducers hear of it.
+func TestALateCancellationIsNotTheCause(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cart := session.StateSlice[string]("cart")
+	s, err := session.New(session.Config{ID: "order-42", Slices: []session.Declared{cart}, Reducers: []session.Reducer{
+		session.On(cart, session.RunEnded, "report", func(reducer.View[string], session.RunEndedEvent) (reducer.Change[string], error) {
+			cancel()
+			return reducer.Change[string]{}, nil
+		}),
+	}})
+	require.NoError(t, err)
+	_, err = loop.Run(ctx, looptest.NewModel(looptest.Fail(errNoKey)), s, "Go.", loop.Config{})
+	require.ErrorIs(t, err, errNoKey)
+	assert.NotErrorIs(t, err, context.Canceled)
+}
+
+// A run that is cancelled while its planner is asked was ended by that, whatever the planner was asked about.
+func TestACancellationWhileThePlannerIsAskedIsTheCause(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	plan := planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
+		cancel(errNoBudget)
+		return machine.Plan{Do: machine.Abort}, nil
+	})
+	_, err := loop.Run(ctx, looptest.NewModel(looptest.Fail(errNoKey)), newSession(t), "Go.", loop.Config{}, loop.WithPlanner(plan))
+	require.ErrorIs(t, err, errNoBudget)
+	require.ErrorIs(t, err, policy.Cancelled)
+	assert.NotErrorIs(t, err, errNoKey)
+}
+
+// The turn limit has no cause, even right after a tool broke.
+func TestTheTurnLimitHasNoCause(t *testing.T) {
+	set := policy.DefaultSet()
+	set.MaxTurns = 1
+	both := looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: "{}"}, message.Call{ID: "c2", Name: "book", Arguments: "{}"})
+	_, err := loop.Run(t.Context(), looptest.NewModel(both), newSession(t), "Go.", loop.Config{Tools: twoTools(t), Policy: &set})
+	require.ErrorIs(t, err, policy.TurnLimit)
+	assert.NotErrorIs(t, err, errBoom)
+}
+
+// Of two calls that break, the one that uses a budget up is the cause.
+func TestTheCauseIsTheCallThatUsedTheBudgetUp(t *testing.T) {
+	first, second := errors.New("first"), errors.New("second")
+	tools, err := tool.NewSet(
+		tool.New("search", "Searches.", func(context.Context, struct{}) (string, error) { return "", first }),
+		tool.New("pay", "Pays.", func(context.Context, struct{}) (string, error) { return "", second }),
+	)
+	require.NoError(t, err)
+	set := policy.DefaultSet()
+	set.Budgets.Run = 1
+	both := looptest.Call(message.Call{ID: "c1", Name: "search", Arguments: "{}"}, message.Call{ID: "c2", Name: "pay", Arguments: "{}"})
+	for name, opts := range map[string][]loop.Option{
+		"alone": nil, "planner": {asker(new([]string), machine.Plan{Do: machine.Abort})},
+	} {
+		_, err = loop.Run(t.Context(), looptest.NewModel(both), newSession(t), "Go.", loop.Config{Tools: tools, Policy: &set}, opts...)
+		require.ErrorIs(t, err, second, name)
+		require.ErrorIs(t, err, policy.RunBudget, name)
+		assert.NotErrorIs(t, err, first, name)
+	}
+}
