@@ -79,7 +79,7 @@ func (e *evidence) verdict(c Class) Verdict {
 	case e.retry == "false":
 		v.Retryable = false
 	}
-	v.Message = Scrub(e.sentence())
+	v.Message = advised(Scrub(e.sentence()), e.err)
 	v.Metadata = Metadata{StatusCode: e.status, RetryAfter: e.wait}
 	return v
 }

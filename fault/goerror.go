@@ -102,12 +102,35 @@ func typeClass(err error) (found Class) {
 		if c := typeNames(fmt.Sprintf("%T", e)); c != "" {
 			found = c
 		}
-		if timesOut(e) {
+		switch {
+		case misaddresses(e):
+			found = Config
+		case timesOut(e):
 			found = Timeout
 		}
 		return found != ""
 	})
 	return found
+}
+
+// misaddresses reports whether an error says by the first bytes of a connection that the server speaks another
+// protocol. A tls.RecordHeaderError later in a connection is a broken connection.
+func misaddresses(err error) bool {
+	switch fmt.Sprintf("%T", err) {
+	case "tls.RecordHeaderError":
+		return err.Error() == "tls: first record does not look like a TLS handshake"
+	case "*errors.errorString":
+		return err.Error() == "http: server gave HTTP response to HTTPS client"
+	}
+	return false
+}
+
+// advised is a message with what would help, if it is known.
+func advised(message string, err error) string {
+	if !has(err, misaddresses) {
+		return message
+	}
+	return message + ": the address or its port is wrong"
 }
 
 // timesOut reports whether an error says that it is a timeout.

@@ -52,7 +52,7 @@ func (r TryRules) classify(err error) Failure {
 		return Failure{Class: Unknown, Message: Scrub(err.Error()), Final: true}
 	}
 	e := evidence{bare: true, err: err}
-	f := Failure{Class: e.triedClass(), Message: Scrub(err.Error())}
+	f := Failure{Class: e.triedClass(), Message: advised(Scrub(err.Error()), err)}
 	if f.Class == Unknown && r.Words {
 		return ClassifyError(err).Failure()
 	}

@@ -32,8 +32,10 @@ type Config struct {
 	// Output selects how to ask for a structured answer.
 	Output Output `json:"output,omitempty"`
 	// Cache marks what the next request of a run repeats for prompt caching: tools, system prompt, and the
-	// user's newest two turns; not the turn of a request without tools that begins a conversation. It is off
-	// by default: writing a cache that is not read again costs more than it saves.
+	// user's newest two turns; not the turn of a request without tools that begins a conversation. The system
+	// prompt is marked in such a request, too, for other runs to read. It is off by default: writing a cache
+	// that is not read again costs more than it saves, so leave it off where each run has a system prompt of
+	// its own and asks once.
 	Cache Cache `json:"cache,omitempty"`
 	// UserID identifies the end user to the provider, which uses it to detect abuse. Use an opaque id, not
 	// a name or an address.
