@@ -384,21 +384,30 @@ func freePlaces() *places {
 	p.add("/messages/*", ofMessage...)
 	p.add("", "/system", "/plan/prompt", "/plan/note")
 	p.add("/reply/message", "/text", "/thinking", "/opaque", "/refusal", "/calls/*/arguments")
-	p.add("/reply/calls/*", "/raw", "/arguments/**", "/issues/*/pointer")
-	p.add("/reply/answer", "/value/**", "/issues/*/pointer")
-	p.add("/tool", "/result/**", "/text", "/progress/**")
-	p.add("/tool/parts", ofParts...)
-	p.add("/landed/end/parts", ofParts...)
-	p.add("/tool/issues", ofIssues...)
-	p.add("", "/failure/message", "/failure/text", "/tool/failure/message", "/tool/failure/text")
-	p.add("/try", "/failure/message", "/failure/text", "/value/**")
-	for _, reduced := range []string{"/reduced", "/tool/reduced", "/reply/answer/reduced"} {
-		p.add(reduced, "/ops/*/values/**")
-		p.add(reduced, ofReducer...)
+	p.add("/reply/calls/*", "/raw", "/arguments/**")
+	p.add("/reply/answer", "/value/**")
+	for _, end := range []string{"/tool", "/landed/end"} {
+		p.add(end, "/result/**", "/text", "/progress/**")
+		p.add(end+"/parts", ofParts...)
 	}
+	p.add("/try", "/value/**")
+	for _, failure := range []string{"", "/tool", "/try", "/landed/end"} {
+		p.add(failure+"/failure", ofFailure...)
+	}
+	for _, issues := range []string{"/tool", "/reply/calls/*", "/reply/answer", "/landed/end", "/feedback/*",
+		"/attempts/*"} {
+		p.add(issues+"/issues", ofIssues...)
+	}
+	p.add("/feedback/*/diff/*", ofIssues...)
+	for _, reduced := range []string{"", "/tool", "/try", "/reply/answer", "/landed/end"} {
+		p.add(reduced+"/reduced", "/ops/*/values/**")
+		p.add(reduced+"/reduced", ofReducer...)
+	}
+	p.add("/reductions/*", "/ops/*/values/**")
+	p.add("/reductions/*", ofReducer...)
 	p.add("", "/slices/*/values/**", "/reducer_errors/*/payload", "/reducer_errors/*/message")
-	p.add("/landed", "/end/result/**", "/end/text", "/end/progress/**", "/events/*/payload/**")
-	p.add("", "/progress/progress/**")
+	p.add("/feedback/*", "/message", "/detail")
+	p.add("", "/landed/events/*/payload/**", "/progress/progress/**")
 	return p
 }
 
