@@ -14,12 +14,12 @@ type Failure struct {
 	// Class is the class that policies list. On the transport plane it is the canonical error code.
 	Class Class `json:"class"`
 	// Tool is the tool whose call failed; empty for an answer or a model call.
-	Tool string `json:"tool,omitempty"`
+	Tool string `json:"tool,omitempty" redact:"name"`
 	// Message is one line for operators. It never reaches a prompt.
-	Message string `json:"message,omitempty"`
+	Message string `json:"message,omitempty" redact:"text"`
 	// Text is the scrubbed text of the error behind the failure, if it differs from Message. The error of a
 	// run that is read from a journal says it again. It never reaches a prompt.
-	Text string `json:"text,omitempty"`
+	Text string `json:"text,omitempty" redact:"text"`
 	// Issues are in canonical order.
 	Issues []Issue `json:"issues,omitempty"`
 	// RetryAfter is the wait that the server asked for, or 0. Never negative.
@@ -59,12 +59,12 @@ func (e *StructuredOutputError) Error() string { return "structured output: " + 
 // It is also an entry of the session's log slice of the same name. Safe for concurrent reading.
 type ReducerError struct {
 	// Reducer is the name of the reducer that failed.
-	Reducer string `json:"reducer"`
+	Reducer string `json:"reducer" redact:"keep"`
 	// Payload is the event it failed on, as canonical JSON.
-	Payload string `json:"payload"`
+	Payload string `json:"payload" redact:"reducer"`
 	// Message is the reducer's own error text, or that of its panic, as [Scrub] leaves it: the user's code wrote
 	// it.
-	Message string `json:"message"`
+	Message string `json:"message" redact:"reducer"`
 	// Panicked is set if the reducer panicked instead of returning an error.
 	Panicked bool `json:"panicked,omitempty"`
 	// Cause is the error the reducer returned; nil after a panic, and in what was read back from a snapshot

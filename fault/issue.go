@@ -69,20 +69,20 @@ const (
 type Issue struct {
 	// Pointer is the RFC 6901 JSON Pointer of the place: of the member itself also when it is missing or not
 	// allowed. Empty means the whole document.
-	Pointer string `json:"pointer"`
+	Pointer string `json:"pointer" redact:"pointer"`
 	// Rule is the stable name of the rule that was broken.
-	Rule string `json:"rule"`
+	Rule string `json:"rule" redact:"keep"`
 	// Expected says what would be right, as a phrase that reads after "expected": "integer", `one of
 	// "single", "double"`.
-	Expected string `json:"expected"`
+	Expected string `json:"expected" redact:"expected"`
 	// Got is the kind of the received value; empty if there was none.
 	Got Kind `json:"got"`
 	// Value is the received value as JSON, only if its field is marked as safe to echo.
-	Value string `json:"value,omitempty"`
+	Value string `json:"value,omitempty" redact:"sent"`
 	// Sent is the received number or boolean as JSON, if its kind is right and a rule refuses it. It has at
 	// most [MaxSent] bytes, and fields that are secret or not to be echoed have none. It is for the model
 	// alone: String, and so errors and logs, has only the kind.
-	Sent string `json:"sent,omitempty"`
+	Sent string `json:"sent,omitempty" redact:"sent"`
 	// Source is the layer that found the issue.
 	Source Source `json:"source"`
 }

@@ -26,7 +26,7 @@ type RetryFeedback struct {
 	Source Source
 	// ToolName is the name of the called tool, as the model wrote it if there is no such tool. It is empty
 	// (null on the wire) for an answer.
-	ToolName string
+	ToolName string `json:"tool_name" redact:"name"`
 	// Attempt is the number of the failed attempt, from 1.
 	Attempt int
 	// MaxAttempts is the most attempts of the action, including the first; negative means no limit.
@@ -34,18 +34,18 @@ type RetryFeedback struct {
 	// ErrorType is the class of the failure.
 	ErrorType fault.Class
 	// Message is one neutralised line of at most [MaxMessage] bytes, made from the class and the issues.
-	Message string
+	Message string `json:"message" redact:"text"`
 	// Detail is what the user's code said about the failure, such as a reducer's message. It is neutralised
 	// by [Quote] and usually empty.
-	Detail string
+	Detail string `json:"detail" redact:"text"`
 	// Schedule is when the next attempt is made; nil if there is none.
 	Schedule *Schedule
 	// Issues are everything that is wrong, in canonical order and without repeats.
-	Issues []fault.Issue
+	Issues []fault.Issue `json:"issues"`
 	// Diff is what changed since the previous attempt; zero for the first attempt of an action.
-	Diff Diff
+	Diff Diff `json:"diff"`
 	// CorrelationID is the correlation id of the session.
-	CorrelationID string
+	CorrelationID string `json:"correlation_id" redact:"keep"`
 }
 
 // Schedule is the plan for the next attempt.

@@ -14,51 +14,41 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Parts of records that are redacted together, as pointers relative to the part.
-var (
-	ofParts   = []string{"/*/text", "/*/url", "/*/data", "/*/name"}
-	ofMessage = []string{"/text", "/opaque", "/calls/*/arguments", "/parts/*/text", "/parts/*/url",
-		"/parts/*/data", "/parts/*/name"}
-	ofIssues  = []string{"/*/pointer", "/*/expected", "/*/value", "/*/sent"}
-	ofFailure = []string{
-		"/message", "/text", "/issues/*/pointer", "/issues/*/expected", "/issues/*/value", "/issues/*/sent",
-	}
-	ofReducer = []string{"/error/payload", "/error/message"}
-)
-
 // event returns an event with marks in place of redacted values. before is the state before the event.
 func (r *redactor) event(ev Event, before *machine.State, offered []Tool) (Event, error) {
-	raw, err := canon.Marshal(ev)
-	if err != nil {
-		return ev, err
+	e := erasure{
+		redactor: r, values: r.valuesOf(&ev, before, offered), members: r.membersOf(ev.Reply),
+		names: namesOfTools(), hides: hiddenNames{r, offered, before.Config}.hides,
 	}
-	raw, err = r.erase(raw, r.valuesOf(&ev, before, offered), r.namesOf(ev.Reply))
-	if err != nil {
-		return ev, err
-	}
-	var left Event
-	err = canon.UnmarshalKnown(raw, &left)
-	return left, err
+	return erased(e, ev)
 }
+
+// namesOfTools are the places of names that a model wrote.
+var namesOfTools = sync.OnceValue(func() *places {
+	p := new(places)
+	p.add("/messages/*", inMessage.of(isName)...)
+	p.add("/failure", inFailure.of(isName)...)
+	p.add("/reply/message", inReply.of(isName)...)
+	p.add("/reply/calls/*", inCall.of(isName)...)
+	return p
+})
 
 // valuesOf returns the values of an event to redact.
 func (r *redactor) valuesOf(ev *Event, before *machine.State, offered []Tool) *places {
 	p := new(places)
 	if r.Prompts {
-		p.add("", "/messages/*/text", "/messages/*/calls/*/arguments", "/system", "/plan/prompt")
-		p.add("/messages/*/parts", ofParts...)
+		p.add("", inEvent.of(isPrompt)...)
+		p.add("/messages/*", inMessage.of(isText, isArguments)...)
 	}
 	if r.Prompts || r.Replies {
-		p.add("/failure", "/message", "/text")
+		p.add("/failure", inFailure.of(isText)...)
 	}
 	if r.values() {
 		p.addHistory(ev.Messages)
-		p.add("/failure/issues", ofIssues...)
+		p.add("/failure/issues/*", inIssue.all()...)
 	}
-	names := hiddenNames{r, offered, before.Config}
-	names.add(p, ev)
 	if ev.Reply != nil {
-		r.addReply(p, ev.Reply, names)
+		r.addReply(p, ev.Reply, hiddenNames{r, offered, before.Config})
 	}
 	if ev.Try != nil {
 		r.addTry(p, before.Config.Action, ev.Try)
@@ -103,38 +93,8 @@ func (h hiddenNames) hides(name string) bool {
 	return !h.known(name) && (len(h.Tools) > 0 || h.Replies || looksMarked(name) || h.tooLong(name))
 }
 
-func (h hiddenNames) add(p *places, ev *Event) {
-	for n, m := range ev.Messages {
-		at := "/messages/" + strconv.Itoa(n)
-		if h.hides(m.Name) {
-			p.add(at, "/name")
-		}
-		h.addCalls(p, at, m.Calls)
-	}
-	if ev.Failure != nil && h.hides(ev.Failure.Tool) {
-		p.add("/failure", "/tool")
-	}
-	if ev.Reply == nil {
-		return
-	}
-	h.addCalls(p, "/reply/message", ev.Reply.Message.Calls)
-	for n, c := range ev.Reply.Calls {
-		if c.Class == fault.UnknownTool && h.hides(c.Tool) {
-			p.add("/reply/calls/"+strconv.Itoa(n), "/tool")
-		}
-	}
-}
-
-func (h hiddenNames) addCalls(p *places, at string, calls []message.Call) {
-	for n, c := range calls {
-		if h.hides(c.Name) {
-			p.add(at+"/calls/"+strconv.Itoa(n), "/name")
-		}
-	}
-}
-
-// namesOf returns the members of a reply whose names are redacted: those that the schema does not allow.
-func (r *redactor) namesOf(reply *machine.Reply) *places {
+// membersOf returns the members of a reply whose names are redacted: those that the schema does not allow.
+func (r *redactor) membersOf(reply *machine.Reply) *places {
 	p := new(places)
 	if reply == nil {
 		return p
@@ -168,7 +128,7 @@ func misnames(i *fault.Issue) bool {
 // issues, because a redacted value may have been written under another name, and the texts of the issues.
 func (p *places) addDocument(document, issues string, found []fault.Issue, rules []string) {
 	p.add(document, rules...)
-	p.add(issues, "/*/value", "/*/sent")
+	p.add(issues+"/*", inIssue.of(isSent)...)
 	var left places
 	left.add("", rules...)
 	for n := range found {
@@ -188,7 +148,7 @@ func (p *places) addHistory(said []message.Message) {
 		last--
 	}
 	for n := range last + 1 {
-		p.add("/messages/"+strconv.Itoa(n), ofMessage...)
+		p.add("/messages/"+strconv.Itoa(n), inMessage.all()...)
 	}
 }
 
@@ -197,7 +157,7 @@ func (r *redactor) addTry(p *places, action string, try *machine.Try) {
 	rules, ok := r.tool(action)
 	r.addReduced(p, "/try/reduced", try.Reduced, ok || len(r.Answer) > 0)
 	if ok || r.Prompts || r.Replies {
-		p.add("/try/failure", ofFailure...)
+		p.add("/try/failure", inFailure.all()...)
 	}
 	p.add("/try/value", rules.Result...)
 	if action == machine.AnswerAction {
@@ -210,10 +170,10 @@ func (r *redactor) addTry(p *places, action string, try *machine.Try) {
 func (r *redactor) addReply(p *places, reply *machine.Reply, names hiddenNames) {
 	unread := len(reply.Calls) == 0 && (reply.Answer == nil || len(reply.Answer.Issues) > 0)
 	if r.Replies || r.values() && unread { // a reply that could not be parsed may contain calls or an answer
-		p.add("/reply/message", "/text", "/thinking", "/opaque")
+		p.add("/reply/message", inReply.of(isText, isOpaque)...)
 	}
 	if r.Replies {
-		p.add("/reply/message", "/refusal")
+		p.add("/reply/message", inReply.of(isRefusal)...)
 	}
 	for n := range reply.Calls {
 		r.addCall(p, reply, n)
@@ -226,7 +186,7 @@ func (r *redactor) addReply(p *places, reply *machine.Reply, names hiddenNames) 
 	if a := reply.Answer; a != nil {
 		if len(r.Answer) > 0 {
 			p.addDocument("/reply/answer/value", "/reply/answer/issues", a.Issues, r.Answer)
-			p.add("/reply/message", "/text", "/thinking", "/opaque")
+			p.add("/reply/message", inReply.of(isText, isOpaque)...)
 		}
 		r.addReduced(p, "/reply/answer/reduced", a.Reduced, len(r.Answer) > 0 || r.Replies)
 	}
@@ -247,10 +207,10 @@ func (r *redactor) addCall(p *places, reply *machine.Reply, n int) {
 	if len(rules.Arguments) > 0 {
 		p.addDocument(at+"/arguments", at+"/issues", c.Issues, rules.Arguments)
 	}
-	p.add(at, "/raw")
-	p.add("/reply/message", "/thinking", "/opaque")
+	p.add(at, inCall.of(isText)...)
+	p.add("/reply/message", inReply.of(isOpaque)...)
 	if !reply.Native {
-		p.add("/reply/message", "/text")
+		p.add("/reply/message", inReply.of(isText)...)
 	}
 }
 
@@ -258,10 +218,7 @@ func (r *redactor) addToolEnd(p *places, at, name string, end *machine.ToolEnd) 
 	rules, ok := r.tool(name)
 	if ok {
 		p.add(at+"/result", rules.Result...)
-		p.add(at, "/progress", "/text")
-		p.add(at+"/parts", ofParts...)
-		p.add(at+"/issues", ofIssues...)
-		p.add(at+"/failure", ofFailure...)
+		p.add(at, inToolEnd.of(isText, isPointer, isExpected, isSent)...)
 	}
 	r.addReduced(p, at+"/reduced", end.Reduced, ok)
 }
@@ -277,45 +234,28 @@ func (r *redactor) addReduced(p *places, at string, reduced *machine.Reduced, al
 		}
 	}
 	if all || len(r.Slices) > 0 {
-		p.add(at, ofReducer...)
+		p.add(at, inReduced.of(isRefused)...)
 	}
 }
 
-// header is a header with marks in the place of templates and stop sequences.
+// header is a header with marks in the place of templates and stop sequences. Its state has them already.
 func (r *redactor) header(h Header) (Header, error) {
-	h.Config.Stop = slices.Clone(h.Config.Stop)
-	texts := []*string{&h.Config.System, &h.Config.Feedback}
-	for n := range h.Config.Stop {
-		texts = append(texts, &h.Config.Stop[n])
+	state := h.State
+	h.State = nil
+	var p places
+	if r.Prompts {
+		p.add("", inHeader.of(isPrompt)...)
 	}
-	for _, text := range texts {
-		if *text == "" || !(r.Prompts || looksMarked(*text) || r.tooLong(*text)) {
-			continue
-		}
-		m, err := r.keep([]byte(*text), false)
-		if err != nil {
-			return h, err
-		}
-		*text = m
-	}
-	return h, nil
+	h, err := erased(erasure{redactor: r, values: &p}, h)
+	h.State = state
+	return h, err
 }
 
 // state returns a session's snapshot with marks: of the named slices, or of all slices if reducers receive
 // redacted data.
 func (r *redactor) state(snapshot []byte) ([]byte, error) {
-	var held struct {
-		Slices []struct {
-			Name string `json:"name"`
-		} `json:"slices"`
-		Attempts []struct {
-			Class fault.Class `json:"class"`
-		} `json:"attempts"`
-		Feedback []struct {
-			Class fault.Class `json:"error_type"`
-		} `json:"feedback"`
-	}
-	if err := canon.Unmarshal(snapshot, &held); err != nil {
+	var held sessionState
+	if err := canon.UnmarshalKnown(snapshot, &held); err != nil {
 		return nil, err
 	}
 	var p places
@@ -324,7 +264,7 @@ func (r *redactor) state(snapshot []byte) ([]byte, error) {
 			p.add("/slices/"+strconv.Itoa(n), "/values/*")
 		}
 	}
-	p.add("/reducer_errors/*", "/payload", "/message")
+	p.add("", inState.of(isRefused)...)
 	if len(r.Tools) > 0 || r.Replies {
 		for n, a := range held.Attempts {
 			if a.Class == fault.UnknownTool {
@@ -332,18 +272,15 @@ func (r *redactor) state(snapshot []byte) ([]byte, error) {
 			}
 		}
 		for n, f := range held.Feedback {
-			if f.Class == fault.UnknownTool {
+			if f.ErrorType == fault.UnknownTool {
 				p.add("/feedback/"+strconv.Itoa(n), "/tool_name")
 			}
 		}
 	}
 	if r.values() {
-		p.add("/feedback/*/issues", ofIssues...)
-		p.add("/attempts/*/issues", ofIssues...)
-		p.add("/feedback/*/diff/*", ofIssues...)
-		p.add("/feedback/*", "/message", "/detail")
+		p.add("", inState.of(isText, isPointer, isExpected, isSent)...)
 	}
-	return r.erase(snapshot, &p, new(places))
+	return erasure{redactor: r, values: &p}.of(snapshot)
 }
 
 // note returns a note with marks. It belongs to call at of runs, or to none if at is negative. Keys are
@@ -352,89 +289,67 @@ func (r *redactor) state(snapshot []byte) ([]byte, error) {
 func (r *redactor) note(n Note, runs, written []machine.ToolRun, at int) (Note, error) {
 	var p places
 	if at >= 0 {
-		_, ok := r.tool(runs[at].Tool)
 		if n.Landed != nil {
 			r.addToolEnd(&p, "/landed/end", runs[at].Tool, &n.Landed.End)
 		}
-		if ok {
-			p.add("", "/landed/events/*/payload", "/progress/progress")
+		if _, ok := r.tool(runs[at].Tool); ok {
+			p.add("", inNote.of(isText)...)
 		}
 		if at < len(written) {
 			n = n.of(written[at].Key)
 		}
 	}
-	raw, err := canon.Marshal(n)
+	return erased(erasure{redactor: r, values: &p}, n)
+}
+
+// erasure is what is left out of one record: the values at some places, the names of members at others, names
+// of tools that are to be hidden, every text that is too long, and texts and names that look like marks.
+type erasure struct {
+	*redactor
+	values, members, names *places
+	hides                  func(name string) bool
+}
+
+// erased returns a record with marks.
+func erased[T any](e erasure, record T) (left T, err error) {
+	raw, err := canon.Marshal(record)
 	if err == nil {
-		raw, err = r.erase(raw, &p, new(places))
+		raw, err = e.of(raw)
 	}
 	if err != nil {
-		return n, err
+		return record, err
 	}
-	var left Note
 	err = canon.UnmarshalKnown(raw, &left)
 	return left, err
 }
 
-// freeTexts are the places in events, notes and states of texts from outside, which may be too long or look
-// like a mark.
-var freeTexts = sync.OnceValue(freePlaces)
-
-func freePlaces() *places {
-	p := new(places)
-	p.add("/messages/*", ofMessage...)
-	p.add("", "/system", "/plan/prompt", "/plan/note")
-	p.add("/reply/message", "/text", "/thinking", "/opaque", "/refusal", "/calls/*/arguments")
-	p.add("/reply/calls/*", "/raw", "/arguments/**")
-	p.add("/reply/answer", "/value/**")
-	for _, end := range []string{"/tool", "/landed/end"} {
-		p.add(end, "/result/**", "/text", "/progress/**")
-		p.add(end+"/parts", ofParts...)
-	}
-	p.add("/try", "/value/**")
-	for _, failure := range []string{"", "/tool", "/try", "/landed/end"} {
-		p.add(failure+"/failure", ofFailure...)
-	}
-	for _, issues := range []string{"/tool", "/reply/calls/*", "/reply/answer", "/landed/end", "/feedback/*",
-		"/attempts/*"} {
-		p.add(issues+"/issues", ofIssues...)
-	}
-	p.add("/feedback/*/diff/*", ofIssues...)
-	for _, reduced := range []string{"", "/tool", "/try", "/reply/answer", "/landed/end"} {
-		p.add(reduced+"/reduced", "/ops/*/values/**")
-		p.add(reduced+"/reduced", ofReducer...)
-	}
-	p.add("/reductions/*", "/ops/*/values/**")
-	p.add("/reductions/*", ofReducer...)
-	p.add("", "/slices/*/values/**", "/reducer_errors/*/payload", "/reducer_errors/*/message")
-	p.add("/feedback/*", "/message", "/detail")
-	p.add("", "/landed/events/*/payload/**", "/progress/progress/**")
-	return p
+// of returns a document with marks.
+func (e erasure) of(document []byte) ([]byte, error) {
+	w := rewriter{value: e.value, name: e.member}
+	return w.rewrite(document)
 }
 
-// erase redacts the values at some places, the names of members at others, every text that is too long, and
-// texts and names that look like marks.
-func (r *redactor) erase(document []byte, values, names *places) ([]byte, error) {
-	w := rewriter{
-		value: func(at []string, value jsontext.Value) ([]byte, error) {
-			if values.has(at) {
-				return r.mark(value)
-			}
-			if value.Kind() != '"' || !freeTexts().has(at) {
-				return nil, nil
-			}
-			text, err := unquote(value)
-			if err != nil || !looksMarked(text) && !r.tooLong(text) {
-				return nil, err
-			}
-			return r.mark(value)
-		},
-		name: func(at []string, name string) (string, error) {
-			kept := !names.has(at) && !(looksMarked(name) && freeTexts().has(at))
-			if kept || strings.TrimSpace(name) == "" {
-				return name, nil
-			}
-			return r.keep([]byte(name), false)
-		},
+// value returns the mark for a value, or nil to keep it.
+func (e erasure) value(at []string, value jsontext.Value) ([]byte, error) {
+	if e.values.has(at) {
+		return e.mark(value)
 	}
-	return w.rewrite(document)
+	isTool := e.names.has(at)
+	if value.Kind() != '"' || !isTool && !freeTexts().has(at) {
+		return nil, nil
+	}
+	text, err := unquote(value)
+	if err != nil || isTool && !e.hides(text) || !isTool && !looksMarked(text) && !e.tooLong(text) {
+		return nil, err
+	}
+	return e.mark(value)
+}
+
+// member returns the name of a member, or its mark.
+func (e erasure) member(at []string, name string) (string, error) {
+	kept := !e.members.has(at) && !(looksMarked(name) && freeTexts().has(at))
+	if kept || strings.TrimSpace(name) == "" {
+		return name, nil
+	}
+	return e.keep([]byte(name), false)
 }

@@ -2,16 +2,25 @@ package journal
 
 import (
 	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
 	"testing"
+	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/reducer"
+	"github.com/retake-go/retake/session"
 )
 
 // A text that is too long, or that looks like a mark, is left out wherever it stands.
@@ -39,4 +48,158 @@ func TestALongTextIsLeftOutEverywhere(t *testing.T) {
 			assert.NotContains(t, string(raw), long)
 		})
 	}
+}
+
+// Types of text with a fixed set of values, which need no tag.
+var words = []reflect.Type{
+	reflect.TypeFor[machine.EventKind](), reflect.TypeFor[machine.Verdict](), reflect.TypeFor[machine.PlanKind](),
+	reflect.TypeFor[machine.Behaviour](), reflect.TypeFor[message.Role](), reflect.TypeFor[message.PartKind](),
+	reflect.TypeFor[message.FinishReason](), reflect.TypeFor[fault.Class](), reflect.TypeFor[fault.Plane](),
+	reflect.TypeFor[fault.Kind](), reflect.TypeFor[fault.Source](), reflect.TypeFor[extract.RepairKind](),
+	reflect.TypeFor[policy.Reason](), reflect.TypeFor[reducer.OpKind](), reflect.TypeFor[session.Kind](),
+	reflect.TypeFor[feedback.Source](), reflect.TypeFor[NoteKind](),
+}
+
+var whats = []what{
+	isKept, isText, isOpaque, isRefusal, isArguments, isDocument, isPrompt, isRemark, isName, isPointer, isExpected,
+	isSent, isValue, isRefused,
+}
+
+// A text that nobody thought of would stand in every redacted journal.
+func TestEveryRecordedFieldSaysWhatItIs(t *testing.T) {
+	fields := 0
+	var walk func(t *testing.T, name string, of reflect.Type)
+	walk = func(t *testing.T, name string, of reflect.Type) {
+		switch {
+		case of.Kind() == reflect.Pointer, of.Kind() == reflect.Slice && of.Elem().Kind() != reflect.Uint8:
+			walk(t, name, of.Elem())
+		case of.Kind() == reflect.Struct && of != reflect.TypeFor[time.Time]():
+			for n := range of.NumField() {
+				f := of.Field(n)
+				tag, tagged := f.Tag.Lookup("redact")
+				if tagged {
+					fields++
+					assert.Contains(t, whats, what(tag), "%s.%s", of, f.Name)
+				} else if f.Tag.Get("json") != "-" && f.IsExported() {
+					walk(t, of.String()+"."+f.Name, f.Type)
+				}
+			}
+		case slices.Contains([]reflect.Kind{reflect.String, reflect.Slice, reflect.Map, reflect.Interface}, of.Kind()):
+			assert.Contains(t, words, of, "%s is a text: give it a tag redact, with what it holds, or keep", name)
+		}
+	}
+	walk(t, "", reflect.TypeFor[Record]())
+	walk(t, "", reflect.TypeFor[sessionState]())
+	assert.Greater(t, fields, 80)
+}
+
+// With every rule nothing stays of a text from outside, wherever its type is used.
+func TestWithEveryRuleNoTextStays(t *testing.T) {
+	rules := &Redaction{
+		Tools: map[string]ToolRedaction{"*": {Arguments: []string{""}, Result: []string{""}}}, Answer: []string{""},
+		Slices: []string{""}, Prompts: true, Replies: true,
+	}
+	r := rules.redactor(t.Context(), "s")
+	var ev Event
+	var note Note
+	var state sessionState
+	header := Header{Config: machine.Config{Policy: policy.DefaultSet()}}
+	for _, at := range []any{&ev, &note, &state, &header} {
+		require.Positive(t, fill(reflect.ValueOf(at).Elem(), isKept))
+	}
+	ev.Messages[0].Role = message.Assistant
+	for _, own := range []*string{ // the program's own words
+		&ev.Tool.Failure.Tool, &ev.Try.Failure.Tool, &note.Landed.End.Failure.Tool,
+		&ev.Reply.Calls[0].Issues[0].Expected, &ev.Reply.Answer.Issues[0].Expected,
+	} {
+		*own = "kept"
+	}
+	before := &machine.State{Config: &machine.Config{}, Batch: &machine.Batch{Calls: []*machine.BatchCall{{}}}}
+	left, err := r.event(ev, before, nil)
+	nothingStays(t, left, err)
+	n, err := r.note(note, make([]machine.ToolRun, 1), nil, 0)
+	nothingStays(t, n, err)
+	h, err := r.header(header)
+	nothingStays(t, h, err)
+	raw, err := canon.Marshal(state)
+	require.NoError(t, err)
+	for _, p := range inState {
+		assert.True(t, has(t, raw, p.pointer), "the wire form has no %s", p.pointer)
+	}
+	raw, err = r.state(raw)
+	nothingStays(t, json.RawMessage(raw), err)
+}
+
+func nothingStays(t *testing.T, left any, err error) {
+	t.Helper()
+	require.NoError(t, err)
+	raw, err := canon.Marshal(left)
+	require.NoError(t, err)
+	assert.NotContains(t, string(raw), "S3CR3T")
+}
+
+// has reports whether a document has a value at a pointer.
+func has(t *testing.T, document []byte, pointer string) bool {
+	found, p := false, new(places)
+	p.add("", pointer)
+	w := rewriter{
+		value: func(at []string, _ jsontext.Value) ([]byte, error) { found = found || p.has(at); return nil, nil },
+		name:  func(_ []string, name string) (string, error) { return name, nil },
+	}
+	_, err := w.rewrite(document)
+	require.NoError(t, err)
+	return found
+}
+
+// fill sets all fields of a value: tagged ones to a secret, lists to one item. Remarks are only bounded. It
+// returns the number of secrets.
+func fill(v reflect.Value, is what) (secrets int) {
+	text := "kept"
+	if is != isKept && is != isRemark {
+		text, secrets = "S3CR3T", 1
+	}
+	switch {
+	case v.Type() == reflect.TypeFor[json.RawMessage]():
+		v.SetBytes([]byte(strconv.Quote(text)))
+	case v.Type() == reflect.TypeFor[fault.Class]():
+		v.SetString(string(fault.UnknownTool))
+	case v.Type() == reflect.TypeFor[feedback.Source]():
+		v.SetString(string(feedback.Tool))
+	case v.Kind() == reflect.String:
+		v.SetString(text)
+	case v.Kind() == reflect.Int:
+		v.SetInt(0)
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return fill(v.Elem(), is)
+	case v.Kind() == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		return fill(v.Index(0), is)
+	case v.Type() == reflect.TypeFor[feedback.RetryFeedback]():
+		secrets = fillFields(v)
+		v.FieldByName("Attempt").SetInt(1)
+		v.FieldByName("MaxAttempts").SetInt(1)
+		v.FieldByName("Schedule").SetZero()
+		return secrets
+	case v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[time.Time]():
+		return fillFields(v)
+	default:
+		return 0
+	}
+	return secrets
+}
+
+func fillFields(v reflect.Value) (secrets int) {
+	for n := range v.NumField() {
+		f := v.Type().Field(n)
+		tag, tagged := f.Tag.Lookup("redact")
+		switch {
+		case !f.IsExported(), f.Tag.Get("json") == "-", tag == string(isKept):
+		case tagged:
+			secrets += fill(v.Field(n), what(tag))
+		default:
+			secrets += fill(v.Field(n), isKept)
+		}
+	}
+	return secrets
 }

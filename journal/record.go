@@ -21,9 +21,9 @@ const Format = "retake.journal/1"
 type Record struct {
 	Header   *Header   `json:"header,omitempty"`
 	Event    *Event    `json:"event,omitempty"`
-	Decision *Decision `json:"decision,omitempty"`
+	Decision *Decision `json:"decision,omitempty" redact:"keep"`
 	Note     *Note     `json:"note,omitempty"`
-	Snapshot *Snapshot `json:"snapshot,omitempty"`
+	Snapshot *Snapshot `json:"snapshot,omitempty" redact:"keep"`
 }
 
 // Event is an input of the core.
@@ -32,27 +32,27 @@ type Event = machine.Event
 // Header begins a run. It has everything that the core needs to fold the run without the user's code.
 type Header struct {
 	// Format is [Format].
-	Format string `json:"format"`
+	Format string `json:"format" redact:"keep"`
 	// Session is the correlation id.
-	Session string `json:"session"`
+	Session string `json:"session" redact:"keep"`
 	// Config has the seed, the policy and the templates.
 	Config machine.Config `json:"config"`
 	// Resolved are the resolved policies, with the origin of each value: of the answer, the transport plane
 	// and each tool.
-	Resolved []Resolved `json:"resolved,omitempty"`
+	Resolved []Resolved `json:"resolved,omitempty" redact:"keep"`
 	// Tools are the tools of the run. Output is the digest of the schema of the answer; empty if any text is
 	// accepted.
-	Tools  []Tool `json:"tools,omitempty"`
-	Output string `json:"output,omitempty"`
+	Tools  []Tool `json:"tools,omitempty" redact:"keep"`
+	Output string `json:"output,omitempty" redact:"keep"`
 	// Held is the number of messages of the conversation that the run continues: all in the journal. It is 0
 	// if the run records its history itself.
 	Held int `json:"held,omitempty"`
 	// State is the snapshot of the session when the run began; absent if the journal has it already.
-	State json.RawMessage `json:"state,omitempty"`
+	State json.RawMessage `json:"state,omitempty" redact:"keep"`
 	// Redaction is set if parts of what follows were left out.
-	Redaction *Redacted `json:"redaction,omitempty"`
+	Redaction *Redacted `json:"redaction,omitempty" redact:"keep"`
 	// Compacted is set if a snapshot replaces what was before.
-	Compacted *Compacted `json:"compacted,omitempty"`
+	Compacted *Compacted `json:"compacted,omitempty" redact:"keep"`
 }
 
 // Seed returns the seed of the run's jitter: that of the config, else the session's id.
@@ -141,24 +141,24 @@ type Note struct {
 	Landed   *Landed   `json:"landed,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
 	// Resumed is the effect that was current.
-	Resumed machine.EffectKind `json:"resumed,omitempty"`
+	Resumed machine.EffectKind `json:"resumed,omitempty" redact:"keep"`
 	// Torn is the beginning of the torn line.
-	Torn []byte `json:"torn,omitempty"`
-	Text string `json:"text,omitempty"`
+	Torn []byte `json:"torn,omitempty" redact:"keep"`
+	Text string `json:"text,omitempty" redact:"keep"`
 }
 
 // Began is a call whose tool is about to run. After a crash it may or may not have had an effect.
 type Began struct {
 	// Key and Transport identify the call: see [machine.ToolRun].
-	Key       string `json:"key"`
+	Key       string `json:"key" redact:"keep"`
 	Transport int    `json:"transport"`
-	Tool      string `json:"tool"`
+	Tool      string `json:"tool" redact:"keep"`
 }
 
 // Landed is a tool's outcome before its event.
 type Landed struct {
 	// Key and Transport identify the call: see [machine.ToolRun].
-	Key       string `json:"key"`
+	Key       string `json:"key" redact:"keep"`
 	Transport int    `json:"transport"`
 	// End is the outcome before reducers have run. Events are those that the tool emitted.
 	End    machine.ToolEnd `json:"end"`
@@ -167,15 +167,15 @@ type Landed struct {
 
 // Emitted is an event that a tool emitted for reducers.
 type Emitted struct {
-	Name    string          `json:"name"`
-	Payload json.RawMessage `json:"payload"`
+	Name    string          `json:"name" redact:"keep"`
+	Payload json.RawMessage `json:"payload" redact:"text"`
 }
 
 // Progress is what a tool reported.
 type Progress struct {
-	Key      string          `json:"key"`
-	Tool     string          `json:"tool"`
-	Progress json.RawMessage `json:"progress"`
+	Key      string          `json:"key" redact:"keep"`
+	Tool     string          `json:"tool" redact:"keep"`
+	Progress json.RawMessage `json:"progress" redact:"text"`
 }
 
 // key returns the idempotency key of the call of a note, or "".

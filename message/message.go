@@ -21,11 +21,11 @@ const (
 type Call struct {
 	// ID identifies the call within its reply. It is the provider's id, or derived ("call-1") if there is
 	// none.
-	ID string `json:"id,omitempty"`
+	ID string `json:"id,omitempty" redact:"keep"`
 	// Name is the tool's name as the model wrote it.
-	Name string `json:"name"`
+	Name string `json:"name" redact:"name"`
 	// Arguments is the text of the arguments as the model wrote it. It is unchecked and may be invalid JSON.
-	Arguments string `json:"arguments"`
+	Arguments string `json:"arguments" redact:"arguments"`
 }
 
 // ToolChoice says which tool a model must call: the name of a tool, or one of the constants. The zero value
@@ -51,19 +51,19 @@ func (c ToolChoice) Tool() string {
 // Message is one entry of a transcript. Treat its slices as read-only after passing it on.
 type Message struct {
 	Role Role   `json:"role"`
-	Text string `json:"text,omitempty"`
+	Text string `json:"text,omitempty" redact:"text"`
 	// Parts are the media of a user message or a tool's result, after Text.
 	Parts []Part `json:"parts,omitempty"`
 	// Calls are the tool calls of an assistant message, in the order of its reply.
 	Calls []Call `json:"calls,omitempty"`
 	// CallID and Name identify the call that a tool message answers.
-	CallID string `json:"call_id,omitempty"`
-	Name   string `json:"name,omitempty"`
+	CallID string `json:"call_id,omitempty" redact:"keep"`
+	Name   string `json:"name,omitempty" redact:"name"`
 	// IsError marks a tool message with feedback or a failure instead of a result.
 	IsError bool `json:"is_error,omitempty"`
 	// Opaque is what a provider wants back unchanged with an assistant message: signatures, thinking blocks.
 	// Only the adapter that wrote it reads it; other adapters ignore it.
-	Opaque string `json:"opaque,omitempty"`
+	Opaque string `json:"opaque,omitempty" redact:"opaque"`
 }
 
 // Equal reports whether both messages are equal.
@@ -156,18 +156,18 @@ func capped(a, b int64) int64 {
 
 // Reply is a model's complete answer: text, native tool calls, or both.
 type Reply struct {
-	Text string `json:"text,omitempty"`
+	Text string `json:"text,omitempty" redact:"text"`
 	// Thinking is the model's reasoning, if the provider returns it. It is not added to any prompt; what a
 	// provider wants back is in Opaque.
-	Thinking string `json:"thinking,omitempty"`
+	Thinking string `json:"thinking,omitempty" redact:"opaque"`
 	// Calls goes into the transcript as it is. The model must not write to it after returning it.
 	Calls []Call `json:"calls,omitempty"`
 	// Refusal is the model's text if it declined; empty if it did not.
-	Refusal string       `json:"refusal,omitempty"`
+	Refusal string       `json:"refusal,omitempty" redact:"refusal"`
 	Finish  FinishReason `json:"finish_reason,omitempty"`
 	Usage   Usage        `json:"usage,omitzero"`
 	// Model is the name of the model that answered, if the provider reports it.
-	Model string `json:"model,omitempty"`
+	Model string `json:"model,omitempty" redact:"keep"`
 	// Opaque goes into the transcript with the reply; see [Message].
-	Opaque string `json:"opaque,omitempty"`
+	Opaque string `json:"opaque,omitempty" redact:"opaque"`
 }

@@ -11,10 +11,10 @@ import (
 // is invalid. Treat Values as read-only.
 type Op struct {
 	// Slice is the name of the slice.
-	Slice string `json:"slice"`
+	Slice string `json:"slice" redact:"keep"`
 	Kind  OpKind `json:"kind"`
 	// Values are canonical JSON, one for each value.
-	Values []json.RawMessage `json:"values,omitempty"`
+	Values []json.RawMessage `json:"values,omitempty" redact:"value"`
 }
 
 // Encode returns a change of the named slice as an operation. It returns an [*InvalidError] for an invalid

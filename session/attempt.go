@@ -15,7 +15,7 @@ import (
 // zero value is not a record.
 type Attempt struct {
 	// Action is the tool's name; empty for the final answer and, on the transport plane, for a model call.
-	Action string `json:"action"`
+	Action string `json:"action" redact:"name"`
 	// Attempt is the number of the attempt, from 1.
 	Attempt int `json:"attempt"`
 	// MaxAttempts is the most attempts the policy allowed, including the first, or [policy.Unlimited].

@@ -58,21 +58,21 @@ type Event struct {
 	Kind     EventKind         `json:"kind"`
 	At       time.Time         `json:"at"`
 	Messages []message.Message `json:"messages,omitempty"`
-	System   string            `json:"system,omitempty"`
+	System   string            `json:"system,omitempty" redact:"prompt"`
 	Reply    *Reply            `json:"reply,omitempty"`
 	Failure  *fault.Failure    `json:"failure,omitempty"`
 	Tool     *ToolEnd          `json:"tool,omitempty"`
 	Try      *Try              `json:"try,omitempty"`
 	Plan     *Plan             `json:"plan,omitempty"`
-	Adjust   *policy.Layer     `json:"adjust,omitempty"`
+	Adjust   *policy.Layer     `json:"adjust,omitempty" redact:"keep"`
 	Reduced  *Reduced          `json:"reduced,omitempty"`
 	// RateLimit is what the error says of rate limits, or nil; only for CallFailed. Those of [ToolEnd] and [Try]
 	// are with them.
-	RateLimit *ratelimit.State `json:"rate_limit,omitempty"`
+	RateLimit *ratelimit.State `json:"rate_limit,omitempty" redact:"keep"`
 	// Warnings are about the config of the run; only for Started.
-	Warnings []string `json:"warnings,omitempty"`
+	Warnings []string `json:"warnings,omitempty" redact:"keep"`
 	// Hears are the notices with reducers, sorted; only for Started. See [session.Notices].
-	Hears []string `json:"hears,omitempty"`
+	Hears []string `json:"hears,omitempty" redact:"keep"`
 	// Begun are the calls of the reply, by index, that had begun and have no outcome, for an event that ends the
 	// run. Their effect is unknown.
 	Begun []int `json:"begun,omitempty"`
@@ -97,13 +97,13 @@ type Reply struct {
 
 // Call is one checked tool call.
 type Call struct {
-	ID string `json:"id"`
+	ID string `json:"id" redact:"keep"`
 	// Tool is the registered name, or the name as written if there is no such tool.
-	Tool string `json:"tool"`
+	Tool string `json:"tool" redact:"name"`
 	// Arguments are canonical JSON; empty if they cannot be used.
-	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty" redact:"document"`
 	// Raw is the text of the arguments as the model wrote it.
-	Raw string `json:"raw,omitempty"`
+	Raw string `json:"raw,omitempty" redact:"text"`
 	// Class is empty for a valid call.
 	Class   fault.Class      `json:"class,omitempty"`
 	Issues  []fault.Issue    `json:"issues,omitempty"`
@@ -117,7 +117,7 @@ type Call struct {
 type Answer struct {
 	// Value is canonical JSON if a structured answer is wanted; else it is empty and the text of the reply is
 	// the answer.
-	Value   json.RawMessage  `json:"value,omitempty"`
+	Value   json.RawMessage  `json:"value,omitempty" redact:"document"`
 	Issues  []fault.Issue    `json:"issues,omitempty"`
 	Repairs []extract.Repair `json:"repairs,omitempty"`
 	Reduced *Reduced         `json:"reduced,omitempty"`
@@ -159,11 +159,11 @@ type ToolEnd struct {
 	Index   int     `json:"index"`
 	Verdict Verdict `json:"verdict"`
 	// Result is the tool's result as JSON. Only for Done.
-	Result json.RawMessage `json:"result,omitempty"`
+	Result json.RawMessage `json:"result,omitempty" redact:"document"`
 	// Parts are the media of the result, or of what the tool says. Only for Done and Failed.
 	Parts []message.Part `json:"parts,omitempty"`
 	// Text is what the model is told. Only for Failed.
-	Text string `json:"text,omitempty"`
+	Text string `json:"text,omitempty" redact:"text"`
 	// InDoubt reports that the call may have had its effect all the same. Only for Failed.
 	InDoubt bool `json:"in_doubt,omitempty"`
 	// Whole reports that the tool bounds Text, and that the feedback's limits do not. Only for Failed.
@@ -174,13 +174,13 @@ type ToolEnd struct {
 	// one, Unknown.
 	Failure *fault.Failure `json:"failure,omitempty"`
 	// RateLimit is what the error says of rate limits, or nil.
-	RateLimit *ratelimit.State `json:"rate_limit,omitempty"`
+	RateLimit *ratelimit.State `json:"rate_limit,omitempty" redact:"keep"`
 	// Reduced is the result of the reducers for the result and the tool's events. Only for Done.
 	Reduced *Reduced `json:"reduced,omitempty"`
 	// Unheard are names of events of the tool that no reducer hears and nobody declared. Only for Done.
-	Unheard []string `json:"unheard,omitempty"`
+	Unheard []string `json:"unheard,omitempty" redact:"keep"`
 	// Progress is the last progress that the call reported, if any.
-	Progress json.RawMessage `json:"progress,omitempty"`
+	Progress json.RawMessage `json:"progress,omitempty" redact:"text"`
 	// Usage is what models consumed within the call.
 	Usage message.Usage `json:"usage,omitzero"`
 }
@@ -189,12 +189,12 @@ type ToolEnd struct {
 type Try struct {
 	Failure fault.Failure `json:"failure,omitzero"`
 	// RateLimit is what the error says of rate limits, or nil.
-	RateLimit *ratelimit.State `json:"rate_limit,omitempty"`
+	RateLimit *ratelimit.State `json:"rate_limit,omitempty" redact:"keep"`
 	// Value is the result of a successful try as JSON, if it is kept. It becomes the Value of the outcome.
-	Value json.RawMessage `json:"value,omitempty"`
+	Value json.RawMessage `json:"value,omitempty" redact:"document"`
 	// Same identifies what was tried, for the no-progress check. If it is empty, only the issues are
 	// compared.
-	Same  string        `json:"same,omitempty"`
+	Same  string        `json:"same,omitempty" redact:"keep"`
 	Usage message.Usage `json:"usage,omitzero"`
 	// Reduced is the result of the reducers for a successful try. With a Failure of class [fault.Reducer] it is
 	// the error of a reducer that refused an event in the try, which the session has already.
@@ -224,20 +224,20 @@ const (
 type Plan struct {
 	Do PlanKind `json:"do"`
 	// Prompt is appended as a user message. Only for Fallback.
-	Prompt string `json:"prompt,omitempty"`
+	Prompt string `json:"prompt,omitempty" redact:"prompt"`
 	// Model is the name of the model to go on with; empty keeps the current one. Only for Fallback.
-	Model string `json:"model,omitempty"`
+	Model string `json:"model,omitempty" redact:"keep"`
 	// Delay is the wait before going on, 0 or more. A wait that does not end before the deadline ends the
 	// run. Only for Fallback.
 	Delay time.Duration `json:"delay_ns,omitempty"`
 	// Policy is merged over the policy for the rest of the run. Only for Fallback.
-	Policy *policy.Layer `json:"policy,omitempty"`
+	Policy *policy.Layer `json:"policy,omitempty" redact:"keep"`
 	// ResetBudgets resets the counts of failed attempts; nothing else does. Only for Fallback.
 	ResetBudgets bool `json:"reset_budgets,omitempty"`
 	// Warning is added to the result's warnings.
-	Warning string `json:"warning,omitempty"`
+	Warning string `json:"warning,omitempty" redact:"keep"`
 	// Note is the reason, for operators. It has no effect.
-	Note string `json:"note,omitempty"`
+	Note string `json:"note,omitempty" redact:"note"`
 }
 
 // Printable returns the plan with invalid UTF-8 replaced by U+FFFD.

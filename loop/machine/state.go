@@ -24,34 +24,34 @@ type Config struct {
 	// RequestID identifies the request of the run in the idempotency keys of its calls: two runs of a session
 	// with one id have the same keys. If it is empty, the conversation when the run begins identifies the
 	// request. At most [MaxRequestID] bytes of printable text.
-	RequestID string `json:"request_id,omitempty"`
+	RequestID string `json:"request_id,omitempty" redact:"keep"`
 	// Seed is the seed of the jitter: with the action and the attempt it decides all waits. Empty means the
 	// session's id. Valid UTF-8.
-	Seed string `json:"seed,omitempty"`
+	Seed string `json:"seed,omitempty" redact:"keep"`
 	// Policy has the layers, the budgets and the transport policy.
-	Policy policy.Set `json:"policy"`
+	Policy policy.Set `json:"policy" redact:"keep"`
 	// Deadline is the end of the run's time; no wait may outlast it. Zero means none.
 	Deadline time.Time `json:"deadline,omitzero"`
 	// Single makes the run the tries of one action, without a model or tools. Action is its name; empty for a
 	// final answer.
 	Single bool   `json:"single,omitempty"`
-	Action string `json:"action,omitempty"`
+	Action string `json:"action,omitempty" redact:"keep"`
 	// ActionID identifies that action in its session's journal, which keeps its end; empty for none. It is an
 	// error unless Single is set. At most [MaxActionID] bytes of printable text. A redacted journal keeps it,
 	// so it must not be secret.
-	ActionID string `json:"action_id,omitempty"`
+	ActionID string `json:"action_id,omitempty" redact:"keep"`
 	// System is the system prompt. It is a template of package feedback, rendered for each model call.
-	System string `json:"system,omitempty"`
+	System string `json:"system,omitempty" redact:"prompt"`
 	// Feedback is the template of the feedback for the model; empty means the default text.
-	Feedback string `json:"feedback,omitempty"`
+	Feedback string `json:"feedback,omitempty" redact:"prompt"`
 	// Limits bounds the feedback for the model.
 	Limits feedback.Limits `json:"limits"`
 	// CallsOnly makes tool calls the answer. A reply without a call is a failed attempt of class no_output.
 	// The first reply with only valid calls ends the run; the caller runs the calls.
 	CallsOnly bool `json:"calls_only,omitempty"`
 	// ToolChoice says which tool the model must call. Stop are its stop sequences.
-	ToolChoice message.ToolChoice `json:"tool_choice,omitempty"`
-	Stop       []string           `json:"stop,omitempty"`
+	ToolChoice message.ToolChoice `json:"tool_choice,omitempty" redact:"keep"`
+	Stop       []string           `json:"stop,omitempty" redact:"prompt"`
 	// UserPrompt reports that the user's code makes the prompt of each model call.
 	UserPrompt bool `json:"user_prompt,omitempty"`
 	// Planner reports that a planner is asked after exhaustion. Otherwise the run ends.

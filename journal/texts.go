@@ -1,0 +1,149 @@
+package journal
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
+)
+
+// what says what a field of a recorded type holds: the value of its tag `redact`. It decides which rules leave
+// the field out. Every field with text has the tag. With "keep" the field and all below it is written as it
+// is: it is the program's own, a key or a digest, or made of the redacted events.
+type what string
+
+const (
+	isKept      what = "keep"
+	isText      what = "text"      // what a message, a tool or an error says
+	isOpaque    what = "opaque"    // what a model said beside its text
+	isRefusal   what = "refusal"   // what a model said when it declined
+	isArguments what = "arguments" // of a call, as the model wrote them
+	isDocument  what = "document"  // JSON with values that rules point to
+	isPrompt    what = "prompt"    // a prompt or template of the program
+	isRemark    what = "note"      // for operators
+	isName      what = "name"      // of a tool, as the model wrote it
+	isPointer   what = "pointer"   // the place of an issue
+	isExpected  what = "expected"  // what would be right
+	isSent      what = "sent"      // a refused value
+	isValue     what = "value"     // what a reducer keeps in a slice
+	isRefused   what = "reducer"   // what a reducer refused, and its words
+)
+
+// tagged is a place in a recorded type: the JSON Pointer of a tagged field.
+type tagged struct {
+	pointer string
+	what    what
+}
+
+// texts are the tagged fields of a type and of the types in it.
+type texts []tagged
+
+// The recorded types whose texts are left out. sessionState is in headers.
+var (
+	inHeader  = textsOf[Header]()
+	inEvent   = textsOf[Event]()
+	inNote    = textsOf[Note]()
+	inState   = textsOf[sessionState]()
+	inMessage = textsOf[message.Message]()
+	inReply   = textsOf[message.Reply]()
+	inCall    = textsOf[machine.Call]()
+	inToolEnd = textsOf[machine.ToolEnd]()
+	inFailure = textsOf[fault.Failure]()
+	inReduced = textsOf[machine.Reduced]()
+	inIssue   = textsOf[fault.Issue]()
+)
+
+// sessionState is the wire form of a session's snapshot.
+type sessionState struct {
+	Format string `json:"format" redact:"keep"`
+	ID     string `json:"id" redact:"keep"`
+	Slices []struct {
+		Name   string            `json:"name" redact:"keep"`
+		Kind   session.Kind      `json:"kind"`
+		Values []json.RawMessage `json:"values" redact:"value"`
+	} `json:"slices"`
+	Feedback      []feedback.RetryFeedback `json:"feedback"`
+	Attempts      []session.Attempt        `json:"attempts"`
+	ReducerErrors []fault.ReducerError     `json:"reducer_errors"`
+}
+
+// freeTexts are the places of all texts from outside, which may be too long or look like a mark.
+var freeTexts = sync.OnceValue(func() *places {
+	p := new(places)
+	for _, in := range []texts{inHeader, inEvent, inNote, inState} {
+		for _, pointer := range in.all() {
+			p.add(pointer, "/**")
+		}
+	}
+	return p
+})
+
+func textsOf[T any]() texts {
+	var t texts
+	t.add("", reflect.TypeFor[T]())
+	return t
+}
+
+// add adds the tagged fields of a type whose values are at a place.
+func (t *texts) add(at string, of reflect.Type) {
+	switch of.Kind() {
+	case reflect.Pointer:
+		t.add(at, of.Elem())
+	case reflect.Slice:
+		t.add(at+"/*", of.Elem())
+	case reflect.Struct:
+		for n := range of.NumField() {
+			t.addField(at, of.Field(n))
+		}
+	}
+}
+
+func (t *texts) addField(at string, f reflect.StructField) {
+	if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+		at += "/" + name
+	}
+	switch is := what(f.Tag.Get("redact")); {
+	case is == isKept:
+	case is == "":
+		t.add(at, f.Type)
+	case isList(f.Type):
+		*t = append(*t, tagged{at + "/*", is})
+	default:
+		*t = append(*t, tagged{at, is})
+	}
+}
+
+// isList reports whether a field holds several texts.
+func isList(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8
+}
+
+// of returns the places of some texts.
+func (t texts) of(wanted ...what) []string {
+	var pointers []string
+	for _, one := range t {
+		for _, w := range wanted {
+			if one.what == w {
+				pointers = append(pointers, one.pointer)
+			}
+		}
+	}
+	return pointers
+}
+
+// all returns the places of all texts but names, which are left out only if they are of no tool.
+func (t texts) all() []string {
+	var pointers []string
+	for _, one := range t {
+		if one.what != isName {
+			pointers = append(pointers, one.pointer)
+		}
+	}
+	return pointers
+}
