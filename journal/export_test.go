@@ -1,5 +1,7 @@
 package journal
 
+import "bytes"
+
 // Chain makes a journal from the bytes of records, also of invalid ones.
 func Chain(records ...[]byte) []byte {
 	var out []byte
@@ -12,4 +14,12 @@ func Chain(records ...[]byte) []byte {
 		}
 	}
 	return out
+}
+
+// KeptAttempts replays a journal and returns how many attempts of the last run it still has, and how many
+// there were.
+func KeptAttempts(text []byte) (kept, made int, err error) {
+	p := newPlayer(bytes.NewReader(text), Replaying{})
+	err = p.readAll()
+	return len(p.State.Session.Attempts()), p.State.Session.AttemptCount(), ignoreEOF(err)
 }

@@ -40,3 +40,11 @@ func BenchmarkReplay(b *testing.B) {
 	}
 	b.ReportMetric(lines*float64(b.N)/b.Elapsed().Seconds(), "records/s")
 }
+
+// Attempts are shown nowhere in a replay, so it must not need memory for those of a very long run.
+func TestAReplayDropsAttempts(t *testing.T) {
+	kept, made, err := journal.KeptAttempts(longJournal(t, 400, 30_000))
+	require.NoError(t, err)
+	require.Equal(t, 401, made)
+	require.Less(t, kept, 200)
+}

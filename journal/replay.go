@@ -44,21 +44,15 @@ type Report struct {
 }
 
 // Replay folds a journal with today's code and compares every decision and prompt with the record. It reads
-// to the end of in. Its memory grows with what the session keeps (attempts, feedback, slices), but not with
-// the conversation.
+// to the end of in. Its memory grows with the session's feedback and slices, which prompts may show, but not
+// with the conversation and the attempts.
 //
 // It stops at the first fault and returns the report so far: a [DifferenceError], a [MisfitError], a
 // [CorruptError] for a changed line, or [ErrRedacted] for another secret key. Errors of in are returned
 // unchanged. Replay may have read some lines after the fault.
 func Replay(in io.Reader, o Replaying) (Report, error) {
 	p := newPlayer(in, o)
-	err := p.readAhead(func(e *entry) error {
-		if err := p.take(e); err != nil {
-			return err
-		}
-		p.forget()
-		return nil
-	})
+	err := p.readAll()
 	return p.end(), ignoreEOF(err)
 }
 
@@ -67,12 +61,23 @@ type player struct {
 	*Fold
 	r      *Reader
 	report Report
-	// forgot is where messages were last dropped.
+	// forgot is where something was last dropped.
 	forgot int64
 }
 
 func newPlayer(in io.Reader, o Replaying) *player {
 	return &player{Fold: NewFold(o.Key), r: NewReader(in)}
+}
+
+// readAll folds all lines.
+func (p *player) readAll() error {
+	return p.readAhead(func(e *entry) error {
+		if err := p.take(e); err != nil {
+			return err
+		}
+		p.forget()
+		return nil
+	})
 }
 
 // take folds a line and counts it.
@@ -148,16 +153,18 @@ func (p *player) end() Report {
 	return p.report
 }
 
-// forgetBytes is how many bytes are read before messages are dropped.
+// forgetBytes is how many bytes are read before something is dropped.
 const forgetBytes = 8 << 20
 
-// forget drops messages that the fold no longer needs. Their digests replace them.
+// forget drops what the fold no longer needs: messages, whose digests replace them, attempts, and the ends of
+// actions.
 func (p *player) forget() {
 	if p.report.Bytes-p.forgot < forgetBytes || p.undecided != nil {
 		return
 	}
 	p.forgot = p.report.Bytes
 	p.State.Forget()
+	p.ends = ends{}
 }
 
 // String returns the report in one line.

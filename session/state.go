@@ -143,6 +143,14 @@ func (s State) AttemptCount() int { return s.attempts.Len() }
 // values only. The slice is read-only.
 func (s State) ReducerErrors() []fault.ReducerError { return s.reducerErrors.From(0) }
 
+// Forget returns s without its attempts and errors of reducers, but with their number: no snapshot of it has
+// them.
+func (s State) Forget() State {
+	s.attempts = s.attempts.Forget(s.attempts.Len())
+	s.reducerErrors = s.reducerErrors.Forget(s.reducerErrors.Len())
+	return s
+}
+
 // LatestFeedback returns the newest feedback for calls of the named tool, or for the final answer if action
 // is empty.
 func (s State) LatestFeedback(action string) (found feedback.RetryFeedback, ok bool) {

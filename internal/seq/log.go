@@ -19,10 +19,11 @@ type Log[T any] struct {
 	n int
 }
 
-// buf is memory shared by logs that grew from one another. Its first used cells belong to some log. A cell is
-// written once, by the append that claimed it.
+// buf is memory shared by logs that grew from one another: the values from index gone on. Its first used cells
+// belong to some log. A cell is written once, by the append that claimed it.
 type buf[T any] struct {
 	used  atomic.Int64
+	gone  int
 	cells []T
 }
 
@@ -35,15 +36,36 @@ func (l Log[T]) Append(values ...T) Log[T] {
 	if len(values) == 0 {
 		return l
 	}
-	n := l.n + len(values)
-	if b := l.b; b != nil && n <= len(b.cells) && b.used.CompareAndSwap(int64(l.n), int64(n)) {
-		copy(b.cells[l.n:], values)
+	n, at := l.n+len(values), l.n-l.gone()
+	if b := l.b; b != nil && at+len(values) <= len(b.cells) && b.used.CompareAndSwap(int64(l.n), int64(n)) {
+		copy(b.cells[at:], values)
 		return Log[T]{b, n}
 	}
-	cells := append(l.From(0), values...)
-	b := &buf[T]{cells: cells[:cap(cells)]}
+	return of(append(l.From(0), values...), n)
+}
+
+// of returns a log of n values with the last of them in cells.
+func of[T any](cells []T, n int) Log[T] {
+	b := &buf[T]{cells: cells[:cap(cells)], gone: n - len(cells)}
 	b.used.Store(int64(n))
 	return Log[T]{b, n}
+}
+
+// Forget returns l without the memory of its first n values: as long as l, and with the same indices. It
+// copies the rest.
+func (l Log[T]) Forget(n int) Log[T] {
+	if n <= l.gone() {
+		return l
+	}
+	return of(slices.Clone(l.From(n)), l.n)
+}
+
+// gone returns the number of forgotten values.
+func (l Log[T]) gone() int {
+	if l.b == nil {
+		return 0
+	}
+	return l.b.gone
 }
 
 // Same reports whether both logs have the same length and share their memory. It compares no values.
@@ -52,29 +74,42 @@ func (l Log[T]) Same(o Log[T]) bool { return l.n == o.n && (l.n == 0 || l.b == o
 // Len returns the number of values.
 func (l Log[T]) Len() int { return l.n }
 
-// At returns the value at index i, from 0. It panics if i is out of range.
-func (l Log[T]) At(i int) T { return l.From(0)[i] }
+// At returns the value at index i, from 0. It panics if i is out of range or forgotten.
+func (l Log[T]) At(i int) T { return l.b.cells[:l.n-l.b.gone][i-l.b.gone] }
 
 // Last returns the newest value; ok is false if the log is empty.
 func (l Log[T]) Last() (value T, ok bool) {
-	if l.n > 0 {
+	if l.n > l.gone() {
 		value, ok = l.At(l.n-1), true
 	}
 	return value, ok
 }
 
 // All iterates over indices and values, oldest first.
-func (l Log[T]) All() iter.Seq2[int, T] { return slices.All(l.From(0)) }
+func (l Log[T]) All() iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		for i := l.gone(); i < l.n && yield(i, l.At(i)); i++ {
+		}
+	}
+}
 
 // Backward iterates over indices and values, newest first.
-func (l Log[T]) Backward() iter.Seq2[int, T] { return slices.Backward(l.From(0)) }
+func (l Log[T]) Backward() iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		for i := l.n - 1; i >= l.gone() && yield(i, l.At(i)); i-- {
+		}
+	}
+}
 
-// From returns the values from index n on, nil if there are none. They share the log's memory: do not write
-// to them. Appending to them copies. It panics if n is out of range.
+// From returns the values from index n on that are not forgotten, nil if there are none. They share the log's
+// memory: do not write to them. Appending to them copies. It panics if n is out of range.
 func (l Log[T]) From(n int) []T {
 	var all []T
-	if l.n > 0 {
-		all = l.b.cells[:l.n:l.n]
+	if l.n > l.gone() {
+		all = l.b.cells[: l.n-l.b.gone : l.n-l.b.gone]
+	}
+	if gone := l.gone(); gone > 0 {
+		n = max(n-gone, 0)
 	}
 	if n == len(all) {
 		return nil

@@ -228,3 +228,29 @@ func BenchmarkAll(b *testing.B) {
 		}
 	}
 }
+
+// What a log forgot is gone from it alone, and changes nothing of the rest.
+func TestForgettingKeepsTheRest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOf(rapid.Int()).Draw(t, "values")
+		whole := seq.Of(all...)
+		left, gone := whole, 0
+		for range rapid.IntRange(1, 3).Draw(t, "times") {
+			gone = max(gone, rapid.IntRange(0, len(all)).Draw(t, "gone"))
+			left = left.Forget(gone)
+			if rapid.Bool().Draw(t, "append") {
+				all, whole, left = append(slices.Clip(all), 7), whole.Append(7), left.Append(7)
+			}
+		}
+		assert.Equal(t, len(all), left.Len())
+		assert.Equal(t, values(whole), some(all))
+		assert.Equal(t, some(all[gone:]), values(left))
+		for i := gone; i < len(all); i++ {
+			assert.Equal(t, all[i], left.At(i))
+			assert.Equal(t, all[i:], left.From(i))
+		}
+		assert.Equal(t, some(left.From(gone)), some(left.From(0)), "what is forgotten is left out")
+	})
+}
+
+func some(values []int) []int { return append([]int{}, values...) }

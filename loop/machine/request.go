@@ -35,21 +35,22 @@ func (st *State) GoOn(from *State) {
 	}
 }
 
-// Forget drops the messages that the run no longer needs: all before the model's last message. It is for code
-// that folds many events and does not show the conversation. Idempotency keys do not change.
+// Forget drops what no step reads any more: the messages before the model's last one, the attempts and the
+// errors of reducers. Their numbers stay. It is for code that folds many events and shows none of that.
+// Idempotency keys do not change.
 func (st *State) Forget() {
 	st.asked.hear(st.transcript, st.Began)
 	if st.later.messages < st.asked.messages {
 		st.later = st.asked
 	}
 	st.later.hear(st.transcript, st.transcript.Len())
-	all := make([]message.Message, st.transcript.Len())
+	from := 0
 	for n, m := range st.transcript.Backward() {
-		if all[n] = m; m.Role == message.Assistant {
+		if from = n; m.Role == message.Assistant {
 			break
 		}
 	}
-	st.transcript = seq.Of(all...)
+	st.transcript, st.Session = st.transcript.Forget(from), st.Session.Forget()
 }
 
 // hear extends the digest to the first n messages.
@@ -60,7 +61,7 @@ func (d *said) hear(t seq.Log[message.Message], n int) {
 	if d.messages > n {
 		*d = said{}
 	}
-	for _, m := range t.From(0)[d.messages:n] {
+	for _, m := range t.From(d.messages)[:n-d.messages] {
 		text, err := canon.Marshal(m)
 		if err != nil { // not UTF-8, so it cannot be recorded
 			text = fmt.Append(nil, m)
