@@ -109,7 +109,7 @@ func AsError(r Response) error {
 	}
 	return ProviderError{
 		Class: v.Class, Provider: r.Provider, Model: r.Model, StatusCode: v.Metadata.StatusCode,
-		RetryAfter: v.RetryAfter, RequestID: requestID(r.Headers), Message: v.Message, Final: v.final(),
+		RetryAfter: v.RetryAfter, RequestID: RequestID(r.Headers), Message: v.Message, Final: v.final(),
 		Cause: r.Err,
 	}.Typed()
 }
@@ -119,7 +119,9 @@ var requestHeaders = []string{
 	"request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "x-ms-request-id", "cf-ray",
 }
 
-func requestID(headers map[string][]string) string {
+// RequestID returns the name of a request in the provider's logs, by the headers of the response; empty if there is
+// none. It is safe for concurrent use.
+func RequestID(headers map[string][]string) string {
 	folded := httphint.Fold(headers, func(name string) bool { return slices.Contains(requestHeaders, name) })
 	for _, name := range requestHeaders {
 		if values := folded[name]; len(values) > 0 {

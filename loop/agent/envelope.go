@@ -16,7 +16,7 @@ import (
 
 // Envelope converts what [loop.Run] returned to a result envelope. Its data is the checked answer, the text
 // if no schema was given, or the accepted calls as a list of "tool" and "arguments". Its content is the text
-// of the answer. A run that was degraded to plain text is a success without data, with a warning. Repairs of
+// of the answer, if the data is not that text itself. A run that was degraded to plain text is a success without data, with a warning. Repairs of
 // accepted replies are warnings too. The retry count is the number of attempts, of either plane, that were
 // followed by another. For [loop.Generate] pass the Result of its answer. A suspended run is in progress.
 func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
@@ -32,8 +32,11 @@ func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
 	case err != nil:
 		e = failedEnvelope(err)
 	}
-	e.Content, e.Warnings = r.Text, slices.Clip(r.Warnings)
-	e.Execution.Usage.Usage = r.Usage
+	if e.Warnings = slices.Clip(r.Warnings); !e.IsSuccess() || !isText(r) {
+		e.Content = r.Text
+	}
+	e.Execution.Usage = result.Usage{Usage: r.Usage}
+	e.Execution.Usage.TotalTokens = e.Execution.Usage.Tokens()
 	again := 0
 	for _, a := range r.Attempts {
 		if a.Retry {
@@ -46,6 +49,9 @@ func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
 	e.Execution.RetryCount = result.Some(again)
 	return e
 }
+
+// isText reports whether the data of a successful run is its text.
+func isText(r loop.Result) bool { return r.Value == nil && !r.Degraded && len(r.Calls) == 0 }
 
 // dataOf returns the data of a successful run as JSON; nil for none.
 func dataOf(r loop.Result) json.RawMessage {

@@ -32,8 +32,8 @@ func ExampleRun() {
 		looptest.Turn{Reply: message.Reply{Text: "", Usage: message.Usage{InputTokens: 10, OutputTokens: 1}}},
 		looptest.Turn{Reply: message.Reply{Text: "In Lisbon.", Usage: message.Usage{InputTokens: 30, OutputTokens: 4}}})
 	r := agent.Run(context.Background(), model, nil, "Where?", loop.Config{}, agent.Account{})
-	fmt.Println(r.Content, r.Execution.RetryCount.Value, r.Execution.Usage.Tokens())
-	// Output: In Lisbon. 1 45
+	fmt.Println(string(r.Data), r.Execution.RetryCount.Value, r.Execution.Usage.Tokens())
+	// Output: "In Lisbon." 1 45
 }
 
 // An error in an envelope is data: a code, and a sentence for people.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/message"
@@ -66,7 +67,7 @@ type Account struct {
 }
 
 // Run is [loop.Run] with a full envelope: start time, duration including waits, tokens, cost, the model that
-// answered last, the provider, and the rate limits of the last response. It always returns a result; errors
+// answered last, the provider, and the request id and rate limits of the last response. It always returns a result; errors
 // are data.
 //
 // Headers and rate limits come from the adapter ([ratelimit.Watch]) or from an error. The cost is that of all
@@ -181,6 +182,7 @@ func (l *ledger) fill(r result.Result[json.RawMessage]) result.Result[json.RawMe
 		return r
 	}
 	x.Provider = cmp.Or(x.Provider, l.last.Provider)
+	r.Provider.RequestID = cmp.Or(r.Provider.RequestID, fault.RequestID(l.last.Headers))
 	if !r.RateLimit.Limited && !r.RateLimit.RetryAfter.Known {
 		r.RateLimit = ratelimit.Parse(l.last.Headers, l.last.At, ratelimit.ForProvider(l.last.Provider))
 	}

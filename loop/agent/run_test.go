@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ func provider(turns ...looptest.Turn) loop.Model {
 	return loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
 		ratelimit.Tell(ctx, ratelimit.Response{
 			Provider: "openai", Model: "gpt-4o-mini", Status: 200, At: looptest.Epoch,
-			Headers: map[string][]string{"X-Ratelimit-Remaining-Requests": {"59"}, "Set-Cookie": {"secret"}},
+			Headers: map[string][]string{"X-Ratelimit-Remaining-Requests": {"59"}, "Set-Cookie": {"secret"}, "X-Request-Id": {"req-7"}},
 		})
 		return model.Reply(ctx, req)
 	})
@@ -55,6 +56,8 @@ func TestTheEnvelopeOfARunIsFull(t *testing.T) {
 	assert.Equal(t, "gpt-4o-mini", x.Model)
 	assert.Equal(t, "openai", x.Provider)
 	assert.EqualValues(t, 2900, x.Usage.Tokens())
+	assert.EqualValues(t, 2900, x.Usage.TotalTokens, "every form writes it")
+	assert.Equal(t, "req-7", r.Provider.RequestID)
 	assert.InDelta(t, 0.002+0.0002+0.001, x.Cost.Amount(), 1e-12)
 	assert.Equal(t, result.Some(2), x.RetryCount)
 	assert.Greater(t, x.Duration, time.Duration(0), "the wait after the timeout")
@@ -63,7 +66,23 @@ func TestTheEnvelopeOfARunIsFull(t *testing.T) {
 	assert.Equal(t, looptest.Epoch, started)
 	require.Len(t, r.RateLimit.Windows, 1)
 	assert.Equal(t, ratelimit.Of(59), r.RateLimit.Windows[0].Remaining)
-	assert.Equal(t, result.Headers{"x-ratelimit-remaining-requests": "59"}, r.Provider.RawHeaders)
+	assert.Equal(t, "59", r.Provider.RawHeaders["x-ratelimit-remaining-requests"])
+	assert.NotContains(t, r.Provider.RawHeaders, "set-cookie")
+}
+
+// A text without a schema is the data. No form says it a second time.
+func TestATextIsWrittenOnce(t *testing.T) {
+	r := agent.Run(t.Context(), provider(used("Hello.", "llama", 10, 10)), nil, "Hi.", loop.Config{}, agent.Account{})
+	for _, form := range []result.Form{result.ResultEnvelope, result.AgentResult, result.AgentResponse} {
+		doc, err := result.Encode(form, r)
+		require.NoError(t, err)
+		assert.Equal(t, 1, strings.Count(string(doc), "Hello."), "%s", doc)
+		assert.Contains(t, string(doc), `"total_tokens":20`)
+		assert.Contains(t, string(doc), `"request_id":"req-7"`)
+		back, err := result.Decode[json.RawMessage](form, doc)
+		require.NoError(t, err)
+		assert.JSONEq(t, `"Hello."`, string(back.Data))
+	}
 }
 
 // A run with several models has the cost of each, whoever chose it.

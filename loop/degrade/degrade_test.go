@@ -2,6 +2,7 @@ package degrade_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -42,7 +43,9 @@ func envelope(t *testing.T, f *degrade.Fallbacks, cfg loop.Config, turns []loopt
 	for _, w := range r.Warnings {
 		assert.NotContains(t, w, "ECONNREFUSED", "warnings are for people")
 	}
-	return r.Content, r.Warnings
+	var text string
+	require.NoError(t, json.Unmarshal(r.Data, &text))
+	return text, r.Warnings
 }
 
 func TestLLMParsingFailsToItsText(t *testing.T) {
