@@ -492,7 +492,7 @@ func (p *process) askPlanner(e machine.Effect) ([]machine.Effect, error) {
 		err = plan.Fault(p.runner.st, p.modelNames())
 	}
 	if err != nil {
-		p.err = &engine.PlannerError{Err: err, Asked: p.err}
+		p.err = &engine.PlannerError{Err: err, Asked: question.Cause}
 		p.cause = p.err
 		return p.runner.PlannerFailed(p.now(), err)
 	}

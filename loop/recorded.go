@@ -63,7 +63,7 @@ func recordedCause(o *machine.Outcome, single bool) error {
 	if o.Cause.Class == fault.Unknown {
 		own = errors.New(own.Error()) // its text is only that of the planner; the rest follows
 	}
-	return &engine.PlannerError{Err: own, Asked: asked}
+	return &engine.PlannerError{Err: own, Asked: engine.AskedAbout(o.Exhaustion.Failure, asked)}
 }
 
 // recordedFailure returns the Go error behind a failure, or nil.

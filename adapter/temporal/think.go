@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -180,7 +181,7 @@ func (f *flow) ask(e machine.Effect) error {
 		return err
 	}
 	if failed := out.v.Failure; failed != nil {
-		failed.Planner, failed.Asked = true, f.err
+		failed.Planner, failed.Asked = true, cmp.Or(failed.Asked, f.err)
 		f.err, f.cause = failed, failed
 		return f.planned(out.v.Plan, &failed.Seen)
 	}
@@ -208,12 +209,14 @@ func (a *agent) plan(ctx context.Context, in wire[plannerCall]) (out wire[planne
 		out.v.Trouble = troubled(err)
 		return out, nil
 	}
-	p, err := a.Planner.Plan(ctx, planner.NewQuestion(st, in.v.Asked, in.v.Cause.cause()))
+	q := planner.NewQuestion(st, in.v.Asked, in.v.Cause.cause())
+	p, err := a.Planner.Plan(ctx, q)
 	if err == nil {
 		err = p.Fault(st, a.modelNames())
 	}
 	if out.v.Plan = p.Printable(); err != nil {
 		out.v = plannerResult{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(err)}
+		out.v.Failure.Asked = remote(q.Cause)
 	}
 	if err := a.fitsAs("the planner's answer", out.v); err != nil {
 		out.v = plannerResult{Trouble: troubled(err)}

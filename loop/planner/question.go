@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/ratelimit"
@@ -45,7 +46,8 @@ type Question struct {
 	Model string
 	// RateLimit is the rate limit state of the error, if it has one (see [ratelimit.LimitedError]).
 	RateLimit ratelimit.State
-	// Cause is the Go error of the failure, or nil.
+	// Cause is the Go error of the failure, or nil. That of a failure with issues is a typed error of package fault.
+	// After a crash it has the same text.
 	Cause error
 	// Session is the current state of the session, with the history of attempts.
 	Session session.State
@@ -67,11 +69,12 @@ func NewQuestion(st machine.State, e machine.Effect, cause error) Question {
 	if c := e.Consultation; c != nil {
 		q.Position, q.Plane, q.Failure, q.Verdict, q.Tool = c.Position, fault.Transport, c.Failure, c.Verdict,
 			c.Tool
+		q.Cause = engine.AskedAbout(c.Failure, cause)
 		return q
 	}
 	x := e.Exhaustion
 	q.Position, q.Plane, q.Failure, q.Exhausted = x.Position, x.Plane, x.Failure, true
-	q.Verdict = policy.Decision{Reason: x.Reason, Detail: x.Detail}
+	q.Verdict, q.Cause = policy.Decision{Reason: x.Reason, Detail: x.Detail}, engine.AskedAbout(x.Failure, cause)
 	if x.Plane == fault.Transport && st.Batch != nil {
 		q.Tool = x.Action
 	}
