@@ -139,6 +139,19 @@ func (c *Clock) look() {
 	})
 }
 
+// Expire moves the time to the next time limit now, without patience, so that a call is timed out exactly. It
+// returns false if there is no limit.
+func (c *Clock) Expire() bool {
+	limited := false
+	c.move(func(now time.Time) time.Time {
+		if limited = len(c.limits) > 0; limited && c.limits[0].at.After(now) {
+			return c.limits[0].at
+		}
+		return now
+	})
+	return limited
+}
+
 // After moves the time by d and returns a channel that has received it.
 func (c *Clock) After(d time.Duration) <-chan time.Time {
 	fired := make(chan time.Time, 1)

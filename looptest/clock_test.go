@@ -101,3 +101,13 @@ func TestAWaitReachesTheLimitsOnItsWay(t *testing.T) {
 	clock.Add(time.Minute)
 	assert.Equal(t, 2, reached)
 }
+
+func TestATimeLimitExpiresAtOnceWhenToldTo(t *testing.T) {
+	c := looptest.NewClock()
+	assert.False(t, c.Expire(), "there is none")
+	fired := false
+	c.Timeout(time.Minute, func() { fired = true })
+	assert.True(t, c.Expire())
+	assert.True(t, fired)
+	assert.Equal(t, time.Minute, c.Since(looptest.Epoch))
+}

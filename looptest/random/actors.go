@@ -101,8 +101,13 @@ func (w *World) do(ctx context.Context, t *Tool, arguments json.RawMessage) (jso
 			return nil, err
 		}
 	}
-	if o.Kind == Cancel {
+	switch o.Kind {
+	case Cancel:
 		return nil, w.cancelled(ctx)
+	case Hang:
+		if err := w.hang(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return o.end(t.Name)
 }

@@ -45,6 +45,8 @@ type Case struct {
 	Adjust *Adjust `json:",omitempty"`
 	// Prompts reports that code makes the prompts.
 	Prompts bool `json:",omitempty"`
+	// Hangs reports that calls may hang until a time limit ends them.
+	Hangs bool `json:",omitempty"`
 	// Stream reports that the replies are streamed.
 	Stream bool `json:",omitempty"`
 	// Redact is what a journal leaves out if it is redacted: see [World.Redact].
@@ -133,6 +135,8 @@ const (
 	Panic OutcomeKind = "panic"
 	// Unknown: the tool says that nobody knows the outcome.
 	Unknown OutcomeKind = "unknown"
+	// Hang: it does nothing until its context ends; without a time limit it succeeds.
+	Hang OutcomeKind = "hang"
 	// Cancel: the run is cancelled during the call or try, which returns the context's error.
 	Cancel OutcomeKind = "cancel"
 )
@@ -176,6 +180,9 @@ func (f Fault) Err() error {
 type Reply struct {
 	message.Reply
 	Fault Fault
+	// Hangs reports that the call does nothing until its context ends, if it has a time limit; otherwise it
+	// returns the reply.
+	Hangs bool
 	// Cancels reports that the run is cancelled during the call, which returns the context's error.
 	Cancels bool
 }

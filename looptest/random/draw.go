@@ -56,6 +56,9 @@ func draw(d dice, seed uint64) Case {
 		c.drawAction(d)
 		return c
 	}
+	if c.Hangs = d.one(6); c.Hangs {
+		c.Parallel = 1
+	}
 	c.Tools = many(d, 3, func() Tool { return Tool{} })
 	for n := range c.Tools {
 		c.Tools[n] = c.drawTool(d, toolNames[n])
@@ -64,6 +67,11 @@ func draw(d dice, seed uint64) Case {
 		c.Output = json.RawMessage(answerSchema)
 	}
 	c.drawConfig(d)
+	if c.Hangs {
+		limits := &c.Config.Policy.Transport
+		limits.ModelTimeout = new(pick(d, policy.Unlimited, time.Second, 8*time.Second))
+		limits.ToolTimeout = new(pick(d, policy.Unlimited, 500*time.Millisecond, 5*time.Second))
+	}
 	c.drawPlanner(d)
 	c.Replies = many(d, 10, func() Reply { return c.drawReply(d) })
 	c.Prompts, c.Stream = d.one(8), d.one(3)
@@ -141,6 +149,9 @@ func (c *Case) drawTool(d dice, name string) Tool {
 				Break, Break, BreakInside, Panic, Unknown)
 			if c.Parallel == 1 && d.one(20) { // what else runs at once is not always over when the run ends
 				o = Outcome{Kind: Cancel}
+			}
+			if c.Hangs && d.one(4) {
+				o.Kind = Hang
 			}
 			play = append(play, o)
 		}

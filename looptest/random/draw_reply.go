@@ -16,7 +16,7 @@ func (c *Case) drawReply(d dice) Reply {
 	if d.one(40) {
 		return Reply{Cancels: true}
 	}
-	r := Reply{Reply: message.Reply{Finish: message.Stop, Model: "example-1"}}
+	r := Reply{Reply: message.Reply{Finish: message.Stop, Model: "example-1"}, Hangs: c.Hangs && d.one(5)}
 	r.Usage = message.Usage{InputTokens: int64(d.IntN(100)), OutputTokens: int64(d.IntN(50)), APICalls: 1}
 	r.Thinking, r.Opaque = pick(d, "", "", "hm"), pick(d, "", "", "sealed "+replySecret)
 	switch d.IntN(20) {

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 )
 
@@ -79,6 +80,8 @@ func (w *World) ReadJournal() error {
 // recorded is what a journal says.
 type recorded struct {
 	steps []step
+	// at is the time of the last event.
+	at time.Time
 	// calling reports that a model is called, or an action is tried.
 	calling bool
 	// replied is the number of replies, failed calls and tries, with those that a cancelled run left. usage is what the replies cost.
@@ -106,7 +109,7 @@ func (r *recorded) ended(end func(id run, call machine.ToolRun) bool) { maps.Del
 
 // readJournal reads a journal, which may end after an event.
 func readJournal(text []byte) (recorded, error) {
-	all := recorded{begun: map[run]int{}}
+	all := recorded{begun: map[run]int{}, at: looptest.Epoch}
 	in := journal.NewReader(bytes.NewReader(text))
 	var ev *journal.Event
 	for {
@@ -150,6 +153,7 @@ func (r *recorded) asked(calls []machine.ToolRun) {
 }
 
 func (r *recorded) count(ev *machine.Event) {
+	r.at = ev.At
 	switch ev.Kind {
 	case machine.ToolEnded:
 		r.ended(func(_ run, c machine.ToolRun) bool { return c.Index == ev.Tool.Index })
@@ -173,9 +177,7 @@ func (w *World) End(r loop.Result, err error) (Trace, error) {
 	defer w.mu.Unlock()
 	t := Trace{Prompts: slices.Clone(w.asked)}
 	for n := range w.steps {
-		for _, e := range w.steps[n].effects {
-			t.Decisions = append(t.Decisions, w.decision(e)...)
-		}
+		t.Decisions = append(t.Decisions, w.decisions(&w.steps[n])...)
 		if !w.redacted {
 			t.Steps = append(t.Steps, w.steps[n].line)
 		}
@@ -186,6 +188,18 @@ func (w *World) End(r loop.Result, err error) (Trace, error) {
 	var encode error
 	t.Result, encode = resultText(r)
 	return t, errors.Join(encode, w.runsOnce(), answered(r), w.paid(r, err))
+}
+
+// decisions describes the decisions of a step. An end leaves the open actions in order of their names, which
+// a redacted journal does not have: here they are in order of their lines.
+func (w *World) decisions(s *step) (all []string) {
+	for _, e := range s.effects {
+		all = append(all, w.decision(e)...)
+	}
+	if s.event.Kind == machine.Cancelled {
+		slices.Sort(all)
+	}
+	return all
 }
 
 // decision describes what was decided, without texts of the user or the model.

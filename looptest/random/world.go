@@ -134,6 +134,15 @@ func (w *World) cancelled(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// hang waits for the end of ctx, if the call has a time limit, and returns its error.
+func (w *World) hang(ctx context.Context) error {
+	if !w.Clock.Expire() {
+		return nil
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
 // Options are the options of a run.
 func (w *World) Options() []loop.Option {
 	opts := []loop.Option{
@@ -186,10 +195,16 @@ func (w *World) reply(ctx context.Context, req loop.Request) (message.Reply, err
 		r = w.Case.Replies[w.replied]
 	}
 	w.replied, w.asked = w.replied+1, append(w.asked, asked)
-	if r.Cancels {
-		w.mu.Unlock()
+	w.mu.Unlock()
+	switch {
+	case r.Cancels:
 		return message.Reply{}, w.cancelled(ctx)
+	case r.Hangs:
+		if err := w.hang(ctx); err != nil {
+			return message.Reply{}, err
+		}
 	}
+	w.mu.Lock()
 	err = r.Fault.Err()
 	if err == nil {
 		w.usage = w.usage.Add(r.Usage)
@@ -323,6 +338,7 @@ func (w *World) Crash(length int) (*World, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	again.replied, again.usage, again.begun = done.replied, done.usage, done.begun
+	again.Clock.Set(done.at)
 	again.crashed, again.InDoubt = true, done.inDoubt()
 	again.asked = slices.Clone(w.asked[:min(done.replied, len(w.asked))])
 	again.redacted, again.texts.held = w.redacted, maps.Clone(w.texts.held)
