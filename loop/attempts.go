@@ -296,7 +296,7 @@ func (t *tries) dispatch(ev session.Event) error {
 // another.
 func (t *tries) step(f func()) error {
 	if !t.stepping.TryLock() {
-		if stack.Has((*tries).alone) {
+		if stack.Holds((*tries).alone, t) {
 			return session.ErrReentrant
 		}
 		t.stepping.Lock()
@@ -307,7 +307,12 @@ func (t *tries) step(f func()) error {
 }
 
 // alone calls f while stepping is held. [tries.step] looks for it on the stack.
-func (t *tries) alone(f func()) { f() }
+//
+//go:noinline
+func (t *tries) alone(f func()) {
+	f()
+	stack.Keep(t)
+}
 
 // next reports whether there is another try, after waiting for it.
 func (t *tries) next() bool {

@@ -1,6 +1,8 @@
 package session_test
 
 import (
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -152,4 +154,43 @@ func TestASnapshotIsOfOneMoment(t *testing.T) {
 	}
 	readers.Wait()
 	require.ErrorIs(t, must(session.New(session.Config{})).Conclude(s.State(), said), session.ErrNotHeld)
+}
+
+// A reducer that changes another session waits for it like any other caller, and is not refused.
+func TestAReducerWaitsForAnotherSession(t *testing.T) {
+	began, end := make(chan struct{}), make(chan struct{})
+	with := func(name string, do func() error) *session.Session {
+		return must(session.New(session.Config{
+			Slices: []session.Declared{total},
+			Reducers: []session.Reducer{session.On(total, "go", name, func(reducer.View[int], int) (reducer.Change[int], error) {
+				return reducer.Append(1), do()
+			})},
+		}))
+	}
+	busy := with("busy", func() error {
+		select {
+		case <-end:
+		default:
+			close(began)
+			<-end
+		}
+		return nil
+	})
+	other := with("other", func() error { return busy.Dispatch(event("go", "1")) })
+	var all sync.WaitGroup
+	all.Go(func() { assert.NoError(t, busy.Dispatch(event("go", "1"))) })
+	<-began
+	got := make(chan error, 1)
+	all.Go(func() { got <- other.Dispatch(event("go", "1")) })
+	waits := func() bool {
+		text := make([]byte, 1<<20)
+		return strings.Contains(string(text[:runtime.Stack(text, true)]), "(*Mutex).lockSlow")
+	}
+	for len(got) == 0 && !waits() {
+		runtime.Gosched()
+	}
+	close(end)
+	require.NoError(t, <-got)
+	all.Wait()
+	assert.Len(t, values(busy, total), 2)
 }

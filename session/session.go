@@ -13,7 +13,8 @@ import (
 
 // Session holds the newest [State] of one conversation and the reducers that change it. Make it with [New],
 // [Restore] or [Resume]; the zero value is not usable. It is safe for concurrent use: changes are made one at
-// a time, and reading never waits for them. A reducer that changes the session gets [ErrReentrant].
+// a time, and reading never waits for them. A reducer that changes its own session gets [ErrReentrant]; one that
+// changes another session waits as any other. Two reducers that change each other's sessions wait for ever.
 type Session struct {
 	declared map[string]declaration // never changes
 	reducers []Reducer              // in order of registration; never changes
@@ -41,11 +42,24 @@ func (s *Session) lock() error {
 	if s.changing.TryLock() {
 		return nil
 	}
-	if stack.Has((*Reducer).call) {
+	if stack.Holds((*Session).transact, s) {
 		return ErrReentrant
 	}
 	s.changing.Lock()
 	return nil
+}
+
+// transact runs the reducers of an event while s.changing is held. [Session.lock] looks for it on the stack.
+//
+//go:noinline
+func (s *Session) transact(event Event) *fault.ReducerError {
+	next, _, failure := reduce(s.State(), s.reducers, event)
+	if failure != nil {
+		next = next.AddReducerError(*failure)
+	}
+	s.store(next)
+	stack.Keep(s)
+	return failure
 }
 
 // New returns an empty session. The error joins a [*ConfigError] for each fault of the config.
@@ -212,12 +226,7 @@ func (s *Session) apply(event Event) (*fault.ReducerError, error) {
 	if s.held {
 		return nil, ErrBusy
 	}
-	next, _, failure := reduce(s.State(), s.reducers, event)
-	if failure != nil {
-		next = next.AddReducerError(*failure)
-	}
-	s.store(next)
-	return failure, nil
+	return s.transact(event), nil
 }
 
 // Replace replaces the session's state. Drivers call it after each step, with a state made from the one they

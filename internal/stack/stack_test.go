@@ -8,7 +8,7 @@ import (
 	"github.com/retake-go/retake/internal/stack"
 )
 
-type caller struct{}
+type caller struct{ n int }
 
 // call calls f below some frames of its own.
 func (c *caller) call(depth int, f func()) {
@@ -36,4 +36,35 @@ func TestAFunctionIsOnTheStackWhileItIsCalled(t *testing.T) {
 		})
 	}
 	assert.False(t, has())
+}
+
+//go:noinline
+func (c *caller) holds(depth int, f func()) {
+	if depth == 0 {
+		f()
+	} else {
+		c.holds(depth-1, f)
+	}
+	stack.Keep(c)
+}
+
+func TestACallIsHeldByItsReceiver(t *testing.T) {
+	one, two := &caller{1}, &caller{2}
+	held := func(c *caller) bool { return stack.Holds((*caller).holds, c) }
+	assert.False(t, held(one))
+	for _, depth := range []int{0, 1, 20} {
+		one.holds(depth, func() {
+			assert.True(t, held(one), depth)
+			assert.False(t, held(two), depth)
+			two.holds(depth, func() {
+				assert.True(t, held(one), depth)
+				assert.True(t, held(two), depth)
+			})
+			over := make(chan bool)
+			go func() { over <- held(one) }()
+			assert.False(t, <-over, "it is another goroutine")
+		})
+	}
+	one.holds(300, func() { assert.True(t, held(two), "below frames that the runtime does not print, any may hold") })
+	assert.False(t, held(one))
 }
