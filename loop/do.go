@@ -17,6 +17,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 // Action is one line of attempts under a policy, for [Do] and [Attempts]. Make one with [ToolCall] or
@@ -185,7 +186,8 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 // only if the policy says so ([policy.RetryPolicy].ClassifyWords), and never for an action made for a tool.
 // An action that ends without success returns a [RetryExhaustedError].
 //
-// With a session, attempts and feedback are recorded in it. If s is nil, nothing is recorded, and a try that
+// With a session, attempts and feedback are recorded in it, and the usage of runs and actions that the try makes
+// with its context is that of the attempt ([tool.AddUsage]). If s is nil, nothing is recorded, and a try that
 // succeeds at once allocates nothing; the decisions are the same. An invalid action, a nil function and an ended context are errors before the first try.
 // Without a session the action is not validated (use [Action.Machine]), and the end of the context is noticed
 // when a try fails.
@@ -301,7 +303,9 @@ func doRecorded[T any](
 	var lost error
 	for t := range tries.All() {
 		var came Tried
-		if value, came.Err = within(t.of.ctx, &t.of.limits, t.Attempt, try); came.Err == nil && t.Keeps() {
+		ctx, spent := tool.Metered(t.of.ctx)
+		value, came.Err = within(ctx, &t.of.limits, t.Attempt, try)
+		if came.Usage = spent(); came.Err == nil && t.Keeps() {
 			if came.Value, lost = canon.Marshal(value); lost != nil && !t.of.keeps() {
 				lost = nil // reducers get the try without its value
 			} else if lost != nil {

@@ -248,3 +248,46 @@ func TestTheUsageOfAnInnerRunIsAddedToTheOuter(t *testing.T) {
 		})
 	}
 }
+
+// The usage of runs within a try of Do with a session is that of the try: in its attempt, its error, and the run
+// around it. A tool's own recording goes on around the try.
+func TestTheUsageOfARunWithinATryIsThatOfTheTry(t *testing.T) {
+	used := message.Usage{InputTokens: 100, OutputTokens: 10, APICalls: 1}
+	twice := message.Usage{InputTokens: 200, OutputTokens: 20, APICalls: 2}
+	inner := func(ctx context.Context) error {
+		_, err := loop.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+			return message.Reply{Text: "no", Finish: message.Stop, Usage: used}, nil
+		}), nil, "Go.", loop.Config{})
+		return err
+	}
+	two := loop.FinalAnswer()
+	two.Policy.MaxAttempts = 2
+	try := func(ctx context.Context, s *session.Session) error {
+		_, err := loop.Do(ctx, s, two, func(ctx context.Context, _ loop.Attempt) (string, error) {
+			if err := inner(ctx); err != nil {
+				return "", err
+			}
+			_ = tool.Progress(ctx, "tried")
+			return "", &fault.StructuredOutputError{Issues: []fault.Issue{{Rule: "enum", Expected: "Lisbon"}}}
+		}, loop.WithClock(looptest.NewClock()))
+		return err
+	}
+	s := newSession(t)
+	var exhausted *loop.RetryExhaustedError
+	require.ErrorAs(t, try(t.Context(), s), &exhausted)
+	assert.Equal(t, twice, exhausted.Usage)
+	for _, a := range s.State().Attempts() {
+		assert.Equal(t, used, a.Usage)
+	}
+
+	var progress []string
+	result, _ := payBy(t, tool.New("pay", "Pay.", func(ctx context.Context, _ struct{}) (string, error) {
+		return "paid", try(ctx, newSession(t))
+	}))
+	assert.Equal(t, twice, result.Usage, "once, and not twice")
+	out := tool.New("pay", "Pay.", func(ctx context.Context, _ struct{}) (string, error) { return "paid", try(ctx, newSession(t)) }).
+		Invoke(tool.WithInvocation(t.Context(), tool.Invocation{Report: func(p []byte) { progress = append(progress, string(p)) }}), []byte(`{}`))
+	assert.Equal(t, twice, out.Usage)
+	assert.Equal(t, []string{`"tried"`, `"tried"`}, progress)
+	require.ErrorIs(t, tool.AddUsage(t.Context(), used), tool.ErrNoCall)
+}

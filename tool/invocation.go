@@ -123,12 +123,24 @@ func Progress(ctx context.Context, progress any) error {
 	return recorderOf(ctx).progress(payload)
 }
 
-// AddUsage adds what a model consumed within the call to the usage of its run, whatever comes of the call. A
-// run or an action of package loop does it for itself. It may be called concurrently while the tool runs.
-// Errors: [ErrNoCall], [ErrReturned].
+// AddUsage adds what a model consumed within the call of a tool to the usage of its run, whatever comes of the
+// call. In a try of loop.Do with a session it adds to the usage of the try. A run or an action of package loop
+// does it for itself. Elsewhere there is nothing that it could be added to: in a try of loop.Do without a session
+// and outside a tool, and in a loop over loop.Tries, which takes it in loop.Tried. It may be called concurrently
+// while the tool or the try runs. Errors: [ErrNoCall], [ErrReturned].
 func AddUsage(ctx context.Context, u message.Usage) error {
-	r := recorderOf(ctx)
+	r, _ := ctx.Value(recorderKey{}).(*recorder)
 	return r.whileOpen(func() { r.usage = r.usage.Add(u) })
+}
+
+// Metered returns a context in which [AddUsage] adds up, and a function that ends this and returns the sum. It is
+// for engines that make tries.
+func Metered(ctx context.Context) (context.Context, func() message.Usage) {
+	r := &recorder{meter: true, within: recorderOf(ctx)}
+	return context.WithValue(ctx, recorderKey{}, r), func() message.Usage {
+		r.close()
+		return r.usage
+	}
 }
 
 // recorder collects what one call emits, attaches, consumes and reports. It is nil outside of a call.
@@ -140,10 +152,17 @@ type recorder struct {
 	usage  message.Usage
 	last   []byte
 	report func([]byte)
+	// meter says that it is one of [Metered], which only adds up usage. within is that of the call around it.
+	meter  bool
+	within *recorder
 }
 
+// recorderOf returns the recorder of the call of a tool.
 func recorderOf(ctx context.Context) *recorder {
 	r, _ := ctx.Value(recorderKey{}).(*recorder)
+	if r != nil && r.meter {
+		return r.within
+	}
 	return r
 }
 
