@@ -96,6 +96,7 @@ func (p *process) recordedResult() (Result, error) {
 	return Result{
 		Recorded: p.recorded.At,
 		Text:     o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: o.Warnings,
+		InDoubt: o.InDoubt, ToolFailures: toolFailures(o.ToolFailures, nil),
 		Attempts: p.recorded.Attempts, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
 	}, ranOut(p.recorded)
 }

@@ -42,6 +42,8 @@ type RetryExhaustedError struct {
 	Attempts []session.Attempt
 	// InDoubt are the calls whose effect is unknown: see [Result].
 	InDoubt []machine.DoubtfulCall
+	// ToolFailures are the calls that failed: see [Result].
+	ToolFailures []ToolFailure
 	// Usage is the sum over all attempts.
 	Usage message.Usage
 	// Policy is the policy that decided. For [Do] without a session it shares its lists with the [Action].
@@ -198,7 +200,7 @@ func (e *RetryExhaustedError) typed() error {
 func exhausted(st machine.State, attempts []session.Attempt, cause error) *RetryExhaustedError {
 	o := st.Outcome
 	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Usage: o.Usage, Seed: st.Seed(),
-		Cause: cause, InDoubt: o.InDoubt}
+		Cause: cause, InDoubt: o.InDoubt, ToolFailures: toolFailures(o.ToolFailures, nil)}
 	if st.Config != nil {
 		e.tried = st.Config.Single
 	}

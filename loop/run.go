@@ -29,6 +29,9 @@ type Result struct {
 	// InDoubt are the calls whose effect is unknown: they failed, timed out, or were running when the run
 	// ended. A call that was made again and has an outcome is not among them.
 	InDoubt []machine.DoubtfulCall
+	// ToolFailures are the calls that failed, in the order of their ends, also of a run that ended well. A call
+	// that was made again and failed again is there twice. One that asked for other arguments has not failed.
+	ToolFailures []ToolFailure
 	// Transcript is all that was said, [Config].History first: what the next run of the conversation is
 	// given. It is read-only.
 	Transcript []message.Message

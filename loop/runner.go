@@ -42,6 +42,10 @@ type Runner struct {
 	begun []int
 	// history is the conversation before the run.
 	history []message.Message
+	// failing are the last errors of calls that failed, by key, and toolErrors those of [machine.State.ToolFailures],
+	// nil for failures of another process.
+	failing    map[string]error
+	toolErrors []error
 	// held reports that the journal has the history of the run, and its state begins with it.
 	held bool
 	// unrecorded reports that the journal is broken. The run can still end in memory.
@@ -287,6 +291,7 @@ func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 	if x := r.exhaustion(); x != before {
 		r.refused = refusedBy(&ev, x)
 	}
+	r.keepToolErrors()
 	if err := r.keep(); err != nil {
 		return nil, err
 	}
@@ -351,7 +356,8 @@ func (r *Runner) Result(cause error) (Result, error) {
 	result := Result{
 		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Recorded: r.recorded,
 		Warnings: r.warned(o.Warnings, own), InDoubt: o.InDoubt,
-		Transcript: r.st.Transcript(), Attempts: own, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
+		ToolFailures: toolFailures(o.ToolFailures, r.toolErrors),
+		Transcript:   r.st.Transcript(), Attempts: own, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
 	}
 	if o.OK {
 		return result, nil
@@ -360,7 +366,7 @@ func (r *Runner) Result(cause error) (Result, error) {
 		cause = r.recordedCause()
 	}
 	e := exhausted(r.st, own, cause)
-	e.Recorded = r.recorded
+	e.Recorded, e.ToolFailures = r.recorded, result.ToolFailures
 	return result, e
 }
 
@@ -419,6 +425,12 @@ func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) 
 	end := engine.EndOf(run, out)
 	if landed, ok := out.Err.(*landedError); ok {
 		end = new(landed.end)
+	}
+	if err := out.Cause(); err != nil {
+		if r.failing == nil {
+			r.failing = map[string]error{}
+		}
+		r.failing[run.Key] = err
 	}
 	if end.Verdict == machine.Done {
 		end.Reduced, end.Unheard = r.reduce(engine.ToolEvents(r.s.Hears, run, out)), engine.Unheard(r.s, out)

@@ -36,6 +36,23 @@ type Outcome struct {
 	Err error
 	// Usage is what models consumed within the call: see [AddUsage].
 	Usage message.Usage
+	// said is the error that said [Fail], if that is not all it says.
+	said error
+}
+
+// Cause returns the Go error behind a call that failed: what the tool returned, with everything that it wraps. It
+// is nil if the call succeeded or asks for another one. If the call was made in another process and said [Fail],
+// it is a [*FailedError] with the same text.
+func (o *Outcome) Cause() error {
+	switch _, err := o.own(); {
+	case err != nil:
+		return err
+	case o.said != nil:
+		return o.said
+	case o.Failed != "":
+		return &FailedError{Text: o.Failed, InDoubt: o.InDoubt, Whole: o.Whole}
+	}
+	return nil
 }
 
 // Ended is the outcome of a call of the named tool whose function returned err, which is not nil. It is for
@@ -47,6 +64,9 @@ func Ended(tool string, err error) (out Outcome) {
 		out.Issues = said(again.Issues)
 	} else if failed, ok := fault.Own[*FailedError](tool, err); ok {
 		out.Failed, out.InDoubt, out.Whole = cmp.Or(failed.Text, wordless), failed.InDoubt, failed.Whole
+		if err != error(failed) {
+			out.said = err
+		}
 	} else {
 		ask(err)
 		_, inner := err.(*callError)

@@ -123,6 +123,7 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 		verdict = over
 	}
 	d := s.recordTransport(s.callPosition(c), f, verdict)
+	s.failed(c, f.Class, textOfFailure(&f))
 	s.hearToolFailed(c, f.Class, f.Message, c.Status == Doubtful)
 	if verdict.Reason == policy.ToolBudget || verdict.Reason == policy.RunBudget {
 		s.exhaust(d, f)

@@ -101,6 +101,7 @@ func (s *step) consultedCall(c Consultation) *BatchCall { return s.call(c.Index)
 
 // end records that a failure was the last of its request.
 func (s *step) end(c Consultation, verdict policy.Decision) {
+	s.failedAt(&c)
 	s.decidedTransport(c.Position, c.Failure, verdict)
 	s.leaveConsults(verdict.Reason)
 }
@@ -108,6 +109,7 @@ func (s *step) end(c Consultation, verdict policy.Decision) {
 // leaveConsults records the failures that the planner will not be asked about any more.
 func (s *step) leaveConsults(why policy.Reason) {
 	for _, c := range s.Consults {
+		s.failedAt(&c)
 		s.decided(&Decision{Position: c.Position, Plane: fault.Transport, Class: c.Failure.Class,
 			Reason: why}, c.Failure.Issues)
 	}

@@ -184,6 +184,8 @@ type Outcome struct {
 	Warnings []string       `json:"warnings,omitempty"`
 	// InDoubt are the calls whose effect is unknown at the end of the run.
 	InDoubt []DoubtfulCall `json:"in_doubt,omitempty"`
+	// ToolFailures are the calls that failed, in the order of their ends.
+	ToolFailures []ToolFailure `json:"tool_failures,omitempty"`
 	// Usage and Waited are summed over all attempts of the run, including failed ones.
 	Usage  message.Usage `json:"usage,omitzero"`
 	Waited time.Duration `json:"waited_ns,omitempty"`

@@ -29,6 +29,7 @@ type snapshot struct {
 	plain
 	Session    json.RawMessage   `json:"session"`
 	Transcript []message.Message `json:"transcript"`
+	Failures   []ToolFailure     `json:"tool_failures,omitempty"`
 }
 
 // Snapshot returns the state as canonical JSON, for [Restore]. Equal states give equal bytes. The error names
@@ -40,7 +41,7 @@ func (st State) Snapshot() ([]byte, error) {
 	}
 	st.Batch = st.Batch.clone()
 	return canon.Marshal(snapshot{
-		Format: SnapshotFormat, plain: plain(st), Session: held, Transcript: st.Transcript(),
+		Format: SnapshotFormat, plain: plain(st), Session: held, Transcript: st.Transcript(), Failures: st.ToolFailures(),
 	})
 }
 
@@ -72,6 +73,7 @@ func Restore(data []byte) (State, error) {
 	}
 	st := State(w.plain)
 	st.Session, st.transcript = held, seq.Of(w.Transcript...)
+	st.failures = seq.Of(w.Failures...)
 	if err := st.consistent(); err != nil {
 		return State{}, prefix("snapshot", err)
 	}

@@ -258,7 +258,9 @@ type State struct {
 	Outcome  *Outcome      `json:"outcome,omitempty"`
 
 	transcript seq.Log[message.Message]
-	words      *words
+	// failures are the calls of the run that failed.
+	failures seq.Log[ToolFailure]
+	words    *words
 	// asked is the digest of the first messages of the transcript: those of the run's request, once its first
 	// call was read.
 	asked said

@@ -237,7 +237,7 @@ func (s *step) stop(o Outcome) {
 		s.endBatch("No result: the run was stopped.")
 	}
 	o.Usage, o.Waited, o.Turns = s.Usage, s.Waited, s.Turn
-	o.Warnings, o.InDoubt = s.Warnings, s.doubtful()
+	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
 	s.Outcome = &o
 	s.Exhausted, s.Consults, s.Resume, s.Hold, s.Next = nil, nil, nil, nil, ""
 	if s.hearEnd(&o); !s.asksReducers("") {

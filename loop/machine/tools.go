@@ -339,6 +339,7 @@ func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
 	if end.InDoubt {
 		s.leaveOpen(c)
 	}
+	s.failed(c, fault.ToolExecution, fault.Scrub(end.Text))
 	s.hearToolFailed(c, fault.ToolExecution, end.Text, inDoubt)
 	return nil
 }
