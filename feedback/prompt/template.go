@@ -169,8 +169,24 @@ func renderError(err error) error {
 		e.Reason = string(call)
 	default:
 		e.Reason = "cannot be rendered: it uses a field or key that does not exist, or something that a value cannot do"
+		if place := placeOf(err); place != "" {
+			e.Reason = place + " cannot be rendered: there is no such field or key, or a value cannot do what it asks for"
+		}
 	}
 	return e
+}
+
+// maxPlace is the most bytes of a place in an error.
+const maxPlace = 80
+
+// placeOf returns what a rendering failed at, in the template's own words: ".Vars.city"; empty if unknown.
+func placeOf(err error) string {
+	_, rest, _ := strings.Cut(err.Error(), " at <")
+	place, _, found := strings.Cut(rest, ">: ")
+	if !found {
+		return ""
+	}
+	return feedback.Cut(place, maxPlace)
 }
 
 // callError is an error of one of our template functions.
