@@ -2,6 +2,8 @@ package scenario
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/tool"
 )
 
 func begun(t *testing.T, opts ...Option) *story {
@@ -53,6 +58,7 @@ func TestMistakesOfAStoryAreNamed(t *testing.T) {
 		{"no_member", "tool book_room\nnights", `"nights" is no member: write name: type`},
 		{"bad_schema", "tool book_room\n{\"type\": 7}", "book_room"},
 		{"bad_outcome", "outcome book_room\nreturn 1", `"return 1" is no outcome: write result,`},
+		{"outcome_of_no_tool_of_the_program", "outcome book_room\nitself", `"itself" is for the tools of the program, and book_room is none`},
 		{"open_outcome", "outcome book_room\nemit bought 1", "the last line must say how the run ends"},
 		{"bad_issue", started + "fault tool_validation\nnights wrong", `"nights wrong" is no issue: write /pointer rule`},
 		{"kind_of_slice", "slice cart", "slice: say state or log"},
@@ -72,6 +78,36 @@ func TestMistakesOfAStoryAreNamed(t *testing.T) {
 			assert.ErrorContains(t, perform(t, tt.story), tt.want)
 		})
 	}
+}
+
+// A tool of the program that a story gave outcomes does not run behind the story's back once they are used up.
+func TestAToolWithOutcomesRunsOnlyWhenTheStorySaysSo(t *testing.T) {
+	ran := 0
+	pay := tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { ran++; return "paid", nil })
+	set, err := tool.NewSet(pay)
+	require.NoError(t, err)
+	tell := func(sc *story, lines ...datadriven.TestData) (err error) {
+		for n := range lines {
+			require.NoError(t, err)
+			lines[n].Pos = fmt.Sprintf("pay.txt:%d", n+1)
+			err = sc.perform(&lines[n])
+		}
+		return err
+	}
+	arg := []datadriven.CmdArg{{Key: "pay"}}
+	start, call := datadriven.TestData{Cmd: "start", Input: "Pay."}, datadriven.TestData{Cmd: "reply", Input: "pay {}"}
+	own := With{Config: loop.Config{Tools: set}}
+
+	require.NoError(t, tell(begun(t, own), start, call))
+	assert.Equal(t, 1, ran, "without outcomes it is the program's own")
+	once := datadriven.TestData{Cmd: "outcome", CmdArgs: arg, Input: `result "scripted"`}
+	err = tell(begun(t, own), once, start, call, call)
+	require.EqualError(t, err, `the outcomes of pay are used up (the last stand at pay.txt:1), and it does not run by itself: `+
+		`give it another, or the outcome "itself" to let it run once`)
+	assert.Equal(t, 1, ran)
+	then := datadriven.TestData{Cmd: "outcome", CmdArgs: arg, Input: "result \"scripted\"\nitself"}
+	require.NoError(t, tell(begun(t, own), then, start, call, call))
+	assert.Equal(t, 2, ran)
 }
 
 // The hint to rewrite a story is given only for a plain run of a story without mistakes.

@@ -62,7 +62,8 @@ func RestoreEverywhere() Option { return way(func(sc *story) { sc.restores = tru
 //	reply               the model's reply: lines "tool {…}" are native calls, the rest is its text. text: all of it is text;
 //	                    finish=length, refusal=(WHY), tokens=(IN,OUT)
 //	outcome TOOL        what its next runs do: result JSON, emit EVENT JSON, progress JSON, "ask again: POINTER RULE EXPECTED",
-//	                    "fail: TEXT", "error: TEXT", "fault: CLASS retry-after=2s", "no answer"; without one, {"ok":true}
+//	                    "fail: TEXT", "error: TEXT", "fault: CLASS retry-after=2s", "no answer"; without one, {"ok":true}. A tool
+//	                    of the program (With) that has outcomes does not run once they are used up; "itself" lets it run once
 //	fault CLASS         the model call or try fails: retry-after=2s, final (the server says that no retry helps), the response's
 //	                    headers in the body; of the correction plane: tool=NAME, issues in the body
 //	try [ok]            what came of the try of a single action: ok, or the issues in the body; class=C, tokens=(IN,OUT)

@@ -114,10 +114,12 @@ type line struct {
 	name string
 	args map[string]string
 	body string
+	// place is the place of the line: FILE:LINE.
+	place string
 }
 
 func (v verb) read(d *datadriven.TestData) (*line, error) {
-	l := &line{args: map[string]string{}, body: strings.TrimSpace(d.Input)}
+	l := &line{args: map[string]string{}, body: strings.TrimSpace(d.Input), place: d.Pos}
 	takes := strings.Fields(v.takes)
 	for _, a := range d.CmdArgs {
 		word := a.Key

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"os"
 	"slices"
 
@@ -14,8 +15,9 @@ import (
 // With brings a program's own tools, reducers, policy and session to its stories, so that a story shows what
 // they do. A line of the story overrides it. The zero value brings nothing.
 type With struct {
-	// Config is the configuration of the runs. Its tools really run, unless the story gives their outcome by
-	// "outcome". All stories share the tools: state should be kept in the session.
+	// Config is the configuration of the runs. Its tools really run, unless the story gives their outcomes by
+	// "outcome". A tool with outcomes does not run once they are used up: the outcome "itself" lets it run once.
+	// All stories share the tools: state should be kept in the session.
 	Config loop.Config
 	// PolicyFile is the path of a policy file that replaces Config.Policy; empty for none.
 	PolicyFile string
@@ -50,13 +52,21 @@ func (sc *story) config(set *tool.Set, p *policy.Set) loop.Config {
 	return cfg
 }
 
-// invoked is the tool that a run of the story calls: the program's own, unless the story has an outcome for
-// it.
+// invoked is the tool that a run of the story calls: the program's own, unless the story has outcomes for it.
 func (sc *story) invoked(name string) (*tool.Tool, error) {
 	at := slices.IndexFunc(sc.tools, func(t *tool.Tool) bool { return t.Name() == name })
 	t := sc.tools[at]
-	scripted := slices.ContainsFunc(sc.outcomes, func(o outcome) bool { return o.tool == name })
+	place, scripted := sc.scripted[name]
 	if own, _ := sc.own.Config.Tools.Get(name); own != t || !scripted {
+		return t, nil
+	}
+	next := slices.IndexFunc(sc.outcomes, func(o outcome) bool { return o.tool == name })
+	switch {
+	case next < 0:
+		return nil, fmt.Errorf("the outcomes of %s are used up (the last stand at %s), and it does not run by itself: "+
+			"give it another, or the outcome %q to let it run once", name, place, itself)
+	case sc.outcomes[next].itself:
+		sc.next(name)
 		return t, nil
 	}
 	return tool.Raw(name, t.Description(), t.Parameters(), sc.toolFunc(name))

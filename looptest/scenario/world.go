@@ -20,6 +20,8 @@ import (
 // world is what survives a crash: what tools will do.
 type world struct {
 	outcomes []outcome
+	// scripted has the places of the latest outcomes of tools, by their names.
+	scripted map[string]string
 	// keyed are the tools whose idempotency keys are shown.
 	keyed []string
 	// hanging is set while a tool gives no answer, crashed if a crash lost its run.
@@ -38,6 +40,8 @@ type outcome struct {
 	result   json.RawMessage
 	err      error
 	silent   bool
+	// itself is set if the program's own tool runs.
+	itself bool
 }
 
 // script reads the next outcomes of a tool, one per line. Its events and progress come before the outcome.
@@ -48,6 +52,9 @@ func (sc *story) script(l *line) error {
 		if err != nil {
 			return err
 		}
+		if own, _ := sc.own.Config.Tools.Get(l.name); o.itself && own == nil {
+			return fmt.Errorf("%q is for the tools of the program, and %s is none: say what it returns", itself, l.name)
+		}
 		if open = !ends; ends {
 			sc.outcomes, o = append(sc.outcomes, o), outcome{tool: l.name}
 		}
@@ -55,6 +62,10 @@ func (sc *story) script(l *line) error {
 	if open {
 		return errors.New("the last line must say how the run ends")
 	}
+	if sc.scripted == nil {
+		sc.scripted = map[string]string{}
+	}
+	sc.scripted[l.name] = l.place
 	return nil
 }
 
@@ -66,6 +77,8 @@ func (o *outcome) read(text string) (ends bool, err error) {
 		o.silent = true
 	case text == "unknown":
 		o.err = tool.ErrUnknown
+	case text == itself:
+		o.itself = true
 	case verb == "later:":
 		o.err, err = readLater(rest)
 	case verb == "result":
@@ -90,7 +103,7 @@ func (o *outcome) read(text string) (ends bool, err error) {
 	case verb == "class:":
 		o.err, err = readClass(rest)
 	default:
-		return false, fmt.Errorf("%q is no outcome: write result, emit, progress, ask again:, fail:, error:, fault:, class:, later:, unknown or no answer", text)
+		return false, fmt.Errorf("%q is no outcome: write result, emit, progress, ask again:, fail:, error:, fault:, class:, later:, unknown, no answer or itself", text)
 	}
 	return true, err
 }
@@ -138,6 +151,9 @@ func readIssues(text string) ([]fault.Issue, error) {
 	}
 	return issues, nil
 }
+
+// itself is the outcome of a run in which the program's own tool runs.
+const itself = "itself"
 
 // next takes the next outcome of a tool off the script.
 func (w *world) next(name string) outcome {
