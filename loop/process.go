@@ -340,7 +340,9 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	if model == nil {
 		return nil, fmt.Errorf("loop: there is no model %q: use one of WithModels", m.Model)
 	}
-	inner, end := p.begin(p.ctx, observe.ModelWork(m))
+	work, limits := observe.ModelWork(m), engine.LimitsOf(m)
+	work.Structured, work.Streamed = p.runner.cfg.Output != nil, p.stream != nil || limits.Streamed()
+	inner, end := p.begin(p.ctx, work)
 	told := observe.WorkEnd{Err: errExited} // unless it returns
 	defer func() { end(told) }()
 	reply, left, err := p.request(inner, model, m)

@@ -170,4 +170,15 @@ type Reply struct {
 	Model string `json:"model,omitempty" redact:"keep"`
 	// Opaque goes into the transcript with the reply; see [Message].
 	Opaque string `json:"opaque,omitempty" redact:"opaque"`
+	// Source is where the reply came from, for observers. No run depends on it, and it is not recorded.
+	Source Source `json:"-"`
+}
+
+// Source is where a reply came from, in the provider's own terms. Unknown members are zero.
+type Source struct {
+	// ID is the provider's id of the reply, and Finish its own word for the [FinishReason].
+	ID, Finish string
+	// Host and Port are the address of the server.
+	Host string
+	Port int
 }

@@ -154,7 +154,8 @@ func TestALargeReplyIsStreamedThoughNobodyListens(t *testing.T) {
 	m := through(t, answer(200, "text/event-stream", yesEvents), anthropic.Config{Model: "m", MaxTokens: 128_000})
 	reply, err := m.Reply(t.Context(), loop.Request{})
 	require.NoError(t, err)
-	assert.Equal(t, message.Reply{Text: "Yes.", Finish: message.Stop, Model: "m-1", Usage: message.Usage{OutputTokens: 1, APICalls: 1}}, reply)
+	assert.Equal(t, message.Reply{Text: "Yes.", Finish: message.Stop, Model: "m-1", Usage: message.Usage{OutputTokens: 1, APICalls: 1},
+		Source: message.Source{Finish: "end_turn", Host: "secret-host", Port: 80}}, reply)
 }
 
 func TestANameInALadderIsNotSent(t *testing.T) {

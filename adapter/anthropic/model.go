@@ -30,6 +30,9 @@ type Model struct {
 var _ loop.Model = (*Model)(nil)
 
 // New returns a model that uses client. The error joins one for each field of cfg that is out of bounds.
+//
+// A client or transport of the user's own that follows redirects by itself is only found out afterwards: a reply
+// from another host, port or scheme is refused, but the key may be known there.
 func New(client sdk.Client, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("anthropic: %w", err)
@@ -56,7 +59,9 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 			return message.Reply{}, err
 		}
 		if reply.add(got); !got.paused() {
-			return reply.reply(m.cfg.Model), nil
+			whole := reply.reply(m.cfg.Model)
+			whole.Source = got.source
+			return whole, nil
 		}
 		params.Messages = append(turns[:len(turns):len(turns)], sdk.NewAssistantMessage(reply.blocks()...))
 		if id := reply.message.Container.ID; id != "" {
@@ -82,6 +87,7 @@ func (m *Model) once(
 	if err != nil {
 		return nil, x.failed(ctx, err)
 	}
+	got.source = x.Source(got.message.ID, string(got.message.StopReason))
 	if m.cfg.OnResponse != nil {
 		told := Response{RequestID: x.RequestID(), Model: string(got.message.Model), RateLimit: x.Limits(nil)}
 		told.Extra.Keep(json.RawMessage(got.message.RawJSON()), "content", "usage", "stop_details", "container")

@@ -21,6 +21,8 @@ type received struct {
 	inputs []string
 	// usage sums the usage of all requests that the message took.
 	usage message.Usage
+	// source is where the message came from.
+	source message.Source
 }
 
 // readWhole parses a message that was not streamed. Anything else than a message is an error, whatever its

@@ -49,6 +49,9 @@ func (r reader) RoundTrip(req *http.Request) (*http.Response, error) {
 	body := wire.Bounded(resp.Body)
 	defer body.Close()
 	x.Came(resp)
+	if x.readErr = wire.Elsewhere(req, resp); x.readErr != nil {
+		return nil, x.readErr
+	}
 	left := "{}"
 	switch {
 	case x.Status != http.StatusOK:

@@ -9,6 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/tool"
 )
@@ -43,6 +44,7 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 		defer stop()
 		params.SetProgressToken(token)
 	}
+	observe.Calls(ctx, callOf(session))
 	result, err := session.CallTool(limited, params)
 	if err != nil {
 		return nil, r.broken(limited, session, err)
@@ -54,6 +56,15 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 		}
 	}
 	return got.value, err
+}
+
+// callOf describes a call in a session for tracers.
+func callOf(session *sdk.ClientSession) observe.RemoteCall {
+	c := observe.RemoteCall{Protocol: "mcp", Method: "tools/call", SessionID: session.ID()}
+	if r := session.InitializeResult(); r != nil {
+		c.Version = r.ProtocolVersion
+	}
+	return c
 }
 
 // metaOf returns the metadata that identifies the call to the server.

@@ -38,6 +38,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 		return message.Reply{}, x.failed(ctx, err)
 	}
 	reply := got.reply(x.Model)
+	reply.Source = x.Source("", got.why)
 	if m.cfg.OnResponse != nil {
 		m.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: reply.Model, RateLimit: x.Limits(nil), Extra: got.extras})
 	}
@@ -65,6 +66,9 @@ func (m *Model) ask(ctx context.Context, req loop.Request, x *exchange) (*receiv
 	x.Came(resp)
 	_, reply := wire.Sniff(wire.Bounded(resp.Body)) // without a byte order mark
 	defer reply.Close()
+	if err := wire.Elsewhere(r, resp); err != nil {
+		return nil, err
+	}
 	if x.Status != http.StatusOK {
 		x.refusal, err = io.ReadAll(io.LimitReader(reply, wire.MaxRefusal))
 		return nil, errors.Join(&refusedError{x.Status}, err)

@@ -26,8 +26,10 @@ type received struct {
 	calls                     []message.Call
 	usage                     message.Usage
 	finish                    message.FinishReason
-	done                      bool
-	extras                    wire.Extras
+	// why is the API's own word for the finish.
+	why    string
+	done   bool
+	extras wire.Extras
 }
 
 // add adds a response, or one line of a stream, and streams it.
@@ -46,7 +48,7 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 		g.calls = append(g.calls, call)
 	}
 	if r.Done {
-		g.done, g.finish = true, finishes[r.DoneReason]
+		g.done, g.why, g.finish = true, r.DoneReason, finishes[r.DoneReason]
 		g.usage = message.Usage{InputTokens: max(r.PromptEvalCount, 0), OutputTokens: max(r.EvalCount, 0)}
 	}
 }

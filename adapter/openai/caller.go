@@ -21,6 +21,9 @@ import (
 type Model struct{ api loop.Model }
 
 // New returns a model that uses client. The error joins one for each field of cfg that is out of bounds.
+//
+// A client or transport of the user's own that follows redirects by itself is only found out afterwards: a reply
+// from another host, port or scheme is refused, but the key may be known there.
 func New(client sdk.Client, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
@@ -77,6 +80,7 @@ func (c *caller) call(
 		return message.Reply{}, x.Fail(ctx, wire.Trouble{Cause: err})
 	}
 	reply.Usage.APICalls = 1
+	reply.Source = x.Source(reply.Source.ID, reply.Source.Finish)
 	if c.cfg.OnResponse != nil {
 		c.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: cmp.Or(reply.Model, c.cfg.Model),
 			RateLimit: x.Limits(nil), Extra: read.extra()})

@@ -54,8 +54,8 @@ func (r *chatReply) collect(doc []byte, message string) {
 type chatParts struct {
 	text, refusal strings.Builder
 	thinking      strings.Builder
-	// textPieces and thoughtPieces read the pieces of both.
-	textPieces, thoughtPieces pieceReader
+	// textPieces, thoughtPieces and refusalPieces read the pieces of each.
+	textPieces, thoughtPieces, refusalPieces pieceReader
 	// inContent is set if thoughts came as parts of the content (Mistral): they go back the same way.
 	inContent bool
 	calls     []*callParts
@@ -64,6 +64,7 @@ type chatParts struct {
 	finish  string
 	usage   message.Usage
 	model   string
+	id      string
 	message pieces
 }
 
@@ -90,7 +91,7 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	r.collect(body, "message")
 	choice := doc.Choices[0]
 	p := &r.parts
-	p.model, p.usage, p.finish = doc.Model, chatUsage(doc.Usage), choice.FinishReason
+	p.model, p.id, p.usage, p.finish = doc.Model, doc.ID, chatUsage(doc.Usage), choice.FinishReason
 	p.text.WriteString(textOf(choice.Message.JSON.Content.Raw()))
 	p.think(choice.Message.JSON.Content.Raw(), choice.Message.RawJSON())
 	p.refusal.WriteString(choice.Message.Refusal)
@@ -115,7 +116,7 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	if json.Unmarshal(data, &chunk) != nil {
 		return false, invalid("an event of the stream is not the JSON that the API promises")
 	}
-	p.model = cmp.Or(chunk.Model, p.model)
+	p.model, p.id = cmp.Or(chunk.Model, p.model), cmp.Or(chunk.ID, p.id)
 	if chunk.JSON.Usage.Valid() {
 		p.usage = chatUsage(chunk.Usage)
 	} else if usage, there := ownUsage(data); there {
@@ -161,7 +162,7 @@ func (r *chatReply) whole(event []byte, tell func(loop.Delta)) error {
 
 func (r *chatReply) delta(d sdk.ChatCompletionChunkChoiceDelta, tell func(loop.Delta)) {
 	p := &r.parts
-	p.refusal.WriteString(d.Refusal)
+	p.refusal.WriteString(p.refusalPieces.Add(json.RawMessage(d.JSON.Refusal.Raw())))
 	p.message.pick(d.RawJSON(), r.echo)
 	text, thought := p.textPieces.piece(d.JSON.Content.Raw(), textOf), p.think(d.JSON.Content.Raw(), d.RawJSON())
 	if p.text.WriteString(text); text+thought != "" {
@@ -284,7 +285,7 @@ func (r *chatReply) reply() (message.Reply, error) {
 	}
 	reply := message.Reply{
 		Text: p.text.String(), Refusal: p.refusal.String(), Finish: chatFinishes[p.finish], Usage: p.usage,
-		Model: p.model, Thinking: p.thinking.String(),
+		Model: p.model, Thinking: p.thinking.String(), Source: message.Source{ID: p.id, Finish: p.finish},
 	}
 	k := kept{origin: r.from, Message: p.message.join()}
 	if p.inContent {

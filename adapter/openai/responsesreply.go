@@ -40,6 +40,7 @@ type place struct{ item, summary int64 }
 
 // document is the part of a response that is used. Items stay as they came, because they go back.
 type document struct {
+	ID                string
 	Status            string
 	Model             string
 	Output            []json.RawMessage
@@ -67,7 +68,7 @@ func (r *responsesReply) readBody(body []byte) (message.Reply, error) {
 func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	s := readItems(doc.Output)
 	reply := message.Reply{Text: s.text, Refusal: s.refusal, Thinking: s.thinking, Calls: s.calls,
-		Model: doc.Model}
+		Model: doc.Model, Source: message.Source{ID: doc.ID, Finish: cmp.Or(doc.IncompleteDetails.Reason, doc.Status)}}
 	for n := range reply.Calls {
 		reply.Calls[n].Name = r.registered(reply.Calls[n].Name)
 	}

@@ -129,3 +129,12 @@ func TestACharacterThatIsCutInTwoIsOne(t *testing.T) {
 	assert.Equal(t, []string{"😀", "€", `{"a":"€"}`}, []string{reply.Text, reply.Thinking, reply.Calls[0].Arguments})
 	assert.Equal(t, `€😀{"a":"€"}`, told)
 }
+
+func TestACharacterOfARefusalThatIsCutInTwoIsOne(t *testing.T) {
+	says := streamOf(`{"id":"chatcmpl-1","choices":[{"delta":{"refusal":"No \ud83d"}}]}`, `{"choices":[{"delta":{"refusal":"\ude00"},"finish_reason":"stop"}]}`)
+	reply := replyOf(t, chat(openai.Config{Model: "m"}), true, says)
+	assert.Equal(t, "No 😀", reply.Refusal)
+	assert.Equal(t, []string{"chatcmpl-1", "stop"}, []string{reply.Source.ID, reply.Source.Finish})
+	assert.Equal(t, "127.0.0.1", reply.Source.Host)
+	assert.Positive(t, reply.Source.Port)
+}

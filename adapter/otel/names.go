@@ -21,6 +21,11 @@ const (
 	conversationID  = attribute.Key("gen_ai.conversation.id")
 	requestModel    = attribute.Key("gen_ai.request.model")
 	responseModel   = attribute.Key("gen_ai.response.model")
+	requestTemp     = attribute.Key("gen_ai.request.temperature")
+	requestStop     = attribute.Key("gen_ai.request.stop_sequences")
+	requestStream   = attribute.Key("gen_ai.request.stream")
+	outputType      = attribute.Key("gen_ai.output.type")
+	responseID      = attribute.Key("gen_ai.response.id")
 	finishReasons   = attribute.Key("gen_ai.response.finish_reasons")
 	inputTokens     = attribute.Key("gen_ai.usage.input_tokens")
 	outputTokens    = attribute.Key("gen_ai.usage.output_tokens")
@@ -32,6 +37,11 @@ const (
 	toolCallID      = attribute.Key("gen_ai.tool.call.id")
 	toolType        = attribute.Key("gen_ai.tool.type")
 	errorType       = attribute.Key("error.type")
+	serverAddress   = attribute.Key("server.address")
+	serverPort      = attribute.Key("server.port")
+	mcpMethod       = attribute.Key("mcp.method.name")
+	mcpSession      = attribute.Key("mcp.session.id")
+	mcpVersion      = attribute.Key("mcp.protocol.version")
 )
 
 // The names that the conventions lack.

@@ -3,6 +3,9 @@ package otel
 import (
 	"context"
 	"errors"
+	"runtime/debug"
+	"slices"
+	"strings"
 
 	global "go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -14,8 +17,21 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Scope is the name of the tracer and of the meter.
+// Scope is the name of the tracer and of the meter. Its version is that of this module in the program.
 const Scope = "github.com/retake-go/retake/adapter/otel"
+
+// scopeVersion returns the version of this module in the program; empty if it is built from its own sources.
+func scopeVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	at := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == Scope })
+	if at < 0 || info.Deps[at].Version == "(devel)" {
+		return ""
+	}
+	return strings.TrimPrefix(info.Deps[at].Version, "v")
+}
 
 // SchemaURL is the version of the conventions whose names are used.
 const SchemaURL = "https://opentelemetry.io/schemas/1.41.0"
@@ -37,6 +53,8 @@ const (
 	// seconds, and their tokens by gen_ai.token.type.
 	OperationDuration = "gen_ai.client.operation.duration"
 	TokenUsage        = "gen_ai.client.token.usage"
+	// MCPDuration is the conventions' histogram of calls of tools over MCP, in seconds.
+	MCPDuration = "mcp.client.operation.duration"
 )
 
 // Observer is an [observe.Observer] and [observe.Tracer] that exports to OpenTelemetry. Make it with [New]
@@ -51,7 +69,7 @@ type Observer struct {
 	retries, refused metric.Int64Counter
 	delays           metric.Float64Histogram
 	attempts         metric.Int64Histogram
-	durations        metric.Float64Histogram
+	durations, mcp   metric.Float64Histogram
 	tokens           metric.Int64Histogram
 }
 
@@ -72,7 +90,8 @@ func New(cfg Config) (*Observer, error) {
 		cfg.MeterProvider = global.GetMeterProvider()
 	}
 	o := &Observer{
-		tracer: cfg.TracerProvider.Tracer(Scope, trace.WithSchemaURL(SchemaURL)), agent: cfg.Agent,
+		tracer: cfg.TracerProvider.Tracer(Scope, trace.WithSchemaURL(SchemaURL),
+			trace.WithInstrumentationVersion(scopeVersion())), agent: cfg.Agent,
 		models: make(map[string]Model, len(cfg.Models)),
 		tools:  cfg.toolNames(), reducers: firstNames(cfg.maxNames()), classes: cfg.classNames(),
 	}
@@ -93,8 +112,9 @@ func (o *Observer) instruments(cfg Config) error {
 	if cfg.AttemptBounds == nil {
 		cfg.AttemptBounds = AttemptBounds()
 	}
-	m := cfg.MeterProvider.Meter(Scope, metric.WithSchemaURL(SchemaURL))
-	var errs [6]error
+	m := cfg.MeterProvider.Meter(Scope, metric.WithSchemaURL(SchemaURL),
+		metric.WithInstrumentationVersion(scopeVersion()))
+	var errs [7]error
 	o.retries, errs[0] = m.Int64Counter(ValidationRetry, metric.WithUnit("{retry}"),
 		metric.WithDescription("Replies that could not be used, after which the model was asked again."))
 	o.refused, errs[1] = m.Int64Counter(ReducerError, metric.WithUnit("{error}"),
@@ -112,6 +132,9 @@ func (o *Observer) instruments(cfg Config) error {
 		metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304,
 			16777216, 67108864),
 		metric.WithDescription("Number of input and output tokens used."))
+	o.mcp, errs[6] = m.Float64Histogram(MCPDuration, metric.WithUnit("s"),
+		metric.WithExplicitBucketBoundaries(.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300),
+		metric.WithDescription("The duration of a call of a tool over MCP, as observed by the client."))
 	return errors.Join(errs[:]...)
 }
 

@@ -1,6 +1,7 @@
 package otel
 
 import (
+	"cmp"
 	"context"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -45,7 +46,11 @@ func (o *Observer) Begin(ctx context.Context, w observe.Work) (context.Context, 
 			end(e)
 		}
 	case observe.WorkTool:
-		return o.begin(ctx, w, operation{executeTool, w.Tool, trace.SpanKindInternal, o.toolEnd})
+		ctx, end := o.begin(ctx, w, operation{executeTool, w.Tool, trace.SpanKindInternal, o.toolEnd})
+		return ctx, func(e observe.WorkEnd) {
+			o.measureMCP(ctx, w, e)
+			end(e)
+		}
 	}
 	return ctx, nil
 }
@@ -90,6 +95,7 @@ func (o *Observer) begun(w observe.Work) []attribute.KeyValue {
 		m := o.model(w)
 		attrs := filled(providerName.String(m.Provider), requestModel.String(m.Name))
 		attrs = append(attrs, turn.Int(w.Turn), transportAttempt.Int(w.Transport))
+		attrs = append(attrs, asked(w)...)
 		return append(attrs, counted(w.Attempt, w.MaxAttempts)...)
 	}
 	return append(filled(toolName.String(w.Tool), toolCallID.String(w.CallID), toolType.String("function")),
@@ -125,9 +131,10 @@ func (o *Observer) modelEnd(span trace.Span, e observe.WorkEnd) {
 		o.failed(span, e.Class)
 		return
 	}
-	span.SetAttributes(append(used(e.Usage), filled(responseModel.String(e.Model))...)...)
-	if e.Finish != "" {
-		span.SetAttributes(finishReasons.StringSlice([]string{string(e.Finish)}))
+	span.SetAttributes(append(used(e.Usage), filled(responseModel.String(e.Model), responseID.String(e.Source.ID))...)...)
+	span.SetAttributes(servedBy(e)...)
+	if finish := cmp.Or(e.Source.Finish, string(e.Finish)); finish != "" {
+		span.SetAttributes(finishReasons.StringSlice([]string{finish}))
 	}
 	if e.Class != "" {
 		span.SetAttributes(failureClass.String(o.classes.of(string(e.Class))))
@@ -139,6 +146,7 @@ func (o *Observer) measure(ctx context.Context, w observe.Work, e observe.WorkEn
 	m := o.model(w)
 	attrs := filled(operationName.String(chat), providerName.String(m.Provider), requestModel.String(m.Name),
 		responseModel.String(e.Model))
+	attrs = append(attrs, servedBy(e)...)
 	for kind, n := range map[string]int64{"input": e.Usage.InputTokens, "output": e.Usage.OutputTokens} {
 		if n > 0 {
 			o.tokens.Record(ctx, n, metric.WithAttributes(attrs...), metric.WithAttributes(tokenType.String(kind)))
@@ -151,9 +159,60 @@ func (o *Observer) measure(ctx context.Context, w observe.Work, e observe.WorkEn
 }
 
 func (o *Observer) toolEnd(span trace.Span, e observe.WorkEnd) {
+	if r := overMCP(e); r != nil {
+		span.SetAttributes(filled(mcpMethod.String(r.Method), mcpSession.String(r.SessionID),
+			mcpVersion.String(r.Version))...)
+	}
 	if e.Err != nil || e.Class != "" {
 		o.failed(span, e.Class)
 	}
+}
+
+// measureMCP records the duration of a tool that called a server over MCP.
+func (o *Observer) measureMCP(ctx context.Context, w observe.Work, e observe.WorkEnd) {
+	r := overMCP(e)
+	if r == nil {
+		return
+	}
+	attrs := filled(mcpMethod.String(r.Method), operationName.String(executeTool), toolName.String(o.tools.of(w.Tool)),
+		mcpVersion.String(r.Version))
+	if e.Err != nil || e.Class != "" {
+		attrs = append(attrs, errorType.String(o.classes.of(string(e.Class))))
+	}
+	o.mcp.Record(ctx, e.At.Sub(w.At).Seconds(), metric.WithAttributes(attrs...))
+}
+
+// overMCP returns the call that a tool made over MCP, or nil.
+func overMCP(e observe.WorkEnd) *observe.RemoteCall {
+	if e.Remote == nil || e.Remote.Protocol != "mcp" {
+		return nil
+	}
+	return e.Remote
+}
+
+// asked returns the parameters of a request that the run sets.
+func asked(w observe.Work) (all []attribute.KeyValue) {
+	if w.Temperature != nil {
+		all = append(all, requestTemp.Float64(*w.Temperature))
+	}
+	if len(w.Stop) > 0 {
+		all = append(all, requestStop.StringSlice(w.Stop))
+	}
+	if w.Streamed {
+		all = append(all, requestStream.Bool(true))
+	}
+	if w.Structured {
+		all = append(all, outputType.String("json"))
+	}
+	return all
+}
+
+// servedBy returns the address of the server.
+func servedBy(e observe.WorkEnd) []attribute.KeyValue {
+	if e.Source.Host == "" {
+		return nil
+	}
+	return []attribute.KeyValue{serverAddress.String(e.Source.Host), serverPort.Int(e.Source.Port)}
 }
 
 // failed marks the operation as failed. The text of an error may hold anything and is not exported.

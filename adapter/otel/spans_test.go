@@ -18,9 +18,12 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -245,16 +248,29 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 		semconv.GenAIOperationNameKey, semconv.GenAIProviderNameKey, semconv.GenAIAgentNameKey, semconv.GenAIConversationIDKey,
 		semconv.GenAIRequestModelKey, semconv.GenAIResponseModelKey, semconv.GenAIResponseFinishReasonsKey, semconv.GenAIUsageInputTokensKey,
 		semconv.GenAIUsageOutputTokensKey, semconv.GenAIUsageCacheReadInputTokensKey, semconv.GenAIUsageCacheCreationInputTokensKey,
+		semconv.GenAIRequestTemperatureKey, semconv.GenAIRequestStopSequencesKey, semconv.GenAIRequestStreamKey, semconv.GenAIOutputTypeKey,
+		semconv.GenAIResponseIDKey, semconv.GenAIUsageReasoningOutputTokensKey, semconv.ServerAddressKey, semconv.ServerPortKey,
+		semconv.McpMethodNameKey, semconv.McpSessionIDKey, semconv.McpProtocolVersionKey,
 		semconv.GenAIToolNameKey, semconv.GenAIToolTypeKey, semconv.GenAIToolCallIDKey, semconv.ErrorTypeKey,
 	} {
 		known[string(key)] = true
 	}
 	b := newBackend(t, otel.Config{Agent: "travel", Models: map[string]otel.Model{"": {"example", "small"}}})
-	said := looptest.Say("Hello.")
-	said.Reply.Model, said.Reply.Usage = "small-2", message.Usage{InputTokens: 1, OutputTokens: 1, CacheReadTokens: 1, CacheWriteTokens: 1}
+	said := looptest.Say(`{"city": "Lisbon", "nights": 2}`)
+	said.Reply.Model, said.Reply.Usage = "small-2", message.Usage{InputTokens: 1, OutputTokens: 1, CacheReadTokens: 1, CacheWriteTokens: 1, ReasoningTokens: 1}
+	said.Reply.Source = message.Source{ID: "msg_1", Finish: "end_turn", Host: "api.test", Port: 443}
+	answer, err := schema.For[booking]()
+	require.NoError(t, err)
+	warm := policy.DefaultSet()
+	warm.Global.Attempts = []policy.Settings{{Temperature: new(0.5)}}
+	book := func(ctx context.Context, in booking) (receipt, error) {
+		observe.Calls(ctx, observe.RemoteCall{Protocol: "mcp", Version: "2025-11-25", Method: "tools/call", SessionID: "s1"})
+		return booked(ctx, in)
+	}
 	down := looptest.Fail(&fault.ProviderError{Class: fault.Network})
-	_, err := loop.Run(t.Context(), looptest.NewModel(down, looptest.Call(call("book_room", lisbon)), said), newSession(t), "Book.",
-		loop.Config{Tools: toolsOf(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+	_, err = loop.Run(t.Context(), looptest.NewModel(down, looptest.Call(call("book_room", lisbon)), said), newSession(t), "Book.",
+		loop.Config{Tools: toolsOf(t, book), Output: answer.Schema(), Stop: []string{"END"}, Policy: &warm},
+		loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer), loop.WithStream(func(loop.Delta) {}))
 	require.NoError(t, err)
 	used := map[string]bool{}
 	for _, s := range b.spans.Ended() {
@@ -265,6 +281,12 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 		}
 	}
 	assert.Equal(t, known, used)
+	chat := attributes(b.spans.Ended()[len(b.spans.Ended())-2].Attributes())
+	assert.Equal(t, []string{`["end_turn"]`, "msg_1", "api.test", "443", "json"}, []string{chat["gen_ai.response.finish_reasons"], chat["gen_ai.response.id"],
+		chat["server.address"], chat["server.port"], chat["gen_ai.output.type"]})
+	lines := b.scrape(t)
+	assert.Len(t, series(lines, "mcp_client_operation_duration_seconds_count"), 1)
+	assert.Contains(t, strings.Join(series(lines, "gen_ai_client_operation_duration_seconds_count"), "\n"), `server_address="api.test",server_port="443"`)
 	operations := map[attribute.KeyValue]bool{}
 	for _, s := range b.spans.Ended() {
 		set := attribute.NewSet(s.Attributes()...)

@@ -52,6 +52,11 @@ type Work struct {
 	// only for WorkModel.
 	Model                      string
 	Turn, Attempt, MaxAttempts int
+	// Temperature and Stop are those of the request; nil means the model's own. Structured reports that a
+	// structured answer is wanted, Streamed that the reply is streamed. All only for WorkModel. Read-only.
+	Temperature          *float64
+	Stop                 []string
+	Structured, Streamed bool
 	// Tool is the registered name of the tool, CallID the id of the call. Only for WorkTool.
 	Tool, CallID string
 	// Transport is the transport attempt of this request or call, from 1.
@@ -73,9 +78,12 @@ type WorkEnd struct {
 	Reason policy.Reason
 	// Usage is that of the call or run.
 	Usage message.Usage
-	// Model and Finish are those of the reply.
+	// Model, Finish and Source are those of the reply.
 	Model  string
 	Finish message.FinishReason
+	Source message.Source
+	// Remote is what the tool said of its call of another server; nil for none. Only for WorkTool. Read-only.
+	Remote *RemoteCall
 }
 
 // Tracers are the tracers of a run, for engines that report work themselves.
@@ -94,6 +102,10 @@ func TracersOf(all []Observer) (tracers Tracers) {
 // Begin reports that work begins, and recovers panics. It returns a context with the values of the tracers, for
 // its values alone, and a function that reports the end of the work.
 func (all Tracers) Begin(ctx context.Context, w Work) (values context.Context, end func(WorkEnd)) {
+	var remote *remoteCall
+	if len(all) > 0 && w.Kind == WorkTool {
+		ctx, remote = withRemote(ctx)
+	}
 	ends := make([]func(WorkEnd), len(all))
 	for n, t := range all {
 		ctx, ends[n] = begun(ctx, t, w)
@@ -102,6 +114,7 @@ func (all Tracers) Begin(ctx context.Context, w Work) (values context.Context, e
 		if e.At.Before(w.At) {
 			e.At = w.At
 		}
+		e.Remote = remote.get()
 		for _, end := range slices.Backward(ends) {
 			told(end, e)
 		}
@@ -128,7 +141,8 @@ func told(end func(WorkEnd), e WorkEnd) {
 
 // ModelWork returns a model call as work, without its session and time.
 func ModelWork(m *machine.ModelCall) Work {
-	w := Work{Kind: WorkModel, Model: m.Model, Turn: m.Turn, Transport: m.Transport}
+	w := Work{Kind: WorkModel, Model: m.Model, Turn: m.Turn, Transport: m.Transport, Temperature: m.Temperature,
+		Stop: m.Stop}
 	for _, p := range m.At {
 		if p.Attempt > w.Attempt {
 			w.Attempt, w.MaxAttempts = p.Attempt, p.MaxAttempts
@@ -142,7 +156,7 @@ func ModelEnd(reply message.Reply, err error, effects []machine.Effect) WorkEnd 
 	if err != nil {
 		return WorkEnd{Err: err, Class: fault.FailureOf(err).Class}
 	}
-	e := WorkEnd{Usage: reply.Usage, Model: reply.Model, Finish: reply.Finish}
+	e := WorkEnd{Usage: reply.Usage, Model: reply.Model, Finish: reply.Finish, Source: reply.Source}
 	for _, fx := range effects {
 		if fx.Kind == machine.Decided && fx.Decision.Class != "" {
 			e.Class = fx.Decision.Class

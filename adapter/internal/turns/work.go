@@ -77,7 +77,9 @@ func (r *Run) runEnds(err error) {
 // modelBegins reports that the runtime asks the model. A call without an outcome is asked again.
 func (r *Run) modelBegins() {
 	if r.work.model == nil && len(r.work.tracers) > 0 {
-		_, r.work.model = r.begin(r.ctx, observe.ModelWork(&r.asked))
+		asked := observe.ModelWork(&r.asked)
+		asked.Structured = r.cfg.Loop.Output != nil
+		_, r.work.model = r.begin(r.ctx, asked)
 	}
 }
 

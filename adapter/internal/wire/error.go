@@ -9,11 +9,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/ratelimit"
 )
 
@@ -114,6 +117,9 @@ type Head struct {
 	Header http.Header
 	// At is the time of the response: see [ReceivedAt].
 	At time.Time
+	// Host and Port are the address that answered.
+	Host string
+	Port int
 }
 
 // Came records a response and passes it to the watcher of its request ([ratelimit.Watch]). nil means none.
@@ -123,10 +129,26 @@ func (h *Head) Came(resp *http.Response) {
 	}
 	h.Status, h.Header, h.At = resp.StatusCode, resp.Header, ReceivedAt(resp.Header, time.Now())
 	if resp.Request != nil {
+		h.Host, h.Port = addressOf(resp.Request.URL)
 		ratelimit.Tell(resp.Request.Context(), ratelimit.Response{
 			Provider: h.known(), Model: h.Model, Status: h.Status, Headers: h.Header, At: h.At,
 		})
 	}
+}
+
+// Source returns where a reply came from. id and finish are the provider's words.
+func (h *Head) Source(id, finish string) message.Source {
+	return message.Source{ID: Word(id), Finish: Word(finish), Host: h.Host, Port: h.Port}
+}
+
+// addressOf returns the host and the port of an address.
+func addressOf(u *url.URL) (host string, port int) {
+	if u == nil {
+		return "", 0
+	}
+	given := cmp.Or(u.Port(), strings.TrimPrefix(ports[strings.ToLower(u.Scheme)], ":"))
+	port, _ = strconv.Atoi(given) // a server answered there
+	return u.Hostname(), port
 }
 
 func (h *Head) known() string { return cmp.Or(h.Known, h.Provider) }

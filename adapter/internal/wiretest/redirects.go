@@ -59,6 +59,16 @@ func Redirects(t *testing.T, a Adapter, reply string) {
 		isFinal(t, err)
 		assert.ErrorContains(t, err, "the server redirects in a circle")
 	})
+	t.Run("by a client that follows by itself", func(t *testing.T) {
+		there, _ := thief(t, reply)
+		url, client := redirecting(t, func(r *http.Request, _ string) string { return there + r.URL.RequestURI() }, 307, "")
+		for _, stream := range []bool{false, true} {
+			text, err := askAt(t, a, url, &http.Client{Transport: following{client}}, stream)
+			isFinal(t, err)
+			assert.ErrorContains(t, err, "the HTTP client followed a redirect to "+there)
+			assert.Empty(t, text, "the reply of another host is not taken")
+		}
+	})
 	t.Run("to nowhere", func(t *testing.T) {
 		for _, status := range []int{300, 304, 307} {
 			s := Serve(t, fmt.Sprintf("%d Moved\n\n", status))
@@ -109,6 +119,15 @@ func redirecting(
 	here = s.URL
 	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	return s.URL, &http.Client{Transport: transport}
+}
+
+// following is a transport that follows redirects by itself, as some clients of users do.
+type following struct{ *http.Client }
+
+func (f following) RoundTrip(r *http.Request) (*http.Response, error) {
+	own := r.Clone(r.Context())
+	own.RequestURI = ""
+	return f.Do(own)
 }
 
 // thief is a server that counts the requests that it gets and answers them.
