@@ -84,18 +84,9 @@ func (c failing) inProcess(t *testing.T) (err error) {
 	own.ID = "order-42"
 	s, err := session.New(own)
 	require.NoError(t, err)
-	opts := []loop.Option{loop.WithClock(looptest.NewClock())}
-	if w.Planner != nil {
-		opts = append(opts, loop.WithPlanner(w.Planner))
-	}
-	if w.Prompt != nil {
-		opts = append(opts, loop.WithPrompt(w.Prompt))
-	}
-	if w.Adjust != nil {
-		opts = append(opts, loop.WithAdjust(w.Adjust))
-	}
-	if w.Models != nil {
-		opts = append(opts, loop.WithModels(w.Models))
+	opts := []loop.Option{
+		loop.WithClock(looptest.NewClock()), loop.WithPlanner(w.Planner), loop.WithPrompt(w.Prompt), loop.WithAdjust(w.Adjust),
+		loop.WithModels(w.Models),
 	}
 	defer func() {
 		if p := recover(); p != nil {

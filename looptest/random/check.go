@@ -156,11 +156,7 @@ func one(ctx context.Context, d Driver, c Case) (t Trace, err error) {
 // second case, and where the journal has the end of the run.
 func Run(ctx context.Context, w *World) (Trace, error) {
 	ctx = w.Context(ctx)
-	s, err := session.New(w.Session)
-	if err != nil {
-		return Trace{}, err
-	}
-	j, err := w.Open(ctx)
+	s, j, err := w.Begin(ctx)
 	if err != nil {
 		return Trace{}, err
 	}

@@ -67,11 +67,7 @@ func TestRedactionChangesNothing(t *testing.T) {
 
 // inPool makes a run in a pool, which is closed and made again a few times in between.
 func inPool(ctx context.Context, w *random.World) (t random.Trace, err error) {
-	s, err := session.New(w.Session)
-	if err != nil {
-		return t, err
-	}
-	j, err := w.Open(ctx)
+	s, j, err := w.Begin(ctx)
 	if err != nil {
 		return t, err
 	}
@@ -120,11 +116,7 @@ func inPool(ctx context.Context, w *random.World) (t random.Trace, err error) {
 
 // awaited waits for the end of a run in a pool.
 func awaited(ctx context.Context, w *random.World) (t random.Trace, err error) {
-	s, err := session.New(w.Session)
-	if err != nil {
-		return t, err
-	}
-	j, err := w.Open(ctx)
+	s, j, err := w.Begin(ctx)
 	if err != nil {
 		return t, err
 	}
@@ -146,11 +138,7 @@ func awaited(ctx context.Context, w *random.World) (t random.Trace, err error) {
 
 // inAttempts makes the tries of an action with Attempts.
 func inAttempts(ctx context.Context, w *random.World) (t random.Trace, err error) {
-	s, err := session.New(w.Session)
-	if err != nil {
-		return t, err
-	}
-	j, err := w.Open(ctx)
+	s, j, err := w.Begin(ctx)
 	if err != nil {
 		return t, err
 	}

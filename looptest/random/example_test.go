@@ -7,7 +7,6 @@ import (
 
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest/random"
-	"github.com/retake-go/retake/session"
 )
 
 // One case is made by an engine and by loop.Run. A test does this with many: see random.Check.
@@ -35,11 +34,7 @@ func play(c random.Case, run func(context.Context, *random.World) (random.Trace,
 
 // compiled is an engine: here a loop that is compiled once.
 func compiled(ctx context.Context, w *random.World) (random.Trace, error) {
-	s, err := session.New(w.Session)
-	if err != nil {
-		return random.Trace{}, err
-	}
-	j, err := w.Open(ctx)
+	s, j, err := w.Begin(ctx)
 	if err != nil {
 		return random.Trace{}, err
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest/random"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/session"
 )
 
 // envHashes names the file for TestHashesOfRandomRuns.
@@ -177,11 +176,7 @@ func hash(v any) string {
 
 // heardRun makes a run with loop.Run or loop.Do, and hears all of its result.
 func heardRun(ctx context.Context, h *heard) (t random.Trace, err error) {
-	s, err := session.New(h.w.Session)
-	if err != nil {
-		return t, err
-	}
-	j, err := h.w.Open(ctx)
+	s, j, err := h.w.Begin(ctx)
 	if err != nil {
 		return t, err
 	}

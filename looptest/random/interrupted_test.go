@@ -126,11 +126,7 @@ func (in *interruption) run() (t random.Trace, err error) {
 			panic(p)
 		}
 	}()
-	s, err := session.New(in.w.Session)
-	if err != nil {
-		return t, err
-	}
-	j, err := in.w.Open(context.WithoutCancel(in.ctx))
+	s, j, err := in.w.Begin(context.WithoutCancel(in.ctx))
 	if err != nil {
 		return t, err
 	}

@@ -147,18 +147,7 @@ func (w *World) hang(ctx context.Context) error {
 func (w *World) Options() []loop.Option {
 	opts := []loop.Option{
 		loop.WithClock(w.Clock), loop.WithParallel(max(w.Case.Parallel, 1)), loop.WithModels(w.Models),
-	}
-	if w.Planner != nil {
-		opts = append(opts, loop.WithPlanner(w.Planner))
-	}
-	if w.Prompt != nil {
-		opts = append(opts, loop.WithPrompt(w.Prompt))
-	}
-	if w.Adjust != nil {
-		opts = append(opts, loop.WithAdjust(w.Adjust))
-	}
-	if w.Stream != nil {
-		opts = append(opts, loop.WithStream(w.Stream))
+		loop.WithPlanner(w.Planner), loop.WithPrompt(w.Prompt), loop.WithAdjust(w.Adjust), loop.WithStream(w.Stream),
 	}
 	if w.Observer != nil {
 		opts = append(opts, loop.WithObserver(w.Observer))
@@ -168,6 +157,16 @@ func (w *World) Options() []loop.Option {
 
 // Redact makes the journal of the world leave out what the case says.
 func (w *World) Redact() { w.redacted = true }
+
+// Begin makes the session of the run, and opens its journal.
+func (w *World) Begin(ctx context.Context) (*session.Session, *journal.Journal, error) {
+	s, err := session.New(w.Session)
+	if err != nil {
+		return nil, nil, err
+	}
+	j, err := w.Open(ctx)
+	return s, j, err
+}
 
 // Open opens the journal of the session.
 func (w *World) Open(ctx context.Context) (*journal.Journal, error) {
