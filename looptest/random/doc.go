@@ -8,16 +8,28 @@
 //	}
 //
 //	func run(ctx context.Context, w *random.World) (random.Trace, error) {
-//		s, err := session.New(w.Session)
+//		s, j, err := w.Begin(ctx)
 //		if err != nil {
 //			return random.Trace{}, err
 //		}
-//		result, err := myEngine(ctx, w.Model, s, w.Case.Prompt, w.Config, w.Options()...)
-//		return w.End(result, err)
+//		result, ended := myEngine(ctx, w.Model, s, w.Case.Prompt, w.Config, j, w.Options()...)
+//		if err := errors.Join(j.Close(), w.ReadJournal()); err != nil {
+//			return random.Trace{}, err
+//		}
+//		return w.End(result, ended)
 //	}
 //
-// An engine hands over its steps with [World.Record] or [World.ReadJournal], so that they are compared, too.
-// [World.Crash] gives the world after a crash. [World.End] checks laws that hold for every engine.
+// An engine without a journal makes its session of [World].Session, and hands over its steps with
+// [World.Record], so that they are compared, too. One without options takes the planner and what else the
+// user wrote from the fields of the World. ctx ends where the case cancels the run: see [World.Context].
+//
+// An engine need not be able to make every case. [Driver].Takes leaves out the others: tries of a single
+// action ([Case].Action), runs that are cancelled ([Case.Cancels]), calls that hang until a time limit of
+// [World].Clock ([Case].Hangs).
+//
+// [World.Crash] gives the world after a crash. [World.End] checks laws that hold for every engine, and
+// [World.ReadJournal] that the journal replays and, if it is redacted ([World.Redact]), that it has no secret
+// that its rules leave out.
 //
 // What a case says is what happens outside of the engine, never what the engine has to make of it. So a case
 // stays right when retake changes what it decides. The same seed gives the same case on every machine.
