@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/fields"
 	"github.com/retake-go/retake/internal/httphint"
 )
@@ -169,7 +169,7 @@ func isBare(doc []byte) (bool, error) {
 	}
 	form := object["provider"] != nil || object["headers"] != nil || object["body"] != nil
 	bare := false
-	for _, name := range slices.Sorted(maps.Keys(object)) {
+	for _, name := range canon.Keys(object) {
 		if slices.Contains(members, name) {
 			continue
 		}
@@ -241,7 +241,7 @@ func headerLists(raw map[string]json.RawMessage) (map[string][]string, error) {
 	}
 	out := make(map[string][]string, len(raw))
 	var faults []error
-	for _, name := range slices.Sorted(maps.Keys(raw)) {
+	for _, name := range canon.Keys(raw) {
 		var list []json.RawMessage
 		if json.Unmarshal(raw[name], &list) != nil {
 			list = []json.RawMessage{raw[name]}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
@@ -125,7 +123,7 @@ func dropDrawn(v any) {
 		for _, name := range drawn {
 			delete(v, name)
 		}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
+		for _, name := range canon.Keys(v) {
 			dropDrawn(v[name])
 		}
 	case []any:

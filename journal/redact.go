@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -84,7 +83,7 @@ func (r *Redaction) Validate() error {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Tools)) {
+	for _, name := range canon.Keys(r.Tools) {
 		check("tools."+name+".arguments", r.Tools[name].Arguments)
 		check("tools."+name+".result", r.Tools[name].Result)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/benbjohnson/clock"
@@ -152,7 +150,7 @@ func (o *options) lacks(p *policy.Set) error {
 
 // modelNames returns the names of the models of WithModels, sorted.
 func (o *options) modelNames() (known []string) {
-	for _, name := range slices.Sorted(maps.Keys(o.models)) {
+	for _, name := range canon.Keys(o.models) {
 		if o.models[name] != nil {
 			known = append(known, name)
 		}

@@ -1,10 +1,10 @@
 package policy
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/fields"
 )
 
@@ -77,13 +77,13 @@ func Fold(s Set, adjustment Layer) Set {
 func (s *Set) OwnClasses() []fault.Class {
 	layers := []Layer{s.Global, s.Answer, s.Call, s.Adjusted, s.Transport}
 	for _, tools := range []map[string]Layer{s.Tools, s.ToolTransport} {
-		for _, name := range slices.Sorted(maps.Keys(tools)) {
+		for _, name := range canon.Keys(tools) {
 			layers = append(layers, tools[name])
 		}
 	}
 	var own []fault.Class
 	for _, l := range layers {
-		for _, c := range append(slices.Sorted(maps.Keys(l.Bases)), l.RetryableErrors...) {
+		for _, c := range append(canon.Keys(l.Bases), l.RetryableErrors...) {
 			if _, known := fault.Lookup(c); !known {
 				own = append(own, c)
 			}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/fields"
 )
 
@@ -58,7 +58,7 @@ func (s *Set) CheckModels(known []string) error {
 		}
 	}
 	check(s.Global, f.At(LayerGlobal))
-	for _, tool := range slices.Sorted(maps.Keys(s.Tools)) {
+	for _, tool := range canon.Keys(s.Tools) {
 		check(s.Tools[tool], f.At("tools").At(tool))
 	}
 	check(s.Answer, f.At(LayerAnswer))

@@ -2,12 +2,12 @@ package policy
 
 import (
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/fields"
 )
 
@@ -62,11 +62,11 @@ func (s Set) Validate() error {
 		{LayerAdjusted, &s.Adjusted}} {
 		of.layer.checkCorrection(f.At(of.path), "write it under transport, or under tool_transport.NAME")
 	}
-	for _, tool := range slices.Sorted(maps.Keys(s.Tools)) {
+	for _, tool := range canon.Keys(s.Tools) {
 		layerOf(s.Tools, tool).checkCorrection(f.At("tools").At(tool), "write it under tool_transport."+tool)
 	}
 	s.Transport.checkTransport(f.At(LayerTransport))
-	for _, tool := range slices.Sorted(maps.Keys(s.ToolTransport)) {
+	for _, tool := range canon.Keys(s.ToolTransport) {
 		own, at := layerOf(s.ToolTransport, tool), f.At(LayerToolTransport).At(tool)
 		own.checkTransport(at)
 		own.checkNoModel(at, "tools")
@@ -134,7 +134,7 @@ func (s *Set) checkTogether(f fields.Faults) {
 	if transport {
 		f.At(LayerTransport).At("bases").Add(basesOnList)
 	}
-	for _, tool := range slices.Sorted(maps.Keys(s.ToolTransport)) {
+	for _, tool := range canon.Keys(s.ToolTransport) {
 		if !transport && misfit(s.layersOfToolTransport(tool)) {
 			f.At(LayerToolTransport).At(tool).At("bases").Add(basesOnList)
 		}
@@ -148,7 +148,7 @@ func (s *Set) checkTogether(f fields.Faults) {
 		f.At(LayerGlobal).At("bases").Add(basesOnList)
 		return
 	}
-	for _, tool := range slices.Sorted(maps.Keys(s.Tools)) {
+	for _, tool := range canon.Keys(s.Tools) {
 		if misfit(s.layersOf(tool)) {
 			f.At("tools").At(tool).At("bases").Add(basesOnList)
 		}

@@ -1,9 +1,10 @@
 package result
 
 import (
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // Headers are a response's headers: names in lower case, several values of one name joined by ", ". Secrets
@@ -18,7 +19,7 @@ func CleanHeaders(headers map[string][]string) Headers {
 		return nil
 	}
 	clean := Headers{}
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
+	for _, name := range canon.Keys(headers) {
 		clean.add(name, headers[name])
 	}
 	return clean

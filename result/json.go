@@ -162,7 +162,7 @@ func withoutNulls(value any) any {
 	return value
 }
 
-func sortedNames[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+func sortedNames[K ~string, V any](m map[K]V) []K { return canon.Keys(m) }
 
 // below is the pointer of a member of the object at a pointer.
 func below(at, name string) string { return string(jsontext.Pointer(at).AppendToken(name)) }

@@ -2,9 +2,10 @@ package schema
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // Bounds of what a description adds to a type. A constraint that is longer is left out; the issue of its own
@@ -179,7 +180,7 @@ func (n *node) membersPhrase(one, many string) string {
 	case 1:
 		many = one
 	}
-	return many + boundedNames(slices.Sorted(maps.Keys(members)))
+	return many + boundedNames(canon.Keys(members))
 }
 
 // Wants describes in a short phrase the value that the schema asks for: "an object with the members city,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // refusal is why a schema refuses a value: its own keywords that fail, and the refusals of its subschemas.
@@ -321,7 +322,7 @@ func (w *secrets) walk(n *node, at string) {
 	for _, sub := range slices.Concat(n.first, inner) {
 		w.walk(sub, at+"/*")
 	}
-	for _, name := range slices.Sorted(maps.Keys(n.members)) {
+	for _, name := range canon.Keys(n.members) {
 		w.walk(n.members[name], at+"/"+pointerEscaper.Replace(name))
 	}
 	for _, p := range n.patterns {

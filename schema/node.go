@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // node is one compiled schema with its subschemas as nodes, in a fixed order.
@@ -185,17 +187,17 @@ func (l *linker) list(schemas []*jsonschema.Schema, up *node) (list []*node) {
 func (l *linker) object(n *node) {
 	s := n.Schema
 	n.members = map[string]*node{}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+	for _, name := range canon.Keys(s.Properties) {
 		n.members[name] = l.child(s.Properties[name], "properties", nil)
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.DependentRequired)) {
+	for _, name := range canon.Keys(s.DependentRequired) {
 		n.needs = append(n.needs, need{"dependentRequired", name, s.DependentRequired[name], nil})
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.DependentSchemas)) {
+	for _, name := range canon.Keys(s.DependentSchemas) {
 		sub := l.child(s.DependentSchemas[name], "dependentSchemas", n)
 		n.needs = append(n.needs, need{"dependentSchemas", name, nil, sub})
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Dependencies)) {
+	for _, name := range canon.Keys(s.Dependencies) {
 		others, _ := s.Dependencies[name].([]string)
 		sub, _ := s.Dependencies[name].(*jsonschema.Schema)
 		n.needs = append(n.needs, need{"dependencies", name, others, l.child(sub, "dependencies", n)})

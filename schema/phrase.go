@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // Bounds of a phrase: what a model reads stays short however large the schema is.
@@ -128,7 +128,7 @@ func allowed(v any) string {
 	if len(properties) == 0 {
 		return ""
 	}
-	return " (allowed: " + boundedNames(slices.Sorted(maps.Keys(properties))) + ")"
+	return " (allowed: " + boundedNames(canon.Keys(properties)) + ")"
 }
 
 // plainName is a name that cannot be mistaken for a part of a sentence.

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 
 	"github.com/go-playground/validator/v10"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // validators is the validator with the rules that users registered. It never changes: a new rule makes
@@ -72,7 +74,7 @@ func RegisterRule(tag, expected string, holds validator.Func) error {
 		next.own, next.phrases = map[string]validator.Func{}, map[string]string{}
 	}
 	next.own[tag], next.phrases[tag] = holds, expected
-	for _, tag := range slices.Sorted(maps.Keys(next.own)) {
+	for _, tag := range canon.Keys(next.own) {
 		if err := next.RegisterValidation(tag, next.own[tag]); err != nil {
 			return fmt.Errorf("schema: rule %q: %w", tag, err)
 		}

@@ -3,12 +3,12 @@ package schema
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // reduce says what is wrong with a value that fits none of several alternatives, without listing all issues
@@ -359,7 +359,7 @@ func tagOf(branches []*node, tries *int) *tag {
 	if *tries -= len(members); *tries < 0 {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
+	for _, name := range canon.Keys(members) {
 		t := &tag{name, map[string]*node{}}
 		if !slices.ContainsFunc(branches, func(b *node) bool { return !t.add(b) }) {
 			return t

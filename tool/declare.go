@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
 )
@@ -112,7 +113,7 @@ func (s *Set) Absent(p *policy.Set) (warnings []string, err error) {
 		path   string
 		layers map[string]policy.Layer
 	}{{"tools", p.Tools}, {policy.LayerToolTransport, p.ToolTransport}} {
-		for _, name := range slices.Sorted(maps.Keys(of.layers)) {
+		for _, name := range canon.Keys(of.layers) {
 			if _, ok := s.Get(name); ok {
 				continue
 			}

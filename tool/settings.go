@@ -3,10 +3,10 @@ package tool
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/retake-go/retake/extract"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
 )
@@ -40,7 +40,7 @@ func (s Settings) Validate() error {
 	opt := extract.DefaultOptions()
 	opt.Off = s.Off
 	errs := []error{opt.Validate(), validate("Text", s.Text), validate("Native", s.Native)}
-	for _, name := range slices.Sorted(maps.Keys(s.Tools)) {
+	for _, name := range canon.Keys(s.Tools) {
 		own := s.Tools[name]
 		field := "Tools[" + name + "]"
 		errs = append(errs, validate(field+".Text", own.Text), validate(field+".Native", own.Native))

@@ -23,7 +23,7 @@ func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extrac
 	}
 	asText := t.schema.CheckWithin(in.work, c.Arguments)
 	values, took := maps.Clone(all), map[string][]extract.Repair{}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+	for _, name := range canon.Keys(all) {
 		if ruleAt(asText, name) != "" {
 			in.work.Read(len(all[name]))
 			values[name], took[name] = literal(all[name], in.settings.options())
@@ -31,7 +31,7 @@ func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extrac
 	}
 	asValues := t.schema.CheckWithin(in.work, values.json())
 	repairs = slices.Clone(c.Repairs)
-	for _, name := range slices.Sorted(maps.Keys(took)) {
+	for _, name := range canon.Keys(took) {
 		if ruleAt(asText, name) != "type" && ruleAt(asValues, name) != "" {
 			values[name] = all[name]
 			continue

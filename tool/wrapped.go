@@ -44,7 +44,7 @@ func unwrapped(t *Tool, args []byte) []byte {
 	if len(inner) == 0 || t.schema.HasMember(name) {
 		return nil
 	}
-	for _, within := range slices.Sorted(maps.Keys(inner)) {
+	for _, within := range canon.Keys(inner) {
 		if !t.schema.HasMember(within) {
 			return nil
 		}

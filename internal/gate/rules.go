@@ -72,6 +72,6 @@ var BannedCalls = map[string]string{
 
 const (
 	clock  = "time enters as a field of the event"
-	order  = "map order differs between runs: walk slices.Sorted(maps.Keys(m))"
+	order  = "map order differs between runs: walk canon.Keys(m)"
 	silent = "the core is silent: the driver logs what it records"
 )

@@ -5,12 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/message"
@@ -46,7 +46,7 @@ type Prices map[string]Price
 // Of returns the price of a model, or false if it is not in the table.
 func (p Prices) Of(model string) (Price, bool) {
 	best, found := "", false
-	for _, name := range slices.Sorted(maps.Keys(p)) {
+	for _, name := range canon.Keys(p) {
 		if model == name || strings.HasPrefix(model, name+"-") || strings.HasPrefix(model, name+"@") {
 			if !found || len(name) > len(best) {
 				best, found = name, true
@@ -175,7 +175,7 @@ func (l *ledger) fill(r result.Result[json.RawMessage]) result.Result[json.RawMe
 	defer l.mu.Unlock()
 	x := &r.Execution
 	x.Cost, x.Model, x.Provider = l.cost, cmp.Or(l.model, l.Model), l.Provider
-	for _, model := range slices.Sorted(maps.Keys(l.unpriced)) {
+	for _, model := range canon.Keys(l.unpriced) {
 		r.Meta = r.Warn(fmt.Sprintf("the price table has no model %q: its tokens are not in the cost", model))
 	}
 	if l.last == nil {

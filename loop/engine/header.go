@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"maps"
-	"slices"
-
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
@@ -31,7 +29,7 @@ func resolved(m *machine.Config) []journal.Resolved {
 	_, own := policy.Resolve(m.Policy, m.Action)
 	_, transport := policy.ResolveTransport(m.Policy)
 	all := []journal.Resolved{{Action: m.Action, Explanation: own}, {Transport: true, Explanation: transport}}
-	for _, name := range slices.Sorted(maps.Keys(m.Policy.Tools)) {
+	for _, name := range canon.Keys(m.Policy.Tools) {
 		_, e := policy.Resolve(m.Policy, name)
 		all = append(all, journal.Resolved{Action: name, Explanation: e})
 	}

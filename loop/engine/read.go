@@ -3,11 +3,11 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -107,7 +107,7 @@ func Settings(set *policy.Set) tool.Settings {
 	p := policy.Effective(set, machine.AnswerAction)
 	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs,
 		MaxCalls: set.MaxCalls, Tools: make(map[string]tool.Leniency, len(set.Tools))}
-	for _, name := range slices.Sorted(maps.Keys(set.Tools)) {
+	for _, name := range canon.Keys(set.Tools) {
 		own := policy.Effective(set, name)
 		settings.Tools[name] = tool.Leniency{Text: own.TextRepairs, Native: own.NativeRepairs}
 	}

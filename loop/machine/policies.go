@@ -1,9 +1,7 @@
 package machine
 
 import (
-	"maps"
-	"slices"
-
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -26,11 +24,11 @@ func policiesOf(set *policy.Set) *policies {
 		transport: policy.EffectiveTransport(set),
 		own:       make(map[string]*policy.RetryPolicy, len(set.Tools)),
 	}
-	for _, name := range slices.Sorted(maps.Keys(set.Tools)) {
+	for _, name := range canon.Keys(set.Tools) {
 		p.own[name] = new(policy.Effective(set, name))
 	}
 	p.toolTransport = make(map[string]*policy.RetryPolicy, len(set.ToolTransport))
-	for _, name := range slices.Sorted(maps.Keys(set.ToolTransport)) {
+	for _, name := range canon.Keys(set.ToolTransport) {
 		p.toolTransport[name] = new(policy.EffectiveToolTransport(set, name))
 	}
 	return p

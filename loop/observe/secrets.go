@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/schema"
@@ -143,7 +143,7 @@ func valuesAt(to []string, v any, parts []string) []string {
 	here := func(part string) bool { return len(parts) == 0 || parts[0] == "*" || parts[0] == part }
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
+		for _, name := range canon.Keys(v) {
 			if here(name) {
 				to = valuesAt(to, v[name], inner)
 			}
