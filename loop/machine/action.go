@@ -58,9 +58,9 @@ func JitterKey(seed string, number int, action string, plane fault.Plane) backof
 	return backoff.NewKey(seed, strings.Join([]string{strconv.Itoa(number), action, string(plane)}, "\x00"))
 }
 
-// fail charges one failed attempt, which is already counted, and decides on it. sig is the signature of the
-// failure. The decision is recorded in the session, the effects, and s.Resume or s.Exhausted.
-func (s *step) fail(name string, f *fault.Failure, sig, detail string) *Decision {
+// fail charges one failed attempt, which is already counted, and decides on it. same is what the model proposed.
+// The decision is recorded in the session, the effects, and s.Resume or s.Exhausted.
+func (s *step) fail(name string, f *fault.Failure, same, detail string) *Decision {
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool
 	stream := name
@@ -69,7 +69,9 @@ func (s *step) fail(name string, f *fault.Failure, sig, detail string) *Decision
 	}
 	p := s.policyOf(name)
 	s.charge(name, f.Class)
-	a.repeat(sig)
+	if p.NoProgress > 0 {
+		a.repeat(Signature(name, same, *f))
+	}
 	verdict := policy.Decide(p, &policy.Position{
 		Attempt: a.Attempt, ToolFailed: s.Spent.tool(name), RunFailed: s.Spent.Run,
 		UnknownFailed: s.Spent.Unknown, Budgets: s.Policy.Budgets, Repeats: a.Repeats, Now: s.At,
@@ -205,7 +207,7 @@ func (s *step) refused(name string, e *fault.ReducerError, same string) *Decisio
 	p := s.policyOf(name)
 	f, told := ReducerFailure(name, e)
 	if p.Retries(fault.Reducer) {
-		d := s.fail(name, &f, Signature(name, same, f), told)
+		d := s.fail(name, &f, same, told)
 		d.ReducerError = e
 		return d
 	}

@@ -163,7 +163,7 @@ func (s *step) replyFailed(f fault.Failure) error {
 		name = f.Tool
 	}
 	s.open(name).Attempt++
-	d := s.fail(name, &f, Signature(name, "", f), "")
+	d := s.fail(name, &f, "", "")
 	if r := s.ev.Reply; r != nil && len(r.Message.Calls) > 0 {
 		shown := s.shown(&r.Message)
 		answers := unanswered(shown, "Not run: the reply as a whole could not be used.")
@@ -199,7 +199,7 @@ func (s *step) answered(r *Reply) error {
 	case len(a.Issues) > 0:
 		s.open(AnswerAction).Attempt++
 		f = fault.Failure{Plane: fault.Correction, Class: fault.StructuredOutput, Issues: a.Issues}
-		d = s.fail(AnswerAction, &f, Signature(AnswerAction, r.Message.Text, f), "")
+		d = s.fail(AnswerAction, &f, r.Message.Text, "")
 	case a.Reduced != nil && a.Reduced.Error != nil:
 		s.open(AnswerAction).Attempt++
 		f, _ = ReducerFailure(AnswerAction, a.Reduced.Error)
@@ -337,7 +337,11 @@ func (s *step) callsFailed(b *Batch, calls []Call, g *group, failed []int, told 
 		f.Issues = union(calls, failed)
 	}
 	f.Issues = fault.SortIssues(f.Issues)
-	d := s.fail(g.tool, &f, signCalls(calls, failed, &f), "")
+	same := ""
+	if s.policyOf(g.tool).NoProgress > 0 {
+		same = proposed(calls, failed)
+	}
+	d := s.fail(g.tool, &f, same, "")
 	for _, n := range failed {
 		own := f.Issues
 		if len(failed) > 1 {
@@ -348,9 +352,9 @@ func (s *step) callsFailed(b *Batch, calls []Call, g *group, failed []int, told 
 	return told
 }
 
-// signCalls returns the signature of the invalid calls of one tool. Calls are compared by their arguments, as
-// written if they cannot be parsed.
-func signCalls(calls []Call, failed []int, f *fault.Failure) string {
+// proposed returns what the invalid calls of one tool proposed, for [Signature]: their arguments, as written if
+// they cannot be parsed.
+func proposed(calls []Call, failed []int) string {
 	var same []byte
 	for _, n := range failed {
 		if c := &calls[n]; len(c.Arguments) > 0 {
@@ -359,5 +363,5 @@ func signCalls(calls []Call, failed []int, f *fault.Failure) string {
 			same = append(append(same, c.Raw...), '\n')
 		}
 	}
-	return Signature(f.Tool, string(same), *f)
+	return string(same)
 }

@@ -98,7 +98,8 @@ type Action struct {
 	Attempt int `json:"attempt"`
 	// Waited is the sum of its waits so far.
 	Waited time.Duration `json:"waited_ns,omitempty"`
-	// Signature identifies the last failure. Repeats is how many times in a row it had been seen before.
+	// Signature identifies the last failure, if the policy has no_progress on. Repeats is how many times in a
+	// row it had been seen before.
 	Signature string `json:"signature,omitempty"`
 	Repeats   int    `json:"repeats,omitempty"`
 	// Unknown reports that there is no tool with this name.

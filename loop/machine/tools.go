@@ -290,7 +290,7 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 		c.end(Asked, s.sibling(c, &f, ""))
 		return nil
 	}
-	d := s.fail(c.Tool, &f, Signature(c.Tool, alike(c.Arguments), f), "")
+	d := s.fail(c.Tool, &f, alike(c.Arguments), "")
 	c.end(Asked, s.correct(d, f.Issues, s.left()))
 	return nil
 }

@@ -208,7 +208,7 @@ func (s *step) tried() error {
 	case f.Failed():
 		s.open(name).Attempt++
 		s.Transport, s.TransportWaited = 0, 0
-		s.fail(name, f, Signature(name, t.Same, *f), "")
+		s.fail(name, f, t.Same, "")
 		return s.onward(NextTry)
 	}
 	if err := s.reduce(t.Reduced); err != nil {
