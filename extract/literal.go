@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -190,7 +191,7 @@ func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 	r.within++
 	defer func() { r.within-- }()
 	r.out = append(r.out, '{')
-	var seen map[string]bool // made for the first member, for a text may be nothing but braces
+	var seen names
 	last := 0
 	for first := true; ; first = false {
 		done, ok := r.item(closer, first)
@@ -204,15 +205,11 @@ func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 		if !name(r) {
 			return false
 		}
-		to, written := len(r.out), string(r.out[from:])
+		to := len(r.out)
 		r.nodes[n].argued = true
-		if seen[written] {
+		if r.isNamed(n, &seen, r.out[from:to]) {
 			return r.fail(RuleDuplicateKey, at)
 		}
-		if seen == nil {
-			seen = map[string]bool{}
-		}
-		seen[written] = true
 		r.out = append(r.out, ':')
 		m, ok := r.value(n, last)
 		if m != 0 {
@@ -223,6 +220,39 @@ func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 			return false
 		}
 	}
+}
+
+// names are the names of an object's members, once there are many.
+type names struct {
+	count int
+	all   map[string]bool
+}
+
+// fewNames is how many members are looked through, so that small objects, of which a text may be made, take no
+// memory for their names.
+const fewNames = 8
+
+// isNamed reports whether object n has a member of a name, and adds the name to those that were seen.
+func (r *reader) isNamed(n int, seen *names, name []byte) bool {
+	if seen.count++; seen.count <= fewNames {
+		for m := r.nodes[n].child; m != 0; m = r.nodes[m].next {
+			if bytes.Equal(r.out[r.nodes[m].keyFrom:r.nodes[m].keyTo], name) {
+				return true
+			}
+		}
+		return false
+	}
+	if seen.all == nil {
+		seen.all = map[string]bool{}
+		for m := r.nodes[n].child; m != 0; m = r.nodes[m].next {
+			seen.all[string(r.out[r.nodes[m].keyFrom:r.nodes[m].keyTo])] = true
+		}
+	}
+	known := seen.all[string(name)]
+	if !known {
+		seen.all[string(name)] = true
+	}
+	return known
 }
 
 // list reads the elements of n up to its closing bracket.

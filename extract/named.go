@@ -39,7 +39,7 @@ func (s *scanner) nameThenArguments(start, end, args int) bool {
 		c.Arguments = p.json(n)
 		p.calls = append(p.calls, c)
 	}
-	s.take(&p, start)
+	s.take(p, start)
 	return true
 }
 
@@ -144,7 +144,7 @@ func (s *scanner) functionTag(m mark) {
 		p.fail(RuleSyntax, args)
 		p.broken(c)
 	}
-	s.take(&p, m.start)
+	s.take(p, m.start)
 }
 
 // none adds c as a call without arguments. The tag around it is closed at pos.

@@ -51,6 +51,8 @@ type scanner struct {
 	defined  []string
 	assigned *assignment
 	reader   reader
+	// parse is what was read last. It stays here, so that a text of brackets takes no memory.
+	parse parse
 	// thought is set after the end of a thought. Another end is ignored.
 	thought, done bool
 }
@@ -165,10 +167,11 @@ func (s *scanner) fence(m mark) {
 }
 
 // read reads a value at the scanner's position.
-func (s *scanner) read() (parse, int) {
+func (s *scanner) read() (*parse, int) {
 	s.reader.start(s.text, s.pos, len(s.text), s.opt)
 	n, _ := s.reader.value(0, 0)
-	return parse{reader: &s.reader, names: s.names}, n
+	s.parse = parse{reader: &s.reader, names: s.names}
+	return &s.parse, n
 }
 
 // literal reads a bracketed value as calls.
@@ -181,12 +184,12 @@ func (s *scanner) literal() bool {
 	at := setting{form: CallObject, clear: s.tag.kind == callTag}
 	p.element(n, at)
 	if len(p.calls) == 0 && s.fenced.kind != noMark {
-		s.assign(&p, n)
+		s.assign(p, n)
 	}
 	if len(p.calls) == 0 && s.tag.kind == callTag && s.text[start] == '{' {
 		p.broken(s.nameless(start, p.pos, p.fault == nil))
 	}
-	s.take(&p, start)
+	s.take(p, start)
 	return true
 }
 

@@ -133,7 +133,7 @@ func (s *scanner) python(start, end int) bool {
 	if n == 0 || p.nodes[n].kind != call || !p.nodes[n].argued && !s.standsAlone() || !p.python(n, at) {
 		return false
 	}
-	s.take(&p, start)
+	s.take(p, start)
 	return true
 }
 

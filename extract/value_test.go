@@ -1,6 +1,7 @@
 package extract_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -99,4 +100,21 @@ func TestTheRepairsOfAValueAreBounded(t *testing.T) {
 	require.Nil(t, broken)
 	assert.Less(t, len(repairs), 110)
 	assert.Equal(t, []extract.RepairKind{extract.Comment, extract.PythonLiteral, extract.Tuple, extract.TrailingComma}, extract.Kinds(repairs))
+}
+
+// A name that is given twice is found among few and among many members, however it is spelt.
+func TestANameGivenTwiceIsFound(t *testing.T) {
+	for _, others := range []int{0, 1, 6, 7, 8, 9, 30} {
+		text := `{"a":[{"b":1}],`
+		for n := range others {
+			text += fmt.Sprintf(`'k%d':{"a":2},`, n)
+		}
+		_, _, broken := extract.Value(text+`"b":3}`, extract.DefaultOptions())
+		require.Nil(t, broken, others)
+		for _, again := range []string{`"a"`, `'a'`, `a`, `"\u0061"`} {
+			_, _, broken = extract.Value(text+again+`:1}`, extract.DefaultOptions())
+			require.NotNil(t, broken, "%d, %s", others, again)
+			assert.Equal(t, extract.Broken{Rule: extract.RuleDuplicateKey, Offset: len(text)}, *broken)
+		}
+	}
 }

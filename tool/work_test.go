@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -123,32 +124,45 @@ func hostileArguments() map[string]string {
 	}
 }
 
-// Judging a call and saying what is wrong with it takes little memory beyond reading it, whatever it is made of.
-// Repairing it reads it again.
+// Judging a call of 1 MB and saying what is wrong with it takes about ten times its size beyond reading it at most,
+// whatever it is made of. Repairing it reads it once more, in nodes of its own.
 func TestAHostileCallTakesLittleMemory(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would empty the pool of decoders
 	wants := tool.New("order", "Order.", func(context.Context, wrong) (string, error) { return "", nil })
 	set, err := tool.NewSet(wants)
 	require.NoError(t, err)
 	for name, arguments := range hostileArguments() {
 		reply := message.Reply{Calls: []message.Call{{ID: "a", Name: "order", Arguments: arguments}}}
-		reading := memory(func() {
-			_, _ = canon.Text(arguments)
-			schema.Strict([]byte(arguments), schema.DefaultLimits())
-		})
-		for mode, most := range map[policy.Repairs]int{policy.Refuse: 10, policy.Note: 40} {
-			took := memory(func() { set.Read(reply, tool.Settings{Native: mode}) })
-			assert.Less(t, int(took)-int(reading), most<<20, "%s, %s: %d MB, of which reading takes %d", name, mode, took>>20, reading>>20)
+		runtime.GC()
+		parsing([]byte(arguments)) // decoders keep their memory for the next
+		reading := parsing([]byte(arguments))
+		for mode, most := range map[policy.Repairs]int{policy.Refuse: 12, policy.Note: 40} {
+			if mode == policy.Note && testing.Short() {
+				continue
+			}
+			took := int(memory(func() { set.Read(reply, tool.Settings{Native: mode}) }))
+			assert.Less(t, took-reading, most<<20, "%s, %s: %d MB, of which reading takes %d", name, mode, took>>20, reading>>20)
 		}
 	}
+}
+
+// parsing is what it takes to read a document: its canonical form, and its values.
+func parsing(doc []byte) int {
+	return int(memory(func() {
+		_, _ = canon.JSON(doc)
+		schema.Strict(doc, schema.DefaultLimits())
+	}))
 }
 
 // Finding a value in a text takes little memory, whatever the text is made of.
 func TestFindingAValueTakesLittleMemory(t *testing.T) {
 	calculate, _ := expression(t).Get("calculate")
-	for _, unit := range []string{`"<a>"`, "<a>", "<think>", "</think>", `<x>{a`, "```{", "[A", "```json\n{}\n```\n", "{}", "[1]", "{", "[", `{"a":[`, `"`} {
+	for _, unit := range []string{`"<a>"`, "<a>", "<think>", "</think>", `<x>{a`, "```{", "[A", "```json\n{}\n```\n", "{}", "[1]", "{", "[", `{"a":[`, `"`, "{a:", `{"a":`} {
 		text := strings.Repeat(unit, (1<<20)/len(unit))
 		took := memory(func() { tool.ReadAnswer(text, calculate.Schema(), tool.Settings{Text: policy.Note}) })
 		assert.Less(t, took, uint64(10*len(text)), unit)
+		took = memory(func() { expression(t).Read(message.Reply{Text: text}, tool.Settings{Text: policy.Note}) })
+		assert.Less(t, took, uint64(10*len(text)), "calls: "+unit)
 	}
 }
 
