@@ -44,6 +44,7 @@ func TestAnAgentAsAToolHasARunOfItsOwn(t *testing.T) {
 	assert.Equal(t, []string{"book_room", "book_room", ""}, actions(end.results[0].Attempts))
 	assert.Equal(t, []string{"booker", ""}, actions(end.results[1].Attempts))
 	assert.Equal(t, "booker", end.at[0].AppName)
+	assert.Regexp(t, "^"+end.at[1].SessionID+"/adk-[0-9a-f-]+$", end.at[0].SessionID, "the outer session and ADK's id of the call")
 }
 
 // ADK's own agent tool leaves the plugins behind. That is said at once, instead of running without protection.

@@ -22,7 +22,8 @@ import (
 // AgentTool makes a tool of an agent, which takes a request and returns the agent's last text. Unlike that of
 // ADK's package agenttool, the agent runs with the adapter's plugin: it has a run and a session of its own, and
 // is corrected and recorded as the agent around it. Wrap its model with [Adapter.Model], too. It begins with a
-// copy of the outer session's state.
+// copy of the outer session's state. Its [Invocation].SessionID is that of the outer session and the id of the
+// call, so that [WithSessions] finds the same session when the call is made again.
 func (a *Adapter) AgentTool(sub agent.Agent) (adktool.Tool, error) {
 	if sub == nil {
 		return nil, errors.New("retake: the agent is nil")
@@ -58,7 +59,8 @@ func runAgent(ctx agent.Context, p *plugin.Plugin, sub agent.Agent, said string)
 			state[name] = value
 		}
 	}
-	made, err := sessions.Create(ctx, &session.CreateRequest{AppName: sub.Name(), UserID: ctx.UserID(), State: state})
+	made, err := sessions.Create(ctx, &session.CreateRequest{AppName: sub.Name(), UserID: ctx.UserID(), State: state,
+		SessionID: ctx.SessionID() + "/" + ctx.FunctionCallID()})
 	if err != nil {
 		return answer{}, err
 	}
