@@ -8,6 +8,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/retake-go/retake/loop"
@@ -41,14 +42,14 @@ func takes(c random.Case) bool {
 
 func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) {
 	var value []byte
-	worker := Worker{
+	own := Worker{
 		Model: w.Model, Models: w.Models, Tools: w.Config.Tools, Session: w.Session, Planner: w.Planner, Prompt: w.Prompt, Adjust: w.Adjust,
 		Parallel: w.Case.Parallel, Heartbeat: time.Minute, hooks: hooks{step: w.Record},
 	}
 	in := order{}
 	if a := w.Case.Action; a != nil {
 		in.Config, err = a.Machine()
-		worker.Model, worker.Try = nil, func(ctx context.Context, t Try) (message.Usage, error) {
+		own.Model, own.Try = nil, func(ctx context.Context, t Try) (message.Usage, error) {
 			value, err = w.Try(ctx, loop.Attempt{Number: t.Attempt, Transport: t.Transport})
 			return message.Usage{}, err
 		}
@@ -61,7 +62,7 @@ func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) 
 		return t, err
 	}
 	in.Session = w.Session.ID
-	agent, err := newAgent(worker)
+	agent, err := newAgent(own)
 	if err != nil {
 		return t, err
 	}
@@ -70,6 +71,7 @@ func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) 
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetStartTime(looptest.Epoch)
 	env.SetWorkflowRunTimeout(1000 * time.Hour)
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Hour}) // on a busy machine a step may take a second
 	env.RegisterWorkflowWithOptions(agent.run, workflow.RegisterOptions{Name: agent.Agent})
 	for name, f := range agent.activities() {
 		env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: agent.named(name)})
