@@ -77,7 +77,7 @@ func readStrategy(r *fields.Reader, path string, n fields.Node, taken []fields.M
 	}
 	f := fields.Collect()
 	s.checkValues(f)
-	r.Take(path, f.All())
+	r.Take(path, f)
 	return r.Found() == before
 }
 
@@ -138,7 +138,7 @@ func (s BackoffStrategy) MarshalJSON() ([]byte, error) {
 // The error joins all faults, each a [*FieldError], and leaves s unchanged.
 func (s *BackoffStrategy) UnmarshalJSON(data []byte) error {
 	var read BackoffStrategy
-	if err := fields.ReadJSON(data, &read); err != nil {
+	if err := fields.Err[FieldError](fields.ReadJSON(data, &read)); err != nil {
 		return err
 	}
 	*s = read

@@ -14,9 +14,17 @@ const (
 	maxDelays = 1_000
 )
 
-// FieldError is one fault of a strategy. Its path names the field as files do: "factor", "jitter.fraction",
-// "delays[2]"; it is empty for the whole strategy. Its problem says what is wrong and what would be right.
-type FieldError = fields.Error
+// FieldError is one fault of a strategy. It is comparable.
+type FieldError struct {
+	// Path names the field as files do: "factor", "jitter.fraction", "delays[2]". It is empty for the
+	// whole strategy.
+	Path string
+	// Problem says what is wrong and what would be right.
+	Problem string
+}
+
+// Error returns "path: problem", or the problem if the path is empty.
+func (e *FieldError) Error() string { return fields.Error(*e).String() }
 
 // kinds lists the fields that each kind of backoff takes, and those that a file must have.
 var kinds = map[Kind]struct{ takes, needs []string }{
@@ -33,7 +41,7 @@ var kinds = map[Kind]struct{ takes, needs []string }{
 func (s BackoffStrategy) Validate() error {
 	f := fields.Collect()
 	s.check(f)
-	return f.Err()
+	return fields.Err[FieldError](f)
 }
 
 func (s *BackoffStrategy) check(f fields.Faults) {

@@ -110,12 +110,7 @@ func (h *Header) explained(action string, plane fault.Plane) policy.Explanation 
 	if e := h.resolved(action, plane); e != nil {
 		return e
 	}
-	e := policy.Explanation(nil)
-	if plane == fault.Transport {
-		_, e = policy.ResolveTransport(h.Config.Policy)
-	} else {
-		_, e = policy.Resolve(h.Config.Policy, action)
-	}
+	e := h.Config.Policy.Explain(targetOf(action, plane))
 	for n := range e {
 		e[n].Source = h.source(e[n])
 	}

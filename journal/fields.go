@@ -169,14 +169,21 @@ func (f *Fold) field(name, action string, plane fault.Plane) Field {
 	if value, ok := f.runField(name); ok {
 		return Field{Name: name, Was: value, Now: value}
 	}
-	_, explained := f.State.PolicyFor(action, plane)
-	now := rowOf(explained, name)
+	now := rowOf(f.State.Policy.Explain(targetOf(action, plane)), name)
 	was := rowOf(f.Header.resolved(action, plane), name)
 	field := Field{Name: name, Was: now.Value, Now: now.Value, Layer: now.Layer, Source: f.Header.source(now)}
 	if was.Field != "" && now.Layer != policy.LayerAdjusted {
 		field.Was = was.Value
 	}
 	return field
+}
+
+// targetOf returns what the policy of an action applies to: on the transport plane the action's model calls.
+func targetOf(action string, plane fault.Plane) policy.Target {
+	if plane == fault.Transport {
+		action = ""
+	}
+	return policy.Target{Plane: plane, Tool: action}
 }
 
 // resolved returns the policy of an action from the header, or nil.

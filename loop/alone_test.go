@@ -66,7 +66,7 @@ func TestAToolThatIgnoresItsContextDoesNotHoldTheRun(t *testing.T) {
 				start := time.Now()
 				result, err := loop.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(calls)...)), s, "Book.", loop.Config{Tools: bookRoom(t, book)})
 				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.ErrorIs(t, err, policy.Deadline)
+				require.ErrorIs(t, err, policy.ReasonDeadline)
 				assert.Equal(t, time.Minute, time.Since(start))
 				for _, said := range result.Transcript {
 					assert.NotContains(t, said.Text, "too late", "what it returned is dropped")
@@ -88,7 +88,7 @@ func TestALoneToolThatHeedsItsContextEndsTheRunAtOnce(t *testing.T) {
 		}
 		start := time.Now()
 		result, err := loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)})
-		require.ErrorIs(t, err, policy.Deadline)
+		require.ErrorIs(t, err, policy.ReasonDeadline)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Equal(t, time.Minute, time.Since(start))
 		last := result.Transcript[len(result.Transcript)-1]
@@ -152,7 +152,7 @@ func TestAModelThatEndsItsGoroutine(t *testing.T) {
 	require.NoError(t, s.Acquire(), "the session is free again")
 	assert.False(t, j.Unfinished())
 	require.Len(t, told.of(observe.WorkRun), 1)
-	require.ErrorIs(t, told.of(observe.WorkRun)[0].Err, policy.Cancelled)
+	require.ErrorIs(t, told.of(observe.WorkRun)[0].Err, policy.ReasonCancelled)
 	require.Len(t, told.of(observe.WorkModel), 1)
 	require.Error(t, told.of(observe.WorkModel)[0].Err)
 }

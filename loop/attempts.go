@@ -355,7 +355,7 @@ func (t *tries) feed(came Tried) {
 	t.process.err = came.Err
 	outcome := machine.Try{Usage: came.Usage}
 	if came.Err != nil {
-		words := policy.EffectiveTransport(t.runner.st.Policy).ClassifyWords
+		words := t.runner.st.Policy.Policy(policy.Target{Plane: fault.Transport}).ClassifyWords
 		outcome.Failure = fault.Recordable(t.a.rules(t.options, words).Failure(came.Err), came.Err)
 		outcome.RateLimit = engine.RateLimit(came.Err)
 		t.refuse(&outcome, came.Err)

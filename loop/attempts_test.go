@@ -48,7 +48,7 @@ func TestAttemptsEndWithTheErrorOfDo(t *testing.T) {
 	require.ErrorAs(t, tries.Err(), &exhausted)
 	assert.Equal(t, 3, rounds)
 	assert.Len(t, exhausted.Attempts, 3)
-	assert.Equal(t, policy.AttemptsExhausted, exhausted.Reason)
+	assert.Equal(t, policy.ReasonAttemptsExhausted, exhausted.Reason)
 	assert.NotEmpty(t, exhausted.Explanation)
 	for range tries.All() {
 		t.Fatal("tries are made once")
@@ -79,13 +79,13 @@ func TestATryLeftOpenIsRecordedAsCancelled(t *testing.T) {
 			tries := loop.Attempts(t.Context(), s, loop.ToolCall("book_room"))
 			leave(tries)
 			if name != "panic" {
-				require.ErrorIs(t, tries.Err(), policy.Cancelled)
+				require.ErrorIs(t, tries.Err(), policy.ReasonCancelled)
 				require.ErrorIs(t, tries.Err(), loop.ErrNotEnded)
 				require.ErrorContains(t, tries.Err(), "End was not called")
 			}
 			all := s.State().Attempts()
 			require.NotEmpty(t, all)
-			assert.Equal(t, policy.Cancelled, all[len(all)-1].Reason)
+			assert.Equal(t, policy.ReasonCancelled, all[len(all)-1].Reason)
 			require.NoError(t, s.Acquire(), "the session is free again")
 		})
 	}
@@ -109,7 +109,7 @@ func TestLeavingAfterAFailedTryCancelsTheAction(t *testing.T) {
 		try.End(nights("type"))
 		break
 	}
-	require.ErrorIs(t, tries.Err(), policy.Cancelled)
+	require.ErrorIs(t, tries.Err(), policy.ReasonCancelled)
 	assert.Equal(t, 1, len(s.State().Feedback()))
 }
 
@@ -122,7 +122,7 @@ func TestAttemptsStopWhenTheContextEnds(t *testing.T) {
 		cancel(gone)
 		try.End(nights("type"))
 	}
-	require.ErrorIs(t, tries.Err(), policy.Cancelled)
+	require.ErrorIs(t, tries.Err(), policy.ReasonCancelled)
 	require.ErrorIs(t, tries.Err(), gone)
 }
 

@@ -83,7 +83,7 @@ func TestACallerThatLeavesEndsItsRun(t *testing.T) {
 				}
 				leave(gone)
 				got := <-end
-				require.ErrorIs(t, got.err, policy.Cancelled)
+				require.ErrorIs(t, got.err, policy.ReasonCancelled)
 				require.ErrorIs(t, got.err, gone)
 				assert.Equal(t, 1, got.session.State().AttemptCount())
 				assert.Zero(t, p.Len())
@@ -109,7 +109,7 @@ func TestACallerThatLeavesBeforeAnybodyDrives(t *testing.T) {
 	p := poolOf(t, loop.Config{}, looptest.NewModel())
 	s := newSession(t)
 	_, err := p.Await(ctx, s, "a", nil)
-	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorIs(t, err, policy.ReasonCancelled)
 	require.ErrorIs(t, err, gone)
 	require.NoError(t, s.Acquire(), "it is free again")
 }
@@ -124,7 +124,7 @@ func TestACallUnderWayIsCancelledByItsCaller(t *testing.T) {
 		ctx, leave := context.WithTimeout(t.Context(), time.Minute)
 		defer leave()
 		_, err := p.Await(ctx, newSession(t), "a", nil)
-		require.ErrorIs(t, err, policy.Deadline)
+		require.ErrorIs(t, err, policy.ReasonDeadline)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
@@ -204,7 +204,7 @@ func TestACallerIsToldWhatEndedItsWorker(t *testing.T) {
 	require.NoError(t, s.Acquire(), "it is free again")
 
 	_, err = p.Await(t.Context(), newSession(t), "exits", nil)
-	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorIs(t, err, policy.ReasonCancelled)
 	require.ErrorContains(t, err, "Goexit")
 	r, err := p.Await(t.Context(), newSession(t), "Hello.", nil)
 	require.NoError(t, err)
@@ -237,10 +237,10 @@ func TestTheContextOfACallerIsThatOfItsRun(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), key{}, "mine"), 30*time.Minute)
 		defer cancel()
 		_, err := p.Await(ctx, newSession(t), "a", nil)
-		require.ErrorIs(t, err, policy.Deadline, "no wait outlasts it")
+		require.ErrorIs(t, err, policy.ReasonDeadline, "no wait outlasts it")
 		assert.Equal(t, []any{"mine", "mine"}, seen, "before the wait and after it")
 		require.Len(t, over.of(observe.WorkRun), 1)
-		require.ErrorIs(t, over.of(observe.WorkRun)[0].Err, policy.Deadline)
+		require.ErrorIs(t, over.of(observe.WorkRun)[0].Err, policy.ReasonDeadline)
 	})
 }
 
@@ -294,11 +294,11 @@ func TestManyCallers(t *testing.T) {
 				case err == nil:
 					assert.Equal(t, fmt.Sprint(n), r.Text)
 					ended.Add(1)
-				case errors.Is(err, policy.Cancelled):
+				case errors.Is(err, policy.ReasonCancelled):
 					assert.Zero(t, n%3, "nobody else leaves")
 					left.Add(1)
 				default:
-					assert.ErrorIs(t, err, policy.AttemptsExhausted)
+					assert.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 				}
 			})
 		}

@@ -71,7 +71,7 @@ func TestNoCallBeginsOnceTheRunHasEnded(t *testing.T) {
 			}
 			_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(6)...)), newSession(t), "Book.",
 				loop.Config{Tools: bookRoom(t, book)}, loop.WithParallel(1))
-			require.ErrorIs(t, err, policy.Cancelled)
+			require.ErrorIs(t, err, policy.ReasonCancelled)
 			synctest.Wait()
 			assert.Equal(t, "call-1", told.all())
 		})
@@ -139,7 +139,7 @@ func TestAPoolOutlivesWhatEndsItsWorkers(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, p.Run(t.Context(), 1))
 	require.Len(t, ended(), 1)
-	require.ErrorIs(t, ended()[0].err, policy.Cancelled)
+	require.ErrorIs(t, ended()[0].err, policy.ReasonCancelled)
 	var stopped *loop.RetryExhaustedError
 	require.ErrorAs(t, ended()[0].err, &stopped)
 	require.ErrorContains(t, stopped.Cause, "Goexit")

@@ -58,7 +58,7 @@ func TestATypedFaultIsRetriedWhereTheToolIsDeclared(t *testing.T) {
 		declared []tool.Option
 		runs     int
 		reason   policy.Reason
-	}{"undeclared": {nil, 1, policy.NotRepeatable}, "idempotent": {[]tool.Option{tool.Idempotent()}, 3, policy.AttemptsExhausted}} {
+	}{"undeclared": {nil, 1, policy.ReasonNotRepeatable}, "idempotent": {[]tool.Option{tool.Idempotent()}, 3, policy.ReasonAttemptsExhausted}} {
 		t.Run(name, func(t *testing.T) {
 			runs := 0
 			tools := payTools(t, func(context.Context, invoice) (string, error) {
@@ -82,7 +82,7 @@ func TestCallsThatFailUseUpTheBudget(t *testing.T) {
 	_, err := loop.Run(t.Context(), looptest.NewModel(again, again, again, again, again), newSession(t), "Pay.", loop.Config{Tools: tools})
 	var exhausted *loop.RetryExhaustedError
 	require.ErrorAs(t, err, &exhausted)
-	assert.Equal(t, policy.ToolBudget, exhausted.Reason)
+	assert.Equal(t, policy.ReasonToolBudget, exhausted.Reason)
 	require.ErrorIs(t, err, locked)
 	assert.Len(t, exhausted.Attempts, 5)
 	assert.Equal(t, fault.ToolExecution, exhausted.Failure.Class)
@@ -114,11 +114,11 @@ func TestNoToolBeginsOnceTheRunHasEnded(t *testing.T) {
 		})
 		require.NoError(t, err)
 		set, runs := policy.DefaultSet(), 0
-		set.Global.OnReducerError = policy.StopRun
+		set.Global.OnReducerError = policy.ReducerStopsRun
 		tools := payTools(t, func(context.Context, invoice) (string, error) { runs++; return "ok", nil })
 		twice := looptest.Call(call("pay", `{"amount":1}`), call("pay", `{"amount":2}`))
 		_, err = loop.Run(t.Context(), looptest.NewModel(twice), s, "Pay.", loop.Config{Tools: tools, Policy: &set}, loop.WithParallel(1))
-		require.ErrorIs(t, err, policy.ReducerError)
+		require.ErrorIs(t, err, policy.ReasonReducerError)
 		require.Equal(t, 1, runs)
 	}
 }
@@ -175,7 +175,7 @@ func TestACallThatBeganIsRunAgainOnlyWhereItIsDeclared(t *testing.T) {
 				assert.Equal(t, []string{key}, keys, "the same arguments have the same key")
 				last := model.Requests()[0].Last()
 				assert.Equal(t, "The outcome of this call is not known: its effect may or may not have happened.", last.Text)
-				assert.Equal(t, policy.OutcomeUnknown, r.Attempts[len(r.Attempts)-3].Reason)
+				assert.Equal(t, policy.ReasonOutcomeUnknown, r.Attempts[len(r.Attempts)-3].Reason)
 			} else {
 				assert.Equal(t, key, keys[0])
 				assert.NotEqual(t, key, keys[1], "it has an outcome: the next is another payment")

@@ -42,7 +42,7 @@ func TestCallsAreTheAnswer(t *testing.T) {
 	require.Len(t, result.Attempts, 3)
 	assert.Equal(t, fault.NoOutput, result.Attempts[0].Class)
 	assert.Equal(t, fault.ToolValidation, result.Attempts[1].Class)
-	assert.Equal(t, policy.Accepted, result.Attempts[2].Reason)
+	assert.Equal(t, policy.ReasonAccepted, result.Attempts[2].Reason)
 
 	last := model.Requests()[1].Last()
 	assert.Equal(t, "Automatic check, not a message from the user: your reply has no tool call in it that can be read (attempt 1 of 3).\n"+
@@ -53,7 +53,7 @@ func TestCallsOnlyWithoutACallIsExhausted(t *testing.T) {
 	talk := looptest.Say("Certainly!")
 	_, err := loop.Run(t.Context(), looptest.NewModel(talk, talk, talk), newSession(t), "Book.",
 		loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
-	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 }
 
 func TestCallsAreNoAnswerOfAType(t *testing.T) {

@@ -77,7 +77,7 @@ func TestTheCauseIsThatOfTheCallThatGaveUp(t *testing.T) {
 // The error of a reducer that ends a run is its cause, and not that of a reducer which hears of the end.
 func TestTheCauseIsTheReducerThatEndedTheRun(t *testing.T) {
 	set := policy.DefaultSet()
-	set.Global.OnReducerError = policy.StopRun
+	set.Global.OnReducerError = policy.ReducerStopsRun
 	cart := session.StateSlice[string]("cart")
 	refuse := func(text string) error { return errors.New(text) }
 	own := session.Config{ID: "order-42", Slices: []session.Declared{cart}, Reducers: []session.Reducer{
@@ -131,7 +131,7 @@ func TestACancellationWhileThePlannerIsAskedIsTheCause(t *testing.T) {
 	})
 	_, err := loop.Run(ctx, looptest.NewModel(looptest.Fail(errNoKey)), newSession(t), "Go.", loop.Config{}, loop.WithPlanner(plan))
 	require.ErrorIs(t, err, errNoBudget)
-	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorIs(t, err, policy.ReasonCancelled)
 	assert.NotErrorIs(t, err, errNoKey)
 }
 
@@ -141,7 +141,7 @@ func TestTheTurnLimitHasNoCause(t *testing.T) {
 	set.MaxTurns = 1
 	both := looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: "{}"}, message.Call{ID: "c2", Name: "book", Arguments: "{}"})
 	_, err := loop.Run(t.Context(), looptest.NewModel(both), newSession(t), "Go.", loop.Config{Tools: twoTools(t), Policy: &set})
-	require.ErrorIs(t, err, policy.TurnLimit)
+	require.ErrorIs(t, err, policy.ReasonTurnLimit)
 	assert.NotErrorIs(t, err, errBoom)
 }
 
@@ -161,7 +161,7 @@ func TestTheCauseIsTheCallThatUsedTheBudgetUp(t *testing.T) {
 	} {
 		_, err = loop.Run(t.Context(), looptest.NewModel(both), newSession(t), "Go.", loop.Config{Tools: tools, Policy: &set}, opts...)
 		require.ErrorIs(t, err, second, name)
-		require.ErrorIs(t, err, policy.RunBudget, name)
+		require.ErrorIs(t, err, policy.ReasonRunBudget, name)
 		assert.NotErrorIs(t, err, first, name)
 	}
 }

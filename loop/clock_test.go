@@ -120,7 +120,7 @@ func TestALimitIsReachedOnAMockClock(t *testing.T) {
 		mock.Add(time.Minute)
 	}()
 	_, err := loop.Run(t.Context(), hangs, nil, "Go.", loop.Config{Policy: timeLimits(time.Minute, time.Minute)}, loop.WithClock(mock))
-	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	require.ErrorContains(t, err, "the model did not reply within 1m0s")
 }
 

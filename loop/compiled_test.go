@@ -27,7 +27,7 @@ func TestACopyOfAnActionIsHeldToItsOwnPolicy(t *testing.T) {
 				made++
 				return 0, nights("type")
 			})
-			require.ErrorIs(t, err, policy.AttemptsExhausted)
+			require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 			assert.Equal(t, want, made)
 		}
 	}
@@ -61,7 +61,7 @@ func TestAPolicyMayChangeBetweenRuns(t *testing.T) {
 	attempts := func(cfg loop.Config) int {
 		s := newSession(t)
 		_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad, bad, bad), s, "Book.", cfg)
-		require.ErrorIs(t, err, policy.AttemptsExhausted)
+		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 		return s.State().AttemptCount()
 	}
 	for range 2 {

@@ -160,7 +160,7 @@ func TestWhatIsLeftOutDoesNotDecide(t *testing.T) {
 	set := policy.DefaultSet()
 	wait := backoff.Constant(time.Minute)
 	wait.Jitter = backoff.Jitter{Kind: backoff.Full}
-	set.Global.Backoff, set.Global.TextRepairs = &wait, policy.Refuse
+	set.Global.Backoff, set.Global.TextRepairs = &wait, policy.RepairsRefuse
 	turns := []looptest.Turn{
 		looptest.Call(message.Call{ID: "c1", Name: "pay S3CR3T", Arguments: `{"card": "S3CR3T"}`}),
 		looptest.Say(`<tool_call>{"name": "pay", "arguments": {'city': 'S3CR3T', 'card': 'S3CR3T',}}</tool_call>`), looptest.Say("Done."),

@@ -28,15 +28,15 @@ func TestADeadlineOfTheContextIsADeadline(t *testing.T) {
 	}{
 		"timeout": {func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, time.Minute)
-		}, policy.Deadline},
+		}, policy.ReasonDeadline},
 		"timeout with cause": {func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeoutCause(ctx, time.Minute, late)
-		}, policy.Deadline},
+		}, policy.ReasonDeadline},
 		"cancelled": {func(ctx context.Context) (context.Context, context.CancelFunc) {
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(time.Minute, cancel)
 			return ctx, cancel
-		}, policy.Cancelled},
+		}, policy.ReasonCancelled},
 	}
 	hangs := loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
 		<-ctx.Done()
@@ -68,7 +68,7 @@ func TestADeadlineOfTheContextIsADeadline(t *testing.T) {
 					defer cancel()
 					err := run(ctx, newSession(t))
 					require.ErrorIs(t, err, end.want)
-					assert.Equal(t, end.want == policy.Deadline, errors.Is(err, context.DeadlineExceeded))
+					assert.Equal(t, end.want == policy.ReasonDeadline, errors.Is(err, context.DeadlineExceeded))
 				})
 			})
 		}
@@ -88,7 +88,7 @@ func TestAClassThatIsNotRetriedIsNamedWithWhatToSet(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Fail(c.err)), newSession(t), "Go.", loop.Config{})
-			require.ErrorIs(t, err, policy.NotRetryable)
+			require.ErrorIs(t, err, policy.ReasonNotRetryable)
 			require.ErrorContains(t, err, c.want)
 		})
 	}
@@ -106,6 +106,6 @@ func TestATryThatEndsWithItsContextIsCancelledUnderADeadline(t *testing.T) {
 			cancel()
 			try.End(ctx.Err())
 		}
-		require.ErrorIs(t, tries.Err(), policy.Cancelled)
+		require.ErrorIs(t, tries.Err(), policy.ReasonCancelled)
 	}
 }

@@ -44,7 +44,7 @@ type Action struct {
 // ToolCall returns the action of calling a tool, with the default policies.
 func ToolCall(name string) *Action {
 	return &Action{Tool: name, Policy: policy.Correction(),
-		Transport: policy.EffectiveTransport(&policy.Set{}).Clone()}
+		Transport: policy.Transport()}
 }
 
 // FinalAnswer returns the action of getting a final answer, with the default policies.

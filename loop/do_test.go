@@ -46,7 +46,7 @@ func TestDoReadsTheFeedbackOfTheTryBefore(t *testing.T) {
 				seen = append(seen, a.Feedback().Message)
 				return 0, nights([]string{"type", "minimum", "maximum"}[a.Number-1])
 			})
-			require.ErrorIs(t, err, policy.AttemptsExhausted)
+			require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 			assert.Equal(t, []string{"", "nights: type", "nights: minimum"}, seen)
 		})
 	}
@@ -61,7 +61,7 @@ func TestDoFeedsNothingBackWhereThePolicyEmitsNone(t *testing.T) {
 				assert.Zero(t, try.Feedback(), "attempt %d", try.Number)
 				return 0, nights("type")
 			})
-			require.ErrorIs(t, err, policy.AttemptsExhausted)
+			require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 		})
 	}
 }
@@ -83,7 +83,7 @@ func TestDoFeedsBackTheSameWithASessionAndWithout(t *testing.T) {
 			before = clock.Now()
 			return 0, nights([]string{"type", "minimum", "maximum"}[a.Number-1])
 		}, loop.WithClock(clock))
-		require.ErrorIs(t, err, policy.AttemptsExhausted)
+		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	}
 	assert.Equal(t, shown["with_a_session"], shown["without"])
 	assert.Empty(t, shown["without"][0], "there is no feedback at a first try")
@@ -103,7 +103,7 @@ func TestDoKeepsNothingOfAnError(t *testing.T) {
 		again.Issues = append(room[:0], fault.Issue{Pointer: []string{"/city", "/nights", "/room"}[a.Number-1], Rule: "type", Source: fault.FromTool})
 		return 0, again
 	})
-	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	assert.Equal(t, []string{"/city"}, fixed)
 	for n, want := range []string{"/city", "/nights", "/room"} {
 		assert.Equal(t, want, s.State().Feedback()[n].Issues[0].Pointer)
@@ -235,7 +235,7 @@ func TestDoReachesTheCause(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := loop.Do(t.Context(), s, loop.ToolCall("book_room"), script(&fault.ClassError{Class: "closed", Cause: cause}))
 			require.ErrorIs(t, err, cause)
-			require.ErrorIs(t, err, policy.NotRetryable)
+			require.ErrorIs(t, err, policy.ReasonNotRetryable)
 		})
 	}
 }
@@ -254,7 +254,7 @@ func TestDoTakesNoErrorForSuccess(t *testing.T) {
 	} {
 		for _, s := range []*session.Session{newSession(t), nil} {
 			_, err := loop.Do(t.Context(), s, loop.FinalAnswer(), script(tt.err))
-			require.ErrorIs(t, err, policy.NotRetryable, name)
+			require.ErrorIs(t, err, policy.ReasonNotRetryable, name)
 			var exhausted *loop.RetryExhaustedError
 			require.ErrorAs(t, err, &exhausted)
 			exhausted.Failure.Message, exhausted.Failure.Text = "", ""
@@ -292,7 +292,7 @@ func TestDoWithADeadlineStopsInsteadOfWaitingIntoIt(t *testing.T) {
 	a.Policy.Backoff = backoff.Constant(10 * time.Second)
 	a.Deadline = looptest.Epoch.Add(5 * time.Second)
 	_, err := loop.Do(t.Context(), nil, a, script(nights("type")), loop.WithClock(clock))
-	require.ErrorIs(t, err, policy.Deadline)
+	require.ErrorIs(t, err, policy.ReasonDeadline)
 	var invalid *fault.ToolValidationError
 	require.ErrorAs(t, err, &invalid)
 	assert.Equal(t, looptest.Epoch, clock.Now().UTC())

@@ -98,7 +98,7 @@ func TestCancellationAtEveryPointLeavesAConsistentSession(t *testing.T) {
 			s := newSession(t)
 			_, err := loop.Run(ctx, model, s, "Book.", loop.Config{Tools: bookRoom(t, book)})
 			require.ErrorIs(t, err, gone)
-			require.ErrorIs(t, err, policy.Cancelled)
+			require.ErrorIs(t, err, policy.ReasonCancelled)
 			snapshot, err := s.Snapshot()
 			require.NoError(t, err)
 			_, err = session.Restore(session.Config{ID: "order-42"}, snapshot)
@@ -137,7 +137,7 @@ func TestThePlannerFallsBackToAnotherModel(t *testing.T) {
 	big := looptest.NewModel(looptest.Say("booked by hand"))
 	plan := planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
 		assert.Equal(t, "book_room", q.Action)
-		assert.Equal(t, policy.AttemptsExhausted, q.Verdict.Reason)
+		assert.Equal(t, policy.ReasonAttemptsExhausted, q.Verdict.Reason)
 		assert.Equal(t, 3, q.Session.AttemptCount())
 		return machine.Plan{Do: machine.Fallback, Model: "big", Prompt: "Answer in words."}, nil
 	})
@@ -156,7 +156,7 @@ func TestAPlannersErrorIsReachable(t *testing.T) {
 	bad := looptest.Call(call("book_room", `{}`))
 	_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithPlanner(plan))
 	require.ErrorIs(t, err, broken)
-	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 }
 
 func TestThePolicyIsAdjustedFromWhatTheSessionHolds(t *testing.T) {

@@ -66,7 +66,7 @@ func TestAnActionThatHasEndedIsNotMadeAgain(t *testing.T) {
 				_, failed = loop.Do(t.Context(), nil, named("two"), func(context.Context, loop.Attempt) (receipt, error) {
 					return receipt{}, &fault.ToolValidationError{Tool: "pay", Issues: []fault.Issue{{Pointer: "/sum", Rule: "type", Expected: "integer"}}}
 				}, j)
-				require.ErrorIs(t, failed, policy.AttemptsExhausted)
+				require.ErrorIs(t, failed, policy.ReasonAttemptsExhausted)
 				_, err = loop.Do(t.Context(), nil, named(""), func(context.Context, loop.Attempt) (int, error) { return 1, nil }, j)
 				require.NoError(t, err, "another action, with which the last run is no more that of the others")
 			})
@@ -221,9 +221,9 @@ func TestACancelledActionHasEndedToo(t *testing.T) {
 			cancel()
 			return 0, ctx.Err()
 		}, j)
-		require.ErrorIs(t, err, policy.Cancelled)
+		require.ErrorIs(t, err, policy.ReasonCancelled)
 		_, err = loop.Do(t.Context(), nil, named("one"), never[int](t), j)
-		require.ErrorIs(t, err, policy.Cancelled)
+		require.ErrorIs(t, err, policy.ReasonCancelled)
 	})
 }
 

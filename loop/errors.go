@@ -18,7 +18,7 @@ import (
 )
 
 // RetryExhaustedError reports that a run or an action ended without success. errors.Is matches its Reason
-// ([policy.AttemptsExhausted], [policy.Deadline], …). errors.As finds the typed error of the last failure
+// ([policy.ReasonAttemptsExhausted], [policy.ReasonDeadline], …). errors.As finds the typed error of the last failure
 // ([fault.ToolValidationError], [fault.StructuredOutputError], [fault.ReducerError]) and the error of the
 // model, tool or try. With %+v it prints a table of the attempts. It is safe for concurrent reading.
 type RetryExhaustedError struct {
@@ -82,7 +82,7 @@ func (e *RetryExhaustedError) ended() string {
 	if e.Detail.Wait > 0 {
 		text += fmt.Sprintf(" (wait %v, room %v)", e.Detail.Wait, e.Detail.Room)
 	}
-	named := e.Reason == policy.NotRetryable
+	named := e.Reason == policy.ReasonNotRetryable
 	if cause := e.typed(); cause != nil && len(e.Failure.Issues) > 0 {
 		// The error itself names the classes of invalid arguments and answers.
 		if c := e.Failure.Class; !named && c != fault.ToolValidation && c != fault.StructuredOutput {
@@ -117,7 +117,7 @@ func (e *RetryExhaustedError) wrong(cause error) string {
 func (e *RetryExhaustedError) why() string {
 	class := cmp.Or(e.Failure.Class, fault.Unknown)
 	switch {
-	case e.Reason != policy.NotRetryable:
+	case e.Reason != policy.ReasonNotRetryable:
 		return e.Reason.Phrase()
 	case e.Failure.Final && e.inner():
 		return fmt.Sprintf("%s is not retried: what gave up within the try is not tried again, unless WithClassifier says so", class)
@@ -211,11 +211,12 @@ func exhausted(st machine.State, attempts []session.Attempt, cause error) *Retry
 	e.Action, e.Plane, e.Attempt, e.MaxAttempts, e.Failure, e.Detail = x.Action, x.Plane, x.Attempt,
 		x.MaxAttempts, x.Failure, x.Detail
 	e.Failure.Issues = slices.Clone(e.Failure.Issues) // the session's records share them
-	if e.Policy, e.Explanation = st.PolicyFor(x.Action, x.Plane); x.Plane == fault.Transport &&
-		x.Failure.Tool != "" {
-		e.Policy, e.Explanation = st.ToolPolicy(x.Failure.Tool)
+	of := policy.Target{Plane: x.Plane, Tool: x.Action}
+	if x.Plane == fault.Transport {
+		of.Tool = x.Failure.Tool
 	}
-	e.Policy = e.Policy.Clone() // it may share memory with other runs
+	// The policy may share memory with other runs.
+	e.Policy, e.Explanation = st.Policy.Policy(of).Clone(), st.Policy.Explain(of)
 	e.Feedback = e.lastFeedback(st.Session, nil)
 	return e
 }

@@ -73,12 +73,12 @@ func TestPoliciesAreTheProgramsOwn(t *testing.T) {
 		spoil(&a.Transport)
 
 		_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say("")), newSession(t), "Hello.", loop.Config{})
-		assert.ErrorIs(t, err, policy.AttemptsExhausted)
+		assert.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 		of(err)
 		_, err = loop.Run(t.Context(), looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Billing})), newSession(t), "Hello.", loop.Config{})
 		of(err)
 	}
-	assert.True(t, policy.EffectiveTransport(&policy.Set{}).Retries(fault.RateLimit))
+	assert.True(t, policy.Transport().Retries(fault.RateLimit))
 }
 
 // %+v has a line for each attempt of both planes; other verbs print the error's text.

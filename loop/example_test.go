@@ -134,7 +134,7 @@ func ExampleRetryExhaustedError() {
 	_, err := loop.Generate[room](context.Background(), model, nil, "Nights?", loop.Config{})
 	var exhausted *loop.RetryExhaustedError
 	var invalid *fault.StructuredOutputError
-	fmt.Println(errors.Is(err, policy.AttemptsExhausted), errors.As(err, &invalid), errors.As(err, &exhausted))
+	fmt.Println(errors.Is(err, policy.ReasonAttemptsExhausted), errors.As(err, &invalid), errors.As(err, &exhausted))
 	for _, a := range exhausted.Attempts {
 		fmt.Println(looptest.AttemptText(a), a.Issues)
 	}
@@ -148,7 +148,7 @@ func ExampleRetryExhaustedError() {
 // A policy for this run only: a big model and a temperature of 0 for the second attempt.
 func ExampleWithModels() {
 	set := policy.DefaultSet()
-	set.Answer.Attempts = []policy.Settings{{}, {Model: "big", Temperature: new(0.0)}}
+	set.Answer.PerAttempt = []policy.Settings{{}, {Model: "big", Temperature: new(0.0)}}
 	result, err := loop.Run(context.Background(), looptest.NewModel(looptest.Say("")), nil, "Where?", loop.Config{Policy: &set},
 		loop.WithModels(map[string]loop.Model{"big": looptest.NewModel(looptest.Say("In Lisbon."))}))
 	fmt.Println(result.Text, err)

@@ -63,6 +63,6 @@ func TestExhaustionCarriesItsFeedback(t *testing.T) {
 	_, err := loop.Do(t.Context(), newSession(t), silent, try)
 	var exhausted *loop.RetryExhaustedError
 	require.ErrorAs(t, err, &exhausted)
-	assert.Equal(t, policy.AttemptsExhausted, exhausted.Reason)
+	assert.Equal(t, policy.ReasonAttemptsExhausted, exhausted.Reason)
 	assert.Nil(t, exhausted.Feedback)
 }

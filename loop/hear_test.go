@@ -98,7 +98,7 @@ func TestReducersHearOfTheEnd(t *testing.T) {
 	bad := looptest.Call(call("book_room", `{}`))
 	_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad), s, "Book.",
 		loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
-	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	assert.Equal(t, []string{"exhausted book_room tool_validation attempts_exhausted", "run_ended attempts_exhausted"}, heard(t, s))
 
 	s = hearing(t, nil, session.RunEnded)
@@ -107,7 +107,7 @@ func TestReducersHearOfTheEnd(t *testing.T) {
 		cancel()
 		return message.Reply{}, ctx.Err()
 	}), s, "Book.", loop.Config{})
-	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorIs(t, err, policy.ReasonCancelled)
 	assert.Equal(t, []string{"run_ended cancelled"}, heard(t, s))
 }
 
@@ -122,13 +122,13 @@ func TestAReducerThatRefusesANotice(t *testing.T) {
 			cfg := loop.Config{Tools: bookRoom(t, booked)}
 			if stops {
 				set := policy.DefaultSet()
-				set.Global.OnReducerError = policy.StopRun
+				set.Global.OnReducerError = policy.ReducerStopsRun
 				cfg.Policy = &set
 			}
 			model := looptest.NewModel(looptest.Call(call("book_room", `{}`)), looptest.Say("Done."))
 			_, err := loop.Run(t.Context(), model, s, "Book.", cfg, loop.WithClock(looptest.NewClock()))
 			if stops {
-				require.ErrorIs(t, err, policy.ReducerError)
+				require.ErrorIs(t, err, policy.ReasonReducerError)
 				require.ErrorIs(t, err, errNo)
 				assert.Equal(t, []string{"of_attempt_failed", "of_attempt_failed", "of_run_ended"}, told)
 			} else {
@@ -167,7 +167,7 @@ func TestAReducerRefusesATry(t *testing.T) {
 	var told []string
 	s.OnReducerError(func(e fault.ReducerError) { told = append(told, e.Reducer) })
 	_, err := loop.Do(t.Context(), s, loop.ToolCall("pay"), func(context.Context, loop.Attempt) (string, error) { return "x", nil })
-	require.ErrorIs(t, err, policy.ReducerError)
+	require.ErrorIs(t, err, policy.ReasonReducerError)
 	require.ErrorIs(t, err, errNo)
 	var refused *fault.ReducerError
 	require.ErrorAs(t, err, &refused)

@@ -59,7 +59,7 @@ func TestACallThatIsAlwaysTriedLaterDoesNotSpin(t *testing.T) {
 // A reducer that refuses what it hears of a first attempt ends the run at that attempt.
 func TestARefusedNoticeNamesItsAttempt(t *testing.T) {
 	stop := policy.DefaultSet()
-	stop.Global.OnReducerError = policy.StopRun
+	stop.Global.OnReducerError = policy.ReducerStopsRun
 	for _, event := range []string{session.Replied, session.AttemptFailed, session.ToolFailed} {
 		t.Run(event, func(t *testing.T) {
 			s := hearing(t, func(string) error { return errors.New("no") }, event)

@@ -33,7 +33,7 @@ func TestAModelThatIgnoresItsContextDoesNotHoldTheRun(t *testing.T) {
 		cause error
 		ends  error
 	}{
-		"cancelled": {cause: errors.New("closing time"), ends: policy.Cancelled},
+		"cancelled": {cause: errors.New("closing time"), ends: policy.ReasonCancelled},
 		"suspended": {cause: loop.ErrSuspended, ends: loop.ErrSuspended},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ func TestAUsedUpWindowIsAFloorAsARetryAfterIs(t *testing.T) {
 		"the last of several":  {map[string][]string{"X-Ratelimit-Remaining-Requests-Minute": {"0"}, "X-Ratelimit-Reset-Requests-Minute": {"5"}, "X-Ratelimit-Remaining-Tokens-Hour": {"0"}, "X-Ratelimit-Reset-Tokens-Hour": {"100"}}, 100 * time.Second, nil},
 		"a period without one": {map[string][]string{"X-Ratelimit-Remaining-Tokens-Minute": {"0"}}, time.Minute, nil},
 		"asked for outright":   {map[string][]string{"Retry-After": {"7"}, "X-Ratelimit-Remaining-Tokens-Minute": {"0"}}, 7 * time.Second, nil},
-		"a day":                {map[string][]string{"X-Ratelimit-Remaining-Tokens-Day": {"0"}}, 0, policy.RetryAfterTooLong},
+		"a day":                {map[string][]string{"X-Ratelimit-Remaining-Tokens-Day": {"0"}}, 0, policy.ReasonRetryAfterTooLong},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

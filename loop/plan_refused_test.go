@@ -31,7 +31,7 @@ func TestAnInvalidPlanIsAnErrorOfThePlanner(t *testing.T) {
 		"negative_delay":   {machine.Plan{Do: machine.Fallback, Delay: -time.Second}, false, "the plan's delay: -1s must be 0 or more"},
 		"no_such_model":    {machine.Plan{Do: machine.Fallback, Model: "big"}, false, `the plan's model: "big" is not one of the run's models ["small"]`},
 		"invalid_policy":   {machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{MaxAttempts: new(0)}}, false, "the plan's policy: max_attempts: 0 is no number of attempts"},
-		"policy_of_model":  {machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{Attempts: []policy.Settings{{Model: "big"}}}}, false, `the plan's policy: adjusted.attempts[0].model: there is no model "big"; use one of small`},
+		"policy_of_model":  {machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{PerAttempt: []policy.Settings{{Model: "big"}}}}, false, `the plan's policy: adjusted.attempts[0].model: there is no model "big"; use one of small`},
 		"kind_of_action":   {machine.Plan{Do: "dance"}, true, `the plan's do: "dance" must be follow, abort, fallback or degrade`},
 		"degraded_action":  {machine.Plan{Do: machine.Degrade}, true, "the plan's do: a single action has no reply to degrade to: use follow, abort or fallback"},
 		"model_of_action":  {machine.Plan{Do: machine.Fallback, Model: "small"}, true, `the plan's model: a single action calls no model of the run: leave "small" out`},
@@ -59,9 +59,9 @@ func TestAnInvalidPlanIsAnErrorOfThePlanner(t *testing.T) {
 				var e *loop.RetryExhaustedError
 				require.ErrorAs(t, err, &e, driver)
 				assert.Contains(t, err.Error(), ": planner: "+tt.want, driver)
-				assert.Equal(t, policy.NotRetryable, e.Reason, driver)
+				assert.Equal(t, policy.ReasonNotRetryable, e.Reason, driver)
 				assert.Equal(t, fault.Auth, e.Failure.Class, driver)
-				assert.NotErrorIs(t, err, policy.Cancelled, driver)
+				assert.NotErrorIs(t, err, policy.ReasonCancelled, driver)
 			}
 			if !tt.action {
 				_, err := loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), loop.Config{}, opts...)

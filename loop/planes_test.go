@@ -30,7 +30,7 @@ func TestADoubleRetryIsImpossible(t *testing.T) {
 			return message.Reply{}, refused{Class: fault.Overloaded}
 		})
 		_, err := loop.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{Policy: &set}, loop.WithClock(looptest.NewClock()))
-		require.ErrorIs(t, err, policy.AttemptsExhausted)
+		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 		assert.Equal(t, attempts, calls)
 
 		tries := 0
@@ -40,7 +40,7 @@ func TestADoubleRetryIsImpossible(t *testing.T) {
 			tries++
 			return 0, refused{Class: fault.Overloaded}
 		}, loop.WithClock(looptest.NewClock()))
-		require.ErrorIs(t, err, policy.AttemptsExhausted)
+		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 		assert.Equal(t, attempts, tries)
 	}
 }
@@ -51,7 +51,7 @@ func TestAWaitThatOutlastsTheDeadlineStopsAtOnceWithCauseAndReason(t *testing.T)
 	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Fail(cause)), newSession(t), "Hello.",
 		loop.Config{Deadline: looptest.Epoch.Add(5 * time.Second)}, loop.WithClock(clock))
 	assert.Equal(t, looptest.Epoch, clock.Now().UTC(), "it stops at 0 s")
-	require.ErrorIs(t, err, policy.Deadline)
+	require.ErrorIs(t, err, policy.ReasonDeadline)
 	var limited *fault.RateLimitError
 	require.ErrorAs(t, err, &limited)
 	require.EqualError(t, err, "answer: attempt 1 of 4 on the transport plane: the deadline leaves no time (wait 10s, room 5s): rate_limit from openai")
@@ -142,7 +142,7 @@ func TestAServersNoIsFinal(t *testing.T) {
 	no := fault.AsError(fault.Response{Provider: "openai", Status: 429, Headers: map[string][]string{"X-Should-Retry": {"false"}}})
 	model := looptest.NewModel(looptest.Fail(no))
 	_, err := loop.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{})
-	require.ErrorIs(t, err, policy.NotRetryable)
+	require.ErrorIs(t, err, policy.ReasonNotRetryable)
 	assert.Len(t, model.Requests(), 1)
 }
 
@@ -171,7 +171,7 @@ func TestAClassOfYourOwnWorksInRunAsInDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := do()
-			require.ErrorIs(t, err, policy.AttemptsExhausted)
+			require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 			var own *fault.ClassError
 			require.ErrorAs(t, err, &own)
 			assert.Equal(t, issues, own.Issues)

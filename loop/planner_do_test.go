@@ -68,7 +68,7 @@ func TestThePlannerIsAskedOfAnAction(t *testing.T) {
 
 			made, plan.left, plan.asked = 0, 1, nil
 			err := do(t, loop.ToolCall("pay"), func() error { made++; return bad }, options...)
-			require.ErrorIs(t, err, policy.AttemptsExhausted)
+			require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 			require.ErrorIs(t, err, bad)
 			assert.Equal(t, 6, made)
 			assert.Len(t, plan.asked, 2)

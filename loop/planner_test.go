@@ -49,7 +49,7 @@ func TestAPlannerSeesCodeWindowsAndHistory(t *testing.T) {
 	assert.Equal(t, fault.Transport, q.Plane)
 	assert.Equal(t, machine.Position{Attempt: 1, MaxAttempts: 4}, q.Position, "the model call failed, not the tool")
 	assert.False(t, q.Exhausted)
-	assert.Equal(t, policy.ServerAsked, q.Verdict.Reason)
+	assert.Equal(t, policy.ReasonServerAsked, q.Verdict.Reason)
 	assert.GreaterOrEqual(t, q.Verdict.Delay, 30*time.Second)
 	require.Len(t, q.RateLimit.Windows, 1)
 	assert.Equal(t, "tokens_per_day", q.RateLimit.Windows[0].Name)
@@ -119,7 +119,7 @@ func TestThePlannerIsAskedOfEachToolWithItsOwnCause(t *testing.T) {
 	s := newSession(t)
 	_, err = loop.Run(t.Context(), model, s, "Go.", loop.Config{Tools: set, Consult: []fault.Class{fault.RateLimit}}, loop.WithPlanner(plan))
 	require.ErrorIs(t, err, lost["search"])
-	require.ErrorIs(t, err, policy.Planner)
+	require.ErrorIs(t, err, policy.ReasonPlanner)
 	assert.Equal(t, []string{"search 7s true"}, asked)
 	assert.Equal(t, 2, s.State().AttemptCount(), "the fault that nobody was asked about is on record too")
 }

@@ -206,7 +206,7 @@ func TestCloseEndsWhatWasCancelled(t *testing.T) {
 		require.Len(t, left, 1)
 		assert.Equal(t, "waits", left[0].Session.ID())
 		require.Len(t, told(), 1)
-		require.ErrorIs(t, told()[0].err, policy.Cancelled)
+		require.ErrorIs(t, told()[0].err, policy.ReasonCancelled)
 		require.ErrorIs(t, told()[0].err, gone)
 		require.NoError(t, told()[0].session.Acquire(), "it is free")
 	})

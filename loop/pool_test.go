@@ -140,7 +140,7 @@ func TestARunInAPoolIsCancelledWhereverItStands(t *testing.T) {
 	require.NoError(t, p.Run(t.Context(), 1))
 	require.Len(t, told(), 2)
 	for _, end := range told() {
-		require.ErrorIs(t, end.err, policy.Cancelled)
+		require.ErrorIs(t, end.err, policy.ReasonCancelled)
 		require.ErrorIs(t, end.err, gone)
 	}
 	waits.Cancel(nil)
@@ -159,7 +159,7 @@ func TestACallUnderWayIsCancelled(t *testing.T) {
 	require.NoError(t, err)
 	go func() { <-began; seat.Cancel(nil) }()
 	require.NoError(t, p.Run(t.Context(), 3))
-	require.ErrorIs(t, told()[0].err, policy.Cancelled)
+	require.ErrorIs(t, told()[0].err, policy.ReasonCancelled)
 }
 
 func TestSoManyWorkersAreAllThatWork(t *testing.T) {

@@ -66,6 +66,6 @@ func TestACheckOfAReplyEndsWithTheContext(t *testing.T) {
 		calls[n] = message.Call{Name: "visit", Arguments: `{"city":"Lisbon","list":[` + strings.Repeat("1,", 5000) + `1]}`}
 	}
 	_, err = loop.Run(ctx, looptest.NewModel(looptest.Call(calls...)), newSession(t), "Visit.", loop.Config{Tools: tools})
-	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorIs(t, err, policy.ReasonCancelled)
 	assert.Equal(t, 1, read)
 }

@@ -71,8 +71,8 @@ func failingStories() map[string]failingStory {
 	bad := looptest.Call(message.Call{ID: "c", Name: "echo", Arguments: `{"text":1}`})
 	unknown := looptest.Call(message.Call{ID: "u", Name: "fly", Arguments: `{}`})
 	broken := func(context.Context) (string, error) { return "", errors.New("broken") }
-	stops := func(p *policy.Set) { p.Global.OnReducerError = policy.StopRun }
-	asks := func(p *policy.Set) { p.Global.OnReducerError = policy.EndAction }
+	stops := func(p *policy.Set) { p.Global.OnReducerError = policy.ReducerStopsRun }
+	asks := func(p *policy.Set) { p.Global.OnReducerError = policy.ReducerEndsAction }
 	turns := func(n int) func(*policy.Set) { return func(p *policy.Set) { p.MaxTurns = n } }
 	return map[string]failingStory{
 		"answer":           {turns: repeated(4, looptest.Say("{}")), answer: true},

@@ -46,10 +46,10 @@ func TestARefusedEventOfATryKeepsTheReducersWords(t *testing.T) {
 		tries  int
 		reason policy.Reason
 	}{
-		"as_it_is": {func(*loop.Action) {}, 1, policy.ReducerError},
+		"as_it_is": {func(*loop.Action) {}, 1, policy.ReasonReducerError},
 		"retried": {func(a *loop.Action) {
 			a.Policy.RetryableErrors = append(a.Policy.RetryableErrors, fault.Reducer)
-		}, 3, policy.AttemptsExhausted},
+		}, 3, policy.ReasonAttemptsExhausted},
 	} {
 		for _, recorded := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {

@@ -27,12 +27,12 @@ func TestAResultSaysWhatWasRepaired(t *testing.T) {
 		call, answer []extract.RepairKind
 		warnings     []string
 	}{
-		policy.Note: {
+		policy.RepairsNote: {
 			[]extract.RepairKind{extract.Tag, extract.SingleQuotes, extract.TrailingComma},
 			[]extract.RepairKind{extract.Fence, extract.TrailingComma},
 			[]string{"a call of pay was repaired: single_quotes, trailing_comma", "the answer was repaired: trailing_comma"},
 		},
-		policy.Accept: {},
+		policy.RepairsAccept: {},
 	} {
 		t.Run(string(mode), func(t *testing.T) {
 			set := policy.DefaultSet()
@@ -52,7 +52,7 @@ func TestAResultSaysWhatWasRepaired(t *testing.T) {
 // A native call reports its repairs if its policy repairs those.
 func TestAnAcceptedCallSaysWhatWasRepaired(t *testing.T) {
 	set := policy.DefaultSet()
-	set.Global.NativeRepairs = policy.Note
+	set.Global.NativeRepairs = policy.RepairsNote
 	model := looptest.NewModel(looptest.Call(message.Call{Name: "pay", Arguments: `{"sum": 3,}`}))
 	result, err := loop.Run(t.Context(), model, newSession(t), "Pay.", loop.Config{Tools: pay(t, nil), Policy: &set, CallsOnly: true})
 	require.NoError(t, err)

@@ -43,7 +43,7 @@ func TestAModelMayWriteIntoItsRequest(t *testing.T) {
 	j, err := journal.Open(t.Context(), store, "order-42", plainSettings)
 	require.NoError(t, err)
 	set := policy.DefaultSet()
-	set.Global.Attempts = []policy.Settings{{Temperature: new(0.5)}}
+	set.Global.PerAttempt = []policy.Settings{{Temperature: new(0.5)}}
 	cfg := loop.Config{Tools: bookRoom(t, booked), Stop: []string{"END"}, Policy: &set,
 		Attach: []message.Part{message.Bytes(message.ImagePart, "image/png", []byte("picture"))}}
 	r, err := loop.Run(t.Context(), model, newSession(t), "Book.", cfg, loop.WithJournal(j))
@@ -55,5 +55,5 @@ func TestAModelMayWriteIntoItsRequest(t *testing.T) {
 	require.Len(t, asked, 3)
 	assert.Equal(t, r.Transcript[:len(r.Transcript)-1], asked[2].Messages)
 	assert.Equal(t, []string{"END"}, cfg.Stop)
-	assert.Equal(t, 0.5, *set.Global.Attempts[0].Temperature)
+	assert.Equal(t, 0.5, *set.Global.PerAttempt[0].Temperature)
 }

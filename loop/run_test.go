@@ -73,7 +73,7 @@ func TestExhaustionHasEveryAttemptAndCause(t *testing.T) {
 	var exhausted *loop.RetryExhaustedError
 	require.ErrorAs(t, err, &exhausted)
 	assert.Len(t, exhausted.Attempts, 3)
-	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	var invalid *fault.ToolValidationError
 	require.ErrorAs(t, err, &invalid)
 	assert.Equal(t, "book_room", invalid.Tool)
@@ -245,7 +245,7 @@ func TestARunThatAReducerEndedHasItsError(t *testing.T) {
 	})
 	require.NoError(t, err)
 	set := policy.DefaultSet()
-	set.Global.OnReducerError = policy.StopRun
+	set.Global.OnReducerError = policy.ReducerStopsRun
 	model := looptest.NewModel(looptest.Call(call("book_room", lisbon)))
 	_, err = loop.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, booked), Policy: &set})
 	var refused *fault.ReducerError

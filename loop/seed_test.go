@@ -19,7 +19,7 @@ import (
 
 // spread is a policy whose waits are drawn on both planes.
 func spread() (correction, transport policy.RetryPolicy) {
-	correction, transport = policy.Correction(), policy.EffectiveTransport(&policy.Set{}).Clone()
+	correction, transport = policy.Correction(), policy.Transport()
 	correction.Backoff = backoff.Exponential(time.Second, 2*backoff.One)
 	correction.Backoff.Jitter = backoff.Jitter{Kind: backoff.Full}
 	transport.Backoff = correction.Backoff

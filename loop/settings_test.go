@@ -35,7 +35,7 @@ func TestAModelIsAskedByTheSettingsOfTheAttempt(t *testing.T) {
 		})
 	}
 	set := policy.DefaultSet()
-	set.Answer.Attempts = cooler()
+	set.Answer.PerAttempt = cooler()
 	output, err := schema.Compile([]byte(`{"type": "object", "required": ["total"], "properties": {"total": {"type": "number"}}}`))
 	require.NoError(t, err)
 	cfg := loop.Config{Policy: &set, Output: output}
@@ -57,7 +57,7 @@ func TestATryIsToldItsSettings(t *testing.T) {
 	for name, s := range map[string]bool{"in a session": true, "without one": false} {
 		t.Run(name, func(t *testing.T) {
 			a := loop.ToolCall("book_room")
-			a.Policy.Attempts = cooler()
+			a.Policy.PerAttempt = cooler()
 			var told []policy.Settings
 			tries := loop.Attempts(t.Context(), nil, a)
 			if s {

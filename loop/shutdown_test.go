@@ -96,7 +96,7 @@ func TestTheProcessOfAShutdown(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	fmt.Printf("end: %q, suspended: %v, cancelled: %v, error: %v\n", text, errors.Is(err, loop.ErrSuspended), errors.Is(err, policy.Cancelled), err)
+	fmt.Printf("end: %q, suspended: %v, cancelled: %v, error: %v\n", text, errors.Is(err, loop.ErrSuspended), errors.Is(err, policy.ReasonCancelled), err)
 }
 
 // A polite stop loses nothing: the next process goes on with what the one before was at.
@@ -191,13 +191,13 @@ func TestTheWordsOfACauseDoNotCount(t *testing.T) {
 		reason policy.Reason
 		left   bool
 	}{
-		"a_signal":  {cause: errors.New("interrupt signal received"), reason: policy.Cancelled},
-		"deadline":  {cause: errors.New("deadline exceeded"), reason: policy.Cancelled},
-		"rate":      {cause: errors.New("429 rate limit exceeded"), reason: policy.Cancelled},
-		"the_words": {cause: errors.New(loop.ErrSuspended.Error()), reason: policy.Cancelled},
-		"none":      {cause: nil, reason: policy.Cancelled},
+		"a_signal":  {cause: errors.New("interrupt signal received"), reason: policy.ReasonCancelled},
+		"deadline":  {cause: errors.New("deadline exceeded"), reason: policy.ReasonCancelled},
+		"rate":      {cause: errors.New("429 rate limit exceeded"), reason: policy.ReasonCancelled},
+		"the_words": {cause: errors.New(loop.ErrSuspended.Error()), reason: policy.ReasonCancelled},
+		"none":      {cause: nil, reason: policy.ReasonCancelled},
 		"wrapped":   {cause: fmt.Errorf("deploy: %w", loop.ErrSuspended), left: true},
-		"typed":     {cause: &fault.ProviderError{Class: fault.RateLimit}, reason: policy.Cancelled},
+		"typed":     {cause: &fault.ProviderError{Class: fault.RateLimit}, reason: policy.ReasonCancelled},
 	} {
 		for what, work := range works {
 			if what == "pool" {
@@ -231,7 +231,7 @@ func TestTheWordsOfACauseDoNotCount(t *testing.T) {
 			cancel(errors.New("deadline exceeded"))
 			return 0, ctx.Err()
 		})
-		require.ErrorIs(t, err, policy.Cancelled)
+		require.ErrorIs(t, err, policy.ReasonCancelled)
 		require.ErrorIs(t, err, context.Canceled)
 	})
 }
@@ -243,7 +243,7 @@ func TestAShutdownWithoutAJournalIsACancellation(t *testing.T) {
 	_, err := loop.Run(ctx, looptest.NewModel(), newSession(t), "Hello.", loop.Config{})
 	require.EqualError(t, err, "run stopped: cancelled: the process shuts down, and without a journal nothing is left to be resumed")
 	require.ErrorIs(t, err, loop.ErrSuspended)
-	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorIs(t, err, policy.ReasonCancelled)
 }
 
 // An end that is only read says that it is, and when it was: in the result and in the error.

@@ -70,5 +70,5 @@ func TestOneMistakeInTwoSpellingsIsNoProgress(t *testing.T) {
 	require.NoError(t, err)
 	_, err = loop.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{"amount":100}`)), looptest.Call(call("pay", `{"amount":1.0e2}`))),
 		s, "Pay.", loop.Config{Tools: tools, Policy: &set})
-	require.ErrorIs(t, err, policy.NoProgress)
+	require.ErrorIs(t, err, policy.ReasonNoProgress)
 }

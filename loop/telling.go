@@ -30,7 +30,7 @@ func (p *process) tellStep(ev *machine.Event, effects []machine.Effect) {
 		p.tell(p.ctx, observe.Notice{
 			Kind: observe.ReducerFailed, CorrelationID: p.runner.s.ID(), At: ev.At, Action: p.tool,
 			Plane: fault.Correction, Class: fault.Reducer,
-			Reason: policy.ReducerError, Err: p.err, Reducer: failed.Reducer,
+			Reason: policy.ReasonReducerError, Err: p.err, Reducer: failed.Reducer,
 		})
 	}
 	for _, e := range effects {

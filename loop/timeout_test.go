@@ -42,7 +42,7 @@ func TestAModelThatTakesTooLongIsAskedAgain(t *testing.T) {
 		return message.Reply{}, ctx.Err()
 	})
 	_, err := loop.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{Policy: within30s()}, loop.WithClock(clock))
-	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	tookTooLong(t, err, "timeout: the model did not reply within 30s")
 	var exhausted *loop.RetryExhaustedError
 	require.ErrorAs(t, err, &exhausted)
@@ -94,7 +94,7 @@ func TestATryThatTakesTooLongIsMadeAgain(t *testing.T) {
 				<-ctx.Done()
 				return 0, ctx.Err()
 			}, loop.WithClock(clock))
-			require.ErrorIs(t, err, policy.AttemptsExhausted)
+			require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 			tookTooLong(t, err, "timeout: the try did not return within 30s")
 			assert.Equal(t, 2, tries)
 		})

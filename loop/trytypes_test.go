@@ -190,6 +190,6 @@ func TestAnErrorThatIsNotRetriedSaysWhatWouldBe(t *testing.T) {
 		listed := loop.ToolCall("pay")
 		listed.Transport.RetryableErrors = append(listed.Transport.RetryableErrors, fault.Unknown)
 		err = run(listed, func(context.Context) error { return errors.New("connection reset") })
-		assert.ErrorIs(t, err, policy.AttemptsExhausted, way)
+		assert.ErrorIs(t, err, policy.ReasonAttemptsExhausted, way)
 	}
 }

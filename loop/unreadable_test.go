@@ -23,5 +23,5 @@ func TestAResponseThatCannotBeReadIsAskedForAgain(t *testing.T) {
 	assert.Equal(t, fault.Transport, r.Attempts[0].Plane)
 	_, err = loop.Run(t.Context(), looptest.NewModel(broken, broken, broken, broken), nil, "Where?",
 		loop.Config{}, loop.WithClock(looptest.NewClock()))
-	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 }

@@ -38,8 +38,8 @@ func (l *unrecorded) failed(ctx context.Context, err error) error {
 	}
 	p, pos := l.place(ctx, &f)
 	d := policy.Decide(p, &pos, &f)
-	if d.Reason == policy.NotRetryable && refusalIn(err, &f) != nil {
-		d.Reason = policy.ReducerError
+	if d.Reason == policy.ReasonNotRetryable && refusalIn(err, &f) != nil {
+		d.Reason = policy.ReasonReducerError
 	}
 	if len(l.o.observers) > 0 {
 		l.tell(ctx, &f, &d, err)
@@ -122,9 +122,9 @@ func (l *unrecorded) tell(ctx context.Context, f *fault.Failure, d *policy.Decis
 // cancelled returns the error of an action whose context has ended. The plane is empty in a wait.
 func (l *unrecorded) cancelled(ctx context.Context, plane fault.Plane) error {
 	cause := whyDone(ctx, false)
-	reason := policy.Cancelled
+	reason := policy.ReasonCancelled
 	if fault.FailureOf(cause).Class == fault.DeadlineExceeded {
-		reason = policy.Deadline
+		reason = policy.ReasonDeadline
 	}
 	return l.stop(&policy.Decision{Reason: reason}, &fault.Failure{Plane: plane}, cause)
 }

@@ -264,7 +264,7 @@ func TestTheDeadlineOfAConfigEndsEveryContext(t *testing.T) {
 					}
 				})
 				if bounded.Load() {
-					require.ErrorIs(t, err, policy.Deadline)
+					require.ErrorIs(t, err, policy.ReasonDeadline)
 					require.ErrorIs(t, err, context.DeadlineExceeded)
 					assert.True(t, at.Equal(time.Now()))
 				}
@@ -283,7 +283,7 @@ func TestTheDeadlineOfAConfigByAFakeClock(t *testing.T) {
 	clock := looptest.NewClock()
 	at := looptest.Epoch.Add(time.Minute)
 	_, err := loop.Run(t.Context(), hangs, nil, "Go.", loop.Config{Deadline: at}, loop.WithClock(clock))
-	require.ErrorIs(t, err, policy.Deadline)
+	require.ErrorIs(t, err, policy.ReasonDeadline)
 	assert.Equal(t, at, clock.Now())
 }
 
@@ -293,7 +293,7 @@ func TestTheDeadlineOfAConfigInAPool(t *testing.T) {
 		p := poolOf(t, loop.Config{Deadline: at}, hangs)
 		serves(t, p)
 		_, err := p.Await(t.Context(), newSession(t), "Go.", nil)
-		require.ErrorIs(t, err, policy.Deadline)
+		require.ErrorIs(t, err, policy.ReasonDeadline)
 		assert.True(t, at.Equal(time.Now()))
 	})
 }
@@ -302,7 +302,7 @@ func TestTheDeadlineOfAConfigInAPool(t *testing.T) {
 func TestTheDeadlineOfARunThatIsResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at, store := time.Now().Add(time.Minute), &looptest.Store{}
-		for n, end := range []error{loop.ErrSuspended, loop.ErrSuspended, policy.Deadline} {
+		for n, end := range []error{loop.ErrSuspended, loop.ErrSuspended, policy.ReasonDeadline} {
 			j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
 			require.NoError(t, err)
 			ctx, leave := context.WithCancelCause(t.Context())
@@ -371,7 +371,7 @@ func TestAStreamThatIsNotReadIsNotTheModelsFault(t *testing.T) {
 			return streamsHello(ctx, req)
 		}), nil, "Go.", loop.Config{Policy: &set}, loop.WithStream(func(d loop.Delta) { nobody <- d }))
 		require.ErrorContains(t, err, "the function that gets the streamed reply has not returned")
-		require.ErrorIs(t, err, policy.NotRetryable)
+		require.ErrorIs(t, err, policy.ReasonNotRetryable)
 		assert.Equal(t, 1, asked)
 		<-nobody
 	})
@@ -432,7 +432,7 @@ func TestTheContextOfAToolEndsWithItsRun(t *testing.T) {
 		set.Tools = map[string]policy.Layer{"pay": {MaxAttempts: new(1)}}
 		model := looptest.NewModel(looptest.Call(call("pay", `{}`), call("wait", `{}`)))
 		_, err = loop.Run(t.Context(), model, nil, "Go.", loop.Config{Tools: tools, Policy: &set})
-		require.ErrorIs(t, err, policy.AttemptsExhausted)
+		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 		<-over
 		require.ErrorContains(t, cause, "the run has ended")
 	})

@@ -105,14 +105,14 @@ func TestTheEndsOfWork(t *testing.T) {
 		{"a tool fails for good", tool.Fail("closed"), good, map[observe.WorkKind]observe.WorkEnd{observe.WorkTool: {Class: fault.ToolExecution}}},
 		{"a tool breaks", broken, good, map[observe.WorkKind]observe.WorkEnd{observe.WorkTool: {Class: fault.ToolExecution, Err: broken}}},
 		{"a call breaks", nil, looptest.Fail(refused{Class: fault.Auth}), map[observe.WorkKind]observe.WorkEnd{
-			observe.WorkModel: {Class: fault.Auth, Err: refused{Class: fault.Auth}}, observe.WorkRun: {Class: fault.Auth, Reason: policy.NotRetryable},
+			observe.WorkModel: {Class: fault.Auth, Err: refused{Class: fault.Auth}}, observe.WorkRun: {Class: fault.Auth, Reason: policy.ReasonNotRetryable},
 		}},
 		{"a run is broken off", nil, looptest.Fail(errBreaks), map[observe.WorkKind]observe.WorkEnd{observe.WorkRun: {Class: fault.Unknown}}},
 		{"a reply says all", nil, looptest.Turn{Reply: message.Reply{
 			Text: "Hello.", Finish: message.Stop, Model: "small-1", Usage: message.Usage{InputTokens: 3, OutputTokens: 2},
 		}}, map[observe.WorkKind]observe.WorkEnd{
 			observe.WorkModel: {Model: "small-1", Finish: message.Stop, Usage: message.Usage{InputTokens: 3, OutputTokens: 2}},
-			observe.WorkRun:   {Reason: policy.Accepted, Usage: message.Usage{InputTokens: 3, OutputTokens: 2}},
+			observe.WorkRun:   {Reason: policy.ReasonAccepted, Usage: message.Usage{InputTokens: 3, OutputTokens: 2}},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestATracerCannotChangeTheOutcome(t *testing.T) {
 			assert.Equal(t, "done", r.Text)
 			assert.Contains(t, after.lines, "end run0: accepted, failed false, 0s", "the other tracer is told all")
 			_, err = loop.Run(ctx, stop, newSession(t), "Book.", loop.Config{}, options...)
-			require.ErrorIs(t, err, policy.Cancelled, "the caller's own end of the context still counts")
+			require.ErrorIs(t, err, policy.ReasonCancelled, "the caller's own end of the context still counts")
 			require.ErrorIs(t, err, errBroken)
 		})
 	}
@@ -218,7 +218,7 @@ func TestAGuardedTracerIsToldNoMoreOnceItFailed(t *testing.T) {
 			set.Global.RetryableErrors = []fault.Class{fault.Truncated}
 			_, err := loop.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{Policy: &set},
 				loop.WithClock(looptest.NewClock()), loop.WithObserver(degrade.Guard(f, tracer)))
-			require.ErrorIs(t, err, policy.AttemptsExhausted)
+			require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 			assert.Equal(t, 2, told)
 			assert.NotNil(t, in)
 			assert.Equal(t, []string{string(degrade.TelemetryFailed)}, f.Warnings())

@@ -30,7 +30,7 @@ func AttemptText(a session.Attempt) string {
 		text += string(a.Class) + ", again"
 	case a.Class != "":
 		text += string(a.Class) + ", no more"
-	case a.Reason == policy.Accepted:
+	case a.Reason == policy.ReasonAccepted:
 		text += "passed"
 	default:
 		text += "ended"

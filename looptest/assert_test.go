@@ -43,11 +43,11 @@ func TestAssertionsOfARun(t *testing.T) {
 }
 
 func TestAssertionsOfAStop(t *testing.T) {
-	err := &loop.RetryExhaustedError{Reason: policy.Deadline}
-	assert.Same(t, err, looptest.AssertStopped(t, fmt.Errorf("booking: %w", err), policy.Deadline))
+	err := &loop.RetryExhaustedError{Reason: policy.ReasonDeadline}
+	assert.Same(t, err, looptest.AssertStopped(t, fmt.Errorf("booking: %w", err), policy.ReasonDeadline))
 	var told failing
-	assert.Nil(t, looptest.AssertStopped(&told, err, policy.AttemptsExhausted))
-	assert.Nil(t, looptest.AssertStopped(&told, nil, policy.Deadline))
+	assert.Nil(t, looptest.AssertStopped(&told, err, policy.ReasonAttemptsExhausted))
+	assert.Nil(t, looptest.AssertStopped(&told, nil, policy.ReasonDeadline))
 	assert.False(t, looptest.AssertAnswer(&told, loop.Result{}, err, "Hello."))
 	assert.Equal(t, failing{
 		"it did not stop by attempts_exhausted: run stopped: the deadline leaves no time",

@@ -33,7 +33,7 @@ func TestAModelThatHangsIsTimedOutOnTheClock(t *testing.T) {
 		return message.Reply{}, ctx.Err()
 	})
 	_, err := loop.Run(t.Context(), hangs, nil, "Hello.", loop.Config{Policy: limited()}, loop.WithClock(clock))
-	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	require.ErrorContains(t, err, "the model did not reply within 30s")
 	assert.Equal(t, 30*time.Second, clock.Since(looptest.Epoch))
 }

@@ -57,7 +57,7 @@ func ExampleAssertStopped() {
 	_ = func(t *testing.T) {
 		model := looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say(""))
 		_, err := loop.Run(t.Context(), model, nil, "Where?", loop.Config{})
-		exhausted := looptest.AssertStopped(t, err, policy.AttemptsExhausted)
+		exhausted := looptest.AssertStopped(t, err, policy.ReasonAttemptsExhausted)
 		if exhausted != nil && len(exhausted.Attempts) != 3 {
 			t.Error(exhausted)
 		}

@@ -34,12 +34,12 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-func BenchmarkResolve(b *testing.B) {
+func BenchmarkPolicy(b *testing.B) {
 	s := policy.DefaultSet()
 	s.Tools = map[string]policy.Layer{"book_room": {MaxAttempts: new(2)}}
 	b.ReportAllocs()
 	for b.Loop() {
-		policy.Resolve(s, "book_room")
+		s.Policy(policy.Target{Tool: "book_room"})
 	}
 }
 

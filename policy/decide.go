@@ -87,21 +87,21 @@ func usedUp(p *RetryPolicy, pos *Position, f *fault.Failure) (Reason, Detail) {
 	b, attempt := &pos.Budgets, max(pos.Attempt, 1)
 	switch {
 	case f.Class == "":
-		return Accepted, Detail{}
+		return ReasonAccepted, Detail{}
 	case f.Final || !slices.Contains(p.RetryableErrors, f.Class):
-		return NotRetryable, Detail{}
+		return ReasonNotRetryable, Detail{}
 	case p.OptOut:
-		return OptOut, Detail{}
+		return ReasonOptOut, Detail{}
 	case p.MaxAttempts != Unlimited && attempt >= p.MaxAttempts:
-		return AttemptsExhausted, Detail{Count: attempt, Limit: p.MaxAttempts}
+		return ReasonAttemptsExhausted, Detail{Count: attempt, Limit: p.MaxAttempts}
 	case exceeds(pos.ToolFailed, b.Tool):
-		return ToolBudget, Detail{Count: pos.ToolFailed, Limit: b.Tool}
+		return ReasonToolBudget, Detail{Count: pos.ToolFailed, Limit: b.Tool}
 	case f.Class == fault.UnknownTool && exceeds(pos.UnknownFailed, b.UnknownTools):
-		return UnknownToolBudget, Detail{Count: pos.UnknownFailed, Limit: b.UnknownTools}
+		return ReasonUnknownToolBudget, Detail{Count: pos.UnknownFailed, Limit: b.UnknownTools}
 	case exceeds(pos.RunFailed, b.Run):
-		return RunBudget, Detail{Count: pos.RunFailed, Limit: b.Run}
+		return ReasonRunBudget, Detail{Count: pos.RunFailed, Limit: b.Run}
 	case p.NoProgress > 0 && pos.Repeats >= p.NoProgress:
-		return NoProgress, Detail{Count: pos.Repeats, Limit: p.NoProgress}
+		return ReasonNoProgress, Detail{Count: pos.Repeats, Limit: p.NoProgress}
 	}
 	return "", Detail{}
 }
@@ -110,18 +110,18 @@ func usedUp(p *RetryPolicy, pos *Position, f *fault.Failure) (Reason, Detail) {
 func tooLong(p *RetryPolicy, pos *Position, f *fault.Failure, delay time.Duration) (Reason, Detail) {
 	// Jitter above the server's wait does not count.
 	if p.MaxRetryAfter != Unlimited && f.RetryAfter > p.MaxRetryAfter {
-		return RetryAfterTooLong, Detail{Wait: f.RetryAfter, Room: p.MaxRetryAfter}
+		return ReasonRetryAfterTooLong, Detail{Wait: f.RetryAfter, Room: p.MaxRetryAfter}
 	}
 	if p.MaxTotalDelay != Unlimited && delay > 0 {
 		if room := p.MaxTotalDelay - max(pos.Waited, 0); delay > room {
-			return DelayBudget, Detail{Wait: delay, Room: room}
+			return ReasonDelayBudget, Detail{Wait: delay, Room: room}
 		}
 	}
 	if pos.Deadline.IsZero() {
 		return "", Detail{}
 	}
 	if left := pos.Deadline.Sub(pos.Now); delay >= left {
-		return Deadline, Detail{Wait: delay, Room: left}
+		return ReasonDeadline, Detail{Wait: delay, Room: left}
 	}
 	return "", Detail{}
 }

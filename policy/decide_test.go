@@ -115,7 +115,7 @@ func TestDecideRetries(t *testing.T) {
 		"server_asks_the_most": {func(q *question) { q.f.RetryAfter = 5 * time.Minute }, "retry in 5m0s: retry_after"},
 		"server_asks_less":     {func(q *question) { q.p.Backoff, q.f.RetryAfter = second, 9*time.Millisecond }, "retry in 1s: backoff"},
 		"server_comes_first": {func(q *question) {
-			q.p.RetryAfter, q.p.Backoff, q.f.RetryAfter = policy.First, second, 9*time.Millisecond
+			q.p.RetryAfter, q.p.Backoff, q.f.RetryAfter = policy.RetryAfterFirst, second, 9*time.Millisecond
 		}, "retry in 9ms: retry_after"},
 		"negative_is_none":  {func(q *question) { q.p.Backoff, q.f.RetryAfter = second, -time.Hour }, "retry in 1s: backoff"},
 		"cap_is_ours_alone": {func(q *question) { q.p.Backoff, q.p.Backoff.Cap, q.f.RetryAfter = second, 1, time.Minute }, "retry in 1m0s: retry_after"},
@@ -145,17 +145,17 @@ func TestDecideAsksInDocumentedOrder(t *testing.T) {
 		reason policy.Reason
 		apply  func(q *question)
 	}{
-		{policy.Deadline, func(q *question) { q.pos.Deadline = noon.Add(-1) }},
-		{policy.DelayBudget, func(q *question) { q.p.Backoff, q.p.MaxTotalDelay = backoff.Constant(1), 0 }},
-		{policy.RetryAfterTooLong, func(q *question) { q.f.RetryAfter = time.Hour }},
-		{policy.NoProgress, func(q *question) { q.p.NoProgress, q.pos.Repeats = 1, 1 }},
-		{policy.RunBudget, func(q *question) { q.pos.RunFailed = 9 }},
-		{policy.UnknownToolBudget, func(q *question) { q.f.Class, q.pos.UnknownFailed = fault.UnknownTool, 3 }},
-		{policy.ToolBudget, func(q *question) { q.pos.ToolFailed = 5 }},
-		{policy.AttemptsExhausted, func(q *question) { q.pos.Attempt = 3 }},
-		{policy.OptOut, func(q *question) { q.p.OptOut = true }},
-		{policy.NotRetryable, func(q *question) { q.f.Class = fault.Refusal }},
-		{policy.Accepted, func(q *question) { q.f.Class = "" }},
+		{policy.ReasonDeadline, func(q *question) { q.pos.Deadline = noon.Add(-1) }},
+		{policy.ReasonDelayBudget, func(q *question) { q.p.Backoff, q.p.MaxTotalDelay = backoff.Constant(1), 0 }},
+		{policy.ReasonRetryAfterTooLong, func(q *question) { q.f.RetryAfter = time.Hour }},
+		{policy.ReasonNoProgress, func(q *question) { q.p.NoProgress, q.pos.Repeats = 1, 1 }},
+		{policy.ReasonRunBudget, func(q *question) { q.pos.RunFailed = 9 }},
+		{policy.ReasonUnknownToolBudget, func(q *question) { q.f.Class, q.pos.UnknownFailed = fault.UnknownTool, 3 }},
+		{policy.ReasonToolBudget, func(q *question) { q.pos.ToolFailed = 5 }},
+		{policy.ReasonAttemptsExhausted, func(q *question) { q.pos.Attempt = 3 }},
+		{policy.ReasonOptOut, func(q *question) { q.p.OptOut = true }},
+		{policy.ReasonNotRetryable, func(q *question) { q.f.Class = fault.Refusal }},
+		{policy.ReasonAccepted, func(q *question) { q.f.Class = "" }},
 	}
 	q := plain()
 	for _, r := range rules {
@@ -175,7 +175,7 @@ func TestRetryAfterIsAFloorWithJitterAboveIt(t *testing.T) {
 		for n := range 2000 {
 			q.pos.Key = backoff.NewKey(fmt.Sprint(n), "action")
 			d := q.decide()
-			require.Equal(t, policy.ServerAsked, d.Reason, d)
+			require.Equal(t, policy.ReasonServerAsked, d.Reason, d)
 			lo, hi = min(lo, d.Delay), max(hi, d.Delay)
 			seen[d.Delay] = true
 		}
@@ -198,7 +198,7 @@ func TestRetryAfterIsAFloorWithJitterAboveIt(t *testing.T) {
 		"a_tenth_above_it":                {func(q *question) { q.p.RetryAfterJitter = backoff.One / 10 }, 60, 66},
 		"nothing_above_it":                {func(q *question) { q.p.RetryAfterJitter = 0 }, 60, 60},
 		"no_jitter":                       {jittered(time.Second, backoff.NoJitter), 60, 60},
-		"the_server_comes_first":          {func(q *question) { q.p.RetryAfter = policy.First }, 60, 60},
+		"the_server_comes_first":          {func(q *question) { q.p.RetryAfter = policy.RetryAfterFirst }, 60, 60},
 		"no_more_than_the_server_may_ask": {func(q *question) { q.p.MaxRetryAfter = time.Minute }, 60, 90},
 		"a_deadline":                      {func(q *question) { q.pos.Deadline = noon.Add(70 * time.Second) }, 60, 70},
 		"a_total_delay":                   {func(q *question) { q.p.MaxTotalDelay, q.pos.Waited = 80*time.Second, 5*time.Second }, 60, 75},
@@ -269,22 +269,22 @@ func TestTenThousandSessionsDoNotMoveInLockstep(t *testing.T) {
 }
 
 func TestReasonsAreSentinels(t *testing.T) {
-	err := fmt.Errorf("booking: %w", policy.AttemptsExhausted)
-	require.ErrorIs(t, err, policy.AttemptsExhausted)
-	require.NotErrorIs(t, err, policy.Deadline)
+	err := fmt.Errorf("booking: %w", policy.ReasonAttemptsExhausted)
+	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
+	require.NotErrorIs(t, err, policy.ReasonDeadline)
 	var reason policy.Reason
 	require.True(t, errors.As(err, &reason))
-	assert.Equal(t, policy.AttemptsExhausted, reason)
+	assert.Equal(t, policy.ReasonAttemptsExhausted, reason)
 	assert.EqualError(t, err, "booking: attempts_exhausted")
-	assert.Equal(t, "attempts_exhausted attempts_exhausted", fmt.Sprintf("%s %v", policy.AttemptsExhausted, policy.AttemptsExhausted), "a reason prints as its code")
-	assert.Equal(t, "attempts used up", policy.AttemptsExhausted.Phrase())
+	assert.Equal(t, "attempts_exhausted attempts_exhausted", fmt.Sprintf("%s %v", policy.ReasonAttemptsExhausted, policy.ReasonAttemptsExhausted), "a reason prints as its code")
+	assert.Equal(t, "attempts used up", policy.ReasonAttemptsExhausted.Phrase())
 	assert.EqualError(t, policy.Reason("of_my_own"), "of_my_own")
 
 	unique := map[policy.Reason]bool{}
 	for _, r := range policy.Reasons() {
 		assert.NotContains(t, r.Phrase(), "_", "every reason has a phrase for people")
 		unique[r] = true
-		assert.Equal(t, slices.Contains([]policy.Reason{policy.Backoff, policy.ServerAsked, policy.Immediate}, r), r.Retries())
+		assert.Equal(t, slices.Contains([]policy.Reason{policy.ReasonBackoff, policy.ReasonServerAsked, policy.ReasonImmediate}, r), r.Retries())
 		for _, name := range r.Fields() {
 			assert.Contains(t, append(policy.Fields(), "budgets.tool", "budgets.unknown_tools", "budgets.run", "max_turns", "deadline", "planner"), name)
 		}

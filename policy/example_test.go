@@ -27,12 +27,13 @@ func ExampleDecide() {
 	// 3 stop: attempts_exhausted (3 of 3)
 }
 
-func ExampleResolve() {
+func ExampleSet_Explain() {
 	set := policy.DefaultSet()
 	set.Global = policy.Layer{MaxAttempts: new(4), EmitFeedback: new(false)}
 	set.Tools = map[string]policy.Layer{"book_room": {MaxAttempts: new(2)}}
 
-	p, why := policy.Resolve(set, "book_room")
+	booking := policy.Target{Tool: "book_room"}
+	p, why := set.Policy(booking), set.Explain(booking)
 	fmt.Println(p.MaxAttempts, p.EmitFeedback)
 	for _, row := range why[:4] {
 		fmt.Printf("%s: %s\n", row.Field, row.Layer)

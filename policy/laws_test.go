@@ -17,7 +17,7 @@ import (
 )
 
 func drawQuestion(t *rapid.T) question {
-	p, _ := policy.Resolve(policy.Set{Global: draw.Layer().Draw(t, "layer")}, "")
+	p := (&policy.Set{Global: draw.Layer().Draw(t, "layer")}).Policy(policy.Target{})
 	small := rapid.IntRange(0, 12)
 	budget := rapid.IntRange(-1, 9)
 	q := question{p: p, pos: policy.Position{
@@ -48,7 +48,7 @@ func TestLawsOfDecide(t *testing.T) {
 			return
 		}
 		require.GreaterOrEqual(t, d.Delay, time.Duration(0))
-		require.Equal(t, d.Delay == 0, d.Reason == policy.Immediate, "zero is immediate, and only zero")
+		require.Equal(t, d.Delay == 0, d.Reason == policy.ReasonImmediate, "zero is immediate, and only zero")
 		require.False(t, q.p.OptOut)
 		require.True(t, q.p.Retries(q.f.Class))
 		if q.p.MaxAttempts != policy.Unlimited {
@@ -67,7 +67,7 @@ func TestLawsOfDecide(t *testing.T) {
 func requireLawfulWait(t require.TestingT, q question, d policy.Decision) {
 	b := q.p.Backoff
 	switch {
-	case q.f.RetryAfter > 0 && q.p.RetryAfter == policy.First:
+	case q.f.RetryAfter > 0 && q.p.RetryAfter == policy.RetryAfterFirst:
 		require.Equal(t, q.f.RetryAfter, d.Delay)
 	case q.f.RetryAfter > 0:
 		require.GreaterOrEqual(t, d.Delay, q.f.RetryAfter, "never sooner than the server asks")
@@ -83,7 +83,7 @@ func requireLawfulWait(t require.TestingT, q question, d policy.Decision) {
 // MaxTotalDelay of waits.
 func TestLawOfWholeActions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, _ := policy.Resolve(policy.Set{Global: draw.Layer().Draw(t, "layer")}, "")
+		p := (&policy.Set{Global: draw.Layer().Draw(t, "layer")}).Policy(policy.Target{})
 		pos := policy.Position{Budgets: policy.DefaultBudgets(), Now: noon, Key: draw.Key().Draw(t, "key")}
 		f := fault.Failure{Class: rapid.SampledFrom(draw.Classes()).Draw(t, "class")}
 		for {
@@ -113,7 +113,7 @@ func TestLawOfLayers(t *testing.T) {
 		s := draw.Set().Draw(t, "set")
 		s.Tools = map[string]policy.Layer{"book": draw.Layer().Draw(t, "tool")}
 		s.Adjusted = draw.Layer().Draw(t, "adjusted")
-		p, explanation := policy.Resolve(s, "book")
+		p, explanation := s.Policy(policy.Target{Tool: "book"}), s.Explain(policy.Target{Tool: "book"})
 		require.Len(t, explanation, len(policy.Fields()))
 
 		got := jsonFields(t, p)
@@ -174,7 +174,7 @@ func TestLawOfJSON(t *testing.T) {
 		require.NoError(t, json.Unmarshal(data, &back))
 		require.Equal(t, s, back)
 
-		p, _ := policy.Resolve(s, "")
+		p := s.Policy(policy.Target{})
 		data, err = json.Marshal(p)
 		require.NoError(t, err)
 		var policyBack policy.RetryPolicy
@@ -206,7 +206,7 @@ func TestDecideLeavesItsArgumentsAlone(t *testing.T) {
 	assert.Equal(t, before, jsonFields(t, q.p))
 }
 
-func TestEffectiveIsResolveIsOneLayerOverTheOther(t *testing.T) {
+func TestAPolicyIsOneLayerOverTheOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := draw.Set().Draw(t, "set")
 		s.Adjusted = draw.Layer().Draw(t, "adjusted")
@@ -218,10 +218,7 @@ func TestEffectiveIsResolveIsOneLayerOverTheOther(t *testing.T) {
 		}
 		whole := s.Adjusted.Over(s.Call).Over(own).Over(s.Global).Over(policy.Correction().Layer())
 		whole.Origins = nil
-		resolved, _ := policy.Resolve(s, action)
-		assert.Equal(t, whole, resolved.Layer())
-		assert.Equal(t, resolved, policy.Effective(&s, action))
-		transport, _ := policy.ResolveTransport(s)
-		assert.Equal(t, transport, policy.EffectiveTransport(&s))
+		assert.Equal(t, whole, s.Policy(policy.Target{Plane: fault.Correction, Tool: action}).Layer())
+		assert.Equal(t, s.Transport.Over(policy.Transport().Layer()).Sets(), policy.Fields())
 	})
 }

@@ -36,7 +36,7 @@ type Layer struct {
 	NativeRepairs  Repairs
 	FormsOff       []extract.Form
 	OnReducerError ReducerAction
-	Attempts       []Settings
+	PerAttempt     []Settings
 	// Origins records where fields were written, in any order. A field without an origin is fine. Origins are
 	// not part of the layer's JSON.
 	Origins []Origin
@@ -127,7 +127,7 @@ func (l Layer) MarshalJSON() ([]byte, error) { return layerTable().JSON(&l) }
 // [Layer.Validate].
 func (l *Layer) UnmarshalJSON(data []byte) error {
 	var read Layer
-	if err := fields.ReadJSON(data, &read); err != nil {
+	if err := fields.Err[FieldError](fields.ReadJSON(data, &read)); err != nil {
 		return err
 	}
 	*l = read

@@ -7,12 +7,11 @@ import (
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/fields"
 )
 
 // Unlimited means "no limit". It is an untyped constant that fits counts and durations. In files and JSON it
 // is written "unlimited".
-const Unlimited = fields.Unlimited
+const Unlimited = -1
 
 // RetryAfter is how a server's retry-after combines with the wait of the backoff strategy. The zero value is
 // invalid in a policy and means "absent" in a layer.
@@ -20,11 +19,11 @@ type RetryAfter string
 
 // The rules for a server's retry-after.
 const (
-	// Floor waits at least as long as the server asks; jitter may add to that wait (see
+	// RetryAfterFloor waits at least as long as the server asks; jitter may add to that wait (see
 	// [RetryPolicy.RetryAfterJitter]). A longer backoff stays as it is.
-	Floor RetryAfter = "floor"
-	// First waits exactly as long as the server asks, whatever the backoff.
-	First RetryAfter = "first"
+	RetryAfterFloor RetryAfter = "floor"
+	// RetryAfterFirst waits exactly as long as the server asks, whatever the backoff.
+	RetryAfterFirst RetryAfter = "first"
 )
 
 // Repairs is what to do with JSON that could only be read after a repair. The zero value is invalid in a
@@ -33,13 +32,13 @@ type Repairs string
 
 // The ways to treat repaired JSON.
 const (
-	// Accept uses it like correct JSON.
-	Accept Repairs = "accept"
-	// Note uses it and records the repairs: in the event of the call or answer, and in the attempt, which the
-	// result has. The model is not told.
-	Note Repairs = "note"
-	// Refuse counts it as a failed attempt.
-	Refuse Repairs = "refuse"
+	// RepairsAccept uses it like correct JSON.
+	RepairsAccept Repairs = "accept"
+	// RepairsNote uses it and records the repairs: in the event of the call or answer, and in the attempt,
+	// which the result has. The model is not told.
+	RepairsNote Repairs = "note"
+	// RepairsRefuse counts it as a failed attempt.
+	RepairsRefuse Repairs = "refuse"
 )
 
 // ReducerAction is what happens when a session's reducer fails. The zero value is invalid in a policy and
@@ -48,14 +47,15 @@ type ReducerAction string
 
 // The ways to go on after a reducer failed.
 const (
-	// EndAction ends the action without charging an attempt. The next prompt shows the reducer's feedback.
-	EndAction ReducerAction = "end_action"
-	// StopRun ends the whole run.
-	StopRun ReducerAction = "stop"
+	// ReducerEndsAction ends the action without charging an attempt. The next prompt shows the reducer's
+	// feedback.
+	ReducerEndsAction ReducerAction = "end_action"
+	// ReducerStopsRun ends the whole run.
+	ReducerStopsRun ReducerAction = "stop"
 )
 
 // RetryPolicy decides how the failures of one action are answered. All fields are set. Make one with
-// [Correction], [Preset] or [Resolve]; the zero value is invalid. Do not write to its slices or map once it
+// [Correction], [Preset] or [Set.Policy]; the zero value is invalid. Do not write to its slices or map once it
 // is in use.
 //
 // Its JSON has the names in brackets below, in that order. Durations are Go duration strings; "unlimited" and
@@ -119,13 +119,13 @@ type RetryPolicy struct {
 	// RetryableErrors has the class [fault.Reducer]: then the model is asked again as after any other
 	// failure.
 	OnReducerError ReducerAction
-	// Attempts (attempts) are the settings of each attempt, starting with the first. The last entry also
+	// PerAttempt (attempts) are the settings of each attempt, starting with the first. The last entry also
 	// applies to all later attempts. Empty, the default, means that the model is used as configured. At most
 	// 100.
 	//
 	// If several actions are corrected at once, the settings of the action with the most attempts apply;
 	// among equals, the first by name. A model chosen by a planner wins over the model named here.
-	Attempts []Settings
+	PerAttempt []Settings
 }
 
 // Correction returns the default policy of the correction plane: 3 attempts, no wait, feedback on. It retries
@@ -141,7 +141,7 @@ func Correction() RetryPolicy {
 		},
 		EmitFeedback:     true,
 		Bases:            map[fault.Class]time.Duration{},
-		RetryAfter:       Floor,
+		RetryAfter:       RetryAfterFloor,
 		RetryAfterJitter: backoff.One / 2,
 		MaxRetryAfter:    5 * time.Minute,
 		MaxTotalDelay:    Unlimited,
@@ -150,11 +150,11 @@ func Correction() RetryPolicy {
 
 		FirstTokenTimeout: Unlimited,
 		IdleTimeout:       Unlimited,
-		TextRepairs:       Note,
-		NativeRepairs:     Refuse,
+		TextRepairs:       RepairsNote,
+		NativeRepairs:     RepairsRefuse,
 		FormsOff:          []extract.Form{},
-		OnReducerError:    EndAction,
-		Attempts:          []Settings{},
+		OnReducerError:    ReducerEndsAction,
+		PerAttempt:        []Settings{},
 	}
 }
 

@@ -61,7 +61,7 @@ func Transport() RetryPolicy {
 	p := provider()
 	p.RetryableErrors = append(p.RetryableErrors, fault.InvalidResponse)
 	p.Backoff.Jitter.Fraction = oneQuarter
-	p.RetryAfter, p.RetryAfterJitter = Floor, Correction().RetryAfterJitter
+	p.RetryAfter, p.RetryAfterJitter = RetryAfterFloor, Correction().RetryAfterJitter
 	return p
 }
 
@@ -114,6 +114,6 @@ func provider() RetryPolicy {
 	p.Backoff = backoff.Exponential(time.Second, two)
 	p.Backoff.Cap = 10 * time.Second
 	p.Backoff.Jitter = backoff.Jitter{Kind: backoff.Proportional, Fraction: oneFifth, AfterCap: true}
-	p.RetryAfter = First
+	p.RetryAfter = RetryAfterFirst
 	return p
 }

@@ -7,66 +7,66 @@ import (
 )
 
 // Reason is why an action went on or ended. It is a stable string that is written to journals and counted in
-// logs. A Reason is also an error, so a terminal reason is its own sentinel: errors.Is(err, policy.Deadline).
-// The zero value means "not decided".
+// logs. A Reason is also an error, so a terminal reason is its own sentinel: errors.Is(err,
+// policy.ReasonDeadline). The zero value means "not decided".
 type Reason string
 
 // The reasons for a retry.
 const (
-	// Backoff: retry after the wait of the backoff strategy.
-	Backoff Reason = "backoff"
-	// ServerAsked: retry after the wait that the server asked for.
-	ServerAsked Reason = "retry_after"
-	// Immediate: retry without a wait.
-	Immediate Reason = "immediate"
+	// ReasonBackoff: retry after the wait of the backoff strategy.
+	ReasonBackoff Reason = "backoff"
+	// ReasonServerAsked: retry after the wait that the server asked for.
+	ReasonServerAsked Reason = "retry_after"
+	// ReasonImmediate: retry without a wait.
+	ReasonImmediate Reason = "immediate"
 )
 
 // The reasons of [Decide] to stop.
 const (
-	// Accepted: nothing went wrong.
-	Accepted Reason = "accepted"
-	// NotRetryable: the policy does not retry this class of failure, or the failure is final.
-	NotRetryable Reason = "not_retryable"
-	// OptOut: the policy allows no retries at all.
-	OptOut Reason = "opt_out"
-	// AttemptsExhausted: the last attempt of the action failed.
-	AttemptsExhausted Reason = "attempts_exhausted"
-	// ToolBudget: the run allows no more failed attempts of this tool.
-	ToolBudget Reason = "tool_budget"
-	// UnknownToolBudget: the run allows no more calls of unknown tools.
-	UnknownToolBudget Reason = "unknown_tool_budget"
-	// RunBudget: the run allows no more failed attempts.
-	RunBudget Reason = "run_budget"
-	// NoProgress: the same failure came too often in a row.
-	NoProgress Reason = "no_progress"
-	// RetryAfterTooLong: the server asks for a longer wait than the policy allows.
-	RetryAfterTooLong Reason = "retry_after_too_long"
-	// DelayBudget: the wait exceeds what is left of the action's total delay.
-	DelayBudget Reason = "delay_budget"
-	// Deadline: the time is up, or the wait would last until the deadline or longer.
-	Deadline Reason = "deadline"
+	// ReasonAccepted: nothing went wrong.
+	ReasonAccepted Reason = "accepted"
+	// ReasonNotRetryable: the policy does not retry this class of failure, or the failure is final.
+	ReasonNotRetryable Reason = "not_retryable"
+	// ReasonOptOut: the policy allows no retries at all.
+	ReasonOptOut Reason = "opt_out"
+	// ReasonAttemptsExhausted: the last attempt of the action failed.
+	ReasonAttemptsExhausted Reason = "attempts_exhausted"
+	// ReasonToolBudget: the run allows no more failed attempts of this tool.
+	ReasonToolBudget Reason = "tool_budget"
+	// ReasonUnknownToolBudget: the run allows no more calls of unknown tools.
+	ReasonUnknownToolBudget Reason = "unknown_tool_budget"
+	// ReasonRunBudget: the run allows no more failed attempts.
+	ReasonRunBudget Reason = "run_budget"
+	// ReasonNoProgress: the same failure came too often in a row.
+	ReasonNoProgress Reason = "no_progress"
+	// ReasonRetryAfterTooLong: the server asks for a longer wait than the policy allows.
+	ReasonRetryAfterTooLong Reason = "retry_after_too_long"
+	// ReasonDelayBudget: the wait exceeds what is left of the action's total delay.
+	ReasonDelayBudget Reason = "delay_budget"
+	// ReasonDeadline: the time is up, or the wait would last until the deadline or longer.
+	ReasonDeadline Reason = "deadline"
 )
 
 // The reasons to stop that other parts of a run give.
 const (
-	// Cancelled: the caller cancelled.
-	Cancelled Reason = "cancelled"
-	// Broken: the run could not continue, because a function that the caller gave failed, such as one that makes
-	// prompts, or because an event could not be taken.
-	Broken Reason = "broken"
-	// ReducerError: a session's reducer failed.
-	ReducerError Reason = "reducer_error"
-	// FailedForGood: a tool said that another try cannot help.
-	FailedForGood Reason = "failed_for_good"
-	// TurnLimit: the run reached its limit of model calls.
-	TurnLimit Reason = "turn_limit"
-	// Planner: the planner ended the action.
-	Planner Reason = "planner"
-	// NotRepeatable: a tool's call failed and is not made again, because the tool is declared neither
+	// ReasonCancelled: the caller cancelled.
+	ReasonCancelled Reason = "cancelled"
+	// ReasonBroken: the run could not continue, because a function that the caller gave failed, such as one
+	// that makes prompts, or because an event could not be taken.
+	ReasonBroken Reason = "broken"
+	// ReasonReducerError: a session's reducer failed.
+	ReasonReducerError Reason = "reducer_error"
+	// ReasonFailedForGood: a tool said that another try cannot help.
+	ReasonFailedForGood Reason = "failed_for_good"
+	// ReasonTurnLimit: the run reached its limit of model calls.
+	ReasonTurnLimit Reason = "turn_limit"
+	// ReasonPlanner: the planner ended the action.
+	ReasonPlanner Reason = "planner"
+	// ReasonNotRepeatable: a tool's call failed and is not made again, because the tool is declared neither
 	// read-only nor idempotent.
-	NotRepeatable Reason = "not_repeatable"
-	// OutcomeUnknown: a tool's call began, and its outcome is unknown.
-	OutcomeUnknown Reason = "outcome_unknown"
+	ReasonNotRepeatable Reason = "not_repeatable"
+	// ReasonOutcomeUnknown: a tool's call began, and its outcome is unknown.
+	ReasonOutcomeUnknown Reason = "outcome_unknown"
 )
 
 // reasonRow is all that is known of a reason.
@@ -82,37 +82,37 @@ type reasonRow struct {
 
 // reasons has the row of each reason, in the order of their declaration.
 var reasons = [...]reasonRow{
-	{reason: Backoff, phrase: "retry after the backoff delay", fields: []string{"backoff"}, retry: true},
-	{reason: ServerAsked, phrase: "retry after the wait the server asked for",
+	{reason: ReasonBackoff, phrase: "retry after the backoff delay", fields: []string{"backoff"}, retry: true},
+	{reason: ReasonServerAsked, phrase: "retry after the wait the server asked for",
 		fields: []string{"retry_after", "retry_after_jitter"}, retry: true},
-	{reason: Immediate, phrase: "retry at once", fields: []string{"backoff"}, retry: true},
-	{reason: Accepted, phrase: "accepted"},
-	{reason: NotRetryable, phrase: "this kind of failure is not retried",
+	{reason: ReasonImmediate, phrase: "retry at once", fields: []string{"backoff"}, retry: true},
+	{reason: ReasonAccepted, phrase: "accepted"},
+	{reason: ReasonNotRetryable, phrase: "this kind of failure is not retried",
 		fields: []string{"retryable_errors"}},
-	{reason: OptOut, phrase: "the policy opts out of retries", fields: []string{"opt_out"}},
-	{reason: AttemptsExhausted, phrase: "attempts used up", fields: []string{"max_attempts"}},
-	{reason: ToolBudget, phrase: "the tool's budget of failed attempts is used up",
+	{reason: ReasonOptOut, phrase: "the policy opts out of retries", fields: []string{"opt_out"}},
+	{reason: ReasonAttemptsExhausted, phrase: "attempts used up", fields: []string{"max_attempts"}},
+	{reason: ReasonToolBudget, phrase: "the tool's budget of failed attempts is used up",
 		fields: []string{"budgets.tool"}},
-	{reason: UnknownToolBudget, phrase: "the budget of unknown tools is used up",
+	{reason: ReasonUnknownToolBudget, phrase: "the budget of unknown tools is used up",
 		fields: []string{"budgets.unknown_tools"}},
-	{reason: RunBudget, phrase: "the run's budget of failed attempts is used up",
+	{reason: ReasonRunBudget, phrase: "the run's budget of failed attempts is used up",
 		fields: []string{"budgets.run"}},
-	{reason: NoProgress, phrase: "no progress: the same failure again", fields: []string{"no_progress"}},
-	{reason: RetryAfterTooLong, phrase: "the server asks for a longer wait than the policy allows",
+	{reason: ReasonNoProgress, phrase: "no progress: the same failure again", fields: []string{"no_progress"}},
+	{reason: ReasonRetryAfterTooLong, phrase: "the server asks for a longer wait than the policy allows",
 		fields: []string{"max_retry_after"}},
-	{reason: DelayBudget, phrase: "the wait does not fit the total delay",
+	{reason: ReasonDelayBudget, phrase: "the wait does not fit the total delay",
 		fields: []string{"max_total_delay"}},
-	{reason: Deadline, phrase: "the deadline leaves no time",
+	{reason: ReasonDeadline, phrase: "the deadline leaves no time",
 		fields: []string{"deadline"}, class: fault.DeadlineExceeded},
-	{reason: Cancelled, phrase: "cancelled", class: fault.Cancelled},
-	{reason: Broken, phrase: "the run could not continue"},
-	{reason: ReducerError, phrase: "a reducer failed", fields: []string{"on_reducer_error"}},
-	{reason: FailedForGood, phrase: "failed for good"},
-	{reason: TurnLimit, phrase: "the run's limit of model calls is reached",
+	{reason: ReasonCancelled, phrase: "cancelled", class: fault.Cancelled},
+	{reason: ReasonBroken, phrase: "the run could not continue"},
+	{reason: ReasonReducerError, phrase: "a reducer failed", fields: []string{"on_reducer_error"}},
+	{reason: ReasonFailedForGood, phrase: "failed for good"},
+	{reason: ReasonTurnLimit, phrase: "the run's limit of model calls is reached",
 		fields: []string{"max_turns"}, class: fault.MaxIterations},
-	{reason: Planner, phrase: "ended by the planner", fields: []string{"planner"}},
-	{reason: NotRepeatable, phrase: "the tool is declared neither read-only nor idempotent: the call is not made again"},
-	{reason: OutcomeUnknown, phrase: "the outcome of the call is not known"},
+	{reason: ReasonPlanner, phrase: "ended by the planner", fields: []string{"planner"}},
+	{reason: ReasonNotRepeatable, phrase: "the tool is declared neither read-only nor idempotent: the call is not made again"},
+	{reason: ReasonOutcomeUnknown, phrase: "the outcome of the call is not known"},
 }
 
 // Reasons returns all built-in reasons in a fixed order. The caller owns the slice.
@@ -148,7 +148,9 @@ func (r Reason) Fields() []string { return r.row().fields }
 func (r Reason) Retries() bool { return r.row().retry }
 
 // GaveUp reports whether the run was given up: it was cancelled, its time was up, or it could not continue.
-func (r Reason) GaveUp() bool { return r == Cancelled || r == Deadline || r == Broken }
+func (r Reason) GaveUp() bool {
+	return r == ReasonCancelled || r == ReasonDeadline || r == ReasonBroken
+}
 
 // Class returns the class of a run that ended with r, or "" if r is the reason of a failure that has its own
 // class.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fields"
 )
 
@@ -75,11 +76,27 @@ func defaults(p RetryPolicy) named { return named{LayerDefault, new(p.Layer()), 
 // layerOf returns the layer of a tool, or an empty one.
 func layerOf(all map[string]Layer, name string) *Layer { return new(all[name]) }
 
-// layersOf returns the layers of an action of the correction plane, lowest first.
-func (s *Set) layersOf(action string) []named {
+// Target is what a policy applies to. The zero value is the final answer.
+type Target struct {
+	// Plane is the correction plane, also if it is empty, or [fault.Transport].
+	Plane fault.Plane
+	// Tool is a tool's registered name: its calls that cannot be used, or in the transport plane its runs that
+	// fail. Empty means the final answer, or in the transport plane model calls.
+	Tool string
+}
+
+// layers returns the layers of a target, lowest first.
+func (s *Set) layers(of Target) []named {
+	switch {
+	case of.Plane == fault.Transport && of.Tool != "":
+		own := named{name: LayerToolTransport + " " + of.Tool, layer: layerOf(s.ToolTransport, of.Tool)}
+		return []named{transportDefault(), {name: LayerTransport, layer: &s.Transport}, own}
+	case of.Plane == fault.Transport:
+		return []named{transportDefault(), {name: LayerTransport, layer: &s.Transport}}
+	}
 	own := named{name: LayerAnswer, layer: &s.Answer}
-	if action != "" {
-		own = named{name: "tool " + action, layer: layerOf(s.Tools, action)}
+	if of.Tool != "" {
+		own = named{name: "tool " + of.Tool, layer: layerOf(s.Tools, of.Tool)}
 	}
 	return []named{
 		correctionDefault(), {name: LayerGlobal, layer: &s.Global}, own, {name: LayerCall, layer: &s.Call},
@@ -87,39 +104,22 @@ func (s *Set) layersOf(action string) []named {
 	}
 }
 
-// layersOfTransport returns the layers of the transport plane, lowest first.
-func (s *Set) layersOfTransport() []named {
-	return []named{transportDefault(), {name: LayerTransport, layer: &s.Transport}}
-}
+// Policy merges the layers of a target into its policy, which shares slices and maps with them.
+func (s *Set) Policy(of Target) RetryPolicy { return merge(s.layers(of)) }
 
-// layersOfToolTransport returns the layers for failed requests of a tool, lowest first.
-func (s *Set) layersOfToolTransport(tool string) []named {
-	own := named{name: LayerToolTransport + " " + tool, layer: layerOf(s.ToolTransport, tool)}
-	return append(s.layersOfTransport(), own)
-}
-
-// Resolve merges the layers of the correction plane into the policy of one action and explains it. The action
-// is a tool's registered name, or "" for the final answer.
-func Resolve(s Set, action string) (RetryPolicy, Explanation) { return resolve(s.layersOf(action)) }
-
-// ResolveTransport returns the policy of model calls: the set's transport layer over [Transport].
-func ResolveTransport(s Set) (RetryPolicy, Explanation) { return resolve(s.layersOfTransport()) }
-
-// ResolveToolTransport returns the transport policy of a tool's calls: the tool's transport layer over the
-// layers of [ResolveTransport].
-func ResolveToolTransport(s Set, tool string) (RetryPolicy, Explanation) {
-	return resolve(s.layersOfToolTransport(tool))
-}
-
-// Effective returns the policy of [Resolve] without the explanation, which is much cheaper.
-func Effective(s *Set, action string) RetryPolicy { return merge(s.layersOf(action)) }
-
-// EffectiveTransport returns the policy of [ResolveTransport] without the explanation.
-func EffectiveTransport(s *Set) RetryPolicy { return merge(s.layersOfTransport()) }
-
-// EffectiveToolTransport returns the policy of [ResolveToolTransport] without the explanation.
-func EffectiveToolTransport(s *Set, tool string) RetryPolicy {
-	return merge(s.layersOfToolTransport(tool))
+// Explain returns the value of each field of [Set.Policy], and where it comes from.
+func (s *Set) Explain(of Target) Explanation {
+	layers, rows := s.layers(of), layerTable().Rows
+	p, explanation := merge(layers), make(Explanation, len(rows))
+	for n, row := range rows {
+		explanation[n] = Explained{Field: row.Name, Value: layerTable().Show(n, fields.Value(&p, n))}
+		for _, l := range layers {
+			if fields.Says(l.layer, n) {
+				explanation[n].Layer, explanation[n].Source = l.name, l.layer.Source(row.Name).String()
+			}
+		}
+	}
+	return explanation
 }
 
 // merge merges the layers, the last on top. The policy shares slices and maps with them.
@@ -134,18 +134,3 @@ func merge(layers []named) RetryPolicy {
 
 // fitJitter drops what the jitter of a lower layer says of a cap if the strategy above it has none.
 func fitJitter(s *backoff.BackoffStrategy) { s.Jitter.AfterCap = s.Jitter.AfterCap && s.Cap > 0 }
-
-// resolve is merge with an explanation: one row for each field.
-func resolve(layers []named) (RetryPolicy, Explanation) {
-	p, rows := merge(layers), layerTable().Rows
-	explanation := make(Explanation, len(rows))
-	for n, row := range rows {
-		explanation[n] = Explained{Field: row.Name, Value: layerTable().Show(n, fields.Value(&p, n))}
-		for _, l := range layers {
-			if fields.Says(l.layer, n) {
-				explanation[n].Layer, explanation[n].Source = l.name, l.layer.Source(row.Name).String()
-			}
-		}
-	}
-	return p, explanation
-}

@@ -23,33 +23,34 @@ func TestResolveTakesTheMostSpecificFieldByField(t *testing.T) {
 	s.Call = policy.Layer{NoProgress: new(3), OptOut: new(false)}
 	s.Transport = policy.Layer{MaxAttempts: new(7)}
 
-	tool, _ := policy.Resolve(s, "book_room")
+	tool := s.Policy(policy.Target{Tool: "book_room"})
 	want := policy.Correction()
 	want.MaxAttempts, want.EmitFeedback, want.NoProgress, want.OptOut = 5, false, 3, false
 	assert.Equal(t, want, tool)
 
-	answer, _ := policy.Resolve(s, "")
+	answer := s.Policy(policy.Target{})
 	assert.Equal(t, 6, answer.MaxAttempts)
-	unknown, _ := policy.Resolve(s, "no_such_tool")
+	unknown := s.Policy(policy.Target{Tool: "no_such_tool"})
 	assert.Equal(t, 4, unknown.MaxAttempts, "a tool without a layer has the global one")
 
-	adjusted, _ := policy.Resolve(policy.Fold(s, policy.Layer{MaxAttempts: new(1)}), "book_room")
+	one := policy.Fold(s, policy.Layer{MaxAttempts: new(1)})
+	adjusted := one.Policy(policy.Target{Tool: "book_room"})
 	assert.Equal(t, 1, adjusted.MaxAttempts)
 	assert.Equal(t, 3, adjusted.NoProgress)
 
-	transport, _ := policy.ResolveTransport(s)
+	transport := s.Policy(policy.Target{Plane: fault.Transport})
 	assert.Equal(t, 7, transport.MaxAttempts)
-	assert.Equal(t, policy.Floor, transport.RetryAfter, "the default lies below")
-	assert.Equal(t, transport, first(policy.ResolveTransport(policy.Fold(s, policy.Layer{MaxAttempts: new(1)}))))
+	assert.Equal(t, policy.RetryAfterFloor, transport.RetryAfter, "the default lies below")
+	assert.Equal(t, transport, one.Policy(policy.Target{Plane: fault.Transport}))
 }
 
 func first(p policy.RetryPolicy, _ policy.Explanation) policy.RetryPolicy { return p }
 
 func TestAnEmptyListIsSaidAndAnAbsentOneIsNot(t *testing.T) {
 	s := policy.Set{Global: policy.Layer{RetryableErrors: []fault.Class{}}}
-	none, _ := policy.Resolve(s, "")
+	none := s.Policy(policy.Target{})
 	assert.Empty(t, none.RetryableErrors)
-	standard, _ := policy.Resolve(policy.Set{}, "")
+	standard := new(policy.Set).Policy(policy.Target{})
 	assert.Equal(t, policy.Correction(), standard)
 }
 
@@ -64,7 +65,8 @@ func TestExplanationAsTable(t *testing.T) {
 		},
 	}
 	s.Tools = map[string]policy.Layer{"book_room": {MaxAttempts: new(policy.Unlimited), NoProgress: new(2)}}
-	_, explanation := policy.Resolve(policy.Fold(s, policy.Layer{OptOut: new(true)}), "book_room")
+	s = policy.Fold(s, policy.Layer{OptOut: new(true)})
+	explanation := s.Explain(policy.Target{Tool: "book_room"})
 	b := backoff.Linear(time.Second, time.Second).String()
 	assert.Equal(t, policy.Explained{Field: "backoff", Value: b, Layer: "global", Source: "policy.yaml:3:1"}, explanation[1])
 	explanation[1].Value = "linear"
@@ -115,11 +117,11 @@ func TestALayerBetweenKeepsTheJitterAfterTheCap(t *testing.T) {
 	capped.Cap = time.Minute
 	s := policy.DefaultSet()
 	s.Global.Backoff, s.Answer.Backoff, s.Call.Backoff = &jittered, &capless, &capped
-	p, _ := policy.Resolve(s, "")
+	p := s.Policy(policy.Target{})
 	assert.Equal(t, jittered.Jitter, p.Backoff.Jitter)
 	assert.Equal(t, p.Backoff, *s.Call.Over(s.Answer).Over(s.Global).Backoff)
 	s.Call.Backoff = nil
-	p, _ = policy.Resolve(s, "")
+	p = s.Policy(policy.Target{})
 	assert.False(t, p.Backoff.Jitter.AfterCap, "there is no cap")
 	require.NoError(t, p.Validate())
 }

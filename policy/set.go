@@ -134,7 +134,7 @@ func (s *Set) dropEmpty() {
 // strict as [Layer.UnmarshalJSON]. It checks types but not values: see [Set.Validate].
 func (s *Set) UnmarshalJSON(data []byte) error {
 	read := DefaultSet()
-	if err := fields.ReadJSON(data, &read); err != nil {
+	if err := fields.Err[FieldError](fields.ReadJSON(data, &read)); err != nil {
 		return err
 	}
 	*s = read
@@ -148,7 +148,7 @@ func (b Budgets) MarshalJSON() ([]byte, error) { return fields.For[Budgets]().JS
 // strict as [Layer.UnmarshalJSON].
 func (b *Budgets) UnmarshalJSON(data []byte) error {
 	read := DefaultBudgets()
-	if err := fields.ReadJSON(data, &read); err != nil {
+	if err := fields.Err[FieldError](fields.ReadJSON(data, &read)); err != nil {
 		return err
 	}
 	*b = read

@@ -37,13 +37,13 @@ func (s Settings) String() string {
 	return "{" + strings.Join(said, ", ") + "}"
 }
 
-// SettingsOf returns the settings of an attempt, counted from 1. The last entry of Attempts applies to all
+// SettingsOf returns the settings of an attempt, counted from 1. The last entry of PerAttempt applies to all
 // later attempts.
 func (p *RetryPolicy) SettingsOf(attempt int) Settings {
-	if len(p.Attempts) == 0 {
+	if len(p.PerAttempt) == 0 {
 		return Settings{}
 	}
-	return p.Attempts[min(max(attempt, 1), len(p.Attempts))-1]
+	return p.PerAttempt[min(max(attempt, 1), len(p.PerAttempt))-1]
 }
 
 // CheckModels reports every model name in the settings of attempts that is not in known, each as a
@@ -51,7 +51,7 @@ func (p *RetryPolicy) SettingsOf(attempt int) Settings {
 func (s *Set) CheckModels(known []string) error {
 	f := fields.Collect()
 	check := func(l Layer, f fields.Faults) {
-		for n, settings := range l.Attempts {
+		for n, settings := range l.PerAttempt {
 			if name := settings.Model; name != "" && !slices.Contains(known, name) {
 				f.At("attempts").Item(n).At("model").Add("there is no model %q; %s", name, oneOf(known))
 			}
@@ -64,7 +64,7 @@ func (s *Set) CheckModels(known []string) error {
 	check(s.Answer, f.At(LayerAnswer))
 	check(s.Call, f.At(LayerCall))
 	check(s.Adjusted, f.At(LayerAdjusted))
-	return f.Err()
+	return fields.Err[FieldError](f)
 }
 
 func oneOf(known []string) string {

@@ -22,7 +22,7 @@ func init() {
 		{Name: "temperature", Type: temperature()},
 		{Name: "model", Type: fields.Name(modelProblem)},
 	}})
-	repairs := fields.Word(Accept, Note, Refuse)
+	repairs := fields.Word(RepairsAccept, RepairsNote, RepairsRefuse)
 	fields.Register[Layer](fields.Table{
 		Rows: []fields.Row{
 			{Name: "max_attempts", Type: fields.Count(1, "number of attempts", "1 for a single one")},
@@ -30,7 +30,7 @@ func init() {
 			{Name: "retryable_errors", Type: fields.Set(fields.Name(classProblem), maxClasses, "classes")},
 			{Name: "emit_feedback", Type: fields.Toggle},
 			{Name: "bases", Type: fields.MapOf(fields.Duration, classProblem)},
-			{Name: "retry_after", Type: fields.Word(Floor, First)},
+			{Name: "retry_after", Type: fields.Word(RetryAfterFloor, RetryAfterFirst)},
 			{Name: "retry_after_jitter", Type: part("0.5")},
 			{Name: "max_retry_after", Type: fields.Bound},
 			{Name: "max_total_delay", Type: fields.Bound},
@@ -45,7 +45,7 @@ func init() {
 			{Name: "native_repairs", Type: repairs, CorrectionOnly: true},
 			{Name: "forms_off", Type: fields.Set(fields.Word(extract.Forms()...), maxClasses, "forms"),
 				CorrectionOnly: true},
-			{Name: "on_reducer_error", Type: fields.Word(EndAction, StopRun), CorrectionOnly: true},
+			{Name: "on_reducer_error", Type: fields.Word(ReducerEndsAction, ReducerStopsRun), CorrectionOnly: true},
 			{Name: "attempts", Type: settings(), CorrectionOnly: true},
 		},
 		Also: []string{presetKey},
@@ -87,7 +87,7 @@ func layers() fields.Type[Layer] {
 
 func strategies() fields.Type[backoff.BackoffStrategy] {
 	t := fields.Struct[backoff.BackoffStrategy]()
-	t.Check = func(s backoff.BackoffStrategy, f fields.Faults) { f.Take(s.Validate()) }
+	t.Check = func(s backoff.BackoffStrategy, f fields.Faults) { fields.Take[backoff.FieldError](f, s.Validate()) }
 	t.Clone = func(s backoff.BackoffStrategy) backoff.BackoffStrategy {
 		s.Delays = append([]time.Duration(nil), s.Delays...)
 		return s

@@ -39,6 +39,9 @@ func spelt[T any]() []string {
 	var names []string
 	for n := range reflect.TypeFor[T]().NumField() {
 		name := reflect.TypeFor[T]().Field(n).Name
+		if name == "PerAttempt" { // beside max_attempts it reads well enough
+			name = "Attempts"
+		}
 		names = append(names, strings.ToLower(regexp.MustCompile("([a-z])([A-Z])").ReplaceAllString(name, "${1}_$2")))
 	}
 	return names

@@ -11,21 +11,28 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// FieldError is one fault of one field of a policy. Its path names the field as files do:
-// "tools.book_flight.backoff.factor", "retryable_errors[2]"; it is empty if the fault concerns the whole
-// value. Its problem says what is wrong and what would be right. It is comparable.
-type FieldError = fields.Error
+// FieldError is one fault of one field of a policy. It is comparable.
+type FieldError struct {
+	// Path names the field as files do: "tools.book_flight.backoff.factor", "retryable_errors[2]". It is
+	// empty if the fault concerns the whole value.
+	Path string
+	// Problem says what is wrong and what would be right.
+	Problem string
+}
+
+// Error returns "path: problem", or the problem if the path is empty.
+func (e *FieldError) Error() string { return fields.Error(*e).String() }
 
 // Validate reports every invalid field, each as a [*FieldError], joined. It returns nil if there is none.
 func (p RetryPolicy) Validate() error {
 	l, f := p.Layer(), fields.Collect()
 	for n, row := range layerTable().Rows {
 		if !fields.Says(&l, n) {
-			f.At(row.Name).Add("is missing; start from a preset, or from Resolve")
+			f.At(row.Name).Add("is missing; start from a preset, or from Set.Policy")
 		}
 	}
 	l.check(f)
-	return f.Err()
+	return fields.Err[FieldError](f)
 }
 
 // Validate reports every invalid field of the layer, each as a [*FieldError], joined. It returns nil if there
@@ -33,7 +40,7 @@ func (p RetryPolicy) Validate() error {
 func (l Layer) Validate() error {
 	f := fields.Collect()
 	l.check(f)
-	return f.Err()
+	return fields.Err[FieldError](f)
 }
 
 func (l Layer) check(f fields.Faults) {
@@ -47,7 +54,7 @@ func (l Layer) check(f fields.Faults) {
 func (b Budgets) Validate() error {
 	f := fields.Collect()
 	fields.For[Budgets]().Check(&b, f)
-	return f.Err()
+	return fields.Err[FieldError](f)
 }
 
 // Validate reports every invalid field of the set, each as a [*FieldError], joined. It returns nil if there
@@ -73,7 +80,7 @@ func (s Set) Validate() error {
 		own.checkNoWords(at, "tools")
 	}
 	s.checkTogether(f)
-	return f.Err()
+	return fields.Err[FieldError](f)
 }
 
 // checkCorrection refuses fields that have no meaning for corrections.
@@ -130,26 +137,26 @@ func basesFit(bases map[fault.Class]time.Duration, s *backoff.BackoffStrategy) b
 // checkTogether reports faults that only show when the layers are merged. It does not repeat a fault of a
 // single layer, nor report a fault of the final answer again for each tool.
 func (s *Set) checkTogether(f fields.Faults) {
-	transport := misfit(s.layersOfTransport())
+	transport := misfit(s.layers(Target{Plane: fault.Transport}))
 	if transport {
 		f.At(LayerTransport).At("bases").Add(basesOnList)
 	}
 	for _, tool := range canon.Keys(s.ToolTransport) {
-		if !transport && misfit(s.layersOfToolTransport(tool)) {
+		if !transport && misfit(s.layers(Target{fault.Transport, tool})) {
 			f.At(LayerToolTransport).At(tool).At("bases").Add(basesOnList)
 		}
 	}
 	shared := Set{Global: s.Global, Call: s.Call, Adjusted: s.Adjusted}
 	switch {
-	case misfit(s.layersOf("")):
+	case misfit(s.layers(Target{})):
 		f.At(LayerAnswer).At("bases").Add(basesOnList)
 		return
-	case misfit(shared.layersOf("")):
+	case misfit(shared.layers(Target{})):
 		f.At(LayerGlobal).At("bases").Add(basesOnList)
 		return
 	}
 	for _, tool := range canon.Keys(s.Tools) {
-		if misfit(s.layersOf(tool)) {
+		if misfit(s.layers(Target{Tool: tool})) {
 			f.At("tools").At(tool).At("bases").Add(basesOnList)
 		}
 	}
@@ -194,5 +201,5 @@ func Adjust(s Set, adjustment Layer) (Set, error) {
 	default:
 		return s, err
 	}
-	return s, f.Err()
+	return s, fields.Err[FieldError](f)
 }

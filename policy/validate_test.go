@@ -279,7 +279,7 @@ func TestSettingsOfAttempts(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(`{"global": {"attempts": [{}, {"temperature": 0}, {"temperature": 0.5, "model": "big"}]},
 		"tools": {"pay": {"attempts": []}, "search": {"attempts": [{"model": "small"}]}}, "budgets": {}, "max_turns": 1, "max_calls": 1}`), &s))
 	require.NoError(t, s.Validate())
-	answer, explained := policy.Resolve(s, "")
+	answer, explained := s.Policy(policy.Target{}), s.Explain(policy.Target{})
 	assert.Equal(t, policy.Explained{
 		Field: "attempts", Value: "{}, {temperature: 0}, {temperature: 0.5, model: big}", Layer: policy.LayerGlobal,
 	}, explained[len(explained)-1])
@@ -287,13 +287,13 @@ func TestSettingsOfAttempts(t *testing.T) {
 	for attempt, want := range []policy.Settings{{}, {}, {Temperature: new(0.0)}, big, big, big} {
 		assert.Equal(t, want, answer.SettingsOf(attempt), "attempt %d", attempt)
 	}
-	pay, search := policy.Effective(&s, "pay"), policy.Effective(&s, "search")
+	pay, search := s.Policy(policy.Target{Tool: "pay"}), s.Policy(policy.Target{Tool: "search"})
 	assert.Zero(t, pay.SettingsOf(2), "a layer replaces the whole list")
 	assert.Equal(t, policy.Settings{Model: "small"}, search.SettingsOf(2))
 
 	own := answer.Clone()
-	*own.Attempts[1].Temperature = 2
-	assert.Zero(t, *answer.Attempts[1].Temperature, "a clone has numbers of its own")
+	*own.PerAttempt[1].Temperature = 2
+	assert.Zero(t, *answer.PerAttempt[1].Temperature, "a clone has numbers of its own")
 
 	assert.NoError(t, s.CheckModels([]string{"small", "big"}))
 	assert.EqualError(t, s.CheckModels([]string{"small"}), `global.attempts[2].model: there is no model "big"; use one of small`)
@@ -303,10 +303,10 @@ tools.search.attempts[0].model: there is no model "small"; the run has no models
 
 func TestFaultsOfSettings(t *testing.T) {
 	s := policy.DefaultSet()
-	s.Global.Attempts = []policy.Settings{{Temperature: new(2.0)}, {Temperature: new(3.0)}, {Temperature: new(-0.1)}, {Temperature: new(math.NaN())}}
-	s.Answer.Attempts = []policy.Settings{{Model: "a\x00b"}, {Model: strings.Repeat("m", 201)}}
-	s.Call.Attempts = make([]policy.Settings, 101)
-	s.Transport.Attempts = []policy.Settings{}
+	s.Global.PerAttempt = []policy.Settings{{Temperature: new(2.0)}, {Temperature: new(3.0)}, {Temperature: new(-0.1)}, {Temperature: new(math.NaN())}}
+	s.Answer.PerAttempt = []policy.Settings{{Model: "a\x00b"}, {Model: strings.Repeat("m", 201)}}
+	s.Call.PerAttempt = make([]policy.Settings, 101)
+	s.Transport.PerAttempt = []policy.Settings{}
 	const name = "is not a valid model name; use at most 200 bytes of printable text"
 	assert.Equal(t, []string{
 		"global.attempts[1].temperature: must be 0 to 2, got 3",

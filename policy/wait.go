@@ -13,8 +13,8 @@ import (
 // retry-after do not come back together. The part above the floor is limited to the time that is left.
 func wait(p *RetryPolicy, pos *Position, f *fault.Failure) (time.Duration, Reason) {
 	asked := max(f.RetryAfter, 0)
-	if asked > 0 && p.RetryAfter == First {
-		return asked, ServerAsked
+	if asked > 0 && p.RetryAfter == RetryAfterFirst {
+		return asked, ReasonServerAsked
 	}
 	s := p.strategy(f.Class)
 	delay := s.After(pos.Attempt, pos.Key)
@@ -24,14 +24,14 @@ func wait(p *RetryPolicy, pos *Position, f *fault.Failure) (time.Duration, Reaso
 	}
 	switch {
 	case asked > least && s.Jitter.Kind == backoff.NoJitter:
-		return asked, ServerAsked
+		return asked, ReasonServerAsked
 	case asked > least:
 		most = max(most, backoff.Sum(asked, p.RetryAfterJitter.Of(asked)))
-		return pos.Key.Between(pos.Attempt, asked, min(most, room(p, pos))), ServerAsked
+		return pos.Key.Between(pos.Attempt, asked, min(most, room(p, pos))), ReasonServerAsked
 	case delay == 0:
-		return 0, Immediate
+		return 0, ReasonImmediate
 	}
-	return delay, Backoff
+	return delay, ReasonBackoff
 }
 
 // room returns the longest wait that fits the total delay and ends before the deadline.
@@ -50,7 +50,7 @@ func room(p *RetryPolicy, pos *Position) time.Duration {
 func (p *RetryPolicy) Draws(f *fault.Failure) bool {
 	none := p.Backoff.Jitter.Kind == "" || p.Backoff.Jitter.Kind == backoff.NoJitter
 	if f.RetryAfter > 0 {
-		return p.RetryAfter != First && p.Backoff.Jitter.Kind != backoff.NoJitter &&
+		return p.RetryAfter != RetryAfterFirst && p.Backoff.Jitter.Kind != backoff.NoJitter &&
 			(p.RetryAfterJitter > 0 || !none)
 	}
 	return !none

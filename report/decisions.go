@@ -144,7 +144,7 @@ func (t *totals) count(d *machine.Decision) {
 		t.Sent++
 	case d.Class != "":
 		t.Corrected++
-	case d.Reason == policy.Accepted:
+	case d.Reason == policy.ReasonAccepted:
 		t.Accepted++
 	}
 }

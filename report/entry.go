@@ -113,7 +113,7 @@ func (e *entry) word() (word, colour string) {
 		return words[e.Kind][0], red
 	case d == nil:
 		return words[e.Kind][0], words[e.Kind][1]
-	case d.Class == "" && d.Reason == policy.Accepted:
+	case d.Class == "" && d.Reason == policy.ReasonAccepted:
 		return "accept", green
 	case d.Class == "":
 		return "close", yellow

@@ -33,7 +33,7 @@ func (l *ledger) charge(d *machine.Decision, on machine.EventKind, of policy.Bud
 	l.run++
 	isTool := d.Action != machine.AnswerAction && d.Class != fault.UnknownTool
 	switch {
-	case d.Class == fault.Reducer && (d.Reason == policy.ReducerError || d.Reason == policy.RunBudget):
+	case d.Class == fault.Reducer && (d.Reason == policy.ReasonReducerError || d.Reason == policy.ReasonRunBudget):
 		// A reducer that ends its action counts for the run alone.
 	case d.Class == fault.UnknownTool:
 		l.unknown++

@@ -28,7 +28,7 @@ func TestMediaRepairsAndPanicsAreTold(t *testing.T) {
 	)
 	require.NoError(t, err)
 	pol := policy.DefaultSet()
-	pol.Global.NativeRepairs = policy.Note
+	pol.Global.NativeRepairs = policy.RepairsNote
 	cfg := loop.Config{Tools: set, Policy: &pol, Attach: []message.Part{message.Bytes(message.ImagePart, "image/png", make([]byte, 67))}}
 	model := looptest.NewModel(
 		calls(message.Call{Name: "hear", Arguments: `{"name": "Ada", "age": 36,}`}, message.Call{Name: "fall", Arguments: `{"name": "Bob", "age": 3}`}),

@@ -137,13 +137,13 @@ func attemptText(d *machine.Decision) string {
 func verdictText(d *machine.Decision) string {
 	why := d.Reason.Phrase()
 	switch {
-	case d.Retry && d.Reason == policy.ServerAsked && d.Delay > 0:
+	case d.Retry && d.Reason == policy.ReasonServerAsked && d.Delay > 0:
 		return "again after " + short(d.Delay) + ", as the server asked"
 	case d.Retry && d.Delay > 0:
 		return "again after " + short(d.Delay)
 	case d.Retry:
 		return "again at once"
-	case d.Class == "" && d.Reason == policy.Accepted:
+	case d.Class == "" && d.Reason == policy.ReasonAccepted:
 		return ""
 	case d.Detail.Wait > 0:
 		why += fmt.Sprintf(": a wait of %s, and room for %s", short(d.Detail.Wait), short(d.Detail.Room))

@@ -44,7 +44,7 @@ type Attempt struct {
 // Passed reports whether the attempt succeeded: the proposal was valid and its tool, if any, did not fail for
 // good. An attempt that was cancelled, or whose time was up, has not passed.
 func (a Attempt) Passed() bool {
-	return a.Class == "" && a.Reason != policy.FailedForGood && !a.Reason.GaveUp()
+	return a.Class == "" && a.Reason != policy.ReasonFailedForGood && !a.Reason.GaveUp()
 }
 
 // Repaired describes the repairs of an attempt that passed: "the answer was repaired: trailing_comma". It is
@@ -71,7 +71,7 @@ func (a Attempt) ToolFailure() string {
 	switch {
 	case a.Action == "":
 		return ""
-	case a.Reason == policy.FailedForGood:
+	case a.Reason == policy.ReasonFailedForGood:
 		return "tool " + a.Action + " failed for good"
 	case a.Plane == fault.Transport && !a.Retry:
 		return "tool " + a.Action + " failed: " + string(a.Class) + " (" + string(a.Reason) + ")"

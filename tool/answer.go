@@ -20,7 +20,7 @@ type Answer struct {
 	Class fault.Class
 	// Issues is everything that is wrong, in canonical order.
 	Issues []fault.Issue
-	// Repairs is what it took to read the value, under [policy.Note].
+	// Repairs is what it took to read the value, under [policy.RepairsNote].
 	Repairs []extract.Repair
 }
 

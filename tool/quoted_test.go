@@ -27,7 +27,7 @@ func TestAnObjectThatIsQuotedInsideAString(t *testing.T) {
 		return tellAll(set.Read(message.Reply{Calls: []message.Call{{Name: "ship", Arguments: args}}}, s))[0]
 	}
 	on := tool.DefaultSettings()
-	on.Native = policy.Note
+	on.Native = policy.RepairsNote
 	off := on
 	off.Off = []extract.Form{extract.Form(extract.QuotedObject)}
 
@@ -65,7 +65,7 @@ func TestAnAnswerMayHoldAQuotedObject(t *testing.T) {
 	assert.True(t, a.Good())
 	assert.JSONEq(t, `{"addr":{"city":"Lisbon"}}`, string(a.Raw))
 	assert.Equal(t, []extract.Repair{{Kind: extract.QuotedObject}}, a.Repairs)
-	strict := tool.Settings{Text: policy.Refuse}
+	strict := tool.Settings{Text: policy.RepairsRefuse}
 	a = tool.ReadAnswer(`{"addr":"{\"city\":\"Lisbon\"}"}`, typed.Schema(), strict)
 	assert.Equal(t, "addr: expected object (member: city); send the object itself, not quoted, got string", a.Issues[0].String())
 }

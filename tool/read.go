@@ -41,7 +41,7 @@ type Call struct {
 	Class fault.Class
 	// Issues is everything that is wrong, in canonical order.
 	Issues []fault.Issue
-	// Repairs is what it took to read the call, under [policy.Note].
+	// Repairs is what it took to read the call, under [policy.RepairsNote].
 	Repairs []extract.Repair
 	// Form is what the call was read by.
 	Form extract.Form

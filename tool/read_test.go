@@ -62,11 +62,11 @@ func TestReadNativeCalls(t *testing.T) {
 		"unknown": {calls: []message.Call{{Name: "cancel", Arguments: `{}`}}, want: []string{`call-1  {} unknown_tool [(whole): expected one of book.room, clock]`}},
 		"not_strict": {calls: []message.Call{{Name: "book.room", Arguments: `{'city': 'Lisbon', 'nights': 2}`}},
 			want: []string{"call-1 book.room  tool_validation [(whole): expected double quotes around strings and names]"}},
-		"repair_allowed": {calls: []message.Call{{Name: "book.room", Arguments: `{'city': 'Lisbon', 'nights': 2}`}}, set: tool.Settings{Native: policy.Note},
+		"repair_allowed": {calls: []message.Call{{Name: "book.room", Arguments: `{'city': 'Lisbon', 'nights': 2}`}}, set: tool.Settings{Native: policy.RepairsNote},
 			want: []string{"call-1 book.room " + good + " (single_quotes) (single_quotes) (single_quotes)"}},
-		"repair_without_a_note": {calls: []message.Call{{Name: "book.room", Arguments: `{"city": "Lisbon", "nights": 2,}`}}, set: tool.Settings{Native: policy.Accept},
+		"repair_without_a_note": {calls: []message.Call{{Name: "book.room", Arguments: `{"city": "Lisbon", "nights": 2,}`}}, set: tool.Settings{Native: policy.RepairsAccept},
 			want: []string{"call-1 book.room " + good}},
-		"cut_off_is_never_completed": {calls: []message.Call{{Name: "book.room", Arguments: `{"city": "Lisbon", "nights": 2`}}, set: tool.Settings{Native: policy.Note},
+		"cut_off_is_never_completed": {calls: []message.Call{{Name: "book.room", Arguments: `{"city": "Lisbon", "nights": 2`}}, set: tool.Settings{Native: policy.RepairsNote},
 			want: []string{"call-1 book.room  tool_validation [(whole): expected JSON that is complete]"}},
 		"ids": {calls: []message.Call{{Name: "clock"}, {ID: "call-1", Name: "clock"}, {ID: "a", Name: "clock"}, {ID: "a", Name: "clock"}}, want: []string{
 			"call-5 clock {}", "call-1 clock {}", "a clock {}", "call-4 clock {}"}},
@@ -91,22 +91,22 @@ func TestReadCallsInText(t *testing.T) {
 		"unknown": {text: `<tool_call>{"name": "cancel", "arguments": {}}</tool_call>`, set: tool.Settings{}, want: []string{"call-1  {} unknown_tool [(whole): expected one of book.room, clock]"}},
 		"invalid": {text: `<tool_call>{"name": "book.room", "arguments": {"city": 1, "nights": 1}}</tool_call>`, set: tool.Settings{}, want: []string{
 			`call-1 book.room {"city":1,"nights":1} tool_validation [city: expected string (at least 1 character), got integer]`}},
-		"repair_noted": {text: `<tool_call>{"name": "book.room", "arguments": {"city": "Lisbon", "nights": 2,}}</tool_call>`, set: tool.Settings{Text: policy.Note},
+		"repair_noted": {text: `<tool_call>{"name": "book.room", "arguments": {"city": "Lisbon", "nights": 2,}}</tool_call>`, set: tool.Settings{Text: policy.RepairsNote},
 			want: []string{"call-1 book.room " + good + " (tag) (trailing_comma)"}},
-		"repair_accepted": {text: `<tool_call>{"name": "book.room", "arguments": {"city": "Lisbon", "nights": 2,}}</tool_call>`, set: tool.Settings{Text: policy.Accept},
+		"repair_accepted": {text: `<tool_call>{"name": "book.room", "arguments": {"city": "Lisbon", "nights": 2,}}</tool_call>`, set: tool.Settings{Text: policy.RepairsAccept},
 			want: []string{"call-1 book.room " + good}},
-		"repair_refused": {text: `<tool_call>{"name": "book.room", "arguments": {"city": "Lisbon", "nights": 2,}}</tool_call>`, set: tool.Settings{Text: policy.Refuse},
+		"repair_refused": {text: `<tool_call>{"name": "book.room", "arguments": {"city": "Lisbon", "nights": 2,}}</tool_call>`, set: tool.Settings{Text: policy.RepairsRefuse},
 			want: []string{"call-1 book.room " + good + " tool_validation [(whole): expected no comma after the last member or item] (tag) (trailing_comma)"}},
-		"all_repairs_are_one_issue": {text: `<tool_call>{'name': 'book.room', 'arguments': {"city": 'Lisbon', nights: 2,}}</tool_call>`, set: tool.Settings{Text: policy.Refuse},
+		"all_repairs_are_one_issue": {text: `<tool_call>{'name': 'book.room', 'arguments': {"city": 'Lisbon', nights: 2,}}</tool_call>`, set: tool.Settings{Text: policy.RepairsRefuse},
 			want: []string{"call-1 book.room " + good + " tool_validation [(whole): expected double quotes around strings and names; no comma after the last member or item] " +
 				"(tag) (single_quotes) (single_quotes) (single_quotes) (single_quotes) (unquoted_key) (trailing_comma)"}},
-		"an_apostrophe": {text: `[book.room(city='It's late', nights=2)]`, set: tool.Settings{Text: policy.Note},
+		"an_apostrophe": {text: `[book.room(city='It's late', nights=2)]`, set: tool.Settings{Text: policy.RepairsNote},
 			want: []string{`call-1 book.room {"city":"It's late","nights":2} (python_syntax) (single_quotes) (apostrophe)`}},
-		"quotes_within_a_string": {text: `[book.room(city='It''s late', nights=2)]`, set: tool.Settings{Text: policy.Note},
+		"quotes_within_a_string": {text: `[book.room(city='It''s late', nights=2)]`, set: tool.Settings{Text: policy.RepairsNote},
 			want: []string{`call-1 book.room  tool_validation [(whole): expected strings in double quotes, with \" for those within] (single_quotes)`}},
-		"a_wrapper_without_a_name": {text: `<tool_call>{"arguments": {"city": "Lisbon"}}</tool_call>`, set: tool.Settings{Text: policy.Note},
+		"a_wrapper_without_a_name": {text: `<tool_call>{"arguments": {"city": "Lisbon"}}</tool_call>`, set: tool.Settings{Text: policy.RepairsNote},
 			want: []string{"call-1   unknown_tool [(whole): expected a tool's name and its arguments] (tag)"}},
-		"broken": {text: `<tool_call>{"name": "book.room", "arguments": {"city": "Lisbon", "nights": `, set: tool.Settings{Text: policy.Note},
+		"broken": {text: `<tool_call>{"name": "book.room", "arguments": {"city": "Lisbon", "nights": `, set: tool.Settings{Text: policy.RepairsNote},
 			want: []string{"call-1 book.room  tool_validation [(whole): expected JSON that is complete] (tag)"}},
 	}
 	for name, c := range cases {
@@ -204,8 +204,8 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		replies := []message.Reply{{Text: text}, {Calls: []message.Call{{Name: "book_room", Arguments: text}, {Name: text, Arguments: text}}}}
 		for _, r := range replies {
-			reading := set.Read(r, tool.Settings{Text: policy.Note, Native: policy.Note})
-			require.Equal(t, reading, set.Read(r, tool.Settings{Text: policy.Note, Native: policy.Note}))
+			reading := set.Read(r, tool.Settings{Text: policy.RepairsNote, Native: policy.RepairsNote})
+			require.Equal(t, reading, set.Read(r, tool.Settings{Text: policy.RepairsNote, Native: policy.RepairsNote}))
 			ids := map[string]bool{}
 			for _, c := range reading.Calls {
 				require.False(t, ids[c.ID] || c.ID == "")
@@ -224,9 +224,9 @@ func FuzzRead(f *testing.F) {
 func TestThePolicyOfOneToolMayDifferInWhatItRepairs(t *testing.T) {
 	set := hotel(t)
 	repaired := message.Reply{Text: `<tool_call>{"name": "book.room", "arguments": {"city": "Lisbon", "nights": 2,}}</tool_call>`}
-	strict := tool.Settings{Text: policy.Note, Tools: map[string]tool.Leniency{"book.room": {Text: policy.Refuse}}}
+	strict := tool.Settings{Text: policy.RepairsNote, Tools: map[string]tool.Leniency{"book.room": {Text: policy.RepairsRefuse}}}
 	assert.Equal(t, fault.ToolValidation, set.Read(repaired, strict).Calls[0].Class)
-	strict.Tools = map[string]tool.Leniency{"clock": {Text: policy.Refuse}}
+	strict.Tools = map[string]tool.Leniency{"clock": {Text: policy.RepairsRefuse}}
 	assert.True(t, set.Read(repaired, strict).Calls[0].Good())
 	require.EqualError(t, tool.Settings{Tools: map[string]tool.Leniency{"clock": {Native: "perhaps"}}}.Validate(),
 		`Tools[clock].Native: "perhaps", want "accept", "note" or "refuse"`)

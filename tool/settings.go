@@ -33,7 +33,9 @@ type Leniency struct {
 }
 
 // DefaultSettings reads every form, notes repairs of text, and takes native arguments as strict JSON only.
-func DefaultSettings() Settings { return Settings{Text: policy.Note, Native: policy.Refuse} }
+func DefaultSettings() Settings {
+	return Settings{Text: policy.RepairsNote, Native: policy.RepairsRefuse}
+}
 
 // Validate names every field that is out of bounds.
 func (s Settings) Validate() error {
@@ -49,11 +51,11 @@ func (s Settings) Validate() error {
 }
 
 func validate(field string, r policy.Repairs) error {
-	if r == "" || r == policy.Accept || r == policy.Note || r == policy.Refuse {
+	if r == "" || r == policy.RepairsAccept || r == policy.RepairsNote || r == policy.RepairsRefuse {
 		return nil
 	}
-	return fmt.Errorf("%s: %q, want %q, %q or %q", field, string(r), policy.Accept, policy.Note,
-		policy.Refuse)
+	return fmt.Errorf("%s: %q, want %q, %q or %q", field, string(r), policy.RepairsAccept, policy.RepairsNote,
+		policy.RepairsRefuse)
 }
 
 // of is what holds for one tool.
@@ -64,11 +66,11 @@ func (s Settings) of(tool string) Leniency {
 	return Leniency{Text: s.Text, Native: s.Native}
 }
 
-func allowed(r policy.Repairs) bool { return r == policy.Accept || r == policy.Note }
+func allowed(r policy.Repairs) bool { return r == policy.RepairsAccept || r == policy.RepairsNote }
 
 // kept are the repairs that stay with what was read.
 func kept(r policy.Repairs, repairs []extract.Repair) []extract.Repair {
-	if r == policy.Accept {
+	if r == policy.RepairsAccept {
 		return nil
 	}
 	return repairs

@@ -136,8 +136,8 @@ func TestAHostileCallTakesLittleMemory(t *testing.T) {
 		runtime.GC()
 		parsing([]byte(arguments)) // decoders keep their memory for the next
 		reading := parsing([]byte(arguments))
-		for mode, most := range map[policy.Repairs]int{policy.Refuse: 12, policy.Note: 40} {
-			if mode == policy.Note && testing.Short() {
+		for mode, most := range map[policy.Repairs]int{policy.RepairsRefuse: 12, policy.RepairsNote: 40} {
+			if mode == policy.RepairsNote && testing.Short() {
 				continue
 			}
 			took := int(memory(func() { set.Read(reply, tool.Settings{Native: mode}) }))
@@ -159,9 +159,9 @@ func TestFindingAValueTakesLittleMemory(t *testing.T) {
 	calculate, _ := expression(t).Get("calculate")
 	for _, unit := range []string{`"<a>"`, "<a>", "<think>", "</think>", `<x>{a`, "```{", "[A", "```json\n{}\n```\n", "{}", "[1]", "{", "[", `{"a":[`, `"`, "{a:", `{"a":`} {
 		text := strings.Repeat(unit, (1<<20)/len(unit))
-		took := memory(func() { tool.ReadAnswer(text, calculate.Schema(), tool.Settings{Text: policy.Note}) })
+		took := memory(func() { tool.ReadAnswer(text, calculate.Schema(), tool.Settings{Text: policy.RepairsNote}) })
 		assert.Less(t, took, uint64(10*len(text)), unit)
-		took = memory(func() { expression(t).Read(message.Reply{Text: text}, tool.Settings{Text: policy.Note}) })
+		took = memory(func() { expression(t).Read(message.Reply{Text: text}, tool.Settings{Text: policy.RepairsNote}) })
 		assert.Less(t, took, uint64(10*len(text)), "calls: "+unit)
 	}
 }
@@ -203,7 +203,7 @@ func BenchmarkHostileCall(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				set.Read(reply, tool.Settings{Native: policy.Note})
+				set.Read(reply, tool.Settings{Native: policy.RepairsNote})
 			}
 		})
 	}

@@ -37,7 +37,7 @@ func TestArgumentsInOneMemberMore(t *testing.T) {
 			want: `call-1 seats {"row":7,"side":"left"} (wrapped_arguments)`},
 		"what_is_wrong_within_is_told": {text: `seats(params={"row": "7"})`,
 			want: `call-1 seats {"row":"7"} tool_validation [row: expected integer, got string] (python_syntax) (wrapped_arguments)`},
-		"without_a_note": {text: `seats(params={"row": 7})`, set: tool.Settings{Text: policy.Accept}, want: `call-1 seats {"row":7}`},
+		"without_a_note": {text: `seats(params={"row": 7})`, set: tool.Settings{Text: policy.RepairsAccept}, want: `call-1 seats {"row":7}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.set.Text == "" {
@@ -54,7 +54,7 @@ func TestArgumentsInOneMemberMore(t *testing.T) {
 		args string
 	}{
 		"switched_off":         {`seats(params={"row": 7})`, off, `{"params":{"row":7}}`},
-		"refused":              {`seats(params={"row": 7})`, tool.Settings{Text: policy.Refuse}, `{"params":{"row":7}}`},
+		"refused":              {`seats(params={"row": 7})`, tool.Settings{Text: policy.RepairsRefuse}, `{"params":{"row":7}}`},
 		"a_member_it_has":      {`query(input={"row": 7})`, tool.DefaultSettings(), `{"input":{"row":7}}`},
 		"other_members_within": {`seats(params={"row": 7, "seat": 1})`, tool.DefaultSettings(), `{"params":{"row":7,"seat":1}}`},
 		"another_name":         {`seats(seat={"row": 7})`, tool.DefaultSettings(), `{"seat":{"row":7}}`},
@@ -73,6 +73,6 @@ func TestArgumentsInOneMemberMore(t *testing.T) {
 	assert.Equal(t, []string{`call-1 open {"args":{"row":1}} (python_syntax)`},
 		tellAll(set.Read(message.Reply{Text: `open(args={"row": 1})`}, tool.DefaultSettings())))
 	// The arguments of a native call stay as they are.
-	native := set.Read(message.Reply{Calls: []message.Call{{Name: "seats", Arguments: `{"params":{"row":7}}`}}}, tool.Settings{Native: policy.Note})
+	native := set.Read(message.Reply{Calls: []message.Call{{Name: "seats", Arguments: `{"params":{"row":7}}`}}}, tool.Settings{Native: policy.RepairsNote})
 	assert.False(t, native.Calls[0].Good())
 }

@@ -153,10 +153,10 @@ func TestAModelThatNeverLearnsIsStopped(t *testing.T) {
 	a, _, end := newAdapter(t, adk.Config{})
 	_, err = play(t.Context(), newRunner(t, a, m, bookRoom(t, nil)), agent.StreamingModeNone)
 	exhausted := exhaustedIn(t, err)
-	assert.Equal(t, policy.AttemptsExhausted, exhausted.Reason)
+	assert.Equal(t, policy.ReasonAttemptsExhausted, exhausted.Reason)
 	assert.Len(t, exhausted.Attempts, 3)
 	assert.Len(t, m.requests(), 3)
-	assert.ErrorIs(t, end.errs[0], policy.AttemptsExhausted)
+	assert.ErrorIs(t, end.errs[0], policy.ReasonAttemptsExhausted)
 }
 
 func TestBudgetsEndTheRun(t *testing.T) {
@@ -171,9 +171,9 @@ func TestBudgetsEndTheRun(t *testing.T) {
 		reason policy.Reason
 		asked  int
 	}{
-		{"the pool of unknown names", adk.Config{}, []turn{unknown("a"), unknown("b"), unknown("c"), say("never")}, policy.UnknownToolBudget, 3},
-		{"no progress", adk.Config{Policy: &twice}, []turn{bad(), bad(), say("never")}, policy.NoProgress, 2},
-		{"transport", adk.Config{}, []turn{{err: busy}, {err: busy}, {err: busy}, {err: busy}, say("never")}, policy.AttemptsExhausted, 4},
+		{"the pool of unknown names", adk.Config{}, []turn{unknown("a"), unknown("b"), unknown("c"), say("never")}, policy.ReasonUnknownToolBudget, 3},
+		{"no progress", adk.Config{Policy: &twice}, []turn{bad(), bad(), say("never")}, policy.ReasonNoProgress, 2},
+		{"transport", adk.Config{}, []turn{{err: busy}, {err: busy}, {err: busy}, {err: busy}, say("never")}, policy.ReasonAttemptsExhausted, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, _, end := newAdapter(t, c.cfg)
@@ -233,7 +233,7 @@ func TestWaitsAreMadeByTheClock(t *testing.T) {
 	_, err := play(t.Context(), newRunner(t, a, m, bookRoom(t, nil)), agent.StreamingModeNone)
 	require.NoError(t, err)
 	assert.Equal(t, 9*time.Second, clock.Now().Sub(looptest.Epoch))
-	assert.Equal(t, policy.ServerAsked, end.results[0].Attempts[0].Reason)
+	assert.Equal(t, policy.ReasonServerAsked, end.results[0].Attempts[0].Reason)
 }
 
 func TestAnAnswerIsCorrectedWithinTheCall(t *testing.T) {

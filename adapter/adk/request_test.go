@@ -16,7 +16,7 @@ import (
 // The settings of an attempt, a forced call and stop sequences are in ADK's requests.
 func TestTheRequestHasWhatTheRunAsksFor(t *testing.T) {
 	set := policy.DefaultSet()
-	set.Global.Attempts = []policy.Settings{{}, {Temperature: new(0.25), Model: "big"}}
+	set.Global.PerAttempt = []policy.Settings{{}, {Temperature: new(0.25), Model: "big"}}
 	for _, mode := range modes {
 		t.Run(string(mode), func(t *testing.T) {
 			a, _, _ := newAdapter(t, adk.Config{Policy: &set, ToolChoice: "book_room", Stop: []string{"END"}})

@@ -43,11 +43,11 @@ func TestWhatAToolSaysReachesTheModelAndTheSession(t *testing.T) {
 	}{
 		{
 			"ask again", tool.AskAgain(fault.Issue{Pointer: "/nights", Rule: "minimum", Expected: "at least 3", Source: fault.FromTool}),
-			"the tool book_room looked at your arguments and asks for others (attempt 1 of 3)", fault.ToolValidation, policy.Immediate,
+			"the tool book_room looked at your arguments and asks for others (attempt 1 of 3)", fault.ToolValidation, policy.ReasonImmediate,
 		},
-		{"failed for good", tool.Fail("The hotel has closed."), "The hotel has closed.", "", policy.FailedForGood},
+		{"failed for good", tool.Fail("The hotel has closed."), "The hotel has closed.", "", policy.ReasonFailedForGood},
 		{"an error of its own", errors.New(`no "till", Authorization: Bearer secretsecretsecret`),
-			`The call failed, and its effect may or may not have happened. The tool says: "booking: no \"till\"`, fault.ToolExecution, policy.NotRepeatable},
+			`The call failed, and its effect may or may not have happened. The tool says: "booking: no \"till\"`, fault.ToolExecution, policy.ReasonNotRepeatable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, _, end := newAdapter(t, adk.Config{})
@@ -111,7 +111,7 @@ func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
 		_, err := play(ctx, newRunner(t, a, m, flaky(t, tries)), agent.StreamingModeNone)
 		assert.Equal(t, map[string]int{"Lisbon": 1, "Porto": 1}, tries)
 		require.NoError(t, err)
-		assert.Equal(t, policy.NotRetryable, end.results[0].Attempts[0].Reason)
+		assert.Equal(t, policy.ReasonNotRetryable, end.results[0].Attempts[0].Reason)
 		assert.Equal(t, map[string]any{"error": `The call failed, and its effect may or may not have happened. The tool says: "overloaded"`}, answers(m.requests()[1])[0].Response)
 		require.NoError(t, end.errs[0])
 	}
@@ -204,11 +204,11 @@ func TestAConfirmationThatNeverComesEndsItsRun(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Never mind.", text)
 	require.Len(t, end.errs, 2)
-	require.ErrorIs(t, end.errs[0], policy.Cancelled)
+	require.ErrorIs(t, end.errs[0], policy.ReasonCancelled)
 	assert.Empty(t, end.results[0].InDoubt, "the tool did nothing yet")
 	require.NoError(t, end.errs[1])
 	for _, at := range end.results[0].Attempts {
-		assert.NotEqual(t, policy.FailedForGood, at.Reason)
+		assert.NotEqual(t, policy.ReasonFailedForGood, at.Reason)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestACallThatRunsWhenTheRunIsCancelledIsInDoubt(t *testing.T) {
 	})))
 	_, _ = play(ctx, newRunner(t, a, newFake(twoCalls()...), book), agent.StreamingModeNone)
 	require.Len(t, end.errs, 1)
-	require.ErrorIs(t, end.errs[0], policy.Cancelled)
+	require.ErrorIs(t, end.errs[0], policy.ReasonCancelled)
 	require.Len(t, end.results[0].InDoubt, 2)
 	assert.Equal(t, "book_room", end.results[0].InDoubt[0].Tool)
 	assert.NotEmpty(t, end.results[0].InDoubt[0].Key)
@@ -341,7 +341,7 @@ func TestThePluginAlone(t *testing.T) {
 	_, err = play(t.Context(), runnerOf(t, []*plugin.Plugin{p}, llmAgent(t, m, bookRoom(t, nil))), agent.StreamingModeNone)
 	assert.ErrorAs(t, err, new(genai.APIError))
 	assert.Contains(t, answers(m.requests()[1])[0].Response["error"], "attempt 1 of 3")
-	require.ErrorIs(t, end.errs[0], policy.Cancelled)
+	require.ErrorIs(t, end.errs[0], policy.ReasonCancelled)
 	attempts := end.results[0].Attempts
 	assert.Equal(t, []string{"book_room", "book_room", ""}, actions(attempts))
 	assert.Equal(t, fault.Unavailable, attempts[2].Class)

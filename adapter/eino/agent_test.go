@@ -128,12 +128,12 @@ func TestBudgetsEndTheRun(t *testing.T) {
 		reason policy.Reason
 		asked  int
 	}{
-		{"three attempts", eino.Config{}, []turn{bad("1"), bad("2"), bad("3"), say("never")}, policy.AttemptsExhausted, 3},
+		{"three attempts", eino.Config{}, []turn{bad("1"), bad("2"), bad("3"), say("never")}, policy.ReasonAttemptsExhausted, 3},
 		{
 			"the pool of unknown names", eino.Config{},
-			[]turn{unknown("1", "a"), unknown("2", "b"), unknown("3", "c"), say("never")}, policy.UnknownToolBudget, 3,
+			[]turn{unknown("1", "a"), unknown("2", "b"), unknown("3", "c"), say("never")}, policy.ReasonUnknownToolBudget, 3,
 		},
-		{"no progress", eino.Config{Policy: &twice}, []turn{bad("1"), bad("2"), say("never")}, policy.NoProgress, 2},
+		{"no progress", eino.Config{Policy: &twice}, []turn{bad("1"), bad("2"), say("never")}, policy.ReasonNoProgress, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, _ := newAdapter(t, c.cfg)

@@ -135,11 +135,11 @@ func TestAnInterruptedRunKeepsItsBudgets(t *testing.T) {
 			result, err := run.End()
 			var numbers []int
 			for _, at := range result.Attempts {
-				assert.NotEqual(t, policy.FailedForGood, at.Reason)
+				assert.NotEqual(t, policy.ReasonFailedForGood, at.Reason)
 				numbers = append(numbers, at.Attempt)
 			}
 			if !goesOn {
-				require.ErrorIs(t, err, policy.Cancelled)
+				require.ErrorIs(t, err, policy.ReasonCancelled)
 				return
 			}
 			require.NoError(t, err)

@@ -171,7 +171,7 @@ func TestAPausedCallIsMadeAgainWhenTheRunResumes(t *testing.T) {
 		require.NoError(t, drain(runner.Query(ctx, "Book.", adk.WithCheckPointID("1"))))
 		if fresh {
 			_, err = run.End()
-			require.ErrorIs(t, err, policy.Cancelled)
+			require.ErrorIs(t, err, policy.ReasonCancelled)
 			ctx, run, err = a.Start(t.Context(), nil)
 			require.NoError(t, err)
 		}

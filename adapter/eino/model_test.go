@@ -156,7 +156,7 @@ func TestAnAnswerIsCorrectedInTheConversation(t *testing.T) {
 			require.NoError(t, err)
 			_, err = way.play(ctx, t, a, m, bookRoom(t, nil))
 			exhausted := exhaustedIn(t, err)
-			assert.Equal(t, policy.AttemptsExhausted, exhausted.Reason)
+			assert.Equal(t, policy.ReasonAttemptsExhausted, exhausted.Reason)
 			assert.Len(t, exhausted.Attempts, 3)
 
 			second := m.requests()[1]
@@ -167,7 +167,7 @@ func TestAnAnswerIsCorrectedInTheConversation(t *testing.T) {
 			assert.Contains(t, second[2].Content, "your answer is not the JSON value that was asked for (attempt 1 of 3)")
 			assert.Len(t, m.requests()[2], 5)
 			_, ended := run.End()
-			assert.ErrorIs(t, ended, policy.AttemptsExhausted)
+			assert.ErrorIs(t, ended, policy.ReasonAttemptsExhausted)
 		})
 	}
 }
@@ -201,7 +201,7 @@ func TestAnErrorThatIsNotRetriedEndsTheRun(t *testing.T) {
 	ctx, _, err := a.Start(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = play(ctx, t, conf, false)
-	assert.Equal(t, policy.NotRetryable, exhaustedIn(t, err).Reason)
+	assert.Equal(t, policy.ReasonNotRetryable, exhaustedIn(t, err).Reason)
 	assert.ErrorIs(t, err, odd)
 }
 
@@ -239,6 +239,6 @@ func TestACancelledContextEndsTheRun(t *testing.T) {
 	_, err = play(ctx, t, conf, false)
 	require.Error(t, err)
 	_, err = run.End()
-	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorIs(t, err, policy.ReasonCancelled)
 	require.NoError(t, s.Acquire(), "the session is free again")
 }

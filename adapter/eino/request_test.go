@@ -18,7 +18,7 @@ import (
 // The settings of an attempt, a forced call and stop sequences are in Eino's requests, in every way.
 func TestTheRequestHasWhatTheRunAsksFor(t *testing.T) {
 	set := policy.DefaultSet()
-	set.Global.Attempts = []policy.Settings{{}, {Temperature: new(0.25), Model: "big"}}
+	set.Global.PerAttempt = []policy.Settings{{}, {Temperature: new(0.25), Model: "big"}}
 	for _, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
 			a, _ := newAdapter(t, eino.Config{Policy: &set, ToolChoice: "book_room", Stop: []string{"END"}})

@@ -37,10 +37,10 @@ func TestWhatAToolSaysReachesTheModelAndTheSession(t *testing.T) {
 	}{
 		{
 			"ask again", tool.AskAgain(fault.Issue{Pointer: "/nights", Rule: "minimum", Expected: "at least 3", Source: fault.FromTool}),
-			"the tool book_room looked at your arguments and asks for others (attempt 1 of 3)", fault.ToolValidation, policy.Immediate,
+			"the tool book_room looked at your arguments and asks for others (attempt 1 of 3)", fault.ToolValidation, policy.ReasonImmediate,
 		},
-		{"failed for good", tool.Fail("The hotel has closed."), "The hotel has closed.", "", policy.FailedForGood},
-		{"an error of its own", errors.New("secret"), "The call failed, and its effect may or may not have happened.", fault.ToolExecution, policy.NotRepeatable},
+		{"failed for good", tool.Fail("The hotel has closed."), "The hotel has closed.", "", policy.ReasonFailedForGood},
+		{"an error of its own", errors.New("secret"), "The call failed, and its effect may or may not have happened.", fault.ToolExecution, policy.ReasonNotRepeatable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tries := 0
@@ -143,7 +143,7 @@ func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
 			assert.Equal(t, "The call failed, and its effect may or may not have happened.", m.requests()[1][2].Content)
 			result, err := run.End()
 			require.NoError(t, err)
-			assert.Equal(t, policy.NotRetryable, result.Attempts[0].Reason)
+			assert.Equal(t, policy.ReasonNotRetryable, result.Attempts[0].Reason)
 		})
 	}
 }
@@ -174,7 +174,7 @@ func TestAnExhaustedToolMayBeToldToTheModel(t *testing.T) {
 	ctx, _, err = a.Start(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = play(ctx, t, conf, false)
-	assert.Equal(t, policy.ToolBudget, exhaustedIn(t, err).Reason, "that of the tool is named first")
+	assert.Equal(t, policy.ReasonToolBudget, exhaustedIn(t, err).Reason, "that of the tool is named first")
 	assert.Len(t, m.requests(), 9)
 }
 
@@ -236,7 +236,7 @@ func TestAToolThatInterruptsIsLeftToEino(t *testing.T) {
 	_, err = play(ctx, t, conf, false)
 	require.NoError(t, err, "an interrupt is no error")
 	result, err := run.End()
-	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorIs(t, err, policy.ReasonCancelled)
 	assert.Empty(t, result.InDoubt, "the tool did nothing yet")
 }
 
@@ -268,7 +268,7 @@ func TestACallThatRunsWhenTheRunIsCancelledIsInDoubt(t *testing.T) {
 	_, err = play(ctx, t, conf, false)
 	require.Error(t, err)
 	result, err := run.End()
-	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorIs(t, err, policy.ReasonCancelled)
 	require.Len(t, result.InDoubt, 2)
 	assert.Equal(t, []string{"c1", "c2"}, []string{result.InDoubt[0].CallID, result.InDoubt[1].CallID})
 	assert.NotEmpty(t, result.InDoubt[0].Key)

@@ -166,7 +166,7 @@ func (o *Observer) Observe(ctx context.Context, n observe.Notice) {
 // closes reports whether an attempt closed its action without a notice of exhaustion. An attempt that
 // nobody waited for does not count.
 func closes(n observe.Notice) bool {
-	return (n.Class == "" && !n.Reason.GaveUp()) || n.Reason == policy.ReducerError
+	return (n.Class == "" && !n.Reason.GaveUp()) || n.Reason == policy.ReasonReducerError
 }
 
 func (o *Observer) closed(ctx context.Context, n observe.Notice) {

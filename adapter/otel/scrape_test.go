@@ -157,7 +157,7 @@ func TestBuckets(t *testing.T) {
 		}
 		return all
 	}
-	a := &loop.Action{Policy: policy.Correction(), Transport: policy.EffectiveTransport(&policy.Set{})}
+	a := &loop.Action{Policy: policy.Correction(), Transport: policy.Transport()}
 	for _, c := range []struct {
 		cfg              otel.Config
 		delays, attempts []string
@@ -180,7 +180,7 @@ func TestBuckets(t *testing.T) {
 // retried notifies an observer of a retry.
 func retried(b *backend, action string, class fault.Class) {
 	b.observer.Observe(context.Background(), observe.Notice{
-		Kind: observe.Retrying, Plane: fault.Correction, Action: action, Class: class, Reason: policy.Immediate, Attempt: 1, MaxAttempts: 3,
+		Kind: observe.Retrying, Plane: fault.Correction, Action: action, Class: class, Reason: policy.ReasonImmediate, Attempt: 1, MaxAttempts: 3,
 	})
 }
 
@@ -246,7 +246,7 @@ func TestANameThatTheModelMadeUpIsNeverToldApart(t *testing.T) {
 		return err
 	}
 	require.NoError(t, run(made, down, looptest.Call(call("book_room", lisbon)), looptest.Say("done")))
-	require.ErrorIs(t, run(made, down, down, down, down), policy.AttemptsExhausted)
+	require.ErrorIs(t, run(made, down, down, down, down), policy.ReasonAttemptsExhausted)
 	lines := b.scrape(t)
 	assert.NotContains(t, strings.Join(lines, "\n"), "made_up")
 	assert.ElementsMatch(t, []string{
@@ -294,7 +294,7 @@ func TestACancelledAttemptIsNoAttempt(t *testing.T) {
 	require.NoError(t, err)
 	_, err = loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), s, "Book.", loop.Config{Tools: set},
 		loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
-	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorIs(t, err, policy.ReasonCancelled)
 	assert.Empty(t, series(b.scrape(t), "retake_retry_attempts_count"))
 }
 

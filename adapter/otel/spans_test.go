@@ -262,7 +262,7 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 	answer, err := schema.For[booking]()
 	require.NoError(t, err)
 	warm := policy.DefaultSet()
-	warm.Global.Attempts = []policy.Settings{{Temperature: new(0.5)}}
+	warm.Global.PerAttempt = []policy.Settings{{Temperature: new(0.5)}}
 	book := func(ctx context.Context, in booking) (receipt, error) {
 		observe.Calls(ctx, observe.RemoteCall{Protocol: "mcp", Version: "2025-11-25", Method: "tools/call", SessionID: "s1"})
 		return booked(ctx, in)

@@ -21,7 +21,7 @@ func TestTheDeadlineOfAConfigEndsARun(t *testing.T) {
 	b.SetStartTime(at.Add(-time.Minute))
 	b.OnActivity(b.agent.named("model"), mock.Anything, mock.Anything).After(time.Hour).Return(wire[modelResult]{}, nil)
 	_, err := b.run()
-	require.ErrorIs(t, err, policy.Deadline)
+	require.ErrorIs(t, err, policy.ReasonDeadline)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.True(t, at.Equal(b.Now()), b.Now())
 }

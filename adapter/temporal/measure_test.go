@@ -87,7 +87,7 @@ func cpu(t *testing.T) time.Duration {
 func attemptsOf(t *testing.T, h *temporal.Handle) int {
 	r, err := h.Result(t.Context())
 	if e, ok := errors.AsType[*loop.RetryExhaustedError](err); ok {
-		require.NotEqual(t, policy.Cancelled, e.Reason)
+		require.NotEqual(t, policy.ReasonCancelled, e.Reason)
 		return len(e.Attempts)
 	}
 	require.NoError(t, err)

@@ -140,11 +140,11 @@ func TestErrorsComeBackAsTheyWere(t *testing.T) {
 	_, err := b.run()
 	var exhausted *loop.RetryExhaustedError
 	require.ErrorAs(t, err, &exhausted)
-	assert.Equal(t, policy.NotRetryable, exhausted.Reason)
+	assert.Equal(t, policy.ReasonNotRetryable, exhausted.Reason)
 	assert.Equal(t, fault.Transport, exhausted.Plane)
 	assert.Len(t, exhausted.Attempts, 1)
 	assert.NotEmpty(t, exhausted.Explanation)
-	require.ErrorIs(t, err, policy.NotRetryable)
+	require.ErrorIs(t, err, policy.ReasonNotRetryable)
 	var p *fault.ProviderError
 	require.ErrorAs(t, err, &p)
 	assert.Equal(t, 401, p.StatusCode)
@@ -156,7 +156,7 @@ func TestErrorsComeBackAsTheyWere(t *testing.T) {
 		return reducer.Change[string]{}, errors.New("over budget")
 	})
 	set := policy.DefaultSet()
-	stop := policy.StopRun
+	stop := policy.ReducerStopsRun
 	set.Global.OnReducerError = stop
 	b = newBench(t, Worker{
 		Model: looptest.NewModel(call("c1", `{"text":"a"}`)), Tools: echo(t, say),

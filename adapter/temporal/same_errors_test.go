@@ -158,9 +158,9 @@ var (
 	errOverloaded = &fault.ProviderError{Class: fault.Overloaded, Provider: "example", StatusCode: 529, Message: "busy"}
 )
 
-func stopOnReducerError(s *policy.Set) { s.Global.OnReducerError = policy.StopRun }
+func stopOnReducerError(s *policy.Set) { s.Global.OnReducerError = policy.ReducerStopsRun }
 
-func askOnReducerError(s *policy.Set) { s.Global.OnReducerError = policy.EndAction }
+func askOnReducerError(s *policy.Set) { s.Global.OnReducerError = policy.ReducerEndsAction }
 
 func turns(n int) func(*policy.Set) {
 	return func(s *policy.Set) { s.MaxTurns = n }
@@ -273,7 +273,7 @@ func failingRuns() map[string]failing {
 			return machine.Plan{Do: machine.Fallback, Delay: -1}, nil
 		}},
 		"plan_of_no_model": {script: fails(errAuth), planner: func(context.Context, planner.Question) (machine.Plan, error) {
-			return machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{Attempts: []policy.Settings{{Model: "big"}}}}, nil
+			return machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{PerAttempt: []policy.Settings{{Model: "big"}}}}, nil
 		}},
 		"prompt": {prompt: func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 			return "", nil, errors.New("no words")
@@ -322,7 +322,7 @@ func TestErrorsReadAsInProcess(t *testing.T) {
 		})
 	}
 	// Calls end with the first four, not runs. The next two have tests of their own, and a run that broke has another error.
-	others := []policy.Reason{policy.Accepted, policy.FailedForGood, policy.NotRepeatable, policy.OutcomeUnknown, policy.Cancelled, policy.Deadline, policy.Broken}
+	others := []policy.Reason{policy.ReasonAccepted, policy.ReasonFailedForGood, policy.ReasonNotRepeatable, policy.ReasonOutcomeUnknown, policy.ReasonCancelled, policy.ReasonDeadline, policy.ReasonBroken}
 	for _, r := range policy.Reasons() {
 		assert.True(t, r.Retries() || seen[r] || slices.Contains(others, r), "no run here ends with %s", r)
 	}
@@ -368,5 +368,5 @@ func TestACancelledRunReadsAsInProcess(t *testing.T) {
 	require.Error(t, got)
 	assert.Equal(t, want.Error(), got.Error())
 	assert.ErrorIs(t, got, context.Canceled)
-	assert.ErrorIs(t, got, policy.Cancelled)
+	assert.ErrorIs(t, got, policy.ReasonCancelled)
 }

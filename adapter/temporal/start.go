@@ -340,7 +340,7 @@ func (h *Handle) CancelAction(ctx context.Context, action string) error {
 	return h.update(ctx, UpdateCancel, action, nil)
 }
 
-// Cancel asks Temporal to cancel the run, which then ends with [policy.Cancelled]. It does not wait for the
+// Cancel asks Temporal to cancel the run, which then ends with [policy.ReasonCancelled]. It does not wait for the
 // end.
 func (h *Handle) Cancel(ctx context.Context) error { return h.client.CancelWorkflow(ctx, h.id, "") }
 

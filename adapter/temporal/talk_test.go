@@ -146,7 +146,7 @@ func TestARunIsCancelled(t *testing.T) {
 		<-asked
 		require.NoError(t, cancel(h), name)
 		_, err = h.Result(t.Context())
-		require.ErrorIs(t, err, policy.Cancelled, name)
+		require.ErrorIs(t, err, policy.ReasonCancelled, name)
 		require.ErrorIs(t, err, context.Canceled, name)
 		require.ErrorContains(t, h.CancelAction(t.Context(), temporal.AllActions), "temporal: ")
 	}

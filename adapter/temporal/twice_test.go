@@ -121,7 +121,7 @@ func TestATryLaterCrosses(t *testing.T) {
 // end the run.
 func TestNoCallBeginsOnceTheRunHasEnded(t *testing.T) {
 	set := policy.DefaultSet()
-	set.Global.OnReducerError = policy.StopRun
+	set.Global.OnReducerError = policy.ReducerStopsRun
 	begins := 0
 	b := newBench(t, Worker{
 		Parallel: 1, Session: refusesSome(1), Tools: declared(t, func() (string, error) { return "done", nil }),
@@ -136,7 +136,7 @@ func TestNoCallBeginsOnceTheRunHasEnded(t *testing.T) {
 		}
 	})
 	_, err := b.run()
-	require.ErrorIs(t, err, policy.ReducerError)
+	require.ErrorIs(t, err, policy.ReasonReducerError)
 	assert.Equal(t, 1, begins)
 }
 
@@ -153,7 +153,7 @@ func TestATryThatLostItsWorkerIsNotMadeTwice(t *testing.T) {
 		return wire[tryResult]{}, sdk.NewHeartbeatTimeoutError()
 	})
 	_, err = b.run()
-	require.ErrorIs(t, err, policy.Cancelled)
+	require.ErrorIs(t, err, policy.ReasonCancelled)
 	require.ErrorContains(t, err, "a try was begun and has no outcome: its effect may have happened")
 	assert.Equal(t, 1, begins)
 }

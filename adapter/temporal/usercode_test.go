@@ -163,7 +163,7 @@ func TestWhatAWorkerLacksEndsTheRunAtOnce(t *testing.T) {
 		"tool": {func(o *order) { o.Tools = []string{"fly"} }, `the agent retake has no tool "fly"`},
 		"try":  {func(o *order) { o.Config.Single = true }, "the agent makes no single actions"},
 		"model": {func(o *order) {
-			o.Config.Policy.Global.Attempts = []policy.Settings{{}, {Model: "huge"}}
+			o.Config.Policy.Global.PerAttempt = []policy.Settings{{}, {Model: "huge"}}
 		}, `policy: global.attempts[1].model: there is no model "huge"`},
 		"planner": {func(o *order) { o.Config.Consult = []fault.Class{fault.RateLimit} }, "consult: there is no planner"},
 	} {

@@ -126,12 +126,12 @@ func (d *delays) resolve(from policies) (
 	if d.tool == "" {
 		set.Answer = policy.Layer{}
 	}
-	p, _ = policy.Resolve(set, d.tool)
+	p = set.Policy(policy.Target{Tool: d.tool})
 	if class, err = d.class(p); err != nil || !class.InTransport() {
 		return p, class, fault.Correction, err
 	}
 	if !set.Transport.IsZero() {
-		p, _ = policy.ResolveTransport(set)
+		p = set.Policy(policy.Target{Plane: fault.Transport})
 	}
 	return p, class, fault.Transport, nil
 }

@@ -41,7 +41,7 @@ func TestDelaysAreThoseOfDo(t *testing.T) {
 			})
 			try := func(context.Context, loop.Attempt) (int, error) { return 0, c.err }
 			_, err := loop.Do(t.Context(), nil, a, try, loop.WithClock(looptest.NewClock()), loop.WithObserver(note))
-			require.ErrorIs(t, err, policy.AttemptsExhausted)
+			require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 
 			var shown schedule
 			require.NoError(t, json.Unmarshal([]byte(retake(t, "delays", "-policy", "preset:"+c.preset, "-seed", "s", "-json")), &shown))

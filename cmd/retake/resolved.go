@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -26,21 +27,22 @@ type field struct {
 
 // resolve returns the policies of a set: of the answer, of model calls, and of each tool that the set names.
 func resolve(set policy.Set) []resolved {
-	_, correction := policy.Resolve(policy.DefaultSet(), "")
-	_, transport := policy.ResolveTransport(policy.DefaultSet())
-	_, answer := policy.Resolve(set, "")
-	_, calls := policy.ResolveTransport(set)
+	standard := policy.DefaultSet()
+	correction := standard.Explain(policy.Target{})
+	transport := standard.Explain(policy.Target{Plane: fault.Transport})
+	answer := set.Explain(policy.Target{})
+	calls := set.Explain(policy.Target{Plane: fault.Transport})
 	all := []resolved{compared("answer", answer, correction), compared("transport", calls, transport)}
 	// No tool has an empty name: what it gets is what every tool gets.
 	everyTool := set
 	everyTool.Answer = policy.Layer{}
-	_, below := policy.Resolve(everyTool, "")
+	below := everyTool.Explain(policy.Target{})
 	for _, name := range slices.Sorted(maps.Keys(set.Tools)) {
-		_, own := policy.Resolve(set, name)
+		own := set.Explain(policy.Target{Tool: name})
 		all = append(all, compared("tool "+name, own, below))
 	}
 	for _, name := range slices.Sorted(maps.Keys(set.ToolTransport)) {
-		_, own := policy.ResolveToolTransport(set, name)
+		own := set.Explain(policy.Target{Plane: fault.Transport, Tool: name})
 		all = append(all, compared("tool_transport "+name, own, calls))
 	}
 	return all

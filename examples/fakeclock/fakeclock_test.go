@@ -30,6 +30,6 @@ func TestAnHourOfBackoffTakesNoTime(t *testing.T) {
 func TestGivesUpAfterFive(t *testing.T) {
 	clock := looptest.NewClock()
 	_, err := fakeclock.Headline(t.Context(), 5, func(string) string { return "" }, loop.WithClock(clock))
-	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	assert.Equal(t, time.Hour, clock.Now().Sub(looptest.Epoch))
 }

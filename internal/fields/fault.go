@@ -25,10 +25,11 @@ func (f *Fault) Problem() string {
 	return f.Message + "; " + f.Hint
 }
 
-// Error is the fault on one line, without its place.
-func (f *Fault) Error() string { return (&Error{f.Path, f.Problem()}).Error() }
+// Error returns the fault on one line, without its place.
+func (f *Fault) Error() string { return Error{f.Path, f.Problem()}.String() }
 
-// Error is one thing wrong with one field. It is comparable.
+// Error is one thing wrong with one field. Packages whose values are read here have an error type of this
+// form; see [Err].
 type Error struct {
 	// Path names the field as files do: "tools.book_flight.backoff.factor", "retryable_errors[2]". It is
 	// empty for the value as a whole.
@@ -37,8 +38,8 @@ type Error struct {
 	Problem string
 }
 
-// Error is "path: problem".
-func (e *Error) Error() string {
+// String returns "path: problem".
+func (e Error) String() string {
 	if e.Path == "" {
 		return e.Problem
 	}
@@ -48,15 +49,15 @@ func (e *Error) Error() string {
 // Faults collects what is wrong with a value and its parts. Make it with [Collect].
 type Faults struct {
 	path string
-	all  *[]error
+	all  *[]Error
 }
 
 // Collect is an empty collection.
-func Collect() Faults { return Faults{all: new([]error)} }
+func Collect() Faults { return Faults{all: new([]Error)} }
 
 // Add notes what is wrong with the value.
 func (f Faults) Add(problem string, args ...any) {
-	*f.all = append(*f.all, &Error{f.path, fmt.Sprintf(problem, args...)})
+	*f.all = append(*f.all, Error{f.path, fmt.Sprintf(problem, args...)})
 }
 
 // At is the collection for the member of that name. A member without a name is told as the value itself.
@@ -70,17 +71,35 @@ func (f Faults) At(name string) Faults {
 // Item is the collection for the n-th entry of a list, from 0.
 func (f Faults) Item(n int) Faults { return Faults{item(f.path, n), f.all} }
 
-// Take notes what a Validate returned for the value: an error that joins some of ours, or nil.
-func (f Faults) Take(err error) {
+// like is a package's own error type for [Error].
+type like interface {
+	~struct{ Path, Problem string }
+}
+
+// Take adds what a Validate returned for the value: nil, or an error that joins some of the type *E.
+func Take[E like](f Faults, err error) {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return
 	}
 	for _, one := range joined.Unwrap() {
-		if e, ok := one.(*Error); ok {
-			*f.all = append(*f.all, &Error{within(f.path, e.Path), e.Problem})
+		if e, ok := any(one).(*E); ok {
+			own := Error(*e)
+			*f.all = append(*f.all, Error{within(f.path, own.Path), own.Problem})
 		}
 	}
+}
+
+// Err joins all faults, each as a *E, in the order in which they were added. It is nil if there are none.
+func Err[E like, P interface {
+	*E
+	error
+}](f Faults) error {
+	all := make([]error, len(*f.all))
+	for n, e := range *f.all {
+		all[n] = P(new(E(e)))
+	}
+	return errors.Join(all...)
 }
 
 // within is a path of a part of the value at path.
@@ -89,18 +108,6 @@ func within(path, part string) string {
 		return path + part
 	}
 	return Join(path, part)
-}
-
-// Err joins all that was noted, each an [*Error], in the order in which it was; nil for nothing.
-func (f Faults) Err() error { return errors.Join(*f.all...) }
-
-// All is what was noted.
-func (f Faults) All() []*Error {
-	all := make([]*Error, len(*f.all))
-	for n, err := range *f.all {
-		all[n] = err.(*Error)
-	}
-	return all
 }
 
 // Join is the path of a member within path. What is absurdly long is cut.

@@ -33,6 +33,10 @@ func TestPathsAreBounded(t *testing.T) {
 	assert.Equal(t, `a\nb\x1b[31m`, fields.Shown("a\nb\x1b[31m"))
 }
 
+type wrong fields.Error
+
+func (w *wrong) Error() string { return fields.Error(*w).String() }
+
 type settings struct {
 	Count *int
 	Names []string
@@ -47,19 +51,19 @@ var table = fields.Register[settings](fields.Table{Rows: []fields.Row{
 func TestARowReadsWritesAndChecks(t *testing.T) {
 	t.Parallel()
 	var s settings
-	require.NoError(t, fields.ReadJSON([]byte(`{"count": "unlimited", "names": ["b", "a"]}`), &s))
+	require.NoError(t, fields.Err[wrong](fields.ReadJSON([]byte(`{"count": "unlimited", "names": ["b", "a"]}`), &s)))
 	assert.Equal(t, settings{new(fields.Unlimited), []string{"b", "a"}}, s)
 	data, err := table.JSON(&s)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"count":"unlimited","names":["b","a"]}`, string(data))
 
-	err = fields.ReadJSON([]byte(`{"count": 0, "names": ["b", "other", 1], "cuont": 2}`), &s)
+	err = fields.Err[wrong](fields.ReadJSON([]byte(`{"count": 0, "names": ["b", "other", 1], "cuont": 2}`), &s))
 	assert.EqualError(t, err, `names[1]: "other" is not known; use one of a, b
 names[2]: expected one of a, b, got a number "1"
 cuont: this key is not known here; did you mean count?`)
 	f := fields.Collect()
 	table.Check(&s, f)
-	assert.ErrorContains(t, f.Err(), `count: 0 is no count; write 1 or more, or "unlimited"`)
+	assert.ErrorContains(t, fields.Err[wrong](f), `count: 0 is no count; write 1 or more, or "unlimited"`)
 
 	var upper settings
 	table.Over(&upper, &s)

@@ -1,7 +1,6 @@
 package fields
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -34,7 +33,7 @@ func (r *Reader) Found() int { return len(r.Faults) + r.More }
 
 // Take notes what is wrong with values that could be read, unless a fault of theirs, or of what is around
 // them, is known at that place already.
-func (r *Reader) Take(path string, wrong []*Error) {
+func (r *Reader) Take(path string, wrong Faults) {
 	type fault struct {
 		path string
 		at   Place
@@ -43,7 +42,7 @@ func (r *Reader) Take(path string, wrong []*Error) {
 	for _, f := range r.Faults {
 		known[fault{f.Path, f.At}] = true
 	}
-	for _, e := range wrong {
+	for _, e := range *wrong.all {
 		full := within(path, e.Path)
 		at := r.nearest(full)
 		if known[fault{Shown(full), at}] || known[fault{Shown(around(full)), at}] {
@@ -114,21 +113,22 @@ func (r *Reader) Expected(path string, n Node, what string) {
 	r.Fault(n.At, path, fmt.Sprintf("expected %s, got %s", what, got), "")
 }
 
-// ReadJSON reads a JSON object into a struct that has a table. The error joins an [*Error] for each fault;
-// into is then half read.
-func ReadJSON[T any](data []byte, into *T) error {
+// ReadJSON reads a JSON object into a struct that has a table, and returns what is wrong with it. If anything
+// is, into is half read.
+func ReadJSON[T any](data []byte, into *T) Faults {
+	f := Collect()
 	n, fault := ParseJSON(data, math.MaxInt)
 	if fault != nil {
-		return &Error{Problem: "no valid JSON; " + fault.Hint}
+		f.Add("no valid JSON; %s", fault.Hint)
+		return f
 	}
 	r := &Reader{}
 	For[T]().Read(r, "", n, into)
-	var all []error
-	for _, f := range r.Faults {
-		all = append(all, &Error{f.Path, f.Problem()})
+	for _, found := range r.Faults {
+		*f.all = append(*f.all, Error{found.Path, found.Problem()})
 	}
 	if r.More > 0 {
-		all = append(all, &Error{Problem: "there is more that is wrong: mend this first"})
+		f.Add("there is more that is wrong: mend this first")
 	}
-	return errors.Join(all...)
+	return f
 }

@@ -128,7 +128,7 @@ func unstarted[T any](err error) result.Result[T] {
 func stopped(err error, made int) string {
 	e, ok := errors.AsType[*loop.RetryExhaustedError](err)
 	switch {
-	case err == nil || (ok && e.Reason == policy.NotRetryable):
+	case err == nil || (ok && e.Reason == policy.ReasonNotRetryable):
 		return ""
 	case !ok:
 		return fmt.Sprintf("stopped after attempt %d: %v", made, err)

@@ -90,7 +90,7 @@ func TestTheCostIsThatOfEachModel(t *testing.T) {
 	typed, err := schema.For[fixture.Receipt]()
 	require.NoError(t, err)
 	set := policy.DefaultSet()
-	set.Answer.Attempts = []policy.Settings{{}, {Model: "gpt-4o"}}
+	set.Answer.PerAttempt = []policy.Settings{{}, {Model: "gpt-4o"}}
 	big := looptest.NewModel(used(`{"number":"R-1"}`, "", 1000, 1000)) // it does not say who it is
 	r := agent.Run(t.Context(), provider(used("oops", "", 1000, 1000)), fixture.NewSession(t), "Book.",
 		loop.Config{Output: typed.Schema(), Policy: &set}, agent.Account{Prices: prices}, loop.WithModels(map[string]loop.Model{"gpt-4o": big}))

@@ -66,7 +66,7 @@ func TestPlainTextPutsTheRestToTheNextPlanner(t *testing.T) {
 	bad := looptest.Call(fixture.Call("book_room", `{}`))
 	for _, next := range []planner.Planner{nil, planner.NewLadder()} {
 		_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad), fixture.NewSession(t), "Book.", loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)}, loop.WithPlanner(degrade.PlainText{Next: next}))
-		require.ErrorIs(t, err, policy.AttemptsExhausted)
+		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	}
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
@@ -26,11 +27,11 @@ func Header(m machine.Config, on Offer) journal.Header {
 // resolved explains the policies: of the answer or the single action, of the transport plane, and of each
 // tool that the policy names.
 func resolved(m *machine.Config) []journal.Resolved {
-	_, own := policy.Resolve(m.Policy, m.Action)
-	_, transport := policy.ResolveTransport(m.Policy)
+	own := m.Policy.Explain(policy.Target{Tool: m.Action})
+	transport := m.Policy.Explain(policy.Target{Plane: fault.Transport})
 	all := []journal.Resolved{{Action: m.Action, Explanation: own}, {Transport: true, Explanation: transport}}
 	for _, name := range canon.Keys(m.Policy.Tools) {
-		_, e := policy.Resolve(m.Policy, name)
+		e := m.Policy.Explain(policy.Target{Tool: name})
 		all = append(all, journal.Resolved{Action: name, Explanation: e})
 	}
 	return all

@@ -104,11 +104,11 @@ func Settings(set *policy.Set) tool.Settings {
 	if set == nil {
 		set = new(policy.DefaultSet())
 	}
-	p := policy.Effective(set, machine.AnswerAction)
+	p := set.Policy(policy.Target{})
 	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs,
 		MaxCalls: set.MaxCalls, Tools: make(map[string]tool.Leniency, len(set.Tools))}
 	for _, name := range canon.Keys(set.Tools) {
-		own := policy.Effective(set, name)
+		own := set.Policy(policy.Target{Tool: name})
 		settings.Tools[name] = tool.Leniency{Text: own.TextRepairs, Native: own.NativeRepairs}
 	}
 	return settings

@@ -214,17 +214,17 @@ func (s *step) refused(name string, e *fault.ReducerError, same string) *Decisio
 	s.Spent.Run++
 	d := &Decision{
 		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts},
-		Plane:    fault.Correction, Class: fault.Reducer, Reason: policy.ReducerError, ReducerError: e,
+		Plane:    fault.Correction, Class: fault.Reducer, Reason: policy.ReasonReducerError, ReducerError: e,
 	}
 	if limit := s.Policy.Budgets.Run; limit != policy.Unlimited && s.Spent.Run > limit {
-		d.Reason = policy.RunBudget
+		d.Reason = policy.ReasonRunBudget
 	}
 	if p.EmitFeedback {
 		s.feed(a, d, &f, told)
 	} else {
 		s.decided(d, f.Issues)
 	}
-	if d.Reason == policy.RunBudget || p.OnReducerError == policy.StopRun {
+	if d.Reason == policy.ReasonRunBudget || p.OnReducerError == policy.ReducerStopsRun {
 		s.exhaust(d, f)
 		return d
 	}

@@ -77,11 +77,11 @@ func (s *step) lost(c *BatchCall, v Verdict, f fault.Failure) {
 func (s *step) toolVerdict(c *BatchCall, v Verdict, f fault.Failure) policy.Decision {
 	switch {
 	case v == Unknown:
-		return policy.Decision{Reason: policy.OutcomeUnknown}
+		return policy.Decision{Reason: policy.ReasonOutcomeUnknown}
 	case v == Broke && f.Plane != fault.Transport:
-		return policy.Decision{Reason: policy.NotRetryable}
+		return policy.Decision{Reason: policy.ReasonNotRetryable}
 	case v == Broke && !c.Repeatable:
-		return policy.Decision{Reason: policy.NotRepeatable}
+		return policy.Decision{Reason: policy.ReasonNotRepeatable}
 	}
 	p := s.policies.transportOf(c.Tool)
 	if v == TryLater {
@@ -125,7 +125,7 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 	d := s.recordTransport(s.callPosition(c), f, verdict)
 	s.failed(c, f.Class, textOfFailure(&f))
 	s.hearToolFailed(c, f.Class, f.Message, c.Status == Doubtful)
-	if verdict.Reason == policy.ToolBudget || verdict.Reason == policy.RunBudget {
+	if verdict.Reason == policy.ReasonToolBudget || verdict.Reason == policy.ReasonRunBudget {
 		s.exhaust(d, f)
 	}
 	if c.Status == Doubtful {
@@ -146,8 +146,8 @@ func (s *step) overBudget(tool string) policy.Decision {
 	for _, of := range [...]struct {
 		reason        policy.Reason
 		failed, limit int
-	}{{policy.ToolBudget, s.Spent.tool(tool), s.Policy.Budgets.Tool},
-		{policy.RunBudget, s.Spent.Run, s.Policy.Budgets.Run}} {
+	}{{policy.ReasonToolBudget, s.Spent.tool(tool), s.Policy.Budgets.Tool},
+		{policy.ReasonRunBudget, s.Spent.Run, s.Policy.Budgets.Run}} {
 		if of.limit != policy.Unlimited && of.failed > of.limit {
 			return policy.Decision{Reason: of.reason, Detail: policy.Detail{Count: of.failed,
 				Limit: of.limit}}

@@ -90,7 +90,7 @@ func (s *step) followPolicy(c Consultation) error {
 		s.spend(s.judgeTransport(c.Action, c.Attempt, c.Failure, s.TransportWaited).Delay)
 	}
 	if s.Exhausted != before {
-		s.leaveConsults(policy.Planner)
+		s.leaveConsults(policy.ReasonPlanner)
 		return s.abort()
 	}
 	return s.onward(s.Next)
@@ -118,13 +118,13 @@ func (s *step) leaveConsults(why policy.Reason) {
 
 // abandon ends the run at a failure.
 func (s *step) abandon(c Consultation) error {
-	s.end(c, policy.Decision{Reason: policy.Planner})
+	s.end(c, policy.Decision{Reason: policy.ReasonPlanner})
 	return s.abort()
 }
 
 // degradeInstead ends the run at a failure with the text of the last reply.
 func (s *step) degradeInstead(p *Plan, c Consultation) error {
-	s.end(c, policy.Decision{Reason: policy.Planner})
+	s.end(c, policy.Decision{Reason: policy.ReasonPlanner})
 	return s.degrade(p)
 }
 
@@ -143,7 +143,7 @@ func (s *step) sendAgain(p *Plan, c Consultation) error {
 		return s.callAgain(p, c)
 	}
 	s.decidedTransport(c.Position, c.Failure, policy.Decision{Retry: true, Delay: p.Delay,
-		Reason: policy.Planner})
+		Reason: policy.ReasonPlanner})
 	if p.Model != "" {
 		s.Transport, s.TransportWaited = 1, 0
 	} else {
@@ -160,12 +160,12 @@ func (s *step) sendAgain(p *Plan, c Consultation) error {
 func (s *step) callAgain(p *Plan, c Consultation) error {
 	call := s.consultedCall(c)
 	if call.Status == Doubtful && !call.Repeatable {
-		s.endLost(call, Broke, c.Failure, policy.Decision{Reason: policy.NotRepeatable})
-		s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.Planner)
+		s.endLost(call, Broke, c.Failure, policy.Decision{Reason: policy.ReasonNotRepeatable})
+		s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.ReasonPlanner)
 		return s.onward(s.Next)
 	}
 	s.decidedTransport(c.Position, c.Failure, policy.Decision{Retry: true, Delay: p.Delay,
-		Reason: policy.Planner})
+		Reason: policy.ReasonPlanner})
 	call.Transport++
 	call.Waited = backoff.Sum(call.Waited, p.Delay)
 	return s.onward(s.Next)
@@ -174,9 +174,9 @@ func (s *step) callAgain(p *Plan, c Consultation) error {
 // instead continues with the plan's prompt and skips the calls that were not run yet.
 func (s *step) instead(p *Plan, c Consultation) error {
 	s.Consults = append([]Consultation{c}, s.Consults...)
-	s.leaveConsults(policy.Planner)
+	s.leaveConsults(policy.ReasonPlanner)
 	s.skipBatch()
 	s.say(message.Message{Role: message.User, Text: p.Prompt})
-	s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.Planner)
+	s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.ReasonPlanner)
 	return s.onward(NextTurn)
 }

@@ -175,7 +175,7 @@ type Outcome struct {
 	Value json.RawMessage `json:"value,omitempty"`
 	// Calls are the accepted calls, if calls are the answer.
 	Calls []ToolRun `json:"calls,omitempty"`
-	// Reason is why the run ended; [policy.Accepted] for success.
+	// Reason is why the run ended; [policy.ReasonAccepted] for success.
 	Reason policy.Reason `json:"reason"`
 	// Exhaustion is set if an action was exhausted.
 	Exhaustion *Exhaustion `json:"exhaustion,omitempty"`

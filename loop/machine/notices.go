@@ -102,13 +102,13 @@ func (s *step) reduced() error {
 func (s *step) heard(n *Notice, r *Reduced) error {
 	p := s.policyOf(n.Action)
 	if err := s.reduce(r); err != nil || r.Error == nil || s.Outcome != nil || s.Exhausted != nil ||
-		p.OnReducerError != policy.StopRun {
+		p.OnReducerError != policy.ReducerStopsRun {
 		return err
 	}
 	d := &Decision{
 		Position: Position{Action: n.Action, Attempt: 1, MaxAttempts: p.MaxAttempts}, Plane: fault.Correction,
 		Class:  fault.Reducer,
-		Reason: policy.ReducerError, ReducerError: r.Error,
+		Reason: policy.ReasonReducerError, ReducerError: r.Error,
 	}
 	if a := s.find(n.Action); a != nil {
 		d.Attempt = max(a.Attempt, 1)

@@ -82,7 +82,7 @@ func (s *step) exceedsDeadline(p *Plan) policy.Decision {
 		return policy.Decision{}
 	}
 	if left := s.Config.Deadline.Sub(s.At); p.Delay >= left {
-		return policy.Decision{Reason: policy.Deadline, Detail: policy.Detail{Wait: p.Delay, Room: left}}
+		return policy.Decision{Reason: policy.ReasonDeadline, Detail: policy.Detail{Wait: p.Delay, Room: left}}
 	}
 	return policy.Decision{}
 }
@@ -124,8 +124,8 @@ func (s *step) fallBack(p *Plan) error {
 	} else if last, ok := s.transcript.Last(); ok && last.Role == message.Assistant && s.Batch == nil {
 		s.say(message.Message{Role: message.User, Text: refused})
 	}
-	s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.Planner)
-	s.Hold = s.later(s.Hold, p.Delay, fault.Transport, policy.Planner)
+	s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.ReasonPlanner)
+	s.Hold = s.later(s.Hold, p.Delay, fault.Transport, policy.ReasonPlanner)
 	return s.onward(n)
 }
 
@@ -171,7 +171,7 @@ func (s *step) degrade(p *Plan) error {
 	if p.Warning == "" {
 		s.warn("degraded to plain text: " + s.Exhausted.String())
 	}
-	s.stop(Outcome{OK: true, Degraded: true, Text: s.lastText(), Reason: policy.Planner,
+	s.stop(Outcome{OK: true, Degraded: true, Text: s.lastText(), Reason: policy.ReasonPlanner,
 		Exhaustion: s.Exhausted})
 	return nil
 }

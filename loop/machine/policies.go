@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/policy"
 )
@@ -20,16 +21,16 @@ func policiesOf(set *policy.Set) *policies {
 	others := *set
 	others.Tools = nil
 	p := &policies{
-		answer: policy.Effective(set, AnswerAction), tool: policy.Effective(&others, noTool),
-		transport: policy.EffectiveTransport(set),
+		answer: set.Policy(policy.Target{}), tool: others.Policy(policy.Target{Tool: noTool}),
+		transport: set.Policy(policy.Target{Plane: fault.Transport}),
 		own:       make(map[string]*policy.RetryPolicy, len(set.Tools)),
 	}
 	for _, name := range canon.Keys(set.Tools) {
-		p.own[name] = new(policy.Effective(set, name))
+		p.own[name] = new(set.Policy(policy.Target{Tool: name}))
 	}
 	p.toolTransport = make(map[string]*policy.RetryPolicy, len(set.ToolTransport))
 	for _, name := range canon.Keys(set.ToolTransport) {
-		p.toolTransport[name] = new(policy.EffectiveToolTransport(set, name))
+		p.toolTransport[name] = new(set.Policy(policy.Target{Plane: fault.Transport, Tool: name}))
 	}
 	return p
 }

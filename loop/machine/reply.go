@@ -208,9 +208,9 @@ func (s *step) answered(r *Reply) error {
 		if err := s.reduce(a.Reduced); err != nil {
 			return err
 		}
-		s.pass(AnswerAction, 1, policy.Accepted)
+		s.pass(AnswerAction, 1, policy.ReasonAccepted)
 		s.shut(AnswerAction)
-		s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.Accepted})
+		s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.ReasonAccepted})
 		return nil
 	}
 	s.tell(d, f.Issues)
@@ -296,7 +296,7 @@ func (s *step) openAll(groups []group, calls []Call, skip bool) {
 func (s *step) accept(b *Batch, groups []group) {
 	s.passAll(b, groups)
 	s.Batch = nil
-	s.stop(Outcome{OK: true, Calls: b.runs(nil), Reason: policy.Accepted})
+	s.stop(Outcome{OK: true, Calls: b.runs(nil), Reason: policy.ReasonAccepted})
 }
 
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."

@@ -107,9 +107,9 @@ func (p Position) count() string {
 // wait or call.
 func (d *Decision) String() string {
 	switch {
-	case d.Reason == policy.Cancelled || d.Reason == policy.Broken || d.Class == "" && d.Reason.GaveUp():
+	case d.Reason == policy.ReasonCancelled || d.Reason == policy.ReasonBroken || d.Class == "" && d.Reason.GaveUp():
 		return "leave " + d.Position.String() + " (" + string(d.Reason) + ")"
-	case d.Reason == policy.FailedForGood:
+	case d.Reason == policy.ReasonFailedForGood:
 		return "close " + d.Position.String() + " (failed_for_good)"
 	case d.Class == "":
 		return "accept " + d.accepted()
@@ -131,7 +131,7 @@ func why(r policy.Reason, d policy.Detail) string {
 	switch {
 	case d.Wait > 0:
 		return fmt.Sprintf("%s: wait %v, room %v", string(r), d.Wait, d.Room)
-	case d.Count > 0 && r != policy.AttemptsExhausted:
+	case d.Count > 0 && r != policy.ReasonAttemptsExhausted:
 		return fmt.Sprintf("%s: %d, allowed %d", string(r), d.Count, d.Limit)
 	}
 	return string(r)

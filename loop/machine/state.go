@@ -428,20 +428,6 @@ func prefix(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// PolicyFor returns the current policy for an action on a plane, with an explanation. On the transport plane
-// it is that of model calls; [State.ToolPolicy] is for tool calls.
-func (st State) PolicyFor(action string, plane fault.Plane) (policy.RetryPolicy, policy.Explanation) {
-	if plane == fault.Transport {
-		return policy.ResolveTransport(*st.Policy)
-	}
-	return policy.Resolve(*st.Policy, action)
-}
-
-// ToolPolicy returns the current policy for failed calls of a tool, with an explanation.
-func (st State) ToolPolicy(tool string) (policy.RetryPolicy, policy.Explanation) {
-	return policy.ResolveToolTransport(*st.Policy, tool)
-}
-
 // find returns the open action with the name, or nil.
 func (st *State) find(name string) *Action {
 	if at, there := st.place(name); there {

@@ -219,11 +219,11 @@ func (s *step) cancelled() error {
 		s.ended()
 		return nil
 	}
-	reason := policy.Cancelled
+	reason := policy.ReasonCancelled
 	if f := s.ev.Failure; s.ev.Kind == Broken {
-		reason = policy.Broken
+		reason = policy.ReasonBroken
 	} else if f != nil && f.Class == fault.DeadlineExceeded {
-		reason = policy.Deadline
+		reason = policy.ReasonDeadline
 	}
 	s.recordCancelled(reason)
 	s.stop(Outcome{Reason: reason, Cause: s.ev.Failure})

@@ -72,9 +72,9 @@ func (g *group) settled(b *Batch) bool {
 // fate returns why a tool's action is closed: its calls were accepted, or one of them failed for good.
 func (b *Batch) fate(g *group) policy.Reason {
 	if slices.ContainsFunc(g.calls, func(n int) bool { return b.Calls[n].Status == FailedForGood }) {
-		return policy.FailedForGood
+		return policy.ReasonFailedForGood
 	}
-	return policy.Accepted
+	return policy.ReasonAccepted
 }
 
 // pending returns the index of the first call at or after from without an answer, or the number of calls.

@@ -12,7 +12,7 @@ import (
 // turn begins a new model call, unless an exhaustion, the turn limit or a wait comes first.
 func (s *step) turn() error {
 	if limit := s.Policy.MaxTurns; limit != policy.Unlimited && s.Turn >= limit {
-		s.stop(Outcome{Reason: policy.TurnLimit})
+		s.stop(Outcome{Reason: policy.ReasonTurnLimit})
 		return nil
 	}
 	if s.delayed(NextTurn) {
@@ -214,9 +214,9 @@ func (s *step) tried() error {
 	if err := s.reduce(t.Reduced); err != nil {
 		return err
 	}
-	s.pass(name, 1, policy.Accepted)
+	s.pass(name, 1, policy.ReasonAccepted)
 	s.shut(name)
-	s.stop(Outcome{OK: true, Value: t.Value, Reason: policy.Accepted})
+	s.stop(Outcome{OK: true, Value: t.Value, Reason: policy.ReasonAccepted})
 	return nil
 }
 

@@ -69,7 +69,7 @@ func run(t *testing.T, s *session.Session, c *observe.Callbacks, turns ...loopte
 func TestOnErrorHasCodeMessageMetadataAndTrace(t *testing.T) {
 	var o told
 	err := run(t, fixture.NewSession(t), o.callbacks(), fixture.Repeat(looptest.Fail(limited429()), 4)...)
-	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 
 	require.Len(t, o.errors, 1)
 	e := o.errors[0]
@@ -77,7 +77,7 @@ func TestOnErrorHasCodeMessageMetadataAndTrace(t *testing.T) {
 	assert.Equal(t, fault.Metadata{Provider: "openai", Model: "gpt-4o", StatusCode: 429}, e.Metadata)
 	assert.Equal(t, fault.UserMessage(fault.RateLimit, e.Metadata), e.Message)
 	assert.NotContains(t, e.Message, "sk-123")
-	assert.Equal(t, policy.AttemptsExhausted, e.Reason)
+	assert.Equal(t, policy.ReasonAttemptsExhausted, e.Reason)
 	assert.Equal(t, fault.Transport, e.Plane)
 	assert.Equal(t, "order-42", o.traces[0].CorrelationID)
 	assert.Regexp(t, "^[0-9a-f]{32}$", o.traces[0].TraceID)
@@ -145,7 +145,7 @@ func TestACallbackThatPanicsChangesNothing(t *testing.T) {
 	c = o.callbacks()
 	c.OnError = func(observe.Trace, observe.ErrorInfo) { panic("a callback") }
 	c.OnDebug = func(string, observe.DebugInfo) { panic("another") }
-	require.ErrorIs(t, run(t, fixture.NewSession(t), c, looptest.Fail(fixture.Refused{Class: fault.Auth})), policy.NotRetryable)
+	require.ErrorIs(t, run(t, fixture.NewSession(t), c, looptest.Fail(fixture.Refused{Class: fault.Auth})), policy.ReasonNotRetryable)
 	require.NoError(t, run(t, fixture.NewSession(t), &observe.Callbacks{}, looptest.Fail(limited429()), looptest.Say("done")))
 }
 
@@ -216,7 +216,7 @@ func TestErrorDuringStreaming(t *testing.T) {
 		return fixture.Receipt{}, nil
 	})},
 		loop.WithClock(looptest.NewClock()), loop.WithObserver(o.callbacks()), loop.WithStream(func(d loop.Delta) { seen += d.Text }))
-	require.ErrorIs(t, err, policy.AttemptsExhausted)
+	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	assert.Equal(t, "BookingBookingBookingBooking", seen, "each try streams from its beginning")
 	require.Len(t, o.errors, 1)
 	assert.Equal(t, fault.Overloaded, o.errors[0].Code)
@@ -270,7 +270,7 @@ func TestMaxIterationsExceeded(t *testing.T) {
 	set.MaxTurns = 1
 	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(fixture.Call("book_room", fixture.Lisbon))), fixture.NewSession(t), "Book.",
 		loop.Config{Tools: fixture.BookRoom(t, fixture.Booked), Policy: &set}, loop.WithObserver(o.callbacks()))
-	require.ErrorIs(t, err, policy.TurnLimit)
+	require.ErrorIs(t, err, policy.ReasonTurnLimit)
 	require.Len(t, o.errors, 1)
 	assert.Equal(t, "MAX_ITERATIONS_EXCEEDED", o.errors[0].Code.Names().AgentError)
 	assert.Zero(t, o.errors[0].Metadata)

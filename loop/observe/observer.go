@@ -136,7 +136,7 @@ func DecisionNotices(id string, at time.Time, d *machine.Decision, err error) []
 	case d.Retry:
 		n.Kind = Retrying
 		all = append(all, n)
-	case d.Class != "" && d.Reason != policy.ReducerError && d.Reason != policy.Cancelled:
+	case d.Class != "" && d.Reason != policy.ReasonReducerError && d.Reason != policy.ReasonCancelled:
 		n.Kind = Exhausted
 		all = append(all, n)
 	}

@@ -71,7 +71,7 @@ func TestALadderThatEndsNamesTheLastCause(t *testing.T) {
 	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Fail(day())), fixture.NewSession(t), "Hello.", loop.Config{Consult: []fault.Class{fault.RateLimit}},
 		loop.WithPlanner(planner.NewLadder("backup")), loop.WithModels(map[string]loop.Model{"backup": backup}))
 	require.ErrorIs(t, err, last)
-	require.ErrorIs(t, err, policy.NotRetryable)
+	require.ErrorIs(t, err, policy.ReasonNotRetryable)
 	var limited *fault.RateLimitError
 	assert.NotErrorAs(t, err, &limited)
 }

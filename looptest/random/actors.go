@@ -139,7 +139,7 @@ func gaveUp(expected string) error {
 	wrong := &fault.ToolValidationError{Tool: "inner",
 		Issues: []fault.Issue{{Rule: "type", Expected: expected, Source: fault.FromSchema}}}
 	return &loop.RetryExhaustedError{
-		Action: "inner", Attempt: 1, MaxAttempts: 1, Plane: fault.Correction, Reason: policy.AttemptsExhausted,
+		Action: "inner", Attempt: 1, MaxAttempts: 1, Plane: fault.Correction, Reason: policy.ReasonAttemptsExhausted,
 		Cause: wrong, Failure: fault.FailureOf(wrong),
 	}
 }

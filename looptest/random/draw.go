@@ -257,7 +257,7 @@ func (c *Case) drawAction(d dice) {
 		a = loop.ToolCall("pay")
 	}
 	set := policy.Set{Global: drawLayer(d), Transport: drawTransportLayer(d)}
-	a.Policy, a.Transport = policy.Effective(&set, a.Tool), policy.EffectiveTransport(&set)
+	a.Policy, a.Transport = set.Policy(policy.Target{Tool: a.Tool}), set.Policy(policy.Target{Plane: fault.Transport})
 	a.Seed, a.ID = pick(d, "", "seed"), pick(d, "", "action-1")
 	if d.one(6) {
 		a.Deadline = looptest.Epoch.Add(time.Duration(d.between(1, 40)) * time.Second)

@@ -52,7 +52,7 @@ func drawLayer(d dice) policy.Layer {
 		l.EmitFeedback = new(d.one(2))
 	}
 	if d.one(8) {
-		l.OnReducerError = pick(d, policy.StopRun, policy.EndAction)
+		l.OnReducerError = pick(d, policy.ReducerStopsRun, policy.ReducerEndsAction)
 	}
 	if d.one(12) {
 		l.RetryableErrors = pick(d,
@@ -62,16 +62,16 @@ func drawLayer(d dice) policy.Layer {
 			[]fault.Class{fault.StructuredOutput})
 	}
 	if d.one(5) {
-		l.NativeRepairs = pick(d, policy.Accept, policy.Note, policy.Refuse)
+		l.NativeRepairs = pick(d, policy.RepairsAccept, policy.RepairsNote, policy.RepairsRefuse)
 	}
 	if d.one(5) {
-		l.TextRepairs = pick(d, policy.Accept, policy.Note, policy.Refuse)
+		l.TextRepairs = pick(d, policy.RepairsAccept, policy.RepairsNote, policy.RepairsRefuse)
 	}
 	if d.one(10) {
 		l.FormsOff = []extract.Form{pick(d, extract.Forms()...)}
 	}
 	if d.one(8) {
-		l.Attempts = []policy.Settings{{}, {Temperature: new(0.5)}}
+		l.PerAttempt = []policy.Settings{{}, {Temperature: new(0.5)}}
 	}
 	return l
 }
@@ -80,7 +80,7 @@ func drawLayer(d dice) policy.Layer {
 func drawTransportLayer(d dice) policy.Layer {
 	l := drawBoth(d)
 	if d.one(4) {
-		l.RetryAfter = pick(d, policy.First, policy.Floor)
+		l.RetryAfter = pick(d, policy.RetryAfterFirst, policy.RetryAfterFloor)
 	}
 	if d.one(4) {
 		l.MaxRetryAfter = new(time.Duration(d.IntN(15)) * time.Second)

@@ -296,7 +296,7 @@ func (e *engine) try(ctx context.Context, t *machine.TryRun) ([]machine.Effect, 
 	value, err := e.w.Try(ctx, loop.Attempt{Number: t.Attempt, Transport: t.Transport})
 	came := machine.Try{}
 	if err != nil {
-		words := t.Action == machine.AnswerAction && policy.EffectiveTransport(e.r.State().Policy).ClassifyWords
+		words := t.Action == machine.AnswerAction && e.r.State().Policy.Policy(policy.Target{Plane: fault.Transport}).ClassifyWords
 		came.Failure = fault.Recordable(fault.TryRules{Tool: t.Action, Words: words}.Failure(err), err)
 	} else {
 		events := loopengine.TryEvents(e.s.Hears, t.Action, value)

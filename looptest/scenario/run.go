@@ -88,8 +88,8 @@ func singleAction(name string, set policy.Set, cfg loop.Config) *loop.Action {
 	if name != "answer" {
 		a = loop.ToolCall(name)
 	}
-	a.Policy, _ = policy.Resolve(set, a.Tool)
-	a.Transport, _ = policy.ResolveTransport(set)
+	a.Policy = set.Policy(policy.Target{Tool: a.Tool})
+	a.Transport = set.Policy(policy.Target{Plane: fault.Transport})
 	a.Seed, a.Deadline = cfg.Seed, cfg.Deadline
 	return a
 }

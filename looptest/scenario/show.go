@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
@@ -19,7 +20,7 @@ func (sc *story) showState(*line) error {
 	st := sc.runner.State()
 	sc.say(fmt.Sprintf("run %d, turn %d: %s at %s", st.Run, st.Turn, st.Phase, clockFace(st.At)))
 	for _, a := range st.Actions {
-		p, _ := st.PolicyFor(a.Name, fault.Correction)
+		p := st.Policy.Policy(policy.Target{Tool: a.Name})
 		at := machine.Position{Action: a.Name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts}
 		sc.say("open: " + at.String())
 	}

@@ -111,10 +111,10 @@ func (r *reader) single(n fields.Node, set *policy.Set) {
 }
 
 // problems returns the single errors of a Validate.
-func problems(err error) []*fields.Error {
+func problems(err error) fields.Faults {
 	f := fields.Collect()
-	f.Take(err)
-	return f.All()
+	fields.Take[policy.FieldError](f, err)
+	return f
 }
 
 func isKey[T any](key string) bool { return slices.Contains(fields.For[T]().Keys(), key) }

@@ -98,7 +98,7 @@ all_or_nothing: true
 			MaxAttempts:   new(policy.Unlimited),
 			Backoff:       new(backoff.Constant(0)),
 			Bases:         map[fault.Class]time.Duration{fault.RateLimit: 5 * time.Second, fault.Timeout: 0},
-			RetryAfter:    policy.First,
+			RetryAfter:    policy.RetryAfterFirst,
 			MaxRetryAfter: new(90 * time.Second),
 			MaxTotalDelay: new(time.Duration(policy.Unlimited)),
 		},
@@ -107,7 +107,7 @@ all_or_nothing: true
 			"odd name: here": {NoProgress: new(3), FormsOff: []extract.Form{extract.PythonCall, extract.Form(extract.Prose)}},
 			"silent":         {},
 		},
-		Answer:       policy.Layer{TextRepairs: policy.Refuse, NativeRepairs: policy.Accept, OnReducerError: policy.StopRun},
+		Answer:       policy.Layer{TextRepairs: policy.RepairsRefuse, NativeRepairs: policy.RepairsAccept, OnReducerError: policy.ReducerStopsRun},
 		Call:         policy.Layer{OptOut: new(true), NoProgress: new(0), RetryableErrors: []fault.Class{}},
 		Transport:    policy.Layer{Backoff: new(backoff.List(time.Second, 2*time.Second)), MaxAttempts: new(7)},
 		Budgets:      policy.Budgets{Tool: policy.Unlimited, Run: 0, UnknownTools: 2},
@@ -123,19 +123,19 @@ func TestReadRemembersWhereFieldsWereWritten(t *testing.T) {
 		"transport: {preset: rate-limit,\n  max_attempts: 2}\n"
 	set, err := file.Read("policy.yaml", []byte(text))
 	require.NoError(t, err)
-	_, explanation := policy.Resolve(set, "book")
+	explanation := set.Explain(policy.Target{Tool: "book"})
 	assert.Equal(t, "policy.yaml:2:3", explanation[0].Source)
 	assert.Equal(t, "policy.yaml:6:5", explanation[13].Source)
 	assert.Equal(t, "policy.yaml:5:5", explanation[14].Source)
 	assert.Empty(t, explanation[1].Source)
 
-	_, explanation = policy.ResolveTransport(set)
+	explanation = set.Explain(policy.Target{Plane: fault.Transport})
 	assert.Equal(t, policy.Explained{Field: "max_attempts", Value: "2", Layer: "transport", Source: "policy.yaml:8:3"}, explanation[0])
 	assert.Equal(t, "policy.yaml:7:13", explanation[1].Source, "a preset's fields come from where it is named")
 
 	set, err = file.Read("policy.json", []byte("{\n  \"max_attempts\": 4,\"opt_out\":\ttrue}"))
 	require.NoError(t, err)
-	_, explanation = policy.Resolve(set, "")
+	explanation = set.Explain(policy.Target{})
 	assert.Equal(t, "policy.json:2:3", explanation[0].Source)
 	assert.Equal(t, "policy.json:2:21", explanation[14].Source)
 }
@@ -145,7 +145,7 @@ func TestPresetsInFiles(t *testing.T) {
 		want, _ := policy.Preset(name)
 		set, err := file.Read("p.yaml", []byte("transport: {preset: "+name+"}\ntools: {a: {preset: "+name+"}}"))
 		require.NoError(t, err, name)
-		got, _ := policy.ResolveTransport(set)
+		got := set.Policy(policy.Target{Plane: fault.Transport})
 		if want.Backoff.Jitter.Kind == "" {
 			want.Backoff.Jitter = got.Backoff.Jitter // that of the layer below
 			want.Backoff.Jitter.AfterCap = false
@@ -155,7 +155,7 @@ func TestPresetsInFiles(t *testing.T) {
 		assert.Equal(t, want.Bases, got.Bases)
 		assert.Equal(t, want.RetryAfter, got.RetryAfter)
 		assert.True(t, got.Retries(fault.RateLimit), "transport goes on retrying transport faults")
-		tool, _ := policy.Resolve(set, "a")
+		tool := set.Policy(policy.Target{Tool: "a"})
 		want, _ = policy.Preset(name)
 		assert.Equal(t, want.Backoff, tool.Backoff)
 		assert.Equal(t, policy.Correction().RetryableErrors, tool.RetryableErrors, "correction goes on retrying its own")
@@ -176,15 +176,15 @@ func TestABackoffWithoutJitterKeepsTheDefaultJitter(t *testing.T) {
 	} {
 		set, err := file.Read("p.yaml", []byte("transport:\n  backoff: "+text))
 		require.NoError(t, err, text)
-		got, _ := policy.ResolveTransport(set)
+		got := set.Policy(policy.Target{Plane: fault.Transport})
 		assert.Equal(t, want, got.Backoff.String())
 	}
 	set, err := file.Read("p.yaml", []byte("transport: {backoff: {kind: constant, delay: 2s, jitter: none}}\n"+
 		"tool_transport: {pay: {backoff: {kind: constant, delay: 3s}}}\ntools: {pay: {backoff: {kind: constant, delay: 1s}}}"))
 	require.NoError(t, err)
-	got, _ := policy.ResolveToolTransport(set, "pay")
+	got := set.Policy(policy.Target{Plane: fault.Transport, Tool: "pay"})
 	assert.Equal(t, "constant 3s, jitter none", got.Backoff.String(), "the layer below says none")
-	got, _ = policy.Resolve(set, "pay")
+	got = set.Policy(policy.Target{Tool: "pay"})
 	assert.Equal(t, "constant 1s", got.Backoff.String(), "corrections have no default jitter")
 }
 
@@ -272,7 +272,7 @@ emit_feedback: yes please
 	fmt.Println(errors.As(err, &fault), fault.Line, fault.Path)
 
 	set, err := file.Read("policy.yaml", []byte(`tools: {book_room: {max_attempts: 4}}`))
-	_, why := policy.Resolve(set, "book_room")
+	why := set.Explain(policy.Target{Tool: "book_room"})
 	fmt.Println(err, why[0])
 	// Output:
 	// policy.yaml:1:1: max_atempts: this key is not known here; did you mean max_attempts?

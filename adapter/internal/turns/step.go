@@ -106,8 +106,8 @@ func (r *Run) collectCall(n int, c *machine.BatchCall) {
 }
 
 // goesOn are the reasons for which a tool is exhausted while the run may continue.
-var goesOn = []policy.Reason{policy.AttemptsExhausted, policy.ToolBudget, policy.NoProgress,
-	policy.NotRetryable}
+var goesOn = []policy.Reason{policy.ReasonAttemptsExhausted, policy.ReasonToolBudget, policy.ReasonNoProgress,
+	policy.ReasonNotRetryable}
 
 // plan answers an exhaustion. That of a tool leaves the run going while its budgets last; any other ends
 // it.

@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	p := policy.EffectiveTransport(&policy.Set{}).Clone()
+	p := policy.Transport()
 	p.Backoff = backoff.Exponential(time.Millisecond, backoff.Dec("2"))
 	tried := 0
 	text, err := do(context.Background(), &p, backoff.NewKey("order-42", "book_room"), func(context.Context) (string, error) {

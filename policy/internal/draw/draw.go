@@ -82,15 +82,15 @@ func attempts(t *rapid.T) []policy.Settings {
 // Layer draws a valid layer of the correction plane.
 func Layer() *rapid.Generator[policy.Layer] {
 	return rapid.Custom(func(t *rapid.T) policy.Layer {
-		repairs := rapid.SampledFrom([]policy.Repairs{"", policy.Accept, policy.Note, policy.Refuse})
+		repairs := rapid.SampledFrom([]policy.Repairs{"", policy.RepairsAccept, policy.RepairsNote, policy.RepairsRefuse})
 		l := Transport().Draw(t, "shared")
 		l.EmitFeedback = maybe(t, rapid.Bool(), "emit_feedback")
-		l.Attempts = attempts(t)
+		l.PerAttempt = attempts(t)
 		l.NoProgress = maybe(t, rapid.IntRange(0, 3), "no_progress")
 		l.TextRepairs = repairs.Draw(t, "text_repairs")
 		l.NativeRepairs = repairs.Draw(t, "native_repairs")
 		l.FormsOff = words(t, extract.Forms(), "forms_off")
-		l.OnReducerError = rapid.SampledFrom([]policy.ReducerAction{"", policy.EndAction, policy.StopRun}).
+		l.OnReducerError = rapid.SampledFrom([]policy.ReducerAction{"", policy.ReducerEndsAction, policy.ReducerStopsRun}).
 			Draw(t, "on_reducer_error")
 		return l
 	})
@@ -103,7 +103,7 @@ func Transport() *rapid.Generator[policy.Layer] {
 			MaxAttempts:     maybe(t, orUnlimited(rapid.IntRange(1, 9)), "max_attempts"),
 			Backoff:         maybe(t, Strategy(), "backoff"),
 			RetryableErrors: words(t, Classes(), "retryable_errors"),
-			RetryAfter: rapid.SampledFrom([]policy.RetryAfter{"", policy.Floor, policy.First}).
+			RetryAfter: rapid.SampledFrom([]policy.RetryAfter{"", policy.RetryAfterFloor, policy.RetryAfterFirst}).
 				Draw(t, "retry_after"),
 			RetryAfterJitter: maybe(t, rapid.Custom(func(t *rapid.T) backoff.Decimal {
 				return backoff.Decimal(rapid.Int64Range(0, int64(backoff.One)).Draw(t, "part"))
