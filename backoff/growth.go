@@ -42,6 +42,9 @@ func linear(base, step time.Duration, n uint64, limit time.Duration) time.Durati
 	return time.Duration(sum)
 }
 
+// maxPower is the last power by which a fractional factor grows.
+const maxPower = 1_000
+
 // exponential returns base·factor^n rounded down to a nanosecond, at most limit.
 func exponential(base time.Duration, factor Decimal, n uint64, limit time.Duration) time.Duration {
 	switch {
@@ -53,10 +56,8 @@ func exponential(base time.Duration, factor Decimal, n uint64, limit time.Durati
 		return base
 	case factor%One == 0:
 		return multiply(base, uint64(factor/One), n, limit)
-	case n < 64:
-		return whole(base, factor, n, limit)
 	}
-	return approach(base, factor, n, limit)
+	return fractional(base, factor, min(n, maxPower), limit)
 }
 
 // multiply returns base·factor^n for a whole factor of 2 or more. It needs at most 63 steps to reach any
@@ -73,8 +74,8 @@ func multiply(base time.Duration, factor, n uint64, limit time.Duration) time.Du
 	return time.Duration(d)
 }
 
-// whole computes with integers of any size.
-func whole(base time.Duration, factor Decimal, n uint64, limit time.Duration) time.Duration {
+// fractional returns base·factor^n for any factor, exactly, with integers of any size.
+func fractional(base time.Duration, factor Decimal, n uint64, limit time.Duration) time.Duration {
 	power := func(of Decimal) *big.Int {
 		return new(big.Int).Exp(big.NewInt(int64(of)), new(big.Int).SetUint64(n), nil)
 	}
@@ -84,27 +85,4 @@ func whole(base time.Duration, factor Decimal, n uint64, limit time.Duration) ti
 		return limit
 	}
 	return min(time.Duration(d.Int64()), limit)
-}
-
-// approach computes with 1024-bit floats, for an n for which integers would be too large. The result is still
-// exact: from n = 64 on the product is never a whole number, because the denominator of the power exceeds any
-// base. Rounding could only matter if the product were within 2^-800 above a whole number. It squares and
-// multiplies from the highest bit of n, and stops at the limit.
-func approach(base time.Duration, factor Decimal, n uint64, limit time.Duration) time.Duration {
-	number := func(v int64) *big.Float { return new(big.Float).SetPrec(1024).SetInt64(v) }
-	most := number(int64(limit))
-	f := number(int64(factor))
-	f.Quo(f, number(int64(One)))
-	product, power := number(0), number(1)
-	for bit := bits.Len64(n) - 1; bit >= 0; bit-- {
-		power.Mul(power, power)
-		if n>>bit&1 == 1 {
-			power.Mul(power, f)
-		}
-		if product.Mul(power, number(int64(base))); product.Cmp(most) >= 0 {
-			return limit
-		}
-	}
-	v, _ := product.Int64()
-	return time.Duration(v)
 }

@@ -17,17 +17,20 @@ var _ = fields.Register[BackoffStrategy](fields.Table{
 		{Name: "step", Type: fields.Duration},
 		{Name: "factor", Type: fields.Exact(ParseDecimal, "1.5")},
 		{Name: "delays", Type: fields.ListOf(fields.Duration)},
-		{Name: "cap", Type: fields.Type[time.Duration]{Read: readCap}},
-		{Name: "jitter", Type: fields.Type[Jitter]{Read: readJitter}},
+		{Name: "cap", Type: fields.Type[time.Duration]{Read: readCap, Write: fields.Duration.Write}},
+		{Name: "jitter", Type: fields.Type[Jitter]{Read: readJitter, Write: writeJitter}},
 	},
 	Then: readStrategy,
+	Omit: func(v any, name string) bool {
+		return name != "delay" || v.(*BackoffStrategy).Kind != KindConstant // which may be 0
+	},
 })
 
 var _ = fields.Register[Jitter](fields.Table{Rows: []fields.Row{
 	{Name: "kind", Type: fields.Word(Proportional, Full, Equal, NoJitter)},
 	{Name: "fraction", Type: fields.Exact(ParseDecimal, "0.2")},
 	{Name: "after_cap", Type: fields.Toggle},
-}})
+}, Omit: func(any, string) bool { return true }})
 
 func readCap(r *fields.Reader, path string, n fields.Node, into *time.Duration) bool {
 	ok := fields.Duration.Read(r, path, n, into)
@@ -81,52 +84,25 @@ func readStrategy(r *fields.Reader, path string, n fields.Node, taken []fields.M
 	return r.Found() == before
 }
 
-// form is the JSON of a strategy, in the order of its members. Unset members are left out.
-type form struct {
-	Kind   Kind     `json:"kind"`
-	Delay  string   `json:"delay,omitempty"`
-	Base   string   `json:"base,omitempty"`
-	Step   string   `json:"step,omitempty"`
-	Factor Decimal  `json:"factor,omitempty"`
-	Delays []string `json:"delays,omitempty"`
-	Cap    string   `json:"cap,omitempty"`
-	Jitter any      `json:"jitter,omitempty"` // a jitterForm, or the word none
-}
-
-type jitterForm struct {
-	Kind     JitterKind `json:"kind"`
-	Fraction Decimal    `json:"fraction,omitempty"`
-	AfterCap bool       `json:"after_cap,omitempty"`
-}
-
 // MarshalJSON writes the strategy as UnmarshalJSON reads it, with its members in a fixed order. It returns
 // the error of Validate for an invalid strategy.
 func (s BackoffStrategy) MarshalJSON() ([]byte, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	text := func(d time.Duration) string {
-		if d == 0 {
-			return ""
-		}
-		return d.String()
+	return fields.For[BackoffStrategy]().JSON(&s)
+}
+
+// writeJitter writes the word none, or a mapping.
+func writeJitter(j Jitter) any {
+	if j.Kind == NoJitter {
+		return NoJitter
 	}
-	f := form{Kind: s.Kind, Delay: text(s.Delay), Base: text(s.Base), Step: text(s.Step), Factor: s.Factor,
-		Cap: text(s.Cap)}
-	if s.Kind == KindConstant {
-		f.Delay = s.Delay.String() // written even if it is 0
+	data, err := fields.For[Jitter]().JSON(&j)
+	if err != nil {
+		return err
 	}
-	for _, d := range s.Delays {
-		f.Delays = append(f.Delays, d.String())
-	}
-	switch s.Jitter.Kind {
-	case "":
-	case NoJitter:
-		f.Jitter = NoJitter
-	default:
-		f.Jitter = jitterForm(s.Jitter)
-	}
-	return json.Marshal(f)
+	return json.RawMessage(data)
 }
 
 // UnmarshalJSON reads a strategy such as

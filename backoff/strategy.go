@@ -17,7 +17,8 @@ const (
 	KindConstant Kind = "constant"
 	// KindLinear waits Base + Step·(n-1) after attempt n.
 	KindLinear Kind = "linear"
-	// KindExponential waits Base·Factor^(n-1) after attempt n.
+	// KindExponential waits Base·Factor^(n-1) after attempt n. With a Factor that is no whole number the wait
+	// stays the same after attempt 1001.
 	KindExponential Kind = "exponential"
 	// KindList waits Delays[n-1] after attempt n. The last delay repeats.
 	KindList Kind = "list"

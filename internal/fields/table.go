@@ -29,6 +29,9 @@ type Table struct {
 	// Then, where there is one, looks at a struct whose members were read; it takes a pointer to it. It
 	// reports whether the struct can be used.
 	Then func(r *Reader, path string, n Node, taken []Member, v any) bool
+	// Omit, where there is one, reports whether JSON leaves out the field of that name if it is empty. It takes
+	// a pointer to the struct.
+	Omit func(v any, name string) bool
 }
 
 var tables = map[reflect.Type]*Table{}
@@ -169,7 +172,9 @@ func (t *Table) JSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for n, row := range t.Rows {
-		if !Says(v, n) {
+		f := reflect.ValueOf(v).Elem().Field(n)
+		empty := f.IsZero() || f.Kind() == reflect.Slice && f.Len() == 0
+		if !Says(v, n) || empty && t.Omit != nil && t.Omit(v, row.Name) {
 			continue
 		}
 		data, err := json.Marshal(row.Type.write(Value(v, n)))
