@@ -8,6 +8,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 )
 
 // RecordedError is a failure from the journal, in place of the Go error behind it. It is the cause of the
@@ -63,7 +64,7 @@ func recordedCause(o *machine.Outcome, single bool) error {
 	if o.Cause.Class == fault.Unknown {
 		own = errors.New(own.Error()) // its text is only that of the planner; the rest follows
 	}
-	return &engine.PlannerError{Err: own, Asked: engine.AskedAbout(o.Exhaustion.Failure, asked)}
+	return &engine.PlannerError{Err: own, Asked: planner.AskedAbout(o.Exhaustion.Failure, asked)}
 }
 
 // recordedFailure returns the Go error behind a failure, or nil.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/ratelimit"
@@ -69,12 +68,12 @@ func NewQuestion(st machine.State, e machine.Effect, cause error) Question {
 	if c := e.Consultation; c != nil {
 		q.Position, q.Plane, q.Failure, q.Verdict, q.Tool = c.Position, fault.Transport, c.Failure, c.Verdict,
 			c.Tool
-		q.Cause = engine.AskedAbout(c.Failure, cause)
+		q.Cause = AskedAbout(c.Failure, cause)
 		return q
 	}
 	x := e.Exhaustion
 	q.Position, q.Plane, q.Failure, q.Exhausted = x.Position, x.Plane, x.Failure, true
-	q.Verdict, q.Cause = policy.Decision{Reason: x.Reason, Detail: x.Detail}, engine.AskedAbout(x.Failure, cause)
+	q.Verdict, q.Cause = policy.Decision{Reason: x.Reason, Detail: x.Detail}, AskedAbout(x.Failure, cause)
 	if x.Plane == fault.Transport && st.Batch != nil {
 		q.Tool = x.Action
 	}
