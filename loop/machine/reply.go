@@ -305,13 +305,15 @@ const notRun = "Not run: another call of the same reply could not be used. Send 
 // arguments of valid calls.
 func newBatch(r *Reply) (b Batch, bad bool) {
 	b = Batch{Native: r.Native, Calls: make([]*BatchCall, len(r.Calls))}
+	all := make([]BatchCall, len(r.Calls))
 	for n := range r.Calls {
 		c := &r.Calls[n]
+		b.Calls[n] = &all[n]
 		if c.Class != "" {
-			b.Calls[n], bad = &BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Status: Invalid}, true
+			all[n], bad = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Status: Invalid}, true
 			continue
 		}
-		b.Calls[n] = &BatchCall{ID: c.ID, Tool: c.Tool, Repeatable: c.Repeatable, Repairs: c.Repairs}
+		all[n] = BatchCall{ID: c.ID, Tool: c.Tool, Repeatable: c.Repeatable, Repairs: c.Repairs}
 	}
 	return b, bad
 }
