@@ -21,7 +21,7 @@ func TestAgentResultError(t *testing.T) {
 	assert.True(t, r.IsError())
 	assert.True(t, r.Retryable())
 	assert.Equal(t, result.Error{
-		Class: fault.RateLimit, Type: "RateLimitError", Message: "Too many requests", StatusCode: 429, Retryable: result.Some(true),
+		Class: fault.RateLimit, Type: "RateLimitError", Message: "Too many requests", StatusCode: 429, Retryable: new(true),
 	}, r.Error)
 	assert.Equal(t, message.Error, r.Finish)
 }

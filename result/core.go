@@ -135,7 +135,7 @@ func (c *core) clone() *core {
 
 // failed reports whether any field is set.
 func (e Error) failed() bool {
-	return e.Class != "" || e.Type != "" || e.Message != "" || e.StatusCode != 0 || e.Retryable.Known ||
+	return e.Class != "" || e.Type != "" || e.Message != "" || e.StatusCode != 0 || e.Retryable != nil ||
 		e.Original != nil
 }
 

@@ -23,23 +23,17 @@ func AndThen[T, U any](r Result[T], next func(T) Result[U]) Result[U] {
 	return then
 }
 
-// Cases has a function for each kind of result. A nil function gives the zero value.
-type Cases[T, R any] struct {
-	Success    func(T) R
-	Error      func(Error) R
-	InProgress func(Meta) R
-}
-
-// Match calls the function for the kind of a result. An invalid result gives the zero value.
-func Match[T, R any](r Result[T], cases Cases[T, R]) R {
-	var none R
-	switch {
-	case r.IsSuccess() && cases.Success != nil:
-		return cases.Success(r.Data)
-	case r.IsError() && cases.Error != nil:
-		return cases.Error(r.Error)
-	case r.IsInProgress() && cases.InProgress != nil:
-		return cases.InProgress(r.Meta)
+// Match calls the function for the status of a result. An invalid result gives the zero value.
+func Match[T, R any](
+	r Result[T], success func(T) R, failure func(Error) R, inProgress func(Meta) R,
+) (matched R) {
+	switch r.Status {
+	case StatusSuccess:
+		return success(r.Data)
+	case StatusError:
+		return failure(r.Error)
+	case StatusInProgress:
+		return inProgress(r.Meta)
 	}
-	return none
+	return matched
 }

@@ -11,8 +11,8 @@ import (
 // An agent's answer as a result envelope, written and read back.
 func Example() {
 	r := result.Success(map[string]string{"breed": "Maine Coon"})
-	r.Confidence = result.Some(0.65)
-	r.Execution.RetryCount = result.Some(0)
+	r.Confidence = new(0.65)
+	r.Execution.RetryCount = new(0)
 
 	doc, err := result.Encode(result.ResultEnvelope, r)
 	fmt.Println(string(doc), err)
@@ -59,6 +59,6 @@ func ExampleTotal() {
 	second.Execution.Cost = result.Cost{Input: 0.15, Output: 0.05}
 
 	all := result.Total(first, second)
-	fmt.Println(all.Data, all.Execution.Cost.Amount(), all.Execution.RetryCount.Value)
+	fmt.Println(all.Data, all.Execution.Cost.Amount(), *all.Execution.RetryCount)
 	// Output: done 0.3 1
 }

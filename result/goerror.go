@@ -130,7 +130,7 @@ func FromResponse[T any](r fault.Response) Result[T] {
 	failed := Failure[T](class, v.Message)
 	failed.Finish = message.Error
 	failed.Error.Type, failed.Error.StatusCode = r.Type, v.Metadata.StatusCode
-	failed.Error.Retryable = Some(v.Plane == fault.Transport && v.Retryable)
+	failed.Error.Retryable = new(v.Plane == fault.Transport && v.Retryable)
 	failed.Execution.Provider, failed.Execution.Model = r.Provider, r.Model
 	failed.RateLimit = limits(r, v)
 	failed.Provider.RawHeaders = CleanHeaders(r.Headers)

@@ -61,9 +61,9 @@ func TestInterop(t *testing.T) {
 // fullResults are results with every field set.
 func fullResults() map[string]raw {
 	meta := result.Meta{
-		Content: "Hello", Confidence: result.Some(0.65), Warnings: []string{"Image quality was poor", "naïve “quotes” \u2028"},
+		Content: "Hello", Confidence: new(0.65), Warnings: []string{"Image quality was poor", "naïve “quotes” \u2028"},
 		Execution: result.Execution{
-			Duration: 1234567891 * time.Nanosecond, Model: "gpt-4o-mini", Provider: "openai", RetryCount: result.Some(0), Timestamp: "2024-01-26T15:30:00Z",
+			Duration: 1234567891 * time.Nanosecond, Model: "gpt-4o-mini", Provider: "openai", RetryCount: new(0), Timestamp: "2024-01-26T15:30:00Z",
 			Usage: result.Usage{Usage: message.Usage{InputTokens: 100, OutputTokens: 50, CacheReadTokens: 10, CacheWriteTokens: 5, APICalls: 1}, TotalTokens: 150},
 			Cost:  result.Cost{Input: 0.001, Output: 0.002, CacheRead: 0.0001, CacheWrite: 0.00000002, Total: 0.0033},
 		},
@@ -86,7 +86,7 @@ func fullResults() map[string]raw {
 	success := raw{Status: result.StatusSuccess, Data: json.RawMessage(`{"breed":"Maine Coon","weights":[4.5,8]}`), Meta: meta}
 	success.Message = "OK"
 	failure := raw{Status: result.StatusError, Meta: meta, Error: result.Error{
-		Class: fault.Overloaded, Type: "APIError", Message: "", StatusCode: 529, Retryable: result.Some(true), Original: json.RawMessage(`{"name":"APIError"}`),
+		Class: fault.Overloaded, Type: "APIError", Message: "", StatusCode: 529, Retryable: new(true), Original: json.RawMessage(`{"name":"APIError"}`),
 	}}
 	progress := raw{Status: result.StatusInProgress, Meta: meta}
 	return map[string]raw{"success": success, "error": failure, "in progress": progress}

@@ -105,8 +105,8 @@ func texts() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.Just(""), rapid.String().Filter(func(s string) bool { return strings.ToValidUTF8(s, "") == s }))
 }
 
-func maybe[T any](g *rapid.Generator[T]) *rapid.Generator[result.Opt[T]] {
-	return rapid.OneOf(rapid.Just(result.Opt[T]{}), rapid.Map(g, result.Some[T]))
+func maybe[T any](g *rapid.Generator[T]) *rapid.Generator[*T] {
+	return rapid.OneOf(rapid.Just[*T](nil), rapid.Map(g, func(v T) *T { return &v }))
 }
 
 func rawJSON(g *rapid.Generator[string]) *rapid.Generator[json.RawMessage] {

@@ -20,9 +20,9 @@ type Error struct {
 	Message string
 	// StatusCode is the HTTP status; 0 where there was none.
 	StatusCode int
-	// Retryable says whether running the agent again may help; if it is unknown, the class says so. It is
+	// Retryable says whether running the agent again may help; if it is nil, the class says so. It is
 	// false after exhausted corrections, because the agent has tried again already.
-	Retryable Opt[bool]
+	Retryable *bool
 	// Original is the error as an SDK had it, as JSON. Secrets are taken out of it.
 	Original json.RawMessage
 }
@@ -34,8 +34,8 @@ type Meta struct {
 	// Content is the raw text of a reply: beside the data made from it, or as far as it came before an error.
 	Content string
 	// Confidence is the certainty of the outcome or of the error's class, from 0 to 1; of work in progress,
-	// how much is done.
-	Confidence Opt[float64]
+	// how much is done. Nil if it is unknown.
+	Confidence *float64
 	// Warnings are issues that did not stop the run, for people.
 	Warnings []string
 	// Execution is what the run used.
@@ -74,8 +74,9 @@ type Execution struct {
 	// Model and Provider are identifiers: "gpt-4o-mini", "openai".
 	Model    string
 	Provider string
-	// RetryCount is how often the orchestrator tried again: 0 is a first try that was the last.
-	RetryCount Opt[int]
+	// RetryCount is how often the orchestrator tried again: 0 is a first try that was the last. Nil if it is
+	// unknown.
+	RetryCount *int
 	// Timestamp is the start in ISO 8601, as the sender wrote it; [Execution.Started] reads it.
 	Timestamp string
 }

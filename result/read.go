@@ -138,8 +138,8 @@ func (r *reading) finishError() {
 	}
 	// A form that cannot say whether another try may help implies it by the code.
 	_, says := r.known[failurePtr+"/retryable"]
-	if !says && !e.Retryable.Known && r.doc.get(unsaidPtr) == nil {
-		e.Retryable = Some(e.Class.Transient())
+	if !says && e.Retryable == nil && r.doc.get(unsaidPtr) == nil {
+		e.Retryable = new(e.Class.Transient())
 	}
 }
 

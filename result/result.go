@@ -28,7 +28,7 @@ func Success[T any](data T) Result[T] { return Result[T]{Status: StatusSuccess, 
 func Failure[T any](class fault.Class, message string) Result[T] {
 	return Result[T]{
 		Status: StatusError,
-		Error:  Error{Class: class, Message: message, Retryable: Some(class.Transient())},
+		Error:  Error{Class: class, Message: message, Retryable: new(class.Transient())},
 	}
 }
 
@@ -49,11 +49,14 @@ func (r Result[T]) IsInProgress() bool { return r.Status == StatusInProgress }
 // Retryable reports whether running the agent again may help: as the error says, or else as its class says.
 // It is false unless r is an error.
 func (r Result[T]) Retryable() bool {
-	return r.IsError() && r.Error.Retryable.Or(r.Error.Class.Transient())
+	if own := r.Error.Retryable; own != nil {
+		return r.IsError() && *own
+	}
+	return r.IsError() && r.Error.Class.Transient()
 }
 
 // Below reports whether the result's confidence is known and less than least.
-func (r Result[T]) Below(least float64) bool { return r.Confidence.Known && r.Confidence.Value < least }
+func (r Result[T]) Below(least float64) bool { return r.Confidence != nil && *r.Confidence < least }
 
 // UserMessage says to a person what went wrong and what to do next: see [fault.UserMessage]. Empty unless r
 // is an error.

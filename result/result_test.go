@@ -103,12 +103,12 @@ func TestValidate(t *testing.T) {
 		want string
 	}{
 		"zero":                  {raw{}, "result: status: required"},
-		"confidence_2":          {change(func(r *raw) { r.Confidence = result.Some(2.0) }), "result: confidence: expected number from 0 to 1, got 2"},
-		"confidence_nan":        {change(func(r *raw) { r.Confidence = result.Some(math.NaN()) }), "result: confidence: expected number from 0 to 1, got string"},
+		"confidence_2":          {change(func(r *raw) { r.Confidence = new(2.0) }), "result: confidence: expected number from 0 to 1, got 2"},
+		"confidence_nan":        {change(func(r *raw) { r.Confidence = new(math.NaN()) }), "result: confidence: expected number from 0 to 1, got string"},
 		"cost_infinite":         {change(func(r *raw) { r.Execution.Cost.Total = math.Inf(1) }), "result: cost: expected amount in US dollars, 0 or more, got string"},
 		"cost_part_negative":    {change(func(r *raw) { r.Execution.Cost.Input = -1 }), "result: cost/input: expected amount in US dollars, 0 or more, got -1"},
 		"duration_negative":     {change(func(r *raw) { r.Execution.Duration = -time.Second }), "result: execution/duration_ms: expected number of milliseconds, 0 or more and at most 366 days, got -1000"},
-		"retries_negative":      {change(func(r *raw) { r.Execution.RetryCount = result.Some(-1) }), "result: execution/retry_count: expected whole number, 0 or more, got -1"},
+		"retries_negative":      {change(func(r *raw) { r.Execution.RetryCount = new(-1) }), "result: execution/retry_count: expected whole number, 0 or more, got -1"},
 		"tokens_negative":       {change(func(r *raw) { r.Execution.Usage.InputTokens = -1 }), "result: usage/input_tokens: expected whole number, 0 or more, got -1"},
 		"timestamp":             {change(func(r *raw) { r.Execution.Timestamp = "noon" }), "result: execution/timestamp: expected ISO 8601 time (2024-01-26T15:30:00Z), got string"},
 		"data_no_json":          {change(func(r *raw) { r.Data = json.RawMessage(`{`) }), "result: data: expected data that has a JSON form"},
@@ -200,7 +200,7 @@ func TestUnwrap(t *testing.T) {
 	var own *fault.ClassError
 	require.ErrorAs(t, err, &own)
 	assert.Equal(t, fault.Class("breed-not-found"), own.Class)
-	assert.Equal(t, result.Some(false), result.FromError[int](err).Error.Retryable)
+	assert.Equal(t, new(false), result.FromError[int](err).Error.Retryable)
 
 	_, err = result.Failure[int](fault.ModelNotFound, "x").Unwrap()
 	var missing *fault.ModelNotFoundError
@@ -216,7 +216,7 @@ func TestFromError(t *testing.T) {
 	assert.Equal(t, fault.ToolValidation, tool.Error.Class)
 	assert.Equal(t, "ToolValidationError", tool.Error.Type)
 	own := result.FromError[int](&fault.ClassError{Class: "low_confidence", Cause: errors.New("0.4")})
-	assert.Equal(t, result.Error{Class: "low_confidence", Message: "low_confidence: 0.4", Retryable: result.Some(false)}, own.Error)
+	assert.Equal(t, result.Error{Class: "low_confidence", Message: "low_confidence: 0.4", Retryable: new(false)}, own.Error)
 	assert.Equal(t, fault.Unknown, result.FromError[int](errors.New("?")).Error.Class)
 	assert.Empty(t, result.Success(1).UserMessage())
 }
@@ -252,12 +252,12 @@ func TestAnExhaustedCorrectionIsNotRetryableInAnyForm(t *testing.T) {
 	}
 	refused := result.FromResponse[int](fault.Response{Provider: "groq", Status: 400, Code: "tool_use_failed"})
 	assert.Equal(t, fault.ToolValidation, refused.Error.Class)
-	assert.Equal(t, result.Some(false), refused.Error.Retryable)
+	assert.Equal(t, new(false), refused.Error.Retryable)
 }
 
 func TestMapAndThenMatch(t *testing.T) {
 	r := result.Success(2)
-	r.Confidence, r.Execution.Duration, r.Execution.Cost.Total = result.Some(0.9), time.Second, 0.1
+	r.Confidence, r.Execution.Duration, r.Execution.Cost.Total = new(0.9), time.Second, 0.1
 	r.Meta = r.Warn("rounded")
 	doubled := result.Map(r, func(n int) string { return "two" })
 	assert.Equal(t, "two", doubled.Data)
@@ -279,26 +279,24 @@ func TestMapAndThenMatch(t *testing.T) {
 	assert.Equal(t, fault.Timeout, passed.Error.Class)
 	assert.Equal(t, next.Meta, result.Map(next, func(string) int { panic("not reached") }).Meta)
 
-	cases := result.Cases[int, string]{
-		Success:    func(int) string { return "data" },
-		Error:      func(e result.Error) string { return string(e.Class) },
-		InProgress: func(m result.Meta) string { return string(m.Metadata) },
+	for want, r := range map[string]result.Result[int]{
+		"data": r, "timeout": passed, "{}": result.InProgress[int](json.RawMessage(`{}`)), "": {},
+	} {
+		assert.Equal(t, want, result.Match(r,
+			func(int) string { return "data" },
+			func(e result.Error) string { return string(e.Class) },
+			func(m result.Meta) string { return string(m.Metadata) }))
 	}
-	assert.Equal(t, "data", result.Match(r, cases))
-	assert.Equal(t, "timeout", result.Match(passed, cases))
-	assert.Equal(t, "{}", result.Match(result.InProgress[int](json.RawMessage(`{}`)), cases))
-	assert.Equal(t, "", result.Match(r, result.Cases[int, string]{}))
-	assert.Equal(t, "", result.Match(result.Result[int]{}, cases))
 }
 
 func TestExecutionPlus(t *testing.T) {
 	parts := result.Execution{Cost: result.Cost{Input: 0.1, Output: 0.2}, Usage: result.Usage{Usage: message.Usage{InputTokens: 1, OutputTokens: 2, APICalls: 1}}}
-	total := result.Execution{Cost: result.Cost{Total: 0.7}, Usage: result.Usage{TotalTokens: 10}, Model: "m", Provider: "p", RetryCount: result.Some(1)}
+	total := result.Execution{Cost: result.Cost{Total: 0.7}, Usage: result.Usage{TotalTokens: 10}, Model: "m", Provider: "p", RetryCount: new(1)}
 	sum := parts.Plus(total)
 	assert.Equal(t, result.Cost{Input: 0.1, Output: 0.2, Total: 1}, sum.Cost)
 	assert.EqualValues(t, 13, sum.Usage.Tokens())
 	assert.Equal(t, "m", sum.Model)
-	assert.Equal(t, result.Some(1), sum.RetryCount)
+	assert.Equal(t, new(1), sum.RetryCount)
 	huge := result.Execution{Duration: math.MaxInt64, Usage: result.Usage{TotalTokens: math.MaxInt64}}
 	assert.Equal(t, time.Duration(math.MaxInt64), huge.Plus(huge).Duration)
 	assert.Equal(t, int64(math.MaxInt64), huge.Plus(huge).Usage.Tokens())
@@ -321,7 +319,7 @@ func TestStarted(t *testing.T) {
 
 func BenchmarkEncode(b *testing.B) {
 	r := result.Success(trip{"Lisbon", 2})
-	r.Execution.Duration, r.Execution.RetryCount = time.Second, result.Some(1)
+	r.Execution.Duration, r.Execution.RetryCount = time.Second, new(1)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := result.Encode(result.ResultEnvelope, r); err != nil {

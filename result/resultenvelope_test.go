@@ -23,7 +23,7 @@ func TestResultEnvelopeConfidenceExamples(t *testing.T) {
 
 	refusal := roundTrip(t, result.ResultEnvelope, `{"status":"error","error":"llm-refusal","confidence":0.7}`)
 	assert.Equal(t, fault.Refusal, refusal.Error.Class)
-	assert.Equal(t, result.Some(0.7), refusal.Confidence)
+	assert.Equal(t, new(0.7), refusal.Confidence)
 	assert.False(t, refusal.Retryable())
 
 	progress := roundTrip(t, result.ResultEnvelope, `{"status":"in-progress","confidence":0.5,"metadata":{"factorsCollected":2,"requiredFactors":4}}`)
@@ -47,17 +47,17 @@ func TestResultEnvelopeExecutionMetadataExamples(t *testing.T) {
 	assert.Equal(t, 0.0045, agent.Execution.Cost.Amount())
 	assert.Equal(t, "gpt-4o-mini", agent.Execution.Model)
 	assert.Equal(t, "openai", agent.Execution.Provider)
-	assert.False(t, agent.Execution.RetryCount.Known, "the orchestrator sets it, not the agent")
+	assert.Nil(t, agent.Execution.RetryCount, "the orchestrator sets it, not the agent")
 	started, ok := agent.Execution.Started()
 	require.True(t, ok)
 	assert.Equal(t, time.Date(2024, 1, 26, 15, 30, 0, 0, time.UTC), started)
 
 	wrapped := roundTrip(t, result.ResultEnvelope, `{"status":"success","data":{"characteristics":{}},"execution":{"durationMs":3456,
 		"tokensUsed":1200,"cost":0.012,"model":"gpt-4o-mini","provider":"openai","retryCount":2,"timestamp":"2024-01-26T15:30:00Z"}}`)
-	assert.Equal(t, result.Some(2), wrapped.Execution.RetryCount)
+	assert.Equal(t, new(2), wrapped.Execution.RetryCount)
 
 	first := roundTrip(t, result.ResultEnvelope, `{"status":"success","data":1,"execution":{"retryCount":0}}`)
-	assert.Equal(t, result.Some(0), first.Execution.RetryCount, "0 is a first try, and not unknown")
+	assert.Equal(t, new(0), first.Execution.RetryCount, "0 is a first try, and not unknown")
 }
 
 // The specification's orchestrator sums three attempts; the third succeeds.
@@ -82,8 +82,8 @@ func TestResultEnvelopeOrchestratorSums(t *testing.T) {
 	for i := range failed {
 		failed[i] = one
 	}
-	assert.Equal(t, result.Some(4), result.Total(failed...).Execution.RetryCount, "failed 5 times: max retries exceeded")
-	assert.Equal(t, result.Some(0), result.Total(one).Execution.RetryCount)
+	assert.Equal(t, new(4), result.Total(failed...).Execution.RetryCount, "failed 5 times: max retries exceeded")
+	assert.Equal(t, new(0), result.Total(one).Execution.RetryCount)
 	assert.Error(t, result.Total[int]().Validate(), "of no attempts there is no result")
 }
 

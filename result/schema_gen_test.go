@@ -132,9 +132,9 @@ func schemaOfType(of reflect.Type) *jsonschema.Schema {
 	text := map[reflect.Type]string{
 		reflect.TypeFor[Status]():          `{"type":"string","enum":["success","error","in-progress"]}`,
 		reflect.TypeFor[success]():         `{"type":"boolean"}`,
-		reflect.TypeFor[Opt[bool]]():       `{"type":"boolean"}`,
-		reflect.TypeFor[Opt[float64]]():    `{"type":"number","minimum":0,"maximum":1}`,
-		reflect.TypeFor[Opt[int]]():        `{"type":"integer","minimum":0}`,
+		reflect.TypeFor[bool]():            `{"type":"boolean"}`,
+		reflect.TypeFor[float64]():         `{"type":"number","minimum":0,"maximum":1}`,
+		reflect.TypeFor[int]():             `{"type":"integer","minimum":0}`,
 		reflect.TypeFor[int64]():           `{"type":"integer","minimum":0}`,
 		reflect.TypeFor[tokens]():          `{"type":"integer","minimum":0}`,
 		reflect.TypeFor[ratelimit.Count](): `{"type":"integer","minimum":0}`,
@@ -158,7 +158,7 @@ func schemaOfType(of reflect.Type) *jsonschema.Schema {
 		parts := reflected(costParts{})
 		parts.Version = ""
 		for part := parts.Properties.Oldest(); part != nil; part = part.Next() {
-			part.Value.Minimum = "0"
+			part.Value.Minimum, part.Value.Maximum = "0", "" // no fraction, as other numbers are
 		}
 		s.OneOf = []*jsonschema.Schema{{Type: "number", Minimum: "0"}, parts}
 		return s

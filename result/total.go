@@ -20,7 +20,7 @@ func (e Execution) Plus(earlier Execution) Execution {
 	if sum.Model == "" && sum.Provider == "" {
 		sum.Model, sum.Provider = earlier.Model, earlier.Provider
 	}
-	if !sum.RetryCount.Known {
+	if sum.RetryCount == nil {
 		sum.RetryCount = earlier.RetryCount
 	}
 	return sum
@@ -54,7 +54,7 @@ func Total[T any](attempts ...Result[T]) Result[T] {
 		if n > 0 {
 			total.Execution = a.Execution.Plus(spent)
 		}
-		total.Execution.RetryCount = Some(n)
+		total.Execution.RetryCount = new(n)
 	}
 	return total
 }

@@ -52,8 +52,6 @@ const (
 // left out.
 func plain(at any) any {
 	switch at := at.(type) {
-	case interface{ known() any }:
-		return at.known()
 	case *millis:
 		return thousandths(time.Duration(*at))
 	case *waitMillis:
@@ -137,9 +135,9 @@ func decode(v json.RawMessage, at any) (err error) {
 		*at, err = httphint.Count(string(v))
 	case *tokens:
 		at.TotalTokens, err = httphint.Count(string(v))
-	case *Opt[int]:
+	case **int:
 		n, bad := httphint.Count(string(v))
-		*at, err = Some(int(n)), errIf(bad != nil || n > math.MaxInt32)
+		*at, err = new(int(n)), errIf(bad != nil || n > math.MaxInt32)
 	case *httpStatus:
 		n, bad := httphint.Count(strings.Trim(string(v), `"`))
 		*at, err = httpStatus(n), errIf(bad != nil || n > 999 || n > 0 && n < 100)
@@ -148,13 +146,13 @@ func decode(v json.RawMessage, at any) (err error) {
 	case *waitMillis:
 		at.Known = true
 		at.Duration, err = httphint.Millis(string(v))
-	case *Opt[bool]:
-		at.Known = true
-		err = canon.Unmarshal(v, &at.Value)
-	case *Opt[float64]:
-		at.Known = true
-		bad := canon.Unmarshal(v, &at.Value)
-		err = errIf(bad != nil || at.Value < 0 || at.Value > 1)
+	case **bool:
+		*at = new(bool)
+		err = canon.Unmarshal(v, *at)
+	case **float64:
+		*at = new(float64)
+		bad := canon.Unmarshal(v, *at)
+		err = errIf(bad != nil || **at < 0 || **at > 1)
 	case *Status:
 		*at = Status(text(v))
 		err = errIf(*at != StatusSuccess && *at != StatusError && *at != StatusInProgress)
@@ -308,7 +306,7 @@ func wanted(at any) (rule, expected string) {
 	switch at.(type) {
 	case *string, *fault.Class, *message.FinishReason, *said, *content:
 		return "type", "string"
-	case *bool, *Opt[bool], *success:
+	case *bool, **bool, *success:
 		return "type", "boolean"
 	case *[]string:
 		return "type", "list of strings"
@@ -324,9 +322,9 @@ func wanted(at any) (rule, expected string) {
 		return "type", "error code, a string that is not empty"
 	case *timestamp:
 		return "format", "ISO 8601 time (2024-01-26T15:30:00Z)"
-	case *int64, *tokens, *Opt[int], *ratelimit.Count:
+	case *int64, *tokens, **int, *ratelimit.Count:
 		return "minimum", "whole number, 0 or more"
-	case *Opt[float64]:
+	case **float64:
 		return "maximum", "number from 0 to 1"
 	case *httpStatus:
 		return "maximum", "HTTP status"

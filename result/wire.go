@@ -35,7 +35,7 @@ type envelope struct {
 	// How far a conversation is, in the agent's own words.
 	Metadata json.RawMessage `json:"metadata,omitzero" of:"Metadata" only:"in-progress"`
 	// Certainty of the outcome or of the error's kind; of work in progress, how much is done.
-	Confidence Opt[float64] `json:"confidence,omitzero" of:"Confidence"`
+	Confidence *float64 `json:"confidence,omitzero" of:"Confidence"`
 	// Issues that did not stop the run.
 	Warnings  []string          `json:"warnings,omitzero" of:"Warnings"`
 	Execution envelopeExecution `json:"execution,omitzero"`
@@ -53,7 +53,7 @@ type envelopeExecution struct {
 	// Provider identifier.
 	Provider string `json:"provider,omitzero" of:"Execution.Provider"`
 	// How often the orchestrator tried again; 0 for none.
-	RetryCount Opt[int] `json:"retryCount,omitzero" of:"Execution.RetryCount"`
+	RetryCount *int `json:"retryCount,omitzero" of:"Execution.RetryCount"`
 	// Start, ISO 8601.
 	Timestamp timestamp `json:"timestamp,omitzero" of:"Execution.Timestamp"`
 }
@@ -86,7 +86,7 @@ type agentResultError struct {
 	// HTTP status.
 	StatusCode httpStatus `json:"status_code,omitzero" of:"Error.StatusCode"`
 	// Whether another try might help.
-	Retryable Opt[bool] `json:"retryable,omitzero" of:"Error.Retryable"`
+	Retryable *bool `json:"retryable,omitzero" of:"Error.Retryable"`
 }
 
 type agentResultProvider struct {
@@ -194,7 +194,7 @@ type extension struct {
 	// Raw text.
 	Content string `json:"content,omitzero" of:"Content"`
 	// Certainty.
-	Confidence Opt[float64] `json:"confidence,omitzero" of:"Confidence"`
+	Confidence *float64 `json:"confidence,omitzero" of:"Confidence"`
 	// Issues that did not stop the run.
 	Warnings  []string           `json:"warnings,omitzero" of:"Warnings"`
 	Execution extensionExecution `json:"execution,omitzero"`
@@ -224,7 +224,7 @@ type extensionError struct {
 	// HTTP status.
 	StatusCode httpStatus `json:"status_code,omitzero" of:"Error.StatusCode"`
 	// Whether another try might help; null where nobody said so.
-	Retryable Opt[bool] `json:"retryable,omitzero" of:"Error.Retryable"`
+	Retryable *bool `json:"retryable,omitzero" of:"Error.Retryable"`
 	// The error as an SDK had it.
 	Original original `json:"original,omitzero" of:"Error.Original"`
 }
@@ -237,7 +237,7 @@ type extensionExecution struct {
 	// Provider identifier.
 	Provider string `json:"provider,omitzero" of:"Execution.Provider"`
 	// How often the orchestrator tried again.
-	RetryCount Opt[int] `json:"retry_count,omitzero" of:"Execution.RetryCount"`
+	RetryCount *int `json:"retry_count,omitzero" of:"Execution.RetryCount"`
 	// Start, ISO 8601.
 	Timestamp timestamp `json:"timestamp,omitzero" of:"Execution.Timestamp"`
 }

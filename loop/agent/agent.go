@@ -81,7 +81,7 @@ func judge[T any](a *Agent, r result.Result[T]) error {
 		return &runError{fault.Failure{Plane: fault.Transport, Class: fault.InvalidResponse, Final: true},
 			"the agent returned no result"}
 	case r.Below(a.MinConfidence):
-		why := "confidence " + decimal(r.Confidence.Value) + " is below " + decimal(a.MinConfidence)
+		why := "confidence " + decimal(*r.Confidence) + " is below " + decimal(a.MinConfidence)
 		return &runError{fault.Failure{Plane: fault.Transport, Class: LowConfidence, Message: why}, why}
 	}
 	if a.Accept == nil {
@@ -103,10 +103,11 @@ func judge[T any](a *Agent, r result.Result[T]) error {
 // its class usually is, the failure is final; otherwise the policy decides.
 func failureOfResult[T any](r result.Result[T]) fault.Failure {
 	wait, _ := r.RateLimit.Delay()
+	own := r.Error.Retryable
 	return fault.Failure{
 		Plane: fault.Transport, Class: r.Error.Class, Message: r.Error.Message,
 		RetryAfter: max(wait, 0),
-		Final:      r.Error.Class.Transient() && !r.Error.Retryable.Or(true),
+		Final:      r.Error.Class.Transient() && own != nil && !*own,
 	}
 }
 

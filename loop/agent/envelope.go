@@ -46,7 +46,7 @@ func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
 			e.Warnings = append(e.Warnings, text)
 		}
 	}
-	e.Execution.RetryCount = result.Some(again)
+	e.Execution.RetryCount = new(again)
 	return e
 }
 
@@ -86,7 +86,7 @@ func failedEnvelope(err error) result.Result[json.RawMessage] {
 			class = fault.DeadlineExceeded
 		}
 		r.Error.Class, r.Error.Message = class, err.Error()
-		r.Error.Retryable = result.Some(class.Transient() && !x.Failure.Final)
+		r.Error.Retryable = new(class.Transient() && !x.Failure.Final)
 	}
 	if state := ratelimit.OfError(err); state.Limited || state.RetryAfter.Known {
 		r.RateLimit = state

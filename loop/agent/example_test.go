@@ -18,11 +18,11 @@ func ExampleRetry() {
 
 	r := agent.Retry(context.Background(), nil, breed, func(_ context.Context, a loop.Attempt) result.Result[string] {
 		r := result.Success("Maine Coon")
-		r.Confidence = result.Some([]float64{0.5, 0.65, 0.9}[a.Number-1])
+		r.Confidence = new([]float64{0.5, 0.65, 0.9}[a.Number-1])
 		r.Execution.Cost.Total = 0.004
 		return r
 	})
-	fmt.Println(r.Data, r.Confidence.Value, r.Execution.RetryCount.Value, r.Execution.Cost.Amount())
+	fmt.Println(r.Data, *r.Confidence, *r.Execution.RetryCount, r.Execution.Cost.Amount())
 	// Output: Maine Coon 0.9 2 0.012
 }
 
@@ -32,7 +32,7 @@ func ExampleRun() {
 		looptest.Turn{Reply: message.Reply{Text: "", Usage: message.Usage{InputTokens: 10, OutputTokens: 1}}},
 		looptest.Turn{Reply: message.Reply{Text: "In Lisbon.", Usage: message.Usage{InputTokens: 30, OutputTokens: 4}}})
 	r := agent.Run(context.Background(), model, nil, "Where?", loop.Config{}, agent.Account{})
-	fmt.Println(string(r.Data), r.Execution.RetryCount.Value, r.Execution.Usage.Tokens())
+	fmt.Println(string(r.Data), *r.Execution.RetryCount, r.Execution.Usage.Tokens())
 	// Output: "In Lisbon." 1 45
 }
 

@@ -87,11 +87,19 @@ func (a *agentRuns[T]) add(r result.Result[T], err error) {
 	a.last = r
 	if !r.IsSuccess() && !r.IsError() && !r.IsInProgress() {
 		a.last = result.Failure[T](fault.InvalidResponse, err.Error())
-		a.last.Error.Retryable, a.last.Meta = result.Some(false), r.Meta
+		a.last.Error.Retryable, a.last.Meta = new(false), r.Meta
 	}
-	if err != nil && r.IsSuccess() && (!a.best.IsSuccess() || r.Confidence.Value >= a.best.Confidence.Value) {
+	if err != nil && r.IsSuccess() && (!a.best.IsSuccess() || certainty(r) >= certainty(a.best)) {
 		a.best, a.why = r, err.Error()
 	}
+}
+
+// certainty returns the confidence of a result, or 0 if it is unknown.
+func certainty[T any](r result.Result[T]) float64 {
+	if r.Confidence == nil {
+		return 0
+	}
+	return *r.Confidence
 }
 
 // result returns the result of all runs. err is why there is no further run.
@@ -112,7 +120,7 @@ func (a *agentRuns[T]) result(err error) result.Result[T] {
 	if model != "" || provider != "" {
 		r.Execution.Model, r.Execution.Provider = model, provider
 	}
-	r.Execution.RetryCount = result.Some(a.made - 1)
+	r.Execution.RetryCount = new(a.made - 1)
 	return r
 }
 

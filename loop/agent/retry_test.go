@@ -40,7 +40,7 @@ func failed(class fault.Class) result.Result[string] {
 
 func sure(data string, confidence float64) result.Result[string] {
 	r := took(result.Success(data), 200, 0.002)
-	r.Confidence = result.Some(confidence)
+	r.Confidence = new(confidence)
 	return r
 }
 
@@ -82,7 +82,7 @@ func TestWithRetryCountsRetriesAndSumsAllAttempts(t *testing.T) {
 				assert.Equal(t, tt.made, made)
 				assert.Equal(t, tt.status, r.Status)
 				assert.Equal(t, tt.class, r.Error.Class)
-				assert.Equal(t, result.Some(tt.made-1), r.Execution.RetryCount)
+				assert.Equal(t, new(tt.made-1), r.Execution.RetryCount)
 				assert.Equal(t, tt.waited, clock.Now().Sub(looptest.Epoch))
 				assert.Equal(t, time.Duration(tt.made)*time.Second, r.Execution.Duration)
 				assert.Equal(t, int64(tt.made), r.Execution.Usage.APICalls)
@@ -120,7 +120,7 @@ func TestConfidenceStopsOnceItIsReached(t *testing.T) {
 		a.MinConfidence = 0.8
 		r := agent.Retry(t.Context(), s, a, runs(&made, sure("Persian", 0.5), sure("Siamese", 0.65), sure("Maine Coon", 0.9)), loop.WithClock(clock))
 		assert.Equal(t, "Maine Coon", r.Data)
-		assert.Equal(t, result.Some(2), r.Execution.RetryCount)
+		assert.Equal(t, new(2), r.Execution.RetryCount)
 		assert.Equal(t, looptest.Epoch, clock.Now().UTC(), "waiting does not make an agent surer")
 		assert.Empty(t, r.Warnings)
 	})
@@ -133,7 +133,7 @@ func TestTheMostConfidentSuccessIsKeptWithAWarning(t *testing.T) {
 		r := agent.Retry(t.Context(), s, a, runs(&made, sure("Persian", 0.7), sure("Siamese", 0.5), failed(fault.Timeout)), loop.WithClock(looptest.NewClock()))
 		assert.Equal(t, "Persian", r.Data)
 		assert.Equal(t, []string{"confidence 0.7 is below 0.8", "stopped after attempt 3: attempts used up"}, r.Warnings)
-		assert.Equal(t, result.Some(2), r.Execution.RetryCount)
+		assert.Equal(t, new(2), r.Execution.RetryCount)
 		require.NoError(t, r.Validate())
 	})
 }
@@ -169,12 +169,12 @@ func TestWorkInProgressIsNoFailure(t *testing.T) {
 	made := 0
 	r := agent.Retry(t.Context(), nil, agent.New("chat"), runs(&made, result.InProgress[string](nil)))
 	assert.True(t, r.IsInProgress())
-	assert.Equal(t, result.Some(0), r.Execution.RetryCount)
+	assert.Equal(t, new(0), r.Execution.RetryCount)
 }
 
 func TestAnAgentThatTakesItsRetryBackIsNotRunAgain(t *testing.T) {
 	final := failed(fault.RateLimit)
-	final.Error.Retryable = result.Some(false)
+	final.Error.Retryable = new(false)
 	made := 0
 	r := agent.Retry(t.Context(), nil, agent.New("breed"), runs(&made, final))
 	assert.Equal(t, 1, made)
@@ -268,7 +268,7 @@ func TestTheEnvelopeOfARun(t *testing.T) {
 	require.NoError(t, err)
 	r := agent.Envelope(answer.Result, err)
 	assert.JSONEq(t, `{"number":"R-1"}`, string(r.Data))
-	assert.Equal(t, result.Some(2), r.Execution.RetryCount)
+	assert.Equal(t, new(2), r.Execution.RetryCount)
 	require.NoError(t, r.Validate())
 
 	hello := agent.Envelope(loop.Result{Text: "Hello."}, nil)
@@ -318,11 +318,11 @@ func TestTheEnvelopeOfAFailedRun(t *testing.T) {
 			r := agent.Envelope(run, err)
 			assert.Equal(t, tt.want, r.Error.Class)
 			assert.Equal(t, err.Error(), r.Error.Message)
-			assert.Equal(t, result.Some(tt.want == fault.RateLimit), r.Error.Retryable, "words were tried where they help")
+			assert.Equal(t, new(tt.want == fault.RateLimit), r.Error.Retryable, "words were tried where they help")
 			require.NoError(t, r.Validate())
 			if tt.want == fault.RateLimit {
 				assert.Equal(t, "openai", r.Execution.Provider)
-				assert.Equal(t, result.Some(3), r.Execution.RetryCount)
+				assert.Equal(t, new(3), r.Execution.RetryCount)
 				assert.Len(t, r.RateLimit.Windows, 1)
 			}
 		})

@@ -59,7 +59,7 @@ func TestTheEnvelopeOfARunIsFull(t *testing.T) {
 	assert.EqualValues(t, 2900, x.Usage.TotalTokens, "every form writes it")
 	assert.Equal(t, "req-7", r.Provider.RequestID)
 	assert.InDelta(t, 0.002+0.0002+0.001, x.Cost.Amount(), 1e-12)
-	assert.Equal(t, result.Some(2), x.RetryCount)
+	assert.Equal(t, new(2), x.RetryCount)
 	assert.Greater(t, x.Duration, time.Duration(0), "the wait after the timeout")
 	started, ok := x.Started()
 	assert.True(t, ok)
