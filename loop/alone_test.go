@@ -17,6 +17,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -71,7 +72,7 @@ func TestAToolThatIgnoresItsContextDoesNotHoldTheRun(t *testing.T) {
 				for _, said := range result.Transcript {
 					assert.NotContains(t, said.Text, "too late", "what it returned is dropped")
 				}
-				require.NoError(t, s.Acquire(), "the session is free again")
+				require.NoError(t, session.DriverOf(s).Acquire(), "the session is free again")
 				<-time.After(time.Hour) // until the tools have returned
 			})
 		})
@@ -122,7 +123,7 @@ func TestAToolThatEndsItsGoroutine(t *testing.T) {
 				_, err = loop.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, book)}, loop.WithJournal(j), told.tracer())
 			})
 			assert.True(t, returned)
-			require.NoError(t, s.Acquire(), "the session is free again")
+			require.NoError(t, session.DriverOf(s).Acquire(), "the session is free again")
 			assert.False(t, j.Unfinished())
 			require.NoError(t, err)
 			require.Len(t, told.of(observe.WorkRun), 1)
@@ -149,7 +150,7 @@ func TestAModelThatEndsItsGoroutine(t *testing.T) {
 	assert.False(t, onItsOwn(func() {
 		_, _ = loop.Run(t.Context(), model, s, "Hello.", loop.Config{}, loop.WithJournal(j), told.tracer())
 	}))
-	require.NoError(t, s.Acquire(), "the session is free again")
+	require.NoError(t, session.DriverOf(s).Acquire(), "the session is free again")
 	assert.False(t, j.Unfinished())
 	require.Len(t, told.of(observe.WorkRun), 1)
 	require.ErrorIs(t, told.of(observe.WorkRun)[0].Err, policy.ReasonCancelled)
@@ -163,7 +164,7 @@ func TestARunInWhichAModelPanicsIsNoCancelledOne(t *testing.T) {
 	j := recorded(t, journal.Dir(t.TempDir()))
 	defer j.Close()
 	panicsOfModel(t, func() { _, _ = loop.Run(t.Context(), model, s, "Hello.", loop.Config{}, loop.WithJournal(j)) })
-	require.NoError(t, s.Acquire(), "the session is free again")
+	require.NoError(t, session.DriverOf(s).Acquire(), "the session is free again")
 	assert.True(t, j.Unfinished())
 }
 
@@ -196,7 +197,7 @@ func TestAToolThatEndsItsGoroutineEndsNoWorker(t *testing.T) {
 	require.Len(t, all, 3)
 	for _, one := range all {
 		require.NoError(t, one.err)
-		require.NoError(t, one.session.Acquire(), "the session is free again")
+		require.NoError(t, session.DriverOf(one.session).Acquire(), "the session is free again")
 	}
 	assert.Empty(t, p.Close())
 }

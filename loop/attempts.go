@@ -75,7 +75,9 @@ type Tried struct {
 
 // Keeps reports whether the result of a successful try is used: if the journal records it, because the
 // [Action] has an ID, or if a reducer receives it.
-func (t *Try) Keeps() bool { return t.of.keeps() || t.of.runner.s.Hears(engine.TryEvent(t.of.a.Tool)) }
+func (t *Try) Keeps() bool {
+	return t.of.keeps() || session.DriverOf(t.of.runner.s).Hears(engine.TryEvent(t.of.a.Tool))
+}
 
 // EndWith is End with the whole outcome of the try.
 func (t *Try) EndWith(came Tried) {
@@ -205,7 +207,7 @@ func beginTries(
 			return nil, end, err
 		case goesOn:
 			t.inDoubt = t.asked.Kind == machine.TryAction
-			s.Through(t.dispatch)
+			session.DriverOf(s).Through(t.dispatch)
 			return t, nil, nil
 		}
 	}
@@ -216,7 +218,7 @@ func beginTries(
 	if err := t.take(m); err != nil {
 		return nil, nil, err
 	}
-	s.Through(t.dispatch)
+	session.DriverOf(s).Through(t.dispatch)
 	if t.fed(t.runner.Start(t.now())); t.broke != nil {
 		t.leave()
 		return nil, nil, t.broke
@@ -363,7 +365,7 @@ func (t *tries) feed(came Tried) {
 		if t.keeps() {
 			outcome.Value = came.Value
 		}
-		outcome.Reduced = t.runner.reduce(engine.TryEvents(t.runner.s.Hears, t.a.Tool, came.Value))
+		outcome.Reduced = t.runner.reduce(engine.TryEvents(session.DriverOf(t.runner.s).Hears, t.a.Tool, came.Value))
 	}
 	if err := t.adjustPolicy(); err != nil {
 		t.broke = err

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
 )
 
 func TestAttemptsGoRoundUntilOneEndsWell(t *testing.T) {
@@ -86,7 +87,7 @@ func TestATryLeftOpenIsRecordedAsCancelled(t *testing.T) {
 			all := s.State().Attempts()
 			require.NotEmpty(t, all)
 			assert.Equal(t, policy.ReasonCancelled, all[len(all)-1].Reason)
-			require.NoError(t, s.Acquire(), "the session is free again")
+			require.NoError(t, session.DriverOf(s).Acquire(), "the session is free again")
 		})
 	}
 }

@@ -111,7 +111,7 @@ func TestACallerThatLeavesBeforeAnybodyDrives(t *testing.T) {
 	_, err := p.Await(ctx, s, "a", nil)
 	require.ErrorIs(t, err, policy.ReasonCancelled)
 	require.ErrorIs(t, err, gone)
-	require.NoError(t, s.Acquire(), "it is free again")
+	require.NoError(t, session.DriverOf(s).Acquire(), "it is free again")
 }
 
 func TestACallUnderWayIsCancelledByItsCaller(t *testing.T) {
@@ -167,7 +167,7 @@ func TestCallersOfAPoolThatIsClosed(t *testing.T) {
 		require.ErrorIs(t, got.err, loop.ErrSuspended)
 		got = <-fresh
 		require.Equal(t, loop.ErrPoolClosed, got.err)
-		require.NoError(t, got.session.Acquire(), "it was never taken")
+		require.NoError(t, session.DriverOf(got.session).Acquire(), "it was never taken")
 		_, err := p.Await(t.Context(), newSession(t), "c", nil)
 		require.Equal(t, loop.ErrPoolClosed, err)
 
@@ -201,7 +201,7 @@ func TestACallerIsToldWhatEndedItsWorker(t *testing.T) {
 	assert.Contains(t, panicked.Stack, "await_test.go")
 	require.True(t, j.Unfinished(), "it can be resumed")
 	require.NoError(t, j.Close())
-	require.NoError(t, s.Acquire(), "it is free again")
+	require.NoError(t, session.DriverOf(s).Acquire(), "it is free again")
 
 	_, err = p.Await(t.Context(), newSession(t), "exits", nil)
 	require.ErrorIs(t, err, policy.ReasonCancelled)
@@ -215,7 +215,7 @@ func TestACallerIsToldWhyItsRunCannotBegin(t *testing.T) {
 	p := poolOf(t, loop.Config{}, looptest.NewModel())
 	serves(t, p)
 	s := newSession(t)
-	require.NoError(t, s.Acquire())
+	require.NoError(t, session.DriverOf(s).Acquire())
 	_, err := p.Await(t.Context(), s, "a", nil)
 	require.ErrorIs(t, err, session.ErrBusy)
 	_, err = p.Await(t.Context(), nil, "a", nil)

@@ -143,7 +143,7 @@ func TestAPoolOutlivesWhatEndsItsWorkers(t *testing.T) {
 	var stopped *loop.RetryExhaustedError
 	require.ErrorAs(t, ended()[0].err, &stopped)
 	require.ErrorContains(t, stopped.Cause, "Goexit")
-	require.NoError(t, s.Acquire(), "the session is free again")
+	require.NoError(t, session.DriverOf(s).Acquire(), "the session is free again")
 
 	p, err = loop.NewPool(loop.PoolConfig{Model: looptest.NewModel(looptest.Say("a"), looptest.Say("b")), Done: func(*session.Session, loop.Result, error) { runtime.Goexit() }})
 	require.NoError(t, err)

@@ -107,7 +107,7 @@ func TestNoToolBeginsOnceTheRunHasEnded(t *testing.T) {
 	for range 200 {
 		s, err := session.New(session.Config{
 			Slices: []session.Declared{spent},
-			Reducers: []session.Reducer{session.On(spent, session.ToolResult, "limit",
+			Reducers: []session.Reducer{session.On(spent, session.EventToolResult, "limit",
 				func(reducer.View[string], session.ToolResultEvent) (reducer.Change[string], error) {
 					return reducer.None[string](), errors.New("too much")
 				})},

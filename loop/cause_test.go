@@ -81,10 +81,10 @@ func TestTheCauseIsTheReducerThatEndedTheRun(t *testing.T) {
 	cart := session.StateSlice[string]("cart")
 	refuse := func(text string) error { return errors.New(text) }
 	own := session.Config{ID: "order-42", Slices: []session.Declared{cart}, Reducers: []session.Reducer{
-		session.On(cart, session.ToolResult, "limit", func(reducer.View[string], session.ToolResultEvent) (reducer.Change[string], error) {
+		session.On(cart, session.EventToolResult, "limit", func(reducer.View[string], session.ToolResultEvent) (reducer.Change[string], error) {
 			return reducer.Change[string]{}, refuse("over budget")
 		}),
-		session.On(cart, session.RunEnded, "report", func(reducer.View[string], session.RunEndedEvent) (reducer.Change[string], error) {
+		session.On(cart, session.EventRunEnded, "report", func(reducer.View[string], session.RunEndedEvent) (reducer.Change[string], error) {
 			return reducer.Change[string]{}, refuse("no report")
 		}),
 	}}
@@ -111,7 +111,7 @@ func TestALateCancellationIsNotTheCause(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cart := session.StateSlice[string]("cart")
 	s, err := session.New(session.Config{ID: "order-42", Slices: []session.Declared{cart}, Reducers: []session.Reducer{
-		session.On(cart, session.RunEnded, "report", func(reducer.View[string], session.RunEndedEvent) (reducer.Change[string], error) {
+		session.On(cart, session.EventRunEnded, "report", func(reducer.View[string], session.RunEndedEvent) (reducer.Change[string], error) {
 			cancel()
 			return reducer.Change[string]{}, nil
 		}),

@@ -27,7 +27,7 @@ type page struct {
 func TestAToolAsksItsContext(t *testing.T) {
 	failed := session.StateSlice[session.ToolFailedEvent]("failed")
 	s, err := session.New(session.Config{ID: "order-42", Slices: []session.Declared{failed},
-		Reducers: []session.Reducer{session.On(failed, session.ToolFailed, "failed", reducer.Latest[session.ToolFailedEvent]())}})
+		Reducers: []session.Reducer{session.On(failed, session.EventToolFailed, "failed", reducer.Latest[session.ToolFailedEvent]())}})
 	require.NoError(t, err)
 	clock := looptest.NewClock()
 	var seen []any

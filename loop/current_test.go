@@ -96,7 +96,7 @@ func TestAToolWhoseResultIsRefusedIsSaidToHaveRun(t *testing.T) {
 			require.NoError(t, err)
 			bill := session.StateSlice[string]("bill")
 			s, err := session.New(session.Config{Slices: []session.Declared{bill}, Reducers: []session.Reducer{
-				session.On(bill, session.ToolResult, "sum", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
+				session.On(bill, session.EventToolResult, "sum", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
 					return reducer.Change[string]{}, errors.New("over budget")
 				}),
 			}})

@@ -50,7 +50,7 @@ func TestTheValueOfATryBeforeACrashIsReturned(t *testing.T) {
 	do := func(store *looptest.Store, a *loop.Action) (n int, err error) {
 		tries := 0
 		inJournal(t, store, nil, func(j *journal.Journal) {
-			n, err = loop.Do(t.Context(), hearing(t, nil, session.RunEnded), a, func(context.Context, loop.Attempt) (int, error) {
+			n, err = loop.Do(t.Context(), hearing(t, nil, session.EventRunEnded), a, func(context.Context, loop.Attempt) (int, error) {
 				tries++
 				return 42, nil
 			}, loop.WithJournal(j))

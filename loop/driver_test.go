@@ -103,7 +103,7 @@ func TestCancellationAtEveryPointLeavesAConsistentSession(t *testing.T) {
 			require.NoError(t, err)
 			_, err = session.Restore(session.Config{ID: "order-42"}, snapshot)
 			require.NoError(t, err)
-			require.NoError(t, s.Acquire(), "the session is free again")
+			require.NoError(t, session.DriverOf(s).Acquire(), "the session is free again")
 		})
 	}
 }
@@ -184,7 +184,7 @@ func TestPoliciesThatMakeNoSenseAreRefusedInMidRun(t *testing.T) {
 	s := newSession(t)
 	_, err = loop.Run(t.Context(), looptest.NewModel(looptest.Fail(errors.New("out of order"))), s, "Book.", loop.Config{}, loop.WithPlanner(plan))
 	require.ErrorContains(t, err, ": planner: the plan's policy: "+why+"; it was asked about: out of order")
-	require.NoError(t, s.Acquire(), "the session is let go")
+	require.NoError(t, session.DriverOf(s).Acquire(), "the session is let go")
 }
 
 func TestObserversSeeWhatIsRecordedAndCannotChangeIt(t *testing.T) {
@@ -213,7 +213,7 @@ func TestAReducerErrorIsToldAtOnceAndShownToTheModel(t *testing.T) {
 	var told []fault.ReducerError
 	s, err := session.New(session.Config{
 		ID: "order-42", Slices: []session.Declared{bookings},
-		Reducers: []session.Reducer{session.On(bookings, session.ToolResult, "occupancy",
+		Reducers: []session.Reducer{session.On(bookings, session.EventToolResult, "occupancy",
 			func(reducer.View[string], session.ToolResultEvent) (reducer.Change[string], error) {
 				return reducer.Change[string]{}, full
 			})},

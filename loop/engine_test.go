@@ -26,7 +26,7 @@ import (
 // An engine that keeps the state itself has the same result as Run.
 func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 	notes := session.LogSlice[json.RawMessage]("notes")
-	keep := session.On(notes, session.ToolResult, "keep", func(_ reducer.View[json.RawMessage], e session.ToolResultEvent) (reducer.Change[json.RawMessage], error) {
+	keep := session.On(notes, session.EventToolResult, "keep", func(_ reducer.View[json.RawMessage], e session.ToolResultEvent) (reducer.Change[json.RawMessage], error) {
 		return reducer.Append(e.Result), nil
 	})
 	cfg := session.Config{ID: "s", Slices: []session.Declared{notes}, Reducers: []session.Reducer{keep}}

@@ -29,15 +29,15 @@ func TestThePayloadOfAToolResult(t *testing.T) {
 		events := engine.ToolEvents(engine.Everything, machine.ToolRun{Tool: e.Tool, ID: e.CallID, Arguments: e.Arguments}, tool.Outcome{
 			Result: e.Result, Events: []tool.Event{{Name: "booked", Payload: []byte("1")}},
 		})
-		assert.Equal(t, []session.Event{{Name: session.ToolResult, Payload: want}, {Name: "booked", Payload: []byte("1")}}, events)
+		assert.Equal(t, []session.Event{{Name: session.EventToolResult, Payload: want}, {Name: "booked", Payload: []byte("1")}}, events)
 	})
 }
 
 func TestTheEventOfAnAnswer(t *testing.T) {
 	said := engine.AnswerEvents(engine.Everything, "\xffdone", &machine.Answer{})
-	require.Equal(t, []session.Event{{Name: session.StructuredOutput, Payload: []byte(`""`)}}, said)
+	require.Equal(t, []session.Event{{Name: session.EventStructuredOutput, Payload: []byte(`""`)}}, said)
 	said = engine.AnswerEvents(engine.Everything, "done", &machine.Answer{})
-	require.Equal(t, []session.Event{{Name: session.StructuredOutput, Payload: []byte(`"done"`)}}, said)
+	require.Equal(t, []session.Event{{Name: session.EventStructuredOutput, Payload: []byte(`"done"`)}}, said)
 	said = engine.AnswerEvents(engine.Everything, "done", &machine.Answer{Value: []byte("1")})
-	require.Equal(t, []session.Event{{Name: session.StructuredOutput, Payload: []byte("1")}}, said)
+	require.Equal(t, []session.Event{{Name: session.EventStructuredOutput, Payload: []byte("1")}}, said)
 }

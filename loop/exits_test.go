@@ -125,7 +125,7 @@ func TestWhateverExitsHangsNobody(t *testing.T) {
 				assert.Equal(t, test.panicked, errors.As((<-end).err, &panicked))
 				assert.Len(t, over.of(observe.WorkRun), 1, "and tracers are")
 				assert.Zero(t, p.Len())
-				require.NoError(t, s.Acquire(), "it is free")
+				require.NoError(t, session.DriverOf(s).Acquire(), "it is free")
 				assert.Empty(t, p.Close())
 			})
 		})
@@ -156,7 +156,7 @@ func TestAPanicOnTheGoroutineOfAnEngineLeavesThePoolInOrder(t *testing.T) {
 			assert.Empty(t, told(), "it has not ended")
 			assert.Len(t, over.of(observe.WorkRun), 1)
 			assert.Zero(t, p.Len())
-			require.NoError(t, s.Acquire(), "it is free")
+			require.NoError(t, session.DriverOf(s).Acquire(), "it is free")
 			assert.Empty(t, p.Close())
 		})
 	}
@@ -184,7 +184,7 @@ func TestATracerThatExitsAsThePoolIsClosed(t *testing.T) {
 		for _, end := range []<-chan runEnded{one, two} {
 			got := <-end
 			require.ErrorIs(t, got.err, loop.ErrSuspended)
-			require.NoError(t, got.session.Acquire(), "it is free")
+			require.NoError(t, session.DriverOf(got.session).Acquire(), "it is free")
 		}
 	})
 }
@@ -206,13 +206,13 @@ func TestAJournalThatPanicsAsARunIsResumed(t *testing.T) {
 	broken.Store(true)
 	s := newSession(t)
 	assert.Panics(t, func() { _, _ = loop.Resume(t.Context(), j, doneAfter(0), s, loop.Config{}) })
-	require.NoError(t, s.Acquire(), "Resume lets it go")
-	s.Release()
+	require.NoError(t, session.DriverOf(s).Acquire(), "Resume lets it go")
+	session.DriverOf(s).Release()
 
 	p := poolOf(t, loop.Config{}, doneAfter(0))
 	serves(t, p)
 	_, err = p.Await(t.Context(), s, "", j)
 	var panicked *fault.PanicError
 	require.ErrorAs(t, err, &panicked)
-	require.NoError(t, s.Acquire(), "Await lets it go")
+	require.NoError(t, session.DriverOf(s).Acquire(), "Await lets it go")
 }

@@ -94,14 +94,14 @@ func TestReducersHearEverything(t *testing.T) {
 
 // Reducers get exhaustion and cancellation, and cannot change the outcome.
 func TestReducersHearOfTheEnd(t *testing.T) {
-	s := hearing(t, nil, session.Exhausted, session.RunEnded)
+	s := hearing(t, nil, session.EventExhausted, session.EventRunEnded)
 	bad := looptest.Call(call("book_room", `{}`))
 	_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad), s, "Book.",
 		loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
 	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	assert.Equal(t, []string{"exhausted book_room tool_validation attempts_exhausted", "run_ended attempts_exhausted"}, heard(t, s))
 
-	s = hearing(t, nil, session.RunEnded)
+	s = hearing(t, nil, session.EventRunEnded)
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err = loop.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 		cancel()
@@ -116,7 +116,7 @@ func TestAReducerThatRefusesANotice(t *testing.T) {
 	errNo := errors.New("no")
 	for name, stops := range map[string]bool{"by default": false, "on_reducer_error: stop": true} {
 		t.Run(name, func(t *testing.T) {
-			s := hearing(t, func(string) error { return errNo }, session.AttemptFailed, session.RunEnded)
+			s := hearing(t, func(string) error { return errNo }, session.EventAttemptFailed, session.EventRunEnded)
 			var told []string
 			s.OnReducerError(func(e fault.ReducerError) { told = append(told, e.Reducer) })
 			cfg := loop.Config{Tools: bookRoom(t, booked)}
@@ -144,7 +144,7 @@ func TestAReducerThatRefusesANotice(t *testing.T) {
 // Reducers get the same notices for attempts of an action as for a run, and handle what the program
 // dispatches.
 func TestTriesTellTheReducersToo(t *testing.T) {
-	s := hearing(t, nil, append(session.Notices(), session.ToolResult, "mine")...)
+	s := hearing(t, nil, append(session.Notices(), session.EventToolResult, "mine")...)
 	n := 0
 	got, err := loop.Do(t.Context(), s, loop.ToolCall("pay"), func(context.Context, loop.Attempt) (int, error) {
 		if n++; n == 1 {
@@ -163,7 +163,7 @@ func TestTriesTellTheReducersToo(t *testing.T) {
 // A reducer that refuses the outcome of an attempt ends the action with its error.
 func TestAReducerRefusesATry(t *testing.T) {
 	errNo := errors.New("no")
-	s := hearing(t, func(string) error { return errNo }, session.ToolResult)
+	s := hearing(t, func(string) error { return errNo }, session.EventToolResult)
 	var told []string
 	s.OnReducerError(func(e fault.ReducerError) { told = append(told, e.Reducer) })
 	_, err := loop.Do(t.Context(), s, loop.ToolCall("pay"), func(context.Context, loop.Attempt) (string, error) { return "x", nil })
@@ -246,7 +246,7 @@ func TestWhatReducersHeardIsLeftOutOfRedactedJournals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := session.Config{ID: "s", Slices: []session.Declared{heardOf}}
-			for _, event := range []string{session.Replied, session.StructuredOutput, session.RunEnded} {
+			for _, event := range []string{session.EventReplied, session.EventStructuredOutput, session.EventRunEnded} {
 				cfg.Reducers = append(cfg.Reducers, session.On(heardOf, event, "of_"+event,
 					func(_ reducer.View[string], said json.RawMessage) (reducer.Change[string], error) {
 						return reducer.Append(event + string(said)), nil

@@ -60,7 +60,7 @@ func TestACallThatIsAlwaysTriedLaterDoesNotSpin(t *testing.T) {
 func TestARefusedNoticeNamesItsAttempt(t *testing.T) {
 	stop := policy.DefaultSet()
 	stop.Global.OnReducerError = policy.ReducerStopsRun
-	for _, event := range []string{session.Replied, session.AttemptFailed, session.ToolFailed} {
+	for _, event := range []string{session.EventReplied, session.EventAttemptFailed, session.EventToolFailed} {
 		t.Run(event, func(t *testing.T) {
 			s := hearing(t, func(string) error { return errors.New("no") }, event)
 			tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { return "", tool.Fail("no money") }))

@@ -126,7 +126,7 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 		return nil, err
 	}
 	r.journal = k.Journal
-	if k.Session.Seed() == "" {
+	if session.DriverOf(k.Session).Seed() == "" {
 		p.o.seeds.serve(p.cfg.Config.Seed, k.State.Session.ID())
 	}
 	t.run.runner, t.run.asked, t.run.last, t.begun = *r, k.Asked, k.State.At, true

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
 )
 
 // doneAfter is a model that answers after a time.
@@ -208,7 +209,7 @@ func TestCloseEndsWhatWasCancelled(t *testing.T) {
 		require.Len(t, told(), 1)
 		require.ErrorIs(t, told()[0].err, policy.ReasonCancelled)
 		require.ErrorIs(t, told()[0].err, gone)
-		require.NoError(t, told()[0].session.Acquire(), "it is free")
+		require.NoError(t, session.DriverOf(told()[0].session).Acquire(), "it is free")
 	})
 	t.Run("by its caller", func(t *testing.T) {
 		for range 50 {

@@ -210,7 +210,7 @@ func TestAPoolIsStoppedAndGoneOnWith(t *testing.T) {
 	s := newSessionNamed(t, "late")
 	_, err := p.Add(s, "1m", nil)
 	require.ErrorIs(t, err, loop.ErrPoolClosed)
-	require.NoError(t, s.Acquire(), "it is free")
+	require.NoError(t, session.DriverOf(s).Acquire(), "it is free")
 }
 
 func TestAPoolSaysWhatIsWrongWithItsConfig(t *testing.T) {
@@ -300,8 +300,8 @@ func TestAPanicOfWhoIsToldIsNotHidden(t *testing.T) {
 	_, err = p.Add(s, "Hello.", nil)
 	require.NoError(t, err)
 	assert.PanicsWithValue(t, "nobody listens", func() { p.Due(time.Now()) })
-	require.NoError(t, s.Acquire(), "it is free again")
-	s.Release()
+	require.NoError(t, session.DriverOf(s).Acquire(), "it is free again")
+	session.DriverOf(s).Release()
 
 	told := make(chan loop.Result)
 	go func() {

@@ -152,7 +152,7 @@ func (c failingStory) config(t *testing.T) (cfg loop.Config, opts []loop.Option)
 func (c failingStory) session(t *testing.T) *session.Session {
 	said, heard := session.StateSlice[string]("said"), 0
 	s, err := session.New(session.Config{ID: "order-42", Slices: []session.Declared{said}, Reducers: []session.Reducer{
-		session.On(said, session.ToolResult, "keep", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
+		session.On(said, session.EventToolResult, "keep", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
 			if heard++; slices.Contains(c.refuses, heard) {
 				return reducer.Change[string]{}, fmt.Errorf("%w at %d", errNoBudget, heard)
 			}

@@ -124,14 +124,14 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.F
 	if err := fit(held); err != nil {
 		return nil, err
 	}
-	if err := r.s.Replace(held.State.Session); err != nil {
+	if err := session.DriverOf(r.s).Replace(held.State.Session); err != nil {
 		return nil, err
 	}
 	if now, then := len(r.s.State().Slices()), len(held.State.Session.Slices()); now != then {
 		return nil, fmt.Errorf("loop: the session declares %d slices, but %d in the journal: declare the same", now, then)
 	}
 	r.st, r.changed = held.State, changed(&held.Header, *r.cfg)
-	if r.s.Seed() == "" && held.Header.Config.Seed == r.cfg.Seed {
+	if session.DriverOf(r.s).Seed() == "" && held.Header.Config.Seed == r.cfg.Seed {
 		o.seeds.serve(r.cfg.Seed, r.s.ID())
 	}
 	if err := r.keep(); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
+	"github.com/retake-go/retake/session"
 )
 
 // toBig falls back to the model "big".
@@ -178,7 +179,7 @@ func TestASessionIsFreeAfterAJournalCouldNotBeWritten(t *testing.T) {
 	s := newSession(t)
 	_, err = loop.Do(t.Context(), s, loop.ToolCall("pay"), script(), loop.WithJournal(j))
 	require.ErrorIs(t, err, journal.ErrUnwritable)
-	require.NoError(t, s.Acquire())
+	require.NoError(t, session.DriverOf(s).Acquire())
 	require.NoError(t, j.Close())
 }
 

@@ -85,7 +85,7 @@ func TestAFaultyPromptTemplateIsTheOnlyErrorThatIsTold(t *testing.T) {
 	_, err := loop.Run(t.Context(), looptest.NewModel(), s, "Book.", loop.Config{System: "{{.Vars.nope}}"})
 	require.ErrorContains(t, err, "system:")
 	assert.NotContains(t, err.Error(), "does not fit")
-	require.NoError(t, s.Acquire(), "the session is free again")
+	require.NoError(t, session.DriverOf(s).Acquire(), "the session is free again")
 }
 
 func TestAPromptOfTheUsersCodeTakesThePlaceOfTheTemplate(t *testing.T) {
@@ -239,7 +239,7 @@ func TestARunThatAReducerEndedHasItsError(t *testing.T) {
 	rooms := session.StateSlice[string]("rooms")
 	s, err := session.New(session.Config{
 		Slices: []session.Declared{rooms},
-		Reducers: []session.Reducer{session.On(rooms, session.ToolResult, "keep", func(reducer.View[string], session.ToolResultEvent) (reducer.Change[string], error) {
+		Reducers: []session.Reducer{session.On(rooms, session.EventToolResult, "keep", func(reducer.View[string], session.ToolResultEvent) (reducer.Change[string], error) {
 			return reducer.None[string](), sold
 		})},
 	})
@@ -292,8 +292,8 @@ func TestAMessageWithoutARoleIsRefused(t *testing.T) {
 	require.EqualError(t, err, "making the prompt: messages"+want)
 
 	s := newSession(t)
-	require.NoError(t, s.Acquire())
-	require.NoError(t, s.Conclude(s.State(), gemini))
+	require.NoError(t, session.DriverOf(s).Acquire())
+	require.NoError(t, session.DriverOf(s).Conclude(s.State(), gemini))
 	snapshot, err := s.Snapshot()
 	require.NoError(t, err)
 	_, err = session.Restore(session.Config{}, snapshot)

@@ -99,9 +99,9 @@ func RunnerAt(
 	if err := r.acquire(); err != nil {
 		return nil, err
 	}
-	err := s.Adopt(st.Session.ID())
+	err := session.DriverOf(s).Adopt(st.Session.ID())
 	if err == nil {
-		err = s.Replace(st.Session)
+		err = session.DriverOf(s).Replace(st.Session)
 	}
 	if err != nil {
 		r.Close()
@@ -127,7 +127,7 @@ func (r *Runner) acquire() error {
 	if r.s == nil {
 		return errors.New("loop: the session is nil: make one with session.New")
 	}
-	return r.s.Acquire()
+	return session.DriverOf(r.s).Acquire()
 }
 
 // open takes the session and begins. If goOn is set, the run may continue the history in the journal. A
@@ -152,10 +152,10 @@ func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 	if err := r.name(o.journal); err != nil {
 		return err
 	}
-	m = m.Seeded(r.s.Seed())
+	m = m.Seeded(session.DriverOf(r.s).Seed())
 	m.Begin(&r.st, r.s.State())
 	r.doubtful, _ = r.cfg.Tools.Absent(&m.Config().Policy) // similar names were refused before
-	if r.s.Seed() == "" {
+	if session.DriverOf(r.s).Seed() == "" {
 		r.doubtful = append(r.doubtful, o.seeds.serve(m.Config().Seed, r.s.ID())...)
 	}
 	r.journal = o.journal
@@ -206,9 +206,9 @@ func (r *Runner) name(j *journal.Journal) error {
 	case j != nil && id != "" && id != j.Session():
 		return fmt.Errorf("loop: the journal belongs to session %q, but the session is %q", j.Session(), id)
 	case j != nil:
-		return r.s.Adopt(j.Session())
+		return session.DriverOf(r.s).Adopt(j.Session())
 	case id == "":
-		return r.s.Adopt("session-" + rand.Text())
+		return session.DriverOf(r.s).Adopt("session-" + rand.Text())
 	}
 	return nil
 }
@@ -223,7 +223,7 @@ func (r *Runner) exhaustion() *machine.Exhaustion {
 
 // Close releases the session. The runner must not be used afterwards.
 func (r *Runner) Close() {
-	r.s.Release()
+	session.DriverOf(r.s).Release()
 }
 
 // State returns the core's state after the last step.
@@ -329,9 +329,9 @@ func refusedBy(ev *machine.Event, x *machine.Exhaustion) *fault.ReducerError {
 // keep stores the state in the session and, if a run has ended, its conversation.
 func (r *Runner) keep() error {
 	if r.st.Phase == machine.Stopped && !r.st.Config.Single {
-		return r.s.Conclude(r.st.Session, r.st.Transcript())
+		return session.DriverOf(r.s).Conclude(r.st.Session, r.st.Transcript())
 	}
-	return r.s.Replace(r.st.Session)
+	return session.DriverOf(r.s).Replace(r.st.Session)
 }
 
 // write records a step.
@@ -407,7 +407,7 @@ func (r *Runner) read(ctx context.Context, reply message.Reply) *machine.Reply {
 
 func (r *Runner) feedReply(at time.Time, read *machine.Reply) ([]machine.Effect, error) {
 	if a := read.Answer; a != nil && len(a.Issues) == 0 {
-		a.Reduced = r.reduce(engine.AnswerEvents(r.s.Hears, read.Message.Text, a))
+		a.Reduced = r.reduce(engine.AnswerEvents(session.DriverOf(r.s).Hears, read.Message.Text, a))
 	}
 	return r.Step(machine.Event{Kind: machine.Replied, At: at, Reply: read})
 }
@@ -433,7 +433,7 @@ func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) 
 		r.failing[run.Key] = err
 	}
 	if end.Verdict == machine.Done {
-		end.Reduced, end.Unheard = r.reduce(engine.ToolEvents(r.s.Hears, run, out)), engine.Unheard(r.s, out)
+		end.Reduced, end.Unheard = r.reduce(engine.ToolEvents(session.DriverOf(r.s).Hears, run, out)), engine.Unheard(r.s, out)
 	}
 	return r.Step(machine.Event{Kind: machine.ToolEnded, At: at, Tool: end})
 }

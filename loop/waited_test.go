@@ -84,7 +84,7 @@ var streamsHello = loop.ModelFunc(func(_ context.Context, req loop.Request) (mes
 func reducing(t *testing.T, reduce func() error) *session.Session {
 	slice := session.LogSlice[string]("texts")
 	s, err := session.New(session.Config{Slices: []session.Declared{slice}, Reducers: []session.Reducer{
-		session.On(slice, session.Replied, "keep", func(reducer.View[string], session.RepliedEvent) (reducer.Change[string], error) {
+		session.On(slice, session.EventReplied, "keep", func(reducer.View[string], session.RepliedEvent) (reducer.Change[string], error) {
 			return reducer.Append("said"), reduce()
 		}),
 	}})

@@ -252,7 +252,7 @@ func TestEveryReducerErrorIsTold(t *testing.T) {
 	bookings := session.StateSlice[string]("bookings")
 	s, err := session.New(session.Config{
 		ID: "order-42", Slices: []session.Declared{bookings},
-		Reducers: []session.Reducer{session.On(bookings, session.ToolResult, "occupancy",
+		Reducers: []session.Reducer{session.On(bookings, session.EventToolResult, "occupancy",
 			func(reducer.View[string], session.ToolResultEvent) (reducer.Change[string], error) {
 				return reducer.Change[string]{}, errBroken
 			})},

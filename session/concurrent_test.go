@@ -37,7 +37,7 @@ func whole(t assert.TestingT, s session.State) {
 // Readers of a session that a run writes to see complete states, in order.
 func TestReadersSeeWholeStates(t *testing.T) {
 	s := must(session.New(session.Config{ID: "order-42"}))
-	require.NoError(t, s.Acquire())
+	require.NoError(t, session.DriverOf(s).Acquire())
 	const attempts = 500
 	var readers sync.WaitGroup
 	for range 3 {
@@ -52,7 +52,7 @@ func TestReadersSeeWholeStates(t *testing.T) {
 	}
 	for st := s.State(); st.AttemptCount() < attempts; {
 		st = failed(st)
-		require.NoError(t, s.Replace(st))
+		require.NoError(t, session.DriverOf(s).Replace(st))
 	}
 	readers.Wait()
 }
@@ -60,7 +60,7 @@ func TestReadersSeeWholeStates(t *testing.T) {
 // A session accepts any state that grew from its own: also one of another branch, and a shorter one.
 func TestASessionHoldsWhatItWasGivenLast(t *testing.T) {
 	s := must(session.New(session.Config{ID: "order-42"}))
-	require.NoError(t, s.Acquire())
+	require.NoError(t, session.DriverOf(s).Acquire())
 	states := []session.State{s.State()}
 	for range 8 {
 		states = append(states, failed(states[len(states)-1]))
@@ -68,13 +68,13 @@ func TestASessionHoldsWhatItWasGivenLast(t *testing.T) {
 	aside := failed(failed(states[2]))
 	for _, n := range []int{8, 3, 0, 4, 5, 4} {
 		for _, st := range []session.State{states[n], aside, states[n]} {
-			require.NoError(t, s.Replace(st))
+			require.NoError(t, session.DriverOf(s).Replace(st))
 			assert.Equal(t, snapshotOf(t, st), snapshotOf(t, s))
 			whole(t, s.State())
 		}
 	}
 	other := must(session.NewState("order-43"))
-	assert.ErrorIs(t, s.Replace(other), session.ErrAdopted)
+	assert.ErrorIs(t, session.DriverOf(s).Replace(other), session.ErrAdopted)
 	assert.Equal(t, snapshotOf(t, states[4]), snapshotOf(t, s))
 }
 
@@ -84,9 +84,9 @@ func TestWhatAReducerMayDoWithItsSession(t *testing.T) {
 	var s *session.Session
 	within := map[string]func() error{
 		"dispatch": func() error { return s.Dispatch(event("paid", `1`)) },
-		"acquire":  func() error { return s.Acquire() },
-		"adopt":    func() error { return s.Adopt("order-43") },
-		"restore":  func() error { return s.Restore([]byte(snapshotOf(t, s))) },
+		"acquire":  func() error { return session.DriverOf(s).Acquire() },
+		"adopt":    func() error { return session.DriverOf(s).Adopt("order-43") },
+		"restore":  func() error { return s.RestoreSlices([]byte(snapshotOf(t, s))) },
 	}
 	for name, change := range within {
 		t.Run(name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestADispatchFromAnotherGoroutineWaits(t *testing.T) {
 // A snapshot has the state and the conversation of one moment.
 func TestASnapshotIsOfOneMoment(t *testing.T) {
 	s := must(session.New(session.Config{ID: "order-42"}))
-	require.NoError(t, s.Acquire())
+	require.NoError(t, session.DriverOf(s).Acquire())
 	const runs = 200
 	var readers sync.WaitGroup
 	for range 3 {
@@ -150,10 +150,10 @@ func TestASnapshotIsOfOneMoment(t *testing.T) {
 	var said []message.Message
 	for range runs {
 		said = append(said, message.Message{Role: message.User, Text: "Go on."})
-		require.NoError(t, s.Conclude(failed(s.State()), said))
+		require.NoError(t, session.DriverOf(s).Conclude(failed(s.State()), said))
 	}
 	readers.Wait()
-	require.ErrorIs(t, must(session.New(session.Config{})).Conclude(s.State(), said), session.ErrNotHeld)
+	require.ErrorIs(t, session.DriverOf(must(session.New(session.Config{}))).Conclude(s.State(), said), session.ErrNotHeld)
 }
 
 // A reducer that changes another session waits for it like any other caller, and is not refused.

@@ -13,7 +13,7 @@ import (
 // Config configures a session. The zero value is valid: no id, no slices, no reducers.
 type Config struct {
 	// ID is the correlation id in every log record, feedback and journal line: UTF-8 of at most 128 bytes
-	// without control characters. If it is empty, the first run gives the session an id ([Session.Adopt]).
+	// without control characters. If it is empty, the first run gives the session an id ([Driver.Adopt]).
 	ID string
 	// Seed is the seed of the jitter of the session's runs. It goes before that of their config or action, so
 	// that sessions may share a config with a seed and still wait at different times. Empty means that seed or,

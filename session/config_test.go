@@ -73,36 +73,36 @@ func TestConfigFaults(t *testing.T) {
 func TestID(t *testing.T) {
 	s := must(session.New(session.Config{}))
 	assert.Empty(t, s.ID())
-	assert.Error(t, s.Adopt(""))
-	assert.Error(t, s.Adopt("a\x00"))
-	require.NoError(t, s.Adopt("run-1"))
+	assert.Error(t, session.DriverOf(s).Adopt(""))
+	assert.Error(t, session.DriverOf(s).Adopt("a\x00"))
+	require.NoError(t, session.DriverOf(s).Adopt("run-1"))
 	assert.Equal(t, "run-1", s.ID())
-	assert.NoError(t, s.Adopt("run-1"))
-	assert.ErrorIs(t, s.Adopt("run-2"), session.ErrAdopted)
+	assert.NoError(t, session.DriverOf(s).Adopt("run-1"))
+	assert.ErrorIs(t, session.DriverOf(s).Adopt("run-2"), session.ErrAdopted)
 	assert.Equal(t, "run-1", s.State().ID())
 }
 
 func TestARunHoldsTheSession(t *testing.T) {
 	s := must(session.New(cartConfig()))
-	assert.ErrorIs(t, s.Replace(s.State()), session.ErrNotHeld)
-	require.NoError(t, s.Acquire())
-	assert.ErrorIs(t, s.Acquire(), session.ErrBusy)
+	assert.ErrorIs(t, session.DriverOf(s).Replace(s.State()), session.ErrNotHeld)
+	require.NoError(t, session.DriverOf(s).Acquire())
+	assert.ErrorIs(t, session.DriverOf(s).Acquire(), session.ErrBusy)
 	assert.ErrorIs(t, s.Dispatch(event("item_added", `{"sku":"a","qty":1}`)), session.ErrBusy)
 	assert.Zero(t, session.View(s, cart).Len())
 
 	state := s.State()
-	ops, failure := s.ReduceIn(state, event("item_added", `{"sku":"a","qty":1}`))
+	ops, failure := session.DriverOf(s).Reduce(state, event("item_added", `{"sku":"a","qty":1}`))
 	require.Nil(t, failure)
 	state = must(state.Apply(ops))
-	ops, failure = s.ReduceIn(state, event("item_added", `{"sku":"b","qty":2}`))
+	ops, failure = session.DriverOf(s).Reduce(state, event("item_added", `{"sku":"b","qty":2}`))
 	require.Nil(t, failure)
 	state = must(state.Apply(ops))
 	assert.Zero(t, session.View(s, cart).Len(), "stepping a state does not touch the session")
-	require.NoError(t, s.Replace(state))
+	require.NoError(t, session.DriverOf(s).Replace(state))
 	assert.Equal(t, []Line{{"a", 1}, {"b", 2}}, values(s, cart))
 
-	s.Release()
-	s.Release()
+	session.DriverOf(s).Release()
+	session.DriverOf(s).Release()
 	assert.NoError(t, s.Dispatch(event("item_added", `{"sku":"c","qty":3}`)))
 	assert.Equal(t, 3, session.View(s, cart).Len())
 }
@@ -125,10 +125,10 @@ func TestReplaceRefusesWhatIsNotTheSessions(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := must(session.New(cartConfig()))
-			require.NoError(t, s.Acquire())
-			require.NoError(t, s.Replace(good))
+			require.NoError(t, session.DriverOf(s).Acquire())
+			require.NoError(t, session.DriverOf(s).Replace(good))
 			for range 2 { // what was found out the first time must not hide it the second
-				assert.EqualError(t, s.Replace(c.state), c.want)
+				assert.EqualError(t, session.DriverOf(s).Replace(c.state), c.want)
 			}
 			assert.Equal(t, snapshotOf(t, good), snapshotOf(t, s))
 		})
@@ -150,6 +150,6 @@ func TestReadingWhatIsNotDeclaredPanics(t *testing.T) {
 	for name, read := range cases {
 		t.Run(name, func(t *testing.T) { assert.Panics(t, read) })
 	}
-	_, failure := s.ReduceIn(session.State{}, event("item_added", "{}"))
+	_, failure := session.DriverOf(s).Reduce(session.State{}, event("item_added", "{}"))
 	assert.EqualError(t, failure, `reducer "cart.add": slice "cart": unknown slice`)
 }

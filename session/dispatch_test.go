@@ -66,7 +66,7 @@ func TestReducersOfAnEventSeeOneAnother(t *testing.T) {
 	assert.Equal(t, []int{12}, values(s, total))
 	assert.Equal(t, []string{"entry 0: 5", "entry 1: 1"}, values(s, audit))
 
-	ops, failure := s.Reduce(event("paid", "2"))
+	ops, failure := session.DriverOf(s).Reduce(s.State(), event("paid", "2"))
 	require.Nil(t, failure)
 	assert.Equal(t, "[replace total: 14 append to audit: \"entry 2: 2\" replace total: 16]", fmt.Sprint(ops))
 	assert.Equal(t, []int{12}, values(s, total), "Reduce changes nothing")
@@ -124,7 +124,7 @@ func TestFailuresOfReducers(t *testing.T) {
 			}))
 			before := s.State()
 
-			ops, failure := s.Reduce(event("go", c.payload))
+			ops, failure := session.DriverOf(s).Reduce(s.State(), event("go", c.payload))
 			assert.Nil(t, ops)
 			require.NotNil(t, failure)
 			assert.Equal(t, snapshotOf(t, before), snapshotOf(t, s), "Reduce changes nothing")
@@ -151,7 +151,7 @@ func TestPanicWithNilIsAFailure(t *testing.T) {
 		Slices:   []session.Declared{total},
 		Reducers: []session.Reducer{session.On(total, "go", "r", func(reducer.View[int], int) (reducer.Change[int], error) { panic(nil) })},
 	}))
-	_, failure := s.Reduce(event("go", "1"))
+	_, failure := session.DriverOf(s).Reduce(s.State(), event("go", "1"))
 	require.NotNil(t, failure)
 	assert.True(t, failure.Panicked)
 }
@@ -183,7 +183,7 @@ func TestPayloads(t *testing.T) {
 					return reducer.None[int](), errors.New("refused")
 				})},
 			}))
-			_, failure := s.Reduce(event("go", c.payload))
+			_, failure := session.DriverOf(s).Reduce(s.State(), event("go", c.payload))
 			require.NotNil(t, failure)
 			assert.Equal(t, c.kept, failure.Payload)
 			assert.Equal(t, c.message, failure.Message)
@@ -210,13 +210,13 @@ func TestTextsOfReducersAreBounded(t *testing.T) {
 				Slices:   []session.Declared{total},
 				Reducers: []session.Reducer{session.On(total, "go", "r", change(reducer.None[int](), errors.New(message)))},
 			}))
-			_, failure := s.Reduce(event("go", "1"))
+			_, failure := session.DriverOf(s).Reduce(s.State(), event("go", "1"))
 			assert.LessOrEqual(t, len(failure.Message), 4096)
 			assert.True(t, utf8.ValidString(failure.Message))
 			if len(message) > 4096 {
 				assert.True(t, strings.HasSuffix(failure.Message, "…"))
 			}
-			_, failure = s.Reduce(event("go", `{`+message))
+			_, failure = session.DriverOf(s).Reduce(s.State(), event("go", `{`+message))
 			assert.LessOrEqual(t, len(failure.Payload), 3*4096+2)
 		})
 	}
@@ -264,7 +264,7 @@ func TestAReducerCannotWriteIntoTheSession(t *testing.T) {
 	}))
 	require.NoError(t, s.Dispatch(event("planned", `{"stops":["Lisbon"]}`)))
 	before := snapshotOf(t, s.State())
-	_, failure := s.Reduce(event("spoiled", ""))
+	_, failure := session.DriverOf(s).Reduce(s.State(), event("spoiled", ""))
 	require.NotNil(t, failure)
 	assert.Equal(t, before, snapshotOf(t, s))
 	held, _ := session.Latest(s, trip)

@@ -10,13 +10,13 @@
 // [fault.ReducerError] is then added to its log, passed to the session's callback, and returned to the
 // caller.
 //
-// A run dispatches its own events ([ToolResult], [StructuredOutput]). It also sends notices: replies, failed
-// attempts with their feedback, failed tools, exhaustion and its end (see [AttemptFailed]). Reducers receive
+// A run dispatches its own events ([EventToolResult], [EventStructuredOutput]). It also sends notices: replies, failed
+// attempts with their feedback, failed tools, exhaustion and its end (see [EventAttemptFailed]). Reducers receive
 // a notice before the next prompt is made, so the prompt can show what they changed.
 //
 // A [State] is an immutable snapshot of the session's slices and logs. The core uses it without knowing Go
 // types or calling reducers. A [Session] holds the newest State and is safe for concurrent use; reading it
-// never blocks. A run takes the session with [Session.Acquire].
+// never blocks. A run takes the session with [Driver.Acquire].
 //
 // Values are kept as canonical JSON. A reducer's value is encoded once, and decoded anew for each reader. So
 // a resumed run sees what a live run saw, and readers may change what they read. The built-in logs hold Go

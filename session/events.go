@@ -12,35 +12,37 @@ import (
 
 // The events that a run dispatches.
 const (
-	// ToolResult: a tool call succeeded. The payload is a [ToolResultEvent]. Events emitted by the tool
+	// EventToolResult: a tool call succeeded. The payload is a [ToolResultEvent]. Events emitted by the tool
 	// follow in the same transaction. A reducer's error becomes the outcome of the call.
-	ToolResult = "tool_result"
-	// StructuredOutput: the answer was accepted. The payload is its JSON, or its text as a JSON string. A
+	EventToolResult = "tool_result"
+	// EventStructuredOutput: the answer was accepted. The payload is its JSON, or its text as a JSON string. A
 	// reducer's error refuses the answer.
-	StructuredOutput = "structured_output"
+	EventStructuredOutput = "structured_output"
 
 	// The events below are notices. Each is its own transaction, before the next prompt is made. A reducer's
 	// error is recorded and passed to [Config.OnReducerError]. It ends the run only with on_reducer_error:
-	// stop, and never after RunEnded.
+	// stop, and never after EventRunEnded.
 
-	// Replied: the model replied. The payload is a [RepliedEvent].
-	Replied = "replied"
-	// AttemptFailed: an attempt failed on either plane. The payload is an [AttemptFailedEvent].
-	AttemptFailed = "attempt_failed"
-	// ToolFailed: a tool call ended without a result. The payload is a [ToolFailedEvent]. Events emitted by
+	// EventReplied: the model replied. The payload is a [RepliedEvent].
+	EventReplied = "replied"
+	// EventAttemptFailed: an attempt failed on either plane. The payload is an [AttemptFailedEvent].
+	EventAttemptFailed = "attempt_failed"
+	// EventToolFailed: a tool call ended without a result. The payload is a [ToolFailedEvent]. Events emitted by
 	// the tool are dropped.
-	ToolFailed = "tool_failed"
-	// Exhausted: an action has no attempt left. The payload is an [ExhaustedEvent].
-	Exhausted = "exhausted"
-	// RunEnded: the run, or an action of loop.Do or loop.Attempts, ended. The payload is a [RunEndedEvent].
+	EventToolFailed = "tool_failed"
+	// EventExhausted: an action has no attempt left. The payload is an [ExhaustedEvent].
+	EventExhausted = "exhausted"
+	// EventRunEnded: the run, or an action of loop.Do or loop.Attempts, ended. The payload is a [RunEndedEvent].
 	// Reducers cannot change the outcome.
-	RunEnded = "run_ended"
+	EventRunEnded = "run_ended"
 )
 
 // Notices returns the names of the notices, sorted.
-func Notices() []string { return []string{AttemptFailed, Exhausted, Replied, RunEnded, ToolFailed} }
+func Notices() []string {
+	return []string{EventAttemptFailed, EventExhausted, EventReplied, EventRunEnded, EventToolFailed}
+}
 
-// ToolResultEvent is the payload of [ToolResult].
+// ToolResultEvent is the payload of [EventToolResult].
 type ToolResultEvent struct {
 	Tool      string          `json:"tool"`
 	CallID    string          `json:"call_id"`
@@ -48,7 +50,7 @@ type ToolResultEvent struct {
 	Result    json.RawMessage `json:"result"`
 }
 
-// RepliedEvent is the payload of [Replied]: the model's reply before it was checked.
+// RepliedEvent is the payload of [EventReplied]: the model's reply before it was checked.
 type RepliedEvent struct {
 	// Turn counts the run's replies from 1.
 	Turn   int                  `json:"turn"`
@@ -59,7 +61,7 @@ type RepliedEvent struct {
 	Usage  message.Usage        `json:"usage,omitzero"`
 }
 
-// AttemptFailedEvent is the payload of [AttemptFailed].
+// AttemptFailedEvent is the payload of [EventAttemptFailed].
 type AttemptFailedEvent struct {
 	// Action is the tool's name; empty for the final answer and, on the transport plane, for a model call.
 	Action      string      `json:"action,omitempty"`
@@ -75,7 +77,7 @@ type AttemptFailedEvent struct {
 	Feedback *feedback.RetryFeedback `json:"feedback,omitempty"`
 }
 
-// ToolFailedEvent is the payload of [ToolFailed].
+// ToolFailedEvent is the payload of [EventToolFailed].
 type ToolFailedEvent struct {
 	Tool      string          `json:"tool"`
 	CallID    string          `json:"call_id"`
@@ -88,7 +90,7 @@ type ToolFailedEvent struct {
 	Progress json.RawMessage `json:"progress,omitempty"`
 }
 
-// ExhaustedEvent is the payload of [Exhausted].
+// ExhaustedEvent is the payload of [EventExhausted].
 type ExhaustedEvent struct {
 	// Action is the tool's name; empty for the final answer and, on the transport plane, for a model call.
 	Action      string        `json:"action,omitempty"`
@@ -99,7 +101,7 @@ type ExhaustedEvent struct {
 	Reason      policy.Reason `json:"reason"`
 }
 
-// RunEndedEvent is the payload of [RunEnded].
+// RunEndedEvent is the payload of [EventRunEnded].
 type RunEndedEvent struct {
 	OK       bool            `json:"ok"`
 	Reason   policy.Reason   `json:"reason"`

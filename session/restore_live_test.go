@@ -34,7 +34,7 @@ func TestALiveSessionIsRestoredAndKeepsItsLogs(t *testing.T) {
 	require.NoError(t, s.Dispatch(event("add", "cup")))
 	require.Error(t, s.Dispatch(event("bad", "gun")))
 
-	require.NoError(t, s.Restore(before))
+	require.NoError(t, s.RestoreSlices(before))
 	state := s.State()
 	held := func(name string) (all []string) {
 		values, _ := state.Values(name)
@@ -47,12 +47,12 @@ func TestALiveSessionIsRestoredAndKeepsItsLogs(t *testing.T) {
 	assert.Equal(t, []string{`"tea"`, `"cup"`}, held("visits"))
 	assert.Equal(t, 1, len(state.ReducerErrors()))
 
-	require.NoError(t, s.Acquire())
-	require.ErrorIs(t, s.Restore(before), session.ErrBusy)
-	s.Release()
+	require.NoError(t, session.DriverOf(s).Acquire())
+	require.ErrorIs(t, s.RestoreSlices(before), session.ErrBusy)
+	session.DriverOf(s).Release()
 	other, err := session.New(session.Config{ID: "another", Slices: []session.Declared{cart, visits}})
 	require.NoError(t, err)
-	require.ErrorContains(t, other.Restore(before), "id")
-	require.Error(t, s.Restore([]byte("{")))
+	require.ErrorContains(t, other.RestoreSlices(before), "id")
+	require.Error(t, s.RestoreSlices([]byte("{")))
 	assert.True(t, state.Same(s.State()), "nothing was changed")
 }

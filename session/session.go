@@ -8,7 +8,6 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/stack"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/reducer"
 )
 
 // Session holds the newest [State] of one conversation and the reducers that change it. Make it with [New],
@@ -85,98 +84,20 @@ func (s *Session) State() State { return s.now.Load().state }
 // ID returns the session's correlation id, or "" if it has none yet.
 func (s *Session) ID() string { return s.State().id }
 
-// Seed returns [Config].Seed. Drivers use it before any other seed.
-func (s *Session) Seed() string { return s.seed }
-
-// Adopt gives the session its id if it has none. Drivers call it when a run begins. The same id again is
-// fine; another id is [ErrAdopted], an invalid one a [*ConfigError].
-func (s *Session) Adopt(id string) error {
-	if id == "" {
-		return &ConfigError{Field: "id", Want: "must not be empty"}
-	}
-	if err := checkID(id); err != nil {
-		return err
-	}
-	if err := s.lock(); err != nil {
-		return err
-	}
-	defer s.changing.Unlock()
-	next := s.State()
-	if next.id != "" && next.id != id {
-		return ErrAdopted
-	}
-	next.id = id
-	s.store(next)
-	return nil
-}
-
-// Acquire takes the session for one run. Until [Session.Release], Dispatch is refused and Replace is allowed.
-// It returns [ErrBusy] if a run holds the session. It waits only for a Dispatch in progress.
-func (s *Session) Acquire() error {
-	if err := s.lock(); err != nil {
-		return err
-	}
-	defer s.changing.Unlock()
-	if s.held {
-		return ErrBusy
-	}
-	s.held = true
-	return nil
-}
-
-// Release gives the session back. Only the run that acquired the session may call it. It does nothing if no
-// run holds the session.
-func (s *Session) Release() {
-	s.changing.Lock()
-	defer s.changing.Unlock()
-	s.held, s.dispatch = false, nil
-}
-
 // Conversation returns the messages of the session's runs up to the end of the last. The next run continues
 // it. The slice is read-only.
 func (s *Session) Conversation() []message.Message { return s.now.Load().said }
-
-// Through passes events that are dispatched while a run holds the session to that run, one at a time, until
-// [Session.Release]. Only the run that acquired the session may call it.
-func (s *Session) Through(dispatch func(Event) error) {
-	s.changing.Lock()
-	defer s.changing.Unlock()
-	s.dispatch = dispatch
-}
 
 // OnReducerError sets the function that is called with every reducer error, at once and in the goroutine of
 // the error. Nil means none. It replaces the function set before. The function may read the session; it may
 // change it only if no run holds it.
 func (s *Session) OnReducerError(fn func(fault.ReducerError)) { s.notify.Store(&fn) }
 
-// ReportReducerError calls the function set with OnReducerError. It is for drivers, which call ReduceIn and
-// record errors in their own State.
-func (s *Session) ReportReducerError(e fault.ReducerError) {
+// report calls the function set with OnReducerError.
+func (s *Session) report(e fault.ReducerError) {
 	if fn := s.notify.Load(); fn != nil && *fn != nil {
 		(*fn)(e)
 	}
-}
-
-// Expects reports whether a reducer is bound to events with the name, or [Config].Events has it.
-func (s *Session) Expects(event string) bool {
-	return s.Hears(event) || slices.Contains(s.events, event)
-}
-
-// Hears reports whether a reducer is bound to events with the name.
-func (s *Session) Hears(event string) bool {
-	return slices.ContainsFunc(s.reducers, func(r Reducer) bool { return r.event == event })
-}
-
-// Reduce runs the reducers of an event on the current state. It returns their operations, or the first
-// failure. It changes nothing and does not report the failure.
-func (s *Session) Reduce(event Event) ([]reducer.Op, *fault.ReducerError) {
-	return s.ReduceIn(s.State(), event)
-}
-
-// ReduceIn is Reduce on a given state. Operations that change nothing are left out.
-func (s *Session) ReduceIn(state State, event Event) ([]reducer.Op, *fault.ReducerError) {
-	_, ops, failure := reduce(state, s.reducers, event)
-	return ops, failure
 }
 
 // Dispatch applies events in order, each as its own transaction. It stops at the first event whose reducer
@@ -203,7 +124,7 @@ func (s *Session) Dispatch(events ...Event) error {
 			return err
 		}
 		if failure != nil {
-			s.ReportReducerError(*failure)
+			s.report(*failure)
 			return failure
 		}
 	}
@@ -227,36 +148,4 @@ func (s *Session) apply(event Event) (*fault.ReducerError, error) {
 		return nil, ErrBusy
 	}
 	return s.transact(event), nil
-}
-
-// Replace replaces the session's state. Drivers call it after each step, with a state made from the one they
-// took. The error is [ErrNotHeld] if no run holds the session, [ErrAdopted] for another id, and a
-// [*SliceError] or [*ValueError] for each slice or value that does not fit; the session is then unchanged.
-// Only values added since the last call are checked.
-func (s *Session) Replace(state State) error {
-	return s.replace(state, func(was []message.Message) []message.Message { return was })
-}
-
-// Conclude is Replace for the end of a run: it also sets the conversation, at the same moment. It keeps the
-// slice.
-func (s *Session) Conclude(state State, conversation []message.Message) error {
-	return s.replace(state, func([]message.Message) []message.Message { return slices.Clip(conversation) })
-}
-
-func (s *Session) replace(state State, said func(was []message.Message) []message.Message) error {
-	if err := s.lock(); err != nil {
-		return err
-	}
-	defer s.changing.Unlock()
-	if !s.held {
-		return ErrNotHeld
-	}
-	if state.id != s.ID() {
-		return ErrAdopted
-	}
-	if err := s.fit(state); err != nil {
-		return err
-	}
-	s.now.Store(&contents{s.filled(state), said(s.Conversation())})
-	return nil
 }

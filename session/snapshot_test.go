@@ -41,14 +41,14 @@ func TestSnapshotRestoreIsExact(t *testing.T) {
 		live := must(session.New(ledgerConfig()))
 		for range rapid.IntRange(0, 12).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "log") {
-				if err := live.Acquire(); err != nil {
+				if err := session.DriverOf(live).Acquire(); err != nil {
 					t.Fatal(err)
 				}
 				next := step(t, live.State())
-				if err := live.Replace(next); err != nil {
+				if err := session.DriverOf(live).Replace(next); err != nil {
 					t.Fatal(err)
 				}
-				live.Release()
+				session.DriverOf(live).Release()
 			}
 			restored, err := session.Restore(ledgerConfig(), must(live.Snapshot()))
 			if err != nil {

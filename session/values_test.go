@@ -110,7 +110,7 @@ func TestADispatchIsWhatItsOperationsAre(t *testing.T) {
 		for range rapid.IntRange(1, 6).Draw(t, "events") {
 			first, second = anyChange(t), anyChange(t)
 			before := s.State()
-			ops, refused := s.Reduce(session.Event{Name: "sold"})
+			ops, refused := session.DriverOf(s).Reduce(s.State(), session.Event{Name: "sold"})
 			err := s.Dispatch(session.Event{Name: "sold"})
 			if refused != nil {
 				require.Equal(t, refused, err)
@@ -191,7 +191,7 @@ func TestWhatIsSaidFirstOfAnEventThatIsWrong(t *testing.T) {
 		"no slice":           {elsewhere, ` 5`, `slice "total": unknown slice`, `5`},
 	}
 	for name, c := range cases {
-		ops, failure := s.ReduceIn(c.in, event("paid", c.payload))
+		ops, failure := session.DriverOf(s).Reduce(c.in, event("paid", c.payload))
 		require.NotNil(t, failure, name)
 		assert.Empty(t, ops, name)
 		assert.Equal(t, c.message, failure.Message, name)

@@ -122,7 +122,7 @@ var rooms = session.StateSlice[string]("rooms")
 // oneRoom refuses the second room of a run.
 func oneRoom(i adk.Invocation) (*session.Session, error) {
 	return session.New(session.Config{ID: i.SessionID, Slices: []session.Declared{rooms}, Reducers: []session.Reducer{
-		session.On(rooms, session.ToolResult, "keep_room", func(v reducer.View[string], ev session.ToolResultEvent) (reducer.Change[string], error) {
+		session.On(rooms, session.EventToolResult, "keep_room", func(v reducer.View[string], ev session.ToolResultEvent) (reducer.Change[string], error) {
 			if v.Len() > 0 {
 				return reducer.None[string](), errors.New("one room is enough")
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
 	retakeschema "github.com/retake-go/retake/schema"
+	"github.com/retake-go/retake/session"
 )
 
 // overloaded is the error of an SDK when its provider is overloaded.
@@ -240,5 +241,5 @@ func TestACancelledContextEndsTheRun(t *testing.T) {
 	require.Error(t, err)
 	_, err = run.End()
 	require.ErrorIs(t, err, policy.ReasonCancelled)
-	require.NoError(t, s.Acquire(), "the session is free again")
+	require.NoError(t, session.DriverOf(s).Acquire(), "the session is free again")
 }

@@ -184,7 +184,7 @@ var rooms = session.StateSlice[string]("rooms")
 func fullSession(t *testing.T) *session.Session {
 	t.Helper()
 	s, err := session.New(session.Config{ID: "order-42", Slices: []session.Declared{rooms}, Reducers: []session.Reducer{
-		session.On(rooms, session.ToolResult, "keep_room", func(v reducer.View[string], ev session.ToolResultEvent) (reducer.Change[string], error) {
+		session.On(rooms, session.EventToolResult, "keep_room", func(v reducer.View[string], ev session.ToolResultEvent) (reducer.Change[string], error) {
 			if v.Len() > 0 {
 				return reducer.None[string](), errors.New("one room is enough")
 			}

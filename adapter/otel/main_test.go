@@ -112,7 +112,7 @@ func newSession(t testing.TB) *session.Session {
 	bookings := session.StateSlice[string]("bookings")
 	s, err := session.New(session.Config{
 		ID: "order-42", Slices: []session.Declared{bookings},
-		Reducers: []session.Reducer{session.On(bookings, session.ToolResult, "occupancy",
+		Reducers: []session.Reducer{session.On(bookings, session.EventToolResult, "occupancy",
 			func(_ reducer.View[string], e session.ToolResultEvent) (reducer.Change[string], error) {
 				if strings.Contains(string(e.Arguments), "Faro") {
 					return reducer.Change[string]{}, errFaro

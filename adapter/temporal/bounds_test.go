@@ -39,7 +39,7 @@ func one() *looptest.Model {
 // settling is a session whose reducer of tool results is f.
 func settling(f func() (reducer.Change[string], error)) session.Config {
 	cart := session.StateSlice[string]("cart")
-	take := session.On(cart, session.ToolResult, "take", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
+	take := session.On(cart, session.EventToolResult, "take", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
 		return f()
 	})
 	return session.Config{Slices: []session.Declared{cart}, Reducers: []session.Reducer{take}}
@@ -198,7 +198,7 @@ func TestSlowReducersLoseNothing(t *testing.T) {
 		Slow: true, Model: one(), Tools: echo(t, say),
 		Session: session.Config{Slices: []session.Declared{cart}, Reducers: []session.Reducer{
 			session.On(cart, "add", "add", add),
-			session.On(cart, session.ToolResult, "slow", func(v reducer.View[int], _ json.RawMessage) (reducer.Change[int], error) {
+			session.On(cart, session.EventToolResult, "slow", func(v reducer.View[int], _ json.RawMessage) (reducer.Change[int], error) {
 				close(entered)
 				<-leave
 				return add(v, 1)

@@ -55,10 +55,10 @@ func TestTheCauseIsThatOfTheCallThatGaveUp(t *testing.T) {
 func refusesTheEnd() session.Config {
 	cart := session.StateSlice[string]("cart")
 	return session.Config{Slices: []session.Declared{cart}, Reducers: []session.Reducer{
-		session.On(cart, session.ToolResult, "limit", func(reducer.View[string], session.ToolResultEvent) (reducer.Change[string], error) {
+		session.On(cart, session.EventToolResult, "limit", func(reducer.View[string], session.ToolResultEvent) (reducer.Change[string], error) {
 			return reducer.Change[string]{}, errors.New("over budget")
 		}),
-		session.On(cart, session.RunEnded, "report", func(reducer.View[string], session.RunEndedEvent) (reducer.Change[string], error) {
+		session.On(cart, session.EventRunEnded, "report", func(reducer.View[string], session.RunEndedEvent) (reducer.Change[string], error) {
 			return reducer.Change[string]{}, errors.New("no report")
 		}),
 	}}

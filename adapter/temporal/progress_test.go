@@ -100,7 +100,7 @@ func TestAToolAsksTheContextOfItsActivity(t *testing.T) {
 				}
 				return text, nil
 			})
-			keep := session.On(taken, session.ToolResult, "keep", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
+			keep := session.On(taken, session.EventToolResult, "keep", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
 				return reducer.Append("a"), nil
 			})
 			b := newBench(t, Worker{

@@ -33,7 +33,7 @@ func takes(c random.Case) bool {
 		return c.Config.ToolChoice == "" && !c.Cancels() && !c.Hangs
 	}
 	for _, r := range c.Reducers {
-		if r.On == session.ToolResult || r.On == session.StructuredOutput || r.On == session.RunEnded {
+		if r.On == session.EventToolResult || r.On == session.EventStructuredOutput || r.On == session.EventRunEnded {
 			return false
 		}
 	}

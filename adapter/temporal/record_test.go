@@ -69,7 +69,7 @@ func TestRecord(t *testing.T) {
 // planner, waits on both planes, tools, and a second history.
 func allThereIs() recording {
 	visits := session.LogSlice[string]("visits")
-	counted := session.On(visits, session.ToolResult, "visits", func(_ reducer.View[string], e session.ToolResultEvent) (reducer.Change[string], error) {
+	counted := session.On(visits, session.EventToolResult, "visits", func(_ reducer.View[string], e session.ToolResultEvent) (reducer.Change[string], error) {
 		return reducer.Append(e.CallID), nil
 	})
 	wait := backoff.Constant(time.Second)

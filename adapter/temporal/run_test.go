@@ -152,7 +152,7 @@ func TestErrorsComeBackAsTheyWere(t *testing.T) {
 	require.ErrorAs(t, err, &auth)
 
 	cart := session.StateSlice[string]("cart")
-	refuse := session.On(cart, session.ToolResult, "limit", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
+	refuse := session.On(cart, session.EventToolResult, "limit", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
 		return reducer.Change[string]{}, errors.New("over budget")
 	})
 	set := policy.DefaultSet()
@@ -418,7 +418,7 @@ func TestReducersHearOfFailuresAndTheEnd(t *testing.T) {
 		b := newBench(t, Worker{
 			Model: asks, Tools: echo(t, say), Slow: slow,
 			Session: session.Config{
-				Slices: []session.Declared{log}, Reducers: []session.Reducer{hear(session.AttemptFailed), hear(session.RunEnded)},
+				Slices: []session.Declared{log}, Reducers: []session.Reducer{hear(session.EventAttemptFailed), hear(session.EventRunEnded)},
 			},
 		}, loop.Config{})
 		_, err := b.run()

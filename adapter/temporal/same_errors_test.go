@@ -125,7 +125,7 @@ func refusesSome(which ...int) session.Config {
 func refusesAnswers() session.Config {
 	cart := session.StateSlice[string]("cart")
 	return session.Config{Slices: []session.Declared{cart}, Reducers: []session.Reducer{
-		session.On(cart, session.StructuredOutput, "check", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
+		session.On(cart, session.EventStructuredOutput, "check", func(reducer.View[string], json.RawMessage) (reducer.Change[string], error) {
 			return reducer.Change[string]{}, errors.New("no such hotel")
 		}),
 	}}

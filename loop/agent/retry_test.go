@@ -204,7 +204,7 @@ func TestAnAgentsWaitThatDoesNotFitIsNotBegun(t *testing.T) {
 
 func TestWhatCannotBeRunIsAResultToo(t *testing.T) {
 	busy := fixture.NewSession(t)
-	require.NoError(t, busy.Acquire())
+	require.NoError(t, session.DriverOf(busy).Acquire())
 	doubtful, unbounded := agent.New("breed"), agent.New("breed")
 	doubtful.MinConfidence = math.NaN()
 	unbounded.Transport.MaxAttempts = 0

@@ -15,7 +15,7 @@ func Everything(string) bool { return true }
 // AnswerEvents returns the reducer events of an accepted answer. heard reports which events have reducers;
 // others are not made.
 func AnswerEvents(heard func(event string) bool, text string, a *machine.Answer) []session.Event {
-	if !heard(session.StructuredOutput) {
+	if !heard(session.EventStructuredOutput) {
 		return nil
 	}
 	payload := []byte(a.Value)
@@ -25,16 +25,16 @@ func AnswerEvents(heard func(event string) bool, text string, a *machine.Answer)
 			payload = []byte(`""`)
 		}
 	}
-	return []session.Event{{Name: session.StructuredOutput, Payload: payload}}
+	return []session.Event{{Name: session.EventStructuredOutput, Payload: payload}}
 }
 
 // ToolEvents returns the reducer events of a successful tool call.
 func ToolEvents(
 	heard func(event string) bool, run machine.ToolRun, out tool.Outcome,
 ) (events []session.Event) {
-	if heard(session.ToolResult) {
+	if heard(session.EventToolResult) {
 		payload := resultPayload(run, out.Result)
-		events = append(events, session.Event{Name: session.ToolResult, Payload: payload})
+		events = append(events, session.Event{Name: session.EventToolResult, Payload: payload})
 	}
 	for _, e := range out.Events {
 		if heard(e.Name) {
@@ -48,7 +48,7 @@ func ToolEvents(
 // declared, sorted: at most 8.
 func Unheard(s *session.Session, out tool.Outcome) (names []string) {
 	for _, e := range out.Events {
-		if !s.Expects(e.Name) {
+		if !session.DriverOf(s).Expects(e.Name) {
 			names = append(names, canon.UTF8(e.Name))
 		}
 	}
@@ -60,13 +60,13 @@ func Unheard(s *session.Session, out tool.Outcome) (names []string) {
 // maxUnheard is how many unheard events of a call are named.
 const maxUnheard = 8
 
-// TryEvent returns the name of the event of a successful try of an action: [session.ToolResult] for a tool,
-// else [session.StructuredOutput].
+// TryEvent returns the name of the event of a successful try of an action: [session.EventToolResult] for a tool,
+// else [session.EventStructuredOutput].
 func TryEvent(tool string) string {
 	if tool == "" {
-		return session.StructuredOutput
+		return session.EventStructuredOutput
 	}
-	return session.ToolResult
+	return session.EventToolResult
 }
 
 // TryEvents returns the reducer events of a successful try of an action. value is its result as JSON, or nil.
@@ -75,7 +75,7 @@ func TryEvents(heard func(event string) bool, name string, value []byte) []sessi
 	switch {
 	case !heard(event):
 		return nil
-	case event == session.ToolResult:
+	case event == session.EventToolResult:
 		value = resultPayload(machine.ToolRun{Tool: name}, value)
 	}
 	return []session.Event{{Name: event, Payload: value}}

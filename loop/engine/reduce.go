@@ -12,7 +12,7 @@ import (
 func Reduce(s *session.Session, st session.State, events []session.Event) *machine.Reduced {
 	var all []reducer.Op
 	for _, ev := range events {
-		ops, failed := s.ReduceIn(st, ev)
+		ops, failed := session.DriverOf(s).Reduce(st, ev)
 		if failed == nil {
 			next, err := st.Apply(ops)
 			if err == nil {
@@ -22,7 +22,7 @@ func Reduce(s *session.Session, st session.State, events []session.Event) *machi
 			failed = &fault.ReducerError{Reducer: ev.Name, Payload: string(ev.Payload), Message: fault.Scrub(err.Error()),
 				Cause: err}
 		}
-		s.ReportReducerError(*failed)
+		session.DriverOf(s).Report(*failed)
 		return &machine.Reduced{Error: failed}
 	}
 	return &machine.Reduced{Ops: all}
@@ -31,7 +31,7 @@ func Reduce(s *session.Session, st session.State, events []session.Event) *machi
 // Hears returns the notices that reducers of s are bound to; see [machine.Event].Hears.
 func Hears(s *session.Session) (names []string) {
 	for _, name := range session.Notices() {
-		if s.Hears(name) {
+		if session.DriverOf(s).Hears(name) {
 			names = append(names, name)
 		}
 	}

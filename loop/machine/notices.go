@@ -32,7 +32,7 @@ func hear[T any](s *step, name, action string, payload T) {
 }
 
 func (s *step) hearReply(m *message.Reply) {
-	hear(s, session.Replied, AnswerAction, session.RepliedEvent{
+	hear(s, session.EventReplied, AnswerAction, session.RepliedEvent{
 		Turn: s.Turn, Text: m.Text, Calls: m.Calls, Model: m.Model, Finish: m.Finish, Usage: m.Usage,
 	})
 }
@@ -41,14 +41,14 @@ func (s *step) hearAttempt(d *Decision) {
 	if d.Class == "" {
 		return
 	}
-	hear(s, session.AttemptFailed, d.Action, session.AttemptFailedEvent{
+	hear(s, session.EventAttemptFailed, d.Action, session.AttemptFailedEvent{
 		Action: d.Action, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts, Plane: d.Plane, Class: d.Class,
 		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason, Feedback: d.Feedback,
 	})
 }
 
 func (s *step) hearToolFailed(c *BatchCall, class fault.Class, text string, inDoubt bool) {
-	hear(s, session.ToolFailed, c.Tool, session.ToolFailedEvent{
+	hear(s, session.EventToolFailed, c.Tool, session.ToolFailedEvent{
 		Tool: c.Tool, CallID: c.ID, Arguments: json.RawMessage(c.Arguments), Class: class, Message: text,
 		InDoubt:  inDoubt,
 		Progress: c.Progress,
@@ -56,14 +56,14 @@ func (s *step) hearToolFailed(c *BatchCall, class fault.Class, text string, inDo
 }
 
 func (s *step) hearExhausted(x *Exhaustion) {
-	hear(s, session.Exhausted, x.Action, session.ExhaustedEvent{
+	hear(s, session.EventExhausted, x.Action, session.ExhaustedEvent{
 		Action: x.Action, Attempt: x.Attempt, MaxAttempts: x.MaxAttempts, Plane: x.Plane,
 		Class: x.Failure.Class, Reason: x.Reason,
 	})
 }
 
 func (s *step) hearEnd(o *Outcome) {
-	hear(s, session.RunEnded, AnswerAction, session.RunEndedEvent{
+	hear(s, session.EventRunEnded, AnswerAction, session.RunEndedEvent{
 		OK: o.OK, Reason: o.Reason, Degraded: o.Degraded, Text: o.Text, Value: o.Value, Usage: o.Usage,
 		Turns: o.Turns,
 	})

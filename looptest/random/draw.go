@@ -202,7 +202,7 @@ func drawFault(d dice) Fault {
 // drawSession draws slices and reducers. Reducers hear results, answers, notices and what tools emit.
 func (c *Case) drawSession(d dice) {
 	c.Slices = []Slice{{Name: "log", Kind: session.KindLog}, {Name: "state", Kind: session.KindState}}
-	events := append(session.Notices(), session.ToolResult, session.StructuredOutput, "paid", "noted", "noted")
+	events := append(session.Notices(), session.EventToolResult, session.EventStructuredOutput, "paid", "noted", "noted")
 	for n := range d.IntN(4) {
 		r := Reducer{Name: fmt.Sprint("r", n), On: pick(d, events...), Slice: pick(d, c.Slices...).Name}
 		r.Do = pick(d, reducer.OpAppend, reducer.OpAppend, reducer.OpReplace, reducer.OpClear, reducer.OpNone)

@@ -108,7 +108,7 @@ func inPool(ctx context.Context, w *random.World) (t random.Trace, err error) {
 	if !over {
 		return t, errors.New("Done was not called")
 	}
-	if err := s.Acquire(); err != nil {
+	if err := session.DriverOf(s).Acquire(); err != nil {
 		return t, fmt.Errorf("after the run: %w", err)
 	}
 	return w.End(result, ended)
@@ -130,7 +130,7 @@ func awaited(ctx context.Context, w *random.World) (t random.Trace, err error) {
 	result, ended := p.Await(ctx, s, w.Case.Prompt, j)
 	stop()
 	driven.Wait()
-	if err := errors.Join(j.Close(), w.ReadJournal(), s.Acquire()); err != nil {
+	if err := errors.Join(j.Close(), w.ReadJournal(), session.DriverOf(s).Acquire()); err != nil {
 		return t, err
 	}
 	return w.End(result, ended)
@@ -299,7 +299,7 @@ func (e *engine) try(ctx context.Context, t *machine.TryRun) ([]machine.Effect, 
 		words := t.Action == machine.AnswerAction && e.r.State().Policy.Policy(policy.Target{Plane: fault.Transport}).ClassifyWords
 		came.Failure = fault.Recordable(fault.TryRules{Tool: t.Action, Words: words}.Failure(err), err)
 	} else {
-		events := loopengine.TryEvents(e.s.Hears, t.Action, value)
+		events := loopengine.TryEvents(session.DriverOf(e.s).Hears, t.Action, value)
 		came.Reduced = loopengine.Reduce(e.s, e.r.State().Session, events)
 		if e.value = value; e.w.Case.Action.ID != "" {
 			came.Value = value

@@ -9,6 +9,7 @@ import (
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/ratelimit"
+	"github.com/retake-go/retake/session"
 )
 
 // fault makes the model call or the try of a single action fail.
@@ -81,7 +82,7 @@ func (sc *story) try(l *line) error {
 			Issues: fault.SortIssues(issues),
 		}
 	} else {
-		heard := engine.TryEvents(sc.session.Hears, sc.single.Tool, nil)
+		heard := engine.TryEvents(session.DriverOf(sc.session).Hears, sc.single.Tool, nil)
 		t.Reduced = engine.Reduce(sc.session, sc.runner.State().Session, heard) // the step tells of a refusal
 	}
 	return sc.step(machine.Event{Kind: machine.Tried, Try: t})

@@ -58,7 +58,7 @@ func runStory(t *testing.T, path string, a Adapter) string {
 	require.NoError(t, err)
 	sess, err := session.New(session.Config{
 		ID: "order-42", Slices: []session.Declared{receipts},
-		Reducers: []session.Reducer{session.On(receipts, session.ToolResult, "receipts.keep", keepReceipt)},
+		Reducers: []session.Reducer{session.On(receipts, session.EventToolResult, "receipts.keep", keepReceipt)},
 	})
 	require.NoError(t, err)
 	tools, err := tool.NewSet(BookRoom())

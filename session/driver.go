@@ -1,0 +1,117 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/reducer"
+)
+
+// Driver is what engines do to a [Session], and no other code: package loop drives the sessions of its runs. Make
+// it with [DriverOf]. It is as safe for concurrent use as the session.
+type Driver struct{ s *Session }
+
+// DriverOf returns the driver of a session.
+func DriverOf(s *Session) Driver { return Driver{s} }
+
+// Seed returns [Config].Seed. It goes before any other seed.
+func (d Driver) Seed() string { return d.s.seed }
+
+// Adopt gives the session its id if it has none, when a run begins. The same id again is fine; another id is
+// [ErrAdopted], an invalid one a [*ConfigError].
+func (d Driver) Adopt(id string) error {
+	if id == "" {
+		return &ConfigError{Field: "id", Want: "must not be empty"}
+	}
+	if err := checkID(id); err != nil {
+		return err
+	}
+	if err := d.s.lock(); err != nil {
+		return err
+	}
+	defer d.s.changing.Unlock()
+	next := d.s.State()
+	if next.id != "" && next.id != id {
+		return ErrAdopted
+	}
+	next.id = id
+	d.s.store(next)
+	return nil
+}
+
+// Acquire takes the session for one run. Until [Driver.Release], Dispatch is refused and Replace is allowed.
+// It returns [ErrBusy] if a run holds the session. It waits only for a Dispatch in progress.
+func (d Driver) Acquire() error {
+	if err := d.s.lock(); err != nil {
+		return err
+	}
+	defer d.s.changing.Unlock()
+	if d.s.held {
+		return ErrBusy
+	}
+	d.s.held = true
+	return nil
+}
+
+// Release gives the session back. Only the run that acquired the session may call it. It does nothing if no
+// run holds the session.
+func (d Driver) Release() {
+	d.s.changing.Lock()
+	defer d.s.changing.Unlock()
+	d.s.held, d.s.dispatch = false, nil
+}
+
+// Through passes events that are dispatched while a run holds the session to that run, one at a time, until
+// [Driver.Release]. Only the run that acquired the session may call it.
+func (d Driver) Through(dispatch func(Event) error) {
+	d.s.changing.Lock()
+	defer d.s.changing.Unlock()
+	d.s.dispatch = dispatch
+}
+
+// Hears reports whether a reducer is bound to events with the name.
+func (d Driver) Hears(event string) bool {
+	return slices.ContainsFunc(d.s.reducers, func(r Reducer) bool { return r.event == event })
+}
+
+// Expects reports whether a reducer is bound to events with the name, or [Config].Events has it.
+func (d Driver) Expects(event string) bool {
+	return d.Hears(event) || slices.Contains(d.s.events, event)
+}
+
+// Reduce runs the reducers of an event on a state. It returns their operations without those that change
+// nothing, or the first failure. It changes nothing and does not report the failure.
+func (d Driver) Reduce(state State, event Event) ([]reducer.Op, *fault.ReducerError) {
+	_, ops, failure := reduce(state, d.s.reducers, event)
+	return ops, failure
+}
+
+// Report calls the function set with [Session.OnReducerError].
+func (d Driver) Report(e fault.ReducerError) { d.s.report(e) }
+
+// Replace replaces the session's state after a step, by one made from the state before. The error is
+// [ErrNotHeld] if no run holds the session, [ErrAdopted] for another id, and a [*SliceError] or [*ValueError]
+// for each slice or value that does not fit; the session is then unchanged. Only values added since the last
+// call are checked.
+func (d Driver) Replace(state State) error { return d.Conclude(state, d.s.Conversation()) }
+
+// Conclude is Replace for the end of a run: it also sets the conversation, at the same moment. It keeps the
+// slice.
+func (d Driver) Conclude(state State, conversation []message.Message) error {
+	if err := d.s.lock(); err != nil {
+		return err
+	}
+	defer d.s.changing.Unlock()
+	switch {
+	case !d.s.held:
+		return ErrNotHeld
+	case state.id != d.s.ID():
+		return ErrAdopted
+	}
+	if err := d.s.fit(state); err != nil {
+		return err
+	}
+	d.s.now.Store(&contents{d.s.filled(state), slices.Clip(conversation)})
+	return nil
+}
