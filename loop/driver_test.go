@@ -198,7 +198,7 @@ func TestObserversSeeWhatIsRecordedAndCannotChangeIt(t *testing.T) {
 		loop.WithObserver(observe.LogTo(slog.New(handler))), loop.WithObserver(metrics))
 	require.NoError(t, err)
 	counts := metrics.Counts()
-	assert.Equal(t, int64(1), counts.ValidationRetryTotal)
+	assert.Equal(t, int64(1), counts.CorrectionRetries)
 	assert.Equal(t, []int64{1, 1, 0, 0, 0, 0}, counts.Attempts.Counts)
 	var first map[string]any
 	require.NoError(t, json.NewDecoder(&log).Decode(&first))

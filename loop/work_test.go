@@ -270,7 +270,7 @@ func TestEveryReducerErrorIsTold(t *testing.T) {
 		loop.WithClock(looptest.NewClock()), loop.WithObserver(metrics), loop.WithObserver(watch))
 	require.NoError(t, err)
 	assert.Equal(t, len(s.State().ReducerErrors()), len(told))
-	assert.Equal(t, int64(2), metrics.Counts().ReducerErrorTotal)
+	assert.Equal(t, int64(2), metrics.Counts().ReducerErrors)
 	require.Len(t, told, 2)
 	assert.Equal(t, []string{"book_room", "occupancy"}, []string{told[1].Action, told[1].Reducer})
 	assert.Equal(t, []int{1, 0}, []int{told[0].Attempt, told[1].Attempt}, "the second call is charged no attempt")

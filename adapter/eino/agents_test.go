@@ -183,7 +183,7 @@ func TestAnObserverIsToldOfARun(t *testing.T) {
 	assert.Contains(t, own[1], "error_type=tool_validation")
 	assert.Contains(t, strings.Join(own, "\n"), `msg="tool ended" correlation_id=order-42 tool=book_room call_id=c2`)
 	assert.Regexp(t, `level=INFO msg="run ended".* turns=3.* duration=[34]\.`, own[9])
-	assert.Equal(t, int64(1), counts.Counts().ValidationRetryTotal)
+	assert.Equal(t, int64(1), counts.Counts().CorrectionRetries)
 	_, err = eino.New(eino.Config{}, eino.WithObserver(nil))
 	require.ErrorContains(t, err, "WithObserver: the observer is nil")
 }

@@ -52,7 +52,7 @@ func ExampleMetrics() {
 	var metrics observe.Metrics
 	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
 	_, err := loop.Run(context.Background(), model, nil, "Where?", loop.Config{}, loop.WithObserver(&metrics))
-	fmt.Println(metrics.Counts().ValidationRetryTotal, err)
+	fmt.Println(metrics.Counts().CorrectionRetries, err)
 	// Output: 1 <nil>
 }
 

@@ -15,10 +15,10 @@ type Metrics struct {
 
 // Counts is a copy of the counts of a [Metrics].
 type Counts struct {
-	// ValidationRetryTotal counts retries of the correction plane (validation_retry_total).
-	ValidationRetryTotal int64
-	// ReducerErrorTotal counts reducer errors (reducer_error_total).
-	ReducerErrorTotal int64
+	// CorrectionRetries counts retries of the correction plane: the metric validation_retry_total.
+	CorrectionRetries int64
+	// ReducerErrors counts reducer errors: the metric reducer_error_total.
+	ReducerErrors int64
 	// Delays is a histogram of the waits before retries, in seconds. Attempts is a histogram of the attempts
 	// of actions that passed or were exhausted.
 	Delays, Attempts Histogram
@@ -67,11 +67,11 @@ func (m *Metrics) Observe(_ context.Context, n Notice) {
 	switch n.Kind {
 	case Retrying:
 		if n.Plane == "correction" {
-			c.ValidationRetryTotal++
+			c.CorrectionRetries++
 		}
 		c.Delays.add(delayBounds[:], float64(n.Delay)/float64(time.Second))
 	case ReducerFailed:
-		c.ReducerErrorTotal++
+		c.ReducerErrors++
 	case AttemptEnded:
 		if n.Class == "" && !n.Reason.GaveUp() { // nobody waited for a cancelled attempt
 			c.Attempts.add(attemptBounds[:], float64(n.Attempt))
