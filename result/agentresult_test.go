@@ -107,6 +107,41 @@ func TestAgentResultOutputAndContent(t *testing.T) {
 	assert.Equal(t, []int{1, 2}, back.Data)
 }
 
+// The text of a run without data, and a text beside data that does not fit the form, stand there once.
+func TestAgentResultHoldsItsTextOnce(t *testing.T) {
+	beside := func(data string) raw {
+		return raw{Status: result.StatusSuccess, Data: json.RawMessage(data), Meta: result.Meta{Content: "The Nile."}}
+	}
+	for name, c := range map[string]struct {
+		r   raw
+		doc string
+	}{
+		"no data":       {raw{Status: result.StatusSuccess, Meta: result.Meta{Content: "The Nile."}}, `{"content":"The Nile.","retake":{"content_is":"text"}}`},
+		"the text":      {raw{Status: result.StatusSuccess, Data: json.RawMessage(`"The Nile."`)}, `{"content":"The Nile."}`},
+		"both":          {beside(`"The Nile."`), `{"content":"The Nile.","retake":{"content_is":"both"}}`},
+		"another text":  {beside(`"Nile"`), `{"content":"The Nile.","retake":{"data":"Nile"}}`},
+		"a list":        {beside(`["Nile"]`), `{"content":"The Nile.","retake":{"data":["Nile"]}}`},
+		"null":          {beside(`null`), `{"content":"The Nile.","retake":{"data":null}}`},
+		"an object":     {beside(`{"river":"Nile"}`), `{"content":"The Nile.","output":{"river":"Nile"}}`},
+		"in progress":   {raw{Status: result.StatusInProgress, Meta: result.Meta{Content: "The Nile."}}, `{"content":"The Nile.","retake":{"status":"in-progress"}}`},
+		"an empty text": {raw{Status: result.StatusSuccess, Data: json.RawMessage(`""`)}, `{"content":"","retake":{"data":""}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.doc, encode(t, result.AgentResult, c.r))
+			throughAll(t, c.r)
+			for _, form := range result.Forms() {
+				there := decode(t, form, encode(t, form, c.r))
+				assert.Equal(t, c.doc, encode(t, result.AgentResult, there), "by way of %s", form)
+				assert.NotContains(t, encode(t, form, decode(t, result.AgentResult, c.doc)), "agent_result", "%s keeps nothing beside it", form)
+			}
+		})
+	}
+	changed := decode(t, result.AgentResult, `{"content":"The Danube.","retake":{"content_is":"text"}}`)
+	assert.Equal(t, "The Danube.", changed.Content)
+	assert.Nil(t, changed.Data)
+	refused(t, result.AgentResult, `{"content":"x","retake":{"content_is":"data"}}`, `retake/content_is: expected one of "text", "both", got "data"`)
+}
+
 // Python writes None for every unset field, and AgentResult has many.
 func TestAgentResultAsEmitted(t *testing.T) {
 	r := decode(t, result.AgentResult, `{"output":null,"content":"part of","raw":null,"usage":null,"cost":null,"metadata":null,

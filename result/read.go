@@ -119,12 +119,22 @@ func (r *reading) finish() {
 		c.Data, c.Message = nil, ""
 	case StatusSuccess:
 		c.Error = Error{}
-		textual := r.spec.form == AgentResult && c.Data == nil && c.Content != ""
-		if textual && r.doc.get(extensionPtr+"/content") == nil {
-			c.Data, c.Content = rendered(c.Content), ""
+		if r.spec.form == AgentResult && c.Data == nil && c.Content != "" {
+			r.finishText()
 		}
 	default:
 		c.Error, c.Data = Error{}, nil
+	}
+}
+
+// finishText makes the content of an agent result the data, unless the document says that it is not.
+func (r *reading) finishText() {
+	c, role := r.into, text(r.doc.get(contentRolePtr))
+	if role != textOnly {
+		c.Data = rendered(c.Content)
+	}
+	if role == "" {
+		c.Content = ""
 	}
 }
 

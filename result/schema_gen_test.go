@@ -149,6 +149,7 @@ func schemaOfType(of reflect.Type) *jsonschema.Schema {
 		reflect.TypeFor[object]():          `{"type":"object"}`,
 		reflect.TypeFor[said]():            `{"type":"string"}`,
 		reflect.TypeFor[content]():         `{"type":"string"}`,
+		reflect.TypeFor[contentRole]():     `{"type":"string","enum":["text","both"]}`,
 		reflect.TypeFor[fault.Class]():     `{"type":"string","minLength":1}`,
 		reflect.TypeFor[Extra]():           `{"type":"object","additionalProperties":{"type":"object"}}`,
 	}[of]

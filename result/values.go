@@ -30,15 +30,23 @@ type (
 	upperCode  fault.Class
 	said       core // the message of an error, or of any other result
 	content    core // the raw text of an agent result, or data that is a text
-	object     json.RawMessage
-	original   json.RawMessage // written and read without secrets
-	costParts  struct {
+	// contentRole says what the content is besides the data. It is read by finish and written by extend.
+	contentRole core
+	object      json.RawMessage
+	original    json.RawMessage // written and read without secrets
+	costParts   struct {
 		Input      float64 `json:"input,omitzero"`
 		Output     float64 `json:"output,omitzero"`
 		CacheRead  float64 `json:"cache_read,omitzero"`
 		CacheWrite float64 `json:"cache_write,omitzero"`
 		Total      float64 `json:"total,omitzero"`
 	}
+)
+
+// What the content of an agent result can be, if not the data.
+const (
+	textOnly    = "text"
+	textAndData = "both"
 )
 
 // The limits of a document: unknown members, headers, windows.
@@ -83,6 +91,8 @@ func plain(at any) any {
 			return at.Data
 		}
 		return unlessZero(at.Content)
+	case *contentRole:
+		return nil
 	case *object:
 		if kindOf(json.RawMessage(*at)) != fault.Object {
 			return nil
@@ -186,6 +196,9 @@ func decodeMany(v json.RawMessage, at any) error {
 		return canon.Unmarshal(v, (*core)(at).said())
 	case *content:
 		return canon.Unmarshal(v, &at.Content)
+	case *contentRole:
+		role := text(v)
+		return errIf(role != textOnly && role != textAndData)
 	case *object:
 		*at = object(v)
 		return errIf(kindOf(v) != fault.Object)
@@ -320,6 +333,8 @@ func wanted(at any) (rule, expected string) {
 		return "enum", `one of "success", "error", "in-progress"`
 	case *kebabCode, *snakeCode, *upperCode:
 		return "type", "error code, a string that is not empty"
+	case *contentRole:
+		return "enum", `one of "text", "both"`
 	case *timestamp:
 		return "format", "ISO 8601 time (2024-01-26T15:30:00Z)"
 	case *int64, *tokens, **int, *ratelimit.Count:

@@ -193,6 +193,8 @@ type extension struct {
 	Message string `json:"message,omitzero" of:"Message"`
 	// Raw text.
 	Content string `json:"content,omitzero" of:"Content"`
+	// What the content of an agent result is, if not the data: a text beside no data (text), or both.
+	ContentIs contentRole `json:"content_is,omitzero" of:""`
 	// Certainty.
 	Confidence *float64 `json:"confidence,omitzero" of:"Confidence"`
 	// Issues that did not stop the run.
@@ -260,6 +262,9 @@ const (
 	failurePtr = "/error"
 	// extensionPtr is the member for what a form has no member of its own for.
 	extensionPtr = "/retake"
+	// contentPtr is the text of an agent result. Alone, it is the data, unless contentRolePtr says otherwise.
+	contentPtr     = "/content"
+	contentRolePtr = extensionPtr + "/content_is"
 	// unsaidPtr is null if it is unknown whether another try may help. Without it the form's code would say
 	// so.
 	unsaidPtr = extensionPtr + "/error/retryable"
@@ -388,8 +393,8 @@ func (s spec) dataPtr(doc document) string {
 	switch {
 	case doc.get(extensionPtr+"/data") != nil:
 		return extensionPtr + "/data"
-	case doc.get(s.data) == nil && doc.get("/content") != nil:
-		return "/content"
+	case doc.get(s.data) == nil && doc.get(contentPtr) != nil:
+		return contentPtr
 	}
 	return s.data
 }

@@ -56,7 +56,10 @@ func (m document) complete(fields []field) {
 func (s spec) extend(doc document, c *core) {
 	c = c.clone()
 	delete(c.Extra, s.form)
-	for range 4 {
+	if role := c.role(); role != "" && s.form == AgentResult {
+		doc.put(contentRolePtr, rendered(role))
+	}
+	for range 5 {
 		_, back := s.read(doc)
 		if !doc.tell(c.extension(), back.extension()) {
 			return
@@ -71,8 +74,8 @@ func (m document) tell(want, got []field) (more bool) {
 		switch {
 		case w != nil && !same(w, g):
 			m.put(f.ptr, w)
-			if more = true; f.ptr == extensionPtr+"/status" {
-				return more // the other fields depend on it
+			if more = true; f.ptr == extensionPtr+"/status" || f.ptr == extensionPtr+"/data" {
+				return more // other fields depend on it
 			}
 		case w == nil && g != nil && f.ptr == unsaidPtr:
 			m.put(f.ptr, json.RawMessage("null"))
@@ -80,4 +83,17 @@ func (m document) tell(want, got []field) (more bool) {
 		}
 	}
 	return more
+}
+
+// role returns what the content is if it is not the data alone; empty if the data tells it.
+func (c *core) role() string {
+	switch {
+	case c.Status != StatusSuccess || c.Content == "":
+		return ""
+	case c.Data == nil:
+		return textOnly
+	case same(c.Data, rendered(c.Content)):
+		return textAndData
+	}
+	return ""
 }
