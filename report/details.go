@@ -18,11 +18,13 @@ type details struct {
 	// System is the system prompt. Said are the messages added since the previous call.
 	System *textView
 	Said   []messageView
-	Texts  []*textView
-	Calls  []*callView
-	Issues []issueView
-	Fixed  []issueView
-	Diffs  []diffView
+	// Answers names the tools whose calls the messages answer.
+	Answers string
+	Texts   []*textView
+	Calls   []*callView
+	Issues  []issueView
+	Fixed   []issueView
+	Diffs   []diffView
 	// Policy is the id of the table of the policy that decided; empty if not known.
 	Policy string
 
@@ -123,12 +125,16 @@ func (p *pager) prompt(system string, first bool) *details {
 		return nil
 	}
 	d := &details{System: p.changed(message.System, "system", system)}
+	var answered []string
 	for n := range p.said {
 		m := &p.said[n]
 		v := messageView{Role: string(m.Role), IsError: m.IsError}
 		switch {
 		case m.Role == message.Tool:
 			v.About = joined(" ", "answers", m.Name, m.CallID)
+			if !slices.Contains(answered, m.Name) && len(answered) <= maxNames {
+				answered = append(answered, m.Name)
+			}
 		case len(m.Calls) > 0:
 			v.About = several.Of(len(m.Calls), "call")
 		}
@@ -137,7 +143,7 @@ func (p *pager) prompt(system string, first bool) *details {
 		}
 		d.Said = append(d.Said, v)
 	}
-	p.said = nil
+	p.said, d.Answers = nil, namesText(answered)
 	return p.done(d)
 }
 
@@ -239,7 +245,8 @@ func (p *pager) diffs(d *machine.Decision) []diffView {
 		if isRedacted(is[n]) || isRedacted(was[n]) || d.Attempt < 2 {
 			continue
 		}
-		v := diffView{Title: fmt.Sprintf("changed since attempt %d", d.Attempt-1)}
+		title := fmt.Sprintf("changed since attempt %d", d.Attempt-1)
+		v := diffView{Title: joined(" ", namesText([]string{d.Action}), title)}
 		if len(is) > 1 || len(was) > 1 {
 			v.Title += fmt.Sprintf(", call %d", n+1)
 		}

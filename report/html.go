@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -63,11 +65,21 @@ type section struct {
 	// Call is the call itself; nil for what happened before the first one.
 	Call  *entry
 	Items []*entry
-	// Result names the failures, or else the latest decision.
+	// Result names the failures, or else the decisions, with their tools.
 	Result, Tone string
 	// Failed is set if an attempt failed, Bare if texts were left out.
 	Failed, Bare bool
+
+	told []told
 }
+
+// told is what several tools of a section came to. An answer has no name.
+type told struct {
+	word  string
+	names []string
+}
+
+func (t told) String() string { return joined(" ", t.word, namesText(t.names)) }
 
 // HTML writes a journal as one page, which needs no other file and no network. Its size is bounded: see
 // [MaxPage]. If the journal is corrupt, the page shows everything before the damage and the error is a
@@ -186,20 +198,39 @@ func (s *section) judge(e *entry) {
 	switch {
 	case e.failed():
 		if !s.Failed {
-			s.Failed, s.Result, s.Tone = true, string(e.Decision.Class), tones[colour]
+			s.Failed, s.told, s.Tone = true, nil, tones[colour]
 		}
-		if !strings.Contains(s.Result, string(e.Decision.Class)) {
-			s.Result += ", " + string(e.Decision.Class)
-		}
-		if colour == red {
+		if s.tell(string(e.Decision.Class), e.Decision.Action); colour == red {
 			s.Tone = tones[red]
 		}
 	case s.Failed:
 	case e.Kind == attempted:
-		s.Result, s.Tone = word, tones[colour]
+		if s.told == nil || colour != green {
+			s.Tone = tones[colour]
+		}
+		s.tell(word, e.Decision.Action)
+	case s.told != nil:
+	case e.Kind == running:
+		s.Result, s.Tone = "running "+clip(e.Text, maxNames), ""
 	case e.Kind == replied && s.Result == noOutcome:
 		s.Result, s.Tone = "replied", ""
 	}
+}
+
+// tell adds what an action came to.
+func (s *section) tell(word, action string) {
+	at := slices.IndexFunc(s.told, func(t told) bool { return t.word == word })
+	if at < 0 {
+		at, s.told = len(s.told), append(s.told, told{word: word})
+	}
+	if t := &s.told[at]; action != machine.AnswerAction && !slices.Contains(t.names, action) {
+		t.names = append(t.names, action)
+	}
+	texts := make([]string, len(s.told))
+	for n, t := range s.told {
+		texts[n] = t.String()
+	}
+	s.Result = strings.Join(texts, "; ")
 }
 
 // noOutcome is the result of a section without a reply.

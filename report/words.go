@@ -50,6 +50,12 @@ func listed[T any](all []T, name func(T) string) string {
 	return strings.Join(names, ", ")
 }
 
+// maxNames is the most characters of the names of tools in a folded row.
+const maxNames = 120
+
+// namesText lists names, made safe for a page.
+func namesText(names []string) string { return clip(line(strings.Join(names, ", ")), maxNames) }
+
 // after is a text with a lead, or empty if the text is.
 func after(lead, text string) string {
 	if text == "" {
