@@ -212,7 +212,7 @@ func threeTries(t *testing.T, s *session.Session, j *journal.Journal) {
 	tries := loop.Attempts(t.Context(), s, a, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
 	for try := range tries.All() {
 		if try.Number < 3 {
-			try.EndWith(loop.Tried{
+			try.EndWith(loop.AttemptEnd{
 				Err:   &fault.ToolValidationError{Tool: "book_room", Issues: []fault.Issue{{Pointer: "/nights", Rule: "type", Expected: "integer"}}},
 				Usage: message.Usage{InputTokens: 10, APICalls: 1},
 			})

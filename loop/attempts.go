@@ -23,18 +23,18 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// ErrNotEnded is in the chain of [Tries.Err] if the loop was left or continued without ending its try.
-var ErrNotEnded = errors.New("loop: Try.End was not called: call it with the error of each try, or nil for success")
+// ErrNotEnded is in the chain of [ActionRun.Err] if the loop was left or continued without ending its try.
+var ErrNotEnded = errors.New("loop: Attempt.End was not called: call it with the error of each try, or nil for success")
 
-// Tries are the tries of one action, for a loop that you already have:
+// ActionRun makes the attempts of one action in a loop that you already have:
 //
-//	tries := loop.Attempts(ctx, s, loop.ToolCall("book_room"))
-//	for try := range tries.All() {
-//		reply := ask(prompt, try.Feedback())
-//		try.End(book.Check(reply))
+//	attempts := loop.Attempts(ctx, s, loop.ToolCall("book_room"))
+//	for a := range attempts.All() {
+//		reply := ask(prompt, a.Feedback())
+//		a.End(book.Check(reply))
 //	}
-//	err := tries.Err()
-type Tries struct {
+//	err := attempts.Err()
+type ActionRun struct {
 	ctx  context.Context
 	s    *session.Session
 	a    *Action
@@ -45,65 +45,64 @@ type Tries struct {
 	ended *journal.Ended
 }
 
-// Attempts prepares the tries of an action in s. If s is nil, they have their own session. See [Tries]. It is
-// for one goroutine.
-func Attempts(ctx context.Context, s *session.Session, a *Action, opts ...Option) *Tries {
-	return &Tries{ctx: ctx, s: s, a: a, opts: opts}
+// Attempts prepares the attempts of an action in s. If s is nil, they have their own session. See [ActionRun].
+// It is for one goroutine.
+func Attempts(ctx context.Context, s *session.Session, a *Action, opts ...Option) *ActionRun {
+	return &ActionRun{ctx: ctx, s: s, a: a, opts: opts}
 }
 
-// Try is one try of [Tries]. It is over when End was called.
-type Try struct {
-	Attempt
-	of    *tries
-	ended bool
-}
-
-// End ends the try. Nil ends the loop. An error is decided on as in [Do]; then the loop waits and continues
-// while the policy allows. Only the first call counts, and none after the loop, nor one from a reducer or an
-// observer of the try.
-func (t *Try) End(err error) { t.end(Tried{Err: err}) }
-
-// Tried is the outcome of a try.
-type Tried struct {
+// AttemptEnd is the outcome of an [Attempt].
+type AttemptEnd struct {
 	// Err is what was wrong; nil for success.
 	Err error
-	// Usage is what the try consumed.
+	// Usage is what the attempt consumed.
 	Usage message.Usage
-	// Value is the result of a successful try as JSON, to be recorded if [Try.Keeps].
+	// Value is the result of a successful attempt as JSON, to be recorded if [Attempt.Keeps].
 	Value json.RawMessage
 }
 
-// Keeps reports whether the result of a successful try is used: if the journal records it, because the
-// [Action] has an ID, or if a reducer receives it.
-func (t *Try) Keeps() bool {
-	return t.of.keeps() || session.DriverOf(t.of.runner.s).Hears(engine.TryEvent(t.of.a.Tool))
-}
+// End ends an attempt of [Attempts]. Nil ends the loop. An error is decided on as in [Do]; then the loop waits
+// and continues while the policy allows. Only the first call counts, on the attempt or a copy of it, and none
+// after the loop, nor one from a reducer or an observer of the attempt. [Do] ends its attempts itself; there
+// End has no effect.
+func (a *Attempt) End(err error) { a.end(AttemptEnd{Err: err}) }
 
-// EndWith is End with the whole outcome of the try.
-func (t *Try) EndWith(came Tried) {
+// EndWith is End with the whole outcome of the attempt.
+func (a *Attempt) EndWith(came AttemptEnd) {
 	if value, err := canon.JSON(came.Value); err == nil {
 		came.Value = value
 	}
-	t.end(came)
+	a.end(came)
+}
+
+// Keeps reports whether [Attempt.EndWith] uses the result of a successful attempt: if the journal records it,
+// because the [Action] has an ID, or if a reducer receives it.
+func (a *Attempt) Keeps() bool {
+	return a.in != nil &&
+		(a.in.keeps() || session.DriverOf(a.in.runner.s).Hears(engine.TryEvent(a.in.a.Tool)))
 }
 
 // end is EndWith for a value in canonical form.
-func (t *Try) end(came Tried) {
-	_ = t.of.step(func() { // a function that a step calls does not end the try
-		if t.ended || t.of.left {
+func (a *Attempt) end(came AttemptEnd) {
+	t := a.in
+	if t == nil {
+		return
+	}
+	_ = t.step(func() { // a function that a step calls does not end the try
+		if a.nth != t.nth || t.ended || t.left {
 			return
 		}
-		t.ended, t.of.open = true, false
-		t.of.feed(came)
-		t.of.refusals = nil
+		t.ended, t.open = true, false
+		t.feed(came)
+		t.refusals = nil
 	})
 }
 
 // All makes the tries and the waits between them. It makes none for an action whose [Action].ID has ended in
 // the journal. It can be ranged over once. If the loop is left or continued without ending a try, that try is
 // recorded as cancelled and the action ends with [ErrNotEnded].
-func (t *Tries) All() iter.Seq[*Try] {
-	return func(yield func(*Try) bool) {
+func (t *ActionRun) All() iter.Seq[*Attempt] {
+	return func(yield func(*Attempt) bool) {
 		if t.used {
 			return
 		}
@@ -114,7 +113,7 @@ func (t *Tries) All() iter.Seq[*Try] {
 	}
 }
 
-func (t *Tries) all(yield func(*Try) bool) error {
+func (t *ActionRun) all(yield func(*Attempt) bool) error {
 	s, o, err := recording(t.s, t.opts)
 	if s == nil && err == nil {
 		s, err = session.New(session.Config{})
@@ -134,10 +133,10 @@ func (t *Tries) all(yield func(*Try) bool) error {
 	made := false
 	for of.next() {
 		made = true
-		trial := &Try{Attempt: of.attempt(), of: of}
+		at := of.attempt()
 		of.opens(true)
-		more := yield(trial)
-		if of.opens(false); !trial.ended {
+		more := yield(&at)
+		if of.opens(false); !of.ended {
 			of.ending = ErrNotEnded
 			of.fed(of.runner.Step(machine.Event{
 				Kind: machine.Tried, At: of.now(), Try: &machine.Try{Abandoned: true},
@@ -157,11 +156,11 @@ func (t *Tries) all(yield func(*Try) bool) error {
 
 // Err returns nil if the action succeeded, now or in the journal under its [Action].ID, else a
 // [RetryExhaustedError] as returned by [Do]. Call it after the loop.
-func (t *Tries) Err() error { return t.err }
+func (t *ActionRun) Err() error { return t.err }
 
 // Value returns the recorded value of an action that has ended in the journal. It is nil if the tries were
 // made now, or if no value was recorded. Call it after the loop.
-func (t *Tries) Value() json.RawMessage {
+func (t *ActionRun) Value() json.RawMessage {
 	if t.ended == nil {
 		return nil
 	}
@@ -170,7 +169,7 @@ func (t *Tries) Value() json.RawMessage {
 
 // Recorded returns when the action ended, if its end is that of the journal and no try was made now; else the
 // zero time. Call it after the loop.
-func (t *Tries) Recorded() time.Time {
+func (t *ActionRun) Recorded() time.Time {
 	if t.ended == nil {
 		return time.Time{}
 	}
@@ -183,8 +182,10 @@ type tries struct {
 	a *Action
 	// inDoubt reports that the next try began before and has no outcome.
 	inDoubt bool
-	// left reports that no try can be ended any more. stepping guards it.
-	left bool
+	// nth is the number of the current try in this process, from 1, and ended reports that it was ended. left
+	// reports that no try can be ended any more. stepping guards them.
+	nth         int
+	ended, left bool
 	// open reports that the caller makes a try, during which other goroutines may dispatch events. refusals are
 	// the errors of reducers for events of the try. stepping guards both and is held by whoever steps the run.
 	open     bool
@@ -336,11 +337,14 @@ func (t *tries) err() error {
 	return err
 }
 
-// attempt returns the current try.
+// attempt begins the next try.
 func (t *tries) attempt() Attempt {
+	t.stepping.Lock()
+	t.nth, t.ended = t.nth+1, false
+	t.stepping.Unlock()
 	at := t.asked.Try
 	a := Attempt{Number: at.Attempt, Max: at.MaxAttempts, Settings: at.Settings, Transport: at.Transport,
-		Timeout: at.Timeout, InDoubt: t.inDoubt}
+		Timeout: at.Timeout, InDoubt: t.inDoubt, in: t, nth: t.nth}
 	t.inDoubt = false
 	if open := t.runner.st.Actions; len(open) > 0 {
 		a.recorded = open[0].Last // the action is the only one
@@ -349,7 +353,7 @@ func (t *tries) attempt() Attempt {
 }
 
 // feed handles the outcome of a try.
-func (t *tries) feed(came Tried) {
+func (t *tries) feed(came AttemptEnd) {
 	if came.Err != nil && t.ctx.Err() != nil {
 		t.fed(t.cancel())
 		return

@@ -26,7 +26,7 @@ func TestAttemptsGoRoundUntilOneEndsWell(t *testing.T) {
 	for try := range tries.All() {
 		seen = append(seen, try.Feedback().Message)
 		if try.Number < 3 {
-			try.EndWith(loop.Tried{Err: nights("type"), Usage: message.Usage{InputTokens: 10}})
+			try.EndWith(loop.AttemptEnd{Err: nights("type"), Usage: message.Usage{InputTokens: 10}})
 			continue
 		}
 		try.End(nil)
@@ -57,18 +57,18 @@ func TestAttemptsEndWithTheErrorOfDo(t *testing.T) {
 }
 
 func TestATryLeftOpenIsRecordedAsCancelled(t *testing.T) {
-	for name, leave := range map[string]func(*loop.Tries){
-		"break": func(tries *loop.Tries) {
+	for name, leave := range map[string]func(*loop.ActionRun){
+		"break": func(tries *loop.ActionRun) {
 			for range tries.All() {
 				break
 			}
 		},
-		"continue": func(tries *loop.Tries) {
+		"continue": func(tries *loop.ActionRun) {
 			for range tries.All() {
 				continue
 			}
 		},
-		"panic": func(tries *loop.Tries) {
+		"panic": func(tries *loop.ActionRun) {
 			defer func() { _ = recover() }()
 			for range tries.All() {
 				panic("the user's loop")
@@ -94,13 +94,47 @@ func TestATryLeftOpenIsRecordedAsCancelled(t *testing.T) {
 
 func TestATryIsOverWithItsLoop(t *testing.T) {
 	s := newSession(t)
-	var kept *loop.Try
+	var kept *loop.Attempt
 	for kept = range loop.Attempts(t.Context(), s, loop.ToolCall("book_room")).All() {
 		break
 	}
 	before := s.State()
 	kept.End(nights("type"))
 	assert.Equal(t, before, s.State())
+}
+
+func TestACopyOfAnAttemptEndsItOnce(t *testing.T) {
+	s := newSession(t)
+	tries := loop.Attempts(t.Context(), s, loop.ToolCall("book_room"))
+	var first loop.Attempt
+	for try := range tries.All() {
+		if try.Number == 1 {
+			first = *try
+			first.End(nights("type"))
+			try.End(nil)
+			continue
+		}
+		first.End(nights("type")) // it is over
+		try.End(nil)
+	}
+	require.NoError(t, tries.Err())
+	assert.Equal(t, 2, s.State().AttemptCount())
+}
+
+func TestDoEndsItsAttemptsItself(t *testing.T) {
+	for name, s := range map[string]*session.Session{"with_a_session": newSession(t), "without": nil} {
+		t.Run(name, func(t *testing.T) {
+			made := 0
+			_, err := loop.Do(t.Context(), s, loop.ToolCall("book_room"), func(_ context.Context, a loop.Attempt) (int, error) {
+				made++
+				assert.False(t, a.Keeps())
+				a.End(nil)
+				return 0, nights("type")
+			})
+			require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
+			assert.Equal(t, 3, made)
+		})
+	}
 }
 
 func TestLeavingAfterAFailedTryCancelsTheAction(t *testing.T) {

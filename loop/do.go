@@ -94,7 +94,8 @@ var (
 	errNoTry    = errors.New("loop: the function that makes a try is nil")
 )
 
-// Attempt describes one try to the function that makes it.
+// Attempt is one try of an action. [Do] gives it to the function that makes the try. In a loop over
+// [Attempts] it is over when [Attempt.End] was called.
 type Attempt struct {
 	// Number is the number of the attempt, from 1. Max may be [policy.Unlimited].
 	Number, Max int
@@ -110,9 +111,12 @@ type Attempt struct {
 	InDoubt bool
 
 	// Timeout is the transport policy's ModelTimeout; 0 means none. [Do] holds the try to it; in a loop
-	// over [Tries] the caller has to.
+	// over [Attempts] the caller has to.
 	Timeout time.Duration
 
+	// in is the run of the action that ends the attempt, and nth the number there; nil in [Do].
+	in  *tries
+	nth int
 	// recorded is the feedback on the previous try in the session, or nil.
 	recorded *feedback.RetryFeedback
 	// Without a session: the action and its options, the seed of its jitter (empty until a wait needs it), and
@@ -301,18 +305,20 @@ func doRecorded[T any](
 	}
 	tries := Attempts(ctx, s, a, opts...)
 	var lost error
-	for t := range tries.All() {
-		var came Tried
-		ctx, spent := tool.Metered(t.of.ctx)
-		value, came.Err = within(ctx, &t.of.limits, t.Attempt, try)
-		if came.Usage = spent(); came.Err == nil && t.Keeps() {
-			if came.Value, lost = canon.Marshal(value); lost != nil && !t.of.keeps() {
+	for at := range tries.All() {
+		var came AttemptEnd
+		ctx, spent := tool.Metered(at.in.ctx)
+		made := *at
+		made.in = nil
+		value, came.Err = within(ctx, &at.in.limits, made, try)
+		if came.Usage = spent(); came.Err == nil && at.Keeps() {
+			if came.Value, lost = canon.Marshal(value); lost != nil && !at.in.keeps() {
 				lost = nil // reducers get the try without its value
 			} else if lost != nil {
 				lost = fmt.Errorf("loop: action %q succeeded, but its value cannot be recorded: it has no JSON form: %w", a.ID, lost)
 			}
 		}
-		t.end(came)
+		at.end(came)
 	}
 	switch {
 	case tries.Err() != nil:

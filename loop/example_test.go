@@ -87,17 +87,17 @@ func ExampleDo() {
 // Attempts is for programs with a loop of their own.
 func ExampleAttempts() {
 	replies := []string{"Lisbonne", "Lisbon"}
-	tries := loop.Attempts(context.Background(), nil, loop.FinalAnswer())
-	for try := range tries.All() {
-		reply := replies[try.Number-1]
-		fmt.Printf("attempt %d: %s, after %q\n", try.Number, reply, try.Feedback().Message)
+	attempts := loop.Attempts(context.Background(), nil, loop.FinalAnswer())
+	for attempt := range attempts.All() {
+		reply := replies[attempt.Number-1]
+		fmt.Printf("attempt %d: %s, after %q\n", attempt.Number, reply, attempt.Feedback().Message)
 		if reply != "Lisbon" {
-			try.End(&fault.StructuredOutputError{Issues: []fault.Issue{{Rule: "enum", Expected: "Lisbon or Porto", Got: "string"}}})
+			attempt.End(&fault.StructuredOutputError{Issues: []fault.Issue{{Rule: "enum", Expected: "Lisbon or Porto", Got: "string"}}})
 			continue
 		}
-		try.End(nil)
+		attempt.End(nil)
 	}
-	fmt.Println(tries.Err())
+	fmt.Println(attempts.Err())
 	// Output:
 	// attempt 1: Lisbonne, after ""
 	// attempt 2: Lisbon, after "(whole): expected Lisbon or Porto, got string"

@@ -32,18 +32,18 @@ type runtime struct {
 // act asks the model for the arguments of one call until they can be used.
 func (r *runtime) act(ctx context.Context, s *session.Session, task string) (string, error) {
 	var accepted string
-	tries := loop.Attempts(ctx, s, loop.ToolCall(r.tool.Name()))
-	for try := range tries.All() {
+	attempts := loop.Attempts(ctx, s, loop.ToolCall(r.tool.Name()))
+	for attempt := range attempts.All() {
 		prompt := task
-		if try.Number > 1 {
-			prompt += "\n" + feedback.Render(try.Feedback(), feedback.DefaultLimits())
+		if attempt.Number > 1 {
+			prompt += "\n" + feedback.Render(attempt.Feedback(), feedback.DefaultLimits())
 		}
-		fmt.Fprintf(r.out, "--- prompt of attempt %d of %d\n%s\n", try.Number, try.Max, prompt)
+		fmt.Fprintf(r.out, "--- prompt of attempt %d of %d\n%s\n", attempt.Number, attempt.Max, prompt)
 		accepted = r.model(prompt)
 		fmt.Fprintf(r.out, "--- the model calls %s %s\n", r.tool.Name(), accepted)
-		try.End(r.check(accepted))
+		attempt.End(r.check(accepted))
 	}
-	return accepted, tries.Err()
+	return accepted, attempts.Err()
 }
 
 func (r *runtime) check(arguments string) error {

@@ -49,12 +49,12 @@ func Retry[T any](
 	tries := loop.Attempts(ctx, s, &a.Action, opts...)
 	var lost error
 	for try := range tries.All() {
-		at := try.Attempt
+		at := *try
 		at.Number, at.Max = at.Transport, a.Transport.MaxAttempts
 		r := Timed(ctx, c, func(ctx context.Context) result.Result[T] { return run(ctx, at) })
 		err := judge(a, r)
 		runs.add(r, err)
-		ended := loop.Tried{Err: err, Usage: r.Execution.Usage.Usage}
+		ended := loop.AttemptEnd{Err: err, Usage: r.Execution.Usage.Usage}
 		if err == nil && try.Keeps() {
 			ended.Value, lost = result.Encode(result.ResultEnvelope, runs.result(nil))
 		}

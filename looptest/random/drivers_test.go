@@ -145,9 +145,9 @@ func inAttempts(ctx context.Context, w *random.World) (t random.Trace, err error
 	var last json.RawMessage
 	tries := loop.Attempts(ctx, s, w.Case.Action, append(w.Options(), loop.WithJournal(j))...)
 	for try := range tries.All() {
-		value, err := w.Try(ctx, try.Attempt)
+		value, err := w.Try(ctx, *try)
 		last = value
-		try.EndWith(loop.Tried{Err: err, Value: value})
+		try.EndWith(loop.AttemptEnd{Err: err, Value: value})
 	}
 	if err := errors.Join(j.Close(), w.ReadJournal()); err != nil {
 		return t, err
