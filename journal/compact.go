@@ -65,7 +65,7 @@ func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64
 	}
 	head := newHash()
 	for _, rec := range []Record{{Header: h}, {Snapshot: snap}} {
-		raw, err := canon.Marshal(rec)
+		raw, err := canon.Declared(rec)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -58,7 +58,7 @@ func (d *digester) ofText(text string) string {
 // decide adds the messages of a decision to the conversation, and sets the digest of its prompt.
 func (d *digester) decide(decision *Decision) error {
 	if len(decision.Said) > 0 {
-		list, err := canon.Marshal(d.covered(decision.Said))
+		list, err := canon.Declared(d.covered(decision.Said))
 		if err != nil {
 			return err
 		}

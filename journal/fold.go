@@ -190,7 +190,7 @@ func (f *Fold) matches(raw []byte) bool {
 	if f.undecided == nil || f.lacksKey() {
 		return false
 	}
-	now, err := canon.Marshal(Record{Decision: f.undecided})
+	now, err := canon.Declared(Record{Decision: f.undecided})
 	if err != nil || !bytes.Equal(raw, now) {
 		return false
 	}

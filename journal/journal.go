@@ -385,7 +385,7 @@ func (j *Journal) Resumed(at time.Time, asked machine.EffectKind) error {
 
 // enqueue adds a record to the next append.
 func (j *Journal) enqueue(rec Record) error {
-	raw, err := canon.Marshal(rec)
+	raw, err := canon.Declared(rec)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	_ "github.com/retake-go/retake/feedback/prompt"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -272,7 +273,7 @@ func made(t testing.TB) map[string]func(good func(string) []byte) []byte {
 			return edited(t, good("corrected"), journal.Format, "retake.journal/9")
 		},
 		"bad-decision-changed": func(good func(string) []byte) []byte {
-			return edited(t, good("corrected"), `"reason":"backoff","retry":true`, `"reason":"immediate","retry":true`)
+			return edited(t, good("corrected"), `"reason":"backoff","feedback"`, `"reason":"immediate","feedback"`)
 		},
 		"bad-default-changed": func(good func(string) []byte) []byte {
 			text := edited(t, good("exhausted"), `"global":{"max_attempts":2},`, "")
@@ -286,6 +287,15 @@ func made(t testing.TB) map[string]func(good func(string) []byte) []byte {
 		},
 		"bad-duplicate-keys": func(good func(string) []byte) []byte {
 			return edited(t, good("corrected"), `"kind":"started"`, `"kind":"started","kind":"started"`)
+		},
+		"sorted": func(good func(string) []byte) []byte { // the order of members is no part of the format
+			records := recordsOf(t, good("corrected"))
+			for n, raw := range records {
+				sorted, err := canon.JSON(raw)
+				require.NoError(t, err)
+				records[n] = sorted
+			}
+			return journal.Chain(records...)
 		},
 		"bad-event-undecided": func(good func(string) []byte) []byte {
 			records := recordsOf(t, good("corrected"))

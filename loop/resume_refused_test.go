@@ -48,7 +48,7 @@ func TestAResumedRunNeedsTheModelItFellBackTo(t *testing.T) {
 	require.NoError(t, j.Close())
 	text, err := os.ReadFile(storyFile(dir))
 	require.NoError(t, err)
-	before, _, found := strings.Cut(string(text), `{"event":{"at":"`+lastTime(t, text)+`","kind":"replied"`)
+	before, _, found := strings.Cut(string(text), `{"event":{"kind":"replied","at":"`+lastTime(t, text)+`"`)
 	require.True(t, found)
 	before = before[:strings.LastIndexByte(before, '\n')+1]
 	require.NoError(t, os.WriteFile(storyFile(dir), []byte(before), 0o600))
@@ -66,9 +66,10 @@ func TestAResumedRunNeedsTheModelItFellBackTo(t *testing.T) {
 // lastTime is the time of the last event.
 func lastTime(t *testing.T, text []byte) string {
 	t.Helper()
-	at := strings.LastIndex(string(text), `"event":{"at":"`)
+	at := strings.LastIndex(string(text), `"event":{`)
 	require.Positive(t, at)
-	value, _, _ := strings.Cut(string(text[at+len(`"event":{"at":"`):]), `"`)
+	_, after, _ := strings.Cut(string(text[at:]), `"at":"`)
+	value, _, _ := strings.Cut(after, `"`)
 	return value
 }
 

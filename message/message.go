@@ -17,15 +17,16 @@ const (
 	Tool      Role = "tool"
 )
 
-// Call is one tool call as the model proposed it.
+// Call is one tool call as the model proposed it. Like those of [Message] and [Part], its fields stand in the order
+// of their names in JSON, so that plain JSON is canonical: prompts are digested without sorting.
 type Call struct {
+	// Arguments is the text of the arguments as the model wrote it. It is unchecked and may be invalid JSON.
+	Arguments string `json:"arguments" redact:"arguments"`
 	// ID identifies the call within its reply. It is the provider's id, or derived ("call-1") if there is
 	// none.
 	ID string `json:"id,omitempty" redact:"keep"`
 	// Name is the tool's name as the model wrote it.
 	Name string `json:"name" redact:"name"`
-	// Arguments is the text of the arguments as the model wrote it. It is unchecked and may be invalid JSON.
-	Arguments string `json:"arguments" redact:"arguments"`
 }
 
 // ToolChoice says which tool a model must call: the name of a tool, or one of the constants. The zero value
@@ -50,20 +51,21 @@ func (c ToolChoice) Tool() string {
 
 // Message is one entry of a transcript. Treat its slices as read-only after passing it on.
 type Message struct {
-	Role Role   `json:"role"`
-	Text string `json:"text,omitempty" redact:"text"`
-	// Parts are the media of a user message or a tool's result, after Text.
-	Parts []Part `json:"parts,omitempty"`
+	// CallID identifies the call that a tool message answers.
+	CallID string `json:"call_id,omitempty" redact:"keep"`
 	// Calls are the tool calls of an assistant message, in the order of its reply.
 	Calls []Call `json:"calls,omitempty"`
-	// CallID and Name identify the call that a tool message answers.
-	CallID string `json:"call_id,omitempty" redact:"keep"`
-	Name   string `json:"name,omitempty" redact:"name"`
 	// IsError marks a tool message with feedback or a failure instead of a result.
 	IsError bool `json:"is_error,omitempty"`
+	// Name is the name of that call's tool.
+	Name string `json:"name,omitempty" redact:"name"`
 	// Opaque is what a provider wants back unchanged with an assistant message: signatures, thinking blocks.
 	// Only the adapter that wrote it reads it; other adapters ignore it.
 	Opaque string `json:"opaque,omitempty" redact:"opaque"`
+	// Parts are the media of a user message or a tool's result, after Text.
+	Parts []Part `json:"parts,omitempty"`
+	Role  Role   `json:"role"`
+	Text  string `json:"text,omitempty" redact:"text"`
 }
 
 // Equal reports whether both messages are equal.

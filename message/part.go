@@ -22,17 +22,17 @@ const (
 // them. Media are given by URL or by their bytes. A provider that does not support a part refuses the request
 // and names the part.
 type Part struct {
-	Kind PartKind `json:"kind"`
-	// Text is the text of a [TextPart].
-	Text string `json:"text,omitempty" redact:"text"`
-	// URL is where the provider loads the medium from; empty if Data is set.
-	URL string `json:"url,omitempty" redact:"text"`
 	// Data is the medium in base64; see [Bytes].
-	Data string `json:"data,omitempty" redact:"text"`
+	Data string   `json:"data,omitempty" redact:"text"`
+	Kind PartKind `json:"kind"`
 	// MediaType is "image/png", "audio/wav", "application/pdf" and so on. It is required with Data.
 	MediaType string `json:"media_type,omitempty" redact:"keep"`
 	// Name is the file's name for the model; may be empty.
 	Name string `json:"name,omitempty" redact:"text"`
+	// Text is the text of a [TextPart].
+	Text string `json:"text,omitempty" redact:"text"`
+	// URL is where the provider loads the medium from; empty if Data is set.
+	URL string `json:"url,omitempty" redact:"text"`
 }
 
 // Bytes returns a medium with its bytes.

@@ -58,12 +58,33 @@ func appendJSON(dst, raw []byte, depth int) ([]byte, *Error) {
 // Marshal returns the canonical JSON of a Go value; map keys are sorted. A value without a JSON form (a NaN,
 // a string that is not UTF-8, a channel) returns an [*Error] with rule [Encode].
 func Marshal(v any) ([]byte, error) {
+	raw, err := marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return JSON(raw)
+}
+
+// Declared is [Marshal] with the members of structs in the order of their fields, which takes half the time.
+// It is canonical if all fields are declared in the order of their names. Raw JSON in v must be canonical.
+func Declared(v any) ([]byte, error) {
+	raw, err := marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	if at := tooDeep(raw, 0); at >= 0 {
+		return nil, &Error{Rule: Depth, Offset: at}
+	}
+	return raw, nil
+}
+
+func marshal(v any) ([]byte, error) {
 	if v == nil {
 		return []byte("null"), nil
 	}
 	at := reflect.New(reflect.TypeOf(v)) // so that methods of the pointer count too
 	at.Elem().Set(reflect.ValueOf(v))
-	raw, err := json.Marshal(at.Interface(), goOptions)
+	raw, err := json.Marshal(at.Interface(), goOptions, shortest)
 	if err != nil {
 		e := fromLibrary(err, Encode)
 		if e.Rule = Encode; strings.Count(e.Pointer, "/") > MaxDepth {
@@ -71,8 +92,11 @@ func Marshal(v any) ([]byte, error) {
 		}
 		return nil, e
 	}
-	return JSON(raw)
+	return raw, nil
 }
+
+// shortest writes strings with as few escapes as possible.
+var shortest = json.JoinOptions(jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false))
 
 // Unmarshal reads one JSON text into the Go value that v points to. The value should be new, because absent
 // members keep their values. Unknown members are ignored. Errors are [*Error]s.

@@ -62,7 +62,7 @@ func (d *said) hear(t seq.Log[message.Message], n int) {
 		*d = said{}
 	}
 	for _, m := range t.From(d.messages)[:n-d.messages] {
-		text, err := canon.Marshal(m)
+		text, err := canon.Declared(m)
 		if err != nil { // not UTF-8, so it cannot be recorded
 			text = fmt.Append(nil, m)
 		}
