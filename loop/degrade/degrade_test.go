@@ -5,28 +5,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/agent"
 	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/loop/internal/fixture"
-	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/result"
-	"github.com/retake-go/retake/session"
 )
 
 var errBroken = errors.New("broken: ECONNREFUSED 127.0.0.1:443")
@@ -70,20 +64,6 @@ func TestPlainTextPutsTheRestToTheNextPlanner(t *testing.T) {
 	}
 }
 
-func TestHistorySelectionFailsToNoContext(t *testing.T) {
-	f := &degrade.Fallbacks{}
-	failing := func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
-		return "You remember much.", []message.Message{{Role: message.User, Text: "old"}}, errBroken
-	}
-	model := looptest.NewModel(looptest.Say("Hello."))
-	_, err := loop.Run(t.Context(), model, fixture.NewSession(t), "Book.", loop.Config{}, loop.WithPrompt(degrade.PromptOr(f, failing, "You book rooms.")))
-	require.NoError(t, err)
-	assert.Equal(t, "You book rooms.", model.Requests()[0].System)
-	assert.Equal(t, 1, len(model.Requests()[0].Messages))
-	_, warnings := envelope(t, f, loop.Config{}, []looptest.Turn{looptest.Say("Hello.")})
-	assert.Equal(t, []string{string(degrade.HistoryFailed)}, warnings)
-}
-
 func TestTelemetryFailsToNothing(t *testing.T) {
 	f, told := &degrade.Fallbacks{}, 0
 	tracer := observe.ObserverFunc(func(context.Context, observe.Notice) { told++; panic(errBroken) })
@@ -91,22 +71,6 @@ func TestTelemetryFailsToNothing(t *testing.T) {
 	assert.Equal(t, "Hello.", text)
 	assert.Equal(t, 1, told, "what has failed is told no more")
 	assert.Equal(t, []string{string(degrade.TelemetryFailed)}, warnings)
-}
-
-func TestSummaryGenerationFailsToTruncatedText(t *testing.T) {
-	var texts []string
-	var debug []observe.DebugInfo
-	f := &degrade.Fallbacks{Callbacks: &observe.Callbacks{OnDebug: func(text string, d observe.DebugInfo) {
-		texts, debug = append(texts, text), append(debug, d)
-	}}}
-	long := strings.Repeat("é", 100)
-	summary := degrade.Summarize(t.Context(), f, long, 20, func(context.Context, string) (string, error) { return "", errBroken })
-	assert.Equal(t, strings.Repeat("é", 8)+"…", summary)
-	assert.Equal(t, "short", degrade.Summarize(t.Context(), f, long, 20, func(context.Context, string) (string, error) { return "short", nil }))
-	_, warnings := envelope(t, f, loop.Config{}, []looptest.Turn{looptest.Say("Hello.")})
-	assert.Equal(t, []string{string(degrade.SummaryFailed)}, warnings)
-	require.Equal(t, []string{string(degrade.SummaryFailed)}, texts)
-	require.ErrorIs(t, debug[0].Err, errBroken)
 }
 
 // store is a storage that fails on request.
@@ -229,18 +193,4 @@ func TestFallbacksMayBeSharedByGoroutines(t *testing.T) {
 	}
 	wg.Wait()
 	assert.ElementsMatch(t, []string{"0", "1"}, f.Warnings())
-}
-
-func TestTruncateStaysWithinItsBound(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text, most := rapid.String().Draw(t, "text"), rapid.IntRange(-1, 40).Draw(t, "most")
-		cut := degrade.Truncate(text, most)
-		if len(text) <= most {
-			require.Equal(t, text, cut)
-			return
-		}
-		require.LessOrEqual(t, len(cut), max(most, 0))
-		require.True(t, utf8.ValidString(cut) || !utf8.ValidString(text))
-		require.True(t, strings.HasPrefix(text, strings.TrimSuffix(cut, "…")))
-	})
 }

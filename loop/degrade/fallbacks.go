@@ -17,11 +17,11 @@ type Degradation string
 const (
 	// ParsingFailed: see [PlainText].
 	ParsingFailed Degradation = "the answer could not be read as structured data; its text is used"
-	// HistoryFailed: see [PromptOr].
+	// HistoryFailed: the prompt is made without further context.
 	HistoryFailed Degradation = "earlier context could not be selected; the answer was made without it"
 	// TelemetryFailed: see [Guard].
 	TelemetryFailed Degradation = "telemetry failed and was switched off"
-	// SummaryFailed: see [Summarize].
+	// SummaryFailed: a text is cut instead.
 	SummaryFailed Degradation = "a summary could not be made; the text was cut short instead"
 	// StorageFailed: see [KeepInMemory].
 	StorageFailed Degradation = "context could not be stored; it is kept in memory and may be lost"

@@ -10,7 +10,6 @@ import (
 	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/result"
 	"github.com/retake-go/retake/session"
 )
@@ -21,27 +20,21 @@ var errLost = errors.New("ECONNREFUSED: connection refused at 127.0.0.1:443")
 // lost has a function for each step that can be lost. It loses the step and goes on without it.
 var lost = map[string]func(*story, *line) error{
 	"history": (*story).loseHistory, "telemetry": (*story).loseTelemetry,
-	"summary": (*story).loseSummary, "storage": (*story).loseStorage,
+	"storage": (*story).loseStorage,
 }
 
 func (sc *story) lose(l *line) error {
 	do, ok := lost[l.name]
 	if !ok {
-		return fmt.Errorf("%q is none of history, telemetry, summary, storage", l.name)
+		return fmt.Errorf("%q is none of history, telemetry, storage", l.name)
 	}
 	return do(sc, l)
 }
 
 func (sc *story) loseHistory(l *line) error {
-	lost := func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
-		return "", nil, errLost
-	}
-	prompt := degrade.PromptOr(&sc.fallbacks, lost, l.body)
-	system, add, err := prompt(context.Background(), sc.runner.State().Session, nil)
-	if err != nil {
-		return err
-	}
-	return sc.step(machine.Event{Kind: machine.Prompted, System: system, Messages: add})
+	system := degrade.OrElse(context.Background(), &sc.fallbacks, degrade.HistoryFailed,
+		func(context.Context) (string, error) { return "", errLost }, func() string { return l.body })
+	return sc.step(machine.Event{Kind: machine.Prompted, System: system})
 }
 
 // loseTelemetry sends two notices to a tracer that panics. It does not get the second.
@@ -53,16 +46,6 @@ func (sc *story) loseTelemetry(*line) error {
 	for _, kind := range []observe.NoticeKind{observe.AttemptEnded, observe.Retrying} {
 		tracer.Observe(context.Background(), observe.Notice{Kind: kind})
 	}
-	return nil
-}
-
-// summaryBytes is the most bytes of a summary in a story.
-const summaryBytes = 40
-
-func (sc *story) loseSummary(l *line) error {
-	lost := func(context.Context, string) (string, error) { return "", errLost }
-	summary := degrade.Summarize(context.Background(), &sc.fallbacks, l.body, summaryBytes, lost)
-	sc.say("instead of a summary: " + summary)
 	return nil
 }
 

@@ -73,7 +73,7 @@ func RestoreEverywhere() Option { return way(func(sc *story) { sc.restores = tru
 //	plan abort          the planner's answer; also follow, fallback and degrade. model=M, delay=2s, warning=(TEXT),
 //	                    policy=(KEY: VALUE, …), the prompt in the body
 //	lose STEP           a step that a run can do without fails: history (while the prompt is made; the system
-//	                    prompt without it in the body), telemetry, summary (of the body), storage (of the session)
+//	                    prompt without it in the body), telemetry, storage (of the session)
 //	adjust              lays a policy over that of the run
 //	dispatch EVENT      an event of the embedding program, its JSON in the body
 //	cancel              the caller gives up

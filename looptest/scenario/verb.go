@@ -67,7 +67,7 @@ func init() {
 		"later":    {do: (*story).later, stage: after, name: "how long"},
 		"plan": {do: (*story).plan, stage: after, name: "follow, abort, fallback or degrade",
 			takes: "model= delay= warning= policy=", body: optional},
-		"lose":     {do: (*story).lose, stage: after, name: "history, telemetry, summary or storage", body: optional},
+		"lose":     {do: (*story).lose, stage: after, name: "history, telemetry or storage", body: optional},
 		"adjust":   {do: (*story).adjust, stage: after, body: required},
 		"dispatch": {do: (*story).dispatch, stage: after, name: "the event's name", body: required},
 		"cancel":   {do: (*story).cancel, stage: after},
