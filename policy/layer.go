@@ -105,6 +105,7 @@ func (l Layer) Over(below Layer) Layer {
 	merged := below
 	merged.Origins = nil
 	if layerTable().Over(&merged, &l); l.Backoff != nil && below.Backoff != nil {
+		merged.Backoff = new(keepJitter(*l.Backoff, *below.Backoff))
 		fitJitter(merged.Backoff)
 	}
 	for n, row := range layerTable().Rows {

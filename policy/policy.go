@@ -7,6 +7,7 @@ import (
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fields"
 )
 
 // Unlimited means "no limit". It is an untyped constant that fits counts and durations. In files and JSON it
@@ -159,11 +160,7 @@ func Correction() RetryPolicy {
 }
 
 // Clone returns a deep copy of the policy.
-func (p RetryPolicy) Clone() RetryPolicy {
-	l := p.Layer()
-	layerTable().Over(&p, &l)
-	return p
-}
+func (p RetryPolicy) Clone() RetryPolicy { return fields.Clone(p) }
 
 // Layer returns the policy as a layer with every field set. It shares no memory with p.
 func (p RetryPolicy) Layer() Layer {

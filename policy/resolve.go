@@ -126,7 +126,10 @@ func (s *Set) Explain(of Target) Explanation {
 func merge(layers []named) RetryPolicy {
 	p := *layers[0].whole
 	for _, l := range layers[1:] {
-		layerTable().Over(&p, l.layer)
+		below := p.Backoff
+		if layerTable().Over(&p, l.layer); l.layer.Backoff != nil {
+			p.Backoff = keepJitter(p.Backoff, below)
+		}
 	}
 	fitJitter(&p.Backoff)
 	return p

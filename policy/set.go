@@ -94,25 +94,7 @@ func (s *Set) OwnClasses() []fault.Class {
 }
 
 // Clone returns a deep copy of the set.
-func (s *Set) Clone() *Set {
-	c, table := *s, fields.For[Set]()
-	for n := range table.Rows {
-		if fields.Says(s, n) {
-			table.Copy(&c, s, n)
-		}
-	}
-	return &c
-}
-
-func (l Layer) clone() Layer {
-	c := Layer{Origins: slices.Clone(l.Origins)}
-	for n := range layerTable().Rows {
-		if fields.Says(&l, n) {
-			layerTable().Copy(&c, &l, n)
-		}
-	}
-	return c
-}
+func (s *Set) Clone() *Set { return new(fields.Clone(*s)) }
 
 // MarshalJSON writes the set in the form that package policy/file reads. Empty layers are left out.
 func (s Set) MarshalJSON() ([]byte, error) {

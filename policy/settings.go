@@ -81,21 +81,7 @@ const (
 )
 
 func settings() fields.Type[[]Settings] {
-	one := fields.Struct[Settings]()
-	one.Clone = func(s Settings) Settings {
-		if s.Temperature != nil {
-			s.Temperature = new(*s.Temperature)
-		}
-		return s
-	}
-	t := fields.ListOf(one)
-	t.Clone = func(all []Settings) []Settings {
-		own := make([]Settings, len(all))
-		for n, s := range all {
-			own[n] = one.Clone(s)
-		}
-		return own
-	}
+	t := fields.ListOf(fields.Struct[Settings]())
 	checkEach := t.Check
 	t.Check = func(all []Settings, f fields.Faults) {
 		if len(all) > maxSettings {

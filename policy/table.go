@@ -81,18 +81,13 @@ func layerTable() *fields.Table { return fields.For[Layer]() }
 
 func layers() fields.Type[Layer] {
 	t := fields.Struct[Layer]()
-	t.Check, t.Clone = Layer.check, Layer.clone
+	t.Check = Layer.check
 	return t
 }
 
 func strategies() fields.Type[backoff.BackoffStrategy] {
 	t := fields.Struct[backoff.BackoffStrategy]()
 	t.Check = func(s backoff.BackoffStrategy, f fields.Faults) { fields.Take[backoff.FieldError](f, s.Validate()) }
-	t.Clone = func(s backoff.BackoffStrategy) backoff.BackoffStrategy {
-		s.Delays = append([]time.Duration(nil), s.Delays...)
-		return s
-	}
-	t.Over = keepJitter
 	return t
 }
 

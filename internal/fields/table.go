@@ -2,10 +2,14 @@ package fields
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // Row is one field of a struct of settings.
@@ -118,11 +122,45 @@ func Value(v any, n int) any {
 	return f.Interface()
 }
 
-// Copy sets the n-th field of the struct to to what that of from says. Both are pointers; one struct may have
-// values where the other has pointers. What the field holds is then its own.
+// Copy sets the n-th field of the struct to to a copy of what that of from says: an empty slice or map if it
+// is nil. Both are pointers; one struct may have values where the other has pointers.
 func (t *Table) Copy(to, from any, n int) {
-	dst, v := reflect.ValueOf(to).Elem().Field(n), reflect.ValueOf(t.Rows[n].Type.clone(Value(from, n)))
-	set(dst, v)
+	v, says := said(reflect.ValueOf(from).Elem().Field(n))
+	switch v = clone(v); {
+	case !says && v.Kind() == reflect.Slice:
+		v = reflect.MakeSlice(v.Type(), 0, 0)
+	case !says && v.Kind() == reflect.Map:
+		v = reflect.MakeMap(v.Type())
+	}
+	set(reflect.ValueOf(to).Elem().Field(n), v)
+}
+
+// Clone returns a copy that shares no memory with v.
+func Clone[T any](v T) T { return clone(reflect.ValueOf(v)).Interface().(T) }
+
+func clone(v reflect.Value) reflect.Value {
+	c := reflect.New(v.Type()).Elem()
+	c.Set(v)
+	switch {
+	case v.Kind() == reflect.Struct:
+		for n := range v.NumField() {
+			c.Field(n).Set(clone(v.Field(n)))
+		}
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		c.Set(reflect.New(v.Type().Elem()))
+		c.Elem().Set(clone(v.Elem()))
+	case v.Kind() == reflect.Slice && !v.IsNil():
+		c.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		for n := range v.Len() {
+			c.Index(n).Set(clone(v.Index(n)))
+		}
+	case v.Kind() == reflect.Map && !v.IsNil():
+		c.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
+		for _, key := range v.MapKeys() {
+			c.SetMapIndex(key, clone(v.MapIndex(key)))
+		}
+	}
+	return c
 }
 
 func set(dst, v reflect.Value) {
@@ -133,20 +171,14 @@ func set(dst, v reflect.Value) {
 	dst.Set(v)
 }
 
-// Over lays all that the struct from says over the struct to, each field as its type has it. Both are
-// pointers; one of them may have values where the other has pointers. The two share what they point to, and
-// slices and maps.
+// Over lays all that the struct from says over the struct to. Both are pointers; one of them may have values
+// where the other has pointers. The two share what they point to, and slices and maps.
 func (t *Table) Over(to, from any) {
 	top, below := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
 	for n := range t.Rows {
 		src, dst := top.Field(n), below.Field(n)
-		v, says := said(src)
-		if !says {
-			continue
-		}
-		switch merged := t.Rows[n].Type.over(src, dst); {
-		case merged.IsValid():
-			set(dst, merged)
+		switch v, says := said(src); {
+		case !says:
 		case src.Type() == dst.Type():
 			dst.Set(src)
 		default:
@@ -165,7 +197,25 @@ func (t *Table) Check(v any, f Faults) {
 }
 
 // Show is a value of the n-th field as text for people.
-func (t *Table) Show(n int, value any) string { return t.Rows[n].Type.show(value) }
+func (t *Table) Show(n int, value any) string { return show(t.Rows[n].Type.write(value)) }
+
+// show returns what is written as text: lists and mappings on one line.
+func show(written any) string {
+	var words []string
+	switch all := written.(type) {
+	case []any:
+		for _, one := range all {
+			words = append(words, show(one))
+		}
+	case map[string]any:
+		for _, key := range canon.Keys(all) {
+			words = append(words, key+" "+show(all[key]))
+		}
+	default:
+		return fmt.Sprint(written)
+	}
+	return cmp.Or(strings.Join(words, ", "), "none")
+}
 
 // JSON writes what the struct that v points to says, in the order of its fields.
 func (t *Table) JSON(v any) ([]byte, error) {

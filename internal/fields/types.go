@@ -6,38 +6,27 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// Type says how values of one type are read, written, shown and checked.
+// Type says how values of one type are read, written and checked.
 type Type[T any] struct {
 	// Read reads a node into a value, and reports whether it could.
 	Read func(r *Reader, path string, n Node, into *T) bool
-	// Write gives what encoding/json writes; nil stands for the value itself.
+	// Write returns what encoding/json writes; nil means the value itself.
 	Write func(T) any
-	// Show is the value as text for people; nil stands for what Write gives.
-	Show func(T) string
-	// Check notes what is wrong with a value; nil stands for nothing.
+	// Check adds what is wrong with a value; nil means nothing.
 	Check func(T, Faults)
-	// Clone is a copy that shares nothing; nil stands for the value itself.
-	Clone func(T) T
-	// Over is a value laid over the one of a layer below; nil stands for the value itself.
-	Over func(top, below T) T
 }
 
 // anyType is a [Type] of any values.
 type anyType interface {
 	read(r *Reader, path string, n Node, into any) bool
 	write(v any) any
-	show(v any) string
 	check(v any, f Faults)
-	clone(v any) any
-	// over is the value of src over the one of dst. It is invalid where the value of src replaces it.
-	over(src, dst reflect.Value) reflect.Value
 }
 
 func (t Type[T]) read(r *Reader, path string, n Node, into any) bool {
@@ -51,36 +40,10 @@ func (t Type[T]) write(v any) any {
 	return t.Write(v.(T))
 }
 
-func (t Type[T]) show(v any) string {
-	if t.Show == nil {
-		return fmt.Sprint(t.write(v))
-	}
-	return t.Show(v.(T))
-}
-
 func (t Type[T]) check(v any, f Faults) {
 	if t.Check != nil {
 		t.Check(v.(T), f)
 	}
-}
-
-func (t Type[T]) clone(v any) any {
-	if t.Clone == nil {
-		return v
-	}
-	return t.Clone(v.(T))
-}
-
-func (t Type[T]) over(src, dst reflect.Value) (merged reflect.Value) {
-	if t.Over == nil {
-		return merged
-	}
-	top, _ := said(src)
-	below, says := said(dst)
-	if !says {
-		return merged
-	}
-	return reflect.ValueOf(t.Over(top.Interface().(T), below.Interface().(T)))
 }
 
 // Unlimited stands for a bound that was given up; files and JSON spell it by that word.
@@ -356,19 +319,11 @@ func ListOf[T any](of Type[T]) Type[[]T] {
 			}
 			return out
 		},
-		Show: func(all []T) string {
-			var words []string
-			for _, one := range all {
-				words = append(words, of.show(one))
-			}
-			return orNone(words)
-		},
 		Check: func(all []T, f Faults) {
 			for n, one := range all {
 				of.check(one, f.Item(n))
 			}
 		},
-		Clone: func(all []T) []T { return append([]T{}, all...) },
 	}
 }
 
@@ -412,13 +367,6 @@ func MapOf[K ~string, V any](of Type[V], problem func(K) string) Type[map[K]V] {
 			}
 			return out
 		},
-		Show: func(all map[K]V) string {
-			var words []string
-			for _, key := range slices.Sorted(maps.Keys(all)) {
-				words = append(words, string(key)+" "+of.show(all[key]))
-			}
-			return orNone(words)
-		},
 		Check: func(all map[K]V, f Faults) {
 			for _, key := range slices.Sorted(maps.Keys(all)) {
 				wrong := len(*f.all)
@@ -428,21 +376,7 @@ func MapOf[K ~string, V any](of Type[V], problem func(K) string) Type[map[K]V] {
 				}
 			}
 		},
-		Clone: func(all map[K]V) map[K]V {
-			out := make(map[K]V, len(all))
-			for _, key := range slices.Sorted(maps.Keys(all)) {
-				out[key] = of.clone(all[key]).(V)
-			}
-			return out
-		},
 	}
-}
-
-func orNone(words []string) string {
-	if len(words) == 0 {
-		return "none"
-	}
-	return strings.Join(words, ", ")
 }
 
 // Struct is a struct that has a table.
