@@ -68,7 +68,7 @@ fuzz: ## every fuzz target for FUZZTIME
 	done) || exit 1; done
 
 golden: ## rewrite the golden files; then read the diff, and commit only what you understand
-	go test ./fault ./ratelimit ./result ./policy/file ./feedback ./schema ./looptest/scenario ./journal ./report -args -rewrite
+	go test ./fault ./ratelimit ./result ./policy ./policy/file ./feedback ./schema ./looptest/scenario ./journal ./report -args -rewrite
 	@for m in cmd/retake $(WIRE) adapter/mcp examples/trip examples/snippets; do (cd $$m && go test . -args -rewrite) || exit 1; done
 	cd adapter/internal && go test ./wiretest -args -rewrite
 

@@ -9,28 +9,25 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-var _ = fields.Register[BackoffStrategy](fields.Table{
-	Rows: []fields.Row{
-		{Name: "kind", Type: fields.Word(KindConstant, KindLinear, KindExponential, KindList)},
-		{Name: "delay", Type: fields.Duration},
-		{Name: "base", Type: fields.Duration},
-		{Name: "step", Type: fields.Duration},
-		{Name: "factor", Type: fields.Exact(ParseDecimal, "1.5")},
-		{Name: "delays", Type: fields.ListOf(fields.Duration)},
-		{Name: "cap", Type: fields.Type[time.Duration]{Read: readCap, Write: fields.Duration.Write}},
-		{Name: "jitter", Type: fields.Type[Jitter]{Read: readJitter, Write: writeJitter}},
-	},
+var _ = fields.Register[BackoffStrategy](fields.Types{
+	"kind":     fields.Word(KindConstant, KindLinear, KindExponential, KindList),
+	"duration": fields.Duration,
+	"factor":   fields.Exact(ParseDecimal, "1.5"),
+	"delays":   fields.ListOf(fields.Duration),
+	"cap":      fields.Type[time.Duration]{Read: readCap, Write: fields.Duration.Write},
+	"jitter":   fields.Type[Jitter]{Read: readJitter, Write: writeJitter},
+}, fields.Table{
 	Then: readStrategy,
 	Omit: func(v any, name string) bool {
 		return name != "delay" || v.(*BackoffStrategy).Kind != KindConstant // which may be 0
 	},
 })
 
-var _ = fields.Register[Jitter](fields.Table{Rows: []fields.Row{
-	{Name: "kind", Type: fields.Word(Proportional, Full, Equal, NoJitter)},
-	{Name: "fraction", Type: fields.Exact(ParseDecimal, "0.2")},
-	{Name: "after_cap", Type: fields.Toggle},
-}, Omit: func(any, string) bool { return true }})
+var _ = fields.Register[Jitter](fields.Types{
+	"kind":     fields.Word(Proportional, Full, Equal, NoJitter),
+	"fraction": fields.Exact(ParseDecimal, "0.2"),
+	"toggle":   fields.Toggle,
+}, fields.Table{Omit: func(any, string) bool { return true }})
 
 func readCap(r *fields.Reader, path string, n fields.Node, into *time.Duration) bool {
 	ok := fields.Duration.Read(r, path, n, into)

@@ -2,45 +2,9 @@ package policy
 
 import (
 	"fmt"
-	"time"
 
-	"github.com/retake-go/retake/backoff"
-	"github.com/retake-go/retake/extract"
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fields"
 )
-
-// Layer is a partial policy: each field is set or absent. The fields are those of [RetryPolicy]. Nil and ""
-// mean absent; an empty slice or map means "none". The zero Layer sets nothing.
-//
-// A field is replaced as a whole: bases or retryable errors of a higher layer replace those below it. They
-// are not merged. The one exception is the jitter within Backoff: a strategy without a jitter keeps that of
-// the layers below, and [backoff.NoJitter] says that there is none.
-type Layer struct {
-	MaxAttempts      *int
-	Backoff          *backoff.BackoffStrategy
-	RetryableErrors  []fault.Class
-	EmitFeedback     *bool
-	Bases            map[fault.Class]time.Duration
-	RetryAfter       RetryAfter
-	RetryAfterJitter *backoff.Decimal
-	MaxRetryAfter    *time.Duration
-	MaxTotalDelay    *time.Duration
-
-	ModelTimeout, ToolTimeout, FirstTokenTimeout, IdleTimeout *time.Duration
-
-	NoProgress     *int
-	OptOut         *bool
-	ClassifyWords  *bool
-	TextRepairs    Repairs
-	NativeRepairs  Repairs
-	FormsOff       []extract.Form
-	OnReducerError ReducerAction
-	PerAttempt     []Settings
-	// Origins records where fields were written, in any order. A field without an origin is fine. Origins are
-	// not part of the layer's JSON.
-	Origins []Origin
-}
 
 // Origin records where one field of a [Layer] was written.
 type Origin struct {

@@ -16,32 +16,32 @@ import (
 // the tool's layer (or Answer for the final answer), Call, Adjusted.
 type Set struct {
 	// Global (global) applies to every action of the run.
-	Global Layer
+	Global Layer `policy:"global,layer"`
 	// Tools (tools) applies to the actions of single tools, by registered name.
-	Tools map[string]Layer
+	Tools map[string]Layer `policy:"tools,tools"`
 	// Answer (answer) applies to the final answer.
-	Answer Layer
+	Answer Layer `policy:"answer,layer"`
 	// Call (call) is set by the caller or planner for this run.
-	Call Layer
+	Call Layer `policy:"call,layer"`
 	// Adjusted (adjusted) is set during the run; see [Fold].
-	Adjusted Layer
+	Adjusted Layer `policy:"adjusted,layer"`
 	// Transport (transport) is merged over the policy [Transport]. It applies to model calls that fail.
-	Transport Layer
+	Transport Layer `policy:"transport,layer"`
 	// ToolTransport (tool_transport) is merged over Transport. It applies to calls of single tools that fail,
 	// by registered name. It limits the tries of a call; the tool's own declaration decides whether its calls
 	// are tried again at all.
-	ToolTransport map[string]Layer
+	ToolTransport map[string]Layer `policy:"tool_transport,tools"`
 	// Budgets (budgets) bounds the failed attempts of the run.
-	Budgets Budgets
+	Budgets Budgets `policy:"budgets,budgets"`
 	// MaxTurns (max_turns) is the most successful model calls of the run: at least 1, or [Unlimited]. 100 by
 	// default.
-	MaxTurns int
+	MaxTurns int `policy:"max_turns,turns"`
 	// MaxCalls (max_calls) is the most tool calls of one reply: at least 1, or [Unlimited]. 128 by default. A
 	// reply with more is refused as a whole: none of its calls is checked or run.
-	MaxCalls int
+	MaxCalls int `policy:"max_calls,calls"`
 	// AllOrNothing (all_or_nothing) runs the calls of a reply only if all of them are valid. Off by default:
 	// valid calls run, and invalid ones are answered with feedback.
-	AllOrNothing bool
+	AllOrNothing bool `policy:"all_or_nothing,toggle"`
 }
 
 // Budgets bounds the failed attempts of the correction plane within one run. Tool calls that failed count
@@ -51,11 +51,11 @@ type Set struct {
 type Budgets struct {
 	// Tool (tool) applies to each tool: 4 by default. Several failing calls of one tool in one reply count
 	// once.
-	Tool int
+	Tool int `policy:"tool,budget"`
 	// Run (run) applies to the whole run: 8 by default.
-	Run int
+	Run int `policy:"run,budget"`
 	// UnknownTools (unknown_tools) is shared by all unknown tool names: 2 by default.
-	UnknownTools int
+	UnknownTools int `policy:"unknown_tools,budget"`
 }
 
 // DefaultBudgets returns the default budgets: 4 per tool, 8 per run, 2 for unknown tools.

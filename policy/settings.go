@@ -16,10 +16,10 @@ import (
 // is used as configured.
 type Settings struct {
 	// Temperature (temperature) is from 0 to 2. Nil means the model's own.
-	Temperature *float64 `json:"temperature,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty" policy:"temperature,temperature"`
 	// Model (model) is the name of a model of the run, such as one of loop.WithModels. Empty means the first
 	// model.
-	Model string `json:"model,omitempty"`
+	Model string `json:"model,omitempty" policy:"model,model"`
 }
 
 // IsZero reports whether s sets nothing.

@@ -15,66 +15,44 @@ import (
 // presetKey is the one key of a layer that is not a field of a policy.
 const presetKey = "preset"
 
-// A field of a policy is a field of [RetryPolicy], one of [Layer] and a row of this table. Merging,
-// explaining, checking, JSON and files follow from the row.
+// types are the types of fields that the tags of this package name.
+var types = fields.Types{
+	"attempts":         fields.Count(1, "number of attempts", "1 for a single one"),
+	"backoff":          strategies(),
+	"bases":            fields.MapOf(fields.Duration, classProblem),
+	"bound":            fields.Bound,
+	"budget":           fields.Count(0, "budget", "0 for no retry, a count"),
+	"budgets":          fields.Struct[Budgets](),
+	"calls":            fields.Count(1, "number of calls in a reply", "1 or more"),
+	"classes":          fields.Set(fields.Name(classProblem), maxClasses, "classes"),
+	"forms":            fields.Set(fields.Word(extract.Forms()...), maxClasses, "forms"),
+	"fraction":         part("0.5"),
+	"layer":            layers(),
+	"model":            fields.Name(modelProblem),
+	"on_reducer_error": fields.Word(ReducerEndsAction, ReducerStopsRun),
+	"repairs":          fields.Word(RepairsAccept, RepairsNote, RepairsRefuse),
+	"repeats":          fields.Repeats,
+	"retry_after":      fields.Word(RetryAfterFloor, RetryAfterFirst),
+	"settings":         settings(),
+	"temperature":      temperature(),
+	"timeout":          timeout(),
+	"toggle":           fields.Toggle,
+	"tools":            fields.MapOf(layers(), toolProblem),
+	"turns":            fields.Count(1, "number of model calls", "1 or more"),
+}
+
 func init() {
-	fields.Register[Settings](fields.Table{Rows: []fields.Row{
-		{Name: "temperature", Type: temperature()},
-		{Name: "model", Type: fields.Name(modelProblem)},
-	}})
-	repairs := fields.Word(RepairsAccept, RepairsNote, RepairsRefuse)
-	fields.Register[Layer](fields.Table{
-		Rows: []fields.Row{
-			{Name: "max_attempts", Type: fields.Count(1, "number of attempts", "1 for a single one")},
-			{Name: "backoff", Type: strategies()},
-			{Name: "retryable_errors", Type: fields.Set(fields.Name(classProblem), maxClasses, "classes")},
-			{Name: "emit_feedback", Type: fields.Toggle},
-			{Name: "bases", Type: fields.MapOf(fields.Duration, classProblem)},
-			{Name: "retry_after", Type: fields.Word(RetryAfterFloor, RetryAfterFirst)},
-			{Name: "retry_after_jitter", Type: part("0.5")},
-			{Name: "max_retry_after", Type: fields.Bound},
-			{Name: "max_total_delay", Type: fields.Bound},
-			{Name: "model_timeout", Type: timeout()},
-			{Name: "tool_timeout", Type: timeout()},
-			{Name: "first_token_timeout", Type: timeout()},
-			{Name: "idle_timeout", Type: timeout()},
-			{Name: "no_progress", Type: fields.Repeats, CorrectionOnly: true},
-			{Name: "opt_out", Type: fields.Toggle},
-			{Name: "classify_words", Type: fields.Toggle},
-			{Name: "text_repairs", Type: repairs, CorrectionOnly: true},
-			{Name: "native_repairs", Type: repairs, CorrectionOnly: true},
-			{Name: "forms_off", Type: fields.Set(fields.Word(extract.Forms()...), maxClasses, "forms"),
-				CorrectionOnly: true},
-			{Name: "on_reducer_error", Type: fields.Word(ReducerEndsAction, ReducerStopsRun), CorrectionOnly: true},
-			{Name: "attempts", Type: settings(), CorrectionOnly: true},
+	fields.Register[Settings](types, fields.Table{})
+	fields.Register[Budgets](types, fields.Table{})
+	fields.RegisterAs[Layer](fields.Register[RetryPolicy](types, fields.Table{
+		Also: []string{presetKey}, Then: finishLayer,
+	}))
+	fields.Register[Set](types, fields.Table{
+		Then: func(r *fields.Reader, _ string, _ fields.Node, _ []fields.Member, v any) bool {
+			v.(*Set).dropEmpty()
+			return r.Found() == 0
 		},
-		Also: []string{presetKey},
-		Then: finishLayer,
 	})
-	budget := fields.Count(0, "budget", "0 for no retry, a count")
-	fields.Register[Budgets](fields.Table{Rows: []fields.Row{
-		{Name: "tool", Type: budget},
-		{Name: "run", Type: budget},
-		{Name: "unknown_tools", Type: budget},
-	}})
-	layer, tools := layers(), fields.MapOf(layers(), toolProblem)
-	sets := fields.Register[Set](fields.Table{Rows: []fields.Row{
-		{Name: LayerGlobal, Type: layer},
-		{Name: "tools", Type: tools},
-		{Name: LayerAnswer, Type: layer},
-		{Name: LayerCall, Type: layer},
-		{Name: LayerAdjusted, Type: layer},
-		{Name: LayerTransport, Type: layer},
-		{Name: LayerToolTransport, Type: tools},
-		{Name: "budgets", Type: fields.Struct[Budgets]()},
-		{Name: "max_turns", Type: fields.Count(1, "number of model calls", "1 or more")},
-		{Name: "max_calls", Type: fields.Count(1, "number of calls in a reply", "1 or more")},
-		{Name: "all_or_nothing", Type: fields.Toggle},
-	}})
-	sets.Then = func(r *fields.Reader, _ string, _ fields.Node, _ []fields.Member, v any) bool {
-		v.(*Set).dropEmpty()
-		return r.Found() == 0
-	}
 }
 
 func layerTable() *fields.Table { return fields.For[Layer]() }

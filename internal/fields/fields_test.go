@@ -38,14 +38,14 @@ type wrong fields.Error
 func (w *wrong) Error() string { return fields.Error(*w).String() }
 
 type settings struct {
-	Count *int
-	Names []string
+	Count *int     `policy:"count,count"`
+	Names []string `policy:"names,names"`
 }
 
-var table = fields.Register[settings](fields.Table{Rows: []fields.Row{
-	{Name: "count", Type: fields.Count(1, "count", "1 or more")},
-	{Name: "names", Type: fields.ListOf(fields.Word("a", "b"))},
-}})
+var table = fields.Register[settings](fields.Types{
+	"count": fields.Count(1, "count", "1 or more"),
+	"names": fields.ListOf(fields.Word("a", "b")),
+}, fields.Table{})
 
 // A struct reads what it writes. Faults name their place, and the other fields are read.
 func TestARowReadsWritesAndChecks(t *testing.T) {

@@ -38,14 +38,32 @@ type Table struct {
 	Omit func(v any, name string) bool
 }
 
+// Types are the types of fields, by the names that tags give them.
+type Types map[string]anyType
+
 var tables = map[reflect.Type]*Table{}
 
-// Register makes t the table of the struct T, which is to have its fields first. Packages call it as they are
-// initialized.
-func Register[T any](t Table) *Table {
-	tables[reflect.TypeFor[T]()] = &t
+// Register makes t the table of the struct T. A row is made from the tag of each field, up to the first
+// without one: `policy:"model_timeout,timeout"` is the field's name in files and its type in types. A third
+// word, correction, marks a field that means nothing for the transport plane. Packages call Register as they
+// are initialized.
+func Register[T any](types Types, t Table) *Table {
+	of := reflect.TypeFor[T]()
+	for n := range of.NumField() {
+		tag, tagged := of.Field(n).Tag.Lookup("policy")
+		if !tagged {
+			break
+		}
+		words := strings.Split(tag, ",")
+		t.Rows = append(t.Rows, Row{words[0], types[words[1]], slices.Contains(words, "correction")})
+	}
+	tables[of] = &t
 	return &t
 }
+
+// RegisterAs makes t the table of the struct T, too. Its first fields are those of the other struct, or
+// pointers to such values.
+func RegisterAs[T any](t *Table) { tables[reflect.TypeFor[T]()] = t }
 
 // For is the table of the struct T.
 func For[T any]() *Table { return tables[reflect.TypeFor[T]()] }
