@@ -57,7 +57,7 @@ func TestFoldedRowsNameTheirTools(t *testing.T) {
 		"what the run was held to",
 		"+0s Call 1: attempt 1 of 3 tool_validation hear, fall; unknown_tool fly",
 		"prompt",
-		"+0s Call 2: fall attempt 2 of 3, fly attempt 2 of 3, hear attempt 2 of 3 tool_validation fall",
+		"+0s Call 2: hear attempt 2 of 3, fall attempt 2 of 3, fly attempt 2 of 3 tool_validation fall",
 		"prompt, with answers of hear, fall, fly",
 		"fall changed since attempt 1",
 		"hear changed since attempt 1",

@@ -17,12 +17,12 @@ import (
 
 // open returns the open action with the name, and opens it if necessary.
 func (s *step) open(name string) *Action {
-	at, found := s.place(name)
-	if !found {
-		s.Opened++
-		s.Actions = slices.Insert(s.Actions, at, Action{Name: name, Number: s.Opened})
+	if a := s.find(name); a != nil {
+		return a
 	}
-	return &s.Actions[at]
+	s.Opened++
+	s.Actions = append(s.Actions, Action{Name: name, Number: s.Opened})
+	return &s.Actions[len(s.Actions)-1]
 }
 
 // shut closes actions. The next call of each opens a new one.

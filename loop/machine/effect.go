@@ -74,8 +74,8 @@ type ModelCall struct {
 	Model string `json:"model,omitempty"`
 	// Temperature is set by the policy for the attempt; nil means the model's own.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// At are the positions of the actions that are being corrected, in order of name. If there are none, it
-	// is the first attempt of the answer.
+	// At are the positions of the actions that are being corrected, in order of their numbers. If there are none,
+	// it is the first attempt of the answer.
 	At []Position `json:"at"`
 	// Transport is the attempt of this request, from 1.
 	Transport int `json:"transport"`

@@ -240,7 +240,6 @@ func (s *step) called(r *Reply) error {
 	b, bad := newBatch(r)
 	skip := bad && (s.Policy.AllOrNothing || s.Config.CallsOnly)
 	groups := b.groups()
-	s.openAll(groups, r.Calls, skip)
 	var told []telling
 	for n := range groups {
 		g := &groups[n]
@@ -272,24 +271,6 @@ func (s *step) called(r *Reply) error {
 	}
 	s.Batch, s.ownBatch = &b, true
 	return s.onward(NextTools)
-}
-
-// openAll opens the actions of a reply that calls several tools.
-func (s *step) openAll(groups []group, calls []Call, skip bool) {
-	if len(groups) < 2 {
-		return
-	}
-	var fresh []string
-	for n := range groups {
-		if g := &groups[n]; s.find(g.tool) == nil && (!skip || g.bad(calls)) {
-			fresh = append(fresh, g.tool)
-		}
-	}
-	for _, name := range fresh {
-		s.Opened++
-		s.Actions = append(s.Actions, Action{Name: name, Number: s.Opened})
-	}
-	slices.SortFunc(s.Actions, func(a, b Action) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // accept ends the run with the calls of a reply as its answer.

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,7 +85,7 @@ func Restore(data []byte) (State, error) {
 
 // consistent reports what would make a step fail.
 func (st *State) consistent() error {
-	byName := func(a, b Action) int { return strings.Compare(a.Name, b.Name) }
+	byNumber := func(a, b Action) int { return cmp.Compare(a.Number, b.Number) }
 	byTool := func(a, b ToolSpent) int { return strings.Compare(a.Tool, b.Tool) }
 	for _, c := range []struct {
 		ok   bool
@@ -100,7 +101,7 @@ func (st *State) consistent() error {
 		{st.First >= 0 && st.First <= st.Session.AttemptCount(), "first", "more attempts than the session holds"},
 		{st.Began >= 0 && st.Began <= st.transcript.Len(), "began", "more messages than the transcript holds"},
 		{len(st.Notices) > 0 || st.Phase != Reducing, "notices", "missing, and the reducers are asked"},
-		{slices.IsSortedFunc(st.Actions, byName), "actions", "not in order of name"},
+		{slices.IsSortedFunc(st.Actions, byNumber), "actions", "not in order of number"},
 		{slices.IsSortedFunc(st.Spent.Tools, byTool), "spent.tools", "not in order of name"},
 	} {
 		if !c.ok {

@@ -223,7 +223,7 @@ type State struct {
 	Model string `json:"model,omitempty"`
 	// System is the prompt that the user's code made for the next call.
 	System string `json:"system,omitempty"`
-	// Actions are the open actions, in order of name. Opened counts all that were ever opened.
+	// Actions are the open actions, in order of Number. Opened counts all that were ever opened.
 	Actions []Action `json:"actions,omitempty"`
 	Opened  int      `json:"opened"`
 	Spent   Spent    `json:"spent"`
@@ -430,16 +430,12 @@ func prefix(path string, err error) error {
 
 // find returns the open action with the name, or nil.
 func (st *State) find(name string) *Action {
-	if at, there := st.place(name); there {
-		return &st.Actions[at]
+	for n := range st.Actions {
+		if a := &st.Actions[n]; a.Name == name {
+			return a
+		}
 	}
 	return nil
-}
-
-// place returns the index of an open action, or where it would be inserted.
-func (st *State) place(name string) (at int, there bool) {
-	return slices.BinarySearchFunc(st.Actions, name,
-		func(a Action, name string) int { return strings.Compare(a.Name, name) })
 }
 
 // Attempts returns the attempts of the current run, or of the last one, on both planes, oldest first. The

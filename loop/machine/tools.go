@@ -351,9 +351,9 @@ func (s *step) uncharge(c *BatchCall) {
 	if s.find(c.Tool) == nil {
 		return
 	}
-	a, settled := s.open(c.Tool), s.Batch.settled(c.Tool)
+	a, settled := *s.open(c.Tool), s.Batch.settled(c.Tool)
+	s.shut(c.Tool)
 	if !settled && a.Attempt <= 1 {
-		s.shut(c.Tool)
 		return
 	}
 	if !settled {
@@ -362,6 +362,7 @@ func (s *step) uncharge(c *BatchCall) {
 	}
 	s.Opened++
 	a.Number = s.Opened
+	s.Actions = append(s.Actions, a)
 }
 
 // ran finishes a reply whose calls are all answered: it closes the actions that passed and tells the model.

@@ -177,7 +177,9 @@ func (w *World) End(r loop.Result, err error) (Trace, error) {
 	defer w.mu.Unlock()
 	t := Trace{Prompts: slices.Clone(w.asked)}
 	for n := range w.steps {
-		t.Decisions = append(t.Decisions, w.decisions(&w.steps[n])...)
+		for _, e := range w.steps[n].effects {
+			t.Decisions = append(t.Decisions, w.decision(e)...)
+		}
 		if !w.redacted {
 			t.Steps = append(t.Steps, w.steps[n].line)
 		}
@@ -188,18 +190,6 @@ func (w *World) End(r loop.Result, err error) (Trace, error) {
 	var encode error
 	t.Result, encode = resultText(r)
 	return t, errors.Join(encode, w.runsOnce(), answered(r), w.paid(r, err))
-}
-
-// decisions describes the decisions of a step. An end leaves the open actions in order of their names, which
-// a redacted journal does not have: here they are in order of their lines.
-func (w *World) decisions(s *step) (all []string) {
-	for _, e := range s.effects {
-		all = append(all, w.decision(e)...)
-	}
-	if s.event.Kind == machine.Cancelled {
-		slices.Sort(all)
-	}
-	return all
 }
 
 // decision describes what was decided, without texts of the user or the model.
