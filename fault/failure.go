@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/chain"
 )
 
 // FailureOf is a Go error as the core sees it: by the first of its chain that is a typed error of this
 // package or has a method Failure() [Failure], else by its classification ([ClassifyError]). Nil is of class
 // [Unknown]. It is printable, has no keys, and shares no memory with the error.
-func FailureOf(err error) Failure { return Recordable(RawFailure(err), err) }
+func FailureOf(err error) Failure { return Recordable(rawFailure(err), err) }
 
 // Recordable is a failure as it may be recorded: printable, without keys, with issues of its own, and with
 // the text of the Go error behind it if that says more. err may be nil.
@@ -26,9 +27,9 @@ func Recordable(f Failure, err error) Failure {
 	return f
 }
 
-// RawFailure returns the failure of an error before [Recordable]: its texts may contain keys, and it shares
+// rawFailure returns the failure of an error before [Recordable]: its texts may contain keys, and it shares
 // the error's issues.
-func RawFailure(err error) Failure {
+func rawFailure(err error) Failure {
 	f, own := ownFailure(err)
 	if !own {
 		f = ClassifyError(err).Failure()
@@ -40,7 +41,7 @@ func RawFailure(err error) Failure {
 
 // ownFailure returns the failure of the first typed error of this package in a chain, if there is one.
 func ownFailure(err error) (f Failure, own bool) {
-	own = has(err, func(e error) bool {
+	own = chain.Has(err, func(e error) bool {
 		typed, ok := typedFailure(e)
 		f = typed
 		return ok

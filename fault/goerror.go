@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/retake-go/retake/internal/chain"
 )
 
 // The methods by which errors of other packages are known, without their packages: the code of smithy's API
@@ -59,7 +61,7 @@ func (e *ProviderError) classOf() Class       { return e.Class }
 
 // ownClass returns the class of a typed error of this package, or "".
 func ownClass(err error) (class Class) {
-	has(err, func(e error) bool {
+	chain.Has(err, func(e error) bool {
 		if e, ok := e.(classed); ok {
 			class = e.classOf()
 		}
@@ -76,7 +78,7 @@ func contextClass(err error) Class {
 		return ""
 	case errors.Is(err, context.Canceled):
 		return Cancelled
-	case has(err, func(e error) bool { return e == context.DeadlineExceeded }):
+	case chain.Has(err, func(e error) bool { return e == context.DeadlineExceeded }):
 		return DeadlineExceeded
 	}
 	return ""
@@ -98,7 +100,7 @@ func errorClass(err error) Class {
 
 // typeClass returns the class that the types in an error's chain name.
 func typeClass(err error) (found Class) {
-	has(err, func(e error) bool {
+	chain.Has(err, func(e error) bool {
 		if c := typeNames(fmt.Sprintf("%T", e)); c != "" {
 			found = c
 		}
@@ -127,7 +129,7 @@ func misaddresses(err error) bool {
 
 // advised is a message with what would help, if it is known.
 func advised(message string, err error) string {
-	if !has(err, misaddresses) {
+	if !chain.Has(err, misaddresses) {
 		return message
 	}
 	return message + ": the address or its port is wrong"
@@ -143,36 +145,4 @@ func timesOut(err error) bool {
 func networked(err error) bool {
 	var n netted
 	return errors.As(err, &n)
-}
-
-// has walks an error's tree, the outermost first. It stops after maxChain errors, so that no chain can hang
-// it.
-func has(err error, match func(error) bool) bool {
-	left := maxChain
-	return walk(err, match, nil, &left)
-}
-
-// maxChain is the most errors of a chain that are looked at.
-const maxChain = 256
-
-// walk does not look into an error for which stop is true; nil looks into all.
-func walk(err error, match, stop func(error) bool, left *int) bool {
-	for ; err != nil && *left > 0; *left-- {
-		if match(err) {
-			return true
-		}
-		if stop != nil && stop(err) {
-			return false
-		}
-		if many, ok := err.(interface{ Unwrap() []error }); ok {
-			for _, e := range many.Unwrap() {
-				if walk(e, match, stop, left) {
-					return true
-				}
-			}
-			return false
-		}
-		err = errors.Unwrap(err)
-	}
-	return false
 }

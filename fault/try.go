@@ -1,6 +1,10 @@
 package fault
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/retake-go/retake/internal/chain"
+)
 
 // TryRules say how the error of a try of an action is classified. The zero value goes by types alone: the
 // typed errors of this package and errors with a method Failure() [Failure], the codes and the status that
@@ -34,7 +38,7 @@ func (r TryRules) Failure(err error) Failure {
 
 // own returns the failure of the first typed error of this package that is of the try itself.
 func (r TryRules) own(err error) (f Failure, own bool) {
-	own = outside(r.Tool, err, func(e error) bool {
+	own = chain.Outside(r.Tool, err, func(e error) bool {
 		typed, ok := typedFailure(e)
 		f = typed
 		return ok
@@ -48,7 +52,7 @@ func (r TryRules) classify(err error) Failure {
 			return v.Failure()
 		}
 	}
-	if has(err, func(e error) bool { return sealed(r.Tool, e) }) {
+	if chain.Has(err, func(e error) bool { return chain.Sealed(r.Tool, e) }) {
 		return Failure{Class: Unknown, Message: Scrub(err.Error()), Final: true}
 	}
 	e := evidence{bare: true, err: err}
@@ -68,7 +72,7 @@ func (e *evidence) triedClass() Class {
 		return c
 	case contextClass(e.err) == Cancelled:
 		return Cancelled
-	case has(e.err, timesOut):
+	case chain.Has(e.err, timesOut):
 		return Timeout
 	}
 	switch c := typeClass(e.err); {

@@ -3,6 +3,8 @@ package fault
 import (
 	"cmp"
 	"time"
+
+	"github.com/retake-go/retake/internal/chain"
 )
 
 // TransportError says that a call did not come through. A tool that is declared read-only or idempotent is
@@ -48,10 +50,10 @@ func TypedFailure(err error) (f Failure) {
 	if err == nil {
 		return f
 	}
-	if own, ok := Own[failing]("", err); ok {
+	if own, ok := chain.Own[failing]("", err); ok {
 		f = own.Failure()
 		f.Class = cmp.Or(f.Class, Unknown)
-	} else if has(err, func(e error) bool { return sealed("", e) }) {
+	} else if chain.Has(err, func(e error) bool { return chain.Sealed("", e) }) {
 		f.Class, f.Message, f.Final = ToolExecution, Scrub(err.Error()), true
 	} else {
 		e := evidence{bare: true, err: err}

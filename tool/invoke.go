@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/message"
 )
 
@@ -60,9 +61,9 @@ func (o *Outcome) Cause() error {
 // [ErrUnknown]), even if it is wrapped. What a run, an action or another tool within it said does not: see
 // [fault.Sealed].
 func Ended(tool string, err error) (out Outcome) {
-	if again, ok := fault.Own[*AskAgainError](tool, err); ok {
+	if again, ok := chain.Own[*AskAgainError](tool, err); ok {
 		out.Issues = said(again.Issues)
-	} else if failed, ok := fault.Own[*FailedError](tool, err); ok {
+	} else if failed, ok := chain.Own[*FailedError](tool, err); ok {
 		out.Failed, out.InDoubt, out.Whole = cmp.Or(failed.Text, wordless), failed.InDoubt, failed.Whole
 		if err != error(failed) {
 			out.said = err
@@ -70,8 +71,8 @@ func Ended(tool string, err error) (out Outcome) {
 	} else {
 		ask(err)
 		_, inner := err.(*callError)
-		_, later := fault.Own[*LaterError](tool, err)
-		if out.Err = err; inner || later || fault.OwnIs(tool, err, ErrUnknown) {
+		_, later := chain.Own[*LaterError](tool, err)
+		if out.Err = err; inner || later || chain.OwnIs(tool, err, ErrUnknown) {
 			out.Err = &callError{err, tool}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/chain"
 )
 
 // TryLater is what a tool returns if it did nothing and the same call is to be made again, after a wait of at
@@ -52,12 +53,12 @@ func (o *Outcome) own() (tool string, err error) {
 }
 
 // Later is the error of [TryLater], if the call returned one.
-func (o *Outcome) Later() (*LaterError, bool) { return fault.Own[*LaterError](o.own()) }
+func (o *Outcome) Later() (*LaterError, bool) { return chain.Own[*LaterError](o.own()) }
 
 // Unknown reports whether nobody knows how the call ended: see [ErrUnknown].
 func (o *Outcome) Unknown() bool {
 	tool, err := o.own()
-	return fault.OwnIs(tool, err, ErrUnknown)
+	return chain.OwnIs(tool, err, ErrUnknown)
 }
 
 // Failure is the error of a call as the core sees it, by its types alone; zero if there is none. A panic, an

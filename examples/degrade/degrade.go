@@ -4,8 +4,8 @@ package degrade
 
 import (
 	"context"
-	"unicode/utf8"
 
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/loop/machine"
@@ -32,29 +32,12 @@ func PromptOr(f *degrade.Fallbacks, prompt loop.PromptFunc, system string) loop.
 }
 
 // Summarize returns the text shortened by summarize. If that fails, it returns the text cut to most bytes,
-// like [Truncate].
+// in place of a summary.
 func Summarize(
 	ctx context.Context, f *degrade.Fallbacks, text string, most int,
 	summarize func(context.Context, string) (string, error),
 ) string {
 	return degrade.OrElse(ctx, f, degrade.SummaryFailed,
 		func(ctx context.Context) (string, error) { return summarize(ctx, text) },
-		func() string { return Truncate(text, most) })
-}
-
-// Truncate returns text, cut to most bytes without splitting a character. It ends in "…" if it was cut and
-// the mark fits. A negative number counts as 0.
-func Truncate(text string, most int) string {
-	const mark = "…"
-	if len(text) <= most {
-		return text
-	}
-	end, tail := most-len(mark), mark
-	if end < 0 {
-		end, tail = max(most, 0), ""
-	}
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + tail
+		func() string { return feedback.Cut(text, most) })
 }

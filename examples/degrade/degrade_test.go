@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -54,19 +53,4 @@ func TestSummaryGenerationFailsToTruncatedText(t *testing.T) {
 	assert.Equal(t, []string{string(degrade.SummaryFailed)}, f.Warnings())
 	require.Len(t, debug, 1)
 	require.ErrorIs(t, debug[0].Err, errBroken)
-}
-
-func TestTruncateStaysWithinItsBound(t *testing.T) {
-	for _, text := range []string{"", "a", "…", "Die Flüsse führten wenig Wasser.", strings.Repeat("é", 20), "日本語の文章です"} {
-		for most := -1; most <= len(text)+1; most++ {
-			cut := example.Truncate(text, most)
-			if len(text) <= most {
-				assert.Equal(t, text, cut)
-				continue
-			}
-			assert.LessOrEqual(t, len(cut), max(most, 0))
-			assert.True(t, utf8.ValidString(cut), "%q", cut)
-			assert.True(t, strings.HasPrefix(text, strings.TrimSuffix(cut, "…")), "%q", cut)
-		}
-	}
 }

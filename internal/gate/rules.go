@@ -3,7 +3,7 @@ package gate
 // Layers are the packages of the core module, lowest layer first. A package may only import packages of lower
 // layers.
 var Layers = [][]string{
-	{"internal/canon", "internal/seq", "internal/httphint", "internal/several", "internal/stack", "internal/syntax"},
+	{"internal/canon", "internal/chain", "internal/seq", "internal/httphint", "internal/several", "internal/stack", "internal/syntax"},
 	{"internal/fields"},
 	{"backoff", "fault", "reducer", "message", "extract"},
 	{"policy", "feedback", "ratelimit", "schema"},
@@ -23,7 +23,7 @@ var Outside = []string{"internal/gate", "policy/internal/draw"}
 
 // Pure are the packages that must give the same result for the same input on every machine and in every run.
 var Pure = []string{
-	"internal/canon", "internal/httphint", "internal/several", "internal/syntax", "internal/fields",
+	"internal/canon", "internal/chain", "internal/httphint", "internal/several", "internal/syntax", "internal/fields",
 	"internal/seq", "backoff", "fault", "ratelimit", "reducer", "message", "extract", "policy", "feedback",
 	"feedback/prompt", "result", "session", "loop/machine",
 }
