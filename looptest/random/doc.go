@@ -29,7 +29,7 @@
 //
 // [World.Crash] gives the world after a crash. [World.End] checks laws that hold for every engine, and
 // [World.ReadJournal] that the journal replays and, if it is redacted ([World.Redact]), that it has no secret
-// that its rules leave out.
+// that its rules leave out. [World.Leaks] looks for one in what else was made from the journal.
 //
 // What a case says is what happens outside of the engine, never what the engine has to make of it. So a case
 // stays right when retake changes what it decides. The same seed gives the same case on every machine.

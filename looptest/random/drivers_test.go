@@ -1,28 +1,21 @@
 package random_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
-	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
-	loopengine "github.com/retake-go/retake/loop/engine"
-	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest/random"
-	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report"
 	"github.com/retake-go/retake/session"
-	"github.com/retake-go/retake/tool"
 )
 
 // cases is how many cases a test makes without an environment that says otherwise.
@@ -60,9 +53,31 @@ func TestRedactionChangesNothing(t *testing.T) {
 	random.Check(t, cases(),
 		random.Driver{Name: "a redacted run", Run: func(ctx context.Context, w *random.World) (random.Trace, error) {
 			w.Redact()
-			return crashing(ctx, w)
+			made, err := crashing(ctx, w)
+			if err == nil {
+				err = shown(w)
+			}
+			return made, err
 		}},
 	)
+}
+
+// shown shows a redacted journal to people, who see none of its secrets either.
+func shown(w *random.World) error {
+	journal := w.Store.Text(w.Session.ID)
+	for _, show := range []func(io.Writer, io.Reader) error{
+		report.HTML, report.JSON,
+		func(to io.Writer, in io.Reader) error { return report.Text(to, in, report.Style{}) },
+	} {
+		var seen bytes.Buffer
+		if err := errors.Join(show(&seen, bytes.NewReader(journal)), w.Leaks(seen.Bytes())); err != nil {
+			return err
+		}
+		if seen.Len() == 0 {
+			return errors.New("nothing is shown of the journal")
+		}
+	}
+	return nil
 }
 
 // inPool makes a run in a pool, which is closed and made again a few times in between.
@@ -157,158 +172,6 @@ func inAttempts(ctx context.Context, w *random.World) (t random.Trace, err error
 		result.Value = last
 	}
 	return w.End(result, tries.Err())
-}
-
-// byRunner is an engine of its own: it carries out the effects of a Runner by itself, one after the other.
-func byRunner(ctx context.Context, w *random.World) (t random.Trace, err error) {
-	s, err := session.New(w.Session)
-	if err != nil {
-		return t, err
-	}
-	e := &engine{w: w, s: s, now: w.Clock.Now()}
-	var effects []machine.Effect
-	if w.Case.Action != nil {
-		if e.r, err = loop.NewActionRunner(s, w.Case.Action, w.Record, w.Options()...); err == nil {
-			effects, err = e.r.Start(e.now)
-		}
-	} else if e.r, err = loop.NewRunner(s, w.Config, w.Record, w.Options()...); err == nil {
-		prompt := message.Message{Role: message.User, Text: w.Case.Prompt, Parts: w.Config.Attach}
-		effects, err = e.r.Start(e.now, append(slices.Clip(w.Config.History), prompt)...)
-	}
-	for err == nil && e.r.State().Phase != machine.Stopped {
-		effects, err = e.carry(ctx, effects[len(effects)-1])
-	}
-	if err != nil {
-		return t, err
-	}
-	result, ended := e.r.Result(nil)
-	if w.Case.Action != nil {
-		result = loop.Result{}
-		if ended == nil {
-			result.Value = e.value
-		}
-	}
-	return w.End(result, ended)
-}
-
-// engine is an engine of a user's own.
-type engine struct {
-	w   *random.World
-	s   *session.Session
-	r   *loop.Runner
-	now time.Time
-	// adjusted is the last layer of the policy.
-	adjusted policy.Layer
-	value    []byte
-}
-
-// carry carries out an effect and feeds its outcome.
-func (e *engine) carry(ctx context.Context, f machine.Effect) ([]machine.Effect, error) {
-	st := e.r.State()
-	switch f.Kind {
-	case machine.CallModel:
-		return e.call(ctx, f.Model)
-	case machine.MakePrompt:
-		system, add, err := e.w.Prompt(ctx, st.Session, f.Model.At)
-		if err != nil {
-			return nil, err
-		}
-		return e.r.Step(machine.Event{Kind: machine.Prompted, At: e.now, System: system, Messages: add})
-	case machine.RunTools:
-		return e.runTools(ctx, f.Tools)
-	case machine.WaitUntil:
-		e.now = f.Wait.Until
-		return e.r.Woke(e.now)
-	case machine.AskPlanner:
-		plan, err := e.w.Planner.Plan(ctx, planner.NewQuestion(st, f, nil))
-		if err == nil {
-			err = plan.Fault(st, e.w.Case.Models)
-		}
-		if err != nil {
-			return e.r.PlannerFailed(e.now, err)
-		}
-		return e.r.Planned(e.now, plan)
-	case machine.TryAction:
-		return e.try(ctx, f.Try)
-	}
-	return nil, fmt.Errorf("the effect %q is not known here", f.Kind)
-}
-
-// adjust changes the policy before a decision, if the user wants it.
-func (e *engine) adjust() error {
-	if e.w.Adjust == nil {
-		return nil
-	}
-	layer, ok := e.w.Adjust(e.r.State().Session)
-	if !ok || reflect.DeepEqual(layer, e.adjusted) {
-		return nil
-	}
-	e.adjusted = layer
-	_, err := e.r.Adjusted(e.now, layer)
-	return err
-}
-
-func (e *engine) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effect, error) {
-	model := e.w.Model
-	if m.Model != "" {
-		model = e.w.Models[m.Model]
-	}
-	reply, err := model.Reply(ctx, loop.Request{
-		System: m.System, Messages: e.r.State().Transcript(), Tools: e.w.Config.Tools.All(), Output: e.w.Config.Output,
-		Model: m.Model, Temperature: m.Temperature, At: m.At, ToolChoice: m.ToolChoice, Stop: m.Stop,
-	})
-	if err := e.adjust(); err != nil {
-		return nil, err
-	}
-	if err != nil {
-		return e.r.CallFailed(e.now, err)
-	}
-	return e.r.Reply(e.now, reply)
-}
-
-// runTools runs one call after another. As many have begun as may run at the same time.
-func (e *engine) runTools(ctx context.Context, runs []machine.ToolRun) (effects []machine.Effect, err error) {
-	begun := 0
-	for n, run := range runs {
-		for ; begun < min(n+max(e.w.Case.Parallel, 1), len(runs)); begun++ {
-			if _, err := e.r.ToolBegins(e.now, runs[begun]); err != nil {
-				return nil, err
-			}
-		}
-		t, _ := e.w.Config.Tools.Get(run.Tool)
-		at := e.r.State().Attempt(run.Tool)
-		out := t.Invoke(tool.WithInvocation(ctx, tool.Invocation{
-			Key: run.Key, CallID: run.ID, SessionID: e.s.ID(), Attempt: at.Attempt, MaxAttempts: at.MaxAttempts,
-			Transport: run.Transport, Progress: run.Progress,
-		}), run.Arguments)
-		if err := e.adjust(); err != nil {
-			return nil, err
-		}
-		effects, err = e.r.ToolEnded(e.now, run, out)
-		if err != nil || e.r.State().Phase == machine.Stopped {
-			break
-		}
-	}
-	return effects, err
-}
-
-func (e *engine) try(ctx context.Context, t *machine.TryRun) ([]machine.Effect, error) {
-	value, err := e.w.Try(ctx, loop.Attempt{Number: t.Attempt, Transport: t.Transport})
-	came := machine.Try{}
-	if err != nil {
-		words := t.Action == machine.AnswerAction && e.r.State().Policy.Policy(policy.Target{Plane: fault.Transport}).ClassifyWords
-		came.Failure = fault.Recordable(fault.TryRules{Tool: t.Action, Words: words}.Failure(err), err)
-	} else {
-		events := loopengine.TryEvents(session.DriverOf(e.s).Hears, t.Action, value)
-		came.Reduced = loopengine.Reduce(e.s, e.r.State().Session, events)
-		if e.value = value; e.w.Case.Action.ID != "" {
-			came.Value = value
-		}
-	}
-	if err := e.adjust(); err != nil {
-		return nil, err
-	}
-	return e.r.Step(machine.Event{Kind: machine.Tried, At: e.now, Try: &came})
 }
 
 // crashing makes a run, and then resumes it from every point at which its process may have died. It returns

@@ -29,13 +29,14 @@ const (
 	plannerSecret = secret + "planner"
 )
 
-// leaks reports a secret in a redacted journal whose rules leave it out.
-func (w *World) leaks(text []byte) error {
+// Leaks reports a secret of the case in a text that was made from its redacted journal, such as a page, if the
+// rules of the case leave the secret out. [World.ReadJournal] looks at the journal itself.
+func (w *World) Leaks(text []byte) error {
 	for _, s := range w.leftOut() {
 		if at := bytes.Index(text, []byte(s)); at >= 0 {
 			line := text[bytes.LastIndexByte(text[:at], '\n')+1:]
 			line, _, _ = bytes.Cut(line, []byte("\n"))
-			return fmt.Errorf("the redacted journal has the secret %s: %s", s, line)
+			return fmt.Errorf("the secret %s was left out of the journal, and stands in: %s", s, line)
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func (w *World) ReadJournal() error {
 		}
 	}
 	if w.redacted {
-		if err := w.leaks(text); err != nil {
+		if err := w.Leaks(text); err != nil {
 			return err
 		}
 	}
