@@ -79,6 +79,20 @@ func TestQuoteLaws(t *testing.T) {
 	})
 }
 
+func TestCutStaysWithinItsBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, most := rapid.String().Draw(t, "text"), rapid.IntRange(0, 40).Draw(t, "most")
+		cut := feedback.Cut(text, most)
+		if len(text) <= most {
+			require.Equal(t, text, cut)
+			return
+		}
+		require.LessOrEqual(t, len(cut), most)
+		require.True(t, utf8.ValidString(cut) || !utf8.ValidString(text))
+		require.True(t, strings.HasPrefix(text, strings.TrimSuffix(cut, "…")))
+	})
+}
+
 func FuzzQuote(f *testing.F) {
 	for _, seed := range append(hostile, "plain", strings.Repeat("<s>", 300)) {
 		f.Add(seed)

@@ -8,8 +8,8 @@ import (
 	"github.com/retake-go/retake/reducer"
 )
 
-// Driver is what engines do to a [Session], and no other code: package loop drives the sessions of its runs. Make
-// it with [DriverOf]. It is as safe for concurrent use as the session.
+// Driver is what engines do to a [Session], and no other code: package loop drives the sessions of its runs.
+// Make it with [DriverOf]. It is as safe for concurrent use as the session.
 type Driver struct{ s *Session }
 
 // DriverOf returns the driver of a session.

@@ -2,21 +2,61 @@ package session
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
+
+// Event is something that happened, as data. Tools and the embedding program send events to a session. An
+// event without a bound reducer changes nothing.
+type Event struct {
+	Name string `json:"name"`
+	// Payload is JSON; empty means null. The session converts it to canonical form.
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// NewEvent returns an event with the payload as canonical JSON. The error names the part that has no JSON
+// form.
+func NewEvent[E any](name string, payload E) (Event, error) {
+	raw, err := canon.Marshal(payload)
+	if err != nil {
+		return Event{}, err
+	}
+	return Event{Name: name, Payload: raw}, nil
+}
+
+// payload returns the payload in canonical form. For an invalid payload it returns its beginning as a JSON
+// string, and an error.
+func (e Event) payload() ([]byte, error) {
+	if len(e.Payload) == 0 {
+		return []byte("null"), nil
+	}
+	raw, err := canon.JSON(e.Payload)
+	if err == nil {
+		return raw, nil
+	}
+	quoted, failed := canon.Marshal(canon.UTF8(string(e.Payload[:min(len(e.Payload), maxQuoted)])))
+	if failed != nil {
+		quoted = []byte(`""`) // cannot happen: the text is UTF-8
+	}
+	return quoted, fmt.Errorf("the payload is unusable: %w", err)
+}
+
+// maxQuoted is how much of an invalid payload is kept for operators, in bytes.
+const maxQuoted = 4096
 
 // The events that a run dispatches.
 const (
 	// EventToolResult: a tool call succeeded. The payload is a [ToolResultEvent]. Events emitted by the tool
 	// follow in the same transaction. A reducer's error becomes the outcome of the call.
 	EventToolResult = "tool_result"
-	// EventStructuredOutput: the answer was accepted. The payload is its JSON, or its text as a JSON string. A
-	// reducer's error refuses the answer.
+	// EventStructuredOutput: the answer was accepted. The payload is its JSON, or its text as a JSON string.
+	// A reducer's error refuses the answer.
 	EventStructuredOutput = "structured_output"
 
 	// The events below are notices. Each is its own transaction, before the next prompt is made. A reducer's
@@ -27,13 +67,13 @@ const (
 	EventReplied = "replied"
 	// EventAttemptFailed: an attempt failed on either plane. The payload is an [AttemptFailedEvent].
 	EventAttemptFailed = "attempt_failed"
-	// EventToolFailed: a tool call ended without a result. The payload is a [ToolFailedEvent]. Events emitted by
-	// the tool are dropped.
+	// EventToolFailed: a tool call ended without a result. The payload is a [ToolFailedEvent]. Events emitted
+	// by the tool are dropped.
 	EventToolFailed = "tool_failed"
 	// EventExhausted: an action has no attempt left. The payload is an [ExhaustedEvent].
 	EventExhausted = "exhausted"
-	// EventRunEnded: the run, or an action of loop.Do or loop.Attempts, ended. The payload is a [RunEndedEvent].
-	// Reducers cannot change the outcome.
+	// EventRunEnded: the run, or an action of loop.Do or loop.Attempts, ended. The payload is a
+	// [RunEndedEvent]. Reducers cannot change the outcome.
 	EventRunEnded = "run_ended"
 )
 

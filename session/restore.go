@@ -95,8 +95,8 @@ func (s *Session) filled(state State) State {
 	return state
 }
 
-// RestoreSlices replaces the state slices of the session by those of a snapshot. The logs stay, so what happened
-// since the snapshot remains on record. A state slice that the snapshot does not have becomes empty. The
+// RestoreSlices replaces the state slices of the session by those of a snapshot. The logs stay, so what
+// happened since the snapshot remains on record. A state slice that the snapshot does not have becomes empty. The
 // snapshot must be of this session or have no id. The error is [ErrBusy] while a run holds the session, else
 // as of [Restore]. After an error nothing has changed.
 func (s *Session) RestoreSlices(snapshot []byte) error {

@@ -55,11 +55,7 @@ func (s State) wire() snapshot {
 		Feedback: collect(s.feedback), Attempts: collect(s.attempts), ReducerErrors: collect(s.reducerErrors),
 	}
 	for _, slot := range s.slots {
-		values := make([]json.RawMessage, 0, slot.held.Len())
-		for _, v := range slot.held.All() {
-			values = append(values, v)
-		}
-		w.Slices = append(w.Slices, sliceSnapshot{Name: slot.name, Kind: slot.kind, Values: values})
+		w.Slices = append(w.Slices, sliceSnapshot{slot.name, slot.kind, collect(slot.held)})
 	}
 	return w
 }

@@ -3,10 +3,65 @@ package session
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/seq"
+	"github.com/retake-go/retake/reducer"
 )
+
+// View returns the current values of a slice of the session. Later changes of the session do not affect it.
+// Nothing is copied; values are decoded when they are read. View panics if the session does not declare the
+// slice with this kind and type.
+func View[T any](s *Session, slice Slice[T]) reducer.View[T] {
+	if d, ok := s.declared[slice.name]; !reserved(slice.name) && !(ok && d.same(slice.declaration())) {
+		panic(fmt.Sprintf("session: slice %q is not declared with this kind and type", slice.name))
+	}
+	return ViewIn(s.State(), slice)
+}
+
+// Values iterates over the current values of a slice of the session, oldest first. It panics like [View].
+func Values[T any](s *Session, slice Slice[T]) iter.Seq[T] {
+	view := View(s, slice)
+	return func(yield func(T) bool) {
+		for _, v := range view.All() {
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// Latest returns the newest value of a slice of the session; ok is false if there is none. It panics like
+// [View].
+func Latest[T any](s *Session, slice Slice[T]) (value T, ok bool) { return View(s, slice).Last() }
+
+// ViewIn returns the values of a slice in a state. It panics if the state has no such slice. A state does not
+// check Go types: reading a value that does not fit T panics with a [*ValueError]. Only a state from another
+// program can have such a value.
+func ViewIn[T any](s State, slice Slice[T]) reducer.View[T] {
+	if source, ok := s.builtin(slice.name).(reducer.Source[T]); ok {
+		return reducer.NewView(source)
+	}
+	at, ok := s.find(slice.name)
+	if !ok || s.slots[at].kind != slice.kind {
+		panic(fmt.Sprintf("session: the state has no slice %q of this kind and type", slice.name))
+	}
+	return reducer.NewView[T]((*typed[T])(&s.slots[at]))
+}
+
+// builtin returns the built-in log with the name, or nil.
+func (s State) builtin(name string) any {
+	switch name {
+	case NameFeedback:
+		return s.feedback
+	case NameAttempts:
+		return s.attempts
+	case NameReducerErrors:
+		return s.reducerErrors
+	}
+	return nil
+}
 
 // values are the contents of a slice: canonical JSON, oldest first.
 type values = seq.Log[json.RawMessage]
@@ -53,21 +108,4 @@ func (t *typed[T]) At(i int) T {
 		panic(&ValueError{Slice: t.name, Index: i, Cause: err})
 	}
 	return v
-}
-
-// payload returns the payload in canonical form. For an invalid payload it returns its beginning as a JSON
-// string, and an error.
-func (e Event) payload() ([]byte, error) {
-	if len(e.Payload) == 0 {
-		return []byte("null"), nil
-	}
-	raw, err := canon.JSON(e.Payload)
-	if err == nil {
-		return raw, nil
-	}
-	quoted, failed := canon.Marshal(canon.UTF8(string(e.Payload[:min(len(e.Payload), maxQuoted)])))
-	if failed != nil {
-		quoted = []byte(`""`) // cannot happen: the text is UTF-8
-	}
-	return quoted, fmt.Errorf("the payload is unusable: %w", err)
 }
