@@ -55,8 +55,8 @@ type Config struct {
 	Policy *policy.Set
 	// RequestID identifies the request of this run in the idempotency keys of its calls. Give each request of
 	// a conversation its own id, and a repeated request the same id: at most [machine.MaxRequestID] bytes of
-	// printable text. If it is empty, history and prompt identify the request: a run with the same session
-	// id, history and prompt is the same request.
+	// printable text. If it is empty, the session's id, the number of messages when the run begins, and the
+	// last eight of them identify the request.
 	RequestID string
 	// Seed is the seed of the jitter of this run. With the action and the attempt it decides all waits, whatever
 	// the session. Empty means the session's id, and a session's own seed ([session.Config].Seed) goes first.

@@ -111,9 +111,9 @@ type ToolRun struct {
 	ID        string          `json:"id"`
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
-	// Key is the idempotency key: a hash of the session's id, the conversation when the run began (or
-	// [Config].RequestID), the number of the action in the run, the tool, the canonical arguments (numbers by their exact values), and the
-	// index among identical calls of the reply. Retries, a resumed run and the same run made again have the
+	// Key is the idempotency key: a hash of the session's id, the request (see [Config].RequestID), the number of
+	// the action in the run, the tool, the canonical arguments (numbers by their exact values), and the index
+	// among identical calls of the reply. Retries, a resumed run and the same run made again have the
 	// same keys. Another request of the session has different keys.
 	Key string `json:"key"`
 	// Transport is the attempt of this call on the transport plane, from 1.

@@ -40,7 +40,6 @@ func (st State) Snapshot() ([]byte, error) {
 	if err != nil {
 		return nil, prefix("session", err)
 	}
-	st.Batch = st.Batch.clone()
 	return canon.Marshal(snapshot{
 		Format: SnapshotFormat, plain: plain(st), Session: held, Transcript: st.Transcript(), Failures: st.ToolFailures(),
 	})
@@ -79,6 +78,7 @@ func Restore(data []byte) (State, error) {
 		return State{}, prefix("snapshot", err)
 	}
 	st.words, st.policies = fresh.words, policiesOf(st.Policy)
+	st.digestRequest()
 	st.utc()
 	return st, nil
 }

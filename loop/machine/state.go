@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,8 +23,8 @@ import (
 // Config configures a run. It is plain data and kept in the journal's header. The zero value is invalid.
 type Config struct {
 	// RequestID identifies the request of the run in the idempotency keys of its calls: two runs of a session
-	// with one id have the same keys. If it is empty, the conversation when the run begins identifies the
-	// request. At most [MaxRequestID] bytes of printable text.
+	// with one id have the same keys. If it is empty, the number of messages when the run begins and the
+	// last eight of them identify the request. At most [MaxRequestID] bytes of printable text.
 	RequestID string `json:"request_id,omitempty" redact:"keep"`
 	// Seed is the seed of the jitter: with the action and the attempt it decides all waits. Empty means the
 	// session's id. Valid UTF-8.
@@ -262,11 +263,8 @@ type State struct {
 	// failures are the calls of the run that failed.
 	failures seq.Log[ToolFailure]
 	words    *words
-	// asked is the digest of the first messages of the transcript: those of the run's request, once its first
-	// call was read.
-	asked said
-	// later is the digest of what [State.Forget] dropped since.
-	later said
+	// asked is the digest of what was said last when the run began.
+	asked [sha256.Size]byte
 	// policies are the merged policies of Policy.
 	policies *policies
 }

@@ -178,6 +178,7 @@ func (s *step) started() error {
 	s.Warnings = append(slices.Clip(s.Warnings), s.ev.Warnings...)
 	s.transcript = s.transcript.Append(s.ev.Messages...)
 	s.Began = s.transcript.Len()
+	s.digestRequest()
 	if cfg.Single {
 		return s.try()
 	}

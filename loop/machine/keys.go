@@ -3,6 +3,7 @@ package machine
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strconv"
 
 	"github.com/retake-go/retake/fault"
@@ -49,4 +50,34 @@ func (st *State) idempotencyKey(action int, tool string, twins int, arguments []
 // appendPart appends a text and its length.
 func appendPart(dst []byte, part string) []byte {
 	return append(append(strconv.AppendInt(dst, int64(len(part)), 10), ':'), part...)
+}
+
+// recent is how many messages at the start of a run identify its request: the prompt and those before it.
+const recent = 8
+
+// appendRequest appends what identifies the run's request in its session: its id, or the digest of what was
+// said last when the run began.
+func (st *State) appendRequest(b []byte) []byte {
+	if id := st.Config.RequestID; id != "" {
+		return appendPart(append(b, "id:"...), id)
+	}
+	b = strconv.AppendInt(append(b, "said:"...), int64(st.Began), 10)
+	return append(append(b, ':'), st.asked[:]...)
+}
+
+// digestRequest sets the digest of what was said last when the run began. A digest of the whole conversation
+// would take longer with each run.
+func (st *State) digestRequest() {
+	if st.Config.RequestID != "" {
+		return
+	}
+	hash := sha256.New()
+	for _, m := range st.transcript.From(max(0, st.Began-recent))[:min(recent, st.Began)] {
+		text, err := canon.Declared(m)
+		if err != nil { // not UTF-8, so it cannot be recorded
+			text = fmt.Append(nil, m)
+		}
+		hash.Write(appendPart(nil, string(text)))
+	}
+	hash.Sum(st.asked[:0])
 }
