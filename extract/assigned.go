@@ -25,13 +25,13 @@ var (
 
 // assign keeps object n if its line assigns only this object to a variable: name = {…}.
 func (s *scanner) assign(p *parse, n int) {
-	if n == 0 || p.fault != nil || p.nodes[n].kind != object {
+	if n == 0 || p.fault != nil || p.at(n).kind != object {
 		return
 	}
-	line, indent := lineBefore(s.text, p.nodes[n].start)
-	if m := assigns.FindStringSubmatch(line); m != nil && endsLine.MatchString(s.text[p.nodes[n].end:]) {
+	line, indent := lineBefore(s.text, p.begin(n))
+	if m := assigns.FindStringSubmatch(line); m != nil && endsLine.MatchString(s.text[p.at(n).end:]) {
 		repairs := slices.Clone(p.repairs)
-		s.assigned = &assignment{m[1], indent, p.nodes[n].start, p.nodes[n].end, p.json(n), repairs}
+		s.assigned = &assignment{m[1], indent, p.begin(n), int(p.at(n).end), p.json(n), repairs}
 	}
 }
 

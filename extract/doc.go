@@ -13,6 +13,8 @@
 // Of a text that was cut off, the result is what was complete before the cut. A wrapper (tag, fence, list of
 // calls) may lack its end, a call may not.
 //
+// Of a text of more than 256 MiB only the beginning is read.
+//
 // Everything here is a pure function of its arguments, runs in time linear in the text, and is safe for
 // concurrent use.
 package extract

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,13 +26,60 @@ type node struct {
 	// dict is set if the call has one object as its argument, argued if any argument was read.
 	dict, argued bool
 	// paren is set if the list is a tuple.
-	paren          bool
-	start, end     int
-	from, to       int
-	keyFrom, keyTo int
+	paren bool
+	// filled is set if it has a child, mixed if one of them is no scalar.
+	filled, mixed  bool
+	start, end     int32
+	from, to       int32
+	keyFrom, keyTo int32
 	// nameEnd is the end of a call's name.
-	nameEnd     int
-	child, next int
+	nameEnd     int32
+	child, next int32
+}
+
+// maxText is how much of a text is read: what is written of it, less than eight times as much, has offsets of 32 bits.
+const maxText = 256 << 20
+
+// nodes are the nodes of a literal, in blocks, so that none is copied when there are more. Node 0 is none.
+type nodes struct {
+	blocks [][]node
+	count  int
+}
+
+// A text of brackets has many literals of a few nodes, so the first block is small.
+const (
+	firstNodes = 16
+	blockNodes = 1024
+)
+
+func (s *nodes) at(n int) *node {
+	if n < firstNodes {
+		return &s.blocks[0][n]
+	}
+	n -= firstNodes
+	return &s.blocks[1+n/blockNodes][n%blockNodes]
+}
+
+// child is the first child of node n, next the child after it, begin where it begins in the text.
+func (s *nodes) child(n int) int { return int(s.at(n).child) }
+func (s *nodes) next(n int) int  { return int(s.at(n).next) }
+func (s *nodes) begin(n int) int { return int(s.at(n).start) }
+
+// add adds a node and returns its number.
+func (s *nodes) add(of node) int {
+	n := s.count
+	if s.count++; len(s.blocks) == 0 {
+		s.blocks = append(s.blocks, make([]node, firstNodes))
+	} else if 1+(n-firstNodes)/blockNodes == len(s.blocks) && n >= firstNodes {
+		s.blocks = append(s.blocks, make([]node, blockNodes))
+	}
+	*s.at(n) = of
+	return n
+}
+
+func (s *nodes) none() {
+	s.count = 0
+	s.add(node{})
 }
 
 // reader reads one literal, in the syntax of JSON, Python or JavaScript, into nodes and strict JSON. It stops
@@ -44,10 +92,12 @@ type reader struct {
 	depth int
 	max   int
 	// values is how many values may be read.
-	values int
+	values, left int
+	// outline is set if only the nodes around pos are kept: those of what was read to its end are not needed.
+	outline bool
 	// within counts the objects and calls around pos. No call may be in them.
-	within  int
-	nodes   []node
+	within int
+	nodes
 	out     []byte
 	said    []byte // the content of the string that is being read
 	repairs []Repair
@@ -60,13 +110,15 @@ type reader struct {
 	trailed bool
 	// lastString and afterString are the begin and the end of the last string.
 	lastString, afterString int
+	spare                   []map[digest]struct{} // for the names of further objects
 }
 
 // start makes r ready to read from pos to end. It reuses the memory of an earlier literal.
 func (r *reader) start(src string, pos, end int, opt Options) {
 	limit := pos + min(opt.MaxBytes, len(src)-pos)
-	*r = reader{src: src, pos: pos, end: end, limit: limit, max: opt.MaxDepth, values: opt.MaxValues,
-		nodes: append(r.nodes[:0], node{}), out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0]}
+	*r = reader{src: src, pos: pos, end: end, limit: limit, max: opt.MaxDepth, values: opt.MaxValues, left: opt.MaxValues,
+		nodes: r.nodes, out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0], spare: r.spare}
+	r.none()
 }
 
 func (r *reader) fail(rule string, offset int) bool {
@@ -116,34 +168,54 @@ func (r *reader) repaired(kind RepairKind, offset int) {
 
 // open adds a node to parent, after its child last. Parent 0 is none.
 func (r *reader) open(k kind, parent, last int) int {
-	n := len(r.nodes)
-	if n == cap(r.nodes) {
-		r.nodes = slices.Grow(r.nodes, n) // doubling copies less than append does
-	}
-	r.nodes = append(r.nodes, node{kind: k, open: true, start: r.pos, from: len(r.out)})
+	r.left--
+	n := r.add(node{kind: k, open: true, start: int32(r.pos), from: int32(len(r.out))})
 	switch {
 	case last != 0:
-		r.nodes[last].next = n
+		r.at(last).next = int32(n)
 	case parent != 0:
-		r.nodes[parent].child = n
+		r.at(parent).child = int32(n)
+	}
+	if parent != 0 {
+		of := r.at(parent)
+		of.filled, of.mixed = true, of.mixed || k != scalar
 	}
 	return n
 }
 
 func (r *reader) close(n int) bool {
-	r.nodes[n].open = false
-	r.nodes[n].end = r.pos
-	r.nodes[n].to = len(r.out)
+	read := r.at(n)
+	read.open, read.end, read.to = false, int32(r.pos), int32(len(r.out))
 	return true
 }
+
+// settled is the child to go on after in a bracket: n, or 0 where nodes that were read to their end are not kept.
+func (r *reader) settled(n int) int {
+	if n == 0 || !r.outline {
+		return n
+	}
+	r.count = n
+	return 0
+}
+
+// jsonOf is what was written of node n, keyOf the name of member n as it was written.
+func (r *reader) jsonOf(n int) []byte { return r.out[r.at(n).from:r.at(n).to] }
+
+func (r *reader) keyOf(n int) []byte { return r.out[r.at(n).keyFrom:r.at(n).keyTo] }
+
+// minFree is the free memory for what is written of a value, in bytes.
+const minFree = 64
 
 // value reads a value as a child of parent, after its child last, and returns its node.
 func (r *reader) value(parent, last int) (n int, ok bool) {
 	if !r.space() {
 		return 0, false
 	}
-	if len(r.nodes) > r.values {
+	if r.left <= 0 {
 		return 0, r.fail(RuleWork, r.pos)
+	}
+	if cap(r.out)-len(r.out) < minFree {
+		r.out = slices.Grow(r.out, max(len(r.out), minFree)) // doubling copies less than append does
 	}
 	c := r.peek()
 	switch {
@@ -152,7 +224,7 @@ func (r *reader) value(parent, last int) (n int, ok bool) {
 		return n, r.nest(n, (*reader).object)
 	case c == '[' || c == '(':
 		n = r.open(list, parent, last)
-		r.nodes[n].paren = c == '('
+		r.at(n).paren = c == '('
 		return n, r.nest(n, (*reader).list)
 	case c == '"' || c == '\'':
 		n = r.open(str, parent, last)
@@ -192,6 +264,7 @@ func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 	defer func() { r.within-- }()
 	r.out = append(r.out, '{')
 	var seen names
+	defer r.done(&seen)
 	last := 0
 	for first := true; ; first = false {
 		done, ok := r.item(closer, first)
@@ -206,59 +279,88 @@ func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 			return false
 		}
 		to := len(r.out)
-		r.nodes[n].argued = true
-		if r.isNamed(n, &seen, r.out[from:to]) {
+		r.at(n).argued = true
+		if r.isNamed(&seen, span{int32(from), int32(to)}) {
 			return r.fail(RuleDuplicateKey, at)
 		}
 		r.out = append(r.out, ':')
 		m, ok := r.value(n, last)
 		if m != 0 {
-			r.nodes[m].keyFrom, r.nodes[m].keyTo = from, to
-			last = m
+			r.at(m).keyFrom, r.at(m).keyTo = int32(from), int32(to)
 		}
 		if !ok {
 			return false
 		}
+		last = r.settled(m)
 	}
 }
 
-// names are the names of an object's members, once there are many.
+// span is a place in what was written, digest stands for the text there.
+type (
+	span   struct{ from, to int32 }
+	digest [16]byte
+)
+
+// names are the names of an object's members: the places of a few, or the digests of all. Digests are small, and
+// nobody can make names whose digests are slow to tell apart.
 type names struct {
 	count int
-	all   map[string]bool
+	few   [8]span
+	all   map[digest]struct{}
 }
 
-// fewNames is how many members are looked through, so that small objects, of which a text may be made, take no
-// memory for their names.
-const fewNames = 8
-
-// isNamed reports whether object n has a member of a name, and adds the name to those that were seen.
-func (r *reader) isNamed(n int, seen *names, name []byte) bool {
-	if seen.count++; seen.count <= fewNames {
-		for m := r.nodes[n].child; m != 0; m = r.nodes[m].next {
-			if bytes.Equal(r.out[r.nodes[m].keyFrom:r.nodes[m].keyTo], name) {
+// isNamed reports whether a name is among those that were seen, and adds it.
+func (r *reader) isNamed(seen *names, at span) bool {
+	name := r.out[at.from:at.to]
+	if seen.count < len(seen.few) {
+		for _, other := range seen.few[:seen.count] {
+			if bytes.Equal(r.out[other.from:other.to], name) {
 				return true
 			}
 		}
+		seen.few[seen.count] = at
+		seen.count++
 		return false
 	}
 	if seen.all == nil {
-		seen.all = map[string]bool{}
-		for m := r.nodes[n].child; m != 0; m = r.nodes[m].next {
-			seen.all[string(r.out[r.nodes[m].keyFrom:r.nodes[m].keyTo])] = true
+		seen.all = r.digests()
+		for _, other := range seen.few {
+			seen.all[digestOf(r.out[other.from:other.to])] = struct{}{}
 		}
 	}
-	known := seen.all[string(name)]
-	if !known {
-		seen.all[string(name)] = true
+	before := len(seen.all)
+	seen.all[digestOf(name)] = struct{}{}
+	return len(seen.all) == before
+}
+
+func digestOf(name []byte) digest {
+	sum := sha256.Sum256(name)
+	return digest(sum[:len(digest{})])
+}
+
+// digests is an empty set, where possible that of an earlier object.
+func (r *reader) digests() map[digest]struct{} {
+	last := len(r.spare) - 1
+	if last < 0 {
+		return map[digest]struct{}{}
 	}
-	return known
+	set := r.spare[last]
+	r.spare = r.spare[:last]
+	return set
+}
+
+// done keeps the names of a small object for the next one. A large set would take long to empty.
+func (r *reader) done(seen *names) {
+	if seen.all != nil && len(seen.all) <= 8*len(seen.few) {
+		clear(seen.all)
+		r.spare = append(r.spare, seen.all)
+	}
 }
 
 // list reads the elements of n up to its closing bracket.
 func (r *reader) list(n int) bool {
 	closer := byte(']')
-	if r.nodes[n].paren {
+	if r.at(n).paren {
 		closer = ')'
 		r.repaired(Tuple, r.pos)
 	}
@@ -268,19 +370,17 @@ func (r *reader) list(n int) bool {
 	for first := true; ; first = false {
 		done, ok := r.item(closer, first)
 		if done && closer == ')' && !commas && !first && !r.trailed {
-			return r.fail(RuleSyntax, r.nodes[n].start) // brackets around one value make no tuple
+			return r.fail(RuleSyntax, r.begin(n)) // brackets around one value make no tuple
 		}
 		if done || !ok {
 			return ok
 		}
 		commas = !first
 		m, ok := r.value(n, last)
-		if m != 0 {
-			last = m
-		}
 		if !ok {
 			return false
 		}
+		last = r.settled(m)
 	}
 }
 
@@ -347,7 +447,9 @@ func (r *reader) keyName() bool {
 }
 
 // quote writes a text, read at offset, as a JSON string.
-func (r *reader) quote(text string, offset int) bool {
+func (r *reader) quote(text string, offset int) bool { return quoteAs(r, text, offset) }
+
+func quoteAs[T ~string | ~[]byte](r *reader, text T, offset int) bool {
 	out, err := jsontext.AppendQuote(r.out, text)
 	if err != nil {
 		return r.fail(RuleInvalidUTF8, offset)
@@ -374,7 +476,7 @@ func (r *reader) word(parent, last int) (int, bool) {
 	}
 	if end := tokenEnd(r.src[:r.stop()], start); r.within == 0 && end < r.stop() && r.src[end] == '(' {
 		n := r.open(call, parent, last)
-		r.nodes[n].nameEnd = end
+		r.at(n).nameEnd = int32(end)
 		return n, r.nest(n, (*reader).call)
 	}
 	if tokenEnd(r.src[:r.end], start) == r.end {

@@ -33,7 +33,7 @@ func (s *scanner) nameThenArguments(start, end, args int) bool {
 			s.before = start
 		}
 		p.nameMember(n, setting{form: CallObject})
-	case p.nodes[n].open:
+	case p.at(n).open:
 		p.broken(c)
 	default:
 		c.Arguments = p.json(n)
@@ -132,8 +132,8 @@ func (s *scanner) functionTag(m mark) {
 	c.Form, c.Offset, c.End = FunctionTag, m.start, m.end
 	p, n := s.read()
 	switch {
-	case n != 0 && p.nodes[n].kind == object && !p.nodes[n].open:
-		c.Arguments, c.End = p.json(n), p.nodes[n].end
+	case n != 0 && p.at(n).kind == object && !p.at(n).open:
+		c.Arguments, c.End = p.json(n), int(p.at(n).end)
 		p.calls = append(p.calls, c)
 	case strings.HasPrefix(s.text[args:], "</") && tagAt(s.text, args).kind != noMark:
 		p.none(c, args)

@@ -61,7 +61,8 @@ func (r *reader) skip(some string) bool {
 func (r *reader) digits() string {
 	start := r.pos
 	for stop := r.stop(); r.pos < stop; r.pos++ {
-		between := r.src[r.pos] == '_' && r.pos > start && r.pos+1 < stop && isDigit(r.src[r.pos+1]) && r.src[r.pos-1] != '_'
+		between := r.src[r.pos] == '_' && r.pos > start && r.src[r.pos-1] != '_' &&
+			r.pos+1 < stop && isDigit(r.src[r.pos+1])
 		if !isDigit(r.src[r.pos]) && !between {
 			break
 		}

@@ -6,7 +6,7 @@ import "strings"
 // arguments.
 func (r *reader) call(n int) bool {
 	start := r.pos
-	r.pos = r.nodes[n].nameEnd
+	r.pos = int(r.at(n).nameEnd)
 	if strings.Contains(r.src[start:r.pos], `\`) {
 		r.repaired(MarkdownEscape, start)
 	}
@@ -27,7 +27,7 @@ func (r *reader) call(n int) bool {
 func (r *reader) dictArgument(n int) bool {
 	r.within++
 	defer func() { r.within-- }()
-	r.nodes[n].dict, r.nodes[n].argued = true, true
+	r.at(n).dict, r.at(n).argued = true, true
 	if _, ok := r.value(n, 0); !ok {
 		return false
 	}

@@ -14,6 +14,7 @@ import (
 // names are the known tools. A call of another name is only found in a place for calls: in a tag or object
 // for calls, or as an element {"name": …, "arguments": …} of a list.
 func Calls(text string, names Names, opt Options) []Call {
+	text = text[:min(len(text), maxText)]
 	if !strings.ContainsAny(text, callOpens) {
 		return nil
 	}
@@ -250,12 +251,12 @@ func (p *parse) resume(end int) int {
 	if p.fault == nil || p.cut || p.pos != p.afterString {
 		return end
 	}
-	for n := range p.nodes {
-		if p.nodes[n].kind != list || !p.nodes[n].open {
+	for n := range p.count {
+		if p.at(n).kind != list || !p.at(n).open {
 			continue
 		}
-		for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {
-			if p.nodes[m].kind == str && p.nodes[m].start == p.lastString {
+		for m := p.child(n); m != 0; m = p.next(m) {
+			if p.at(m).kind == str && p.begin(m) == p.lastString {
 				return p.lastString + 1
 			}
 		}

@@ -47,7 +47,7 @@ type parse struct {
 
 // element reads node n as one or more calls. It returns false if n is something else.
 func (p *parse) element(n int, at setting) bool {
-	switch p.nodes[n].kind {
+	switch p.at(n).kind {
 	case object:
 		for _, read := range shapes() {
 			if read(p, n, at) {
@@ -70,37 +70,37 @@ func (p *parse) list(n int, at setting) bool {
 		at.form = CallList
 	}
 	at.listed = true
-	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {
+	for m := p.child(n); m != 0; m = p.next(m) {
 		if !p.element(m, at) {
-			return m != p.nodes[n].child
+			return m != p.child(n)
 		}
 	}
-	return p.nodes[n].child != 0
+	return p.child(n) != 0
 }
 
 // pairs reads ["f", {…}] and ["f", {…}, "g", {…}]. A pair that was not read to its end is broken.
 func (p *parse) pairs(n int) bool {
 	var found []Call
-	for m := p.nodes[n].child; m != 0; {
-		args := p.nodes[m].next
-		if p.nodes[m].kind != str || args == 0 || p.nodes[args].kind != object {
+	for m := p.child(n); m != 0; {
+		args := p.next(m)
+		if p.at(m).kind != str || args == 0 || p.at(args).kind != object {
 			return false
 		}
 		c, known := p.named(p.text(m), m)
 		if !known {
 			return false
 		}
-		c.Form, c.Offset = PairList, p.nodes[m].start
+		c.Form, c.Offset = PairList, p.begin(m)
 		found = append(found, p.held(c, args))
-		m = p.nodes[args].next
+		m = p.next(args)
 	}
-	return p.keep(found, p.nodes[n].open)
+	return p.keep(found, p.at(n).open)
 }
 
 // held is c with the arguments in object n, if that was read to its end.
 func (p *parse) held(c Call, n int) Call {
-	if !p.nodes[n].open {
-		c.End, c.Arguments = p.nodes[n].end, p.json(n)
+	if !p.at(n).open {
+		c.End, c.Arguments = int(p.at(n).end), p.json(n)
 	}
 	return c
 }
@@ -123,8 +123,9 @@ func (p *parse) keep(found []Call, open bool) bool {
 // quoted reads a string that is a Python call. If quotes in it are escaped, every offset is that of the
 // string. A string with other escapes is not read: they could be those of the string or of the call.
 func (p *parse) quoted(n int) bool {
-	node := p.nodes[n]
-	src, start, end := p.src, node.start+1, node.end-1
+	node := p.at(n)
+	begin, behind := int(node.start), int(node.end)
+	src, start, end := p.src, begin+1, behind-1
 	if node.open || start >= end || !isNameStart(src[start]) {
 		return false
 	}
@@ -138,8 +139,9 @@ func (p *parse) quoted(n int) bool {
 	}
 	var r reader
 	r.start(src, start, end, Options{MaxBytes: end - start, MaxDepth: p.max, MaxValues: p.values})
+	r.outline = true
 	c, ok := r.value(0, 0)
-	if r.nodes[c].kind != call || ok && r.pos != end || r.cut {
+	if r.at(c).kind != call || ok && r.pos != end || r.cut {
 		return false // a call that is cut off may continue after its own quote: ['f(a='b')']
 	}
 	inner := parse{reader: &r, names: p.names}
@@ -149,12 +151,12 @@ func (p *parse) quoted(n int) bool {
 	found := inner.calls[0]
 	found.Form, found.Repairs = QuotedCall, append(found.Repairs, r.repairs...)
 	if escaped {
-		found.Offset, found.End = node.start, node.end
+		found.Offset, found.End = begin, behind
 		if found.Broken != nil {
-			found.Broken.Offset = node.start
+			found.Broken.Offset = begin
 		}
 		for i := range found.Repairs {
-			found.Repairs[i].Offset = node.start
+			found.Repairs[i].Offset = begin
 		}
 	}
 	p.calls = append(p.calls, found)
@@ -168,12 +170,12 @@ func escapesQuotes(text string) bool {
 
 // python reads f(a=1) and f({…}).
 func (p *parse) python(n int, at setting) bool {
-	node := p.nodes[n]
+	node := p.at(n)
 	c, known := p.named(plainName(p.src[node.start:node.nameEnd]), n)
 	if !known && !at.clear || node.open && !node.argued {
 		return false
 	}
-	c.Form, c.Offset, c.End = PythonCall, node.start, node.end
+	c.Form, c.Offset, c.End = PythonCall, int(node.start), int(node.end)
 	if node.dict {
 		c.Form = PythonCallObject
 	}
@@ -182,27 +184,27 @@ func (p *parse) python(n int, at setting) bool {
 		return true
 	}
 	c.Arguments = p.json(n)
-	c.Repairs = append(c.Repairs, Repair{PythonSyntax, node.start})
+	c.Repairs = append(c.Repairs, Repair{PythonSyntax, c.Offset})
 	p.calls = append(p.calls, c)
 	return true
 }
 
 // callsMember reads {"tool_calls": […]}, and an object whose only member is a list of known calls.
 func (p *parse) callsMember(n int, _ setting) bool {
-	first := p.nodes[n].child
-	for m := first; m != 0; m = p.nodes[m].next {
-		if p.nodes[m].kind == list && slices.Contains(listMembers, p.key(m)) {
+	first := p.child(n)
+	for m := first; m != 0; m = p.next(m) {
+		if p.at(m).kind == list && slices.Contains(listMembers, p.key(m)) {
 			return p.list(m, setting{form: ToolCallsObject, clear: true})
 		}
 	}
-	alone := first != 0 && p.nodes[first].next == 0 && p.nodes[first].kind == list && !p.nodes[n].open
+	alone := first != 0 && p.next(first) == 0 && p.at(first).kind == list && !p.at(n).open
 	return alone && p.list(first, setting{form: ToolCallsObject})
 }
 
 // wrapperMember reads {"type": "function", "function": {"name": …, "arguments": …}}.
 func (p *parse) wrapperMember(n int, at setting) bool {
-	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {
-		if p.nodes[m].kind != object || !slices.Contains(wrapperMembers, p.key(m)) {
+	for m := p.child(n); m != 0; m = p.next(m) {
+		if p.at(m).kind != object || !slices.Contains(wrapperMembers, p.key(m)) {
 			continue
 		}
 		before := len(p.calls)
@@ -211,7 +213,7 @@ func (p *parse) wrapperMember(n int, at setting) bool {
 		}
 		c := &p.calls[before]
 		c.Repairs = append(c.Repairs, p.extras(n, m, m)...)
-		if p.nodes[n].open && c.Broken == nil {
+		if p.at(n).open && c.Broken == nil {
 			open := *c
 			p.calls = p.calls[:before]
 			p.broken(open)
@@ -234,7 +236,7 @@ type parts struct {
 
 func (p *parse) parts(n int) parts {
 	var o parts
-	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {
+	for m := p.child(n); m != 0; m = p.next(m) {
 		key := p.key(m)
 		switch {
 		case p.isName(m, key) && (o.name == 0 || !p.knows(o.name) && p.knows(m)):
@@ -258,16 +260,16 @@ func (p *parse) parts(n int) parts {
 }
 
 func (p *parse) isName(m int, key string) bool {
-	return p.nodes[m].kind == str && !p.nodes[m].open && slices.Contains(nameMembers, key)
+	return p.at(m).kind == str && !p.at(m).open && slices.Contains(nameMembers, key)
 }
 
 // isMeta reports whether member m is a property of the call, such as its type or id.
 func (p *parse) isMeta(m int, key string) bool {
-	if p.nodes[m].open || !slices.Contains(metaMembers, key) {
+	if p.at(m).open || !slices.Contains(metaMembers, key) {
 		return false
 	}
-	if p.nodes[m].kind != str || key != "type" {
-		return p.nodes[m].kind == str || p.nodes[m].kind == scalar
+	if p.at(m).kind != str || key != "type" {
+		return p.at(m).kind == str || p.at(m).kind == scalar
 	}
 	return slices.Contains(metaTypes, p.text(m))
 }
@@ -275,14 +277,14 @@ func (p *parse) isMeta(m int, key string) bool {
 // isArguments reports whether m can be arguments: an object, a string that looks like one or is blank, or
 // null.
 func (p *parse) isArguments(m int) bool {
-	switch p.nodes[m].kind {
+	switch p.at(m).kind {
 	case object:
 		return true
 	case str:
 		text := strings.TrimLeft(p.text(m), " \t\r\n")
-		return text == "" && !p.nodes[m].open || strings.HasPrefix(text, "{")
+		return text == "" && !p.at(m).open || strings.HasPrefix(text, "{")
 	}
-	return p.nodes[m].kind == scalar && !p.nodes[m].open && string(p.json(m)) == "null"
+	return p.at(m).kind == scalar && !p.at(m).open && string(p.json(m)) == "null"
 }
 
 func (p *parse) knows(m int) bool {
@@ -297,15 +299,15 @@ func (p *parse) nameMember(n int, at setting) bool {
 		return false
 	}
 	c, known := p.named(p.text(o.name), o.name)
-	c.Form, c.Offset, c.End = at.form, p.nodes[n].start, p.nodes[n].end
+	c.Form, c.Offset, c.End = at.form, p.begin(n), int(p.at(n).end)
 	if !p.isCall(o, known, at) {
 		return false
 	}
 	switch {
-	case p.nodes[n].open || o.manyArgs:
+	case p.at(n).open || o.manyArgs:
 		p.broken(c)
 	case o.args == 0 && o.unread != 0:
-		c.Broken = &Broken{RuleSyntax, p.nodes[o.unread].start}
+		c.Broken = &Broken{RuleSyntax, p.begin(o.unread)}
 		p.calls = append(p.calls, c)
 	case o.args != 0:
 		c.Repairs = append(c.Repairs, p.extras(n, o.name, o.args)...)
@@ -325,9 +327,9 @@ func (p *parse) nameMember(n int, at setting) bool {
 // of the call.
 func (p *parse) extras(n, name, args int) []Repair {
 	var dropped []Repair
-	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {
+	for m := p.child(n); m != 0; m = p.next(m) {
 		if m != name && m != args && !p.isMeta(m, p.key(m)) {
-			dropped = append(dropped, Repair{ExtraMember, p.nodes[m].start})
+			dropped = append(dropped, Repair{ExtraMember, p.begin(m)})
 		}
 	}
 	return dropped
@@ -336,8 +338,8 @@ func (p *parse) extras(n, name, args int) []Repair {
 // isSchema reports whether an object is a JSON Schema, as in a tool's definition.
 func (p *parse) isSchema(n int) bool {
 	typed, properties := false, false
-	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {
-		key, kind := p.key(m), p.nodes[m].kind
+	for m := p.child(n); m != 0; m = p.next(m) {
+		key, kind := p.key(m), p.at(m).kind
 		typed = typed || key == "type" && kind == str && slices.Contains(objectTypes, p.text(m))
 		properties = properties || key == "properties" && kind == object
 	}
@@ -348,13 +350,13 @@ func (p *parse) isSchema(n int) bool {
 // broken if the object was not read to its end.
 func (p *parse) nameKeyed(n int, _ setting) bool {
 	var found []Call
-	for m := p.nodes[n].child; m != 0; m = p.nodes[m].next {
+	for m := p.child(n); m != 0; m = p.next(m) {
 		c, known := p.named(p.key(m), m)
-		if !known || p.nodes[m].kind != object || p.isSchema(m) {
+		if !known || p.at(m).kind != object || p.isSchema(m) {
 			return false
 		}
-		c.Form, c.Offset = NameKeyedObject, p.nodes[m].start
+		c.Form, c.Offset = NameKeyedObject, p.begin(m)
 		found = append(found, p.held(c, m))
 	}
-	return p.keep(found, p.nodes[n].open)
+	return p.keep(found, p.at(n).open)
 }

@@ -25,7 +25,7 @@ func (r *reader) string(quote byte) bool {
 		if strings.HasPrefix(r.src[r.pos:r.stop()], closer) && !(closer == "'" && r.apostrophe()) {
 			r.pos += len(closer)
 			r.lastString, r.afterString = start, r.pos
-			return r.quote(string(r.said), start)
+			return quoteAs(r, r.said, start)
 		}
 		if r.pos < r.stop() && !r.char(quote, len(closer) == 3) {
 			return false

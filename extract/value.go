@@ -14,6 +14,7 @@ import (
 // Nothing is taken from a value that is broken or cut off: then broken has the reason and the place. All
 // three results are nil if there is no value in the text. The slices are the caller's own.
 func Value(text string, opt Options) (raw []byte, repairs []Repair, broken *Broken) {
+	text = text[:min(len(text), maxText)]
 	s := seeker{text: text, opt: opt, from: afterThoughts(text)}
 	ways := [...]func(*seeker){(*seeker).whole, (*seeker).answer, (*seeker).fences, (*seeker).running}
 	for _, seek := range ways {
@@ -51,7 +52,7 @@ func (s *seeker) read(pos int) (n, end int, ok bool) {
 		return s.node, r.pos, s.good
 	}
 	r.start(s.text, pos, len(s.text), s.opt)
-	r.within = 1 // a Python call is no value
+	r.within, r.outline = 1, true // a Python call is no value
 	n, ok = r.value(0, 0)
 	for _, repair := range r.repairs {
 		if ok && s.opt.isOff(Form(repair.Kind)) {
@@ -247,16 +248,12 @@ func (s *seeker) tagEnd(end int) int {
 // object, and only scalars of a list.
 func (s *seeker) isProse() bool {
 	r := &s.reader
-	return !r.cut && r.fault.Rule == RuleSyntax && len(r.nodes) > 1 && s.isNumbers(1) &&
-		(r.nodes[1].kind == list || r.nodes[1].child == 0)
+	return !r.cut && r.fault.Rule == RuleSyntax && r.count > 1 && s.isNumbers(1) &&
+		(r.at(1).kind == list || !r.at(1).filled)
 }
 
 // isNumbers reports whether node n has no children but scalars.
 func (s *seeker) isNumbers(n int) bool {
-	for m := s.reader.nodes[n].child; m != 0; m = s.reader.nodes[m].next {
-		if s.reader.nodes[m].kind != scalar {
-			return false
-		}
-	}
-	return s.reader.nodes[n].kind == list || s.reader.nodes[n].child == 0 && s.reader.nodes[n].open
+	read := s.reader.at(n)
+	return !read.mixed && (read.kind == list || !read.filled && read.open)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 )
@@ -211,12 +213,13 @@ func (v *value) notQuoted(by []*node) string {
 	if v == nil || !strings.ContainsAny(v.text, "{[") { // a type's own issue may name any place
 		return ""
 	}
-	held, issue := parse([]byte(v.text), DefaultLimits())
-	takes := func(n *node) bool { return n.types&held.kind&(kindObject|kindArray) != 0 }
-	if issue != nil || !slices.ContainsFunc(by, takes) {
+	held := jsontext.Value(v.text)
+	kind := kindOf[held.Kind()] & (kindObject | kindArray)
+	takes := func(n *node) bool { return n.types&kind != 0 }
+	if !slices.ContainsFunc(by, takes) || len(held) > DefaultLimits().MaxBytes || !held.IsValid() {
 		return ""
 	}
-	return "; send the " + string(held.kind.name()) + " itself, not quoted"
+	return "; send the " + string(kind.name()) + " itself, not quoted"
 }
 
 // mayBeLeftOut reports whether an issue is of a rule that leaving the value out would satisfy too.

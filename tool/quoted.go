@@ -116,7 +116,8 @@ func (t *taker) value(at *place) error {
 func (t *taker) within(at *place, kind jsontext.Kind) error {
 	_, err := t.ReadToken()
 	var step []byte
-	for n := 0; err == nil && t.PeekKind() != kind+2; n++ { // in ASCII, the closing bracket comes two after the opening one
+	// In ASCII, the closing bracket comes two after the opening one.
+	for n := 0; err == nil && t.PeekKind() != kind+2; n++ {
 		step = strconv.AppendInt(step[:0], int64(n), 10)
 		if kind == '{' {
 			var quoted jsontext.Value

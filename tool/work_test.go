@@ -124,8 +124,8 @@ func hostileArguments() map[string]string {
 	}
 }
 
-// Judging a call of 1 MB and saying what is wrong with it takes about ten times its size beyond reading it at most,
-// whatever it is made of. Repairing it reads it once more, in nodes of its own.
+// Judging a call of 1 MB, saying what is wrong with it and mending it take ten times its size beyond reading it at
+// most, whatever it is made of. What is mended is read once more.
 func TestAHostileCallTakesLittleMemory(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would empty the pool of decoders
 	wants := tool.New("order", "Order.", func(context.Context, wrong) (string, error) { return "", nil })
@@ -133,24 +133,35 @@ func TestAHostileCallTakesLittleMemory(t *testing.T) {
 	require.NoError(t, err)
 	for name, arguments := range hostileArguments() {
 		reply := message.Reply{Calls: []message.Call{{ID: "a", Name: "order", Arguments: arguments}}}
+		docs := [][]byte{[]byte(arguments)}
+		mended := set.Read(reply, tool.Settings{Native: policy.RepairsNote}).Calls[0].Arguments
+		if canonical, _ := canon.Text(arguments); string(mended) != string(canonical) {
+			docs = append(docs, mended)
+		}
 		runtime.GC()
-		parsing([]byte(arguments)) // decoders keep their memory for the next
-		reading := parsing([]byte(arguments))
-		for mode, most := range map[policy.Repairs]int{policy.RepairsRefuse: 12, policy.RepairsNote: 40} {
+		parsing(docs...) // decoders keep their memory for the next
+		reading := parsing(docs...)
+		for _, mode := range []policy.Repairs{policy.RepairsRefuse, policy.RepairsNote} {
 			if mode == policy.RepairsNote && testing.Short() {
 				continue
 			}
-			took := int(memory(func() { set.Read(reply, tool.Settings{Native: mode}) }))
-			assert.Less(t, took-reading, most<<20, "%s, %s: %d MB, of which reading takes %d", name, mode, took>>20, reading>>20)
+			read := func() { set.Read(reply, tool.Settings{Native: mode}) }
+			took := int(memory(read))
+			for again := 0; again < 3 && took-reading >= 10<<20; again++ {
+				took = int(memory(read)) // on another processor there may be no decoder to use again
+			}
+			assert.Less(t, took-reading, 10<<20, "%s, %s: %d MB, of which reading takes %d", name, mode, took>>20, reading>>20)
 		}
 	}
 }
 
-// parsing is what it takes to read a document: its canonical form, and its values.
-func parsing(doc []byte) int {
+// parsing is what it takes to read documents: their canonical form, and their values.
+func parsing(docs ...[]byte) int {
 	return int(memory(func() {
-		_, _ = canon.JSON(doc)
-		schema.Strict(doc, schema.DefaultLimits())
+		for _, doc := range docs {
+			_, _ = canon.JSON(doc)
+			schema.Strict(doc, schema.DefaultLimits())
+		}
 	}))
 }
 
