@@ -37,7 +37,8 @@ type node struct {
 	child, next int32
 }
 
-// maxText is how much of a text is read: what is written of it, less than eight times as much, has offsets of 32 bits.
+// maxText is how much of a text is read: what is written of it, less than eight times as much, has offsets of
+// 32 bits.
 const maxText = 256 << 20
 
 // nodes are the nodes of a literal, in blocks, so that none is copied when there are more. Node 0 is none.
@@ -116,8 +117,8 @@ type reader struct {
 // start makes r ready to read from pos to end. It reuses the memory of an earlier literal.
 func (r *reader) start(src string, pos, end int, opt Options) {
 	limit := pos + min(opt.MaxBytes, len(src)-pos)
-	*r = reader{src: src, pos: pos, end: end, limit: limit, max: opt.MaxDepth, values: opt.MaxValues, left: opt.MaxValues,
-		nodes: r.nodes, out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0], spare: r.spare}
+	*r = reader{src: src, pos: pos, end: end, limit: limit, max: opt.MaxDepth,
+		values: opt.MaxValues, left: opt.MaxValues, nodes: r.nodes, out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0], spare: r.spare}
 	r.none()
 }
 
@@ -189,7 +190,8 @@ func (r *reader) close(n int) bool {
 	return true
 }
 
-// settled is the child to go on after in a bracket: n, or 0 where nodes that were read to their end are not kept.
+// settled is the child to go on after in a bracket: n, or 0 where nodes that were read to their end are not
+// kept.
 func (r *reader) settled(n int) int {
 	if n == 0 || !r.outline {
 		return n
@@ -301,8 +303,8 @@ type (
 	digest [16]byte
 )
 
-// names are the names of an object's members: the places of a few, or the digests of all. Digests are small, and
-// nobody can make names whose digests are slow to tell apart.
+// names are the names of an object's members: the places of a few, or the digests of all. Digests are small,
+// and nobody can make names whose digests are slow to tell apart.
 type names struct {
 	count int
 	few   [8]span
