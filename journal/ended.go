@@ -115,26 +115,10 @@ func (j *Journal) Answered(requestID string) (*Ended, error) {
 func (j *Journal) endOf(kind string, key endKey) (*Ended, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.real != j.written {
-		if end, there := j.real.ended(key); there {
-			return end, nil
-		}
-	}
-	end, there := j.written.ended(key)
-	if there && end.Redacted {
+	end, lost := j.ended(key)
+	if lost {
 		return nil, fmt.Errorf("%w: %s %q has ended, but its end is available only if the settings have the store of what was left out "+
 			"(redact: transcripts)", ErrRedacted, kind, key.id)
 	}
 	return end, nil
-}
-
-// realEnds returns the unredacted ends of actions, for the next redacted run.
-func (j *Journal) realEnds() ends {
-	if j.redactor == nil || j.real == nil {
-		return ends{}
-	}
-	if j.real == j.written {
-		return j.real.ends.unredacted()
-	}
-	return j.real.ends
 }

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 
 	_ "github.com/retake-go/retake/feedback/prompt"
@@ -121,6 +120,22 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	f.State.GoOn(&before.State)
 	f.digests = before.digests
 	return nil
+}
+
+// begun reports whether the journal ends with the same header, because a run died before its first event.
+func (f *Fold) begun(h Header) (bool, error) {
+	if f.Header.Format == "" || f.State.Phase != machine.Idle {
+		return false, nil
+	}
+	if h.State == nil {
+		h.State = f.Header.State
+	}
+	was, err := canon.Marshal(f.Header)
+	if err != nil {
+		return false, err
+	}
+	is, err := canon.Marshal(h)
+	return bytes.Equal(was, is), err
 }
 
 // event steps the core and keeps its decision for comparison.
@@ -258,32 +273,4 @@ func (f *Fold) restoreDigest(digest string) error {
 	}
 	copy(f.digests.said[:], digest)
 	return nil
-}
-
-// addRestored folds a record of a redacted journal with what was left out restored. written is the fold of
-// the journal itself, which compares the decisions.
-func (f *Fold) addRestored(
-	ctx context.Context, from Transcripts, raw []byte, rec Record, written *Fold,
-) error {
-	if rec.Decision != nil {
-		f.undecided = nil
-		return nil
-	}
-	session := f.Header.Session
-	if rec.Header != nil {
-		session = rec.Header.Session
-	}
-	whole, err := restore(ctx, from, session, raw)
-	if err != nil {
-		return err
-	}
-	if rec, err = decode(whole); err != nil {
-		return err
-	}
-	if n := rec.Note; n != nil {
-		if at := written.call(n); at >= 0 && at < len(f.Asked.Tools) {
-			rec.Note = new(n.of(f.Asked.Tools[at].Key))
-		}
-	}
-	return f.Add(rec)
 }

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/session"
 )
 
 // Journal is the journal of one session, open for its one writer. Open it with [Open], pass it to the runs of
@@ -26,11 +24,7 @@ type Journal struct {
 	ctx  context.Context
 	head hash
 	end  int64
-	// written is the fold of the file, and real the fold of what happened. They are the same without
-	// redaction. real is nil if what was left out is not available.
-	written, real *Fold
-	// redactor redacts records; nil without redaction.
-	redactor *redactor
+	folds
 	// pending are lines to write with the next append.
 	pending []byte
 	// torn is the beginning of a torn first line of tornBytes in all. A note keeps it once there is a header.
@@ -58,9 +52,8 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{log: log, settings: s, session: session, ctx: ctx, head: newHash()}
-	if s.Redact != nil {
-		j.redactor = s.Redact.redactor(ctx, session)
+	j := &Journal{
+		log: log, settings: s, session: session, ctx: ctx, head: newHash(), folds: newFolds(s.Redact.redactor(ctx, session)),
 	}
 	if err := j.read(session); err != nil {
 		return nil, errors.Join(err, log.Close())
@@ -80,10 +73,10 @@ func (j *Journal) Past() (*Fold, error) {
 	if j.broken != nil {
 		return nil, j.broken
 	}
-	if j.real == nil {
+	if j.clear == nil {
 		return nil, fmt.Errorf("%w: a run can continue only if the settings have the store of what was left out (redact: transcripts)", ErrRedacted)
 	}
-	now := *j.real
+	now := *j.clear
 	now.calls, now.Landed, now.Began = nil, slices.Clone(now.Landed), slices.Clone(now.Began)
 	return &now, nil
 }
@@ -93,13 +86,13 @@ func (j *Journal) Past() (*Fold, error) {
 func (j *Journal) Call(key string, transport int) (began bool, landed *Landed) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.real == nil {
+	if j.clear == nil {
 		return false, nil
 	}
-	for _, b := range j.real.Began {
+	for _, b := range j.clear.Began {
 		began = began || b.Key == key && b.Transport == transport
 	}
-	for _, l := range j.real.Landed {
+	for _, l := range j.clear.Landed {
 		if l.Key == key && l.Transport == transport {
 			landed = &l
 		}
@@ -113,16 +106,16 @@ func (j *Journal) Call(key string, transport int) (began bool, landed *Landed) {
 func (j *Journal) Conversation() ([]message.Message, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	switch last := &j.written.State; {
+	switch last := &j.file.State; {
 	case j.broken != nil:
 		return nil, j.stops()
 	case last.Phase != machine.Stopped || last.TranscriptLen() == 0:
 		return nil, nil
-	case j.real == nil:
+	case j.clear == nil:
 		return nil, fmt.Errorf("%w: the conversation of the journal cannot be continued: begin a new one, or give the store of "+
 			"what was left out (redact: transcripts)", ErrRedacted)
 	}
-	return j.real.State.Transcript(), nil
+	return j.clear.State.Transcript(), nil
 }
 
 // GoOn makes st, an idle state, continue the conversation of the journal's last run, if history is that
@@ -131,15 +124,15 @@ func (j *Journal) Conversation() ([]message.Message, error) {
 func (j *Journal) GoOn(st *machine.State, history []message.Message) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	last := j.written
-	if j.broken != nil || j.real == nil || len(history) == 0 || last.State.Phase != machine.Stopped {
+	last := j.file
+	if j.broken != nil || j.clear == nil || len(history) == 0 || last.State.Phase != machine.Stopped {
 		return false
 	}
 	if !sameRedaction(last.Header.Redaction, j.settings.Redact.header()) ||
-		!slices.EqualFunc(j.real.State.Transcript(), history, message.Message.Equal) {
+		!slices.EqualFunc(j.clear.State.Transcript(), history, message.Message.Equal) {
 		return false
 	}
-	st.GoOn(&j.real.State)
+	st.GoOn(&j.clear.State)
 	return true
 }
 
@@ -154,49 +147,19 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 	if j.broken != nil {
 		return j.stops()
 	}
-	if j.written.Unfinished() {
+	if j.file.Unfinished() {
 		return heldError("its last run has not ended: continue it with loop.Resume, or with loop.Run of the same request; or use another session for the new run")
 	}
-	if held, there := j.written.ended(endKey{id: h.Config.ActionID}); there {
+	if held, there := j.file.ended(endKey{id: h.Config.ActionID}); there {
 		return heldError(fmt.Sprintf("action %q has ended: take its recorded end, or give the new action an ID of its own", held.ID))
 	}
 	h.Format, h.Session, h.Redaction = Format, st.Session.ID(), j.settings.Redact.header()
 	h.Held = st.TranscriptLen()
-	if err := j.addState(&h, st); err != nil {
+	left, begun, err := j.begin(h, st)
+	if err != nil || begun {
 		return err
 	}
-	real, err := h, error(nil)
-	past := j.realEnds()
-	if j.redactor != nil {
-		if h, err = j.redactor.header(h); err != nil {
-			return err
-		}
-	}
-	same, err := j.alreadyBegun(h)
-	if err != nil {
-		return err
-	}
-	if !same {
-		if err := j.beginWritten(h, st); err != nil {
-			return err
-		}
-	}
-	if j.real = j.written; j.redactor != nil {
-		j.real = &Fold{Header: real, State: st, digests: newDigester(), ends: past}
-	}
-	if same {
-		return nil
-	}
-	return j.enqueueHeader(&h)
-}
-
-// beginWritten begins the run in the fold of the file. That fold shares the session of the run, unless it is
-// redacted or its snapshot is too large to be read back.
-func (j *Journal) beginWritten(h Header, st machine.State) error {
-	if j.redactor != nil || len(h.State) > session.MaxSnapshotBytes {
-		return j.written.begin(h)
-	}
-	return j.written.beginWith(h, st.Session)
+	return j.enqueueHeader(&left)
 }
 
 // enqueueHeader writes a header and the torn line that was found before it.
@@ -209,65 +172,6 @@ func (j *Journal) enqueueHeader(h *Header) error {
 	return err
 }
 
-// addState adds the state of the session to the header, unless the journal has it already.
-func (j *Journal) addState(h *Header, st machine.State) error {
-	if past := j.past(); past.Header.Format != "" && past.State.Session.Same(st.Session) {
-		return nil
-	}
-	now, err := st.Session.Snapshot()
-	if err != nil {
-		return err
-	}
-	left := now
-	if j.redactor != nil {
-		if left, err = j.redactor.state(now); err != nil {
-			return err
-		}
-	}
-	past, is := j.past(), left
-	if past != j.written {
-		is = now
-	}
-	if past.Header.Format == "" {
-		h.State = left
-		return nil
-	}
-	held, err := past.State.Session.Snapshot()
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(is, held) {
-		h.State = left
-	}
-	return nil
-}
-
-// past returns the fold to compare a new run's session with: that of what happened if known, else that of the
-// file.
-func (j *Journal) past() *Fold {
-	if j.redacts() {
-		return j.real
-	}
-	return j.written
-}
-
-// alreadyBegun reports whether the journal ends with the same header, because a run died before its first
-// event.
-func (j *Journal) alreadyBegun(h Header) (bool, error) {
-	if last := j.written; last.Header.Format == "" || last.State.Phase != machine.Idle {
-		return false, nil
-	}
-	if h.State == nil {
-		h.State = j.written.Header.State
-	}
-	was, err := canon.Marshal(j.written.Header)
-	if err != nil {
-		return false, err
-	}
-	is, err := canon.Marshal(h)
-	return bytes.Equal(was, is), err
-}
-
 // Step records one step: the event and the core's decision. After an error of [ErrUnwritable] nothing of the
 // step is recorded, and the run must stop. If the settings say to continue there is no error, and
 // [Journal.Warning] says what is missing.
@@ -277,7 +181,7 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 	if j.broken != nil {
 		return j.stops()
 	}
-	d, err := j.step(&ev, effects, &st)
+	ev, d, err := j.step(ev, effects, &st)
 	if err == nil {
 		err = errors.Join(j.enqueue(Record{Event: &ev}), j.enqueue(Record{Decision: d}))
 	}
@@ -285,32 +189,6 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 		return j.failed(err)
 	}
 	return j.flush(j.durable(effects))
-}
-
-// redacts reports whether the current run is redacted.
-func (j *Journal) redacts() bool {
-	return j.redactor != nil && j.real != nil && j.written.Header.Redaction != nil
-}
-
-// step folds a step and returns the decision to write. ev becomes the event to write.
-func (j *Journal) step(ev *machine.Event, effects []machine.Effect, st *machine.State) (*Decision, error) {
-	if !j.redacts() {
-		return j.written.follow(ev, effects, st)
-	}
-	left, err := j.redactor.event(*ev, &j.real.State, j.written.Header.Tools)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := j.real.follow(ev, effects, st); err != nil {
-		return nil, err
-	}
-	*ev = left
-	if err := j.written.event(ev); err != nil {
-		return nil, fmt.Errorf("the redacted event: %w", err)
-	}
-	d := j.written.undecided
-	j.written.undecided = nil
-	return d, nil
 }
 
 func (j *Journal) durable(effects []machine.Effect) bool {
@@ -339,22 +217,15 @@ func (j *Journal) Note(n Note) error {
 		return j.stops()
 	}
 	n.At = n.At.UTC().Round(0)
-	fold, redacts := j.written, j.redacts()
-	if redacts {
-		fold = j.real
-	}
+	fold := j.last()
 	at := fold.call(&n)
 	if at < 0 && n.Began != nil {
 		return fmt.Errorf("journal: the call of %q that begins is none that the run asks for", n.Began.Tool)
 	}
-	if at < 0 && (n.Landed != nil || (n.Progress != nil && redacts)) {
+	if at < 0 && (n.Landed != nil || n.Progress != nil && j.redacts()) {
 		return nil
 	}
-	fold.note(n)
-	var err error
-	if redacts {
-		n, err = j.redactor.note(n, fold.Asked.Tools, j.written.Asked.Tools, at)
-	}
+	n, err := j.note(n, at)
 	if err == nil {
 		err = j.enqueue(Record{Note: &n})
 	}
@@ -371,7 +242,7 @@ func (j *Journal) Note(n Note) error {
 func (j *Journal) Unfinished() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.broken == nil && j.written.Unfinished()
+	return j.broken == nil && j.file.Unfinished()
 }
 
 // Resumed records that the run was resumed, and the effect that was current.

@@ -17,16 +17,16 @@ func (j *Journal) read(session string) error {
 	if err := j.fold(r); err != nil {
 		return err
 	}
-	if h := j.written.Header; h.Format != "" && h.Session != session {
+	if h := j.file.Header; h.Format != "" && h.Session != session {
 		return fmt.Errorf("journal: it is that of session %q, not of %q", h.Session, session)
 	}
 	j.head, j.end = r.head, r.Offset()
 	j.torn, j.tornBytes = r.Torn(), r.TornBytes()
-	if d := j.written.Undecided(); d != nil {
-		j.written.undecided = nil
+	if d := j.file.Undecided(); d != nil {
+		j.file.undecided = nil
 		err = j.enqueue(Record{Decision: d})
 	}
-	if err != nil || j.written.Header.Format == "" {
+	if err != nil || j.file.Header.Format == "" {
 		return err
 	}
 	return j.repair()
@@ -50,63 +50,29 @@ func (j *Journal) repair() error {
 	return err
 }
 
-// fold folds all records of r: as written and, if possible, as they were before redaction.
+// fold folds all records of r.
 func (j *Journal) fold(r *Reader) error {
-	j.written = NewFold(j.settings.Redact.key())
-	j.real = j.written
 	for {
 		raw, err := r.Raw()
 		if err != nil {
 			return ignoreEOF(err)
 		}
-		if err := j.add(r, raw); err != nil {
-			return err
+		if j.matches(raw) {
+			continue
+		}
+		rec, err := decode(raw)
+		if err != nil {
+			return &CorruptError{Line: r.line, Offset: r.offset, Why: err.Error()}
+		}
+		if rec.Header != nil {
+			if err := j.split(rec.Header); err != nil {
+				return err
+			}
+		}
+		if err := j.add(j.ctx, raw, rec); err != nil {
+			return located(r, err)
 		}
 	}
-}
-
-func (j *Journal) add(r *Reader, raw []byte) error {
-	if j.real == j.written && j.written.matches(raw) {
-		return nil
-	}
-	rec, err := decode(raw)
-	if err != nil {
-		return &CorruptError{Line: r.line, Offset: r.offset, Why: err.Error()}
-	}
-	if rec.Header != nil {
-		if err := j.splitFolds(rec.Header); err != nil {
-			return err
-		}
-	}
-	if err := j.written.Add(rec); err != nil {
-		return located(r, err)
-	}
-	if j.real == j.written || j.real == nil {
-		return nil
-	}
-	if err := j.real.addRestored(j.ctx, j.settings.Redact.Transcripts, raw, rec, j.written); err != nil {
-		return located(r, err)
-	}
-	return nil
-}
-
-// splitFolds decides whether the runs after a header need one fold or two.
-func (j *Journal) splitFolds(h *Header) error {
-	if h.Redaction == nil {
-		j.real = j.written
-		return nil
-	}
-	if id := keyID(j.settings.Redact.key()); j.settings.Redact != nil && h.Redaction.KeyID != id {
-		return fmt.Errorf("%w: its digests were made with the key %q, the settings have %q", ErrRedacted, h.Redaction.KeyID, id)
-	}
-	switch {
-	case j.settings.Redact == nil || j.settings.Redact.Transcripts == nil:
-		j.real = nil
-	case j.real == j.written:
-		j.real = NewFold(nil)
-		j.real.State, j.real.ends = j.written.State, j.written.ends.unredacted()
-	}
-	return nil
 }
 
 // located adds the line to an error about a record that does not fit.

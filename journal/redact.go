@@ -112,13 +112,6 @@ func (r *Redaction) header() *Redacted {
 	return &Redacted{KeyID: keyID(r.Key)}
 }
 
-func (r *Redaction) key() []byte {
-	if r == nil {
-		return nil
-	}
-	return r.Key
-}
-
 // keyID identifies a secret key without revealing it.
 func keyID(key []byte) string {
 	if len(key) == 0 {
@@ -136,7 +129,11 @@ type redactor struct {
 	digests *digester
 }
 
+// redactor returns nil without redaction.
 func (r *Redaction) redactor(ctx context.Context, session string) *redactor {
+	if r == nil {
+		return nil
+	}
 	return &redactor{r, ctx, session, newKeyedDigester(session, r.Key)}
 }
 

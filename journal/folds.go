@@ -1,0 +1,208 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/session"
+)
+
+// folds are the fold of the file and that of what happened. They are one fold without redaction. clear is nil
+// if what was left out is not available.
+type folds struct {
+	file, clear *Fold
+	// redactor redacts records; nil without redaction.
+	redactor *redactor
+}
+
+func newFolds(r *redactor) folds {
+	f := NewFold(nil)
+	if r != nil {
+		f.key = r.Key
+	}
+	return folds{f, f, r}
+}
+
+// redacts reports whether the current run is redacted.
+func (f *folds) redacts() bool {
+	return f.redactor != nil && f.clear != nil && f.file.Header.Redaction != nil
+}
+
+// last is the fold of the current run: of what happened if that is known.
+func (f *folds) last() *Fold {
+	if f.redacts() {
+		return f.clear
+	}
+	return f.file
+}
+
+// split decides whether the recorded runs after a header need one fold or two.
+func (f *folds) split(h *Header) error {
+	if h.Redaction == nil {
+		f.clear = f.file
+		return nil
+	}
+	if id := keyID(f.file.key); f.redactor != nil && h.Redaction.KeyID != id {
+		return fmt.Errorf("%w: its digests were made with the key %q, the settings have %q", ErrRedacted, h.Redaction.KeyID, id)
+	}
+	switch {
+	case f.redactor == nil || f.redactor.Transcripts == nil:
+		f.clear = nil
+	case f.clear == f.file:
+		f.clear = NewFold(nil)
+		f.clear.State, f.clear.ends = f.file.State, f.file.ends.unredacted()
+	}
+	return nil
+}
+
+// matches is [Fold.matches] where there is one fold.
+func (f *folds) matches(raw []byte) bool { return f.clear == f.file && f.file.matches(raw) }
+
+// add folds a recorded record: as written and, if possible, as it was before redaction.
+func (f *folds) add(ctx context.Context, raw []byte, rec Record) error {
+	if err := f.file.Add(rec); err != nil {
+		return err
+	}
+	switch {
+	case f.clear == f.file || f.clear == nil:
+		return nil
+	case rec.Decision != nil: // the fold of the file has compared it
+		f.clear.undecided = nil
+		return nil
+	}
+	id := f.file.Header.Session
+	whole, err := restore(ctx, f.redactor.Transcripts, id, raw)
+	if err != nil {
+		return err
+	}
+	if rec, err = decode(whole); err != nil {
+		return err
+	}
+	if n := rec.Note; n != nil {
+		if at := f.file.call(n); at >= 0 && at < len(f.clear.Asked.Tools) {
+			rec.Note = new(n.of(f.clear.Asked.Tools[at].Key))
+		}
+	}
+	return f.clear.Add(rec)
+}
+
+// begin begins a run and returns the header to write. begun reports that the journal ends with that header,
+// because a run died before its first event.
+func (f *folds) begin(h Header, st machine.State) (left Header, begun bool, err error) {
+	if err := f.addState(&h, st); err != nil {
+		return h, false, err
+	}
+	left, past := h, f.clearEnds()
+	if f.redactor != nil {
+		if left, err = f.redactor.header(h); err != nil {
+			return h, false, err
+		}
+	}
+	if begun, err = f.file.begun(left); err != nil {
+		return h, false, err
+	}
+	if !begun {
+		if err := f.beginFile(left, st); err != nil {
+			return h, false, err
+		}
+	}
+	if f.clear = f.file; f.redactor != nil {
+		f.clear = &Fold{Header: h, State: st, digests: newDigester(), ends: past}
+	}
+	return left, begun, nil
+}
+
+// beginFile begins the run in the fold of the file. That fold shares the session of the run, unless it is
+// redacted or its snapshot is too large to be read back.
+func (f *folds) beginFile(h Header, st machine.State) error {
+	if f.redactor != nil || len(h.State) > session.MaxSnapshotBytes {
+		return f.file.begin(h)
+	}
+	return f.file.beginWith(h, st.Session)
+}
+
+// addState adds the state of the session to the header, unless the journal has it already.
+func (f *folds) addState(h *Header, st machine.State) error {
+	past := f.last()
+	if past.Header.Format != "" && past.State.Session.Same(st.Session) {
+		return nil
+	}
+	now, err := st.Session.Snapshot()
+	if err != nil {
+		return err
+	}
+	left := now
+	if f.redactor != nil {
+		if left, err = f.redactor.state(now); err != nil {
+			return err
+		}
+	}
+	if past.Header.Format == "" {
+		h.State = left
+		return nil
+	}
+	if past == f.file {
+		now = left
+	}
+	held, err := past.State.Session.Snapshot()
+	if err == nil && !bytes.Equal(now, held) {
+		h.State = left
+	}
+	return err
+}
+
+// step folds a step and returns the event and the decision to write.
+func (f *folds) step(ev machine.Event, effects []machine.Effect, st *machine.State) (machine.Event, *Decision, error) {
+	if !f.redacts() {
+		d, err := f.file.follow(&ev, effects, st)
+		return ev, d, err
+	}
+	left, err := f.redactor.event(ev, &f.clear.State, f.file.Header.Tools)
+	if err != nil {
+		return left, nil, err
+	}
+	if _, err := f.clear.follow(&ev, effects, st); err != nil {
+		return left, nil, err
+	}
+	if err := f.file.event(&left); err != nil {
+		return left, nil, fmt.Errorf("the redacted event: %w", err)
+	}
+	d := f.file.undecided
+	f.file.undecided = nil
+	return left, d, nil
+}
+
+// note folds a note of call at of the current run, or of none if at is negative. It returns the note to write.
+func (f *folds) note(n Note, at int) (Note, error) {
+	last := f.last()
+	last.note(n)
+	if last == f.file {
+		return n, nil
+	}
+	return f.redactor.note(n, last.Asked.Tools, f.file.Asked.Tools, at)
+}
+
+// ended returns the end of an action or a request, or nil. It is lost if its run was redacted, and what was left
+// out is not available.
+func (f *folds) ended(key endKey) (end *Ended, lost bool) {
+	if f.clear != f.file {
+		if end, there := f.clear.ended(key); there {
+			return end, false
+		}
+	}
+	end, there := f.file.ended(key)
+	return end, there && end.Redacted
+}
+
+// clearEnds returns the unredacted ends of actions, for the next redacted run.
+func (f *folds) clearEnds() ends {
+	switch {
+	case f.redactor == nil || f.clear == nil:
+		return ends{}
+	case f.clear == f.file:
+		return f.file.ends.unredacted()
+	}
+	return f.clear.ends
+}
