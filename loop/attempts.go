@@ -202,15 +202,19 @@ func beginTries(
 		return nil, nil, errNoAction
 	}
 	t := &tries{process: newProcess(ctx, o, nil, s, &Config{}), a: a}
-	if o.journal != nil {
-		switch end, goesOn, err := t.past(); {
-		case err != nil || end != nil:
-			return nil, end, err
-		case goesOn:
-			t.inDoubt = t.asked.Kind == machine.TryAction
-			session.DriverOf(s).Through(t.dispatch)
-			return t, nil, nil
+	which, err := t.which(t.wanted())
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case which == answered:
+		return nil, t.recorded, t.isAnswered()
+	case which == continued:
+		if err := t.resume(t.plans); err != nil {
+			return nil, nil, err
 		}
+		t.inDoubt = t.asked.Kind == machine.TryAction
+		session.DriverOf(s).Through(t.dispatch)
+		return t, nil, nil
 	}
 	m, err := a.compile(o)
 	if err != nil {
@@ -227,37 +231,27 @@ func beginTries(
 	return t, nil, nil
 }
 
-// past finds the end of the action in the journal, or continues its tries if they have not ended.
-func (t *tries) past() (end *journal.Ended, goesOn bool, err error) {
-	j := t.journal
-	if t.a.ID != "" {
-		if end, err := j.Ended(t.a.ID); err != nil || end != nil {
-			if err == nil {
-				err = t.is(end.Action)
-			}
-			if err == nil {
-				if err = t.adopt(); err == nil {
-					t.close()
-				}
-			}
-			return end, false, err
+// wanted is the action. Its ID ends it for ever; without one, only an unfinished action is the same.
+func (t *tries) wanted() wanted {
+	return wanted{id: t.a.ID, is: func(past *journal.Fold) (bool, error) {
+		was := &past.Header.Config
+		if !was.Single || was.ActionID != t.a.ID || t.a.ID == "" && was.Action != t.a.Tool {
+			return false, nil
 		}
+		return true, t.is(was.Action)
+	}, end: func(id string) (*journal.Ended, error) { return t.journal.Ended(id) }}
+}
+
+// isAnswered takes the session for an action that has ended in the journal, and releases it.
+func (t *tries) isAnswered() error {
+	err := t.is(t.recorded.Action)
+	if err == nil {
+		err = t.adopt()
 	}
-	if !j.Unfinished() {
-		return nil, false, nil
+	if err == nil {
+		t.close()
 	}
-	past, err := j.Past()
-	if err != nil {
-		return nil, false, err
-	}
-	was := &past.Header.Config
-	if !was.Single || was.ActionID != t.a.ID || (t.a.ID == "" && was.Action != t.a.Tool) {
-		return nil, false, nil
-	}
-	if err := t.is(was.Action); err != nil {
-		return nil, false, err
-	}
-	return nil, true, t.resume(t.plans)
+	return err
 }
 
 // is returns an error if the ID of the action belongs to another tool.

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -14,45 +13,34 @@ import (
 // an ended run with the same history and prompt is an earlier turn of the conversation; for a pool it is the
 // same run, because runs are added again after a crash. In a pool an empty prompt continues any unfinished
 // run.
-func (p *process) enter(m *machine.Compiled, prompt string, pooled bool) (fresh bool, err error) {
-	held, err := p.holds(prompt, pooled)
+func (p *process) enter(m *machine.Compiled, prompt string, pooled bool) (begins bool, err error) {
+	which, err := p.which(p.wanted(prompt, pooled))
 	switch {
 	case err != nil:
 		return false, err
-	case p.recorded != nil:
+	case which == answered:
 		return false, p.adopt()
-	case held:
+	case which == continued:
 		return false, p.resumeRun()
 	}
 	return true, p.take(m)
 }
 
-// holds reports whether the last run of the journal answers the prompt. If an earlier one does, it sets
-// recorded.
-func (p *process) holds(prompt string, pooled bool) (held bool, err error) {
+// wanted is the run of a prompt.
+func (p *process) wanted(prompt string, pooled bool) wanted {
 	j, id := p.journal, p.runner.cfg.RequestID
-	if j == nil || !j.Unfinished() && id == "" && !pooled {
-		return false, nil
-	}
-	past, err := j.Past()
-	if errors.Is(err, journal.ErrRedacted) && id != "" && !j.Unfinished() {
-		p.recorded, err = j.Answered(id) // the texts are gone, the ids are not
-	}
-	if past == nil || err != nil {
-		return false, err
-	}
-	cfg := &past.Header.Config
-	last := past.Header.Format != "" && past.State.Phase != machine.Idle && !cfg.Single
-	switch {
-	case last && pooled && prompt == "" && j.Unfinished():
-		return true, nil
-	case last && id != "" && cfg.RequestID == id:
-		return true, p.sameRequest(past, prompt)
-	case id != "":
-		p.recorded, err = j.Answered(id)
-		return false, err
-	}
-	return last && cfg.RequestID == "" && p.saidThen(past, prompt, j.Unfinished()), nil
+	return wanted{id: id, ended: id != "" || pooled, is: func(past *journal.Fold) (bool, error) {
+		cfg := &past.Header.Config
+		switch {
+		case past.Header.Format == "" || past.State.Phase == machine.Idle || cfg.Single:
+			return false, nil
+		case pooled && prompt == "" && j.Unfinished():
+			return true, nil
+		case id != "" && cfg.RequestID == id:
+			return true, p.sameRequest(past, prompt)
+		}
+		return id == "" && cfg.RequestID == "" && p.saidThen(past, prompt, j.Unfinished()), nil
+	}, end: func(id string) (*journal.Ended, error) { return j.Answered(id) }}
 }
 
 // sameRequest returns an error if the last run of the journal had another prompt.
