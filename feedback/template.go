@@ -46,15 +46,18 @@ func (t Text) Words(_ RetryFeedback, lim Limits) (string, error) {
 }
 
 // parse parses templates with actions; nil if package prompt is not imported.
-var parse func(text string) (Template, error)
+var parse func(text string, vars map[string]json.RawMessage) (Template, error)
 
 // RegisterTemplates sets the parser of templates with actions. Package prompt calls it when the program
 // starts.
-func RegisterTemplates(read func(text string) (Template, error)) { parse = read }
+func RegisterTemplates(read func(text string, vars map[string]json.RawMessage) (Template, error)) {
+	parse = read
+}
 
 // ParseTemplate parses a prompt template of at most [MaxTemplate] bytes. A template with actions ("{{") needs
-// package prompt, which package loop imports; a program without package loop must import it itself.
-func ParseTemplate(text string) (Template, error) {
+// package prompt, which package loop imports; a program without package loop must import it itself. vars are the
+// values of its .Vars, each as JSON; nil for none.
+func ParseTemplate(text string, vars map[string]json.RawMessage) (Template, error) {
 	switch {
 	case len(text) > MaxTemplate:
 		return nil, fmt.Errorf("prompt template: the text must be at most %d bytes, is %d",
@@ -65,5 +68,5 @@ func ParseTemplate(text string) (Template, error) {
 		return nil, errors.New(`prompt template: the text has an action ("{{"), which needs package prompt:` +
 			` import _ "github.com/retake-go/retake/feedback/prompt"`)
 	}
-	return parse(text)
+	return parse(text, vars)
 }

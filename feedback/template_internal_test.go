@@ -22,7 +22,7 @@ func TestWithoutPackagePromptATextIsAsItIs(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			parsed, err := ParseTemplate(c.text)
+			parsed, err := ParseTemplate(c.text, nil)
 			if c.want != "" {
 				require.ErrorContains(t, err, c.want)
 				return

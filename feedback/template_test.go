@@ -303,7 +303,7 @@ func BenchmarkTemplateRender(b *testing.B) {
 }
 
 func TestAPlainTextInPlaceOfFeedbackIsCutToTheLimit(t *testing.T) {
-	parsed, err := feedback.ParseTemplate("Please fix your arguments.")
+	parsed, err := feedback.ParseTemplate("Please fix your arguments.", nil)
 	require.NoError(t, err)
 	text, err := parsed.Words(booking(1, nil, nightsIssue), feedback.Limits{MaxIssues: 1, MaxBytes: 13})
 	require.NoError(t, err)
@@ -312,11 +312,11 @@ func TestAPlainTextInPlaceOfFeedbackIsCutToTheLimit(t *testing.T) {
 
 // Importing package prompt is enough to use templates: a config only has their texts.
 func TestImportingPackagePromptIsTheSwitch(t *testing.T) {
-	parsed, err := feedback.ParseTemplate("Attempt {{attempt}} of {{maxAttempts}}.")
+	parsed, err := feedback.ParseTemplate("Attempt {{attempt}} of {{maxAttempts}}.", nil)
 	require.NoError(t, err)
 	text, err := parsed.Prompt(nil, 2, 3, feedback.DefaultLimits())
 	require.NoError(t, err)
 	assert.Equal(t, "Attempt 2 of 3.", text)
-	_, err = feedback.ParseTemplate("{{")
+	_, err = feedback.ParseTemplate("{{", nil)
 	require.ErrorContains(t, err, "prompt template, line 1: unclosed action")
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -243,12 +244,35 @@ func (r *redactor) header(h Header) (Header, error) {
 	state := h.State
 	h.State = nil
 	var p places
-	if r.Prompts {
+	if r.Prompts || r.shortens(h.Config.Vars) {
 		p.add("", inHeader.of(isPrompt)...)
 	}
 	h, err := erased(erasure{redactor: r, values: &p}, h)
 	h.State = state
 	return h, err
+}
+
+// shortens reports whether a mark takes the place of a text in vars. A template may not render with the mark: then
+// it is left out with its vars.
+func (r *redactor) shortens(vars map[string]json.RawMessage) (found bool) {
+	w := rewriter{
+		value: func(_ []string, value jsontext.Value) ([]byte, error) {
+			if value.Kind() == '"' {
+				text, err := unquote(value)
+				found = found || err != nil || looksMarked(text) || r.tooLong(text)
+			}
+			return nil, nil
+		},
+		name: func(_ []string, name string) (string, error) {
+			found = found || looksMarked(name)
+			return name, nil
+		},
+	}
+	for _, name := range canon.Keys(vars) {
+		_, err := w.rewrite(vars[name])
+		found = found || err != nil
+	}
+	return found
 }
 
 // state returns a session's snapshot with marks: of the named slices, or of all slices if reducers receive

@@ -175,6 +175,11 @@ func fill(v reflect.Value, is what) (secrets int) {
 	case v.Kind() == reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		return fill(v.Index(0), is)
+	case v.Kind() == reflect.Map:
+		one := reflect.New(v.Type().Elem()).Elem()
+		secrets = fill(one, is)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("own").Convert(v.Type().Key()), one)
 	case v.Type() == reflect.TypeFor[feedback.RetryFeedback]():
 		secrets = fillFields(v)
 		v.FieldByName("Attempt").SetInt(1)

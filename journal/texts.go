@@ -119,9 +119,9 @@ func (t *texts) addField(at string, f reflect.StructField) {
 	}
 }
 
-// isList reports whether a field holds several texts.
+// isList reports whether a field holds several texts. The names in a map are the program's own.
 func isList(t reflect.Type) bool {
-	return t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8
+	return t.Kind() == reflect.Map || t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8
 }
 
 // of returns the places of some texts.

@@ -67,6 +67,11 @@ type Config struct {
 	System string
 	// Feedback is a text or template for the feedback to the model; empty means the default text.
 	Feedback string
+	// Vars are values for System and Feedback, which read them as {{.Vars.name}}. A template sees the JSON form of
+	// a value, so that a run that is resumed shows the same: a struct has the names of its JSON members. They are
+	// in the journal's header, and a resumed run keeps them. It is an error if a value has no JSON form, or if a
+	// template always reads one that is not set.
+	Vars map[string]any
 	// Limits bounds the feedback to the model; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
 	// Deadline is the end of the run's time by its clock: no wait may outlast it, and when it comes, all
@@ -96,6 +101,7 @@ func (c Config) machine(o *options) machine.Config {
 		m.Policy = *c.Policy.Clone()
 	}
 	m.Policy = c.Tools.Policy(m.Policy)
+	m.Vars, _ = c.vars()
 	if c.Limits != nil {
 		m.Limits = *c.Limits
 	}
@@ -112,7 +118,7 @@ func (c *Config) compile(o *options) (*machine.Compiled, error) {
 	m := c.machine(o)
 	_, absent := c.Tools.Absent(&m.Policy)
 	compiled, err := machine.Compile(&m)
-	return compiled, errors.Join(absent, err, c.checkRequest())
+	return compiled, errors.Join(absent, err, c.checkRequest(), c.checkVars())
 }
 
 // Validate reports everything that is wrong with the config, each fault with its field.

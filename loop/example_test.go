@@ -192,3 +192,19 @@ func ExampleNewRunner() {
 	// [accept the answer, attempt 1 of 3 done: In Lisbon.]
 	// In Lisbon. <nil>
 }
+
+// The templates of a config read its vars.
+func ExampleConfig_vars() {
+	cfg := loop.Config{
+		System: "You book rooms in {{.Vars.city}}.{{with feedback}}\n\n{{.}}{{end}}",
+		Vars:   map[string]any{"city": "Lisbon"},
+	}
+	model := looptest.NewModel(looptest.Say("Gladly."))
+	_, err := loop.Run(context.Background(), model, nil, "Two nights, please.", cfg)
+	fmt.Println(model.Requests()[0].System, err)
+	cfg.Vars = nil
+	fmt.Println(cfg.Validate())
+	// Output:
+	// You book rooms in Lisbon. <nil>
+	// system: prompt template, line 1: there is no .Vars.city: no vars are set
+}

@@ -25,7 +25,7 @@ type Data struct {
 	Feedback *FeedbackView
 	// History is all feedback, oldest first.
 	History []*FeedbackView
-	// Vars are the caller's own values. They are not neutralised: pipe text of users or models through quote.
+	// Vars are the caller's own values; in a run, those of its config. They are not neutralised: pipe text of users or models through quote.
 	Vars map[string]any
 
 	view feedback.View
@@ -121,13 +121,19 @@ func (d Data) values(slice string) ([]any, error) {
 	if !ok {
 		return nil, callError(fmt.Sprintf("values %q: the session has no slice of this name", slice))
 	}
-	list, numbers := make([]any, len(items)), json.WithUnmarshalers(json.UnmarshalFromFunc(number))
+	list := make([]any, len(items))
 	for n, raw := range items {
-		if err := json.Unmarshal(raw, &list[n], numbers); err != nil {
+		var err error
+		if list[n], err = decoded(raw); err != nil {
 			return nil, callError(fmt.Sprintf("values %q: item %d is not JSON", slice, n))
 		}
 	}
 	return list, nil
+}
+
+// decoded decodes JSON for a template: objects are maps, and numbers are as by number.
+func decoded(raw []byte) (v any, err error) {
+	return v, json.Unmarshal(raw, &v, json.WithUnmarshalers(json.UnmarshalFromFunc(number)))
 }
 
 // number decodes a number for which no Go type is given: as an int64 if it is whole, as its text if it is too

@@ -8,6 +8,7 @@
 package prompt
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,6 +17,7 @@ import (
 	"text/template"
 
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // The limits of one rendering.
@@ -28,7 +30,22 @@ const (
 )
 
 func init() {
-	feedback.RegisterTemplates(func(text string) (feedback.Template, error) { return Parse(text) })
+	feedback.RegisterTemplates(parseWith)
+}
+
+// parseWith returns a template with its vars.
+func parseWith(text string, vars map[string]json.RawMessage) (feedback.Template, error) {
+	t, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	t.vars = make(map[string]any, len(vars))
+	for _, name := range canon.Keys(vars) {
+		if t.vars[name], err = decoded(vars[name]); err != nil {
+			return nil, &Error{Reason: fmt.Sprintf("vars.%s is not JSON", name), cause: err}
+		}
+	}
+	return t, nil
 }
 
 // Template is a text/template with the functions of [Funcs] and [Data] as ".". Make it with [Parse]. It is
@@ -36,6 +53,8 @@ func init() {
 type Template struct {
 	text string
 	base *template.Template
+	// vars are the Vars of Prompt and Words. Read-only.
+	vars map[string]any
 }
 
 // Parse parses a prompt template of at most [feedback.MaxTemplate] bytes. The error is an [Error].
@@ -55,7 +74,7 @@ func Parse(text string) (*Template, error) {
 			return nil, &Error{Line: line, Reason: fmt.Sprintf("there is no {{define %q}}", missing.Name)}
 		}
 	}
-	return &Template{text, base}, nil
+	return &Template{text: text, base: base}, nil
 }
 
 // String returns the text that was parsed.
@@ -74,7 +93,9 @@ func (t *Template) Render(d Data) (string, error) {
 
 // Prompt is [Template.Render] with the data of the view.
 func (t *Template) Prompt(view feedback.View, attempt, maxAttempts int, lim feedback.Limits) (string, error) {
-	return t.Render(NewData(view, attempt, maxAttempts, lim))
+	d := NewData(view, attempt, maxAttempts, lim)
+	d.Vars = t.vars
+	return t.Render(d)
 }
 
 // Words renders one feedback in the template's words. The template sees f as its feedback and issues. The
@@ -84,7 +105,7 @@ func (t *Template) Words(f feedback.RetryFeedback, lim feedback.Limits) (string,
 	shown := Show(f, lim)
 	d := Data{
 		Attempt: f.Attempt + 1, MaxAttempts: f.MaxAttempts, Feedback: shown, History: []*FeedbackView{shown},
-		lim: lim,
+		Vars: t.vars, lim: lim,
 	}
 	if err := t.execute(out, d); err != nil && !errors.Is(err, errTooLong) {
 		return "", renderError(err)

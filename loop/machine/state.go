@@ -45,6 +45,8 @@ type Config struct {
 	System string `json:"system,omitempty" redact:"prompt"`
 	// Feedback is the template of the feedback for the model; empty means the default text.
 	Feedback string `json:"feedback,omitempty" redact:"prompt"`
+	// Vars are the values of .Vars in both templates, each as JSON.
+	Vars map[string]json.RawMessage `json:"vars,omitempty" redact:"prompt"`
 	// Limits bounds the feedback for the model.
 	Limits feedback.Limits `json:"limits"`
 	// CallsOnly makes tool calls the answer. A reply without a call is a failed attempt of class no_output.
@@ -412,7 +414,7 @@ func compile(cfg *Config) (*words, error) {
 		if t.text == "" {
 			continue
 		}
-		parsed, err := feedback.ParseTemplate(t.text)
+		parsed, err := feedback.ParseTemplate(t.text, cfg.Vars)
 		errs = append(errs, prefix(t.path, err))
 		*t.to = parsed
 	}
