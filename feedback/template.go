@@ -55,8 +55,8 @@ func RegisterTemplates(read func(text string, vars map[string]json.RawMessage) (
 }
 
 // ParseTemplate parses a prompt template of at most [MaxTemplate] bytes. A template with actions ("{{") needs
-// package prompt, which package loop imports; a program without package loop must import it itself. vars are the
-// values of its .Vars, each as JSON; nil for none.
+// package prompt, which package loop imports; a program without package loop must import it itself. vars are
+// the values of its .Vars, each as JSON; nil for none.
 func ParseTemplate(text string, vars map[string]json.RawMessage) (Template, error) {
 	switch {
 	case len(text) > MaxTemplate:

@@ -252,8 +252,8 @@ func (r *redactor) header(h Header) (Header, error) {
 	return h, err
 }
 
-// shortens reports whether a mark takes the place of a text in vars. A template may not render with the mark: then
-// it is left out with its vars.
+// shortens reports whether a mark takes the place of a text in vars. A template may not render with the mark:
+// then it is left out with its vars.
 func (r *redactor) shortens(vars map[string]json.RawMessage) (found bool) {
 	w := rewriter{
 		value: func(_ []string, value jsontext.Value) ([]byte, error) {

@@ -67,10 +67,10 @@ type Config struct {
 	System string
 	// Feedback is a text or template for the feedback to the model; empty means the default text.
 	Feedback string
-	// Vars are values for System and Feedback, which read them as {{.Vars.name}}. A template sees the JSON form of
-	// a value, so that a run that is resumed shows the same: a struct has the names of its JSON members. They are
-	// in the journal's header, and a resumed run keeps them. It is an error if a value has no JSON form, or if a
-	// template always reads one that is not set.
+	// Vars are values for System and Feedback, which read them as {{.Vars.name}}. A template sees the JSON form
+	// of a value, so that a run that is resumed shows the same: a struct has the names of its JSON members. They
+	// are in the journal's header, and a resumed run keeps them. It is an error if a value has no JSON form, or
+	// if a template always reads one that is not set.
 	Vars map[string]any
 	// Limits bounds the feedback to the model; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits

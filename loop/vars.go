@@ -32,7 +32,8 @@ func (c *Config) vars() (map[string]json.RawMessage, error) {
 	return all, errors.Join(errs...)
 }
 
-// checkVars reports values without a JSON form, and those that a template always reads and Vars does not have.
+// checkVars reports values without a JSON form, and those that a template always reads and Vars does not
+// have.
 func (c *Config) checkVars() error {
 	_, err := c.vars()
 	errs := []error{err}

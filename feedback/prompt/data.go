@@ -25,7 +25,8 @@ type Data struct {
 	Feedback *FeedbackView
 	// History is all feedback, oldest first.
 	History []*FeedbackView
-	// Vars are the caller's own values; in a run, those of its config. They are not neutralised: pipe text of users or models through quote.
+	// Vars are the caller's own values; in a run, those of its config. They are not neutralised: pipe text of
+	// users or models through quote.
 	Vars map[string]any
 
 	view feedback.View
