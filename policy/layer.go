@@ -1,34 +1,6 @@
 package policy
 
-import (
-	"fmt"
-
-	"github.com/retake-go/retake/internal/fields"
-)
-
-// Origin records where one field of a [Layer] was written.
-type Origin struct {
-	// Field is the field's name in files, such as "max_attempts".
-	Field string
-	// Source is where it was written.
-	Source Source
-}
-
-// Source is a place in a file. The zero value means "unknown".
-type Source struct {
-	// File is the name of the file. It may also be the name of a Go function, without a line.
-	File string
-	// Line and Column count from 1; Column counts characters.
-	Line, Column int
-}
-
-// String returns the place as compilers write it: "policy.yaml:3:1". It is empty if the place is unknown.
-func (s Source) String() string {
-	if s.Line == 0 {
-		return s.File
-	}
-	return fmt.Sprintf("%s:%d:%d", s.File, s.Line, s.Column)
-}
+import "github.com/retake-go/retake/internal/fields"
 
 // Fields returns the names of all fields of a policy, as in files and JSON, in the order of [RetryPolicy].
 func Fields() []string { return layerTable().Names() }
@@ -84,8 +56,14 @@ func (l Layer) Over(below Layer) Layer {
 	return merged
 }
 
-// MarshalJSON writes the fields that l sets, in the order of [Fields].
-func (l Layer) MarshalJSON() ([]byte, error) { return layerTable().JSON(&l) }
+// MarshalJSON writes the fields that l sets, in the order of [Fields], and where they were written.
+func (l Layer) MarshalJSON() ([]byte, error) {
+	data, err := layerTable().JSON(&l)
+	if origins := l.originsJSON(); err == nil && origins != nil {
+		data = append(append(data[:len(data)-1], origins...), '}')
+	}
+	return data, err
+}
 
 // UnmarshalJSON replaces l with the layer in the JSON. It refuses unknown, duplicate and null members; the
 // error joins all faults, each a [*FieldError], and leaves l unchanged. It checks types but not values: see

@@ -39,7 +39,7 @@ type Layer struct {
 	OnReducerError    ReducerAction
 	PerAttempt        []Settings
 
-	// Origins records where fields were written, in any order. A field without an origin is fine. Origins are
-	// not part of the layer's JSON.
+	// Origins (origins) records where fields were written, in any order. A field without an origin is fine. In
+	// JSON it maps fields to places ("policy.yaml:3:1").
 	Origins []Origin
 }

@@ -12,8 +12,11 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// presetKey is the one key of a layer that is not a field of a policy.
-const presetKey = "preset"
+// The keys of a layer that are not fields of a policy. People write presets, and programs origins.
+const (
+	presetKey  = "preset"
+	originsKey = "origins"
+)
 
 // types are the types of fields that the tags of this package name.
 var types = fields.Types{
@@ -45,7 +48,7 @@ func init() {
 	fields.Register[Settings](types, fields.Table{})
 	fields.Register[Budgets](types, fields.Table{})
 	fields.RegisterAs[Layer](fields.Register[RetryPolicy](types, fields.Table{
-		Also: []string{presetKey}, Then: finishLayer,
+		Also: []string{presetKey}, Hidden: []string{originsKey}, Then: finishLayer,
 	}))
 	fields.Register[Set](types, fields.Table{
 		Then: func(r *fields.Reader, _ string, _ fields.Node, _ []fields.Member, v any) bool {
@@ -148,9 +151,15 @@ func nearClass(c fault.Class) string {
 // finishLayer records where the fields of a layer were written, and merges the layer over its preset.
 func finishLayer(r *fields.Reader, path string, _ fields.Node, taken []fields.Member, v any) bool {
 	l, below := v.(*Layer), Layer{}
+	var given []Origin
 	for _, m := range taken {
 		source := Source{r.File, m.At.Line, m.At.Column}
-		if m.Key != presetKey {
+		switch m.Key {
+		case originsKey:
+			given = readOrigins(r, fields.Join(path, originsKey), m.Value)
+			continue
+		case presetKey:
+		default:
 			l.Origins = append(l.Origins, Origin{m.Key, source})
 			continue
 		}
@@ -165,6 +174,7 @@ func finishLayer(r *fields.Reader, path string, _ fields.Node, taken []fields.Me
 	if r.File == "" {
 		l.Origins, below.Origins = nil, nil
 	}
+	l.Origins = append(given, l.Origins...)
 	*l = l.Over(below)
 	return true
 }

@@ -101,8 +101,8 @@ import (
 // the layers below, and [backoff.NoJitter] says that there is none.
 type Layer struct {
 %s
-	// Origins records where fields were written, in any order. A field without an origin is fine. Origins are
-	// not part of the layer's JSON.
+	// Origins (origins) records where fields were written, in any order. A field without an origin is fine. In
+	// JSON it maps fields to places ("policy.yaml:3:1").
 	Origins []Origin
 }
 `

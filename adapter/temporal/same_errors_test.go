@@ -20,6 +20,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/policy/file"
 	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -166,6 +167,24 @@ func turns(n int) func(*policy.Set) {
 	return func(s *policy.Set) { s.MaxTurns = n }
 }
 
+// consultedWhileExhausted is a reply with a call that uses up the attempts of its tool and one that the planner is
+// asked about.
+func consultedWhileExhausted(p func(context.Context, planner.Question) (machine.Plan, error)) failing {
+	echo := func(id, text string) message.Call {
+		return message.Call{ID: id, Name: "echo", Arguments: `{"text":"` + text + `"}`}
+	}
+	return failing{
+		script: []looptest.Turn{looptest.Call(echo("c1", "a"), echo("c2", "busy"))}, planner: p, consult: []fault.Class{fault.Overloaded},
+		set: func(s *policy.Set) { s.Global.MaxAttempts = new(1) },
+		tool: func(_ context.Context, text string) (string, error) {
+			if text == "busy" {
+				return "", errOverloaded
+			}
+			return "", tool.AskAgain(fault.Issue{Pointer: "/text", Expected: "a longer text"})
+		},
+	}
+}
+
 func failingRuns() map[string]failing {
 	unknown := looptest.Call(message.Call{ID: "u", Name: "fly", Arguments: "{}"})
 	return map[string]failing{
@@ -229,13 +248,15 @@ func failingRuns() map[string]failing {
 		"model_panics": {contained: true, model: func() loop.Model {
 			return loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { panic("oh") })
 		}},
-		"planner":                     {script: fails(errAuth), planner: noPlan},
-		"planner_after_arguments":     {script: bad(4), planner: noPlan},
-		"planner_after_answer":        {script: []looptest.Turn{looptest.Say("{}"), looptest.Say("{}"), looptest.Say("{}"), looptest.Say("{}")}, output: "type", planner: noPlan},
-		"planner_at_turn_limit":       {script: good(5), set: turns(3), planner: noPlan},
-		"planner_after_reducer":       {script: good(2), set: stopOnReducerError, session: refusesSome(1), planner: noPlan},
-		"planner_consulted":           {script: fails(errOverloaded), planner: noPlan, consult: []fault.Class{fault.Overloaded}},
-		"planner_consulted_of_a_tool": {script: good(2), planner: noPlan, consult: []fault.Class{fault.Overloaded}, tool: func(context.Context, string) (string, error) { return "", errOverloaded }},
+		"planner":                                      {script: fails(errAuth), planner: noPlan},
+		"planner_after_arguments":                      {script: bad(4), planner: noPlan},
+		"planner_after_answer":                         {script: []looptest.Turn{looptest.Say("{}"), looptest.Say("{}"), looptest.Say("{}"), looptest.Say("{}")}, output: "type", planner: noPlan},
+		"planner_at_turn_limit":                        {script: good(5), set: turns(3), planner: noPlan},
+		"planner_after_reducer":                        {script: good(2), set: stopOnReducerError, session: refusesSome(1), planner: noPlan},
+		"planner_consulted":                            {script: fails(errOverloaded), planner: noPlan, consult: []fault.Class{fault.Overloaded}},
+		"planner_consulted_of_a_tool":                  {script: good(2), planner: noPlan, consult: []fault.Class{fault.Overloaded}, tool: func(context.Context, string) (string, error) { return "", errOverloaded }},
+		"planner_consulted_while_another_is_exhausted": consultedWhileExhausted(noPlan),
+		"planner_aborts_while_another_is_exhausted":    consultedWhileExhausted(abort),
 		"planner_typed": {script: fails(errAuth), planner: func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{}, errOverloaded
 		}},
@@ -317,6 +338,12 @@ func TestErrorsReadAsInProcess(t *testing.T) {
 				seen[w.Reason] = true
 				assert.Equal(t, w.Reason, g.Reason)
 				assert.Equal(t, w.Failure, g.Failure)
+				assert.Equal(t, w.Explanation, g.Explanation)
+				assert.Equal(t, w.InDoubt, g.InDoubt)
+				assert.Equal(t, w.Cause == nil, g.Cause == nil)
+				if w.Cause != nil && g.Cause != nil && !c.differs {
+					assert.Equal(t, w.Cause.Error(), g.Cause.Error())
+				}
 				assert.Len(t, g.Attempts, len(w.Attempts))
 			}
 		})
@@ -325,6 +352,54 @@ func TestErrorsReadAsInProcess(t *testing.T) {
 	others := []policy.Reason{policy.ReasonAccepted, policy.ReasonFailedForGood, policy.ReasonNotRepeatable, policy.ReasonOutcomeUnknown, policy.ReasonCancelled, policy.ReasonDeadline, policy.ReasonBroken}
 	for _, r := range policy.Reasons() {
 		assert.True(t, r.Retries() || seen[r] || slices.Contains(others, r), "no run here ends with %s", r)
+	}
+}
+
+// A run says the same of itself as in process: where the values of its policy were written, its warnings, and
+// what failed and what is in doubt.
+func TestARunTellsOfItselfAsInProcess(t *testing.T) {
+	set, err := file.Read("policy.yaml", []byte("tools: {echo: {max_attempts: 2}, send_mail: {max_attempts: 2}}\ntransport: {max_attempts: 2}\n"))
+	require.NoError(t, err)
+	raised, err := file.Read("raised.yaml", []byte("global:\n  bases: {rate_limit: 7s}\n"))
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		script []looptest.Turn
+		plane  fault.Plane
+		source string
+	}{
+		"of a tool":         {bad(3), fault.Correction, "policy.yaml:1:16"},
+		"of models":         {append(good(1), fails(errOverloaded, errOverloaded)...), fault.Transport, "policy.yaml:2:13"},
+		"of calls that end": {append(good(1), looptest.Say("Done.")), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := Worker{
+				Tools:  echo(t, func(context.Context, string) (string, error) { return "", errors.New("broken") }),
+				Adjust: func(session.State) (policy.Layer, bool) { return raised.Global, true },
+			}
+			cfg := loop.Config{Seed: "s", Policy: &set}
+			w.Model = looptest.NewModel(c.script...)
+			got, gotErr := newBench(t, w, cfg).run()
+			cfg.Tools = w.Tools
+			s, err := session.New(session.Config{ID: "order-42"})
+			require.NoError(t, err)
+			want, wantErr := loop.Run(t.Context(), looptest.NewModel(c.script...), s, "Hello.", cfg, loop.WithClock(looptest.NewClock()), loop.WithAdjust(w.Adjust))
+			assert.NotEmpty(t, want.Warnings)
+			assert.Equal(t, want.Warnings, got.Warnings)
+			assert.Equal(t, want.InDoubt, got.InDoubt)
+			require.Len(t, got.ToolFailures, len(want.ToolFailures))
+			for n, f := range want.ToolFailures {
+				assert.Equal(t, f.ToolFailure, got.ToolFailures[n].ToolFailure)
+				assert.EqualError(t, got.ToolFailures[n].Err, f.Err.Error())
+			}
+			var e, g *loop.RetryExhaustedError
+			require.Equal(t, c.plane != "", errors.As(wantErr, &e), wantErr)
+			require.Equal(t, c.plane != "", errors.As(gotErr, &g), gotErr)
+			if c.plane != "" {
+				assert.Equal(t, c.plane, g.Plane)
+				assert.Equal(t, c.source, g.Explanation[0].Source)
+				assert.Equal(t, e.Explanation, g.Explanation)
+			}
+		})
 	}
 }
 

@@ -28,8 +28,8 @@ type Row struct {
 // so. All others say something.
 type Table struct {
 	Rows []Row
-	// Also are keys that are no fields of the struct: Then reads them.
-	Also []string
+	// Also are keys that are no fields of the struct: Then reads them. So are Hidden, which no hint names.
+	Also, Hidden []string
 	// Then, where there is one, looks at a struct whose members were read; it takes a pointer to it. It
 	// reports whether the struct can be used.
 	Then func(r *Reader, path string, n Node, taken []Member, v any) bool
@@ -87,7 +87,7 @@ func (t *Table) Read(r *Reader, path string, n Node, into any) bool {
 	var taken []Member
 	r.Mapping(path, n, func(full string, m Member) {
 		at := slices.IndexFunc(t.Rows, func(row Row) bool { return row.Name == m.Key })
-		also := slices.Contains(t.Also, m.Key)
+		also := slices.Contains(t.Also, m.Key) || slices.Contains(t.Hidden, m.Key)
 		if at < 0 && !also {
 			r.Fault(m.At, full, "this key is not known here", suggestKey(m.Key, t.Keys()))
 			return

@@ -18,7 +18,7 @@ func Write(set policy.Set) ([]byte, error) {
 	if err := set.Validate(); err != nil {
 		return nil, err
 	}
-	data, err := json.Marshal(set)
+	data, err := json.Marshal(withoutOrigins(set))
 	if err != nil {
 		return nil, fmt.Errorf("policy as JSON: %w", err)
 	}
@@ -27,6 +27,21 @@ func Write(set policy.Set) ([]byte, error) {
 		return nil, fmt.Errorf("policy as YAML: %w", err)
 	}
 	return w.out.Bytes(), nil
+}
+
+// withoutOrigins returns the set without the places where its fields were written.
+func withoutOrigins(set policy.Set) policy.Set {
+	bare := *set.Clone()
+	for _, l := range []*policy.Layer{&bare.Global, &bare.Answer, &bare.Call, &bare.Adjusted, &bare.Transport} {
+		l.Origins = nil
+	}
+	for _, tools := range []map[string]policy.Layer{bare.Tools, bare.ToolTransport} {
+		for name, l := range tools {
+			l.Origins = nil
+			tools[name] = l
+		}
+	}
+	return bare
 }
 
 // writer turns JSON into YAML: mappings as blocks, lists on one line.

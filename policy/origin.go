@@ -1,0 +1,82 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/retake-go/retake/internal/fields"
+)
+
+// Origin records where one field of a [Layer] was written.
+type Origin struct {
+	// Field is the field's name in files, such as "max_attempts".
+	Field string
+	// Source is where it was written.
+	Source Source
+}
+
+// Source is a place in a file. The zero value means "unknown".
+type Source struct {
+	// File is the name of the file. It may also be the name of a Go function, without a line.
+	File string
+	// Line and Column count from 1; Column counts characters.
+	Line, Column int
+}
+
+// String returns the place as compilers write it: "policy.yaml:3:1". It is empty if the place is unknown.
+func (s Source) String() string {
+	if s.Line == 0 {
+		return s.File
+	}
+	return fmt.Sprintf("%s:%d:%d", s.File, s.Line, s.Column)
+}
+
+// parseSource reads what [Source.String] writes.
+func parseSource(text string) Source {
+	rest, column, _ := cutLast(text)
+	if file, line, ok := cutLast(rest); ok && line > 0 {
+		return Source{file, line, column}
+	}
+	return Source{File: text}
+}
+
+// cutLast cuts a number after the last colon.
+func cutLast(text string) (before string, n int, ok bool) {
+	at := strings.LastIndexByte(text, ':')
+	n, err := strconv.Atoi(text[at+1:])
+	return text[:max(at, 0)], n, at >= 0 && err == nil && n >= 0 && text[at+1:] == strconv.Itoa(n)
+}
+
+// originsJSON returns the member of a layer's JSON with the origins of its fields, or nil.
+func (l *Layer) originsJSON() []byte {
+	var b []byte
+	for _, field := range l.Sets() {
+		if source := l.Source(field).String(); source != "" {
+			text, _ := json.Marshal(source) // a string has a JSON form
+			b = append(fmt.Appendf(b, ",%q:", field), text...)
+		}
+	}
+	if b == nil {
+		return nil
+	}
+	b[0] = '{'
+	return append(fmt.Appendf(nil, ",%q:", originsKey), append(b, '}')...)
+}
+
+// readOrigins reads the origins of fields.
+func readOrigins(r *fields.Reader, path string, n fields.Node) (all []Origin) {
+	r.Mapping(path, n, func(full string, m fields.Member) {
+		switch {
+		case !slices.Contains(Fields(), m.Key):
+			r.Fault(m.At, full, "this is no field of a policy", "leave it out")
+		case m.Value.Kind != fields.Text:
+			r.Expected(full, m.Value, "a place, such as policy.yaml:3:1")
+		default:
+			all = append(all, Origin{m.Key, parseSource(m.Value.Text)})
+		}
+	})
+	return all
+}
