@@ -116,10 +116,15 @@ func (s *step) leaveConsults(why policy.Reason) {
 	s.Consults = nil
 }
 
-// abandon ends the run at a failure.
+// abandon ends the run at a failure. If an action is exhausted already, the run ends with that exhaustion.
 func (s *step) abandon(c Consultation) error {
+	var asked *fault.Failure
+	if s.Exhausted != nil && s.ev.Failure != nil {
+		asked = &c.Failure
+	}
 	s.end(c, policy.Decision{Reason: policy.ReasonPlanner})
-	return s.abort()
+	s.stop(Outcome{Reason: s.Exhausted.Reason, Exhaustion: s.Exhausted, Cause: s.ev.Failure, Asked: asked})
+	return nil
 }
 
 // degradeInstead ends the run at a failure with the text of the last reply.

@@ -180,7 +180,9 @@ type Outcome struct {
 	// Exhaustion is set if an action was exhausted.
 	Exhaustion *Exhaustion `json:"exhaustion,omitempty"`
 	// Cause is why the run was cancelled, or the error of the planner that aborted it; nil if unknown.
-	Cause    *fault.Failure `json:"cause,omitempty"`
+	Cause *fault.Failure `json:"cause,omitempty"`
+	// Asked is what that planner was asked about, if it was not the failure of Exhaustion.
+	Asked    *fault.Failure `json:"asked,omitempty"`
 	Warnings []string       `json:"warnings,omitempty"`
 	// InDoubt are the calls whose effect is unknown at the end of the run.
 	InDoubt []DoubtfulCall `json:"in_doubt,omitempty"`
