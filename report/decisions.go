@@ -76,9 +76,29 @@ func (r *run) consulted(e *machine.Effect) entry {
 func (r *run) stopped(e *machine.Effect) entry {
 	r.outcome = e.Outcome
 	made := entry{
-		Kind: stopped, good: e.Outcome.OK, doubt: len(e.Outcome.InDoubt) > 0, shown: r.page.outcome(e.Outcome),
+		Kind: stopped, good: e.Outcome.OK, marred: marredText(e.Outcome) != "", shown: r.page.outcome(e.Outcome),
 	}
-	return made.says(outcomeText(e.Outcome), doubtText(e.Outcome), strings.Join(e.Outcome.Warnings, "; "))
+	return made.says(outcomeText(e.Outcome), doubtText(e.Outcome), failedText(e.Outcome), strings.Join(e.Outcome.Warnings, "; "))
+}
+
+// marredText says what keeps a run from having gone well although it is done; empty if nothing does.
+func marredText(o *machine.Outcome) string {
+	doubt, failed := doubtText(o), failedText(o)
+	if doubt != "" && failed != "" {
+		return doubt + "; " + failed
+	}
+	return doubt + failed
+}
+
+// failedText names the calls that failed and are not in doubt; empty if there are none.
+func failedText(o *machine.Outcome) string {
+	failed := slices.DeleteFunc(slices.Clone(o.ToolFailures), func(f machine.ToolFailure) bool {
+		return slices.ContainsFunc(o.InDoubt, func(c machine.DoubtfulCall) bool { return c.Key == f.Key })
+	})
+	if len(failed) == 0 {
+		return ""
+	}
+	return several.Of(len(failed), "call") + " failed: " + listed(failed, func(f machine.ToolFailure) string { return f.Tool })
 }
 
 // doubtText names the calls whose effect is unknown; empty if there are none.

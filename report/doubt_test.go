@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
@@ -52,4 +54,21 @@ func TestARunWithACallInDoubtIsNotGreen(t *testing.T) {
 	assert.True(t, strings.Contains(page, amber), "amber")
 	assert.Contains(t, show(t, "text", unknown), doubt)
 	assert.Contains(t, show(t, "json", unknown), `"in_doubt":[{`)
+	assert.NotContains(t, page, "call failed: pay", "it is in doubt")
+
+	// Neither does one whose call failed for good.
+	const failed = "1 call failed: pay"
+	assert.NotContains(t, show(t, "text", paid), failed)
+	broke := paying(tool.Fail("no money"))
+	page = show(t, "html", broke)
+	assert.False(t, strings.Contains(page, green), "green")
+	assert.True(t, strings.Contains(page, `<div class="outcome warn"><strong>done, `+failed+`</strong>`), "amber")
+	assert.Contains(t, show(t, "text", broke), failed)
+	var sum struct {
+		ToolFailures []machine.ToolFailure `json:"tool_failures"`
+	}
+	lines := strings.Split(strings.TrimSpace(show(t, "json", broke)), "\n")
+	require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &sum))
+	require.Len(t, sum.ToolFailures, 1)
+	assert.Equal(t, [2]string{"c1", "no money"}, [2]string{sum.ToolFailures[0].CallID, sum.ToolFailures[0].Text})
 }

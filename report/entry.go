@@ -52,8 +52,8 @@ type entry struct {
 	told bool
 	// good is set for the outcome of a run that went well, bad for a reply or tool call that failed.
 	good, bad bool
-	// doubt is set for the outcome of a run with calls in doubt.
-	doubt bool
+	// marred is set for the outcome of a run with calls that failed or are in doubt.
+	marred bool
 	// lane says what took the time between from and to; 0 for nothing.
 	lane     int
 	from, to time.Duration
@@ -103,7 +103,7 @@ var words = map[kind][2]string{
 // word is the word in front of an entry, and its colour.
 func (e *entry) word() (word, colour string) {
 	switch d := e.Decision; {
-	case e.Kind == stopped && e.good && e.doubt:
+	case e.Kind == stopped && e.good && e.marred:
 		return "done", yellow
 	case e.Kind == stopped && e.good:
 		return "done", green

@@ -158,8 +158,8 @@ func (r *run) view(entries []*entry) *runView {
 	if o := r.outcome; o != nil && v.Outcome == "" {
 		if v.Tone, v.Result = "bad", "stopped"; o.OK {
 			v.Tone, v.Result = "good", "done"
-			if len(o.InDoubt) > 0 {
-				v.Tone, v.Result = "warn", "done, "+line(doubtText(o))
+			if marred := marredText(o); marred != "" {
+				v.Tone, v.Result = "warn", "done, "+clip(line(marred), maxText)
 			}
 		}
 		v.Outcome = clip(line(outcomeText(o)), maxText)

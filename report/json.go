@@ -21,6 +21,8 @@ type runLine struct {
 	Reason  policy.Reason `json:"reason,omitempty"`
 	// InDoubt are the calls whose effect is unknown.
 	InDoubt []machine.DoubtfulCall `json:"in_doubt,omitempty"`
+	// ToolFailures are the calls that failed, in the order of their ends.
+	ToolFailures []machine.ToolFailure `json:"tool_failures,omitempty"`
 	// Unfinished says what is under way if the run has no end.
 	Unfinished string `json:"unfinished,omitempty"`
 	totals
@@ -54,7 +56,7 @@ func (r *run) sum() runLine {
 		Unfinished: r.underWay(), totals: r.totals, Omitted: r.kept.omitted,
 	}
 	if o := r.outcome; o != nil {
-		l.OK, l.Reason, l.InDoubt = o.OK, o.Reason, o.InDoubt
+		l.OK, l.Reason, l.InDoubt, l.ToolFailures = o.OK, o.Reason, o.InDoubt, o.ToolFailures
 	}
 	return l
 }
