@@ -118,7 +118,8 @@ type reader struct {
 func (r *reader) start(src string, pos, end int, opt Options) {
 	limit := pos + min(opt.MaxBytes, len(src)-pos)
 	*r = reader{src: src, pos: pos, end: end, limit: limit, max: opt.MaxDepth,
-		values: opt.MaxValues, left: opt.MaxValues, nodes: r.nodes, out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0], spare: r.spare}
+		values: opt.MaxValues, left: opt.MaxValues, nodes: r.nodes,
+		out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0], spare: r.spare}
 	r.none()
 }
 
