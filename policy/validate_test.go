@@ -356,3 +356,10 @@ func TestATimeoutIsOfTheTransportPlane(t *testing.T) {
 	s.ToolTransport = map[string]policy.Layer{"pay": {ToolTimeout: new(time.Second)}}
 	assert.NoError(t, s.Validate())
 }
+
+// The paths of fields are put together for faults only.
+func TestCheckingAValidSetTakesLittleMemory(t *testing.T) {
+	set := policy.DefaultSet()
+	set.Global, set.Transport = policy.Correction().Layer(), policy.Transport().TransportLayer()
+	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { _ = set.Validate() }), 25.0)
+}

@@ -48,8 +48,10 @@ func (e Error) String() string {
 
 // Faults collects what is wrong with a value and its parts. Make it with [Collect].
 type Faults struct {
-	path string
-	all  *[]Error
+	// path, name and the n-th item, from 1, are the path of the value. They are put together for a fault only.
+	path, name string
+	n          int
+	all        *[]Error
 }
 
 // Collect is an empty collection.
@@ -57,7 +59,7 @@ func Collect() Faults { return Faults{all: new([]Error)} }
 
 // Add notes what is wrong with the value.
 func (f Faults) Add(problem string, args ...any) {
-	*f.all = append(*f.all, Error{f.path, fmt.Sprintf(problem, args...)})
+	*f.all = append(*f.all, Error{f.whole(), fmt.Sprintf(problem, args...)})
 }
 
 // At is the collection for the member of that name. A member without a name is told as the value itself.
@@ -65,11 +67,29 @@ func (f Faults) At(name string) Faults {
 	if name == "" {
 		return f
 	}
-	return Faults{Join(f.path, name), f.all}
+	return Faults{path: f.whole(), name: name, all: f.all}
 }
 
 // Item is the collection for the n-th entry of a list, from 0.
-func (f Faults) Item(n int) Faults { return Faults{item(f.path, n), f.all} }
+func (f Faults) Item(n int) Faults {
+	if f.n > 0 {
+		f = Faults{path: f.whole(), all: f.all}
+	}
+	f.n = n + 1
+	return f
+}
+
+// whole is the path of the value.
+func (f Faults) whole() string {
+	path := f.path
+	if f.name != "" {
+		path = Join(path, f.name)
+	}
+	if f.n > 0 {
+		path = item(path, f.n-1)
+	}
+	return path
+}
 
 // like is a package's own error type for [Error].
 type like interface {
@@ -85,7 +105,7 @@ func Take[E like](f Faults, err error) {
 	for _, one := range joined.Unwrap() {
 		if e, ok := any(one).(*E); ok {
 			own := Error(*e)
-			*f.all = append(*f.all, Error{within(f.path, own.Path), own.Problem})
+			*f.all = append(*f.all, Error{within(f.whole(), own.Path), own.Problem})
 		}
 	}
 }

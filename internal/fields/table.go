@@ -207,9 +207,10 @@ func (t *Table) Over(to, from any) {
 
 // Check notes what is wrong with the fields of the struct that v points to.
 func (t *Table) Check(v any, f Faults) {
-	for n, row := range t.Rows {
-		if Says(v, n) {
-			row.Type.check(Value(v, n), f.At(row.Name))
+	of := reflect.ValueOf(v).Elem()
+	for n := range t.Rows {
+		if value, says := said(of.Field(n)); says {
+			t.Rows[n].Type.check(value.Addr().Interface(), f.At(t.Rows[n].Name))
 		}
 	}
 }

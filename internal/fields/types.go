@@ -26,6 +26,7 @@ type Type[T any] struct {
 type anyType interface {
 	read(r *Reader, path string, n Node, into any) bool
 	write(v any) any
+	// check takes a pointer to a value.
 	check(v any, f Faults)
 }
 
@@ -42,7 +43,7 @@ func (t Type[T]) write(v any) any {
 
 func (t Type[T]) check(v any, f Faults) {
 	if t.Check != nil {
-		t.Check(v.(T), f)
+		t.Check(*v.(*T), f)
 	}
 }
 
@@ -320,8 +321,8 @@ func ListOf[T any](of Type[T]) Type[[]T] {
 			return out
 		},
 		Check: func(all []T, f Faults) {
-			for n, one := range all {
-				of.check(one, f.Item(n))
+			for n := range all {
+				of.check(&all[n], f.Item(n))
 			}
 		},
 	}
@@ -335,13 +336,11 @@ func Set[S ~string](of Type[S], most int, plural string) Type[[]S] {
 			f.Add("want at most %d %s, got %d", most, plural, len(all))
 			return
 		}
-		seen := map[S]bool{}
 		for n, one := range all {
 			wrong := len(*f.all)
-			if of.Check(one, f.Item(n)); len(*f.all) == wrong && seen[one] {
+			if of.Check(one, f.Item(n)); len(*f.all) == wrong && slices.Contains(all[:n], one) {
 				f.Item(n).Add("%q appears twice; leave one out", one)
 			}
-			seen[one] = true
 		}
 	}
 	return t
@@ -370,7 +369,7 @@ func MapOf[K ~string, V any](of Type[V], problem func(K) string) Type[map[K]V] {
 		Check: func(all map[K]V, f Faults) {
 			for _, key := range slices.Sorted(maps.Keys(all)) {
 				wrong := len(*f.all)
-				of.check(all[key], f.At(string(key)))
+				of.check(new(all[key]), f.At(string(key)))
 				if text := problem(key); text != "" && len(*f.all) == wrong {
 					f.At(string(key)).Add("%s", text)
 				}
