@@ -109,7 +109,7 @@ func (j *Journal) Conversation() ([]message.Message, error) {
 	switch last := &j.file.State; {
 	case j.broken != nil:
 		return nil, j.stops()
-	case last.Phase != machine.Stopped || last.TranscriptLen() == 0:
+	case !atRest(last) || last.TranscriptLen() == 0:
 		return nil, nil
 	case j.clear == nil:
 		return nil, fmt.Errorf("%w: the conversation of the journal cannot be continued: begin a new one, or give the store of "+
@@ -125,7 +125,7 @@ func (j *Journal) GoOn(st *machine.State, history []message.Message) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	last := j.file
-	if j.broken != nil || j.clear == nil || len(history) == 0 || last.State.Phase != machine.Stopped {
+	if j.broken != nil || j.clear == nil || len(history) == 0 || !atRest(&last.State) {
 		return false
 	}
 	if !sameRedaction(last.Header.Redaction, j.settings.Redact.header()) ||
@@ -135,6 +135,9 @@ func (j *Journal) GoOn(st *machine.State, history []message.Message) bool {
 	st.GoOn(&j.clear.State)
 	return true
 }
+
+// atRest reports whether a run has ended, or has no event yet: a file may end after its header.
+func atRest(st *machine.State) bool { return st.Phase == machine.Stopped || st.Phase == machine.Idle }
 
 func sameRedaction(a, b *Redacted) bool { return a == b || a != nil && b != nil && *a == *b }
 

@@ -62,8 +62,9 @@ type Answer[T any] struct {
 //
 // If the journal ([WithJournal]) has this request unfinished, Run continues it, as with [Resume]. If a run of
 // the journal has ended and has the same [Config].RequestID, Run returns its recorded end and does nothing.
-// If that was not the last run, the result has no transcript. An unfinished run of another request is an
-// error of [journal.ErrConflict]. Giving another prompt the RequestID of the last run is an error, too.
+// If that was not the last run, the result has no transcript, and of a success no attempts. An unfinished run
+// of another request is an error of [journal.ErrConflict]. Giving another prompt the RequestID of the last run
+// is an error, too.
 //
 // A run that ends without an answer returns a [RetryExhaustedError]. An invalid cfg, a session in use and a
 // template that cannot be rendered are other errors, before the first model call. A session can have one run

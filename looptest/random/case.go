@@ -24,6 +24,8 @@ type Case struct {
 	Seed uint64
 	// Prompt begins the run.
 	Prompt string
+	// Follows are the prompts of further runs in the same session: see [World.Requests].
+	Follows []string `json:",omitempty"`
 	// Config is the config of the run. [World.Config] also has Tools and Output.
 	Config loop.Config
 	// Output is the JSON Schema of the answer; empty for any text.

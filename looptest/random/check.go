@@ -160,26 +160,58 @@ func Run(ctx context.Context, w *World) (Trace, error) {
 	if err != nil {
 		return Trace{}, err
 	}
-	result, ended := w.make(ctx, s, j)
-	if err := errors.Join(j.Close(), w.ReadJournal()); err != nil {
-		return Trace{}, errors.Join(err, ended)
+	if w.crashed && len(w.Case.Follows) > 0 {
+		if s, err = w.restored(s, j); err != nil {
+			return Trace{}, errors.Join(err, j.Close())
+		}
 	}
-	return w.End(result, ended)
+	var (
+		results []loop.Result
+		ends    []error
+	)
+	for _, r := range w.Requests() {
+		result, ended := w.make(ctx, s, j, r)
+		results, ends = append(results, result), append(ends, ended)
+	}
+	if err := errors.Join(j.Close(), w.ReadJournal()); err != nil {
+		return Trace{}, errors.Join(append(ends, err)...)
+	}
+	var t Trace
+	for n := range results {
+		if t, err = w.End(results[n], ends[n]); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// restored returns the session as the runs before left it: a further run does not take it from the journal, which
+// keeps the conversation for it.
+func (w *World) restored(s *session.Session, j *journal.Journal) (*session.Session, error) {
+	past, err := j.Past()
+	if err != nil || past.Header.Format == "" || j.Unfinished() {
+		return s, err
+	}
+	held, err := past.State.Session.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return session.Restore(w.Session, held)
 }
 
 func (w *World) make(
-	ctx context.Context, s *session.Session, j *journal.Journal,
+	ctx context.Context, s *session.Session, j *journal.Journal, r Request,
 ) (result loop.Result, err error) {
 	opts := append(w.Options(), loop.WithJournal(j))
 	if w.Case.Action != nil {
 		result.Value, err = loop.Do(ctx, s, w.Case.Action, w.Try, opts...)
 		return result, err
 	}
-	if w.crashed && (w.Case.Seed%2 == 0 || !j.Unfinished()) {
+	if w.crashed && len(w.Case.Follows) == 0 && (w.Case.Seed%2 == 0 || !j.Unfinished()) {
 		result, err = loop.Resume(ctx, j, w.Model, s, w.Config, w.Options()...)
 		if !errors.Is(err, journal.ErrNoRun) {
 			return result, err
 		}
 	}
-	return loop.Run(ctx, w.Model, s, w.Case.Prompt, w.Config, opts...)
+	return loop.Run(ctx, w.Model, s, r.Prompt, r.Config, opts...)
 }

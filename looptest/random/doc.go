@@ -24,8 +24,8 @@
 // user wrote from the fields of the World. ctx ends where the case cancels the run: see [World.Context].
 //
 // An engine need not be able to make every case. [Driver].Takes leaves out the others: tries of a single
-// action ([Case].Action), runs that are cancelled ([Case.Cancels]), calls that hang until a time limit of
-// [World].Clock ([Case].Hangs).
+// action ([Case].Action), further runs of the session ([Case].Follows), runs that are cancelled
+// ([Case.Cancels]), calls that hang until a time limit of [World].Clock ([Case].Hangs).
 //
 // [World.Crash] gives the world after a crash. [World.End] checks laws that hold for every engine, and
 // [World.ReadJournal] that the journal replays and, if it is redacted ([World.Redact]), that it has no secret

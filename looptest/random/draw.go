@@ -24,6 +24,7 @@ func New(seed uint64) Case {
 	d := newDice(seed)
 	for {
 		c := draw(d, seed)
+		c.drawFollows()
 		if w, err := NewWorld(c); err == nil && w.validate() == nil {
 			return c
 		}
@@ -80,6 +81,18 @@ func draw(d dice, seed uint64) Case {
 	}
 	c.Redact = c.drawRedaction(d)
 	return c
+}
+
+// drawFollows draws further runs of the session, with dice of their own.
+func (c *Case) drawFollows() {
+	d := newDice(^c.Seed)
+	if c.Action != nil || c.Cancels() || !d.one(5) {
+		return
+	}
+	c.Config.RequestID = "request-1"
+	for range d.between(1, 2) {
+		c.Follows = append(c.Follows, pick(d, "And then?", "Pay.", "Now {{.}}"))
+	}
 }
 
 // answerSchema is the schema of an answer.

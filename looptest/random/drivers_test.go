@@ -26,10 +26,11 @@ func cases() int {
 	return random.Cases(1000)
 }
 
-func isRun(c random.Case) bool     { return c.Action == nil }
+func isAlone(c random.Case) bool   { return len(c.Follows) == 0 }
+func isRun(c random.Case) bool     { return c.Action == nil && isAlone(c) }
 func endsAlone(c random.Case) bool { return !c.Cancels() }
 
-func isQuick(c random.Case) bool { return endsAlone(c) && !c.Hangs }
+func isQuick(c random.Case) bool { return isAlone(c) && endsAlone(c) && !c.Hangs }
 
 func isAction(c random.Case) bool { return c.Action != nil }
 

@@ -20,7 +20,7 @@ import (
 // A run that was suspended in a call, or left by a panic of a model, planner or prompt, goes on as if nothing
 // had happened.
 func TestInterruptionsChangeNothing(t *testing.T) {
-	random.Check(t, cases(), random.Driver{Name: "an interrupted run", Run: interrupted})
+	random.Check(t, cases(), random.Driver{Name: "an interrupted run", Takes: isAlone, Run: interrupted})
 }
 
 // interrupted makes a run, which is interrupted up to three times.

@@ -169,7 +169,8 @@ func (r *recorded) count(ev *machine.Event) {
 	}
 }
 
-// End returns the trace of the run, which ended with a result and an error. The second error says which law
+// End returns the trace of the run, which ended with a result and an error, and of the runs before it in the
+// session: call it for each. The second error says which law
 // the run broke: nothing undeclared runs twice, each call has one result, and the usage is that of the
 // replies.
 func (w *World) End(r loop.Result, err error) (Trace, error) {
@@ -184,12 +185,17 @@ func (w *World) End(r loop.Result, err error) (Trace, error) {
 			t.Steps = append(t.Steps, w.steps[n].line)
 		}
 	}
+	failed := ""
 	if err != nil {
-		t.Err = errorText(err)
+		failed = errorText(err)
 	}
-	var encode error
-	t.Result, encode = resultText(r)
-	return t, errors.Join(encode, w.runsOnce(), answered(r), w.paid(r, err))
+	if len(w.Case.Follows) > 0 { // the recorded end of an earlier run of a session has no attempts
+		r.Attempts, r.Warnings = nil, nil
+	}
+	result, encode := resultText(r)
+	w.ended, w.failed, w.paid = append(w.ended, result), append(w.failed, failed), w.paid.Add(r.Usage)
+	t.Result, t.Err = strings.Join(w.ended, "\n"), strings.Join(w.failed, "\n")
+	return t, errors.Join(encode, w.runsOnce(), answered(r), w.isPaid(err))
 }
 
 // decision describes what was decided, without texts of the user or the model.
@@ -298,14 +304,14 @@ func answered(r loop.Result) error {
 	return nil
 }
 
-// paid reports a usage that is not that of the replies.
-func (w *World) paid(r loop.Result, ended error) error {
+// isPaid reports a usage that is not that of the replies, once all runs have ended.
+func (w *World) isPaid(ended error) error {
 	_, exhausted := errors.AsType[*loop.RetryExhaustedError](ended)
-	if ended != nil && !exhausted || w.Case.Action != nil {
+	if ended != nil && !exhausted || w.Case.Action != nil || len(w.ended) <= len(w.Case.Follows) {
 		return nil
 	}
-	if r.Usage != w.usage {
-		return fmt.Errorf("the usage is %+v, and the replies cost %+v", r.Usage, w.usage)
+	if w.paid != w.usage {
+		return fmt.Errorf("the usage is %+v, and the replies cost %+v", w.paid, w.usage)
 	}
 	return nil
 }

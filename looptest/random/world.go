@@ -73,6 +73,9 @@ type World struct {
 	begun map[run]int
 	// usage is what the replies cost.
 	usage message.Usage
+	// ended has the results and errors of the runs so far, and paid what they say that their replies cost.
+	ended, failed []string
+	paid          message.Usage
 }
 
 // NewWorld returns a world that plays the case from its beginning.
@@ -153,6 +156,24 @@ func (w *World) Options() []loop.Option {
 		opts = append(opts, loop.WithObserver(w.Observer))
 	}
 	return opts
+}
+
+// Request is one run of a session.
+type Request struct {
+	Prompt string
+	Config loop.Config
+}
+
+// Requests are the runs of the session, to be made one after the other: that of Case.Prompt, and those that go
+// on with its conversation. Each of several has a RequestID of its own.
+func (w *World) Requests() []Request {
+	all := []Request{{w.Case.Prompt, w.Config}}
+	for n, prompt := range w.Case.Follows {
+		cfg := w.Config
+		cfg.History, cfg.RequestID = nil, fmt.Sprintf("request-%d", n+2)
+		all = append(all, Request{prompt, cfg})
+	}
+	return all
 }
 
 // Redact makes the journal of the world leave out what the case says.
