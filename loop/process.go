@@ -47,6 +47,8 @@ type process struct {
 	// warned is the number of the run's warnings that were reported.
 	warned int
 
+	// copies are those of the conversation that the last request had.
+	copies []message.Message
 	// takeBack reports that the last reply was not used, so that its streamed text has to be discarded.
 	takeBack bool
 	// streaming is full while the function of WithStream runs.
@@ -125,7 +127,7 @@ func (p *process) close() {
 // rest drops what a waiting run does not need.
 func (p *process) rest() {
 	p.free()
-	p.life, p.ctx, p.until = nil, nil, nil
+	p.life, p.ctx, p.until, p.copies = nil, nil, nil, nil
 	if p.asked.Kind == machine.WaitUntil && p.failed == nil {
 		p.err = nil // the error belongs to the event before the wait
 	}
@@ -376,7 +378,7 @@ func (p *process) request(
 	ctx context.Context, model Model, m *machine.ModelCall,
 ) (reply message.Reply, left bool, err error) {
 	req := Request{
-		System: m.System, Messages: message.Clone(p.runner.st.Transcript()), Tools: p.runner.cfg.Tools.All(),
+		System: m.System, Messages: p.copied(), Tools: p.runner.cfg.Tools.All(),
 		Output: p.runner.cfg.Output, Model: m.Model, At: slices.Clone(m.At),
 		ToolChoice: m.ToolChoice, Stop: slices.Clone(m.Stop),
 	}
@@ -385,6 +387,11 @@ func (p *process) request(
 	}
 	limits := engine.LimitsOf(m)
 	stream, reset := p.streams(m), p.takeBack
+	defer func() {
+		if err != nil {
+			p.copies = nil // a model that was left behind may still have them
+		}
+	}()
 	return ask(ctx, p, limits, func(ctx context.Context, tell engine.Tell) (message.Reply, error) {
 		if stream != nil {
 			req.Stream = func(d Delta) { tell(func() { stream(ctx, d) }) }
@@ -396,6 +403,17 @@ func (p *process) request(
 		}
 		return model.Reply(ctx, req)
 	})
+}
+
+// copied returns copies of the conversation for a model. Those of the request before are used again, unless it
+// changed them.
+func (p *process) copied() []message.Message {
+	said := p.runner.st.Transcript()
+	if len(p.copies) > len(said) || !slices.EqualFunc(p.copies, said[:len(p.copies)], message.Message.Equal) {
+		p.copies = nil
+	}
+	p.copies = append(p.copies, message.Clone(said[len(p.copies):])...)
+	return slices.Clip(p.copies)
 }
 
 // replied feeds what a model returned.
