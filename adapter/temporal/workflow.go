@@ -275,6 +275,8 @@ func (f *flow) tell(ev machine.Event, effects []machine.Effect, warnings []strin
 // tellObservers tells the observers about a step, but not of one that is replayed.
 func (f *flow) tellObservers(ev *machine.Event, effects []machine.Effect, warnings []string) {
 	switch {
+	case len(f.Observers) == 0:
+		return
 	case ev.Reply != nil && ev.Reply.Answer != nil:
 		output, _ := f.outputSchema(f.in.Output) // the reply was checked against it
 		f.secrets.Read(ev.Reply, f.Tools, output)
