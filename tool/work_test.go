@@ -124,8 +124,8 @@ func hostileArguments() map[string]string {
 	}
 }
 
-// Judging a call of 1 MB, saying what is wrong with it and mending it take ten times its size beyond reading it at
-// most, whatever it is made of. What is mended is read once more.
+// Judging a call of 1 MB and saying what is wrong with it take ten times its size beyond reading it at most,
+// whatever it is made of. A call that is mended takes sixteen times, and is read once more.
 func TestAHostileCallTakesLittleMemory(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would empty the pool of decoders
 	wants := tool.New("order", "Order.", func(context.Context, wrong) (string, error) { return "", nil })
@@ -146,11 +146,15 @@ func TestAHostileCallTakesLittleMemory(t *testing.T) {
 				continue
 			}
 			read := func() { set.Read(reply, tool.Settings{Native: mode}) }
+			most := 10 << 20
+			if mode == policy.RepairsNote {
+				most = 16 << 20
+			}
 			took := int(memory(read))
-			for again := 0; again < 3 && took-reading >= 10<<20; again++ {
+			for again := 0; again < 3 && took-reading >= most; again++ {
 				took = int(memory(read)) // on another processor there may be no decoder to use again
 			}
-			assert.Less(t, took-reading, 10<<20, "%s, %s: %d MB, of which reading takes %d", name, mode, took>>20, reading>>20)
+			assert.Less(t, took-reading, most, "%s, %s: %d MB, of which reading takes %d", name, mode, took>>20, reading>>20)
 		}
 	}
 }

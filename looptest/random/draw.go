@@ -83,10 +83,11 @@ func draw(d dice, seed uint64) Case {
 	return c
 }
 
-// drawFollows draws further runs of the session, with dice of their own.
+// drawFollows draws further runs of the session, with dice of their own. Calls that are the answer of a run stay
+// without a result, so that no run follows those.
 func (c *Case) drawFollows() {
 	d := newDice(^c.Seed)
-	if c.Action != nil || c.Cancels() || !d.one(5) {
+	if c.Action != nil || c.Cancels() || c.Config.CallsOnly || !d.one(5) {
 		return
 	}
 	c.Config.RequestID = "request-1"
