@@ -424,7 +424,11 @@ func ranOut(end *journal.Ended) error {
 		Config: &machine.Config{Single: !end.Request, Action: end.Action, Seed: end.Seed}, Policy: end.Policy,
 		Outcome: &end.Outcome,
 	}
-	e := exhausted(st, end.Attempts, recordedCause(&end.Outcome, !end.Request))
+	cause := recordedCause(&end.Outcome, !end.Request)
+	if x := end.Outcome.Exhaustion; cause == nil && x != nil && x.Failure.Class == fault.Reducer {
+		cause = &RecordedError{x.Failure} // the session that had the reducer's error is not at hand
+	}
+	e := exhausted(st, end.Attempts, cause)
 	e.Recorded = end.At
 	return e
 }
