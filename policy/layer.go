@@ -42,7 +42,9 @@ func (l Layer) Over(below Layer) Layer {
 	merged.Origins = nil
 	if layerTable().Over(&merged, &l); l.Backoff != nil && below.Backoff != nil {
 		merged.Backoff = new(keepJitter(*l.Backoff, *below.Backoff))
-		fitJitter(merged.Backoff)
+		if l.Backoff.Jitter.Kind == "" { // what l itself says is for Validate to judge
+			fitJitter(merged.Backoff)
+		}
 	}
 	for n, row := range layerTable().Rows {
 		from := &below

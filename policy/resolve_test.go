@@ -125,3 +125,13 @@ func TestALayerBetweenKeepsTheJitterAfterTheCap(t *testing.T) {
 	assert.False(t, p.Backoff.Jitter.AfterCap, "there is no cap")
 	require.NoError(t, p.Validate())
 }
+
+// Merging layers does not mend what one of them says wrongly of itself.
+func TestAJitterAfterACapThatIsNotThereStaysAFault(t *testing.T) {
+	own := backoff.Linear(time.Second, time.Second)
+	own.Jitter = backoff.Jitter{Kind: backoff.Proportional, Fraction: backoff.Dec("0.25"), AfterCap: true}
+	below := backoff.Constant(time.Second)
+	below.Cap = 4 * time.Second
+	merged := policy.Layer{Backoff: &own}.Over(policy.Layer{Backoff: &below})
+	require.ErrorContains(t, merged.Validate(), "only with a cap")
+}
