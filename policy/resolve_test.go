@@ -44,8 +44,6 @@ func TestResolveTakesTheMostSpecificFieldByField(t *testing.T) {
 	assert.Equal(t, transport, one.Policy(policy.Target{Plane: fault.Transport}))
 }
 
-func first(p policy.RetryPolicy, _ policy.Explanation) policy.RetryPolicy { return p }
-
 func TestAnEmptyListIsSaidAndAnAbsentOneIsNot(t *testing.T) {
 	s := policy.Set{Global: policy.Layer{RetryableErrors: []fault.Class{}}}
 	none := s.Policy(policy.Target{})

@@ -34,11 +34,6 @@ func (b *Batch) groups() (all []group) {
 	return all
 }
 
-// bad reports whether one of the calls is invalid.
-func (g *group) bad(calls []Call) bool {
-	return slices.ContainsFunc(g.calls, func(n int) bool { return calls[n].Class != "" })
-}
-
 // failing returns the indices of the invalid calls.
 func (g *group) failing(calls []Call) (at []int) {
 	for _, n := range g.calls {
