@@ -37,7 +37,7 @@ bin/temporal:
 test-temporal: bin/temporal ## workers and a real server on loopback, killed and started again
 	cd adapter/temporal && RETAKE_TEMPORAL=$(CURDIR)/bin/temporal go test -tags temporal -count=1 -timeout 30m -v -run 'Outlive|TalkedTo|IsCancelled|Record|Costs' .
 
-race: export RETAKE_CASES ?= 100
+race: export RETAKE_CASES ?= 40
 race: $(MODULES:%=race@%) ## what CI runs: the race detector, twice, in random order
 $(MODULES:%=race@%): race@%:
 	cd $* && go test -timeout 20m -race -short -shuffle=on -count=2 ./...
