@@ -127,6 +127,9 @@ func hostileArguments() map[string]string {
 // Judging a call of 1 MB and saying what is wrong with it take ten times its size beyond reading it at most,
 // whatever it is made of. A call that is mended takes sixteen times, and is read once more.
 func TestAHostileCallTakesLittleMemory(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector allocates for itself, and keeps no decoders")
+	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would empty the pool of decoders
 	wants := tool.New("order", "Order.", func(context.Context, wrong) (string, error) { return "", nil })
 	set, err := tool.NewSet(wants)
@@ -171,6 +174,9 @@ func parsing(docs ...[]byte) int {
 
 // Finding a value in a text takes little memory, whatever the text is made of.
 func TestFindingAValueTakesLittleMemory(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector allocates for itself, and keeps no decoders")
+	}
 	calculate, _ := expression(t).Get("calculate")
 	for _, unit := range []string{`"<a>"`, "<a>", "<think>", "</think>", `<x>{a`, "```{", "[A", "```json\n{}\n```\n", "{}", "[1]", "{", "[", `{"a":[`, `"`, "{a:", `{"a":`} {
 		text := strings.Repeat(unit, (1<<20)/len(unit))
