@@ -9,6 +9,6 @@ import (
 // Bare is a state without its persistent sequences, for comparing fields.
 func Bare(st State) State {
 	st.Session, st.transcript, st.words, st.policies = session.State{}, seq.Log[message.Message]{}, nil, nil
-	st.asked = [len(st.asked)]byte{}
+	st.asked, st.failures = [len(st.asked)]byte{}, seq.Log[ToolFailure]{}
 	return st
 }
