@@ -100,7 +100,7 @@ func TestARunIsTalkedTo(t *testing.T) {
 		return status.Phase == machine.Planning
 	})
 	require.NotNil(t, status.Planning)
-	require.ErrorContains(t, h.Plan(ctx, machine.Plan{Do: machine.Fallback, Model: "large"}), `model "large": name one of [backup]`)
+	require.ErrorContains(t, h.Plan(ctx, machine.Plan{Do: machine.Fallback, Model: "large"}), `the plan's model: "large" is not one of the run's models ["backup"]`)
 	require.ErrorContains(t, h.Plan(ctx, machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{MaxAttempts: new(0)}}), "the plan's policy: ")
 	require.NoError(t, h.Plan(ctx, machine.Plan{Do: machine.Fallback, Model: "backup"}))
 	r, err := temporal.Get(ctx, c, "talk").Result(ctx)
