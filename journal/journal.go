@@ -118,22 +118,23 @@ func (j *Journal) Conversation() ([]message.Message, error) {
 	return j.clear.State.Transcript(), nil
 }
 
-// GoOn makes st, an idle state, continue the conversation of the journal's last run, if history is that
-// conversation. The run then records only what is new, so the journal grows linearly with the conversation.
-// GoOn returns false and leaves st unchanged if the history or the redaction rules differ.
-func (j *Journal) GoOn(st *machine.State, history []message.Message) bool {
+// GoOn makes st, an idle state, continue the conversation of the journal's last run, if history begins with
+// it. It returns the rest of the history, which the run has to record. So the journal grows linearly with the
+// conversation. If the history or the redaction rules differ, GoOn leaves st unchanged and returns all of it.
+func (j *Journal) GoOn(st *machine.State, history []message.Message) (rest []message.Message) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	last := j.file
-	if j.broken != nil || j.clear == nil || len(history) == 0 || !atRest(&last.State) {
-		return false
+	if j.broken != nil || j.clear == nil || !atRest(&last.State) ||
+		!sameRedaction(last.Header.Redaction, j.settings.Redact.header()) {
+		return history
 	}
-	if !sameRedaction(last.Header.Redaction, j.settings.Redact.header()) ||
-		!slices.EqualFunc(j.clear.State.Transcript(), history, message.Message.Equal) {
-		return false
+	said := j.clear.State.Transcript()
+	if len(said) > len(history) || !slices.EqualFunc(said, history[:len(said)], message.Message.Equal) {
+		return history
 	}
 	st.GoOn(&j.clear.State)
-	return true
+	return history[len(said):]
 }
 
 // atRest reports whether a run has ended, or has no event yet: a file may end after its header.

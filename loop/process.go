@@ -145,10 +145,7 @@ func (p *process) take(m *machine.Compiled) error {
 // start begins the run with the prompt, after the earlier conversation.
 func (p *process) start(prompt string) {
 	p.trace(false)
-	said := []message.Message{p.runner.cfg.prompt(prompt)}
-	if !p.runner.held {
-		said = slices.Concat(p.runner.history, said)
-	}
+	said := append(slices.Clip(p.runner.history), p.runner.cfg.prompt(prompt))
 	p.fed(p.runner.Start(p.now(), said...))
 }
 

@@ -40,14 +40,12 @@ type Runner struct {
 	resumed bool
 	// begun are the calls of the current reply, by index, that began and have no outcome.
 	begun []int
-	// history is the conversation before the run.
+	// history is what the run records of the conversation before it. Its journal has the rest.
 	history []message.Message
 	// failing are the last errors of calls that failed, by key, and toolErrors those of [machine.State.ToolFailures],
 	// nil for failures of another process.
 	failing    map[string]error
 	toolErrors []error
-	// held reports that the journal has the history of the run, and its state begins with it.
-	held bool
 	// unrecorded reports that the journal is broken. The run can still end in memory.
 	unrecorded bool
 }
@@ -160,18 +158,24 @@ func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 	}
 	r.journal = o.journal
 	if goOn {
-		var err error
-		if r.history, err = r.before(m.Config().Single); err != nil {
+		if err := r.goOn(m.Config().Single); err != nil {
 			return err
 		}
 	}
 	if r.journal == nil {
 		return nil
 	}
-	if goOn {
-		r.held = r.journal.GoOn(&r.st, r.history)
-	}
 	return r.journal.Begin(engine.Header(*m.Config(), r.cfg.offer()), r.st)
+}
+
+// goOn continues the conversation before the run.
+func (r *Runner) goOn(single bool) error {
+	said, err := r.before(single)
+	if err == nil && r.journal != nil {
+		said = r.journal.GoOn(&r.st, said)
+	}
+	r.history = said
+	return err
 }
 
 // before returns the conversation before the run. A single action says nothing: it keeps the conversation of
