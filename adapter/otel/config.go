@@ -3,6 +3,7 @@ package otel
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -46,6 +47,12 @@ type Model struct {
 	Provider string
 	// Name is gen_ai.request.model; empty means the name in the ladder.
 	Name string
+	// MaxTokens is gen_ai.request.max_tokens, as the model's adapter is configured; zero omits it.
+	MaxTokens int
+	// Host and Port are server.address and server.port of calls whose answer does not tell them, such as those
+	// that failed. Empty and zero omit them.
+	Host string
+	Port int
 }
 
 // DelayBounds returns the default buckets of retake.retry.delay, in seconds: immediate retries, backoff, and
@@ -68,8 +75,27 @@ func (c Config) Validate() error {
 	if slices.Contains(c.Classes, "") {
 		errs = append(errs, errors.New("otel: Classes: a class is empty; remove it"))
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
+		errs = append(errs, c.Models[name].faults(fmt.Sprintf("otel: Models[%q]", name))...)
+	}
 	return errors.Join(append(errs, rising("DelayBounds", c.DelayBounds),
 		rising("AttemptBounds", c.AttemptBounds))...)
+}
+
+// faults returns an error for each invalid field of the model at a place.
+func (m Model) faults(at string) (errs []error) {
+	if m.MaxTokens < 0 {
+		errs = append(errs, fmt.Errorf("%s.MaxTokens: must be at least 1, or 0 if it is unknown, not %d", at, m.MaxTokens))
+	}
+	switch {
+	case m.Port < 0:
+		errs = append(errs, fmt.Errorf("%s.Port: must be at least 1, or 0 if it is unknown, not %d", at, m.Port))
+	case m.Port > math.MaxUint16:
+		errs = append(errs, fmt.Errorf("%s.Port: must be at most %d, or 0 if it is unknown, not %d", at, math.MaxUint16, m.Port))
+	case m.Port > 0 && m.Host == "":
+		errs = append(errs, fmt.Errorf("%s.Port: is %d without a Host; name the host", at, m.Port))
+	}
+	return errs
 }
 
 func rising(field string, bounds []float64) error {

@@ -19,10 +19,14 @@ import (
 func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 	_, err := otel.New(otel.Config{
 		MaxNames: -1, Tools: []string{"book_room", ""}, Classes: []fault.Class{""}, DelayBounds: []float64{1, 1}, AttemptBounds: []float64{},
+		Models: map[string]otel.Model{"big": {MaxTokens: -1, Port: 443}, "": {Host: "api.test", Port: 70000}},
 	})
 	require.EqualError(t, err, `otel: MaxNames: must be at least 1, or 0 for 32, not -1
 otel: Tools: a name is empty; remove it, because the final answer is always shown
 otel: Classes: a class is empty; remove it
+otel: Models[""].Port: must be at most 65535, or 0 if it is unknown, not 70000
+otel: Models["big"].MaxTokens: must be at least 1, or 0 if it is unknown, not -1
+otel: Models["big"].Port: is 443 without a Host; name the host
 otel: DelayBounds[1]: must be more than the bound before it: 1 follows 1
 otel: AttemptBounds: is empty; give at least one bound, or nil for the default`)
 	for _, bad := range []float64{math.NaN(), math.Inf(1), -1} {

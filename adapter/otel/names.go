@@ -22,6 +22,7 @@ const (
 	requestModel    = attribute.Key("gen_ai.request.model")
 	responseModel   = attribute.Key("gen_ai.response.model")
 	requestTemp     = attribute.Key("gen_ai.request.temperature")
+	requestTokens   = attribute.Key("gen_ai.request.max_tokens")
 	requestStop     = attribute.Key("gen_ai.request.stop_sequences")
 	requestStream   = attribute.Key("gen_ai.request.stream")
 	outputType      = attribute.Key("gen_ai.output.type")

@@ -40,8 +40,12 @@ func (o *Observer) Begin(ctx context.Context, w observe.Work) (context.Context, 
 		ctx = context.WithValue(ctx, runKey{}, w.CorrelationID)
 		return o.begin(ctx, w, operation{invokeAgent, o.agent, trace.SpanKindInternal, o.runEnd})
 	case observe.WorkModel:
-		ctx, end := o.begin(ctx, w, operation{chat, o.model(w).Name, trace.SpanKindClient, o.modelEnd})
+		m := o.model(w)
+		ctx, end := o.begin(ctx, w, operation{chat, m.Name, trace.SpanKindClient, o.modelEnd})
 		return ctx, func(e observe.WorkEnd) {
+			if e.Source.Host == "" {
+				e.Source.Host, e.Source.Port = m.Host, m.Port
+			}
 			o.measure(ctx, w, e)
 			end(e)
 		}
@@ -94,6 +98,9 @@ func (o *Observer) begun(w observe.Work) []attribute.KeyValue {
 	case observe.WorkModel:
 		m := o.model(w)
 		attrs := filled(providerName.String(m.Provider), requestModel.String(m.Name))
+		if m.MaxTokens > 0 {
+			attrs = append(attrs, requestTokens.Int(m.MaxTokens))
+		}
 		attrs = append(attrs, turn.Int(w.Turn), transportAttempt.Int(w.Transport))
 		attrs = append(attrs, asked(w)...)
 		return append(attrs, counted(w.Attempt, w.MaxAttempts)...)
@@ -127,12 +134,12 @@ func (o *Observer) runEnd(span trace.Span, e observe.WorkEnd) {
 }
 
 func (o *Observer) modelEnd(span trace.Span, e observe.WorkEnd) {
+	span.SetAttributes(servedBy(e)...)
 	if e.Err != nil {
 		o.failed(span, e.Class)
 		return
 	}
 	span.SetAttributes(append(used(e.Usage), filled(responseModel.String(e.Model), responseID.String(e.Source.ID))...)...)
-	span.SetAttributes(servedBy(e)...)
 	if finish := cmp.Or(e.Source.Finish, string(e.Finish)); finish != "" {
 		span.SetAttributes(finishReasons.StringSlice([]string{finish}))
 	}
@@ -211,6 +218,9 @@ func asked(w observe.Work) (all []attribute.KeyValue) {
 func servedBy(e observe.WorkEnd) []attribute.KeyValue {
 	if e.Source.Host == "" {
 		return nil
+	}
+	if e.Source.Port == 0 {
+		return []attribute.KeyValue{serverAddress.String(e.Source.Host)}
 	}
 	return []attribute.KeyValue{serverAddress.String(e.Source.Host), serverPort.Int(e.Source.Port)}
 }

@@ -176,7 +176,7 @@ func TestARunThatEndsForAReasonOfItsOwn(t *testing.T) {
 }
 
 func TestTheModelOfALadder(t *testing.T) {
-	b := newBackend(t, otel.Config{Models: map[string]otel.Model{"": {"example", "small"}, "big": {Provider: "example"}}})
+	b := newBackend(t, otel.Config{Models: map[string]otel.Model{"": {Provider: "example", Name: "small"}, "big": {Provider: "example"}}})
 	bad := looptest.Fail(&fault.ProviderError{Class: fault.Auth})
 	ladder := planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 		return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
@@ -190,6 +190,26 @@ func TestTheModelOfALadder(t *testing.T) {
 		names = append(names, s.Name())
 	}
 	assert.Equal(t, []string{"chat small", "chat big", "invoke_agent"}, names)
+}
+
+func TestACallThatFailedHasTheServerOfTheConfig(t *testing.T) {
+	b := newBackend(t, otel.Config{Models: map[string]otel.Model{"": {Host: "api.test", Port: 8443, MaxTokens: 1000}}})
+	said := looptest.Say("Hello.")
+	said.Reply.Source = message.Source{Host: "eu.api.test", Port: 443}
+	down := looptest.Fail(&fault.ProviderError{Class: fault.Network})
+	_, err := loop.Run(t.Context(), looptest.NewModel(down, said), newSession(t), "Hello.", loop.Config{},
+		loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+	require.NoError(t, err)
+	var got []string
+	for _, s := range b.spans.Ended() {
+		if own := attributes(s.Attributes()); own["gen_ai.operation.name"] == "chat" {
+			got = append(got, own["server.address"]+":"+own["server.port"]+" "+own["gen_ai.request.max_tokens"])
+		}
+	}
+	assert.Equal(t, []string{"api.test:8443 1000", "eu.api.test:443 1000"}, got)
+	durations := strings.Join(series(b.scrape(t), "gen_ai_client_operation_duration_seconds_count"), "\n")
+	assert.Contains(t, durations, `server_address="api.test",server_port="8443"`)
+	assert.Contains(t, durations, `server_address="eu.api.test",server_port="443"`)
 }
 
 func TestWhatIsDoneInASpanIsItsChild(t *testing.T) {
@@ -248,14 +268,14 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 		semconv.GenAIOperationNameKey, semconv.GenAIProviderNameKey, semconv.GenAIAgentNameKey, semconv.GenAIConversationIDKey,
 		semconv.GenAIRequestModelKey, semconv.GenAIResponseModelKey, semconv.GenAIResponseFinishReasonsKey, semconv.GenAIUsageInputTokensKey,
 		semconv.GenAIUsageOutputTokensKey, semconv.GenAIUsageCacheReadInputTokensKey, semconv.GenAIUsageCacheCreationInputTokensKey,
-		semconv.GenAIRequestTemperatureKey, semconv.GenAIRequestStopSequencesKey, semconv.GenAIRequestStreamKey, semconv.GenAIOutputTypeKey,
+		semconv.GenAIRequestTemperatureKey, semconv.GenAIRequestMaxTokensKey, semconv.GenAIRequestStopSequencesKey, semconv.GenAIRequestStreamKey, semconv.GenAIOutputTypeKey,
 		semconv.GenAIResponseIDKey, semconv.GenAIUsageReasoningOutputTokensKey, semconv.ServerAddressKey, semconv.ServerPortKey,
 		semconv.McpMethodNameKey, semconv.McpSessionIDKey, semconv.McpProtocolVersionKey,
 		semconv.GenAIToolNameKey, semconv.GenAIToolTypeKey, semconv.GenAIToolCallIDKey, semconv.ErrorTypeKey,
 	} {
 		known[string(key)] = true
 	}
-	b := newBackend(t, otel.Config{Agent: "travel", Models: map[string]otel.Model{"": {"example", "small"}}})
+	b := newBackend(t, otel.Config{Agent: "travel", Models: map[string]otel.Model{"": {Provider: "example", Name: "small", MaxTokens: 1000}}})
 	said := looptest.Say(`{"city": "Lisbon", "nights": 2}`)
 	said.Reply.Model, said.Reply.Usage = "small-2", message.Usage{InputTokens: 1, OutputTokens: 1, CacheReadTokens: 1, CacheWriteTokens: 1, ReasoningTokens: 1}
 	said.Reply.Source = message.Source{ID: "msg_1", Finish: "end_turn", Host: "api.test", Port: 443}
