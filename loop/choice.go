@@ -24,5 +24,8 @@ func (c *Config) checkRequest() error {
 	if err := message.Validate(c.History); err != nil {
 		errs = append(errs, fmt.Errorf("history%w", err))
 	}
+	if err := unanswered(c.History); err != nil {
+		errs = append(errs, fmt.Errorf("history: %w", err))
+	}
 	return errors.Join(errs...)
 }

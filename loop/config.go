@@ -32,7 +32,8 @@ type Config struct {
 	Output *schema.Schema
 	// CallsOnly makes tool calls the answer, for callers that run them themselves. A reply without a call is
 	// a failed attempt. The calls of a reply are accepted all or none. The first reply with only valid calls
-	// ends the run; they are in [Result].Calls.
+	// ends the run; they are in [Result].Calls. Before the next run of the conversation, hand over their results:
+	// see [ErrUnanswered].
 	CallsOnly bool
 	// ToolChoice makes the model call a tool, any tool ([message.AnyTool]) or no tool ([message.NoTool]);
 	// empty leaves the choice to the model. Calls are required until one has ended, even if it failed, and

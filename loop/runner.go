@@ -171,6 +171,9 @@ func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 // goOn continues the conversation before the run.
 func (r *Runner) goOn(single bool) error {
 	said, err := r.before(single)
+	if err == nil && !single {
+		err = unanswered(said)
+	}
 	if err == nil && r.journal != nil {
 		said = r.journal.GoOn(&r.st, said)
 	}
@@ -178,8 +181,8 @@ func (r *Runner) goOn(single bool) error {
 	return err
 }
 
-// before returns the conversation before the run. A single action says nothing: it keeps the conversation of
-// its journal for the next run.
+// before returns the conversation before the run. A session that has none gets that of its journal, and keeps it.
+// A single action says nothing: it keeps the conversation of its journal for the next run.
 func (r *Runner) before(single bool) ([]message.Message, error) {
 	given, held := r.cfg.History, r.s.Conversation()
 	switch {
@@ -199,7 +202,11 @@ func (r *Runner) before(single bool) ([]message.Message, error) {
 	case len(given) > 0:
 		return given, nil
 	case len(held) == 0 && r.journal != nil:
-		return r.journal.Conversation()
+		said, err := r.journal.Conversation()
+		if err == nil && len(said) > 0 {
+			err = session.DriverOf(r.s).Conclude(r.s.State(), said)
+		}
+		return said, err
 	}
 	return held, nil
 }
@@ -391,8 +398,13 @@ func (r *Runner) warned(warnings []string, attempts []session.Attempt) []string 
 	return all
 }
 
-// Start begins a run with the given messages.
+// Start begins a run with the given messages. The error is [ErrUnanswered] if they leave calls without a result.
 func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Effect, error) {
+	before := r.st.Transcript()
+	before = before[max(message.LastReply(before), 0):]
+	if err := unanswered(slices.Concat(before, messages)); err != nil {
+		return nil, err
+	}
 	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: message.Printable(messages),
 		Warnings: r.doubtful, Hears: engine.Hears(r.s)})
 }

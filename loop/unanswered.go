@@ -1,0 +1,35 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/retake-go/retake/message"
+)
+
+// ErrUnanswered is the error of a run whose conversation has calls without a result, such as those that a run
+// with [Config.CallsOnly] left to its caller. [session.Session.Answer] takes the results, and without a session
+// Config.History ends with them. The error names the calls. Without it the model would take them for calls that
+// were not made, and call again.
+var ErrUnanswered = errors.New("loop: calls of the conversation have no result")
+
+// maxNamed is the most calls that an error names.
+const maxNamed = 10
+
+// unanswered returns an error that names the calls without a result.
+func unanswered(said []message.Message) error {
+	open := message.Unanswered(said)
+	if len(open) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range open[:min(len(open), maxNamed)] {
+		names = append(names, fmt.Sprintf("%.64q (%.64s)", c.Name, c.ID))
+	}
+	if more := len(open) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Errorf("%w: %s: hand them over with Session.Answer or at the end of Config.History, or set NewConversation",
+		ErrUnanswered, strings.Join(names, ", "))
+}

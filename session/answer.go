@@ -1,0 +1,90 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/message"
+)
+
+// ErrNoCall: no call of the conversation waits for the result.
+var ErrNoCall = errors.New("no call waits for this result")
+
+// Answer adds the results of calls that a run left to its caller (loop.Config.CallsOnly) to the conversation. The
+// next run is refused until each call has one. A result is a message of role tool with the CallID and the Name
+// of its call; IsError says that it is none. If the model wrote its calls as text, the results become a message
+// of the user. They are recorded with the next run; before it only a [Session.Snapshot] keeps them.
+//
+// The error is [ErrNoCall] for a result of another call and [ErrBusy] while a run holds the session; then nothing
+// is added.
+func (s *Session) Answer(results ...message.Message) error {
+	results = message.Printable(results)
+	if err := message.Validate(results); err != nil {
+		return fmt.Errorf("session: results%w", err)
+	}
+	if err := s.lock(); err != nil {
+		return err
+	}
+	defer s.changing.Unlock()
+	if s.held {
+		return ErrBusy
+	}
+	now := s.now.Load()
+	said, err := answered(now.said, results)
+	if err == nil {
+		s.now.Store(&contents{now.state, said})
+	}
+	return err
+}
+
+// answered returns the conversation with the results.
+func answered(said, results []message.Message) ([]message.Message, error) {
+	last := message.LastReply(said)
+	if last < 0 && len(results) > 0 {
+		return nil, fmt.Errorf("session: %w: it has no conversation; one that is in a journal it gets with its next run, or from "+
+			"loop.Resume", ErrNoCall)
+	}
+	for n, r := range results {
+		if r.Role != message.Tool {
+			return nil, fmt.Errorf("session: results[%d].role: must be tool, is %s", n, r.Role)
+		}
+	}
+	switch {
+	case len(results) == 0:
+		return said, nil
+	case len(said[last].Calls) == 0:
+		return append(slices.Clip(said), inText(results)), nil
+	}
+	next, open := slices.Concat(said, results), len(message.Unanswered(said))
+	if len(message.Unanswered(next)) == open-len(results) {
+		return next, nil
+	}
+	at := sort.Search(len(results), func(n int) bool {
+		return len(message.Unanswered(next[:len(said)+n+1])) > open-n-1
+	})
+	return nil, fmt.Errorf("session: results[%d]: %w: call_id %.64q, name %.64q", at, ErrNoCall, results[at].CallID, results[at].Name)
+}
+
+// inText is the message with the results of calls that were written as text. Such calls have no ids.
+func inText(results []message.Message) message.Message {
+	said, texts := message.Message{Role: message.User}, make([]string, len(results))
+	for n, r := range results {
+		title, text := "Result of ", r.Text
+		if r.IsError {
+			title, said.IsError = "No result of ", true
+		}
+		if raw, err := canon.Marshal(r.Text); err == nil && !json.Valid([]byte(r.Text)) {
+			text = string(raw)
+		}
+		texts[n] = title + feedback.Name(r.Name) + ": " + feedback.QuoteJSON(text)
+		said.Parts = append(said.Parts, r.Parts...)
+	}
+	said.Text = strings.Join(texts, "\n\n")
+	return said
+}
