@@ -121,7 +121,8 @@ func WithSessions(f func(Invocation) (*session.Session, error)) Option {
 // WithEnd calls f with the end of each run, when ADK's run is over. The error is a
 // [loop.RetryExhaustedError] if the run did not end well. A run without a final answer counts as cancelled.
 // A run that waits for a confirmation ends when the invocation with the confirmation is over, or as cancelled
-// when the conversation goes on without it. The session is free by then.
+// when the conversation goes on without it. The session is free by then. Such a run waits in the memory of its
+// process: after a restart the confirmed call runs unwatched, and the next model call begins a new run.
 func WithEnd(f func(Invocation, *session.Session, loop.Result, error)) Option {
 	return func(a *Adapter) { a.ended = f }
 }
