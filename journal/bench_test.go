@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
@@ -87,6 +88,17 @@ func BenchmarkJournalAppend(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/2, "ns/record")
+}
+
+// A step is written once, to where it is appended from.
+func TestAStepTakesLittleMemoryToRecord(t *testing.T) {
+	st, j := tried(t, discard{})
+	st, effects := stepOf(t, st, machine.Event{Kind: machine.Started, At: atNoon})
+	require.NoError(t, j.Step(machine.Event{Kind: machine.Started, At: atNoon}, effects, st))
+	ev := failedTry()
+	st, effects = stepOf(t, st, ev)
+	allocs := testing.AllocsPerRun(100, func() { _ = j.Step(ev, effects, st) })
+	assert.LessOrEqual(t, allocs, 16.0)
 }
 
 // BenchmarkReplayTries reads, verifies, decodes, folds and compares a journal of 2,000 steps.

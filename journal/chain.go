@@ -3,6 +3,9 @@ package journal
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // hashLen is the length of a hash in hex digits: 128 bits.
@@ -23,7 +26,8 @@ func (h hash) next(raw []byte) hash {
 	both := sha256.New()
 	both.Write(h[:])
 	both.Write(raw)
-	return hexOf(both.Sum(nil))
+	var sum [sha256.Size]byte
+	return hexOf(both.Sum(sum[:0]))
 }
 
 // hashOf returns the hash of a text.
@@ -48,10 +52,20 @@ const (
 	rawStart   = len(beforeHash) + hashLen + len(afterHash)
 )
 
-// appendLine appends the line of a record.
-func appendLine(to []byte, h hash, raw []byte) []byte {
-	to = append(append(append(append(to, beforeHash...), h[:]...), afterHash...), raw...)
-	return append(to, afterLine...)
+// appendRecord appends the line of a record after h, and returns its hash.
+func (h hash) appendRecord(to []byte, rec *Record) (_ []byte, next hash, err error) {
+	start := len(to)
+	to = append(append(append(to, beforeHash...), h[:]...), afterHash...)
+	if to, err = canon.AppendDeclared(to, rec); err != nil {
+		return nil, h, err
+	}
+	next = h.next(to[start+rawStart:])
+	copy(to[start+len(beforeHash):], next[:])
+	to = append(to, afterLine...)
+	if n := len(to) - start; n > MaxLineBytes {
+		return nil, h, fmt.Errorf("a line of %d bytes is longer than a line may be: %d", n, MaxLineBytes)
+	}
+	return to, next, nil
 }
 
 // cutLine returns the hash and the record of a line without its line feed. ok is false if it is not a line of

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
 )
@@ -65,12 +64,9 @@ func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64
 	}
 	head := newHash()
 	for _, rec := range []Record{{Header: h}, {Snapshot: snap}} {
-		raw, err := canon.Declared(rec)
-		if err != nil {
+		if lines, head, err = head.appendRecord(lines, &rec); err != nil {
 			return nil, 0, err
 		}
-		head = head.next(raw)
-		lines = appendLine(lines, head, raw)
 	}
 	if err := foldAll(NewReader(bytes.NewReader(lines)), NewFold(key)); err != nil {
 		return nil, 0, fmt.Errorf("it was not changed: the compacted journal could not be opened: %w", err)

@@ -90,7 +90,7 @@ func records(t testing.TB) (all [][]byte) {
 func TestRecordsAreWrittenAgainAsTheyStood(t *testing.T) {
 	for _, raw := range records(t) {
 		if rec, err := decode(raw); err == nil {
-			written, err := canon.Declared(rec)
+			written, err := canon.AppendDeclared(nil, rec)
 			require.NoError(t, err)
 			if sorted, err := canon.JSON(raw); err == nil && bytes.Equal(sorted, raw) { // that of sorted.jsonl
 				written, err = canon.JSON(written)

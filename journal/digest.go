@@ -16,32 +16,31 @@ import (
 // prompt costs only what it adds. In a redacted journal digests are keyed, and those of prompts are taken
 // over the digests of texts, so that a mark has the same digest as its text.
 type digester struct {
-	// mac makes keyed digests; nil without redaction.
-	mac stdhash.Hash
+	// sum makes all digests. They are keyed if the journal is redacted.
+	sum   stdhash.Hash
+	keyed bool
 	// said is the digest of the conversation so far.
 	said hash
+	// room has the last text that was written.
+	room []byte
 }
 
-func newDigester() *digester { return &digester{said: newHash()} }
+func newDigester() *digester { return &digester{sum: sha256.New(), said: newHash()} }
 
 // newKeyedDigester returns a digester for a redacted journal. Without a secret key, equal texts have equal
 // digests only within a session.
 func newKeyedDigester(session string, secret []byte) *digester {
 	key := append([]byte("retake "+session+"\x00"), secret...)
-	return &digester{mac: hmac.New(sha256.New, key), said: newHash()}
+	return &digester{sum: hmac.New(sha256.New, key), keyed: true, said: newHash()}
 }
 
 // of returns the digest of concatenated bytes.
 func (d *digester) of(parts ...[]byte) hash {
-	sum := d.mac
-	if sum == nil {
-		sum = sha256.New()
-	}
-	sum.Reset()
+	d.sum.Reset()
 	for _, part := range parts {
-		sum.Write(part)
+		d.sum.Write(part)
 	}
-	return hexOf(sum.Sum(nil))
+	return hexOf(d.sum.Sum(nil))
 }
 
 // ofText returns the digest of a text, or the digest in its mark; empty for an empty text.
@@ -49,7 +48,7 @@ func (d *digester) ofText(text string) string {
 	if text == "" {
 		return ""
 	}
-	if m, ok := parseMark(text); ok && d.mac != nil {
+	if m, ok := parseMark(text); ok && d.keyed {
 		return m.Digest
 	}
 	return d.of([]byte(text)).String()
@@ -58,11 +57,12 @@ func (d *digester) ofText(text string) string {
 // decide adds the messages of a decision to the conversation, and sets the digest of its prompt.
 func (d *digester) decide(decision *Decision) error {
 	if len(decision.Said) > 0 {
-		list, err := canon.Declared(d.covered(decision.Said))
+		said := d.covered(decision.Said)
+		text, err := d.write(&said)
 		if err != nil {
 			return err
 		}
-		d.said = d.of(d.said[:], list)
+		d.said = d.of(d.said[:], text)
 	}
 	if call := decision.asks(); call != nil {
 		decision.Prompt = d.prompt(call.System).String()
@@ -78,9 +78,18 @@ func (d *digester) prompt(system string) hash {
 	return d.of(d.said[:], []byte(d.ofText(system)))
 }
 
+// write returns a value as it stands in a record, valid until the next call.
+func (d *digester) write(v any) ([]byte, error) {
+	text, err := canon.AppendDeclared(d.room[:0], v)
+	if d.room = text; cap(text) > keptRoom {
+		d.room = nil
+	}
+	return text, err
+}
+
 // covered returns messages with digests in place of texts if the journal is redacted.
 func (d *digester) covered(said []message.Message) []message.Message {
-	if d.mac == nil {
+	if !d.keyed {
 		return said
 	}
 	said = slices.Clone(said)

@@ -8,7 +8,8 @@ func Chain(records ...[]byte) []byte {
 	head := newHash()
 	for _, raw := range records {
 		h := head.next(raw)
-		out = appendLine(out, h, raw)
+		out = append(append(append(append(out, beforeHash...), h[:]...), afterHash...), raw...)
+		out = append(out, afterLine...)
 		if !isNote(raw) {
 			head = h
 		}

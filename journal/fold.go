@@ -205,7 +205,7 @@ func (f *Fold) matches(raw []byte) bool {
 	if f.undecided == nil || f.lacksKey() {
 		return false
 	}
-	now, err := canon.Declared(Record{Decision: f.undecided})
+	now, err := f.digests.write(&Record{Decision: f.undecided})
 	if err != nil || !bytes.Equal(raw, now) {
 		return false
 	}

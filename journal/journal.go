@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 )
@@ -260,17 +259,13 @@ func (j *Journal) Resumed(at time.Time, asked machine.EffectKind) error {
 
 // enqueue adds a record to the next append.
 func (j *Journal) enqueue(rec Record) error {
-	raw, err := canon.Declared(rec)
+	lines, head, err := j.head.appendRecord(j.pending, &rec)
 	if err != nil {
 		return err
 	}
-	if rawStart+len(raw)+len(afterLine) > MaxLineBytes {
-		return fmt.Errorf("a record of %d bytes is longer than a line may be: %d", len(raw), MaxLineBytes)
-	}
-	h := j.head.next(raw)
-	j.pending = appendLine(j.pending, h, raw)
+	j.pending = lines
 	if rec.Note == nil {
-		j.head = h
+		j.head = head
 	}
 	return nil
 }

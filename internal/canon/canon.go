@@ -58,45 +58,49 @@ func appendJSON(dst, raw []byte, depth int) ([]byte, *Error) {
 // Marshal returns the canonical JSON of a Go value; map keys are sorted. A value without a JSON form (a NaN,
 // a string that is not UTF-8, a channel) returns an [*Error] with rule [Encode].
 func Marshal(v any) ([]byte, error) {
-	raw, err := marshal(v)
+	raw, err := appendMarshal(nil, v)
 	if err != nil {
 		return nil, err
 	}
 	return JSON(raw)
 }
 
-// Declared is [Marshal] with the members of structs in the order of their fields, which takes half the time.
-// It is canonical if all fields are declared in the order of their names. Raw JSON in v must be canonical.
-func Declared(v any) ([]byte, error) {
-	raw, err := marshal(v)
+// AppendDeclared appends [Marshal] with the members of structs in the order of their fields, which takes half
+// the time. It is canonical if all fields are declared in the order of their names. Raw JSON in v must be
+// canonical.
+func AppendDeclared(dst []byte, v any) ([]byte, error) {
+	to, err := appendMarshal(dst, v)
 	if err != nil {
 		return nil, err
 	}
-	if at := tooDeep(raw, 0); at >= 0 {
+	if at := tooDeep(to[len(dst):], 0); at >= 0 {
 		return nil, &Error{Rule: Depth, Offset: at}
 	}
-	return raw, nil
+	return to, nil
 }
 
-func marshal(v any) ([]byte, error) {
+func appendMarshal(dst []byte, v any) ([]byte, error) {
 	if v == nil {
-		return []byte("null"), nil
+		return append(dst, "null"...), nil
 	}
-	at := reflect.New(reflect.TypeOf(v)) // so that methods of the pointer count too
-	at.Elem().Set(reflect.ValueOf(v))
-	raw, err := json.Marshal(at.Interface(), goOptions, shortest)
-	if err != nil {
+	if of := reflect.TypeOf(v); of.Kind() != reflect.Pointer {
+		at := reflect.New(of) // so that methods of the pointer count too
+		at.Elem().Set(reflect.ValueOf(v))
+		v = at.Interface()
+	}
+	to := bytes.NewBuffer(dst)
+	if err := json.MarshalWrite(to, v, writing); err != nil {
 		e := fromLibrary(err, Encode)
 		if e.Rule = Encode; strings.Count(e.Pointer, "/") > MaxDepth {
 			e.Rule = Depth // the value may be recursive
 		}
 		return nil, e
 	}
-	return raw, nil
+	return to.Bytes(), nil
 }
 
-// shortest writes strings with as few escapes as possible.
-var shortest = json.JoinOptions(jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false))
+// writing writes strings with as few escapes as possible.
+var writing = json.JoinOptions(goOptions, jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false))
 
 // Unmarshal reads one JSON text into the Go value that v points to. The value should be new, because absent
 // members keep their values. Unknown members are ignored. Errors are [*Error]s.
@@ -130,6 +134,9 @@ func unmarshal(raw []byte, v any, options ...json.Options) error {
 // tooDeep returns the offset at which a text at the given depth exceeds MaxDepth, or -1. It only counts
 // brackets outside strings, which is exact for valid JSON.
 func tooDeep(raw []byte, depth int) int {
+	if depth+bytes.Count(raw, []byte("{"))+bytes.Count(raw, []byte("[")) <= MaxDepth {
+		return -1 // fewer brackets than levels
+	}
 	for i := 0; i < len(raw); i++ {
 		switch raw[i] {
 		case '"':

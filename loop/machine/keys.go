@@ -73,7 +73,7 @@ func (st *State) digestRequest() {
 	}
 	hash := sha256.New()
 	for _, m := range st.transcript.From(max(0, st.Began-recent))[:min(recent, st.Began)] {
-		text, err := canon.Declared(m)
+		text, err := canon.AppendDeclared(nil, &m)
 		if err != nil { // not UTF-8, so it cannot be recorded
 			text = fmt.Append(nil, m)
 		}
