@@ -17,7 +17,7 @@ func TestMessagesAreDeclaredInCanonicalOrder(t *testing.T) {
 		Opaque: "o", Role: message.Tool, Text: "<é>\u2028\n",
 		Parts: []message.Part{{Data: "AA==", Kind: message.ImagePart, MediaType: "image/png", Name: "n", Text: "t", URL: "u"}},
 	}}
-	declared, err := canon.Declared(said)
+	declared, err := canon.AppendDeclared(nil, said)
 	require.NoError(t, err)
 	canonical, err := canon.Marshal(said)
 	require.NoError(t, err)
