@@ -51,8 +51,7 @@ func (h HeaderDifference) String() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// DiffHeaders compares two headers and reports whether they differ. It resolves a policy that one header does
-// not explain.
+// DiffHeaders compares two headers and reports whether they differ.
 func DiffHeaders(a, b Header) (d HeaderDifference, differ bool) {
 	d = HeaderDifference{
 		Policies: policiesDiffer(&a, &b), Tools: toolsDiffer(a.Tools, b.Tools), Changes: restDiffers(a, b),
@@ -69,9 +68,9 @@ func policiesDiffer(a, b *Header) []PolicyDifference {
 		}
 	}
 	for _, p := range policiesOf(a, b) {
-		x, y := a.explained(p.action, p.plane), b.explained(p.action, p.plane)
-		for _, name := range policy.Fields() {
-			add(p.name, rowOf(x, name), rowOf(y, name))
+		x, y := a.Config.Policy.Explain(p.target), b.Config.Policy.Explain(p.target)
+		for n := range x {
+			add(p.name, x[n], y[n])
 		}
 	}
 	for _, row := range boundFields {
@@ -81,40 +80,27 @@ func policiesDiffer(a, b *Header) []PolicyDifference {
 	return found
 }
 
-// planePolicy is one policy of a run.
-type planePolicy struct {
-	name, action string
-	plane        fault.Plane
+// namedTarget is one policy of a run.
+type namedTarget struct {
+	name   string
+	target policy.Target
 }
 
-// policiesOf returns the policies that either header explains: of the answer, of transport, and of tools in
-// order of name.
-func policiesOf(a, b *Header) []planePolicy {
-	own := planePolicy{"answer", machine.AnswerAction, fault.Correction}
-	all := []planePolicy{own, {"transport", "", fault.Transport}}
+// policiesOf returns the policies that either header has: of the answer, of transport, and of tools in order
+// of name.
+func policiesOf(a, b *Header) []namedTarget {
+	all := []namedTarget{{"answer", policy.Target{}}, {"transport", policy.Target{Plane: fault.Transport}}}
 	var tools []string
-	for _, r := range slices.Concat(a.Resolved, b.Resolved) {
-		if !r.Transport && r.Action != machine.AnswerAction {
-			tools = append(tools, r.Action)
+	for _, of := range slices.Concat(a.Policies(), b.Policies()) {
+		if of.Tool != machine.AnswerAction {
+			tools = append(tools, of.Tool)
 		}
 	}
 	slices.Sort(tools)
 	for _, name := range slices.Compact(tools) {
-		all = append(all, planePolicy{"tool " + name, name, fault.Correction})
+		all = append(all, namedTarget{"tool " + name, policy.Target{Tool: name}})
 	}
 	return all
-}
-
-// explained returns the policy of an action from the header, or resolves its layers.
-func (h *Header) explained(action string, plane fault.Plane) policy.Explanation {
-	if e := h.resolved(action, plane); e != nil {
-		return e
-	}
-	e := h.Config.Policy.Explain(targetOf(action, plane))
-	for n := range e {
-		e[n].Source = h.source(e[n])
-	}
-	return e
 }
 
 func toolsDiffer(a, b []Tool) []ToolDifference {
@@ -146,7 +132,7 @@ func toolOf(all []Tool, name string) (t Tool, there bool) {
 func restDiffers(a, b Header) []Change {
 	var raw [2][]byte
 	for n, h := range []*Header{&a, &b} {
-		h.Config.Policy, h.Resolved, h.Tools = policy.Set{}, nil, nil
+		h.Config.Policy, h.Tools = policy.Set{}, nil
 		var err error
 		if raw[n], err = canon.Marshal(h); err != nil {
 			return []Change{{Was: err.Error()}}

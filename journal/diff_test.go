@@ -111,3 +111,11 @@ func TestADiffSaysWhichJournalCannotBeRead(t *testing.T) {
 		require.ErrorIs(t, err, journal.ErrCorrupt)
 	}
 }
+
+// A header has the layers with the places of their values. What they resolve to is made when it is shown.
+func TestAHeaderHasTheOriginsOfAPolicyAndNoResolvedRows(t *testing.T) {
+	header := string(recordsOf(t, kept(t, "exhausted"))[0])
+	assert.Contains(t, header, `"global":{"max_attempts":2,"origins":{"max_attempts":"policy.yaml:1:1"}}`)
+	assert.NotContains(t, header, "retry_after", "a field that nobody wrote")
+	assert.Less(t, len(header), 1000)
+}

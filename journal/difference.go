@@ -42,10 +42,9 @@ type Field struct {
 	// Name is the name of the field in policy files, such as "max_attempts" or "budgets.run", or of a member
 	// of the header's config, such as "deadline".
 	Name string `json:"name"`
-	// Was is the value in the header. Now is the value that the same layers resolve to today; it differs only
-	// if a default has changed. Both are empty if the value is a text of the header.
-	Was string `json:"was,omitempty"`
-	Now string `json:"now,omitempty"`
+	// Value is what the layers in the header resolve to. It is empty if that is a text of the header. If Layer
+	// is [policy.LayerDefault], another release may have had another value.
+	Value string `json:"value,omitempty"`
 	// Layer is the layer that set the field, and Source is where it was written: see [policy.Explained].
 	Layer  string `json:"layer,omitempty"`
 	Source string `json:"source,omitempty"`
@@ -54,11 +53,8 @@ type Field struct {
 // String returns the field as text: "max_attempts 3 (global, policy.yaml:3:1)".
 func (f Field) String() string {
 	text := f.Name
-	switch {
-	case f.Was != f.Now:
-		text += fmt.Sprintf(" %s then, %s now", orNothing(f.Was), orNothing(f.Now))
-	case f.Was != "":
-		text += " " + f.Was
+	if f.Value != "" {
+		text += " " + f.Value
 	}
 	if f.Layer == "" {
 		return text

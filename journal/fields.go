@@ -164,18 +164,13 @@ func onlyDelayed(then, now *machine.Effect) bool {
 	return then.Decision.Reason == now.Decision.Reason && then.Decision.Delay != now.Decision.Delay
 }
 
-// field returns what a field of an action was and is, and the layer that set it.
+// field returns the value of a field of an action, and the layer that set it.
 func (f *Fold) field(name, action string, plane fault.Plane) Field {
 	if value, ok := f.runField(name); ok {
-		return Field{Name: name, Was: value, Now: value}
+		return Field{Name: name, Value: value}
 	}
-	now := rowOf(f.State.Policy.Explain(targetOf(action, plane)), name)
-	was := rowOf(f.Header.resolved(action, plane), name)
-	field := Field{Name: name, Was: now.Value, Now: now.Value, Layer: now.Layer, Source: f.Header.source(now)}
-	if was.Field != "" && now.Layer != policy.LayerAdjusted {
-		field.Was = was.Value
-	}
-	return field
+	row := rowOf(f.State.Policy.Explain(targetOf(action, plane)), name)
+	return Field{Name: name, Value: row.Value, Layer: row.Layer, Source: row.Source}
 }
 
 // targetOf returns what the policy of an action applies to: on the transport plane the action's model calls.
@@ -184,27 +179,6 @@ func targetOf(action string, plane fault.Plane) policy.Target {
 		action = ""
 	}
 	return policy.Target{Plane: plane, Tool: action}
-}
-
-// resolved returns the policy of an action from the header, or nil.
-func (h *Header) resolved(action string, plane fault.Plane) policy.Explanation {
-	transport := plane == fault.Transport
-	for _, r := range h.Resolved {
-		if r.Transport == transport && (transport || r.Action == action) {
-			return r.Explanation
-		}
-	}
-	return nil
-}
-
-// source returns where a layer's field was written, from the header.
-func (h *Header) source(row policy.Explained) string {
-	for _, r := range h.Resolved {
-		if own := rowOf(r.Explanation, row.Field); own.Layer == row.Layer && own.Source != "" {
-			return own.Source
-		}
-	}
-	return row.Source
 }
 
 func rowOf(e policy.Explanation, name string) policy.Explained {

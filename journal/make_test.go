@@ -276,8 +276,7 @@ func made(t testing.TB) map[string]func(good func(string) []byte) []byte {
 			return edited(t, good("corrected"), `"reason":"backoff","feedback"`, `"reason":"immediate","feedback"`)
 		},
 		"bad-default-changed": func(good func(string) []byte) []byte {
-			text := edited(t, good("exhausted"), `"global":{"max_attempts":2},`, "")
-			return edited(t, text, `"layer":"global","source":"policy.yaml:1:1"`, `"layer":"default"`)
+			return edited(t, good("exhausted"), `"global":{"max_attempts":2,"origins":{"max_attempts":"policy.yaml:1:1"}},`, "")
 		},
 		"bad-prompt-changed": func(good func(string) []byte) []byte {
 			return edited(t, good("exhausted"), `"feedback":"Wrong: {{.Feedback.Message}}"`, `"feedback":"Not right: {{.Feedback.Message}}"`)

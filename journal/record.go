@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -35,11 +36,8 @@ type Header struct {
 	Format string `json:"format" redact:"keep"`
 	// Session is the correlation id.
 	Session string `json:"session" redact:"keep"`
-	// Config has the seed, the policy and the templates.
+	// Config has the seed, the templates, and the policy with the places where its values were written.
 	Config machine.Config `json:"config"`
-	// Resolved are the resolved policies, with the origin of each value: of the answer, the transport plane
-	// and each tool.
-	Resolved []Resolved `json:"resolved,omitempty" redact:"keep"`
 	// Tools are the tools of the run. Output is the digest of the schema of the answer; empty if any text is
 	// accepted.
 	Tools  []Tool `json:"tools,omitempty" redact:"keep"`
@@ -58,12 +56,16 @@ type Header struct {
 // Seed returns the seed of the run's jitter: that of the config, else the session's id.
 func (h *Header) Seed() string { return cmp.Or(h.Config.Seed, h.Session) }
 
-// Resolved is the policy of one action, for readers of a journal.
-type Resolved struct {
-	// Action is a tool's name; empty for the answer and for the transport plane.
-	Action      string             `json:"action"`
-	Transport   bool               `json:"transport,omitempty"`
-	Explanation policy.Explanation `json:"explanation"`
+// Policies returns what the policies of the run apply to: the answer or the single action, the transport
+// plane, and each tool that has a layer, in order of name.
+func (h *Header) Policies() []policy.Target {
+	all := []policy.Target{{Tool: h.Config.Action}, {Plane: fault.Transport}}
+	for _, name := range canon.Keys(h.Config.Policy.Tools) {
+		if name != h.Config.Action {
+			all = append(all, policy.Target{Tool: name})
+		}
+	}
+	return all
 }
 
 // Tool is a tool of a run, with the digests of the JSON Schema of its arguments and of its description; see

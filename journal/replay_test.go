@@ -48,8 +48,8 @@ func TestADifferenceNamesTheRuleAndTheFieldOfThePolicy(t *testing.T) {
 		fields          []string
 		path            string
 	}{
-		"a limit": {"exhausted", `"global":{"max_attempts":2},`, `"global":{"max_attempts":3},`, "", "",
-			[]string{"max_attempts 2 then, 3 now (global, policy.yaml:1:1)"}, "/effects/0/model/at/0/max_attempts"},
+		"a limit": {"exhausted", `"max_attempts":2,"origins"`, `"max_attempts":3,"origins"`, "", "",
+			[]string{"max_attempts 3 (global, policy.yaml:1:1)"}, "/effects/0/model/at/0/max_attempts"},
 		"a stop that was a retry": {"exhausted", `"retry":false,"delay_ns":0,"reason":"attempts_exhausted"`, `"retry":true,"delay_ns":0,"reason":"immediate"`,
 			policy.ReasonImmediate, policy.ReasonAttemptsExhausted, []string{"max_attempts 2 (global, policy.yaml:1:1)"}, "/effects/0/decision/reason"},
 		"a budget": {"exhausted", `"retry":false,"delay_ns":0,"reason":"attempts_exhausted"`, `"retry":false,"delay_ns":0,"reason":"tool_budget"`,

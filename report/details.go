@@ -8,9 +8,9 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/several"
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 )
 
 // details are what a page shows of an entry besides its lines of text.
@@ -219,8 +219,8 @@ func (p *pager) decided(d *machine.Decision) *details {
 		}
 	}
 	transport := d.Plane == fault.Transport
-	at := slices.IndexFunc(p.run.header.Resolved, func(k journal.Resolved) bool {
-		return d.Class != "" && k.Transport == transport && (transport || k.Action == d.Action)
+	at := slices.IndexFunc(p.run.header.Policies(), func(of policy.Target) bool {
+		return d.Class != "" && (of.Plane == fault.Transport) == transport && (transport || of.Tool == d.Action)
 	})
 	if at >= 0 {
 		v.Policy = fmt.Sprintf("p%d-%d", p.run.number, at)

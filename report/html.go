@@ -29,7 +29,7 @@ var pageCSS string
 var pageJS string
 
 var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
-	"visible": visible, "title": policyTitle, "scaled": share,
+	"visible": visible, "scaled": share,
 	"said": func(e policy.Explained) bool { return e.Layer != policy.LayerDefault },
 }).Parse(pageText))
 
@@ -55,7 +55,7 @@ type runView struct {
 	About, Totals         [][2]string
 	Chart                 *chartView
 	Sections              []*section
-	Policies              []journal.Resolved
+	Policies              []policyView
 	Longest               time.Duration
 }
 
@@ -145,12 +145,20 @@ func sourceHash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
+// policyView is a policy as the run began.
+type policyView struct {
+	Title string
+	Rows  policy.Explanation
+}
+
 // view makes a run's part of the page.
 func (r *run) view(entries []*entry) *runView {
 	v := &runView{
-		Number: r.number, About: r.about(), Totals: r.totals.rows(), Policies: r.header.Resolved,
-		Longest: r.longest,
-		Tone:    "warn", Result: "unfinished", Outcome: strings.TrimPrefix(r.underWay(), "unfinished: "),
+		Number: r.number, About: r.about(), Totals: r.totals.rows(), Longest: r.longest,
+		Tone: "warn", Result: "unfinished", Outcome: strings.TrimPrefix(r.underWay(), "unfinished: "),
+	}
+	for _, of := range r.header.Policies() {
+		v.Policies = append(v.Policies, policyView{policyTitle(of), r.header.Config.Policy.Explain(of)})
 	}
 	if !r.begun.IsZero() {
 		v.Begun = r.begun.UTC().Format(time.RFC3339)

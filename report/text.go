@@ -207,8 +207,8 @@ func (r *run) about() [][2]string {
 	if seed := h.Seed(); seed != "" {
 		add("seed", fmt.Sprintf("%q", seed))
 	}
-	for _, p := range h.Resolved {
-		add("policy", policyTitle(p.Action, p.Transport)+": "+policyText(p.Explanation))
+	for _, p := range h.Policies() {
+		add("policy", policyTitle(p)+": "+policyText(h.Config.Policy.Explain(p)))
 	}
 	of := h.Config.Policy
 	add("budgets", fmt.Sprintf("tool %s, run %s, unknown tools %s; turns %s; calls in a reply %s",

@@ -160,12 +160,12 @@ func verdictText(d *machine.Decision) string {
 }
 
 // policyTitle names a policy: that of an action, or of the transport plane.
-func policyTitle(action string, transport bool) string {
+func policyTitle(of policy.Target) string {
 	switch {
-	case transport:
+	case of.Plane == fault.Transport:
 		return "transport"
-	case action == machine.AnswerAction:
+	case of.Tool == machine.AnswerAction:
 		return "answer"
 	}
-	return "tool " + action
+	return "tool " + of.Tool
 }

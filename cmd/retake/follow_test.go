@@ -49,7 +49,7 @@ func upTo(size int) step {
 }
 
 func TestAJournalIsFollowedUntilItsRunHasEnded(t *testing.T) {
-	status, out, errs := followed(t, 0, upTo(100), upTo(3000), upTo(3001), upTo(math.MaxInt))
+	status, out, errs := followed(t, 0, upTo(100), upTo(1000), upTo(1001), upTo(math.MaxInt))
 	assert.Equal(t, exitOK, status, errs)
 	assert.Contains(t, out, "\n      +0s  wait      3.106s")
 	assert.Equal(t, 1, strings.Count(out, "order-42"), "the head stands once")
@@ -62,7 +62,7 @@ func TestAJournalIsFollowedUntilItsRunHasEnded(t *testing.T) {
 
 func TestWhatIsNoLongerTheJournalIsNotFollowed(t *testing.T) {
 	for says, happens := range map[string]step{
-		" was truncated while it was followed, to 1 bytes of 2000: show it again": func(path string, _ []byte) bool {
+		" was truncated while it was followed, to 1 bytes of 1000: show it again": func(path string, _ []byte) bool {
 			return os.Truncate(path, 1) == nil
 		},
 		" was replaced by another file while it was followed: show it again": func(path string, whole []byte) bool {
@@ -70,14 +70,14 @@ func TestWhatIsNoLongerTheJournalIsNotFollowed(t *testing.T) {
 		},
 		"the journal is gone while it was followed: ": func(path string, _ []byte) bool { return os.Remove(path) == nil },
 	} {
-		status, _, errs := followed(t, 2000, happens)
+		status, _, errs := followed(t, 1000, happens)
 		assert.Equal(t, exitTrouble, status)
 		assert.Contains(t, errs, says)
 	}
 }
 
 func TestAnInterruptEndsWhatIsFollowed(t *testing.T) {
-	status, out, errs := followed(t, 4500, func(string, []byte) bool {
+	status, out, errs := followed(t, 1500, func(string, []byte) bool {
 		self, err := os.FindProcess(os.Getpid())
 		return err != nil || self.Signal(os.Interrupt) != nil
 	})

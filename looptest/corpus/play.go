@@ -139,7 +139,7 @@ func fits(past *journal.Fold, q Question, cfg loop.Config) error {
 		return err
 	}
 	now := past.Header
-	now.Config, now.Resolved, now.Tools = m, nil, engine.Header(m, engine.Offer{Tools: q.Tools}).Tools
+	now.Config, now.Tools = m, engine.Header(m, engine.Offer{Tools: q.Tools}).Tools
 	if d, differ := journal.DiffHeaders(past.Header, now); differ {
 		return fmt.Errorf("it was recorded under another config (recorded -> now):\n%s\n"+
 			"give other journals, or remove this one", d)
