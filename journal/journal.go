@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
 )
 
 // Journal is the journal of one session, open for its one writer. Open it with [Open], pass it to the runs of
@@ -99,22 +100,22 @@ func (j *Journal) Call(key string, transport int) (began bool, landed *Landed) {
 	return began, landed
 }
 
-// Conversation returns the messages up to the end of the journal's last run, for a run that continues them.
-// It is empty if that run has not ended. Single actions keep the conversation of the run before them. The
+// Contents returns what the journal has of its session: the state and the conversation up to the end of the last
+// run. They are zero if that run has not ended. Single actions keep the conversation of the run before them. The
 // error is [ErrRedacted] if messages were left out and cannot be restored.
-func (j *Journal) Conversation() ([]message.Message, error) {
+func (j *Journal) Contents() (held session.State, said []message.Message, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch last := &j.file.State; {
 	case j.broken != nil:
-		return nil, j.stops()
-	case !atRest(last) || last.TranscriptLen() == 0:
-		return nil, nil
+		return held, nil, j.stops()
+	case !atRest(last) || j.clear == nil && last.TranscriptLen() == 0:
+		return held, nil, nil
 	case j.clear == nil:
-		return nil, fmt.Errorf("%w: the conversation of the journal cannot be continued: begin a new one, or give the store of "+
+		return held, nil, fmt.Errorf("%w: the conversation of the journal cannot be continued: begin a new one, or give the store of "+
 			"what was left out (redact: transcripts)", ErrRedacted)
 	}
-	return j.clear.State.Transcript(), nil
+	return j.clear.State.Session, j.clear.State.Transcript(), nil
 }
 
 // GoOn makes st, an idle state, continue the conversation of the journal's last run, if history begins with

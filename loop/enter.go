@@ -66,7 +66,7 @@ func (p *process) saidThen(past *journal.Fold, prompt string, unfinished bool) b
 	return slices.EqualFunc(then, message.Printable(now), message.Message.Equal)
 }
 
-// adopt takes the session and gives it the id of the journal.
+// adopt takes the session and gives it what the journal has.
 func (p *process) adopt() error {
 	if err := p.runner.acquire(); err != nil {
 		return err
@@ -74,8 +74,10 @@ func (p *process) adopt() error {
 	err := p.runner.name(p.journal)
 	if err != nil {
 		p.close()
+		return err
 	}
-	return err
+	_ = p.runner.inherit(p.journal, true) // what does not fit is an error of the next run that begins
+	return nil
 }
 
 // recordedResult returns the recorded end.

@@ -150,6 +150,9 @@ func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 	if err := r.name(o.journal); err != nil {
 		return err
 	}
+	if err := r.inherit(o.journal, m.Config().Single); err != nil {
+		return err
+	}
 	m = m.Seeded(session.DriverOf(r.s).Seed())
 	m.Begin(&r.st, r.s.State())
 	r.doubtful, _ = r.cfg.Tools.Absent(&m.Config().Policy) // similar names were refused before
@@ -181,15 +184,15 @@ func (r *Runner) goOn(single bool) error {
 	return err
 }
 
-// before returns the conversation before the run. A session that has none gets that of its journal, and keeps it.
-// A single action says nothing: it keeps the conversation of its journal for the next run.
+// before returns the conversation before the run. A single action says nothing: it keeps the conversation of
+// its journal for the next run.
 func (r *Runner) before(single bool) ([]message.Message, error) {
 	given, held := r.cfg.History, r.s.Conversation()
 	switch {
 	case single && r.journal == nil:
 		return given, nil
 	case single:
-		said, err := r.journal.Conversation()
+		_, said, err := r.journal.Contents()
 		if errors.Is(err, journal.ErrRedacted) {
 			err = nil // it is of no use to the tries
 		}
@@ -201,12 +204,6 @@ func (r *Runner) before(single bool) ([]message.Message, error) {
 			"or set NewConversation to begin another", len(held))
 	case len(given) > 0:
 		return given, nil
-	case len(held) == 0 && r.journal != nil:
-		said, err := r.journal.Conversation()
-		if err == nil && len(said) > 0 {
-			err = session.DriverOf(r.s).Conclude(r.s.State(), said)
-		}
-		return said, err
 	}
 	return held, nil
 }
@@ -222,6 +219,25 @@ func (r *Runner) name(j *journal.Journal) error {
 		return session.DriverOf(r.s).Adopt("session-" + rand.Text())
 	}
 	return nil
+}
+
+// inherit gives a session that has nothing yet what its journal has.
+func (r *Runner) inherit(j *journal.Journal, single bool) error {
+	if j == nil {
+		return nil
+	}
+	other := r.cfg.NewConversation || len(r.cfg.History) > 0
+	state, said, err := j.Contents()
+	if errors.Is(err, journal.ErrRedacted) && (single || other || len(r.s.Conversation()) > 0) {
+		return nil
+	}
+	if other {
+		said = nil
+	}
+	if err == nil {
+		err = session.DriverOf(r.s).Inherit(state, said)
+	}
+	return err
 }
 
 // exhaustion returns that of an action of the run, unhandled or at the end of the run, or nil.

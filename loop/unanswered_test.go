@@ -140,6 +140,7 @@ func TestResultsAreRecordedWithTheNextRun(t *testing.T) {
 	require.ErrorIs(t, s.Answer(results(first.Calls)...), session.ErrNoCall, "it does not know its journal yet")
 	_, err = loop.Run(t.Context(), model, s, "Well?", next, loop.WithJournal(j))
 	require.ErrorIs(t, err, loop.ErrUnanswered)
+	s = newSessionNamed(t, "order-42")
 	again, err := loop.Run(t.Context(), model, s, "Book.", cfg, loop.WithJournal(j))
 	require.NoError(t, err)
 	assert.Equal(t, first.Calls, again.Calls)
@@ -152,7 +153,7 @@ func TestResultsAreRecordedWithTheNextRun(t *testing.T) {
 
 	j = open()
 	defer func() { assert.NoError(t, j.Close()) }()
-	held, err := j.Conversation()
+	_, held, err := j.Contents()
 	require.NoError(t, err)
 	assert.Equal(t, last.Transcript, held)
 	past, err := j.Past()

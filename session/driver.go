@@ -96,6 +96,19 @@ func (d Driver) Report(e fault.ReducerError) { d.s.report(e) }
 // call are checked.
 func (d Driver) Replace(state State) error { return d.Conclude(state, d.s.Conversation()) }
 
+// Inherit gives a session what its journal has of it, when a run begins: the state if its own has no records and
+// no values, and the conversation if it has none. Errors are those of [Driver.Replace].
+func (d Driver) Inherit(state State, conversation []message.Message) error {
+	own := d.s.State()
+	if !own.empty() || state.empty() {
+		state = own
+	}
+	if said := d.s.Conversation(); len(said) > 0 {
+		conversation = said
+	}
+	return d.Conclude(state, conversation)
+}
+
 // Conclude is Replace for the end of a run: it also sets the conversation, at the same moment. It keeps the
 // slice.
 func (d Driver) Conclude(state State, conversation []message.Message) error {

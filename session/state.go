@@ -65,6 +65,12 @@ func (s State) Same(o State) bool {
 			func(a, b slot) bool { return a.name == b.name && a.kind == b.kind && a.held.Same(b.held) })
 }
 
+// empty reports that the state has no records and no values.
+func (s State) empty() bool {
+	return s.feedback.Len() == 0 && s.attempts.Len() == 0 && s.reducerErrors.Len() == 0 &&
+		!slices.ContainsFunc(s.slots, func(in slot) bool { return in.held.Len() > 0 })
+}
+
 // ID returns the session's correlation id, or "" if it has none yet.
 func (s State) ID() string { return s.id }
 

@@ -1,0 +1,100 @@
+package loop_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/reducer"
+	"github.com/retake-go/retake/session"
+)
+
+// answers is a session that keeps the answers of its runs.
+func answers(t *testing.T) *session.Session {
+	t.Helper()
+	all := session.LogSlice[string]("answers")
+	s, err := session.New(session.Config{ID: "order-42", Slices: []session.Declared{all}, Reducers: []session.Reducer{
+		session.On(all, session.EventStructuredOutput, "answers.keep", reducer.Appending[string]()),
+	}})
+	require.NoError(t, err)
+	return s
+}
+
+// values are those of a slice of the session.
+func values(t *testing.T, s *session.Session, slice string) (all []string) {
+	t.Helper()
+	raw, ok := s.State().Values(slice)
+	require.True(t, ok)
+	for _, v := range raw {
+		var text string
+		require.NoError(t, json.Unmarshal(v, &text))
+		all = append(all, text)
+	}
+	return all
+}
+
+// A process of its own makes each turn of a conversation: the session goes on with what its journal has.
+func TestASessionGoesOnInTheNextProcess(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	in := func(do func(j *journal.Journal, s *session.Session)) {
+		t.Helper()
+		j, err := journal.Open(t.Context(), dir, "order-42", plainSettings)
+		require.NoError(t, err)
+		do(j, answers(t))
+		require.NoError(t, j.Close())
+	}
+	model := looptest.NewModel(looptest.Say("one"), looptest.Say("two"), looptest.Say("three"))
+	for n, prompt := range []string{"First?", "Second?"} {
+		in(func(j *journal.Journal, s *session.Session) {
+			_, err := loop.Run(t.Context(), model, s, prompt, loop.Config{System: `{{range values "answers"}}{{.}} {{end}}`},
+				loop.WithJournal(j))
+			require.NoError(t, err)
+			assert.Equal(t, []string{"one", "two"}[:n+1], values(t, s, "answers"))
+			assert.Len(t, s.State().Attempts(), n+1)
+			assert.Len(t, s.Conversation(), 2*(n+1))
+		})
+	}
+	assert.Equal(t, "one ", model.Requests()[1].System, "the prompt shows what the process before kept")
+	in(func(j *journal.Journal, s *session.Session) {
+		_, err := loop.Do(t.Context(), s, loop.ToolCall("pay"), func(context.Context, loop.Attempt) (int, error) { return 1, nil },
+			loop.WithJournal(j))
+		require.NoError(t, err)
+		assert.Equal(t, []string{"one", "two"}, values(t, s, "answers"))
+	})
+	in(func(j *journal.Journal, s *session.Session) {
+		_, err := loop.Run(t.Context(), model, s, "Third?", loop.Config{NewConversation: true}, loop.WithJournal(j))
+		require.NoError(t, err)
+		assert.Equal(t, []string{"one", "two", "three"}, values(t, s, "answers"), "the conversation is new, the session is not")
+		assert.Len(t, s.Conversation(), 2)
+	})
+	in(func(j *journal.Journal, _ *session.Session) {
+		_, err := loop.Run(t.Context(), model, nil, "Fourth?", loop.Config{}, loop.WithJournal(j))
+		require.ErrorIs(t, err, session.ErrUnknownSlice)
+		require.ErrorContains(t, err, `"answers"`)
+	})
+}
+
+// What the program has put into a session goes before what its journal has.
+func TestASessionWithContentsKeepsThem(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	j, err := journal.Open(t.Context(), dir, "order-42", plainSettings)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, j.Close()) }()
+	model := looptest.NewModel(looptest.Say("one"), looptest.Say("two"))
+	_, err = loop.Run(t.Context(), model, answers(t), "First?", loop.Config{}, loop.WithJournal(j))
+	require.NoError(t, err)
+	s := answers(t)
+	require.NoError(t, s.Dispatch(session.Event{Name: session.EventStructuredOutput, Payload: json.RawMessage(`"zero"`)}))
+	last, err := loop.Run(t.Context(), model, s, "Second?", loop.Config{}, loop.WithJournal(j))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"zero", "two"}, values(t, s, "answers"))
+	assert.Equal(t, message.User, last.Transcript[0].Role)
+	assert.Len(t, last.Transcript, 4, "the conversation goes on all the same")
+}
