@@ -141,11 +141,11 @@ func (p *places) addDocument(document, issues string, found []fault.Issue, rules
 	}
 }
 
-// addHistory adds the messages before a run up to the last of a model or a tool, because they contain calls,
+// addHistory adds the messages before a run but for its prompt, which is last, because they contain calls,
 // answers and results in any form.
 func (p *places) addHistory(said []message.Message) {
 	last := len(said) - 1
-	for last >= 0 && said[last].Role != message.Assistant && said[last].Role != message.Tool {
+	if last >= 0 && said[last].Role != message.Assistant && said[last].Role != message.Tool {
 		last--
 	}
 	for n := range last + 1 {

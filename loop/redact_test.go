@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -183,5 +184,35 @@ func TestARequestIsNamedInAJournalWithoutItsTexts(t *testing.T) {
 	for _, id := range []string{"r-1", "r-2"} {
 		_, err := run(id)
 		require.ErrorIs(t, err, journal.ErrRedacted, "it was answered, and is not made again")
+	}
+}
+
+// What a tool's rules leave out is left out, too, where the program ran the call and hands its result over.
+func TestResultsThatAreHandedOverAreRedacted(t *testing.T) {
+	for name, reply := range map[string]looptest.Turn{
+		"a native call":  looptest.Call(call("book_room", lisbon)),
+		"a call in text": looptest.Say("<tool_call>\n{\"name\": \"book_room\", \"arguments\": " + lisbon + "}\n</tool_call>"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			with := plainSettings
+			with.Redact = &journal.Redaction{Transcripts: &kept{texts: map[string]string{}},
+				Tools: map[string]journal.ToolRedaction{"book_room": {Result: []string{""}}}}
+			j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", with)
+			require.NoError(t, err)
+			model, s := looptest.NewModel(reply, looptest.Say("Booked.")), newSessionNamed(t, "order-42")
+			cfg := loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}
+			asked, err := loop.Run(t.Context(), model, s, "Book.", cfg, loop.WithJournal(j))
+			require.NoError(t, err)
+			require.NoError(t, s.Answer(results(asked.Calls)...))
+			cfg.CallsOnly = false
+			_, err = loop.Run(t.Context(), model, s, "Well?", cfg, loop.WithJournal(j))
+			require.NoError(t, err)
+			require.NoError(t, j.Close())
+			text, err := os.ReadFile(filepath.Join(dir, "order-42.jsonl"))
+			require.NoError(t, err)
+			assert.NotContains(t, string(text), "R-1")
+			assert.Contains(t, string(text), "Well?")
+		})
 	}
 }
