@@ -130,7 +130,7 @@ func (j *Journal) GoOn(st *machine.State, history []message.Message) (rest []mes
 		return history
 	}
 	said := j.clear.State.Transcript()
-	if len(said) > len(history) || !slices.EqualFunc(said, history[:len(said)], message.Message.Equal) {
+	if len(said) > len(history) || !message.Equal(said, history[:len(said)]) {
 		return history
 	}
 	st.GoOn(&j.clear.State)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -82,4 +84,35 @@ func BenchmarkGrowth(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(attempts), "ns/attempt")
 		})
 	}
+}
+
+// BenchmarkTurns is one run of many turns, each with a good call. A late turn costs what an early one does:
+// compare ns/turn of both.
+func BenchmarkTurns(b *testing.B) {
+	const turns, some = 5000, 100
+	free := policy.Unlimited
+	set := policy.DefaultSet()
+	set.MaxTurns, set.MaxCalls, set.Budgets = free, free, policy.Budgets{Tool: free, Run: free, UnknownTools: free}
+	tools, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", booked))
+	require.NoError(b, err)
+	b.ReportAllocs()
+	var early, late time.Duration
+	for b.Loop() {
+		var at [turns + 1]time.Time
+		n := 0
+		model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+			at[n] = time.Now()
+			if n++; n > turns {
+				return message.Reply{Text: "done", Finish: message.Stop}, nil
+			}
+			c := message.Call{ID: "c" + strconv.Itoa(n), Name: "book_room", Arguments: lisbon}
+			return message.Reply{Calls: []message.Call{c}, Finish: message.ToolUse}, nil
+		})
+		_, err := loop.Run(b.Context(), model, sessionOf(b), "Book.", loop.Config{Tools: tools, Policy: &set})
+		require.NoError(b, err)
+		early += at[2*some].Sub(at[some])
+		late += at[turns].Sub(at[turns-some])
+	}
+	b.ReportMetric(float64(early.Nanoseconds())/float64(b.N)/some, "ns/early-turn")
+	b.ReportMetric(float64(late.Nanoseconds())/float64(b.N)/some, "ns/late-turn")
 }

@@ -47,7 +47,7 @@ func (p *process) wanted(prompt string, pooled bool) wanted {
 func (p *process) sameRequest(past *journal.Fold, prompt string) error {
 	then, now := past.State.Transcript()[:past.State.Began],
 		message.Printable([]message.Message{p.runner.cfg.prompt(prompt)})
-	if len(then) > 0 && !then[len(then)-1].Equal(now[0]) {
+	if len(then) > 0 && !message.Equal(then[len(then)-1:], now) {
 		return fmt.Errorf("loop: config: request_id: %q belongs to another prompt in the journal: give each request its own id",
 			p.runner.cfg.RequestID)
 	}
@@ -63,7 +63,7 @@ func (p *process) saidThen(past *journal.Fold, prompt string, unfinished bool) b
 	} else if unfinished && len(then) > 0 {
 		then = then[len(then)-1:]
 	}
-	return slices.EqualFunc(then, message.Printable(now), message.Message.Equal)
+	return message.Equal(then, message.Printable(now))
 }
 
 // adopt takes the session and gives it what the journal has.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -277,6 +278,44 @@ func BenchmarkParked(b *testing.B) {
 		runtime.KeepAlive(p)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/session")
+}
+
+// BenchmarkWoken wakes many sessions that wait after one failed call, in the order of their waits. Each asks
+// the model once more and ends.
+func BenchmarkWoken(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			woken := time.Duration(0)
+			for b.Loop() {
+				asked := 0
+				model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+					if asked++; asked <= n {
+						return message.Reply{}, &fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Minute + time.Duration(asked)*time.Millisecond}
+					}
+					return message.Reply{Text: "Hello.", Finish: message.Stop}, nil
+				})
+				clock := looptest.NewClock()
+				ended := 0
+				p, err := loop.NewPool(loop.PoolConfig{
+					Model: model, Options: []loop.Option{loop.WithClock(clock)}, Done: func(*session.Session, loop.Result, error) { ended++ },
+				})
+				require.NoError(b, err)
+				for range n {
+					_, err := p.Add(newSessionNamed(b, "parked"), "Hello.", nil)
+					require.NoError(b, err)
+				}
+				p.Due(clock.Now())
+				clock.Add(time.Hour)
+				runtime.GC()
+				began := time.Now()
+				p.Due(clock.Now())
+				woken += time.Since(began)
+				require.Equal(b, n, ended)
+			}
+			b.ReportMetric(float64(n)*float64(b.N)/woken.Seconds(), "woken/s")
+		})
+	}
 }
 
 // held is the memory in use.

@@ -406,7 +406,7 @@ func (p *process) request(
 // changed them.
 func (p *process) copied() []message.Message {
 	said := p.runner.st.Transcript()
-	if len(p.copies) > len(said) || !slices.EqualFunc(p.copies, said[:len(p.copies)], message.Message.Equal) {
+	if len(p.copies) > len(said) || !message.Equal(p.copies, said[:len(p.copies)]) {
 		p.copies = nil
 	}
 	p.copies = append(p.copies, message.Clone(said[len(p.copies):])...)

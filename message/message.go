@@ -68,8 +68,20 @@ type Message struct {
 	Text  string `json:"text,omitempty" redact:"text"`
 }
 
-// Equal reports whether both messages are equal.
-func (m Message) Equal(o Message) bool {
+// Equal reports whether two conversations are equal.
+func Equal(a, b []Message) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for n := range a {
+		if !a[n].equal(&b[n]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *Message) equal(o *Message) bool {
 	return m.Role == o.Role && m.Text == o.Text && slices.Equal(m.Parts, o.Parts) &&
 		slices.Equal(m.Calls, o.Calls) && m.CallID == o.CallID && m.Name == o.Name &&
 		m.IsError == o.IsError && m.Opaque == o.Opaque

@@ -16,7 +16,9 @@ func (r Reply) Printable() Reply {
 }
 
 // Printable is [Reply.Printable] for messages.
-func Printable(all []Message) []Message { return each(all, Message.printable, Message.Equal) }
+func Printable(all []Message) []Message {
+	return each(all, Message.printable, func(a, b Message) bool { return a.equal(&b) })
+}
 
 func (m Message) printable() Message {
 	m.Text, m.Opaque = canon.UTF8(m.Text), canon.UTF8(m.Opaque)
