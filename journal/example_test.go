@@ -70,7 +70,7 @@ func ExampleRedaction() {
 	settings := journal.Settings{Redact: &journal.Redaction{Prompts: true}}
 	text := recorded(settings, "My card is 4111 1111.", looptest.Say("Thanks."))
 	report, err := journal.Replay(bytes.NewReader(text), journal.Replaying{})
-	fmt.Println(bytes.Contains(text, []byte("4111")), report, err)
+	fmt.Println(bytes.Contains(text, []byte("4111 1111")), report, err)
 	// Output: false session order-42: 2 events, 1 prompt: all as recorded <nil>
 }
 

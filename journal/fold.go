@@ -36,6 +36,8 @@ type Fold struct {
 	key     []byte
 	// undecided is today's decision on the last event, until the recorded one is read.
 	undecided *Decision
+	// before is the run before one that has no event yet, which a process may have left so.
+	before *Fold
 	// events is the number of events so far, and last the last one.
 	events int64
 	last   *Event
@@ -106,7 +108,7 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	}
 	before := *f
 	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(), events: f.events, ends: f.ends}
-	if h.Redaction != nil {
+	if f.before = before.begunLast(); h.Redaction != nil {
 		f.digests = newKeyedDigester(h.Session, f.key)
 	}
 	if h.Held == 0 {
@@ -120,6 +122,14 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	f.State.GoOn(&before.State)
 	f.digests = before.digests
 	return nil
+}
+
+// begunLast returns the last run that has an event.
+func (f *Fold) begunLast() *Fold {
+	if f.State.Phase == machine.Idle && f.before != nil {
+		return f.before
+	}
+	return f
 }
 
 // begun reports whether the journal ends with the same header, because a run died before its first event.
@@ -152,7 +162,7 @@ func (f *Fold) event(ev *Event) error {
 // follow takes over a step and returns its decision.
 func (f *Fold) follow(ev *Event, effects []machine.Effect, st *machine.State) (*Decision, error) {
 	said := f.State.TranscriptLen()
-	f.State = *st
+	f.State, f.before = *st, nil
 	d := &Decision{Effects: effects, Said: st.TranscriptFrom(said)}
 	if err := f.digests.decide(d); err != nil {
 		return nil, err

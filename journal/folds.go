@@ -108,8 +108,12 @@ func (f *folds) begin(h Header, st machine.State) (left Header, begun bool, err 
 			return h, false, err
 		}
 	}
+	before := f.clear
 	if f.clear = f.file; f.redactor != nil {
 		f.clear = &Fold{Header: h, State: st, digests: newDigester(), ends: past}
+		if before != nil {
+			f.clear.before = before.begunLast()
+		}
 	}
 	return left, begun, nil
 }

@@ -64,7 +64,7 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 // Session returns the id of the session.
 func (j *Journal) Session() string { return j.session }
 
-// Past returns the folded journal as it is now. It does not change with what is recorded later: see
+// Past returns the folded journal as it is now, up to the end of the last run that has an event. It does not change with what is recorded later: see
 // [Journal.Call] for the current calls. The error is [ErrRedacted] if the journal had redacted runs when it was opened and the settings have
 // no transcripts, and [ErrUnwritable] if the journal could not be written or is closed.
 func (j *Journal) Past() (*Fold, error) {
@@ -76,7 +76,7 @@ func (j *Journal) Past() (*Fold, error) {
 	if j.clear == nil {
 		return nil, fmt.Errorf("%w: a run can continue only if the settings have the store of what was left out (redact: transcripts)", ErrRedacted)
 	}
-	now := *j.clear
+	now := *j.clear.begunLast()
 	now.calls, now.Landed, now.Began = nil, slices.Clone(now.Landed), slices.Clone(now.Began)
 	return &now, nil
 }
@@ -106,7 +106,7 @@ func (j *Journal) Call(key string, transport int) (began bool, landed *Landed) {
 func (j *Journal) Contents() (held session.State, said []message.Message, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	switch last := &j.file.State; {
+	switch last := &j.file.begunLast().State; {
 	case j.broken != nil:
 		return held, nil, j.stops()
 	case !atRest(last) || j.clear == nil && last.TranscriptLen() == 0:
@@ -115,7 +115,8 @@ func (j *Journal) Contents() (held session.State, said []message.Message, err er
 		return held, nil, fmt.Errorf("%w: the conversation of the journal cannot be continued: begin a new one, or give the store of "+
 			"what was left out (redact: transcripts)", ErrRedacted)
 	}
-	return j.clear.State.Session, j.clear.State.Transcript(), nil
+	last := j.clear.begunLast().State
+	return last.Session, last.Transcript(), nil
 }
 
 // GoOn makes st, an idle state, continue the conversation of the journal's last run, if history begins with

@@ -32,7 +32,7 @@ func (p *process) wanted(prompt string, pooled bool) wanted {
 	return wanted{id: id, ended: id != "" || pooled, is: func(past *journal.Fold) (bool, error) {
 		cfg := &past.Header.Config
 		switch {
-		case past.Header.Format == "" || past.State.Phase == machine.Idle || cfg.Single:
+		case past.Header.Format == "" || cfg.Single:
 			return false, nil
 		case pooled && prompt == "" && j.Unfinished():
 			return true, nil

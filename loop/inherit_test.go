@@ -1,8 +1,10 @@
 package loop_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -97,4 +99,52 @@ func TestASessionWithContentsKeepsThem(t *testing.T) {
 	assert.Equal(t, []string{"zero", "two"}, values(t, s, "answers"))
 	assert.Equal(t, message.User, last.Transcript[0].Role)
 	assert.Len(t, last.Transcript, 4, "the conversation goes on all the same")
+}
+
+// A header without an event is a run that was never begun: the run before it is still the last.
+func TestARunWithoutAnEventWasNotBegun(t *testing.T) {
+	for name, redact := range map[string]*journal.Redaction{
+		"plain":    nil,
+		"redacted": {Prompts: true, Replies: true, Transcripts: &kept{texts: map[string]string{}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, with := &looptest.Store{}, journal.Settings{Sync: journal.SyncNever, Redact: redact}
+			model := looptest.NewModel(looptest.Say("one"), looptest.Say("two"))
+			in := func(do func(j *journal.Journal)) {
+				t.Helper()
+				j, err := journal.Open(t.Context(), store, "order-42", with)
+				require.NoError(t, err)
+				do(j)
+				require.NoError(t, j.Close())
+			}
+			var first loop.Result
+			ended := 0
+			in(func(j *journal.Journal) {
+				var err error
+				first, err = loop.Run(t.Context(), model, nil, "First?", loop.Config{RequestID: "1"}, loop.WithJournal(j))
+				require.NoError(t, err)
+				ended = len(store.Text("order-42"))
+				_, err = loop.Run(t.Context(), model, nil, "Second?", loop.Config{RequestID: "2", NewConversation: true}, loop.WithJournal(j))
+				require.NoError(t, err)
+			})
+			text := store.Text("order-42")
+			header, _, _ := bytes.Cut(text[ended:], []byte("\n"))
+			require.Contains(t, string(header), `"header"`)
+			store = &looptest.Store{}
+			log, err := store.Open(t.Context(), "order-42")
+			require.NoError(t, err)
+			require.NoError(t, errors.Join(log.Append(t.Context(), 0, text[:ended+len(header)+1], false), log.Close()))
+			in(func(j *journal.Journal) {
+				s := newSessionNamed(t, "order-42")
+				again, err := loop.Run(t.Context(), model, s, "First?", loop.Config{RequestID: "1"}, loop.WithJournal(j))
+				require.NoError(t, err)
+				assert.Equal(t, first.Transcript, again.Transcript)
+				assert.False(t, again.Recorded.IsZero())
+				assert.Equal(t, first.Transcript, s.Conversation())
+				resumed, err := loop.Resume(t.Context(), j, model, newSessionNamed(t, "order-42"), loop.Config{})
+				require.NoError(t, err)
+				assert.Equal(t, "one", resumed.Text)
+			})
+		})
+	}
 }

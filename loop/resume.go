@@ -118,7 +118,7 @@ func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.F
 	if err != nil {
 		return nil, err
 	}
-	if held.Header.Format == "" || held.State.Phase == machine.Idle {
+	if held.Header.Format == "" {
 		return nil, fmt.Errorf("%w: no run was begun in session %q", journal.ErrNoRun, r.s.ID())
 	}
 	if err := fit(held); err != nil {
