@@ -1,36 +1,33 @@
 package extract
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// arguments adds call c with its arguments, which are member m.
-func (p *parse) arguments(c Call, m int) {
+// arguments gives call c its arguments, which are member m.
+func (p *parse) arguments(c *Call, m int) {
 	switch p.at(m).kind {
 	case object:
 		c.Arguments = p.json(m)
 	case scalar:
 		c.noArguments(p.begin(m))
 	default:
-		p.stringArguments(&c, m)
+		p.stringArguments(c, m)
 	}
-	p.calls = append(p.calls, c)
 }
 
 // stringArguments reads a JSON object in a string. Every offset in it is that of the string.
 func (p *parse) stringArguments(c *Call, m int) {
-	offset, text := p.begin(m), p.text(m)
+	offset, text := p.begin(m), string(p.text(m))
 	if strings.TrimSpace(text) == "" {
 		c.noArguments(offset)
 		return
 	}
-	var r reader
-	r.start(text, 0, len(text), Options{MaxBytes: len(text), MaxDepth: p.max, MaxValues: p.values})
-	r.outline = true
-	n, ok := r.value(0, 0)
+	r, n, ok := p.within(text, 0, len(text))
 	if ok && r.space() && r.pos < r.end {
 		r.fail(RuleTrailingData, r.pos)
 	}
@@ -49,7 +46,7 @@ func (p *parse) stringArguments(c *Call, m int) {
 func (p *parse) inline(n, name int) []byte {
 	args := []byte{'{'}
 	for m := p.child(n); m != 0; m = p.next(m) {
-		if key := p.key(m); m == name || key == "type" && p.isMeta(m, key) {
+		if m == name || p.is(m, typeRole) && p.isMeta(m) {
 			continue
 		}
 		if len(args) > 1 {
@@ -64,38 +61,41 @@ func (p *parse) inline(n, name int) []byte {
 
 // named begins a call of a tool by its written name. If that is an alias, the repair is at node n.
 func (p *parse) named(written string, n int) (Call, bool) {
-	return p.names.call(written, p.begin(n))
+	return p.to.names.call(written, p.begin(n))
 }
 
-// broken adds a call that was not read to its end, or that has two sets of arguments.
-func (p *parse) broken(c Call) {
+// broken is a call that was not read to its end, or that has two sets of arguments.
+func (p *parse) broken(c Call) Call {
 	c.Arguments, c.Broken = nil, &Broken{Rule: RuleSyntax, Offset: c.Offset}
 	if p.fault != nil {
 		*c.Broken = *p.fault
 		c.End = p.pos
 	}
-	p.calls = append(p.calls, c)
+	return c
 }
 
 // json is a copy of the JSON of node n.
 func (p *parse) json(n int) []byte { return slices.Clone(p.jsonOf(n)) }
 
-// text is the content of string n; empty if it was not read to its end.
-func (p *parse) text(n int) string {
+// text is the content of string n; empty if it was not read to its end. It lasts until the next text or key.
+func (p *parse) text(n int) []byte {
 	if p.at(n).open {
-		return ""
+		return nil
 	}
-	return unquoted(p.jsonOf(n))
+	return p.unquoted(p.jsonOf(n))
 }
 
-// key is the name of member n.
-func (p *parse) key(n int) string { return unquoted(p.keyOf(n)) }
+// key is the name of member n. It lasts as long as a text.
+func (p *parse) key(n int) []byte { return p.unquoted(p.keyOf(n)) }
 
 // unquoted is the content of a JSON string that the reader wrote.
-func unquoted(quoted []byte) string {
-	if len(quoted) < 2 {
-		return ""
+func (p *parse) unquoted(quoted []byte) []byte {
+	switch {
+	case len(quoted) < 2:
+		return nil
+	case bytes.IndexByte(quoted, '\\') < 0:
+		return quoted[1 : len(quoted)-1]
 	}
-	text, _ := jsontext.AppendUnquote(nil, quoted) // cannot fail: the reader has written it
-	return string(text)
+	p.said, _ = jsontext.AppendUnquote(p.said[:0], quoted) // cannot fail: the reader has written it
+	return p.said
 }

@@ -84,7 +84,7 @@ func afterThoughts(text string) int {
 			return from
 		}
 		m := markAt(text, start)
-		if m.kind != asideTag || wordOf(m.word).use == ofResult {
+		if m.kind != asideTag || m.use == ofResult {
 			return from
 		}
 		end := asideEnd(text, m)

@@ -69,13 +69,12 @@ func (s *scanner) assignedTo(start, end int) bool {
 	if used || indent < v.indent || commented {
 		return false
 	}
-	p := parse{reader: &s.reader, names: s.names}
-	p.start(s.text, len(s.text)-len(rest), len(s.text), s.opt)
+	p := s.startAt(len(s.text) - len(rest))
 	c, _ := s.names.call(plainName(s.text[start:end]), start)
 	c.Form, c.Offset, c.End, c.Arguments = PythonCallObject, v.start, p.pos, v.json
 	c.Repairs = append(c.Repairs, v.repairs...)
 	c.Repairs = append(c.Repairs, Repair{PythonSyntax, start}, Repair{AssignedArguments, v.start})
-	p.calls = append(p.calls, c)
-	s.take(&p, start)
+	p.add(c)
+	s.take(p, start)
 	return true
 }

@@ -26,10 +26,11 @@ const (
 type mark struct {
 	kind       markKind
 	start, end int
-	// word is the name of the tag, if it is in words. function is the tool or argument that its attribute
+	// word is the name of the tag, if it is in words, and use what it is for. function is the tool or argument that its attribute
 	// names. ticks is the number of backticks of a fence. until is the token that ends an asideTag, if a
 	// closing tag does not.
 	word, function string
+	use            use
 	ticks          int
 	until          string
 }
@@ -121,7 +122,7 @@ func tagAt(text string, pos int) mark {
 	}
 	end := tokenEnd(inner, 0)
 	w := wordOf(inner[:end])
-	m.word = w.name
+	m.word, m.use = w.name, w.use
 	switch {
 	case closing && w.use == ofThought && !isQuoted(text, m):
 		m.kind = thoughtEnd

@@ -22,22 +22,21 @@ func (s *scanner) nameThenArguments(start, end, args int) bool {
 	}
 	s.pos = args
 	p, n := s.read()
-	c, _ := p.named(plainName(s.text[start:end]), n)
+	c, _ := s.names.call(plainName(s.text[start:end]), start)
 	c.Form, c.Offset, c.End = NameThenArguments, start, p.pos
-	if len(c.Repairs) > 0 {
-		c.Repairs[0].Offset = start
-	}
 	switch {
 	case p.isCallOf(n, c.Name): // the name leads up to a whole call: add: {"name": "add", "arguments": …}
 		if len(s.run) == 0 && s.before < 0 {
 			s.before = start
 		}
-		p.nameMember(n, setting{form: CallObject})
+		if whole, ok := p.nameMember(n, setting{form: CallObject}); ok {
+			p.add(whole)
+		}
 	case p.at(n).open:
-		p.broken(c)
+		p.add(p.broken(c))
 	default:
 		c.Arguments = p.json(n)
-		p.calls = append(p.calls, c)
+		p.add(c)
 	}
 	s.take(p, start)
 	return true
@@ -66,7 +65,7 @@ func (p *parse) isCallOf(n int, tool string) bool {
 	if o.name == 0 || o.args == 0 {
 		return false
 	}
-	name, _, known := p.names.lookup(p.text(o.name))
+	name, _, known := p.to.names.lookup(string(p.text(o.name)))
 	return known && name == tool
 }
 
@@ -134,34 +133,32 @@ func (s *scanner) functionTag(m mark) {
 	switch {
 	case n != 0 && p.at(n).kind == object && !p.at(n).open:
 		c.Arguments, c.End = p.json(n), int(p.at(n).end)
-		p.calls = append(p.calls, c)
 	case strings.HasPrefix(s.text[args:], "</") && tagAt(s.text, args).kind != noMark:
-		p.none(c, args)
+		p.none(&c, args)
 	case strings.HasPrefix(s.text[args:], "<"):
 		p.fault, p.pos = nil, args
-		p.fromTags(c, m.word)
+		c = p.fromTags(c, m.word)
 	default:
 		p.fail(RuleSyntax, args)
-		p.broken(c)
+		c = p.broken(c)
 	}
+	p.add(c)
 	s.take(p, m.start)
 }
 
-// none adds c as a call without arguments. The tag around it is closed at pos.
-func (p *parse) none(c Call, pos int) {
+// none makes c a call without arguments. The tag around it is closed at pos.
+func (p *parse) none(c *Call, pos int) {
 	p.fault, p.pos = nil, pos
 	c.noArguments(c.Offset)
-	p.calls = append(p.calls, c)
 }
 
-// fromTags adds c with the arguments in tags at pos. around is the word of the tag around them.
-func (p *parse) fromTags(c Call, around string) {
+// fromTags is c with the arguments in tags at pos. around is the word of the tag around them.
+func (p *parse) fromTags(c Call, around string) Call {
 	first := p.pos
 	if !p.tagged(around) {
-		p.broken(c)
-		return
+		return p.broken(c)
 	}
 	c.Arguments, c.End = slices.Clone(p.out), first+len(strings.TrimRight(p.src[first:p.pos], " \t\r\n"))
 	c.Repairs = append(c.Repairs, Repair{TaggedArguments, c.Offset})
-	p.calls = append(p.calls, c)
+	return c
 }

@@ -41,13 +41,11 @@ func NewNames(names []string) Names {
 
 // lookup returns the registered name for a written one, and whether the written one is an alias.
 func (n Names) lookup(written string) (name string, alias, known bool) {
-	spellings := []string{written}
+	bare := written
 	for _, namespace := range namespaces {
-		if bare, ok := strings.CutPrefix(written, namespace); ok {
-			spellings = append(spellings, bare)
-		}
+		bare = strings.TrimPrefix(bare, namespace)
 	}
-	for _, spelling := range append(spellings, strings.TrimSuffix(written, ".call")) {
+	for _, spelling := range [...]string{written, bare, strings.TrimSuffix(written, ".call")} {
 		if _, ok := n.exact[spelling]; ok {
 			return spelling, spelling != written, true
 		}

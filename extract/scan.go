@@ -51,7 +51,8 @@ type scanner struct {
 	// defined are the tools that the fenced code defines itself. assigned is its latest assignment.
 	defined  []string
 	assigned *assignment
-	reader   reader
+	// inner reads what is written in strings.
+	reader, inner reader
 	// parse is what was read last. It stays here, so that a text of brackets takes no memory.
 	parse parse
 	// thought is set after the end of a thought. Another end is ignored.
@@ -82,7 +83,7 @@ func (s *scanner) thoughtEnds(m mark) {
 	}
 	first := max(s.before, 0)
 	*s = scanner{
-		text: s.text, names: s.names, opt: s.opt, reader: s.reader,
+		text: s.text, names: s.names, opt: s.opt, reader: s.reader, inner: s.inner,
 		pos: m.end, before: first, after: -1, thought: true,
 	}
 }
@@ -169,10 +170,16 @@ func (s *scanner) fence(m mark) {
 
 // read reads a value at the scanner's position.
 func (s *scanner) read() (*parse, int) {
-	s.reader.start(s.text, s.pos, len(s.text), s.opt)
-	n, _ := s.reader.value(0, 0)
-	s.parse = parse{reader: &s.reader, names: s.names}
-	return &s.parse, n
+	p := s.startAt(s.pos)
+	n, _ := p.value(0, 0)
+	return p, n
+}
+
+// startAt is ready to read at an offset.
+func (s *scanner) startAt(pos int) *parse {
+	s.reader.start(s.text, pos, len(s.text), s.opt)
+	s.parse = parse{reader: &s.reader, to: s}
+	return &s.parse
 }
 
 // literal reads a bracketed value as calls.
@@ -184,11 +191,11 @@ func (s *scanner) literal() bool {
 	p, n := s.read()
 	at := setting{form: CallObject, clear: s.tag.kind == callTag}
 	p.element(n, at)
-	if len(p.calls) == 0 && s.fenced.kind != noMark {
+	if p.made == 0 && s.fenced.kind != noMark {
 		s.assign(p, n)
 	}
-	if len(p.calls) == 0 && s.tag.kind == callTag && s.text[start] == '{' {
-		p.broken(s.nameless(start, p.pos, p.fault == nil))
+	if p.made == 0 && s.tag.kind == callTag && s.text[start] == '{' {
+		p.add(p.broken(s.nameless(start, p.pos, p.fault == nil)))
 	}
 	s.take(p, start)
 	return true
@@ -221,16 +228,12 @@ func (s *scanner) nameless(start, stop int, whole bool) Call {
 
 // take adds the calls that p found at start, and goes to the end of what p read.
 func (s *scanner) take(p *parse, start int) {
-	s.share(p)
+	p.settle(len(s.text) + 1)
 	end := max(p.pos, start+1)
 	if p.fault != nil && p.cut {
 		end = len(s.text)
 	}
-	added := false
-	for _, c := range p.calls {
-		added = s.add(c) || added
-	}
-	if !added {
+	if !p.taken {
 		s.prose(start, p.resume(end))
 		return
 	}
@@ -262,18 +265,4 @@ func (p *parse) resume(end int) int {
 		}
 	}
 	return end
-}
-
-// share adds each repair of p to the call that has it, or else to the call before it.
-func (s *scanner) share(p *parse) {
-	if len(p.calls) == 0 {
-		return
-	}
-	at := 0
-	for _, r := range p.repairs {
-		for at+1 < len(p.calls) && p.calls[at+1].Offset <= r.Offset {
-			at++
-		}
-		p.calls[at].Repairs = append(p.calls[at].Repairs, r)
-	}
 }

@@ -1,22 +1,36 @@
 package extract
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
 
-// Names of members: for the tool's name, its arguments, a list of calls, a call in another object, and for
-// other properties of a call.
+// role is what the name of a member may say. It is a set.
+type role uint8
+
+const (
+	toolRole    role = 1 << iota // the tool's name
+	argsRole                     // its arguments
+	listRole                     // a list of calls
+	wrapperRole                  // a call
+	metaRole                     // another property of a call
+	typeRole                     // its type
+)
+
+var roles = map[string]role{
+	"name": toolRole, "tool_name": toolRole, "function_name": toolRole, "func": toolRole,
+	"recipient_name": toolRole,
+	"arguments":      argsRole, "parameters": argsRole, "params": argsRole, "args": argsRole, "kwargs": argsRole,
+	"input": argsRole, "tool_input": argsRole, "action_input": argsRole,
+	"tool_calls": listRole, "function_calls": listRole, "calls": listRole, "tool_uses": listRole,
+	"tool": toolRole | wrapperRole, "function": toolRole | wrapperRole, "action": toolRole | wrapperRole,
+	"function_call": wrapperRole, "functionCall": wrapperRole, "tool_call": wrapperRole, "command": wrapperRole,
+	"id": metaRole, "type": metaRole | typeRole, "index": metaRole, "call_id": metaRole, "tool_call_id": metaRole,
+}
+
 var (
-	nameMembers = []string{"name", "tool", "tool_name", "function", "function_name", "func", "action",
-		"recipient_name"}
-	argsMembers = []string{"arguments", "parameters", "params", "args", "kwargs", "input", "tool_input",
-		"action_input"}
-	listMembers    = []string{"tool_calls", "function_calls", "calls", "tool_uses"}
-	wrapperMembers = []string{"function", "function_call", "functionCall", "tool_call", "tool", "action",
-		"command"}
-	metaMembers = []string{"id", "type", "index", "call_id", "tool_call_id"}
-	metaTypes   = []string{"function", "tool_use", "tool_call", "function_call"}
+	metaTypes = []string{"function", "tool_use", "tool_call", "function_call"}
 	// objectTypes are the types of the arguments in definitions of tools.
 	objectTypes = []string{"object", "dict"}
 )
@@ -30,38 +44,59 @@ type setting struct {
 	listed bool
 }
 
-// shape reads an object as one or more calls; taken is false if the object has another shape.
-type shape func(p *parse, n int, at setting) (taken bool)
-
-// shapes are tried in order.
-func shapes() [4]shape {
-	return [...]shape{(*parse).callsMember, (*parse).wrapperMember, (*parse).nameMember, (*parse).nameKeyed}
-}
-
 // parse makes calls of the nodes of a reader.
 type parse struct {
 	*reader
-	names Names
-	calls []Call
+	to *scanner
+	// last is the latest call, which gets the repairs up to the next one. made is the number of calls, shared
+	// that of the repairs that have a call. taken is set if the scanner has taken a call.
+	last         Call
+	made, shared int
+	taken        bool
+}
+
+// add adds a call.
+func (p *parse) add(c Call) bool {
+	p.settle(c.Offset)
+	p.last, p.made = c, p.made+1
+	return true
+}
+
+// settle gives the latest call the repairs before an offset. The first call has those before it, too.
+func (p *parse) settle(before int) {
+	if p.made == 0 {
+		return
+	}
+	for ; p.shared < len(p.repairs) && p.repairs[p.shared].Offset < before; p.shared++ {
+		p.last.Repairs = append(p.last.Repairs, p.repairs[p.shared])
+	}
+	p.taken = p.to.add(p.last) || p.taken
 }
 
 // element reads node n as one or more calls. It returns false if n is something else.
-func (p *parse) element(n int, at setting) bool {
+func (p *parse) element(n int, at setting) (taken bool) {
+	var c Call
 	switch p.at(n).kind {
 	case object:
-		for _, read := range shapes() {
-			if read(p, n, at) {
-				return true
-			}
+		if p.callsMember(n) {
+			return true
+		}
+		if c, taken = p.wrapperMember(n, at); !taken {
+			c, taken = p.nameMember(n, at)
+		}
+		if !taken {
+			return p.nameKeyed(n)
 		}
 	case list:
 		return p.pairs(n) || p.list(n, at)
 	case call:
-		return p.python(n, at)
+		c, taken = p.python(n, at)
 	case str:
-		return at.listed && p.quoted(n)
+		if at.listed {
+			c, taken = p.quoted(n)
+		}
 	}
-	return false
+	return taken && p.add(c)
 }
 
 // list reads the elements of a list up to the first that is no call.
@@ -80,75 +115,56 @@ func (p *parse) list(n int, at setting) bool {
 
 // pairs reads ["f", {…}] and ["f", {…}, "g", {…}]. A pair that was not read to its end is broken.
 func (p *parse) pairs(n int) bool {
-	var found []Call
 	for m := p.child(n); m != 0; {
 		args := p.next(m)
-		if p.at(m).kind != str || args == 0 || p.at(args).kind != object {
+		if p.at(m).kind != str || args == 0 || p.at(args).kind != object || !p.knows(p.text(m)) {
 			return false
 		}
-		c, known := p.named(p.text(m), m)
-		if !known {
-			return false
-		}
-		c.Form, c.Offset = PairList, p.begin(m)
-		found = append(found, p.held(c, args))
 		m = p.next(args)
 	}
-	return p.keep(found, p.at(n).open)
+	for m := p.child(n); m != 0; m = p.next(p.next(m)) {
+		p.held(PairList, p.text(m), m, p.next(m), n)
+	}
+	return p.child(n) != 0
 }
 
-// held is c with the arguments in object n, if that was read to its end.
-func (p *parse) held(c Call, n int) Call {
-	if !p.at(n).open {
-		c.End, c.Arguments = int(p.at(n).end), p.json(n)
-	}
-	return c
-}
-
-// keep adds the calls of one list or object. If that was not read to its end, the last call is broken.
-func (p *parse) keep(found []Call, open bool) bool {
-	if len(found) == 0 {
-		return false
-	}
-	last := len(found) - 1
-	p.calls = append(p.calls, found[:last]...)
-	if open {
-		p.broken(found[last])
+// held adds a call that begins at node m. It is broken if it is the last of node n and that was not read to its end.
+func (p *parse) held(form Form, name []byte, m, args, n int) {
+	c, _ := p.named(string(name), m)
+	c.Form, c.Offset = form, p.begin(m)
+	if p.at(n).open && p.next(args) == 0 {
+		c = p.broken(c)
 	} else {
-		p.calls = append(p.calls, found[last])
+		c.End, c.Arguments = int(p.at(args).end), p.json(args)
 	}
-	return true
+	p.add(c)
 }
 
 // quoted reads a string that is a Python call. If quotes in it are escaped, every offset is that of the
 // string. A string with other escapes is not read: they could be those of the string or of the call.
-func (p *parse) quoted(n int) bool {
+func (p *parse) quoted(n int) (found Call, taken bool) {
 	node := p.at(n)
 	begin, behind := int(node.start), int(node.end)
 	src, start, end := p.src, begin+1, behind-1
 	if node.open || start >= end || !isNameStart(src[start]) {
-		return false
+		return found, false
 	}
 	escaped := strings.IndexByte(src[start:end], '\\') >= 0
 	if escaped {
 		if !escapesQuotes(src[start:end]) {
-			return false
+			return found, false
 		}
-		src = p.text(n)
+		src = string(p.text(n))
 		start, end = 0, len(src)
 	}
-	var r reader
-	r.start(src, start, end, Options{MaxBytes: end - start, MaxDepth: p.max, MaxValues: p.values})
-	r.outline = true
-	c, ok := r.value(0, 0)
+	r, c, ok := p.within(src, start, end)
 	if r.at(c).kind != call || ok && r.pos != end || r.cut {
-		return false // a call that is cut off may continue after its own quote: ['f(a='b')']
+		return found, false // a call that is cut off may continue after its own quote: ['f(a='b')']
 	}
-	inner := parse{reader: &r, names: p.names}
-	if !inner.python(c, setting{}) || len(inner.calls) != 1 {
-		return false
+	inner := parse{reader: r, to: p.to}
+	if found, taken = inner.python(c, setting{}); !taken {
+		return found, false
 	}
-	found := inner.calls[0]
 	found.Form, found.Repairs = QuotedCall, append(found.Repairs, r.repairs...)
 	if escaped {
 		found.Offset, found.End = begin, behind
@@ -159,8 +175,16 @@ func (p *parse) quoted(n int) bool {
 			found.Repairs[i].Offset = begin
 		}
 	}
-	p.calls = append(p.calls, found)
-	return true
+	return found, true
+}
+
+// within reads what is written in a string, from start to end of src.
+func (p *parse) within(src string, start, end int) (r *reader, n int, ok bool) {
+	r = &p.to.inner
+	r.start(src, start, end, Options{MaxBytes: end - start, MaxDepth: p.max, MaxValues: p.values})
+	r.outline = true
+	n, ok = r.value(0, 0)
+	return r, n, ok
 }
 
 // escapesQuotes reports whether every backslash in text precedes a quote.
@@ -169,31 +193,29 @@ func escapesQuotes(text string) bool {
 }
 
 // python reads f(a=1) and f({…}).
-func (p *parse) python(n int, at setting) bool {
+func (p *parse) python(n int, at setting) (c Call, taken bool) {
 	node := p.at(n)
 	c, known := p.named(plainName(p.src[node.start:node.nameEnd]), n)
 	if !known && !at.clear || node.open && !node.argued {
-		return false
+		return c, false
 	}
 	c.Form, c.Offset, c.End = PythonCall, int(node.start), int(node.end)
 	if node.dict {
 		c.Form = PythonCallObject
 	}
 	if node.open {
-		p.broken(c)
-		return true
+		return p.broken(c), true
 	}
 	c.Arguments = p.json(n)
 	c.Repairs = append(c.Repairs, Repair{PythonSyntax, c.Offset})
-	p.calls = append(p.calls, c)
-	return true
+	return c, true
 }
 
 // callsMember reads {"tool_calls": […]}, and an object whose only member is a list of known calls.
-func (p *parse) callsMember(n int, _ setting) bool {
+func (p *parse) callsMember(n int) bool {
 	first := p.child(n)
 	for m := first; m != 0; m = p.next(m) {
-		if p.at(m).kind == list && slices.Contains(listMembers, p.key(m)) {
+		if p.at(m).kind == list && p.is(m, listRole) {
 			return p.list(m, setting{form: ToolCallsObject, clear: true})
 		}
 	}
@@ -202,25 +224,21 @@ func (p *parse) callsMember(n int, _ setting) bool {
 }
 
 // wrapperMember reads {"type": "function", "function": {"name": …, "arguments": …}}.
-func (p *parse) wrapperMember(n int, at setting) bool {
+func (p *parse) wrapperMember(n int, at setting) (c Call, taken bool) {
 	for m := p.child(n); m != 0; m = p.next(m) {
-		if p.at(m).kind != object || !slices.Contains(wrapperMembers, p.key(m)) {
+		if p.at(m).kind != object || !p.is(m, wrapperRole) {
 			continue
 		}
-		before := len(p.calls)
-		if !p.nameMember(m, at) {
-			return false
+		if c, taken = p.nameMember(m, at); !taken {
+			return c, false
 		}
-		c := &p.calls[before]
 		c.Repairs = append(c.Repairs, p.extras(n, m, m)...)
 		if p.at(n).open && c.Broken == nil {
-			open := *c
-			p.calls = p.calls[:before]
-			p.broken(open)
+			c = p.broken(c)
 		}
-		return true
+		return c, true
 	}
-	return false
+	return c, false
 }
 
 // parts are the members of an object that may be a call. They are nodes, 0 for none.
@@ -237,41 +255,40 @@ type parts struct {
 func (p *parse) parts(n int) parts {
 	var o parts
 	for m := p.child(n); m != 0; m = p.next(m) {
-		key := p.key(m)
+		isName := p.is(m, toolRole) && p.at(m).kind == str && !p.at(m).open
 		switch {
-		case p.isName(m, key) && (o.name == 0 || !p.knows(o.name) && p.knows(m)):
+		case isName && (o.name == 0 || !p.knows(p.text(o.name)) && p.knows(p.text(m))):
 			if o.name != 0 {
 				o.others++
 			}
 			o.name = m
-		case slices.Contains(argsMembers, key) && p.isArguments(m):
+		case p.is(m, argsRole) && p.isArguments(m):
 			o.manyArgs = o.args != 0
 			o.args = m
-		case key == "arguments":
-			o.unread = m
+		case !p.isMeta(m):
+			if string(p.key(m)) == "arguments" {
+				o.unread = m
+			}
 			o.others++
-		case !p.isMeta(m, key):
-			o.others++
-		case key != "type":
+		case !p.is(m, typeRole):
 			o.metas++
 		}
 	}
 	return o
 }
 
-func (p *parse) isName(m int, key string) bool {
-	return p.at(m).kind == str && !p.at(m).open && slices.Contains(nameMembers, key)
-}
+// is reports whether the name of member m has a role.
+func (p *parse) is(m int, of role) bool { return roles[string(p.key(m))]&of != 0 }
 
 // isMeta reports whether member m is a property of the call, such as its type or id.
-func (p *parse) isMeta(m int, key string) bool {
-	if p.at(m).open || !slices.Contains(metaMembers, key) {
+func (p *parse) isMeta(m int) bool {
+	if p.at(m).open || !p.is(m, metaRole) {
 		return false
 	}
-	if p.at(m).kind != str || key != "type" {
+	if p.at(m).kind != str || !p.is(m, typeRole) {
 		return p.at(m).kind == str || p.at(m).kind == scalar
 	}
-	return slices.Contains(metaTypes, p.text(m))
+	return slices.Contains(metaTypes, string(p.text(m)))
 }
 
 // isArguments reports whether m can be arguments: an object, a string that looks like one or is blank, or
@@ -281,46 +298,43 @@ func (p *parse) isArguments(m int) bool {
 	case object:
 		return true
 	case str:
-		text := strings.TrimLeft(p.text(m), " \t\r\n")
-		return text == "" && !p.at(m).open || strings.HasPrefix(text, "{")
+		text := bytes.TrimLeft(p.text(m), " \t\r\n")
+		return len(text) == 0 && !p.at(m).open || bytes.HasPrefix(text, []byte{'{'})
 	}
-	return p.at(m).kind == scalar && !p.at(m).open && string(p.json(m)) == "null"
+	return p.at(m).kind == scalar && !p.at(m).open && string(p.jsonOf(m)) == "null"
 }
 
-func (p *parse) knows(m int) bool {
-	_, _, known := p.names.lookup(p.text(m))
+func (p *parse) knows(written []byte) bool {
+	_, _, known := p.to.names.lookup(string(written))
 	return known
 }
 
 // nameMember reads {"name": "f", "arguments": {…}} and {"name": "f", "a": 1}.
-func (p *parse) nameMember(n int, at setting) bool {
+func (p *parse) nameMember(n int, at setting) (c Call, taken bool) {
 	o := p.parts(n)
 	if o.name == 0 {
-		return false
+		return c, false
 	}
-	c, known := p.named(p.text(o.name), o.name)
+	c, known := p.named(string(p.text(o.name)), o.name)
 	c.Form, c.Offset, c.End = at.form, p.begin(n), int(p.at(n).end)
 	if !p.isCall(o, known, at) {
-		return false
+		return c, false
 	}
 	switch {
 	case p.at(n).open || o.manyArgs:
-		p.broken(c)
+		c = p.broken(c)
 	case o.args == 0 && o.unread != 0:
 		c.Broken = &Broken{RuleSyntax, p.begin(o.unread)}
-		p.calls = append(p.calls, c)
 	case o.args != 0:
 		c.Repairs = append(c.Repairs, p.extras(n, o.name, o.args)...)
-		p.arguments(c, o.args)
+		p.arguments(&c, o.args)
 	case o.others+o.metas > 0:
 		c.Form = InlineArguments
 		c.Arguments = p.inline(n, o.name)
-		p.calls = append(p.calls, c)
 	default:
 		c.noArguments(c.Offset)
-		p.calls = append(p.calls, c)
 	}
-	return true
+	return c, true
 }
 
 // extras are the repairs for the members of n that are dropped: all but the two given ones and the properties
@@ -328,7 +342,7 @@ func (p *parse) nameMember(n int, at setting) bool {
 func (p *parse) extras(n, name, args int) []Repair {
 	var dropped []Repair
 	for m := p.child(n); m != 0; m = p.next(m) {
-		if m != name && m != args && !p.isMeta(m, p.key(m)) {
+		if m != name && m != args && !p.isMeta(m) {
 			dropped = append(dropped, Repair{ExtraMember, p.begin(m)})
 		}
 	}
@@ -339,24 +353,23 @@ func (p *parse) extras(n, name, args int) []Repair {
 func (p *parse) isSchema(n int) bool {
 	typed, properties := false, false
 	for m := p.child(n); m != 0; m = p.next(m) {
-		key, kind := p.key(m), p.at(m).kind
-		typed = typed || key == "type" && kind == str && slices.Contains(objectTypes, p.text(m))
-		properties = properties || key == "properties" && kind == object
+		kind := p.at(m).kind
+		typed = typed || kind == str && p.is(m, typeRole) && slices.Contains(objectTypes, string(p.text(m)))
+		properties = properties || kind == object && string(p.key(m)) == "properties"
 	}
 	return typed && properties
 }
 
 // nameKeyed reads {"f": {…}}: every key is a registered tool and every value an object. The last call is
 // broken if the object was not read to its end.
-func (p *parse) nameKeyed(n int, _ setting) bool {
-	var found []Call
+func (p *parse) nameKeyed(n int) bool {
 	for m := p.child(n); m != 0; m = p.next(m) {
-		c, known := p.named(p.key(m), m)
-		if !known || p.at(m).kind != object || p.isSchema(m) {
+		if p.at(m).kind != object || !p.knows(p.key(m)) || p.isSchema(m) {
 			return false
 		}
-		c.Form, c.Offset = NameKeyedObject, p.begin(m)
-		found = append(found, p.held(c, m))
 	}
-	return p.keep(found, p.at(n).open)
+	for m := p.child(n); m != 0; m = p.next(m) {
+		p.held(NameKeyedObject, p.key(m), m, m, n)
+	}
+	return p.child(n) != 0
 }

@@ -7,7 +7,8 @@ import "strings"
 // <arg_key>a</arg_key><arg_value>1</arg_value>. Their JSON is an object of strings.
 func (r *reader) tagged(around string) bool {
 	r.out = append(r.out, '{')
-	seen := map[string]bool{}
+	var seen names
+	defer r.done(&seen)
 	for {
 		r.pos = skipSpace(r.src, r.pos)
 		if r.pos >= r.stop() {
@@ -25,11 +26,9 @@ func (r *reader) tagged(around string) bool {
 		if !ok {
 			return false
 		}
-		name := string(r.out[from:])
-		if seen[name] {
+		if r.isNamed(&seen, span{int32(from), int32(len(r.out))}) {
 			return r.fail(RuleDuplicateKey, at)
 		}
-		seen[name] = true
 		r.out = append(r.out, ':')
 		if !r.quote(r.src[value.start:value.end], value.start) {
 			return false
@@ -45,7 +44,7 @@ type piece struct{ start, end int }
 func (r *reader) argument(around string) (value piece, ok bool) {
 	m := r.openTag()
 	switch {
-	case m.function != "" && wordOf(m.word).use == ofArgument:
+	case m.function != "" && m.use == ofArgument:
 		value, ok = r.content(m, around)
 		return r.withoutLayout(value), ok && r.quote(strings.TrimSpace(m.function), m.start)
 	case m.word != argumentKey:

@@ -90,18 +90,18 @@ func (s *scanner) tagNamed(start, end int) bool {
 		return false
 	}
 	c.Form, c.Offset, c.End = ToolTag, start, end
-	p := parse{reader: &s.reader, names: s.names}
-	p.start(s.text, args, len(s.text), s.opt)
+	p := s.startAt(args)
 	switch {
 	case inTags:
-		p.fromTags(c, s.tag.word)
+		c = p.fromTags(c, s.tag.word)
 	case s.tag.word == bareCall && p.closes(bareCall):
-		p.none(c, args)
+		p.none(&c, args)
 	default:
 		p.fail(RuleSyntax, args)
-		p.broken(c)
+		c = p.broken(c)
 	}
-	s.take(&p, start)
+	p.add(c)
+	s.take(p, start)
 	return true
 }
 
@@ -130,11 +130,15 @@ func (s *scanner) python(start, end int) bool {
 		return false
 	}
 	p, n := s.read()
-	if n == 0 || p.at(n).kind != call || !p.at(n).argued && !s.standsAlone() || !p.python(n, at) {
+	if n == 0 || p.at(n).kind != call || !p.at(n).argued && !s.standsAlone() {
 		return false
 	}
-	s.take(p, start)
-	return true
+	c, taken := p.python(n, at)
+	if taken {
+		p.add(c)
+		s.take(p, start)
+	}
+	return taken
 }
 
 // standsAlone reports whether what follows is apart from running text: first in the text, next in a run, or
