@@ -171,14 +171,14 @@ func (f *collector) isAmong(values map[key]bool) bool {
 
 // itemsDiffer reports whether no two items are equal.
 func (v *value) itemsDiffer() bool {
-	if v.count < 2 {
-		return true
+	keys := make([]key, 0, v.count) // half the memory of a set
+	for item := range v.children {
+		keys = append(keys, item.key())
 	}
-	keys := make(map[key]bool, v.count)
-	for item := v.first; item != nil; item = item.next {
-		keys[item.key()] = true
-	}
-	return len(keys) == int(v.count)
+	slices.SortFunc(keys, func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.text, b.text))
+	})
+	return len(slices.Compact(keys)) == int(v.count)
 }
 
 // key identifies a value: equal values have equal keys.
