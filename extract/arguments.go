@@ -74,8 +74,13 @@ func (p *parse) broken(c Call) Call {
 	return c
 }
 
-// json is a copy of the JSON of node n.
-func (p *parse) json(n int) []byte { return slices.Clone(p.jsonOf(n)) }
+// json is a copy of the JSON of node n; nil where calls are only counted.
+func (p *parse) json(n int) []byte {
+	if p.to.over > 0 {
+		return nil
+	}
+	return slices.Clone(p.jsonOf(n))
+}
 
 // text is the content of string n; empty if it was not read to its end. It lasts until the next text or key.
 func (p *parse) text(n int) []byte {

@@ -130,8 +130,8 @@ func TestForms(t *testing.T) {
 	read := map[extract.Form]bool{}
 	for _, c := range formCases {
 		t.Run(c.name, func(t *testing.T) {
-			assert.Equal(t, c.want, said(extract.Calls(c.text, tools, extract.DefaultOptions())))
-			for _, call := range extract.Calls(c.text, tools, extract.DefaultOptions()) {
+			assert.Equal(t, c.want, said(readCalls(c.text, tools, extract.DefaultOptions())))
+			for _, call := range readCalls(c.text, tools, extract.DefaultOptions()) {
 				assert.Equal(t, c.form, call.Form)
 				read[call.Form] = true
 			}
@@ -140,7 +140,7 @@ func TestForms(t *testing.T) {
 			opt := extract.DefaultOptions()
 			opt.Off = []extract.Form{c.form}
 			require.NoError(t, opt.Validate())
-			for _, call := range extract.Calls(c.text, tools, opt) {
+			for _, call := range readCalls(c.text, tools, opt) {
 				assert.NotEqual(t, c.form, call.Form)
 			}
 		})
@@ -249,14 +249,14 @@ func TestRuns(t *testing.T) {
 		{"no_call", "Two and two make [4] {four}.", ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			assert.Equal(t, c.want, said(extract.Calls(c.text, tools, extract.DefaultOptions())))
+			assert.Equal(t, c.want, said(readCalls(c.text, tools, extract.DefaultOptions())))
 		})
 	}
 }
 
 func TestAround(t *testing.T) {
 	text := "Sure:\n```json\n{\"name\": \"geo_lookup\", \"arguments\": {\"q\": \"x\"}}\n```\nDone."
-	calls := extract.Calls(text, tools, extract.DefaultOptions())
+	calls := readCalls(text, tools, extract.DefaultOptions())
 	require.Len(t, calls, 1)
 	assert.Equal(t, []extract.Repair{{Kind: extract.Prose, Offset: 0}, {Kind: extract.Fence, Offset: 6}, {Kind: extract.Alias, Offset: 23},
 		{Kind: extract.Prose, Offset: strings.Index(text, "Done")}}, calls[0].Repairs)
@@ -264,11 +264,11 @@ func TestAround(t *testing.T) {
 	for _, kind := range []extract.RepairKind{extract.Prose, extract.Fence, extract.Alias} {
 		opt := extract.DefaultOptions()
 		opt.Off = []extract.Form{extract.Form(kind)}
-		assert.Empty(t, extract.Calls(text, tools, opt), kind)
+		assert.Empty(t, readCalls(text, tools, opt), kind)
 	}
 	opt := extract.DefaultOptions()
 	opt.Off = []extract.Form{extract.Form(extract.Tag)}
-	assert.Empty(t, extract.Calls(formCases[0].text, tools, opt))
+	assert.Empty(t, readCalls(formCases[0].text, tools, opt))
 }
 
 // TestPrefixes cuts a text at every byte. A cut text must have no call that the whole text does not have.
@@ -278,9 +278,9 @@ func TestPrefixes(t *testing.T) {
 		texts = append(texts, c.text, c.text+"\n"+c.text, "So: "+c.text+" That is all.")
 	}
 	for _, text := range texts {
-		full := whole(extract.Calls(text, tools, extract.DefaultOptions()))
+		full := whole(readCalls(text, tools, extract.DefaultOptions()))
 		for cut := range len(text) {
-			for i, c := range whole(extract.Calls(text[:cut], tools, extract.DefaultOptions())) {
+			for i, c := range whole(readCalls(text[:cut], tools, extract.DefaultOptions())) {
 				require.Less(t, i, len(full), "%q", text[:cut])
 				assert.Equal(t, []any{full[i].Name, string(full[i].Arguments), full[i].Offset, full[i].End},
 					[]any{c.Name, string(c.Arguments), c.Offset, c.End}, "%q", text[:cut])
@@ -304,19 +304,54 @@ func TestNames(t *testing.T) {
 		{"c-d", `c-d? {"x":1} tool_tag`},
 	} {
 		text := `<tool_call>{"name": "` + c.written + `", "arguments": {"x": 1}}</tool_call>`
-		assert.Equal(t, c.want, said(extract.Calls(text, ambiguous, extract.DefaultOptions())))
+		assert.Equal(t, c.want, said(readCalls(text, ambiguous, extract.DefaultOptions())))
 	}
-	assert.Empty(t, extract.Calls("add(a=1)", extract.Names{}, extract.DefaultOptions()))
+	assert.Empty(t, readCalls("add(a=1)", extract.Names{}, extract.DefaultOptions()))
 }
 
 func TestOptions(t *testing.T) {
 	assert.NoError(t, extract.DefaultOptions().Validate())
 	err := extract.Options{Off: []extract.Form{"fence", "morse"}, MaxDepth: 1 << 20}.Validate()
 	require.Error(t, err)
-	for _, part := range []string{`Off[1]: "morse"`, "options: MaxBytes: want at least 1, got 0", "MaxDepth: want 1 to 10000, got 1048576", "MaxValues: want 1 to 10000000, got 0"} {
+	for _, part := range []string{`Off[1]: "morse"`, "options: MaxBytes: want at least 1, got 0", "MaxDepth: want 1 to 10000, got 1048576", "MaxValues: want 1 to 10000000, got 0", "MaxCalls: want at least 1, got 0"} {
 		assert.Contains(t, err.Error(), part)
 	}
 	forms := extract.Forms()
 	sorted := slices.Sorted(slices.Values(forms))
 	assert.Len(t, slices.Compact(sorted), len(forms), "forms repeat")
+}
+
+// readCalls are the calls of a text that has no more than the bound.
+func readCalls(text string, names extract.Names, opt extract.Options) []extract.Call {
+	calls, _ := extract.Calls(text, names, opt)
+	return calls
+}
+
+// Of a text with more calls than the bound none is read, and all are counted. Before the bound, a call that repeats
+// another does not count.
+func TestMoreCallsThanTheBoundAreCounted(t *testing.T) {
+	opt := extract.DefaultOptions()
+	opt.MaxCalls = 3
+	for text, want := range map[string]int{
+		"add(a=1), add(a=2), add(a=3)":                                                          0,
+		"add(a=1), add(a=1), add(a=2), add(a=3), add(a=2)":                                      0,
+		"add(a=1), add(a=1), add(a=2), add(a=3), add(a=4)":                                      4,
+		"add(a=1), add(a=2), add(a=3), add(a=4), add(a=4), add(a=5) and add(a=6)":               6,
+		`[{"name": "add", "arguments": {}}, {"name": "play"}, {"name": "add", "a": 1}]`:         0,
+		"[" + strings.Repeat(`{"name": "add", "arguments": {"a": [1]}}, `, 9) + "]":             0,
+		`<tool_call>{}</tool_call>` + strings.Repeat("<tool_call>{}</tool_call>", 9):            10,
+		`["add", {"a": 1}, "add", {"a": 2}, "add", {"a": 3}, "add", {"a": 4}]`:                  4,
+		`{"tool_calls": ["add(a=1)", "add(a=2)", "add(a=3)", "add(a=4)", "add(a=5)"]}`:          5,
+		"add(a=1) add(a=2) add(a=3) add(a=4) </think> add(a=1)":                                 0,
+		"add(a=1) add(a=2) add(a=3) add(a=4) </think> add(a=1) add(a=2) add(a=3) add(a=4) ":     4,
+		"<function=add>{\"a\": 1}</function>" + strings.Repeat("<function=add>{</function>", 4): 5,
+	} {
+		calls, over := extract.Calls(text, tools, opt)
+		assert.Equal(t, want, over, text)
+		assert.Equal(t, want > 0, calls == nil, text)
+	}
+	opt.Off = []extract.Form{extract.Form(extract.Prose)}
+	calls, over := extract.Calls("So: add(a=1), add(a=2), add(a=3), add(a=4)", tools, opt)
+	assert.Empty(t, calls)
+	assert.Zero(t, over, "a form that is switched off is no call")
 }

@@ -9,7 +9,8 @@ import (
 func ExampleCalls() {
 	names := extract.NewNames([]string{"math.gcd", "math.lcm"})
 	text := "Here you go:\n```python\n[math_gcd(a=12, b=18), math.lcm(a=4, b=\n```"
-	for _, c := range extract.Calls(text, names, extract.DefaultOptions()) {
+	calls, _ := extract.Calls(text, names, extract.DefaultOptions())
+	for _, c := range calls {
 		fmt.Printf("%s %s %s\n", c.Name, c.Arguments, c.Form)
 		for _, r := range c.Repairs {
 			fmt.Printf("  %s at %d\n", r.Kind, r.Offset)

@@ -18,8 +18,8 @@ const (
 	call
 )
 
-// node is a value or a Python call. Its text is src[start:end] and its JSON out[from:to]. The name of a
-// member is out[keyFrom:keyTo]. If open is set, it was not read to its end.
+// node is a value or a Python call. Its text is src[start:end] and its JSON out[from:to]. If open is set, it was
+// not read to its end.
 type node struct {
 	kind kind
 	open bool
@@ -28,12 +28,12 @@ type node struct {
 	// paren is set if the list is a tuple.
 	paren bool
 	// filled is set if it has a child, mixed if one of them is no scalar.
-	filled, mixed  bool
-	start, end     int32
-	from, to       int32
-	keyFrom, keyTo int32
-	// nameEnd is the end of a call's name.
-	nameEnd     int32
+	filled, mixed bool
+	start, end    int32
+	from, to      int32
+	// name is where the name of a member begins in out; 0 for other values. It ends before the colon. For a call,
+	// name is where its name ends in the text.
+	name        int32
 	child, next int32
 }
 
@@ -204,10 +204,29 @@ func (r *reader) settled(n int) int {
 // jsonOf is what was written of node n, keyOf the name of member n as it was written.
 func (r *reader) jsonOf(n int) []byte { return r.out[r.at(n).from:r.at(n).to] }
 
-func (r *reader) keyOf(n int) []byte { return r.out[r.at(n).keyFrom:r.at(n).keyTo] }
+func (r *reader) keyOf(n int) []byte {
+	m := r.at(n)
+	if m.name == 0 {
+		return nil
+	}
+	return r.out[m.name : m.from-1]
+}
 
 // minFree is the free memory for what is written of a value, in bytes.
 const minFree = 64
+
+// makeRoom makes room for so many bytes. It doubles, which copies less than append does. A long value gets room for
+// the rest of the text.
+func (r *reader) makeRoom(size int) {
+	if cap(r.out)-len(r.out) >= size {
+		return
+	}
+	size = max(size, len(r.out))
+	if size >= 1<<14 {
+		size = max(size, r.stop()-r.pos)
+	}
+	r.out = slices.Grow(r.out, size)
+}
 
 // value reads a value as a child of parent, after its child last, and returns its node.
 func (r *reader) value(parent, last int) (n int, ok bool) {
@@ -217,9 +236,7 @@ func (r *reader) value(parent, last int) (n int, ok bool) {
 	if r.left <= 0 {
 		return 0, r.fail(RuleWork, r.pos)
 	}
-	if cap(r.out)-len(r.out) < minFree {
-		r.out = slices.Grow(r.out, max(len(r.out), minFree)) // doubling copies less than append does
-	}
+	r.makeRoom(minFree)
 	c := r.peek()
 	switch {
 	case c == '{':
@@ -281,15 +298,14 @@ func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 		if !name(r) {
 			return false
 		}
-		to := len(r.out)
 		r.at(n).argued = true
-		if r.isNamed(&seen, span{int32(from), int32(to)}) {
+		if r.isNamed(&seen, span{int32(from), int32(len(r.out))}) {
 			return r.fail(RuleDuplicateKey, at)
 		}
 		r.out = append(r.out, ':')
 		m, ok := r.value(n, last)
 		if m != 0 {
-			r.at(m).keyFrom, r.at(m).keyTo = int32(from), int32(to)
+			r.at(m).name = int32(from)
 		}
 		if !ok {
 			return false
@@ -301,7 +317,7 @@ func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 // span is a place in what was written, digest stands for the text there.
 type (
 	span   struct{ from, to int32 }
-	digest [16]byte
+	digest [8]byte
 )
 
 // names are the names of an object's members: the places of a few, or the digests of all. Digests are small,
@@ -453,6 +469,7 @@ func (r *reader) keyName() bool {
 func (r *reader) quote(text string, offset int) bool { return quoteAs(r, text, offset) }
 
 func quoteAs[T ~string | ~[]byte](r *reader, text T, offset int) bool {
+	r.makeRoom(len(text) + len(`""`))
 	out, err := jsontext.AppendQuote(r.out, text)
 	if err != nil {
 		return r.fail(RuleInvalidUTF8, offset)
@@ -479,7 +496,7 @@ func (r *reader) word(parent, last int) (int, bool) {
 	}
 	if end := tokenEnd(r.src[:r.stop()], start); r.within == 0 && end < r.stop() && r.src[end] == '(' {
 		n := r.open(call, parent, last)
-		r.at(n).nameEnd = int32(end)
+		r.at(n).name = int32(end)
 		return n, r.nest(n, (*reader).call)
 	}
 	if tokenEnd(r.src[:r.end], start) == r.end {

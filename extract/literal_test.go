@@ -42,7 +42,7 @@ func TestLiterals(t *testing.T) {
 			if c.name == "markdown_escape" {
 				text = "add(" + c.text + ")"
 			}
-			calls := extract.Calls(text, tools, extract.DefaultOptions())
+			calls := readCalls(text, tools, extract.DefaultOptions())
 			require.Len(t, calls, 1)
 			require.Nil(t, calls[0].Broken)
 			assert.Equal(t, c.want, string(calls[0].Arguments))
@@ -56,7 +56,7 @@ func TestLiterals(t *testing.T) {
 			for _, kind := range got {
 				opt := extract.DefaultOptions()
 				opt.Off = []extract.Form{extract.Form(kind)}
-				refused := extract.Calls(text, tools, opt)
+				refused := readCalls(text, tools, opt)
 				require.Len(t, refused, 1)
 				require.NotNil(t, refused[0].Broken, "%s switched off", kind)
 				assert.Equal(t, extract.RuleSyntax, refused[0].Broken.Rule)
@@ -132,7 +132,7 @@ func TestBroken(t *testing.T) {
 			if c.name == "duplicate_of_many" {
 				opt.MaxBytes = 1 << 16
 			}
-			calls := extract.Calls(c.text, tools, opt)
+			calls := readCalls(c.text, tools, opt)
 			require.Len(t, calls, 1)
 			require.NotNil(t, calls[0].Broken, "%s", calls[0].Arguments)
 			assert.Equal(t, c.rule, calls[0].Broken.Rule)
@@ -145,7 +145,7 @@ func TestBroken(t *testing.T) {
 
 func TestStringArguments(t *testing.T) {
 	text := `{"type": "function", "function": {"name": "add", "arguments": "{\"a\": 'x'}"}}`
-	calls := extract.Calls(text, tools, extract.DefaultOptions())
+	calls := readCalls(text, tools, extract.DefaultOptions())
 	require.Len(t, calls, 1)
 	assert.Equal(t, `{"a":"x"}`, string(calls[0].Arguments))
 	at := strings.Index(text, `"{`)
@@ -165,7 +165,7 @@ func TestReadings(t *testing.T) {
 		{`add(a=1)`, extract.Repair{Kind: extract.PythonSyntax, Offset: 0}},
 		{`{"id": 7, "type": "function", "name": "add", "arguments": {}}`, extract.Repair{}},
 	} {
-		calls := extract.Calls(c.text, tools, extract.DefaultOptions())
+		calls := readCalls(c.text, tools, extract.DefaultOptions())
 		require.Len(t, calls, 1)
 		require.Nil(t, calls[0].Broken)
 		if c.want == (extract.Repair{}) {
@@ -175,7 +175,7 @@ func TestReadings(t *testing.T) {
 		assert.Equal(t, []extract.Repair{c.want}, calls[0].Repairs)
 		opt := extract.DefaultOptions()
 		opt.Off = []extract.Form{extract.Form(c.want.Kind)}
-		refused := extract.Calls(c.text, tools, opt)
+		refused := readCalls(c.text, tools, opt)
 		require.Len(t, refused, 1)
 		assert.Equal(t, &extract.Broken{Rule: extract.RuleSyntax, Offset: c.want.Offset}, refused[0].Broken)
 	}

@@ -20,6 +20,8 @@ type Options struct {
 	// MaxValues is the most values in a call or value, its objects and lists included, from 1 to 10,000,000.
 	// More are broken by rule "work".
 	MaxValues int
+	// MaxCalls is the most calls of one text, at least 1. Of a text with more none is read.
+	MaxCalls int
 }
 
 // maxDepth limits Options.MaxDepth, because reading is recursive.
@@ -28,8 +30,10 @@ const maxDepth = 10_000
 // maxValues limits Options.MaxValues.
 const maxValues = 10_000_000
 
-// DefaultOptions reads every form, 1 MiB, 64 deep, 100,000 values.
-func DefaultOptions() Options { return Options{MaxBytes: 1 << 20, MaxDepth: 64, MaxValues: 100_000} }
+// DefaultOptions reads every form, 1 MiB, 64 deep, 100,000 values, 128 calls.
+func DefaultOptions() Options {
+	return Options{MaxBytes: 1 << 20, MaxDepth: 64, MaxValues: 100_000, MaxCalls: 128}
+}
 
 // Validate returns all faults of the options. Each names its field and what would be right.
 func (o Options) Validate() error {
@@ -49,6 +53,9 @@ func (o Options) Validate() error {
 	}
 	if o.MaxValues < 1 || o.MaxValues > maxValues {
 		faults = append(faults, fmt.Errorf("options: MaxValues: want 1 to %d, got %d", maxValues, o.MaxValues))
+	}
+	if o.MaxCalls < 1 {
+		faults = append(faults, fmt.Errorf("options: MaxCalls: want at least 1, got %d", o.MaxCalls))
 	}
 	return errors.Join(faults...)
 }

@@ -6,7 +6,7 @@ import "strings"
 // arguments.
 func (r *reader) call(n int) bool {
 	start := r.pos
-	r.pos = int(r.at(n).nameEnd)
+	r.pos = int(r.at(n).name)
 	if strings.Contains(r.src[start:r.pos], `\`) {
 		r.repaired(MarkdownEscape, start)
 	}

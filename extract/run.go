@@ -1,30 +1,44 @@
 package extract
 
 import (
+	"crypto/sha256"
 	"slices"
 
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// add adds a call to the run. It returns false if a form of the call is switched off.
+// add adds a call to the run. It returns false if a form of the call is switched off. Beyond the bound, calls are
+// only counted.
 func (s *scanner) add(c Call) bool {
-	if s.tag.kind != noMark {
-		c.Repairs = append(c.Repairs, Repair{Tag, s.tag.start})
-	}
 	container := s.container()
 	if container != "" && (c.Form == CallObject || c.Form == CallList || c.Form == ToolCallsObject) {
 		c.Form = container
 	}
-	if s.fenced.kind != noMark {
-		c.Repairs = append(c.Repairs, Repair{Fence, s.fenced.start})
-	}
 	if s.isOff(c, container) {
 		return false
 	}
+	if s.over > 0 {
+		s.over, s.end = s.over+1, c.End
+		return true
+	}
+	for _, around := range [...]struct {
+		mark
+		kind RepairKind
+	}{{s.tag, Tag}, {s.fenced, Fence}} {
+		if around.mark.kind != noMark {
+			c.Repairs = append(c.Repairs, Repair{around.kind, around.start})
+		}
+	}
 	s.refuse(&c)
-	if !s.repeats(c) {
+	switch {
+	case s.repeats(c):
+		return true
+	case len(s.run) == s.opt.MaxCalls:
+		s.over = len(s.run) + 1
+	default:
 		s.run = append(s.run, c)
 	}
+	s.end = c.End
 	return true
 }
 
@@ -35,24 +49,29 @@ func (s *scanner) repeats(c Call) bool {
 		return false
 	}
 	if s.said == nil {
-		s.said = map[string]struct{}{}
+		s.said = map[said]struct{}{}
 	}
 	for ; s.keyed < len(s.run); s.keyed++ {
 		if s.run[s.keyed].Broken == nil {
-			s.said[s.run[s.keyed].key()] = struct{}{}
+			s.said[s.run[s.keyed].said()] = struct{}{}
 		}
 	}
-	_, again := s.said[c.key()]
+	_, again := s.said[c.said()]
 	return again
 }
 
-// key is the same for equal calls.
-func (c Call) key() string {
+// said is the same for equal calls.
+type said struct {
+	tool string
+	args [sha256.Size]byte
+}
+
+func (c Call) said() said {
 	args, err := canon.JSON(c.Arguments)
 	if err != nil { // deeper than canonical JSON goes
 		args = c.Arguments
 	}
-	return c.Name + "\x00" + string(args)
+	return said{c.Name, sha256.Sum256(args)}
 }
 
 // container is the form of the tag around.
@@ -68,11 +87,13 @@ func (s *scanner) container() Form {
 
 // isOff reports whether the form of c, or of something around it, is switched off.
 func (s *scanner) isOff(c Call, container Form) bool {
-	if s.opt.isOff(c.Form) || container != "" && s.opt.isOff(container) {
+	off := s.opt.isOff
+	if off(c.Form) || container != "" && off(container) || s.tag.kind != noMark && off(Form(Tag)) ||
+		s.fenced.kind != noMark && off(Form(Fence)) {
 		return true
 	}
 	return slices.ContainsFunc(c.Repairs, func(r Repair) bool {
-		return r.Kind.Around() && s.opt.isOff(Form(r.Kind))
+		return r.Kind.Around() && off(Form(r.Kind))
 	})
 }
 
@@ -87,7 +108,7 @@ func (s *scanner) refuse(c *Call) {
 }
 
 // finish adds the repairs for text around the run to each of its calls.
-func (s *scanner) finish() []Call {
+func (s *scanner) finish() (calls []Call, over int) {
 	around := make([]Repair, 0, 2)
 	for _, offset := range [...]int{s.before, s.after} {
 		if offset >= 0 {
@@ -95,11 +116,14 @@ func (s *scanner) finish() []Call {
 		}
 	}
 	if len(around) > 0 && s.opt.isOff(Form(Prose)) {
-		return nil
+		return nil, 0
+	}
+	if s.over > 0 {
+		return nil, s.over
 	}
 	for i := range s.run {
 		c := &s.run[i]
 		c.Repairs = sortRepairs(append(c.Repairs, around...))
 	}
-	return s.run
+	return s.run, 0
 }

@@ -9,14 +9,17 @@ import (
 // semicolons, tags and fences between them. A call that repeats another of the run is left out. A [Broken]
 // call ends the run, unless a closing tag shows where the next one may begin. Tags with the answer of a tool
 // or with thoughts of the model are skipped, and so is all text before the end of a thought that has no
-// beginning. The result is nil if there is no call.
+// beginning. calls is nil if there is no call.
+//
+// over is the number of calls if there are more than opt.MaxCalls; calls is nil then. Beyond the bound, calls
+// that repeat others count too.
 //
 // names are the known tools. A call of another name is only found in a place for calls: in a tag or object
 // for calls, or as an element {"name": …, "arguments": …} of a list.
-func Calls(text string, names Names, opt Options) []Call {
+func Calls(text string, names Names, opt Options) (calls []Call, over int) {
 	text = text[:min(len(text), maxText)]
 	if !strings.ContainsAny(text, callOpens) {
-		return nil
+		return nil, 0
 	}
 	if opt.isOff(Form(Alias)) {
 		names.alias = nil
@@ -40,11 +43,13 @@ type scanner struct {
 	names Names
 	opt   Options
 	pos   int
-	// run are the calls so far. said are the keys of its first calls, up to keyed. before and after are the
-	// offsets of the text around it that was dropped, or -1.
+	// run are the calls so far. over is their number if there are more than opt.MaxCalls. said are the keys of
+	// its first calls, up to keyed. end is the end of the latest. before and after are the offsets of the text
+	// around the run that was dropped, or -1.
 	run           []Call
-	said          map[string]struct{}
-	keyed         int
+	over          int
+	said          map[said]struct{}
+	keyed, end    int
 	before, after int
 	// tag is the mark around what follows, and fenced the open fence. Their kind is noMark if there is none.
 	tag, fenced mark
@@ -71,7 +76,7 @@ func (s *scanner) behindThoughts() {
 	if len(s.run) == 0 || s.thought {
 		return
 	}
-	if at := unopenedThought(s.text, s.run[len(s.run)-1].End); at >= 0 {
+	if at := unopenedThought(s.text, s.end); at >= 0 {
 		s.pos, s.done = at, false
 	}
 }

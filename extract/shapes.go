@@ -195,7 +195,7 @@ func escapesQuotes(text string) bool {
 // python reads f(a=1) and f({…}).
 func (p *parse) python(n int, at setting) (c Call, taken bool) {
 	node := p.at(n)
-	c, known := p.named(plainName(p.src[node.start:node.nameEnd]), n)
+	c, known := p.named(plainName(p.src[node.start:node.name]), n)
 	if !known && !at.clear || node.open && !node.argued {
 		return c, false
 	}

@@ -78,12 +78,9 @@ func (in *reader) read(r *message.Reply) Calls {
 		}
 	} else if s := in.set; s != nil && len(s.tools) > 0 {
 		in.work.Read(len(r.Text))
-		found := extract.Calls(r.Text, s.names, in.settings.options())
+		found, over := extract.Calls(r.Text, s.names, in.settings.options())
 		if len(found) == 0 {
-			return Calls{}
-		}
-		if in.over(len(found)) {
-			return Calls{Over: len(found)}
+			return Calls{Over: over}
 		}
 		calls = make([]Call, len(found))
 		for n := range calls {
@@ -136,13 +133,13 @@ func (in *reader) native(checked *Call, c *message.Call) {
 	if text == "" {
 		text = "{}"
 	}
-	in.check(checked, t, text)
+	in.check(checked, t, []byte(text))
 	native := in.settings.of(t.name).Native
 	if checked.Arguments == nil && allowed(native) {
 		in.work.Read(len(text))
 		if value, repairs, _ := extract.Value(text, in.settings.options()); value != nil {
 			checked.Repairs = kept(native, repairs)
-			in.check(checked, t, string(value))
+			in.check(checked, t, value)
 		}
 	}
 	in.unquote(checked, t, native, 0)
@@ -172,7 +169,7 @@ func (in *reader) found(checked *Call, text string, c *extract.Call) {
 	}
 	args, repairs := in.typed(t, c)
 	checked.Repairs = kept(lenient, repairs)
-	in.check(checked, t, string(args))
+	in.check(checked, t, args)
 	if !checked.Good() {
 		in.unwrap(checked, t, c)
 	}
@@ -183,10 +180,10 @@ func (in *reader) found(checked *Call, text string, c *extract.Call) {
 }
 
 // check checks arguments as they were written.
-func (in *reader) check(c *Call, t *Tool, text string) {
-	in.work.Read(len(text))
-	c.Arguments, _ = canon.Text(text)
-	c.judge(t.schema.CheckWithin(in.work, []byte(text)))
+func (in *reader) check(c *Call, t *Tool, args []byte) {
+	in.work.Read(len(args))
+	c.Arguments, _ = canon.JSON(args)
+	c.judge(t.schema.CheckWithin(in.work, args))
 }
 
 func (c *Call) judge(issues []fault.Issue) {

@@ -3,6 +3,7 @@ package tool
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/retake-go/retake/extract"
@@ -20,7 +21,8 @@ type Settings struct {
 	Text, Native policy.Repairs
 	// Tools has the settings of single tools, by registered name, where they differ.
 	Tools map[string]Leniency
-	// MaxCalls bounds the calls of one reply. If a reply makes more, none is read. Below 1 there is no bound.
+	// MaxCalls bounds the calls of one reply. If a reply makes more, none is read, and reading it takes little
+	// memory. Below 1 there is no bound.
 	MaxCalls int
 	// Stop ends the checks of a reply when it reports true; what was read is of no use then. It is called
 	// about once a millisecond. Nil never stops.
@@ -32,9 +34,10 @@ type Leniency struct {
 	Text, Native policy.Repairs
 }
 
-// DefaultSettings reads every form, notes repairs of text, and takes native arguments as strict JSON only.
+// DefaultSettings reads every form and up to 128 calls, notes repairs of text, and takes native arguments as strict
+// JSON only.
 func DefaultSettings() Settings {
-	return Settings{Text: policy.RepairsNote, Native: policy.RepairsRefuse}
+	return Settings{Text: policy.RepairsNote, Native: policy.RepairsRefuse, MaxCalls: policy.DefaultSet().MaxCalls}
 }
 
 // Validate names every field that is out of bounds.
@@ -94,6 +97,9 @@ func (s Settings) budget() *schema.Budget {
 
 func (s Settings) options() extract.Options {
 	opt := extract.DefaultOptions()
-	opt.Off = s.Off
+	opt.Off, opt.MaxCalls = s.Off, math.MaxInt
+	if s.MaxCalls > 0 {
+		opt.MaxCalls = s.MaxCalls
+	}
 	return opt
 }

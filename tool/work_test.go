@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
@@ -84,10 +85,13 @@ type wrong struct {
 	Map   map[string]float64 `json:"map" validate:"dive,keys,email,endkeys"`
 }
 
-// many repeats a unit, with its number in the place of %d, up to about 1 MB.
-func many(unit string) string {
+// many is about 1 MB of a unit.
+func many(unit string) string { return upTo(1e6, unit) }
+
+// upTo repeats a unit, with its number in the place of %d, up to about so many bytes.
+func upTo(size int, unit string) string {
 	var b strings.Builder
-	for n := 0; b.Len() < 1e6; n++ {
+	for n := 0; b.Len() < size; n++ {
 		b.WriteString(strings.ReplaceAll(unit, "%d", strconv.Itoa(n)))
 	}
 	return strings.TrimSuffix(b.String(), ",")
@@ -153,10 +157,7 @@ func TestAHostileCallTakesLittleMemory(t *testing.T) {
 			if mode == policy.RepairsNote {
 				most = 16 << 20
 			}
-			took := int(memory(read))
-			for again := 0; again < 3 && took-reading >= most; again++ {
-				took = int(memory(read)) // on another processor there may be no decoder to use again
-			}
+			took := taking(most+reading, read)
 			assert.Less(t, took-reading, most, "%s, %s: %d MB, of which reading takes %d", name, mode, took>>20, reading>>20)
 		}
 	}
@@ -172,19 +173,120 @@ func parsing(docs ...[]byte) int {
 	}))
 }
 
-// Finding a value in a text takes little memory, whatever the text is made of.
-func TestFindingAValueTakesLittleMemory(t *testing.T) {
+// hostileTexts are texts of about so many bytes, by what they are made of. Most have very many small calls.
+func hostileTexts(size int) map[string]string {
+	texts := map[string]string{}
+	for _, unit := range []string{
+		`"<a>"`, "<a>", "<think>", "</think>", "<x>{a", "```{", "[A", "```json\n{}\n```\n", "{}", "[1]", "{", "[", `{"a":[`, `"`, "{a:", `{"a":`,
+		"order(", `order("`, "order{", "[[1,2,3]]", "order.order.", "{'", "<tool_call>", "<tool_call>{}", "<function=order>", "order()\n",
+		"v = {}\norder(v)\n", "```\nv = {}\n", `<tool_call>{"name":"order"}</tool_call>`,
+		// with the number of the unit in the place of %d, so that no call repeats another
+		`{"name":"order","arguments":{"count":%d}},`, `{"name":"order","count":%d},`, "order(count=%d),", `{"order":{"count":%d}},`, `["order",{"count":%d}],`,
+		`["order(count=%d)"],`, `<tool_call>{"name":"order","arguments":{"count":%d}}</tool_call>`, `{"name":"order","arguments":"{\"count\":%d}"},`,
+		"<function=order><parameter=count>%d</parameter></function>", `order({"count":%d}),`, `order {"count":%d},`, "```\norder(count=%d)\n```\n",
+		`<tool_call>{"name":"u%d","arguments":{}}</tool_call>`, `{"function":{"name":"order","arguments":{"a":%d}},"type":"function"},`,
+	} {
+		text := upTo(size, unit)
+		texts[unit] = text
+		if strings.Contains(unit, "%d") {
+			texts["a list of "+unit] = "[" + strings.TrimSuffix(upTo(size, strings.TrimSuffix(unit, ",")+","), ",") + "]"
+		}
+	}
+	return texts
+}
+
+// A text of very many calls is refused for their number, which takes little memory. So does looking for an answer in
+// it. Twice the text takes no more than twice as much.
+func TestATextOfVeryManyCallsTakesLittleMemory(t *testing.T) {
 	if underRace {
 		t.Skip("the race detector allocates for itself, and keeps no decoders")
 	}
-	calculate, _ := expression(t).Get("calculate")
-	for _, unit := range []string{`"<a>"`, "<a>", "<think>", "</think>", `<x>{a`, "```{", "[A", "```json\n{}\n```\n", "{}", "[1]", "{", "[", `{"a":[`, `"`, "{a:", `{"a":`} {
-		text := strings.Repeat(unit, (1<<20)/len(unit))
-		took := memory(func() { tool.ReadAnswer(text, calculate.Schema(), tool.Settings{Text: policy.RepairsNote}) })
-		assert.Less(t, took, uint64(10*len(text)), unit)
-		took = memory(func() { expression(t).Read(message.Reply{Text: text}, tool.Settings{Text: policy.RepairsNote}) })
-		assert.Less(t, took, uint64(10*len(text)), "calls: "+unit)
+	set := ordering(t)
+	order, _ := set.Get("order")
+	settings := tool.Settings{Text: policy.RepairsNote, MaxCalls: 128}
+	const few = 128 << 10 // for as many calls as are read
+	n := 32 << 10
+	if !testing.Short() {
+		n = 256 << 10
 	}
+	for _, size := range []int{n, 2 * n, 4 * n} {
+		for name, text := range hostileTexts(size) {
+			most := 10*size + few
+			took := taking(most, func() { set.Read(message.Reply{Text: text}, settings) })
+			assert.Less(t, took, most, "calls in %d KB of %s: %d KB", size>>10, name, took>>10)
+
+			most = 10*size + few
+			if raw, _, _ := extract.Value(text, extract.DefaultOptions()); raw != nil {
+				most += parsing(raw)
+			}
+			took = taking(most, func() { tool.ReadAnswer(text, order.Schema(), settings) })
+			assert.Less(t, took, most, "an answer in %d KB of %s: %d KB", size>>10, name, took>>10)
+		}
+	}
+}
+
+// Finding a call or an answer in a text of 1 MB, judging it and saying what is wrong with it take twelve times its size
+// beyond reading it at most, mending it sixteen times.
+func TestAHostileCallInTextTakesLittleMemory(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector allocates for itself, and keeps no decoders")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would empty the pool of decoders
+	set := ordering(t)
+	order, _ := set.Get("order")
+	settings := tool.Settings{Text: policy.RepairsNote, MaxCalls: 128}
+	n := 0
+	for name, arguments := range hostileArguments() {
+		if n++; n%4 != 0 && testing.Short() {
+			continue
+		}
+		for form, text := range map[string]string{
+			"a tag":       `<tool_call>{"name":"order","arguments":` + arguments + "}</tool_call>",
+			"Python":      "order(**" + arguments + ")",
+			"five fifths": strings.Repeat(`{"name":"order","arguments":`+arguments[:len(arguments)/5]+"}\n", 5),
+		} {
+			runtime.GC()
+			read := func() []byte {
+				if calls := set.Read(message.Reply{Text: text}, settings).Calls; len(calls) > 0 {
+					return calls[0].Arguments
+				}
+				return nil
+			}
+			takesLittle(t, form+", "+name, text, arguments, read)
+			takesLittle(t, "answer, "+form+", "+name, text, arguments, func() []byte { return tool.ReadAnswer(text, order.Schema(), settings).Raw })
+		}
+	}
+}
+
+func takesLittle(t *testing.T, name, text, arguments string, read func() []byte) {
+	found := read()
+	docs, most := [][]byte{}, 12<<20
+	if found != nil {
+		docs = append(docs, found)
+		if raw, _, _ := extract.Value(arguments, extract.DefaultOptions()); raw != nil && len(found) != len(raw) {
+			docs, most = append(docs, raw), 16<<20
+		}
+	}
+	parsing(docs...) // decoders keep their memory for the next
+	reading := parsing(docs...)
+	took := taking(most+reading, func() { read() })
+	assert.Less(t, took-reading, most, "%s: %d KB of %d KB, of which reading takes %d KB", name, took>>10, len(text)>>10, reading>>10)
+}
+
+func ordering(t *testing.T) *tool.Set {
+	wants := tool.New("order", "Order.", func(context.Context, wrong) (string, error) { return "", nil })
+	set, err := tool.NewSet(wants)
+	require.NoError(t, err)
+	return set
+}
+
+// taking is the memory that a function takes. Where it is more than it may be, it is measured again: on another
+// processor there may be no decoder to use again.
+func taking(most int, f func()) (took int) {
+	for again := 0; again < 4 && (again == 0 || took >= most); again++ {
+		took = int(memory(f))
+	}
+	return took
 }
 
 func memory(f func()) uint64 {

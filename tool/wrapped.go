@@ -1,12 +1,14 @@
 package tool
 
 import (
+	"bytes"
 	"encoding/json"
-	"maps"
+	"iter"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-go/retake/extract"
-	"github.com/retake-go/retake/internal/canon"
 )
 
 // wrappers are the names that models give to the arguments as a whole.
@@ -28,28 +30,48 @@ func (in *reader) unwrap(c *Call, t *Tool, found *extract.Call) {
 	}
 	own := extract.Repair{Kind: extract.WrappedArguments, Offset: found.Offset}
 	c.Repairs = kept(lenient, insert(slices.Clone(found.Repairs), own))
-	in.check(c, t, string(inner))
+	in.check(c, t, inner)
 }
 
 // unwrapped is the value of the single member of args if it holds all arguments, else nil.
 func unwrapped(t *Tool, args []byte) []byte {
-	var outer, inner members
-	if canon.Unmarshal(args, &outer) != nil || len(outer) != 1 {
-		return nil
+	var single []byte
+	for name, value := range membersOf(args) {
+		if single != nil || !slices.Contains(wrappers, name) || t.schema.HasMember(name) {
+			return nil
+		}
+		single = value
 	}
-	name := slices.Collect(maps.Keys(outer))[0]
-	if !slices.Contains(wrappers, name) || canon.Unmarshal(outer[name], &inner) != nil {
-		return nil
-	}
-	if len(inner) == 0 || t.schema.HasMember(name) {
-		return nil
-	}
-	for _, within := range canon.Keys(inner) {
-		if !t.schema.HasMember(within) {
+	empty := true
+	for name := range membersOf(single) {
+		if empty = false; !t.schema.HasMember(name) {
 			return nil
 		}
 	}
-	return outer[name]
+	if empty {
+		return nil
+	}
+	return single
+}
+
+// membersOf yields the members of an object in canonical JSON; none of another value.
+func membersOf(doc []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		d := jsontext.NewDecoder(bytes.NewBuffer(doc), jsontext.AllowDuplicateNames(true))
+		if d.PeekKind() != '{' {
+			return
+		}
+		_, _ = d.ReadToken()
+		for d.PeekKind() == '"' {
+			token, _ := d.ReadToken()
+			name := token.String()
+			value, _ := d.ReadValue() // cannot fail: the text is JSON
+			to := int(d.InputOffset())
+			if !yield(name, doc[to-len(value):to]) {
+				return
+			}
+		}
+	}
 }
 
 // json is the object as JSON, its members in order.
