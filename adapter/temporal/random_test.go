@@ -3,6 +3,7 @@ package temporal
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/looptest/random"
 	"github.com/retake-go/retake/message"
@@ -27,12 +29,8 @@ func TestAWorkflowMakesTheSame(t *testing.T) {
 	random.Check(t, random.Cases(n), random.Driver{Name: "a workflow", Takes: takes, Run: inWorkflow})
 }
 
-// takes leaves out what a worker cannot be given: the value of a try is not recorded here, and a workflow is
-// one run.
+// takes leaves out what a worker cannot be given, and the value of a try, which is not recorded here.
 func takes(c random.Case) bool {
-	if len(c.Follows) > 0 {
-		return false
-	}
 	if c.Action == nil {
 		return c.Config.ToolChoice == "" && !c.Cancels() && !c.Hangs
 	}
@@ -45,35 +43,82 @@ func takes(c random.Case) bool {
 }
 
 func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) {
+	s, err := session.New(w.Session)
+	if err != nil {
+		return t, err
+	}
 	var value []byte
 	own := Worker{
 		Model: w.Model, Models: w.Models, Tools: w.Config.Tools, Session: w.Session, Planner: w.Planner, Prompt: w.Prompt, Adjust: w.Adjust,
 		Parallel: w.Case.Parallel, Heartbeat: time.Minute, hooks: hooks{step: w.Record},
 	}
-	in := order{}
-	if a := w.Case.Action; a != nil {
-		in.Config, err = a.Machine()
+	if w.Case.Action != nil {
 		own.Model, own.Try = nil, func(ctx context.Context, t Try) (message.Usage, error) {
+			var err error
 			value, err = w.Try(ctx, loop.Attempt{Number: t.Attempt, Transport: t.Transport})
 			return message.Usage{}, err
 		}
-	} else {
-		cfg := w.Config
-		cfg.Tools = nil
-		in, err = orderOf(w.Case.Prompt, cfg)
 	}
-	if err != nil {
-		return t, err
-	}
-	in.Session = w.Session.ID
 	agent, err := newAgent(own)
 	if err != nil {
 		return t, err
 	}
+	now := looptest.Epoch
+	for r := range w.Requests(s) {
+		in, err := orderIn(s, w.Case.Action, r)
+		if err != nil {
+			return t, err
+		}
+		in.Session = w.Session.ID
+		var out report
+		if out, now, err = workflowOf(agent, in, now); err != nil {
+			return t, err
+		}
+		result, ended := out.result()
+		if err := keep(s, &out, result.Transcript); err != nil {
+			return t, err
+		}
+		if w.Case.Action != nil {
+			if result = (loop.Result{}); ended == nil {
+				result.Value = value
+			}
+		}
+		w.Ended(result, ended)
+	}
+	return w.Trace()
+}
+
+// orderIn is the order of a run that goes on with a session.
+func orderIn(s *session.Session, a *loop.Action, r random.Request) (in order, err error) {
+	if a != nil {
+		in.Config, err = a.Machine()
+		return in, err
+	}
+	cfg := r.Config
+	cfg.Tools, cfg.History = nil, slices.Concat(cfg.History, s.Conversation())
+	if in, err = orderOf(r.Prompt, cfg); err == nil && len(s.Conversation()) > 0 {
+		in.After, err = s.State().Snapshot()
+	}
+	return in, err
+}
+
+// keep gives a session what a run left.
+func keep(s *session.Session, out *report, said []message.Message) error {
+	st, err := machine.Restore(out.State)
+	if err != nil {
+		return err
+	}
+	d := session.DriverOf(s)
+	defer d.Release()
+	return errors.Join(d.Acquire(), d.Conclude(st.Session, said))
+}
+
+// workflowOf makes a run in a workflow that begins at a time, and returns the time of its end.
+func workflowOf(agent *agent, in order, begins time.Time) (out report, ends time.Time, err error) {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetStartTime(looptest.Epoch)
+	env.SetStartTime(begins)
 	env.SetWorkflowRunTimeout(1000 * time.Hour)
 	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Hour}) // on a busy machine a step may take a second
 	env.RegisterWorkflowWithOptions(agent.run, workflow.RegisterOptions{Name: agent.Agent})
@@ -82,17 +127,9 @@ func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) 
 	}
 	env.ExecuteWorkflow(agent.Agent, over(in))
 	if !env.IsWorkflowCompleted() || env.GetWorkflowError() != nil {
-		return t, errors.Join(errors.New("the workflow did not end well"), env.GetWorkflowError())
+		return out, begins, errors.Join(errors.New("the workflow did not end well"), env.GetWorkflowError())
 	}
-	var out wire[report]
-	if err := env.GetWorkflowResult(&out); err != nil {
-		return t, err
-	}
-	result, ended := out.v.result()
-	if w.Case.Action != nil {
-		if result = (loop.Result{}); ended == nil {
-			result.Value = value
-		}
-	}
-	return w.End(result, ended)
+	var read wire[report]
+	err = env.GetWorkflowResult(&read)
+	return read.v, env.Now(), err
 }

@@ -21,7 +21,7 @@ type Driver struct {
 	Name string
 	// Takes reports whether the engine can make the run of a case; nil means all cases.
 	Takes func(c Case) bool
-	// Run makes the run and returns its trace: see [World.End]. The error is about the engine; the error of
+	// Run makes the run and returns its trace: see [World.Trace]. The error is about the engine; the error of
 	// the run is part of the trace. ctx is cancelled where the case says. Several may run at once, each in its
 	// own world.
 	Run func(ctx context.Context, w *World) (Trace, error)
@@ -160,43 +160,21 @@ func Run(ctx context.Context, w *World) (Trace, error) {
 	if err != nil {
 		return Trace{}, err
 	}
-	if w.crashed && len(w.Case.Follows) > 0 {
-		if s, err = w.restored(s, j); err != nil {
-			return Trace{}, errors.Join(err, j.Close())
-		}
-	}
-	var (
-		results []loop.Result
-		ends    []error
-	)
-	for _, r := range w.Requests() {
-		result, ended := w.make(ctx, s, j, r)
-		results, ends = append(results, result), append(ends, ended)
+	for r := range w.Requests(s) {
+		w.Ended(w.make(ctx, s, j, r))
 	}
 	if err := errors.Join(j.Close(), w.ReadJournal()); err != nil {
-		return Trace{}, errors.Join(append(ends, err)...)
+		return Trace{}, w.failed(err)
 	}
-	var t Trace
-	for n := range results {
-		if t, err = w.End(results[n], ends[n]); err != nil {
-			return t, err
-		}
-	}
-	return t, nil
+	return w.Trace()
 }
 
-// restored returns the session as the runs before left it: a further run does not take it from the journal, which
-// keeps the conversation for it.
-func (w *World) restored(s *session.Session, j *journal.Journal) (*session.Session, error) {
-	past, err := j.Past()
-	if err != nil || past.Header.Format == "" || j.Unfinished() {
-		return s, err
+// failed returns an error with those of the runs.
+func (w *World) failed(err error) error {
+	for _, end := range w.ends {
+		err = errors.Join(end.err, err)
 	}
-	held, err := past.State.Session.Snapshot()
-	if err != nil {
-		return nil, err
-	}
-	return session.Restore(w.Session, held)
+	return err
 }
 
 func (w *World) make(

@@ -12,11 +12,13 @@
 //		if err != nil {
 //			return random.Trace{}, err
 //		}
-//		result, ended := myEngine(ctx, w.Model, s, w.Case.Prompt, w.Config, j, w.Options()...)
+//		for r := range w.Requests(s) {
+//			w.Ended(myEngine(ctx, w.Model, s, r.Prompt, r.Config, j, w.Options()...))
+//		}
 //		if err := errors.Join(j.Close(), w.ReadJournal()); err != nil {
 //			return random.Trace{}, err
 //		}
-//		return w.End(result, ended)
+//		return w.Trace()
 //	}
 //
 // An engine without a journal makes its session of [World].Session, and hands over its steps with
@@ -27,7 +29,7 @@
 // action ([Case].Action), further runs of the session ([Case].Follows), runs that are cancelled
 // ([Case.Cancels]), calls that hang until a time limit of [World].Clock ([Case].Hangs).
 //
-// [World.Crash] gives the world after a crash. [World.End] checks laws that hold for every engine, and
+// [World.Crash] gives the world after a crash. [World.Trace] checks laws that hold for every engine, and
 // [World.ReadJournal] that the journal replays and, if it is redacted ([World.Redact]), that it has no secret
 // that its rules leave out. [World.Leaks] looks for one in what else was made from the journal.
 //

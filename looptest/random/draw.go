@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -83,11 +84,10 @@ func draw(d dice, seed uint64) Case {
 	return c
 }
 
-// drawFollows draws further runs of the session, with dice of their own. Calls that are the answer of a run stay
-// without a result, so that no run follows those.
+// drawFollows draws further runs of the session, with dice of their own.
 func (c *Case) drawFollows() {
 	d := newDice(^c.Seed)
-	if c.Action != nil || c.Cancels() || c.Config.CallsOnly || !d.one(5) {
+	if c.Action != nil || c.Cancels() || !d.one(5) {
 		return
 	}
 	c.Config.RequestID = "request-1"
@@ -112,7 +112,11 @@ func (c *Case) drawConfig(d dice) {
 	cfg := &c.Config
 	cfg.Policy = c.drawPolicy(d)
 	cfg.Seed = pick(d, "", "", "seed", "7")
-	cfg.System = pick(d, "", "", "Be brief.", "{{with feedback}}Last time: {{.}}{{end}}")
+	cfg.System = pick(d, "", "", "Be brief.", "{{with feedback}}Last time: {{.}}{{end}}", "For {{.Vars.name}}, {{.Vars.nights}}.")
+	cfg.Vars = pick(d, nil, map[string]any{"name": "Ærø " + varSecret, "nights": 2.50, "more": []any{nil, true}})
+	if strings.Contains(cfg.System, "Vars") {
+		cfg.Vars = map[string]any{"name": varSecret, "nights": d.IntN(3)}
+	}
 	if d.one(10) {
 		cfg.Feedback = "Wrong: {{.}}"
 	}

@@ -3,7 +3,6 @@ package random_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest/random"
 	"github.com/retake-go/retake/report"
@@ -26,13 +26,11 @@ func cases() int {
 	return random.Cases(1000)
 }
 
-func isAlone(c random.Case) bool   { return len(c.Follows) == 0 }
-func isRun(c random.Case) bool     { return c.Action == nil && isAlone(c) }
-func endsAlone(c random.Case) bool { return !c.Cancels() }
-
-func isQuick(c random.Case) bool { return isAlone(c) && endsAlone(c) && !c.Hangs }
-
+func isRun(c random.Case) bool    { return c.Action == nil }
 func isAction(c random.Case) bool { return c.Action != nil }
+
+func endsAlone(c random.Case) bool { return !c.Cancels() }
+func isQuick(c random.Case) bool   { return endsAlone(c) && !c.Hangs }
 
 // Every driver of package loop makes of a case what Run and Do make of it.
 func TestDriversMakeTheSame(t *testing.T) {
@@ -65,13 +63,13 @@ func TestRedactionChangesNothing(t *testing.T) {
 
 // shown shows a redacted journal to people, who see none of its secrets either.
 func shown(w *random.World) error {
-	journal := w.Store.Text(w.Session.ID)
+	text := w.Store.Text(w.Session.ID)
 	for _, show := range []func(io.Writer, io.Reader) error{
 		report.HTML, report.JSON,
 		func(to io.Writer, in io.Reader) error { return report.Text(to, in, report.Style{}) },
 	} {
 		var seen bytes.Buffer
-		if err := errors.Join(show(&seen, bytes.NewReader(journal)), w.Leaks(seen.Bytes())); err != nil {
+		if err := errors.Join(show(&seen, bytes.NewReader(text)), w.Leaks(seen.Bytes())); err != nil {
 			return err
 		}
 		if seen.Len() == 0 {
@@ -81,26 +79,48 @@ func shown(w *random.World) error {
 	return nil
 }
 
-// inPool makes a run in a pool, which is closed and made again a few times in between.
+// inPool makes each run in a pool.
 func inPool(ctx context.Context, w *random.World) (t random.Trace, err error) {
+	return each(ctx, w, func(s *session.Session, j *journal.Journal, r random.Request) error {
+		return pooled(ctx, w, s, j, r)
+	})
+}
+
+// each makes the runs of a session, and hands the session back.
+func each(
+	ctx context.Context, w *random.World, run func(*session.Session, *journal.Journal, random.Request) error,
+) (t random.Trace, err error) {
 	s, j, err := w.Begin(ctx)
 	if err != nil {
 		return t, err
 	}
-	var (
-		result loop.Result
-		ended  error
-		over   bool
-	)
-	shared := loop.PoolConfig{Model: w.Model, Config: w.Config, Options: w.Options(), Done: func(_ *session.Session, r loop.Result, err error) {
-		result, ended, over = r, err, true
+	for r := range w.Requests(s) {
+		if err := run(s, j, r); err != nil {
+			return t, err
+		}
+	}
+	if err := errors.Join(j.Close(), w.ReadJournal()); err != nil {
+		return t, err
+	}
+	if err := session.DriverOf(s).Acquire(); err != nil {
+		return t, fmt.Errorf("after the run: %w", err)
+	}
+	return w.Trace()
+}
+
+// pooled makes a run in a pool, which is closed and made again a few times in between.
+func pooled(ctx context.Context, w *random.World, s *session.Session, j *journal.Journal, r random.Request) error {
+	over := false
+	shared := loop.PoolConfig{Model: w.Model, Config: r.Config, Options: w.Options(), Done: func(_ *session.Session, r loop.Result, err error) {
+		w.Ended(r, err)
+		over = true
 	}}
 	p, err := loop.NewPool(shared)
 	if err != nil {
-		return t, err
+		return err
 	}
-	if _, err = p.Add(s, w.Case.Prompt, j); err != nil {
-		return t, err
+	if _, err = p.Add(s, r.Prompt, j); err != nil {
+		return err
 	}
 	closed := rand.New(rand.NewPCG(w.Case.Seed, 0))
 	for n := closed.IntN(4); n > 0 && !over; n-- {
@@ -110,69 +130,57 @@ func inPool(ctx context.Context, w *random.World) (t random.Trace, err error) {
 		p.Due(w.Clock.Now())
 		left := p.Close()
 		if p, err = loop.NewPool(shared); err != nil {
-			return t, err
+			return err
 		}
 		for _, k := range left {
 			if _, err := p.AddParked(k); err != nil {
-				return t, err
+				return err
 			}
 		}
 	}
-	if err := errors.Join(p.Run(ctx, 2), j.Close(), w.ReadJournal()); err != nil {
-		return t, err
+	if err := p.Run(ctx, 2); err != nil {
+		return err
 	}
 	if !over {
-		return t, errors.New("Done was not called")
+		return errors.New("Done was not called")
 	}
-	if err := session.DriverOf(s).Acquire(); err != nil {
-		return t, fmt.Errorf("after the run: %w", err)
-	}
-	return w.End(result, ended)
+	return nil
 }
 
-// awaited waits for the end of a run in a pool.
+// awaited waits for the end of each run in a pool.
 func awaited(ctx context.Context, w *random.World) (t random.Trace, err error) {
-	s, j, err := w.Begin(ctx)
-	if err != nil {
-		return t, err
-	}
-	p, err := loop.NewPool(loop.PoolConfig{Model: w.Model, Config: w.Config, Options: w.Options()})
-	if err != nil {
-		return t, err
-	}
-	drive, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var driven sync.WaitGroup
-	driven.Go(func() { _ = p.Serve(drive, 1) })
-	result, ended := p.Await(ctx, s, w.Case.Prompt, j)
-	stop()
-	driven.Wait()
-	if err := errors.Join(j.Close(), w.ReadJournal(), session.DriverOf(s).Acquire()); err != nil {
-		return t, err
-	}
-	return w.End(result, ended)
+	return each(ctx, w, func(s *session.Session, j *journal.Journal, r random.Request) error {
+		p, err := loop.NewPool(loop.PoolConfig{Model: w.Model, Config: r.Config, Options: w.Options()})
+		if err != nil {
+			return err
+		}
+		drive, stop := context.WithCancel(context.WithoutCancel(ctx))
+		var driven sync.WaitGroup
+		driven.Go(func() { _ = p.Serve(drive, 1) })
+		w.Ended(p.Await(ctx, s, r.Prompt, j))
+		stop()
+		driven.Wait()
+		return nil
+	})
 }
 
 // inAttempts makes the tries of an action with Attempts.
 func inAttempts(ctx context.Context, w *random.World) (t random.Trace, err error) {
-	s, j, err := w.Begin(ctx)
-	if err != nil {
-		return t, err
-	}
-	var last json.RawMessage
-	tries := loop.Attempts(ctx, s, w.Case.Action, append(w.Options(), loop.WithJournal(j))...)
-	for try := range tries.All() {
-		value, err := w.Try(ctx, *try)
-		last = value
-		try.EndWith(loop.AttemptEnd{Err: err, Value: value})
-	}
-	if err := errors.Join(j.Close(), w.ReadJournal()); err != nil {
-		return t, err
-	}
-	var result loop.Result
-	if tries.Err() == nil {
-		result.Value = last
-	}
-	return w.End(result, tries.Err())
+	return each(ctx, w, func(s *session.Session, j *journal.Journal, _ random.Request) error {
+		var result loop.Result
+		tries := loop.Attempts(ctx, s, w.Case.Action, append(w.Options(), loop.WithJournal(j))...)
+		for try := range tries.All() {
+			value, err := w.Try(ctx, *try)
+			if try.EndWith(loop.AttemptEnd{Err: err, Value: value}); err == nil {
+				result.Value = value
+			}
+		}
+		if tries.Err() != nil {
+			result.Value = nil
+		}
+		w.Ended(result, tries.Err())
+		return nil
+	})
 }
 
 // crashing makes a run, and then resumes it from every point at which its process may have died. It returns

@@ -42,36 +42,49 @@ func play(c random.Case, run func(context.Context, *random.World) (random.Trace,
 	return run(context.Background(), w)
 }
 
-// byRunner makes a run with an engine of the user's own.
+// byRunner makes the runs with an engine of the user's own.
 func byRunner(ctx context.Context, w *random.World) (t random.Trace, err error) {
 	s, err := session.New(w.Session)
 	if err != nil {
 		return t, err
 	}
 	e := &engine{w: w, s: s, now: w.Clock.Now()}
+	for r := range w.Requests(s) {
+		if err := e.run(ctx, r); err != nil {
+			return t, err
+		}
+	}
+	return w.Trace()
+}
+
+// run makes one run, after what was said before.
+func (e *engine) run(ctx context.Context, r random.Request) (err error) {
 	var effects []machine.Effect
-	if w.Case.Action != nil {
-		if e.r, err = loop.NewActionRunner(s, w.Case.Action, w.Record, w.Options()...); err == nil {
+	e.adjusted = policy.Layer{}
+	if e.w.Case.Action != nil {
+		if e.r, err = loop.NewActionRunner(e.s, e.w.Case.Action, e.w.Record, e.w.Options()...); err == nil {
 			effects, err = e.r.Start(e.now)
 		}
-	} else if e.r, err = loop.NewRunner(s, w.Config, w.Record, w.Options()...); err == nil {
-		prompt := message.Message{Role: message.User, Text: w.Case.Prompt, Parts: w.Config.Attach}
-		effects, err = e.r.Start(e.now, append(slices.Clip(w.Config.History), prompt)...)
+	} else if e.r, err = loop.NewRunner(e.s, r.Config, e.w.Record, e.w.Options()...); err == nil {
+		prompt := message.Message{Role: message.User, Text: r.Prompt, Parts: r.Config.Attach}
+		effects, err = e.r.Start(e.now, slices.Concat(r.Config.History, e.s.Conversation(), []message.Message{prompt})...)
 	}
 	for err == nil && e.r.State().Phase != machine.Stopped {
 		effects, err = e.carry(ctx, effects[len(effects)-1])
 	}
 	if err != nil {
-		return t, err
+		return err
 	}
+	e.r.Close()
 	result, ended := e.r.Result(nil)
-	if w.Case.Action != nil {
+	if e.w.Case.Action != nil {
 		result = loop.Result{}
 		if ended == nil {
 			result.Value = e.value
 		}
 	}
-	return w.End(result, ended)
+	e.w.Ended(result, ended)
+	return nil
 }
 
 // engine carries out the effects of a [loop.Runner] by itself, one after the other, by a clock of its own.
@@ -80,7 +93,7 @@ type engine struct {
 	s   *session.Session
 	r   *loop.Runner
 	now time.Time
-	// adjusted is the last layer of the policy.
+	// adjusted is the last layer of the policy in the run.
 	adjusted policy.Layer
 	value    []byte
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -15,10 +14,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest/random"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
 )
 
 // envHashes names the file for TestHashesOfRandomRuns.
@@ -44,8 +45,8 @@ func TestHashesOfRandomRuns(t *testing.T) {
 		}}
 	}
 	random.Check(t, random.Cases(3000),
-		driver("run", isAlone, heardRun),
-		driver("redacted", isAlone, func(ctx context.Context, h *heard) (random.Trace, error) {
+		driver("run", nil, heardRun),
+		driver("redacted", nil, func(ctx context.Context, h *heard) (random.Trace, error) {
 			h.w.Redact()
 			return heardRun(ctx, h)
 		}),
@@ -70,9 +71,9 @@ type heard struct {
 	mu sync.Mutex
 	// requests, notices and pieces are texts, in order. progress has what tools reported, which run at once.
 	requests, notices, progress, pieces []string
-	// result and failed are those of a run that the test makes by itself.
-	result loop.Result
-	failed error
+	// results and failed are those of the runs that the test makes by itself.
+	results []loop.Result
+	failed  []string
 }
 
 // listen hears what the world sees of a run.
@@ -141,13 +142,9 @@ func (h *heard) line(driver string, made random.Trace) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	slices.Sort(h.progress)
-	failed := made.Err
-	if h.failed != nil {
-		failed = h.failed.Error()
-	}
 	return fmt.Sprintf("%s prompts=%s trace=%s journal=%s notices=%s result=%s error=%s", driver,
 		hash(h.requests), hash([]any{made.Decisions, made.Steps}), hash(h.journal()),
-		hash([]any{h.notices, h.progress, h.pieces}), hash([]any{made.Result, h.result}), hash(failed))
+		hash([]any{h.notices, h.progress, h.pieces}), hash([]any{made.Result, h.results}), hash([]any{made.Err, h.failed}))
 }
 
 // journal returns the records of the journal. The notes of calls that run at once stand in any order, and so
@@ -174,20 +171,22 @@ func hash(v any) string {
 	return fmt.Sprintf("%x", sha256.Sum256(text))[:12]
 }
 
-// heardRun makes a run with loop.Run or loop.Do, and hears all of its result.
+// heardRun makes the runs with loop.Run or loop.Do, and hears all of their results.
 func heardRun(ctx context.Context, h *heard) (t random.Trace, err error) {
-	s, j, err := h.w.Begin(ctx)
-	if err != nil {
-		return t, err
-	}
-	opts := append(h.w.Options(), loop.WithJournal(j))
-	if h.w.Case.Action != nil {
-		h.result.Value, h.failed = loop.Do(ctx, s, h.w.Case.Action, h.w.Try, opts...)
-	} else {
-		h.result, h.failed = loop.Run(ctx, h.w.Model, s, h.w.Case.Prompt, h.w.Config, opts...)
-	}
-	if err := errors.Join(j.Close(), h.w.ReadJournal()); err != nil {
-		return t, err
-	}
-	return h.w.End(h.result, h.failed)
+	return each(ctx, h.w, func(s *session.Session, j *journal.Journal, r random.Request) error {
+		opts := append(h.w.Options(), loop.WithJournal(j))
+		var result loop.Result
+		var err error
+		if h.w.Case.Action != nil {
+			result.Value, err = loop.Do(ctx, s, h.w.Case.Action, h.w.Try, opts...)
+		} else {
+			result, err = loop.Run(ctx, h.w.Model, s, r.Prompt, r.Config, opts...)
+		}
+		h.results = append(h.results, result)
+		if err != nil {
+			h.failed = append(h.failed, err.Error())
+		}
+		h.w.Ended(result, err)
+		return nil
+	})
 }

@@ -15,6 +15,7 @@ const (
 	secret = "4000-1234-"
 
 	historySecret = secret + "history"
+	varSecret     = secret + "var"
 	planSecret    = secret + "plan"
 	noteSecret    = secret + "note"
 	moreSecret    = secret + "more"
@@ -52,7 +53,7 @@ func (w *World) leftOut() (all []string) {
 		return []string{secret}
 	}
 	if rules.Prompts {
-		all = append(all, historySecret, planSecret)
+		all = append(all, historySecret, varSecret, planSecret)
 	}
 	if rules.Replies {
 		all = append(all, replySecret, nameSecret, cardSecret, wrongSecret)

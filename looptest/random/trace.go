@@ -28,7 +28,7 @@ type Trace struct {
 	// Prompts are what the models were asked, as JSON.
 	Prompts []string
 	// Steps are the events and effects, as [machine.Trace] writes them; nil for a redacted journal, which has
-	// others.
+	// others, and for several runs without a journal, which record the whole conversation.
 	Steps []string
 	// Result is the result of the run as JSON, and Err the text of its error on one line, without keys.
 	Result, Err string
@@ -73,7 +73,7 @@ func (w *World) ReadJournal() error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.steps = read.steps
+	w.steps, w.replays = read.steps, true
 	return nil
 }
 
@@ -169,11 +169,22 @@ func (r *recorded) count(ev *machine.Event) {
 	}
 }
 
-// End returns the trace of the run, which ended with a result and an error, and of the runs before it in the
-// session: call it for each. The second error says which law
-// the run broke: nothing undeclared runs twice, each call has one result, and the usage is that of the
-// replies.
-func (w *World) End(r loop.Result, err error) (Trace, error) {
+// ending is how a run ended.
+type ending struct {
+	loop.Result
+	err error
+}
+
+// Ended takes the end of a run of [World.Requests].
+func (w *World) Ended(r loop.Result, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ends = append(w.ends, ending{r, err})
+}
+
+// Trace returns the trace of the runs once all have ended. The error says which law they broke: nothing undeclared
+// runs twice, each call has one result, and the usage is that of the replies.
+func (w *World) Trace() (Trace, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t := Trace{Prompts: slices.Clone(w.asked)}
@@ -181,21 +192,22 @@ func (w *World) End(r loop.Result, err error) (Trace, error) {
 		for _, e := range w.steps[n].effects {
 			t.Decisions = append(t.Decisions, w.decision(e)...)
 		}
-		if !w.redacted {
+		if !w.redacted && (w.replays || len(w.Case.Follows) == 0) {
 			t.Steps = append(t.Steps, w.steps[n].line)
 		}
 	}
-	failed := ""
-	if err != nil {
-		failed = errorText(err)
+	var results, failed []string
+	laws := []error{w.runsOnce(), w.isPaid()}
+	for _, end := range w.ends {
+		if len(w.Case.Follows) > 0 { // the recorded end of an earlier run of a session has none of these
+			end.Attempts, end.Warnings = nil, nil
+		}
+		text, err := resultText(end.Result)
+		results, failed = append(results, text), append(failed, errorText(end.err))
+		laws = append(laws, err, answered(end.Result))
 	}
-	if len(w.Case.Follows) > 0 { // the recorded end of an earlier run of a session has no attempts
-		r.Attempts, r.Warnings = nil, nil
-	}
-	result, encode := resultText(r)
-	w.ended, w.failed, w.paid = append(w.ended, result), append(w.failed, failed), w.paid.Add(r.Usage)
-	t.Result, t.Err = strings.Join(w.ended, "\n"), strings.Join(w.failed, "\n")
-	return t, errors.Join(encode, w.runsOnce(), answered(r), w.isPaid(err))
+	t.Result, t.Err = strings.Join(results, "\n"), strings.Join(failed, "\n")
+	return t, errors.Join(laws...)
 }
 
 // decision describes what was decided, without texts of the user or the model.
@@ -247,6 +259,9 @@ func resultText(r loop.Result) (string, error) {
 // errorText is the text of an error as it is recorded, without the time of an end that was read from the
 // record.
 func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
 	if exhausted, ok := err.(*loop.RetryExhaustedError); ok && !exhausted.Recorded.IsZero() {
 		now := *exhausted
 		now.Recorded = time.Time{}
@@ -281,7 +296,7 @@ func (w *World) runsOnce() error {
 // answered reports a native call of the conversation that has no result, or several.
 func answered(r loop.Result) error {
 	said := r.Transcript
-	if len(r.Calls) > 0 { // the last message is the answer
+	if len(r.Calls) > 0 && len(said) > 0 { // the last message is the answer
 		said = said[:len(said)-1]
 	}
 	for n, m := range said {
@@ -304,14 +319,17 @@ func answered(r loop.Result) error {
 	return nil
 }
 
-// isPaid reports a usage that is not that of the replies, once all runs have ended.
-func (w *World) isPaid(ended error) error {
-	_, exhausted := errors.AsType[*loop.RetryExhaustedError](ended)
-	if ended != nil && !exhausted || w.Case.Action != nil || len(w.ended) <= len(w.Case.Follows) {
-		return nil
+// isPaid reports a usage that is not that of the replies.
+func (w *World) isPaid() error {
+	var paid message.Usage
+	for _, end := range w.ends {
+		if _, exhausted := errors.AsType[*loop.RetryExhaustedError](end.err); end.err != nil && !exhausted {
+			return nil
+		}
+		paid = paid.Add(end.Usage)
 	}
-	if w.paid != w.usage {
-		return fmt.Errorf("the usage is %+v, and the replies cost %+v", w.paid, w.usage)
+	if w.Case.Action == nil && paid != w.usage {
+		return fmt.Errorf("the usage is %+v, and the replies cost %+v", paid, w.usage)
 	}
 	return nil
 }

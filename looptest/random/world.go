@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -73,9 +74,9 @@ type World struct {
 	begun map[run]int
 	// usage is what the replies cost.
 	usage message.Usage
-	// ended has the results and errors of the runs so far, and paid what they say that their replies cost.
-	ended, failed []string
-	paid          message.Usage
+	// ends are the ends of the runs so far. replays reports that the steps are those of a journal.
+	ends    []ending
+	replays bool
 }
 
 // NewWorld returns a world that plays the case from its beginning.
@@ -164,16 +165,42 @@ type Request struct {
 	Config loop.Config
 }
 
-// Requests are the runs of the session, to be made one after the other: that of Case.Prompt, and those that go
-// on with its conversation. Each of several has a RequestID of its own.
-func (w *World) Requests() []Request {
-	all := []Request{{w.Case.Prompt, w.Config}}
-	for n, prompt := range w.Case.Follows {
-		cfg := w.Config
-		cfg.History, cfg.RequestID = nil, fmt.Sprintf("request-%d", n+2)
-		all = append(all, Request{prompt, cfg})
+// Requests yields the runs of the session, to be made one after the other: that of Case.Prompt, and those that go
+// on with its conversation. Each of several has a RequestID of its own. Give the end of each to [World.Ended]. Calls
+// that are its answer get results in the session before the next one.
+func (w *World) Requests(s *session.Session) iter.Seq[Request] {
+	return func(yield func(Request) bool) {
+		if !yield(Request{w.Case.Prompt, w.Config}) {
+			return
+		}
+		for n, prompt := range w.Case.Follows {
+			if err := w.answer(s); err != nil {
+				w.Ended(loop.Result{}, err)
+				return
+			}
+			cfg := w.Config
+			cfg.History, cfg.RequestID = nil, fmt.Sprintf("request-%d", n+2)
+			if !yield(Request{prompt, cfg}) {
+				return
+			}
+		}
 	}
-	return all
+}
+
+// answer hands over the results of the calls that the last run left. The recorded end of an earlier run has no
+// transcript, and its calls have their results.
+func (w *World) answer(s *session.Session) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.ends) == 0 || w.ends[len(w.ends)-1].Transcript == nil {
+		return nil
+	}
+	var results []message.Message
+	for n, c := range w.ends[len(w.ends)-1].Calls {
+		results = append(results, message.Message{Role: message.Tool, CallID: c.ID, Name: c.Tool,
+			Text: "done: " + resultSecret, IsError: n%2 == 1})
+	}
+	return s.Answer(results...)
 }
 
 // Redact makes the journal of the world leave out what the case says.
