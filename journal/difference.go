@@ -178,7 +178,7 @@ func (e *DifferenceError) Error() string {
 		text = fmt.Sprintf("journal: line %d: %s", e.Line, text)
 	}
 	if len(e.Fields) > 0 {
-		text += "; it hangs on " + e.hangs()
+		text += "; it depends on " + e.behind()
 	}
 	return text
 }
@@ -203,7 +203,7 @@ func (e *DifferenceError) turned() string {
 	return e.Changes[0].String()
 }
 
-func (e *DifferenceError) hangs() string {
+func (e *DifferenceError) behind() string {
 	names := make([]string, len(e.Fields))
 	for n, f := range e.Fields {
 		names[n] = f.String()
@@ -231,7 +231,7 @@ func (e *DifferenceError) Explain() string {
 		fmt.Fprintf(&b, "  rule  %s\n", ruleText(e.RuleWas))
 	}
 	if len(e.Fields) > 0 {
-		fmt.Fprintf(&b, "  hangs on  %s\n", e.hangs())
+		fmt.Fprintf(&b, "  depends on  %s\n", e.behind())
 	}
 	writeChanges(&b, e.Changes, "  ")
 	return b.String()
