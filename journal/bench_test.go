@@ -37,6 +37,9 @@ type memory struct {
 }
 
 func (k *memory) Open(context.Context, string) (journal.Log, error) { return k, nil }
+func (k *memory) Read(context.Context) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(k.text)), nil
+}
 func (k *memory) Append(_ context.Context, _ int64, lines []byte, _ bool) error {
 	k.text = append(k.text, lines...)
 	return nil

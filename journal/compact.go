@@ -41,8 +41,8 @@ func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64
 		return nil, 0, err
 	}
 	defer in.Close()
-	r, f := NewReader(in), NewFold(key)
-	if err := foldAll(r, f); err != nil {
+	r, f := NewReader(in), &Fold{key: key}
+	if err := r.each(f.take); err != nil {
 		return nil, 0, err
 	}
 	if f.Header.Format == "" || f.State.Phase == machine.Idle {
@@ -51,9 +51,7 @@ func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64
 	if f.Header.Redaction != nil && f.Unfinished() {
 		return nil, 0, fmt.Errorf("%w: its run has not ended and needs its events to continue: compact it after its end", ErrRedacted)
 	}
-	if d := f.Undecided(); d != nil {
-		f.undecided = nil
-	}
+	f.undecided = nil
 	h, err := f.compactHeader(r)
 	if err != nil {
 		return nil, 0, err
@@ -68,23 +66,10 @@ func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64
 			return nil, 0, err
 		}
 	}
-	if err := foldAll(NewReader(bytes.NewReader(lines)), NewFold(key)); err != nil {
+	if err := NewReader(bytes.NewReader(lines)).each((&Fold{key: key}).take); err != nil {
 		return nil, 0, fmt.Errorf("it was not changed: the compacted journal could not be opened: %w", err)
 	}
 	return lines, r.Offset(), nil
-}
-
-// foldAll folds all records of r.
-func foldAll(r *Reader, f *Fold) error {
-	for {
-		rec, err := r.Next()
-		if err != nil {
-			return ignoreEOF(err)
-		}
-		if err := f.Add(rec); err != nil {
-			return located(r, err)
-		}
-	}
 }
 
 // compactHeader returns the header of the last run with an empty session, because the snapshot holds the

@@ -119,3 +119,21 @@ func TestAHeaderHasTheOriginsOfAPolicyAndNoResolvedRows(t *testing.T) {
 	assert.NotContains(t, header, "retry_after", "a field that nobody wrote")
 	assert.Less(t, len(header), 1000)
 }
+
+// Whoever reads a journal says in the same words which of its lines is out of place.
+func TestEveryReaderSaysWhichLineIsOutOfPlace(t *testing.T) {
+	records := recordsOf(t, kept(t, "corrected"))
+	for line, odd := range map[int64][]byte{
+		1: journal.Chain(records[1:]...), 2: journal.Chain(records[0], records[2]), 3: journal.Chain(records[0], records[1], records[0]),
+	} {
+		_, replayed := journal.Replay(bytes.NewReader(odd), journal.Replaying{})
+		_, opened := journal.Open(t.Context(), &memory{text: odd}, theSession, journal.Settings{})
+		compacted := journal.Compact(t.Context(), &memory{text: odd}, theSession, nil)
+		for _, err := range []error{replayed, opened, compacted} {
+			var corrupt *journal.CorruptError
+			require.ErrorAs(t, err, &corrupt)
+			assert.Equal(t, line, corrupt.Line)
+			assert.Equal(t, replayed, error(corrupt))
+		}
+	}
+}

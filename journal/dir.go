@@ -262,8 +262,11 @@ func (l *file) check(at int64) (size int64, err error) {
 		if bytes.IndexByte(chunk[:n], '\n') >= 0 {
 			return size, conflict
 		}
+		if errors.Is(err, io.EOF) {
+			return size, nil
+		}
 		if err != nil {
-			return size, ignoreEOF(err)
+			return size, err
 		}
 	}
 }

@@ -2,12 +2,15 @@ package journal
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"sync"
 )
 
 // entry is a line that was read and verified.
 type entry struct {
-	// kind is the kind of the record, and raw its bytes, valid until the next line is read.
+	// kind is the kind of the record, and raw its bytes.
 	kind string
 	raw  []byte
 	// line is the number of the line, from 1. offset is where it begins, and end where the next one does.
@@ -48,6 +51,9 @@ func (e *entry) locate(err error) error {
 		d.Line = e.line
 		return d
 	}
+	if errors.Is(err, ErrRedacted) {
+		return fmt.Errorf("journal: line %d: %w", e.line, err)
+	}
 	return &CorruptError{Line: e.line, Offset: e.offset, Why: err.Error()}
 }
 
@@ -83,9 +89,9 @@ const (
 	batchesRead = 8
 )
 
-// readAhead reads and decodes lines while another goroutine passes earlier ones to take, in order. It returns
-// the first error of take, else that of reading. The goroutine has ended when it returns.
-func (p *player) readAhead(take func(*entry) error) error {
+// each reads and decodes lines while another goroutine passes earlier ones to take, in order. It returns the
+// first error of take, else that of reading; nil at the end. The goroutine has ended when it returns.
+func (r *Reader) each(take func(*entry) error) error {
 	var (
 		folding sync.WaitGroup
 		failed  error
@@ -102,19 +108,22 @@ func (p *player) readAhead(take func(*entry) error) error {
 			}
 		}
 	})
-	err := p.readBatches(batches, stopped)
+	err := r.batches(batches, stopped)
 	close(batches)
 	folding.Wait()
 	if failed != nil {
 		return failed
 	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
 	return err
 }
 
-// readBatches reads to the end, or until stopped is closed.
-func (p *player) readBatches(batches chan<- []entry, stopped <-chan struct{}) error {
+// batches reads to the end, or until stopped is closed.
+func (r *Reader) batches(batches chan<- []entry, stopped <-chan struct{}) error {
 	for {
-		batch, err := p.readBatch()
+		batch, err := r.batch()
 		select {
 		case batches <- batch:
 		case <-stopped:
@@ -126,12 +135,11 @@ func (p *player) readBatches(batches chan<- []entry, stopped <-chan struct{}) er
 	}
 }
 
-// readBatch reads some lines. Decisions are compared by their bytes, which are copied; other records are
-// decoded.
-func (p *player) readBatch() ([]entry, error) {
-	batch, from := make([]entry, 0, batchLines), p.r.Offset()
-	for len(batch) < batchLines && p.r.Offset()-from < batchBytes {
-		e, err := p.r.entry()
+// batch reads some lines. Decisions are compared by their bytes, which are copied; other records are decoded.
+func (r *Reader) batch() ([]entry, error) {
+	batch, from := make([]entry, 0, batchLines), r.Offset()
+	for len(batch) < batchLines && r.Offset()-from < batchBytes {
+		e, err := r.entry()
 		if err != nil {
 			return batch, err
 		}
@@ -141,7 +149,7 @@ func (p *player) readBatch() ([]entry, error) {
 			_, _ = e.record()
 			e.raw = nil
 		}
-		if batch = append(batch, e); p.r.in.in.Buffered() == 0 {
+		if batch = append(batch, e); r.in.in.Buffered() == 0 {
 			break // do not wait for more from a slow reader
 		}
 	}

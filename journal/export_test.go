@@ -22,5 +22,5 @@ func Chain(records ...[]byte) []byte {
 func KeptAttempts(text []byte) (kept, made int, err error) {
 	p := newPlayer(bytes.NewReader(text), Replaying{})
 	err = p.readAll()
-	return len(p.State.Session.Attempts()), p.State.Session.AttemptCount(), ignoreEOF(err)
+	return len(p.State.Session.Attempts()), p.State.Session.AttemptCount(), err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Fold is the state of a run after all events of its journal so far, and the current effect. Make one with
-// [NewFold]. It is for one goroutine.
+// Fold is the state of a run after all events of its journal so far, and the current effect: see
+// [Journal.Past]. It is for one goroutine.
 type Fold struct {
 	// Header is the header of the last run; its Format is empty before the first.
 	Header Header
@@ -43,27 +43,27 @@ type Fold struct {
 	last   *Event
 }
 
-// NewFold returns an empty fold. key is the secret key of a redacted journal, or nil.
-func NewFold(key []byte) *Fold { return &Fold{key: key} }
-
-// Undecided returns the decision on the last event if the journal ends before it, else nil.
-func (f *Fold) Undecided() *Decision {
-	if f.undecided == nil {
-		return nil
-	}
-	d := *f.undecided
-	return &d
-}
-
 // Unfinished reports whether a run began and has not stopped.
 func (f *Fold) Unfinished() bool {
 	return f.Header.Format != "" && f.State.Phase != machine.Idle && f.State.Phase != machine.Stopped
 }
 
-// Add folds one record. It returns a [DifferenceError] for a decision that differs from today's, a
+// take folds a line.
+func (f *Fold) take(e *entry) error {
+	if e.kind == kindDecision && f.matches(e.raw) {
+		return nil
+	}
+	rec, err := e.record()
+	if err == nil {
+		err = f.add(rec)
+	}
+	return e.locate(err)
+}
+
+// add folds one record. It returns a [DifferenceError] for a decision that differs from today's, a
 // [MisfitError] for an event or header that today's code refuses, and another error for a record in the wrong
 // place. After an error the fold must not be used any more.
-func (f *Fold) Add(rec Record) error {
+func (f *Fold) add(rec Record) error {
 	switch {
 	case rec.Note != nil:
 		f.note(*rec.Note)

@@ -18,7 +18,7 @@ type folds struct {
 }
 
 func newFolds(r *redactor) folds {
-	f := NewFold(nil)
+	f := new(Fold)
 	if r != nil {
 		f.key = r.Key
 	}
@@ -51,41 +51,39 @@ func (f *folds) split(h *Header) error {
 	case f.redactor == nil || f.redactor.Transcripts == nil:
 		f.clear = nil
 	case f.clear == f.file:
-		f.clear = NewFold(nil)
+		f.clear = new(Fold)
 		f.clear.State, f.clear.ends = f.file.State, f.file.ends.unredacted()
 	}
 	return nil
 }
 
-// matches is [Fold.matches] where there is one fold.
-func (f *folds) matches(raw []byte) bool { return f.clear == f.file && f.file.matches(raw) }
-
-// add folds a recorded record: as written and, if possible, as it was before redaction.
-func (f *folds) add(ctx context.Context, raw []byte, rec Record) error {
-	if err := f.file.Add(rec); err != nil {
+// take folds a line: as written and, if possible, as it was before redaction.
+func (f *folds) take(ctx context.Context, e *entry) error {
+	if h := e.rec.Header; h != nil {
+		if err := f.split(h); err != nil {
+			return err
+		}
+	}
+	if err := f.file.take(e); err != nil {
 		return err
 	}
 	switch {
 	case f.clear == f.file || f.clear == nil:
 		return nil
-	case rec.Decision != nil: // the fold of the file has compared it
+	case e.kind == kindDecision: // the fold of the file has compared it
 		f.clear.undecided = nil
 		return nil
 	}
-	id := f.file.Header.Session
-	whole, err := restore(ctx, f.redactor.Transcripts, id, raw)
+	rec, err := restored(ctx, f.redactor.Transcripts, f.file.Header.Session, e.rec)
 	if err != nil {
-		return err
-	}
-	if rec, err = decode(whole); err != nil {
-		return err
+		return e.locate(err)
 	}
 	if n := rec.Note; n != nil {
 		if at := f.file.call(n); at >= 0 && at < len(f.clear.Asked.Tools) {
 			rec.Note = new(n.of(f.clear.Asked.Tools[at].Key))
 		}
 	}
-	return f.clear.Add(rec)
+	return e.locate(f.clear.add(rec))
 }
 
 // begin begins a run and returns the header to write. begun reports that the journal ends with that header,

@@ -3,7 +3,6 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"io"
 )
 
 // read folds the log and completes it.
@@ -14,7 +13,7 @@ func (j *Journal) read(session string) error {
 	}
 	defer in.Close()
 	r := NewReader(in)
-	if err := j.fold(r); err != nil {
+	if err := r.each(func(e *entry) error { return j.take(j.ctx, e) }); err != nil {
 		return err
 	}
 	if h := j.file.Header; h.Format != "" && h.Session != session {
@@ -22,7 +21,7 @@ func (j *Journal) read(session string) error {
 	}
 	j.head, j.end = r.head, r.Offset()
 	j.torn, j.tornBytes = r.Torn(), r.TornBytes()
-	if d := j.file.Undecided(); d != nil {
+	if d := j.file.undecided; d != nil {
 		j.file.undecided = nil
 		err = j.enqueue(Record{Decision: d})
 	}
@@ -46,48 +45,6 @@ func (j *Journal) repair() error {
 	if errors.Is(j.broken, ErrReadOnly) {
 		// A read-only journal can be read. The next append fails.
 		j.broken, err = nil, nil
-	}
-	return err
-}
-
-// fold folds all records of r.
-func (j *Journal) fold(r *Reader) error {
-	for {
-		raw, err := r.Raw()
-		if err != nil {
-			return ignoreEOF(err)
-		}
-		if j.matches(raw) {
-			continue
-		}
-		rec, err := decode(raw)
-		if err != nil {
-			return &CorruptError{Line: r.line, Offset: r.offset, Why: err.Error()}
-		}
-		if rec.Header != nil {
-			if err := j.split(rec.Header); err != nil {
-				return err
-			}
-		}
-		if err := j.add(j.ctx, raw, rec); err != nil {
-			return located(r, err)
-		}
-	}
-}
-
-// located adds the line to an error about a record that does not fit.
-func located(r *Reader, err error) error {
-	switch e := err.(type) {
-	case *DifferenceError, *MisfitError:
-		return r.locate(e)
-	}
-	return fmt.Errorf("journal: line %d: %w", r.Line(), err)
-}
-
-// ignoreEOF returns err, or nil for the end of the text.
-func ignoreEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
 	}
 	return err
 }

@@ -169,6 +169,18 @@ func (r *redactor) keep(text []byte, isJSON bool) (string, error) {
 	return m.String(), nil
 }
 
+// restored returns a record with what its marks stand for.
+func restored(ctx context.Context, from Transcripts, session string, rec Record) (whole Record, err error) {
+	raw, err := canon.AppendDeclared(nil, &rec)
+	if err == nil {
+		raw, err = restore(ctx, from, session, raw)
+	}
+	if err != nil {
+		return rec, err
+	}
+	return decode(raw)
+}
+
 // restore replaces marks by what they stand for.
 func restore(ctx context.Context, from Transcripts, session string, document []byte) ([]byte, error) {
 	lookup := func(m mark) ([]byte, error) {

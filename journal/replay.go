@@ -53,7 +53,7 @@ type Report struct {
 func Replay(in io.Reader, o Replaying) (Report, error) {
 	p := newPlayer(in, o)
 	err := p.readAll()
-	return p.end(), ignoreEOF(err)
+	return p.end(), err
 }
 
 // player folds a journal line by line.
@@ -66,12 +66,12 @@ type player struct {
 }
 
 func newPlayer(in io.Reader, o Replaying) *player {
-	return &player{Fold: NewFold(o.Key), r: NewReader(in)}
+	return &player{Fold: &Fold{key: o.Key}, r: NewReader(in)}
 }
 
 // readAll folds all lines.
 func (p *player) readAll() error {
-	return p.readAhead(func(e *entry) error {
+	return p.r.each(func(e *entry) error {
 		if err := p.take(e); err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (p *player) readAll() error {
 // take folds a line and counts it.
 func (p *player) take(e *entry) error {
 	due := p.undecided
-	if err := p.fold(e); err != nil {
+	if err := p.Fold.take(e); err != nil {
 		return err
 	}
 	p.report.Lines, p.report.Bytes = e.line, e.end
@@ -131,18 +131,6 @@ func (p *player) fitsKey() error {
 		return nil
 	}
 	return fmt.Errorf("%w with the key %q, and the one that is given is %q", ErrRedacted, h.KeyID, keyID(p.key))
-}
-
-// fold folds a line and adds its number to an error.
-func (p *player) fold(e *entry) error {
-	if e.kind == kindDecision && p.matches(e.raw) {
-		return nil
-	}
-	rec, err := e.record()
-	if err == nil {
-		err = p.Add(rec)
-	}
-	return e.locate(err)
 }
 
 // end returns the report at the end.

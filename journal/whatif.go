@@ -118,14 +118,8 @@ func (w WhatIf) Run(in io.Reader) (Outlook, error) {
 		return Outlook{}, err
 	}
 	a := asking{w: &w, player: newPlayer(in, w.Replaying)}
-	for {
-		err := a.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return a.outlook, err
-		}
+	if err := a.r.each(a.next); err != nil {
+		return a.outlook, err
 	}
 	a.settle()
 	a.close()
@@ -179,14 +173,10 @@ type occurrence struct {
 	decision Decision
 }
 
-// next reads one line.
-func (a *asking) next() error {
+// next takes the next line.
+func (a *asking) next(e *entry) error {
 	before, asked := a.State, a.Asked
-	e, err := a.r.entry()
-	if err == nil {
-		err = a.take(&e)
-	}
-	if err != nil {
+	if err := a.take(e); err != nil {
 		return err
 	}
 	switch e.kind {

@@ -29,15 +29,28 @@ import (
 func spent(t *testing.T, text []byte) map[int64]machine.State {
 	t.Helper()
 	after := map[int64]machine.State{}
-	f, r := journal.NewFold(nil), journal.NewReader(bytes.NewReader(text))
+	var st machine.State
+	r := journal.NewReader(bytes.NewReader(text))
 	for {
 		rec, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return after
 		}
+		switch {
+		case rec.Header != nil:
+			held := st.Session
+			if rec.Header.State != nil {
+				held, err = session.ParseState(rec.Header.State)
+				require.NoError(t, err)
+			}
+			st, err = machine.New(rec.Header.Config, held)
+		case rec.Event != nil:
+			st, _, err = machine.Step(st, *rec.Event)
+		case rec.Snapshot != nil:
+			st, err = machine.Restore(rec.Snapshot.State)
+		}
 		require.NoError(t, err)
-		require.NoError(t, f.Add(rec))
-		after[r.Line()] = f.State
+		after[r.Line()] = st
 	}
 }
 

@@ -1,7 +1,6 @@
 package journaltest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -144,11 +143,10 @@ func testRuns(t *testing.T, s journal.Store) {
 	}
 	require.NoError(t, journal.Compact(t.Context(), s, "order-42", nil))
 	run(t, s, "order-42", "Hello again.")
-	text := read(t, open(t, s, "order-42"))
-	r, f := journal.NewReader(bytes.NewReader([]byte(text))), journal.NewFold(nil)
-	for rec, err := r.Next(); err != io.EOF; rec, err = r.Next() {
-		require.NoError(t, err)
-		require.NoError(t, f.Add(rec))
-	}
-	assert.Equal(t, 4, f.State.Session.AttemptCount(), "the session has the attempts of all runs")
+	j, err := journal.Open(t.Context(), s, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	past, err := j.Past()
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	assert.Equal(t, 4, past.State.Session.AttemptCount(), "the session has the attempts of all runs")
 }
