@@ -35,12 +35,13 @@ var ErrNotEnded = errors.New("loop: Attempt.End was not called: call it with the
 //	}
 //	err := attempts.Err()
 type ActionRun struct {
-	ctx  context.Context
-	s    *session.Session
-	a    *Action
-	opts []Option
-	err  error
-	used bool
+	ctx context.Context
+	s   *session.Session
+	a   *Action
+	o   *options
+	err error
+	// used reports that the tries were asked for, and began that there is a first.
+	used, began bool
 	// ended is the recorded end of an action that has ended in the journal.
 	ended *journal.Ended
 }
@@ -48,7 +49,8 @@ type ActionRun struct {
 // Attempts prepares the attempts of an action in s. If s is nil, they have their own session. See [ActionRun].
 // It is for one goroutine.
 func Attempts(ctx context.Context, s *session.Session, a *Action, opts ...Option) *ActionRun {
-	return &ActionRun{ctx: ctx, s: s, a: a, opts: opts}
+	o, err := collect(opts)
+	return &ActionRun{ctx: ctx, s: s, a: a, o: o, err: err}
 }
 
 // AttemptEnd is the outcome of an [Attempt].
@@ -107,6 +109,9 @@ func (t *ActionRun) All() iter.Seq[*Attempt] {
 			return
 		}
 		t.used = true
+		if t.err != nil {
+			return
+		}
 		err := errExited // unless it returns
 		defer func() { t.err = err }()
 		err = t.all(yield)
@@ -114,14 +119,14 @@ func (t *ActionRun) All() iter.Seq[*Attempt] {
 }
 
 func (t *ActionRun) all(yield func(*Attempt) bool) error {
-	s, o, err := recording(t.s, t.opts)
-	if s == nil && err == nil {
-		s, err = session.New(session.Config{})
+	s := t.s
+	if s == nil {
+		var err error
+		if s, err = session.New(session.Config{}); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	of, end, err := beginTries(t.ctx, o, s, t.a)
+	of, end, err := beginTries(t.ctx, t.o, s, t.a)
 	if err != nil {
 		return err
 	}
@@ -130,6 +135,7 @@ func (t *ActionRun) all(yield func(*Attempt) bool) error {
 		return ranOut(end)
 	}
 	defer of.leave()
+	t.began = true
 	made := false
 	for of.next() {
 		made = true
@@ -341,7 +347,7 @@ func (t *tries) attempt() Attempt {
 		Timeout: at.Timeout, InDoubt: t.inDoubt, in: t, nth: t.nth}
 	t.inDoubt = false
 	if open := t.runner.st.Actions; len(open) > 0 {
-		a.recorded = open[0].Last // the action is the only one
+		a.told = open[0].Last // the action is the only one
 	}
 	return a
 }
@@ -356,7 +362,7 @@ func (t *tries) feed(came AttemptEnd) {
 	outcome := machine.Try{Usage: came.Usage}
 	if came.Err != nil {
 		words := t.runner.st.Policy.Policy(policy.Target{Plane: fault.Transport}).ClassifyWords
-		outcome.Failure = fault.Recordable(t.a.rules(t.options, words).Failure(came.Err), came.Err)
+		outcome.Failure = fault.Recordable(t.rules(words).Failure(came.Err), came.Err)
 		outcome.RateLimit = engine.RateLimit(came.Err)
 		t.refuse(&outcome, came.Err)
 	} else {
@@ -370,6 +376,11 @@ func (t *tries) feed(came AttemptEnd) {
 		return
 	}
 	t.fed(t.runner.Step(machine.Event{Kind: machine.Tried, At: t.now(), Try: &outcome}))
+}
+
+// rules returns how the errors of the action's tries are classified. words is what the policy says.
+func (t *tries) rules(words bool) fault.TryRules {
+	return fault.TryRules{Tool: t.a.Tool, Classify: t.classify, Words: words && t.a.Tool == ""}
 }
 
 // refuse makes a failed try one that a reducer refused, if its error is that of a reducer.

@@ -8,13 +8,12 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/retake-go/retake/backoff"
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -27,9 +26,8 @@ type Action struct {
 	Tool string
 	// Policy is for tries whose result cannot be used, and Transport for tries whose request failed.
 	Policy, Transport policy.RetryPolicy
-	// Seed is the seed of the jitter, as [Config].Seed. If it is empty, it is the session's id; without a
-	// session, [Do] draws a seed when a wait needs one, and reports it ([observe.Notice].Seed, [RetryExhaustedError].Seed), so that
-	// the waits can be reproduced.
+	// Seed is the seed of the jitter, as [Config].Seed. If it is empty, it is the session's id, which
+	// [Do] without a session draws. [RetryExhaustedError].Seed has it, so that the waits can be reproduced.
 	Seed string
 	// Deadline is the end of the action's time; no wait may outlast it. The context that [Do] gives to a try
 	// ends then. Zero means the deadline of the context, if any.
@@ -117,68 +115,17 @@ type Attempt struct {
 	// in is the run of the action that ends the attempt, and nth the number there; nil in [Do].
 	in  *tries
 	nth int
-	// recorded is the feedback on the previous try in the session, or nil.
-	recorded *feedback.RetryFeedback
-	// Without a session: the action and its options, the seed of its jitter (empty until a wait needs it), and
-	// the errors of the two previous tries.
-	of           *Action
-	by           *options
-	seed         string
-	last, before error
+	// told is the feedback on the previous try, or nil.
+	told *feedback.RetryFeedback
 }
 
 // Feedback returns what was wrong with the previous try. It is zero for the first try, and if the policy
-// emits no feedback. In a session its slices are shared and read-only. Without a session, the time of its
-// schedule is zero.
+// emits no feedback. Its slices are shared and read-only.
 func (a Attempt) Feedback() feedback.RetryFeedback {
-	switch {
-	case a.recorded != nil:
-		return *a.recorded
-	case a.last == nil || !a.of.Policy.EmitFeedback:
+	if a.told == nil {
 		return feedback.RetryFeedback{}
-	case a.before == nil:
-		return a.feedback(a.Number-1, a.last, nil)
 	}
-	prev := a.feedback(a.Number-2, a.before, nil)
-	return a.feedback(a.Number-1, a.last, &prev)
-}
-
-func (a Attempt) feedback(number int, err error, prev *feedback.RetryFeedback) feedback.RetryFeedback {
-	f := fault.Recordable(a.failure(err), err)
-	in := feedback.Input{
-		Tool: a.of.Tool, Attempt: number, MaxAttempts: a.Max, Class: f.Class, Issues: f.Issues, Prev: prev,
-	}
-	if by := refusalIn(err, &f); by != nil {
-		_, in.Detail = machine.ReducerFailure(a.of.Tool, by)
-	}
-	fb := feedback.New(in)
-	// Another try follows, else nobody would ask. The wait before it depends only on what is here.
-	pos := policy.Position{Attempt: number, Key: a.of.key(a.seed, fault.Correction)}
-	fb.Schedule = &feedback.Schedule{Delay: policy.Decide(&a.of.Policy, &pos, &f).Delay}
-	return fb
-}
-
-// failure returns the failure of a try without a session, before [fault.Recordable].
-func (a Attempt) failure(err error) fault.Failure {
-	f := a.of.rules(a.by, a.of.Transport.ClassifyWords).Failure(err)
-	if by := refusalIn(err, &f); by != nil {
-		f, _ = machine.ReducerFailure(a.of.Tool, by)
-	}
-	return f
-}
-
-// rules returns how the errors of the action's tries are classified. words is what the policy says.
-func (a *Action) rules(o *options, words bool) fault.TryRules {
-	return fault.TryRules{Tool: a.Tool, Classify: o.classify, Words: words && a.Tool == ""}
-}
-
-// key returns the jitter key that the core has for an action.
-func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
-	number := 1
-	if plane == fault.Transport {
-		number = 0
-	}
-	return machine.JitterKey(seed, number, a.Tool, plane)
+	return *a.told
 }
 
 // Do makes an action under its policy. It calls try until it succeeds or the policy allows no further
@@ -191,10 +138,11 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 // An action that ends without success returns a [RetryExhaustedError].
 //
 // With a session, attempts and feedback are recorded in it, and the usage of runs and actions that the try makes
-// with its context is that of the attempt ([tool.AddUsage]). If s is nil, nothing is recorded, and a try that
-// succeeds at once allocates nothing; the decisions are the same. An invalid action, a nil function and an ended context are errors before the first try.
-// Without a session the action is not validated (use [Action.Machine]), and the end of the context is noticed
-// when a try fails.
+// with its context is that of the attempt ([tool.AddUsage]). If s is nil, the action has its own session. It is
+// made when the first try has failed, which is then its first attempt: a try that succeeds at once allocates
+// nothing. A journal, a planner, an observer and a time limit have it from the start. An invalid action, a nil
+// function and an ended context are errors before the first try; without any of these, an invalid action
+// ([Action.Machine]) and an ended context are errors when the first try has failed.
 //
 // try runs on the caller's goroutine. If the transport policy sets a timeout, each try has its own goroutine,
 // and Do does not wait for a try that ignores its context: such a try must not share variables with later
@@ -206,11 +154,8 @@ func (a *Action) key(seed string, plane fault.Plane) backoff.Key {
 // s does not change then. It is an error if the journal has the ID for another tool. If a try succeeds but
 // its value has no JSON form, the value is returned with an error and is not recorded.
 //
-// Do uses the options [WithClock], [WithObserver], [WithClassifier], [WithPlanner] and [WithJournal] and, with a
-// session, [WithAdjust]. With a planner or a journal there is always a session. The planner is asked at
-// exhaustion: a fallback begins the attempts anew.
-// Without a session, observers are told about failed tries, retries and exhaustion, but not about success and
-// cancellation.
+// Do uses the options [WithClock], [WithObserver], [WithClassifier], [WithPlanner], [WithJournal] and
+// [WithAdjust]. The planner is asked at exhaustion: a fallback begins the attempts anew.
 func Do[T any](
 	ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error),
 	opts ...Option,
@@ -222,37 +167,26 @@ func Do[T any](
 	if try == nil {
 		return none, errNoTry
 	}
-	o := standard
-	if s != nil || len(opts) > 0 {
-		var err error
-		if s, o, err = recording(s, opts); err != nil {
-			return none, err
-		}
-		if s != nil {
-			return doRecorded(ctx, o, s, a, try, opts)
-		}
+	o, err := collect(opts)
+	if err != nil {
+		return none, err
 	}
-	var limits *alarms
-	if a.Transport.ModelTimeout > 0 || !a.Deadline.IsZero() {
-		limits = &alarms{clock: o.clock}
-		if bounded, free := limits.bounded(ctx, a.Deadline); free != nil {
-			defer free()
-			ctx = bounded
-		}
+	if s != nil || !a.plain(o) {
+		return made(ctx, o, s, a, try, nil)
 	}
-	l := &unrecorded{o: o, a: a, at: Attempt{
+	value, err := try(ctx, Attempt{
 		Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, Settings: a.Policy.SettingsOf(1),
-		Timeout: max(a.Transport.ModelTimeout, 0), of: a, by: o, seed: a.Seed,
-	}}
-	for {
-		value, err := within(ctx, limits, l.at, try)
-		if err == nil {
-			return value, nil
-		}
-		if err := l.failed(ctx, err); err != nil {
-			return none, err
-		}
+	})
+	if err != nil {
+		return made(ctx, o, nil, a, try, err)
 	}
+	return value, nil
+}
+
+// plain reports whether nothing but the caller takes part in the first try of the action.
+func (a *Action) plain(o *options) bool {
+	return a.Transport.ModelTimeout <= 0 && a.Deadline.IsZero() &&
+		o.journal == nil && o.planner == nil && len(o.observers) == 0
 }
 
 // within makes a try within its time limit.
@@ -284,33 +218,33 @@ func called[T any](
 	return value, err
 }
 
-// recording returns the session to record an action in, or nil, and the options. With a journal or a planner
-// there is always a session.
-func recording(s *session.Session, opts []Option) (*session.Session, *options, error) {
-	o, err := collect(opts)
-	if s == nil && err == nil && (o.journal != nil || o.planner != nil) {
-		s, err = session.New(session.Config{})
-	}
-	return s, o, err
-}
-
-func doRecorded[T any](
+// made makes an action in a session. failed is the error of its first try, if that was made before, else nil.
+func made[T any](
 	ctx context.Context, o *options, s *session.Session, a *Action,
-	try func(context.Context, Attempt) (T, error), opts []Option,
+	try func(context.Context, Attempt) (T, error), failed error,
 ) (value T, err error) {
 	var none T
 	if kind := reflect.TypeFor[T]().Kind(); o.journal != nil && a.ID != "" &&
 		(kind == reflect.Chan || kind == reflect.Func) {
 		return none, fmt.Errorf("loop: action %q has an ID, but its value %T has no JSON form to be recorded in", a.ID, none)
 	}
-	tries := Attempts(ctx, s, a, opts...)
+	metered := s != nil || o.journal != nil || o.planner != nil
+	run := &ActionRun{ctx: ctx, s: s, a: a, o: o}
 	var lost error
-	for at := range tries.All() {
+	for at := range run.All() {
+		if failed != nil {
+			at.end(AttemptEnd{Err: failed})
+			failed = nil
+			continue
+		}
 		var came AttemptEnd
-		ctx, spent := tool.Metered(at.in.ctx)
-		made := *at
-		made.in = nil
-		value, came.Err = within(ctx, &at.in.limits, made, try)
+		ctx, spent := at.in.ctx, func() (none message.Usage) { return none }
+		if metered {
+			ctx, spent = tool.Metered(ctx)
+		}
+		own := *at
+		own.in = nil
+		value, came.Err = within(ctx, &at.in.limits, own, try)
 		if came.Usage = spent(); came.Err == nil && at.Keeps() {
 			if came.Value, lost = canon.Marshal(value); lost != nil && !at.in.keeps() {
 				lost = nil // reducers get the try without its value
@@ -321,10 +255,12 @@ func doRecorded[T any](
 		at.end(came)
 	}
 	switch {
-	case tries.Err() != nil:
-		return none, tries.Err()
-	case tries.ended != nil:
-		return endOf[T](tries.ended)
+	case failed != nil && !run.began:
+		return none, fmt.Errorf("%w; its first try failed: %w", run.Err(), failed)
+	case run.Err() != nil:
+		return none, run.Err()
+	case run.ended != nil:
+		return endOf[T](run.ended)
 	}
 	return value, lost
 }

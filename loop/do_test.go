@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
@@ -111,55 +110,8 @@ func TestDoKeepsNothingOfAnError(t *testing.T) {
 	}
 }
 
-func TestDoWithoutASessionDecidesAsTheCoreDoes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a := loop.ToolCall("book_room")
-		a.Policy.MaxAttempts = rapid.IntRange(1, 5).Draw(t, "attempts")
-		a.Policy.NoProgress = rapid.IntRange(0, 2).Draw(t, "no progress")
-		a.Policy.Backoff = backoff.Linear(time.Second, time.Second)
-		// Jitter depends on the session's id. With jitter, delays differ between sessions, and so
-		// does what fits a deadline.
-		a.Policy.Backoff.Jitter.Kind = backoff.NoJitter
-		a.Transport.Backoff.Jitter = backoff.Jitter{Kind: backoff.NoJitter}
-		a.Policy.MaxTotalDelay = time.Duration(rapid.IntRange(1, 10).Draw(t, "total")) * time.Second
-		a.Deadline = looptest.Epoch.Add(time.Duration(rapid.IntRange(1, 20).Draw(t, "deadline")) * time.Second)
-		errs := rapid.SliceOfN(rapid.SampledFrom([]error{
-			nights("type"), nights("minimum"), &fault.StructuredOutputError{}, errors.New("odd"),
-			&fault.ClassError{Class: "tone"}, refused{Class: fault.RateLimit, After: 2 * time.Second}, refused{Class: fault.Timeout}, refused{Class: fault.Auth},
-		}), 0, 8).Draw(t, "errors")
-
-		type outcome struct {
-			value   int
-			reason  policy.Reason
-			plane   fault.Plane
-			attempt int
-			at      time.Time
-			told    []observe.Notice
-		}
-		do := func(s *session.Session) (o outcome) {
-			clock := looptest.NewClock()
-			tell := observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
-				if n.Kind == observe.Retrying || n.Kind == observe.Exhausted {
-					n.CorrelationID = ""
-					o.told = append(o.told, n)
-				}
-			})
-			value, err := loop.Do(context.Background(), s, a, script(errs...), loop.WithClock(clock), loop.WithObserver(tell))
-			o.value, o.at = value, clock.Now()
-			var e *loop.RetryExhaustedError
-			if errors.As(err, &e) {
-				o.reason, o.plane, o.attempt = e.Reason, e.Plane, e.Attempt
-			}
-			return o
-		}
-		s, err := session.New(session.Config{})
-		require.NoError(t, err)
-		require.Equal(t, do(s), do(nil))
-	})
-}
-
-// Without a seed and a session, Do draws a seed if it needs one, and reports it. The same seed gives the
-// same waits.
+// Without a seed and a session, the seed is the id of the session that the action has then. The same seed gives
+// the same waits.
 func TestDoTellsTheSeedThatItDrew(t *testing.T) {
 	var told []observe.Notice
 	do := func(a *loop.Action, errs ...error) *loop.RetryExhaustedError {
@@ -185,7 +137,7 @@ func TestDoTellsTheSeedThatItDrew(t *testing.T) {
 	require.Len(t, seen, 3)
 	require.NotEmpty(t, e.Seed)
 	for _, n := range told {
-		assert.Equal(t, e.Seed, n.Seed)
+		assert.Equal(t, e.Seed, n.CorrelationID)
 	}
 	assert.NotEqual(t, e.Seed, do(loop.ToolCall("book_room"), away...).Seed, "each draws its own")
 
@@ -208,10 +160,8 @@ func TestDoTellsTheSeedThatItDrew(t *testing.T) {
 		told = append(told, n)
 	})))
 	require.Error(t, err)
-	told = told[len(told)-5:]
+	told = told[len(told)-7:]
 	assert.Equal(t, waits(), fed)
-
-	assert.Empty(t, do(loop.ToolCall("book_room"), nights("type"), nights("type"), nights("type")).Seed, "no wait needs one")
 }
 
 // In a session the seed is that of the action, or the session's id.
@@ -298,19 +248,85 @@ func TestDoWithADeadlineStopsInsteadOfWaitingIntoIt(t *testing.T) {
 	assert.Equal(t, looptest.Epoch, clock.Now().UTC())
 }
 
+// An action without a session is one with a session of its own: its error has all of its attempts, and observers
+// are told of its end.
+func TestAnActionWithoutASessionIsToldInFull(t *testing.T) {
+	var ends []*loop.RetryExhaustedError
+	for _, s := range []*session.Session{newSession(t), nil} {
+		for _, opts := range [][]loop.Option{nil, {loop.WithObserver(observe.ObserverFunc(func(context.Context, observe.Notice) {}))}} {
+			_, err := loop.Do(t.Context(), s, loop.ToolCall("book_room"), script(nights("type"), refused{Class: fault.Network}, nights("minimum"), nights("maximum")),
+				append(opts, loop.WithClock(looptest.NewClock()))...)
+			e, ok := errors.AsType[*loop.RetryExhaustedError](err)
+			require.True(t, ok)
+			assert.Len(t, e.Attempts, 4)
+			assert.NotEmpty(t, e.Seed)
+			e.Seed = ""
+			for n := range e.Attempts {
+				e.Attempts[n].Delay = 0 // the wait after the failed request has jitter
+				e.Attempts[n].At = time.Time{}
+			}
+			e.Feedback.Schedule, e.Feedback.CorrelationID = nil, ""
+			ends = append(ends, e)
+		}
+	}
+	for _, e := range ends[1:] {
+		assert.Equal(t, ends[0], e)
+	}
+	for want, try := range map[policy.Reason]func(context.Context, loop.Attempt) (int, error){
+		policy.ReasonAccepted: script(), policy.ReasonNotRetryable: script(errors.New("odd")),
+	} {
+		var told []policy.Reason
+		_, _ = loop.Do(t.Context(), nil, loop.ToolCall("book_room"), try, loop.WithObserver(observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
+			if n.Kind == observe.Ended {
+				told = append(told, n.Reason)
+			}
+		})))
+		assert.Equal(t, []policy.Reason{want}, told)
+	}
+}
+
+// What is wrong with an action is said at its first failure at the latest, with the error of the try.
+func TestAnInvalidActionIsReportedWithTheErrorOfItsFirstTry(t *testing.T) {
+	a := loop.ToolCall("book_room")
+	a.Policy.MaxAttempts = -7
+	wrong := nights("type")
+	made := 0
+	try := func(context.Context, loop.Attempt) (int, error) { made++; return 0, wrong }
+	_, err := loop.Do(t.Context(), nil, a, try)
+	require.ErrorContains(t, err, "policy: global.max_attempts: -7")
+	require.ErrorContains(t, err, "; its first try failed: ")
+	require.ErrorIs(t, err, wrong)
+	assert.Equal(t, 1, made)
+
+	a.Deadline = time.Now().Add(time.Hour)
+	_, err = loop.Do(t.Context(), nil, a, try)
+	require.ErrorContains(t, err, "policy: global.max_attempts: -7")
+	require.NotErrorIs(t, err, wrong)
+	assert.Equal(t, 1, made)
+}
+
+// The end of the context in a first try without a session ends the action as in one.
+func TestAnActionWhoseContextEndsInItsFirstTryIsCancelled(t *testing.T) {
+	for _, s := range []*session.Session{newSession(t), nil} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		closed := errors.New("closed for today")
+		_, err := loop.Do(ctx, s, loop.ToolCall("book_room"), func(context.Context, loop.Attempt) (int, error) {
+			cancel(closed)
+			return 0, nights("type")
+		})
+		require.ErrorIs(t, err, policy.ReasonCancelled)
+		require.ErrorIs(t, err, closed)
+		e, ok := errors.AsType[*loop.RetryExhaustedError](err)
+		require.True(t, ok)
+		require.Len(t, e.Attempts, 1)
+		assert.Equal(t, policy.ReasonCancelled, e.Attempts[0].Reason)
+	}
+}
+
 func TestDoThatSucceedsAllocatesNothing(t *testing.T) {
 	ctx, a := t.Context(), loop.ToolCall("book_room")
 	try := func(context.Context, loop.Attempt) (int, error) { return 1, nil }
 	assert.Zero(t, testing.AllocsPerRun(100, func() { _, _ = loop.Do(ctx, nil, a, try) }))
-	wrong := nights("type")
-	n := 0
-	third := func(context.Context, loop.Attempt) (int, error) {
-		if n++; n%3 != 0 {
-			return 0, wrong
-		}
-		return n, nil
-	}
-	assert.Zero(t, testing.AllocsPerRun(100, func() { _, _ = loop.Do(ctx, nil, a, third) }))
 }
 
 func BenchmarkDo(b *testing.B) {

@@ -37,8 +37,7 @@ type RetryExhaustedError struct {
 	// Feedback is the feedback on the last attempt; nil on the transport plane, and if the policy emits none.
 	// Its slices are read-only.
 	Feedback *feedback.RetryFeedback
-	// Attempts are all attempts of the run on both planes, oldest first. [Do] without a session has only the
-	// last.
+	// Attempts are all attempts of the run on both planes, oldest first.
 	Attempts []session.Attempt
 	// InDoubt are the calls whose effect is unknown: see [Result].
 	InDoubt []machine.DoubtfulCall
@@ -46,13 +45,11 @@ type RetryExhaustedError struct {
 	ToolFailures []ToolFailure
 	// Usage is the sum over all attempts.
 	Usage message.Usage
-	// Policy is the policy that decided. For [Do] without a session it shares its lists with the [Action].
-	// Explanation says where its values came from.
+	// Policy is the policy that decided. Explanation says where its values came from.
 	Policy      policy.RetryPolicy
 	Explanation policy.Explanation
-	// Seed is the seed of the jitter: that of the session, of the config or action, the session's id, or the one
-	// that [Do] without a session drew. Given as the seed of a config or action it makes the same waits again. It
-	// is empty if no seed was needed.
+	// Seed is the seed of the jitter: that of the session, of the config or action, or the session's id. Given as
+	// the seed of a config or action it makes the same waits again.
 	Seed string
 	// Cause is the Go error behind the failure, or nil.
 	Cause error
@@ -217,15 +214,13 @@ func exhausted(st machine.State, attempts []session.Attempt, cause error) *Retry
 	}
 	// The policy may share memory with other runs.
 	e.Policy, e.Explanation = st.Policy.Policy(of).Clone(), st.Policy.Explain(of)
-	e.Feedback = e.lastFeedback(st.Session, nil)
+	e.Feedback = e.lastFeedback(st.Session)
 	return e
 }
 
 // lastFeedback returns the feedback on the last attempt from the session. If the session is not available, it
-// is made again from the attempts. prev is the feedback before, if the attempts do not have it.
-func (e *RetryExhaustedError) lastFeedback(
-	s session.State, prev *feedback.RetryFeedback,
-) *feedback.RetryFeedback {
+// is made again from the attempts.
+func (e *RetryExhaustedError) lastFeedback(s session.State) *feedback.RetryFeedback {
 	f := &e.Failure
 	if e.Plane != fault.Correction || !e.Policy.EmitFeedback ||
 		!(e.Policy.Retries(f.Class) || f.Class == fault.Reducer) {
@@ -238,7 +233,6 @@ func (e *RetryExhaustedError) lastFeedback(
 	}
 	in := feedback.Input{
 		Tool: e.Action, Attempt: e.Attempt, MaxAttempts: e.MaxAttempts, Class: f.Class, Issues: f.Issues,
-		Prev: prev,
 	}
 	if by := refusalIn(e.Cause, f); by != nil {
 		_, in.Detail = machine.ReducerFailure(e.Action, by)

@@ -245,6 +245,7 @@ func TestANameThatTheModelMadeUpIsNeverToldApart(t *testing.T) {
 	assert.ElementsMatch(t, []string{
 		`retake_retry_attempts_count{retake_plane="transport",retake_reason="attempts_exhausted"} 1`,
 		`retake_retry_attempts_count{gen_ai_tool_name="book_room",retake_plane="correction",retake_reason="accepted"} 1`,
+		`retake_retry_attempts_count{gen_ai_tool_name="inner",retake_plane="correction",retake_reason="accepted"} 1`,
 		`retake_retry_attempts_count{retake_plane="correction",retake_reason="accepted"} 1`,
 	}, series(lines, "retake_retry_attempts_count"))
 	assert.ElementsMatch(t, []string{

@@ -71,9 +71,6 @@ type Notice struct {
 	// Reason is why the decision was taken. Delay is the wait before the next attempt.
 	Reason policy.Reason
 	Delay  time.Duration
-	// Seed is the jitter seed of loop.Do without a session: that of the action, or the one that Do drew. It
-	// is empty in a session, where the seed is that of the run or the correlation id.
-	Seed string
 	// Err is the Go error of the failure, or nil. Its text may hold secrets: see [Hide].
 	Err error
 	// Reducer is the name of the reducer that failed.

@@ -80,7 +80,7 @@ func (l logger) Observe(ctx context.Context, n Notice) {
 		name, value string
 	}{
 		{"action", action(ctx, n)}, {"plane", string(n.Plane)}, {"error_type", string(n.Class)}, {"reason", string(n.Reason)},
-		{"reducer", n.Reducer}, {"seed", n.Seed}, {"text", Hide(ctx, n.Text)},
+		{"reducer", n.Reducer}, {"text", Hide(ctx, n.Text)},
 	} {
 		if a.value != "" {
 			attrs = append(attrs, slog.String(a.name, fault.Scrub(a.value)))
