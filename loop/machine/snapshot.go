@@ -83,10 +83,10 @@ func Restore(data []byte) (State, error) {
 	return st, nil
 }
 
-// consistent reports what would make a step fail.
+// consistent reports what would make a step fail or go wrong, by field.
 func (st *State) consistent() error {
-	byNumber := func(a, b Action) int { return cmp.Compare(a.Number, b.Number) }
 	byTool := func(a, b ToolSpent) int { return strings.Compare(a.Tool, b.Tool) }
+	model := []Phase{Prompting, Calling, Running}
 	for _, c := range []struct {
 		ok   bool
 		path string
@@ -94,26 +94,122 @@ func (st *State) consistent() error {
 	}{
 		{st.Phase.row().phase != "", "phase", fmt.Sprintf("%q is not a phase", st.Phase)},
 		{slices.Contains([]Next{"", NextTurn, NextCall, NextTools, NextTry}, st.Next), "next", fmt.Sprintf("%q is not a next step", st.Next)},
+		{st.Config.Single || st.Phase != Trying && st.Next != NextTry, "phase", "a try, and the run is not single"},
+		{!st.Config.Single || !slices.Contains(model, st.Phase) && (st.Next == "" || st.Next == NextTry), "phase",
+			"not that of a single action"},
 		{st.Batch != nil || (st.Phase != Running && st.Next != NextTools), "batch", "missing, and calls are to be run"},
-		{st.Batch == nil || st.Phase != Running || st.Batch.open(st.Batch.Cursor), "batch.cursor", "names no call without an answer"},
 		{st.Exhausted != nil || len(st.Consults) > 0 || st.Phase != Planning, "exhausted", "missing, and the planner is asked"},
-		{!slices.ContainsFunc(st.Consults, st.strays), "consults", "one names no call without an answer"},
+		{st.Phase != Waiting || st.due(st.Next) != nil, "resume and hold", "missing, and the run waits"},
+		{st.Outcome != nil || st.Phase != Stopped, "outcome", "missing, and the run is over"},
+		{st.Outcome == nil || st.Phase == Stopped || st.Phase == Reducing, "outcome", "set, and the run is not over"},
 		{st.First >= 0 && st.First <= st.Session.AttemptCount(), "first", "more attempts than the session holds"},
 		{st.Began >= 0 && st.Began <= st.transcript.Len(), "began", "more messages than the transcript holds"},
 		{len(st.Notices) > 0 || st.Phase != Reducing, "notices", "missing, and the reducers are asked"},
-		{slices.IsSortedFunc(st.Actions, byNumber), "actions", "not in order of number"},
 		{slices.IsSortedFunc(st.Spent.Tools, byTool), "spent.tools", "not in order of name"},
 	} {
 		if !c.ok {
 			return fmt.Errorf("%s: %s", c.path, c.want)
 		}
 	}
+	return cmp.Or(st.countFault(), st.actionFault(), st.batchFault())
+}
+
+// countFault reports a count below 0.
+func (st *State) countFault() error {
+	counts := []count{
+		{"run", int64(st.Run)}, {"turn", int64(st.Turn)}, {"opened", int64(st.Opened)}, {"transport", int64(st.Transport)},
+		{"transport_waited_ns", int64(st.TransportWaited)}, {"waited_ns", int64(st.Waited)},
+		{"spent.run", int64(st.Spent.Run)}, {"spent.unknown_tools", int64(st.Spent.Unknown)},
+	}
+	for n, t := range st.Spent.Tools {
+		counts = append(counts, count{fmt.Sprintf("spent.tools[%d].failed", n), int64(t.Failed)})
+	}
+	for n := range st.Actions {
+		a, at := &st.Actions[n], fmt.Sprintf("actions[%d].", n)
+		counts = append(counts, count{at + "attempt", int64(a.Attempt)}, count{at + "waited_ns", int64(a.Waited)},
+			count{at + "repeats", int64(a.Repeats)})
+	}
+	return below(counts)
+}
+
+// count is a number of a snapshot that counts something.
+type count struct {
+	path string
+	n    int64
+}
+
+// below reports the first count below 0.
+func below(counts []count) error {
+	for _, c := range counts {
+		if c.n < 0 {
+			return fmt.Errorf("%s: %d; must be 0 or more", c.path, c.n)
+		}
+	}
 	return nil
 }
 
-// strays reports whether the call of a consultation does not exist.
-func (st *State) strays(c Consultation) bool {
-	return c.Tool != "" && (st.Batch == nil || !st.Batch.open(c.Index))
+// actionFault reports what is wrong with the open actions.
+func (st *State) actionFault() error {
+	last, names := st.First, map[string]bool{}
+	for n := range st.Actions {
+		a, at := &st.Actions[n], fmt.Sprintf("actions[%d]", n)
+		switch {
+		case a.Number <= last:
+			return fmt.Errorf("%s.number: %d; must be above %d", at, a.Number, last)
+		case a.Number > st.Opened:
+			return fmt.Errorf("opened: %d, and %s has the number %d", st.Opened, at, a.Number)
+		case names[a.Name]:
+			return fmt.Errorf("%s.name: %q is open already", at, a.Name)
+		}
+		for m, progress := range a.Asked {
+			if progress != "" && !json.Valid([]byte(progress)) {
+				return fmt.Errorf("%s.asked[%d]: must be JSON", at, m)
+			}
+		}
+		last, names[a.Name] = a.Number, true
+	}
+	return nil
+}
+
+// statuses are those of [CallStatus].
+var statuses = []CallStatus{Open, Doubtful, Answered, FailedForGood, Invalid, Asked, Refused, Lost, NotRun}
+
+// batchFault reports what is wrong with the calls of the reply, and with what asks about them.
+func (st *State) batchFault() error {
+	b := st.Batch
+	if b == nil {
+		b = &Batch{}
+	}
+	for n, c := range b.Calls {
+		at := fmt.Sprintf("batch.calls[%d]", n)
+		if c == nil {
+			return fmt.Errorf("%s: null; must be a call", at)
+		}
+		if !slices.Contains(statuses, c.Status) {
+			return fmt.Errorf("%s.status: %q; must be one of %q", at, c.Status, statuses)
+		}
+		err := below([]count{{at + ".transport", int64(c.Transport)}, {at + ".waited_ns", int64(c.Waited)}})
+		switch {
+		case err != nil:
+			return err
+		case c.Ended():
+		case c.Transport == 0 || c.Key == "":
+			return fmt.Errorf("%s: a call to run needs its key and transport attempt", at)
+		case !json.Valid([]byte(c.Arguments)):
+			return fmt.Errorf("%s.arguments: must be JSON", at)
+		}
+	}
+	if st.Phase == Running && !b.open(b.Cursor) {
+		return fmt.Errorf("batch.cursor: %d names no call without an answer", b.Cursor)
+	}
+	for n, c := range st.Consults {
+		if c.Tool != "" && (!b.open(c.Index) || b.Calls[c.Index].Tool != c.Tool) {
+			return fmt.Errorf("consults[%d].index: %d names no call of %q without an answer", n, c.Index, c.Tool)
+		}
+	}
+	return below([]count{
+		{"batch.told.max_issues", int64(b.Told.MaxIssues)}, {"batch.told.max_bytes", int64(b.Told.MaxBytes)},
+	})
 }
 
 // open reports whether the call at the index exists and has no answer yet.
