@@ -12,6 +12,8 @@ type evaluation struct {
 	tracks  bool // the schema uses unevaluatedProperties or unevaluatedItems
 	answers map[question]*answer
 	free    []*refusal // those that turned out not to matter, for further ones
+	unused  []*answer  // those that are not remembered, for further ones
+	refused []*refusal // of the alternatives that are being asked
 	depth   int        // how many shared schemas are being evaluated
 	lowest  int        // the outermost of them that the current answer depends on
 }
@@ -84,19 +86,31 @@ func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 		e.answers = map[question]*answer{}
 	}
 	e.spend(costOfAnswer)
-	a, outer := &answer{asking: true, depth: e.depth}, e.lowest
+	a, outer, left := e.answer(), e.lowest, e.left
 	e.answers[q], e.lowest = a, e.depth
-	a.refusal, a.described = e.evaluate(n, v, s)
-	a.asking = false
-	if a.refusal != nil {
-		a.refusal.kept = true
-	}
-	if e.lowest < a.depth {
-		delete(e.answers, q) // it depends on a schema that is still being evaluated
+	r, described := e.evaluate(n, v, s)
+	a.refusal, a.described, a.asking = r, described, false
+	if e.lowest < a.depth || !e.remembers(left-e.left) { // or it depends on a schema that is still being evaluated
+		delete(e.answers, q)
+		e.unused = append(e.unused, a)
+	} else if r != nil {
+		r.kept = true
 	}
 	e.lowest = min(e.lowest, outer)
 	e.depth--
-	return a.refusal, a.described
+	return r, described
+}
+
+// answer is an answer that is still to be found.
+func (e *evaluation) answer() *answer {
+	last := len(e.unused) - 1
+	if last < 0 {
+		return &answer{asking: true, depth: e.depth}
+	}
+	a := e.unused[last]
+	e.unused = e.unused[:last]
+	*a = answer{asking: true, depth: e.depth}
+	return a
 }
 
 // refuse is the refusal for one failure.
@@ -284,22 +298,24 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 		f.demand(n)
 		return
 	}
-	var refused []*refusal
+	from := len(f.refused)
+	defer func() { f.refused = f.refused[:from] }()
 	for _, b := range list {
 		if r := f.ask(b); r != nil {
-			refused = append(refused, r)
+			f.refused = append(f.refused, r)
 		} else if rule == "anyOf" && f.seen == nil {
-			f.dropAll(refused)
+			f.dropAll(f.refused[from:])
 			return
 		}
 	}
+	refused := f.refused[from:]
 	if len(refused) < len(list) {
 		f.dropAll(refused)
 	}
 	switch fitting := len(list) - len(refused); {
 	case fitting == 0:
 		f.failed = true
-		f.report(failure{at: f.n, value: f.v, rule: rule, branches: refused})
+		f.report(failure{at: f.n, value: f.v, rule: rule, branches: slices.Clone(refused)})
 	case fitting > 1 && rule == "oneOf":
 		f.failed = true
 		f.fail(rule)

@@ -53,6 +53,7 @@ type Budget struct {
 	left int
 	stop func() bool
 	next int // stop is called when no more than this is left
+	kept int // how many answers of shared schemas are remembered
 }
 
 // maxWork is less than half a second of work.
@@ -86,6 +87,16 @@ func (b *Budget) spend(work int) bool {
 			return false
 		}
 	}
+	return true
+}
+
+// remembers reports whether an answer of a shared schema that took so much work is remembered, and counts it. The
+// more there are, the more work it takes: cheap answers of very many values would take more memory than reading them.
+func (b *Budget) remembers(work int) bool {
+	if grown := b.kept / 2048; work < grown*grown {
+		return false
+	}
+	b.kept++
 	return true
 }
 

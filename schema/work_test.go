@@ -2,6 +2,8 @@ package schema_test
 
 import (
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -327,4 +329,45 @@ func TestACheckEndsWhereItIsToldTo(t *testing.T) {
 	assert.Equal(t, 3, asked)
 	b = schema.NewBudget().Until(func() bool { return false })
 	assert.Empty(t, s.CheckWithin(b, doc))
+}
+
+// What a recursive schema says of very many values takes little memory beyond reading them, for answers that are
+// found again soon are not remembered.
+func TestARecursiveSchemaTakesLittleMemory(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector allocates for itself")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	took := func(f func()) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	var ops []string
+	for n := range 8 {
+		ops = append(ops, fmt.Sprintf(`{"type":"object","properties":{"op":{"const":"o%d"},"l":{"$ref":"#/$defs/e"}}}`, n))
+	}
+	for name, e := range map[string]string{
+		"lists":       `{"anyOf":[{"type":"integer"},{"type":"array","items":{"$ref":"#/$defs/e"}}]}`,
+		"expressions": `{"oneOf":[{"type":"integer"},{"type":"array","items":{"$ref":"#/$defs/e"}},` + strings.Join(ops, ",") + "]}",
+	} {
+		s := compile(t, `{"$ref":"#/$defs/e","$defs":{"e":`+e+"}}")
+		for n := 11_000; n <= 88_000; n *= 2 {
+			for unit, doc := range map[string][]byte{
+				"numbers": []byte("[" + strings.Repeat("1,", n) + "1]"),
+				"rows":    []byte("[" + strings.Repeat("[1,1],", n/3) + "1]"),
+				"objects": []byte("[" + strings.Repeat(`{"op":"o1","l":1},`, n/3) + "1]"),
+				"wrong":   []byte("[" + strings.Repeat(`"x",`, n) + "1]"),
+			} {
+				for range 2 { // decoders keep their memory for the next
+					schema.Strict(doc, schema.DefaultLimits())
+				}
+				reading := took(func() { schema.Strict(doc, schema.DefaultLimits()) })
+				checking := took(func() { s.Check(doc) })
+				assert.Less(t, checking, reading+(4<<20), "%d %s, %s: %d KB of %d KB", n, unit, name, (checking-reading)>>10, len(doc)>>10)
+			}
+		}
+	}
 }
