@@ -59,7 +59,7 @@ func JitterKey(seed string, number int, action string, plane fault.Plane) backof
 }
 
 // fail charges one failed attempt, which is already counted, and decides on it. same is what the model proposed.
-// The decision is recorded in the session, the effects, and s.Resume or s.Exhausted.
+// The decision is recorded in the session, the effects, and s.CorrectionWait or s.Exhausted.
 func (s *step) fail(name string, f *fault.Failure, same, detail string) *Decision {
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool
@@ -91,7 +91,7 @@ func (s *step) fail(name string, f *fault.Failure, same, detail string) *Decisio
 	}
 	a.Waited = backoff.Sum(a.Waited, d.Delay)
 	if d.Retry {
-		s.Resume = s.later(s.Resume, d.Delay, fault.Correction, d.Reason)
+		s.wait(fault.Correction, d.Delay, d.Reason)
 		return d
 	}
 	s.exhaust(d, *f)
@@ -268,7 +268,7 @@ func (s *step) transportVerdict(
 func (s *step) decidedTransport(at Position, f fault.Failure, verdict policy.Decision) *Decision {
 	d := s.recordTransport(at, f, verdict)
 	if d.Retry {
-		s.Hold = s.later(s.Hold, d.Delay, fault.Transport, d.Reason)
+		s.wait(fault.Transport, d.Delay, d.Reason)
 	} else {
 		s.exhaust(d, f)
 	}

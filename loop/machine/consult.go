@@ -166,7 +166,7 @@ func (s *step) callAgain(p *Plan, c Consultation) error {
 	call := s.consultedCall(c)
 	if call.Status == Doubtful && !call.Repeatable {
 		s.endLost(call, Broke, c.Failure, policy.Decision{Reason: policy.ReasonNotRepeatable})
-		s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.ReasonPlanner)
+		s.wait(fault.Correction, p.Delay, policy.ReasonPlanner)
 		return s.onward(s.Next)
 	}
 	s.decidedTransport(c.Position, c.Failure, policy.Decision{Retry: true, Delay: p.Delay,
@@ -182,6 +182,6 @@ func (s *step) instead(p *Plan, c Consultation) error {
 	s.leaveConsults(policy.ReasonPlanner)
 	s.skipBatch()
 	s.say(message.Message{Role: message.User, Text: p.Prompt})
-	s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.ReasonPlanner)
+	s.wait(fault.Correction, p.Delay, policy.ReasonPlanner)
 	return s.onward(NextTurn)
 }

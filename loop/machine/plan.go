@@ -124,8 +124,8 @@ func (s *step) fallBack(p *Plan) error {
 	} else if last, ok := s.transcript.Last(); ok && last.Role == message.Assistant && s.Batch == nil {
 		s.say(message.Message{Role: message.User, Text: refused})
 	}
-	s.Resume = s.later(s.Resume, p.Delay, fault.Correction, policy.ReasonPlanner)
-	s.Hold = s.later(s.Hold, p.Delay, fault.Transport, policy.ReasonPlanner)
+	s.wait(fault.Correction, p.Delay, policy.ReasonPlanner)
+	s.wait(fault.Transport, p.Delay, policy.ReasonPlanner)
 	return s.onward(n)
 }
 

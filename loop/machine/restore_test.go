@@ -198,7 +198,7 @@ func TestRestoreNamesTheFieldThatIsWrong(t *testing.T) {
 		{"running", "batch.calls.0.arguments", `"{"`, `batch.calls[0].arguments: must be JSON`},
 		{"running", "batch.calls.0.key", `""`, `batch.calls[0]: a call to run needs its key`},
 		{"consulting", "consults.0.index", `1`, `consults[0].index: 1 names no call of "d" without an answer`},
-		{"calls_wait", "hold", `null`, `resume and hold: missing, and the run waits`},
+		{"calls_wait", "transport_wait", `null`, `correction_wait and transport_wait: missing, and the run waits`},
 		{"trying", "phase", `"calling"`, `phase: not that of a single action`},
 		{"calling", "phase", `"trying"`, `phase: a try, and the run is not single`},
 		{"corrected", "actions.0.number", `99`, `opened: `},

@@ -241,11 +241,11 @@ type State struct {
 	// InDoubt are the calls of the run that ended without saying whether they had an effect, in the order of
 	// their ends. The same call made again has the same key.
 	InDoubt []Doubt `json:"in_doubt,omitempty"`
-	// Resume is the wait before the next turn, and Hold the wait before the same request is made again. Next
-	// is what follows a wait or a plan.
-	Resume *Wait `json:"resume,omitempty"`
-	Hold   *Wait `json:"hold,omitempty"`
-	Next   Next  `json:"next,omitempty"`
+	// CorrectionWait is the wait before the next turn, TransportWait that before the same request is made
+	// again. A try waits for both. Next is what follows a wait or a plan.
+	CorrectionWait *Wait `json:"correction_wait,omitempty"`
+	TransportWait  *Wait `json:"transport_wait,omitempty"`
+	Next           Next  `json:"next,omitempty"`
 	// Consults are the transport failures that the planner has not answered yet, in call order. It is asked
 	// about the first.
 	Consults []Consultation `json:"consults,omitempty"`

@@ -240,7 +240,7 @@ func (s *step) stop(o Outcome) {
 	o.Usage, o.Waited, o.Turns = s.Usage, s.Waited, s.Turn
 	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
 	s.Outcome = &o
-	s.Exhausted, s.Consults, s.Resume, s.Hold, s.Next = nil, nil, nil, nil, ""
+	s.Exhausted, s.Consults, s.CorrectionWait, s.TransportWait, s.Next = nil, nil, nil, nil, ""
 	if s.hearEnd(&o); !s.asksReducers("") {
 		s.ended()
 	}

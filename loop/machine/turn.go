@@ -95,28 +95,28 @@ func (s *step) try() error {
 	return nil
 }
 
-// later returns the wait that ends last: w, or delay from now.
-func (s *step) later(w *Wait, delay time.Duration, plane fault.Plane, why policy.Reason) *Wait {
-	if delay <= 0 {
-		return w
+// wait puts a wait of delay from now before what follows on a plane, unless a wait there ends later.
+func (s *step) wait(plane fault.Plane, delay time.Duration, why policy.Reason) {
+	w := &s.CorrectionWait
+	if plane == fault.Transport {
+		w = &s.TransportWait
 	}
 	until := s.At.Add(delay)
-	if w != nil && !until.After(w.Until) {
-		return w
+	if delay > 0 && (*w == nil || until.After((*w).Until)) {
+		*w = &Wait{Until: until, Delay: delay, Plane: plane, Reason: why}
 	}
-	return &Wait{Until: until, Delay: delay, Plane: plane, Reason: why}
 }
 
-// due returns the wait before n: that of a correction before a new turn, that of a transport retry before the
-// same request, and either before a try.
+// due returns the wait before n, or nil. Before a try it is the one that ends last.
 func (st *State) due(n Next) *Wait {
+	c, t := st.CorrectionWait, st.TransportWait
 	switch {
 	case n == NextTurn:
-		return st.Resume
-	case n != NextTry || st.Resume == nil || (st.Hold != nil && st.Hold.Until.After(st.Resume.Until)):
-		return st.Hold
+		return c
+	case n != NextTry || c == nil || (t != nil && t.Until.After(c.Until)):
+		return t
 	}
-	return st.Resume
+	return c
 }
 
 // delayed starts the wait before n if there is one; else it clears the wait.
@@ -127,10 +127,10 @@ func (s *step) delayed(n Next) bool {
 		return true
 	}
 	if n != NextTurn {
-		s.Hold = nil
+		s.TransportWait = nil
 	}
 	if n == NextTurn || n == NextTry {
-		s.Resume = nil
+		s.CorrectionWait = nil
 	}
 	return false
 }
@@ -140,21 +140,16 @@ func (s *step) follow(n Next) error {
 	s.Next = ""
 	switch n {
 	case NextCall:
-		return s.again()
+		if s.delayed(n) {
+			return nil
+		}
+		return s.ask()
 	case NextTools:
 		return s.run()
 	case NextTry:
 		return s.try()
 	}
 	return s.turn()
-}
-
-// again makes the same model call again.
-func (s *step) again() error {
-	if s.delayed(NextCall) {
-		return nil
-	}
-	return s.ask()
 }
 
 // onward continues with n, unless reducers have to run, the planner has to be asked about a transport
