@@ -28,9 +28,10 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	s, _ := session.New(session.Config{})
+	s, _ := session.New(session.Config{Journal: j})
 	model := looptest.NewModel(looptest.Say(""), looptest.Say("Two nights in Lisbon."))
-	result, err := loop.Run(context.Background(), model, s, "Where to?", loop.Config{}, loop.WithJournal(j))
+	l, _ := loop.New(model, loop.Config{})
+	result, err := l.Run(context.Background(), s, "Where to?")
 	fmt.Println(result.Text, err, j.Close())
 
 	text, _ := os.ReadFile(filepath.Join(dir, journal.FileName("order-42")))
@@ -48,10 +49,12 @@ func Example() {
 }
 
 // recorded returns the journal of a run.
-func recorded(s journal.Settings, prompt string, script ...looptest.Turn) []byte {
+func recorded(settings journal.Settings, prompt string, script ...looptest.Turn) []byte {
 	store := &looptest.Store{}
-	j, _ := journal.Open(context.Background(), store, "order-42", s)
-	_, _ = loop.Run(context.Background(), looptest.NewModel(script...), nil, prompt, loop.Config{}, loop.WithJournal(j))
+	j, _ := journal.Open(context.Background(), store, "order-42", settings)
+	s, _ := session.New(session.Config{Journal: j})
+	l, _ := loop.New(looptest.NewModel(script...), loop.Config{})
+	_, _ = l.Run(context.Background(), s, prompt)
 	_ = j.Close()
 	return store.Text("order-42")
 }
@@ -78,7 +81,9 @@ func ExampleRedaction() {
 func ExampleCompact() {
 	ctx, store := context.Background(), &looptest.Store{}
 	j, _ := journal.Open(ctx, store, "order-42", journal.Settings{})
-	_, _ = loop.Run(ctx, looptest.NewModel(looptest.Say("In Lisbon.")), nil, "Where?", loop.Config{}, loop.WithJournal(j))
+	s, _ := session.New(session.Config{Journal: j})
+	l, _ := loop.New(looptest.NewModel(looptest.Say("In Lisbon.")), loop.Config{})
+	_, _ = l.Run(ctx, s, "Where?")
 	_ = j.Close()
 	fmt.Println(bytes.Count(store.Text("order-42"), []byte("\n")), "lines")
 	err := journal.Compact(ctx, store, "order-42", nil)

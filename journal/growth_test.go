@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -52,7 +53,7 @@ func converse(t testing.TB, turns int, fresh bool, redact *journal.Redaction) st
 		if fresh {
 			cfg.History = history
 		}
-		r, err := loop.Run(t.Context(), model, s, strings.Repeat("q", 350), cfg, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+		r, err := fixture.Run(t.Context(), model, fixture.In(s, j), strings.Repeat("q", 350), cfg, loop.WithClock(looptest.NewClock()))
 		require.NoError(t, err)
 		history = r.Transcript
 	}
@@ -137,7 +138,7 @@ func TestAnotherHistoryIsRecordedWhole(t *testing.T) {
 		return message.Reply{Text: "yes"}, nil
 	})
 	run := func(history []message.Message) []message.Message {
-		r, err := loop.Run(t.Context(), model, s, "and?", loop.Config{History: history, NewConversation: true}, loop.WithJournal(j))
+		r, err := fixture.Run(t.Context(), model, fixture.In(s, j), "and?", loop.Config{History: history, NewConversation: true})
 		require.NoError(t, err)
 		return r.Transcript
 	}

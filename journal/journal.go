@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Journal is the journal of one session, open for its one writer. Open it with [Open], pass it to the runs of
-// the session, and close it after the last. It is safe for concurrent use.
+// Journal is the journal of one session, open for its one writer. Open it with [Open], make the session with
+// it ([session.Config].Journal), and close it after the last run. It is safe for concurrent use.
 type Journal struct {
 	log      Log
 	settings Settings
@@ -61,8 +61,26 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 	return j, nil
 }
 
-// Session returns the id of the session.
-func (j *Journal) Session() string { return j.session }
+// Session returns the id of the session; empty for a nil journal.
+func (j *Journal) Session() string {
+	if j == nil {
+		return ""
+	}
+	return j.session
+}
+
+// Of returns the journal of a session, or nil if its runs are not recorded. It is an error if the session has
+// another kind of journal.
+func Of(s *session.Session) (*Journal, error) {
+	switch j := session.DriverOf(s).Journal().(type) {
+	case nil:
+		return nil, nil
+	case *Journal:
+		return j, nil
+	default:
+		return nil, fmt.Errorf("journal: that of the session is a %T: open one with journal.Open", j)
+	}
+}
 
 // Past returns the folded journal as it is now, up to the end of the last run that has an event. It does not change with what is recorded later: see
 // [Journal.Call] for the current calls. The error is [ErrRedacted] if the journal had redacted runs when it was opened and the settings have
@@ -153,7 +171,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 		return j.stops()
 	}
 	if j.file.Unfinished() {
-		return heldError("its last run has not ended: continue it with loop.Resume, or with loop.Run of the same request; or use another session for the new run")
+		return heldError("its last run has not ended: continue it with Loop.Resume, or with Loop.Run of the same request; or use another session for the new run")
 	}
 	if held, there := j.file.ended(endKey{id: h.Config.ActionID}); there {
 		return heldError(fmt.Sprintf("action %q has ended: take its recorded end, or give the new action an ID of its own", held.ID))

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -62,7 +63,7 @@ func recordIn(t *testing.T, store journal.Store, settings journal.Settings) (loo
 	s, err := session.New(session.Config{})
 	require.NoError(t, err)
 	st := stories(t)["corrected"]
-	return loop.Run(t.Context(), looptest.NewModel(st.model...), s, "Hi.", st.cfg, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+	return fixture.Run(t.Context(), looptest.NewModel(st.model...), fixture.In(s, j), "Hi.", st.cfg, loop.WithClock(looptest.NewClock()))
 }
 
 func TestSyncIsAChoice(t *testing.T) {
@@ -317,12 +318,12 @@ func TestAnEndedJournalOnADiskThatIsReadOnly(t *testing.T) {
 		assert.Equal(t, machine.Stopped, past.State.Phase)
 		s, err := session.New(session.Config{})
 		require.NoError(t, err)
-		got, err := loop.Resume(t.Context(), j, looptest.NewModel(), s, stories(t)["corrected"].cfg)
+		got, err := fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(s, j), stories(t)["corrected"].cfg)
 		require.NoError(t, err)
 		assert.Equal(t, want.Text, got.Text)
 		s, err = session.Resume(session.Config{}, past.State.Session)
 		require.NoError(t, err)
-		_, err = loop.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), s, "Hi.", loop.Config{}, loop.WithJournal(j))
+		_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), fixture.In(s, j), "Hi.", loop.Config{})
 		require.ErrorIs(t, err, journal.ErrReadOnly)
 		require.ErrorIs(t, err, journal.ErrUnwritable)
 		require.NoError(t, j.Close())

@@ -16,6 +16,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -67,7 +68,8 @@ func (st story) record(t testing.TB) []byte {
 	defer j.Close()
 	s, err := session.New(st.session)
 	require.NoError(t, err)
-	options := append([]loop.Option{loop.WithJournal(j), loop.WithClock(looptest.NewClock())}, st.options...)
+	s = fixture.In(s, j)
+	options := append([]loop.Option{loop.WithClock(looptest.NewClock())}, st.options...)
 	model := looptest.NewModel(st.model...)
 	switch {
 	case st.act != nil:
@@ -101,7 +103,7 @@ func (st story) compacted(t testing.TB, dir journal.Dir, path string, text []byt
 	past, err := j.Past()
 	require.NoError(t, err)
 	model := looptest.NewModel(st.model[past.State.Turn-1:]...)
-	_, err = loop.Resume(context.Background(), j, model, s, st.cfg, append(st.options, loop.WithClock(looptest.NewClock()))...)
+	_, err = fixture.Resume(context.Background(), model, fixture.In(s, j), st.cfg, append(st.options, loop.WithClock(looptest.NewClock()))...)
 	require.NoError(t, err)
 	text, err = os.ReadFile(path)
 	require.NoError(t, err)
@@ -110,7 +112,7 @@ func (st story) compacted(t testing.TB, dir journal.Dir, path string, text []byt
 
 // played makes one run. It may end without an answer.
 func played(t testing.TB, model loop.Model, s *session.Session, prompt string, cfg loop.Config, options []loop.Option) {
-	_, err := loop.Run(context.Background(), model, s, prompt, cfg, options...)
+	_, err := fixture.Run(context.Background(), model, s, prompt, cfg, options...)
 	if exhausted := (*loop.RetryExhaustedError)(nil); err != nil && !errors.As(err, &exhausted) {
 		require.NoError(t, err)
 	}
@@ -210,7 +212,7 @@ func plan(_ context.Context, q planner.Question) (machine.Plan, error) {
 // threeTries are the attempts of a caller's own loop.
 func threeTries(t *testing.T, s *session.Session, j *journal.Journal) {
 	a := loop.ToolCall("book_room")
-	tries := loop.Attempts(t.Context(), s, a, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+	tries := loop.Attempts(t.Context(), fixture.In(s, j), a, loop.WithClock(looptest.NewClock()))
 	for try := range tries.All() {
 		if try.Number < 3 {
 			try.EndWith(loop.AttemptEnd{

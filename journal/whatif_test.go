@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -189,7 +190,7 @@ func TestARunThatWasNotEnded(t *testing.T) {
 			cancel()
 			return message.Reply{}, ctx.Err()
 		})
-		_, err := loop.Run(ctx, model, s, "Hi.", loop.Config{}, loop.WithJournal(j))
+		_, err := fixture.Run(ctx, model, fixture.In(s, j), "Hi.", loop.Config{})
 		require.Error(t, err)
 	}}
 	r = ask(t, st.record(t), journal.WhatIf{Policy: policyOf(t, "max_attempts: 1\n")}).Runs[0]

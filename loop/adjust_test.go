@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -56,8 +57,7 @@ func TestEveryJournalThatIsWrittenCanBeOpened(t *testing.T) {
 		s, err := session.New(session.Config{ID: "s"})
 		require.NoError(t, err)
 		j := open()
-		_, _ = loop.Run(context.Background(), looptest.NewModel(bad, down, bad, bad, looptest.Say("done")), s, "Book.",
-			loop.Config{Tools: tools, Policy: &set}, loop.WithJournal(j), loop.WithClock(looptest.NewClock()), loop.WithPlanner(plan), loop.WithAdjust(adjust))
+		_, _ = fixture.Run(context.Background(), looptest.NewModel(bad, down, bad, bad, looptest.Say("done")), fixture.In(s, j), "Book.", loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()), loop.WithPlanner(plan), loop.WithAdjust(adjust))
 		require.NoError(t, j.Close())
 		require.NoError(t, open().Close())
 		if err := journal.Compact(context.Background(), journal.Dir(dir), "s", nil); !errors.Is(err, journal.ErrNoRun) {

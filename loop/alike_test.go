@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -139,7 +140,7 @@ func TestAllDriversTellTheSameOfARun(t *testing.T) {
 	for name, c := range alikeStories(t) {
 		t.Run(name, func(t *testing.T) {
 			cfg, opts := c.config(t, "r")
-			result, err := loop.Run(t.Context(), looptest.NewModel(c.turns...), newSessionNamed(t, "s"), "Pay.", cfg, opts...)
+			result, err := fixture.Run(t.Context(), looptest.NewModel(c.turns...), newSessionNamed(t, "s"), "Pay.", cfg, opts...)
 			want := tellOf(result, err)
 			c.tell(t, want)
 			same := func(by string, result loop.Result, err error) {
@@ -159,13 +160,13 @@ func TestAllDriversTellTheSameOfARun(t *testing.T) {
 			first, rest := suspends(2, c.turns, cancel)
 			on(func(j *journal.Journal) {
 				cfg, opts := c.config(t, "r")
-				_, err := loop.Run(ctx, first, newSessionNamed(t, "s"), "Pay.", cfg, append(opts, loop.WithJournal(j))...)
+				_, err := fixture.Run(ctx, first, fixture.In(newSessionNamed(t, "s"), j), "Pay.", cfg, opts...)
 				require.ErrorIs(t, err, loop.ErrSuspended)
 			})
 			resume := func(by string, model loop.Model) {
 				on(func(j *journal.Journal) {
 					cfg, opts := c.config(t, "r")
-					result, err := loop.Resume(t.Context(), j, model, newSessionNamed(t, "s"), cfg, opts...)
+					result, err := fixture.Resume(t.Context(), model, fixture.In(newSessionNamed(t, "s"), j), cfg, opts...)
 					same(by, result, err)
 				})
 			}
@@ -174,14 +175,14 @@ func TestAllDriversTellTheSameOfARun(t *testing.T) {
 			read := func(by string) {
 				on(func(j *journal.Journal) {
 					cfg, opts := c.config(t, "r")
-					result, err := loop.Run(t.Context(), looptest.NewModel(), newSessionNamed(t, "s"), "Pay.", cfg, append(opts, loop.WithJournal(j))...)
+					result, err := fixture.Run(t.Context(), looptest.NewModel(), fixture.In(newSessionNamed(t, "s"), j), "Pay.", cfg, opts...)
 					same(by, result, err)
 				})
 			}
 			read("read by its request")
 			on(func(j *journal.Journal) {
 				s := newSessionNamed(t, "s")
-				_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), s, "Hello.", loop.Config{RequestID: "other"}, loop.WithJournal(j))
+				_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), fixture.In(s, j), "Hello.", loop.Config{RequestID: "other"})
 				require.NoError(t, err)
 			})
 			read("read after another run")
@@ -192,7 +193,7 @@ func TestAllDriversTellTheSameOfARun(t *testing.T) {
 			pool, err := loop.NewPool(loop.PoolConfig{Model: looptest.NewModel(c.turns...), Config: cfg, Options: opts,
 				Done: func(_ *session.Session, result loop.Result, err error) { same("pooled", result, err) }})
 			require.NoError(t, err)
-			_, err = pool.Add(newSessionNamed(t, "s"), "Pay.", nil)
+			_, err = pool.Add(newSessionNamed(t, "s"), "Pay.")
 			require.NoError(t, err)
 			require.NoError(t, pool.Run(t.Context(), 1))
 		})

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -31,7 +32,7 @@ func TestALongStringIsBoundedInATextAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			model := looptest.NewModel(c.ask, looptest.Say("Done."))
-			result, err := loop.Run(t.Context(), model, newSession(t), "Read it.", loop.Config{Tools: tools})
+			result, err := fixture.Run(t.Context(), model, newSession(t), "Read it.", loop.Config{Tools: tools})
 			require.NoError(t, err)
 			told := result.Transcript[2]
 			assert.Equal(t, c.answer, told.Role)

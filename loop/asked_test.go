@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -52,15 +53,15 @@ func TestAPlannerIsAskedTheSameAfterACrash(t *testing.T) {
 				}))
 			}
 			lost := func() error { return errors.New("no plan") }
-			_, alone := loop.Run(t.Context(), looptest.NewModel(turn), newSession(t), "Go.", cfg, plan(lost))
+			_, alone := fixture.Run(t.Context(), looptest.NewModel(turn), newSession(t), "Go.", cfg, plan(lost))
 			j := opened()
 			assert.Panics(t, func() {
-				_, _ = loop.Run(t.Context(), looptest.NewModel(turn), newSession(t), "Go.", cfg, loop.WithJournal(j), plan(func() error { panic("the process died") }))
+				_, _ = fixture.Run(t.Context(), looptest.NewModel(turn), fixture.In(newSession(t), j), "Go.", cfg, plan(func() error { panic("the process died") }))
 			})
 			require.NoError(t, j.Close())
 			j = opened()
-			_, resumed := loop.Resume(t.Context(), j, looptest.NewModel(), fresh(), cfg, plan(lost))
-			r, _, err := loop.ResumeRunner(fresh(), cfg, nil, loop.WithJournal(j))
+			_, resumed := fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(fresh(), j), cfg, plan(lost))
+			r, _, err := loop.ResumeRunner(fixture.In(fresh(), j), cfg, nil)
 			require.NoError(t, err)
 			_, read := r.Result(nil)
 			r.Close()

@@ -207,7 +207,11 @@ func beginTries(
 	if a == nil {
 		return nil, nil, errNoAction
 	}
-	t := &tries{process: newProcess(ctx, o, nil, s, &Config{}), a: a}
+	p, err := newProcess(ctx, o, nil, s, &Config{})
+	if err != nil {
+		return nil, nil, err
+	}
+	t := &tries{process: p, a: a}
 	which, err := t.which(t.wanted())
 	switch {
 	case err != nil:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -50,10 +51,10 @@ func TestModelsSeeTheContextOfTheirCaller(t *testing.T) {
 			p := poolOf(t, loop.Config{}, model)
 			serves(t, p)
 			ctx, cancel := ends()
-			_, alone := loop.Run(ctx, model, newSession(t), "Hello.", loop.Config{})
+			_, alone := fixture.Run(ctx, model, newSession(t), "Hello.", loop.Config{})
 			cancel()
 			ctx, cancel = ends()
-			_, together := p.Await(ctx, newSession(t), "Hello.", nil)
+			_, together := p.Await(ctx, newSession(t), "Hello.")
 			cancel()
 			assert.Equal(t, <-seen, <-seen, name)
 			assert.Equal(t, alone.Error(), together.Error(), name)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/observe"
@@ -51,8 +52,7 @@ func TestCallsBeginInCallOrder(t *testing.T) {
 			return receipt{Number: "r"}, nil
 		}
 		start := time.Now()
-		_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(roomCalls(6)...), looptest.Say("ok")), newSession(t), "Book.",
-			loop.Config{Tools: bookRoom(t, book)}, loop.WithParallel(1))
+		_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(roomCalls(6)...), looptest.Say("ok")), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)}, loop.WithParallel(1))
 		require.NoError(t, err)
 		assert.Equal(t, "call-1 call-2 call-3 call-4 call-5 call-6", told.all())
 		assert.Equal(t, 6*time.Second, time.Since(start))
@@ -69,8 +69,7 @@ func TestNoCallBeginsOnceTheRunHasEnded(t *testing.T) {
 				cancel()
 				return receipt{Number: "r"}, nil
 			}
-			_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(6)...)), newSession(t), "Book.",
-				loop.Config{Tools: bookRoom(t, book)}, loop.WithParallel(1))
+			_, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(6)...)), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)}, loop.WithParallel(1))
 			require.ErrorIs(t, err, policy.ReasonCancelled)
 			synctest.Wait()
 			assert.Equal(t, "call-1", told.all())
@@ -89,15 +88,14 @@ func TestWhatAToolReturnsToARunThatIsLeftIsKept(t *testing.T) {
 			return receipt{Number: "r-1"}, nil
 		}
 		j := recorded(t, dir)
-		_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)},
-			loop.WithJournal(j))
+		_, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), fixture.In(newSession(t), j), "Book.", loop.Config{Tools: bookRoom(t, book)})
 		require.ErrorIs(t, err, loop.ErrSuspended)
 		synctest.Wait() // until the tool has returned
 		require.NoError(t, j.Close())
 		j = recorded(t, dir)
 		defer j.Close()
 		model := looptest.NewModel(looptest.Say("Booked."))
-		_, err = loop.Resume(t.Context(), j, model, newSession(t), loop.Config{Tools: bookRoom(t, book)})
+		_, err = fixture.Resume(t.Context(), model, fixture.In(newSession(t), j), loop.Config{Tools: bookRoom(t, book)})
 		require.NoError(t, err)
 		assert.Len(t, told.ids, 1, "it is not run again")
 		shown := model.Requests()[0].Last()
@@ -117,8 +115,7 @@ func TestACallThatTheEndOfItsContextBrokeHasNoOutcome(t *testing.T) {
 				}
 				go func() { synctest.Wait(); suspend(loop.ErrSuspended) }()
 				j := recorded(t, dir)
-				_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(calls)...)), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)},
-					loop.WithJournal(j))
+				_, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(calls)...)), fixture.In(newSession(t), j), "Book.", loop.Config{Tools: bookRoom(t, book)})
 				require.ErrorIs(t, err, loop.ErrSuspended)
 				synctest.Wait() // until the tools have returned
 				require.NoError(t, j.Close())
@@ -135,7 +132,7 @@ func TestAPoolOutlivesWhatEndsItsWorkers(t *testing.T) {
 	})
 	p, ended := pooled(t, loop.PoolConfig{Model: exits})
 	s := newSession(t)
-	_, err := p.Add(s, "Hello.", nil)
+	_, err := p.Add(s, "Hello.")
 	require.NoError(t, err)
 	require.NoError(t, p.Run(t.Context(), 1))
 	require.Len(t, ended(), 1)
@@ -148,7 +145,7 @@ func TestAPoolOutlivesWhatEndsItsWorkers(t *testing.T) {
 	p, err = loop.NewPool(loop.PoolConfig{Model: looptest.NewModel(looptest.Say("a"), looptest.Say("b")), Done: func(*session.Session, loop.Result, error) { runtime.Goexit() }})
 	require.NoError(t, err)
 	for range 2 {
-		_, err = p.Add(newSession(t), "Hello.", nil)
+		_, err = p.Add(newSession(t), "Hello.")
 		require.NoError(t, err)
 	}
 	require.NoError(t, p.Run(t.Context(), 1))
@@ -160,7 +157,7 @@ func TestARunInWhichAModelPanicsInAPoolIsNoCancelledOne(t *testing.T) {
 	j := recorded(t, dir)
 	defer j.Close()
 	p, ended := pooled(t, loop.PoolConfig{Model: loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { panic("no model") })})
-	_, err := p.Add(newSession(t), "Hello.", j)
+	_, err := p.Add(fixture.In(newSession(t), j), "Hello.")
 	require.NoError(t, err)
 	panicsOfModel(t, func() { p.Due(time.Now()) })
 	assert.Empty(t, ended())
@@ -172,7 +169,7 @@ func TestTracersAreToldOfAPoolThatIsClosed(t *testing.T) {
 	cfg := loop.PoolConfig{Model: looptest.NewModel(looptest.Say("done")), Options: []loop.Option{over.tracer()}}
 	p, _ := pooled(t, cfg)
 	s := newSession(t)
-	_, err := p.Add(s, "Hello.", nil)
+	_, err := p.Add(s, "Hello.")
 	require.NoError(t, err)
 	left := p.Close()
 	require.Len(t, over.of(observe.WorkRun), 1)
@@ -200,16 +197,15 @@ func TestAnErrorThatPanicsIsItsToolsPanic(t *testing.T) {
 	book := func(context.Context, booking) (receipt, error) { return receipt{}, sly{errors.New("odd")} }
 	var mu sync.Mutex
 	var ends []error
-	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(roomCalls(2)...), looptest.Say("ok")), newSession(t), "Book.",
-		loop.Config{Tools: bookRoom(t, book)}, loop.WithObserver(tracerFunc(func(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
-			return ctx, func(e observe.WorkEnd) {
-				mu.Lock()
-				defer mu.Unlock()
-				if w.Kind == observe.WorkTool {
-					ends = append(ends, e.Err)
-				}
+	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(roomCalls(2)...), looptest.Say("ok")), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)}, loop.WithObserver(tracerFunc(func(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
+		return ctx, func(e observe.WorkEnd) {
+			mu.Lock()
+			defer mu.Unlock()
+			if w.Kind == observe.WorkTool {
+				ends = append(ends, e.Err)
 			}
-		})))
+		}
+	})))
 	require.NoError(t, err)
 	require.Len(t, ends, 2)
 	for _, e := range ends {

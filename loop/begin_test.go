@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -41,7 +42,7 @@ func TestAToolIsNotRunAgainBecauseOfWords(t *testing.T) {
 			runs := 0
 			tools := payTools(t, func(context.Context, invoice) (string, error) { runs++; return "", accepted }, declared...)
 			model := looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`)), looptest.Say("I could not find out."))
-			_, err := loop.Run(t.Context(), model, newSession(t), "Pay.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Run(t.Context(), model, newSession(t), "Pay.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			assert.Equal(t, 1, runs)
 			shown := model.Requests()[1].Last()
@@ -65,8 +66,7 @@ func TestATypedFaultIsRetriedWhereTheToolIsDeclared(t *testing.T) {
 				runs++
 				return "", &fault.TransportError{Cause: errors.New("down")}
 			}, c.declared...)
-			r, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`)), looptest.Say("Down.")), newSession(t),
-				"Pay.", loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
+			r, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`)), looptest.Say("Down.")), newSession(t), "Pay.", loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err, "the run goes on")
 			assert.Equal(t, c.runs, runs)
 			assert.Equal(t, c.reason, r.Attempts[c.runs-1].Reason)
@@ -79,7 +79,7 @@ func TestCallsThatFailUseUpTheBudget(t *testing.T) {
 	locked := errors.New("the ledger is locked")
 	tools := payTools(t, func(context.Context, invoice) (string, error) { return "", locked })
 	again := looptest.Call(call("pay", `{"amount":1}`))
-	_, err := loop.Run(t.Context(), looptest.NewModel(again, again, again, again, again), newSession(t), "Pay.", loop.Config{Tools: tools})
+	_, err := fixture.Run(t.Context(), looptest.NewModel(again, again, again, again, again), newSession(t), "Pay.", loop.Config{Tools: tools})
 	var exhausted *loop.RetryExhaustedError
 	require.ErrorAs(t, err, &exhausted)
 	assert.Equal(t, policy.ReasonToolBudget, exhausted.Reason)
@@ -93,8 +93,7 @@ func TestPanicsAskForNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runs := 0
 			tools := payTools(t, func(context.Context, invoice) (string, error) { runs++; panic(value) }, tool.Idempotent())
-			_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`)), looptest.Say("No.")), newSession(t), "Pay.",
-				loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`)), looptest.Say("No.")), newSession(t), "Pay.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			assert.Equal(t, 1, runs)
 		})
@@ -117,7 +116,7 @@ func TestNoToolBeginsOnceTheRunHasEnded(t *testing.T) {
 		set.Global.OnReducerError = policy.ReducerStopsRun
 		tools := payTools(t, func(context.Context, invoice) (string, error) { runs++; return "ok", nil })
 		twice := looptest.Call(call("pay", `{"amount":1}`), call("pay", `{"amount":2}`))
-		_, err = loop.Run(t.Context(), looptest.NewModel(twice), s, "Pay.", loop.Config{Tools: tools, Policy: &set}, loop.WithParallel(1))
+		_, err = fixture.Run(t.Context(), looptest.NewModel(twice), s, "Pay.", loop.Config{Tools: tools, Policy: &set}, loop.WithParallel(1))
 		require.ErrorIs(t, err, policy.ReasonReducerError)
 		require.Equal(t, 1, runs)
 	}
@@ -134,7 +133,7 @@ func crashIn(t *testing.T, dir string, declared ...tool.Option) (key string) {
 		die(loop.ErrSuspended)
 		return "", ctx.Err()
 	}, declared...)
-	_, err = loop.Run(ctx, looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`))), newSession(t), "Pay.", loop.Config{Tools: tools}, loop.WithJournal(j))
+	_, err = fixture.Run(ctx, looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`))), fixture.In(newSession(t), j), "Pay.", loop.Config{Tools: tools})
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	require.NoError(t, j.Close())
 	return key
@@ -168,7 +167,7 @@ func TestACallThatBeganIsRunAgainOnlyWhereItIsDeclared(t *testing.T) {
 			model := looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`)), looptest.Say("Done."))
 			s, err := session.New(session.Config{})
 			require.NoError(t, err)
-			r, err := loop.Resume(t.Context(), j, model, s, loop.Config{Tools: tools})
+			r, err := fixture.Resume(t.Context(), model, fixture.In(s, j), loop.Config{Tools: tools})
 			require.NoError(t, err)
 			assert.Len(t, keys, c.runs+1, "and once because the model asks for it")
 			if c.runs == 0 {
@@ -211,7 +210,7 @@ func TestABeginThatCannotBeRecordedIsNone(t *testing.T) {
 			ran := make(chan struct{}, 2)
 			tools := payTools(t, func(context.Context, invoice) (string, error) { ran <- struct{}{}; return "ok", nil })
 			twice := looptest.Call(call("pay", `{"amount":1}`), call("pay", `{"amount":2}`))
-			_, err = loop.Run(t.Context(), looptest.NewModel(twice, looptest.Say("Done.")), newSession(t), "Pay.", loop.Config{Tools: tools}, loop.WithJournal(j))
+			_, err = fixture.Run(t.Context(), looptest.NewModel(twice, looptest.Say("Done.")), fixture.In(newSession(t), j), "Pay.", loop.Config{Tools: tools})
 			assert.Equal(t, runs == 0, errors.Is(err, journal.ErrUnwritable), "%v", err)
 			assert.Len(t, ran, runs)
 		})
@@ -228,7 +227,7 @@ func TestARunnerSaysWhichCallsMayNotBeRun(t *testing.T) {
 	s, err := session.New(session.Config{})
 	require.NoError(t, err)
 	tools := payTools(t, func(context.Context, invoice) (string, error) { panic("it is not run") })
-	r, next, err := loop.ResumeRunner(s, loop.Config{Tools: tools}, nil, loop.WithJournal(j))
+	r, next, err := loop.ResumeRunner(fixture.In(s, j), loop.Config{Tools: tools}, nil)
 	require.NoError(t, err)
 	defer r.Close()
 	out, err := r.ToolBegins(r.State().At, next.Tools[0])

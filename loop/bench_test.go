@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -31,7 +32,7 @@ func BenchmarkRun(b *testing.B) {
 	for b.Loop() {
 		s, err := session.New(session.Config{ID: "bench"})
 		require.NoError(b, err)
-		_, err = loop.Run(b.Context(), looptest.NewModel(turns...), s, "Book.", cfg)
+		_, err = fixture.Run(b.Context(), looptest.NewModel(turns...), s, "Book.", cfg)
 		require.NoError(b, err)
 	}
 }
@@ -108,7 +109,7 @@ func BenchmarkTurns(b *testing.B) {
 			c := message.Call{ID: "c" + strconv.Itoa(n), Name: "book_room", Arguments: lisbon}
 			return message.Reply{Calls: []message.Call{c}, Finish: message.ToolUse}, nil
 		})
-		_, err := loop.Run(b.Context(), model, sessionOf(b), "Book.", loop.Config{Tools: tools, Policy: &set})
+		_, err := fixture.Run(b.Context(), model, sessionOf(b), "Book.", loop.Config{Tools: tools, Policy: &set})
 		require.NoError(b, err)
 		early += at[2*some].Sub(at[some])
 		late += at[turns].Sub(at[turns-some])

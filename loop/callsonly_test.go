@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -30,7 +31,7 @@ func TestCallsAreTheAnswer(t *testing.T) {
 		looptest.Call(good),
 	)
 	s := newSession(t)
-	result, err := loop.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
+	result, err := fixture.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
 	require.NoError(t, err)
 
 	require.Len(t, result.Calls, 1)
@@ -51,14 +52,13 @@ func TestCallsAreTheAnswer(t *testing.T) {
 
 func TestCallsOnlyWithoutACallIsExhausted(t *testing.T) {
 	talk := looptest.Say("Certainly!")
-	_, err := loop.Run(t.Context(), looptest.NewModel(talk, talk, talk), newSession(t), "Book.",
-		loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
+	_, err := fixture.Run(t.Context(), looptest.NewModel(talk, talk, talk), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
 	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 }
 
 func TestCallsAreNoAnswerOfAType(t *testing.T) {
 	model := looptest.NewModel()
-	_, err := loop.Generate[booking](t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked), CallsOnly: true})
+	_, err := fixture.Generate[booking](t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked), CallsOnly: true})
 	require.ErrorContains(t, err, "calls_only: tool calls are not an answer of type T")
 	assert.Empty(t, model.Requests())
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -20,8 +21,7 @@ func TestACallIsForcedUntilOneHasEnded(t *testing.T) {
 		message.NoTool:  {message.NoTool, message.NoTool, message.NoTool},
 	} {
 		model := looptest.NewModel(looptest.Call(bad), looptest.Call(good), looptest.Say("Booked."))
-		_, err := loop.Run(t.Context(), model, newSession(t), "Book.",
-			loop.Config{Tools: bookRoom(t, booked), ToolChoice: choice, Stop: []string{"END"}})
+		_, err := fixture.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked), ToolChoice: choice, Stop: []string{"END"}})
 		require.NoError(t, err)
 		var got []message.ToolChoice
 		for _, r := range model.Requests() {

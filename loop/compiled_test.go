@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -42,7 +43,7 @@ func TestASeedIsThatOfItsRun(t *testing.T) {
 			dir := journal.Dir(t.TempDir())
 			j := recorded(t, dir)
 			model := looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Timeout}), looptest.Say("done"))
-			_, err := loop.Run(t.Context(), model, newSession(t), "Book.", cfg, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Run(t.Context(), model, fixture.In(newSession(t), j), "Book.", cfg, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			require.NoError(t, j.Close())
 			told = append(told, lines(t, dir))
@@ -60,7 +61,7 @@ func TestAPolicyMayChangeBetweenRuns(t *testing.T) {
 	bad := looptest.Call(call("book_room", `{"city": "Lisbon", "nights": "two"}`))
 	attempts := func(cfg loop.Config) int {
 		s := newSession(t)
-		_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad, bad, bad), s, "Book.", cfg)
+		_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad, bad, bad), s, "Book.", cfg)
 		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 		return s.State().AttemptCount()
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
@@ -166,8 +165,8 @@ func (o *options) modelNames() (known []string) {
 }
 
 // Option is an option of a driver. If an option is given twice, the last one counts, except that
-// [WithObserver] adds. An option with a nil argument has no effect, but a nil observer, a nil journal and a
-// nil Option are errors.
+// [WithObserver] adds. An option with a nil argument has no effect, but a nil observer and a nil Option are
+// errors.
 type Option func(*options)
 
 type options struct {
@@ -181,22 +180,9 @@ type options struct {
 	models   map[string]Model
 	stream   func(Delta)
 	parallel int
-	journal  *journal.Journal
 	classify func(error) fault.Verdict
 	// seeds is set for a config that is shared: that of a [Loop] or a [Pool].
 	seeds *seeds
-	// journals reports that WithJournal was given, even with nil.
-	journals bool
-}
-
-// recordedIn returns the options with another journal, unless j is nil.
-func (o *options) recordedIn(j *journal.Journal) *options {
-	if j == nil {
-		return o
-	}
-	own := *o
-	own.journal, own.journals = j, true
-	return &own
 }
 
 // DefaultParallel is how many tools of one reply run at once without [WithParallel].
@@ -247,17 +233,9 @@ func WithParallel(n int) Option { return func(o *options) { o.parallel = n } }
 // WithClassifier sets a function that says what went wrong in a try of [Do] or [Attempts]. It is asked about
 // errors that are no typed errors of package fault, and leaves those to their types for which it returns the
 // zero verdict. [fault.Classify] makes a verdict of a status and headers; [fault.ClassifyError] goes by words,
-// too. It must be a pure function. Model calls and tools of [Run] are not classified by it.
+// too. It must be a pure function. Model calls and tools of [Loop.Run] are not classified by it.
 func WithClassifier(f func(err error) fault.Verdict) Option {
 	return func(o *options) { o.classify = f }
-}
-
-// WithJournal records the run in j, the journal of its session: each step before it takes effect, so that the
-// run can be resumed ([Resume]) and replayed. A session without an id gets that of the journal. If the
-// journal's last run has not ended, no other run can begin, but [Do] and [Attempts] of the same action
-// continue it.
-func WithJournal(j *journal.Journal) Option {
-	return func(o *options) { o.journal, o.journals = j, true }
 }
 
 // ClockOf returns the clock of the options, or the machine's clock, for packages that build on the drivers.
@@ -301,9 +279,6 @@ func collect(opts []Option) (*options, error) {
 		if obs == nil {
 			errs = append(errs, errors.New("WithObserver: the observer is nil: set one, or leave the option out"))
 		}
-	}
-	if o.journals && o.journal == nil {
-		errs = append(errs, errors.New("WithJournal: the journal is nil: open one with journal.Open, or leave the option out"))
 	}
 	return o, errors.Join(errs...)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -61,12 +62,12 @@ func TestFeedbackThatIsOverIsNotShown(t *testing.T) {
 				return script.Reply(ctx, r)
 			})
 			cfg := loop.Config{Tools: tools, System: showing}
-			_, err = loop.Run(suspended, model, newSessionNamed(t, "s"), "Pay.", cfg, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+			_, err = fixture.Run(suspended, model, fixture.In(newSessionNamed(t, "s"), j), "Pay.", cfg, loop.WithClock(looptest.NewClock()))
 			require.ErrorIs(t, err, loop.ErrSuspended)
 			require.Equal(t, 3, turns)
 
 			resumed := looptest.NewModel(looptest.Say("Done."))
-			_, err = loop.Resume(t.Context(), j, resumed, newSessionNamed(t, "s"), cfg)
+			_, err = fixture.Resume(t.Context(), resumed, fixture.In(newSessionNamed(t, "s"), j), cfg)
 			require.NoError(t, err)
 			assert.Equal(t, c.want, resumed.Requests()[0].System)
 		})
@@ -104,7 +105,7 @@ func TestAToolWhoseResultIsRefusedIsSaidToHaveRun(t *testing.T) {
 			set := policy.DefaultSet()
 			set.Global = c.layer
 			model := looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Say("Done."))
-			result, err := loop.Run(t.Context(), model, s, "Pay.", loop.Config{Tools: tools, Policy: &set})
+			result, err := fixture.Run(t.Context(), model, s, "Pay.", loop.Config{Tools: tools, Policy: &set})
 			require.NoError(t, err)
 			told := result.Transcript[2]
 			assert.True(t, told.IsError)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -50,10 +51,10 @@ func TestTheValueOfATryBeforeACrashIsReturned(t *testing.T) {
 	do := func(store *looptest.Store, a *loop.Action) (n int, err error) {
 		tries := 0
 		inJournal(t, store, nil, func(j *journal.Journal) {
-			n, err = loop.Do(t.Context(), hearing(t, nil, session.EventRunEnded), a, func(context.Context, loop.Attempt) (int, error) {
+			n, err = loop.Do(t.Context(), fixture.In(hearing(t, nil, session.EventRunEnded), j), a, func(context.Context, loop.Attempt) (int, error) {
 				tries++
 				return 42, nil
-			}, loop.WithJournal(j))
+			})
 		})
 		assert.LessOrEqual(t, tries, 1)
 		return n, err
@@ -77,8 +78,7 @@ func TestTheValueOfATryBeforeACrashIsReturned(t *testing.T) {
 func TestARequestWhoseRunHasOnlyAHeader(t *testing.T) {
 	run := func(store *looptest.Store) (text string) {
 		inJournal(t, store, nil, func(j *journal.Journal) {
-			r, err := loop.Run(t.Context(), looptest.NewModel(looptest.Say("Done.")), newSessionNamed(t, "s"), "Go.",
-				loop.Config{RequestID: "r-1"}, loop.WithJournal(j))
+			r, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Done.")), fixture.In(newSessionNamed(t, "s"), j), "Go.", loop.Config{RequestID: "r-1"})
 			require.NoError(t, err)
 			text = r.Text
 		})
@@ -118,7 +118,7 @@ func TestAnOutcomeThatLandedIsRecordedAsItWas(t *testing.T) {
 	set := policy.DefaultSet()
 	set.Transport.MaxAttempts = new(1)
 	cfg := loop.Config{Tools: tools, Policy: &set}
-	_, _ = loop.Run(ctx, looptest.NewModel(turns...), newSessionNamed(t, "s"), "Pay.", cfg, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+	_, _ = fixture.Run(ctx, looptest.NewModel(turns...), fixture.In(newSessionNamed(t, "s"), j), "Pay.", cfg, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, j.Close())
 	trace := func(of *looptest.Store) (text string) {
 		var b strings.Builder
@@ -127,7 +127,7 @@ func TestAnOutcomeThatLandedIsRecordedAsItWas(t *testing.T) {
 	}
 	again := cutAfter(t, store.Store, `"landed"`)
 	inJournal(t, again, nil, func(j *journal.Journal) {
-		_, _ = loop.Resume(t.Context(), j, looptest.NewModel(turns[1:]...), newSessionNamed(t, "s"), cfg, loop.WithClock(looptest.NewClock()))
+		_, _ = fixture.Resume(t.Context(), looptest.NewModel(turns[1:]...), fixture.In(newSessionNamed(t, "s"), j), cfg, loop.WithClock(looptest.NewClock()))
 	})
 	assert.Equal(t, trace(store.Store), trace(again))
 }
@@ -170,8 +170,7 @@ func TestWhatIsLeftOutDoesNotDecide(t *testing.T) {
 	run := func(rules *journal.Redaction) (waited time.Duration, text string) {
 		store := &looptest.Store{}
 		inJournal(t, store, rules, func(j *journal.Journal) {
-			r, err := loop.Run(t.Context(), looptest.NewModel(turns...), newSessionNamed(t, "s"), "Pay.", loop.Config{Tools: tools, Policy: &set},
-				loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+			r, err := fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.In(newSessionNamed(t, "s"), j), "Pay.", loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			waited = r.Waited
 		})
@@ -189,7 +188,7 @@ func TestWhatIsLeftOutDoesNotDecide(t *testing.T) {
 func TestCallsWithoutIDsAreAnswered(t *testing.T) {
 	model := looptest.NewModel(looptest.Call(message.Call{Name: "book_room", Arguments: lisbon}, message.Call{ID: "c1", Name: "book_room", Arguments: lisbon},
 		message.Call{ID: "c1", Name: "book_room", Arguments: lisbon}), looptest.Say("Done."))
-	r, err := loop.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)})
+	r, err := fixture.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)})
 	require.NoError(t, err)
 	for n, c := range r.Transcript[1].Calls {
 		assert.Equal(t, r.Transcript[2+n].CallID, c.ID)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -48,7 +49,7 @@ func TestADeadlineOfTheContextIsADeadline(t *testing.T) {
 	}
 	ways := map[string]func(ctx context.Context, s *session.Session) error{
 		"a run": func(ctx context.Context, s *session.Session) error {
-			_, err := loop.Run(ctx, hangs, s, "Go.", loop.Config{})
+			_, err := fixture.Run(ctx, hangs, s, "Go.", loop.Config{})
 			return err
 		},
 		"one action": func(ctx context.Context, s *session.Session) error {
@@ -87,7 +88,7 @@ func TestAClassThatIsNotRetriedIsNamedWithWhatToSet(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Fail(c.err)), newSession(t), "Go.", loop.Config{})
+			_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(c.err)), newSession(t), "Go.", loop.Config{})
 			require.ErrorIs(t, err, policy.ReasonNotRetryable)
 			require.ErrorContains(t, err, c.want)
 		})

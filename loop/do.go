@@ -131,7 +131,7 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 // Do makes an action under its policy. It calls try until it succeeds or the policy allows no further
 // attempt. A [fault.ToolValidationError], [fault.StructuredOutputError] or [fault.ClassError] is a failed
 // attempt of the correction plane. A [fault.ReducerError], such as that of an event that the try dispatched,
-// ends the action as in [Run], unless the policy retries its class. An error whose type is that of a transport failure is retried under the
+// ends the action as in [Loop.Run], unless the policy retries its class. An error whose type is that of a transport failure is retried under the
 // transport policy and costs no attempt: see [fault.TryRules] and [WithClassifier]. What a run, an action or a
 // tool within the try gave up on has had its attempts: the try is not made again for it. Words of an error count
 // only if the policy says so ([policy.RetryPolicy].ClassifyWords), and never for an action made for a tool.
@@ -140,7 +140,7 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 // With a session, attempts and feedback are recorded in it, and the usage of runs and actions that the try makes
 // with its context is that of the attempt ([tool.AddUsage]). If s is nil, the action has its own session. It is
 // made when the first try has failed, which is then its first attempt: a try that succeeds at once allocates
-// nothing. A journal, a planner, an observer and a time limit have it from the start. An invalid action, a nil
+// nothing. A planner, an observer and a time limit have it from the start. An invalid action, a nil
 // function and an ended context are errors before the first try; without any of these, an invalid action
 // ([Action.Machine]) and an ended context are errors when the first try has failed.
 //
@@ -154,8 +154,7 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 // s does not change then. It is an error if the journal has the ID for another tool. If a try succeeds but
 // its value has no JSON form, the value is returned with an error and is not recorded.
 //
-// Do uses the options [WithClock], [WithObserver], [WithClassifier], [WithPlanner], [WithJournal] and
-// [WithAdjust]. The planner is asked at exhaustion: a fallback begins the attempts anew.
+// Do uses the options [WithClock], [WithObserver], [WithClassifier], [WithPlanner] and [WithAdjust]. The planner is asked at exhaustion: a fallback begins the attempts anew.
 func Do[T any](
 	ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error),
 	opts ...Option,
@@ -186,7 +185,7 @@ func Do[T any](
 // plain reports whether nothing but the caller takes part in the first try of the action.
 func (a *Action) plain(o *options) bool {
 	return a.Transport.ModelTimeout <= 0 && a.Deadline.IsZero() &&
-		o.journal == nil && o.planner == nil && len(o.observers) == 0
+		o.planner == nil && len(o.observers) == 0
 }
 
 // within makes a try within its time limit.
@@ -224,11 +223,11 @@ func made[T any](
 	try func(context.Context, Attempt) (T, error), failed error,
 ) (value T, err error) {
 	var none T
-	if kind := reflect.TypeFor[T]().Kind(); o.journal != nil && a.ID != "" &&
+	if kind := reflect.TypeFor[T]().Kind(); a.ID != "" && s != nil && session.DriverOf(s).Journal() != nil &&
 		(kind == reflect.Chan || kind == reflect.Func) {
 		return none, fmt.Errorf("loop: action %q has an ID, but its value %T has no JSON form to be recorded in", a.ID, none)
 	}
-	metered := s != nil || o.journal != nil || o.planner != nil
+	metered := s != nil || o.planner != nil
 	run := &ActionRun{ctx: ctx, s: s, a: a, o: o}
 	var lost error
 	for at := range run.All() {

@@ -4,12 +4,14 @@
 //
 // There are four ways in, all on the same core ([github.com/retake-go/retake/loop/machine]):
 //
-//   - [Run] and [Generate] are the whole loop: model, tools, final answer.
+//   - [New] makes a [Loop] of a model and a config. Its [Loop.Run] and [Generate] are the whole loop: model,
+//     tools, final answer. [Loop.Resume] finishes what another process began.
 //   - [Do] makes one action under a policy: it calls your function with the feedback on the previous try.
 //   - [Attempts] does the same for a loop that you already have.
 //   - [Pool] runs many sessions that mostly wait.
 //
-// Most callers want [Generate]. To embed the loop in your own engine, use a [Runner], which has no clock, no
+// Most callers want [Generate]. All four take a session. If it was made with a journal, everything is recorded
+// there ([session.Config].Journal); no other place has one. To embed the loop in your own engine, use a [Runner], which has no clock, no
 // goroutines and no I/O.
 //
 // # Order of events
@@ -46,8 +48,8 @@
 //
 // # Ended runs
 //
-// [Run] on a journal whose last run has ended begins a new run, unless a RequestID names the last run; an
-// equal request has equal keys. [Resume] returns the recorded end and does nothing. So do [Do] and [Attempts]
+// [Loop.Run] on a journal whose last run has ended begins a new run, unless a RequestID names the last run; an
+// equal request has equal keys. [Loop.Resume] returns the recorded end and does nothing. So do [Do] and [Attempts]
 // for an [Action] with an ID that has ended in the journal, by success, exhaustion or cancellation. Tries
 // that have not ended continue when they are made again with the journal; a try that began and has no outcome
 // is in doubt ([Attempt].InDoubt).

@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/agent"
@@ -20,6 +21,7 @@ import (
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/result"
+	"github.com/retake-go/retake/session"
 )
 
 // named is the action of paying, with an ID.
@@ -31,10 +33,10 @@ func named(id string) *loop.Action {
 }
 
 // onJournal calls do with the journal of a folder, opened again.
-func onJournal(t *testing.T, dir string, set journal.Settings, do func(loop.Option)) {
+func onJournal(t *testing.T, dir string, set journal.Settings, do func(*session.Session)) {
 	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", set)
 	require.NoError(t, err)
-	do(loop.WithJournal(j))
+	do(fixture.In(nil, j))
 	require.NoError(t, j.Close())
 }
 
@@ -59,30 +61,30 @@ func TestAnActionThatHasEndedIsNotMadeAgain(t *testing.T) {
 			dir := t.TempDir()
 			paid := receipt{Number: "R-1<&>"}
 			var failed error
-			onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
-				got, err := loop.Do(t.Context(), nil, named("one"), func(context.Context, loop.Attempt) (receipt, error) { return paid, nil }, j)
+			onJournal(t, dir, journal.Settings{}, func(s *session.Session) {
+				got, err := loop.Do(t.Context(), s, named("one"), func(context.Context, loop.Attempt) (receipt, error) { return paid, nil })
 				require.NoError(t, err)
 				assert.Equal(t, paid, got)
-				_, failed = loop.Do(t.Context(), nil, named("two"), func(context.Context, loop.Attempt) (receipt, error) {
+				_, failed = loop.Do(t.Context(), s, named("two"), func(context.Context, loop.Attempt) (receipt, error) {
 					return receipt{}, &fault.ToolValidationError{Tool: "pay", Issues: []fault.Issue{{Pointer: "/sum", Rule: "type", Expected: "integer"}}}
-				}, j)
+				})
 				require.ErrorIs(t, failed, policy.ReasonAttemptsExhausted)
-				_, err = loop.Do(t.Context(), nil, named(""), func(context.Context, loop.Attempt) (int, error) { return 1, nil }, j)
+				_, err = loop.Do(t.Context(), s, named(""), func(context.Context, loop.Attempt) (int, error) { return 1, nil })
 				require.NoError(t, err, "another action, with which the last run is no more that of the others")
 			})
 			between(dir)
-			onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
-				got, err := loop.Do(t.Context(), nil, named("one"), never[receipt](t), j)
+			onJournal(t, dir, journal.Settings{}, func(s *session.Session) {
+				got, err := loop.Do(t.Context(), s, named("one"), never[receipt](t))
 				require.NoError(t, err)
 				assert.Equal(t, paid, got)
-				_, again := loop.Do(t.Context(), nil, named("two"), never[receipt](t), j)
+				_, again := loop.Do(t.Context(), s, named("two"), never[receipt](t))
 				requireSameEnd(t, failed, again)
-				tries := loop.Attempts(t.Context(), nil, named("one"), j)
+				tries := loop.Attempts(t.Context(), s, named("one"))
 				for range tries.All() {
 					t.Error("what has ended is done again")
 				}
 				require.NoError(t, tries.Err())
-				tries = loop.Attempts(t.Context(), nil, named("two"), j)
+				tries = loop.Attempts(t.Context(), s, named("two"))
 				for range tries.All() {
 					t.Error("what has ended is done again")
 				}
@@ -112,18 +114,18 @@ func requireSameEnd(t *testing.T, then, now error) {
 
 // An engine with its own clock gets the recorded end, too.
 func TestAnEngineIsNotGivenAnActionThatHasEnded(t *testing.T) {
-	onJournal(t, t.TempDir(), journal.Settings{}, func(j loop.Option) {
-		_, err := loop.Do(t.Context(), nil, named("invoice-7"), func(context.Context, loop.Attempt) (int, error) { return 1, nil }, j)
+	onJournal(t, t.TempDir(), journal.Settings{}, func(s *session.Session) {
+		_, err := loop.Do(t.Context(), s, named("invoice-7"), func(context.Context, loop.Attempt) (int, error) { return 1, nil })
 		require.NoError(t, err)
-		_, err = loop.NewActionRunner(newSessionNamed(t, ""), named("invoice-7"), nil, j)
+		_, err = loop.NewActionRunner(s, named("invoice-7"), nil)
 		require.ErrorContains(t, err, `action "invoice-7" has ended: take its recorded end`)
 	})
 }
 
 func TestAnActionWithoutAnIDIsANewOneEachTime(t *testing.T) {
-	onJournal(t, t.TempDir(), journal.Settings{}, func(j loop.Option) {
+	onJournal(t, t.TempDir(), journal.Settings{}, func(s *session.Session) {
 		for n := range 3 {
-			got, err := loop.Do(t.Context(), nil, named(""), func(context.Context, loop.Attempt) (int, error) { return n, nil }, j)
+			got, err := loop.Do(t.Context(), s, named(""), func(context.Context, loop.Attempt) (int, error) { return n, nil })
 			require.NoError(t, err)
 			assert.Equal(t, n, got)
 		}
@@ -141,28 +143,28 @@ func TestAnIDDoesNothingWithoutAJournal(t *testing.T) {
 }
 
 func TestARecordedValueThatDoesNotFitIsSaidSo(t *testing.T) {
-	onJournal(t, t.TempDir(), journal.Settings{}, func(j loop.Option) {
-		_, err := loop.Do(t.Context(), nil, named("one"), func(context.Context, loop.Attempt) (receipt, error) { return receipt{Number: "R-1"}, nil }, j)
+	onJournal(t, t.TempDir(), journal.Settings{}, func(s *session.Session) {
+		_, err := loop.Do(t.Context(), s, named("one"), func(context.Context, loop.Attempt) (receipt, error) { return receipt{Number: "R-1"}, nil })
 		require.NoError(t, err)
-		_, err = loop.Do(t.Context(), nil, named("one"), never[int](t), j)
+		_, err = loop.Do(t.Context(), s, named("one"), never[int](t))
 		require.ErrorContains(t, err, `action "one" succeeded, but its recorded value does not fit int`)
-		_, err = loop.Do(t.Context(), nil, named("one"), never[struct{ Room int }](t), j)
+		_, err = loop.Do(t.Context(), s, named("one"), never[struct{ Room int }](t))
 		require.ErrorContains(t, err, "does not fit", "a member that is not known is not dropped")
 
-		_, err = loop.Do(t.Context(), nil, named("chan"), never[chan int](t), j)
+		_, err = loop.Do(t.Context(), s, named("chan"), never[chan int](t))
 		require.ErrorContains(t, err, `action "chan" has an ID, but its value chan int has no JSON form`)
-		got, err := loop.Do(t.Context(), nil, named("within"), func(context.Context, loop.Attempt) ([]chan int, error) { return make([]chan int, 1), nil }, j)
+		got, err := loop.Do(t.Context(), s, named("within"), func(context.Context, loop.Attempt) ([]chan int, error) { return make([]chan int, 1), nil })
 		require.ErrorContains(t, err, `action "within" succeeded, but its value cannot be recorded`)
 		assert.Len(t, got, 1, "it is not lost")
-		_, err = loop.Do(t.Context(), nil, named("within"), never[[]chan int](t), j)
+		_, err = loop.Do(t.Context(), s, named("within"), never[[]chan int](t))
 		require.ErrorContains(t, err, `action "within" succeeded, but its journal has no value`)
 
 		other := named("one")
 		other.Tool = "refund"
-		_, err = loop.Do(t.Context(), nil, other, never[receipt](t), j)
+		_, err = loop.Do(t.Context(), s, other, never[receipt](t))
 		require.ErrorContains(t, err, `the ID "one" belongs to the action "pay" in the journal, but now to "refund"`)
 		for _, bad := range []string{"a\nb", string(make([]byte, 300)), "\xff"} {
-			_, err = loop.Do(t.Context(), nil, named(bad), never[int](t), j)
+			_, err = loop.Do(t.Context(), s, named(bad), never[int](t))
 			require.ErrorContains(t, err, "action_id: ")
 		}
 	})
@@ -172,38 +174,38 @@ func TestARecordedValueThatDoesNotFitIsSaidSo(t *testing.T) {
 func TestATryWithoutAnOutcomeIsToldInDoubt(t *testing.T) {
 	for _, id := range []string{"", "one"} {
 		dir := t.TempDir()
-		onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
+		onJournal(t, dir, journal.Settings{}, func(s *session.Session) {
 			ctx, leave := context.WithCancelCause(t.Context())
-			_, err := loop.Do(ctx, nil, named(id), func(_ context.Context, a loop.Attempt) (int, error) {
+			_, err := loop.Do(ctx, s, named(id), func(_ context.Context, a loop.Attempt) (int, error) {
 				assert.False(t, a.InDoubt)
 				if a.Number == 2 {
 					leave(loop.ErrSuspended)
 				}
 				return 0, &fault.ToolValidationError{Tool: "pay"}
-			}, j)
+			})
 			require.ErrorIs(t, err, loop.ErrSuspended)
 			if id != "" {
 				other := named(id)
 				other.Tool = "refund"
-				_, err = loop.Do(t.Context(), nil, other, never[int](t), j)
+				_, err = loop.Do(t.Context(), s, other, never[int](t))
 				require.ErrorContains(t, err, `"pay" in the journal, but now to "refund"`)
 			}
-			_, err = loop.Do(t.Context(), nil, named("another"), never[int](t), j)
+			_, err = loop.Do(t.Context(), s, named("another"), never[int](t))
 			require.ErrorIs(t, err, journal.ErrConflict, "the first has not ended")
 		})
 		if id != "" {
 			compact(t, dir)
 		}
-		onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
+		onJournal(t, dir, journal.Settings{}, func(s *session.Session) {
 			var seen []loop.Attempt
 			a := named(id)
-			_, err := loop.Do(t.Context(), nil, a, func(_ context.Context, a loop.Attempt) (int, error) {
+			_, err := loop.Do(t.Context(), s, a, func(_ context.Context, a loop.Attempt) (int, error) {
 				seen = append(seen, a)
 				if len(seen) == 1 {
 					return 0, &fault.ProviderError{Class: fault.Overloaded, RetryAfter: 1}
 				}
 				return 7, nil
-			}, j)
+			})
 			require.NoError(t, err)
 			require.Len(t, seen, 2)
 			assert.True(t, seen[0].InDoubt)
@@ -215,14 +217,14 @@ func TestATryWithoutAnOutcomeIsToldInDoubt(t *testing.T) {
 
 func TestACancelledActionHasEndedToo(t *testing.T) {
 	dir := t.TempDir()
-	onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
+	onJournal(t, dir, journal.Settings{}, func(s *session.Session) {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := loop.Do(ctx, nil, named("one"), func(context.Context, loop.Attempt) (int, error) {
+		_, err := loop.Do(ctx, s, named("one"), func(context.Context, loop.Attempt) (int, error) {
 			cancel()
 			return 0, ctx.Err()
-		}, j)
+		})
 		require.ErrorIs(t, err, policy.ReasonCancelled)
-		_, err = loop.Do(t.Context(), nil, named("one"), never[int](t), j)
+		_, err = loop.Do(t.Context(), s, named("one"), never[int](t))
 		require.ErrorIs(t, err, policy.ReasonCancelled)
 	})
 }
@@ -235,8 +237,8 @@ func TestAnAgentThatHasEndedIsNotRunAgain(t *testing.T) {
 		return a
 	}
 	var good, bad result.Result[receipt]
-	onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
-		good = agent.Retry(t.Context(), nil, named("good"), func(_ context.Context, a loop.Attempt) result.Result[receipt] {
+	onJournal(t, dir, journal.Settings{}, func(s *session.Session) {
+		good = agent.Retry(t.Context(), s, named("good"), func(_ context.Context, a loop.Attempt) result.Result[receipt] {
 			if a.Number == 1 {
 				return result.Failure[receipt](fault.Overloaded, "busy")
 			}
@@ -244,20 +246,20 @@ func TestAnAgentThatHasEndedIsNotRunAgain(t *testing.T) {
 			r.Meta = r.Warn("a warning")
 			r.Execution.Usage.Usage = message.Usage{InputTokens: 10, OutputTokens: 5}
 			return r
-		}, j, loop.WithClock(looptest.NewClock()))
+		}, loop.WithClock(looptest.NewClock()))
 		require.True(t, good.IsSuccess())
-		bad = agent.Retry(t.Context(), nil, named("bad"), func(context.Context, loop.Attempt) result.Result[receipt] {
+		bad = agent.Retry(t.Context(), s, named("bad"), func(context.Context, loop.Attempt) result.Result[receipt] {
 			return result.Failure[receipt](fault.Overloaded, "busy")
-		}, j, loop.WithClock(looptest.NewClock()))
+		}, loop.WithClock(looptest.NewClock()))
 		require.True(t, bad.IsError())
 	})
 	compact(t, dir)
-	onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
+	onJournal(t, dir, journal.Settings{}, func(s *session.Session) {
 		run := func(context.Context, loop.Attempt) result.Result[receipt] {
 			t.Error("what has ended is done again")
 			return result.Failure[receipt](fault.Overloaded, "again")
 		}
-		now := agent.Retry(t.Context(), nil, named("good"), run, j, loop.WithClock(looptest.NewClock()))
+		now := agent.Retry(t.Context(), s, named("good"), run, loop.WithClock(looptest.NewClock()))
 		then, err := result.Encode(result.ResultEnvelope, good)
 		require.NoError(t, err)
 		again, err := result.Encode(result.ResultEnvelope, now)
@@ -266,7 +268,7 @@ func TestAnAgentThatHasEndedIsNotRunAgain(t *testing.T) {
 		assert.Equal(t, good.Data, now.Data)
 		assert.Equal(t, good.Warnings, now.Warnings)
 		assert.Equal(t, good.Execution.RetryCount, now.Execution.RetryCount)
-		gone := agent.Retry(t.Context(), nil, named("bad"), run, j, loop.WithClock(looptest.NewClock()))
+		gone := agent.Retry(t.Context(), s, named("bad"), run, loop.WithClock(looptest.NewClock()))
 		require.True(t, gone.IsError())
 		assert.Equal(t, bad.Error.Class, gone.Error.Class)
 	})
@@ -284,9 +286,9 @@ func TestARedactedEndIsGivenWhereItWasKept(t *testing.T) {
 			}
 			set := journal.Settings{Redact: rules}
 			pay := func(context.Context, loop.Attempt) (receipt, error) { return receipt{Number: "R-secret"}, nil }
-			onJournal(t, dir, set, func(j loop.Option) {
+			onJournal(t, dir, set, func(s *session.Session) {
 				for _, try := range []func(context.Context, loop.Attempt) (receipt, error){pay, never[receipt](t)} {
-					got, err := loop.Do(t.Context(), nil, named("one"), try, j)
+					got, err := loop.Do(t.Context(), s, named("one"), try)
 					require.NoError(t, err)
 					assert.Equal(t, "R-secret", got.Number)
 				}
@@ -294,16 +296,16 @@ func TestARedactedEndIsGivenWhereItWasKept(t *testing.T) {
 			text, err := os.ReadFile(storyFile(dir))
 			require.NoError(t, err)
 			assert.NotContains(t, string(text), "R-secret")
-			onJournal(t, dir, set, func(j loop.Option) {
+			onJournal(t, dir, set, func(s *session.Session) {
 				for range 2 {
-					got, err := loop.Do(t.Context(), nil, named("one"), never[receipt](t), j)
+					got, err := loop.Do(t.Context(), s, named("one"), never[receipt](t))
 					if transcripts == nil {
 						require.ErrorIs(t, err, journal.ErrRedacted)
 					} else {
 						require.NoError(t, err)
 						assert.Equal(t, "R-secret", got.Number)
 					}
-					_, err = loop.Do(t.Context(), nil, named(""), pay, j)
+					_, err = loop.Do(t.Context(), s, named(""), pay)
 					require.NoError(t, err)
 				}
 			})
@@ -339,13 +341,13 @@ func TestATryIsDurableBeforeItIsMade(t *testing.T) {
 	n := 0
 	j, err := journal.Open(t.Context(), durable{journal.Dir(t.TempDir()), &n}, "order-42", journal.Settings{})
 	require.NoError(t, err)
-	_, err = loop.Do(t.Context(), nil, named(""), func(_ context.Context, a loop.Attempt) (int, error) {
+	_, err = loop.Do(t.Context(), fixture.In(nil, j), named(""), func(_ context.Context, a loop.Attempt) (int, error) {
 		assert.Equal(t, a.Number, n, "an append for each try so far")
 		if a.Number == 1 {
 			return 0, &fault.ToolValidationError{Tool: "pay"}
 		}
 		return 1, nil
-	}, loop.WithJournal(j))
+	})
 	require.NoError(t, err)
 	assert.Equal(t, 3, n, "and one for the end")
 	require.NoError(t, j.Close())

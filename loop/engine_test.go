@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	_ "github.com/retake-go/retake/feedback/prompt"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -37,7 +38,7 @@ func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 
 	s, err := session.New(cfg)
 	require.NoError(t, err)
-	want, err := loop.Run(t.Context(), looptest.NewModel(call, looptest.Say("Done.")), s, "Hello.", run, loop.WithClock(looptest.NewClock()))
+	want, err := fixture.Run(t.Context(), looptest.NewModel(call, looptest.Say("Done.")), s, "Hello.", run, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 
 	own, err := session.New(cfg)

@@ -68,16 +68,11 @@ func (p *process) saidThen(past *journal.Fold, prompt string, unfinished bool) b
 
 // adopt takes the session and gives it what the journal has.
 func (p *process) adopt() error {
-	if err := p.runner.acquire(); err != nil {
-		return err
+	err := p.runner.acquire()
+	if err == nil {
+		_ = p.runner.inherit(true) // what does not fit is an error of the next run that begins
 	}
-	err := p.runner.name(p.journal)
-	if err != nil {
-		p.close()
-		return err
-	}
-	_ = p.runner.inherit(p.journal, true) // what does not fit is an error of the next run that begins
-	return nil
+	return err
 }
 
 // recordedResult returns the recorded end.

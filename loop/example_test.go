@@ -27,7 +27,7 @@ func ExampleNew() {
 	}
 	for _, user := range []string{"ann", "ben"} {
 		s, _ := session.New(session.Config{ID: user})
-		result, err := l.Run(context.Background(), s, "Where?", nil)
+		result, err := l.Run(context.Background(), s, "Where?")
 		fmt.Println(user, result.Text, err)
 	}
 	// Output:
@@ -41,7 +41,7 @@ type room struct {
 }
 
 // The model calls a tool with wrong arguments, reads what was wrong, and calls it again.
-func ExampleRun() {
+func ExampleLoop_Run() {
 	tools, _ := tool.NewSet(tool.New("book_room", "Books a room.", func(_ context.Context, r room) (string, error) {
 		return fmt.Sprintf("booked %d nights in %s", r.Nights, r.City), nil
 	}))
@@ -51,7 +51,8 @@ func ExampleRun() {
 		looptest.Say("Your room in Lisbon is booked."),
 	)
 	s, _ := session.New(session.Config{ID: "order-42"})
-	result, err := loop.Run(context.Background(), model, s, "Two nights in Lisbon.", loop.Config{Tools: tools})
+	l, _ := loop.New(model, loop.Config{Tools: tools})
+	result, err := l.Run(context.Background(), s, "Two nights in Lisbon.")
 	fmt.Println(result.Text, err)
 	for _, a := range result.Attempts {
 		fmt.Printf("%q attempt %d: %s %s\n", a.Action, a.Attempt, a.Class, string(a.Reason))
@@ -67,7 +68,8 @@ func ExampleRun() {
 func ExampleGenerate() {
 	model := looptest.NewModel(looptest.Say(`{"city": "Lisbon", "nights": 90}`), looptest.Say(`{"city": "Lisbon", "nights": 9}`))
 	s, _ := session.New(session.Config{})
-	answer, err := loop.Generate[room](context.Background(), model, s, "Nine nights in Lisbon.", loop.Config{})
+	l, _ := loop.New(model, loop.Config{})
+	answer, err := loop.Generate[room](context.Background(), l, s, "Nine nights in Lisbon.")
 	fmt.Println(answer.Value.City, answer.Value.Nights, err)
 	// Output: Lisbon 9 <nil>
 }
@@ -105,23 +107,25 @@ func ExampleAttempts() {
 }
 
 // A run that was left continues from its journal, also in another process.
-func ExampleResume() {
+func ExampleLoop_Resume() {
 	ctx, leave := context.WithCancelCause(context.Background())
 	store := &looptest.Store{}
 	j, _ := journal.Open(ctx, store, "order-42", journal.Settings{})
-	s, _ := session.New(session.Config{})
-	_, err := loop.Run(ctx, loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+	s, _ := session.New(session.Config{Journal: j})
+	l, _ := loop.New(loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
 		leave(loop.ErrSuspended)
 		return message.Reply{}, ctx.Err()
-	}), s, "Where?", loop.Config{}, loop.WithJournal(j))
+	}), loop.Config{})
+	_, err := l.Run(ctx, s, "Where?")
 	fmt.Println(err)
 	_ = j.Close()
 
 	ctx = context.Background()
 	j, _ = journal.Open(ctx, store, "order-42", journal.Settings{})
 	defer j.Close()
-	s, _ = session.New(session.Config{})
-	result, err := loop.Resume(ctx, j, looptest.NewModel(looptest.Say("In Lisbon.")), s, loop.Config{})
+	s, _ = session.New(session.Config{Journal: j})
+	l, _ = loop.New(looptest.NewModel(looptest.Say("In Lisbon.")), loop.Config{})
+	result, err := l.Resume(ctx, s)
 	fmt.Println(result.Text, err)
 	// Output:
 	// loop: the run was left to be resumed
@@ -131,7 +135,8 @@ func ExampleResume() {
 // The error of a run that never gets an answer: the reason, every attempt, and the last failure.
 func ExampleRetryExhaustedError() {
 	model := looptest.NewModel(looptest.Say("two"), looptest.Say("2"), looptest.Say("two nights"))
-	_, err := loop.Generate[room](context.Background(), model, nil, "Nights?", loop.Config{})
+	l, _ := loop.New(model, loop.Config{})
+	_, err := loop.Generate[room](context.Background(), l, nil, "Nights?")
 	var exhausted *loop.RetryExhaustedError
 	var invalid *fault.StructuredOutputError
 	fmt.Println(errors.Is(err, policy.ReasonAttemptsExhausted), errors.As(err, &invalid), errors.As(err, &exhausted))
@@ -149,8 +154,8 @@ func ExampleRetryExhaustedError() {
 func ExampleWithModels() {
 	set := policy.DefaultSet()
 	set.Answer.PerAttempt = []policy.Settings{{}, {Model: "big", Temperature: new(0.0)}}
-	result, err := loop.Run(context.Background(), looptest.NewModel(looptest.Say("")), nil, "Where?", loop.Config{Policy: &set},
-		loop.WithModels(map[string]loop.Model{"big": looptest.NewModel(looptest.Say("In Lisbon."))}))
+	l, _ := loop.New(looptest.NewModel(looptest.Say("")), loop.Config{Policy: &set}, loop.WithModels(map[string]loop.Model{"big": looptest.NewModel(looptest.Say("In Lisbon."))}))
+	result, err := l.Run(context.Background(), nil, "Where?")
 	fmt.Println(result.Text, err)
 	// Output: In Lisbon. <nil>
 }
@@ -165,7 +170,8 @@ func ExampleWithStream() {
 		}
 		fmt.Println("show:", d.Text)
 	}
-	_, err := loop.Generate[room](context.Background(), model, nil, "Nights?", loop.Config{}, loop.WithStream(show))
+	l, _ := loop.New(model, loop.Config{}, loop.WithStream(show))
+	_, err := loop.Generate[room](context.Background(), l, nil, "Nights?")
 	fmt.Println(err)
 	// Output:
 	// show: nine
@@ -200,7 +206,8 @@ func ExampleConfig_vars() {
 		Vars:   map[string]any{"city": "Lisbon"},
 	}
 	model := looptest.NewModel(looptest.Say("Gladly."))
-	_, err := loop.Run(context.Background(), model, nil, "Two nights, please.", cfg)
+	l, _ := loop.New(model, cfg)
+	_, err := l.Run(context.Background(), nil, "Two nights, please.")
 	fmt.Println(model.Requests()[0].System, err)
 	cfg.Vars = nil
 	fmt.Println(cfg.Validate())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -26,14 +27,14 @@ func TestExhaustionCarriesItsFeedback(t *testing.T) {
 	named := loop.ToolCall("book_room")
 	named.ID = "book"
 	again := func() error {
-		_, err := loop.Do(t.Context(), nil, named, try, loop.WithJournal(j))
+		_, err := loop.Do(t.Context(), fixture.In(nil, j), named, try)
 		return err
 	}
 	require.Error(t, again())
 	bad := looptest.Call(call("book_room", `{"nights":2,"room":"single"}`))
 	for name, do := range map[string]func() error{
 		"run": func() error {
-			_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)})
+			_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)})
 			return err
 		},
 		"do_with_a_session": func() error {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -150,7 +151,7 @@ func TestAPanicOnTheGoroutineOfAnEngineLeavesThePoolInOrder(t *testing.T) {
 			p, told := pooled(t, loop.PoolConfig{Model: test.model, Options: []loop.Option{over.tracer()}})
 			s, j := newSession(t), roughly(t, test.first)
 			assert.Panics(t, func() {
-				_, _ = p.Add(s, "Hello.", j)
+				_, _ = p.Add(fixture.In(s, j), "Hello.")
 				p.Due(time.Now())
 			})
 			assert.Empty(t, told(), "it has not ended")
@@ -198,20 +199,20 @@ func TestAJournalThatPanicsAsARunIsResumed(t *testing.T) {
 		}
 	})
 	ctx, leave := context.WithCancelCause(t.Context())
-	_, err := loop.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+	_, err := fixture.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 		leave(loop.ErrSuspended)
 		return message.Reply{}, ctx.Err()
-	}), newSession(t), "Hello.", loop.Config{}, loop.WithJournal(j))
+	}), fixture.In(newSession(t), j), "Hello.", loop.Config{})
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	broken.Store(true)
 	s := newSession(t)
-	assert.Panics(t, func() { _, _ = loop.Resume(t.Context(), j, doneAfter(0), s, loop.Config{}) })
+	assert.Panics(t, func() { _, _ = fixture.Resume(t.Context(), doneAfter(0), fixture.In(s, j), loop.Config{}) })
 	require.NoError(t, session.DriverOf(s).Acquire(), "Resume lets it go")
 	session.DriverOf(s).Release()
 
 	p := poolOf(t, loop.Config{}, doneAfter(0))
 	serves(t, p)
-	_, err = p.Await(t.Context(), s, "", j)
+	_, err = p.Await(t.Context(), fixture.In(s, j), "")
 	var panicked *fault.PanicError
 	require.ErrorAs(t, err, &panicked)
 	require.NoError(t, session.DriverOf(s).Acquire(), "Await lets it go")

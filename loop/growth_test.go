@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -71,7 +72,7 @@ func ranWith(t testing.TB, cfg loop.Config, turn looptest.Turn) []message.Messag
 	s, err := session.New(session.Config{ID: "many"})
 	require.NoError(t, err)
 	model := looptest.NewModel(turn, looptest.Say("done"))
-	_, err = loop.Run(t.Context(), model, s, "Add.", cfg, loop.WithParallel(4))
+	_, err = fixture.Run(t.Context(), model, s, "Add.", cfg, loop.WithParallel(4))
 	require.NoError(t, err)
 	return model.Requests()[1].Messages
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -81,7 +82,7 @@ func TestReducersHearEverything(t *testing.T) {
 	model := looptest.NewModel(
 		looptest.Call(call("book_room", `{"city": 7}`)), looptest.Call(call("pay", `{}`)), looptest.Say("Done."),
 	)
-	_, err = loop.Run(t.Context(), loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
+	_, err = fixture.Run(t.Context(), loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
 		prompts = append(prompts, heard(t, s))
 		return model.Reply(ctx, req)
 	}), s, "Book.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
@@ -96,14 +97,13 @@ func TestReducersHearEverything(t *testing.T) {
 func TestReducersHearOfTheEnd(t *testing.T) {
 	s := hearing(t, nil, session.EventExhausted, session.EventRunEnded)
 	bad := looptest.Call(call("book_room", `{}`))
-	_, err := loop.Run(t.Context(), looptest.NewModel(bad, bad, bad), s, "Book.",
-		loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), s, "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
 	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	assert.Equal(t, []string{"exhausted book_room tool_validation attempts_exhausted", "run_ended attempts_exhausted"}, heard(t, s))
 
 	s = hearing(t, nil, session.EventRunEnded)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = loop.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+	_, err = fixture.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 		cancel()
 		return message.Reply{}, ctx.Err()
 	}), s, "Book.", loop.Config{})
@@ -126,7 +126,7 @@ func TestAReducerThatRefusesANotice(t *testing.T) {
 				cfg.Policy = &set
 			}
 			model := looptest.NewModel(looptest.Call(call("book_room", `{}`)), looptest.Say("Done."))
-			_, err := loop.Run(t.Context(), model, s, "Book.", cfg, loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Run(t.Context(), model, s, "Book.", cfg, loop.WithClock(looptest.NewClock()))
 			if stops {
 				require.ErrorIs(t, err, policy.ReasonReducerError)
 				require.ErrorIs(t, err, errNo)
@@ -182,8 +182,7 @@ func TestARunThatWasCutIsHeardOfAfterwards(t *testing.T) {
 		j, err := journal.Open(t.Context(), store, "s", journal.Settings{})
 		require.NoError(t, err)
 		defer j.Close()
-		_, err = loop.Run(t.Context(), looptest.NewModel(script...), s, "Book.",
-			loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
+		_, err = fixture.Run(t.Context(), looptest.NewModel(script...), fixture.In(s, j), "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
 		return err
 	}
 	s := hearing(t, nil, session.Notices()...)
@@ -201,8 +200,7 @@ func TestARunThatWasCutIsHeardOfAfterwards(t *testing.T) {
 		require.NoError(t, err)
 		script := []looptest.Turn{looptest.Call(call("book_room", `{}`)), looptest.Say("Done.")}[min(past.State.TranscriptLen()/3, 1):]
 		again := hearing(t, nil, session.Notices()...)
-		_, err = loop.Resume(t.Context(), j, looptest.NewModel(script...), again,
-			loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
+		_, err = fixture.Resume(t.Context(), looptest.NewModel(script...), fixture.In(again, j), loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
 		require.NoError(t, j.Close())
 		require.NoError(t, err, "cut after line %d", n)
 		assert.Equal(t, whole, heard(t, again), "cut after line %d", n)
@@ -259,7 +257,7 @@ func TestWhatReducersHeardIsLeftOutOfRedactedJournals(t *testing.T) {
 				j, err := journal.Open(t.Context(), store, "s", journal.Settings{Redact: &rules})
 				require.NoError(t, err)
 				defer j.Close()
-				_, err = loop.Run(t.Context(), model, s, prompt, loop.Config{NewConversation: true}, loop.WithJournal(j))
+				_, err = fixture.Run(t.Context(), model, fixture.In(s, j), prompt, loop.Config{NewConversation: true})
 				require.NoError(t, err)
 				assert.NotContains(t, string(store.Text("s")), "S3CR3T")
 				_, err = journal.Replay(bytes.NewReader(store.Text("s")), journal.Replaying{})

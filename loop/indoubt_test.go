@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -45,8 +46,7 @@ func TestCallsInDoubtAreInTheResult(t *testing.T) {
 			if c.budget > 0 {
 				set.Budgets.Tool = c.budget - 1
 			}
-			result, err := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Pay.", loop.Config{Tools: tools, Policy: &set},
-				loop.WithClock(looptest.NewClock()))
+			result, err := fixture.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Pay.", loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
 			got := result.InDoubt
 			if c.budget > 0 {
 				var exhausted *loop.RetryExhaustedError
@@ -80,8 +80,7 @@ func payTwice(t *testing.T, end func() error) (loop.Result, error) {
 	t.Helper()
 	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { return "paid", end() }))
 	require.NoError(t, err)
-	return loop.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Call(call("pay", `{}`)), looptest.Say("Done.")),
-		newSession(t), "Pay.", loop.Config{Tools: tools})
+	return fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Call(call("pay", `{}`)), looptest.Say("Done.")), newSession(t), "Pay.", loop.Config{Tools: tools})
 }
 
 // The calls that run when the run ends are in doubt, and the conversation says so. Those that had not begun are
@@ -109,13 +108,12 @@ func TestCallsThatRunWhenTheRunEndsAreInDoubt(t *testing.T) {
 			if c.journal {
 				j, err = journal.Open(t.Context(), journal.Dir(t.TempDir()), "s", journal.Settings{})
 				require.NoError(t, err)
-				opts = append(opts, loop.WithJournal(j))
 			}
 			calls := []message.Call{call("pay", `{"n":1}`), call("pay", `{"n":2}`), call("pay", `{"n":3}`)}
 			for n := range calls {
 				calls[n].ID = string(rune('a' + n))
 			}
-			result, err := loop.Run(ctx, looptest.NewModel(looptest.Call(calls...)), newSessionNamed(t, "s"), "Pay.", loop.Config{Tools: tools, RequestID: "r"}, opts...)
+			result, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(calls...)), fixture.In(newSessionNamed(t, "s"), j), "Pay.", loop.Config{Tools: tools, RequestID: "r"}, opts...)
 			var exhausted *loop.RetryExhaustedError
 			require.ErrorAs(t, err, &exhausted)
 			require.Len(t, result.InDoubt, c.parallel)
@@ -130,7 +128,7 @@ func TestCallsThatRunWhenTheRunEndsAreInDoubt(t *testing.T) {
 				assert.Equal(t, want, said.Text)
 			}
 			if c.journal {
-				again, err := loop.Run(t.Context(), looptest.NewModel(), newSessionNamed(t, "s"), "Pay.", loop.Config{Tools: tools, RequestID: "r"}, opts...)
+				again, err := fixture.Run(t.Context(), looptest.NewModel(), fixture.In(newSessionNamed(t, "s"), j), "Pay.", loop.Config{Tools: tools, RequestID: "r"}, opts...)
 				require.Error(t, err)
 				assert.Equal(t, result.InDoubt, again.InDoubt)
 			}

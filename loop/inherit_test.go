@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -55,8 +56,7 @@ func TestASessionGoesOnInTheNextProcess(t *testing.T) {
 	model := looptest.NewModel(looptest.Say("one"), looptest.Say("two"), looptest.Say("three"))
 	for n, prompt := range []string{"First?", "Second?"} {
 		in(func(j *journal.Journal, s *session.Session) {
-			_, err := loop.Run(t.Context(), model, s, prompt, loop.Config{System: `{{range values "answers"}}{{.}} {{end}}`},
-				loop.WithJournal(j))
+			_, err := fixture.Run(t.Context(), model, fixture.In(s, j), prompt, loop.Config{System: `{{range values "answers"}}{{.}} {{end}}`})
 			require.NoError(t, err)
 			assert.Equal(t, []string{"one", "two"}[:n+1], values(t, s, "answers"))
 			assert.Len(t, s.State().Attempts(), n+1)
@@ -65,19 +65,18 @@ func TestASessionGoesOnInTheNextProcess(t *testing.T) {
 	}
 	assert.Equal(t, "one ", model.Requests()[1].System, "the prompt shows what the process before kept")
 	in(func(j *journal.Journal, s *session.Session) {
-		_, err := loop.Do(t.Context(), s, loop.ToolCall("pay"), func(context.Context, loop.Attempt) (int, error) { return 1, nil },
-			loop.WithJournal(j))
+		_, err := loop.Do(t.Context(), fixture.In(s, j), loop.ToolCall("pay"), func(context.Context, loop.Attempt) (int, error) { return 1, nil })
 		require.NoError(t, err)
 		assert.Equal(t, []string{"one", "two"}, values(t, s, "answers"))
 	})
 	in(func(j *journal.Journal, s *session.Session) {
-		_, err := loop.Run(t.Context(), model, s, "Third?", loop.Config{NewConversation: true}, loop.WithJournal(j))
+		_, err := fixture.Run(t.Context(), model, fixture.In(s, j), "Third?", loop.Config{NewConversation: true})
 		require.NoError(t, err)
 		assert.Equal(t, []string{"one", "two", "three"}, values(t, s, "answers"), "the conversation is new, the session is not")
 		assert.Len(t, s.Conversation(), 2)
 	})
 	in(func(j *journal.Journal, _ *session.Session) {
-		_, err := loop.Run(t.Context(), model, nil, "Fourth?", loop.Config{}, loop.WithJournal(j))
+		_, err := fixture.Run(t.Context(), model, fixture.In(nil, j), "Fourth?", loop.Config{})
 		require.ErrorIs(t, err, session.ErrUnknownSlice)
 		require.ErrorContains(t, err, `"answers"`)
 	})
@@ -90,11 +89,11 @@ func TestASessionWithContentsKeepsThem(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, j.Close()) }()
 	model := looptest.NewModel(looptest.Say("one"), looptest.Say("two"))
-	_, err = loop.Run(t.Context(), model, answers(t), "First?", loop.Config{}, loop.WithJournal(j))
+	_, err = fixture.Run(t.Context(), model, fixture.In(answers(t), j), "First?", loop.Config{})
 	require.NoError(t, err)
 	s := answers(t)
 	require.NoError(t, s.Dispatch(session.Event{Name: session.EventStructuredOutput, Payload: json.RawMessage(`"zero"`)}))
-	last, err := loop.Run(t.Context(), model, s, "Second?", loop.Config{}, loop.WithJournal(j))
+	last, err := fixture.Run(t.Context(), model, fixture.In(s, j), "Second?", loop.Config{})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"zero", "two"}, values(t, s, "answers"))
 	assert.Equal(t, message.User, last.Transcript[0].Role)
@@ -121,10 +120,10 @@ func TestARunWithoutAnEventWasNotBegun(t *testing.T) {
 			ended := 0
 			in(func(j *journal.Journal) {
 				var err error
-				first, err = loop.Run(t.Context(), model, nil, "First?", loop.Config{RequestID: "1"}, loop.WithJournal(j))
+				first, err = fixture.Run(t.Context(), model, fixture.In(nil, j), "First?", loop.Config{RequestID: "1"})
 				require.NoError(t, err)
 				ended = len(store.Text("order-42"))
-				_, err = loop.Run(t.Context(), model, nil, "Second?", loop.Config{RequestID: "2", NewConversation: true}, loop.WithJournal(j))
+				_, err = fixture.Run(t.Context(), model, fixture.In(nil, j), "Second?", loop.Config{RequestID: "2", NewConversation: true})
 				require.NoError(t, err)
 			})
 			text := store.Text("order-42")
@@ -136,12 +135,12 @@ func TestARunWithoutAnEventWasNotBegun(t *testing.T) {
 			require.NoError(t, errors.Join(log.Append(t.Context(), 0, text[:ended+len(header)+1], false), log.Close()))
 			in(func(j *journal.Journal) {
 				s := newSessionNamed(t, "order-42")
-				again, err := loop.Run(t.Context(), model, s, "First?", loop.Config{RequestID: "1"}, loop.WithJournal(j))
+				again, err := fixture.Run(t.Context(), model, fixture.In(s, j), "First?", loop.Config{RequestID: "1"})
 				require.NoError(t, err)
 				assert.Equal(t, first.Transcript, again.Transcript)
 				assert.False(t, again.Recorded.IsZero())
 				assert.Equal(t, first.Transcript, s.Conversation())
-				resumed, err := loop.Resume(t.Context(), j, model, newSessionNamed(t, "order-42"), loop.Config{})
+				resumed, err := fixture.Resume(t.Context(), model, fixture.In(newSessionNamed(t, "order-42"), j), loop.Config{})
 				require.NoError(t, err)
 				assert.Equal(t, "one", resumed.Text)
 			})

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -28,14 +29,14 @@ func within() map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"an answer": func(ctx context.Context) error {
 			no := looptest.Say("no")
-			_, err := loop.Generate[receipt](ctx, looptest.NewModel(no, no, no), nil, "Write it.", loop.Config{}, loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Generate[receipt](ctx, looptest.NewModel(no, no, no), nil, "Write it.", loop.Config{}, loop.WithClock(looptest.NewClock()))
 			return err
 		},
 		"a model": func(ctx context.Context) error {
 			down := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 				return message.Reply{}, &fault.TransportError{Class: fault.Timeout}
 			})
-			_, err := loop.Run(ctx, down, nil, "Go.", loop.Config{}, loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Run(ctx, down, nil, "Go.", loop.Config{}, loop.WithClock(looptest.NewClock()))
 			return err
 		},
 		"an action's arguments": do(&fault.ToolValidationError{Tool: "pay", Issues: []fault.Issue{{Rule: "known", Expected: "a city"}}}),

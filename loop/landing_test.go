@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -62,8 +63,8 @@ func newLanding(t *testing.T) *landing {
 		begun.Wait()
 		suspend(loop.ErrSuspended)
 	}()
-	_, err = loop.Run(leave, looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "slow", Arguments: `{}`},
-		message.Call{ID: "c2", Name: "late", Arguments: `{}`})), landingSession(t), "Go.", loop.Config{Tools: l.tools}, loop.WithJournal(l.j))
+	_, err = fixture.Run(leave, looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "slow", Arguments: `{}`},
+		message.Call{ID: "c2", Name: "late", Arguments: `{}`})), fixture.In(landingSession(t), l.j), "Go.", loop.Config{Tools: l.tools})
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	return l
 }
@@ -76,7 +77,7 @@ func landingSession(t *testing.T) *session.Session {
 
 // resume continues the run to its end.
 func (l *landing) resume(opts ...loop.Option) {
-	r, err := loop.Resume(l.t.Context(), l.j, looptest.NewModel(looptest.Say("Done.")), landingSession(l.t), loop.Config{Tools: l.tools}, opts...)
+	r, err := fixture.Resume(l.t.Context(), looptest.NewModel(looptest.Say("Done.")), fixture.In(landingSession(l.t), l.j), loop.Config{Tools: l.tools}, opts...)
 	looptest.AssertAnswer(l.t, r, err, "Done.")
 	var results []string
 	for _, m := range r.Transcript {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
@@ -46,8 +47,7 @@ func TestACallThatIsAlwaysTriedLaterDoesNotSpin(t *testing.T) {
 			set := policy.DefaultSet()
 			wait := backoff.Constant(c.base)
 			set.Transport = policy.Layer{MaxAttempts: &c.attempts, Backoff: &wait, Bases: c.bases, MaxTotalDelay: new(time.Duration(policy.Unlimited))}
-			result, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(call("print", `{}`)), looptest.Say("Done.")), newSession(t), "Print.",
-				loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
+			result, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("print", `{}`)), looptest.Say("Done.")), newSession(t), "Print.", loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			assert.Equal(t, 5, tries)
 			assert.GreaterOrEqual(t, result.Waited, 4*c.each)
@@ -65,8 +65,7 @@ func TestARefusedNoticeNamesItsAttempt(t *testing.T) {
 			s := hearing(t, func(string) error { return errors.New("no") }, event)
 			tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { return "", tool.Fail("no money") }))
 			require.NoError(t, err)
-			_, err = loop.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `[]`)), looptest.Call(call("pay", `{}`)), looptest.Say("Done.")), s, "Hello.",
-				loop.Config{Policy: &stop, Tools: tools}, loop.WithClock(looptest.NewClock()))
+			_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `[]`)), looptest.Call(call("pay", `{}`)), looptest.Say("Done.")), s, "Hello.", loop.Config{Policy: &stop, Tools: tools}, loop.WithClock(looptest.NewClock()))
 			var exhausted *loop.RetryExhaustedError
 			require.ErrorAs(t, err, &exhausted)
 			assert.Equal(t, 1, exhausted.Attempt)

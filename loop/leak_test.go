@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -215,7 +216,7 @@ func (l leak) run(t *testing.T, dir string) (with journal.Settings, state string
 	if l.refuses {
 		s = refusing(t)
 	}
-	_, err = loop.Run(t.Context(), looptest.NewModel(l.turns...), s, "Pay.", l.cfg, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(l.turns...), fixture.In(s, j), "Pay.", l.cfg, loop.WithClock(looptest.NewClock()))
 	if exhausted := (*loop.RetryExhaustedError)(nil); !errors.As(err, &exhausted) {
 		require.NoError(t, err)
 	}
@@ -231,13 +232,13 @@ func TestWhatARunBeforeWasToldIsInNoHeader(t *testing.T) {
 	require.NoError(t, err)
 	cfg, s := loop.Config{Tools: tools}, newSession(t)
 	turns := []looptest.Turn{looptest.Call(call("S3CR3T", `{}`)), pays(`{"city":"Lisbon","S3CR3T":1,"card":"x"}`), goodPay, goodBye}
-	_, err = loop.Run(t.Context(), looptest.NewModel(turns...), s, "Pay.", cfg, loop.WithClock(looptest.NewClock()))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(turns...), s, "Pay.", cfg, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.Equal(t, 4, s.State().AttemptCount())
 	dir, rules := t.TempDir(), loop.Redact(journal.Redaction{}, cfg)
 	j, err := journal.Open(t.Context(), journal.Dir(dir), s.ID(), journal.Settings{Redact: &rules})
 	require.NoError(t, err)
-	_, err = loop.Run(t.Context(), looptest.NewModel(goodBye), s, "Hi.", cfg, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(goodBye), fixture.In(s, j), "Hi.", cfg, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	text, err := os.ReadFile(filepath.Join(dir, journal.FileName(s.ID())))
@@ -286,14 +287,14 @@ func TestWhatATryWithASecretFailedWithIsLeftOut(t *testing.T) {
 		&fault.ToolValidationError{Tool: "pay", Issues: []fault.Issue{{Pointer: "/card", Rule: "known", Expected: "not S3CR3T"}}},
 		&fault.ProviderError{Class: fault.Network, Provider: "bank", Message: "no card S3CR3T"},
 	}
-	_, err = loop.Do(t.Context(), newSession(t), loop.ToolCall("pay"), func(context.Context, loop.Attempt) (string, error) {
+	_, err = loop.Do(t.Context(), fixture.In(newSession(t), j), loop.ToolCall("pay"), func(context.Context, loop.Attempt) (string, error) {
 		if len(fails) == 0 {
 			return "paid", nil
 		}
 		next := fails[0]
 		fails = fails[1:]
 		return "", next
-	}, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+	}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	text, err := os.ReadFile(storyFile(dir))
@@ -308,7 +309,7 @@ func TestOfAResultThatLandsAfterTheRunNothingIsKept(t *testing.T) {
 	require.NoError(t, err)
 	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, charge) (string, error) { return "paid", nil }))
 	require.NoError(t, err)
-	_, err = loop.Run(t.Context(), looptest.NewModel(goodPay, goodBye), newSession(t), "Pay.", loop.Config{Tools: tools}, loop.WithJournal(j))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(goodPay, goodBye), fixture.In(newSession(t), j), "Pay.", loop.Config{Tools: tools})
 	require.NoError(t, err)
 	late := journal.Landed{Key: "that of a tool that outlived its run", End: machine.ToolEnd{Verdict: machine.Done, Result: []byte(`"S3CR3T"`)}}
 	require.NoError(t, j.Note(journal.Note{Kind: journal.ResultLanded, Landed: &late}))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -46,8 +47,7 @@ func TestAModelThatIgnoresItsContextDoesNotHoldTheRun(t *testing.T) {
 				})
 				var shown []string
 				j := recorded(t, journal.Dir(t.TempDir()))
-				_, err := loop.Run(ctx, model, newSession(t), "Hello.", loop.Config{}, loop.WithJournal(j),
-					loop.WithStream(func(d loop.Delta) { shown = append(shown, d.Text) }))
+				_, err := fixture.Run(ctx, model, fixture.In(newSession(t), j), "Hello.", loop.Config{}, loop.WithStream(func(d loop.Delta) { shown = append(shown, d.Text) }))
 				require.ErrorIs(t, err, c.ends)
 				require.ErrorIs(t, err, c.cause)
 				assert.Equal(t, errors.Is(err, loop.ErrSuspended), j.Unfinished())
@@ -72,8 +72,7 @@ func TestAModelThatIgnoresItsContextIsAskedAgainWhenItsTimeIsUp(t *testing.T) {
 			return message.Reply{Text: "Hello."}, nil
 		})
 		var shown []string
-		result, err := loop.Run(context.Background(), model, newSession(t), "Hello.", loop.Config{Policy: within30s()},
-			loop.WithStream(func(d loop.Delta) { shown = append(shown, d.Text) }))
+		result, err := fixture.Run(context.Background(), model, newSession(t), "Hello.", loop.Config{Policy: within30s()}, loop.WithStream(func(d loop.Delta) { shown = append(shown, d.Text) }))
 		require.NoError(t, err)
 		assert.Equal(t, "Hello.", result.Text)
 		assert.Equal(t, fault.Timeout, result.Attempts[0].Class)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
@@ -30,7 +31,7 @@ func TestAUsedUpWindowIsAFloorAsARetryAfterIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			model := looptest.NewModel(looptest.Fail(windows(c.headers)), looptest.Say("done"))
 			clock := looptest.NewClock()
-			_, err := loop.Run(t.Context(), model, newSession(t), "Go.", loop.Config{}, loop.WithClock(clock))
+			_, err := fixture.Run(t.Context(), model, newSession(t), "Go.", loop.Config{}, loop.WithClock(clock))
 			if c.stops != nil {
 				require.ErrorIs(t, err, c.stops)
 				return

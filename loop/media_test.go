@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -41,7 +42,7 @@ func TestMediaGoWithThePromptAndWithResults(t *testing.T) {
 			require.NoError(t, err)
 			model := looptest.NewModel(c.asks, looptest.Say("It is large."))
 			cfg := loop.Config{Tools: showRoom(t), Attach: []message.Part{plan}}
-			result, err := loop.Run(t.Context(), model, newSession(t), "Where is the room?", cfg, loop.WithJournal(j))
+			result, err := fixture.Run(t.Context(), model, fixture.In(newSession(t), j), "Where is the room?", cfg)
 			require.NoError(t, err)
 			first := result.Transcript[0]
 			assert.Equal(t, []message.Part{plan}, first.Parts)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -45,13 +46,13 @@ func TestAnInvalidPlanIsAnErrorOfThePlanner(t *testing.T) {
 			opts := []loop.Option{loop.WithPlanner(plan), loop.WithModels(small), loop.WithClock(looptest.NewClock())}
 			refused := map[string]func() error{
 				"run": func() error {
-					return second(loop.Run(t.Context(), looptest.NewModel(looptest.Fail(errNoKey)), newSession(t), "Go.", loop.Config{}, append(opts, loop.WithJournal(j))...))
+					return second(fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(errNoKey)), fixture.In(newSession(t), j), "Go.", loop.Config{}, opts...))
 				},
 				"pool": func() error { return inOnePool(t, looptest.NewModel(looptest.Fail(errNoKey)), opts) },
 			}
 			if tt.action {
 				refused = map[string]func() error{"do": func() error {
-					return second(loop.Do(t.Context(), nil, loop.FinalAnswer(), func(context.Context, loop.Attempt) (int, error) { return 0, errNoKey }, append(opts, loop.WithJournal(j))...))
+					return second(loop.Do(t.Context(), fixture.In(nil, j), loop.FinalAnswer(), func(context.Context, loop.Attempt) (int, error) { return 0, errNoKey }, opts...))
 				}}
 			}
 			for driver, drive := range refused {
@@ -64,7 +65,7 @@ func TestAnInvalidPlanIsAnErrorOfThePlanner(t *testing.T) {
 				assert.NotErrorIs(t, err, policy.ReasonCancelled, driver)
 			}
 			if !tt.action {
-				_, err := loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), loop.Config{}, opts...)
+				_, err := fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(newSession(t), j), loop.Config{}, opts...)
 				assert.ErrorContains(t, err, ": planner: "+tt.want)
 			}
 		})
@@ -77,7 +78,7 @@ func second[T any](_ T, err error) error { return err }
 func inOnePool(t *testing.T, m loop.Model, opts []loop.Option) (err error) {
 	p, e := loop.NewPool(loop.PoolConfig{Model: m, Options: opts, Done: func(_ *session.Session, _ loop.Result, ended error) { err = ended }})
 	require.NoError(t, e)
-	_, e = p.Add(newSession(t), "Go.", nil)
+	_, e = p.Add(newSession(t), "Go.")
 	require.NoError(t, e)
 	require.NoError(t, p.Run(t.Context(), 1))
 	return err

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -100,8 +101,7 @@ func TestAnActionResumedAtItsPlannerAsksIt(t *testing.T) {
 		a, clock := loop.ToolCall("pay"), loop.WithClock(looptest.NewClock())
 		s, err := session.New(session.Config{})
 		require.NoError(t, err)
-		_, err = loop.Do(t.Context(), s, a, func(context.Context, loop.Attempt) (int, error) { return 1, try() },
-			append(opts, clock, loop.WithJournal(j))...)
+		_, err = loop.Do(t.Context(), fixture.In(s, j), a, func(context.Context, loop.Attempt) (int, error) { return 1, try() }, append(opts, clock)...)
 		return err
 	}
 	var first []string

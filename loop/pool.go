@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -17,11 +16,10 @@ import (
 type PoolConfig struct {
 	// Model is the model of all runs. It must be safe for concurrent use. Required.
 	Model Model
-	// Config configures each run. Options are as for [Run], except WithJournal: a journal belongs to one
-	// session.
+	// Config configures each run. Options are as for [New].
 	Config  Config
 	Options []Option
-	// Done is called at the end of each run that has begun, with the results of [Run], before [Pool.Await]
+	// Done is called at the end of each run that has begun, with the results of [Loop.Run], before [Pool.Await]
 	// returns. The worker that ended the run calls it, so several calls may run at once; it may add runs to
 	// the pool. A panic in it is not recovered: it leaves [Pool.Due], and ends the process if a worker of
 	// [Pool.Run] or [Pool.Serve] calls it. The run has ended even so. [Pool.Add] requires Done.
@@ -33,7 +31,7 @@ var ErrPoolClosed = errors.New("loop: the pool is closed")
 
 // Pool runs many sessions that mostly wait. A waiting session is only its state and an entry in a heap of
 // deadlines: it has no goroutine and no timer. A limited number of workers calls models and tools. Each run
-// decides and records the same as with [Run].
+// decides and records the same as with [Loop.Run].
 //
 // Make one with [NewPool]. Add runs with [Pool.Add], or with [Pool.Await] to wait for the end. Drive it with
 // [Pool.Run] or [Pool.Serve]; or, in an engine with its own scheduler, call [Pool.Due] whenever the time of
@@ -65,9 +63,6 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if cfg.Model == nil {
 		err = errors.New("model: is nil: set a model")
 	}
-	if o.journals {
-		err = errors.Join(err, errors.New("options: a journal belongs to one session: pass it to Add"))
-	}
 	compiled, refused := cfg.Config.asking(o)
 	if err = errors.Join(err, refused); err != nil {
 		return nil, fmt.Errorf("loop: the pool's config: %w", err)
@@ -77,18 +72,21 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	return p, nil
 }
 
-// Add begins a run of a session, as [Run] does with prompt. If the journal has this run unfinished, it
-// continues, as with [Resume]; an empty prompt continues any unfinished run. If the journal's last run has
+// Add begins a run of a session, as [Loop.Run] does with prompt. If the session's journal has this run
+// unfinished, it continues, as with [Loop.Resume]; an empty prompt continues any unfinished run. If the journal's last run has
 // ended and was the same request, nothing is done again, and its recorded end is reported. Requests are the
 // same if their [Config].RequestID is or, if neither has one, if history and prompt are. If a redacted
 // journal cannot tell, the error is [journal.ErrRedacted]. An unfinished run of another request is an error
-// of [journal.ErrConflict]. j may be nil. The session belongs to the pool until the run's end is reported.
+// of [journal.ErrConflict]. The session belongs to the pool until the run's end is reported.
 // Other errors are those of Run and Resume before the first model call, and [ErrPoolClosed].
-func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *PoolRun, err error) {
+func (p *Pool) Add(s *session.Session, prompt string) (_ *PoolRun, err error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold
 	}
-	t := p.seat(s, prompt, j)
+	t, err := p.seat(s, prompt)
+	if err != nil {
+		return nil, err
+	}
 	err = errExited // unless it returns
 	defer func() {
 		if err != nil {
@@ -106,9 +104,9 @@ func (p *Pool) Add(s *session.Session, prompt string, j *journal.Journal) (_ *Po
 }
 
 // seat returns a run that has not begun.
-func (p *Pool) seat(s *session.Session, prompt string, j *journal.Journal) *PoolRun {
-	run := newProcess(context.Background(), p.o.recordedIn(j), p.cfg.Model, s, &p.cfg.Config)
-	return &PoolRun{pool: p, prompt: prompt, run: run}
+func (p *Pool) seat(s *session.Session, prompt string) (*PoolRun, error) {
+	run, err := newProcess(context.Background(), p.o, p.cfg.Model, s, &p.cfg.Config)
+	return &PoolRun{pool: p, prompt: prompt, run: run}, err
 }
 
 // errUntold is the error of adding a run without Done.
@@ -120,12 +118,14 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold
 	}
-	t := p.seat(k.Session, "", k.Journal)
+	t, err := p.seat(k.Session, "")
+	if err != nil {
+		return nil, err
+	}
 	r, err := RunnerAt(k.Session, p.cfg.Config, k.State, t.run.stepped)
 	if err != nil {
 		return nil, err
 	}
-	r.journal = k.Journal
 	if session.DriverOf(k.Session).Seed() == "" {
 		p.o.seeds.serve(p.cfg.Config.Seed, k.State.Session.ID())
 	}
@@ -143,12 +143,10 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 	return nil, ErrPoolClosed
 }
 
-// Parked is an unfinished run of a closed pool. It is plain data except for the session and its journal. The
-// session is released.
+// Parked is an unfinished run of a closed pool. It is plain data except for the session. The session is
+// released; its journal, if any, is still open.
 type Parked struct {
 	Session *session.Session
-	// Journal is the journal of the session, still open; may be nil.
-	Journal *journal.Journal
 	// State is the state of the core, and Asked the next effect to carry out. Go errors are not kept: an
 	// error of the run refers only to later errors.
 	State machine.State

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
@@ -35,7 +36,7 @@ func TestTheEndOfAServeEndsTheModelsContexts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			called, why := make(chan struct{}), make(chan error, 1)
 			p, _ := pooled(t, loop.PoolConfig{Model: hanging(called, why)})
-			_, err := p.Add(newSession(t), "Hello.", nil)
+			_, err := p.Add(newSession(t), "Hello.")
 			require.NoError(t, err)
 			ctx, stop := context.WithCancelCause(t.Context())
 			defer stop(nil)
@@ -72,7 +73,7 @@ func TestAPoolDoesNotMakeARunThatHasEndedAgain(t *testing.T) {
 		defer j.Close()
 		cfg.Tools = set
 		p, told := pooled(t, loop.PoolConfig{Model: looptest.NewModel(turns...), Config: cfg})
-		_, err := p.Add(newSession(t), prompt, j)
+		_, err := p.Add(fixture.In(newSession(t), j), prompt)
 		require.NoError(t, err)
 		require.NoError(t, p.Run(t.Context(), 1))
 		require.Len(t, told(), 1)
@@ -110,12 +111,12 @@ func TestAPoolGoesOnWithNoOtherRequest(t *testing.T) {
 	defer j.Close()
 	left, leave := context.WithCancelCause(t.Context())
 	leave(loop.ErrSuspended)
-	_, err := loop.Run(left, looptest.NewModel(), newSession(t), "Book.", loop.Config{}, loop.WithJournal(j))
+	_, err := fixture.Run(left, looptest.NewModel(), fixture.In(newSession(t), j), "Book.", loop.Config{})
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	p, told := pooled(t, loop.PoolConfig{Model: looptest.NewModel(looptest.Say("Done."))})
-	_, err = p.Add(newSession(t), "Cancel.", j)
+	_, err = p.Add(fixture.In(newSession(t), j), "Cancel.")
 	require.ErrorIs(t, err, journal.ErrConflict)
-	_, err = p.Add(newSession(t), "Book.", j)
+	_, err = p.Add(fixture.In(newSession(t), j), "Book.")
 	require.NoError(t, err)
 	require.NoError(t, p.Run(t.Context(), 1))
 	require.Len(t, told(), 1)
@@ -131,9 +132,9 @@ func TestAnotherDescriptionOfAToolIsTold(t *testing.T) {
 	dir := journal.Dir(t.TempDir())
 	j := recorded(t, dir)
 	defer j.Close()
-	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Say("No.")), newSession(t), "Book.", of("Book a room."), loop.WithJournal(j))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("No.")), fixture.In(newSession(t), j), "Book.", of("Book a room."))
 	require.NoError(t, err)
-	result, err := loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), of("Book a hotel room."))
+	result, err := fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(newSession(t), j), of("Book a hotel room."))
 	require.NoError(t, err)
 	assert.Equal(t, []string{`tool "book_room" has another description than when the run began`}, result.Warnings)
 

@@ -108,7 +108,7 @@ func TestAPoolWakesByDeadline(t *testing.T) {
 	exact.Transport = exactly()
 	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Config: loop.Config{Policy: &exact}, Options: []loop.Option{loop.WithClock(clock)}})
 	for _, wait := range []string{"30s", "10s", "20s"} {
-		_, err := p.Add(newSessionNamed(t, wait), wait, nil)
+		_, err := p.Add(newSessionNamed(t, wait), wait)
 		require.NoError(t, err)
 	}
 	assert.Equal(t, 3, p.Len())
@@ -129,9 +129,9 @@ func TestARunInAPoolIsCancelledWhereverItStands(t *testing.T) {
 	var asked []string
 	clock, gone := looptest.NewClock(), errors.New("gone")
 	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Options: []loop.Option{loop.WithClock(clock)}})
-	ready, err := p.Add(newSessionNamed(t, "ready"), "1m", nil)
+	ready, err := p.Add(newSessionNamed(t, "ready"), "1m")
 	require.NoError(t, err)
-	waits, err := p.Add(newSessionNamed(t, "waits"), "4m", nil)
+	waits, err := p.Add(newSessionNamed(t, "waits"), "4m")
 	require.NoError(t, err)
 	ready.Cancel(gone)
 	p.Due(clock.Now())
@@ -156,7 +156,7 @@ func TestACallUnderWayIsCancelled(t *testing.T) {
 		return message.Reply{}, ctx.Err()
 	})
 	p, told := pooled(t, loop.PoolConfig{Model: model})
-	seat, err := p.Add(newSessionNamed(t, "a"), "Hello.", nil)
+	seat, err := p.Add(newSessionNamed(t, "a"), "Hello.")
 	require.NoError(t, err)
 	go func() { <-began; seat.Cancel(nil) }()
 	require.NoError(t, p.Run(t.Context(), 3))
@@ -179,7 +179,7 @@ func TestSoManyWorkersAreAllThatWork(t *testing.T) {
 	})
 	p, told := pooled(t, loop.PoolConfig{Model: model})
 	for n := range 500 {
-		_, err := p.Add(newSessionNamed(t, fmt.Sprint(n)), "Hello.", nil)
+		_, err := p.Add(newSessionNamed(t, fmt.Sprint(n)), "Hello.")
 		require.NoError(t, err)
 	}
 	require.NoError(t, p.Run(t.Context(), workers))
@@ -198,7 +198,7 @@ func TestAPoolIsStoppedAndGoneOnWith(t *testing.T) {
 	clock := looptest.NewClock()
 	p, told := pooled(t, loop.PoolConfig{Model: model, Options: []loop.Option{loop.WithClock(clock)}})
 	for _, wait := range []string{"1m", "2m"} {
-		_, err := p.Add(newSessionNamed(t, wait), wait, nil)
+		_, err := p.Add(newSessionNamed(t, wait), wait)
 		require.NoError(t, err)
 	}
 	require.ErrorIs(t, p.Run(ctx, 1), context.Canceled)
@@ -209,25 +209,23 @@ func TestAPoolIsStoppedAndGoneOnWith(t *testing.T) {
 	assert.Empty(t, p.Close())
 	require.ErrorIs(t, p.Run(t.Context(), 1), loop.ErrPoolClosed)
 	s := newSessionNamed(t, "late")
-	_, err := p.Add(s, "1m", nil)
+	_, err := p.Add(s, "1m")
 	require.ErrorIs(t, err, loop.ErrPoolClosed)
 	require.NoError(t, session.DriverOf(s).Acquire(), "it is free")
 }
 
 func TestAPoolSaysWhatIsWrongWithItsConfig(t *testing.T) {
-	_, err := loop.NewPool(loop.PoolConfig{Options: []loop.Option{loop.WithJournal(nil)}})
-	require.Error(t, err)
-	_, err = loop.NewPool(loop.PoolConfig{Config: loop.Config{Consult: []fault.Class{fault.RateLimit}}})
+	_, err := loop.NewPool(loop.PoolConfig{Config: loop.Config{Consult: []fault.Class{fault.RateLimit}}})
 	for _, want := range []string{"model:", "consult:"} {
 		require.ErrorContains(t, err, want)
 	}
 	p, _ := pooled(t, loop.PoolConfig{Model: looptest.NewModel()})
 	require.ErrorContains(t, p.Run(t.Context(), 0), "workers")
-	_, err = p.Add(nil, "Hello.", nil)
+	_, err = p.Add(nil, "Hello.")
 	require.Error(t, err)
 	p, err = loop.NewPool(loop.PoolConfig{Model: looptest.NewModel()})
 	require.NoError(t, err)
-	_, err = p.Add(newSession(t), "Hello.", nil)
+	_, err = p.Add(newSession(t), "Hello.")
 	require.ErrorContains(t, err, "done:")
 	_, err = p.AddParked(loop.Parked{})
 	require.ErrorContains(t, err, "done:")
@@ -245,7 +243,7 @@ func ExamplePool() {
 	}
 	for _, id := range []string{"order-1", "order-2"} {
 		s, _ := session.New(session.Config{ID: id})
-		if _, err := pool.Add(s, "Hello, I am "+id+".", nil); err != nil {
+		if _, err := pool.Add(s, "Hello, I am "+id+"."); err != nil {
 			panic(err)
 		}
 	}
@@ -270,7 +268,7 @@ func BenchmarkParked(b *testing.B) {
 		for range n {
 			s, err := session.New(session.Config{ID: "parked"})
 			require.NoError(b, err)
-			_, err = p.Add(s, "Hello.", nil)
+			_, err = p.Add(s, "Hello.")
 			require.NoError(b, err)
 		}
 		p.Due(clock.Now())
@@ -302,7 +300,7 @@ func BenchmarkWoken(b *testing.B) {
 				})
 				require.NoError(b, err)
 				for range n {
-					_, err := p.Add(newSessionNamed(b, "parked"), "Hello.", nil)
+					_, err := p.Add(newSessionNamed(b, "parked"), "Hello.")
 					require.NoError(b, err)
 				}
 				p.Due(clock.Now())
@@ -336,7 +334,7 @@ func TestAPanicOfWhoIsToldIsNotHidden(t *testing.T) {
 	})
 	require.NoError(t, err)
 	s := newSession(t)
-	_, err = p.Add(s, "Hello.", nil)
+	_, err = p.Add(s, "Hello.")
 	require.NoError(t, err)
 	assert.PanicsWithValue(t, "nobody listens", func() { p.Due(time.Now()) })
 	require.NoError(t, session.DriverOf(s).Acquire(), "it is free again")
@@ -344,7 +342,7 @@ func TestAPanicOfWhoIsToldIsNotHidden(t *testing.T) {
 
 	told := make(chan loop.Result)
 	go func() {
-		r, err := p.Await(t.Context(), s, "Hello.", nil)
+		r, err := p.Await(t.Context(), s, "Hello.")
 		assert.NoError(t, err)
 		told <- r
 	}()

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
 )
@@ -168,7 +167,7 @@ func (t *PoolRun) letGo(err error) {
 	}
 }
 
-// Cancel ends the run at its current position, as the end of its context would end [Run]. The error for Done
+// Cancel ends the run at its current position, as the end of its context would end [Loop.Run]. The error for Done
 // has the cause, which may be nil. It does nothing if the run has ended, and does not block.
 func (t *PoolRun) Cancel(cause error) {
 	p := t.pool
@@ -202,7 +201,7 @@ func (t *PoolRun) handBack() Parked {
 	p := t.run
 	contained(func() { p.ended(ErrSuspended) })
 	p.close()
-	return Parked{Session: p.runner.s, Journal: p.journal, State: p.runner.st, Asked: p.asked, Adjusted: p.adjusted}
+	return Parked{Session: p.runner.s, State: p.runner.st, Asked: p.asked, Adjusted: p.adjusted}
 }
 
 // caller waits for the end of a run.
@@ -222,10 +221,10 @@ type ending struct {
 // errClosedUnder is the error for callers whose runs were handed back by a closed pool.
 var errClosedUnder = errors.Join(ErrPoolClosed, ErrSuspended)
 
-// Await runs a session in the pool and blocks until the run has ended. It is [Run] for many callers that
+// Await runs a session in the pool and blocks until the run has ended. It is [Loop.Run] for many callers that
 // mostly wait: their goroutines do nothing and stay small, because the workers do everything. The pool must
-// be driven, best with [Pool.Serve]; until then Await blocks. j may be nil; an unfinished run in it
-// continues, as with [Resume].
+// be driven, best with [Pool.Serve]; until then Await blocks. An unfinished run in the session's journal
+// continues, as with [Loop.Resume].
 //
 // ctx is the context of the run; models and tools see its values, deadline and cause. When it ends, the run
 // ends as with Run, even if the pool is not driven: cancelled and recorded, or left for [ErrSuspended]. The
@@ -233,9 +232,12 @@ var errClosedUnder = errors.Join(ErrPoolClosed, ErrSuspended)
 // [*fault.PanicError], and the run can be resumed. If the pool is closed, the error is [ErrPoolClosed], and
 // also [ErrSuspended] if [Pool.Close] returned the run.
 func (p *Pool) Await(
-	ctx context.Context, s *session.Session, prompt string, j *journal.Journal,
+	ctx context.Context, s *session.Session, prompt string,
 ) (Result, error) {
-	t := p.seat(s, prompt, j)
+	t, err := p.seat(s, prompt)
+	if err != nil {
+		return Result{}, err
+	}
 	t.caller = &caller{ctx: ctx, over: make(chan struct{})}
 	if !p.enqueue(t, time.Time{}) {
 		return Result{}, ErrPoolClosed

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -51,10 +52,10 @@ func TestTextThatIsNoUTF8EndsNoRun(t *testing.T) {
 			dir := t.TempDir()
 			j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{})
 			require.NoError(t, err)
-			got := r.run(t, loop.WithJournal(j))
+			got := r.run(t, j)
 			require.NoError(t, j.Close())
 			require.NotErrorIs(t, got, journal.ErrUnwritable)
-			assert.Equal(t, r.run(t), got, "as without a journal")
+			assert.Equal(t, r.run(t, nil), got, "as without a journal")
 			text, err := os.ReadFile(storyFile(dir))
 			require.NoError(t, err)
 			_, err = journal.Replay(bytes.NewReader(text), journal.Replaying{})
@@ -63,12 +64,12 @@ func TestTextThatIsNoUTF8EndsNoRun(t *testing.T) {
 	}
 }
 
-func (r tornRun) run(t *testing.T, opts ...loop.Option) error {
+func (r tornRun) run(t *testing.T, j *journal.Journal) error {
 	t.Helper()
 	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, charge) (string, error) { return "", r.pay }))
 	require.NoError(t, err)
 	r.cfg.Tools = tools
-	_, err = loop.Run(t.Context(), looptest.NewModel(r.turns...), newSession(t), r.prompt, r.cfg, append(opts, loop.WithClock(looptest.NewClock()))...)
+	_, err = fixture.Run(t.Context(), looptest.NewModel(r.turns...), fixture.In(newSession(t), j), r.prompt, r.cfg, loop.WithClock(looptest.NewClock()))
 	return err
 }
 
@@ -80,7 +81,7 @@ func TestRunsOnlyReadTheCallsOfAReply(t *testing.T) {
 			for _, turn := range r.turns {
 				before = append(before, slices.Clone(turn.Reply.Calls))
 			}
-			r.run(t)
+			r.run(t, nil)
 			for n, turn := range r.turns {
 				assert.Equal(t, before[n], turn.Reply.Calls)
 			}

@@ -22,12 +22,13 @@ import (
 )
 
 // process makes one run, or the tries of one action. It is the only code with a clock and goroutines. It
-// carries out the effects of the core and stops when a wait or a try has to be made; [Run], [Do], [Attempts]
+// carries out the effects of the core and stops when a wait or a try has to be made; [Loop.Run], [Do], [Attempts]
 // and [Pool] differ in what they do then.
 type process struct {
 	*options
-	model  Model
-	runner Runner
+	model   Model
+	journal *journal.Journal
+	runner  Runner
 	// life is the context that ends the work, and release frees it; may be nil. ctx is life with the values of
 	// tracers.
 	life, ctx context.Context
@@ -75,7 +76,7 @@ type process struct {
 
 // ErrSuspended is a cause for cancelling a context, for a process that shuts down: see [NotifyShutdown]. It
 // leaves a run with a journal as it is: the cancellation is not recorded, the run returns this error, and
-// [Resume] continues it. What tools return later is kept, except for errors that only say that their context
+// [Loop.Resume] continues it. What tools return later is kept, except for errors that only say that their context
 // has ended. Without a journal the run is cancelled as with any other cause.
 var ErrSuspended = errors.New("loop: the run was left to be resumed")
 
@@ -89,12 +90,21 @@ var errExited = errors.New("loop: the model or another given function panicked o
 const leftToResume machine.EffectKind = "left"
 
 // newProcess returns a process without a run.
-func newProcess(ctx context.Context, o *options, model Model, s *session.Session, cfg *Config) *process {
-	p := &process{options: o, model: model, limits: alarms{clock: o.clock}}
+func newProcess(
+	ctx context.Context, o *options, model Model, s *session.Session, cfg *Config,
+) (*process, error) {
+	if s == nil {
+		return nil, errNoSession
+	}
+	j, err := journal.Of(s)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{options: o, model: model, journal: j, limits: alarms{clock: o.clock}}
 	p.life = p.guarded(ctx)
 	p.ctx = p.life
 	p.runner.cfg, p.runner.s, p.runner.record = cfg, s, p.stepped
-	return p
+	return p, nil
 }
 
 // live sets the context of the work. It also ends at the deadline of a run that has begun.

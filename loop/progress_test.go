@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -66,7 +67,7 @@ func TestProgressReachesTheNextAttempt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var seen []string
 			model := looptest.NewModel(append(c.turns, looptest.Say("Done."))...)
-			_, err := loop.Run(t.Context(), model, newSession(t), "Import.", loop.Config{Tools: importing(t, &seen)}, loop.WithParallel(1))
+			_, err := fixture.Run(t.Context(), model, newSession(t), "Import.", loop.Config{Tools: importing(t, &seen)}, loop.WithParallel(1))
 			require.NoError(t, err)
 			assert.Equal(t, c.want, seen)
 		})
@@ -87,15 +88,15 @@ func TestProgressReachesTheNextAttemptInAnotherProcess(t *testing.T) {
 			leave(loop.ErrSuspended)
 			return message.Reply{}, ctx.Err()
 		})
-		onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
-			_, err := loop.Run(ctx, model, nil, "Import.", loop.Config{Tools: importing(t, &seen)}, j)
+		onJournal(t, dir, journal.Settings{}, func(s *session.Session) {
+			_, err := fixture.Run(ctx, model, s, "Import.", loop.Config{Tools: importing(t, &seen)})
 			require.ErrorIs(t, err, loop.ErrSuspended)
 		})
 		if compacted {
 			compact(t, dir)
 		}
-		onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
-			_, err := loop.Run(t.Context(), looptest.NewModel(files("good"), looptest.Say("Done.")), nil, "Import.", loop.Config{Tools: importing(t, &seen)}, j)
+		onJournal(t, dir, journal.Settings{}, func(s *session.Session) {
+			_, err := fixture.Run(t.Context(), looptest.NewModel(files("good"), looptest.Say("Done.")), s, "Import.", loop.Config{Tools: importing(t, &seen)})
 			require.NoError(t, err)
 		})
 		assert.Equal(t, []string{`a after ""`, `good after "half of a"`}, seen)
@@ -123,7 +124,7 @@ func TestAnEventThatNobodyHearsIsAWarning(t *testing.T) {
 	s, err := session.New(cfg)
 	require.NoError(t, err)
 	model := looptest.NewModel(looptest.Call(call("book", `{}`)), looptest.Call(call("book", `{}`)), looptest.Say("Done."))
-	result, err := loop.Run(t.Context(), model, s, "Book.", loop.Config{Tools: set})
+	result, err := fixture.Run(t.Context(), model, s, "Book.", loop.Config{Tools: set})
 	require.NoError(t, err)
 	assert.Equal(t, []string{
 		`tool book emitted the event "boked", which no reducer hears: bind a reducer to it, or name it in session.Config.Events`,

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -32,14 +33,14 @@ func TestARateLimitIsInTheRecord(t *testing.T) {
 		return planner.NewLadder("backup").Plan(ctx, q)
 	})
 	cfg := loop.Config{Consult: []fault.Class{fault.RateLimit}}
-	options := func(j *journal.Journal) []loop.Option {
+	options := func() []loop.Option {
 		backup := map[string]loop.Model{"backup": looptest.NewModel(looptest.Say("From the backup."))}
-		return []loop.Option{loop.WithJournal(j), loop.WithPlanner(ladder), loop.WithModels(backup), loop.WithClock(looptest.NewClock())}
+		return []loop.Option{loop.WithPlanner(ladder), loop.WithModels(backup), loop.WithClock(looptest.NewClock())}
 	}
 	store := &looptest.Store{}
 	j, err := journal.Open(t.Context(), store, "order-42", plainSettings)
 	require.NoError(t, err)
-	whole, err := loop.Run(t.Context(), looptest.NewModel(looptest.Fail(limited), looptest.Say("Waited.")), newSession(t), "Go.", cfg, options(j)...)
+	whole, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(limited), looptest.Say("Waited.")), fixture.In(newSession(t), j), "Go.", cfg, options()...)
 	looptest.AssertAnswer(t, whole, err, "Waited.")
 	require.NoError(t, j.Close())
 
@@ -55,7 +56,7 @@ func TestARateLimitIsInTheRecord(t *testing.T) {
 	require.NoError(t, err)
 	s, err := session.New(session.Config{})
 	require.NoError(t, err)
-	resumed, err := loop.Resume(t.Context(), j, looptest.NewModel(looptest.Say("Waited.")), s, cfg, options(j)...)
+	resumed, err := fixture.Resume(t.Context(), looptest.NewModel(looptest.Say("Waited.")), fixture.In(s, j), cfg, options()...)
 	looptest.AssertAnswer(t, resumed, err, "Waited.")
 	assert.Equal(t, whole.Attempts, resumed.Attempts)
 	require.Len(t, asked, 2)

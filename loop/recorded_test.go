@@ -15,6 +15,7 @@ import (
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -193,7 +194,7 @@ func (c failingStory) run(t *testing.T, j *journal.Journal) (err error) {
 		})
 	}
 	cfg, opts := c.config(t)
-	_, err = loop.Run(ctx, model, c.session(t), "Hello.", cfg, append(opts, loop.WithJournal(j))...)
+	_, err = fixture.Run(ctx, model, fixture.In(c.session(t), j), "Hello.", cfg, opts...)
 	return err
 }
 
@@ -218,10 +219,10 @@ func TestTheErrorOfAnEndedRunIsGivenAgainWithItsCause(t *testing.T) {
 			j := opened()
 			defer j.Close()
 
-			_, resumed := loop.Resume(t.Context(), j, looptest.NewModel(), c.session(t), cfg, opts...)
+			_, resumed := fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(c.session(t), j), cfg, opts...)
 			c.requireSameCause(t, then, resumed)
 
-			r, _, err := loop.ResumeRunner(c.session(t), cfg, nil, append(opts, loop.WithJournal(j))...)
+			r, _, err := loop.ResumeRunner(fixture.In(c.session(t), j), cfg, nil, opts...)
 			require.NoError(t, err)
 			_, stepped := r.Result(nil)
 			r.Close()
@@ -232,7 +233,7 @@ func TestTheErrorOfAnEndedRunIsGivenAgainWithItsCause(t *testing.T) {
 				pooled = err
 			}})
 			require.NoError(t, err)
-			_, err = p.Add(c.session(t), "Hello.", j)
+			_, err = p.Add(fixture.In(c.session(t), j), "Hello.")
 			require.NoError(t, err)
 			require.NoError(t, p.Run(t.Context(), 1))
 			c.requireSameCause(t, then, pooled)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -87,7 +88,7 @@ func TestWhatATagCallsSecretIsLeftOut(t *testing.T) {
 		looptest.Call(call("pay", `{"city": "Lisbon", "card": 4000123412341234}`)), looptest.Call(call("pay", `{"city": "Lisbon", "card": "4000123412341234"}`)),
 		looptest.Say(`{"city": "Lisbon", "card": "4000123412341234"}`),
 	)
-	_, err = loop.Run(t.Context(), model, newSession(t), "Pay.", cfg, loop.WithJournal(j))
+	_, err = fixture.Run(t.Context(), model, fixture.In(newSession(t), j), "Pay.", cfg)
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	text, err := os.ReadFile(storyFile(dir))
@@ -174,7 +175,7 @@ func TestARequestIsNamedInAJournalWithoutItsTexts(t *testing.T) {
 		require.NoError(t, err)
 		defer j.Close()
 		cfg := loop.Config{RequestID: id, NewConversation: true}
-		return loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Go on.", cfg, loop.WithJournal(j))
+		return fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.In(newSession(t), j), "Go on.", cfg)
 	}
 	for _, id := range []string{"r-1", "r-2"} {
 		r, err := run(id, looptest.Say("Done."))
@@ -202,11 +203,11 @@ func TestResultsThatAreHandedOverAreRedacted(t *testing.T) {
 			require.NoError(t, err)
 			model, s := looptest.NewModel(reply, looptest.Say("Booked.")), newSessionNamed(t, "order-42")
 			cfg := loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}
-			asked, err := loop.Run(t.Context(), model, s, "Book.", cfg, loop.WithJournal(j))
+			asked, err := fixture.Run(t.Context(), model, fixture.In(s, j), "Book.", cfg)
 			require.NoError(t, err)
 			require.NoError(t, s.Answer(results(asked.Calls)...))
 			cfg.CallsOnly = false
-			_, err = loop.Run(t.Context(), model, s, "Well?", cfg, loop.WithJournal(j))
+			_, err = fixture.Run(t.Context(), model, fixture.In(s, j), "Well?", cfg)
 			require.NoError(t, err)
 			require.NoError(t, j.Close())
 			text, err := os.ReadFile(filepath.Join(dir, "order-42.jsonl"))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -53,12 +54,12 @@ func TestARefusedEventOfATryKeepsTheReducersWords(t *testing.T) {
 	} {
 		for _, recorded := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
-				s, opts := guarded(t, refuse), []loop.Option(nil)
+				s := guarded(t, refuse)
 				if recorded {
 					j, err := journal.Open(t.Context(), journal.Dir(t.TempDir()), "order-42", journal.Settings{})
 					require.NoError(t, err)
 					defer j.Close()
-					opts = append(opts, loop.WithJournal(j))
+					s = fixture.In(s, j)
 				}
 				a, told := loop.ToolCall("order"), []feedback.RetryFeedback(nil)
 				c.set(a)
@@ -66,7 +67,7 @@ func TestARefusedEventOfATryKeepsTheReducersWords(t *testing.T) {
 				_, err := loop.Do(t.Context(), s, a, func(_ context.Context, at loop.Attempt) (int, error) {
 					told = append(told, at.Feedback())
 					return 0, s.Dispatch(session.Event{Name: "order", Payload: []byte(`{}`)})
-				}, opts...)
+				})
 				require.ErrorIs(t, err, c.reason)
 				require.Len(t, told, c.tries)
 				for _, f := range told[1:] {
@@ -133,7 +134,7 @@ func TestTheWordsOfReducersAreScrubbed(t *testing.T) {
 			}))
 			require.NoError(t, err)
 			model := looptest.NewModel(looptest.Call(call("order", `{}`)), looptest.Say("No."))
-			_, err = loop.Run(t.Context(), model, s, "Order.", loop.Config{Tools: order, System: `{{range values "reducer_errors"}}{{.}}{{end}}`})
+			_, err = fixture.Run(t.Context(), model, s, "Order.", loop.Config{Tools: order, System: `{{range values "reducer_errors"}}{{.}}{{end}}`})
 			require.NoError(t, err)
 			shown := model.Requests()[1]
 			assert.Contains(t, shown.Last().Text, c.told)
@@ -161,7 +162,7 @@ func TestAWarningAboutARefusalHasNoKey(t *testing.T) {
 	}))
 	require.NoError(t, err)
 	model := looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Say("Done."))
-	result, _ := loop.Run(t.Context(), model, guarded(t, func() error { return errors.New(noRoom) }), "Pay.", loop.Config{Tools: tools})
+	result, _ := fixture.Run(t.Context(), model, guarded(t, func() error { return errors.New(noRoom) }), "Pay.", loop.Config{Tools: tools})
 	require.Len(t, result.Warnings, 1)
 	assert.Contains(t, result.Warnings[0], scrub)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -46,7 +47,7 @@ func TestAModelMayWriteIntoItsRequest(t *testing.T) {
 	set.Global.PerAttempt = []policy.Settings{{Temperature: new(0.5)}}
 	cfg := loop.Config{Tools: bookRoom(t, booked), Stop: []string{"END"}, Policy: &set,
 		Attach: []message.Part{message.Bytes(message.ImagePart, "image/png", []byte("picture"))}}
-	r, err := loop.Run(t.Context(), model, newSession(t), "Book.", cfg, loop.WithJournal(j))
+	r, err := fixture.Run(t.Context(), model, fixture.In(newSession(t), j), "Book.", cfg)
 	looptest.AssertAnswer(t, r, err, "Booked.")
 	require.NoError(t, j.Close())
 	_, err = journal.Replay(strings.NewReader(string(store.Text("order-42"))), journal.Replaying{})

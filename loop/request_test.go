@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -30,50 +31,50 @@ func (b *bank) tools(t *testing.T) *tool.Set {
 
 // asks makes one request of a conversation, which ends with one call and a word. It returns the
 // conversation.
-func (b *bank) asks(t *testing.T, prompt string, cfg loop.Config, opts ...loop.Option) []message.Message {
+func (b *bank) asks(t *testing.T, prompt string, cfg loop.Config, j *journal.Journal) []message.Message {
 	t.Helper()
 	cfg.Tools = b.tools(t)
 	model := looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("Done."))
-	result, err := loop.Run(t.Context(), model, newSession(t), prompt, cfg, opts...)
+	result, err := fixture.Run(t.Context(), model, fixture.In(newSession(t), j), prompt, cfg)
 	require.NoError(t, err)
 	return result.Transcript
 }
 
 func TestEachRequestOfAConversationHasKeysOfItsOwn(t *testing.T) {
 	dir := t.TempDir()
-	for name, opts := range map[string]func(t *testing.T) []loop.Option{
-		"without a journal": func(*testing.T) []loop.Option { return nil },
-		"in one journal": func(t *testing.T) []loop.Option {
+	for name, opts := range map[string]func(t *testing.T) *journal.Journal{
+		"without a journal": func(*testing.T) *journal.Journal { return nil },
+		"in one journal": func(t *testing.T) *journal.Journal {
 			t.Helper()
 			j, err := journal.Open(t.Context(), journal.Dir(filepath.Join(dir, "whole")), "order-42", plainSettings)
 			require.NoError(t, err)
 			t.Cleanup(func() { assert.NoError(t, j.Close()) })
-			return []loop.Option{loop.WithJournal(j)}
+			return j
 		},
-		"in a redacted journal": func(t *testing.T) []loop.Option {
+		"in a redacted journal": func(t *testing.T) *journal.Journal {
 			t.Helper()
 			with := plainSettings
 			with.Redact = &journal.Redaction{Prompts: true, Replies: true, Transcripts: &kept{texts: map[string]string{}}}
 			j, err := journal.Open(t.Context(), journal.Dir(filepath.Join(dir, "redacted")), "order-42", with)
 			require.NoError(t, err)
 			t.Cleanup(func() { assert.NoError(t, j.Close()) })
-			return []loop.Option{loop.WithJournal(j)}
+			return j
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bank
 			with := opts(t)
-			said := b.asks(t, "Pay.", loop.Config{}, with...)
-			said = b.asks(t, "Pay.", loop.Config{History: said}, with...)
-			b.asks(t, "Pay.", loop.Config{History: said}, with...)
+			said := b.asks(t, "Pay.", loop.Config{}, with)
+			said = b.asks(t, "Pay.", loop.Config{History: said}, with)
+			b.asks(t, "Pay.", loop.Config{History: said}, with)
 			require.Len(t, b.keys, 3)
 			assert.NotEqual(t, b.keys[0], b.keys[1])
 			assert.NotEqual(t, b.keys[1], b.keys[2])
 			assert.NotEqual(t, b.keys[0], b.keys[2])
 
 			again := b
-			said = again.asks(t, "Pay.", loop.Config{})
-			again.asks(t, "Pay.", loop.Config{History: said})
+			said = again.asks(t, "Pay.", loop.Config{}, nil)
+			again.asks(t, "Pay.", loop.Config{History: said}, nil)
 			assert.Equal(t, b.keys[:2], again.keys[3:], "the same requests, made again from their start")
 		})
 	}
@@ -81,10 +82,10 @@ func TestEachRequestOfAConversationHasKeysOfItsOwn(t *testing.T) {
 
 func TestARequestWithAnIDIsThatRequest(t *testing.T) {
 	var b bank
-	b.asks(t, "Pay.", loop.Config{RequestID: "payment-1"})
-	b.asks(t, "Pay, please.", loop.Config{RequestID: "payment-1"})
-	b.asks(t, "Pay.", loop.Config{RequestID: "payment-2"})
-	b.asks(t, "Pay.", loop.Config{})
+	b.asks(t, "Pay.", loop.Config{RequestID: "payment-1"}, nil)
+	b.asks(t, "Pay, please.", loop.Config{RequestID: "payment-1"}, nil)
+	b.asks(t, "Pay.", loop.Config{RequestID: "payment-2"}, nil)
+	b.asks(t, "Pay.", loop.Config{}, nil)
 	require.Len(t, b.keys, 4)
 	assert.Equal(t, b.keys[0], b.keys[1])
 	assert.NotEqual(t, b.keys[0], b.keys[2])
@@ -98,7 +99,7 @@ func TestARequestIDIsShortAndPrintable(t *testing.T) {
 		"with a system":  {RequestID: "\xff", System: "Be brief."},
 	} {
 		assert.ErrorContains(t, cfg.Validate(), "request_id: ", name)
-		_, err := loop.Run(t.Context(), looptest.NewModel(), newSession(t), "Pay.", cfg)
+		_, err := fixture.Run(t.Context(), looptest.NewModel(), newSession(t), "Pay.", cfg)
 		assert.ErrorContains(t, err, "request_id: ", name)
 	}
 }
@@ -108,7 +109,7 @@ func TestTheKeyOfAnActionCountsFromTheBeginningOfItsRun(t *testing.T) {
 	s := newSession(t)
 	run := func(b *bank, prompt string) {
 		model := looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Call(call("book_room", lisbon)), looptest.Say("Done."))
-		_, err := loop.Run(t.Context(), model, s, prompt, loop.Config{Tools: b.tools(t), NewConversation: true})
+		_, err := fixture.Run(t.Context(), model, s, prompt, loop.Config{Tools: b.tools(t), NewConversation: true})
 		require.NoError(t, err)
 	}
 	run(&first, "Pay.")

@@ -14,30 +14,24 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Resume continues the unfinished run in j, with the remaining wait by the clock, the same attempt and the
+// Resume continues the unfinished run in the journal of s ([session.Config].Journal), with the remaining wait by the clock, the same attempt and the
 // same seed. Tools that returned a result are not run again. A call that began and has no outcome is run
 // again, with the same idempotency key, only if its tool was and is declared read-only or idempotent;
 // otherwise the model is told that the call may have had an effect. A model call in progress is made again;
 // it may have been paid for, and a note in the journal says so.
 //
 // s is a new session with the same slices and reducers, and with the same id or none; its contents come from
-// the journal. The run keeps its policy, seed, templates and deadline; those of cfg are not used. Tools,
-// Output and CallsOnly are those of cfg. For a run that [Generate] began, set Output to the Schema of
+// the journal. The run keeps its policy, seed, templates and deadline; those of the loop's config are not used.
+// Tools, Output and CallsOnly are those of the config. For a run that [Generate] began, set Output to the Schema of
 // schema.For[T]; the result's Value is the answer as JSON. A missing tool is an error, a tool with another
 // schema a warning in the result. If the run has ended, its result is returned again and nothing is done.
 //
-// Errors are those of [Run], [journal.ErrNoRun] if there is no run, and [journal.ErrRedacted].
-func Resume(
-	ctx context.Context, j *journal.Journal, model Model, s *session.Session, cfg Config, opts ...Option,
-) (Result, error) {
-	o, err := collect(append(slices.Clip(opts), WithJournal(j)))
+// Errors are those of [Loop.Run], [journal.ErrNoRun] if there is no run, and [journal.ErrRedacted].
+func (l *Loop) Resume(ctx context.Context, s *session.Session) (Result, error) {
+	p, err := newProcess(ctx, l.options, l.model, s, &l.cfg)
 	if err != nil {
 		return Result{}, err
 	}
-	if model == nil {
-		return Result{}, errNoModel
-	}
-	p := newProcess(ctx, o, model, s, &cfg)
 	if err := p.resumeRun(); err != nil {
 		return Result{}, err
 	}
@@ -56,8 +50,8 @@ func (p *process) resumeRun() error {
 	return err
 }
 
-// ResumeRunner returns a runner that continues the run in the journal of the options, for engines with their
-// own clock: see [Resume]. It also returns the next effect, whose kind is empty if the run has ended. The
+// ResumeRunner returns a runner that continues the run in the journal of s, for engines with their
+// own clock: see [Loop.Resume]. It also returns the next effect, whose kind is empty if the run has ended. The
 // engine must call [Runner.ToolBegins] before it runs a tool; otherwise a call that was in progress is run
 // twice.
 func ResumeRunner(
@@ -92,9 +86,6 @@ func (r *Runner) next(f *journal.Fold) (machine.Effect, error) {
 
 // resume takes the session and fills it from the journal.
 func (r *Runner) resume(o *options, fit func(*journal.Fold) error) (*journal.Fold, error) {
-	if o.journal == nil {
-		return nil, errors.New("loop: there is no journal to resume from: set one with WithJournal")
-	}
 	if err := r.acquire(); err != nil {
 		return nil, err
 	}
@@ -110,10 +101,9 @@ func (r *Runner) resume(o *options, fit func(*journal.Fold) error) (*journal.Fol
 }
 
 func (r *Runner) takeOver(o *options, fit func(*journal.Fold) error) (*journal.Fold, error) {
-	if err := r.name(o.journal); err != nil {
-		return nil, err
+	if r.journal == nil {
+		return nil, errors.New("loop: there is no journal to resume from: make the session with one (session.Config.Journal)")
 	}
-	r.journal = o.journal
 	held, err := r.journal.Past()
 	if err != nil {
 		return nil, err

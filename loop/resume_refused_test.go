@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -43,7 +44,7 @@ func TestAResumedRunNeedsTheModelItFellBackTo(t *testing.T) {
 	models := loop.WithModels(map[string]loop.Model{"big": looptest.NewModel(looptest.Say("x"), looptest.Say("x"))})
 	down := looptest.Fail(&fault.ProviderError{Class: fault.Network, Provider: "example"})
 	j := open()
-	_, err := loop.Run(t.Context(), looptest.NewModel(down), newSession(t), "Go.", cfg, loop.WithJournal(j), planner, models)
+	_, err := fixture.Run(t.Context(), looptest.NewModel(down), fixture.In(newSession(t), j), "Go.", cfg, planner, models)
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	text, err := os.ReadFile(storyFile(dir))
@@ -54,10 +55,10 @@ func TestAResumedRunNeedsTheModelItFellBackTo(t *testing.T) {
 	require.NoError(t, os.WriteFile(storyFile(dir), []byte(before), 0o600))
 
 	j = open()
-	_, err = loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), cfg, planner)
+	_, err = fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(newSession(t), j), cfg, planner)
 	require.ErrorContains(t, err, `model "big": add it with WithModels`)
 	assert.True(t, j.Unfinished())
-	result, err := loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), cfg, planner, models)
+	result, err := fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(newSession(t), j), cfg, planner, models)
 	require.NoError(t, err)
 	assert.Equal(t, "x", result.Text)
 	require.NoError(t, j.Close())
@@ -117,24 +118,24 @@ func TestAResumedRunNeedsTheSchemaOfItsAnswer(t *testing.T) {
 		return message.Reply{}, ctx.Err()
 	})
 	j := open()
-	_, err = loop.Generate[stay](ctx, leaves, newSession(t), "Go.", loop.Config{}, loop.WithJournal(j))
+	_, err = fixture.Generate[stay](ctx, leaves, fixture.In(newSession(t), j), "Go.", loop.Config{})
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	require.NoError(t, j.Close())
 
 	const missing = "loop: the resumed run wants an answer of a schema: set Config.Output"
 	j = open()
-	_, err = loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), loop.Config{})
+	_, err = fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(newSession(t), j), loop.Config{})
 	require.EqualError(t, err, missing)
 	assert.True(t, j.Unfinished())
-	_, _, err = loop.ResumeRunner(newSession(t), loop.Config{}, nil, loop.WithJournal(j))
+	_, _, err = loop.ResumeRunner(fixture.In(newSession(t), j), loop.Config{}, nil)
 	require.EqualError(t, err, missing)
-	_, err = loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), loop.Config{Output: typed.Schema(), CallsOnly: true})
+	_, err = fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(newSession(t), j), loop.Config{Output: typed.Schema(), CallsOnly: true})
 	require.EqualError(t, err, "loop: the resumed run began with Config.CallsOnly false: set it so")
 	model := looptest.NewModel(looptest.Say("two"), looptest.Say(`{"nights": 2}`))
-	result, err := loop.Resume(t.Context(), j, model, newSession(t), loop.Config{Output: typed.Schema()})
+	result, err := fixture.Resume(t.Context(), model, fixture.In(newSession(t), j), loop.Config{Output: typed.Schema()})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"nights": 2}`, string(result.Value))
-	result, err = loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), loop.Config{})
+	result, err = fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(newSession(t), j), loop.Config{})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"nights": 2}`, string(result.Value))
 	require.NoError(t, j.Close())
@@ -148,14 +149,14 @@ func TestRunsAfterAJournalCouldNotBeWritten(t *testing.T) {
 			require.NoError(t, err)
 			s := newSession(t)
 			run := func() error {
-				_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Say(""), looptest.Say("x")), s, "Go.", loop.Config{}, loop.WithJournal(j))
+				_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say(""), looptest.Say("x")), fixture.In(s, j), "Go.", loop.Config{})
 				return err
 			}
 			do := func() error {
-				_, err := loop.Do(t.Context(), s, loop.ToolCall("pay"), func(_ context.Context, a loop.Attempt) (int, error) {
+				_, err := loop.Do(t.Context(), fixture.In(s, j), loop.ToolCall("pay"), func(_ context.Context, a loop.Attempt) (int, error) {
 					assert.Equal(t, 1, a.Number, "it is a new action")
 					return 1, nil
-				}, loop.WithJournal(j))
+				})
 				return err
 			}
 			for _, err := range []error{run(), run(), do(), do()} {
@@ -165,7 +166,7 @@ func TestRunsAfterAJournalCouldNotBeWritten(t *testing.T) {
 					require.NoError(t, err)
 				}
 			}
-			_, err = loop.Resume(t.Context(), j, looptest.NewModel(), s, loop.Config{})
+			_, err = fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(s, j), loop.Config{})
 			require.ErrorIs(t, err, journal.ErrUnwritable)
 			require.NoError(t, j.Close())
 		}
@@ -178,7 +179,7 @@ func TestASessionIsFreeAfterAJournalCouldNotBeWritten(t *testing.T) {
 	j, err := journal.Open(t.Context(), full{journal.Dir(t.TempDir()), &left}, "order-42", plainSettings)
 	require.NoError(t, err)
 	s := newSession(t)
-	_, err = loop.Do(t.Context(), s, loop.ToolCall("pay"), script(), loop.WithJournal(j))
+	_, err = loop.Do(t.Context(), fixture.In(s, j), loop.ToolCall("pay"), script())
 	require.ErrorIs(t, err, journal.ErrUnwritable)
 	require.NoError(t, session.DriverOf(s).Acquire())
 	require.NoError(t, j.Close())
@@ -205,7 +206,7 @@ func TestAnActionWithoutASessionIsRecordedToo(t *testing.T) {
 	dir := t.TempDir()
 	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{})
 	require.NoError(t, err)
-	_, err = loop.Do(t.Context(), nil, loop.ToolCall("pay"), func(context.Context, loop.Attempt) (int, error) { return 1, nil }, loop.WithJournal(j))
+	_, err = loop.Do(t.Context(), fixture.In(nil, j), loop.ToolCall("pay"), func(context.Context, loop.Attempt) (int, error) { return 1, nil })
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	text, err := os.ReadFile(storyFile(dir))

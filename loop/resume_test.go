@@ -20,6 +20,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	_ "github.com/retake-go/retake/feedback/prompt"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -124,9 +125,9 @@ func tellFrom(t *testing.T, dir string, hotel *bookings, with journal.Settings, 
 	defer j.Close()
 	s, cfg := storySession(t), storyConfig(t, hotel)
 	model := looptest.NewModel(longStory[turns:]...)
-	result, err := loop.Resume(t.Context(), j, model, s, cfg)
+	result, err := fixture.Resume(t.Context(), model, fixture.In(s, j), cfg)
 	if errors.Is(err, journal.ErrNoRun) {
-		result, err = loop.Run(t.Context(), model, s, storyPrompt, cfg, loop.WithJournal(j))
+		result, err = fixture.Run(t.Context(), model, fixture.In(s, j), storyPrompt, cfg)
 	}
 	require.NoError(t, err)
 	return result, s
@@ -298,7 +299,7 @@ func TestAJournalFileIsTheUsersAlone(t *testing.T) {
 	dir := t.TempDir()
 	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{})
 	require.NoError(t, err)
-	_, err = loop.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), newSession(t), "Hi.", loop.Config{}, loop.WithJournal(j))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), fixture.In(newSession(t), j), "Hi.", loop.Config{})
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	info, err := os.Stat(storyFile(dir))
@@ -351,7 +352,7 @@ func TestARunThatIsSuspendedIsLeftToBeResumed(t *testing.T) {
 					return script.Reply(ctx, req)
 				})
 				hotel := newBookings()
-				_, err = loop.Run(ctx, model, storySession(t), storyPrompt, storyConfig(t, hotel), loop.WithJournal(j))
+				_, err = fixture.Run(ctx, model, fixture.In(storySession(t), j), storyPrompt, storyConfig(t, hotel))
 				require.ErrorIs(t, err, loop.ErrSuspended)
 				require.NoError(t, j.Close())
 				got, s := tellStory(t, dir, hotel, plainSettings)
@@ -372,7 +373,7 @@ func TestTriesThatAreSuspendedGoOn(t *testing.T) {
 		defer j.Close()
 		s, err := session.New(session.Config{})
 		require.NoError(t, err)
-		return loop.Do(ctx, s, loop.ToolCall("book_room"), make, loop.WithJournal(j))
+		return loop.Do(ctx, fixture.In(s, j), loop.ToolCall("book_room"), make)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	_, err := try(ctx, func(_ context.Context, a loop.Attempt) (string, error) {

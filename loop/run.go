@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/schema"
@@ -56,29 +55,6 @@ type Answer[T any] struct {
 	Result
 }
 
-// Run runs the loop until the model gives an answer that cfg accepts. It calls model, checks and runs tool
-// calls, and tells the model what was wrong. prompt is the user's message; it follows the conversation in s
-// or cfg.History. s keeps the records and the conversation of the run; if it is nil, the run makes a session.
-//
-// If the journal ([WithJournal]) has this request unfinished, Run continues it, as with [Resume]. If a run of
-// the journal has ended and has the same [Config].RequestID, Run returns its recorded end and does nothing.
-// If that was not the last run, the result has no transcript, and of a success no attempts. An unfinished run
-// of another request is an error of [journal.ErrConflict]. Giving another prompt the RequestID of the last run
-// is an error, too.
-//
-// A run that ends without an answer returns a [RetryExhaustedError]. An invalid cfg, a session in use and a
-// template that cannot be rendered are other errors, before the first model call. A session can have one run
-// at a time.
-func Run(
-	ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option,
-) (Result, error) {
-	l, err := New(model, cfg, opts...)
-	if err != nil {
-		return Result{}, err
-	}
-	return l.run(ctx, l.options, s, prompt)
-}
-
 // Loop is a model with a compiled config, for many runs. Make it with [New]. It is read-only and safe for
 // concurrent use.
 type Loop struct {
@@ -105,22 +81,31 @@ func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 	return &Loop{o.sharing(&cfg), model, cfg, compiled}, nil
 }
 
-// Run is the function [Run] with the loop's model and config. j is the session's journal; nil means that of
-// the options, if any.
-func (l *Loop) Run(
-	ctx context.Context, s *session.Session, prompt string, j *journal.Journal,
-) (Result, error) {
-	return l.run(ctx, l.options.recordedIn(j), s, prompt)
-}
-
-func (l *Loop) run(ctx context.Context, o *options, s *session.Session, prompt string) (Result, error) {
+// Run runs the loop until the model gives an answer that the config accepts. It calls the model, checks and
+// runs tool calls, and tells the model what was wrong. prompt is the user's message; it follows the
+// conversation in s or [Config].History. s keeps the records and the conversation of the run; if it is nil, the
+// run makes a session.
+//
+// If s has a journal ([session.Config].Journal), each step is recorded before it takes effect. If the journal
+// has this request unfinished, Run continues it, as with [Loop.Resume]. If a run of
+// the journal has ended and has the same [Config].RequestID, Run returns its recorded end and does nothing.
+// If that was not the last run, the result has no transcript, and of a success no attempts. An unfinished run
+// of another request is an error of [journal.ErrConflict]. Giving another prompt the RequestID of the last run
+// is an error, too.
+//
+// A run that ends without an answer returns a [RetryExhaustedError]. A session in use and a template that
+// cannot be rendered are other errors, before the first model call. A session can have one run at a time.
+func (l *Loop) Run(ctx context.Context, s *session.Session, prompt string) (Result, error) {
 	if s == nil {
 		var err error
 		if s, err = session.New(session.Config{}); err != nil {
 			return Result{}, err
 		}
 	}
-	p := newProcess(ctx, o, l.model, s, &l.cfg)
+	p, err := newProcess(ctx, l.options, l.model, s, &l.cfg)
+	if err != nil {
+		return Result{}, err
+	}
 	fresh, err := p.enter(l.compiled, prompt, false)
 	if err != nil {
 		return Result{}, err
@@ -134,20 +119,20 @@ func (l *Loop) run(ctx context.Context, o *options, s *session.Session, prompt s
 
 var errNoModel = errors.New("loop: the model is nil: set one")
 
-// Generate is [Run] for an answer of type T. The model gets T's schema, and its answer is checked against it.
-// Each attempt decodes into a new value. [Config].CallsOnly is an error.
-func Generate[T any](
-	ctx context.Context, model Model, s *session.Session, prompt string, cfg Config, opts ...Option,
-) (Answer[T], error) {
+// Generate is [Loop.Run] for an answer of type T: its schema takes the place of [Config].Output. The model gets
+// the schema, and its answer is checked against it. Each attempt decodes into a new value. [Config].CallsOnly is
+// an error.
+func Generate[T any](ctx context.Context, l *Loop, s *session.Session, prompt string) (Answer[T], error) {
 	typed, err := schema.For[T]()
 	if err != nil {
 		return Answer[T]{}, err
 	}
-	if cfg.CallsOnly {
+	if l.cfg.CallsOnly {
 		return Answer[T]{}, errors.New("calls_only: tool calls are not an answer of type T: leave it out, or use Run")
 	}
-	cfg.Output = typed.Schema()
-	result, err := Run(ctx, model, s, prompt, cfg, opts...)
+	own := *l
+	own.cfg.Output = typed.Schema()
+	result, err := own.Run(ctx, s, prompt)
 	answer := Answer[T]{Result: result}
 	if err != nil || result.Degraded {
 		return answer, err
@@ -160,7 +145,7 @@ func Generate[T any](
 	return answer, nil
 }
 
-// ResultOf returns what [Run] would return for a run that has stopped in st. cause is the Go error behind its
+// ResultOf returns what [Loop.Run] would return for a run that has stopped in st. cause is the Go error behind its
 // end; nil means the recorded one: see [Runner.Result].
 func ResultOf(st machine.State, cause error) (Result, error) {
 	r := Runner{st: st}

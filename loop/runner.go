@@ -19,7 +19,7 @@ import (
 )
 
 // Runner converts outcomes to events and steps the core. It has no clock, goroutines or I/O and is for
-// engines with their own; [Run] is built on it. Each method returns the effects to carry out, in order; see
+// engines with their own; [Loop.Run] is built on it. Each method returns the effects to carry out, in order; see
 // package machine. It is for one goroutine at a time.
 type Runner struct {
 	cfg *Config
@@ -94,14 +94,16 @@ func RunnerAt(
 	record func(machine.Event, []machine.Effect, machine.State),
 ) (*Runner, error) {
 	r := &Runner{cfg: &cfg, s: s, st: st, record: record}
+	if s == nil {
+		return nil, errNoSession
+	}
+	if err := session.DriverOf(s).Adopt(st.Session.ID()); err != nil {
+		return nil, err
+	}
 	if err := r.acquire(); err != nil {
 		return nil, err
 	}
-	err := session.DriverOf(s).Adopt(st.Session.ID())
-	if err == nil {
-		err = session.DriverOf(s).Replace(st.Session)
-	}
-	if err != nil {
+	if err := session.DriverOf(s).Replace(st.Session); err != nil {
 		r.Close()
 		return nil, err
 	}
@@ -120,16 +122,24 @@ func newRunner(
 	return r, nil
 }
 
-// acquire takes the session for the runner.
+// acquire takes the session for the runner, with its journal. A session without an id gets a random one.
 func (r *Runner) acquire() error {
 	if r.s == nil {
-		return errors.New("loop: the session is nil: make one with session.New")
+		return errNoSession
 	}
-	return session.DriverOf(r.s).Acquire()
+	if err := session.DriverOf(r.s).Acquire(); err != nil {
+		return err
+	}
+	err := r.name()
+	if err != nil {
+		r.Close()
+	}
+	return err
 }
 
-// open takes the session and begins. If goOn is set, the run may continue the history in the journal. A
-// session without an id gets a random one.
+var errNoSession = errors.New("loop: the session is nil: make one with session.New")
+
+// open takes the session and begins. If goOn is set, the run may continue the history in the journal.
 func (r *Runner) open(m *machine.Compiled, o *options, goOn bool) error {
 	if err := r.acquire(); err != nil {
 		return err
@@ -147,10 +157,7 @@ func (r *Runner) open(m *machine.Compiled, o *options, goOn bool) error {
 
 // begin makes the idle state of a run and opens its journal.
 func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
-	if err := r.name(o.journal); err != nil {
-		return err
-	}
-	if err := r.inherit(o.journal, m.Config().Single); err != nil {
+	if err := r.inherit(m.Config().Single); err != nil {
 		return err
 	}
 	m = m.Seeded(session.DriverOf(r.s).Seed())
@@ -159,7 +166,6 @@ func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 	if session.DriverOf(r.s).Seed() == "" {
 		r.doubtful = append(r.doubtful, o.seeds.serve(m.Config().Seed, r.s.ID())...)
 	}
-	r.journal = o.journal
 	if goOn {
 		if err := r.goOn(m.Config().Single); err != nil {
 			return err
@@ -208,26 +214,21 @@ func (r *Runner) before(single bool) ([]message.Message, error) {
 	return held, nil
 }
 
-// name gives the session an id if it has none.
-func (r *Runner) name(j *journal.Journal) error {
-	switch id := r.s.ID(); {
-	case j != nil && id != "" && id != j.Session():
-		return fmt.Errorf("loop: the journal belongs to session %q, but the session is %q", j.Session(), id)
-	case j != nil:
-		return session.DriverOf(r.s).Adopt(j.Session())
-	case id == "":
-		return session.DriverOf(r.s).Adopt("session-" + rand.Text())
+// name takes the journal of the session, and gives the session an id if it has none.
+func (r *Runner) name() (err error) {
+	if r.journal, err = journal.Of(r.s); err != nil || r.s.ID() != "" {
+		return err
 	}
-	return nil
+	return session.DriverOf(r.s).Adopt("session-" + rand.Text())
 }
 
 // inherit gives a session that has nothing yet what its journal has.
-func (r *Runner) inherit(j *journal.Journal, single bool) error {
-	if j == nil {
+func (r *Runner) inherit(single bool) error {
+	if r.journal == nil {
 		return nil
 	}
 	other := r.cfg.NewConversation || len(r.cfg.History) > 0
-	state, said, err := j.Contents()
+	state, said, err := r.journal.Contents()
 	if errors.Is(err, journal.ErrRedacted) && (single || other || len(r.s.Conversation()) > 0) {
 		return nil
 	}
@@ -371,7 +372,7 @@ func (r *Runner) write(ev machine.Event, effects []machine.Effect, st machine.St
 	return err
 }
 
-// Result returns what [Run] would return for a run that has stopped. cause is the Go error behind its end;
+// Result returns what [Loop.Run] would return for a run that has stopped. cause is the Go error behind its end;
 // nil means the recorded one: a [RecordedError], a typed error of package fault, or none. If the run has not
 // stopped, the result is zero.
 func (r *Runner) Result(cause error) (Result, error) {
@@ -481,7 +482,7 @@ func (r *Runner) PlannerFailed(at time.Time, err error) ([]machine.Effect, error
 		Failure: causeOf(err)})
 }
 
-// Planned feeds a planner's answer. An invalid plan changes nothing. [Run] checks it before, with
+// Planned feeds a planner's answer. An invalid plan changes nothing. [Loop.Run] checks it before, with
 // [machine.Plan.Fault], and feeds the error to PlannerFailed.
 func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error) {
 	p = p.Printable()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
@@ -51,7 +52,7 @@ func exhaustedRun(t *testing.T, s *session.Session, cfg loop.Config) *loop.Retry
 	overloaded := looptest.Fail(&fault.ProviderError{Class: fault.Overloaded})
 	model := looptest.NewModel(overloaded, overloaded, looptest.Call(call("book_room", `{}`)), overloaded,
 		looptest.Call(call("book_room", `{"city": 1}`)), looptest.Call(call("book_room", `{"city": 2}`)))
-	_, err := loop.Run(t.Context(), model, s, "Go.", cfg, loop.WithClock(looptest.NewClock()))
+	_, err := fixture.Run(t.Context(), model, s, "Go.", cfg, loop.WithClock(looptest.NewClock()))
 	exhausted, ok := errors.AsType[*loop.RetryExhaustedError](err)
 	require.True(t, ok, "%v", err)
 	require.Len(t, waits(exhausted.Attempts), 5)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/observe"
@@ -33,7 +34,7 @@ func TestASharedSeedIsAWarning(t *testing.T) {
 	require.NoError(t, err)
 	run := func(s *session.Session) []string {
 		t.Helper()
-		r, err := l.Run(t.Context(), s, "Hi.", nil)
+		r, err := l.Run(t.Context(), s, "Hi.")
 		require.NoError(t, err)
 		return r.Warnings
 	}
@@ -66,7 +67,7 @@ func TestASharedSeedOfAPoolIsAWarning(t *testing.T) {
 	for _, id := range []string{"order-1", "order-2"} {
 		j, err := journal.Open(t.Context(), store, id, plainSettings)
 		require.NoError(t, err)
-		_, err = pool.Add(seeded(t, "", ""), "Hi.", j)
+		_, err = pool.Add(fixture.In(seeded(t, "", ""), j), "Hi.")
 		require.NoError(t, err)
 		defer j.Close()
 	}

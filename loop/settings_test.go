@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -40,7 +41,7 @@ func TestAModelIsAskedByTheSettingsOfTheAttempt(t *testing.T) {
 	require.NoError(t, err)
 	cfg := loop.Config{Policy: &set, Output: output}
 	big := loop.WithModels(map[string]loop.Model{"big": model(`{"total": 42}`)})
-	result, err := loop.Run(t.Context(), model("It is a lot."), newSession(t), "Add it up.", cfg, big)
+	result, err := fixture.Run(t.Context(), model("It is a lot."), newSession(t), "Add it up.", cfg, big)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"total": 42}`, string(result.Value))
 	assert.Equal(t, cooler(), settingsOf(asked...))

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -32,16 +33,16 @@ import (
 // waits is called within the model call, or within the try.
 var works = map[string]func(ctx context.Context, j *journal.Journal, waits func(context.Context) error) (string, error){
 	"run": func(ctx context.Context, j *journal.Journal, waits func(context.Context) error) (string, error) {
-		r, err := loop.Run(ctx, waitingModel(waits), nil, "Hello.", loop.Config{RequestID: "one"}, loop.WithJournal(j))
+		r, err := fixture.Run(ctx, waitingModel(waits), fixture.In(nil, j), "Hello.", loop.Config{RequestID: "one"})
 		return r.Text, err
 	},
 	"do": func(ctx context.Context, j *journal.Journal, waits func(context.Context) error) (string, error) {
-		return loop.Do(ctx, nil, named("one"), func(ctx context.Context, a loop.Attempt) (string, error) {
+		return loop.Do(ctx, fixture.In(nil, j), named("one"), func(ctx context.Context, a loop.Attempt) (string, error) {
 			return fmt.Sprint("done, in doubt: ", a.InDoubt), waits(ctx)
-		}, loop.WithJournal(j))
+		})
 	},
 	"attempts": func(ctx context.Context, j *journal.Journal, waits func(context.Context) error) (string, error) {
-		text, tries := "", loop.Attempts(ctx, nil, named("one"), loop.WithJournal(j))
+		text, tries := "", loop.Attempts(ctx, fixture.In(nil, j), named("one"))
 		for try := range tries.All() {
 			text = fmt.Sprint("done, in doubt: ", try.InDoubt)
 			try.End(waits(ctx))
@@ -60,7 +61,7 @@ var works = map[string]func(ctx context.Context, j *journal.Journal, waits func(
 		if err != nil {
 			return "", err
 		}
-		if _, err := p.Add(s, "Hello.", j); err != nil {
+		if _, err := p.Add(fixture.In(s, j), "Hello."); err != nil {
 			return "", err
 		}
 		if err := p.Run(ctx, 2); err != nil {
@@ -240,7 +241,7 @@ func TestTheWordsOfACauseDoNotCount(t *testing.T) {
 func TestAShutdownWithoutAJournalIsACancellation(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(loop.ErrSuspended)
-	_, err := loop.Run(ctx, looptest.NewModel(), newSession(t), "Hello.", loop.Config{})
+	_, err := fixture.Run(ctx, looptest.NewModel(), newSession(t), "Hello.", loop.Config{})
 	require.EqualError(t, err, "run stopped: cancelled: the process shuts down, and without a journal nothing is left to be resumed")
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	require.ErrorIs(t, err, policy.ReasonCancelled)
@@ -252,8 +253,8 @@ func TestAnEndThatIsReadSaysSoAndWhenItWas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, clock := t.TempDir(), looptest.NewClock()
 			run := func(cfg loop.Config, prompt string, turns ...looptest.Turn) (r loop.Result, err error) {
-				onJournal(t, dir, journal.Settings{}, func(j loop.Option) {
-					r, err = loop.Run(t.Context(), looptest.NewModel(turns...), nil, prompt, cfg, j, loop.WithClock(clock))
+				onJournal(t, dir, journal.Settings{}, func(s *session.Session) {
+					r, err = fixture.Run(t.Context(), looptest.NewModel(turns...), s, prompt, cfg, loop.WithClock(clock))
 				})
 				return r, err
 			}
@@ -314,15 +315,14 @@ func TestAnErrorThatAToolReturnsLateIsKeptAsWhatItIs(t *testing.T) {
 				}))
 				require.NoError(t, err)
 				j := recorded(t, dir)
-				_, err = loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), newSession(t), "Book.",
-					loop.Config{Tools: book}, loop.WithJournal(j))
+				_, err = fixture.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), fixture.In(newSession(t), j), "Book.", loop.Config{Tools: book})
 				require.ErrorIs(t, err, loop.ErrSuspended)
 				synctest.Wait() // until the tool has returned
 				require.NoError(t, j.Close())
 				j = recorded(t, dir)
 				defer j.Close()
 				model := looptest.NewModel(looptest.Say("Well."))
-				_, err = loop.Resume(t.Context(), j, model, newSession(t), loop.Config{Tools: book})
+				_, err = fixture.Resume(t.Context(), model, fixture.In(newSession(t), j), loop.Config{Tools: book})
 				require.NoError(t, err)
 				assert.Equal(t, c.calls, calls)
 				assert.Contains(t, model.Requests()[0].Last().Text, c.want)
@@ -368,7 +368,7 @@ func TestAPanicInATryLeavesTheActionToBeResumed(t *testing.T) {
 	j := recorded(t, journal.Dir(t.TempDir()))
 	defer j.Close()
 	require.Panics(t, func() {
-		_, _ = loop.Do(t.Context(), nil, timed, func(context.Context, loop.Attempt) (int, error) { panic("boom") }, loop.WithJournal(j))
+		_, _ = loop.Do(t.Context(), fixture.In(nil, j), timed, func(context.Context, loop.Attempt) (int, error) { panic("boom") })
 	})
 	assert.True(t, j.Unfinished(), "within a timeout, too")
 }
@@ -377,7 +377,7 @@ func TestTheRecordedEndOfAnActionSaysWhenItWas(t *testing.T) {
 	j := recorded(t, journal.Dir(t.TempDir()))
 	defer j.Close()
 	for n := range 2 {
-		tries := loop.Attempts(t.Context(), nil, named("one"), loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+		tries := loop.Attempts(t.Context(), fixture.In(nil, j), named("one"), loop.WithClock(looptest.NewClock()))
 		for try := range tries.All() {
 			try.End(nil)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -32,12 +33,11 @@ func TestAStreamSaysWhatItBelongsToAndWhatIsToBeTakenBack(t *testing.T) {
 	good.Reply.Text = "Two nights."
 	broke := looptest.Fail(&fault.ProviderError{Class: fault.Network, Provider: "example"})
 	var told []loop.Delta
-	_, err := loop.Run(t.Context(), streaming(broke, bad, good, looptest.Say("Booked.")), newSession(t), "Book.",
-		loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithStream(func(d loop.Delta) {
-			if d.Name == "" {
-				told = append(told, d)
-			}
-		}))
+	_, err := fixture.Run(t.Context(), streaming(broke, bad, good, looptest.Say("Booked.")), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithStream(func(d loop.Delta) {
+		if d.Name == "" {
+			told = append(told, d)
+		}
+	}))
 	require.NoError(t, err)
 	reset := func(turn, attempt, transport int) loop.Delta {
 		return loop.Delta{Call: -1, Reset: true, Turn: turn, Attempt: attempt, Transport: transport}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -38,7 +39,7 @@ func TestAResultSaysWhatFailedInTools(t *testing.T) {
 			tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { return "paid", c.pay() }))
 			require.NoError(t, err)
 			model := looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Say("Done."))
-			result, err := loop.Run(t.Context(), model, newSession(t), "Pay.", loop.Config{Tools: tools})
+			result, err := fixture.Run(t.Context(), model, newSession(t), "Pay.", loop.Config{Tools: tools})
 			require.NoError(t, err)
 			if c.want == "" {
 				assert.Empty(t, result.Warnings)
@@ -67,7 +68,7 @@ func TestAToolThatFailedInDoubtSaysSoInItsOwnWords(t *testing.T) {
 	tools, err := tool.NewSet(tool.New("pay", "Pay.", pay))
 	require.NoError(t, err)
 	turns := []looptest.Turn{looptest.Call(call("pay", `{}`)), looptest.Call(call("pay", `{}`)), looptest.Say("Paid.")}
-	result, err := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Pay.", loop.Config{Tools: tools})
+	result, err := fixture.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Pay.", loop.Config{Tools: tools})
 	require.NoError(t, err)
 	told := result.Transcript[2]
 	assert.True(t, told.IsError)
@@ -119,7 +120,7 @@ func TestTheResultHasTheErrorsOfTools(t *testing.T) {
 			require.NoError(t, err)
 			set := policy.DefaultSet()
 			set.Transport.MaxAttempts = new(2)
-			opts := []loop.Option{loop.WithJournal(j), loop.WithClock(looptest.NewClock())}
+			opts := []loop.Option{loop.WithClock(looptest.NewClock())}
 			cfg := loop.Config{Tools: tools, Policy: &set, RequestID: "r"}
 			switch {
 			case c.budget > 0:
@@ -131,7 +132,7 @@ func TestTheResultHasTheErrorsOfTools(t *testing.T) {
 				})))
 			}
 			run := func(turns ...looptest.Turn) ([]loop.ToolFailure, error) {
-				result, err := loop.Run(t.Context(), looptest.NewModel(turns...), newSessionNamed(t, "s"), "Pay.", cfg, opts...)
+				result, err := fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.In(newSessionNamed(t, "s"), j), "Pay.", cfg, opts...)
 				if exhausted, ok := errors.AsType[*loop.RetryExhaustedError](err); ok {
 					assert.Equal(t, result.ToolFailures, exhausted.ToolFailures)
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -47,23 +48,23 @@ var withResults = []string{"user", "assistant", "tool call-1", "tool call-2", "u
 func TestAConversationGoesOnAfterCallsOnceTheyHaveResults(t *testing.T) {
 	model, s := twoCalls(), newSession(t)
 	cfg := loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}
-	asked, err := loop.Run(t.Context(), model, s, "Book.", cfg)
+	asked, err := fixture.Run(t.Context(), model, s, "Book.", cfg)
 	require.NoError(t, err)
 	cfg.CallsOnly = false
 
-	_, err = loop.Run(t.Context(), model, s, "Well?", cfg)
+	_, err = fixture.Run(t.Context(), model, s, "Well?", cfg)
 	require.ErrorIs(t, err, loop.ErrUnanswered)
 	require.ErrorContains(t, err, `"book_room" (call-1), "book_room" (call-2): hand them over with Session.Answer`)
 	assert.Len(t, model.Requests(), 1, "nothing was asked")
 
 	came := results(asked.Calls)
 	require.NoError(t, s.Answer(came[1]))
-	_, err = loop.Run(t.Context(), model, s, "Well?", cfg)
+	_, err = fixture.Run(t.Context(), model, s, "Well?", cfg)
 	require.ErrorContains(t, err, `no result: "book_room" (call-1): hand`)
 
 	require.NoError(t, s.Answer(came[0]))
 	require.ErrorIs(t, s.Answer(came[0]), session.ErrNoCall)
-	last, err := loop.Run(t.Context(), model, s, "Well?", cfg)
+	last, err := fixture.Run(t.Context(), model, s, "Well?", cfg)
 	require.NoError(t, err)
 	assert.Equal(t, "Booked.", last.Text)
 	assert.Equal(t, []string{"user", "assistant", "tool call-2", "tool call-1", "user"}, roles(model.Requests()[1]))
@@ -73,10 +74,10 @@ func TestAConversationGoesOnAfterCallsOnceTheyHaveResults(t *testing.T) {
 func TestACallThatIsLeftOpenCanBeForgotten(t *testing.T) {
 	model, s := twoCalls(), newSession(t)
 	cfg := loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}
-	_, err := loop.Run(t.Context(), model, s, "Book.", cfg)
+	_, err := fixture.Run(t.Context(), model, s, "Book.", cfg)
 	require.NoError(t, err)
 	cfg.CallsOnly, cfg.NewConversation = false, true
-	_, err = loop.Run(t.Context(), model, s, "Hello.", cfg)
+	_, err = fixture.Run(t.Context(), model, s, "Hello.", cfg)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"user"}, roles(model.Requests()[1]))
 }
@@ -84,15 +85,15 @@ func TestACallThatIsLeftOpenCanBeForgotten(t *testing.T) {
 func TestAHistoryEndsWithTheResultsOfItsCalls(t *testing.T) {
 	model := twoCalls()
 	cfg := loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}
-	asked, err := loop.Run(t.Context(), model, nil, "Book.", cfg)
+	asked, err := fixture.Run(t.Context(), model, nil, "Book.", cfg)
 	require.NoError(t, err)
 	cfg.CallsOnly, cfg.History = false, asked.Transcript
 	require.ErrorContains(t, cfg.Validate(), "history: loop: calls of the conversation have no result")
-	_, err = loop.Run(t.Context(), model, nil, "Well?", cfg)
+	_, err = fixture.Run(t.Context(), model, nil, "Well?", cfg)
 	require.ErrorIs(t, err, loop.ErrUnanswered)
 
 	cfg.History = append(cfg.History, results(asked.Calls)...)
-	_, err = loop.Run(t.Context(), model, nil, "Well?", cfg)
+	_, err = fixture.Run(t.Context(), model, nil, "Well?", cfg)
 	require.NoError(t, err)
 	assert.Equal(t, withResults, roles(model.Requests()[1]))
 }
@@ -103,14 +104,14 @@ func TestResultsOfCallsThatWereWrittenAsTextAreText(t *testing.T) {
 		looptest.Say("Booked."),
 	)
 	s, cfg := newSession(t), loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}
-	asked, err := loop.Run(t.Context(), model, s, "Book.", cfg)
+	asked, err := fixture.Run(t.Context(), model, s, "Book.", cfg)
 	require.NoError(t, err)
 	require.Len(t, asked.Calls, 1)
 
 	failed := message.Message{Role: message.Tool, Name: "book_room", Text: "no {{rooms}}", IsError: true}
 	require.NoError(t, s.Answer(append(results(asked.Calls), failed)...))
 	cfg.CallsOnly = false
-	_, err = loop.Run(t.Context(), model, s, "Well?", cfg)
+	_, err = fixture.Run(t.Context(), model, s, "Well?", cfg)
 	require.NoError(t, err)
 	got := model.Requests()[1].Messages
 	require.Len(t, got, 4)
@@ -132,21 +133,21 @@ func TestResultsAreRecordedWithTheNextRun(t *testing.T) {
 		return j
 	}
 	j := open()
-	first, err := loop.Run(t.Context(), model, nil, "Book.", cfg, loop.WithJournal(j))
+	first, err := fixture.Run(t.Context(), model, fixture.In(nil, j), "Book.", cfg)
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 
 	j, s := open(), newSessionNamed(t, "order-42")
 	require.ErrorIs(t, s.Answer(results(first.Calls)...), session.ErrNoCall, "it does not know its journal yet")
-	_, err = loop.Run(t.Context(), model, s, "Well?", next, loop.WithJournal(j))
+	_, err = fixture.Run(t.Context(), model, fixture.In(s, j), "Well?", next)
 	require.ErrorIs(t, err, loop.ErrUnanswered)
 	s = newSessionNamed(t, "order-42")
-	again, err := loop.Run(t.Context(), model, s, "Book.", cfg, loop.WithJournal(j))
+	again, err := fixture.Run(t.Context(), model, fixture.In(s, j), "Book.", cfg)
 	require.NoError(t, err)
 	assert.Equal(t, first.Calls, again.Calls)
 	assert.False(t, again.Recorded.IsZero())
 	require.NoError(t, s.Answer(results(again.Calls)...))
-	last, err := loop.Run(t.Context(), model, s, "Well?", next, loop.WithJournal(j))
+	last, err := fixture.Run(t.Context(), model, fixture.In(s, j), "Well?", next)
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	assert.Equal(t, withResults, roles(model.Requests()[1]))
@@ -163,28 +164,28 @@ func TestResultsAreRecordedWithTheNextRun(t *testing.T) {
 
 func TestASnapshotKeepsResults(t *testing.T) {
 	model, s := twoCalls(), newSession(t)
-	asked, err := loop.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
+	asked, err := fixture.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
 	require.NoError(t, err)
 	require.NoError(t, s.Answer(results(asked.Calls)...))
 	held, err := s.Snapshot()
 	require.NoError(t, err)
 	s, err = session.Restore(session.Config{}, held)
 	require.NoError(t, err)
-	_, err = loop.Run(t.Context(), model, s, "Well?", loop.Config{Tools: bookRoom(t, unbookable(t))})
+	_, err = fixture.Run(t.Context(), model, s, "Well?", loop.Config{Tools: bookRoom(t, unbookable(t))})
 	require.NoError(t, err)
 	assert.Equal(t, withResults, roles(model.Requests()[1]))
 }
 
 func TestAPoolGoesOnAfterCalls(t *testing.T) {
 	model, s, cfg := twoCalls(), newSession(t), loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}
-	asked, err := loop.Run(t.Context(), model, s, "Book.", cfg)
+	asked, err := fixture.Run(t.Context(), model, s, "Book.", cfg)
 	require.NoError(t, err)
 	p, err := loop.NewPool(loop.PoolConfig{Model: model, Config: loop.Config{Tools: cfg.Tools}, Done: func(*session.Session, loop.Result, error) {}})
 	require.NoError(t, err)
-	_, err = p.Add(s, "Well?", nil)
+	_, err = p.Add(s, "Well?")
 	require.ErrorIs(t, err, loop.ErrUnanswered)
 	require.NoError(t, s.Answer(results(asked.Calls)...), "the session is free")
-	_, err = p.Add(s, "Well?", nil)
+	_, err = p.Add(s, "Well?")
 	require.NoError(t, err)
 	require.ErrorIs(t, s.Answer(), session.ErrBusy)
 	require.NoError(t, p.Run(t.Context(), 1))
@@ -211,7 +212,7 @@ func TestAnswerTakesResultsOnly(t *testing.T) {
 		assert.ErrorIs(t, s.Answer(), session.ErrBusy)
 		return message.Reply{Calls: []message.Call{call("book_room", lisbon)}}, nil
 	})
-	asked, err := loop.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
+	asked, err := fixture.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
 	require.NoError(t, err)
 	own := results(asked.Calls)[0]
 	wrong := own

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -55,12 +56,12 @@ func TestTemplatesReadTheVarsOfTheConfig(t *testing.T) {
 	cfg := loop.Config{Tools: tools, Vars: vars, System: aboutVars, Feedback: "In {{.Vars.city}}:{{range issues}} {{.}}{{end}}"}
 	require.NoError(t, cfg.Validate())
 	first := looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Call(call("pay", `{"sum": 3}`)))
-	_, err = loop.Run(suspended, first, newSessionNamed(t, "s"), "Pay.", cfg, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+	_, err = fixture.Run(suspended, first, fixture.In(newSessionNamed(t, "s"), j), "Pay.", cfg, loop.WithClock(looptest.NewClock()))
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	vars["city"] = "Porto"
 
 	second := looptest.NewModel(looptest.Say("Done."))
-	_, err = loop.Resume(t.Context(), j, second, newSessionNamed(t, "s"), cfg)
+	_, err = fixture.Resume(t.Context(), second, fixture.In(newSessionNamed(t, "s"), j), cfg)
 	require.NoError(t, err)
 	const want = `Lisbon for Ada (9007199254740993 stays since 2030-01-01T00:00:00Z): single double {"a":2,"b":1.5}`
 	for n, r := range append(first.Requests(), second.Requests()...) {
@@ -95,13 +96,13 @@ func TestVarsThatCannotBeReadAreNamed(t *testing.T) {
 			err := c.cfg.Validate()
 			if c.want == "" {
 				require.NoError(t, err)
-				_, err = loop.Run(t.Context(), looptest.NewModel(looptest.Say("Yes.")), nil, "Well?", c.cfg)
+				_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Yes.")), nil, "Well?", c.cfg)
 				require.NoError(t, err)
 				return
 			}
 			require.ErrorContains(t, err, c.want)
 			model := looptest.NewModel(looptest.Say("Yes."))
-			_, err = loop.Run(t.Context(), model, nil, "Well?", c.cfg)
+			_, err = fixture.Run(t.Context(), model, nil, "Well?", c.cfg)
 			require.ErrorContains(t, err, c.want)
 			assert.Empty(t, model.Requests(), "before any model is asked")
 		})

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
@@ -58,7 +59,7 @@ func in(
 		if opt == nil {
 			opts = nil
 		}
-		_, err := loop.Run(ctx, model, s, "Go.", cfg, opts...)
+		_, err := fixture.Run(ctx, model, s, "Go.", cfg, opts...)
 		return err
 	}
 }
@@ -199,19 +200,19 @@ var theGiven = map[string]given{
 	})},
 	"`Issues` of a Go type": {yes, func(t *testing.T, ctx context.Context, cfg loop.Config, block func(...context.Context)) error {
 		blockingIssues = func() { block() }
-		_, err := loop.Generate[slowlyChecked](ctx, looptest.NewModel(looptest.Say(`{"city":"Lisbon"}`)), nil, "Go.", cfg)
+		_, err := fixture.Generate[slowlyChecked](ctx, looptest.NewModel(looptest.Say(`{"city":"Lisbon"}`)), nil, "Go.", cfg)
 		return err
 	}},
 	"a store of journals": {yes, in(func(t *testing.T, _ *loop.Config, block func(...context.Context)) (loop.Model, *session.Session, loop.Option) {
 		j, err := journal.Open(t.Context(), &slowStore{block: block}, "order-42", journal.Settings{})
 		require.NoError(t, err)
-		return nil, nil, loop.WithJournal(j)
+		return nil, fixture.In(nil, j), nil
 	})},
 	"`PoolConfig.Done`": {yes, func(t *testing.T, ctx context.Context, cfg loop.Config, block func(...context.Context)) error {
 		p, err := loop.NewPool(loop.PoolConfig{Model: looptest.NewModel(looptest.Say("Done.")), Config: cfg,
 			Done: func(*session.Session, loop.Result, error) { block() }})
 		require.NoError(t, err)
-		_, err = p.Add(newSession(t), "Go.", nil)
+		_, err = p.Add(newSession(t), "Go.")
 		require.NoError(t, err)
 		return p.Run(ctx, 1)
 	}},
@@ -282,7 +283,7 @@ var hangs = loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Re
 func TestTheDeadlineOfAConfigByAFakeClock(t *testing.T) {
 	clock := looptest.NewClock()
 	at := looptest.Epoch.Add(time.Minute)
-	_, err := loop.Run(t.Context(), hangs, nil, "Go.", loop.Config{Deadline: at}, loop.WithClock(clock))
+	_, err := fixture.Run(t.Context(), hangs, nil, "Go.", loop.Config{Deadline: at}, loop.WithClock(clock))
 	require.ErrorIs(t, err, policy.ReasonDeadline)
 	assert.Equal(t, at, clock.Now())
 }
@@ -292,7 +293,7 @@ func TestTheDeadlineOfAConfigInAPool(t *testing.T) {
 		at := time.Now().Add(time.Minute)
 		p := poolOf(t, loop.Config{Deadline: at}, hangs)
 		serves(t, p)
-		_, err := p.Await(t.Context(), newSession(t), "Go.", nil)
+		_, err := p.Await(t.Context(), newSession(t), "Go.")
 		require.ErrorIs(t, err, policy.ReasonDeadline)
 		assert.True(t, at.Equal(time.Now()))
 	})
@@ -308,9 +309,9 @@ func TestTheDeadlineOfARunThatIsResumed(t *testing.T) {
 			ctx, leave := context.WithCancelCause(t.Context())
 			time.AfterFunc(25*time.Second, func() { leave(loop.ErrSuspended) })
 			if n == 0 {
-				_, err = loop.Run(ctx, hangs, nil, "Go.", loop.Config{Deadline: at}, loop.WithJournal(j))
+				_, err = fixture.Run(ctx, hangs, fixture.In(nil, j), "Go.", loop.Config{Deadline: at})
 			} else {
-				_, err = loop.Resume(ctx, j, hangs, newSession(t), loop.Config{})
+				_, err = fixture.Resume(ctx, hangs, fixture.In(newSession(t), j), loop.Config{})
 			}
 			require.ErrorIs(t, err, end)
 			require.NoError(t, j.Close())
@@ -342,7 +343,7 @@ func TestAClosedPoolWaitsForNoPlannerAndNoPrompt(t *testing.T) {
 					})}
 				}
 				p, _ := pooled(t, cfg)
-				_, err := p.Add(newSession(t), "Go.", nil)
+				_, err := p.Add(newSession(t), "Go.")
 				require.NoError(t, err)
 				go func() { _ = p.Serve(t.Context(), 1) }()
 				synctest.Wait()
@@ -366,7 +367,7 @@ func TestAStreamThatIsNotReadIsNotTheModelsFault(t *testing.T) {
 		asked, nobody := 0, make(chan loop.Delta)
 		set := policy.DefaultSet()
 		set.Transport = policy.Layer{ModelTimeout: new(time.Minute), FirstTokenTimeout: new(time.Second), IdleTimeout: new(time.Second)}
-		_, err := loop.Run(t.Context(), loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
+		_, err := fixture.Run(t.Context(), loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
 			asked++
 			return streamsHello(ctx, req)
 		}), nil, "Go.", loop.Config{Policy: &set}, loop.WithStream(func(d loop.Delta) { nobody <- d }))
@@ -382,8 +383,7 @@ func TestASlowReaderOfAStreamIsNotAnIdleModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := policy.DefaultSet()
 		set.Transport = policy.Layer{FirstTokenTimeout: new(time.Second), IdleTimeout: new(time.Second)}
-		result, err := loop.Run(t.Context(), streamsHello, nil, "Go.", loop.Config{Policy: &set},
-			loop.WithStream(func(loop.Delta) { time.Sleep(time.Minute) }))
+		result, err := fixture.Run(t.Context(), streamsHello, nil, "Go.", loop.Config{Policy: &set}, loop.WithStream(func(loop.Delta) { time.Sleep(time.Minute) }))
 		looptest.AssertAnswer(t, result, err, "Hello.")
 	})
 }
@@ -431,7 +431,7 @@ func TestTheContextOfAToolEndsWithItsRun(t *testing.T) {
 		set := policy.DefaultSet()
 		set.Tools = map[string]policy.Layer{"pay": {MaxAttempts: new(1)}}
 		model := looptest.NewModel(looptest.Call(call("pay", `{}`), call("wait", `{}`)))
-		_, err = loop.Run(t.Context(), model, nil, "Go.", loop.Config{Tools: tools, Policy: &set})
+		_, err = fixture.Run(t.Context(), model, nil, "Go.", loop.Config{Tools: tools, Policy: &set})
 		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 		<-over
 		require.ErrorContains(t, cause, "the run has ended")

@@ -16,7 +16,8 @@ import (
 // A script of replies replaces a model. Its requests can be inspected afterwards.
 func ExampleNewModel() {
 	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
-	result, err := loop.Run(context.Background(), model, nil, "Where?", loop.Config{})
+	l, _ := loop.New(model, loop.Config{})
+	result, err := l.Run(context.Background(), nil, "Where?")
 	fmt.Println(result.Text, err)
 	shown := model.Requests()[1].Messages
 	fmt.Println(shown[len(shown)-1].Text)
@@ -34,7 +35,8 @@ func ExampleNewClock() {
 	set := policy.DefaultSet()
 	set.Transport.MaxRetryAfter, set.Transport.RetryAfterJitter = new(time.Hour), nil
 	s, _ := session.New(session.Config{ID: "order-42"})
-	result, err := loop.Run(context.Background(), model, s, "Where?", loop.Config{Policy: &set}, loop.WithClock(clock))
+	l, _ := loop.New(model, loop.Config{Policy: &set}, loop.WithClock(clock))
+	result, err := l.Run(context.Background(), s, "Where?")
 	fmt.Println(result.Text, err, clock.Now().Sub(looptest.Epoch) >= time.Minute)
 	// Output: In Lisbon. <nil> true
 }
@@ -43,7 +45,8 @@ func ExampleNewClock() {
 func ExampleAssertAttempts() {
 	_ = func(t *testing.T) {
 		model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
-		result, err := loop.Run(t.Context(), model, nil, "Where?", loop.Config{})
+		l, _ := loop.New(model, loop.Config{})
+		result, err := l.Run(t.Context(), nil, "Where?")
 		looptest.AssertAnswer(t, result, err, "In Lisbon.")
 		looptest.AssertAttempts(t, result.Attempts,
 			"attempt 1 of 3: no_output, again (immediate)",
@@ -56,7 +59,8 @@ func ExampleAssertAttempts() {
 func ExampleAssertStopped() {
 	_ = func(t *testing.T) {
 		model := looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say(""))
-		_, err := loop.Run(t.Context(), model, nil, "Where?", loop.Config{})
+		l, _ := loop.New(model, loop.Config{})
+		_, err := l.Run(t.Context(), nil, "Where?")
 		exhausted := looptest.AssertStopped(t, err, policy.ReasonAttemptsExhausted)
 		if exhausted != nil && len(exhausted.Attempts) != 3 {
 			t.Error(exhausted)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -59,7 +60,7 @@ func Example() {
 		looptest.Say("Hello."),
 	)
 	s, _ := session.New(session.Config{ID: "test-1"})
-	result, err := loop.Run(context.Background(), model, s, "Say hello.", loop.Config{}, loop.WithClock(looptest.NewClock()))
+	result, err := fixture.Run(context.Background(), model, s, "Say hello.", loop.Config{}, loop.WithClock(looptest.NewClock()))
 	fmt.Println(result.Text, result.Turns, err)
 	// Output: Hello. 2 <nil>
 }

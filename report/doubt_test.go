@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -32,8 +33,7 @@ func TestARunWithACallInDoubtIsNotGreen(t *testing.T) {
 		}))
 		require.NoError(t, err)
 		call := looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{}`})
-		_, err = loop.Run(t.Context(), looptest.NewModel(call, looptest.Say("Done.")), s, "Pay.",
-			loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
+		_, err = fixture.Run(t.Context(), looptest.NewModel(call, looptest.Say("Done.")), fixture.In(s, j), "Pay.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
 		require.NoError(t, err)
 		require.NoError(t, j.Close())
 		return store.Text("order-42")

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -47,8 +48,7 @@ func TestFoldedRowsNameTheirTools(t *testing.T) {
 		calls(message.Call{Name: "hear", Arguments: ada}, message.Call{Name: "fall", Arguments: ada}),
 		calls(message.Call{Name: "hear", Arguments: ada}),
 		looptest.Say("Sorry."))
-	_, err = loop.Run(t.Context(), model, newSession(t), "Who is this?", loop.Config{Tools: set},
-		loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
+	_, err = fixture.Run(t.Context(), model, fixture.In(newSession(t), j), "Who is this?", loop.Config{Tools: set}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 

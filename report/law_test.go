@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -68,8 +69,7 @@ func failing(t *testing.T) []byte {
 	require.NoError(t, err)
 	bad := looptest.Call(message.Call{ID: "c1", Name: "book_room", Arguments: `{"name": "` + strings.Repeat("long ", 2_000) + `", "age": 400}`})
 	good := looptest.Call(message.Call{ID: "c2", Name: "book_room", Arguments: `{"name": "Ada", "age": 36}`})
-	_, err = loop.Run(t.Context(), looptest.NewModel(bad, good, bad, looptest.Say("Sorry.")), s, "Book.",
-		loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(bad, good, bad, looptest.Say("Sorry.")), fixture.In(s, j), "Book.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	return store.Text("order-42")

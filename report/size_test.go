@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -34,7 +35,7 @@ func TestAPageGrowsByWhatIsNewInAPrompt(t *testing.T) {
 		turns = append(turns, calls(book(fmt.Sprintf(`{"city": "Lisbon", "nights": %d, "room": "double"}`, n+31))))
 	}
 	turns = append(turns, paid(message.Reply{Text: `{"number": "R-1", "total": 12}`}))
-	_, err = loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "A room.", cfg, loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.In(newSession(t), j), "A room.", cfg, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 

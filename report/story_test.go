@@ -15,6 +15,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	_ "github.com/retake-go/retake/feedback/prompt"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -110,14 +111,14 @@ func (s story) tell(t *testing.T, prompts ...string) []byte {
 		j, err := journal.Open(t.Context(), journal.Dir(dir), s.id, journal.Settings{Sync: journal.SyncNever})
 		require.NoError(t, err)
 		defer j.Close()
-		opts := []loop.Option{loop.WithJournal(j)}
+		var opts []loop.Option
 		if s.plan != nil {
 			backup := slow{looptest.NewModel(s.backup...), 700 * time.Millisecond}
 			opts = append(opts, loop.WithPlanner(s.plan), loop.WithModels(map[string]loop.Model{"backup": backup}))
 		}
-		model, held, cfg := slow{looptest.NewModel(s.turns...), 1200 * time.Millisecond}, newSession(t), s.config(t)
+		model, held, cfg := slow{looptest.NewModel(s.turns...), 1200 * time.Millisecond}, fixture.In(newSession(t), j), s.config(t)
 		for _, prompt := range prompts {
-			_, err := loop.Run(t.Context(), model, held, prompt, cfg, opts...)
+			_, err := fixture.Run(t.Context(), model, held, prompt, cfg, opts...)
 			var exhausted *loop.RetryExhaustedError
 			require.True(t, err == nil || errors.As(err, &exhausted), "%v", err)
 		}

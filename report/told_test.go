@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -33,7 +34,7 @@ func TestMediaRepairsAndPanicsAreTold(t *testing.T) {
 	model := looptest.NewModel(
 		calls(message.Call{Name: "hear", Arguments: `{"name": "Ada", "age": 36,}`}, message.Call{Name: "fall", Arguments: `{"name": "Bob", "age": 3}`}),
 		looptest.Say("Sorry."))
-	_, err = loop.Run(t.Context(), model, newSession(t), "Who is this?", cfg, loop.WithClock(looptest.NewClock()), loop.WithJournal(j))
+	_, err = fixture.Run(t.Context(), model, fixture.In(newSession(t), j), "Who is this?", cfg, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	text := store.Text("order-42")

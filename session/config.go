@@ -13,8 +13,12 @@ import (
 // Config configures a session. The zero value is valid: no id, no slices, no reducers.
 type Config struct {
 	// ID is the correlation id in every log record, feedback and journal line: UTF-8 of at most 128 bytes
-	// without control characters. If it is empty, the first run gives the session an id ([Driver.Adopt]).
+	// without control characters. If it is empty, it is that of the journal, else the first run gives the session
+	// an id ([Driver.Adopt]).
 	ID string
+	// Journal records all runs, actions and tries of the session, so that they can be resumed and replayed:
+	// one that package journal has opened. Nil records nothing.
+	Journal Journal
 	// Seed is the seed of the jitter of the session's runs. It goes before that of their config or action, so
 	// that sessions may share a config with a seed and still wait at different times. Empty means that seed or,
 	// without one, the session's id. UTF-8.
@@ -31,11 +35,20 @@ type Config struct {
 	OnReducerError func(fault.ReducerError)
 }
 
+// Journal is the record of one session, a *journal.Journal of package journal.
+type Journal interface {
+	// Session returns the id of the session.
+	Session() string
+}
+
 // Validate returns one [*ConfigError] for each fault, joined, or nil.
 func (c Config) Validate() error {
 	var faults []error
 	if err := checkID(c.ID); err != nil {
 		faults = append(faults, err)
+	}
+	if want := c.checkJournal(); want != "" {
+		faults = append(faults, &ConfigError{Field: "journal", Want: want})
 	}
 	if !utf8.ValidString(c.Seed) {
 		faults = append(faults, &ConfigError{Field: "seed", Want: "must be UTF-8"})
@@ -73,6 +86,21 @@ func checkID(id string) error {
 		return &ConfigError{Field: "id", Want: "must be UTF-8 without control characters"}
 	}
 	return nil
+}
+
+// checkJournal returns what would be right about the journal, or "".
+func (c *Config) checkJournal() string {
+	if c.Journal == nil {
+		return ""
+	}
+	of := c.Journal.Session()
+	switch {
+	case of == "":
+		return "must be a journal that was opened, or left out; it is of no session"
+	case c.ID != "" && c.ID != of:
+		return fmt.Sprintf("must be that of session %q; it belongs to session %q", c.ID, of)
+	}
+	return ""
 }
 
 // checkSlice checks a declaration and adds it to declared. It returns what would be right, or "".

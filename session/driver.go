@@ -18,6 +18,24 @@ func DriverOf(s *Session) Driver { return Driver{s} }
 // Seed returns [Config].Seed. It goes before any other seed.
 func (d Driver) Seed() string { return d.s.seed }
 
+// Journal returns [Config].Journal, or nil.
+func (d Driver) Journal() Journal {
+	if j := d.s.journal.Load(); j != nil {
+		return *j
+	}
+	return nil
+}
+
+// Record sets the journal of the runs that begin from now on, and gives the session its id as [Driver.Adopt]
+// does.
+func (d Driver) Record(j Journal) error {
+	if err := d.Adopt(j.Session()); err != nil {
+		return err
+	}
+	d.s.journal.Store(&j)
+	return nil
+}
+
 // Adopt gives the session its id if it has none, when a run begins. The same id again is fine; another id is
 // [ErrAdopted], an invalid one a [*ConfigError].
 func (d Driver) Adopt(id string) error {

@@ -38,11 +38,11 @@ func Resume(cfg Config, state State) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.ID != "" && state.ID() != "" && cfg.ID != state.ID() {
+	if s.ID() != "" && state.ID() != "" && s.ID() != state.ID() {
 		return nil, &ConfigError{Field: "id", Want: "must be empty or the id of the state"}
 	}
 	if state.id == "" {
-		state.id = cfg.ID
+		state.id = s.ID()
 	}
 	if err := s.fit(state); err != nil {
 		return nil, err

@@ -20,6 +20,7 @@ type Session struct {
 	seed     string                 // never changes
 	events   []string               // never changes
 	notify   atomic.Pointer[func(fault.ReducerError)]
+	journal  atomic.Pointer[Journal]
 	now      atomic.Pointer[contents]
 
 	changing sync.Mutex // guards the fields below, and stores to now
@@ -73,7 +74,12 @@ func New(cfg Config) (*Session, error) {
 	for _, d := range cfg.Slices {
 		s.declared[d.Name()] = d.declaration()
 	}
-	s.now.Store(&contents{state: State{id: cfg.ID, slots: emptySlots(cfg.Slices)}})
+	id := cfg.ID
+	if cfg.Journal != nil {
+		id = cfg.Journal.Session()
+		s.journal.Store(&cfg.Journal)
+	}
+	s.now.Store(&contents{state: State{id: id, slots: emptySlots(cfg.Slices)}})
 	s.OnReducerError(cfg.OnReducerError)
 	return s, nil
 }

@@ -123,7 +123,8 @@ func ExampleTryLater() {
 	})
 	tools, _ := tool.NewSet(search)
 	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "search", Arguments: `{}`}), looptest.Say("Room 7."))
-	result, err := loop.Run(context.Background(), model, nil, "A room.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+	l, _ := loop.New(model, loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+	result, err := l.Run(context.Background(), nil, "A room.")
 	fmt.Println(result.Text, err, tries)
 	// Output: Room 7. <nil> 2
 }
@@ -140,7 +141,8 @@ func ExampleIdempotencyKey() {
 	}, tool.Idempotent())
 	tools, _ := tool.NewSet(pay)
 	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{}`}), looptest.Say("Paid."))
-	_, err := loop.Run(context.Background(), model, nil, "Pay.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+	l, _ := loop.New(model, loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+	_, err := l.Run(context.Background(), nil, "Pay.")
 	fmt.Println(len(keys), keys[0] == keys[1], err)
 	// Output: 2 true <nil>
 }
@@ -151,7 +153,8 @@ func ExampleWithPolicy() {
 		tool.WithPolicy(policy.Layer{MaxAttempts: new(1)}))
 	tools, _ := tool.NewSet(pay)
 	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{}`}))
-	_, err := loop.Run(context.Background(), model, nil, "Pay.", loop.Config{Tools: tools})
+	l, _ := loop.New(model, loop.Config{Tools: tools})
+	_, err := l.Run(context.Background(), nil, "Pay.")
 	fmt.Println(err)
 	// Output: pay: attempt 1 of 1 on the correction plane: attempts used up: arguments of tool "pay": city: required, expected string (at least 1 character); nights: required, expected integer (at least 1, at most 30); room: required, expected one of "single", "double"
 }

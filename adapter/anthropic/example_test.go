@@ -41,7 +41,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	trip, err := loop.Generate[Trip](context.Background(), model, s, "Two nights in Lisbon, please.", loop.Config{})
+	l, _ := loop.New(model, loop.Config{})
+	trip, err := loop.Generate[Trip](context.Background(), l, s, "Two nights in Lisbon, please.")
 	fmt.Printf("%+v %v\n", trip.Value, err)
 	fmt.Println(trip.Usage.APICalls, "calls,", trip.Usage.InputTokens, "tokens in")
 	// Output:

@@ -198,7 +198,7 @@ func (a *Adapter) begin(ctx context.Context, s *session.Session) (*Run, error) {
 	return &Run{of: of, a: a, s: s, within: within}, nil
 }
 
-// End ends the run and releases its session. It returns what [loop.Run] would: the error is a
+// End ends the run and releases its session. It returns what [loop.Loop.Run] would: the error is a
 // [loop.RetryExhaustedError] if the run did not end well. A run without a final answer (a tool that
 // returns directly, an interrupt) counts as cancelled. A run that asked no model has neither a result nor
 // an error. A second call returns the same.

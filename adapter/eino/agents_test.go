@@ -157,7 +157,11 @@ func TestAnObserverIsToldOfARun(t *testing.T) {
 	a, _ := newAdapter(t, eino.Config{}, eino.WithObserver(observe.LogTo(to)), eino.WithObserver(counts))
 	var within string
 	book := bookRoom(t, func(ctx context.Context, b booking) (receipt, error) {
-		inner, err := loop.Run(ctx, looptest.NewModel(looptest.Say("A room.")), nil, "A room?", loop.Config{}, loop.WithObserver(observe.LogTo(to)))
+		l, err := loop.New(looptest.NewModel(looptest.Say("A room.")), loop.Config{}, loop.WithObserver(observe.LogTo(to)))
+		if err != nil {
+			return receipt{}, err
+		}
+		inner, err := l.Run(ctx, nil, "A room?")
 		within = inner.Text
 		return receipt{b.City}, err
 	})

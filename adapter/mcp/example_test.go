@@ -63,7 +63,8 @@ func Example() {
 		looptest.Say("Your room is booked: R-lisbon-2."),
 	)
 	s, _ := session.New(session.Config{ID: "order-42"})
-	result, err := loop.Run(context.Background(), model, s, "Two nights in Lisbon, please.", loop.Config{Tools: tools})
+	l, _ := loop.New(model, loop.Config{Tools: tools})
+	result, err := l.Run(context.Background(), s, "Two nights in Lisbon, please.")
 	for _, m := range result.Transcript {
 		if m.Role == message.Tool {
 			fmt.Println(m.Text)

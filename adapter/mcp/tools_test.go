@@ -37,7 +37,9 @@ func run(t testing.TB, tools []*tool.Tool, model *looptest.Model, opts ...loop.O
 	s, err := session.New(session.Config{ID: "order-42"})
 	require.NoError(t, err)
 	opts = append(opts, loop.WithClock(looptest.NewClock()))
-	return loop.Run(t.Context(), model, s, "Two nights in Lisbon.", loop.Config{Tools: set}, opts...)
+	l, err := loop.New(model, loop.Config{Tools: set}, opts...)
+	require.NoError(t, err)
+	return l.Run(t.Context(), s, "Two nights in Lisbon.")
 }
 
 // answers are the tool messages that the model of a run got.

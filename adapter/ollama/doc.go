@@ -2,7 +2,8 @@
 // retries by itself.
 //
 //	model, err := ollama.New(nil, ollama.Config{Model: "qwen3"})
-//	result, err := loop.Run(ctx, model, s, "Two nights in Lisbon, please.", loop.Config{Tools: tools})
+//	l, err := loop.New(model, loop.Config{Tools: tools})
+//	result, err := l.Run(ctx, s, "Two nights in Lisbon, please.")
 //
 // It sends any transcript, whichever provider it was made with:
 //

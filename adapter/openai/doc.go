@@ -3,7 +3,8 @@
 //
 //	client := sdk.NewClient(option.WithAPIKey(key))
 //	model, err := openai.New(client, openai.Config{Model: "gpt-4.1"})
-//	trip, err := loop.Generate[Itinerary](ctx, model, session, prompt, loop.Config{Tools: tools})
+//	l, err := loop.New(model, loop.Config{Tools: tools})
+//	trip, err := loop.Generate[Itinerary](ctx, l, session, prompt)
 //
 // One call of Reply makes one request. The SDK's own retries are switched off; every other setting of the
 // client (key, base URL, headers, middleware, extra members by option.WithJSONSet) is kept.

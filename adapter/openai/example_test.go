@@ -44,7 +44,8 @@ func ExampleNew() {
 		Nights int    `json:"nights" validate:"min=1,max=30"`
 	}
 	s, _ := session.New(session.Config{ID: "order-42"})
-	answer, err := loop.Generate[trip](context.Background(), model, s, "Two nights in Lisbon, please.", loop.Config{})
+	l, _ := loop.New(model, loop.Config{})
+	answer, err := loop.Generate[trip](context.Background(), l, s, "Two nights in Lisbon, please.")
 	fmt.Printf("%+v after %d turns %v\n", answer.Value, answer.Turns, err)
 	// Output: {City:Lisbon Nights:2} after 2 turns <nil>
 }

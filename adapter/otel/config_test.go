@@ -37,7 +37,7 @@ otel: AttemptBounds: is empty; give at least one bound, or nil for the default`)
 func TestTheZeroConfigIsUsable(t *testing.T) {
 	o, err := otel.New(otel.Config{})
 	require.NoError(t, err)
-	r, err := loop.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), newSession(t), "Hello.", loop.Config{}, loop.WithObserver(o))
+	r, err := loopRun(t.Context(), looptest.NewModel(looptest.Say("Hello.")), newSession(t), "Hello.", loop.Config{}, loop.WithObserver(o))
 	require.NoError(t, err)
 	assert.Equal(t, "Hello.", r.Text)
 }

@@ -3,7 +3,8 @@
 // of the GenAI conventions. [Handler] adds the trace and the correlation id to log records.
 //
 //	observer, err := otel.New(otel.Config{Models: map[string]otel.Model{"": {Provider: "anthropic", Name: "claude-sonnet-4-5"}}})
-//	result, err := loop.Run(ctx, model, s, prompt, cfg, loop.WithObserver(observer))
+//	l, err := loop.New(model, cfg, loop.WithObserver(observer))
+//	result, err := l.Run(ctx, s, prompt)
 //
 // It only uses the API of OpenTelemetry. The program chooses the SDK and the exporter; without one nothing is
 // recorded.

@@ -41,7 +41,8 @@ func Example() {
 		looptest.Call(message.Call{Name: "book_room", Arguments: `{"city": "Lisbon", "nights": "two"}`}),
 		looptest.Call(message.Call{Name: "book_room", Arguments: `{"city": "Lisbon", "nights": 2}`}),
 		looptest.Say("Booked."))
-	_, err = loop.Run(context.Background(), model, s, "Two nights in Lisbon, please.", loop.Config{Tools: tools}, loop.WithObserver(observer))
+	l, _ := loop.New(model, loop.Config{Tools: tools}, loop.WithObserver(observer))
+	_, err = l.Run(context.Background(), s, "Two nights in Lisbon, please.")
 	if err != nil {
 		log.Fatal(err)
 	}

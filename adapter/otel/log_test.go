@@ -49,8 +49,7 @@ func TestLogsAreCorrelated(t *testing.T) {
 		logger.Info("elsewhere")
 		return receipt{"R-1"}, nil
 	}
-	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("done")), newSession(t), "Book.",
-		loop.Config{Tools: toolsOf(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer), loop.WithObserver(observe.LogTo(logger)))
+	_, err := loopRun(t.Context(), looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("done")), newSession(t), "Book.", loop.Config{Tools: toolsOf(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer), loop.WithObserver(observe.LogTo(logger)))
 	require.NoError(t, err)
 	spans := map[string]string{}
 	for _, s := range b.spans.Ended() {

@@ -51,9 +51,7 @@ func journaled(t *testing.T, dir journal.Dir, b *backend) loop.Result {
 	j, err := journal.Open(t.Context(), dir, "order-42", journal.Settings{})
 	require.NoError(t, err)
 	defer j.Close()
-	result, err := loop.Run(t.Context(), story(), newSession(t), "Book a room.",
-		loop.Config{Tools: toolsOf(t, booked), Policy: exactly()},
-		loop.WithJournal(j), loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+	result, err := loopRun(t.Context(), story(), recorded(t, j), "Book a room.", loop.Config{Tools: toolsOf(t, booked), Policy: exactly()}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 	require.NoError(t, err)
 	return result
 }
@@ -100,7 +98,7 @@ func TestAReplayShowsNone(t *testing.T) {
 	past, err := j.Past()
 	require.NoError(t, err)
 	assert.Equal(t, live.Turns, past.State.Turn)
-	again, err := loop.Resume(t.Context(), j, looptest.NewModel(), newSession(t), loop.Config{Tools: toolsOf(t, booked)}, loop.WithObserver(b.observer))
+	again, err := loopResume(t.Context(), looptest.NewModel(), recorded(t, j), loop.Config{Tools: toolsOf(t, booked)}, loop.WithObserver(b.observer))
 	require.NoError(t, err)
 	assert.Equal(t, live.Text, again.Text)
 
@@ -121,8 +119,7 @@ func TestAResumedRunTellsOnlyWhatIsNew(t *testing.T) {
 			}
 			return reply, nil
 		})
-		_, _ = loop.Run(t.Context(), model, newSession(t), "Book a room.", loop.Config{Tools: toolsOf(t, booked)},
-			loop.WithJournal(j), loop.WithClock(looptest.NewClock()), loop.WithObserver(before.observer))
+		_, _ = loopRun(t.Context(), model, recorded(t, j), "Book a room.", loop.Config{Tools: toolsOf(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(before.observer))
 	})
 	require.NoError(t, j.Close())
 	assert.NotEmpty(t, series(before.scrape(t), "validation_retry_total"))
@@ -131,8 +128,7 @@ func TestAResumedRunTellsOnlyWhatIsNew(t *testing.T) {
 	require.NoError(t, err)
 	defer j.Close()
 	after := newBackend(t, otel.Config{})
-	_, err = loop.Resume(t.Context(), j, looptest.NewModel(looptest.Say("Never mind.")), newSession(t), loop.Config{Tools: toolsOf(t, booked)},
-		loop.WithClock(looptest.NewClock()), loop.WithObserver(after.observer))
+	_, err = loopResume(t.Context(), looptest.NewModel(looptest.Say("Never mind.")), recorded(t, j), loop.Config{Tools: toolsOf(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(after.observer))
 	require.NoError(t, err)
 	assert.Equal(t, []string{`retake_retry_attempts_count{retake_plane="correction",retake_reason="accepted"} 1`}, series(after.scrape(t), "retake_retry_attempts_count"))
 	assert.Empty(t, series(after.scrape(t), "validation_retry_total"))
@@ -234,8 +230,7 @@ func TestANameThatTheModelMadeUpIsNeverToldApart(t *testing.T) {
 	}
 	made := looptest.Call(call("made_up", lisbon))
 	run := func(turns ...looptest.Turn) error {
-		_, err := loop.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Book.", loop.Config{Tools: toolsOf(t, inner)},
-			loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+		_, err := loopRun(t.Context(), looptest.NewModel(turns...), newSession(t), "Book.", loop.Config{Tools: toolsOf(t, inner)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 		return err
 	}
 	require.NoError(t, run(made, down, looptest.Call(call("book_room", lisbon)), looptest.Say("done")))
@@ -260,8 +255,7 @@ func TestSeveralRunsAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range runs {
 		wg.Go(func() {
-			_, err := loop.Run(context.Background(), story(), newSession(t), "Book a room.", loop.Config{Tools: toolsOf(t, booked)},
-				loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+			_, err := loopRun(context.Background(), story(), newSession(t), "Book a room.", loop.Config{Tools: toolsOf(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 			assert.NoError(t, err)
 		})
 	}
@@ -286,8 +280,7 @@ func TestACancelledAttemptIsNoAttempt(t *testing.T) {
 	require.NoError(t, err)
 	set, err := tool.NewSet(tool.New("book_room", "Book a hotel room.", book))
 	require.NoError(t, err)
-	_, err = loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), s, "Book.", loop.Config{Tools: set},
-		loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+	_, err = loopRun(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), s, "Book.", loop.Config{Tools: set}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 	require.ErrorIs(t, err, policy.ReasonCancelled)
 	assert.Empty(t, series(b.scrape(t), "retake_retry_attempts_count"))
 }
@@ -296,8 +289,7 @@ func TestModelCallsAreMeasuredByTheConventions(t *testing.T) {
 	b := newBackend(t, otel.Config{Models: map[string]otel.Model{"": {Provider: "example", Name: "small"}}})
 	said := looptest.Say("Done.")
 	said.Reply.Usage = message.Usage{InputTokens: 120, OutputTokens: 30, ReasoningTokens: 10, APICalls: 1}
-	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Network}), said), newSession(t), "Hi.",
-		loop.Config{}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+	_, err := loopRun(t.Context(), looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Network}), said), newSession(t), "Hi.", loop.Config{}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 	require.NoError(t, err)
 	lines := b.scrape(t)
 	assert.Len(t, series(lines, "gen_ai_client_operation_duration_seconds_count"), 2, "one with error_type, one without")

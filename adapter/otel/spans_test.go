@@ -82,8 +82,7 @@ func TestSpansOfARun(t *testing.T) {
 		looptest.Call(call("book_room", `{"city": "Lisbon", "nights": "two"}`)),
 		looptest.Fail(&fault.ProviderError{Class: fault.Overloaded, Provider: "example", RetryAfter: 3 * time.Second}),
 		looptest.Call(call("book_room", lisbon)), used)
-	_, err := loop.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: toolsOf(t, booked), Policy: exactly()},
-		loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+	_, err := loopRun(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: toolsOf(t, booked), Policy: exactly()}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 	require.NoError(t, err)
 	const asked = "gen_ai.conversation.id=order-42,gen_ai.operation.name=chat,gen_ai.provider.name=example,gen_ai.request.model=small,"
 	assert.Equal(t, []string{
@@ -139,8 +138,7 @@ func TestWhatFailsASpan(t *testing.T) {
 			b := newBackend(t, otel.Config{Classes: []fault.Class{"listed"}})
 			book := func(context.Context, booking) (receipt, error) { return receipt{}, c.tool }
 			model := looptest.NewModel(append(c.turns, looptest.Say("done"))...)
-			_, _ = loop.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: toolsOf(t, book)},
-				loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+			_, _ = loopRun(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: toolsOf(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 			got := map[string]string{}
 			for _, s := range b.spans.Ended() {
 				own := attributes(s.Attributes())
@@ -162,12 +160,11 @@ func TestARunThatEndsForAReasonOfItsOwn(t *testing.T) {
 	b := newBackend(t, otel.Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := loop.Run(ctx, looptest.NewModel(), newSession(t), "Book.", loop.Config{}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+	_, err := loopRun(ctx, looptest.NewModel(), newSession(t), "Book.", loop.Config{}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 	require.Error(t, err)
-	_, err = loop.Run(t.Context(), looptest.NewModel(), newSession(t), "Book.", loop.Config{}, loop.WithObserver(b.observer),
-		loop.WithPrompt(func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
-			return "", nil, errFaro
-		}))
+	_, err = loopRun(t.Context(), looptest.NewModel(), newSession(t), "Book.", loop.Config{}, loop.WithObserver(b.observer), loop.WithPrompt(func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+		return "", nil, errFaro
+	}))
 	require.ErrorIs(t, err, errFaro)
 	ended := b.spans.Ended()
 	require.Len(t, ended, 2)
@@ -182,8 +179,7 @@ func TestTheModelOfALadder(t *testing.T) {
 		return machine.Plan{Do: machine.Fallback, Model: "big"}, nil
 	})
 	big := map[string]loop.Model{"big": looptest.NewModel(looptest.Say("Hello."))}
-	_, err := loop.Run(t.Context(), looptest.NewModel(bad), newSession(t), "Hello.", loop.Config{}, loop.WithClock(looptest.NewClock()),
-		loop.WithObserver(b.observer), loop.WithPlanner(ladder), loop.WithModels(big))
+	_, err := loopRun(t.Context(), looptest.NewModel(bad), newSession(t), "Hello.", loop.Config{}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer), loop.WithPlanner(ladder), loop.WithModels(big))
 	require.NoError(t, err)
 	var names []string
 	for _, s := range b.spans.Ended() {
@@ -197,8 +193,7 @@ func TestACallThatFailedHasTheServerOfTheConfig(t *testing.T) {
 	said := looptest.Say("Hello.")
 	said.Reply.Source = message.Source{Host: "eu.api.test", Port: 443}
 	down := looptest.Fail(&fault.ProviderError{Class: fault.Network})
-	_, err := loop.Run(t.Context(), looptest.NewModel(down, said), newSession(t), "Hello.", loop.Config{},
-		loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+	_, err := loopRun(t.Context(), looptest.NewModel(down, said), newSession(t), "Hello.", loop.Config{}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 	require.NoError(t, err)
 	var got []string
 	for _, s := range b.spans.Ended() {
@@ -221,8 +216,7 @@ func TestWhatIsDoneInASpanIsItsChild(t *testing.T) {
 		return receipt{"R-1"}, nil
 	}
 	ctx, around := tracer.Start(t.Context(), "around")
-	_, err := loop.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("done")), newSession(t), "Book.",
-		loop.Config{Tools: toolsOf(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+	_, err := loopRun(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("done")), newSession(t), "Book.", loop.Config{Tools: toolsOf(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 	require.NoError(t, err)
 	_, err = loop.Do(ctx, nil, loop.FinalAnswer(), func(_ context.Context, a loop.Attempt) (int, error) {
 		if a.Number == 1 {
@@ -254,8 +248,7 @@ func TestNoTextAndNoMadeUpNameIsTold(t *testing.T) {
 		looptest.Fail(&fault.ProviderError{Class: fault.Network, Message: secret}),
 		looptest.Call(call("book_room", `{"city": "`+secret+`", "nights": 2}`)),
 		looptest.Say(secret))
-	_, err := loop.Run(t.Context(), model, newSession(t), secret, loop.Config{Tools: toolsOf(t, book), System: secret},
-		loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+	_, err := loopRun(t.Context(), model, newSession(t), secret, loop.Config{Tools: toolsOf(t, book), System: secret}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
 	require.NoError(t, err)
 	assert.NotContains(t, strings.Join(b.tree(), "\n"), secret)
 	assert.NotContains(t, strings.Join(b.scrape(t), "\n"), secret)
@@ -288,9 +281,7 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 		return booked(ctx, in)
 	}
 	down := looptest.Fail(&fault.ProviderError{Class: fault.Network})
-	_, err = loop.Run(t.Context(), looptest.NewModel(down, looptest.Call(call("book_room", lisbon)), said), newSession(t), "Book.",
-		loop.Config{Tools: toolsOf(t, book), Output: answer.Schema(), Stop: []string{"END"}, Policy: &warm},
-		loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer), loop.WithStream(func(loop.Delta) {}))
+	_, err = loopRun(t.Context(), looptest.NewModel(down, looptest.Call(call("book_room", lisbon)), said), newSession(t), "Book.", loop.Config{Tools: toolsOf(t, book), Output: answer.Schema(), Stop: []string{"END"}, Policy: &warm}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer), loop.WithStream(func(loop.Delta) {}))
 	require.NoError(t, err)
 	used := map[string]bool{}
 	for _, s := range b.spans.Ended() {

@@ -34,13 +34,14 @@ func Example() {
 		return
 	}
 	defer j.Close()
-	s, err := session.New(session.Config{})
+	s, err := session.New(session.Config{Journal: j})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	model := looptest.NewModel(looptest.Say("Hello."))
-	result, err := loop.Run(ctx, model, s, "Hi.", loop.Config{}, loop.WithJournal(j))
+	l, _ := loop.New(model, loop.Config{})
+	result, err := l.Run(ctx, s, "Hi.")
 	fmt.Println(result.Text, err)
 	fmt.Println(store.List(ctx))
 	// Output:

@@ -185,7 +185,7 @@ func (q question) inProcess(ctx context.Context, cfg loop.Config) (string, error
 	if err != nil {
 		return "", err
 	}
-	s, err := session.New(session.Config{ID: q.ID})
+	s, err := session.New(session.Config{Journal: j})
 	if err != nil {
 		return "", err
 	}
@@ -194,7 +194,11 @@ func (q question) inProcess(ctx context.Context, cfg loop.Config) (string, error
 		return "", err
 	}
 	cfg.Tools = w.Tools
-	_, err = loop.Run(ctx, w.Model, s, q.prompt(), cfg, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+	l, err := loop.New(w.Model, cfg, loop.WithClock(looptest.NewClock()))
+	if err != nil {
+		return "", err
+	}
+	_, err = l.Run(ctx, s, q.prompt())
 	if _, exhausted := err.(*loop.RetryExhaustedError); err != nil && !exhausted {
 		return "", err
 	}

@@ -1,8 +1,8 @@
 // Package temporal executes runs of retake as Temporal workflows. With the same replies and seed, a
-// workflow decides as [loop.Run] does in process. It survives the death of its workers and restarts of the
+// workflow decides as [loop.Loop.Run] does in process. It survives the death of its workers and restarts of the
 // server.
 //
-// [Register] gives a worker what loop.Run gets in process. [Run] starts a run and waits for its end;
+// [Register] gives a worker what [loop.New] gets in process. [Run] starts a run and waits for its end;
 // [Start] returns a [Handle]. Results and errors have the same Go types as in process.
 //
 //	w := worker.New(c, "agents", worker.Options{})

@@ -31,7 +31,7 @@ func (e *SizeError) Error() string {
 		"set the worker's Store and its client's DataConverter (ClaimCheck), or send less", e.What, e.Bytes, e.Limit)
 }
 
-// RunError reports that a run could not begin or continue. In process, [loop.Run] would have returned an
+// RunError reports that a run could not begin or continue. In process, [loop.Loop.Run] would have returned an
 // error other than [loop.RetryExhaustedError].
 type RunError struct {
 	// Text is the reason.

@@ -101,7 +101,9 @@ func (q question) decisions(t *testing.T, cfg loop.Config) int {
 	s, err := session.New(session.Config{ID: q.ID})
 	require.NoError(t, err)
 	cfg.Tools = w.Tools
-	_, err = loop.Run(context.Background(), w.Model, s, q.prompt(), cfg)
+	l, err := loop.New(w.Model, cfg)
+	require.NoError(t, err)
+	_, err = l.Run(context.Background(), s, q.prompt())
 	if _, ok := errors.AsType[*loop.RetryExhaustedError](err); !ok {
 		require.NoError(t, err)
 	}

@@ -45,7 +45,7 @@ func TestAnswersAreJudgedByTheTypeOfTheWorker(t *testing.T) {
 		cfg := loop.Config{Seed: "s", Output: schemaOf[booking](t)}
 		s, err := session.New(session.Config{})
 		require.NoError(t, err)
-		want, wantErr := loop.Run(t.Context(), looptest.NewModel(turns...), s, "Hello.", cfg)
+		want, wantErr := loopRun(t.Context(), looptest.NewModel(turns...), s, "Hello.", cfg)
 		b := newBench(t, Worker{Model: looptest.NewModel(turns...), Outputs: []*schema.Schema{cfg.Output}}, cfg)
 		got, gotErr := b.run()
 		assert.Equal(t, texts(want.Transcript), texts(got.Transcript))

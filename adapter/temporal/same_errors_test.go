@@ -98,7 +98,7 @@ func (c failing) inProcess(t *testing.T) (err error) {
 			}
 		}
 	}()
-	_, err = loop.Run(t.Context(), w.Model, s, "Hello.", cfg, opts...)
+	_, err = loopRun(t.Context(), w.Model, s, "Hello.", cfg, opts...)
 	return err
 }
 
@@ -382,7 +382,7 @@ func TestARunTellsOfItselfAsInProcess(t *testing.T) {
 			cfg.Tools = w.Tools
 			s, err := session.New(session.Config{ID: "order-42"})
 			require.NoError(t, err)
-			want, wantErr := loop.Run(t.Context(), looptest.NewModel(c.script...), s, "Hello.", cfg, loop.WithClock(looptest.NewClock()), loop.WithAdjust(w.Adjust))
+			want, wantErr := loopRun(t.Context(), looptest.NewModel(c.script...), s, "Hello.", cfg, loop.WithClock(looptest.NewClock()), loop.WithAdjust(w.Adjust))
 			assert.NotEmpty(t, want.Warnings)
 			assert.Equal(t, want.Warnings, got.Warnings)
 			assert.Equal(t, want.InDoubt, got.InDoubt)
@@ -432,7 +432,7 @@ func TestACancelledRunReadsAsInProcess(t *testing.T) {
 	s, err := session.New(session.Config{ID: "order-42"})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, want := loop.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+	_, want := loopRun(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 		cancel()
 		return message.Reply{}, ctx.Err()
 	}), s, "Hello.", loop.Config{Seed: "s"})

@@ -20,8 +20,7 @@ func TestASeedMakesTheWaitsOfARunInProcess(t *testing.T) {
 		return looptest.NewModel(overloaded, overloaded, overloaded, looptest.Say("In Lisbon."))
 	}
 	inProcess := func(seed string) time.Duration {
-		r, err := loop.Run(t.Context(), model(), nil, "Hello.", loop.Config{Seed: seed},
-			loop.WithClock(looptest.NewClock()))
+		r, err := loopRun(t.Context(), model(), nil, "Hello.", loop.Config{Seed: seed}, loop.WithClock(looptest.NewClock()))
 		require.NoError(t, err)
 		require.Positive(t, r.Waited)
 		return r.Waited

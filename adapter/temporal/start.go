@@ -79,7 +79,7 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Run executes [loop.Run] on workers, and waits for the end. cfg has only data: its Tools must be nil,
+// Run executes [loop.Loop.Run] on workers, and waits for the end. cfg has only data: its Tools must be nil,
 // because tools belong to the worker.
 //
 // A run without an answer returns a [loop.RetryExhaustedError] with the reducer's, tool's or provider's
@@ -244,7 +244,7 @@ func (h *Handle) report(ctx context.Context) (report, error) {
 	return r.v, nil
 }
 
-// result returns what [loop.Run] would have returned.
+// result returns what [loop.Loop.Run] would have returned.
 func (r report) result() (loop.Result, error) {
 	if err := r.Trouble.err(); err != nil {
 		return loop.Result{}, err

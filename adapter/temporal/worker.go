@@ -48,7 +48,7 @@ const (
 // minEvents is about the number of events of one turn.
 const minEvents = 20
 
-// Worker configures the runs of an agent with the values that [loop.Run] gets in process. Zero durations
+// Worker configures the runs of an agent with the values that [loop.Loop.Run] gets in process. Zero durations
 // and counts mean the defaults. Do not change it after registration.
 type Worker struct {
 	// Agent is the name of the workflow, and the prefix of the names of its activities; empty means

@@ -21,6 +21,7 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/ratelimit"
+	"github.com/retake-go/retake/session"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what the scripts expect anew")
@@ -100,7 +101,11 @@ func limited(ts *testscript.TestScript, neg bool, args []string) {
 		"retry-after": {"2"}, "x-ratelimit-limit-requests": {"60"}, "x-ratelimit-remaining-requests": {"0"}}
 	refused := &ratelimit.LimitedError{State: ratelimit.Parse(headers, looptest.Epoch), Err: fault.AsError(fault.Response{Status: 429, Headers: headers})}
 	model := looptest.NewModel(looptest.Fail(refused), looptest.Say("Hello."))
-	_, err = loop.Run(ctx, model, nil, "Hi.", loop.Config{}, loop.WithJournal(j), loop.WithClock(looptest.NewClock()))
+	l, err := loop.New(model, loop.Config{}, loop.WithClock(looptest.NewClock()))
+	ts.Check(err)
+	s, err := session.New(session.Config{Journal: j})
+	ts.Check(err)
+	_, err = l.Run(ctx, s, "Hi.")
 	ts.Check(err)
 	ts.Check(errors.Join(j.Close(), store.Close()))
 }

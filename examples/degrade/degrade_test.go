@@ -28,8 +28,9 @@ func TestHistorySelectionFailsToNoContext(t *testing.T) {
 		return "You remember much.", []message.Message{{Role: message.User, Text: "old"}}, errBroken
 	}
 	model := looptest.NewModel(looptest.Say("Hello."))
-	run, err := loop.Run(t.Context(), model, nil, "Book.", loop.Config{},
-		loop.WithPrompt(example.PromptOr(f, failing, "You book rooms.")))
+	l, err := loop.New(model, loop.Config{}, loop.WithPrompt(example.PromptOr(f, failing, "You book rooms.")))
+	require.NoError(t, err)
+	run, err := l.Run(t.Context(), nil, "Book.")
 	require.NoError(t, err)
 	assert.Equal(t, "You book rooms.", model.Requests()[0].System)
 	assert.Len(t, model.Requests()[0].Messages, 1)

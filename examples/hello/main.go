@@ -23,7 +23,11 @@ func main() {
 	model := looptest.NewModel(
 		looptest.Say(`{"city": "Lisbon", "nights": "two"}`),
 		looptest.Say(`{"city": "Lisbon", "nights": 2}`))
-	trip, err := loop.Generate[Trip](ctx, model, nil, "Two nights in Lisbon, please.", loop.Config{})
+	l, err := loop.New(model, loop.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	trip, err := loop.Generate[Trip](ctx, l, nil, "Two nights in Lisbon, please.")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -70,11 +70,15 @@ func run() error {
 		return err
 	}
 	defer j.Close()
-	s, err := session.New(session.Config{ID: "order-42"})
+	s, err := session.New(session.Config{Journal: j})
 	if err != nil {
 		return err
 	}
-	result, err := loop.Run(ctx, model, s, "Pay Ana 40.", loop.Config{Tools: tools}, loop.WithJournal(j))
+	l, err := loop.New(model, loop.Config{Tools: tools})
+	if err != nil {
+		return err
+	}
+	result, err := l.Run(ctx, s, "Pay Ana 40.")
 	if err != nil {
 		return err
 	}

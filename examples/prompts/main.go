@@ -75,7 +75,11 @@ func run(ctx context.Context, out io.Writer) error {
 	model := looptest.NewModel(
 		call(`{"city": "Lisbon", "nights": 0}`), call(`{"city": "Lisbon", "nights": 2}`), looptest.Say("Lisbon is booked."),
 	)
-	if _, err := loop.Run(ctx, model, s, "Lisbon.", loop.Config{Tools: tools, System: prompt}); err != nil {
+	l, err := loop.New(model, loop.Config{Tools: tools, System: prompt})
+	if err != nil {
+		return err
+	}
+	if _, err := l.Run(ctx, s, "Lisbon."); err != nil {
 		return err
 	}
 	for n, r := range model.Requests() {

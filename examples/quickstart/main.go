@@ -72,7 +72,11 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	model := narrator{script(), out, 0}
-	trip, err := loop.Generate[Itinerary](ctx, &model, s, "Two nights in Lisbon, please.", loop.Config{Tools: tools})
+	l, err := loop.New(&model, loop.Config{Tools: tools})
+	if err != nil {
+		return err
+	}
+	trip, err := loop.Generate[Itinerary](ctx, l, s, "Two nights in Lisbon, please.")
 	if err != nil {
 		return err
 	}

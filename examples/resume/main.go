@@ -52,7 +52,7 @@ func work(dir string, hangs bool) error {
 		return err
 	}
 	defer j.Close()
-	s, err := session.New(session.Config{})
+	s, err := session.New(session.Config{Journal: j})
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,11 @@ func work(dir string, hangs bool) error {
 		}
 		return message.Reply{Text: `{"room": "room 7"}`}, nil
 	})
-	stay, err := loop.Generate[Stay](ctx, model, s, "A room in Lisbon.", loop.Config{Tools: tools}, loop.WithJournal(j))
+	l, err := loop.New(model, loop.Config{Tools: tools})
+	if err != nil {
+		return err
+	}
+	stay, err := loop.Generate[Stay](ctx, l, s, "A room in Lisbon.")
 	if err != nil {
 		return err
 	}

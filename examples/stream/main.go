@@ -59,8 +59,11 @@ func run() error {
 	ctx, stop := loop.NotifyShutdown(context.Background())
 	defer stop()
 	var ui screen
-	trip, err := loop.Generate[Trip](ctx, loop.ModelFunc(model), s, "Nine nights in Lisbon.", loop.Config{},
-		loop.WithStream(ui.show), loop.WithClock(looptest.NewClock())) // on this clock the wait takes no time
+	l, err := loop.New(loop.ModelFunc(model), loop.Config{}, loop.WithStream(ui.show), loop.WithClock(looptest.NewClock()))
+	if err != nil {
+		return err
+	}
+	trip, err := loop.Generate[Trip](ctx, l, s, "Nine nights in Lisbon.") // on this clock the wait takes no time
 	if err != nil {
 		return err
 	}

@@ -103,17 +103,24 @@ func (t trip) run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	s, err := session.New(session.Config{ID: t.session})
+	of := session.Config{ID: t.session}
+	if t.journals != "" {
+		j, err := journal.Open(ctx, journal.Dir(t.journals), t.session, journal.Settings{})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, j.Close()) }()
+		of.Journal = j
+	}
+	s, err := session.New(of)
 	if err != nil {
 		return err
 	}
-	opts, closed, err := t.journal(ctx)
+	l, err := loop.New(say.of(model), loop.Config{System: system, Tools: tools, Seed: t.session})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closed()) }()
-	cfg := loop.Config{System: system, Tools: tools, Seed: t.session}
-	answer, err := loop.Generate[Itinerary](ctx, say.of(model), s, t.prompt, cfg, opts...)
+	answer, err := loop.Generate[Itinerary](ctx, l, s, t.prompt)
 	if exhausted, ok := errors.AsType[*loop.RetryExhaustedError](err); ok {
 		say.end(exhausted.Attempts, exhausted.Usage)
 		return err
@@ -124,18 +131,6 @@ func (t trip) run(ctx context.Context, out io.Writer) (err error) {
 	say.outcome(answer)
 	say.end(answer.Attempts, answer.Usage)
 	return nil
-}
-
-// journal opens the session's journal, if there is one.
-func (t trip) journal(ctx context.Context) (opts []loop.Option, closed func() error, err error) {
-	if t.journals == "" {
-		return nil, func() error { return nil }, nil
-	}
-	j, err := journal.Open(ctx, journal.Dir(t.journals), t.session, journal.Settings{})
-	if err != nil {
-		return nil, nil, err
-	}
-	return []loop.Option{loop.WithJournal(j)}, j.Close, nil
 }
 
 const system = "You book trips with the tools you are given. Never invent a hotel, a price or a receipt."

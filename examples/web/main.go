@@ -64,7 +64,13 @@ func answer(ctx context.Context, model loop.Model, question string, send func(ev
 			send("delta", d.Text)
 		}
 	}
-	trip, err := loop.Generate[Trip](ctx, model, nil, question, loop.Config{}, loop.WithStream(show))
+	l, err := loop.New(model, loop.Config{}, loop.WithStream(show))
+	if err != nil {
+		log.Print(err)
+		send("failed", "internal error")
+		return
+	}
+	trip, err := loop.Generate[Trip](ctx, l, nil, question)
 	var exhausted *loop.RetryExhaustedError
 	switch {
 	case err == nil:

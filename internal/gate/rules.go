@@ -14,7 +14,7 @@ var Layers = [][]string{
 	{"loop/engine"},
 	{"loop"},
 	{"looptest", "loop/agent"},
-	{"loop/degrade", "loop/internal/fixture"},
+	{"loop/degrade", "internal/fixture"},
 	{"looptest/scenario", "looptest/corpus", "looptest/random", "journal/journaltest", "report"},
 }
 

@@ -32,7 +32,7 @@ func Drive(s journal.Store, id string, effect func(what string)) (ended bool, er
 		return false, err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	held, err := session.New(session.Config{ID: id})
+	held, err := session.New(session.Config{Journal: j})
 	if err != nil {
 		return false, err
 	}
@@ -49,15 +49,18 @@ func Drive(s journal.Store, id string, effect func(what string)) (ended bool, er
 	if err != nil {
 		return false, err
 	}
-	cfg, model := loop.Config{Tools: tools}, payer(effect)
+	l, err := loop.New(payer(effect), loop.Config{Tools: tools})
+	if err != nil {
+		return false, err
+	}
 	past, err := j.Past()
 	switch {
 	case err != nil:
 		return false, err
 	case past.Header.Format == "":
-		_, err = loop.Run(ctx, model, held, "Pay.", cfg, loop.WithJournal(j))
+		_, err = l.Run(ctx, held, "Pay.")
 	case j.Unfinished():
-		_, err = loop.Resume(ctx, j, model, held, cfg)
+		_, err = l.Resume(ctx, held)
 	}
 	if errors.Is(err, loop.ErrSuspended) {
 		return false, nil

@@ -115,14 +115,15 @@ func run(t *testing.T, s journal.Store, id, say string) {
 	j, err := journal.Open(t.Context(), s, id, journal.Settings{Sync: journal.SyncRecords})
 	require.NoError(t, err)
 	defer j.Close()
-	held, err := session.New(session.Config{})
+	held, err := session.New(session.Config{Journal: j})
 	require.NoError(t, err)
 	if past, err := j.Past(); err == nil && past.State.Session.ID() != "" {
-		held, err = session.Resume(session.Config{}, past.State.Session)
+		held, err = session.Resume(session.Config{Journal: j}, past.State.Session)
 		require.NoError(t, err)
 	}
-	result, err := loop.Run(context.WithoutCancel(t.Context()), looptest.NewModel(looptest.Say(say)), held,
-		"Hi.", loop.Config{}, loop.WithJournal(j))
+	l, err := loop.New(looptest.NewModel(looptest.Say(say)), loop.Config{})
+	require.NoError(t, err)
+	result, err := l.Run(context.WithoutCancel(t.Context()), held, "Hi.")
 	require.NoError(t, err)
 	assert.Equal(t, say, result.Text)
 	assert.Empty(t, result.Warnings)

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/result"
 )
 
-// Envelope converts what [loop.Run] returned to a result envelope. Its data is the checked answer, the text
+// Envelope converts what [loop.Loop.Run] returned to a result envelope. Its data is the checked answer, the text
 // if no schema was given, or the accepted calls as a list of "tool" and "arguments". Its content is the text
 // of the answer, if the data is not that text itself. A run that was degraded to plain text is a success without data, with a warning. Repairs of
 // accepted replies are warnings too. The retry count is the number of attempts, of either plane, that were

@@ -39,7 +39,8 @@ func ExampleRun() {
 // An error in an envelope is data: a code, and a sentence for people.
 func ExampleEnvelope() {
 	model := looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say(""))
-	r := agent.Envelope(loop.Run(context.Background(), model, nil, "Where?", loop.Config{}))
+	l, _ := loop.New(model, loop.Config{})
+	r := agent.Envelope(l.Run(context.Background(), nil, "Where?"))
 	fmt.Println(r.Error.Class, "-", r.UserMessage())
 	// Output: no_output - The assistant gave no answer. Try again.
 }

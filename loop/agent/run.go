@@ -66,7 +66,7 @@ type Account struct {
 	RawHeaders bool
 }
 
-// Run is [loop.Run] with a full envelope: start time, duration including waits, tokens, cost, the model that
+// Run is [loop.Loop.Run] with a full envelope: start time, duration including waits, tokens, cost, the model that
 // answered last, the provider, and the request id and rate limits of the last response. It always returns a result; errors
 // are data.
 //
@@ -104,11 +104,15 @@ func account(
 ) (loop.Result, *ledger, error) {
 	l := &ledger{Account: a}
 	opts = append(slices.Clip(opts), loop.WithObserver(l))
-	r, err := loop.Run(ratelimit.Watch(ctx, l.came), model, s, prompt, cfg, opts...)
+	made, err := loop.New(model, cfg, opts...)
+	if err != nil {
+		return loop.Result{}, l, err
+	}
+	r, err := made.Run(ratelimit.Watch(ctx, l.came), s, prompt)
 	return r, l, err
 }
 
-// Conversation converts what [loop.Run] returned to a turn of a conversation: see [Converse].
+// Conversation converts what [loop.Loop.Run] returned to a turn of a conversation: see [Converse].
 func Conversation(r loop.Result, err error) result.Conversation[json.RawMessage, []message.Message] {
 	e := Envelope(r, err)
 	if err == nil && r.Degraded {

@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/agent"
 	"github.com/retake-go/retake/loop/degrade"
-	"github.com/retake-go/retake/loop/internal/fixture"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"

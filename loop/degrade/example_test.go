@@ -26,7 +26,8 @@ func ExamplePlainText() {
 		City string `json:"city" validate:"required"`
 	}
 	model := looptest.NewModel(looptest.Say("Lisbon"), looptest.Say("Lisbon"), looptest.Say("Lisbon!"))
-	r, err := loop.Generate[trip](context.Background(), model, nil, "Where?", loop.Config{}, loop.WithPlanner(degrade.PlainText{}))
+	l, _ := loop.New(model, loop.Config{}, loop.WithPlanner(degrade.PlainText{}))
+	r, err := loop.Generate[trip](context.Background(), l, nil, "Where?")
 	fmt.Println(r.Degraded, r.Text, r.Warnings, err)
 	// Output: true Lisbon! [the answer could not be read as structured data; its text is used] <nil>
 }

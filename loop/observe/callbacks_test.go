@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
-	"github.com/retake-go/retake/loop/internal/fixture"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -61,8 +61,7 @@ func limited429() error {
 
 func run(t *testing.T, s *session.Session, c *observe.Callbacks, turns ...looptest.Turn) error {
 	t.Helper()
-	_, err := loop.Run(t.Context(), looptest.NewModel(turns...), s, "Book.", loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)},
-		loop.WithClock(looptest.NewClock()), loop.WithObserver(c))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(turns...), s, "Book.", loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(c))
 	return err
 }
 
@@ -111,8 +110,7 @@ func TestAToolsOwnErrorIsToldToObservers(t *testing.T) {
 	var o told
 	var log strings.Builder
 	model := looptest.NewModel(looptest.Call(fixture.Call("well", `{}`), fixture.Call("badly", `{}`), fixture.Call("worse", `{}`), fixture.Call("sorry", `{}`)), looptest.Say("done"))
-	_, err = loop.Run(t.Context(), model, fixture.NewSession(t), "Go.", loop.Config{Tools: tools}, loop.WithObserver(o.callbacks()),
-		loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&log, nil)))))
+	_, err = fixture.Run(t.Context(), model, fixture.NewSession(t), "Go.", loop.Config{Tools: tools}, loop.WithObserver(o.callbacks()), loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&log, nil)))))
 	require.NoError(t, err)
 	require.Equal(t, []string{"attempt failed", "attempt failed"}, o.texts)
 	assert.Equal(t, "badly", o.debug[0].Notice.Action)
@@ -129,7 +127,7 @@ func TestTheTraceIDMayComeFromTheContext(t *testing.T) {
 	c := o.callbacks()
 	c.TraceID = func(ctx context.Context) string { id, _ := ctx.Value(key{}).(string); return id }
 	ctx := context.WithValue(t.Context(), key{}, "4bf92f3577b34da6a3ce929d0e0e4736")
-	_, err := loop.Run(ctx, looptest.NewModel(looptest.Fail(fixture.Refused{Class: fault.Auth})), fixture.NewSession(t), "Book.", loop.Config{}, loop.WithObserver(c))
+	_, err := fixture.Run(ctx, looptest.NewModel(looptest.Fail(fixture.Refused{Class: fault.Auth})), fixture.NewSession(t), "Book.", loop.Config{}, loop.WithObserver(c))
 	require.Error(t, err)
 	assert.Equal(t, "4bf92f3577b34da6a3ce929d0e0e4736", o.traces[0].TraceID)
 }
@@ -189,7 +187,7 @@ func TestACancelledAttemptIsNotCounted(t *testing.T) {
 		t.Run(why.Error(), func(t *testing.T) {
 			metrics := &observe.Metrics{}
 			ctx, cancel := context.WithCancelCause(t.Context())
-			result, err := loop.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+			result, err := fixture.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 				cancel(why)
 				return message.Reply{}, ctx.Err()
 			}), nil, "Book.", loop.Config{}, loop.WithObserver(metrics))
@@ -211,11 +209,10 @@ func TestErrorDuringStreaming(t *testing.T) {
 		r.Calls = append(r.Calls, fixture.Call("book_room", fixture.Lisbon))
 		return r, fault.AsError(fault.Response{Provider: "anthropic", Status: 200, Body: []byte("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n")})
 	})
-	_, err := loop.Run(t.Context(), broken, fixture.NewSession(t), "Book.", loop.Config{Tools: fixture.BookRoom(t, func(context.Context, fixture.Booking) (fixture.Receipt, error) {
+	_, err := fixture.Run(t.Context(), broken, fixture.NewSession(t), "Book.", loop.Config{Tools: fixture.BookRoom(t, func(context.Context, fixture.Booking) (fixture.Receipt, error) {
 		t.Error("the tool was run")
 		return fixture.Receipt{}, nil
-	})},
-		loop.WithClock(looptest.NewClock()), loop.WithObserver(o.callbacks()), loop.WithStream(func(d loop.Delta) { seen += d.Text }))
+	})}, loop.WithClock(looptest.NewClock()), loop.WithObserver(o.callbacks()), loop.WithStream(func(d loop.Delta) { seen += d.Text }))
 	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	assert.Equal(t, "BookingBookingBookingBooking", seen, "each try streams from its beginning")
 	require.Len(t, o.errors, 1)
@@ -268,8 +265,7 @@ func TestMaxIterationsExceeded(t *testing.T) {
 	var o told
 	set := policy.DefaultSet()
 	set.MaxTurns = 1
-	_, err := loop.Run(t.Context(), looptest.NewModel(looptest.Call(fixture.Call("book_room", fixture.Lisbon))), fixture.NewSession(t), "Book.",
-		loop.Config{Tools: fixture.BookRoom(t, fixture.Booked), Policy: &set}, loop.WithObserver(o.callbacks()))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(fixture.Call("book_room", fixture.Lisbon))), fixture.NewSession(t), "Book.", loop.Config{Tools: fixture.BookRoom(t, fixture.Booked), Policy: &set}, loop.WithObserver(o.callbacks()))
 	require.ErrorIs(t, err, policy.ReasonTurnLimit)
 	require.Len(t, o.errors, 1)
 	assert.Equal(t, "MAX_ITERATIONS_EXCEEDED", o.errors[0].Code.Names().AgentError)

@@ -21,7 +21,8 @@ func ExampleCallbacks() {
 	}
 	s, _ := session.New(session.Config{ID: "order-42"})
 	model := looptest.NewModel(looptest.Fail(fault.ProviderError{Class: fault.Auth, Provider: "openai", Message: "401 bad key"}.Typed()))
-	_, err := loop.Run(context.Background(), model, s, "Say hello.", loop.Config{}, loop.WithObserver(callbacks))
+	l, _ := loop.New(model, loop.Config{}, loop.WithObserver(callbacks))
+	_, err := l.Run(context.Background(), s, "Say hello.")
 	fmt.Println(err != nil)
 	// Output:
 	// operator: attempt failed [*fault.AuthError: auth from openai: 401 bad key *fault.ProviderError: auth from openai: 401 bad key]
@@ -39,7 +40,8 @@ func ExampleLogTo() {
 	}}))
 	s, _ := session.New(session.Config{ID: "order-42"})
 	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
-	_, err := loop.Run(context.Background(), model, s, "Where?", loop.Config{}, loop.WithObserver(observe.LogTo(logger)))
+	l, _ := loop.New(model, loop.Config{}, loop.WithObserver(observe.LogTo(logger)))
+	_, err := l.Run(context.Background(), s, "Where?")
 	fmt.Println(err)
 	// Output:
 	// level=INFO msg=retrying correlation_id=order-42 plane=correction error_type=no_output reason=immediate attempt=1 max_attempts=3 delay=0s
@@ -51,7 +53,8 @@ func ExampleLogTo() {
 func ExampleMetrics() {
 	var metrics observe.Metrics
 	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
-	_, err := loop.Run(context.Background(), model, nil, "Where?", loop.Config{}, loop.WithObserver(&metrics))
+	l, _ := loop.New(model, loop.Config{}, loop.WithObserver(&metrics))
+	_, err := l.Run(context.Background(), nil, "Where?")
 	fmt.Println(metrics.Counts().CorrectionRetries, err)
 	// Output: 1 <nil>
 }
@@ -62,7 +65,8 @@ func ExampleObserverFunc() {
 		fmt.Println(n.Kind, n.Attempt, n.Class, string(n.Reason))
 	})
 	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
-	_, err := loop.Run(context.Background(), model, nil, "Where?", loop.Config{}, loop.WithObserver(show))
+	l, _ := loop.New(model, loop.Config{}, loop.WithObserver(show))
+	_, err := l.Run(context.Background(), nil, "Where?")
 	fmt.Println(err)
 	// Output:
 	// attempt 1 no_output immediate

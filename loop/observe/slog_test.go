@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
-	"github.com/retake-go/retake/loop/internal/fixture"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
@@ -30,7 +30,7 @@ func logged(t *testing.T, ctx context.Context, opts []loop.Option, turns ...loop
 	var log bytes.Buffer
 	to := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	opts = append(opts, loop.WithClock(looptest.NewClock()), loop.WithObserver(observe.LogTo(to)))
-	_, _ = loop.Run(ctx, looptest.NewModel(turns...), fixture.NewSession(t), "Book.", loop.Config{}, opts...)
+	_, _ = fixture.Run(ctx, looptest.NewModel(turns...), fixture.NewSession(t), "Book.", loop.Config{}, opts...)
 	for line := range strings.Lines(log.String()) {
 		var rec map[string]any
 		require.NoError(t, json.Unmarshal([]byte(line), &rec))
@@ -87,8 +87,7 @@ func TestTheStackOfAToolThatPanickedIsLogged(t *testing.T) {
 	tools, err := tool.NewSet(pay)
 	require.NoError(t, err)
 	model := looptest.NewModel(looptest.Call(message.Call{ID: "1", Name: "pay", Arguments: "{}"}), looptest.Say("It failed."))
-	_, err = loop.Run(t.Context(), model, nil, "Pay.", loop.Config{Tools: tools},
-		loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&out, nil)))))
+	_, err = fixture.Run(t.Context(), model, nil, "Pay.", loop.Config{Tools: tools}, loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&out, nil)))))
 	require.NoError(t, err)
 	assert.Contains(t, out.String(), "tool failed")
 	assert.Contains(t, out.String(), "TestTheStackOfAToolThatPanickedIsLogged", "the stack names the function that panicked")

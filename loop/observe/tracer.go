@@ -12,8 +12,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Tracer is an optional interface of an [Observer]. It follows each piece of work of loop.Run, loop.Generate
-// and loop.Resume from start to end, as spans need it. Work is nested: calls and tools begin with the context
+// Tracer is an optional interface of an [Observer]. It follows each piece of work of Loop.Run, Generate
+// and Loop.Resume from start to end, as spans need it. Work is nested: calls and tools begin with the context
 // of their run. loop.Do, loop.Attempts and package agent report no work, because it is the caller's own; nor
 // do a replay and the Resume of a run that has ended. A Tracer cannot change the outcome, and its panics are
 // recovered. It must be safe for concurrent use.
@@ -45,7 +45,7 @@ type Work struct {
 	CorrelationID string
 	// At is the time by the driver's clock.
 	At time.Time
-	// Resumed reports that the run continues from its journal (loop.Resume). Only for WorkRun.
+	// Resumed reports that the run continues from its journal (Loop.Resume). Only for WorkRun.
 	Resumed bool
 	// Model is the name of the model in the run. Turn counts the run's replies from 1. Attempt and
 	// MaxAttempts are those of the action that was corrected most; MaxAttempts may be [policy.Unlimited]. All

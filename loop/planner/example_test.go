@@ -21,10 +21,8 @@ func ExampleLadder() {
 		State: ratelimit.Parse(map[string][]string{"X-Ratelimit-Remaining-Tokens-Day": {"0"}}, time.Now()),
 	}
 	s, _ := session.New(session.Config{ID: "order-42"})
-	r, err := loop.Run(context.Background(), looptest.NewModel(looptest.Fail(limited)), s, "Say hello.",
-		loop.Config{Consult: []fault.Class{fault.RateLimit, fault.Quota}},
-		loop.WithPlanner(planner.NewLadder("backup")),
-		loop.WithModels(map[string]loop.Model{"backup": looptest.NewModel(looptest.Say("Hello."))}))
+	l, _ := loop.New(looptest.NewModel(looptest.Fail(limited)), loop.Config{Consult: []fault.Class{fault.RateLimit, fault.Quota}}, loop.WithPlanner(planner.NewLadder("backup")), loop.WithModels(map[string]loop.Model{"backup": looptest.NewModel(looptest.Say("Hello."))}))
+	r, err := l.Run(context.Background(), s, "Say hello.")
 	fmt.Println(r.Text, r.Warnings, err)
 	// Output: Hello. [went on with model backup: rate_limit, tokens_per_day used up] <nil>
 }
@@ -38,8 +36,8 @@ func ExamplePlannerFunc() {
 		return machine.Plan{Do: machine.Abort}, nil
 	})
 	model := looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say(""))
-	r, err := loop.Run(context.Background(), model, nil, "Where?", loop.Config{}, loop.WithPlanner(simpler),
-		loop.WithModels(map[string]loop.Model{"small": looptest.NewModel(looptest.Say("Lisbon."))}))
+	l, _ := loop.New(model, loop.Config{}, loop.WithPlanner(simpler), loop.WithModels(map[string]loop.Model{"small": looptest.NewModel(looptest.Say("Lisbon."))}))
+	r, err := l.Run(context.Background(), nil, "Where?")
 	fmt.Println(r.Text, r.Warnings, err)
 	// Output: Lisbon. [asked more simply] <nil>
 }

@@ -76,7 +76,7 @@ func (c Config) play(ctx context.Context, q Question) (st machine.State, err err
 	if err != nil {
 		return st, err
 	}
-	s, err := session.New(session.Config{ID: q.ID})
+	s, err := session.New(session.Config{Journal: j})
 	if err != nil {
 		return st, err
 	}
@@ -86,7 +86,7 @@ func (c Config) play(ctx context.Context, q Question) (st machine.State, err err
 			return past.State, err
 		}
 	}
-	options := []loop.Option{loop.WithJournal(j), loop.WithClock(looptest.NewClock())}
+	options := []loop.Option{loop.WithClock(looptest.NewClock())}
 	if past.Unfinished() {
 		runner, asked, err := loop.ResumeRunner(s, cfg, nil, options...)
 		if err != nil {

@@ -114,7 +114,7 @@ func (c *check) work(ctx context.Context) {
 // compare makes one case with all drivers that take it, and returns which.
 func compare(ctx context.Context, c Case, drivers []Driver) ([]int, error) {
 	took := make([]int, len(drivers))
-	want, err := one(ctx, Driver{Name: "loop.Run", Run: Run}, c)
+	want, err := one(ctx, Driver{Name: "Loop.Run", Run: Run}, c)
 	if err != nil {
 		return took, err
 	}
@@ -128,7 +128,7 @@ func compare(ctx context.Context, c Case, drivers []Driver) ([]int, error) {
 			return took, err
 		}
 		if diff := Diff(want, got); diff != "" {
-			return took, fmt.Errorf("%s (+) is not loop.Run (-): %s", d.Name, diff)
+			return took, fmt.Errorf("%s (+) is not Loop.Run (-): %s", d.Name, diff)
 		}
 	}
 	return took, nil
@@ -151,8 +151,8 @@ func one(ctx context.Context, d Driver, c Case) (t Trace, err error) {
 	return t, nil
 }
 
-// Run makes the run of a world with [loop.Run], or the tries of its action with [loop.Do], in a journal. It
-// is what other drivers are compared with. In a world after a crash it goes on: with [loop.Resume] for every
+// Run makes the run of a world with [loop.Loop.Run], or the tries of its action with [loop.Do], in a journal. It
+// is what other drivers are compared with. In a world after a crash it goes on: with [loop.Loop.Resume] for every
 // second case, and where the journal has the end of the run.
 func Run(ctx context.Context, w *World) (Trace, error) {
 	ctx = w.Context(ctx)
@@ -180,16 +180,23 @@ func (w *World) failed(err error) error {
 func (w *World) make(
 	ctx context.Context, s *session.Session, j *journal.Journal, r Request,
 ) (result loop.Result, err error) {
-	opts := append(w.Options(), loop.WithJournal(j))
 	if w.Case.Action != nil {
-		result.Value, err = loop.Do(ctx, s, w.Case.Action, w.Try, opts...)
+		result.Value, err = loop.Do(ctx, s, w.Case.Action, w.Try, w.Options()...)
 		return result, err
 	}
 	if w.crashed && len(w.Case.Follows) == 0 && (w.Case.Seed%2 == 0 || !j.Unfinished()) {
-		result, err = loop.Resume(ctx, j, w.Model, s, w.Config, w.Options()...)
+		l, err := loop.New(w.Model, w.Config, w.Options()...)
+		if err != nil {
+			return result, err
+		}
+		result, err = l.Resume(ctx, s)
 		if !errors.Is(err, journal.ErrNoRun) {
 			return result, err
 		}
 	}
-	return loop.Run(ctx, w.Model, s, r.Prompt, r.Config, opts...)
+	l, err := loop.New(w.Model, r.Config, w.Options()...)
+	if err != nil {
+		return result, err
+	}
+	return l.Run(ctx, s, r.Prompt)
 }

@@ -1,7 +1,7 @@
 // Package random tests an engine with random runs. From a seed it makes a [Case]: a whole run as data, with
 // the policy, the tools, the replies of the model, the reducers and the planner. A [World] plays the case to
 // an engine, and a [Trace] says what the engine made of it. [Check] compares the trace of an engine with that
-// of [loop.Run], case by case, and names the seed where they differ:
+// of [loop.Loop.Run], case by case, and names the seed where they differ:
 //
 //	func TestMyEngine(t *testing.T) {
 //		random.Check(t, random.Cases(300), random.Driver{Name: "my engine", Run: run})
@@ -13,7 +13,7 @@
 //			return random.Trace{}, err
 //		}
 //		for r := range w.Requests(s) {
-//			w.Ended(myEngine(ctx, w.Model, s, r.Prompt, r.Config, j, w.Options()...))
+//			w.Ended(myEngine(ctx, w.Model, s, r.Prompt, r.Config, w.Options()...))
 //		}
 //		if err := errors.Join(j.Close(), w.ReadJournal()); err != nil {
 //			return random.Trace{}, err

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest/random"
 	"github.com/retake-go/retake/report"
@@ -81,21 +80,21 @@ func shown(w *random.World) error {
 
 // inPool makes each run in a pool.
 func inPool(ctx context.Context, w *random.World) (t random.Trace, err error) {
-	return each(ctx, w, func(s *session.Session, j *journal.Journal, r random.Request) error {
-		return pooled(ctx, w, s, j, r)
+	return each(ctx, w, func(s *session.Session, r random.Request) error {
+		return pooled(ctx, w, s, r)
 	})
 }
 
 // each makes the runs of a session, and hands the session back.
 func each(
-	ctx context.Context, w *random.World, run func(*session.Session, *journal.Journal, random.Request) error,
+	ctx context.Context, w *random.World, run func(*session.Session, random.Request) error,
 ) (t random.Trace, err error) {
 	s, j, err := w.Begin(ctx)
 	if err != nil {
 		return t, err
 	}
 	for r := range w.Requests(s) {
-		if err := run(s, j, r); err != nil {
+		if err := run(s, r); err != nil {
 			return t, err
 		}
 	}
@@ -109,7 +108,7 @@ func each(
 }
 
 // pooled makes a run in a pool, which is closed and made again a few times in between.
-func pooled(ctx context.Context, w *random.World, s *session.Session, j *journal.Journal, r random.Request) error {
+func pooled(ctx context.Context, w *random.World, s *session.Session, r random.Request) error {
 	over := false
 	shared := loop.PoolConfig{Model: w.Model, Config: r.Config, Options: w.Options(), Done: func(_ *session.Session, r loop.Result, err error) {
 		w.Ended(r, err)
@@ -119,7 +118,7 @@ func pooled(ctx context.Context, w *random.World, s *session.Session, j *journal
 	if err != nil {
 		return err
 	}
-	if _, err = p.Add(s, r.Prompt, j); err != nil {
+	if _, err = p.Add(s, r.Prompt); err != nil {
 		return err
 	}
 	closed := rand.New(rand.NewPCG(w.Case.Seed, 0))
@@ -149,7 +148,7 @@ func pooled(ctx context.Context, w *random.World, s *session.Session, j *journal
 
 // awaited waits for the end of each run in a pool.
 func awaited(ctx context.Context, w *random.World) (t random.Trace, err error) {
-	return each(ctx, w, func(s *session.Session, j *journal.Journal, r random.Request) error {
+	return each(ctx, w, func(s *session.Session, r random.Request) error {
 		p, err := loop.NewPool(loop.PoolConfig{Model: w.Model, Config: r.Config, Options: w.Options()})
 		if err != nil {
 			return err
@@ -157,7 +156,7 @@ func awaited(ctx context.Context, w *random.World) (t random.Trace, err error) {
 		drive, stop := context.WithCancel(context.WithoutCancel(ctx))
 		var driven sync.WaitGroup
 		driven.Go(func() { _ = p.Serve(drive, 1) })
-		w.Ended(p.Await(ctx, s, r.Prompt, j))
+		w.Ended(p.Await(ctx, s, r.Prompt))
 		stop()
 		driven.Wait()
 		return nil
@@ -166,9 +165,9 @@ func awaited(ctx context.Context, w *random.World) (t random.Trace, err error) {
 
 // inAttempts makes the tries of an action with Attempts.
 func inAttempts(ctx context.Context, w *random.World) (t random.Trace, err error) {
-	return each(ctx, w, func(s *session.Session, j *journal.Journal, _ random.Request) error {
+	return each(ctx, w, func(s *session.Session, _ random.Request) error {
 		var result loop.Result
-		tries := loop.Attempts(ctx, s, w.Case.Action, append(w.Options(), loop.WithJournal(j))...)
+		tries := loop.Attempts(ctx, s, w.Case.Action, w.Options()...)
 		for try := range tries.All() {
 			value, err := w.Try(ctx, *try)
 			if try.EndWith(loop.AttemptEnd{Err: err, Value: value}); err == nil {

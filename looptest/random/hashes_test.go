@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest/random"
@@ -173,14 +173,13 @@ func hash(v any) string {
 
 // heardRun makes the runs with loop.Run or loop.Do, and hears all of their results.
 func heardRun(ctx context.Context, h *heard) (t random.Trace, err error) {
-	return each(ctx, h.w, func(s *session.Session, j *journal.Journal, r random.Request) error {
-		opts := append(h.w.Options(), loop.WithJournal(j))
+	return each(ctx, h.w, func(s *session.Session, r random.Request) error {
 		var result loop.Result
 		var err error
 		if h.w.Case.Action != nil {
-			result.Value, err = loop.Do(ctx, s, h.w.Case.Action, h.w.Try, opts...)
+			result.Value, err = loop.Do(ctx, s, h.w.Case.Action, h.w.Try, h.w.Options()...)
 		} else {
-			result, err = loop.Run(ctx, h.w.Model, s, r.Prompt, r.Config, opts...)
+			result, err = fixture.Run(ctx, h.w.Model, s, r.Prompt, r.Config, h.w.Options()...)
 		}
 		h.results = append(h.results, result)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
@@ -136,14 +137,13 @@ func (in *interruption) run() (t random.Trace, err error) {
 		}
 		return in.w.Try(ctx, a)
 	}
-	opts := append(in.w.Options(), loop.WithJournal(j))
 	for r := range in.w.Requests(s) {
 		var result loop.Result
 		var ended error
 		if in.w.Case.Action != nil {
-			result.Value, ended = loop.Do(in.ctx, s, in.w.Case.Action, try, opts...)
+			result.Value, ended = loop.Do(in.ctx, s, in.w.Case.Action, try, in.w.Options()...)
 		} else {
-			result, ended = loop.Run(in.ctx, in.w.Model, s, r.Prompt, r.Config, opts...)
+			result, ended = fixture.Run(in.ctx, in.w.Model, s, r.Prompt, r.Config, in.w.Options()...)
 		}
 		if in.done && !errors.Is(ended, loop.ErrSuspended) {
 			return t, fmt.Errorf("the run was suspended, and ended with %w", ended)

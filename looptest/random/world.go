@@ -206,14 +206,21 @@ func (w *World) answer(s *session.Session) error {
 // Redact makes the journal of the world leave out what the case says.
 func (w *World) Redact() { w.redacted = true }
 
-// Begin makes the session of the run, and opens its journal.
+// Begin opens the journal of the run, and makes the session with it.
 func (w *World) Begin(ctx context.Context) (*session.Session, *journal.Journal, error) {
-	s, err := session.New(w.Session)
+	j, err := w.Open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	j, err := w.Open(ctx)
+	s, err := session.New(w.recorded(j))
 	return s, j, err
+}
+
+// recorded returns the config of the session with its journal.
+func (w *World) recorded(j *journal.Journal) session.Config {
+	of := w.Session
+	of.Journal = j
+	return of
 }
 
 // Open opens the journal of the session.

@@ -67,15 +67,17 @@ func (sc *story) begin() error {
 	return nil
 }
 
-// opened makes the session and opens its journal: with the options of a run that is recorded in it.
+// opened makes the session and opens its journal: with the options of a run in it.
 func (sc *story) opened() (*session.Session, []loop.Option, error) {
-	s, err := session.New(sc.sessionConfig(sc.id))
+	var err error
+	sc.journal, err = journal.Open(context.Background(), sc.store, sc.id, journal.Settings{})
 	if err != nil {
 		return nil, nil, err
 	}
-	sc.journal, err = journal.Open(context.Background(), sc.store, sc.id, journal.Settings{})
-	recorded := []loop.Option{loop.WithJournal(sc.journal), loop.WithClock(looptest.NewClock())}
-	return s, append(slices.Clip(sc.options), recorded...), err
+	of := sc.sessionConfig(sc.id)
+	of.Journal = sc.journal
+	s, err := session.New(of)
+	return s, append(slices.Clip(sc.options), loop.WithClock(looptest.NewClock())), err
 }
 
 // record is called for every step.

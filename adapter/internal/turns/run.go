@@ -28,7 +28,7 @@ type Config struct {
 	Classify func(error) fault.Failure
 	// Record is called with every step, if it is not nil.
 	Record func(machine.Event, []machine.Effect, machine.State)
-	// Observers are told of every step, as those of loop.Run are. Tracers follow runs, model calls and tools.
+	// Observers are told of every step, as those of a loop are. Tracers follow runs, model calls and tools.
 	Observers []observe.Observer
 	// Tell continues the run when a tool has no attempts left: the model sees that, and may do without the
 	// tool.
@@ -275,7 +275,7 @@ func (r *Run) Err() error {
 	return r.err
 }
 
-// End ends the run and releases the session. It returns what [loop.Run] would. A run that has not ended is
+// End ends the run and releases the session. It returns what [loop.Loop.Run] would. A run that has not ended is
 // cancelled.
 func (r *Run) End() (loop.Result, error) {
 	r.mu.Lock()

@@ -45,17 +45,19 @@ func holdsNoSecret(t *testing.T, a Adapter, raw, secret string, stream bool) {
 	s := Serve(t, raw)
 	model, err := a.New(s.URL, s.Client)
 	require.NoError(t, err)
-	sess, err := session.New(session.Config{ID: "order-42"})
-	require.NoError(t, err)
 	once, dir := policy.DefaultSet(), t.TempDir()
 	once.Transport.MaxAttempts, once.Global.MaxAttempts = new(1), new(1)
 	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{})
 	require.NoError(t, err)
-	opts := []loop.Option{loop.WithClock(looptest.NewClock()), loop.WithJournal(j)}
+	sess, err := session.New(session.Config{Journal: j})
+	require.NoError(t, err)
+	opts := []loop.Option{loop.WithClock(looptest.NewClock())}
 	if stream {
 		opts = append(opts, loop.WithStream(func(loop.Delta) {}))
 	}
-	_, err = loop.Run(t.Context(), model, sess, "Hello.", loop.Config{Policy: &once}, opts...)
+	l, err := loop.New(model, loop.Config{Policy: &once}, opts...)
+	require.NoError(t, err)
+	_, err = l.Run(t.Context(), sess, "Hello.")
 	require.Error(t, err)
 	require.NoError(t, j.Close())
 	texts := map[string]string{"the error": err.Error(), "the session": snapshot(t, sess)}

@@ -70,8 +70,9 @@ func runStory(t *testing.T, path string, a Adapter) string {
 	if stream {
 		opts = append(opts, loop.WithStream(func(d loop.Delta) { streamed.WriteString(d.Text) }))
 	}
-	result, err := loop.Run(t.Context(), model, sess, prompt.Text, loop.Config{System: system, Tools: tools},
-		opts...)
+	l, err := loop.New(model, loop.Config{System: system, Tools: tools}, opts...)
+	require.NoError(t, err)
+	result, err := l.Run(t.Context(), sess, prompt.Text)
 	s.finish()
 	require.NoError(t, err)
 	f.compare(t, s.Requests(), "")

@@ -37,6 +37,10 @@ func main() {
 		}
 		return message.Reply{Calls: []message.Call{{ID: "c1", Name: script.Tool, Arguments: arguments}}, Finish: message.ToolUse}, nil
 	})
-	result, err := loop.Run(context.Background(), model, s, script.Prompt, loop.Config{Tools: tools})
+	l, err := loop.New(model, loop.Config{Tools: tools})
+	if err != nil {
+		panic(err)
+	}
+	result, err := l.Run(context.Background(), s, script.Prompt)
 	fmt.Println(result.Text, err)
 }
