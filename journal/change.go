@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 )
@@ -177,14 +179,12 @@ func text(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-var escapes = strings.NewReplacer("~", "~0", "/", "~1")
-
 func pointer(at []string) string {
-	var b strings.Builder
+	var p jsontext.Pointer
 	for _, part := range at {
-		b.WriteString("/" + escapes.Replace(part))
+		p = p.AppendToken(part)
 	}
-	return b.String()
+	return string(p)
 }
 
 // firstOther returns the index of the first effect that differs.

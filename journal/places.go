@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -69,28 +68,9 @@ func (p *places) hasAbove(at []string) bool {
 
 // parsePointer splits a JSON Pointer.
 func parsePointer(p string) (parts []string, ok bool) {
-	if p == "" {
-		return nil, true
-	}
-	if p[0] != '/' {
-		return nil, false
-	}
-	parts = strings.Split(p[1:], "/")
-	for n, part := range parts {
-		if !strings.Contains(part, "~") {
-			continue
-		}
-		if parts[n] = unescaped.Replace(part); strings.Contains(escaped.Replace(part), "~") {
-			return nil, false
-		}
-	}
-	return parts, true
+	at := jsontext.Pointer(p)
+	return slices.Collect(at.Tokens()), at.IsValid()
 }
-
-var (
-	unescaped = strings.NewReplacer("~1", "/", "~0", "~")
-	escaped   = strings.NewReplacer("~1", "", "~0", "")
-)
 
 // rewriter copies a JSON document with other values and names.
 type rewriter struct {

@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,13 +105,13 @@ func (j *jsonText) locate(pointer string, named bool) (found []span, missing boo
 	if pointer == "" {
 		return []span{j.span}, false
 	}
-	tokens := strings.Split(pointer[1:], "/")
+	tokens := slices.Collect(jsontext.Pointer(pointer).Tokens())
 	if pointer[0] != '/' || len(tokens) > maxDepth {
 		return nil, true
 	}
 	at := j.span
 	for n, token := range tokens {
-		hits, gap := members(j.text[:at.end], at.begin, unescape(token))
+		hits, gap := members(j.text[:at.end], at.begin, token)
 		if len(hits) == 0 {
 			return []span{gap}, true
 		}
@@ -167,9 +168,4 @@ func members(text string, at int, token string) (hits []member, gap span) {
 		}
 	}
 	return hits, gap
-}
-
-// unescape decodes one token of a JSON Pointer.
-func unescape(token string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }

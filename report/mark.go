@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-go/retake/fault"
 )
 
@@ -50,7 +52,7 @@ func (j *jsonText) marks(i fault.Issue) []mark {
 	for _, s := range spans {
 		m := mark{span: s}
 		if missing && s.begin == s.end {
-			m.missing = unescape(i.Pointer[strings.LastIndexByte(i.Pointer, '/')+1:])
+			m.missing = jsontext.Pointer(i.Pointer).LastToken()
 		}
 		marks = append(marks, m)
 	}

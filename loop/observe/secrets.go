@@ -11,6 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -63,7 +65,7 @@ func (s *Secrets) add(of *schema.Schema, document []byte) {
 	places, known := s.places[of]
 	if !known {
 		for _, pointer := range of.Secrets() {
-			places = append(places, partsOf(pointer))
+			places = append(places, slices.Collect(jsontext.Pointer(pointer).Tokens()))
 		}
 		if s.places == nil {
 			s.places = map[*schema.Schema][][]string{}
@@ -119,18 +121,6 @@ func formsOf(v string) []string {
 		forms = append(forms, inner(strconv.Quote(once)))
 	}
 	return forms
-}
-
-// partsOf returns the parts of a JSON Pointer.
-func partsOf(pointer string) []string {
-	if pointer == "" {
-		return nil
-	}
-	parts := strings.Split(pointer[1:], "/")
-	for n := range parts {
-		parts[n] = strings.NewReplacer("~1", "/", "~0", "~").Replace(parts[n])
-	}
-	return parts
 }
 
 // valuesAt appends the texts and numbers at a place, and below it. The part "*" is any member or item. What is
