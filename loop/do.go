@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/retake-go/retake/feedback"
@@ -20,7 +21,8 @@ import (
 )
 
 // Action is one line of attempts under a policy, for [Do] and [Attempts]. Make one with [ToolCall] or
-// [FinalAnswer] and change its fields before the first use; it may then be shared.
+// [FinalAnswer] and change its fields before the first use; it may then be shared. Its policies are compiled at
+// the first use and must not change any more. A copy is an action of its own.
 type Action struct {
 	// Tool is the name of the tool; empty for a final answer.
 	Tool string
@@ -37,12 +39,21 @@ type Action struct {
 	// has no effect. At most [machine.MaxActionID] bytes of printable text. It appears in journals and
 	// errors, so it must not be secret.
 	ID string
+
+	// kept is what the action was compiled to, also by copies of it; nil if it was not made by [ToolCall].
+	kept *atomic.Pointer[compiled]
+}
+
+// compiled is what an action was compiled to. Read-only.
+type compiled struct {
+	of *Action
+	to *machine.Compiled
 }
 
 // ToolCall returns the action of calling a tool, with the default policies.
 func ToolCall(name string) *Action {
-	return &Action{Tool: name, Policy: policy.Correction(),
-		Transport: policy.Transport()}
+	return &Action{Tool: name, Policy: policy.Correction(), Transport: policy.Transport(),
+		kept: new(atomic.Pointer[compiled])}
 }
 
 // FinalAnswer returns the action of getting a final answer, with the default policies.
@@ -78,13 +89,30 @@ func (a *Action) Machine(opts ...Option) (machine.Config, error) {
 	return m, err
 }
 
-// compile returns the compiled config of the core for the action.
+// compile returns the compiled config of the core for the action. It keeps the last one, because compiling
+// the policies takes longer than a failed try.
 func (a *Action) compile(o *options) (*machine.Compiled, error) {
 	if a == nil {
 		return nil, errNoAction
 	}
+	if a.kept != nil {
+		if last := a.kept.Load(); last != nil && last.fits(a, o) {
+			return last.to, nil
+		}
+	}
 	m := a.machine(o)
-	return machine.Compile(&m)
+	to, err := machine.Compile(&m)
+	if err == nil && a.kept != nil {
+		a.kept.Store(&compiled{a, to})
+	}
+	return to, err
+}
+
+// fits reports whether it is what a compiles to with the options. The policies of a do not change.
+func (c *compiled) fits(a *Action, o *options) bool {
+	m := c.to.Config()
+	return c.of == a && m.Action == a.Tool && m.ActionID == a.ID && m.Seed == a.Seed &&
+		m.Deadline == a.Deadline && m.Planner == (o.planner != nil)
 }
 
 var (

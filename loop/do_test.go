@@ -329,6 +329,26 @@ func TestDoThatSucceedsAllocatesNothing(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(100, func() { _, _ = loop.Do(ctx, nil, a, try) }))
 }
 
+// An action is compiled once. Ten more attempts show that none of the rest is done for each of them.
+func TestMemoryOfAnAttempt(t *testing.T) {
+	a, wrong := loop.ToolCall("book_room"), nights("type")
+	a.Policy.MaxAttempts = 13
+	action := func(s *session.Session, failures int) float64 {
+		return testing.AllocsPerRun(20, func() {
+			_, _ = loop.Do(t.Context(), s, a, func(_ context.Context, at loop.Attempt) (int, error) {
+				if at.Number <= failures {
+					return 0, wrong
+				}
+				return 1, nil
+			})
+		})
+	}
+	for _, s := range []*session.Session{newSession(t), nil} {
+		assert.LessOrEqual(t, action(s, 2), 3*40.0)
+		assert.LessOrEqual(t, action(s, 12)-action(s, 2), 10*30.0)
+	}
+}
+
 func BenchmarkDo(b *testing.B) {
 	ctx, a, wrong := b.Context(), loop.ToolCall("book_room"), nights("type")
 	b.Run("success_at_once", func(b *testing.B) {

@@ -50,15 +50,18 @@ func CauseOf(err error) *fault.Failure {
 // Values that were not used are left out.
 func RateLimit(err error) *ratelimit.State {
 	state := ratelimit.OfError(err)
+	if !state.Limited && !state.RetryAfter.Known && !state.Wait.Known && len(state.Windows) == 0 {
+		return nil
+	}
 	state.Ignored, state.Windows = nil, slices.Clone(state.Windows)
 	for n := range state.Windows {
 		w := &state.Windows[n]
 		w.Name, w.Resource = canon.UTF8(w.Name), canon.UTF8(w.Resource)
 	}
-	if _, err := canon.Marshal(state); err != nil || !state.Limited && !state.RetryAfter.Known && !state.Wait.Known && len(state.Windows) == 0 {
+	if _, err := canon.Marshal(state); err != nil {
 		return nil
 	}
-	return &state
+	return new(state)
 }
 
 // PlannerError is the error of a run whose planner returned an error. It is safe for concurrent reading.
