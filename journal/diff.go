@@ -189,7 +189,7 @@ func (d *differ) stepsDiffer() *StepDifference {
 
 // sameEvent reports whether two events are equal except for their times.
 func sameEvent(a, b Event) bool {
-	was, err := machine.TraceOf(a, nil, nil)
-	is, err2 := machine.TraceOf(b, nil, nil)
+	was, err := machine.Trace(a, nil, nil)
+	is, err2 := machine.Trace(b, nil, nil)
 	return err == nil && err2 == nil && bytes.Equal(was, is)
 }

@@ -19,7 +19,7 @@ type Step struct {
 // Trace returns the step as one line of canonical JSON, without a line feed: see [machine.Trace]. It has no
 // observed times, so two runs of the same script and seed have equal lines.
 func (s Step) Trace() ([]byte, error) {
-	return machine.TraceOf(s.Event, s.Decision.Effects, s.Decision.Said)
+	return machine.Trace(s.Event, s.Decision.Effects, s.Decision.Said)
 }
 
 // Steps reads the recorded steps of a journal without folding it. It skips notes and snapshots. It is for one

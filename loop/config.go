@@ -54,7 +54,7 @@ type Config struct {
 	// result.
 	Policy *policy.Set
 	// RequestID identifies the request of this run in the idempotency keys of its calls. Give each request of
-	// a conversation its own id, and a repeated request the same id: at most [machine.MaxRequestID] bytes of
+	// a conversation its own id, and a repeated request the same id: at most [machine.MaxID] bytes of
 	// printable text. If it is empty, the session's id, the number of messages when the run begins, and the
 	// last eight of them identify the request.
 	RequestID string

@@ -95,7 +95,7 @@ func TestARequestWithAnIDIsThatRequest(t *testing.T) {
 func TestARequestIDIsShortAndPrintable(t *testing.T) {
 	for name, cfg := range map[string]loop.Config{
 		"a plain config": {RequestID: "a\nb"},
-		"with a policy":  {RequestID: string(make([]byte, machine.MaxRequestID+1)), Policy: new(policy.DefaultSet())},
+		"with a policy":  {RequestID: string(make([]byte, machine.MaxID+1)), Policy: new(policy.DefaultSet())},
 		"with a system":  {RequestID: "\xff", System: "Be brief."},
 	} {
 		assert.ErrorContains(t, cfg.Validate(), "request_id: ", name)

@@ -161,7 +161,7 @@ func (r *Runner) begin(m *machine.Compiled, o *options, goOn bool) error {
 		return err
 	}
 	m = m.Seeded(session.DriverOf(r.s).Seed())
-	m.Begin(&r.st, r.s.State())
+	r.st = m.New(r.s.State())
 	r.doubtful, _ = r.cfg.Tools.Absent(&m.Config().Policy) // similar names were refused before
 	if session.DriverOf(r.s).Seed() == "" {
 		r.doubtful = append(r.doubtful, o.seeds.serve(m.Config().Seed, r.s.ID())...)

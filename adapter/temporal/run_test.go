@@ -301,7 +301,7 @@ func traced(t *testing.T, turns []looptest.Turn, lines *[]string) Worker {
 	said := 0
 	w := Worker{Model: looptest.NewModel(turns...), Tools: echo(t, say)}
 	w.hooks.step = func(ev machine.Event, fx []machine.Effect, st machine.State) {
-		line, err := machine.Trace(ev, fx, st, said)
+		line, err := machine.Trace(ev, fx, st.TranscriptFrom(said))
 		require.NoError(t, err)
 		*lines, said = append(*lines, string(line)), st.TranscriptLen()
 	}

@@ -200,7 +200,7 @@ func (p *play) reference() []string {
 }
 
 func (p *play) line(ev machine.Event, effects []machine.Effect, st machine.State, said int) string {
-	line, err := machine.Trace(ev, effects, st, said)
+	line, err := machine.Trace(ev, effects, st.TranscriptFrom(said))
 	require.NoError(p.t, err)
 	return string(line)
 }

@@ -19,7 +19,7 @@ const maxStepBytes = 2 << 10
 
 // extendTrail adds one step to the trail.
 func (f *flow) extendTrail(ev machine.Event, effects []machine.Effect, said []message.Message) error {
-	line, err := machine.TraceOf(ev, effects, said)
+	line, err := machine.Trace(ev, effects, said)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (s *step) fail(name string, f *fault.Failure, same, detail string) *Decisio
 	p := s.policyOf(name)
 	s.charge(name, f.Class)
 	if p.NoProgress > 0 {
-		a.repeat(Signature(name, same, *f))
+		a.repeat(signature(name, same, *f))
 	}
 	verdict := policy.Decide(p, &policy.Position{
 		Attempt: a.Attempt, ToolFailed: s.Spent.tool(name), RunFailed: s.Spent.Run,

@@ -4,10 +4,8 @@ import "slices"
 
 // Doubt is a call that ended without saying whether it had an effect. Its action stays open within the run.
 type Doubt struct {
-	Tool      string `json:"tool"`
+	DoubtfulCall
 	Arguments string `json:"arguments"`
-	Key       string `json:"key"`
-	CallID    string `json:"call_id,omitempty"`
 }
 
 // DoubtfulCall is a call of a run whose effect is unknown.
@@ -22,7 +20,7 @@ type DoubtfulCall struct {
 // doubtful returns the calls in doubt, in the order of their ends.
 func (st *State) doubtful() (all []DoubtfulCall) {
 	for _, d := range st.InDoubt {
-		all = append(all, DoubtfulCall{d.Tool, d.CallID, d.Key})
+		all = append(all, d.DoubtfulCall)
 	}
 	return all
 }
@@ -47,8 +45,7 @@ func (st *State) openKey(tool string, arguments []byte, twins int) string {
 // leaveOpen records a call that ended in doubt.
 func (s *step) leaveOpen(c *BatchCall) {
 	s.closeDoubt(c)
-	s.InDoubt = append(slices.Clip(s.InDoubt), Doubt{Tool: c.Tool, Arguments: c.Arguments, Key: c.Key,
-		CallID: c.ID})
+	s.InDoubt = append(slices.Clip(s.InDoubt), Doubt{DoubtfulCall{c.Tool, c.ID, c.Key}, c.Arguments})
 }
 
 // closeDoubt removes a call that was in doubt and now has an outcome.

@@ -25,9 +25,9 @@ func digest(text []byte, digits int) string {
 // alike returns canonical arguments in one form for all spellings of their numbers: 100, 100.0 and 1e2.
 func alike(arguments string) string { return string(canon.Decimals([]byte(arguments))) }
 
-// Signature identifies a failure for the no-progress check: action, proposal (canonical arguments) and
+// signature identifies a failure for the no-progress check: action, proposal (canonical arguments) and
 // issues.
-func Signature(action, same string, f fault.Failure) string {
+func signature(action, same string, f fault.Failure) string {
 	text := append([]byte(action), 0)
 	text = append(append(text, same...), 0)
 	text = append(append(text, f.Class...), 0)

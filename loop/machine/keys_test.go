@@ -24,7 +24,7 @@ func TestMarksNeverChange(t *testing.T) {
 	for same, want := range map[string]string{
 		"": "8dbaf5e75d68eff1", `{"nights":"two"}`: "93e5df0a04427365", strings.Repeat("long ", 1000): "4a49c5dc796d23fd",
 	} {
-		assert.Equal(t, want, Signature("book_room", same, f))
+		assert.Equal(t, want, signature("book_room", same, f))
 	}
 	for arguments, want := range map[string]string{
 		"{}": "fb22dedd93b6558670ce2ca71dbd7f94", strings.Repeat("long ", 1000): "7117fde01f04d601beedb9a297d6e29e",
@@ -85,7 +85,7 @@ func TestAFailureThatComesAgainHasItsSignature(t *testing.T) {
 		st, _, err = Step(st, Event{Kind: Replied, Reply: &Reply{Native: true, Calls: []Call{call}}})
 		require.NoError(t, err)
 		f := fault.Failure{Class: tt.class, Issues: fault.SortIssues(tt.issues)}
-		assert.Equal(t, Signature("t", cmp.Or(tt.arguments, tt.raw)+"\n", f), st.Actions[0].Signature, n)
+		assert.Equal(t, signature("t", cmp.Or(tt.arguments, tt.raw)+"\n", f), st.Actions[0].Signature, n)
 		assert.Equal(t, tt.repeats, st.Actions[0].Repeats, n)
 	}
 }

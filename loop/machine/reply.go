@@ -335,7 +335,7 @@ func (s *step) callsFailed(b *Batch, calls []Call, g *group, failed []int, told 
 	return told
 }
 
-// proposed returns what the invalid calls of one tool proposed, for [Signature]: their arguments, as written if
+// proposed returns what the invalid calls of one tool proposed, for [signature]: their arguments, as written if
 // they cannot be parsed.
 func proposed(calls []Call, failed []int) string {
 	var same []byte

@@ -15,11 +15,11 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// SnapshotFormat is the name and version of the snapshot format.
-const SnapshotFormat = "retake.machine/1"
+// snapshotFormat is the name and version of the snapshot format.
+const snapshotFormat = "retake.machine/1"
 
-// MaxSnapshotBytes is the largest snapshot that [Restore] reads: 128 MiB.
-const MaxSnapshotBytes = 128 << 20
+// maxSnapshotBytes is the largest snapshot that [Restore] reads: 128 MiB.
+const maxSnapshotBytes = 128 << 20
 
 // plain is a State without methods.
 type plain State
@@ -41,24 +41,24 @@ func (st State) Snapshot() ([]byte, error) {
 		return nil, prefix("session", err)
 	}
 	return canon.Marshal(snapshot{
-		Format: SnapshotFormat, plain: plain(st), Session: held, Transcript: st.Transcript(), Failures: st.ToolFailures(),
+		Format: snapshotFormat, plain: plain(st), Session: held, Transcript: st.Transcript(), Failures: st.ToolFailures(),
 	})
 }
 
 // Restore reads a snapshot. It refuses anything but strict JSON of this format and version, unknown members,
-// an invalid config or session (see [New] and [session.ParseState]), an unknown phase, and more than
-// [MaxSnapshotBytes]. A restored state can be stepped, but Restore does not prove that a run can reach it:
-// protect snapshots like journals.
+// an invalid config or session (see [New] and [session.ParseState]), values that no run has, by field (an
+// unknown phase or status, a missing call, a count below 0), and more than 128 MiB. A restored state can be
+// stepped, but Restore does not prove that a run can reach it: protect snapshots like journals.
 func Restore(data []byte) (State, error) {
-	if len(data) > MaxSnapshotBytes {
-		return State{}, fmt.Errorf("snapshot: must have at most %d bytes, has %d", MaxSnapshotBytes, len(data))
+	if len(data) > maxSnapshotBytes {
+		return State{}, fmt.Errorf("snapshot: must have at most %d bytes, has %d", maxSnapshotBytes, len(data))
 	}
 	var w snapshot
 	if err := canon.UnmarshalKnown(data, &w); err != nil {
 		return State{}, fmt.Errorf("snapshot: %w", err)
 	}
-	if w.Format != SnapshotFormat {
-		return State{}, fmt.Errorf("snapshot: format: must be %q, is %q", SnapshotFormat, w.Format)
+	if w.Format != snapshotFormat {
+		return State{}, fmt.Errorf("snapshot: format: must be %q, is %q", snapshotFormat, w.Format)
 	}
 	held, err := session.ParseState(w.Session)
 	if err != nil {

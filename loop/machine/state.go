@@ -24,7 +24,7 @@ import (
 type Config struct {
 	// RequestID identifies the request of the run in the idempotency keys of its calls: two runs of a session
 	// with one id have the same keys. If it is empty, the number of messages when the run begins and the
-	// last eight of them identify the request. At most [MaxRequestID] bytes of printable text.
+	// last eight of them identify the request. At most [MaxID] bytes of printable text.
 	RequestID string `json:"request_id,omitempty" redact:"keep"`
 	// Seed is the seed of the jitter: with the action and the attempt it decides all waits. Empty means the
 	// session's id. Valid UTF-8.
@@ -38,7 +38,7 @@ type Config struct {
 	Single bool   `json:"single,omitempty"`
 	Action string `json:"action,omitempty" redact:"keep"`
 	// ActionID identifies that action in its session's journal, which keeps its end; empty for none. It is an
-	// error unless Single is set. At most [MaxActionID] bytes of printable text. A redacted journal keeps it,
+	// error unless Single is set. At most [MaxID] bytes of printable text. A redacted journal keeps it,
 	// so it must not be secret.
 	ActionID string `json:"action_id,omitempty" redact:"keep"`
 	// System is the system prompt. It is a template of package feedback, rendered for each model call.
@@ -322,12 +322,8 @@ func (c *Compiled) Seeded(seed string) *Compiled {
 	return &Compiled{&cfg, c.words}
 }
 
-// MaxRequestID and MaxActionID are the longest Config.RequestID and ActionID, in bytes.
-const (
-	MaxRequestID = maxID
-	MaxActionID  = maxID
-	maxID        = 256
-)
+// MaxID is the longest Config.RequestID and ActionID, in bytes.
+const MaxID = 256
 
 func (c *Config) checkActionID() error {
 	if c.ActionID != "" && !c.Single {
@@ -346,24 +342,20 @@ func checkSeed(seed string) error {
 
 // checkID reports what is wrong with an id, by field.
 func checkID(field, id string) error {
-	if len(id) > maxID ||
+	if len(id) > MaxID ||
 		strings.ContainsFunc(id, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
-		return fmt.Errorf("%s: %.64q: give at most %d bytes of printable text", field, id, maxID)
+		return fmt.Errorf("%s: %.64q: give at most %d bytes of printable text", field, id, MaxID)
 	}
 	return nil
 }
 
 // New returns an idle state for a session.
-func (c *Compiled) New(s session.State) (st State) {
-	c.Begin(&st, s)
-	return st
-}
-
-// Begin sets a zero state to what [Compiled.New] returns.
-func (c *Compiled) Begin(st *State, s session.State) {
+func (c *Compiled) New(s session.State) State {
 	// Every action leaves an attempt, so the numbers of later runs in the session are new.
-	st.Config, st.Phase, st.Session, st.Opened = c.cfg, Idle, s, s.AttemptCount()
-	st.Policy, st.words, st.policies = &c.cfg.Policy, c.words, c.words.policies
+	return State{
+		Config: c.cfg, Phase: Idle, Session: s, Opened: s.AttemptCount(),
+		Policy: &c.cfg.Policy, words: c.words, policies: c.words.policies,
+	}
 }
 
 // New returns an idle state for a session under cfg. The error joins everything that is wrong with cfg, each
@@ -393,14 +385,6 @@ func (st State) TranscriptFrom(n int) []message.Message { return st.transcript.F
 
 // TranscriptLen returns the length of [State.Transcript].
 func (st State) TranscriptLen() int { return st.transcript.Len() }
-
-// Pending returns the current wait of the state, or the zero effect.
-func (st *State) Pending() Effect {
-	if w := st.due(st.Next); st.Phase == Waiting && w != nil {
-		return Effect{Kind: WaitUntil, Wait: w}
-	}
-	return Effect{}
-}
 
 func compile(cfg *Config) (*words, error) {
 	var (

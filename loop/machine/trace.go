@@ -14,14 +14,9 @@ type line struct {
 	Said    []message.Message `json:"said,omitempty"`
 }
 
-// Trace returns one step as a line of canonical JSON: the event, its effects, and the messages that it added
-// to the transcript, from index said on. Two drivers that make the same run give the same lines.
-func Trace(ev Event, effects []Effect, st State, said int) ([]byte, error) {
-	return TraceOf(ev, effects, st.TranscriptFrom(said))
-}
-
-// TraceOf is [Trace] for a recorded step; said are the messages that it added.
-func TraceOf(ev Event, effects []Effect, said []message.Message) ([]byte, error) {
+// Trace returns one step as a line of canonical JSON: the event, its effects, and the messages that it added to
+// the transcript (see [State.TranscriptFrom]). Two drivers that make the same run give the same lines.
+func Trace(ev Event, effects []Effect, said []message.Message) ([]byte, error) {
 	ev.At = time.Time{}
 	timeless := make([]Effect, len(effects))
 	for n, e := range effects {

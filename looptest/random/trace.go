@@ -45,7 +45,7 @@ type step struct {
 func (w *World) Record(ev machine.Event, effects []machine.Effect, st machine.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	line, err := machine.Trace(ev, effects, st, w.said)
+	line, err := machine.Trace(ev, effects, st.TranscriptFrom(w.said))
 	if err != nil {
 		line = []byte("a step without a canonical form: " + err.Error())
 	}

@@ -82,7 +82,7 @@ func (sc *story) opened() (*session.Session, []loop.Option, error) {
 
 // record is called for every step.
 func (sc *story) record(ev machine.Event, effects []machine.Effect, st machine.State) {
-	line, err := machine.Trace(ev, effects, st, sc.said)
+	line, err := machine.Trace(ev, effects, st.TranscriptFrom(sc.said))
 	if err == nil && sc.restores {
 		err = sc.stepShadow(ev, effects, st)
 	}
