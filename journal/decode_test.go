@@ -31,6 +31,7 @@ var strange = map[string]string{
 	`{"note":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`:                        "nested deeper than 512",
 	`{"header":{"format":"retake.journal/9"}}`:                                                    "its format is \"retake.journal/9\"",
 	`{"decision":{"effects":[{"kind":"sing"}]}}`:                                                  `effect 1 of its record has the unknown kind "sing"`,
+	`{"note":{"kind":"landed","key":"k"}}`:                                                        "a result that landed, without the end",
 	`{"decision":{"effects":[{"kind":"wait"}]}}`:                                                  `effect 1 of its record is "wait" without its payload`,
 }
 

@@ -313,14 +313,14 @@ func (r *redactor) state(snapshot []byte) ([]byte, error) {
 func (r *redactor) note(n Note, runs, written []machine.ToolRun, at int) (Note, error) {
 	var p places
 	if at >= 0 {
-		if n.Landed != nil {
-			r.addToolEnd(&p, "/landed/end", runs[at].Tool, &n.Landed.End)
+		if n.End != nil {
+			r.addToolEnd(&p, "/end", runs[at].Tool, n.End)
 		}
 		if _, ok := r.tool(runs[at].Tool); ok {
 			p.add("", inNote.of(isText)...)
 		}
 		if at < len(written) {
-			n = n.of(written[at].Key)
+			n.Key = written[at].Key
 		}
 	}
 	return erased(erasure{redactor: r, values: &p}, n)

@@ -109,7 +109,7 @@ func TestWithEveryRuleNoTextStays(t *testing.T) {
 	}
 	ev.Messages[0].Role = message.Assistant
 	for _, own := range []*string{ // the program's own words
-		&ev.Tool.Failure.Tool, &ev.Try.Failure.Tool, &note.Landed.End.Failure.Tool,
+		&ev.Tool.Failure.Tool, &ev.Try.Failure.Tool, &note.End.Failure.Tool,
 		&ev.Reply.Calls[0].Issues[0].Expected, &ev.Reply.Answer.Issues[0].Expected,
 	} {
 		*own = "kept"

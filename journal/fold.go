@@ -22,10 +22,8 @@ type Fold struct {
 	Asked machine.Effect
 	// Adjusted is the last layer that adjusted the policy in this run, or nil.
 	Adjusted *policy.Layer
-	// Landed are results of current calls that came before their turn.
-	Landed []Landed
-	// Began are the current calls whose tools began.
-	Began []Began
+	// Notes are those of the current calls: tools that began, and results that came before their turn.
+	Notes []Note
 
 	// calls maps keys to calls in Asked; nil until a note needs it.
 	calls map[string]int
@@ -178,7 +176,7 @@ func (f *Fold) follow(ev *Event, effects []machine.Effect, st *machine.State) (*
 	}
 	last := &effects[len(effects)-1]
 	if last.Kind != machine.Decided {
-		f.Asked, f.calls, f.Landed, f.Began = *last, nil, nil, nil
+		f.Asked, f.calls, f.Notes = *last, nil, nil
 	}
 	if last.Kind == machine.Stop {
 		f.end(last.Outcome)
@@ -228,26 +226,23 @@ func (f *Fold) lacksKey() bool {
 	return f.Header.Redaction != nil && f.Header.Redaction.KeyID != "" && len(f.key) == 0
 }
 
-// call returns the index in Asked of the call of a note, or a negative number.
-func (f *Fold) call(n *Note) int {
+// call returns the index in Asked of the call with a key, or a negative number.
+func (f *Fold) call(key string) int {
 	if f.calls == nil {
 		f.calls = make(map[string]int, len(f.Asked.Tools))
 		for at, run := range f.Asked.Tools {
 			f.calls[run.Key] = at
 		}
 	}
-	if at, there := f.calls[n.key()]; there {
+	if at, there := f.calls[key]; there {
 		return at
 	}
 	return -1
 }
 
 func (f *Fold) note(n Note) {
-	if n.Landed != nil {
-		f.Landed = append(f.Landed, *n.Landed)
-	}
-	if n.Began != nil {
-		f.Began = append(f.Began, *n.Began)
+	if n.Kind == ToolBegan || n.Kind == ResultLanded {
+		f.Notes = append(f.Notes, n)
 	}
 }
 
@@ -263,7 +258,7 @@ func (f *Fold) restore(s Snapshot) error {
 	if st.Session.ID() != f.Header.Session {
 		return fmt.Errorf("snapshot: the session is %q, the header's is %q", st.Session.ID(), f.Header.Session)
 	}
-	f.State, f.Landed, f.Began, f.Adjusted = st, s.Landed, s.Began, s.Adjusted
+	f.State, f.Notes, f.Adjusted = st, s.Notes, s.Adjusted
 	for _, one := range s.Ended {
 		f.ends.add(one)
 	}

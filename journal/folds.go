@@ -79,8 +79,8 @@ func (f *folds) take(ctx context.Context, e *entry) error {
 		return e.locate(err)
 	}
 	if n := rec.Note; n != nil {
-		if at := f.file.call(n); at >= 0 && at < len(f.clear.Asked.Tools) {
-			rec.Note = new(n.of(f.clear.Asked.Tools[at].Key))
+		if at := f.file.call(n.Key); at >= 0 && at < len(f.clear.Asked.Tools) {
+			n.Key = f.clear.Asked.Tools[at].Key
 		}
 	}
 	return e.locate(f.clear.add(rec))

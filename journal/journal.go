@@ -95,24 +95,25 @@ func (j *Journal) Past() (*Fold, error) {
 		return nil, fmt.Errorf("%w: a run can continue only if the settings have the store of what was left out (redact: transcripts)", ErrRedacted)
 	}
 	now := *j.clear.begunLast()
-	now.calls, now.Landed, now.Began = nil, slices.Clone(now.Landed), slices.Clone(now.Began)
+	now.calls, now.Notes = nil, slices.Clone(now.Notes)
 	return &now, nil
 }
 
 // Call returns what is known of a current call: whether its tool began, and its outcome if that came before
 // its turn. In a process that resumes its own run, tools of before may still return.
-func (j *Journal) Call(key string, transport int) (began bool, landed *Landed) {
+func (j *Journal) Call(key string, transport int) (began bool, landed *Note) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.clear == nil {
 		return false, nil
 	}
-	for _, b := range j.clear.Began {
-		began = began || b.Key == key && b.Transport == transport
-	}
-	for _, l := range j.clear.Landed {
-		if l.Key == key && l.Transport == transport {
-			landed = &l
+	for _, n := range j.clear.Notes {
+		switch {
+		case n.Key != key || n.Transport != transport:
+		case n.Kind == ToolBegan:
+			began = true
+		default:
+			landed = &n
 		}
 	}
 	return began, landed
@@ -241,11 +242,13 @@ func (j *Journal) Note(n Note) error {
 	}
 	n.At = n.At.UTC().Round(0)
 	fold := j.last()
-	at := fold.call(&n)
-	if at < 0 && n.Began != nil {
-		return fmt.Errorf("journal: the call of %q that begins is none that the run asks for", n.Began.Tool)
-	}
-	if at < 0 && (n.Landed != nil || n.Progress != nil && j.redacts()) {
+	at := fold.call(n.Key)
+	switch {
+	case n.Kind == ResultLanded && n.End == nil:
+		return errors.New("journal: the note of a result that landed has no end")
+	case at < 0 && n.Kind == ToolBegan:
+		return fmt.Errorf("journal: the call of %q that begins is none that the run asks for", n.Tool)
+	case at < 0 && (n.Kind == ResultLanded || n.Kind == Progressed && j.redacts()):
 		return nil
 	}
 	n, err := j.note(n, at)
@@ -256,7 +259,7 @@ func (j *Journal) Note(n Note) error {
 		return j.failed(err)
 	}
 	// The start of a call that must not be repeated has to survive a loss of power.
-	once := n.Began != nil && !fold.Asked.Tools[at].Repeatable
+	once := n.Kind == ToolBegan && !fold.Asked.Tools[at].Repeatable
 	return j.flush(j.settings.Sync == SyncRecords || once && j.settings.Sync != SyncNever)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
 )
 
 // Format is the name and version of the journal format.
@@ -106,9 +107,8 @@ type Snapshot struct {
 	Asked *machine.Effect `json:"asked,omitempty"`
 	// Said is the digest of the conversation so far.
 	Said string `json:"said"`
-	// Landed are the results that wait for their turn. Began are the current calls whose tools began.
-	Landed []Landed `json:"landed,omitempty"`
-	Began  []Began  `json:"began,omitempty"`
+	// Notes are those of the current calls: tools that began, and results that wait for their turn.
+	Notes []Note `json:"notes,omitempty"`
 	// Adjusted is the last layer that adjusted the policy, or nil.
 	Adjusted *policy.Layer `json:"adjusted,omitempty"`
 	// Ended are the ends of all actions and requests with an ID, in order.
@@ -120,11 +120,12 @@ type NoteKind string
 
 // The kinds of notes, and the field of [Note] that each uses.
 const (
-	// ToolBegan: a tool is about to run (Began).
+	// ToolBegan: a tool is about to run (Key, Transport, Tool). After a crash it may or may not have had an
+	// effect.
 	ToolBegan NoteKind = "began"
-	// ResultLanded: a tool's result came before its turn, or after its run was left (Landed).
+	// ResultLanded: a tool's result came before its turn, or after its run was left (Key, Transport, End, Events).
 	ResultLanded NoteKind = "landed"
-	// Progressed: a tool reported progress (Progress).
+	// Progressed: a tool reported progress (Key, Tool, Progress).
 	Progressed NoteKind = "progress"
 	// Resumed: a run was resumed (Resumed).
 	Resumed NoteKind = "resumed"
@@ -138,76 +139,21 @@ const (
 type Note struct {
 	Kind NoteKind `json:"kind"`
 	// At is the time by the driver's clock.
-	At       time.Time `json:"at,omitzero"`
-	Began    *Began    `json:"began,omitempty"`
-	Landed   *Landed   `json:"landed,omitempty"`
-	Progress *Progress `json:"progress,omitempty"`
+	At time.Time `json:"at,omitzero"`
+	// Key, Transport and Tool are those of the call: see [machine.ToolRun].
+	Key       string `json:"key,omitempty" redact:"keep"`
+	Transport int    `json:"transport,omitempty"`
+	Tool      string `json:"tool,omitempty" redact:"keep"`
+	// End is a tool's outcome before reducers have run. Events are those that the tool emitted.
+	End    *machine.ToolEnd `json:"end,omitempty"`
+	Events []session.Event  `json:"events,omitempty"`
+	// Progress is what a tool reported.
+	Progress json.RawMessage `json:"progress,omitempty" redact:"text"`
 	// Resumed is the effect that was current.
 	Resumed machine.EffectKind `json:"resumed,omitempty" redact:"keep"`
 	// Torn is the beginning of the torn line.
 	Torn []byte `json:"torn,omitempty" redact:"keep"`
 	Text string `json:"text,omitempty" redact:"keep"`
-}
-
-// Began is a call whose tool is about to run. After a crash it may or may not have had an effect.
-type Began struct {
-	// Key and Transport identify the call: see [machine.ToolRun].
-	Key       string `json:"key" redact:"keep"`
-	Transport int    `json:"transport"`
-	Tool      string `json:"tool" redact:"keep"`
-}
-
-// Landed is a tool's outcome before its event.
-type Landed struct {
-	// Key and Transport identify the call: see [machine.ToolRun].
-	Key       string `json:"key" redact:"keep"`
-	Transport int    `json:"transport"`
-	// End is the outcome before reducers have run. Events are those that the tool emitted.
-	End    machine.ToolEnd `json:"end"`
-	Events []Emitted       `json:"events,omitempty"`
-}
-
-// Emitted is an event that a tool emitted for reducers.
-type Emitted struct {
-	Name    string          `json:"name" redact:"keep"`
-	Payload json.RawMessage `json:"payload" redact:"text"`
-}
-
-// Progress is what a tool reported.
-type Progress struct {
-	Key      string          `json:"key" redact:"keep"`
-	Tool     string          `json:"tool" redact:"keep"`
-	Progress json.RawMessage `json:"progress" redact:"text"`
-}
-
-// key returns the idempotency key of the call of a note, or "".
-func (n *Note) key() string {
-	switch {
-	case n.Began != nil:
-		return n.Began.Key
-	case n.Landed != nil:
-		return n.Landed.Key
-	case n.Progress != nil:
-		return n.Progress.Key
-	}
-	return ""
-}
-
-// of returns the note with the key of another call.
-func (n Note) of(key string) Note {
-	if n.Began != nil {
-		began := *n.Began
-		began.Key, n.Began = key, &began
-	}
-	if n.Landed != nil {
-		landed := *n.Landed
-		landed.Key, n.Landed = key, &landed
-	}
-	if n.Progress != nil {
-		progress := *n.Progress
-		progress.Key, n.Progress = key, &progress
-	}
-	return n
 }
 
 // decode decodes a record: exactly one member of a known kind.
@@ -224,6 +170,9 @@ func decode(raw []byte) (Record, error) {
 	}
 	if h := rec.Header; h != nil && h.Format != Format {
 		return Record{}, fmt.Errorf("its format is %.64q: only %q can be read", h.Format, Format)
+	}
+	if n := rec.Note; n != nil && n.Kind == ResultLanded && n.End == nil {
+		return rec, errors.New("its note is of a result that landed, without the end of the call")
 	}
 	return rec, rec.checkEffects()
 }

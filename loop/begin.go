@@ -20,7 +20,7 @@ func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, e
 	if r.resumed {
 		began, landed := r.journal.Call(run.Key, run.Transport)
 		if landed != nil {
-			out := outcomeOf(*landed)
+			out := outcomeOf(landed)
 			return &out, nil
 		}
 		if t, ok := r.cfg.Tools.Get(run.Tool); began && (!ok || !run.Repeatable || !t.Repeatable()) {
@@ -30,8 +30,8 @@ func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, e
 	if r.journal == nil || r.unrecorded {
 		return nil, nil
 	}
-	began := journal.Began{Key: run.Key, Transport: run.Transport, Tool: run.Tool}
-	if err := r.journal.Note(journal.Note{Kind: journal.ToolBegan, At: at, Began: &began}); err != nil {
+	began := journal.Note{Kind: journal.ToolBegan, At: at, Key: run.Key, Transport: run.Transport, Tool: run.Tool}
+	if err := r.journal.Note(began); err != nil {
 		r.unrecorded = true // the run can still end in memory
 		return nil, err
 	}

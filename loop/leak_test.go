@@ -311,8 +311,10 @@ func TestOfAResultThatLandsAfterTheRunNothingIsKept(t *testing.T) {
 	require.NoError(t, err)
 	_, err = fixture.Run(t.Context(), looptest.NewModel(goodPay, goodBye), fixture.In(newSession(t), j), "Pay.", loop.Config{Tools: tools})
 	require.NoError(t, err)
-	late := journal.Landed{Key: "that of a tool that outlived its run", End: machine.ToolEnd{Verdict: machine.Done, Result: []byte(`"S3CR3T"`)}}
-	require.NoError(t, j.Note(journal.Note{Kind: journal.ResultLanded, Landed: &late}))
+	late := journal.Note{
+		Kind: journal.ResultLanded, Key: "that of a tool that outlived its run", End: &machine.ToolEnd{Verdict: machine.Done, Result: []byte(`"S3CR3T"`)},
+	}
+	require.NoError(t, j.Note(late))
 	require.NoError(t, j.Close())
 	text, err := os.ReadFile(storyFile(dir))
 	require.NoError(t, err)

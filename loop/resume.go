@@ -227,12 +227,14 @@ func (p *process) land(ctx context.Context, run machine.ToolRun, out tool.Outcom
 		!(errors.Is(cause, ErrSuspended) && own(&out, cause)) {
 		return
 	}
-	landed := journal.Landed{Key: run.Key, Transport: run.Transport, End: *engine.EndOf(run, out)}
+	landed := journal.Note{
+		Kind: journal.ResultLanded, At: p.clock.Now(), Key: run.Key, Transport: run.Transport, End: engine.EndOf(run, out),
+	}
 	for _, e := range out.Events {
-		landed.Events = append(landed.Events, journal.Emitted{Name: e.Name, Payload: e.Payload})
+		landed.Events = append(landed.Events, session.Event{Name: e.Name, Payload: e.Payload})
 	}
 	// If the journal cannot be written, the next step ends the run.
-	_ = p.runner.journal.Note(journal.Note{Kind: journal.ResultLanded, At: p.clock.Now(), Landed: &landed})
+	_ = p.runner.journal.Note(landed)
 }
 
 // own reports whether the error of a call says more than that its context has ended.
@@ -263,7 +265,7 @@ func (e *landedError) Error() string {
 func (e *landedError) Unwrap() error { return e.error }
 
 // outcomeOf returns the outcome that landed.
-func outcomeOf(l journal.Landed) tool.Outcome {
+func outcomeOf(l *journal.Note) tool.Outcome {
 	out := tool.Outcome{Progress: l.End.Progress, Usage: l.End.Usage}
 	switch l.End.Verdict {
 	case machine.Broke:
@@ -285,7 +287,7 @@ func outcomeOf(l journal.Landed) tool.Outcome {
 		}
 	}
 	if out.Err != nil {
-		out.Err = &landedError{out.Err, l.End}
+		out.Err = &landedError{out.Err, *l.End}
 	}
 	return out
 }
@@ -293,7 +295,6 @@ func outcomeOf(l journal.Landed) tool.Outcome {
 // note records a tool's progress.
 func (p *process) note(run machine.ToolRun, at time.Time, progress []byte) {
 	if w := p.runner.journal; w != nil {
-		_ = w.Note(journal.Note{Kind: journal.Progressed, At: at,
-			Progress: &journal.Progress{Key: run.Key, Tool: run.Tool, Progress: progress}})
+		_ = w.Note(journal.Note{Kind: journal.Progressed, At: at, Key: run.Key, Tool: run.Tool, Progress: progress})
 	}
 }

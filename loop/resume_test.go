@@ -182,9 +182,9 @@ func callsIn(records []journal.Record) map[int]ended {
 	}
 	for _, rec := range records {
 		switch {
-		case rec.Note != nil && rec.Note.Landed != nil:
-			landed[rec.Note.Landed.End.Index] = true
-			end(rec.Note.Landed.End)
+		case rec.Note != nil && rec.Note.End != nil:
+			landed[rec.Note.End.Index] = true
+			end(*rec.Note.End)
 		case rec.Event != nil && rec.Event.Tool != nil:
 			if !landed[rec.Event.Tool.Index] {
 				end(*rec.Event.Tool)

@@ -217,7 +217,7 @@ func (r *run) broken(*machine.Event) entry {
 
 // noteOf adds the entry of a note, at the time of the note.
 func (r *run) noteOf(n *journal.Note) {
-	if n.Began != nil {
+	if n.Kind == journal.ToolBegan {
 		return // the entry before names the tools
 	}
 	at := r.at
@@ -229,25 +229,25 @@ func (r *run) noteOf(n *journal.Note) {
 }
 
 func (r *run) noteText(n *journal.Note) string {
-	switch {
-	case n.Landed != nil:
-		return r.early(n.Landed)
-	case n.Progress != nil:
-		return fmt.Sprintf("%s reports %s", n.Progress.Tool, n.Progress.Progress)
-	case n.Kind == journal.Resumed:
+	switch n.Kind {
+	case journal.ResultLanded:
+		return r.early(n)
+	case journal.Progressed:
+		return fmt.Sprintf("%s reports %s", n.Tool, n.Progress)
+	case journal.Resumed:
 		r.totals.Resumed++
 		return fmt.Sprintf("taken up again, at %s", n.Resumed)
-	case n.Kind == journal.Torn:
+	case journal.Torn:
 		text := fmt.Sprintf("the last line had been torn: %s are kept aside", sizeText(len(n.Torn)))
 		return joined("; ", text, n.Text)
-	case n.Kind == journal.MaybePaid:
+	case journal.MaybePaid:
 		return "a model call's outcome was lost, and it may have been paid for: " + n.Text
 	}
 	return string(n.Kind) + " " + n.Text
 }
 
 // early records a result that came before its turn.
-func (r *run) early(l *journal.Landed) string {
+func (r *run) early(l *journal.Note) string {
 	name := "a call"
 	for _, t := range r.tools {
 		if t.Key == l.Key {

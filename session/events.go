@@ -15,9 +15,9 @@ import (
 // Event is something that happened, as data. Tools and the embedding program send events to a session. An
 // event without a bound reducer changes nothing.
 type Event struct {
-	Name string `json:"name"`
+	Name string `json:"name" redact:"keep"`
 	// Payload is JSON; empty means null. The session converts it to canonical form.
-	Payload json.RawMessage `json:"payload,omitempty"`
+	Payload json.RawMessage `json:"payload,omitempty" redact:"text"`
 }
 
 // NewEvent returns an event with the payload as canonical JSON. The error names the part that has no JSON

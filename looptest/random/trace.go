@@ -132,10 +132,10 @@ func readJournal(text []byte) (recorded, error) {
 				all.asked(e.Tools)
 				all.calling = e.Kind == machine.CallModel || e.Kind == machine.TryAction
 			}
-		case rec.Note != nil && rec.Note.Began != nil:
-			all.begun[run{rec.Note.Began.Key, rec.Note.Began.Transport}]++
-		case rec.Note != nil && rec.Note.Landed != nil:
-			landed := run{rec.Note.Landed.Key, rec.Note.Landed.Transport}
+		case rec.Note != nil && rec.Note.Kind == journal.ToolBegan:
+			all.begun[run{rec.Note.Key, rec.Note.Transport}]++
+		case rec.Note != nil && rec.Note.Kind == journal.ResultLanded:
+			landed := run{rec.Note.Key, rec.Note.Transport}
 			all.ended(func(id run, _ machine.ToolRun) bool { return id == landed })
 		}
 	}
