@@ -16,12 +16,10 @@ const maxRefs = 200
 // items, required and anyOf. The server knows no references, so they are expanded. It refuses true and
 // false as schemas: they become one that accepts anything. Feedback tells the model the rest.
 func toolSchema(raw []byte) json.RawMessage {
-	root, ok := wire.ReadObject(raw)
-	if !ok {
-		return json.RawMessage(`{"type":"object","properties":{}}`)
-	}
-	s := simplifier{root: root}
-	o := s.object(root.Without("$schema", "$id", "$defs", "definitions"))
+	root, _ := wire.ReadObject(raw)
+	r := references{root: root}
+	sent, _ := wire.Downgrade{To: wire.OllamaTools(), Each: r.expand}.Schema(raw)
+	o, _ := wire.ReadObject(sent)
 	if o.Get("type") == nil {
 		o = append(wire.Object{wire.Field("type", json.RawMessage(`"object"`))}, o...)
 	}
@@ -31,49 +29,24 @@ func toolSchema(raw []byte) json.RawMessage {
 	return o.JSON()
 }
 
-type simplifier struct {
+// references expands the references of a schema.
+type references struct {
 	root wire.Object
 	// open are the references under expansion. One that leads back to itself is dropped.
 	open []string
 	refs int
 }
 
-func (s *simplifier) schema(raw json.RawMessage) json.RawMessage {
-	o, ok := wire.ReadObject(raw)
-	if !ok {
-		return json.RawMessage("{}")
+// expand replaces a reference by what it stands for, with the keywords beside it.
+func (s *references) expand(o wire.Object, convert func(wire.Object) wire.Object) wire.Object {
+	ref, isRef := wire.ReadText(o.Get("$ref"))
+	if !isRef {
+		return convert(o)
 	}
-	return s.object(o).JSON()
-}
-
-func (s *simplifier) object(o wire.Object) wire.Object {
-	if ref, isRef := wire.ReadText(o.Get("$ref")); isRef {
-		return s.written(ref, o.Without("$ref"))
-	}
-	out := wire.Object{}
-	for _, m := range o {
-		switch m.Name {
-		case "properties":
-			m.Value = s.properties(m.Value)
-		case "items":
-			m.Value = s.schema(m.Value)
-		case "anyOf", "oneOf":
-			m = wire.Field("anyOf", s.list(m.Value))
-		case "const":
-			m = wire.Field("enum", wire.List(m.Value))
-		}
-		if out.Get(m.Name) == nil {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
-// written expands a reference, with the keywords beside it.
-func (s *simplifier) written(ref string, beside wire.Object) wire.Object {
+	beside := o.Without("$ref")
 	target, ok := s.find(ref)
 	if !ok || slices.Contains(s.open, ref) || s.refs >= maxRefs {
-		return s.object(beside)
+		return convert(beside)
 	}
 	s.refs++
 	s.open = append(s.open, ref)
@@ -82,13 +55,13 @@ func (s *simplifier) written(ref string, beside wire.Object) wire.Object {
 			beside = append(beside, m)
 		}
 	}
-	out := s.object(beside)
+	out := s.expand(beside, convert)
 	s.open = s.open[:len(s.open)-1]
 	return out
 }
 
 // find resolves a reference within the document.
-func (s *simplifier) find(ref string) (wire.Object, bool) {
+func (s *references) find(ref string) (wire.Object, bool) {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
 		return nil, false
@@ -105,33 +78,17 @@ func (s *simplifier) find(ref string) (wire.Object, bool) {
 	return at, true
 }
 
-func (s *simplifier) properties(raw json.RawMessage) json.RawMessage {
-	o, ok := wire.ReadObject(raw)
-	if !ok {
-		return json.RawMessage("{}")
-	}
-	for n := range o {
-		o[n].Value = s.schema(o[n].Value)
-	}
-	return o.JSON()
-}
-
-func (s *simplifier) list(raw json.RawMessage) json.RawMessage {
-	all := wire.Items(raw)
-	for n := range all {
-		all[n] = s.schema(all[n])
-	}
-	return wire.List(all...)
-}
-
 // formatSchema converts a schema for the server's grammar, which refuses patterns that are not anchored at
 // both ends: they are dropped. The core checks the answer against them.
 func formatSchema(raw json.RawMessage) json.RawMessage {
-	return wire.EachSchema(raw, func(o wire.Object, _ int) wire.Object {
-		if p, isText := wire.ReadText(o.Get("pattern")); isText &&
-			!(strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$")) {
-			return o.Without("pattern")
-		}
-		return o
-	})
+	sent, _ := wire.Downgrade{To: wire.OllamaGrammar(), Check: anchored}.Schema(raw)
+	return sent
+}
+
+func anchored(pattern *wire.Member) wire.Treatment {
+	p, isText := wire.ReadText(pattern.Value)
+	if isText && !(strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$")) {
+		return wire.Drop
+	}
+	return wire.Keep
 }

@@ -237,17 +237,6 @@ func TestWordsOfResponses(t *testing.T) {
 	assert.Equal(t, []loop.Delta{{Text: "Hm.", Call: -1}, {Call: 0, Name: "f", Arguments: "{}"}}, told)
 }
 
-func TestEachSchemaIsMadeAnewOnce(t *testing.T) {
-	doc := `{"properties":{"a":{"items":{}},"b":true},"anyOf":[{"not":{}},7],"$defs":{"c":{}},"enum":[{"properties":{}}]}`
-	count := func(o wire.Object, depth int) wire.Object {
-		return o.With("depth", wire.Quote(fmt.Sprint(depth, o.Get("depth") != nil)))
-	}
-	assert.JSONEq(t, `{"properties":{"a":{"items":{"depth":"2 false"},"depth":"1 false"},"b":true},"anyOf":[{"not":{"depth":"2 false"},"depth":"1 false"},7],
-		"$defs":{"c":{"depth":"1 false"}},"enum":[{"properties":{}}],"depth":"0 false"}`, string(wire.EachSchema([]byte(doc), count)))
-	deep := strings.Repeat(`{"items":`, 200) + "{}" + strings.Repeat("}", 200)
-	assert.Equal(t, 101, strings.Count(string(wire.EachSchema([]byte(deep), count)), "depth"), "what lies deeper is left as it is")
-}
-
 // Anthropic refuses media in the answer to a call that failed, so they follow the answers.
 func TestMediaOfAnErrorFollowTheAnswers(t *testing.T) {
 	image := message.Bytes(message.ImagePart, "image/png", []byte("png"))
