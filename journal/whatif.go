@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -27,8 +26,6 @@ type WhatIf struct {
 	// Reread, if not nil, reads a recorded reply again, for a run under h and set. It may return recorded,
 	// which is read-only.
 	Reread func(h *Header, set *policy.Set, recorded *machine.Reply) *machine.Reply
-	// Prices are the prices of tokens; the zero value is free.
-	Prices Prices
 	// Replaying configures how the journal is read.
 	Replaying Replaying
 }
@@ -132,7 +129,7 @@ func (w WhatIf) Validate() error {
 	cfg := machine.Config{Policy: policy.DefaultSet(), Limits: feedback.DefaultLimits()}
 	w.change(&cfg)
 	_, err := machine.New(cfg, session.State{})
-	return errors.Join(err, w.Prices.Validate())
+	return err
 }
 
 // change applies the changes to the config of a run.

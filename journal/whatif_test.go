@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"math"
 	"testing"
 	"time"
 
@@ -196,16 +195,6 @@ func TestARunThatWasNotEnded(t *testing.T) {
 	r = ask(t, st.record(t), journal.WhatIf{Policy: policyOf(t, "max_attempts: 1\n")}).Runs[0]
 	assert.Nil(t, r.Silent)
 	assert.Equal(t, "stop (cancelled)", r.End)
-}
-
-func TestPricesAreForAMillionTokens(t *testing.T) {
-	p := journal.Prices{Input: 3, Output: 15, CacheRead: new(0.3), CacheWrite: new(3.75)}
-	u := message.Usage{InputTokens: 1_000_000, OutputTokens: 100_000, CacheReadTokens: 400_000, CacheWriteTokens: 200_000}
-	assert.InDelta(t, 0.4*3+1.5+0.4*0.3+0.2*3.75, p.Cost(u), 1e-12)
-	assert.InDelta(t, 3+1.5, journal.Prices{Input: 3, Output: 15}.Cost(u), 1e-12, "without a price of its own, what a cache held costs as much")
-	err := journal.WhatIf{Prices: journal.Prices{Input: math.NaN(), Output: -1}}.Validate()
-	require.ErrorContains(t, err, "price: input: NaN")
-	require.ErrorContains(t, err, "price: output: -1")
 }
 
 func TestAQuestionThatCannotBeAskedIsRefused(t *testing.T) {

@@ -1,9 +1,7 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -13,49 +11,6 @@ import (
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
-
-// Prices are the prices of a million tokens, in any currency. They must be finite and not negative. The zero
-// value is free.
-type Prices struct {
-	// Input is for the tokens of prompts, Output for those that the model wrote.
-	Input  float64 `json:"input"`
-	Output float64 `json:"output"`
-	// CacheRead and CacheWrite are for prompt tokens that were read from or written to a cache; nil means
-	// Input. Such tokens are part of the input and are charged once.
-	CacheRead  *float64 `json:"cache_read,omitempty"`
-	CacheWrite *float64 `json:"cache_write,omitempty"`
-}
-
-// Validate reports all faults, joined.
-func (p Prices) Validate() error {
-	var errs []error
-	for _, f := range []struct {
-		name  string
-		price float64
-	}{{"input", p.Input}, {"output", p.Output}, {"cache_read", or(p.CacheRead, 0)},
-		{"cache_write", or(p.CacheWrite, 0)}} {
-		if math.IsNaN(f.price) || math.IsInf(f.price, 0) || f.price < 0 {
-			errs = append(errs, fmt.Errorf("price: %s: %v is not a price: give a number of 0 or more", f.name, f.price))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func or(p *float64, otherwise float64) float64 {
-	if p == nil {
-		return otherwise
-	}
-	return *p
-}
-
-// Cost returns the cost of usage.
-func (p Prices) Cost(u message.Usage) float64 {
-	plain := max(u.InputTokens-u.CacheReadTokens-u.CacheWriteTokens, 0)
-	read, write := or(p.CacheRead, p.Input), or(p.CacheWrite, p.Input)
-	total := p.Input*float64(plain) + p.Output*float64(u.OutputTokens) +
-		read*float64(u.CacheReadTokens) + write*float64(u.CacheWriteTokens)
-	return total / 1e6
-}
 
 // Totals sums up a run. In a [Comparison.Change] values may be negative.
 type Totals struct {

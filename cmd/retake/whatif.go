@@ -43,7 +43,7 @@ JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error
 type whatif struct {
 	journals
 	policy, feedback, tools string
-	prices                  journal.Prices
+	price                   policy.Price
 	priced, json            bool
 }
 
@@ -52,44 +52,55 @@ func (w *whatif) declare(fs *flag.FlagSet) {
 	fs.StringVar(&w.feedback, "feedback", "", "another feedback template: `FILE`")
 	fs.StringVar(&w.tools, "tools", "", "read replies again against the tools of `FILE`")
 	fs.StringVar(&w.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
-	usage := "what a million tokens cost: `LIST` of input=N, output=N, cache_read=N, cache_write=N"
-	fs.Func("price", usage, w.readPrices)
+	usage := "what a million tokens cost: `LIST` of input=N, output=N, cache_read=N, cache_write=N, reasoning=N"
+	fs.Func("price", usage, w.readPrice)
 	fs.BoolVar(&w.json, "json", false, "write JSON")
 }
 
-// readPrices reads a list such as input=3,output=15.
-func (w *whatif) readPrices(list string) error {
+// readPrice reads a list such as input=3,output=15.
+func (w *whatif) readPrice(list string) error {
 	w.priced = true
+	parts := map[string]**int64{
+		"input": new(&w.price.Input), "output": new(&w.price.Output), "cache_read": &w.price.CacheRead,
+		"cache_write": &w.price.CacheWrite, "reasoning": &w.price.Reasoning,
+	}
 	given := map[string]bool{}
 	for _, one := range strings.Split(list, ",") {
 		name, text, _ := strings.Cut(strings.TrimSpace(one), "=")
-		price, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return fmt.Errorf("%q is no price: write input=3,output=15", one)
-		}
-		if given[name] {
+		price, err := micros(text)
+		switch part := parts[name]; {
+		case err != nil:
+			return fmt.Errorf("%q is no price: %w", one, err)
+		case part == nil:
+			return fmt.Errorf("%q has no price: give input, output, cache_read, cache_write or reasoning", name)
+		case given[name]:
 			return fmt.Errorf("%q stands twice: give one price", name)
+		case *part == nil:
+			*part = &price
+		default:
+			**part = price
 		}
 		given[name] = true
-		switch name {
-		case "input":
-			w.prices.Input = price
-		case "output":
-			w.prices.Output = price
-		case "cache_read":
-			w.prices.CacheRead = &price
-		case "cache_write":
-			w.prices.CacheWrite = &price
-		default:
-			return fmt.Errorf("%q has no price: give input, output, cache_read or cache_write", name)
-		}
 	}
-	return w.prices.Validate()
+	return nil
+}
+
+// micros reads a decimal number in millionths.
+func micros(text string) (int64, error) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	if len(fraction) > 6 {
+		return 0, errors.New("give at most 6 decimals")
+	}
+	n, err := strconv.ParseUint(whole+fraction+strings.Repeat("0", 6-len(fraction)), 10, 63)
+	if err != nil || whole == "" {
+		return 0, errors.New("write input=3,output=15 with numbers of 0 or more")
+	}
+	return int64(n), nil
 }
 
 // question is what is asked of each journal.
 func (w *whatif) question() (journal.WhatIf, error) {
-	q := journal.WhatIf{Prices: w.prices}
+	var q journal.WhatIf
 	if w.policy == "" && w.feedback == "" && w.tools == "" {
 		return q, misused("nothing would be different: give -policy, -feedback or -tools")
 	}
@@ -152,9 +163,11 @@ func (w *whatif) costs(c journal.Comparison) *costs {
 	if !w.priced {
 		return nil
 	}
-	cost := func(t journal.Totals) float64 { return w.prices.Cost(t.Usage) }
-	return &costs{cost(c.Recorded), cost(c.Answered), cost(c.WhatIf)}
+	return &costs{w.cost(c.Recorded), w.cost(c.Answered), w.cost(c.WhatIf)}
 }
+
+// cost returns what the tokens cost, in units of money.
+func (w *whatif) cost(t journal.Totals) float64 { return float64(w.price.Cost(t.Usage).Micros()) / 1e6 }
 
 // summed is the last line of the answer.
 type summed struct {
@@ -291,7 +304,7 @@ func (w *whatif) table(e *env, c journal.Comparison) {
 	counts("tokens in", func(t journal.Totals) int64 { return t.Usage.InputTokens })
 	counts("tokens out", func(t journal.Totals) int64 { return t.Usage.OutputTokens })
 	if w.priced {
-		cost := func(t journal.Totals) string { return fmt.Sprintf("%.6f", w.prices.Cost(t.Usage)) }
-		row("cost", cost, fmt.Sprintf("%+.6f", w.prices.Cost(c.WhatIf.Usage)-w.prices.Cost(c.Answered.Usage)))
+		cost := func(t journal.Totals) string { return fmt.Sprintf("%.6f", w.cost(t)) }
+		row("cost", cost, fmt.Sprintf("%+.6f", w.cost(c.WhatIf)-w.cost(c.Answered)))
 	}
 }

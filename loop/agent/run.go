@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/retake-go/retake/fault"
@@ -14,54 +13,18 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/ratelimit"
 	"github.com/retake-go/retake/result"
 	"github.com/retake-go/retake/session"
 )
 
-// Price is the price of a model, in US dollars per million tokens. The zero value is free.
-type Price struct {
-	// Input is the price of prompt tokens outside the cache, Output that of tokens the model wrote.
-	Input, Output float64
-	// CacheRead and CacheWrite are the prices of prompt tokens that were read from or written to a cache.
-	CacheRead, CacheWrite float64
-}
-
-// Cost returns the cost of usage.
-func (p Price) Cost(u message.Usage) result.Cost {
-	const million = 1e6
-	plain := max(u.InputTokens-u.CacheReadTokens-u.CacheWriteTokens, 0)
-	return result.Cost{
-		Input:      float64(plain) * p.Input / million,
-		Output:     float64(u.OutputTokens) * p.Output / million,
-		CacheRead:  float64(u.CacheReadTokens) * p.CacheRead / million,
-		CacheWrite: float64(u.CacheWriteTokens) * p.CacheWrite / million,
-	}
-}
-
-// Prices maps models to prices. A name with a date or version ("gpt-4o-mini-2024-07-18") has the price of the
-// longest name in the table that it extends. Nil means that costs are unknown.
-type Prices map[string]Price
-
-// Of returns the price of a model, or false if it is not in the table.
-func (p Prices) Of(model string) (Price, bool) {
-	best, found := "", false
-	for _, name := range canon.Keys(p) {
-		if model == name || strings.HasPrefix(model, name+"-") || strings.HasPrefix(model, name+"@") {
-			if !found || len(name) > len(best) {
-				best, found = name, true
-			}
-		}
-	}
-	return p[best], found
-}
-
 // Account configures what [Run] adds to the envelope. The zero value adds what models and providers report.
 type Account struct {
 	// Provider and Model are used if no response names them.
 	Provider, Model string
-	// Prices are used for the cost; may be nil.
-	Prices Prices
+	// Prices are used for the cost, in millionths of a US dollar; may be nil.
+	Prices policy.Prices
 	// RawHeaders adds the headers of the last response, without secrets.
 	RawHeaders bool
 }
@@ -170,8 +133,15 @@ func (l *ledger) replied(w *observe.Work, e *observe.WorkEnd) {
 		}
 		l.unpriced[model] = true
 	}
-	l.cost = l.cost.Plus(price.Cost(e.Usage))
+	cost := price.Cost(e.Usage)
+	l.cost = l.cost.Plus(result.Cost{
+		Input: dollars(cost.Input), Output: dollars(cost.Output),
+		CacheRead: dollars(cost.CacheRead), CacheWrite: dollars(cost.CacheWrite),
+	})
 }
+
+// dollars converts a part of a [policy.Cost].
+func dollars(part int64) float64 { return float64(part) / 1e12 }
 
 // fill adds the ledger to the result.
 func (l *ledger) fill(r result.Result[json.RawMessage]) result.Result[json.RawMessage] {

@@ -42,7 +42,7 @@ func used(text, model string, input, output int64) looptest.Turn {
 	}}
 }
 
-var prices = agent.Prices{"gpt-4o": {Input: 100, Output: 100}, "gpt-4o-mini": {Input: 1, Output: 2, CacheRead: 0.5}}
+var prices = policy.Prices{"gpt-4o": {Input: 100e6, Output: 100e6}, "gpt-4o-mini": {Input: 1e6, Output: 2e6, CacheRead: new(int64(500_000))}}
 
 func TestTheEnvelopeOfARunIsFull(t *testing.T) {
 	model := provider(used("oops", "gpt-4o-mini-2024-07-18", 1200, 100), looptest.Fail(fixture.Refused{Class: fault.Timeout}), used(`{"number":"R-1"}`, "", 1200, 400))
@@ -96,7 +96,7 @@ func TestTheCostIsThatOfEachModel(t *testing.T) {
 		loop.Config{Output: typed.Schema(), Policy: &set}, agent.Account{Prices: prices}, loop.WithModels(map[string]loop.Model{"gpt-4o": big}))
 	require.True(t, r.IsSuccess(), r.Error)
 	assert.Equal(t, "gpt-4o", r.Execution.Model)
-	assert.InDelta(t, (800*1+200*0.5+1000*2+800*100+1000*100)/1e6, r.Execution.Cost.Amount(), 1e-12)
+	assert.InDelta(t, (800*1+200*0.5+1000*2+1000*100+1000*100)/1e6, r.Execution.Cost.Amount(), 1e-12)
 }
 
 func TestAModelWithoutAPriceIsNamed(t *testing.T) {

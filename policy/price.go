@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/message"
+)
+
+// Price is what a million tokens of a model cost, in millionths of a unit of money: 3 dollars are 3_000_000. The
+// zero value is free.
+type Price struct {
+	// Input is for the tokens of prompts, Output for those that the model wrote; at least 0.
+	Input  int64 `json:"input"`
+	Output int64 `json:"output"`
+	// CacheRead and CacheWrite are for the tokens of prompts that were read from or written to a cache; nil
+	// means Input. Reasoning is for the tokens of reasoning in what the model wrote; nil means Output.
+	CacheRead  *int64 `json:"cache_read,omitempty"`
+	CacheWrite *int64 `json:"cache_write,omitempty"`
+	Reasoning  *int64 `json:"reasoning,omitempty"`
+}
+
+// Validate reports all faults, joined.
+func (p Price) Validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		price *int64
+	}{{"input", &p.Input}, {"output", &p.Output}, {"cache_read", p.CacheRead}, {"cache_write", p.CacheWrite},
+		{"reasoning", p.Reasoning}} {
+		if f.price != nil && *f.price < 0 {
+			errs = append(errs, fmt.Errorf("price: %s: %d is not a price: give a number of 0 or more", f.name, *f.price))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Cost returns the cost of usage. Each token has one price, and a negative count costs nothing.
+func (p Price) Cost(u message.Usage) Cost {
+	or := func(own *int64, otherwise int64) int64 {
+		if own != nil {
+			return *own
+		}
+		return otherwise
+	}
+	thought := min(u.ReasoningTokens, u.OutputTokens)
+	return Cost{
+		Input:      times(u.InputTokens-u.CacheReadTokens-u.CacheWriteTokens, p.Input),
+		CacheRead:  times(u.CacheReadTokens, or(p.CacheRead, p.Input)),
+		CacheWrite: times(u.CacheWriteTokens, or(p.CacheWrite, p.Input)),
+		Output:     plus(times(u.OutputTokens-thought, p.Output), times(thought, or(p.Reasoning, p.Output))),
+	}
+}
+
+// Cost is the cost of tokens by its parts. Each part is in millionths of the unit of a [Price], so that it is
+// exact; it saturates at the largest int64. Output includes reasoning.
+type Cost struct{ Input, Output, CacheRead, CacheWrite int64 }
+
+// Micros returns the whole cost in the unit of a [Price], rounded up.
+func (c Cost) Micros() int64 {
+	all := plus(plus(c.Input, c.Output), plus(c.CacheRead, c.CacheWrite))
+	if all%1e6 > 0 {
+		return all/1e6 + 1
+	}
+	return all / 1e6
+}
+
+// times returns the product of two counts, at most the largest int64.
+func times(n, price int64) int64 {
+	if n <= 0 || price <= 0 {
+		return 0
+	}
+	over, product := bits.Mul64(uint64(n), uint64(price))
+	if over > 0 || product > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(product)
+}
+
+// plus returns the sum of two counts, at most the largest int64.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// Prices maps models to prices. A name with a date or version ("gpt-4o-mini-2024-07-18") has the price of the
+// longest name in the table that it extends. Nil means that costs are unknown.
+type Prices map[string]Price
+
+// Of returns the price of a model, or false if it is not in the table.
+func (p Prices) Of(model string) (Price, bool) {
+	best, found := "", false
+	for _, name := range canon.Keys(p) {
+		if model == name || strings.HasPrefix(model, name+"-") || strings.HasPrefix(model, name+"@") {
+			if !found || len(name) > len(best) {
+				best, found = name, true
+			}
+		}
+	}
+	return p[best], found
+}
+
+// Validate reports all faults by model, joined.
+func (p Prices) Validate() error {
+	var errs []error
+	for _, name := range canon.Keys(p) {
+		if err := p[name].Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("prices: %q: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
