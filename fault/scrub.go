@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // form is a form in which providers, clients and dumps of requests repeat a key. Its second group is the key.
@@ -90,10 +92,10 @@ func Scrub(s string) string {
 		s = f.without(s)
 	}
 	s = seen(s)
-	if room := maxLine - len("…"); cut || len(s) > maxLine {
-		s = strings.ToValidUTF8(s[:min(len(s), room)], "") + "…"
+	if cut {
+		s += "…"
 	}
-	return s
+	return canon.Cut(s, maxLine)
 }
 
 // without returns a text without the keys of a form. What is no key is looked at again: it may be the name of one.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // MaxQuoted is the longest result of [Quote], in bytes.
@@ -235,17 +237,4 @@ func inMarks(s string, limit int) string {
 }
 
 // Cut shortens s to limit bytes without splitting a character. It ends in "…" if there is room for that.
-func Cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	tail := ellipsis
-	if limit < len(tail) {
-		tail = ""
-	}
-	end := max(limit-len(tail), 0)
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + tail
-}
+func Cut(s string, limit int) string { return canon.Cut(s, limit) }

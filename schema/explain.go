@@ -268,7 +268,7 @@ func echoed(v *value, levels [][]*node) string {
 	if v == nil || tooMany || isHidden || !anyMarked(levels, echoKeyword) {
 		return ""
 	}
-	return clipTo(string(v.appendUpTo(nil, maxEcho+1)), maxEcho)
+	return canon.Cut(string(v.appendUpTo(nil, maxEcho+1)), maxEcho)
 }
 
 // anyMarked reports whether one of the keywords is true in a schema of a place, or of one above it.

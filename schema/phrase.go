@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/retake-go/retake/internal/canon"
 )
@@ -215,20 +214,9 @@ func textOf(v any) string {
 	return s
 }
 
-func literal(v any) string { return clipTo(jsonText(v), maxLiteral) }
+func literal(v any) string { return canon.Cut(jsonText(v), maxLiteral) }
 
-func clip(s string) string { return clipTo(s, maxPhrase) }
-
-func clipTo(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	cut := limit - len("…")
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
+func clip(s string) string { return canon.Cut(s, maxPhrase) }
 
 // marshalPlain writes a value as JSON with sorted members and nothing escaped that need not be.
 func marshalPlain(v any) ([]byte, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // kind is the kind of a JSON value; a set of kinds is their sum.
@@ -186,7 +187,7 @@ func (v *value) appendUpTo(b []byte, limit int) []byte {
 	case kindInteger, kindNumber:
 		return append(b, v.text...)
 	case kindString:
-		return append(b, jsonText(clipTo(v.text, limit+len("…")))...)
+		return append(b, jsonText(canon.Cut(v.text, limit+len("…")))...)
 	}
 	open, closing := byte('['), byte(']')
 	if v.kind == kindObject {
@@ -198,7 +199,7 @@ func (v *value) appendUpTo(b []byte, limit int) []byte {
 			b = append(b, ',')
 		}
 		if v.kind == kindObject {
-			b = append(append(b, jsonText(clipTo(child.name, limit+len("…")))...), ':')
+			b = append(append(b, jsonText(canon.Cut(child.name, limit+len("…")))...), ':')
 		}
 		if b = child.appendUpTo(b, limit); len(b) >= limit {
 			return b
