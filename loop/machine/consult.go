@@ -93,7 +93,7 @@ func (s *step) followPolicy(c Consultation) error {
 		s.leaveConsults(policy.ReasonPlanner)
 		return s.abort()
 	}
-	return s.onward(s.Next)
+	return s.proceed(s.Next)
 }
 
 // consultedCall returns the call of a consultation, in a batch that the step may change.
@@ -157,7 +157,7 @@ func (s *step) sendAgain(p *Plan, c Consultation) error {
 	if p.Prompt != "" {
 		s.say(message.Message{Role: message.User, Text: p.Prompt})
 	}
-	return s.onward(s.Next)
+	return s.proceed(s.Next)
 }
 
 // callAgain makes the call of a consultation again after the plan's delay. A call that may have had an effect
@@ -167,13 +167,13 @@ func (s *step) callAgain(p *Plan, c Consultation) error {
 	if call.Status == Doubtful && !call.Repeatable {
 		s.endLost(call, Broke, c.Failure, policy.Decision{Reason: policy.ReasonNotRepeatable})
 		s.wait(fault.Correction, p.Delay, policy.ReasonPlanner)
-		return s.onward(s.Next)
+		return s.proceed(s.Next)
 	}
 	s.decidedTransport(c.Position, c.Failure, policy.Decision{Retry: true, Delay: p.Delay,
 		Reason: policy.ReasonPlanner})
 	call.Transport++
 	call.Waited = backoff.Sum(call.Waited, p.Delay)
-	return s.onward(s.Next)
+	return s.proceed(s.Next)
 }
 
 // instead continues with the plan's prompt and skips the calls that were not run yet.
@@ -183,5 +183,5 @@ func (s *step) instead(p *Plan, c Consultation) error {
 	s.skipBatch()
 	s.say(message.Message{Role: message.User, Text: p.Prompt})
 	s.wait(fault.Correction, p.Delay, policy.ReasonPlanner)
-	return s.onward(NextTurn)
+	return s.proceed(NextTurn)
 }

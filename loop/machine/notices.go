@@ -95,7 +95,7 @@ func (s *step) reduced() error {
 		s.ended()
 		return nil
 	}
-	return s.onward(next)
+	return s.proceed(next)
 }
 
 // heard takes the result of the reducers for one notice.

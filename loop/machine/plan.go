@@ -126,7 +126,7 @@ func (s *step) fallBack(p *Plan) error {
 	}
 	s.wait(fault.Correction, p.Delay, policy.ReasonPlanner)
 	s.wait(fault.Transport, p.Delay, policy.ReasonPlanner)
-	return s.onward(n)
+	return s.proceed(n)
 }
 
 // skipBatch answers the calls that were not run yet, because the planner's prompt replaces them.

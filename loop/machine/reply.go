@@ -20,7 +20,7 @@ func (s *step) replied() error {
 	if brokeOff(r.Message.Finish) {
 		s.requestFailed(AnswerAction, fault.Failure{Plane: fault.Transport,
 			Class: fault.Unavailable})
-		return s.onward(NextCall)
+		return s.proceed(NextCall)
 	}
 	s.Transport, s.TransportWaited = 0, 0
 	s.echo(&r.Message)
@@ -173,7 +173,7 @@ func (s *step) replyFailed(f fault.Failure) error {
 		s.sayAll(true, answers)
 	}
 	s.tell(d, f.Issues)
-	return s.onward(NextTurn)
+	return s.proceed(NextTurn)
 }
 
 // unanswered gives all calls of a reply the same answer.
@@ -214,7 +214,7 @@ func (s *step) answered(r *Reply) error {
 		return nil
 	}
 	s.tell(d, f.Issues)
-	return s.onward(NextTurn)
+	return s.proceed(NextTurn)
 }
 
 // reduce applies the operations of the reducers, or records that one failed.
@@ -267,10 +267,10 @@ func (s *step) called(r *Reply) error {
 	}
 	if b.left() == 0 && s.Exhausted == nil {
 		s.sayAll(b.Native, b.Calls)
-		return s.onward(NextTurn)
+		return s.proceed(NextTurn)
 	}
 	s.Batch, s.ownBatch = &b, true
-	return s.onward(NextTools)
+	return s.proceed(NextTools)
 }
 
 // accept ends the run with the calls of a reply as its answer.

@@ -99,7 +99,7 @@ func (st *State) consistent() error {
 			"not that of a single action"},
 		{st.Batch != nil || (st.Phase != Running && st.Next != NextTools), "batch", "missing, and calls are to be run"},
 		{st.Exhausted != nil || len(st.Consults) > 0 || st.Phase != Planning, "exhausted", "missing, and the planner is asked"},
-		{st.Phase != Waiting || st.due(st.Next) != nil, "correction_wait and transport_wait", "missing, and the run waits"},
+		{st.Phase != Waiting || st.waitBefore(st.Next) != nil, "correction_wait and transport_wait", "missing, and the run waits"},
 		{st.Outcome != nil || st.Phase != Stopped, "outcome", "missing, and the run is over"},
 		{st.Outcome == nil || st.Phase == Stopped || st.Phase == Reducing, "outcome", "set, and the run is not over"},
 		{st.First >= 0 && st.First <= st.Session.AttemptCount(), "first", "more attempts than the session holds"},

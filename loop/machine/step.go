@@ -180,22 +180,22 @@ func (s *step) started() error {
 	s.Began = s.transcript.Len()
 	s.digestRequest()
 	if cfg.Single {
-		return s.try()
+		return s.nextTry()
 	}
-	return s.turn()
+	return s.nextTurn()
 }
 
 func (s *step) prompted() error {
 	s.System = s.ev.System
 	s.transcript = s.transcript.Append(s.ev.Messages...)
-	return s.ask()
+	return s.callModel()
 }
 
 func (s *step) woke() error {
-	if w := s.due(s.Next); w != nil && s.At.Before(w.Until) {
+	if w := s.waitBefore(s.Next); w != nil && s.At.Before(w.Until) {
 		return s.eventError("it waits until " + w.Until.Format(time.RFC3339Nano))
 	}
-	return s.follow(s.Next)
+	return s.enter(s.Next)
 }
 
 func (s *step) adjusted() error {

@@ -135,12 +135,12 @@ func (b *Batch) runs(to []ToolRun) []ToolRun {
 	return to
 }
 
-// run asks to run the calls of the batch without an answer. If there are none, it finishes the reply.
-func (s *step) run() error {
+// runCalls asks to run the calls of the batch without an answer. If there are none, it finishes the reply.
+func (s *step) runCalls() error {
 	if s.Batch.pending(0) == len(s.Batch.Calls) {
 		return s.ran(s.Batch)
 	}
-	if s.delayed(NextTools) {
+	if s.mustWait(NextTools) {
 		return nil
 	}
 	runs := s.Batch.runs(make([]ToolRun, 0, s.Batch.left()))
@@ -189,7 +189,7 @@ func (s *step) toolEnded() error {
 	case s.unhindered() && b.left() == 0:
 		return s.ran(b)
 	}
-	return s.onward(NextTools)
+	return s.proceed(NextTools)
 }
 
 // unhindered reports whether no planner is asked and nothing is exhausted.
@@ -367,7 +367,7 @@ func (s *step) ran(b *Batch) error {
 	s.leftOff(b, groups)
 	s.sayAll(b.Native, b.Calls)
 	s.Batch = nil
-	return s.onward(NextTurn)
+	return s.proceed(NextTurn)
 }
 
 // passAll closes the undecided actions: all their calls passed.

@@ -9,13 +9,13 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// turn begins a new model call, unless an exhaustion, the turn limit or a wait comes first.
-func (s *step) turn() error {
+// nextTurn begins a new model call, unless an exhaustion, the turn limit or a wait comes first.
+func (s *step) nextTurn() error {
 	if limit := s.Policy.MaxTurns; limit != policy.Unlimited && s.Turn >= limit {
 		s.stop(Outcome{Reason: policy.ReasonTurnLimit})
 		return nil
 	}
-	if s.delayed(NextTurn) {
+	if s.mustWait(NextTurn) {
 		return nil
 	}
 	s.Turn++
@@ -26,11 +26,11 @@ func (s *step) turn() error {
 		s.do(MakePrompt).Model = call
 		return nil
 	}
-	return s.ask()
+	return s.callModel()
 }
 
-// ask calls the model with the current prompt.
-func (s *step) ask() error {
+// callModel calls the model with the current prompt.
+func (s *step) callModel() error {
 	call := s.modelCall()
 	system, err := s.system()
 	if err != nil {
@@ -78,9 +78,9 @@ func (s *step) settings(at []Position) policy.Settings {
 	return s.policyOf(most.Action).SettingsOf(most.Attempt)
 }
 
-// try asks for the next try of the single action.
-func (s *step) try() error {
-	if s.delayed(NextTry) {
+// nextTry asks for the next try of the single action.
+func (s *step) nextTry() error {
+	if s.mustWait(NextTry) {
 		return nil
 	}
 	a := s.open(s.Config.Action)
@@ -107,8 +107,8 @@ func (s *step) wait(plane fault.Plane, delay time.Duration, why policy.Reason) {
 	}
 }
 
-// due returns the wait before n, or nil. Before a try it is the one that ends last.
-func (st *State) due(n Next) *Wait {
+// waitBefore returns the wait before n, or nil. Before a try it is the one that ends last.
+func (st *State) waitBefore(n Next) *Wait {
 	c, t := st.CorrectionWait, st.TransportWait
 	switch {
 	case n == NextTurn:
@@ -119,9 +119,9 @@ func (st *State) due(n Next) *Wait {
 	return c
 }
 
-// delayed starts the wait before n if there is one; else it clears the wait.
-func (s *step) delayed(n Next) bool {
-	if w := s.due(n); w != nil && w.Until.After(s.At) {
+// mustWait starts the wait before n if there is one; else it clears the wait.
+func (s *step) mustWait(n Next) bool {
+	if w := s.waitBefore(n); w != nil && w.Until.After(s.At) {
 		s.Phase, s.Next = Waiting, n
 		s.do(WaitUntil).Wait = w
 		return true
@@ -135,26 +135,26 @@ func (s *step) delayed(n Next) bool {
 	return false
 }
 
-// follow continues with n.
-func (s *step) follow(n Next) error {
+// enter begins n, or the wait before it.
+func (s *step) enter(n Next) error {
 	s.Next = ""
 	switch n {
 	case NextCall:
-		if s.delayed(n) {
+		if s.mustWait(n) {
 			return nil
 		}
-		return s.ask()
+		return s.callModel()
 	case NextTools:
-		return s.run()
+		return s.runCalls()
 	case NextTry:
-		return s.try()
+		return s.nextTry()
 	}
-	return s.turn()
+	return s.nextTurn()
 }
 
-// onward continues with n, unless reducers have to run, the planner has to be asked about a transport
+// proceed enters n, unless reducers have to run, the planner has to be asked about a transport
 // failure, or an exhaustion has to be handled first.
-func (s *step) onward(n Next) error {
+func (s *step) proceed(n Next) error {
 	if s.asksReducers(n) {
 		return nil
 	}
@@ -165,7 +165,7 @@ func (s *step) onward(n Next) error {
 		return nil
 	}
 	if s.Exhausted == nil {
-		return s.follow(n)
+		return s.enter(n)
 	}
 	if !s.Config.Planner {
 		s.stop(Outcome{Reason: s.Exhausted.Reason, Exhaustion: s.Exhausted})
@@ -184,7 +184,7 @@ func (s *step) callFailed() error {
 		return s.replyFailed(f)
 	}
 	s.requestFailed(AnswerAction, f)
-	return s.onward(NextCall)
+	return s.proceed(NextCall)
 }
 
 // tried judges one try of the single action.
@@ -196,15 +196,15 @@ func (s *step) tried() error {
 		return s.cancelled()
 	case f.Plane == fault.Transport:
 		s.requestFailed(name, *f)
-		return s.onward(NextTry)
+		return s.proceed(NextTry)
 	case t.Reduced != nil && t.Reduced.Error != nil:
 		s.tryRefused(name, t)
-		return s.onward(NextTry)
+		return s.proceed(NextTry)
 	case f.Failed():
 		s.open(name).Attempt++
 		s.Transport, s.TransportWaited = 0, 0
 		s.fail(name, f, t.Same, "")
-		return s.onward(NextTry)
+		return s.proceed(NextTry)
 	}
 	if err := s.reduce(t.Reduced); err != nil {
 		return err
