@@ -27,14 +27,14 @@ const (
 // none; "jitter: none" in a file is [NoJitter]. Jitter needs a [Key]: without a seed there is no randomness.
 type Jitter struct {
 	// Kind is how the delay is spread.
-	Kind JitterKind `policy:"kind,kind"`
+	Kind JitterKind `policy:"kind,words=none|proportional|full|equal"`
 	// Fraction is the largest part of the delay that proportional jitter adds or subtracts: above 0, at most
 	// 1. Only for Proportional.
-	Fraction Decimal `policy:"fraction,fraction"`
+	Fraction Decimal `policy:"fraction"`
 	// AfterCap applies the cap first and then the jitter, so that a delay may exceed the cap by the fraction.
 	// Some documents define it so. Otherwise no delay exceeds the cap, and delays at the cap are spread below
 	// it. Only for Proportional, and only with a cap.
-	AfterCap bool `policy:"after_cap,toggle"`
+	AfterCap bool `policy:"after_cap"`
 }
 
 // spread returns the range of the jitter around the delay d.

@@ -90,8 +90,8 @@ func TestJSONRefuses(t *testing.T) {
 		object  = "expected a mapping of keys to values, got "
 		keys    = "this key is not known here; use one of kind, delay, base, step, factor, delays, cap, jitter"
 		noKind  = "there is no kind; add kind: constant, linear, exponential or list"
-		oneOnly = "this key appears twice; the first is at line 1; leave one out"
-		decimal = " is no decimal number that can be read exactly; write it without a sign and with at most 9 decimals, such as "
+		oneOnly = "this key appears twice; leave one out"
+		decimal = "factor: want a decimal from 0 to 9223372036.854775807 with at most 9 decimals, such as 1.5, got "
 		span    = "expected a duration such as 500ms or 2s, got "
 	)
 	for _, c := range []struct {
@@ -102,9 +102,9 @@ func TestJSONRefuses(t *testing.T) {
 		{"null", `null`, []string{object + "nothing"}},
 		{"text", `"constant"`, []string{object + "text"}},
 		{"cut_off", `{"kind":"constant"`, []string{"no valid JSON; expected JSON that is complete"}},
-		{"trailing", `{"kind":"constant","delay":"1s"} {}`, []string{"no valid JSON; a policy file has one object"}},
+		{"trailing", `{"kind":"constant","delay":"1s"} {}`, []string{"no valid JSON; there is more than one value"}},
 		{"bad_utf8", "{\"kind\":\"\xff\"}", []string{"no valid JSON; expected text in UTF-8"}},
-		{"deep", strings.Repeat("[", 20_000), []string{"no valid JSON; at most 32 levels and 20000 values are read"}},
+		{"deep", strings.Repeat("[", 20_000), []string{"no valid JSON; expected valid JSON"}},
 		{"empty", `{}`, []string{noKind}},
 		{"duplicate", `{"kind":"constant","kind":"constant","delay":"1s"}`, []string{"kind: " + oneOnly}},
 		{"escaped_duplicate", `{"kind":"constant","k\u0069nd":"constant","delay":"1s"}`, []string{"kind: " + oneOnly}},
@@ -129,9 +129,9 @@ func TestJSONRefuses(t *testing.T) {
 			[]string{`delay: "9999999h" is longer than a duration can be; write at most 2562047h`}},
 		{"long_delay", `{"kind":"constant","delay":"` + strings.Repeat("1x", 40) + `"}`,
 			[]string{`delay: "` + strings.Repeat("1x", 20) + `…" is no duration; write one such as 500ms, 2s or 1m30s`}},
-		{"bad_factor_blamed_once", `{"kind":"exponential","base":"1s","factor":"NaN"}`, []string{`factor: "NaN"` + decimal + "1.5"}},
+		{"bad_factor_blamed_once", `{"kind":"exponential","base":"1s","factor":"NaN"}`, []string{decimal + `"NaN"`}},
 		{"precise_factor", `{"kind":"exponential","base":"1s","factor":1.0000000001}`,
-			[]string{`factor: "1.0000000001"` + decimal + "1.5"}},
+			[]string{decimal + `"1.0000000001"`}},
 		{"list_of_numbers", `{"kind":"list","delays":["1s",2,"x"]}`, []string{"delays[1]: 2 has no unit; write 2s or 2ms",
 			`delays[2]: "x" is no duration; write one such as 500ms, 2s or 1m30s`}},
 		{"list_no_array", `{"kind":"list","delays":"1s"}`, []string{`delays: expected a list, such as [a, b], got text "1s"`}},

@@ -29,21 +29,21 @@ const (
 // is safe for concurrent use if nobody writes to it.
 type BackoffStrategy struct {
 	// Kind decides which of the next five fields are used.
-	Kind Kind `policy:"kind,kind"`
+	Kind Kind `policy:"kind,words=constant|linear|exponential|list"`
 	// Delay is the constant delay: 0 or more.
-	Delay time.Duration `policy:"delay,duration"`
+	Delay time.Duration `policy:"delay"`
 	// Base is the first delay: 0 or more for linear, above 0 for exponential.
-	Base time.Duration `policy:"base,duration"`
+	Base time.Duration `policy:"base"`
 	// Step is how much a linear delay grows with each attempt: 0 or more, above 0 if Base is 0.
-	Step time.Duration `policy:"step,duration"`
+	Step time.Duration `policy:"step"`
 	// Factor multiplies an exponential delay with each attempt: 1 to 1,000,000.
-	Factor Decimal `policy:"factor,factor"`
+	Factor Decimal `policy:"factor"`
 	// Delays are the delays of a list, each 0 or more: 1 to 1,000 of them.
-	Delays []time.Duration `policy:"delays,delays"`
+	Delays []time.Duration `policy:"delays"`
 	// Cap is the largest delay. 0 means no cap; files leave the field out for that, and may not say 0.
-	Cap time.Duration `policy:"cap,cap"`
+	Cap time.Duration `policy:"cap"`
 	// Jitter spreads the delays. The zero value spreads none.
-	Jitter Jitter `policy:"jitter,jitter"`
+	Jitter Jitter `policy:"jitter"`
 }
 
 // Constant returns a strategy with the same delay after every attempt.

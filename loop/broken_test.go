@@ -30,7 +30,7 @@ func TestARunThatCannotContinueIsNotRecordedAsCancelled(t *testing.T) {
 		}), "making the prompt: the template has no words"},
 		"adjust": {loop.WithAdjust(func(session.State) (policy.Layer, bool) {
 			return policy.Layer{MaxAttempts: new(0)}, true
-		}), `adjusting the policy: max_attempts: 0 is no number of attempts; write 1 for a single one, or "unlimited"`},
+		}), `adjusting the policy: max_attempts: 0 is too few; write 1 or more, or the word unlimited`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j, err := journal.Open(t.Context(), journal.Dir(t.TempDir()), "s", journal.Settings{})

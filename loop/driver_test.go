@@ -174,7 +174,7 @@ func TestThePolicyIsAdjustedFromWhatTheSessionHolds(t *testing.T) {
 
 func TestPoliciesThatMakeNoSenseAreRefusedInMidRun(t *testing.T) {
 	none := policy.Layer{MaxAttempts: new(0)}
-	const why = `max_attempts: 0 is no number of attempts; write 1 for a single one, or "unlimited"`
+	const why = `max_attempts: 0 is too few; write 1 or more, or the word unlimited`
 	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("done")), newSession(t), "Book.", loop.Config{}, loop.WithAdjust(func(session.State) (policy.Layer, bool) { return none, true }))
 	require.EqualError(t, err, "adjusting the policy: "+why)
 	plan := planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {

@@ -1,14 +1,24 @@
 package policy
 
-import "github.com/retake-go/retake/internal/fields"
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fields"
+)
 
 // Fields returns the names of all fields of a policy, as in files and JSON, in the order of [RetryPolicy].
-func Fields() []string { return layerTable().Names() }
+func Fields() []string { return fields.Names(layerFields) }
+
+// layerFields are the fields of a policy, in their order.
+var layerFields = fields.Of[Layer]()
 
 // Sets returns the names of the fields that l sets, in the order of [Fields].
 func (l Layer) Sets() []string {
 	var names []string
-	for n, row := range layerTable().Rows {
+	for n, row := range layerFields {
 		if fields.Says(&l, n) {
 			names = append(names, row.Name)
 		}
@@ -18,7 +28,7 @@ func (l Layer) Sets() []string {
 
 // IsZero reports whether l sets no field.
 func (l *Layer) IsZero() bool {
-	for n := range layerTable().Rows {
+	for n := range layerFields {
 		if fields.Says(l, n) {
 			return false
 		}
@@ -40,13 +50,13 @@ func (l Layer) Source(field string) Source {
 func (l Layer) Over(below Layer) Layer {
 	merged := below
 	merged.Origins = nil
-	if layerTable().Over(&merged, &l); l.Backoff != nil && below.Backoff != nil {
+	if fields.Over(&merged, &l); l.Backoff != nil && below.Backoff != nil {
 		merged.Backoff = new(keepJitter(*l.Backoff, *below.Backoff))
 		if l.Backoff.Jitter.Kind == "" { // what l itself says is for Validate to judge
 			fitJitter(merged.Backoff)
 		}
 	}
-	for n, row := range layerTable().Rows {
+	for n, row := range layerFields {
 		from := &below
 		if fields.Says(&l, n) {
 			from = &l
@@ -60,7 +70,7 @@ func (l Layer) Over(below Layer) Layer {
 
 // MarshalJSON writes the fields that l sets, in the order of [Fields], and where they were written.
 func (l Layer) MarshalJSON() ([]byte, error) {
-	data, err := layerTable().JSON(&l)
+	data, err := fields.JSON(&l, nil)
 	if origins := l.originsJSON(); err == nil && origins != nil {
 		data = append(append(data[:len(data)-1], origins...), '}')
 	}
@@ -72,9 +82,49 @@ func (l Layer) MarshalJSON() ([]byte, error) {
 // [Layer.Validate].
 func (l *Layer) UnmarshalJSON(data []byte) error {
 	var read Layer
-	if err := fields.Err[FieldError](fields.ReadJSON(data, &read)); err != nil {
-		return err
+	f := fields.Collect()
+	if read.read(data, f, false); f.Found() > 0 {
+		f.Besides(read.check)
+		return fields.Err[FieldError](f)
 	}
 	*l = read
 	return nil
+}
+
+// The keys of a layer that are not fields of a policy. People write presets, and programs origins.
+const (
+	presetKey  = "preset"
+	originsKey = "origins"
+)
+
+// read reads a layer over its preset.
+func (l *Layer) read(data []byte, f fields.Faults, transport bool) {
+	var below Layer
+	fields.Reader{Keys: []string{presetKey}, Also: func(name string, v jsontext.Value, f fields.Faults) bool {
+		switch name {
+		case presetKey:
+			below = schedule(v, f, transport)
+		case originsKey:
+			l.Origins = readOrigins(v, f)
+		}
+		return name == presetKey || name == originsKey
+	}}.Read(data, l, f)
+	*l = l.Over(below)
+}
+
+// schedule returns the fields that a preset sets in a file: those that say when to try again. The retryable
+// classes stay those of the layer's plane.
+func schedule(v jsontext.Value, f fields.Faults, transport bool) Layer {
+	var name string
+	if fields.Word(v, &name, Presets(), f); name == "" {
+		return Layer{}
+	}
+	p, _ := Preset(name)
+	all := p.Layer()
+	l := Layer{MaxAttempts: all.MaxAttempts, Backoff: all.Backoff, Bases: all.Bases,
+		RetryAfter: all.RetryAfter, RetryAfterJitter: all.RetryAfterJitter}
+	if transport && slices.ContainsFunc(p.RetryableErrors, fault.Class.InTransport) {
+		l.RetryableErrors = all.RetryableErrors
+	}
+	return l
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-go/retake/internal/fields"
 )
 
@@ -67,15 +69,15 @@ func (l *Layer) originsJSON() []byte {
 }
 
 // readOrigins reads the origins of fields.
-func readOrigins(r *fields.Reader, path string, n fields.Node) (all []Origin) {
-	r.Mapping(path, n, func(full string, m fields.Member) {
-		switch {
-		case !slices.Contains(Fields(), m.Key):
-			r.Fault(m.At, full, "this is no field of a policy", "leave it out")
-		case m.Value.Kind != fields.Text:
-			r.Expected(full, m.Value, "a place, such as policy.yaml:3:1")
+func readOrigins(v jsontext.Value, f fields.Faults) (all []Origin) {
+	fields.Members(v, f, func(name string, v jsontext.Value, f fields.Faults) {
+		switch text, is := fields.Text(v); {
+		case !slices.Contains(Fields(), name):
+			f.Add("this is no field of a policy; leave it out")
+		case !is:
+			fields.Wrong(f, "a place, such as policy.yaml:3:1", v)
 		default:
-			all = append(all, Origin{m.Key, parseSource(m.Value.Text)})
+			all = append(all, Origin{name, parseSource(text)})
 		}
 	})
 	return all

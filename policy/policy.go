@@ -59,76 +59,76 @@ const (
 // [Correction], [Preset] or [Set.Policy]; the zero value is invalid. Do not write to its slices or map once it
 // is in use.
 //
-// Its JSON has the names in brackets below, in that order; the tags of the fields name their types in files. Durations are Go duration strings; "unlimited" and
+// Its JSON has the names in brackets below, in that order. Durations are Go duration strings; "unlimited" and
 // "off" are written as words. A field that is absent from the JSON has the value of [Correction]; an unknown
 // field is refused.
 type RetryPolicy struct {
 	// MaxAttempts (max_attempts) is the most attempts of an action, including the first: at least 1, or
 	// [Unlimited].
-	MaxAttempts int `policy:"max_attempts,attempts"`
+	MaxAttempts int `policy:"max_attempts,unlimited,least=1"`
 	// Backoff (backoff) is the wait before each retry.
-	Backoff backoff.BackoffStrategy `policy:"backoff,backoff"`
+	Backoff backoff.BackoffStrategy `policy:"backoff"`
 	// RetryableErrors (retryable_errors) are the classes that are retried: classes of package fault and your
 	// own, at most 1000. Empty means none. Names from other vocabularies (RATE_LIMITED) are refused, and so
 	// are misspelled classes of package fault. [Set.OwnClasses] returns your own.
-	RetryableErrors []fault.Class `policy:"retryable_errors,classes"`
+	RetryableErrors []fault.Class `policy:"retryable_errors,each=class"`
 	// EmitFeedback (emit_feedback) controls whether the model is told what was wrong.
-	EmitFeedback bool `policy:"emit_feedback,toggle"`
+	EmitFeedback bool `policy:"emit_feedback"`
 	// Bases (bases) sets the delay of a constant strategy, or the base of a linear or exponential one, for
 	// failures of one class. At least 0. Not allowed with a list, which has no base.
-	Bases map[fault.Class]time.Duration `policy:"bases,bases"`
+	Bases map[fault.Class]time.Duration `policy:"bases,each=class"`
 	// RetryAfter (retry_after) is how a server's retry-after combines with Backoff.
-	RetryAfter RetryAfter `policy:"retry_after,retry_after"`
+	RetryAfter RetryAfter `policy:"retry_after,words=floor|first"`
 	// RetryAfterJitter (retry_after_jitter) is the largest part of a server's retry-after that jitter adds to
 	// it: 0 to 1, 0.5 by default. It needs a [backoff.Key] and has no effect if Backoff has
 	// [backoff.NoJitter].
-	RetryAfterJitter backoff.Decimal `policy:"retry_after_jitter,fraction"`
+	RetryAfterJitter backoff.Decimal `policy:"retry_after_jitter"`
 	// MaxRetryAfter (max_retry_after) is the longest wait a server may ask for. A longer one is not
 	// shortened: the action stops. Jitter on top of the server's wait does not count. 0 refuses every such
 	// wait; [Unlimited] accepts all.
-	MaxRetryAfter time.Duration `policy:"max_retry_after,bound"`
+	MaxRetryAfter time.Duration `policy:"max_retry_after,unlimited"`
 	// MaxTotalDelay (max_total_delay) is the longest sum of all waits of an action. 0 allows only immediate
 	// retries; [Unlimited] means no limit.
-	MaxTotalDelay time.Duration `policy:"max_total_delay,bound"`
+	MaxTotalDelay time.Duration `policy:"max_total_delay,unlimited"`
 	// ModelTimeout (model_timeout) bounds one model call, and one try of Do or Attempts. ToolTimeout
 	// (tool_timeout) bounds one run of a tool. Both are measured by the driver's clock. What takes longer
 	// fails with [fault.Timeout]. More than 0, or [Unlimited], the default. Layers of the correction plane
 	// must set neither, and a tool's transport layer must not set ModelTimeout.
-	ModelTimeout time.Duration `policy:"model_timeout,timeout"`
-	ToolTimeout  time.Duration `policy:"tool_timeout,timeout"`
+	ModelTimeout time.Duration `policy:"model_timeout,unlimited,positive"`
+	ToolTimeout  time.Duration `policy:"tool_timeout,unlimited,positive"`
 	// FirstTokenTimeout (first_token_timeout) bounds the time until the first piece of a model's reply,
 	// IdleTimeout (idle_timeout) the time between two pieces. A slower reply fails with [fault.Timeout]. If
 	// either is set, the model is asked for a stream. Limits and layers are those of ModelTimeout.
-	FirstTokenTimeout time.Duration `policy:"first_token_timeout,timeout"`
-	IdleTimeout       time.Duration `policy:"idle_timeout,timeout"`
+	FirstTokenTimeout time.Duration `policy:"first_token_timeout,unlimited,positive"`
+	IdleTimeout       time.Duration `policy:"idle_timeout,unlimited,positive"`
 	// NoProgress (no_progress) stops an action after the same failure was repeated this many times in a row;
 	// 0 turns the check off.
-	NoProgress int `policy:"no_progress,repeats,correction"`
+	NoProgress int `policy:"no_progress,off,correction"`
 	// OptOut (opt_out) allows no retries at all, whatever the other fields say. Use it for runs with a strict
 	// time budget.
-	OptOut bool `policy:"opt_out,toggle"`
+	OptOut bool `policy:"opt_out"`
 	// ClassifyWords (classify_words) classifies an error that a try of an action returns by its words, such as
 	// "connection reset", if its type says nothing. Off by default: words may say so although the try had its
 	// effect. It has no effect on actions made for a tool, and on model calls and tools of a run. Layers of the
 	// correction plane must not set it.
-	ClassifyWords bool `policy:"classify_words,toggle"`
+	ClassifyWords bool `policy:"classify_words"`
 	// TextRepairs (text_repairs) applies to JSON found in a reply's text.
-	TextRepairs Repairs `policy:"text_repairs,repairs,correction"`
+	TextRepairs Repairs `policy:"text_repairs,words=accept|note|refuse,correction"`
 	// NativeRepairs (native_repairs) applies to the arguments of native tool calls.
-	NativeRepairs Repairs `policy:"native_repairs,repairs,correction"`
+	NativeRepairs Repairs `policy:"native_repairs,words=accept|note|refuse,correction"`
 	// FormsOff (forms_off) are the text forms of a call or value that are not read.
-	FormsOff []extract.Form `policy:"forms_off,forms,correction"`
+	FormsOff []extract.Form `policy:"forms_off,each=form,correction"`
 	// OnReducerError (on_reducer_error) applies when a session's reducer fails. It has no effect if
 	// RetryableErrors has the class [fault.Reducer]: then the model is asked again as after any other
 	// failure.
-	OnReducerError ReducerAction `policy:"on_reducer_error,on_reducer_error,correction"`
+	OnReducerError ReducerAction `policy:"on_reducer_error,words=end_action|stop,correction"`
 	// PerAttempt (attempts) are the settings of each attempt, starting with the first. The last entry also
 	// applies to all later attempts. Empty, the default, means that the model is used as configured. At most
 	// 100.
 	//
 	// If several actions are corrected at once, the settings of the action with the most attempts apply;
 	// among equals, the first by name. A model chosen by a planner wins over the model named here.
-	PerAttempt []Settings `policy:"attempts,settings,correction"`
+	PerAttempt []Settings `policy:"attempts,correction"`
 }
 
 // Correction returns the default policy of the correction plane: 3 attempts, no wait, feedback on. It retries
@@ -167,18 +167,16 @@ func (p RetryPolicy) Clone() RetryPolicy { return fields.Clone(p) }
 // Layer returns the policy as a layer with every field set. It shares no memory with p.
 func (p RetryPolicy) Layer() Layer {
 	var l Layer
-	for n := range layerTable().Rows {
-		layerTable().Copy(&l, &p, n)
-	}
+	fields.Copy(&l, &p)
 	return l
 }
 
 // TransportLayer returns [RetryPolicy.Layer] without the fields that only the correction plane has.
 func (p RetryPolicy) TransportLayer() Layer {
-	var l Layer
-	for n, row := range layerTable().Rows {
-		if !row.CorrectionOnly {
-			layerTable().Copy(&l, &p, n)
+	l := p.Layer()
+	for n, f := range layerFields {
+		if f.CorrectionOnly {
+			fields.Unset(&l, n)
 		}
 	}
 	l.EmitFeedback = nil
@@ -199,6 +197,6 @@ func (p *RetryPolicy) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*p = Correction()
-	layerTable().Over(p, &l)
+	fields.Over(p, &l)
 	return nil
 }

@@ -22,7 +22,7 @@ const (
 	ofSet = known + "use one of global, tools, answer, call, adjusted, transport, tool_transport, budgets, max_turns, " +
 		"max_calls, all_or_nothing"
 	object = "expected a mapping of keys to values, got "
-	twice  = "this key appears twice; the first is at line 1; leave one out"
+	twice  = "this key appears twice; leave one out"
 	null   = "there is no value; write one, or leave the key out"
 	or     = ", or the word unlimited"
 	toggle = "expected true or false, got "

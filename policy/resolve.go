@@ -109,10 +109,10 @@ func (s *Set) Policy(of Target) RetryPolicy { return merge(s.layers(of)) }
 
 // Explain returns the value of each field of [Set.Policy], and where it comes from.
 func (s *Set) Explain(of Target) Explanation {
-	layers, rows := s.layers(of), layerTable().Rows
-	p, explanation := merge(layers), make(Explanation, len(rows))
-	for n, row := range rows {
-		explanation[n] = Explained{Field: row.Name, Value: layerTable().Show(n, fields.Value(&p, n))}
+	layers := s.layers(of)
+	p, explanation := merge(layers), make(Explanation, len(layerFields))
+	for n, row := range layerFields {
+		explanation[n] = Explained{Field: row.Name, Value: fields.Show(&p, n)}
 		for _, l := range layers {
 			if fields.Says(l.layer, n) {
 				explanation[n].Layer, explanation[n].Source = l.name, l.layer.Source(row.Name).String()
@@ -127,7 +127,7 @@ func merge(layers []named) RetryPolicy {
 	p := *layers[0].whole
 	for _, l := range layers[1:] {
 		below := p.Backoff
-		if layerTable().Over(&p, l.layer); l.layer.Backoff != nil {
+		if fields.Over(&p, l.layer); l.layer.Backoff != nil {
 			p.Backoff = keepJitter(p.Backoff, below)
 		}
 	}

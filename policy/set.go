@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/fields"
@@ -16,32 +18,32 @@ import (
 // the tool's layer (or Answer for the final answer), Call, Adjusted.
 type Set struct {
 	// Global (global) applies to every action of the run.
-	Global Layer `policy:"global,layer"`
+	Global Layer `policy:"global"`
 	// Tools (tools) applies to the actions of single tools, by registered name.
-	Tools map[string]Layer `policy:"tools,tools"`
+	Tools map[string]Layer `policy:"tools,each=tool"`
 	// Answer (answer) applies to the final answer.
-	Answer Layer `policy:"answer,layer"`
+	Answer Layer `policy:"answer"`
 	// Call (call) is set by the caller or planner for this run.
-	Call Layer `policy:"call,layer"`
+	Call Layer `policy:"call"`
 	// Adjusted (adjusted) is set during the run; see [Fold].
-	Adjusted Layer `policy:"adjusted,layer"`
+	Adjusted Layer `policy:"adjusted"`
 	// Transport (transport) is merged over the policy [Transport]. It applies to model calls that fail.
-	Transport Layer `policy:"transport,layer"`
+	Transport Layer `policy:"transport"`
 	// ToolTransport (tool_transport) is merged over Transport. It applies to calls of single tools that fail,
 	// by registered name. It limits the tries of a call; the tool's own declaration decides whether its calls
 	// are tried again at all.
-	ToolTransport map[string]Layer `policy:"tool_transport,tools"`
+	ToolTransport map[string]Layer `policy:"tool_transport,each=tool"`
 	// Budgets (budgets) bounds the failed attempts of the run.
-	Budgets Budgets `policy:"budgets,budgets"`
+	Budgets Budgets `policy:"budgets"`
 	// MaxTurns (max_turns) is the most successful model calls of the run: at least 1, or [Unlimited]. 100 by
 	// default.
-	MaxTurns int `policy:"max_turns,turns"`
+	MaxTurns int `policy:"max_turns,unlimited,least=1"`
 	// MaxCalls (max_calls) is the most tool calls of one reply: at least 1, or [Unlimited]. 128 by default. A
 	// reply with more is refused as a whole: none of its calls is checked or run.
-	MaxCalls int `policy:"max_calls,calls"`
+	MaxCalls int `policy:"max_calls,unlimited,least=1"`
 	// AllOrNothing (all_or_nothing) runs the calls of a reply only if all of them are valid. Off by default:
 	// valid calls run, and invalid ones are answered with feedback.
-	AllOrNothing bool `policy:"all_or_nothing,toggle"`
+	AllOrNothing bool `policy:"all_or_nothing"`
 }
 
 // Budgets bounds the failed attempts of the correction plane within one run. Tool calls that failed count
@@ -51,11 +53,11 @@ type Set struct {
 type Budgets struct {
 	// Tool (tool) applies to each tool: 4 by default. Several failing calls of one tool in one reply count
 	// once.
-	Tool int `policy:"tool,budget"`
+	Tool int `policy:"tool,unlimited"`
 	// Run (run) applies to the whole run: 8 by default.
-	Run int `policy:"run,budget"`
+	Run int `policy:"run,unlimited"`
 	// UnknownTools (unknown_tools) is shared by all unknown tool names: 2 by default.
-	UnknownTools int `policy:"unknown_tools,budget"`
+	UnknownTools int `policy:"unknown_tools,unlimited"`
 }
 
 // DefaultBudgets returns the default budgets: 4 per tool, 8 per run, 2 for unknown tools.
@@ -99,7 +101,7 @@ func (s *Set) Clone() *Set { return new(fields.Clone(*s)) }
 // MarshalJSON writes the set in the form that package policy/file reads. Empty layers are left out.
 func (s Set) MarshalJSON() ([]byte, error) {
 	s.dropEmpty()
-	return fields.For[Set]().JSON(&s)
+	return fields.JSON(&s, nil)
 }
 
 // dropEmpty sets empty maps to nil. Both mean that no tool has a layer.
@@ -115,22 +117,44 @@ func (s *Set) dropEmpty() {
 // UnmarshalJSON replaces s. Fields that are absent from the JSON have the value of [DefaultSet]. It is as
 // strict as [Layer.UnmarshalJSON]. It checks types but not values: see [Set.Validate].
 func (s *Set) UnmarshalJSON(data []byte) error {
-	read := DefaultSet()
-	if err := fields.Err[FieldError](fields.ReadJSON(data, &read)); err != nil {
-		return err
+	read, f := DefaultSet(), fields.Collect()
+	fields.Reader{Also: read.also}.Read(data, &read, f)
+	if read.dropEmpty(); f.Found() > 0 {
+		f.Besides(read.check)
+		return fields.Err[FieldError](f)
 	}
 	*s = read
 	return nil
 }
 
+// also reads layers, so that what could be read of them is checked even if not all could.
+func (s *Set) also(name string, v jsontext.Value, f fields.Faults) bool {
+	one := map[string]*Layer{LayerGlobal: &s.Global, LayerAnswer: &s.Answer, LayerCall: &s.Call,
+		LayerAdjusted: &s.Adjusted, LayerTransport: &s.Transport}[name]
+	many := map[string]*map[string]Layer{"tools": &s.Tools, LayerToolTransport: &s.ToolTransport}[name]
+	switch {
+	case one != nil:
+		one.read(v, f, name == LayerTransport)
+	case many != nil:
+		*many = map[string]Layer{}
+		fields.Members(v, f, func(tool string, v jsontext.Value, f fields.Faults) {
+			var l Layer
+			l.read(v, f, name == LayerToolTransport)
+			(*many)[tool] = l
+		})
+	}
+	return one != nil || many != nil
+}
+
 // MarshalJSON writes all three budgets.
-func (b Budgets) MarshalJSON() ([]byte, error) { return fields.For[Budgets]().JSON(&b) }
+func (b Budgets) MarshalJSON() ([]byte, error) { return fields.JSON(&b, nil) }
 
 // UnmarshalJSON replaces b. A budget that is absent from the JSON has the value of [DefaultBudgets]. It is as
 // strict as [Layer.UnmarshalJSON].
 func (b *Budgets) UnmarshalJSON(data []byte) error {
-	read := DefaultBudgets()
-	if err := fields.Err[FieldError](fields.ReadJSON(data, &read)); err != nil {
+	read, f := DefaultBudgets(), fields.Collect()
+	fields.Read(data, &read, f)
+	if err := fields.Err[FieldError](f); err != nil {
 		return err
 	}
 	*b = read

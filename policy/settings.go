@@ -16,10 +16,10 @@ import (
 // is used as configured.
 type Settings struct {
 	// Temperature (temperature) is from 0 to 2. Nil means the model's own.
-	Temperature *float64 `json:"temperature,omitempty" policy:"temperature,temperature"`
+	Temperature *float64 `json:"temperature,omitempty" policy:"temperature"`
 	// Model (model) is the name of a model of the run, such as one of loop.WithModels. Empty means the first
 	// model.
-	Model string `json:"model,omitempty" policy:"model,model"`
+	Model string `json:"model,omitempty" policy:"model,each=model"`
 }
 
 // IsZero reports whether s sets nothing.
@@ -80,35 +80,16 @@ const (
 	maxModelName = 200
 )
 
-func settings() fields.Type[[]Settings] {
-	t := fields.ListOf(fields.Struct[Settings]())
-	checkEach := t.Check
-	t.Check = func(all []Settings, f fields.Faults) {
-		if len(all) > maxSettings {
-			f.Add("want the settings of at most %d attempts, got %d", maxSettings, len(all))
-			return
-		}
-		checkEach(all, f)
+// checkSettings checks what the tags do not say of the settings of attempts.
+func checkSettings(all []Settings, f fields.Faults) {
+	if len(all) > maxSettings {
+		f.Add("want the settings of at most %d attempts, got %d", maxSettings, len(all))
+		return
 	}
-	return t
-}
-
-func temperature() fields.Type[float64] {
-	return fields.Type[float64]{
-		Read: func(r *fields.Reader, path string, n fields.Node, into *float64) bool {
-			v, err := strconv.ParseFloat(n.Text, 64)
-			if n.Kind != fields.Number || err != nil {
-				r.Expected(path, n, "a number from 0 to 2")
-				return false
-			}
-			*into = v
-			return true
-		},
-		Check: func(v float64, f fields.Faults) {
-			if math.Signbit(v) || !(v <= 2) {
-				f.Add("must be 0 to 2, got %v", v)
-			}
-		},
+	for n, s := range all {
+		if t := s.Temperature; t != nil && (math.Signbit(*t) || !(*t <= 2)) {
+			f.Item(n).At("temperature").Add("must be 0 to 2, got %v", *t)
+		}
 	}
 }
 

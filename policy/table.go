@@ -4,73 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fields"
 )
-
-// The keys of a layer that are not fields of a policy. People write presets, and programs origins.
-const (
-	presetKey  = "preset"
-	originsKey = "origins"
-)
-
-// types are the types of fields that the tags of this package name.
-var types = fields.Types{
-	"attempts":         fields.Count(1, "number of attempts", "1 for a single one"),
-	"backoff":          strategies(),
-	"bases":            fields.MapOf(fields.Duration, classProblem),
-	"bound":            fields.Bound,
-	"budget":           fields.Count(0, "budget", "0 for no retry, a count"),
-	"budgets":          fields.Struct[Budgets](),
-	"calls":            fields.Count(1, "number of calls in a reply", "1 or more"),
-	"classes":          fields.Set(fields.Name(classProblem), maxClasses, "classes"),
-	"forms":            fields.Set(fields.Word(extract.Forms()...), maxClasses, "forms"),
-	"fraction":         part("0.5"),
-	"layer":            layers(),
-	"model":            fields.Name(modelProblem),
-	"on_reducer_error": fields.Word(ReducerEndsAction, ReducerStopsRun),
-	"repairs":          fields.Word(RepairsAccept, RepairsNote, RepairsRefuse),
-	"repeats":          fields.Repeats,
-	"retry_after":      fields.Word(RetryAfterFloor, RetryAfterFirst),
-	"settings":         settings(),
-	"temperature":      temperature(),
-	"timeout":          timeout(),
-	"toggle":           fields.Toggle,
-	"tools":            fields.MapOf(layers(), toolProblem),
-	"turns":            fields.Count(1, "number of model calls", "1 or more"),
-}
-
-func init() {
-	fields.Register[Settings](types, fields.Table{})
-	fields.Register[Budgets](types, fields.Table{})
-	fields.RegisterAs[Layer](fields.Register[RetryPolicy](types, fields.Table{
-		Also: []string{presetKey}, Hidden: []string{originsKey}, Then: finishLayer,
-	}))
-	fields.Register[Set](types, fields.Table{
-		Then: func(r *fields.Reader, _ string, _ fields.Node, _ []fields.Member, v any) bool {
-			v.(*Set).dropEmpty()
-			return r.Found() == 0
-		},
-	})
-}
-
-func layerTable() *fields.Table { return fields.For[Layer]() }
-
-func layers() fields.Type[Layer] {
-	t := fields.Struct[Layer]()
-	t.Check = Layer.check
-	return t
-}
-
-func strategies() fields.Type[backoff.BackoffStrategy] {
-	t := fields.Struct[backoff.BackoffStrategy]()
-	t.Check = func(s backoff.BackoffStrategy, f fields.Faults) { fields.Take[backoff.FieldError](f, s.Validate()) }
-	return t
-}
 
 // keepJitter is a strategy over the one of the layer below: without a jitter of its own it keeps that one's.
 // So a file that only changes a delay does not make all clients wait in lockstep.
@@ -81,26 +20,24 @@ func keepJitter(top, below backoff.BackoffStrategy) backoff.BackoffStrategy {
 	return top
 }
 
-// timeout is a limit above 0, or unlimited.
-func timeout() fields.Type[time.Duration] {
-	t := fields.Bound
-	t.Check = func(d time.Duration, f fields.Faults) {
-		if d <= 0 && d != Unlimited {
-			f.Add("%v leaves no time; write more than 0s, or \"unlimited\"", d)
-		}
-	}
-	return t
+// checks are the checks of names that the tags of this package name.
+var checks = fields.Checks{
+	"class": func(name string) string { return classProblem(fault.Class(name)) },
+	"form":  formProblem,
+	"model": modelProblem,
+	"tool":  toolProblem,
 }
 
-// part is a fraction from 0 to 1.
-func part(example string) fields.Type[backoff.Decimal] {
-	t := fields.Exact(backoff.ParseDecimal, example)
-	t.Check = func(d backoff.Decimal, f fields.Faults) {
-		if d < 0 || d > backoff.One {
-			f.Add("%v is not a fraction; write 0 to 1, such as %s", d, example)
-		}
+// formProblem describes what is wrong with the name of a text form, or returns "".
+func formProblem(name string) string {
+	if slices.Contains(extract.Forms(), extract.Form(name)) {
+		return ""
 	}
-	return t
+	forms := make([]string, 0, 20)
+	for _, f := range extract.Forms() {
+		forms = append(forms, string(f))
+	}
+	return fields.Quoted(name) + " is not known; " + fields.Suggest(name, forms)
 }
 
 func toolProblem(name string) string {
@@ -110,12 +47,8 @@ func toolProblem(name string) string {
 	return ""
 }
 
-// The limits of lists of classes, and of the name of a user's class, which becomes a label in logs and
-// metrics.
-const (
-	maxClasses = 1000
-	maxClass   = 64
-)
+// maxClass bounds the name of a user's class, which becomes a label in logs and metrics.
+const maxClass = 64
 
 // classProblem describes what is wrong with the name of a class, or returns "". No failure has a class under
 // a name of another vocabulary, so a policy that lists such a name would look right and do nothing.
@@ -146,48 +79,4 @@ func nearClass(c fault.Class) string {
 		}
 	}
 	return fields.Near(string(c), known)
-}
-
-// finishLayer records where the fields of a layer were written, and merges the layer over its preset.
-func finishLayer(r *fields.Reader, path string, _ fields.Node, taken []fields.Member, v any) bool {
-	l, below := v.(*Layer), Layer{}
-	var given []Origin
-	for _, m := range taken {
-		source := Source{r.File, m.At.Line, m.At.Column}
-		switch m.Key {
-		case originsKey:
-			given = readOrigins(r, fields.Join(path, originsKey), m.Value)
-			continue
-		case presetKey:
-		default:
-			l.Origins = append(l.Origins, Origin{m.Key, source})
-			continue
-		}
-		var name string
-		if fields.Word(Presets()...).Read(r, fields.Join(path, presetKey), m.Value, &name) {
-			below = schedule(name, path == LayerTransport || strings.HasPrefix(path, LayerToolTransport+"."))
-		}
-		for _, field := range below.Sets() {
-			below.Origins = append(below.Origins, Origin{field, source})
-		}
-	}
-	if r.File == "" {
-		l.Origins, below.Origins = nil, nil
-	}
-	l.Origins = append(given, l.Origins...)
-	*l = l.Over(below)
-	return true
-}
-
-// schedule returns the fields that a preset sets in a file: those that say when to try again. The retryable
-// classes stay those of the layer's plane.
-func schedule(preset string, transport bool) Layer {
-	p, _ := Preset(preset)
-	all := p.Layer()
-	l := Layer{MaxAttempts: all.MaxAttempts, Backoff: all.Backoff, Bases: all.Bases,
-		RetryAfter: all.RetryAfter, RetryAfterJitter: all.RetryAfterJitter}
-	if transport && slices.ContainsFunc(p.RetryableErrors, fault.Class.InTransport) {
-		l.RetryableErrors = all.RetryableErrors
-	}
-	return l
 }

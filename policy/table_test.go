@@ -18,24 +18,19 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Each row of a table has the name and the type of its field.
-func TestTablesFollowTheirStructs(t *testing.T) {
-	rows := fields.For[policy.Layer]().Names()
-	assert.Equal(t, rows, spelt[policy.RetryPolicy]())
-	assert.Equal(t, append(rows, "origins"), spelt[policy.Layer]())
-	for n := range rows {
-		row := fields.For[policy.Layer]().Rows[n]
-		value := strings.TrimPrefix(reflect.TypeFor[policy.Layer]().Field(n).Type.String(), "*")
-		assert.Equal(t, "fields.Type["+value+"]", strings.ReplaceAll(reflect.TypeOf(row.Type).String(), "github.com/retake-go/retake/", ""))
-		assert.Equal(t, value, reflect.TypeFor[policy.RetryPolicy]().Field(n).Type.String())
-	}
-	for _, c := range []struct{ rows, structs []string }{
-		{fields.For[policy.Set]().Names(), spelt[policy.Set]()},
-		{fields.For[policy.Budgets]().Names(), spelt[policy.Budgets]()},
-		{fields.For[backoff.BackoffStrategy]().Names(), spelt[backoff.BackoffStrategy]()},
-		{fields.For[backoff.Jitter]().Names(), spelt[backoff.Jitter]()},
+// Each field has the name of its tag in files.
+func TestTagsFollowTheirFields(t *testing.T) {
+	for _, c := range []struct {
+		tags    []fields.Field
+		structs []string
+	}{
+		{fields.Of[policy.RetryPolicy](), spelt[policy.RetryPolicy]()},
+		{fields.Of[policy.Set](), spelt[policy.Set]()},
+		{fields.Of[policy.Budgets](), spelt[policy.Budgets]()},
+		{fields.Of[backoff.BackoffStrategy](), spelt[backoff.BackoffStrategy]()},
+		{fields.Of[backoff.Jitter](), spelt[backoff.Jitter]()},
 	} {
-		assert.Equal(t, c.structs, c.rows)
+		assert.Equal(t, c.structs, fields.Names(c.tags))
 	}
 }
 
@@ -67,7 +62,7 @@ func TestLayerHasTheFieldsOfAPolicy(t *testing.T) {
 		default:
 			kind = "*" + kind
 		}
-		fmt.Fprintf(&b, "\t%s %s\n", f.Name, kind)
+		fmt.Fprintf(&b, "\t%s %s `%s`\n", f.Name, kind, f.Tag)
 	}
 	want, err := format.Source([]byte(fmt.Sprintf(layerFile, b.String())))
 	require.NoError(t, err)

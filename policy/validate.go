@@ -26,9 +26,9 @@ func (e *FieldError) Error() string { return fields.Error(*e).String() }
 // Validate reports every invalid field, each as a [*FieldError], joined. It returns nil if there is none.
 func (p RetryPolicy) Validate() error {
 	l, f := p.Layer(), fields.Collect()
-	for n, row := range layerTable().Rows {
+	for n, field := range layerFields {
 		if !fields.Says(&l, n) {
-			f.At(row.Name).Add("is missing; start from a preset, or from Set.Policy")
+			f.At(field.Name).Add("is missing; start from a preset, or from Set.Policy")
 		}
 	}
 	l.check(f)
@@ -44,7 +44,11 @@ func (l Layer) Validate() error {
 }
 
 func (l Layer) check(f fields.Faults) {
-	layerTable().Check(&l, f)
+	checks.Check(&l, f)
+	if d := l.RetryAfterJitter; d != nil && (*d < 0 || *d > backoff.One) {
+		f.At("retry_after_jitter").Add("%v is not a fraction; write 0 to 1, such as 0.5", *d)
+	}
+	checkSettings(l.PerAttempt, f.At("attempts"))
 	if l.Backoff != nil && !basesFit(l.Bases, l.Backoff) {
 		f.At("bases").Add(basesOnList)
 	}
@@ -53,7 +57,7 @@ func (l Layer) check(f fields.Faults) {
 // Validate reports every invalid budget, each as a [*FieldError], joined. It returns nil if there is none.
 func (b Budgets) Validate() error {
 	f := fields.Collect()
-	fields.For[Budgets]().Check(&b, f)
+	checks.Check(&b, f)
 	return fields.Err[FieldError](f)
 }
 
@@ -61,7 +65,12 @@ func (b Budgets) Validate() error {
 // is none. It also resolves every action and reports layers that do not fit together.
 func (s Set) Validate() error {
 	f := fields.Collect()
-	fields.For[Set]().Check(&s, f)
+	s.check(f)
+	return fields.Err[FieldError](f)
+}
+
+func (s *Set) check(f fields.Faults) {
+	checks.Check(s, f)
 	for _, of := range []struct {
 		path  string
 		layer *Layer
@@ -80,7 +89,6 @@ func (s Set) Validate() error {
 		own.checkNoWords(at, "tools")
 	}
 	s.checkTogether(f)
-	return fields.Err[FieldError](f)
 }
 
 // checkCorrection refuses fields that have no meaning for corrections.
@@ -117,7 +125,7 @@ func (l *Layer) checkNoModel(f fields.Faults, where string) {
 
 // checkTransport refuses fields that have no meaning for the transport plane.
 func (l *Layer) checkTransport(f fields.Faults) {
-	for n, row := range layerTable().Rows {
+	for n, row := range layerFields {
 		if row.CorrectionOnly && fields.Says(l, n) {
 			f.At(row.Name).Add("has no meaning for transport; leave it out")
 		}

@@ -31,8 +31,8 @@ func TestTheZeroPolicyIsRefused(t *testing.T) {
 		assert.ErrorContains(t, err, field+": ")
 	}
 	assert.EqualError(t, policy.Set{}.Validate(),
-		`max_turns: 0 is no number of model calls; write 1 or more, or "unlimited"
-max_calls: 0 is no number of calls in a reply; write 1 or more, or "unlimited"`)
+		`max_turns: 0 is too few; write 1 or more, or the word unlimited
+max_calls: 0 is too few; write 1 or more, or the word unlimited`)
 }
 
 func TestAListOfClassesIsBounded(t *testing.T) {
@@ -40,7 +40,7 @@ func TestAListOfClassesIsBounded(t *testing.T) {
 	for n := range 1001 {
 		l.RetryableErrors = append(l.RetryableErrors, fault.Class(fmt.Sprintf("c%d", n)))
 	}
-	assert.EqualError(t, l.Validate(), "retryable_errors: want at most 1000 classes, got 1001")
+	assert.EqualError(t, l.Validate(), "retryable_errors: want at most 1000 entries, got 1001")
 	l.RetryableErrors = l.RetryableErrors[:1000]
 	require.NoError(t, l.Validate())
 }
@@ -72,33 +72,33 @@ func TestValidateReportsEveryFault(t *testing.T) {
 	err := s.Validate()
 	lines := strings.Split(err.Error(), "\n")
 	assert.Equal(t, []string{
-		`global.max_attempts: 0 is no number of attempts; write 1 for a single one, or "unlimited"`,
+		`global.max_attempts: 0 is too few; write 1 or more, or the word unlimited`,
 		`global.retryable_errors[1]: "Tool Validation" is not a valid class name; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
 		`global.retryable_errors[2]: "" is not a valid class name; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
 		`global.retryable_errors[3]: "tool_validation" appears twice; leave one out`,
 		`global.bases.bad class: "bad class" is not a valid class name; use 1 to 64 of a-z, 0-9, '_', '-' and '.'`,
 		`global.bases.timeout: -1ns is negative; write 0s or more`,
-		`global.retry_after: "last" is not known; use one of "floor", "first"`,
-		`global.retry_after_jitter: 2 is not a fraction; write 0 to 1, such as 0.5`,
-		`global.max_retry_after: -2ns is negative; write 0s or more, or "unlimited"`,
-		`global.max_total_delay: -1h0m0s is negative; write 0s or more, or "unlimited"`,
-		`global.no_progress: -1 is no number of repeats; write 1 or more, or "off"`,
-		`global.text_repairs: "no" is not known; use one of "accept", "note", "refuse"`,
-		`global.native_repairs: "yes" is not known; use one of "accept", "note", "refuse"`,
-	}, lines[:13])
-	assert.Contains(t, lines[13], `global.forms_off[1]: "morse" is not known; use one of "tool_tag", `)
+		`global.retry_after: "last" is not known; use one of floor, first`,
+		`global.max_retry_after: -2ns is negative; write 0s or more, or the word unlimited`,
+		`global.max_total_delay: -1h0m0s is negative; write 0s or more, or the word unlimited`,
+		`global.no_progress: -1 is no number of repeats; write off, or 1 or more`,
+		`global.text_repairs: "no" is not known; use one of accept, note, refuse`,
+		`global.native_repairs: "yes" is not known; use one of accept, note, refuse`,
+	}, lines[:12])
+	assert.Contains(t, lines[12], `global.forms_off[1]: "morse" is not known; use one of tool_tag, `)
 	assert.Equal(t, []string{
 		`global.forms_off[2]: "tool_tag" appears twice; leave one out`,
-		`global.on_reducer_error: "panic" is not known; use one of "end_action", "stop"`,
+		`global.on_reducer_error: "panic" is not known; use one of end_action, stop`,
+		`global.retry_after_jitter: 2 is not a fraction; write 0 to 1, such as 0.5`,
 		`tools: a tool without a name; use the name it is registered under`,
 		`tools.book_flight.backoff.factor: want 1 to 1000000, got 0.5`,
-		`call.max_attempts: -2 is no number of attempts; write 1 for a single one, or "unlimited"`,
-		`budgets.tool: -2 is no budget; write 0 for no retry, a count, or "unlimited"`,
-		`budgets.run: -3 is no budget; write 0 for no retry, a count, or "unlimited"`,
-		`max_turns: 0 is no number of model calls; write 1 or more, or "unlimited"`,
+		`call.max_attempts: -2 is too few; write 1 or more, or the word unlimited`,
+		`budgets.tool: -2 is too few; write 0 or more, or the word unlimited`,
+		`budgets.run: -3 is too few; write 0 or more, or the word unlimited`,
+		`max_turns: 0 is too few; write 1 or more, or the word unlimited`,
 		`transport.no_progress: has no meaning for transport; leave it out`,
 		`transport.emit_feedback: the model is not told about transport faults; leave it out`,
-	}, lines[14:])
+	}, lines[13:])
 	var field *policy.FieldError
 	require.True(t, errors.As(err, &field))
 	assert.Equal(t, "global.max_attempts", field.Path)
@@ -122,7 +122,7 @@ func TestLayersThatDoNotFitTogether(t *testing.T) {
 	s = policy.DefaultSet()
 	s.Global, s.Tools, s.MaxTurns = bases, map[string]policy.Layer{"b": list}, 0
 	assert.EqualError(t, s.Validate(),
-		"max_turns: 0 is no number of model calls; write 1 or more, or \"unlimited\"\ntools.b."+problem, "beside other faults")
+		"max_turns: 0 is too few; write 1 or more, or the word unlimited\ntools.b."+problem, "beside other faults")
 	s.Global, s.Tools, s.MaxTurns = list.Over(bases), map[string]policy.Layer{"b": {}}, 1
 	assert.EqualError(t, s.Validate(), "global."+problem, "once")
 }
@@ -222,7 +222,7 @@ func TestAnAdjustmentIsLookedAtOverTheLayersInForce(t *testing.T) {
 		layer policy.Layer
 		want  string
 	}{
-		{"alone", based, policy.Layer{MaxAttempts: new(0)}, `max_attempts: 0 is no number of attempts; write 1 for a single one, or "unlimited"`},
+		{"alone", based, policy.Layer{MaxAttempts: new(0)}, `max_attempts: 0 is too few; write 1 or more, or the word unlimited`},
 		{"a_list_over_bases", based, policy.Layer{Backoff: &list}, "backoff: a list of delays has no base, and there are bases in force (tools.a.bases); " +
 			"use another kind of backoff, or set bases to none beside it"},
 		{"bases_over_a_list", listed, policy.Layer{Bases: bases}, "bases: the backoff in force (answer.bases) is a list of delays and has no base to replace; " +
@@ -318,7 +318,7 @@ func TestFaultsOfSettings(t *testing.T) {
 		"transport.attempts: has no meaning for transport; leave it out",
 	}, strings.Split(s.Validate().Error(), "\n"))
 	for text, want := range map[string]string{
-		`{"attempts": [{"temperature": "hot"}]}`: `attempts[0].temperature: expected a number from 0 to 2, got text "hot"`,
+		`{"attempts": [{"temperature": "hot"}]}`: `attempts[0].temperature: expected a number, got text "hot"`,
 		`{"attempts": [{"temprature": 1}]}`:      "attempts[0].temprature: this key is not known here; did you mean temperature?",
 		`{"attempts": {"model": "big"}}`:         "attempts: expected a list, such as [a, b], got a mapping",
 		`{"attempts": [{"model": 3}]}`:           "attempts[0].model: expected a name, got a number \"3\"",
@@ -337,8 +337,8 @@ func TestATimeoutIsOfTheTransportPlane(t *testing.T) {
 	s.Answer.IdleTimeout = new(time.Second)
 	s.ToolTransport = map[string]policy.Layer{"pay": {FirstTokenTimeout: new(time.Second)}}
 	assert.Equal(t, []string{
-		`transport.model_timeout: 0s leaves no time; write more than 0s, or "unlimited"`,
-		`transport.tool_timeout: -2ns leaves no time; write more than 0s, or "unlimited"`,
+		`transport.model_timeout: 0s leaves no time; write more than 0s, or the word unlimited`,
+		`transport.tool_timeout: -2ns leaves no time; write more than 0s, or the word unlimited`,
 		"answer.idle_timeout: has no meaning for corrections; write it under transport",
 		"call.model_timeout: has no meaning for corrections; write it under transport",
 		"tools.pay.tool_timeout: has no meaning for corrections; write it under tool_transport.pay",

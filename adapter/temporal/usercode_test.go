@@ -77,7 +77,7 @@ func TestWhatUserCodeDoesWrongEndsTheRunWithItsError(t *testing.T) {
 		})}, `planner: the plan's model: "big" is not one of the run's models []`},
 		"senseless_plan": {Worker{Planner: planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{MaxAttempts: new(0)}}, nil
-		})}, "the plan's policy: max_attempts: 0 is no number of attempts"},
+		})}, "the plan's policy: max_attempts: 0 is too few"},
 		"adjust":        {Worker{Adjust: func(session.State) (policy.Layer, bool) { return policy.Layer{MaxAttempts: new(0)}, true }}, "adjusting the policy: "},
 		"adjust_panics": {Worker{Adjust: func(session.State) (policy.Layer, bool) { panic("oh") }}, "adjusting the policy: panic: oh"},
 		"model_panics":  {Worker{Model: loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { panic("oh") })}, "panic: oh"},

@@ -10,17 +10,6 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-func TestPlacesCountLinesAndCharacters(t *testing.T) {
-	t.Parallel()
-	lines := fields.Lines{Data: []byte("é: 1\n\n  ö")}
-	for _, c := range []struct {
-		offset int
-		want   fields.Place
-	}{{0, fields.Place{1, 1}}, {2, fields.Place{1, 2}}, {6, fields.Place{2, 1}}, {99, fields.Place{3, 4}}, {2, fields.Place{1, 2}}} {
-		assert.Equal(t, c.want, lines.Of(c.offset), "offset %d, in any order", c.offset)
-	}
-}
-
 // A path names every key on its way. Nested keys of a megabyte each must not make paths of many megabytes.
 func TestPathsAreBounded(t *testing.T) {
 	t.Parallel()
@@ -38,36 +27,42 @@ type wrong fields.Error
 func (w *wrong) Error() string { return fields.Error(*w).String() }
 
 type settings struct {
-	Count *int     `policy:"count,count"`
-	Names []string `policy:"names,names"`
+	Count *int     `policy:"count,unlimited,least=1"`
+	Names []string `policy:"names,words=a|b"`
 }
 
-var table = fields.Register[settings](fields.Types{
-	"count": fields.Count(1, "count", "1 or more"),
-	"names": fields.ListOf(fields.Word("a", "b")),
-}, fields.Table{})
-
 // A struct reads what it writes. Faults name their place, and the other fields are read.
-func TestARowReadsWritesAndChecks(t *testing.T) {
-	t.Parallel()
+func TestAStructIsReadWrittenAndCheckedByItsTags(t *testing.T) {
 	var s settings
-	require.NoError(t, fields.Err[wrong](fields.ReadJSON([]byte(`{"count": "unlimited", "names": ["b", "a"]}`), &s)))
+	f := fields.Collect()
+	fields.Read([]byte(`{"count": "unlimited", "names": ["b", "a"]}`), &s, f)
+	require.NoError(t, fields.Err[wrong](f))
 	assert.Equal(t, settings{new(fields.Unlimited), []string{"b", "a"}}, s)
-	data, err := table.JSON(&s)
+	data, err := fields.JSON(&s, nil)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"count":"unlimited","names":["b","a"]}`, string(data))
 
-	err = fields.Err[wrong](fields.ReadJSON([]byte(`{"count": 0, "names": ["b", "other", 1], "cuont": 2}`), &s))
-	assert.EqualError(t, err, `names[1]: "other" is not known; use one of a, b
+	fields.Read([]byte(`{"count": 0, "names": ["b", "other", 1], "cuont": 2, "count": 3}`), &s, f)
+	f.Besides(func(f fields.Faults) { fields.Checks{}.Check(&s, f) })
+	assert.EqualError(t, fields.Err[wrong](f), `names[1]: "other" is not known; use one of a, b
 names[2]: expected one of a, b, got a number "1"
-cuont: this key is not known here; did you mean count?`)
-	f := fields.Collect()
-	table.Check(&s, f)
-	assert.ErrorContains(t, fields.Err[wrong](f), `count: 0 is no count; write 1 or more, or "unlimited"`)
+cuont: this key is not known here; did you mean count?
+count: this key appears twice; leave one out
+count: 0 is too few; write 1 or more, or the word unlimited`)
 
 	var upper settings
-	table.Over(&upper, &s)
+	fields.Over(&upper, &s)
 	assert.Equal(t, s, upper)
-	table.Over(&upper, &settings{Names: []string{}})
+	fields.Over(&upper, &settings{Names: []string{}})
 	assert.Equal(t, settings{s.Count, []string{}}, upper)
+}
+
+func TestAHundredFaultsAreTold(t *testing.T) {
+	f := fields.Collect()
+	for n := range 1000 {
+		f.Item(n).Add("is wrong")
+	}
+	lines := strings.Split(fields.Err[wrong](f).Error(), "\n")
+	assert.Len(t, lines, 101)
+	assert.Equal(t, fields.More, lines[100])
 }

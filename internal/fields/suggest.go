@@ -15,16 +15,16 @@ var foreign = map[string]string{
 	"defaults":    "write global",
 }
 
-// suggestKey is suggest for a key: other libraries' words are told what they are called here.
+// suggestKey is [Suggest] for a key: other libraries' words are told what they are called here.
 func suggestKey(key string, known []string) string {
 	if own, ok := foreign[key]; ok {
 		return own
 	}
-	return suggest(key, known)
+	return Suggest(key, known)
 }
 
-// suggest names the known word that was probably meant, or all of them.
-func suggest(word string, known []string) string {
+// Suggest names the known word that was probably meant, or all of them.
+func Suggest(word string, known []string) string {
 	if near := Near(word, known); near != "" {
 		return "did you mean " + near + "?"
 	}

@@ -72,7 +72,7 @@ func TestMistakesOfAStoryAreNamed(t *testing.T) {
 		{"try_of_both", "start single=answer\n\ntry ok\n/a required", "try: say ok, or what was wrong"},
 		{"try_without_an_action", started + "try ok", "try: there is no single action: start single=TOOL"},
 		{"adjusting_budgets", started + "adjust\nbudgets: {run: 1}", "one policy may stand here"},
-		{"adjusting_nonsense", started + "adjust\nmax_attempts: 0", "max_attempts: 0 is no number of attempts"},
+		{"adjusting_nonsense", started + "adjust\nmax_attempts: 0", "max_attempts: 0 is too few"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.ErrorContains(t, perform(t, tt.story), tt.want)

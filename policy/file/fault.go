@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/retake-go/retake/internal/several"
+	"github.com/retake-go/retake/internal/fields"
+	"github.com/retake-go/retake/policy"
 )
 
 // Fault is one fault of a policy file. [Read] returns all of them, joined, in the order of the file.
@@ -37,21 +39,63 @@ func (f *Fault) Error() string {
 	return text
 }
 
+// maxFaults bounds how many faults of a file are told.
+const maxFaults = 100
+
+// fault notes a fault.
+func (r *reader) fault(at place, path, message, hint string) {
+	if r.more = r.more || len(r.faults) == maxFaults; !r.more {
+		r.faults = append(r.faults, &Fault{r.name, path, max(at.line, 1), max(at.column, 1), message, hint})
+	}
+}
+
+// take notes what a policy says of values, at the places of the values or of what is around them.
+func (r *reader) take(err error) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return
+	}
+	for _, one := range joined.Unwrap() {
+		own := one.(*policy.FieldError)
+		message, hint, _ := strings.Cut(own.Problem, "; ")
+		switch own.Problem {
+		case fields.More:
+			r.more = true
+		case fields.Twice: // as told already, with the line of the first
+		default:
+			r.fault(r.nearest(own), own.Path, message, hint)
+		}
+	}
+}
+
+// nearest is where the value stands that is wrong, or the closest one around it that was written. A key that is
+// wrong itself stands before its value.
+func (r *reader) nearest(wrong *policy.FieldError) place {
+	for path := wrong.Path; path != ""; path = fields.Around(path) {
+		switch at, ok := r.places[path]; {
+		case ok && path == wrong.Path && strings.Contains(wrong.Problem, "this key"):
+			return at.key
+		case ok:
+			return at.value
+		}
+	}
+	return start
+}
+
 // joined returns all faults as one error, in the order of the file.
 func (r *reader) joined() error {
-	all := make([]error, 0, len(r.Faults)+1)
-	for _, f := range r.Faults {
-		all = append(all, &Fault{r.File, f.Path, max(f.At.Line, 1), max(f.At.Column, 1), f.Message, f.Hint})
+	all := make([]error, 0, len(r.faults)+1)
+	for _, f := range r.faults {
+		all = append(all, f)
 	}
 	slices.SortStableFunc(all, func(one, other error) int {
 		a, b := one.(*Fault), other.(*Fault)
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
 	})
-	if r.More > 0 {
+	if r.more {
 		last := all[len(all)-1].(*Fault)
-		all = append(all, &Fault{File: r.File, Line: last.Line, Column: last.Column,
-			Message: "and " + several.Of(r.More, "more fault") + ", not listed"})
+		all = append(all, &Fault{File: r.name, Line: last.Line, Column: last.Column, Message: fields.More})
 	}
 	return errors.Join(all...)
 }

@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-go/retake/internal/fields"
 	"github.com/retake-go/retake/policy"
 )
@@ -15,12 +17,26 @@ import (
 // The limits of a file, far above those of any real policy.
 const (
 	maxBytes  = 1 << 20
-	maxDepth  = fields.MaxDepth
+	maxDepth  = 32
 	maxTokens = 20_000
 )
 
+// place is a position in a file, 1-based; column counts characters. The zero value means "not known".
+type place struct{ line, column int }
+
+var start = place{1, 1}
+
+// spot is where a member stands: its key, and its value. An entry of a list has no key, but the same place.
+type spot struct{ key, value place }
+
 // reader reads one file.
-type reader struct{ fields.Reader }
+type reader struct {
+	name   string
+	faults []*Fault
+	more   bool
+	// places are where members and entries of lists stand, by their paths.
+	places map[string]spot
+}
 
 // Read reads a policy file from data. The name appears in faults and in the origins of the layers, and its
 // extension decides between YAML and JSON; no file is opened. What the file does not set is as in
@@ -29,100 +45,144 @@ type reader struct{ fields.Reader }
 // The error joins every fault, each a [*Fault], in the order of the file; the set is then zero. A set that is
 // returned without an error is valid.
 func Read(name string, data []byte) (policy.Set, error) {
-	r := &reader{fields.Reader{File: name}}
+	r := &reader{name: name, places: map[string]spot{}}
 	set := policy.DefaultSet()
-	if root, ok := r.parse(data); ok {
-		r.root(root, &set)
+	if data, ok := r.parse(data); ok {
+		r.root(data, &set)
 	}
-	if len(r.Faults) > 0 {
+	if len(r.faults) > 0 {
 		return policy.Set{}, r.joined()
 	}
 	return set, nil
 }
 
-func (r *reader) parse(data []byte) (fields.Node, bool) {
+// parse returns the file as JSON, and notes the places of what is in it.
+func (r *reader) parse(data []byte) (json []byte, ok bool) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	json := isJSON(r.File, data)
-	if !r.plainText(data, json) {
-		return fields.Node{}, false
+	is := isJSON(r.name, data)
+	if !r.plainText(data, is) {
+		return nil, false
 	}
-	if !json {
-		return r.parseYAML(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")))
+	w := &walker{reader: r, data: data, lines: lines{data: data}}
+	if !is {
+		if data, w.at, ok = r.parseYAML(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))); !ok {
+			return nil, false
+		}
 	}
-	root, fault := fields.ParseJSON(data, maxTokens)
-	if fault != nil {
-		r.Fault(fault.At, "", fault.Message, fault.Hint)
-	}
-	return root, fault == nil
+	return data, w.walk(data)
 }
 
 // root reads the top-level mapping: a single policy, or the layers of a set.
-func (r *reader) root(n fields.Node, set *policy.Set) {
-	if n.Kind != fields.Mapping {
-		r.Fault(n.At, "", "expected a mapping of keys to values, got "+string(n.Kind),
-			"write max_attempts: 3, for example")
+func (r *reader) root(data []byte, set *policy.Set) {
+	data = bytes.TrimSpace(data)
+	var own, layers bytes.Buffer
+	var misplaced []string
+	single, layered := false, false
+	f := fields.Collect()
+	fields.Members(data, f, func(key string, v jsontext.Value, _ fields.Faults) {
+		inLayer, inSet := slices.Contains(layerKeys, key), slices.Contains(setKeys, key)
+		single, layered = single || inLayer, layered || inSet
+		to := &layers
+		if inLayer || !inSet && ofPolicy(key) {
+			to = &own
+		}
+		if inLayer {
+			misplaced = append(misplaced, key)
+		}
+		name, _ := jsontext.AppendQuote(nil, key)
+		fmt.Fprintf(to, ",%s:%s", name, v)
+	})
+	if data[0] != '{' {
+		problem := fields.Err[policy.FieldError](f).Error()
+		r.fault(start, "", problem, "write max_attempts: 3, for example")
 		return
 	}
-	own, layers := n, n
-	own.Members, layers.Members = nil, nil
-	single, layered := false, false
-	for _, m := range n.Members {
-		inLayer, inSet := isKey[policy.Layer](m.Key), isKey[policy.Set](m.Key)
-		single, layered = single || inLayer, layered || inSet
-		if inLayer || !inSet && ofPolicy(m.Key) {
-			own.Members = append(own.Members, m)
-		} else {
-			layers.Members = append(layers.Members, m)
-		}
-	}
 	if !single && !layered { // no key is known: similar keys decide
-		single = len(own.Members) > 0
+		single = own.Len() > 0
 	}
 	switch {
 	case single && layered:
-		for _, m := range own.Members {
-			if isKey[policy.Layer](m.Key) {
-				r.Fault(m.At, m.Key, "a key of a single policy cannot stand beside layers or limits of a run",
-					"put it under global:")
-			}
+		for _, key := range misplaced {
+			r.fault(r.places[key].key, key, "a key of a single policy cannot stand beside layers or limits of a run",
+				"put it under global:")
 		}
-		r.set(layers, set)
-		r.single(own, set)
+		r.set(object(&layers), set)
+		r.single(object(&own), set)
 	case single:
-		r.single(n, set)
+		r.single(data, set)
 	default:
-		r.set(n, set)
+		r.set(data, set)
 	}
 }
 
-func (r *reader) set(n fields.Node, set *policy.Set) {
-	fields.For[policy.Set]().Read(&r.Reader, "", n, set)
-	r.Take("", problems(set.Validate()))
+func object(members *bytes.Buffer) []byte {
+	return fmt.Appendf(nil, "{%s}", bytes.TrimPrefix(members.Bytes(), []byte(",")))
+}
+
+func (r *reader) set(data []byte, set *policy.Set) {
+	err := set.UnmarshalJSON(data)
+	if err == nil {
+		err = set.Validate()
+	}
+	r.take(err)
+	eachLayer(set, r.origins)
 }
 
 // single reads one policy, which becomes the global layer. Paths are relative to the policy.
-func (r *reader) single(n fields.Node, set *policy.Set) {
+func (r *reader) single(data []byte, set *policy.Set) {
 	*set = policy.DefaultSet()
-	fields.For[policy.Layer]().Read(&r.Reader, "", n, &set.Global)
-	r.Take("", problems(set.Global.Validate()))
-	if err := set.Validate(); err != nil && r.Found() == 0 { // also check it over the defaults
-		r.Take("", problems(err))
+	err := set.Global.UnmarshalJSON(data)
+	if err == nil {
+		err = set.Global.Validate()
+	}
+	if r.take(err); err == nil && len(r.faults) == 0 { // also check it over the defaults
+		r.take(set.Validate())
+	}
+	r.origins("", &set.Global)
+}
+
+// origins notes where the fields of a layer were written, if it does not say so itself.
+func (r *reader) origins(path string, l *policy.Layer) {
+	var all []policy.Origin
+	for _, field := range l.Sets() {
+		source := l.Source(field)
+		at, ok := r.places[fields.Shown(fields.Join(path, field))]
+		if !ok {
+			at, ok = r.places[fields.Shown(fields.Join(path, "preset"))]
+		}
+		if ok && source == (policy.Source{}) {
+			source = policy.Source{File: r.name, Line: at.key.line, Column: at.key.column}
+		}
+		all = append(all, policy.Origin{Field: field, Source: source})
+	}
+	l.Origins = all
+}
+
+// eachLayer calls do with each layer of a set, which it may change, and its path.
+func eachLayer(set *policy.Set, do func(path string, l *policy.Layer)) {
+	do(policy.LayerGlobal, &set.Global)
+	do(policy.LayerAnswer, &set.Answer)
+	do(policy.LayerCall, &set.Call)
+	do(policy.LayerAdjusted, &set.Adjusted)
+	do(policy.LayerTransport, &set.Transport)
+	for path, tools := range map[string]map[string]policy.Layer{
+		"tools": set.Tools, policy.LayerToolTransport: set.ToolTransport,
+	} {
+		for name, l := range tools {
+			do(fields.Join(path, name), &l)
+			tools[name] = l
+		}
 	}
 }
 
-// problems returns the single errors of a Validate.
-func problems(err error) fields.Faults {
-	f := fields.Collect()
-	fields.Take[policy.FieldError](f, err)
-	return f
-}
-
-func isKey[T any](key string) bool { return slices.Contains(fields.For[T]().Keys(), key) }
+// The keys of a set, and of a layer alone.
+var (
+	setKeys   = fields.Names(fields.Of[policy.Set]())
+	layerKeys = append([]string{"preset"}, fields.Names(fields.Of[policy.Layer]())...)
+)
 
 // ofPolicy reports whether an unknown key is probably meant as a key of a single policy.
-func ofPolicy(key string) bool {
-	return fields.Near(key, fields.For[policy.Layer]().Keys()) != "" || fields.IsForeign(key)
-}
+func ofPolicy(key string) bool { return fields.Near(key, layerKeys) != "" || fields.IsForeign(key) }
 
 // isJSON decides by the extension of the name, else by the first byte.
 func isJSON(name string, data []byte) bool {
@@ -139,17 +199,16 @@ func isJSON(name string, data []byte) bool {
 func (r *reader) plainText(data []byte, json bool) bool {
 	switch {
 	case len(data) > maxBytes:
-		r.Fault(start, "", fmt.Sprintf("the file has %d bytes", len(data)),
+		r.fault(start, "", fmt.Sprintf("the file has %d bytes", len(data)),
 			fmt.Sprintf("at most %d are read", maxBytes))
 	case len(bytes.TrimSpace(data)) == 0:
-		r.Fault(start, "", "the file is empty", "delete the file for the defaults, or write a policy")
+		r.fault(start, "", "the file is empty", "delete the file for the defaults, or write a policy")
 	default:
 		at, bad := unprintable(data, json)
 		if bad == "" {
 			return true
 		}
-		lines := fields.Lines{Data: data}
-		r.Fault(lines.Of(at), "", bad, "save the file as plain UTF-8 text")
+		r.fault((&lines{data: data}).of(at), "", bad, "save the file as plain UTF-8 text")
 	}
 	return false
 }

@@ -122,21 +122,21 @@ A file has either the keys of a set, or the keys of one layer alone, which is th
 
 `)
 	set := policy.DefaultSet()
-	writeKeys(t, &b, "A set", fields.For[policy.Set]().Rows, ofSet, "", func(n int, name string) []string {
+	writeKeys(t, &b, "A set", fields.Of[policy.Set](), ofSet, "", func(n int, name string) []string {
 		switch {
 		case name == "budgets":
 			return []string{"below"}
 		case n <= 6: // layers
 			return []string{"empty"}
 		}
-		return []string{fields.For[policy.Set]().Show(n, fields.Value(&set, n))}
+		return []string{fields.Show(&set, n)}
 	})
-	writeKeys(t, &b, "Budgets", fields.For[policy.Budgets]().Rows, ofBudgets, "", func(n int, _ string) []string {
-		return []string{fields.For[policy.Budgets]().Show(n, fields.Value(&set.Budgets, n))}
+	writeKeys(t, &b, "Budgets", fields.Of[policy.Budgets](), ofBudgets, "", func(n int, _ string) []string {
+		return []string{fields.Show(&set.Budgets, n)}
 	})
 	b.WriteString("A budget of N allows N failed attempts; the next one is not retried. The counts are not reset during a run.\n\n")
 	writeLayer(t, &b)
-	writeKeys(t, &b, "Backoff", fields.For[backoff.BackoffStrategy]().Rows, ofBackoff, "global", func(_ int, name string) []string {
+	writeKeys(t, &b, "Backoff", fields.Of[backoff.BackoffStrategy](), ofBackoff, "global", func(_ int, name string) []string {
 		switch name {
 		case "kind":
 			return []string{"required"}
@@ -152,10 +152,10 @@ A file has either the keys of a set, or the keys of one layer alone, which is th
 		return []string{"that of the layer below"}
 	})
 	b.WriteString("A key of another kind is refused. Waits grow from the first retry: after attempt 1 a linear or exponential backoff waits its base.\n\n")
-	writeKeys(t, &b, "Jitter", fields.For[backoff.Jitter]().Rows, ofJitter, "global", func(_ int, name string) []string {
+	writeKeys(t, &b, "Jitter", fields.Of[backoff.Jitter](), ofJitter, "global", func(_ int, name string) []string {
 		return []string{map[string]string{"kind": "required", "fraction": "required if proportional", "after_cap": "false"}[name]}
 	})
-	writeKeys(t, &b, "Settings of an attempt", fields.For[policy.Settings]().Rows, ofSettings, "global", func(int, string) []string {
+	writeKeys(t, &b, "Settings of an attempt", fields.Of[policy.Settings](), ofSettings, "global", func(int, string) []string {
 		return []string{"the model's own"}
 	})
 	b.WriteString("## Forms\n\n`forms_off` takes these words: `" + join(extract.Forms(), "`, `") + "`.\n\n")
@@ -166,17 +166,16 @@ A file has either the keys of a set, or the keys of one layer alone, which is th
 // writeLayer writes the keys of a layer, with the defaults of both planes.
 func writeLayer(t *testing.T, b *strings.Builder) {
 	correction, transport := policy.Correction(), policy.Transport()
-	table := fields.For[policy.Layer]()
 	shown := func(p policy.RetryPolicy, n int) string {
 		l := p.Layer()
-		return table.Show(n, fields.Value(&l, n))
+		return fields.Show(&l, n)
 	}
 	allowed := func(layer, example string) bool {
 		_, err := file.Read("policy.yaml", []byte(layer+": {"+example+"}"))
 		return err == nil
 	}
 	heading := []string{"default of corrections", "default of transport"}
-	writeTable(b, "A layer", heading, table.Rows, ofLayer, func(n int, name string) []string {
+	writeTable(b, "A layer", heading, fields.Of[policy.Layer](), ofLayer, func(n int, name string) []string {
 		example := ofLayer[name].example
 		cells := []string{"–", "–"}
 		if allowed("global", example) {
@@ -203,7 +202,7 @@ func writeLayer(t *testing.T, b *strings.Builder) {
 }
 
 // writeKeys writes a table whose examples belong in the given layer, and checks them.
-func writeKeys(t *testing.T, b *strings.Builder, title string, rows []fields.Row, docs map[string]keyDoc, in string, defaults func(int, string) []string) {
+func writeKeys(t *testing.T, b *strings.Builder, title string, rows []fields.Field, docs map[string]keyDoc, in string, defaults func(int, string) []string) {
 	for _, row := range rows {
 		example := docs[row.Name].example
 		require.NotEmpty(t, example, "%s: the key %s is not described", title, row.Name)
@@ -217,7 +216,7 @@ func writeKeys(t *testing.T, b *strings.Builder, title string, rows []fields.Row
 	writeTable(b, title, []string{"default"}, rows, docs, defaults)
 }
 
-func writeTable(b *strings.Builder, title string, heading []string, rows []fields.Row, docs map[string]keyDoc, defaults func(int, string) []string) {
+func writeTable(b *strings.Builder, title string, heading []string, rows []fields.Field, docs map[string]keyDoc, defaults func(int, string) []string) {
 	fmt.Fprintf(b, "## %s\n\n| key | what it is | value | %s | example |\n|---|---|---|%s---|\n", title,
 		strings.Join(heading, " | "), strings.Repeat("---|", len(heading)))
 	for n, row := range rows {

@@ -8,8 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/token"
-
-	"github.com/retake-go/retake/internal/fields"
 )
 
 // refused are the YAML tokens that a policy file may not have.
@@ -26,32 +24,32 @@ var refused = map[token.Type][2]string{
 // YAML that the library accepts but other parsers would read differently.
 func (r *reader) checkTokens(tokens token.Tokens, data []byte) bool {
 	if len(tokens) > maxTokens {
-		r.Fault(at(tokens[maxTokens]), "", fmt.Sprintf("the file has %d tokens", len(tokens)),
+		r.fault(at(tokens[maxTokens]), "", fmt.Sprintf("the file has %d tokens", len(tokens)),
 			fmt.Sprintf("at most %d are read", maxTokens))
 		return false
 	}
 	source := &cursor{rows: bytes.Split(data, []byte("\n"))}
-	before := r.Found()
-	if r.checkNesting(tokens, source); r.Found() > before {
+	before := len(r.faults)
+	if r.checkNesting(tokens, source); len(r.faults) > before {
 		return false
 	}
 	content, directive, tagged := false, 0, 0
 	for _, t := range tokens {
 		switch t.Type {
 		case token.DirectiveType:
-			directive = at(t).Line
+			directive = at(t).line
 		case token.TagType:
-			tagged = at(t).Line
+			tagged = at(t).line
 		}
 		// The library gives wrong positions for what follows a tag on its line.
-		if why := doubt(t, source); why != nil && (why != &broken || at(t).Line != tagged) {
-			r.Fault(at(t), "", why[0], why[1])
+		if why := doubt(t, source); why != nil && (why != &broken || at(t).line != tagged) {
+			r.fault(at(t), "", why[0], why[1])
 		} else if t.Type == token.DocumentHeaderType && content {
-			r.Fault(at(t), "", "a second document starts here", "a policy file has one")
+			r.fault(at(t), "", "a second document starts here", "a policy file has one")
 		}
-		content = content || t.Type != token.CommentType && at(t).Line != directive
+		content = content || t.Type != token.CommentType && at(t).line != directive
 	}
-	return r.Found() == before
+	return len(r.faults) == before
 }
 
 // checkNesting refuses deep nesting, and tabs in the indentation of blocks. It reports at most one fault per
@@ -59,14 +57,14 @@ func (r *reader) checkTokens(tokens token.Tokens, data []byte) bool {
 func (r *reader) checkNesting(tokens token.Tokens, source *cursor) {
 	flow, run, tabbed := 0, 0, 0
 	for _, t := range tokens {
-		line := at(t).Line
+		line := at(t).line
 		if tab := bytes.IndexByte(source.indent(line), '\t'); flow == 0 && line != tabbed && tab >= 0 {
-			r.Fault(fields.Place{Line: line, Column: tab + 1}, "", "a tab in the indentation",
+			r.fault(place{line, tab + 1}, "", "a tab in the indentation",
 				"indent with spaces")
 			tabbed = line
 		}
 		if flow, run = nesting(t, flow, run); flow > maxDepth || run > maxDepth {
-			r.Fault(at(t), "", fmt.Sprintf("nested deeper than %d", maxDepth), "write it flat")
+			r.fault(at(t), "", fmt.Sprintf("nested deeper than %d", maxDepth), "write it flat")
 			return
 		}
 	}
@@ -89,7 +87,7 @@ func doubt(t *token.Token, source *cursor) *[2]string {
 	switch {
 	case t.Type == token.InvalidType:
 		return &invalid
-	case t.Type == token.MappingValueType && (t.Prev == nil || at(t.Prev).Line != at(t).Line),
+	case t.Type == token.MappingValueType && (t.Prev == nil || at(t.Prev).line != at(t).line),
 		isScalar(t) && isApart(t):
 		return &apart
 	case isScalar(t):
@@ -107,7 +105,7 @@ func isApart(t *token.Token) bool {
 	for before != nil && before.Type == token.CommentType {
 		before = before.Prev
 	}
-	return before != nil && before.Type == token.MappingValueType && at(before).Line != at(t).Line
+	return before != nil && before.Type == token.MappingValueType && at(before).line != at(t).line
 }
 
 // indicators are the characters that cannot start plain text.
@@ -217,12 +215,12 @@ func (c *cursor) indent(line int) []byte {
 }
 
 // rest returns the text of a line from the place to its end.
-func (c *cursor) rest(at fields.Place) []byte {
-	if at.Line != c.line || at.Column < c.column {
-		c.line, c.column, c.offset = at.Line, 1, 0
+func (c *cursor) rest(at place) []byte {
+	if at.line != c.line || at.column < c.column {
+		c.line, c.column, c.offset = at.line, 1, 0
 	}
-	row := c.row(at.Line)
-	for ; c.column < at.Column && c.offset < len(row); c.column++ {
+	row := c.row(at.line)
+	for ; c.column < at.column && c.offset < len(row); c.column++ {
 		_, size := utf8.DecodeRune(row[c.offset:])
 		c.offset += size
 	}
@@ -230,9 +228,9 @@ func (c *cursor) rest(at fields.Place) []byte {
 }
 
 // at returns the place of a token.
-func at(t *token.Token) fields.Place {
+func at(t *token.Token) place {
 	if t == nil || t.Position == nil {
 		return start
 	}
-	return fields.Place{Line: max(t.Position.Line, 1), Column: max(t.Position.Column, 1)}
+	return place{max(t.Position.Line, 1), max(t.Position.Column, 1)}
 }

@@ -31,17 +31,9 @@ func Write(set policy.Set) ([]byte, error) {
 
 // withoutOrigins returns the set without the places where its fields were written.
 func withoutOrigins(set policy.Set) policy.Set {
-	bare := *set.Clone()
-	for _, l := range []*policy.Layer{&bare.Global, &bare.Answer, &bare.Call, &bare.Adjusted, &bare.Transport} {
-		l.Origins = nil
-	}
-	for _, tools := range []map[string]policy.Layer{bare.Tools, bare.ToolTransport} {
-		for name, l := range tools {
-			l.Origins = nil
-			tools[name] = l
-		}
-	}
-	return bare
+	bare := set.Clone()
+	eachLayer(bare, func(_ string, l *policy.Layer) { l.Origins = nil })
+	return *bare
 }
 
 // writer turns JSON into YAML: mappings as blocks, lists on one line.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
@@ -14,106 +15,129 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-var start = fields.Place{Line: 1, Column: 1}
-
-// parseYAML parses YAML into nodes. The parser only gets tokens that were checked.
-func (r *reader) parseYAML(data []byte) (root fields.Node, ok bool) {
+// parseYAML turns YAML into JSON, with the places of its keys and values. The parser only gets tokens that
+// were checked.
+func (r *reader) parseYAML(data []byte) (json []byte, at []place, ok bool) {
 	defer func() {
 		if recover() != nil {
-			r.Fault(start, "", "the file cannot be read as YAML", "write it more simply")
-			root, ok = fields.Node{}, false
+			r.fault(start, "", "the file cannot be read as YAML", "write it more simply")
+			json, at, ok = nil, nil, false
 		}
 	}()
 	tokens := lexer.Tokenize(string(data))
 	if !r.checkTokens(tokens, data) {
-		return fields.Node{}, false
+		return nil, nil, false
 	}
 	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		r.syntax(err)
-		return fields.Node{}, false
+		return nil, nil, false
 	}
 	return r.document(parsed, tokens)
 }
 
 // document returns the file's only document. A parser that drops text would drop a part of the policy, so the
-// number of scalars in the nodes must match that of the tokens.
-func (r *reader) document(parsed *ast.File, tokens token.Tokens) (fields.Node, bool) {
+// number of scalars that were written must match that of the tokens.
+func (r *reader) document(parsed *ast.File, tokens token.Tokens) ([]byte, []place, bool) {
 	if len(parsed.Docs) != 1 || parsed.Docs[0].Body == nil {
-		r.Fault(start, "", "the file has no policy in it", "delete the file for the defaults, or write a policy")
-		return fields.Node{}, false
+		r.fault(start, "", "the file has no policy in it", "delete the file for the defaults, or write a policy")
+		return nil, nil, false
 	}
-	before, scalars := r.Found(), 0
-	root := r.fromYAML(parsed.Docs[0].Body, &scalars, 0)
-	if r.Found() > before {
-		return fields.Node{}, false
+	found := len(r.faults)
+	c := &converter{reader: r}
+	if c.value(parsed.Docs[0].Body, 0); len(r.faults) > found {
+		return nil, nil, false
 	}
-	if scalars != countScalars(tokens) {
-		r.Fault(start, "", "this YAML can be read in more than one way", "write it more simply")
-		return fields.Node{}, false
+	if c.scalars != countScalars(tokens) {
+		r.fault(start, "", "this YAML can be read in more than one way", "write it more simply")
+		return nil, nil, false
 	}
-	return root, true
+	return c.json, c.at, true
 }
 
-// fromYAML converts a node of the YAML library to ours and counts scalars.
-func (r *reader) fromYAML(n ast.Node, scalars *int, depth int) fields.Node {
+// converter writes nodes of the YAML library as JSON.
+type converter struct {
+	*reader
+	json    []byte
+	at      []place
+	scalars int
+}
+
+// write appends JSON, which begins at a place of the file.
+func (c *converter) write(where place, json string) {
+	c.at, c.json = append(c.at, where), append(c.json, json...)
+}
+
+func (c *converter) value(n ast.Node, depth int) {
+	where := at(n.GetToken())
 	if depth > maxDepth {
-		r.Fault(at(n.GetToken()), "", fmt.Sprintf("nested deeper than %d", maxDepth), "write it flat")
-		return fields.Node{Kind: fields.Null}
+		c.fault(where, "", fmt.Sprintf("nested deeper than %d", maxDepth), "write it flat")
+		return
 	}
 	switch n := n.(type) {
 	case *ast.MappingNode:
-		m := r.mappingYAML(n.Values, scalars, depth)
-		if n.IsFlowStyle || len(n.Values) == 0 {
-			m.At = at(n.GetToken()) // the bracket
+		if !n.IsFlowStyle && len(n.Values) > 0 {
+			where = at(n.Values[0].Key.GetToken()) // not its colon
 		}
-		return m
+		c.mapping(where, n.Values, depth)
 	case *ast.MappingValueNode:
-		return r.mappingYAML([]*ast.MappingValueNode{n}, scalars, depth)
+		c.mapping(at(n.Key.GetToken()), []*ast.MappingValueNode{n}, depth)
 	case *ast.SequenceNode:
-		list := fields.Node{Kind: fields.List, At: at(n.GetToken())}
-		for _, item := range n.Values {
-			list.Items = append(list.Items, r.fromYAML(item, scalars, depth+1))
+		c.write(where, "[")
+		for i, item := range n.Values {
+			if i > 0 {
+				c.json = append(c.json, ',')
+			}
+			c.value(item, depth+1)
 		}
-		return list
+		c.json = append(c.json, ']')
+	default:
+		c.write(where, c.scalar(n, false))
 	}
-	return r.scalarYAML(n, scalars)
 }
 
-// mappingYAML converts a mapping. Its place is that of its first key.
-func (r *reader) mappingYAML(values []*ast.MappingValueNode, scalars *int, depth int) fields.Node {
-	m := fields.Node{Kind: fields.Mapping}
-	for _, v := range values {
-		key := r.scalarYAML(v.Key, scalars)
-		m.Members = append(m.Members, fields.Member{Key: key.Text, At: key.At,
-			Value: r.fromYAML(v.Value, scalars, depth+1)})
+func (c *converter) mapping(where place, values []*ast.MappingValueNode, depth int) {
+	c.write(where, "{")
+	for i, v := range values {
+		if i > 0 {
+			c.json = append(c.json, ',')
+		}
+		c.write(at(v.Key.GetToken()), c.scalar(v.Key, true)+":")
+		c.value(v.Value, depth+1)
 	}
-	if len(m.Members) > 0 {
-		m.At = m.Members[0].At
-	}
-	return m
+	c.json = append(c.json, '}')
 }
 
-func (r *reader) scalarYAML(n ast.Node, scalars *int) fields.Node {
+// scalar returns a key or a plain value as JSON. A number that JSON does not have is a text.
+func (c *converter) scalar(n ast.Node, key bool) string {
 	t := n.GetToken()
 	if t.Type != token.ImplicitNullType {
-		*scalars++
+		c.scalars++
 	}
+	text := t.Value
 	switch n := n.(type) {
 	case *ast.StringNode:
-		return fields.Node{Kind: fields.Text, At: at(t), Text: n.Value}
+		text = n.Value
 	case *ast.LiteralNode:
-		return fields.Node{Kind: fields.Text, At: at(t), Text: n.Value.Value}
+		text = n.Value.Value
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		return fields.Node{Kind: fields.Number, At: at(t), Text: t.Value}
+		if !key && fields.IsNumber(strings.TrimPrefix(text, "-")) {
+			return text
+		}
 	case *ast.BoolNode:
-		return fields.Node{Kind: fields.Switch, At: at(t), Text: strings.ToLower(t.Value)}
+		if text = strings.ToLower(text); !key {
+			return text
+		}
 	case *ast.NullNode:
-		return fields.Node{Kind: fields.Null, At: at(t), Text: t.Value}
+		if !key {
+			return "null"
+		}
+	default:
+		c.fault(at(t), "", "this kind of value is not allowed in a policy file",
+			"write plain text, numbers, lists and mappings")
 	}
-	r.Fault(at(t), "", "this kind of value is not allowed in a policy file",
-		"write plain text, numbers, lists and mappings")
-	return fields.Node{Kind: fields.Null, At: at(t)}
+	quoted, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(text, "\ufffd"))
+	return string(quoted)
 }
 
 // syntax reports a syntax error of the library in our own words.
@@ -123,5 +147,5 @@ func (r *reader) syntax(err error) {
 	if errors.As(err, &syntax) && syntax.Token != nil {
 		where = at(syntax.Token)
 	}
-	r.Fault(where, "", invalid[0], invalid[1])
+	r.fault(where, "", invalid[0], invalid[1])
 }

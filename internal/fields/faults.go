@@ -3,30 +3,12 @@ package fields
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 )
-
-// Fault is one thing wrong with what was read. A *Fault is an error.
-type Fault struct {
-	// Path names the value as files spell it; empty for the whole.
-	Path string
-	At   Place
-	// Message says what is wrong, Hint what would be right; it is empty where the message already does.
-	Message, Hint string
-}
-
-// Problem is the message and the hint.
-func (f *Fault) Problem() string {
-	if f.Hint == "" {
-		return f.Message
-	}
-	return f.Message + "; " + f.Hint
-}
-
-// Error returns the fault on one line, without its place.
-func (f *Fault) Error() string { return Error{f.Path, f.Problem()}.String() }
 
 // Error is one thing wrong with one field. Packages whose values are read here have an error type of this
 // form; see [Err].
@@ -46,6 +28,11 @@ func (e Error) String() string {
 	return e.Path + ": " + e.Problem
 }
 
+// More is the problem that stands for all faults beyond the first hundred.
+const More = "there is more that is wrong: mend this first"
+
+const most = 100
+
 // Faults collects what is wrong with a value and its parts. Make it with [Collect].
 type Faults struct {
 	// path, name and the n-th item, from 1, are the path of the value. They are put together for a fault only.
@@ -59,7 +46,24 @@ func Collect() Faults { return Faults{all: new([]Error)} }
 
 // Add notes what is wrong with the value.
 func (f Faults) Add(problem string, args ...any) {
-	*f.all = append(*f.all, Error{f.whole(), fmt.Sprintf(problem, args...)})
+	f.add(Error{Shown(f.whole()), fmt.Sprintf(problem, args...)})
+}
+
+func (f Faults) add(e Error) {
+	if len(*f.all) < most {
+		*f.all = append(*f.all, e)
+	} else if len(*f.all) == most {
+		*f.all = append(*f.all, Error{Problem: More})
+	}
+}
+
+// Found is how many faults were found so far, in all of the collection.
+func (f Faults) Found() int { return len(*f.all) }
+
+// Known reports whether there is a fault at the member of that name, or within it.
+func (f Faults) Known(name string) bool {
+	path := Shown(f.At(name).whole())
+	return slices.ContainsFunc(*f.all, func(e Error) bool { return strings.HasPrefix(e.Path, path) })
 }
 
 // At is the collection for the member of that name. A member without a name is told as the value itself.
@@ -86,32 +90,43 @@ func (f Faults) whole() string {
 		path = Join(path, f.name)
 	}
 	if f.n > 0 {
-		path = item(path, f.n-1)
+		path = Item(path, f.n-1)
 	}
 	return path
 }
 
-// like is a package's own error type for [Error].
-type like interface {
-	~struct{ Path, Problem string }
+// Take adds what an UnmarshalJSON or a Validate returned for the value. What it joins keeps its own path.
+func (f Faults) Take(err error) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	switch {
+	case ok:
+		for _, one := range joined.Unwrap() {
+			v := reflect.ValueOf(one).Elem().Convert(reflect.TypeFor[Error]()).Interface().(Error)
+			f.add(Error{within(Shown(f.whole()), v.Path), v.Problem})
+		}
+	case err != nil:
+		f.Add("%s", err)
+	}
 }
 
-// Take adds what a Validate returned for the value: nil, or an error that joins some of the type *E.
-func Take[E like](f Faults, err error) {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return
+// Besides adds what check finds, except at places that have a fault already, or that lie in one that has.
+func (f Faults) Besides(check func(Faults)) {
+	known := map[string]bool{}
+	for _, e := range *f.all {
+		known[e.Path] = known[e.Path] || e.Problem != Twice // its first value was read
 	}
-	for _, one := range joined.Unwrap() {
-		if e, ok := any(one).(*E); ok {
-			own := Error(*e)
-			*f.all = append(*f.all, Error{within(f.whole(), own.Path), own.Problem})
+	own := f
+	own.all = new([]Error)
+	check(own)
+	for _, e := range *own.all {
+		if !known[e.Path] && !known[Around(e.Path)] {
+			f.add(e)
 		}
 	}
 }
 
 // Err joins all faults, each as a *E, in the order in which they were added. It is nil if there are none.
-func Err[E like, P interface {
+func Err[E ~struct{ Path, Problem string }, P interface {
 	*E
 	error
 }](f Faults) error {
@@ -139,7 +154,11 @@ func Join(path, name string) string {
 	return path + "." + name
 }
 
-func item(path string, n int) string { return path + "[" + strconv.Itoa(n) + "]" }
+// Item is the path of the n-th entry of the list at path.
+func Item(path string, n int) string { return path + "[" + strconv.Itoa(n) + "]" }
+
+// Around is the path around the last step of a path.
+func Around(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
 
 // Shown is a path as errors name it: on one line, what cannot be seen escaped, and cut where it is long.
 func Shown(path string) string {
