@@ -365,7 +365,7 @@ func (t *tries) feed(came AttemptEnd) {
 	t.process.err = came.Err
 	outcome := machine.Try{Usage: came.Usage}
 	if came.Err != nil {
-		words := t.runner.st.Policy.Policy(policy.Target{Plane: fault.Transport}).ClassifyWords
+		words := t.runner.st.PolicyOf(policy.Target{Plane: fault.Transport}).ClassifyWords
 		outcome.Failure = fault.Recordable(t.rules(words).Failure(came.Err), came.Err)
 		outcome.RateLimit = engine.RateLimit(came.Err)
 		t.refuse(&outcome, came.Err)

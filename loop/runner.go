@@ -27,6 +27,9 @@ type Runner struct {
 	st  machine.State
 	// record is called with each step; may be nil.
 	record func(machine.Event, []machine.Effect, machine.State)
+	// settings are those for replies under readBy, the policy of the latest reply.
+	settings tool.Settings
+	readBy   *policy.Set
 	// journal is nil if nothing is recorded.
 	journal *journal.Journal
 	// doubtful are the warnings about the config, which the next start records. changed are those about what has
@@ -433,7 +436,10 @@ func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, err
 
 // read reads and checks a reply. If the context ends, the result is not usable.
 func (r *Runner) read(ctx context.Context, reply message.Reply) *machine.Reply {
-	settings := engine.Settings(r.st.Policy)
+	if r.readBy != r.st.Policy {
+		r.settings, r.readBy = engine.Settings(r.st.Policy), r.st.Policy
+	}
+	settings := r.settings
 	settings.Stop = func() bool { return ctx.Err() != nil }
 	return engine.Read(reply, r.cfg.offer(), settings)
 }

@@ -326,7 +326,7 @@ func (f *flow) doubt(what string) *RemoteError {
 func (f *flow) try(t machine.TryRun) error {
 	in := tryCall{
 		Try:   Try{TryRun: t, Feedback: f.st.Feedback(t.Action)},
-		Words: f.st.Policy.Policy(policy.Target{Plane: fault.Transport}).ClassifyWords,
+		Words: f.st.PolicyOf(policy.Target{Plane: fault.Transport}).ClassifyWords,
 	}
 	if err := f.measure("the input of an attempt", in); err != nil {
 		return err

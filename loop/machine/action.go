@@ -39,7 +39,9 @@ func (s *step) shutAll(fits func(*Action) bool) {
 }
 
 // policyOf returns the policy of an action, which is read-only.
-func (s *step) policyOf(action string) *policy.RetryPolicy { return s.policies.of(action) }
+func (s *step) policyOf(action string) *policy.RetryPolicy {
+	return s.PolicyOf(policy.Target{Tool: action})
+}
 
 // key returns the jitter key of an action on a plane. It is zero if the wait after f under p has no jitter.
 func (s *step) key(

@@ -83,7 +83,7 @@ func (s *step) toolVerdict(c *BatchCall, v Verdict, f fault.Failure) policy.Deci
 	case v == Broke && !c.Repeatable:
 		return policy.Decision{Reason: policy.ReasonNotRepeatable}
 	}
-	p := s.policies.transportOf(c.Tool)
+	p := s.transportOf(c.Tool)
 	if v == TryLater {
 		p = asked(p, f.Class)
 	}
@@ -138,7 +138,7 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 // callPosition returns the position of a call on the transport plane.
 func (s *step) callPosition(c *BatchCall) Position {
 	return Position{Action: c.Tool, Attempt: c.Transport,
-		MaxAttempts: s.policies.transportOf(c.Tool).MaxAttempts}
+		MaxAttempts: s.transportOf(c.Tool).MaxAttempts}
 }
 
 // overBudget returns the stop for a budget that is used up, or zero.

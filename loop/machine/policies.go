@@ -6,14 +6,12 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// policies are the merged policies of a set, for each action and for the transport plane. They are read-only
-// and shared between states.
+// policies are the merged policies of a set. They are read-only and shared between states.
 type policies struct {
-	// answer is for the final answer, tool for tools without their own layer.
+	// answer is for the final answer. tool and transport are for all without a layer of their own.
 	answer, tool, transport policy.RetryPolicy
-	own                     map[string]*policy.RetryPolicy
-	// toolTransport is for calls of tools with their own transport layer.
-	toolTransport map[string]*policy.RetryPolicy
+	// own are those of tools with a layer of their own, on each plane.
+	own map[policy.Target]*policy.RetryPolicy
 }
 
 // policiesOf returns the policies of a set.
@@ -23,36 +21,42 @@ func policiesOf(set *policy.Set) *policies {
 	p := &policies{
 		answer: set.Policy(policy.Target{}), tool: others.Policy(policy.Target{Tool: noTool}),
 		transport: set.Policy(policy.Target{Plane: fault.Transport}),
-		own:       make(map[string]*policy.RetryPolicy, len(set.Tools)),
+		own:       make(map[policy.Target]*policy.RetryPolicy, len(set.Tools)+len(set.ToolTransport)),
 	}
 	for _, name := range canon.Keys(set.Tools) {
-		p.own[name] = new(set.Policy(policy.Target{Tool: name}))
+		p.own[policy.Target{Tool: name}] = new(set.Policy(policy.Target{Tool: name}))
 	}
-	p.toolTransport = make(map[string]*policy.RetryPolicy, len(set.ToolTransport))
 	for _, name := range canon.Keys(set.ToolTransport) {
-		p.toolTransport[name] = new(set.Policy(policy.Target{Plane: fault.Transport, Tool: name}))
+		of := policy.Target{Plane: fault.Transport, Tool: name}
+		p.own[of] = new(set.Policy(of))
 	}
 	return p
-}
-
-// transportOf returns the policy for failed calls of a tool.
-func (p *policies) transportOf(tool string) *policy.RetryPolicy {
-	if own, ok := p.toolTransport[tool]; ok {
-		return own
-	}
-	return &p.transport
 }
 
 // noTool stands for any tool without its own layer.
 const noTool = "tool"
 
-// of returns the policy of an action.
-func (p *policies) of(action string) *policy.RetryPolicy {
-	if action == AnswerAction {
-		return &p.answer
+// of returns the policy of a target.
+func (p *policies) of(t policy.Target) *policy.RetryPolicy {
+	if t.Plane != fault.Transport {
+		t.Plane = ""
 	}
-	if own, ok := p.own[action]; ok {
+	own, ok := p.own[t]
+	switch {
+	case ok:
 		return own
+	case t.Plane == fault.Transport:
+		return &p.transport
+	case t.Tool != "":
+		return &p.tool
 	}
-	return &p.tool
+	return &p.answer
+}
+
+// PolicyOf returns what [policy.Set.Policy] returns for the policy of the run, merged once. It is read-only.
+func (st *State) PolicyOf(t policy.Target) *policy.RetryPolicy { return st.policies.of(t) }
+
+// transportOf returns the policy for failed calls of a tool.
+func (st *State) transportOf(tool string) *policy.RetryPolicy {
+	return st.PolicyOf(policy.Target{Plane: fault.Transport, Tool: tool})
 }

@@ -145,7 +145,7 @@ func (s *step) runCalls() error {
 	}
 	runs := s.Batch.runs(make([]ToolRun, 0, s.Batch.left()))
 	for n := range runs {
-		runs[n].Timeout = max(s.policies.transportOf(runs[n].Tool).ToolTimeout, 0)
+		runs[n].Timeout = max(s.transportOf(runs[n].Tool).ToolTimeout, 0)
 	}
 	s.copyBatch().Cursor = runs[0].Index
 	s.Phase = Running
