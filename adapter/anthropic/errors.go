@@ -1,10 +1,8 @@
 package anthropic
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 
@@ -24,27 +22,12 @@ var guarded = wire.GuardOption(option.WithMaxRetries(0))
 // watch is a middleware that keeps what the SDK drops from its errors, and bounds what is read. It also
 // closes the response that the SDK leaves open if the context ends at that moment.
 func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	x.Key = wire.Key(r.Header)
-	resp, err := next(r)
-	if err != nil {
+	resp, err := x.Send(r, next)
+	if err != nil || x.Status >= http.StatusBadRequest {
 		return resp, err
 	}
-	x.Came(resp)
-	if err := wire.Elsewhere(r, resp); err != nil {
-		resp.Body.Close()
-		return nil, err
-	}
-	if x.Status >= http.StatusBadRequest {
-		x.body, _ = io.ReadAll(io.LimitReader(resp.Body, wire.MaxRefusal)) // what came before it broke will do
-		resp.Body.Close()
-		resp.Body = io.NopCloser(bytes.NewReader(x.body))
-		return resp, nil
-	}
-	resp.Body = wire.Bounded(resp.Body)
-	if !inAWSForm(resp.Header) {
-		if x.form, resp.Body = wire.Sniff(resp.Body); x.form != wire.Unknown {
-			resp.Header.Set("Content-Type", string(x.form)) // the SDK goes by it
-		}
+	if !inAWSForm(resp.Header) && x.Form != wire.Unknown {
+		resp.Header.Set("Content-Type", string(x.Form)) // the SDK goes by it
 	}
 	x.open = resp.Body
 	return resp, nil
@@ -57,10 +40,7 @@ func inAWSForm(head http.Header) bool {
 
 // failed returns the error of an exchange.
 func (x *exchange) failed(ctx context.Context, cause error) error {
-	if x.Status >= http.StatusBadRequest {
-		return x.Fail(ctx, wire.Trouble{Cause: cause, Refusal: x.body})
-	}
-	if api, ok := errors.AsType[*sdk.Error](cause); ok {
+	if api, ok := errors.AsType[*sdk.Error](cause); ok && x.Status < http.StatusBadRequest {
 		// An error within a stream.
 		cause = errors.Join(&wire.ReportedError{Body: []byte(api.RawJSON()), Say: "an error within the stream"},
 			cause)

@@ -102,8 +102,6 @@ type exchange struct {
 	stream func(loop.Delta)
 	// response is nil if no response came.
 	response *http.Response
-	// form is what the response is.
-	form wire.Form
 	// open is the body of the response; nil if none came.
 	open io.Closer
 	// body is the data read from a response that is no stream.
@@ -118,7 +116,7 @@ func (m *Model) ask(ctx context.Context, params sdk.MessageNewParams, x *exchang
 		if err != nil {
 			return nil, err
 		}
-		if x.form == wire.EventStream { // nobody asked for one
+		if x.Form == wire.EventStream { // nobody asked for one
 			got := *x.response
 			got.Body = io.NopCloser(bytes.NewReader(x.body))
 			return x.readStream(ssestream.NewStream[sdk.MessageStreamEventUnion](ssestream.NewDecoder(&got), nil))

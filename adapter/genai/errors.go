@@ -40,7 +40,7 @@ func (g *received) unusable() error {
 
 // failed returns the error of an exchange.
 func (x *exchange) failed(ctx context.Context, cause error) error {
-	t := wire.Trouble{Cause: cause, Refusal: x.refusal}
+	t := wire.Trouble{Cause: cause}
 	if g, isGarbled := errors.AsType[*garbledError](cause); isGarbled {
 		t.Issue, t.Code, t.Sentence = new(garbled[g.reason]), g.reason, g.sentence
 	}

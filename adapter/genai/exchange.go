@@ -21,11 +21,9 @@ type exchange struct {
 	// told is set if somebody wants the extras.
 	told bool
 
-	// got is the parsed response, readErr the error of reading it. refusal is the body of a failed
-	// response.
+	// got is the parsed response, readErr the error of reading it.
 	got     *received
 	readErr error
-	refusal []byte
 }
 
 type exchangeKey struct{}
@@ -41,24 +39,22 @@ type reader struct{ base http.RoundTripper }
 // RoundTrip sends the request, and parses a good response into the exchange of the request's context. The
 // SDK gets an empty response.
 func (r reader) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := r.base.RoundTrip(req)
 	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
-	if !ok || err != nil {
-		return resp, err
+	if !ok {
+		return r.base.RoundTrip(req)
 	}
-	body := wire.Bounded(resp.Body)
-	defer body.Close()
-	x.Came(resp)
-	if x.readErr = wire.Elsewhere(req, resp); x.readErr != nil {
-		return nil, x.readErr
+	resp, err := x.Send(req, r.base.RoundTrip)
+	if err != nil {
+		x.readErr = err
+		return nil, err
 	}
+	defer resp.Body.Close()
 	left := "{}"
 	switch {
 	case x.Status != http.StatusOK:
-		x.refusal, _ = io.ReadAll(io.LimitReader(body, wire.MaxRefusal)) // what came before it broke will do
-		left = string(x.refusal)
+		left = string(x.Refusal)
 	default:
-		x.got, x.readErr = x.read(body)
+		x.got, x.readErr = x.read(resp.Body)
 		if x.stream != nil {
 			left = ""
 		}
@@ -88,12 +84,11 @@ func (x *exchange) readWhole(body io.Reader) (*received, error) {
 }
 
 // read parses a response by what it is: JSON, or else events. Both come unasked, too.
-func (x *exchange) read(body io.ReadCloser) (*received, error) {
-	form, in := wire.Sniff(body)
-	if form == wire.EventStream {
-		return x.readEvents(in)
+func (x *exchange) read(body io.Reader) (*received, error) {
+	if x.Form == wire.EventStream {
+		return x.readEvents(body)
 	}
-	return x.readWhole(in)
+	return x.readWhole(body)
 }
 
 // readEvents parses server-sent events to their end, which must come after a finish reason. It ignores

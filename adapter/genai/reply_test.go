@@ -77,7 +77,9 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, status int) {
 		var text strings.Builder
 		x := &exchange{Head: wire.Head{Provider: name, Status: status}, stream: func(d loop.Delta) { text.WriteString(d.Text) }}
-		got, err := x.read(io.NopCloser(bytes.NewReader(body)))
+		form, in := wire.Sniff(io.NopCloser(bytes.NewReader(body)))
+		x.Form = form
+		got, err := x.read(in)
 		if err == nil {
 			err = got.unusable()
 		}
@@ -105,7 +107,9 @@ func TestGroundingIsTold(t *testing.T) {
 			`data: {"candidates":[{"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["2+2"]},"avgLogprobs":-0.5}],"usageMetadata":{"totalTokenCount":3}}`,
 	} {
 		x := &exchange{told: true}
-		got, err := x.read(io.NopCloser(strings.NewReader(body)))
+		form, in := wire.Sniff(io.NopCloser(strings.NewReader(body)))
+		x.Form = form
+		got, err := x.read(in)
 		require.NoError(t, err, name)
 		assert.JSONEq(t, `{"webSearchQueries":["2+2"]}`, string(got.extras["groundingMetadata"]), name)
 		assert.JSONEq(t, `-0.5`, string(got.extras["avgLogprobs"]), name)

@@ -23,11 +23,11 @@ func (e *refusedError) Error() string { return fmt.Sprintf("the server answered 
 
 // failed returns the error of an exchange.
 func (x *exchange) failed(ctx context.Context, cause error) error {
-	body := x.refusal
+	body := x.Refusal
 	if reported, ok := errors.AsType[*wire.ReportedError](cause); ok {
 		body = reported.Body
 	}
-	t := wire.Trouble{Cause: cause, Refusal: x.refusal, Issue: garbledCall(wire.ReadError(body).Sentence)}
+	t := wire.Trouble{Cause: cause, Issue: garbledCall(wire.ReadError(body).Sentence)}
 	// An error in a stream has no status. The server's own for anything unnamed is 500.
 	t.Otherwise = http.StatusInternalServerError
 	return x.Fail(ctx, t)

@@ -3,9 +3,7 @@ package ollama
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/retake-go/retake/adapter/internal/wire"
@@ -19,8 +17,6 @@ var _ loop.Model = (*Model)(nil)
 type exchange struct {
 	wire.Head
 	stream func(loop.Delta)
-	// refusal is the body of a failed response.
-	refusal []byte
 }
 
 // Reply asks once and returns the whole reply. It streams if req.Stream is set. The error has an [*Error]
@@ -59,19 +55,13 @@ func (m *Model) ask(ctx context.Context, req loop.Request, x *exchange) (*receiv
 	if m.cfg.Key != "" {
 		r.Header.Set("Authorization", "Bearer "+m.cfg.Key)
 	}
-	resp, err := m.client.Do(r)
+	resp, err := x.Send(r, m.client.Do)
 	if err != nil {
 		return nil, err
 	}
-	x.Came(resp)
-	_, reply := wire.Sniff(wire.Bounded(resp.Body)) // without a byte order mark
-	defer reply.Close()
-	if err := wire.Elsewhere(r, resp); err != nil {
-		return nil, err
-	}
+	defer resp.Body.Close()
 	if x.Status != http.StatusOK {
-		x.refusal, err = io.ReadAll(io.LimitReader(reply, wire.MaxRefusal))
-		return nil, errors.Join(&refusedError{x.Status}, err)
+		return nil, &refusedError{x.Status}
 	}
-	return x.read(reply)
+	return x.read(resp.Body)
 }

@@ -1,11 +1,9 @@
 package openai
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -63,19 +61,19 @@ type codec interface {
 func (c *caller) call(
 	ctx context.Context, req loop.Request, send func(...option.RequestOption) error, read codec,
 ) (message.Reply, error) {
-	x := exchange{Head: wire.Head{Provider: c.cfg.provider(), Model: c.cfg.Model}}
+	x := wire.Head{Provider: c.cfg.provider(), Model: c.cfg.Model}
 	var res *http.Response
 	opts := []option.RequestOption{
-		option.WithMaxRetries(0), option.WithMiddleware(x.watch), option.WithResponseBodyInto(&res), guarded,
+		option.WithMaxRetries(0), option.WithMiddleware(func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) { return x.Send(r, next) }), option.WithResponseBodyInto(&res), guarded,
 	}
 	if req.Stream != nil {
 		opts = append(opts, option.WithJSONSet("stream", true))
 	}
 	if err := send(opts...); err != nil {
-		return message.Reply{}, x.Fail(ctx, wire.Trouble{Cause: err, Refusal: x.refusal, Advice: advise(x.Status, x.refusal)})
+		return message.Reply{}, x.Fail(ctx, wire.Trouble{Cause: err, Advice: advise(x.Status, x.Refusal)})
 	}
 	defer res.Body.Close()
-	reply, err := receive(x.form, res, req.Stream, read)
+	reply, err := receive(x.Form, res, req.Stream, read)
 	if err != nil {
 		return message.Reply{}, x.Fail(ctx, wire.Trouble{Cause: err})
 	}
@@ -90,36 +88,6 @@ func (c *caller) call(
 
 // guarded refuses redirects to elsewhere.
 var guarded = wire.GuardOption(option.WithMaxRetries(0))
-
-// exchange is one request and its response.
-type exchange struct {
-	wire.Head
-	// refusal is the body of a failed response, form that of a good one.
-	refusal []byte
-	form    wire.Form
-}
-
-// watch is a middleware that keeps what the SDK drops from its errors, and bounds what is read.
-func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	x.Key = wire.Key(r.Header)
-	res, err := next(r)
-	if err != nil {
-		return res, err
-	}
-	x.Came(res)
-	if err := wire.Elsewhere(r, res); err != nil {
-		res.Body.Close()
-		return nil, err
-	}
-	if x.Status < http.StatusBadRequest {
-		x.form, res.Body = wire.Sniff(wire.Bounded(res.Body))
-		return res, nil
-	}
-	x.refusal, _ = io.ReadAll(io.LimitReader(res.Body, wire.MaxRefusal)) // what came before it broke will do
-	res.Body.Close()
-	res.Body = io.NopCloser(bytes.NewReader(x.refusal))
-	return res, nil
-}
 
 // receive reads a response by what it is: a stream, or else a whole body. Both come unasked, too.
 func receive(form wire.Form, res *http.Response, stream func(loop.Delta), read codec) (message.Reply, error) {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	"context"
@@ -120,6 +121,34 @@ type Head struct {
 	// Host and Port are the address that answered.
 	Host string
 	Port int
+	// Refusal is the body of a failed response, and Form what that of a good one is: see [Head.Send].
+	Refusal []byte
+	Form    Form
+}
+
+// Send sends a request by next, which may be a client, a transport or the next middleware of an SDK, and records
+// its response. The body of a failed one is read, within [MaxRefusal], and can be read again. That of a good
+// one is bounded by [MaxReply] and begins at its first character; Form says what it is. A response from
+// elsewhere than was asked is an error. The caller closes the body, also of a failed response.
+func (h *Head) Send(r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	h.Key = cmp.Or(h.Key, Key(r.Header))
+	resp, err := next(r)
+	if err != nil {
+		return resp, err
+	}
+	h.Came(resp)
+	if err := Elsewhere(r, resp); err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	if h.Status < http.StatusBadRequest {
+		h.Form, resp.Body = Sniff(Bounded(resp.Body))
+		return resp, nil
+	}
+	h.Refusal, _ = io.ReadAll(io.LimitReader(resp.Body, MaxRefusal)) // what came before it broke will do
+	resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(h.Refusal))
+	return resp, nil
 }
 
 // Came records a response and passes it to the watcher of its request ([ratelimit.Watch]). nil means none.
@@ -181,8 +210,6 @@ type Trouble struct {
 	// Cause is the Go error: a [ReportedError], an [UnreadableError], or the error of the SDK or the
 	// connection.
 	Cause error
-	// Refusal is the body of a failed response.
-	Refusal []byte
 	// Code and Sentence are the provider's code and message, if they are not in the body.
 	Code, Sentence string
 	// Advice says which setting may help; empty for none.
@@ -196,7 +223,7 @@ type Trouble struct {
 // Fail returns the [Error] of a failed request.
 func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	cause := h.cause(ctx, t.Cause)
-	body, code, final := t.Refusal, "", false
+	body, code, final := h.Refusal, "", false
 	if reported, ok := errors.AsType[*ReportedError](cause); ok {
 		body, code, final = reported.Body, reported.Code, reported.Final
 	}

@@ -48,7 +48,7 @@ func TestAFailureIsJudgedByWhatSaysItBest(t *testing.T) {
 		text    string
 		class   fault.Class
 	}{
-		"a refusal": {t.Context(), 429, wire.Trouble{Cause: io.EOF, Refusal: []byte(`{"error":{"message":"slow"}}`)},
+		"a refusal": {t.Context(), 429, wire.Trouble{Cause: io.EOF},
 			"p: 429 rate_limit: slow", fault.RateLimit},
 		"a refusal without a word": {t.Context(), 503, wire.Trouble{Cause: io.EOF}, "p: 503 unavailable: service unavailable", fault.Unavailable},
 		"an error in a good response": {t.Context(), 200, wire.Trouble{Cause: &wire.ReportedError{Body: []byte(`{"error":{"code":529,"message":"m"}}`)}},
@@ -70,6 +70,9 @@ func TestAFailureIsJudgedByWhatSaysItBest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := wire.Head{Provider: "p", Status: c.status}
+			if name == "a refusal" {
+				h.Refusal = []byte(`{"error":{"message":"slow"}}`)
+			}
 			err := h.Fail(c.ctx, c.trouble)
 			assert.EqualError(t, err, c.text)
 			own, ok := errors.AsType[*wire.Error](err)
