@@ -188,7 +188,7 @@ func (d *differ) stepsDiffer() *StepDifference {
 }
 
 // sameEvent reports whether two events are equal except for their times.
-func sameEvent(a, b Event) bool {
+func sameEvent(a, b machine.Event) bool {
 	was, err := machine.Trace(a, nil, nil)
 	is, err2 := machine.Trace(b, nil, nil)
 	return err == nil && err2 == nil && bytes.Equal(was, is)

@@ -98,7 +98,7 @@ var plainEvents = map[machine.EventKind]string{
 }
 
 // eventText describes an event in one sentence. An event that was not folded may lack its payload.
-func eventText(ev *Event) string {
+func eventText(ev *machine.Event) string {
 	switch {
 	case ev.Kind == machine.Replied && ev.Reply != nil:
 		return replyText(ev.Reply)

@@ -32,9 +32,6 @@ type DifferenceError struct {
 	Fields []Field `json:"fields,omitempty"`
 	// Changes are the members that differ, in the order of their paths.
 	Changes []Change `json:"changes,omitempty"`
-	// Recorded and Current are both decisions as canonical JSON.
-	Recorded []byte `json:"-"`
-	Current  []byte `json:"-"`
 }
 
 // Field is a setting that a decision depends on: a field of the policy or of the config.
@@ -74,9 +71,7 @@ func orNothing(s string) string {
 
 // difference explains how a recorded decision differs from today's. was and is are their JSON.
 func (f *Fold) difference(recorded, now Decision, was, is []byte) error {
-	d := &DifferenceError{
-		Event: f.events, Kind: f.last.Kind, Recorded: was, Current: is, Changes: changes(was, is),
-	}
+	d := &DifferenceError{Event: f.events, Kind: f.last.Kind, Changes: changes(was, is)}
 	n := firstOther(recorded.Effects, now.Effects)
 	then, today := effectAt(recorded.Effects, n), effectAt(now.Effects, n)
 	d.Was, d.Now = sentence(then), sentence(today)
@@ -99,7 +94,7 @@ func Compare(st machine.State, event int64, kind machine.EventKind, recorded, no
 	if err != nil || bytes.Equal(was, is) {
 		return err
 	}
-	f := Fold{Header: Header{Config: *st.Config}, State: st, events: event, last: &Event{Kind: kind}}
+	f := Fold{Header: Header{Config: *st.Config}, State: st, events: event, last: &machine.Event{Kind: kind}}
 	return f.difference(recorded, now, was, is)
 }
 

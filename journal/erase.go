@@ -16,7 +16,7 @@ import (
 )
 
 // event returns an event with marks in place of redacted values. before is the state before the event.
-func (r *redactor) event(ev Event, before *machine.State, offered []Tool) (Event, error) {
+func (r *redactor) event(ev machine.Event, before *machine.State, offered []Tool) (machine.Event, error) {
 	e := erasure{
 		redactor: r, values: r.valuesOf(&ev, before, offered), members: r.membersOf(ev.Reply),
 		names: namesOfTools(), hides: hiddenNames{r, offered, before.Config}.hides,
@@ -35,7 +35,7 @@ var namesOfTools = sync.OnceValue(func() *places {
 })
 
 // valuesOf returns the values of an event to redact.
-func (r *redactor) valuesOf(ev *Event, before *machine.State, offered []Tool) *places {
+func (r *redactor) valuesOf(ev *machine.Event, before *machine.State, offered []Tool) *places {
 	p := new(places)
 	if r.Prompts {
 		p.add("", inEvent.of(isPrompt)...)

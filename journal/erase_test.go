@@ -29,7 +29,7 @@ func TestALongTextIsLeftOutEverywhere(t *testing.T) {
 	issues := []fault.Issue{{Pointer: "/" + long, Expected: long, Value: long, Sent: long}}
 	reduced := machine.Reduced{Ops: []reducer.Op{{Values: []json.RawMessage{json.RawMessage(`{"a":["` + long + `"]}`)}}}}
 	failure := fault.Failure{Class: fault.Network, Message: long, Issues: issues}
-	for name, ev := range map[string]Event{
+	for name, ev := range map[string]machine.Event{
 		"reductions":           {Reductions: []machine.Reduced{reduced}},
 		"failure":              {Failure: &failure},
 		"try reduced":          {Try: &machine.Try{Reduced: &reduced}},
@@ -100,7 +100,7 @@ func TestWithEveryRuleNoTextStays(t *testing.T) {
 		Slices: []string{""}, Prompts: true, Replies: true,
 	}
 	r := rules.redactor(t.Context(), "s")
-	var ev Event
+	var ev machine.Event
 	var note Note
 	var state sessionState
 	header := Header{Config: machine.Config{Policy: policy.DefaultSet()}}

@@ -38,7 +38,7 @@ type Fold struct {
 	before *Fold
 	// events is the number of events so far, and last the last one.
 	events int64
-	last   *Event
+	last   *machine.Event
 }
 
 // Unfinished reports whether a run began and has not stopped.
@@ -147,7 +147,7 @@ func (f *Fold) begun(h Header) (bool, error) {
 }
 
 // event steps the core and keeps its decision for comparison.
-func (f *Fold) event(ev *Event) error {
+func (f *Fold) event(ev *machine.Event) error {
 	f.events, f.last = f.events+1, ev
 	st, effects, err := machine.Step(f.State, *ev)
 	if err != nil {
@@ -158,7 +158,7 @@ func (f *Fold) event(ev *Event) error {
 }
 
 // follow takes over a step and returns its decision.
-func (f *Fold) follow(ev *Event, effects []machine.Effect, st *machine.State) (*Decision, error) {
+func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.State) (*Decision, error) {
 	said := f.State.TranscriptLen()
 	f.State, f.before = *st, nil
 	d := &Decision{Effects: effects, Said: st.TranscriptFrom(said)}

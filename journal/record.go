@@ -21,15 +21,12 @@ const Format = "retake.journal/1"
 
 // Record is one line of a journal. Exactly one of its fields is set.
 type Record struct {
-	Header   *Header   `json:"header,omitempty"`
-	Event    *Event    `json:"event,omitempty"`
-	Decision *Decision `json:"decision,omitempty" redact:"keep"`
-	Note     *Note     `json:"note,omitempty"`
-	Snapshot *Snapshot `json:"snapshot,omitempty" redact:"keep"`
+	Header   *Header        `json:"header,omitempty"`
+	Event    *machine.Event `json:"event,omitempty"`
+	Decision *Decision      `json:"decision,omitempty" redact:"keep"`
+	Note     *Note          `json:"note,omitempty"`
+	Snapshot *Snapshot      `json:"snapshot,omitempty" redact:"keep"`
 }
-
-// Event is an input of the core.
-type Event = machine.Event
 
 // Header begins a run. It has everything that the core needs to fold the run without the user's code.
 type Header struct {

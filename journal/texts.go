@@ -47,7 +47,7 @@ type texts []tagged
 // The recorded types whose texts are left out. sessionState is in headers.
 var (
 	inHeader  = textsOf[Header]()
-	inEvent   = textsOf[Event]()
+	inEvent   = textsOf[machine.Event]()
 	inNote    = textsOf[Note]()
 	inState   = textsOf[sessionState]()
 	inMessage = textsOf[message.Message]()

@@ -12,7 +12,7 @@ import (
 type Step struct {
 	// Line is the line of the event, and Number its number in the journal. Both count from 1.
 	Line, Number int64
-	Event        Event
+	Event        machine.Event
 	Decision     Decision
 }
 

@@ -159,7 +159,7 @@ type asking struct {
 
 // occurrence is a recorded event, with the state of the run before it.
 type occurrence struct {
-	ev           Event
+	ev           machine.Event
 	line, number int64
 	before       machine.State
 	// asked is the current effect, askedAt when it was asked for, and shape the form of the conversation at

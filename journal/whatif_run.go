@@ -108,10 +108,10 @@ func (r *counterfactualRun) wake(o *occurrence) {
 	for r.live() {
 		switch {
 		case r.asked.Kind == machine.WaitUntil:
-			r.step(Event{Kind: machine.Woke, At: r.asked.Wait.Until}, nil)
+			r.step(machine.Event{Kind: machine.Woke, At: r.asked.Wait.Until}, nil)
 		case r.asked.Kind == machine.Reduce &&
 			(o.ev.Kind != machine.ReducersRan || len(o.ev.Reductions) != len(r.st.Notices)):
-			r.step(Event{Kind: machine.ReducersRan, At: r.askedAt,
+			r.step(machine.Event{Kind: machine.ReducersRan, At: r.askedAt,
 				Reductions: make([]machine.Reduced, len(r.st.Notices))}, nil)
 		default:
 			return
@@ -120,7 +120,7 @@ func (r *counterfactualRun) wake(o *occurrence) {
 }
 
 // answer returns the event as the run takes it; ok is false if it answers another request.
-func (r *counterfactualRun) answer(o *occurrence) (ev Event, ok bool) {
+func (r *counterfactualRun) answer(o *occurrence) (ev machine.Event, ok bool) {
 	ev = o.ev
 	switch {
 	case ev.Kind == machine.Started || ev.Kind == machine.Adjusted || ev.Kind == machine.Dispatched:
@@ -205,7 +205,7 @@ func (r *counterfactualRun) reread(was *machine.Reply) *machine.Reply {
 }
 
 // step steps the run. o is the recorded event behind ev, whose decision is compared, or nil.
-func (r *counterfactualRun) step(ev Event, o *occurrence) {
+func (r *counterfactualRun) step(ev machine.Event, o *occurrence) {
 	if o != nil && ev.Kind != machine.Started {
 		ev.At = r.askedAt.Add(o.ev.At.Sub(o.askedAt))
 	}

@@ -48,7 +48,7 @@ func (t Totals) minus(u Totals) Totals {
 }
 
 // add counts one step; asked was current since askedAt.
-func (t *Totals) add(ev *Event, effects []machine.Effect, asked machine.Effect, askedAt time.Time) {
+func (t *Totals) add(ev *machine.Event, effects []machine.Effect, asked machine.Effect, askedAt time.Time) {
 	switch {
 	case ev.Kind == machine.Replied:
 		t.ModelCalls++

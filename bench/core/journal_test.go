@@ -151,7 +151,7 @@ func byHand(to []byte, rec *journal.Record) []byte {
 	return byStd(to, rec)
 }
 
-func handEvent(to []byte, ev *journal.Event) []byte {
+func handEvent(to []byte, ev *machine.Event) []byte {
 	to = ev.At.AppendFormat(to, time.RFC3339Nano)
 	to = strconv.AppendQuote(append(to, `","kind":`...), string(ev.Kind))
 	if ev.Reply == nil {

@@ -111,7 +111,7 @@ func (r *recorded) ended(end func(id run, call machine.ToolRun) bool) { maps.Del
 func readJournal(text []byte) (recorded, error) {
 	all := recorded{begun: map[run]int{}, at: looptest.Epoch}
 	in := journal.NewReader(bytes.NewReader(text))
-	var ev *journal.Event
+	var ev *machine.Event
 	for {
 		rec, err := in.Next()
 		switch {
