@@ -13,16 +13,6 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// untold is the answer to a call if there is no room for more.
-const untold = "Not accepted. The answers to other calls of the same reply say what is wrong with those."
-
-// leastWords is the room, in bytes, below which feedback on a call is left out. fairWords is the least room
-// of each call if the feedback on all does not fit.
-const (
-	leastWords = 256
-	fairWords  = 512
-)
-
 // telling is the feedback for a bad call.
 type telling struct {
 	call   int
@@ -30,58 +20,22 @@ type telling struct {
 	issues []fault.Issue
 }
 
-// answerBad answers the bad calls of a reply. If the feedback on all is too long, the first calls share the
-// limits equally, and the others get none.
+// answerBad answers the bad calls of a reply.
 func (s *step) answerBad(b *Batch, bad []telling) {
-	if s.answerWithin(b, bad, false) {
+	if len(bad) == 0 {
 		return
 	}
-	b.Told = feedback.Limits{}
-	s.answerWithin(b, firstOfEach(bad), true)
-}
-
-// firstOfEach moves the first call of each tool to the front.
-func firstOfEach(bad []telling) []telling {
-	ordered, others := make([]telling, 0, len(bad)), make([]telling, 0, len(bad))
-	for at := range bad {
-		if at == 0 || bad[at].d != bad[at-1].d {
-			ordered = append(ordered, bad[at])
-		} else {
-			others = append(others, bad[at])
-		}
+	slices.SortFunc(bad, func(a, b telling) int { return a.call - b.call })
+	items, before := make([]feedback.Item, len(bad)), map[*Decision]bool{}
+	for n, t := range bad {
+		items[n] = feedback.Item{Feedback: t.d.about(t.issues), Title: b.titled(t.call), Again: before[t.d]}
+		before[t.d] = true
 	}
-	slices.SortFunc(others, func(a, b telling) int { return a.call - b.call })
-	return append(ordered, others...)
-}
-
-// answerWithin answers the bad calls with their whole feedback or, if parts is set, within equal parts of the
-// limits. It returns false if the whole feedback does not fit.
-func (s *step) answerWithin(b *Batch, bad []telling, parts bool) bool {
-	lim, told := s.Config.Limits, len(bad)
-	if parts {
-		told = max(1, min(told, lim.MaxIssues, lim.MaxBytes/fairWords))
-		lim.MaxIssues /= told
-		lim.MaxBytes /= told
+	var texts []string
+	texts, b.Told = s.share(s.Config.Limits, items...)
+	for n, t := range bad {
+		b.Calls[t.call].Answer = texts[n]
 	}
-	for at, t := range bad {
-		c, own := b.Calls[t.call], lim
-		own.MaxBytes -= b.titled(t.call)
-		c.Answer = untold
-		if at < told {
-			c.Answer = s.correct(t.d, t.issues, own)
-		}
-		b.use(t.call, len(t.issues), len(c.Answer))
-		if !parts && len(bad) > 1 && (b.Told.MaxBytes > lim.MaxBytes || b.Told.MaxIssues > lim.MaxIssues) {
-			return false
-		}
-	}
-	return true
-}
-
-// use counts the issues and bytes of an answer.
-func (b *Batch) use(call, issues, bytes int) {
-	b.Told.MaxIssues += issues
-	b.Told.MaxBytes += bytes + b.titled(call)
 }
 
 // titled returns the length of the title before an answer.
@@ -102,7 +56,8 @@ func (s *step) used(b *Batch, c *BatchCall, end *ToolEnd) {
 	if end.Verdict == Done {
 		told -= len(ranWords(c.Tool, end, ""))
 	}
-	b.use(end.Index, min(end.issues(), s.Config.Limits.MaxIssues), told)
+	b.Told.MaxIssues += min(end.issues(), s.Config.Limits.MaxIssues)
+	b.Told.MaxBytes += told + b.titled(end.Index)
 }
 
 // issues returns the number of issues that the tool found.
@@ -124,8 +79,12 @@ func (s *step) left() feedback.Limits {
 // wordless is the text of a tool that failed without one.
 const wordless = "the tool failed"
 
-// maxSaid is how much of a failed tool's text the model is shown, in bytes.
-const maxSaid = 1024
+// maxSaid is how much of a failed tool's text the model is shown, in bytes. leastSaid is the room below which it is
+// left out.
+const (
+	maxSaid   = 1024
+	leastSaid = 256
+)
 
 // failedWords returns what the model is told about a tool that failed for good.
 func failedWords(end *ToolEnd, lim feedback.Limits) string {
@@ -138,7 +97,7 @@ func failedWords(end *ToolEnd, lim feedback.Limits) string {
 		return failed
 	case end.Whole:
 		return lead + feedback.InMarks(end.Text, math.MaxInt)
-	case lim.MaxBytes < leastWords:
+	case lim.MaxBytes < leastSaid:
 		return failed + " There is no room for what it said."
 	}
 	return lead + feedback.InMarks(end.Text, min(lim.MaxBytes-len(lead), maxSaid))
@@ -155,7 +114,7 @@ func ranWords(tool string, end *ToolEnd, told string) string {
 		result = fmt.Sprintf("%s (its beginning; it has %d bytes)", feedback.InMarks(string(end.Result), maxReturned),
 			len(end.Result))
 	}
-	if told == refused || told == untold {
+	if told == feedback.Withheld || told == feedback.NoRoom {
 		told = notKept
 	}
 	return "The tool " + feedback.Name(tool) + " has run. Its result: " + result + "\n" + told

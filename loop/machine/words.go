@@ -9,42 +9,47 @@ import (
 	"github.com/retake-go/retake/feedback"
 )
 
-// refused is the whole answer to a call if the policy emits no feedback: every call needs an answer.
-const refused = "Not accepted."
-
 // correct returns the text for a failed call or answer: the decision's feedback with the call's own issues.
 func (s *step) correct(d *Decision, issues []fault.Issue, lim feedback.Limits) string {
-	if d.Feedback == nil {
-		return refused
-	}
-	if issues == nil || slices.Equal(issues, d.Feedback.Issues) {
-		return s.render(d.Feedback, lim)
+	texts, _ := s.share(lim, feedback.Item{Feedback: d.about(issues)})
+	return texts[0]
+}
+
+// about returns the feedback of a decision with the issues of one call; nil if the decision has none.
+func (d *Decision) about(issues []fault.Issue) *feedback.RetryFeedback {
+	if d.Feedback == nil || issues == nil || slices.Equal(issues, d.Feedback.Issues) {
+		return d.Feedback
 	}
 	own := *d.Feedback
 	own.Issues = issues
-	return s.render(&own, lim)
+	return &own
 }
 
 // sibling returns the text for a call whose action was already decided with another call of the reply.
 func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
-	left := s.left()
-	if !hasRoom(left) {
-		return untold
-	}
 	a := Action{Name: c.Tool, Attempt: 1}
 	if open := s.find(c.Tool); open != nil {
 		a = *open
 	}
-	p := s.policyOf(c.Tool)
-	if !p.EmitFeedback {
-		return refused
+	var item feedback.Item
+	if p := s.policyOf(c.Tool); p.EmitFeedback {
+		fb := feedback.New(s.input(&a, p.MaxAttempts, f, detail))
+		if a.Last != nil {
+			fb.Schedule = a.Last.Schedule
+		}
+		item.Feedback = &fb
 	}
-	in := s.input(&a, p.MaxAttempts, f, detail)
-	fb := feedback.New(in)
-	if a.Last != nil {
-		fb.Schedule = a.Last.Schedule
+	texts, _ := s.share(s.left(), item)
+	return texts[0]
+}
+
+// share returns feedback as texts, and how much of the limits they use.
+func (s *step) share(lim feedback.Limits, items ...feedback.Item) ([]string, feedback.Limits) {
+	texts, used, err := feedback.RenderAll(items, lim, s.words.feedback)
+	if err != nil {
+		s.warn("the feedback template failed, the default words were used")
 	}
-	return s.render(&fb, left)
+	return texts, used
 }
 
 // input returns the input for feedback on an action's attempt, without a schedule.
@@ -53,24 +58,6 @@ func (s *step) input(a *Action, limit int, f *fault.Failure, detail string) feed
 		Tool: a.Name, Attempt: a.Attempt, MaxAttempts: limit, Class: f.Class, Issues: f.Issues,
 		Prev: a.Last, Detail: detail, CorrelationID: s.Session.ID(),
 	}
-}
-
-// hasRoom reports whether there is room for feedback.
-func hasRoom(lim feedback.Limits) bool { return lim.MaxIssues > 0 && lim.MaxBytes >= leastWords }
-
-// render returns feedback as text within the limits that are left.
-func (s *step) render(fb *feedback.RetryFeedback, lim feedback.Limits) string {
-	if !hasRoom(lim) {
-		return untold
-	}
-	if t := s.words.feedback; t != nil {
-		text, err := t.Words(*fb, lim)
-		if err == nil {
-			return text
-		}
-		s.warn("the feedback template failed, the default words were used")
-	}
-	return feedback.Render(*fb, lim)
 }
 
 // system returns the system prompt of the next model call: the user's, or the rendered template.

@@ -1,0 +1,107 @@
+package feedback_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
+)
+
+// item is feedback on a call of a tool with as many issues.
+func item(tool string, issues int) feedback.Item {
+	in := feedback.Input{Tool: tool, Attempt: 1, MaxAttempts: 3, Class: fault.ToolValidation}
+	for range issues {
+		in.Issues = append(in.Issues, fault.Issue{Pointer: "/" + strings.Repeat("m", len(in.Issues)+1), Rule: "required",
+			Source: fault.FromSchema})
+	}
+	f := feedback.New(in)
+	return feedback.Item{Feedback: &f}
+}
+
+func again(i feedback.Item) feedback.Item {
+	i.Again = true
+	return i
+}
+
+func TestFeedbackOnSeveralCallsSharesTheLimits(t *testing.T) {
+	a, b := item("a", 2), item("b", 2)
+	whole := func(i feedback.Item) string { return feedback.Render(*i.Feedback, feedback.DefaultLimits()) }
+	for _, tt := range []struct {
+		name  string
+		items []feedback.Item
+		lim   feedback.Limits
+		want  []string
+		used  int // issues
+	}{
+		{"nothing", nil, feedback.DefaultLimits(), []string{}, 0},
+		{"all_fit", []feedback.Item{a, b}, feedback.DefaultLimits(), []string{whole(a), whole(b)}, 4},
+		{"none_is_emitted", []feedback.Item{{}, b}, feedback.DefaultLimits(), []string{feedback.Withheld, whole(b)}, 2},
+		{"none_is_emitted_and_no_room", []feedback.Item{{}}, feedback.Limits{}, []string{feedback.Withheld}, 0},
+		{"no_room_is_left", []feedback.Item{a}, feedback.Limits{MaxIssues: -1, MaxBytes: -300}, []string{feedback.NoRoom}, 2},
+		{"a_title_needs_room", []feedback.Item{{Feedback: a.Feedback, Title: 50}}, feedback.Limits{MaxIssues: 9, MaxBytes: 300}, []string{feedback.NoRoom}, 2},
+		{"each_tool_comes_first", []feedback.Item{a, again(a), b}, feedback.Limits{MaxIssues: 4, MaxBytes: 1100}, []string{whole(a), feedback.NoRoom, whole(b)}, 6},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			texts, used, err := feedback.RenderAll(tt.items, tt.lim, nil)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, texts)
+			assert.Equal(t, tt.used, used.MaxIssues)
+		})
+	}
+}
+
+// failing is a template that fails.
+type failing struct{ feedback.Text }
+
+var errTemplate = errors.New("no such field")
+
+func (failing) Words(feedback.RetryFeedback, feedback.Limits) (string, error) { return "", errTemplate }
+
+func TestATemplateThatFailsLeavesTheDefaultWords(t *testing.T) {
+	a := item("a", 1)
+	texts, _, err := feedback.RenderAll([]feedback.Item{a, a}, feedback.DefaultLimits(), failing{})
+	require.ErrorIs(t, err, errTemplate)
+	assert.Equal(t, feedback.Render(*a.Feedback, feedback.DefaultLimits()), texts[1])
+	texts, _, err = feedback.RenderAll([]feedback.Item{a}, feedback.DefaultLimits(), feedback.Text("Again, please."))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Again, please."}, texts)
+}
+
+// Together the texts and their titles keep the limit, but for the short one of calls without room; if one tool is
+// told, no call of another stands back behind a second of its own.
+func TestSharedFeedbackKeepsTheLimits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lim := feedback.Limits{MaxIssues: rapid.IntRange(1, 40).Draw(t, "issues"), MaxBytes: rapid.IntRange(300, 6000).Draw(t, "bytes")}
+		var items []feedback.Item
+		seen := map[string]bool{}
+		for range rapid.IntRange(1, 30).Draw(t, "calls") {
+			tool := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "tool")
+			i := item(tool, rapid.IntRange(0, 12).Draw(t, "wrong"))
+			i.Title, i.Again = rapid.IntRange(0, 20).Draw(t, "title"), seen[tool]
+			items, seen[tool] = append(items, i), true
+		}
+		texts, used, err := feedback.RenderAll(items, lim, nil)
+		require.NoError(t, err)
+		require.Len(t, texts, len(items))
+		bytes, all, firstUntold := 0, 0, false
+		for n, text := range texts {
+			all += len(text) + items[n].Title
+			if text != feedback.NoRoom {
+				bytes += len(text) + items[n].Title
+			} else if !items[n].Again {
+				firstUntold = true
+			}
+		}
+		require.LessOrEqual(t, bytes, lim.MaxBytes)
+		require.Equal(t, all, used.MaxBytes)
+		for n, text := range texts {
+			require.False(t, firstUntold && items[n].Again && text != feedback.NoRoom && len(items) > 1)
+		}
+	})
+}
