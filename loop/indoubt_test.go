@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
@@ -15,6 +16,8 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/reducer"
+	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -132,6 +135,56 @@ func TestCallsThatRunWhenTheRunEndsAreInDoubt(t *testing.T) {
 				require.Error(t, err)
 				assert.Equal(t, result.InDoubt, again.InDoubt)
 			}
+		})
+	}
+}
+
+// A read-only tool has no effect that may have happened: its call may fail, and is never in doubt.
+func TestACallOfAReadOnlyToolIsNeverInDoubt(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  error
+		told string
+	}{
+		"it failed":                 {errors.New("no such file"), "The call failed."},
+		"it failed more than once":  {&fault.ProviderError{Class: fault.Unavailable}, "The call failed 4 times."},
+		"it panicked":               {nil, "The call failed."},
+		"nobody knows":              {tool.ErrUnknown, "The outcome of this call is not known."},
+		"it says that it may have":  {&tool.FailedError{Text: "half read", InDoubt: true}, `The tool failed: "half read"`},
+		"it was stopped in the run": {context.Canceled, "No result: the run was stopped."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			tools, err := tool.NewSet(tool.New("look", "Looks.", func(ctx context.Context, _ struct{}) (string, error) {
+				switch {
+				case c.end == nil:
+					panic("no eyes")
+				case errors.Is(c.end, context.Canceled):
+					cancel()
+					<-ctx.Done()
+				}
+				return "", c.end
+			}, tool.ReadOnly()))
+			require.NoError(t, err)
+			var heard []session.ToolFailedEvent
+			told := session.LogSlice[session.ToolFailedEvent]("told")
+			s, err := session.New(session.Config{Slices: []session.Declared{told}, Reducers: []session.Reducer{
+				session.On(told, session.EventToolFailed, "hear", reducer.Appending[session.ToolFailedEvent]()),
+			}})
+			require.NoError(t, err)
+			result, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(call("look", `{}`)), looptest.Say("Done.")), s, "Look.",
+				loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+			if stopped := errors.Is(c.end, context.Canceled); !stopped {
+				require.NoError(t, err)
+				require.Len(t, result.ToolFailures, 1, "it has failed")
+				for e := range session.Values(s, told) {
+					heard = append(heard, e)
+				}
+				require.Len(t, heard, 1)
+				assert.False(t, heard[0].InDoubt)
+			}
+			assert.Empty(t, result.InDoubt)
+			assert.Equal(t, c.told, result.Transcript[2].Text)
 		})
 	}
 }

@@ -78,22 +78,23 @@ func (r *run) stopped(e *machine.Effect) entry {
 	made := entry{
 		Kind: stopped, good: e.Outcome.OK, marred: marredText(e.Outcome) != "", shown: r.page.outcome(e.Outcome),
 	}
-	return made.says(outcomeText(e.Outcome), doubtText(e.Outcome), failedText(e.Outcome), strings.Join(e.Outcome.Warnings, "; "))
+	return made.says(outcomeText(e.Outcome), doubtText(e.Outcome), failedText(e.Outcome, true), strings.Join(e.Outcome.Warnings, "; "))
 }
 
 // marredText says what keeps a run from having gone well although it is done; empty if nothing does.
 func marredText(o *machine.Outcome) string {
-	doubt, failed := doubtText(o), failedText(o)
+	doubt, failed := doubtText(o), failedText(o, false)
 	if doubt != "" && failed != "" {
 		return doubt + "; " + failed
 	}
 	return doubt + failed
 }
 
-// failedText names the calls that failed and are not in doubt; empty if there are none.
-func failedText(o *machine.Outcome) string {
+// failedText names the calls that failed and are not in doubt, with those of read-only tools if reads is set; empty
+// if there are none.
+func failedText(o *machine.Outcome, reads bool) string {
 	failed := slices.DeleteFunc(slices.Clone(o.ToolFailures), func(f machine.ToolFailure) bool {
-		return slices.ContainsFunc(o.InDoubt, func(c machine.DoubtfulCall) bool { return c.Key == f.Key })
+		return f.ReadOnly && !reads || slices.ContainsFunc(o.InDoubt, func(c machine.DoubtfulCall) bool { return c.Key == f.Key })
 	})
 	if len(failed) == 0 {
 		return ""

@@ -22,7 +22,7 @@ import (
 
 // A run that is done while nobody knows whether a payment was made does not look as if all were well.
 func TestARunWithACallInDoubtIsNotGreen(t *testing.T) {
-	paying := func(fails error) []byte {
+	paying := func(fails error, opts ...tool.Option) []byte {
 		store := &looptest.Store{}
 		j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
 		require.NoError(t, err)
@@ -30,7 +30,7 @@ func TestARunWithACallInDoubtIsNotGreen(t *testing.T) {
 		require.NoError(t, err)
 		tools, err := tool.NewSet(tool.New("pay", "Pays.", func(context.Context, struct{}) (string, error) {
 			return "paid", fails
-		}))
+		}, opts...))
 		require.NoError(t, err)
 		call := looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{}`})
 		_, err = fixture.Run(t.Context(), looptest.NewModel(call, looptest.Say("Done.")), fixture.In(s, j), "Pay.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
@@ -55,6 +55,11 @@ func TestARunWithACallInDoubtIsNotGreen(t *testing.T) {
 	assert.Contains(t, show(t, "text", unknown), doubt)
 	assert.Contains(t, show(t, "json", unknown), `"in_doubt":[{`)
 	assert.NotContains(t, page, "call failed: pay", "it is in doubt")
+
+	// A tool that only reads had no effect: a run goes well without it, and still says that it failed.
+	read := paying(errors.New("connection reset"), tool.ReadOnly())
+	assert.True(t, strings.Contains(show(t, "html", read), green), "green")
+	assert.Contains(t, show(t, "text", read), "1 call failed: pay")
 
 	// Neither does one whose call failed for good.
 	const failed = "1 call failed: pay"

@@ -96,6 +96,7 @@ func call(tools *tool.Set, c *tool.Call) machine.Call {
 		ID: c.ID, Tool: name, Arguments: c.Arguments, Raw: c.Raw, Class: c.Class, Issues: c.Issues,
 		Repairs:    c.Repairs,
 		Repeatable: ok && c.Good() && t.Repeatable(),
+		ReadOnly:   ok && c.Good() && t.Declared() == tool.DeclaredReadOnly,
 	}
 }
 

@@ -87,10 +87,11 @@ const (
 )
 
 // failedWords returns what the model is told about a tool that failed for good.
-func failedWords(end *ToolEnd, lim feedback.Limits) string {
+func (c *BatchCall) failedWords(end *ToolEnd, lim feedback.Limits) string {
 	failed, lead := "The tool failed.", "The tool failed: "
-	if end.InDoubt {
-		failed, lead = inDoubt, inDoubt+" The tool says: "
+	if end.InDoubt && !c.ReadOnly {
+		failed = c.doubting("The call failed", ", and")
+		lead = failed + " The tool says: "
 	}
 	switch {
 	case end.Text == "" || end.Text == wordless:

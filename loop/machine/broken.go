@@ -9,25 +9,27 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// What a model is told about a call without a result.
-const (
-	inDoubt    = "The call failed, and its effect may or may not have happened."
-	unknownEnd = "The outcome of this call is not known: its effect may or may not have happened."
-)
+// doubting ends a sentence about a call without a result: of its effect, if it can have one, nobody knows.
+func (c *BatchCall) doubting(end, and string) string {
+	if c.ReadOnly {
+		return end + "."
+	}
+	return end + and + " its effect may or may not have happened."
+}
 
 // lost returns the text for a call that ended without a result.
 func (c *BatchCall) lost(v Verdict) string {
 	switch {
 	case v == Unknown:
-		return unknownEnd
+		return c.doubting("The outcome of this call is not known", ":")
 	case v == TryLater && c.Transport > 1:
 		return fmt.Sprintf("Not done: the tool is not ready for this call, and was asked %d times.", c.Transport)
 	case v == TryLater:
 		return "Not done: the tool is not ready for this call."
 	case c.Transport > 1:
-		return fmt.Sprintf("The call failed %d times, and its effect may or may not have happened.", c.Transport)
+		return c.doubting(fmt.Sprintf("The call failed %d times", c.Transport), ", and")
 	}
-	return inDoubt
+	return c.doubting("The call failed", ", and")
 }
 
 // toolLost handles a call that ended without saying what it did. The planner is asked first if its class is
@@ -124,7 +126,7 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 	}
 	d := s.recordTransport(s.callPosition(c), f, verdict)
 	s.failed(c, f.Class, textOfFailure(&f))
-	s.hearToolFailed(c, f.Class, f.Message, c.Status == Doubtful)
+	s.hearToolFailed(c, f.Class, f.Message, c.inDoubt())
 	if verdict.Reason == policy.ReasonToolBudget || verdict.Reason == policy.ReasonRunBudget {
 		s.exhaust(d, f)
 	}

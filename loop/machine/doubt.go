@@ -42,9 +42,15 @@ func (st *State) openKey(tool string, arguments []byte, twins int) string {
 	return ""
 }
 
-// leaveOpen records a call that ended in doubt.
+// inDoubt reports that the call may have had an effect that nobody knows of.
+func (c *BatchCall) inDoubt() bool { return c.Status == Doubtful && !c.ReadOnly }
+
+// leaveOpen records a call that ended in doubt, unless its tool has no effects.
 func (s *step) leaveOpen(c *BatchCall) {
 	s.closeDoubt(c)
+	if c.ReadOnly {
+		return
+	}
 	s.InDoubt = append(slices.Clip(s.InDoubt), Doubt{DoubtfulCall{c.Tool, c.ID, c.Key}, c.Arguments})
 }
 

@@ -111,6 +111,8 @@ type Call struct {
 	// Repeatable reports that the tool is declared read-only or idempotent, so the call may be run again even
 	// if it may have had an effect.
 	Repeatable bool `json:"repeatable,omitempty"`
+	// ReadOnly reports that the tool is declared read-only, so that the call is never in doubt.
+	ReadOnly bool `json:"read_only,omitempty"`
 }
 
 // Answer is a checked final answer.

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -18,14 +19,29 @@ type ToolFailure struct {
 	// Text is what the tool said or the text of its error, on one line, without keys, at most 1 KiB. It is for
 	// operators.
 	Text string `json:"text,omitempty"`
+	// ReadOnly reports that the tool is declared read-only: nothing depends on the call.
+	ReadOnly bool `json:"read_only,omitempty"`
 }
 
 // ToolFailures returns the calls of the run that failed, in the order of their ends. The slice is read-only.
 func (st State) ToolFailures() []ToolFailure { return st.failures.From(0) }
 
+// Warned returns the warnings of a run that has ended, with those of its tools that gave no result. An action
+// without a model has no tool calls; its failures are in its error.
+func (st *State) Warned() []string {
+	all := slices.Clip(st.Outcome.Warnings)
+	for _, a := range st.Attempts() {
+		if text := a.ToolFailure(); text != "" && !st.Config.Single {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
 // failed records a call that failed.
 func (s *step) failed(c *BatchCall, class fault.Class, text string) {
-	s.failures = s.failures.Append(ToolFailure{Tool: c.Tool, CallID: c.ID, Key: c.Key, Class: class, Text: text})
+	s.failures = s.failures.Append(ToolFailure{Tool: c.Tool, CallID: c.ID, Key: c.Key, Class: class, Text: text,
+		ReadOnly: c.ReadOnly})
 }
 
 // failedAt records that the call of a consultation failed, if it is about one.

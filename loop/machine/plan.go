@@ -142,8 +142,13 @@ func (s *step) skipBatch() {
 	s.endBatch("Not run.")
 }
 
-// stoppedInDoubt is the answer to a call that had begun when the run was stopped.
-const stoppedInDoubt = "No result: the run was stopped. The effect of this call may or may not have happened."
+// stopped is the answer to a call that had begun when the run was stopped.
+func (c *BatchCall) stopped() string {
+	if c.ReadOnly {
+		return "No result: the run was stopped."
+	}
+	return "No result: the run was stopped. The effect of this call may or may not have happened."
+}
 
 // endBatch answers the calls without an answer, with special texts for those in doubt, so that no call stays
 // unanswered.
@@ -154,7 +159,7 @@ func (s *step) endBatch(text string) {
 		}
 		switch c := s.call(n); {
 		case slices.Contains(s.ev.Begun, n):
-			c.end(Lost, stoppedInDoubt)
+			c.end(Lost, c.stopped())
 			s.leaveOpen(c)
 		case c.Status == Doubtful:
 			c.end(Lost, c.lost(Broke))

@@ -294,7 +294,7 @@ func newBatch(r *Reply) (b Batch, bad bool) {
 			all[n], bad = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Status: Invalid}, true
 			continue
 		}
-		all[n] = BatchCall{ID: c.ID, Tool: c.Tool, Repeatable: c.Repeatable, Repairs: c.Repairs}
+		all[n] = BatchCall{ID: c.ID, Tool: c.Tool, Repeatable: c.Repeatable, ReadOnly: c.ReadOnly, Repairs: c.Repairs}
 	}
 	return b, bad
 }

@@ -159,7 +159,7 @@ type CallStatus string
 // The statuses of a call. One that is open or doubtful is still to end.
 const (
 	// Open is a call that is to be run, or runs; Doubtful one that is to be run again, and whose last try may
-	// have had an effect.
+	// have had an effect, unless its tool is read-only.
 	Open     CallStatus = ""
 	Doubtful CallStatus = "doubtful"
 	// Answered is a call with a result, and FailedForGood one whose tool failed and said so.
@@ -186,8 +186,9 @@ type BatchCall struct {
 	// Waited is the sum of the call's transport waits so far.
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	Status CallStatus    `json:"status,omitempty"`
-	// Repeatable is that of [Call].
+	// Repeatable and ReadOnly are those of [Call].
 	Repeatable bool `json:"repeatable,omitempty"`
+	ReadOnly   bool `json:"read_only,omitempty"`
 	// Repairs are those that were needed to read the call.
 	Repairs []extract.Repair `json:"repairs,omitempty"`
 	// Progress is the last progress of the latest try.

@@ -328,8 +328,8 @@ func (s *step) goOn(b *Batch, g *group) {
 }
 
 func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
-	inDoubt := c.Status == Doubtful || end.InDoubt
-	c.end(FailedForGood, failedWords(end, s.left()))
+	inDoubt := (c.Status == Doubtful || end.InDoubt) && !c.ReadOnly
+	c.end(FailedForGood, c.failedWords(end, s.left()))
 	c.Parts = end.Parts
 	if end.InDoubt {
 		s.leaveOpen(c)
