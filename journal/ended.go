@@ -3,7 +3,6 @@ package journal
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/retake-go/retake/loop/machine"
@@ -90,11 +89,7 @@ func (f *Fold) end(o *machine.Outcome) {
 	if one.ID == "" {
 		return
 	}
-	for _, a := range f.State.Attempts() {
-		if text := a.ToolFailure(); text != "" && !cfg.Single { // its attempts are not kept where it succeeded
-			one.Outcome.Warnings = append(slices.Clip(one.Outcome.Warnings), text)
-		}
-	}
+	one.Outcome.Warnings = f.State.Warned() // its attempts are not kept where it succeeded
 	if !o.OK {
 		one.Attempts, one.Policy = f.State.Attempts(), f.State.Policy
 		one.Seed = cmp.Or(cfg.Seed, f.Header.Session)

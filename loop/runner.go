@@ -386,7 +386,7 @@ func (r *Runner) Result(cause error) (Result, error) {
 	own := r.st.Attempts()
 	result := Result{
 		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Recorded: r.recorded,
-		Warnings: r.warned(o.Warnings, own), InDoubt: o.InDoubt,
+		Warnings: r.warned(), InDoubt: o.InDoubt,
 		ToolFailures: toolFailures(o.ToolFailures, r.toolErrors),
 		Transcript:   r.st.Transcript(), Attempts: own, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
 	}
@@ -401,15 +401,9 @@ func (r *Runner) Result(cause error) (Result, error) {
 	return result, e
 }
 
-// warned adds warnings about failed tools and the journal. An action without a model has no tool calls; its
-// failures are in its error.
-func (r *Runner) warned(warnings []string, attempts []session.Attempt) []string {
-	all := slices.Concat(warnings, r.changed)
-	for _, a := range attempts {
-		if text := a.ToolFailure(); text != "" && !r.st.Config.Single {
-			all = append(all, text)
-		}
-	}
+// warned adds warnings about what has changed and the journal.
+func (r *Runner) warned() []string {
+	all := slices.Concat(r.st.Warned(), r.changed)
 	if r.journal != nil {
 		if text := r.journal.Warning(); text != "" {
 			all = append(all, text)
