@@ -10,7 +10,7 @@ import (
 
 // arguments gives call c its arguments, which are member m.
 func (p *parse) arguments(c *Call, m int) {
-	switch p.at(m).kind {
+	switch p.kind(m) {
 	case object:
 		c.Arguments = p.json(m)
 	case scalar:
@@ -36,9 +36,9 @@ func (p *parse) stringArguments(c *Call, m int) {
 		return
 	}
 	c.Arguments = slices.Clone(r.jsonOf(n))
-	c.Repairs = append(c.Repairs, Repair{StringArguments, offset})
+	c.repaired(StringArguments, offset)
 	for _, inner := range r.repairs {
-		c.Repairs = append(c.Repairs, Repair{inner.Kind, offset})
+		c.repaired(inner.Kind, offset)
 	}
 }
 

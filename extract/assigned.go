@@ -25,7 +25,7 @@ var (
 
 // assign keeps object n if its line assigns only this object to a variable: name = {…}.
 func (s *scanner) assign(p *parse, n int) {
-	if n == 0 || p.fault != nil || p.at(n).kind != object {
+	if n == 0 || p.fault != nil || p.kind(n) != object {
 		return
 	}
 	line, indent := lineBefore(s.text, p.begin(n))
@@ -73,7 +73,8 @@ func (s *scanner) assignedTo(start, end int) bool {
 	c, _ := s.names.call(plainName(s.text[start:end]), start)
 	c.Form, c.Offset, c.End, c.Arguments = PythonCallObject, v.start, p.pos, v.json
 	c.Repairs = append(c.Repairs, v.repairs...)
-	c.Repairs = append(c.Repairs, Repair{PythonSyntax, start}, Repair{AssignedArguments, v.start})
+	c.repaired(PythonSyntax, start)
+	c.repaired(AssignedArguments, v.start)
 	p.add(c)
 	s.take(p, start)
 	return true

@@ -25,10 +25,14 @@ type Call struct {
 	Broken *Broken
 }
 
+func (c *Call) repaired(kind RepairKind, offset int) {
+	c.Repairs = append(c.Repairs, Repair{kind, offset})
+}
+
 // noArguments reads what stands at an offset as no arguments.
 func (c *Call) noArguments(offset int) {
 	c.Arguments = []byte("{}")
-	c.Repairs = append(c.Repairs, Repair{NoArguments, offset})
+	c.repaired(NoArguments, offset)
 }
 
 // Broken says why a call or value cannot be read.

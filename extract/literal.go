@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -25,8 +26,6 @@ type node struct {
 	open bool
 	// dict is set if the call has one object as its argument, argued if any argument was read.
 	dict, argued bool
-	// paren is set if the list is a tuple.
-	paren bool
 	// filled is set if it has a child, mixed if one of them is no scalar.
 	filled, mixed bool
 	start, end    int32
@@ -61,7 +60,8 @@ func (s *nodes) at(n int) *node {
 	return &s.blocks[1+n/blockNodes][n%blockNodes]
 }
 
-// child is the first child of node n, next the child after it, begin where it begins in the text.
+// kind is that of node n, child its first child, next the child after it, begin where it begins in the text.
+func (s *nodes) kind(n int) kind { return s.at(n).kind }
 func (s *nodes) child(n int) int { return int(s.at(n).child) }
 func (s *nodes) next(n int) int  { return int(s.at(n).next) }
 func (s *nodes) begin(n int) int { return int(s.at(n).start) }
@@ -133,6 +133,7 @@ func (r *reader) fail(rule string, offset int) bool {
 
 // ends is the fault of a text that ends within a value. The value began at offset.
 func (r *reader) ends(offset int) bool {
+	r.pos = r.stop()
 	if r.pos < r.end {
 		return r.fail(RuleSize, offset)
 	}
@@ -149,6 +150,9 @@ func (r *reader) unexpected() bool {
 }
 
 func (r *reader) stop() int { return min(r.end, r.limit) }
+
+// has reports whether prefix is at pos.
+func (r *reader) has(prefix string) bool { return strings.HasPrefix(r.src[r.pos:r.stop()], prefix) }
 
 // peek is the byte at pos, or 0 at the end. No grammar here has a 0.
 func (r *reader) peek() byte {
@@ -240,12 +244,9 @@ func (r *reader) value(parent, last int) (n int, ok bool) {
 	c := r.peek()
 	switch {
 	case c == '{':
-		n = r.open(object, parent, last)
-		return n, r.nest(n, (*reader).object)
+		return r.nest(object, parent, last, (*reader).object)
 	case c == '[' || c == '(':
-		n = r.open(list, parent, last)
-		r.at(n).paren = c == '('
-		return n, r.nest(n, (*reader).list)
+		return r.nest(list, parent, last, (*reader).list)
 	case c == '"' || c == '\'':
 		n = r.open(str, parent, last)
 		return n, r.string(c) && r.close(n)
@@ -262,14 +263,15 @@ func (r *reader) value(parent, last int) (n int, ok bool) {
 }
 
 // nest reads a bracketed node, unless it is too deep.
-func (r *reader) nest(n int, read func(*reader, int) bool) bool {
+func (r *reader) nest(k kind, parent, last int, read func(*reader, int) bool) (n int, ok bool) {
+	n = r.open(k, parent, last)
 	if r.depth == r.max {
-		return r.fail(RuleDepth, r.pos)
+		return n, r.fail(RuleDepth, r.pos)
 	}
 	r.depth++
-	ok := read(r, n)
+	ok = read(r, n)
 	r.depth--
-	return ok && r.close(n)
+	return n, ok && r.close(n)
 }
 
 // object reads the members of n up to its closing brace.
@@ -379,7 +381,7 @@ func (r *reader) done(seen *names) {
 // list reads the elements of n up to its closing bracket.
 func (r *reader) list(n int) bool {
 	closer := byte(']')
-	if r.at(n).paren {
+	if r.peek() == '(' {
 		closer = ')'
 		r.repaired(Tuple, r.pos)
 	}
@@ -495,9 +497,7 @@ func (r *reader) word(parent, last int) (int, bool) {
 		return n, r.close(n)
 	}
 	if end := tokenEnd(r.src[:r.stop()], start); r.within == 0 && end < r.stop() && r.src[end] == '(' {
-		n := r.open(call, parent, last)
-		r.at(n).name = int32(end)
-		return n, r.nest(n, (*reader).call)
+		return r.nest(call, parent, last, (*reader).call)
 	}
 	if tokenEnd(r.src[:r.end], start) == r.end {
 		r.cut = true

@@ -131,7 +131,7 @@ func (s *scanner) functionTag(m mark) {
 	c.Form, c.Offset, c.End = FunctionTag, m.start, m.end
 	p, n := s.read()
 	switch {
-	case n != 0 && p.at(n).kind == object && !p.at(n).open:
+	case n != 0 && p.kind(n) == object && !p.at(n).open:
 		c.Arguments, c.End = p.json(n), int(p.at(n).end)
 	case strings.HasPrefix(s.text[args:], "</") && tagAt(s.text, args).kind != noMark:
 		p.none(&c, args)
@@ -159,6 +159,6 @@ func (p *parse) fromTags(c Call, around string) Call {
 		return p.broken(c)
 	}
 	c.Arguments, c.End = slices.Clone(p.out), first+len(strings.TrimRight(p.src[first:p.pos], " \t\r\n"))
-	c.Repairs = append(c.Repairs, Repair{TaggedArguments, c.Offset})
+	c.repaired(TaggedArguments, c.Offset)
 	return c
 }

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 )
 
@@ -35,13 +34,13 @@ func (r *reader) number() bool {
 	if written[0] == '-' {
 		r.out = append(r.out, '-')
 	}
-	r.out = append(r.out, cmp.Or(whole, "0")...)
+	digits := func(digits string) { r.out = append(r.out, strings.ReplaceAll(digits, "_", "")...) }
+	digits(cmp.Or(whole, "0"))
 	if strings.Contains(written, ".") {
-		r.out = append(append(r.out, '.'), cmp.Or(fraction, "0")...)
+		r.out = append(r.out, '.')
+		digits(cmp.Or(fraction, "0"))
 	}
-	r.out = append(r.out, exponent...)
-	kept := slices.DeleteFunc(r.out[from:], func(c byte) bool { return c == '_' })
-	r.out = r.out[:from+len(kept)]
+	digits(exponent)
 	if string(r.out[from:]) != written {
 		r.repaired(PythonNumber, start)
 	}

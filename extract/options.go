@@ -3,6 +3,7 @@ package extract
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -45,17 +46,18 @@ func (o Options) Validate() error {
 			faults = append(faults, err)
 		}
 	}
-	if o.MaxBytes < 1 {
-		faults = append(faults, fmt.Errorf("options: MaxBytes: want at least 1, got %d", o.MaxBytes))
-	}
-	if o.MaxDepth < 1 || o.MaxDepth > maxDepth {
-		faults = append(faults, fmt.Errorf("options: MaxDepth: want 1 to %d, got %d", maxDepth, o.MaxDepth))
-	}
-	if o.MaxValues < 1 || o.MaxValues > maxValues {
-		faults = append(faults, fmt.Errorf("options: MaxValues: want 1 to %d, got %d", maxValues, o.MaxValues))
-	}
-	if o.MaxCalls < 1 {
-		faults = append(faults, fmt.Errorf("options: MaxCalls: want at least 1, got %d", o.MaxCalls))
+	for _, bound := range [...]struct {
+		field, wants string
+		got, most    int
+	}{
+		{"MaxBytes", "at least 1", o.MaxBytes, math.MaxInt},
+		{"MaxDepth", "1 to 10000", o.MaxDepth, maxDepth},
+		{"MaxValues", "1 to 10000000", o.MaxValues, maxValues},
+		{"MaxCalls", "at least 1", o.MaxCalls, math.MaxInt},
+	} {
+		if bound.got < 1 || bound.got > bound.most {
+			faults = append(faults, fmt.Errorf("options: %s: want %s, got %d", bound.field, bound.wants, bound.got))
+		}
 	}
 	return errors.Join(faults...)
 }

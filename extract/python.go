@@ -6,7 +6,8 @@ import "strings"
 // arguments.
 func (r *reader) call(n int) bool {
 	start := r.pos
-	r.pos = int(r.at(n).name)
+	r.pos = tokenEnd(r.src[:r.stop()], start)
+	r.at(n).name = int32(r.pos)
 	if strings.Contains(r.src[start:r.pos], `\`) {
 		r.repaired(MarkdownEscape, start)
 	}
@@ -14,7 +15,7 @@ func (r *reader) call(n int) bool {
 	if !r.space() {
 		return false
 	}
-	if strings.HasPrefix(r.src[r.pos:r.stop()], "**") {
+	if r.has("**") {
 		r.pos += len("**")
 	}
 	if r.peek() == '{' {
@@ -50,7 +51,7 @@ func (r *reader) keyword() bool {
 	if !r.space() {
 		return false
 	}
-	if r.peek() != '=' || strings.HasPrefix(r.src[r.pos:r.stop()], "==") {
+	if r.peek() != '=' || r.has("==") {
 		if r.pos >= r.stop() {
 			return r.ends(start)
 		}

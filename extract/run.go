@@ -21,13 +21,11 @@ func (s *scanner) add(c Call) bool {
 		s.over, s.end = s.over+1, c.End
 		return true
 	}
-	for _, around := range [...]struct {
-		mark
-		kind RepairKind
-	}{{s.tag, Tag}, {s.fenced, Fence}} {
-		if around.mark.kind != noMark {
-			c.Repairs = append(c.Repairs, Repair{around.kind, around.start})
-		}
+	if s.tag.kind != noMark {
+		c.repaired(Tag, s.tag.start)
+	}
+	if s.fenced.kind != noMark {
+		c.repaired(Fence, s.fenced.start)
 	}
 	s.refuse(&c)
 	switch {

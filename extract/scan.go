@@ -260,11 +260,11 @@ func (p *parse) resume(end int) int {
 		return end
 	}
 	for n := range p.count {
-		if p.at(n).kind != list || !p.at(n).open {
+		if p.kind(n) != list || !p.at(n).open {
 			continue
 		}
 		for m := p.child(n); m != 0; m = p.next(m) {
-			if p.at(m).kind == str && p.begin(m) == p.lastString {
+			if p.kind(m) == str && p.begin(m) == p.lastString {
 				return p.lastString + 1
 			}
 		}

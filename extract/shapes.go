@@ -76,7 +76,7 @@ func (p *parse) settle(before int) {
 // element reads node n as one or more calls. It returns false if n is something else.
 func (p *parse) element(n int, at setting) (taken bool) {
 	var c Call
-	switch p.at(n).kind {
+	switch p.kind(n) {
 	case object:
 		if p.callsMember(n) {
 			return true
@@ -117,7 +117,7 @@ func (p *parse) list(n int, at setting) bool {
 func (p *parse) pairs(n int) bool {
 	for m := p.child(n); m != 0; {
 		args := p.next(m)
-		if p.at(m).kind != str || args == 0 || p.at(args).kind != object || !p.knows(p.text(m)) {
+		if p.kind(m) != str || args == 0 || p.kind(args) != object || !p.knows(p.text(m)) {
 			return false
 		}
 		m = p.next(args)
@@ -195,8 +195,11 @@ func escapesQuotes(text string) bool {
 // python reads f(a=1) and f({…}).
 func (p *parse) python(n int, at setting) (c Call, taken bool) {
 	node := p.at(n)
+	if node.open && !node.argued {
+		return c, false
+	}
 	c, known := p.named(plainName(p.src[node.start:node.name]), n)
-	if !known && !at.clear || node.open && !node.argued {
+	if !known && !at.clear {
 		return c, false
 	}
 	c.Form, c.Offset, c.End = PythonCall, int(node.start), int(node.end)
@@ -207,7 +210,7 @@ func (p *parse) python(n int, at setting) (c Call, taken bool) {
 		return p.broken(c), true
 	}
 	c.Arguments = p.json(n)
-	c.Repairs = append(c.Repairs, Repair{PythonSyntax, c.Offset})
+	c.repaired(PythonSyntax, c.Offset)
 	return c, true
 }
 
@@ -215,18 +218,18 @@ func (p *parse) python(n int, at setting) (c Call, taken bool) {
 func (p *parse) callsMember(n int) bool {
 	first := p.child(n)
 	for m := first; m != 0; m = p.next(m) {
-		if p.at(m).kind == list && p.is(m, listRole) {
+		if p.kind(m) == list && p.is(m, listRole) {
 			return p.list(m, setting{form: ToolCallsObject, clear: true})
 		}
 	}
-	alone := first != 0 && p.next(first) == 0 && p.at(first).kind == list && !p.at(n).open
+	alone := first != 0 && p.next(first) == 0 && p.kind(first) == list && !p.at(n).open
 	return alone && p.list(first, setting{form: ToolCallsObject})
 }
 
 // wrapperMember reads {"type": "function", "function": {"name": …, "arguments": …}}.
 func (p *parse) wrapperMember(n int, at setting) (c Call, taken bool) {
 	for m := p.child(n); m != 0; m = p.next(m) {
-		if p.at(m).kind != object || !p.is(m, wrapperRole) {
+		if p.kind(m) != object || !p.is(m, wrapperRole) {
 			continue
 		}
 		if c, taken = p.nameMember(m, at); !taken {
@@ -255,7 +258,7 @@ type parts struct {
 func (p *parse) parts(n int) parts {
 	var o parts
 	for m := p.child(n); m != 0; m = p.next(m) {
-		isName := p.is(m, toolRole) && p.at(m).kind == str && !p.at(m).open
+		isName := p.is(m, toolRole) && p.kind(m) == str && !p.at(m).open
 		switch {
 		case isName && (o.name == 0 || !p.knows(p.text(o.name)) && p.knows(p.text(m))):
 			if o.name != 0 {
@@ -285,8 +288,8 @@ func (p *parse) isMeta(m int) bool {
 	if p.at(m).open || !p.is(m, metaRole) {
 		return false
 	}
-	if p.at(m).kind != str || !p.is(m, typeRole) {
-		return p.at(m).kind == str || p.at(m).kind == scalar
+	if p.kind(m) != str || !p.is(m, typeRole) {
+		return p.kind(m) == str || p.kind(m) == scalar
 	}
 	return slices.Contains(metaTypes, string(p.text(m)))
 }
@@ -294,14 +297,14 @@ func (p *parse) isMeta(m int) bool {
 // isArguments reports whether m can be arguments: an object, a string that looks like one or is blank, or
 // null.
 func (p *parse) isArguments(m int) bool {
-	switch p.at(m).kind {
+	switch p.kind(m) {
 	case object:
 		return true
 	case str:
 		text := bytes.TrimLeft(p.text(m), " \t\r\n")
 		return len(text) == 0 && !p.at(m).open || bytes.HasPrefix(text, []byte{'{'})
 	}
-	return p.at(m).kind == scalar && !p.at(m).open && string(p.jsonOf(m)) == "null"
+	return p.kind(m) == scalar && !p.at(m).open && string(p.jsonOf(m)) == "null"
 }
 
 func (p *parse) knows(written []byte) bool {
@@ -353,7 +356,7 @@ func (p *parse) extras(n, name, args int) []Repair {
 func (p *parse) isSchema(n int) bool {
 	typed, properties := false, false
 	for m := p.child(n); m != 0; m = p.next(m) {
-		kind := p.at(m).kind
+		kind := p.kind(m)
 		typed = typed || kind == str && p.is(m, typeRole) && slices.Contains(objectTypes, string(p.text(m)))
 		properties = properties || kind == object && string(p.key(m)) == "properties"
 	}
@@ -364,7 +367,7 @@ func (p *parse) isSchema(n int) bool {
 // broken if the object was not read to its end.
 func (p *parse) nameKeyed(n int) bool {
 	for m := p.child(n); m != 0; m = p.next(m) {
-		if p.at(m).kind != object || !p.knows(p.key(m)) || p.isSchema(m) {
+		if p.kind(m) != object || !p.knows(p.key(m)) || p.isSchema(m) {
 			return false
 		}
 	}

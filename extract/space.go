@@ -25,24 +25,21 @@ func (r *reader) space() bool {
 }
 
 func (r *reader) comment() bool {
-	start, rest := r.pos, r.src[r.pos:r.stop()]
-	end := -1
+	start := r.pos
 	switch {
-	case rest[0] == '#' || strings.HasPrefix(rest, "//"):
-		if end = strings.IndexByte(rest, '\n'); end < 0 {
-			end = len(rest)
+	case r.has("#") || r.has("//"):
+		for r.pos < r.stop() && r.src[r.pos] != '\n' {
+			r.pos++
 		}
-	case strings.HasPrefix(rest, "/*"):
-		if i := strings.Index(rest[2:], "*/"); i >= 0 {
-			end = i + len("/**/")
-			break
+	case r.has("/*"):
+		size := strings.Index(r.src[r.pos+2:r.stop()], "*/")
+		if size < 0 {
+			return r.ends(start)
 		}
-		r.pos = r.stop()
-		return r.ends(start)
+		r.pos += size + len("/**/")
 	default:
 		return r.unexpected()
 	}
-	r.pos += end
 	r.repaired(Comment, start)
 	return true
 }

@@ -22,7 +22,7 @@ func (r *reader) string(quote byte) bool {
 	r.said = r.said[:0]
 	for r.pos < r.stop() {
 		r.plain()
-		if strings.HasPrefix(r.src[r.pos:r.stop()], closer) && !(closer == "'" && r.apostrophe()) {
+		if r.has(closer) && !(closer == "'" && r.apostrophe()) {
 			r.pos += len(closer)
 			r.lastString, r.afterString = start, r.pos
 			return quoteAs(r, r.said, start)
@@ -51,7 +51,6 @@ func (r *reader) between(token string) bool {
 	start := r.pos
 	length := strings.Index(r.src[start+len(token):r.stop()], token)
 	if length < 0 {
-		r.pos = r.stop()
 		return r.ends(start)
 	}
 	r.repaired(TokenQuotes, start)
@@ -67,7 +66,7 @@ var quoteTokens = [...]string{"<escape>", `<|"|>`}
 // quoteToken is the one of the quoteTokens at pos, if any.
 func (r *reader) quoteToken() string {
 	for _, token := range quoteTokens {
-		if strings.HasPrefix(r.src[r.pos:r.stop()], token) {
+		if r.has(token) {
 			return token
 		}
 	}
@@ -121,7 +120,6 @@ var simpleEscapes = [256]rune{'"': '"', '\\': '\\', 'b': '\b', 'f': '\f', 'n': '
 func (r *reader) escape(quote byte) bool {
 	start := r.pos
 	if start+1 >= r.stop() {
-		r.pos = r.stop()
 		return r.ends(start)
 	}
 	c := r.src[start+1]
@@ -185,7 +183,7 @@ func (r *reader) unicode(start int) bool {
 		r.put(v)
 		return true
 	}
-	if strings.HasPrefix(r.src[r.pos:r.stop()], `\u`) {
+	if r.has(`\u`) {
 		r.pos += 2
 		low, ok := r.hex(4)
 		if !ok {

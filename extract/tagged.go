@@ -80,7 +80,6 @@ func (r *reader) closes(word string) bool {
 func (r *reader) content(m mark, around string) (piece, bool) {
 	c := piece{m.end, closing(r.src, m.end, m.word, around)}
 	if c.end >= r.stop() {
-		r.pos = r.stop()
 		return c, r.ends(m.start)
 	}
 	end := tagAt(r.src, c.end)

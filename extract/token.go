@@ -48,7 +48,7 @@ func (s *scanner) nextAssigned(end int) bool {
 	}
 	back := s.pos
 	s.pos = start
-	if p, n := s.read(); n != 0 && p.at(n).kind == call && !p.at(n).open {
+	if p, n := s.read(); n != 0 && p.kind(n) == call && !p.at(n).open {
 		return true
 	}
 	s.pos = back
@@ -130,7 +130,7 @@ func (s *scanner) python(start, end int) bool {
 		return false
 	}
 	p, n := s.read()
-	if n == 0 || p.at(n).kind != call || !p.at(n).argued && !s.standsAlone() {
+	if n == 0 || p.kind(n) != call || !p.at(n).argued && !s.standsAlone() {
 		return false
 	}
 	c, taken := p.python(n, at)
