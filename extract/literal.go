@@ -19,8 +19,8 @@ const (
 	call
 )
 
-// node is a value or a Python call. Its text is src[start:end] and its JSON out[from:to]. If open is set, it was
-// not read to its end.
+// node is a value or a Python call. Its text is src[start:end] and its JSON out[from:to]. If open is set, it
+// was not read to its end.
 type node struct {
 	kind kind
 	open bool
@@ -30,8 +30,8 @@ type node struct {
 	filled, mixed bool
 	start, end    int32
 	from, to      int32
-	// name is where the name of a member begins in out; 0 for other values. It ends before the colon. For a call,
-	// name is where its name ends in the text.
+	// name is where the name of a member begins in out; 0 for other values. It ends before the colon. For a
+	// call, name is where its name ends in the text.
 	name        int32
 	child, next int32
 }
@@ -219,8 +219,8 @@ func (r *reader) keyOf(n int) []byte {
 // minFree is the free memory for what is written of a value, in bytes.
 const minFree = 64
 
-// makeRoom makes room for so many bytes. It doubles, which copies less than append does. A long value gets room for
-// the rest of the text.
+// makeRoom makes room for so many bytes. It doubles, which copies less than append does. A long value gets
+// room for the rest of the text.
 func (r *reader) makeRoom(size int) {
 	if cap(r.out)-len(r.out) >= size {
 		return

@@ -26,9 +26,9 @@ const (
 type mark struct {
 	kind       markKind
 	start, end int
-	// word is the name of the tag, if it is in words, and use what it is for. function is the tool or argument that its attribute
-	// names. ticks is the number of backticks of a fence. until is the token that ends an asideTag, if a
-	// closing tag does not.
+	// word is the name of the tag, if it is in words, and use what it is for. function is the tool or
+	// argument that its attribute names. ticks is the number of backticks of a fence. until is the token that
+	// ends an asideTag, if a closing tag does not.
 	word, function string
 	use            use
 	ticks          int

@@ -56,7 +56,8 @@ func (o Options) Validate() error {
 		{"MaxCalls", "at least 1", o.MaxCalls, math.MaxInt},
 	} {
 		if bound.got < 1 || bound.got > bound.most {
-			faults = append(faults, fmt.Errorf("options: %s: want %s, got %d", bound.field, bound.wants, bound.got))
+			err := fmt.Errorf("options: %s: want %s, got %d", bound.field, bound.wants, bound.got)
+			faults = append(faults, err)
 		}
 	}
 	return errors.Join(faults...)

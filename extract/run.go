@@ -7,8 +7,8 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// add adds a call to the run. It returns false if a form of the call is switched off. Beyond the bound, calls are
-// only counted.
+// add adds a call to the run. It returns false if a form of the call is switched off. Beyond the bound, calls
+// are only counted.
 func (s *scanner) add(c Call) bool {
 	container := s.container()
 	if container != "" && (c.Form == CallObject || c.Form == CallList || c.Form == ToolCallsObject) {

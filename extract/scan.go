@@ -43,9 +43,9 @@ type scanner struct {
 	names Names
 	opt   Options
 	pos   int
-	// run are the calls so far. over is their number if there are more than opt.MaxCalls. said are the keys of
-	// its first calls, up to keyed. end is the end of the latest. before and after are the offsets of the text
-	// around the run that was dropped, or -1.
+	// run are the calls so far. over is their number if there are more than opt.MaxCalls. said are the first
+	// of them, up to keyed. end is the end of the latest. before and after are the offsets of the text around
+	// the run that was dropped, or -1.
 	run           []Call
 	over          int
 	said          map[said]struct{}

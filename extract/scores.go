@@ -1,7 +1,7 @@
 package extract
 
-// evidence is a set of facts for or against a candidate.
-type evidence uint16
+// evidence is a set of facts for or against a call.
+type evidence uint8
 
 const (
 	onlyCalls evidence = 1 << iota
@@ -11,18 +11,14 @@ const (
 	inList
 	otherMembers
 	definition
-
-	wholeText
-	aloneInFence
-	moreThanNumbers
 )
 
-// scores are the points of each fact. They are added up.
+// scores are the points of each fact. They are added up: an object with a name is a call if it has callScore
+// points.
 var scores = [...]struct {
 	evidence
 	points int
 }{
-	// An object with a name is a call if it has callScore points.
 	{onlyCalls, 10},      // only calls can be in its place
 	{registered, 5},      // it names a tool that is offered
 	{withArguments, 6},   // a member holds arguments
@@ -30,11 +26,6 @@ var scores = [...]struct {
 	{inList, 4},          // it is an element of a list
 	{otherMembers, -5},   // it names no tool, and has members that do not belong to a call
 	{definition, -10},    // its arguments are a schema, and not only calls can be in its place
-
-	// The value with the most points in a text is taken, or the first of equals.
-	{wholeText, 8},       // it is all of the text, or all after a thought
-	{aloneInFence, 4},    // it is all of a fence
-	{moreThanNumbers, 2}, // it is more than a list of numbers, such as the [1] of a footnote
 }
 
 const callScore = 10

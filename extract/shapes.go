@@ -20,13 +20,15 @@ const (
 
 var roles = map[string]role{
 	"name": toolRole, "tool_name": toolRole, "function_name": toolRole, "func": toolRole,
-	"recipient_name": toolRole,
-	"arguments":      argsRole, "parameters": argsRole, "params": argsRole, "args": argsRole, "kwargs": argsRole,
-	"input": argsRole, "tool_input": argsRole, "action_input": argsRole,
+	"recipient_name": toolRole, "tool": toolRole | wrapperRole, "function": toolRole | wrapperRole,
+	"action":    toolRole | wrapperRole,
+	"arguments": argsRole, "parameters": argsRole, "params": argsRole, "args": argsRole,
+	"kwargs": argsRole, "input": argsRole, "tool_input": argsRole, "action_input": argsRole,
 	"tool_calls": listRole, "function_calls": listRole, "calls": listRole, "tool_uses": listRole,
-	"tool": toolRole | wrapperRole, "function": toolRole | wrapperRole, "action": toolRole | wrapperRole,
-	"function_call": wrapperRole, "functionCall": wrapperRole, "tool_call": wrapperRole, "command": wrapperRole,
-	"id": metaRole, "type": metaRole | typeRole, "index": metaRole, "call_id": metaRole, "tool_call_id": metaRole,
+	"function_call": wrapperRole, "functionCall": wrapperRole, "tool_call": wrapperRole,
+	"command": wrapperRole,
+	"id":      metaRole, "type": metaRole | typeRole, "index": metaRole, "call_id": metaRole,
+	"tool_call_id": metaRole,
 }
 
 var (
@@ -128,7 +130,8 @@ func (p *parse) pairs(n int) bool {
 	return p.child(n) != 0
 }
 
-// held adds a call that begins at node m. It is broken if it is the last of node n and that was not read to its end.
+// held adds a call that begins at node m. It is broken if it is the last of node n and that was not read to
+// its end.
 func (p *parse) held(form Form, name []byte, m, args, n int) {
 	c, _ := p.named(string(name), m)
 	c.Form, c.Offset = form, p.begin(m)

@@ -71,9 +71,17 @@ func (s *seeker) fail() {
 	}
 }
 
+// The points of a value. That with the most in a text is taken, or the first of equals.
+const (
+	numbers         = 0 // a list of numbers, such as the [1] of a footnote
+	moreThanNumbers = 2
+	aloneInFence    = 4 // it is all of a fence
+	wholeText       = 8 // it is all of the text, or all after a thought
+)
+
 // take keeps the value that was just read, from start to end, with the repairs for what is around it, unless
 // an earlier one has as many points. It returns false if one of these repairs is switched off.
-func (s *seeker) take(e evidence, start, end int, around ...Repair) bool {
+func (s *seeker) take(points, start, end int, around ...Repair) bool {
 	var some [4]Repair // so that what is not kept takes no memory
 	around = append(some[:0], around...)
 	first, after := skipSpace(s.text, textStart(s.text)), skipSpace(s.text, end)
@@ -93,7 +101,7 @@ func (s *seeker) take(e evidence, start, end int, around ...Repair) bool {
 			return false
 		}
 	}
-	if points := e.score(); s.found == nil || points > s.points {
+	if s.found == nil || points > s.points {
 		s.found, s.points = slices.Clone(s.reader.out), points
 		s.repairs = append(slices.Clone(s.reader.repairs), around...)
 	}
@@ -230,7 +238,11 @@ func (s *seeker) candidate(start int, tag, fenced mark) (end int, more bool) {
 	if tag.kind != noMark && tag.kind != fence {
 		around, behind = append(around, Repair{Tag, tag.start}), s.tagEnd(end)
 	}
-	s.take(moreThanNumbers.when(!s.isNumbers(n)), start, behind, around...)
+	points := moreThanNumbers
+	if s.isNumbers(n) {
+		points = numbers
+	}
+	s.take(points, start, behind, around...)
 	return behind, s.points == 0
 }
 

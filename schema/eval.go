@@ -90,7 +90,8 @@ func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 	e.answers[q], e.lowest = a, e.depth
 	r, described := e.evaluate(n, v, s)
 	a.refusal, a.described, a.asking = r, described, false
-	if e.lowest < a.depth || !e.remembers(left-e.left) { // or it depends on a schema that is still being evaluated
+	depends := e.lowest < a.depth // on a schema that is still being evaluated
+	if depends || !e.remembers(left-e.left) {
 		delete(e.answers, q)
 		e.unused = append(e.unused, a)
 	} else if r != nil {

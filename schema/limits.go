@@ -90,8 +90,9 @@ func (b *Budget) spend(work int) bool {
 	return true
 }
 
-// remembers reports whether an answer of a shared schema that took so much work is remembered, and counts it. The
-// more there are, the more work it takes: cheap answers of very many values would take more memory than reading them.
+// remembers reports whether an answer of a shared schema that took so much work is remembered, and counts it.
+// The more there are, the more work it takes: cheap answers of very many values would take more memory than
+// reading them.
 func (b *Budget) remembers(work int) bool {
 	if grown := b.kept / 2048; work < grown*grown {
 		return false

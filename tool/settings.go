@@ -34,10 +34,11 @@ type Leniency struct {
 	Text, Native policy.Repairs
 }
 
-// DefaultSettings reads every form and up to 128 calls, notes repairs of text, and takes native arguments as strict
-// JSON only.
+// DefaultSettings reads every form and up to 128 calls, notes repairs of text, and takes native arguments as
+// strict JSON only.
 func DefaultSettings() Settings {
-	return Settings{Text: policy.RepairsNote, Native: policy.RepairsRefuse, MaxCalls: policy.DefaultSet().MaxCalls}
+	most := policy.DefaultSet().MaxCalls
+	return Settings{Text: policy.RepairsNote, Native: policy.RepairsRefuse, MaxCalls: most}
 }
 
 // Validate names every field that is out of bounds.
