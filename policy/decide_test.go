@@ -31,7 +31,7 @@ type question struct {
 func plain() question {
 	return question{
 		p:   policy.Correction(),
-		pos: policy.Position{Attempt: 1, ToolFailed: 1, RunFailed: 1, Budgets: policy.DefaultBudgets(), Now: noon},
+		pos: policy.Position{Attempt: 1, ToolFailed: 1, RunFailed: 1, Budgets: policy.DefaultSet().Budgets, Now: noon},
 		f:   fault.Failure{Plane: fault.Correction, Class: fault.ToolValidation, Tool: "book_room"},
 	}
 }
@@ -214,11 +214,11 @@ func TestRetryAfterIsAFloorWithJitterAboveIt(t *testing.T) {
 	}
 }
 
-// Only jitter drawn from the key spreads a wait, and Draws reports when.
-func TestLawOfDraws(t *testing.T) {
+// Only the jitter of the strategy, and that above a server's wait, are drawn from the key.
+func TestLawOfKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawQuestion(t)
-		if q.p.Draws(&q.f) {
+		if j := q.p.Backoff.Jitter.Kind; j != "" && j != backoff.NoJitter || j == "" && q.f.RetryAfter > 0 {
 			return
 		}
 		d := q.decide()

@@ -84,7 +84,7 @@ func requireLawfulWait(t require.TestingT, q question, d policy.Decision) {
 func TestLawOfWholeActions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := (&policy.Set{Global: draw.Layer().Draw(t, "layer")}).Policy(policy.Target{})
-		pos := policy.Position{Budgets: policy.DefaultBudgets(), Now: noon, Key: draw.Key().Draw(t, "key")}
+		pos := policy.Position{Budgets: policy.DefaultSet().Budgets, Now: noon, Key: draw.Key().Draw(t, "key")}
 		f := fault.Failure{Class: rapid.SampledFrom(draw.Classes()).Draw(t, "class")}
 		for {
 			pos.Attempt++
@@ -191,7 +191,7 @@ func TestLawOfOver(t *testing.T) {
 		require.Equal(t, a, a.Over(policy.Layer{}))
 		require.Equal(t, a, policy.Layer{}.Over(a))
 		require.Equal(t, a, a.Over(a))
-		s := policy.Fold(policy.Fold(policy.Set{}, b), a)
+		s := adjusted(adjusted(policy.Set{}, b), a)
 		require.Equal(t, a.Over(b), s.Adjusted)
 		require.Equal(t, len(a.Sets()) == 0, a.IsZero())
 	})

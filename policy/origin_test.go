@@ -26,7 +26,7 @@ func TestOriginsSurviveJSON(t *testing.T) {
 				l.Origins = append(l.Origins, policy.Origin{Field: field, Source: source})
 			}
 		}
-		s := policy.Set{Tools: map[string]policy.Layer{"a": l}, Answer: l, Budgets: policy.DefaultBudgets(), MaxTurns: 1, MaxCalls: 1}
+		s := policy.Set{Tools: map[string]policy.Layer{"a": l}, Answer: l, Budgets: policy.DefaultSet().Budgets, MaxTurns: 1, MaxCalls: 1}
 		data, err := json.Marshal(s)
 		require.NoError(t, err)
 		var got policy.Set

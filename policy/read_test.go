@@ -121,12 +121,12 @@ func TestJSONNamesInFaultsAreBounded(t *testing.T) {
 
 // The JSON of a policy and of budgets is read as strictly.
 func TestJSONOfTheParts(t *testing.T) {
-	p, b := policy.Correction(), policy.DefaultBudgets()
+	p, b := policy.Correction(), policy.DefaultSet().Budgets
 	assert.EqualError(t, json.Unmarshal([]byte(`{"Opt_out": true}`), &p), "Opt_out: "+known+"did you mean opt_out?")
 	assert.EqualError(t, json.Unmarshal([]byte(`{"max_attempts": -1}`), &p), "max_attempts: -1 is negative; write 1 or more"+or)
 	assert.EqualError(t, json.Unmarshal([]byte(`{"Tool": 3}`), &b), "Tool: "+known+"did you mean tool?")
 	assert.Equal(t, policy.Correction(), p)
-	assert.Equal(t, policy.DefaultBudgets(), b)
+	assert.Equal(t, policy.DefaultSet().Budgets, b)
 }
 
 // A set that was read is written and read back as the same set. Refused JSON changes nothing.

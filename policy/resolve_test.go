@@ -33,7 +33,7 @@ func TestResolveTakesTheMostSpecificFieldByField(t *testing.T) {
 	unknown := s.Policy(policy.Target{Tool: "no_such_tool"})
 	assert.Equal(t, 4, unknown.MaxAttempts, "a tool without a layer has the global one")
 
-	one := policy.Fold(s, policy.Layer{MaxAttempts: new(1)})
+	one := adjusted(s, policy.Layer{MaxAttempts: new(1)})
 	adjusted := one.Policy(policy.Target{Tool: "book_room"})
 	assert.Equal(t, 1, adjusted.MaxAttempts)
 	assert.Equal(t, 3, adjusted.NoProgress)
@@ -63,7 +63,7 @@ func TestExplanationAsTable(t *testing.T) {
 		},
 	}
 	s.Tools = map[string]policy.Layer{"book_room": {MaxAttempts: new(policy.Unlimited), NoProgress: new(2)}}
-	s = policy.Fold(s, policy.Layer{OptOut: new(true)})
+	s = adjusted(s, policy.Layer{OptOut: new(true)})
 	explanation := s.Explain(policy.Target{Tool: "book_room"})
 	b := backoff.Linear(time.Second, time.Second).String()
 	assert.Equal(t, policy.Explained{Field: "backoff", Value: b, Layer: "global", Source: "policy.yaml:3:1"}, explanation[1])
@@ -132,4 +132,10 @@ func TestAJitterAfterACapThatIsNotThereStaysAFault(t *testing.T) {
 	below.Cap = 4 * time.Second
 	merged := policy.Layer{Backoff: &own}.Over(policy.Layer{Backoff: &below})
 	require.ErrorContains(t, merged.Validate(), "only with a cap")
+}
+
+// adjusted returns a set with an adjustment that need not be valid.
+func adjusted(s policy.Set, l policy.Layer) policy.Set {
+	s.Adjusted = l.Over(s.Adjusted)
+	return s
 }

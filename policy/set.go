@@ -25,7 +25,7 @@ type Set struct {
 	Answer Layer `policy:"answer"`
 	// Call (call) is set by the caller or planner for this run.
 	Call Layer `policy:"call"`
-	// Adjusted (adjusted) is set during the run; see [Fold].
+	// Adjusted (adjusted) is set during the run; see [Adjust].
 	Adjusted Layer `policy:"adjusted"`
 	// Transport (transport) is merged over the policy [Transport]. It applies to model calls that fail.
 	Transport Layer `policy:"transport"`
@@ -60,18 +60,10 @@ type Budgets struct {
 	UnknownTools int `policy:"unknown_tools,unlimited"`
 }
 
-// DefaultBudgets returns the default budgets: 4 per tool, 8 per run, 2 for unknown tools.
-func DefaultBudgets() Budgets { return Budgets{Tool: 4, Run: 8, UnknownTools: 2} }
-
-// DefaultSet returns the default set: empty layers, [DefaultBudgets], 100 turns, 128 calls in one reply.
-func DefaultSet() Set { return Set{Budgets: DefaultBudgets(), MaxTurns: 100, MaxCalls: 128} }
-
-// Fold returns s with an adjustment of the correction plane. The adjustment is merged over all other layers
-// and over earlier adjustments, field by field. s itself does not change. Fold does not validate; [Adjust]
-// does.
-func Fold(s Set, adjustment Layer) Set {
-	s.Adjusted = adjustment.Over(s.Adjusted)
-	return s
+// DefaultSet returns the default set: empty layers; budgets of 4 failed attempts per tool, 8 per run, 2 for
+// unknown tools; 100 turns, 128 calls in one reply.
+func DefaultSet() Set {
+	return Set{Budgets: Budgets{Tool: 4, Run: 8, UnknownTools: 2}, MaxTurns: 100, MaxCalls: 128}
 }
 
 // OwnClasses returns the classes in s that package fault does not know, in ascending order. Only the
@@ -149,10 +141,10 @@ func (s *Set) also(name string, v jsontext.Value, f fields.Faults) bool {
 // MarshalJSON writes all three budgets.
 func (b Budgets) MarshalJSON() ([]byte, error) { return fields.JSON(&b, nil) }
 
-// UnmarshalJSON replaces b. A budget that is absent from the JSON has the value of [DefaultBudgets]. It is as
+// UnmarshalJSON replaces b. A budget that is absent from the JSON has the value of [DefaultSet]. It is as
 // strict as [Layer.UnmarshalJSON].
 func (b *Budgets) UnmarshalJSON(data []byte) error {
-	read, f := DefaultBudgets(), fields.Collect()
+	read, f := DefaultSet().Budgets, fields.Collect()
 	fields.Read(data, &read, f)
 	if err := fields.Err[FieldError](f); err != nil {
 		return err

@@ -184,14 +184,16 @@ func misfit(layers []named) bool {
 	})
 }
 
-// Adjust is [Fold] for a layer that was not validated yet. If s is valid, so is the result. The error joins a
+// Adjust returns s with an adjustment of the correction plane, merged over all other layers and over earlier
+// adjustments, field by field. s itself does not change; if it is valid, so is the result. The error joins a
 // [*FieldError] for each field of the layer that is invalid, alone or merged over the layers of s; the
 // returned set is then s.
 func Adjust(s Set, adjustment Layer) (Set, error) {
 	if err := adjustment.Validate(); err != nil {
 		return s, err
 	}
-	next := Fold(s, adjustment)
+	next := s
+	next.Adjusted = adjustment.Over(s.Adjusted)
 	err := next.Validate()
 	if err == nil {
 		return next, nil

@@ -238,7 +238,7 @@ func TestAnAdjustmentIsLookedAtOverTheLayersInForce(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, policy.Fold(tt.set, tt.layer), next)
+			assert.Equal(t, adjusted(tt.set, tt.layer), next)
 		})
 	}
 }

@@ -46,16 +46,6 @@ func room(p *RetryPolicy, pos *Position) time.Duration {
 	return left
 }
 
-// Draws reports whether the wait after f depends on the [Position.Key].
-func (p *RetryPolicy) Draws(f *fault.Failure) bool {
-	none := p.Backoff.Jitter.Kind == "" || p.Backoff.Jitter.Kind == backoff.NoJitter
-	if f.RetryAfter > 0 {
-		return p.RetryAfter != RetryAfterFirst && p.Backoff.Jitter.Kind != backoff.NoJitter &&
-			(p.RetryAfterJitter > 0 || !none)
-	}
-	return !none
-}
-
 // strategy returns the policy's backoff with the base for the class.
 func (p *RetryPolicy) strategy(class fault.Class) backoff.BackoffStrategy {
 	s := p.Backoff

@@ -25,8 +25,8 @@ func (c Cost) Amount() float64 {
 	return addMoney(addMoney(c.Input, c.Output), addMoney(c.CacheRead, c.CacheWrite))
 }
 
-// HasParts reports whether any part is known.
-func (c Cost) HasParts() bool { return c != Cost{Total: c.Total} }
+// hasParts reports whether any part is known.
+func (c Cost) hasParts() bool { return c != Cost{Total: c.Total} }
 
 // Plus returns the sum, part by part. If one of them is a total alone, the total is more than the sum of its
 // parts.

@@ -69,7 +69,7 @@ func plain(at any) any {
 	case *total:
 		return unlessZero((*Cost)(at).Amount())
 	case *Cost:
-		if at.HasParts() {
+		if at.hasParts() {
 			return costParts(*at)
 		}
 		return at.Total

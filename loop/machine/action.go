@@ -43,11 +43,12 @@ func (s *step) policyOf(action string) *policy.RetryPolicy {
 	return s.PolicyOf(policy.Target{Tool: action})
 }
 
-// key returns the jitter key of an action on a plane. It is zero if the wait after f under p has no jitter.
+// key returns the jitter key of an action on a plane. It is zero, which saves a hash, if nothing
+// spreads the wait after f under p.
 func (s *step) key(
 	p *policy.RetryPolicy, f *fault.Failure, name string, number int, plane fault.Plane,
 ) backoff.Key {
-	if !p.Draws(f) {
+	if jitter := p.Backoff.Jitter.Kind; f.RetryAfter <= 0 && (jitter == "" || jitter == backoff.NoJitter) {
 		return backoff.Key{}
 	}
 	return JitterKey(s.State.Seed(), number, name, plane)

@@ -208,7 +208,8 @@ func (s *step) adjusted() error {
 
 // adjust merges a valid layer over the policy.
 func (s *step) adjust(l *policy.Layer) {
-	p := policy.Fold(*s.Policy, *l)
+	p := *s.Policy
+	p.Adjusted = l.Over(p.Adjusted)
 	s.Policy, s.policies = &p, policiesOf(&p)
 }
 

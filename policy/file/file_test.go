@@ -221,7 +221,8 @@ func TestWrite(t *testing.T) {
 	set.Transport = policy.Layer{Backoff: &p.Backoff, RetryableErrors: []fault.Class{}}
 	set.Tools = map[string]policy.Layer{"book room": {NoProgress: new(0)}, "off": {}, "höhe": {}}
 	set.Call = policy.Layer{MaxAttempts: new(2), OptOut: new(true)}
-	data, err := file.Write(policy.Fold(set, policy.Layer{MaxAttempts: new(9)}))
+	set.Adjusted = policy.Layer{MaxAttempts: new(9)}
+	data, err := file.Write(set)
 	require.NoError(t, err)
 	assert.Equal(t, `tools:
   "book room":
