@@ -3,7 +3,6 @@ package backoff
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/retake-go/retake/internal/fields"
 )
@@ -45,10 +44,11 @@ func (s BackoffStrategy) Validate() error {
 }
 
 func (s *BackoffStrategy) check(f fields.Faults) {
-	own, known := kinds[s.Kind]
-	if !known {
-		f.At("kind").Add("want constant, linear, exponential or list, got %s", fields.Quoted(string(s.Kind)))
+	if s.Kind == "" {
+		f.At("kind").Add("want constant, linear, exponential or list")
 	}
+	fields.Checks{}.Check(s, f)
+	own, known := kinds[s.Kind]
 	for _, field := range []struct {
 		name string
 		set  bool
@@ -64,36 +64,16 @@ func (s *BackoffStrategy) check(f fields.Faults) {
 	s.checkValues(f)
 }
 
-// checkValues checks the fields of the kind, the cap and the jitter.
+// checkValues checks what the kinds of backoff and jitter ask of their fields.
 func (s *BackoffStrategy) checkValues(f fields.Faults) {
-	s.checkKind(f)
-	if s.Cap < 0 {
-		f.At("cap").Add("want a duration above 0, got %s; for no cap leave it out", s.Cap)
-	}
-	if s.Jitter != (Jitter{}) {
-		s.checkJitter(f.At("jitter"))
-	}
-}
-
-// checkKind checks the fields of the kind.
-func (s *BackoffStrategy) checkKind(f fields.Faults) {
-	negative := func(f fields.Faults, d time.Duration) {
-		if d < 0 {
-			f.Add("want a duration of 0 or more, got %s", d)
-		}
-	}
 	switch s.Kind {
-	case KindConstant:
-		negative(f.At("delay"), s.Delay)
 	case KindLinear:
-		negative(f.At("base"), s.Base)
-		negative(f.At("step"), s.Step)
 		if s.Base == 0 && s.Step == 0 {
 			f.At("base").Add("want base or step above 0; for no delay use constant")
 		}
 	case KindExponential:
-		if s.Base <= 0 {
-			f.At("base").Add("want a duration above 0, got %s", s.Base)
+		if s.Base == 0 {
+			f.At("base").Add("want a duration above 0, got 0s")
 		}
 		if s.Factor < One || s.Factor > maxFactor {
 			f.At("factor").Add("want 1 to %s, got %s", maxFactor, s.Factor)
@@ -101,11 +81,10 @@ func (s *BackoffStrategy) checkKind(f fields.Faults) {
 	case KindList:
 		if len(s.Delays) == 0 || len(s.Delays) > maxDelays {
 			f.At("delays").Add("want 1 to %d durations, got %d", maxDelays, len(s.Delays))
-			return
 		}
-		for n, d := range s.Delays {
-			negative(f.At("delays").Item(n), d)
-		}
+	}
+	if s.Jitter != (Jitter{}) {
+		s.checkJitter(f.At("jitter"))
 	}
 }
 
@@ -119,6 +98,8 @@ func (s *BackoffStrategy) checkJitter(f fields.Faults) {
 		if j.AfterCap && s.Cap == 0 {
 			f.At("after_cap").Add("only with a cap: set cap, or leave it out")
 		}
+	case "":
+		f.At("kind").Add("want proportional, full, equal or none")
 	case Full, Equal, NoJitter:
 		if j.Fraction != 0 {
 			f.At("fraction").Add("only for proportional jitter, not for %s", j.Kind)
@@ -126,7 +107,5 @@ func (s *BackoffStrategy) checkJitter(f fields.Faults) {
 		if j.AfterCap {
 			f.At("after_cap").Add("only for proportional jitter, not for %s", j.Kind)
 		}
-	default:
-		f.At("kind").Add("want proportional, full, equal or none, got %s", fields.Quoted(string(j.Kind)))
 	}
 }

@@ -30,11 +30,11 @@ func TestValidate(t *testing.T) {
 		s    strategy
 		want []string
 	}{
-		{"zero_value", strategy{}, []string{`kind: want constant, linear, exponential or list, got ""`}},
-		{"unknown_kind", strategy{Kind: "fibonacci", Base: s}, []string{`kind: want constant, linear, exponential or list, got "fibonacci"`}},
+		{"zero_value", strategy{}, []string{`kind: want constant, linear, exponential or list`}},
+		{"unknown_kind", strategy{Kind: "fibonacci", Base: s}, []string{`kind: "fibonacci" is not known; use one of constant, linear, exponential, list`}},
 		{"long_kind", strategy{Kind: backoff.Kind(strings.Repeat("x", 99))},
-			[]string{`kind: want constant, linear, exponential or list, got "` + strings.Repeat("x", 40) + `…"`}},
-		{"negative_delay", backoff.Constant(-s), []string{"delay: want a duration of 0 or more, got -1s"}},
+			[]string{`kind: "` + strings.Repeat("x", 40) + `…" is not known; use one of constant, linear, exponential, list`}},
+		{"negative_delay", backoff.Constant(-s), []string{"delay: -1s is negative; write 0s or more"}},
 		{"constant_with_all_else", strategy{Kind: backoff.KindConstant, Base: s, Step: s, Factor: backoff.One, Delays: []time.Duration{s}},
 			[]string{
 				"base: not a field of constant backoff, which takes delay",
@@ -44,7 +44,7 @@ func TestValidate(t *testing.T) {
 			}},
 		{"linear_of_nothing", backoff.Linear(0, 0), []string{"base: want base or step above 0; for no delay use constant"}},
 		{"negative_linear", backoff.Linear(-1, -2), []string{
-			"base: want a duration of 0 or more, got -1ns", "step: want a duration of 0 or more, got -2ns"}},
+			"base: -1ns is negative; write 0s or more", "step: -2ns is negative; write 0s or more"}},
 		{"linear_with_factor", strategy{Kind: backoff.KindLinear, Base: s, Factor: backoff.One},
 			[]string{"factor: not a field of linear backoff, which takes base and step"}},
 		{"exponential_of_nothing", backoff.Exponential(0, 0), []string{
@@ -57,13 +57,13 @@ func TestValidate(t *testing.T) {
 		{"empty_list", backoff.List(), []string{"delays: want 1 to 1000 durations, got 0"}},
 		{"long_list", backoff.List(make([]time.Duration, 1001)...), []string{"delays: want 1 to 1000 durations, got 1001"}},
 		{"negative_entries", backoff.List(s, -1, s, -2), []string{
-			"delays[1]: want a duration of 0 or more, got -1ns", "delays[3]: want a duration of 0 or more, got -2ns"}},
+			"delays[1]: -1ns is negative; write 0s or more", "delays[3]: -2ns is negative; write 0s or more"}},
 		{"negative_cap", with(backoff.Constant(s), -s, backoff.Jitter{}),
-			[]string{"cap: want a duration above 0, got -1s; for no cap leave it out"}},
+			[]string{"cap: -1s is negative; write 0s or more"}},
 		{"jitter_without_kind", with(backoff.Constant(s), 0, backoff.Jitter{Fraction: 1}),
-			[]string{`jitter.kind: want proportional, full, equal or none, got ""`}},
+			[]string{`jitter.kind: want proportional, full, equal or none`}},
 		{"unknown_jitter", with(backoff.Constant(s), 0, backoff.Jitter{Kind: "some"}),
-			[]string{`jitter.kind: want proportional, full, equal or none, got "some"`}},
+			[]string{`jitter.kind: "some" is not known; use one of none, proportional, full, equal`}},
 		{"no_fraction", with(backoff.Constant(s), 0, backoff.Jitter{Kind: backoff.Proportional}),
 			[]string{"jitter.fraction: want above 0, at most 1, got 0"}},
 		{"more_than_all", with(backoff.Constant(s), 0, backoff.Jitter{Kind: backoff.Proportional, Fraction: backoff.Dec("1.1")}),
@@ -75,11 +75,11 @@ func TestValidate(t *testing.T) {
 				"jitter.after_cap: only for proportional jitter, not for full"}},
 		{"many_at_once", strategy{Kind: backoff.KindExponential, Base: -1, Cap: -1, Delay: 1, Jitter: backoff.Jitter{Kind: "x"}},
 			[]string{
+				"base: -1ns is negative; write 0s or more",
+				"cap: -1ns is negative; write 0s or more",
+				`jitter.kind: "x" is not known; use one of none, proportional, full, equal`,
 				"delay: not a field of exponential backoff, which takes base and factor",
-				"base: want a duration above 0, got -1ns",
 				"factor: want 1 to 1000000, got 0",
-				"cap: want a duration above 0, got -1ns; for no cap leave it out",
-				`jitter.kind: want proportional, full, equal or none, got "x"`,
 			}},
 		{"good_at_the_bounds", with(backoff.Exponential(1, 1_000_000*backoff.One), 1, full), nil},
 		{"good_list_at_the_bound", backoff.List(make([]time.Duration, 1000)...), nil},
@@ -104,7 +104,7 @@ func TestFaultsAreFieldErrors(t *testing.T) {
 	err := backoff.List(-1).Validate()
 	var fault *backoff.FieldError
 	require.True(t, errors.As(err, &fault))
-	assert.Equal(t, backoff.FieldError{Path: "delays[0]", Problem: "want a duration of 0 or more, got -1ns"}, *fault)
+	assert.Equal(t, backoff.FieldError{Path: "delays[0]", Problem: "-1ns is negative; write 0s or more"}, *fault)
 	assert.Equal(t, "whole", (&backoff.FieldError{Problem: "whole"}).Error())
 }
 
