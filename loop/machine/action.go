@@ -43,6 +43,11 @@ func (s *step) policyOf(action string) *policy.RetryPolicy {
 	return s.PolicyOf(policy.Target{Tool: action})
 }
 
+// position returns the position of an attempt of an action.
+func (s *step) position(action string, attempt int) Position {
+	return Position{Action: action, Attempt: attempt, MaxAttempts: s.policyOf(action).MaxAttempts}
+}
+
 // key returns the jitter key of an action on a plane. It is zero, which saves a hash, if nothing
 // spreads the wait after f under p.
 func (s *step) key(
@@ -82,8 +87,7 @@ func (s *step) fail(name string, f *fault.Failure, same, detail string) *Decisio
 		Key: s.key(p, f, stream, a.Number-s.First, fault.Correction),
 	}, f)
 	d := &Decision{
-		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts},
-		Plane:    fault.Correction, Class: f.Class,
+		Position: s.position(name, a.Attempt), Plane: fault.Correction, Class: f.Class,
 		Retry: verdict.Retry, Delay: verdict.Delay, Reason: verdict.Reason, Detail: verdict.Detail,
 	}
 	if p.EmitFeedback && p.Retries(f.Class) {
@@ -192,8 +196,7 @@ func (s *step) pass(name string, more int, why policy.Reason) {
 		s.Opened++
 	}
 	s.decided(&Decision{
-		Position: Position{Action: name, Attempt: more, MaxAttempts: s.policyOf(name).MaxAttempts},
-		Plane:    fault.Correction, Reason: why,
+		Position: s.position(name, more), Plane: fault.Correction, Reason: why,
 	}, nil)
 }
 
@@ -216,8 +219,7 @@ func (s *step) refused(name string, e *fault.ReducerError, same string) *Decisio
 	}
 	s.Spent.Run++
 	d := &Decision{
-		Position: Position{Action: name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts},
-		Plane:    fault.Correction, Class: fault.Reducer, Reason: policy.ReasonReducerError, ReducerError: e,
+		Position: s.position(name, a.Attempt), Plane: fault.Correction, Class: fault.Reducer, Reason: policy.ReasonReducerError, ReducerError: e,
 	}
 	if limit := s.Policy.Budgets.Run; limit != policy.Unlimited && s.Spent.Run > limit {
 		d.Reason = policy.ReasonRunBudget
@@ -250,21 +252,32 @@ func ReducerFailure(name string, e *fault.ReducerError) (f fault.Failure, told s
 
 func (s *step) transportPolicy() *policy.RetryPolicy { return &s.policies.transport }
 
-// judgeTransport decides on a failed attempt of the transport plane and records it. The model is not told.
-func (s *step) judgeTransport(name string, attempt int, f fault.Failure, waited time.Duration) *Decision {
-	at := Position{Action: name, Attempt: attempt, MaxAttempts: s.transportPolicy().MaxAttempts}
-	return s.decidedTransport(at, f, s.transportVerdict(name, attempt, f, waited))
+// requestFailed judges a failed model call or try, or adds it to the questions for the planner. The model is not
+// told.
+func (s *step) requestFailed(name string, f fault.Failure) {
+	at, verdict := s.requestVerdict(name, &f)
+	if s.consulted(f.Class) {
+		s.consult(Consultation{Position: at, Failure: f, Verdict: verdict})
+		return
+	}
+	s.decidedTransport(at, f, verdict)
+	s.spend(verdict.Delay)
 }
 
-// transportVerdict returns the policy's decision on a failed attempt of the transport plane.
-func (s *step) transportVerdict(
-	name string, attempt int, f fault.Failure, waited time.Duration,
-) policy.Decision {
+// requestVerdict returns the position of the current request and the policy's decision on its failure.
+func (s *step) requestVerdict(name string, f *fault.Failure) (Position, policy.Decision) {
 	p := s.transportPolicy()
-	return policy.Decide(p, &policy.Position{
-		Attempt: attempt, Now: s.At, Deadline: s.Config.Deadline, Waited: waited,
-		Key: s.key(p, &f, name, s.Turn, fault.Transport),
-	}, &f)
+	return Position{Action: name, Attempt: s.Transport, MaxAttempts: p.MaxAttempts},
+		policy.Decide(p, &policy.Position{
+			Attempt: s.Transport, Now: s.At, Deadline: s.Config.Deadline, Waited: s.TransportWaited,
+			Key: s.key(p, f, name, s.Turn, fault.Transport),
+		}, f)
+}
+
+// spend counts an attempt of the current request and the wait after it.
+func (s *step) spend(delay time.Duration) {
+	s.Transport++
+	s.TransportWaited = backoff.Sum(s.TransportWaited, delay)
 }
 
 // decidedTransport records a decision on a failed attempt of the transport plane, and follows it.
@@ -305,8 +318,7 @@ func (s *step) underWay() []Position {
 	switch s.Phase {
 	case Trying:
 		a := s.open(s.Config.Action)
-		return []Position{{Action: a.Name, Attempt: a.Attempt + 1,
-			MaxAttempts: s.policyOf(a.Name).MaxAttempts}}
+		return []Position{s.position(a.Name, a.Attempt+1)}
 	case Running:
 		open := map[string]bool{} // the tools whose action was not decided
 		for _, g := range s.Batch.groups() {
@@ -315,8 +327,7 @@ func (s *step) underWay() []Position {
 		var at []Position
 		for _, a := range s.Actions {
 			if open[a.Name] {
-				at = append(at, Position{Action: a.Name, Attempt: a.Attempt,
-					MaxAttempts: s.policyOf(a.Name).MaxAttempts})
+				at = append(at, s.position(a.Name, a.Attempt))
 			}
 		}
 		return at

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
@@ -61,43 +60,23 @@ func (c *Consultation) verdict() Verdict {
 	return Broke
 }
 
-// requestFailed judges a failed model call or try, or adds it to the questions for the planner.
-func (s *step) requestFailed(name string, f fault.Failure) {
-	if s.consulted(f.Class) {
-		s.consult(Consultation{
-			Position: Position{Action: name, Attempt: s.Transport,
-				MaxAttempts: s.transportPolicy().MaxAttempts}, Failure: f,
-			Verdict: s.transportVerdict(name, s.Transport, f, s.TransportWaited),
-		})
-		return
-	}
-	s.spend(s.judgeTransport(name, s.Transport, f, s.TransportWaited).Delay)
-}
-
-// spend counts an attempt of the current request and the wait after it.
-func (s *step) spend(delay time.Duration) {
-	s.Transport++
-	s.TransportWaited = backoff.Sum(s.TransportWaited, delay)
-}
-
 // followPolicy follows the policy's decision on a failure. If that is to stop, the planner is not asked
 // again.
-func (s *step) followPolicy(c Consultation) error {
+func (s *step) followPolicy(_ *Plan, c Consultation) error {
 	before := s.Exhausted
 	if c.Tool != "" {
-		s.lost(s.consultedCall(c), c.verdict(), c.Failure)
+		s.lost(s.call(c.Index), c.verdict(), c.Failure)
 	} else {
-		s.spend(s.judgeTransport(c.Action, c.Attempt, c.Failure, s.TransportWaited).Delay)
+		at, verdict := s.requestVerdict(c.Action, &c.Failure)
+		s.decidedTransport(at, c.Failure, verdict)
+		s.spend(verdict.Delay)
 	}
 	if s.Exhausted != before {
 		s.leaveConsults(policy.ReasonPlanner)
-		return s.abort()
+		return s.abort(nil)
 	}
 	return s.proceed(s.Next)
 }
-
-// consultedCall returns the call of a consultation, in a batch that the step may change.
-func (s *step) consultedCall(c Consultation) *BatchCall { return s.call(c.Index) }
 
 // end records that a failure was the last of its request.
 func (s *step) end(c Consultation, verdict policy.Decision) {
@@ -117,7 +96,7 @@ func (s *step) leaveConsults(why policy.Reason) {
 }
 
 // abandon ends the run at a failure. If an action is exhausted already, the run ends with that exhaustion.
-func (s *step) abandon(c Consultation) error {
+func (s *step) abandon(_ *Plan, c Consultation) error {
 	var asked *fault.Failure
 	if s.Exhausted != nil && s.ev.Failure != nil {
 		asked = &c.Failure
@@ -133,12 +112,17 @@ func (s *step) degradeInstead(p *Plan, c Consultation) error {
 	return s.degrade(p)
 }
 
+// again is the decision of a planner for another try.
+func (p *Plan) again() policy.Decision {
+	return policy.Decision{Retry: true, Delay: p.Delay, Reason: policy.ReasonPlanner}
+}
+
 // sendAgain makes the request again after the plan's delay, whatever the policy says. A different model
 // starts with its first attempt.
 func (s *step) sendAgain(p *Plan, c Consultation) error {
 	if stop := s.exceedsDeadline(p); stop.Reason != "" {
 		s.end(c, stop)
-		return s.abort()
+		return s.abort(nil)
 	}
 	s.adopt(p)
 	if p.Prompt != "" && s.Batch != nil {
@@ -147,8 +131,7 @@ func (s *step) sendAgain(p *Plan, c Consultation) error {
 	if c.Tool != "" {
 		return s.callAgain(p, c)
 	}
-	s.decidedTransport(c.Position, c.Failure, policy.Decision{Retry: true, Delay: p.Delay,
-		Reason: policy.ReasonPlanner})
+	s.decidedTransport(c.Position, c.Failure, p.again())
 	if p.Model != "" {
 		s.Transport, s.TransportWaited = 1, 0
 	} else {
@@ -163,14 +146,13 @@ func (s *step) sendAgain(p *Plan, c Consultation) error {
 // callAgain makes the call of a consultation again after the plan's delay. A call that may have had an effect
 // and is not repeatable ends instead.
 func (s *step) callAgain(p *Plan, c Consultation) error {
-	call := s.consultedCall(c)
+	call := s.call(c.Index)
 	if call.Status == Doubtful && !call.Repeatable {
 		s.endLost(call, Broke, c.Failure, policy.Decision{Reason: policy.ReasonNotRepeatable})
 		s.wait(fault.Correction, p.Delay, policy.ReasonPlanner)
 		return s.proceed(s.Next)
 	}
-	s.decidedTransport(c.Position, c.Failure, policy.Decision{Retry: true, Delay: p.Delay,
-		Reason: policy.ReasonPlanner})
+	s.decidedTransport(c.Position, c.Failure, p.again())
 	call.Transport++
 	call.Waited = backoff.Sum(call.Waited, p.Delay)
 	return s.proceed(s.Next)

@@ -273,7 +273,7 @@ func (p *Plan) Fault(st State, models []string) error {
 func (p *Plan) fault(st *State) error {
 	single := st.Config != nil && st.Config.Single
 	switch {
-	case !slices.Contains([]PlanKind{Follow, Abort, Fallback, Degrade}, p.Do):
+	case plans[p.Do].failed == nil:
 		return fmt.Errorf("the plan's do: %q must be follow, abort, fallback or degrade", p.Do)
 	case p.Delay < 0:
 		return fmt.Errorf("the plan's delay: %v must be 0 or more", p.Delay)

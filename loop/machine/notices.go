@@ -106,7 +106,7 @@ func (s *step) heard(n *Notice, r *Reduced) error {
 		return err
 	}
 	d := &Decision{
-		Position: Position{Action: n.Action, Attempt: 1, MaxAttempts: p.MaxAttempts}, Plane: fault.Correction,
+		Position: s.position(n.Action, 1), Plane: fault.Correction,
 		Class:  fault.Reducer,
 		Reason: policy.ReasonReducerError, ReducerError: r.Error,
 	}

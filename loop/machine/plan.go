@@ -18,29 +18,15 @@ func (s *step) exhaust(d *Decision, f fault.Failure) {
 	}
 }
 
-// afterExhaustion carries out a plan.
-func (s *step) afterExhaustion(p *Plan) error {
-	switch p.Do {
-	case Fallback:
-		return s.fallBack(p)
-	case Degrade:
-		return s.degrade(p)
-	}
-	return s.abort()
-}
-
-// aboutFault carries out a plan for a transport failure.
-func (s *step) aboutFault(p *Plan, c Consultation) error {
-	s.limits = c.RateLimit
-	switch p.Do {
-	case Follow:
-		return s.followPolicy(c)
-	case Fallback:
-		return s.sendAgain(p, c)
-	case Degrade:
-		return s.degradeInstead(p, c)
-	}
-	return s.abandon(c)
+// plans are what each plan does after an exhaustion, and about a failure that the planner was asked about first.
+var plans = map[PlanKind]struct {
+	exhausted func(*step, *Plan) error
+	failed    func(*step, *Plan, Consultation) error
+}{
+	Follow:   {(*step).abort, (*step).followPolicy},
+	Abort:    {(*step).abort, (*step).abandon},
+	Fallback: {(*step).fallBack, (*step).sendAgain},
+	Degrade:  {(*step).degrade, (*step).degradeInstead},
 }
 
 // planned carries out the planner's answer.
@@ -53,13 +39,14 @@ func (s *step) planned() error {
 		s.warn(p.Warning)
 	}
 	if len(s.Consults) == 0 {
-		return s.afterExhaustion(p)
+		return plans[p.Do].exhausted(s, p)
 	}
 	c := s.Consults[0]
 	if s.Consults = s.Consults[1:]; len(s.Consults) == 0 {
 		s.Consults = nil
 	}
-	return s.aboutFault(p, c)
+	s.limits = c.RateLimit
+	return plans[p.Do].failed(s, p, c)
 }
 
 // warn adds a warning to the run's result.
@@ -68,7 +55,7 @@ func (s *step) warn(text string) {
 }
 
 // abort ends the run with the exhaustion.
-func (s *step) abort() error {
+func (s *step) abort(*Plan) error {
 	o := Outcome{Reason: s.Exhausted.Reason, Exhaustion: s.Exhausted}
 	if s.ev.Kind == Planned {
 		o.Cause = s.ev.Failure

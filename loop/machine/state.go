@@ -442,7 +442,7 @@ func (st State) Left(asked Effect) Effect {
 // Attempt returns the position of an open action of the correction plane. Attempt is 0 if the action is not
 // open.
 func (st State) Attempt(action string) Position {
-	at := Position{Action: action, MaxAttempts: st.policies.of(policy.Target{Tool: action}).MaxAttempts}
+	at := Position{Action: action, MaxAttempts: st.PolicyOf(policy.Target{Tool: action}).MaxAttempts}
 	if a := st.find(action); a != nil {
 		at.Attempt = a.Attempt
 	}

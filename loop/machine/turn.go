@@ -62,12 +62,10 @@ func (s *step) modelCall() *ModelCall {
 func (s *step) positions() (at []Position) {
 	for n := range s.Actions {
 		a := &s.Actions[n]
-		at = append(at,
-			Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: s.policyOf(a.Name).MaxAttempts})
+		at = append(at, s.position(a.Name, a.Attempt+1))
 	}
 	if len(s.Actions) == 0 {
-		at = append(at,
-			Position{Action: AnswerAction, Attempt: 1, MaxAttempts: s.policyOf(AnswerAction).MaxAttempts})
+		at = append(at, s.position(AnswerAction, 1))
 	}
 	return at
 }
@@ -88,7 +86,7 @@ func (s *step) nextTry() error {
 	s.Phase = Trying
 	p := s.policyOf(a.Name)
 	s.do(TryAction).Try = &TryRun{
-		Position: Position{Action: a.Name, Attempt: a.Attempt + 1, MaxAttempts: p.MaxAttempts},
+		Position: s.position(a.Name, a.Attempt+1),
 		Settings: p.SettingsOf(a.Attempt + 1), Transport: s.Transport,
 		Timeout: max(s.transportPolicy().ModelTimeout, 0),
 	}
