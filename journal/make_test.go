@@ -215,10 +215,8 @@ func threeTries(t *testing.T, s *session.Session, j *journal.Journal) {
 	tries := loop.Attempts(t.Context(), fixture.In(s, j), a, loop.WithClock(looptest.NewClock()))
 	for try := range tries.All() {
 		if try.Number < 3 {
-			try.EndWith(loop.AttemptEnd{
-				Err:   &fault.ToolValidationError{Tool: "book_room", Issues: []fault.Issue{{Pointer: "/nights", Rule: "type", Expected: "integer"}}},
-				Usage: message.Usage{InputTokens: 10, APICalls: 1},
-			})
+			try.Usage = message.Usage{InputTokens: 10, APICalls: 1}
+			try.End(&fault.ToolValidationError{Tool: "book_room", Issues: []fault.Issue{{Pointer: "/nights", Rule: "type", Expected: "integer"}}})
 		} else {
 			try.End(nil)
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -53,39 +52,26 @@ func Attempts(ctx context.Context, s *session.Session, a *Action, opts ...Option
 	return &ActionRun{ctx: ctx, s: s, a: a, o: o, err: err}
 }
 
-// AttemptEnd is the outcome of an [Attempt].
-type AttemptEnd struct {
-	// Err is what was wrong; nil for success.
-	Err error
-	// Usage is what the attempt consumed.
-	Usage message.Usage
-	// Value is the result of a successful attempt as JSON, to be recorded if [Attempt.Keeps].
-	Value json.RawMessage
-}
-
 // End ends an attempt of [Attempts]. Nil ends the loop. An error is decided on as in [Do]; then the loop waits
 // and continues while the policy allows. Only the first call counts, on the attempt or a copy of it, and none
 // after the loop, nor one from a reducer or an observer of the attempt. [Do] ends its attempts itself; there
 // End has no effect.
-func (a *Attempt) End(err error) { a.end(AttemptEnd{Err: err}) }
-
-// EndWith is End with the whole outcome of the attempt.
-func (a *Attempt) EndWith(came AttemptEnd) {
-	if value, err := canon.JSON(came.Value); err == nil {
-		came.Value = value
+func (a *Attempt) End(err error) {
+	if value, invalid := canon.JSON(a.Value); invalid == nil {
+		a.Value = value
 	}
-	a.end(came)
+	a.end(err)
 }
 
-// Keeps reports whether [Attempt.EndWith] uses the result of a successful attempt: if the journal records it,
-// because the [Action] has an ID, or if a reducer receives it.
+// Keeps reports whether the Value of a successful attempt is used: if the journal records it, because the
+// [Action] has an ID, or if a reducer receives it.
 func (a *Attempt) Keeps() bool {
 	return a.in != nil &&
 		(a.in.keeps() || session.DriverOf(a.in.runner.s).Hears(engine.TryEvent(a.in.a.Tool)))
 }
 
-// end is EndWith for a value in canonical form.
-func (a *Attempt) end(came AttemptEnd) {
+// end is End for a value in canonical form.
+func (a *Attempt) end(err error) {
 	t := a.in
 	if t == nil {
 		return
@@ -95,7 +81,7 @@ func (a *Attempt) end(came AttemptEnd) {
 			return
 		}
 		t.ended, t.open = true, false
-		t.feed(came)
+		t.feed(a, err)
 		t.refusals = nil
 	})
 }
@@ -357,23 +343,23 @@ func (t *tries) attempt() Attempt {
 }
 
 // feed handles the outcome of a try.
-func (t *tries) feed(came AttemptEnd) {
-	if came.Err != nil && t.ctx.Err() != nil {
+func (t *tries) feed(a *Attempt, err error) {
+	if err != nil && t.ctx.Err() != nil {
 		t.fed(t.cancel())
 		return
 	}
-	t.process.err = came.Err
-	outcome := machine.Try{Usage: came.Usage}
-	if came.Err != nil {
+	t.process.err = err
+	outcome := machine.Try{Usage: a.Usage}
+	if err != nil {
 		words := t.runner.st.PolicyOf(policy.Target{Plane: fault.Transport}).ClassifyWords
-		outcome.Failure = fault.Recordable(t.rules(words).Failure(came.Err), came.Err)
-		outcome.RateLimit = engine.RateLimit(came.Err)
-		t.refuse(&outcome, came.Err)
+		outcome.Failure = fault.Recordable(t.rules(words).Failure(err), err)
+		outcome.RateLimit = engine.RateLimit(err)
+		t.refuse(&outcome, err)
 	} else {
 		if t.keeps() {
-			outcome.Value = came.Value
+			outcome.Value = a.Value
 		}
-		outcome.Reduced = t.runner.reduce(engine.TryEvents(session.DriverOf(t.runner.s).Hears, t.a.Tool, came.Value))
+		outcome.Reduced = t.runner.reduce(engine.TryEvents(session.DriverOf(t.runner.s).Hears, t.a.Tool, a.Value))
 	}
 	if err := t.adjustPolicy(); err != nil {
 		t.broke = err

@@ -12,7 +12,6 @@ import (
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -26,7 +25,8 @@ func TestAttemptsGoRoundUntilOneEndsWell(t *testing.T) {
 	for try := range tries.All() {
 		seen = append(seen, try.Feedback().Message)
 		if try.Number < 3 {
-			try.EndWith(loop.AttemptEnd{Err: nights("type"), Usage: message.Usage{InputTokens: 10}})
+			try.Usage.InputTokens = 10
+			try.End(nights("type"))
 			continue
 		}
 		try.End(nil)

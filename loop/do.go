@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -140,6 +141,12 @@ type Attempt struct {
 	// over [Attempts] the caller has to.
 	Timeout time.Duration
 
+	// Usage is what the try consumed, and Value the result of a successful one as JSON, to be recorded if
+	// [Attempt.Keeps]. A loop over [Attempts] sets them before it calls [Attempt.End]; in [Do] they have no
+	// effect.
+	Usage message.Usage
+	Value json.RawMessage
+
 	// in is the run of the action that ends the attempt, and nth the number there; nil in [Do].
 	in  *tries
 	nth int
@@ -260,26 +267,25 @@ func made[T any](
 	var lost error
 	for at := range run.All() {
 		if failed != nil {
-			at.end(AttemptEnd{Err: failed})
+			at.end(failed)
 			failed = nil
 			continue
 		}
-		var came AttemptEnd
 		ctx, spent := at.in.ctx, func() (none message.Usage) { return none }
 		if metered {
 			ctx, spent = tool.Metered(ctx)
 		}
 		own := *at
 		own.in = nil
-		value, came.Err = within(ctx, &at.in.limits, own, try)
-		if came.Usage = spent(); came.Err == nil && at.Keeps() {
-			if came.Value, lost = canon.Marshal(value); lost != nil && !at.in.keeps() {
+		value, err = within(ctx, &at.in.limits, own, try)
+		if at.Usage = spent(); err == nil && at.Keeps() {
+			if at.Value, lost = canon.Marshal(value); lost != nil && !at.in.keeps() {
 				lost = nil // reducers get the try without its value
 			} else if lost != nil {
 				lost = fmt.Errorf("loop: action %q succeeded, but its value cannot be recorded: it has no JSON form: %w", a.ID, lost)
 			}
 		}
-		at.end(came)
+		at.end(err)
 	}
 	switch {
 	case failed != nil && !run.began:

@@ -126,7 +126,7 @@ func Progress(ctx context.Context, progress any) error {
 // AddUsage adds what a model consumed within the call of a tool to the usage of its run, whatever comes of the
 // call. In a try of loop.Do with a session it adds to the usage of the try. A run or an action of package loop
 // does it for itself. Elsewhere there is nothing that it could be added to: in a try of loop.Do without a session
-// and outside a tool, and in a loop over loop.Attempts, which takes it in loop.AttemptEnd. It may be called
+// and outside a tool, and in a loop over loop.Attempts, which takes it in the Attempt. It may be called
 // concurrently while the tool or the try runs. Errors: [ErrNoCall], [ErrReturned].
 func AddUsage(ctx context.Context, u message.Usage) error {
 	r, _ := ctx.Value(recorderKey{}).(*recorder)

@@ -54,11 +54,11 @@ func Retry[T any](
 		r := Timed(ctx, c, func(ctx context.Context) result.Result[T] { return run(ctx, at) })
 		err := judge(a, r)
 		runs.add(r, err)
-		ended := loop.AttemptEnd{Err: err, Usage: r.Execution.Usage.Usage}
+		try.Usage = r.Execution.Usage.Usage
 		if err == nil && try.Keeps() {
-			ended.Value, lost = result.Encode(result.ResultEnvelope, runs.result(nil))
+			try.Value, lost = result.Encode(result.ResultEnvelope, runs.result(nil))
 		}
-		try.EndWith(ended)
+		try.End(err)
 	}
 	if err := cmp.Or(tries.Err(), lost); err != nil || runs.made > 0 {
 		return runs.result(err)

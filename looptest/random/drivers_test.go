@@ -170,7 +170,8 @@ func inAttempts(ctx context.Context, w *random.World) (t random.Trace, err error
 		tries := loop.Attempts(ctx, s, w.Case.Action, w.Options()...)
 		for try := range tries.All() {
 			value, err := w.Try(ctx, *try)
-			if try.EndWith(loop.AttemptEnd{Err: err, Value: value}); err == nil {
+			try.Value = value
+			if try.End(err); err == nil {
 				result.Value = value
 			}
 		}
