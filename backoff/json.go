@@ -37,7 +37,12 @@ func (s *BackoffStrategy) UnmarshalJSON(data []byte) error {
 	taken := fields.Reader{}.Read(data, &read, f)
 	if own, known := kinds[read.Kind]; known {
 		read.checkKeys(f, own.takes, own.needs, taken)
-		f.Besides(read.checkValues)
+		f.Besides(func(f fields.Faults) {
+			if slices.Contains(taken, "cap") && read.Cap == 0 {
+				f.At("cap").Add("0 is not a cap; leave cap out for no cap, or write a duration above 0")
+			}
+			read.checkValues(f)
+		})
 	} else if f.Found() == 0 || taken != nil && !slices.Contains(taken, "kind") {
 		f.Add("there is no kind; add kind: constant, linear, exponential or list")
 	}
@@ -82,8 +87,5 @@ func (s *BackoffStrategy) checkKeys(f fields.Faults, takes, needs, taken []strin
 		if !slices.Contains(takes, name) && !slices.Contains([]string{"kind", "cap", "jitter"}, name) {
 			f.At(name).Add("%s backoff does not take this key; leave it out", s.Kind)
 		}
-	}
-	if slices.Contains(taken, "cap") && s.Cap == 0 && !f.Known("cap") {
-		f.At("cap").Add("0 is not a cap; leave cap out for no cap, or write a duration above 0")
 	}
 }

@@ -35,9 +35,15 @@ const (
 	Reducer Class = "reducer"
 )
 
-// CorrectionClasses returns the built-in classes of the correction plane in a fixed order. The slice is the
-// caller's own.
-func CorrectionClasses() []Class { return classesOf(Correction) }
+// Classes returns the built-in classes of the plane in a fixed order. The slice is the caller's own.
+func (p Plane) Classes() (all []Class) {
+	for _, row := range codes() {
+		if row.Plane == p {
+			all = append(all, row.Class)
+		}
+	}
+	return all
+}
 
 // InCorrection reports whether c is one of the built-in classes of the correction plane.
 func (c Class) InCorrection() bool { return c.in(Correction) }

@@ -76,23 +76,10 @@ const (
 	Initialization Class = "initialization"
 )
 
-// TransportClasses returns the built-in classes of the transport plane in a fixed order. The slice is the
-// caller's own.
-func TransportClasses() []Class { return classesOf(Transport) }
-
 // InTransport reports whether c is one of the built-in classes of the transport plane.
 func (c Class) InTransport() bool { return c.in(Transport) }
 
 func (c Class) in(plane Plane) bool {
 	row, built := Lookup(c)
 	return built && row.Plane == plane
-}
-
-func classesOf(plane Plane) (all []Class) {
-	for _, row := range codes() {
-		if row.Plane == plane {
-			all = append(all, row.Class)
-		}
-	}
-	return all
 }

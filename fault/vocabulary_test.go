@@ -168,7 +168,7 @@ func TestTableHasEveryClassOnce(t *testing.T) {
 		assert.Equal(t, row.Class.InCorrection(), row.Plane == fault.Correction)
 		assert.Equal(t, row.Class.InTransport(), row.Plane == fault.Transport)
 	}
-	assert.Equal(t, append(fault.TransportClasses(), fault.CorrectionClasses()...), have)
+	assert.Equal(t, append(fault.Transport.Classes(), fault.Correction.Classes()...), have)
 }
 
 func TestParseNameTakesEveryWriting(t *testing.T) {

@@ -55,7 +55,7 @@ func genIssue() *rapid.Generator[fault.Issue] {
 
 func genInput(prev *feedback.RetryFeedback) *rapid.Generator[feedback.Input] {
 	return rapid.Custom(func(t *rapid.T) feedback.Input {
-		classes := append(fault.CorrectionClasses(), "low_confidence", "{{evil}}\n")
+		classes := append(fault.Correction.Classes(), "low_confidence", "{{evil}}\n")
 		return feedback.Input{
 			Tool:          rapid.OneOf(rapid.Just("book_room"), rapid.Just(""), genText()).Draw(t, "tool"),
 			Attempt:       rapid.IntRange(1, 12).Draw(t, "attempt"),

@@ -54,7 +54,7 @@ func TestTheDefaultsOfTheCorrectionPlane(t *testing.T) {
 	for _, class := range []fault.Class{fault.ToolValidation, fault.StructuredOutput, fault.UnknownTool, fault.NoOutput} {
 		assert.True(t, p.Retries(class), class)
 	}
-	for _, class := range append(fault.TransportClasses(), fault.Truncated, fault.Refusal, fault.Reducer) {
+	for _, class := range append(fault.Transport.Classes(), fault.Truncated, fault.Refusal, fault.Reducer) {
 		assert.False(t, p.Retries(class), class)
 	}
 	for _, delay := range waits(p, fault.Failure{Class: fault.ToolValidation}, backoff.NewKey("seed", "s"), 200) {

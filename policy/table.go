@@ -73,7 +73,7 @@ func classProblem(c fault.Class) string {
 // first letter.
 func nearClass(c fault.Class) string {
 	var known []string
-	for _, k := range append(fault.CorrectionClasses(), fault.TransportClasses()...) {
+	for _, k := range append(fault.Correction.Classes(), fault.Transport.Classes()...) {
 		if k[0] == c[0] {
 			known = append(known, string(k))
 		}

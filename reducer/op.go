@@ -38,23 +38,6 @@ func Encode[T any](slice string, c Change[T]) (Op, error) {
 	return op, nil
 }
 
-// Decode returns an operation as a typed change. It returns an [*InvalidError] for an invalid operation, and
-// an [*EncodeError] if a value does not fit T.
-func Decode[T any](op Op) (Change[T], error) {
-	if err := op.Validate(); err != nil {
-		return Change[T]{}, err
-	}
-	c := Change[T]{Kind: op.Kind}
-	for i, raw := range op.Values {
-		var v T
-		if err := canon.Unmarshal(raw, &v); err != nil {
-			return Change[T]{}, &EncodeError{Slice: op.Slice, Index: i, Cause: err}
-		}
-		c.Values = append(c.Values, v)
-	}
-	return c, nil
-}
-
 // Validate returns an [*InvalidError] if the kind is unknown or has another number of values, else nil. It
 // does not check the values themselves.
 func (o Op) Validate() error { return checkShape(o.Kind, len(o.Values)) }

@@ -107,8 +107,8 @@ func TestValidate(t *testing.T) {
 			_, err := reducer.Encode("numbers", c.change)
 			var invalid *reducer.InvalidError
 			assert.ErrorAs(t, err, &invalid)
-			_, err = reducer.Decode[int](reducer.Op{Slice: "numbers", Kind: c.change.Kind, Values: make([]json.RawMessage, len(c.change.Values))})
-			assert.ErrorAs(t, err, &invalid)
+			op := reducer.Op{Slice: "numbers", Kind: c.change.Kind, Values: make([]json.RawMessage, len(c.change.Values))}
+			assert.ErrorAs(t, op.Validate(), &invalid)
 		})
 	}
 }
@@ -143,20 +143,16 @@ func TestOpAsText(t *testing.T) {
 	assert.Equal(t, "unknown change of numbers", reducer.Op{Slice: "numbers", Kind: "swap"}.String())
 }
 
-func TestEncodeAndDecodeRefuse(t *testing.T) {
+func TestEncodeRefuses(t *testing.T) {
 	_, err := reducer.Encode("ratios", reducer.Extend(1, math.NaN()))
 	var encode *reducer.EncodeError
 	require.ErrorAs(t, err, &encode)
 	assert.EqualError(t, err, `slice "ratios", value 1 of the change: Go type float64 cannot be written as JSON (at the top)`)
 	assert.ErrorIs(t, err, encode.Cause)
-
-	op := reducer.Op{Slice: "ratios", Kind: reducer.OpAppend, Values: []json.RawMessage{json.RawMessage(`"a"`)}}
-	_, err = reducer.Decode[float64](op)
-	assert.EqualError(t, err, `slice "ratios", value 0 of the change: JSON value at the top does not fit Go type float64`)
 }
 
 // A change that was written as data and read back has the same effect.
-func TestEncodeDecodeKeepsTheChange(t *testing.T) {
+func TestEncodeKeepsTheChange(t *testing.T) {
 	kinds := []func(...Line) reducer.Change[Line]{
 		func(v ...Line) reducer.Change[Line] { return reducer.Append(append(v, Line{SKU: "last"})[0]) },
 		reducer.Extend[Line],
@@ -174,9 +170,11 @@ func TestEncodeDecodeKeepsTheChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := reducer.Decode[Line](op)
-		if err != nil {
-			t.Fatal(err)
+		back := reducer.Change[Line]{Kind: op.Kind, Values: make([]Line, len(op.Values))}
+		for n, raw := range op.Values {
+			if err := json.Unmarshal(raw, &back.Values[n]); err != nil {
+				t.Fatal(err)
+			}
 		}
 		assert.Equal(t, change.Apply(held), back.Apply(held))
 	})

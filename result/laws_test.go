@@ -134,7 +134,7 @@ func dollars() *rapid.Generator[float64] {
 
 func classes() *rapid.Generator[fault.Class] {
 	own := []fault.Class{"breed-not-found", "QUOTA_EXCEEDED", "low_confidence", "Ünïcode", "UNKNOWN_THING"}
-	return rapid.SampledFrom(append(append(fault.TransportClasses(), fault.CorrectionClasses()...), own...))
+	return rapid.SampledFrom(append(append(fault.Transport.Classes(), fault.Correction.Classes()...), own...))
 }
 
 // results are valid results of every kind, with every field set or not.

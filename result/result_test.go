@@ -224,7 +224,7 @@ func TestFromError(t *testing.T) {
 // "Retryable" means: run the agent again. After exhausted corrections that does not help, so no form says
 // so, whether the result was made in Go or read.
 func TestAnExhaustedCorrectionIsNotRetryableInAnyForm(t *testing.T) {
-	for _, class := range fault.CorrectionClasses() {
+	for _, class := range fault.Correction.Classes() {
 		for _, made := range []result.Result[int]{
 			result.Failure[int](class, "x"),
 			result.FromError[int](&fault.ClassError{Class: class, Cause: errors.New("x")}),

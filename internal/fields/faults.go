@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -59,12 +58,6 @@ func (f Faults) add(e Error) {
 
 // Found is how many faults were found so far, in all of the collection.
 func (f Faults) Found() int { return len(*f.all) }
-
-// Known reports whether there is a fault at the member of that name, or within it.
-func (f Faults) Known(name string) bool {
-	path := Shown(f.At(name).whole())
-	return slices.ContainsFunc(*f.all, func(e Error) bool { return strings.HasPrefix(e.Path, path) })
-}
 
 // At is the collection for the member of that name. A member without a name is told as the value itself.
 func (f Faults) At(name string) Faults {

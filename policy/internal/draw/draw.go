@@ -14,7 +14,7 @@ import (
 
 // Classes returns the classes of drawn policies and failures.
 func Classes() []fault.Class {
-	return append(append(fault.CorrectionClasses(), fault.RateLimit, fault.Timeout, fault.Network),
+	return append(append(fault.Correction.Classes(), fault.RateLimit, fault.Timeout, fault.Network),
 		"of-my_own.1")
 }
 
