@@ -3,68 +3,17 @@ package machine
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/retake-go/retake/extract"
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
-
-// Config configures a run. It is plain data and kept in the journal's header. The zero value is invalid.
-type Config struct {
-	// RequestID identifies the request of the run in the idempotency keys of its calls: two runs of a session
-	// with one id have the same keys. If it is empty, the number of messages when the run begins and the
-	// last eight of them identify the request. At most [MaxID] bytes of printable text.
-	RequestID string `json:"request_id,omitempty" redact:"keep"`
-	// Seed is the seed of the jitter: with the action and the attempt it decides all waits. Empty means the
-	// session's id. Valid UTF-8.
-	Seed string `json:"seed,omitempty" redact:"keep"`
-	// Policy has the layers, the budgets and the transport policy.
-	Policy policy.Set `json:"policy" redact:"keep"`
-	// Deadline is the end of the run's time; no wait may outlast it. Zero means none.
-	Deadline time.Time `json:"deadline,omitzero"`
-	// Single makes the run the tries of one action, without a model or tools. Action is its name; empty for a
-	// final answer.
-	Single bool   `json:"single,omitempty"`
-	Action string `json:"action,omitempty" redact:"keep"`
-	// ActionID identifies that action in its session's journal, which keeps its end; empty for none. It is an
-	// error unless Single is set. At most [MaxID] bytes of printable text. A redacted journal keeps it,
-	// so it must not be secret.
-	ActionID string `json:"action_id,omitempty" redact:"keep"`
-	// System is the system prompt. It is a template of package feedback, rendered for each model call.
-	System string `json:"system,omitempty" redact:"prompt"`
-	// Feedback is the template of the feedback for the model; empty means the default text.
-	Feedback string `json:"feedback,omitempty" redact:"prompt"`
-	// Vars are the values of .Vars in both templates, each as JSON.
-	Vars map[string]json.RawMessage `json:"vars,omitempty" redact:"prompt"`
-	// Limits bounds the feedback for the model.
-	Limits feedback.Limits `json:"limits"`
-	// CallsOnly makes tool calls the answer. A reply without a call is a failed attempt of class no_output.
-	// The first reply with only valid calls ends the run; the caller runs the calls.
-	CallsOnly bool `json:"calls_only,omitempty"`
-	// ToolChoice says which tool the model must call. Stop are its stop sequences.
-	ToolChoice message.ToolChoice `json:"tool_choice,omitempty" redact:"keep"`
-	Stop       []string           `json:"stop,omitempty" redact:"prompt"`
-	// UserPrompt reports that the user's code makes the prompt of each model call.
-	UserPrompt bool `json:"user_prompt,omitempty"`
-	// Planner reports that a planner is asked after exhaustion. Otherwise the run ends.
-	Planner bool `json:"planner,omitempty"`
-	// Consult are the classes of transport failures at which the planner is asked before the policy. It has
-	// no effect without a planner.
-	Consult []fault.Class `json:"consult,omitempty"`
-	// Behaviours are the behaviours that the run began with; new runs have [Behaviours].
-	Behaviours []Behaviour `json:"behaviours,omitempty"`
-}
 
 // Phase is what a state waits for.
 type Phase string
@@ -272,103 +221,6 @@ type State struct {
 	policies *policies
 }
 
-// words are the compiled templates and policies of a Config. Immutable.
-type words struct {
-	system, feedback feedback.Template
-	policies         *policies
-}
-
-// Compiled is a valid [Config] with everything derived from it, for runs that share a config. Make it with
-// [Compile]; the zero value is not usable. It is read-only and safe for concurrent use.
-type Compiled struct {
-	cfg   *Config
-	words *words
-}
-
-// Compile validates a config and compiles it. The error joins everything that is wrong with cfg, each with
-// its path. Compile keeps cfg, which is read-only afterwards. Templates with actions need package
-// feedback/prompt.
-func Compile(cfg *Config) (*Compiled, error) {
-	w, err := compile(cfg)
-	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()),
-		prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult),
-		checkID("request_id", cfg.RequestID), cfg.checkActionID(), checkSeed(cfg.Seed),
-		checkBehaviours(cfg.Behaviours)); err != nil {
-		return nil, err
-	}
-	w.policies = policiesOf(&cfg.Policy)
-	return &Compiled{cfg, w}, nil
-}
-
-// Config returns the config, which is read-only.
-func (c *Compiled) Config() *Config { return c.cfg }
-
-// Until returns the same with another deadline.
-func (c *Compiled) Until(deadline time.Time) *Compiled {
-	if deadline == c.cfg.Deadline {
-		return c
-	}
-	cfg := *c.cfg
-	cfg.Deadline = deadline
-	return &Compiled{&cfg, c.words}
-}
-
-// Seeded returns the same with another seed, unless it is empty.
-func (c *Compiled) Seeded(seed string) *Compiled {
-	if seed == "" || seed == c.cfg.Seed {
-		return c
-	}
-	cfg := *c.cfg
-	cfg.Seed = seed
-	return &Compiled{&cfg, c.words}
-}
-
-// MaxID is the longest Config.RequestID and ActionID, in bytes.
-const MaxID = 256
-
-func (c *Config) checkActionID() error {
-	if c.ActionID != "" && !c.Single {
-		return errors.New("action_id: allowed only with single: leave it out, or set single")
-	}
-	return checkID("action_id", c.ActionID)
-}
-
-// checkSeed returns an error for a seed that a journal cannot hold.
-func checkSeed(seed string) error {
-	if !utf8.ValidString(seed) {
-		return fmt.Errorf("seed: %.64q: give UTF-8", seed)
-	}
-	return nil
-}
-
-// checkID reports what is wrong with an id, by field.
-func checkID(field, id string) error {
-	if len(id) > MaxID ||
-		strings.ContainsFunc(id, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
-		return fmt.Errorf("%s: %.64q: give at most %d bytes of printable text", field, id, MaxID)
-	}
-	return nil
-}
-
-// New returns an idle state for a session.
-func (c *Compiled) New(s session.State) State {
-	// Every action leaves an attempt, so the numbers of later runs in the session are new.
-	return State{
-		Config: c.cfg, Phase: Idle, Session: s, Opened: s.AttemptCount(),
-		Policy: &c.cfg.Policy, words: c.words, policies: c.words.policies,
-	}
-}
-
-// New returns an idle state for a session under cfg. The error joins everything that is wrong with cfg, each
-// with its path.
-func New(cfg Config, s session.State) (State, error) {
-	c, err := Compile(&cfg)
-	if err != nil {
-		return State{}, err
-	}
-	return c.New(s), nil
-}
-
 // Seed returns the seed of the run's jitter: that of the config, else the session's id.
 func (st *State) Seed() string {
 	if st.Config != nil && st.Config.Seed != "" {
@@ -386,32 +238,6 @@ func (st State) TranscriptFrom(n int) []message.Message { return st.transcript.F
 
 // TranscriptLen returns the length of [State.Transcript].
 func (st State) TranscriptLen() int { return st.transcript.Len() }
-
-func compile(cfg *Config) (*words, error) {
-	var (
-		w    words
-		errs []error
-	)
-	for _, t := range []struct {
-		path, text string
-		to         *feedback.Template
-	}{{"system", cfg.System, &w.system}, {"feedback", cfg.Feedback, &w.feedback}} {
-		if t.text == "" {
-			continue
-		}
-		parsed, err := feedback.ParseTemplate(t.text, cfg.Vars)
-		errs = append(errs, prefix(t.path, err))
-		*t.to = parsed
-	}
-	return &w, errors.Join(errs...)
-}
-
-func prefix(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", path, err)
-}
 
 // find returns the open action with the name, or nil.
 func (st *State) find(name string) *Action {
@@ -466,4 +292,21 @@ func (b *Batch) clone() *Batch {
 	own := *b
 	own.Calls = slices.Clone(b.Calls)
 	return &own
+}
+
+// GoOn makes an idle state continue the conversation of another, so that Started only has the new messages.
+// st must be idle; from does not change.
+func (st *State) GoOn(from *State) { st.transcript = from.transcript }
+
+// Forget drops what no later step reads: the messages before the model's last one but for the last few, the
+// attempts and the errors of reducers. Their numbers stay. It is for code that folds many events and shows none
+// of that. Idempotency keys do not change.
+func (st *State) Forget() {
+	from, held := 0, st.transcript.Len()
+	for n, m := range st.transcript.Backward() {
+		if from = n; m.Role == message.Assistant && held-n >= recent {
+			break
+		}
+	}
+	st.transcript, st.Session = st.transcript.Forget(from), st.Session.Forget()
 }

@@ -2,10 +2,13 @@ package machine
 
 import (
 	"cmp"
+	"encoding/json"
+	"iter"
 	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -227,3 +230,39 @@ func (s *step) tryRefused(name string, t *Try) {
 		s.exhaust(d, f)
 	}
 }
+
+// system returns the system prompt of the next model call: the user's, or the rendered template.
+func (s *step) system() (string, error) {
+	if s.Config.UserPrompt || s.words.system == nil {
+		return s.System, nil
+	}
+	at := s.positions()[0]
+	text, err := s.words.system.Prompt(view{s.State}, at.Attempt, at.MaxAttempts, s.Config.Limits)
+	return text, prefix("system", err)
+}
+
+// view is a state as templates read it.
+type view struct{ st *State }
+
+// LatestFeedback is the current feedback of an open action: once an action is closed or has another outcome,
+// its feedback is history.
+func (v view) LatestFeedback(action string) (feedback.RetryFeedback, bool) {
+	if action != "" {
+		if fb := v.st.Feedback(action); fb != nil {
+			return *fb, true
+		}
+		return feedback.RetryFeedback{}, false
+	}
+	for fb := range v.st.Session.NewestFeedback() {
+		if now := v.st.Feedback(fb.ToolName); now != nil {
+			return *now, true
+		}
+	}
+	return feedback.RetryFeedback{}, false
+}
+
+func (v view) Feedback() iter.Seq[feedback.RetryFeedback] {
+	return slices.Values(v.st.Session.Feedback())
+}
+
+func (v view) Slice(name string) ([]json.RawMessage, bool) { return v.st.Session.Values(name) }

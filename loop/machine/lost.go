@@ -1,7 +1,9 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
@@ -157,3 +159,113 @@ func (s *step) overBudget(tool string) policy.Decision {
 	}
 	return policy.Decision{}
 }
+
+// Doubt is a call that ended without saying whether it had an effect. Its action stays open within the run.
+type Doubt struct {
+	DoubtfulCall
+	Arguments string `json:"arguments"`
+}
+
+// DoubtfulCall is a call of a run whose effect is unknown.
+type DoubtfulCall struct {
+	Tool string `json:"tool"`
+	// CallID is the id of the call in its reply.
+	CallID string `json:"call_id,omitempty"`
+	// Key is its idempotency key.
+	Key string `json:"key"`
+}
+
+// doubtful returns the calls in doubt, in the order of their ends.
+func (st *State) doubtful() (all []DoubtfulCall) {
+	for _, d := range st.InDoubt {
+		all = append(all, d.DoubtfulCall)
+	}
+	return all
+}
+
+// openKey returns the key of the call in doubt that a call repeats, or "". Its arguments are in the form of
+// [alike]. twins is how many identical calls precede it in the reply: among several calls in doubt it selects
+// the one at that index.
+func (st *State) openKey(tool string, arguments []byte, twins int) string {
+	for n := range st.InDoubt {
+		d := &st.InDoubt[n]
+		if d.Tool != tool || alike(d.Arguments) != string(arguments) {
+			continue
+		}
+		if twins == 0 {
+			return d.Key
+		}
+		twins--
+	}
+	return ""
+}
+
+// inDoubt reports that the call may have had an effect that nobody knows of.
+func (c *BatchCall) inDoubt() bool { return c.Status == Doubtful && !c.ReadOnly }
+
+// leaveOpen records a call that ended in doubt, unless its tool has no effects.
+func (s *step) leaveOpen(c *BatchCall) {
+	s.closeDoubt(c)
+	if c.ReadOnly {
+		return
+	}
+	s.InDoubt = append(slices.Clip(s.InDoubt), Doubt{DoubtfulCall{c.Tool, c.ID, c.Key}, c.Arguments})
+}
+
+// closeDoubt removes a call that was in doubt and now has an outcome.
+func (s *step) closeDoubt(c *BatchCall) {
+	at := slices.IndexFunc(s.InDoubt, func(d Doubt) bool { return d.Key == c.Key })
+	if at < 0 {
+		return
+	}
+	if s.InDoubt = slices.Concat(s.InDoubt[:at], s.InDoubt[at+1:]); len(s.InDoubt) == 0 {
+		s.InDoubt = nil
+	}
+}
+
+// ToolFailure is a call of a run that failed: it gave no result.
+type ToolFailure struct {
+	Tool string `json:"tool"`
+	// CallID is the id of the call in its reply.
+	CallID string `json:"call_id,omitempty"`
+	// Key is its idempotency key. The same call made again has the same key if it was in doubt.
+	Key string `json:"key"`
+	// Class is the class of its error; [fault.ToolExecution] if the tool failed for good.
+	Class fault.Class `json:"class"`
+	// Text is what the tool said or the text of its error, on one line, without keys, at most 1 KiB. It is for
+	// operators.
+	Text string `json:"text,omitempty"`
+	// ReadOnly reports that the tool is declared read-only: nothing depends on the call.
+	ReadOnly bool `json:"read_only,omitempty"`
+}
+
+// ToolFailures returns the calls of the run that failed, in the order of their ends. The slice is read-only.
+func (st State) ToolFailures() []ToolFailure { return st.failures.From(0) }
+
+// Warned returns the warnings of a run that has ended, with those of its tools that gave no result. An action
+// without a model has no tool calls; its failures are in its error.
+func (st *State) Warned() []string {
+	all := slices.Clip(st.Outcome.Warnings)
+	for _, a := range st.Attempts() {
+		if text := a.ToolFailure(); text != "" && !st.Config.Single {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// failed records a call that failed.
+func (s *step) failed(c *BatchCall, class fault.Class, text string) {
+	s.failures = s.failures.Append(ToolFailure{Tool: c.Tool, CallID: c.ID, Key: c.Key, Class: class, Text: text,
+		ReadOnly: c.ReadOnly})
+}
+
+// failedAt records that the call of a consultation failed, if it is about one.
+func (s *step) failedAt(c *Consultation) {
+	if c.Tool != "" {
+		s.failed(s.Batch.Calls[c.Index], c.Failure.Class, textOfFailure(&c.Failure))
+	}
+}
+
+// textOfFailure returns the text of the error behind a failure.
+func textOfFailure(f *fault.Failure) string { return cmp.Or(f.Text, f.Message) }

@@ -1,0 +1,218 @@
+package machine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// Config configures a run. It is plain data and kept in the journal's header. The zero value is invalid.
+type Config struct {
+	// RequestID identifies the request of the run in the idempotency keys of its calls: two runs of a session
+	// with one id have the same keys. If it is empty, the number of messages when the run begins and the
+	// last eight of them identify the request. At most [MaxID] bytes of printable text.
+	RequestID string `json:"request_id,omitempty" redact:"keep"`
+	// Seed is the seed of the jitter: with the action and the attempt it decides all waits. Empty means the
+	// session's id. Valid UTF-8.
+	Seed string `json:"seed,omitempty" redact:"keep"`
+	// Policy has the layers, the budgets and the transport policy.
+	Policy policy.Set `json:"policy" redact:"keep"`
+	// Deadline is the end of the run's time; no wait may outlast it. Zero means none.
+	Deadline time.Time `json:"deadline,omitzero"`
+	// Single makes the run the tries of one action, without a model or tools. Action is its name; empty for a
+	// final answer.
+	Single bool   `json:"single,omitempty"`
+	Action string `json:"action,omitempty" redact:"keep"`
+	// ActionID identifies that action in its session's journal, which keeps its end; empty for none. It is an
+	// error unless Single is set. At most [MaxID] bytes of printable text. A redacted journal keeps it,
+	// so it must not be secret.
+	ActionID string `json:"action_id,omitempty" redact:"keep"`
+	// System is the system prompt. It is a template of package feedback, rendered for each model call.
+	System string `json:"system,omitempty" redact:"prompt"`
+	// Feedback is the template of the feedback for the model; empty means the default text.
+	Feedback string `json:"feedback,omitempty" redact:"prompt"`
+	// Vars are the values of .Vars in both templates, each as JSON.
+	Vars map[string]json.RawMessage `json:"vars,omitempty" redact:"prompt"`
+	// Limits bounds the feedback for the model.
+	Limits feedback.Limits `json:"limits"`
+	// CallsOnly makes tool calls the answer. A reply without a call is a failed attempt of class no_output.
+	// The first reply with only valid calls ends the run; the caller runs the calls.
+	CallsOnly bool `json:"calls_only,omitempty"`
+	// ToolChoice says which tool the model must call. Stop are its stop sequences.
+	ToolChoice message.ToolChoice `json:"tool_choice,omitempty" redact:"keep"`
+	Stop       []string           `json:"stop,omitempty" redact:"prompt"`
+	// UserPrompt reports that the user's code makes the prompt of each model call.
+	UserPrompt bool `json:"user_prompt,omitempty"`
+	// Planner reports that a planner is asked after exhaustion. Otherwise the run ends.
+	Planner bool `json:"planner,omitempty"`
+	// Consult are the classes of transport failures at which the planner is asked before the policy. It has
+	// no effect without a planner.
+	Consult []fault.Class `json:"consult,omitempty"`
+	// Behaviours are the behaviours that the run began with; new runs have [Behaviours].
+	Behaviours []Behaviour `json:"behaviours,omitempty"`
+}
+
+// words are the compiled templates and policies of a Config. Immutable.
+type words struct {
+	system, feedback feedback.Template
+	policies         *policies
+}
+
+// Compiled is a valid [Config] with everything derived from it, for runs that share a config. Make it with
+// [Compile]; the zero value is not usable. It is read-only and safe for concurrent use.
+type Compiled struct {
+	cfg   *Config
+	words *words
+}
+
+// Compile validates a config and compiles it. The error joins everything that is wrong with cfg, each with
+// its path. Compile keeps cfg, which is read-only afterwards. Templates with actions need package
+// feedback/prompt.
+func Compile(cfg *Config) (*Compiled, error) {
+	w, err := compile(cfg)
+	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()),
+		prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult),
+		checkID("request_id", cfg.RequestID), cfg.checkActionID(), checkSeed(cfg.Seed),
+		checkBehaviours(cfg.Behaviours)); err != nil {
+		return nil, err
+	}
+	w.policies = policiesOf(&cfg.Policy)
+	return &Compiled{cfg, w}, nil
+}
+
+// Config returns the config, which is read-only.
+func (c *Compiled) Config() *Config { return c.cfg }
+
+// Until returns the same with another deadline.
+func (c *Compiled) Until(deadline time.Time) *Compiled {
+	if deadline == c.cfg.Deadline {
+		return c
+	}
+	cfg := *c.cfg
+	cfg.Deadline = deadline
+	return &Compiled{&cfg, c.words}
+}
+
+// Seeded returns the same with another seed, unless it is empty.
+func (c *Compiled) Seeded(seed string) *Compiled {
+	if seed == "" || seed == c.cfg.Seed {
+		return c
+	}
+	cfg := *c.cfg
+	cfg.Seed = seed
+	return &Compiled{&cfg, c.words}
+}
+
+// MaxID is the longest Config.RequestID and ActionID, in bytes.
+const MaxID = 256
+
+func (c *Config) checkActionID() error {
+	if c.ActionID != "" && !c.Single {
+		return errors.New("action_id: allowed only with single: leave it out, or set single")
+	}
+	return checkID("action_id", c.ActionID)
+}
+
+// checkConsult reports invalid classes of Config.Consult.
+func checkConsult(classes []fault.Class) error {
+	var errs []error
+	for n, c := range classes {
+		if c == "" || c.InCorrection() {
+			errs = append(errs, fmt.Errorf("consult[%d]: %q is not a class of the transport plane; on the correction plane a planner is asked only at exhaustion", n, string(c)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkSeed returns an error for a seed that a journal cannot hold.
+func checkSeed(seed string) error {
+	if !utf8.ValidString(seed) {
+		return fmt.Errorf("seed: %.64q: give UTF-8", seed)
+	}
+	return nil
+}
+
+// checkID reports what is wrong with an id, by field.
+func checkID(field, id string) error {
+	if len(id) > MaxID ||
+		strings.ContainsFunc(id, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+		return fmt.Errorf("%s: %.64q: give at most %d bytes of printable text", field, id, MaxID)
+	}
+	return nil
+}
+
+// New returns an idle state for a session.
+func (c *Compiled) New(s session.State) State {
+	// Every action leaves an attempt, so the numbers of later runs in the session are new.
+	return State{
+		Config: c.cfg, Phase: Idle, Session: s, Opened: s.AttemptCount(),
+		Policy: &c.cfg.Policy, words: c.words, policies: c.words.policies,
+	}
+}
+
+// New returns an idle state for a session under cfg. The error joins everything that is wrong with cfg, each
+// with its path.
+func New(cfg Config, s session.State) (State, error) {
+	c, err := Compile(&cfg)
+	if err != nil {
+		return State{}, err
+	}
+	return c.New(s), nil
+}
+
+func compile(cfg *Config) (*words, error) {
+	var (
+		w    words
+		errs []error
+	)
+	for _, t := range []struct {
+		path, text string
+		to         *feedback.Template
+	}{{"system", cfg.System, &w.system}, {"feedback", cfg.Feedback, &w.feedback}} {
+		if t.text == "" {
+			continue
+		}
+		parsed, err := feedback.ParseTemplate(t.text, cfg.Vars)
+		errs = append(errs, prefix(t.path, err))
+		*t.to = parsed
+	}
+	return &w, errors.Join(errs...)
+}
+
+func prefix(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// Behaviour names a change in what the core decides. A run keeps the behaviours it began with, so that older
+// journals and histories still replay: without a behaviour in its config, the core decides as before the
+// change.
+type Behaviour string
+
+// Behaviours returns all behaviours of this version, oldest first. New runs begin with all of them. There are
+// none yet. A behaviour is never renamed or removed. The caller owns the slice.
+func Behaviours() []Behaviour { return nil }
+
+// checkBehaviours reports the behaviours that this version does not have.
+func checkBehaviours(all []Behaviour) error {
+	var errs []error
+	for n, b := range all {
+		if !slices.Contains(Behaviours(), b) {
+			errs = append(errs, fmt.Errorf("behaviours[%d]: %q is unknown: the run was begun by a newer version", n, string(b)))
+		}
+	}
+	return errors.Join(errs...)
+}
