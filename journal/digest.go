@@ -78,6 +78,15 @@ func (d *digester) prompt(system string) hash {
 	return d.of(d.said[:], []byte(d.ofText(system)))
 }
 
+// message returns the digest of one message.
+func (d *digester) message(m message.Message) (string, error) {
+	text, err := d.write(d.covered([]message.Message{m}))
+	if err != nil {
+		return "", err
+	}
+	return d.of(text).String(), nil
+}
+
 // write returns a value as it stands in a record, valid until the next call.
 func (d *digester) write(v any) ([]byte, error) {
 	text, err := canon.AppendDeclared(d.room[:0], v)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -18,6 +19,8 @@ type Ended struct {
 	ID      string `json:"id"`
 	Request bool   `json:"request,omitempty"`
 	Action  string `json:"action"`
+	// Prompt is the digest of the prompt of a request; empty if nobody can make it.
+	Prompt string `json:"prompt,omitempty"`
 	// At is when it ended; zero in journals that were compacted by versions without it.
 	At time.Time `json:"at,omitzero"`
 	// Outcome is its end.
@@ -84,7 +87,7 @@ func (f *Fold) end(o *machine.Outcome) {
 	cfg := &f.Header.Config
 	one := Ended{ID: cfg.ActionID, Action: cfg.Action, At: f.State.At, Outcome: *o, Redacted: f.Header.Redaction != nil}
 	if !cfg.Single {
-		one.ID, one.Request = cfg.RequestID, true
+		one.ID, one.Request, one.Prompt = cfg.RequestID, true, f.prompt
 	}
 	if one.ID == "" {
 		return
@@ -105,6 +108,18 @@ func (j *Journal) Ended(id string) (*Ended, error) { return j.endOf("action", en
 // first counts.
 func (j *Journal) Answered(requestID string) (*Ended, error) {
 	return j.endOf("request", endKey{true, requestID})
+}
+
+// Asked reports whether a request that has ended had this prompt. It is true if the journal cannot tell.
+func (j *Journal) Asked(end *Ended, prompt message.Message) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	d := newDigester()
+	if end.Redacted {
+		d = newKeyedDigester(j.session, j.file.key)
+	}
+	is, err := d.message(prompt)
+	return end.Prompt == "" || err != nil || is == end.Prompt
 }
 
 func (j *Journal) endOf(kind string, key endKey) (*Ended, error) {

@@ -7,6 +7,7 @@ import (
 	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -34,6 +35,8 @@ type Fold struct {
 	key     []byte
 	// undecided is today's decision on the last event, until the recorded one is read.
 	undecided *Decision
+	// prompt is the digest of the request's prompt, for its end.
+	prompt string
 	// before is the run before one that has no event yet, which a process may have left so.
 	before *Fold
 	// events is the number of events so far, and last the last one.
@@ -167,6 +170,9 @@ func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.S
 	}
 	if ev.Kind == machine.Started {
 		f.Adjusted = nil
+		if err := f.asked(ev.Messages); err != nil {
+			return nil, err
+		}
 	}
 	if ev.Adjust != nil {
 		f.Adjusted = ev.Adjust
@@ -268,7 +274,16 @@ func (f *Fold) restore(s Snapshot) error {
 	if s.Asked != nil {
 		f.Asked, f.calls = *s.Asked, nil
 	}
-	return nil
+	said := st.Transcript()
+	return f.asked(said[:min(st.Began, len(said))])
+}
+
+// asked keeps the digest of the prompt of a request, which ends the messages of a run's beginning.
+func (f *Fold) asked(said []message.Message) (err error) {
+	if f.prompt = ""; len(said) > 0 && f.Header.Config.RequestID != "" && !f.lacksKey() {
+		f.prompt, err = f.digests.message(said[len(said)-1])
+	}
+	return err
 }
 
 // restoreDigest continues the digest of a conversation.

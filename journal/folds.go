@@ -189,12 +189,16 @@ func (f *folds) note(n Note, at int) (Note, error) {
 // ended returns the end of an action or a request, or nil. It is lost if its run was redacted, and what was left
 // out is not available.
 func (f *folds) ended(key endKey) (end *Ended, lost bool) {
+	end, there := f.file.ended(key)
 	if f.clear != f.file {
-		if end, there := f.clear.ended(key); there {
-			return end, false
+		if clear, known := f.clear.ended(key); known {
+			whole := *clear
+			if there {
+				whole.Prompt = end.Prompt // the key makes that of the file
+			}
+			return &whole, false
 		}
 	}
-	end, there := f.file.ended(key)
 	return end, there && end.Redacted
 }
 

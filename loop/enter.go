@@ -40,16 +40,31 @@ func (p *process) wanted(prompt string, pooled bool) wanted {
 			return true, p.sameRequest(past, prompt)
 		}
 		return id == "" && cfg.RequestID == "" && p.saidThen(past, prompt, j.Unfinished()), nil
-	}, end: func(id string) (*journal.Ended, error) { return j.Answered(id) }}
+	}, end: func(id string) (*journal.Ended, error) {
+		end, err := j.Answered(id)
+		if err == nil && end != nil && !j.Asked(end, p.promptOf(prompt)[0]) {
+			err = p.otherPrompt()
+		}
+		return end, err
+	}}
+}
+
+// promptOf is the prompt as it is recorded.
+func (p *process) promptOf(text string) []message.Message {
+	return message.Printable([]message.Message{p.runner.cfg.prompt(text)})
+}
+
+// otherPrompt is the error of a request whose id belongs to another.
+func (p *process) otherPrompt() error {
+	return fmt.Errorf("loop: config: request_id: %q belongs to another prompt in the journal: give each request its own id",
+		p.runner.cfg.RequestID)
 }
 
 // sameRequest returns an error if the last run of the journal had another prompt.
 func (p *process) sameRequest(past *journal.Fold, prompt string) error {
-	then, now := past.State.Transcript()[:past.State.Began],
-		message.Printable([]message.Message{p.runner.cfg.prompt(prompt)})
-	if len(then) > 0 && !message.Equal(then[len(then)-1:], now) {
-		return fmt.Errorf("loop: config: request_id: %q belongs to another prompt in the journal: give each request its own id",
-			p.runner.cfg.RequestID)
+	then := past.State.Transcript()[:past.State.Began]
+	if len(then) > 0 && !message.Equal(then[len(then)-1:], p.promptOf(prompt)) {
+		return p.otherPrompt()
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -118,4 +119,50 @@ func TestTheKeyOfAnActionCountsFromTheBeginningOfItsRun(t *testing.T) {
 	run(&second, "Pay again.")
 	assert.NotEqual(t, first.keys[2], first.keys[3], "two actions of one run")
 	assert.Equal(t, first.keys[2:], second.keys, "what else the session has seen does not matter")
+}
+
+// An id stays that of its prompt, however many requests came after it: in the same process or another, in a
+// redacted or compacted journal.
+func TestAnOlderRequestIDBelongsToItsPrompt(t *testing.T) {
+	for name, redact := range map[string]*journal.Redaction{
+		"plain":    nil,
+		"redacted": {Prompts: true, Transcripts: &kept{texts: map[string]string{}}, Key: []byte("a key of many bytes")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, with := &looptest.Store{}, journal.Settings{Redact: redact}
+			model := looptest.NewModel(looptest.Say("one"), looptest.Say("two"), looptest.Say("three"))
+			in := func(do func(j *journal.Journal)) {
+				t.Helper()
+				j, err := journal.Open(t.Context(), store, "order-42", with)
+				require.NoError(t, err)
+				do(j)
+				require.NoError(t, j.Close())
+			}
+			run := func(j *journal.Journal, id, prompt string) (loop.Result, error) {
+				return fixture.Run(t.Context(), model, fixture.In(nil, j), prompt, loop.Config{RequestID: id})
+			}
+			holds := func(j *journal.Journal) {
+				t.Helper()
+				_, err := run(j, "1", "Pay again.")
+				require.ErrorContains(t, err, `request_id: "1" belongs to another prompt in the journal`)
+				again, err := run(j, "1", "Pay.")
+				require.NoError(t, err)
+				assert.Equal(t, "one", again.Text)
+			}
+			in(func(j *journal.Journal) {
+				for n, prompt := range []string{"Pay.", "And?", "Well?"} {
+					_, err := run(j, strconv.Itoa(n+1), prompt)
+					require.NoError(t, err)
+				}
+				holds(j)
+			})
+			in(holds)
+			var key []byte
+			if redact != nil {
+				key = redact.Key
+			}
+			require.NoError(t, journal.Compact(t.Context(), store, "order-42", key))
+			in(holds)
+		})
+	}
 }

@@ -90,7 +90,7 @@ func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 // has this request unfinished, Run continues it, as with [Loop.Resume]. If a run of
 // the journal has ended and has the same [Config].RequestID, Run returns its recorded end and does nothing.
 // If that was not the last run, the result has no transcript, and of a success no attempts. An unfinished run
-// of another request is an error of [journal.ErrConflict]. Giving another prompt the RequestID of the last run
+// of another request is an error of [journal.ErrConflict]. Giving another prompt the RequestID of an earlier run
 // is an error, too.
 //
 // A run that ends without an answer returns a [RetryExhaustedError]. A session in use and a template that
