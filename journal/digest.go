@@ -3,7 +3,6 @@ package journal
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/hex"
 	stdhash "hash"
 	"slices"
 
@@ -128,6 +127,5 @@ func (d *Decision) asks() *machine.ModelCall {
 
 // SchemaDigest returns the digest of a JSON Schema, as in headers.
 func SchemaDigest(schema []byte) string {
-	sum := sha256.Sum256(schema)
-	return hex.EncodeToString(sum[:hashLen/2])
+	return hashOf(schema).String()
 }

@@ -1,9 +1,22 @@
+// Package canon writes canonical JSON: equal values give equal bytes in every process and on every machine,
+// so they can be hashed, compared and journaled.
+//
+// The form is that of RFC 8785: members sorted by the UTF-16 code units of their names, no white space,
+// shortest escapes. Numbers are an exception: they stay as written, because a conversion to float would lose
+// digits. Duplicate names, invalid UTF-8 and data after the value are refused.
+//
+// Go types are read and written as by encoding/json ("omitempty", nil slices as null, durations as
+// nanoseconds), except that member names match exactly.
 package canon
 
 import (
 	"bytes"
+	"cmp"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -163,4 +176,43 @@ func skipString(raw []byte, i int) int {
 		}
 	}
 	return i
+}
+
+// AppendString appends a string in canonical form. If it is not UTF-8, ok is false and dst is unchanged.
+func AppendString(dst []byte, s string) (to []byte, ok bool) {
+	to, err := jsontext.AppendQuote(dst, s)
+	if err != nil {
+		return dst, false
+	}
+	return to, true
+}
+
+// IsUTF8 reports whether s is UTF-8.
+func IsUTF8[S ~string](s S) bool { return utf8.ValidString(string(s)) }
+
+// UTF8 returns s with invalid UTF-8 replaced by U+FFFD, because JSON has no form for it.
+func UTF8[S ~string](s S) S { return S(strings.ToValidUTF8(string(s), "\uFFFD")) }
+
+// Cut shortens s to limit bytes without splitting a character. It ends in "…" if there is room for that.
+func Cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	tail := "…"
+	if limit < len(tail) {
+		tail = ""
+	}
+	end := max(limit-len(tail), 0)
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + tail
+}
+
+// Keys returns the keys of a map in order. Those of an empty map take no memory.
+func Keys[M ~map[K]V, K cmp.Ordered, V any](m M) []K {
+	if len(m) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(m))
 }
