@@ -70,7 +70,7 @@ fuzz: ## every fuzz target for FUZZTIME
 golden: ## rewrite the golden files; then read the diff, and commit only what you understand
 	go test ./fault ./ratelimit ./result ./policy ./policy/file ./feedback ./schema ./looptest/scenario ./journal ./report -args -rewrite
 	@for m in cmd/retake $(WIRE) adapter/mcp examples/trip examples/snippets; do (cd $$m && go test . -args -rewrite) || exit 1; done
-	cd adapter/internal && go test ./wiretest -args -rewrite
+	cd adapter/kit && go test ./kittest -args -rewrite
 
 lint: lint-format lint-workflows lint-api $(MODULES:%=lint@%)
 $(MODULES:%=lint@%): lint@%:

@@ -4,12 +4,12 @@ go 1.26.5
 
 replace (
 	github.com/retake-go/retake => ../..
-	github.com/retake-go/retake/adapter/internal => ../internal
+	github.com/retake-go/retake/adapter/kit => ../kit
 )
 
 require (
 	github.com/retake-go/retake v0.1.0
-	github.com/retake-go/retake/adapter/internal v0.1.0
+	github.com/retake-go/retake/adapter/kit v0.1.0
 	github.com/stretchr/testify v1.12.1
 	google.golang.org/adk/v2 v2.2.0
 	google.golang.org/genai v1.66.0

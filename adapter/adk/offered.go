@@ -11,7 +11,7 @@ import (
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/genai"
 
-	"github.com/retake-go/retake/adapter/internal/turns"
+	"github.com/retake-go/retake/adapter/kit/turns"
 )
 
 // feed passes a reply or an error to the core. A stream that broke is an error, and its pieces are not

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/adk/v2/plugin"
 	adktool "google.golang.org/adk/v2/tool"
 
-	"github.com/retake-go/retake/adapter/internal/turns"
+	"github.com/retake-go/retake/adapter/kit/turns"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop/engine"

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/anthropic"
-	"github.com/retake-go/retake/adapter/internal/wire"
-	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -64,15 +64,15 @@ func (c *promptCache) answer(r *http.Request) (*http.Response, error) {
 
 // prefixes returns the prompt up to each of its blocks, without the marks, and the blocks with marks.
 func prefixes(body []byte) (prompts []string, marked []int) {
-	request, _ := wire.ReadObject(body)
-	blocks := append(wire.Items(request.Get("tools")), wire.Items(request.Get("system"))...)
-	for _, m := range wire.Items(request.Get("messages")) {
-		turn, _ := wire.ReadObject(m)
-		blocks = append(blocks, wire.Items(turn.Get("content"))...)
+	request, _ := kit.ReadObject(body)
+	blocks := append(kit.Items(request.Get("tools")), kit.Items(request.Get("system"))...)
+	for _, m := range kit.Items(request.Get("messages")) {
+		turn, _ := kit.ReadObject(m)
+		blocks = append(blocks, kit.Items(turn.Get("content"))...)
 	}
 	prompt := ""
 	for n, b := range blocks {
-		o, _ := wire.ReadObject(b)
+		o, _ := kit.ReadObject(b)
 		if o.Get("cache_control") != nil {
 			marked = append(marked, n)
 		}
@@ -90,7 +90,7 @@ func TestATranscriptIsReadFromTheCache(t *testing.T) {
 		client := sdk.NewClient(option.WithHTTPClient(&http.Client{Transport: answering(c.answer)}), option.WithBaseURL("http://host/"), option.WithAPIKey("k"))
 		m, err := anthropic.New(client, anthropic.Config{Model: "m", MaxTokens: 100, Cache: cache})
 		require.NoError(t, err)
-		req := wiretest.Asks()["tools"]
+		req := kittest.Asks()["tools"]
 		var before int64
 		for turn := range 12 {
 			reply, err := m.Reply(t.Context(), req)
@@ -119,7 +119,7 @@ func TestTheNewestTurnsAreMarked(t *testing.T) {
 		"text": {Role: message.User, Text: "Well?"}, "an image": {Role: message.User, Parts: []message.Part{medium}},
 		"a result": {Role: message.Tool, CallID: "c9", Name: "book_room", Text: "R-1"}, "an answer of the model": {Role: message.Assistant, Text: "Hm."},
 	} {
-		req := wiretest.Asks()["corrected"]
+		req := kittest.Asks()["corrected"]
 		req.Messages = append(req.Messages, message.Message{Role: message.Assistant, Text: "One moment.", Calls: []message.Call{{ID: "c9", Name: "book_room", Arguments: "{}"}}}, last)
 		body := params(t, model(t, func(c *anthropic.Config) { c.Cache = anthropic.Cache1h }), req)
 		prompts, marked := prefixes([]byte(body))
@@ -133,7 +133,7 @@ func TestTheNewestTurnsAreMarked(t *testing.T) {
 // A request that asks once pays no more for its turn than without the cache: nobody reads what it would write.
 func TestOnlyWhatIsReadAgainIsMarked(t *testing.T) {
 	once := loop.Request{System: "Be brief.", Messages: []message.Message{{Role: message.User, Text: "2+2?"}}}
-	tools := wiretest.Asks()["tools"]
+	tools := kittest.Asks()["tools"]
 	tools.System, tools.Messages = once.System, once.Messages
 	corrected := once
 	corrected.Messages = append(once.Messages[:1:1], message.Message{Role: message.Assistant, Text: "5"}, message.Message{Role: message.User, Text: "No."})

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 )
 
 // Config configures a [Model]. Model and MaxTokens are required. The zero value of every other field uses
@@ -46,7 +46,7 @@ type Config struct {
 }
 
 // Response is the data of a successful response beside the reply. All provider adapters share the type.
-type Response = wire.Response
+type Response = kit.Response
 
 // Thinking configures how a model thinks before it answers. The zero value leaves it to the API.
 type Thinking struct {
@@ -111,11 +111,11 @@ func (c Config) Validate() error {
 	refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 1), "Temperature",
 		"must be from 0 to 1, or nil")
 	refuse(c.TopP != nil && !(*c.TopP > 0 && *c.TopP <= 1), "TopP", "must be above 0 and at most 1, or nil")
-	refuse(!wire.OneOf(c.Effort, "", "low", "medium", "high", "xhigh", "max"),
+	refuse(!kit.OneOf(c.Effort, "", "low", "medium", "high", "xhigh", "max"),
 		"Effort", "%q is none of low, medium, high, xhigh, max", c.Effort)
-	refuse(!wire.OneOf(c.Output, OutputNative, OutputInstructions), "Output", "%q is neither empty nor %q",
+	refuse(!kit.OneOf(c.Output, OutputNative, OutputInstructions), "Output", "%q is neither empty nor %q",
 		c.Output, OutputInstructions)
-	refuse(!wire.OneOf(c.Cache, NoCache, Cache5m, Cache1h), "Cache", "%q is none of %q, %q, %q", c.Cache,
+	refuse(!kit.OneOf(c.Cache, NoCache, Cache5m, Cache1h), "Cache", "%q is none of %q, %q, %q", c.Cache,
 		NoCache, Cache5m, Cache1h)
 	return errors.Join(append(faults, c.thinkingFaults()...)...)
 }
@@ -123,7 +123,7 @@ func (c Config) Validate() error {
 func (c Config) thinkingFaults() []error {
 	var faults []error
 	t := c.Thinking
-	if !wire.OneOf(t.Mode, "", Adaptive, Budget, NoThinking) {
+	if !kit.OneOf(t.Mode, "", Adaptive, Budget, NoThinking) {
 		faults = append(faults, fmt.Errorf("Thinking.Mode: %q is none of %q, %q, %q", t.Mode, Adaptive, Budget, NoThinking))
 	}
 	switch {
@@ -133,10 +133,10 @@ func (c Config) thinkingFaults() []error {
 		faults = append(faults, fmt.Errorf("Thinking.BudgetTokens: must be at least %d and less than MaxTokens (%d), not %d",
 			minBudget, c.MaxTokens, t.BudgetTokens))
 	}
-	if c.ShowThinking && !wire.OneOf(t.Mode, Adaptive, Budget) {
+	if c.ShowThinking && !kit.OneOf(t.Mode, Adaptive, Budget) {
 		faults = append(faults, fmt.Errorf("ShowThinking: needs thinking: set Thinking.Mode to %q or %q, or remove it", Adaptive, Budget))
 	}
-	if wire.OneOf(t.Mode, Adaptive, Budget) && c.Temperature != nil && *c.Temperature != 1 {
+	if kit.OneOf(t.Mode, Adaptive, Budget) && c.Temperature != nil && *c.Temperature != 1 {
 		faults = append(faults, fmt.Errorf("%s: must be nil or 1 with Thinking", "Temperature"))
 	}
 	return faults

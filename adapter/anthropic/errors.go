@@ -9,15 +9,15 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 )
 
 // Error is a failed request. Its text is safe to log. Its chain has the typed error of package fault
 // ([fault.RateLimitError] and so on) and the SDK's own error. All provider adapters share the type.
-type Error = wire.Error
+type Error = kit.Error
 
 // guarded refuses redirects to elsewhere.
-var guarded = wire.GuardOption(option.WithMaxRetries(0))
+var guarded = kit.GuardOption(option.WithMaxRetries(0))
 
 // watch is a middleware that keeps what the SDK drops from its errors, and bounds what is read. It also
 // closes the response that the SDK leaves open if the context ends at that moment.
@@ -26,7 +26,7 @@ func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Res
 	if err != nil || x.Status >= http.StatusBadRequest {
 		return resp, err
 	}
-	if !inAWSForm(resp.Header) && x.Form != wire.Unknown {
+	if !inAWSForm(resp.Header) && x.Form != kit.Unknown {
 		resp.Header.Set("Content-Type", string(x.Form)) // the SDK goes by it
 	}
 	x.open = resp.Body
@@ -42,8 +42,8 @@ func inAWSForm(head http.Header) bool {
 func (x *exchange) failed(ctx context.Context, cause error) error {
 	if api, ok := errors.AsType[*sdk.Error](cause); ok && x.Status < http.StatusBadRequest {
 		// An error within a stream.
-		cause = errors.Join(&wire.ReportedError{Body: []byte(api.RawJSON()), Say: "an error within the stream"},
+		cause = errors.Join(&kit.ReportedError{Body: []byte(api.RawJSON()), Say: "an error within the stream"},
 			cause)
 	}
-	return x.Fail(ctx, wire.Trouble{Cause: cause})
+	return x.Fail(ctx, kit.Trouble{Cause: cause})
 }

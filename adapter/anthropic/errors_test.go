@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/anthropic"
-	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -224,7 +224,7 @@ func TestOneModelServesManyRuns(t *testing.T) {
 
 func TestKeysAreInNoError(t *testing.T) {
 	const doc, sse = "Content-Type: application/json\n\n", "200 OK\nContent-Type: text/event-stream\n\n"
-	wiretest.Secrets(t, adapter(), map[string]string{
+	kittest.Secrets(t, adapter(), map[string]string{
 		"auth":     "401 Unauthorized\n" + doc + `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key: {key}"},"request_id":"req_1"}`,
 		"type":     "401 Unauthorized\n" + doc + `{"type":"error","error":{"type":"{key}","message":"no"}}`,
 		"ids":      "401 Unauthorized\nRequest-Id: {key}\n" + doc + `{"type":"error","error":{"type":"api_error","message":"no"},"request_id":"{key}"}`,

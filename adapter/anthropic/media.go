@@ -9,7 +9,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 )
 
@@ -28,30 +28,30 @@ func refuses(p message.Part) string {
 // block converts a part of a user message or of a tool result.
 func block(p message.Part) json.RawMessage {
 	if p.Kind == message.TextPart {
-		return wire.Quoted("type", "text", "text", p.Text)
+		return kit.Quoted("type", "text", "text", p.Text)
 	}
-	source := wire.Quoted("type", "base64", "media_type", p.MediaType, "data", p.Data)
+	source := kit.Quoted("type", "base64", "media_type", p.MediaType, "data", p.Data)
 	switch {
 	case p.URL != "":
-		source = wire.Quoted("type", "url", "url", p.URL)
+		source = kit.Quoted("type", "url", "url", p.URL)
 	case p.Kind == message.FilePart && p.MediaType != pdf:
 		text, _ := base64.StdEncoding.DecodeString(p.Data) // it was checked
-		source = wire.Quoted("type", "text", "media_type", "text/plain", "data",
+		source = kit.Quoted("type", "text", "media_type", "text/plain", "data",
 			strings.ToValidUTF8(string(text), "\uFFFD"))
 	}
 	if p.Kind == message.ImagePart {
-		return wire.Part("image", "source", source)
+		return kit.Part("image", "source", source)
 	}
-	o := wire.Object{wire.Field("type", wire.Quote("document")), wire.Field("source", source)}
+	o := kit.Object{kit.Field("type", kit.Quote("document")), kit.Field("source", source)}
 	if p.Name != "" {
-		o = append(o, wire.Field("title", wire.Quote(p.Name)))
+		o = append(o, kit.Field("title", kit.Quote(p.Name)))
 	}
 	return o.JSON()
 }
 
 // blocks converts a text, if there is one, and the parts after it.
 func blocks(text string, parts []message.Part) (all []sdk.ContentBlockParamUnion) {
-	if !wire.Blank(text) {
+	if !kit.Blank(text) {
 		all = append(all, sdk.NewTextBlock(text))
 	}
 	for _, p := range parts {

@@ -13,7 +13,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -44,7 +44,7 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 // (pause_turn, while it runs tools of its own), Reply continues it with another request and returns all of
 // it. The error has an [*Error] in its chain, within a [ratelimit.LimitedError] if a response came.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
-	if err := wire.CheckMedia(name, req.Messages, refuses); err != nil {
+	if err := kit.CheckMedia(name, req.Messages, refuses); err != nil {
 		return message.Reply{}, err
 	}
 	if err := m.cfg.checkTemperature(req.Temperature); err != nil {
@@ -77,12 +77,12 @@ const maxPauses = 10
 func (m *Model) once(
 	ctx context.Context, params sdk.MessageNewParams, stream func(loop.Delta), paused int,
 ) (*received, error) {
-	x := exchange{Head: wire.Head{Provider: name, Model: m.cfg.Model}, stream: stream}
+	x := exchange{Head: kit.Head{Provider: name, Model: m.cfg.Model}, stream: stream}
 	defer x.close()
 	got, err := m.ask(ctx, params, &x)
 	if err == nil && got.paused() && paused == maxPauses {
 		say := fmt.Sprintf("the model paused its turn more than %d times (pause_turn): give it less to do with the API's own tools", maxPauses)
-		err = &wire.ReportedError{Code: "server_error", Say: say, Final: true}
+		err = &kit.ReportedError{Code: "server_error", Say: say, Final: true}
 	}
 	if err != nil {
 		return nil, x.failed(ctx, err)
@@ -98,7 +98,7 @@ func (m *Model) once(
 
 // exchange is one request and its response.
 type exchange struct {
-	wire.Head
+	kit.Head
 	stream func(loop.Delta)
 	// response is nil if no response came.
 	response *http.Response
@@ -116,7 +116,7 @@ func (m *Model) ask(ctx context.Context, params sdk.MessageNewParams, x *exchang
 		if err != nil {
 			return nil, err
 		}
-		if x.Form == wire.EventStream { // nobody asked for one
+		if x.Form == kit.EventStream { // nobody asked for one
 			got := *x.response
 			got.Body = io.NopCloser(bytes.NewReader(x.body))
 			return x.readStream(ssestream.NewStream[sdk.MessageStreamEventUnion](ssestream.NewDecoder(&got), nil))

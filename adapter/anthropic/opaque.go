@@ -3,7 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/schema"
 )
@@ -44,7 +44,7 @@ func (o opaque) text() string {
 	if !kept {
 		return ""
 	}
-	doc, err := wire.Marshal(o)
+	doc, err := kit.Marshal(o)
 	if err != nil {
 		return ""
 	}
@@ -103,6 +103,6 @@ func fits(parts []part, m message.Message) bool {
 
 // isBlock reports whether a kept block is valid: an object with a type, in strict JSON.
 func isBlock(raw json.RawMessage) bool {
-	list, ok := wire.ReadObject(raw)
+	list, ok := kit.ReadObject(raw)
 	return ok && list.Text("type") != "" && schema.Strict(raw, schema.DefaultLimits()) == nil
 }

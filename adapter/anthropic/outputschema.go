@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 )
 
 // The API's bounds on the schema of an answer.
@@ -18,13 +18,13 @@ const (
 // descriptions: the core checks the answer against the whole schema anyway. Properties that the schema
 // leaves open are forbidden, which only narrows it.
 func outputSchema(raw []byte) (json.RawMessage, bool) {
-	root, ok := wire.ReadObject(raw)
+	root, ok := kit.ReadObject(raw)
 	if !ok || root.Text("type") != "object" {
 		return nil, false
 	}
 	s := subset{definitions: map[string]json.RawMessage{}, flat: map[string]bool{}}
 	for _, name := range [...]string{"$defs", "definitions"} {
-		defs, _ := wire.ReadObject(root.Get(name))
+		defs, _ := kit.ReadObject(root.Get(name))
 		for _, d := range defs {
 			s.definitions["#/"+name+"/"+d.Name] = d.Value
 		}
@@ -34,7 +34,7 @@ func outputSchema(raw []byte) (json.RawMessage, bool) {
 			return nil, false
 		}
 	}
-	out, ok := wire.Downgrade{To: wire.Anthropic(), Check: s.check, Each: s.each}.Schema(raw)
+	out, ok := kit.Downgrade{To: kit.Anthropic(), Check: s.check, Each: s.each}.Schema(raw)
 	return out, ok && !s.refused && s.optional <= maxOptional && s.unions <= maxUnions
 }
 
@@ -53,56 +53,56 @@ var formats = []string{"date-time", "time", "date", "duration", "email", "hostna
 	"uuid"}
 
 // each converts one schema.
-func (s *subset) each(from wire.Object, convert func(wire.Object) wire.Object) wire.Object {
+func (s *subset) each(from kit.Object, convert func(kit.Object) kit.Object) kit.Object {
 	if ref := from.Get("$ref"); ref != nil {
-		s.refused = s.refused || s.definitions[wire.Text(ref)] == nil
-		return wire.Object{wire.Field("$ref", ref)}
+		s.refused = s.refused || s.definitions[kit.Text(ref)] == nil
+		return kit.Object{kit.Field("$ref", ref)}
 	}
 	s.shape(from)
 	out := convert(from)
 	about := out.Text("description")
 	out = out.Without("description")
-	if from.Get("properties") != nil || wire.Accepts(from, "object") {
-		out = append(out, wire.Field("additionalProperties", json.RawMessage("false")))
+	if from.Get("properties") != nil || kit.Accepts(from, "object") {
+		out = append(out, kit.Field("additionalProperties", json.RawMessage("false")))
 	}
 	if about != "" {
-		out = append(out, wire.Field("description", wire.Quote(about)))
+		out = append(out, kit.Field("description", kit.Quote(about)))
 	}
 	return out
 }
 
 // check treats the keywords of which the API accepts only some values.
-func (s *subset) check(m *wire.Member) wire.Treatment {
-	accepted, otherwise := false, wire.Refuse
+func (s *subset) check(m *kit.Member) kit.Treatment {
+	accepted, otherwise := false, kit.Refuse
 	switch m.Name {
 	case "enum":
 		accepted = scalars(m.Value)
 	case "const":
-		accepted = !isObject(m.Value) && wire.Items(m.Value) == nil
+		accepted = !isObject(m.Value) && kit.Items(m.Value) == nil
 	case "format":
-		accepted, otherwise = slices.Contains(formats, wire.Text(m.Value)), wire.Say
+		accepted, otherwise = slices.Contains(formats, kit.Text(m.Value)), kit.Say
 	case "minItems":
-		accepted, otherwise = wire.OneOf(string(m.Value), "0", "1"), wire.Say
+		accepted, otherwise = kit.OneOf(string(m.Value), "0", "1"), kit.Say
 	case "additionalProperties": // false stands in every object that is sent
 		if string(m.Value) == "false" {
-			return wire.Drop
+			return kit.Drop
 		}
 	}
 	if accepted {
-		return wire.Keep
+		return kit.Keep
 	}
 	return otherwise
 }
 
 // shape refuses a schema that says too little, and counts optional members and unions.
-func (s *subset) shape(list wire.Object) {
-	says := slices.ContainsFunc(list, func(m wire.Member) bool {
+func (s *subset) shape(list kit.Object) {
+	says := slices.ContainsFunc(list, func(m kit.Member) bool {
 		return slices.Contains([]string{"type", "enum", "const", "anyOf", "oneOf", "allOf"}, m.Name)
 	})
-	properties, _ := wire.ReadObject(list.Get("properties"))
+	properties, _ := kit.ReadObject(list.Get("properties"))
 	required := map[string]bool{}
-	for _, item := range wire.Items(list.Get("required")) {
-		required[wire.Text(item)] = true
+	for _, item := range kit.Items(list.Get("required")) {
+		required[kit.Text(item)] = true
 	}
 	for _, p := range properties {
 		if !required[p.Name] {
@@ -111,23 +111,23 @@ func (s *subset) shape(list wire.Object) {
 		delete(required, p.Name)
 	}
 	for _, m := range list {
-		if m.Name == "anyOf" || m.Name == "oneOf" || m.Name == "type" && wire.Items(m.Value) != nil {
+		if m.Name == "anyOf" || m.Name == "oneOf" || m.Name == "type" && kit.Items(m.Value) != nil {
 			s.unions++
 		}
 	}
-	bare := slices.ContainsFunc(wire.Items(list.Get("allOf")), func(item json.RawMessage) bool {
-		within, _ := wire.ReadObject(item)
+	bare := slices.ContainsFunc(kit.Items(list.Get("allOf")), func(item json.RawMessage) bool {
+		within, _ := kit.ReadObject(item)
 		return within.Get("$ref") != nil
 	})
-	open := wire.Accepts(list, "object") && list.Get("properties") == nil && list.Get("additionalProperties") == nil
+	open := kit.Accepts(list, "object") && list.Get("properties") == nil && list.Get("additionalProperties") == nil
 	twice := list.Get("anyOf") != nil && list.Get("oneOf") != nil
 	s.refused = s.refused || !says || bare || open || twice || len(required) > 0 ||
-		wire.Accepts(list, "array") && list.Get("items") == nil
+		kit.Accepts(list, "array") && list.Get("items") == nil
 }
 
 // recurs reports whether a schema refers to a definition that contains it.
 func (s *subset) recurs(raw json.RawMessage, within []string) bool {
-	if list, ok := wire.ReadObject(raw); ok {
+	if list, ok := kit.ReadObject(raw); ok {
 		ref := list.Text("$ref")
 		if ref != "" && slices.Contains(within, ref) {
 			return true
@@ -138,16 +138,16 @@ func (s *subset) recurs(raw json.RawMessage, within []string) bool {
 			}
 			s.flat[ref] = true
 		}
-		return slices.ContainsFunc(list, func(m wire.Member) bool { return s.recurs(m.Value, within) })
+		return slices.ContainsFunc(list, func(m kit.Member) bool { return s.recurs(m.Value, within) })
 	}
-	return slices.ContainsFunc(wire.Items(raw),
+	return slices.ContainsFunc(kit.Items(raw),
 		func(item json.RawMessage) bool { return s.recurs(item, within) })
 }
 
 // scalars reports whether a list holds neither lists nor objects.
 func scalars(raw json.RawMessage) bool {
-	list := wire.Items(raw)
+	list := kit.Items(raw)
 	return len(list) > 0 &&
 		!slices.ContainsFunc(list,
-			func(v json.RawMessage) bool { return isObject(v) || wire.Items(v) != nil })
+			func(v json.RawMessage) bool { return isObject(v) || kit.Items(v) != nil })
 }

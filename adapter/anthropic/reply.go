@@ -9,7 +9,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 )
 
@@ -28,7 +28,7 @@ type received struct {
 // readWhole parses a message that was not streamed. Anything else than a message is an error, whatever its
 // status.
 func readWhole(in io.Reader) (*received, error) {
-	body, err := wire.ReadWhole(in)
+	body, err := kit.ReadWhole(in)
 	if err != nil {
 		return nil, err
 	}
@@ -38,17 +38,17 @@ func readWhole(in io.Reader) (*received, error) {
 		Error   json.RawMessage   `json:"error"`
 	}
 	if err := json.Unmarshal(body, &head); err != nil {
-		return nil, &wire.UnreadableError{Got: "a body that is no message of the API"}
+		return nil, &kit.UnreadableError{Got: "a body that is no message of the API"}
 	}
-	if wire.IsError(head.Error) {
-		return nil, &wire.ReportedError{Body: body}
+	if kit.IsError(head.Error) {
+		return nil, &kit.ReportedError{Body: body}
 	}
 	if head.Type != "message" || head.Content == nil {
-		return nil, &wire.UnreadableError{Got: "a body without a message"}
+		return nil, &kit.UnreadableError{Got: "a body without a message"}
 	}
 	var m sdk.Message
 	if err := json.Unmarshal(body, &m); err != nil {
-		return nil, &wire.UnreadableError{Got: "a message that cannot be read"}
+		return nil, &kit.UnreadableError{Got: "a message that cannot be read"}
 	}
 	return &received{message: m}, nil
 }
@@ -76,7 +76,7 @@ func (r *received) add(next *received) {
 // texts.
 func (r *received) blocks() (all []sdk.ContentBlockParamUnion) {
 	for _, b := range r.message.Content {
-		if b.Type != "text" || !wire.Blank(b.Text) {
+		if b.Type != "text" || !kit.Blank(b.Text) {
 			all = append(all, param.Override[sdk.ContentBlockParamUnion](json.RawMessage(b.RawJSON())))
 		}
 	}
@@ -124,7 +124,7 @@ func (r *received) reply(asked string) message.Reply {
 		o.Container = m.Container.ID
 	}
 	reply.Text, reply.Thinking, reply.Opaque = text.String(), thinking.String(), o.text()
-	wire.NameCalls(reply.Calls)
+	kit.NameCalls(reply.Calls)
 	if m.StopReason == sdk.StopReasonRefusal {
 		reply.Refusal = firstWord(m.StopDetails.Explanation, reply.Text, declined)
 	}
@@ -133,8 +133,8 @@ func (r *received) reply(asked string) message.Reply {
 
 // citations returns what a text cites; nil for nothing.
 func citations(b sdk.ContentBlockUnion) json.RawMessage {
-	block, _ := wire.ReadObject([]byte(b.RawJSON()))
-	if cited := block.Get("citations"); len(wire.Items(cited)) > 0 {
+	block, _ := kit.ReadObject([]byte(b.RawJSON()))
+	if cited := block.Get("citations"); len(kit.Items(cited)) > 0 {
 		return cited
 	}
 	return nil
@@ -142,10 +142,10 @@ func citations(b sdk.ContentBlockUnion) json.RawMessage {
 
 // caller returns the code that made a call; nil if the model made it itself.
 func caller(b sdk.ContentBlockUnion) json.RawMessage {
-	block, _ := wire.ReadObject([]byte(b.RawJSON()))
+	block, _ := kit.ReadObject([]byte(b.RawJSON()))
 	made := block.Get("caller")
-	by, _ := wire.ReadObject(made)
-	if wire.OneOf(by.Text("type"), "", "direct") {
+	by, _ := kit.ReadObject(made)
+	if kit.OneOf(by.Text("type"), "", "direct") {
 		return nil
 	}
 	return made
@@ -172,7 +172,7 @@ func usage(u sdk.Usage) message.Usage {
 // firstWord returns the first text that is not blank.
 func firstWord(texts ...string) string {
 	for _, text := range texts {
-		if !wire.Blank(text) {
+		if !kit.Blank(text) {
 			return text
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/schema"
@@ -26,9 +26,9 @@ func (c Config) checkTemperature(t *float64) error {
 	switch {
 	case t == nil:
 	case *t > 1:
-		return wire.Unasked(name, fmt.Sprintf("Temperature: %v is too high: the API accepts 0 to 1", *t))
-	case *t != 1 && wire.OneOf(c.Thinking.Mode, Adaptive, Budget):
-		return wire.Unasked(name, fmt.Sprintf("Temperature: must be 1 or unset for a model that thinks (Thinking), not %v", *t))
+		return kit.Unasked(name, fmt.Sprintf("Temperature: %v is too high: the API accepts 0 to 1", *t))
+	case *t != 1 && kit.OneOf(c.Thinking.Mode, Adaptive, Budget):
+		return kit.Unasked(name, fmt.Sprintf("Temperature: must be 1 or unset for a model that thinks (Thinking), not %v", *t))
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
 	}
 	instructions := m.cfg.output(&p, req.Output)
 	for _, text := range append([]string{req.System}, append(opening, instructions)...) {
-		if !wire.Blank(text) {
+		if !kit.Blank(text) {
 			p.System = append(p.System, sdk.TextBlockParam{Text: text})
 		}
 	}
@@ -77,8 +77,8 @@ func (c Config) output(p *sdk.MessageNewParams, s *schema.Schema) (instructions 
 	raw := s.JSON()
 	if c.Output == OutputNative {
 		if sent, ok := outputSchema(raw); ok {
-			format := wire.Object{wire.Field("type", json.RawMessage(`"json_schema"`)),
-				wire.Field("schema", sent)}.JSON()
+			format := kit.Object{kit.Field("type", json.RawMessage(`"json_schema"`)),
+				kit.Field("schema", sent)}.JSON()
 			p.OutputConfig.Format = param.Override[sdk.JSONOutputFormatParam](format)
 			return ""
 		}
@@ -181,8 +181,8 @@ func calledWithoutThinking(turns []sdk.MessageParam) bool {
 func isThinking(b sdk.ContentBlockParamUnion) bool {
 	raw, _ := b.Overrides()
 	kept, isRaw := raw.(json.RawMessage)
-	list, _ := wire.ReadObject(kept)
-	return isRaw && wire.OneOf(list.Text("type"), "thinking", "redacted_thinking")
+	list, _ := kit.ReadObject(kept)
+	return isRaw && kit.OneOf(list.Text("type"), "thinking", "redacted_thinking")
 }
 
 // newest is the number of the user's latest turns that are marked for the cache. The last one is what the
@@ -221,8 +221,8 @@ func (c Config) mark(p *sdk.MessageNewParams) {
 func markBlock(b *sdk.ContentBlockParamUnion, mark sdk.CacheControlEphemeralParam) {
 	raw, _ := b.Overrides()
 	if medium, isRaw := raw.(json.RawMessage); isRaw {
-		o, _ := wire.ReadObject(medium)
-		control, _ := wire.Marshal(mark) // two texts always have a JSON form
+		o, _ := kit.ReadObject(medium)
+		control, _ := kit.Marshal(mark) // two texts always have a JSON form
 		*b = param.Override[sdk.ContentBlockParamUnion](o.With("cache_control", control).JSON())
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/anthropic"
-	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -48,7 +48,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestTheStablePrefixIsMarkedForTheCache(t *testing.T) {
-	req := wiretest.Asks()["both"]
+	req := kittest.Asks()["both"]
 	type marked struct {
 		CacheControl json.RawMessage `json:"cache_control"`
 	}
@@ -70,7 +70,7 @@ func TestTheStablePrefixIsMarkedForTheCache(t *testing.T) {
 func TestNoCallIsForcedOfAModelThatThinks(t *testing.T) {
 	for _, mode := range []anthropic.Thinking{{Mode: anthropic.Adaptive}, {Mode: anthropic.Budget, BudgetTokens: 1024}} {
 		m := model(t, func(c *anthropic.Config) { c.Thinking = mode })
-		req := wiretest.Asks()["tools"]
+		req := kittest.Asks()["tools"]
 		assert.Contains(t, params(t, m, req), `"thinking"`)
 		req.ToolChoice = message.AnyTool
 		assert.NotContains(t, params(t, m, req), `"thinking"`)
@@ -105,7 +105,7 @@ func TestABudgetNeedsCallsThatWereThoughtOf(t *testing.T) {
 }
 
 func TestInstructionsAskWhereTheAPIDoesNot(t *testing.T) {
-	req := wiretest.Asks()["output"]
+	req := kittest.Asks()["output"]
 	native := params(t, model(t), req)
 	told := params(t, model(t, func(c *anthropic.Config) { c.Output = anthropic.OutputInstructions }), req)
 	assert.Contains(t, native, "json_schema")
@@ -119,9 +119,9 @@ func TestMediaThatTheAPITakesNoneOfAreRefused(t *testing.T) {
 		"anthropic: invalid_request: messages[1].parts[0]: [audio, audio/wav, 1 bytes]: the API does not accept audio": message.Bytes(message.AudioPart, "audio/wav", []byte("x")),
 		"[file, a.zip, application/zip, 1 bytes]: the API accepts the bytes of application/pdf and of texts":           {Kind: message.FilePart, Name: "a.zip", MediaType: "application/zip", Data: "eA=="},
 	} {
-		req := wiretest.Asks()["plain"]
+		req := kittest.Asks()["plain"]
 		req.Messages = append(req.Messages, message.Message{Role: message.User, Parts: []message.Part{part}})
-		wiretest.Refuses(t, adapter(), req, want)
+		kittest.Refuses(t, adapter(), req, want)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/anthropic"
-	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/tool"
@@ -23,7 +23,7 @@ const paused = "200 OK\nContent-Type: application/json\n\n" +
 
 // A model that pauses its turn again and again is not asked forever, and no request is repeated.
 func TestATurnThatIsPausedForEver(t *testing.T) {
-	server := wiretest.Serve(t, slices.Repeat([]string{paused}, 11)...)
+	server := kittest.Serve(t, slices.Repeat([]string{paused}, 11)...)
 	model, err := adapter().New(server.URL, server.Client)
 	require.NoError(t, err)
 	_, err = model.Reply(t.Context(), loop.Request{System: "Search."})
@@ -37,12 +37,12 @@ func TestATurnThatIsPausedForEver(t *testing.T) {
 func TestToolsOfTheAPIAreOfferedByTheClient(t *testing.T) {
 	ended := "200 OK\nContent-Type: application/json\n\n" +
 		`{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn"}`
-	server := wiretest.Serve(t, ended, ended)
-	client := sdk.NewClient(option.WithBaseURL(server.URL), option.WithHTTPClient(server.Client), option.WithAPIKey(wiretest.Key),
+	server := kittest.Serve(t, ended, ended)
+	client := sdk.NewClient(option.WithBaseURL(server.URL), option.WithHTTPClient(server.Client), option.WithAPIKey(kittest.Key),
 		option.WithJSONSet("tools.-1", map[string]string{"type": "web_search_20250305", "name": "web_search"}))
 	model, err := anthropic.New(client, anthropic.Config{Model: "claude-sonnet-5-5", MaxTokens: 1024})
 	require.NoError(t, err)
-	for _, tools := range [][]*tool.Tool{nil, {wiretest.BookRoom()}} {
+	for _, tools := range [][]*tool.Tool{nil, {kittest.BookRoom()}} {
 		_, err = model.Reply(t.Context(), loop.Request{System: "Search.", Tools: tools})
 		require.NoError(t, err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 )
 
@@ -25,7 +25,7 @@ func (x *exchange) readInstead() (*received, error) {
 	if err != nil || x.stream == nil {
 		return got, err
 	}
-	wire.TellWhole(got.reply(x.Model), x.stream)
+	kit.TellWhole(got.reply(x.Model), x.stream)
 	return got, nil
 }
 
@@ -37,12 +37,12 @@ func (x *exchange) readStream(stream *eventStream) (*received, error) {
 		ev := stream.Current()
 		if ev.Type == "message_start" {
 			if began {
-				return nil, &wire.UnreadableError{Got: "a stream with two messages"}
+				return nil, &kit.UnreadableError{Got: "a stream with two messages"}
 			}
 			began = true
 		}
 		if err := a.take(ev); err != nil {
-			return nil, &wire.UnreadableError{Got: fmt.Sprintf("a stream out of order: %v", err)}
+			return nil, &kit.UnreadableError{Got: fmt.Sprintf("a stream out of order: %v", err)}
 		}
 		if ev.Type == "message_stop" {
 			return a.received()
@@ -51,7 +51,7 @@ func (x *exchange) readStream(stream *eventStream) (*received, error) {
 	if err := stream.Err(); err != nil {
 		return nil, err
 	}
-	return nil, wire.ErrEnded
+	return nil, kit.ErrEnded
 }
 
 // assembly collects a streamed reply. The SDK joins the message except for the pieces of its blocks: it
@@ -67,7 +67,7 @@ type assembly struct {
 type growing struct {
 	text, thinking, signature, input strings.Builder
 	// pieces reads the pieces of the text, the thought or the arguments: a block has one of them.
-	pieces wire.Pieces
+	pieces kit.Pieces
 	// call is the index of the call; -1 if the block is none.
 	call int
 }
@@ -164,7 +164,7 @@ func (a *assembly) say(d loop.Delta) {
 
 func (a *assembly) received() (*received, error) {
 	if a.message.ID == "" && a.message.Role == "" {
-		return nil, &wire.UnreadableError{Got: "a stream without a message"}
+		return nil, &kit.UnreadableError{Got: "a stream without a message"}
 	}
 	inputs := make([]string, a.calls)
 	for _, b := range a.blocks {

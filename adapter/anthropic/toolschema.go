@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -24,11 +24,11 @@ var propertyName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 // without alternatives at the top and without invalid names of properties. words says for the tool's
 // description what is lost.
 func toolSchema(raw []byte) (sent json.RawMessage, words string) {
-	root, ok := wire.ReadObject(raw)
+	root, ok := kit.ReadObject(raw)
 	if !ok || !namesFit(raw) || !isCurrent(root) {
 		return openObject, rulesFollow + string(raw)
 	}
-	kept := wire.Object{wire.Field("type", json.RawMessage(`"object"`))}
+	kept := kit.Object{kit.Field("type", json.RawMessage(`"object"`))}
 	for _, m := range root {
 		switch m.Name {
 		case "type", "$schema":
@@ -46,7 +46,7 @@ func toolSchema(raw []byte) (sent json.RawMessage, words string) {
 
 // isCurrent reports whether a schema that names an older draft means the same in Draft 2020-12, the only
 // draft that the API reads.
-func isCurrent(root wire.Object) bool {
+func isCurrent(root kit.Object) bool {
 	draft := root.Text("$schema")
 	if draft == "" || strings.Contains(draft, "2020-12") {
 		return true
@@ -57,7 +57,7 @@ func isCurrent(root wire.Object) bool {
 
 // namesFit reports whether the API accepts all names of properties, at any depth.
 func namesFit(raw json.RawMessage) bool {
-	if list, ok := wire.ReadObject(raw); ok {
+	if list, ok := kit.ReadObject(raw); ok {
 		for _, m := range list {
 			if m.Name == "properties" && !propertiesFit(m.Value) || !namesFit(m.Value) {
 				return false
@@ -65,12 +65,12 @@ func namesFit(raw json.RawMessage) bool {
 		}
 		return true
 	}
-	return !slices.ContainsFunc(wire.Items(raw), func(item json.RawMessage) bool { return !namesFit(item) })
+	return !slices.ContainsFunc(kit.Items(raw), func(item json.RawMessage) bool { return !namesFit(item) })
 }
 
 func propertiesFit(raw json.RawMessage) bool {
-	list, _ := wire.ReadObject(raw)
-	return !slices.ContainsFunc(list, func(m wire.Member) bool { return !propertyName.MatchString(m.Name) })
+	list, _ := kit.ReadObject(raw)
+	return !slices.ContainsFunc(list, func(m kit.Member) bool { return !propertyName.MatchString(m.Name) })
 }
 
 func isObject(raw []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{")) }

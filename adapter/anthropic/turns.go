@@ -6,16 +6,16 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
 )
 
 // RawArguments is the single member of the object that replaces arguments which are not a strict JSON
 // object: the API accepts only objects. Its value is the text that the model wrote.
-const RawArguments = wire.RawArguments
+const RawArguments = kit.RawArguments
 
-var rules = wire.Rules{Name: toolName, TakesID: isID, MediaInAnswers: true}
+var rules = kit.Rules{Name: toolName, TakesID: isID, MediaInAnswers: true}
 
 // conversation is a transcript in the API's form: user and assistant take turns, and each call is answered
 // in the turn after it.
@@ -44,7 +44,7 @@ func turnsOf(said []message.Message, model string) (c conversation, system []str
 		c.user(e)
 	}
 	if n := len(c.turns); n == 0 || c.turns[n-1].Role == sdk.MessageParamRoleAssistant {
-		c.say(sdk.MessageParamRoleUser, sdk.NewTextBlock(wire.GoOn))
+		c.say(sdk.MessageParamRoleUser, sdk.NewTextBlock(kit.GoOn))
 	}
 	return c, system
 }
@@ -55,7 +55,7 @@ func (c *conversation) say(role sdk.MessageParamRole, blocks ...sdk.ContentBlock
 		return
 	}
 	if len(c.turns) == 0 && role == sdk.MessageParamRoleAssistant {
-		c.say(sdk.MessageParamRoleUser, sdk.NewTextBlock(wire.GoOn))
+		c.say(sdk.MessageParamRoleUser, sdk.NewTextBlock(kit.GoOn))
 	}
 	if n := len(c.turns); n > 0 && c.turns[n-1].Role == role {
 		c.turns[n-1].Content = append(c.turns[n-1].Content, blocks...)
@@ -65,7 +65,7 @@ func (c *conversation) say(role sdk.MessageParamRole, blocks ...sdk.ContentBlock
 }
 
 // assistant adds a message of the model: its kept blocks, text and calls, in their order.
-func (c *conversation) assistant(e wire.Exchange) {
+func (c *conversation) assistant(e kit.Exchange) {
 	if e.Model.Role == "" {
 		return
 	}
@@ -81,18 +81,18 @@ func (c *conversation) assistant(e wire.Exchange) {
 			blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](p.Raw))
 		case p.Call > 0:
 			call := e.Calls[p.Call-1]
-			b := sdk.NewToolUseBlock(call.ID, wire.Arguments(call.Made.Arguments), call.Name)
+			b := sdk.NewToolUseBlock(call.ID, kit.Arguments(call.Made.Arguments), call.Name)
 			if isBlock(p.Caller) {
 				b.OfToolUse.SetExtraFields(map[string]any{"caller": p.Caller})
 			}
 			blocks = append(blocks, b)
 		default:
 			text := e.Model.Text[from : from+p.Text]
-			if from += p.Text; wire.Blank(text) {
+			if from += p.Text; kit.Blank(text) {
 				continue
 			}
 			b := sdk.NewTextBlock(text)
-			if wire.Items(p.Citations) != nil {
+			if kit.Items(p.Citations) != nil {
 				b.OfText.SetExtraFields(map[string]any{"citations": p.Citations})
 			}
 			blocks = append(blocks, b)
@@ -103,7 +103,7 @@ func (c *conversation) assistant(e wire.Exchange) {
 
 // user adds the answer to every call, in the order of the calls, then the other messages. System messages
 // that end a turn of the user stay what they are; the API has no place for others.
-func (c *conversation) user(e wire.Exchange) {
+func (c *conversation) user(e kit.Exchange) {
 	var all []sdk.ContentBlockParamUnion
 	for _, call := range e.Calls {
 		all = append(all, result(call))
@@ -124,12 +124,12 @@ func (c *conversation) user(e wire.Exchange) {
 	}
 }
 
-func result(call wire.Call) sdk.ContentBlockParamUnion {
+func result(call kit.Call) sdk.ContentBlockParamUnion {
 	r := sdk.ToolResultBlockParam{ToolUseID: call.ID}
 	if call.IsError {
 		r.IsError = sdk.Bool(true)
 	}
-	if !wire.Blank(call.Text) {
+	if !kit.Blank(call.Text) {
 		r.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: call.Text}}}
 	}
 	for _, p := range call.Parts {

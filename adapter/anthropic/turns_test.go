@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/retake-go/retake/adapter/anthropic"
-	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
@@ -71,7 +71,7 @@ func TestWhateverTheTranscriptTheRequestIsAccepted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		req := loop.Request{System: rapid.SampledFrom([]string{"", " ", "Be brief."}).Draw(t, "system"), Messages: said(messages().Draw(t, "said")...)}
 		if rapid.Bool().Draw(t, "tools") {
-			req.Tools = []*tool.Tool{wiretest.BookRoom(), wiretest.HotelFind()}
+			req.Tools = []*tool.Tool{kittest.BookRoom(), kittest.HotelFind()}
 		}
 		sent := params(t, m, req)
 		require.Empty(t, refusals([]byte(sent)), sent)

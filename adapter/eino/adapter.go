@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/retake-go/retake/adapter/internal/turns"
+	"github.com/retake-go/retake/adapter/kit/turns"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	_ "github.com/retake-go/retake/feedback/prompt"

@@ -4,13 +4,13 @@ go 1.26.0
 
 replace (
 	github.com/retake-go/retake => ../..
-	github.com/retake-go/retake/adapter/internal => ../internal
+	github.com/retake-go/retake/adapter/kit => ../kit
 )
 
 require (
 	github.com/cloudwego/eino v0.9.13
 	github.com/retake-go/retake v0.1.0
-	github.com/retake-go/retake/adapter/internal v0.1.0
+	github.com/retake-go/retake/adapter/kit v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
 

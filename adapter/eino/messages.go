@@ -7,7 +7,7 @@ import (
 	"github.com/cloudwego/eino/compose"
 	einoschema "github.com/cloudwego/eino/schema"
 
-	"github.com/retake-go/retake/adapter/internal/turns"
+	"github.com/retake-go/retake/adapter/kit/turns"
 	retake "github.com/retake-go/retake/message"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	einoschema "github.com/cloudwego/eino/schema"
 
-	"github.com/retake-go/retake/adapter/internal/turns"
+	"github.com/retake-go/retake/adapter/kit/turns"
 )
 
 // offered returns the tools of a model call. The error names a tool with an invalid schema.

@@ -10,7 +10,7 @@ import (
 
 	sdk "google.golang.org/genai"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 )
 
 // Config configures a [Model]. Only Model is required. The zero value of every other field uses the API's
@@ -41,7 +41,7 @@ type Config struct {
 }
 
 // Response is the data of a successful response beside the reply. All provider adapters share the type.
-type Response = wire.Response
+type Response = kit.Response
 
 // Thinking bounds what a model thinks. At most one field may be set. The zero value leaves it to the API.
 type Thinking struct {
@@ -128,12 +128,12 @@ func New(client *sdk.Client, cfg Config) (*Model, error) {
 	if own.HTTPClient.Transport != nil {
 		transport = own.HTTPClient.Transport
 	}
-	looking := wire.Guarded(own.HTTPClient)
+	looking := kit.Guarded(own.HTTPClient)
 	looking.Transport = reader{transport}
 	own.HTTPClient = looking
 	mine, err := sdk.NewClient(context.Background(), &own)
 	if err != nil {
-		return nil, errors.New("genai: a second client cannot be made from the client's configuration: " + wire.Redact(err.Error(), own.APIKey))
+		return nil, errors.New("genai: a second client cannot be made from the client's configuration: " + kit.Redact(err.Error(), own.APIKey))
 	}
 	return &Model{models: mine.Models, cfg: cfg, key: own.APIKey,
 		extras: own.HTTPOptions.ExtrasRequestProvider}, nil

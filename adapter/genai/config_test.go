@@ -12,7 +12,7 @@ import (
 	sdk "google.golang.org/genai"
 
 	"github.com/retake-go/retake/adapter/genai"
-	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 )
 
 func TestEveryFaultOfAConfigIsNamedAtOnce(t *testing.T) {
@@ -62,9 +62,9 @@ func TestTheClientIsLeftAsItIs(t *testing.T) {
 const done = `{"candidates":[{"content":{"parts":[{"text":"Hello."}]},"finishReason":"STOP"}],"modelVersion":"m-1","responseId":"r-1"}`
 
 func TestAllOfAClientAndAConfigIsSent(t *testing.T) {
-	s := wiretest.Serve(t, "200 OK\nContent-Type: application/json\nRateLimit: \"day\";r=3;t=60\n\n"+done)
+	s := kittest.Serve(t, "200 OK\nContent-Type: application/json\nRateLimit: \"day\";r=3;t=60\n\n"+done)
 	client, err := sdk.NewClient(t.Context(), &sdk.ClientConfig{
-		Backend: sdk.BackendVertexAI, APIKey: wiretest.Key, HTTPClient: s.Client,
+		Backend: sdk.BackendVertexAI, APIKey: kittest.Key, HTTPClient: s.Client,
 		HTTPOptions: sdk.HTTPOptions{
 			BaseURL: s.URL, Headers: http.Header{"X-Own": {"1"}}, ExtraBody: map[string]any{"tools": []any{map[string]any{"googleSearch": map[string]any{}}}},
 			ExtrasRequestProvider: func(body map[string]any) map[string]any { body["labels"] = map[string]any{"run": "a"}; return body },
@@ -76,7 +76,7 @@ func TestAllOfAClientAndAConfigIsSent(t *testing.T) {
 		Model: "m", Thinking: genai.Thinking{Budget: new(int32(0))}, ShowThinking: true, Output: genai.OutputBesideTools, OnResponse: func(r genai.Response) { told = append(told, r) },
 	})
 	require.NoError(t, err)
-	req := wiretest.Asks()["both"]
+	req := kittest.Asks()["both"]
 	req.Model = "backup" // in the ladder
 	reply, err := m.Reply(t.Context(), req)
 	require.NoError(t, err)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
@@ -25,8 +25,8 @@ func TestACallThatTheAPICannotReadIsCorrected(t *testing.T) {
 		"TOO_MANY_TOOL_CALLS":     {fault.ToolValidation, "fewer function calls"},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			s := wiretest.Serve(t, "200 OK\n\n"+`{"candidates":[{"finishReason":"`+reason+`"}]}`, "200 OK\n\n"+done)
-			tools, err := tool.NewSet(wiretest.BookRoom())
+			s := kittest.Serve(t, "200 OK\n\n"+`{"candidates":[{"finishReason":"`+reason+`"}]}`, "200 OK\n\n"+done)
+			tools, err := tool.NewSet(kittest.BookRoom())
 			require.NoError(t, err)
 			sess, err := session.New(session.Config{ID: "order-42"})
 			require.NoError(t, err)

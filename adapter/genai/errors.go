@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/fault"
 )
 
 // Error is a failed request. Its text is safe to log. Its chain has the typed error of package fault
 // ([fault.RateLimitError] and so on) and the SDK's error: an sdk.APIError, by value, if the API answered
 // in its form. All provider adapters share the type.
-type Error = wire.Error
+type Error = kit.Error
 
 // garbled maps the finish reasons of calls that the API could not parse or refused to the issue that the
 // model is shown. There is no call to answer, so that the feedback is a user message.
@@ -33,14 +33,14 @@ func (g *received) unusable() error {
 		return &garbledError{g.finish, g.finished}
 	}
 	if !g.began && g.blocked == "" {
-		return &wire.UnreadableError{Got: "no candidate"}
+		return &kit.UnreadableError{Got: "no candidate"}
 	}
 	return nil
 }
 
 // failed returns the error of an exchange.
 func (x *exchange) failed(ctx context.Context, cause error) error {
-	t := wire.Trouble{Cause: cause}
+	t := kit.Trouble{Cause: cause}
 	if g, isGarbled := errors.AsType[*garbledError](cause); isGarbled {
 		t.Issue, t.Code, t.Sentence = new(garbled[g.reason]), g.reason, g.sentence
 	}

@@ -1,7 +1,6 @@
 package genai
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -9,13 +8,13 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 )
 
 // exchange is one request and its response.
 type exchange struct {
-	wire.Head
+	kit.Head
 	stream func(loop.Delta)
 	names  map[string]string
 	// told is set if somebody wants the extras.
@@ -63,15 +62,15 @@ func (r reader) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-var errNoJSON = &wire.UnreadableError{Got: "no JSON of a reply"}
+var errNoJSON = &kit.UnreadableError{Got: "no JSON of a reply"}
 
 // readWhole parses a response that is no stream: one JSON value, or a list of them.
 func (x *exchange) readWhole(body io.Reader) (*received, error) {
-	raw, err := wire.ReadWhole(body)
+	raw, err := kit.ReadWhole(body)
 	if err != nil {
 		return nil, err
 	}
-	got, all := &received{}, wire.Items(raw)
+	got, all := &received{}, kit.Items(raw)
 	if all == nil {
 		all = []json.RawMessage{raw}
 	}
@@ -85,67 +84,23 @@ func (x *exchange) readWhole(body io.Reader) (*received, error) {
 
 // read parses a response by what it is: JSON, or else events. Both come unasked, too.
 func (x *exchange) read(body io.Reader) (*received, error) {
-	if x.Form == wire.EventStream {
+	if x.Form == kit.EventStream {
 		return x.readEvents(body)
 	}
 	return x.readWhole(body)
 }
 
-// readEvents parses server-sent events to their end, which must come after a finish reason. It ignores
-// comments and fields other than data.
+// readEvents parses server-sent events to their end, which must come after a finish reason.
 func (x *exchange) readEvents(in io.Reader) (*received, error) {
-	got, strange := &received{}, false
-	var data []byte
-	take := func() error {
-		event := bytes.TrimSpace(data)
-		data = nil
-		if len(event) == 0 {
-			return nil
-		}
-		return x.take(event, got)
+	got := &received{}
+	_, err := kit.Events(in, func(data []byte) (bool, error) { return false, x.take(data, got) })
+	if err == nil && !got.ended() {
+		err = kit.ErrEnded
 	}
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, wire.MaxReply+2) // the body ends before a line is too long
-	for lines.Scan() {
-		line := lines.Bytes()
-		more, isData := bytes.CutPrefix(line, []byte("data:"))
-		strange = strange || !isData && !isField(line)
-		// Some servers omit the empty line between events.
-		follows := isData && bytes.HasSuffix(data, []byte("}")) &&
-			bytes.HasPrefix(bytes.TrimSpace(more), []byte("{"))
-		if len(line) == 0 || follows {
-			if err := take(); err != nil {
-				return nil, err
-			}
-		}
-		if isData {
-			data = append(data, bytes.TrimRight(more, " \t")...)
-		}
-	}
-	if err := lines.Err(); err != nil {
+	if err != nil {
 		return nil, err
-	}
-	if len(data) > 0 && wire.Cut(data) {
-		return nil, wire.ErrEnded
-	}
-	if err := take(); err != nil {
-		return nil, err
-	}
-	switch {
-	case strange && !got.began && got.blocked == "":
-		return nil, errNoJSON
-	case !got.ended():
-		return nil, wire.ErrEnded
 	}
 	return got, nil
-}
-
-// isField reports whether a line is empty, a comment, a field of an event, or the beginning of the field
-// data.
-func isField(line []byte) bool {
-	name, _, found := bytes.Cut(line, []byte(":"))
-	return len(name) == 0 || wire.OneOf(string(name), "event", "id", "retry") ||
-		!found && strings.HasPrefix("data", string(name))
 }
 
 // take parses one JSON value, which may be an error.
@@ -154,8 +109,8 @@ func (x *exchange) take(raw []byte, got *received) error {
 	if json.Unmarshal(raw, &c) != nil {
 		return errNoJSON
 	}
-	if wire.IsError(c.Error) {
-		return &wire.ReportedError{Body: bytes.Clone(raw)}
+	if kit.IsError(c.Error) {
+		return &kit.ReportedError{Body: bytes.Clone(raw)}
 	}
 	tell := x.stream
 	if tell == nil {

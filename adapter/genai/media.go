@@ -3,7 +3,7 @@ package genai
 import (
 	"encoding/json"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 )
 
@@ -13,8 +13,8 @@ func mediaPart(p message.Part) json.RawMessage {
 	case p.Kind == message.TextPart:
 		return textPart(p.Text, "")
 	case p.URL != "":
-		return wire.Object{wire.Field("fileData", wire.Quoted("mimeType", p.MediaType, "fileUri",
+		return kit.Object{kit.Field("fileData", kit.Quoted("mimeType", p.MediaType, "fileUri",
 			p.URL))}.JSON()
 	}
-	return wire.Object{wire.Field("inlineData", wire.Quoted("mimeType", p.MediaType, "data", p.Data))}.JSON()
+	return kit.Object{kit.Field("inlineData", kit.Quoted("mimeType", p.MediaType, "data", p.Data))}.JSON()
 }

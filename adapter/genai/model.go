@@ -7,7 +7,7 @@ import (
 
 	sdk "google.golang.org/genai"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -24,10 +24,10 @@ var _ loop.Model = (*Model)(nil)
 // Reply asks once and returns the whole reply. It streams if req.Stream is set. The error has an [*Error]
 // in its chain, within a [ratelimit.LimitedError] if a response came. It is safe for concurrent use.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
-	if err := wire.CheckMedia(name, req.Messages, nil); err != nil {
+	if err := kit.CheckMedia(name, req.Messages, nil); err != nil {
 		return message.Reply{}, err
 	}
-	x := &exchange{Head: wire.Head{Provider: name, Known: provider, Model: m.cfg.Model, Key: m.key},
+	x := &exchange{Head: kit.Head{Provider: name, Known: provider, Model: m.cfg.Model, Key: m.key},
 		stream: req.Stream, told: m.cfg.OnResponse != nil}
 	got, err := m.ask(ctx, req, x)
 	if err == nil {
@@ -45,7 +45,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 }
 
 // placeholder is replaced when the body is filled.
-var placeholder = []*sdk.Content{{Role: "user", Parts: []*sdk.Part{{Text: wire.GoOn}}}}
+var placeholder = []*sdk.Content{{Role: "user", Parts: []*sdk.Part{{Text: kit.GoOn}}}}
 
 func (m *Model) ask(ctx context.Context, req loop.Request, x *exchange) (*received, error) {
 	r, err := m.request(req, x.Model)

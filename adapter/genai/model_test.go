@@ -19,7 +19,7 @@ import (
 	sdk "google.golang.org/genai"
 
 	"github.com/retake-go/retake/adapter/genai"
-	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -36,7 +36,7 @@ func model(t *testing.T, url string, client *http.Client) *genai.Model {
 }
 
 func TestAnErrorHasItsCausesInItsChain(t *testing.T) {
-	s := wiretest.Serve(t, "429 Too Many Requests\n\n"+`{"error":{"code":429,"message":"Slow\ndown.","status":"RESOURCE_EXHAUSTED"}}`)
+	s := kittest.Serve(t, "429 Too Many Requests\n\n"+`{"error":{"code":429,"message":"Slow\ndown.","status":"RESOURCE_EXHAUSTED"}}`)
 	_, err := model(t, s.URL, s.Client).Reply(t.Context(), loop.Request{})
 	var own *genai.Error
 	require.ErrorAs(t, err, &own)
@@ -143,7 +143,7 @@ func TestABodyWithoutEndIsRefused(t *testing.T) {
 }
 
 func TestNumbersOfTheHistoryAreExact(t *testing.T) {
-	s := wiretest.Serve(t, "200 OK\n\n"+done)
+	s := kittest.Serve(t, "200 OK\n\n"+done)
 	said := []message.Message{
 		{Role: message.User, Text: "Cancel it."},
 		{Role: message.Assistant, Calls: []message.Call{{ID: "c1", Name: "cancel", Arguments: `{"id":9007199254740993,"at":1.50}`}}},
@@ -194,7 +194,7 @@ func TestAModelMayBeAskedByManyAtOnce(t *testing.T) {
 
 func TestKeysAreInNoError(t *testing.T) {
 	const doc, sse = "Content-Type: application/json\n\n", "200 OK\nContent-Type: text/event-stream\n\n"
-	wiretest.Secrets(t, adapter("gemini-3-pro"), map[string]string{
+	kittest.Secrets(t, adapter("gemini-3-pro"), map[string]string{
 		"auth": "400 Bad Request\n" + doc + `{"error":{"code":400,"message":"API key not valid: {key}. Please pass a valid API key.","status":"INVALID_ARGUMENT",` +
 			`"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID","metadata":{"key":"{key}"}}]}}`,
 		"status":   "403 Forbidden\n" + doc + `{"error":{"code":403,"message":"no","status":"{key}"}}`,

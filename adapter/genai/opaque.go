@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 )
 
@@ -36,7 +36,7 @@ func (o opaque) text() string {
 	if !kept {
 		return ""
 	}
-	doc, err := wire.Marshal(o)
+	doc, err := kit.Marshal(o)
 	if err != nil {
 		return ""
 	}
@@ -55,8 +55,8 @@ func layout(m message.Message, model string) []part {
 	parts := []part{{Text: len(m.Text)}}
 	for n := range m.Calls {
 		p := part{Call: n + 1}
-		if n == 0 && wire.NeedsSignature(model) {
-			p.Signature = wire.UncheckedSignature
+		if n == 0 && kit.NeedsSignature(model) {
+			p.Signature = kit.UncheckedSignature
 		}
 		parts = append(parts, p)
 	}

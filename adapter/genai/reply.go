@@ -7,7 +7,7 @@ import (
 
 	sdk "google.golang.org/genai"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -44,9 +44,9 @@ type usage struct {
 
 // wirePart has the known members of a part.
 type wirePart struct {
-	Text      wire.Piece `json:"text"`
-	Thought   bool       `json:"thought"`
-	Signature string     `json:"thoughtSignature"`
+	Text      kit.Piece `json:"text"`
+	Thought   bool      `json:"thought"`
+	Signature string    `json:"thoughtSignature"`
 	Call      *struct {
 		ID   string          `json:"id"`
 		Name string          `json:"name"`
@@ -59,7 +59,7 @@ type received struct {
 	text     strings.Builder
 	thinking strings.Builder
 	// textPieces and thoughtPieces read the pieces of both.
-	textPieces, thoughtPieces wire.Pieces
+	textPieces, thoughtPieces kit.Pieces
 	calls                     []message.Call
 	parts                     []part
 	usage                     message.Usage
@@ -71,7 +71,7 @@ type received struct {
 	finish  string
 	// finished is the API's message about the finish reason.
 	finished string
-	extras   wire.Extras
+	extras   kit.Extras
 }
 
 // The members of a response and of its candidate that are passed on as they came.
@@ -83,8 +83,8 @@ var (
 // keep takes the extras of a response, or of one event of a stream; of each the last.
 func (g *received) keep(doc []byte) {
 	g.extras.Keep(doc, wholeExtras...)
-	whole, _ := wire.ReadObject(doc)
-	if candidates := wire.Items(whole.Get("candidates")); len(candidates) > 0 {
+	whole, _ := kit.ReadObject(doc)
+	if candidates := kit.Items(whole.Get("candidates")); len(candidates) > 0 {
 		g.extras.Keep(candidates[0], candidateExtras...)
 	}
 }
@@ -109,7 +109,7 @@ func (g *received) add(c chunk, names map[string]string, tell func(loop.Delta)) 
 	for _, raw := range first.Content.Parts {
 		var p wirePart
 		if json.Unmarshal(raw, &p) != nil {
-			return &wire.UnreadableError{Got: "a part that is none"}
+			return &kit.UnreadableError{Got: "a part that is none"}
 		}
 		g.part(raw, p, names, tell)
 	}
@@ -183,7 +183,7 @@ func (g *received) reply(asked string) message.Reply {
 		finish = message.ToolUse
 	}
 	r := message.Reply{
-		Text: g.text.String(), Thinking: g.thinking.String(), Calls: wire.NameCalls(g.calls), Finish: finish,
+		Text: g.text.String(), Thinking: g.thinking.String(), Calls: kit.NameCalls(g.calls), Finish: finish,
 		Usage:  g.usage,
 		Model:  cmp.Or(g.model, asked),
 		Opaque: opaque{name, asked, g.parts}.text(),

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	sdk "google.golang.org/genai"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -76,8 +76,8 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, status int) {
 		var text strings.Builder
-		x := &exchange{Head: wire.Head{Provider: name, Status: status}, stream: func(d loop.Delta) { text.WriteString(d.Text) }}
-		form, in := wire.Sniff(io.NopCloser(bytes.NewReader(body)))
+		x := &exchange{Head: kit.Head{Provider: name, Status: status}, stream: func(d loop.Delta) { text.WriteString(d.Text) }}
+		form, in := kit.Sniff(io.NopCloser(bytes.NewReader(body)))
 		x.Form = form
 		got, err := x.read(in)
 		if err == nil {
@@ -107,7 +107,7 @@ func TestGroundingIsTold(t *testing.T) {
 			`data: {"candidates":[{"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["2+2"]},"avgLogprobs":-0.5}],"usageMetadata":{"totalTokenCount":3}}`,
 	} {
 		x := &exchange{told: true}
-		form, in := wire.Sniff(io.NopCloser(strings.NewReader(body)))
+		form, in := kit.Sniff(io.NopCloser(strings.NewReader(body)))
 		x.Form = form
 		got, err := x.read(in)
 		require.NoError(t, err, name)

@@ -7,7 +7,7 @@ import (
 
 	sdk "google.golang.org/genai"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
@@ -39,7 +39,7 @@ func (m *Model) request(req loop.Request, model string) (*request, error) {
 	if req.Output != nil {
 		r.want(req, m.cfg.Output, &system)
 	}
-	if text := wire.Join(system...); text != "" {
+	if text := kit.Join(system...); text != "" {
 		r.config.SystemInstruction = &sdk.Content{Role: "user", Parts: []*sdk.Part{{Text: text}}}
 	}
 	r.declare(req)
@@ -48,7 +48,7 @@ func (m *Model) request(req loop.Request, model string) (*request, error) {
 		r.config.ToolConfig = &sdk.ToolConfig{FunctionCallingConfig: choice(req.ToolChoice)}
 	}
 	var err error
-	r.contents, err = wire.Marshal(turns)
+	r.contents, err = kit.Marshal(turns)
 	r.config.HTTPOptions = &sdk.HTTPOptions{
 		RetryOptions:          &sdk.HTTPRetryOptions{Attempts: new(int32(1))},
 		ExtrasRequestProvider: func(body map[string]any) map[string]any { return m.extend(r.fill(body)) },
@@ -110,15 +110,15 @@ func (r *request) declare(req loop.Request) {
 		if sent != tool.ProviderName(t.Name()) {
 			r.names[sent] = t.Name()
 		}
-		f := wire.Object{wire.Field("name", wire.Quote(sent))}
+		f := kit.Object{kit.Field("name", kit.Quote(sent))}
 		if t.Description() != "" {
-			f = append(f, wire.Field("description", wire.Quote(t.Description())))
+			f = append(f, kit.Field("description", kit.Quote(t.Description())))
 		}
-		functions = append(functions, append(f, wire.Field("parametersJsonSchema",
+		functions = append(functions, append(f, kit.Field("parametersJsonSchema",
 			parameters(t.Parameters()))).JSON())
 	}
 	if functions != nil {
-		r.tools = wire.Object{wire.Field("functionDeclarations", wire.List(functions...))}.JSON()
+		r.tools = kit.Object{kit.Field("functionDeclarations", kit.List(functions...))}.JSON()
 	}
 }
 

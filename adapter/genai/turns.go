@@ -3,16 +3,16 @@ package genai
 import (
 	"encoding/json"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
 )
 
 // RawArguments is the single member of the object that replaces arguments which are not a strict JSON
 // object: the API accepts only objects. Its value is the text that the model wrote.
-const RawArguments = wire.RawArguments
+const RawArguments = kit.RawArguments
 
-var rules = wire.Rules{Name: toolName}
+var rules = kit.Rules{Name: toolName}
 
 // content is one turn.
 type content struct {
@@ -39,7 +39,7 @@ func turnsOf(said []message.Message, model string) (turns []content, system []st
 		c.user(e.Then...)
 	}
 	if c.last() != "user" {
-		c.user(message.Message{Text: wire.GoOn})
+		c.user(message.Message{Text: kit.GoOn})
 	}
 	return c.contents, system
 }
@@ -59,7 +59,7 @@ func (c *conversation) user(said ...message.Message) {
 	}
 	var parts []json.RawMessage
 	for _, m := range said {
-		if !wire.Blank(m.Text) {
+		if !kit.Blank(m.Text) {
 			parts = append(parts, textPart(m.Text, ""))
 		}
 		for _, p := range m.Parts {
@@ -74,12 +74,12 @@ func (c *conversation) user(said ...message.Message) {
 }
 
 // assistant adds a message of the model, to the last content if it is the model's.
-func (c *conversation) assistant(e wire.Exchange) {
+func (c *conversation) assistant(e kit.Exchange) {
 	if e.Model.Role == "" {
 		return
 	}
 	if len(c.contents) == 0 {
-		c.user(message.Message{Text: wire.GoOn})
+		c.user(message.Message{Text: kit.GoOn})
 	}
 	parts := c.parts(e)
 	if c.last() != "model" {
@@ -91,7 +91,7 @@ func (c *conversation) assistant(e wire.Exchange) {
 }
 
 // parts returns the parts of a message, as the model made them.
-func (c *conversation) parts(e wire.Exchange) []json.RawMessage {
+func (c *conversation) parts(e kit.Exchange) []json.RawMessage {
 	var parts []json.RawMessage
 	from := 0
 	for _, p := range layout(e.Model, c.model) {
@@ -102,7 +102,7 @@ func (c *conversation) parts(e wire.Exchange) []json.RawMessage {
 			parts = append(parts, callPart(e.Calls[p.Call-1], p.Signature))
 		default:
 			text := e.Model.Text[from : from+p.Text]
-			if from += p.Text; !wire.Blank(text) || p.Signature != "" {
+			if from += p.Text; !kit.Blank(text) || p.Signature != "" {
 				parts = append(parts, textPart(text, p.Signature))
 			}
 		}
@@ -111,51 +111,51 @@ func (c *conversation) parts(e wire.Exchange) []json.RawMessage {
 }
 
 func textPart(text, signature string) json.RawMessage {
-	return signed(signature, wire.Field("text", wire.Quote(text)))
+	return signed(signature, kit.Field("text", kit.Quote(text)))
 }
 
-func callPart(c wire.Call, signature string) json.RawMessage {
-	call := wire.Object{
-		wire.Field("id", wire.Quote(c.ID)), wire.Field("name", wire.Quote(c.Name)),
-		wire.Field("args", wire.Arguments(c.Made.Arguments)),
+func callPart(c kit.Call, signature string) json.RawMessage {
+	call := kit.Object{
+		kit.Field("id", kit.Quote(c.ID)), kit.Field("name", kit.Quote(c.Name)),
+		kit.Field("args", kit.Arguments(c.Made.Arguments)),
 	}
-	return signed(signature, wire.Field("functionCall", call.JSON()))
+	return signed(signature, kit.Field("functionCall", call.JSON()))
 }
 
 // signed returns a part with its signature, if it has one.
-func signed(signature string, what wire.Member) json.RawMessage {
-	o := wire.Object{what}
+func signed(signature string, what kit.Member) json.RawMessage {
+	o := kit.Object{what}
 	if signature != "" {
-		o = append(o, wire.Field("thoughtSignature", wire.Quote(signature)))
+		o = append(o, kit.Field("thoughtSignature", kit.Quote(signature)))
 	}
 	return o.JSON()
 }
 
 // answers adds the answers to calls as a content of their own.
-func (c *conversation) answers(calls []wire.Call) {
+func (c *conversation) answers(calls []kit.Call) {
 	if len(calls) == 0 {
 		return
 	}
 	all := content{Role: "user", answers: true}
 	for _, call := range calls {
-		response := wire.Object{
-			wire.Field("id", wire.Quote(call.ID)), wire.Field("name", wire.Quote(call.Name)),
-			wire.Field("response", result(call)),
+		response := kit.Object{
+			kit.Field("id", kit.Quote(call.ID)), kit.Field("name", kit.Quote(call.Name)),
+			kit.Field("response", result(call)),
 		}
-		all.Parts = append(all.Parts, wire.Object{wire.Field("functionResponse", response.JSON())}.JSON())
+		all.Parts = append(all.Parts, kit.Object{kit.Field("functionResponse", response.JSON())}.JSON())
 	}
 	c.contents = append(c.contents, all)
 }
 
 // result returns an answer: the tool's JSON, or its text.
-func result(c wire.Call) json.RawMessage {
+func result(c kit.Call) json.RawMessage {
 	switch {
 	case c.IsError:
-		return wire.Object{wire.Field("error", wire.Quote(c.Text))}.JSON()
-	case wire.IsStrict([]byte(c.Text)):
-		return wire.Object{wire.Field("output", json.RawMessage(c.Text))}.JSON()
+		return kit.Object{kit.Field("error", kit.Quote(c.Text))}.JSON()
+	case kit.IsStrict([]byte(c.Text)):
+		return kit.Object{kit.Field("output", json.RawMessage(c.Text))}.JSON()
 	}
-	return wire.Object{wire.Field("output", wire.Quote(c.Text))}.JSON()
+	return kit.Object{kit.Field("output", kit.Quote(c.Text))}.JSON()
 }
 
 // maxName bounds the name of a function, in bytes.

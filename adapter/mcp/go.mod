@@ -4,14 +4,14 @@ go 1.26.0
 
 replace (
 	github.com/retake-go/retake => ../..
-	github.com/retake-go/retake/adapter/internal => ../internal
+	github.com/retake-go/retake/adapter/kit => ../kit
 )
 
 require (
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/retake-go/retake v0.1.0
-	github.com/retake-go/retake/adapter/internal v0.1.0
+	github.com/retake-go/retake/adapter/kit v0.1.0
 	github.com/stretchr/testify v1.12.1
 	pgregory.net/rapid v1.3.0
 )

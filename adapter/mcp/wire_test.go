@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/adapter/mcp"
 	"github.com/retake-go/retake/tool"
 )
@@ -22,7 +22,7 @@ const storyFile = "testdata/story/two_bookings.txtar"
 // A client without retake makes the calls of every provider's story, one good and one bad, to a served
 // tool. docs/wire.md shows them beside the providers' forms.
 func TestStory(t *testing.T) {
-	set, err := tool.NewSet(wiretest.BookRoom())
+	set, err := tool.NewSet(kittest.BookRoom())
 	require.NoError(t, err)
 	server := sdk.NewServer(self, nil)
 	require.NoError(t, mcp.Serve(server, set))
@@ -39,7 +39,7 @@ func TestStory(t *testing.T) {
 	require.NoError(t, client.Close())
 
 	got := "A client calls a served tool twice. The second call is bad, and its result says so.\n" + exchanges(t, log.String())
-	if wiretest.Rewriting() {
+	if kittest.Rewriting() {
 		require.NoError(t, os.WriteFile(storyFile, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(storyFile)

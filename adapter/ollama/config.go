@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 )
 
 // DefaultURL is Ollama's usual address.
@@ -59,7 +59,7 @@ type Config struct {
 }
 
 // Response is the data of a successful response beside the reply. All provider adapters share the type.
-type Response = wire.Response
+type Response = kit.Response
 
 // Think selects how a model thinks. The zero value leaves it to the server. Not every model supports every
 // value.
@@ -144,5 +144,5 @@ func New(client *http.Client, cfg Config) (*Model, error) {
 	}
 	cfg.Options = maps.Clone(cfg.Options)
 	base := strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/")
-	return &Model{client: wire.Guarded(cmp.Or(client, http.DefaultClient)), cfg: cfg, url: base + "/api/chat"}, nil
+	return &Model{client: kit.Guarded(cmp.Or(client, http.DefaultClient)), cfg: cfg, url: base + "/api/chat"}, nil
 }

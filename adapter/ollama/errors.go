@@ -7,14 +7,14 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/fault"
 )
 
 // Error is a failed request. Its text is safe to log. Its chain has the typed error of package fault
 // ([fault.RateLimitError] and so on; [fault.ToolValidationError] if the server could not parse the model's
 // call) and the error of net/http. All provider adapters share the type.
-type Error = wire.Error
+type Error = kit.Error
 
 // refusedError is a response with a status other than 200.
 type refusedError struct{ status int }
@@ -24,10 +24,10 @@ func (e *refusedError) Error() string { return fmt.Sprintf("the server answered 
 // failed returns the error of an exchange.
 func (x *exchange) failed(ctx context.Context, cause error) error {
 	body := x.Refusal
-	if reported, ok := errors.AsType[*wire.ReportedError](cause); ok {
+	if reported, ok := errors.AsType[*kit.ReportedError](cause); ok {
 		body = reported.Body
 	}
-	t := wire.Trouble{Cause: cause, Issue: garbledCall(wire.ReadError(body).Sentence)}
+	t := kit.Trouble{Cause: cause, Issue: garbledCall(kit.ReadError(body).Sentence)}
 	// An error in a stream has no status. The server's own for anything unnamed is 500.
 	t.Otherwise = http.StatusInternalServerError
 	return x.Fail(ctx, t)

@@ -1,7 +1,7 @@
 package ollama
 
 import (
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 )
 
@@ -25,5 +25,5 @@ func withParts(m message.Message) (text string, images []string) {
 			images = append(images, p.Data)
 		}
 	}
-	return wire.Join(texts...), images
+	return kit.Join(texts...), images
 }

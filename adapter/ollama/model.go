@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -15,7 +15,7 @@ var _ loop.Model = (*Model)(nil)
 
 // exchange is one request and its response.
 type exchange struct {
-	wire.Head
+	kit.Head
 	stream func(loop.Delta)
 }
 
@@ -23,12 +23,12 @@ type exchange struct {
 // in its chain, within a [ratelimit.LimitedError] if a response came. It is safe for concurrent use.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	if c := req.ToolChoice; c != "" && c != message.NoTool {
-		return message.Reply{}, wire.Unasked(name, "ToolChoice: the API cannot force a call: remove it, or use another provider")
+		return message.Reply{}, kit.Unasked(name, "ToolChoice: the API cannot force a call: remove it, or use another provider")
 	}
-	if err := wire.CheckMedia(name, req.Messages, refuses); err != nil {
+	if err := kit.CheckMedia(name, req.Messages, refuses); err != nil {
 		return message.Reply{}, err
 	}
-	x := &exchange{Head: wire.Head{Provider: name, Model: m.cfg.Model, Key: m.cfg.Key}, stream: req.Stream}
+	x := &exchange{Head: kit.Head{Provider: name, Model: m.cfg.Model, Key: m.cfg.Key}, stream: req.Stream}
 	got, err := m.ask(ctx, req, x)
 	if err != nil {
 		return message.Reply{}, x.failed(ctx, err)

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/adapter/ollama"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
@@ -29,13 +29,13 @@ import (
 const done = `{"model":"m:latest","message":{"role":"assistant","content":"Hello."},"done":true,"done_reason":"stop"}`
 
 func TestAForcedCallIsRefused(t *testing.T) {
-	req := wiretest.Asks()["tools"]
+	req := kittest.Asks()["tools"]
 	req.ToolChoice = message.AnyTool
-	wiretest.Refuses(t, adapter(plain), req, "ollama: invalid_request: ToolChoice: the API cannot force a call")
+	kittest.Refuses(t, adapter(plain), req, "ollama: invalid_request: ToolChoice: the API cannot force a call")
 }
 
 func TestAllOfAConfigIsSent(t *testing.T) {
-	s := wiretest.Serve(t, "200 OK\nX-Request-Id: r1\nRateLimit: \"day\";r=3;t=60\n\n"+done)
+	s := kittest.Serve(t, "200 OK\nX-Request-Id: r1\nRateLimit: \"day\";r=3;t=60\n\n"+done)
 	var told []ollama.Response
 	m, err := ollama.New(s.Client, ollama.Config{
 		URL: s.URL + "/base/", Model: "m", MaxTokens: 1, ContextTokens: 8192, Temperature: new(0.25), Seed: new(int64(7)),
@@ -43,7 +43,7 @@ func TestAllOfAConfigIsSent(t *testing.T) {
 		Output: ollama.OutputInstructions, OnResponse: func(r ollama.Response) { told = append(told, r) },
 	})
 	require.NoError(t, err)
-	req := wiretest.Asks()["output"]
+	req := kittest.Asks()["output"]
 	req.Model = "backup" // in the ladder
 	reply, err := m.Reply(t.Context(), req)
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func TestAllOfAConfigIsSent(t *testing.T) {
 }
 
 func TestAnErrorHasItsCausesInItsChain(t *testing.T) {
-	s := wiretest.Serve(t, "429 Too Many Requests\nRetry-After: 3\n\n{\"error\": {\"message\": \"Slow down,\\nplease.\"}}")
+	s := kittest.Serve(t, "429 Too Many Requests\nRetry-After: 3\n\n{\"error\": {\"message\": \"Slow down,\\nplease.\"}}")
 	_, err := model(t, s).Reply(t.Context(), loop.Request{})
 	var own *ollama.Error
 	require.ErrorAs(t, err, &own)
@@ -80,7 +80,7 @@ func TestAnErrorHasItsCausesInItsChain(t *testing.T) {
 }
 
 func TestACallThatTheServerCannotReadIsCorrected(t *testing.T) {
-	s := wiretest.Serve(t, "200 OK\n\n{\"error\":\"llama-server returned invalid tool call arguments for \\\"book_room\\\": unexpected end\"}")
+	s := kittest.Serve(t, "200 OK\n\n{\"error\":\"llama-server returned invalid tool call arguments for \\\"book_room\\\": unexpected end\"}")
 	_, err := model(t, s).Reply(t.Context(), loop.Request{})
 	var invalid *fault.ToolValidationError
 	require.ErrorAs(t, err, &invalid)
@@ -160,16 +160,16 @@ func TestAModelMayBeAskedByManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-func model(t *testing.T, s *wiretest.Server) *ollama.Model {
+func model(t *testing.T, s *kittest.Server) *ollama.Model {
 	t.Helper()
-	m, err := ollama.New(s.Client, ollama.Config{Model: "m", URL: s.URL, Key: wiretest.Key})
+	m, err := ollama.New(s.Client, ollama.Config{Model: "m", URL: s.URL, Key: kittest.Key})
 	require.NoError(t, err)
 	return m
 }
 
 func TestKeysAreInNoError(t *testing.T) {
 	const doc, lines = "Content-Type: application/json\n\n", "200 OK\nContent-Type: application/x-ndjson\n\n"
-	wiretest.Secrets(t, adapter(plain), map[string]string{
+	kittest.Secrets(t, adapter(plain), map[string]string{
 		"auth":     "401 Unauthorized\n" + doc + `{"error":"invalid key: {key}"}`,
 		"nested":   "403 Forbidden\n" + doc + `{"error":{"message":"Bearer {key} may not use this model"}}`,
 		"ids":      "500 Internal Server Error\nX-Request-Id: {key}\n" + doc + `{"error":"no"}`,
@@ -185,8 +185,8 @@ func TestMediaThatTheAPITakesNoneOfAreRefused(t *testing.T) {
 		"ollama: invalid_request: messages[1].parts[0]: [audio, audio/wav, 1 bytes]: the API accepts only images": message.Bytes(message.AudioPart, "audio/wav", []byte("x")),
 		"[image, https://x/a.png]: the API does not accept images by URL: use the bytes":                          message.Link(message.ImagePart, "https://x/a.png"),
 	} {
-		req := wiretest.Asks()["plain"]
+		req := kittest.Asks()["plain"]
 		req.Messages = append(req.Messages, message.Message{Role: message.User, Parts: []message.Part{part}})
-		wiretest.Refuses(t, adapter(plain), req, want)
+		kittest.Refuses(t, adapter(plain), req, want)
 	}
 }

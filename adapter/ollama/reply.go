@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -22,14 +22,14 @@ type received struct {
 	text     strings.Builder
 	thinking strings.Builder
 	// textPieces and thoughtPieces read the pieces of both.
-	textPieces, thoughtPieces wire.Pieces
+	textPieces, thoughtPieces kit.Pieces
 	calls                     []message.Call
 	usage                     message.Usage
 	finish                    message.FinishReason
 	// why is the API's own word for the finish.
 	why    string
 	done   bool
-	extras wire.Extras
+	extras kit.Extras
 }
 
 // add adds a response, or one line of a stream, and streams it.
@@ -56,7 +56,7 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 // argumentText returns the arguments of a call as text. Servers that only resemble Ollama send them as a
 // string.
 func argumentText(raw json.RawMessage) string {
-	if s, isText := wire.ReadText(raw); isText {
+	if s, isText := kit.ReadText(raw); isText {
 		return s
 	}
 	if string(raw) == "null" {
@@ -68,7 +68,7 @@ func argumentText(raw json.RawMessage) string {
 // reply returns the reply. asked is the model that was asked.
 func (g *received) reply(asked string) message.Reply {
 	r := message.Reply{
-		Text: g.text.String(), Thinking: g.thinking.String(), Calls: wire.NameCalls(g.calls),
+		Text: g.text.String(), Thinking: g.thinking.String(), Calls: kit.NameCalls(g.calls),
 		Finish: g.finish, Usage: g.usage,
 		Model:  cmp.Or(g.model, asked),
 		Opaque: keepThoughts(asked, g.thinking.String()),
@@ -92,9 +92,9 @@ func (x *exchange) read(body io.Reader) (*received, error) {
 		case garbage:
 			return nil, errNoJSON
 		case errors.Is(err, io.EOF) && began && x.stream == nil:
-			return nil, &wire.UnreadableError{Got: "a reply that is not done"}
+			return nil, &kit.UnreadableError{Got: "a reply that is not done"}
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return nil, wire.ErrEnded
+			return nil, kit.ErrEnded
 		case err != nil:
 			return nil, err
 		}
@@ -105,7 +105,7 @@ func (x *exchange) read(body io.Reader) (*received, error) {
 	return got, nil
 }
 
-var errNoJSON = &wire.UnreadableError{Got: "no JSON of a reply"}
+var errNoJSON = &kit.UnreadableError{Got: "no JSON of a reply"}
 
 // take parses one JSON value, which may be an error.
 func (x *exchange) take(raw []byte, got *received) error {
@@ -113,8 +113,8 @@ func (x *exchange) take(raw []byte, got *received) error {
 	if json.Unmarshal(raw, &r) != nil {
 		return errNoJSON
 	}
-	if wire.IsError(r.Error) {
-		return &wire.ReportedError{Body: bytes.Clone(raw)}
+	if kit.IsError(r.Error) {
+		return &kit.ReportedError{Body: bytes.Clone(raw)}
 	}
 	tell := x.stream
 	if tell == nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -11,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -34,7 +36,7 @@ func TestAStreamThatIsCutAnywhereIsABrokenConnection(t *testing.T) {
 			x := &exchange{stream: func(loop.Delta) {}}
 			_, err := x.read(io.MultiReader(strings.NewReader(stream[:cut]), iotest.ErrReader(end)))
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF, stream[:cut])
-			_, unreadable := errors.AsType[*wire.UnreadableError](err)
+			_, unreadable := errors.AsType[*kit.UnreadableError](err)
 			require.False(t, unreadable, stream[:cut])
 		}
 	}
@@ -74,11 +76,15 @@ func (l *lines) Read(p []byte) (int, error) {
 
 func TestAStreamWithoutEndIsRefused(t *testing.T) {
 	x, body := &exchange{stream: func(loop.Delta) {}}, &lines{}
-	_, err := x.read(wire.Bounded(io.NopCloser(body)))
+	resp, err := x.Send(httptest.NewRequest(http.MethodPost, "/", nil), func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(body)}, nil
+	})
+	require.NoError(t, err)
+	_, err = x.read(resp.Body)
 	require.Error(t, err)
-	_, unreadable := errors.AsType[*wire.UnreadableError](err)
+	_, unreadable := errors.AsType[*kit.UnreadableError](err)
 	assert.True(t, unreadable, err)
-	assert.LessOrEqual(t, body.read, int64(wire.MaxReply+1))
+	assert.LessOrEqual(t, body.read, int64(kit.MaxReply+1))
 }
 
 // Any response gives a whole reply or an error. The deltas add up to the reply.

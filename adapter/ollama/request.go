@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -41,7 +41,7 @@ func (c Config) body(req loop.Request, model string) ([]byte, error) {
 		}
 		system = append(system, want+string(req.Output.JSON()))
 	}
-	if text := wire.Join(system...); text != "" {
+	if text := kit.Join(system...); text != "" {
 		r.Messages = append(r.Messages, wireMessage{Role: "system", Content: text})
 	}
 	r.Messages = append(r.Messages, turns...)
@@ -51,7 +51,7 @@ func (c Config) body(req loop.Request, model string) ([]byte, error) {
 	if !c.Truncate {
 		r.Truncate, r.Shift = new(false), new(false)
 	}
-	return wire.Marshal(r)
+	return kit.Marshal(r)
 }
 
 // options merges the options of the config and of the request.
@@ -61,7 +61,7 @@ func (c Config) options(req loop.Request) map[string]json.RawMessage {
 		if all == nil {
 			all = map[string]json.RawMessage{}
 		}
-		all[name], _ = wire.Marshal(value) // numbers and texts always have a JSON form
+		all[name], _ = kit.Marshal(value) // numbers and texts always have a JSON form
 	}
 	if len(req.Stop) > 0 {
 		set("stop", req.Stop)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 )
 
 // maxRefs bounds how many references of one schema are expanded: a few can stand for very many.
@@ -16,30 +16,30 @@ const maxRefs = 200
 // items, required and anyOf. The server knows no references, so they are expanded. It refuses true and
 // false as schemas: they become one that accepts anything. Feedback tells the model the rest.
 func toolSchema(raw []byte) json.RawMessage {
-	root, _ := wire.ReadObject(raw)
+	root, _ := kit.ReadObject(raw)
 	r := references{root: root}
-	sent, _ := wire.Downgrade{To: wire.OllamaTools(), Each: r.expand}.Schema(raw)
-	o, _ := wire.ReadObject(sent)
+	sent, _ := kit.Downgrade{To: kit.OllamaTools(), Each: r.expand}.Schema(raw)
+	o, _ := kit.ReadObject(sent)
 	if o.Get("type") == nil {
-		o = append(wire.Object{wire.Field("type", json.RawMessage(`"object"`))}, o...)
+		o = append(kit.Object{kit.Field("type", json.RawMessage(`"object"`))}, o...)
 	}
 	if o.Get("properties") == nil {
-		o = append(o, wire.Field("properties", json.RawMessage("{}")))
+		o = append(o, kit.Field("properties", json.RawMessage("{}")))
 	}
 	return o.JSON()
 }
 
 // references expands the references of a schema.
 type references struct {
-	root wire.Object
+	root kit.Object
 	// open are the references under expansion. One that leads back to itself is dropped.
 	open []string
 	refs int
 }
 
 // expand replaces a reference by what it stands for, with the keywords beside it.
-func (s *references) expand(o wire.Object, convert func(wire.Object) wire.Object) wire.Object {
-	ref, isRef := wire.ReadText(o.Get("$ref"))
+func (s *references) expand(o kit.Object, convert func(kit.Object) kit.Object) kit.Object {
+	ref, isRef := kit.ReadText(o.Get("$ref"))
 	if !isRef {
 		return convert(o)
 	}
@@ -61,7 +61,7 @@ func (s *references) expand(o wire.Object, convert func(wire.Object) wire.Object
 }
 
 // find resolves a reference within the document.
-func (s *references) find(ref string) (wire.Object, bool) {
+func (s *references) find(ref string) (kit.Object, bool) {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
 		return nil, false
@@ -71,7 +71,7 @@ func (s *references) find(ref string) (wire.Object, bool) {
 		path = plain
 	}
 	for _, name := range strings.Split(path, "/") {
-		if at, ok = wire.ReadObject(at.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(name))); !ok {
+		if at, ok = kit.ReadObject(at.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(name))); !ok {
 			return nil, false
 		}
 	}
@@ -81,14 +81,14 @@ func (s *references) find(ref string) (wire.Object, bool) {
 // formatSchema converts a schema for the server's grammar, which refuses patterns that are not anchored at
 // both ends: they are dropped. The core checks the answer against them.
 func formatSchema(raw json.RawMessage) json.RawMessage {
-	sent, _ := wire.Downgrade{To: wire.OllamaGrammar(), Check: anchored}.Schema(raw)
+	sent, _ := kit.Downgrade{To: kit.OllamaGrammar(), Check: anchored}.Schema(raw)
 	return sent
 }
 
-func anchored(pattern *wire.Member) wire.Treatment {
-	p, isText := wire.ReadText(pattern.Value)
+func anchored(pattern *kit.Member) kit.Treatment {
+	p, isText := kit.ReadText(pattern.Value)
 	if isText && !(strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$")) {
-		return wire.Drop
+		return kit.Drop
 	}
-	return wire.Keep
+	return kit.Keep
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 )
 
 func TestSchemasOfToolsAreSaidAsTheServerReadsThem(t *testing.T) {
@@ -75,7 +75,7 @@ func FuzzToolSchema(f *testing.F) {
 		}
 		got := toolSchema(raw)
 		require.True(t, json.Valid(got), "%s", got)
-		o, ok := wire.ReadObject(got)
+		o, ok := kit.ReadObject(got)
 		require.True(t, ok)
 		require.NotNil(t, o.Get("properties"))
 		require.True(t, json.Valid(formatSchema(raw)))

@@ -1,16 +1,16 @@
 package ollama
 
 import (
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
 )
 
 // RawArguments is the single member of the object that replaces arguments which are not a strict JSON
 // object: the API accepts only objects. Its value is the text that the model wrote.
-const RawArguments = wire.RawArguments
+const RawArguments = kit.RawArguments
 
-var rules = wire.Rules{Name: toolName}
+var rules = kit.Rules{Name: toolName}
 
 // conversation is a transcript in the API's form.
 type conversation struct {
@@ -32,7 +32,7 @@ func turnsOf(said []message.Message, model string) (turns []wireMessage, system 
 		}
 	}
 	if c.last() != "user" && c.last() != "tool" {
-		c.user(message.Message{Text: wire.GoOn})
+		c.user(message.Message{Text: kit.GoOn})
 	}
 	return c.messages, system
 }
@@ -50,23 +50,23 @@ func (c *conversation) user(m message.Message) {
 	text, images := withParts(m)
 	if c.last() == "user" {
 		before := &c.messages[len(c.messages)-1]
-		before.Content, before.Images = wire.Join(before.Content, text), append(before.Images, images...)
+		before.Content, before.Images = kit.Join(before.Content, text), append(before.Images, images...)
 		return
 	}
 	c.messages = append(c.messages, wireMessage{Role: "user", Content: text, Images: images})
 }
 
 // assistant adds a message of the model, to the last message if it is the model's.
-func (c *conversation) assistant(e wire.Exchange) {
+func (c *conversation) assistant(e kit.Exchange) {
 	if e.Model.Role == "" {
 		return
 	}
 	if len(c.messages) == 0 {
-		c.user(message.Message{Text: wire.GoOn})
+		c.user(message.Message{Text: kit.GoOn})
 	}
 	w := wireMessage{Role: "assistant", Content: e.Model.Text, Thinking: thoughtsIn(e.Model.Opaque, c.model)}
 	for n, call := range e.Calls {
-		f := wireFunction{Index: n, Name: call.Name, Arguments: wire.Arguments(call.Made.Arguments)}
+		f := wireFunction{Index: n, Name: call.Name, Arguments: kit.Arguments(call.Made.Arguments)}
 		w.ToolCalls = append(w.ToolCalls, wireCall{call.ID, f})
 	}
 	if c.last() != "assistant" {
@@ -74,13 +74,13 @@ func (c *conversation) assistant(e wire.Exchange) {
 		return
 	}
 	before := &c.messages[len(c.messages)-1]
-	before.Content = wire.Join(before.Content, w.Content)
-	before.Thinking = wire.Join(before.Thinking, w.Thinking)
+	before.Content = kit.Join(before.Content, w.Content)
+	before.Thinking = kit.Join(before.Thinking, w.Thinking)
 	before.ToolCalls = w.ToolCalls
 }
 
 // answers adds the answers to calls, one message each.
-func (c *conversation) answers(calls []wire.Call) {
+func (c *conversation) answers(calls []kit.Call) {
 	for _, call := range calls {
 		c.messages = append(c.messages, wireMessage{Role: "tool", Content: call.Text, ToolName: call.Name,
 			ToolCallID: call.ID})

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
 )
@@ -61,7 +61,7 @@ func TestLawEveryTranscriptMakesAConversation(t *testing.T) {
 				require.Equal(t, c.ID, turns[n+1+k].ToolCallID, "an answer in its place")
 				require.Equal(t, "tool", turns[n+1+k].Role)
 				require.Equal(t, c.Function.Name, turns[n+1+k].ToolName)
-				_, isObject := wire.ReadObject(c.Function.Arguments)
+				_, isObject := kit.ReadObject(c.Function.Arguments)
 				require.True(t, isObject && json.Valid(c.Function.Arguments), "arguments are an object")
 				require.Equal(t, tool.ProviderName(c.Function.Name), c.Function.Name)
 			}
@@ -89,10 +89,10 @@ func TestWhatTheModelSaysInARowIsOneMessage(t *testing.T) {
 	turns, system := turnsOf(said, "m")
 	assert.Equal(t, []string{"Be brief."}, system)
 	assert.Equal(t, []wireMessage{
-		{Role: "user", Content: wire.GoOn},
+		{Role: "user", Content: kit.GoOn},
 		{Role: "assistant", Content: "One.\n\nTwo.", ToolCalls: []wireCall{{"c1", wireFunction{Name: "f", Arguments: json.RawMessage("{}")}}}},
-		{Role: "tool", Content: wire.Failed, ToolName: "f", ToolCallID: "c1"},
+		{Role: "tool", Content: kit.Failed, ToolName: "f", ToolCallID: "c1"},
 		{Role: "assistant", Content: "Three."},
-		{Role: "user", Content: wire.GoOn},
+		{Role: "user", Content: kit.GoOn},
 	}, turns)
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 )
 
 // chatRequest is the body of a request.
@@ -34,8 +34,8 @@ type wireMessage struct {
 
 // wireReply is the message of a response.
 type wireReply struct {
-	Content   wire.Piece `json:"content"`
-	Thinking  wire.Piece `json:"thinking"`
+	Content   kit.Piece  `json:"content"`
+	Thinking  kit.Piece  `json:"thinking"`
 	ToolCalls []wireCall `json:"tool_calls"`
 }
 
@@ -77,5 +77,5 @@ func keepAlive(d time.Duration) json.RawMessage {
 	if d < 0 {
 		return json.RawMessage("-1")
 	}
-	return wire.Quote(d.String())
+	return kit.Quote(d.String())
 }

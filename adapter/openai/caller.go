@@ -9,7 +9,7 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -54,14 +54,14 @@ type codec interface {
 	// ended returns the reply at the end of a stream. done reports that the server marked the end.
 	ended(done bool) (message.Reply, error)
 	// extra returns what the reply has beside: see [Response].
-	extra() wire.Extras
+	extra() kit.Extras
 }
 
 // call makes one request and reads its response.
 func (c *caller) call(
 	ctx context.Context, req loop.Request, send func(...option.RequestOption) error, read codec,
 ) (message.Reply, error) {
-	x := wire.Head{Provider: c.cfg.provider(), Model: c.cfg.Model}
+	x := kit.Head{Provider: c.cfg.provider(), Model: c.cfg.Model}
 	var res *http.Response
 	opts := []option.RequestOption{
 		option.WithMaxRetries(0), option.WithMiddleware(func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) { return x.Send(r, next) }), option.WithResponseBodyInto(&res), guarded,
@@ -70,12 +70,12 @@ func (c *caller) call(
 		opts = append(opts, option.WithJSONSet("stream", true))
 	}
 	if err := send(opts...); err != nil {
-		return message.Reply{}, x.Fail(ctx, wire.Trouble{Cause: err, Advice: advise(x.Status, x.Refusal)})
+		return message.Reply{}, x.Fail(ctx, kit.Trouble{Cause: err, Advice: advise(x.Status, x.Refusal)})
 	}
 	defer res.Body.Close()
 	reply, err := receive(x.Form, res, req.Stream, read)
 	if err != nil {
-		return message.Reply{}, x.Fail(ctx, wire.Trouble{Cause: err})
+		return message.Reply{}, x.Fail(ctx, kit.Trouble{Cause: err})
 	}
 	reply.Usage.APICalls = 1
 	reply.Source = x.Source(reply.Source.ID, reply.Source.Finish)
@@ -87,23 +87,23 @@ func (c *caller) call(
 }
 
 // guarded refuses redirects to elsewhere.
-var guarded = wire.GuardOption(option.WithMaxRetries(0))
+var guarded = kit.GuardOption(option.WithMaxRetries(0))
 
 // receive reads a response by what it is: a stream, or else a whole body. Both come unasked, too.
-func receive(form wire.Form, res *http.Response, stream func(loop.Delta), read codec) (message.Reply, error) {
-	if form == wire.EventStream {
+func receive(form kit.Form, res *http.Response, stream func(loop.Delta), read codec) (message.Reply, error) {
+	if form == kit.EventStream {
 		if stream == nil {
 			stream = func(loop.Delta) {}
 		}
 		return follow(res, stream, read)
 	}
-	doc, err := wire.ReadWhole(res.Body)
+	doc, err := kit.ReadWhole(res.Body)
 	if err != nil {
 		return message.Reply{}, err
 	}
 	reply, err := read.readBody(doc)
 	if err == nil && stream != nil {
-		wire.TellWhole(reply, stream)
+		kit.TellWhole(reply, stream)
 	}
 	return reply, err
 }

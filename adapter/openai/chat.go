@@ -10,7 +10,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/shared"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -23,7 +23,7 @@ type chatModel struct {
 
 // Reply makes one request, a stream where req.Stream is set.
 func (m *chatModel) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
-	if err := wire.CheckMedia(m.cfg.provider(), req.Messages, chatRefuses); err != nil {
+	if err := kit.CheckMedia(m.cfg.provider(), req.Messages, chatRefuses); err != nil {
 		return message.Reply{}, err
 	}
 	params := m.params(req)
@@ -157,15 +157,15 @@ func (m *chatModel) assistant(t turn) sdk.ChatCompletionMessageParamUnion {
 // thoughtful returns content that begins with thoughts, in Mistral's form.
 func thoughtful(thinking, text string) json.RawMessage {
 	part := func(text string) json.RawMessage {
-		return wire.Object{wire.Field("type", wire.Quote("text")),
-			wire.Field("text", wire.Quote(text))}.JSON()
+		return kit.Object{kit.Field("type", kit.Quote("text")),
+			kit.Field("text", kit.Quote(text))}.JSON()
 	}
-	thought := wire.Object{wire.Field("type", wire.Quote("thinking")),
-		wire.Field("thinking", wire.List(part(thinking)))}
+	thought := kit.Object{kit.Field("type", kit.Quote("thinking")),
+		kit.Field("thinking", kit.List(part(thinking)))}
 	if text == "" {
-		return wire.List(thought.JSON())
+		return kit.List(thought.JSON())
 	}
-	return wire.List(thought.JSON(), part(text))
+	return kit.List(thought.JSON(), part(text))
 }
 
 // arguments returns the arguments of a call that goes back: as the model wrote them, unless the server
@@ -174,7 +174,7 @@ func (c *caller) arguments(raw string) string {
 	if raw != "" && !c.cfg.WrapArguments {
 		return raw
 	}
-	return string(wire.Arguments(raw))
+	return string(kit.Arguments(raw))
 }
 
 // opt converts an optional field.

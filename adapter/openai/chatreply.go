@@ -10,7 +10,7 @@ import (
 
 	sdk "github.com/openai/openai-go/v3"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -41,7 +41,7 @@ type chatReply struct {
 	extras chatExtras
 }
 
-func (r *chatReply) extra() wire.Extras { return r.extras.all() }
+func (r *chatReply) extra() kit.Extras { return r.extras.all() }
 
 // collect takes the extras of a reply or an event.
 func (r *chatReply) collect(doc []byte, message string) {
@@ -156,7 +156,7 @@ func (r *chatReply) whole(event []byte, tell func(loop.Delta)) error {
 		return err
 	}
 	r.parts.finish = cmp.Or(r.parts.finish, "stop")
-	wire.TellWhole(reply, tell)
+	kit.TellWhole(reply, tell)
 	return nil
 }
 
@@ -186,7 +186,7 @@ func (r *chatReply) delta(d sdk.ChatCompletionChunkChoiceDelta, tell func(loop.D
 }
 
 // pieceReader reads the pieces of a text.
-type pieceReader struct{ wire.Pieces }
+type pieceReader struct{ kit.Pieces }
 
 // piece reads a piece: a JSON string, or by other if it is none.
 func (r *pieceReader) piece(raw string, other func(string) string) string {
@@ -200,12 +200,12 @@ func (r *pieceReader) piece(raw string, other func(string) string) string {
 // answer.
 func textOf(content string) string {
 	raw := json.RawMessage(content)
-	if text, ok := wire.ReadText(raw); ok {
+	if text, ok := kit.ReadText(raw); ok {
 		return text
 	}
 	var b strings.Builder
-	for _, item := range wire.Items(raw) {
-		if part, _ := wire.ReadObject(item); part.Text("type") == "text" {
+	for _, item := range kit.Items(raw) {
+		if part, _ := kit.ReadObject(item); part.Text("type") == "text" {
 			b.WriteString(part.Text("text"))
 		}
 	}
@@ -223,8 +223,8 @@ type thoughts struct {
 
 // think collects the thoughts of a message, or of a piece of one, and returns them.
 func (p *chatParts) think(content, message string) (thought string) {
-	for _, item := range wire.Items([]byte(content)) {
-		if part, _ := wire.ReadObject(item); part.Text("type") == "thinking" {
+	for _, item := range kit.Items([]byte(content)) {
+		if part, _ := kit.ReadObject(item); part.Text("type") == "thinking" {
 			thought, p.inContent = thought+textOf(string(part.Get("thinking"))), true
 		}
 	}
@@ -232,10 +232,10 @@ func (p *chatParts) think(content, message string) (thought string) {
 		var t thoughts
 		_ = json.Unmarshal([]byte(message), &t) // what cannot be read is not said
 		said := t.Content
-		if wire.Text(said) == "" {
+		if kit.Text(said) == "" {
 			said = t.Reasoning
 		}
-		if thought = p.thoughtPieces.Add(said); thought == "" && wire.Text(said) == "" {
+		if thought = p.thoughtPieces.Add(said); thought == "" && kit.Text(said) == "" {
 			for _, d := range t.Details {
 				thought += cmp.Or(d.Text, d.Summary)
 			}
@@ -267,14 +267,14 @@ func (p *chatParts) place(c sdk.ChatCompletionChunkChoiceDeltaToolCall) int {
 // only mark the end: then there must be a text or calls with complete arguments.
 func (r *chatReply) ended(done bool) (message.Reply, error) {
 	if r.parts.finish == "" && !(done && r.parts.complete()) {
-		return message.Reply{}, wire.ErrEnded
+		return message.Reply{}, kit.ErrEnded
 	}
 	return r.reply()
 }
 
 // complete reports whether there is a text, or calls with complete arguments.
 func (p *chatParts) complete() bool {
-	cut := func(c *callParts) bool { return c.arguments.Len() > 0 && !wire.IsStrict([]byte(c.arguments.String())) }
+	cut := func(c *callParts) bool { return c.arguments.Len() > 0 && !kit.IsStrict([]byte(c.arguments.String())) }
 	return p.text.Len()+p.refusal.Len()+len(p.calls) > 0 && !slices.ContainsFunc(p.calls, cut)
 }
 
@@ -297,7 +297,7 @@ func (r *chatReply) reply() (message.Reply, error) {
 		k.Calls = append(k.Calls, c.kept.join())
 		k.OwnIDs = k.OwnIDs || !r.takesID(c.id)
 	}
-	wire.NameCalls(reply.Calls)
+	kit.NameCalls(reply.Calls)
 	if len(reply.Calls) > 0 && reply.Finish == message.Stop {
 		reply.Finish = message.ToolUse
 	}
@@ -357,11 +357,11 @@ func tellsError(body []byte) bool {
 	if json.Unmarshal(body, &doc) != nil {
 		return false
 	}
-	if wire.IsError(doc.Error) || wire.Text(doc.Object) == "error" {
+	if kit.IsError(doc.Error) || kit.Text(doc.Object) == "error" {
 		return true
 	}
 	for _, c := range doc.Choices {
-		if wire.IsError(c.Error) {
+		if kit.IsError(c.Error) {
 			return true
 		}
 	}

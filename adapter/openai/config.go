@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 )
 
 // Strict selects when strict mode is used.
@@ -97,7 +97,7 @@ type Config struct {
 }
 
 // Response is the data of a successful response beside the reply. All provider adapters share the type.
-type Response = wire.Response
+type Response = kit.Response
 
 // Validate returns an error that joins one for each field that is out of bounds or does not apply to the
 // API, each with the valid values.
@@ -108,13 +108,13 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	refuse(!wire.OneOf(c.API, Chat, Responses), "API: %q is neither empty nor %q", c.API, Responses)
-	refuse(wire.Blank(c.Model), "Model: is empty; name a model of the server")
+	refuse(!kit.OneOf(c.API, Chat, Responses), "API: %q is neither empty nor %q", c.API, Responses)
+	refuse(kit.Blank(c.Model), "Model: is empty; name a model of the server")
 	refuse(c.MaxTokens < 0, "MaxTokens: must be at least 1, or 0 for the server's own bound, not %d", c.MaxTokens)
 	refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2), "Temperature: must be from 0 to 2, or nil")
-	refuse(!wire.OneOf(c.Strict, StrictAuto, StrictOff), "Strict: %q is neither empty nor %q", c.Strict,
+	refuse(!kit.OneOf(c.Strict, StrictAuto, StrictOff), "Strict: %q is neither empty nor %q", c.Strict,
 		StrictOff)
-	refuse(!wire.OneOf(c.Output, OutputNative, OutputObject, OutputInstructions),
+	refuse(!kit.OneOf(c.Output, OutputNative, OutputObject, OutputInstructions),
 		"Output: %q is neither empty nor %q nor %q", c.Output, OutputObject, OutputInstructions)
 	for n, name := range c.Echo {
 		refuse(isOwn(name), ownMember, fmt.Sprintf("Echo[%d]", n), name)

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/adapter/openai"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
@@ -25,9 +25,9 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-func ask(t *testing.T, a wiretest.Adapter, says string) error {
+func ask(t *testing.T, a kittest.Adapter, says string) error {
 	t.Helper()
-	s := wiretest.Serve(t, says)
+	s := kittest.Serve(t, says)
 	model, err := a.New(s.URL, s.Client)
 	require.NoError(t, err)
 	_, err = model.Reply(t.Context(), hello())
@@ -38,7 +38,7 @@ func ask(t *testing.T, a wiretest.Adapter, says string) error {
 func TestEveryErrorInTheChainIsReached(t *testing.T) {
 	const limited = "429 Too Many Requests\nContent-Type: application/json\nRetry-After: 2\nX-Request-Id: req_7\n\n" +
 		`{"error":{"message":"slow down, wiretest-secret-key","type":"requests","code":"rate_limit_exceeded"}}`
-	for name, a := range map[string]wiretest.Adapter{
+	for name, a := range map[string]kittest.Adapter{
 		"chat": chat(openai.Config{Model: "m", Provider: "groq"}), "responses": responses(openai.Config{Model: "m", Provider: "groq"}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestTheCallersTimeAndWill(t *testing.T) {
 
 func TestRateLimitsOfGoodResponsesAreTold(t *testing.T) {
 	var told []openai.Response
-	s := wiretest.Serve(t, strings.Replace(chatSays, "\n\n", "\nX-Request-Id: req_1\nX-Ratelimit-Remaining-Requests: 3\n\n", 1), "503 Service Unavailable\n\n")
+	s := kittest.Serve(t, strings.Replace(chatSays, "\n\n", "\nX-Request-Id: req_1\nX-Ratelimit-Remaining-Requests: 3\n\n", 1), "503 Service Unavailable\n\n")
 	model, err := openai.New(client(s.URL, s.Client), openai.Config{
 		Model: "m", OnResponse: func(r openai.Response) { told = append(told, r) },
 	})
@@ -200,7 +200,7 @@ func TestAModelServesManyAtOnce(t *testing.T) {
 	defer s.Close()
 	model, err := openai.New(client(s.URL, s.Client()), openai.Config{Model: "m"})
 	require.NoError(t, err)
-	shared := wiretest.Asks()["foreign"]
+	shared := kittest.Asks()["foreign"]
 	var all sync.WaitGroup
 	for n := range 16 {
 		all.Go(func() {
@@ -217,13 +217,13 @@ func TestAModelServesManyAtOnce(t *testing.T) {
 }
 
 func TestWhatAServerSaysOfTheModelsWordsIsCorrected(t *testing.T) {
-	s := wiretest.Serve(t, "400 Bad Request\nContent-Type: application/json\n\n"+
+	s := kittest.Serve(t, "400 Bad Request\nContent-Type: application/json\n\n"+
 		`{"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<f>"}}`, chatSays)
 	model, err := chat(openai.Config{Model: "m", Provider: "groq"}).New(s.URL, s.Client)
 	require.NoError(t, err)
 	held, err := session.New(session.Config{ID: "s"})
 	require.NoError(t, err)
-	tools, err := tool.NewSet(wiretest.BookRoom())
+	tools, err := tool.NewSet(kittest.BookRoom())
 	require.NoError(t, err)
 	l, err := loop.New(model, loop.Config{Tools: tools})
 	require.NoError(t, err)
@@ -246,7 +246,7 @@ func TestKeysAreInNoError(t *testing.T) {
 		"streamed":  sse + `data: {"error":{"message":"Incorrect API key provided: {key}","code":"invalid_api_key"}}` + "\n\n",
 		"garbage":   sse + "data: Bearer {key}\n\n",
 	}
-	wiretest.Secrets(t, chat(openai.Config{Model: "m"}), both)
+	kittest.Secrets(t, chat(openai.Config{Model: "m"}), both)
 	both["failed"] = sse + `data: {"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"api_key={key}"}}}` + "\n\n"
-	wiretest.Secrets(t, responses(openai.Config{Model: "m"}), both)
+	kittest.Secrets(t, responses(openai.Config{Model: "m"}), both)
 }

@@ -1,21 +1,21 @@
 package openai
 
-import "github.com/retake-go/retake/adapter/internal/wire"
+import "github.com/retake-go/retake/adapter/kit"
 
 // Error is a failed request. Its text is safe to log. Its chain has the typed error of package fault (a
 // *fault.RateLimitError, *fault.AuthError, …, each a fault.ProviderError), and the SDK's *openai.Error if
 // the server answered in its form. If a response came, it stands within a ratelimit.LimitedError. All
 // provider adapters share the type.
-type Error = wire.Error
+type Error = kit.Error
 
 // invalid is the error of a reply that does not follow the API.
-func invalid(got string) error { return &wire.UnreadableError{Got: got} }
+func invalid(got string) error { return &kit.UnreadableError{Got: got} }
 
 // reportedError is the error of a reply that reports one.
-func reportedError(body []byte) error { return &wire.ReportedError{Body: body} }
+func reportedError(body []byte) error { return &kit.ReportedError{Body: body} }
 
 // unfinished is the error of a reply that the server did not finish. code is the error code that it
 // amounts to.
 func unfinished(code, say string) error {
-	return &wire.ReportedError{Code: code, Say: "the server did not finish the reply: " + say}
+	return &kit.ReportedError{Code: code, Say: "the server did not finish the reply: " + say}
 }

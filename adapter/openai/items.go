@@ -8,7 +8,7 @@ import (
 
 	"github.com/openai/openai-go/v3/responses"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 )
 
@@ -63,7 +63,7 @@ func (o origin) items(t turn, stored bool) []json.RawMessage {
 	if cmpText(said) != t.Text || len(said.calls) != len(t.calls) {
 		return nil
 	}
-	wire.NameCalls(said.calls)
+	kit.NameCalls(said.calls)
 	n := 0
 	items := slices.Clone(k.Items)
 	for i, raw := range items {
@@ -78,8 +78,8 @@ func (o origin) items(t turn, stored bool) []json.RawMessage {
 		if was.ID != c.Made.ID || was.Arguments != c.Made.Arguments || safeName(was.Name) != c.Name {
 			return nil
 		}
-		o, _ := wire.ReadObject(raw)
-		items[i] = o.With("call_id", wire.Quote(c.ID)).JSON()
+		o, _ := kit.ReadObject(raw)
+		items[i] = o.With("call_id", kit.Quote(c.ID)).JSON()
 		n++
 	}
 	return items

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 )
 
 // The formats of Opaque, by API.
@@ -151,20 +151,20 @@ func joined(all []json.RawMessage) json.RawMessage {
 	}
 	var text strings.Builder
 	var list []json.RawMessage
-	var read wire.Pieces
+	var read kit.Pieces
 	texts, lists := true, true
 	for _, piece := range all {
-		_, isText := wire.ReadText(piece)
-		items := wire.Items(piece)
+		_, isText := kit.ReadText(piece)
+		items := kit.Items(piece)
 		text.WriteString(read.Add(piece))
 		list = append(list, items...)
 		texts, lists = texts && isText, lists && items != nil
 	}
 	switch {
 	case texts:
-		return wire.Quote(text.String())
+		return kit.Quote(text.String())
 	case lists:
-		return wire.List(merged(list)...)
+		return kit.List(merged(list)...)
 	}
 	return all[len(all)-1]
 }
@@ -182,7 +182,7 @@ func merged(list []json.RawMessage) []json.RawMessage {
 	var order [][]string
 	var out []json.RawMessage
 	for n, raw := range list {
-		item, ok := wire.ReadObject(raw)
+		item, ok := kit.ReadObject(raw)
 		k := keys.of(n, item)
 		at, known := places[k]
 		if !ok || k.index == "" || !known {
@@ -203,9 +203,9 @@ func merged(list []json.RawMessage) []json.RawMessage {
 		if len(order[n]) == 0 {
 			continue
 		}
-		var o wire.Object
+		var o kit.Object
 		for _, name := range order[n] {
-			o = append(o, wire.Field(name, joined(members[name])))
+			o = append(o, kit.Field(name, joined(members[name])))
 		}
 		out[n] = o.JSON()
 	}
@@ -222,7 +222,7 @@ type itemKeys struct {
 }
 
 // of returns the key of the n-th piece.
-func (k *itemKeys) of(n int, item wire.Object) itemKey {
+func (k *itemKeys) of(n int, item kit.Object) itemKey {
 	own := itemKey{string(item.Get("index")), item.Text("type")}
 	if own.kind != "thinking" || own.index != "" {
 		k.thought = ""
@@ -236,12 +236,12 @@ func (k *itemKeys) of(n int, item wire.Object) itemKey {
 }
 
 // add adds a piece of a member.
-func (p pieces) add(m wire.Member) {
+func (p pieces) add(m kit.Member) {
 	had := p[m.Name]
 	switch {
 	case had == nil || string(had[0]) == "null":
 		p[m.Name] = []json.RawMessage{m.Value}
-	case wire.OneOf(string(m.Value), "null", `""`):
+	case kit.OneOf(string(m.Value), "null", `""`):
 	case slices.Contains(growing, m.Name):
 		p[m.Name] = append(had, m.Value)
 	default:

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 )
 
@@ -37,27 +37,27 @@ func responsesRefuses(p message.Part) string {
 func chatPart(p message.Part) json.RawMessage {
 	switch p.Kind {
 	case message.ImagePart:
-		return wire.Part("image_url", "image_url", wire.Quoted("url", wire.DataURL(p)))
+		return kit.Part("image_url", "image_url", kit.Quoted("url", kit.DataURL(p)))
 	case message.AudioPart:
-		return wire.Part("input_audio", "input_audio", wire.Quoted("data", p.Data, "format",
+		return kit.Part("input_audio", "input_audio", kit.Quoted("data", p.Data, "format",
 			audioFormats[p.MediaType]))
 	case message.FilePart:
-		return wire.Part("file", "file", wire.Quoted("filename", fileName(p), "file_data", wire.DataURL(p)))
+		return kit.Part("file", "file", kit.Quoted("filename", fileName(p), "file_data", kit.DataURL(p)))
 	}
-	return wire.Quoted("type", "text", "text", p.Text)
+	return kit.Quoted("type", "text", "text", p.Text)
 }
 
 // responsesPart converts a part of a user message or of a function's output.
 func responsesPart(p message.Part) json.RawMessage {
 	switch {
 	case p.Kind == message.ImagePart:
-		return wire.Quoted("type", "input_image", "image_url", wire.DataURL(p))
+		return kit.Quoted("type", "input_image", "image_url", kit.DataURL(p))
 	case p.Kind == message.FilePart && p.URL != "":
-		return wire.Quoted("type", "input_file", "file_url", p.URL)
+		return kit.Quoted("type", "input_file", "file_url", p.URL)
 	case p.Kind == message.FilePart:
-		return wire.Quoted("type", "input_file", "filename", fileName(p), "file_data", wire.DataURL(p))
+		return kit.Quoted("type", "input_file", "filename", fileName(p), "file_data", kit.DataURL(p))
 	}
-	return wire.Quoted("type", "input_text", "text", p.Text)
+	return kit.Quoted("type", "input_text", "text", p.Text)
 }
 
 // extensions are the ends of file names by media type, where the subtype is none. The APIs tell a file's type
@@ -83,11 +83,11 @@ func fileName(p message.Part) string {
 // content returns a text and the parts after it as a list.
 func content(text string, parts []message.Part, write func(message.Part) json.RawMessage) json.RawMessage {
 	var all []json.RawMessage
-	if !wire.Blank(text) {
+	if !kit.Blank(text) {
 		all = append(all, write(message.Part{Kind: message.TextPart, Text: text}))
 	}
 	for _, p := range parts {
 		all = append(all, write(p))
 	}
-	return wire.List(all...)
+	return kit.List(all...)
 }

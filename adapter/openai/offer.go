@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/tool"
@@ -17,7 +17,7 @@ var atRoot = []string{"anyOf", "allOf", "oneOf", "not", "enum", "const"}
 // offer is a tool in the form of the API.
 type offer struct {
 	name, description string
-	parameters        wire.Object
+	parameters        kit.Object
 	strict            bool
 }
 
@@ -43,9 +43,9 @@ func (c *caller) offers(tools []*tool.Tool) []offer {
 func (c *caller) offer(t *tool.Tool, mode Strict) offer {
 	o := offer{name: safeName(t.Name()), description: t.Description()}
 	doc := complete(t.Parameters())
-	root, _ := wire.ReadObject(doc)
-	var moved wire.Object
-	root = slices.DeleteFunc(root, func(m wire.Member) bool {
+	root, _ := kit.ReadObject(doc)
+	var moved kit.Object
+	root = slices.DeleteFunc(root, func(m kit.Member) bool {
 		refused := slices.Contains(atRoot, m.Name)
 		if refused {
 			moved = append(moved, m)
@@ -69,7 +69,7 @@ func (c *caller) offer(t *tool.Tool, mode Strict) offer {
 }
 
 // fitting returns a schema for strict mode; false if it does not fit or strict mode is off.
-func (c *caller) fitting(doc json.RawMessage, mode Strict) (wire.Object, bool) {
+func (c *caller) fitting(doc json.RawMessage, mode Strict) (kit.Object, bool) {
 	if mode == StrictOff {
 		return nil, false
 	}
@@ -77,7 +77,7 @@ func (c *caller) fitting(doc json.RawMessage, mode Strict) (wire.Object, bool) {
 	if !ok {
 		return nil, false
 	}
-	return wire.ReadObject(doc)
+	return kit.ReadObject(doc)
 }
 
 // answerName is the name of an answer's schema.
@@ -87,7 +87,7 @@ const answerName = "answer"
 type format struct {
 	// kind is OutputNative only if there is a schema.
 	kind   Output
-	schema wire.Object
+	schema kit.Object
 	strict bool
 }
 
@@ -98,9 +98,9 @@ func (c *caller) format(s *schema.Schema) (format, string) {
 	}
 	doc := complete(s.JSON())
 	words := "Your answer, once you give it, must be one JSON value that fits this JSON Schema, and nothing else:\n" + string(doc)
-	root, _ := wire.ReadObject(doc)
+	root, _ := kit.ReadObject(doc)
 	isObject := root.Text("type") == "object"
-	refused := slices.ContainsFunc(root, func(m wire.Member) bool { return slices.Contains(atRoot, m.Name) })
+	refused := slices.ContainsFunc(root, func(m kit.Member) bool { return slices.Contains(atRoot, m.Name) })
 	switch {
 	case !isObject || c.cfg.Output == OutputInstructions:
 		return format{kind: OutputInstructions}, words

@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/adapter/openai"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
 
 // replyOf is the reply that a model makes of a response.
-func replyOf(t *testing.T, a wiretest.Adapter, stream bool, says string) message.Reply {
+func replyOf(t *testing.T, a kittest.Adapter, stream bool, says string) message.Reply {
 	t.Helper()
 	kind := "application/json"
 	req := hello()
@@ -24,7 +24,7 @@ func replyOf(t *testing.T, a wiretest.Adapter, stream bool, says string) message
 		kind = "text/event-stream"
 		req.Stream = func(loop.Delta) {}
 	}
-	s := wiretest.Serve(t, "200 OK\nContent-Type: "+kind+"\n\n"+says)
+	s := kittest.Serve(t, "200 OK\nContent-Type: "+kind+"\n\n"+says)
 	model, err := a.New(s.URL, s.Client)
 	require.NoError(t, err)
 	reply, err := model.Reply(t.Context(), req)
@@ -211,7 +211,7 @@ func TestThoughtsAreStreamed(t *testing.T) {
 	var told string
 	req := hello()
 	req.Stream = func(d loop.Delta) { told += d.Thinking }
-	s := wiretest.Serve(t, "200 OK\nContent-Type: text/event-stream\n\n"+says)
+	s := kittest.Serve(t, "200 OK\nContent-Type: text/event-stream\n\n"+says)
 	model, err := responses(openai.Config{Model: "m"}).New(s.URL, s.Client)
 	require.NoError(t, err)
 	reply, err := model.Reply(t.Context(), req)

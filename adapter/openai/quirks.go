@@ -8,21 +8,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 )
 
 // Quirks are where a server or a model differs from OpenAI's APIs. The zero value differs in nothing.
-type Quirks = wire.Quirks
+type Quirks = kit.Quirks
 
 // QuirksOf returns what is known of a provider ([Config].Provider, in any case) and a model, with its
 // source; the zero value for an unknown provider. Change the result and set it as [Config].Quirks where it
 // is wrong for your server.
-func QuirksOf(provider, model string) Quirks { return wire.QuirksOf(provider, model) }
+func QuirksOf(provider, model string) Quirks { return kit.QuirksOf(provider, model) }
 
 // quirks returns the quirks that apply. Echo decides what is echoed, and only that is filled in.
 func (c Config) quirks() Quirks {
-	q := wire.QuirksOf(c.provider(), c.Model)
+	q := kit.QuirksOf(c.provider(), c.Model)
 	if c.Quirks != nil {
 		q = c.Quirks.Clone()
 	}
@@ -115,7 +115,7 @@ func (c *caller) takesID(id string) bool {
 }
 
 // rules returns the rules of the server for a transcript. Ids that it gave itself go back as they came.
-func (c *caller) rules(adapter string, said []message.Message) wire.Rules {
+func (c *caller) rules(adapter string, said []message.Message) kit.Rules {
 	given := map[string]bool{}
 	for _, m := range said {
 		if c.origin(adapter).wrote(m.Opaque) {
@@ -124,7 +124,7 @@ func (c *caller) rules(adapter string, said []message.Message) wire.Rules {
 			}
 		}
 	}
-	r := wire.Rules{Name: safeName, SystemInPlace: true}
+	r := kit.Rules{Name: safeName, SystemInPlace: true}
 	r.TakesID = func(id string) bool { return given[id] || c.takesID(id) }
 	if n := c.quirks.ExactID; n > 0 {
 		r.MakeID = func(made int) string { return fmt.Sprintf("%0*d", n, made) }

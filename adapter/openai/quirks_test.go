@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/adapter/openai"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -150,7 +150,7 @@ func TestDefaultsThatAProviderRefusesAreNotSent(t *testing.T) {
 	assert.Contains(t, replaced, "stream_options")
 
 	mixed := hello()
-	mixed.Tools = []*tool.Tool{wiretest.BookRoom(), wiretest.HotelFind()} // the second has an optional member
+	mixed.Tools = []*tool.Tool{kittest.BookRoom(), kittest.HotelFind()} // the second has an optional member
 	assert.NotContains(t, streamed(openai.Config{Model: "m", Provider: "cerebras"}, mixed), "strict")
 	assert.Contains(t, streamed(openai.Config{Model: "m", Provider: "groq"}, mixed), `"strict":true`)
 	mixed.Tools = mixed.Tools[:1]
@@ -168,7 +168,7 @@ func TestDefaultsThatAProviderRefusesAreNotSent(t *testing.T) {
 // A refusal of a default names the setting that helps.
 func TestARefusalNamesTheSetting(t *testing.T) {
 	refused := func(status int, body string) string {
-		s := wiretest.Serve(t, fmt.Sprintf("%d Refused\nContent-Type: application/json\n\n%s", status, body))
+		s := kittest.Serve(t, fmt.Sprintf("%d Refused\nContent-Type: application/json\n\n%s", status, body))
 		model, err := responses(openai.Config{Model: "m"}).New(s.URL, s.Client)
 		require.NoError(t, err)
 		_, err = model.Reply(t.Context(), hello())

@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
 
 func TestCallsGetIdsOfTheirOwn(t *testing.T) {
 	calls := []message.Call{{ID: ""}, {ID: "call-1"}, {ID: "call-1"}, {ID: "x"}, {ID: "x"}, {ID: "call-5"}}
-	wire.NameCalls(calls)
+	kit.NameCalls(calls)
 	var ids []string
 	for _, c := range calls {
 		ids = append(ids, c.ID)
@@ -156,6 +156,6 @@ func FuzzKept(f *testing.F) {
 			assert.LessOrEqual(t, len(k.ofCall(n)), 2)
 		}
 		own := origin{Adapter: responsesAdapter, Provider: "openai", Model: "m"}
-		own.items(turn{Message: message.Message{Opaque: opaque}, calls: []wire.Call{{Made: message.Call{ID: "c", Arguments: "{}"}, ID: "d", Name: "f"}}}, false)
+		own.items(turn{Message: message.Message{Opaque: opaque}, calls: []kit.Call{{Made: message.Call{ID: "c", Arguments: "{}"}, ID: "d", Name: "f"}}}, false)
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/internal/wiretest"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/adapter/openai"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -24,9 +24,9 @@ const (
 )
 
 // sent is the body of a model's request as compact JSON.
-func sent(t *testing.T, a wiretest.Adapter, says string, req loop.Request) string {
+func sent(t *testing.T, a kittest.Adapter, says string, req loop.Request) string {
 	t.Helper()
-	s := wiretest.Serve(t, says)
+	s := kittest.Serve(t, says)
 	model, err := a.New(s.URL, s.Client)
 	require.NoError(t, err)
 	reply, err := model.Reply(t.Context(), req)
@@ -57,7 +57,7 @@ func hello() loop.Request {
 }
 
 func TestWhatTheConfigSaysIsSent(t *testing.T) {
-	tools, output := wiretest.Asks()["tools"], wiretest.Asks()["output"]
+	tools, output := kittest.Asks()["tools"], kittest.Asks()["output"]
 	for name, c := range map[string]struct {
 		cfg             openai.Config
 		req             loop.Request
@@ -93,7 +93,7 @@ func TestWhatTheConfigSaysIsSent(t *testing.T) {
 			responses: []string{`"text":{"format":{"type":"json_object"}}`, `must be one JSON value that fits this JSON Schema`},
 		},
 		"arguments as objects": {
-			cfg: openai.Config{WrapArguments: true}, req: wiretest.Asks()["garbled"],
+			cfg: openai.Config{WrapArguments: true}, req: kittest.Asks()["garbled"],
 			chat:      []string{`"arguments":"{\"raw_arguments\":\"{\\\"city\\\": \\\"Lisbon\\\", \\\"nights\\\": \"}"`, `"arguments":"{\"raw_arguments\":\"[\\\"Porto\\\"]\"}"`, `"arguments":"{}"`},
 			responses: []string{`"arguments":"{\"raw_arguments\":\"[\\\"Porto\\\"]\"}"`},
 		},
@@ -118,10 +118,10 @@ func TestWhatOneAPIHas(t *testing.T) {
 	assert.Equal(t, `{"input":[{"content":"Hi.","role":"user"}],"model":"m","store":true}`, stored)
 	plain := sent(t, responses(openai.Config{Model: "m", NoReasoning: true}), responsesSays, hello())
 	assert.Equal(t, `{"input":[{"content":"Hi.","role":"user"}],"model":"m","store":false}`, plain)
-	quiet := sent(t, chat(openai.Config{Model: "m", Output: openai.OutputInstructions}), chatSays, wiretest.Asks()["output"])
+	quiet := sent(t, chat(openai.Config{Model: "m", Output: openai.OutputInstructions}), chatSays, kittest.Asks()["output"])
 	assert.NotContains(t, quiet, "response_format")
 	assert.Contains(t, quiet, "fits this JSON Schema")
-	off := sent(t, chat(openai.Config{Model: "m", Strict: openai.StrictOff}), chatSays, wiretest.Asks()["tools"])
+	off := sent(t, chat(openai.Config{Model: "m", Strict: openai.StrictOff}), chatSays, kittest.Asks()["tools"])
 	assert.NotContains(t, off, "strict")
 }
 
@@ -149,7 +149,7 @@ func TestALongNameIsShortenedAndComesBackWhole(t *testing.T) {
 	req := hello()
 	req.Tools = []*tool.Tool{raw}
 
-	s := wiretest.Serve(t, chatSays)
+	s := kittest.Serve(t, chatSays)
 	model, err := chat(openai.Config{Model: "m"}).New(s.URL, s.Client)
 	require.NoError(t, err)
 	_, err = model.Reply(t.Context(), req)
@@ -162,13 +162,13 @@ func TestALongNameIsShortenedAndComesBackWhole(t *testing.T) {
 	assert.Regexp(t, `^[a-zA-Z0-9_-]{64}$`, short)
 
 	for _, c := range []struct {
-		a    wiretest.Adapter
+		a    kittest.Adapter
 		says string
 	}{
 		{chat(openai.Config{Model: "m"}), `{"choices":[{"message":{"tool_calls":[{"id":"c1","type":"function","function":{"name":"` + short + `","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`},
 		{responses(openai.Config{Model: "m"}), `{"status":"completed","output":[{"type":"function_call","call_id":"c1","name":"` + short + `","arguments":"{}"}]}`},
 	} {
-		s := wiretest.Serve(t, "200 OK\n\n"+c.says)
+		s := kittest.Serve(t, "200 OK\n\n"+c.says)
 		model, err := c.a.New(s.URL, s.Client)
 		require.NoError(t, err)
 		reply, err := model.Reply(t.Context(), req)
@@ -208,13 +208,13 @@ func TestAServerThatRefusesStreamOptionsIsNotSentThem(t *testing.T) {
 func TestStopSequencesAreRefusedOverResponses(t *testing.T) {
 	req := hello()
 	req.Stop = []string{"END"}
-	wiretest.Refuses(t, responses(openai.Config{Model: "m"}), req, "openai: invalid_request: Stop: the Responses API has no stop sequences")
+	kittest.Refuses(t, responses(openai.Config{Model: "m"}), req, "openai: invalid_request: Stop: the Responses API has no stop sequences")
 }
 
 func TestMediaThatAnAPITakesNoneOfAreRefused(t *testing.T) {
 	wav := message.Bytes(message.AudioPart, "audio/wav", []byte("x"))
 	for want, c := range map[string]struct {
-		a    wiretest.Adapter
+		a    kittest.Adapter
 		part message.Part
 	}{
 		"messages[1].parts[0]: [audio, https://x/a.wav]: the Chat API does not accept audio by URL": {chat(openai.Config{Model: "m"}), message.Link(message.AudioPart, "https://x/a.wav")},
@@ -225,6 +225,6 @@ func TestMediaThatAnAPITakesNoneOfAreRefused(t *testing.T) {
 	} {
 		req := hello()
 		req.Messages = append(req.Messages, message.Message{Role: message.User, Parts: []message.Part{c.part}})
-		wiretest.Refuses(t, c.a, req, want)
+		kittest.Refuses(t, c.a, req, want)
 	}
 }

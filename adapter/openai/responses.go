@@ -9,7 +9,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 	"github.com/openai/openai-go/v3/shared"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -23,9 +23,9 @@ type responsesModel struct {
 // Reply makes one request, a stream where req.Stream is set.
 func (m *responsesModel) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	if len(req.Stop) > 0 {
-		return message.Reply{}, wire.Unasked(m.cfg.provider(), "Stop: the Responses API has no stop sequences: use Chat, or remove them")
+		return message.Reply{}, kit.Unasked(m.cfg.provider(), "Stop: the Responses API has no stop sequences: use Chat, or remove them")
 	}
-	if err := wire.CheckMedia(m.cfg.provider(), req.Messages, responsesRefuses); err != nil {
+	if err := kit.CheckMedia(m.cfg.provider(), req.Messages, responsesRefuses); err != nil {
 		return message.Reply{}, err
 	}
 	params := m.params(req)
@@ -130,8 +130,8 @@ func (m *responsesModel) turnItems(t turn) responses.ResponseInputParam {
 		return all
 	}
 	if len(t.Parts) > 0 {
-		user := wire.Object{wire.Field("role", wire.Quote("user")),
-			wire.Field("content", content(t.Text, t.Parts, responsesPart))}
+		user := kit.Object{kit.Field("role", kit.Quote("user")),
+			kit.Field("content", content(t.Text, t.Parts, responsesPart))}
 		all = append(all, param.Override[responses.ResponseInputItemUnionParam](user.JSON()))
 	} else if t.Text != "" {
 		role, known := roles[t.Role]

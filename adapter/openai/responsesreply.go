@@ -9,7 +9,7 @@ import (
 
 	"github.com/openai/openai-go/v3/responses"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -25,15 +25,15 @@ type responsesReply struct {
 	quiet map[int64]bool
 	wrote map[int64]bool
 	// pieces read the pieces of each text, of thoughts and of arguments.
-	pieces map[place]*wire.Pieces
+	pieces map[place]*kit.Pieces
 	// thought is the place of the latest thoughts.
 	thought place
 	last    json.RawMessage
 
-	extras wire.Extras
+	extras kit.Extras
 }
 
-func (r *responsesReply) extra() wire.Extras { return r.extras }
+func (r *responsesReply) extra() kit.Extras { return r.extras }
 
 // place identifies a text within an item. Items count from one.
 type place struct{ item, summary int64 }
@@ -56,7 +56,7 @@ func (r *responsesReply) readBody(body []byte) (message.Reply, error) {
 		return message.Reply{}, invalid("the reply is not the JSON that the API promises")
 	}
 	switch {
-	case wire.IsError(doc.Error), doc.Status == "failed":
+	case kit.IsError(doc.Error), doc.Status == "failed":
 		return message.Reply{}, reportedError(body)
 	case doc.Status == "" && doc.Output == nil:
 		return message.Reply{}, invalid("the reply has no output")
@@ -72,7 +72,7 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	for n := range reply.Calls {
 		reply.Calls[n].Name = r.registered(reply.Calls[n].Name)
 	}
-	wire.NameCalls(reply.Calls)
+	kit.NameCalls(reply.Calls)
 	if u := doc.Usage; u != nil {
 		reply.Usage = message.Usage{
 			InputTokens: max(u.InputTokens, 0), OutputTokens: max(u.OutputTokens, 0),
@@ -94,7 +94,7 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 		}
 	case "queued", "in_progress":
 		say := fmt.Sprintf("the response runs in the background (status %q): take the member background out of the request", doc.Status)
-		return message.Reply{}, &wire.ReportedError{Code: "server_error", Say: say, Final: true}
+		return message.Reply{}, &kit.ReportedError{Code: "server_error", Say: say, Final: true}
 	default:
 		return message.Reply{}, unfinished("server_error", fmt.Sprintf("status %q", doc.Status))
 	}
@@ -138,14 +138,14 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 	case "error":
 		return false, reportedError(data)
 	default:
-		if wire.IsError(e.Error) {
+		if kit.IsError(e.Error) {
 			return false, reportedError(data)
 		}
 		if e.Type == "" && e.Output != nil { // a whole reply in place of a stream
 			r.last = data
 			reply, err := r.readBody(data)
 			if err == nil {
-				wire.TellWhole(reply, tell)
+				kit.TellWhole(reply, tell)
 			}
 			return true, err
 		}
@@ -170,7 +170,7 @@ func (e streamed) place() place { return place{e.OutputIndex + 1, e.Summary} }
 // piece returns the text that an event completes.
 func (r *responsesReply) piece(e streamed) string {
 	if r.pieces[e.place()] == nil {
-		set(&r.pieces, e.place(), &wire.Pieces{})
+		set(&r.pieces, e.place(), &kit.Pieces{})
 	}
 	return r.pieces[e.place()].Add(e.Delta)
 }
@@ -205,18 +205,18 @@ func (r *responsesReply) thinks(e streamed, tell func(loop.Delta)) {
 // omit the output there.
 func (r *responsesReply) ended(bool) (message.Reply, error) {
 	if r.last == nil {
-		return message.Reply{}, wire.ErrEnded
+		return message.Reply{}, kit.ErrEnded
 	}
 	var doc struct{ Output []json.RawMessage }
 	if json.Unmarshal(r.last, &doc) != nil || len(doc.Output) > 0 || len(r.items) == 0 {
 		return r.readBody(r.last)
 	}
-	last, _ := wire.ReadObject(r.last)
+	last, _ := kit.ReadObject(r.last)
 	var items []json.RawMessage
 	for _, at := range slices.Sorted(maps.Keys(r.items)) {
 		items = append(items, r.items[at])
 	}
-	return r.readBody(last.With("output", wire.List(items...)).JSON())
+	return r.readBody(last.With("output", kit.List(items...)).JSON())
 }
 
 func (r *responsesReply) registered(name string) string { return cmp.Or(r.names[name], name) }

@@ -3,11 +3,11 @@ package openai
 import (
 	"encoding/json"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 )
 
 // asMap converts an object to the map that the SDK wants. Nested objects keep their order.
-func asMap(o wire.Object) map[string]any {
+func asMap(o kit.Object) map[string]any {
 	m := make(map[string]any, len(o))
 	for _, v := range o {
 		m[v.Name] = v.Value
@@ -18,11 +18,11 @@ func asMap(o wire.Object) map[string]any {
 // complete adds what the API requires and JSON Schema does not: an array's items and an object's
 // properties.
 func complete(doc json.RawMessage) json.RawMessage {
-	doc, _ = wire.Downgrade{To: wire.OpenAI(), Each: completed}.Schema(doc)
+	doc, _ = kit.Downgrade{To: kit.OpenAI(), Each: completed}.Schema(doc)
 	return doc
 }
 
-func completed(o wire.Object, convert func(wire.Object) wire.Object) wire.Object {
+func completed(o kit.Object, convert func(kit.Object) kit.Object) kit.Object {
 	o = convert(o)
 	switch o.Text("type") {
 	case "array":

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 )
 
 // Bounds of a schema in strict mode, as OpenAI states them.
@@ -25,26 +25,26 @@ var formats = []string{"date-time", "time", "date", "duration", "email", "hostna
 // strict converts a completed schema for strict mode; false if it does not fit. bounded reports that the
 // server supports bounds.
 func strict(doc json.RawMessage, bounded bool) (json.RawMessage, bool) {
-	root, ok := wire.ReadObject(doc)
+	root, ok := kit.ReadObject(doc)
 	if !ok || root.Text("type") != "object" || root.Get("anyOf") != nil || root.Get("$ref") != nil {
 		return nil, false
 	}
 	w := strictWalk{}
-	down := wire.Downgrade{To: wire.Strict(), Check: takes, Each: w.visit}
+	down := kit.Downgrade{To: kit.Strict(), Check: takes, Each: w.visit}
 	if bounded {
-		down.To = wire.StrictBounds()
+		down.To = kit.StrictBounds()
 	}
 	doc, ok = down.Schema(doc)
 	return doc, ok && !w.misfit && w.properties <= maxProperties && w.enum <= maxEnum && w.chars <= maxChars
 }
 
 // takes says the values that OpenAI's strict mode does not support.
-func takes(m *wire.Member) wire.Treatment {
-	value := wire.Text(m.Value)
+func takes(m *kit.Member) kit.Treatment {
+	value := kit.Text(m.Value)
 	if m.Name == "format" && slices.Contains(formats, value) || m.Name == "pattern" && !strings.Contains(value, "(?") {
-		return wire.Keep
+		return kit.Keep
 	}
-	return wire.Say
+	return kit.Say
 }
 
 // strictWalk counts what a schema amounts to.
@@ -53,7 +53,7 @@ type strictWalk struct {
 	depth, properties, enum, chars int
 }
 
-func (w *strictWalk) visit(o wire.Object, convert func(wire.Object) wire.Object) wire.Object {
+func (w *strictWalk) visit(o kit.Object, convert func(kit.Object) kit.Object) kit.Object {
 	w.misfit = w.misfit || w.depth >= maxDepth
 	w.depth++
 	o = convert(o)
@@ -63,11 +63,11 @@ func (w *strictWalk) visit(o wire.Object, convert func(wire.Object) wire.Object)
 }
 
 // fits reports whether one schema is in the subset, and counts its contents.
-func (w *strictWalk) fits(o wire.Object) bool {
+func (w *strictWalk) fits(o kit.Object) bool {
 	if o.Get("$ref") != nil {
 		return len(o) == 1
 	}
-	items := wire.Items(o.Get("enum"))
+	items := kit.Items(o.Get("enum"))
 	w.enum += len(items)
 	for _, v := range items {
 		w.chars += len(v)
@@ -76,7 +76,7 @@ func (w *strictWalk) fits(o wire.Object) bool {
 	if len(items) > maxLongEnum {
 		return false
 	}
-	if wire.Accepts(o, "object") {
+	if kit.Accepts(o, "object") {
 		return w.fitsObject(o)
 	}
 	return o.Get("properties") == nil && (o.Get("type") != nil || o.Get("anyOf") != nil ||
@@ -84,16 +84,16 @@ func (w *strictWalk) fits(o wire.Object) bool {
 }
 
 // fitsObject reports whether all members are named and required, and no others allowed.
-func (w *strictWalk) fitsObject(o wire.Object) bool {
-	properties, ok := wire.ReadObject(o.Get("properties"))
-	required := wire.Items(o.Get("required"))
+func (w *strictWalk) fitsObject(o kit.Object) bool {
+	properties, ok := kit.ReadObject(o.Get("properties"))
+	required := kit.Items(o.Get("required"))
 	w.properties += len(properties)
 	if !ok || string(o.Get("additionalProperties")) != "false" || len(required) != len(properties) {
 		return false
 	}
 	names := map[string]bool{}
 	for _, r := range required {
-		names[wire.Text(r)] = true
+		names[kit.Text(r)] = true
 	}
 	for _, p := range properties {
 		w.chars += len(p.Name)

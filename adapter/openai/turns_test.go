@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/retake-go/retake/adapter/internal/wire"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 )
 
@@ -67,7 +67,7 @@ func TestAnyTranscriptBecomesAConversation(t *testing.T) {
 				require.NotEmpty(t, answer(c))
 				require.False(t, seen[c.ID], "two calls are %s", c.ID)
 				seen[c.ID] = true
-				if c.Text != wire.NotRun {
+				if c.Text != kit.NotRun {
 					kept++
 				}
 			}

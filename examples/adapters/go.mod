@@ -8,7 +8,7 @@ replace (
 	github.com/retake-go/retake/adapter/anthropic => ../../adapter/anthropic
 	github.com/retake-go/retake/adapter/eino => ../../adapter/eino
 	github.com/retake-go/retake/adapter/genai => ../../adapter/genai
-	github.com/retake-go/retake/adapter/internal => ../../adapter/internal
+	github.com/retake-go/retake/adapter/kit => ../../adapter/kit
 	github.com/retake-go/retake/adapter/mcp => ../../adapter/mcp
 	github.com/retake-go/retake/adapter/ollama => ../../adapter/ollama
 	github.com/retake-go/retake/adapter/openai => ../../adapter/openai
@@ -89,7 +89,7 @@ require (
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/retake-go/retake v0.1.0 // indirect
-	github.com/retake-go/retake/adapter/internal v0.1.0 // indirect
+	github.com/retake-go/retake/adapter/kit v0.1.0 // indirect
 	github.com/robfig/cron v1.2.0 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect

@@ -4,7 +4,7 @@ go 1.26.0
 
 replace (
 	github.com/retake-go/retake => ../..
-	github.com/retake-go/retake/adapter/internal => ../../adapter/internal
+	github.com/retake-go/retake/adapter/kit => ../../adapter/kit
 	github.com/retake-go/retake/adapter/openai => ../../adapter/openai
 	github.com/retake-go/retake/adapter/sqlite => ../../adapter/sqlite
 	github.com/retake-go/retake/adapter/temporal => ../../adapter/temporal
@@ -48,7 +48,7 @@ require (
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect
 	github.com/pmezard/go-difflib v1.0.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
-	github.com/retake-go/retake/adapter/internal v0.1.0 // indirect
+	github.com/retake-go/retake/adapter/kit v0.1.0 // indirect
 	github.com/robfig/cron v1.2.0 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 	github.com/stretchr/objx v0.5.3 // indirect

@@ -6,7 +6,7 @@ replace (
 	github.com/retake-go/retake => ../..
 	github.com/retake-go/retake/adapter/anthropic => ../../adapter/anthropic
 	github.com/retake-go/retake/adapter/genai => ../../adapter/genai
-	github.com/retake-go/retake/adapter/internal => ../../adapter/internal
+	github.com/retake-go/retake/adapter/kit => ../../adapter/kit
 	github.com/retake-go/retake/adapter/mcp => ../../adapter/mcp
 	github.com/retake-go/retake/adapter/ollama => ../../adapter/ollama
 	github.com/retake-go/retake/adapter/openai => ../../adapter/openai
@@ -50,7 +50,7 @@ require (
 	github.com/invopop/jsonschema v0.14.0 // indirect
 	github.com/leodido/go-urn v1.5.0 // indirect
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect
-	github.com/retake-go/retake/adapter/internal v0.1.0 // indirect
+	github.com/retake-go/retake/adapter/kit v0.1.0 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect

@@ -88,7 +88,7 @@ func newReleases(t *testing.T) *releases {
 	for _, dir := range slices.DeleteFunc(dirs, func(dir string) bool { return !released(dir) }) {
 		r.serve(t, dir, r.last)
 		r.serve(t, dir, r.next)
-		if strings.HasPrefix(dir, "adapter/") && dir != "adapter/internal" {
+		if strings.HasPrefix(dir, "adapter/") {
 			r.adapters = append(r.adapters, dir)
 		}
 	}

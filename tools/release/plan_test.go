@@ -21,7 +21,7 @@ var repo = map[string]string{
 	"README.md":                   "# retake\n",
 	"adapter/openai/go.mod":       "module " + core + "/adapter/openai\n\nreplace " + core + " => ../..\n\nrequire " + core + " v0.1.0\n",
 	"adapter/openai/CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n## [0.1.0] - 2026-01-02\n\n- All of it.\n",
-	"adapter/internal/go.mod":     "module " + core + "/adapter/internal\n\nrequire " + core + " v0.1.0\n",
+	"adapter/kit/go.mod":          "module " + core + "/adapter/kit\n\nrequire " + core + " v0.1.0\n",
 	"cmd/retake/go.mod":           "module " + core + "/cmd/retake\n\nreplace " + core + " => ../..\n\nrequire " + core + " v0.1.0\n",
 	"examples/go.mod": "module " + core + "/examples\n\nrequire (\n\t" + core + " v0.1.0\n\t" + core +
 		"/adapter/openai v0.1.0 // indirect\n\texample.com/other v0.1.0\n)\n",
@@ -71,13 +71,13 @@ func TestAReleaseIsPlannedAndThenMade(t *testing.T) {
   run     make test-all
   run     make test-release
   write   CHANGELOG.md
-  write   adapter/internal/go.mod
+  write   adapter/kit/go.mod
   write   adapter/openai/go.mod
   write   cmd/retake/go.mod
   write   examples/go.mod
   commit  Release v0.2.0
   tag     v0.2.0
-  tag     adapter/internal/v0.2.0
+  tag     adapter/kit/v0.2.0
   tag     adapter/openai/v0.2.0
   tag     cmd/retake/v0.2.0
   write   cmd/retake/go.mod
@@ -88,7 +88,7 @@ func TestAReleaseIsPlannedAndThenMade(t *testing.T) {
 
 	require.NoError(t, p.carryOut())
 	assert.Empty(t, git(t, dir, "status", "--porcelain"))
-	assert.Equal(t, "adapter/internal/v0.2.0\nadapter/openai/v0.2.0\ncmd/retake/v0.2.0\nv0.2.0", git(t, dir, "tag"))
+	assert.Equal(t, "adapter/kit/v0.2.0\nadapter/openai/v0.2.0\ncmd/retake/v0.2.0\nv0.2.0", git(t, dir, "tag"))
 	assert.Equal(t, "Release v0.2.0", git(t, dir, "log", "-1", "--format=%s", "adapter/openai/v0.2.0"))
 	examples := git(t, dir, "show", "v0.2.0:examples/go.mod")
 	assert.Contains(t, examples, core+" v0.2.0\n")

@@ -1,0 +1,67 @@
+package kit_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/adapter/kit/kittest"
+	"github.com/retake-go/retake/fault"
+)
+
+// Every cut by a real server is of class network, and every text in the table is one of a real server.
+func TestEveryCutIsOfTheNetwork(t *testing.T) {
+	var mu sync.Mutex
+	seen := map[string]bool{}
+	t.Run("servers", func(t *testing.T) {
+		for _, cut := range kittest.Cuts() {
+			t.Run(cut.Name, func(t *testing.T) {
+				url, client := cut.Start(t)
+				// A reader without a name has no second copy for net/http to repeat the request with.
+				status, err := exchange(t, client, url, io.MultiReader(strings.NewReader("{}")))
+				require.Error(t, err)
+				assert.Equal(t, cut.MidReply, status == 200, "a response came: %v", err)
+				h := kit.Head{Provider: "p", Status: status}
+				own, ok := errors.AsType[*kit.Error](h.Fail(t.Context(), kit.Trouble{Cause: err}))
+				require.True(t, ok)
+				assert.Equal(t, fault.Network, own.Class, own)
+				mu.Lock()
+				defer mu.Unlock()
+				note(err, seen)
+			})
+		}
+	})
+	for _, text := range kit.CutTexts {
+		assert.True(t, seen[text], "no server made net/http say %q: is it another text in this version of Go?", text)
+	}
+}
+
+// note marks the texts of the table that an error has.
+func note(err error, seen map[string]bool) {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if n := slices.IndexFunc(kit.CutTexts, func(text string) bool { return strings.HasPrefix(err.Error(), text) }); n >= 0 {
+			seen[kit.CutTexts[n]] = true
+		}
+	}
+}
+
+// exchange makes a request and reads the response to its end.
+func exchange(t *testing.T, client *http.Client, url string, body io.Reader) (status int, err error) {
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, body)
+	require.NoError(t, err)
+	resp, err := client.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, kit.Bounded(resp.Body))
+	return resp.StatusCode, err
+}

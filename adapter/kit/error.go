@@ -1,0 +1,391 @@
+package kit
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/ratelimit"
+)
+
+// Error is a failed request. Its chain has the typed error of package fault ([fault.RateLimitError] and so
+// on; [fault.ToolValidationError] if the model's call could not be parsed) and the error of the SDK or of
+// net/http. If a response came, it stands within a [ratelimit.LimitedError]. It is safe for concurrent
+// reading.
+type Error struct {
+	// Provider is the name of the provider.
+	Provider string
+	// Status is the status that the error itself gives, else that of the response; 0 if no response came.
+	Status int
+	// Code is the provider's code for the error ("overloaded_error", "RESOURCE_EXHAUSTED", a finish
+	// reason); empty if it gave none.
+	Code string
+	// Class is the class of package fault.
+	Class fault.Class
+	// RequestID identifies the request in the provider's logs; empty if the provider gave none.
+	RequestID string
+
+	sentence string
+	failure  fault.Failure
+	typed    error
+}
+
+// Error returns the provider, the status, the code or else the class, the message and the request id, on
+// one line. It never has a key or a whole body, and no address but that of a refused redirect.
+func (e *Error) Error() string {
+	line := e.Provider + ":"
+	if e.Status != 0 {
+		line += fmt.Sprintf(" %d", e.Status)
+	}
+	line += " " + cmp.Or(e.Code, string(e.Class))
+	if e.sentence != "" {
+		line += ": " + e.sentence
+	}
+	if e.RequestID != "" {
+		line += " (request " + e.RequestID + ")"
+	}
+	return line
+}
+
+// Unwrap returns the typed error of package fault.
+func (e *Error) Unwrap() error { return e.typed }
+
+// Failure returns the error as a failure: see [fault.Classify].
+func (e *Error) Failure() fault.Failure { return e.failure }
+
+// ReportedError is a successful response that reports an error.
+type ReportedError struct {
+	// Body is the response, or the event of a stream, that reports it.
+	Body []byte
+	// Code replaces a body: a code that package fault knows.
+	Code string
+	// Say is the message if there is no body.
+	Say string
+	// Final means that another request would be useless or harmful.
+	Final bool
+}
+
+func (e *ReportedError) Error() string { return cmp.Or(e.Say, "the response reports an error") }
+
+// UnreadableError is a response that is neither a reply nor an error.
+type UnreadableError struct{ Got string }
+
+func (e *UnreadableError) Error() string { return "unreadable response: " + e.Got }
+
+// Unasked is the error of a request that an API does not support: nothing was sent. what names the field
+// of the request and a valid alternative.
+func Unasked(provider, what string) error {
+	e := &Error{Provider: provider, Class: fault.InvalidRequest, sentence: what}
+	e.failure = fault.Failure{Plane: fault.Transport, Class: e.Class, Message: what, Final: true}
+	e.typed = fault.ProviderError{Class: e.Class, Provider: provider, Message: what, Final: true}.Typed()
+	return e
+}
+
+// ErrEnded is a response that ended normally but too early: the connection broke.
+var ErrEnded = fmt.Errorf("the response ended before the reply was complete: %w", io.ErrUnexpectedEOF)
+
+// errTimedOut is the end of a time limit of the client. Its original error is the same as that of a
+// caller's deadline.
+var errTimedOut error = timedOut{}
+
+type timedOut struct{}
+
+func (timedOut) Error() string   { return "the client's own time limit for a request has passed" }
+func (timedOut) Timeout() bool   { return true }
+func (timedOut) Temporary() bool { return true }
+
+// Head is the part of a response before its body. Status 0 means that none came.
+type Head struct {
+	// Provider is the name in errors. Known is the name in packages fault and ratelimit; empty is
+	// Provider. Model is the model that was asked.
+	Provider, Known, Model string
+	// Key is the API key of the request, which must be in no error.
+	Key    string
+	Status int
+	Header http.Header
+	// At is the time of the response: see receivedAt.
+	At time.Time
+	// Host and Port are the address that answered.
+	Host string
+	Port int
+	// Refusal is the body of a failed response, and Form what that of a good one is: see [Head.Send].
+	Refusal []byte
+	Form    Form
+}
+
+// Send sends a request by next, which may be a client, a transport or the next middleware of an SDK, and records
+// its response. The body of a failed one is read, within [maxRefusal], and can be read again. That of a good
+// one is bounded by [MaxReply] and begins at its first character; Form says what it is. A response from
+// elsewhere than was asked is an error. The caller closes the body, also of a failed response.
+func (h *Head) Send(r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	h.Key = cmp.Or(h.Key, keyOf(r.Header))
+	resp, err := next(r)
+	if err != nil {
+		return resp, err
+	}
+	h.came(resp)
+	if err := elsewhere(r, resp); err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	if h.Status < http.StatusBadRequest {
+		h.Form, resp.Body = Sniff(boundedBody(resp.Body))
+		return resp, nil
+	}
+	h.Refusal, _ = io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // what came before it broke will do
+	resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(h.Refusal))
+	return resp, nil
+}
+
+// came records a response and passes it to the watcher of its request ([ratelimit.Watch]). nil means none.
+func (h *Head) came(resp *http.Response) {
+	if resp == nil {
+		return
+	}
+	h.Status, h.Header, h.At = resp.StatusCode, resp.Header, receivedAt(resp.Header, time.Now())
+	if resp.Request != nil {
+		h.Host, h.Port = addressOf(resp.Request.URL)
+		ratelimit.Tell(resp.Request.Context(), ratelimit.Response{
+			Provider: h.known(), Model: h.Model, Status: h.Status, Headers: h.Header, At: h.At,
+		})
+	}
+}
+
+// Source returns where a reply came from. id and finish are the provider's words.
+func (h *Head) Source(id, finish string) message.Source {
+	return message.Source{ID: word(id), Finish: word(finish), Host: h.Host, Port: h.Port}
+}
+
+// addressOf returns the host and the port of an address.
+func addressOf(u *url.URL) (host string, port int) {
+	if u == nil {
+		return "", 0
+	}
+	given := cmp.Or(u.Port(), strings.TrimPrefix(ports[strings.ToLower(u.Scheme)], ":"))
+	port, _ = strconv.Atoi(given) // a server answered there
+	return u.Hostname(), port
+}
+
+func (h *Head) known() string { return cmp.Or(h.Known, h.Provider) }
+
+// Limits returns the rate limits of a response, from its headers and the body of a failed one.
+func (h *Head) Limits(body []byte) ratelimit.State {
+	if h.Status == 0 {
+		return ratelimit.State{}
+	}
+	return ratelimit.Parse(h.Header, h.At, ratelimit.ForProvider(h.known()), ratelimit.WithBody(body))
+}
+
+// requestHeaders are the headers with the id of a request, in order of preference.
+var requestHeaders = [...]string{"Request-Id", "X-Request-Id", "Apim-Request-Id", "X-Goog-Request-Id",
+	"X-Amzn-Requestid", "Cf-Ray"}
+
+// RequestID returns the id of the request in the logs of the provider, or of a gateway; empty if there is
+// none.
+func (h *Head) RequestID() string {
+	for _, name := range requestHeaders {
+		if id := word(Redact(h.Header.Get(name), h.Key)); id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// Trouble describes why a request failed.
+type Trouble struct {
+	// Cause is the Go error: a [ReportedError], an [UnreadableError], or the error of the SDK or the
+	// connection.
+	Cause error
+	// Code and Sentence are the provider's code and message, if they are not in the body.
+	Code, Sentence string
+	// Advice says which setting may help; empty for none.
+	Advice string
+	// Issue is set if the model's own output is the cause: the model gets it as feedback.
+	Issue *fault.Issue
+	// Otherwise is the status that classifies an unknown error; 0 for none.
+	Otherwise int
+}
+
+// Fail returns the [Error] of a failed request.
+func (h *Head) Fail(ctx context.Context, t Trouble) error {
+	cause := h.cause(ctx, t.Cause)
+	body, code, final := h.Refusal, "", false
+	if reported, ok := errors.AsType[*ReportedError](cause); ok {
+		body, code, final = reported.Body, reported.Code, reported.Final
+	}
+	if misdirected, ok := errors.AsType[*AddressError](cause); ok {
+		body, code, final, t.Sentence = nil, string(fault.Config), true, misdirected.Say
+	}
+	body = Redact(body, h.Key)
+	said := ReadError(body)
+	sentence := cmp.Or(t.Sentence, said.Sentence)
+	if sentence == "" && t.Issue == nil {
+		sentence = h.why(cause, said)
+	}
+	e := &Error{
+		Provider: h.Provider, Status: h.Status, Code: cmp.Or(t.Code, said.Code),
+		RequestID: cmp.Or(h.RequestID(), said.RequestID),
+		sentence:  advised(oneLine(Redact(sentence, h.Key)), t.Advice),
+	}
+	if said.Status != 0 && h.Status < http.StatusBadRequest {
+		e.Status = said.Status
+	}
+	verdict := h.judge(cause, fault.Response{
+		Provider: h.known(), Model: h.Model, Status: e.Status, Headers: h.Header, Body: body, Code: code,
+		Now: h.At,
+	}, t.Otherwise)
+	e.Class, e.failure = verdict.Class, verdict.Failure()
+	e.failure.Message, e.failure.Final = e.sentence, e.failure.Final || final
+	e.typed = fault.ProviderError{
+		Class: e.Class, Provider: h.known(), Model: h.Model, StatusCode: e.Status,
+		RetryAfter: verdict.RetryAfter, Final: e.failure.Final,
+		RequestID: e.RequestID, Message: e.sentence, Cause: cause,
+	}.Typed()
+	if t.Issue != nil {
+		e.correct(*t.Issue, cause)
+	}
+	if h.Status == 0 {
+		return e
+	}
+	return &ratelimit.LimitedError{Err: e, State: h.Limits(body)}
+}
+
+// advised returns a sentence with advice after it.
+func advised(sentence, advice string) string {
+	if sentence == "" || advice == "" {
+		return sentence + advice
+	}
+	return sentence + " (" + advice + ")"
+}
+
+// correct turns the error into one of the correction plane.
+func (e *Error) correct(issue fault.Issue, cause error) {
+	issues := []fault.Issue{issue}
+	e.Class, e.typed = fault.ToolValidation, errors.Join(&fault.ToolValidationError{Issues: issues}, cause)
+	if issue.Rule == fault.RuleUnknownTool {
+		e.Class, e.typed = fault.UnknownTool, cause
+	}
+	e.failure = fault.Failure{Plane: fault.Correction, Class: e.Class, Message: e.sentence, Issues: issues}
+}
+
+// cause distinguishes a caller that left from a time limit of the client, and a wrong address from other
+// failures.
+func (h *Head) cause(ctx context.Context, err error) error {
+	_, misdirected := errors.AsType[*AddressError](err)
+	switch done := ctx.Err(); {
+	case done != nil && !errors.Is(err, done):
+		return fmt.Errorf("%w: %w", done, err)
+	case done == nil && errors.Is(err, context.DeadlineExceeded):
+		return errTimedOut
+	case !misdirected && h.Status >= http.StatusMultipleChoices && h.Status < http.StatusBadRequest:
+		return &AddressError{Say: fmt.Sprintf("the server redirects (%d) without an address to follow: "+
+			"check the base URL", h.Status), Cause: err}
+	case h.Status == 0:
+		return cmp.Or(misaddressed(err), err)
+	case errors.Is(err, bufio.ErrTooLong):
+		return &UnreadableError{fmt.Sprintf("a line of more than %d MiB", maxStreamLine>>20)}
+	}
+	return err
+}
+
+// judge classifies the failure. The Go error only counts if the response does not say more.
+func (h *Head) judge(cause error, r fault.Response, otherwise int) fault.Verdict {
+	_, unreadable := errors.AsType[*UnreadableError](cause)
+	_, reported := errors.AsType[*ReportedError](cause)
+	_, misdirected := errors.AsType[*AddressError](cause)
+	switch {
+	case reported, h.Status >= http.StatusBadRequest:
+	case misdirected:
+		r.Body = nil
+	case unreadable:
+		r.Code, r.Body = string(fault.InvalidResponse), nil
+	case isCut(cause):
+		r.Code, r.Body = string(fault.Network), nil
+	default:
+		r.Err, r.Body = cause, nil // what came before a connection broke tells nothing
+	}
+	v := fault.Classify(r)
+	if reported && v.Class == fault.Unknown && r.Status < http.StatusBadRequest && otherwise != 0 {
+		r.Status = otherwise
+		v = fault.Classify(r)
+	}
+	if v.Failed() {
+		return v
+	}
+	return fault.Classify(fault.Response{Provider: r.Provider, Code: string(fault.InvalidResponse)})
+}
+
+// why returns a short message if the provider gave none.
+func (h *Head) why(cause error, said Said) string {
+	if unreadable, ok := errors.AsType[*UnreadableError](cause); ok {
+		return unreadable.Error()
+	}
+	if reported, ok := errors.AsType[*ReportedError](cause); ok {
+		if said.Code != "" {
+			return ""
+		}
+		return reported.Error()
+	}
+	if h.Status >= http.StatusBadRequest {
+		if said.Code != "" {
+			return ""
+		}
+		return cmp.Or(strings.ToLower(http.StatusText(h.Status)), "unknown status")
+	}
+	return whyOf(cause)
+}
+
+// Bounds on what is read of a response, in bytes.
+const (
+	MaxReply   = 64 << 20
+	maxRefusal = 1 << 20
+	// maxStreamLine is the longest line of a stream that the SDKs of OpenAI and Anthropic read.
+	maxStreamLine = bufio.MaxScanTokenSize << 9
+)
+
+// ReadWhole reads a JSON body to its end, without a mark of a stream's end after it. A truncated or empty body
+// is [ErrEnded].
+func ReadWhole(body io.Reader) ([]byte, error) {
+	raw, err := io.ReadAll(body)
+	if err == nil && Cut(raw) {
+		err = ErrEnded
+	}
+	return withoutDone(raw), err
+}
+
+// boundedBody returns a body that fails with an [UnreadableError] beyond [MaxReply]. SDKs read without a
+// bound.
+func boundedBody(body io.ReadCloser) io.ReadCloser { return &bounded{body, MaxReply} }
+
+type bounded struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left+1)])
+	if b.left -= n; b.left < 0 {
+		return 0, &UnreadableError{fmt.Sprintf("more than %d MiB", MaxReply>>20)}
+	}
+	if errors.Is(err, gzip.ErrHeader) {
+		return 0, &UnreadableError{"no gzip, though its head says so"}
+	}
+	return n, err
+}
+
+// OneOf reports whether a value is in a list.
+func OneOf[S comparable](s S, list ...S) bool { return slices.Contains(list, s) }

@@ -1,0 +1,128 @@
+package kit_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/ratelimit"
+)
+
+func TestErrorsAreReadInTheFormsOfAllProviders(t *testing.T) {
+	for body, want := range map[string]kit.Said{
+		// OpenAI, Anthropic, Gemini whole and streamed, Ollama, OpenRouter in a choice, vLLM, the Responses API.
+		`{"error":{"message":"slow","type":"requests","code":"rate_limit_exceeded"}}`:             {Code: "rate_limit_exceeded", Sentence: "slow"},
+		`{"type":"error","error":{"type":"overloaded_error","message":"m"},"request_id":"req_1"}`: {Code: "overloaded_error", Sentence: "m", RequestID: "req_1"},
+		`{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED"}}`:                      {Code: "RESOURCE_EXHAUSTED", Sentence: "m", Status: 429},
+		`[{"error":{"code":503,"message":"m"}}]`:                                                  {Sentence: "m", Status: 503},
+		`{"error":"busy","status":503}`:                                                           {Sentence: "busy", Status: 503},
+		`{"choices":[{"error":{"code":502,"message":"m"}}]}`:                                      {Sentence: "m", Status: 502},
+		`{"object":"error","message":"m","type":"BadRequestError","code":400}`:                    {Code: "BadRequestError", Sentence: "m", Status: 400},
+		`{"type":"response.failed","response":{"error":{"code":"server_error","message":"m"}}}`:   {Code: "server_error", Sentence: "m"},
+		`{"detail":"no such model"}`:                                                              {Sentence: "no such model"},
+		// Bodies that are no error or cannot be read.
+		`{"error":{},"choices":"x","response":7,"message":{"role":"user"}}`: {},
+		`{"error":{"code":"two words","message":7}}`:                        {},
+		`"text"`: {}, `[]`: {}, `<html>`: {}, ``: {},
+	} {
+		assert.Equal(t, want, kit.ReadError([]byte(body)), body)
+	}
+}
+
+func TestAFailureIsJudgedByWhatSaysItBest(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		ctx     context.Context
+		status  int
+		trouble kit.Trouble
+		text    string
+		class   fault.Class
+	}{
+		"a refusal": {t.Context(), 429, kit.Trouble{Cause: io.EOF},
+			"p: 429 rate_limit: slow", fault.RateLimit},
+		"a refusal without a word": {t.Context(), 503, kit.Trouble{Cause: io.EOF}, "p: 503 unavailable: service unavailable", fault.Unavailable},
+		"an error in a good response": {t.Context(), 200, kit.Trouble{Cause: &kit.ReportedError{Body: []byte(`{"error":{"code":529,"message":"m"}}`)}},
+			"p: 529 overloaded: m", fault.Overloaded},
+		"a code that stands for a body": {t.Context(), 200, kit.Trouble{Cause: &kit.ReportedError{Code: "overloaded", Say: "not finished"}},
+			"p: 200 overloaded: not finished", fault.Overloaded},
+		"an error that says nothing known": {t.Context(), 200, kit.Trouble{Cause: &kit.ReportedError{Body: []byte(`{"error":"hm"}`)}, Otherwise: 500},
+			"p: 200 unavailable: hm", fault.Unavailable},
+		"garbage": {t.Context(), 200, kit.Trouble{Cause: &kit.UnreadableError{Got: "a page"}},
+			"p: 200 invalid_response: unreadable response: a page", fault.InvalidResponse},
+		"a broken connection": {t.Context(), 200, kit.Trouble{Cause: kit.ErrEnded},
+			"p: 200 network: the response ended before the reply was complete: unexpected EOF", fault.Network},
+		"a client's own time limit": {t.Context(), 0, kit.Trouble{Cause: context.DeadlineExceeded},
+			"p: timeout: the client's own time limit for a request has passed", fault.Timeout},
+		"a caller who left": {over, 0, kit.Trouble{Cause: io.EOF}, "p: cancelled: context canceled: EOF", fault.Cancelled},
+		"the model's own call": {t.Context(), 200, kit.Trouble{
+			Cause: errors.New("x"), Code: "MALFORMED", Sentence: "no JSON", Issue: &fault.Issue{Rule: fault.RuleSyntax},
+		}, "p: 200 MALFORMED: no JSON", fault.ToolValidation},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := kit.Head{Provider: "p", Status: c.status}
+			if name == "a refusal" {
+				h.Refusal = []byte(`{"error":{"message":"slow"}}`)
+			}
+			err := h.Fail(c.ctx, c.trouble)
+			assert.EqualError(t, err, c.text)
+			own, ok := errors.AsType[*kit.Error](err)
+			require.True(t, ok)
+			assert.Equal(t, []any{c.class, c.class}, []any{own.Class, own.Failure().Class})
+			_, limited := errors.AsType[*ratelimit.LimitedError](err)
+			assert.Equal(t, c.status != 0, limited, "only a response has rate limits")
+		})
+	}
+}
+
+func TestAHeadTellsOfItsResponse(t *testing.T) {
+	h := kit.Head{Provider: "openai", Key: "the-very-key"}
+	h.Came(nil)
+	assert.Zero(t, h.Status)
+	assert.Zero(t, h.Limits(nil))
+	header := http.Header{}
+	header.Set("Date", "Mon, 05 Jan 2026 12:00:00 GMT")
+	header.Set("X-Request-Id", "the-very-key")
+	header.Set("Cf-Ray", "ray-1")
+	header.Set("Retry-After", "Mon, 05 Jan 2026 12:00:09 GMT")
+	h.Came(&http.Response{StatusCode: 429, Header: header})
+	assert.Equal(t, "ray-1", h.RequestID(), "a key is no id")
+	assert.Equal(t, 9*time.Second, h.Limits(nil).RetryAfter.Duration, "by the server's own clock")
+}
+
+func TestABodyWithoutEndFails(t *testing.T) {
+	n, err := io.Copy(io.Discard, kit.Bounded(io.NopCloser(endless{})))
+	_, unreadable := errors.AsType[*kit.UnreadableError](err)
+	assert.True(t, unreadable, err)
+	assert.LessOrEqual(t, n, int64(kit.MaxReply))
+	whole, err := io.ReadAll(kit.Bounded(io.NopCloser(strings.NewReader("all"))))
+	require.NoError(t, err)
+	assert.Equal(t, "all", string(whole))
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// The watcher of a request gets its response.
+func TestAWatchedRequestTellsOfItsResponse(t *testing.T) {
+	var seen []ratelimit.Response
+	ctx := ratelimit.Watch(t.Context(), func(r ratelimit.Response) { seen = append(seen, r) })
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost", nil)
+	require.NoError(t, err)
+	h := kit.Head{Provider: "azure", Known: "openai", Model: "gpt-4o"}
+	h.Came(&http.Response{StatusCode: 200, Header: http.Header{"X-Request-Id": {"r-1"}}, Request: req})
+	require.Len(t, seen, 1)
+	assert.Equal(t, "openai", seen[0].Provider)
+	assert.Equal(t, "gpt-4o", seen[0].Model)
+	assert.Equal(t, map[string][]string{"X-Request-Id": {"r-1"}}, seen[0].Headers)
+}

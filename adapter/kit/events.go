@@ -1,0 +1,87 @@
+package kit
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Events reads server-sent events to the one that take calls the last, to the mark [DONE], or to their end. take
+// gets the data of each event, which it must not keep; its error ends the reading. marked reports whether
+// there was the mark. Comments and fields other than data are ignored. The error is [ErrEnded] if an event is
+// cut off, and an [UnreadableError] if the body has no events at all.
+func Events(body io.Reader, take func(data []byte) (last bool, err error)) (marked bool, err error) {
+	e := events{take: take}
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, MaxReply+2) // the body ends before a line is too long
+	for !e.last && lines.Scan() {
+		if err := e.line(lines.Bytes()); err != nil {
+			return false, err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return false, err
+	}
+	if len(e.data) > 0 && !bytes.HasPrefix(bytes.TrimSpace(e.data), []byte(doneMark)) && Cut(e.data) {
+		return false, ErrEnded
+	}
+	if err := e.end(); err != nil {
+		return false, err
+	}
+	if e.strange && !e.any {
+		return false, &UnreadableError{"no JSON of a reply"}
+	}
+	return e.marked, nil
+}
+
+const doneMark = "[DONE]"
+
+// events is a stream that is read.
+type events struct {
+	take func([]byte) (bool, error)
+	data []byte
+	// any is set once there was an event, strange by a line that is of none.
+	any, strange, last, marked bool
+}
+
+func (e *events) line(line []byte) error {
+	more, isData := bytes.CutPrefix(line, []byte("data:"))
+	e.strange = e.strange || !isData && !isField(line)
+	// Some servers omit the empty line between events.
+	begins := bytes.TrimSpace(more)
+	follows := isData && bytes.HasSuffix(e.data, []byte("}")) &&
+		(bytes.HasPrefix(begins, []byte("{")) || bytes.HasPrefix(begins, []byte(doneMark)))
+	if len(line) == 0 || follows {
+		if err := e.end(); err != nil {
+			return err
+		}
+	}
+	if isData {
+		e.data = append(e.data, bytes.TrimRight(more, " \t")...)
+	}
+	return nil
+}
+
+// end ends an event.
+func (e *events) end() (err error) {
+	data := bytes.TrimSpace(e.data)
+	e.data = nil
+	switch {
+	case len(data) == 0 || e.last:
+	case bytes.HasPrefix(data, []byte(doneMark)):
+		e.last, e.marked = true, true
+	default:
+		e.any = true
+		e.last, err = e.take(data)
+	}
+	return err
+}
+
+// isField reports whether a line is empty, a comment, a field of an event, or the beginning of the field
+// data.
+func isField(line []byte) bool {
+	name, _, found := strings.Cut(string(line), ":")
+	return name == "" || slices.Contains([]string{"event", "id", "retry"}, name) || !found && strings.HasPrefix("data", name)
+}

@@ -1,0 +1,42 @@
+package kit_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/retake-go/retake/adapter/kit"
+)
+
+func TestEventsAreReadAsServersWriteThem(t *testing.T) {
+	refused := errors.New("refused")
+	for name, c := range map[string]struct {
+		body, got string
+		marked    bool
+		err       error
+	}{
+		"marked":              {": ping\n\nevent: x\ndata: {\"a\":1}\r\n\r\ndata:{\"b\":2}\n\ndata: [DONE]\n\ndata: {}\n\n", `{"a":1}{"b":2}`, true, nil},
+		"not marked":          {"data: {\"a\":1}\n\n", `{"a":1}`, false, nil},
+		"no empty line":       {"data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]", `{"a":1}{"b":2}`, true, nil},
+		"of several lines":    {"data: {\"a\":\ndata: 1}\n\n", `{"a": 1}`, false, nil},
+		"up to the last":      {"data: last\n\ndata: {}\n\n", `last`, false, nil},
+		"cut off":             {"data: {\"a\":1}\n\ndata: {\"b\":", `{"a":1}`, false, kit.ErrEnded},
+		"an error of the API": {"data: refuse\n\ndata: {}\n\n", "", false, refused},
+	} {
+		got := ""
+		marked, err := kit.Events(strings.NewReader(c.body), func(data []byte) (bool, error) {
+			if string(data) == "refuse" {
+				return false, refused
+			}
+			got += string(data)
+			return string(data) == "last", nil
+		})
+		assert.Equal(t, []any{c.got, c.marked}, []any{got, marked}, name)
+		assert.ErrorIs(t, err, c.err, name)
+	}
+	_, err := kit.Events(strings.NewReader("<html>\n"), nil)
+	_, unreadable := errors.AsType[*kit.UnreadableError](err)
+	assert.True(t, unreadable, err)
+}

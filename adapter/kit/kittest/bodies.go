@@ -1,0 +1,46 @@
+package kittest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+)
+
+// bodies are good responses without a reply, and what each is: a broken connection, or garbage.
+var bodies = map[string]struct {
+	says  string
+	class fault.Class
+}{
+	"empty":      {"200 OK\nContent-Type: %s\n\n", fault.Network},
+	"blank":      {"200 OK\nContent-Type: %s\n\n \n", fault.Network},
+	"false gzip": {"200 OK\nContent-Type: %s\nContent-Encoding: gzip\n\nThis is no gzip at all.", fault.InvalidResponse},
+	"a page":     {"200 OK\nContent-Type: text/html\n\n<html>%[1]s</html>", fault.InvalidResponse},
+	"null":       {"200 OK\nContent-Type: application/json\n\nnull", fault.InvalidResponse},
+}
+
+// Bodies checks that a good response without a reply has one class, streamed or not. kind is the content
+// type of a stream.
+func Bodies(t *testing.T, a Adapter, kind string) {
+	t.Helper()
+	for name, c := range bodies {
+		for _, stream := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/stream=%v", name, stream), func(t *testing.T) {
+				req, says := Asks()["plain"], fmt.Sprintf(c.says, "application/json")
+				if stream {
+					req.Stream, says = func(loop.Delta) {}, fmt.Sprintf(c.says, kind)
+				}
+				s := Serve(t, says)
+				model, err := a.New(s.URL, s.Client)
+				require.NoError(t, err)
+				_, err = model.Reply(t.Context(), req)
+				require.Error(t, err)
+				assert.Equal(t, c.class, fault.Classify(fault.Response{Err: err}).Class, err)
+			})
+		}
+	}
+}

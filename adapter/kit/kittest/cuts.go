@@ -1,0 +1,76 @@
+package kittest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+)
+
+// Broken checks that a response which breaks is of class network, so that it is retried, in whichever way it
+// breaks, streamed or not.
+func Broken(t *testing.T, a Adapter) {
+	t.Helper()
+	for _, cut := range Cuts() {
+		for _, stream := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/stream=%v", cut.Name, stream), func(t *testing.T) {
+				url, client := cut.Start(t)
+				_, err := askAt(t, a, url, client, stream)
+				require.Error(t, err)
+				own, ok := errors.AsType[interface {
+					error
+					Failure() fault.Failure
+				}](err)
+				require.True(t, ok)
+				assert.Equal(t, fault.Network, own.Failure().Class, "%v: %v", err, chain(err))
+				assert.False(t, own.Failure().Final)
+			})
+		}
+	}
+	t.Run("another protocol", func(t *testing.T) { speaksOther(t, a) })
+}
+
+// speaksOther checks that a server with another protocol is a wrong address, which no retry puts right.
+func speaksOther(t *testing.T, a Adapter) {
+	const alert = "\x15\x03\x01\x00\x02\x02\x16"
+	plain, client := serveRaw(t, false, func(c net.Conn, r *bufio.Reader) { answerOnce(c, r, alert) })
+	_, err := askAt(t, a, plain, client, false)
+	isFinal(t, err)
+	assert.ErrorContains(t, err, "the server does not speak plain HTTP: the address or its port is wrong")
+
+	for _, says := range []string{"HTTP/1.1 400 Bad Request\r\n\r\n", "SSH-2.0-OpenSSH_9.9\r\n"} {
+		url, _ := serveRaw(t, false, noTLS(says))
+		_, err = askAt(t, a, "https"+strings.TrimPrefix(url, "http"), client, false)
+		isFinal(t, err)
+		assert.ErrorContains(t, err, "the server does not speak TLS: the address or its port is wrong")
+	}
+}
+
+// onConn calls a function once a connection for a request is found. The request's body cannot be read twice,
+// so that net/http does not repeat the request.
+type onConn struct {
+	base http.RoundTripper
+	call func()
+}
+
+func (l onConn) RoundTrip(r *http.Request) (*http.Response, error) {
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { l.call() }}
+	r = r.WithContext(httptrace.WithClientTrace(r.Context(), trace))
+	r.GetBody = nil
+	return l.base.RoundTrip(r)
+}
+
+// chain shows the types of an error's chain.
+func chain(err error) (types []string) {
+	eachError(err, func(e error) { types = append(types, fmt.Sprintf("%T", e)) })
+	return types
+}

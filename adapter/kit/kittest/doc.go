@@ -1,0 +1,74 @@
+// Package kittest tests what a provider adapter sends and how it reads the responses: over loopback, with
+// scripts, without waiting and without a key.
+//
+//	func adapter() kittest.Adapter {
+//		return kittest.Adapter{New: func(url string, client *http.Client) (loop.Model, error) { … }}
+//	}
+//	func TestWire(t *testing.T)  { kittest.Run(t, "testdata/wire", adapter()) }
+//	func TestStory(t *testing.T) { kittest.Story(t, "testdata/story", adapter()) }
+//
+// [Run] makes one call of Reply for each *.txtar file of a directory. [Story] makes a whole run of the loop
+// for each. `go test . -args -rewrite` rewrites the golden sections: check the diff, and commit only what you
+// understand. [Serve] plays responses for other tests.
+//
+// # Files
+//
+// A file is a txtar archive. Its comment tells the story and is required. -rewrite writes the sections marked
+// as golden:
+//
+//	-- ask --           JSON, see below; of a story only {"stream": true} or nothing
+//	-- request-1 --     golden: method and path, headers, an empty line, the body
+//	-- response-1 --    what the server answers: status line, headers, an empty line, the body
+//	-- request-2 --     …as many as there are
+//	-- outcome --       golden: what Reply returned, as JSON; not in a story
+//
+// A response is raw text. Its body is everything after the first empty line, with the last newline:
+//
+//	429 Too Many Requests
+//	Content-Type: application/json
+//	Retry-After: 2
+//
+//	{"error": {"type": "rate_limit_error"}}
+//
+// The header X-Kittest is a command for the server, and is not sent. "cut" closes the connection after the
+// body, in the middle of the transfer. "hang" never ends the body, and cancels the caller's context after all
+// of it is written. It is chance how much of it a client has read by then, so the outcome of a hang has
+// neither the error's text nor deltas, and errors.Is(err, context.Canceled) must hold.
+//
+// The test fails if there are more or fewer requests than scripted, if a response body is left open, if a key
+// is in an error's text, if there is a reply beside an error, if the deltas do not add up to the reply, if
+// the adapter changes a request, and if two calls have the same id.
+//
+// Golden requests leave out headers that differ between runs or machines ([Adapter].Volatile adds more).
+// [Key] is "redacted". A JSON body is indented, with its members in the order in which they were sent.
+//
+// # Asks
+//
+//	{"ask": "tools", "stream": true}
+//
+// ask is one of [Asks]. The other members replace parts of it:
+//
+//	system    text
+//	messages  a list of message.Message
+//	tools     names: book_room, hotel.find
+//	tool_choice, stop  as in the request
+//	output    a JSON Schema; null for none
+//	stream    whether to ask for a stream; the deltas are then part of the outcome
+//
+// # Cases
+//
+// [Cases] lists the files that every adapter must have, and what each outcome must contain besides its
+// golden. Other files are allowed. [Adapter].Without has the cases that are impossible with a provider, with
+// the reason.
+//
+// # Stories
+//
+// All stories are the same: "Two nights in Lisbon and three in Porto, please.", on a clock on which every
+// wait ends at once. The script replies in the provider's form:
+//
+//	1  book_room c1 {"city":"Lisbon","nights":2,"room":"double"} and c2 {"city":"Porto","nights":"three"};  100 tokens in, 20 out
+//	2  book_room c3 {"city":"Porto","nights":3,"room":"double"};  150 tokens in, 15 out
+//	3  "Booked: R-lisbon-2 and R-porto-3.";  180 tokens in, 12 out
+//
+// The session must then be the same to the byte for every provider: [StorySnapshot].
+package kittest

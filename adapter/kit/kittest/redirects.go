@@ -1,0 +1,169 @@
+package kittest
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+)
+
+// Redirects checks that a redirect to another host, port or scheme is not followed, that the error says so
+// and is final, and that a redirect within one origin is followed, but not in a circle. reply is the body of
+// a good reply, as JSON.
+func Redirects(t *testing.T, a Adapter, reply string) {
+	t.Helper()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for name, to := range map[string]func(here string) (string, *atomic.Int64){
+			"another port": func(string) (string, *atomic.Int64) { return thief(t, reply) },
+			"another host": func(here string) (string, *atomic.Int64) {
+				return strings.Replace(here, "127.0.0.1", "localhost", 1), new(atomic.Int64)
+			},
+			"another scheme": func(here string) (string, *atomic.Int64) {
+				if plain, isTLS := strings.CutPrefix(here, "https:"); isTLS {
+					return "http:" + plain, new(atomic.Int64)
+				}
+				return "https:" + strings.TrimPrefix(here, "http:"), new(atomic.Int64)
+			},
+		} {
+			for _, stream := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%d/%s/stream=%v", status, name, stream), func(t *testing.T) {
+					isNotFollowed(t, a, status, to, stream)
+				})
+			}
+		}
+	}
+	t.Run("within one origin", func(t *testing.T) {
+		url, client := redirecting(t, func(r *http.Request, _ string) string {
+			if strings.HasPrefix(r.URL.Path, "/moved") {
+				return ""
+			}
+			return "/moved" + r.URL.RequestURI()
+		}, 307, reply)
+		_, err := askAt(t, a, url, client, false)
+		require.NoError(t, err)
+	})
+	t.Run("in a circle", func(t *testing.T) {
+		url, client := redirecting(t, func(r *http.Request, _ string) string { return r.URL.RequestURI() }, 307, reply)
+		_, err := askAt(t, a, url, client, false)
+		isFinal(t, err)
+		assert.ErrorContains(t, err, "the server redirects in a circle")
+	})
+	t.Run("by a client that follows by itself", func(t *testing.T) {
+		there, _ := thief(t, reply)
+		url, client := redirecting(t, func(r *http.Request, _ string) string { return there + r.URL.RequestURI() }, 307, "")
+		for _, stream := range []bool{false, true} {
+			text, err := askAt(t, a, url, &http.Client{Transport: following{client}}, stream)
+			isFinal(t, err)
+			assert.ErrorContains(t, err, "the HTTP client followed a redirect to "+there)
+			assert.Empty(t, text, "the reply of another host is not taken")
+		}
+	})
+	t.Run("to nowhere", func(t *testing.T) {
+		for _, status := range []int{300, 304, 307} {
+			s := Serve(t, fmt.Sprintf("%d Moved\n\n", status))
+			_, err := askAt(t, a, s.URL, s.Client, false)
+			isFinal(t, err)
+			assert.ErrorContains(t, err, fmt.Sprintf("the server redirects (%d) without an address to follow", status))
+		}
+	})
+}
+
+func isNotFollowed(
+	t *testing.T, a Adapter, status int, to func(string) (string, *atomic.Int64), stream bool,
+) {
+	var there string
+	var stolen *atomic.Int64
+	asked := new(atomic.Int64)
+	url, client := redirecting(t, func(r *http.Request, here string) string {
+		if asked.Add(1) > 1 {
+			return "" // it was followed to here
+		}
+		there, stolen = to(here)
+		return there + r.URL.RequestURI()
+	}, status, "")
+	_, err := askAt(t, a, url, client, stream)
+	isFinal(t, err)
+	assert.Equal(t, int64(1), asked.Load(), "requests to the server itself")
+	assert.Zero(t, stolen.Load(), "requests that followed")
+	assert.ErrorContains(t, err, "the server redirects to "+there+", which is another host, port or scheme")
+}
+
+// redirecting is a server that redirects to what where says, and replies where it says nothing.
+func redirecting(
+	t *testing.T, where func(r *http.Request, here string) string, status int, reply string,
+) (string, *http.Client) {
+	var here string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		to := where(r, here)
+		if to == "" {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, reply)
+			return
+		}
+		w.Header().Set("Location", to)
+		w.WriteHeader(status)
+	}))
+	t.Cleanup(s.Close)
+	here = s.URL
+	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	return s.URL, &http.Client{Transport: transport}
+}
+
+// following is a transport that follows redirects by itself, as some clients of users do.
+type following struct{ *http.Client }
+
+func (f following) RoundTrip(r *http.Request) (*http.Response, error) {
+	own := r.Clone(r.Context())
+	own.RequestURI = ""
+	return f.Do(own)
+}
+
+// thief is a server that counts the requests that it gets and answers them.
+func thief(t *testing.T, reply string) (string, *atomic.Int64) {
+	got := new(atomic.Int64)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		got.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, reply)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, got
+}
+
+// askAt makes one call of an adapter at an address.
+func askAt(t *testing.T, a Adapter, url string, client *http.Client, stream bool) (string, error) {
+	t.Helper()
+	model, err := a.New(url, client)
+	require.NoError(t, err)
+	req := Asks()["plain"]
+	if stream {
+		req.Stream = func(loop.Delta) {}
+	}
+	reply, err := model.Reply(t.Context(), req)
+	return reply.Text, err
+}
+
+// isFinal checks that an error is one of configuration that no retry can help.
+func isFinal(t *testing.T, err error) {
+	t.Helper()
+	require.Error(t, err)
+	own, ok := errors.AsType[interface {
+		error
+		Failure() fault.Failure
+	}](err)
+	require.True(t, ok)
+	assert.Equal(t, fault.Config, own.Failure().Class)
+	assert.True(t, own.Failure().Final)
+}

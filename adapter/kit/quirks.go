@@ -1,0 +1,142 @@
+package kit
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Quirks are where a server or a model differs from OpenAI's APIs, which it speaks. The zero value differs in
+// nothing.
+type Quirks struct {
+	// Echo lists extra members of the assistant's messages and of its calls that the server wants back.
+	Echo []string `json:"echo,omitempty"`
+	// FillMessage are members that a message with calls must have: what the server gets if there are none
+	// to echo. FillCall are those of the first call of such a message, if none of its calls has any.
+	FillMessage map[string]json.RawMessage `json:"fill_message,omitempty"`
+	FillCall    map[string]json.RawMessage `json:"fill_call,omitempty"`
+	// MaxID bounds the id of a call, in bytes; 0 is no bound. ExactID is the number of letters and digits
+	// of which every id must be; 0 is no such rule. The ids that a server gave itself always go back.
+	MaxID   int `json:"max_id,omitempty"`
+	ExactID int `json:"exact_id,omitempty"`
+	// LegacyMaxTokens says that it takes max_tokens and refuses max_completion_tokens, NoStreamOptions that
+	// it refuses stream_options.
+	LegacyMaxTokens bool `json:"legacy_max_tokens,omitempty"`
+	NoStreamOptions bool `json:"no_stream_options,omitempty"`
+	// OneStrict says that all tools of a request must be in strict mode, or none.
+	OneStrict bool `json:"one_strict,omitempty"`
+	// NoReasoning says that the model does not reason and refuses the request for encrypted reasoning.
+	NoReasoning bool `json:"no_reasoning,omitempty"`
+	// Source is where all this is documented.
+	Source string `json:"source,omitempty"`
+}
+
+// providerQuirks are the quirks of a provider and its names.
+type providerQuirks struct {
+	names  []string
+	quirks Quirks
+}
+
+// quirks are the known providers. Each row has its source.
+var quirks = []providerQuirks{
+	{[]string{"openai", "azure", "azureopenai"}, Quirks{
+		MaxID: 40, Source: "https://github.com/vercel/ai/issues/5171 (string_above_max_length)",
+	}},
+	{[]string{"deepseek"}, Quirks{
+		Echo: []string{"reasoning_content"}, FillMessage: noReasoning,
+		Source: "https://api-docs.deepseek.com/guides/thinking_mode#tool-calls; empty reasoning: https://github.com/deepseek-ai/deepseek-harness/discussions/739",
+	}},
+	{[]string{"moonshot", "moonshotai", "kimi"}, Quirks{
+		Echo: []string{"reasoning_content"}, FillMessage: noReasoning,
+		Source: "https://github.com/bytedance/deer-flow/issues/3043; empty reasoning: https://github.com/Lapis0x0/obsidian-yolo/pull/243",
+	}},
+	{[]string{"zai", "zhipu", "zhipuai", "bigmodel"}, Quirks{
+		Echo: []string{"reasoning_content"}, Source: "https://docs.z.ai/guides/capabilities/thinking-mode",
+	}},
+	{[]string{"openrouter"}, Quirks{
+		Echo: []string{"reasoning_details"}, MaxID: 40,
+		Source: "https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks; ids: https://github.com/openclaw/openclaw/pull/875",
+	}},
+	{[]string{"novita"}, Quirks{
+		Echo: []string{"reasoning_details"}, Source: "https://novita.ai/docs/guides/llm-interleaved-thinking",
+	}},
+	{[]string{"gemini", "google", "googleai", "googlegenai", "vertex", "vertexai", "gcpgemini", "gcpvertexai"}, Quirks{
+		Echo: []string{"extra_content"}, FillCall: map[string]json.RawMessage{
+			"extra_content": json.RawMessage(`{"google":{"thought_signature":"` + UncheckedSignature + `"}}`),
+		},
+		Source: "https://ai.google.dev/gemini-api/docs/thought-signatures#openai",
+	}},
+	{[]string{"litellm", "litellmproxy"}, Quirks{
+		Echo: []string{"thinking_blocks"}, Source: "https://docs.litellm.ai/docs/reasoning_content",
+	}},
+	{[]string{"localai"}, Quirks{
+		Echo: []string{"reasoning"}, Source: "https://localai.io/features/interleaved-thinking/",
+	}},
+	{[]string{"mistral", "mistralai"}, Quirks{
+		ExactID: 9, LegacyMaxTokens: true, NoStreamOptions: true,
+		Source: "ids: https://github.com/anomalyco/opencode/issues/1680; max_tokens: https://github.com/editor-code-assistant/eca/issues/231; " +
+			"stream_options: https://github.com/BerriAI/litellm/issues/8978, https://github.com/neuron-core/neuron-ai/issues/212",
+	}},
+	{[]string{"cerebras"}, Quirks{
+		OneStrict: true, Source: "https://github.com/mpfaffenberger/code_puppy/pull/368",
+	}},
+}
+
+// noReasoning stands for the reasoning of a message that has none, or of another model.
+var noReasoning = map[string]json.RawMessage{"reasoning_content": json.RawMessage(`""`)}
+
+// UncheckedSignature is Google's value in place of the signature of a call that another model made.
+const UncheckedSignature = "skip_thought_signature_validator"
+
+// unsigned matches the models of Google that require no signatures.
+var unsigned = regexp.MustCompile(`gemini-[12]([.-]|$)|gemma`)
+
+// NeedsSignature reports whether a model of Google requires that calls have signatures.
+func NeedsSignature(model string) bool { return !unsigned.MatchString(model) }
+
+// noReasoners matches the models of OpenAI that do not reason.
+var noReasoners = regexp.MustCompile(`^(openai/)?(gpt-3\.5|gpt-4|chatgpt-4o|gpt-5[.0-9]*-chat)`)
+
+const noReasonersSource = "encrypted reasoning: https://github.com/pydantic/pydantic-ai/issues/2865, https://github.com/pydantic/pydantic-ai/issues/3326, " +
+	"https://github.com/miquido/draive/issues/399"
+
+// QuirksOf returns the quirks of a provider by its name, in any case and with any punctuation; the zero
+// value for an unknown one. The result is a copy.
+func QuirksOf(provider, model string) Quirks {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(provider))
+	var q Quirks
+	if n := slices.IndexFunc(quirks, func(row providerQuirks) bool { return slices.Contains(row.names, name) }); n >= 0 {
+		q = quirks[n].quirks.Clone()
+	}
+	if !NeedsSignature(model) {
+		q.FillCall = nil
+	}
+	if noReasoners.MatchString(model) {
+		q.NoReasoning, q.Source = true, strings.TrimPrefix(q.Source+"; "+noReasonersSource, "; ")
+	}
+	return q
+}
+
+// Clone returns a copy that shares nothing with q.
+func (q Quirks) Clone() Quirks {
+	q.Echo = slices.Clone(q.Echo)
+	q.FillMessage, q.FillCall = cloneMembers(q.FillMessage), cloneMembers(q.FillCall)
+	return q
+}
+
+func cloneMembers(m map[string]json.RawMessage) map[string]json.RawMessage {
+	if m == nil {
+		return nil
+	}
+	own := make(map[string]json.RawMessage, len(m))
+	for name, v := range m {
+		own[name] = slices.Clone(v)
+	}
+	return own
+}

@@ -1,0 +1,304 @@
+package kit
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Treatment is what becomes of a keyword of a schema in the schema that is sent.
+type Treatment string
+
+// The treatments.
+const (
+	// Keep leaves a keyword as it is, and Drop leaves it out.
+	Keep Treatment = "keep"
+	Drop Treatment = "drop"
+	// Say moves it into the description: the API does not know it, but a model can read it.
+	Say Treatment = "say"
+	// Nest converts the schemas in it. NestAs… also gives it the name of another keyword.
+	Nest        Treatment = "nest"
+	NestAsAnyOf Treatment = "anyOf"
+	NestAsDefs  Treatment = "$defs"
+	// AsEnum makes a constant an enum of one value.
+	AsEnum Treatment = "enum"
+	// Check asks [Downgrade].Check, for keywords of which an API accepts only some values.
+	Check Treatment = "check"
+	// Open is for schemas that are no objects: they become {}, which accepts anything.
+	Open Treatment = "open"
+	// Refuse means that nothing can stand for it: the schema cannot be sent.
+	Refuse Treatment = "refuse"
+)
+
+// Dialect is the part of JSON Schema that an API accepts: the treatment of each keyword. [Others] is that of
+// all keywords without one, and [NoObject] that of schemas that are true, false or no schema. It must not be
+// changed while it is used.
+type Dialect map[string]Treatment
+
+// The rows of a dialect that are no keywords.
+const (
+	Others   = ""
+	NoObject = "{}"
+	// Extensions are the keywords that begin with "x-" and have no row.
+	Extensions = "x-"
+)
+
+// OpenAI returns the dialect of tools and answers without strict mode, as of all servers that speak OpenAI's API.
+func OpenAI() Dialect { return column(0) }
+
+// Strict returns the dialect of strict mode as all servers with one know it.
+func Strict() Dialect { return column(1) }
+
+// StrictBounds returns the dialect of OpenAI's own strict mode, which knows bounds of numbers and lists.
+func StrictBounds() Dialect { return column(2) }
+
+// Anthropic returns the dialect of answers at Anthropic.
+func Anthropic() Dialect { return column(3) }
+
+// Gemini returns the dialect of Gemini.
+func Gemini() Dialect { return column(4) }
+
+// OllamaTools returns the dialect of tools at Ollama.
+func OllamaTools() Dialect { return column(5) }
+
+// OllamaGrammar returns the dialect of answers at Ollama.
+func OllamaGrammar() Dialect { return column(6) }
+
+// treatments has a row for each keyword, and a column for each dialect:
+// OpenAI, Strict, StrictBounds, Anthropic, Gemini, OllamaTools, OllamaGrammar.
+var treatments = func() map[string][7]Treatment {
+	const (
+		k, d, s, n, x = Keep, Drop, Say, Nest, Refuse
+		a, f, e, c, o = NestAsAnyOf, NestAsDefs, AsEnum, Check, Open
+	)
+	return map[string][7]Treatment{
+		Others:     {k, x, x, x, d, k, k},
+		NoObject:   {k, x, x, x, o, o, k},
+		Extensions: {k, x, x, d, d, k, k},
+
+		"type":     {k, k, k, k, k, k, k},
+		"enum":     {k, k, k, c, c, k, k},
+		"const":    {k, k, k, c, e, e, k},
+		"required": {k, k, k, k, k, k, k},
+
+		"title":            {k, k, k, k, k, k, k},
+		"description":      {k, k, k, k, k, k, k},
+		"default":          {k, s, s, d, d, k, k},
+		"examples":         {k, s, s, d, d, k, k},
+		"deprecated":       {k, x, x, d, d, k, k},
+		"readOnly":         {k, x, x, d, d, k, k},
+		"writeOnly":        {k, x, x, d, d, k, k},
+		"contentEncoding":  {k, x, x, s, d, k, k},
+		"contentMediaType": {k, x, x, s, d, k, k},
+		"propertyOrdering": {k, x, x, x, k, k, k},
+		"$comment":         {d, x, x, d, d, k, k},
+		"$schema":          {d, x, x, d, d, d, k},
+		"$id":              {k, x, x, d, k, d, k},
+		"$anchor":          {k, x, x, x, k, k, k},
+		"x-echo":           {d, x, x, d, d, k, k},
+
+		"minimum":          {k, s, k, s, k, k, k},
+		"maximum":          {k, s, k, s, k, k, k},
+		"exclusiveMinimum": {k, s, k, s, s, k, k},
+		"exclusiveMaximum": {k, s, k, s, s, k, k},
+		"multipleOf":       {k, s, k, s, s, k, k},
+		"minLength":        {k, s, s, s, s, k, k},
+		"maxLength":        {k, s, s, s, s, k, k},
+		"pattern":          {k, s, c, s, s, k, c},
+		"format":           {k, s, c, c, k, k, k},
+		"minItems":         {k, s, k, c, k, k, k},
+		"maxItems":         {k, s, k, s, k, k, k},
+		"uniqueItems":      {k, s, s, s, s, k, k},
+		"minProperties":    {k, x, x, s, s, k, k},
+		"maxProperties":    {k, x, x, s, s, k, k},
+
+		"$ref":                 {k, k, k, k, c, k, k},
+		"$defs":                {n, n, n, n, n, d, n},
+		"definitions":          {n, n, n, n, f, d, n},
+		"properties":           {n, n, n, n, n, n, n},
+		"additionalProperties": {n, k, k, c, n, k, n},
+		"items":                {n, n, n, n, n, n, n},
+		"prefixItems":          {n, x, x, x, n, k, n},
+		"anyOf":                {n, n, n, n, n, n, n},
+		"oneOf":                {n, x, x, a, n, a, n},
+		"allOf":                {n, x, x, n, d, k, n},
+
+		"additionalItems":       {n, x, x, x, d, k, n},
+		"contains":              {n, x, x, x, d, k, n},
+		"dependentSchemas":      {n, x, x, x, d, k, n},
+		"else":                  {n, x, x, x, d, k, n},
+		"if":                    {n, x, x, x, d, k, n},
+		"not":                   {n, x, x, x, d, k, n},
+		"patternProperties":     {n, x, x, x, d, k, n},
+		"propertyNames":         {n, x, x, x, d, k, n},
+		"then":                  {n, x, x, x, d, k, n},
+		"unevaluatedItems":      {n, x, x, x, d, k, n},
+		"unevaluatedProperties": {n, x, x, x, d, k, n},
+	}
+}()
+
+func column(of int) Dialect {
+	dialect := make(Dialect, len(treatments))
+	for keyword, row := range treatments {
+		dialect[keyword] = row[of]
+	}
+	return dialect
+}
+
+// The keywords whose value is a list of schemas, or an object of schemas. The value of any other that nests
+// is one schema; that of items may be a list.
+var (
+	listOfSchemas  = map[string]bool{"anyOf": true, "allOf": true, "oneOf": true, "prefixItems": true}
+	schemasByNames = map[string]bool{"properties": true, "patternProperties": true, "$defs": true, "definitions": true, "dependentSchemas": true}
+)
+
+// deepest bounds the nesting of schemas that are converted.
+const deepest = 100
+
+// Downgrade converts a schema to a dialect: what is not in the dialect goes into the descriptions, or is left
+// out. retake checks arguments and answers against the whole schema anyway.
+type Downgrade struct {
+	To Dialect
+	// Check returns the treatment of one keyword, for those that the dialect leaves to it, and may change its
+	// value. It is required if there are any.
+	Check func(keyword *Member) Treatment
+	// Each is called for every schema, and returns what is sent for it: convert converts its keywords, and
+	// the schemas within. nil only converts.
+	Each func(schema Object, convert func(Object) Object) Object
+}
+
+// Schema returns the converted schema; false if it cannot be sent.
+func (d Downgrade) Schema(doc json.RawMessage) (json.RawMessage, bool) {
+	w := walk{Downgrade: d}
+	out := w.schema(doc)
+	return out, !w.refused
+}
+
+// walk is the conversion of one document.
+type walk struct {
+	Downgrade
+	depth   int
+	refused bool
+}
+
+func (w *walk) schema(doc json.RawMessage) json.RawMessage {
+	schema, ok := ReadObject(doc)
+	if !ok || w.depth > deepest {
+		return w.noObject(doc)
+	}
+	w.depth++
+	defer func() { w.depth-- }()
+	if w.Each == nil {
+		return w.convert(schema).JSON()
+	}
+	return w.Each(schema, w.convert).JSON()
+}
+
+// noObject converts what stands where a schema should be an object.
+func (w *walk) noObject(doc json.RawMessage) json.RawMessage {
+	switch w.To[NoObject] {
+	case Refuse:
+		w.refused = true
+	case Open:
+		return json.RawMessage("{}")
+	}
+	return doc
+}
+
+// convert converts the keywords of one schema.
+func (w *walk) convert(from Object) Object {
+	out, said := Object{}, []string{}
+	for _, m := range from {
+		switch w.keyword(&m) {
+		case Say:
+			said = append(said, m.Name+" "+compact(m.Value))
+		case Keep:
+			if out.Get(m.Name) == nil { // two keywords may become one
+				out = append(out, m)
+			}
+		}
+	}
+	if len(said) > 0 {
+		rules := strings.TrimLeft(out.Text("description")+" ("+strings.Join(said, ", ")+")", " ")
+		out = out.With("description", Quote(rules))
+	}
+	return out
+}
+
+// keyword converts the value of a keyword and returns whether it is kept, said or dropped.
+func (w *walk) keyword(m *Member) Treatment {
+	t := w.treatment(m.Name)
+	if t == AsEnum {
+		*m = Field("enum", List(m.Value))
+		t = w.treatment(m.Name)
+	}
+	if t == Check {
+		t = w.Check(m)
+	}
+	switch t {
+	case Refuse:
+		w.refused = true
+	case NestAsAnyOf, NestAsDefs:
+		m.Name = string(t)
+		return w.nest(m)
+	case Nest:
+		return w.nest(m)
+	}
+	return t
+}
+
+func (w *walk) treatment(keyword string) Treatment {
+	if t, known := w.To[keyword]; known {
+		return t
+	}
+	if t, known := w.To[Extensions]; known && strings.HasPrefix(keyword, Extensions) {
+		return t
+	}
+	return w.To[Others]
+}
+
+// nest converts the schemas within a keyword.
+func (w *walk) nest(m *Member) Treatment {
+	value, isObject := ReadObject(m.Value)
+	list := Items(m.Value)
+	switch {
+	case schemasByNames[m.Name] && isObject:
+		for n := range value {
+			value[n].Value = w.schema(value[n].Value)
+		}
+		m.Value = value.JSON()
+	case listOfSchemas[m.Name] && len(list) > 0, m.Name == "items" && list != nil && w.To[NoObject] == Keep:
+		for n := range list {
+			list[n] = w.schema(list[n])
+		}
+		m.Value = List(list...)
+	case schemasByNames[m.Name], listOfSchemas[m.Name]: // it is not what it should be
+		w.noObject(m.Value)
+		if w.To[NoObject] == Open {
+			return Drop
+		}
+	case isObject, m.Name != "additionalProperties": // true and false say there what no other schema can
+		m.Value = w.schema(m.Value)
+	}
+	return Keep
+}
+
+// compact returns a JSON value without white space.
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// Accepts reports whether a schema names a type, alone or in a list.
+func Accepts(schema Object, kind string) bool {
+	t := schema.Get("type")
+	for _, item := range append(Items(t), t) {
+		if Text(item) == kind {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,86 @@
+package kit
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Form is what the body of a good response is, whatever its Content-Type says: servers and gateways leave it
+// out, get it wrong, and stream unasked.
+type Form string
+
+// The forms. Unknown is anything else, or nothing.
+const (
+	Unknown     Form = ""
+	JSON        Form = "application/json"
+	EventStream Form = "text/event-stream"
+)
+
+// maxBlank bounds the blank space before a body, in bytes.
+const maxBlank = 1024
+
+// Sniff returns the form of a body by its first bytes, and the body with them, but without a byte order mark.
+// It waits for those bytes.
+func Sniff(body io.ReadCloser) (Form, io.ReadCloser) {
+	in := bufio.NewReader(body)
+	if seen, _ := in.Peek(1); string(seen) == byteOrderMark[:1] {
+		if seen, _ = in.Peek(len(byteOrderMark)); string(seen) == byteOrderMark {
+			_, _ = in.Discard(len(byteOrderMark))
+		}
+	}
+	for n := 1; n <= maxBlank; n++ {
+		seen, err := in.Peek(n)
+		form, sure := formOf(bytes.TrimLeft(seen, " \t\r\n"))
+		if sure || err != nil {
+			return form, sniffed{in, body}
+		}
+	}
+	return Unknown, sniffed{in, body}
+}
+
+const byteOrderMark = "\ufeff"
+
+type sniffed struct {
+	io.Reader
+	io.Closer
+}
+
+// eventFields are the beginnings of a line of a stream of events.
+var eventFields = []string{"data:", "event:", "id:", "retry:", ":"}
+
+// formOf returns the form that a body has by its beginning, and whether more of it could not change that.
+func formOf(begins []byte) (form Form, sure bool) {
+	if len(begins) == 0 {
+		return Unknown, false
+	}
+	if begins[0] == '{' || begins[0] == '[' {
+		return JSON, true
+	}
+	if slices.ContainsFunc(eventFields, func(f string) bool { return bytes.HasPrefix(begins, []byte(f)) }) {
+		return EventStream, true
+	}
+	if slices.ContainsFunc(eventFields, func(f string) bool { return strings.HasPrefix(f, string(begins)) }) {
+		return EventStream, false
+	}
+	return Unknown, true
+}
+
+// doneMarks are what some servers write after a whole reply, as if it were a stream.
+var doneMarks = []string{"[DONE]", "data: [DONE]", "data:[DONE]"}
+
+// withoutDone cuts the mark of a stream's end after a JSON value.
+func withoutDone(raw []byte) []byte {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	var value json.RawMessage
+	if d.Decode(&value) != nil {
+		return raw
+	}
+	if rest := bytes.TrimSpace(raw[d.InputOffset():]); slices.Contains(doneMarks, string(rest)) {
+		return value
+	}
+	return raw
+}
