@@ -3,7 +3,7 @@
 //
 // A tag has the name of the field in files, and what it may hold beyond what its Go type says:
 //
-//	policy:"max_attempts,unlimited,least=1"   the word unlimited stands for -1; any other value is 1 or more
+//	policy:"max_attempts,unlimited,least=1"   the word unlimited stands for -1; any other is 1 or more
 //	policy:"tool_timeout,unlimited,positive"  more than 0
 //	policy:"no_progress,off,correction"       the word off stands for 0; of no meaning for the transport plane
 //	policy:"retry_after,words=floor|first"    one of the words

@@ -212,8 +212,8 @@ func (f *Field) written(v reflect.Value) any {
 	return v.Interface()
 }
 
-// JSON writes what the struct that v points to says, in the order of its fields. It leaves out zero values for
-// whose names omit is true; nil omits none.
+// JSON writes what the struct that v points to says, in the order of its fields. It leaves out zero values
+// whose names omit accepts; nil omits none.
 func JSON(v any, omit func(name string) bool) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')

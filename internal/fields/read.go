@@ -122,7 +122,8 @@ func elements(v jsontext.Value, take func(in *jsontext.Decoder)) {
 
 // kinds are the kinds of values, as faults name them.
 var kinds = map[jsontext.Kind]string{
-	'{': "a mapping", '[': "a list", '"': "text", '0': "a number", 't': "the switch", 'f': "the switch", 'n': "nothing",
+	'{': "a mapping", '[': "a list", '"': "text", '0': "a number", 't': "the switch", 'f': "the switch",
+	'n': "nothing",
 }
 
 // Text is the content of a text, or another value as it was written.

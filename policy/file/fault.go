@@ -68,8 +68,8 @@ func (r *reader) take(err error) {
 	}
 }
 
-// nearest is where the value stands that is wrong, or the closest one around it that was written. A key that is
-// wrong itself stands before its value.
+// nearest is where the value stands that is wrong, or the closest one around it that was written. A key that
+// is wrong itself stands before its value.
 func (r *reader) nearest(wrong *policy.FieldError) place {
 	for path := wrong.Path; path != ""; path = fields.Around(path) {
 		switch at, ok := r.places[path]; {

@@ -111,7 +111,7 @@ func keysPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString(`# Policy keys
 
-<!-- Written by TestThePageOfKeysHasEveryKey from the tables of packages policy and backoff. -->
+<!-- Written by TestThePageOfKeysHasEveryKey from the tags of the fields of packages policy and backoff. -->
 
 Every key of a policy file, YAML or JSON. What the keys do together is in [Policies](policies.md). A test reads each example.
 

@@ -5,20 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fields"
 )
-
-// keepJitter is a strategy over the one of the layer below: without a jitter of its own it keeps that one's.
-// So a file that only changes a delay does not make all clients wait in lockstep.
-func keepJitter(top, below backoff.BackoffStrategy) backoff.BackoffStrategy {
-	if top.Jitter.Kind == "" {
-		top.Jitter = below.Jitter
-	}
-	return top
-}
 
 // checks are the checks of names that the tags of this package name.
 var checks = fields.Checks{
