@@ -6,6 +6,10 @@ import (
 	"slices"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
@@ -25,89 +29,55 @@ type Case struct {
 	// Prompt begins the run.
 	Prompt string
 	// Follows are the prompts of further runs in the same session: see [World.Requests].
-	Follows []string `json:",omitempty"`
+	Follows []string
 	// Config is the config of the run. [World.Config] also has Tools and Output.
 	Config loop.Config
 	// Output is the JSON Schema of the answer; empty for any text.
-	Output json.RawMessage `json:",omitempty"`
+	Output json.RawMessage
 	// Tools are the tools of the run.
-	Tools []Tool `json:",omitempty"`
+	Tools []Tool
 	// Parallel is how many tools of a reply run at once.
 	Parallel int
 	// Slices are the slices of the session, and Reducers what changes them.
-	Slices   []Slice   `json:",omitempty"`
-	Reducers []Reducer `json:",omitempty"`
+	Slices   []Slice
+	Reducers []Reducer
 	// Replies are what the models return, in order of the calls. After the last one they answer well.
-	Replies []Reply `json:",omitempty"`
+	Replies []Reply
 	// Models are the names of the further models.
-	Models []string `json:",omitempty"`
+	Models []string
 	// Plans are the answers of the planner; without any there is no planner.
-	Plans []Plan `json:",omitempty"`
+	Plans []Plan
 	// Adjust is a layer over the policy once the session has so many attempts; may be nil.
-	Adjust *Adjust `json:",omitempty"`
+	Adjust *Adjust
 	// Prompts reports that code makes the prompts.
-	Prompts bool `json:",omitempty"`
+	Prompts bool
 	// Hangs reports that calls may hang until a time limit ends them.
-	Hangs bool `json:",omitempty"`
+	Hangs bool
 	// Stream reports that the replies are streamed.
-	Stream bool `json:",omitempty"`
+	Stream bool
 	// Redact is what a journal leaves out if it is redacted: see [World.Redact].
 	Redact journal.Redaction
 	// Action is set if the case is not a run, but the tries of one action. Tries are their outcomes, in
 	// order. After the last one they succeed.
-	Action *loop.Action `json:",omitempty"`
-	Tries  []Outcome    `json:",omitempty"`
+	Action *loop.Action
+	Tries  []Outcome
 }
 
 // String returns the case as JSON, without what is zero.
 func (c Case) String() string {
-	text, err := json.Marshal(c)
-	var v any
-	if err == nil {
-		err = json.Unmarshal(text, &v)
-	}
-	if err == nil {
-		text, err = json.MarshalIndent(withoutZero(v), "", "  ")
-	}
+	text, err := jsonv2.Marshal(c, jsonv1.DefaultOptionsV1(), jsonv2.OmitZeroStructFields(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return err.Error()
 	}
 	return string(text)
 }
 
-// withoutZero removes members that are zero; it returns nil for a value that is zero itself.
-func withoutZero(v any) any {
-	switch is := v.(type) {
-	case map[string]any:
-		for name, member := range is {
-			if is[name] = withoutZero(member); is[name] == nil {
-				delete(is, name)
-			}
-		}
-		if len(is) == 0 {
-			return nil
-		}
-	case []any:
-		for n := range is {
-			is[n] = withoutZero(is[n])
-		}
-		if len(is) == 0 {
-			return nil
-		}
-	case string, float64, bool:
-		if is == "" || is == 0.0 || is == false || is == "0001-01-01T00:00:00Z" {
-			return nil
-		}
-	}
-	return v
-}
-
 // Tool is a tool. Its arguments are {"do": 1, "note": "…"}: what the call does, and any text.
 type Tool struct {
 	Name     string
-	Declared tool.Declared `json:",omitempty"`
+	Declared tool.Declared
 	// Secret marks the note as secret in the schema.
-	Secret bool `json:",omitempty"`
+	Secret bool
 	// Policy and Transport are the tool's own layers.
 	Policy    policy.Layer
 	Transport policy.Layer
@@ -146,24 +116,24 @@ const (
 // Outcome is what one call of a tool, or one try of an action, does.
 type Outcome struct {
 	Kind   OutcomeKind
-	Result json.RawMessage `json:",omitempty"`
-	Text   string          `json:",omitempty"`
-	After  time.Duration   `json:",omitempty"`
+	Result json.RawMessage
+	Text   string
+	After  time.Duration
 	Fault  Fault
 	// Emits are events for reducers, Progress is what a tool reports, and Attaches that it adds a picture.
-	Emits    []session.Event   `json:",omitempty"`
-	Progress []json.RawMessage `json:",omitempty"`
-	Attaches bool              `json:",omitempty"`
+	Emits    []session.Event
+	Progress []json.RawMessage
+	Attaches bool
 }
 
 // Fault is an error of a model or a tool as data. The zero value is none.
 type Fault struct {
 	// Class is that of a [fault.ProviderError]; without one the error is a plain one.
-	Class      fault.Class   `json:",omitempty"`
-	Status     int           `json:",omitempty"`
-	RetryAfter time.Duration `json:",omitempty"`
-	Final      bool          `json:",omitempty"`
-	Text       string        `json:",omitempty"`
+	Class      fault.Class
+	Status     int
+	RetryAfter time.Duration
+	Final      bool
+	Text       string
 }
 
 // Err returns the error, or nil.
@@ -215,17 +185,17 @@ type Slice struct {
 type Reducer struct {
 	Name, On, Slice string
 	// When is a text that the payload must contain for the reducer to do anything.
-	When string `json:",omitempty"`
+	When string
 	// Do is what it does with the payload. Instead it returns the error Refuses, or panics with Panics.
 	Do      reducer.OpKind
-	Refuses string `json:",omitempty"`
-	Panics  string `json:",omitempty"`
+	Refuses string
+	Panics  string
 }
 
 // Plan is an answer of the planner, or its error.
 type Plan struct {
 	machine.Plan
-	Err string `json:",omitempty"`
+	Err string
 	// Cancels reports that the run is cancelled while the planner is asked.
 	Cancels bool
 }

@@ -164,17 +164,9 @@ func Run(ctx context.Context, w *World) (Trace, error) {
 		w.Ended(w.make(ctx, s, j, r))
 	}
 	if err := errors.Join(j.Close(), w.ReadJournal()); err != nil {
-		return Trace{}, w.failed(err)
+		return Trace{}, err
 	}
 	return w.Trace()
-}
-
-// failed returns an error with those of the runs.
-func (w *World) failed(err error) error {
-	for _, end := range w.ends {
-		err = errors.Join(end.err, err)
-	}
-	return err
 }
 
 func (w *World) make(
