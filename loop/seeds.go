@@ -19,7 +19,7 @@ func (o *options) sharing(cfg *Config) *options {
 // serve notes that the seed serves a session without a seed of its own. It returns a warning if it serves
 // another one, too.
 func (s *seeds) serve(seed, session string) []string {
-	if s == nil || seed == "" || s.first.CompareAndSwap(nil, &session) || *s.first.Load() == session {
+	if s == nil || seed == "" || s.first.CompareAndSwap(nil, new(session)) || *s.first.Load() == session {
 		return nil
 	}
 	return []string{"seed: several sessions share that of the config, so that they wait in lockstep: " +

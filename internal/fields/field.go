@@ -141,15 +141,17 @@ func set(dst, src, v reflect.Value) {
 
 // Copy is [Over] for a struct that says all, and shares nothing: a nil slice or map becomes an empty one.
 func Copy(to, from any) {
-	top, below := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
+	top, below := clone(reflect.ValueOf(from).Elem()), reflect.ValueOf(to).Elem()
 	for n := range Fields(to) {
-		switch v := clone(top.Field(n)); {
+		switch v, dst := top.Field(n), below.Field(n); {
 		case v.Kind() == reflect.Slice && v.IsNil():
-			below.Field(n).Set(reflect.MakeSlice(v.Type(), 0, 0))
+			dst.Set(reflect.MakeSlice(v.Type(), 0, 0))
 		case v.Kind() == reflect.Map && v.IsNil():
-			below.Field(n).Set(reflect.MakeMap(v.Type()))
+			dst.Set(reflect.MakeMap(v.Type()))
+		case dst.Type() == v.Type():
+			dst.Set(v)
 		default:
-			set(below.Field(n), v, v)
+			dst.Set(v.Addr())
 		}
 	}
 }
@@ -163,26 +165,33 @@ func Clone[T any](v T) T { return clone(reflect.ValueOf(v)).Interface().(T) }
 func clone(v reflect.Value) reflect.Value {
 	c := reflect.New(v.Type()).Elem()
 	c.Set(v)
+	detach(c)
+	return c
+}
+
+// detach copies all that v, which can be set, refers to.
+func detach(v reflect.Value) {
 	switch {
 	case v.Kind() == reflect.Struct:
 		for n := range v.NumField() {
-			c.Field(n).Set(clone(v.Field(n)))
+			detach(v.Field(n))
 		}
 	case v.Kind() == reflect.Pointer && !v.IsNil():
-		c.Set(reflect.New(v.Type().Elem()))
-		c.Elem().Set(clone(v.Elem()))
+		v.Set(clone(v.Elem()).Addr())
 	case v.Kind() == reflect.Slice && !v.IsNil():
-		c.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-		for n := range v.Len() {
-			c.Index(n).Set(clone(v.Index(n)))
+		c := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(c, v)
+		for n := range c.Len() {
+			detach(c.Index(n))
 		}
+		v.Set(c)
 	case v.Kind() == reflect.Map && !v.IsNil():
-		c.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
+		c := reflect.MakeMapWithSize(v.Type(), v.Len())
 		for _, key := range v.MapKeys() {
 			c.SetMapIndex(key, clone(v.MapIndex(key)))
 		}
+		v.Set(c)
 	}
-	return c
 }
 
 // written is a value as encoding/json writes it.

@@ -85,7 +85,7 @@ var retryRows = []row{
 		name: "do, failing", bench: "DoFailing", to: "floor",
 		work: "The same function after two failures, without delays.",
 		lines: []line{
-			{name: "floor", text: "floor: a loop by hand, without timers"}, {name: "ours", text: "retake, `Do`: classifies the error and has feedback to read"}, {name: "avast", text: "avast/retry-go"},
+			{name: "floor", text: "floor: a loop by hand, without timers"}, {name: "ours", text: "retake, `Do`: classifies the error, has feedback to read and records the attempts"}, {name: "avast", text: "avast/retry-go"},
 			{name: "sethvargo", text: "sethvargo/go-retry"}, {name: "cenkalti", text: "cenkalti/backoff"}, {name: "failsafe", text: "failsafe-go"},
 		},
 		aims: []aim{{line: "ours", unit: "ns/op", most: 1, of: "avast"}},
