@@ -14,22 +14,23 @@ const (
 	// Withheld is the text for a call without feedback: every call needs an answer.
 	Withheld = "Not accepted."
 	// NoRoom is the text for a call if the limits have no room for more.
-	NoRoom = Withheld + " The answers to other calls of the same reply say what is wrong with those."
+	NoRoom = "Not accepted. The answers to other calls of the same reply say what is wrong with those."
 )
 
-// leastBytes is the room below which feedback on a call is left out. fairBytes is the least room of each call if
-// the feedback on all does not fit.
+// leastBytes is the room below which feedback on a call is left out. fairBytes is the least room of each call
+// if the feedback on all does not fit.
 const (
 	leastBytes = 256
 	fairBytes  = 512
 )
 
-// RenderAll returns the feedback on several calls of one reply as texts, in the order of the items, and how much
-// of the limits they use together. If not all fit, calls of different tools come first: as many as have a fair
-// room share the limits equally, and the others are told [NoRoom]. A single item may use all.
+// RenderAll returns the feedback on several calls of one reply as texts, in the order of the items, and how
+// much of the limits they use together. If not all fit, calls of different tools come first: as many as have a
+// fair room share the limits equally, and the others are told [NoRoom]. A single item may use all.
 //
-// t renders the texts; nil, and a template that fails, means [Render]. err is the first error of t; the texts are
-// complete all the same. lim may be what is left of limits, and even below 0.
+// t renders the texts; nil, and a template that fails, means [Render]. err is the first error of t; the texts
+// are complete all the same. lim may be what is left of limits, and even below 0. RenderAll is safe for
+// concurrent use.
 func RenderAll(items []Item, lim Limits, t Template) (texts []string, used Limits, err error) {
 	s := sharing{items: items, lim: lim, template: t}
 	if !s.whole() {

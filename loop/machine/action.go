@@ -252,8 +252,8 @@ func ReducerFailure(name string, e *fault.ReducerError) (f fault.Failure, told s
 
 func (s *step) transportPolicy() *policy.RetryPolicy { return &s.policies.transport }
 
-// requestFailed judges a failed model call or try, or adds it to the questions for the planner. The model is not
-// told.
+// requestFailed judges a failed model call or try, or adds it to the questions for the planner. The model
+// is not told.
 func (s *step) requestFailed(name string, f fault.Failure) {
 	at, verdict := s.requestVerdict(name, &f)
 	if s.consulted(f.Class) {

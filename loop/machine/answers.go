@@ -79,8 +79,8 @@ func (s *step) left() feedback.Limits {
 // wordless is the text of a tool that failed without one.
 const wordless = "the tool failed"
 
-// maxSaid is how much of a failed tool's text the model is shown, in bytes. leastSaid is the room below which it is
-// left out.
+// maxSaid is how much of a failed tool's text the model is shown, in bytes. leastSaid is the room below which
+// it is left out.
 const (
 	maxSaid   = 1024
 	leastSaid = 256

@@ -20,7 +20,8 @@ func (s *step) exhaust(d *Decision, f fault.Failure) {
 	}
 }
 
-// plans are what each plan does after an exhaustion, and about a failure that the planner was asked about first.
+// plans are what each plan does after an exhaustion, and about a failure that the planner was asked about
+// first.
 var plans = map[PlanKind]struct {
 	exhausted func(*step, *Plan) error
 	failed    func(*step, *Plan, Consultation) error

@@ -41,7 +41,8 @@ func (st State) Snapshot() ([]byte, error) {
 		return nil, prefix("session", err)
 	}
 	return canon.Marshal(snapshot{
-		Format: snapshotFormat, plain: plain(st), Session: held, Transcript: st.Transcript(), Failures: st.ToolFailures(),
+		Format: snapshotFormat, plain: plain(st), Session: held, Transcript: st.Transcript(),
+		Failures: st.ToolFailures(),
 	})
 }
 
@@ -93,13 +94,17 @@ func (st *State) consistent() error {
 		want string
 	}{
 		{st.Phase.row().phase != "", "phase", fmt.Sprintf("%q is not a phase", st.Phase)},
-		{slices.Contains([]Next{"", NextTurn, NextCall, NextTools, NextTry}, st.Next), "next", fmt.Sprintf("%q is not a next step", st.Next)},
+		{slices.Contains([]Next{"", NextTurn, NextCall, NextTools, NextTry}, st.Next), "next",
+			fmt.Sprintf("%q is not a next step", st.Next)},
 		{st.Config.Single || st.Phase != Trying && st.Next != NextTry, "phase", "a try, and the run is not single"},
 		{!st.Config.Single || !slices.Contains(model, st.Phase) && (st.Next == "" || st.Next == NextTry), "phase",
 			"not that of a single action"},
-		{st.Batch != nil || (st.Phase != Running && st.Next != NextTools), "batch", "missing, and calls are to be run"},
-		{st.Exhausted != nil || len(st.Consults) > 0 || st.Phase != Planning, "exhausted", "missing, and the planner is asked"},
-		{st.Phase != Waiting || st.waitBefore(st.Next) != nil, "correction_wait and transport_wait", "missing, and the run waits"},
+		{st.Batch != nil || (st.Phase != Running && st.Next != NextTools), "batch",
+			"missing, and calls are to be run"},
+		{st.Exhausted != nil || len(st.Consults) > 0 || st.Phase != Planning, "exhausted",
+			"missing, and the planner is asked"},
+		{st.Phase != Waiting || st.waitBefore(st.Next) != nil, "correction_wait and transport_wait",
+			"missing, and the run waits"},
 		{st.Outcome != nil || st.Phase != Stopped, "outcome", "missing, and the run is over"},
 		{st.Outcome == nil || st.Phase == Stopped || st.Phase == Reducing, "outcome", "set, and the run is not over"},
 		{st.First >= 0 && st.First <= st.Session.AttemptCount(), "first", "more attempts than the session holds"},
@@ -117,7 +122,8 @@ func (st *State) consistent() error {
 // countFault reports a count below 0.
 func (st *State) countFault() error {
 	counts := []count{
-		{"run", int64(st.Run)}, {"turn", int64(st.Turn)}, {"opened", int64(st.Opened)}, {"transport", int64(st.Transport)},
+		{"run", int64(st.Run)}, {"turn", int64(st.Turn)}, {"opened", int64(st.Opened)},
+		{"transport", int64(st.Transport)},
 		{"transport_waited_ns", int64(st.TransportWaited)}, {"waited_ns", int64(st.Waited)},
 		{"spent.run", int64(st.Spent.Run)}, {"spent.unknown_tools", int64(st.Spent.Unknown)},
 	}
