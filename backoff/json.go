@@ -16,7 +16,8 @@ func (s BackoffStrategy) MarshalJSON() ([]byte, error) {
 	return fields.JSON(&s, func(name string) bool { return name != "delay" || s.Kind != KindConstant })
 }
 
-// MarshalJSON writes the word none, or a mapping.
+// MarshalJSON writes the word none, or a mapping. The zero value is an empty one, which a strategy leaves out and
+// UnmarshalJSON refuses.
 func (j Jitter) MarshalJSON() ([]byte, error) {
 	if j.Kind == NoJitter {
 		return json.Marshal(NoJitter)

@@ -207,3 +207,25 @@ func FuzzParseDecimal(f *testing.F) {
 		require.True(t, json.Valid([]byte(text)), "what is read is a JSON number")
 	})
 }
+
+// A jitter alone is read as it is written, too.
+func TestAJitterHasItsOwnJSON(t *testing.T) {
+	t.Parallel()
+	for form, want := range map[string]backoff.Jitter{
+		`"none"`:          {Kind: backoff.NoJitter},
+		`{"kind":"full"}`: {Kind: backoff.Full},
+		`{"kind":"proportional","fraction":0.2,"after_cap":true}`: {
+			Kind: backoff.Proportional, Fraction: backoff.Dec("0.2"), AfterCap: true},
+	} {
+		var got backoff.Jitter
+		require.NoError(t, json.Unmarshal([]byte(form), &got))
+		assert.Equal(t, want, got)
+		data, err := json.Marshal(got)
+		require.NoError(t, err)
+		assert.Equal(t, form, string(data))
+	}
+	got := backoff.Jitter{Kind: backoff.Full}
+	assert.EqualError(t, json.Unmarshal([]byte(`{"kind":"proportional"}`), &got),
+		"fraction: proportional jitter needs this key; add it: 0.2 is 20 percent up or down")
+	assert.Equal(t, backoff.Jitter{Kind: backoff.Full}, got, "left as it was")
+}
