@@ -72,6 +72,9 @@ func (j *Journal) Session() string {
 // Of returns the journal of a session, or nil if its runs are not recorded. It is an error if the session has
 // another kind of journal.
 func Of(s *session.Session) (*Journal, error) {
+	if s == nil {
+		return nil, errors.New("the session is nil: make one with session.New")
+	}
 	switch j := session.DriverOf(s).Journal().(type) {
 	case nil:
 		return nil, nil

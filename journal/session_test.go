@@ -70,6 +70,6 @@ func TestARunIsResumedFromAJournal(t *testing.T) {
 	_, err = l.Resume(t.Context(), s)
 	require.EqualError(t, err, "loop: there is no journal to resume from: make the session with one (session.Config.Journal)")
 	_, err = l.Resume(t.Context(), nil)
-	require.EqualError(t, err, "loop: the session is nil: make one with session.New")
+	require.EqualError(t, err, "the session is nil: make one with session.New")
 	require.NoError(t, session.DriverOf(s).Acquire(), "it is free")
 }

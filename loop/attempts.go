@@ -67,7 +67,7 @@ func (a *Attempt) End(err error) {
 // [Action] has an ID, or if a reducer receives it.
 func (a *Attempt) Keeps() bool {
 	return a.in != nil &&
-		(a.in.keeps() || session.DriverOf(a.in.runner.s).Hears(engine.TryEvent(a.in.a.Tool)))
+		(a.in.keeps() || session.DriverOf(a.in.s).Hears(engine.TryEvent(a.in.a.Tool)))
 }
 
 // end is End for a value in canonical form.
@@ -132,7 +132,7 @@ func (t *ActionRun) all(yield func(*Attempt) bool) error {
 			of.ending = ErrNotEnded
 			of.fed(of.runner.Step(machine.Event{
 				Kind: machine.Tried, At: of.now(), Try: &machine.Try{Abandoned: true},
-				Failure: causeOf(of.ending),
+				Failure: new(fault.FailureOf(of.ending)),
 			}))
 			return of.err()
 		}
@@ -140,7 +140,7 @@ func (t *ActionRun) all(yield func(*Attempt) bool) error {
 			of.fed(of.cancel())
 		}
 	}
-	if o := of.runner.st.Outcome; o != nil && !made { // its last try was made before a crash
+	if o := of.runner.State().Outcome; o != nil && !made { // its last try was made before a crash
 		t.ended = &journal.Ended{ID: t.a.ID, Action: t.a.Tool, Outcome: *o}
 	}
 	return of.err()
@@ -216,7 +216,7 @@ func beginTries(
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := t.take(m); err != nil {
+	if err := t.beginRun(m); err != nil {
 		return nil, nil, err
 	}
 	session.DriverOf(s).Through(t.dispatch)
@@ -336,7 +336,7 @@ func (t *tries) attempt() Attempt {
 	a := Attempt{Number: at.Attempt, Max: at.MaxAttempts, Settings: at.Settings, Transport: at.Transport,
 		Timeout: at.Timeout, InDoubt: t.inDoubt, in: t, nth: t.nth}
 	t.inDoubt = false
-	if open := t.runner.st.Actions; len(open) > 0 {
+	if open := t.runner.State().Actions; len(open) > 0 {
 		a.told = open[0].Last // the action is the only one
 	}
 	return a
@@ -351,7 +351,8 @@ func (t *tries) feed(a *Attempt, err error) {
 	t.process.err = err
 	outcome := machine.Try{Usage: a.Usage}
 	if err != nil {
-		words := t.runner.st.PolicyOf(policy.Target{Plane: fault.Transport}).ClassifyWords
+		st := t.runner.State()
+		words := st.PolicyOf(policy.Target{Plane: fault.Transport}).ClassifyWords
 		outcome.Failure = fault.Recordable(t.rules(words).Failure(err), err)
 		outcome.RateLimit = engine.RateLimit(err)
 		t.refuse(&outcome, err)
@@ -359,7 +360,7 @@ func (t *tries) feed(a *Attempt, err error) {
 		if t.keeps() {
 			outcome.Value = a.Value
 		}
-		outcome.Reduced = t.runner.reduce(engine.TryEvents(session.DriverOf(t.runner.s).Hears, t.a.Tool, a.Value))
+		outcome.Reduced = engine.Reduce(t.s, t.runner.State().Session, engine.TryEvents(session.DriverOf(t.s).Hears, t.a.Tool, a.Value))
 	}
 	if err := t.adjustPolicy(); err != nil {
 		t.broke = err
@@ -410,7 +411,7 @@ func (t *tries) leave() {
 			return
 		}
 	}
-	if t.runner.st.Phase != machine.Stopped && !errors.Is(t.broke, ErrSuspended) {
+	if t.runner.State().Phase != machine.Stopped && !errors.Is(t.broke, ErrSuspended) {
 		_, _ = t.runner.Cancel(t.now(), errExited)
 	}
 	t.close()
@@ -427,7 +428,7 @@ func ranOut(end *journal.Ended) error {
 	}
 	cause := recordedCause(&end.Outcome, !end.Request)
 	if x := end.Outcome.Exhaustion; cause == nil && x != nil && x.Failure.Class == fault.Reducer {
-		cause = &RecordedError{x.Failure} // the session that had the reducer's error is not at hand
+		cause = &fault.RecordedError{Recorded: x.Failure} // the session that had the reducer's error is not at hand
 	}
 	e := exhausted(st, end.Attempts, cause)
 	e.Recorded = end.At

@@ -230,7 +230,7 @@ func TestARunnerSaysWhichCallsMayNotBeRun(t *testing.T) {
 	s, err := session.New(session.Config{})
 	require.NoError(t, err)
 	tools := payTools(t, func(context.Context, invoice) (string, error) { panic("it is not run") })
-	r, next, err := loop.ResumeRunner(fixture.In(s, j), loop.Config{Tools: tools}, nil)
+	r, next, err := fixture.ResumeRunner(fixture.In(s, j), loop.Config{Tools: tools})
 	require.NoError(t, err)
 	defer r.Close()
 	out, err := r.ToolBegins(r.State().At, next.Tools[0])

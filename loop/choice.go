@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
 )
 
 // checkChoice reports what is wrong with ToolChoice. Engines that run the tools themselves do not call it,
@@ -24,7 +25,7 @@ func (c *Config) checkRequest() error {
 	if err := message.Validate(c.History); err != nil {
 		errs = append(errs, fmt.Errorf("history%w", err))
 	}
-	if err := unanswered(c.History); err != nil {
+	if err := session.Unanswered(c.History); err != nil {
 		errs = append(errs, fmt.Errorf("history: %w", err))
 	}
 	return errors.Join(errs...)

@@ -32,7 +32,7 @@ type Config struct {
 	// CallsOnly makes tool calls the answer, for callers that run them themselves. A reply without a call is
 	// a failed attempt. The calls of a reply are accepted all or none. The first reply with only valid calls
 	// ends the run; they are in [Result].Calls. Before the next run of the conversation, hand over their results:
-	// see [ErrUnanswered].
+	// see [session.ErrUnanswered].
 	CallsOnly bool
 	// ToolChoice makes the model call a tool, any tool ([message.AnyTool]) or no tool ([message.NoTool]);
 	// empty leaves the choice to the model. Calls are required until one has ended, even if it failed, and
@@ -283,13 +283,14 @@ func collect(opts []Option) (*options, error) {
 	return o, errors.Join(errs...)
 }
 
-// Machine returns the config of the core for runs with c and the options. The error joins everything that is
-// wrong with them.
+// Machine returns the config of the core for runs with c and the options, for an [engine.Runner]. The error joins
+// everything that is wrong with them. ToolChoice is not checked against Tools, because an engine that runs the
+// tools itself may know them only later: see [engine.Offer.CheckChoice].
 func (c Config) Machine(opts ...Option) (machine.Config, error) {
 	o, err := collect(opts)
 	if err != nil {
 		return machine.Config{}, err
 	}
 	_, err = c.ready(o)
-	return c.machine(o), errors.Join(err, c.checkChoice())
+	return c.machine(o), err
 }

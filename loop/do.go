@@ -185,7 +185,7 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 //
 // An action with an [Action].ID that has ended in the journal is not made again. If it succeeded, its
 // recorded value is returned; it is an error if the value does not fit T or if T has no JSON form. If it
-// failed, its [RetryExhaustedError] is returned again, with a [RecordedError] or a typed error as its cause.
+// failed, its [RetryExhaustedError] is returned again, with a [fault.RecordedError] or a typed error as its cause.
 // s does not change then. It is an error if the journal has the ID for another tool. If a try succeeds but
 // its value has no JSON form, the value is returned with an error and is not recorded.
 //

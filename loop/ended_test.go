@@ -117,7 +117,7 @@ func TestAnEngineIsNotGivenAnActionThatHasEnded(t *testing.T) {
 	onJournal(t, t.TempDir(), journal.Settings{}, func(s *session.Session) {
 		_, err := loop.Do(t.Context(), s, named("invoice-7"), func(context.Context, loop.Attempt) (int, error) { return 1, nil })
 		require.NoError(t, err)
-		_, err = loop.NewActionRunner(s, named("invoice-7"), nil)
+		_, err = fixture.ActionRunner(s, named("invoice-7"), nil)
 		require.ErrorContains(t, err, `action "invoice-7" has ended: take its recorded end`)
 	})
 }

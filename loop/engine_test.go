@@ -66,7 +66,7 @@ func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 	last.Answer.Reduced = engine.Reduce(own, st.Session, engine.AnswerEvents(engine.Everything, last.Message.Text, last.Answer))
 	stop := step(machine.Event{Kind: machine.Replied, Reply: last})
 
-	got, err := loop.ResultOf(st, nil)
+	got, err := loop.ResultOf(engine.End{State: st}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, want.Text, got.Text)
 	assert.Equal(t, want.Transcript, got.Transcript)
@@ -86,7 +86,7 @@ func TestPartsForEnginesSayWhatIsWrong(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, m.Single)
 	assert.Equal(t, fault.Reducer, fault.FailureOf(&fault.ReducerError{Reducer: "r"}).Class)
-	_, err = loop.ResultOf(machine.State{Outcome: &machine.Outcome{Reason: "deadline"}}, errors.New("why"))
+	_, err = loop.ResultOf(engine.End{State: machine.State{Outcome: &machine.Outcome{Reason: "deadline"}}}, errors.New("why"))
 	var exhausted *loop.RetryExhaustedError
 	require.ErrorAs(t, err, &exhausted)
 	require.ErrorContains(t, exhausted.Cause, "why")

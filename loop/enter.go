@@ -7,6 +7,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
 )
 
 // enter takes the session, for a fresh run or for the run that the journal has. If neither has a RequestID,
@@ -23,12 +24,12 @@ func (p *process) enter(m *machine.Compiled, prompt string, pooled bool) (begins
 	case which == continued:
 		return false, p.resumeRun()
 	}
-	return true, p.take(m)
+	return true, p.beginRun(m)
 }
 
 // wanted is the run of a prompt.
 func (p *process) wanted(prompt string, pooled bool) wanted {
-	j, id := p.journal, p.runner.cfg.RequestID
+	j, id := p.journal, p.cfg.RequestID
 	return wanted{id: id, ended: id != "" || pooled, is: func(past *journal.Fold) (bool, error) {
 		cfg := &past.Header.Config
 		switch {
@@ -51,13 +52,13 @@ func (p *process) wanted(prompt string, pooled bool) wanted {
 
 // promptOf is the prompt as it is recorded.
 func (p *process) promptOf(text string) []message.Message {
-	return message.Printable([]message.Message{p.runner.cfg.prompt(text)})
+	return message.Printable([]message.Message{p.cfg.prompt(text)})
 }
 
 // otherPrompt is the error of a request whose id belongs to another.
 func (p *process) otherPrompt() error {
 	return fmt.Errorf("loop: config: request_id: %q belongs to another prompt in the journal: give each request its own id",
-		p.runner.cfg.RequestID)
+		p.cfg.RequestID)
 }
 
 // sameRequest returns an error if the last run of the journal had another prompt.
@@ -72,8 +73,8 @@ func (p *process) sameRequest(past *journal.Fold, prompt string) error {
 // saidThen reports whether the last run of the journal began with the same conversation. If no history is
 // given, an unfinished run is compared by its prompt.
 func (p *process) saidThen(past *journal.Fold, prompt string, unfinished bool) bool {
-	then, now := past.State.Transcript()[:past.State.Began], []message.Message{p.runner.cfg.prompt(prompt)}
-	if given := p.runner.cfg.History; len(given) > 0 || p.runner.cfg.NewConversation {
+	then, now := past.State.Transcript()[:past.State.Began], []message.Message{p.cfg.prompt(prompt)}
+	if given := p.cfg.History; len(given) > 0 || p.cfg.NewConversation {
 		now = slices.Concat(given, now)
 	} else if unfinished && len(then) > 0 {
 		then = then[len(then)-1:]
@@ -83,11 +84,18 @@ func (p *process) saidThen(past *journal.Fold, prompt string, unfinished bool) b
 
 // adopt takes the session and gives it what the journal has.
 func (p *process) adopt() error {
-	err := p.runner.acquire()
-	if err == nil {
-		_ = p.runner.inherit(true) // what does not fit is an error of the next run that begins
+	err := session.DriverOf(p.s).Acquire()
+	if err != nil {
+		return err
 	}
-	return err
+	state, said, err := p.journal.Contents()
+	if p.cfg.NewConversation || len(p.cfg.History) > 0 {
+		said = nil
+	}
+	if err == nil {
+		_ = session.DriverOf(p.s).Inherit(state, said) // what does not fit is an error of the next run that begins
+	}
+	return nil
 }
 
 // recordedResult returns the recorded end.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
@@ -178,25 +177,6 @@ func ExampleWithStream() {
 	// take it back
 	// show: {"city": "Lisbon", "nights": 9}
 	// <nil>
-}
-
-// The caller reports events to a Runner, which returns what to do next. It has no clock, and the caller
-// calls the model.
-func ExampleNewRunner() {
-	s, _ := session.New(session.Config{ID: "order-42"})
-	r, _ := loop.NewRunner(s, loop.Config{}, nil)
-	defer r.Close()
-	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	effects, _ := r.Start(now, message.Message{Role: message.User, Text: "Where?"})
-	fmt.Println(effects)
-	effects, _ = r.Reply(now, message.Reply{Text: "In Lisbon.", Finish: message.Stop})
-	fmt.Println(effects)
-	result, err := r.Result(nil)
-	fmt.Println(result.Text, err)
-	// Output:
-	// [call the model, attempt 1 of 3]
-	// [accept the answer, attempt 1 of 3 done: In Lisbon.]
-	// In Lisbon. <nil>
 }
 
 // The templates of a config read its vars.

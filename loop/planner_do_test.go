@@ -75,7 +75,7 @@ func TestThePlannerIsAskedOfAnAction(t *testing.T) {
 			assert.Len(t, plan.asked, 2)
 		})
 	}
-	r, err := loop.NewActionRunner(newSession(t), loop.ToolCall("pay"), nil, loop.WithPlanner(&again{}))
+	r, err := fixture.ActionRunner(newSession(t), loop.ToolCall("pay"), nil, loop.WithPlanner(&again{}))
 	require.NoError(t, err)
 	defer r.Close()
 	assert.True(t, r.State().Config.Planner)

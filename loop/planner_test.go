@@ -91,7 +91,7 @@ func TestConsultedClassesAreOfTheTransportPlane(t *testing.T) {
 func TestWhatIsWrongWithAConfigIsToldAtOnce(t *testing.T) {
 	cfg := loop.Config{Feedback: "{{", Limits: &feedback.Limits{}, Consult: []fault.Class{fault.RateLimit}}
 	_, asRun := fixture.Run(t.Context(), looptest.NewModel(), newSession(t), "Hello.", cfg)
-	_, asRunner := loop.NewRunner(newSession(t), cfg, nil)
+	_, asRunner := fixture.Runner(newSession(t), cfg, nil)
 	_, asMachine := cfg.Machine()
 	_, asPool := loop.NewPool(loop.PoolConfig{Config: cfg})
 	require.ErrorContains(t, asPool, "model: is nil")

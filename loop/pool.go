@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -122,14 +123,13 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := RunnerAt(k.Session, p.cfg.Config, k.State, t.run.stepped)
-	if err != nil {
+	if err := t.run.take(engine.RunnerConfig{State: &k.State}); err != nil {
 		return nil, err
 	}
 	if session.DriverOf(k.Session).Seed() == "" {
 		p.o.seeds.serve(p.cfg.Config.Seed, k.State.Session.ID())
 	}
-	t.run.runner, t.run.asked, t.run.last, t.begun = *r, k.Asked, k.State.At, true
+	t.run.asked, t.run.last, t.begun = k.Asked, k.State.At, true
 	t.run.adjusted, t.run.takeBack = k.Adjusted, leftAReply(k.State)
 	t.run.trace(true)
 	var until time.Time

@@ -147,7 +147,7 @@ func (t *PoolRun) exit(panicked any) {
 
 // done reports the end of a run and releases it, whatever the callback does.
 func (t *PoolRun) done(end *ending) {
-	s := t.run.runner.s
+	s := t.run.s
 	defer t.told(end)
 	defer t.pool.ended(t)
 	if done := t.pool.cfg.Done; done != nil && (t.run.begun() || t.run.recorded != nil) {
@@ -201,7 +201,7 @@ func (t *PoolRun) handBack() Parked {
 	p := t.run
 	contained(func() { p.ended(ErrSuspended) })
 	p.close()
-	return Parked{Session: p.runner.s, State: p.runner.st, Asked: p.asked, Adjusted: p.adjusted}
+	return Parked{Session: p.s, State: p.runner.State(), Asked: p.asked, Adjusted: p.adjusted}
 }
 
 // caller waits for the end of a run.

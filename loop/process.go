@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
@@ -27,8 +28,11 @@ import (
 type process struct {
 	*options
 	model   Model
+	cfg     *Config
+	s       *session.Session
 	journal *journal.Journal
-	runner  Runner
+	// runner makes the run; nil until the process has the session.
+	runner *engine.Runner
 	// life is the context that ends the work, and release frees it; may be nil. ctx is life with the values of
 	// tracers.
 	life, ctx context.Context
@@ -93,17 +97,13 @@ const leftToResume machine.EffectKind = "left"
 func newProcess(
 	ctx context.Context, o *options, model Model, s *session.Session, cfg *Config,
 ) (*process, error) {
-	if s == nil {
-		return nil, errNoSession
-	}
 	j, err := journal.Of(s)
 	if err != nil {
 		return nil, err
 	}
-	p := &process{options: o, model: model, journal: j, limits: alarms{clock: o.clock}}
+	p := &process{options: o, model: model, cfg: cfg, s: s, journal: j, limits: alarms{clock: o.clock}}
 	p.life = p.guarded(ctx)
 	p.ctx = p.life
-	p.runner.cfg, p.runner.s, p.runner.record = cfg, s, p.stepped
 	return p, nil
 }
 
@@ -111,10 +111,11 @@ func newProcess(
 func (p *process) live(life context.Context) {
 	p.free()
 	life = p.guarded(life)
-	if c := p.runner.st.Config; c != nil {
+	st := p.runner.State()
+	if c := st.Config; c != nil {
 		life, p.release = p.limits.bounded(life, c.Deadline)
 	}
-	p.exhaustion = p.runner.exhaustion()
+	p.exhaustion = exhaustionOf(&st)
 	if p.life, p.ctx = life, life; p.values != nil {
 		p.ctx = valueContext{life, p.values}
 	}
@@ -131,7 +132,7 @@ func (p *process) free() {
 // close releases the session and the context of the work.
 func (p *process) close() {
 	p.free()
-	p.runner.Close()
+	session.DriverOf(p.s).Release()
 }
 
 // rest drops what a waiting run does not need.
@@ -143,24 +144,49 @@ func (p *process) rest() {
 	}
 }
 
-// take takes the session for a run under m.
-func (p *process) take(m *machine.Compiled) error {
-	err := p.runner.open(m.Until(earlier(p.life, m.Config().Deadline)), p.options, true)
-	if err == nil {
-		p.live(p.life)
-	}
+// take takes the session for a run.
+func (p *process) take(of engine.RunnerConfig) (err error) {
+	of.Session, of.Offer, of.Record = p.s, p.cfg.offer(), p.stepped
+	p.runner, err = engine.New(of)
 	return err
+}
+
+// beginRun takes the session for a run under m.
+func (p *process) beginRun(m *machine.Compiled) error {
+	m = m.Until(earlier(p.life, m.Config().Deadline))
+	of := engine.RunnerConfig{Machine: m, Before: &engine.Before{History: p.cfg.History, New: p.cfg.NewConversation}}
+	if err := p.take(of); err != nil {
+		return err
+	}
+	if p.seedless() {
+		p.runner.Warn(p.seeds.serve(m.Config().Seed, p.s.ID())...)
+	}
+	p.live(p.life)
+	return nil
+}
+
+// seedless reports that the session has no seed of its own.
+func (p *process) seedless() bool { return session.DriverOf(p.s).Seed() == "" }
+
+// exhaustionOf returns that of an action of the run, unhandled or at the end of the run, or nil.
+func exhaustionOf(st *machine.State) *machine.Exhaustion {
+	if x := st.Exhausted; x != nil || st.Outcome == nil {
+		return x
+	}
+	return st.Outcome.Exhaustion
 }
 
 // start begins the run with the prompt, after the earlier conversation.
 func (p *process) start(prompt string) {
 	p.trace(false)
-	said := append(slices.Clip(p.runner.history), p.runner.cfg.prompt(prompt))
-	p.fed(p.runner.Start(p.now(), said...))
+	p.fed(p.runner.Start(p.now(), p.cfg.prompt(prompt)))
 }
 
 // begun reports whether there is a run that can be ended.
-func (p *process) begun() bool { return p.runner.st.Phase != "" && p.runner.st.Phase != machine.Idle }
+func (p *process) begun() bool {
+	phase := p.runner.State().Phase
+	return phase != "" && phase != machine.Idle
+}
 
 // fed takes the effects of a step, or its error.
 func (p *process) fed(effects []machine.Effect, err error) {
@@ -176,7 +202,7 @@ func (p *process) fed(effects []machine.Effect, err error) {
 // advance carries out effects until a wait or a try has to be made, or the run is over or left to be resumed.
 // It returns which. Waits until now are over, whatever the clock says.
 func (p *process) advance(now time.Time) machine.EffectKind {
-	for p.broke == nil && p.recorded == nil && p.runner.st.Phase != machine.Stopped {
+	for p.broke == nil && p.recorded == nil && p.runner.State().Phase != machine.Stopped {
 		switch {
 		case p.ctx.Err() != nil:
 			p.fed(p.cancel())
@@ -219,7 +245,7 @@ func (p *process) result() (result Result, err error) {
 	case p.recorded != nil:
 		result, err = p.recordedResult()
 	default:
-		result, err = p.runner.Result(p.why())
+		result, err = ResultOf(p.runner.End(), p.why())
 	}
 	p.ended(err)
 	return result, err
@@ -227,7 +253,7 @@ func (p *process) result() (result Result, err error) {
 
 // why returns the Go error behind the end of the run, or nil if there is none, or if only the record has it.
 func (p *process) why() error {
-	switch o := p.runner.st.Outcome; {
+	switch o := p.runner.State().Outcome; {
 	case o == nil, o.Exhaustion == nil && o.Cause == nil:
 		return nil
 	case o.Exhaustion == nil:
@@ -239,13 +265,13 @@ func (p *process) why() error {
 // ended tells the tracers about the end.
 func (p *process) ended(err error) {
 	if p.over = true; p.end != nil {
-		p.end(p.runner.st.Outcome, err)
+		p.end(p.runner.State().Outcome, err)
 	}
 }
 
 // broken ends a run that cannot continue, so that the session is consistent.
 func (p *process) broken(err error) error {
-	if !p.begun() || errors.Is(err, ErrSuspended) || p.runner.st.Phase == machine.Stopped {
+	if !p.begun() || errors.Is(err, ErrSuspended) || p.runner.State().Phase == machine.Stopped {
 		return err
 	}
 	if _, cancel := p.runner.Break(p.now(), err); cancel != nil {
@@ -286,7 +312,7 @@ func (p *process) now() time.Time {
 
 // stepped records the cause of an exhaustion, and tells the observers about one step.
 func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine.State) {
-	if x := p.runner.exhaustion(); x != p.exhaustion {
+	if x := exhaustionOf(&st); x != p.exhaustion {
 		if ev.Kind == machine.ReducersRan {
 			p.err = nil // the reducer's error is its cause
 		}
@@ -333,7 +359,7 @@ func (p *process) carry(e machine.Effect) ([]machine.Effect, error) {
 }
 
 func (p *process) cancel() ([]machine.Effect, error) {
-	kept := p.runner.journal != nil
+	kept := p.journal != nil
 	p.ending = whyDone(p.life, kept)
 	if kept && errors.Is(p.ending, ErrSuspended) {
 		return nil, p.ending
@@ -350,7 +376,7 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 		return nil, fmt.Errorf("loop: there is no model %q: use one of WithModels", m.Model)
 	}
 	work, limits := observe.ModelWork(m), engine.LimitsOf(m)
-	work.Structured, work.Streamed = p.runner.cfg.Output != nil, p.stream != nil || limits.Streamed()
+	work.Structured, work.Streamed = p.cfg.Output != nil, p.stream != nil || limits.Streamed()
 	inner, end := p.begin(p.ctx, work)
 	told := observe.WorkEnd{Err: errExited} // unless it returns
 	defer func() { end(told) }()
@@ -385,8 +411,8 @@ func (p *process) request(
 	ctx context.Context, model Model, m *machine.ModelCall,
 ) (reply message.Reply, left bool, err error) {
 	req := Request{
-		System: m.System, Messages: p.copied(), Tools: p.runner.cfg.Tools.All(),
-		Output: p.runner.cfg.Output, Model: m.Model, At: slices.Clone(m.At),
+		System: m.System, Messages: p.copied(), Tools: p.cfg.Tools.All(),
+		Output: p.cfg.Output, Model: m.Model, At: slices.Clone(m.At),
 		ToolChoice: m.ToolChoice, Stop: slices.Clone(m.Stop),
 	}
 	if m.Temperature != nil {
@@ -415,7 +441,7 @@ func (p *process) request(
 // copied returns copies of the conversation for a model. Those of the request before are used again, unless it
 // changed them.
 func (p *process) copied() []message.Message {
-	said := p.runner.st.Transcript()
+	said := p.runner.State().Transcript()
 	if len(p.copies) > len(said) || !message.Equal(p.copies, said[:len(p.copies)]) {
 		p.copies = nil
 	}
@@ -435,11 +461,11 @@ func (p *process) replied(reply message.Reply, err error) ([]machine.Effect, err
 	if err != nil {
 		return p.runner.CallFailed(p.now(), err)
 	}
-	read := p.runner.read(p.ctx, reply)
+	read := p.runner.Read(p.ctx, reply)
 	if p.ctx.Err() != nil {
 		return p.cancel()
 	}
-	return p.runner.feedReply(p.now(), read)
+	return p.runner.Replied(p.now(), read)
 }
 
 func (p *process) makePrompt(m *machine.ModelCall) ([]machine.Effect, error) {
@@ -447,7 +473,7 @@ func (p *process) makePrompt(m *machine.ModelCall) ([]machine.Effect, error) {
 		system string
 		add    []message.Message
 	}
-	view, at := p.runner.st.Session, slices.Clone(m.At)
+	view, at := p.runner.State().Session, slices.Clone(m.At)
 	made, left, err := ask(p.ctx, p, engine.Limits{},
 		func(ctx context.Context, _ engine.Tell) (made prompt, err error) {
 			made.system, made.add, err = p.prompt(ctx, view, at)
@@ -493,7 +519,7 @@ func (p *process) adjustPolicy() error {
 	if p.adjust == nil {
 		return nil
 	}
-	layer, ok := p.adjust(p.runner.st.Session)
+	layer, ok := p.adjust(p.runner.State().Session)
 	if !ok || reflect.DeepEqual(layer, *cmp.Or(p.adjusted, &policy.Layer{})) {
 		return nil
 	}
@@ -516,7 +542,7 @@ func (p *process) askPlanner(e machine.Effect) ([]machine.Effect, error) {
 		return p.cancel()
 	}
 	if err == nil {
-		err = plan.Fault(p.runner.st, p.modelNames())
+		err = plan.Fault(p.runner.State(), p.modelNames())
 	}
 	if err != nil {
 		p.err = &engine.PlannerError{Err: err, Asked: question.Cause}
@@ -531,7 +557,7 @@ func (p *process) askPlanner(e machine.Effect) ([]machine.Effect, error) {
 func (p *process) askedAbout(e machine.Effect) error {
 	if x := e.Exhaustion; x != nil {
 		if p.cause == nil {
-			return recordedFailure(x.Failure, p.runner.st.Config.Single)
+			return recordedFailure(x.Failure, p.runner.State().Config.Single)
 		}
 		return p.cause
 	}
@@ -540,7 +566,7 @@ func (p *process) askedAbout(e machine.Effect) error {
 		err = p.failed[c.Index]
 	}
 	if err == nil {
-		err = &RecordedError{c.Failure}
+		err = &fault.RecordedError{Recorded: c.Failure}
 	}
 	return err
 }

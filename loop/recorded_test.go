@@ -222,9 +222,9 @@ func TestTheErrorOfAnEndedRunIsGivenAgainWithItsCause(t *testing.T) {
 			_, resumed := fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(c.session(t), j), cfg, opts...)
 			c.requireSameCause(t, then, resumed)
 
-			r, _, err := loop.ResumeRunner(fixture.In(c.session(t), j), cfg, nil, opts...)
+			r, _, err := fixture.ResumeRunner(fixture.In(c.session(t), j), cfg)
 			require.NoError(t, err)
-			_, stepped := r.Result(nil)
+			_, stepped := loop.ResultOf(r.End(), nil)
 			r.Close()
 			c.requireSameCause(t, then, stepped)
 

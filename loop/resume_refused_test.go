@@ -127,7 +127,7 @@ func TestAResumedRunNeedsTheSchemaOfItsAnswer(t *testing.T) {
 	_, err = fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(newSession(t), j), loop.Config{})
 	require.EqualError(t, err, missing)
 	assert.True(t, j.Unfinished())
-	_, _, err = loop.ResumeRunner(fixture.In(newSession(t), j), loop.Config{}, nil)
+	_, _, err = fixture.ResumeRunner(fixture.In(newSession(t), j), loop.Config{})
 	require.EqualError(t, err, missing)
 	_, err = fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(newSession(t), j), loop.Config{Output: typed.Schema(), CallsOnly: true})
 	require.EqualError(t, err, "loop: the resumed run began with Config.CallsOnly false: set it so")

@@ -23,6 +23,7 @@ import (
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -310,7 +311,7 @@ func TestAJournalFileIsTheUsersAlone(t *testing.T) {
 func TestARunnerGoesOnFromAnyState(t *testing.T) {
 	var effects []machine.Effect
 	s := newSession(t)
-	r, err := loop.NewRunner(s, loop.Config{}, func(_ machine.Event, e []machine.Effect, _ machine.State) { effects = e })
+	r, err := fixture.Runner(s, loop.Config{}, func(_ machine.Event, e []machine.Effect, _ machine.State) { effects = e })
 	require.NoError(t, err)
 	_, err = r.Start(looptest.Epoch, message.Message{Role: message.User, Text: "Hi."})
 	require.NoError(t, err)
@@ -320,14 +321,14 @@ func TestARunnerGoesOnFromAnyState(t *testing.T) {
 	st := r.State()
 	r.Close()
 
-	again, err := loop.RunnerAt(newSession(t), loop.Config{}, st, nil)
+	again, err := engine.New(engine.RunnerConfig{Session: newSession(t), State: &st})
 	require.NoError(t, err)
 	defer again.Close()
 	_, err = again.Woke(wait.Until)
 	require.NoError(t, err)
 	_, err = again.Reply(wait.Until, message.Reply{Text: "Hello.", Finish: message.Stop})
 	require.NoError(t, err)
-	result, err := again.Result(nil)
+	result, err := loop.ResultOf(again.End(), nil)
 	require.NoError(t, err)
 	assert.Equal(t, "Hello.", result.Text)
 	assert.Len(t, result.Attempts, 2)

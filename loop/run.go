@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/schema"
@@ -145,9 +147,37 @@ func Generate[T any](ctx context.Context, l *Loop, s *session.Session, prompt st
 	return answer, nil
 }
 
-// ResultOf returns what [Loop.Run] would return for a run that has stopped in st. cause is the Go error behind its
-// end; nil means the recorded one: see [Runner.Result].
-func ResultOf(st machine.State, cause error) (Result, error) {
-	r := Runner{st: st}
-	return r.Result(cause)
+// ResultOf returns what [Loop.Run] would return for a run that has stopped: for engines, which have its end of
+// [engine.Runner.End]. cause is the Go error behind it; nil means the recorded one: a [fault.RecordedError], a
+// typed error of package fault, or none. If the run has not stopped, the result is zero.
+func ResultOf(end engine.End, cause error) (Result, error) {
+	o := end.State.Outcome
+	if o == nil {
+		return Result{}, nil
+	}
+	own := end.State.Attempts()
+	result := Result{
+		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Recorded: end.Recorded,
+		Warnings: warned(&end), InDoubt: o.InDoubt,
+		ToolFailures: toolFailures(o.ToolFailures, end.ToolErrors),
+		Transcript:   end.State.Transcript(), Attempts: own, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
+	}
+	if o.OK {
+		return result, nil
+	}
+	if cause == nil {
+		cause = recordedCauseOf(&end)
+	}
+	e := exhausted(end.State, own, cause)
+	e.Recorded, e.ToolFailures = end.Recorded, result.ToolFailures
+	return result, e
+}
+
+// warned adds warnings about what has changed and the journal.
+func warned(end *engine.End) []string {
+	all := slices.Concat(end.State.Warned(), end.Changed)
+	if end.Unrecorded != "" {
+		all = append(all, end.Unrecorded)
+	}
+	return all
 }

@@ -28,13 +28,13 @@ func uncharged(ev *machine.Event, effects []machine.Effect) *fault.ReducerError 
 func (p *process) tellStep(ev *machine.Event, effects []machine.Effect) {
 	if failed := uncharged(ev, effects); failed != nil {
 		p.tell(p.ctx, observe.Notice{
-			Kind: observe.ReducerFailed, CorrelationID: p.runner.s.ID(), At: ev.At, Action: p.tool,
+			Kind: observe.ReducerFailed, CorrelationID: p.s.ID(), At: ev.At, Action: p.tool,
 			Plane: fault.Correction, Class: fault.Reducer,
 			Reason: policy.ReasonReducerError, Err: p.err, Reducer: failed.Reducer,
 		})
 	}
 	for _, e := range effects {
-		for _, n := range observe.NoticesOf(p.runner.s.ID(), ev.At, e, p.err) {
+		for _, n := range observe.NoticesOf(p.s.ID(), ev.At, e, p.err) {
 			if n.Kind == observe.Exhausted && p.exhaustion == nil {
 				n.Kind = observe.ToolFailed
 			}
@@ -55,17 +55,17 @@ func (p *process) guarded(ctx context.Context) context.Context {
 func (p *process) learn(ev *machine.Event, st *machine.State) {
 	switch {
 	case ev.Reply != nil:
-		p.secrets.Read(ev.Reply, p.runner.cfg.Tools, p.runner.cfg.Output)
+		p.secrets.Read(ev.Reply, p.cfg.Tools, p.cfg.Output)
 	case ev.Kind == machine.Started:
 		p.since = ev.At
-		p.secrets.ReadSaid(st.Transcript(), p.runner.cfg.Tools)
+		p.secrets.ReadSaid(st.Transcript(), p.cfg.Tools)
 	}
 }
 
 // tell tells all observers. It is safe for concurrent use.
 func (p *process) tell(ctx context.Context, n observe.Notice) {
-	if _, known := p.runner.cfg.Tools.Get(n.Action); !known && n.Action != machine.AnswerAction {
-		n.Invented = p.runner.st.Config == nil || !p.runner.st.Config.Single
+	if _, known := p.cfg.Tools.Get(n.Action); !known && n.Action != machine.AnswerAction {
+		n.Invented = p.runner.State().Config == nil || !p.runner.State().Config.Single
 	}
 	if n.Kind == observe.Ended && !p.since.IsZero() {
 		n.Took = n.At.Sub(p.since)
@@ -76,7 +76,7 @@ func (p *process) tell(ctx context.Context, n observe.Notice) {
 // tellWarnings tells the observers about new warnings.
 func (p *process) tellWarnings(at time.Time, all []string) {
 	for _, text := range all[min(p.warned, len(all)):] {
-		p.tell(p.ctx, observe.Notice{Kind: observe.Warned, CorrelationID: p.runner.s.ID(), At: at, Text: text})
+		p.tell(p.ctx, observe.Notice{Kind: observe.Warned, CorrelationID: p.s.ID(), At: at, Text: text})
 	}
 	p.warned = len(all)
 }

@@ -9,7 +9,7 @@ import (
 type ToolFailure struct {
 	machine.ToolFailure
 	// Err is what the tool returned, so that errors.As finds its own types. If the call was made in another
-	// process, or the end of the run was read from the journal, it is a [RecordedError] with the text.
+	// process, or the end of the run was read from the journal, it is a [fault.RecordedError] with the text.
 	Err error `json:"-"`
 }
 
@@ -20,24 +20,10 @@ func toolFailures(failed []machine.ToolFailure, errs []error) []ToolFailure {
 	}
 	all := make([]ToolFailure, len(failed))
 	for n, f := range failed {
-		all[n] = ToolFailure{f, &RecordedError{fault.Failure{Plane: fault.Transport, Class: f.Class, Message: f.Text}}}
+		all[n] = ToolFailure{f, &fault.RecordedError{Recorded: fault.Failure{Plane: fault.Transport, Class: f.Class, Message: f.Text}}}
 		if n < len(errs) && errs[n] != nil {
 			all[n].Err = errs[n]
 		}
 	}
 	return all
-}
-
-// keepToolErrors keeps the Go errors of calls that have failed since.
-func (r *Runner) keepToolErrors() {
-	failed := r.st.ToolFailures()
-	if len(failed) < len(r.toolErrors) { // another run
-		r.toolErrors = nil
-	}
-	for n := len(r.toolErrors); n < len(failed); n++ {
-		r.toolErrors = append(r.toolErrors, r.failing[failed[n].Key])
-	}
-	if r.st.Batch == nil {
-		r.failing = nil
-	}
 }

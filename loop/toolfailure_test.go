@@ -150,7 +150,7 @@ func TestTheResultHasTheErrorsOfTools(t *testing.T) {
 			again, _ := run()
 			require.Len(t, again, 1)
 			assert.Equal(t, want, again[0].ToolFailure, "read from the record")
-			var recorded *loop.RecordedError
+			var recorded *fault.RecordedError
 			require.ErrorAs(t, again[0].Err, &recorded)
 			assert.EqualError(t, again[0].Err, c.text)
 		})

@@ -38,7 +38,7 @@ func (p *process) beginUpTo(ctx context.Context, b *batch, n int) error {
 			ended <- *past
 			continue
 		}
-		go p.runOne(ctx, b, b.begun, p.invocation(b.runs[b.begun]), p.runner.st.Session)
+		go p.runOne(ctx, b, b.begun, p.invocation(b.runs[b.begun]), p.runner.State().Session)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (p *process) runTools(
 		}
 		select {
 		case out := <-b.outcomes[n]:
-			if effects, err = p.toolEnded(ctx, run, out); err != nil || p.runner.st.Phase == machine.Stopped {
+			if effects, err = p.toolEnded(ctx, run, out); err != nil || p.runner.State().Phase == machine.Stopped {
 				return effects, err
 			}
 		case <-ctx.Done():
@@ -141,9 +141,9 @@ func (p *process) toolEnded(
 
 // invocation returns what a call knows about itself.
 func (p *process) invocation(run machine.ToolRun) tool.Invocation {
-	at := p.runner.st.Attempt(run.Tool)
+	at := p.runner.State().Attempt(run.Tool)
 	return tool.Invocation{
-		Key: run.Key, CallID: run.ID, SessionID: p.runner.s.ID(), Attempt: at.Attempt, MaxAttempts: at.MaxAttempts,
+		Key: run.Key, CallID: run.ID, SessionID: p.s.ID(), Attempt: at.Attempt, MaxAttempts: at.MaxAttempts,
 		Transport: run.Transport, Progress: run.Progress,
 	}
 }
@@ -167,11 +167,11 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invo
 		Transport: run.Transport})
 	out.Err = tool.ErrExited
 	defer func() { end(observe.ToolEnd(out)) }()
-	if p.runner.journal != nil || len(p.observers) > 0 {
+	if p.journal != nil || len(p.observers) > 0 {
 		inv.Report = func(progress []byte) { p.progress(ctx, run, progress) }
 	}
 	ctx = tool.WithInvocation(ctx, inv)
-	t, _ := p.runner.cfg.Tools.Get(run.Tool)
+	t, _ := p.cfg.Tools.Get(run.Tool)
 	return t.InvokeWithin(ctx, run.Arguments, run.Timeout, p.limits.set)
 }
 
@@ -180,6 +180,6 @@ func (p *process) progress(ctx context.Context, run machine.ToolRun, progress []
 	at := p.clock.Now().UTC().Round(0)
 	p.note(run, at, progress)
 	p.tell(ctx, observe.Notice{
-		Kind: observe.Progressed, CorrelationID: p.runner.s.ID(), At: at, Action: run.Tool, Progress: progress,
+		Kind: observe.Progressed, CorrelationID: p.s.ID(), At: at, Action: run.Tool, Progress: progress,
 	})
 }

@@ -53,7 +53,7 @@ func TestAConversationGoesOnAfterCallsOnceTheyHaveResults(t *testing.T) {
 	cfg.CallsOnly = false
 
 	_, err = fixture.Run(t.Context(), model, s, "Well?", cfg)
-	require.ErrorIs(t, err, loop.ErrUnanswered)
+	require.ErrorIs(t, err, session.ErrUnanswered)
 	require.ErrorContains(t, err, `"book_room" (call-1), "book_room" (call-2): hand them over with Session.Answer`)
 	assert.Len(t, model.Requests(), 1, "nothing was asked")
 
@@ -88,9 +88,9 @@ func TestAHistoryEndsWithTheResultsOfItsCalls(t *testing.T) {
 	asked, err := fixture.Run(t.Context(), model, nil, "Book.", cfg)
 	require.NoError(t, err)
 	cfg.CallsOnly, cfg.History = false, asked.Transcript
-	require.ErrorContains(t, cfg.Validate(), "history: loop: calls of the conversation have no result")
+	require.ErrorContains(t, cfg.Validate(), "history: session: calls of the conversation have no result")
 	_, err = fixture.Run(t.Context(), model, nil, "Well?", cfg)
-	require.ErrorIs(t, err, loop.ErrUnanswered)
+	require.ErrorIs(t, err, session.ErrUnanswered)
 
 	cfg.History = append(cfg.History, results(asked.Calls)...)
 	_, err = fixture.Run(t.Context(), model, nil, "Well?", cfg)
@@ -140,7 +140,7 @@ func TestResultsAreRecordedWithTheNextRun(t *testing.T) {
 	j, s := open(), newSessionNamed(t, "order-42")
 	require.ErrorIs(t, s.Answer(results(first.Calls)...), session.ErrNoCall, "it does not know its journal yet")
 	_, err = fixture.Run(t.Context(), model, fixture.In(s, j), "Well?", next)
-	require.ErrorIs(t, err, loop.ErrUnanswered)
+	require.ErrorIs(t, err, session.ErrUnanswered)
 	s = newSessionNamed(t, "order-42")
 	again, err := fixture.Run(t.Context(), model, fixture.In(s, j), "Book.", cfg)
 	require.NoError(t, err)
@@ -183,7 +183,7 @@ func TestAPoolGoesOnAfterCalls(t *testing.T) {
 	p, err := loop.NewPool(loop.PoolConfig{Model: model, Config: loop.Config{Tools: cfg.Tools}, Done: func(*session.Session, loop.Result, error) {}})
 	require.NoError(t, err)
 	_, err = p.Add(s, "Well?")
-	require.ErrorIs(t, err, loop.ErrUnanswered)
+	require.ErrorIs(t, err, session.ErrUnanswered)
 	require.NoError(t, s.Answer(results(asked.Calls)...), "the session is free")
 	_, err = p.Add(s, "Well?")
 	require.NoError(t, err)
@@ -193,12 +193,12 @@ func TestAPoolGoesOnAfterCalls(t *testing.T) {
 }
 
 func TestARunnerTakesResultsWithItsFirstMessages(t *testing.T) {
-	r, err := loop.NewRunner(newSession(t), loop.Config{}, nil)
+	r, err := fixture.Runner(newSession(t), loop.Config{}, nil)
 	require.NoError(t, err)
 	defer r.Close()
 	calls := message.Message{Role: message.Assistant, Calls: []message.Call{call("book_room", lisbon)}}
 	_, err = r.Start(time.Unix(0, 0), calls, message.Message{Role: message.User, Text: "Well?"})
-	require.ErrorIs(t, err, loop.ErrUnanswered)
+	require.ErrorIs(t, err, session.ErrUnanswered)
 	result := message.Message{Role: message.Tool, CallID: calls.Calls[0].ID, Name: "book_room", Text: "{}"}
 	_, err = r.Start(time.Unix(0, 0), calls, result, message.Message{Role: message.User, Text: "Well?"})
 	require.NoError(t, err)

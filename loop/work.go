@@ -23,7 +23,7 @@ func (p *process) begin(ctx context.Context, w observe.Work) (context.Context, f
 	if len(p.tracers) == 0 {
 		return ctx, func(observe.WorkEnd) {}
 	}
-	w.CorrelationID, w.At = p.runner.s.ID(), p.clock.Now().UTC().Round(0)
+	w.CorrelationID, w.At = p.s.ID(), p.clock.Now().UTC().Round(0)
 	values, end := p.tracers.Begin(ctx, w)
 	return valueContext{ctx, values}, func(e observe.WorkEnd) {
 		e.At = p.clock.Now().UTC().Round(0)

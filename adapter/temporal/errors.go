@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/ratelimit"
 )
@@ -158,7 +157,7 @@ func (e *RemoteError) Error() string { return e.Text }
 // Is reports whether the error means the end of a context: [context.Canceled] or
 // [context.DeadlineExceeded].
 func (e *RemoteError) Is(target error) bool {
-	return (&loop.RecordedError{Recorded: e.Seen}).Is(target)
+	return (&fault.RecordedError{Recorded: e.Seen}).Is(target)
 }
 
 // Failure returns the error as the core sees it.

@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest/scenario"
 	"github.com/retake-go/retake/message"
@@ -214,7 +215,7 @@ func (p *play) checkReport() {
 	var out wire[report]
 	require.NoError(p.t, p.env.GetWorkflowResult(&out))
 	got, gotErr := out.v.result()
-	want, wantErr := loop.ResultOf(last.State, nil)
+	want, wantErr := loop.ResultOf(engine.End{State: last.State}, nil)
 	require.Equal(p.t, want.Text, got.Text)
 	require.Equal(p.t, string(want.Value), string(got.Value))
 	require.Equal(p.t, want.Warnings, got.Warnings)

@@ -253,7 +253,7 @@ func (r report) result() (loop.Result, error) {
 	if err != nil {
 		return loop.Result{}, fmt.Errorf("temporal: the report: %w", err)
 	}
-	return loop.ResultOf(st, r.Cause.cause())
+	return loop.ResultOf(engine.End{State: st}, r.Cause.cause())
 }
 
 // Session waits for the end of the run and returns the snapshot of its session, for [Options].Session of

@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/bench/work"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -43,9 +44,14 @@ func run(t testing.TB, bad, good int) recorded {
 	s, err := session.New(session.Config{ID: "order-42"})
 	require.NoError(t, err)
 	var r recorded
-	runner, err := loop.NewRunner(s, loop.Config{Tools: tools, Policy: unbounded(), RequestID: requestID}, func(ev machine.Event, effects []machine.Effect, st machine.State) {
-		r.steps = append(r.steps, step{ev, effects, st})
-	})
+	m, err := loop.Config{Tools: tools, Policy: unbounded(), RequestID: requestID}.Machine()
+	require.NoError(t, err)
+	compiled, err := machine.Compile(&m)
+	require.NoError(t, err)
+	runner, err := engine.New(engine.RunnerConfig{Session: s, Machine: compiled, Offer: engine.Offer{Tools: tools},
+		Record: func(ev machine.Event, effects []machine.Effect, st machine.State) {
+			r.steps = append(r.steps, step{ev, effects, st})
+		}})
 	require.NoError(t, err)
 	defer runner.Close()
 	r.before = runner.State()

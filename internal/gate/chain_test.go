@@ -112,7 +112,7 @@ func TestTheWayOfABadCallIsAsTheDesignSays(t *testing.T) {
 				}
 			}
 			for dir, times := range entered {
-				if dir != "feedback" { // the record is made first, the words last
+				if dir != "feedback" && dir != "loop/engine" { // see docs/design.md
 					assert.Equal(t, 1, times, "%s is entered once", dir)
 				}
 			}

@@ -344,7 +344,7 @@ func TestNoAgentAndNoAction(t *testing.T) {
 	assert.Equal(t, "the agent is nil: make one with New", r.Error.Message)
 	r = agent.Retry[int](t.Context(), nil, agent.New("books"), nil)
 	assert.Equal(t, "the function that runs the agent is nil: give one", r.Error.Message)
-	_, err := loop.NewActionRunner(fixture.NewSession(t), nil, nil)
+	_, err := fixture.ActionRunner(fixture.NewSession(t), nil, nil)
 	require.ErrorContains(t, err, "the action is nil")
 	_, err = (*loop.Action)(nil).Machine()
 	require.ErrorContains(t, err, "the action is nil")

@@ -41,3 +41,24 @@ func ExampleRead() {
 	// call the model, book attempt 2 of 3
 	// <nil>
 }
+
+// The caller reports events to a Runner, which returns what to do next. It has no clock, and the caller
+// calls the model.
+func ExampleRunner() {
+	s, _ := session.New(session.Config{ID: "order-42"})
+	cfg, _ := loop.Config{}.Machine()
+	m, _ := machine.Compile(&cfg)
+	r, _ := engine.New(engine.RunnerConfig{Session: s, Machine: m})
+	defer r.Close()
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	effects, _ := r.Start(now, message.Message{Role: message.User, Text: "Where?"})
+	fmt.Println(effects)
+	effects, _ = r.Reply(now, message.Reply{Text: "In Lisbon.", Finish: message.Stop})
+	fmt.Println(effects)
+	result, err := loop.ResultOf(r.End(), nil)
+	fmt.Println(result.Text, err)
+	// Output:
+	// [call the model, attempt 1 of 3]
+	// [accept the answer, attempt 1 of 3 done: In Lisbon.]
+	// In Lisbon. <nil>
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
@@ -94,7 +95,16 @@ func CheckReply(r message.Reply, tools *tool.Set, p *policy.Set) (Verdict, error
 	var read *machine.Reply
 	record := func(ev machine.Event, _ []machine.Effect, _ machine.State) { read = ev.Reply }
 	cfg := loop.Config{Tools: tools, Policy: p, CallsOnly: true}
-	runner, err := loop.NewRunner(s, cfg, record, loop.WithPlanner(undecided))
+	m, err := cfg.Machine(loop.WithPlanner(undecided))
+	if err != nil {
+		return Verdict{}, err
+	}
+	compiled, err := machine.Compile(&m)
+	if err != nil {
+		return Verdict{}, err
+	}
+	runner, err := engine.New(engine.RunnerConfig{Session: s, Machine: compiled, Record: record,
+		Offer: engine.Offer{Tools: tools, CallsOnly: true}})
 	if err != nil {
 		return Verdict{}, err
 	}

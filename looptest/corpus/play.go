@@ -86,31 +86,34 @@ func (c Config) play(ctx context.Context, q Question) (st machine.State, err err
 			return past.State, err
 		}
 	}
-	options := []loop.Option{loop.WithClock(looptest.NewClock())}
+	of := engine.RunnerConfig{Session: s, Offer: engine.Offer{Tools: q.Tools, CallsOnly: true}, Now: looptest.Epoch}
 	if past.Unfinished() {
-		runner, asked, err := loop.ResumeRunner(s, cfg, nil, options...)
+		runner, err := engine.New(of)
 		if err != nil {
 			return st, err
 		}
-		return drive(runner, q.script(), []machine.Effect{asked})
+		asked, err := runner.Next()
+		return drive(runner, q.script(), []machine.Effect{asked}, err)
 	}
-	runner, err := loop.NewRunner(s, cfg, nil, options...)
+	m, err := cfg.Machine()
+	if err == nil {
+		of.Machine, err = machine.Compile(&m)
+	}
+	if err != nil {
+		return st, err
+	}
+	runner, err := engine.New(of)
 	if err != nil {
 		return st, err
 	}
 	effects, err := runner.Start(looptest.Epoch, message.Message{Role: message.User, Text: q.Prompt})
-	if err != nil {
-		runner.Close()
-		return st, err
-	}
-	return drive(runner, q.script(), effects)
+	return drive(runner, q.script(), effects, err)
 }
 
 // drive carries out the effects until the core stops or the script has no further reply. The reply to a call
 // is that of its turn.
-func drive(runner *loop.Runner, script []message.Reply, effects []machine.Effect) (machine.State, error) {
+func drive(runner *engine.Runner, script []message.Reply, effects []machine.Effect, err error) (machine.State, error) {
 	defer runner.Close()
-	var err error
 	for err == nil {
 		switch next := effects[len(effects)-1]; {
 		case next.Kind == machine.WaitUntil:

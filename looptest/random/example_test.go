@@ -9,7 +9,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
-	loopengine "github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest/random"
@@ -48,7 +48,7 @@ func byRunner(ctx context.Context, w *random.World) (t random.Trace, err error) 
 	if err != nil {
 		return t, err
 	}
-	e := &engine{w: w, s: s, now: w.Clock.Now()}
+	e := &own{w: w, s: s, now: w.Clock.Now()}
 	for r := range w.Requests(s) {
 		if err := e.run(ctx, r); err != nil {
 			return t, err
@@ -58,16 +58,28 @@ func byRunner(ctx context.Context, w *random.World) (t random.Trace, err error) 
 }
 
 // run makes one run, after what was said before.
-func (e *engine) run(ctx context.Context, r random.Request) (err error) {
+func (e *own) run(ctx context.Context, r random.Request) (err error) {
 	var effects []machine.Effect
 	e.adjusted = policy.Layer{}
+	var m machine.Config
+	var said []message.Message
+	of := engine.RunnerConfig{Session: e.s, Record: e.w.Record}
 	if e.w.Case.Action != nil {
-		if e.r, err = loop.NewActionRunner(e.s, e.w.Case.Action, e.w.Record, e.w.Options()...); err == nil {
-			effects, err = e.r.Start(e.now)
-		}
-	} else if e.r, err = loop.NewRunner(e.s, r.Config, e.w.Record, e.w.Options()...); err == nil {
+		m, err = e.w.Case.Action.Machine(e.w.Options()...)
+	} else {
 		prompt := message.Message{Role: message.User, Text: r.Prompt, Parts: r.Config.Attach}
-		effects, err = e.r.Start(e.now, slices.Concat(r.Config.History, e.s.Conversation(), []message.Message{prompt})...)
+		said = slices.Concat(r.Config.History, e.s.Conversation(), []message.Message{prompt})
+		of.Offer = engine.Offer{Tools: r.Config.Tools, Output: r.Config.Output, CallsOnly: r.Config.CallsOnly}
+		m, err = r.Config.Machine(e.w.Options()...)
+	}
+	if err != nil {
+		return err
+	}
+	if of.Machine, err = machine.Compile(&m); err != nil {
+		return err
+	}
+	if e.r, err = engine.New(of); err == nil {
+		effects, err = e.r.Start(e.now, said...)
 	}
 	for err == nil && e.r.State().Phase != machine.Stopped {
 		effects, err = e.carry(ctx, effects[len(effects)-1])
@@ -76,7 +88,7 @@ func (e *engine) run(ctx context.Context, r random.Request) (err error) {
 		return err
 	}
 	e.r.Close()
-	result, ended := e.r.Result(nil)
+	result, ended := loop.ResultOf(e.r.End(), nil)
 	if e.w.Case.Action != nil {
 		result = loop.Result{}
 		if ended == nil {
@@ -87,11 +99,11 @@ func (e *engine) run(ctx context.Context, r random.Request) (err error) {
 	return nil
 }
 
-// engine carries out the effects of a [loop.Runner] by itself, one after the other, by a clock of its own.
-type engine struct {
+// own carries out the effects of a [engine.Runner] by itself, one after the other, by a clock of its own.
+type own struct {
 	w   *random.World
 	s   *session.Session
-	r   *loop.Runner
+	r   *engine.Runner
 	now time.Time
 	// adjusted is the last layer of the policy in the run.
 	adjusted policy.Layer
@@ -99,7 +111,7 @@ type engine struct {
 }
 
 // carry carries out an effect and feeds its outcome.
-func (e *engine) carry(ctx context.Context, f machine.Effect) ([]machine.Effect, error) {
+func (e *own) carry(ctx context.Context, f machine.Effect) ([]machine.Effect, error) {
 	st := e.r.State()
 	switch f.Kind {
 	case machine.CallModel:
@@ -131,7 +143,7 @@ func (e *engine) carry(ctx context.Context, f machine.Effect) ([]machine.Effect,
 }
 
 // adjust changes the policy before a decision, if the user wants it.
-func (e *engine) adjust() error {
+func (e *own) adjust() error {
 	if e.w.Adjust == nil {
 		return nil
 	}
@@ -144,7 +156,7 @@ func (e *engine) adjust() error {
 	return err
 }
 
-func (e *engine) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effect, error) {
+func (e *own) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effect, error) {
 	model := e.w.Model
 	if m.Model != "" {
 		model = e.w.Models[m.Model]
@@ -163,7 +175,7 @@ func (e *engine) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effe
 }
 
 // runTools runs one call after another. As many have begun as may run at the same time.
-func (e *engine) runTools(ctx context.Context, runs []machine.ToolRun) (effects []machine.Effect, err error) {
+func (e *own) runTools(ctx context.Context, runs []machine.ToolRun) (effects []machine.Effect, err error) {
 	begun := 0
 	for n, run := range runs {
 		for ; begun < min(n+max(e.w.Case.Parallel, 1), len(runs)); begun++ {
@@ -188,15 +200,15 @@ func (e *engine) runTools(ctx context.Context, runs []machine.ToolRun) (effects 
 	return effects, err
 }
 
-func (e *engine) try(ctx context.Context, t *machine.TryRun) ([]machine.Effect, error) {
+func (e *own) try(ctx context.Context, t *machine.TryRun) ([]machine.Effect, error) {
 	value, err := e.w.Try(ctx, loop.Attempt{Number: t.Attempt, Transport: t.Transport})
 	came := machine.Try{}
 	if err != nil {
 		words := t.Action == machine.AnswerAction && e.r.State().Policy.Policy(policy.Target{Plane: fault.Transport}).ClassifyWords
 		came.Failure = fault.Recordable(fault.TryRules{Tool: t.Action, Words: words}.Failure(err), err)
 	} else {
-		events := loopengine.TryEvents(session.DriverOf(e.s).Hears, t.Action, value)
-		came.Reduced = loopengine.Reduce(e.s, e.r.State().Session, events)
+		events := engine.TryEvents(session.DriverOf(e.s).Hears, t.Action, value)
+		came.Reduced = engine.Reduce(e.s, e.r.State().Session, events)
 		if e.value = value; e.w.Case.Action.ID != "" {
 			came.Value = value
 		}

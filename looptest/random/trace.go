@@ -41,7 +41,7 @@ type step struct {
 	line    string
 }
 
-// Record records a step of the core, for engines without a journal. It fits [loop.NewRunner].
+// Record records a step of the core, for engines without a journal. It fits engine.RunnerConfig.
 func (w *World) Record(ev machine.Event, effects []machine.Effect, st machine.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/retake-go/retake/journal"
@@ -24,7 +23,7 @@ type run struct {
 	options []loop.Option
 	single  *loop.Action
 	session *session.Session
-	runner  *loop.Runner
+	runner  *engine.Runner
 	// store has the journal of the session.
 	store   *looptest.Store
 	journal *journal.Journal
@@ -50,16 +49,24 @@ func (sc *story) begin() error {
 		sc.runner.Close()
 	}
 	sc.store, sc.trace, sc.said, sc.between = &looptest.Store{}, nil, 0, nil
-	s, options, err := sc.opened()
+	s, err := sc.opened()
 	if err != nil {
 		return err
 	}
-	var r *loop.Runner
+	var m machine.Config
 	if sc.single != nil {
-		r, err = loop.NewActionRunner(s, sc.single, sc.record, options...)
+		m, err = sc.single.Machine(sc.options...)
 	} else {
-		r, err = loop.NewRunner(s, sc.cfg, sc.record, options...)
+		m, err = sc.cfg.Machine(sc.options...)
 	}
+	if err != nil {
+		return err
+	}
+	of := engine.RunnerConfig{Session: s, Offer: sc.offer(), Record: sc.record}
+	if of.Machine, err = machine.Compile(&m); err != nil {
+		return err
+	}
+	r, err := engine.New(of)
 	if err != nil {
 		return err
 	}
@@ -67,17 +74,24 @@ func (sc *story) begin() error {
 	return nil
 }
 
-// opened makes the session and opens its journal: with the options of a run in it.
-func (sc *story) opened() (*session.Session, []loop.Option, error) {
+// offer is what the replies of the story are checked against; nothing for the tries of an action.
+func (sc *story) offer() engine.Offer {
+	if sc.single != nil {
+		return engine.Offer{}
+	}
+	return engine.Offer{Tools: sc.cfg.Tools, Output: sc.cfg.Output, CallsOnly: sc.cfg.CallsOnly}
+}
+
+// opened opens the journal, and makes the session with it.
+func (sc *story) opened() (*session.Session, error) {
 	var err error
 	sc.journal, err = journal.Open(context.Background(), sc.store, sc.id, journal.Settings{})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	of := sc.sessionConfig(sc.id)
 	of.Journal = sc.journal
-	s, err := session.New(of)
-	return s, append(slices.Clip(sc.options), loop.WithClock(looptest.NewClock())), err
+	return session.New(of)
 }
 
 // record is called for every step.
@@ -164,16 +178,16 @@ func (sc *story) crashBetween(text, want []byte) error {
 
 // resume makes a session and its runner from the journal. The state must be the given one.
 func (sc *story) resume(record func(machine.Event, []machine.Effect, machine.State), want []byte) error {
-	s, options, err := sc.opened()
+	s, err := sc.opened()
 	if err != nil {
 		return err
 	}
-	cfg := sc.cfg
-	if sc.single != nil {
-		cfg = loop.Config{}
-	}
 	sc.session = s
-	if sc.runner, _, err = loop.ResumeRunner(s, cfg, record, options...); err != nil {
+	of := engine.RunnerConfig{Session: s, Offer: sc.offer(), Record: record, Now: looptest.Epoch}
+	if sc.runner, err = engine.New(of); err != nil {
+		return err
+	}
+	if _, err = sc.runner.Next(); err != nil {
 		return err
 	}
 	is, err := sc.runner.State().Snapshot()

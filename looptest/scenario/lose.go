@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/agent"
 	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/loop/machine"
@@ -83,7 +84,7 @@ func (sc *story) loseStorage(*line) error {
 
 // showEnvelope shows the result of the run in a wire form, with a warning for each lost step.
 func (sc *story) showEnvelope(l *line) error {
-	r := agent.Envelope(sc.runner.Result(nil))
+	r := agent.Envelope(loop.ResultOf(sc.runner.End(), nil))
 	r.Meta = sc.fallbacks.AddTo(r.Meta)
 	doc, err := result.Encode(result.Form(l.name), r)
 	if err != nil {

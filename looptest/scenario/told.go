@@ -36,7 +36,7 @@ type Step struct {
 }
 
 // Telling calls f with each session of a story that has passed. It is for tests of engines other than the
-// [loop.Runner].
+// [engine.Runner].
 func Telling(f func(t *testing.T, sessions []Told)) Option {
 	return way(func(sc *story) { sc.telling = f })
 }

@@ -41,7 +41,7 @@ type Config struct {
 // Run is a run of the core, for a runtime. It is safe for concurrent use.
 type Run struct {
 	cfg    Config
-	runner *loop.Runner
+	runner *engine.Runner
 	// reduces is set if the session may refuse a result.
 	reduces bool
 
@@ -90,7 +90,16 @@ func New(s *session.Session, cfg Config) (*Run, error) {
 	}
 	r := &Run{cfg: cfg, changed: make(chan struct{}), ctx: context.Background()}
 	r.work.tracers = observe.TracersOf(cfg.Observers)
-	runner, err := loop.NewRunner(s, cfg.Loop, r.record, opts...)
+	m, err := cfg.Loop.Machine(opts...)
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := machine.Compile(&m)
+	if err != nil {
+		return nil, err
+	}
+	runner, err := engine.New(engine.RunnerConfig{Session: s, Machine: compiled, Record: r.record,
+		Offer: engine.Offer{Tools: cfg.Loop.Tools, Output: cfg.Loop.Output, CallsOnly: cfg.Loop.CallsOnly}})
 	if err != nil {
 		return nil, err
 	}

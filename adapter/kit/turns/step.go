@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -61,7 +62,7 @@ func (r *Run) note(effects []machine.Effect) {
 		case machine.WaitUntil:
 			r.waiting = *e.Wait
 		case machine.Stop:
-			r.result, r.err = r.runner.Result(r.cause)
+			r.result, r.err = loop.ResultOf(r.runner.End(), r.cause)
 			r.runEnds(r.err)
 		}
 	}

@@ -1,4 +1,4 @@
-package loop
+package session
 
 import (
 	"errors"
@@ -9,16 +9,16 @@ import (
 )
 
 // ErrUnanswered is the error of a run whose conversation has calls without a result, such as those that a run
-// with [Config.CallsOnly] left to its caller. [session.Session.Answer] takes the results, and without a session
+// with loop.Config.CallsOnly left to its caller. [Session.Answer] takes the results, and without a session
 // Config.History ends with them. The error names the calls. Without it the model would take them for calls that
 // were not made, and call again.
-var ErrUnanswered = errors.New("loop: calls of the conversation have no result")
+var ErrUnanswered = errors.New("session: calls of the conversation have no result")
 
 // maxNamed is the most calls that an error names.
 const maxNamed = 10
 
-// unanswered returns an error that names the calls without a result.
-func unanswered(said []message.Message) error {
+// Unanswered returns an error of [ErrUnanswered] that names the calls without a result.
+func Unanswered(said []message.Message) error {
 	open := message.Unanswered(said)
 	if len(open) == 0 {
 		return nil

@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// Start begins a run with the given messages. The error is [session.ErrUnanswered] if they leave calls without a result.
+func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Effect, error) {
+	messages = slices.Concat(r.history, messages)
+	before := r.st.Transcript()
+	before = before[max(message.LastReply(before), 0):]
+	if err := session.Unanswered(slices.Concat(before, messages)); err != nil {
+		return nil, err
+	}
+	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: message.Printable(messages),
+		Warnings: r.doubtful, Hears: Hears(r.s)})
+}
+
+// Reply feeds a model's reply: it reads and checks the reply, and runs the reducers for an answer.
+func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, error) {
+	return r.Replied(at, r.Read(context.Background(), reply))
+}
+
+// Read reads and checks a reply. If the context ends, the result is not usable.
+func (r *Runner) Read(ctx context.Context, reply message.Reply) *machine.Reply {
+	if r.readBy != r.st.Policy {
+		r.settings, r.readBy = Settings(r.st.Policy), r.st.Policy
+	}
+	settings := r.settings
+	settings.Stop = func() bool { return ctx.Err() != nil }
+	return Read(reply, r.offer, settings)
+}
+
+// Replied feeds what [Runner.Read] returned, after running the reducers for an answer.
+func (r *Runner) Replied(at time.Time, read *machine.Reply) ([]machine.Effect, error) {
+	if a := read.Answer; a != nil && len(a.Issues) == 0 {
+		a.Reduced = r.reduce(AnswerEvents(session.DriverOf(r.s).Hears, read.Message.Text, a))
+	}
+	return r.Step(machine.Event{Kind: machine.Replied, At: at, Reply: read})
+}
+
+// CallFailed feeds the error of a model call.
+func (r *Runner) CallFailed(at time.Time, err error) ([]machine.Effect, error) {
+	f := fault.FailureOf(err)
+	return r.Step(machine.Event{Kind: machine.CallFailed, At: at, Failure: &f,
+		RateLimit: RateLimit(err)})
+}
+
+// ToolEnded feeds the outcome of one call, in call order, after running the reducers for its result and
+// events.
+func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) ([]machine.Effect, error) {
+	end := EndOf(run, out)
+	if landed, ok := out.Err.(*landedError); ok {
+		end = new(landed.end)
+	}
+	if err := out.Cause(); err != nil {
+		if r.failing == nil {
+			r.failing = map[string]error{}
+		}
+		r.failing[run.Key] = err
+	}
+	if end.Verdict == machine.Done {
+		end.Reduced, end.Unheard = r.reduce(ToolEvents(session.DriverOf(r.s).Hears, run, out)), Unheard(r.s, out)
+	}
+	return r.Step(machine.Event{Kind: machine.ToolEnded, At: at, Tool: end})
+}
+
+// Woke feeds the end of a wait.
+func (r *Runner) Woke(at time.Time) ([]machine.Effect, error) {
+	return r.Step(machine.Event{Kind: machine.Woke, At: at})
+}
+
+// PlannerFailed feeds the error of a planner. It ends the run.
+func (r *Runner) PlannerFailed(at time.Time, err error) ([]machine.Effect, error) {
+	return r.Step(machine.Event{Kind: machine.Planned, At: at, Plan: &machine.Plan{Do: machine.Abort},
+		Failure: causeOf(err)})
+}
+
+// Planned feeds a planner's answer. An invalid plan changes nothing. [Loop.Run] checks it before, with
+// [machine.Plan.Fault], and feeds the error to PlannerFailed.
+func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error) {
+	p = p.Printable()
+	return r.Step(machine.Event{Kind: machine.Planned, At: at, Plan: &p})
+}
+
+// Adjusted merges a layer over the run's policy. An invalid layer changes nothing.
+func (r *Runner) Adjusted(at time.Time, l policy.Layer) ([]machine.Effect, error) {
+	if err := r.st.AdjustFault(l); err != nil {
+		return nil, fmt.Errorf("adjusting the policy: %w", err)
+	}
+	return r.Step(machine.Event{Kind: machine.Adjusted, At: at, Adjust: &l})
+}
+
+// causeOf returns the cause of an end for an event, or nil.
+func causeOf(err error) *fault.Failure {
+	if err == nil {
+		return nil
+	}
+	return new(fault.FailureOf(err))
+}
+
+// Cancel ends the run at its current position. cause is why; may be nil. Its types count, not its words.
+func (r *Runner) Cancel(at time.Time, cause error) ([]machine.Effect, error) {
+	return r.Step(machine.Event{Kind: machine.Cancelled, At: at, Failure: CauseOf(cause)})
+}
+
+// Break ends a run that cannot continue, at its current position. cause is why; may be nil.
+func (r *Runner) Break(at time.Time, cause error) ([]machine.Effect, error) {
+	return r.Step(machine.Event{Kind: machine.Broken, At: at, Failure: CauseOf(cause)})
+}
+
+// Dispatch runs the reducers for a user's events, as one transaction. It also returns the error of a reducer
+// that failed.
+func (r *Runner) Dispatch(at time.Time, events ...session.Event) ([]machine.Effect, error) {
+	reduced := r.reduce(events)
+	effects, err := r.Step(machine.Event{Kind: machine.Dispatched, At: at, Reduced: reduced})
+	if err == nil && reduced.Error != nil {
+		return effects, reduced.Error
+	}
+	return effects, err
+}
+
+// ToolBegins must be called before each call is run, in call order. It records that the call begins, so that
+// a call that may have had an effect is not run again after a crash. If the journal already has an outcome,
+// or the call began before and may not be repeated, ToolBegins returns the outcome: pass it to
+// [Runner.ToolEnded] and do not run the tool. After an error, which means that the start could not be
+// recorded, the tool must not be run either. Without a journal it is only known that the call has begun, for
+// the result.
+func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, error) {
+	r.begun = append(r.begun, run.Index)
+	if r.resumed {
+		began, landed := r.journal.Call(run.Key, run.Transport)
+		if landed != nil {
+			out := outcomeOf(landed)
+			return &out, nil
+		}
+		if t, ok := r.offer.Tools.Get(run.Tool); began && (!ok || !run.Repeatable || !t.Repeatable()) {
+			return &tool.Outcome{Err: tool.ErrUnknown}, nil
+		}
+	}
+	if r.journal == nil || r.unrecorded {
+		return nil, nil
+	}
+	began := journal.Note{Kind: journal.ToolBegan, At: at, Key: run.Key, Transport: run.Transport, Tool: run.Tool}
+	if err := r.journal.Note(began); err != nil {
+		r.unrecorded = true // the run can still end in memory
+		return nil, err
+	}
+	return nil, nil
+}
+
+// ToolPaused takes [Runner.ToolBegins] back, for a call that has stopped without an outcome and that the engine
+// makes again later. If the run ends before that, the call is not in doubt. A journal keeps that it began.
+func (r *Runner) ToolPaused(run machine.ToolRun) {
+	r.begun = slices.DeleteFunc(r.begun, func(n int) bool { return n == run.Index })
+}
+
+// keepToolErrors keeps the Go errors of calls that have failed since.
+func (r *Runner) keepToolErrors() {
+	failed := r.st.ToolFailures()
+	if len(failed) < len(r.toolErrors) { // another run
+		r.toolErrors = nil
+	}
+	for n := len(r.toolErrors); n < len(failed); n++ {
+		r.toolErrors = append(r.toolErrors, r.failing[failed[n].Key])
+	}
+	if r.st.Batch == nil {
+		r.failing = nil
+	}
+}
+
+// reduce runs the session's reducers for events.
+func (r *Runner) reduce(events []session.Event) *machine.Reduced {
+	return Reduce(r.s, r.st.Session, events)
+}

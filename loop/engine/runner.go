@@ -1,0 +1,417 @@
+package engine
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// RunnerConfig says what a [Runner] makes: the run of Machine, the run in State, or, if both are nil, the run in
+// the journal of the session, as with loop.Loop.Resume.
+type RunnerConfig struct {
+	// Session has the records of the run, its reducers and its journal. It belongs to the runner until
+	// [Runner.Close]. Required.
+	Session *session.Session
+	// Machine is the config of a run that begins, or of the tries of one action: loop.Config.Machine and
+	// loop.Action.Machine make it, and [machine.Compile] compiles it.
+	Machine *machine.Compiled
+	// State is where a run goes on whose engine keeps the states itself. The session is new, or that of the
+	// state, and gets its contents.
+	State *machine.State
+	// Offer is what replies are checked against.
+	Offer Offer
+	// Before is the conversation before a run that begins. Nil leaves it to the engine, which hands all messages
+	// to [Runner.Start].
+	Before *Before
+	// Record is called with each step, in order; may be nil.
+	Record func(machine.Event, []machine.Effect, machine.State)
+	// Now is when a run is resumed, for the note in its journal.
+	Now time.Time
+}
+
+// Before is the conversation before a run: that of the session, if nothing is set.
+type Before struct {
+	// History is the conversation of a session that has none.
+	History []message.Message
+	// New begins a new conversation, with History if set, whatever the session holds.
+	New bool
+}
+
+// set reports whether the conversation is not that of the session.
+func (b *Before) set() bool { return b != nil && (b.New || len(b.History) > 0) }
+
+// Runner converts outcomes to events and steps the core. It has no clock, goroutines or I/O and is for
+// engines with their own; package loop is built on it. Each method returns the effects to carry out, in order;
+// see package machine. It is for one goroutine at a time.
+type Runner struct {
+	offer Offer
+	s     *session.Session
+	st    machine.State
+	// record is called with each step; may be nil.
+	record func(machine.Event, []machine.Effect, machine.State)
+	// settings are those for replies under readBy, the policy of the latest reply.
+	settings tool.Settings
+	readBy   *policy.Set
+	// journal is nil if nothing is recorded.
+	journal *journal.Journal
+	// doubtful are the warnings about the config, which the next start records. changed are those about what has
+	// changed since a resumed run began, and asked is what that run asked for last.
+	doubtful, changed []string
+	asked             machine.Effect
+	// refused is the error of a reducer behind exhaustion, as it was returned in this process, or nil.
+	refused *fault.ReducerError
+	// recorded is when the run ended, if it had ended in the journal.
+	recorded time.Time
+	// resumed reports that the run was resumed, so that the journal may know of its calls.
+	resumed bool
+	// begun are the calls of the current reply, by index, that began and have no outcome.
+	begun []int
+	// history is what the run records of the conversation before it. Its journal has the rest.
+	history []message.Message
+	// failing are the last errors of calls that failed, by key, and toolErrors those of [machine.State.ToolFailures],
+	// nil for failures of another process.
+	failing    map[string]error
+	toolErrors []error
+	// unrecorded reports that the journal is broken. The run can still end in memory.
+	unrecorded bool
+}
+
+// New takes the session for a runner. Errors are those of a session in use ([session.ErrBusy]), of a journal that
+// cannot be written, of an offer that a resumed run does not fit, and [journal.ErrNoRun] if there is none to
+// resume.
+func New(cfg RunnerConfig) (_ *Runner, err error) {
+	r := &Runner{offer: cfg.Offer, s: cfg.Session, record: cfg.Record}
+	if err := r.acquire(cfg.State); err != nil {
+		return nil, err
+	}
+	begun := false // false if the journal panics or ends the goroutine
+	defer func() {
+		if !begun {
+			r.Close()
+		}
+	}()
+	switch {
+	case cfg.State != nil:
+		r.st = *cfg.State
+		err = session.DriverOf(r.s).Replace(r.st.Session)
+	case cfg.Machine != nil:
+		err = r.begin(cfg.Machine, cfg.Before)
+	default:
+		err = r.resume(cfg.Now)
+	}
+	begun = err == nil
+	return r, err
+}
+
+// acquire takes the session for the runner, with its journal. A session without an id gets that of the state, or
+// a random one.
+func (r *Runner) acquire(st *machine.State) error {
+	var err error
+	if r.journal, err = journal.Of(r.s); err != nil {
+		return err
+	}
+	d, id := session.DriverOf(r.s), r.s.ID()
+	if st != nil {
+		id = st.Session.ID()
+	} else if id == "" {
+		id = "session-" + rand.Text()
+	}
+	if err := d.Acquire(); err != nil {
+		return err
+	}
+	if err = d.Adopt(id); err != nil {
+		d.Release()
+	}
+	return err
+}
+
+// begin makes the idle state of a run and opens its journal.
+func (r *Runner) begin(m *machine.Compiled, b *Before) error {
+	single := m.Config().Single
+	if err := r.inherit(b, single); err != nil {
+		return err
+	}
+	m = m.Seeded(session.DriverOf(r.s).Seed())
+	r.st = m.New(r.s.State())
+	r.doubtful, _ = r.offer.Tools.Absent(&m.Config().Policy) // similar names were refused before
+	if b != nil {
+		if err := r.goOn(b, single); err != nil {
+			return err
+		}
+	}
+	if r.journal == nil {
+		return nil
+	}
+	return r.journal.Begin(Header(*m.Config(), r.offer), r.st)
+}
+
+// goOn continues the conversation before the run.
+func (r *Runner) goOn(b *Before, single bool) error {
+	said, err := r.before(b, single)
+	if err == nil && !single {
+		err = session.Unanswered(said)
+	}
+	if err == nil && r.journal != nil {
+		said = r.journal.GoOn(&r.st, said)
+	}
+	r.history = said
+	return err
+}
+
+// before returns the conversation before the run. A single action says nothing: it keeps the conversation of
+// its journal for the next run.
+func (r *Runner) before(b *Before, single bool) ([]message.Message, error) {
+	given, held := b.History, r.s.Conversation()
+	switch {
+	case single && r.journal == nil:
+		return given, nil
+	case single:
+		_, said, err := r.journal.Contents()
+		if errors.Is(err, journal.ErrRedacted) {
+			err = nil // it is of no use to the tries
+		}
+		return said, err
+	case b.New:
+		return given, nil
+	case len(given) > 0 && len(held) > 0:
+		return given, fmt.Errorf("loop: config: history: the session holds a conversation of %d messages: leave History out to continue it, "+
+			"or set NewConversation to begin another", len(held))
+	case len(given) > 0:
+		return given, nil
+	}
+	return held, nil
+}
+
+// inherit gives a session that has nothing yet what its journal has.
+func (r *Runner) inherit(b *Before, single bool) error {
+	if r.journal == nil {
+		return nil
+	}
+	state, said, err := r.journal.Contents()
+	if errors.Is(err, journal.ErrRedacted) && (single || b.set() || len(r.s.Conversation()) > 0) {
+		return nil
+	}
+	if b.set() {
+		said = nil
+	}
+	if err == nil {
+		err = session.DriverOf(r.s).Inherit(state, said)
+	}
+	return err
+}
+
+// resume fills the session from its journal.
+func (r *Runner) resume(now time.Time) error {
+	if r.journal == nil {
+		return errors.New("loop: there is no journal to resume from: make the session with one (session.Config.Journal)")
+	}
+	held, err := r.journal.Past()
+	if err != nil {
+		return err
+	}
+	if held.Header.Format == "" {
+		return fmt.Errorf("%w: no run was begun in session %q", journal.ErrNoRun, r.s.ID())
+	}
+	if err := r.offer.fits(held); err != nil {
+		return err
+	}
+	if err := session.DriverOf(r.s).Replace(held.State.Session); err != nil {
+		return err
+	}
+	if now, then := len(r.s.State().Slices()), len(held.State.Session.Slices()); now != then {
+		return fmt.Errorf("loop: the session declares %d slices, but %d in the journal: declare the same", now, then)
+	}
+	r.st, r.asked, r.changed = held.State, held.Asked, r.offer.changed(&held.Header)
+	if err := r.keep(); err != nil {
+		return err
+	}
+	if r.st.Phase == machine.Stopped {
+		r.recorded = held.State.At
+		return nil
+	}
+	r.resumed = true
+	return r.journal.Resumed(now, held.Asked.Kind)
+}
+
+// Next returns the next effect of a resumed run. Its kind is empty if the run has ended. The engine must call
+// [Runner.ToolBegins] before it runs a tool; otherwise a call that was in progress is run twice.
+func (r *Runner) Next() (machine.Effect, error) {
+	if r.st.Phase == machine.Stopped {
+		return machine.Effect{}, nil
+	}
+	effects, err := r.settle(r.st.At, []machine.Effect{r.st.Left(r.asked)})
+	return effects[len(effects)-1], err
+}
+
+// Close releases the session. The runner must not be used afterwards.
+func (r *Runner) Close() {
+	session.DriverOf(r.s).Release()
+}
+
+// State returns the core's state after the last step; the zero state for a nil runner.
+func (r *Runner) State() machine.State {
+	if r == nil {
+		return machine.State{}
+	}
+	return r.st
+}
+
+// End is what is known of a run that has stopped.
+type End struct {
+	// State is the state in which it stopped.
+	State machine.State
+	// Recorded is when it ended, if that was read from the journal.
+	Recorded time.Time
+	// Changed says what is not as it was when a resumed run began, and Unrecorded why the journal lacks something.
+	Changed    []string
+	Unrecorded string
+	// ToolErrors are the Go errors of [machine.State.ToolFailures], nil for those of another process, and Refused
+	// is that of the reducer behind exhaustion, if it was this process's.
+	ToolErrors []error
+	Refused    *fault.ReducerError
+}
+
+// End returns what is known of the run, for loop.ResultOf.
+func (r *Runner) End() End {
+	e := End{State: r.st, Recorded: r.recorded, Changed: r.changed, ToolErrors: r.toolErrors, Refused: r.refused}
+	if r.journal != nil {
+		e.Unrecorded = r.journal.Warning()
+	}
+	return e
+}
+
+// Warn adds warnings about the config to those that [Runner.Start] records.
+func (r *Runner) Warn(warnings ...string) { r.doubtful = append(r.doubtful, warnings...) }
+
+// exhaustion returns that of an action of the run, unhandled or at the end of the run, or nil.
+func (r *Runner) exhaustion() *machine.Exhaustion {
+	if x := r.st.Exhausted; x != nil || r.st.Outcome == nil {
+		return x
+	}
+	return r.st.Outcome.Exhaustion
+}
+
+// Step passes one event to the core unchanged. An event that does not fit or cannot be recorded changes
+// nothing. If the core asks for the reducers, Step runs them.
+func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
+	effects, err := r.step(ev)
+	if err != nil {
+		return effects, err
+	}
+	return r.settle(ev.At, effects)
+}
+
+// settle runs the reducers as long as the last of the effects asks for them, and returns the effects with
+// those that followed. What one step of reducers does, such as ending the run, may ask for the next.
+func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effect, error) {
+	for last := len(effects) - 1; last >= 0 && effects[last].Kind == machine.Reduce; last = len(effects) - 1 {
+		more, err := r.tellReducers(at)
+		if err != nil {
+			return effects, err
+		}
+		effects = append(effects[:last:last], more...)
+	}
+	return effects, nil
+}
+
+// underWay returns the calls of the current reply that have begun and have no outcome after an event.
+func (r *Runner) underWay(ev *machine.Event) []int {
+	open := slices.Clone(r.begun)
+	if r.st.Batch != nil && r.resumed { // they may have begun in another process
+		for n, c := range r.st.Batch.Calls {
+			began, landed := r.journal.Call(c.Key, c.Transport)
+			if !c.Ended() && (began || landed != nil) && !slices.Contains(open, n) {
+				open = append(open, n)
+			}
+		}
+	}
+	return slices.DeleteFunc(open, func(n int) bool { return ev.Tool != nil && ev.Tool.Index == n })
+}
+
+// tellReducers runs the reducers for the open notices.
+func (r *Runner) tellReducers(at time.Time) ([]machine.Effect, error) {
+	reductions := Heard(r.s, r.st.Session, r.st.Notices)
+	return r.step(machine.Event{Kind: machine.ReducersRan, At: at, Reductions: reductions})
+}
+
+// step passes one event to the core and records the step.
+func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
+	st, effects, err := Step(r.st, &ev, func() []int { return r.underWay(&ev) })
+	if err != nil {
+		return nil, err
+	}
+	if st.Batch == nil {
+		r.begun = nil
+	} else if ev.Tool != nil {
+		r.begun = slices.DeleteFunc(r.begun, func(n int) bool { return n == ev.Tool.Index })
+	}
+	if err := r.write(ev, effects, st); err != nil {
+		return nil, err
+	}
+	before := r.exhaustion()
+	r.st = st
+	if x := r.exhaustion(); x != before {
+		r.refused = refusedBy(&ev, x)
+	}
+	r.keepToolErrors()
+	if err := r.keep(); err != nil {
+		return nil, err
+	}
+	if r.record != nil {
+		r.record(ev, effects, st)
+	}
+	return effects, nil
+}
+
+// refusedBy returns the error of a reducer in an event that is behind an exhaustion, or nil.
+func refusedBy(ev *machine.Event, x *machine.Exhaustion) *fault.ReducerError {
+	if x == nil || x.Failure.Class != fault.Reducer {
+		return nil
+	}
+	var all []*machine.Reduced
+	switch {
+	case ev.Tool != nil:
+		all = append(all, ev.Tool.Reduced)
+	case ev.Try != nil:
+		all = append(all, ev.Try.Reduced)
+	case ev.Reply != nil && ev.Reply.Answer != nil:
+		all = append(all, ev.Reply.Answer.Reduced)
+	}
+	for n := range ev.Reductions {
+		all = append(all, &ev.Reductions[n])
+	}
+	for _, r := range all {
+		if r != nil && r.Error != nil && r.Error.Error() == x.Failure.Message {
+			return r.Error
+		}
+	}
+	return nil
+}
+
+// keep stores the state in the session and, if a run has ended, its conversation.
+func (r *Runner) keep() error {
+	if r.st.Phase == machine.Stopped && !r.st.Config.Single {
+		return session.DriverOf(r.s).Conclude(r.st.Session, r.st.Transcript())
+	}
+	return session.DriverOf(r.s).Replace(r.st.Session)
+}
+
+// write records a step.
+func (r *Runner) write(ev machine.Event, effects []machine.Effect, st machine.State) error {
+	if r.journal == nil || r.unrecorded {
+		return nil
+	}
+	err := r.journal.Step(ev, effects, st)
+	r.unrecorded = err != nil
+	return err
+}
