@@ -131,8 +131,11 @@ func receivedAt(head http.Header, now time.Time) time.Time {
 	return now
 }
 
-// TellWhole streams a reply that came whole although a stream was requested.
+// TellWhole streams a reply that came whole although a stream was requested. A nil tell streams nothing.
 func TellWhole(r message.Reply, tell func(loop.Delta)) {
+	if tell == nil {
+		return
+	}
 	if r.Text+r.Thinking != "" {
 		tell(loop.Delta{Text: r.Text, Thinking: r.Thinking, Call: -1})
 	}
