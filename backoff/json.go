@@ -16,8 +16,8 @@ func (s BackoffStrategy) MarshalJSON() ([]byte, error) {
 	return fields.JSON(&s, func(name string) bool { return name != "delay" || s.Kind != KindConstant })
 }
 
-// MarshalJSON writes the word none, or a mapping. The zero value is an empty one, which a strategy leaves out and
-// UnmarshalJSON refuses.
+// MarshalJSON writes the word none, or a mapping. The zero value is an empty one, which a strategy leaves out
+// and UnmarshalJSON refuses.
 func (j Jitter) MarshalJSON() ([]byte, error) {
 	if j.Kind == NoJitter {
 		return json.Marshal(NoJitter)
@@ -54,8 +54,8 @@ func (s *BackoffStrategy) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads the word none, or a mapping. It leaves j unchanged if it returns an error, which joins all
-// faults, each a [*FieldError].
+// UnmarshalJSON reads the word none, or a mapping. It leaves j unchanged if it returns an error, which joins
+// all faults, each a [*FieldError].
 func (j *Jitter) UnmarshalJSON(data []byte) error {
 	if string(data) == `"none"` {
 		*j = Jitter{Kind: NoJitter}

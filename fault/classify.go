@@ -119,8 +119,8 @@ var requestHeaders = []string{
 	"request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "x-ms-request-id", "cf-ray",
 }
 
-// RequestID returns the name of a request in the provider's logs, by the headers of the response; empty if there is
-// none. It is safe for concurrent use.
+// RequestID returns the name of a request in the provider's logs, by the headers of the response; empty if
+// there is none. It is safe for concurrent use.
 func RequestID(headers map[string][]string) string {
 	folded := httphint.Fold(headers, func(name string) bool { return slices.Contains(requestHeaders, name) })
 	for _, name := range requestHeaders {

@@ -62,8 +62,8 @@ type ReducerError struct {
 	Reducer string `json:"reducer" redact:"keep"`
 	// Payload is the event it failed on, as canonical JSON.
 	Payload string `json:"payload" redact:"reducer"`
-	// Message is the reducer's own error text, or that of its panic, as [Scrub] leaves it: the user's code wrote
-	// it.
+	// Message is the reducer's own error text, or that of its panic, as [Scrub] leaves it: the user's code
+	// wrote it.
 	Message string `json:"message" redact:"reducer"`
 	// Panicked is set if the reducer panicked instead of returning an error.
 	Panicked bool `json:"panicked,omitempty"`

@@ -115,8 +115,8 @@ func typeClass(err error) (found Class) {
 	return found
 }
 
-// misaddresses reports whether an error says by the first bytes of a connection that the server speaks another
-// protocol. A tls.RecordHeaderError later in a connection is a broken connection.
+// misaddresses reports whether an error says by the first bytes of a connection that the server speaks
+// another protocol. A tls.RecordHeaderError later in a connection is a broken connection.
 func misaddresses(err error) bool {
 	switch fmt.Sprintf("%T", err) {
 	case "tls.RecordHeaderError":

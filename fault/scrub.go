@@ -98,7 +98,8 @@ func Scrub(s string) string {
 	return canon.Cut(s, maxLine)
 }
 
-// without returns a text without the keys of a form. What is no key is looked at again: it may be the name of one.
+// without returns a text without the keys of a form. What is no key is looked at again: it may be the name of
+// one.
 func (f form) without(s string) string {
 	var b strings.Builder
 	for {
@@ -144,7 +145,8 @@ func isProse(found, after string) bool {
 	return slices.Contains(notKeys, strings.ToLower(word)) || plain && prose.MatchString(after)
 }
 
-// looksRandom reports whether a text has letters and digits, or upper and lower case, as keys do and words do not.
+// looksRandom reports whether a text has letters and digits, or upper and lower case, as keys do and words do
+// not.
 func looksRandom(s string) bool {
 	digits, letters, turns := 0, 0, 0
 	for n := range len(s) {

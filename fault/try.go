@@ -9,23 +9,23 @@ import (
 // TryRules say how the error of a try of an action is classified. The zero value goes by types alone: the
 // typed errors of this package and errors with a method Failure() [Failure], the codes and the status that
 // SDK errors offer by methods, a true Timeout() bool, and the errors of package net. An error whose type says
-// nothing is of class [Unknown], since its words may be "connection reset" although a payment was made. What a
-// [Sealed] error wraps was said of other work, which has had its attempts: around one, an error is of class
+// nothing is of class [Unknown], since its words may be "connection reset" although a payment was made. What
+// a [Sealed] error wraps was said of other work, which has had its attempts: around one, an error is of class
 // [Unknown] and final, unless Classify says more.
 type TryRules struct {
 	// Tool is the tool that the action calls; empty for an answer. An error that is [Sealed] for it is not
 	// looked into.
 	Tool string
-	// Classify is asked about errors that are no typed errors of this package. A zero verdict leaves the error
-	// to its types. May be nil.
+	// Classify is asked about errors that are no typed errors of this package. A zero verdict leaves the
+	// error to its types. May be nil.
 	Classify func(err error) Verdict
 	// Words also takes the words of errors whose types say nothing: see [ClassifyError].
 	Words bool
 }
 
 // Failure classifies the error of a try. The end of the caller's own context is to be looked for before: here
-// a deadline that has passed is a [Timeout]. The failure may have keys in its texts, and it shares the error's
-// issues: see [Recordable].
+// a deadline that has passed is a [Timeout]. The failure may have keys in its texts, and it shares the
+// error's issues: see [Recordable].
 func (r TryRules) Failure(err error) Failure {
 	f, own := r.own(err)
 	if !own {

@@ -25,8 +25,8 @@ const (
 )
 
 // RenderAll returns the feedback on several calls of one reply as texts, in the order of the items, and how
-// much of the limits they use together. If not all fit, calls of different tools come first: as many as have a
-// fair room share the limits equally, and the others are told [NoRoom]. A single item may use all.
+// much of the limits they use together. If not all fit, calls of different tools come first: as many as have
+// a fair room share the limits equally, and the others are told [NoRoom]. A single item may use all.
 //
 // t renders the texts; nil, and a template that fails, means [Render]. err is the first error of t; the texts
 // are complete all the same. lim may be what is left of limits, and even below 0. RenderAll is safe for

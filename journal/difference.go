@@ -39,8 +39,8 @@ type Field struct {
 	// Name is the name of the field in policy files, such as "max_attempts" or "budgets.run", or of a member
 	// of the header's config, such as "deadline".
 	Name string `json:"name"`
-	// Value is what the layers in the header resolve to. It is empty if that is a text of the header. If Layer
-	// is [policy.LayerDefault], another release may have had another value.
+	// Value is what the layers in the header resolve to. It is empty if that is a text of the header. If
+	// Layer is [policy.LayerDefault], another release may have had another value.
 	Value string `json:"value,omitempty"`
 	// Layer is the layer that set the field, and Source is where it was written: see [policy.Explained].
 	Layer  string `json:"layer,omitempty"`

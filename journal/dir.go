@@ -360,8 +360,8 @@ func (l *file) install(made *os.File, lines []byte) error {
 	return os.Rename(l.path+temporary, l.path)
 }
 
-// replaceClosed is Replace where open files cannot be renamed. Both are closed while the new one is renamed; it
-// fails if another writer has opened the journal in that moment.
+// replaceClosed is Replace where open files cannot be renamed. Both are closed while the new one is renamed;
+// it fails if another writer has opened the journal in that moment.
 func (l *file) replaceClosed(made *os.File, lines []byte) error {
 	if err := errors.Join(l.install(made, lines), made.Close()); err != nil {
 		return errors.Join(err, os.Remove(l.path+temporary))

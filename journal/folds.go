@@ -176,7 +176,8 @@ func (f *folds) step(ev machine.Event, effects []machine.Effect, st *machine.Sta
 	return left, d, nil
 }
 
-// note folds a note of call at of the current run, or of none if at is negative. It returns the note to write.
+// note folds a note of call at of the current run, or of none if at is negative. It returns the note to
+// write.
 func (f *folds) note(n Note, at int) (Note, error) {
 	last := f.last()
 	last.note(n)
@@ -186,8 +187,8 @@ func (f *folds) note(n Note, at int) (Note, error) {
 	return f.redactor.note(n, last.Asked.Tools, f.file.Asked.Tools, at)
 }
 
-// ended returns the end of an action or a request, or nil. It is lost if its run was redacted, and what was left
-// out is not available.
+// ended returns the end of an action or a request, or nil. It is lost if its run was redacted, and what was
+// left out is not available.
 func (f *folds) ended(key endKey) (end *Ended, lost bool) {
 	end, there := f.file.ended(key)
 	if f.clear != f.file {

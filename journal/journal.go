@@ -85,9 +85,10 @@ func Of(s *session.Session) (*Journal, error) {
 	}
 }
 
-// Past returns the folded journal as it is now, up to the end of the last run that has an event. It does not change with what is recorded later: see
-// [Journal.Call] for the current calls. The error is [ErrRedacted] if the journal had redacted runs when it was opened and the settings have
-// no transcripts, and [ErrUnwritable] if the journal could not be written or is closed.
+// Past returns the folded journal as it is now, up to the end of the last run that has an event. It does not
+// change with what is recorded later: see [Journal.Call] for the current calls. The error is [ErrRedacted] if
+// the journal had redacted runs when it was opened and the settings have no transcripts, and [ErrUnwritable]
+// if the journal could not be written or is closed.
 func (j *Journal) Past() (*Fold, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -122,9 +123,9 @@ func (j *Journal) Call(key string, transport int) (began bool, landed *Note) {
 	return began, landed
 }
 
-// Contents returns what the journal has of its session: the state and the conversation up to the end of the last
-// run. They are zero if that run has not ended. Single actions keep the conversation of the run before them. The
-// error is [ErrRedacted] if messages were left out and cannot be restored.
+// Contents returns what the journal has of its session: the state and the conversation up to the end of the
+// last run. They are zero if that run has not ended. Single actions keep the conversation of the run before
+// them. The error is [ErrRedacted] if messages were left out and cannot be restored.
 func (j *Journal) Contents() (held session.State, said []message.Message, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -120,7 +120,8 @@ const (
 	// ToolBegan: a tool is about to run (Key, Transport, Tool). After a crash it may or may not have had an
 	// effect.
 	ToolBegan NoteKind = "began"
-	// ResultLanded: a tool's result came before its turn, or after its run was left (Key, Transport, End, Events).
+	// ResultLanded: a tool's result came before its turn, or after its run was left (Key, Transport, End,
+	// Events).
 	ResultLanded NoteKind = "landed"
 	// Progressed: a tool reported progress (Key, Tool, Progress).
 	Progressed NoteKind = "progress"

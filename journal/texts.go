@@ -13,9 +13,9 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// what says what a field of a recorded type holds: the value of its tag `redact`. It decides which rules leave
-// the field out. Every field with text has the tag. With "keep" the field and all below it is written as it
-// is: it is the program's own, a key or a digest, or made of the redacted events.
+// what says what a field of a recorded type holds: the value of its tag `redact`. It decides which rules
+// leave the field out. Every field with text has the tag. With "keep" the field and all below it is written
+// as it is: it is the program's own, a key or a digest, or made of the redacted events.
 type what string
 
 const (

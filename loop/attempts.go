@@ -45,17 +45,17 @@ type ActionRun struct {
 	ended *journal.Ended
 }
 
-// Attempts prepares the attempts of an action in s. If s is nil, they have their own session. See [ActionRun].
-// It is for one goroutine.
+// Attempts prepares the attempts of an action in s. If s is nil, they have their own session. See
+// [ActionRun]. It is for one goroutine.
 func Attempts(ctx context.Context, s *session.Session, a *Action, opts ...Option) *ActionRun {
 	o, err := collect(opts)
 	return &ActionRun{ctx: ctx, s: s, a: a, o: o, err: err}
 }
 
-// End ends an attempt of [Attempts]. Nil ends the loop. An error is decided on as in [Do]; then the loop waits
-// and continues while the policy allows. Only the first call counts, on the attempt or a copy of it, and none
-// after the loop, nor one from a reducer or an observer of the attempt. [Do] ends its attempts itself; there
-// End has no effect.
+// End ends an attempt of [Attempts]. Nil ends the loop. An error is decided on as in [Do]; then the loop
+// waits and continues while the policy allows. Only the first call counts, on the attempt or a copy of it,
+// and none after the loop, nor one from a reducer or an observer of the attempt. [Do] ends its attempts
+// itself; there End has no effect.
 func (a *Attempt) End(err error) {
 	if value, invalid := canon.JSON(a.Value); invalid == nil {
 		a.Value = value
@@ -178,8 +178,9 @@ type tries struct {
 	// reports that no try can be ended any more. stepping guards them.
 	nth         int
 	ended, left bool
-	// open reports that the caller makes a try, during which other goroutines may dispatch events. refusals are
-	// the errors of reducers for events of the try. stepping guards both and is held by whoever steps the run.
+	// open reports that the caller makes a try, during which other goroutines may dispatch events. refusals
+	// are the errors of reducers for events of the try. stepping guards both and is held by whoever steps the
+	// run.
 	open     bool
 	refusals []error
 	stepping sync.Mutex

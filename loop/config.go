@@ -31,8 +31,8 @@ type Config struct {
 	Output *schema.Schema
 	// CallsOnly makes tool calls the answer, for callers that run them themselves. A reply without a call is
 	// a failed attempt. The calls of a reply are accepted all or none. The first reply with only valid calls
-	// ends the run; they are in [Result].Calls. Before the next run of the conversation, hand over their results:
-	// see [session.ErrUnanswered].
+	// ends the run; they are in [Result].Calls. Before the next run of the conversation, hand over their
+	// results: see [session.ErrUnanswered].
 	CallsOnly bool
 	// ToolChoice makes the model call a tool, any tool ([message.AnyTool]) or no tool ([message.NoTool]);
 	// empty leaves the choice to the model. Calls are required until one has ended, even if it failed, and
@@ -58,25 +58,26 @@ type Config struct {
 	// printable text. If it is empty, the session's id, the number of messages when the run begins, and the
 	// last eight of them identify the request.
 	RequestID string
-	// Seed is the seed of the jitter of this run. With the action and the attempt it decides all waits, whatever
-	// the session. Empty means the session's id, and a session's own seed ([session.Config].Seed) goes first.
-	// Sessions that share a seed wait in lockstep, of which a [Loop] and a [Pool] warn. For waits without jitter, set "jitter: none" in the policy.
+	// Seed is the seed of the jitter of this run. With the action and the attempt it decides all waits,
+	// whatever the session. Empty means the session's id, and a session's own seed ([session.Config].Seed)
+	// goes first. Sessions that share a seed wait in lockstep, of which a [Loop] and a [Pool] warn. For waits
+	// without jitter, set "jitter: none" in the policy.
 	Seed string
 	// System is the system prompt: a text, or a template that is rendered for each model call and can show
 	// feedback and slices. A template is a text with "{{"; see package feedback/prompt.
 	System string
 	// Feedback is a text or template for the feedback to the model; empty means the default text.
 	Feedback string
-	// Vars are values for System and Feedback, which read them as {{.Vars.name}}. A template sees the JSON form
-	// of a value, so that a run that is resumed shows the same: a struct has the names of its JSON members. They
-	// are in the journal's header, and a resumed run keeps them. It is an error if a value has no JSON form, or
-	// if a template always reads one that is not set.
+	// Vars are values for System and Feedback, which read them as {{.Vars.name}}. A template sees the JSON
+	// form of a value, so that a run that is resumed shows the same: a struct has the names of its JSON
+	// members. They are in the journal's header, and a resumed run keeps them. It is an error if a value has
+	// no JSON form, or if a template always reads one that is not set.
 	Vars map[string]any
 	// Limits bounds the feedback to the model; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
 	// Deadline is the end of the run's time by its clock: no wait may outlast it, and when it comes, all
-	// contexts of the run end and so does the run. Zero means the deadline of the context, if any. The earlier
-	// one counts. A run that is resumed keeps it.
+	// contexts of the run end and so does the run. Zero means the deadline of the context, if any. The
+	// earlier one counts. A run that is resumed keeps it.
 	Deadline time.Time
 	// Consult are the classes of transport failures at which the planner ([WithPlanner]) is asked before the
 	// policy. At exhaustion it is always asked. Classes without a planner are an error.
@@ -232,8 +233,8 @@ func WithParallel(n int) Option { return func(o *options) { o.parallel = n } }
 
 // WithClassifier sets a function that says what went wrong in a try of [Do] or [Attempts]. It is asked about
 // errors that are no typed errors of package fault, and leaves those to their types for which it returns the
-// zero verdict. [fault.Classify] makes a verdict of a status and headers; [fault.ClassifyError] goes by words,
-// too. It must be a pure function. Model calls and tools of [Loop.Run] are not classified by it.
+// zero verdict. [fault.Classify] makes a verdict of a status and headers; [fault.ClassifyError] goes by
+// words, too. It must be a pure function. Model calls and tools of [Loop.Run] are not classified by it.
 func WithClassifier(f func(err error) fault.Verdict) Option {
 	return func(o *options) { o.classify = f }
 }
@@ -283,9 +284,9 @@ func collect(opts []Option) (*options, error) {
 	return o, errors.Join(errs...)
 }
 
-// Machine returns the config of the core for runs with c and the options, for an [engine.Runner]. The error joins
-// everything that is wrong with them. ToolChoice is not checked against Tools, because an engine that runs the
-// tools itself may know them only later: see [engine.Offer.CheckChoice].
+// Machine returns the config of the core for runs with c and the options, for an [engine.Runner]. The error
+// joins everything that is wrong with them. ToolChoice is not checked against Tools, because an engine that
+// runs the tools itself may know them only later: see [engine.Offer.CheckChoice].
 func (c Config) Machine(opts ...Option) (machine.Config, error) {
 	o, err := collect(opts)
 	if err != nil {

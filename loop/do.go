@@ -22,8 +22,8 @@ import (
 )
 
 // Action is one line of attempts under a policy, for [Do] and [Attempts]. Make one with [ToolCall] or
-// [FinalAnswer] and change its fields before the first use; it may then be shared. Its policies are compiled at
-// the first use and must not change any more. A copy is an action of its own.
+// [FinalAnswer] and change its fields before the first use; it may then be shared. Its policies are compiled
+// at the first use and must not change any more. A copy is an action of its own.
 type Action struct {
 	// Tool is the name of the tool; empty for a final answer.
 	Tool string
@@ -166,18 +166,19 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 // Do makes an action under its policy. It calls try until it succeeds or the policy allows no further
 // attempt. A [fault.ToolValidationError], [fault.StructuredOutputError] or [fault.ClassError] is a failed
 // attempt of the correction plane. A [fault.ReducerError], such as that of an event that the try dispatched,
-// ends the action as in [Loop.Run], unless the policy retries its class. An error whose type is that of a transport failure is retried under the
-// transport policy and costs no attempt: see [fault.TryRules] and [WithClassifier]. What a run, an action or a
-// tool within the try gave up on has had its attempts: the try is not made again for it. Words of an error count
-// only if the policy says so ([policy.RetryPolicy].ClassifyWords), and never for an action made for a tool.
-// An action that ends without success returns a [RetryExhaustedError].
+// ends the action as in [Loop.Run], unless the policy retries its class. An error whose type is that of a
+// transport failure is retried under the transport policy and costs no attempt: see [fault.TryRules] and
+// [WithClassifier]. What a run, an action or a tool within the try gave up on has had its attempts: the try
+// is not made again for it. Words of an error count only if the policy says so
+// ([policy.RetryPolicy].ClassifyWords), and never for an action made for a tool. An action that ends without
+// success returns a [RetryExhaustedError].
 //
-// With a session, attempts and feedback are recorded in it, and the usage of runs and actions that the try makes
-// with its context is that of the attempt ([tool.AddUsage]). If s is nil, the action has its own session. It is
-// made when the first try has failed, which is then its first attempt: a try that succeeds at once allocates
-// nothing. A planner, an observer and a time limit have it from the start. An invalid action, a nil
-// function and an ended context are errors before the first try; without any of these, an invalid action
-// ([Action.Machine]) and an ended context are errors when the first try has failed.
+// With a session, attempts and feedback are recorded in it, and the usage of runs and actions that the try
+// makes with its context is that of the attempt ([tool.AddUsage]). If s is nil, the action has its own
+// session. It is made when the first try has failed, which is then its first attempt: a try that succeeds at
+// once allocates nothing. A planner, an observer and a time limit have it from the start. An invalid action,
+// a nil function and an ended context are errors before the first try; without any of these, an invalid
+// action ([Action.Machine]) and an ended context are errors when the first try has failed.
 //
 // try runs on the caller's goroutine. If the transport policy sets a timeout, each try has its own goroutine,
 // and Do does not wait for a try that ignores its context: such a try must not share variables with later
@@ -185,11 +186,12 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 //
 // An action with an [Action].ID that has ended in the journal is not made again. If it succeeded, its
 // recorded value is returned; it is an error if the value does not fit T or if T has no JSON form. If it
-// failed, its [RetryExhaustedError] is returned again, with a [fault.RecordedError] or a typed error as its cause.
-// s does not change then. It is an error if the journal has the ID for another tool. If a try succeeds but
-// its value has no JSON form, the value is returned with an error and is not recorded.
+// failed, its [RetryExhaustedError] is returned again, with a [fault.RecordedError] or a typed error as its
+// cause. s does not change then. It is an error if the journal has the ID for another tool. If a try succeeds
+// but its value has no JSON form, the value is returned with an error and is not recorded.
 //
-// Do uses the options [WithClock], [WithObserver], [WithClassifier], [WithPlanner] and [WithAdjust]. The planner is asked at exhaustion: a fallback begins the attempts anew.
+// Do uses the options [WithClock], [WithObserver], [WithClassifier], [WithPlanner] and [WithAdjust]. The
+// planner is asked at exhaustion: a fallback begins the attempts anew.
 func Do[T any](
 	ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error),
 	opts ...Option,

@@ -10,9 +10,9 @@
 //   - [Attempts] does the same for a loop that you already have.
 //   - [Pool] runs many sessions that mostly wait.
 //
-// Most callers want [Generate]. All four take a session. If it was made with a journal, everything is recorded
-// there ([session.Config].Journal); no other place has one. To embed the loop in your own engine, use a [Runner], which has no clock, no
-// goroutines and no I/O.
+// Most callers want [Generate]. All four take a session. If it was made with a journal, everything is
+// recorded there ([session.Config].Journal); no other place has one. To embed the loop in your own engine,
+// use a [Runner], which has no clock, no goroutines and no I/O.
 //
 // # Order of events
 //
@@ -48,11 +48,11 @@
 //
 // # Ended runs
 //
-// [Loop.Run] on a journal whose last run has ended begins a new run, unless a RequestID names the last run; an
-// equal request has equal keys. [Loop.Resume] returns the recorded end and does nothing. So do [Do] and [Attempts]
-// for an [Action] with an ID that has ended in the journal, by success, exhaustion or cancellation. Tries
-// that have not ended continue when they are made again with the journal; a try that began and has no outcome
-// is in doubt ([Attempt].InDoubt).
+// [Loop.Run] on a journal whose last run has ended begins a new run, unless a RequestID names the last run;
+// an equal request has equal keys. [Loop.Resume] returns the recorded end and does nothing. So do [Do] and
+// [Attempts] for an [Action] with an ID that has ended in the journal, by success, exhaustion or
+// cancellation. Tries that have not ended continue when they are made again with the journal; a try that
+// began and has no outcome is in doubt ([Attempt].InDoubt).
 //
 // # Failures
 //

@@ -18,9 +18,9 @@ import (
 )
 
 // RetryExhaustedError reports that a run or an action ended without success. errors.Is matches its Reason
-// ([policy.ReasonAttemptsExhausted], [policy.ReasonDeadline], …). errors.As finds the typed error of the last failure
-// ([fault.ToolValidationError], [fault.StructuredOutputError], [fault.ReducerError]) and the error of the
-// model, tool or try. With %+v it prints a table of the attempts. It is safe for concurrent reading.
+// ([policy.ReasonAttemptsExhausted], [policy.ReasonDeadline], …). errors.As finds the typed error of the last
+// failure ([fault.ToolValidationError], [fault.StructuredOutputError], [fault.ReducerError]) and the error of
+// the model, tool or try. With %+v it prints a table of the attempts. It is safe for concurrent reading.
 type RetryExhaustedError struct {
 	// Action is the tool's name; empty for the final answer.
 	Action string
@@ -48,8 +48,8 @@ type RetryExhaustedError struct {
 	// Policy is the policy that decided. Explanation says where its values came from.
 	Policy      policy.RetryPolicy
 	Explanation policy.Explanation
-	// Seed is the seed of the jitter: that of the session, of the config or action, or the session's id. Given as
-	// the seed of a config or action it makes the same waits again.
+	// Seed is the seed of the jitter: that of the session, of the config or action, or the session's id.
+	// Given as the seed of a config or action it makes the same waits again.
 	Seed string
 	// Cause is the Go error behind the failure, or nil.
 	Cause error
@@ -136,8 +136,8 @@ func (e *RetryExhaustedError) inner() bool {
 	return e.tried && found && by.Sealed(e.Action)
 }
 
-// hopeless reports whether the same request fails again until a person changes something, as with a wrong key.
-// A quota refills, and of an unknown failure nothing is known.
+// hopeless reports whether the same request fails again until a person changes something, as with a wrong
+// key. A quota refills, and of an unknown failure nothing is known.
 func hopeless(c fault.Class) bool {
 	row, builtIn := fault.Lookup(c)
 	return builtIn && !row.Retryable && c != fault.Quota && c != fault.Unknown

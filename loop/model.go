@@ -29,8 +29,8 @@ func (f ModelFunc) Reply(ctx context.Context, req Request) (message.Reply, error
 
 // Request is a request to a model. It shares memory with the run and is read-only.
 type Request struct {
-	// System is the current system prompt; empty for none. The request is the model's own: what it writes into it
-	// changes nothing else.
+	// System is the current system prompt; empty for none. The request is the model's own: what it writes
+	// into it changes nothing else.
 	System string
 	// Messages is the transcript so far, oldest first.
 	Messages []message.Message

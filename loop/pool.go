@@ -20,10 +20,10 @@ type PoolConfig struct {
 	// Config configures each run. Options are as for [New].
 	Config  Config
 	Options []Option
-	// Done is called at the end of each run that has begun, with the results of [Loop.Run], before [Pool.Await]
-	// returns. The worker that ended the run calls it, so several calls may run at once; it may add runs to
-	// the pool. A panic in it is not recovered: it leaves [Pool.Due], and ends the process if a worker of
-	// [Pool.Run] or [Pool.Serve] calls it. The run has ended even so. [Pool.Add] requires Done.
+	// Done is called at the end of each run that has begun, with the results of [Loop.Run], before
+	// [Pool.Await] returns. The worker that ended the run calls it, so several calls may run at once; it may
+	// add runs to the pool. A panic in it is not recovered: it leaves [Pool.Due], and ends the process if a
+	// worker of [Pool.Run] or [Pool.Serve] calls it. The run has ended even so. [Pool.Add] requires Done.
 	Done func(s *session.Session, r Result, err error)
 }
 
@@ -74,12 +74,12 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 }
 
 // Add begins a run of a session, as [Loop.Run] does with prompt. If the session's journal has this run
-// unfinished, it continues, as with [Loop.Resume]; an empty prompt continues any unfinished run. If the journal's last run has
-// ended and was the same request, nothing is done again, and its recorded end is reported. Requests are the
-// same if their [Config].RequestID is or, if neither has one, if history and prompt are. If a redacted
-// journal cannot tell, the error is [journal.ErrRedacted]. An unfinished run of another request is an error
-// of [journal.ErrConflict]. The session belongs to the pool until the run's end is reported.
-// Other errors are those of Run and Resume before the first model call, and [ErrPoolClosed].
+// unfinished, it continues, as with [Loop.Resume]; an empty prompt continues any unfinished run. If the
+// journal's last run has ended and was the same request, nothing is done again, and its recorded end is
+// reported. Requests are the same if their [Config].RequestID is or, if neither has one, if history and
+// prompt are. If a redacted journal cannot tell, the error is [journal.ErrRedacted]. An unfinished run of
+// another request is an error of [journal.ErrConflict]. The session belongs to the pool until the run's end
+// is reported. Other errors are those of Run and Resume before the first model call, and [ErrPoolClosed].
 func (p *Pool) Add(s *session.Session, prompt string) (_ *PoolRun, err error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold

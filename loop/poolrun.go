@@ -167,8 +167,8 @@ func (t *PoolRun) letGo(err error) {
 	}
 }
 
-// Cancel ends the run at its current position, as the end of its context would end [Loop.Run]. The error for Done
-// has the cause, which may be nil. It does nothing if the run has ended, and does not block.
+// Cancel ends the run at its current position, as the end of its context would end [Loop.Run]. The error for
+// Done has the cause, which may be nil. It does nothing if the run has ended, and does not block.
 func (t *PoolRun) Cancel(cause error) {
 	p := t.pool
 	p.mu.Lock()

@@ -23,8 +23,8 @@ import (
 )
 
 // process makes one run, or the tries of one action. It is the only code with a clock and goroutines. It
-// carries out the effects of the core and stops when a wait or a try has to be made; [Loop.Run], [Do], [Attempts]
-// and [Pool] differ in what they do then.
+// carries out the effects of the core and stops when a wait or a try has to be made; [Loop.Run], [Do],
+// [Attempts] and [Pool] differ in what they do then.
 type process struct {
 	*options
 	model   Model
@@ -33,8 +33,8 @@ type process struct {
 	journal *journal.Journal
 	// runner makes the run; nil until the process has the session.
 	runner *engine.Runner
-	// life is the context that ends the work, and release frees it; may be nil. ctx is life with the values of
-	// tracers.
+	// life is the context that ends the work, and release frees it; may be nil. ctx is life with the values
+	// of tracers.
 	life, ctx context.Context
 	release   context.CancelFunc
 	// values are the values of the tracers, and end reports the end of the run to them; nil without tracers.
@@ -58,8 +58,8 @@ type process struct {
 	takeBack bool
 	// streaming is full while the function of WithStream runs.
 	streaming chan struct{}
-	// err is the Go error behind the current event, cause the one behind exhaustion, and ending why the run was
-	// ended from outside.
+	// err is the Go error behind the current event, cause the one behind exhaustion, and ending why the run
+	// was ended from outside.
 	err, cause, ending error
 	// exhaustion is that of the run's state, or nil.
 	exhaustion *machine.Exhaustion
@@ -80,8 +80,8 @@ type process struct {
 
 // ErrSuspended is a cause for cancelling a context, for a process that shuts down: see [NotifyShutdown]. It
 // leaves a run with a journal as it is: the cancellation is not recorded, the run returns this error, and
-// [Loop.Resume] continues it. What tools return later is kept, except for errors that only say that their context
-// has ended. Without a journal the run is cancelled as with any other cause.
+// [Loop.Resume] continues it. What tools return later is kept, except for errors that only say that their
+// context has ended. Without a journal the run is cancelled as with any other cause.
 var ErrSuspended = errors.New("loop: the run was left to be resumed")
 
 // errCallLeft is the error of a model call that [process.until] cancelled. It has to be made again.
@@ -438,8 +438,8 @@ func (p *process) request(
 	})
 }
 
-// copied returns copies of the conversation for a model. Those of the request before are used again, unless it
-// changed them.
+// copied returns copies of the conversation for a model. Those of the request before are used again, unless
+// it changed them.
 func (p *process) copied() []message.Message {
 	said := p.runner.State().Transcript()
 	if len(p.copies) > len(said) || !message.Equal(p.copies, said[:len(p.copies)]) {

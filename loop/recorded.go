@@ -48,8 +48,8 @@ func recordedFailure(f fault.Failure, single bool) error {
 	return nil
 }
 
-// recordedCauseOf returns the recorded cause of the end of a run, or nil. That of a reducer is as it was returned,
-// or as the session has it.
+// recordedCauseOf returns the recorded cause of the end of a run, or nil. That of a reducer is as it was
+// returned, or as the session has it.
 func recordedCauseOf(end *engine.End) error {
 	o, single := end.State.Outcome, end.State.Config.Single
 	refused := o.Exhaustion != nil && o.Exhaustion.Failure.Class == fault.Reducer

@@ -13,17 +13,18 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Resume continues the unfinished run in the journal of s ([session.Config].Journal), with the remaining wait by the clock, the same attempt and the
-// same seed. Tools that returned a result are not run again. A call that began and has no outcome is run
-// again, with the same idempotency key, only if its tool was and is declared read-only or idempotent;
-// otherwise the model is told that the call may have had an effect. A model call in progress is made again;
-// it may have been paid for, and a note in the journal says so.
+// Resume continues the unfinished run in the journal of s ([session.Config].Journal), with the remaining wait
+// by the clock, the same attempt and the same seed. Tools that returned a result are not run again. A call
+// that began and has no outcome is run again, with the same idempotency key, only if its tool was and is
+// declared read-only or idempotent; otherwise the model is told that the call may have had an effect. A model
+// call in progress is made again; it may have been paid for, and a note in the journal says so.
 //
 // s is a new session with the same slices and reducers, and with the same id or none; its contents come from
-// the journal. The run keeps its policy, seed, templates and deadline; those of the loop's config are not used.
-// Tools, Output and CallsOnly are those of the config. For a run that [Generate] began, set Output to the Schema of
-// schema.For[T]; the result's Value is the answer as JSON. A missing tool is an error, a tool with another
-// schema a warning in the result. If the run has ended, its result is returned again and nothing is done.
+// the journal. The run keeps its policy, seed, templates and deadline; those of the loop's config are not
+// used. Tools, Output and CallsOnly are those of the config. For a run that [Generate] began, set Output to
+// the Schema of schema.For[T]; the result's Value is the answer as JSON. A missing tool is an error, a tool
+// with another schema a warning in the result. If the run has ended, its result is returned again and nothing
+// is done.
 //
 // Errors are those of [Loop.Run], [journal.ErrNoRun] if there is no run, and [journal.ErrRedacted].
 func (l *Loop) Resume(ctx context.Context, s *session.Session) (Result, error) {

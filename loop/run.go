@@ -30,8 +30,9 @@ type Result struct {
 	// InDoubt are the calls whose effect is unknown: they failed, timed out, or were running when the run
 	// ended. A call that was made again and has an outcome is not among them.
 	InDoubt []machine.DoubtfulCall
-	// ToolFailures are the calls that failed, in the order of their ends, also of a run that ended well. A call
-	// that was made again and failed again is there twice. One that asked for other arguments has not failed.
+	// ToolFailures are the calls that failed, in the order of their ends, also of a run that ended well. A
+	// call that was made again and failed again is there twice. One that asked for other arguments has not
+	// failed.
 	ToolFailures []ToolFailure
 	// Transcript is all that was said, [Config].History first: what the next run of the conversation is
 	// given. It is read-only.
@@ -43,8 +44,8 @@ type Result struct {
 	// now. It is zero if the run ended now.
 	Recorded time.Time
 	// Usage and Waited are sums over all attempts; Usage includes the runs that tools made under the context
-	// of their call ([tool.AddUsage]), and Waited does not include the planner's waits. Turns is the number of
-	// requested replies.
+	// of their call ([tool.AddUsage]), and Waited does not include the planner's waits. Turns is the number
+	// of requested replies.
 	Usage  message.Usage
 	Waited time.Duration
 	Turns  int
@@ -85,15 +86,14 @@ func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 
 // Run runs the loop until the model gives an answer that the config accepts. It calls the model, checks and
 // runs tool calls, and tells the model what was wrong. prompt is the user's message; it follows the
-// conversation in s or [Config].History. s keeps the records and the conversation of the run; if it is nil, the
-// run makes a session.
+// conversation in s or [Config].History. s keeps the records and the conversation of the run; if it is nil,
+// the run makes a session.
 //
 // If s has a journal ([session.Config].Journal), each step is recorded before it takes effect. If the journal
-// has this request unfinished, Run continues it, as with [Loop.Resume]. If a run of
-// the journal has ended and has the same [Config].RequestID, Run returns its recorded end and does nothing.
-// If that was not the last run, the result has no transcript, and of a success no attempts. An unfinished run
-// of another request is an error of [journal.ErrConflict]. Giving another prompt the RequestID of an earlier run
-// is an error, too.
+// has this request unfinished, Run continues it, as with [Loop.Resume]. If a run of the journal has ended and
+// has the same [Config].RequestID, Run returns its recorded end and does nothing. If that was not the last
+// run, the result has no transcript, and of a success no attempts. An unfinished run of another request is an
+// error of [journal.ErrConflict]. Giving another prompt the RequestID of an earlier run is an error, too.
 //
 // A run that ends without an answer returns a [RetryExhaustedError]. A session in use and a template that
 // cannot be rendered are other errors, before the first model call. A session can have one run at a time.
@@ -121,9 +121,9 @@ func (l *Loop) Run(ctx context.Context, s *session.Session, prompt string) (Resu
 
 var errNoModel = errors.New("loop: the model is nil: set one")
 
-// Generate is [Loop.Run] for an answer of type T: its schema takes the place of [Config].Output. The model gets
-// the schema, and its answer is checked against it. Each attempt decodes into a new value. [Config].CallsOnly is
-// an error.
+// Generate is [Loop.Run] for an answer of type T: its schema takes the place of [Config].Output. The model
+// gets the schema, and its answer is checked against it. Each attempt decodes into a new value.
+// [Config].CallsOnly is an error.
 func Generate[T any](ctx context.Context, l *Loop, s *session.Session, prompt string) (Answer[T], error) {
 	typed, err := schema.For[T]()
 	if err != nil {
@@ -147,9 +147,10 @@ func Generate[T any](ctx context.Context, l *Loop, s *session.Session, prompt st
 	return answer, nil
 }
 
-// ResultOf returns what [Loop.Run] would return for a run that has stopped: for engines, which have its end of
-// [engine.Runner.End]. cause is the Go error behind it; nil means the recorded one: a [fault.RecordedError], a
-// typed error of package fault, or none. If the run has not stopped, the result is zero.
+// ResultOf returns what [Loop.Run] would return for a run that has stopped: for engines, which have its end
+// of [engine.Runner.End]. cause is the Go error behind it; nil means the recorded one: a
+// [fault.RecordedError], a typed error of package fault, or none. If the run has not stopped, the result is
+// zero.
 func ResultOf(end engine.End, cause error) (Result, error) {
 	o := end.State.Outcome
 	if o == nil {

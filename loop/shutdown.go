@@ -10,10 +10,11 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// NotifyShutdown returns a context for runs of a process that signals end, in place of [signal.NotifyContext].
-// When one of the signals arrives, the context is cancelled with the cause [ErrSuspended]: runs with a journal
-// are left to be resumed by the next process. Without signals these are os.Interrupt and SIGTERM. The end,
-// the cause, the deadline and the values of parent pass through as they are, and end runs as they always do.
+// NotifyShutdown returns a context for runs of a process that signals end, in place of
+// [signal.NotifyContext]. When one of the signals arrives, the context is cancelled with the cause
+// [ErrSuspended]: runs with a journal are left to be resumed by the next process. Without signals these are
+// os.Interrupt and SIGTERM. The end, the cause, the deadline and the values of parent pass through as they
+// are, and end runs as they always do.
 //
 // stop releases the signals, which then end the process as before, and the context. Runs that still use it
 // are left to be resumed, too. Call it when the runs are over, usually by defer. Both are safe for concurrent
@@ -60,7 +61,8 @@ func (e *doneError) Failure() fault.Failure {
 	return fault.Failure{Class: class, Message: fault.Scrub(e.text)}
 }
 
-// whyDone returns why a context has ended; nil if it has not. kept reports that a run that is left can be resumed.
+// whyDone returns why a context has ended; nil if it has not. kept reports that a run that is left can be
+// resumed.
 func whyDone(ctx context.Context, kept bool) error {
 	end, cause := ctx.Err(), context.Cause(ctx)
 	switch {

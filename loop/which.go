@@ -24,7 +24,8 @@ type wanted struct {
 	id string
 	// ended reports that the last run of the journal counts also if it has ended.
 	ended bool
-	// is reports whether the last run of the journal is the wanted one. It returns an error if only the ID is.
+	// is reports whether the last run of the journal is the wanted one. It returns an error if only the ID
+	// is.
 	is func(*journal.Fold) (bool, error)
 	// end returns the recorded end for the ID, or nil.
 	end func(id string) (*journal.Ended, error)

@@ -41,8 +41,8 @@ func (p *process) trace(resumed bool) {
 	p.ctx = valueContext{p.life, p.values}
 }
 
-// WorkEnd returns the end of a run that returned err, for engines that report work themselves. o is the outcome;
-// nil if there is none.
+// WorkEnd returns the end of a run that returned err, for engines that report work themselves. o is the
+// outcome; nil if there is none.
 func WorkEnd(o *machine.Outcome, err error) observe.WorkEnd {
 	e := observe.WorkEnd{Err: err}
 	if o != nil {

@@ -17,8 +17,8 @@ const (
 	Tool      Role = "tool"
 )
 
-// Call is one tool call as the model proposed it. Like those of [Message] and [Part], its fields stand in the order
-// of their names in JSON, so that plain JSON is canonical: prompts are digested without sorting.
+// Call is one tool call as the model proposed it. Like those of [Message] and [Part], its fields stand in the
+// order of their names in JSON, so that plain JSON is canonical: prompts are digested without sorting.
 type Call struct {
 	// Arguments is the text of the arguments as the model wrote it. It is unchecked and may be invalid JSON.
 	Arguments string `json:"arguments" redact:"arguments"`

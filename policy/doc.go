@@ -4,8 +4,8 @@
 // A [RetryPolicy] is a plain struct: you can print it, compare it, read it from a file (package policy/file)
 // and store it in a journal. A [Set] has everything a run needs: the layers of its policies and the budgets
 // of the run. A layer sets some fields of a policy; for each field the most specific layer wins. [Set.Policy]
-// merges the layers into one policy, and [Set.Explain] says where each value comes from. [Decide] takes the policy, the
-// position and the failure. It returns retry or stop, the delay and a [Reason].
+// merges the layers into one policy, and [Set.Explain] says where each value comes from. [Decide] takes the
+// policy, the position and the failure. It returns retry or stop, the delay and a [Reason].
 //
 // An attempt is one try; the first try is attempt 1. Zero never means "unlimited" or "default": [Unlimited]
 // means unlimited. The same types serve both planes. The correction plane is for replies that cannot be used:

@@ -56,8 +56,8 @@ const (
 )
 
 // RetryPolicy decides how the failures of one action are answered. All fields are set. Make one with
-// [Correction], [Preset] or [Set.Policy]; the zero value is invalid. Do not write to its slices or map once it
-// is in use.
+// [Correction], [Preset] or [Set.Policy]; the zero value is invalid. Do not write to its slices or map once
+// it is in use.
 //
 // Its JSON has the names in brackets below, in that order. Durations are Go duration strings; "unlimited" and
 // "off" are written as words. A field that is absent from the JSON has the value of [Correction]; an unknown
@@ -107,10 +107,10 @@ type RetryPolicy struct {
 	// OptOut (opt_out) allows no retries at all, whatever the other fields say. Use it for runs with a strict
 	// time budget.
 	OptOut bool `policy:"opt_out"`
-	// ClassifyWords (classify_words) classifies an error that a try of an action returns by its words, such as
-	// "connection reset", if its type says nothing. Off by default: words may say so although the try had its
-	// effect. It has no effect on actions made for a tool, and on model calls and tools of a run. Layers of the
-	// correction plane must not set it.
+	// ClassifyWords (classify_words) classifies an error that a try of an action returns by its words, such
+	// as "connection reset", if its type says nothing. Off by default: words may say so although the try had
+	// its effect. It has no effect on actions made for a tool, and on model calls and tools of a run. Layers
+	// of the correction plane must not set it.
 	ClassifyWords bool `policy:"classify_words"`
 	// TextRepairs (text_repairs) applies to JSON found in a reply's text.
 	TextRepairs Repairs `policy:"text_repairs,words=accept|note|refuse,correction"`

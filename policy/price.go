@@ -11,8 +11,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Price is what a million tokens of a model cost, in millionths of a unit of money: 3 dollars are 3_000_000. The
-// zero value is free.
+// Price is what a million tokens of a model cost, in millionths of a unit of money: 3 dollars are 3_000_000.
+// The zero value is free.
 type Price struct {
 	// Input is for the tokens of prompts, Output for those that the model wrote; at least 0.
 	Input  int64 `json:"input"`

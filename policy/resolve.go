@@ -80,8 +80,8 @@ func layerOf(all map[string]Layer, name string) *Layer { return new(all[name]) }
 type Target struct {
 	// Plane is the correction plane, also if it is empty, or [fault.Transport].
 	Plane fault.Plane
-	// Tool is a tool's registered name: its calls that cannot be used, or in the transport plane its runs that
-	// fail. Empty means the final answer, or in the transport plane model calls.
+	// Tool is a tool's registered name: its calls that cannot be used, or in the transport plane its runs
+	// that fail. Empty means the final answer, or in the transport plane model calls.
 	Tool string
 }
 

@@ -90,8 +90,8 @@ func marredText(o *machine.Outcome) string {
 	return doubt + failed
 }
 
-// failedText names the calls that failed and are not in doubt, with those of read-only tools if reads is set; empty
-// if there are none.
+// failedText names the calls that failed and are not in doubt, with those of read-only tools if reads is set;
+// empty if there are none.
 func failedText(o *machine.Outcome, reads bool) string {
 	failed := slices.DeleteFunc(slices.Clone(o.ToolFailures), func(f machine.ToolFailure) bool {
 		return f.ReadOnly && !reads || slices.ContainsFunc(o.InDoubt, func(c machine.DoubtfulCall) bool { return c.Key == f.Key })

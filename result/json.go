@@ -121,7 +121,8 @@ func withDecimals(value any) any {
 	return value
 }
 
-// exactNumber is a number: its digits, without zeros around them, times a power of ten. It is never written out.
+// exactNumber is a number: its digits, without zeros around them, times a power of ten. It is never written
+// out.
 type exactNumber struct {
 	negative bool
 	digits   string

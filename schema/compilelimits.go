@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// CompileLimits bounds the work of compiling a schema: time grows with the square of the number of subschemas.
-// With the default, compiling takes less than a second of CPU time.
+// CompileLimits bounds the work of compiling a schema: time grows with the square of the number of
+// subschemas. With the default, compiling takes less than a second of CPU time.
 type CompileLimits struct {
-	// MaxSubschemas bounds the schemas in a document, itself included. One with an $id or a
-	// $dynamicAnchor counts twice, and a reference to a place that is no subschema, or by an $id and a pointer,
-	// counts as 100. The JSON Pointers of all subschemas together may have 100 bytes for each that is allowed.
-	// At least 1, at most 10,000,000.
+	// MaxSubschemas bounds the schemas in a document, itself included. One with an $id or a $dynamicAnchor
+	// counts twice, and a reference to a place that is no subschema, or by an $id and a pointer, counts as
+	// 100. The JSON Pointers of all subschemas together may have 100 bytes for each that is allowed. At least
+	// 1, at most 10,000,000.
 	MaxSubschemas int
-	// MaxPatternBytes bounds the regular expressions of a document together. Their programs may have 4 steps for
-	// each byte that is allowed. At least 1, at most 10,000,000.
+	// MaxPatternBytes bounds the regular expressions of a document together. Their programs may have 4 steps
+	// for each byte that is allowed. At least 1, at most 10,000,000.
 	MaxPatternBytes int
 }
 
@@ -150,8 +150,8 @@ func (s *survey) within(keyword string, value any, pointer int) {
 	}
 }
 
-// references looks for references that lead to no subschema. Where there are some, each object of the document may
-// become a schema.
+// references looks for references that lead to no subschema. Where there are some, each object of the
+// document may become a schema.
 func (s *survey) references(tree any) {
 	places := map[string]bool{}
 	listPlaces(places, "", tree)

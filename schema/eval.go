@@ -134,7 +134,8 @@ func (e *evaluation) fresh() *refusal {
 	return r
 }
 
-// drop takes back a refusal that does not matter, because an alternative fits. Each has one owner, unless it is kept.
+// drop takes back a refusal that does not matter, because an alternative fits. Each has one owner, unless it
+// is kept.
 func (e *evaluation) drop(r *refusal) {
 	if r == nil || r.kept {
 		return

@@ -45,10 +45,10 @@ func (l Limits) Validate() error {
 	return errors.Join(bytes, depth, values)
 }
 
-// Budget bounds the work of one reply: finding its values, checking them and saying what is wrong with them. All
-// checks of a reply share a budget, so that no reply takes long. A unit of work is about one schema applied to one
-// value, so the same document gets the same answer on every machine. A nil *Budget stands for a new one. Not for
-// concurrent use.
+// Budget bounds the work of one reply: finding its values, checking them and saying what is wrong with them.
+// All checks of a reply share a budget, so that no reply takes long. A unit of work is about one schema
+// applied to one value, so the same document gets the same answer on every machine. A nil *Budget stands for
+// a new one. Not for concurrent use.
 type Budget struct {
 	left int
 	stop func() bool

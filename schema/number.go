@@ -64,8 +64,8 @@ func isPlain(text string) bool {
 	return len(text) <= maxExactDigits && text != "-0"
 }
 
-// plainNumber writes a number in one short form: equal numbers get equal texts, whole ones of up to maxWritten
-// digits these alone.
+// plainNumber writes a number in one short form: equal numbers get equal texts, whole ones of up to
+// maxWritten digits these alone.
 func plainNumber(text string) string {
 	if isPlain(text) {
 		return text
@@ -110,8 +110,8 @@ func (d decimal) String() string {
 	return sign + "0." + d.digits + "e" + strconv.Itoa(d.scale)
 }
 
-// wholeNumber writes a whole number as digits alone. One of more than maxWritten digits, which no integer of Go
-// holds, becomes another one that is too large.
+// wholeNumber writes a whole number as digits alone. One of more than maxWritten digits, which no integer of
+// Go holds, becomes another one that is too large.
 func wholeNumber(text string) string {
 	if isPlain(text) {
 		return text

@@ -67,8 +67,8 @@ func (p *patterns) fresh(text string) (pattern, error) {
 	return pattern{re, len(prog.Inst)}, nil
 }
 
-// steps is about the size of a pattern's program, with the classes of characters in it. A class that is repeated is
-// there once.
+// steps is about the size of a pattern's program, with the classes of characters in it. A class that is
+// repeated is there once.
 func steps(re *syntax.Regexp) int {
 	program, classes := sizes(re)
 	return program + classes

@@ -349,8 +349,8 @@ func (t *tag) branchFor(v *value) *node {
 // maxTries bounds the members that are tried as tags in one schema document.
 const maxTries = 1 << 16
 
-// tagOf finds the tag of alternatives, the first by name; nil where they have none. tries is how many members may
-// still be tried.
+// tagOf finds the tag of alternatives, the first by name; nil where they have none. tries is how many members
+// may still be tried.
 func tagOf(branches []*node, tries *int) *tag {
 	if len(branches) < 2 {
 		return nil

@@ -208,7 +208,8 @@ func (v *value) appendUpTo(b []byte, limit int) []byte {
 	return append(b, closing)
 }
 
-// least lists the first children of a list, or the members of an object with the least names; no more than so many.
+// least lists the first children of a list, or the members of an object with the least names; no more than so
+// many.
 func (v *value) least(count int) []*value {
 	list := make([]*value, 0, min(int(v.count), count))
 	for child := range v.children {

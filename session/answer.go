@@ -16,13 +16,13 @@ import (
 // ErrNoCall: no call of the conversation waits for the result.
 var ErrNoCall = errors.New("no call waits for this result")
 
-// Answer adds the results of calls that a run left to its caller (loop.Config.CallsOnly) to the conversation. The
-// next run is refused until each call has one. A result is a message of role tool with the CallID and the Name
-// of its call; IsError says that it is none. If the model wrote its calls as text, the results become a message
-// of the user. They are recorded with the next run; before it only a [Session.Snapshot] keeps them.
+// Answer adds the results of calls that a run left to its caller (loop.Config.CallsOnly) to the conversation.
+// The next run is refused until each call has one. A result is a message of role tool with the CallID and the
+// Name of its call; IsError says that it is none. If the model wrote its calls as text, the results become a
+// message of the user. They are recorded with the next run; before it only a [Session.Snapshot] keeps them.
 //
-// The error is [ErrNoCall] for a result of another call and [ErrBusy] while a run holds the session; then nothing
-// is added.
+// The error is [ErrNoCall] for a result of another call and [ErrBusy] while a run holds the session; then
+// nothing is added.
 func (s *Session) Answer(results ...message.Message) error {
 	results = message.Printable(results)
 	if err := message.Validate(results); err != nil {

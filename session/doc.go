@@ -10,9 +10,10 @@
 // [fault.ReducerError] is then added to its log, passed to the session's callback, and returned to the
 // caller.
 //
-// A run dispatches its own events ([EventToolResult], [EventStructuredOutput]). It also sends notices: replies,
-// failed attempts with their feedback, failed tools, exhaustion and its end (see [EventAttemptFailed]).
-// Reducers receive a notice before the next prompt is made, so the prompt can show what they changed.
+// A run dispatches its own events ([EventToolResult], [EventStructuredOutput]). It also sends notices:
+// replies, failed attempts with their feedback, failed tools, exhaustion and its end (see
+// [EventAttemptFailed]). Reducers receive a notice before the next prompt is made, so the prompt can show
+// what they changed.
 //
 // A [State] is an immutable snapshot of the session's slices and logs. The core uses it without knowing Go
 // types or calling reducers. A [Session] holds the newest State and is safe for concurrent use; reading it

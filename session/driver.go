@@ -114,8 +114,8 @@ func (d Driver) Report(e fault.ReducerError) { d.s.report(e) }
 // call are checked.
 func (d Driver) Replace(state State) error { return d.Conclude(state, d.s.Conversation()) }
 
-// Inherit gives a session what its journal has of it, when a run begins: the state if its own has no records and
-// no values, and the conversation if it has none. Errors are those of [Driver.Replace].
+// Inherit gives a session what its journal has of it, when a run begins: the state if its own has no records
+// and no values, and the conversation if it has none. Errors are those of [Driver.Replace].
 func (d Driver) Inherit(state State, conversation []message.Message) error {
 	own := d.s.State()
 	if !own.empty() || state.empty() {

@@ -109,8 +109,8 @@ func cleanAttempt(a *Attempt) {
 	}
 }
 
-// cleanReducerError drops the cause, because a state holds no Go errors, and scrubs the words, which may be those
-// of an engine's own reducers.
+// cleanReducerError drops the cause, because a state holds no Go errors, and scrubs the words, which may be
+// those of an engine's own reducers.
 func cleanReducerError(e fault.ReducerError) fault.ReducerError {
 	return fault.ReducerError{
 		Reducer: canon.UTF8(e.Reducer), Payload: canon.UTF8(e.Payload), Message: fault.Scrub(canon.UTF8(e.Message)),

@@ -96,9 +96,9 @@ func (s *Session) filled(state State) State {
 }
 
 // RestoreSlices replaces the state slices of the session by those of a snapshot. The logs stay, so what
-// happened since the snapshot remains on record. A state slice that the snapshot does not have becomes empty. The
-// snapshot must be of this session or have no id. The error is [ErrBusy] while a run holds the session, else
-// as of [Restore]. After an error nothing has changed.
+// happened since the snapshot remains on record. A state slice that the snapshot does not have becomes empty.
+// The snapshot must be of this session or have no id. The error is [ErrBusy] while a run holds the session,
+// else as of [Restore]. After an error nothing has changed.
 func (s *Session) RestoreSlices(snapshot []byte) error {
 	held, err := ParseState(snapshot)
 	if err != nil {

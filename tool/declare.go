@@ -46,8 +46,8 @@ func WithPolicy(l policy.Layer) Option { return Option{correction: l} }
 // WithTransport is [WithPolicy] for calls that do not come through: it overrides the transport layer.
 func WithTransport(l policy.Layer) Option { return Option{transport: l} }
 
-// WithCompileLimits lets [Raw] compile a larger schema than [schema.DefaultCompileLimits] allows. The types of [New]
-// need no such limit.
+// WithCompileLimits lets [Raw] compile a larger schema than [schema.DefaultCompileLimits] allows. The types
+// of [New] need no such limit.
 func WithCompileLimits(l schema.CompileLimits) Option { return Option{compile: l} }
 
 // compileLimits are the limits that the options set; of several the last counts.

@@ -65,9 +65,10 @@ func Attempt(ctx context.Context) (number, most, transport int) {
 }
 
 // LastProgress reads the last [Progress] of the previous try of this call into v, so that a long tool can go
-// on where it was. After [AskAgain] it is that of the call which this one corrects; its arguments may be others, so
-// that progress should say what it belongs to. If several calls of a reply asked again and the next reply has
-// another number of them, there is none. It returns false if there was none, or if it does not fit v.
+// on where it was. After [AskAgain] it is that of the call which this one corrects; its arguments may be
+// others, so that progress should say what it belongs to. If several calls of a reply asked again and the
+// next reply has another number of them, there is none. It returns false if there was none, or if it does not
+// fit v.
 func LastProgress(ctx context.Context, v any) bool {
 	last := invocationOf(ctx).Progress
 	return last != nil && canon.Unmarshal(last, v) == nil
@@ -103,8 +104,8 @@ func Emit[E any](ctx context.Context, name string, e E) error {
 }
 
 // Attach adds media to the call's result, after what the tool returns: see [message.Part]. Those of a tool
-// that says [Fail] follow its text; those of any other failed call are dropped. It may be called concurrently while the tool runs. Errors: [ErrNoCall],
-// [ErrReturned], a part that cannot be.
+// that says [Fail] follow its text; those of any other failed call are dropped. It may be called concurrently
+// while the tool runs. Errors: [ErrNoCall], [ErrReturned], a part that cannot be.
 func Attach(ctx context.Context, parts ...message.Part) error {
 	if err := message.ValidateParts(parts); err != nil {
 		return fmt.Errorf("attach: parts%w", err)
@@ -123,18 +124,18 @@ func Progress(ctx context.Context, progress any) error {
 	return recorderOf(ctx).progress(payload)
 }
 
-// AddUsage adds what a model consumed within the call of a tool to the usage of its run, whatever comes of the
-// call. In a try of loop.Do with a session it adds to the usage of the try. A run or an action of package loop
-// does it for itself. Elsewhere there is nothing that it could be added to: in a try of loop.Do without a session
-// and outside a tool, and in a loop over loop.Attempts, which takes it in the Attempt. It may be called
-// concurrently while the tool or the try runs. Errors: [ErrNoCall], [ErrReturned].
+// AddUsage adds what a model consumed within the call of a tool to the usage of its run, whatever comes of
+// the call. In a try of loop.Do with a session it adds to the usage of the try. A run or an action of package
+// loop does it for itself. Elsewhere there is nothing that it could be added to: in a try of loop.Do without
+// a session and outside a tool, and in a loop over loop.Attempts, which takes it in the Attempt. It may be
+// called concurrently while the tool or the try runs. Errors: [ErrNoCall], [ErrReturned].
 func AddUsage(ctx context.Context, u message.Usage) error {
 	r, _ := ctx.Value(recorderKey{}).(*recorder)
 	return r.whileOpen(func() { r.usage = r.usage.Add(u) })
 }
 
-// Metered returns a context in which [AddUsage] adds up, and a function that ends this and returns the sum. It is
-// for engines that make tries.
+// Metered returns a context in which [AddUsage] adds up, and a function that ends this and returns the sum.
+// It is for engines that make tries.
 func Metered(ctx context.Context) (context.Context, func() message.Usage) {
 	r := &recorder{meter: true, within: recorderOf(ctx)}
 	return context.WithValue(ctx, recorderKey{}, r), func() message.Usage {

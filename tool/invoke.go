@@ -17,8 +17,8 @@ import (
 type Outcome struct {
 	// Result is the tool's result as canonical JSON.
 	Result []byte
-	// Parts are the media of its result, in the order in which they were attached; none unless it succeeded or
-	// said [Fail].
+	// Parts are the media of its result, in the order in which they were attached; none unless it succeeded
+	// or said [Fail].
 	Parts []message.Part
 	// Events are what it emitted, in order; none unless it succeeded.
 	Events []Event
@@ -41,9 +41,9 @@ type Outcome struct {
 	said error
 }
 
-// Cause returns the Go error behind a call that failed: what the tool returned, with everything that it wraps. It
-// is nil if the call succeeded or asks for another one. If the call was made in another process and said [Fail],
-// it is a [*FailedError] with the same text.
+// Cause returns the Go error behind a call that failed: what the tool returned, with everything that it
+// wraps. It is nil if the call succeeded or asks for another one. If the call was made in another process and
+// said [Fail], it is a [*FailedError] with the same text.
 func (o *Outcome) Cause() error {
 	switch _, err := o.own(); {
 	case err != nil:
@@ -102,8 +102,8 @@ func (e *PanicError) Unwrap() error {
 // Sealed marks a panic as no word of a tool: see [fault.Sealed].
 func (*PanicError) Sealed(string) bool { return true }
 
-// callError is the error of a call that said [TryLater] or [ErrUnknown], so that it is no word of another tool
-// that made the call and returns the error.
+// callError is the error of a call that said [TryLater] or [ErrUnknown], so that it is no word of another
+// tool that made the call and returns the error.
 type callError struct {
 	error
 	tool string

@@ -11,8 +11,9 @@ import (
 
 // TryLater is what a tool returns if it did nothing and the same call is to be made again, after a wait of at
 // least after (0 or more). The transport policy decides, whatever the tool declares. The model hears nothing
-// of it until the tries are used up. If the policy's tries are unlimited, and it waits no time either, the call
-// is made again after 1 s. err says why, for operators, and may be nil. The error is a [*LaterError]. A negative wait is a mistake of the tool: the error is then an ordinary one.
+// of it until the tries are used up. If the policy's tries are unlimited, and it waits no time either, the
+// call is made again after 1 s. err says why, for operators, and may be nil. The error is a [*LaterError]. A
+// negative wait is a mistake of the tool: the error is then an ordinary one.
 func TryLater(err error, after time.Duration) error {
 	if after < 0 {
 		return errors.Join(fmt.Errorf("tool.TryLater: after is %v: give 0 or more", after), err)
@@ -62,8 +63,8 @@ func (o *Outcome) Unknown() bool {
 }
 
 // Failure is the error of a call as the core sees it, by its types alone; zero if there is none. A panic, an
-// error of a run or an action within the tool, and one of a class for what models write ([fault.ToolValidation]
-// and its kind) are failures of the tool.
+// error of a run or an action within the tool, and one of a class for what models write
+// ([fault.ToolValidation] and its kind) are failures of the tool.
 func (o *Outcome) Failure() fault.Failure {
 	if later, ok := o.Later(); ok {
 		message := fault.TypedFailure(later).Message

@@ -21,8 +21,8 @@ type Settings struct {
 	Text, Native policy.Repairs
 	// Tools has the settings of single tools, by registered name, where they differ.
 	Tools map[string]Leniency
-	// MaxCalls bounds the calls of one reply. If a reply makes more, none is read, and reading it takes little
-	// memory. Below 1 there is no bound.
+	// MaxCalls bounds the calls of one reply. If a reply makes more, none is read, and reading it takes
+	// little memory. Below 1 there is no bound.
 	MaxCalls int
 	// Stop ends the checks of a reply when it reports true; what was read is of no use then. It is called
 	// about once a millisecond. Nil never stops.

@@ -118,19 +118,19 @@ func WithSessions(f func(Invocation) (*session.Session, error)) Option {
 	return func(a *Adapter) { a.sessions = f }
 }
 
-// WithEnd calls f with the end of each run, when ADK's run is over. The error is a
-// [loop.RetryExhaustedError] if the run did not end well. A run without a final answer counts as cancelled.
-// A run that waits for a confirmation ends when the invocation with the confirmation is over, or as cancelled
-// when the conversation goes on without it. The session is free by then. Such a run waits in the memory of its
-// process: after a restart the confirmed call runs unwatched, and the next model call begins a new run.
+// WithEnd calls f with the end of each run, when ADK's run is over. The error is a [loop.RetryExhaustedError]
+// if the run did not end well. A run without a final answer counts as cancelled. A run that waits for a
+// confirmation ends when the invocation with the confirmation is over, or as cancelled when the conversation
+// goes on without it. The session is free by then. Such a run waits in the memory of its process: after a
+// restart the confirmed call runs unwatched, and the next model call begins a new run.
 func WithEnd(f func(Invocation, *session.Session, loop.Result, error)) Option {
 	return func(a *Adapter) { a.ended = f }
 }
 
 // WithObserver tells o of every attempt, retry, exhaustion and end of the adapter's runs, such as
-// observe.LogTo or an observer of adapter/otel. It may be given several times. The goroutines of all runs call
-// it, and it must be quick. A [observe.Tracer] follows runs, model calls and tools; what ADK and its models and
-// tools trace themselves does not become part of that, because ADK's callbacks pass no context on.
+// observe.LogTo or an observer of adapter/otel. It may be given several times. The goroutines of all runs
+// call it, and it must be quick. A [observe.Tracer] follows runs, model calls and tools; what ADK and its
+// models and tools trace themselves does not become part of that, because ADK's callbacks pass no context on.
 func WithObserver(o observe.Observer) Option {
 	return func(a *Adapter) { a.observers = append(a.observers, o) }
 }

@@ -20,11 +20,11 @@ import (
 )
 
 // AgentTool makes a tool of an agent, which takes a request and returns the agent's last text. Unlike that of
-// ADK's package agenttool, the agent runs with the adapter's plugin: it has a run and a session of its own, and
-// is corrected and recorded as the agent around it. Wrap its model with [Adapter.Model], too. It begins with a
-// copy of the outer session's state. Its [Invocation].SessionID is that of the outer session and the id of the
-// call, so that [WithSessions] finds the same session when the call is made again. The request is text: media of
-// the outer conversation are not passed on.
+// ADK's package agenttool, the agent runs with the adapter's plugin: it has a run and a session of its own,
+// and is corrected and recorded as the agent around it. Wrap its model with [Adapter.Model], too. It begins
+// with a copy of the outer session's state. Its [Invocation].SessionID is that of the outer session and the
+// id of the call, so that [WithSessions] finds the same session when the call is made again. The request is
+// text: media of the outer conversation are not passed on.
 func (a *Adapter) AgentTool(sub agent.Agent) (adktool.Tool, error) {
 	if sub == nil {
 		return nil, errors.New("retake: the agent is nil")

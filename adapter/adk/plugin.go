@@ -162,8 +162,8 @@ func (a *Adapter) begun(ctx agent.Context) *turns.Call {
 	return c
 }
 
-// afterTool passes the outcome of a call to the core, after the callbacks of the agent have seen its error. It
-// repeats the call if the core decides so, and answers in place of a result that a reducer refuses.
+// afterTool passes the outcome of a call to the core, after the callbacks of the agent have seen its error.
+// It repeats the call if the core decides so, and answers in place of a result that a reducer refuses.
 func (a *Adapter) afterTool(
 	ctx agent.Context, t adktool.Tool, args, result map[string]any, err error,
 ) (map[string]any, error) {
@@ -193,8 +193,8 @@ func (a *Adapter) afterTool(
 	}
 }
 
-// onToolError answers a call of an unknown tool. Other errors are left to the callbacks of the agent, and then
-// to afterTool.
+// onToolError answers a call of an unknown tool. Other errors are left to the callbacks of the agent, and
+// then to afterTool.
 func (a *Adapter) onToolError(
 	ctx agent.Context, t adktool.Tool, args map[string]any, _ error,
 ) (map[string]any, error) {

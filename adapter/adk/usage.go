@@ -14,8 +14,8 @@ func usageOf(resp *model.LLMResponse) *usage {
 	return resp.UsageMetadata
 }
 
-// withUsage returns a reply whose usage includes that of the replies before it which were not accepted, so that
-// ADK's spans and events have all tokens.
+// withUsage returns a reply whose usage includes that of the replies before it which were not accepted, so
+// that ADK's spans and events have all tokens.
 func withUsage(resp *model.LLMResponse, spent *usage) *model.LLMResponse {
 	if resp == nil || spent == nil {
 		return resp

@@ -31,9 +31,9 @@ type conversation struct {
 // https://github.com/langchain-ai/langchainjs/pull/11922).
 var takesSystem = regexp.MustCompile(`claude-(opus-4-[89]|opus-[5-9]|(sonnet|haiku)-(5-[5-9]|[6-9])|(fable|mythos)-[5-9])`)
 
-// turnsOf converts a transcript. It returns the system messages before the first user or model message
-// apart. Later ones become user messages where the model has no place for them. Many models refuse to continue
-// their own message, so a conversation that ends with one gets a user message.
+// turnsOf converts a transcript. It returns the system messages before the first user or model message apart.
+// Later ones become user messages where the model has no place for them. Many models refuse to continue their
+// own message, so a conversation that ends with one gets a user message.
 func turnsOf(said []message.Message, model string) (c conversation, system []string) {
 	c.model = model
 	rules := rules

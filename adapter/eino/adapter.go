@@ -106,9 +106,9 @@ func WithEnd(f func(*session.Session, loop.Result, error)) Option {
 }
 
 // WithObserver tells o of every attempt, retry, exhaustion and end of the adapter's runs, such as
-// observe.LogTo or an observer of adapter/otel. It may be given several times. The goroutines of all runs call
-// it, and it must be quick. A [observe.Tracer] follows runs, model calls and tools; a tool's context has its
-// values, a model's has not.
+// observe.LogTo or an observer of adapter/otel. It may be given several times. The goroutines of all runs
+// call it, and it must be quick. A [observe.Tracer] follows runs, model calls and tools; a tool's context has
+// its values, a model's has not.
 func WithObserver(o observe.Observer) Option {
 	return func(a *Adapter) { a.observers = append(a.observers, o) }
 }

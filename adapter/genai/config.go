@@ -111,8 +111,8 @@ type Model struct {
 // whose HTTP client also reads the responses. The error joins one for each field of cfg that is out of
 // bounds.
 //
-// A client or transport of the user's own that follows redirects by itself is only found out afterwards: a reply
-// from another host, port or scheme is refused, but the key may be known there.
+// A client or transport of the user's own that follows redirects by itself is only found out afterwards: a
+// reply from another host, port or scheme is refused, but the key may be known there.
 func New(client *sdk.Client, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("genai: %w", err)

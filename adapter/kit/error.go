@@ -126,10 +126,10 @@ type Head struct {
 	Form    Form
 }
 
-// Send sends a request by next, which may be a client, a transport or the next middleware of an SDK, and records
-// its response. The body of a failed one is read, within [maxRefusal], and can be read again. That of a good
-// one is bounded by [MaxReply] and begins at its first character; Form says what it is. A response from
-// elsewhere than was asked is an error. The caller closes the body, also of a failed response.
+// Send sends a request by next, which may be a client, a transport or the next middleware of an SDK, and
+// records its response. The body of a failed one is read, within [maxRefusal], and can be read again. That of
+// a good one is bounded by [MaxReply] and begins at its first character; Form says what it is. A response
+// from elsewhere than was asked is an error. The caller closes the body, also of a failed response.
 func (h *Head) Send(r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	h.Key = cmp.Or(h.Key, keyOf(r.Header))
 	resp, err := next(r)
@@ -357,8 +357,8 @@ const (
 	maxStreamLine = bufio.MaxScanTokenSize << 9
 )
 
-// ReadWhole reads a JSON body to its end, without a mark of a stream's end after it. A truncated or empty body
-// is [ErrEnded].
+// ReadWhole reads a JSON body to its end, without a mark of a stream's end after it. A truncated or empty
+// body is [ErrEnded].
 func ReadWhole(body io.Reader) ([]byte, error) {
 	raw, err := io.ReadAll(body)
 	if err == nil && Cut(raw) {

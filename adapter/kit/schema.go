@@ -43,7 +43,8 @@ const (
 	Extensions = "x-"
 )
 
-// OpenAI returns the dialect of tools and answers without strict mode, as of all servers that speak OpenAI's API.
+// OpenAI returns the dialect of tools and answers without strict mode, as of all servers that speak OpenAI's
+// API.
 func OpenAI() Dialect { return column(0) }
 
 // Strict returns the dialect of strict mode as all servers with one know it.

@@ -86,9 +86,9 @@ type Config struct {
 	CallTimeout time.Duration
 }
 
-// DefaultConfig offers all tools under their own names, at most 1000. It refuses schemas that cannot be
-// used or have more than 256 KiB, cuts descriptions at 16 KiB, tells the model of errors in at most 16 KiB of
-// the server's words, shows at most 64 KiB of a result and 4 MiB of media, checks results, and gives a call one
+// DefaultConfig offers all tools under their own names, at most 1000. It refuses schemas that cannot be used
+// or have more than 256 KiB, cuts descriptions at 16 KiB, tells the model of errors in at most 16 KiB of the
+// server's words, shows at most 64 KiB of a result and 4 MiB of media, checks results, and gives a call one
 // minute.
 func DefaultConfig() Config {
 	return Config{

@@ -17,8 +17,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// media returns the media of a result that a model may see or hear, as far as they fit into MaxMediaBytes. all
-// describes every block, left those that are not among the media.
+// media returns the media of a result that a model may see or hear, as far as they fit into MaxMediaBytes.
+// all describes every block, left those that are not among the media.
 func (r *remote) media(content []sdk.Content) (parts []message.Part, all, left []block) {
 	size := 0
 	for _, c := range content {

@@ -32,10 +32,10 @@ func WithErrors(f func(ctx context.Context, tool string, err error)) ServeOption
 	return func(s *served) { s.report = f }
 }
 
-// Serve adds the tools of a set to a server. The caller runs the server, which may serve other tools too.
-// The result of a tool is sent as text: a string as it is, anything else as JSON. Where the type of the results
-// is a struct, it is also the structured content, and the tool has an output schema that says so. Attached media follow as images, audio, embedded resources and links. A failure is a
-// result with isError:
+// Serve adds the tools of a set to a server. The caller runs the server, which may serve other tools too. The
+// result of a tool is sent as text: a string as it is, anything else as JSON. Where the type of the results
+// is a struct, it is also the structured content, and the tool has an output schema that says so. Attached
+// media follow as images, audio, embedded resources and links. A failure is a result with isError:
 //
 //	wrong arguments, ask again   the feedback's text; structured content {"issues": […]}, each a [fault.Issue]
 //	failed for good              the tool's text

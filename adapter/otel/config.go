@@ -49,8 +49,8 @@ type Model struct {
 	Name string
 	// MaxTokens is gen_ai.request.max_tokens, as the model's adapter is configured; zero omits it.
 	MaxTokens int
-	// Host and Port are server.address and server.port of calls whose answer does not tell them, such as those
-	// that failed. Empty and zero omit them.
+	// Host and Port are server.address and server.port of calls whose answer does not tell them, such as
+	// those that failed. Empty and zero omit them.
 	Host string
 	Port int
 }
@@ -59,8 +59,8 @@ type Model struct {
 // waits that a provider asked for. They are those of observe.Metrics. The slice belongs to the caller.
 func DelayBounds() []float64 { return []float64{0, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300} }
 
-// AttemptBounds returns the default buckets of retake.retry.attempts: those of observe.Metrics. The slice belongs
-// to the caller.
+// AttemptBounds returns the default buckets of retake.retry.attempts: those of observe.Metrics. The slice
+// belongs to the caller.
 func AttemptBounds() []float64 { return []float64{1, 2, 3, 5, 8} }
 
 // Validate returns an error that joins one for each invalid field.

@@ -19,9 +19,9 @@ type Settings struct {
 	// may lose its journals: its next append then fails. The clocks are those of the machine.
 	Lease time.Duration
 	// ReadOnly opens a database that exists for reading, also while others write to it. No lease is taken, so
-	// nobody is kept out, and [journal.ErrReadOnly] is returned for what would be written. Nothing is written to
-	// the database. While others have it open, or died without closing it, SQLite may write the index of their
-	// changes in a file beside it (-shm).
+	// nobody is kept out, and [journal.ErrReadOnly] is returned for what would be written. Nothing is written
+	// to the database. While others have it open, or died without closing it, SQLite may write the index of
+	// their changes in a file beside it (-shm).
 	ReadOnly bool
 }
 

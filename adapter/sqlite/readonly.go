@@ -27,10 +27,9 @@ func isReadOnly(err error) bool {
 	return errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// openToRead opens a database for reading. A database that was closed is a single file:
-// SQLite is told that it does not change, because it would make files beside it otherwise. Then frozen is the
-// file as it was before. A database that is open, or was not closed, has changes in its log, which must not be
-// ignored.
+// openToRead opens a database for reading. A database that was closed is a single file: SQLite is told that
+// it does not change, because it would make files beside it otherwise. Then frozen is the file as it was
+// before. A database that is open, or was not closed, has changes in its log, which must not be ignored.
 func openToRead(ctx context.Context, path string) (db *sql.DB, frozen os.FileInfo, err error) {
 	const look = `SELECT 1 FROM retake_journal LIMIT 0`
 	if frozen, err = os.Stat(path); err != nil {

@@ -1,5 +1,5 @@
-// Package temporal executes runs of retake as Temporal workflows. With the same replies and seed, a
-// workflow decides as [loop.Loop.Run] does in process. It survives the death of its workers and restarts of the
+// Package temporal executes runs of retake as Temporal workflows. With the same replies and seed, a workflow
+// decides as [loop.Loop.Run] does in process. It survives the death of its workers and restarts of the
 // server.
 //
 // [Register] gives a worker what [loop.New] gets in process. [Run] starts a run and waits for its end;

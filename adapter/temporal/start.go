@@ -340,8 +340,8 @@ func (h *Handle) CancelAction(ctx context.Context, action string) error {
 	return h.update(ctx, UpdateCancel, action, nil)
 }
 
-// Cancel asks Temporal to cancel the run, which then ends with [policy.ReasonCancelled]. It does not wait for the
-// end.
+// Cancel asks Temporal to cancel the run, which then ends with [policy.ReasonCancelled]. It does not wait for
+// the end.
 func (h *Handle) Cancel(ctx context.Context) error { return h.client.CancelWorkflow(ctx, h.id, "") }
 
 func (h *Handle) update(ctx context.Context, name string, in, out any) error {

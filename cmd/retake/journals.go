@@ -9,7 +9,8 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// journals are the journals that a command is given: files, directories, databases, and "-" for standard input.
+// journals are the journals that a command is given: files, directories, databases, and "-" for standard
+// input.
 type journals struct {
 	places []place
 	// key names the file of the secret key.

@@ -47,8 +47,8 @@ func (p place) inErrors() string {
 	return p.String()
 }
 
-// places finds what a name stands for: a file, the sessions of a database or one of them, or what filesOf lists
-// of a folder. want says in errors what to give.
+// places finds what a name stands for: a file, the sessions of a database or one of them, or what filesOf
+// lists of a folder. want says in errors what to give.
 func places(name, want string, filesOf func(folder string) ([]string, error)) ([]place, error) {
 	if name == standardInput {
 		return []place{{path: name}}, nil
@@ -123,8 +123,8 @@ func sessionsOf(path string) ([]string, error) {
 // magic are the first bytes of every SQLite database.
 var magic = []byte("SQLite format 3\x00")
 
-// isDatabase reports whether a file is a SQLite database, whatever its name. Pipes are not looked into: what is
-// read of them is gone.
+// isDatabase reports whether a file is a SQLite database, whatever its name. Pipes are not looked into: what
+// is read of them is gone.
 func isDatabase(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {

@@ -12,7 +12,8 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// texts are what a command reads: files, all files of folders, journals, or standard input if nothing is named.
+// texts are what a command reads: files, all files of folders, journals, or standard input if nothing is
+// named.
 type texts struct {
 	places []place
 	// journals is set once one of them was a journal, which may have any number of texts.
@@ -61,8 +62,8 @@ type reader struct {
 	event func(name string, ev *machine.Event) (used bool, err error)
 }
 
-// each reads every input. One that cannot be read is an error, and the others are used all the same. The error
-// is errNotOK if that is all that went wrong.
+// each reads every input. One that cannot be read is an error, and the others are used all the same. The
+// error is errNotOK if that is all that went wrong.
 func (t *texts) each(e *env, r reader) error {
 	var bad, refused error
 	for _, p := range t.places {

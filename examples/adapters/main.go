@@ -1,5 +1,5 @@
-// Command adapters is one program with every adapter. It does nothing: that it is built says that the adapters
-// and their SDKs can be used together.
+// Command adapters is one program with every adapter. It does nothing: that it is built says that the
+// adapters and their SDKs can be used together.
 package main
 
 import (

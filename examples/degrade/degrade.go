@@ -1,5 +1,6 @@
-// Package degrade shows how steps of a program that are not critical are replaced with degrade.OrElse: a prompt
-// that cannot be made, and a summary that cannot be written. The run goes on, and its result has a warning.
+// Package degrade shows how steps of a program that are not critical are replaced with degrade.OrElse: a
+// prompt that cannot be made, and a summary that cannot be written. The run goes on, and its result has a
+// warning.
 package degrade
 
 import (

@@ -3,8 +3,8 @@ package chain
 
 import "errors"
 
-// Has reports whether match is true for err or an error that it wraps, the outermost first. It looks at no more
-// than 256 errors, so that no chain can hang it.
+// Has reports whether match is true for err or an error that it wraps, the outermost first. It looks at no
+// more than 256 errors, so that no chain can hang it.
 func Has(err error, match func(error) bool) bool {
 	left := most
 	return walk(err, match, nil, &left)
@@ -23,8 +23,8 @@ func Outside(tool string, err error, match func(error) bool) bool {
 	return walk(err, match, func(e error) bool { return Sealed(tool, e) }, &left)
 }
 
-// Own is [errors.AsType] for what a call of a tool says itself: it does not look into errors that are [Sealed]
-// for the tool.
+// Own is [errors.AsType] for what a call of a tool says itself: it does not look into errors that are
+// [Sealed] for the tool.
 func Own[E error](tool string, err error) (own E, found bool) {
 	Outside(tool, err, func(e error) bool {
 		if own, found = e.(E); !found {

@@ -1,5 +1,6 @@
-// Package fields reads, writes, shows and checks structs of settings by the tags of their fields. Policies and
-// backoff strategies are read through it, so that a mistake is told in the same words wherever it was made.
+// Package fields reads, writes, shows and checks structs of settings by the tags of their fields. Policies
+// and backoff strategies are read through it, so that a mistake is told in the same words wherever it was
+// made.
 //
 // A tag has the name of the field in files, and what it may hold beyond what its Go type says:
 //

@@ -34,7 +34,8 @@ const most = 100
 
 // Faults collects what is wrong with a value and its parts. Make it with [Collect].
 type Faults struct {
-	// path, name and the n-th item, from 1, are the path of the value. They are put together for a fault only.
+	// path, name and the n-th item, from 1, are the path of the value. They are put together for a fault
+	// only.
 	path, name string
 	n          int
 	all        *[]Error

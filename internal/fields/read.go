@@ -21,8 +21,8 @@ import (
 
 // Reader reads one JSON object into a struct.
 type Reader struct {
-	// Also reads members that are no fields of the struct, or that are read in another way. It reports whether
-	// it took the member.
+	// Also reads members that are no fields of the struct, or that are read in another way. It reports
+	// whether it took the member.
 	Also func(name string, v jsontext.Value, f Faults) bool
 	// Keys are names beside those of the fields that a hint may give.
 	Keys []string

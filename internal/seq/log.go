@@ -19,8 +19,8 @@ type Log[T any] struct {
 	n int
 }
 
-// buf is memory shared by logs that grew from one another: the values from index gone on. Its first used cells
-// belong to some log. A cell is written once, by the append that claimed it.
+// buf is memory shared by logs that grew from one another: the values from index gone on. Its first used
+// cells belong to some log. A cell is written once, by the append that claimed it.
 type buf[T any] struct {
 	used  atomic.Int64
 	gone  int

@@ -29,9 +29,9 @@ type Account struct {
 	RawHeaders bool
 }
 
-// Run is [loop.Loop.Run] with a full envelope: start time, duration including waits, tokens, cost, the model that
-// answered last, the provider, and the request id and rate limits of the last response. It always returns a result; errors
-// are data.
+// Run is [loop.Loop.Run] with a full envelope: start time, duration including waits, tokens, cost, the model
+// that answered last, the provider, and the request id and rate limits of the last response. It always
+// returns a result; errors are data.
 //
 // Headers and rate limits come from the adapter ([ratelimit.Watch]) or from an error. The cost is that of all
 // models of the run, those of [loop.WithModels] too.

@@ -35,8 +35,8 @@ type memory struct {
 
 // entry is what is known about a key.
 type entry struct {
-	// begun is the number of calls of Save so far, and open that of calls in progress. newest is the number of
-	// the newest call whose data was saved or is held.
+	// begun is the number of calls of Save so far, and open that of calls in progress. newest is the number
+	// of the newest call whose data was saved or is held.
 	begun, open, newest int
 	held                bool
 	data                []byte

@@ -44,8 +44,8 @@ func ToolEvents(
 	return events
 }
 
-// Unheard returns the names of the events of a successful tool call that no reducer of s is bound to and nobody
-// declared, sorted: at most 8.
+// Unheard returns the names of the events of a successful tool call that no reducer of s is bound to and
+// nobody declared, sorted: at most 8.
 func Unheard(s *session.Session, out tool.Outcome) (names []string) {
 	for _, e := range out.Events {
 		if !session.DriverOf(s).Expects(e.Name) {
@@ -60,8 +60,8 @@ func Unheard(s *session.Session, out tool.Outcome) (names []string) {
 // maxUnheard is how many unheard events of a call are named.
 const maxUnheard = 8
 
-// TryEvent returns the name of the event of a successful try of an action: [session.EventToolResult] for a tool,
-// else [session.EventStructuredOutput].
+// TryEvent returns the name of the event of a successful try of an action: [session.EventToolResult] for a
+// tool, else [session.EventStructuredOutput].
 func TryEvent(tool string) string {
 	if tool == "" {
 		return session.EventStructuredOutput

@@ -33,8 +33,8 @@ func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
 	return end
 }
 
-// CauseOf returns why a run was ended or cannot continue, for an event; nil for a nil error. Its types count, not its
-// words.
+// CauseOf returns why a run was ended or cannot continue, for an event; nil for a nil error. Its types count,
+// not its words.
 func CauseOf(err error) *fault.Failure {
 	if err == nil {
 		return nil
@@ -46,8 +46,8 @@ func CauseOf(err error) *fault.Failure {
 	return &f
 }
 
-// RateLimit returns what an error says of rate limits, to be recorded beside its failure; nil if it says nothing.
-// Values that were not used are left out.
+// RateLimit returns what an error says of rate limits, to be recorded beside its failure; nil if it says
+// nothing. Values that were not used are left out.
 func RateLimit(err error) *ratelimit.State {
 	state := ratelimit.OfError(err)
 	if !state.Limited && !state.RetryAfter.Known && !state.Wait.Known && len(state.Windows) == 0 {

@@ -15,7 +15,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Start begins a run with the given messages. The error is [session.ErrUnanswered] if they leave calls without a result.
+// Start begins a run with the given messages. The error is [session.ErrUnanswered] if they leave calls
+// without a result.
 func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Effect, error) {
 	messages = slices.Concat(r.history, messages)
 	before := r.st.Transcript()
@@ -160,8 +161,9 @@ func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, e
 	return nil, nil
 }
 
-// ToolPaused takes [Runner.ToolBegins] back, for a call that has stopped without an outcome and that the engine
-// makes again later. If the run ends before that, the call is not in doubt. A journal keeps that it began.
+// ToolPaused takes [Runner.ToolBegins] back, for a call that has stopped without an outcome and that the
+// engine makes again later. If the run ends before that, the call is not in doubt. A journal keeps that it
+// began.
 func (r *Runner) ToolPaused(run machine.ToolRun) {
 	r.begun = slices.DeleteFunc(r.begun, func(n int) bool { return n == run.Index })
 }

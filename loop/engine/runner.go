@@ -16,8 +16,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// RunnerConfig says what a [Runner] makes: the run of Machine, the run in State, or, if both are nil, the run in
-// the journal of the session, as with loop.Loop.Resume.
+// RunnerConfig says what a [Runner] makes: the run of Machine, the run in State, or, if both are nil, the run
+// in the journal of the session, as with loop.Loop.Resume.
 type RunnerConfig struct {
 	// Session has the records of the run, its reducers and its journal. It belongs to the runner until
 	// [Runner.Close]. Required.
@@ -30,8 +30,8 @@ type RunnerConfig struct {
 	State *machine.State
 	// Offer is what replies are checked against.
 	Offer Offer
-	// Before is the conversation before a run that begins. Nil leaves it to the engine, which hands all messages
-	// to [Runner.Start].
+	// Before is the conversation before a run that begins. Nil leaves it to the engine, which hands all
+	// messages to [Runner.Start].
 	Before *Before
 	// Record is called with each step, in order; may be nil.
 	Record func(machine.Event, []machine.Effect, machine.State)
@@ -51,8 +51,8 @@ type Before struct {
 func (b *Before) set() bool { return b != nil && (b.New || len(b.History) > 0) }
 
 // Runner converts outcomes to events and steps the core. It has no clock, goroutines or I/O and is for
-// engines with their own; package loop is built on it. Each method returns the effects to carry out, in order;
-// see package machine. It is for one goroutine at a time.
+// engines with their own; package loop is built on it. Each method returns the effects to carry out, in
+// order; see package machine. It is for one goroutine at a time.
 type Runner struct {
 	offer Offer
 	s     *session.Session
@@ -64,8 +64,8 @@ type Runner struct {
 	readBy   *policy.Set
 	// journal is nil if nothing is recorded.
 	journal *journal.Journal
-	// doubtful are the warnings about the config, which the next start records. changed are those about what has
-	// changed since a resumed run began, and asked is what that run asked for last.
+	// doubtful are the warnings about the config, which the next start records. changed are those about what
+	// has changed since a resumed run began, and asked is what that run asked for last.
 	doubtful, changed []string
 	asked             machine.Effect
 	// refused is the error of a reducer behind exhaustion, as it was returned in this process, or nil.
@@ -78,17 +78,17 @@ type Runner struct {
 	begun []int
 	// history is what the run records of the conversation before it. Its journal has the rest.
 	history []message.Message
-	// failing are the last errors of calls that failed, by key, and toolErrors those of [machine.State.ToolFailures],
-	// nil for failures of another process.
+	// failing are the last errors of calls that failed, by key, and toolErrors those of
+	// [machine.State.ToolFailures], nil for failures of another process.
 	failing    map[string]error
 	toolErrors []error
 	// unrecorded reports that the journal is broken. The run can still end in memory.
 	unrecorded bool
 }
 
-// New takes the session for a runner. Errors are those of a session in use ([session.ErrBusy]), of a journal that
-// cannot be written, of an offer that a resumed run does not fit, and [journal.ErrNoRun] if there is none to
-// resume.
+// New takes the session for a runner. Errors are those of a session in use ([session.ErrBusy]), of a journal
+// that cannot be written, of an offer that a resumed run does not fit, and [journal.ErrNoRun] if there is
+// none to resume.
 func New(cfg RunnerConfig) (_ *Runner, err error) {
 	r := &Runner{offer: cfg.Offer, s: cfg.Session, record: cfg.Record}
 	if err := r.acquire(cfg.State); err != nil {
@@ -113,8 +113,8 @@ func New(cfg RunnerConfig) (_ *Runner, err error) {
 	return r, err
 }
 
-// acquire takes the session for the runner, with its journal. A session without an id gets that of the state, or
-// a random one.
+// acquire takes the session for the runner, with its journal. A session without an id gets that of the state,
+// or a random one.
 func (r *Runner) acquire(st *machine.State) error {
 	var err error
 	if r.journal, err = journal.Of(r.s); err != nil {
@@ -272,11 +272,12 @@ type End struct {
 	State machine.State
 	// Recorded is when it ended, if that was read from the journal.
 	Recorded time.Time
-	// Changed says what is not as it was when a resumed run began, and Unrecorded why the journal lacks something.
+	// Changed says what is not as it was when a resumed run began, and Unrecorded why the journal lacks
+	// something.
 	Changed    []string
 	Unrecorded string
-	// ToolErrors are the Go errors of [machine.State.ToolFailures], nil for those of another process, and Refused
-	// is that of the reducer behind exhaustion, if it was this process's.
+	// ToolErrors are the Go errors of [machine.State.ToolFailures], nil for those of another process, and
+	// Refused is that of the reducer behind exhaustion, if it was this process's.
 	ToolErrors []error
 	Refused    *fault.ReducerError
 }

@@ -60,14 +60,14 @@ func (s *step) key(
 }
 
 // JitterKey returns the key for the delays of one action on one plane. number is the action's number in the
-// run, from 1; on the transport plane it is the turn, and 0 for a try of a single action. Nothing else counts,
-// so that a seed gives the same waits in any session. Without a seed the key is zero.
+// run, from 1; on the transport plane it is the turn, and 0 for a try of a single action. Nothing else
+// counts, so that a seed gives the same waits in any session. Without a seed the key is zero.
 func JitterKey(seed string, number int, action string, plane fault.Plane) backoff.Key {
 	return backoff.NewKey(seed, strings.Join([]string{strconv.Itoa(number), action, string(plane)}, "\x00"))
 }
 
-// fail charges one failed attempt, which is already counted, and decides on it. same is what the model proposed.
-// The decision is recorded in the session, the effects, and s.CorrectionWait or s.Exhausted.
+// fail charges one failed attempt, which is already counted, and decides on it. same is what the model
+// proposed. The decision is recorded in the session, the effects, and s.CorrectionWait or s.Exhausted.
 func (s *step) fail(name string, f *fault.Failure, same, detail string) *Decision {
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool
@@ -237,8 +237,8 @@ func (s *step) refused(name string, e *fault.ReducerError, same string) *Decisio
 	return d
 }
 
-// ReducerFailure returns the failure of an action that a reducer refused, and what the model is told of it: the
-// reducer's message, but not the words of a panic.
+// ReducerFailure returns the failure of an action that a reducer refused, and what the model is told of it:
+// the reducer's message, but not the words of a panic.
 func ReducerFailure(name string, e *fault.ReducerError) (f fault.Failure, told string) {
 	f = fault.Failure{
 		Plane: fault.Correction, Class: fault.Reducer, Tool: name, Message: fault.Scrub(e.Error()),

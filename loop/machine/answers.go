@@ -107,8 +107,8 @@ func (c *BatchCall) failedWords(end *ToolEnd, lim feedback.Limits) string {
 // maxReturned is how much of a result that was refused the model is shown, in bytes.
 const maxReturned = 4096
 
-// ranWords returns what the model is told about a tool that ran and whose result a reducer refused. The tool's
-// effect stands, so the result is not kept from the model. told is the feedback.
+// ranWords returns what the model is told about a tool that ran and whose result a reducer refused. The
+// tool's effect stands, so the result is not kept from the model. told is the feedback.
 func ranWords(tool string, end *ToolEnd, told string) string {
 	result := feedback.QuoteJSON(string(end.Result))
 	if len(result) > maxReturned {

@@ -74,8 +74,8 @@ type ModelCall struct {
 	Model string `json:"model,omitempty"`
 	// Temperature is set by the policy for the attempt; nil means the model's own.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// At are the positions of the actions that are being corrected, in order of their numbers. If there are none,
-	// it is the first attempt of the answer.
+	// At are the positions of the actions that are being corrected, in order of their numbers. If there are
+	// none, it is the first attempt of the answer.
 	At []Position `json:"at"`
 	// Transport is the attempt of this request, from 1.
 	Transport int `json:"transport"`
@@ -111,10 +111,10 @@ type ToolRun struct {
 	ID        string          `json:"id"`
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
-	// Key is the idempotency key: a hash of the session's id, the request (see [Config].RequestID), the number of
-	// the action in the run, the tool, the canonical arguments (numbers by their exact values), and the index
-	// among identical calls of the reply. Retries, a resumed run and the same run made again have the
-	// same keys. Another request of the session has different keys.
+	// Key is the idempotency key: a hash of the session's id, the request (see [Config].RequestID), the
+	// number of the action in the run, the tool, the canonical arguments (numbers by their exact values), and
+	// the index among identical calls of the reply. Retries, a resumed run and the same run made again have
+	// the same keys. Another request of the session has different keys.
 	Key string `json:"key"`
 	// Transport is the attempt of this call on the transport plane, from 1.
 	Transport int `json:"transport"`

@@ -51,8 +51,8 @@ const (
 )
 
 // Event is one input of the machine. At is the driver's time in UTC and never runs backwards. Only the fields
-// of the kind are set. Arguments, results and values are canonical JSON, because they are hashed and shown: what
-// the core's packages return is, and what was kept elsewhere is read with
+// of the kind are set. Arguments, results and values are canonical JSON, because they are hashed and shown:
+// what the core's packages return is, and what was kept elsewhere is read with
 // [github.com/retake-go/retake/loop/engine.Unmarshal].
 type Event struct {
 	Kind     EventKind         `json:"kind"`
@@ -66,15 +66,15 @@ type Event struct {
 	Plan     *Plan             `json:"plan,omitempty"`
 	Adjust   *policy.Layer     `json:"adjust,omitempty" redact:"keep"`
 	Reduced  *Reduced          `json:"reduced,omitempty"`
-	// RateLimit is what the error says of rate limits, or nil; only for CallFailed. Those of [ToolEnd] and [Try]
-	// are with them.
+	// RateLimit is what the error says of rate limits, or nil; only for CallFailed. Those of [ToolEnd] and
+	// [Try] are with them.
 	RateLimit *ratelimit.State `json:"rate_limit,omitempty" redact:"keep"`
 	// Warnings are about the config of the run; only for Started.
 	Warnings []string `json:"warnings,omitempty" redact:"keep"`
 	// Hears are the notices with reducers, sorted; only for Started. See [session.Notices].
 	Hears []string `json:"hears,omitempty" redact:"keep"`
-	// Begun are the calls of the reply, by index, that had begun and have no outcome, for an event that ends the
-	// run. Their effect is unknown.
+	// Begun are the calls of the reply, by index, that had begun and have no outcome, for an event that ends
+	// the run. Their effect is unknown.
 	Begun []int `json:"begun,omitempty"`
 	// Reductions are the results of the reducers for each of [State].Notices; only for ReducersRan.
 	Reductions []Reduced `json:"reductions,omitempty"`
@@ -198,8 +198,8 @@ type Try struct {
 	// compared.
 	Same  string        `json:"same,omitempty" redact:"keep"`
 	Usage message.Usage `json:"usage,omitzero"`
-	// Reduced is the result of the reducers for a successful try. With a Failure of class [fault.Reducer] it is
-	// the error of a reducer that refused an event in the try, which the session has already.
+	// Reduced is the result of the reducers for a successful try. With a Failure of class [fault.Reducer] it
+	// is the error of a reducer that refused an event in the try, which the session has already.
 	Reduced *Reduced `json:"reduced,omitempty"`
 	// Abandoned reports that the caller left the try without an outcome. It ends the action.
 	Abandoned bool `json:"abandoned,omitempty"`
@@ -251,8 +251,8 @@ func (p Plan) Printable() Plan {
 
 // Fault reports what is wrong with the plan as an answer to what the run asks, by field; nil for nothing.
 // models are the names of the models that the run can switch to. A step refuses the same, but does not know
-// the models. Drivers end a run whose planner returns such a plan as one whose planner returned this error. It
-// is safe for concurrent use.
+// the models. Drivers end a run whose planner returns such a plan as one whose planner returned this error.
+// It is safe for concurrent use.
 func (p *Plan) Fault(st State, models []string) error {
 	if err := p.fault(&st); err != nil {
 		return err

@@ -104,8 +104,8 @@ func (s *step) toolVerdict(c *BatchCall, v Verdict, f fault.Failure) policy.Deci
 	return d
 }
 
-// leastLater is the wait before a call that its tool asks for again, if the tries are unlimited and neither the
-// tool nor the policy waits. Without it the run would spin.
+// leastLater is the wait before a call that its tool asks for again, if the tries are unlimited and neither
+// the tool nor the policy waits. Without it the run would spin.
 const leastLater = time.Second
 
 // asked returns the policy for a call that its tool asks to try again. The class is retried even if the
@@ -232,8 +232,8 @@ type ToolFailure struct {
 	Key string `json:"key"`
 	// Class is the class of its error; [fault.ToolExecution] if the tool failed for good.
 	Class fault.Class `json:"class"`
-	// Text is what the tool said or the text of its error, on one line, without keys, at most 1 KiB. It is for
-	// operators.
+	// Text is what the tool said or the text of its error, on one line, without keys, at most 1 KiB. It is
+	// for operators.
 	Text string `json:"text,omitempty"`
 	// ReadOnly reports that the tool is declared read-only: nothing depends on the call.
 	ReadOnly bool `json:"read_only,omitempty"`

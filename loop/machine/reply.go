@@ -95,8 +95,9 @@ func (s *step) shown(m *message.Reply) []message.Call {
 	return m.Calls
 }
 
-// echo appends the model's message unchanged, but for calls that are not shown: then what the provider keeps of the
-// message, which has all of them, is left out too. An empty message is left out, because providers refuse it.
+// echo appends the model's message unchanged, but for calls that are not shown: then what the provider keeps
+// of the message, which has all of them, is left out too. An empty message is left out, because providers
+// refuse it.
 func (s *step) echo(m *message.Reply) {
 	text := m.Text
 	if text == "" {
@@ -335,8 +336,8 @@ func (s *step) callsFailed(b *Batch, calls []Call, g *group, failed []int, told 
 	return told
 }
 
-// proposed returns what the invalid calls of one tool proposed, for [signature]: their arguments, as written if
-// they cannot be parsed.
+// proposed returns what the invalid calls of one tool proposed, for [signature]: their arguments, as written
+// if they cannot be parsed.
 func proposed(calls []Call, failed []int) string {
 	var same []byte
 	for _, n := range failed {

@@ -114,8 +114,8 @@ const (
 	// Answered is a call with a result, and FailedForGood one whose tool failed and said so.
 	Answered      CallStatus = "answered"
 	FailedForGood CallStatus = "failed"
-	// Invalid is a call with invalid arguments or an unknown tool, Asked one whose tool asked for another, and
-	// Refused one whose result a reducer refused.
+	// Invalid is a call with invalid arguments or an unknown tool, Asked one whose tool asked for another,
+	// and Refused one whose result a reducer refused.
 	Invalid CallStatus = "invalid"
 	Asked   CallStatus = "asked"
 	Refused CallStatus = "refused"
@@ -299,8 +299,8 @@ func (b *Batch) clone() *Batch {
 func (st *State) GoOn(from *State) { st.transcript = from.transcript }
 
 // Forget drops what no later step reads: the messages before the model's last one but for the last few, the
-// attempts and the errors of reducers. Their numbers stay. It is for code that folds many events and shows none
-// of that. Idempotency keys do not change.
+// attempts and the errors of reducers. Their numbers stay. It is for code that folds many events and shows
+// none of that. Idempotency keys do not change.
 func (st *State) Forget() {
 	from, held := 0, st.transcript.Len()
 	for n, m := range st.transcript.Backward() {

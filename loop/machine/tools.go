@@ -53,8 +53,8 @@ func (c *BatchCall) settles() bool {
 	return false
 }
 
-// settled reports whether the action of a tool was decided with one of its calls. Otherwise it is decided when
-// all have ended.
+// settled reports whether the action of a tool was decided with one of its calls. Otherwise it is decided
+// when all have ended.
 func (b *Batch) settled(tool string) bool {
 	return slices.ContainsFunc(b.Calls, func(c *BatchCall) bool { return c.Tool == tool && c.settles() })
 }

@@ -14,8 +14,8 @@ type line struct {
 	Said    []message.Message `json:"said,omitempty"`
 }
 
-// Trace returns one step as a line of canonical JSON: the event, its effects, and the messages that it added to
-// the transcript (see [State.TranscriptFrom]). Two drivers that make the same run give the same lines.
+// Trace returns one step as a line of canonical JSON: the event, its effects, and the messages that it added
+// to the transcript (see [State.TranscriptFrom]). Two drivers that make the same run give the same lines.
 func Trace(ev Event, effects []Effect, said []message.Message) ([]byte, error) {
 	ev.At = time.Time{}
 	timeless := make([]Effect, len(effects))

@@ -216,8 +216,8 @@ func (s *step) tried() error {
 	return nil
 }
 
-// tryRefused handles a try that a reducer refused: its value, or an event that the caller dispatched in it. If
-// the class is not retried, it ends the action, because there is no model to tell.
+// tryRefused handles a try that a reducer refused: its value, or an event that the caller dispatched in it.
+// If the class is not retried, it ends the action, because there is no model to tell.
 func (s *step) tryRefused(name string, t *Try) {
 	s.open(name).Attempt++
 	s.Transport, s.TransportWaited = 0, 0

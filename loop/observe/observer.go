@@ -80,7 +80,8 @@ type Notice struct {
 	Usage  message.Usage
 	Turns  int
 	Issues []fault.Issue
-	// Took is the time since the run began, or was resumed, by the driver's clock; 0 if unknown. Only for Ended.
+	// Took is the time since the run began, or was resumed, by the driver's clock; 0 if unknown. Only for
+	// Ended.
 	Took time.Duration
 	// Text is the warning. Only for Warned.
 	Text string

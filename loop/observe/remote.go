@@ -7,8 +7,8 @@ import (
 
 // RemoteCall is a call of another server that a tool makes, such as one of MCP. Unknown members are empty.
 type RemoteCall struct {
-	// Protocol is "mcp". Version is that of the protocol, Method the method called, SessionID the server's id of
-	// the session.
+	// Protocol is "mcp". Version is that of the protocol, Method the method called, SessionID the server's id
+	// of the session.
 	Protocol, Version, Method, SessionID string
 }
 
@@ -34,8 +34,8 @@ func (c *remoteCall) get() *RemoteCall {
 	return c.was
 }
 
-// Calls notes the call that a tool makes, for the tracers of its run: see [WorkEnd]. ctx is the tool's. Without a
-// tracer it does nothing. The latest call counts.
+// Calls notes the call that a tool makes, for the tracers of its run: see [WorkEnd]. ctx is the tool's.
+// Without a tracer it does nothing. The latest call counts.
 func Calls(ctx context.Context, r RemoteCall) {
 	if c, ok := ctx.Value(remoteKey{}).(*remoteCall); ok {
 		c.mu.Lock()

@@ -30,8 +30,8 @@ type Secrets struct {
 	places map[*schema.Schema][][]string
 }
 
-// Read adds the secret values of a reply that was read against the tools and the schema of the answer. Each of
-// them may be nil.
+// Read adds the secret values of a reply that was read against the tools and the schema of the answer. Each
+// of them may be nil.
 func (s *Secrets) Read(r *machine.Reply, tools *tool.Set, output *schema.Schema) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,8 +123,8 @@ func formsOf(v string) []string {
 	return forms
 }
 
-// valuesAt appends the texts and numbers at a place, and below it. The part "*" is any member or item. What is
-// true, false or null is no secret.
+// valuesAt appends the texts and numbers at a place, and below it. The part "*" is any member or item. What
+// is true, false or null is no secret.
 func valuesAt(to []string, v any, parts []string) []string {
 	inner := parts
 	if len(parts) > 0 {
@@ -207,8 +207,8 @@ type heldSecrets struct {
 	outer *heldSecrets
 }
 
-// WithSecrets returns a context in which [Hide] leaves out what s holds, and what ctx leaves out already. It is
-// for engines that tell observers themselves.
+// WithSecrets returns a context in which [Hide] leaves out what s holds, and what ctx leaves out already. It
+// is for engines that tell observers themselves.
 func WithSecrets(ctx context.Context, s *Secrets) context.Context {
 	outer, _ := ctx.Value(secretsKey{}).(*heldSecrets)
 	if outer != nil && outer.Secrets == s {
@@ -217,9 +217,10 @@ func WithSecrets(ctx context.Context, s *Secrets) context.Context {
 	return context.WithValue(ctx, secretsKey{}, &heldSecrets{s, outer})
 }
 
-// Hide returns a text without the values that schemas mark as secret, as far as the run of the context has read
-// them: as they are, and quoted as JSON or by Go. A value of fewer than 4 bytes is only left out where it is a
-// whole word; true, false and null never are. Observers that log errors call it with the context that they get.
+// Hide returns a text without the values that schemas mark as secret, as far as the run of the context has
+// read them: as they are, and quoted as JSON or by Go. A value of fewer than 4 bytes is only left out where
+// it is a whole word; true, false and null never are. Observers that log errors call it with the context that
+// they get.
 func Hide(ctx context.Context, text string) string {
 	for held, _ := ctx.Value(secretsKey{}).(*heldSecrets); held != nil && text != ""; held = held.outer {
 		text = held.hide(text)

@@ -6,9 +6,9 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// AskedAbout returns the error that a planner is asked about: err, the Go error behind a failure or nil. A failure
-// with issues is recorded without the text of its error, so its error is a typed one, made from the record, that
-// wraps err. It has the same text in a run that is resumed.
+// AskedAbout returns the error that a planner is asked about: err, the Go error behind a failure or nil. A
+// failure with issues is recorded without the text of its error, so its error is a typed one, made from the
+// record, that wraps err. It has the same text in a run that is resumed.
 func AskedAbout(f fault.Failure, err error) error {
 	if len(f.Issues) == 0 || f.Class == fault.Reducer {
 		return err

@@ -45,8 +45,8 @@ type Question struct {
 	Model string
 	// RateLimit is the rate limit state of the error, if it has one (see [ratelimit.LimitedError]).
 	RateLimit ratelimit.State
-	// Cause is the Go error of the failure, or nil. That of a failure with issues is a typed error of package fault.
-	// After a crash it has the same text.
+	// Cause is the Go error of the failure, or nil. That of a failure with issues is a typed error of package
+	// fault. After a crash it has the same text.
 	Cause error
 	// Session is the current state of the session, with the history of attempts.
 	Session session.State

@@ -60,8 +60,8 @@ var unreadable = []string{
 	fault.RuleNoOutput, fault.RuleNoCall, fault.RuleTruncated,
 }
 
-// Unreadable reports whether a call of the reply, or the reply as a whole, could not be read. A reply that was
-// read and refused is not unreadable.
+// Unreadable reports whether a call of the reply, or the reply as a whole, could not be read. A reply that
+// was read and refused is not unreadable.
 func (v Verdict) Unreadable() bool {
 	return slices.ContainsFunc(v.Issues, func(i Issue) bool { return slices.Contains(unreadable, i.Rule) })
 }

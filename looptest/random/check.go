@@ -22,8 +22,8 @@ type Driver struct {
 	// Takes reports whether the engine can make the run of a case; nil means all cases.
 	Takes func(c Case) bool
 	// Run makes the run and returns its trace: see [World.Trace]. The error is about the engine; the error of
-	// the run is part of the trace. ctx is cancelled where the case says. Several may run at once, each in its
-	// own world.
+	// the run is part of the trace. ctx is cancelled where the case says. Several may run at once, each in
+	// its own world.
 	Run func(ctx context.Context, w *World) (Trace, error)
 }
 
@@ -151,9 +151,9 @@ func one(ctx context.Context, d Driver, c Case) (t Trace, err error) {
 	return t, nil
 }
 
-// Run makes the run of a world with [loop.Loop.Run], or the tries of its action with [loop.Do], in a journal. It
-// is what other drivers are compared with. In a world after a crash it goes on: with [loop.Loop.Resume] for every
-// second case, and where the journal has the end of the run.
+// Run makes the run of a world with [loop.Loop.Run], or the tries of its action with [loop.Do], in a journal.
+// It is what other drivers are compared with. In a world after a crash it goes on: with [loop.Loop.Resume]
+// for every second case, and where the journal has the end of the run.
 func Run(ctx context.Context, w *World) (Trace, error) {
 	ctx = w.Context(ctx)
 	s, j, err := w.Begin(ctx)

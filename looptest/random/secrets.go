@@ -30,8 +30,8 @@ const (
 	plannerSecret = secret + "planner"
 )
 
-// Leaks reports a secret of the case in a text that was made from its redacted journal, such as a page, if the
-// rules of the case leave the secret out. [World.ReadJournal] looks at the journal itself.
+// Leaks reports a secret of the case in a text that was made from its redacted journal, such as a page, if
+// the rules of the case leave the secret out. [World.ReadJournal] looks at the journal itself.
 func (w *World) Leaks(text []byte) error {
 	for _, s := range w.leftOut() {
 		if at := bytes.Index(text, []byte(s)); at >= 0 {

@@ -84,7 +84,8 @@ type recorded struct {
 	at time.Time
 	// calling reports that a model is called, or an action is tried.
 	calling bool
-	// replied is the number of replies, failed calls and tries, with those that a cancelled run left. usage is what the replies cost.
+	// replied is the number of replies, failed calls and tries, with those that a cancelled run left. usage
+	// is what the replies cost.
 	replied int
 	usage   message.Usage
 	// begun counts how often each call of a tool began.
@@ -182,8 +183,8 @@ func (w *World) Ended(r loop.Result, err error) {
 	w.ends = append(w.ends, ending{r, err})
 }
 
-// Trace returns the trace of the runs once all have ended. The error says which law they broke: nothing undeclared
-// runs twice, each call has one result, and the usage is that of the replies.
+// Trace returns the trace of the runs once all have ended. The error says which law they broke: nothing
+// undeclared runs twice, each call has one result, and the usage is that of the replies.
 func (w *World) Trace() (Trace, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

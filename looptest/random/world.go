@@ -116,7 +116,8 @@ func NewWorld(c Case) (*World, error) {
 	return w, err
 }
 
-// Context returns the context of the run, which is cancelled where the case says. [Check] gives it to drivers.
+// Context returns the context of the run, which is cancelled where the case says. [Check] gives it to
+// drivers.
 func (w *World) Context(parent context.Context) context.Context {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,9 +166,9 @@ type Request struct {
 	Config loop.Config
 }
 
-// Requests yields the runs of the session, to be made one after the other: that of Case.Prompt, and those that go
-// on with its conversation. Each of several has a RequestID of its own. Give the end of each to [World.Ended]. Calls
-// that are its answer get results in the session before the next one.
+// Requests yields the runs of the session, to be made one after the other: that of Case.Prompt, and those
+// that go on with its conversation. Each of several has a RequestID of its own. Give the end of each to
+// [World.Ended]. Calls that are its answer get results in the session before the next one.
 func (w *World) Requests(s *session.Session) iter.Seq[Request] {
 	return func(yield func(Request) bool) {
 		if !yield(Request{w.Case.Prompt, w.Config}) {
@@ -187,8 +188,8 @@ func (w *World) Requests(s *session.Session) iter.Seq[Request] {
 	}
 }
 
-// answer hands over the results of the calls that the last run left. The recorded end of an earlier run has no
-// transcript, and its calls have their results.
+// answer hands over the results of the calls that the last run left. The recorded end of an earlier run has
+// no transcript, and its calls have their results.
 func (w *World) answer(s *session.Session) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -284,8 +284,8 @@ func (r *Run) Err() error {
 	return r.err
 }
 
-// End ends the run and releases the session. It returns what [loop.Loop.Run] would. A run that has not ended is
-// cancelled.
+// End ends the run and releases the session. It returns what [loop.Loop.Run] would. A run that has not ended
+// is cancelled.
 func (r *Run) End() (loop.Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

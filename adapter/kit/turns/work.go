@@ -103,8 +103,8 @@ func (r *Run) replyEnds(ev *machine.Event, effects []machine.Effect) {
 	}
 }
 
-// Begins reports that the runtime runs the call's tool, and returns the context for it. It is reported once for
-// each try; [Call.End] and [Call.Leave] report the end.
+// Begins reports that the runtime runs the call's tool, and returns the context for it. It is reported once
+// for each try; [Call.End] and [Call.Leave] report the end.
 func (c *Call) Begins(ctx context.Context) context.Context {
 	r := c.r
 	r.mu.Lock()
