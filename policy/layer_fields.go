@@ -39,7 +39,7 @@ type Layer struct {
 	OnReducerError    ReducerAction                 `policy:"on_reducer_error,words=end_action|stop,correction"`
 	PerAttempt        []Settings                    `policy:"attempts,correction"`
 
-	// Origins (origins) records where fields were written, in any order. A field without an origin is fine.
-	// In JSON it maps fields to places ("policy.yaml:3:1").
+	// Origins (origins) records where fields were written, in any order. A field without an origin is fine. In
+	// JSON it maps fields to places ("policy.yaml:3:1").
 	Origins []Origin
 }

@@ -149,7 +149,7 @@ func orderOf(prompt string, cfg loop.Config) (order, error) {
 	asked, choice := cfg.Consult, cfg.ToolChoice
 	cfg.Consult, cfg.ToolChoice = nil, "" // as workers read them
 	m, err := cfg.Machine()
-	if err != nil {
+	if err != nil && !leftToWorker(cfg) {
 		return order{}, fmt.Errorf("temporal: %w", err)
 	}
 	m.Consult, m.ToolChoice, m.Behaviours = asked, choice, nil
@@ -158,6 +158,25 @@ func orderOf(prompt string, cfg loop.Config) (order, error) {
 	in := order{Config: m, Messages: said}
 	in.Output = outputOf(cfg.Output)
 	return in, nil
+}
+
+// leftToWorker reports whether nothing is wrong with a config but that the layers of its tools do not fit together.
+// With the layers that the worker's tools declare they may, and the worker checks them.
+func leftToWorker(cfg loop.Config) bool {
+	if cfg.Policy == nil {
+		return false
+	}
+	shared := *cfg.Policy
+	for _, layers := range []map[string]policy.Layer{shared.Tools, shared.ToolTransport} {
+		for _, l := range layers {
+			if l.Validate() != nil {
+				return false
+			}
+		}
+	}
+	shared.Tools, shared.ToolTransport, cfg.Policy = nil, nil, &shared
+	_, err := cfg.Machine()
+	return err == nil
 }
 
 // Order is the input of the workflow of a run, for those who start it by other means than [Start]:
