@@ -12,7 +12,7 @@
 //
 // Most callers want [Generate]. All four take a session. If it was made with a journal, everything is
 // recorded there ([session.Config].Journal); no other place has one. To embed the loop in your own engine,
-// use a [Runner], which has no clock, no goroutines and no I/O.
+// use the Runner of package loop/engine, which has no clock, no goroutines and no I/O.
 //
 // # Order of events
 //

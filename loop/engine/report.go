@@ -88,7 +88,7 @@ func (r *Runner) PlannerFailed(at time.Time, err error) ([]machine.Effect, error
 		Failure: causeOf(err)})
 }
 
-// Planned feeds a planner's answer. An invalid plan changes nothing. [Loop.Run] checks it before, with
+// Planned feeds a planner's answer. An invalid plan changes nothing. Loop.Run checks it before, with
 // [machine.Plan.Fault], and feeds the error to PlannerFailed.
 func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error) {
 	p = p.Printable()
