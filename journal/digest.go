@@ -20,7 +20,7 @@ type digester struct {
 	keyed bool
 	// said is the digest of the conversation so far.
 	said hash
-	// room has the last text that was written.
+	// room is where [digester.written] writes.
 	room []byte
 }
 
@@ -57,11 +57,9 @@ func (d *digester) ofText(text string) string {
 func (d *digester) decide(decision *Decision) error {
 	if len(decision.Said) > 0 {
 		said := d.covered(decision.Said)
-		text, err := d.write(&said)
-		if err != nil {
+		if err := d.written(&said, func(text []byte) { d.said = d.of(d.said[:], text) }); err != nil {
 			return err
 		}
-		d.said = d.of(d.said[:], text)
 	}
 	if call := decision.asks(); call != nil {
 		decision.Prompt = d.prompt(call.System).String()
@@ -79,20 +77,21 @@ func (d *digester) prompt(system string) hash {
 
 // message returns the digest of one message.
 func (d *digester) message(m message.Message) (string, error) {
-	text, err := d.write(d.covered([]message.Message{m}))
-	if err != nil {
-		return "", err
-	}
-	return d.of(text).String(), nil
+	var digest hash
+	err := d.written(d.covered([]message.Message{m}), func(text []byte) { digest = d.of(text) })
+	return digest.String(), err
 }
 
-// write returns a value as it stands in a record, valid until the next call.
-func (d *digester) write(v any) ([]byte, error) {
+// written calls use with a value as it stands in a record. use must not keep the text.
+func (d *digester) written(v any, use func(text []byte)) error {
 	text, err := canon.AppendDeclared(d.room[:0], v)
+	if err == nil {
+		use(text)
+	}
 	if d.room = text; cap(text) > keptRoom {
 		d.room = nil
 	}
-	return text, err
+	return err
 }
 
 // covered returns messages with digests in place of texts if the journal is redacted.

@@ -219,8 +219,9 @@ func (f *Fold) matches(raw []byte) bool {
 	if f.undecided == nil || f.lacksKey() {
 		return false
 	}
-	now, err := f.digests.write(&Record{Decision: f.undecided})
-	if err != nil || !bytes.Equal(raw, now) {
+	same := false
+	err := f.digests.written(&Record{Decision: f.undecided}, func(now []byte) { same = bytes.Equal(raw, now) })
+	if err != nil || !same {
 		return false
 	}
 	f.undecided = nil
