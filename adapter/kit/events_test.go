@@ -2,8 +2,10 @@ package kit_test
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 
@@ -39,4 +41,30 @@ func TestEventsAreReadAsServersWriteThem(t *testing.T) {
 	_, err := kit.Events(strings.NewReader("<html>\n"), nil)
 	_, unreadable := errors.AsType[*kit.UnreadableError](err)
 	assert.True(t, unreadable, err)
+}
+
+// FuzzEvents reads any body. How its bytes arrive does not change what is read.
+func FuzzEvents(f *testing.F) {
+	for _, body := range []string{
+		"data: {\"a\":1}\n\ndata: [DONE]\n\n", "data: {\"a\":1}\ndata: {\"b\":", ": ping\n\nevent: x\r\ndata: {}\r\n\r\n", "<html>", "dat",
+	} {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		read := func(from io.Reader) (all []string, marked bool, words string) {
+			marked, err := kit.Events(from, func(data []byte) (bool, error) {
+				all = append(all, string(data))
+				return false, nil
+			})
+			if err != nil {
+				words = err.Error()
+			}
+			return all, marked, words
+		}
+		all, marked, err := read(strings.NewReader(body))
+		again, markedToo, errToo := read(iotest.OneByteReader(strings.NewReader(body)))
+		assert.Equal(t, []any{all, marked, err}, []any{again, markedToo, errToo})
+		assert.NotContains(t, all, "")
+		assert.LessOrEqual(t, len(strings.Join(all, "")), len(body))
+	})
 }
