@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-go/retake/fault"
 )
 
 // arguments gives call c its arguments, which are member m.
@@ -29,7 +31,7 @@ func (p *parse) stringArguments(c *Call, m int) {
 	}
 	r, n, ok := p.within(text, 0, len(text))
 	if ok && r.space() && r.pos < r.end {
-		r.fail(RuleTrailingData, r.pos)
+		r.fail(fault.RuleTrailingData, r.pos)
 	}
 	if r.fault != nil {
 		c.Broken = &Broken{Rule: r.fault.Rule, Offset: offset}
@@ -66,7 +68,7 @@ func (p *parse) named(written string, n int) (Call, bool) {
 
 // broken is a call that was not read to its end, or that has two sets of arguments.
 func (p *parse) broken(c Call) Call {
-	c.Arguments, c.Broken = nil, &Broken{Rule: RuleSyntax, Offset: c.Offset}
+	c.Arguments, c.Broken = nil, &Broken{Rule: fault.RuleSyntax, Offset: c.Offset}
 	if p.fault != nil {
 		*c.Broken = *p.fault
 		c.End = p.pos

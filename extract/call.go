@@ -37,22 +37,11 @@ func (c *Call) noArguments(offset int) {
 
 // Broken says why a call or value cannot be read.
 type Broken struct {
-	// Rule is the stable name of what is wrong: one of the Rule constants.
+	// Rule is the stable name of what is wrong: such as [fault.RuleSyntax].
 	Rule string
 	// Offset is the byte offset in the text of the first thing wrong.
 	Offset int
 }
-
-// The rules of a [Broken].
-const (
-	RuleSyntax       = "syntax"
-	RuleDuplicateKey = "duplicate_key"
-	RuleInvalidUTF8  = "invalid_utf8"
-	RuleTrailingData = "trailing_data"
-	RuleDepth        = "depth"
-	RuleSize         = "size"
-	RuleWork         = "work"
-)
 
 // sortRepairs sorts repairs by offset and kind, and removes duplicates.
 func sortRepairs(repairs []Repair) []Repair {

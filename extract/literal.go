@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-go/retake/fault"
 )
 
 type kind uint8
@@ -135,10 +137,10 @@ func (r *reader) fail(rule string, offset int) bool {
 func (r *reader) ends(offset int) bool {
 	r.pos = r.stop()
 	if r.pos < r.end {
-		return r.fail(RuleSize, offset)
+		return r.fail(fault.RuleSize, offset)
 	}
 	r.cut = true
-	return r.fail(RuleSyntax, r.end)
+	return r.fail(fault.RuleSyntax, r.end)
 }
 
 // unexpected is the fault of a character that cannot be at pos.
@@ -146,7 +148,7 @@ func (r *reader) unexpected() bool {
 	if r.pos >= r.stop() {
 		return r.ends(r.pos)
 	}
-	return r.fail(RuleSyntax, r.pos)
+	return r.fail(fault.RuleSyntax, r.pos)
 }
 
 func (r *reader) stop() int { return min(r.end, r.limit) }
@@ -238,7 +240,7 @@ func (r *reader) value(parent, last int) (n int, ok bool) {
 		return 0, false
 	}
 	if r.left <= 0 {
-		return 0, r.fail(RuleWork, r.pos)
+		return 0, r.fail(fault.RuleWork, r.pos)
 	}
 	r.makeRoom(minFree)
 	c := r.peek()
@@ -266,7 +268,7 @@ func (r *reader) value(parent, last int) (n int, ok bool) {
 func (r *reader) nest(k kind, parent, last int, read func(*reader, int) bool) (n int, ok bool) {
 	n = r.open(k, parent, last)
 	if r.depth == r.max {
-		return n, r.fail(RuleDepth, r.pos)
+		return n, r.fail(fault.RuleDepth, r.pos)
 	}
 	r.depth++
 	ok = read(r, n)
@@ -302,7 +304,7 @@ func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 		}
 		r.at(n).argued = true
 		if r.isNamed(&seen, span{int32(from), int32(len(r.out))}) {
-			return r.fail(RuleDuplicateKey, at)
+			return r.fail(fault.RuleDuplicateKey, at)
 		}
 		r.out = append(r.out, ':')
 		m, ok := r.value(n, last)
@@ -391,7 +393,7 @@ func (r *reader) list(n int) bool {
 	for first := true; ; first = false {
 		done, ok := r.item(closer, first)
 		if done && closer == ')' && !commas && !first && !r.trailed {
-			return r.fail(RuleSyntax, r.begin(n)) // brackets around one value make no tuple
+			return r.fail(fault.RuleSyntax, r.begin(n)) // brackets around one value make no tuple
 		}
 		if done || !ok {
 			return ok
@@ -474,7 +476,7 @@ func quoteAs[T ~string | ~[]byte](r *reader, text T, offset int) bool {
 	r.makeRoom(len(text) + len(`""`))
 	out, err := jsontext.AppendQuote(r.out, text)
 	if err != nil {
-		return r.fail(RuleInvalidUTF8, offset)
+		return r.fail(fault.RuleInvalidUTF8, offset)
 	}
 	r.out = out
 	return true

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/extract"
+	"github.com/retake-go/retake/fault"
 )
 
 func TestLiterals(t *testing.T) {
@@ -59,7 +60,7 @@ func TestLiterals(t *testing.T) {
 				refused := readCalls(text, tools, opt)
 				require.Len(t, refused, 1)
 				require.NotNil(t, refused[0].Broken, "%s switched off", kind)
-				assert.Equal(t, extract.RuleSyntax, refused[0].Broken.Rule)
+				assert.Equal(t, fault.RuleSyntax, refused[0].Broken.Rule)
 				assert.Nil(t, refused[0].Arguments)
 			}
 		})
@@ -85,46 +86,46 @@ func many(n int, key string) string {
 func TestBroken(t *testing.T) {
 	nine := `[[[[[[[[1]]]]]]]]`
 	for _, c := range []struct{ name, text, rule, at string }{
-		{"expression", `add(a=x+1)`, extract.RuleSyntax, "x+1"},
-		{"sum", `add(a=1+1)`, extract.RuleSyntax, "+1"},
-		{"nested_call", `add(a=play(b=1))`, extract.RuleSyntax, "play"},
-		{"positional_after_keyword", `add(a=1, 2)`, extract.RuleSyntax, "2)"},
-		{"two_objects", `add({"a": 1}, {"b": 2})`, extract.RuleSyntax, `{"b"`},
-		{"comparison", `add(a=1, b==2)`, extract.RuleSyntax, "b=="},
-		{"prefix", `add(a=f'x')`, extract.RuleSyntax, "f'"},
-		{"implicit_concatenation", `add(a='x' 'y')`, extract.RuleSyntax, "'y'"},
-		{"apostrophe_before_a_space", `add(a='the dogs' food')`, extract.RuleSyntax, "food"},
-		{"apostrophe_twice", `add(a='it''s')`, extract.RuleSyntax, "'s')"},
-		{"quotes_within", `add(a='say 'x' twice')`, extract.RuleSyntax, "x'"},
-		{"quotes_between_digits", `add(a='5'11')`, extract.RuleSyntax, "11"},
-		{"full_width_comma", `add(a=['x'，'y'])`, extract.RuleSyntax, "，"},
-		{"hexadecimal", `add(a=0x10)`, extract.RuleSyntax, "0x10"},
-		{"imaginary", `add(a=1j)`, extract.RuleSyntax, "1j"},
-		{"infinite", `add(a=inf)`, extract.RuleSyntax, "inf"},
-		{"not_a_number", `{"name": "add", "arguments": {"a": NaN}}`, extract.RuleSyntax, "NaN"},
-		{"leading_zero", `add(a=007)`, extract.RuleSyntax, "007"},
-		{"point_alone", `add(a=.)`, extract.RuleSyntax, ".)"},
-		{"exponent_alone", `add(a=1e)`, extract.RuleSyntax, "1e"},
-		{"brackets_around_a_value", `add(a=(1))`, extract.RuleSyntax, "(1)"},
-		{"set", `add(a={1, 2})`, extract.RuleSyntax, "1, 2"},
-		{"two_commas", `add(a=[1,,2])`, extract.RuleSyntax, ",2"},
-		{"missing_comma", `{"name": "add", "arguments": {"a": 1 "b": 2}}`, extract.RuleSyntax, `"b"`},
-		{"missing_colon", `{"name": "add", "arguments": {"a" 1}}`, extract.RuleSyntax, `1}`},
-		{"octal_escape", `add(a='\101')`, extract.RuleSyntax, `\101`},
-		{"named_escape", `add(a='\N{BULLET}')`, extract.RuleSyntax, `\N`},
-		{"short_escape", `add(a='\x4')`, extract.RuleSyntax, `\x4`},
-		{"markdown_in_string", `add(a='x\_y')`, extract.RuleSyntax, `\_`},
-		{"unknown_escape", `add(a="\d")`, extract.RuleSyntax, `\d`},
-		{"duplicate", `{"name": "add", "arguments": {"a": 1, "\u0061": 2}}`, extract.RuleDuplicateKey, `"\u0061"`},
-		{"duplicate_keyword", `add(a=1, a=2)`, extract.RuleDuplicateKey, "a=2"},
-		{"duplicate_of_many", `add(` + strings.Trim(strings.ReplaceAll(many(40, "k%d"), `"`, ""), "{}")[:0] + `**` + strings.TrimSuffix(many(40, "k%d"), "}") + `, "kx": 2})`, extract.RuleDuplicateKey, `"kx": 2`},
-		{"bad_utf8", "add(a='x\xff')", extract.RuleInvalidUTF8, "\xff"},
-		{"half_a_surrogate", `add(a="\ud83d")`, extract.RuleInvalidUTF8, `\ud83d`},
-		{"beyond_unicode", `add(a="\UFFFFFFFF")`, extract.RuleInvalidUTF8, `\UFFFFFFFF`},
-		{"trailing_data", `{"name": "add", "arguments": "{\"a\": 1} x"}`, extract.RuleTrailingData, `"{\"a`},
-		{"two_sets_of_arguments", `{"name": "add", "arguments": {"a": 1}, "args": {"b": 2}}`, extract.RuleSyntax, `{"name"`},
-		{"too_deep", `add(a=` + nine + `)`, extract.RuleDepth, nine[7:]},
-		{"too_long", `add(a='` + strings.Repeat("x", 300) + `')`, extract.RuleSize, `'xxx`},
+		{"expression", `add(a=x+1)`, fault.RuleSyntax, "x+1"},
+		{"sum", `add(a=1+1)`, fault.RuleSyntax, "+1"},
+		{"nested_call", `add(a=play(b=1))`, fault.RuleSyntax, "play"},
+		{"positional_after_keyword", `add(a=1, 2)`, fault.RuleSyntax, "2)"},
+		{"two_objects", `add({"a": 1}, {"b": 2})`, fault.RuleSyntax, `{"b"`},
+		{"comparison", `add(a=1, b==2)`, fault.RuleSyntax, "b=="},
+		{"prefix", `add(a=f'x')`, fault.RuleSyntax, "f'"},
+		{"implicit_concatenation", `add(a='x' 'y')`, fault.RuleSyntax, "'y'"},
+		{"apostrophe_before_a_space", `add(a='the dogs' food')`, fault.RuleSyntax, "food"},
+		{"apostrophe_twice", `add(a='it''s')`, fault.RuleSyntax, "'s')"},
+		{"quotes_within", `add(a='say 'x' twice')`, fault.RuleSyntax, "x'"},
+		{"quotes_between_digits", `add(a='5'11')`, fault.RuleSyntax, "11"},
+		{"full_width_comma", `add(a=['x'，'y'])`, fault.RuleSyntax, "，"},
+		{"hexadecimal", `add(a=0x10)`, fault.RuleSyntax, "0x10"},
+		{"imaginary", `add(a=1j)`, fault.RuleSyntax, "1j"},
+		{"infinite", `add(a=inf)`, fault.RuleSyntax, "inf"},
+		{"not_a_number", `{"name": "add", "arguments": {"a": NaN}}`, fault.RuleSyntax, "NaN"},
+		{"leading_zero", `add(a=007)`, fault.RuleSyntax, "007"},
+		{"point_alone", `add(a=.)`, fault.RuleSyntax, ".)"},
+		{"exponent_alone", `add(a=1e)`, fault.RuleSyntax, "1e"},
+		{"brackets_around_a_value", `add(a=(1))`, fault.RuleSyntax, "(1)"},
+		{"set", `add(a={1, 2})`, fault.RuleSyntax, "1, 2"},
+		{"two_commas", `add(a=[1,,2])`, fault.RuleSyntax, ",2"},
+		{"missing_comma", `{"name": "add", "arguments": {"a": 1 "b": 2}}`, fault.RuleSyntax, `"b"`},
+		{"missing_colon", `{"name": "add", "arguments": {"a" 1}}`, fault.RuleSyntax, `1}`},
+		{"octal_escape", `add(a='\101')`, fault.RuleSyntax, `\101`},
+		{"named_escape", `add(a='\N{BULLET}')`, fault.RuleSyntax, `\N`},
+		{"short_escape", `add(a='\x4')`, fault.RuleSyntax, `\x4`},
+		{"markdown_in_string", `add(a='x\_y')`, fault.RuleSyntax, `\_`},
+		{"unknown_escape", `add(a="\d")`, fault.RuleSyntax, `\d`},
+		{"duplicate", `{"name": "add", "arguments": {"a": 1, "\u0061": 2}}`, fault.RuleDuplicateKey, `"\u0061"`},
+		{"duplicate_keyword", `add(a=1, a=2)`, fault.RuleDuplicateKey, "a=2"},
+		{"duplicate_of_many", `add(` + strings.Trim(strings.ReplaceAll(many(40, "k%d"), `"`, ""), "{}")[:0] + `**` + strings.TrimSuffix(many(40, "k%d"), "}") + `, "kx": 2})`, fault.RuleDuplicateKey, `"kx": 2`},
+		{"bad_utf8", "add(a='x\xff')", fault.RuleInvalidUTF8, "\xff"},
+		{"half_a_surrogate", `add(a="\ud83d")`, fault.RuleInvalidUTF8, `\ud83d`},
+		{"beyond_unicode", `add(a="\UFFFFFFFF")`, fault.RuleInvalidUTF8, `\UFFFFFFFF`},
+		{"trailing_data", `{"name": "add", "arguments": "{\"a\": 1} x"}`, fault.RuleTrailingData, `"{\"a`},
+		{"two_sets_of_arguments", `{"name": "add", "arguments": {"a": 1}, "args": {"b": 2}}`, fault.RuleSyntax, `{"name"`},
+		{"too_deep", `add(a=` + nine + `)`, fault.RuleDepth, nine[7:]},
+		{"too_long", `add(a='` + strings.Repeat("x", 300) + `')`, fault.RuleSize, `'xxx`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			opt := extract.DefaultOptions()
@@ -177,6 +178,6 @@ func TestReadings(t *testing.T) {
 		opt.Off = []extract.Form{extract.Form(c.want.Kind)}
 		refused := readCalls(c.text, tools, opt)
 		require.Len(t, refused, 1)
-		assert.Equal(t, &extract.Broken{Rule: extract.RuleSyntax, Offset: c.want.Offset}, refused[0].Broken)
+		assert.Equal(t, &extract.Broken{Rule: fault.RuleSyntax, Offset: c.want.Offset}, refused[0].Broken)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/retake-go/retake/fault"
 )
 
 // nameThenArguments reads a tool's name and the object of its arguments. The name may follow the full stop of
@@ -139,7 +141,7 @@ func (s *scanner) functionTag(m mark) {
 		p.fault, p.pos = nil, args
 		c = p.fromTags(c, m.word)
 	default:
-		p.fail(RuleSyntax, args)
+		p.fail(fault.RuleSyntax, args)
 		c = p.broken(c)
 	}
 	p.add(c)

@@ -3,6 +3,8 @@ package extract
 import (
 	"cmp"
 	"strings"
+
+	"github.com/retake-go/retake/fault"
 )
 
 // number reads a number and keeps its digits. A number in Python's syntax is respelled if JSON can write the
@@ -26,7 +28,7 @@ func (r *reader) number() bool {
 		if r.pos >= r.stop() {
 			return r.ends(start)
 		}
-		return r.fail(RuleSyntax, start)
+		return r.fail(fault.RuleSyntax, start)
 	case r.pos >= r.stop() && r.depth > 0:
 		return r.ends(start) // its last digits may be missing
 	}

@@ -1,6 +1,10 @@
 package extract
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/retake-go/retake/fault"
+)
 
 // call reads the arguments of a Python call: keyword arguments, or one object. Its JSON is the object of its
 // arguments.
@@ -36,7 +40,7 @@ func (r *reader) dictArgument(n int) bool {
 	done, ok := r.item(')', false)
 	r.out = r.out[:to]
 	if ok && !done {
-		return r.fail(RuleSyntax, r.pos) // a second argument that has no name
+		return r.fail(fault.RuleSyntax, r.pos) // a second argument that has no name
 	}
 	return ok
 }

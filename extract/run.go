@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"slices"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 )
 
@@ -100,7 +101,7 @@ func (s *scanner) refuse(c *Call) {
 	c.Repairs = sortRepairs(c.Repairs)
 	for _, r := range c.Repairs {
 		if c.Broken == nil && !r.Kind.Around() && s.opt.isOff(Form(r.Kind)) {
-			c.Arguments, c.Broken = nil, &Broken{Rule: RuleSyntax, Offset: r.Offset}
+			c.Arguments, c.Broken = nil, &Broken{Rule: fault.RuleSyntax, Offset: r.Offset}
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/retake-go/retake/fault"
 )
 
 // role is what the name of a member may say. It is a set.
@@ -330,7 +332,7 @@ func (p *parse) nameMember(n int, at setting) (c Call, taken bool) {
 	case p.at(n).open || o.manyArgs:
 		c = p.broken(c)
 	case o.args == 0 && o.unread != 0:
-		c.Broken = &Broken{RuleSyntax, p.begin(o.unread)}
+		c.Broken = &Broken{fault.RuleSyntax, p.begin(o.unread)}
 	case o.args != 0:
 		c.Repairs = append(c.Repairs, p.extras(n, o.name, o.args)...)
 		p.arguments(&c, o.args)

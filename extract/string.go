@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/retake-go/retake/fault"
 )
 
 // string reads a string in quotes, and writes it as JSON.
@@ -98,7 +100,7 @@ func (r *reader) char(quote byte, triple bool) bool {
 	case c >= 0x80:
 		v, n := utf8.DecodeRuneInString(r.src[r.pos:r.end])
 		if v == utf8.RuneError && n == 1 {
-			return r.fail(RuleInvalidUTF8, r.pos)
+			return r.fail(fault.RuleInvalidUTF8, r.pos)
 		}
 		r.put(v)
 		r.pos += n
@@ -153,14 +155,14 @@ func (r *reader) pythonEscape(start int, c, quote byte) bool {
 			return r.badEscape(start)
 		}
 		if !utf8.ValidRune(v) {
-			return r.fail(RuleInvalidUTF8, start)
+			return r.fail(fault.RuleInvalidUTF8, start)
 		}
 		r.put(v)
 	case quote == '\'' && isLetter(c) && c != 'a' && c != 'v' && c != 'N':
 		r.put('\\')
 		r.put(rune(c))
 	default:
-		return r.fail(RuleSyntax, start)
+		return r.fail(fault.RuleSyntax, start)
 	}
 	r.repaired(PythonEscape, start)
 	return true
@@ -170,7 +172,7 @@ func (r *reader) badEscape(start int) bool {
 	if r.pos >= r.stop() {
 		return r.ends(start)
 	}
-	return r.fail(RuleSyntax, start)
+	return r.fail(fault.RuleSyntax, start)
 }
 
 // unicode reads the digits of \uXXXX, and the second half of a surrogate pair.
@@ -194,7 +196,7 @@ func (r *reader) unicode(start int) bool {
 			return true
 		}
 	}
-	return r.fail(RuleInvalidUTF8, start)
+	return r.fail(fault.RuleInvalidUTF8, start)
 }
 
 // hex reads n hexadecimal digits.

@@ -1,6 +1,10 @@
 package extract
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/retake-go/retake/fault"
+)
 
 // tagged reads arguments that are each in their own tag, up to the closing tag around them:
 // <parameter=a>1</parameter>, <parameter name="a">1</parameter>, or
@@ -27,7 +31,7 @@ func (r *reader) tagged(around string) bool {
 			return false
 		}
 		if r.isNamed(&seen, span{int32(from), int32(len(r.out))}) {
-			return r.fail(RuleDuplicateKey, at)
+			return r.fail(fault.RuleDuplicateKey, at)
 		}
 		r.out = append(r.out, ':')
 		if !r.quote(r.src[value.start:value.end], value.start) {
@@ -85,7 +89,7 @@ func (r *reader) content(m mark, around string) (piece, bool) {
 	end := tagAt(r.src, c.end)
 	tag := r.src[m.start:m.end]
 	if end.word != m.word || strings.Contains(r.src[c.start:c.end], tag[:strings.IndexAny(tag, " =>")]) {
-		return c, r.fail(RuleSyntax, m.start)
+		return c, r.fail(fault.RuleSyntax, m.start)
 	}
 	r.pos = end.end
 	return c, true

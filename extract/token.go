@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/retake-go/retake/fault"
 )
 
 // token reads a name: of a call f(…), or of a tool whose arguments follow.
@@ -97,7 +99,7 @@ func (s *scanner) tagNamed(start, end int) bool {
 	case s.tag.word == bareCall && p.closes(bareCall):
 		p.none(&c, args)
 	default:
-		p.fail(RuleSyntax, args)
+		p.fail(fault.RuleSyntax, args)
 		c = p.broken(c)
 	}
 	p.add(c)

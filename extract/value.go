@@ -3,6 +3,8 @@ package extract
 import (
 	"slices"
 	"strings"
+
+	"github.com/retake-go/retake/fault"
 )
 
 // Value returns the JSON value in text, as strict JSON, with the repairs that it took. It is the whole text
@@ -56,7 +58,7 @@ func (s *seeker) read(pos int) (n, end int, ok bool) {
 	n, ok = r.value(0, 0)
 	for _, repair := range r.repairs {
 		if ok && s.opt.isOff(Form(repair.Kind)) {
-			ok = r.fail(RuleSyntax, repair.Offset)
+			ok = r.fail(fault.RuleSyntax, repair.Offset)
 		}
 	}
 	s.at, s.node, s.good = pos+1, n, ok
@@ -260,7 +262,7 @@ func (s *seeker) tagEnd(end int) int {
 // object, and only scalars of a list.
 func (s *seeker) isProse() bool {
 	r := &s.reader
-	return !r.cut && r.fault.Rule == RuleSyntax && r.count > 1 && s.isNumbers(1) &&
+	return !r.cut && r.fault.Rule == fault.RuleSyntax && r.count > 1 && s.isNumbers(1) &&
 		(r.at(1).kind == list || !r.at(1).filled)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/extract"
+	"github.com/retake-go/retake/fault"
 )
 
 func TestValue(t *testing.T) {
@@ -74,14 +75,14 @@ func itoa(n int) string {
 
 func TestValueBroken(t *testing.T) {
 	for _, c := range []struct{ name, text, rule, at string }{
-		{"cut_off", `{"a": {"b": 1}`, extract.RuleSyntax, ""},
-		{"cut_off_in_fence", "```json\n{\"a\": {\"b\": 1},", extract.RuleSyntax, ""},
-		{"cut_off_in_prose", `So: {"a": [{"b": 1}], "c`, extract.RuleSyntax, ""},
-		{"missing_comma", `{"a": 1 "b": {"c": 2}}`, extract.RuleSyntax, `"b"`},
-		{"duplicate", `{"a": 1, "a": 2}`, extract.RuleDuplicateKey, `"a": 2`},
-		{"call", `{"a": [f(x=1)]}`, extract.RuleSyntax, "f("},
-		{"deep", strings.Repeat("[", 100) + strings.Repeat("]", 100), extract.RuleDepth, ""},
-		{"bad_utf8", "{\"a\": \"\xc3\"}", extract.RuleInvalidUTF8, "\xc3"},
+		{"cut_off", `{"a": {"b": 1}`, fault.RuleSyntax, ""},
+		{"cut_off_in_fence", "```json\n{\"a\": {\"b\": 1},", fault.RuleSyntax, ""},
+		{"cut_off_in_prose", `So: {"a": [{"b": 1}], "c`, fault.RuleSyntax, ""},
+		{"missing_comma", `{"a": 1 "b": {"c": 2}}`, fault.RuleSyntax, `"b"`},
+		{"duplicate", `{"a": 1, "a": 2}`, fault.RuleDuplicateKey, `"a": 2`},
+		{"call", `{"a": [f(x=1)]}`, fault.RuleSyntax, "f("},
+		{"deep", strings.Repeat("[", 100) + strings.Repeat("]", 100), fault.RuleDepth, ""},
+		{"bad_utf8", "{\"a\": \"\xc3\"}", fault.RuleInvalidUTF8, "\xc3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			raw, repairs, broken := extract.Value(c.text, extract.DefaultOptions())
@@ -114,7 +115,7 @@ func TestANameGivenTwiceIsFound(t *testing.T) {
 		for _, again := range []string{`"a"`, `'a'`, `a`, `"\u0061"`} {
 			_, _, broken = extract.Value(text+again+`:1}`, extract.DefaultOptions())
 			require.NotNil(t, broken, "%d, %s", others, again)
-			assert.Equal(t, extract.Broken{Rule: extract.RuleDuplicateKey, Offset: len(text)}, *broken)
+			assert.Equal(t, extract.Broken{Rule: fault.RuleDuplicateKey, Offset: len(text)}, *broken)
 		}
 	}
 }

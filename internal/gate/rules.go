@@ -5,7 +5,8 @@ package gate
 var Layers = [][]string{
 	{"internal/canon", "internal/chain", "internal/seq", "internal/httphint", "internal/several", "internal/stack", "internal/syntax"},
 	{"internal/fields"},
-	{"backoff", "fault", "reducer", "message", "extract"},
+	{"backoff", "fault", "reducer", "message"},
+	{"extract"},
 	{"policy", "feedback", "ratelimit", "schema"},
 	{"feedback/prompt"},
 	{"session", "tool", "policy/file", "result"},
