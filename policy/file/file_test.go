@@ -282,3 +282,14 @@ emit_feedback: yes please
 	// true 1 max_atempts
 	// <nil> {max_attempts 4 tool book_room policy.yaml:1:21}
 }
+
+// YAML has more ways to write a number than JSON.
+func TestNumbersAreReadAsYAMLWritesThem(t *testing.T) {
+	for text, want := range map[string]float64{".5": 0.5, "0.5": 0.5, "1.": 1, "+1": 1, "+.25": 0.25} {
+		set, err := file.Read("a.yaml", []byte("global:\n  attempts:\n    - {temperature: "+text+"}\n"))
+		require.NoError(t, err, text)
+		assert.InDelta(t, want, *set.Global.PerAttempt[0].Temperature, 0, text)
+	}
+	_, err := file.Read("a.yaml", []byte("global:\n  attempts:\n    - {temperature: -.5}\n"))
+	require.ErrorContains(t, err, "a.yaml:3:21: global.attempts[0].temperature")
+}

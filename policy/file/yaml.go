@@ -121,8 +121,8 @@ func (c *converter) scalar(n ast.Node, key bool) string {
 	case *ast.LiteralNode:
 		text = n.Value.Value
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		if !key && fields.IsNumber(strings.TrimPrefix(text, "-")) {
-			return text
+		if number := decimal(text); !key && fields.IsNumber(strings.TrimPrefix(number, "-")) {
+			return number
 		}
 	case *ast.BoolNode:
 		if text = strings.ToLower(text); !key {
@@ -138,6 +138,18 @@ func (c *converter) scalar(n ast.Node, key bool) string {
 	}
 	quoted, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(text, "\ufffd"))
 	return string(quoted)
+}
+
+// decimal returns a number of YAML as JSON writes it: .5 as 0.5, 5. as 5, and +5 as 5.
+func decimal(text string) string {
+	sign, digits := "", strings.TrimPrefix(text, "+")
+	if rest, negative := strings.CutPrefix(digits, "-"); negative {
+		sign, digits = "-", rest
+	}
+	if strings.HasPrefix(digits, ".") {
+		digits = "0" + digits
+	}
+	return sign + strings.TrimSuffix(digits, ".")
 }
 
 // syntax reports a syntax error of the library in our own words.
