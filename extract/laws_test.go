@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/retake-go/retake/extract"
+	"github.com/retake-go/retake/internal/race"
 )
 
 // jsonText draws a JSON text. Some of its numbers do not fit into a float.
@@ -131,7 +132,7 @@ func TestLinear(t *testing.T) {
 
 // Reading a text takes memory in proportion to it, whatever it is made of.
 func TestReadingTakesLittleMemory(t *testing.T) {
-	if underRace {
+	if race.Enabled {
 		t.Skip("the race detector allocates for itself")
 	}
 	const size = 64 << 10

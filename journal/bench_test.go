@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/race"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
@@ -95,6 +96,9 @@ func BenchmarkJournalAppend(b *testing.B) {
 
 // A step is written once, to where it is appended from.
 func TestAStepTakesLittleMemoryToRecord(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates for itself")
+	}
 	st, j := tried(t, discard{})
 	st, effects := stepOf(t, st, machine.Event{Kind: machine.Started, At: atNoon})
 	require.NoError(t, j.Step(machine.Event{Kind: machine.Started, At: atNoon}, effects, st))

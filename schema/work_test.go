@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/race"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -334,7 +335,7 @@ func TestACheckEndsWhereItIsToldTo(t *testing.T) {
 // What a recursive schema says of very many values takes little memory beyond reading them, for answers that are
 // found again soon are not remembered.
 func TestARecursiveSchemaTakesLittleMemory(t *testing.T) {
-	if underRace {
+	if race.Enabled {
 		t.Skip("the race detector allocates for itself")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

@@ -16,6 +16,7 @@ import (
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/race"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
@@ -131,7 +132,7 @@ func hostileArguments() map[string]string {
 // Judging a call of 1 MB and saying what is wrong with it take ten times its size beyond reading it at most,
 // whatever it is made of. A call that is mended takes sixteen times, and is read once more.
 func TestAHostileCallTakesLittleMemory(t *testing.T) {
-	if underRace {
+	if race.Enabled {
 		t.Skip("the race detector allocates for itself, and keeps no decoders")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would empty the pool of decoders
@@ -198,7 +199,7 @@ func hostileTexts(size int) map[string]string {
 // A text of very many calls is refused for their number, which takes little memory. So does looking for an answer in
 // it. Twice the text takes no more than twice as much.
 func TestATextOfVeryManyCallsTakesLittleMemory(t *testing.T) {
-	if underRace {
+	if race.Enabled {
 		t.Skip("the race detector allocates for itself, and keeps no decoders")
 	}
 	set := ordering(t)
@@ -228,7 +229,7 @@ func TestATextOfVeryManyCallsTakesLittleMemory(t *testing.T) {
 // Finding a call or an answer in a text of 1 MB, judging it and saying what is wrong with it take twelve times its size
 // beyond reading it at most, mending it sixteen times.
 func TestAHostileCallInTextTakesLittleMemory(t *testing.T) {
-	if underRace {
+	if race.Enabled {
 		t.Skip("the race detector allocates for itself, and keeps no decoders")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would empty the pool of decoders

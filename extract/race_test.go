@@ -1,6 +1,0 @@
-//go:build race
-
-package extract_test
-
-// underRace reports that the race detector is on, which allocates for itself.
-const underRace = true
