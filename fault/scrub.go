@@ -16,6 +16,9 @@ type form struct {
 	*regexp.Regexp
 	// doubt says how much the key must look like one, for ordinary words stand in the same places.
 	doubt doubt
+	// has are texts in lower case of which the form has one; nil if it has none in common. Most texts have none
+	// of them, and a search for them takes a hundredth of the time.
+	has []string
 }
 
 type doubt uint8
@@ -39,38 +42,47 @@ const (
 	begin = `(?i)((?:\b|[_\-.])(?:`
 )
 
+// ofNamed and ofVague are what the names have in common.
+var (
+	ofNamed = []string{"key", "token", "secret", "passw", "passphrase", "pwd", "credential"}
+	ofVague = []string{"key", "token", "sig", "auth"}
+	ofBoth  = slices.Concat(ofNamed, ofVague)
+)
+
 // secrets are the forms, in the order in which they are looked for.
 var secrets = []form{
-	{regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)(.*?)(?:-----END [A-Z ]*-----|$)`), always},
+	{regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)(.*?)(?:-----END [A-Z ]*-----|$)`), always, []string{"-----begin"}},
 	{regexp.MustCompile(`(?i)(\b(?:set-)?cookie\\*["']?\s*[:=][\s\[]*\\*["']?)` +
-		`([^\s=;,"'\\]+=[^\s;,"'\\\]]*(?:;\s*[^\s=;,"'\\]+=[^\s;,"'\\\]]*)*)`), always},
+		`([^\s=;,"'\\]+=[^\s;,"'\\\]]*(?:;\s*[^\s=;,"'\\]+=[^\s;,"'\\\]]*)*)`), always, []string{"cookie"}},
 	// Authorization: Bearer …, authorization: token …
 	{regexp.MustCompile(begin + `authorization)` + is +
-		`(?:bearer|basic|token|digest|negotiate|ntlm|bot|api-?key|key|splunk|hmac|aws4-hmac-sha256|sso-key|genie-?key)\s+)` + value), unlessProse},
-	{regexp.MustCompile(begin + `authorization)` + is + `)` + value), ifRandom},
-	{regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)([A-Za-z0-9_\-.~+/=*]{8,})`), ifRandom},
-	{regexp.MustCompile(`(?i)(\b(?:response|c?nonce)=\\*["']?)([0-9a-f]{16,})`), always},
+		`(?:bearer|basic|token|digest|negotiate|ntlm|bot|api-?key|key|splunk|hmac|aws4-hmac-sha256|sso-key|genie-?key)\s+)` + value),
+		unlessProse, []string{"authorization"}},
+	{regexp.MustCompile(begin + `authorization)` + is + `)` + value), ifRandom, []string{"authorization"}},
+	{regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)([A-Za-z0-9_\-.~+/=*]{8,})`), ifRandom, []string{"bearer", "basic"}},
+	{regexp.MustCompile(`(?i)(\b(?:response|c?nonce)=\\*["']?)([0-9a-f]{16,})`), always, []string{"response=", "nonce="}},
 	// Keys that say by how they begin that they are keys.
 	{regexp.MustCompile(`(\b|_)((?:sk|pk|rk|gsk|csk|hf|gh[pousr]|xai|pplx|nvapi|r8|sess|fw|npm|whsec|tvly|jina|lsv2|ntn|figd|glsa|` +
 		`xox[abeprs]|xapp|gl(?:pat|rt|dt|cbt|ptt|soat|ft|agent)|do[opr]_v1|tgp_v1|dckr_pat|shp(?:at|ss|ca|pa)|sntry[su]|lin_api|` +
 		`rubygems|pypi|GOCSPX|AGE-SECRET-KEY|github_pat)[_\-][A-Za-z0-9_\-.*]{6,}|AIza[A-Za-z0-9_\-*]{8,}|A(?:KIA|SIA)[A-Z0-9*]{8,}|` +
 		`ya29\.[A-Za-z0-9_\-.*]{6,}|eyJ[A-Za-z0-9_\-]{8,}[A-Za-z0-9_\-.=*]*|SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}|` +
-		`hv[sbr]\.[A-Za-z0-9_\-]{16,}|dapi[0-9a-f]{32}|ATATT3x[A-Za-z0-9_\-=]{16,}|key-[0-9a-f]{32}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{30,})`), always},
+		`hv[sbr]\.[A-Za-z0-9_\-]{16,}|dapi[0-9a-f]{32}|ATATT3x[A-Za-z0-9_\-=]{16,}|key-[0-9a-f]{32}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{30,})`), always, nil},
 	// Addresses: https://user:password@host, https://token@host, user:password@tcp(host), the hooks of chats.
-	{regexp.MustCompile(`(://[^/\s:@]*:)([^/\s@]+)@`), always},
-	{regexp.MustCompile(`(://)([^/\s:@]{16,})@`), ifRandom},
-	{regexp.MustCompile(`(\b\w+:)([^\s:@/]{4,})@(?:tcp|unix)\(`), always},
-	{regexp.MustCompile(`(hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/)([A-Za-z0-9/_\-]{8,})`), always},
-	{regexp.MustCompile(`(?i)([?&](?:` + vague + `|code)=)` + value), always},
+	{regexp.MustCompile(`(://[^/\s:@]*:)([^/\s@]+)@`), always, []string{"://"}},
+	{regexp.MustCompile(`(://)([^/\s:@]{16,})@`), ifRandom, []string{"://"}},
+	{regexp.MustCompile(`(\b\w+:)([^\s:@/]{4,})@(?:tcp|unix)\(`), always, []string{"@tcp(", "@unix("}},
+	{regexp.MustCompile(`(hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/)([A-Za-z0-9/_\-]{8,})`),
+		always, []string{"hooks.slack.com/", "discord"}},
+	{regexp.MustCompile(`(?i)([?&](?:` + vague + `|code)=)` + value), always, []string{"="}},
 	// curl -u user:password, --token …
-	{regexp.MustCompile(`(\s(?:-u|--user)[ =]['"]?[^\s:]+:)([^\s'"]{4,})`), always},
-	{regexp.MustCompile(`(?i)(\s--(?:` + named + `|token|key)[ =]['"]?)([^\s'"]{4,})`), unlessProse},
+	{regexp.MustCompile(`(\s(?:-u|--user)[ =]['"]?[^\s:]+:)([^\s'"]{4,})`), always, []string{"-u"}},
+	{regexp.MustCompile(`(?i)(\s--(?:` + named + `|token|key)[ =]['"]?)([^\s'"]{4,})`), unlessProse, []string{"--"}},
 	// "api_key": "…", x-api-key: …, password=…, key provided: …
-	{regexp.MustCompile(begin + named + `)` + is + `)` + value), unlessProse},
-	{regexp.MustCompile(begin + vague + `)` + is + `)` + value), ifRandom},
+	{regexp.MustCompile(begin + named + `)` + is + `)` + value), unlessProse, ofNamed},
+	{regexp.MustCompile(begin + vague + `)` + is + `)` + value), ifRandom, ofVague},
 	// invalid key '…', API key … is not valid
-	{regexp.MustCompile(begin + named + `|` + vague + `)s?\s+(?:(?:is|was|of|value|provided|given)\s+)?\\*["'\x60])([^\s"'\\\x60]{8,})`), ifRandom},
-	{regexp.MustCompile(begin + named + `|` + vague + `)\s+)([A-Za-z0-9_\-.~+/=]{16,})`), ifRandom},
+	{regexp.MustCompile(begin + named + `|` + vague + `)s?\s+(?:(?:is|was|of|value|provided|given)\s+)?\\*["'\x60])([^\s"'\\\x60]{8,})`), ifRandom, ofBoth},
+	{regexp.MustCompile(begin + named + `|` + vague + `)\s+)([A-Za-z0-9_\-.~+/=]{16,})`), ifRandom, ofBoth},
 }
 
 // leftOut replaces a key.
@@ -88,14 +100,28 @@ func Scrub(s string) string {
 		s = s[:maxLine] // a key that is cut is left out by how it begins
 	}
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	lower := folded(s)
 	for _, f := range secrets {
-		s = f.without(s)
+		if !f.maybe(lower) {
+			continue
+		}
+		if without := f.without(s); without != s {
+			s, lower = without, folded(without)
+		}
 	}
 	s = seen(s)
 	if cut {
 		s += "…"
 	}
 	return canon.Cut(s, maxLine)
+}
+
+// folded returns a text in lower case, with the letters that a form takes for "s" and "k" as these.
+func folded(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ſ", "s") }
+
+// maybe reports whether a text in lower case can have the form.
+func (f form) maybe(lower string) bool {
+	return f.has == nil || slices.ContainsFunc(f.has, func(text string) bool { return strings.Contains(lower, text) })
 }
 
 // without returns a text without the keys of a form. What is no key is looked at again: it may be the name of
