@@ -17,9 +17,8 @@ import (
 
 // hand makes the runs of BenchmarkStep by hand, for these runs only: one tool, one native call in a reply,
 // unlimited attempts, no waits. It keeps what retake keeps, in slices: the conversation with the same
-// texts, an attempt for each decision, feedback with its line and persistent issues, the hash of a failure,
-// and the key of a call; see requireSame. It does not check events, has no policy, and keeps only its last
-// state.
+// texts, an attempt for each decision, feedback with its line and persistent issues, and the key of a call;
+// see requireSame. It does not check events, has no policy, and keeps only its last state.
 type hand struct {
 	session  string
 	said     []message.Message
@@ -28,9 +27,6 @@ type hand struct {
 	number   int
 	attempt  int
 	failed   int
-	args     string
-	mark     string
-	repeats  int
 	running  handRun
 	answer   string
 }
@@ -103,11 +99,6 @@ func (h *hand) refuse(ev *machine.Event, c *machine.Call) {
 		f.line = line(c.Issues)
 	}
 	h.failed++
-	if h.args == string(c.Arguments) && f.persistent != nil {
-		h.repeats++
-	} else {
-		h.args, h.mark, h.repeats = string(c.Arguments), mark(c), 0
-	}
 	h.told = append(h.told, f)
 	h.record(ev, handAttempt{tool: c.Tool, attempt: h.attempt, class: c.Class, issues: f.issues, retry: true})
 	h.said = append(h.said, message.Message{Role: message.Tool, Text: text(&f), CallID: c.ID, Name: c.Tool, IsError: true})
@@ -155,18 +146,6 @@ func text(f *handTold) string {
 	return string(append(append(append(b, "Call "...), f.tool...), " again with all arguments corrected."...))
 }
 
-// mark is the signature of a failure.
-func mark(c *machine.Call) string {
-	var room [512]byte
-	b := append(append(append(room[:0], c.Tool...), 0), c.Arguments...)
-	b = append(append(append(b, "\n\x00"...), c.Class...), 0)
-	for n := range c.Issues {
-		b = append(b, c.Issues[n].ID()...)
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:8])
-}
-
 // requestID is the id of the runs' request. Without one the key would depend on the conversation.
 const requestID = "request"
 
@@ -196,10 +175,6 @@ func (r recorded) requireSame(t testing.TB) {
 		require.Len(t, h.told, len(st.Session.Feedback()))
 		if told := st.Session.Feedback(); len(told) > 0 {
 			require.Equal(t, told[len(told)-1].Message, h.told[len(h.told)-1].line)
-		}
-		if len(st.Actions) > 0 {
-			require.Equal(t, st.Actions[0].Signature, h.mark)
-			require.Equal(t, st.Actions[0].Repeats, h.repeats)
 		}
 		if st.Batch != nil {
 			require.Equal(t, st.Batch.Calls[0].Key, h.running.key)
