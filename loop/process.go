@@ -6,16 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"time"
 
-	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
-	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -367,145 +363,6 @@ func (p *process) cancel() ([]machine.Effect, error) {
 	return p.runner.Cancel(p.now(), p.ending)
 }
 
-func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
-	model := p.model
-	if m.Model != "" {
-		model = p.models[m.Model]
-	}
-	if model == nil {
-		return nil, fmt.Errorf("loop: there is no model %q: use one of WithModels", m.Model)
-	}
-	work, limits := observe.ModelWork(m), engine.LimitsOf(m)
-	work.Structured, work.Streamed = p.cfg.Output != nil, p.stream != nil || limits.Streamed()
-	inner, end := p.begin(p.ctx, work)
-	told := observe.WorkEnd{Err: errExited} // unless it returns
-	defer func() { end(told) }()
-	reply, left, err := p.request(inner, model, m)
-	if left {
-		told, p.takeBack = observe.WorkEnd{Err: err}, true
-		return nil, errCallLeft
-	}
-	effects, fed := p.replied(reply, err)
-	told = observe.ModelEnd(reply, err, effects)
-	p.takeBack = told.Class != ""
-	return effects, fed
-}
-
-// ask calls user code that may ignore its context: it does not wait for it once the work has ended. left
-// reports that [process.until] ended the call, so that it has to be made again.
-func ask[T any](
-	ctx context.Context, p *process, lim engine.Limits, call func(context.Context, engine.Tell) (T, error),
-) (value T, left bool, err error) {
-	if until := p.until; until != nil {
-		var end context.CancelCauseFunc
-		ctx, end = context.WithCancelCause(ctx)
-		defer end(nil)
-		defer context.AfterFunc(until, func() { end(context.Cause(until)) })()
-	}
-	value, err = called(ctx, lim, &p.limits, call)
-	return value, err != nil && p.ctx.Err() == nil && ctx.Err() != nil, err
-}
-
-// request asks a model. What it could change of its request are copies, so that the record stays true.
-func (p *process) request(
-	ctx context.Context, model Model, m *machine.ModelCall,
-) (reply message.Reply, left bool, err error) {
-	req := Request{
-		System: m.System, Messages: p.copied(), Tools: p.cfg.Tools.All(),
-		Output: p.cfg.Output, Model: m.Model, At: slices.Clone(m.At),
-		ToolChoice: m.ToolChoice, Stop: slices.Clone(m.Stop),
-	}
-	if m.Temperature != nil {
-		req.Temperature = new(*m.Temperature)
-	}
-	limits := engine.LimitsOf(m)
-	stream, reset := p.streams(m), p.takeBack
-	defer func() {
-		if err != nil {
-			p.copies = nil // a model that was left behind may still have them
-		}
-	}()
-	return ask(ctx, p, limits, func(ctx context.Context, tell engine.Tell) (message.Reply, error) {
-		if stream != nil {
-			req.Stream = func(d Delta) { tell(func() { stream(ctx, d) }) }
-		} else if limits.Streamed() {
-			req.Stream = func(Delta) { tell(func() {}) }
-		}
-		if stream != nil && reset {
-			req.Stream(Delta{Call: -1, Reset: true})
-		}
-		return model.Reply(ctx, req)
-	})
-}
-
-// copied returns copies of the conversation for a model. Those of the request before are used again, unless
-// it changed them.
-func (p *process) copied() []message.Message {
-	said := p.runner.State().Transcript()
-	if len(p.copies) > len(said) || !message.Equal(p.copies, said[:len(p.copies)]) {
-		p.copies = nil
-	}
-	p.copies = append(p.copies, message.Clone(said[len(p.copies):])...)
-	return slices.Clip(p.copies)
-}
-
-// replied feeds what a model returned.
-func (p *process) replied(reply message.Reply, err error) ([]machine.Effect, error) {
-	if p.ctx.Err() != nil {
-		return p.cancel()
-	}
-	if err := p.adjustPolicy(); err != nil {
-		return nil, err
-	}
-	p.err, p.failed = err, nil
-	if err != nil {
-		return p.runner.CallFailed(p.now(), err)
-	}
-	read := p.runner.Read(p.ctx, reply)
-	if p.ctx.Err() != nil {
-		return p.cancel()
-	}
-	return p.runner.Replied(p.now(), read)
-}
-
-func (p *process) makePrompt(m *machine.ModelCall) ([]machine.Effect, error) {
-	type prompt struct {
-		system string
-		add    []message.Message
-	}
-	view, at := p.runner.State().Session, slices.Clone(m.At)
-	made, left, err := ask(p.ctx, p, engine.Limits{},
-		func(ctx context.Context, _ engine.Tell) (made prompt, err error) {
-			made.system, made.add, err = p.prompt(ctx, view, at)
-			return made, err
-		})
-	switch {
-	case left:
-		return nil, errCallLeft
-	case p.ctx.Err() != nil:
-		return p.cancel()
-	case err != nil:
-		return nil, &promptError{err}
-	}
-	add := message.Printable(made.add)
-	if err := message.Validate(add); err != nil {
-		return nil, fmt.Errorf("making the prompt: messages%w", err)
-	}
-	return p.runner.Step(machine.Event{
-		Kind: machine.Prompted, At: p.now(), System: canon.UTF8(made.system), Messages: add,
-	})
-}
-
-// promptError is the error of the user's function that makes prompts.
-type promptError struct{ error }
-
-func (e *promptError) Error() string { return "making the prompt: " + e.error.Error() }
-
-func (e *promptError) Unwrap() error { return e.error }
-
-// Sealed marks the error as one of the run: see [fault.Sealed].
-func (*promptError) Sealed(string) bool { return true }
-
 // woke feeds the end of a wait. It counts even if the clock was set back in the meantime.
 func (p *process) woke(w *machine.Wait) ([]machine.Effect, error) {
 	if p.now().Before(w.Until) {
@@ -525,49 +382,6 @@ func (p *process) adjustPolicy() error {
 	}
 	p.adjusted = &layer
 	_, err := p.runner.Adjusted(p.now(), layer)
-	return err
-}
-
-// askPlanner asks the planner about an exhaustion or a transport failure. The Go error behind it becomes that
-// of what follows.
-func (p *process) askPlanner(e machine.Effect) ([]machine.Effect, error) {
-	p.err = p.askedAbout(e)
-	question := planner.NewQuestion(p.runner.State(), e, p.err)
-	plan, left, err := ask(p.ctx, p, engine.Limits{},
-		func(ctx context.Context, _ engine.Tell) (machine.Plan, error) { return p.planner.Plan(ctx, question) })
-	if left {
-		return nil, errCallLeft
-	}
-	if p.ctx.Err() != nil {
-		return p.cancel()
-	}
-	if err == nil {
-		err = plan.Fault(p.runner.State(), p.modelNames())
-	}
-	if err != nil {
-		p.err = &engine.PlannerError{Err: err, Asked: question.Cause}
-		p.cause = p.err
-		return p.runner.PlannerFailed(p.now(), err)
-	}
-	return p.runner.Planned(p.now(), plan)
-}
-
-// askedAbout returns the Go error behind a question to the planner, or nil. After a crash it is the recorded
-// one.
-func (p *process) askedAbout(e machine.Effect) error {
-	if x := e.Exhaustion; x != nil {
-		if p.cause == nil {
-			return recordedFailure(x.Failure, p.runner.State().Config.Single)
-		}
-		return p.cause
-	}
-	c, err := e.Consultation, p.err
-	if c.Tool != "" {
-		err = p.failed[c.Index]
-	}
-	if err == nil {
-		err = &fault.RecordedError{Recorded: c.Failure}
-	}
 	return err
 }
 
