@@ -111,7 +111,7 @@ func (p *process) live(life context.Context) {
 	if c := st.Config; c != nil {
 		life, p.release = p.limits.bounded(life, c.Deadline)
 	}
-	p.exhaustion = exhaustionOf(&st)
+	p.exhaustion = st.Exhaustion()
 	if p.life, p.ctx = life, life; p.values != nil {
 		p.ctx = valueContext{life, p.values}
 	}
@@ -163,14 +163,6 @@ func (p *process) beginRun(m *machine.Compiled) error {
 
 // seedless reports that the session has no seed of its own.
 func (p *process) seedless() bool { return session.DriverOf(p.s).Seed() == "" }
-
-// exhaustionOf returns that of an action of the run, unhandled or at the end of the run, or nil.
-func exhaustionOf(st *machine.State) *machine.Exhaustion {
-	if x := st.Exhausted; x != nil || st.Outcome == nil {
-		return x
-	}
-	return st.Outcome.Exhaustion
-}
 
 // start begins the run with the prompt, after the earlier conversation.
 func (p *process) start(prompt string) {
@@ -308,7 +300,7 @@ func (p *process) now() time.Time {
 
 // stepped records the cause of an exhaustion, and tells the observers about one step.
 func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine.State) {
-	if x := exhaustionOf(&st); x != p.exhaustion {
+	if x := st.Exhaustion(); x != p.exhaustion {
 		if ev.Kind == machine.ReducersRan {
 			p.err = nil // the reducer's error is its cause
 		}

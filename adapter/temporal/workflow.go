@@ -254,11 +254,7 @@ func (f *flow) underWay(ev *machine.Event) (begun []int) {
 
 // tell keeps the error behind an exhaustion, and calls hooks and observers.
 func (f *flow) tell(ev machine.Event, effects []machine.Effect, warnings []string) {
-	x := f.st.Exhausted
-	if x == nil && f.st.Outcome != nil {
-		x = f.st.Outcome.Exhaustion
-	}
-	if x != f.exhaustion {
+	if x := f.st.Exhaustion(); x != f.exhaustion {
 		if ev.Kind == machine.ReducersRan {
 			f.err = nil // the reducer's error is its cause
 		}

@@ -294,14 +294,6 @@ func (r *Runner) End() End {
 // Warn adds warnings about the config to those that [Runner.Start] records.
 func (r *Runner) Warn(warnings ...string) { r.doubtful = append(r.doubtful, warnings...) }
 
-// exhaustion returns that of an action of the run, unhandled or at the end of the run, or nil.
-func (r *Runner) exhaustion() *machine.Exhaustion {
-	if x := r.st.Exhausted; x != nil || r.st.Outcome == nil {
-		return x
-	}
-	return r.st.Outcome.Exhaustion
-}
-
 // Step passes one event to the core unchanged. An event that does not fit or cannot be recorded changes
 // nothing. If the core asks for the reducers, Step runs them.
 func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
@@ -359,9 +351,9 @@ func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 	if err := r.write(ev, effects, st); err != nil {
 		return nil, err
 	}
-	before := r.exhaustion()
+	before := r.st.Exhaustion()
 	r.st = st
-	if x := r.exhaustion(); x != before {
+	if x := r.st.Exhaustion(); x != before {
 		r.refused = refusedBy(&ev, x)
 	}
 	r.keepToolErrors()

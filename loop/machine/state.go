@@ -249,6 +249,14 @@ func (st *State) find(name string) *Action {
 	return nil
 }
 
+// Exhaustion returns that of an action of the run, unhandled or at the end of the run, or nil.
+func (st *State) Exhaustion() *Exhaustion {
+	if st.Exhausted != nil || st.Outcome == nil {
+		return st.Exhausted
+	}
+	return st.Outcome.Exhaustion
+}
+
 // Attempts returns the attempts of the current run, or of the last one, on both planes, oldest first. The
 // slice is read-only.
 func (st State) Attempts() []session.Attempt {
