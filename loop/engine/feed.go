@@ -140,7 +140,7 @@ func (r *Runner) Dispatch(at time.Time, events ...session.Event) ([]machine.Effe
 // the result.
 func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, error) {
 	r.begun = append(r.begun, run.Index)
-	if r.resumed {
+	if r.asked != nil {
 		began, landed := r.journal.Call(run.Key, run.Transport)
 		if landed != nil {
 			out := outcomeOf(landed)

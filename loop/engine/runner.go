@@ -65,15 +65,15 @@ type Runner struct {
 	// journal is nil if nothing is recorded.
 	journal *journal.Journal
 	// doubtful are the warnings about the config, which the next start records. changed are those about what
-	// has changed since a resumed run began, and asked is what that run asked for last.
+	// has changed since a resumed run began.
 	doubtful, changed []string
-	asked             machine.Effect
+	// asked is what a resumed run asked for last. It is nil if the run was not resumed; else the journal may know
+	// of its calls.
+	asked *machine.Effect
 	// refused is the error of a reducer behind exhaustion, as it was returned in this process, or nil.
 	refused *fault.ReducerError
 	// recorded is when the run ended, if it had ended in the journal.
 	recorded time.Time
-	// resumed reports that the run was resumed, so that the journal may know of its calls.
-	resumed bool
 	// begun are the calls of the current reply, by index, that began and have no outcome.
 	begun []int
 	// history is what the run records of the conversation before it. Its journal has the rest.
@@ -231,7 +231,7 @@ func (r *Runner) resume(now time.Time) error {
 	if now, then := len(r.s.State().Slices()), len(held.State.Session.Slices()); now != then {
 		return fmt.Errorf("loop: the session declares %d slices, but %d in the journal: declare the same", now, then)
 	}
-	r.st, r.asked, r.changed = held.State, held.Asked, r.offer.changed(&held.Header)
+	r.st, r.changed = held.State, r.offer.changed(&held.Header)
 	if err := r.keep(); err != nil {
 		return err
 	}
@@ -239,17 +239,17 @@ func (r *Runner) resume(now time.Time) error {
 		r.recorded = held.State.At
 		return nil
 	}
-	r.resumed = true
+	r.asked = new(held.Asked)
 	return r.journal.Resumed(now, held.Asked.Kind)
 }
 
 // Next returns the next effect of a resumed run. Its kind is empty if the run has ended. The engine must call
 // [Runner.ToolBegins] before it runs a tool; otherwise a call that was in progress is run twice.
 func (r *Runner) Next() (machine.Effect, error) {
-	if r.st.Phase == machine.Stopped {
+	if r.asked == nil || r.st.Phase == machine.Stopped {
 		return machine.Effect{}, nil
 	}
-	effects, err := r.settle(r.st.At, []machine.Effect{r.st.Left(r.asked)})
+	effects, err := r.settle(r.st.At, []machine.Effect{r.st.Left(*r.asked)})
 	return effects[len(effects)-1], err
 }
 
@@ -320,7 +320,7 @@ func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effec
 // underWay returns the calls of the current reply that have begun and have no outcome after an event.
 func (r *Runner) underWay(ev *machine.Event) []int {
 	open := slices.Clone(r.begun)
-	if r.st.Batch != nil && r.resumed { // they may have begun in another process
+	if r.st.Batch != nil && r.asked != nil { // they may have begun in another process
 		for n, c := range r.st.Batch.Calls {
 			began, landed := r.journal.Call(c.Key, c.Transport)
 			if !c.Ended() && (began || landed != nil) && !slices.Contains(open, n) {
