@@ -21,6 +21,12 @@ type Model interface {
 	Reply(ctx context.Context, req Request) (message.Reply, error)
 }
 
+// Describer is a [Model] that says what it is. Prices are known by its name, and budgets by its bounds.
+type Describer interface {
+	// Describe always returns the same.
+	Describe() machine.ModelInfo
+}
+
 // ModelFunc is a function that is a [Model].
 type ModelFunc func(ctx context.Context, req Request) (message.Reply, error)
 
@@ -51,6 +57,10 @@ type Request struct {
 	// Stop are the stop sequences, which are not part of the reply. A model that does not support them must
 	// return an error.
 	Stop []string
+	// MaxOutputTokens is the most tokens that the reply may have, with its reasoning: what is left of a budget.
+	// 0 means no bound but the model's own; a smaller one of the model's own stays in force. A model that
+	// cannot bound its replies ignores it and says so: see [Describer].
+	MaxOutputTokens int64
 	// Stream receives a streamed reply as it arrives; may be nil. It has no influence on the run.
 	Stream func(Delta)
 }

@@ -98,7 +98,7 @@ func (p *process) request(
 	req := Request{
 		System: m.System, Messages: p.copied(), Tools: p.cfg.Tools.All(),
 		Output: p.cfg.Output, Model: m.Model, At: slices.Clone(m.At),
-		ToolChoice: m.ToolChoice, Stop: slices.Clone(m.Stop),
+		ToolChoice: m.ToolChoice, Stop: slices.Clone(m.Stop), MaxOutputTokens: m.MaxOutputTokens,
 	}
 	if m.Temperature != nil {
 		req.Temperature = new(*m.Temperature)

@@ -154,6 +154,7 @@ func (a *agent) reply(
 			System: in.Call.System, Messages: message.Clone(said), Tools: cfg.Tools.All(), Output: cfg.Output,
 			Model: in.Call.Model, At: in.Call.At,
 			Temperature: in.Call.Temperature, ToolChoice: in.Call.ToolChoice, Stop: in.Call.Stop,
+			MaxOutputTokens: in.Call.MaxOutputTokens,
 		}
 		if limits.Streamed() {
 			r.Stream = func(loop.Delta) { tell(func() {}) }

@@ -84,6 +84,9 @@ type ModelCall struct {
 	// ToolChoice is the choice of tools for the request, and Stop are its stop sequences.
 	ToolChoice message.ToolChoice `json:"tool_choice,omitempty"`
 	Stop       []string           `json:"stop,omitempty"`
+	// MaxOutputTokens is the most tokens of the reply, with its reasoning; 0 means no bound but the model's
+	// own.
+	MaxOutputTokens int64 `json:"max_output_tokens,omitempty"`
 	// Messages is the number of messages of the transcript in the prompt.
 	Messages int `json:"messages"`
 	// Timeout is the longest time for the call; 0 means no limit.
