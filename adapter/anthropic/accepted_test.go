@@ -2,20 +2,19 @@ package anthropic_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // body is a request as the API reads it.
 type body struct {
-	Messages []struct {
-		Role    string  `json:"role"`
-		Content []block `json:"content"`
-	} `json:"messages"`
-	System []block `json:"system"`
-	Tools  []struct {
+	Messages []turn  `json:"messages"`
+	System   []block `json:"system"`
+	Tools    []struct {
 		Name        string          `json:"name"`
 		InputSchema json.RawMessage `json:"input_schema"`
 	} `json:"tools"`
@@ -25,6 +24,11 @@ type body struct {
 	Thinking *struct {
 		Type string `json:"type"`
 	} `json:"thinking"`
+}
+
+type turn struct {
+	Role    string  `json:"role"`
+	Content []block `json:"content"`
 }
 
 type block struct {
@@ -43,6 +47,14 @@ var (
 	nameRule = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 )
 
+// accepts returns why the API would refuse a request.
+func accepts(raw []byte) error {
+	if faults := refusals(raw); len(faults) > 0 {
+		return errors.New(strings.Join(faults, "; "))
+	}
+	return nil
+}
+
 // refusals returns the reasons for which the API would refuse a request: documented rules, and those known
 // from its errors.
 func refusals(raw []byte) (faults []string) {
@@ -58,6 +70,11 @@ func refusals(raw []byte) (faults []string) {
 	refuse(len(b.Messages) == 0, "no message")
 	ids, open := map[string]bool{}, []string{}
 	calls := false
+	later := func(m turn) bool { return m.Role == "system" }
+	for n, m := range b.Messages { // new models take system messages after a turn of the user
+		refuse(later(m) && (n == 0 || b.Messages[n-1].Role == "assistant"), "message %d: role system", n)
+	}
+	b.Messages = slices.DeleteFunc(b.Messages, later)
 	for n, m := range b.Messages {
 		want := []string{"user", "assistant"}[n%2]
 		refuse(m.Role != want, "message %d: role %s, want %s", n, m.Role, want)

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/anthropic"
-	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -222,15 +221,15 @@ func TestOneModelServesManyRuns(t *testing.T) {
 	group.Wait()
 }
 
-func TestKeysAreInNoError(t *testing.T) {
-	const doc, sse = "Content-Type: application/json\n\n", "200 OK\nContent-Type: text/event-stream\n\n"
-	kittest.Secrets(t, adapter(), map[string]string{
-		"auth":     "401 Unauthorized\n" + doc + `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key: {key}"},"request_id":"req_1"}`,
-		"type":     "401 Unauthorized\n" + doc + `{"type":"error","error":{"type":"{key}","message":"no"}}`,
-		"ids":      "401 Unauthorized\nRequest-Id: {key}\n" + doc + `{"type":"error","error":{"type":"api_error","message":"no"},"request_id":"{key}"}`,
-		"words":    "502 Bad Gateway\nContent-Type: text/html\n\n<h1>upstream refused X-Api-Key: {key}</h1>",
-		"in a 200": "200 OK\n" + doc + `{"type":"error","error":{"type":"api_error","message":"Bearer {key} is exhausted"}}`,
-		"streamed": sse + "event: error\ndata: " + `{"type":"error","error":{"type":"overloaded_error","message":"key {key} waits: key={key}"}}` + "\n\n",
-		"garbage":  sse + "event: message_start\ndata: Bearer {key}\n\n",
-	})
+const doc, sse = "Content-Type: application/json\n\n", "200 OK\nContent-Type: text/event-stream\n\n"
+
+// keys are the places in which the API repeats a key.
+var keys = map[string]string{
+	"auth":     "401 Unauthorized\n" + doc + `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key: {key}"},"request_id":"req_1"}`,
+	"type":     "401 Unauthorized\n" + doc + `{"type":"error","error":{"type":"{key}","message":"no"}}`,
+	"ids":      "401 Unauthorized\nRequest-Id: {key}\n" + doc + `{"type":"error","error":{"type":"api_error","message":"no"},"request_id":"{key}"}`,
+	"words":    "502 Bad Gateway\nContent-Type: text/html\n\n<h1>upstream refused X-Api-Key: {key}</h1>",
+	"in a 200": "200 OK\n" + doc + `{"type":"error","error":{"type":"api_error","message":"Bearer {key} is exhausted"}}`,
+	"streamed": sse + "event: error\ndata: " + `{"type":"error","error":{"type":"overloaded_error","message":"key {key} waits: key={key}"}}` + "\n\n",
+	"garbage":  sse + "event: message_start\ndata: Bearer {key}\n\n",
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/tool"
 )
 
 func model(t require.TestingT, change ...func(*anthropic.Config)) *anthropic.Model {
@@ -37,54 +36,24 @@ func said(messages ...message.Message) []message.Message { return messages }
 
 const thought = `{"type":"thinking","thinking":"Hm.","signature":"s"}`
 
-// messages draws valid and invalid transcripts.
-func messages() *rapid.Generator[[]message.Message] {
-	texts := rapid.SampledFrom([]string{"", " \n", "Yes. ", "Two.", "\xff", "<tool_call>{}</tool_call>"})
-	names := rapid.SampledFrom([]string{"book_room", "hotel.find", "", "no such tool!", "ü"})
-	ids := rapid.SampledFrom([]string{"", "c1", "c2", "call-1", "call-2", "fc 3!"})
-	call := rapid.Custom(func(t *rapid.T) message.Call {
-		arguments := rapid.SampledFrom([]string{"", "{}", `{"a":1}`, `[1]`, `"x"`, `{"a":`, `{"a":1,"a":2}`, `{"a":"\ud800"}`, "\xff", "null"})
-		return message.Call{ID: ids.Draw(t, "id"), Name: names.Draw(t, "name"), Arguments: arguments.Draw(t, "arguments")}
-	})
-	one := rapid.Custom(func(t *rapid.T) message.Message {
-		m := message.Message{Role: rapid.SampledFrom([]message.Role{message.System, message.User, message.Assistant, message.Tool, ""}).Draw(t, "role")}
-		m.Text = texts.Draw(t, "text")
-		switch m.Role {
-		case message.Assistant:
-			m.Calls = rapid.SliceOfN(call, 0, 3).Draw(t, "calls")
-			m.Opaque = rapid.SampledFrom([]string{"", "x", `{"adapter":"other"}`, opaque("m", `{"raw":`+thought+`}`), opaque("m", `{"raw":`+thought+`},{"text":4}`),
-				opaque("m", `{"raw":`+thought+`},{"text":5},{"call":1}`), opaque("m", `{"raw":5},{"text":-1},{"call":9}`)}).Draw(t, "opaque")
-		case message.Tool:
-			m.CallID, m.Name, m.IsError = ids.Draw(t, "call"), names.Draw(t, "name"), rapid.Bool().Draw(t, "error")
-		}
-		return m
-	})
-	return rapid.SliceOfN(one, 0, 12)
+// opaques are data that the adapter could have kept, and some that it could not have.
+func opaques(model string) []string {
+	return []string{
+		opaque(model, `{"raw":`+thought+`}`), opaque(model, `{"raw":`+thought+`},{"text":4}`),
+		opaque(model, `{"raw":`+thought+`},{"text":5},{"call":1}`), opaque(model, `{"raw":5},{"text":-1},{"call":9}`),
+	}
 }
 
 func opaque(model, blocks string) string {
 	return `{"adapter":"anthropic","model":"` + model + `","blocks":[` + blocks + `]}`
 }
 
-func TestWhateverTheTranscriptTheRequestIsAccepted(t *testing.T) {
-	m := model(t)
-	rapid.Check(t, func(t *rapid.T) {
-		req := loop.Request{System: rapid.SampledFrom([]string{"", " ", "Be brief."}).Draw(t, "system"), Messages: said(messages().Draw(t, "said")...)}
-		if rapid.Bool().Draw(t, "tools") {
-			req.Tools = []*tool.Tool{kittest.BookRoom(), kittest.HotelFind()}
-		}
-		sent := params(t, m, req)
-		require.Empty(t, refusals([]byte(sent)), sent)
-		require.Equal(t, sent, params(t, m, req), "the same request, twice")
-	})
-}
-
 // Earlier requests stay a prefix of later ones. Otherwise no prompt cache would be read.
 func TestWhatFollowsChangesNothingBefore(t *testing.T) {
 	m := model(t)
 	rapid.Check(t, func(t *rapid.T) {
-		before := append(messages().Draw(t, "before"), message.Message{Role: message.User, Text: "And?"})
-		after := append(before[:len(before):len(before)], messages().Draw(t, "after")...)
+		before := append(kittest.Transcripts(opaques("m")...).Draw(t, "before"), message.Message{Role: message.User, Text: "And?"})
+		after := append(before[:len(before):len(before)], kittest.Transcripts(opaques("m")...).Draw(t, "after")...)
 		var short, long struct{ Messages []json.RawMessage }
 		require.NoError(t, json.Unmarshal([]byte(params(t, m, loop.Request{Messages: said(before...)})), &short))
 		require.NoError(t, json.Unmarshal([]byte(params(t, m, loop.Request{Messages: said(after...)})), &long))

@@ -12,7 +12,6 @@ require (
 	github.com/retake-go/retake/adapter/kit v0.1.0
 	github.com/stretchr/testify v1.12.1
 	google.golang.org/genai v1.77.0
-	pgregory.net/rapid v1.3.0
 )
 
 require (
@@ -48,4 +47,5 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20240903143218-8af14fe29dc1 // indirect
 	google.golang.org/grpc v1.66.2 // indirect
 	google.golang.org/protobuf v1.34.2 // indirect
+	pgregory.net/rapid v1.3.0 // indirect
 )

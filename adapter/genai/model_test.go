@@ -192,17 +192,17 @@ func TestAModelMayBeAskedByManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-func TestKeysAreInNoError(t *testing.T) {
-	const doc, sse = "Content-Type: application/json\n\n", "200 OK\nContent-Type: text/event-stream\n\n"
-	kittest.Secrets(t, adapter("gemini-3-pro"), map[string]string{
-		"auth": "400 Bad Request\n" + doc + `{"error":{"code":400,"message":"API key not valid: {key}. Please pass a valid API key.","status":"INVALID_ARGUMENT",` +
-			`"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID","metadata":{"key":"{key}"}}]}}`,
-		"status":   "403 Forbidden\n" + doc + `{"error":{"code":403,"message":"no","status":"{key}"}}`,
-		"ids":      "500 Internal Server Error\nX-Request-Id: {key}\n" + doc + `{"error":{"code":500,"message":"no"}}`,
-		"words":    "502 Bad Gateway\nContent-Type: text/html\n\n<h1>GET /v1beta/models?key={key} was refused</h1>",
-		"in a 200": "200 OK\n" + doc + `{"error":{"code":429,"message":"Bearer {key} is exhausted","status":"RESOURCE_EXHAUSTED"}}`,
-		"finish":   "200 OK\n" + doc + `{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"token={key}"}]}`,
-		"streamed": sse + `data: {"error":{"code":503,"message":"key={key} is overloaded","status":"UNAVAILABLE"}}` + "\n\n",
-		"garbage":  sse + "data: Bearer {key}\n\n",
-	})
+const doc, sse = "Content-Type: application/json\n\n", "200 OK\nContent-Type: text/event-stream\n\n"
+
+// keys are the places in which the API repeats a key.
+var keys = map[string]string{
+	"auth": "400 Bad Request\n" + doc + `{"error":{"code":400,"message":"API key not valid: {key}. Please pass a valid API key.","status":"INVALID_ARGUMENT",` +
+		`"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID","metadata":{"key":"{key}"}}]}}`,
+	"status":   "403 Forbidden\n" + doc + `{"error":{"code":403,"message":"no","status":"{key}"}}`,
+	"ids":      "500 Internal Server Error\nX-Request-Id: {key}\n" + doc + `{"error":{"code":500,"message":"no"}}`,
+	"words":    "502 Bad Gateway\nContent-Type: text/html\n\n<h1>GET /v1beta/models?key={key} was refused</h1>",
+	"in a 200": "200 OK\n" + doc + `{"error":{"code":429,"message":"Bearer {key} is exhausted","status":"RESOURCE_EXHAUSTED"}}`,
+	"finish":   "200 OK\n" + doc + `{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"token={key}"}]}`,
+	"streamed": sse + `data: {"error":{"code":503,"message":"key={key} is overloaded","status":"UNAVAILABLE"}}` + "\n\n",
+	"garbage":  sse + "data: Bearer {key}\n\n",
 }

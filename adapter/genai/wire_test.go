@@ -20,8 +20,8 @@ func gemini(url string, client *http.Client) (*sdk.Client, error) {
 	})
 }
 
-func adapter(model string) kittest.Adapter {
-	return kittest.Adapter{New: func(url string, client *http.Client) (loop.Model, error) {
+func adapter(model string) kittest.Config {
+	return kittest.Config{New: func(url string, client *http.Client) (loop.Model, error) {
 		c, err := gemini(url, client)
 		if err != nil {
 			return nil, err
@@ -30,22 +30,14 @@ func adapter(model string) kittest.Adapter {
 			Model: model, MaxTokens: 500, Temperature: new(0.5), TopP: new(0.9), Seed: new(int64(7)),
 			Thinking: genai.Thinking{Level: "low"},
 		})
-	}}
+	}, Whole: []string{yes}, Streams: []string{"data: " + yes + "\n\n"}, Keys: keys, Accepts: accepts, Scripts: "testdata",
+		Opaque: []string{
+			`{"adapter":"genai","model":"gemini-3-pro","parts":[{"text":5},{"call":1,"signature":"cw=="}]}`,
+			`{"adapter":"genai","model":"gemini-3-pro","parts":[{"raw":{"thought":true}},{"text":0,"signature":"cw=="}]}`,
+			`{"adapter":"genai","model":"gemini-3-pro","parts":[{"raw":"x"},{"text":-1},{"call":7}]}`,
+		}}
 }
 
-func TestWire(t *testing.T) { kittest.Run(t, "testdata/wire", adapter("gemini-3-pro")) }
+const yes = `{"candidates":[{"content":{"parts":[{"text":"Yes."}]},"finishReason":"STOP"}]}`
 
-func TestStory(t *testing.T) { kittest.Story(t, "testdata/story", adapter("gemini-3-pro")) }
-
-func TestBodies(t *testing.T) { kittest.Bodies(t, adapter("gemini-3-pro"), "text/event-stream") }
-
-func TestRedirects(t *testing.T) {
-	kittest.Redirects(t, adapter("gemini-3-pro"), `{"candidates":[{"content":{"parts":[{"text":"Yes."}]},"finishReason":"STOP"}]}`)
-}
-
-func TestBrokenConnections(t *testing.T) { kittest.Broken(t, adapter("gemini-3-pro")) }
-
-func TestForms(t *testing.T) {
-	const yes = `{"candidates":[{"content":{"parts":[{"text":"Yes."}]},"finishReason":"STOP"}]}`
-	kittest.Forms(t, adapter("gemini-3-pro"), yes, "data: "+yes+"\n\n")
-}
+func TestAdapter(t *testing.T) { kittest.Run(t, adapter("gemini-3-pro")) }

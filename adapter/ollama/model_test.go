@@ -167,17 +167,17 @@ func model(t *testing.T, s *kittest.Server) *ollama.Model {
 	return m
 }
 
-func TestKeysAreInNoError(t *testing.T) {
-	const doc, lines = "Content-Type: application/json\n\n", "200 OK\nContent-Type: application/x-ndjson\n\n"
-	kittest.Secrets(t, adapter(plain), map[string]string{
-		"auth":     "401 Unauthorized\n" + doc + `{"error":"invalid key: {key}"}`,
-		"nested":   "403 Forbidden\n" + doc + `{"error":{"message":"Bearer {key} may not use this model"}}`,
-		"ids":      "500 Internal Server Error\nX-Request-Id: {key}\n" + doc + `{"error":"no"}`,
-		"words":    "502 Bad Gateway\nContent-Type: text/html\n\n<h1>upstream refused Authorization: Bearer {key}</h1>",
-		"streamed": lines + `{"error":"upstream: token={key} is exhausted","status":429}` + "\n",
-		"garbled":  lines + `{"error":"error parsing tool call: raw='api_key: {key}'"}` + "\n",
-		"garbage":  lines + "Bearer {key}\n",
-	})
+const doc, lines = "Content-Type: application/json\n\n", "200 OK\nContent-Type: application/x-ndjson\n\n"
+
+// keys are the places in which the server repeats a key.
+var keys = map[string]string{
+	"auth":     "401 Unauthorized\n" + doc + `{"error":"invalid key: {key}"}`,
+	"nested":   "403 Forbidden\n" + doc + `{"error":{"message":"Bearer {key} may not use this model"}}`,
+	"ids":      "500 Internal Server Error\nX-Request-Id: {key}\n" + doc + `{"error":"no"}`,
+	"words":    "502 Bad Gateway\nContent-Type: text/html\n\n<h1>upstream refused Authorization: Bearer {key}</h1>",
+	"streamed": lines + `{"error":"upstream: token={key} is exhausted","status":429}` + "\n",
+	"garbled":  lines + `{"error":"error parsing tool call: raw='api_key: {key}'"}` + "\n",
+	"garbage":  lines + "Bearer {key}\n",
 }
 
 func TestMediaThatTheAPITakesNoneOfAreRefused(t *testing.T) {

@@ -25,7 +25,7 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-func ask(t *testing.T, a kittest.Adapter, says string) error {
+func ask(t *testing.T, a kittest.Config, says string) error {
 	t.Helper()
 	s := kittest.Serve(t, says)
 	model, err := a.New(s.URL, s.Client)
@@ -38,7 +38,7 @@ func ask(t *testing.T, a kittest.Adapter, says string) error {
 func TestEveryErrorInTheChainIsReached(t *testing.T) {
 	const limited = "429 Too Many Requests\nContent-Type: application/json\nRetry-After: 2\nX-Request-Id: req_7\n\n" +
 		`{"error":{"message":"slow down, wiretest-secret-key","type":"requests","code":"rate_limit_exceeded"}}`
-	for name, a := range map[string]kittest.Adapter{
+	for name, a := range map[string]kittest.Config{
 		"chat": chat(openai.Config{Model: "m", Provider: "groq"}), "responses": responses(openai.Config{Model: "m", Provider: "groq"}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -233,20 +233,18 @@ func TestWhatAServerSaysOfTheModelsWordsIsCorrected(t *testing.T) {
 	assert.Contains(t, bodyOf(t, s.Requests()[1]), `{"content":"Book.","role":"user"},{"content":"Automatic check`)
 }
 
-func TestKeysAreInNoError(t *testing.T) {
-	const doc, sse = "Content-Type: application/json\n\n", "200 OK\nContent-Type: text/event-stream\n\n"
-	both := map[string]string{
-		"auth": "401 Unauthorized\n" + doc + `{"error":{"message":"Incorrect API key provided: {key}. You can find your API key at ` +
-			`https://platform.openai.com/account/api-keys.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`,
-		"code":      "401 Unauthorized\n" + doc + `{"error":{"message":"no","type":"{key}","code":"{key}"}}`,
-		"detail":    "403 Forbidden\n" + doc + `{"detail":"Bearer {key} may not use this model"}`,
-		"words":     "502 Bad Gateway\nContent-Type: text/html\n\n<h1>upstream refused Authorization: Bearer {key}</h1>",
-		"in a 200":  "200 OK\n" + doc + `{"error":{"message":"upstream: key={key} is exhausted","code":429}}`,
-		"a request": "500 Internal Server Error\nX-Request-Id: {key}\n" + doc + `{"error":{"message":"no"}}`,
-		"streamed":  sse + `data: {"error":{"message":"Incorrect API key provided: {key}","code":"invalid_api_key"}}` + "\n\n",
-		"garbage":   sse + "data: Bearer {key}\n\n",
-	}
-	kittest.Secrets(t, chat(openai.Config{Model: "m"}), both)
-	both["failed"] = sse + `data: {"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"api_key={key}"}}}` + "\n\n"
-	kittest.Secrets(t, responses(openai.Config{Model: "m"}), both)
+const doc, sse = "Content-Type: application/json\n\n", "200 OK\nContent-Type: text/event-stream\n\n"
+
+// keys are the places in which a server repeats a key.
+var keys = map[string]string{
+	"auth": "401 Unauthorized\n" + doc + `{"error":{"message":"Incorrect API key provided: {key}. You can find your API key at ` +
+		`https://platform.openai.com/account/api-keys.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`,
+	"code":      "401 Unauthorized\n" + doc + `{"error":{"message":"no","type":"{key}","code":"{key}"}}`,
+	"detail":    "403 Forbidden\n" + doc + `{"detail":"Bearer {key} may not use this model"}`,
+	"words":     "502 Bad Gateway\nContent-Type: text/html\n\n<h1>upstream refused Authorization: Bearer {key}</h1>",
+	"in a 200":  "200 OK\n" + doc + `{"error":{"message":"upstream: key={key} is exhausted","code":429}}`,
+	"a request": "500 Internal Server Error\nX-Request-Id: {key}\n" + doc + `{"error":{"message":"no"}}`,
+	"streamed":  sse + `data: {"error":{"message":"Incorrect API key provided: {key}","code":"invalid_api_key"}}` + "\n\n",
+	"garbage":   sse + "data: Bearer {key}\n\n",
+	"failed":    sse + `data: {"error":{"message":"api_key={key}"},"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"api_key={key}"}}}` + "\n\n",
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // replyOf is the reply that a model makes of a response.
-func replyOf(t *testing.T, a kittest.Adapter, stream bool, says string) message.Reply {
+func replyOf(t *testing.T, a kittest.Config, stream bool, says string) message.Reply {
 	t.Helper()
 	kind := "application/json"
 	req := hello()

@@ -24,7 +24,7 @@ const (
 )
 
 // sent is the body of a model's request as compact JSON.
-func sent(t *testing.T, a kittest.Adapter, says string, req loop.Request) string {
+func sent(t *testing.T, a kittest.Config, says string, req loop.Request) string {
 	t.Helper()
 	s := kittest.Serve(t, says)
 	model, err := a.New(s.URL, s.Client)
@@ -162,7 +162,7 @@ func TestALongNameIsShortenedAndComesBackWhole(t *testing.T) {
 	assert.Regexp(t, `^[a-zA-Z0-9_-]{64}$`, short)
 
 	for _, c := range []struct {
-		a    kittest.Adapter
+		a    kittest.Config
 		says string
 	}{
 		{chat(openai.Config{Model: "m"}), `{"choices":[{"message":{"tool_calls":[{"id":"c1","type":"function","function":{"name":"` + short + `","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`},
@@ -214,7 +214,7 @@ func TestStopSequencesAreRefusedOverResponses(t *testing.T) {
 func TestMediaThatAnAPITakesNoneOfAreRefused(t *testing.T) {
 	wav := message.Bytes(message.AudioPart, "audio/wav", []byte("x"))
 	for want, c := range map[string]struct {
-		a    kittest.Adapter
+		a    kittest.Config
 		part message.Part
 	}{
 		"messages[1].parts[0]: [audio, https://x/a.wav]: the Chat API does not accept audio by URL": {chat(openai.Config{Model: "m"}), message.Link(message.AudioPart, "https://x/a.wav")},

@@ -1,80 +1,18 @@
 package openai
 
 import (
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
-	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
 )
-
-var (
-	goodID   = regexp.MustCompile(`^[!-~]{1,40}$`)
-	goodName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-)
-
-func drawMessage(t *rapid.T) message.Message {
-	ids := rapid.SampledFrom([]string{"", "c1", "call-1", "call-2", "c 1", strings.Repeat("x", 41)})
-	names := rapid.SampledFrom([]string{"f", "a.b", "", "ü", strings.Repeat("y", 70)})
-	texts := rapid.SampledFrom([]string{"", "one", "two"})
-	m := message.Message{
-		Role: rapid.SampledFrom([]message.Role{message.System, message.User, message.Assistant, message.Tool, "odd"}).Draw(t, "role"),
-		Text: texts.Draw(t, "text"),
-	}
-	switch m.Role {
-	case message.Tool:
-		m.CallID, m.Name, m.IsError = ids.Draw(t, "id"), names.Draw(t, "name"), rapid.Bool().Draw(t, "error")
-	case message.Assistant:
-		for range rapid.IntRange(0, 3).Draw(t, "calls") {
-			m.Calls = append(m.Calls, message.Call{ID: ids.Draw(t, "id"), Name: names.Draw(t, "name"), Arguments: texts.Draw(t, "arguments")})
-		}
-	}
-	return m
-}
 
 // ordered is a transcript in the order of the API.
 func ordered(cfg Config, said []message.Message) []turn {
 	c := caller{cfg, cfg.quirks()}
 	return turns(said, c.rules(chatAdapter, said))
-}
-
-func TestAnyTranscriptBecomesAConversation(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var transcript []message.Message
-		answers := 0
-		for range rapid.IntRange(0, 12).Draw(t, "messages") {
-			m := drawMessage(t)
-			transcript = append(transcript, m)
-			if m.Role == message.Tool {
-				answers++
-			}
-		}
-		seen := map[string]bool{}
-		others, kept := 0, 0
-		for _, u := range ordered(Config{}, transcript) {
-			require.False(t, u.Text == "" && len(u.calls) == 0, "an empty turn")
-			if u.Role != message.System {
-				others++
-			}
-			for _, c := range u.calls {
-				require.Regexp(t, goodID, c.ID)
-				require.Regexp(t, goodName, c.Name)
-				require.NotEmpty(t, answer(c))
-				require.False(t, seen[c.ID], "two calls are %s", c.ID)
-				seen[c.ID] = true
-				if c.Text != kit.NotRun {
-					kept++
-				}
-			}
-		}
-		require.Positive(t, others)
-		require.LessOrEqual(t, kept, answers)
-	})
 }
 
 func TestAnswersFindTheirCalls(t *testing.T) {

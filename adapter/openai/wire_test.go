@@ -31,63 +31,35 @@ func client(url string, c *http.Client) sdk.Client {
 	return sdk.NewClient(option.WithBaseURL(url+"/v1/"), option.WithAPIKey(kittest.Key), option.WithHTTPClient(c), option.WithMaxRetries(3))
 }
 
-func chat(cfg openai.Config) kittest.Adapter {
-	return kittest.Adapter{New: func(url string, c *http.Client) (loop.Model, error) { return openai.New(client(url, c), cfg) }}
-}
-
-func responses(cfg openai.Config) kittest.Adapter {
-	cfg.API = openai.Responses
-	return kittest.Adapter{New: func(url string, c *http.Client) (loop.Model, error) { return openai.New(client(url, c), cfg) }}
-}
-
-func TestChatWire(t *testing.T) {
-	kittest.Run(t, "testdata/chat/wire", chat(openai.Config{Model: "gpt-4.1"}))
-}
-
-func TestChatStory(t *testing.T) {
-	kittest.Story(t, "testdata/chat/story", chat(openai.Config{Model: "gpt-4.1"}))
-}
-
-func TestResponsesWire(t *testing.T) {
-	kittest.Run(t, "testdata/responses/wire", responses(openai.Config{Model: "gpt-5", Effort: "low"}))
-}
-
-func TestResponsesStory(t *testing.T) {
-	kittest.Story(t, "testdata/responses/story", responses(openai.Config{Model: "gpt-5", Effort: "low"}))
-}
-
-func TestBodies(t *testing.T) {
-	t.Run("chat", func(t *testing.T) { kittest.Bodies(t, chat(openai.Config{Model: "m"}), "text/event-stream") })
-	t.Run("responses", func(t *testing.T) { kittest.Bodies(t, responses(openai.Config{Model: "m"}), "text/event-stream") })
-}
-
-func TestRedirects(t *testing.T) {
-	_, yes, _ := strings.Cut(chatSays, "\n\n")
-	t.Run("chat", func(t *testing.T) { kittest.Redirects(t, chat(openai.Config{Model: "m"}), yes) })
-	_, yes, _ = strings.Cut(responsesSays, "\n\n")
-	t.Run("responses", func(t *testing.T) { kittest.Redirects(t, responses(openai.Config{Model: "m"}), yes) })
-}
-
-func TestBrokenConnections(t *testing.T) {
-	t.Run("chat", func(t *testing.T) { kittest.Broken(t, chat(openai.Config{Model: "m"})) })
-	t.Run("responses", func(t *testing.T) { kittest.Broken(t, responses(openai.Config{Model: "m"})) })
-}
-
-func TestForms(t *testing.T) {
+func chat(cfg openai.Config) kittest.Config {
 	const done = "data: [DONE]\n\n"
 	_, whole, _ := strings.Cut(chatSays, "\n\n")
-	t.Run("chat", func(t *testing.T) {
-		kittest.Forms(t, chat(openai.Config{Model: "m"}), whole, "data: {\"choices\":[{\"delta\":{\"content\":\"Yes.\"},\"finish_reason\":\"stop\"}]}\n\n"+done)
-	})
-	t.Run("chat, whole in an event", func(t *testing.T) {
-		kittest.Forms(t, chat(openai.Config{Model: "m"}), whole, "data: "+whole+"\n\n"+done)
-	})
-	_, whole, _ = strings.Cut(responsesSays, "\n\n")
-	t.Run("responses", func(t *testing.T) {
-		kittest.Forms(t, responses(openai.Config{Model: "m"}), whole, `data: {"type":"response.output_text.delta","output_index":0,"delta":"Yes."}`+"\n\n"+
-			`data: {"type":"response.completed","response":`+whole+"}\n\n")
-	})
-	t.Run("responses, whole in an event", func(t *testing.T) {
-		kittest.Forms(t, responses(openai.Config{Model: "m"}), whole, "data: "+whole+"\n\n"+done)
-	})
+	return kittest.Config{
+		New:   func(url string, c *http.Client) (loop.Model, error) { return openai.New(client(url, c), cfg) },
+		Whole: []string{whole}, Streams: []string{
+			"data: {\"choices\":[{\"delta\":{\"content\":\"Yes.\"},\"finish_reason\":\"stop\"}]}\n\n" + done,
+			"data: " + whole + "\n\n" + done, // whole in an event
+		},
+		Keys: keys, Accepts: chatAccepts, Scripts: "testdata/chat",
+	}
+}
+
+func responses(cfg openai.Config) kittest.Config {
+	cfg.API = openai.Responses
+	_, whole, _ := strings.Cut(responsesSays, "\n\n")
+	return kittest.Config{
+		New:   func(url string, c *http.Client) (loop.Model, error) { return openai.New(client(url, c), cfg) },
+		Whole: []string{whole}, Streams: []string{
+			`data: {"type":"response.output_text.delta","output_index":0,"delta":"Yes."}` + "\n\n" +
+				`data: {"type":"response.completed","response":` + whole + "}\n\n",
+			"data: " + whole + "\n\ndata: [DONE]\n\n",
+		},
+		Keys: keys, Accepts: responsesAccepts, Scripts: "testdata/responses",
+	}
+}
+
+func TestChat(t *testing.T) { kittest.Run(t, chat(openai.Config{Model: "gpt-4.1"})) }
+
+func TestResponses(t *testing.T) {
+	kittest.Run(t, responses(openai.Config{Model: "gpt-5", Effort: "low"}))
 }

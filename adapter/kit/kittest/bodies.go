@@ -1,6 +1,7 @@
 package kittest
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
@@ -11,8 +12,8 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// bodies are good responses without a reply, and what each is: a broken connection, or garbage.
-var bodies = map[string]struct {
+// noReplies are good responses without a reply, and what each is: a broken connection, or garbage.
+var noReplies = map[string]struct {
 	says  string
 	class fault.Class
 }{
@@ -23,23 +24,22 @@ var bodies = map[string]struct {
 	"null":       {"200 OK\nContent-Type: application/json\n\nnull", fault.InvalidResponse},
 }
 
-// Bodies checks that a good response without a reply has one class, streamed or not. kind is the content
-// type of a stream.
-func Bodies(t *testing.T, a Adapter, kind string) {
-	t.Helper()
-	for name, c := range bodies {
+// bodies checks that a good response without a reply has one class, streamed or not.
+func bodies(t *testing.T, c Config) {
+	kind := cmp.Or(c.StreamType, "text/event-stream")
+	for name, body := range noReplies {
 		for _, stream := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/stream=%v", name, stream), func(t *testing.T) {
-				req, says := Asks()["plain"], fmt.Sprintf(c.says, "application/json")
+				req, says := Asks()["plain"], fmt.Sprintf(body.says, "application/json")
 				if stream {
-					req.Stream, says = func(loop.Delta) {}, fmt.Sprintf(c.says, kind)
+					req.Stream, says = func(loop.Delta) {}, fmt.Sprintf(body.says, kind)
 				}
 				s := Serve(t, says)
-				model, err := a.New(s.URL, s.Client)
+				model, err := c.New(s.URL, s.Client)
 				require.NoError(t, err)
 				_, err = model.Reply(t.Context(), req)
 				require.Error(t, err)
-				assert.Equal(t, c.class, fault.Classify(fault.Response{Err: err}).Class, err)
+				assert.Equal(t, body.class, fault.Classify(fault.Response{Err: err}).Class, err)
 			})
 		}
 	}

@@ -16,15 +16,14 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// Broken checks that a response which breaks is of class network, so that it is retried, in whichever way it
+// cuts checks that a response which breaks is of class network, so that it is retried, in whichever way it
 // breaks, streamed or not.
-func Broken(t *testing.T, a Adapter) {
-	t.Helper()
+func cuts(t *testing.T, c Config) {
 	for _, cut := range Cuts() {
 		for _, stream := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/stream=%v", cut.Name, stream), func(t *testing.T) {
 				url, client := cut.Start(t)
-				_, err := askAt(t, a, url, client, stream)
+				_, err := askAt(t, c, url, client, stream)
 				require.Error(t, err)
 				own, ok := errors.AsType[interface {
 					error
@@ -36,20 +35,20 @@ func Broken(t *testing.T, a Adapter) {
 			})
 		}
 	}
-	t.Run("another protocol", func(t *testing.T) { speaksOther(t, a) })
+	t.Run("another protocol", func(t *testing.T) { speaksOther(t, c) })
 }
 
 // speaksOther checks that a server with another protocol is a wrong address, which no retry puts right.
-func speaksOther(t *testing.T, a Adapter) {
+func speaksOther(t *testing.T, c Config) {
 	const alert = "\x15\x03\x01\x00\x02\x02\x16"
-	plain, client := serveRaw(t, false, func(c net.Conn, r *bufio.Reader) { answerOnce(c, r, alert) })
-	_, err := askAt(t, a, plain, client, false)
+	plain, client := serveRaw(t, false, func(conn net.Conn, r *bufio.Reader) { answerOnce(conn, r, alert) })
+	_, err := askAt(t, c, plain, client, false)
 	isFinal(t, err)
 	assert.ErrorContains(t, err, "the server does not speak plain HTTP: the address or its port is wrong")
 
 	for _, says := range []string{"HTTP/1.1 400 Bad Request\r\n\r\n", "SSH-2.0-OpenSSH_9.9\r\n"} {
 		url, _ := serveRaw(t, false, noTLS(says))
-		_, err = askAt(t, a, "https"+strings.TrimPrefix(url, "http"), client, false)
+		_, err = askAt(t, c, "https"+strings.TrimPrefix(url, "http"), client, false)
 		isFinal(t, err)
 		assert.ErrorContains(t, err, "the server does not speak TLS: the address or its port is wrong")
 	}

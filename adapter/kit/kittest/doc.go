@@ -1,15 +1,27 @@
-// Package kittest tests what a provider adapter sends and how it reads the responses: over loopback, with
-// scripts, without waiting and without a key.
+// Package kittest tests an adapter to a model's API over loopback, as journaltest tests a store: without
+// waiting and without a key.
 //
-//	func adapter() kittest.Adapter {
-//		return kittest.Adapter{New: func(url string, client *http.Client) (loop.Model, error) { … }}
+//	func TestAdapter(t *testing.T) {
+//		kittest.Run(t, kittest.Config{
+//			New:   func(url string, client *http.Client) (loop.Model, error) { … },
+//			Whole: []string{`{"choices":[{"message":{"content":"Yes."},"finish_reason":"stop"}]}`},
+//		})
 //	}
-//	func TestWire(t *testing.T)  { kittest.Run(t, "testdata/wire", adapter()) }
-//	func TestStory(t *testing.T) { kittest.Story(t, "testdata/story", adapter()) }
 //
-// [Run] makes one call of Reply for each *.txtar file of a directory. [Story] makes a whole run of the loop
-// for each. `go test . -args -rewrite` rewrites the golden sections: check the diff, and commit only what you
-// understand. [Serve] plays responses for other tests.
+// [Run] has a subtest for each duty of an adapter:
+//
+//	requests   any transcript makes one request, strict JSON that the API accepts, the same each time
+//	replies    a good reply is read by what it is, whatever its head says, and streamed if asked for
+//	bodies     a good response without a reply is an error of one class
+//	errors     a refusal is an error of its class with its rate limits, and nothing is asked twice
+//	cuts       a response that breaks anywhere is of class network
+//	redirects  the key goes to no other host, port or scheme
+//	keys       a key that a server repeats is in no error, failure or journal
+//	wire       scripts of one call: golden requests and outcomes
+//	story      scripts of a whole run: the session is the same for every provider
+//
+// The last two need [Config].Scripts. `go test . -args -rewrite` rewrites their golden sections: check the
+// diff, and commit only what you understand. [Serve] plays responses for other tests.
 //
 // # Files
 //
@@ -39,7 +51,7 @@
 // is in an error's text, if there is a reply beside an error, if the deltas do not add up to the reply, if
 // the adapter changes a request, and if two calls have the same id.
 //
-// Golden requests leave out headers that differ between runs or machines ([Adapter].Volatile adds more).
+// Golden requests leave out headers that differ between runs or machines ([Config].Volatile adds more).
 // [Key] is "redacted". A JSON body is indented, with its members in the order in which they were sent.
 //
 // # Asks
@@ -58,7 +70,7 @@
 // # Cases
 //
 // [Cases] lists the files that every adapter must have, and what each outcome must contain besides its
-// golden. Other files are allowed. [Adapter].Without has the cases that are impossible with a provider, with
+// golden. Other files are allowed. [Config].Without has the cases that are impossible with a provider, with
 // the reason.
 //
 // # Stories
@@ -70,5 +82,5 @@
 //	2  book_room c3 {"city":"Porto","nights":3,"room":"double"};  150 tokens in, 15 out
 //	3  "Booked: R-lisbon-2 and R-porto-3.";  180 tokens in, 12 out
 //
-// The session must then be the same to the byte for every provider: [StorySnapshot].
+// The session must then be the same to the byte for every provider: testdata/snapshot.json of this package.
 package kittest

@@ -42,13 +42,13 @@ func TestThePageShowsWhatIsSent(t *testing.T) {
 		return
 	}
 	assert.Equal(t, string(page), got, "docs/wire.md: where the change is meant: cd adapter/kit && go test ./kittest -args -rewrite")
-	for _, story := range stories(t) {
+	for _, story := range storyPaths(t) {
 		assert.Contains(t, files, story, "docs/wire.md does not show it")
 	}
 }
 
-// stories are the stories of every adapter, by their paths in the repo.
-func stories(t *testing.T) (all []string) {
+// storyPaths are the stories of every adapter, by their paths in the repo.
+func storyPaths(t *testing.T) (all []string) {
 	t.Helper()
 	for _, pattern := range []string{"adapter/*/testdata/story/two_bookings.txtar", "adapter/*/testdata/*/story/two_bookings.txtar"} {
 		found, err := filepath.Glob(repo + pattern)

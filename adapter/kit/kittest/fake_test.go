@@ -22,8 +22,9 @@ type fake struct {
 	client *http.Client
 }
 
-func fakeAdapter() Adapter {
-	return Adapter{
+func fakeAdapter() Config {
+	return Config{
+		Scripts:  "testdata",
 		New:      func(url string, client *http.Client) (loop.Model, error) { return &fake{url, client}, nil },
 		Volatile: []string{"x-run"},
 	}

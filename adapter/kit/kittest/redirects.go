@@ -18,11 +18,10 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// Redirects checks that a redirect to another host, port or scheme is not followed, that the error says so
-// and is final, and that a redirect within one origin is followed, but not in a circle. reply is the body of
-// a good reply, as JSON.
-func Redirects(t *testing.T, a Adapter, reply string) {
-	t.Helper()
+// redirects checks that a redirect to another host, port or scheme is not followed, that the error says so
+// and is final, and that a redirect within one origin is followed, but not in a circle.
+func redirects(t *testing.T, c Config) {
+	reply := c.Whole[0]
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		for name, to := range map[string]func(here string) (string, *atomic.Int64){
 			"another port": func(string) (string, *atomic.Int64) { return thief(t, reply) },
@@ -38,7 +37,7 @@ func Redirects(t *testing.T, a Adapter, reply string) {
 		} {
 			for _, stream := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%d/%s/stream=%v", status, name, stream), func(t *testing.T) {
-					isNotFollowed(t, a, status, to, stream)
+					isNotFollowed(t, c, status, to, stream)
 				})
 			}
 		}
@@ -50,12 +49,12 @@ func Redirects(t *testing.T, a Adapter, reply string) {
 			}
 			return "/moved" + r.URL.RequestURI()
 		}, 307, reply)
-		_, err := askAt(t, a, url, client, false)
+		_, err := askAt(t, c, url, client, false)
 		require.NoError(t, err)
 	})
 	t.Run("in a circle", func(t *testing.T) {
 		url, client := redirecting(t, func(r *http.Request, _ string) string { return r.URL.RequestURI() }, 307, reply)
-		_, err := askAt(t, a, url, client, false)
+		_, err := askAt(t, c, url, client, false)
 		isFinal(t, err)
 		assert.ErrorContains(t, err, "the server redirects in a circle")
 	})
@@ -63,7 +62,7 @@ func Redirects(t *testing.T, a Adapter, reply string) {
 		there, _ := thief(t, reply)
 		url, client := redirecting(t, func(r *http.Request, _ string) string { return there + r.URL.RequestURI() }, 307, "")
 		for _, stream := range []bool{false, true} {
-			text, err := askAt(t, a, url, &http.Client{Transport: following{client}}, stream)
+			text, err := askAt(t, c, url, &http.Client{Transport: following{client}}, stream)
 			isFinal(t, err)
 			assert.ErrorContains(t, err, "the HTTP client followed a redirect to "+there)
 			assert.Empty(t, text, "the reply of another host is not taken")
@@ -72,7 +71,7 @@ func Redirects(t *testing.T, a Adapter, reply string) {
 	t.Run("to nowhere", func(t *testing.T) {
 		for _, status := range []int{300, 304, 307} {
 			s := Serve(t, fmt.Sprintf("%d Moved\n\n", status))
-			_, err := askAt(t, a, s.URL, s.Client, false)
+			_, err := askAt(t, c, s.URL, s.Client, false)
 			isFinal(t, err)
 			assert.ErrorContains(t, err, fmt.Sprintf("the server redirects (%d) without an address to follow", status))
 		}
@@ -80,7 +79,7 @@ func Redirects(t *testing.T, a Adapter, reply string) {
 }
 
 func isNotFollowed(
-	t *testing.T, a Adapter, status int, to func(string) (string, *atomic.Int64), stream bool,
+	t *testing.T, c Config, status int, to func(string) (string, *atomic.Int64), stream bool,
 ) {
 	var there string
 	var stolen *atomic.Int64
@@ -92,7 +91,7 @@ func isNotFollowed(
 		there, stolen = to(here)
 		return there + r.URL.RequestURI()
 	}, status, "")
-	_, err := askAt(t, a, url, client, stream)
+	_, err := askAt(t, c, url, client, stream)
 	isFinal(t, err)
 	assert.Equal(t, int64(1), asked.Load(), "requests to the server itself")
 	assert.Zero(t, stolen.Load(), "requests that followed")
@@ -143,9 +142,9 @@ func thief(t *testing.T, reply string) (string, *atomic.Int64) {
 }
 
 // askAt makes one call of an adapter at an address.
-func askAt(t *testing.T, a Adapter, url string, client *http.Client, stream bool) (string, error) {
+func askAt(t *testing.T, c Config, url string, client *http.Client, stream bool) (string, error) {
 	t.Helper()
-	model, err := a.New(url, client)
+	model, err := c.New(url, client)
 	require.NoError(t, err)
 	req := Asks()["plain"]
 	if stream {

@@ -12,10 +12,10 @@ import (
 
 // Refuses checks that the adapter refuses a request with an error of class invalid_request, which is not
 // retried and contains want, and that it sends nothing.
-func Refuses(t *testing.T, a Adapter, req loop.Request, want string) {
+func Refuses(t *testing.T, c Config, req loop.Request, want string) {
 	t.Helper()
 	s := Serve(t)
-	model, err := a.New(s.URL, s.Client)
+	model, err := c.New(s.URL, s.Client)
 	require.NoError(t, err)
 	_, err = model.Reply(t.Context(), req)
 	require.ErrorContains(t, err, want)

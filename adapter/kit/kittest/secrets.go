@@ -2,6 +2,7 @@ package kittest
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,16 +25,25 @@ var secrets = []string{
 	Key, "sk-proj-Zq8xV2mN4bT7rW1pLs0dZq8xV2mN", "sk-ant-api03-Zq8xV2mN4bT7rW1pLs0d-AA", "AIzaSyZq8xV2mN4bT7rW1pLs0dZq8xV2mN4bT7r",
 }
 
-// Secrets checks that a key which a server repeats is in no error, failure or journal. Each response has
-// "{key}" in its place. It is requested as a whole and as a stream.
-func Secrets(t *testing.T, a Adapter, responses map[string]string) {
-	t.Helper()
+// repeating are responses of any server that repeat the key.
+var repeating = map[string]string{
+	"refusal": "401 Unauthorized\nContent-Type: application/json\n\n" + `{"error":{"message":"Incorrect API key provided: {key}"}}`,
+	"id":      "500 Internal Server Error\nX-Request-Id: {key}\nContent-Type: application/json\n\n" + `{"error":{"message":"no"}}`,
+	"page":    "502 Bad Gateway\nContent-Type: text/html\n\n<h1>upstream refused Authorization: Bearer {key}</h1>",
+	"garbage": "200 OK\nContent-Type: application/json\n\nBearer {key}\n",
+}
+
+// keys checks that a key which a server repeats is in no error, failure or journal, with a reply and with a
+// stream.
+func keys(t *testing.T, c Config) {
+	responses := maps.Clone(repeating)
+	maps.Copy(responses, c.Keys)
 	for name, raw := range responses {
 		require.Contains(t, raw, "{key}", "%s has no place for a key", name)
 		for _, secret := range secrets {
 			for _, stream := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%.9s/stream=%v", name, secret, stream), func(t *testing.T) {
-					holdsNoSecret(t, a, strings.ReplaceAll(raw, "{key}", secret), secret, stream)
+					holdsNoSecret(t, c, strings.ReplaceAll(raw, "{key}", secret), secret, stream)
 				})
 			}
 		}
@@ -41,9 +51,9 @@ func Secrets(t *testing.T, a Adapter, responses map[string]string) {
 }
 
 // holdsNoSecret makes a run whose only model call gets the response.
-func holdsNoSecret(t *testing.T, a Adapter, raw, secret string, stream bool) {
+func holdsNoSecret(t *testing.T, c Config, raw, secret string, stream bool) {
 	s := Serve(t, raw)
-	model, err := a.New(s.URL, s.Client)
+	model, err := c.New(s.URL, s.Client)
 	require.NoError(t, err)
 	once, dir := policy.DefaultSet(), t.TempDir()
 	once.Transport.MaxAttempts, once.Global.MaxAttempts = new(1), new(1)

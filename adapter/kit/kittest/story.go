@@ -18,11 +18,10 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
+// storySnapshot is the session at the end of every story, as indented JSON.
+//
 //go:embed testdata/snapshot.json
 var storySnapshot string
-
-// StorySnapshot is the session at the end of every story, as indented JSON.
-func StorySnapshot() string { return storySnapshot }
 
 var receipts = session.StateSlice[string]("receipts")
 
@@ -35,26 +34,28 @@ func keepReceipt(_ reducer.View[string], e session.ToolResultEvent) (reducer.Cha
 	return reducer.Append(r.Receipt), nil
 }
 
-// Story runs the loop for every *.txtar file of a directory, each a subtest, and compares requests and
-// session with the golden ones.
-func Story(t *testing.T, dir string, a Adapter) {
-	t.Helper()
+// stories runs the loop for each script of a run, and compares requests and session with the golden ones.
+func stories(t *testing.T, c Config) {
+	if c.Scripts == "" {
+		t.Skip("no Scripts")
+	}
+	dir := filepath.Join(c.Scripts, "story")
 	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files, "%s: there is no story", dir)
 	for _, path := range files {
 		t.Run(nameOf(path), func(t *testing.T) {
-			assert.Equal(t, StorySnapshot(), runStory(t, path, a), "the session differs from that of other providers")
+			assert.Equal(t, storySnapshot, runStory(t, path, c), "the session differs from that of other providers")
 		})
 	}
 }
 
 // runStory returns the session's snapshot, indented.
-func runStory(t *testing.T, path string, a Adapter) string {
+func runStory(t *testing.T, path string, c Config) string {
 	f := readFile(t, path)
 	f.story = true
-	s := serve(t, a.Volatile, f.responses(t))
-	model, err := a.New(s.URL, s.Client)
+	s := serve(t, c.Volatile, f.responses(t))
+	model, err := c.New(s.URL, s.Client)
 	require.NoError(t, err)
 	sess, err := session.New(session.Config{
 		ID: "order-42", Slices: []session.Declared{receipts},

@@ -21,7 +21,7 @@ import (
 
 var looptestEpoch = looptest.Epoch
 
-func TestWire(t *testing.T) { Run(t, "testdata/wire", fakeAdapter()) }
+func TestWire(t *testing.T) { wire(t, fakeAdapter()) }
 
 // Only this test writes the snapshot that all adapters are compared with.
 func TestStory(t *testing.T) {
@@ -30,8 +30,8 @@ func TestStory(t *testing.T) {
 		require.NoError(t, os.WriteFile("testdata/snapshot.json", []byte(got), 0o644))
 		return
 	}
-	assert.Equal(t, StorySnapshot(), got)
-	Story(t, "testdata/story", fakeAdapter())
+	assert.Equal(t, storySnapshot, got)
+	stories(t, fakeAdapter())
 }
 
 func TestEveryCaseIsThereOrExcused(t *testing.T) {

@@ -1,0 +1,136 @@
+package kittest
+
+import (
+	"errors"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/loop"
+)
+
+// Key is the API key for clients. It is redacted in golden requests, and must not be in an error's text.
+const Key = "wiretest-secret-key"
+
+// Config is an adapter under test, and what its API says.
+type Config struct {
+	// New makes the model. Its client sends requests to url through client, with [Key] if it needs one.
+	// Required.
+	New func(url string, client *http.Client) (loop.Model, error)
+	// Whole are bodies of good replies with the text "Yes.", not streamed, in every form of the API: at
+	// least one.
+	Whole []string
+	// Streams are streamed bodies with that text. None means that the API has no other form for them.
+	Streams []string
+	// StreamType is the content type of a stream; empty is text/event-stream.
+	StreamType string
+	// Keys are further responses that repeat a key, by name, with "{key}" in its place.
+	Keys map[string]string
+	// Accepts returns why the API would refuse the body of a request; nil if it takes it. It is asked about
+	// random transcripts. A nil Accepts takes all that is one strict JSON object.
+	Accepts func(body []byte) error
+	// Opaque is data that the adapter could have kept of a message, and some that it could not have.
+	Opaque []string
+	// Scripts is a directory with the files of calls (wire) and of runs (story); empty for none.
+	Scripts string
+	// Without has cases of [Cases] that are impossible with the provider, each with the reason.
+	Without map[string]string
+	// Volatile are further headers, in any case, that differ between runs or machines.
+	Volatile []string
+}
+
+// Run tests that an adapter is one, in a subtest for each of its duties: see the package.
+func Run(t *testing.T, c Config) {
+	t.Helper()
+	require.NoError(t, c.validate())
+	for _, duty := range duties {
+		t.Run(duty.name, func(t *testing.T) { duty.test(t, c) })
+	}
+}
+
+// duties are what an adapter must do.
+var duties = []struct {
+	name string
+	test func(*testing.T, Config)
+}{
+	{"requests", requests}, {"replies", replies}, {"bodies", bodies}, {"errors", statuses}, {"cuts", cuts}, {"redirects", redirects},
+	{"keys", keys}, {"wire", wire}, {"story", stories},
+}
+
+func (c Config) validate() error {
+	switch {
+	case c.New == nil:
+		return errors.New("kittest: New: is nil; give the function that makes the model")
+	case len(c.Whole) == 0:
+		return errors.New(`kittest: Whole: is empty; give the body of a reply with the text "Yes."`)
+	case c.Scripts == "" && len(c.Without)+len(c.Volatile) > 0:
+		return errors.New("kittest: Without and Volatile: need Scripts")
+	}
+	return nil
+}
+
+// wire makes a call of Reply for each script of one.
+func wire(t *testing.T, c Config) {
+	if c.Scripts == "" {
+		t.Skip("no Scripts")
+	}
+	dir := filepath.Join(c.Scripts, "wire")
+	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	require.NoError(t, err)
+	var names []string
+	for _, path := range files {
+		names = append(names, nameOf(path))
+	}
+	for _, fault := range missing(names, c.Without) {
+		t.Error(dir + ": " + fault)
+	}
+	for _, path := range files {
+		t.Run(nameOf(path), func(t *testing.T) { runCase(t, path, c) })
+	}
+}
+
+func nameOf(path string) string { return strings.TrimSuffix(filepath.Base(path), ".txtar") }
+
+// missing returns cases without a file or excuse, and excuses that are not needed.
+func missing(names []string, without map[string]string) []string {
+	var faults []string
+	for _, name := range Cases() {
+		there := slices.Contains(names, name)
+		reason, excused := without[name]
+		switch {
+		case there && excused:
+			faults = append(faults, name+" is there and excused: take it out of Without")
+		case excused && strings.TrimSpace(reason) == "":
+			faults = append(faults, name+" is excused without a reason: give one")
+		case !there && !excused:
+			faults = append(faults, name+".txtar is missing: write it, or excuse it in Without")
+		}
+	}
+	for name := range without {
+		if !slices.Contains(Cases(), name) {
+			faults = append(faults, name+" is excused and no case: see Cases")
+		}
+	}
+	slices.Sort(faults)
+	return faults
+}
+
+func runCase(t *testing.T, path string, c Config) {
+	file := readFile(t, path)
+	responses := file.responses(t)
+	req := file.request(t)
+	s := serve(t, c.Volatile, responses)
+	model, err := c.New(s.URL, s.Client)
+	require.NoError(t, err)
+
+	got := ask(t.Context(), t, s, model, req)
+	s.finish()
+	file.compare(t, s.Requests(), got.golden(t))
+	if look, known := cases[nameOf(path)]; known {
+		require.Empty(t, look(got), "what the case is about")
+	}
+}

@@ -1,0 +1,54 @@
+package kittest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/ratelimit"
+)
+
+// failing are refusals that all providers mean alike, and their classes.
+var failing = map[string]struct {
+	says  string
+	class fault.Class
+}{
+	"auth":        {"401 Unauthorized\n\n", fault.Auth},
+	"rate limit":  {"429 Too Many Requests\nRetry-After: 7\n\n", fault.RateLimit},
+	"error":       {"500 Internal Server Error\n\n", fault.Unavailable},
+	"unavailable": {"503 Service Unavailable\n\n", fault.Unavailable},
+	"bad gateway": {"502 Bad Gateway\nContent-Type: text/html\n\n<h1>502</h1>", fault.Unavailable},
+}
+
+// statuses checks that a refused request is made once, and is an error of its class with the rate limits of
+// its response.
+func statuses(t *testing.T, c Config) {
+	for name, f := range failing {
+		for _, stream := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/stream=%v", name, stream), func(t *testing.T) {
+				s := Serve(t, f.says)
+				model, err := c.New(s.URL, s.Client)
+				require.NoError(t, err)
+				req := Asks()["tools"]
+				if stream {
+					req.Stream = func(loop.Delta) {}
+				}
+				got := ask(t.Context(), t, s, model, req)
+				require.Error(t, got.err)
+				assert.Equal(t, f.class, got.failure.Class, "%v", got.err)
+				limited, isLimited := errors.AsType[*ratelimit.LimitedError](got.err)
+				require.True(t, isLimited, "%T has no rate limits in its chain", got.err)
+				if f.class == fault.RateLimit {
+					assert.Equal(t, 7*time.Second, got.failure.RetryAfter)
+					assert.Equal(t, 7*time.Second, limited.State.RetryAfter.Duration)
+				}
+			})
+		}
+	}
+}
