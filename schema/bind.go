@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -22,23 +23,22 @@ const maxShared = 4 << 10
 // decode reads a document into v, a pointer to a zero value. The schema is checked first, then the rules that
 // the schema cannot say exactly, then the type's own method Issues. If there are issues, v is incomplete.
 func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.Issue {
-	root, issue := parse(doc, lim)
+	p := newParser(doc, lim)
+	defer p.free()
+	root, issue := p.read()
 	if issue != nil {
 		return []fault.Issue{*issue}
 	}
 	if budget == nil {
 		budget = NewBudget()
 	}
-	found := t.schema.judge(root, budget)
-	if len(found) == 1 && found[0].Rule == fault.RuleWork {
-		return found
-	}
-	b := binder{doc: doc, Budget: budget}
-	b.bind(root, t.root, reflect.ValueOf(v).Elem(), nil)
+	e := evaluation{Budget: budget, tracks: t.schema.tracks, binder: binder{doc: doc, around: make([]variable, 0, 8)}}
+	whole := collector{evaluation: &e, scope: t.schema.scope()}
+	whole.bind(t.schema.root, root, t.root, reflect.ValueOf(v).Elem(), nil)
+	found := e.merge(e.explain(whole.refusal))
 	if budget.spent() {
 		return tooMuch(root)
 	}
-	found = b.merge(found)
 	if len(found) == 0 && t.issues != nil {
 		for _, i := range t.issues(v) {
 			i.Source = fault.FromRules
@@ -51,13 +51,34 @@ func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.I
 	return t.schema.finish(root, found)
 }
 
-// binder stores the values of a document in Go variables and checks the rules of each. It skips a value that
-// does not fit its variable.
+// binder keeps what is found while the values of a document are stored in Go variables, beside what the
+// schema refuses.
 type binder struct {
-	*Budget
 	doc     []byte
 	found   []finding
-	unbound []*value // the values that were skipped
+	unbound []*value   // the values that were skipped
+	around  []variable // those that the one which is stored is in
+}
+
+// variable is a variable that is not behind pointers, and its place in the Go type.
+type variable struct {
+	*spot
+	to     reflect.Value
+	around any // the struct that it is a field of, or nil
+	// key and elem hold the entry of a map that is being stored.
+	key, elem reflect.Value
+}
+
+// anything is the schema of a value that no schema describes.
+var anything = &node{Schema: &jsonschema.Schema{}}
+
+// inner is the subschema that stores a value in its place: what a reference leads to, or the alternative to
+// null; nil where the schema itself does.
+func (n *node) inner(to *variable) *node {
+	if n.ref == nil && to.pointer && len(n.any) == 2 && n.any[1].types == kindNull {
+		return n.any[0]
+	}
+	return n.ref
 }
 
 // costOfRule is the work of a rule that the validator checks.
@@ -69,48 +90,91 @@ type finding struct {
 	fault.Issue
 }
 
-func (b *binder) report(v *value, at, rule, expected string, source fault.Source) {
+func (b *binder) find(v *value, at, rule, expected string, source fault.Source) {
 	i := fault.Issue{Pointer: at, Rule: rule, Expected: clip(expected), Source: source}
 	if v != nil {
 		i.Got, i.Sent = v.kind.name(), v.sent(rule)
 	}
-	b.add(v, i)
+	b.note(v, i)
 }
 
-func (b *binder) add(v *value, i fault.Issue) {
+func (b *binder) note(v *value, i fault.Issue) {
 	if len(b.found) < maxIssues {
 		b.found = append(b.found, finding{v, i})
 	}
 }
 
-// refuse skips a value and says why. It returns false.
-func (b *binder) refuse(v *value, rule, expected string) bool {
+// skip notes that a value is not stored.
+func (b *binder) skip(v *value) {
 	if len(b.unbound) < maxIssues {
 		b.unbound = append(b.unbound, v)
 	}
-	if len(b.found) < maxIssues && b.spend(costOfPointer(v)) {
-		b.report(v, v.pointer(), rule, expected, fault.FromSchema)
+}
+
+// refuse skips a value and says why. It returns false.
+func (f *collector) refuse(v *value, rule, expected string) bool {
+	f.skip(v)
+	if len(f.found) < maxIssues && f.spend(costOfPointer(v)) {
+		f.find(v, v.pointer(), rule, expected, fault.FromSchema)
 	}
 	return false
 }
 
-// bind stores a value in a zero variable and checks its rules. around is the struct around the variable.
-func (b *binder) bind(v *value, at *spot, to reflect.Value, around any) {
-	if v.kind == kindNull && at.pointer || !b.spend(costOfRule*len(at.rules)) {
+// store judges a child by a schema, and stores it in its variable.
+func (f *collector) store(n *node, child *value) {
+	switch f.to.class {
+	case classStruct:
+		m, known := f.to.members.byName[child.name]
+		if !known {
+			f.refuse(child, "additionalProperties", "no member of this name")
+			return
+		}
+		member := &f.to.members.members[m]
+		f.bind(n, child, member.spot, f.to.to.FieldByIndex(member.index), f.to.to.Addr().Interface())
+	case classList:
+		if int(child.place) < f.to.to.Len() {
+			f.bind(n, child, f.to.each, f.to.to.Index(int(child.place)), f.to.around)
+		}
+	case classMap:
+		f.storeEntry(n, child)
+	}
+}
+
+// bind judges a value by the schema of its place, stores it in a zero variable and checks its rules. around is
+// the struct around the variable.
+func (f *collector) bind(n *node, v *value, at *spot, to reflect.Value, around any) {
+	kinds := classes[at.class].kinds
+	isNull := v.kind == kindNull && at.pointer
+	if isNull || kinds != 0 && kinds&v.kind == 0 {
+		r, _ := f.judge(n, v, f.scope, nil)
+		if r != nil {
+			f.add(r)
+		}
+		if r == nil && !isNull {
+			f.refuse(v, "type", at.class.jsonType())
+		} else if !isNull {
+			f.skip(v)
+		}
+		return
+	}
+	if !f.spend(costOfRule * len(at.rules)) {
 		return
 	}
 	for to.Kind() == reflect.Pointer {
 		to.Set(reflect.New(to.Type().Elem()))
 		to = to.Elem()
 	}
-	if !b.read(v, at, to, around) || len(b.found) >= maxIssues {
+	if r := f.judgeInto(n, v, variable{spot: at, to: to, around: around}); r != nil {
+		f.add(r)
+	}
+	if !f.read(v, at, to) || len(f.found) >= maxIssues {
 		return
 	}
 	for _, r := range at.broken(to, around) {
-		if !b.spend(costOfPointer(v)) {
+		if !f.spend(costOfPointer(v)) {
 			return
 		}
-		b.report(v, v.pointer(), ruleName(r, at.class), rulePhrase(r, at.class, nil), fault.FromRules)
+		f.find(v, v.pointer(), ruleName(r, at.class), rulePhrase(r, at.class, nil), fault.FromRules)
 	}
 }
 
@@ -129,38 +193,53 @@ func (at *spot) broken(v reflect.Value, around any) (rules []rule) {
 	return rules
 }
 
-// read is bind without rules; false where the value cannot be read.
-func (b *binder) read(v *value, at *spot, to reflect.Value, around any) bool {
-	kinds := classes[at.class].kinds
-	if kinds != 0 && kinds&v.kind == 0 {
-		return b.refuse(v, "type", at.class.jsonType())
-	}
+// read stores a value that has no parts, and checks the rules that compare the members of a struct; false where
+// the value cannot be read.
+func (f *collector) read(v *value, at *spot, to reflect.Value) bool {
 	switch at.class {
 	case classBytes, classText, classOpaque, classAny:
-		if json.Unmarshal(b.doc[v.start:v.end], to.Addr().Interface(), decodeOptions) != nil {
+		if json.Unmarshal(f.doc[v.start:v.end], to.Addr().Interface(), decodeOptions) != nil {
 			to.SetZero()
-			return b.refuse(v, "format", decoderPhrase(at.typ))
+			return f.refuse(v, "format", decoderPhrase(at.typ))
 		}
 	case classString:
-		to.SetString(b.own(v.text))
+		to.SetString(f.own(v.text))
 	case classBool:
 		to.SetBool(v.truth)
 	case classInt, classUint:
-		return b.readInteger(v, at, to)
+		return f.readInteger(v, at, to)
 	case classFloat:
-		f, err := strconv.ParseFloat(v.text, to.Type().Bits())
+		n, err := strconv.ParseFloat(v.text, to.Type().Bits())
 		if err != nil {
-			return b.refuse(v, "format", decoderPhrase(at.typ))
+			return f.refuse(v, "format", decoderPhrase(at.typ))
 		}
-		to.SetFloat(f)
+		to.SetFloat(n)
 	case classStruct:
-		b.readStruct(v, at.members, to)
-	case classList:
-		b.readList(v, at, to, around)
-	case classMap:
-		b.readMap(v, at, to, around)
+		for _, n := range at.members.related {
+			f.compare(v, at.members, &at.members.members[n], to)
+		}
 	}
 	return true
+}
+
+// judgeInto judges a value by a schema, and stores its members or items on the way.
+func (f *collector) judgeInto(n *node, v *value, in variable) *refusal {
+	switch {
+	case in.class == classMap:
+		in.to.Set(reflect.MakeMapWithSize(in.to.Type(), int(v.count)))
+		in.key, in.elem = reflect.New(in.to.Type().Key()).Elem(), reflect.New(in.to.Type().Elem()).Elem()
+	case in.class == classList && in.to.Kind() == reflect.Slice:
+		in.to.Grow(int(v.count))
+		in.to.SetLen(int(v.count))
+	case in.class != classStruct && in.class != classList:
+		r, _ := f.judge(n, v, f.scope, nil)
+		return r
+	}
+	f.around = append(f.around, in)
+	last := len(f.around) - 1
+	r, _ := f.judge(n, v, f.scope, &f.around[last])
+	f.around = f.around[:last]
+	return r
 }
 
 // own copies a text of a large document, so that the text does not keep the document in memory.
@@ -171,13 +250,13 @@ func (b *binder) own(text string) string {
 	return text
 }
 
-func (b *binder) readInteger(v *value, at *spot, to reflect.Value) bool {
+func (f *collector) readInteger(v *value, at *spot, to reflect.Value) bool {
 	text := wholeNumber(v.text)
 	bits := to.Type().Bits()
 	if at.class == classUint {
 		n, err := strconv.ParseUint(text, 10, bits)
 		if to.SetUint(n); err != nil {
-			return b.refuse(v, "maximum", "at most "+strconv.FormatUint(1<<bits-1, 10))
+			return f.refuse(v, "maximum", "at most "+strconv.FormatUint(1<<bits-1, 10))
 		}
 		return true
 	}
@@ -186,50 +265,35 @@ func (b *binder) readInteger(v *value, at *spot, to reflect.Value) bool {
 	case err == nil:
 		return true
 	case n < 0:
-		return b.refuse(v, "minimum", "at least "+strconv.FormatInt(n, 10))
+		return f.refuse(v, "minimum", "at least "+strconv.FormatInt(n, 10))
 	}
-	return b.refuse(v, "maximum", "at most "+strconv.FormatInt(n, 10))
-}
-
-func (b *binder) readStruct(v *value, l *layout, to reflect.Value) {
-	around := to.Addr().Interface()
-	for child := v.first; child != nil; child = child.next {
-		n, known := l.byName[child.name]
-		if !known {
-			b.refuse(child, "additionalProperties", "no member of this name")
-			continue
-		}
-		b.bind(child, l.members[n].spot, to.FieldByIndex(l.members[n].index), around)
-	}
-	for _, n := range l.related {
-		b.compare(v, l, &l.members[n], to)
-	}
+	return f.refuse(v, "maximum", "at most "+strconv.FormatInt(n, 10))
 }
 
 // compare checks the rules that compare a member with others. For an absent member, only the rules count that
 // say when it must be given. A rule is skipped if a value that it looks at could not be read.
-func (b *binder) compare(object *value, l *layout, m *member, in reflect.Value) {
+func (f *collector) compare(object *value, l *layout, m *member, in reflect.Value) {
 	v, to := object.member(m.name), in.FieldByIndex(m.index)
-	b.spend(int(object.count) / patternSteps)
+	f.spend(int(object.count) / patternSteps)
 	isThere := v != nil && v.kind != kindNull
 	for _, r := range m.related {
 		if r.omits() && m.isEmpty(to, r) {
 			return
 		}
-		if r.omits() || !isThere && !r.conditional() || b.lacks(object, l, m, r) || !b.spend(costOfRule) {
+		if r.omits() || !isThere && !r.conditional() || f.lacks(object, l, m, r) || !f.spend(costOfRule) {
 			continue
 		}
 		beside := in.FieldByIndex(m.index[:len(m.index)-1])
 		if !r.holds(to, m.class, beside.Addr().Interface()) {
 			pointer := object.pointer() + "/" + pointerEscaper.Replace(m.name)
-			b.report(v, pointer, ruleName(r, m.class), rulePhrase(r, m.class, l.names), fault.FromRules)
+			f.find(v, pointer, ruleName(r, m.class), rulePhrase(r, m.class, l.names), fault.FromRules)
 		}
 	}
 }
 
 // lacks reports whether the member, or a field that its rule names, could not be read.
-func (b *binder) lacks(object *value, l *layout, m *member, r rule) bool {
-	if len(b.unbound) == 0 || !b.spend(len(b.unbound)) {
+func (f *collector) lacks(object *value, l *layout, m *member, r rule) bool {
+	if len(f.unbound) == 0 || !f.spend(len(f.unbound)) {
 		return false
 	}
 	names := []string{m.name}
@@ -237,7 +301,7 @@ func (b *binder) lacks(object *value, l *layout, m *member, r rule) bool {
 		first, _, _ := strings.Cut(word, ".")
 		names = append(names, l.names[first])
 	}
-	return slices.ContainsFunc(b.unbound, func(lost *value) bool {
+	return slices.ContainsFunc(f.unbound, func(lost *value) bool {
 		for lost != nil && lost.parent != object {
 			lost = lost.parent
 		}
@@ -245,33 +309,21 @@ func (b *binder) lacks(object *value, l *layout, m *member, r rule) bool {
 	})
 }
 
-func (b *binder) readList(v *value, at *spot, to reflect.Value, around any) {
-	if to.Kind() == reflect.Slice {
-		to.Grow(int(v.count))
-		to.SetLen(int(v.count))
+// storeEntry stores an entry of a map, and checks the rules of its key.
+func (f *collector) storeEntry(n *node, m *value) {
+	at, key := f.to.spot, f.to.key
+	key.SetString(f.own(m.name))
+	f.to.elem.SetZero()
+	f.bind(n, m, at.each, f.to.elem, f.to.around)
+	f.to.to.SetMapIndex(key, f.to.elem)
+	if at.key == nil {
+		return
 	}
-	for item := v.first; item != nil && int(item.place) < to.Len(); item = item.next {
-		b.bind(item, at.each, to.Index(int(item.place)), around)
-	}
-}
-
-func (b *binder) readMap(v *value, at *spot, to reflect.Value, around any) {
-	to.Set(reflect.MakeMapWithSize(to.Type(), int(v.count)))
-	key, elem := reflect.New(to.Type().Key()).Elem(), reflect.New(to.Type().Elem()).Elem()
-	for m := v.first; m != nil; m = m.next {
-		key.SetString(b.own(m.name))
-		elem.SetZero()
-		b.bind(m, at.each, elem, around)
-		to.SetMapIndex(key, elem)
-		if at.key == nil {
-			continue
-		}
-		for _, r := range at.key.broken(key, around) {
-			wants := clip("a member name that is " + rulePhrase(r, classString, nil))
-			b.add(m, fault.Issue{
-				Pointer: m.pointer(), Rule: ruleName(r, classString), Expected: wants, Source: fault.FromRules,
-			})
-		}
+	for _, r := range at.key.broken(key, f.to.around) {
+		wants := clip("a member name that is " + rulePhrase(r, classString, nil))
+		f.note(m, fault.Issue{
+			Pointer: m.pointer(), Rule: ruleName(r, classString), Expected: wants, Source: fault.FromRules,
+		})
 	}
 }
 

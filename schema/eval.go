@@ -9,7 +9,9 @@ import (
 // evaluation is one check of one document.
 type evaluation struct {
 	*Budget
+	binder       // of the values of a Go type
 	tracks  bool // the schema uses unevaluatedProperties or unevaluatedItems
+	name    *value   // the memory of a member's name as a value
 	answers map[question]*answer
 	free    []*refusal // those that turned out not to matter, for further ones
 	unused  []*answer  // those that are not remembered, for further ones
@@ -58,20 +60,19 @@ func (e *evaluation) enter(s *scope, home *resource) *scope {
 	return next
 }
 
-// judge evaluates a schema for a value. A schema that several places refer to is evaluated once for each
-// value, so that work is bounded by the size of the schema times the size of the document.
-func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
-	if !e.spend(1) {
+// judge evaluates a schema for a value, and stores the value in a variable of its type, if one is given. A
+// schema that several places refer to is evaluated once for each value, so that work is bounded by the size
+// of the schema times the size of the document; a variable is stored once.
+func (e *evaluation) judge(n *node, v *value, s *scope, to *variable) (*refusal, bits) {
+	switch {
+	case !e.spend(1):
 		return &refusal{}, nil
-	}
-	if n.Bool != nil {
-		if *n.Bool {
-			return nil, nil
-		}
+	case n.Bool != nil && !*n.Bool:
 		return e.refuse(failure{at: n, value: v, rule: n.standsUnder()}), nil
-	}
-	if !n.shared {
-		return e.evaluate(n, v, s)
+	case n.Bool != nil && to == nil:
+		return nil, nil
+	case !n.shared || to != nil:
+		return e.evaluate(n, v, s, to)
 	}
 	q := question{n, v, s}
 	if known := e.answers[q]; known != nil {
@@ -88,7 +89,7 @@ func (e *evaluation) judge(n *node, v *value, s *scope) (*refusal, bits) {
 	e.spend(costOfAnswer)
 	a, outer, left := e.answer(), e.lowest, e.left
 	e.answers[q], e.lowest = a, e.depth
-	r, described := e.evaluate(n, v, s)
+	r, described := e.evaluate(n, v, s, nil)
 	a.refusal, a.described, a.asking = r, described, false
 	depends := e.lowest < a.depth // on a schema that is still being evaluated
 	if depends || !e.remembers(left-e.left) {
@@ -157,6 +158,8 @@ type collector struct {
 	*evaluation
 	n       *node
 	v       *value
+	to      *variable // what the value is stored in; nil for none
+	inner   *node     // the subschema for the same value that stores it in its place; nil for none
 	scope   *scope
 	refusal *refusal
 	seen    bits // the evaluated members or items
@@ -174,9 +177,11 @@ func (f *collector) report(x failure) {
 	}
 }
 
-// within evaluates a schema for a child.
+// within evaluates a schema for a child, which is stored where the value itself is.
 func (f *collector) within(n *node, child *value) {
-	if r, _ := f.judge(n, child, f.scope); r != nil {
+	if f.to != nil && f.inner == nil {
+		f.store(n, child)
+	} else if r, _ := f.judge(n, child, f.scope, nil); r != nil {
 		f.add(r)
 	}
 }
@@ -195,7 +200,11 @@ func (f *collector) tellsEnough() bool {
 
 // ask evaluates a schema for the same value.
 func (f *collector) ask(n *node) *refusal {
-	r, seen := f.judge(n, f.v, f.scope)
+	var to *variable
+	if n == f.inner {
+		to = f.to
+	}
+	r, seen := f.judge(n, f.v, f.scope, to)
 	if r == nil {
 		f.seen.add(seen)
 	}
@@ -214,8 +223,11 @@ func (f *collector) demand(n *node) {
 }
 
 // evaluate applies the keywords of a schema to a value.
-func (e *evaluation) evaluate(n *node, v *value, s *scope) (*refusal, bits) {
-	f := collector{evaluation: e, n: n, v: v, scope: s}
+func (e *evaluation) evaluate(n *node, v *value, s *scope, to *variable) (*refusal, bits) {
+	f := collector{evaluation: e, n: n, v: v, scope: s, to: to}
+	if to != nil {
+		f.inner = n.inner(to)
+	}
 	if s != nil {
 		f.scope = e.enter(s, n.home)
 	}
@@ -265,7 +277,7 @@ func (f *collector) branches() {
 	f.alternatives("anyOf", n.any, n.anyTag)
 	f.alternatives("oneOf", n.one, n.oneTag)
 	if n.not != nil {
-		if r, _ := f.judge(n.not, f.v, f.scope); r == nil {
+		if r, _ := f.judge(n.not, f.v, f.scope, nil); r == nil {
 			f.fail(n.notRule())
 		} else {
 			f.drop(r)

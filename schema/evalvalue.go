@@ -52,6 +52,8 @@ func (f *collector) member(m *value) (described bool) {
 		f.report(failure{at: n, value: m, rule: "additionalProperties"})
 	case n.rest != nil:
 		f.within(n.rest, m)
+	case f.to != nil:
+		f.within(anything, m)
 	default:
 		return n.open
 	}
@@ -60,19 +62,25 @@ func (f *collector) member(m *value) (described bool) {
 
 // memberName applies propertyNames.
 func (f *collector) memberName(m *value) {
-	name := &value{kind: kindString, text: m.name}
-	if r, _ := f.judge(f.n.nameRule, name, f.scope); r != nil {
+	if f.name == nil {
+		f.name = &value{kind: kindString}
+	}
+	name := f.name
+	name.text = m.name
+	if r, _ := f.judge(f.n.nameRule, name, f.scope, nil); r != nil {
+		f.name = nil // it is part of the refusal
 		f.report(failure{at: f.n, value: m, rule: "propertyNames", branches: []*refusal{r}})
 	}
 }
 
 // missing reports required members that are absent. because is the member that requires them, if one does.
 func (f *collector) missing(rule string, wanted []string, because string) {
-	if !f.spend(len(wanted) / patternSteps) {
+	if len(wanted) == 0 || !f.spend((len(wanted)+int(f.v.count))/patternSteps) {
 		return
 	}
+	byName := f.v.byName(len(wanted))
 	for _, name := range wanted {
-		if f.spend(int(f.v.count)/patternSteps) && f.v.member(name) == nil {
+		if m := byName[name]; m == nil && (byName != nil || f.v.member(name) == nil) {
 			f.report(failure{at: f.n, value: f.v, rule: rule, name: name, because: because})
 		}
 	}
@@ -97,7 +105,9 @@ func (f *collector) array() {
 		if int(item.place) < len(n.first) {
 			sub = n.first[item.place]
 		}
-		if sub != nil {
+		if sub == nil && f.to != nil {
+			f.within(anything, item)
+		} else if sub != nil {
 			f.within(sub, item)
 		}
 		if sub != nil || n.full || n.AdditionalItems == true {
@@ -106,7 +116,7 @@ func (f *collector) array() {
 		if n.contains == nil {
 			continue
 		}
-		if r, _ := f.judge(n.contains, item, f.scope); r != nil {
+		if r, _ := f.judge(n.contains, item, f.scope, nil); r != nil {
 			f.drop(r)
 		} else {
 			fitting++

@@ -33,9 +33,12 @@ type failure struct {
 	branches []*refusal
 }
 
-// explain turns a refusal into issues: sorted, each once, maxIssues at most.
+// explain turns a refusal into issues: sorted, each once, maxIssues at most. There are none of nil.
 func (e *evaluation) explain(r *refusal) []fault.Issue {
-	if r.explained {
+	switch {
+	case r == nil:
+		return nil
+	case r.explained:
 		return r.issues
 	}
 	r.explained = true

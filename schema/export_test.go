@@ -20,9 +20,10 @@ func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
 		return false, true
 	}
 	var v T
-	b := binder{doc: doc, Budget: NewBudget()}
-	b.bind(root, bare(t.of.root, map[*layout]*layout{}), reflect.ValueOf(&v).Elem(), nil)
-	if b.found != nil {
+	e := evaluation{Budget: NewBudget(), binder: binder{doc: doc}}
+	at := collector{evaluation: &e}
+	at.bind(anything, root, bare(t.of.root, map[*layout]*layout{}), reflect.ValueOf(&v).Elem(), nil)
+	if e.found != nil {
 		return false, true
 	}
 	whole, _ := json.Marshal(v)

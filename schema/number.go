@@ -85,7 +85,11 @@ func decimalOf(text string) decimal {
 	mantissa, exponent := cutExponent(text)
 	mantissa, negative := strings.CutPrefix(mantissa, "-")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits := strings.TrimLeft(whole+fraction, "0")
+	digits := whole
+	if fraction != "" {
+		digits += fraction
+	}
+	digits = strings.TrimLeft(digits, "0")
 	if digits == "" {
 		return decimal{scale: math.MinInt}
 	}

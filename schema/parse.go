@@ -26,24 +26,56 @@ func Strict(doc []byte, lim Limits) []fault.Issue {
 	return nil
 }
 
-var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
-
-// parse reads a document, refusing all that is not strict JSON within the limits.
+// parse reads a document whose values are kept.
 func parse(doc []byte, lim Limits) (*value, *fault.Issue) {
-	if len(doc) > lim.MaxBytes {
-		return nil, jsonIssue("", fault.RuleSize, "at most "+strconv.Itoa(lim.MaxBytes)+" bytes")
+	p := parser{doc: doc, limits: lim, left: lim.MaxValues}
+	return p.read()
+}
+
+// parser reads one document.
+type parser struct {
+	jsontext.Decoder
+	input  bytes.Buffer
+	doc    []byte
+	text   string // the same
+	limits Limits
+	left   int // how many values there may still be
+
+	block []value // allocated values that are still free
+	first [128]value
+}
+
+// parsers are parsers that were freed.
+var parsers = sync.Pool{New: func() any { return new(parser) }}
+
+// newParser is a parser whose memory, with that of all values, is used again after free.
+func newParser(doc []byte, lim Limits) *parser {
+	p := parsers.Get().(*parser)
+	p.doc, p.limits, p.left, p.block = doc, lim, lim.MaxValues, p.first[:]
+	return p
+}
+
+func (p *parser) free() {
+	clear(p.first[:min(len(p.first), p.limits.MaxValues-p.left)])
+	p.input, p.doc, p.text, p.block = bytes.Buffer{}, nil, "", nil
+	parsers.Put(p)
+}
+
+// read reads the document, refusing all that is not strict JSON within the limits.
+func (p *parser) read() (*value, *fault.Issue) {
+	if len(p.doc) > p.limits.MaxBytes {
+		return nil, jsonIssue("", fault.RuleSize, "at most "+strconv.Itoa(p.limits.MaxBytes)+" bytes")
 	}
-	if !utf8.Valid(doc) {
+	if !utf8.Valid(p.doc) {
 		return nil, jsonIssue("", fault.RuleInvalidUTF8, "text in UTF-8")
 	}
-	p := parser{Decoder: decoders.Get().(*jsontext.Decoder), text: string(doc), maxDepth: lim.MaxDepth, left: lim.MaxValues}
-	defer decoders.Put(p.Decoder)
-	p.Reset(bytes.NewBuffer(doc))
+	p.text, p.input = string(p.doc), *bytes.NewBuffer(p.doc)
+	p.Reset(&p.input)
 	root := p.fresh(nil)
 	issue := p.value(root)
 	switch {
 	case p.left < 0:
-		return nil, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(lim.MaxValues)+" values")
+		return nil, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(p.limits.MaxValues)+" values")
 	case issue != nil:
 		return nil, issue
 	}
@@ -60,19 +92,10 @@ func jsonIssue(pointer, rule, expected string) *fault.Issue {
 // tooMany ends the reading of a document that has too many values.
 var tooMany fault.Issue
 
-// parser reads one text, which is UTF-8.
-type parser struct {
-	*jsontext.Decoder
-	text     string
-	maxDepth int
-	left     int     // how many values there may still be
-	block    []value // allocated values that are still free
-}
-
 // fresh is a new value. Values are allocated in blocks.
 func (p *parser) fresh(parent *value) *value {
 	if len(p.block) == 0 {
-		p.block = make([]value, min(len(p.text)/16+2, 64))
+		p.block = make([]value, min(len(p.text)/16+2, 256))
 	}
 	v := &p.block[0]
 	p.block = p.block[1:]
@@ -141,8 +164,8 @@ func (p *parser) container(v *value, closing jsontext.Kind) *fault.Issue {
 	switch {
 	case err != nil:
 		return decoderIssue(p.text, err)
-	case p.StackDepth() > p.maxDepth:
-		wants := "at most " + strconv.Itoa(p.maxDepth) + " levels of nesting"
+	case p.StackDepth() > p.limits.MaxDepth:
+		wants := "at most " + strconv.Itoa(p.limits.MaxDepth) + " levels of nesting"
 		return jsonIssue(string(p.StackPointer()), fault.RuleDepth, wants)
 	}
 	for last := &v.first; p.PeekKind() != closing; v.count++ {

@@ -87,7 +87,9 @@ func (s *Schema) CheckWithin(b *Budget, doc []byte) []fault.Issue {
 	if s.typed != nil {
 		return s.typed.decode(doc, s.limits, b, s.typed.fresh())
 	}
-	root, issue := parse(doc, s.limits)
+	p := newParser(doc, s.limits)
+	defer p.free()
+	root, issue := p.read()
 	if issue != nil {
 		return []fault.Issue{*issue}
 	}
@@ -104,19 +106,20 @@ func (s *Schema) judge(root *value, b *Budget) []fault.Issue {
 		b = NewBudget()
 	}
 	e := evaluation{Budget: b, tracks: s.tracks}
-	var outermost *scope
-	if s.scoped {
-		outermost = &scope{anchors: map[string]*node{}, next: map[*resource]*scope{}}
-	}
-	refused, _ := e.judge(s.root, root, outermost)
-	var issues []fault.Issue
-	if refused != nil {
-		issues = e.explain(refused)
-	}
+	refused, _ := e.judge(s.root, root, s.scope(), nil)
+	issues := e.explain(refused)
 	if b.spent() {
 		return tooMuch(root)
 	}
 	return issues
+}
+
+// scope is the dynamic scope of a document; nil where the schema has no dynamic references.
+func (s *Schema) scope() *scope {
+	if !s.scoped {
+		return nil
+	}
+	return &scope{anchors: map[string]*node{}, next: map[*resource]*scope{}}
 }
 
 // tooMuch is the one issue of a document for which the budget was not enough.

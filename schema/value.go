@@ -134,6 +134,18 @@ func (v *value) member(name string) *value {
 	return m
 }
 
+// byName is the members by their names, where so many are looked for that this is less work; else nil.
+func (v *value) byName(lookups int) map[string]*value {
+	if lookups*int(v.count) <= 1<<10 {
+		return nil
+	}
+	all := make(map[string]*value, v.count)
+	for m := range v.children {
+		all[m.name] = m
+	}
+	return all
+}
+
 // at is the value at a path; nil if there is none.
 func (v *value) at(path []string) *value {
 	for _, step := range path {

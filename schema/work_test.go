@@ -372,3 +372,37 @@ func TestARecursiveSchemaTakesLittleMemory(t *testing.T) {
 		}
 	}
 }
+
+// An object of many members that are all required takes time in proportion to them, and so does one in which
+// they are all missing.
+func TestRequiredMembersAreFoundInLinearWork(t *testing.T) {
+	work := func(names int) int {
+		var required, members []string
+		for n := range names {
+			required = append(required, fmt.Sprintf(`"member%05d"`, n))
+			members = append(members, required[n]+`:"0123456"`)
+		}
+		s := compile(t, `{"required":[`+strings.Join(required, ",")+`]}`)
+		doc := []byte("{" + strings.Join(members, ",") + "}")
+		assert.Empty(t, s.Check(doc))
+		return schema.WorkOf(s, doc)
+	}
+	assert.Less(t, float64(work(6000)), 2.2*float64(work(3000)))
+}
+
+// BenchmarkRequired checks a good document of 100 KB whose 5,000 members are all required.
+func BenchmarkRequired(b *testing.B) {
+	var required, members []string
+	for n := range 5000 {
+		required = append(required, fmt.Sprintf(`"member%05d"`, n))
+		members = append(members, required[n]+`:"0123456"`)
+	}
+	s, err := schema.Compile([]byte(`{"required":[` + strings.Join(required, ",") + `]}`))
+	require.NoError(b, err)
+	doc := []byte("{" + strings.Join(members, ",") + "}")
+	for b.Loop() {
+		if s.Check(doc) != nil {
+			b.Fatal("refused")
+		}
+	}
+}
