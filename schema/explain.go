@@ -43,6 +43,9 @@ func (e *evaluation) explain(r *refusal) []fault.Issue {
 	}
 	r.explained = true
 	var issues []fault.Issue
+	if len(r.own) > 0 {
+		issues = make([]fault.Issue, 0, min(len(r.own)+len(r.subs), maxIssues))
+	}
 	for _, f := range r.own {
 		if len(issues) >= maxIssues || !e.spend(costOfIssue+costOfPointer(f.value)) {
 			break
@@ -194,7 +197,7 @@ func (s *Schema) finish(root *value, issues []fault.Issue) []fault.Issue {
 			i.Expected += fault.OrLeaveOut
 		}
 	}
-	issues = fault.SortIssues(issues)
+	issues = sorted(issues)
 	return issues[:min(len(issues), maxIssues)]
 }
 

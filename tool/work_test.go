@@ -129,8 +129,8 @@ func hostileArguments() map[string]string {
 	}
 }
 
-// Judging a call of 1 MB and saying what is wrong with it take ten times its size beyond reading it at most,
-// whatever it is made of. A call that is mended takes sixteen times, and is read once more.
+// Judging a call of up to 1 MB, mending it and saying what is wrong with it take 10 MB beyond reading it at most,
+// whatever it is made of. A call that is mended is read once more.
 func TestAHostileCallTakesLittleMemory(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates for itself, and keeps no decoders")
@@ -154,10 +154,7 @@ func TestAHostileCallTakesLittleMemory(t *testing.T) {
 				continue
 			}
 			read := func() { set.Read(reply, tool.Settings{Native: mode}) }
-			most := 10 << 20
-			if mode == policy.RepairsNote {
-				most = 16 << 20
-			}
+			const most = 10 << 20
 			took := taking(most+reading, read)
 			assert.Less(t, took-reading, most, "%s, %s: %d MB, of which reading takes %d", name, mode, took>>20, reading>>20)
 		}
@@ -226,8 +223,8 @@ func TestATextOfVeryManyCallsTakesLittleMemory(t *testing.T) {
 	}
 }
 
-// Finding a call or an answer in a text of 1 MB, judging it and saying what is wrong with it take twelve times its size
-// beyond reading it at most, mending it sixteen times.
+// Finding a call or an answer in a text of up to 1 MB, judging it, mending it and saying what is wrong with it take
+// 10 MB beyond reading it at most.
 func TestAHostileCallInTextTakesLittleMemory(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates for itself, and keeps no decoders")
@@ -262,11 +259,12 @@ func TestAHostileCallInTextTakesLittleMemory(t *testing.T) {
 
 func takesLittle(t *testing.T, name, text, arguments string, read func() []byte) {
 	found := read()
-	docs, most := [][]byte{}, 12<<20
+	const most = 10 << 20
+	var docs [][]byte
 	if found != nil {
 		docs = append(docs, found)
 		if raw, _, _ := extract.Value(arguments, extract.DefaultOptions()); raw != nil && len(found) != len(raw) {
-			docs, most = append(docs, raw), 16<<20
+			docs = append(docs, raw)
 		}
 	}
 	parsing(docs...) // decoders keep their memory for the next
