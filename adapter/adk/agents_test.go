@@ -13,6 +13,7 @@ import (
 	"google.golang.org/adk/v2/model"
 	adktool "google.golang.org/adk/v2/tool"
 	"google.golang.org/adk/v2/tool/agenttool"
+	"google.golang.org/genai"
 
 	"github.com/retake-go/retake/adapter/adk"
 	"github.com/retake-go/retake/loop/observe"
@@ -32,7 +33,7 @@ func delegate() turn {
 func TestAnAgentAsAToolHasARunOfItsOwn(t *testing.T) {
 	a, _, end := newAdapter(t, adk.Config{})
 	inner := newFake(calls(call("book_room", map[string]any{"city": "Lisbon"})), calls(call("book_room", lisbon())), say("Booked inside."))
-	sub, err := a.AgentTool(booker(t, a.Model(inner)))
+	sub, err := a.AgentTool(booker(t, a.Model(inner)), nil)
 	require.NoError(t, err)
 	m := newFake(delegate(), say("Done."))
 	text, err := play(t.Context(), newRunner(t, a, m, sub), agent.StreamingModeNone)
@@ -45,6 +46,30 @@ func TestAnAgentAsAToolHasARunOfItsOwn(t *testing.T) {
 	assert.Equal(t, []string{"booker", ""}, actions(end.results[1].Attempts))
 	assert.Equal(t, "booker", end.at[0].AppName)
 	assert.Regexp(t, "^"+end.at[1].SessionID+"/adk-[0-9a-f-]+$", end.at[0].SessionID, "the outer session and ADK's id of the call")
+}
+
+// An agent that is a tool is given the media of the user's message only if its tool is made so.
+func TestAnAgentAsAToolIsGivenMedia(t *testing.T) {
+	picture := genai.NewPartFromBytes([]byte("\x89PNG"), "image/png")
+	said := genai.NewContentFromParts([]*genai.Part{genai.NewPartFromText("Book this room:"), picture}, genai.RoleUser)
+	for name, c := range map[string]struct {
+		cfg  *adk.AgentToolConfig
+		want []*genai.Part
+	}{
+		"passed on": {&adk.AgentToolConfig{PassMedia: true}, []*genai.Part{genai.NewPartFromText("Two nights in Lisbon."), picture}},
+		"left out":  {nil, []*genai.Part{genai.NewPartFromText("Two nights in Lisbon.")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, _, _ := newAdapter(t, adk.Config{})
+			inner := newFake(say("Booked inside."))
+			sub, err := a.AgentTool(booker(t, a.Model(inner)), c.cfg)
+			require.NoError(t, err)
+			for _, err := range newRunner(t, a, newFake(delegate(), say("Done.")), sub).Run(t.Context(), "user", "session", said, agent.RunConfig{}) {
+				require.NoError(t, err)
+			}
+			assert.Equal(t, c.want, inner.requests()[0][0].Parts)
+		})
+	}
 }
 
 // ADK's own agent tool leaves the plugins behind. That is said at once, instead of running without protection.
@@ -61,7 +86,7 @@ func TestAnAgentToolWithoutProtectionIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, adk.ErrNoRun, "a runner without the plugin")
 	assert.Empty(t, inner.requests())
 
-	_, err = a.AgentTool(nil)
+	_, err = a.AgentTool(nil, nil)
 	require.EqualError(t, err, "retake: the agent is nil")
 }
 

@@ -19,13 +19,21 @@ import (
 	"google.golang.org/genai"
 )
 
+// AgentToolConfig configures a tool of [Adapter.AgentTool]. In the zero value the agent gets the text of the
+// request and nothing else, as with ADK's own agent tool.
+type AgentToolConfig struct {
+	// PassMedia gives the agent the media of the user's message, behind the text of the request. Its model
+	// must take them.
+	PassMedia bool
+}
+
 // AgentTool makes a tool of an agent, which takes a request and returns the agent's last text. Unlike that of
 // ADK's package agenttool, the agent runs with the adapter's plugin: it has a run and a session of its own,
 // and is corrected and recorded as the agent around it. Wrap its model with [Adapter.Model], too. It begins
 // with a copy of the outer session's state. Its [Invocation].SessionID is that of the outer session and the
-// id of the call, so that [WithSessions] finds the same session when the call is made again. The request is
-// text: media of the outer conversation are not passed on.
-func (a *Adapter) AgentTool(sub agent.Agent) (adktool.Tool, error) {
+// id of the call, so that [WithSessions] finds the same session when the call is made again. A nil cfg is the
+// zero value.
+func (a *Adapter) AgentTool(sub agent.Agent, cfg *AgentToolConfig) (adktool.Tool, error) {
 	if sub == nil {
 		return nil, errors.New("retake: the agent is nil")
 	}
@@ -34,7 +42,13 @@ func (a *Adapter) AgentTool(sub agent.Agent) (adktool.Tool, error) {
 		return nil, err
 	}
 	return functiontool.New(functiontool.Config{Name: sub.Name(), Description: sub.Description()},
-		func(ctx agent.Context, in request) (answer, error) { return runAgent(ctx, p, sub, in.Request) })
+		func(ctx agent.Context, in request) (answer, error) {
+			msg := genai.NewContentFromText(in.Request, genai.RoleUser)
+			if cfg != nil && cfg.PassMedia {
+				msg.Parts = append(msg.Parts, mediaOf(ctx.UserContent())...)
+			}
+			return runAgent(ctx, p, sub, msg)
+		})
 }
 
 type request struct {
@@ -45,7 +59,7 @@ type answer struct {
 	Result string `json:"result"`
 }
 
-func runAgent(ctx agent.Context, p *plugin.Plugin, sub agent.Agent, said string) (answer, error) {
+func runAgent(ctx agent.Context, p *plugin.Plugin, sub agent.Agent, msg *genai.Content) (answer, error) {
 	sessions := session.InMemoryService()
 	r, err := runner.New(runner.Config{
 		AppName: sub.Name(), Agent: sub, SessionService: sessions,
@@ -66,7 +80,6 @@ func runAgent(ctx agent.Context, p *plugin.Plugin, sub agent.Agent, said string)
 		return answer{}, err
 	}
 	var last *genai.Content
-	msg := genai.NewContentFromText(said, genai.RoleUser)
 	for ev, err := range r.Run(ctx, ctx.UserID(), made.Session.ID(), msg, agent.RunConfig{}) {
 		switch {
 		case err != nil:

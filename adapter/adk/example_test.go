@@ -65,7 +65,7 @@ func Example_twoAgents() {
 	booker, _ := llmagent.New(llmagent.Config{
 		Name: "booker", Description: "Books rooms.", Model: retake.Model(inner), Tools: []adktool.Tool{book},
 	})
-	delegate, _ := retake.AgentTool(booker)
+	delegate, _ := retake.AgentTool(booker, nil)
 	traveller, _ := llmagent.New(llmagent.Config{Name: "traveller", Model: retake.Model(outer), Tools: []adktool.Tool{delegate}})
 	p, _ := retake.Plugin()
 	r, _ := runner.New(runner.Config{

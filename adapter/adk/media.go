@@ -29,6 +29,19 @@ func userText(c *genai.Content) (text string, parts []retake.Part) {
 	return text, parts
 }
 
+// mediaOf returns the parts of a content that are media.
+func mediaOf(c *genai.Content) (parts []*genai.Part) {
+	if c == nil {
+		return nil
+	}
+	for _, p := range c.Parts {
+		if p != nil && (p.InlineData != nil || p.FileData != nil) {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
 // resultParts returns the media of a tool's result.
 func resultParts(all []*genai.FunctionResponsePart) (parts []retake.Part) {
 	for _, p := range all {
