@@ -44,7 +44,7 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 		defer stop()
 		params.SetProgressToken(token)
 	}
-	observe.Calls(ctx, callOf(session))
+	observe.Calls(ctx, r.callIn(session))
 	result, err := session.CallTool(limited, params)
 	if err != nil {
 		return nil, r.broken(limited, session, err)
@@ -58,11 +58,13 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 	return got.value, err
 }
 
-// callOf describes a call in a session for tracers.
-func callOf(session *sdk.ClientSession) observe.RemoteCall {
-	c := observe.RemoteCall{Protocol: "mcp", Method: "tools/call", SessionID: session.ID()}
-	if r := session.InitializeResult(); r != nil {
-		c.Version = r.ProtocolVersion
+// callIn describes a call in a session for tracers.
+func (r *remote) callIn(session *sdk.ClientSession) observe.RemoteCall {
+	c := observe.RemoteCall{
+		Protocol: "mcp", Method: "tools/call", SessionID: session.ID(), Transport: r.cfg.Transport,
+	}
+	if of := session.InitializeResult(); of != nil {
+		c.Version = of.ProtocolVersion
 	}
 	return c
 }

@@ -84,6 +84,9 @@ type Config struct {
 	TrustHintsOf []string
 	// CallTimeout bounds one call. Progress restarts the clock. [Unlimited] leaves it to the context.
 	CallTimeout time.Duration
+	// Transport is what the session runs over, for tracers: "pipe" for a server's standard input and output,
+	// "tcp" for HTTP. The SDK does not say it of a session. Empty leaves it out.
+	Transport string
 }
 
 // DefaultConfig offers all tools under their own names, at most 1000. It refuses schemas that cannot be used
@@ -133,6 +136,9 @@ func (c Config) Validate() error {
 	}
 	if c.CallTimeout <= 0 && c.CallTimeout != Unlimited {
 		errs = append(errs, fmt.Errorf("CallTimeout: %v, want more than 0, or Unlimited", c.CallTimeout))
+	}
+	if c.Transport != "" && c.Transport != "pipe" && c.Transport != "tcp" {
+		errs = append(errs, fmt.Errorf("Transport: %q, want %q, %q, or nothing", c.Transport, "pipe", "tcp"))
 	}
 	return errors.Join(append(errs, c.validateNames()...)...)
 }

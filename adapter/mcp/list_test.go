@@ -76,7 +76,7 @@ func TestPrefixAndNameTogetherMayBeTooLong(t *testing.T) {
 
 func TestConfigSaysAllThatIsWrong(t *testing.T) {
 	require.NoError(t, mcp.DefaultConfig().Validate())
-	cfg := mcp.Config{Prefix: "ü", Rename: map[string]string{"b": "", "a": "x y"}, Only: []string{}, MaxMediaBytes: -1}
+	cfg := mcp.Config{Prefix: "ü", Rename: map[string]string{"b": "", "a": "x y"}, Only: []string{}, MaxMediaBytes: -1, Transport: "udp"}
 	assert.EqualError(t, cfg.Validate(), `OnError: "", want "fail" or "ask_again"
 Schemas: "", want "refuse_list", "leave_out" or "offer_unchecked"
 MaxDescriptionBytes: 0, want at least 1

@@ -27,9 +27,11 @@ func (c *callsOf) Begin(ctx context.Context, w observe.Work) (context.Context, f
 }
 
 func TestATracerIsToldOfTheCallsOfTools(t *testing.T) {
-	for _, tr := range transports {
+	for n, tr := range transports {
 		session := tr.connect(t, nil)
-		tools, err := mcp.Tools(t.Context(), session, mcp.DefaultConfig())
+		cfg := mcp.DefaultConfig()
+		cfg.Transport = []string{"", "pipe", "tcp"}[n%3]
+		tools, err := mcp.Tools(t.Context(), session, cfg)
 		require.NoError(t, err)
 		told := &callsOf{}
 		_, err = run(t, tools, looptest.NewModel(looptest.Call(call("c1", "book", `{"city":"Lisbon","nights":2}`)), looptest.Say("Booked.")),
@@ -37,6 +39,7 @@ func TestATracerIsToldOfTheCallsOfTools(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []observe.RemoteCall{{
 			Protocol: "mcp", Version: session.InitializeResult().ProtocolVersion, Method: "tools/call", SessionID: session.ID(),
+			Transport: cfg.Transport,
 		}}, told.all, tr.name)
 	}
 }

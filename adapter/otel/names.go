@@ -43,6 +43,7 @@ const (
 	mcpMethod       = attribute.Key("mcp.method.name")
 	mcpSession      = attribute.Key("mcp.session.id")
 	mcpVersion      = attribute.Key("mcp.protocol.version")
+	transport       = attribute.Key("network.transport")
 )
 
 // The names that the conventions lack.

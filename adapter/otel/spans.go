@@ -168,7 +168,7 @@ func (o *Observer) measure(ctx context.Context, w observe.Work, e observe.WorkEn
 func (o *Observer) toolEnd(span trace.Span, e observe.WorkEnd) {
 	if r := overMCP(e); r != nil {
 		span.SetAttributes(filled(mcpMethod.String(r.Method), mcpSession.String(r.SessionID),
-			mcpVersion.String(r.Version))...)
+			mcpVersion.String(r.Version), transport.String(r.Transport))...)
 	}
 	if e.Err != nil || e.Class != "" {
 		o.failed(span, e.Class)
@@ -182,7 +182,7 @@ func (o *Observer) measureMCP(ctx context.Context, w observe.Work, e observe.Wor
 		return
 	}
 	attrs := filled(mcpMethod.String(r.Method), operationName.String(executeTool), toolName.String(o.tools.of(w.Tool)),
-		mcpVersion.String(r.Version))
+		mcpVersion.String(r.Version), transport.String(r.Transport))
 	if e.Err != nil || e.Class != "" {
 		attrs = append(attrs, errorType.String(o.classes.of(string(e.Class))))
 	}

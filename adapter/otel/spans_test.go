@@ -263,7 +263,7 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 		semconv.GenAIUsageOutputTokensKey, semconv.GenAIUsageCacheReadInputTokensKey, semconv.GenAIUsageCacheCreationInputTokensKey,
 		semconv.GenAIRequestTemperatureKey, semconv.GenAIRequestMaxTokensKey, semconv.GenAIRequestStopSequencesKey, semconv.GenAIRequestStreamKey, semconv.GenAIOutputTypeKey,
 		semconv.GenAIResponseIDKey, semconv.GenAIUsageReasoningOutputTokensKey, semconv.ServerAddressKey, semconv.ServerPortKey,
-		semconv.McpMethodNameKey, semconv.McpSessionIDKey, semconv.McpProtocolVersionKey,
+		semconv.McpMethodNameKey, semconv.McpSessionIDKey, semconv.McpProtocolVersionKey, semconv.NetworkTransportKey,
 		semconv.GenAIToolNameKey, semconv.GenAIToolTypeKey, semconv.GenAIToolCallIDKey, semconv.ErrorTypeKey,
 	} {
 		known[string(key)] = true
@@ -277,7 +277,7 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 	warm := policy.DefaultSet()
 	warm.Global.PerAttempt = []policy.Settings{{Temperature: new(0.5)}}
 	book := func(ctx context.Context, in booking) (receipt, error) {
-		observe.Calls(ctx, observe.RemoteCall{Protocol: "mcp", Version: "2025-11-25", Method: "tools/call", SessionID: "s1"})
+		observe.Calls(ctx, observe.RemoteCall{Protocol: "mcp", Version: "2025-11-25", Method: "tools/call", SessionID: "s1", Transport: "pipe"})
 		return booked(ctx, in)
 	}
 	down := looptest.Fail(&fault.ProviderError{Class: fault.Network})
@@ -296,7 +296,9 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 	assert.Equal(t, []string{`["end_turn"]`, "msg_1", "api.test", "443", "json"}, []string{chat["gen_ai.response.finish_reasons"], chat["gen_ai.response.id"],
 		chat["server.address"], chat["server.port"], chat["gen_ai.output.type"]})
 	lines := b.scrape(t)
-	assert.Len(t, series(lines, "mcp_client_operation_duration_seconds_count"), 1)
+	measured := series(lines, "mcp_client_operation_duration_seconds_count")
+	require.Len(t, measured, 1)
+	assert.Contains(t, measured[0], `network_transport="pipe"`)
 	assert.Contains(t, strings.Join(series(lines, "gen_ai_client_operation_duration_seconds_count"), "\n"), `server_address="api.test",server_port="443"`)
 	operations := map[attribute.KeyValue]bool{}
 	for _, s := range b.spans.Ended() {

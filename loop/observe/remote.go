@@ -8,8 +8,8 @@ import (
 // RemoteCall is a call of another server that a tool makes, such as one of MCP. Unknown members are empty.
 type RemoteCall struct {
 	// Protocol is "mcp". Version is that of the protocol, Method the method called, SessionID the server's id
-	// of the session.
-	Protocol, Version, Method, SessionID string
+	// of the session, Transport what it runs over: "pipe" or "tcp".
+	Protocol, Version, Method, SessionID, Transport string
 }
 
 type remoteKey struct{}
