@@ -126,10 +126,8 @@ func reasonOf(e *machine.Effect) policy.Reason {
 		return e.Decision.Reason
 	case e.Wait != nil:
 		return e.Wait.Reason
-	case e.Exhaustion != nil:
-		return e.Exhaustion.Reason
-	case e.Consultation != nil:
-		return e.Consultation.Verdict.Reason
+	case e.Question != nil:
+		return e.Question.Reason
 	case e.Outcome != nil:
 		return e.Outcome.Reason
 	}
@@ -142,10 +140,8 @@ func positionOf(e *machine.Effect) (machine.Position, fault.Plane, bool) {
 	case e == nil:
 	case e.Decision != nil:
 		return e.Decision.Position, e.Decision.Plane, true
-	case e.Exhaustion != nil:
-		return e.Exhaustion.Position, e.Exhaustion.Plane, true
-	case e.Consultation != nil:
-		return e.Consultation.Position, fault.Transport, true
+	case e.Question != nil:
+		return e.Question.Position, e.Question.Plane, true
 	case e.Try != nil:
 		return e.Try.Position, fault.Correction, true
 	case e.Model != nil && len(e.Model.At) > 0:

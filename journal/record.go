@@ -190,7 +190,7 @@ func payload(e *machine.Effect) (there, known bool) {
 	case machine.WaitUntil:
 		return e.Wait != nil, true
 	case machine.AskPlanner:
-		return e.Exhaustion != nil || e.Consultation != nil, true
+		return e.Question != nil, true
 	case machine.Reduce:
 		return true, true
 	case machine.Stop:

@@ -157,12 +157,14 @@ func sameAttempt(a, b machine.Position) bool { return a.Action == b.Action && a.
 
 // sameQuestion reports whether a planner is asked the same.
 func sameQuestion(a, b *machine.Effect) bool {
-	if x, y := a.Exhaustion, b.Exhaustion; x != nil && y != nil {
-		return sameAttempt(x.Position, y.Position) && x.Plane == y.Plane && x.Reason == y.Reason
+	x, y := a.Question, b.Question
+	switch {
+	case x == nil || y == nil || x.Exhausted != y.Exhausted || !sameAttempt(x.Position, y.Position):
+		return false
+	case x.Exhausted:
+		return x.Plane == y.Plane && x.Reason == y.Reason
 	}
-	x, y := a.Consultation, b.Consultation
-	return x != nil && y != nil && sameAttempt(x.Position, y.Position) && x.Index == y.Index &&
-		x.Failure.Class == y.Failure.Class
+	return x.Index == y.Index && x.Failure.Class == y.Failure.Class
 }
 
 // expects reports whether a tool's outcome is that of the next call. Outcomes of calls that the run does not

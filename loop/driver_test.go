@@ -138,7 +138,7 @@ func TestThePlannerFallsBackToAnotherModel(t *testing.T) {
 	big := looptest.NewModel(looptest.Say("booked by hand"))
 	plan := planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
 		assert.Equal(t, "book_room", q.Action)
-		assert.Equal(t, policy.ReasonAttemptsExhausted, q.Verdict.Reason)
+		assert.Equal(t, policy.ReasonAttemptsExhausted, q.Reason)
 		assert.Equal(t, 3, q.Session.AttemptCount())
 		return machine.Plan{Do: machine.Fallback, Model: "big", Prompt: "Answer in words."}, nil
 	})

@@ -36,18 +36,17 @@ func (p *process) askPlanner(e machine.Effect) ([]machine.Effect, error) {
 // askedAbout returns the Go error behind a question to the planner, or nil. After a crash it is the recorded
 // one.
 func (p *process) askedAbout(e machine.Effect) error {
-	if x := e.Exhaustion; x != nil {
-		if p.cause == nil {
-			return recordedFailure(x.Failure, p.runner.State().Config.Single)
-		}
+	q, err := e.Question, p.err
+	switch {
+	case q.Exhausted && p.cause != nil:
 		return p.cause
-	}
-	c, err := e.Consultation, p.err
-	if c.Tool != "" {
-		err = p.failed[c.Index]
+	case q.Exhausted:
+		return recordedFailure(q.Failure, p.runner.State().Config.Single)
+	case q.Tool != "":
+		err = p.failed[q.Index]
 	}
 	if err == nil {
-		err = &fault.RecordedError{Recorded: c.Failure}
+		err = &fault.RecordedError{Recorded: q.Failure}
 	}
 	return err
 }

@@ -58,7 +58,7 @@ type process struct {
 	// was ended from outside.
 	err, cause, ending error
 	// exhaustion is that of the run's state, or nil.
-	exhaustion *machine.Exhaustion
+	exhaustion *machine.Question
 	// failed are the errors of failed calls of a reply, by index, for the planner.
 	failed map[int]error
 	// tool is the tool of the current outcome.

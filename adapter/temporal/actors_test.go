@@ -108,7 +108,7 @@ func (p *play) reply(context.Context, loop.Request) (message.Reply, error) {
 	case err != nil:
 		return message.Reply{}, err
 	case s.Event.Kind == machine.CallFailed:
-		return message.Reply{}, &RemoteError{Text: s.Event.Failure.Text, Seen: *s.Event.Failure}
+		return message.Reply{}, &RemoteError{Text: s.Event.Failure.Text, Seen: *s.Event.Failure, Limits: s.Event.RateLimit}
 	}
 	return s.Event.Reply.Message, nil
 }

@@ -158,10 +158,11 @@ func (a *agent) makePrompt(ctx context.Context, in wire[promptCall]) (out wire[p
 
 // ask calls the planner, or waits for a person's plan.
 func (f *flow) ask(e machine.Effect) error {
-	if c := e.Consultation; c != nil && c.Tool != "" {
-		f.err = f.errs[c.Index]
-	} else if e.Exhaustion != nil {
+	switch q := e.Question; {
+	case q.Exhausted:
 		f.err = f.cause
+	case q.Tool != "":
+		f.err = f.errs[q.Index]
 	}
 	if !f.begun.Planner {
 		before := f.plans

@@ -36,7 +36,7 @@ type flow struct {
 	err, cause, ending *RemoteError
 	errs               map[int]*RemoteError
 	// exhaustion is that of the run's state, or nil.
-	exhaustion *machine.Exhaustion
+	exhaustion *machine.Question
 	// kept is the name of the stored part of the conversation: its first keptLen messages.
 	kept    string
 	keptLen int

@@ -367,7 +367,7 @@ func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 }
 
 // refusedBy returns the error of a reducer in an event that is behind an exhaustion, or nil.
-func refusedBy(ev *machine.Event, x *machine.Exhaustion) *fault.ReducerError {
+func refusedBy(ev *machine.Event, x *machine.Question) *fault.ReducerError {
 	if x == nil || x.Failure.Class != fault.Reducer {
 		return nil
 	}

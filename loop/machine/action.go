@@ -88,7 +88,7 @@ func (s *step) fail(name string, f *fault.Failure, same, detail string) *Decisio
 	}, f)
 	d := &Decision{
 		Position: s.position(name, a.Attempt), Plane: fault.Correction, Class: f.Class,
-		Retry: verdict.Retry, Delay: verdict.Delay, Reason: verdict.Reason, Detail: verdict.Detail,
+		Decision: verdict,
 	}
 	if p.EmitFeedback && p.Retries(f.Class) {
 		s.feed(a, d, f, detail)
@@ -196,7 +196,7 @@ func (s *step) pass(name string, more int, why policy.Reason) {
 		s.Opened++
 	}
 	s.decided(&Decision{
-		Position: s.position(name, more), Plane: fault.Correction, Reason: why,
+		Position: s.position(name, more), Plane: fault.Correction, Decision: policy.Decision{Reason: why},
 	}, nil)
 }
 
@@ -219,7 +219,8 @@ func (s *step) refused(name string, e *fault.ReducerError, same string) *Decisio
 	}
 	s.Spent.Run++
 	d := &Decision{
-		Position: s.position(name, a.Attempt), Plane: fault.Correction, Class: fault.Reducer, Reason: policy.ReasonReducerError, ReducerError: e,
+		Position: s.position(name, a.Attempt), Plane: fault.Correction, Class: fault.Reducer,
+		Decision: policy.Decision{Reason: policy.ReasonReducerError}, ReducerError: e,
 	}
 	if limit := s.Policy.Budgets.Run; limit != policy.Unlimited && s.Spent.Run > limit {
 		d.Reason = policy.ReasonRunBudget
@@ -257,7 +258,7 @@ func (s *step) transportPolicy() *policy.RetryPolicy { return &s.policies.transp
 func (s *step) requestFailed(name string, f fault.Failure) {
 	at, verdict := s.requestVerdict(name, &f)
 	if s.consulted(f.Class) {
-		s.consult(Consultation{Position: at, Failure: f, Verdict: verdict})
+		s.consult(Question{Position: at, Plane: fault.Transport, Decision: verdict, Failure: f})
 		return
 	}
 	s.decidedTransport(at, f, verdict)
@@ -293,11 +294,7 @@ func (s *step) decidedTransport(at Position, f fault.Failure, verdict policy.Dec
 
 // recordTransport records a decision on a failed attempt of the transport plane.
 func (s *step) recordTransport(at Position, f fault.Failure, verdict policy.Decision) *Decision {
-	d := &Decision{
-		Position: at, Plane: fault.Transport, Class: f.Class, Retry: verdict.Retry, Delay: verdict.Delay,
-		Reason: verdict.Reason,
-		Detail: verdict.Detail,
-	}
+	d := &Decision{Position: at, Plane: fault.Transport, Class: f.Class, Decision: verdict}
 	s.decided(d, f.Issues)
 	return d
 }
@@ -309,7 +306,7 @@ func (s *step) recordCancelled(reason policy.Reason) {
 		return
 	}
 	for _, p := range s.underWay() {
-		s.decided(&Decision{Position: p, Plane: fault.Correction, Reason: reason}, nil)
+		s.decided(&Decision{Position: p, Plane: fault.Correction, Decision: policy.Decision{Reason: reason}}, nil)
 	}
 }
 

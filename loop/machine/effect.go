@@ -28,8 +28,7 @@ const (
 	TryAction EffectKind = "try"
 	// WaitUntil asks for a wait (Wait).
 	WaitUntil EffectKind = "wait"
-	// AskPlanner asks the planner what follows exhaustion (Exhaustion), or what to do about a transport
-	// failure (Consultation).
+	// AskPlanner asks the planner what follows exhaustion, or what to do about a transport failure (Question).
 	AskPlanner EffectKind = "ask_planner"
 	// Reduce asks to run the reducers for each of [State].Notices.
 	Reduce EffectKind = "reduce"
@@ -40,19 +39,17 @@ const (
 // Effect is one output of the machine: something that happened, or something that the driver has to do. Only
 // the last effect of a step asks the driver to do something.
 type Effect struct {
-	Kind       EffectKind  `json:"kind"`
-	Decision   *Decision   `json:"decision,omitempty"`
-	Model      *ModelCall  `json:"model,omitempty"`
-	Tools      []ToolRun   `json:"tools,omitempty"`
-	Try        *TryRun     `json:"try,omitempty"`
-	Wait       *Wait       `json:"wait,omitempty"`
-	Exhaustion *Exhaustion `json:"exhaustion,omitempty"`
-	// Consultation is set instead of Exhaustion if the planner is asked before the policy is followed.
-	Consultation *Consultation `json:"consultation,omitempty"`
-	Outcome      *Outcome      `json:"outcome,omitempty"`
+	Kind     EffectKind `json:"kind"`
+	Decision *Decision  `json:"decision,omitempty"`
+	Model    *ModelCall `json:"model,omitempty"`
+	Tools    []ToolRun  `json:"tools,omitempty"`
+	Try      *TryRun    `json:"try,omitempty"`
+	Wait     *Wait      `json:"wait,omitempty"`
+	Question *Question  `json:"question,omitempty"`
+	Outcome  *Outcome   `json:"outcome,omitempty"`
 }
 
-// Position is the position of an action: "attempt 2 of 3". In a [Decision] or [Exhaustion] it counts attempts
+// Position is the position of an action: "attempt 2 of 3". In a [Decision] or [Question] it counts attempts
 // of their plane, elsewhere those of the correction plane.
 type Position struct {
 	// Action is the tool's name; empty for the final answer and, on the transport plane, for a model call.
@@ -142,12 +139,8 @@ type Decision struct {
 	Position
 	Plane fault.Plane `json:"plane"`
 	// Class is the class of the failure; empty for an attempt that passed.
-	Class  fault.Class   `json:"class,omitempty"`
-	Retry  bool          `json:"retry"`
-	Delay  time.Duration `json:"delay_ns"`
-	Reason policy.Reason `json:"reason"`
-	// Detail has the numbers behind a stop.
-	Detail policy.Detail `json:"detail,omitzero"`
+	Class fault.Class `json:"class,omitempty"`
+	policy.Decision
 	// Feedback is the feedback that was added to the session, if any. It is read-only and shared with the
 	// session.
 	Feedback *feedback.RetryFeedback `json:"feedback,omitempty"`
@@ -155,15 +148,25 @@ type Decision struct {
 	ReducerError *fault.ReducerError `json:"reducer_error,omitempty"`
 }
 
-// Exhaustion is why an action ended without success.
-type Exhaustion struct {
+// Question is a failed attempt, and what the policy decides on it, for a planner to answer: why an action
+// ended without success; or, before the policy is followed, a transport failure with a class in
+// [Config].Consult.
+type Question struct {
 	Position
-	Plane   fault.Plane   `json:"plane"`
-	Reason  policy.Reason `json:"reason"`
-	Detail  policy.Detail `json:"detail,omitzero"`
+	Plane fault.Plane `json:"plane"`
+	// Exhausted reports that the action has ended. Otherwise the policy's decision is what [Follow] does.
+	Exhausted bool `json:"exhausted,omitempty"`
+	policy.Decision
 	Failure fault.Failure `json:"failure"`
-	// RateLimit is what the error of the failure says of rate limits, or nil.
-	RateLimit *ratelimit.State `json:"rate_limit,omitempty"`
+	// RateLimit is what the error of the failure says of rate limits.
+	RateLimit ratelimit.State `json:"rate_limit,omitzero"`
+	// Tool is the tool whose call failed on the transport plane, and Index the index of the call in the
+	// reply. They are empty and 0 for a model call or a try, and on the correction plane. At exhaustion only
+	// Tool is set.
+	Tool  string `json:"tool,omitempty"`
+	Index int    `json:"index,omitempty"`
+	// Asked reports that the tool itself asks for the same call again.
+	Asked bool `json:"asked,omitempty"`
 }
 
 // Outcome is how a run ended.
@@ -181,7 +184,7 @@ type Outcome struct {
 	// Reason is why the run ended; [policy.ReasonAccepted] for success.
 	Reason policy.Reason `json:"reason"`
 	// Exhaustion is set if an action was exhausted.
-	Exhaustion *Exhaustion `json:"exhaustion,omitempty"`
+	Exhaustion *Question `json:"exhaustion,omitempty"`
 	// Cause is why the run was cancelled, or the error of the planner that aborted it; nil if unknown.
 	Cause *fault.Failure `json:"cause,omitempty"`
 	// Asked is what that planner was asked about, if it was not the failure of Exhaustion.

@@ -303,13 +303,17 @@ func (st State) AdjustFault(l policy.Layer) error {
 	return err
 }
 
-// rateLimit returns what the error of the event says of rate limits, or nil.
-func (e *Event) rateLimit() *ratelimit.State {
+// rateLimit returns what the error of the event says of rate limits.
+func (e *Event) rateLimit() (told ratelimit.State) {
+	from := e.RateLimit
 	switch {
 	case e.Tool != nil:
-		return e.Tool.RateLimit
+		from = e.Tool.RateLimit
 	case e.Try != nil:
-		return e.Try.RateLimit
+		from = e.Try.RateLimit
 	}
-	return e.RateLimit
+	if from != nil {
+		told = *from
+	}
+	return told
 }

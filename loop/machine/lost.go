@@ -52,10 +52,9 @@ func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 		c.Progress = end.Progress
 	}
 	if end.Verdict != Unknown && f.Plane == fault.Transport && s.consulted(f.Class) {
-		s.consult(Consultation{
-			Position: s.callPosition(c), Tool: c.Tool, Index: end.Index, Failure: f,
-			Asked:   end.Verdict == TryLater,
-			Verdict: s.toolVerdict(c, end.Verdict, f),
+		s.consult(Question{
+			Position: s.callPosition(c), Plane: fault.Transport, Decision: s.toolVerdict(c, end.Verdict, f),
+			Failure: f, Tool: c.Tool, Index: end.Index, Asked: end.Verdict == TryLater,
 		})
 		return nil
 	}
@@ -260,8 +259,8 @@ func (s *step) failed(c *BatchCall, class fault.Class, text string) {
 		ReadOnly: c.ReadOnly})
 }
 
-// failedAt records that the call of a consultation failed, if it is about one.
-func (s *step) failedAt(c *Consultation) {
+// failedAt records that the call that a question is about failed, if it is about one.
+func (s *step) failedAt(c *Question) {
 	if c.Tool != "" {
 		s.failed(s.Batch.Calls[c.Index], c.Failure.Class, textOfFailure(&c.Failure))
 	}

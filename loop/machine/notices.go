@@ -55,7 +55,7 @@ func (s *step) hearToolFailed(c *BatchCall, class fault.Class, text string, inDo
 	})
 }
 
-func (s *step) hearExhausted(x *Exhaustion) {
+func (s *step) hearExhausted(x *Question) {
 	hear(s, session.EventExhausted, x.Action, session.ExhaustedEvent{
 		Action: x.Action, Attempt: x.Attempt, MaxAttempts: x.MaxAttempts, Plane: x.Plane,
 		Class: x.Failure.Class, Reason: x.Reason,
@@ -107,8 +107,7 @@ func (s *step) heard(n *Notice, r *Reduced) error {
 	}
 	d := &Decision{
 		Position: s.position(n.Action, 1), Plane: fault.Correction,
-		Class:  fault.Reducer,
-		Reason: policy.ReasonReducerError, ReducerError: r.Error,
+		Class: fault.Reducer, Decision: policy.Decision{Reason: policy.ReasonReducerError}, ReducerError: r.Error,
 	}
 	if a := s.find(n.Action); a != nil {
 		d.Attempt = max(a.Attempt, 1)

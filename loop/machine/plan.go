@@ -8,14 +8,16 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
-	"github.com/retake-go/retake/ratelimit"
 )
 
 // exhaust records that the action of a decision is exhausted. Of several in one reply the first counts.
 func (s *step) exhaust(d *Decision, f fault.Failure) {
 	if s.Exhausted == nil {
-		s.Exhausted = &Exhaustion{Position: d.Position, Plane: d.Plane, Reason: d.Reason, Detail: d.Detail,
+		s.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Exhausted: true, Decision: d.Decision,
 			Failure: f, RateLimit: s.limits}
+		if d.Plane == fault.Transport && s.Batch != nil {
+			s.Exhausted.Tool = d.Action
+		}
 		s.hearExhausted(s.Exhausted)
 	}
 }
@@ -24,7 +26,7 @@ func (s *step) exhaust(d *Decision, f fault.Failure) {
 // first.
 var plans = map[PlanKind]struct {
 	exhausted func(*step, *Plan) error
-	failed    func(*step, *Plan, Consultation) error
+	failed    func(*step, *Plan, Question) error
 }{
 	Follow:   {(*step).abort, (*step).followPolicy},
 	Abort:    {(*step).abort, (*step).abandon},
@@ -172,37 +174,19 @@ func (s *step) degrade(p *Plan) error {
 	return nil
 }
 
-// Consultation is a transport failure that the planner is asked about before the policy is followed, because
-// its class is in [Config].Consult.
-type Consultation struct {
-	// Position is that of the failed attempt on the transport plane.
-	Position
-	// Tool is the tool whose call failed, and Index the index of the call in the reply. They are empty and 0
-	// for a model call or a try.
-	Tool    string        `json:"tool,omitempty"`
-	Index   int           `json:"index,omitempty"`
-	Failure fault.Failure `json:"failure"`
-	// RateLimit is what the error of the failure says of rate limits, or nil.
-	RateLimit *ratelimit.State `json:"rate_limit,omitempty"`
-	// Asked reports that the tool itself asks for the same call again.
-	Asked bool `json:"asked,omitempty"`
-	// Verdict is the policy's decision: what [Follow] does.
-	Verdict policy.Decision `json:"verdict"`
-}
-
 // consulted reports whether the planner is asked about failures of a class before the policy is followed.
 func (s *step) consulted(class fault.Class) bool {
 	return s.Config.Planner && slices.Contains(s.Config.Consult, class)
 }
 
 // consult adds a failure to ask the planner about.
-func (s *step) consult(c Consultation) {
+func (s *step) consult(c Question) {
 	c.RateLimit = s.limits
 	s.Consults = append(slices.Clip(s.Consults), c)
 }
 
-// verdict returns the verdict of the call of a consultation.
-func (c *Consultation) verdict() Verdict {
+// verdict returns the verdict of the call that a question is about.
+func (c *Question) verdict() Verdict {
 	if c.Asked {
 		return TryLater
 	}
@@ -211,7 +195,7 @@ func (c *Consultation) verdict() Verdict {
 
 // followPolicy follows the policy's decision on a failure. If that is to stop, the planner is not asked
 // again.
-func (s *step) followPolicy(_ *Plan, c Consultation) error {
+func (s *step) followPolicy(_ *Plan, c Question) error {
 	before := s.Exhausted
 	if c.Tool != "" {
 		s.lost(s.call(c.Index), c.verdict(), c.Failure)
@@ -228,7 +212,7 @@ func (s *step) followPolicy(_ *Plan, c Consultation) error {
 }
 
 // end records that a failure was the last of its request.
-func (s *step) end(c Consultation, verdict policy.Decision) {
+func (s *step) end(c Question, verdict policy.Decision) {
 	s.failedAt(&c)
 	s.decidedTransport(c.Position, c.Failure, verdict)
 	s.leaveConsults(verdict.Reason)
@@ -239,13 +223,13 @@ func (s *step) leaveConsults(why policy.Reason) {
 	for _, c := range s.Consults {
 		s.failedAt(&c)
 		s.decided(&Decision{Position: c.Position, Plane: fault.Transport, Class: c.Failure.Class,
-			Reason: why}, c.Failure.Issues)
+			Decision: policy.Decision{Reason: why}}, c.Failure.Issues)
 	}
 	s.Consults = nil
 }
 
 // abandon ends the run at a failure. If an action is exhausted already, the run ends with that exhaustion.
-func (s *step) abandon(_ *Plan, c Consultation) error {
+func (s *step) abandon(_ *Plan, c Question) error {
 	var asked *fault.Failure
 	if s.Exhausted != nil && s.ev.Failure != nil {
 		asked = &c.Failure
@@ -256,7 +240,7 @@ func (s *step) abandon(_ *Plan, c Consultation) error {
 }
 
 // degradeInstead ends the run at a failure with the text of the last reply.
-func (s *step) degradeInstead(p *Plan, c Consultation) error {
+func (s *step) degradeInstead(p *Plan, c Question) error {
 	s.end(c, policy.Decision{Reason: policy.ReasonPlanner})
 	return s.degrade(p)
 }
@@ -268,7 +252,7 @@ func (p *Plan) again() policy.Decision {
 
 // sendAgain makes the request again after the plan's delay, whatever the policy says. A different model
 // starts with its first attempt.
-func (s *step) sendAgain(p *Plan, c Consultation) error {
+func (s *step) sendAgain(p *Plan, c Question) error {
 	if stop := s.exceedsDeadline(p); stop.Reason != "" {
 		s.end(c, stop)
 		return s.abort(nil)
@@ -292,9 +276,9 @@ func (s *step) sendAgain(p *Plan, c Consultation) error {
 	return s.proceed(s.Next)
 }
 
-// callAgain makes the call of a consultation again after the plan's delay. A call that may have had an effect
+// callAgain makes the call that a question is about again after the plan's delay. A call that may have had an effect
 // and is not repeatable ends instead.
-func (s *step) callAgain(p *Plan, c Consultation) error {
+func (s *step) callAgain(p *Plan, c Question) error {
 	call := s.call(c.Index)
 	if call.Status == Doubtful && !call.Repeatable {
 		s.endLost(call, Broke, c.Failure, policy.Decision{Reason: policy.ReasonNotRepeatable})
@@ -308,8 +292,8 @@ func (s *step) callAgain(p *Plan, c Consultation) error {
 }
 
 // instead continues with the plan's prompt and skips the calls that were not run yet.
-func (s *step) instead(p *Plan, c Consultation) error {
-	s.Consults = append([]Consultation{c}, s.Consults...)
+func (s *step) instead(p *Plan, c Question) error {
+	s.Consults = append([]Question{c}, s.Consults...)
 	s.leaveConsults(policy.ReasonPlanner)
 	s.skipBatch()
 	s.say(message.Message{Role: message.User, Text: p.Prompt})

@@ -23,10 +23,7 @@ func (e Effect) String() string {
 	case WaitUntil:
 		return fmt.Sprintf("wait %s (%s%s)", e.Wait.Delay, string(e.Wait.Reason), planeNote(e.Wait.Plane))
 	case AskPlanner:
-		if c := e.Consultation; c != nil {
-			return "ask the planner: " + c.String()
-		}
-		return "ask the planner: " + e.Exhaustion.String()
+		return "ask the planner: " + e.Question.String()
 	case Reduce:
 		return "tell the reducers"
 	case Stop:
@@ -152,16 +149,14 @@ func planeNote(p fault.Plane) string {
 	return ""
 }
 
-// String returns the exhaustion as text: "book_room attempt 3 of 3: tool_validation (attempts_exhausted)" or,
-// on the transport plane, "book_room transport attempt 4 of 4: timeout (attempts_exhausted)".
-func (x *Exhaustion) String() string {
-	return fmt.Sprintf("%s: %s (%s)", x.On(x.Plane), x.Failure.Class, why(x.Reason, x.Detail))
-}
-
-// String returns the failure as text: "transport attempt 1 of 4: rate_limit; the policy says retry in 2s:
-// backoff".
-func (c *Consultation) String() string {
-	return fmt.Sprintf("%s: %s; the policy says %s", c.On(fault.Transport), c.Failure.Class, c.Verdict)
+// String returns the question as text: "book_room attempt 3 of 3: tool_validation (attempts_exhausted)" or,
+// before the policy is followed, "transport attempt 1 of 4: rate_limit; the policy says retry in 2s: backoff".
+func (q *Question) String() string {
+	text := fmt.Sprintf("%s: %s", q.On(q.Plane), q.Failure.Class)
+	if q.Exhausted {
+		return text + " (" + why(q.Reason, q.Detail) + ")"
+	}
+	return text + "; the policy says " + q.Decision.String()
 }
 
 // String returns the outcome as text.

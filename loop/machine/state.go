@@ -198,12 +198,12 @@ type State struct {
 	Next           Next  `json:"next,omitempty"`
 	// Consults are the transport failures that the planner has not answered yet, in call order. It is asked
 	// about the first.
-	Consults []Consultation `json:"consults,omitempty"`
+	Consults []Question `json:"consults,omitempty"`
 	// Hears are the notices with reducers, and Notices those that were not reduced yet.
 	Hears   []string `json:"hears,omitempty"`
 	Notices []Notice `json:"notices,omitempty"`
 	// Exhausted is the first exhaustion that was not handled yet.
-	Exhausted *Exhaustion `json:"exhausted,omitempty"`
+	Exhausted *Question `json:"exhausted,omitempty"`
 	// Owed is usage that is not in an attempt record yet.
 	Owed     message.Usage `json:"owed,omitzero"`
 	Usage    message.Usage `json:"usage,omitzero"`
@@ -250,7 +250,7 @@ func (st *State) find(name string) *Action {
 }
 
 // Exhaustion returns that of an action of the run, unhandled or at the end of the run, or nil.
-func (st *State) Exhaustion() *Exhaustion {
+func (st *State) Exhaustion() *Question {
 	if st.Exhausted != nil || st.Outcome == nil {
 		return st.Exhausted
 	}

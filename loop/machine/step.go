@@ -64,8 +64,8 @@ type step struct {
 	*State
 	ev *Event
 	fx []Effect
-	// limits are the rate limits of the failure that is handled, or nil.
-	limits *ratelimit.State
+	// limits are the rate limits of the failure that is handled.
+	limits ratelimit.State
 	// ownBatch reports that the step has its own copy of the batch, which it may change.
 	ownBatch bool
 }

@@ -162,7 +162,7 @@ func (s *step) proceed(n Next) error {
 	if len(s.Consults) > 0 {
 		first := s.Consults[0]
 		s.Phase, s.Next = Planning, n
-		s.do(AskPlanner).Consultation = &first
+		s.do(AskPlanner).Question = &first
 		return nil
 	}
 	if s.Exhausted == nil {
@@ -173,7 +173,7 @@ func (s *step) proceed(n Next) error {
 		return nil
 	}
 	s.Phase, s.Next = Planning, n
-	s.do(AskPlanner).Exhaustion = s.Exhausted
+	s.do(AskPlanner).Question = s.Exhausted
 	return nil
 }
 

@@ -104,7 +104,7 @@ func (l Ladder) Answer(q Question) (Step, machine.Plan) {
 	}
 	w, period := decisive(q.RateLimit)
 	switch {
-	case period == noPeriod && q.Verdict.Retry:
+	case period == noPeriod && q.Retry:
 		return FollowPolicy, machine.Plan{Do: machine.Follow}
 	case period == noPeriod || period == aDay || q.Exhausted || lastAttempt(q.Position):
 		return l.next(q, w.Name)

@@ -89,7 +89,8 @@ func TestLaddersAreChecked(t *testing.T) {
 
 func TestALadderDoesNotWaitForAToolForEver(t *testing.T) {
 	l := planner.NewLadder("backup")
-	q := planner.Question{Plane: fault.Transport, Tool: "pay", Failure: fault.Failure{Class: fault.Quota}}
+	q := planner.Question{Question: machine.Question{Plane: fault.Transport, Tool: "pay",
+		Failure: fault.Failure{Class: fault.Quota}}}
 	q.Attempt, q.MaxAttempts = 4, 4
 	q.RateLimit.Windows = []ratelimit.Window{{Name: "requests_per_minute", Remaining: ratelimit.Of(0)}}
 	step, plan := l.Answer(q)

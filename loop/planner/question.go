@@ -4,10 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/policy"
-	"github.com/retake-go/retake/ratelimit"
 	"github.com/retake-go/retake/session"
 )
 
@@ -28,23 +25,10 @@ func (f PlannerFunc) Plan(ctx context.Context, q Question) (machine.Plan, error)
 
 // Question describes a failed run to a [Planner]. It shares memory with the run and is read-only.
 type Question struct {
-	// Position is the position of the action, in attempts of Plane.
-	machine.Position
-	Plane fault.Plane
-	// Failure is the last failure.
-	Failure fault.Failure
-	// Exhausted reports whether the action has ended. Otherwise the planner is asked before the policy is
-	// followed.
-	Exhausted bool
-	// Verdict is what the policy decides: a retry, or why it stops. It is always a stop if Exhausted is set.
-	Verdict policy.Decision
-	// Tool is the name of the tool whose call failed on the transport plane; empty for a model call, and on
-	// the correction plane.
-	Tool string
+	// Question is the failed attempt, and what the policy decides on it.
+	machine.Question
 	// Model is the name of the current model; empty for the first.
 	Model string
-	// RateLimit is the rate limit state of the error, if it has one (see [ratelimit.LimitedError]).
-	RateLimit ratelimit.State
 	// Cause is the Go error of the failure, or nil. That of a failure with issues is a typed error of package
 	// fault. After a crash it has the same text.
 	Cause error
@@ -58,32 +42,8 @@ type Question struct {
 // NewQuestion returns the question for an ask_planner effect of the core. cause is the Go error behind it, or
 // nil. It is for engines.
 func NewQuestion(st machine.State, e machine.Effect, cause error) Question {
-	q := Question{
-		Model: st.Model, RateLimit: ratelimit.OfError(cause), Cause: cause, Session: st.Session, At: st.At,
-		Deadline: st.Config.Deadline,
+	return Question{
+		Question: *e.Question, Model: st.Model, Cause: AskedAbout(e.Question.Failure, cause), Session: st.Session,
+		At: st.At, Deadline: st.Config.Deadline,
 	}
-	if told := rateLimit(e); told != nil { // that of the record, so that a resumed run asks the same
-		q.RateLimit = *told
-	}
-	if c := e.Consultation; c != nil {
-		q.Position, q.Plane, q.Failure, q.Verdict, q.Tool = c.Position, fault.Transport, c.Failure, c.Verdict,
-			c.Tool
-		q.Cause = AskedAbout(c.Failure, cause)
-		return q
-	}
-	x := e.Exhaustion
-	q.Position, q.Plane, q.Failure, q.Exhausted = x.Position, x.Plane, x.Failure, true
-	q.Verdict, q.Cause = policy.Decision{Reason: x.Reason, Detail: x.Detail}, AskedAbout(x.Failure, cause)
-	if x.Plane == fault.Transport && st.Batch != nil {
-		q.Tool = x.Action
-	}
-	return q
-}
-
-// rateLimit returns the recorded rate limits of the failure that the planner is asked about, or nil.
-func rateLimit(e machine.Effect) *ratelimit.State {
-	if e.Consultation != nil {
-		return e.Consultation.RateLimit
-	}
-	return e.Exhaustion.RateLimit
 }

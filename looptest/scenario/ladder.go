@@ -9,7 +9,6 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
-	"github.com/retake-go/retake/ratelimit"
 )
 
 // setLadder makes a ladder the planner: it answers by itself.
@@ -37,8 +36,7 @@ func (l *line) wait(key string, to *planner.Wait) error {
 // climb answers the run's questions to its planner with the ladder.
 func (sc *story) climb() error {
 	for sc.ladder != nil && sc.runner != nil && sc.runner.State().Phase == machine.Planning {
-		cause := &ratelimit.LimitedError{Err: &fault.ProviderError{Class: fault.Unknown}, State: sc.limits}
-		q := planner.NewQuestion(sc.runner.State(), sc.pending, cause)
+		q := planner.NewQuestion(sc.runner.State(), sc.pending, nil)
 		plan, err := sc.ladder.Plan(context.Background(), q)
 		if err != nil {
 			return err

@@ -16,15 +16,16 @@ import (
 func (sc *story) fault(l *line) error {
 	class := fault.Class(l.name)
 	var (
-		f   fault.Failure
-		err error
+		f      fault.Failure
+		limits ratelimit.State
+		err    error
 	)
 	if class.InCorrection() {
 		f.Plane, f.Class, f.Tool = fault.Correction, class, l.args["tool"]
 		f.Issues, err = readIssues(l.body)
 		f.Issues = fault.SortIssues(f.Issues)
 	} else {
-		f, err = sc.transportFault(class, l)
+		f, limits, err = sc.transportFault(class, l)
 	}
 	if err != nil {
 		return err
@@ -32,20 +33,21 @@ func (sc *story) fault(l *line) error {
 	if sc.single != nil {
 		return sc.step(machine.Event{Kind: machine.Tried, Try: &machine.Try{Failure: f}})
 	}
-	return sc.step(machine.Event{Kind: machine.CallFailed, Failure: &f})
+	told := engine.RateLimit(&ratelimit.LimitedError{Err: &fault.ProviderError{Class: class}, State: limits})
+	return sc.step(machine.Event{Kind: machine.CallFailed, Failure: &f, RateLimit: told})
 }
 
 // transportFault reads a fault of the transport plane. Below it are the headers of the response.
-func (sc *story) transportFault(class fault.Class, l *line) (fault.Failure, error) {
+func (sc *story) transportFault(class fault.Class, l *line) (f fault.Failure, limits ratelimit.State, err error) {
 	after, err := l.duration("retry-after")
 	if err != nil {
-		return fault.Failure{}, err
+		return f, limits, err
 	}
 	headers := map[string][]string{}
 	for _, text := range split(l.body, "\n") {
 		name, value, ok := strings.Cut(text, ":")
 		if !ok {
-			return fault.Failure{}, fmt.Errorf("%q is no header: write name: value", text)
+			return f, limits, fmt.Errorf("%q is no header: write name: value", text)
 		}
 		headers[name] = append(headers[name], strings.TrimSpace(value))
 	}
@@ -53,9 +55,10 @@ func (sc *story) transportFault(class fault.Class, l *line) (fault.Failure, erro
 	if l.has("retry-after") {
 		opts = append(opts, ratelimit.WithRetryAfter(after))
 	}
-	sc.limits = ratelimit.Parse(headers, sc.at, opts...)
-	wait := sc.limits.RetryAfter.Duration
-	return fault.Failure{Plane: fault.Transport, Class: class, RetryAfter: wait, Final: l.has("final")}, nil
+	limits = ratelimit.Parse(headers, sc.at, opts...)
+	f = fault.Failure{Plane: fault.Transport, Class: class, RetryAfter: limits.RetryAfter.Duration,
+		Final: l.has("final")}
+	return f, limits, nil
 }
 
 var errNotSingle = errors.New("there is no single action: start single=TOOL")

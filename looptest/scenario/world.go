@@ -13,7 +13,6 @@ import (
 	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
-	"github.com/retake-go/retake/ratelimit"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -28,8 +27,6 @@ type world struct {
 	hanging, crashed bool
 	// fallbacks collects what was lost.
 	fallbacks degrade.Fallbacks
-	// limits are the rate limits of the latest fault, for the ladder.
-	limits ratelimit.State
 }
 
 // outcome is what one run of a tool will do.
@@ -232,9 +229,6 @@ func (sc *story) runTool(run machine.ToolRun) error {
 	}
 	for _, e := range out.Events {
 		sc.say(name + " emits " + e.Name + " " + string(e.Payload))
-	}
-	if out.Err != nil {
-		sc.limits = ratelimit.State{}
 	}
 	sc.say(name + " " + outcomeSentence(out))
 	sc.with.Outcome = &out

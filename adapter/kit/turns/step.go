@@ -30,7 +30,7 @@ func (r *Run) fed(effects []machine.Effect, err error) {
 		if len(effects) == 0 || effects[len(effects)-1].Kind != machine.AskPlanner {
 			break
 		}
-		effects, err = r.runner.Planned(r.now(), r.plan(effects[len(effects)-1].Exhaustion))
+		effects, err = r.runner.Planned(r.now(), r.plan(effects[len(effects)-1].Question))
 	}
 	if err != nil {
 		r.broken(err)
@@ -112,7 +112,7 @@ var goesOn = []policy.Reason{policy.ReasonAttemptsExhausted, policy.ReasonToolBu
 
 // plan answers an exhaustion. That of a tool leaves the run going while its budgets last; any other ends
 // it.
-func (r *Run) plan(x *machine.Exhaustion) machine.Plan {
+func (r *Run) plan(x *machine.Question) machine.Plan {
 	st := r.runner.State()
 	ofTool := x != nil && x.Action != machine.AnswerAction && (x.Plane == fault.Correction || st.Batch != nil)
 	spent := over(st.Spent.Run, st.Policy.Budgets.Run) || over(st.Spent.Unknown,
