@@ -88,6 +88,7 @@ MaxErrorBytes: 0, want at least 1
 MaxResultBytes: 0, want at least 2
 MaxMediaBytes: -1, want at least 0
 CallTimeout: 0s, want more than 0, or Unlimited
+Transport: "udp", want "pipe", "tcp", or nothing
 Prefix: "ü", want characters of A-Z a-z 0-9 _ . / - only
 Rename["a"]: "x y", want 1 to 128 of the characters A-Z a-z 0-9 _ . / -
 Rename["b"]: "", want 1 to 128 of the characters A-Z a-z 0-9 _ . / -
