@@ -33,7 +33,7 @@ type ModelFunc func(ctx context.Context, req Request) (message.Reply, error)
 // Reply calls f.
 func (f ModelFunc) Reply(ctx context.Context, req Request) (message.Reply, error) { return f(ctx, req) }
 
-// Request is a request to a model. It shares memory with the run and is read-only.
+// Request is a request to a model, and the model's own.
 type Request struct {
 	// System is the current system prompt; empty for none. The request is the model's own: what it writes
 	// into it changes nothing else.

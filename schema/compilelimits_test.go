@@ -52,6 +52,8 @@ func TestCompilingTakesLittleMemory(t *testing.T) {
 		"elsewhere":           `{"$defs":{` + of(40, `"p%":{"$ref":"#/x/p%"}`) + `},"x":{` + of(1_000, `"p%":{}`) + `}}`,
 		"unions of one tag":   `{"$defs":{"a":{"properties":{` + of(500, `"p%":{"const":"x"}`) + `}},"b":{"$ref":"#/$defs/a"},` + of(1_000, `"p%":{"anyOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/b"}]}`) + `}}`,
 		"an ordinary pattern": `{"pattern":"^[\\p{L}\\p{N}]{1,200}$"}`,
+		"a long enum":         `{"enum":[` + of(20_000, `"v%"`) + `]}`,
+		"many constants":      `{"anyOf":[` + of(9_000, `{"const":"v%"}`) + `]}`,
 		"deep":                strings.Repeat(`{"items":`, 250) + `{}` + strings.Repeat("}", 250),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -236,14 +236,20 @@ func (v *value) appendEqual(b []byte) []byte {
 
 func keysOf(values ...any) map[key]bool {
 	keys := make(map[key]bool, len(values))
-	for _, v := range values {
-		keys[valueOf(v).key()] = true
+	p := newParser([]byte(jsonText(values)), documentLimits)
+	defer p.free()
+	list, _ := p.read() // cannot fail: it was read before
+	for v := range list.children {
+		keys[v.key()] = true
 	}
 	return keys
 }
 
+// documentLimits hold for the values in a schema document, which has bounds of its own.
+var documentLimits = Limits{maxMaxBytes, maxMaxDepth, maxMaxValues}
+
 // valueOf is a value of a schema document as one of a document that is checked.
 func valueOf(tree any) *value {
-	v, _ := parse([]byte(jsonText(tree)), Limits{maxMaxBytes, maxMaxDepth, maxMaxValues}) // cannot fail: it was read before
+	v, _ := parse([]byte(jsonText(tree)), documentLimits) // cannot fail: it was read before
 	return v
 }
