@@ -111,23 +111,23 @@ func (i Issue) ID() string {
 }
 
 // String is the issue as one line for people: "nights: expected integer, got string".
-func (i Issue) String() string {
-	wants, got := "expected "+i.Wanted(), i.Value
+func (i Issue) String() string { return i.Place() + ": " + i.Says() }
+
+// Says is the issue without its place: "expected integer, got string".
+func (i Issue) Says() string {
+	wants := "expected " + i.Wanted()
 	switch {
 	case i.Rule == "required" && i.Got == "" && i.Expected == "":
-		return i.Place() + ": required"
+		return "required"
 	case i.Rule == "required" && i.Got == "":
-		return i.Place() + ": required, " + wants
+		return "required, " + wants
 	case i.Expected == "":
 		wants = strings.ReplaceAll(i.Rule, "_", " ")
 	}
-	if got == "" {
-		got = string(i.Got)
+	if got := cmp.Or(i.Value, string(i.Got)); got != "" {
+		return wants + ", got " + got
 	}
-	if got == "" {
-		return i.Place() + ": " + wants
-	}
-	return i.Place() + ": " + wants + ", got " + got
+	return wants
 }
 
 // Place is the issue's pointer as people write it: "nights", "guests/0/name"; "(whole)" for the whole

@@ -41,9 +41,9 @@ var effecting = map[machine.EffectKind]func(*run, *machine.Effect) entry{
 
 func (r *run) called(e *machine.Effect) entry {
 	r.totals.Calls++
-	text := strings.TrimPrefix(strings.TrimPrefix(e.String(), "call the model"), ", ")
+	text := e.About()
 	if e.Model.Model != "" {
-		text = "model" + text
+		text = "model " + text
 	}
 	made := entry{Kind: called, shown: r.page.prompt(e.Model.System, r.totals.Calls == 1)}
 	return made.says(fmt.Sprintf("%d: %s", r.totals.Calls, text))
@@ -52,13 +52,13 @@ func (r *run) called(e *machine.Effect) entry {
 func (r *run) tries(e *machine.Effect) entry {
 	r.totals.Tries++
 	made := entry{Kind: trying, shown: r.page.prompt("", r.totals.Tries == 1)}
-	return made.says(fmt.Sprintf("%d: %s", r.totals.Tries, strings.TrimPrefix(e.String(), "try ")))
+	return made.says(fmt.Sprintf("%d: %s", r.totals.Tries, e.About()))
 }
 
 func (r *run) running(e *machine.Effect) entry {
 	clear(r.landed)
 	r.tools, r.ran = slices.Clone(e.Tools), r.time()
-	return entry{Kind: running}.says(strings.TrimPrefix(e.String(), "run "))
+	return entry{Kind: running}.says(e.About())
 }
 
 func (r *run) waiting(e *machine.Effect) entry {
@@ -70,7 +70,7 @@ func (r *run) waiting(e *machine.Effect) entry {
 }
 
 func (r *run) consulted(e *machine.Effect) entry {
-	return entry{Kind: consulted}.says(strings.TrimPrefix(e.String(), "ask the planner: "))
+	return entry{Kind: consulted}.says(e.About())
 }
 
 func (r *run) stopped(e *machine.Effect) entry {
@@ -78,7 +78,7 @@ func (r *run) stopped(e *machine.Effect) entry {
 	made := entry{
 		Kind: stopped, good: e.Outcome.OK, marred: marredText(e.Outcome) != "", shown: r.page.outcome(e.Outcome),
 	}
-	return made.says(outcomeText(e.Outcome), doubtText(e.Outcome), failedText(e.Outcome, true), strings.Join(e.Outcome.Warnings, "; "))
+	return made.says(e.About(), doubtText(e.Outcome), failedText(e.Outcome, true), strings.Join(e.Outcome.Warnings, "; "))
 }
 
 // marredText says what keeps a run from having gone well although it is done; empty if nothing does.
@@ -111,21 +111,12 @@ func doubtText(o *machine.Outcome) string {
 		listed(o.InDoubt, func(c machine.DoubtfulCall) string { return c.Tool })
 }
 
-// outcomeText is the text of an outcome without its first word, which the timeline shows in a column.
-func outcomeText(o *machine.Outcome) string {
-	text := o.String()
-	for _, lead := range []string{"done: ", "stop: ", "done"} {
-		text = strings.TrimPrefix(text, lead)
-	}
-	return text
-}
-
 // decided makes the entry of an attempt.
 func (r *run) decided(e *machine.Effect) entry {
 	d := *e.Decision
 	made := entry{
 		Kind: attempted, Decision: &d, Usage: r.owed, told: r.owed == r.told,
-		Left:  r.ledger.charge(&d, r.on, r.header.Config.Policy.Budgets),
+		Left:  leftAfter(d.Charged, r.header.Config.Policy.Budgets),
 		shown: r.page.decided(e.Decision),
 	}
 	r.owed = message.Usage{}
@@ -139,7 +130,7 @@ func (r *run) decided(e *machine.Effect) entry {
 	if r.header.Config.Single {
 		more = append(more, r.why)
 	}
-	d.Feedback, d.ReducerError = nil, nil
+	d.Feedback, d.ReducerError, d.Charged = nil, nil, machine.Charged{}
 	return made.says(attemptText(&d), append(more, verdictText(&d))...)
 }
 

@@ -18,7 +18,7 @@ func (r *run) event(ev *machine.Event) {
 	if r.undecided != "" {
 		r.note(fmt.Sprintf("what was made of the event %q is not recorded", string(r.undecided)))
 	}
-	r.at, r.on, r.undecided, r.why = ev.At, ev.Kind, ev.Kind, ""
+	r.at, r.undecided, r.why = ev.At, ev.Kind, ""
 	if r.begun.IsZero() {
 		r.begun = ev.At
 	}
@@ -163,7 +163,6 @@ func (r *run) planned(ev *machine.Event) entry {
 		parts = append(parts, "another policy: "+layerText(p.Policy))
 	}
 	if p.ResetBudgets && p.Do == machine.Fallback {
-		r.ledger.restore(machine.Spent{})
 		parts = append(parts, "budgets anew")
 	}
 	parts = append(parts, after("prompt: ", p.Prompt))

@@ -155,7 +155,7 @@ type policyView struct {
 func (r *run) view(entries []*entry) *runView {
 	v := &runView{
 		Number: r.number, About: r.about(), Totals: r.totals.rows(), Longest: r.longest,
-		Tone: "warn", Result: "unfinished", Outcome: strings.TrimPrefix(r.underWay(), "unfinished: "),
+		Tone: "warn", Result: "unfinished", Outcome: r.underWay(),
 	}
 	for _, of := range r.header.Policies() {
 		v.Policies = append(v.Policies, policyView{policyTitle(of), r.header.Config.Policy.Explain(of)})
@@ -170,7 +170,7 @@ func (r *run) view(entries []*entry) *runView {
 				v.Tone, v.Result = "warn", "done, "+clip(line(marred), maxText)
 			}
 		}
-		v.Outcome = clip(line(outcomeText(o)), maxText)
+		v.Outcome = clip(line(o.About()), maxText)
 	}
 	for _, e := range entries {
 		if e.Kind == started {

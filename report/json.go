@@ -53,7 +53,7 @@ func JSON(w io.Writer, in io.Reader) error {
 func (r *run) sum() runLine {
 	l := runLine{
 		Run: r.number, Session: r.header.Session, Seed: r.header.Seed(), Begun: r.begun,
-		Unfinished: r.underWay(), totals: r.totals, Omitted: r.kept.omitted,
+		Unfinished: after(unfinished, r.underWay()), totals: r.totals, Omitted: r.kept.omitted,
 	}
 	if o := r.outcome; o != nil {
 		l.OK, l.Reason, l.InDoubt, l.ToolFailures = o.OK, o.Reason, o.InDoubt, o.ToolFailures

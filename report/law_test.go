@@ -15,10 +15,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -55,8 +57,9 @@ func spent(t *testing.T, text []byte) map[int64]machine.State {
 	}
 }
 
-// failing makes the journal of a run with a bad call, a tool that breaks, and another bad call.
-func failing(t *testing.T) []byte {
+// failing makes the journal of a run with a bad call, a tool that breaks, and another bad call. With consult, a
+// planner is asked about the tool first.
+func failing(t *testing.T, consult ...fault.Class) []byte {
 	t.Helper()
 	store := &looptest.Store{}
 	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
@@ -64,12 +67,16 @@ func failing(t *testing.T) []byte {
 	s, err := session.New(session.Config{ID: "order-42"})
 	require.NoError(t, err)
 	tools, err := tool.NewSet(tool.New("book_room", "Books.", func(context.Context, guest) (string, error) {
-		return "", errors.New("the booking system is down")
+		return "", fixture.Refused{Class: fault.Unavailable}
 	}))
 	require.NoError(t, err)
 	bad := looptest.Call(message.Call{ID: "c1", Name: "book_room", Arguments: `{"name": "` + strings.Repeat("long ", 2_000) + `", "age": 400}`})
 	good := looptest.Call(message.Call{ID: "c2", Name: "book_room", Arguments: `{"name": "Ada", "age": 36}`})
-	_, err = fixture.Run(t.Context(), looptest.NewModel(bad, good, bad, looptest.Say("Sorry.")), fixture.In(s, j), "Book.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(bad, good, bad, looptest.Say("Sorry.")), fixture.In(s, j), "Book.",
+		loop.Config{Tools: tools, Consult: consult}, loop.WithClock(looptest.NewClock()),
+		loop.WithPlanner(planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
+			return machine.Plan{Do: machine.Follow}, nil
+		})))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	return store.Text("order-42")
@@ -77,7 +84,7 @@ func failing(t *testing.T) []byte {
 
 // What is left of the budgets is as the core counts it, also for failures that cost no attempt.
 func TestWhatIsLeftIsAsTheCoreCountsIt(t *testing.T) {
-	all := map[string][]byte{"failing": failing(t)}
+	all := map[string][]byte{"failing": failing(t), "asked about": failing(t, fault.Unavailable)}
 	for name := range stories {
 		all[name] = read(t, name)
 	}

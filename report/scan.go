@@ -62,8 +62,7 @@ func (s *scan) header(h *journal.Header) {
 	s.runs++
 	h.State = nil
 	s.run = &run{
-		number: s.runs, header: *h, line: s.in.Line(),
-		ledger: ledger{tools: map[string]int{}}, landed: map[string]time.Duration{},
+		number: s.runs, header: *h, line: s.in.Line(), landed: map[string]time.Duration{},
 	}
 	s.begin(s.run)
 	if c := h.Compacted; c != nil {
@@ -116,14 +115,13 @@ type run struct {
 	line int64
 	// begun and at are the times of the first and the latest event.
 	begun, at time.Time
-	// asked is the effect that the run waits for. on is the kind of the latest event, and undecided is the
-	// same until the decision on that event is read.
-	asked         machine.Effect
-	on, undecided machine.EventKind
-	outcome       *machine.Outcome
-	totals        totals
-	longest       time.Duration
-	ledger        ledger
+	// asked is the effect that the run waits for.
+	asked machine.Effect
+	// undecided is the kind of the latest event until the decision on it is read.
+	undecided machine.EventKind
+	outcome   *machine.Outcome
+	totals    totals
+	longest   time.Duration
 	// Entries go to live if it is set, else to kept.
 	kept *kept
 	live func(*entry)
@@ -162,11 +160,10 @@ func (r *run) add(line int64, rec journal.Record) {
 func (r *run) restore(s *journal.Snapshot) {
 	st, err := machine.Restore(s.State)
 	if err != nil {
-		r.note("the snapshot cannot be read: what is left of budgets is counted from here")
+		r.note("the snapshot cannot be read")
 		return
 	}
 	r.at, r.begun = st.At, st.At
-	r.ledger.restore(st.Spent)
 	r.owed = st.Owed
 	r.outcome = st.Outcome
 	if s.Asked != nil {
@@ -200,6 +197,9 @@ func (r *run) enter(e entry) {
 
 func (r *run) note(text string) { r.enter(entry{Kind: noted}.says(text)) }
 
+// unfinished goes before what an unfinished run waits for.
+const unfinished = "unfinished: "
+
 // underWay says what an unfinished run waits for; empty if the run has ended.
 func (r *run) underWay() string {
 	text := ""
@@ -218,5 +218,5 @@ func (r *run) underWay() string {
 	default:
 		text = r.asked.String()
 	}
-	return "unfinished: " + line(text)
+	return line(text)
 }

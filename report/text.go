@@ -121,7 +121,7 @@ func (t *terminal) head(r *run) {
 // foot writes what is under way in an unfinished run, and the totals.
 func (t *terminal) foot(r *run) {
 	if text := r.underWay(); text != "" {
-		t.row("", "open", yellow, text)
+		t.row("", "open", yellow, unfinished+text)
 	}
 	fmt.Fprintln(t.out)
 	for _, text := range wrap(r.totals.String(), t.width) {

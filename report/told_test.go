@@ -59,3 +59,14 @@ func TestMediaRepairsAndPanicsAreTold(t *testing.T) {
 	}
 	assert.Contains(t, show(t, "json", text), `"failed_tool_runs":1,`)
 }
+
+// The answer of a run is shown whole, whatever word it begins with.
+func TestAnAnswerKeepsItsFirstWord(t *testing.T) {
+	store := &looptest.Store{}
+	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("stop: the tap drips")), fixture.In(newSession(t), j), "What now?", loop.Config{}, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	assert.Contains(t, show(t, "text", store.Text("order-42")), "done      stop: the tap drips\n")
+}

@@ -50,7 +50,7 @@ func issueViews(issues []fault.Issue) []issueView {
 	var views []issueView
 	for n, i := range issues[:min(len(issues), maxMarks)] {
 		views = append(views, issueView{
-			N: n + 1, Place: i.Place(), Says: strings.TrimPrefix(i.String(), i.Place()+": "),
+			N: n + 1, Place: i.Place(), Says: i.Says(),
 			Rule: joined(", ", i.Rule, string(i.Source)), id: i.ID(),
 		})
 	}

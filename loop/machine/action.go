@@ -88,7 +88,7 @@ func (s *step) fail(name string, f *fault.Failure, same, detail string) *Decisio
 	}, f)
 	d := &Decision{
 		Position: s.position(name, a.Attempt), Plane: fault.Correction, Class: f.Class,
-		Decision: verdict,
+		Decision: verdict, Charged: s.charged(name),
 	}
 	if p.EmitFeedback && p.Retries(f.Class) {
 		s.feed(a, d, f, detail)
@@ -118,6 +118,11 @@ func (s *step) charge(tool string, class fault.Class) {
 		}
 		s.Spent.Tools[at].Failed++
 	}
+}
+
+// charged counts the failed attempts so far, for the latest one.
+func (s *step) charged(tool string) Charged {
+	return Charged{Tool: s.Spent.tool(tool), Run: s.Spent.Run, Unknown: s.Spent.Unknown}
 }
 
 // repeat counts how often the same failure came in a row.
@@ -220,7 +225,7 @@ func (s *step) refused(name string, e *fault.ReducerError, same string) *Decisio
 	s.Spent.Run++
 	d := &Decision{
 		Position: s.position(name, a.Attempt), Plane: fault.Correction, Class: fault.Reducer,
-		Decision: policy.Decision{Reason: policy.ReasonReducerError}, ReducerError: e,
+		Decision: policy.Decision{Reason: policy.ReasonReducerError}, Charged: s.charged(name), ReducerError: e,
 	}
 	if limit := s.Policy.Budgets.Run; limit != policy.Unlimited && s.Spent.Run > limit {
 		d.Reason = policy.ReasonRunBudget
@@ -283,7 +288,7 @@ func (s *step) spend(delay time.Duration) {
 
 // decidedTransport records a decision on a failed attempt of the transport plane, and follows it.
 func (s *step) decidedTransport(at Position, f fault.Failure, verdict policy.Decision) *Decision {
-	d := s.recordTransport(at, f, verdict)
+	d := s.recordTransport(at, f, verdict, Charged{})
 	if d.Retry {
 		s.wait(fault.Transport, d.Delay, d.Reason)
 	} else {
@@ -293,8 +298,10 @@ func (s *step) decidedTransport(at Position, f fault.Failure, verdict policy.Dec
 }
 
 // recordTransport records a decision on a failed attempt of the transport plane.
-func (s *step) recordTransport(at Position, f fault.Failure, verdict policy.Decision) *Decision {
-	d := &Decision{Position: at, Plane: fault.Transport, Class: f.Class, Decision: verdict}
+func (s *step) recordTransport(
+	at Position, f fault.Failure, verdict policy.Decision, charged Charged,
+) *Decision {
+	d := &Decision{Position: at, Plane: fault.Transport, Class: f.Class, Decision: verdict, Charged: charged}
 	s.decided(d, f.Issues)
 	return d
 }

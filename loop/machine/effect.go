@@ -146,6 +146,16 @@ type Decision struct {
 	Feedback *feedback.RetryFeedback `json:"feedback,omitempty"`
 	// ReducerError is the error that was added to the session, if any.
 	ReducerError *fault.ReducerError `json:"reducer_error,omitempty"`
+	// Charged is what the attempt was charged to; zero if it counts against no budget.
+	Charged Charged `json:"charged,omitzero"`
+}
+
+// Charged counts the failed attempts of a run against its budgets, with the one that was decided on: those of
+// its tool (0 if it is of no tool), of the run, and those that named an unknown tool.
+type Charged struct {
+	Tool    int `json:"tool,omitempty"`
+	Run     int `json:"run"`
+	Unknown int `json:"unknown_tools,omitempty"`
 }
 
 // Question is a failed attempt, and what the policy decides on it, for a planner to answer: why an action

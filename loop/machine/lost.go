@@ -125,7 +125,7 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 	if over := s.overBudget(c.Tool); over.Reason != "" {
 		verdict = over
 	}
-	d := s.recordTransport(s.callPosition(c), f, verdict)
+	d := s.recordTransport(s.callPosition(c), f, verdict, s.charged(c.Tool))
 	s.failed(c, f.Class, textOfFailure(&f))
 	s.hearToolFailed(c, f.Class, f.Message, c.inDoubt())
 	if verdict.Reason == policy.ReasonToolBudget || verdict.Reason == policy.ReasonRunBudget {

@@ -17,13 +17,13 @@ func (e Effect) String() string {
 	case MakePrompt:
 		return e.Model.sentence("make the prompt")
 	case RunTools:
-		return runSentence(e.Tools)
+		return "run " + e.About()
 	case TryAction:
-		return "try " + e.Try.Position.String() + again(e.Try.Transport) + atMost(e.Try.Timeout)
+		return "try " + e.About()
 	case WaitUntil:
 		return fmt.Sprintf("wait %s (%s%s)", e.Wait.Delay, string(e.Wait.Reason), planeNote(e.Wait.Plane))
 	case AskPlanner:
-		return "ask the planner: " + e.Question.String()
+		return "ask the planner: " + e.About()
 	case Reduce:
 		return "tell the reducers"
 	case Stop:
@@ -32,18 +32,48 @@ func (e Effect) String() string {
 	return e.Decision.String()
 }
 
+// About is what the sentence of an effect says after its verb, for lists that show the verb in a column; empty
+// for effects that are a verb alone.
+func (e Effect) About() string {
+	switch e.Kind {
+	case CallModel, MakePrompt:
+		if settings := e.Model.settings(); settings != "" {
+			return settings + ", " + e.Model.attempts()
+		}
+		return e.Model.attempts()
+	case RunTools:
+		return namesOf(e.Tools)
+	case TryAction:
+		return e.Try.Position.String() + again(e.Try.Transport) + atMost(e.Try.Timeout)
+	case AskPlanner:
+		return e.Question.String()
+	case Stop:
+		return e.Outcome.About()
+	}
+	return ""
+}
+
 func (m *ModelCall) sentence(verb string) string {
-	if m.Model != "" {
-		verb += " " + m.Model
+	if settings := m.settings(); settings != "" {
+		verb += " " + settings
 	}
-	if m.Temperature != nil {
-		verb += fmt.Sprint(" at temperature ", *m.Temperature)
+	return verb + ", " + m.attempts()
+}
+
+// settings names the model and the temperature, if they are not the first model and its own.
+func (m *ModelCall) settings() string {
+	if m.Temperature == nil {
+		return m.Model
 	}
+	return strings.TrimSpace(fmt.Sprint(m.Model, " at temperature ", *m.Temperature))
+}
+
+func (m *ModelCall) attempts() string {
 	at := make([]string, len(m.At))
 	for n, p := range m.At {
 		at[n] = p.String()
 	}
-	return verb + ", " + strings.Join(at, ", ") + again(m.Transport) + atMost(m.Timeout)
+	return strings.Join(at, ", ") + again(m.Transport) + atMost(m.Timeout)
 }
 
 // atMost returns a limit as text.
@@ -53,8 +83,6 @@ func atMost(d time.Duration) string {
 	}
 	return " within " + d.String()
 }
-
-func runSentence(runs []ToolRun) string { return "run " + namesOf(runs) }
 
 func namesOf(runs []ToolRun) string {
 	names := make([]string, len(runs))
@@ -161,19 +189,33 @@ func (q *Question) String() string {
 
 // String returns the outcome as text.
 func (o *Outcome) String() string {
+	switch about := o.About(); {
+	case o.OK && o.Degraded:
+		return "done, " + about
+	case o.OK && about == "":
+		return "done"
+	case o.OK:
+		return "done: " + about
+	case o.Exhaustion == nil:
+		return "stop (" + about + ")"
+	default:
+		return "stop: " + about
+	}
+}
+
+// About is what the outcome says after "done" or "stop": the answer, or why there is none.
+func (o *Outcome) About() string {
 	switch {
 	case o.OK && o.Degraded:
-		return "done, degraded to plain text: " + o.Text
+		return "degraded to plain text: " + o.Text
 	case o.OK && len(o.Calls) > 0:
-		return "done: call " + namesOf(o.Calls)
+		return "call " + namesOf(o.Calls)
 	case o.OK && len(o.Value) > 0:
-		return "done: " + string(o.Value)
-	case o.OK && o.Text != "":
-		return "done: " + o.Text
+		return string(o.Value)
 	case o.OK:
-		return "done"
+		return o.Text
 	case o.Exhaustion != nil:
-		return "stop: " + o.Exhaustion.String()
+		return o.Exhaustion.String()
 	}
-	return "stop (" + string(o.Reason) + ")"
+	return string(o.Reason)
 }
