@@ -98,25 +98,35 @@ func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 // A run that ends without an answer returns a [RetryExhaustedError]. A session in use and a template that
 // cannot be rendered are other errors, before the first model call. A session can have one run at a time.
 func (l *Loop) Run(ctx context.Context, s *session.Session, prompt string) (Result, error) {
+	result, _, err := l.run(ctx, s, prompt)
+	return result, err
+}
+
+// run also returns the answer as it was decoded in this process, or nil.
+func (l *Loop) run(
+	ctx context.Context, s *session.Session, prompt string,
+) (result Result, answer any, err error) {
 	if s == nil {
-		var err error
 		if s, err = session.New(session.Config{}); err != nil {
-			return Result{}, err
+			return Result{}, nil, err
 		}
 	}
 	p, err := newProcess(ctx, l.options, l.model, s, &l.cfg)
 	if err != nil {
-		return Result{}, err
+		return Result{}, nil, err
 	}
 	fresh, err := p.enter(l.compiled, prompt, false)
 	if err != nil {
-		return Result{}, err
+		return Result{}, nil, err
 	}
 	defer p.leave()
 	if fresh {
 		p.start(prompt)
 	}
-	return p.finish()
+	if result, err = p.finish(); p.runner != nil {
+		answer = p.runner.Answer()
+	}
+	return result, answer, err
 }
 
 var errNoModel = errors.New("loop: the model is nil: set one")
@@ -134,10 +144,14 @@ func Generate[T any](ctx context.Context, l *Loop, s *session.Session, prompt st
 	}
 	own := *l
 	own.cfg.Output = typed.Schema()
-	result, err := own.Run(ctx, s, prompt)
+	result, decoded, err := own.run(ctx, s, prompt)
 	answer := Answer[T]{Result: result}
 	if err != nil || result.Degraded {
 		return answer, err
+	}
+	if value, ok := decoded.(*T); ok {
+		answer.Value = *value
+		return answer, nil
 	}
 	value, issues := typed.Decode(result.Value)
 	if len(issues) > 0 {

@@ -144,7 +144,7 @@ func (p *process) invocation(run machine.ToolRun) tool.Invocation {
 	at := p.runner.State().Attempt(run.Tool)
 	return tool.Invocation{
 		Key: run.Key, CallID: run.ID, SessionID: p.s.ID(), Attempt: at.Attempt, MaxAttempts: at.MaxAttempts,
-		Transport: run.Transport, Progress: run.Progress,
+		Transport: run.Transport, Progress: run.Progress, Checked: p.runner.Checked(run),
 	}
 }
 

@@ -70,7 +70,7 @@ const TooMuchWork = tooMuchWork
 // WorkOf is how much work a check takes.
 func WorkOf(s *Schema, doc []byte) int {
 	b := NewBudget()
-	s.CheckWithin(b, doc)
+	s.Read(b, doc)
 	return maxWork - b.left
 }
 

@@ -80,13 +80,29 @@ func (s *Schema) HasMember(name string) bool {
 // 100 issues it reports 100. Text that is not strict JSON gets the one issue that says so, and one that
 // would take too much work the issue "work". The schema of a Go type checks all that [Typed.Decode] does.
 // Safe for concurrent use.
-func (s *Schema) Check(doc []byte) []fault.Issue { return s.CheckWithin(nil, doc) }
+func (s *Schema) Check(doc []byte) []fault.Issue {
+	_, issues := s.Read(nil, doc)
+	return issues
+}
 
-// CheckWithin is [Schema.Check] within a budget that it shares with other checks.
-func (s *Schema) CheckWithin(b *Budget, doc []byte) []fault.Issue {
-	if s.typed != nil {
-		return s.typed.decode(doc, s.limits, b, s.typed.fresh())
+// Read is [Schema.Check] within a budget that it shares with other checks. value is a pointer to a new
+// variable of the Go type that the schema was made of, with the document in it. It is nil where there are
+// issues, for a schema of [Compile], and for types that may keep how the document was written, such as
+// json.RawMessage.
+func (s *Schema) Read(b *Budget, doc []byte) (value any, issues []fault.Issue) {
+	if s.typed == nil {
+		return nil, s.check(b, doc)
 	}
+	value = s.typed.fresh()
+	issues = s.typed.decode(doc, s.limits, b, value)
+	if issues != nil || s.typed.verbatim {
+		value = nil
+	}
+	return value, issues
+}
+
+// check is Check for a schema of no Go type.
+func (s *Schema) check(b *Budget, doc []byte) []fault.Issue {
 	p := newParser(doc, s.limits)
 	defer p.free()
 	root, issue := p.read()

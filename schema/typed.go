@@ -66,6 +66,8 @@ type goType struct {
 	schema *Schema
 	root   *spot
 	issues func(v any) []fault.Issue
+	// verbatim reports that a value may keep how its document was written.
+	verbatim bool
 }
 
 func goTypeOf(t reflect.Type) (*goType, error) {
@@ -81,7 +83,7 @@ func goTypeOf(t reflect.Type) (*goType, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (of %s)", err, t)
 	}
-	s.typed = &goType{typ: t, schema: s, root: root, issues: issuesFor(t)}
+	s.typed = &goType{typ: t, schema: s, root: root, issues: issuesFor(t), verbatim: root.verbatim(map[*layout]bool{})}
 	return s.typed, s.typed.tryOut()
 }
 

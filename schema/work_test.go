@@ -287,17 +287,22 @@ func TestPatternsAreBounded(t *testing.T) {
 	assert.Equal(t, tooMuch, lines(s.Check([]byte(`"`+strings.Repeat("a", 1<<18)+`"`))))
 }
 
+func read(s *schema.Schema, b *schema.Budget, doc []byte) []fault.Issue {
+	_, issues := s.Read(b, doc)
+	return issues
+}
+
 // Checks of one reply share a budget.
 func TestABudgetIsShared(t *testing.T) {
 	s := compile(t, `{"items":{"type":"integer"}}`)
 	doc := []byte("[" + strings.Repeat("1,", 90_000) + "1]")
 	b := schema.NewBudget()
 	n := 0
-	for ; s.CheckWithin(b, doc) == nil; n++ {
+	for ; read(s, b, doc) == nil; n++ {
 		require.Less(t, n, 100)
 	}
 	assert.Positive(t, n)
-	assert.Equal(t, fault.RuleWork, s.CheckWithin(b, []byte("[]"))[0].Rule)
+	assert.Equal(t, fault.RuleWork, read(s, b, []byte("[]"))[0].Rule)
 	assert.Empty(t, s.Check(doc), "a check without a budget has one of its own")
 }
 
@@ -326,10 +331,10 @@ func TestACheckEndsWhereItIsToldTo(t *testing.T) {
 	doc := []byte("[" + strings.Repeat("1,", 90_000) + "1]")
 	asked := 0
 	b := schema.NewBudget().Until(func() bool { asked++; return asked == 3 })
-	assert.Equal(t, []string{"(whole): expected " + schema.TooMuchWork + ", got array [work schema]"}, lines(s.CheckWithin(b, doc)))
+	assert.Equal(t, []string{"(whole): expected " + schema.TooMuchWork + ", got array [work schema]"}, lines(read(s, b, doc)))
 	assert.Equal(t, 3, asked)
 	b = schema.NewBudget().Until(func() bool { return false })
-	assert.Empty(t, s.CheckWithin(b, doc))
+	assert.Empty(t, read(s, b, doc))
 }
 
 // What a recursive schema says of very many values takes little memory beyond reading them, for answers that are

@@ -22,6 +22,8 @@ type Answer struct {
 	Issues []fault.Issue
 	// Repairs is what it took to read the value, under [policy.RepairsNote].
 	Repairs []extract.Repair
+	// Value is what [schema.Schema.Read] made of it; nil where it made nothing, and with issues.
+	Value any
 }
 
 // Good reports whether the answer can be used.
@@ -40,8 +42,12 @@ func ReadAnswer(text string, s *schema.Schema, set Settings) Answer {
 	if raw == nil {
 		return Answer{Class: fault.StructuredOutput, Issues: unreadable(text, broken, s)}
 	}
-	check := func(doc []byte) []fault.Issue { return s.CheckWithin(work, doc) }
-	a := Answer{Issues: check(raw)}
+	var a Answer
+	check := func(doc []byte) (issues []fault.Issue) {
+		a.Value, issues = s.Read(work, doc)
+		return issues
+	}
+	a.Issues = check(raw)
 	if len(a.Issues) > 0 && set.unquotes(set.Text) {
 		var ok bool
 		if raw, a.Issues, ok = unquote(raw, a.Issues, check); ok {

@@ -1,11 +1,13 @@
 package tool
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
@@ -29,6 +31,26 @@ type Invocation struct {
 	// Report is called with progress as JSON, at once and one at a time. It must not keep the slice. Nil
 	// drops progress.
 	Report func(payload []byte)
+	// Checked is what [Set.Read] made of the call's arguments, so that they are not read again. It is not used
+	// for other arguments, nor twice. Nil reads them.
+	Checked *Checked
+}
+
+// Checked is arguments that have passed the checks of a tool, as a value of its Go type. It serves one
+// invocation. Safe for concurrent use.
+type Checked struct {
+	tool      *Tool
+	arguments []byte
+	value     any
+	taken     atomic.Bool
+}
+
+// take returns the value for the arguments of a tool, once; nil if they are others.
+func (c *Checked) take(t *Tool, args []byte) any {
+	if c == nil || c.tool != t || !bytes.Equal(c.arguments, args) || c.taken.Swap(true) {
+		return nil
+	}
+	return c.value
 }
 
 type invocationKey struct{}

@@ -45,6 +45,8 @@ type Call struct {
 	Repairs []extract.Repair
 	// Form is what the call was read by.
 	Form extract.Form
+	// Checked is what the check made of the arguments of a good call; nil where it made nothing.
+	Checked *Checked
 }
 
 // Good reports whether the call can be run.
@@ -183,7 +185,12 @@ func (in *reader) found(checked *Call, text string, c *extract.Call) {
 func (in *reader) check(c *Call, t *Tool, args []byte) {
 	in.work.Read(len(args))
 	c.Arguments, _ = canon.JSON(args)
-	c.judge(t.schema.CheckWithin(in.work, args))
+	value, issues := t.schema.Read(in.work, args)
+	c.judge(issues)
+	c.Checked = nil
+	if value != nil {
+		c.Checked = &Checked{tool: t, arguments: c.Arguments, value: value}
+	}
 }
 
 func (c *Call) judge(issues []fault.Issue) {
@@ -197,7 +204,10 @@ func (in *reader) unquote(c *Call, t *Tool, mode policy.Repairs, offset int) {
 	if c.Good() || c.Arguments == nil || !in.settings.unquotes(mode) {
 		return
 	}
-	check := func(args []byte) []fault.Issue { return t.schema.CheckWithin(in.work, args) }
+	check := func(args []byte) []fault.Issue {
+		_, issues := t.schema.Read(in.work, args)
+		return issues
+	}
 	if args, issues, ok := unquote(c.Arguments, c.Issues, check); ok {
 		own := extract.Repair{Kind: extract.QuotedObject, Offset: offset}
 		c.Repairs = kept(mode, insert(slices.Clone(c.Repairs), own))

@@ -21,7 +21,7 @@ func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extrac
 	if at < 0 || canon.Unmarshal(c.Arguments, &all) != nil {
 		return c.Arguments, c.Repairs
 	}
-	asText := t.schema.CheckWithin(in.work, c.Arguments)
+	_, asText := t.schema.Read(in.work, c.Arguments)
 	values, took := maps.Clone(all), map[string][]extract.Repair{}
 	for _, name := range canon.Keys(all) {
 		if ruleAt(asText, name) != "" {
@@ -29,7 +29,7 @@ func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extrac
 			values[name], took[name] = literal(all[name], in.settings.options())
 		}
 	}
-	asValues := t.schema.CheckWithin(in.work, values.json())
+	_, asValues := t.schema.Read(in.work, values.json())
 	repairs = slices.Clone(c.Repairs)
 	for _, name := range canon.Keys(took) {
 		if ruleAt(asText, name) != "type" && ruleAt(asValues, name) != "" {

@@ -30,8 +30,8 @@ type Tool struct {
 
 // runner is a tool's function behind the generic edge: arguments and results are JSON.
 type runner interface {
-	// run calls the function with arguments, if they are good.
-	run(ctx context.Context, args []byte) (result []byte, issues []fault.Issue, err error)
+	// run calls the function with arguments, if they are good. checked is their value if they were checked.
+	run(ctx context.Context, args []byte, checked any) (result []byte, issues []fault.Issue, err error)
 	// within is the same within other limits.
 	within(l schema.Limits) (runner, error)
 }
@@ -85,12 +85,18 @@ type typedRunner[A, R any] struct {
 	fn    func(context.Context, A) (R, error)
 }
 
-func (t typedRunner[A, R]) run(ctx context.Context, args []byte) ([]byte, []fault.Issue, error) {
-	a, issues := t.typed.Decode(args)
-	if len(issues) > 0 {
-		return nil, issues, nil
+func (t typedRunner[A, R]) run(
+	ctx context.Context, args []byte, checked any,
+) ([]byte, []fault.Issue, error) {
+	a, ok := checked.(*A)
+	if !ok {
+		decoded, issues := t.typed.Decode(args)
+		if len(issues) > 0 {
+			return nil, issues, nil
+		}
+		a = &decoded
 	}
-	r, err := t.fn(ctx, a)
+	r, err := t.fn(ctx, *a)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,7 +156,7 @@ type rawRunner struct {
 	fn     func(context.Context, json.RawMessage) (json.RawMessage, error)
 }
 
-func (t rawRunner) run(ctx context.Context, args []byte) ([]byte, []fault.Issue, error) {
+func (t rawRunner) run(ctx context.Context, args []byte, _ any) ([]byte, []fault.Issue, error) {
 	if issues := t.schema.Check(args); len(issues) > 0 {
 		return nil, issues, nil
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -40,7 +41,19 @@ func (r *Runner) Read(ctx context.Context, reply message.Reply) *machine.Reply {
 	}
 	settings := r.settings
 	settings.Stop = func() bool { return ctx.Err() != nil }
-	return Read(reply, r.offer, settings)
+	r.values = values{}
+	return r.values.read(reply, r.offer, settings)
+}
+
+// Checked returns what the check of the latest reply made of a call's arguments; nil if there is nothing.
+func (r *Runner) Checked(run machine.ToolRun) *tool.Checked { return r.values.calls[run.ID] }
+
+// Answer returns the accepted answer as the check of the latest reply decoded it; nil if there is nothing.
+func (r *Runner) Answer() any {
+	if o := r.st.Outcome; o == nil || !bytes.Equal(o.Value, r.values.answer.Raw) {
+		return nil
+	}
+	return r.values.answer.Value
 }
 
 // Replied feeds what [Runner.Read] returned, after running the reducers for an answer.

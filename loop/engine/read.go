@@ -43,6 +43,17 @@ func (on Offer) CheckChoice(c message.ToolChoice) error {
 //
 // Read ignores the contents of a truncated or refused reply. Invalid UTF-8 becomes U+FFFD.
 func Read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
+	return new(values).read(r, on, settings)
+}
+
+// values are what the checks of a reply made of its good calls, by id, and of its answer: a process that runs
+// the calls itself need not decode them again. They are no part of events.
+type values struct {
+	calls  map[string]*tool.Checked
+	answer tool.Answer
+}
+
+func (v *values) read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
 	native := len(r.Calls) > 0
 	read := &machine.Reply{Message: r.Printable(), Native: native}
 	if machine.Unusable(read.Message) {
@@ -53,6 +64,9 @@ func Read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
 		read.CallsOver = found.Over
 		for _, c := range found.Calls {
 			read.Calls = append(read.Calls, call(on.Tools, &c))
+			if c.Good() && c.Checked != nil {
+				v.keep(c.ID, c.Checked)
+			}
 		}
 		read.Message.Calls = named(read.Message.Calls, read.Calls)
 	}
@@ -63,8 +77,16 @@ func Read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
 	if on.Output != nil {
 		a := tool.ReadAnswer(read.Message.Text, on.Output, settings)
 		read.Answer = &machine.Answer{Value: a.Raw, Issues: a.Issues, Repairs: a.Repairs}
+		v.answer = a
 	}
 	return read
+}
+
+func (v *values) keep(id string, c *tool.Checked) {
+	if v.calls == nil {
+		v.calls = map[string]*tool.Checked{}
+	}
+	v.calls[id] = c
 }
 
 // named returns the native calls of a message under the ids by which they are answered: a provider refuses a

@@ -62,6 +62,8 @@ type Runner struct {
 	// settings are those for replies under readBy, the policy of the latest reply.
 	settings tool.Settings
 	readBy   *policy.Set
+	// values are those of the latest reply.
+	values values
 	// journal is nil if nothing is recorded.
 	journal *journal.Journal
 	// doubtful are the warnings about the config, which the next start records. changed are those about what
