@@ -9,9 +9,9 @@ import (
 // evaluation is one check of one document.
 type evaluation struct {
 	*Budget
-	binder       // of the values of a Go type
-	tracks  bool // the schema uses unevaluatedProperties or unevaluatedItems
-	name    *value   // the memory of a member's name as a value
+	binder         // of the values of a Go type
+	tracks  bool   // the schema uses unevaluatedProperties or unevaluatedItems
+	name    *value // the memory of a member's name as a value
 	answers map[question]*answer
 	free    []*refusal // those that turned out not to matter, for further ones
 	unused  []*answer  // those that are not remembered, for further ones
