@@ -62,3 +62,32 @@ func ExampleTotal() {
 	fmt.Println(all.Data, all.Execution.Cost.Amount(), *all.Execution.RetryCount)
 	// Output: done 0.3 1
 }
+
+// What the document of result envelopes calls match, mapResult and andThen, in Go.
+func Example_helpers() {
+	rooms := result.Success(3)
+	rooms.Execution.Cost.Total = 0.1
+
+	switch rooms.Status { // match
+	case result.StatusSuccess:
+		fmt.Println(rooms.Data, "rooms")
+	case result.StatusError:
+		fmt.Println(rooms.UserMessage())
+	}
+
+	text := result.Result[string]{ // mapResult: all but the data stays
+		Status: rooms.Status, Data: fmt.Sprint(rooms.Data, " of them"), Error: rooms.Error, Meta: rooms.Meta,
+	}
+
+	wanted, err := text.Unwrap() // andThen: the next agent gets the data, and the costs are added up
+	if err != nil {
+		return
+	}
+	booked := result.Success("booked: " + wanted)
+	booked.Execution.Cost.Total = 0.2
+	booked.Execution = booked.Execution.Plus(text.Execution)
+	fmt.Println(booked.Data, booked.Execution.Cost.Amount())
+	// Output:
+	// 3 rooms
+	// booked: 3 of them 0.3
+}

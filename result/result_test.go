@@ -255,40 +255,6 @@ func TestAnExhaustedCorrectionIsNotRetryableInAnyForm(t *testing.T) {
 	assert.Equal(t, new(false), refused.Error.Retryable)
 }
 
-func TestMapAndThenMatch(t *testing.T) {
-	r := result.Success(2)
-	r.Confidence, r.Execution.Duration, r.Execution.Cost.Total = new(0.9), time.Second, 0.1
-	r.Meta = r.Warn("rounded")
-	doubled := result.Map(r, func(n int) string { return "two" })
-	assert.Equal(t, "two", doubled.Data)
-	assert.Equal(t, r.Meta, doubled.Meta, "metadata is preserved")
-
-	next := result.AndThen(r, func(n int) result.Result[string] {
-		then := result.Failure[string](fault.Timeout, "late")
-		then.Execution.Duration, then.Execution.Cost.Total = 2*time.Second, 0.2
-		then.Meta = then.Warn("slow")
-		return then
-	})
-	assert.True(t, next.IsError())
-	assert.Equal(t, 3*time.Second, next.Execution.Duration)
-	assert.Equal(t, 0.3, next.Execution.Cost.Amount(), "and not 0.30000000000000004")
-	assert.Equal(t, []string{"rounded", "slow"}, next.Warnings)
-	assert.Equal(t, []string{"rounded"}, r.Warnings)
-
-	passed := result.AndThen(next, func(string) result.Result[int] { panic("not reached") })
-	assert.Equal(t, fault.Timeout, passed.Error.Class)
-	assert.Equal(t, next.Meta, result.Map(next, func(string) int { panic("not reached") }).Meta)
-
-	for want, r := range map[string]result.Result[int]{
-		"data": r, "timeout": passed, "{}": result.InProgress[int](json.RawMessage(`{}`)), "": {},
-	} {
-		assert.Equal(t, want, result.Match(r,
-			func(int) string { return "data" },
-			func(e result.Error) string { return string(e.Class) },
-			func(m result.Meta) string { return string(m.Metadata) }))
-	}
-}
-
 func TestExecutionPlus(t *testing.T) {
 	parts := result.Execution{Cost: result.Cost{Input: 0.1, Output: 0.2}, Usage: result.Usage{Usage: message.Usage{InputTokens: 1, OutputTokens: 2, APICalls: 1}}}
 	total := result.Execution{Cost: result.Cost{Total: 0.7}, Usage: result.Usage{TotalTokens: 10}, Model: "m", Provider: "p", RetryCount: new(1)}

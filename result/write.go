@@ -51,36 +51,41 @@ func (m document) complete(fields []field) {
 	}
 }
 
-// extend reads the document back and adds the fields that differ to the extension. It repeats this, because
-// an added field may change how others are read.
+// stages are the fields that others depend on, in order. How a document is read depends on its status and its
+// data. Then follow all fields, and once more those that depend on them: a total on its parts, and whether
+// another try may help on the class.
+var stages = [...]string{extensionPtr + "/status", extensionPtr + "/data", "", ""}
+
+// extend reads the document back and adds the fields that differ to the extension.
 func (s spec) extend(doc document, c *core) {
 	c = c.clone()
 	delete(c.Extra, s.form)
 	if role := c.role(); role != "" && s.form == AgentResult {
 		doc.put(contentRolePtr, rendered(role))
 	}
-	for range 5 {
-		_, back := s.read(doc)
-		if !doc.tell(c.extension(), back.extension()) {
-			return
+	_, back := s.read(doc)
+	for _, stage := range stages {
+		if doc.tell(stage, c.extension(), back.extension()) {
+			_, back = s.read(doc)
 		}
 	}
 }
 
-// tell adds the fields that differ to the extension, and reports whether there were any.
-func (m document) tell(want, got []field) (more bool) {
+// tell adds the fields of a stage that differ to the extension, and reports whether there were any.
+func (m document) tell(stage string, want, got []field) (more bool) {
 	for i, f := range want {
 		w, g := f.write(), got[i].write()
 		switch {
-		case w != nil && !same(w, g):
+		case stage != "" && f.ptr != stage, same(w, g):
+			continue
+		case w != nil:
 			m.put(f.ptr, w)
-			if more = true; f.ptr == extensionPtr+"/status" || f.ptr == extensionPtr+"/data" {
-				return more // other fields depend on it
-			}
-		case w == nil && g != nil && f.ptr == unsaidPtr:
+		case f.ptr == unsaidPtr:
 			m.put(f.ptr, json.RawMessage("null"))
-			more = true
+		default:
+			continue
 		}
+		more = true
 	}
 	return more
 }
