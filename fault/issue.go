@@ -85,26 +85,25 @@ type Issue struct {
 	Sent string `json:"sent,omitempty" redact:"sent"`
 	// Source is the layer that found the issue.
 	Source Source `json:"source"`
+	// Optional reports that the member may be left out. It does not depend on the received value.
+	Optional bool `json:"optional,omitzero"`
 }
 
 // MaxSent is the most bytes of [Issue.Sent]. Of a longer number only the kind is given.
 const MaxSent = 20
 
-// OrLeaveOut ends the Expected of an issue whose member may be left out. It does not depend on the received
-// value, which is no part of an issue's identity. Use [Issue.Wanted] to show an issue to a reader.
-const OrLeaveOut = ", or leave it out"
-
-// Wanted is Expected for a reader. It says that the member may be left out only if null was received: a wrong
+// Wanted is Expected for a reader. It says that a member may be left out only if null was received: a wrong
 // value is to be corrected.
 func (i Issue) Wanted() string {
-	if i.Got == Null {
-		return i.Expected
+	if i.Optional && i.Got == Null {
+		return i.Expected + ", or leave it out"
 	}
-	return strings.TrimSuffix(i.Expected, OrLeaveOut)
+	return i.Expected
 }
 
 // ID is a short stable name of the issue: the same place and the same rule have the same id in every run and
-// version. The received value is no part of it, so that an issue keeps its id with another wrong value.
+// version. The received value is no part of it, so that an issue keeps its id with another wrong value; nor is
+// Optional.
 func (i Issue) ID() string {
 	sum := sha256.Sum256([]byte(i.Pointer + "\x00" + i.Rule + "\x00" + i.Expected))
 	return hex.EncodeToString(sum[:6])
@@ -159,7 +158,7 @@ func PrintableIssues(issues []Issue) []Issue {
 		printable := Issue{
 			Pointer: canon.UTF8(i.Pointer), Rule: canon.UTF8(i.Rule), Expected: canon.UTF8(i.Expected),
 			Got: canon.UTF8(i.Got), Value: canon.UTF8(i.Value), Sent: canon.UTF8(i.Sent),
-			Source: canon.UTF8(i.Source),
+			Source: canon.UTF8(i.Source), Optional: i.Optional,
 		}
 		if printable == i {
 			continue

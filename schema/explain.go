@@ -194,7 +194,7 @@ func (s *Schema) finish(root *value, issues []fault.Issue) []fault.Issue {
 			i.Expected += root.at(path).notQuoted(levels[len(path)])
 		}
 		if mayBeLeftOut(*i) && optional(levels, path) {
-			i.Expected += fault.OrLeaveOut
+			i.Optional = true
 		}
 	}
 	issues = sorted(issues)
@@ -230,8 +230,7 @@ func (v *value) notQuoted(by []*node) string {
 
 // mayBeLeftOut reports whether an issue is of a rule that leaving the value out would satisfy too.
 func mayBeLeftOut(i fault.Issue) bool {
-	told := i.Expected == "" || strings.HasSuffix(i.Expected, fault.OrLeaveOut)
-	return i.Source == fault.FromSchema && i.Pointer != "" && !told &&
+	return i.Source == fault.FromSchema && i.Pointer != "" && i.Expected != "" &&
 		slices.Contains([]string{"type", "enum", "const", "anyOf", "oneOf"}, i.Rule)
 }
 

@@ -134,7 +134,11 @@ func (g *golden) record(check func([]byte) []fault.Issue, name string, docs []st
 			if i.Source != fault.FromSchema {
 				source = " " + string(i.Source)
 			}
-			fmt.Fprintf(&g.text, "\t%s %s%s, got %s%s: %s\n", i.Pointer, i.Rule, source, i.Got, i.Value, i.Expected)
+			leave := ""
+			if i.Optional {
+				leave = ", or leave it out"
+			}
+			fmt.Fprintf(&g.text, "\t%s %s%s, got %s%s: %s%s\n", i.Pointer, i.Rule, source, i.Got, i.Value, i.Expected, leave)
 		}
 	}
 }
