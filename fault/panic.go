@@ -4,10 +4,30 @@ import "fmt"
 
 // PanicError is a panic that was contained. Safe for concurrent reading.
 type PanicError struct {
-	// Value is the value of the panic and Stack its place, for operators.
+	// Tool is the name of the tool that panicked; empty for other code.
+	Tool string
+	// Value is the value of the panic. If a tool panicked with an error whose own methods panic, it is a text
+	// with its type.
 	Value any
+	// Stack is the place of the panic, for operators.
 	Stack string
 }
 
-// Error has the value of the panic.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+// Error has the value of the panic, and names the tool.
+func (e *PanicError) Error() string {
+	if e.Tool == "" {
+		return fmt.Sprintf("panic: %v", e.Value)
+	}
+	return fmt.Sprintf("tool %q panicked: %v", e.Tool, e.Value)
+}
+
+// Unwrap returns the error that a tool panicked with; nil for other panics.
+func (e *PanicError) Unwrap() error {
+	if err, isError := e.Value.(error); isError && e.Tool != "" {
+		return err
+	}
+	return nil
+}
+
+// Sealed reports whether a tool panicked: its panic is no word of a tool, see [Sealed].
+func (e *PanicError) Sealed(string) bool { return e.Tool != "" }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
@@ -175,7 +176,7 @@ func TestAToolThatPanicsAloneHasFailed(t *testing.T) {
 	result, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("Sorry.")), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)}, told.tracer())
 	require.NoError(t, err)
 	assert.Equal(t, "Sorry.", result.Text)
-	var panicked *tool.PanicError
+	var panicked *fault.PanicError
 	require.ErrorAs(t, told.of(observe.WorkTool)[0].Err, &panicked)
 }
 

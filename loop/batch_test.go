@@ -209,7 +209,7 @@ func TestAnErrorThatPanicsIsItsToolsPanic(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, ends, 2)
 	for _, e := range ends {
-		_, panicked := errors.AsType[*tool.PanicError](e)
+		_, panicked := errors.AsType[*fault.PanicError](e)
 		assert.True(t, panicked, "%v", e)
 	}
 }

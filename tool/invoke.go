@@ -31,7 +31,7 @@ type Outcome struct {
 	Failed string
 	// InDoubt and Whole are those of the [FailedError], where the tool said [Fail].
 	InDoubt, Whole bool
-	// Err is any other error of the tool: a [*LaterError] where it said [TryLater], a [*PanicError] where it
+	// Err is any other error of the tool: a [*LaterError] where it said [TryLater], a [*fault.PanicError] where it
 	// panicked, [ErrUnknown] where nobody knows how the call ended. Its text is for operators and not for
 	// prompts.
 	Err error
@@ -78,29 +78,6 @@ func Ended(tool string, err error) (out Outcome) {
 	}
 	return out
 }
-
-// PanicError says that a tool panicked. Safe for concurrent reading.
-type PanicError struct {
-	// Tool is the tool's name.
-	Tool string
-	// Value is what it panicked with. If that is an error whose own methods panic, Value is a text with its
-	// type.
-	Value any
-	// Stack is the stack at that moment, for operators.
-	Stack []byte
-}
-
-// Error names the tool and the value; the stack is left out.
-func (e *PanicError) Error() string { return fmt.Sprintf("tool %q panicked: %v", e.Tool, e.Value) }
-
-// Unwrap returns the value where it was an error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}
-
-// Sealed marks a panic as no word of a tool: see [fault.Sealed].
-func (*PanicError) Sealed(string) bool { return true }
 
 // callError is the error of a call that said [TryLater] or [ErrUnknown], so that it is no word of another
 // tool that made the call and returns the error.
@@ -176,7 +153,7 @@ var ErrExited = errors.New("the tool ended its goroutine (runtime.Goexit)")
 func (t *Tool) safely(ctx context.Context, args []byte) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			out = Outcome{Err: &PanicError{Tool: t.name, Value: known(p), Stack: debug.Stack()}}
+			out = Outcome{Err: &fault.PanicError{Tool: t.name, Value: known(p), Stack: string(debug.Stack())}}
 		}
 	}()
 	var err error

@@ -74,12 +74,12 @@ func TestInvoke(t *testing.T) {
 func TestInvokeContainsPanics(t *testing.T) {
 	cause := errors.New("index out of reach")
 	out := bookWith(func(context.Context, booking) (receipt, error) { panic(cause) }).Invoke(context.Background(), []byte(good))
-	var p *tool.PanicError
+	var p *fault.PanicError
 	require.ErrorAs(t, out.Err, &p)
 	assert.ErrorIs(t, out.Err, cause)
 	assert.Equal(t, `tool "book.room" panicked: index out of reach`, p.Error())
 	assert.NotContains(t, p.Error(), "goroutine")
-	assert.Contains(t, string(p.Stack), "goroutine")
+	assert.Contains(t, p.Stack, "goroutine")
 	assert.Nil(t, out.Result)
 }
 
@@ -94,7 +94,7 @@ func TestInvokeContainsErrorsThatPanic(t *testing.T) {
 		sly{errors.New("odd")}, fmt.Errorf("booking: %w", sly{errors.New("odd")}),
 	} {
 		out := bookWith(func(context.Context, booking) (receipt, error) { return receipt{}, err }).Invoke(context.Background(), []byte(good))
-		var p *tool.PanicError
+		var p *fault.PanicError
 		require.ErrorAs(t, out.Err, &p, "%T", err)
 		assert.ErrorContains(t, p, "nil pointer")
 	}

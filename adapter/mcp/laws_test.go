@@ -119,7 +119,7 @@ func FuzzResult(f *testing.F) {
 		})
 		require.NoError(t, err)
 		got := out.Invoke(t.Context(), []byte("{}"))
-		var panicked *tool.PanicError
+		var panicked *fault.PanicError
 		require.NotErrorAs(t, got.Err, &panicked)
 		assert.LessOrEqual(t, len(got.Result), max(most, len("null"))+maxNote)
 		assert.LessOrEqual(t, len(got.Failed), r.cfg.MaxErrorBytes+maxNote)

@@ -27,7 +27,7 @@ func WithContext(f func(ctx context.Context, meta map[string]any) context.Contex
 }
 
 // WithErrors calls f with the errors that clients do not see: those that tools return of their own, their
-// panics (a [tool.PanicError]), and progress that could not be sent. f may be called concurrently.
+// panics (a [fault.PanicError]), and progress that could not be sent. f may be called concurrently.
 func WithErrors(f func(ctx context.Context, tool string, err error)) ServeOption {
 	return func(s *served) { s.report = f }
 }

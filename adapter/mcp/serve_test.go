@@ -187,7 +187,7 @@ func TestErrorsOfToolsGoToTheOperator(t *testing.T) {
 	broke, panicked := <-heard, <-heard
 	assert.Equal(t, "hotel/book", broke.tool)
 	assert.EqualError(t, broke.err, "pq: relation rooms does not exist")
-	var p *tool.PanicError
+	var p *fault.PanicError
 	assert.ErrorAs(t, panicked.err, &p)
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/policy"
-	"github.com/retake-go/retake/tool"
 )
 
 // Callbacks is an [Observer] that calls functions; any of them may be nil. They cannot change the outcome,
@@ -100,8 +99,6 @@ func (c *Callbacks) debug(ctx context.Context, text string, n Notice, err error)
 	d := DebugInfo{Notice: n, Err: err, Chain: chain(ctx, err), Metadata: metadataOf(err)}
 	if p, ok := errors.AsType[*fault.PanicError](err); ok {
 		d.Stack = p.Stack
-	} else if p, ok := errors.AsType[*tool.PanicError](err); ok {
-		d.Stack = string(p.Stack)
 	}
 	c.call(ctx, "", n, func(t Trace) { d.Trace = t; c.OnDebug(text, d) }, c.OnDebug != nil)
 }

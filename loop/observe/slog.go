@@ -9,7 +9,6 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
-	"github.com/retake-go/retake/tool"
 )
 
 // LogTo returns an [Observer] that writes one structured record per notice to l: attempts at level debug,
@@ -39,9 +38,9 @@ var logLines = map[NoticeKind]struct {
 }
 
 // stackText returns the beginning of a panic's stack, where the panic is.
-func stackText(ctx context.Context, stack []byte) string {
+func stackText(ctx context.Context, stack string) string {
 	const most = 8 << 10
-	return scrubbed(ctx, strings.ToValidUTF8(string(stack[:min(len(stack), most)]), "\uFFFD"))
+	return scrubbed(ctx, strings.ToValidUTF8(stack[:min(len(stack), most)], "\uFFFD"))
 }
 
 // scrubbed returns a text without secrets.
@@ -72,7 +71,7 @@ func (l logger) Observe(ctx context.Context, n Notice) {
 	attrs := []slog.Attr{slog.String("correlation_id", n.CorrelationID)}
 	if n.Kind == ToolFailed && n.Err != nil {
 		attrs = append(attrs, slog.String("error", scrubbed(ctx, n.Err.Error())))
-		if p, ok := errors.AsType[*tool.PanicError](n.Err); ok {
+		if p, ok := errors.AsType[*fault.PanicError](n.Err); ok {
 			attrs = append(attrs, slog.String("stack", stackText(ctx, p.Stack)))
 		}
 	}
