@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,8 @@ const (
 	fieldBudgetTool   = "budgets.tool"
 	fieldBudgetRun    = "budgets.run"
 	fieldBudgetNames  = "budgets.unknown_tools"
+	fieldPrices       = "prices"
+	fieldSpending     = "spending"
 	fieldMaxTurns     = "max_turns"
 	fieldMaxCalls     = "max_calls"
 	fieldAllOrNothing = "all_or_nothing"
@@ -34,6 +37,8 @@ var boundFields = []struct {
 	{fieldBudgetTool, func(s *policy.Set) string { return showBound(s.Budgets.Tool) }},
 	{fieldBudgetRun, func(s *policy.Set) string { return showBound(s.Budgets.Run) }},
 	{fieldBudgetNames, func(s *policy.Set) string { return showBound(s.Budgets.UnknownTools) }},
+	{fieldPrices, func(s *policy.Set) string { return showData(s.Prices, len(s.Prices) == 0) }},
+	{fieldSpending, func(s *policy.Set) string { return showData(s.Spending, s.Spending.IsZero()) }},
 	{fieldMaxTurns, func(s *policy.Set) string { return showBound(s.MaxTurns) }},
 	{fieldMaxCalls, func(s *policy.Set) string { return showBound(s.MaxCalls) }},
 	{fieldAllOrNothing, func(s *policy.Set) string { return strconv.FormatBool(s.AllOrNothing) }},
@@ -56,6 +61,15 @@ func showBound(n int) string {
 		return "unlimited"
 	}
 	return strconv.Itoa(n)
+}
+
+// showData returns data as JSON.
+func showData(v any, none bool) string {
+	text, err := json.Marshal(v)
+	if none || err != nil {
+		return "none"
+	}
+	return string(text)
 }
 
 func showTime(at time.Time) string {

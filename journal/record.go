@@ -181,7 +181,7 @@ func payload(e *machine.Effect) (there, known bool) {
 	switch e.Kind {
 	case machine.Decided:
 		return e.Decision != nil, true
-	case machine.CallModel, machine.MakePrompt:
+	case machine.CallModel, machine.MakePrompt, machine.EstimateCall:
 		return e.Model != nil, true
 	case machine.RunTools:
 		return len(e.Tools) > 0, true

@@ -1,9 +1,11 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/benbjohnson/clock"
@@ -79,6 +81,15 @@ type Config struct {
 	// contexts of the run end and so does the run. Zero means the deadline of the context, if any. The
 	// earlier one counts. A run that is resumed keeps it.
 	Deadline time.Time
+	// Models is what is known of the models of a run by their names in it, with that of [New] under "". A
+	// model that is not here is asked, if it is a [Describer]. Prices and budgets of tokens and money need it.
+	Models map[string]machine.ModelInfo
+	// Estimate returns the tokens of messages that are added to a prompt; nil is [machine.EstimateTokens]. It
+	// is called before a call whose policy bounds spending, with what is new since the last prompt whose size
+	// is known. For the first prompt that is all: a message of role system with the system prompt, one with
+	// the tools and the schema of the answer as JSON, and the conversation. Its result is recorded, and a
+	// replay does not call it. Below 0 counts as 0.
+	Estimate func(model string, added []message.Message) int64
 	// Consult are the classes of transport failures at which the planner ([WithPlanner]) is asked before the
 	// policy. At exhaustion it is always asked. Classes without a planner are an error.
 	Consult []fault.Class
@@ -101,6 +112,9 @@ func (c Config) machine(o *options) machine.Config {
 	if c.Policy != nil {
 		m.Policy = *c.Policy.Clone()
 	}
+	if m.Policy.Meters() {
+		m.Models, m.Estimates, m.Offered = c.described(o), c.Estimate != nil, c.offer().Size()
+	}
 	m.Policy = c.Tools.Policy(m.Policy)
 	m.Vars, _ = c.vars()
 	if c.Limits != nil {
@@ -109,9 +123,28 @@ func (c Config) machine(o *options) machine.Config {
 	return m
 }
 
+// described returns what is known of the models.
+func (c *Config) described(o *options) map[string]machine.ModelInfo {
+	known := maps.Clone(c.Models)
+	if known == nil {
+		known = map[string]machine.ModelInfo{}
+	}
+	describe := func(name string, m Model) {
+		d, ok := m.(Describer)
+		if _, said := known[name]; ok && !said {
+			known[name] = d.Describe()
+		}
+	}
+	for _, name := range o.modelNames() {
+		describe(name, o.models[name])
+	}
+	describe("", o.first)
+	return known
+}
+
 // offer returns what replies are checked against.
 func (c *Config) offer() engine.Offer {
-	return engine.Offer{Tools: c.Tools, Output: c.Output, CallsOnly: c.CallsOnly}
+	return engine.Offer{Tools: c.Tools, Output: c.Output, CallsOnly: c.CallsOnly, Estimate: c.Estimate}
 }
 
 // compile returns the compiled config of the core for a run.
@@ -142,9 +175,35 @@ func (c *Config) asking(o *options) (*machine.Compiled, error) {
 	m, err := c.ready(o)
 	err = errors.Join(err, c.checkChoice())
 	if m != nil {
-		err = errors.Join(err, o.lacks(&m.Config().Policy))
+		err = errors.Join(err, o.lacks(&m.Config().Policy), o.unpriced(m.Config()))
 	}
 	return m, err
+}
+
+// asking returns the options with the model of a [Loop] or [Pool].
+func (o *options) asking(model Model) *options {
+	own := *o
+	own.first = model
+	return &own
+}
+
+// unpriced reports the models without a price, if the policy bounds money.
+func (o *options) unpriced(cfg *machine.Config) error {
+	if !cfg.Policy.Spending.Costs() {
+		return nil
+	}
+	var errs []error
+	for _, model := range append([]string{""}, o.modelNames()...) {
+		name := cmp.Or(cfg.Models[model].Name, model)
+		switch _, known := cfg.Policy.Prices.Of(name); {
+		case known:
+		case name == "":
+			errs = append(errs, errors.New("policy: spending: the model has no name to price it by: give it one in Config.Models[\"\"]"))
+		default:
+			errs = append(errs, fmt.Errorf("policy: spending: the model %q has no price: add it to prices, or bound no cost", name))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // lacks reports the models that a policy names and the options do not have.
@@ -174,11 +233,13 @@ type options struct {
 	clock     Clock
 	observers []observe.Observer
 	// tracers are the observers that are tracers.
-	tracers  observe.Tracers
-	planner  planner.Planner
-	adjust   func(session.State) (policy.Layer, bool)
-	prompt   PromptFunc
-	models   map[string]Model
+	tracers observe.Tracers
+	planner planner.Planner
+	adjust  func(session.State) (policy.Layer, bool)
+	prompt  PromptFunc
+	models  map[string]Model
+	// first is the model of a [Loop] or [Pool], for its description.
+	first    Model
 	stream   func(Delta)
 	parallel int
 	classify func(error) fault.Verdict

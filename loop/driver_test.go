@@ -196,8 +196,12 @@ func TestObserversSeeWhatIsRecordedAndCannotChangeIt(t *testing.T) {
 	counts := metrics.Counts()
 	assert.Equal(t, int64(1), counts.CorrectionRetries)
 	assert.Equal(t, []int64{1, 1, 0, 0, 0, 0}, counts.Attempts.Counts)
-	var first map[string]any
-	require.NoError(t, json.NewDecoder(&log).Decode(&first))
+	lines := json.NewDecoder(&log)
+	var began, first map[string]any
+	require.NoError(t, lines.Decode(&began))
+	assert.Equal(t, "run began", began["msg"])
+	assert.Equal(t, "order-42", began["correlation_id"])
+	require.NoError(t, lines.Decode(&first))
 	assert.Equal(t, "order-42", first["correlation_id"])
 	assert.Equal(t, "tool_validation", first["error_type"])
 	assert.InDelta(t, 1, first["attempt"], 0)

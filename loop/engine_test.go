@@ -72,7 +72,7 @@ func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 	assert.Equal(t, want.Transcript, got.Transcript)
 	assert.Equal(t, s.State().Slices(), st.Session.Slices())
 	assert.Equal(t, "echo", engine.Header(m, on).Tools[0].Name)
-	assert.Equal(t, observe.Ended, observe.NoticesOf("s", looptest.Epoch, stop, nil)[0].Kind)
+	assert.Equal(t, observe.Ended, observe.NoticesOf(&machine.State{}, looptest.Epoch, stop, nil)[0].Kind)
 }
 
 func TestPartsForEnginesSayWhatIsWrong(t *testing.T) {

@@ -28,7 +28,8 @@ type RetryExhaustedError struct {
 	Plane fault.Plane
 	// Reason is why no further attempt follows.
 	Reason policy.Reason
-	// Detail has the numbers behind the reason: the wait that did not fit, and the time that was left.
+	// Detail has the numbers behind the reason: the wait that did not fit and the time that was left, or what a
+	// budget had left and what the next call would have taken.
 	Detail policy.Detail
 	// Attempt and MaxAttempts are the position of the action on that plane.
 	Attempt, MaxAttempts int
@@ -43,8 +44,10 @@ type RetryExhaustedError struct {
 	InDoubt []machine.DoubtfulCall
 	// ToolFailures are the calls that failed: see [Result].
 	ToolFailures []ToolFailure
-	// Usage is the sum over all attempts.
-	Usage message.Usage
+	// Usage, Cost, Estimated and Wasted are the sums over all attempts: see [Result].
+	Usage           message.Usage
+	Cost, Estimated int64
+	Wasted          policy.Charge
 	// Policy is the policy that decided. Explanation says where its values came from.
 	Policy      policy.RetryPolicy
 	Explanation policy.Explanation
@@ -73,11 +76,16 @@ func (e *RetryExhaustedError) Error() string {
 // ended returns the text of the end itself.
 func (e *RetryExhaustedError) ended() string {
 	if e.Plane == "" {
+		if spent := e.Detail.Spending(); spent != "" {
+			return "run stopped: " + e.Reason.Phrase() + " (" + spent + ")"
+		}
 		return "run stopped: " + e.Reason.Phrase() + e.because()
 	}
 	text := fmt.Sprintf("%s: attempt %d of %s on the %s plane: %s", cmp.Or(e.Action, "answer"), e.Attempt, bound(e.MaxAttempts), e.Plane, e.why())
 	if e.Detail.Wait > 0 {
 		text += fmt.Sprintf(" (wait %v, room %v)", e.Detail.Wait, e.Detail.Room)
+	} else if spent := e.Detail.Spending(); spent != "" {
+		text += " (" + spent + ")"
 	}
 	named := e.Reason == policy.ReasonNotRetryable
 	if cause := e.typed(); cause != nil && len(e.Failure.Issues) > 0 {
@@ -197,6 +205,7 @@ func (e *RetryExhaustedError) typed() error {
 func exhausted(st machine.State, attempts []session.Attempt, cause error) *RetryExhaustedError {
 	o := st.Outcome
 	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Usage: o.Usage, Seed: st.Seed(),
+		Detail: o.Detail, Cost: o.Cost, Estimated: o.Estimated, Wasted: session.Wasted(attempts),
 		Cause: cause, InDoubt: o.InDoubt, ToolFailures: toolFailures(o.ToolFailures, nil)}
 	if st.Config != nil {
 		e.tried = st.Config.Single

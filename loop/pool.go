@@ -64,6 +64,7 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if cfg.Model == nil {
 		err = errors.New("model: is nil: set a model")
 	}
+	o = o.asking(cfg.Model)
 	compiled, refused := cfg.Config.asking(o)
 	if err = errors.Join(err, refused); err != nil {
 		return nil, fmt.Errorf("loop: the pool's config: %w", err)

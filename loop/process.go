@@ -57,6 +57,8 @@ type process struct {
 	// err is the Go error behind the current event, cause the one behind exhaustion, and ending why the run
 	// was ended from outside.
 	err, cause, ending error
+	// costs is what was told of the run's costs to the call of a tool that makes the run.
+	costs int64
 	// exhaustion is that of the run's state, or nil.
 	exhaustion *machine.Question
 	// failed are the errors of failed calls of a reply, by index, for the planner.
@@ -143,7 +145,9 @@ func (p *process) rest() {
 // take takes the session for a run.
 func (p *process) take(of engine.RunnerConfig) (err error) {
 	of.Session, of.Offer, of.Record = p.s, p.cfg.offer(), p.stepped
-	p.runner, err = engine.New(of)
+	if p.runner, err = engine.New(of); err == nil {
+		p.costs = p.runner.State().Charged.Cost
+	}
 	return err
 }
 
@@ -309,11 +313,22 @@ func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine
 	if used := usageOf(&ev); used != (message.Usage{}) {
 		_ = tool.AddUsage(p.life, used) // an error says that no tool makes the run, or no longer waits for it
 	}
+	if cost := st.Charged.Cost - p.costs; cost > 0 || ev.Reply != nil && free(&st, ev.Reply) {
+		p.costs = st.Charged.Cost
+		_ = tool.AddCost(p.life, cost)
+	}
 	if len(p.observers) > 0 {
 		p.learn(&ev, &st)
 		p.tellWarnings(ev.At, st.Warnings)
-		p.tellStep(&ev, effects)
+		p.tellStep(&ev, effects, &st)
 	}
+}
+
+// free reports whether the table of prices has the model of a reply, which then cost nothing if nothing was
+// charged.
+func free(st *machine.State, r *machine.Reply) bool {
+	_, known := st.Policy.Prices.Of(r.Message.Model)
+	return known
 }
 
 // usageOf returns what an event adds to the usage of the run.

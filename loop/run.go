@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
 )
@@ -49,6 +50,11 @@ type Result struct {
 	Usage  message.Usage
 	Waited time.Duration
 	Turns  int
+	// Cost is what the model calls cost, in the unit of a [policy.Price]; 0 without prices. Estimated is the
+	// number of calls without usage, which were charged what was projected. Wasted is the part of usage and
+	// cost that failed attempts consumed.
+	Cost, Estimated int64
+	Wasted          policy.Charge
 }
 
 // Answer is a [Result] with its value decoded.
@@ -77,6 +83,7 @@ func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 	if model == nil {
 		return nil, errNoModel
 	}
+	o = o.asking(model)
 	compiled, err := cfg.asking(o)
 	if err != nil {
 		return nil, err
@@ -176,6 +183,7 @@ func ResultOf(end engine.End, cause error) (Result, error) {
 		Warnings: warned(&end), InDoubt: o.InDoubt,
 		ToolFailures: toolFailures(o.ToolFailures, end.ToolErrors),
 		Transcript:   end.State.Transcript(), Attempts: own, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
+		Cost: o.Cost, Estimated: o.Estimated, Wasted: session.Wasted(own),
 	}
 	if o.OK {
 		return result, nil

@@ -25,7 +25,7 @@ func uncharged(ev *machine.Event, effects []machine.Effect) *fault.ReducerError 
 }
 
 // tellStep tells the observers about one step.
-func (p *process) tellStep(ev *machine.Event, effects []machine.Effect) {
+func (p *process) tellStep(ev *machine.Event, effects []machine.Effect, st *machine.State) {
 	if failed := uncharged(ev, effects); failed != nil {
 		p.tell(p.ctx, observe.Notice{
 			Kind: observe.ReducerFailed, CorrelationID: p.s.ID(), At: ev.At, Action: p.tool,
@@ -34,7 +34,7 @@ func (p *process) tellStep(ev *machine.Event, effects []machine.Effect) {
 		})
 	}
 	for _, e := range effects {
-		for _, n := range observe.NoticesOf(p.s.ID(), ev.At, e, p.err) {
+		for _, n := range observe.NoticesOf(st, ev.At, e, p.err) {
 			if n.Kind == observe.Exhausted && p.exhaustion == nil {
 				n.Kind = observe.ToolFailed
 			}

@@ -36,7 +36,11 @@ func (p *process) trace(resumed bool) {
 	if len(p.tracers) == 0 {
 		return
 	}
-	values, end := p.begin(p.ctx, observe.Work{Kind: observe.WorkRun, Resumed: resumed})
+	w := observe.Work{Kind: observe.WorkRun, Resumed: resumed}
+	if st := p.runner.State(); resumed {
+		w.Turn, w.Attempt, w.Usage, w.Cost, w.Waited = st.Turn, len(st.Attempts()), st.Usage, st.Charged.Cost, st.Waited
+	}
+	values, end := p.begin(p.ctx, w)
 	p.values, p.end = values, func(o *machine.Outcome, err error) { end(WorkEnd(o, err)) }
 	p.ctx = valueContext{p.life, p.values}
 }

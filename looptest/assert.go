@@ -42,6 +42,9 @@ func AttemptText(a session.Attempt) string {
 	if a.Usage.Total() > 0 {
 		text += fmt.Sprintf(", %d+%d tokens", a.Usage.InputTokens, a.Usage.OutputTokens)
 	}
+	if a.Cost > 0 {
+		text += fmt.Sprintf(", cost %d", a.Cost)
+	}
 	return text
 }
 

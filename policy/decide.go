@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
@@ -42,12 +43,40 @@ type Decision struct {
 	Detail Detail `json:"detail,omitzero"`
 }
 
-// Detail has the numbers behind a stop: a count and its limit, or a wait and the time that was left for it.
+// Detail has the numbers behind a stop: a count and its limit, a wait and the time that was left for it, or
+// what was left of a budget and what the next call would have taken.
 type Detail struct {
 	Count int           `json:"count,omitempty"`
 	Limit int           `json:"limit,omitempty"`
 	Wait  time.Duration `json:"wait_ns,omitempty"`
 	Room  time.Duration `json:"room_ns,omitempty"`
+	// Budget is the key of a budget of [Spending], such as "run.cost" or "max_next_cost"; Left and Takes are
+	// in its unit. Takes is 0 if a reply was cut off at what was left. Model is the model without a price.
+	Budget string `json:"budget,omitempty" redact:"keep"`
+	Left   int64  `json:"left,omitempty"`
+	Takes  int64  `json:"takes,omitempty"`
+	Model  string `json:"model,omitempty" redact:"keep"`
+}
+
+// Money reports whether Budget bounds money.
+func (d Detail) Money() bool {
+	return d.Budget == "max_next_cost" || strings.HasSuffix(d.Budget, ".cost")
+}
+
+// Spending returns what Detail says of a budget of [Spending] in words: "run.cost: 312 left, the call takes
+// 1204". It is empty if that is no reason to stop.
+func (d Detail) Spending() string {
+	switch {
+	case d.Model != "":
+		return fmt.Sprintf("%s: the model %q has no price", d.Budget, d.Model)
+	case d.Left < 0:
+		return fmt.Sprintf("%s: passed by %d", d.Budget, -d.Left)
+	case d.Budget != "" && d.Takes == 0:
+		return fmt.Sprintf("%s: the reply was cut off at the %d that were left", d.Budget, d.Left)
+	case d.Budget != "":
+		return fmt.Sprintf("%s: %d left, the call takes %d", d.Budget, d.Left, d.Takes)
+	}
+	return ""
 }
 
 // String returns the decision on one line: "retry in 2s: backoff", "stop: attempts_exhausted (3 of 3)".
@@ -59,6 +88,8 @@ func (d Decision) String() string {
 		return fmt.Sprintf("retry in %v: %s", d.Delay, string(d.Reason))
 	case d.Detail.Wait > 0:
 		return fmt.Sprintf("stop: %s (wait %v, room %v)", string(d.Reason), d.Detail.Wait, d.Detail.Room)
+	case d.Detail.Budget != "":
+		return fmt.Sprintf("stop: %s (%s)", string(d.Reason), d.Detail.Spending())
 	case d.Detail.Count > 0:
 		return fmt.Sprintf("stop: %s (%d of %d)", string(d.Reason), d.Detail.Count, d.Detail.Limit)
 	}

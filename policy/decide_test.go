@@ -286,10 +286,10 @@ func TestReasonsAreSentinels(t *testing.T) {
 		unique[r] = true
 		assert.Equal(t, slices.Contains([]policy.Reason{policy.ReasonBackoff, policy.ReasonServerAsked, policy.ReasonImmediate}, r), r.Retries())
 		for _, name := range r.Fields() {
-			assert.Contains(t, append(policy.Fields(), "budgets.tool", "budgets.unknown_tools", "budgets.run", "max_turns", "deadline", "planner"), name)
+			assert.Contains(t, append(policy.Fields(), "budgets.tool", "budgets.unknown_tools", "budgets.run", "spending", "prices", "max_turns", "deadline", "planner"), name)
 		}
 	}
-	assert.Len(t, unique, 22)
+	assert.Len(t, unique, 24)
 }
 
 func TestDecisionJSON(t *testing.T) {

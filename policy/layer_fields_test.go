@@ -27,6 +27,9 @@ func TestTagsFollowTheirFields(t *testing.T) {
 		{fields.Of[policy.RetryPolicy](), spelt[policy.RetryPolicy]()},
 		{fields.Of[policy.Set](), spelt[policy.Set]()},
 		{fields.Of[policy.Budgets](), spelt[policy.Budgets]()},
+		{fields.Of[policy.Spending](), spelt[policy.Spending]()},
+		{fields.Of[policy.Allowance](), spelt[policy.Allowance]()},
+		{fields.Of[policy.Price](), spelt[policy.Price]()},
 		{fields.Of[backoff.BackoffStrategy](), spelt[backoff.BackoffStrategy]()},
 		{fields.Of[backoff.Jitter](), spelt[backoff.Jitter]()},
 	} {

@@ -1,42 +1,34 @@
 package policy
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/bits"
 	"strings"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/fields"
 	"github.com/retake-go/retake/message"
 )
 
 // Price is what a million tokens of a model cost, in millionths of a unit of money: 3 dollars are 3_000_000.
 // The zero value is free.
 type Price struct {
-	// Input is for the tokens of prompts, Output for those that the model wrote; at least 0.
-	Input  int64 `json:"input"`
-	Output int64 `json:"output"`
-	// CacheRead and CacheWrite are for the tokens of prompts that were read from or written to a cache; nil
-	// means Input. Reasoning is for the tokens of reasoning in what the model wrote; nil means Output.
-	CacheRead  *int64 `json:"cache_read,omitempty"`
-	CacheWrite *int64 `json:"cache_write,omitempty"`
-	Reasoning  *int64 `json:"reasoning,omitempty"`
+	// Input (input) is for the tokens of prompts, Output (output) for those that the model wrote; at least 0.
+	Input  int64 `json:"input" policy:"input"`
+	Output int64 `json:"output" policy:"output"`
+	// CacheRead (cache_read) and CacheWrite (cache_write) are for the tokens of prompts that were read from or
+	// written to a cache; nil means Input. Reasoning (reasoning) is for the tokens of reasoning in what the
+	// model wrote; nil means Output.
+	CacheRead  *int64 `json:"cache_read,omitempty" policy:"cache_read"`
+	CacheWrite *int64 `json:"cache_write,omitempty" policy:"cache_write"`
+	Reasoning  *int64 `json:"reasoning,omitempty" policy:"reasoning"`
 }
 
-// Validate reports all faults, joined.
+// Validate reports every invalid field, each as a [*FieldError], joined. It returns nil if there is none.
 func (p Price) Validate() error {
-	var errs []error
-	for _, f := range []struct {
-		name  string
-		price *int64
-	}{{"input", &p.Input}, {"output", &p.Output}, {"cache_read", p.CacheRead}, {"cache_write", p.CacheWrite},
-		{"reasoning", p.Reasoning}} {
-		if f.price != nil && *f.price < 0 {
-			errs = append(errs, fmt.Errorf("price: %s: %d is not a price: give a number of 0 or more", f.name, *f.price))
-		}
-	}
-	return errors.Join(errs...)
+	f := fields.Collect()
+	checks.Check(&p, f)
+	return fields.Err[FieldError](f)
 }
 
 // Cost returns the cost of usage. Each token has one price, and a negative count costs nothing.
@@ -106,13 +98,12 @@ func (p Prices) Of(model string) (Price, bool) {
 	return p[best], found
 }
 
-// Validate reports all faults by model, joined.
+// Validate reports every invalid field by model, each as a [*FieldError], joined. It returns nil if there is
+// none.
 func (p Prices) Validate() error {
-	var errs []error
+	f := fields.Collect()
 	for _, name := range canon.Keys(p) {
-		if err := p[name].Validate(); err != nil {
-			errs = append(errs, fmt.Errorf("prices: %q: %w", name, err))
-		}
+		f.At(name).Take(p[name].Validate())
 	}
-	return errors.Join(errs...)
+	return fields.Err[FieldError](f)
 }

@@ -52,8 +52,8 @@ func TestACostNeverOverflows(t *testing.T) {
 
 func TestAllThatIsWrongWithPricesIsSaid(t *testing.T) {
 	err := policy.Prices{"b": {Input: -1, Reasoning: new(int64(-2))}, "a": {Output: 1}}.Validate()
-	require.EqualError(t, err, `prices: "b": price: input: -1 is not a price: give a number of 0 or more
-price: reasoning: -2 is not a price: give a number of 0 or more`)
+	require.EqualError(t, err, `b.input: -1 is too few; write 0 or more
+b.reasoning: -2 is too few; write 0 or more`)
 }
 
 func TestAVersionOfAModelHasItsPrice(t *testing.T) {

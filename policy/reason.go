@@ -60,6 +60,11 @@ const (
 	ReasonFailedForGood Reason = "failed_for_good"
 	// ReasonTurnLimit: the run reached its limit of model calls.
 	ReasonTurnLimit Reason = "turn_limit"
+	// ReasonTokenBudget: the next model call does not fit what is left of a budget of tokens.
+	ReasonTokenBudget Reason = "token_budget"
+	// ReasonCostBudget: the next model call does not fit what is left of a budget of money, or its model has
+	// no price.
+	ReasonCostBudget Reason = "cost_budget"
 	// ReasonPlanner: the planner ended the action.
 	ReasonPlanner Reason = "planner"
 	// ReasonNotRepeatable: a tool's call failed and is not made again, because the tool is declared neither
@@ -110,6 +115,10 @@ var reasons = [...]reasonRow{
 	{reason: ReasonFailedForGood, phrase: "failed for good"},
 	{reason: ReasonTurnLimit, phrase: "the run's limit of model calls is reached",
 		fields: []string{"max_turns"}, class: fault.MaxIterations},
+	{reason: ReasonTokenBudget, phrase: "the next call does not fit the budget of tokens",
+		fields: []string{"spending"}, class: fault.MaxIterations},
+	{reason: ReasonCostBudget, phrase: "the next call does not fit the budget of money",
+		fields: []string{"spending", "prices"}, class: fault.MaxIterations},
 	{reason: ReasonPlanner, phrase: "ended by the planner", fields: []string{"planner"}},
 	{reason: ReasonNotRepeatable, phrase: "the tool is declared neither read-only nor idempotent: the call is not made again"},
 	{reason: ReasonOutcomeUnknown, phrase: "the outcome of the call is not known"},

@@ -35,6 +35,11 @@ type Set struct {
 	ToolTransport map[string]Layer `policy:"tool_transport,each=tool"`
 	// Budgets (budgets) bounds the failed attempts of the run.
 	Budgets Budgets `policy:"budgets"`
+	// Prices (prices) are what models cost, by their providers' names; nil means that costs are unknown.
+	Prices Prices `policy:"prices,each=model"`
+	// Spending (spending) bounds the tokens and the money of model calls. The zero value, the default, bounds
+	// nothing.
+	Spending Spending `policy:"spending"`
 	// MaxTurns (max_turns) is the most successful model calls of the run: at least 1, or [Unlimited]. 100 by
 	// default.
 	MaxTurns int `policy:"max_turns,unlimited,least=1"`
@@ -96,13 +101,16 @@ func (s Set) MarshalJSON() ([]byte, error) {
 	return fields.JSON(&s, nil)
 }
 
-// dropEmpty sets empty maps to nil. Both mean that no tool has a layer.
+// dropEmpty sets empty maps to nil. Both mean that no tool has a layer, and no model a price.
 func (s *Set) dropEmpty() {
 	if len(s.Tools) == 0 {
 		s.Tools = nil
 	}
 	if len(s.ToolTransport) == 0 {
 		s.ToolTransport = nil
+	}
+	if len(s.Prices) == 0 {
+		s.Prices = nil
 	}
 }
 

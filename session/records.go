@@ -37,8 +37,11 @@ type Attempt struct {
 	// Repairs are the kinds of repair that were needed to read what the model wrote, each once. There are
 	// none if the policy accepts repairs without a note.
 	Repairs []extract.RepairKind `json:"repairs,omitempty"`
-	// Usage is what the attempt consumed.
-	Usage message.Usage `json:"usage,omitzero"`
+	// Usage is what the attempt consumed. Cost is what that cost in the unit of a [policy.Price], if the run
+	// has prices. Estimated reports that a call of it had no usage, and Cost has what was projected.
+	Usage     message.Usage `json:"usage,omitzero"`
+	Cost      int64         `json:"cost_micros,omitempty"`
+	Estimated bool          `json:"estimated,omitempty"`
 	// At is the time of the decision in UTC; zero if unknown.
 	At time.Time `json:"at,omitzero"`
 }
@@ -65,6 +68,21 @@ func (a Attempt) Repaired() string {
 		names[n] = string(k)
 	}
 	return what + " was repaired: " + strings.Join(names, ", ")
+}
+
+// Wasted returns what the failed ones of attempts consumed: tokens, money, and the number of estimated ones.
+// What one model call consumed is in the first attempt that was decided of it.
+func Wasted(attempts []Attempt) (all policy.Charge) {
+	for n := range attempts {
+		if a := &attempts[n]; a.Class != "" {
+			c := policy.Charge{Usage: a.Usage, Cost: a.Cost}
+			if a.Estimated {
+				c.Estimated = 1
+			}
+			all = all.Plus(c)
+		}
+	}
+	return all
 }
 
 // ToolFailure describes a tool call that gave no result, for example because it panicked: "tool pay failed:

@@ -10,6 +10,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 )
 
 // SnapshotFormat is the name and version of the snapshot format.
@@ -26,6 +27,7 @@ type snapshot struct {
 	Feedback      []feedback.RetryFeedback `json:"feedback"`
 	Attempts      []Attempt                `json:"attempts"`
 	ReducerErrors []fault.ReducerError     `json:"reducer_errors"`
+	Charged       policy.Charge            `json:"charged,omitzero"`
 	// Conversation is only in the snapshot of a [Session].
 	Conversation []message.Message `json:"conversation,omitempty"`
 }
@@ -53,6 +55,7 @@ func (s State) wire() snapshot {
 	w := snapshot{
 		Format: SnapshotFormat, ID: s.ID(), Slices: []sliceSnapshot{},
 		Feedback: collect(s.feedback), Attempts: collect(s.attempts), ReducerErrors: collect(s.reducerErrors),
+		Charged: s.charged,
 	}
 	for _, slot := range s.slots {
 		w.Slices = append(w.Slices, sliceSnapshot{slot.name, slot.kind, collect(slot.held)})
@@ -114,7 +117,10 @@ func (w snapshot) state() (State, error) {
 	if err := checkID(w.ID); err != nil {
 		return State{}, &SnapshotError{Field: "id", Want: "must be a session's id", Cause: err}
 	}
-	s := State{id: w.ID}
+	if w.Charged.Cost < 0 || w.Charged.Usage.InputTokens < 0 || w.Charged.Usage.OutputTokens < 0 {
+		return State{}, &SnapshotError{Field: "charged", Want: "must have counts of 0 or more"}
+	}
+	s := State{id: w.ID, charged: w.Charged}
 	for i, from := range w.Slices {
 		at, twice := s.find(from.Name)
 		if want := from.check(twice); want != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/seq"
+	"github.com/retake-go/retake/policy"
 )
 
 // State is an immutable snapshot of a session. Methods that change something return a new State and leave the
@@ -21,6 +22,7 @@ type State struct {
 	feedback      seq.Log[feedback.RetryFeedback]
 	attempts      seq.Log[Attempt]
 	reducerErrors seq.Log[fault.ReducerError]
+	charged       policy.Charge
 }
 
 // slot is a declared slice and its values.
@@ -60,14 +62,14 @@ func emptySlots(declared []Declared) []slot {
 // equal but separate contents are not the same.
 func (s State) Same(o State) bool {
 	return s.id == o.id && s.feedback.Same(o.feedback) && s.attempts.Same(o.attempts) &&
-		s.reducerErrors.Same(o.reducerErrors) &&
+		s.reducerErrors.Same(o.reducerErrors) && s.charged == o.charged &&
 		slices.EqualFunc(s.slots, o.slots,
 			func(a, b slot) bool { return a.name == b.name && a.kind == b.kind && a.held.Same(b.held) })
 }
 
 // empty reports that the state has no records and no values.
 func (s State) empty() bool {
-	return s.feedback.Len() == 0 && s.attempts.Len() == 0 && s.reducerErrors.Len() == 0 &&
+	return s.charged == (policy.Charge{}) && s.feedback.Len() == 0 && s.attempts.Len() == 0 && s.reducerErrors.Len() == 0 &&
 		!slices.ContainsFunc(s.slots, func(in slot) bool { return in.held.Len() > 0 })
 }
 
@@ -154,6 +156,15 @@ func (s State) ReducerErrors() []fault.ReducerError { return s.reducerErrors.Fro
 func (s State) Forget() State {
 	s.attempts = s.attempts.Forget(s.attempts.Len())
 	s.reducerErrors = s.reducerErrors.Forget(s.reducerErrors.Len())
+	return s
+}
+
+// Charged returns what the model calls of the session's runs with prices or spending cost.
+func (s State) Charged() policy.Charge { return s.charged }
+
+// AddCharge returns s with the charge added.
+func (s State) AddCharge(c policy.Charge) State {
+	s.charged = s.charged.Plus(c)
 	return s
 }
 

@@ -156,6 +156,19 @@ func AddUsage(ctx context.Context, u message.Usage) error {
 	return r.whileOpen(func() { r.usage = r.usage.Add(u) })
 }
 
+// AddCost is [AddUsage] for money: what the models within the call cost, in millionths. A run of package loop
+// does it for itself, if its policy has prices. What is consumed within a call without prices has those of
+// the run around it.
+func AddCost(ctx context.Context, micros int64) error {
+	r, _ := ctx.Value(recorderKey{}).(*recorder)
+	return r.whileOpen(func() {
+		if r.cost == nil {
+			r.cost = new(int64)
+		}
+		*r.cost += micros
+	})
+}
+
 // Metered returns a context in which [AddUsage] adds up, and a function that ends this and returns the sum.
 // It is for engines that make tries.
 func Metered(ctx context.Context) (context.Context, func() message.Usage) {
@@ -173,6 +186,7 @@ type recorder struct {
 	events []Event
 	parts  []message.Part
 	usage  message.Usage
+	cost   *int64
 	last   []byte
 	report func([]byte)
 	// meter says that it is one of [Metered], which only adds up usage. within is that of the call around it.

@@ -36,7 +36,9 @@ type Outcome struct {
 	// prompts.
 	Err error
 	// Usage is what models consumed within the call: see [AddUsage].
+	// Cost is what that cost, as far as the runs within the call know it: see [AddCost]; nil if none does.
 	Usage message.Usage
+	Cost  *int64
 	// said is the error that said [Fail], if that is not all it says.
 	said error
 }
@@ -113,7 +115,7 @@ func (t *Tool) InvokeWithin(ctx context.Context, args []byte, d time.Duration, a
 		out = t.within(ctx, args, d, after)
 	}
 	rec.close()
-	out.Progress, out.Usage = rec.last, rec.usage
+	out.Progress, out.Usage, out.Cost = rec.last, rec.usage, rec.cost
 	if out.Result != nil {
 		out.Events = rec.events
 	}

@@ -290,7 +290,7 @@ func (f *flow) tellObservers(ev *machine.Event, effects []machine.Effect, warnin
 		tellAll(ctx, f.Observers, observe.Notice{Kind: observe.Warned, CorrelationID: f.in.Session, At: ev.At, Text: text})
 	}
 	for _, e := range effects {
-		for _, n := range observe.NoticesOf(f.in.Session, ev.At, e, f.err.cause()) {
+		for _, n := range observe.NoticesOf(&f.st, ev.At, e, f.err.cause()) {
 			if _, known := f.Tools.Get(n.Action); !known {
 				n.Invented = n.Action != machine.AnswerAction && !f.st.Config.Single
 			}
@@ -325,6 +325,8 @@ func (f *flow) execute(e machine.Effect) error {
 		return f.call(e.Model)
 	case machine.MakePrompt:
 		return f.prompt(e.Model)
+	case machine.EstimateCall:
+		return f.step(machine.Event{Kind: machine.Estimated, At: f.now(), Tokens: machine.EstimateTokens(f.st.Added())})
 	case machine.RunTools:
 		return f.runTools(f.st.Left(e).Tools)
 	case machine.TryAction:

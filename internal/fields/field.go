@@ -369,12 +369,12 @@ func (f *Field) bounds(v reflect.Value, at Faults) {
 		at.Add("%v leaves no time; write more than 0s%s", time.Duration(n), orElse)
 	case is && n < 0:
 		at.Add("%v is negative; write 0s or more%s", time.Duration(n), orElse)
-	case v.Kind() == reflect.Int64:
+	case is:
 	case f.off && n < 0:
 		at.Add("%d is no number of repeats; %s", n, orOff)
 	case n < int64(f.least):
 		at.Add("%d is too few; write %d or more%s", n, f.least, orElse)
-	case n > largest:
+	case v.Kind() == reflect.Int && n > largest:
 		at.Add("%d is too large; the most is %d", n, largest)
 	}
 }

@@ -201,7 +201,11 @@ func (field *Field) scalar(v jsontext.Value, into reflect.Value, f Faults) {
 	case *time.Duration:
 		field.duration(v, text, to, f)
 	case *int:
-		field.count(v, text, to, f)
+		n := int64(*to)
+		field.count(v, text, &n, math.MaxInt32, f)
+		*to = int(n)
+	case *int64:
+		field.count(v, text, to, math.MaxInt64, f)
 	case *bool:
 		if *to = kind == 't'; kind != 't' && kind != 'f' {
 			Wrong(f, "true or false", v)
@@ -228,8 +232,8 @@ func (field *Field) scalar(v jsontext.Value, into reflect.Value, f Faults) {
 
 const orOff = "write off, or 1 or more"
 
-// count reads a whole number of 0 or more, or one of the words that the field takes.
-func (field *Field) count(v jsontext.Value, text string, to *int, f Faults) {
+// count reads a whole number from 0 to most, or one of the words that the field takes.
+func (field *Field) count(v jsontext.Value, text string, to *int64, most int64, f Faults) {
 	const digits = "0123456789"
 	kind, what, right := v.Kind(), "a whole number", fmt.Sprintf("write %d or more", field.least)
 	switch {
@@ -238,7 +242,7 @@ func (field *Field) count(v jsontext.Value, text string, to *int, f Faults) {
 	case field.off:
 		what, right = "off, true or a count", orOff
 	}
-	n, err := strconv.ParseInt(text, 10, 32)
+	n, err := strconv.ParseInt(text, 10, 64)
 	switch {
 	case field.unlimited && kind == '"' && text == unlimited:
 		*to = Unlimited
@@ -250,8 +254,8 @@ func (field *Field) count(v jsontext.Value, text string, to *int, f Faults) {
 		Wrong(f, what, v)
 	case kind == '"' && err == nil && strconv.FormatInt(n, 10) == text:
 		f.Add("%s is text; write it without quotes", Quoted(text))
-	case errors.Is(err, strconv.ErrRange) && text[0] != '-':
-		f.Add("%s is too large; the most is %d: %s", Quoted(text), math.MaxInt32, right)
+	case (errors.Is(err, strconv.ErrRange) || err == nil && n > most) && text[0] != '-':
+		f.Add("%s is too large; the most is %d: %s", Quoted(text), most, right)
 	case err != nil || strconv.FormatInt(n, 10) != text:
 		f.Add("%s is no whole number that can be read; write digits alone, such as 3", Quoted(text))
 	case n < 0:
@@ -259,7 +263,7 @@ func (field *Field) count(v jsontext.Value, text string, to *int, f Faults) {
 	case n == 0 && field.off:
 		f.Add("0 is no number of repeats; %s", right)
 	default:
-		*to = int(n)
+		*to = n
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // EndOf converts a tool's outcome for the core, before reducers run.
 func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
-	end := &machine.ToolEnd{Index: run.Index, Progress: out.Progress, Usage: out.Usage}
+	end := &machine.ToolEnd{Index: run.Index, Progress: out.Progress, Usage: out.Usage, Cost: out.Cost}
 	switch {
 	case out.Err != nil:
 		f := fault.Recordable(out.Failure(), out.Err)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,6 +24,39 @@ type Offer struct {
 	Output *schema.Schema
 	// CallsOnly reports that only tool calls are accepted.
 	CallsOnly bool
+	// Estimate returns the tokens of what is added to a prompt: see [machine.State.Added]; nil is
+	// [machine.EstimateTokens].
+	Estimate func(model string, added []message.Message) int64
+}
+
+// definitions returns the tools and the schema of the answer as one text, as providers are told them.
+func (on Offer) definitions() string {
+	var b strings.Builder
+	for _, t := range on.Tools.All() {
+		b.WriteString(t.Name() + "\n" + t.Description() + "\n")
+		b.Write(t.Parameters())
+		b.WriteString("\n")
+	}
+	if on.Output != nil {
+		b.Write(on.Output.JSON())
+	}
+	return b.String()
+}
+
+// Size returns the size of the tools and the schema of the answer in a prompt, in bytes.
+func (on Offer) Size() int64 { return int64(len(on.definitions())) }
+
+// estimate estimates what a call adds to the prompt.
+func (on Offer) estimate(st *machine.State, call *machine.ModelCall) int64 {
+	added, estimate := st.Added(), on.Estimate
+	if estimate == nil {
+		estimate = func(_ string, added []message.Message) int64 { return machine.EstimateTokens(added) }
+	}
+	if text := on.definitions(); st.Prompt == nil && text != "" {
+		added = append([]message.Message{{Role: message.System, Text: text}}, added...)
+	}
+	model := cmp.Or(st.Config.Models[call.Model].Name, call.Model)
+	return max(estimate(model, message.Clone(added)), 0)
 }
 
 // CheckChoice reports a choice of a tool that is not offered, or of any where there is none.

@@ -68,7 +68,7 @@ func (e *landedError) Unwrap() error { return e.error }
 
 // outcomeOf returns the outcome that landed.
 func outcomeOf(l *journal.Note) tool.Outcome {
-	out := tool.Outcome{Progress: l.End.Progress, Usage: l.End.Usage}
+	out := tool.Outcome{Progress: l.End.Progress, Usage: l.End.Usage, Cost: l.End.Cost}
 	switch l.End.Verdict {
 	case machine.Broke:
 		out.Err = &fault.RecordedError{Recorded: *l.End.Failure}

@@ -306,11 +306,18 @@ func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	return r.settle(ev.At, effects)
 }
 
-// settle runs the reducers as long as the last of the effects asks for them, and returns the effects with
-// those that followed. What one step of reducers does, such as ending the run, may ask for the next.
+// settle runs the reducers, and makes estimates, as long as the last of the effects asks for them, and returns
+// the effects with those that followed. What one step of reducers does, such as ending the run, may ask for
+// the next.
 func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effect, error) {
-	for last := len(effects) - 1; last >= 0 && effects[last].Kind == machine.Reduce; last = len(effects) - 1 {
-		more, err := r.tellReducers(at)
+	for last := len(effects) - 1; last >= 0 && settled(effects[last].Kind); last = len(effects) - 1 {
+		var more []machine.Effect
+		var err error
+		if asked := effects[last]; asked.Kind == machine.Reduce {
+			more, err = r.tellReducers(at)
+		} else {
+			more, err = r.step(machine.Event{Kind: machine.Estimated, At: at, Tokens: r.offer.estimate(&r.st, asked.Model)})
+		}
 		if err != nil {
 			return effects, err
 		}
@@ -318,6 +325,9 @@ func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effec
 	}
 	return effects, nil
 }
+
+// settled reports whether a runner carries out an effect itself.
+func settled(k machine.EffectKind) bool { return k == machine.Reduce || k == machine.EstimateCall }
 
 // underWay returns the calls of the current reply that have begun and have no outcome after an event.
 func (r *Runner) underWay(ev *machine.Event) []int {

@@ -90,6 +90,7 @@ func (s *step) fail(name string, f *fault.Failure, same, detail string) *Decisio
 		Position: s.position(name, a.Attempt), Plane: fault.Correction, Class: f.Class,
 		Decision: verdict, Charged: s.charged(name),
 	}
+	s.cutByBudget(d)
 	if p.EmitFeedback && p.Retries(f.Class) {
 		s.feed(a, d, f, detail)
 	} else {
@@ -158,9 +159,9 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 		Action: d.Action, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts,
 		Plane: d.Plane, Class: d.Class, Issues: issues,
 		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason,
-		Repairs: s.repairs(d), Usage: s.Owed, At: s.At,
+		Repairs: s.repairs(d), Usage: s.Owed, Cost: s.OwedCost, Estimated: s.OwedEstimate, At: s.At,
 	})
-	s.Owed = message.Usage{}
+	s.Owed, s.OwedCost, s.OwedEstimate = message.Usage{}, 0, false
 	if d.Retry {
 		s.Waited = backoff.Sum(s.Waited, d.Delay)
 	}

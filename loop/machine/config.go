@@ -59,6 +59,13 @@ type Config struct {
 	// Consult are the classes of transport failures at which the planner is asked before the policy. It has
 	// no effect without a planner.
 	Consult []fault.Class `json:"consult,omitempty"`
+	// Models is what is known of the models by their names in the run, with the first under "". Only runs that
+	// count what their calls cost have it: see [policy.Set.Meters].
+	Models map[string]ModelInfo `json:"models,omitempty" redact:"keep"`
+	// Estimates reports that the user's code estimates what a call adds to the prompt. Offered is the size of
+	// the tools and the schema of the answer in the prompt, in bytes.
+	Estimates bool  `json:"estimates,omitempty"`
+	Offered   int64 `json:"offered,omitempty"`
 	// Behaviours are the behaviours that the run began with; new runs have [Behaviours].
 	Behaviours []Behaviour `json:"behaviours,omitempty"`
 }
@@ -84,7 +91,7 @@ func Compile(cfg *Config) (*Compiled, error) {
 	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()),
 		prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult),
 		checkID("request_id", cfg.RequestID), cfg.checkActionID(), checkSeed(cfg.Seed),
-		checkBehaviours(cfg.Behaviours)); err != nil {
+		checkModels(cfg), checkBehaviours(cfg.Behaviours)); err != nil {
 		return nil, err
 	}
 	w.policies = policiesOf(&cfg.Policy)

@@ -22,6 +22,8 @@ const (
 	CallModel EffectKind = "call_model"
 	// MakePrompt asks the user's code for the prompt of the next model call (Model).
 	MakePrompt EffectKind = "make_prompt"
+	// EstimateCall asks for the user's estimate of what a model call adds (Model): see [State.Added].
+	EstimateCall EffectKind = "estimate"
 	// RunTools asks to run tool calls (Tools).
 	RunTools EffectKind = "run_tools"
 	// TryAction asks for the next try of a single action (Try).
@@ -84,6 +86,8 @@ type ModelCall struct {
 	// MaxOutputTokens is the most tokens of the reply, with its reasoning; 0 means no bound but the model's
 	// own.
 	MaxOutputTokens int64 `json:"max_output_tokens,omitempty"`
+	// Projection is what the call may cost, if spending is bounded.
+	Projection *Projection `json:"projection,omitempty"`
 	// Messages is the number of messages of the transcript in the prompt.
 	Messages int `json:"messages"`
 	// Timeout is the longest time for the call; 0 means no limit.
@@ -193,6 +197,8 @@ type Outcome struct {
 	Calls []ToolRun `json:"calls,omitempty"`
 	// Reason is why the run ended; [policy.ReasonAccepted] for success.
 	Reason policy.Reason `json:"reason"`
+	// Detail has the numbers behind the reason, if no action was exhausted.
+	Detail policy.Detail `json:"detail,omitzero"`
 	// Exhaustion is set if an action was exhausted.
 	Exhaustion *Question `json:"exhaustion,omitempty"`
 	// Cause is why the run was cancelled, or the error of the planner that aborted it; nil if unknown.
@@ -208,4 +214,8 @@ type Outcome struct {
 	Usage  message.Usage `json:"usage,omitzero"`
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	Turns  int           `json:"turns,omitempty"`
+	// Cost is what the calls cost, in the unit of a [policy.Price], if the policy has prices. Estimated is the
+	// number of calls without usage, which were charged what was projected.
+	Cost      int64 `json:"cost_micros,omitempty"`
+	Estimated int64 `json:"estimated,omitempty"`
 }

@@ -25,6 +25,8 @@ const (
 	Started EventKind = "started"
 	// Prompted answers make_prompt (System, and Messages to append).
 	Prompted EventKind = "prompted"
+	// Estimated answers estimate (Tokens).
+	Estimated EventKind = "estimated"
 	// Replied is a model's reply after it was read and checked (Reply).
 	Replied EventKind = "replied"
 	// CallFailed is a model call without a usable reply (Failure).
@@ -59,13 +61,15 @@ type Event struct {
 	At       time.Time         `json:"at"`
 	Messages []message.Message `json:"messages,omitempty"`
 	System   string            `json:"system,omitempty" redact:"prompt"`
-	Reply    *Reply            `json:"reply,omitempty"`
-	Failure  *fault.Failure    `json:"failure,omitempty"`
-	Tool     *ToolEnd          `json:"tool,omitempty"`
-	Try      *Try              `json:"try,omitempty"`
-	Plan     *Plan             `json:"plan,omitempty"`
-	Adjust   *policy.Layer     `json:"adjust,omitempty" redact:"keep"`
-	Reduced  *Reduced          `json:"reduced,omitempty"`
+	// Tokens is the user's estimate of [State.Added]; only for Estimated.
+	Tokens  int64          `json:"tokens,omitempty"`
+	Reply   *Reply         `json:"reply,omitempty"`
+	Failure *fault.Failure `json:"failure,omitempty"`
+	Tool    *ToolEnd       `json:"tool,omitempty"`
+	Try     *Try           `json:"try,omitempty"`
+	Plan    *Plan          `json:"plan,omitempty"`
+	Adjust  *policy.Layer  `json:"adjust,omitempty" redact:"keep"`
+	Reduced *Reduced       `json:"reduced,omitempty"`
 	// RateLimit is what the error says of rate limits, or nil; only for CallFailed. Those of [ToolEnd] and
 	// [Try] are with them.
 	RateLimit *ratelimit.State `json:"rate_limit,omitempty" redact:"keep"`
@@ -183,8 +187,9 @@ type ToolEnd struct {
 	Unheard []string `json:"unheard,omitempty" redact:"keep"`
 	// Progress is the last progress that the call reported, if any.
 	Progress json.RawMessage `json:"progress,omitempty" redact:"text"`
-	// Usage is what models consumed within the call.
+	// Usage is what models consumed within the call, and Cost what that cost; nil if nobody knows.
 	Usage message.Usage `json:"usage,omitzero"`
+	Cost  *int64        `json:"cost_micros,omitempty"`
 }
 
 // Try is the outcome of one try of a single action. A zero Failure means success.

@@ -1,5 +1,12 @@
 package machine
 
+import (
+	"errors"
+	"fmt"
+
+	"github.com/retake-go/retake/internal/canon"
+)
+
 // ModelInfo is what is known of a model of a run. The zero value is a model of an unknown name that bounds its
 // replies as a request asks.
 type ModelInfo struct {
@@ -11,4 +18,18 @@ type ModelInfo struct {
 	// Unbounded reports that the model cannot bound its replies as a request asks: one reply may pass a
 	// budget.
 	Unbounded bool `json:"unbounded,omitempty"`
+}
+
+// checkModels reports what is wrong with what a config says of models.
+func checkModels(cfg *Config) error {
+	var errs []error
+	for _, name := range canon.Keys(cfg.Models) {
+		if n := cfg.Models[name].MaxOutputTokens; n < 0 {
+			errs = append(errs, fmt.Errorf("models[%q].max_output_tokens: %d; must be 0 or more", name, n))
+		}
+	}
+	if cfg.Offered < 0 {
+		errs = append(errs, fmt.Errorf("offered: %d; must be 0 or more", cfg.Offered))
+	}
+	return errors.Join(errs...)
 }

@@ -16,6 +16,7 @@ import (
 func (s *step) replied() error {
 	r := s.ev.Reply
 	s.use(r.Message.Usage)
+	s.chargeReply(&r.Message)
 	s.hearReply(&r.Message)
 	if brokeOff(r.Message.Finish) {
 		s.requestFailed(AnswerAction, fault.Failure{Plane: fault.Transport,
@@ -24,6 +25,7 @@ func (s *step) replied() error {
 	}
 	s.Transport, s.TransportWaited = 0, 0
 	s.echo(&r.Message)
+	s.measured()
 	if w := wholeFault(r, s.Config.CallsOnly); w != nil {
 		return s.replyFailed(w.failure())
 	}
@@ -163,7 +165,7 @@ func (s *step) replyFailed(f fault.Failure) error {
 	if f.Tool != "" {
 		name = f.Tool
 	}
-	s.open(name).Attempt++
+	s.another(name)
 	d := s.fail(name, &f, "", "")
 	if r := s.ev.Reply; r != nil && len(r.Message.Calls) > 0 {
 		shown := s.shown(&r.Message)
@@ -198,11 +200,11 @@ func (s *step) answered(r *Reply) error {
 	)
 	switch {
 	case len(a.Issues) > 0:
-		s.open(AnswerAction).Attempt++
+		s.another(AnswerAction)
 		f = fault.Failure{Plane: fault.Correction, Class: fault.StructuredOutput, Issues: a.Issues}
 		d = s.fail(AnswerAction, &f, r.Message.Text, "")
 	case a.Reduced != nil && a.Reduced.Error != nil:
-		s.open(AnswerAction).Attempt++
+		s.another(AnswerAction)
 		f, _ = ReducerFailure(AnswerAction, a.Reduced.Error)
 		d = s.refuse(AnswerAction, a.Reduced.Error, r.Message.Text)
 	default:
@@ -246,7 +248,7 @@ func (s *step) called(r *Reply) error {
 		g := &groups[n]
 		failed := g.failing(r.Calls)
 		if len(failed) > 0 || !skip {
-			s.open(g.tool).Attempt++
+			s.another(g.tool)
 		}
 		if !skip {
 			s.goOn(&b, g)

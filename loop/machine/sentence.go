@@ -16,6 +16,8 @@ func (e Effect) String() string {
 		return e.Model.sentence("call the model")
 	case MakePrompt:
 		return e.Model.sentence("make the prompt")
+	case EstimateCall:
+		return e.Model.sentence("estimate the call")
 	case RunTools:
 		return "run " + e.About()
 	case TryAction:
@@ -73,7 +75,15 @@ func (m *ModelCall) attempts() string {
 	for n, p := range m.At {
 		at[n] = p.String()
 	}
-	return strings.Join(at, ", ") + again(m.Transport) + atMost(m.Timeout)
+	return strings.Join(at, ", ") + again(m.Transport) + atMost(m.Timeout) + m.replies()
+}
+
+// replies returns the bound of the reply as text.
+func (m *ModelCall) replies() string {
+	if m.MaxOutputTokens <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", at most %d tokens", m.MaxOutputTokens)
 }
 
 // atMost returns a limit as text.
@@ -156,6 +166,8 @@ func why(r policy.Reason, d policy.Detail) string {
 	switch {
 	case d.Wait > 0:
 		return fmt.Sprintf("%s: wait %v, room %v", string(r), d.Wait, d.Room)
+	case d.Spending() != "":
+		return string(r) + ": " + d.Spending()
 	case d.Count > 0 && r != policy.ReasonAttemptsExhausted:
 		return fmt.Sprintf("%s: %d, allowed %d", string(r), d.Count, d.Limit)
 	}
@@ -217,5 +229,5 @@ func (o *Outcome) About() string {
 	case o.Exhaustion != nil:
 		return o.Exhaustion.String()
 	}
-	return string(o.Reason)
+	return why(o.Reason, o.Detail)
 }

@@ -24,11 +24,13 @@ const (
 	Prompting Phase = "prompting"
 	Calling   Phase = "calling"
 	Running   Phase = "running"
-	Trying    Phase = "trying"
-	Waiting   Phase = "waiting"
-	Planning  Phase = "planning"
-	Reducing  Phase = "reducing"
-	Stopped   Phase = "stopped"
+	// Estimating waits for the estimate of the next model call.
+	Estimating Phase = "estimating"
+	Trying     Phase = "trying"
+	Waiting    Phase = "waiting"
+	Planning   Phase = "planning"
+	Reducing   Phase = "reducing"
+	Stopped    Phase = "stopped"
 )
 
 // Next is what follows a wait or a plan. The zero value means nothing.
@@ -63,6 +65,8 @@ type Action struct {
 	// Asked is the last progress of each call that asked again since the last call of the tool began, in call
 	// order; an empty text for none.
 	Asked []string `json:"asked,omitempty"`
+	// Charged is what the calls that made its attempts cost.
+	Charged policy.Charge `json:"charged,omitzero"`
 }
 
 // Spent counts the failed attempts of a run against its budgets.
@@ -205,11 +209,21 @@ type State struct {
 	// Exhausted is the first exhaustion that was not handled yet.
 	Exhausted *Question `json:"exhausted,omitempty"`
 	// Owed is usage that is not in an attempt record yet.
-	Owed     message.Usage `json:"owed,omitzero"`
-	Usage    message.Usage `json:"usage,omitzero"`
-	Waited   time.Duration `json:"waited_ns,omitempty"`
-	Warnings []string      `json:"warnings,omitempty"`
-	Outcome  *Outcome      `json:"outcome,omitempty"`
+	Owed message.Usage `json:"owed,omitzero"`
+	// Charged is what the run's calls cost, if its policy has prices or spending. OwedCost and OwedEstimate are
+	// the part of it that is not in an attempt record yet.
+	Charged      policy.Charge `json:"charged,omitzero"`
+	OwedCost     int64         `json:"owed_cost_micros,omitempty"`
+	OwedEstimate bool          `json:"owed_estimate,omitempty"`
+	// Prompt is the last prompt whose size is known, Estimate the user's estimate of what was added since, and
+	// Projection what the current call may cost.
+	Prompt     *Prompt       `json:"prompt,omitempty"`
+	Estimate   *Estimate     `json:"estimate,omitempty"`
+	Projection *Projection   `json:"projection,omitempty"`
+	Usage      message.Usage `json:"usage,omitzero"`
+	Waited     time.Duration `json:"waited_ns,omitempty"`
+	Warnings   []string      `json:"warnings,omitempty"`
+	Outcome    *Outcome      `json:"outcome,omitempty"`
 
 	transcript seq.Log[message.Message]
 	// failures are the calls of the run that failed.

@@ -31,6 +31,7 @@ var table = [...]row{
 	{phase: Idle, waits: [2]EventKind{Started}, words: "started"},
 	{phase: Stopped, waits: [2]EventKind{Started}, words: "started"},
 	{phase: Prompting, going: true, waits: [2]EventKind{Prompted}, words: "prompted"},
+	{phase: Estimating, going: true, waits: [2]EventKind{Estimated}, words: "estimated"},
 	{phase: Waiting, going: true, waits: [2]EventKind{Woke}, words: "woke"},
 	{phase: Reducing, going: true, waits: [2]EventKind{ReducersRan}, words: "reduced"},
 	{phase: Planning, going: true, waits: [2]EventKind{Planned}, words: "planned"},
@@ -66,6 +67,8 @@ type step struct {
 	fx []Effect
 	// limits are the rate limits of the failure that is handled.
 	limits ratelimit.State
+	// paid is what the model call of the event cost.
+	paid policy.Charge
 	// ownBatch reports that the step has its own copy of the batch, which it may change.
 	ownBatch bool
 }
@@ -107,6 +110,8 @@ func (s *step) handle() error {
 		return s.started()
 	case Prompted:
 		return s.prompted()
+	case Estimated:
+		return s.estimated()
 	case Replied:
 		return s.replied()
 	case CallFailed:
@@ -240,6 +245,7 @@ func (s *step) stop(o Outcome) {
 		s.endBatch("No result: the run was stopped.")
 	}
 	o.Usage, o.Waited, o.Turns = s.Usage, s.Waited, s.Turn
+	o.Cost, o.Estimated = s.Charged.Cost, s.Charged.Estimated
 	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
 	s.Outcome = &o
 	s.Exhausted, s.Consults, s.CorrectionWait, s.TransportWait, s.Next = nil, nil, nil, nil, ""

@@ -175,6 +175,7 @@ func (s *step) toolEnded() error {
 		return s.eventError(fmt.Sprintf("outcomes come in call order: that of call %d is next", s.Batch.Cursor))
 	}
 	s.use(end.Usage)
+	s.chargeTool(end)
 	c, b := s.call(end.Index), s.Batch
 	if err := s.outcome(c, end); err != nil {
 		return err

@@ -40,6 +40,9 @@ func (s *step) callModel() error {
 		return err
 	}
 	call.System = system
+	if s.asksEstimate(call) || !s.afford(call) {
+		return nil
+	}
 	s.Phase = Calling
 	s.do(CallModel).Model = call
 	return nil
@@ -184,6 +187,7 @@ func (s *step) callFailed() error {
 	if f.Plane == fault.Correction {
 		return s.replyFailed(f)
 	}
+	s.chargeFailed(&f)
 	s.requestFailed(AnswerAction, f)
 	return s.proceed(NextCall)
 }

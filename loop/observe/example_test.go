@@ -44,8 +44,9 @@ func ExampleLogTo() {
 	_, err := l.Run(context.Background(), s, "Where?")
 	fmt.Println(err)
 	// Output:
+	// level=INFO msg="run began" correlation_id=order-42
 	// level=INFO msg=retrying correlation_id=order-42 plane=correction error_type=no_output reason=immediate attempt=1 max_attempts=3 delay=0s
-	// level=INFO msg="run ended" correlation_id=order-42 reason=accepted turns=2
+	// level=INFO msg="run ended" correlation_id=order-42 reason=accepted turns=2 attempts=2
 	// <nil>
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Metrics is an [Observer] that counts retries, reducer errors, waits and attempts. The zero value is ready
+// Metrics is an [Observer] that counts retries, reducer errors, waits, attempts and what failed ones consumed. The zero value is ready
 // to use. It is safe for concurrent use.
 type Metrics struct {
 	mu       sync.Mutex
@@ -19,6 +19,9 @@ type Counts struct {
 	CorrectionRetries int64
 	// ReducerErrors counts reducer errors: the metric reducer_error_total.
 	ReducerErrors int64
+	// WastedTokens are the tokens that failed attempts consumed, and WastedCost what they cost, in the unit of
+	// a [policy.Price].
+	WastedTokens, WastedCost int64
 	// Delays is a histogram of the waits before retries, in seconds. Attempts is a histogram of the attempts
 	// of actions that passed or were exhausted.
 	Delays, Attempts Histogram
@@ -73,6 +76,10 @@ func (m *Metrics) Observe(_ context.Context, n Notice) {
 	case ReducerFailed:
 		c.ReducerErrors++
 	case AttemptEnded:
+		if n.Class != "" {
+			c.WastedTokens += n.Usage.Total()
+			c.WastedCost += n.Cost
+		}
 		if n.Class == "" && !n.Reason.GaveUp() { // nobody waited for a cancelled attempt
 			c.Attempts.add(attemptBounds[:], float64(n.Attempt))
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
 )
 
 // Observer is told what happens in a run: each attempt, retry, exhaustion, reducer error and progress, and
@@ -75,11 +76,17 @@ type Notice struct {
 	Err error
 	// Reducer is the name of the reducer that failed.
 	Reducer string
-	// Usage is that of the run, Turns the number of its replies, and Issues what was wrong with the last one.
-	// Class, Action and Attempt of an end are those of the action that was given up. Only for Ended.
-	Usage  message.Usage
-	Turns  int
-	Issues []fault.Issue
+	// Usage and Cost are those of the attempt, or of the run; Cost is in the unit of a [policy.Price]. Only for
+	// AttemptEnded and Ended.
+	Usage message.Usage
+	Cost  int64
+	// Turns is the number of replies of the run, Attempts that of its attempts, Waited the sum of its waits,
+	// and Wasted what its failed attempts consumed. Issues are what was wrong with the last reply. Class,
+	// Action and Attempt of an end are those of the action that was given up. Only for Ended.
+	Turns, Attempts int
+	Waited          time.Duration
+	Wasted          policy.Charge
+	Issues          []fault.Issue
 	// Took is the time since the run began, or was resumed, by the driver's clock; 0 if unknown. Only for
 	// Ended.
 	Took time.Duration
@@ -89,21 +96,41 @@ type Notice struct {
 	Progress json.RawMessage
 }
 
-// NoticesOf returns the notices for an effect of the core in the session with the id. err is the Go error
+// NoticesOf returns the notices for an effect of the core. st is the state after its step. err is the Go error
 // behind a failure, or nil.
-func NoticesOf(id string, at time.Time, e machine.Effect, err error) []Notice {
+func NoticesOf(st *machine.State, at time.Time, e machine.Effect, err error) []Notice {
 	switch e.Kind {
 	case machine.Decided:
-		return DecisionNotices(id, at, e.Decision, err)
+		all := DecisionNotices(st.Session.ID(), at, e.Decision, err)
+		all[0].Usage, all[0].Cost = consumed(st, e.Decision)
+		return all
 	case machine.Stop:
-		return []Notice{endNotice(id, at, e.Outcome, err)}
+		n := endNotice(st.Session.ID(), at, e.Outcome, err)
+		attempts := st.Attempts()
+		n.Attempts, n.Wasted = len(attempts), session.Wasted(attempts)
+		return []Notice{n}
 	}
 	return nil
 }
 
+// mostDecided is how many attempts back the record of a decision of the last step is looked for.
+const mostDecided = 256
+
+// consumed returns what an attempt consumed, of its record.
+func consumed(st *machine.State, d *machine.Decision) (message.Usage, int64) {
+	last := max(st.First, st.Session.AttemptCount()-mostDecided)
+	for _, a := range slices.Backward(st.Session.AttemptsFrom(last)) {
+		if a.Action == d.Action && a.Attempt == d.Attempt && a.Plane == d.Plane {
+			return a.Usage, a.Cost
+		}
+	}
+	return message.Usage{}, 0
+}
+
 // endNotice returns the notice of the end of a run.
 func endNotice(id string, at time.Time, o *machine.Outcome, err error) Notice {
-	n := Notice{Kind: Ended, CorrelationID: id, At: at, Reason: o.Reason, Usage: o.Usage, Turns: o.Turns}
+	n := Notice{Kind: Ended, CorrelationID: id, At: at, Reason: o.Reason, Usage: o.Usage, Turns: o.Turns,
+		Cost: o.Cost, Waited: o.Waited}
 	if o.OK || o.Degraded {
 		return n
 	}

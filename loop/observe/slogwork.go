@@ -43,6 +43,7 @@ func (r *loggedRun) replied(model string) {
 // Begin follows a run for the record of its end, and model calls and tools for their durations.
 func (l logger) Begin(ctx context.Context, w Work) (context.Context, func(WorkEnd)) {
 	if w.Kind == WorkRun {
+		l.began(ctx, w)
 		r := &loggedRun{id: w.CorrelationID, ctx: ctx, end: Notice{Kind: Ended, CorrelationID: w.CorrelationID}}
 		return context.WithValue(ctx, loggedKey(l), r), func(e WorkEnd) { l.runEnded(r, e, e.At.Sub(w.At)) }
 	}
@@ -67,6 +68,26 @@ func (l logger) runEnded(r *loggedRun, e WorkEnd, took time.Duration) {
 	l.ended(r.ctx, n, r.model, took)
 }
 
+// began writes the record of the begin of a run: what it has consumed so far, if it is resumed.
+func (l logger) began(ctx context.Context, w Work) {
+	attrs := texts("correlation_id", w.CorrelationID)
+	if w.Resumed {
+		attrs = append(attrs, slog.Bool("resumed", true))
+	}
+	attrs = append(attrs, known(slog.Int("turns", w.Turn))...)
+	attrs = append(append(attrs, tokens(w.Usage)...), spent(w.Attempt, w.Cost, w.Waited)...)
+	l.to.LogAttrs(ctx, slog.LevelInfo, "run began", attrs...)
+}
+
+// spent returns the number of attempts, the money and the waits that are known.
+func spent(attempts int, cost int64, waited time.Duration) []slog.Attr {
+	all := known(slog.Int("attempts", attempts), slog.Int64("cost_micros", cost))
+	if waited > 0 {
+		all = append(all, slog.Duration("waited", waited))
+	}
+	return all
+}
+
 // ended writes the record of the end of a run. A duration of 0 is not known.
 func (l logger) ended(ctx context.Context, n Notice, model string, took time.Duration) {
 	level := slog.LevelError
@@ -86,6 +107,9 @@ func (l logger) ended(ctx context.Context, n Notice, model string, took time.Dur
 	attrs = append(attrs, known(slog.Int("status", provider.StatusCode), slog.Int("attempt", n.Attempt),
 		slog.Int("max_attempts", n.MaxAttempts), slog.Int("turns", n.Turns))...)
 	attrs = append(attrs, tokens(n.Usage)...)
+	attrs = append(attrs, spent(n.Attempts, n.Cost, n.Waited)...)
+	attrs = append(attrs, known(slog.Int64("wasted_tokens", n.Wasted.Usage.Total()),
+		slog.Int64("wasted_cost_micros", n.Wasted.Cost))...)
 	if took > 0 {
 		attrs = append(attrs, slog.Duration("duration", took))
 	}

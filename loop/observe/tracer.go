@@ -49,9 +49,15 @@ type Work struct {
 	Resumed bool
 	// Model is the name of the model in the run. Turn counts the run's replies from 1. Attempt and
 	// MaxAttempts are those of the action that was corrected most; MaxAttempts may be [policy.Unlimited]. All
-	// only for WorkModel.
+	// only for WorkModel. For a run that is resumed, Turn and Attempt are the numbers of its replies and
+	// attempts so far.
 	Model                      string
 	Turn, Attempt, MaxAttempts int
+	// Usage, Cost and Waited are what a run that is resumed has consumed so far; Cost is in the unit of a
+	// [policy.Price]. Only for WorkRun.
+	Usage  message.Usage
+	Cost   int64
+	Waited time.Duration
 	// Temperature and Stop are those of the request; nil means the model's own. Structured reports that a
 	// structured answer is wanted, Streamed that the reply is streamed. All only for WorkModel. Read-only.
 	Temperature          *float64

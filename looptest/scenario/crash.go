@@ -79,7 +79,8 @@ func (sc *story) offer() engine.Offer {
 	if sc.single != nil {
 		return engine.Offer{}
 	}
-	return engine.Offer{Tools: sc.cfg.Tools, Output: sc.cfg.Output, CallsOnly: sc.cfg.CallsOnly}
+	return engine.Offer{Tools: sc.cfg.Tools, Output: sc.cfg.Output, CallsOnly: sc.cfg.CallsOnly,
+		Estimate: sc.cfg.Estimate}
 }
 
 // opened opens the journal, and makes the session with it.

@@ -62,6 +62,10 @@ func (sc *story) open(id string, l *line) error {
 	sc.cfg.Seed, sc.cfg.Deadline = l.args["seed"], deadline
 	sc.cfg.CallsOnly = sc.cfg.CallsOnly || l.has("calls")
 	sc.cfg.Consult = append(slices.Clip(sc.cfg.Consult), classes(l.args["consult"])...)
+	sc.cfg.Models = map[string]machine.ModelInfo{"": {Name: l.args["model"], Unbounded: l.has("unbounded")}}
+	if l.has("estimates") {
+		sc.cfg.Estimate = func(_ string, added []message.Message) int64 { return 10 * int64(len(added)) }
+	}
 	if l.has("single") {
 		sc.single = singleAction(l.args["single"], sc.policy, sc.cfg)
 	}

@@ -55,7 +55,9 @@ func RestoreEverywhere() Option { return way(func(sc *story) { sc.restores = tru
 //	ladder              a [planner.Ladder] is the planner: its models in the body, one to a line; long=(UNKNOWN, MAX), short=(…)
 //	start               begins a run with the body as prompt. seed=S, deadline=30s, session=ID (another id begins another
 //	                    session), single=TOOL|answer (one action, no model), planner, prompts (the user's code makes them),
-//	                    calls (calls are the answer, and none is run), consult=(CLASS, …) (asks the planner before the policy)
+//	                    calls (calls are the answer, and none is run), consult=(CLASS, …) (asks the planner before the policy),
+//	                    model=NAME (by which prices know the model), unbounded (it cannot bound its replies), estimates
+//	                    (the user's code estimates ten tokens for each message)
 //
 // What happens:
 //

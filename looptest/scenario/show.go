@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -34,6 +35,13 @@ func (sc *story) showState(*line) error {
 	}
 	if st.Usage != (message.Usage{}) {
 		sc.say(fmt.Sprintf("tokens: %d in, %d out", st.Usage.InputTokens, st.Usage.OutputTokens))
+	}
+	if c := st.Charged; c != (policy.Charge{}) {
+		line := fmt.Sprintf("charged: %d in, %d out, cost %d", c.Usage.InputTokens, c.Usage.OutputTokens, c.Cost)
+		if c.Estimated > 0 {
+			line += ", estimated " + several.Of(int(c.Estimated), "call")
+		}
+		sc.say(line)
 	}
 	if st.Waited > 0 {
 		sc.say("waited " + st.Waited.String())

@@ -56,7 +56,7 @@ func init() {
 		"slice":   {do: (*story).addSlice, stage: before, name: "the slice's name", takes: "state log"},
 		"ladder":  {do: (*story).setLadder, stage: before, takes: "long= short=", body: optional},
 		"reducer": {do: (*story).addReducer, stage: before, name: "the reducer's name", takes: "on= slice= do= take= when= text="},
-		"start":   {do: (*story).start, takes: "seed= deadline= session= single= consult= planner prompts calls", body: optional},
+		"start":   {do: (*story).start, takes: "seed= deadline= session= single= consult= model= planner prompts calls unbounded estimates", body: optional},
 
 		"reply":    {do: (*story).reply, stage: after, takes: "finish= refusal= tokens= text", body: optional},
 		"outcome":  {do: (*story).script, name: "the tool's name", body: required},

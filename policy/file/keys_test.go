@@ -29,6 +29,8 @@ var ofSet = map[string]keyDoc{
 	"transport":      {"a layer for requests that fail", "layer", "transport: {model_timeout: 60s}"},
 	"tool_transport": {"layers for runs of single tools that fail", "name: layer", "tool_transport: {search: {tool_timeout: 10s}}"},
 	"budgets":        {"bounds of failed attempts", "see [budgets](#budgets)", "budgets: {run: 12}"},
+	"prices":         {"what models cost, by the providers' names; a name with a date or version has the price of the longest name that it extends", "model: [price](#prices)", "prices: {gpt-4o: {input: 2500000, output: 10000000}}"},
+	"spending":       {"bounds of the tokens and the money of model calls", "see [spending](#spending)", "spending: {run: {cost: 50000}}"},
 	"max_turns":      {"the most successful model calls of a run", "count from 1, `unlimited`", "max_turns: 20"},
 	"max_calls":      {"the most tool calls of one reply; a reply with more is refused whole", "count from 1, `unlimited`", "max_calls: 16"},
 	"all_or_nothing": {"the calls of a reply run only if all are valid", "`true`, `false`", "all_or_nothing: true"},
@@ -38,6 +40,31 @@ var ofBudgets = map[string]keyDoc{
 	"tool":          {"failed attempts of each tool", "count from 0, `unlimited`", "budgets: {tool: 2}"},
 	"run":           {"failed attempts of the whole run", "count from 0, `unlimited`", "budgets: {run: 12}"},
 	"unknown_tools": {"failed attempts of all unknown names together", "count from 0, `unlimited`", "budgets: {unknown_tools: 0}"},
+}
+
+var ofPrice = map[string]keyDoc{
+	"input":       {"tokens of prompts", "millionths of a unit of money for a million tokens", "prices: {m: {input: 3000000}}"},
+	"output":      {"tokens of replies", "the same", "prices: {m: {output: 15000000}}"},
+	"cache_read":  {"tokens of prompts that were read from a cache", "the same", "prices: {m: {input: 3000000, cache_read: 300000}}"},
+	"cache_write": {"tokens of prompts that were written to a cache", "the same", "prices: {m: {input: 3000000, cache_write: 3750000}}"},
+	"reasoning":   {"tokens of reasoning in replies", "the same", "prices: {m: {output: 10000000, reasoning: 20000000}}"},
+}
+
+var ofSpending = map[string]keyDoc{
+	"action":        {"what the calls of one action may use; a call for several actions counts for each", "[allowance](#an-allowance)", "spending: {action: {cost: 20000}}"},
+	"run":           {"what all calls of a run may use, with those of runs that its tools make", "[allowance](#an-allowance)", "spending: {run: {total_tokens: 100000, cost: 50000}}"},
+	"session":       {"what all runs of a session may use", "[allowance](#an-allowance)", "spending: {session: {cost: 1000000}}"},
+	"max_next_cost": {"the most that one call may cost; a dearer one is not made", "millionths of a unit of money", "spending: {max_next_cost: 10000}"},
+	"max_reply":     {"the most tokens of one reply", "count from 16", "spending: {max_reply: 2000}"},
+}
+
+var ofAllowance = map[string]keyDoc{
+	"input_tokens":     {"tokens of prompts, cached ones too", "count from 0", "spending: {run: {input_tokens: 80000}}"},
+	"output_tokens":    {"tokens of replies, reasoning too", "count from 0", "spending: {run: {output_tokens: 8000}}"},
+	"cached_tokens":    {"tokens of prompts that were read from or written to a cache", "count from 0", "spending: {run: {cached_tokens: 50000}}"},
+	"reasoning_tokens": {"tokens of reasoning", "count from 0", "spending: {run: {reasoning_tokens: 4000}}"},
+	"total_tokens":     {"input and output together", "count from 0", "spending: {action: {total_tokens: 20000}}"},
+	"cost":             {"money; every model needs a price", "millionths of a unit of money: `50000` is 0.05", "spending: {session: {cost: 50000}}"},
 }
 
 var ofLayer = map[string]keyDoc{
@@ -124,8 +151,10 @@ A file has either the keys of a set, or the keys of one layer alone, which is th
 	set := policy.DefaultSet()
 	writeKeys(t, &b, "A set", fields.Of[policy.Set](), ofSet, "", func(n int, name string) []string {
 		switch {
-		case name == "budgets":
+		case name == "budgets" || name == "spending":
 			return []string{"below"}
+		case name == "prices":
+			return []string{"none"}
 		case n <= 6: // layers
 			return []string{"empty"}
 		}
@@ -135,6 +164,15 @@ A file has either the keys of a set, or the keys of one layer alone, which is th
 		return []string{fields.Show(&set.Budgets, n)}
 	})
 	b.WriteString("A budget of N allows N failed attempts; the next one is not retried. The counts are not reset during a run.\n\n")
+	writeKeys(t, &b, "Prices", fields.Of[policy.Price](), ofPrice, "", func(_ int, name string) []string {
+		return []string{map[string]string{"input": "0", "output": "0", "reasoning": "that of `output`"}[name] + map[bool]string{
+			true: "that of `input`"}[strings.HasPrefix(name, "cache")]}
+	})
+	b.WriteString("Prices are whole numbers: 3 dollars for a million tokens are `3000000`. Each token has one price, and each call is rounded up once.\n\n")
+	none := func(int, string) []string { return []string{"no limit"} }
+	writeKeys(t, &b, "Spending", fields.Of[policy.Spending](), ofSpending, "", none)
+	writeKeys(t, &b, "An allowance", fields.Of[policy.Allowance](), ofAllowance, "", none)
+	b.WriteString("The cost of a call is projected before it is made: see [Spending](guides/spending.md).\n\n")
 	writeLayer(t, &b)
 	writeKeys(t, &b, "Backoff", fields.Of[backoff.BackoffStrategy](), ofBackoff, "global", func(_ int, name string) []string {
 		switch name {

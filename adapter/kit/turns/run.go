@@ -131,7 +131,7 @@ func (r *Run) tellStep(ev *machine.Event, effects []machine.Effect, st *machine.
 	ctx := observe.WithSecrets(r.work.within(r.ctx), &r.secrets)
 	ends := st.Exhausted != nil || st.Outcome != nil && st.Outcome.Exhaustion != nil
 	for _, e := range effects {
-		for _, n := range observe.NoticesOf(st.Session.ID(), ev.At, e, r.last) {
+		for _, n := range observe.NoticesOf(st, ev.At, e, r.last) {
 			if n.Kind == observe.Exhausted && !ends {
 				n.Kind = observe.ToolFailed
 			}

@@ -138,6 +138,10 @@ func Set() *rapid.Generator[policy.Set] {
 			MaxCalls:     orUnlimited(rapid.IntRange(1, 500)).Draw(t, "max_calls"),
 			AllOrNothing: rapid.Bool().Draw(t, "all_or_nothing"),
 		}
+		s.Spending = spending(t)
+		if prices := rapid.MapOfN(rapid.StringMatching("[a-z]{1,8}"), Price(), 0, 2).Draw(t, "prices"); len(prices) > 0 {
+			s.Prices = prices
+		}
 		if tools := rapid.MapOfN(rapid.StringN(1, 8, 32), Layer(), 0, 3).Draw(t, "tools"); len(tools) > 0 {
 			s.Tools = tools
 		}
@@ -147,6 +151,35 @@ func Set() *rapid.Generator[policy.Set] {
 		}
 		return s
 	})
+}
+
+// Price draws a valid price.
+func Price() *rapid.Generator[policy.Price] {
+	return rapid.Custom(func(t *rapid.T) policy.Price {
+		n := rapid.Int64Range(0, 20_000_000)
+		return policy.Price{Input: n.Draw(t, "input"), Output: n.Draw(t, "output"), CacheRead: maybe(t, n, "cache_read"),
+			CacheWrite: maybe(t, n, "cache_write"), Reasoning: maybe(t, n, "reasoning")}
+	})
+}
+
+// spending draws what bounds the tokens and the money of calls.
+func spending(t *rapid.T) policy.Spending {
+	n := rapid.Int64Range(0, 100_000)
+	allowance := func(label string) policy.Allowance {
+		if rapid.Bool().Draw(t, label+"?") {
+			return policy.Allowance{}
+		}
+		return policy.Allowance{
+			InputTokens: maybe(t, n, label+" input"), OutputTokens: maybe(t, n, label+" output"),
+			CachedTokens: maybe(t, n, label+" cached"), ReasoningTokens: maybe(t, n, label+" reasoning"),
+			TotalTokens: maybe(t, n, label+" total"), Cost: maybe(t, n, label+" cost"),
+		}
+	}
+	return policy.Spending{
+		Action: allowance("action"), Run: allowance("run"), Session: allowance("session"),
+		MaxNextCost: maybe(t, n, "max_next_cost"),
+		MaxReply:    maybe(t, rapid.Int64Range(policy.LeastReply, 100_000), "max_reply"),
+	}
 }
 
 // Key draws a key, often the zero key.

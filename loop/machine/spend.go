@@ -1,0 +1,272 @@
+package machine
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// Projection is what a model call may cost, as it is known before the call.
+type Projection struct {
+	// Usage is the whole prompt, and the largest reply as its output.
+	Usage message.Usage `json:"usage"`
+	// Cost is in the unit of a [policy.Price].
+	Cost int64 `json:"cost_micros,omitempty"`
+	// By is the budget that bounds the reply, with what was left of it; zero if none does.
+	By policy.Detail `json:"by,omitzero"`
+}
+
+// Prompt is the size of the last prompt that is known, with the reply to it.
+type Prompt struct {
+	// Messages is the number of messages of the transcript up to the reply. Model is the model that replied.
+	Messages int    `json:"messages"`
+	Model    string `json:"model,omitempty" redact:"keep"`
+	// Usage is what the reply reported.
+	Usage message.Usage `json:"usage"`
+}
+
+// Estimate is how many tokens the messages after a [Prompt] have, by the user's function.
+type Estimate struct {
+	// Messages is the number of messages of the transcript.
+	Messages int   `json:"messages"`
+	Tokens   int64 `json:"tokens"`
+}
+
+// The estimate of package machine: one token for each three bytes of text, four for each message, forty for
+// what a provider adds to a prompt, and a thousand for each medium.
+const (
+	bytesAToken    = 3
+	tokensAMessage = 4
+	tokensAPrompt  = 40
+	tokensAPart    = 1000
+)
+
+// EstimateTokens estimates the tokens of messages that are added to a prompt. It is what runs without a
+// function of their own use. It estimates high: providers count three to five bytes of text as one token.
+func EstimateTokens(added []message.Message) (tokens int64) {
+	for n := range added {
+		m := &added[n]
+		size := len(m.Text) + len(m.Name) + len(m.CallID) + len(m.Opaque)
+		for _, c := range m.Calls {
+			size += len(c.ID) + len(c.Name) + len(c.Arguments)
+		}
+		tokens += tokensAMessage + int64((size+bytesAToken-1)/bytesAToken) + tokensAPart*int64(len(m.Parts))
+	}
+	return tokens
+}
+
+// Added returns what is not in the last prompt whose size is known, for an estimate: the messages after it, or
+// the system prompt and all messages. The slice is read-only.
+func (st *State) Added() []message.Message {
+	if st.Prompt != nil {
+		return st.transcript.From(st.Prompt.Messages)
+	}
+	said := st.Transcript()
+	if st.System == "" {
+		return said
+	}
+	return slices.Insert(slices.Clone(said), 0, message.Message{Role: message.System, Text: st.System})
+}
+
+// asksEstimate asks for the user's estimate of the call, if the run has a function for it and needs it.
+func (s *step) asksEstimate(call *ModelCall) bool {
+	held := s.Estimate
+	if !s.Config.Estimates || s.Policy.Spending.IsZero() || held != nil && held.Messages == call.Messages {
+		return false
+	}
+	s.Phase, s.System = Estimating, call.System
+	s.do(EstimateCall).Model = call
+	return true
+}
+
+// estimated takes the user's estimate.
+func (s *step) estimated() error {
+	s.Estimate = &Estimate{Messages: s.transcript.Len(), Tokens: max(s.ev.Tokens, 0)}
+	return s.callModel()
+}
+
+// prompt returns the projected usage of a call's prompt: what the last one was, and what was added since.
+func (s *step) prompt(call *ModelCall) (u message.Usage) {
+	var added int64
+	if e := s.Estimate; e != nil && e.Messages == call.Messages {
+		added = e.Tokens
+	} else {
+		added = EstimateTokens(s.Added())
+	}
+	last := s.Prompt
+	if last == nil {
+		if s.Estimate == nil {
+			added += tokensAPrompt + s.Config.Offered/bytesAToken
+		}
+		return message.Usage{InputTokens: added, APICalls: 1}
+	}
+	was := last.Usage
+	u = message.Usage{InputTokens: was.InputTokens, APICalls: 1}.Add(message.Usage{
+		InputTokens: max(was.OutputTokens-was.ReasoningTokens, 0)}).Add(message.Usage{InputTokens: added})
+	if last.Model != call.Model {
+		return u
+	}
+	u.CacheReadTokens = min(was.CacheReadTokens, u.InputTokens)
+	if was.CacheWriteTokens > 0 {
+		u.CacheWriteTokens = u.InputTokens - u.CacheReadTokens
+	}
+	return u
+}
+
+// priceOf returns the price of a model of the run, and its name in the table.
+func (s *step) priceOf(model string) (price policy.Price, name string, known bool) {
+	name = cmp.Or(s.Config.Models[model].Name, model)
+	price, known = s.Policy.Prices.Of(name)
+	return price, name, known
+}
+
+// spent returns what was spent so far of each allowance.
+func (s *step) spent() policy.Spent {
+	spent := policy.Spent{Run: s.Charged, Session: s.Session.Charged()}
+	for n := range s.Actions {
+		spent.Actions = append(spent.Actions, s.Actions[n].Charged)
+	}
+	return spent
+}
+
+// afford projects a call and bounds its reply by what is left. If the call does not fit, the run ends.
+func (s *step) afford(call *ModelCall) bool {
+	limits := &s.Policy.Spending
+	if limits.IsZero() {
+		return true
+	}
+	price, name, known := s.priceOf(call.Model)
+	if limits.Costs() && !known {
+		s.unaffordable(policy.ReasonCostBudget, policy.Detail{Budget: "prices", Model: name})
+		return false
+	}
+	p := Projection{Usage: s.prompt(call)}
+	why, most, by := limits.Fits(s.spent(), p.Usage, price)
+	if why.Reason != "" {
+		s.unaffordable(why.Reason, why.Detail)
+		return false
+	}
+	info := s.Config.Models[call.Model]
+	own := info.MaxOutputTokens
+	if most >= 0 && (own <= 0 || most < own) && !info.Unbounded {
+		call.MaxOutputTokens, own, p.By = most, most, by
+	}
+	p.Usage.OutputTokens = cmp.Or(own, policy.LeastReply)
+	p.Cost = price.Cost(p.Usage).Micros()
+	s.Projection, call.Projection = &p, &p
+	return true
+}
+
+// unaffordable ends the run before a call that does not fit.
+func (s *step) unaffordable(why policy.Reason, d policy.Detail) {
+	if s.Transport <= 1 {
+		s.Turn-- // there is no such reply
+	}
+	s.stop(Outcome{Reason: why, Detail: d})
+}
+
+// chargeReply counts what a reply cost. One without usage is charged what was projected.
+func (s *step) chargeReply(m *message.Reply) {
+	if !s.Policy.Meters() {
+		return
+	}
+	asked := s.modelCall().Model
+	if m.Usage.InputTokens > 0 {
+		s.Prompt = &Prompt{Messages: s.transcript.Len(), Model: asked, Usage: m.Usage}
+	}
+	if m.Usage.Total() == 0 {
+		s.chargeProjection()
+		return
+	}
+	price, known := s.Policy.Prices.Of(m.Model)
+	if !known {
+		price, _, _ = s.priceOf(asked)
+	}
+	s.pay(policy.Charge{Usage: m.Usage, Cost: price.Cost(m.Usage).Micros()})
+}
+
+// measured notes that the transcript has the reply, whose tokens are known if those of its prompt are.
+func (s *step) measured() {
+	if p := s.Prompt; p != nil && s.ev.Reply.Message.Usage.InputTokens > 0 {
+		p.Messages = s.transcript.Len()
+	}
+}
+
+// chargeProjection charges a call without usage what was projected.
+func (s *step) chargeProjection() {
+	if p := s.Projection; p != nil {
+		s.pay(policy.Charge{Usage: p.Usage, Cost: p.Cost, Estimated: 1})
+	}
+}
+
+// pay counts a charge, and warns of the first budget that it passed.
+func (s *step) pay(c policy.Charge) {
+	limits := &s.Policy.Spending
+	before := limits.Passed(s.spent())
+	s.paid = s.paid.Plus(c)
+	s.Charged, s.OwedCost = s.Charged.Plus(c), s.OwedCost+c.Cost
+	s.OwedEstimate = s.OwedEstimate || c.Estimated > 0
+	s.Session = s.Session.AddCharge(c)
+	if after := limits.Passed(s.spent()); after.Budget != "" && before.Budget == "" {
+		s.warn("spending: " + after.Spending())
+	}
+}
+
+// chargeFailed charges a call that failed, unless the provider refused it: then it did nothing.
+func (s *step) chargeFailed(f *fault.Failure) {
+	if s.Policy.Meters() && !refusedBefore[f.Class] {
+		s.chargeProjection()
+		for n := range s.Actions {
+			s.Actions[n].Charged = s.Actions[n].Charged.Plus(s.paid)
+		}
+	}
+}
+
+// refusedBefore are the classes of calls that a provider refuses before a model works on them, or that never
+// reach it.
+var refusedBefore = map[fault.Class]bool{
+	fault.RateLimit: true, fault.Overloaded: true, fault.Auth: true, fault.Permission: true, fault.Billing: true,
+	fault.Quota: true, fault.ModelNotFound: true, fault.ContextLength: true, fault.InvalidRequest: true,
+	fault.ProviderNotConfigured: true, fault.ProviderNotSupported: true, fault.Config: true,
+}
+
+// chargeTool counts what the runs of a tool's call cost. Those without prices of their own have those of the
+// model that made the call.
+func (s *step) chargeTool(end *ToolEnd) {
+	if !s.Policy.Meters() || end.Usage.Total() == 0 && end.Cost == nil {
+		return
+	}
+	c := policy.Charge{Usage: end.Usage}
+	if end.Cost != nil {
+		c.Cost = *end.Cost
+	} else {
+		price, _, _ := s.priceOf(s.modelCall().Model)
+		c.Cost, c.Estimated = price.Cost(end.Usage).Micros(), max(end.Usage.APICalls, 1)
+	}
+	s.pay(c)
+	if a := s.find(s.Batch.Calls[end.Index].Tool); a != nil {
+		a.Charged = a.Charged.Plus(c)
+	}
+}
+
+// another counts one more attempt of an action, with what the reply that made it cost.
+func (s *step) another(name string) *Action {
+	a := s.open(name)
+	a.Attempt++
+	a.Charged = a.Charged.Plus(s.paid)
+	return a
+}
+
+// cutByBudget turns the decision on a reply that was cut off at what was left into that of the budget.
+func (s *step) cutByBudget(d *Decision) {
+	if p := s.Projection; p != nil && p.By.Budget != "" && d.Class == fault.Truncated && !d.Retry &&
+		d.Reason == policy.ReasonNotRetryable {
+		d.Reason, d.Detail = policy.ReasonTokenBudget, p.By
+		if p.By.Money() {
+			d.Reason = policy.ReasonCostBudget
+		}
+	}
+}

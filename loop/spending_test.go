@@ -1,0 +1,171 @@
+package loop_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// used is a turn that used tokens.
+func used(turn looptest.Turn, in, out int64) looptest.Turn {
+	turn.Reply.Usage = message.Usage{InputTokens: in, OutputTokens: out, APICalls: 1}
+	return turn
+}
+
+// spending returns a config whose model m costs 2 and 10 for a million tokens.
+func spending(bounds policy.Spending, tools ...*tool.Tool) loop.Config {
+	p := policy.DefaultSet()
+	p.Prices = policy.Prices{"m": {Input: 2_000_000, Output: 10_000_000}}
+	p.Spending = bounds
+	cfg := loop.Config{Policy: &p, Models: map[string]machine.ModelInfo{"": {Name: "m"}}}
+	if len(tools) > 0 {
+		cfg.Tools, _ = tool.NewSet(tools...)
+	}
+	return cfg
+}
+
+func TestTheResultHasWhatARunCostAndWasted(t *testing.T) {
+	metrics, log := &observe.Metrics{}, &bytes.Buffer{}
+	model := looptest.NewModel(used(looptest.Call(call("book_room", `{}`)), 100, 20),
+		used(looptest.Call(call("book_room", lisbon)), 130, 20), used(looptest.Say("done"), 170, 5))
+	cfg := spending(policy.Spending{Run: policy.Allowance{Cost: new(int64(50_000))}}, bookRoom(t, booked).All()...)
+	l, err := loop.New(model, cfg, loop.WithClock(looptest.NewClock()), loop.WithObserver(metrics), loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(log, nil)))))
+	require.NoError(t, err)
+	r, err := l.Run(t.Context(), newSession(t), "Book.")
+	require.NoError(t, err)
+	assert.EqualValues(t, 400+460+390, r.Cost)
+	assert.Zero(t, r.Estimated)
+	assert.Equal(t, policy.Charge{Usage: message.Usage{InputTokens: 100, OutputTokens: 20, APICalls: 1}, Cost: 400}, r.Wasted)
+	assert.EqualValues(t, 400, metrics.Counts().WastedCost)
+	assert.EqualValues(t, 120, metrics.Counts().WastedTokens)
+	assert.Contains(t, log.String(), `turns=3 input_tokens=400 output_tokens=45 attempts=3 cost_micros=1250 wasted_tokens=120 wasted_cost_micros=400`)
+	// What was left of 50,000 when each call was made: the prompt at 2, the reply at 10.
+	for n, most := range []int64{4966, 4919, 4870} {
+		assert.InDelta(t, most, model.Requests()[n].MaxOutputTokens, 60)
+	}
+}
+
+func TestARunOutOfMoneySaysWhatWasLeftAndWhatTheCallWouldHaveTaken(t *testing.T) {
+	model := looptest.NewModel(used(looptest.Say(""), 100, 20), used(looptest.Say("never"), 1, 1))
+	l, err := loop.New(model, spending(policy.Spending{Run: policy.Allowance{Cost: new(int64(700))}}))
+	require.NoError(t, err)
+	_, err = l.Run(t.Context(), nil, "Where?")
+	require.ErrorIs(t, err, policy.ReasonCostBudget)
+	require.EqualError(t, err, "run stopped: the next call does not fit the budget of money (run.cost: 300 left, the call takes 522)")
+	var x *loop.RetryExhaustedError
+	require.ErrorAs(t, err, &x)
+	assert.Equal(t, policy.Detail{Budget: "run.cost", Left: 300, Takes: 522}, x.Detail)
+	assert.EqualValues(t, 400, x.Cost)
+	assert.EqualValues(t, 400, x.Wasted.Cost)
+	assert.Len(t, model.Requests(), 1)
+}
+
+func TestModelsWithoutAPriceAreRefusedBeforeARun(t *testing.T) {
+	bounds := policy.Spending{MaxNextCost: new(int64(1000))}
+	cfg := spending(bounds)
+	cfg.Models = nil
+	_, err := loop.New(looptest.NewModel(), cfg, loop.WithModels(map[string]loop.Model{"big": looptest.NewModel(), "m": looptest.NewModel()}))
+	require.EqualError(t, err, `policy: spending: the model has no name to price it by: give it one in Config.Models[""]
+policy: spending: the model "big" has no price: add it to prices, or bound no cost`)
+	_, err = loop.New(described{}, cfg)
+	require.NoError(t, err, "a model that says what it is")
+}
+
+// described is a model that says what it is.
+type described struct{}
+
+func (described) Describe() machine.ModelInfo { return machine.ModelInfo{Name: "m", MaxOutputTokens: 30} }
+
+func (described) Reply(context.Context, loop.Request) (message.Reply, error) {
+	return message.Reply{}, nil
+}
+
+// The function is asked for what is new, and for all at first: the system prompt, the tools, the prompt.
+func TestTheUserEstimatesWhatAPromptGains(t *testing.T) {
+	var asked [][]message.Role
+	cfg := spending(policy.Spending{Run: policy.Allowance{InputTokens: new(int64(100_000))}}, bookRoom(t, booked).All()...)
+	cfg.System = "You book rooms."
+	cfg.Estimate = func(model string, added []message.Message) int64 {
+		assert.Equal(t, "m", model)
+		var roles []message.Role
+		for _, m := range added {
+			roles = append(roles, m.Role)
+		}
+		asked = append(asked, roles)
+		return -5
+	}
+	model := looptest.NewModel(used(looptest.Call(call("book_room", lisbon)), 100, 20), looptest.Fail(&fault.TransportError{Class: fault.Network, Cause: errors.New("cut")}), used(looptest.Say("done"), 170, 5))
+	l, err := loop.New(model, cfg, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	r, err := l.Run(t.Context(), newSession(t), "Book.")
+	require.NoError(t, err)
+	assert.Equal(t, [][]message.Role{{message.System, message.System, message.User}, {message.Tool}}, asked, "once for each prompt")
+	assert.EqualValues(t, 1, r.Estimated, "the stream that was cut")
+	assert.EqualValues(t, 400+390+2*120+10*policy.LeastReply, r.Cost)
+}
+
+// A tool that runs another agent costs what that run cost, by its own prices or by those of the run around it.
+func TestANestedRunIsPaidByTheRunAroundIt(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		own       *policy.Set
+		cost      int64
+		estimated int64
+	}{
+		{"with prices of its own", &policy.Set{MaxTurns: 1, MaxCalls: 1, Prices: policy.Prices{"inner": {Input: 1_000_000, Output: 1_000_000}}}, 60, 0},
+		{"without prices", nil, 2*50 + 10*10, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ask := tool.New("ask", "Ask an expert.", func(ctx context.Context, _ struct{}) (string, error) {
+				inner, err := loop.New(looptest.NewModel(used(looptest.Say("42"), 50, 10)), loop.Config{Policy: c.own, Models: map[string]machine.ModelInfo{"": {Name: "inner"}}})
+				if err != nil {
+					return "", err
+				}
+				r, err := inner.Run(ctx, nil, "What?")
+				return r.Text, err
+			})
+			model := looptest.NewModel(used(looptest.Call(call("ask", `{}`)), 100, 20), used(looptest.Say("done"), 170, 5))
+			l, err := loop.New(model, spending(policy.Spending{Run: policy.Allowance{Cost: new(int64(50_000))}}, ask))
+			require.NoError(t, err)
+			r, err := l.Run(t.Context(), newSession(t), "Ask.")
+			require.NoError(t, err)
+			assert.EqualValues(t, 400+390+c.cost, r.Cost)
+			assert.Equal(t, c.estimated, r.Estimated)
+		})
+	}
+}
+
+// What a run of the session spent before it died is known to the process that goes on.
+func TestAResumedRunKnowsWhatWasSpent(t *testing.T) {
+	store := &looptest.Store{}
+	l, err := loop.New(looptest.NewModel(used(looptest.Say(""), 100, 20), looptest.Fail(&fault.TransportError{Class: fault.Unavailable, Cause: errors.New("down")})),
+		spending(policy.Spending{Session: policy.Allowance{Cost: new(int64(1000))}}), loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	for _, prompt := range []string{"Where?", "Once more?"} {
+		j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{ID: "order-42", Journal: j})
+		require.NoError(t, err)
+		_, err = l.Run(t.Context(), s, prompt)
+		require.ErrorIs(t, err, policy.ReasonCostBudget, "the call that failed may have cost all that was left")
+		assert.LessOrEqual(t, s.State().Charged().Cost, int64(1000))
+		assert.Greater(t, s.State().Charged().Cost, int64(980))
+		require.NoError(t, j.Close())
+	}
+}
