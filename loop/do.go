@@ -175,8 +175,9 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 //
 // With a session, attempts and feedback are recorded in it, and the usage of runs and actions that the try
 // makes with its context is that of the attempt ([tool.AddUsage]). If s is nil, the action has its own
-// session. It is made when the first try has failed, which is then its first attempt: a try that succeeds at
-// once allocates nothing. A planner, an observer and a time limit have it from the start. An invalid action,
+// session. It is made when the first try has failed, which is then its first attempt, and no usage is added:
+// a try that succeeds at once allocates nothing. With a planner, an observer or a time limit it is there, and
+// usage added, from the start. An invalid action,
 // a nil function and an ended context are errors before the first try; without any of these, an invalid
 // action ([Action.Machine]) and an ended context are errors when the first try has failed.
 //
@@ -264,7 +265,7 @@ func made[T any](
 		(kind == reflect.Chan || kind == reflect.Func) {
 		return none, fmt.Errorf("loop: action %q has an ID, but its value %T has no JSON form to be recorded in", a.ID, none)
 	}
-	metered := s != nil || o.planner != nil
+	metered := s != nil || failed == nil
 	run := &ActionRun{ctx: ctx, s: s, a: a, o: o}
 	var lost error
 	for at := range run.All() {

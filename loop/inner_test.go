@@ -265,14 +265,14 @@ func TestTheUsageOfARunWithinATryIsThatOfTheTry(t *testing.T) {
 	}
 	two := loop.FinalAnswer()
 	two.Policy.MaxAttempts = 2
-	try := func(ctx context.Context, s *session.Session) error {
+	try := func(ctx context.Context, s *session.Session, opts ...loop.Option) error {
 		_, err := loop.Do(ctx, s, two, func(ctx context.Context, _ loop.Attempt) (string, error) {
 			if err := inner(ctx); err != nil {
 				return "", err
 			}
 			_ = tool.Progress(ctx, "tried")
 			return "", &fault.StructuredOutputError{Issues: []fault.Issue{{Rule: "enum", Expected: "Lisbon"}}}
-		}, loop.WithClock(looptest.NewClock()))
+		}, append(opts, loop.WithClock(looptest.NewClock()))...)
 		return err
 	}
 	s := newSession(t)
@@ -282,6 +282,8 @@ func TestTheUsageOfARunWithinATryIsThatOfTheTry(t *testing.T) {
 	for _, a := range s.State().Attempts() {
 		assert.Equal(t, used, a.Usage)
 	}
+	require.ErrorAs(t, try(t.Context(), nil, loop.WithObserver(&follower{})), &exhausted)
+	assert.Equal(t, twice, exhausted.Usage, "without a session, to an observer")
 
 	var progress []string
 	result, _ := payBy(t, tool.New("pay", "Pay.", func(ctx context.Context, _ struct{}) (string, error) {
