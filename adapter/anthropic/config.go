@@ -1,12 +1,6 @@
 package anthropic
 
-import (
-	"errors"
-	"fmt"
-	"strings"
-
-	"github.com/retake-go/retake/adapter/kit"
-)
+import "github.com/retake-go/retake/adapter/kit"
 
 // Config configures a [Model]. Model and MaxTokens are required. The zero value of every other field uses
 // the API's default. All of it is data except OnResponse.
@@ -65,7 +59,8 @@ const (
 	// Adaptive lets the model decide when and how much to think.
 	Adaptive ThinkingMode = "adaptive"
 	// Budget sets a budget of tokens. If the last calls in the transcript were made without thinking, for
-	// example by another provider, the request is sent without a budget, because the API would refuse it.
+	// example by another provider, the request is sent without a budget, because the API would refuse it. A
+	// request that bounds its reply below the budget lowers it; below 1025 tokens the model does not think.
 	Budget ThinkingMode = "budget"
 	// NoThinking switches thinking off.
 	NoThinking ThinkingMode = "off"
@@ -100,44 +95,23 @@ const minBudget = 1024
 // Validate returns an error that joins one for each field that is out of bounds, each with the valid
 // values.
 func (c Config) Validate() error {
-	var faults []error
-	refuse := func(bad bool, field, format string, args ...any) {
-		if bad {
-			faults = append(faults, fmt.Errorf(field+": "+format, args...))
-		}
-	}
-	refuse(strings.TrimSpace(c.Model) == "", "Model", "is empty; name a model of the API")
-	refuse(c.MaxTokens < 1, "MaxTokens", "must be at least 1, not %d", c.MaxTokens)
-	refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 1), "Temperature",
-		"must be from 0 to 1, or nil")
-	refuse(c.TopP != nil && !(*c.TopP > 0 && *c.TopP <= 1), "TopP", "must be above 0 and at most 1, or nil")
-	refuse(!kit.OneOf(c.Effort, "", "low", "medium", "high", "xhigh", "max"),
-		"Effort", "%q is none of low, medium, high, xhigh, max", c.Effort)
-	refuse(!kit.OneOf(c.Output, OutputNative, OutputInstructions), "Output", "%q is neither empty nor %q",
-		c.Output, OutputInstructions)
-	refuse(!kit.OneOf(c.Cache, NoCache, Cache5m, Cache1h), "Cache", "%q is none of %q, %q, %q", c.Cache,
-		NoCache, Cache5m, Cache1h)
-	return errors.Join(append(faults, c.thinkingFaults()...)...)
+	var f kit.Faults
+	f.Model(c.Model)
+	f.Refuse(c.MaxTokens < 1, "MaxTokens: must be at least 1, not %d", c.MaxTokens)
+	f.Range("Temperature", c.Temperature, 0, 1)
+	f.Share("TopP", c.TopP)
+	kit.OneOf(&f, "Effort", c.Effort, "", "low", "medium", "high", "xhigh", "max")
+	kit.OneOf(&f, "Output", c.Output, OutputNative, OutputInstructions)
+	kit.OneOf(&f, "Cache", c.Cache, NoCache, Cache5m, Cache1h)
+	t := c.Thinking
+	kit.OneOf(&f, "Thinking.Mode", t.Mode, "", Adaptive, Budget, NoThinking)
+	f.Refuse(t.Mode != Budget && t.BudgetTokens != 0, "Thinking.BudgetTokens: must be 0 unless Mode is %q, not %d", Budget, t.BudgetTokens)
+	f.Refuse(t.Mode == Budget && (t.BudgetTokens < minBudget || t.BudgetTokens >= c.MaxTokens),
+		"Thinking.BudgetTokens: must be at least %d and less than MaxTokens (%d), not %d", minBudget, c.MaxTokens, t.BudgetTokens)
+	f.Refuse(c.ShowThinking && !t.on(), "ShowThinking: needs thinking: set Thinking.Mode to %q or %q, or remove it", Adaptive, Budget)
+	f.Refuse(t.on() && c.Temperature != nil && *c.Temperature != 1, "Temperature: must be nil or 1 with Thinking")
+	return f.Err()
 }
 
-func (c Config) thinkingFaults() []error {
-	var faults []error
-	t := c.Thinking
-	if !kit.OneOf(t.Mode, "", Adaptive, Budget, NoThinking) {
-		faults = append(faults, fmt.Errorf("Thinking.Mode: %q is none of %q, %q, %q", t.Mode, Adaptive, Budget, NoThinking))
-	}
-	switch {
-	case t.Mode != Budget && t.BudgetTokens != 0:
-		faults = append(faults, fmt.Errorf("Thinking.BudgetTokens: must be 0 unless Mode is %q, not %d", Budget, t.BudgetTokens))
-	case t.Mode == Budget && (t.BudgetTokens < minBudget || t.BudgetTokens >= c.MaxTokens):
-		faults = append(faults, fmt.Errorf("Thinking.BudgetTokens: must be at least %d and less than MaxTokens (%d), not %d",
-			minBudget, c.MaxTokens, t.BudgetTokens))
-	}
-	if c.ShowThinking && !kit.OneOf(t.Mode, Adaptive, Budget) {
-		faults = append(faults, fmt.Errorf("ShowThinking: needs thinking: set Thinking.Mode to %q or %q, or remove it", Adaptive, Budget))
-	}
-	if kit.OneOf(t.Mode, Adaptive, Budget) && c.Temperature != nil && *c.Temperature != 1 {
-		faults = append(faults, fmt.Errorf("%s: must be nil or 1 with Thinking", "Temperature"))
-	}
-	return faults
-}
+// on reports whether the model thinks.
+func (t Thinking) on() bool { return t.Mode == Adaptive || t.Mode == Budget }

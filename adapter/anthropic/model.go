@@ -15,6 +15,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 )
 
@@ -38,6 +39,11 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 		return nil, fmt.Errorf("anthropic: %w", err)
 	}
 	return &Model{messages: client.Messages, cfg: cfg}, nil
+}
+
+// Describe returns the name of the model and the bound of its replies.
+func (m *Model) Describe() machine.ModelInfo {
+	return machine.ModelInfo{Name: m.cfg.Model, MaxOutputTokens: m.cfg.MaxTokens}
 }
 
 // Reply asks once and returns the whole reply. It streams if req.Stream is set. If the API pauses the turn

@@ -5,7 +5,6 @@ import (
 
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/schema"
 )
 
 // name identifies this adapter in errors and in the opaque part of a message.
@@ -15,14 +14,14 @@ const name = "anthropic"
 // ours (thoughts with their signatures, tools that the API ran itself, and their results), unchanged, with
 // their place among the other blocks.
 type opaque struct {
-	Adapter string `json:"adapter"`
-	// Model is the model that made the blocks. Another model cannot read them.
-	Model string `json:"model"`
+	kit.Origin
 	// Container is the API's container in which code waits for the results of the calls; empty if none
 	// does.
 	Container string `json:"container,omitempty"`
 	Blocks    []part `json:"blocks"`
 }
+
+func origin(model string) kit.Origin { return kit.Origin{Adapter: name, Model: model} }
 
 // part is one block: Raw as it came, or the next Text bytes of the message's text, or its Call-th call,
 // from 1. An empty text is a part without any of these.
@@ -44,18 +43,13 @@ func (o opaque) text() string {
 	if !kept {
 		return ""
 	}
-	doc, err := kit.Marshal(o)
-	if err != nil {
-		return ""
-	}
-	return string(doc)
+	return kit.KeepOpaque(o)
 }
 
 // kept decodes the opaque part of a message. It ignores what another adapter or another model wrote.
 func kept(m message.Message, model string) opaque {
 	var o opaque
-	if m.Opaque == "" || json.Unmarshal([]byte(m.Opaque), &o) != nil || o.Adapter != name ||
-		o.Model != model {
+	if !kit.ReadOpaque(m, origin(model), &o) {
 		return opaque{}
 	}
 	return o
@@ -104,5 +98,5 @@ func fits(parts []part, m message.Message) bool {
 // isBlock reports whether a kept block is valid: an object with a type, in strict JSON.
 func isBlock(raw json.RawMessage) bool {
 	list, ok := kit.ReadObject(raw)
-	return ok && list.Text("type") != "" && schema.Strict(raw, schema.DefaultLimits()) == nil
+	return ok && list.Text("type") != "" && kit.IsStrict(raw)
 }

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"slices"
@@ -100,12 +101,12 @@ const declined = "The model declined to answer."
 // reply converts the message. asked is the model that was asked.
 func (r *received) reply(asked string) message.Reply {
 	m := r.message
-	reply := message.Reply{Model: string(m.Model), Finish: message.FinishReason(m.StopReason), Usage: r.usage}
+	reply := message.Reply{Model: cmp.Or(string(m.Model), asked), Finish: message.FinishReason(m.StopReason), Usage: r.usage}
 	if known, ok := finishes[m.StopReason]; ok {
 		reply.Finish = known
 	}
 	var text, thinking strings.Builder
-	o := opaque{Adapter: name, Model: asked}
+	o := opaque{Origin: origin(asked)}
 	for _, b := range m.Content {
 		switch b.Type {
 		case "text":
@@ -145,7 +146,7 @@ func caller(b sdk.ContentBlockUnion) json.RawMessage {
 	block, _ := kit.ReadObject([]byte(b.RawJSON()))
 	made := block.Get("caller")
 	by, _ := kit.ReadObject(made)
-	if kit.OneOf(by.Text("type"), "", "direct") {
+	if t := by.Text("type"); t == "" || t == "direct" {
 		return nil
 	}
 	return made

@@ -27,7 +27,7 @@ func (c Config) checkTemperature(t *float64) error {
 	case t == nil:
 	case *t > 1:
 		return kit.Unasked(name, fmt.Sprintf("Temperature: %v is too high: the API accepts 0 to 1", *t))
-	case *t != 1 && kit.OneOf(c.Thinking.Mode, Adaptive, Budget):
+	case *t != 1 && c.Thinking.on():
 		return kit.Unasked(name, fmt.Sprintf("Temperature: must be 1 or unset for a model that thinks (Thinking), not %v", *t))
 	}
 	return nil
@@ -37,7 +37,7 @@ func (c Config) checkTemperature(t *float64) error {
 func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
 	c, opening := turnsOf(req.Messages, model)
 	turns := c.turns
-	p := sdk.MessageNewParams{Model: sdk.Model(model), MaxTokens: m.cfg.MaxTokens, Messages: turns,
+	p := sdk.MessageNewParams{Model: sdk.Model(model), MaxTokens: kit.Least(m.cfg.MaxTokens, req.MaxOutputTokens), Messages: turns,
 		StopSequences: req.Stop}
 	if t := cmp.Or(req.Temperature, m.cfg.Temperature); t != nil {
 		p.Temperature = sdk.Float(*t)
@@ -57,7 +57,7 @@ func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
 		p.ToolChoice = choice(req.ToolChoice)
 	}
 	if p.ToolChoice.OfAny == nil && p.ToolChoice.OfTool == nil { // no call is forced of a model that thinks
-		p.Thinking = m.cfg.thinking(turns)
+		p.Thinking = m.cfg.thinking(turns, p.MaxTokens)
 	}
 	instructions := m.cfg.output(&p, req.Output)
 	for _, text := range append([]string{req.System}, append(opening, instructions)...) {
@@ -140,8 +140,8 @@ func inputSchema(raw json.RawMessage) sdk.ToolInputSchemaParam {
 }
 
 // thinking returns the thinking part of the request. The API refuses a budget if the last calls were made
-// without thinking.
-func (c Config) thinking(turns []sdk.MessageParam) sdk.ThinkingConfigParamUnion {
+// without thinking. A budget is less than the reply has tokens.
+func (c Config) thinking(turns []sdk.MessageParam, most int64) sdk.ThinkingConfigParamUnion {
 	show := ""
 	if c.ShowThinking {
 		show = "summarized"
@@ -150,8 +150,8 @@ func (c Config) thinking(turns []sdk.MessageParam) sdk.ThinkingConfigParamUnion 
 	case t.Mode == Adaptive:
 		adaptive := sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplay(show)}
 		return sdk.ThinkingConfigParamUnion{OfAdaptive: &adaptive}
-	case t.Mode == Budget && !calledWithoutThinking(turns):
-		budget := sdk.ThinkingConfigParamOfEnabled(t.BudgetTokens)
+	case t.Mode == Budget && most > minBudget && !calledWithoutThinking(turns):
+		budget := sdk.ThinkingConfigParamOfEnabled(min(t.BudgetTokens, most-1))
 		budget.OfEnabled.Display = sdk.ThinkingConfigEnabledDisplay(show)
 		return budget
 	case t.Mode == NoThinking:
@@ -182,7 +182,7 @@ func isThinking(b sdk.ContentBlockParamUnion) bool {
 	raw, _ := b.Overrides()
 	kept, isRaw := raw.(json.RawMessage)
 	list, _ := kit.ReadObject(kept)
-	return isRaw && kit.OneOf(list.Text("type"), "thinking", "redacted_thinking")
+	return isRaw && (list.Text("type") == "thinking" || list.Text("type") == "redacted_thinking")
 }
 
 // newest is the number of the user's latest turns that are marked for the cache. The last one is what the

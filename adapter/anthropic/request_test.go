@@ -77,6 +77,21 @@ func TestNoCallIsForcedOfAModelThatThinks(t *testing.T) {
 	}
 }
 
+// A budget of thoughts is less than the reply may have tokens, whoever bounds it.
+func TestABudgetFitsIntoABoundedReply(t *testing.T) {
+	m := model(t, func(c *anthropic.Config) { c.Thinking = anthropic.Thinking{Mode: anthropic.Budget, BudgetTokens: 2000} })
+	for most, want := range map[int64]string{
+		0: `"thinking":{"type":"enabled","budget_tokens":2000}`, 3000: `"thinking":{"type":"enabled","budget_tokens":2000}`,
+		1500: `"thinking":{"type":"enabled","budget_tokens":1499}`,
+	} {
+		var sent, wanted map[string]any
+		require.NoError(t, json.Unmarshal([]byte(params(t, m, loop.Request{MaxOutputTokens: most})), &sent))
+		require.NoError(t, json.Unmarshal([]byte("{"+want+"}"), &wanted))
+		assert.Equal(t, wanted["thinking"], sent["thinking"], most)
+	}
+	assert.NotContains(t, params(t, m, loop.Request{MaxOutputTokens: 1024}), "thinking")
+}
+
 func TestABudgetNeedsCallsThatWereThoughtOf(t *testing.T) {
 	m := model(t, func(c *anthropic.Config) { c.Thinking = anthropic.Thinking{Mode: anthropic.Budget, BudgetTokens: 1024} })
 	user := message.Message{Role: message.User, Text: "Hi."}

@@ -21,15 +21,15 @@ func TestEveryFaultOfAConfigIsNamedAtOnce(t *testing.T) {
 	})
 	require.Error(t, err)
 	assert.Equal(t, []string{
-		"genai: Model: is empty; name a model of the API",
-		"MaxTokens: must be 1 to 2147483647, or 0 for the API's own bound, not -1",
-		"Seed: must fit into 32 bits, or be nil",
+		"genai: Model: is empty; name a model of the server",
+		"MaxTokens: must be 1 to 2147483647, or 0 for the server's own bound, not -1",
 		"Temperature: must be from 0 to 2, or nil",
 		"TopP: must be above 0 and at most 1, or nil",
-		`Thinking.Level: "hard" is none of minimal, low, medium, high`,
+		"Seed: must fit into 32 bits, or be nil",
+		`Thinking.Level: "hard" is none of empty, "minimal", "low", "medium", "high"`,
 		"Thinking.Budget: must be -1 or more, or nil",
 		"Thinking: has a level and a budget; set only one of them",
-		`Output: "yaml" is neither empty nor "beside_tools" nor "instructions"`,
+		`Output: "yaml" is none of empty, "beside_tools", "instructions"`,
 	}, strings.Split(err.Error(), "\n"))
 
 	_, err = genai.New(nil, genai.Config{Model: "m"})

@@ -2,6 +2,7 @@ package genai
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 )
 
@@ -19,7 +21,53 @@ const (
 	provider = "gemini"
 )
 
-var _ loop.Model = (*Model)(nil)
+// Model is a loop.Model on Gemini. It is immutable and safe for concurrent use. The zero value is not
+// usable: use [New].
+type Model struct {
+	models *sdk.Models
+	cfg    Config
+	// key is the API key, which must not be in an error.
+	key string
+	// extras is the client's own function that changes the body of a request; nil for none.
+	extras sdk.ExtrasRequestProvider
+}
+
+// New returns a model with the configuration of client. It does not change client: it makes a second one,
+// whose HTTP client also reads the responses. The error joins one for each field of cfg that is out of
+// bounds.
+//
+// A client or transport of the user's own that follows redirects by itself is only found out afterwards: a
+// reply from another host, port or scheme is refused, but the key may be known there.
+func New(client *sdk.Client, cfg Config) (*Model, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("genai: %w", err)
+	}
+	if client == nil {
+		return nil, errors.New("genai: the client is nil; make one with the SDK's NewClient")
+	}
+	own := client.ClientConfig()
+	transport := http.DefaultTransport
+	if own.HTTPClient == nil {
+		own.HTTPClient = &http.Client{}
+	}
+	if own.HTTPClient.Transport != nil {
+		transport = own.HTTPClient.Transport
+	}
+	looking := kit.Guarded(own.HTTPClient)
+	looking.Transport = reader{transport}
+	own.HTTPClient = looking
+	mine, err := sdk.NewClient(context.Background(), &own)
+	if err != nil {
+		return nil, errors.New("genai: a second client cannot be made from the client's configuration: " + kit.Redact(err.Error(), own.APIKey))
+	}
+	return &Model{models: mine.Models, cfg: cfg, key: own.APIKey,
+		extras: own.HTTPOptions.ExtrasRequestProvider}, nil
+}
+
+// Describe returns the name of the model and the bound of its replies.
+func (m *Model) Describe() machine.ModelInfo {
+	return machine.ModelInfo{Name: m.cfg.Model, MaxOutputTokens: m.cfg.MaxTokens}
+}
 
 // Reply asks once and returns the whole reply. It streams if req.Stream is set. The error has an [*Error]
 // in its chain, within a [ratelimit.LimitedError] if a response came. It is safe for concurrent use.

@@ -12,11 +12,11 @@ import (
 // signature. Parts that are neither text nor a call of ours (such as code that the API ran) stay
 // unchanged.
 type opaque struct {
-	Adapter string `json:"adapter"`
-	// Model is the model that made the parts. Another model cannot read its signatures.
-	Model string `json:"model"`
+	kit.Origin
 	Parts []part `json:"parts"`
 }
+
+func origin(model string) kit.Origin { return kit.Origin{Adapter: name, Model: model} }
 
 // part is one part: Raw as it came, or the Call-th call, from 1, or else the next Text bytes of the
 // message's text.
@@ -36,11 +36,7 @@ func (o opaque) text() string {
 	if !kept {
 		return ""
 	}
-	doc, err := kit.Marshal(o)
-	if err != nil {
-		return ""
-	}
-	return string(doc)
+	return kit.KeepOpaque(o)
 }
 
 // layout returns the parts of a message in the order in which they go back. It ignores what another
@@ -48,8 +44,7 @@ func (o opaque) text() string {
 // unchecked if the model requires signatures.
 func layout(m message.Message, model string) []part {
 	var o opaque
-	if m.Opaque != "" && json.Unmarshal([]byte(m.Opaque), &o) == nil && o.Adapter == name &&
-		o.Model == model && fits(o.Parts, m) {
+	if kit.ReadOpaque(m, origin(model), &o) && fits(o.Parts, m) {
 		return o.Parts
 	}
 	parts := []part{{Text: len(m.Text)}}

@@ -126,7 +126,7 @@ func (g *received) part(raw json.RawMessage, p wirePart, names map[string]string
 	switch {
 	case p.Call != nil:
 		call := message.Call{ID: p.Call.ID, Name: cmp.Or(names[p.Call.Name], p.Call.Name),
-			Arguments: argumentText(p.Call.Args)}
+			Arguments: kit.ArgumentText(p.Call.Args)}
 		tell(loop.Delta{Call: len(g.calls), Name: call.Name, Arguments: call.Arguments})
 		g.calls = append(g.calls, call)
 		g.parts = append(g.parts, part{Call: len(g.calls), Signature: p.Signature})
@@ -155,13 +155,6 @@ func (g *received) say(text, signature string, tell func(loop.Delta)) {
 
 func (p part) plainText() bool { return p.Raw == nil && p.Call == 0 && p.Signature == "" }
 
-func argumentText(raw json.RawMessage) string {
-	if string(raw) == "null" {
-		return ""
-	}
-	return string(raw)
-}
-
 // finishes maps finish reasons. An unknown one counts as an error: the API adds new ways to fail, not to
 // succeed.
 var finishes = map[string]message.FinishReason{
@@ -186,7 +179,7 @@ func (g *received) reply(asked string) message.Reply {
 		Text: g.text.String(), Thinking: g.thinking.String(), Calls: kit.NameCalls(g.calls), Finish: finish,
 		Usage:  g.usage,
 		Model:  cmp.Or(g.model, asked),
-		Opaque: opaque{name, asked, g.parts}.text(),
+		Opaque: opaque{origin(asked), g.parts}.text(),
 	}
 	r.Usage.APICalls = 1
 	return r

@@ -3,7 +3,9 @@ package genai
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"slices"
+	"strings"
 
 	sdk "google.golang.org/genai"
 
@@ -35,7 +37,7 @@ type request struct {
 func (m *Model) request(req loop.Request, model string) (*request, error) {
 	turns, system := turnsOf(req.Messages, model)
 	system = append([]string{req.System}, system...)
-	r := &request{config: m.cfg.generation(req.Temperature), names: map[string]string{}}
+	r := &request{config: m.cfg.generation(req), names: map[string]string{}}
 	if req.Output != nil {
 		r.want(req, m.cfg.Output, &system)
 	}
@@ -56,13 +58,13 @@ func (m *Model) request(req loop.Request, model string) (*request, error) {
 	return r, err
 }
 
-// generation returns the part of the request that depends on the config and on the request's temperature.
-func (c Config) generation(own *float64) *sdk.GenerateContentConfig {
-	g := &sdk.GenerateContentConfig{MaxOutputTokens: int32(c.MaxTokens), AutomaticContinuation: new(false)}
+// generation returns the part of the request that depends on the config and on the bounds of the request.
+func (c Config) generation(req loop.Request) *sdk.GenerateContentConfig {
+	g := &sdk.GenerateContentConfig{MaxOutputTokens: int32(min(kit.Least(c.MaxTokens, req.MaxOutputTokens), math.MaxInt32)), AutomaticContinuation: new(false)}
 	if c.Seed != nil {
 		g.Seed = new(int32(*c.Seed))
 	}
-	if t := cmp.Or(own, c.Temperature); t != nil {
+	if t := cmp.Or(req.Temperature, c.Temperature); t != nil {
 		g.Temperature = new(float32(*t))
 	}
 	if c.TopP != nil {
@@ -71,7 +73,7 @@ func (c Config) generation(own *float64) *sdk.GenerateContentConfig {
 	if c.Thinking != (Thinking{}) || c.ShowThinking {
 		g.ThinkingConfig = &sdk.ThinkingConfig{
 			IncludeThoughts: c.ShowThinking, ThinkingBudget: c.Thinking.Budget,
-			ThinkingLevel: levels[c.Thinking.Level],
+			ThinkingLevel: sdk.ThinkingLevel(strings.ToUpper(c.Thinking.Level)),
 		}
 	}
 	return g

@@ -12,7 +12,7 @@ import (
 func TestSignaturesGoBackToTheModelThatMadeThem(t *testing.T) {
 	m := message.Message{
 		Role: message.Assistant, Text: "I book.", Calls: []message.Call{{ID: "c1", Name: "f", Arguments: "{}"}, {ID: "c2", Name: "f", Arguments: "{}"}},
-		Opaque: opaque{name, "gemini-3-pro", []part{{Text: 2, Signature: "YQ=="}, {Raw: json.RawMessage(`{"executableCode":{}}`)}, {Text: 5}, {Call: 1, Signature: "Yg=="}, {Call: 2}}}.text(),
+		Opaque: opaque{origin("gemini-3-pro"), []part{{Text: 2, Signature: "YQ=="}, {Raw: json.RawMessage(`{"executableCode":{}}`)}, {Text: 5}, {Call: 1, Signature: "Yg=="}, {Call: 2}}}.text(),
 	}
 	show := func(model string) (parts []string) {
 		c := conversation{model: model}
@@ -35,5 +35,5 @@ func TestSignaturesGoBackToTheModelThatMadeThem(t *testing.T) {
 	}
 	m.Text = "I booked."
 	assert.Equal(t, `{"text":"I booked."}`, show("gemini-3-pro")[0], "a layout that does not fit is not used")
-	assert.Empty(t, opaque{name, "m", []part{{Text: 3}, {Call: 1}}}.text(), "nothing to keep")
+	assert.Empty(t, opaque{origin("m"), []part{{Text: 3}, {Call: 1}}}.text(), "nothing to keep")
 }

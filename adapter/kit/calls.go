@@ -26,6 +26,18 @@ func Arguments(written string) json.RawMessage {
 	return Object{{RawArguments, Quote(written)}}.JSON()
 }
 
+// ArgumentText returns the arguments of a call as text: some servers send the text of the object, some the
+// object.
+func ArgumentText(raw json.RawMessage) string {
+	if s, isText := ReadText(raw); isText {
+		return s
+	}
+	if string(raw) == "null" {
+		return ""
+	}
+	return string(raw)
+}
+
 // IsStrict reports whether raw is one strict JSON value: unique names, nothing after it, valid UTF-8,
 // within bounds.
 func IsStrict(raw []byte) bool { return schema.Strict(raw, schema.DefaultLimits()) == nil }

@@ -11,7 +11,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -386,6 +385,3 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-// OneOf reports whether a value is in a list.
-func OneOf[S comparable](s S, list ...S) bool { return slices.Contains(list, s) }

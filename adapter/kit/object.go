@@ -134,6 +134,13 @@ func Text(raw json.RawMessage) string {
 	return s
 }
 
+// Count returns a number of a server's counts, without its fraction; 0 if raw is none, or negative.
+func Count(raw json.RawMessage) int64 {
+	var n float64
+	_ = json.Unmarshal(raw, &n) // what cannot be read is not said
+	return int64(max(n, 0))
+}
+
 // Quote encodes a JSON string. It does not escape HTML characters, because models read patterns.
 func Quote(s string) json.RawMessage {
 	raw, _ := Marshal(s) // a string has always a JSON form

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 )
 
@@ -68,4 +69,6 @@ func (s saying) said() Said {
 }
 
 // IsError reports whether the value of a member named error is an error.
-func IsError(v json.RawMessage) bool { return !OneOf(string(v), "", "null", "{}", `""`, "false", "[]") }
+func IsError(v json.RawMessage) bool {
+	return !slices.Contains([]string{"", "null", "{}", `""`, "false", "[]"}, string(v))
+}

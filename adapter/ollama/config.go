@@ -3,14 +3,10 @@ package ollama
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"math"
-	"net/http"
-	"net/url"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/retake-go/retake/adapter/kit"
@@ -75,9 +71,17 @@ const (
 	ThinkMax    Think = "max"
 )
 
-// wireThink maps each value to that of the API.
-var wireThink = map[Think]string{
-	"": "", ThinkOn: "true", ThinkOff: "false", ThinkLow: `"low"`, ThinkMedium: `"medium"`, ThinkHigh: `"high"`, ThinkMax: `"max"`,
+var thinks = []Think{"", ThinkOn, ThinkOff, ThinkLow, ThinkMedium, ThinkHigh, ThinkMax}
+
+// wire returns the value of the API.
+func (t Think) wire() json.RawMessage {
+	switch t {
+	case "":
+		return nil
+	case ThinkOn, ThinkOff:
+		return json.RawMessage(strconv.FormatBool(t == ThinkOn))
+	}
+	return kit.Quote(string(t))
 }
 
 // Output selects how to ask for a structured answer.
@@ -99,50 +103,17 @@ var fieldOptions = map[string]string{"num_predict": "MaxTokens", "num_ctx": "Con
 // Validate returns an error that joins one for each field that is out of bounds, each with the valid
 // values.
 func (c Config) Validate() error {
-	var faults []error
-	refuse := func(bad bool, format string, args ...any) {
-		if bad {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
-	u, err := url.Parse(cmp.Or(c.URL, DefaultURL))
-	good := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.RawQuery == "" &&
-		u.Fragment == "" && u.User == nil
-	refuse(!good, "URL: must be http or https with a host, and without user, query and fragment")
-	refuse(strings.ContainsFunc(c.Key, func(r rune) bool { return r < ' ' || r > '~' }), "Key: must be of printable ASCII characters")
-	refuse(strings.TrimSpace(c.Model) == "", "Model: is empty; name a model that the server has")
-	refuse(c.MaxTokens < 0, "MaxTokens: must be at least 1, or 0 for the server's own bound, not %d", c.MaxTokens)
-	refuse(c.ContextTokens < 0, "ContextTokens: must be at least 1, or 0 for the server's own, not %d", c.ContextTokens)
-	refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= math.MaxFloat32), "Temperature: must be 0 or more, or nil")
-	_, known := wireThink[c.Think]
-	refuse(!known, "Think: %q is none of on, off, low, medium, high, max", c.Think)
-	refuse(c.Output != OutputNative && c.Output != OutputInstructions, "Output: %q is neither empty nor %q",
-		c.Output, OutputInstructions)
+	var f kit.Faults
+	f.Address(cmp.Or(c.URL, DefaultURL), c.Key)
+	f.Model(c.Model)
+	f.Tokens("MaxTokens", c.MaxTokens)
+	f.Tokens("ContextTokens", c.ContextTokens)
+	f.Refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= math.MaxFloat32), "Temperature: must be 0 or more, or nil")
+	kit.OneOf(&f, "Think", c.Think, thinks...)
+	kit.OneOf(&f, "Output", c.Output, OutputNative, OutputInstructions)
 	for _, name := range slices.Sorted(maps.Keys(c.Options)) {
-		refuse(fieldOptions[name] != "", "Options: %q is the field %s: set that", name, fieldOptions[name])
-		refuse(!json.Valid(c.Options[name]), "Options: %q must be JSON", name)
+		f.Refuse(fieldOptions[name] != "", "Options: %q is the field %s: set that", name, fieldOptions[name])
+		f.Refuse(!json.Valid(c.Options[name]), "Options: %q must be JSON", name)
 	}
-	return errors.Join(faults...)
-}
-
-// Model is a loop.Model on one model of one server. It is immutable and safe for concurrent use. The zero
-// value is not usable: use [New].
-type Model struct {
-	client *http.Client
-	cfg    Config
-	url    string
-}
-
-// New returns a model. client may be nil for [http.DefaultClient]; its timeout bounds whole replies. The
-// error joins one for each field of cfg that is out of bounds.
-//
-// A client or transport of the user's own that follows redirects by itself is only found out afterwards: a
-// reply from another host, port or scheme is refused, but the key may be known there.
-func New(client *http.Client, cfg Config) (*Model, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, fmt.Errorf("ollama: %w", err)
-	}
-	cfg.Options = maps.Clone(cfg.Options)
-	base := strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/")
-	return &Model{client: kit.Guarded(cmp.Or(client, http.DefaultClient)), cfg: cfg, url: base + "/api/chat"}, nil
+	return f.Err()
 }

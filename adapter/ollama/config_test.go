@@ -22,12 +22,12 @@ func TestEveryFaultOfAConfigIsNamedAtOnce(t *testing.T) {
 	assert.Equal(t, []string{
 		"ollama: URL: must be http or https with a host, and without user, query and fragment",
 		"Key: must be of printable ASCII characters",
-		"Model: is empty; name a model that the server has",
-		"MaxTokens: must be at least 1, or 0 for the server's own bound, not -1",
-		"ContextTokens: must be at least 1, or 0 for the server's own, not -1",
+		"Model: is empty; name a model of the server",
+		"MaxTokens: must be 1 to 2147483647, or 0 for the server's own bound, not -1",
+		"ContextTokens: must be 1 to 2147483647, or 0 for the server's own bound, not -1",
 		"Temperature: must be 0 or more, or nil",
-		`Think: "hard" is none of on, off, low, medium, high, max`,
-		`Output: "yaml" is neither empty nor "instructions"`,
+		`Think: "hard" is none of empty, "on", "off", "low", "medium", "high", "max"`,
+		`Output: "yaml" is none of empty, "instructions"`,
 		`Options: "seed" is the field Seed: set that`,
 		`Options: "top_p" must be JSON`,
 	}, strings.Split(err.Error(), "\n"))

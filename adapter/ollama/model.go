@@ -2,16 +2,45 @@ package ollama
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"strings"
 
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 )
 
-var _ loop.Model = (*Model)(nil)
+// Model is a loop.Model on one model of one server. It is immutable and safe for concurrent use. The zero
+// value is not usable: use [New].
+type Model struct {
+	client *http.Client
+	cfg    Config
+	url    string
+}
+
+// New returns a model. client may be nil for [http.DefaultClient]; its timeout bounds whole replies. The
+// error joins one for each field of cfg that is out of bounds.
+//
+// A client or transport of the user's own that follows redirects by itself is only found out afterwards: a
+// reply from another host, port or scheme is refused, but the key may be known there.
+func New(client *http.Client, cfg Config) (*Model, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("ollama: %w", err)
+	}
+	cfg.Options = maps.Clone(cfg.Options)
+	base := strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/")
+	return &Model{client: kit.Guarded(cmp.Or(client, http.DefaultClient)), cfg: cfg, url: base + "/api/chat"}, nil
+}
+
+// Describe returns the name of the model and the bound of its replies.
+func (m *Model) Describe() machine.ModelInfo {
+	return machine.ModelInfo{Name: m.cfg.Model, MaxOutputTokens: m.cfg.MaxTokens}
+}
 
 // exchange is one request and its response.
 type exchange struct {

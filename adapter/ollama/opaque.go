@@ -1,33 +1,33 @@
 package ollama
 
-import "encoding/json"
+import (
+	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/message"
+)
 
 // name identifies this adapter in errors and in the opaque part of a message.
 const name = "ollama"
 
 // opaque is the part of a message that only the model reads: the thoughts that came with it.
 type opaque struct {
-	Adapter  string `json:"adapter"`
-	Model    string `json:"model"`
+	kit.Origin
 	Thinking string `json:"thinking"`
 }
 
+func origin(model string) kit.Origin { return kit.Origin{Adapter: name, Model: model} }
+
 // keepThoughts encodes thoughts; it is empty if there are none.
-func keepThoughts(model, thinking string) string {
+func keepThoughts(by kit.Origin, thinking string) string {
 	if thinking == "" {
 		return ""
 	}
-	doc, err := json.Marshal(opaque{name, model, thinking})
-	if err != nil {
-		return ""
-	}
-	return string(doc)
+	return kit.KeepOpaque(opaque{by, thinking})
 }
 
-// thoughtsIn returns the thoughts of a model. It ignores what another adapter or another model wrote.
-func thoughtsIn(kept, model string) string {
+// thoughtsIn returns the thoughts that came with a message, if the model had them.
+func thoughtsIn(m message.Message, model string) string {
 	var o opaque
-	if kept == "" || json.Unmarshal([]byte(kept), &o) != nil || o.Adapter != name || o.Model != model {
+	if !kit.ReadOpaque(m, origin(model), &o) {
 		return ""
 	}
 	return o.Thinking

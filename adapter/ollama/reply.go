@@ -1,17 +1,32 @@
 package ollama
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
-	"io"
 	"strings"
 
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
+
+// wireReply is the message of a response.
+type wireReply struct {
+	Content   kit.Piece  `json:"content"`
+	Thinking  kit.Piece  `json:"thinking"`
+	ToolCalls []wireCall `json:"tool_calls"`
+}
+
+// chatResponse is a whole response, or one line of a stream.
+type chatResponse struct {
+	Model           string          `json:"model"`
+	Message         wireReply       `json:"message"`
+	Done            bool            `json:"done"`
+	DoneReason      string          `json:"done_reason"`
+	PromptEvalCount int64           `json:"prompt_eval_count"`
+	EvalCount       int64           `json:"eval_count"`
+	Error           json.RawMessage `json:"error"`
+}
 
 // finishes maps finish reasons. Any other counts as "not said".
 var finishes = map[string]message.FinishReason{"stop": message.Stop, "length": message.Length}
@@ -43,7 +58,7 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 		tell(d)
 	}
 	for _, c := range r.Message.ToolCalls {
-		call := message.Call{ID: c.ID, Name: c.Function.Name, Arguments: argumentText(c.Function.Arguments)}
+		call := message.Call{ID: c.ID, Name: c.Function.Name, Arguments: kit.ArgumentText(c.Function.Arguments)}
 		tell(loop.Delta{Call: len(g.calls), Name: call.Name, Arguments: call.Arguments})
 		g.calls = append(g.calls, call)
 	}
@@ -53,76 +68,17 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 	}
 }
 
-// argumentText returns the arguments of a call as text. Servers that only resemble Ollama send them as a
-// string.
-func argumentText(raw json.RawMessage) string {
-	if s, isText := kit.ReadText(raw); isText {
-		return s
-	}
-	if string(raw) == "null" {
-		return ""
-	}
-	return string(raw)
-}
-
 // reply returns the reply. asked is the model that was asked.
 func (g *received) reply(asked string) message.Reply {
 	r := message.Reply{
 		Text: g.text.String(), Thinking: g.thinking.String(), Calls: kit.NameCalls(g.calls),
 		Finish: g.finish, Usage: g.usage,
 		Model:  cmp.Or(g.model, asked),
-		Opaque: keepThoughts(asked, g.thinking.String()),
+		Opaque: keepThoughts(origin(asked), g.thinking.String()),
 	}
 	r.Usage.APICalls = 1
 	if len(r.Calls) > 0 && r.Finish == message.Stop {
 		r.Finish = message.ToolUse
 	}
 	return r
-}
-
-// read parses JSON values up to the one that ends the reply: one of a whole reply, a line each of a stream.
-// JSON that is cut off means a broken connection, not garbage.
-func (x *exchange) read(body io.Reader) (*received, error) {
-	got, values := &received{}, json.NewDecoder(body)
-	for began := false; !got.done; began = true {
-		var raw json.RawMessage
-		err := values.Decode(&raw)
-		_, garbage := errors.AsType[*json.SyntaxError](err)
-		switch {
-		case garbage:
-			return nil, errNoJSON
-		case errors.Is(err, io.EOF) && began && x.stream == nil:
-			return nil, &kit.UnreadableError{Got: "a reply that is not done"}
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return nil, kit.ErrEnded
-		case err != nil:
-			return nil, err
-		}
-		if err := x.take(raw, got); err != nil {
-			return nil, err
-		}
-	}
-	return got, nil
-}
-
-var errNoJSON = &kit.UnreadableError{Got: "no JSON of a reply"}
-
-// take parses one JSON value, which may be an error.
-func (x *exchange) take(raw []byte, got *received) error {
-	var r chatResponse
-	if json.Unmarshal(raw, &r) != nil {
-		return errNoJSON
-	}
-	if kit.IsError(r.Error) {
-		return &kit.ReportedError{Body: bytes.Clone(raw)}
-	}
-	tell := x.stream
-	if tell == nil {
-		tell = func(loop.Delta) {}
-	}
-	got.add(r, tell)
-	if r.Done {
-		got.extras.Keep(raw, "total_duration", "load_duration", "prompt_eval_duration", "eval_duration", "logprobs")
-	}
-	return nil
 }

@@ -4,11 +4,67 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"time"
 
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
+
+// chatRequest is the body of a request.
+type chatRequest struct {
+	Model     string                     `json:"model"`
+	Messages  []wireMessage              `json:"messages"`
+	Tools     []wireTool                 `json:"tools,omitempty"`
+	Format    json.RawMessage            `json:"format,omitempty"`
+	Options   map[string]json.RawMessage `json:"options,omitempty"`
+	Stream    bool                       `json:"stream"`
+	Think     json.RawMessage            `json:"think,omitempty"`
+	KeepAlive json.RawMessage            `json:"keep_alive,omitempty"`
+	Truncate  *bool                      `json:"truncate,omitempty"`
+	Shift     *bool                      `json:"shift,omitempty"`
+}
+
+// wireMessage is a message of the request.
+type wireMessage struct {
+	Role       string     `json:"role"`
+	Content    string     `json:"content"`
+	Images     []string   `json:"images,omitempty"`
+	Thinking   string     `json:"thinking,omitempty"`
+	ToolCalls  []wireCall `json:"tool_calls,omitempty"`
+	ToolName   string     `json:"tool_name,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+}
+
+type wireCall struct {
+	ID       string       `json:"id,omitempty"`
+	Function wireFunction `json:"function"`
+}
+
+type wireFunction struct {
+	Index     int             `json:"index"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+type wireTool struct {
+	Type     string   `json:"type"`
+	Function wireSpec `json:"function"`
+}
+
+type wireSpec struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+// keepAlive is a duration in the API's form.
+func keepAlive(d time.Duration) json.RawMessage {
+	if d < 0 {
+		return json.RawMessage("-1")
+	}
+	return kit.Quote(d.String())
+}
 
 // The instructions for a structured answer.
 const (
@@ -20,7 +76,7 @@ const (
 
 // body returns the body of a request for the named model.
 func (c Config) body(req loop.Request, model string) ([]byte, error) {
-	r := chatRequest{Model: model, Stream: req.Stream != nil, Think: json.RawMessage(wireThink[c.Think]),
+	r := chatRequest{Model: model, Stream: req.Stream != nil, Think: c.Think.wire(),
 		Options: c.options(req)}
 	turns, system := turnsOf(req.Messages, model)
 	system = append([]string{req.System}, system...)
@@ -66,8 +122,8 @@ func (c Config) options(req loop.Request) map[string]json.RawMessage {
 	if len(req.Stop) > 0 {
 		set("stop", req.Stop)
 	}
-	if c.MaxTokens != 0 {
-		set("num_predict", c.MaxTokens)
+	if most := kit.Least(c.MaxTokens, req.MaxOutputTokens); most != 0 {
+		set("num_predict", most)
 	}
 	if c.ContextTokens != 0 {
 		set("num_ctx", c.ContextTokens)

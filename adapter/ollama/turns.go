@@ -64,7 +64,7 @@ func (c *conversation) assistant(e kit.Exchange) {
 	if len(c.messages) == 0 {
 		c.user(message.Message{Text: kit.GoOn})
 	}
-	w := wireMessage{Role: "assistant", Content: e.Model.Text, Thinking: thoughtsIn(e.Model.Opaque, c.model)}
+	w := wireMessage{Role: "assistant", Content: e.Model.Text, Thinking: thoughtsIn(e.Model, c.model)}
 	for n, call := range e.Calls {
 		f := wireFunction{Index: n, Name: call.Name, Arguments: kit.Arguments(call.Made.Arguments)}
 		w.ToolCalls = append(w.ToolCalls, wireCall{call.ID, f})

@@ -11,12 +11,13 @@ import (
 )
 
 func TestThoughtsGoBackToTheModelThatHadThem(t *testing.T) {
-	kept := keepThoughts("m", "Lisbon first.")
+	said := func(opaque string) message.Message { return message.Message{Opaque: opaque} }
+	kept := said(keepThoughts(origin("m"), "Lisbon first."))
 	assert.Equal(t, "Lisbon first.", thoughtsIn(kept, "m"))
 	assert.Empty(t, thoughtsIn(kept, "n"))
-	assert.Empty(t, thoughtsIn(`{"adapter":"anthropic","model":"m","thinking":"x"}`, "m"))
-	assert.Empty(t, thoughtsIn("not JSON", "m"))
-	assert.Empty(t, keepThoughts("m", ""))
+	assert.Empty(t, thoughtsIn(said(`{"adapter":"anthropic","model":"m","thinking":"x"}`), "m"))
+	assert.Empty(t, thoughtsIn(said("not JSON"), "m"))
+	assert.Empty(t, keepThoughts(origin("m"), ""))
 }
 
 func TestWhatTheModelSaysInARowIsOneMessage(t *testing.T) {

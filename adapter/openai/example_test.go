@@ -11,6 +11,8 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
+	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/adapter/kit/chat"
 	"github.com/retake-go/retake/adapter/openai"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
@@ -34,7 +36,7 @@ func ExampleNew() {
 	defer server.Close()
 
 	client := sdk.NewClient(option.WithBaseURL(server.URL+"/v1/"), option.WithAPIKey("…"))
-	model, err := openai.New(client, openai.Config{Model: "gpt-4.1", MaxTokens: 500})
+	model, err := openai.New(client, chat.Config{Model: "gpt-4.1", MaxTokens: 500})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -56,27 +58,17 @@ func ExampleNew_responses() {
 	defer server.Close()
 
 	client := sdk.NewClient(option.WithBaseURL(server.URL+"/v1/"), option.WithAPIKey("…"))
-	model, err := openai.New(client, openai.Config{API: openai.Responses, Model: "gpt-5", Effort: "low"})
+	model, err := openai.New(client, chat.Config{API: chat.Responses, Model: "gpt-5", Effort: "low"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	_, err = model.Reply(context.Background(), loop.Request{System: "Be brief."})
 	fmt.Println(err)
-	if e, ok := errors.AsType[*openai.Error](err); ok {
+	if e, ok := errors.AsType[*kit.Error](err); ok {
 		fmt.Println(e.Failure().Plane == fault.Transport, e.Failure().RetryAfter)
 	}
 	// Output:
 	// openai: 200 rate_limit_exceeded: Please try again in 7s.
 	// true 7s
-}
-
-// Any server with Chat Completions works. The provider's name selects how its errors and rate limits are
-// read.
-func ExampleConfig() {
-	cfg := openai.Config{Model: "moonshotai/kimi-k2", Provider: "groq", Output: "xml", Temperature: new(3.0)}
-	fmt.Println(cfg.Validate())
-	// Output:
-	// Temperature: must be from 0 to 2, or nil
-	// Output: "xml" is neither empty nor "json_object" nor "instructions"
 }

@@ -3,10 +3,10 @@
 package snippets
 
 import (
-	_ "github.com/openai/openai-go/v3"
 	_ "go.temporal.io/sdk/worker"
 
-	_ "github.com/retake-go/retake/adapter/openai"
+	_ "github.com/retake-go/retake/adapter/kit/chat"
+	_ "github.com/retake-go/retake/adapter/kit/kittest"
 	_ "github.com/retake-go/retake/adapter/sqlite"
 	_ "github.com/retake-go/retake/adapter/temporal"
 	_ "github.com/retake-go/retake/looptest/scenario"

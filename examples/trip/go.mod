@@ -19,6 +19,7 @@ require (
 	github.com/retake-go/retake v0.1.0
 	github.com/retake-go/retake/adapter/anthropic v0.1.0
 	github.com/retake-go/retake/adapter/genai v0.1.0
+	github.com/retake-go/retake/adapter/kit v0.1.0
 	github.com/retake-go/retake/adapter/mcp v0.1.0
 	github.com/retake-go/retake/adapter/ollama v0.1.0
 	github.com/retake-go/retake/adapter/openai v0.1.0
@@ -50,7 +51,6 @@ require (
 	github.com/invopop/jsonschema v0.14.0 // indirect
 	github.com/leodido/go-urn v1.5.0 // indirect
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect
-	github.com/retake-go/retake/adapter/kit v0.1.0 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect

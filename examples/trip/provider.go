@@ -18,6 +18,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/anthropic"
 	"github.com/retake-go/retake/adapter/genai"
+	"github.com/retake-go/retake/adapter/kit/chat"
 	"github.com/retake-go/retake/adapter/ollama"
 	"github.com/retake-go/retake/adapter/openai"
 	"github.com/retake-go/retake/loop"
@@ -70,8 +71,8 @@ func newOpenAI(s settings) (loop.Model, error) {
 	if s.baseURL != "" {
 		opts = append(opts, gptoption.WithBaseURL(s.baseURL))
 	}
-	return openai.New(gpt.NewClient(opts...), openai.Config{
-		Model: s.model, OnResponse: func(r openai.Response) { s.told(r.RateLimit) },
+	return openai.New(gpt.NewClient(opts...), chat.Config{
+		Model: s.model, OnResponse: func(r chat.Response) { s.told(r.RateLimit) },
 	})
 }
 

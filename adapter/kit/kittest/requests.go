@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -35,6 +36,26 @@ func requests(t *testing.T, c Config) {
 		}
 		require.Equal(t, string(sent), string(sentFor(t, c, req)), "the same request, twice")
 	})
+}
+
+// bounds checks that a request's bound on its reply is sent, or that the model says that it has none, and that
+// the model names itself, before and after.
+func bounds(t *testing.T, c Config) {
+	const most = 74
+	req := Asks()["plain"]
+	req.MaxOutputTokens = most
+	s := Serve(t, "200 OK\nContent-Type: application/json\n\n"+c.Whole[0])
+	model, err := c.New(s.URL, s.Client)
+	require.NoError(t, err)
+	reply, err := model.Reply(t.Context(), req)
+	require.NoError(t, err)
+	about, says := model.(loop.Describer)
+	require.True(t, says, "the model is no loop.Describer: it has no price")
+	assert.NotEmpty(t, about.Describe().Name)
+	assert.NotEmpty(t, reply.Model, "the model that answered: the one that was asked if the server does not say")
+	if !about.Describe().Unbounded {
+		assert.Regexp(t, fmt.Sprintf(`: %d\b`, most), s.Requests()[0], "MaxOutputTokens is not sent")
+	}
 }
 
 // sentFor returns the body of the one request that a call makes.

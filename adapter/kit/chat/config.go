@@ -1,0 +1,139 @@
+package chat
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/retake-go/retake/adapter/kit"
+)
+
+// Strict selects when strict mode is used.
+type Strict string
+
+// The ways to use strict mode. Auto is the zero value.
+const (
+	// StrictAuto uses it for every schema that fits.
+	StrictAuto Strict = ""
+	// StrictOff never uses it, for fine-tuned models and servers without it.
+	StrictOff Strict = "off"
+)
+
+// Output selects how to ask for a structured answer.
+type Output string
+
+// The ways to ask for a structured answer.
+const (
+	// OutputNative, the zero value, sends the JSON Schema.
+	OutputNative Output = ""
+	// OutputObject asks for any JSON object (JSON mode) and puts the schema into the system prompt.
+	OutputObject Output = "json_object"
+	// OutputInstructions only puts the schema into the system prompt, for servers that support neither, or
+	// not beside tools.
+	OutputInstructions Output = "instructions"
+)
+
+// API is one of OpenAI's two APIs.
+type API string
+
+// The APIs.
+const (
+	// Chat, the zero value, is Chat Completions, which most other servers speak.
+	Chat API = ""
+	// Responses is OpenAI's newer API. retake still keeps the conversation itself, and every request has
+	// all of it.
+	Responses API = "responses"
+)
+
+// DefaultURL is the address of OpenAI's own server.
+const DefaultURL = "https://api.openai.com/v1"
+
+// Config configures a [Model]. Only Model is required. The zero value of every other field uses the
+// server's default. All of it is data except OnResponse.
+type Config struct {
+	// URL is the address of the API with its version, http or https; empty means [DefaultURL].
+	URL string `json:"url,omitempty"`
+	// Key is sent as a bearer token; empty for none. It is in no error and in no JSON form.
+	Key string `json:"-"`
+	// API selects the API.
+	API API `json:"api,omitempty"`
+	// Model is the name of the model at the server; at Azure that of the deployment. The name of a model
+	// in a policy or a ladder is not sent.
+	Model string `json:"model"`
+	// Provider identifies the server ("groq", "openrouter", "azure", …), for the classification of errors
+	// and the parsing of rate limits; empty means "openai".
+	Provider string `json:"provider,omitempty"`
+	// MaxTokens bounds the reply, reasoning included, in tokens; 0 uses the server's default.
+	MaxTokens int64 `json:"max_tokens,omitempty"`
+	// LegacyMaxTokens sends MaxTokens as max_tokens instead of max_completion_tokens, for servers that are
+	// not known to want it. Chat only.
+	LegacyMaxTokens bool `json:"legacy_max_tokens,omitempty"`
+	// Temperature is from 0 to 2; nil uses the server's default. Models that reason refuse it.
+	Temperature *float64 `json:"temperature,omitempty"`
+	// Effort is how much the model reasons: "low", "high", or another value that it supports.
+	Effort string `json:"effort,omitempty"`
+	// ParallelCalls is whether a reply may make several calls. It is only sent with tools.
+	ParallelCalls *bool `json:"parallel_calls,omitempty"`
+	// Strict selects when strict mode is used.
+	Strict Strict `json:"strict,omitempty"`
+	// Output selects how to ask for a structured answer.
+	Output Output `json:"output,omitempty"`
+	// WrapArguments wraps arguments that are not a JSON object in an object with the member
+	// [RawArguments], for servers that parse them (vLLM, gateways to other vendors).
+	WrapArguments bool `json:"wrap_arguments,omitempty"`
+	// Echo lists extra members of the assistant's messages and tool calls that the server wants back, such
+	// as "reasoning_content". They only go back to the model and provider that sent them. nil means those
+	// that Provider is known to want ([kit.QuirksOf]); an empty list means none. Chat only.
+	Echo []string `json:"echo,omitzero"`
+	// Quirks replaces what is known of how the provider and the model differ ([kit.QuirksOf]).
+	Quirks *kit.Quirks `json:"quirks,omitempty"`
+	// NoStreamOptions omits the request for the usage of a stream, for servers that are not known to refuse
+	// it. Chat only.
+	NoStreamOptions bool `json:"no_stream_options,omitempty"`
+	// Store lets OpenAI keep the responses. Without it they are not stored, and the model's reasoning
+	// travels encrypted in message.Message.Opaque. Responses only.
+	Store bool `json:"store,omitempty"`
+	// NoReasoning omits the request for encrypted reasoning, for models that are not known to have none and
+	// refuse it. Effort and ShowThinking say that a model reasons. Responses only.
+	NoReasoning bool `json:"no_reasoning,omitempty"`
+	// ShowThinking returns what the model thought, or a summary of it, as Reply.Thinking. Responses only:
+	// over Chat, servers have settings of their own.
+	ShowThinking bool `json:"show_thinking,omitempty"`
+	// OnResponse is called with every successful response, before Reply returns. It may be called
+	// concurrently; nil calls nothing. The error of a failed response has the same data.
+	OnResponse func(Response) `json:"-"`
+}
+
+// Response is the data of a successful response beside the reply. All provider adapters share the type.
+type Response = kit.Response
+
+// Validate returns an error that joins one for each field that is out of bounds or does not apply to the
+// API, each with the valid values.
+func (c Config) Validate() error {
+	var f kit.Faults
+	f.Address(cmp.Or(c.URL, DefaultURL), c.Key)
+	f.Model(c.Model)
+	f.Tokens("MaxTokens", c.MaxTokens)
+	f.Range("Temperature", c.Temperature, 0, 2)
+	kit.OneOf(&f, "API", c.API, Chat, Responses)
+	kit.OneOf(&f, "Strict", c.Strict, StrictAuto, StrictOff)
+	kit.OneOf(&f, "Output", c.Output, OutputNative, OutputObject, OutputInstructions)
+	for n, name := range c.Echo {
+		f.Refuse(isOwn(name), ownMember, fmt.Sprintf("Echo[%d]", n), name)
+	}
+	if c.Quirks != nil {
+		f.Add(quirkFaults(*c.Quirks)...)
+	}
+	isChat := c.API != Responses
+	for _, one := range []struct {
+		field     string
+		misplaced bool
+	}{
+		{"Store", isChat && c.Store}, {"NoReasoning", isChat && c.NoReasoning}, {"ShowThinking", isChat && c.ShowThinking},
+		{"LegacyMaxTokens", !isChat && c.LegacyMaxTokens}, {"NoStreamOptions", !isChat && c.NoStreamOptions}, {"Echo", !isChat && len(c.Echo) > 0},
+	} {
+		f.Refuse(one.misplaced, "%s: does not apply to this API: remove it, or set API", one.field)
+	}
+	return f.Err()
+}
+
+func (c Config) provider() string { return cmp.Or(c.Provider, "openai") }

@@ -1,0 +1,38 @@
+package chat_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/kit/chat"
+)
+
+func TestConfigNamesEveryFault(t *testing.T) {
+	require.NoError(t, chat.Config{Model: "m"}.Validate())
+	err := chat.Config{
+		API: "assistants", MaxTokens: -1, Temperature: new(math.NaN()), Strict: "on", Output: "xml", Echo: []string{"extra", "content", ""},
+	}.Validate()
+	require.Error(t, err)
+	assert.Equal(t, []string{
+		"Model: is empty; name a model of the server",
+		"MaxTokens: must be 1 to 2147483647, or 0 for the server's own bound, not -1",
+		"Temperature: must be from 0 to 2, or nil",
+		`API: "assistants" is none of empty, "responses"`,
+		`Strict: "on" is none of empty, "off"`,
+		`Output: "xml" is none of empty, "json_object", "instructions"`,
+		`Echo[1]: "content" is a member that the adapter always sends: remove it`,
+		`Echo[2]: "" is a member that the adapter always sends: remove it`,
+	}, strings.Split(err.Error(), "\n"))
+}
+
+func TestAConfigIsForOneAPI(t *testing.T) {
+	_, err := chat.New(nil, chat.Config{Model: "m", Store: true, NoReasoning: true, ShowThinking: true})
+	require.EqualError(t, err, "openai: Store: does not apply to this API: remove it, or set API\nNoReasoning: does not apply to this API: remove it, or set API\n"+
+		"ShowThinking: does not apply to this API: remove it, or set API")
+	_, err = chat.New(nil, chat.Config{API: chat.Responses, Model: "m", LegacyMaxTokens: true, Echo: []string{"x"}})
+	require.EqualError(t, err, "openai: LegacyMaxTokens: does not apply to this API: remove it, or set API\nEcho: does not apply to this API: remove it, or set API")
+}

@@ -1,0 +1,157 @@
+package chat
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/message"
+)
+
+// keptItems is message.Reply.Opaque under [Responses]: the output items of a reply that has more than text
+// and calls.
+type keptItems struct {
+	kit.Origin
+	Items []json.RawMessage `json:"items"`
+}
+
+// keepItems encodes the items of a reply; it is empty if text and calls say it all.
+func keepItems(by kit.Origin, items []json.RawMessage) string {
+	if !telling(items) {
+		return ""
+	}
+	return kit.KeepOpaque(keptItems{by, items})
+}
+
+// telling reports whether items hold more than a text followed by calls.
+func telling(items []json.RawMessage) bool {
+	called, texts := false, 0
+	for _, raw := range items {
+		item := readItem(raw)
+		switch item.Type {
+		case "function_call":
+			called = true
+		case "message":
+			texts++
+			if called || texts > 1 || item.Phase != "" {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// items returns the kept items of a turn, under the current ids of its calls. It returns nil if there are
+// none of this origin, or if the turn has changed since. Reasoning that is neither stored, nor encrypted,
+// nor plain text (as of DeepSeek and gpt-oss) would be refused, and so would the items that depend on it.
+func (m *Model) items(t turn) []json.RawMessage {
+	var k keptItems
+	if !kit.ReadOpaque(t.Message, m.origin(), &k) {
+		return nil
+	}
+	said := readItems(k.Items)
+	if cmpText(said) != t.Text || len(said.calls) != len(t.calls) {
+		return nil
+	}
+	kit.NameCalls(said.calls)
+	n := 0
+	items := slices.Clone(k.Items)
+	for i, raw := range items {
+		item := readItem(raw)
+		if item.Type == "reasoning" && item.EncryptedContent == "" && len(item.Content) == 0 && !m.cfg.Store {
+			return nil
+		}
+		if item.Type != "function_call" {
+			continue
+		}
+		c, was := t.calls[n], said.calls[n]
+		if was.ID != c.Made.ID || was.Arguments != c.Made.Arguments || safeName(was.Name) != c.Name {
+			return nil
+		}
+		o, _ := kit.ReadObject(raw)
+		items[i] = o.With("call_id", kit.Quote(c.ID)).JSON()
+		n++
+	}
+	return items
+}
+
+// cmpText returns the text that the core keeps of a reply.
+func cmpText(s said) string {
+	if s.text == "" {
+		return s.refusal
+	}
+	return s.text
+}
+
+// said is the content of output items.
+type said struct {
+	text, refusal, thinking string
+	calls                   []message.Call
+}
+
+// readItems reads output items. What a model says to itself while it works (phase commentary) is not part
+// of its text. Tools that the API ran itself (web_search_call and others) are no calls of ours.
+func readItems(items []json.RawMessage) said {
+	var s said
+	var texts, thoughts []string
+	for _, raw := range items {
+		item := readItem(raw)
+		switch {
+		case item.Type == "reasoning":
+			if t := thoughtsOf(item); t != "" {
+				thoughts = append(thoughts, t)
+			}
+		case item.Type == "function_call":
+			s.calls = append(s.calls, message.Call{ID: item.CallID, Name: item.Name,
+				Arguments: item.Arguments})
+		case item.Type == "message" && item.Phase != commentary:
+			var text strings.Builder
+			for _, c := range item.Content {
+				text.WriteString(c.Text)
+				s.refusal += c.Refusal
+			}
+			if text.Len() > 0 {
+				texts = append(texts, text.String())
+			}
+		}
+	}
+	s.text, s.thinking = strings.Join(texts, betweenTexts), strings.Join(thoughts, betweenTexts)
+	return s
+}
+
+// thoughtsOf returns the thoughts of a reasoning item, or else its summary.
+func thoughtsOf(item item) string {
+	var thought, summary []string
+	for _, c := range item.Content {
+		thought = append(thought, c.Text)
+	}
+	for _, s := range item.Summary {
+		summary = append(summary, s.Text)
+	}
+	return cmp.Or(strings.Join(thought, ""), strings.Join(summary, betweenTexts))
+}
+
+// betweenTexts separates the texts of several messages of a reply, and its thoughts.
+const betweenTexts = "\n\n"
+
+// commentary is the phase of what a model says to itself while it works.
+const commentary = "commentary"
+
+// item is the part of an output item that is used.
+type item struct {
+	Type, Phase, Name, Arguments string
+	CallID                       string                           `json:"call_id"`
+	EncryptedContent             string                           `json:"encrypted_content"`
+	Content                      []struct{ Text, Refusal string } `json:"content"`
+	Summary                      []struct{ Text string }          `json:"summary"`
+}
+
+// readItem reads one output item; the zero item if raw is none.
+func readItem(raw json.RawMessage) (i item) {
+	_ = json.Unmarshal(raw, &i) // what cannot be read is not said
+	return i
+}

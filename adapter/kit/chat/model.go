@@ -1,0 +1,147 @@
+package chat
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+)
+
+// Model is a loop.Model on one of OpenAI's APIs. It is immutable and safe for concurrent use. The zero
+// value is not usable: use [New].
+type Model struct {
+	cfg    Config
+	quirks kit.Quirks
+	post   Send
+}
+
+// Send posts a body to a path of the API ("chat/completions"), by [kit.Head.Send], once. The error of a
+// refused request is the caller's own.
+type Send func(ctx context.Context, head *kit.Head, path string, body []byte) (*http.Response, error)
+
+// New returns a model. client may be nil for [http.DefaultClient]; its timeout bounds whole replies. The
+// error joins one for each field of cfg that is out of bounds.
+//
+// A client or transport of the user's own that follows redirects by itself is only found out afterwards: a
+// reply from another host, port or scheme is refused, but the key may be known there.
+func New(client *http.Client, cfg Config) (*Model, error) {
+	p := poster{client: kit.Guarded(cmp.Or(client, http.DefaultClient)), key: cfg.Key,
+		base: strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/") + "/"}
+	return newModel(p.post, cfg)
+}
+
+// Over returns a model that sends its requests by a function, such as the client of an SDK, which has the
+// address and the key: URL and Key of cfg must be empty. The function must not retry.
+func Over(send Send, cfg Config) (*Model, error) {
+	if cfg.URL+cfg.Key != "" {
+		return nil, errors.New(cfg.provider() + ": URL and Key: are those of the client: remove them")
+	}
+	return newModel(send, cfg)
+}
+
+func newModel(send Send, cfg Config) (*Model, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", cfg.provider(), err)
+	}
+	return &Model{cfg, cfg.quirks(), send}, nil
+}
+
+// Describe returns the name of the model and the bound of its replies.
+func (m *Model) Describe() machine.ModelInfo {
+	return machine.ModelInfo{Name: m.cfg.Model, MaxOutputTokens: m.cfg.MaxTokens}
+}
+
+// poster sends requests to an address.
+type poster struct {
+	client    *http.Client
+	base, key string
+}
+
+func (p poster) post(ctx context.Context, head *kit.Head, path string, body []byte) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	if p.key != "" {
+		r.Header.Set("Authorization", "Bearer "+p.key)
+	}
+	resp, err := head.Send(r, p.client.Do)
+	if err == nil && head.Status >= http.StatusBadRequest {
+		resp.Body.Close()
+		err = fmt.Errorf("the server answered %d", head.Status)
+	}
+	return resp, err
+}
+
+// api is what the two APIs differ in.
+type api struct {
+	path    string
+	refuses func(message.Part) string
+	body    func(*Model, loop.Request) any
+	codec   func(*Model, loop.Request) codec
+}
+
+var apis = map[API]api{
+	Chat:      {"chat/completions", chatRefuses, (*Model).chatBody, (*Model).chatCodec},
+	Responses: {"responses", responsesRefuses, (*Model).responsesBody, (*Model).responsesCodec},
+}
+
+// Reply asks once and returns the whole reply. It streams if req.Stream is set. The error has an [*Error]
+// in its chain, within a [ratelimit.LimitedError] if a response came.
+func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
+	api := apis[m.cfg.API]
+	if m.cfg.API == Responses && len(req.Stop) > 0 {
+		return message.Reply{}, kit.Unasked(m.cfg.provider(), "Stop: the Responses API has no stop sequences: use Chat, or remove them")
+	}
+	if err := kit.CheckMedia(m.cfg.provider(), req.Messages, api.refuses); err != nil {
+		return message.Reply{}, err
+	}
+	head, read := &kit.Head{Provider: m.cfg.provider(), Model: m.cfg.Model, Key: m.cfg.Key}, api.codec(m, req)
+	reply, err := m.ask(ctx, head, req, api, read)
+	if err != nil {
+		return message.Reply{}, head.Fail(ctx, kit.Trouble{Cause: err, Advice: advise(head.Status, head.Refusal)})
+	}
+	reply.Usage.APICalls, reply.Model = 1, cmp.Or(reply.Model, m.cfg.Model)
+	reply.Source = head.Source(reply.Source.ID, reply.Source.Finish)
+	if m.cfg.OnResponse != nil {
+		m.cfg.OnResponse(Response{RequestID: head.RequestID(), Model: reply.Model,
+			RateLimit: head.Limits(nil), Extra: read.extra()})
+	}
+	return reply, nil
+}
+
+// ask makes one request and reads its response by what it is: a stream, or else a whole body. Both come
+// unasked, too.
+func (m *Model) ask(ctx context.Context, head *kit.Head, req loop.Request, api api, read codec) (message.Reply, error) {
+	body, err := kit.Marshal(api.body(m, req))
+	if err != nil {
+		return message.Reply{}, fmt.Errorf("making the request: %w", err)
+	}
+	resp, err := m.post(ctx, head, api.path, body)
+	if err != nil {
+		return message.Reply{}, err
+	}
+	defer resp.Body.Close()
+	if head.Form == kit.EventStream {
+		return follow(resp.Body, req.Stream, read)
+	}
+	doc, err := kit.ReadWhole(resp.Body)
+	if err != nil {
+		return message.Reply{}, err
+	}
+	reply, err := read.readBody(doc)
+	if err == nil {
+		kit.TellWhole(reply, req.Stream)
+	}
+	return reply, err
+}

@@ -1,0 +1,125 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/message"
+)
+
+// quirks returns the quirks that apply. Echo decides what is echoed, and only that is filled in.
+func (c Config) quirks() kit.Quirks {
+	q := kit.QuirksOf(c.provider(), c.Model)
+	if c.Quirks != nil {
+		q = c.Quirks.Clone()
+	}
+	if c.Echo != nil {
+		q.Echo = slices.Clone(c.Echo)
+	}
+	unasked := func(name string, _ json.RawMessage) bool { return !slices.Contains(q.Echo, name) }
+	maps.DeleteFunc(q.FillMessage, unasked)
+	maps.DeleteFunc(q.FillCall, unasked)
+	return q
+}
+
+// advice is what may help where a server refuses what the adapter sends by default. says is a part of the
+// refusal, in lower case.
+var advice = []struct{ says, try string }{
+	{"encrypted content is not supported", "set Config.NoReasoning: the model does not reason"},
+	{"reasoning_content", "Config.Provider and Config.Echo decide which reasoning goes back"},
+	{"thought_signature", "Config.Provider and Config.Echo decide which signatures go back"},
+	{"stream_options", "set Config.NoStreamOptions"},
+	{"max_completion_tokens", "set Config.LegacyMaxTokens"},
+	{"'strict'", `set Config.Strict to "off"`},
+	{"strict=true", `set Config.Strict to "off"`},
+	{"json_schema", `set Config.Output to "json_object" or "instructions"`},
+	{"response_format", `set Config.Output to "json_object" or "instructions"`},
+	{"parallel_tool_calls", "leave Config.ParallelCalls nil"},
+}
+
+// advise returns the advice on a refusal; empty for none.
+func advise(status int, refusal []byte) string {
+	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity {
+		return ""
+	}
+	text := strings.ToLower(string(refusal))
+	for _, a := range advice {
+		if strings.Contains(text, a.says) {
+			return a.try
+		}
+	}
+	return ""
+}
+
+// ownMembers are the members of messages and calls that the adapter writes itself.
+var ownMembers = []string{"role", "content", "tool_calls", "id", "type", "function", "index"}
+
+func isOwn(name string) bool { return name == "" || slices.Contains(ownMembers, name) }
+
+// The faults begin with the name of the field.
+const (
+	ownMember = "%s: %q is a member that the adapter always sends: remove it"
+	noJSON    = "%s: %q must be JSON"
+	badBounds = "%s: MaxID and ExactID must be 0 or more, not %d and %d"
+)
+
+// quirkFaults returns an error for each field of quirks that is out of bounds.
+func quirkFaults(q kit.Quirks) (faults []error) {
+	for n, name := range q.Echo {
+		if isOwn(name) {
+			faults = append(faults, fmt.Errorf(ownMember, fmt.Sprintf("Quirks.Echo[%d]", n), name))
+		}
+	}
+	for field, all := range map[string]map[string]json.RawMessage{"FillCall": q.FillCall, "FillMessage": q.FillMessage} {
+		for name, v := range all {
+			switch {
+			case isOwn(name):
+				faults = append(faults, fmt.Errorf(ownMember, "Quirks."+field, name))
+			case !json.Valid(v):
+				faults = append(faults, fmt.Errorf(noJSON, "Quirks."+field, name))
+			}
+		}
+	}
+	if q.MaxID < 0 || q.ExactID < 0 {
+		faults = append(faults, fmt.Errorf(badBounds, "Quirks", q.MaxID, q.ExactID))
+	}
+	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return faults
+}
+
+// takesID reports whether the server accepts the id of a call that another server gave.
+func (m *Model) takesID(id string) bool {
+	exact, most := m.quirks.ExactID, m.quirks.MaxID
+	switch {
+	case exact > 0:
+		return len(id) == exact && !strings.ContainsFunc(id, func(r rune) bool {
+			return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+		})
+	case most > 0 && len(id) > most:
+		return false
+	}
+	return !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// rules returns the rules of the server for a transcript. Ids that it gave itself go back as they came.
+func (m *Model) rules(said []message.Message) kit.Rules {
+	given := map[string]bool{}
+	for _, one := range said {
+		if kit.ReadOpaque(one, m.origin(), &struct{}{}) {
+			for _, call := range one.Calls {
+				given[call.ID] = true
+			}
+		}
+	}
+	r := kit.Rules{Name: safeName, SystemInPlace: true}
+	r.TakesID = func(id string) bool { return given[id] || m.takesID(id) }
+	if n := m.quirks.ExactID; n > 0 {
+		r.MakeID = func(made int) string { return fmt.Sprintf("%0*d", n, made) }
+	}
+	return r
+}

@@ -1,0 +1,187 @@
+package chat_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/adapter/kit/chat"
+	"github.com/retake-go/retake/adapter/kit/kittest"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/tool"
+)
+
+// thinking are replies with a call and what each provider wants back of them.
+var thinking = map[string]struct {
+	provider, model string
+	// message and call are the members of the reply that are echoed, and what is not.
+	message, call string
+	echoed        []string
+}{
+	"DeepSeek":             {"deepseek", "deepseek-v4-pro", `"reasoning_content":"I think."`, ``, []string{`"reasoning_content":"I think."`}},
+	"DeepSeek, no thought": {"deepseek", "deepseek-v4-pro", `"reasoning_content":""`, ``, []string{`"reasoning_content":""`}},
+	"Kimi":                 {"Moonshot AI", "kimi-k2.6", `"reasoning_content":"I think."`, ``, []string{`"reasoning_content":"I think."`}},
+	"GLM":                  {"z.ai", "glm-5", `"reasoning_content":"I think."`, ``, []string{`"reasoning_content":"I think."`}},
+	"OpenRouter": {"OpenRouter", "google/gemini-3-pro", `"reasoning":"I think.","reasoning_details":[{"type":"reasoning.encrypted","data":"s1","index":0}]`, ``,
+		[]string{`"reasoning_details":[{"data":"s1","index":0,"type":"reasoning.encrypted"}]`}},
+	"Gemini": {"gemini", "gemini-3-pro", ``, `,"extra_content":{"google":{"thought_signature":"s1"}}`,
+		[]string{`{"extra_content":{"google":{"thought_signature":"s1"}},"function":{"arguments":"{}","name":"f"},"id":"c1"`}},
+	"LiteLLM": {"litellm", "claude", `"thinking_blocks":[{"type":"thinking","thinking":"I think.","signature":"s1"}]`, ``,
+		[]string{`"thinking_blocks":[{"signature":"s1","thinking":"I think.","type":"thinking"}]`}},
+	"Groq, which refuses it": {"groq", "gpt-oss", `"reasoning":"I think.","reasoning_content":"I think."`, ``, nil},
+	"OpenAI":                 {"", "gpt-5", `"reasoning_content":"I think."`, ``, nil},
+}
+
+// A loop of calls asks a second time, and the provider gets the reasoning of its first reply back.
+func TestReasoningGoesBackToTheProvidersThatWantIt(t *testing.T) {
+	for name, c := range thinking {
+		t.Run(name, func(t *testing.T) {
+			a := overChat(chat.Config{Model: c.model, Provider: c.provider})
+			member := c.message
+			if member != "" {
+				member += ","
+			}
+			call := `"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}` + c.call + `}]`
+			whole := replyOf(t, a, false, `{"choices":[{"message":{`+member+call+`},"finish_reason":"tool_calls"}]}`)
+			pieces := replyOf(t, a, true, `data: {"choices":[{"delta":{`+strings.TrimSuffix(member, ",")+`}}]}`+"\n\n"+
+				`data: {"choices":[{"delta":{`+call+`},"finish_reason":"tool_calls"}]}`+"\n\n")
+			for how, reply := range map[string]message.Reply{"whole": whole, "in pieces": pieces} {
+				body := sent(t, a, chatSays, after(reply))
+				for _, want := range c.echoed {
+					assert.Contains(t, body, want, how)
+				}
+				if c.echoed == nil {
+					assert.NotContains(t, body, "think", how)
+				}
+			}
+			none := sent(t, overChat(chat.Config{Model: c.model, Provider: c.provider, Echo: []string{}}), chatSays, after(whole))
+			assert.NotContains(t, none, "think.", "an empty Echo")
+			assert.NotContains(t, none, "s1", "an empty Echo")
+		})
+	}
+}
+
+// A ladder or an older conversation brings calls of another model. DeepSeek and Kimi refuse a call without the
+// member, and Gemini one without a signature.
+func TestCallsOfOtherModelsGetWhatTheProviderRequires(t *testing.T) {
+	foreign := message.Reply{Calls: []message.Call{{ID: "c1", Name: "f", Arguments: "{}"}, {ID: "c2", Name: "f", Arguments: "{}"}}, Opaque: `{"adapter":"other"}`}
+	for provider, want := range map[string]string{
+		"deepseek": `"reasoning_content":""`, "kimi": `"reasoning_content":""`,
+		"google": `[{"extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}},"function":{"arguments":"{}","name":"f"},"id":"c1","type":"function"},` +
+			`{"function":{"arguments":"{}","name":"f"},"id":"c2","type":"function"}]`,
+	} {
+		body := sent(t, overChat(chat.Config{Model: "m-3", Provider: provider}), chatSays, after(foreign))
+		assert.Contains(t, body, want, provider)
+	}
+	old := sent(t, overChat(chat.Config{Model: "gemini-2.5-flash", Provider: "google"}), chatSays, after(foreign))
+	assert.NotContains(t, old, "extra_content")
+	text := sent(t, overChat(chat.Config{Model: "m", Provider: "deepseek"}), chatSays, after(message.Reply{Text: "Hm."}))
+	assert.NotContains(t, text, "reasoning_content", "a message without calls")
+}
+
+// LiteLLM keeps Gemini's signature in the id of a call, which is longer than OpenAI would take.
+func TestIdsGoBackAsTheServerGaveThem(t *testing.T) {
+	const long = "call_1f0e8f28e5b24c1d8c9a__thought__EvQCCvECAdHtim8mlongerThanFortyBytes=="
+	says := `{"choices":[{"message":{"tool_calls":[{"id":"` + long + `","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`
+	for _, provider := range []string{"", "litellm", "azure"} {
+		a := overChat(chat.Config{Model: "m", Provider: provider})
+		reply := replyOf(t, a, false, says)
+		assert.Contains(t, sent(t, a, chatSays, after(reply)), `"id":"`+long+`"`, "the server's own: %q", provider)
+	}
+	reply := replyOf(t, overChat(chat.Config{Model: "m", Provider: "litellm"}), false, says)
+	for provider, kept := range map[string]bool{"": false, "openrouter": false, "mistral": false, "vllm": true, "deepseek": true} {
+		body := sent(t, overChat(chat.Config{Model: "other", Provider: provider}), chatSays, after(reply))
+		assert.Equal(t, kept, strings.Contains(body, long), "another server: %q", provider)
+	}
+}
+
+// Pieces of a thought have no index at LiteLLM. The signature ends each thought.
+func TestThinkingBlocksThatAreStreamedAreJoined(t *testing.T) {
+	a := overChat(chat.Config{Model: "m", Provider: "litellm"})
+	piece := func(block string) string {
+		return `data: {"choices":[{"delta":{"thinking_blocks":[` + block + `]}}]}` + "\n\n"
+	}
+	reply := replyOf(t, a, true, piece(`{"type":"thinking","thinking":"Two and ","signature":null}`)+piece(`{"type":"thinking","thinking":"two.","signature":""}`)+
+		piece(`{"type":"thinking","thinking":"","signature":"s1"}`)+piece(`{"type":"redacted_thinking","data":"d"}`)+piece(`{"type":"thinking","thinking":"So ","signature":""}`)+
+		piece(`{"type":"thinking","thinking":"4.","signature":"s2"}`)+`data: {"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}]}`+"\n\n")
+	assert.Contains(t, sent(t, a, chatSays, after(reply)), `"thinking_blocks":[{"signature":"s1","thinking":"Two and two.","type":"thinking"},`+
+		`{"data":"d","type":"redacted_thinking"},{"signature":"s2","thinking":"So 4.","type":"thinking"}]`)
+}
+
+func TestQuirksCanBeReplaced(t *testing.T) {
+	q := kit.QuirksOf("DeepSeek", "m")
+	assert.Equal(t, []string{"reasoning_content"}, q.Echo)
+	assert.NotEmpty(t, q.Source)
+	assert.Zero(t, kit.QuirksOf("acme", "m"))
+	q.Echo[0] = "changed"
+	assert.Equal(t, []string{"reasoning_content"}, kit.QuirksOf("deepseek", "m").Echo, "the table is as it was")
+
+	reply := replyOf(t, overChat(chat.Config{Model: "m", Provider: "deepseek"}), false, `{"choices":[{"message":{"content":"Hm.","reasoning_content":"I think."},"finish_reason":"stop"}]}`)
+	none := chat.Config{Model: "m", Provider: "deepseek", Quirks: &kit.Quirks{}}
+	assert.NotContains(t, sent(t, overChat(none), chatSays, after(reply)), "I think.")
+
+	bad := chat.Config{Model: "m", Quirks: &kit.Quirks{Echo: []string{"role"}, FillCall: map[string]json.RawMessage{"x": json.RawMessage("{"), "id": json.RawMessage("1")}, MaxID: -1}}
+	require.EqualError(t, bad.Validate(), "Quirks.Echo[0]: \"role\" is a member that the adapter always sends: remove it\n"+
+		"Quirks.FillCall: \"id\" is a member that the adapter always sends: remove it\nQuirks.FillCall: \"x\" must be JSON\nQuirks: MaxID and ExactID must be 0 or more, not -1 and 0")
+	doc, err := json.Marshal(chat.Config{Model: "m", Echo: []string{}})
+	require.NoError(t, err)
+	var read chat.Config
+	require.NoError(t, json.Unmarshal(doc, &read))
+	assert.NotNil(t, read.Echo, "an empty list is not nil after a round trip: %s", doc)
+}
+
+// What a provider refuses is not sent to it by default.
+func TestDefaultsThatAProviderRefusesAreNotSent(t *testing.T) {
+	streamed := func(cfg chat.Config, req loop.Request) string {
+		cfg.MaxTokens, req.Stream = 9, func(loop.Delta) {}
+		return sent(t, overChat(cfg), chatSays, req)
+	}
+	mistral := streamed(chat.Config{Model: "m", Provider: "Mistral"}, hello())
+	assert.Contains(t, mistral, `"max_tokens":9`)
+	assert.NotContains(t, mistral, "max_completion_tokens")
+	assert.NotContains(t, mistral, "stream_options")
+	replaced := streamed(chat.Config{Model: "m", Provider: "mistral", Quirks: &kit.Quirks{ExactID: 9}}, hello())
+	assert.Contains(t, replaced, "max_completion_tokens")
+	assert.Contains(t, replaced, "stream_options")
+
+	mixed := hello()
+	mixed.Tools = []*tool.Tool{kittest.BookRoom(), kittest.HotelFind()} // the second has an optional member
+	assert.NotContains(t, streamed(chat.Config{Model: "m", Provider: "cerebras"}, mixed), "strict")
+	assert.Contains(t, streamed(chat.Config{Model: "m", Provider: "groq"}, mixed), `"strict":true`)
+	mixed.Tools = mixed.Tools[:1]
+	assert.Contains(t, streamed(chat.Config{Model: "m", Provider: "cerebras"}, mixed), `"strict":true`, "all are strict")
+
+	for model, asked := range map[string]bool{
+		"gpt-4.1-mini": false, "gpt-4o": false, "openai/gpt-4o": false, "gpt-5-chat-latest": false, "gpt-5.2-chat-latest": false, "gpt-5": true, "o4-mini": true, "my-deployment": true,
+	} {
+		body := sent(t, overResponses(chat.Config{Model: model}), responsesSays, hello())
+		assert.Equal(t, asked, strings.Contains(body, "reasoning.encrypted_content"), model)
+	}
+	assert.Contains(t, sent(t, overResponses(chat.Config{Model: "gpt-4-thinks", Effort: "low"}), responsesSays, hello()), "reasoning.encrypted_content")
+}
+
+// A refusal of a default names the setting that helps.
+func TestARefusalNamesTheSetting(t *testing.T) {
+	refused := func(status int, body string) string {
+		s := kittest.Serve(t, fmt.Sprintf("%d Refused\nContent-Type: application/json\n\n%s", status, body))
+		model, err := overResponses(chat.Config{Model: "m"}).New(s.URL, s.Client)
+		require.NoError(t, err)
+		_, err = model.Reply(t.Context(), hello())
+		require.Error(t, err)
+		return err.Error()
+	}
+	assert.Equal(t, "openai: 400 invalid_request_error: Encrypted content is not supported with this model. (set Config.NoReasoning: the model does not reason)",
+		refused(400, `{"error":{"message":"Encrypted content is not supported with this model.","type":"invalid_request_error","param":"include","code":null}}`))
+	assert.Equal(t, "openai: 422 invalid_request_error: set Config.LegacyMaxTokens",
+		refused(422, `{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","max_completion_tokens"],"msg":"Extra inputs are not permitted","input":32000}]},"type":"invalid_request_error","param":null,"code":null}`))
+	assert.Contains(t, refused(400, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API."}}`), "(Config.Provider and Config.Echo decide which reasoning goes back)")
+	assert.Contains(t, refused(400, `{"message":"Tools with mixed values for 'strict' are not allowed."}`), `(set Config.Strict to "off")`)
+	assert.NotContains(t, refused(500, `{"error":{"message":"stream_options"}}`), "Config")
+	assert.NotContains(t, refused(400, `{"error":{"message":"no such thing"}}`), "Config")
+}

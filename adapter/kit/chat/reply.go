@@ -1,0 +1,352 @@
+package chat
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+// chatFinishes maps finish reasons. Any other counts as "not said".
+var chatFinishes = map[string]message.FinishReason{
+	"stop": message.Stop, "length": message.Length, "tool_calls": message.ToolUse, "function_call": message.ToolUse,
+	"content_filter": message.ContentFilter, "model_length": message.Length, "sensitive": message.ContentFilter,
+}
+
+// failures maps the finish reasons of unfinished replies to error codes: those of OpenRouter, vLLM,
+// SGLang, DeepSeek and Zhipu.
+var failures = map[string]string{
+	"error": "server_error", "abort": "server_error", "insufficient_system_resource": "overloaded", "network_error": "server_error",
+}
+
+func (m *Model) chatCodec(req loop.Request) codec {
+	return &chatReply{names: shortened(req.Tools), echo: m.quirks.Echo, takesID: m.takesID, from: m.origin(), told: m.cfg.OnResponse != nil}
+}
+
+// chatReply reads one response of the Chat Completions API.
+type chatReply struct {
+	// names maps shortened names of tools to the registered ones.
+	names map[string]string
+	echo  []string
+	// takesID reports whether another conversation could have an id.
+	takesID func(string) bool
+	from    kit.Origin
+	parts   chatParts
+	// told is set if somebody wants the extras.
+	told   bool
+	extras chatExtras
+}
+
+func (r *chatReply) extra() kit.Extras { return r.extras.all() }
+
+// collect takes the extras of a reply or an event.
+func (r *chatReply) collect(doc []byte, message string) {
+	if r.told {
+		r.extras.take(doc, message)
+	}
+}
+
+// chatParts collects a reply.
+type chatParts struct {
+	text, refusal strings.Builder
+	thinking      strings.Builder
+	// textPieces, thoughtPieces and refusalPieces read the pieces of each.
+	textPieces, thoughtPieces, refusalPieces pieceReader
+	// inContent is set if thoughts came as parts of the content (Mistral): they go back the same way.
+	inContent bool
+	calls     []*callParts
+	// at maps an index of the stream to its latest call.
+	at      map[int64]int
+	finish  string
+	usage   message.Usage
+	model   string
+	id      string
+	message pieces
+}
+
+// callParts collects a call.
+type callParts struct {
+	id, name  string
+	arguments strings.Builder
+	pieces    pieceReader
+	kept      pieces
+}
+
+// readBody reads a response that is no stream.
+func (r *chatReply) readBody(body []byte) (message.Reply, error) {
+	if tellsError(body) {
+		return message.Reply{}, reportedError(body)
+	}
+	doc, ok := kit.ReadObject(body)
+	if !ok || !json.Valid(body) {
+		return message.Reply{}, invalid("the reply is not the JSON that the API promises")
+	}
+	choices := kit.Items(doc.Get("choices"))
+	if len(choices) == 0 {
+		return message.Reply{}, invalid("the reply has no choice")
+	}
+	r.collect(body, "message")
+	choice, _ := kit.ReadObject(choices[0])
+	said, _ := kit.ReadObject(choice.Get("message"))
+	p := &r.parts
+	p.model, p.id, p.usage, p.finish = doc.Text("model"), doc.Text("id"), chatUsage(doc.Get("usage")), choice.Text("finish_reason")
+	p.text.WriteString(textOf(said.Get("content")))
+	p.think(said)
+	p.refusal.WriteString(said.Text("refusal"))
+	p.message.pick(said, r.echo)
+	for _, raw := range kit.Items(said.Get("tool_calls")) {
+		call, _ := kit.ReadObject(raw)
+		function, _ := kit.ReadObject(call.Get("function"))
+		part := &callParts{id: call.Text("id"), name: function.Text("name")}
+		part.kept.pick(call, r.echo)
+		part.arguments.WriteString(kit.ArgumentText(function.Get("arguments")))
+		p.calls = append(p.calls, part)
+	}
+	return r.reply()
+}
+
+// event reads one chunk. No chunk is known to be the last: usage comes after the finish reason.
+func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
+	p := &r.parts
+	isError := tellsError(data)
+	if isError && chatFinishes[p.finish] != message.Length {
+		return false, reportedError(data)
+	}
+	chunk, ok := kit.ReadObject(data)
+	if !ok || !json.Valid(data) {
+		return false, invalid("an event of the stream is not the JSON that the API promises")
+	}
+	p.model, p.id = cmp.Or(chunk.Text("model"), p.model), cmp.Or(chunk.Text("id"), p.id)
+	choices := kit.Items(chunk.Get("choices"))
+	if usage := streamUsage(chunk, choices); usage != nil {
+		p.usage = chatUsage(usage)
+	}
+	if isError {
+		return true, nil // OpenRouter says once more that the reply was cut off
+	}
+	if isWhole(choices) {
+		return true, r.whole(data, tell)
+	}
+	r.collect(data, "delta")
+	for _, raw := range choices {
+		if choice, _ := kit.ReadObject(raw); kit.Count(choice.Get("index")) == 0 {
+			p.finish = cmp.Or(choice.Text("finish_reason"), p.finish)
+			r.delta(choice.Get("delta"), tell)
+		}
+	}
+	return false, nil
+}
+
+// isWhole reports whether an event of a stream is a whole reply: it has a message and no delta.
+func isWhole(choices []json.RawMessage) bool {
+	if len(choices) == 0 {
+		return false
+	}
+	first, _ := kit.ReadObject(choices[0])
+	return first.Get("message") != nil && first.Get("delta") == nil
+}
+
+// whole reads a whole reply in place of a stream.
+func (r *chatReply) whole(event []byte, tell func(loop.Delta)) error {
+	r.parts = chatParts{}
+	reply, err := r.readBody(event)
+	if err != nil {
+		return err
+	}
+	r.parts.finish = cmp.Or(r.parts.finish, "stop")
+	kit.TellWhole(reply, tell)
+	return nil
+}
+
+func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
+	d, _ := kit.ReadObject(raw)
+	p := &r.parts
+	p.refusal.WriteString(p.refusalPieces.Add(d.Get("refusal")))
+	p.message.pick(d, r.echo)
+	text, thought := p.textPieces.piece(d.Get("content"), textOf), p.think(d)
+	if p.text.WriteString(text); text+thought != "" {
+		tell(loop.Delta{Text: text, Thinking: thought, Call: -1})
+	}
+	for _, one := range kit.Items(d.Get("tool_calls")) {
+		c, _ := kit.ReadObject(one)
+		function, _ := kit.ReadObject(c.Get("function"))
+		n := p.place(kit.Count(c.Get("index")), c.Text("id"), function.Text("name"))
+		part := p.calls[n]
+		part.kept.pick(c, r.echo)
+		told := loop.Delta{Call: n, Arguments: part.pieces.piece(function.Get("arguments"), kit.ArgumentText)}
+		part.arguments.WriteString(told.Arguments)
+		if part.name == "" {
+			part.name = function.Text("name")
+			told.Name = r.registered(part.name)
+		}
+		if told.Name != "" || told.Arguments != "" {
+			tell(told)
+		}
+	}
+}
+
+// pieceReader reads the pieces of a text.
+type pieceReader struct{ kit.Pieces }
+
+// piece reads a piece: a JSON string, or by other if it is none.
+func (r *pieceReader) piece(raw json.RawMessage, other func(json.RawMessage) string) string {
+	if _, isText := kit.ReadText(raw); isText {
+		return r.Add(raw)
+	}
+	return other(raw)
+}
+
+// textOf returns the text of content: a string, or the text parts of a list. Thoughts are no part of the
+// answer.
+func textOf(raw json.RawMessage) string {
+	if text, ok := kit.ReadText(raw); ok {
+		return text
+	}
+	var b strings.Builder
+	for _, item := range kit.Items(raw) {
+		if part, _ := kit.ReadObject(item); part.Text("type") == "text" {
+			b.WriteString(part.Text("text"))
+		}
+	}
+	return b.String()
+}
+
+// think collects the thoughts of a message, or of a piece of one, and returns them. Servers put them into
+// several members, and some use more than one.
+func (p *chatParts) think(from kit.Object) (thought string) {
+	for _, item := range kit.Items(from.Get("content")) {
+		if part, _ := kit.ReadObject(item); part.Text("type") == "thinking" {
+			thought, p.inContent = thought+textOf(part.Get("thinking")), true
+		}
+	}
+	if thought == "" {
+		said := from.Get("reasoning_content") // DeepSeek
+		if kit.Text(said) == "" {
+			said = from.Get("reasoning") // OpenRouter, Groq
+		}
+		if thought = p.thoughtPieces.Add(said); thought == "" && kit.Text(said) == "" {
+			for _, item := range kit.Items(from.Get("reasoning_details")) { // OpenRouter, Snowflake
+				detail, _ := kit.ReadObject(item)
+				thought += cmp.Or(detail.Text("text"), detail.Text("summary"))
+			}
+		}
+	}
+	p.thinking.WriteString(thought)
+	return thought
+}
+
+// place returns the call that a piece belongs to. A new index begins a call. So does a new id with a name,
+// because some servers give every call the same index. A new id alone does not: some servers change it after
+// the first piece.
+func (p *chatParts) place(index int64, id, name string) int {
+	n, known := p.at[index]
+	if known && (id == "" || id == p.calls[n].id || p.calls[n].id == "" || name == "") {
+		p.calls[n].id = cmp.Or(p.calls[n].id, id)
+		return n
+	}
+	n = len(p.calls)
+	set(&p.at, index, n)
+	p.calls = append(p.calls, &callParts{id: id})
+	return n
+}
+
+// ended returns the reply at the end of a stream. The stream must have given a finish reason. Some servers
+// only mark the end: then there must be a text or calls with complete arguments.
+func (r *chatReply) ended(done bool) (message.Reply, error) {
+	if r.parts.finish == "" && !(done && r.parts.complete()) {
+		return message.Reply{}, kit.ErrEnded
+	}
+	return r.reply()
+}
+
+// complete reports whether there is a text, or calls with complete arguments.
+func (p *chatParts) complete() bool {
+	cut := func(c *callParts) bool { return c.arguments.Len() > 0 && !kit.IsStrict([]byte(c.arguments.String())) }
+	return p.text.Len()+p.refusal.Len()+len(p.calls) > 0 && !slices.ContainsFunc(p.calls, cut)
+}
+
+func (r *chatReply) reply() (message.Reply, error) {
+	p := &r.parts
+	if code := failures[p.finish]; code != "" {
+		return message.Reply{}, unfinished(code, fmt.Sprintf("finish reason %q", p.finish))
+	}
+	reply := message.Reply{
+		Text: p.text.String(), Refusal: p.refusal.String(), Finish: chatFinishes[p.finish], Usage: p.usage,
+		Model: p.model, Thinking: p.thinking.String(), Source: message.Source{ID: p.id, Finish: p.finish},
+	}
+	k := kept{Origin: r.from, Message: p.message.join()}
+	if p.inContent {
+		k.Thinking = reply.Thinking
+	}
+	for _, c := range p.calls {
+		reply.Calls = append(reply.Calls, message.Call{ID: c.id, Name: r.registered(c.name),
+			Arguments: c.arguments.String()})
+		k.Calls = append(k.Calls, c.kept.join())
+		k.OwnIDs = k.OwnIDs || !r.takesID(c.id)
+	}
+	kit.NameCalls(reply.Calls)
+	if len(reply.Calls) > 0 && reply.Finish == message.Stop {
+		reply.Finish = message.ToolUse
+	}
+	reply.Opaque = k.opaque()
+	return reply, nil
+}
+
+func (r *chatReply) registered(name string) string { return cmp.Or(r.names[name], name) }
+
+// chatUsage converts the counts. Input includes the cached tokens. Moonshot, Mistral and DeepSeek count those
+// elsewhere.
+func chatUsage(raw json.RawMessage) message.Usage {
+	u, _ := kit.ReadObject(raw)
+	in, _ := kit.ReadObject(u.Get("prompt_tokens_details"))
+	out, _ := kit.ReadObject(u.Get("completion_tokens_details"))
+	return message.Usage{
+		InputTokens: kit.Count(u.Get("prompt_tokens")), OutputTokens: kit.Count(u.Get("completion_tokens")),
+		CacheReadTokens: cmp.Or(kit.Count(in.Get("cached_tokens")), kit.Count(u.Get("cached_tokens")),
+			kit.Count(u.Get("num_cached_tokens")), kit.Count(u.Get("prompt_cache_hit_tokens"))),
+		CacheWriteTokens: kit.Count(in.Get("cache_write_tokens")), ReasoningTokens: kit.Count(out.Get("reasoning_tokens")),
+	}
+}
+
+// streamUsage returns the usage in an event of a stream; nil for none. Groq puts it elsewhere, and Moonshot
+// into the choice.
+func streamUsage(chunk kit.Object, choices []json.RawMessage) json.RawMessage {
+	groq, _ := kit.ReadObject(chunk.Get("x_groq"))
+	places := []json.RawMessage{chunk.Get("usage"), groq.Get("usage")}
+	for _, raw := range choices {
+		choice, _ := kit.ReadObject(raw)
+		places = append(places, choice.Get("usage"))
+	}
+	for _, usage := range places {
+		if len(usage) > 0 && string(usage) != "null" {
+			return usage
+		}
+	}
+	return nil
+}
+
+// tellsError reports whether a body has an error in place of a reply, or within its choice.
+func tellsError(body []byte) bool {
+	var doc struct {
+		Object  json.RawMessage
+		Error   json.RawMessage
+		Choices []struct{ Error json.RawMessage }
+	}
+	if json.Unmarshal(body, &doc) != nil {
+		return false
+	}
+	if kit.IsError(doc.Error) || kit.Text(doc.Object) == "error" {
+		return true
+	}
+	for _, c := range doc.Choices {
+		if kit.IsError(c.Error) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,139 @@
+package chat
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+// responsesRequest is the body of a request to the Responses API. Nothing is stored at OpenAI unless
+// [Config].Store says so.
+type responsesRequest struct {
+	Instructions      string            `json:"instructions,omitempty"`
+	MaxOutputTokens   int64             `json:"max_output_tokens,omitempty"`
+	ParallelToolCalls *bool             `json:"parallel_tool_calls,omitempty"`
+	Store             bool              `json:"store"`
+	Temperature       *float64          `json:"temperature,omitempty"`
+	Include           []string          `json:"include,omitempty"`
+	Input             []json.RawMessage `json:"input"`
+	Model             string            `json:"model"`
+	Reasoning         reasoning         `json:"reasoning,omitzero"`
+	Text              responsesText     `json:"text,omitzero"`
+	ToolChoice        json.RawMessage   `json:"tool_choice,omitempty"`
+	Tools             []responsesTool   `json:"tools,omitempty"`
+	Stream            bool              `json:"stream,omitempty"`
+}
+
+type reasoning struct {
+	Effort  string `json:"effort,omitempty"`
+	Summary string `json:"summary,omitempty"`
+}
+
+type responsesText struct {
+	Format responsesFormat `json:"format"`
+}
+
+type responsesFormat struct {
+	Name   string          `json:"name,omitempty"`
+	Schema json.RawMessage `json:"schema,omitempty"`
+	Strict *bool           `json:"strict,omitempty"`
+	Type   string          `json:"type"`
+}
+
+type responsesTool struct {
+	Strict      bool            `json:"strict"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Type        string          `json:"type"`
+}
+
+func (m *Model) responsesBody(req loop.Request) any {
+	format, words := m.format(req.Output)
+	r := responsesRequest{
+		Model: m.cfg.Model, Instructions: system(req, words), MaxOutputTokens: kit.Least(m.cfg.MaxTokens, req.MaxOutputTokens),
+		Temperature: cmp.Or(req.Temperature, m.cfg.Temperature), Store: m.cfg.Store, Reasoning: reasoning{Effort: m.cfg.Effort},
+		Text: format.responses(), Input: m.input(req), Stream: req.Stream != nil,
+	}
+	if m.cfg.ShowThinking {
+		r.Reasoning.Summary = "auto"
+	}
+	if !m.cfg.Store && m.reasons() {
+		r.Include = []string{"reasoning.encrypted_content"}
+	}
+	for _, o := range m.offers(req.Tools) {
+		r.Tools = append(r.Tools, responsesTool{o.strict, byName(o.parameters).JSON(), o.name, o.description, "function"})
+	}
+	if len(r.Tools) > 0 {
+		r.ParallelToolCalls, r.ToolChoice = m.cfg.ParallelCalls, responsesChoice(req.ToolChoice)
+	}
+	return r
+}
+
+// reasons reports whether the model may reason.
+func (m *Model) reasons() bool {
+	return !m.cfg.NoReasoning && (!m.quirks.NoReasoning || m.cfg.Effort != "" || m.cfg.ShowThinking)
+}
+
+func responsesChoice(c message.ToolChoice) json.RawMessage {
+	if name := c.Tool(); name != "" {
+		return kit.Quoted("name", safeName(name), "type", "function")
+	}
+	if c == "" {
+		return nil
+	}
+	return kit.Quote(choices[c])
+}
+
+func (f format) responses() (t responsesText) {
+	switch f.kind {
+	case OutputObject:
+		t.Format.Type = "json_object"
+	case OutputNative:
+		t.Format = responsesFormat{answerName, byName(f.schema).JSON(), &f.strict, "json_schema"}
+	}
+	return t
+}
+
+func (m *Model) input(req loop.Request) []json.RawMessage {
+	var all []json.RawMessage
+	rules := m.rules(req.Messages)
+	rules.MediaInAnswers = true
+	for _, t := range turns(req.Messages, rules) {
+		all = append(all, m.turnItems(t)...)
+		for _, c := range t.calls {
+			if len(c.Parts) == 0 {
+				all = append(all, kit.Quoted("output", answer(c), "call_id", c.ID, "type", "function_call_output"))
+				continue
+			}
+			all = append(all, kit.Object{kit.Field("call_id", kit.Quote(c.ID)), kit.Field("type", kit.Quote("function_call_output")),
+				kit.Field("output", content(answer(c), c.Parts, responsesPart))}.JSON())
+		}
+	}
+	return all
+}
+
+// turnItems returns the items of one turn without the answers to its calls: the model's own, if they were
+// kept.
+func (m *Model) turnItems(t turn) []json.RawMessage {
+	if items := m.items(t); items != nil {
+		return items
+	}
+	var all []json.RawMessage
+	if len(t.Parts) > 0 {
+		all = append(all, withMedia(t, responsesPart))
+	} else if t.Text != "" {
+		role := message.User
+		if t.Role == message.System || t.Role == message.Assistant {
+			role = t.Role
+		}
+		all = append(all, kit.Quoted("content", t.Text, "role", string(role)))
+	}
+	for _, c := range t.calls {
+		all = append(all, kit.Quoted("arguments", m.arguments(c.Made.Arguments), "call_id", c.ID, "name", c.Name, "type", "function_call"))
+	}
+	return all
+}

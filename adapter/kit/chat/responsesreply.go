@@ -1,0 +1,235 @@
+package chat
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+func (m *Model) responsesCodec(req loop.Request) codec {
+	return &responsesReply{names: shortened(req.Tools), from: m.origin()}
+}
+
+// responsesReply reads one response of the Responses API.
+type responsesReply struct {
+	names map[string]string
+	from  kit.Origin
+
+	// Of a stream: the completed items by index, and the calls and texts that have begun.
+	items map[int64]json.RawMessage
+	calls map[int64]int
+	quiet map[int64]bool
+	wrote map[int64]bool
+	// pieces read the pieces of each text, of thoughts and of arguments.
+	pieces map[place]*kit.Pieces
+	// thought is the place of the latest thoughts.
+	thought place
+	last    json.RawMessage
+
+	extras kit.Extras
+}
+
+func (r *responsesReply) extra() kit.Extras { return r.extras }
+
+// place identifies a text within an item. Items count from one.
+type place struct{ item, summary int64 }
+
+// document is the part of a response that is used. Items stay as they came, because they go back.
+type document struct {
+	ID                string
+	Status            string
+	Model             string
+	Output            []json.RawMessage
+	Error             json.RawMessage
+	IncompleteDetails struct{ Reason string } `json:"incomplete_details"`
+	Usage             json.RawMessage
+}
+
+// readBody reads a response that is no stream.
+func (r *responsesReply) readBody(body []byte) (message.Reply, error) {
+	var doc document
+	if json.Unmarshal(body, &doc) != nil {
+		return message.Reply{}, invalid("the reply is not the JSON that the API promises")
+	}
+	switch {
+	case kit.IsError(doc.Error), doc.Status == "failed":
+		return message.Reply{}, reportedError(body)
+	case doc.Status == "" && doc.Output == nil:
+		return message.Reply{}, invalid("the reply has no output")
+	}
+	r.extras.Keep(body, "output", "usage", "service_tier")
+	return r.reply(doc)
+}
+
+func (r *responsesReply) reply(doc document) (message.Reply, error) {
+	s := readItems(doc.Output)
+	reply := message.Reply{Text: s.text, Refusal: s.refusal, Thinking: s.thinking, Calls: s.calls,
+		Model: doc.Model, Usage: responsesUsage(doc.Usage), Source: message.Source{ID: doc.ID, Finish: cmp.Or(doc.IncompleteDetails.Reason, doc.Status)}}
+	for n := range reply.Calls {
+		reply.Calls[n].Name = r.registered(reply.Calls[n].Name)
+	}
+	kit.NameCalls(reply.Calls)
+	switch doc.Status {
+	case "completed", "":
+		reply.Finish, reply.Opaque = message.Stop, keepItems(r.from, doc.Output)
+		if len(reply.Calls) > 0 {
+			reply.Finish = message.ToolUse
+		}
+	case "incomplete":
+		reply.Finish = message.Length
+		if doc.IncompleteDetails.Reason == "content_filter" {
+			reply.Finish = message.ContentFilter
+		}
+	case "queued", "in_progress":
+		say := fmt.Sprintf("the response runs in the background (status %q): take the member background out of the request", doc.Status)
+		return message.Reply{}, &kit.ReportedError{Code: "server_error", Say: say, Final: true}
+	default:
+		return message.Reply{}, unfinished("server_error", fmt.Sprintf("status %q", doc.Status))
+	}
+	return reply, nil
+}
+
+func responsesUsage(raw json.RawMessage) message.Usage {
+	u, _ := kit.ReadObject(raw)
+	in, _ := kit.ReadObject(u.Get("input_tokens_details"))
+	out, _ := kit.ReadObject(u.Get("output_tokens_details"))
+	return message.Usage{
+		InputTokens: kit.Count(u.Get("input_tokens")), OutputTokens: kit.Count(u.Get("output_tokens")),
+		CacheReadTokens: kit.Count(in.Get("cached_tokens")), CacheWriteTokens: kit.Count(in.Get("cache_write_tokens")),
+		ReasoningTokens: kit.Count(out.Get("reasoning_tokens")),
+	}
+}
+
+// streamed is the part of a stream's event that is used.
+type streamed struct {
+	Type        string
+	OutputIndex int64 `json:"output_index"`
+	Summary     int64 `json:"summary_index"`
+	Delta       json.RawMessage
+	Item        json.RawMessage
+	Response    json.RawMessage
+	Error       json.RawMessage
+	Output      []json.RawMessage
+}
+
+// event reads one event. Unknown types are ignored.
+func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
+	var e streamed
+	if json.Unmarshal(data, &e) != nil {
+		return false, invalid("an event of the stream is not the JSON that the API promises")
+	}
+	switch e.Type {
+	case "response.output_item.added":
+		r.began(e, tell)
+	case "response.output_text.delta":
+		r.wroteText(e, tell)
+	case "response.reasoning_text.delta", "response.reasoning_summary_text.delta":
+		r.thinks(e, tell)
+	case "response.function_call_arguments.delta":
+		if n, known := r.calls[e.OutputIndex]; known {
+			tell(loop.Delta{Call: n, Arguments: r.piece(e)})
+		}
+	case "response.output_item.done":
+		set(&r.items, e.OutputIndex, e.Item)
+	case "response.completed", "response.incomplete", "response.failed":
+		r.last = e.Response
+		return true, nil
+	case "error":
+		return false, reportedError(data)
+	default:
+		if kit.IsError(e.Error) {
+			return false, reportedError(data)
+		}
+		if e.Type == "" && e.Output != nil { // a whole reply in place of a stream
+			r.last = data
+			reply, err := r.readBody(data)
+			if err == nil {
+				kit.TellWhole(reply, tell)
+			}
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// began handles the start of an item. A call is streamed by its name.
+func (r *responsesReply) began(e streamed, tell func(loop.Delta)) {
+	item := readItem(e.Item)
+	set(&r.quiet, e.OutputIndex, item.Phase == commentary)
+	if item.Type != "function_call" {
+		return
+	}
+	n := len(r.calls)
+	set(&r.calls, e.OutputIndex, n)
+	tell(loop.Delta{Call: n, Name: r.registered(item.Name), Arguments: item.Arguments})
+}
+
+func (e streamed) place() place { return place{e.OutputIndex + 1, e.Summary} }
+
+// piece returns the text that an event completes.
+func (r *responsesReply) piece(e streamed) string {
+	if r.pieces[e.place()] == nil {
+		set(&r.pieces, e.place(), &kit.Pieces{})
+	}
+	return r.pieces[e.place()].Add(e.Delta)
+}
+
+// wroteText streams a piece of text, unless it is commentary.
+func (r *responsesReply) wroteText(e streamed, tell func(loop.Delta)) {
+	piece := r.piece(e)
+	if r.quiet[e.OutputIndex] || piece == "" {
+		return
+	}
+	if !r.wrote[e.OutputIndex] && len(r.wrote) > 0 {
+		piece = betweenTexts + piece
+	}
+	set(&r.wrote, e.OutputIndex, true)
+	tell(loop.Delta{Text: piece, Call: -1})
+}
+
+// thinks streams a piece of thoughts.
+func (r *responsesReply) thinks(e streamed, tell func(loop.Delta)) {
+	piece, at := r.piece(e), e.place()
+	if piece == "" {
+		return
+	}
+	if r.thought != at && r.thought != (place{}) {
+		piece = betweenTexts + piece
+	}
+	r.thought = at
+	tell(loop.Delta{Thinking: piece, Call: -1})
+}
+
+// ended returns the reply at the end of a stream. The last event has all of it, except that some servers
+// omit the output there.
+func (r *responsesReply) ended(bool) (message.Reply, error) {
+	if r.last == nil {
+		return message.Reply{}, kit.ErrEnded
+	}
+	var doc struct{ Output []json.RawMessage }
+	if json.Unmarshal(r.last, &doc) != nil || len(doc.Output) > 0 || len(r.items) == 0 {
+		return r.readBody(r.last)
+	}
+	last, _ := kit.ReadObject(r.last)
+	var items []json.RawMessage
+	for _, at := range slices.Sorted(maps.Keys(r.items)) {
+		items = append(items, r.items[at])
+	}
+	return r.readBody(last.With("output", kit.List(items...)).JSON())
+}
+
+func (r *responsesReply) registered(name string) string { return cmp.Or(r.names[name], name) }
+
+// set sets m[k] = v in a map that may be nil.
+func set[K comparable, V any](m *map[K]V, k K, v V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[k] = v
+}

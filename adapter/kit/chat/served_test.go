@@ -1,0 +1,141 @@
+package chat_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/adapter/kit/chat"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+)
+
+func streamOf(chunks ...string) string {
+	return "data: " + strings.Join(chunks, "\n\ndata: ") + "\n\n"
+}
+
+// Poolside gives the first piece of a call one id, and all others another.
+func TestTheIndexDecidesWhichCallAPieceIsOf(t *testing.T) {
+	piece := func(call string) string { return `{"choices":[{"delta":{"tool_calls":[` + call + `]}}]}` }
+	reply := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(
+		piece(`{"index":0,"id":"a1","type":"function","function":{"name":"f","arguments":""}}`),
+		piece(`{"index":0,"id":"a2","function":{"arguments":"{\"x\":"}}`), piece(`{"index":0,"id":"a2","function":{"arguments":"1}"}}`),
+		piece(`{"index":0,"id":"b","type":"function","function":{"name":"g","arguments":"{}"}}`), // a server with one index for all calls
+		`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`))
+	assert.Equal(t, []message.Call{{ID: "a1", Name: "f", Arguments: `{"x":1}`}, {ID: "b", Name: "g", Arguments: "{}"}}, reply.Calls)
+}
+
+func TestTokensAreCountedWhereverTheServerPutsThem(t *testing.T) {
+	for name, usage := range map[string]string{
+		"OpenAI":   `"usage":{"prompt_tokens":19,"completion_tokens":13,"prompt_tokens_details":{"cached_tokens":12}}`,
+		"Moonshot": `"usage":{"prompt_tokens":19,"completion_tokens":13,"total_tokens":32,"cached_tokens":12}`,
+		"Mistral":  `"usage":{"prompt_tokens":19,"completion_tokens":13,"num_cached_tokens":12}`,
+		"DeepSeek": `"usage":{"prompt_tokens":19,"completion_tokens":13,"prompt_cache_hit_tokens":12,"prompt_cache_miss_tokens":7}`,
+	} {
+		want := message.Usage{InputTokens: 19, OutputTokens: 13, CacheReadTokens: 12, APICalls: 1}
+		whole := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],`+usage+`}`)
+		assert.Equal(t, want, whole.Usage, name)
+		streamed := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}],`+usage+`}`, "[DONE]"))
+		assert.Equal(t, want, streamed.Usage, name)
+	}
+	inChoice := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"content":"4"},"finish_reason":"stop","usage":{"prompt_tokens":19,"completion_tokens":13,"cached_tokens":12}}]}`))
+	assert.Equal(t, int64(19), inChoice.Usage.InputTokens, "Moonshot, streamed")
+	assert.Equal(t, int64(12), inChoice.Usage.CacheReadTokens)
+}
+
+func TestAFileWithoutANameKeepsItsType(t *testing.T) {
+	for kind, name := range map[string]string{
+		"text/plain": "file.txt", "text/plain; charset=utf-8": "file.txt", "text/markdown": "file.md", "text/csv": "file.csv", "application/pdf": "file.pdf",
+		"application/vnd.openxmlformats-officedocument.wordprocessingml.document": "file.docx",
+	} {
+		req := hello()
+		req.Messages[0].Parts = []message.Part{{Kind: message.FilePart, MediaType: kind, Data: "aGk="}}
+		assert.Contains(t, sent(t, overChat(chat.Config{Model: "m"}), chatSays, req), `"filename":"`+name+`"`, kind)
+		assert.Contains(t, sent(t, overResponses(chat.Config{Model: "m"}), responsesSays, req), `"filename":"`+name+`"`, kind)
+	}
+}
+
+// A line of a stream that is longer than a reply may be has a class and says so.
+func TestALineThatIsTooLongSaysSo(t *testing.T) {
+	line := append([]byte(`data: {"choices":[{"delta":{"content":"`), bytes.Repeat([]byte("x"), kit.MaxReply)...)
+	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(bytes.NewReader(line)), Request: r}, nil
+	})
+	model, err := over("http://server.invalid", &http.Client{Transport: transport}, chat.Config{Model: "m"})
+	require.NoError(t, err)
+	req := hello()
+	req.Stream = func(loop.Delta) {}
+	_, err = model.Reply(t.Context(), req)
+	require.EqualError(t, err, "openai: 200 invalid_response: unreadable response: more than 64 MiB")
+	own, _ := errors.AsType[*chat.Error](err)
+	assert.Equal(t, fault.InvalidResponse, own.Class)
+}
+
+// What a reply has beside text and calls is told as it came, whole and streamed.
+func TestAnnotationsAndCountsAreTold(t *testing.T) {
+	extra := func(api chat.API, stream bool, says string) chat.Response {
+		var told chat.Response
+		cfg := chat.Config{API: api, Model: "m", OnResponse: func(r chat.Response) { told = r }}
+		a := overChat(cfg)
+		if api == chat.Responses {
+			a = overResponses(cfg)
+		}
+		replyOf(t, a, stream, says)
+		return told
+	}
+	const (
+		usage = `"usage":{"prompt_tokens":1,"num_search_queries":2}`
+		first = `{"type":"url_citation","url_citation":{"url":"https://a.test"}}`
+		next  = `{"type":"url_citation","url_citation":{"url":"https://b.test"}}`
+	)
+	whole := extra(chat.Chat, false, `{"choices":[{"message":{"content":"4","annotations":[`+first+`,`+next+`]},"logprobs":{"content":[{"token":"4"}]},"finish_reason":"stop"}],"citations":["https://a.test"],`+usage+`}`)
+	streamed := extra(chat.Chat, true, streamOf(`{"choices":[{"delta":{"annotations":[`+first+`]},"logprobs":null}]}`,
+		`{"choices":[{"delta":{"content":"4","annotations":[`+next+`]},"logprobs":{"content":[{"token":"4"}]},"finish_reason":"stop"}],"citations":["https://a.test"],`+usage+`}`))
+	for how, told := range map[string]chat.Response{"whole": whole, "streamed": streamed} {
+		assert.JSONEq(t, `[`+first+`,`+next+`]`, string(told.Extra["annotations"]), how)
+		assert.JSONEq(t, `{"content":[{"token":"4"}]}`, string(told.Extra["logprobs"]), how)
+		assert.JSONEq(t, `["https://a.test"]`, string(told.Extra["citations"]), how)
+		assert.JSONEq(t, `{"prompt_tokens":1,"num_search_queries":2}`, string(told.Extra["usage"]), how)
+	}
+	assert.Nil(t, extra(chat.Chat, false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}]}`).Extra)
+	const response = `{"status":"completed","output":[{"type":"web_search_call","id":"ws_1"},{"type":"message","content":[{"type":"output_text","text":"4","annotations":[` + first + `]}]}]}`
+	assert.Contains(t, string(extra(chat.Responses, false, response).Extra["output"]), `"web_search_call"`)
+	assert.Contains(t, string(extra(chat.Responses, true, streamOf(`{"type":"response.completed","response":`+response+`}`)).Extra["output"]), first)
+}
+
+// A character that a server cuts in two is one character of the reply and of what is streamed.
+func TestACharacterThatIsCutInTwoIsOne(t *testing.T) {
+	var told string
+	req := hello()
+	req.Stream = func(d loop.Delta) { told += d.Text + d.Thinking + d.Arguments }
+	says := streamOf("{\"choices\":[{\"delta\":{\"reasoning_content\":\"\xe2\x82\"}}]}", "{\"choices\":[{\"delta\":{\"reasoning_content\":\"\xac\"}}]}",
+		`{"choices":[{"delta":{"content":"\ud83d"}}]}`, `{"choices":[{"delta":{"content":"\ude00"}}]}`,
+		"{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\\\":\\\"\xe2\"}}]}}]}",
+		"{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"\x82\xac\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}")
+	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(says)), Request: r}, nil
+	})
+	model, err := over("http://server.invalid", &http.Client{Transport: transport}, chat.Config{Model: "m"})
+	require.NoError(t, err)
+	reply, err := model.Reply(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"😀", "€", `{"a":"€"}`}, []string{reply.Text, reply.Thinking, reply.Calls[0].Arguments})
+	assert.Equal(t, `€😀{"a":"€"}`, told)
+}
+
+func TestACharacterOfARefusalThatIsCutInTwoIsOne(t *testing.T) {
+	says := streamOf(`{"id":"chatcmpl-1","choices":[{"delta":{"refusal":"No \ud83d"}}]}`, `{"choices":[{"delta":{"refusal":"\ude00"},"finish_reason":"stop"}]}`)
+	reply := replyOf(t, overChat(chat.Config{Model: "m"}), true, says)
+	assert.Equal(t, "No 😀", reply.Refusal)
+	assert.Equal(t, []string{"chatcmpl-1", "stop"}, []string{reply.Source.ID, reply.Source.Finish})
+	assert.Equal(t, "127.0.0.1", reply.Source.Host)
+	assert.Positive(t, reply.Source.Port)
+}

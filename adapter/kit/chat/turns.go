@@ -1,0 +1,77 @@
+package chat
+
+import (
+	"cmp"
+	"encoding/hex"
+	"hash/fnv"
+
+	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/tool"
+)
+
+// RawArguments is the single member of the object that replaces arguments which are not a strict JSON
+// object, under [Config].WrapArguments. Its value is the text that the model wrote.
+const RawArguments = kit.RawArguments
+
+// turn is one message in the order that the APIs require: the calls of an assistant message have their
+// answers with them.
+type turn struct {
+	message.Message
+	calls []kit.Call
+}
+
+// turns orders a transcript. At least one turn is not a system message.
+func turns(t []message.Message, rules kit.Rules) []turn {
+	_, exchanges := rules.Exchanges(t)
+	var all []turn
+	spoken := false
+	for _, e := range exchanges {
+		if e.Model.Role != "" {
+			all, spoken = append(all, turn{e.Model, e.Calls}), true
+		}
+		for _, m := range e.Then {
+			all, spoken = append(all, turn{Message: m}), spoken || m.Role != message.System
+		}
+	}
+	if !spoken {
+		all = append(all, turn{Message: message.Message{Role: message.User, Text: kit.GoOn}})
+	}
+	return all
+}
+
+// answer returns the answer to a call; some servers refuse an empty one.
+func answer(c kit.Call) string { return cmp.Or(c.Text, "(empty)") }
+
+// maxName bounds the name of a function, in bytes.
+const maxName = 64
+
+// safeName returns the name of a tool on the wire: letters, digits, "_" and "-", at most 64. A longer name
+// keeps its beginning and ends in a hash of the whole.
+func safeName(name string) string {
+	safe := tool.ProviderName(name)
+	if safe == "" {
+		return "unnamed"
+	}
+	if len(safe) <= maxName {
+		return safe
+	}
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	sum := hex.EncodeToString(h.Sum(nil))
+	return safe[:maxName-1-len(sum)] + "_" + sum
+}
+
+// shortened maps the wire names of tools with long names to the registered ones.
+func shortened(tools []*tool.Tool) map[string]string {
+	var names map[string]string
+	for _, t := range tools {
+		if len(t.Name()) > maxName {
+			if names == nil {
+				names = map[string]string{}
+			}
+			names[safeName(t.Name())] = t.Name()
+		}
+	}
+	return names
+}

@@ -1,0 +1,74 @@
+package kit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Faults collects the faults of a configuration, each with the name of its field and the valid values. The zero
+// value is ready.
+type Faults struct{ all []error }
+
+// Refuse adds a fault if bad.
+func (c *Faults) Refuse(bad bool, format string, args ...any) {
+	if bad {
+		c.all = append(c.all, fmt.Errorf(format, args...))
+	}
+}
+
+// Model refuses an empty name of a model.
+func (c *Faults) Model(name string) {
+	c.Refuse(Blank(name), "Model: is empty; name a model of the server")
+}
+
+// Tokens refuses a bound that is no number of tokens. 0 is the server's own.
+func (c *Faults) Tokens(field string, n int64) {
+	c.Refuse(n < 0 || n > math.MaxInt32, "%s: must be 1 to %d, or 0 for the server's own bound, not %d", field, math.MaxInt32, n)
+}
+
+// Range refuses a number that is not from least to most. nil is the server's own.
+func (c *Faults) Range(field string, v *float64, least, most float64) {
+	c.Refuse(v != nil && !(*v >= least && *v <= most), "%s: must be from %v to %v, or nil", field, least, most)
+}
+
+// Share refuses a number that is not above 0 and at most 1. nil is the server's own.
+func (c *Faults) Share(field string, v *float64) {
+	c.Refuse(v != nil && !(*v > 0 && *v <= 1), "%s: must be above 0 and at most 1, or nil", field)
+}
+
+// Address refuses an address that no API has, and a key that no header can hold.
+func (c *Faults) Address(address, key string) {
+	u, err := url.Parse(address)
+	good := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.RawQuery == "" && u.Fragment == "" && u.User == nil
+	c.Refuse(!good, "URL: must be http or https with a host, and without user, query and fragment")
+	c.Refuse(strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }), "Key: must be of printable ASCII characters")
+}
+
+// OneOf refuses a value that is none of some. "" stands for nothing.
+func OneOf[S ~string](c *Faults, field string, value S, known ...S) {
+	names := make([]string, len(known))
+	for n, k := range known {
+		if names[n] = fmt.Sprintf("%q", k); k == "" {
+			names[n] = "empty"
+		}
+	}
+	c.Refuse(!slices.Contains(known, value), "%s: %q is none of %s", field, value, strings.Join(names, ", "))
+}
+
+// Add adds faults found elsewhere.
+func (c *Faults) Add(faults ...error) { c.all = append(c.all, faults...) }
+
+// Err returns an error that joins all faults; nil if there is none.
+func (c *Faults) Err() error { return errors.Join(c.all...) }
+
+// Least returns the smaller of two bounds on a reply, in tokens; 0 is no bound.
+func Least(a, b int64) int64 {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
