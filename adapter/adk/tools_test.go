@@ -14,8 +14,11 @@ import (
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/agent/workflowagents/parallelagent"
+	"google.golang.org/adk/v2/model"
 	"google.golang.org/adk/v2/platform"
 	"google.golang.org/adk/v2/plugin"
+	"google.golang.org/adk/v2/runner"
+	adksession "google.golang.org/adk/v2/session"
 	adktool "google.golang.org/adk/v2/tool"
 	"google.golang.org/adk/v2/tool/functiontool"
 	"google.golang.org/genai"
@@ -154,12 +157,9 @@ func TestReducersSeeResultsInCallOrder(t *testing.T) {
 	assert.Equal(t, 1, len(end.s[0].State().ReducerErrors()))
 }
 
-func TestAToolThatWantsConfirmationIsLeftToADK(t *testing.T) {
-	book, err := functiontool.New(functiontool.Config{Name: "book_room", Description: "Book.", RequireConfirmation: true},
-		func(_ agent.Context, b booking) (receipt, error) { return receipt{b.City}, nil })
-	require.NoError(t, err)
-	a, _, end := newAdapter(t, adk.Config{})
-	r := newRunner(t, a, newFake(calls(call("book_room", nil)), calls(call("book_room", lisbon())), say("Booked.")), book)
+// confirmed sends a message that leads to a call which wants confirmation, and returns the user's yes.
+func confirmed(t *testing.T, r *runner.Runner) *genai.Content {
+	t.Helper()
 	asked := ""
 	for ev, err := range r.Run(t.Context(), "user", "session", genai.NewContentFromText("Book.", genai.RoleUser), agent.RunConfig{}) {
 		require.NoError(t, err)
@@ -170,11 +170,53 @@ func TestAToolThatWantsConfirmationIsLeftToADK(t *testing.T) {
 		}
 	}
 	require.NotEmpty(t, asked)
-	assert.Empty(t, end.errs, "the run is open")
-
-	yes := &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{
+	return &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{
 		ID: asked, Name: "adk_request_confirmation", Response: map[string]any{"confirmed": true},
 	}}}}
+}
+
+// A run that waits for a confirmation waits in the memory of its process. In another one the confirmed call runs
+// once, unwatched, and the attempts before the restart do not count.
+func TestAConfirmationAfterARestartBeginsANewRun(t *testing.T) {
+	ran := 0
+	book, err := functiontool.New(functiontool.Config{Name: "book_room", Description: "Book.", RequireConfirmation: true},
+		func(_ agent.Context, b booking) (receipt, error) { ran++; return receipt{b.City}, nil })
+	require.NoError(t, err)
+	kept := adksession.InMemoryService()
+	start := func(m model.LLM) (*runner.Runner, *ending) {
+		a, _, end := newAdapter(t, adk.Config{})
+		p, err := a.Plugin()
+		require.NoError(t, err)
+		r, err := runner.New(runner.Config{
+			AppName: "trips", Agent: llmAgent(t, a.Model(m), book), SessionService: kept, AutoCreateSession: true,
+			PluginConfig: runner.PluginConfig{Plugins: []*plugin.Plugin{p}},
+		})
+		require.NoError(t, err)
+		return r, end
+	}
+	before, _ := start(newFake(calls(call("book_room", nil)), calls(call("book_room", lisbon()))))
+	yes := confirmed(t, before)
+	m := newFake(calls(call("book_room", nil)), say("Booked."))
+	after, end := start(m)
+	for _, err := range after.Run(t.Context(), "user", "session", yes, agent.RunConfig{}) {
+		require.NoError(t, err)
+	}
+	assert.Equal(t, 1, ran)
+	require.Len(t, end.results, 1)
+	require.NoError(t, end.errs[0])
+	attempts := end.results[0].Attempts
+	assert.Equal(t, []string{"book_room", ""}, actions(attempts))
+	assert.Equal(t, 1, attempts[0].Attempt, "the failed call before the restart is not counted")
+}
+
+func TestAToolThatWantsConfirmationIsLeftToADK(t *testing.T) {
+	book, err := functiontool.New(functiontool.Config{Name: "book_room", Description: "Book.", RequireConfirmation: true},
+		func(_ agent.Context, b booking) (receipt, error) { return receipt{b.City}, nil })
+	require.NoError(t, err)
+	a, _, end := newAdapter(t, adk.Config{})
+	r := newRunner(t, a, newFake(calls(call("book_room", nil)), calls(call("book_room", lisbon())), say("Booked.")), book)
+	yes := confirmed(t, r)
+	assert.Empty(t, end.errs, "the run is open")
 	text := ""
 	for ev, err := range r.Run(t.Context(), "user", "session", yes, agent.RunConfig{}) {
 		require.NoError(t, err)
