@@ -63,6 +63,7 @@ func drawSchema(t *rapid.T, draft string, depth int) map[string]any {
 		"if":          func() { s["if"], s["then"], s["else"] = sub("if"), sub("then"), sub("else") },
 		"not":         func() { s["not"] = sub("not") },
 		"echo":        func() { s["x-echo"] = true },
+		"format":      func() { s["format"] = rapid.SampledFrom([]string{"email", "date", "ipv4", "own"}).Draw(t, "format") },
 		"ref":         func() { s["$ref"] = rapid.SampledFrom([]string{"#", "#/$defs/x"}).Draw(t, "ref") },
 	}
 	for range rapid.IntRange(1, 4).Draw(t, "keywords") {
@@ -91,7 +92,8 @@ func drawDocument(t *rapid.T, depth int) string {
 
 const draft2020 = "https://json-schema.org/draft/2020-12/schema"
 
-var drafts = []string{draft2020, draft2020, "https://json-schema.org/draft/2019-09/schema", "http://json-schema.org/draft-07/schema#"}
+var drafts = []string{draft2020, draft2020, "https://json-schema.org/draft/2019-09/schema", "http://json-schema.org/draft-07/schema#",
+	"http://json-schema.org/draft-06/schema#", "http://json-schema.org/draft-04/schema#"}
 
 // tuple describes the first two items, and the others if there is a schema for them, in the keywords of a
 // draft.

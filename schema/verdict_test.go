@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -14,14 +15,17 @@ import (
 
 // byLibrary is the verdict of the library alone. judges is false where it cannot be compared with ours.
 func byLibrary(text, doc []byte) (good, judges bool) {
-	if strings.Contains(string(text), `"format"`) || strings.Contains(string(text), "draft-0") && strings.Contains(string(text), `"$ref"`) {
-		return false, false // it asserts formats in old drafts, and takes some of what stands beside a reference
-	}
 	tree, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
 	if err != nil {
 		return false, false
 	}
+	if strings.Contains(string(text), `"regex"`) {
+		return false, false // a format that it asserts in old drafts, whatever it is told
+	}
 	c := jsonschema.NewCompiler()
+	for _, format := range formatNames(tree) {
+		c.RegisterFormat(&jsonschema.Format{Name: format, Validate: func(any) error { return nil }})
+	}
 	if c.AddResource("mem:///schema", tree) != nil {
 		return false, false
 	}
@@ -36,20 +40,42 @@ func byLibrary(text, doc []byte) (good, judges bool) {
 	return compiled.Validate(v) == nil, true
 }
 
-// sameVerdict compares our verdict with that of the library.
-func sameVerdict(t require.TestingT, text, doc []byte) {
+// formatNames lists the texts of all members named format.
+func formatNames(tree any) (names []string) {
+	switch at := tree.(type) {
+	case map[string]any:
+		if name, ok := at["format"].(string); ok {
+			names = append(names, name)
+		}
+		for _, v := range at {
+			names = append(names, formatNames(v)...)
+		}
+	case []any:
+		for _, v := range at {
+			names = append(names, formatNames(v)...)
+		}
+	}
+	return names
+}
+
+// sameVerdict compares our verdict with that of the library, and reports whether it could.
+func sameVerdict(t require.TestingT, text, doc []byte) (compared bool) {
 	s, err := schema.Compile(text)
 	if err != nil || schema.Strict(doc, schema.DefaultLimits()) != nil {
-		return
+		return false
 	}
 	issues := s.Check(doc)
 	require.Equal(t, issues, s.Check(doc))
-	if good, judges := byLibrary(text, doc); judges {
+	good, judges := byLibrary(text, doc)
+	if judges {
 		require.Equal(t, good, len(issues) == 0, "the library finds it good: %v; we find %v\n%s\n%s", good, issues, text, doc)
 	}
+	return judges
 }
 
 func TestVerdicts(t *testing.T) {
+	all, compared := 0, 0
+	defer func() { assert.Greater(t, compared, all*6/10, "of %d pairs", all) }()
 	rapid.Check(t, func(t *rapid.T) {
 		draft := rapid.SampledFrom(drafts).Draw(t, "draft")
 		root := drawSchema(t, draft, 3)
@@ -58,7 +84,10 @@ func TestVerdicts(t *testing.T) {
 		text, err := json.Marshal(root)
 		require.NoError(t, err)
 		for range 5 {
-			sameVerdict(t, text, []byte(drawDocument(t, 3)))
+			all++
+			if sameVerdict(t, text, []byte(drawDocument(t, 3))) {
+				compared++
+			}
 		}
 	})
 }
