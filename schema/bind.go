@@ -29,14 +29,11 @@ func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.I
 	if issue != nil {
 		return []fault.Issue{*issue}
 	}
-	if budget == nil {
-		budget = NewBudget()
-	}
-	e := evaluation{Budget: budget, tracks: t.schema.tracks, binder: binder{doc: doc, around: make([]variable, 0, 8)}}
-	whole := collector{evaluation: &e, scope: t.schema.scope()}
+	e := p.evaluation(budget, t.schema)
+	whole := collector{evaluation: e, scope: t.schema.scope()}
 	whole.bind(t.schema.root, root, t.root, reflect.ValueOf(v).Elem(), nil)
 	found := e.merge(e.explain(whole.refusal))
-	if budget.spent() {
+	if e.spent() {
 		return tooMuch(root)
 	}
 	if len(found) == 0 && t.issues != nil {

@@ -72,7 +72,7 @@ func byItself(tree any) []fault.Issue {
 	}
 	s := &Schema{tree: meta, limits: schemaLimits}
 	s.link(c, compiled, true)
-	issues := fault.SortIssues(s.judge(valueOf(tree), nil))
+	issues := fault.SortIssues(s.judge(valueOf(tree), &evaluation{Budget: NewBudget(), tracks: s.tracks}))
 	for n := range issues {
 		issues[n].Got = ""
 	}

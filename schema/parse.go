@@ -43,6 +43,9 @@ type parser struct {
 
 	block []value // allocated values that are still free
 	first [128]value
+
+	check  evaluation // of the document, with its budget where it has no other one
+	budget Budget
 }
 
 // parsers are parsers that were freed.
@@ -56,9 +59,26 @@ func newParser(doc []byte, lim Limits) *parser {
 }
 
 func (p *parser) free() {
-	clear(p.first[:min(len(p.first), p.limits.MaxValues-p.left)])
+	clear(p.first[:min(len(p.first), p.limits.MaxValues-p.left+1)]) // the last one may not have been read
 	p.input, p.doc, p.text, p.block = bytes.Buffer{}, nil, "", nil
+	p.Reset(&p.input)
+	clear(p.check.around[:cap(p.check.around)])
+	if p.check.name != nil {
+		p.check.name.text = ""
+	}
+	p.check = evaluation{name: p.check.name, binder: binder{around: p.check.around[:0]}}
 	parsers.Put(p)
+}
+
+// evaluation is the check of the document within a budget; nil is a new one.
+func (p *parser) evaluation(b *Budget, s *Schema) *evaluation {
+	if b == nil {
+		p.budget = *NewBudget()
+		b = &p.budget
+	}
+	e := &p.check
+	e.Budget, e.tracks, e.doc = b, s.tracks, p.doc
+	return e
 }
 
 // read reads the document, refusing all that is not strict JSON within the limits.

@@ -109,7 +109,7 @@ func (s *Schema) check(b *Budget, doc []byte) []fault.Issue {
 	if issue != nil {
 		return []fault.Issue{*issue}
 	}
-	issues := s.judge(root, b)
+	issues := s.judge(root, p.evaluation(b, s))
 	if len(issues) == 0 {
 		return nil
 	}
@@ -117,14 +117,10 @@ func (s *Schema) check(b *Budget, doc []byte) []fault.Issue {
 }
 
 // judge holds a value to the schema. What is beyond the budget has one issue, which says that.
-func (s *Schema) judge(root *value, b *Budget) []fault.Issue {
-	if b == nil {
-		b = NewBudget()
-	}
-	e := evaluation{Budget: b, tracks: s.tracks}
+func (s *Schema) judge(root *value, e *evaluation) []fault.Issue {
 	refused, _ := e.judge(s.root, root, s.scope(), nil)
 	issues := e.explain(refused)
-	if b.spent() {
+	if e.spent() {
 		return tooMuch(root)
 	}
 	return issues

@@ -411,3 +411,19 @@ func BenchmarkRequired(b *testing.B) {
 		}
 	}
 }
+
+// The values of a document are in memory that is used again.
+func TestAGoodDocumentTakesFewAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates for itself")
+	}
+	typed, err := schema.For[order]()
+	require.NoError(t, err)
+	doc := orderDocument(t)
+	took := testing.AllocsPerRun(200, func() {
+		if _, issues := typed.Decode(doc); issues != nil {
+			t.Error(issues)
+		}
+	})
+	assert.LessOrEqual(t, took, 20.0)
+}
