@@ -1,8 +1,11 @@
 package ratelimit
 
 import (
+	"fmt"
 	"strings"
 	"time"
+
+	"github.com/dunglas/httpsfv"
 
 	"github.com/retake-go/retake/internal/httphint"
 )
@@ -21,6 +24,7 @@ const maxMembers = 32
 // member is one entry of a structured list: a name or a bare number, with parameters.
 type member struct {
 	head   string
+	named  bool
 	params map[string]string
 	text   string
 }
@@ -38,7 +42,7 @@ func (r *reader) ietf(h httphint.Headers) {
 			r.dictionary(m, policies)
 			continue
 		}
-		name, ok := policyName(m.head)
+		name, ok := policyName(m)
 		if !ok || m.params["r"]+m.params["t"] == "" {
 			r.ignore(ietfState, m.text, "neither a named limit nor limit, remaining and reset")
 			continue
@@ -51,7 +55,7 @@ func (r *reader) ietf(h httphint.Headers) {
 
 // policy reads the limit of a named policy. An unnamed policy has only the period of RateLimit-Limit.
 func (r *reader) policy(p member) {
-	if name, ok := policyName(p.head); ok && p.params["q"] != "" {
+	if name, ok := policyName(p); ok && p.params["q"] != "" {
 		r.tell(key{family: ietfField, base: name, resource: unitOf(name, []member{p})}, fieldLimit,
 			ietfPolicy, p.params["q"])
 		return
@@ -104,91 +108,67 @@ func (r *reader) members(name string, h httphint.Headers) []member {
 			r.ignore(name, value, "too long")
 			continue
 		}
-		dictionary := member{params: map[string]string{}, text: value}
-		for _, item := range splitOutsideQuotes(value, ',') {
-			m := parseMember(item)
-			if !m.isDictionary() {
-				out = append(out, m)
-				continue
-			}
-			for _, f := range [...]string{"limit", "remaining", "reset"} {
-				if v := m.params[f]; v != "" {
-					dictionary.params[f] = v
-				}
+		list, err := httpsfv.UnmarshalList([]string{value})
+		for _, m := range list {
+			if item, ok := m.(httpsfv.Item); ok {
+				out = append(out, memberOf(item))
 			}
 		}
-		if len(dictionary.params) > 0 {
-			out = append(out, dictionary)
+		dictionary, unread := httpsfv.UnmarshalDictionary([]string{value})
+		switch {
+		case err == nil:
+		case unread == nil:
+			out = append(out, memberOfDictionary(dictionary, value))
+		default:
+			r.ignore(name, value, "not a structured field")
 		}
 	}
 	return out[:min(len(out), maxMembers)]
 }
 
-func parseMember(item string) member {
-	m := member{params: map[string]string{}, text: strings.TrimSpace(item)}
-	for i, part := range splitOutsideQuotes(item, ';') {
-		name, value, pair := strings.Cut(strings.TrimSpace(part), "=")
-		if i == 0 && (!pair || strings.HasPrefix(name, `"`)) {
-			m.head = strings.TrimSpace(part)
-			continue
+func memberOf(item httpsfv.Item) member {
+	m := member{head: textOf(item.Value), params: map[string]string{}}
+	for _, name := range item.Params.Names() {
+		v, _ := item.Params.Get(name)
+		m.params[name] = textOf(v)
+	}
+	switch item.Value.(type) {
+	case string, httpsfv.Token:
+		m.named = true
+	}
+	m.text, _ = httpsfv.Marshal(item)
+	return m
+}
+
+func memberOfDictionary(d *httpsfv.Dictionary, text string) member {
+	m := member{params: map[string]string{}, text: text}
+	for _, f := range [...]field{fieldLimit, fieldRemaining, fieldReset} {
+		v, _ := d.Get(string(f))
+		if item, ok := v.(httpsfv.Item); ok {
+			m.params[string(f)] = textOf(item.Value)
 		}
-		m.params[strings.ToLower(strings.TrimSpace(name))] = unquoted(strings.TrimSpace(value))
 	}
 	return m
 }
 
-func splitOutsideQuotes(s string, separator byte) []string {
-	var out []string
-	start, quoted, escaped := 0, false, false
-	for i := range len(s) {
-		switch {
-		case escaped:
-			escaped = false
-		case quoted && s[i] == '\\': // in a string, a backslash escapes the next character, itself too
-			escaped = true
-		case s[i] == '"':
-			quoted = !quoted
-		case s[i] == separator && !quoted:
-			out = append(out, s[start:i])
-			start = i + 1
-		}
+// textOf is a value of a structured field as text: the characters of a string, not its quotation marks.
+func textOf(v any) string {
+	if v == nil {
+		return ""
 	}
-	return append(out, s[start:])
+	return fmt.Sprint(v)
 }
 
-// unquoted returns what a string says, or a token as it is.
-func unquoted(s string) string {
-	inner, ok := strings.CutPrefix(s, `"`)
-	if !ok {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(inner) && inner[i] != '"'; i++ {
-		if inner[i] == '\\' && i+1 < len(inner) {
-			i++
-		}
-		b.WriteByte(inner[i])
-	}
-	return b.String()
-}
-
-// policyName returns the server's name of a policy: a quoted name, or a bare word that is not a number.
-func policyName(head string) (string, bool) {
-	name := unquoted(head)
+// policyName returns the server's name of a policy: a string or a token.
+func policyName(m member) (string, bool) {
 	odd := func(c rune) bool { return c < ' ' || c > '~' }
-	if name == "" || len(name) > maxName || strings.ContainsFunc(name, odd) {
-		return "", false
-	}
-	if _, err := httphint.Count(name); err == nil && !strings.HasPrefix(head, `"`) {
-		return "", false
-	}
-	return name, true
+	return m.head, m.named && m.head != "" && len(m.head) <= maxName && !strings.ContainsFunc(m.head, odd)
 }
 
 // unitOf returns the resource of a policy: its quota unit, or "requests".
 func unitOf(name string, policies []member) string {
 	for _, p := range policies {
-		if n, _ := policyName(p.head); n == name && p.params["qu"] != "" && len(p.params["qu"]) <= maxName {
+		if n, _ := policyName(p); n == name && p.params["qu"] != "" && len(p.params["qu"]) <= maxName {
 			return strings.ReplaceAll(strings.ToLower(p.params["qu"]), "-", "_")
 		}
 	}
