@@ -87,9 +87,9 @@ func misaddressed(err error) error {
 	record, isRecord := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case errors.Is(err, http.ErrSchemeMismatch), isRecord && record.Conn != nil: // these are the first bytes
-		return &AddressError{"the server does not speak TLS: the address or its port is wrong, or it begins with http", err}
+		return &addressError{"the server does not speak TLS: the address or its port is wrong, or it begins with http", err}
 	case says(err, otherProtocols):
-		return &AddressError{"the server does not speak plain HTTP: the address or its port is wrong, or it begins with https", err}
+		return &addressError{"the server does not speak plain HTTP: the address or its port is wrong, or it begins with https", err}
 	}
 	return nil
 }

@@ -18,10 +18,10 @@
 //   - [NameCalls] gives calls their ids, and [TellWhole] streams what came whole.
 //   - [Head.Fail] makes an [Error] of whatever went wrong: classified, within the rate limits of its response.
 //
-// [Object], [List], [Quote] and the others write JSON whose members keep their order. [Quirks] are what is
-// known of servers that speak OpenAI's API.
+// [Object], [List], [Quote] and the others write JSON whose members keep their order. [Faults] checks a
+// configuration, and [KeepOpaque] keeps what only the model that made it can read.
 //
-// Package kittest tests an adapter against loopback servers, as journaltest tests a store. Package turns is
+// Package chat is a model on OpenAI's APIs, made of all this. Package kittest tests an adapter against loopback servers, as journaltest tests a store. Package turns is
 // the kit of runtimes that call models and run tools themselves.
 //
 // Everything is safe for concurrent use except [Head], [Pieces] and [Extras], which belong to one request.

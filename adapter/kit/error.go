@@ -127,7 +127,7 @@ type Head struct {
 
 // Send sends a request by next, which may be a client, a transport or the next middleware of an SDK, and
 // records its response. The body of a failed one is read, within [maxRefusal], and can be read again. That of
-// a good one is bounded by [MaxReply] and begins at its first character; Form says what it is. A response
+// a good one is bounded by [maxReply] and begins at its first character; Form says what it is. A response
 // from elsewhere than was asked is an error. The caller closes the body, also of a failed response.
 func (h *Head) Send(r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	h.Key = cmp.Or(h.Key, keyOf(r.Header))
@@ -226,7 +226,7 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	if reported, ok := errors.AsType[*ReportedError](cause); ok {
 		body, code, final = reported.Body, reported.Code, reported.Final
 	}
-	if misdirected, ok := errors.AsType[*AddressError](cause); ok {
+	if misdirected, ok := errors.AsType[*addressError](cause); ok {
 		body, code, final, t.Sentence = nil, string(fault.Config), true, misdirected.Say
 	}
 	body = Redact(body, h.Key)
@@ -284,14 +284,14 @@ func (e *Error) correct(issue fault.Issue, cause error) {
 // cause distinguishes a caller that left from a time limit of the client, and a wrong address from other
 // failures.
 func (h *Head) cause(ctx context.Context, err error) error {
-	_, misdirected := errors.AsType[*AddressError](err)
+	_, misdirected := errors.AsType[*addressError](err)
 	switch done := ctx.Err(); {
 	case done != nil && !errors.Is(err, done):
 		return fmt.Errorf("%w: %w", done, err)
 	case done == nil && errors.Is(err, context.DeadlineExceeded):
 		return errTimedOut
 	case !misdirected && h.Status >= http.StatusMultipleChoices && h.Status < http.StatusBadRequest:
-		return &AddressError{Say: fmt.Sprintf("the server redirects (%d) without an address to follow: "+
+		return &addressError{Say: fmt.Sprintf("the server redirects (%d) without an address to follow: "+
 			"check the base URL", h.Status), Cause: err}
 	case h.Status == 0:
 		return cmp.Or(misaddressed(err), err)
@@ -305,7 +305,7 @@ func (h *Head) cause(ctx context.Context, err error) error {
 func (h *Head) judge(cause error, r fault.Response, otherwise int) fault.Verdict {
 	_, unreadable := errors.AsType[*UnreadableError](cause)
 	_, reported := errors.AsType[*ReportedError](cause)
-	_, misdirected := errors.AsType[*AddressError](cause)
+	_, misdirected := errors.AsType[*addressError](cause)
 	switch {
 	case reported, h.Status >= http.StatusBadRequest:
 	case misdirected:
@@ -350,7 +350,7 @@ func (h *Head) why(cause error, said Said) string {
 
 // Bounds on what is read of a response, in bytes.
 const (
-	MaxReply   = 64 << 20
+	maxReply   = 64 << 20
 	maxRefusal = 1 << 20
 	// maxStreamLine is the longest line of a stream that the SDKs of OpenAI and Anthropic read.
 	maxStreamLine = bufio.MaxScanTokenSize << 9
@@ -360,15 +360,15 @@ const (
 // body is [ErrEnded].
 func ReadWhole(body io.Reader) ([]byte, error) {
 	raw, err := io.ReadAll(body)
-	if err == nil && Cut(raw) {
+	if err == nil && cut(raw) {
 		err = ErrEnded
 	}
 	return withoutDone(raw), err
 }
 
-// boundedBody returns a body that fails with an [UnreadableError] beyond [MaxReply]. SDKs read without a
+// boundedBody returns a body that fails with an [UnreadableError] beyond [maxReply]. SDKs read without a
 // bound.
-func boundedBody(body io.ReadCloser) io.ReadCloser { return &bounded{body, MaxReply} }
+func boundedBody(body io.ReadCloser) io.ReadCloser { return &bounded{body, maxReply} }
 
 type bounded struct {
 	io.ReadCloser
@@ -378,7 +378,7 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left+1)])
 	if b.left -= n; b.left < 0 {
-		return 0, &UnreadableError{fmt.Sprintf("more than %d MiB", MaxReply>>20)}
+		return 0, &UnreadableError{fmt.Sprintf("more than %d MiB", maxReply>>20)}
 	}
 	if errors.Is(err, gzip.ErrHeader) {
 		return 0, &UnreadableError{"no gzip, though its head says so"}

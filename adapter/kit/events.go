@@ -15,7 +15,7 @@ import (
 func Events(body io.Reader, take func(data []byte) (last bool, err error)) (marked bool, err error) {
 	e := events{take: take}
 	lines := bufio.NewScanner(body)
-	lines.Buffer(nil, MaxReply+2) // the body ends before a line is too long
+	lines.Buffer(nil, maxReply+2) // the body ends before a line is too long
 	for !e.last && lines.Scan() {
 		if err := e.line(lines.Bytes()); err != nil {
 			return false, err
@@ -24,7 +24,7 @@ func Events(body io.Reader, take func(data []byte) (last bool, err error)) (mark
 	if err := lines.Err(); err != nil {
 		return false, err
 	}
-	if len(e.data) > 0 && !bytes.HasPrefix(bytes.TrimSpace(e.data), []byte(doneMark)) && Cut(e.data) {
+	if len(e.data) > 0 && !bytes.HasPrefix(bytes.TrimSpace(e.data), []byte(doneMark)) && cut(e.data) {
 		return false, ErrEnded
 	}
 	if err := e.end(); err != nil {

@@ -11,8 +11,8 @@ const (
 	// GoOn is a user message before a conversation that begins with the model, and after one that ends
 	// with it.
 	GoOn = "Continue."
-	// NotRun answers a call without an answer.
-	NotRun = "No result: the call was not run."
+	// notRun answers a call without an answer.
+	notRun = "No result: the call was not run."
 	// Failed is the text of empty feedback.
 	Failed = "The call failed."
 )
@@ -111,7 +111,7 @@ func (o *orderer) add(m message.Message) {
 func (o *orderer) calls(made []message.Call) []Call {
 	calls := make([]Call, len(made))
 	for n, c := range made {
-		calls[n] = Call{Made: c, ID: o.claim(c.ID), Name: o.rules.Name(c.Name), Text: NotRun, IsError: true}
+		calls[n] = Call{Made: c, ID: o.claim(c.ID), Name: o.rules.Name(c.Name), Text: notRun, IsError: true}
 	}
 	return calls
 }

@@ -45,9 +45,9 @@ func ReadObject(raw []byte) (Object, bool) {
 	return o, err == nil
 }
 
-// Cut reports whether raw is a truncated JSON text, or empty: the connection broke, and the body is not
+// cut reports whether raw is a truncated JSON text, or empty: the connection broke, and the body is not
 // garbage.
-func Cut(raw []byte) bool {
+func cut(raw []byte) bool {
 	var v json.RawMessage
 	err := json.NewDecoder(bytes.NewReader(raw)).Decode(&v)
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)

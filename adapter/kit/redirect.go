@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// AddressError is a request whose address is wrong: another request would fail like it.
-type AddressError struct {
+// addressError is a request whose address is wrong: another request would fail like it.
+type addressError struct {
 	// Say says what is wrong, and what to set.
 	Say string
 	// Cause is the Go error that told; nil if a response did.
 	Cause error
 }
 
-func (e *AddressError) Error() string { return e.Say }
+func (e *addressError) Error() string { return e.Say }
 
 // Unwrap returns the cause.
-func (e *AddressError) Unwrap() error { return e.Cause }
+func (e *addressError) Unwrap() error { return e.Cause }
 
 // maxRedirects bounds the redirects that are followed within one origin.
 const maxRedirects = 10
@@ -32,12 +32,12 @@ func Guarded(c *http.Client) *http.Client {
 	own.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 		switch {
 		case !sameOrigin(via[0].URL, r.URL):
-			return &AddressError{Say: fmt.Sprintf("the server redirects to %s, which is another host, port or scheme: "+
+			return &addressError{Say: fmt.Sprintf("the server redirects to %s, which is another host, port or scheme: "+
 				"this is not followed, as it would take the key there; if the address is right, set it as the base URL", origin(r.URL))}
 		case asked != nil:
 			return asked(r, via)
 		case len(via) >= maxRedirects:
-			return &AddressError{Say: fmt.Sprintf("the server redirects in a circle: more than %d redirects of one request", maxRedirects)}
+			return &addressError{Say: fmt.Sprintf("the server redirects in a circle: more than %d redirects of one request", maxRedirects)}
 		}
 		return nil
 	}
@@ -50,7 +50,7 @@ func elsewhere(asked *http.Request, got *http.Response) error {
 	if got == nil || got.Request == nil || got.Request.URL == nil || sameOrigin(asked.URL, got.Request.URL) {
 		return nil
 	}
-	return &AddressError{Say: fmt.Sprintf("the HTTP client followed a redirect to %s, which is another host, port or scheme: "+
+	return &addressError{Say: fmt.Sprintf("the HTTP client followed a redirect to %s, which is another host, port or scheme: "+
 		"the reply is not read, and the key may be known there", origin(got.Request.URL))}
 }
 

@@ -82,10 +82,10 @@ type Config struct {
 	WrapArguments bool `json:"wrap_arguments,omitempty"`
 	// Echo lists extra members of the assistant's messages and tool calls that the server wants back, such
 	// as "reasoning_content". They only go back to the model and provider that sent them. nil means those
-	// that Provider is known to want ([kit.QuirksOf]); an empty list means none. Chat only.
+	// that Provider is known to want ([QuirksOf]); an empty list means none. Chat only.
 	Echo []string `json:"echo,omitzero"`
-	// Quirks replaces what is known of how the provider and the model differ ([kit.QuirksOf]).
-	Quirks *kit.Quirks `json:"quirks,omitempty"`
+	// Quirks replaces what is known of how the provider and the model differ ([QuirksOf]).
+	Quirks *Quirks `json:"quirks,omitempty"`
 	// NoStreamOptions omits the request for the usage of a stream, for servers that are not known to refuse
 	// it. Chat only.
 	NoStreamOptions bool `json:"no_stream_options,omitempty"`

@@ -19,7 +19,7 @@ import (
 // value is not usable: use [New].
 type Model struct {
 	cfg    Config
-	quirks kit.Quirks
+	quirks Quirks
 	post   Send
 }
 

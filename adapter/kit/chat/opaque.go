@@ -39,7 +39,7 @@ type kept struct {
 }
 
 // fill adds the members that a message with calls must have and that were not kept.
-func (k *kept) fill(q kit.Quirks) {
+func (k *kept) fill(q Quirks) {
 	for name, v := range q.FillMessage {
 		if k.Message[name] == nil {
 			set(&k.Message, name, v)

@@ -13,10 +13,10 @@ import (
 )
 
 // quirks returns the quirks that apply. Echo decides what is echoed, and only that is filled in.
-func (c Config) quirks() kit.Quirks {
-	q := kit.QuirksOf(c.provider(), c.Model)
+func (c Config) quirks() Quirks {
+	q := QuirksOf(c.provider(), c.Model)
 	if c.Quirks != nil {
-		q = c.Quirks.Clone()
+		q = c.Quirks.clone()
 	}
 	if c.Echo != nil {
 		q.Echo = slices.Clone(c.Echo)
@@ -69,7 +69,7 @@ const (
 )
 
 // quirkFaults returns an error for each field of quirks that is out of bounds.
-func quirkFaults(q kit.Quirks) (faults []error) {
+func quirkFaults(q Quirks) (faults []error) {
 	for n, name := range q.Echo {
 		if isOwn(name) {
 			faults = append(faults, fmt.Errorf(ownMember, fmt.Sprintf("Quirks.Echo[%d]", n), name))

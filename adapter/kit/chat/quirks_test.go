@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/adapter/kit/chat"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/loop"
@@ -115,18 +114,18 @@ func TestThinkingBlocksThatAreStreamedAreJoined(t *testing.T) {
 }
 
 func TestQuirksCanBeReplaced(t *testing.T) {
-	q := kit.QuirksOf("DeepSeek", "m")
+	q := chat.QuirksOf("DeepSeek", "m")
 	assert.Equal(t, []string{"reasoning_content"}, q.Echo)
 	assert.NotEmpty(t, q.Source)
-	assert.Zero(t, kit.QuirksOf("acme", "m"))
+	assert.Zero(t, chat.QuirksOf("acme", "m"))
 	q.Echo[0] = "changed"
-	assert.Equal(t, []string{"reasoning_content"}, kit.QuirksOf("deepseek", "m").Echo, "the table is as it was")
+	assert.Equal(t, []string{"reasoning_content"}, chat.QuirksOf("deepseek", "m").Echo, "the table is as it was")
 
 	reply := replyOf(t, overChat(chat.Config{Model: "m", Provider: "deepseek"}), false, `{"choices":[{"message":{"content":"Hm.","reasoning_content":"I think."},"finish_reason":"stop"}]}`)
-	none := chat.Config{Model: "m", Provider: "deepseek", Quirks: &kit.Quirks{}}
+	none := chat.Config{Model: "m", Provider: "deepseek", Quirks: &chat.Quirks{}}
 	assert.NotContains(t, sent(t, overChat(none), chatSays, after(reply)), "I think.")
 
-	bad := chat.Config{Model: "m", Quirks: &kit.Quirks{Echo: []string{"role"}, FillCall: map[string]json.RawMessage{"x": json.RawMessage("{"), "id": json.RawMessage("1")}, MaxID: -1}}
+	bad := chat.Config{Model: "m", Quirks: &chat.Quirks{Echo: []string{"role"}, FillCall: map[string]json.RawMessage{"x": json.RawMessage("{"), "id": json.RawMessage("1")}, MaxID: -1}}
 	require.EqualError(t, bad.Validate(), "Quirks.Echo[0]: \"role\" is a member that the adapter always sends: remove it\n"+
 		"Quirks.FillCall: \"id\" is a member that the adapter always sends: remove it\nQuirks.FillCall: \"x\" must be JSON\nQuirks: MaxID and ExactID must be 0 or more, not -1 and 0")
 	doc, err := json.Marshal(chat.Config{Model: "m", Echo: []string{}})
@@ -146,7 +145,7 @@ func TestDefaultsThatAProviderRefusesAreNotSent(t *testing.T) {
 	assert.Contains(t, mistral, `"max_tokens":9`)
 	assert.NotContains(t, mistral, "max_completion_tokens")
 	assert.NotContains(t, mistral, "stream_options")
-	replaced := streamed(chat.Config{Model: "m", Provider: "mistral", Quirks: &kit.Quirks{ExactID: 9}}, hello())
+	replaced := streamed(chat.Config{Model: "m", Provider: "mistral", Quirks: &chat.Quirks{ExactID: 9}}, hello())
 	assert.Contains(t, replaced, "max_completion_tokens")
 	assert.Contains(t, replaced, "stream_options")
 

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/adapter/kit/chat"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
@@ -65,7 +64,7 @@ func TestAFileWithoutANameKeepsItsType(t *testing.T) {
 
 // A line of a stream that is longer than a reply may be has a class and says so.
 func TestALineThatIsTooLongSaysSo(t *testing.T) {
-	line := append([]byte(`data: {"choices":[{"delta":{"content":"`), bytes.Repeat([]byte("x"), kit.MaxReply)...)
+	line := append([]byte(`data: {"choices":[{"delta":{"content":"`), bytes.Repeat([]byte("x"), 64<<20)...)
 	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(bytes.NewReader(line)), Request: r}, nil
 	})

@@ -1,20 +1,22 @@
-package kit_test
+package chat
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/retake-go/retake/adapter/kit"
 )
 
 func TestEveryQuirkHasItsSource(t *testing.T) {
 	seen := map[string]bool{}
-	for _, name := range kit.QuirkNames() {
-		assert.Regexp(t, `https://\S+`, kit.QuirksOf(name, "m").Source, name)
+	var names []string
+	for _, row := range known {
+		names = append(names, row.names...)
+	}
+	for _, name := range names {
+		assert.Regexp(t, `https://\S+`, QuirksOf(name, "m").Source, name)
 		assert.False(t, seen[name], "%s has two rows", name)
 		assert.Regexp(t, `^[a-z0-9]+$`, name, "names are looked up without case and punctuation")
 		seen[name] = true
 	}
-	assert.Equal(t, kit.QuirksOf("googlegenai", "m"), kit.QuirksOf("Google-GenAI", "m"))
+	assert.Equal(t, QuirksOf("googlegenai", "m"), QuirksOf("Google-GenAI", "m"))
 }

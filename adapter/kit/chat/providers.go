@@ -1,10 +1,12 @@
-package kit
+package chat
 
 import (
 	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/retake-go/retake/adapter/kit"
 )
 
 // Quirks are where a server or a model differs from OpenAI's APIs, which it speaks. The zero value differs in
@@ -38,8 +40,8 @@ type providerQuirks struct {
 	quirks Quirks
 }
 
-// quirks are the known providers. Each row has its source.
-var quirks = []providerQuirks{
+// known are the known providers. Each row has its source.
+var known = []providerQuirks{
 	{[]string{"openai", "azure", "azureopenai"}, Quirks{
 		MaxID: 40, Source: "https://github.com/vercel/ai/issues/5171 (string_above_max_length)",
 	}},
@@ -63,7 +65,7 @@ var quirks = []providerQuirks{
 	}},
 	{[]string{"gemini", "google", "googleai", "googlegenai", "vertex", "vertexai", "gcpgemini", "gcpvertexai"}, Quirks{
 		Echo: []string{"extra_content"}, FillCall: map[string]json.RawMessage{
-			"extra_content": json.RawMessage(`{"google":{"thought_signature":"` + UncheckedSignature + `"}}`),
+			"extra_content": json.RawMessage(`{"google":{"thought_signature":"` + kit.UncheckedSignature + `"}}`),
 		},
 		Source: "https://ai.google.dev/gemini-api/docs/thought-signatures#openai",
 	}},
@@ -86,15 +88,6 @@ var quirks = []providerQuirks{
 // noReasoning stands for the reasoning of a message that has none, or of another model.
 var noReasoning = map[string]json.RawMessage{"reasoning_content": json.RawMessage(`""`)}
 
-// UncheckedSignature is Google's value in place of the signature of a call that another model made.
-const UncheckedSignature = "skip_thought_signature_validator"
-
-// unsigned matches the models of Google that require no signatures.
-var unsigned = regexp.MustCompile(`gemini-[12]([.-]|$)|gemma`)
-
-// NeedsSignature reports whether a model of Google requires that calls have signatures.
-func NeedsSignature(model string) bool { return !unsigned.MatchString(model) }
-
 // noReasoners matches the models of OpenAI that do not reason.
 var noReasoners = regexp.MustCompile(`^(openai/)?(gpt-3\.5|gpt-4|chatgpt-4o|gpt-5[.0-9]*-chat)`)
 
@@ -111,10 +104,10 @@ func QuirksOf(provider, model string) Quirks {
 		return -1
 	}, strings.ToLower(provider))
 	var q Quirks
-	if n := slices.IndexFunc(quirks, func(row providerQuirks) bool { return slices.Contains(row.names, name) }); n >= 0 {
-		q = quirks[n].quirks.Clone()
+	if n := slices.IndexFunc(known, func(row providerQuirks) bool { return slices.Contains(row.names, name) }); n >= 0 {
+		q = known[n].quirks.clone()
 	}
-	if !NeedsSignature(model) {
+	if !kit.NeedsSignature(model) {
 		q.FillCall = nil
 	}
 	if noReasoners.MatchString(model) {
@@ -123,8 +116,8 @@ func QuirksOf(provider, model string) Quirks {
 	return q
 }
 
-// Clone returns a copy that shares nothing with q.
-func (q Quirks) Clone() Quirks {
+// clone returns a copy that shares nothing with q.
+func (q Quirks) clone() Quirks {
 	q.Echo = slices.Clone(q.Echo)
 	q.FillMessage, q.FillCall = cloneMembers(q.FillMessage), cloneMembers(q.FillCall)
 	return q
