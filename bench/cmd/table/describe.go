@@ -67,5 +67,5 @@ func versions() ([]string, error) {
 }
 
 var notPeers = []string{
-	"github.com/retake-go/", "github.com/stretchr/", "github.com/benbjohnson/", "github.com/invopop/", "github.com/openai/openai-go", "google.golang.org/genai",
+	"github.com/retake-go/", "github.com/stretchr/", "github.com/benbjohnson/", "github.com/invopop/", "github.com/openai/openai-go", "google.golang.org/genai", "golang.org/x/perf",
 }

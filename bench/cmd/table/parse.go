@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
-	"fmt"
 	"io"
-	"slices"
-	"strconv"
-	"strings"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchmath"
 )
 
 // measured has the output of benchmarks: for each name ("Delay/floor") and unit the values of all rounds.
@@ -19,52 +17,48 @@ type measured struct {
 // parse reads the output of go test -bench.
 func parse(in io.Reader) (measured, error) {
 	m := measured{values: map[string]map[string][]float64{}, about: map[string]string{}}
-	lines := bufio.NewScanner(in)
+	lines := benchfmt.NewReader(in, "results")
 	for lines.Scan() {
-		line := lines.Text()
-		if key, value, ok := strings.Cut(line, ": "); ok && !strings.Contains(key, " ") {
-			m.about[key] = value
-		}
-		if !strings.HasPrefix(line, "Benchmark") {
-			continue
-		}
-		if err := m.add(strings.Fields(line)); err != nil {
-			return m, fmt.Errorf("%q: %w", line, err)
+		switch rec := lines.Result().(type) {
+		case *benchfmt.SyntaxError:
+			return m, rec
+		case *benchfmt.Result:
+			m.add(rec)
 		}
 	}
 	return m, lines.Err()
 }
 
-// add takes the fields of a line: the name, the number of runs, and pairs of a value and its unit.
-func (m measured) add(fields []string) error {
-	if len(fields) < 4 || len(fields)%2 != 0 {
-		return fmt.Errorf("it is no line of a benchmark: it has %d fields", len(fields))
+func (m measured) add(r *benchfmt.Result) {
+	for _, c := range r.Config {
+		m.about[c.Key] = string(c.Value)
 	}
-	name := strings.TrimPrefix(fields[0], "Benchmark")
-	if i := strings.LastIndexByte(name, '-'); i > 0 {
-		name = name[:i]
+	base, parts := r.Name.Parts()
+	name := string(base)
+	for _, part := range parts {
+		if part[0] == '/' { // and not the number of processors
+			name += string(part)
+		}
 	}
 	if m.values[name] == nil {
 		m.values[name] = map[string][]float64{}
 	}
-	for i := 2; i < len(fields); i += 2 {
-		v, err := strconv.ParseFloat(fields[i], 64)
-		if err != nil {
-			return err
+	for _, v := range r.Values {
+		if v.OrigUnit != "" { // as it was printed: ns, not seconds
+			v.Unit, v.Value = v.OrigUnit, v.OrigValue
 		}
-		m.values[name][fields[i+1]] = append(m.values[name][fields[i+1]], v)
+		m.values[name][v.Unit] = append(m.values[name][v.Unit], v.Value)
 	}
-	return nil
 }
 
 // median returns the median of all rounds; false if the benchmark did not run or lacks the unit.
 func (m measured) median(name, unit string) (float64, bool) {
-	all := slices.Sorted(slices.Values(m.values[name][unit]))
-	n := len(all)
-	if n == 0 {
+	all := m.values[name][unit]
+	if len(all) == 0 {
 		return 0, false
 	}
-	return (all[(n-1)/2] + all[n/2]) / 2, true
+	sample := benchmath.NewSample(append([]float64{}, all...), &benchmath.DefaultThresholds)
+	return benchmath.AssumeNothing.Summary(sample, 0.95).Center, true
 }
 
 // rounds returns the number of runs of the benchmark that ran least often.

@@ -78,7 +78,7 @@ func TestPublish(t *testing.T) {
 
 func TestWhatIsNoBenchmarkIsSaid(t *testing.T) {
 	_, err := parse(strings.NewReader("BenchmarkDo/floor-2 1000 10.0\n"))
-	require.ErrorContains(t, err, "3 fields")
+	require.ErrorContains(t, err, "results:1: missing units")
 	_, err = parse(strings.NewReader("BenchmarkDo/floor-2 1000 x ns/op\n"))
 	require.Error(t, err)
 }
