@@ -33,6 +33,8 @@ const (
 	Refusal Class = "refusal"
 	// Reducer is a state update that a session's reducer refused.
 	Reducer Class = "reducer"
+	// NoProgress is a cycle of valid calls whose results stay the same.
+	NoProgress Class = "no_progress"
 )
 
 // Classes returns the built-in classes of the plane in a fixed order. The slice is the caller's own.

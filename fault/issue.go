@@ -61,6 +61,8 @@ const (
 	RuleRefusal      = "refusal"
 	RuleRepaired     = "repaired"
 	RuleReducer      = "reducer"
+	RuleMaxSuccesses = "max_successes"
+	RuleEqualCall    = "equal_call"
 )
 
 // Issue is one thing wrong with one place of a proposal. It is comparable, and safe to show to a model: it

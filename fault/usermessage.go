@@ -77,6 +77,7 @@ var userMessages = map[Class]string{
 	Truncated:        "The answer was too long and was cut off. Ask for less at once.",
 	Refusal:          "The assistant declined to answer this. Rephrase your request.",
 	Reducer:          "The assistant's answer could not be saved. Try again.",
+	NoProgress:       "The assistant took the same steps again and again. Try again, or describe the task differently.",
 }
 
 // providerNames are the names people know the providers by, keyed by canonicalProvider.

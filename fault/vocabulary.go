@@ -126,6 +126,7 @@ no_output                correction  yes  llm-invalid-output      invalid_reques
 truncated                correction  no   llm-token-limit         context_length     INVALID_RESPONSE
 refusal                  correction  no   llm-refusal             content_filter     INVALID_RESPONSE
 reducer                  correction  no   llm-invalid-output      invalid_request    TOOL_EXECUTION_ERROR
+no_progress              correction  no   llm-invalid-output      invalid_request    MAX_ITERATIONS_EXCEEDED
 `
 
 // homes maps the folded names of the documents to classes. A class's own name is not repeated.

@@ -78,6 +78,9 @@ var ruleWords = map[string]string{
 	fault.RuleRefusal:      "declined",
 	fault.RuleRepaired:     "not strict JSON",
 	fault.RuleReducer:      "the state refused it",
+	fault.RuleMaxSuccesses: "succeeded as often as it may",
+	fault.RuleEqualCall:    "equals an earlier call",
+	"no_progress":          "no progress",
 }
 
 // wordsEnough are the rules whose words already say what is expected.

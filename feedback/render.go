@@ -26,7 +26,7 @@ func Render(f RetryFeedback, lim Limits) string {
 	w := wordingOf(f)
 	text := head(f, w)
 	if f.Detail != "" {
-		text += "Reason given: " + inMarks(f.Detail, MaxQuoted) + "\n"
+		text += given(f) + inMarks(f.Detail, MaxQuoted) + "\n"
 	}
 	end := foot(f, w)
 	text += told(f, lim.MaxIssues, lim.MaxBytes-len(end)-len(text))
@@ -34,6 +34,14 @@ func Render(f RetryFeedback, lim Limits) string {
 		text += line
 	}
 	return Cut(text+end, max(lim.MaxBytes, 0))
+}
+
+// given introduces the detail.
+func given(f RetryFeedback) string {
+	if f.ErrorType == fault.NoProgress {
+		return "What was repeated: "
+	}
+	return "Reason given: "
 }
 
 // told returns at most limit issues in at most room bytes. If not all fit, the members of the proposal take

@@ -45,6 +45,18 @@ var wordings = []wording{
 		answerDo:    "Reply again with fewer calls.",
 	},
 	{
+		class:     fault.ToolValidation,
+		rule:      fault.RuleMaxSuccesses,
+		toolWrong: "your call of % was refused, and the tool was not run: it has succeeded as often as it may",
+		toolDo:    "Do not call % again for this. Go on without it, or answer.",
+	},
+	{
+		class:     fault.ToolValidation,
+		rule:      fault.RuleEqualCall,
+		toolWrong: "your call of % equals one that has a result already, and the tool was not run again",
+		toolDo:    "Use that result, call % with other arguments, or answer.",
+	},
+	{
 		class:       fault.ToolValidation,
 		source:      fault.FromTool,
 		toolWrong:   "the tool % looked at your arguments and asks for others",
@@ -118,6 +130,11 @@ var wordings = []wording{
 		answerWrong: "what followed from your answer was refused, and the state is as it was before",
 		answerDo:    "Answer again in a way that meets the reason.",
 	},
+	{
+		class:     fault.NoProgress,
+		toolWrong: "you make the same calls again and again, and their results stay the same",
+		toolDo:    "Do not make them again unchanged. Do something else, or answer with what you have, and say what is missing.",
+	},
 }
 
 // fallback is the wording for user-defined classes.
@@ -147,6 +164,9 @@ func head(f RetryFeedback, w wording) string {
 	if f.Source == Tool {
 		text = w.toolWrong
 	}
+	if f.ErrorType == fault.NoProgress {
+		return opening + text + rounds(f) + ".\n"
+	}
 	count := fmt.Sprintf(" (attempt %d", f.Attempt)
 	if f.MaxAttempts > 0 {
 		count += fmt.Sprintf(" of %d", f.MaxAttempts)
@@ -159,6 +179,14 @@ func head(f RetryFeedback, w wording) string {
 		count += "; the next is the last"
 	}
 	return opening + f.fill(text) + count + ").\n"
+}
+
+// rounds returns how often a cycle was made, and when the run ends.
+func rounds(f RetryFeedback) string {
+	if f.MaxAttempts <= 0 {
+		return fmt.Sprintf(" (%d times so far)", f.Attempt)
+	}
+	return fmt.Sprintf(" (%d times so far; the run ends at %d)", f.Attempt, f.MaxAttempts)
 }
 
 // foot returns what to do now.

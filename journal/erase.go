@@ -207,6 +207,7 @@ func (r *redactor) addCall(p *places, reply *machine.Reply, n int) {
 	at := "/reply/calls/" + strconv.Itoa(n)
 	if len(rules.Arguments) > 0 {
 		p.addDocument(at+"/arguments", at+"/issues", c.Issues, rules.Arguments)
+		p.add(at+"/identity", rules.Arguments...)
 	}
 	p.add(at, inCall.of(isText)...)
 	p.add("/reply/message", inReply.of(isOpaque)...)

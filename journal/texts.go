@@ -71,6 +71,7 @@ type sessionState struct {
 	Feedback      []feedback.RetryFeedback `json:"feedback"`
 	Attempts      []session.Attempt        `json:"attempts"`
 	ReducerErrors []fault.ReducerError     `json:"reducer_errors"`
+	Successes     []session.Count          `json:"successes,omitempty" redact:"keep"`
 }
 
 // freeTexts are the places of all texts from outside, which may be too long or look like a mark.

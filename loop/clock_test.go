@@ -57,7 +57,8 @@ func timeLimits(model, tools time.Duration) *policy.Set {
 // A clock cannot take an After back. However many calls have limits, few are asked for, and no goroutine is left.
 func TestCallsWithLimitsDoNotAddUpOnTheClock(t *testing.T) {
 	const turns, calls = 1250, 7
-	note := tool.New("note", "Note.", func(context.Context, struct{}) (string, error) { return "noted", nil })
+	note := tool.New("note", "Note.", func(context.Context, struct{}) (string, error) { return "noted", nil },
+		tool.WithPolicy(policy.Layer{EqualInReply: policy.EqualRun, Progress: &policy.Progress{Stop: policy.Unlimited}}))
 	tools, err := tool.NewSet(note)
 	require.NoError(t, err)
 	turn := 0

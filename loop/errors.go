@@ -35,6 +35,9 @@ type RetryExhaustedError struct {
 	Attempt, MaxAttempts int
 	// Failure is the last failure.
 	Failure fault.Failure
+	// Cycle is what was repeated without progress, if that is the reason and the calls were valid; else nil.
+	// It is read-only.
+	Cycle *machine.Cycle
 	// Feedback is the feedback on the last attempt; nil on the transport plane, and if the policy emits none.
 	// Its slices are read-only.
 	Feedback *feedback.RetryFeedback
@@ -80,6 +83,9 @@ func (e *RetryExhaustedError) ended() string {
 			return "run stopped: " + e.Reason.Phrase() + " (" + spent + ")"
 		}
 		return "run stopped: " + e.Reason.Phrase() + e.because()
+	}
+	if e.Cycle != nil {
+		return e.Reason.Phrase() + ": " + e.Failure.Message + e.because()
 	}
 	text := fmt.Sprintf("%s: attempt %d of %s on the %s plane: %s", cmp.Or(e.Action, "answer"), e.Attempt, bound(e.MaxAttempts), e.Plane, e.why())
 	if e.Detail.Wait > 0 {
@@ -216,6 +222,7 @@ func exhausted(st machine.State, attempts []session.Attempt, cause error) *Retry
 	}
 	e.Action, e.Plane, e.Attempt, e.MaxAttempts, e.Failure, e.Detail = x.Action, x.Plane, x.Attempt,
 		x.MaxAttempts, x.Failure, x.Detail
+	e.Cycle = x.Cycle
 	e.Failure.Issues = slices.Clone(e.Failure.Issues) // the session's records share them
 	of := policy.Target{Plane: x.Plane, Tool: x.Action}
 	if x.Plane == fault.Transport {

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -37,7 +38,7 @@ func importing(t *testing.T, seen *[]string) *tool.Set {
 			}
 		}
 		return "", tool.AskAgain(fault.Issue{Pointer: "/name", Rule: "file", Expected: "another file"})
-	}))
+	}, tool.WithPolicy(policy.Layer{EqualInReply: policy.EqualRun})))
 	require.NoError(t, err)
 	return set
 }

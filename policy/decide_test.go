@@ -289,7 +289,7 @@ func TestReasonsAreSentinels(t *testing.T) {
 			assert.Contains(t, append(policy.Fields(), "budgets.tool", "budgets.unknown_tools", "budgets.run", "spending", "prices", "max_turns", "deadline", "planner"), name)
 		}
 	}
-	assert.Len(t, unique, 24)
+	assert.Len(t, unique, 26)
 }
 
 func TestDecisionJSON(t *testing.T) {

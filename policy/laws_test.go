@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -107,7 +108,7 @@ func TestLawOfWholeActions(t *testing.T) {
 }
 
 // For each field the most specific layer that sets it wins, and the explanation names that layer. A backoff
-// without a jitter has that of the next layer with one.
+// without a jitter has that of the next layer with one, and so has each member of progress.
 func TestLawOfLayers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := draw.Set().Draw(t, "set")
@@ -128,7 +129,7 @@ func TestLawOfLayers(t *testing.T) {
 		for n, name := range policy.Fields() {
 			for _, l := range layers {
 				if want, says := l.fields[name]; says {
-					if name != "backoff" {
+					if name != "backoff" && name != "progress" {
 						require.JSONEq(t, string(want), string(got[name]))
 					}
 					require.Equal(t, l.name, explanation[n].Layer)
@@ -153,6 +154,19 @@ func TestLawOfLayers(t *testing.T) {
 		}
 		want.Jitter.AfterCap = want.Jitter.AfterCap && want.Cap > 0
 		require.Equal(t, want, p.Backoff)
+
+		var progress policy.Progress
+		for _, l := range []policy.Layer{s.Global, s.Tools["book"], s.Call, s.Adjusted} {
+			if l.Progress != nil {
+				progress = policy.Progress{
+					Nudge:   cmp.Or(l.Progress.Nudge, progress.Nudge),
+					Planner: cmp.Or(l.Progress.Planner, progress.Planner),
+					Stop:    cmp.Or(l.Progress.Stop, progress.Stop),
+					Window:  cmp.Or(l.Progress.Window, progress.Window),
+				}
+			}
+		}
+		require.Equal(t, progress, p.Progress)
 	})
 }
 

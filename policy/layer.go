@@ -50,6 +50,9 @@ func (l Layer) Source(field string) Source {
 func (l Layer) Over(below Layer) Layer {
 	merged := below
 	merged.Origins = nil
+	if l.Progress != nil && below.Progress != nil {
+		l.Progress = new(l.Progress.over(*below.Progress))
+	}
 	if fields.Over(&merged, &l); l.Backoff != nil && below.Backoff != nil {
 		merged.Backoff = new(keepJitter(*l.Backoff, *below.Backoff))
 		if l.Backoff.Jitter.Kind == "" { // what l itself says is for Validate to judge

@@ -17,27 +17,34 @@ import (
 // are not merged. The one exception is the jitter within Backoff: a strategy without a jitter keeps that of
 // the layers below, and [backoff.NoJitter] says that there is none.
 type Layer struct {
-	MaxAttempts       *int                          `policy:"max_attempts,unlimited,least=1"`
-	Backoff           *backoff.BackoffStrategy      `policy:"backoff"`
-	RetryableErrors   []fault.Class                 `policy:"retryable_errors,each=class"`
-	EmitFeedback      *bool                         `policy:"emit_feedback"`
-	Bases             map[fault.Class]time.Duration `policy:"bases,each=class"`
-	RetryAfter        RetryAfter                    `policy:"retry_after,words=floor|first"`
-	RetryAfterJitter  *backoff.Decimal              `policy:"retry_after_jitter"`
-	MaxRetryAfter     *time.Duration                `policy:"max_retry_after,unlimited"`
-	MaxTotalDelay     *time.Duration                `policy:"max_total_delay,unlimited"`
-	ModelTimeout      *time.Duration                `policy:"model_timeout,unlimited,positive"`
-	ToolTimeout       *time.Duration                `policy:"tool_timeout,unlimited,positive"`
-	FirstTokenTimeout *time.Duration                `policy:"first_token_timeout,unlimited,positive"`
-	IdleTimeout       *time.Duration                `policy:"idle_timeout,unlimited,positive"`
-	NoProgress        *int                          `policy:"no_progress,off,correction"`
-	OptOut            *bool                         `policy:"opt_out"`
-	ClassifyWords     *bool                         `policy:"classify_words"`
-	TextRepairs       Repairs                       `policy:"text_repairs,words=accept|note|refuse,correction"`
-	NativeRepairs     Repairs                       `policy:"native_repairs,words=accept|note|refuse,correction"`
-	FormsOff          []extract.Form                `policy:"forms_off,each=form,correction"`
-	OnReducerError    ReducerAction                 `policy:"on_reducer_error,words=end_action|stop,correction"`
-	PerAttempt        []Settings                    `policy:"attempts,correction"`
+	MaxAttempts         *int                          `policy:"max_attempts,unlimited,least=1"`
+	Backoff             *backoff.BackoffStrategy      `policy:"backoff"`
+	RetryableErrors     []fault.Class                 `policy:"retryable_errors,each=class"`
+	EmitFeedback        *bool                         `policy:"emit_feedback"`
+	Bases               map[fault.Class]time.Duration `policy:"bases,each=class"`
+	RetryAfter          RetryAfter                    `policy:"retry_after,words=floor|first"`
+	RetryAfterJitter    *backoff.Decimal              `policy:"retry_after_jitter"`
+	MaxRetryAfter       *time.Duration                `policy:"max_retry_after,unlimited"`
+	MaxTotalDelay       *time.Duration                `policy:"max_total_delay,unlimited"`
+	ModelTimeout        *time.Duration                `policy:"model_timeout,unlimited,positive"`
+	ToolTimeout         *time.Duration                `policy:"tool_timeout,unlimited,positive"`
+	FirstTokenTimeout   *time.Duration                `policy:"first_token_timeout,unlimited,positive"`
+	IdleTimeout         *time.Duration                `policy:"idle_timeout,unlimited,positive"`
+	NoProgress          *int                          `policy:"no_progress,off,correction"`
+	Progress            *Progress                     `policy:"progress,correction,calls"`
+	Identity            []string                      `policy:"identity,each=argument,correction,calls"`
+	Polling             *time.Duration                `policy:"polling,correction,calls"`
+	MaxSuccesses        *int                          `policy:"max_successes,unlimited,least=1,correction,calls"`
+	MaxSessionSuccesses *int                          `policy:"max_session_successes,unlimited,least=1,correction,calls"`
+	EqualCalls          Equal                         `policy:"equal_calls,words=run|recorded|refuse,correction,calls"`
+	EqualInReply        Equal                         `policy:"equal_in_reply,words=declared|run|recorded|refuse,correction,calls"`
+	OptOut              *bool                         `policy:"opt_out"`
+	ClassifyWords       *bool                         `policy:"classify_words"`
+	TextRepairs         Repairs                       `policy:"text_repairs,words=accept|note|refuse,correction"`
+	NativeRepairs       Repairs                       `policy:"native_repairs,words=accept|note|refuse,correction"`
+	FormsOff            []extract.Form                `policy:"forms_off,each=form,correction"`
+	OnReducerError      ReducerAction                 `policy:"on_reducer_error,words=end_action|stop,correction"`
+	PerAttempt          []Settings                    `policy:"attempts,correction"`
 
 	// Origins (origins) records where fields were written, in any order. A field without an origin is fine. In
 	// JSON it maps fields to places ("policy.yaml:3:1").

@@ -12,10 +12,11 @@ import (
 
 // checks are the checks of names that the tags of this package name.
 var checks = fields.Checks{
-	"class": func(name string) string { return classProblem(fault.Class(name)) },
-	"form":  formProblem,
-	"model": modelProblem,
-	"tool":  toolProblem,
+	"argument": argumentProblem,
+	"class":    func(name string) string { return classProblem(fault.Class(name)) },
+	"form":     formProblem,
+	"model":    modelProblem,
+	"tool":     toolProblem,
 }
 
 // formProblem describes what is wrong with the name of a text form, or returns "".

@@ -104,6 +104,26 @@ type RetryPolicy struct {
 	// NoProgress (no_progress) stops an action after the same failure was repeated this many times in a row;
 	// 0 turns the check off.
 	NoProgress int `policy:"no_progress,off,correction"`
+	// Progress (progress) is what follows if valid calls are repeated and their results stay the same.
+	Progress Progress `policy:"progress,correction,calls"`
+	// Identity (identity) are the arguments by which calls of a tool count as the same for Progress, at most
+	// 1000 names of top-level members; empty, the default, means all. A call with none of them counts by all
+	// its arguments.
+	Identity []string `policy:"identity,each=argument,correction,calls"`
+	// Polling (polling) declares that calls of a tool look whether something has happened, and that it is
+	// enough to look so often. They never count as repeated. The same call that comes earlier waits, without
+	// a charge. 0, the default, declares nothing.
+	Polling time.Duration `policy:"polling,correction,calls"`
+	// MaxSuccesses (max_successes) is the most successful calls of a tool in a run, and MaxSessionSuccesses
+	// (max_session_successes) in a session, counted while it is bounded: at least 1, or [Unlimited], the
+	// default. A further call is refused as a failed attempt. A call that may have had its effect counts.
+	MaxSuccesses        int `policy:"max_successes,unlimited,least=1,correction,calls"`
+	MaxSessionSuccesses int `policy:"max_session_successes,unlimited,least=1,correction,calls"`
+	// EqualCalls (equal_calls) is what a call means that equals one that was made in the run and had a
+	// result. EqualInReply (equal_in_reply) is the same for two calls of one reply, where EqualCalls is
+	// [EqualRun].
+	EqualCalls   Equal `policy:"equal_calls,words=run|recorded|refuse,correction,calls"`
+	EqualInReply Equal `policy:"equal_in_reply,words=declared|run|recorded|refuse,correction,calls"`
 	// OptOut (opt_out) allows no retries at all, whatever the other fields say. Use it for runs with a strict
 	// time budget.
 	OptOut bool `policy:"opt_out"`
@@ -153,11 +173,18 @@ func Correction() RetryPolicy {
 
 		FirstTokenTimeout: Unlimited,
 		IdleTimeout:       Unlimited,
-		TextRepairs:       RepairsNote,
-		NativeRepairs:     RepairsRefuse,
-		FormsOff:          []extract.Form{},
-		OnReducerError:    ReducerEndsAction,
-		PerAttempt:        []Settings{},
+		Identity:          []string{},
+
+		MaxSuccesses:        Unlimited,
+		MaxSessionSuccesses: Unlimited,
+		EqualCalls:          EqualRun,
+		EqualInReply:        EqualDeclared,
+
+		TextRepairs:    RepairsNote,
+		NativeRepairs:  RepairsRefuse,
+		FormsOff:       []extract.Form{},
+		OnReducerError: ReducerEndsAction,
+		PerAttempt:     []Settings{},
 	}
 }
 

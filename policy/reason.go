@@ -37,7 +37,7 @@ const (
 	ReasonUnknownToolBudget Reason = "unknown_tool_budget"
 	// ReasonRunBudget: the run allows no more failed attempts.
 	ReasonRunBudget Reason = "run_budget"
-	// ReasonNoProgress: the same failure came too often in a row.
+	// ReasonNoProgress: the same failure came too often in a row, or the same valid calls with the same results.
 	ReasonNoProgress Reason = "no_progress"
 	// ReasonRetryAfterTooLong: the server asks for a longer wait than the policy allows.
 	ReasonRetryAfterTooLong Reason = "retry_after_too_long"
@@ -72,6 +72,10 @@ const (
 	ReasonNotRepeatable Reason = "not_repeatable"
 	// ReasonOutcomeUnknown: a tool's call began, and its outcome is unknown.
 	ReasonOutcomeUnknown Reason = "outcome_unknown"
+	// ReasonNudged: the model was told that it repeats valid calls whose results stay the same.
+	ReasonNudged Reason = "nudged"
+	// ReasonPolling: a call of a tool that polls came early and waits.
+	ReasonPolling Reason = "polling"
 )
 
 // reasonRow is all that is known of a reason.
@@ -102,7 +106,8 @@ var reasons = [...]reasonRow{
 		fields: []string{"budgets.unknown_tools"}},
 	{reason: ReasonRunBudget, phrase: "the run's budget of failed attempts is used up",
 		fields: []string{"budgets.run"}},
-	{reason: ReasonNoProgress, phrase: "no progress: the same failure again", fields: []string{"no_progress"}},
+	{reason: ReasonNoProgress, phrase: "no progress: the same again and again",
+		fields: []string{"no_progress", "progress"}},
 	{reason: ReasonRetryAfterTooLong, phrase: "the server asks for a longer wait than the policy allows",
 		fields: []string{"max_retry_after"}},
 	{reason: ReasonDelayBudget, phrase: "the wait does not fit the total delay",
@@ -122,6 +127,8 @@ var reasons = [...]reasonRow{
 	{reason: ReasonPlanner, phrase: "ended by the planner", fields: []string{"planner"}},
 	{reason: ReasonNotRepeatable, phrase: "the tool is declared neither read-only nor idempotent: the call is not made again"},
 	{reason: ReasonOutcomeUnknown, phrase: "the outcome of the call is not known"},
+	{reason: ReasonNudged, phrase: "the model was told that it repeats itself", fields: []string{"progress"}},
+	{reason: ReasonPolling, phrase: "a poll that came early waits", fields: []string{"polling"}},
 }
 
 // Reasons returns all built-in reasons in a fixed order. The caller owns the slice.

@@ -126,10 +126,11 @@ func (s *Set) Explain(of Target) Explanation {
 func merge(layers []named) RetryPolicy {
 	p := *layers[0].whole
 	for _, l := range layers[1:] {
-		below := p.Backoff
+		below, progress := p.Backoff, p.Progress
 		if fields.Over(&p, l.layer); l.layer.Backoff != nil {
 			p.Backoff = keepJitter(p.Backoff, below)
 		}
+		p.Progress = p.Progress.over(progress)
 	}
 	fitJitter(&p.Backoff)
 	return p

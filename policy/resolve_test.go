@@ -68,27 +68,34 @@ func TestExplanationAsTable(t *testing.T) {
 	b := backoff.Linear(time.Second, time.Second).String()
 	assert.Equal(t, policy.Explained{Field: "backoff", Value: b, Layer: "global", Source: "policy.yaml:3:1"}, explanation[1])
 	explanation[1].Value = "linear"
-	assert.Equal(t, `max_attempts         unlimited                                                    tool book_room
-backoff              linear                                                       global          policy.yaml:3:1
-retryable_errors     tool_validation, structured_output, unknown_tool, no_output  default
-emit_feedback        true                                                         default
-bases                a 0s, no_output 1m0s                                         global
-retry_after          floor                                                        default
-retry_after_jitter   0.5                                                          default
-max_retry_after      5m0s                                                         default
-max_total_delay      unlimited                                                    default
-model_timeout        unlimited                                                    default
-tool_timeout         unlimited                                                    default
-first_token_timeout  unlimited                                                    default
-idle_timeout         unlimited                                                    default
-no_progress          2                                                            tool book_room
-opt_out              true                                                         adjusted
-classify_words       false                                                        default
-text_repairs         note                                                         default
-native_repairs       refuse                                                       default
-forms_off            none                                                         default
-on_reducer_error     end_action                                                   default
-attempts             none                                                         default
+	assert.Equal(t, `max_attempts           unlimited                                                    tool book_room
+backoff                linear                                                       global          policy.yaml:3:1
+retryable_errors       tool_validation, structured_output, unknown_tool, no_output  default
+emit_feedback          true                                                         default
+bases                  a 0s, no_output 1m0s                                         global
+retry_after            floor                                                        default
+retry_after_jitter     0.5                                                          default
+max_retry_after        5m0s                                                         default
+max_total_delay        unlimited                                                    default
+model_timeout          unlimited                                                    default
+tool_timeout           unlimited                                                    default
+first_token_timeout    unlimited                                                    default
+idle_timeout           unlimited                                                    default
+no_progress            2                                                            tool book_room
+progress               by declaration                                               default
+identity               none                                                         default
+polling                0s                                                           default
+max_successes          unlimited                                                    default
+max_session_successes  unlimited                                                    default
+equal_calls            run                                                          default
+equal_in_reply         declared                                                     default
+opt_out                true                                                         adjusted
+classify_words         false                                                        default
+text_repairs           note                                                         default
+native_repairs         refuse                                                       default
+forms_off              none                                                         default
+on_reducer_error       end_action                                                   default
+attempts               none                                                         default
 `, explanation.String())
 }
 

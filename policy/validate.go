@@ -49,6 +49,9 @@ func (l Layer) check(f fields.Faults) {
 		f.At("retry_after_jitter").Add("%v is not a fraction; write 0 to 1, such as 0.5", *d)
 	}
 	checkSettings(l.PerAttempt, f.At("attempts"))
+	if l.Progress != nil && l.Progress.Window > MaxWindow {
+		f.At("progress").At("window").Add("%d is too large; the most is %d", l.Progress.Window, MaxWindow)
+	}
 	if l.Backoff != nil && !basesFit(l.Bases, l.Backoff) {
 		f.At("bases").Add(basesOnList)
 	}
@@ -80,6 +83,11 @@ func (s *Set) check(f fields.Faults) {
 	}
 	for _, tool := range canon.Keys(s.Tools) {
 		layerOf(s.Tools, tool).checkCorrection(f.At("tools").At(tool), "write it under tool_transport."+tool)
+	}
+	for n, row := range layerFields {
+		if row.CallsOnly && fields.Says(&s.Answer, n) {
+			f.At(LayerAnswer).At(row.Name).Add("has no meaning for an answer; write it under tools.NAME, or under global")
+		}
 	}
 	s.Transport.checkTransport(f.At(LayerTransport))
 	for _, tool := range canon.Keys(s.ToolTransport) {

@@ -28,6 +28,7 @@ type snapshot struct {
 	Attempts      []Attempt                `json:"attempts"`
 	ReducerErrors []fault.ReducerError     `json:"reducer_errors"`
 	Charged       policy.Charge            `json:"charged,omitzero"`
+	Successes     []Count                  `json:"successes,omitempty"`
 	// Conversation is only in the snapshot of a [Session].
 	Conversation []message.Message `json:"conversation,omitempty"`
 }
@@ -55,7 +56,8 @@ func (s State) wire() snapshot {
 	w := snapshot{
 		Format: SnapshotFormat, ID: s.ID(), Slices: []sliceSnapshot{},
 		Feedback: collect(s.feedback), Attempts: collect(s.attempts), ReducerErrors: collect(s.reducerErrors),
-		Charged: s.charged,
+		Charged:   s.charged,
+		Successes: s.successes,
 	}
 	for _, slot := range s.slots {
 		w.Slices = append(w.Slices, sliceSnapshot{slot.name, slot.kind, collect(slot.held)})
@@ -136,6 +138,12 @@ func (w snapshot) state() (State, error) {
 	}
 	for _, e := range w.ReducerErrors {
 		s = s.AddReducerError(e)
+	}
+	for i, c := range w.Successes {
+		if c.N < 1 || s.Successes(c.Tool) > 0 {
+			return State{}, &SnapshotError{Field: fmt.Sprintf("successes[%d]", i), Want: "must be the only count of its tool, 1 or more"}
+		}
+		s = s.AddSuccesses(c.Tool, c.N)
 	}
 	return s, nil
 }

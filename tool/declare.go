@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/policy"
@@ -37,6 +38,20 @@ func ReadOnly() Option { return Option{declared: DeclaredReadOnly} }
 // Idempotent declares that running a call twice has the effect of running it once, by its arguments or by its
 // [IdempotencyKey]: it may be run again after a transport fault or a crash.
 func Idempotent() Option { return Option{declared: DeclaredIdempotent} }
+
+// Identity declares that calls of the tool are the same if these arguments are, top-level members by name:
+// what else differs, such as a time or a comment, does not make a repeated call another one. It sets identity
+// of the tool's policy; see [policy.Progress].
+func Identity(arguments ...string) Option {
+	return Option{correction: from("tool.Identity", policy.Layer{Identity: slices.Clone(arguments)})}
+}
+
+// Polling declares that calls of the tool look whether something has happened, and that it is enough to look
+// so often: such calls are never taken for a loop, and the same call that comes earlier waits. It sets
+// polling of the tool's policy.
+func Polling(every time.Duration) Option {
+	return Option{correction: from("tool.Polling", policy.Layer{Polling: &every})}
+}
 
 // WithPolicy gives the tool a policy layer for calls that cannot be used. The layer overrides the global
 // layer of a run's policy. What the run's policy says of this tool or call overrides the layer. A run refuses

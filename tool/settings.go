@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -19,6 +20,8 @@ type Settings struct {
 	// Text is for calls and answers found in text, Native for the arguments of native calls; empty refuses.
 	// Text around a call or value, and an alias for a tool's name, are no repairs.
 	Text, Native policy.Repairs
+	// Identity are the arguments by which calls count as the same; empty means all.
+	Identity []string
 	// Tools has the settings of single tools, by registered name, where they differ.
 	Tools map[string]Leniency
 	// MaxCalls bounds the calls of one reply. If a reply makes more, none is read, and reading it takes
@@ -29,9 +32,10 @@ type Settings struct {
 	Stop func() bool
 }
 
-// Leniency is what the policy of one tool says of repairs.
+// Leniency is what the policy of one tool says of reading its calls.
 type Leniency struct {
 	Text, Native policy.Repairs
+	Identity     []string
 }
 
 // DefaultSettings reads every form and up to 128 calls, notes repairs of text, and takes native arguments as
@@ -67,7 +71,35 @@ func (s Settings) of(tool string) Leniency {
 	if own, ok := s.Tools[tool]; ok {
 		return own
 	}
-	return Leniency{Text: s.Text, Native: s.Native}
+	return Leniency{Text: s.Text, Native: s.Native, Identity: s.Identity}
+}
+
+// IdentityOf returns the arguments by which a call counts as the same as another: those that the settings of
+// its tool name, as a JSON object. It returns nil if that is all of them, or if the call has none of those.
+// The arguments must be valid JSON.
+func (s Settings) IdentityOf(tool string, arguments []byte) []byte {
+	names := s.of(tool).Identity
+	if len(names) == 0 {
+		return nil
+	}
+	var all map[string]json.RawMessage
+	if canon.Unmarshal(arguments, &all) != nil {
+		return nil
+	}
+	own := make(map[string]json.RawMessage, len(names))
+	for _, name := range names {
+		if value, there := all[name]; there {
+			own[name] = value
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	identity, err := canon.Marshal(own)
+	if err != nil {
+		return nil
+	}
+	return identity
 }
 
 func allowed(r policy.Repairs) bool { return r == policy.RepairsAccept || r == policy.RepairsNote }

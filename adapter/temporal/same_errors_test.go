@@ -310,6 +310,7 @@ func failingRuns() map[string]failing {
 		"tool_budget":   {script: bad(6), set: func(s *policy.Set) { s.Budgets.Tool = 1 }},
 		"opt_out":       {script: bad(2), set: func(s *policy.Set) { s.Global.OptOut = new(true) }},
 		"no_progress":   {script: append(bad(1), bad(1)...), set: func(s *policy.Set) { s.Global.NoProgress = new(1) }},
+		"a_loop":        {script: slices.Repeat(good(1), 10)},
 		"delay_budget":  {script: fails(errOverloaded), set: func(s *policy.Set) { s.Transport.MaxTotalDelay = new(time.Duration(0)) }},
 		"unknown_tools": {script: []looptest.Turn{unknown, unknown}, set: func(s *policy.Set) { s.Budgets.UnknownTools = 0 }},
 	}
@@ -348,8 +349,9 @@ func TestErrorsReadAsInProcess(t *testing.T) {
 			}
 		})
 	}
-	// Calls end with the first four, not runs. The next two have tests of their own, and a run that broke has another error.
-	others := []policy.Reason{policy.ReasonAccepted, policy.ReasonFailedForGood, policy.ReasonNotRepeatable, policy.ReasonOutcomeUnknown, policy.ReasonCancelled, policy.ReasonDeadline, policy.ReasonBroken}
+	// Calls end with the first four, not runs, and nothing ends with the last two. Two have tests of their own, and a run that broke has another error.
+	others := []policy.Reason{policy.ReasonAccepted, policy.ReasonFailedForGood, policy.ReasonNotRepeatable, policy.ReasonOutcomeUnknown, policy.ReasonCancelled, policy.ReasonDeadline, policy.ReasonBroken,
+		policy.ReasonNudged, policy.ReasonPolling}
 	for _, r := range policy.Reasons() {
 		assert.True(t, r.Retries() || seen[r] || slices.Contains(others, r), "no run here ends with %s", r)
 	}

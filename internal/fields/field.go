@@ -27,13 +27,14 @@ const (
 type Field struct {
 	// Name is the field's name in files.
 	Name string
-	// CorrectionOnly marks a field that means nothing for the transport plane.
-	CorrectionOnly bool
+	// CorrectionOnly marks a field that means nothing for the transport plane, and CallsOnly one that means
+	// nothing for an answer.
+	CorrectionOnly, CallsOnly bool
 
-	unlimited, off, positive bool
-	least                    int
-	words                    []string
-	each                     string
+	unlimited, off, positive, absent bool
+	least                            int
+	words                            []string
+	each                             string
 }
 
 var known sync.Map // from a type to its []Field
@@ -65,6 +66,10 @@ func parse(tag string) Field {
 		switch key {
 		case "correction":
 			f.CorrectionOnly = true
+		case "calls":
+			f.CallsOnly = true
+		case "absent":
+			f.absent = true
 		case "unlimited":
 			f.unlimited = true
 		case "off":
@@ -229,6 +234,9 @@ func JSON(v any, omit func(name string) bool) ([]byte, error) {
 	of := reflect.ValueOf(v).Elem()
 	for n, f := range Fields(v) {
 		value, says := said(of.Field(n))
+		if f.absent && value.IsZero() {
+			continue
+		}
 		empty := says && (value.IsZero() || value.Kind() == reflect.Slice && value.Len() == 0)
 		if !says || empty && omit != nil && omit(f.Name) {
 			continue
@@ -359,7 +367,7 @@ func (f *Field) bounds(v reflect.Value, at Faults) {
 	const largest = 1<<31 - 1 // more than that only some machines can count
 	n, orElse := v.Int(), ""
 	switch {
-	case f.unlimited && n == Unlimited:
+	case f.unlimited && n == Unlimited, f.absent && n == 0:
 		return
 	case f.unlimited:
 		orElse = orUnlimited

@@ -262,6 +262,8 @@ func (field *Field) count(v jsontext.Value, text string, to *int64, most int64, 
 		f.Add("%d is negative; %s", n, right)
 	case n == 0 && field.off:
 		f.Add("0 is no number of repeats; %s", right)
+	case n == 0 && field.absent:
+		f.Add("0 is too few; %s", right)
 	default:
 		*to = n
 	}

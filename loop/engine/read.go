@@ -97,7 +97,7 @@ func (v *values) read(r message.Reply, on Offer, settings tool.Settings) *machin
 		found := on.Tools.Read(read.Message, settings)
 		read.CallsOver = found.Over
 		for _, c := range found.Calls {
-			read.Calls = append(read.Calls, call(on.Tools, &c))
+			read.Calls = append(read.Calls, call(on.Tools, &c, settings))
 			if c.Good() && c.Checked != nil {
 				v.keep(c.ID, c.Checked)
 			}
@@ -142,14 +142,19 @@ func named(said []message.Call, read []machine.Call) []message.Call {
 	return own
 }
 
-func call(tools *tool.Set, c *tool.Call) machine.Call {
+func call(tools *tool.Set, c *tool.Call, settings tool.Settings) machine.Call {
 	name := c.Tool
 	if c.Class == fault.UnknownTool {
 		name = c.Name
 	}
 	t, ok := tools.Get(c.Tool)
+	var identity []byte
+	if c.Good() {
+		identity = settings.IdentityOf(c.Tool, c.Arguments)
+	}
 	return machine.Call{
-		ID: c.ID, Tool: name, Arguments: c.Arguments, Raw: c.Raw, Class: c.Class, Issues: c.Issues,
+		Identity: identity,
+		ID:       c.ID, Tool: name, Arguments: c.Arguments, Raw: c.Raw, Class: c.Class, Issues: c.Issues,
 		Repairs:    c.Repairs,
 		Repeatable: ok && c.Good() && t.Repeatable(),
 		ReadOnly:   ok && c.Good() && t.Declared() == tool.DeclaredReadOnly,
@@ -162,11 +167,11 @@ func Settings(set *policy.Set) tool.Settings {
 		set = new(policy.DefaultSet())
 	}
 	p := set.Policy(policy.Target{})
-	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs,
+	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs, Identity: p.Identity,
 		MaxCalls: set.MaxCalls, Tools: make(map[string]tool.Leniency, len(set.Tools))}
 	for _, name := range canon.Keys(set.Tools) {
 		own := set.Policy(policy.Target{Tool: name})
-		settings.Tools[name] = tool.Leniency{Text: own.TextRepairs, Native: own.NativeRepairs}
+		settings.Tools[name] = tool.Leniency{Text: own.TextRepairs, Native: own.NativeRepairs, Identity: own.Identity}
 	}
 	return settings
 }

@@ -192,7 +192,7 @@ func (c *BatchCall) inText(n, of int) string {
 		}
 	}
 	switch {
-	case !c.IsError():
+	case !c.IsError() && c.Status != Repeated:
 		return "Result of " + title + ": " + quoted(c.Answer)
 	case of > 1:
 		return "C" + title[1:] + ": " + c.Answer

@@ -152,6 +152,9 @@ type Decision struct {
 	ReducerError *fault.ReducerError `json:"reducer_error,omitempty"`
 	// Charged is what the attempt was charged to; zero if it counts against no budget.
 	Charged Charged `json:"charged,omitzero"`
+	// Cycle is what was repeated without progress, for [policy.ReasonNudged] and, if it was of valid calls,
+	// [policy.ReasonNoProgress]. A nudge is about no attempt.
+	Cycle *Cycle `json:"cycle,omitempty"`
 }
 
 // Charged counts the failed attempts of a run against its budgets, with the one that was decided on: those of
@@ -181,6 +184,9 @@ type Question struct {
 	Index int    `json:"index,omitempty"`
 	// Asked reports that the tool itself asks for the same call again.
 	Asked bool `json:"asked,omitempty"`
+	// Cycle is what was repeated without progress, if the reason is a cycle of valid calls. If the question is
+	// not Exhausted, the run may go on, which the plan [Follow] does.
+	Cycle *Cycle `json:"cycle,omitempty"`
 }
 
 // Outcome is how a run ended.

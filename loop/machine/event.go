@@ -106,6 +106,8 @@ type Call struct {
 	Tool string `json:"tool" redact:"name"`
 	// Arguments are canonical JSON; empty if they cannot be used.
 	Arguments json.RawMessage `json:"arguments,omitempty" redact:"document"`
+	// Identity are the arguments by which the call counts as repeated, as canonical JSON; empty means all.
+	Identity json.RawMessage `json:"identity,omitempty" redact:"document"`
 	// Raw is the text of the arguments as the model wrote it.
 	Raw string `json:"raw,omitempty" redact:"text"`
 	// Class is empty for a valid call.

@@ -131,6 +131,9 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 	if verdict.Reason == policy.ReasonToolBudget || verdict.Reason == policy.ReasonRunBudget {
 		s.exhaust(d, f)
 	}
+	if !c.inDoubt() {
+		s.giveBack(c)
+	}
 	if c.Status == Doubtful {
 		s.leaveOpen(c)
 	}
@@ -163,6 +166,9 @@ func (s *step) overBudget(tool string) policy.Decision {
 type Doubt struct {
 	DoubtfulCall
 	Arguments string `json:"arguments"`
+	// Place and SessionPlace are those of [BatchCall].
+	Place        bool `json:"place,omitempty"`
+	SessionPlace bool `json:"session_place,omitempty"`
 }
 
 // DoubtfulCall is a call of a run whose effect is unknown.
@@ -208,7 +214,10 @@ func (s *step) leaveOpen(c *BatchCall) {
 	if c.ReadOnly {
 		return
 	}
-	s.InDoubt = append(slices.Clip(s.InDoubt), Doubt{DoubtfulCall{c.Tool, c.ID, c.Key}, c.Arguments})
+	s.InDoubt = append(slices.Clip(s.InDoubt), Doubt{
+		DoubtfulCall: DoubtfulCall{c.Tool, c.ID, c.Key}, Arguments: c.Arguments,
+		Place: c.Place, SessionPlace: c.SessionPlace,
+	})
 }
 
 // closeDoubt removes a call that was in doubt and now has an outcome.

@@ -14,7 +14,7 @@ import (
 func (s *step) exhaust(d *Decision, f fault.Failure) {
 	if s.Exhausted == nil {
 		s.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Exhausted: true, Decision: d.Decision,
-			Failure: f, RateLimit: s.limits}
+			Failure: f, RateLimit: s.limits, Cycle: d.Cycle}
 		if d.Plane == fault.Transport && s.Batch != nil {
 			s.Exhausted.Tool = d.Action
 		}
@@ -28,7 +28,7 @@ var plans = map[PlanKind]struct {
 	exhausted func(*step, *Plan) error
 	failed    func(*step, *Plan, Question) error
 }{
-	Follow:   {(*step).abort, (*step).followPolicy},
+	Follow:   {(*step).follow, (*step).followPolicy},
 	Abort:    {(*step).abort, (*step).abandon},
 	Fallback: {(*step).fallBack, (*step).sendAgain},
 	Degrade:  {(*step).degrade, (*step).degradeInstead},
@@ -57,6 +57,14 @@ func (s *step) planned() error {
 // warn adds a warning to the run's result.
 func (s *step) warn(text string) {
 	s.Warnings = append(s.Warnings[:len(s.Warnings):len(s.Warnings)], text)
+}
+
+// follow ends the run with the exhaustion, unless the policy lets it go on.
+func (s *step) follow(p *Plan) error {
+	if !s.Exhausted.Exhausted && s.ev.Failure == nil {
+		return s.goOnAnyway()
+	}
+	return s.abort(p)
 }
 
 // abort ends the run with the exhaustion.
@@ -103,6 +111,9 @@ func (s *step) fallBack(p *Plan) error {
 	}
 	if s.Exhausted.Plane == fault.Correction {
 		s.shut(s.Exhausted.Action)
+	}
+	if s.Exhausted.Cycle != nil {
+		s.startOver()
 	}
 	s.Exhausted = nil
 	s.adopt(p)
@@ -157,9 +168,11 @@ func (s *step) endBatch(text string) {
 			c.end(Lost, c.lost(Broke))
 			s.leaveOpen(c)
 		default:
+			s.giveBack(c)
 			c.end(NotRun, text)
 		}
 	}
+	s.tellRepeated(s.copyBatch())
 	s.sayAll(s.Batch.Native, s.Batch.Calls)
 	s.Batch = nil
 }

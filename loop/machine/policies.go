@@ -12,6 +12,8 @@ type policies struct {
 	answer, tool, transport policy.RetryPolicy
 	// own are those of tools with a layer of their own, on each plane.
 	own map[policy.Target]*policy.RetryPolicy
+	// window is the largest window of [policy.Progress].
+	window int
 }
 
 // policiesOf returns the policies of a set.
@@ -23,8 +25,11 @@ func policiesOf(set *policy.Set) *policies {
 		transport: set.Policy(policy.Target{Plane: fault.Transport}),
 		own:       make(map[policy.Target]*policy.RetryPolicy, len(set.Tools)+len(set.ToolTransport)),
 	}
+	p.window = max(maxPeriod, p.tool.Progress.For(false).Window)
 	for _, name := range canon.Keys(set.Tools) {
-		p.own[policy.Target{Tool: name}] = new(set.Policy(policy.Target{Tool: name}))
+		own := set.Policy(policy.Target{Tool: name})
+		p.own[policy.Target{Tool: name}] = &own
+		p.window = max(p.window, own.Progress.For(false).Window)
 	}
 	for _, name := range canon.Keys(set.ToolTransport) {
 		of := policy.Target{Plane: fault.Transport, Tool: name}

@@ -23,7 +23,7 @@ func (s *step) replied() error {
 			Class: fault.Unavailable})
 		return s.proceed(NextCall)
 	}
-	s.Transport, s.TransportWaited = 0, 0
+	s.Transport, s.TransportWaited, s.Nudge = 0, 0, nil
 	s.echo(&r.Message)
 	s.measured()
 	if w := wholeFault(r, s.Config.CallsOnly); w != nil {
@@ -240,13 +240,14 @@ func (s *step) reduce(r *Reduced) error {
 // called judges the calls of a reply. Invalid calls are charged, one attempt per tool, and answered with
 // feedback. Valid calls are run, unless the policy wants all or nothing, or calls are the answer.
 func (s *step) called(r *Reply) error {
-	b, bad := newBatch(r)
+	calls, verdicts := s.judges(r)
+	b, bad := newBatch(r.Native, calls, verdicts)
 	skip := bad && (s.Policy.AllOrNothing || s.Config.CallsOnly)
 	groups := b.groups()
 	var told []telling
 	for n := range groups {
 		g := &groups[n]
-		failed := g.failing(r.Calls)
+		failed := g.failing(calls)
 		if len(failed) > 0 || !skip {
 			s.another(g.tool)
 		}
@@ -254,7 +255,7 @@ func (s *step) called(r *Reply) error {
 			s.goOn(&b, g)
 		}
 		if len(failed) > 0 {
-			told = s.callsFailed(&b, r.Calls, g, failed, told)
+			told = s.callsFailed(&b, calls, g, failed, told)
 		}
 	}
 	s.answerBad(&b, told)
@@ -263,12 +264,12 @@ func (s *step) called(r *Reply) error {
 			b.Calls[n] = &BatchCall{ID: c.ID, Tool: c.Tool, Status: NotRun, Answer: notRun}
 		}
 	}
-	s.keys(&b, r.Calls, groups)
+	s.keys(&b, calls, groups)
 	if s.Config.CallsOnly && !bad {
 		s.accept(&b, groups)
 		return nil
 	}
-	if b.left() == 0 && s.Exhausted == nil {
+	if len(told) == len(b.Calls) && s.Exhausted == nil {
 		s.sayAll(b.Native, b.Calls)
 		return s.proceed(NextTurn)
 	}
@@ -287,17 +288,19 @@ const notRun = "Not run: another call of the same reply could not be used. Send 
 
 // newBatch returns the batch of a reply's calls. bad reports whether one of them is invalid. keys sets the
 // arguments of valid calls.
-func newBatch(r *Reply) (b Batch, bad bool) {
-	b = Batch{Native: r.Native, Calls: make([]*BatchCall, len(r.Calls))}
-	all := make([]BatchCall, len(r.Calls))
-	for n := range r.Calls {
-		c := &r.Calls[n]
+func newBatch(native bool, calls []Call, verdicts []verdict) (b Batch, bad bool) {
+	b = Batch{Native: native, Calls: make([]*BatchCall, len(calls))}
+	all := make([]BatchCall, len(calls))
+	for n := range calls {
+		c := &calls[n]
 		b.Calls[n] = &all[n]
 		if c.Class != "" {
 			all[n], bad = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Status: Invalid}, true
 			continue
 		}
-		all[n] = BatchCall{ID: c.ID, Tool: c.Tool, Repeatable: c.Repeatable, ReadOnly: c.ReadOnly, Repairs: c.Repairs}
+		all[n] = BatchCall{ID: c.ID, Tool: c.Tool, Repeatable: c.Repeatable, ReadOnly: c.ReadOnly, Repairs: c.Repairs,
+			Identity: string(c.Identity)}
+		all[n].repeat(&verdicts[n])
 	}
 	return b, bad
 }

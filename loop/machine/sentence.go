@@ -142,6 +142,8 @@ func (p Position) count() string {
 // wait or call.
 func (d *Decision) String() string {
 	switch {
+	case d.Reason == policy.ReasonNudged:
+		return "tell the model: " + d.Feedback.Message
 	case d.Reason == policy.ReasonCancelled || d.Reason == policy.ReasonBroken || d.Class == "" && d.Reason.GaveUp():
 		return "leave " + d.Position.String() + " (" + string(d.Reason) + ")"
 	case d.Reason == policy.ReasonFailedForGood:
@@ -157,6 +159,9 @@ func (d *Decision) String() string {
 			string(d.Reason))
 	case d.Retry:
 		return fmt.Sprintf("ask again: %s at %s (%s)", d.Class, d.Position, string(d.Reason))
+	}
+	if d.Cycle != nil {
+		return fmt.Sprintf("give up: no_progress: %s, %d times, allowed %d", d.Cycle, d.Cycle.Rounds, d.Detail.Limit)
 	}
 	return fmt.Sprintf("give up: %s at %s (%s)", d.Class, d.On(d.Plane), why(d.Reason, d.Detail))
 }
@@ -192,6 +197,11 @@ func planeNote(p fault.Plane) string {
 // String returns the question as text: "book_room attempt 3 of 3: tool_validation (attempts_exhausted)" or,
 // before the policy is followed, "transport attempt 1 of 4: rate_limit; the policy says retry in 2s: backoff".
 func (q *Question) String() string {
+	if q.Cycle != nil && q.Exhausted {
+		return fmt.Sprintf("no_progress: %s, %d times, allowed %d", q.Cycle, q.Cycle.Rounds, q.Detail.Limit)
+	} else if q.Cycle != nil {
+		return fmt.Sprintf("no_progress: %s, %d times; the policy goes on", q.Cycle, q.Cycle.Rounds)
+	}
 	text := fmt.Sprintf("%s: %s", q.On(q.Plane), q.Failure.Class)
 	if q.Exhausted {
 		return text + " (" + why(q.Reason, q.Detail) + ")"

@@ -87,6 +87,7 @@ func Restore(data []byte) (State, error) {
 // consistent reports what would make a step fail or go wrong, by field.
 func (st *State) consistent() error {
 	byTool := func(a, b ToolSpent) int { return strings.Compare(a.Tool, b.Tool) }
+	byName := func(a, b session.Count) int { return strings.Compare(a.Tool, b.Tool) }
 	model := []Phase{Prompting, Calling, Running}
 	for _, c := range []struct {
 		ok   bool
@@ -111,6 +112,8 @@ func (st *State) consistent() error {
 		{st.Began >= 0 && st.Began <= st.transcript.Len(), "began", "more messages than the transcript holds"},
 		{len(st.Notices) > 0 || st.Phase != Reducing, "notices", "missing, and the reducers are asked"},
 		{slices.IsSortedFunc(st.Spent.Tools, byTool), "spent.tools", "not in order of name"},
+		{slices.IsSortedFunc(st.Places, byName), "places", "not in order of name"},
+		{len(st.Lately) <= min(maxPeriod, len(st.Recent)), "lately", "more calls than recent"},
 	} {
 		if !c.ok {
 			return fmt.Errorf("%s: %s", c.path, c.want)
@@ -129,6 +132,12 @@ func (st *State) countFault() error {
 	}
 	for n, t := range st.Spent.Tools {
 		counts = append(counts, count{fmt.Sprintf("spent.tools[%d].failed", n), int64(t.Failed)})
+	}
+	for n, c := range st.Places {
+		counts = append(counts, count{fmt.Sprintf("places[%d].n", n), int64(c.N)})
+	}
+	for n, in := range st.InStep {
+		counts = append(counts, count{fmt.Sprintf("in_step[%d]", n), int64(in)})
 	}
 	for n := range st.Actions {
 		a, at := &st.Actions[n], fmt.Sprintf("actions[%d].", n)
@@ -178,7 +187,7 @@ func (st *State) actionFault() error {
 }
 
 // statuses are those of [CallStatus].
-var statuses = []CallStatus{Open, Doubtful, Answered, FailedForGood, Invalid, Asked, Refused, Lost, NotRun}
+var statuses = []CallStatus{Open, Doubtful, Answered, FailedForGood, Invalid, Asked, Refused, Repeated, Lost, NotRun}
 
 // batchFault reports what is wrong with the calls of the reply, and with what asks about them.
 func (st *State) batchFault() error {
@@ -194,10 +203,13 @@ func (st *State) batchFault() error {
 		if !slices.Contains(statuses, c.Status) {
 			return fmt.Errorf("%s.status: %q; must be one of %q", at, c.Status, statuses)
 		}
-		err := below([]count{{at + ".transport", int64(c.Transport)}, {at + ".waited_ns", int64(c.Waited)}})
+		err := below([]count{{at + ".transport", int64(c.Transport)}, {at + ".waited_ns", int64(c.Waited)},
+			{at + ".twin", int64(c.Twin)}})
 		switch {
 		case err != nil:
 			return err
+		case c.Twin > n:
+			return fmt.Errorf("%s.twin: %d; must be an earlier call", at, c.Twin)
 		case c.Ended():
 		case c.Transport == 0 || c.Key == "":
 			return fmt.Errorf("%s: a call to run needs its key and transport attempt", at)
@@ -213,9 +225,22 @@ func (st *State) batchFault() error {
 			return fmt.Errorf("consults[%d].index: %d names no call of %q without an answer", n, c.Index, c.Tool)
 		}
 	}
+	if err := st.recentFault(); err != nil {
+		return err
+	}
 	return below([]count{
 		{"batch.told.max_issues", int64(b.Told.MaxIssues)}, {"batch.told.max_bytes", int64(b.Told.MaxBytes)},
 	})
+}
+
+// recentFault reports what is wrong with the calls that are searched for cycles.
+func (st *State) recentFault() error {
+	for n, f := range st.Recent {
+		if f.Period < 0 || f.Period > min(maxPeriod, len(st.Lately)) {
+			return fmt.Errorf("recent[%d].period: %d; must be 0 to %d, and no more than there are calls", n, f.Period, maxPeriod)
+		}
+	}
+	return nil
 }
 
 // open reports whether the call at the index exists and has no answer yet.

@@ -123,6 +123,8 @@ const (
 	Invalid CallStatus = "invalid"
 	Asked   CallStatus = "asked"
 	Refused CallStatus = "refused"
+	// Repeated is a call that was not run, because it equals one with a result.
+	Repeated CallStatus = "repeated"
 	// Lost is a call that ended without saying what it did, and NotRun one that was not run.
 	Lost   CallStatus = "lost"
 	NotRun CallStatus = "not_run"
@@ -133,7 +135,9 @@ type BatchCall struct {
 	ID        string `json:"id"`
 	Tool      string `json:"tool"`
 	Arguments string `json:"arguments,omitempty"`
-	Key       string `json:"key,omitempty"`
+	// Identity is that of [Call].
+	Identity string `json:"identity,omitempty"`
+	Key      string `json:"key,omitempty"`
 	// Transport is the attempt on the transport plane, from 1; 0 for a call that is not run.
 	Transport int `json:"transport,omitempty"`
 	// Waited is the sum of the call's transport waits so far.
@@ -144,6 +148,15 @@ type BatchCall struct {
 	ReadOnly   bool `json:"read_only,omitempty"`
 	// Repairs are those that were needed to read the call.
 	Repairs []extract.Repair `json:"repairs,omitempty"`
+	// Place and SessionPlace report that the call counts under the caps of its tool.
+	Place        bool `json:"place,omitempty"`
+	SessionPlace bool `json:"session_place,omitempty"`
+	// Held reports that the call is a poll that came early, and waits.
+	Held bool `json:"held,omitempty"`
+	// Twin is 1 more than the index of the call that a repeated call equals, if that is in the same reply.
+	// Was is the answer of the call that it equals.
+	Twin int    `json:"twin,omitempty"`
+	Was  string `json:"was,omitempty"`
 	// Progress is the last progress of the latest try.
 	Progress json.RawMessage `json:"progress,omitempty"`
 	// Answer is the text for the model.
@@ -156,7 +169,13 @@ type BatchCall struct {
 func (c *BatchCall) Ended() bool { return c.Status != Open && c.Status != Doubtful }
 
 // IsError reports whether the answer of a call that ended is no result.
-func (c *BatchCall) IsError() bool { return c.Status != Answered }
+func (c *BatchCall) IsError() bool { return c.Status != Answered && c.Status != Repeated }
+
+// Poll is when a call of a tool that polls ended. Same is the digest of its tool and identity.
+type Poll struct {
+	Same string    `json:"same"`
+	At   time.Time `json:"at"`
+}
 
 // State is the state of a run. It is a value; an older State stays valid when the run goes on. All but the
 // compiled templates is data. It is safe for concurrent reading.
@@ -195,6 +214,19 @@ type State struct {
 	// InDoubt are the calls of the run that ended without saying whether they had an effect, in the order of
 	// their ends. The same call made again has the same key.
 	InDoubt []Doubt `json:"in_doubt,omitempty"`
+	// Recent are the last calls of the run that have their answers, InStep for each period how many of them in
+	// a row equal the call so many before, and Lately the last of them.
+	Recent []Finished     `json:"recent,omitempty"`
+	InStep [maxPeriod]int `json:"in_step,omitzero"`
+	Lately []CycleCall    `json:"lately,omitempty"`
+	// Nudge is the feedback on a cycle that the next reply has to answer, or nil.
+	Nudge *feedback.RetryFeedback `json:"nudge,omitempty"`
+	// Places count the calls of each tool under its caps, in order of name: those that succeeded, began, or
+	// may have had their effect. Made are those with a result, of tools whose equal calls are not run.
+	Places []session.Count `json:"places,omitempty"`
+	Made   []Made          `json:"made,omitempty"`
+	// Polls are the last polls, oldest first.
+	Polls []Poll `json:"polls,omitempty"`
 	// CorrectionWait is the wait before the next turn, TransportWait that before the same request is made
 	// again. A try waits for both. Next is what follows a wait or a plan.
 	CorrectionWait *Wait `json:"correction_wait,omitempty"`

@@ -159,7 +159,7 @@ func BenchmarkStep(b *testing.B) {
 func TestABadCallCountsAmongThoseThatAreTheSame(t *testing.T) {
 	ev := badCall("required")
 	ev.Reply.Calls[0].Arguments = []byte("{}")
-	good := machine.Call{ID: "c2", Tool: "book", Arguments: []byte("{}")}
+	good := machine.Call{ID: "c2", Tool: "book", Arguments: []byte("{}"), Repeatable: true}
 	key := func(calls ...machine.Call) string {
 		ev.Reply.Calls = calls
 		_, effects, err := machine.Step(step(t, fresh(t, machine.Config{}), start()), ev)

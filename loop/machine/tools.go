@@ -72,10 +72,11 @@ func (b *Batch) fate(g *group) policy.Reason {
 	return policy.ReasonAccepted
 }
 
-// pending returns the index of the first call at or after from without an answer, or the number of calls.
+// pending returns the index of the first call at or after from without an answer that is not held, or the
+// number of calls.
 func (b *Batch) pending(from int) int {
 	for n := from; n < len(b.Calls); n++ {
-		if !b.Calls[n].Ended() {
+		if c := b.Calls[n]; !c.Ended() && !c.Held {
 			return n
 		}
 	}
@@ -94,6 +95,9 @@ func (s *step) keys(b *Batch, calls []Call, groups []group) {
 			alike := canon.Decimals(arguments)
 			twins := same[string(alike)]
 			same[string(alike)]++
+			if c.Status == Repeated {
+				c.Arguments = string(arguments)
+			}
 			if c.Ended() {
 				continue
 			}
@@ -101,6 +105,7 @@ func (s *step) keys(b *Batch, calls []Call, groups []group) {
 			if c.Key = s.openKey(c.Tool, alike, twins); c.Key == "" {
 				c.Key = s.keyOf(c.Tool, twins, alike)
 			}
+			s.place(c)
 		}
 	}
 }
@@ -121,10 +126,10 @@ func (b *Batch) left() (n int) {
 	return n
 }
 
-// runs appends the calls of the batch without an answer.
+// runs appends the calls of the batch without an answer that are not held.
 func (b *Batch) runs(to []ToolRun) []ToolRun {
 	for n, c := range b.Calls {
-		if !c.Ended() {
+		if !c.Ended() && !c.Held {
 			to = append(to, ToolRun{
 				Index: n, ID: c.ID, Tool: c.Tool, Arguments: json.RawMessage(c.Arguments), Key: c.Key,
 				Transport:  c.Transport,
@@ -137,11 +142,14 @@ func (b *Batch) runs(to []ToolRun) []ToolRun {
 
 // runCalls asks to run the calls of the batch without an answer. If there are none, it finishes the reply.
 func (s *step) runCalls() error {
-	if s.Batch.pending(0) == len(s.Batch.Calls) {
+	if s.Batch.left() == 0 {
 		return s.ran(s.Batch)
 	}
 	if s.mustWait(NextTools) {
 		return nil
+	}
+	if s.holdsPolls() {
+		return s.waitForPoll()
 	}
 	runs := s.Batch.runs(make([]ToolRun, 0, s.Batch.left()))
 	for n := range runs {
@@ -182,6 +190,7 @@ func (s *step) toolEnded() error {
 	}
 	b.Cursor = b.pending(end.Index + 1)
 	s.used(b, c, end)
+	s.notePoll(c)
 	switch more := b.Cursor < len(b.Calls); {
 	case more && s.Exhausted != nil && !s.Config.Planner:
 		return s.abort(nil) // the run has ended, so the remaining calls are not run
@@ -238,6 +247,7 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	if end.Reduced == nil || end.Reduced.Error == nil {
 		c.end(Answered, s.told(end.Result))
 		c.Parts = end.Parts
+		s.keepMade(c)
 		return s.reduce(end.Reduced)
 	}
 	e := end.Reduced.Error
@@ -282,6 +292,7 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 	if len(end.Progress) > 0 {
 		c.Progress = end.Progress
 	}
+	s.giveBack(c)
 	if s.Batch.settled(c.Tool) {
 		c.end(Asked, s.sibling(c, &f, ""))
 		return nil
@@ -332,6 +343,9 @@ func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
 	inDoubt := (c.Status == Doubtful || end.InDoubt) && !c.ReadOnly
 	c.end(FailedForGood, c.failedWords(end, s.left()))
 	c.Parts = end.Parts
+	if !inDoubt {
+		s.giveBack(c)
+	}
 	if end.InDoubt {
 		s.leaveOpen(c)
 	}
@@ -366,8 +380,10 @@ func (s *step) ran(b *Batch) error {
 	groups := b.groups()
 	s.passAll(b, groups)
 	s.leftOff(b, groups)
+	s.tellRepeated(b)
 	s.sayAll(b.Native, b.Calls)
 	s.Batch = nil
+	s.watch(b)
 	return s.proceed(NextTurn)
 }
 

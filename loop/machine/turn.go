@@ -251,6 +251,9 @@ type view struct{ st *State }
 // LatestFeedback is the current feedback of an open action: once an action is closed or has another outcome,
 // its feedback is history.
 func (v view) LatestFeedback(action string) (feedback.RetryFeedback, bool) {
+	if n := v.st.Nudge; n != nil && (action == "" || action == n.ToolName) {
+		return *n, true
+	}
 	if action != "" {
 		if fb := v.st.Feedback(action); fb != nil {
 			return *fb, true

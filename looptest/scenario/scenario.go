@@ -47,7 +47,8 @@ func RestoreEverywhere() Option { return way(func(sc *story) { sc.restores = tru
 //
 //	policy              a policy file, as package policy/file reads it
 //	tool NAME [keys]    its parameters: a JSON Schema, or "city: string; nights: integer 1..30; room: single|double"; members
-//	                    are required unless marked "optional". keys: show the idempotency keys of its runs
+//	                    are required unless marked "optional". keys: show the idempotency keys of its runs. What it declares:
+//	                    read-only, idempotent, identity=(ARGUMENT, …), polling=30s
 //	output              the schema of the structured answer, in the same two forms
 //	system, words       the template of the system prompt; the template of the words that correct the model
 //	slice NAME state    declares a slice; "log" for one that only grows
@@ -63,6 +64,9 @@ func RestoreEverywhere() Option { return way(func(sc *story) { sc.restores = tru
 //
 //	reply               the model's reply: lines "tool {…}" are native calls, the rest is its text. text: all of it is text;
 //	                    finish=length, refusal=(WHY), tokens=(IN,OUT)
+//	rounds N            the model makes the same calls N times, or until something else happens: lines "tool {…} => OUTCOME", each
+//	                    a reply (together: all are one), with {n} for the number of the round. every=10s: time passes before each
+//	                    reply. Waits end when they are due, and what happens in every good round is not shown
 //	outcome TOOL        what its next runs do: result JSON, emit EVENT JSON, progress JSON, "ask again: POINTER RULE EXPECTED",
 //	                    "fail: TEXT", "error: TEXT", "fault: CLASS retry-after=2s", "no answer"; without one, {"ok":true}. A tool
 //	                    of the program (With) that has outcomes does not run once they are used up; "itself" lets it run once

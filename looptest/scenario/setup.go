@@ -53,6 +53,14 @@ func (sc *story) addTool(l *line) error {
 	if l.has("idempotent") {
 		declared = append(declared, tool.Idempotent())
 	}
+	if l.has("identity") {
+		declared = append(declared, tool.Identity(split(l.args["identity"], ", ")...))
+	}
+	if every, err := l.duration("polling"); err != nil {
+		return err
+	} else if every > 0 {
+		declared = append(declared, tool.Polling(every))
+	}
 	t, err := tool.Raw(l.name, "A tool of this story.", parameters, sc.toolFunc(l.name), declared...)
 	if err != nil {
 		return err

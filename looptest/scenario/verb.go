@@ -49,7 +49,7 @@ var verbs map[string]verb
 func init() {
 	verbs = map[string]verb{
 		"policy":  {do: (*story).setPolicy, stage: before, body: required},
-		"tool":    {do: (*story).addTool, stage: before, name: "the tool's name", takes: "keys read-only idempotent", body: required},
+		"tool":    {do: (*story).addTool, stage: before, name: "the tool's name", takes: "keys read-only idempotent polling= identity=", body: required},
 		"output":  {do: (*story).setOutput, stage: before, body: required},
 		"system":  {do: (*story).setSystem, stage: before, body: required},
 		"words":   {do: (*story).setWords, stage: before, body: required},
@@ -59,6 +59,7 @@ func init() {
 		"start":   {do: (*story).start, takes: "seed= deadline= session= single= consult= model= planner prompts calls unbounded estimates", body: optional},
 
 		"reply":    {do: (*story).reply, stage: after, takes: "finish= refusal= tokens= text", body: optional},
+		"rounds":   {do: (*story).rounds, stage: after, name: "how many", takes: "every= together", body: required},
 		"outcome":  {do: (*story).script, name: "the tool's name", body: required},
 		"fault":    {do: (*story).fault, stage: after, name: "the class", takes: "retry-after= tool= final", body: optional},
 		"try":      {do: (*story).try, stage: after, takes: "class= tokens= ok", body: optional},

@@ -83,13 +83,28 @@ var ofLayer = map[string]keyDoc{
 	"first_token_timeout": {"the time until the first piece of a reply", "duration above 0, `unlimited`", "first_token_timeout: 20s"},
 	"idle_timeout":        {"the time between two pieces of a reply", "duration above 0, `unlimited`", "idle_timeout: 5s"},
 	"no_progress":         {"this many equal failures in a row end the action", "count from 1, `off`", "no_progress: 2"},
-	"opt_out":             {"no retry at all, whatever else is set", "`true`, `false`", "opt_out: true"},
-	"classify_words":      {"the words of an error decide where its type says nothing", "`true`, `false`", "classify_words: true"},
-	"text_repairs":        {"what becomes of JSON in text that needed a repair", "`accept`, `note`, `refuse`", "text_repairs: refuse"},
-	"native_repairs":      {"the same for arguments of native calls", "`accept`, `note`, `refuse`", "native_repairs: note"},
-	"forms_off":           {"forms of calls, and repairs, that are not read", "list of [forms](#forms)", "forms_off: [python_call]"},
-	"on_reducer_error":    {"a reducer that refuses ends its action, or the run", "`end_action`, `stop`", "on_reducer_error: stop"},
-	"attempts":            {"settings of the model for each attempt; the last is for all later ones", "list of at most 100 [settings](#settings-of-an-attempt)", "attempts: [{}, {temperature: 0}]"},
+	"progress":            {"what follows if valid calls are repeated and their results stay the same", "see [progress](#progress)", "progress: {nudge: 3, stop: 8}"},
+	"identity":            {"the arguments by which calls of a tool count as the same for `progress`; none means all", "list of at most 1000 names", "identity: [query, page]"},
+	"polling":             {"calls of the tool poll, this often: they never count as repeated, and one that comes early waits", "duration; 0s for no polling", "polling: 30s"},
+	"max_successes":       {"the most successful calls of the tool in a run", "count from 1, `unlimited`", "max_successes: 1"},
+	"max_session_successes": {"the most successful calls of the tool in a session, counted while it is bounded", "count from 1, `unlimited`",
+		"max_session_successes: 3"},
+	"equal_calls":      {"what a call means that equals one of the run with a result", "`run`, `recorded`, `refuse`", "equal_calls: refuse"},
+	"equal_in_reply":   {"the same for two calls of one reply", "`declared`, `run`, `recorded`, `refuse`", "equal_in_reply: run"},
+	"opt_out":          {"no retry at all, whatever else is set", "`true`, `false`", "opt_out: true"},
+	"classify_words":   {"the words of an error decide where its type says nothing", "`true`, `false`", "classify_words: true"},
+	"text_repairs":     {"what becomes of JSON in text that needed a repair", "`accept`, `note`, `refuse`", "text_repairs: refuse"},
+	"native_repairs":   {"the same for arguments of native calls", "`accept`, `note`, `refuse`", "native_repairs: note"},
+	"forms_off":        {"forms of calls, and repairs, that are not read", "list of [forms](#forms)", "forms_off: [python_call]"},
+	"on_reducer_error": {"a reducer that refuses ends its action, or the run", "`end_action`, `stop`", "on_reducer_error: stop"},
+	"attempts":         {"settings of the model for each attempt; the last is for all later ones", "list of at most 100 [settings](#settings-of-an-attempt)", "attempts: [{}, {temperature: 0}]"},
+}
+
+var ofProgress = map[string]keyDoc{
+	"nudge":   {"the round at which the model is told, and again after as many", "count from 1, `unlimited`", "progress: {nudge: 3}"},
+	"planner": {"the round at which the planner is asked", "count from 1, `unlimited`", "progress: {planner: 5}"},
+	"stop":    {"the round at which the run ends", "count from 1, `unlimited`", "progress: {stop: unlimited}"},
+	"window":  {"how many of the last calls are searched for earlier rounds of an interrupted cycle", "count from 1 to 1000", "progress: {window: 64}"},
 }
 
 var ofSettings = map[string]keyDoc{
@@ -193,6 +208,15 @@ A file has either the keys of a set, or the keys of one layer alone, which is th
 	writeKeys(t, &b, "Jitter", fields.Of[backoff.Jitter](), ofJitter, "global", func(_ int, name string) []string {
 		return []string{map[string]string{"kind": "required", "fraction": "required if proportional", "after_cap": "false"}[name]}
 	})
+	writeKeys(t, &b, "Progress", fields.Of[policy.Progress](), ofProgress, "global", func(n int, _ string) []string {
+		declared, reads := policy.Progress{}.For(false), policy.Progress{}.For(true)
+		if all, ro := fields.Show(&declared, n), fields.Show(&reads, n); all != ro {
+			return []string{all + "; " + ro + " for read-only tools"}
+		}
+		return []string{fields.Show(&declared, n)}
+	})
+	b.WriteString("Each key is merged over the layer below. A cycle of several tools goes by the smallest of their counts. " +
+		"[Runs that get somewhere](guides/progress.md) says more.\n\n")
 	writeKeys(t, &b, "Settings of an attempt", fields.Of[policy.Settings](), ofSettings, "global", func(int, string) []string {
 		return []string{"the model's own"}
 	})

@@ -87,11 +87,26 @@ func Layer() *rapid.Generator[policy.Layer] {
 		l.EmitFeedback = maybe(t, rapid.Bool(), "emit_feedback")
 		l.PerAttempt = attempts(t)
 		l.NoProgress = maybe(t, rapid.IntRange(0, 3), "no_progress")
+		count := orUnlimited(rapid.IntRange(1, 20))
+		l.Progress = maybe(t, rapid.Custom(func(t *rapid.T) policy.Progress {
+			return policy.Progress{Nudge: rapid.IntRange(-1, 9).Draw(t, "nudge"), Planner: rapid.IntRange(-1, 9).Draw(t, "planner"),
+				Stop: rapid.IntRange(-1, 9).Draw(t, "stop"), Window: rapid.IntRange(0, 64).Draw(t, "window")}
+		}), "progress")
+		l.MaxSuccesses, l.MaxSessionSuccesses = maybe(t, count, "max_successes"), maybe(t, count, "max_session_successes")
+		l.EqualCalls = rapid.SampledFrom([]policy.Equal{"", policy.EqualRun, policy.EqualRecorded, policy.EqualRefuse}).Draw(t, "equal_calls")
 		l.TextRepairs = repairs.Draw(t, "text_repairs")
 		l.NativeRepairs = repairs.Draw(t, "native_repairs")
 		l.FormsOff = words(t, extract.Forms(), "forms_off")
 		l.OnReducerError = rapid.SampledFrom([]policy.ReducerAction{"", policy.ReducerEndsAction, policy.ReducerStopsRun}).
 			Draw(t, "on_reducer_error")
+		return l
+	})
+}
+
+// answer draws a valid layer of the final answer, which has no calls.
+func answer() *rapid.Generator[policy.Layer] {
+	return rapid.Map(Layer(), func(l policy.Layer) policy.Layer {
+		l.Progress, l.MaxSuccesses, l.MaxSessionSuccesses, l.EqualCalls = nil, nil, nil, ""
 		return l
 	})
 }
@@ -126,7 +141,7 @@ func Set() *rapid.Generator[policy.Set] {
 		budget := orUnlimited(rapid.IntRange(0, 9))
 		s := policy.Set{
 			Global:    Layer().Draw(t, "global"),
-			Answer:    Layer().Draw(t, "answer"),
+			Answer:    answer().Draw(t, "answer"),
 			Call:      Layer().Draw(t, "call"),
 			Transport: Transport().Draw(t, "transport"),
 			Budgets: policy.Budgets{

@@ -1,0 +1,335 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// Made is a call of the run that has a result, of a tool whose equal calls are not run.
+type Made struct {
+	Tool      string         `json:"tool"`
+	Arguments string         `json:"arguments"`
+	Answer    string         `json:"answer"`
+	Parts     []message.Part `json:"parts,omitempty"`
+}
+
+// verdict is what becomes of a valid call before it is run: it runs, it is refused for an issue, or it repeats
+// another call. The zero value runs it.
+type verdict struct {
+	issue *fault.Issue
+	// twin is 1 more than the index of the equal call of the reply, and made the equal call before it.
+	twin int
+	made *Made
+}
+
+// judges decides which valid calls of a reply are not run: those that equal another one, and those beyond the
+// most successes of their tool. It returns the calls with those that are refused, and a verdict for each.
+func (s *step) judges(r *Reply) ([]Call, []verdict) {
+	calls, all := r.Calls, make([]verdict, len(r.Calls))
+	if s.Config.CallsOnly { // the caller runs the calls
+		return calls, all
+	}
+	places, owned := slices.Clone(s.Places), false
+	for n := range calls {
+		c := &r.Calls[n]
+		if c.Class != "" {
+			continue
+		}
+		v := s.equal(r.Calls, all, n)
+		if v.issue == nil && v.twin == 0 && v.made == nil && !s.repeatsDoubt(r.Calls, n) {
+			if v.issue = s.beyond(c.Tool, placesOfTool(places, c.Tool)); v.issue == nil {
+				places = take(places, c.Tool, 1)
+			}
+		}
+		if all[n] = v; v.issue == nil {
+			continue
+		}
+		if !owned {
+			calls, owned = slices.Clone(calls), true
+		}
+		calls[n].Class, calls[n].Issues = fault.ToolValidation, []fault.Issue{*v.issue}
+	}
+	return calls, all
+}
+
+// twinsOf counts the valid calls before call n of a reply that equal it, and returns the first of them that
+// runs, or -1.
+func twinsOf(calls []Call, all []verdict, n int) (twins, first int) {
+	first = -1
+	for before := range n {
+		c := &calls[before]
+		if c.Class != "" || c.Tool != calls[n].Tool || string(c.Arguments) != string(calls[n].Arguments) {
+			continue
+		}
+		if v := &all[before]; first < 0 && v.issue == nil && v.twin == 0 && v.made == nil {
+			first = before
+		}
+		twins++
+	}
+	return twins, first
+}
+
+// repeatsDoubt reports whether a call of a reply repeats one in doubt, under its key.
+func (s *step) repeatsDoubt(calls []Call, n int) bool {
+	if len(s.InDoubt) == 0 {
+		return false
+	}
+	twins := 0
+	for before := range n {
+		if c := &calls[before]; c.Tool == calls[n].Tool && alike(string(c.Arguments)) == alike(string(calls[n].Arguments)) {
+			twins++
+		}
+	}
+	return s.openKey(calls[n].Tool, []byte(alike(string(calls[n].Arguments))), twins) != ""
+}
+
+// equal decides on a call that equals an earlier one.
+func (s *step) equal(calls []Call, all []verdict, n int) (v verdict) {
+	c := &calls[n]
+	p := s.policyOf(c.Tool)
+	_, first := twinsOf(calls, all, n)
+	made := s.made(c)
+	if first < 0 && made == nil || s.repeatsDoubt(calls, n) {
+		return v
+	}
+	mode := p.EqualCalls
+	if mode == policy.EqualRun && first >= 0 {
+		mode = p.EqualInReply
+	}
+	if mode == policy.EqualDeclared {
+		mode = policy.EqualRecorded
+		if c.Repeatable {
+			mode = policy.EqualRun
+		}
+	}
+	switch {
+	case mode == policy.EqualRefuse:
+		v.issue = &fault.Issue{Rule: fault.RuleEqualCall, Source: fault.FromReply}
+	case mode == policy.EqualRecorded && first >= 0:
+		v.twin = first + 1
+	case mode == policy.EqualRecorded:
+		v.made = made
+	}
+	return v
+}
+
+// made returns the equal call of the run that has a result, or nil.
+func (s *step) made(c *Call) *Made {
+	for n := range s.Made {
+		if m := &s.Made[n]; m.Tool == c.Tool && m.Arguments == string(c.Arguments) {
+			return m
+		}
+	}
+	return nil
+}
+
+// keepMade keeps the result of a call for equal calls.
+func (s *step) keepMade(c *BatchCall) {
+	if s.policyOf(c.Tool).EqualCalls == policy.EqualRun {
+		return
+	}
+	m := Made{Tool: c.Tool, Arguments: c.Arguments, Answer: c.Answer, Parts: c.Parts}
+	if s.made(&Call{Tool: c.Tool, Arguments: []byte(c.Arguments)}) == nil {
+		s.Made = append(slices.Clip(s.Made), m)
+	}
+}
+
+// beyond returns the issue of a call beyond the most successes of its tool, or nil.
+func (s *step) beyond(tool string, taken int) *fault.Issue {
+	p := s.policyOf(tool)
+	for _, cap := range [...]struct {
+		most, taken int
+		within      string
+	}{{p.MaxSuccesses, taken, "a run"},
+		{p.MaxSessionSuccesses, s.Session.Successes(tool) + taken - placesOfTool(s.Places, tool), "a session"}} {
+		if cap.most != policy.Unlimited && cap.taken >= cap.most {
+			return &fault.Issue{Rule: fault.RuleMaxSuccesses, Source: fault.FromReply,
+				Expected: fmt.Sprintf("at most %d successful calls in %s", cap.most, cap.within)}
+		}
+	}
+	return nil
+}
+
+// placesOfTool returns the number of calls of a tool that count under its caps.
+func placesOfTool(all []session.Count, tool string) int {
+	if at, there := placeOf(all, tool); there {
+		return all[at].N
+	}
+	return 0
+}
+
+func placeOf(all []session.Count, tool string) (at int, there bool) {
+	return slices.BinarySearchFunc(all, tool, func(c session.Count, name string) int { return strings.Compare(c.Tool, name) })
+}
+
+// take adds n to the count of a tool. It changes the slice.
+func take(all []session.Count, tool string, n int) []session.Count {
+	at, there := placeOf(all, tool)
+	if !there {
+		all = slices.Insert(all, at, session.Count{Tool: tool})
+	}
+	if all[at].N += n; all[at].N == 0 {
+		all = slices.Delete(all, at, at+1)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+// place gives a call that is to be run its place under the caps of its tool. A call that repeats one in doubt
+// has the place of that call.
+func (s *step) place(c *BatchCall) {
+	if d := s.doubtOf(c.Key); d != nil {
+		c.Place, c.SessionPlace = d.Place, d.SessionPlace
+		return
+	}
+	c.Place = true
+	s.Places = take(slices.Clone(s.Places), c.Tool, 1)
+	if s.policyOf(c.Tool).MaxSessionSuccesses != policy.Unlimited {
+		c.SessionPlace = true
+		s.Session = s.Session.AddSuccesses(c.Tool, 1)
+	}
+}
+
+// doubtOf returns the call in doubt with a key, or nil.
+func (s *step) doubtOf(key string) *Doubt {
+	for n := range s.InDoubt {
+		if s.InDoubt[n].Key == key {
+			return &s.InDoubt[n]
+		}
+	}
+	return nil
+}
+
+// giveBack gives the place of a call back that is known to have had no effect.
+func (s *step) giveBack(c *BatchCall) {
+	if c.Place {
+		s.Places = take(slices.Clone(s.Places), c.Tool, -1)
+	}
+	if c.SessionPlace {
+		s.Session = s.Session.AddSuccesses(c.Tool, -1)
+	}
+	c.Place, c.SessionPlace = false, false
+}
+
+// repeat makes the call of a batch one that is not run, if it repeats another.
+func (c *BatchCall) repeat(v *verdict) {
+	switch {
+	case v.twin > 0:
+		c.Status, c.Twin = Repeated, v.twin
+	case v.made != nil:
+		c.Status, c.Was, c.Parts = Repeated, v.made.Answer, v.made.Parts
+	}
+}
+
+// tellRepeated answers the calls of a batch that were not run because they equal another.
+func (s *step) tellRepeated(b *Batch) {
+	for n, c := range b.Calls {
+		if c.Status != Repeated || c.Answer != "" {
+			continue
+		}
+		own := *c
+		lead := "Not run again: the same call was made before in this run. Its result: "
+		if c.Twin > 0 {
+			first := b.Calls[c.Twin-1]
+			lead = "Not run: it equals another call of the same reply, which has the result: "
+			if own.Was = first.Answer; first.Status != Answered {
+				own.Status, lead = NotRun, "Not run: it equals another call of the same reply, which ended so: "
+			}
+		}
+		own.Answer = lead + own.said(b.Native)
+		if own.Status == Repeated && c.Twin > 0 {
+			own.Answer += "\nIf it has to be done twice, make the call again in another reply."
+		}
+		b.Calls[n] = &own
+	}
+}
+
+// said returns the result of the call that a call repeats, for the model.
+func (c *BatchCall) said(native bool) string {
+	if native || c.Status == NotRun {
+		return c.Was
+	}
+	return quoted(c.Was)
+}
+
+// pollAt returns when a call of a tool that polls may begin; zero for any other call.
+func (s *step) pollAt(c *BatchCall) (at Poll) {
+	every := s.policyOf(c.Tool).Polling
+	if every == 0 || c.Transport > 1 || c.Status == Doubtful {
+		return at
+	}
+	for _, p := range s.Polls {
+		if p.Same == c.polled() {
+			p.At = p.At.Add(every)
+			return p
+		}
+	}
+	return at
+}
+
+// polled returns the digest of the tool and identity of a call.
+func (c *BatchCall) polled() string {
+	own := BatchCall{Tool: c.Tool, Arguments: c.Arguments, Identity: c.Identity}
+	return own.same()
+}
+
+// maxPolls is the most calls whose last poll is kept.
+const maxPolls = 32
+
+// notePoll keeps when a call of a tool that polls ended.
+func (s *step) notePoll(c *BatchCall) {
+	if s.policyOf(c.Tool).Polling == 0 || !c.Ended() {
+		return
+	}
+	same := c.polled()
+	polls := slices.DeleteFunc(slices.Clone(s.Polls), func(p Poll) bool { return p.Same == same })
+	s.Polls = append(polls[max(0, len(polls)+1-maxPolls):], Poll{Same: same, At: s.At})
+}
+
+// holdsPolls marks the calls of the batch that come too early, and starts the wait before them if all others
+// have ended. It reports whether there is nothing to run now.
+func (s *step) holdsPolls() bool {
+	var soonest Poll
+	ready := false
+	for n, c := range s.Batch.Calls {
+		if c.Ended() {
+			continue
+		}
+		next := s.pollAt(c)
+		held := next.At.After(s.At)
+		if held != c.Held {
+			s.call(n).Held = held
+		}
+		if ready = ready || !held; held && (soonest.Same == "" || next.At.Before(soonest.At)) {
+			soonest = next
+		}
+	}
+	if ready || soonest.Same == "" {
+		return false
+	}
+	s.TransportWait = &Wait{Until: soonest.At, Delay: soonest.At.Sub(s.At), Plane: fault.Transport, Reason: policy.ReasonPolling}
+	return true
+}
+
+// waitForPoll waits until the first poll may begin, without a charge. A wait that does not end before the
+// deadline is not begun.
+func (s *step) waitForPoll() error {
+	w := s.TransportWait
+	s.Waited = backoff.Sum(s.Waited, w.Delay)
+	if d := s.Config.Deadline; !d.IsZero() && !w.Until.Before(d) {
+		s.TransportWait = nil
+		s.stop(Outcome{Reason: policy.ReasonDeadline})
+		return nil
+	}
+	s.mustWait(NextTools)
+	return nil
+}

@@ -1,0 +1,279 @@
+package machine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// maxPeriod is the most calls of a cycle.
+const maxPeriod = 4
+
+// Finished is a call of the run that has its answer, as the search for cycles sees it.
+type Finished struct {
+	// Same is the digest of the call's tool, identity and answer; empty for a call of a tool that polls,
+	// which equals no other.
+	Same string `json:"same,omitempty"`
+	// Period is the number of calls of the cycle of which this call completed a round; 0 for none.
+	Period int `json:"period,omitempty"`
+	// New reports that no call in the window before it was the same.
+	New bool `json:"new,omitempty"`
+}
+
+// Cycle is a sequence of 1 to 4 calls that was repeated, and whose results stayed the same.
+type Cycle struct {
+	// Rounds is how many times in all the calls were made.
+	Rounds int `json:"rounds"`
+	// Calls are those of the last round, in their order.
+	Calls []CycleCall `json:"calls"`
+}
+
+// CycleCall is one call of a [Cycle].
+type CycleCall struct {
+	Tool string `json:"tool"`
+	// Arguments and Answer are the canonical arguments, and what the model was told, cut to 256 bytes each.
+	Arguments string `json:"arguments,omitempty"`
+	Answer    string `json:"answer,omitempty"`
+	// ReadOnly is that of [Call].
+	ReadOnly bool `json:"read_only,omitempty"`
+}
+
+// maxShownCall bounds the arguments and the answer of a [CycleCall], in bytes.
+const maxShownCall = 256
+
+// String returns what was repeated and what it returned: `get_status {"id":1} gave "pending"`. All texts are
+// quoted for a prompt.
+func (c *Cycle) String() string {
+	calls := make([]string, len(c.Calls))
+	most := feedback.MaxQuoted/len(c.Calls)/2 - len(" gave , then ")
+	for n, one := range c.Calls {
+		calls[n] = feedback.Name(one.Tool) + " " + feedback.QuoteWithin(one.Arguments, most) +
+			" gave " + feedback.QuoteWithin(one.Answer, most)
+	}
+	return strings.Join(calls, ", then ")
+}
+
+// Waits returns what to set if the calls of the cycle wait for something, for operators.
+func (c *Cycle) Waits() string {
+	var keys []string
+	for _, one := range c.Calls {
+		if key := "tools." + one.Tool + ".polling"; !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return "if these calls wait for something, declare it with tool.Polling, or set " + strings.Join(keys, " or ") +
+		" of the policy"
+}
+
+// watch searches the calls of a reply that has all its answers for completed rounds of a cycle, and follows
+// the progress settings of its tools. The next prompt must have the answers already.
+func (s *step) watch(b *Batch) {
+	var (
+		worst   reached
+		last    string
+		watched bool
+	)
+	for _, c := range b.Calls {
+		switch c.Status {
+		case Answered, Repeated, FailedForGood, Refused, Lost:
+		default:
+			continue
+		}
+		p := s.policyOf(c.Tool)
+		f := Finished{}
+		if p.Polling == 0 {
+			f.Same = c.same()
+		}
+		if watched && f.Same != "" && f.Same == last {
+			continue // the model had not seen the result of the first yet
+		}
+		watched, last = true, f.Same
+		if now := s.finished(f, c, p.Progress.For(c.ReadOnly).Window); now.at > worst.at {
+			worst = now
+		}
+	}
+	switch worst.at {
+	case reachedNudge:
+		if s.Exhausted == nil {
+			s.nudge(worst.cycle, worst.limit)
+		}
+	case reachedPlanner, reachedStop:
+		s.stuck(worst)
+	}
+}
+
+// same returns the digest of a call and its answer.
+func (c *BatchCall) same() string {
+	identity := c.Arguments
+	if c.Identity != "" {
+		identity = c.Identity
+	}
+	hash := sha256.New()
+	status, answer := c.Status, c.Answer
+	if status == Repeated {
+		status, answer = Answered, c.Was
+	}
+	for _, part := range []string{c.Tool, identity, string(status), answer} {
+		hash.Write(appendPart(nil, part))
+	}
+	for n := range c.Parts {
+		hash.Write(appendPart(nil, string(c.Parts[n].Data)))
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:signatureLen/2])
+}
+
+// level is what a completed round leads to, from nothing to the end of the run.
+type level int
+
+const (
+	reachedNothing level = iota
+	reachedNudge
+	reachedPlanner
+	reachedStop
+)
+
+// reached is a completed round and what it leads to.
+type reached struct {
+	at    level
+	cycle *Cycle
+	// limit is the bound that was reached; for a nudge it is that of the stop.
+	limit int
+}
+
+// finished adds a call to those that are searched, and returns what its round leads to, if it completes one.
+func (s *step) finished(f Finished, c *BatchCall, window int) reached {
+	recent := s.Recent[max(0, len(s.Recent)-window):]
+	alike := func(o Finished) bool { return o.Same == f.Same }
+	f.New = f.Same == "" || !slices.ContainsFunc(recent, alike)
+	for p := 1; p <= maxPeriod; p++ {
+		in := &s.InStep[p-1]
+		if n := len(s.Recent) - p; n < 0 || f.Same == "" || s.Recent[n].Same != f.Same {
+			*in = 0
+			continue
+		}
+		if *in++; f.Period == 0 && *in >= p && *in%p == 0 {
+			f.Period = p
+		}
+	}
+	keep := s.Recent[max(0, len(s.Recent)+1-s.policies.window):]
+	s.Recent = append(append(make([]Finished, 0, len(keep)+1), keep...), f)
+	s.lately(c)
+	if f.Period == 0 {
+		return reached{}
+	}
+	return s.judge(&Cycle{Rounds: s.rounds(f.Period, window), Calls: slices.Clone(s.Lately[len(s.Lately)-f.Period:])})
+}
+
+// lately keeps the last calls, to be shown.
+func (s *step) lately(c *BatchCall) {
+	keep := s.Lately[max(0, len(s.Lately)+1-maxPeriod):]
+	s.Lately = append(append(make([]CycleCall, 0, len(keep)+1), keep...), CycleCall{
+		Tool: c.Tool, ReadOnly: c.ReadOnly,
+		Arguments: feedback.Cut(c.Arguments, maxShownCall), Answer: feedback.Cut(c.Answer, maxShownCall),
+	})
+}
+
+// rounds counts the rounds of the cycle of a length that the last call completed: those in a row, and those
+// in the window that were interrupted only by calls that had been made before.
+func (s *step) rounds(period, window int) int {
+	cycle := s.Recent[len(s.Recent)-period:]
+	row, among := 1+s.InStep[period-1]/period, 1
+	for n := len(s.Recent) - 1; n >= max(0, len(s.Recent)-window) && !s.Recent[n].New; n-- {
+		f := s.Recent[n]
+		if f.Period == period && slices.ContainsFunc(cycle, func(c Finished) bool { return c.Same == f.Same }) {
+			among++
+		}
+	}
+	return max(row, among)
+}
+
+// judge returns what a completed round leads to. Of several tools the smallest bounds count.
+func (s *step) judge(c *Cycle) reached {
+	p := policy.Progress{Nudge: policy.Unlimited, Planner: policy.Unlimited, Stop: policy.Unlimited}
+	for _, one := range c.Calls {
+		own := s.policyOf(one.Tool).Progress.For(one.ReadOnly)
+		p.Nudge, p.Planner, p.Stop = tighter(p.Nudge, own.Nudge), tighter(p.Planner, own.Planner), tighter(p.Stop, own.Stop)
+	}
+	switch {
+	case policy.Reached(c.Rounds, p.Stop):
+		return reached{reachedStop, c, p.Stop}
+	case s.Config.Planner && c.Rounds == p.Planner:
+		return reached{reachedPlanner, c, p.Planner}
+	case policy.Reached(c.Rounds, p.Nudge) && c.Rounds%p.Nudge == 0:
+		return reached{reachedNudge, c, p.Stop}
+	}
+	return reached{}
+}
+
+// tighter returns the smaller of two bounds.
+func tighter(a, b int) int {
+	if a == policy.Unlimited || b != policy.Unlimited && b < a {
+		return b
+	}
+	return a
+}
+
+// nudge tells the model what it repeats.
+func (s *step) nudge(c *Cycle, stop int) {
+	tool := c.Calls[len(c.Calls)-1].Tool
+	if !s.policyOf(tool).EmitFeedback {
+		return
+	}
+	s.Session = s.Session.AddFeedback(feedback.New(feedback.Input{
+		Tool: tool, Attempt: c.Rounds, MaxAttempts: stop, Class: fault.NoProgress, Scheduled: true, At: s.At,
+		Detail: c.String(), CorrelationID: s.Session.ID(),
+	}))
+	for held := range s.Session.NewestFeedback() {
+		s.Nudge = &held
+		break
+	}
+	s.do(Decided).Decision = &Decision{
+		Position: Position{Action: tool, Attempt: c.Rounds, MaxAttempts: stop}, Plane: fault.Correction,
+		Decision: policy.Decision{Retry: true, Reason: policy.ReasonNudged}, Feedback: s.Nudge, Cycle: c,
+	}
+	texts, _ := s.share(s.Config.Limits, feedback.Item{Feedback: s.Nudge})
+	s.say(message.Message{Role: message.User, Text: texts[0]})
+}
+
+// stuck asks the planner about a cycle, or ends the run.
+func (s *step) stuck(r reached) {
+	if s.Exhausted != nil {
+		return // of several the first counts
+	}
+	tool := r.cycle.Calls[len(r.cycle.Calls)-1].Tool
+	d := &Decision{
+		Position: Position{Action: tool, Attempt: r.cycle.Rounds, MaxAttempts: r.limit}, Plane: fault.Correction,
+		Class: fault.NoProgress, Cycle: r.cycle,
+		Decision: policy.Decision{Reason: policy.ReasonNoProgress,
+			Detail: policy.Detail{Count: r.cycle.Rounds, Limit: r.limit}},
+	}
+	f := fault.Failure{
+		Plane: fault.Correction, Class: fault.NoProgress, Tool: tool,
+		Message: fmt.Sprintf("%s, %d times; %s", r.cycle, r.cycle.Rounds, r.cycle.Waits()),
+	}
+	if r.at == reachedPlanner {
+		d.Retry = true
+		s.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Decision: d.Decision, Failure: f, Cycle: r.cycle}
+		return
+	}
+	s.decided(d, nil)
+	s.exhaust(d, f)
+}
+
+// goOnAnyway drops a question about a cycle that may go on.
+func (s *step) goOnAnyway() error {
+	s.Exhausted = nil
+	return s.proceed(s.Next)
+}
+
+// startOver forgets the calls so far, so that a cycle counts from its first round again.
+func (s *step) startOver() {
+	s.Recent, s.InStep, s.Lately = nil, [maxPeriod]int{}, nil
+}

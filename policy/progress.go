@@ -1,0 +1,105 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/retake-go/retake/internal/fields"
+)
+
+// Progress says what follows if valid calls are repeated and their results stay the same. What is repeated is
+// a cycle of 1 to 4 calls, and its complete rounds are counted: A, A, A are three rounds, A, B, A, B two.
+// Calls of a reply that equal the one before them count once, because the model has not seen its result.
+//
+// A member that is 0 is absent: it has the value of the layer below, and in the end that of [Progress.For].
+type Progress struct {
+	// Nudge (nudge) is the round at which the model is told, and again after as many: at least 1, or
+	// [Unlimited] for never.
+	Nudge int `policy:"nudge,absent,unlimited,least=1"`
+	// Planner (planner) is the round at which the planner is asked, if the run has one: at least 1, or
+	// [Unlimited] for never.
+	Planner int `policy:"planner,absent,unlimited,least=1"`
+	// Stop (stop) is the round at which the run ends: at least 1, or [Unlimited] for never.
+	Stop int `policy:"stop,absent,unlimited,least=1"`
+	// Window (window) is how many of the last calls are searched for earlier rounds of a cycle that other
+	// calls interrupted: 1 to [MaxWindow].
+	Window int `policy:"window,absent,least=1"`
+}
+
+// MaxWindow is the largest [Progress].Window.
+const MaxWindow = 1000
+
+// The values of members that no layer sets, for tools that are declared read-only and for all others.
+var (
+	defaultProgress  = Progress{Nudge: 4, Planner: 7, Stop: 10, Window: 32}
+	readOnlyProgress = Progress{Nudge: 10, Planner: 30, Stop: 50, Window: 32}
+)
+
+// For returns p with the default of each absent member: nudge 4, planner 7, stop 10 and window 32, or 10, 30,
+// 50 and 32 for a tool that is declared read-only.
+func (p Progress) For(readOnly bool) Progress {
+	if readOnly {
+		return p.over(readOnlyProgress)
+	}
+	return p.over(defaultProgress)
+}
+
+// over returns p with the members of below where p has none.
+func (p Progress) over(below Progress) Progress {
+	return Progress{
+		Nudge: cmp.Or(p.Nudge, below.Nudge), Planner: cmp.Or(p.Planner, below.Planner),
+		Stop: cmp.Or(p.Stop, below.Stop), Window: cmp.Or(p.Window, below.Window),
+	}
+}
+
+// Reached reports whether a round is at or above a bound, which may be [Unlimited].
+func Reached(round, bound int) bool { return bound != Unlimited && round >= bound }
+
+// String returns p as in policy files: "{nudge: 2, stop: 5}"; "by declaration" if all members are absent.
+func (p Progress) String() string {
+	var said []string
+	for n, f := range fields.Of[Progress]() {
+		if v := fields.Show(&p, n); v != "0" {
+			said = append(said, f.Name+": "+v)
+		}
+	}
+	if said == nil {
+		return "by declaration"
+	}
+	return "{" + strings.Join(said, ", ") + "}"
+}
+
+// MarshalJSON writes the members that are not absent.
+func (p Progress) MarshalJSON() ([]byte, error) { return fields.JSON(&p, nil) }
+
+// Equal is what a call means that equals an earlier one: the same tool and arguments. The zero value is
+// invalid in a policy and means "absent" in a layer.
+type Equal string
+
+// The meanings of an equal call.
+const (
+	// EqualRun runs it like any other.
+	EqualRun Equal = "run"
+	// EqualRecorded does not run it. The model is told so, and the result that the earlier call had.
+	EqualRecorded Equal = "recorded"
+	// EqualRefuse refuses it as a failed attempt of its tool.
+	EqualRefuse Equal = "refuse"
+	// EqualDeclared is EqualRun for tools that are declared read-only or idempotent, and EqualRecorded for
+	// all others.
+	EqualDeclared Equal = "declared"
+)
+
+// maxArgument is the longest name of an argument in an identity, in bytes.
+const maxArgument = 200
+
+// argumentProblem describes what is wrong with the name of an argument, or returns "".
+func argumentProblem(name string) string {
+	hidden := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	if name == "" || len(name) > maxArgument || strings.ContainsFunc(name, hidden) {
+		return fmt.Sprintf("is no name of an argument; use 1 to %d bytes of printable text", maxArgument)
+	}
+	return ""
+}

@@ -1,0 +1,39 @@
+package session
+
+import (
+	"slices"
+	"strings"
+)
+
+// Count is the number of calls of a tool that count as successful: see [State.Successes].
+type Count struct {
+	Tool string `json:"tool"`
+	N    int    `json:"n"`
+}
+
+// Successes returns the number of calls of a tool in the session that count under its cap
+// ([policy.RetryPolicy].MaxSessionSuccesses), counted while it had one.
+func (s State) Successes(tool string) int {
+	if at, there := s.count(tool); there {
+		return s.successes[at].N
+	}
+	return 0
+}
+
+func (s State) count(tool string) (at int, there bool) {
+	return slices.BinarySearchFunc(s.successes, tool,
+		func(c Count, name string) int { return strings.Compare(c.Tool, name) })
+}
+
+// AddSuccesses returns s with n more, or fewer, successes of a tool; never fewer than none.
+func (s State) AddSuccesses(tool string, n int) State {
+	at, there := s.count(tool)
+	s.successes = slices.Clone(s.successes)
+	if !there {
+		s.successes = slices.Insert(s.successes, at, Count{Tool: tool})
+	}
+	if s.successes[at].N += n; s.successes[at].N <= 0 {
+		s.successes = slices.Delete(s.successes, at, at+1)
+	}
+	return s
+}
