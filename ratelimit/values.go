@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/httphint"
 )
 
@@ -130,10 +131,4 @@ func appendSeconds(b []byte, seconds, nanos int64) []byte {
 func isNull(b []byte) bool { return bytes.Equal(bytes.TrimSpace(b), []byte("null")) }
 
 // clip limits the text quoted in an error or an Ignored.
-func clip(s string) string {
-	const most = 128
-	if len(s) <= most {
-		return strings.ToValidUTF8(s, "\ufffd")
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
+func clip(s string) string { return canon.UTF8(canon.Cut(s, 128)) }

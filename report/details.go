@@ -90,8 +90,8 @@ func (p *pager) text(label, text string, issues []fault.Issue) *textView {
 	if text == "" {
 		return nil
 	}
-	if over := len(text) - MaxText; over > 0 {
-		text = fmt.Sprintf("%s\n[… %d bytes left out]", strings.ToValidUTF8(text[:MaxText], ""), over)
+	if over := len(text) - maxPageText; over > 0 {
+		text = fmt.Sprintf("%s\n[… %d bytes left out]", strings.ToValidUTF8(text[:maxPageText], ""), over)
 	}
 	p.size += int64(len(text))
 	return &textView{Label: label, Parts: segments(text, marksOf(text, issues))}

@@ -18,6 +18,8 @@ var (
 	News     = news
 )
 
+const MinWidth = minWidth
+
 // Part is a marked part of a text.
 type Part struct {
 	Text, Missing string

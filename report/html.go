@@ -81,18 +81,18 @@ type told struct {
 
 func (t told) String() string { return joined(" ", t.word, namesText(t.names)) }
 
-// HTML writes a journal as one page, which needs no other file and no network. Its size is bounded: see
-// [MaxPage]. If the journal is corrupt, the page shows everything before the damage and the error is a
+// HTML writes a journal as one page, which needs no other file and no network. Its size is bounded, as
+// the package says. If the journal is corrupt, the page shows everything before the damage and the error is a
 // [journal.CorruptError]. Other errors are those of in and w.
 func HTML(w io.Writer, in io.Reader) error {
-	all := &kept{entries: MaxPageEntries, bytes: MaxPage}
+	all := &kept{entries: maxPageEntries, bytes: maxPage}
 	s := &scan{in: journal.NewReader(in), begin: func(r *run) { r.kept, r.page = all, newPager(r) }}
 	var runs []*run
 	left := 0
 	for r := range s.all() {
 		r.page = nil
-		if runs = append(runs, r); len(runs) > MaxPageRuns {
-			runs = append(runs[:MaxPageRuns/2], runs[MaxPageRuns/2+1:]...)
+		if runs = append(runs, r); len(runs) > maxPageRuns {
+			runs = append(runs[:maxPageRuns/2], runs[maxPageRuns/2+1:]...)
 			left++
 		}
 	}
@@ -108,7 +108,7 @@ func pageOf(s *scan, all *kept, runs []*run, left int) *pageView {
 		Allowed: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
 			sourceHash(pageCSS), sourceHash(pageJS)),
 		Bounds: fmt.Sprintf("A page holds at most %d entries of %d runs, %s of texts, and %s of each.",
-			MaxPageEntries, MaxPageRuns, sizeText(MaxPage), sizeText(MaxText)),
+			maxPageEntries, maxPageRuns, sizeText(maxPage), sizeText(maxPageText)),
 	}
 	if err := s.fault(); err != nil {
 		p.Wrong = err.Error()

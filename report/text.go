@@ -14,18 +14,18 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Style is the style of a timeline. The zero value has no colours and is [DefaultWidth] wide.
+// Style is the style of a timeline. The zero value has no colours and is 100 columns wide.
 type Style struct {
 	// Color writes ANSI colours.
 	Color bool
-	// Width is the most columns of a line; 0 for [DefaultWidth], and at least [MinWidth].
+	// Width is the most columns of a line; 0 for 100, and at least 40.
 	Width int
 }
 
 // The widths of timelines, in columns.
 const (
-	DefaultWidth = 100
-	MinWidth     = 40
+	defaultWidth = 100
+	minWidth     = 40
 )
 
 // Text writes the timeline of each run of a journal, as soon as the run is read. If the journal is corrupt,
@@ -44,7 +44,7 @@ func Text(w io.Writer, in io.Reader, style Style) error {
 
 // timelines reads the runs of a journal, each with its first and last entries.
 func timelines(in io.Reader) *scan {
-	return &scan{in: journal.NewReader(in), begin: func(r *run) { r.kept = &kept{entries: MaxEntries} }}
+	return &scan{in: journal.NewReader(in), begin: func(r *run) { r.kept = &kept{entries: maxEntries} }}
 }
 
 // terminal writes timelines.
@@ -59,7 +59,7 @@ type terminal struct {
 }
 
 func newTerminal(w io.Writer, style Style) *terminal {
-	width := max(cmp.Or(style.Width, DefaultWidth), MinWidth)
+	width := max(cmp.Or(style.Width, defaultWidth), minWidth)
 	return &terminal{out: bufio.NewWriterSize(w, 64<<10), color: style.Color, width: width}
 }
 
@@ -86,7 +86,7 @@ func (t *terminal) run(r *run) {
 		t.entry(&r.kept.head[n])
 	}
 	if n := r.kept.omitted; n > 0 {
-		text := fmt.Sprintf("%s left out: a timeline has at most %d", several.Of(n, "entry"), MaxEntries)
+		text := fmt.Sprintf("%s left out: a timeline has at most %d", several.Of(n, "entry"), maxEntries)
 		t.row("", "…", faint, text)
 	}
 	for n := range r.kept.tail {
