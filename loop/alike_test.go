@@ -42,7 +42,7 @@ budgets: {tool: 1}
 // told is what a user reads of a run when it has ended.
 type told struct {
 	Warnings     []string
-	InDoubt      []machine.DoubtfulCall
+	InDoubt      []machine.CallRef
 	ToolFailures []machine.ToolFailure
 	Texts        []string // of the errors of tools
 	Policy       policy.RetryPolicy

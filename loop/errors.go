@@ -44,7 +44,7 @@ type RetryExhaustedError struct {
 	// Attempts are all attempts of the run on both planes, oldest first.
 	Attempts []session.Attempt
 	// InDoubt are the calls whose effect is unknown: see [Result].
-	InDoubt []machine.DoubtfulCall
+	InDoubt []machine.CallRef
 	// ToolFailures are the calls that failed: see [Result].
 	ToolFailures []ToolFailure
 	// Usage, Cost, Estimated and Wasted are the sums over all attempts: see [Result].

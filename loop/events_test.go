@@ -26,7 +26,7 @@ func TestThePayloadOfAToolResult(t *testing.T) {
 		if err != nil {
 			want = []byte(`{}`)
 		}
-		events := engine.ToolEvents(engine.Everything, machine.ToolRun{Tool: e.Tool, ID: e.CallID, Arguments: e.Arguments}, tool.Outcome{
+		events := engine.ToolEvents(engine.Everything, machine.ToolRun{Call: machine.Call{Tool: e.Tool, ID: e.CallID, Arguments: e.Arguments}}, tool.Outcome{
 			Result: e.Result, Events: []tool.Event{{Name: "booked", Payload: []byte("1")}},
 		})
 		assert.Equal(t, []session.Event{{Name: session.EventToolResult, Payload: want}, {Name: "booked", Payload: []byte("1")}}, events)

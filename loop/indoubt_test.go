@@ -62,7 +62,7 @@ func TestCallsInDoubtAreInTheResult(t *testing.T) {
 				assert.Empty(t, got)
 				return
 			}
-			assert.Equal(t, []machine.DoubtfulCall{{Tool: "pay", CallID: "c1", Key: key}}, got)
+			assert.Equal(t, []machine.CallRef{{Tool: "pay", CallID: "c1", Key: key}}, got)
 		})
 	}
 }

@@ -30,7 +30,7 @@ type Result struct {
 	Warnings []string
 	// InDoubt are the calls whose effect is unknown: they failed, timed out, or were running when the run
 	// ended. A call that was made again and has an outcome is not among them.
-	InDoubt []machine.DoubtfulCall
+	InDoubt []machine.CallRef
 	// ToolFailures are the calls that failed, in the order of their ends, also of a run that ended well. A
 	// call that was made again and failed again is there twice. One that asked for other arguments has not
 	// failed.

@@ -141,7 +141,7 @@ func TestTheResultHasTheErrorsOfTools(t *testing.T) {
 			got, ended := run(looptest.Call(call("pay", `{}`)), looptest.Say("Done."))
 			require.Equal(t, c.budget != 0, ended != nil, ended)
 			require.Len(t, got, 1)
-			want := machine.ToolFailure{Tool: "pay", CallID: "c1", Key: key, Class: c.class, Text: c.text}
+			want := machine.ToolFailure{CallRef: machine.CallRef{Tool: "pay", CallID: "c1", Key: key}, Class: c.class, Text: c.text}
 			assert.Equal(t, want, got[0].ToolFailure)
 			found, ok := errors.AsType[*lowFunds](got[0].Err)
 			require.True(t, ok, got[0].Err)

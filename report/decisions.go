@@ -94,7 +94,7 @@ func marredText(o *machine.Outcome) string {
 // empty if there are none.
 func failedText(o *machine.Outcome, reads bool) string {
 	failed := slices.DeleteFunc(slices.Clone(o.ToolFailures), func(f machine.ToolFailure) bool {
-		return f.ReadOnly && !reads || slices.ContainsFunc(o.InDoubt, func(c machine.DoubtfulCall) bool { return c.Key == f.Key })
+		return f.ReadOnly && !reads || slices.ContainsFunc(o.InDoubt, func(c machine.CallRef) bool { return c.Key == f.Key })
 	})
 	if len(failed) == 0 {
 		return ""
@@ -108,7 +108,7 @@ func doubtText(o *machine.Outcome) string {
 		return ""
 	}
 	return several.Of(len(o.InDoubt), "call") + " in doubt: " +
-		listed(o.InDoubt, func(c machine.DoubtfulCall) string { return c.Tool })
+		listed(o.InDoubt, func(c machine.CallRef) string { return c.Tool })
 }
 
 // decided makes the entry of an attempt.

@@ -20,7 +20,7 @@ type runLine struct {
 	OK      bool          `json:"ok"`
 	Reason  policy.Reason `json:"reason,omitempty"`
 	// InDoubt are the calls whose effect is unknown.
-	InDoubt []machine.DoubtfulCall `json:"in_doubt,omitempty"`
+	InDoubt []machine.CallRef `json:"in_doubt,omitempty"`
 	// ToolFailures are the calls that failed, in the order of their ends.
 	ToolFailures []machine.ToolFailure `json:"tool_failures,omitempty"`
 	// Unfinished says what is under way if the run has no end.

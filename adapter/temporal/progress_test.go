@@ -41,7 +41,7 @@ func TestProgressReachesTheNextTry(t *testing.T) {
 		env := suite.NewTestActivityEnvironment()
 		env.RegisterActivityWithOptions(a.callTool, activity.RegisterOptions{Name: "tool"})
 		env.SetHeartbeatDetails(`{"Done":40}`)
-		call := toolCall{Run: machine.ToolRun{Tool: "copy", Arguments: json.RawMessage(`{}`), Repeatable: true}}
+		call := toolCall{Run: machine.ToolRun{Call: machine.Call{Tool: "copy", Arguments: json.RawMessage(`{}`), Repeatable: true}}}
 		for _, t := range a.begin(order{Session: "order-42"}).Tools {
 			call.Schema = t.Schema
 		}

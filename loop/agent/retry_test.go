@@ -273,7 +273,7 @@ func TestTheEnvelopeOfARun(t *testing.T) {
 
 	hello := agent.Envelope(loop.Result{Text: "Hello."}, nil)
 	assert.Equal(t, `"Hello."`, string(hello.Data))
-	calls := agent.Envelope(loop.Result{Calls: []machine.ToolRun{{Tool: "book_room", Arguments: []byte(`{"city":"Faro"}`)}}}, nil)
+	calls := agent.Envelope(loop.Result{Calls: []machine.ToolRun{{Call: machine.Call{Tool: "book_room", Arguments: []byte(`{"city":"Faro"}`)}}}}, nil)
 	assert.JSONEq(t, `[{"tool":"book_room","arguments":{"city":"Faro"}}]`, string(calls.Data))
 	assert.Equal(t, message.ToolUse, calls.Finish)
 

@@ -76,7 +76,7 @@ func TryEvents(heard func(event string) bool, name string, value []byte) []sessi
 	case !heard(event):
 		return nil
 	case event == session.EventToolResult:
-		value = resultPayload(machine.ToolRun{Tool: name}, value)
+		value = resultPayload(machine.ToolRun{Call: machine.Call{Tool: name}}, value)
 	}
 	return []session.Event{{Name: event, Payload: value}}
 }

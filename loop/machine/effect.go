@@ -111,10 +111,10 @@ type TryRun struct {
 
 // ToolRun is one tool call to run.
 type ToolRun struct {
-	Index     int             `json:"index"`
-	ID        string          `json:"id"`
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"`
+	// Index is the index of the call in the reply, from 0.
+	Index int `json:"index"`
+	// Call is the call, which is valid: its Raw, Class and Issues are empty.
+	Call
 	// Key is the idempotency key: a hash of the session's id, the request (see [Config].RequestID), the
 	// number of the action in the run, the tool, the canonical arguments (numbers by their exact values), and
 	// the index among identical calls of the reply. Retries, a resumed run and the same run made again have
@@ -122,8 +122,6 @@ type ToolRun struct {
 	Key string `json:"key"`
 	// Transport is the attempt of this call on the transport plane, from 1.
 	Transport int `json:"transport"`
-	// Repeatable reports that the tool was declared read-only or idempotent when the reply was read.
-	Repeatable bool `json:"repeatable,omitempty"`
 	// Progress is the last progress that the previous try reported, or nil.
 	Progress json.RawMessage `json:"progress,omitempty"`
 	// Timeout is the longest time for the call; 0 means no limit.
@@ -213,7 +211,7 @@ type Outcome struct {
 	Asked    *fault.Failure `json:"asked,omitempty"`
 	Warnings []string       `json:"warnings,omitempty"`
 	// InDoubt are the calls whose effect is unknown at the end of the run.
-	InDoubt []DoubtfulCall `json:"in_doubt,omitempty"`
+	InDoubt []CallRef `json:"in_doubt,omitempty"`
 	// ToolFailures are the calls that failed, in the order of their ends.
 	ToolFailures []ToolFailure `json:"tool_failures,omitempty"`
 	// Usage and Waited are summed over all attempts of the run, including failed ones.

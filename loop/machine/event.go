@@ -114,8 +114,8 @@ type Call struct {
 	Class   fault.Class      `json:"class,omitempty"`
 	Issues  []fault.Issue    `json:"issues,omitempty"`
 	Repairs []extract.Repair `json:"repairs,omitempty"`
-	// Repeatable reports that the tool is declared read-only or idempotent, so the call may be run again even
-	// if it may have had an effect.
+	// Repeatable reports that the tool was declared read-only or idempotent when the reply was read, so the
+	// call may be run again even if it may have had an effect.
 	Repeatable bool `json:"repeatable,omitempty"`
 	// ReadOnly reports that the tool is declared read-only, so that the call is never in doubt.
 	ReadOnly bool `json:"read_only,omitempty"`

@@ -23,7 +23,7 @@ func digest(text []byte, digits int) string {
 }
 
 // alike returns canonical arguments in one form for all spellings of their numbers: 100, 100.0 and 1e2.
-func alike(arguments string) string { return string(canon.Decimals([]byte(arguments))) }
+func alike(arguments []byte) string { return string(canon.Decimals(arguments)) }
 
 // signature identifies a failure for the no-progress check: action, proposal (canonical arguments) and
 // issues.

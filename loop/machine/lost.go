@@ -2,6 +2,7 @@ package machine
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -164,26 +165,29 @@ func (s *step) overBudget(tool string) policy.Decision {
 
 // Doubt is a call that ended without saying whether it had an effect. Its action stays open within the run.
 type Doubt struct {
-	DoubtfulCall
-	Arguments string `json:"arguments"`
+	CallRef
+	Arguments json.RawMessage `json:"arguments"`
 	// Place and SessionPlace are those of [BatchCall].
 	Place        bool `json:"place,omitempty"`
 	SessionPlace bool `json:"session_place,omitempty"`
 }
 
-// DoubtfulCall is a call of a run whose effect is unknown.
-type DoubtfulCall struct {
+// CallRef names a call of a run.
+type CallRef struct {
 	Tool string `json:"tool"`
 	// CallID is the id of the call in its reply.
 	CallID string `json:"call_id,omitempty"`
-	// Key is its idempotency key.
+	// Key is its idempotency key. The same call made again has the same key if it was in doubt.
 	Key string `json:"key"`
 }
 
+// ref names the call.
+func (c *BatchCall) ref() CallRef { return CallRef{c.Tool, c.ID, c.Key} }
+
 // doubtful returns the calls in doubt, in the order of their ends.
-func (st *State) doubtful() (all []DoubtfulCall) {
+func (st *State) doubtful() (all []CallRef) {
 	for _, d := range st.InDoubt {
-		all = append(all, d.DoubtfulCall)
+		all = append(all, d.CallRef)
 	}
 	return all
 }
@@ -215,8 +219,7 @@ func (s *step) leaveOpen(c *BatchCall) {
 		return
 	}
 	s.InDoubt = append(slices.Clip(s.InDoubt), Doubt{
-		DoubtfulCall: DoubtfulCall{c.Tool, c.ID, c.Key}, Arguments: c.Arguments,
-		Place: c.Place, SessionPlace: c.SessionPlace,
+		CallRef: c.ref(), Arguments: c.Arguments, Place: c.Place, SessionPlace: c.SessionPlace,
 	})
 }
 
@@ -233,11 +236,7 @@ func (s *step) closeDoubt(c *BatchCall) {
 
 // ToolFailure is a call of a run that failed: it gave no result.
 type ToolFailure struct {
-	Tool string `json:"tool"`
-	// CallID is the id of the call in its reply.
-	CallID string `json:"call_id,omitempty"`
-	// Key is its idempotency key. The same call made again has the same key if it was in doubt.
-	Key string `json:"key"`
+	CallRef
 	// Class is the class of its error; [fault.ToolExecution] if the tool failed for good.
 	Class fault.Class `json:"class"`
 	// Text is what the tool said or the text of its error, on one line, without keys, at most 1 KiB. It is
@@ -264,8 +263,7 @@ func (st *State) Warned() []string {
 
 // failed records a call that failed.
 func (s *step) failed(c *BatchCall, class fault.Class, text string) {
-	s.failures = s.failures.Append(ToolFailure{Tool: c.Tool, CallID: c.ID, Key: c.Key, Class: class, Text: text,
-		ReadOnly: c.ReadOnly})
+	s.failures = s.failures.Append(ToolFailure{CallRef: c.ref(), Class: class, Text: text, ReadOnly: c.ReadOnly})
 }
 
 // failedAt records that the call that a question is about failed, if it is about one.

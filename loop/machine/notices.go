@@ -49,7 +49,7 @@ func (s *step) hearAttempt(d *Decision) {
 
 func (s *step) hearToolFailed(c *BatchCall, class fault.Class, text string, inDoubt bool) {
 	hear(s, session.EventToolFailed, c.Tool, session.ToolFailedEvent{
-		Tool: c.Tool, CallID: c.ID, Arguments: json.RawMessage(c.Arguments), Class: class, Message: text,
+		Tool: c.Tool, CallID: c.ID, Arguments: c.Arguments, Class: class, Message: text,
 		InDoubt:  inDoubt,
 		Progress: c.Progress,
 	})

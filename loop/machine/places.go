@@ -83,11 +83,11 @@ func (s *step) repeatsDoubt(calls []Call, n int) bool {
 	}
 	twins := 0
 	for before := range n {
-		if c := &calls[before]; c.Tool == calls[n].Tool && alike(string(c.Arguments)) == alike(string(calls[n].Arguments)) {
+		if c := &calls[before]; c.Tool == calls[n].Tool && alike(c.Arguments) == alike(calls[n].Arguments) {
 			twins++
 		}
 	}
-	return s.openKey(calls[n].Tool, []byte(alike(string(calls[n].Arguments))), twins) != ""
+	return s.openKey(calls[n].Tool, []byte(alike(calls[n].Arguments)), twins) != ""
 }
 
 // equal decides on a call that equals an earlier one.
@@ -135,8 +135,8 @@ func (s *step) keepMade(c *BatchCall) {
 	if s.policyOf(c.Tool).EqualCalls == policy.EqualRun {
 		return
 	}
-	m := Made{Tool: c.Tool, Arguments: c.Arguments, Answer: c.Answer, Parts: c.Parts}
-	if s.made(&Call{Tool: c.Tool, Arguments: []byte(c.Arguments)}) == nil {
+	m := Made{Tool: c.Tool, Arguments: string(c.Arguments), Answer: c.Answer, Parts: c.Parts}
+	if s.made(&c.Call) == nil {
 		s.Made = append(slices.Clip(s.Made), m)
 	}
 }
@@ -278,7 +278,7 @@ func (s *step) pollAt(c *BatchCall) (at Poll) {
 
 // polled returns the digest of the tool and identity of a call.
 func (c *BatchCall) polled() string {
-	own := BatchCall{Tool: c.Tool, Arguments: c.Arguments, Identity: c.Identity}
+	own := BatchCall{ToolRun: ToolRun{Call: Call{Tool: c.Tool, Arguments: c.Arguments, Identity: c.Identity}}}
 	return own.same()
 }
 

@@ -112,7 +112,7 @@ func (s *step) watch(b *Batch) {
 // same returns the digest of a call and its answer.
 func (c *BatchCall) same() string {
 	identity := c.Arguments
-	if c.Identity != "" {
+	if len(c.Identity) > 0 {
 		identity = c.Identity
 	}
 	hash := sha256.New()
@@ -120,7 +120,7 @@ func (c *BatchCall) same() string {
 	if status == Repeated {
 		status, answer = Answered, c.Was
 	}
-	for _, part := range []string{c.Tool, identity, string(status), answer} {
+	for _, part := range []string{c.Tool, string(identity), string(status), answer} {
 		hash.Write(appendPart(nil, part))
 	}
 	for n := range c.Parts {
@@ -176,7 +176,7 @@ func (s *step) lately(c *BatchCall) {
 	keep := s.Lately[max(0, len(s.Lately)+1-maxPeriod):]
 	s.Lately = append(append(make([]CycleCall, 0, len(keep)+1), keep...), CycleCall{
 		Tool: c.Tool, ReadOnly: c.ReadOnly,
-		Arguments: feedback.Cut(c.Arguments, maxShownCall), Answer: feedback.Cut(c.Answer, maxShownCall),
+		Arguments: feedback.Cut(string(c.Arguments), maxShownCall), Answer: feedback.Cut(c.Answer, maxShownCall),
 	})
 }
 

@@ -183,7 +183,7 @@ func (s *step) replyFailed(f fault.Failure) error {
 func unanswered(calls []message.Call, text string) []*BatchCall {
 	answers := make([]*BatchCall, len(calls))
 	for n, c := range calls {
-		answers[n] = &BatchCall{ID: c.ID, Tool: c.Name, Status: NotRun, Answer: text}
+		answers[n] = &BatchCall{ToolRun: ToolRun{Call: Call{ID: c.ID, Tool: c.Name}}, Status: NotRun, Answer: text}
 	}
 	return answers
 }
@@ -259,12 +259,12 @@ func (s *step) called(r *Reply) error {
 		}
 	}
 	s.answerBad(&b, told)
-	for n, c := range b.Calls {
+	for _, c := range b.Calls {
 		if skip && !c.Ended() {
-			b.Calls[n] = &BatchCall{ID: c.ID, Tool: c.Tool, Status: NotRun, Answer: notRun}
+			c.end(NotRun, notRun)
 		}
 	}
-	s.keys(&b, calls, groups)
+	s.keys(&b, groups)
 	if s.Config.CallsOnly && !bad {
 		s.accept(&b, groups)
 		return nil
@@ -286,21 +286,21 @@ func (s *step) accept(b *Batch, groups []group) {
 
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
 
-// newBatch returns the batch of a reply's calls. bad reports whether one of them is invalid. keys sets the
-// arguments of valid calls.
+// newBatch returns the batch of a reply's calls. bad reports whether one of them is invalid.
 func newBatch(native bool, calls []Call, verdicts []verdict) (b Batch, bad bool) {
 	b = Batch{Native: native, Calls: make([]*BatchCall, len(calls))}
 	all := make([]BatchCall, len(calls))
 	for n := range calls {
-		c := &calls[n]
+		c := calls[n]
 		b.Calls[n] = &all[n]
 		if c.Class != "" {
-			all[n], bad = BatchCall{ID: c.ID, Tool: c.Tool, Arguments: string(c.Arguments), Status: Invalid}, true
-			continue
+			all[n].Status, bad = Invalid, true
 		}
-		all[n] = BatchCall{ID: c.ID, Tool: c.Tool, Repeatable: c.Repeatable, ReadOnly: c.ReadOnly, Repairs: c.Repairs,
-			Identity: string(c.Identity)}
-		all[n].repeat(&verdicts[n])
+		c.Raw, c.Class, c.Issues = "", "", nil
+		all[n].ToolRun = ToolRun{Index: n, Call: c}
+		if all[n].Status != Invalid {
+			all[n].repeat(&verdicts[n])
+		}
 	}
 	return b, bad
 }

@@ -211,10 +211,10 @@ func (st *State) batchFault() error {
 		case c.Twin > n:
 			return fmt.Errorf("%s.twin: %d; must be an earlier call", at, c.Twin)
 		case c.Ended():
-		case c.Transport == 0 || c.Key == "":
-			return fmt.Errorf("%s: a call to run needs its key and transport attempt", at)
-		case !json.Valid([]byte(c.Arguments)):
-			return fmt.Errorf("%s.arguments: must be JSON", at)
+		case c.Transport == 0 || c.Key == "" || len(c.Arguments) == 0:
+			return fmt.Errorf("%s: a call to run needs its arguments, key and transport attempt", at)
+		case c.Index != n:
+			return fmt.Errorf("%s.index: %d; must be %d", at, c.Index, n)
 		}
 	}
 	if st.Phase == Running && !b.open(b.Cursor) {

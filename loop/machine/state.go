@@ -2,12 +2,10 @@ package machine
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/message"
@@ -130,24 +128,12 @@ const (
 	NotRun CallStatus = "not_run"
 )
 
-// BatchCall is one call of a batch.
+// BatchCall is one call of a batch. One that is not run has no Key, and its Transport is 0.
 type BatchCall struct {
-	ID        string `json:"id"`
-	Tool      string `json:"tool"`
-	Arguments string `json:"arguments,omitempty"`
-	// Identity is that of [Call].
-	Identity string `json:"identity,omitempty"`
-	Key      string `json:"key,omitempty"`
-	// Transport is the attempt on the transport plane, from 1; 0 for a call that is not run.
-	Transport int `json:"transport,omitempty"`
+	ToolRun
 	// Waited is the sum of the call's transport waits so far.
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	Status CallStatus    `json:"status,omitempty"`
-	// Repeatable and ReadOnly are those of [Call].
-	Repeatable bool `json:"repeatable,omitempty"`
-	ReadOnly   bool `json:"read_only,omitempty"`
-	// Repairs are those that were needed to read the call.
-	Repairs []extract.Repair `json:"repairs,omitempty"`
 	// Place and SessionPlace report that the call counts under the caps of its tool.
 	Place        bool `json:"place,omitempty"`
 	SessionPlace bool `json:"session_place,omitempty"`
@@ -157,8 +143,6 @@ type BatchCall struct {
 	// Was is the answer of the call that it equals.
 	Twin int    `json:"twin,omitempty"`
 	Was  string `json:"was,omitempty"`
-	// Progress is the last progress of the latest try.
-	Progress json.RawMessage `json:"progress,omitempty"`
 	// Answer is the text for the model.
 	Answer string `json:"answer,omitempty"`
 	// Parts are the media of the answer.

@@ -83,25 +83,22 @@ func (b *Batch) pending(from int) int {
 	return len(b.Calls)
 }
 
-// keys sets the arguments and idempotency keys of the calls to run. Identical calls of a reply are
-// distinguished by their index among each other, which also counts invalid ones. Calls are identical if their
-// arguments are, where numbers are compared by their exact values.
-func (s *step) keys(b *Batch, calls []Call, groups []group) {
+// keys sets the idempotency keys of the calls to run. Identical calls of a reply are distinguished by their
+// index among each other, which also counts invalid ones. Calls are identical if their arguments are, where
+// numbers are compared by their exact values.
+func (s *step) keys(b *Batch, groups []group) {
 	for at := range groups {
 		g := &groups[at]
 		same := map[string]int{} // calls so far with these arguments
 		for _, n := range g.calls {
-			c, arguments := b.Calls[n], calls[n].Arguments
-			alike := canon.Decimals(arguments)
+			c := b.Calls[n]
+			alike := canon.Decimals(c.Arguments)
 			twins := same[string(alike)]
 			same[string(alike)]++
-			if c.Status == Repeated {
-				c.Arguments = string(arguments)
-			}
 			if c.Ended() {
 				continue
 			}
-			c.Arguments, c.Transport = string(arguments), 1
+			c.Transport = 1
 			if c.Key = s.openKey(c.Tool, alike, twins); c.Key == "" {
 				c.Key = s.keyOf(c.Tool, twins, alike)
 			}
@@ -128,13 +125,9 @@ func (b *Batch) left() (n int) {
 
 // runs appends the calls of the batch without an answer that are not held.
 func (b *Batch) runs(to []ToolRun) []ToolRun {
-	for n, c := range b.Calls {
+	for _, c := range b.Calls {
 		if !c.Ended() && !c.Held {
-			to = append(to, ToolRun{
-				Index: n, ID: c.ID, Tool: c.Tool, Arguments: json.RawMessage(c.Arguments), Key: c.Key,
-				Transport:  c.Transport,
-				Repeatable: c.Repeatable, Progress: c.Progress,
-			})
+			to = append(to, c.ToolRun)
 		}
 	}
 	return to
