@@ -2,6 +2,7 @@ package canon
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,7 +24,7 @@ func Decimals(raw []byte) []byte {
 				end++
 			}
 			if n := raw[at:end]; !plainInteger(n) {
-				to = append(to, raw[done:at]...)
+				to = append(slices.Grow(to, len(raw)-done+maxShift), raw[done:at]...)
 				to, done = appendDecimal(to, n), end
 			}
 			at = end

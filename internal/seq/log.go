@@ -41,7 +41,11 @@ func (l Log[T]) Append(values ...T) Log[T] {
 		copy(b.cells[at:], values)
 		return Log[T]{b, n}
 	}
-	return of(append(l.From(0), values...), n)
+	held := l.From(0)
+	if len(held) > 0 { // the first values have no room behind them, because many logs stay at them
+		held = slices.Grow(held, max(len(values), 8))
+	}
+	return of(append(held, values...), n)
 }
 
 // of returns a log of n values with the last of them in cells.

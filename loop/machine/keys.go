@@ -18,8 +18,10 @@ const (
 
 // digest returns the start of the hash of a text, as hexadecimal digits.
 func digest(text []byte, digits int) string {
+	var all [2 * sha256.Size]byte
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:digits/2])
+	hex.Encode(all[:], sum[:])
+	return string(all[:digits])
 }
 
 // alike returns canonical arguments in one form for all spellings of their numbers: 100, 100.0 and 1e2.
@@ -40,7 +42,7 @@ func signature(action, same string, f fault.Failure) string {
 // idempotencyKey hashes session, request, number of the action in its run, tool, index among identical calls
 // of the reply, and canonical arguments with numbers in one form.
 func (st *State) idempotencyKey(action int, tool string, twins int, arguments []byte) string {
-	text := st.appendRequest(appendPart(nil, st.Session.ID()))
+	text := st.appendRequest(appendPart(make([]byte, 0, 512), st.Session.ID()))
 	for _, part := range []string{strconv.Itoa(action), tool, strconv.Itoa(twins), string(arguments)} {
 		text = appendPart(text, part)
 	}
@@ -48,7 +50,7 @@ func (st *State) idempotencyKey(action int, tool string, twins int, arguments []
 }
 
 // appendPart appends a text and its length.
-func appendPart(dst []byte, part string) []byte {
+func appendPart[T string | []byte](dst []byte, part T) []byte {
 	return append(append(strconv.AppendInt(dst, int64(len(part)), 10), ':'), part...)
 }
 
@@ -72,12 +74,13 @@ func (st *State) digestRequest() {
 		return
 	}
 	hash := sha256.New()
-	for _, m := range st.transcript.From(max(0, st.Began-recent))[:min(recent, st.Began)] {
-		text, err := canon.AppendDeclared(nil, &m)
+	said := st.transcript.From(max(0, st.Began-recent))[:min(recent, st.Began)]
+	for n := range said {
+		text, err := canon.AppendDeclared(nil, &said[n])
 		if err != nil { // not UTF-8, so it cannot be recorded
-			text = fmt.Append(nil, m)
+			text = fmt.Append(nil, said[n])
 		}
-		hash.Write(appendPart(nil, string(text)))
+		hash.Write(appendPart(nil, text))
 	}
 	hash.Sum(st.asked[:0])
 }

@@ -1,8 +1,6 @@
 package machine
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,18 +113,16 @@ func (c *BatchCall) same() string {
 	if len(c.Identity) > 0 {
 		identity = c.Identity
 	}
-	hash := sha256.New()
 	status, answer := c.Status, c.Answer
 	if status == Repeated {
 		status, answer = Answered, c.Was
 	}
-	for _, part := range []string{c.Tool, string(identity), string(status), answer} {
-		hash.Write(appendPart(nil, part))
-	}
+	text := appendPart(appendPart(make([]byte, 0, 512), c.Tool), []byte(identity))
+	text = appendPart(appendPart(text, string(status)), answer)
 	for n := range c.Parts {
-		hash.Write(appendPart(nil, string(c.Parts[n].Data)))
+		text = appendPart(text, c.Parts[n].Data)
 	}
-	return hex.EncodeToString(hash.Sum(nil)[:signatureLen/2])
+	return digest(text, signatureLen)
 }
 
 // level is what a completed round leads to, from nothing to the end of the run.

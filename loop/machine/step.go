@@ -62,8 +62,8 @@ func (r *row) fits(k EventKind) bool {
 
 // step is one transition: the new state, the event, which is read-only, and the effects so far.
 type step struct {
-	*State
-	ev *Event
+	State
+	ev Event
 	fx []Effect
 	// limits are the rate limits of the failure that is handled.
 	limits ratelimit.State
@@ -76,17 +76,16 @@ type step struct {
 // Step returns the state after ev and what has to be done. State and effects are read-only: they share memory
 // with each other and with ev. If ev does not fit, Step returns st and an [*EventError]. It never changes st.
 func Step(st State, ev Event) (next State, effects []Effect, err error) {
-	if why := st.refuses(&ev); why != "" {
-		return st, nil, &EventError{st.Phase, ev.Kind, why}
+	s := step{State: st, ev: ev}
+	if why := s.refuses(&s.ev); why != "" {
+		return st, nil, s.eventError(why)
 	}
-	next = st
-	next.At = ev.At
-	next.Actions, next.Spent.Tools = slices.Clone(st.Actions), slices.Clone(st.Spent.Tools)
-	s := step{State: &next, ev: &ev, limits: ev.rateLimit()}
+	s.At, s.limits = ev.At, s.ev.rateLimit()
+	s.Actions, s.Spent.Tools = slices.Clone(st.Actions), slices.Clone(st.Spent.Tools)
 	if err = s.handle(); err != nil {
 		return st, nil, err
 	}
-	return next, slices.Clip(s.fx), nil
+	return s.State, slices.Clip(s.fx), nil
 }
 
 // refuses returns why an event does not fit, or "".
@@ -163,6 +162,9 @@ func (s *step) eventError(why string) error { return &EventError{s.Phase, s.ev.K
 
 // do adds an effect of the kind. The caller sets its payload.
 func (s *step) do(k EffectKind) *Effect {
+	if s.fx == nil {
+		s.fx = make([]Effect, 0, 2) // most steps have one or two
+	}
 	s.fx = append(s.fx, Effect{Kind: k})
 	return &s.fx[len(s.fx)-1]
 }
@@ -174,8 +176,8 @@ func (s *step) say(m message.Message) { s.transcript = s.transcript.Append(m) }
 func (s *step) started() error {
 	cfg := s.Config
 	if s.Phase != Idle {
-		before := *s.State
-		*s.State = State{Config: cfg, words: s.words, Session: s.Session, At: s.At, Run: s.Run}
+		before := s.State
+		s.State = State{Config: cfg, words: s.words, Session: s.Session, At: s.At, Run: s.Run}
 		s.GoOn(&before)
 	}
 	s.Policy, s.policies, s.Hears = &cfg.Policy, s.words.policies, s.ev.Hears
