@@ -43,7 +43,7 @@ func (l Log[T]) Append(values ...T) Log[T] {
 	}
 	held := l.From(0)
 	if len(held) > 0 { // the first values have no room behind them, because many logs stay at them
-		held = slices.Grow(held, max(len(values), 8))
+		held = slices.Grow(held, max(len(values), 3))
 	}
 	return of(append(held, values...), n)
 }

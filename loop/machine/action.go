@@ -114,10 +114,12 @@ func (s *step) charge(tool string, class fault.Class) {
 		s.Spent.Unknown++
 	case tool != AnswerAction:
 		at, found := s.Spent.place(tool)
+		own := slices.Clone(s.Spent.Tools)
 		if !found {
-			s.Spent.Tools = slices.Insert(s.Spent.Tools, at, ToolSpent{Tool: tool})
+			own = slices.Insert(own, at, ToolSpent{Tool: tool})
 		}
-		s.Spent.Tools[at].Failed++
+		own[at].Failed++
+		s.Spent.Tools = own
 	}
 }
 

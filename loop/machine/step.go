@@ -81,7 +81,7 @@ func Step(st State, ev Event) (next State, effects []Effect, err error) {
 		return st, nil, s.eventError(why)
 	}
 	s.At, s.limits = ev.At, s.ev.rateLimit()
-	s.Actions, s.Spent.Tools = slices.Clone(st.Actions), slices.Clone(st.Spent.Tools)
+	s.Actions = slices.Clone(st.Actions)
 	if err = s.handle(); err != nil {
 		return st, nil, err
 	}
