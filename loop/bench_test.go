@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,7 +107,8 @@ func BenchmarkTurns(b *testing.B) {
 			if n++; n > turns {
 				return message.Reply{Text: "done", Finish: message.Stop}, nil
 			}
-			c := message.Call{ID: "c" + strconv.Itoa(n), Name: "book_room", Arguments: lisbon}
+			arguments := strings.Replace(lisbon, "Lisbon", "Lisbon "+strconv.Itoa(n), 1) // another call each turn
+			c := message.Call{ID: "c" + strconv.Itoa(n), Name: "book_room", Arguments: arguments}
 			return message.Reply{Calls: []message.Call{c}, Finish: message.ToolUse}, nil
 		})
 		_, err := fixture.Run(b.Context(), model, sessionOf(b), "Book.", loop.Config{Tools: tools, Policy: &set})

@@ -90,7 +90,9 @@ policy: spending: the model "big" has no price: add it to prices, or bound no co
 // described is a model that says what it is.
 type described struct{}
 
-func (described) Describe() machine.ModelInfo { return machine.ModelInfo{Name: "m", MaxOutputTokens: 30} }
+func (described) Describe() machine.ModelInfo {
+	return machine.ModelInfo{Name: "m", MaxOutputTokens: 30}
+}
 
 func (described) Reply(context.Context, loop.Request) (message.Reply, error) {
 	return message.Reply{}, nil

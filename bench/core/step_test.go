@@ -87,6 +87,7 @@ func unbounded() *policy.Set {
 	set := policy.DefaultSet()
 	free := policy.Unlimited
 	set.Global.MaxAttempts = &free
+	set.Global.Progress = &policy.Progress{Nudge: free, Planner: free, Stop: free}
 	set.Budgets = policy.Budgets{Tool: free, Run: free, UnknownTools: free}
 	set.MaxTurns = free
 	return &set
