@@ -9,7 +9,7 @@ var Layers = [][]string{
 	{"extract"},
 	{"policy", "feedback", "ratelimit", "schema"},
 	{"feedback/prompt"},
-	{"session", "tool", "policy/file", "result"},
+	{"session", "tool", "policy/file", "result", "loop/projection"},
 	{"loop/machine"},
 	{"journal", "loop/observe", "loop/planner"},
 	{"loop/engine"},
@@ -26,7 +26,7 @@ var Outside = []string{"internal/gate", "policy/internal/draw"}
 var Pure = []string{
 	"internal/canon", "internal/chain", "internal/httphint", "internal/several", "internal/syntax", "internal/fields",
 	"internal/seq", "backoff", "fault", "ratelimit", "reducer", "message", "extract", "policy", "feedback",
-	"feedback/prompt", "result", "session", "loop/machine",
+	"feedback/prompt", "result", "session", "loop/projection", "loop/machine",
 }
 
 // BannedImports are the packages that a pure package must not import, with the reason. A path includes the

@@ -1,0 +1,61 @@
+package projection
+
+import (
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// Cut is one part of a conversation that a prompt does not show as it is. Its JSON form is recorded.
+type Cut struct {
+	// Step is what made the cut.
+	Step policy.ContextStep `json:"step"`
+	// From and To are the messages of the conversation that were cut: [From, To).
+	From int `json:"from"`
+	To   int `json:"to"`
+	// Text stands in their place, as a user's message. For [policy.ClearResults] it is the new text of the one
+	// message. If it is empty, nothing takes their place.
+	Text string `json:"text,omitempty" redact:"text"`
+}
+
+// Apply returns the messages of a prompt: the conversation with its cuts, which are in order and do not
+// overlap. What lies outside the conversation is ignored. If there are no cuts, it returns said itself.
+func Apply(said []message.Message, cuts []Cut) []message.Message {
+	if len(cuts) == 0 {
+		return said
+	}
+	shown, at := make([]message.Message, 0, len(said)), 0
+	for _, c := range cuts {
+		if c.From < at || c.To > len(said) || c.To <= c.From {
+			continue
+		}
+		shown = append(shown, said[at:c.From]...)
+		if at = c.To; c.Step == policy.ClearResults {
+			m := said[c.From]
+			m.Text, m.Parts = c.Text, nil
+			shown = append(shown, m)
+		} else if c.Text != "" {
+			shown = append(shown, message.Message{Role: message.User, Text: c.Text})
+		}
+	}
+	return append(shown, said[at:]...)
+}
+
+// partBytes is what one medium counts: about 1,500 tokens, whatever its data takes.
+const partBytes = 6000
+
+// Bytes returns the size of messages, as far as it counts for a prompt: their text, names and calls, and a
+// fixed size for each medium.
+func Bytes(said []message.Message) (n int) {
+	for i := range said {
+		n += sizeOf(&said[i])
+	}
+	return n
+}
+
+func sizeOf(m *message.Message) int {
+	n := len(m.Role) + len(m.Text) + len(m.CallID) + len(m.Name) + len(m.Opaque) + partBytes*len(m.Parts)
+	for _, c := range m.Calls {
+		n += len(c.ID) + len(c.Name) + len(c.Arguments)
+	}
+	return n
+}

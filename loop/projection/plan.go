@@ -1,0 +1,247 @@
+package projection
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// Input is what a plan is made from. All of it is read-only.
+type Input struct {
+	// Said is the conversation, and Turns those that were recorded of it, in order.
+	Said  []message.Message
+	Turns []Turn
+	// Cuts are those so far, as [Apply] wants them.
+	Cuts []Cut
+	// Own are the messages that began the current run. They always stay.
+	Own Span
+	// Rules say what is done. They are valid.
+	Rules policy.Context
+	// Goal is the size that the prompt may have: see [Bytes].
+	Goal int
+}
+
+// Span is a range of messages: [From, To).
+type Span struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// Result is what was planned.
+type Result struct {
+	// Cuts are all cuts from now on. They are those of the input if nothing was gained.
+	Cuts []Cut
+	// Freed is by how many bytes the prompt is shorter now; never below 0.
+	Freed int
+	// Summarise are the messages that have to be summed up to go on, or nil: see [Summary].
+	Summarise *Span
+}
+
+// Plan makes a prompt as short as the goal, by the steps of the rules in their order. What it gains may be
+// less, or nothing. Each step begins with the oldest turns and stops at the goal, except that folding takes all
+// that can be folded, because the prompt changes at the oldest one anyway.
+func Plan(in Input) Result {
+	p := newPlanner(in)
+	for _, step := range in.Rules.Steps {
+		if p.size <= in.Goal {
+			break
+		}
+		switch step {
+		case policy.Fold:
+			p.fold()
+		case policy.ClearResults:
+			p.clear()
+		case policy.Window:
+			p.window()
+		case policy.Summarise:
+			for _, r := range p.oldest() {
+				if p.shown(r.span()) > leastSummed {
+					return Result{Cuts: p.cuts, Freed: p.was - p.size, Summarise: new(r.span())}
+				}
+			}
+		}
+		p.settle()
+	}
+	return Result{Cuts: p.cuts, Freed: p.was - p.size}
+}
+
+// leastSummed is the size from which on messages are worth a summary.
+const leastSummed = 2048
+
+// Summary takes the summary that a plan of the same input asked for. It gains nothing if the summary is longer
+// than what it stands for.
+func Summary(in Input, of Span, text string) Result {
+	p := newPlanner(in)
+	from, _ := slices.BinarySearchFunc(p.parts, of.From, func(q part, at int) int { return cmp.Compare(q.From, at) })
+	to := from
+	for to < len(p.parts) && p.parts[to].To <= of.To {
+		to++
+	}
+	p.take(Cut{Step: policy.Summarise, From: of.From, To: of.To,
+		Text: summarised(of.To-of.From, text, p.parts[from:to])})
+	p.settle()
+	return Result{Cuts: p.cuts, Freed: p.was - p.size}
+}
+
+// planner makes cuts.
+type planner struct {
+	Input
+	parts []part
+	// last is the number of parts before the newest turns.
+	last int
+	// cuts are in order. fresh are those of the current step.
+	cuts, fresh []Cut
+	// was is the size of the prompt before, and size that with all cuts.
+	was, size int
+}
+
+func newPlanner(in Input) *planner {
+	p := &planner{Input: in, parts: partsOf(in.Said, in.Turns), cuts: in.Cuts}
+	p.was = Bytes(Apply(in.Said, in.Cuts))
+	p.size = p.was
+	turns := 0
+	for p.last = len(p.parts); p.last > 0 && turns < in.Rules.Keep; p.last-- {
+		if p.parts[p.last-1].isTurn {
+			turns++
+		}
+	}
+	return p
+}
+
+// stays reports whether a part always stays: the messages that began the run, and those of the system.
+func (p *planner) stays(q *part) bool {
+	return q.From < p.Own.To && q.To > p.Own.From || p.Said[q.From].Role == message.System
+}
+
+// after returns the number of the first cut that does not begin before a message.
+func (p *planner) after(at int) int {
+	n, _ := slices.BinarySearchFunc(p.cuts, at, func(c Cut, at int) int { return cmp.Compare(c.From, at) })
+	return n
+}
+
+// gone reports whether a range was cut already, before this step.
+func (p *planner) gone(s Span) bool {
+	n := p.after(s.From + 1)
+	return n > 0 && p.cuts[n-1].To >= s.To
+}
+
+// shown returns the size of a range as the prompt shows it.
+func (p *planner) shown(s Span) (n int) {
+	at := s.From
+	for _, c := range p.cuts[p.after(s.From):] {
+		if c.To > s.To {
+			break
+		}
+		n += Bytes(p.Said[at:c.From]) + p.sizeOf(&c)
+		at = c.To
+	}
+	return n + Bytes(p.Said[at:s.To])
+}
+
+// sizeOf returns the size of what takes the place of a cut.
+func (p *planner) sizeOf(c *Cut) int {
+	return Bytes(Apply(p.Said[c.From:c.To], []Cut{{Step: c.Step, To: c.To - c.From, Text: c.Text}}))
+}
+
+// take makes a cut if the prompt gets shorter by it.
+func (p *planner) take(c Cut) {
+	if gain := p.shown(Span{c.From, c.To}) - p.sizeOf(&c); gain > 0 {
+		p.fresh, p.size = append(p.fresh, c), p.size-gain
+	}
+}
+
+// settle adds the cuts of a step, which take the place of those that they cover.
+func (p *planner) settle() {
+	if len(p.fresh) == 0 {
+		return
+	}
+	byFrom := func(a, b Cut) int { return cmp.Compare(a.From, b.From) }
+	slices.SortFunc(p.fresh, byFrom)
+	all := slices.Clone(p.fresh)
+	for _, c := range p.cuts {
+		n, there := slices.BinarySearchFunc(p.fresh, c, byFrom)
+		if covered := there || n > 0 && p.fresh[n-1].To >= c.To; !covered {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, byFrom)
+	p.cuts, p.fresh = all, nil
+}
+
+// fold leaves out the turns of which nothing passed, where all of their actions have passed since.
+func (p *planner) fold() {
+	passed := map[string]bool{}
+	for n := len(p.parts) - 1; n >= 0; n-- {
+		q := &p.parts[n]
+		for _, name := range q.Passed {
+			passed[name] = true
+		}
+		open := slices.ContainsFunc(q.Failed, func(name string) bool { return !passed[name] })
+		if n < p.last && len(q.Failed) > 0 && !open && len(q.Calls) == 0 && !p.gone(q.span()) {
+			p.take(Cut{Step: policy.Fold, From: q.From, To: q.To})
+		}
+	}
+}
+
+// clear replaces the results of old calls.
+func (p *planner) clear() {
+	for n := range p.parts[:p.last] {
+		q := &p.parts[n]
+		if p.gone(q.span()) {
+			continue
+		}
+		for at := q.From; at < q.To && p.size > p.Goal; at++ {
+			m := &p.Said[at]
+			result := m.Role == message.Tool || q.Text && at == q.From+1
+			if result && !m.IsError && !p.gone(Span{at, at + 1}) {
+				p.take(Cut{Step: policy.ClearResults, From: at, To: at + 1, Text: cleared(m)})
+			}
+		}
+	}
+}
+
+// window leaves out the oldest parts.
+func (p *planner) window() {
+	for _, r := range p.oldest() {
+		at := r.span()
+		p.take(Cut{Step: policy.Window, From: at.From, To: at.To, Text: leftOut(at.To-at.From, r)})
+	}
+}
+
+// row are parts that follow each other, none of which has to stay.
+type row []part
+
+func (r row) span() Span { return Span{r[0].From, r[len(r)-1].To} }
+
+// oldest returns the oldest parts, as many as have to go to reach the goal: all before the newest turns if it
+// cannot be reached.
+func (p *planner) oldest() (rows []row) {
+	first, size := -1, p.size
+	end := func(n int) {
+		if first >= 0 {
+			rows = append(rows, p.parts[first:n])
+		}
+		first = -1
+	}
+	for n := range p.parts[:p.last] {
+		q := &p.parts[n]
+		switch gone := p.gone(q.span()); {
+		case p.stays(q):
+			end(n)
+			continue
+		case !gone && size <= p.Goal:
+			end(n)
+			return rows
+		case !gone:
+			size -= p.shown(q.span()) - len(receipts([]part{*q}))
+		}
+		if first < 0 {
+			first = n
+			size += len(leftOut(0, nil))
+		}
+	}
+	end(p.last)
+	return rows
+}

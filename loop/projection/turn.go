@@ -1,0 +1,83 @@
+package projection
+
+import (
+	"github.com/retake-go/retake/message"
+)
+
+// Turn is a reply of the model with its answers: the messages [From, To) of a conversation. Its JSON form is
+// recorded.
+type Turn struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+	// Failed are the actions that failed in a reply of which nothing passed: names of tools, or "" for the
+	// answer. Passed are the actions that passed in any other reply.
+	Failed []string `json:"failed,omitempty"`
+	Passed []string `json:"passed,omitempty"`
+	// Text reports that the answers to its calls are one message, after the reply.
+	Text bool `json:"text,omitempty"`
+	// Calls are the calls that had an effect or may have had one, in order.
+	Calls []Call `json:"calls,omitempty"`
+}
+
+// Call is a tool call that had an effect, or may have had one.
+type Call struct {
+	Tool      string `json:"tool" redact:"name"`
+	Arguments string `json:"arguments" redact:"arguments"`
+	// Said is what the model was told about the call. InDoubt reports that its effect is unknown.
+	Said    string `json:"said,omitempty" redact:"text"`
+	InDoubt bool   `json:"in_doubt,omitempty"`
+}
+
+// part is a part of a conversation that is cut whole or stays: a turn, or one message besides.
+type part struct {
+	Turn
+	isTurn bool
+}
+
+// partsOf divides a conversation. Messages without a turn, such as those of a history that others recorded,
+// are divided by what they say.
+func partsOf(said []message.Message, turns []Turn) []part {
+	parts, at := make([]part, 0, len(said)), 0
+	for _, t := range turns {
+		if t.From < at || t.To > len(said) || t.To <= t.From {
+			continue
+		}
+		parts = derived(parts, said, at, t.From)
+		parts, at = append(parts, part{t, true}), t.To
+	}
+	return derived(parts, said, at, len(said))
+}
+
+// derived divides the messages [from, to), of which nobody kept turns. It is not known which of the calls in
+// them had an effect, so all count.
+func derived(parts []part, said []message.Message, from, to int) []part {
+	for at := from; at < to; {
+		p := part{Turn: Turn{From: at, To: at + 1}}
+		if m := &said[at]; m.Role == message.Assistant {
+			p.isTurn = true
+			for p.To < to && said[p.To].Role == message.Tool {
+				p.To++
+			}
+			p.Calls = calls(m, said[at+1:p.To])
+		}
+		parts, at = append(parts, p), p.To
+	}
+	return parts
+}
+
+// calls returns the calls of a reply with their answers.
+func calls(m *message.Message, answers []message.Message) []Call {
+	all := make([]Call, len(m.Calls))
+	for n, c := range m.Calls {
+		all[n] = Call{Tool: c.Name, Arguments: c.Arguments, InDoubt: true}
+		for _, a := range answers {
+			if a.CallID == c.ID {
+				all[n].Said, all[n].InDoubt = a.Text, false
+				break
+			}
+		}
+	}
+	return all
+}
+
+func (t *Turn) span() Span { return Span{t.From, t.To} }
