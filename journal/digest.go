@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 )
 
@@ -20,6 +21,8 @@ type digester struct {
 	keyed bool
 	// said is the digest of the conversation so far.
 	said hash
+	// cuts is the digest of all cuts so far; empty if there are none.
+	cuts []byte
 	// room is where [digester.written] writes.
 	room []byte
 }
@@ -67,12 +70,27 @@ func (d *digester) decide(decision *Decision) error {
 	return nil
 }
 
-// prompt returns the digest of the conversation so far and the system prompt, if any.
+// cut adds the cuts of an event to those so far.
+func (d *digester) cut(cuts []projection.Cut) error {
+	if d.keyed {
+		cuts = slices.Clone(cuts)
+		for n := range cuts {
+			cuts[n].Text = d.ofText(cuts[n].Text)
+		}
+	}
+	return d.written(cuts, func(text []byte) {
+		sum := d.of(d.cuts, text)
+		d.cuts = sum[:]
+	})
+}
+
+// prompt returns the digest of what a prompt is made from: the conversation so far, its cuts, and the system
+// prompt, if any.
 func (d *digester) prompt(system string) hash {
-	if system == "" {
+	if system == "" && len(d.cuts) == 0 {
 		return d.said
 	}
-	return d.of(d.said[:], []byte(d.ofText(system)))
+	return d.of(d.said[:], d.cuts, []byte(d.ofText(system)))
 }
 
 // message returns the digest of one message.

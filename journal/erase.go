@@ -44,6 +44,10 @@ func (r *redactor) valuesOf(ev *machine.Event, before *machine.State, offered []
 	if r.Prompts || r.Replies {
 		p.add("/failure", inFailure.of(isText)...)
 	}
+	if r.hearsay() { // what is left out of prompts, and summaries, have parts of all kinds
+		p.add("/cut/cuts/*", "/text")
+		p.add("/summary", "/text")
+	}
 	if r.values() {
 		p.addHistory(ev.Messages)
 		p.add("/failure/issues/*", inIssue.all()...)

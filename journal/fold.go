@@ -165,6 +165,11 @@ func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.S
 	said := f.State.TranscriptLen()
 	f.State, f.before = *st, nil
 	d := &Decision{Effects: effects, Said: st.TranscriptFrom(said)}
+	if ev.Cut != nil && len(ev.Cut.Cuts) > 0 {
+		if err := f.digests.cut(ev.Cut.Cuts); err != nil {
+			return nil, err
+		}
+	}
 	if err := f.digests.decide(d); err != nil {
 		return nil, err
 	}
@@ -269,7 +274,7 @@ func (f *Fold) restore(s Snapshot) error {
 	for _, one := range s.Ended {
 		f.ends.add(one)
 	}
-	if err := f.restoreDigest(s.Said); err != nil {
+	if err := f.restoreDigests(s); err != nil {
 		return err
 	}
 	if s.Asked != nil {
@@ -287,11 +292,16 @@ func (f *Fold) asked(said []message.Message) (err error) {
 	return err
 }
 
-// restoreDigest continues the digest of a conversation.
-func (f *Fold) restoreDigest(digest string) error {
-	if len(digest) != hashLen {
-		return fmt.Errorf("snapshot: said: %.64q is not a digest of %d hexadecimal digits", digest, hashLen)
+// restoreDigests continues the digests of a conversation.
+func (f *Fold) restoreDigests(s Snapshot) error {
+	const no = "snapshot: %s: %.64q is not a digest of %d hexadecimal digits"
+	if len(s.Said) != hashLen {
+		return fmt.Errorf(no, "said", s.Said, hashLen)
 	}
-	copy(f.digests.said[:], digest)
+	if len(s.Cuts) != 0 && len(s.Cuts) != hashLen {
+		return fmt.Errorf(no, "cuts", s.Cuts, hashLen)
+	}
+	copy(f.digests.said[:], s.Said)
+	f.digests.cuts = []byte(s.Cuts)
 	return nil
 }

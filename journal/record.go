@@ -102,8 +102,9 @@ type Snapshot struct {
 	// State is [machine.State.Snapshot]. Asked is the current effect, if the run continues.
 	State json.RawMessage `json:"state"`
 	Asked *machine.Effect `json:"asked,omitempty"`
-	// Said is the digest of the conversation so far.
+	// Said is the digest of the conversation so far, and Cuts that of what prompts leave out of it.
 	Said string `json:"said"`
+	Cuts string `json:"cuts,omitempty"`
 	// Notes are those of the current calls: tools that began, and results that wait for their turn.
 	Notes []Note `json:"notes,omitempty"`
 	// Adjusted is the last layer that adjusted the policy, or nil.
@@ -193,6 +194,10 @@ func payload(e *machine.Effect) (there, known bool) {
 		return e.Question != nil, true
 	case machine.Reduce:
 		return true, true
+	case machine.Shorten:
+		return e.Shorten != nil, true
+	case machine.Summarise:
+		return e.Summary != nil, true
 	case machine.Stop:
 		return e.Outcome != nil, true
 	}

@@ -106,7 +106,7 @@ func (c Config) machine(o *options) machine.Config {
 		RequestID: c.RequestID, Seed: c.Seed, Policy: policy.DefaultSet(), Deadline: c.Deadline,
 		System: canon.UTF8(c.System), Feedback: canon.UTF8(c.Feedback),
 		Limits: feedback.DefaultLimits(), CallsOnly: c.CallsOnly, ToolChoice: c.ToolChoice, Stop: c.Stop,
-		UserPrompt: o.prompt != nil, Planner: o.planner != nil,
+		UserPrompt: o.prompt != nil, Planner: o.planner != nil, Summaries: o.summary != nil,
 		Consult: c.Consult, Behaviours: machine.Behaviours(),
 	}
 	if c.Policy != nil {
@@ -235,6 +235,7 @@ type options struct {
 	// tracers are the observers that are tracers.
 	tracers observe.Tracers
 	planner planner.Planner
+	summary SummaryFunc
 	adjust  func(session.State) (policy.Layer, bool)
 	prompt  PromptFunc
 	models  map[string]Model
@@ -268,6 +269,10 @@ func WithObserver(obs observe.Observer) Option {
 // WithPlanner sets the planner that decides what follows exhaustion, and what to do about failures that
 // [Config].Consult names. Without a planner, the run ends.
 func WithPlanner(p planner.Planner) Option { return func(o *options) { o.planner = p } }
+
+// WithSummary sets the function that sums up older messages, for a policy with the step summarise: see
+// [policy.Context]. [SummaryBy] asks a model.
+func WithSummary(f SummaryFunc) Option { return func(o *options) { o.summary = f } }
 
 // WithAdjust sets a function that may change the policy during the run. It must be a pure function of the
 // session. It is called before each decision; a layer that it returns with true is merged over the policy and

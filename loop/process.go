@@ -357,6 +357,8 @@ func (p *process) carry(e machine.Effect) ([]machine.Effect, error) {
 		return p.woke(e.Wait)
 	case machine.AskPlanner:
 		return p.askPlanner(e)
+	case machine.Summarise:
+		return p.summarise(e.Summary)
 	}
 	return nil, fmt.Errorf("loop: this driver does not know the effect %q", e.Kind)
 }

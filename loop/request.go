@@ -126,7 +126,7 @@ func (p *process) request(
 // copied returns copies of the conversation for a model. Those of the request before are used again, unless
 // it changed them.
 func (p *process) copied() []message.Message {
-	said := p.runner.State().Transcript()
+	said := p.runner.State().Shown()
 	if len(p.copies) > len(said) || !message.Equal(p.copies, said[:len(p.copies)]) {
 		p.copies = nil
 	}

@@ -75,6 +75,9 @@ func (o *options) plans(f *journal.Fold) error {
 	if f.Header.Config.Planner && o.planner == nil {
 		return errors.New("loop: the resumed run has a planner: set it with WithPlanner")
 	}
+	if f.Header.Config.Summaries && o.summary == nil {
+		return errors.New("loop: the resumed run has summaries: set their function with WithSummary")
+	}
 	return nil
 }
 

@@ -1,9 +1,9 @@
 package policy
 
 import (
-	"errors"
-	"fmt"
 	"slices"
+
+	"github.com/retake-go/retake/internal/fields"
 )
 
 // ContextStep is one way to make a prompt shorter. Its text is recorded.
@@ -21,47 +21,72 @@ const (
 	Window ContextStep = "window"
 )
 
-// Context says how a prompt is kept within the context window of its model. The zero value leaves all as it is.
+// Context says how prompts are kept within the context window of their model. The record keeps everything. A
+// prompt is made shorter before a call that would take more than From of the window, if the window is known
+// (see [Price]), and when a provider refuses a prompt as too long. The zero value is the default.
 type Context struct {
-	// Steps are the steps in the order in which they are taken, each at most once, until the prompt is short
-	// enough. None leaves prompts as they are.
-	Steps []ContextStep `json:"steps"`
-	// From is the share of the window, in percent, from which on a prompt is made shorter; To is the share that
-	// it then has at most. 0 < To < From <= 100.
-	From int `json:"from"`
-	To   int `json:"to"`
-	// Keep is the number of newest turns that always stay as they are; 1 or more.
-	Keep int `json:"keep"`
+	// Steps (steps) are the ways in which a prompt is made shorter, in their order, until it is short enough.
+	// Nil means fold, clear and window; an empty list leaves prompts as they are.
+	Steps []ContextStep `json:"steps,omitempty" policy:"steps,each=step"`
+	// From (from) is the share of the window, in percent, from which on a prompt is made shorter: 75 if nil, at
+	// most 100. To (to) is the share that it then has at most: 50 if nil, below From.
+	From *int `json:"from,omitempty" policy:"from,least=1"`
+	To   *int `json:"to,omitempty" policy:"to,least=1"`
+	// Keep (keep) is the number of newest turns that stay as they are: at least 1, 4 if nil.
+	Keep *int `json:"keep,omitempty" policy:"keep,least=1"`
 }
 
-// DefaultContext returns the rules that apply unless a policy says otherwise: fold, clear, window, from 75 %
-// of the window down to 50 %, and the newest 4 turns stay.
-func DefaultContext() Context {
-	return Context{Steps: []ContextStep{Fold, ClearResults, Window}, From: 75, To: 50, Keep: 4}
+// IsZero reports whether c is the default.
+func (c Context) IsZero() bool {
+	return c.Steps == nil && c.From == nil && c.To == nil && c.Keep == nil
 }
 
-// Validate reports all faults, joined.
+// Order returns the steps, in their order.
+func (c Context) Order() []ContextStep {
+	if c.Steps == nil {
+		return []ContextStep{Fold, ClearResults, Window}
+	}
+	return c.Steps
+}
+
+// Shares returns From and To.
+func (c Context) Shares() (from, to int) { return or(c.From, 75), or(c.To, 50) }
+
+// Newest returns Keep.
+func (c Context) Newest() int { return or(c.Keep, 4) }
+
+// or returns what p points to, or otherwise.
+func or(p *int, otherwise int) int {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+// Validate reports every invalid field, each as a [*FieldError], joined. It returns nil if there is none.
 func (c Context) Validate() error {
-	if len(c.Steps) == 0 {
-		return nil
+	f := fields.Collect()
+	checks.Check(&c, f)
+	c.check(f)
+	return fields.Err[FieldError](f)
+}
+
+// check checks what the tags do not say.
+func (c *Context) check(f fields.Faults) {
+	from, to := c.Shares()
+	if from > 100 {
+		f.At("from").Add("%d is more than all of the window; write a percentage up to 100", from)
 	}
-	var errs []error
-	for n, s := range c.Steps {
-		switch all := []ContextStep{Fold, ClearResults, Summarise, Window}; {
-		case !slices.Contains(all, s):
-			errs = append(errs, fmt.Errorf("context: steps[%d]: %q must be one of %q", n, s, all))
-		case slices.Contains(c.Steps[:n], s):
-			errs = append(errs, fmt.Errorf("context: steps[%d]: %q is there twice", n, s))
-		}
+	if to >= from {
+		f.At("to").Add("%d leaves nothing to gain; write a percentage below from, which is %d", to, from)
 	}
-	if c.From < 1 || c.From > 100 {
-		errs = append(errs, fmt.Errorf("context: from: %d must be a percentage from 1 to 100", c.From))
+}
+
+// stepProblem describes what is wrong with the name of a step, or returns "".
+func stepProblem(name string) string {
+	all := []string{string(Fold), string(ClearResults), string(Summarise), string(Window)}
+	if slices.Contains(all, name) {
+		return ""
 	}
-	if c.To < 1 || c.To >= c.From {
-		errs = append(errs, fmt.Errorf("context: to: %d must be a percentage from 1 to below from (%d)", c.To, c.From))
-	}
-	if c.Keep < 1 {
-		errs = append(errs, fmt.Errorf("context: keep: %d must be 1 or more", c.Keep))
-	}
-	return errors.Join(errs...)
+	return fields.Quoted(name) + " is not known; " + fields.Suggest(name, all)
 }

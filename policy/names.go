@@ -16,6 +16,7 @@ var checks = fields.Checks{
 	"class":    func(name string) string { return classProblem(fault.Class(name)) },
 	"form":     formProblem,
 	"model":    modelProblem,
+	"step":     stepProblem,
 	"tool":     toolProblem,
 }
 

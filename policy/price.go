@@ -22,6 +22,9 @@ type Price struct {
 	CacheRead  *int64 `json:"cache_read,omitempty" policy:"cache_read"`
 	CacheWrite *int64 `json:"cache_write,omitempty" policy:"cache_write"`
 	Reasoning  *int64 `json:"reasoning,omitempty" policy:"reasoning"`
+	// ContextWindow (context_window) is the most tokens of a prompt with its reply; nil means unknown. At least
+	// 1. See [Context].
+	ContextWindow *int64 `json:"context_window,omitempty" policy:"context_window,least=1"`
 }
 
 // Validate reports every invalid field, each as a [*FieldError], joined. It returns nil if there is none.

@@ -19,6 +19,8 @@ const (
 	ReasonServerAsked Reason = "retry_after"
 	// ReasonImmediate: retry without a wait.
 	ReasonImmediate Reason = "immediate"
+	// ReasonShortened: the prompt was too long, and is sent again shorter. It costs no attempt.
+	ReasonShortened Reason = "shortened"
 )
 
 // The reasons of [Decide] to stop.
@@ -70,6 +72,8 @@ const (
 	// ReasonNotRepeatable: a tool's call failed and is not made again, because the tool is declared neither
 	// read-only nor idempotent.
 	ReasonNotRepeatable Reason = "not_repeatable"
+	// ReasonContextFull: the prompt is too long, and nothing more can be left out of it.
+	ReasonContextFull Reason = "context_full"
 	// ReasonOutcomeUnknown: a tool's call began, and its outcome is unknown.
 	ReasonOutcomeUnknown Reason = "outcome_unknown"
 	// ReasonNudged: the model was told that it repeats valid calls whose results stay the same.
@@ -95,6 +99,7 @@ var reasons = [...]reasonRow{
 	{reason: ReasonServerAsked, phrase: "retry after the wait the server asked for",
 		fields: []string{"retry_after", "retry_after_jitter"}, retry: true},
 	{reason: ReasonImmediate, phrase: "retry at once", fields: []string{"backoff"}, retry: true},
+	{reason: ReasonShortened, phrase: "the prompt was made shorter", fields: []string{"context"}, retry: true},
 	{reason: ReasonAccepted, phrase: "accepted"},
 	{reason: ReasonNotRetryable, phrase: "this kind of failure is not retried",
 		fields: []string{"retryable_errors"}},
@@ -126,6 +131,8 @@ var reasons = [...]reasonRow{
 		fields: []string{"spending", "prices"}, class: fault.MaxIterations},
 	{reason: ReasonPlanner, phrase: "ended by the planner", fields: []string{"planner"}},
 	{reason: ReasonNotRepeatable, phrase: "the tool is declared neither read-only nor idempotent: the call is not made again"},
+	{reason: ReasonContextFull, phrase: "the prompt is too long, and nothing more can be left out",
+		fields: []string{"context"}, class: fault.ContextLength},
 	{reason: ReasonOutcomeUnknown, phrase: "the outcome of the call is not known"},
 	{reason: ReasonNudged, phrase: "the model was told that it repeats itself", fields: []string{"progress"}},
 	{reason: ReasonPolling, phrase: "a poll that came early waits", fields: []string{"polling"}},

@@ -40,6 +40,8 @@ type Set struct {
 	// Spending (spending) bounds the tokens and the money of model calls. The zero value, the default, bounds
 	// nothing.
 	Spending Spending `policy:"spending"`
+	// Context (context) says how prompts are kept within the window of their model.
+	Context Context `policy:"context"`
 	// MaxTurns (max_turns) is the most successful model calls of the run: at least 1, or [Unlimited]. 100 by
 	// default.
 	MaxTurns int `policy:"max_turns,unlimited,least=1"`

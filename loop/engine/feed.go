@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -106,6 +107,18 @@ func (r *Runner) PlannerFailed(at time.Time, err error) ([]machine.Effect, error
 func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error) {
 	p = p.Printable()
 	return r.Step(machine.Event{Kind: machine.Planned, At: at, Plan: &p})
+}
+
+// Summarised feeds a summary. What is not UTF-8 in it is replaced.
+func (r *Runner) Summarised(at time.Time, s machine.Summary) ([]machine.Effect, error) {
+	s.Text = canon.UTF8(s.Text)
+	return r.Step(machine.Event{Kind: machine.Summarised, At: at, Summary: &s, Cut: new(r.st.PlanSummary(s.Text))})
+}
+
+// SummaryFailed feeds the error of who was asked for a summary, and what models consumed.
+func (r *Runner) SummaryFailed(at time.Time, err error, u message.Usage) ([]machine.Effect, error) {
+	return r.Step(machine.Event{Kind: machine.Summarised, At: at, Summary: &machine.Summary{Usage: u},
+		Failure: causeOf(err)})
 }
 
 // Adjusted merges a layer over the run's policy. An invalid layer changes nothing.

@@ -306,17 +306,21 @@ func (r *Runner) Step(ev machine.Event) ([]machine.Effect, error) {
 	return r.settle(ev.At, effects)
 }
 
-// settle runs the reducers, and makes estimates, as long as the last of the effects asks for them, and returns
-// the effects with those that followed. What one step of reducers does, such as ending the run, may ask for
-// the next.
+// settle answers the effects that need no driver, as long as the last of the effects is one: it runs the
+// reducers, makes estimates, and plans shorter prompts. It returns the effects with those that followed.
 func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effect, error) {
-	for last := len(effects) - 1; last >= 0 && settled(effects[last].Kind); last = len(effects) - 1 {
+	for last := len(effects) - 1; last >= 0; last = len(effects) - 1 {
 		var more []machine.Effect
 		var err error
-		if asked := effects[last]; asked.Kind == machine.Reduce {
+		switch effects[last].Kind {
+		case machine.Reduce:
 			more, err = r.tellReducers(at)
-		} else {
-			more, err = r.step(machine.Event{Kind: machine.Estimated, At: at, Tokens: r.offer.estimate(&r.st, asked.Model)})
+		case machine.EstimateCall:
+			more, err = r.step(machine.Event{Kind: machine.Estimated, At: at, Tokens: r.offer.estimate(&r.st, effects[last].Model)})
+		case machine.Shorten:
+			more, err = r.step(machine.Event{Kind: machine.Shortened, At: at, Cut: new(r.st.PlanCuts())})
+		default:
+			return effects, nil
 		}
 		if err != nil {
 			return effects, err
@@ -325,9 +329,6 @@ func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effec
 	}
 	return effects, nil
 }
-
-// settled reports whether a runner carries out an effect itself.
-func settled(k machine.EffectKind) bool { return k == machine.Reduce || k == machine.EstimateCall }
 
 // underWay returns the calls of the current reply that have begun and have no outcome after an event.
 func (r *Runner) underWay(ev *machine.Event) []int {

@@ -54,6 +54,9 @@ type Config struct {
 	Stop       []string           `json:"stop,omitempty" redact:"prompt"`
 	// UserPrompt reports that the user's code makes the prompt of each model call.
 	UserPrompt bool `json:"user_prompt,omitempty"`
+	// Summaries reports that there is somebody to ask for summaries. Otherwise window takes the place of a
+	// policy's step summarise.
+	Summaries bool `json:"summaries,omitempty"`
 	// Planner reports that a planner is asked after exhaustion. Otherwise the run ends.
 	Planner bool `json:"planner,omitempty"`
 	// Consult are the classes of transport failures at which the planner is asked before the policy. It has

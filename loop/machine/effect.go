@@ -34,6 +34,10 @@ const (
 	AskPlanner EffectKind = "ask_planner"
 	// Reduce asks to run the reducers for each of [State].Notices.
 	Reduce EffectKind = "reduce"
+	// Shorten asks for a shorter prompt (Shorten): [State.PlanCuts] makes it.
+	Shorten EffectKind = "shorten"
+	// Summarise asks for a summary of messages (Summary).
+	Summarise EffectKind = "summarise"
 	// Stop ends the run (Outcome).
 	Stop EffectKind = "stop"
 )
@@ -41,14 +45,16 @@ const (
 // Effect is one output of the machine: something that happened, or something that the driver has to do. Only
 // the last effect of a step asks the driver to do something.
 type Effect struct {
-	Kind     EffectKind `json:"kind"`
-	Decision *Decision  `json:"decision,omitempty"`
-	Model    *ModelCall `json:"model,omitempty"`
-	Tools    []ToolRun  `json:"tools,omitempty"`
-	Try      *TryRun    `json:"try,omitempty"`
-	Wait     *Wait      `json:"wait,omitempty"`
-	Question *Question  `json:"question,omitempty"`
-	Outcome  *Outcome   `json:"outcome,omitempty"`
+	Kind     EffectKind  `json:"kind"`
+	Decision *Decision   `json:"decision,omitempty"`
+	Model    *ModelCall  `json:"model,omitempty"`
+	Tools    []ToolRun   `json:"tools,omitempty"`
+	Try      *TryRun     `json:"try,omitempty"`
+	Wait     *Wait       `json:"wait,omitempty"`
+	Question *Question   `json:"question,omitempty"`
+	Shorten  *ShortenRun `json:"shorten,omitempty"`
+	Summary  *SummaryRun `json:"summary,omitempty"`
+	Outcome  *Outcome    `json:"outcome,omitempty"`
 }
 
 // Position is the position of an action: "attempt 2 of 3". In a [Decision] or [Question] it counts attempts
@@ -64,7 +70,7 @@ type Position struct {
 // AnswerAction is the name of the action for the final answer. No tool has it.
 const AnswerAction = ""
 
-// ModelCall describes a model call to make. The prompt is System and the state's transcript.
+// ModelCall describes a model call to make. The prompt is System and [State.Shown].
 type ModelCall struct {
 	// Turn is the number of the reply in the run, from 1. A transport retry keeps it.
 	Turn int `json:"turn"`
@@ -88,7 +94,7 @@ type ModelCall struct {
 	MaxOutputTokens int64 `json:"max_output_tokens,omitempty"`
 	// Projection is what the call may cost, if spending is bounded.
 	Projection *Projection `json:"projection,omitempty"`
-	// Messages is the number of messages of the transcript in the prompt.
+	// Messages is the number of messages of the transcript when the call was made.
 	Messages int `json:"messages"`
 	// Timeout is the longest time for the call; 0 means no limit.
 	Timeout time.Duration `json:"timeout_ns,omitempty"`

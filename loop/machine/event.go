@@ -45,6 +45,10 @@ const (
 	Dispatched EventKind = "dispatched"
 	// ReducersRan answers reduce (Reductions).
 	ReducersRan EventKind = "reduced"
+	// Shortened answers shorten (Cut).
+	Shortened EventKind = "shortened"
+	// Summarised answers summarise (Summary and Cut; Failure instead of Cut if there is no summary).
+	Summarised EventKind = "summarised"
 	// Cancelled ends the run. Failure is the cause, or nil if unknown.
 	Cancelled EventKind = "cancelled"
 	// Broken ends a run that cannot continue, for example because a function of the caller failed. Failure is
@@ -70,6 +74,8 @@ type Event struct {
 	Plan    *Plan          `json:"plan,omitempty"`
 	Adjust  *policy.Layer  `json:"adjust,omitempty" redact:"keep"`
 	Reduced *Reduced       `json:"reduced,omitempty"`
+	Cut     *CutPlan       `json:"cut,omitempty"`
+	Summary *Summary       `json:"summary,omitempty"`
 	// RateLimit is what the error says of rate limits, or nil; only for CallFailed. Those of [ToolEnd] and
 	// [Try] are with them.
 	RateLimit *ratelimit.State `json:"rate_limit,omitempty" redact:"keep"`
@@ -129,6 +135,13 @@ type Answer struct {
 	Issues  []fault.Issue    `json:"issues,omitempty"`
 	Repairs []extract.Repair `json:"repairs,omitempty"`
 	Reduced *Reduced         `json:"reduced,omitempty"`
+}
+
+// Summary is a summary of messages.
+type Summary struct {
+	// Text are a model's words, or those of the caller's function. It is empty if there is no summary.
+	Text  string        `json:"text,omitempty" redact:"text"`
+	Usage message.Usage `json:"usage,omitzero"`
 }
 
 // Reduced is the result of the reducers for one event: the operations of one transaction, or the error of the

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"github.com/retake-go/retake/internal/seq"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
 )
@@ -10,5 +11,6 @@ import (
 func Bare(st State) State {
 	st.Session, st.transcript, st.words, st.policies = session.State{}, seq.Log[message.Message]{}, nil, nil
 	st.asked, st.failures = [len(st.asked)]byte{}, seq.Log[ToolFailure]{}
+	st.turns = seq.Log[projection.Turn]{}
 	return st
 }

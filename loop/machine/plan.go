@@ -174,6 +174,7 @@ func (s *step) endBatch(text string) {
 	}
 	s.tellRepeated(s.copyBatch())
 	s.sayAll(s.Batch.Native, s.Batch.Calls)
+	s.keepBatch(s.Batch)
 	s.Batch = nil
 }
 

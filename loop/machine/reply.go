@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -176,6 +177,7 @@ func (s *step) replyFailed(f fault.Failure) error {
 		s.sayAll(true, answers)
 	}
 	s.tell(d, f.Issues)
+	s.keepTurn(s.from, projection.Turn{Failed: []string{name}})
 	return s.proceed(NextTurn)
 }
 
@@ -213,10 +215,12 @@ func (s *step) answered(r *Reply) error {
 		}
 		s.pass(AnswerAction, 1, policy.ReasonAccepted)
 		s.shut(AnswerAction)
+		s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
 		s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.ReasonAccepted})
 		return nil
 	}
 	s.tell(d, f.Issues)
+	s.keepTurn(s.from, projection.Turn{Failed: []string{AnswerAction}})
 	return s.proceed(NextTurn)
 }
 
@@ -265,12 +269,14 @@ func (s *step) called(r *Reply) error {
 		}
 	}
 	s.keys(&b, groups)
+	b.From = s.from
 	if s.Config.CallsOnly && !bad {
 		s.accept(&b, groups)
 		return nil
 	}
 	if len(told) == len(b.Calls) && s.Exhausted == nil {
 		s.sayAll(b.Native, b.Calls)
+		s.keepBatch(&b)
 		return s.proceed(NextTurn)
 	}
 	s.Batch, s.ownBatch = &b, true

@@ -28,6 +28,10 @@ func (e Effect) String() string {
 		return "ask the planner: " + e.About()
 	case Reduce:
 		return "tell the reducers"
+	case Shorten:
+		return "make the prompt shorter"
+	case Summarise:
+		return fmt.Sprintf("sum up messages %d to %d", e.Summary.From, e.Summary.To-1)
 	case Stop:
 		return e.Outcome.String()
 	}

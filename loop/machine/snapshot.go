@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/seq"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
 )
@@ -30,6 +31,7 @@ type snapshot struct {
 	plain
 	Session    json.RawMessage   `json:"session"`
 	Transcript []message.Message `json:"transcript"`
+	Turns      []projection.Turn `json:"turns,omitempty"`
 	Failures   []ToolFailure     `json:"tool_failures,omitempty"`
 }
 
@@ -42,6 +44,7 @@ func (st State) Snapshot() ([]byte, error) {
 	}
 	return canon.Marshal(snapshot{
 		Format: snapshotFormat, plain: plain(st), Session: held, Transcript: st.Transcript(),
+		Turns:    st.turns.From(0),
 		Failures: st.ToolFailures(),
 	})
 }
@@ -74,7 +77,7 @@ func Restore(data []byte) (State, error) {
 	}
 	st := State(w.plain)
 	st.Session, st.transcript = held, seq.Of(w.Transcript...)
-	st.failures = seq.Of(w.Failures...)
+	st.failures, st.turns = seq.Of(w.Failures...), seq.Of(w.Turns...)
 	if err := st.consistent(); err != nil {
 		return State{}, prefix("snapshot", err)
 	}
@@ -109,6 +112,10 @@ func (st *State) consistent() error {
 		{st.Outcome != nil || st.Phase != Stopped, "outcome", "missing, and the run is over"},
 		{st.Outcome == nil || st.Phase == Stopped || st.Phase == Reducing, "outcome", "set, and the run is not over"},
 		{st.First >= 0 && st.First <= st.Session.AttemptCount(), "first", "more attempts than the session holds"},
+		{st.Summary != nil && st.Summary.within(st.transcript.Len()) || st.Phase != Summarising, "summary",
+			"missing or not of the transcript, and the run waits for it"},
+		{st.Shorten != nil || st.Phase != Shortening, "shorten", "missing, and the run waits for it"},
+		{st.cutsFit(), "cuts", "not in order, or not within the transcript"},
 		{st.Began >= 0 && st.Began <= st.transcript.Len(), "began", "more messages than the transcript holds"},
 		{len(st.Notices) > 0 || st.Phase != Reducing, "notices", "missing, and the reducers are asked"},
 		{slices.IsSortedFunc(st.Spent.Tools, byTool), "spent.tools", "not in order of name"},

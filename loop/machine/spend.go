@@ -74,12 +74,18 @@ func (st *State) Added() []message.Message {
 // asksEstimate asks for the user's estimate of the call, if the run has a function for it and needs it.
 func (s *step) asksEstimate(call *ModelCall) bool {
 	held := s.Estimate
-	if !s.Config.Estimates || s.Policy.Spending.IsZero() || held != nil && held.Messages == call.Messages {
+	if !s.Config.Estimates || !s.projects(call.Model) || held != nil && held.Messages == call.Messages {
 		return false
 	}
 	s.Phase, s.System = Estimating, call.System
 	s.do(EstimateCall).Model = call
 	return true
+}
+
+// projects reports whether something is decided by the projected size of a call.
+func (s *step) projects(model string) bool {
+	price, _, _ := s.priceOf(model)
+	return !s.Policy.Spending.IsZero() || price.ContextWindow != nil
 }
 
 // estimated takes the user's estimate.

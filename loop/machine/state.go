@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/seq"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -29,6 +31,10 @@ const (
 	Planning   Phase = "planning"
 	Reducing   Phase = "reducing"
 	Stopped    Phase = "stopped"
+	// Shortening waits for a shorter prompt.
+	Shortening Phase = "shortening"
+	// Summarising waits for a summary of older messages.
+	Summarising Phase = "summarising"
 )
 
 // Next is what follows a wait or a plan. The zero value means nothing.
@@ -98,6 +104,8 @@ type Batch struct {
 	Native bool `json:"native,omitempty"`
 	// Calls are all calls of the reply, in order. The calls are read-only.
 	Calls []*BatchCall `json:"calls"`
+	// From is the number of messages before the reply.
+	From int `json:"from,omitempty"`
 	// Cursor is the index of the next call to end.
 	Cursor int `json:"cursor"`
 	// Told is how much of the feedback limits the answers so far have used.
@@ -241,7 +249,18 @@ type State struct {
 	Warnings   []string      `json:"warnings,omitempty"`
 	Outcome    *Outcome      `json:"outcome,omitempty"`
 
+	// Cuts are what prompts leave out of the transcript; see package projection. Tight is the failure of a
+	// prompt that was too long. Shorten and Summary are what is waited for.
+	Cuts    []projection.Cut `json:"cuts,omitempty"`
+	Tight   *fault.Failure   `json:"tight,omitempty"`
+	Shorten *ShortenRun      `json:"shorten,omitempty"`
+	// Full is the turn in which nothing could be cut, 0 if something was cut since.
+	Full    int         `json:"full,omitempty"`
+	Summary *SummaryRun `json:"summary,omitempty"`
+
 	transcript seq.Log[message.Message]
+	// turns are the replies in it.
+	turns seq.Log[projection.Turn]
 	// failures are the calls of the run that failed.
 	failures seq.Log[ToolFailure]
 	words    *words
@@ -334,7 +353,9 @@ func (b *Batch) clone() *Batch {
 
 // GoOn makes an idle state continue the conversation of another, so that Started only has the new messages.
 // st must be idle; from does not change.
-func (st *State) GoOn(from *State) { st.transcript = from.transcript }
+func (st *State) GoOn(from *State) {
+	st.transcript, st.turns, st.Cuts = from.transcript, from.turns, from.Cuts
+}
 
 // Forget drops what no later step reads: the messages before the model's last one but for the last few, the
 // attempts and the errors of reducers. Their numbers stay. It is for code that folds many events and shows

@@ -35,6 +35,8 @@ var table = [...]row{
 	{phase: Waiting, going: true, waits: [2]EventKind{Woke}, words: "woke"},
 	{phase: Reducing, going: true, waits: [2]EventKind{ReducersRan}, words: "reduced"},
 	{phase: Planning, going: true, waits: [2]EventKind{Planned}, words: "planned"},
+	{phase: Shortening, going: true, waits: [2]EventKind{Shortened}, words: "shortened"},
+	{phase: Summarising, going: true, waits: [2]EventKind{Summarised}, words: "summarised"},
 }
 
 // row returns the row of the phase. No event fits an unknown phase.
@@ -69,6 +71,8 @@ type step struct {
 	limits ratelimit.State
 	// paid is what the model call of the event cost.
 	paid policy.Charge
+	// from is the number of messages before the event.
+	from int
 	// ownBatch reports that the step has its own copy of the batch, which it may change.
 	ownBatch bool
 }
@@ -80,7 +84,7 @@ func Step(st State, ev Event) (next State, effects []Effect, err error) {
 	if why := s.refuses(&s.ev); why != "" {
 		return st, nil, s.eventError(why)
 	}
-	s.At, s.limits = ev.At, s.ev.rateLimit()
+	s.At, s.limits, s.from = ev.At, s.ev.rateLimit(), st.transcript.Len()
 	s.Actions = slices.Clone(st.Actions)
 	if err = s.handle(); err != nil {
 		return st, nil, err
@@ -129,6 +133,10 @@ func (s *step) handle() error {
 		return s.dispatched()
 	case ReducersRan:
 		return s.reduced()
+	case Shortened:
+		return s.shortened()
+	case Summarised:
+		return s.summarised()
 	}
 	return s.cancelled()
 }
@@ -151,6 +159,10 @@ func (e *Event) missing() string {
 		there, name = e.Adjust != nil, "adjust"
 	case Dispatched:
 		there, name = e.Reduced != nil, "reduced"
+	case Shortened:
+		there, name = e.Cut != nil, "cut"
+	case Summarised:
+		there, name = e.Summary != nil && (e.Cut != nil || e.Failure != nil), "summary"
 	}
 	if there {
 		return ""
@@ -251,6 +263,7 @@ func (s *step) stop(o Outcome) {
 	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
 	s.Outcome = &o
 	s.Exhausted, s.Consults, s.CorrectionWait, s.TransportWait, s.Next = nil, nil, nil, nil, ""
+	s.Tight, s.Shorten, s.Summary = nil, nil, nil
 	if s.hearEnd(&o); !s.asksReducers("") {
 		s.ended()
 	}

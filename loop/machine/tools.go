@@ -375,6 +375,7 @@ func (s *step) ran(b *Batch) error {
 	s.leftOff(b, groups)
 	s.tellRepeated(b)
 	s.sayAll(b.Native, b.Calls)
+	s.keepBatch(b)
 	s.Batch = nil
 	s.watch(b)
 	return s.proceed(NextTurn)

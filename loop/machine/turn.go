@@ -32,20 +32,29 @@ func (s *step) nextTurn() error {
 	return s.callModel()
 }
 
-// callModel calls the model with the current prompt.
+// callModel calls the model with the current prompt, once it is known to be short enough.
 func (s *step) callModel() error {
+	call, err := s.nextCall()
+	if err == nil && !s.asksEstimate(call) && !s.tooFull(call) {
+		s.makeCall(call)
+	}
+	return err
+}
+
+// makeCall makes a call of a model, if its cost fits.
+func (s *step) makeCall(call *ModelCall) {
+	if s.afford(call) {
+		s.Phase = Calling
+		s.do(CallModel).Model = call
+	}
+}
+
+// nextCall returns the next model call with its system prompt.
+func (s *step) nextCall() (*ModelCall, error) {
 	call := s.modelCall()
 	system, err := s.system()
-	if err != nil {
-		return err
-	}
 	call.System = system
-	if s.asksEstimate(call) || !s.afford(call) {
-		return nil
-	}
-	s.Phase = Calling
-	s.do(CallModel).Model = call
-	return nil
+	return call, err
 }
 
 func (s *step) modelCall() *ModelCall {
@@ -184,6 +193,9 @@ func (s *step) proceed(n Next) error {
 // the correction plane.
 func (s *step) callFailed() error {
 	f := *s.ev.Failure
+	if s.tooLong(&f) {
+		return nil
+	}
 	if f.Plane == fault.Correction {
 		return s.replyFailed(f)
 	}

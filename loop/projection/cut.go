@@ -1,6 +1,9 @@
 package projection
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -8,7 +11,7 @@ import (
 // Cut is one part of a conversation that a prompt does not show as it is. Its JSON form is recorded.
 type Cut struct {
 	// Step is what made the cut.
-	Step policy.ContextStep `json:"step"`
+	Step policy.ContextStep `json:"step" redact:"keep"`
 	// From and To are the messages of the conversation that were cut: [From, To).
 	From int `json:"from"`
 	To   int `json:"to"`
@@ -39,6 +42,24 @@ func Apply(said []message.Message, cuts []Cut) []message.Message {
 	}
 	return append(shown, said[at:]...)
 }
+
+// Cover returns cuts and fresh ones in order, without those that a fresh one covers. Fresh ones do not overlap
+// each other.
+func Cover(cuts, fresh []Cut) []Cut {
+	all := slices.Clone(fresh)
+	slices.SortFunc(all, byFrom)
+	fresh = slices.Clone(all)
+	for _, c := range cuts {
+		n, there := slices.BinarySearchFunc(fresh, c, byFrom)
+		if covered := there || n > 0 && fresh[n-1].To >= c.To; !covered {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, byFrom)
+	return all
+}
+
+func byFrom(a, b Cut) int { return cmp.Compare(a.From, b.From) }
 
 // partBytes is what one medium counts: about 1,500 tokens, whatever its data takes.
 const partBytes = 6000

@@ -17,8 +17,10 @@ type Input struct {
 	Cuts []Cut
 	// Own are the messages that began the current run. They always stay.
 	Own Span
-	// Rules say what is done. They are valid.
-	Rules policy.Context
+	// Steps are the ways to make the prompt shorter, in their order. Keep is the number of newest turns that stay
+	// as they are, 1 or more.
+	Steps []policy.ContextStep
+	Keep  int
 	// Goal is the size that the prompt may have: see [Bytes].
 	Goal int
 }
@@ -39,12 +41,12 @@ type Result struct {
 	Summarise *Span
 }
 
-// Plan makes a prompt as short as the goal, by the steps of the rules in their order. What it gains may be
+// Plan makes a prompt as short as the goal, by the steps in their order. What it gains may be
 // less, or nothing. Each step begins with the oldest turns and stops at the goal, except that folding takes all
 // that can be folded, because the prompt changes at the oldest one anyway.
 func Plan(in Input) Result {
 	p := newPlanner(in)
-	for _, step := range in.Rules.Steps {
+	for _, step := range in.Steps {
 		if p.size <= in.Goal {
 			break
 		}
@@ -80,7 +82,7 @@ func Summary(in Input, of Span, text string) Result {
 		to++
 	}
 	p.take(Cut{Step: policy.Summarise, From: of.From, To: of.To,
-		Text: summarised(of.To-of.From, text, p.parts[from:to])})
+		Text: summarised(of.To-of.From, text, p.parts[from:to], p.room())})
 	p.settle()
 	return Result{Cuts: p.cuts, Freed: p.was - p.size}
 }
@@ -102,7 +104,7 @@ func newPlanner(in Input) *planner {
 	p.was = Bytes(Apply(in.Said, in.Cuts))
 	p.size = p.was
 	turns := 0
-	for p.last = len(p.parts); p.last > 0 && turns < in.Rules.Keep; p.last-- {
+	for p.last = len(p.parts); p.last > 0 && turns < in.Keep; p.last-- {
 		if p.parts[p.last-1].isTurn {
 			turns++
 		}
@@ -120,6 +122,9 @@ func (p *planner) after(at int) int {
 	n, _ := slices.BinarySearchFunc(p.cuts, at, func(c Cut, at int) int { return cmp.Compare(c.From, at) })
 	return n
 }
+
+// room is how much the calls of what is left out may take: a quarter of the goal.
+func (p *planner) room() int { return p.Goal / 4 }
 
 // gone reports whether a range was cut already, before this step.
 func (p *planner) gone(s Span) bool {
@@ -152,22 +157,11 @@ func (p *planner) take(c Cut) {
 	}
 }
 
-// settle adds the cuts of a step, which take the place of those that they cover.
+// settle adds the cuts of a step.
 func (p *planner) settle() {
-	if len(p.fresh) == 0 {
-		return
+	if len(p.fresh) > 0 {
+		p.cuts, p.fresh = Cover(p.cuts, p.fresh), nil
 	}
-	byFrom := func(a, b Cut) int { return cmp.Compare(a.From, b.From) }
-	slices.SortFunc(p.fresh, byFrom)
-	all := slices.Clone(p.fresh)
-	for _, c := range p.cuts {
-		n, there := slices.BinarySearchFunc(p.fresh, c, byFrom)
-		if covered := there || n > 0 && p.fresh[n-1].To >= c.To; !covered {
-			all = append(all, c)
-		}
-	}
-	slices.SortFunc(all, byFrom)
-	p.cuts, p.fresh = all, nil
 }
 
 // fold leaves out the turns of which nothing passed, where all of their actions have passed since.
@@ -206,7 +200,7 @@ func (p *planner) clear() {
 func (p *planner) window() {
 	for _, r := range p.oldest() {
 		at := r.span()
-		p.take(Cut{Step: policy.Window, From: at.From, To: at.To, Text: leftOut(at.To-at.From, r)})
+		p.take(Cut{Step: policy.Window, From: at.From, To: at.To, Text: leftOut(at.To-at.From, r, p.room())})
 	}
 }
 
@@ -235,11 +229,11 @@ func (p *planner) oldest() (rows []row) {
 			end(n)
 			return rows
 		case !gone:
-			size -= p.shown(q.span()) - len(receipts([]part{*q}))
+			size -= p.shown(q.span()) - len(receipts([]part{*q}, p.room()))
 		}
 		if first < 0 {
 			first = n
-			size += len(leftOut(0, nil))
+			size += len(leftOut(0, nil, 0))
 		}
 	}
 	end(p.last)

@@ -23,8 +23,10 @@ type Turn struct {
 type Call struct {
 	Tool      string `json:"tool" redact:"name"`
 	Arguments string `json:"arguments" redact:"arguments"`
-	// Said is what the model was told about the call. InDoubt reports that its effect is unknown.
+	// Said is what the model was told about the call. Failed reports that this was no result, and InDoubt that
+	// the effect of the call is unknown.
 	Said    string `json:"said,omitempty" redact:"text"`
+	Failed  bool   `json:"failed,omitempty"`
 	InDoubt bool   `json:"in_doubt,omitempty"`
 }
 
@@ -72,7 +74,7 @@ func calls(m *message.Message, answers []message.Message) []Call {
 		all[n] = Call{Tool: c.Name, Arguments: c.Arguments, InDoubt: true}
 		for _, a := range answers {
 			if a.CallID == c.ID {
-				all[n].Said, all[n].InDoubt = a.Text, false
+				all[n].Said, all[n].Failed, all[n].InDoubt = a.Text, a.IsError, false
 				break
 			}
 		}

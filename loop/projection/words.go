@@ -11,63 +11,87 @@ import (
 
 // Bounds of what stays of a call, in bytes.
 const (
-	maxArguments = 512
-	maxSaid      = 256
+	maxArguments = 256
+	maxSaid      = 96
 	maxKept      = 128
 )
 
-// leftOut is the text in the place of parts that were cut. Equal lines are written once.
-func leftOut(messages int, parts []part) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "[%d earlier messages are left out here.", messages)
-	b.WriteString(receipts(parts))
-	b.WriteString("]")
-	return b.String()
+// leftOut is the text in the place of parts that were cut.
+func leftOut(messages int, parts []part, room int) string {
+	return fmt.Sprintf("[%d earlier messages are left out here.%s]", messages, receipts(parts, room))
 }
 
-// receipts lists the calls of parts that had an effect, or may have had one.
-func receipts(parts []part) string {
-	var lines []string
-	times := map[string]int{}
-	for _, p := range parts {
-		for _, c := range p.Calls {
-			line := c.line()
-			if times[line]++; times[line] == 1 {
-				lines = append(lines, line)
-			}
+// receipts lists the calls of parts that had an effect, or may have had one. If they take more than room, what
+// the oldest returned is left out. Equal lines are written once.
+func receipts(parts []part, room int) string {
+	var calls []*Call
+	for n := range parts {
+		for c := range parts[n].Calls {
+			calls = append(calls, &parts[n].Calls[c])
 		}
 	}
-	if len(lines) == 0 {
+	if len(calls) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString(" They have these tool calls, which are over:")
-	for _, line := range lines {
-		b.WriteString("\n- " + line)
-		if n := times[line]; n > 1 {
-			fmt.Fprintf(&b, " (%d times)", n)
-		}
+	lines, size := make([]string, len(calls)), 0
+	for n, c := range calls {
+		lines[n] = c.line(c.outcome())
+		size += len(lines[n])
 	}
-	b.WriteString("\n")
+	for n := 0; n < len(calls) && size > room; n++ {
+		size -= len(lines[n])
+		lines[n] = calls[n].line(calls[n].verdict())
+		size += len(lines[n])
+	}
+	return " They have these tool calls, which are over:\n" + counted(lines)
+}
+
+// counted writes lines, each once.
+func counted(lines []string) string {
+	times := map[string]int{}
+	for _, line := range lines {
+		times[line]++
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		if n := times[line]; n > 1 {
+			fmt.Fprintf(&b, "- %s (%d times)\n", line, n)
+		} else if n == 1 {
+			b.WriteString("- " + line + "\n")
+		}
+		times[line] = 0
+	}
 	return b.String()
 }
 
-// line tells of a call: its name, arguments and outcome.
-func (c *Call) line() string {
-	arguments := feedback.QuoteJSON(string(canon.UTF8(c.Arguments)))
+// line tells of a call: its name, its arguments, and told.
+func (c *Call) line(told string) string {
+	arguments := feedback.QuoteJSON(canon.UTF8(c.Arguments))
 	if len(arguments) > maxArguments {
 		arguments = feedback.InMarks(c.Arguments, maxArguments)
 	}
-	told := " returned " + feedback.InMarks(c.Said, maxSaid)
-	switch {
-	case c.InDoubt && c.Said == "":
-		told = ": its effect may or may not have happened"
-	case c.InDoubt:
-		told = ": its effect may or may not have happened. It was told: " + feedback.InMarks(c.Said, maxSaid)
-	case c.Said == "":
-		told = " returned nothing"
-	}
 	return feedback.Name(c.Tool) + " " + arguments + told
+}
+
+// outcome tells what a call returned, and verdict only whether it did.
+func (c *Call) outcome() string {
+	switch {
+	case c.Said == "":
+		return c.verdict()
+	case c.InDoubt || c.Failed:
+		return c.verdict() + ". You were told: " + feedback.InMarks(c.Said, maxSaid)
+	}
+	return " returned " + feedback.InMarks(c.Said, maxSaid)
+}
+
+func (c *Call) verdict() string {
+	switch {
+	case c.InDoubt:
+		return ": its effect may or may not have happened"
+	case c.Failed:
+		return " failed"
+	}
+	return " was done"
 }
 
 // cleared is the text in the place of a result.
@@ -81,7 +105,7 @@ func cleared(m *message.Message) string {
 
 // summarised is the text in the place of messages that a model summed up. A summary is its words, so it is
 // quoted. What it says of calls does not count, so these are listed.
-func summarised(messages int, summary string, parts []part) string {
+func summarised(messages int, summary string, parts []part, room int) string {
 	return fmt.Sprintf("[%d earlier messages are left out here. A model summed them up: %s%s]", messages,
-		feedback.InMarks(summary, max(len(summary)*2, 16)), receipts(parts))
+		feedback.InMarks(summary, max(len(summary)*2, 16)), receipts(parts, room))
 }

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,6 +32,7 @@ var ofSet = map[string]keyDoc{
 	"budgets":        {"bounds of failed attempts", "see [budgets](#budgets)", "budgets: {run: 12}"},
 	"prices":         {"what models cost, by the providers' names; a name with a date or version has the price of the longest name that it extends", "model: [price](#prices)", "prices: {gpt-4o: {input: 2500000, output: 10000000}}"},
 	"spending":       {"bounds of the tokens and the money of model calls", "see [spending](#spending)", "spending: {run: {cost: 50000}}"},
+	"context":        {"how prompts are kept within the window of their model", "see [context](#context)", "context: {from: 60, to: 40}"},
 	"max_turns":      {"the most successful model calls of a run", "count from 1, `unlimited`", "max_turns: 20"},
 	"max_calls":      {"the most tool calls of one reply; a reply with more is refused whole", "count from 1, `unlimited`", "max_calls: 16"},
 	"all_or_nothing": {"the calls of a reply run only if all are valid", "`true`, `false`", "all_or_nothing: true"},
@@ -43,11 +45,12 @@ var ofBudgets = map[string]keyDoc{
 }
 
 var ofPrice = map[string]keyDoc{
-	"input":       {"tokens of prompts", "millionths of a unit of money for a million tokens", "prices: {m: {input: 3000000}}"},
-	"output":      {"tokens of replies", "the same", "prices: {m: {output: 15000000}}"},
-	"cache_read":  {"tokens of prompts that were read from a cache", "the same", "prices: {m: {input: 3000000, cache_read: 300000}}"},
-	"cache_write": {"tokens of prompts that were written to a cache", "the same", "prices: {m: {input: 3000000, cache_write: 3750000}}"},
-	"reasoning":   {"tokens of reasoning in replies", "the same", "prices: {m: {output: 10000000, reasoning: 20000000}}"},
+	"input":          {"tokens of prompts", "millionths of a unit of money for a million tokens", "prices: {m: {input: 3000000}}"},
+	"output":         {"tokens of replies", "the same", "prices: {m: {output: 15000000}}"},
+	"cache_read":     {"tokens of prompts that were read from a cache", "the same", "prices: {m: {input: 3000000, cache_read: 300000}}"},
+	"cache_write":    {"tokens of prompts that were written to a cache", "the same", "prices: {m: {input: 3000000, cache_write: 3750000}}"},
+	"reasoning":      {"tokens of reasoning in replies", "the same", "prices: {m: {output: 10000000, reasoning: 20000000}}"},
+	"context_window": {"the most tokens that a prompt and its reply may have", "tokens, from 1", "prices: {m: {context_window: 128000}}"},
 }
 
 var ofSpending = map[string]keyDoc{
@@ -65,6 +68,14 @@ var ofAllowance = map[string]keyDoc{
 	"reasoning_tokens": {"tokens of reasoning", "count from 0", "spending: {run: {reasoning_tokens: 4000}}"},
 	"total_tokens":     {"input and output together", "count from 0", "spending: {action: {total_tokens: 20000}}"},
 	"cost":             {"money; every model needs a price", "millionths of a unit of money: `50000` is 0.05", "spending: {session: {cost: 50000}}"},
+}
+
+var ofContext = map[string]keyDoc{
+	"steps": {"the ways in which a prompt is made shorter, in their order; an empty list leaves it as it is",
+		"list of `fold`, `clear`, `summarise`, `window`", "context: {steps: [fold, summarise]}"},
+	"from": {"the share of the window from which on a prompt is made shorter", "percentage from 1 to 100", "context: {from: 60}"},
+	"to":   {"the share that it then has at most", "percentage from 1 to below `from`", "context: {to: 30}"},
+	"keep": {"the newest turns, which stay as they are", "count from 1", "context: {keep: 8}"},
 }
 
 var ofLayer = map[string]keyDoc{
@@ -166,7 +177,7 @@ A file has either the keys of a set, or the keys of one layer alone, which is th
 	set := policy.DefaultSet()
 	writeKeys(t, &b, "A set", fields.Of[policy.Set](), ofSet, "", func(n int, name string) []string {
 		switch {
-		case name == "budgets" || name == "spending":
+		case name == "budgets" || name == "spending" || name == "context":
 			return []string{"below"}
 		case name == "prices":
 			return []string{"none"}
@@ -188,6 +199,14 @@ A file has either the keys of a set, or the keys of one layer alone, which is th
 	writeKeys(t, &b, "Spending", fields.Of[policy.Spending](), ofSpending, "", none)
 	writeKeys(t, &b, "An allowance", fields.Of[policy.Allowance](), ofAllowance, "", none)
 	b.WriteString("The cost of a call is projected before it is made: see [Spending](guides/spending.md).\n\n")
+	writeKeys(t, &b, "Context", fields.Of[policy.Context](), ofContext, "", func(_ int, name string) []string {
+		var c policy.Context
+		from, to := c.Shares()
+		return []string{map[string]string{"steps": "`[" + join(c.Order(), ", ") + "]`", "from": strconv.Itoa(from),
+			"to": strconv.Itoa(to), "keep": strconv.Itoa(c.Newest())}[name]}
+	})
+	b.WriteString("`fold` leaves out replies of which nothing passed, once their actions have passed; `clear` replaces old results by a note; " +
+		"`summarise` asks the function of `loop.WithSummary`; `window` leaves out the oldest turns. See [Context](guides/context.md).\n\n")
 	writeLayer(t, &b)
 	writeKeys(t, &b, "Backoff", fields.Of[backoff.BackoffStrategy](), ofBackoff, "global", func(_ int, name string) []string {
 		switch name {

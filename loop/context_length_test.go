@@ -1,0 +1,169 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/projection"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// smallModel is a model with a small window, which calls a tool a number of times before it answers.
+type smallModel struct {
+	window, calls int
+	refused       int
+	largest       int
+	last          []message.Message
+}
+
+func (m *smallModel) Reply(_ context.Context, req loop.Request) (message.Reply, error) {
+	size := projection.Bytes(req.Messages)
+	if size > m.window {
+		m.refused++
+		return message.Reply{}, &fault.ClassError{Class: fault.ContextLength, Cause: errors.New("too long")}
+	}
+	m.largest, m.last = max(m.largest, size), req.Messages
+	if m.calls == 0 {
+		return message.Reply{Text: "done"}, nil
+	}
+	m.calls--
+	return message.Reply{Calls: []message.Call{{ID: fmt.Sprint("c", m.calls), Name: "pay",
+		Arguments: fmt.Sprintf(`{"n":%d}`, m.calls)}}}, nil
+}
+
+func payer(t *testing.T) *tool.Set {
+	t.Helper()
+	type in struct {
+		N int `json:"n"`
+	}
+	set, err := tool.NewSet(tool.New("pay", "Pays.", func(_ context.Context, in in) (string, error) {
+		return fmt.Sprintf("receipt %d ", in.N) + strings.Repeat("blah ", 200), nil
+	}))
+	require.NoError(t, err)
+	return set
+}
+
+// A run outlives its window ten times, and no payment is lost to the model. Its journal replays, whole and
+// redacted.
+func TestAPromptThatIsTooLongIsMadeShorterAndSentAgain(t *testing.T) {
+	for name, redact := range map[string]*journal.Redaction{
+		"whole":    nil,
+		"redacted": {Prompts: true, Replies: true, Tools: map[string]journal.ToolRedaction{"*": {Arguments: []string{""}, Result: []string{""}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &smallModel{window: 12000, calls: 120}
+			with := plainSettings
+			with.Redact = redact
+			dir := journal.Dir(t.TempDir())
+			j, err := journal.Open(t.Context(), dir, "order-42", with)
+			require.NoError(t, err)
+			s, err := session.New(session.Config{ID: "order-42", Journal: j})
+			require.NoError(t, err)
+			set := policy.DefaultSet()
+			set.MaxTurns = policy.Unlimited
+			l, err := loop.New(m, loop.Config{Tools: payer(t), Policy: &set})
+			require.NoError(t, err)
+			r, err := l.Run(t.Context(), s, "pay them all")
+			require.NoError(t, err)
+			require.NoError(t, j.Close())
+			assert.Equal(t, "done", r.Text)
+			assert.Greater(t, projection.Bytes(r.Transcript), 10*m.window)
+			assert.LessOrEqual(t, m.largest, m.window)
+			prompt := fmt.Sprint(m.last)
+			for n := range 120 {
+				assert.Contains(t, prompt, fmt.Sprintf(`{"n":%d}`, n), "no payment is lost to the model")
+			}
+			assert.Positive(t, m.refused)
+			for _, a := range r.Attempts {
+				if a.Class == fault.ContextLength {
+					assert.Equal(t, policy.ReasonShortened, a.Reason)
+					assert.Equal(t, 1, a.Attempt, "it costs no attempt")
+				}
+			}
+			_, err = journal.Replay(strings.NewReader(lines(t, dir)), journal.Replaying{})
+			require.NoError(t, err)
+		})
+	}
+}
+
+// A prompt of which nothing can be left out ends the run, and says so.
+func TestAPromptThatCannotBeMadeShorterEndsTheRun(t *testing.T) {
+	l, err := loop.New(&smallModel{window: 100}, loop.Config{})
+	require.NoError(t, err)
+	_, err = l.Run(t.Context(), nil, strings.Repeat("long ", 100))
+	require.ErrorIs(t, err, policy.ReasonContextFull)
+	assert.EqualError(t, err, "answer: attempt 1 of 4 on the transport plane: the prompt is too long, and nothing more can be left out: "+
+		"context_length: too long")
+}
+
+func TestASummaryTakesThePlaceOfOldTurns(t *testing.T) {
+	m := &smallModel{window: 12000, calls: 60}
+	set := policy.DefaultSet()
+	set.Context.Steps = []policy.ContextStep{policy.Summarise}
+	asked := 0
+	by := func(_ context.Context, said []message.Message) (string, message.Usage, error) {
+		if asked++; asked == 2 {
+			return "", message.Usage{InputTokens: 3}, errors.New("no")
+		}
+		return fmt.Sprint("SUMMARY ", len(said)), message.Usage{InputTokens: 5}, nil
+	}
+	l, err := loop.New(m, loop.Config{Tools: payer(t), Policy: &set}, loop.WithSummary(by))
+	require.NoError(t, err)
+	r, err := l.Run(t.Context(), nil, "pay them all")
+	require.NoError(t, err)
+	assert.Greater(t, asked, 2)
+	assert.EqualValues(t, 5*(asked-1)+3, r.Usage.InputTokens)
+	assert.Equal(t, []string{"a summary failed, and older messages are left out without one: no"}, r.Warnings)
+	assert.Contains(t, fmt.Sprint(m.last), `A model summed them up: "SUMMARY`)
+}
+
+// metered is a model that counts four bytes as a token, and says so.
+type metered struct {
+	smallModel
+	sizes []int
+}
+
+func (m *metered) Describe() machine.ModelInfo { return machine.ModelInfo{Name: "m"} }
+
+func (m *metered) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
+	size := projection.Bytes(req.Messages)
+	m.sizes = append(m.sizes, size)
+	r, err := m.smallModel.Reply(ctx, req)
+	r.Usage = message.Usage{InputTokens: int64(size / 4), OutputTokens: 10}
+	return r, err
+}
+
+// Where the window is known, nothing is left out below three quarters of it, and no call is too long.
+func TestAPromptStaysWithinAKnownWindow(t *testing.T) {
+	m := &metered{smallModel: smallModel{window: 24000, calls: 60}}
+	set := policy.DefaultSet()
+	set.Prices = policy.Prices{"m": {ContextWindow: new(int64(6000))}}
+	l, err := loop.New(m, loop.Config{Tools: payer(t), Policy: &set})
+	require.NoError(t, err)
+	_, err = l.Run(t.Context(), nil, "pay them all")
+	require.NoError(t, err)
+	assert.Zero(t, m.refused)
+	shorter := 0
+	for n := range m.sizes[1:] {
+		if m.sizes[n+1] < m.sizes[n] {
+			assert.Greater(t, m.sizes[n], 24000*2/3, "nothing is cut below")
+			assert.Less(t, m.sizes[n+1], 24000*6/10, "much is cut at once")
+			shorter++
+		}
+	}
+	assert.Greater(t, shorter, 2)
+	assert.Less(t, shorter, 12)
+}

@@ -1,0 +1,300 @@
+package machine
+
+import (
+	"slices"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/projection"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// ShortenRun asks for a shorter prompt.
+type ShortenRun struct {
+	// Percent is the share of its present size that it may have; Goal is that size in bytes, if it is known.
+	Percent int `json:"percent,omitempty"`
+	Goal    int `json:"goal,omitempty"`
+	// Summaries says what the step summarise does.
+	Summaries SummaryUse `json:"summaries,omitempty"`
+	// Freed is by how many bytes the prompt is shorter already.
+	Freed int `json:"freed,omitempty"`
+	// Tokens is the projected size of the prompt, if it is known, and Window the window of the model that it
+	// would fill.
+	Tokens int64 `json:"tokens,omitempty"`
+	Window int64 `json:"window,omitempty"`
+}
+
+// SummaryUse is what the step summarise of a policy does.
+type SummaryUse string
+
+// The uses. The zero value leaves the step out, because a summary was just made.
+const (
+	// AskSummary asks for a summary.
+	AskSummary SummaryUse = "ask"
+	// WindowInstead leaves the oldest turns out, because nobody makes summaries, or one failed.
+	WindowInstead SummaryUse = "window"
+)
+
+// CutPlan is how a prompt was made shorter. It is an input of the machine, so that nothing depends on texts that a
+// journal may leave out.
+type CutPlan struct {
+	// Cuts are the new cuts, in order. Each takes the place of those that it covers.
+	Cuts []projection.Cut `json:"cuts,omitempty"`
+	// Freed is by how many bytes the prompt is shorter, and Size how many it has now. Goal is the size that was
+	// wanted.
+	Freed int `json:"freed,omitempty"`
+	Size  int `json:"size"`
+	Goal  int `json:"goal,omitempty"`
+	// Summarise are the messages that have to be summed up to come closer to the goal, or nil.
+	Summarise *projection.Span `json:"summarise,omitempty"`
+}
+
+// SummaryRun asks for a summary of messages of the transcript. Goal, Freed and Tokens are those of
+// [ShortenRun].
+type SummaryRun struct {
+	projection.Span
+	Goal   int   `json:"goal"`
+	Freed  int   `json:"freed,omitempty"`
+	Tokens int64 `json:"tokens,omitempty"`
+}
+
+// Shown returns the messages of the next model call: the transcript with its cuts. The slice is read-only.
+func (st State) Shown() []message.Message { return projection.Apply(st.Transcript(), st.Cuts) }
+
+// Span returns messages of the transcript as prompts show them.
+func (st State) Span(of projection.Span) []message.Message {
+	var inside []projection.Cut
+	for _, c := range st.Cuts {
+		if c.From >= of.From && c.To <= of.To {
+			c.From, c.To = c.From-of.From, c.To-of.From
+			inside = append(inside, c)
+		}
+	}
+	return projection.Apply(st.Transcript()[of.From:of.To], inside)
+}
+
+// keepTurn notes what became of a reply and its answers, the messages from from on.
+func (s *step) keepTurn(from int, t projection.Turn) {
+	if t.From, t.To = from, s.transcript.Len(); t.To > t.From {
+		s.turns = s.turns.Append(t)
+	}
+}
+
+// keepBatch is keepTurn for a reply with calls.
+func (s *step) keepBatch(b *Batch) {
+	t := projection.Turn{Text: !b.Native}
+	for _, c := range b.Calls {
+		switch {
+		case c.Status == Answered:
+			t.Passed = append(t.Passed, c.Tool)
+		case c.Status == Invalid || c.Status == Asked:
+			t.Failed = append(t.Failed, c.Tool)
+		}
+		if c.began() && !c.ReadOnly {
+			inDoubt := slices.ContainsFunc(s.InDoubt, func(d Doubt) bool { return d.Key == c.Key })
+			t.Calls = append(t.Calls, projection.Call{Tool: c.Tool, Arguments: c.Arguments, Said: c.Answer, Failed: c.Status != Answered,
+				InDoubt: inDoubt})
+		}
+	}
+	if len(t.Passed) > 0 || len(t.Calls) > 0 {
+		t.Failed = nil
+	}
+	s.keepTurn(b.From, t)
+}
+
+// began reports whether the tool of a call that ended was run, and may have done something.
+func (c *BatchCall) began() bool {
+	return c.Status == Answered || c.Status == FailedForGood || c.Status == Refused || c.Status == Lost
+}
+
+// PlanCuts plans what the prompt leaves out from now on: the answer to a shorten effect. It is a pure function
+// of the state.
+func (st State) PlanCuts() CutPlan {
+	in := st.planned()
+	if in.Goal = st.Shorten.Goal; in.Goal == 0 {
+		in.Goal = projection.Bytes(st.Shown()) * st.Shorten.Percent / 100
+	}
+	if n := slices.Index(in.Steps, policy.Summarise); n >= 0 {
+		switch in.Steps = slices.Clone(in.Steps); st.Shorten.Summaries {
+		case WindowInstead:
+			in.Steps[n] = policy.Window
+		case "":
+			in.Steps = slices.Delete(in.Steps, n, n+1)
+		}
+	}
+	return st.cutPlan(projection.Plan(in), in.Goal)
+}
+
+// PlanSummary plans what a summary takes the place of: a part of the answer to a summarise effect.
+func (st State) PlanSummary(text string) CutPlan {
+	return st.cutPlan(projection.Summary(st.planned(), st.Summary.Span, text), st.Summary.Goal)
+}
+
+func (st *State) cutPlan(made projection.Result, goal int) CutPlan {
+	fresh := slices.DeleteFunc(slices.Clone(made.Cuts),
+		func(c projection.Cut) bool { return slices.Contains(st.Cuts, c) })
+	return CutPlan{Cuts: fresh, Freed: made.Freed, Goal: goal, Summarise: made.Summarise,
+		Size: projection.Bytes(projection.Apply(st.Transcript(), made.Cuts))}
+}
+
+// planned is what cuts are planned from, without a goal.
+func (st *State) planned() projection.Input {
+	return projection.Input{
+		Said: st.Transcript(), Turns: st.turns.From(0), Cuts: st.Cuts,
+		Own:   projection.Span{From: max(st.Began-1, 0), To: st.Began},
+		Steps: st.Policy.Context.Order(), Keep: st.Policy.Context.Newest(),
+	}
+}
+
+// tooLong asks for a shorter prompt after a model call failed because its prompt was too long.
+func (s *step) tooLong(f *fault.Failure) bool {
+	if f.Class != fault.ContextLength || len(s.Policy.Context.Order()) == 0 {
+		return false
+	}
+	from, to := s.Policy.Context.Shares()
+	s.Tight = f
+	s.shorten(ShortenRun{Percent: 100 * to / from, Summaries: s.summaries()})
+	return true
+}
+
+// tooFull asks for a shorter prompt before a call that would fill too much of its model's window. After a plan
+// that gained nothing it is not asked again for as many turns as always stay.
+func (s *step) tooFull(call *ModelCall) bool {
+	rules := s.Policy.Context
+	price, _, _ := s.priceOf(call.Model)
+	if price.ContextWindow == nil || len(rules.Order()) == 0 || s.Transport > 1 ||
+		s.Full > 0 && s.Turn < s.Full+rules.Newest() {
+		return false
+	}
+	from, to := rules.Shares()
+	window, tokens := *price.ContextWindow, s.prompt(call).InputTokens
+	if tokens < share(window, from) {
+		return false
+	}
+	s.shorten(ShortenRun{Percent: max(int(share(window, to)/max(share(tokens, 1), 1)), 1), Summaries: s.summaries(), Tokens: tokens,
+		Window: window})
+	return true
+}
+
+func (s *step) summaries() SummaryUse {
+	if s.Config.Summaries {
+		return AskSummary
+	}
+	return WindowInstead
+}
+
+func (s *step) shorten(r ShortenRun) {
+	s.Phase, s.Shorten = Shortening, &r
+	s.do(Shorten).Shorten = &r
+}
+
+// shortened takes over the cuts of a plan and makes the call, or asks for a summary first. A call that failed
+// because its prompt was too long is made again only if the prompt is shorter now, and costs no attempt.
+func (s *step) shortened() error {
+	asked, cut := s.Shorten, s.ev.Cut
+	s.Shorten = nil
+	if err := s.cut(cut); err != nil {
+		return err
+	}
+	freed := asked.Freed + cut.Freed
+	s.remeasure(asked.Tokens, cut)
+	if f := s.Tight; f != nil && freed == 0 && cut.Summarise == nil {
+		s.Tight = nil
+		d := s.recordTransport(s.tightAt(), *f, policy.Decision{Reason: policy.ReasonContextFull}, Charged{})
+		s.exhaust(d, *f)
+		return s.proceed(NextCall)
+	}
+	if cut.Summarise != nil {
+		s.Phase, s.Summary = Summarising, &SummaryRun{*cut.Summarise, cut.Goal, freed, asked.Tokens}
+		s.do(Summarise).Summary = s.Summary
+		return nil
+	}
+	if s.Full = 0; freed == 0 {
+		s.Full = s.Turn
+	}
+	return s.callShorter()
+}
+
+// remeasure takes the projected size of a prompt down by the share that was cut.
+func (s *step) remeasure(tokens int64, cut *CutPlan) {
+	if tokens > 0 && cut.Freed > 0 {
+		left := share(tokens, 100*cut.Size/(cut.Size+cut.Freed))
+		s.Estimate = nil
+		s.Prompt = &Prompt{Messages: s.transcript.Len(), Model: s.modelCall().Model, Usage: message.Usage{InputTokens: left}}
+	}
+}
+
+// share returns so many percent of n.
+func share(n int64, percent int) int64 { return n/100*int64(percent) + n%100*int64(percent)/100 }
+
+// callShorter makes the call whose prompt was made shorter.
+func (s *step) callShorter() error {
+	if f := s.Tight; f != nil {
+		s.Tight = nil
+		s.recordTransport(s.tightAt(), *f, policy.Decision{Retry: true, Reason: policy.ReasonShortened}, Charged{})
+	}
+	call, err := s.nextCall()
+	if err == nil {
+		s.makeCall(call)
+	}
+	return err
+}
+
+// tightAt is the position of a call whose prompt was too long.
+func (s *step) tightAt() Position {
+	return Position{Action: AnswerAction, Attempt: s.Transport, MaxAttempts: s.transportPolicy().MaxAttempts}
+}
+
+// summarised takes over a summary and goes on with the other steps.
+func (s *step) summarised() error {
+	next, f := ShortenRun{Goal: s.Summary.Goal, Freed: s.Summary.Freed, Tokens: s.Summary.Tokens}, s.ev.Failure
+	s.Summary = nil
+	s.use(s.ev.Summary.Usage)
+	if f != nil {
+		next.Summaries = WindowInstead
+		s.warn("a summary failed, and older messages are left out without one: " + textOfFailure(f))
+	} else if err := s.cut(s.ev.Cut); err != nil {
+		return err
+	} else {
+		next.Freed += s.ev.Cut.Freed
+		if s.remeasure(next.Tokens, s.ev.Cut); s.Prompt != nil && next.Tokens > 0 {
+			next.Tokens = s.Prompt.Usage.InputTokens
+		}
+	}
+	s.shorten(next)
+	return nil
+}
+
+// cut takes over new cuts.
+func (s *step) cut(made *CutPlan) error {
+	if len(made.Cuts) == 0 {
+		return nil
+	}
+	s.Cuts = projection.Cover(s.Cuts, made.Cuts)
+	if !s.cutsFit() {
+		return s.eventError("its cuts do not fit the transcript")
+	}
+	return nil
+}
+
+// within reports whether the messages are part of a transcript of n.
+func (r *SummaryRun) within(n int) bool { return r.From >= 0 && r.From < r.To && r.To <= n }
+
+// cutsFit reports whether the cuts and turns are those of a transcript.
+func (st *State) cutsFit() bool {
+	at, n := 0, st.transcript.Len()
+	for _, c := range st.Cuts {
+		if c.From < at || c.To <= c.From || c.To > n || c.Step == policy.ClearResults && c.To != c.From+1 {
+			return false
+		}
+		at = c.To
+	}
+	at = 0
+	for _, t := range st.turns.From(0) {
+		if t.From < at || t.To <= t.From || t.To > n {
+			return false
+		}
+		at = t.To
+	}
+	return true
+}
