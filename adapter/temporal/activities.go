@@ -18,6 +18,7 @@ import (
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -151,7 +152,7 @@ func (a *agent) reply(
 	limits.Whole = cmp.Or(limits.Whole, a.ModelTimeout)
 	ask := func(ctx context.Context, tell engine.Tell) (message.Reply, error) {
 		r := loop.Request{
-			System: in.Call.System, Messages: message.Clone(said), Tools: cfg.Tools.All(), Output: cfg.Output,
+			System: in.Call.System, Messages: message.Clone(projection.Apply(said, in.Cuts)), Tools: cfg.Tools.All(), Output: cfg.Output,
 			Model: in.Call.Model, At: in.Call.At,
 			Temperature: in.Call.Temperature, ToolChoice: in.Call.ToolChoice, Stop: in.Call.Stop,
 			MaxOutputTokens: in.Call.MaxOutputTokens,

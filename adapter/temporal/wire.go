@@ -7,6 +7,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -123,6 +124,8 @@ type modelCall struct {
 	// Kept is the name of the conversation in the store. Said is the rest.
 	Kept string            `json:"kept,omitempty"`
 	Said []message.Message `json:"said,omitempty"`
+	// Cuts are what the prompt leaves out of the conversation.
+	Cuts []projection.Cut `json:"cuts,omitempty"`
 }
 
 // modelResult is the result of the model activity. Exactly one of Reply, Failure, Refused and Trouble is

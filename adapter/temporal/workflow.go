@@ -327,6 +327,8 @@ func (f *flow) execute(e machine.Effect) error {
 		return f.prompt(e.Model)
 	case machine.EstimateCall:
 		return f.step(machine.Event{Kind: machine.Estimated, At: f.now(), Tokens: machine.EstimateTokens(f.st.Added())})
+	case machine.Shorten:
+		return f.step(machine.Event{Kind: machine.Shortened, At: f.now(), Cut: new(f.st.PlanCuts())})
 	case machine.RunTools:
 		return f.runTools(f.st.Left(e).Tools)
 	case machine.TryAction:
