@@ -92,7 +92,7 @@ func (s *step) keepBatch(b *Batch) {
 		}
 		if c.began() && !c.ReadOnly {
 			inDoubt := slices.ContainsFunc(s.InDoubt, func(d Doubt) bool { return d.Key == c.Key })
-			t.Calls = append(t.Calls, projection.Call{Tool: c.Tool, Arguments: c.Arguments, Said: c.Answer, Failed: c.Status != Answered,
+			t.Calls = append(t.Calls, projection.Call{Tool: c.Tool, Arguments: string(c.Arguments), Said: c.Answer, Failed: c.Status != Answered,
 				InDoubt: inDoubt})
 		}
 	}
