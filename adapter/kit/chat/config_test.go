@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -35,4 +36,14 @@ func TestAConfigIsForOneAPI(t *testing.T) {
 		"ShowThinking: does not apply to this API: remove it, or set API")
 	_, err = chat.New(nil, chat.Config{API: chat.Responses, Model: "m", LegacyMaxTokens: true, Echo: []string{"x"}})
 	require.EqualError(t, err, "openai: LegacyMaxTokens: does not apply to this API: remove it, or set API\nEcho: does not apply to this API: remove it, or set API")
+}
+
+func TestAnAddressAndAKeyAreChecked(t *testing.T) {
+	for url, key := range map[string]string{"ftp://server/v1": "", "server": "", "https://server/v1?x=1": "", "https://me@server": "", "": "a\nb"} {
+		_, err := chat.New(nil, chat.Config{URL: url, Key: key, Model: "m"})
+		assert.Error(t, err, url)
+	}
+	doc, err := json.Marshal(chat.Config{URL: "http://localhost:8000/v1", Key: "secret", Model: "m"})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"url":"http://localhost:8000/v1","model":"m"}`, string(doc), "the key is in no JSON")
 }
