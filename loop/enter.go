@@ -106,6 +106,6 @@ func (p *process) recordedResult() (Result, error) {
 		Text:     o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: o.Warnings,
 		InDoubt: o.InDoubt, ToolFailures: toolFailures(o.ToolFailures, nil),
 		Attempts: p.recorded.Attempts, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
-		Cost: o.Cost, Estimated: o.Estimated, Wasted: session.Wasted(p.recorded.Attempts),
+		Cost: o.Cost, Estimated: o.Estimated, Wasted: o.Wasted,
 	}, ranOut(p.recorded)
 }

@@ -211,7 +211,7 @@ func (e *RetryExhaustedError) typed() error {
 func exhausted(st machine.State, attempts []session.Attempt, cause error) *RetryExhaustedError {
 	o := st.Outcome
 	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Usage: o.Usage, Seed: st.Seed(),
-		Detail: o.Detail, Cost: o.Cost, Estimated: o.Estimated, Wasted: session.Wasted(attempts),
+		Detail: o.Detail, Cost: o.Cost, Estimated: o.Estimated, Wasted: o.Wasted,
 		Cause: cause, InDoubt: o.InDoubt, ToolFailures: toolFailures(o.ToolFailures, nil)}
 	if st.Config != nil {
 		e.tried = st.Config.Single

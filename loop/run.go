@@ -183,7 +183,7 @@ func ResultOf(end engine.End, cause error) (Result, error) {
 		Warnings: warned(&end), InDoubt: o.InDoubt,
 		ToolFailures: toolFailures(o.ToolFailures, end.ToolErrors),
 		Transcript:   end.State.Transcript(), Attempts: own, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
-		Cost: o.Cost, Estimated: o.Estimated, Wasted: session.Wasted(own),
+		Cost: o.Cost, Estimated: o.Estimated, Wasted: o.Wasted,
 	}
 	if o.OK {
 		return result, nil

@@ -70,21 +70,6 @@ func (a Attempt) Repaired() string {
 	return what + " was repaired: " + strings.Join(names, ", ")
 }
 
-// Wasted returns what the failed ones of attempts consumed: tokens, money, and the number of estimated ones.
-// What one model call consumed is in the first attempt that was decided of it.
-func Wasted(attempts []Attempt) (all policy.Charge) {
-	for n := range attempts {
-		if a := &attempts[n]; a.Class != "" {
-			c := policy.Charge{Usage: a.Usage, Cost: a.Cost}
-			if a.Estimated {
-				c.Estimated = 1
-			}
-			all = all.Plus(c)
-		}
-	}
-	return all
-}
-
 // ToolFailure describes a tool call that gave no result, for example because it panicked: "tool pay failed:
 // tool_execution (not_repeatable)". It is empty if the tool did not fail or did not run.
 func (a Attempt) ToolFailure() string {

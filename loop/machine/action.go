@@ -157,6 +157,7 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 			break
 		}
 	}
+	s.waste(d)
 	s.Session = s.Session.AddAttempt(session.Attempt{
 		Action: d.Action, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts,
 		Plane: d.Plane, Class: d.Class, Issues: issues,

@@ -228,4 +228,7 @@ type Outcome struct {
 	// number of calls without usage, which were charged what was projected.
 	Cost      int64 `json:"cost_micros,omitempty"`
 	Estimated int64 `json:"estimated,omitempty"`
+	// Wasted is what the failed attempts consumed. What one model call consumed counts for the first attempt
+	// that was decided of it.
+	Wasted policy.Charge `json:"wasted,omitzero"`
 }

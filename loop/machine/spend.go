@@ -258,6 +258,18 @@ func (s *step) chargeTool(end *ToolEnd) {
 	}
 }
 
+// waste counts what a failed attempt consumed.
+func (s *step) waste(d *Decision) {
+	if d.Class == "" {
+		return
+	}
+	c := policy.Charge{Usage: s.Owed, Cost: s.OwedCost}
+	if s.OwedEstimate {
+		c.Estimated = 1
+	}
+	s.Wasted = s.Wasted.Plus(c)
+}
+
 // another counts one more attempt of an action, with what the reply that made it cost.
 func (s *step) another(name string) *Action {
 	a := s.open(name)

@@ -239,6 +239,8 @@ type State struct {
 	Charged      policy.Charge `json:"charged,omitzero"`
 	OwedCost     int64         `json:"owed_cost_micros,omitempty"`
 	OwedEstimate bool          `json:"owed_estimate,omitempty"`
+	// Wasted is what the failed attempts of the run consumed.
+	Wasted policy.Charge `json:"wasted,omitzero"`
 	// Prompt is the last prompt whose size is known, Estimate the user's estimate of what was added since, and
 	// Projection what the current call may cost.
 	Prompt     *Prompt       `json:"prompt,omitempty"`

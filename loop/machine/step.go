@@ -259,7 +259,7 @@ func (s *step) stop(o Outcome) {
 		s.endBatch("No result: the run was stopped.")
 	}
 	o.Usage, o.Waited, o.Turns = s.Usage, s.Waited, s.Turn
-	o.Cost, o.Estimated = s.Charged.Cost, s.Charged.Estimated
+	o.Cost, o.Estimated, o.Wasted = s.Charged.Cost, s.Charged.Estimated, s.Wasted
 	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
 	s.Outcome = &o
 	s.Exhausted, s.Consults, s.CorrectionWait, s.TransportWait, s.Next = nil, nil, nil, nil, ""

@@ -10,7 +10,6 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
-	"github.com/retake-go/retake/session"
 )
 
 // Observer is told what happens in a run: each attempt, retry, exhaustion, reducer error and progress, and
@@ -107,7 +106,7 @@ func NoticesOf(st *machine.State, at time.Time, e machine.Effect, err error) []N
 	case machine.Stop:
 		n := endNotice(st.Session.ID(), at, e.Outcome, err)
 		attempts := st.Attempts()
-		n.Attempts, n.Wasted = len(attempts), session.Wasted(attempts)
+		n.Attempts, n.Wasted = len(attempts), e.Outcome.Wasted
 		return []Notice{n}
 	}
 	return nil
