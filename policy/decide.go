@@ -67,6 +67,8 @@ func (d Detail) Money() bool {
 // 1204". It is empty if that is no reason to stop.
 func (d Detail) Spending() string {
 	switch {
+	case d.Budget == "prices" && d.Model == "":
+		return "prices: the model has no name to price it by"
 	case d.Model != "":
 		return fmt.Sprintf("%s: the model %q has no price", d.Budget, d.Model)
 	case d.Left < 0:

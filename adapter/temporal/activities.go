@@ -21,6 +21,7 @@ import (
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -37,10 +38,14 @@ func (a *agent) begin(in order) begun {
 	}
 	tools, err := a.offered(in.Tools)
 	if err == nil {
+		var output *schema.Schema
 		b.Tools = engine.Header(in.Config, engine.Offer{Tools: tools}).Tools
 		b.Policy = new(tools.Policy(in.Config.Policy))
 		if b.Warnings, err = tools.Absent(&in.Config.Policy); err == nil {
-			_, err = a.outputSchema(in.Output)
+			output, err = a.outputSchema(in.Output)
+		}
+		if err == nil && b.Policy.Meters() {
+			b.Described, b.Offered = a.described(in.Config.Models), engine.Offer{Tools: tools, Output: output}.Size()
 		}
 		if err == nil {
 			err = engine.Offer{Tools: tools}.CheckChoice(in.Config.ToolChoice)
@@ -74,6 +79,21 @@ func (a *agent) lacks(p *policy.Set) error {
 		return fmt.Errorf("policy: %w (the models of a run are the worker's Models)", err)
 	}
 	return nil
+}
+
+// described returns what is known of the models: what the order says, else what they say of themselves.
+func (a *agent) described(known map[string]machine.ModelInfo) map[string]machine.ModelInfo {
+	all := map[string]machine.ModelInfo{}
+	for name, m := range a.Models {
+		if d, ok := m.(loop.Describer); ok {
+			all[name] = d.Describe()
+		}
+	}
+	if d, ok := a.Model.(loop.Describer); ok {
+		all[""] = d.Describe()
+	}
+	maps.Copy(all, known)
+	return all
 }
 
 // modelNames returns the names of the worker's further models, sorted.

@@ -211,6 +211,10 @@ func failingRuns() map[string]failing {
 		"no_output":              {script: []looptest.Turn{looptest.Say(""), looptest.Say(""), looptest.Say(""), looptest.Say("")}},
 		"answer":                 {script: []looptest.Turn{looptest.Say("{}"), looptest.Say("{}"), looptest.Say("{}"), looptest.Say("{}")}, output: "type"},
 		"turn_limit":             {script: good(5), set: turns(3)},
+		"context_full":           {script: fails(&fault.ProviderError{Class: fault.ContextLength, Provider: "example"})},
+		"token_budget": {script: good(5), set: func(s *policy.Set) {
+			s.Spending.Run.TotalTokens = new(int64(1))
+		}},
 		"turn_limit_after_fault": {script: append(fails(errOverloaded), good(5)...), set: turns(3)},
 		"turn_limit_after_old_reducer_error": {
 			script: good(6), set: func(s *policy.Set) { turns(4)(s); askOnReducerError(s) }, session: refusesSome(1),
@@ -349,9 +353,9 @@ func TestErrorsReadAsInProcess(t *testing.T) {
 			}
 		})
 	}
-	// Calls end with the first four, not runs, and nothing ends with the last two. Two have tests of their own, and a run that broke has another error.
+	// Calls end with the first four, not runs, and nothing ends with the last two. Three have tests or stories of their own, and a run that broke has another error.
 	others := []policy.Reason{policy.ReasonAccepted, policy.ReasonFailedForGood, policy.ReasonNotRepeatable, policy.ReasonOutcomeUnknown, policy.ReasonCancelled, policy.ReasonDeadline, policy.ReasonBroken,
-		policy.ReasonNudged, policy.ReasonPolling}
+		policy.ReasonCostBudget, policy.ReasonNudged, policy.ReasonPolling}
 	for _, r := range policy.Reasons() {
 		assert.True(t, r.Retries() || seen[r] || slices.Contains(others, r), "no run here ends with %s", r)
 	}

@@ -31,6 +31,9 @@ func TestScenariosComeOutTheSame(t *testing.T) {
 	runs := 0
 	scenario.Run(t, stories, scenario.Telling(func(t *testing.T, sessions []scenario.Told) {
 		for _, told := range sessions {
+			if c := told.Steps[0].State.Config; c != nil && c.Estimates {
+				continue // a workflow has the default estimate alone
+			}
 			runs += playTold(t, told)
 		}
 	}))

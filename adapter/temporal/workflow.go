@@ -128,6 +128,9 @@ func (f *flow) begin() error {
 	if f.begun.Policy != nil {
 		m.Policy = *f.begun.Policy
 	}
+	if m.Policy.Meters() {
+		m.Models, m.Offered, m.Estimates = f.begun.Described, f.begun.Offered, false
+	}
 	if len(m.Consult) > 0 && !m.Planner {
 		return fmt.Errorf("temporal: consult: there is no planner; set Worker.Planner or Options.Person, or leave Consult empty")
 	}
