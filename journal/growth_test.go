@@ -49,11 +49,11 @@ func converse(t testing.TB, turns int, fresh bool, redact *journal.Redaction) st
 			assert.Equal(t, len(history)+1, len(req.Messages), "the model sees the whole conversation")
 			return message.Reply{Text: strings.Repeat("a", 350)}, nil
 		})
-		cfg := loop.Config{}
+		in := loop.Input{Prompt: strings.Repeat("q", 350)}
 		if fresh {
-			cfg.History = history
+			in.History = history
 		}
-		r, err := fixture.Run(t.Context(), model, fixture.In(s, j), strings.Repeat("q", 350), cfg, loop.WithClock(looptest.NewClock()))
+		r, err := fixture.Run(t.Context(), model, fixture.In(s, j), in, loop.Config{}, loop.WithClock(looptest.NewClock()))
 		require.NoError(t, err)
 		history = r.Transcript
 	}
@@ -138,7 +138,7 @@ func TestAnotherHistoryIsRecordedWhole(t *testing.T) {
 		return message.Reply{Text: "yes"}, nil
 	})
 	run := func(history []message.Message) []message.Message {
-		r, err := fixture.Run(t.Context(), model, fixture.In(s, j), "and?", loop.Config{History: history, NewConversation: true})
+		r, err := fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "and?", History: history, NewConversation: true}, loop.Config{})
 		require.NoError(t, err)
 		return r.Transcript
 	}

@@ -63,7 +63,7 @@ func recordIn(t *testing.T, store journal.Store, settings journal.Settings) (loo
 	s, err := session.New(session.Config{})
 	require.NoError(t, err)
 	st := stories(t)["corrected"]
-	return fixture.Run(t.Context(), looptest.NewModel(st.model...), fixture.In(s, j), "Hi.", st.cfg, loop.WithClock(looptest.NewClock()))
+	return fixture.Run(t.Context(), looptest.NewModel(st.model...), fixture.In(s, j), loop.Input{Prompt: "Hi."}, st.cfg, loop.WithClock(looptest.NewClock()))
 }
 
 func TestSyncIsAChoice(t *testing.T) {
@@ -323,7 +323,7 @@ func TestAnEndedJournalOnADiskThatIsReadOnly(t *testing.T) {
 		assert.Equal(t, want.Text, got.Text)
 		s, err = session.Resume(session.Config{}, past.State.Session)
 		require.NoError(t, err)
-		_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), fixture.In(s, j), "Hi.", loop.Config{})
+		_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), fixture.In(s, j), loop.Input{Prompt: "Hi."}, loop.Config{})
 		require.ErrorIs(t, err, journal.ErrReadOnly)
 		require.ErrorIs(t, err, journal.ErrUnwritable)
 		require.NoError(t, j.Close())

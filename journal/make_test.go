@@ -112,7 +112,7 @@ func (st story) compacted(t testing.TB, dir journal.Dir, path string, text []byt
 
 // played makes one run. It may end without an answer.
 func played(t testing.TB, model loop.Model, s *session.Session, prompt string, cfg loop.Config, options []loop.Option) {
-	_, err := fixture.Run(context.Background(), model, s, prompt, cfg, options...)
+	_, err := fixture.Run(context.Background(), model, s, loop.Input{Prompt: prompt}, cfg, options...)
 	if exhausted := (*loop.RetryExhaustedError)(nil); err != nil && !errors.As(err, &exhausted) {
 		require.NoError(t, err)
 	}

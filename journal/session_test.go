@@ -45,7 +45,7 @@ func TestAJournalOfAnotherPackageIsRefused(t *testing.T) {
 	l, err := loop.New(looptest.NewModel(), loop.Config{})
 	require.NoError(t, err)
 	for name, run := range map[string]func() error{
-		"run":    func() error { _, err := l.Run(t.Context(), s, "Hi."); return err },
+		"run":    func() error { _, err := l.Run(t.Context(), s, loop.Input{Prompt: "Hi."}); return err },
 		"resume": func() error { _, err := l.Resume(t.Context(), s); return err },
 		"tries":  func() error { return tries(t, s) },
 	} {

@@ -189,7 +189,7 @@ func TestARunThatWasNotEnded(t *testing.T) {
 			cancel()
 			return message.Reply{}, ctx.Err()
 		})
-		_, err := fixture.Run(ctx, model, fixture.In(s, j), "Hi.", loop.Config{})
+		_, err := fixture.Run(ctx, model, fixture.In(s, j), loop.Input{Prompt: "Hi."}, loop.Config{})
 		require.Error(t, err)
 	}}
 	r = ask(t, st.record(t), journal.WhatIf{Policy: policyOf(t, "max_attempts: 1\n")}).Runs[0]

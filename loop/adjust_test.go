@@ -57,7 +57,7 @@ func TestEveryJournalThatIsWrittenCanBeOpened(t *testing.T) {
 		s, err := session.New(session.Config{ID: "s"})
 		require.NoError(t, err)
 		j := open()
-		_, _ = fixture.Run(context.Background(), looptest.NewModel(bad, down, bad, bad, looptest.Say("done")), fixture.In(s, j), "Book.", loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()), loop.WithPlanner(plan), loop.WithAdjust(adjust))
+		_, _ = fixture.Run(context.Background(), looptest.NewModel(bad, down, bad, bad, looptest.Say("done")), fixture.In(s, j), loop.Input{Prompt: "Book."}, loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()), loop.WithPlanner(plan), loop.WithAdjust(adjust))
 		require.NoError(t, j.Close())
 		require.NoError(t, open().Close())
 		if err := journal.Compact(context.Background(), journal.Dir(dir), "s", nil); !errors.Is(err, journal.ErrNoRun) {

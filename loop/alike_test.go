@@ -100,7 +100,7 @@ func alikeStories(t *testing.T) map[string]alikeStory {
 }
 
 // config is the config of the run, with its options but the journal.
-func (c alikeStory) config(t *testing.T, id string) (loop.Config, []loop.Option) {
+func (c alikeStory) config(t *testing.T) (loop.Config, []loop.Option) {
 	set, err := file.Read("policy.yaml", []byte(written))
 	require.NoError(t, err)
 	tools, err := tool.NewSet(
@@ -119,7 +119,7 @@ func (c alikeStory) config(t *testing.T, id string) (loop.Config, []loop.Option)
 	}
 	typed, err := schema.For[receipt]()
 	require.NoError(t, err)
-	return loop.Config{Seed: "s", RequestID: id, Policy: &set, Tools: tools, Output: typed.Schema()}, opts
+	return loop.Config{Seed: "s", Policy: &set, Tools: tools, Output: typed.Schema()}, opts
 }
 
 // suspends ends the run at its n-th model call, as the end of a process does, and says the rest afterwards.
@@ -139,8 +139,8 @@ func suspends(n int, turns []looptest.Turn, cancel context.CancelCauseFunc) (fir
 func TestAllDriversTellTheSameOfARun(t *testing.T) {
 	for name, c := range alikeStories(t) {
 		t.Run(name, func(t *testing.T) {
-			cfg, opts := c.config(t, "r")
-			result, err := fixture.Run(t.Context(), looptest.NewModel(c.turns...), newSessionNamed(t, "s"), "Pay.", cfg, opts...)
+			cfg, opts := c.config(t)
+			result, err := fixture.Run(t.Context(), looptest.NewModel(c.turns...), newSessionNamed(t, "s"), loop.Input{Prompt: "Pay.", RequestID: "r"}, cfg, opts...)
 			want := tellOf(result, err)
 			c.tell(t, want)
 			same := func(by string, result loop.Result, err error) {
@@ -159,13 +159,13 @@ func TestAllDriversTellTheSameOfARun(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			first, rest := suspends(2, c.turns, cancel)
 			on(func(j *journal.Journal) {
-				cfg, opts := c.config(t, "r")
-				_, err := fixture.Run(ctx, first, fixture.In(newSessionNamed(t, "s"), j), "Pay.", cfg, opts...)
+				cfg, opts := c.config(t)
+				_, err := fixture.Run(ctx, first, fixture.In(newSessionNamed(t, "s"), j), loop.Input{Prompt: "Pay.", RequestID: "r"}, cfg, opts...)
 				require.ErrorIs(t, err, loop.ErrSuspended)
 			})
 			resume := func(by string, model loop.Model) {
 				on(func(j *journal.Journal) {
-					cfg, opts := c.config(t, "r")
+					cfg, opts := c.config(t)
 					result, err := fixture.Resume(t.Context(), model, fixture.In(newSessionNamed(t, "s"), j), cfg, opts...)
 					same(by, result, err)
 				})
@@ -174,26 +174,26 @@ func TestAllDriversTellTheSameOfARun(t *testing.T) {
 			resume("read by Resume", looptest.NewModel())
 			read := func(by string) {
 				on(func(j *journal.Journal) {
-					cfg, opts := c.config(t, "r")
-					result, err := fixture.Run(t.Context(), looptest.NewModel(), fixture.In(newSessionNamed(t, "s"), j), "Pay.", cfg, opts...)
+					cfg, opts := c.config(t)
+					result, err := fixture.Run(t.Context(), looptest.NewModel(), fixture.In(newSessionNamed(t, "s"), j), loop.Input{Prompt: "Pay.", RequestID: "r"}, cfg, opts...)
 					same(by, result, err)
 				})
 			}
 			read("read by its request")
 			on(func(j *journal.Journal) {
 				s := newSessionNamed(t, "s")
-				_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), fixture.In(s, j), "Hello.", loop.Config{RequestID: "other"})
+				_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), fixture.In(s, j), loop.Input{Prompt: "Hello.", RequestID: "other"}, loop.Config{})
 				require.NoError(t, err)
 			})
 			read("read after another run")
 			require.NoError(t, journal.Compact(t.Context(), store, "s", nil))
 			read("read from a compacted journal")
 
-			cfg, opts = c.config(t, "r")
+			cfg, opts = c.config(t)
 			pool, err := loop.NewPool(loop.PoolConfig{Model: looptest.NewModel(c.turns...), Config: cfg, Options: opts,
 				Done: func(_ *session.Session, result loop.Result, err error) { same("pooled", result, err) }})
 			require.NoError(t, err)
-			_, err = pool.Add(newSessionNamed(t, "s"), "Pay.")
+			_, err = pool.Add(newSessionNamed(t, "s"), loop.Input{Prompt: "Pay.", RequestID: "r"})
 			require.NoError(t, err)
 			require.NoError(t, pool.Run(t.Context(), 1))
 		})

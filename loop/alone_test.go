@@ -67,7 +67,7 @@ func TestAToolThatIgnoresItsContextDoesNotHoldTheRun(t *testing.T) {
 				}
 				s := newSession(t)
 				start := time.Now()
-				result, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(calls)...)), s, "Book.", loop.Config{Tools: bookRoom(t, book)})
+				result, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(calls)...)), s, loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)})
 				require.ErrorIs(t, err, context.DeadlineExceeded)
 				require.ErrorIs(t, err, policy.ReasonDeadline)
 				assert.Equal(t, time.Minute, time.Since(start))
@@ -90,7 +90,7 @@ func TestALoneToolThatHeedsItsContextEndsTheRunAtOnce(t *testing.T) {
 			return receipt{}, ctx.Err()
 		}
 		start := time.Now()
-		result, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)})
+		result, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)})
 		require.ErrorIs(t, err, policy.ReasonDeadline)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Equal(t, time.Minute, time.Since(start))
@@ -122,7 +122,7 @@ func TestAToolThatEndsItsGoroutine(t *testing.T) {
 			defer j.Close()
 			var err error
 			returned := onItsOwn(func() {
-				_, err = fixture.Run(t.Context(), model, fixture.In(s, j), "Book.", loop.Config{Tools: bookRoom(t, book)}, told.tracer())
+				_, err = fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)}, told.tracer())
 			})
 			assert.True(t, returned)
 			require.NoError(t, session.DriverOf(s).Acquire(), "the session is free again")
@@ -150,7 +150,7 @@ func TestAModelThatEndsItsGoroutine(t *testing.T) {
 	j := recorded(t, journal.Dir(t.TempDir()))
 	defer j.Close()
 	assert.False(t, onItsOwn(func() {
-		_, _ = fixture.Run(t.Context(), model, fixture.In(s, j), "Hello.", loop.Config{}, told.tracer())
+		_, _ = fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "Hello."}, loop.Config{}, told.tracer())
 	}))
 	require.NoError(t, session.DriverOf(s).Acquire(), "the session is free again")
 	assert.False(t, j.Unfinished())
@@ -165,7 +165,9 @@ func TestARunInWhichAModelPanicsIsNoCancelledOne(t *testing.T) {
 	s := newSession(t)
 	j := recorded(t, journal.Dir(t.TempDir()))
 	defer j.Close()
-	panicsOfModel(t, func() { _, _ = fixture.Run(t.Context(), model, fixture.In(s, j), "Hello.", loop.Config{}) })
+	panicsOfModel(t, func() {
+		_, _ = fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "Hello."}, loop.Config{})
+	})
 	require.NoError(t, session.DriverOf(s).Acquire(), "the session is free again")
 	assert.True(t, j.Unfinished())
 }
@@ -173,7 +175,7 @@ func TestARunInWhichAModelPanicsIsNoCancelledOne(t *testing.T) {
 func TestAToolThatPanicsAloneHasFailed(t *testing.T) {
 	book := func(context.Context, booking) (receipt, error) { panic("no room") }
 	told := &ends{all: map[observe.WorkKind][]observe.WorkEnd{}}
-	result, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("Sorry.")), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)}, told.tracer())
+	result, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("Sorry.")), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)}, told.tracer())
 	require.NoError(t, err)
 	assert.Equal(t, "Sorry.", result.Text)
 	var panicked *fault.PanicError
@@ -190,7 +192,7 @@ func TestAToolThatEndsItsGoroutineEndsNoWorker(t *testing.T) {
 	})
 	p, ended := pooled(t, loop.PoolConfig{Model: model, Config: loop.Config{Tools: bookRoom(t, book)}})
 	for _, prompt := range []string{"Book.", "Book.", "Hello."} {
-		_, err := p.Add(newSession(t), prompt)
+		_, err := p.Add(newSession(t), loop.Input{Prompt: prompt})
 		require.NoError(t, err)
 	}
 	require.NoError(t, p.Run(t.Context(), 1))

@@ -32,7 +32,7 @@ func TestALongStringIsBoundedInATextAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			model := looptest.NewModel(c.ask, looptest.Say("Done."))
-			result, err := fixture.Run(t.Context(), model, newSession(t), "Read it.", loop.Config{Tools: tools})
+			result, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Read it."}, loop.Config{Tools: tools})
 			require.NoError(t, err)
 			told := result.Transcript[2]
 			assert.Equal(t, c.answer, told.Role)

@@ -53,10 +53,10 @@ func TestAPlannerIsAskedTheSameAfterACrash(t *testing.T) {
 				}))
 			}
 			lost := func() error { return errors.New("no plan") }
-			_, alone := fixture.Run(t.Context(), looptest.NewModel(turn), newSession(t), "Go.", cfg, plan(lost))
+			_, alone := fixture.Run(t.Context(), looptest.NewModel(turn), newSession(t), loop.Input{Prompt: "Go."}, cfg, plan(lost))
 			j := opened()
 			assert.Panics(t, func() {
-				_, _ = fixture.Run(t.Context(), looptest.NewModel(turn), fixture.In(newSession(t), j), "Go.", cfg, plan(func() error { panic("the process died") }))
+				_, _ = fixture.Run(t.Context(), looptest.NewModel(turn), fixture.In(newSession(t), j), loop.Input{Prompt: "Go."}, cfg, plan(func() error { panic("the process died") }))
 			})
 			require.NoError(t, j.Close())
 			j = opened()

@@ -51,7 +51,7 @@ func poolOf(t testing.TB, cfg loop.Config, model loop.Model, opts ...loop.Option
 func awaits(ctx context.Context, p *loop.Pool, s *session.Session, prompt string, j *journal.Journal) <-chan runEnded {
 	end := make(chan runEnded, 1)
 	go func() {
-		r, err := p.Await(ctx, fixture.In(s, j), prompt)
+		r, err := p.Await(ctx, fixture.In(s, j), loop.Input{Prompt: prompt})
 		end <- runEnded{s, r, err}
 	}()
 	return end
@@ -109,7 +109,7 @@ func TestACallerThatLeavesBeforeAnybodyDrives(t *testing.T) {
 	leave(gone)
 	p := poolOf(t, loop.Config{}, looptest.NewModel())
 	s := newSession(t)
-	_, err := p.Await(ctx, s, "a")
+	_, err := p.Await(ctx, s, loop.Input{Prompt: "a"})
 	require.ErrorIs(t, err, policy.ReasonCancelled)
 	require.ErrorIs(t, err, gone)
 	require.NoError(t, session.DriverOf(s).Acquire(), "it is free again")
@@ -124,7 +124,7 @@ func TestACallUnderWayIsCancelledByItsCaller(t *testing.T) {
 		serves(t, p)
 		ctx, leave := context.WithTimeout(t.Context(), time.Minute)
 		defer leave()
-		_, err := p.Await(ctx, newSession(t), "a")
+		_, err := p.Await(ctx, newSession(t), loop.Input{Prompt: "a"})
 		require.ErrorIs(t, err, policy.ReasonDeadline)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
@@ -142,7 +142,7 @@ func TestACallerSuspendsItsRun(t *testing.T) {
 		leave(loop.ErrSuspended)
 		require.ErrorIs(t, (<-end).err, loop.ErrSuspended)
 		require.True(t, j.Unfinished())
-		r, err := p.Await(t.Context(), fixture.In(newSession(t), j), "")
+		r, err := p.Await(t.Context(), fixture.In(newSession(t), j), loop.Input{Prompt: ""})
 		require.NoError(t, err)
 		assert.Equal(t, "done", r.Text)
 		require.NoError(t, j.Close())
@@ -169,7 +169,7 @@ func TestCallersOfAPoolThatIsClosed(t *testing.T) {
 		got = <-fresh
 		require.Equal(t, loop.ErrPoolClosed, got.err)
 		require.NoError(t, session.DriverOf(got.session).Acquire(), "it was never taken")
-		_, err := p.Await(t.Context(), newSession(t), "c")
+		_, err := p.Await(t.Context(), newSession(t), loop.Input{Prompt: "c"})
 		require.Equal(t, loop.ErrPoolClosed, err)
 
 		next, told := pooled(t, loop.PoolConfig{Model: model, Config: cfg})
@@ -195,7 +195,7 @@ func TestACallerIsToldWhatEndedItsWorker(t *testing.T) {
 	p, dir := poolOf(t, loop.Config{}, model), journal.Dir(t.TempDir())
 	serves(t, p)
 	j, s := recorded(t, dir), newSession(t)
-	_, err := p.Await(t.Context(), fixture.In(s, j), "panics")
+	_, err := p.Await(t.Context(), fixture.In(s, j), loop.Input{Prompt: "panics"})
 	var panicked *fault.PanicError
 	require.ErrorAs(t, err, &panicked)
 	assert.Equal(t, "no model", panicked.Value)
@@ -204,10 +204,10 @@ func TestACallerIsToldWhatEndedItsWorker(t *testing.T) {
 	require.NoError(t, j.Close())
 	require.NoError(t, session.DriverOf(s).Acquire(), "it is free again")
 
-	_, err = p.Await(t.Context(), newSession(t), "exits")
+	_, err = p.Await(t.Context(), newSession(t), loop.Input{Prompt: "exits"})
 	require.ErrorIs(t, err, policy.ReasonCancelled)
 	require.ErrorContains(t, err, "Goexit")
-	r, err := p.Await(t.Context(), newSession(t), "Hello.")
+	r, err := p.Await(t.Context(), newSession(t), loop.Input{Prompt: "Hello."})
 	require.NoError(t, err)
 	assert.Equal(t, "done", r.Text)
 }
@@ -217,9 +217,9 @@ func TestACallerIsToldWhyItsRunCannotBegin(t *testing.T) {
 	serves(t, p)
 	s := newSession(t)
 	require.NoError(t, session.DriverOf(s).Acquire())
-	_, err := p.Await(t.Context(), s, "a")
+	_, err := p.Await(t.Context(), s, loop.Input{Prompt: "a"})
 	require.ErrorIs(t, err, session.ErrBusy)
-	_, err = p.Await(t.Context(), nil, "a")
+	_, err = p.Await(t.Context(), nil, loop.Input{Prompt: "a"})
 	require.ErrorContains(t, err, "session is nil")
 }
 
@@ -237,7 +237,7 @@ func TestTheContextOfACallerIsThatOfItsRun(t *testing.T) {
 		serves(t, p)
 		ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), key{}, "mine"), 30*time.Minute)
 		defer cancel()
-		_, err := p.Await(ctx, newSession(t), "a")
+		_, err := p.Await(ctx, newSession(t), loop.Input{Prompt: "a"})
 		require.ErrorIs(t, err, policy.ReasonDeadline, "no wait outlasts it")
 		assert.Equal(t, []any{"mine", "mine"}, seen, "before the wait and after it")
 		require.Len(t, over.of(observe.WorkRun), 1)
@@ -290,7 +290,7 @@ func TestManyCallers(t *testing.T) {
 				if n%3 == 0 {
 					time.AfterFunc(time.Duration(draw(120))*time.Second, cancel)
 				}
-				r, err := p.Await(ctx, newSessionNamed(t, fmt.Sprint(n)), fmt.Sprint(n))
+				r, err := p.Await(ctx, newSessionNamed(t, fmt.Sprint(n)), loop.Input{Prompt: fmt.Sprint(n)})
 				switch {
 				case err == nil:
 					assert.Equal(t, fmt.Sprint(n), r.Text)
@@ -325,7 +325,7 @@ func ExamplePool_Await() {
 	go func() { _ = pool.Serve(ctx, 4) }()
 
 	s, _ := session.New(session.Config{ID: "order-1"})
-	result, err := pool.Await(ctx, s, "Hello.")
+	result, err := pool.Await(ctx, s, loop.Input{Prompt: "Hello."})
 	fmt.Println(result.Text, err)
 	// Output: You said: Hello. <nil>
 }

@@ -52,7 +52,7 @@ func TestCallsBeginInCallOrder(t *testing.T) {
 			return receipt{Number: "r"}, nil
 		}
 		start := time.Now()
-		_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(roomCalls(6)...), looptest.Say("ok")), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)}, loop.WithParallel(1))
+		_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(roomCalls(6)...), looptest.Say("ok")), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)}, loop.WithParallel(1))
 		require.NoError(t, err)
 		assert.Equal(t, "call-1 call-2 call-3 call-4 call-5 call-6", told.all())
 		assert.Equal(t, 6*time.Second, time.Since(start))
@@ -69,7 +69,7 @@ func TestNoCallBeginsOnceTheRunHasEnded(t *testing.T) {
 				cancel()
 				return receipt{Number: "r"}, nil
 			}
-			_, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(6)...)), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)}, loop.WithParallel(1))
+			_, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(6)...)), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)}, loop.WithParallel(1))
 			require.ErrorIs(t, err, policy.ReasonCancelled)
 			synctest.Wait()
 			assert.Equal(t, "call-1", told.all())
@@ -88,7 +88,7 @@ func TestWhatAToolReturnsToARunThatIsLeftIsKept(t *testing.T) {
 			return receipt{Number: "r-1"}, nil
 		}
 		j := recorded(t, dir)
-		_, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), fixture.In(newSession(t), j), "Book.", loop.Config{Tools: bookRoom(t, book)})
+		_, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), fixture.In(newSession(t), j), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)})
 		require.ErrorIs(t, err, loop.ErrSuspended)
 		synctest.Wait() // until the tool has returned
 		require.NoError(t, j.Close())
@@ -115,7 +115,7 @@ func TestACallThatTheEndOfItsContextBrokeHasNoOutcome(t *testing.T) {
 				}
 				go func() { synctest.Wait(); suspend(loop.ErrSuspended) }()
 				j := recorded(t, dir)
-				_, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(calls)...)), fixture.In(newSession(t), j), "Book.", loop.Config{Tools: bookRoom(t, book)})
+				_, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(roomCalls(calls)...)), fixture.In(newSession(t), j), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)})
 				require.ErrorIs(t, err, loop.ErrSuspended)
 				synctest.Wait() // until the tools have returned
 				require.NoError(t, j.Close())
@@ -132,7 +132,7 @@ func TestAPoolOutlivesWhatEndsItsWorkers(t *testing.T) {
 	})
 	p, ended := pooled(t, loop.PoolConfig{Model: exits})
 	s := newSession(t)
-	_, err := p.Add(s, "Hello.")
+	_, err := p.Add(s, loop.Input{Prompt: "Hello."})
 	require.NoError(t, err)
 	require.NoError(t, p.Run(t.Context(), 1))
 	require.Len(t, ended(), 1)
@@ -145,7 +145,7 @@ func TestAPoolOutlivesWhatEndsItsWorkers(t *testing.T) {
 	p, err = loop.NewPool(loop.PoolConfig{Model: looptest.NewModel(looptest.Say("a"), looptest.Say("b")), Done: func(*session.Session, loop.Result, error) { runtime.Goexit() }})
 	require.NoError(t, err)
 	for range 2 {
-		_, err = p.Add(newSession(t), "Hello.")
+		_, err = p.Add(newSession(t), loop.Input{Prompt: "Hello."})
 		require.NoError(t, err)
 	}
 	require.NoError(t, p.Run(t.Context(), 1))
@@ -157,7 +157,7 @@ func TestARunInWhichAModelPanicsInAPoolIsNoCancelledOne(t *testing.T) {
 	j := recorded(t, dir)
 	defer j.Close()
 	p, ended := pooled(t, loop.PoolConfig{Model: loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { panic("no model") })})
-	_, err := p.Add(fixture.In(newSession(t), j), "Hello.")
+	_, err := p.Add(fixture.In(newSession(t), j), loop.Input{Prompt: "Hello."})
 	require.NoError(t, err)
 	panicsOfModel(t, func() { p.Due(time.Now()) })
 	assert.Empty(t, ended())
@@ -169,7 +169,7 @@ func TestTracersAreToldOfAPoolThatIsClosed(t *testing.T) {
 	cfg := loop.PoolConfig{Model: looptest.NewModel(looptest.Say("done")), Options: []loop.Option{over.tracer()}}
 	p, _ := pooled(t, cfg)
 	s := newSession(t)
-	_, err := p.Add(s, "Hello.")
+	_, err := p.Add(s, loop.Input{Prompt: "Hello."})
 	require.NoError(t, err)
 	left := p.Close()
 	require.Len(t, over.of(observe.WorkRun), 1)
@@ -197,7 +197,7 @@ func TestAnErrorThatPanicsIsItsToolsPanic(t *testing.T) {
 	book := func(context.Context, booking) (receipt, error) { return receipt{}, sly{errors.New("odd")} }
 	var mu sync.Mutex
 	var ends []error
-	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(roomCalls(2)...), looptest.Say("ok")), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)}, loop.WithObserver(tracerFunc(func(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
+	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(roomCalls(2)...), looptest.Say("ok")), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)}, loop.WithObserver(tracerFunc(func(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
 		return ctx, func(e observe.WorkEnd) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -42,7 +42,7 @@ func TestAToolIsNotRunAgainBecauseOfWords(t *testing.T) {
 			runs := 0
 			tools := payTools(t, func(context.Context, invoice) (string, error) { runs++; return "", accepted }, declared...)
 			model := looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`)), looptest.Say("I could not find out."))
-			_, err := fixture.Run(t.Context(), model, newSession(t), "Pay.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			assert.Equal(t, 1, runs)
 			told := inDoubt
@@ -69,7 +69,7 @@ func TestATypedFaultIsRetriedWhereTheToolIsDeclared(t *testing.T) {
 				runs++
 				return "", &fault.TransportError{Cause: errors.New("down")}
 			}, c.declared...)
-			r, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`)), looptest.Say("Down.")), newSession(t), "Pay.", loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
+			r, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`)), looptest.Say("Down.")), newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err, "the run goes on")
 			assert.Equal(t, c.runs, runs)
 			assert.Equal(t, c.reason, r.Attempts[c.runs-1].Reason)
@@ -82,7 +82,7 @@ func TestCallsThatFailUseUpTheBudget(t *testing.T) {
 	locked := errors.New("the ledger is locked")
 	tools := payTools(t, func(context.Context, invoice) (string, error) { return "", locked })
 	again := looptest.Call(call("pay", `{"amount":1}`))
-	_, err := fixture.Run(t.Context(), looptest.NewModel(again, again, again, again, again), newSession(t), "Pay.", loop.Config{Tools: tools})
+	_, err := fixture.Run(t.Context(), looptest.NewModel(again, again, again, again, again), newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools})
 	var exhausted *loop.RetryExhaustedError
 	require.ErrorAs(t, err, &exhausted)
 	assert.Equal(t, policy.ReasonToolBudget, exhausted.Reason)
@@ -96,7 +96,7 @@ func TestPanicsAskForNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runs := 0
 			tools := payTools(t, func(context.Context, invoice) (string, error) { runs++; panic(value) }, tool.Idempotent())
-			_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`)), looptest.Say("No.")), newSession(t), "Pay.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`)), looptest.Say("No.")), newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			assert.Equal(t, 1, runs)
 		})
@@ -119,7 +119,7 @@ func TestNoToolBeginsOnceTheRunHasEnded(t *testing.T) {
 		set.Global.OnReducerError = policy.ReducerStopsRun
 		tools := payTools(t, func(context.Context, invoice) (string, error) { runs++; return "ok", nil })
 		twice := looptest.Call(call("pay", `{"amount":1}`), call("pay", `{"amount":2}`))
-		_, err = fixture.Run(t.Context(), looptest.NewModel(twice), s, "Pay.", loop.Config{Tools: tools, Policy: &set}, loop.WithParallel(1))
+		_, err = fixture.Run(t.Context(), looptest.NewModel(twice), s, loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools, Policy: &set}, loop.WithParallel(1))
 		require.ErrorIs(t, err, policy.ReasonReducerError)
 		require.Equal(t, 1, runs)
 	}
@@ -136,7 +136,7 @@ func crashIn(t *testing.T, dir string, declared ...tool.Option) (key string) {
 		die(loop.ErrSuspended)
 		return "", ctx.Err()
 	}, declared...)
-	_, err = fixture.Run(ctx, looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`))), fixture.In(newSession(t), j), "Pay.", loop.Config{Tools: tools})
+	_, err = fixture.Run(ctx, looptest.NewModel(looptest.Call(call("pay", `{"amount":1}`))), fixture.In(newSession(t), j), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools})
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	require.NoError(t, j.Close())
 	return key
@@ -213,7 +213,7 @@ func TestABeginThatCannotBeRecordedIsNone(t *testing.T) {
 			ran := make(chan struct{}, 2)
 			tools := payTools(t, func(context.Context, invoice) (string, error) { ran <- struct{}{}; return "ok", nil })
 			twice := looptest.Call(call("pay", `{"amount":1}`), call("pay", `{"amount":2}`))
-			_, err = fixture.Run(t.Context(), looptest.NewModel(twice, looptest.Say("Done.")), fixture.In(newSession(t), j), "Pay.", loop.Config{Tools: tools})
+			_, err = fixture.Run(t.Context(), looptest.NewModel(twice, looptest.Say("Done.")), fixture.In(newSession(t), j), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools})
 			assert.Equal(t, runs == 0, errors.Is(err, journal.ErrUnwritable), "%v", err)
 			assert.Len(t, ran, runs)
 		})

@@ -33,7 +33,7 @@ func BenchmarkRun(b *testing.B) {
 	for b.Loop() {
 		s, err := session.New(session.Config{ID: "bench"})
 		require.NoError(b, err)
-		_, err = fixture.Run(b.Context(), looptest.NewModel(turns...), s, "Book.", cfg)
+		_, err = fixture.Run(b.Context(), looptest.NewModel(turns...), s, loop.Input{Prompt: "Book."}, cfg)
 		require.NoError(b, err)
 	}
 }
@@ -111,7 +111,7 @@ func BenchmarkTurns(b *testing.B) {
 			c := message.Call{ID: "c" + strconv.Itoa(n), Name: "book_room", Arguments: arguments}
 			return message.Reply{Calls: []message.Call{c}, Finish: message.ToolUse}, nil
 		})
-		_, err := fixture.Run(b.Context(), model, sessionOf(b), "Book.", loop.Config{Tools: tools, Policy: &set})
+		_, err := fixture.Run(b.Context(), model, sessionOf(b), loop.Input{Prompt: "Book."}, loop.Config{Tools: tools, Policy: &set})
 		require.NoError(b, err)
 		early += at[2*some].Sub(at[some])
 		late += at[turns].Sub(at[turns-some])

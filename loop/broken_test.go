@@ -36,7 +36,7 @@ func TestARunThatCannotContinueIsNotRecordedAsCancelled(t *testing.T) {
 			j, err := journal.Open(t.Context(), journal.Dir(t.TempDir()), "s", journal.Settings{})
 			require.NoError(t, err)
 			s := newSessionNamed(t, "s")
-			_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Done.")), fixture.In(s, j), "Hello.", loop.Config{RequestID: "r"}, c.opt)
+			_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Done.")), fixture.In(s, j), loop.Input{Prompt: "Hello.", RequestID: "r"}, loop.Config{}, c.opt)
 			require.EqualError(t, err, c.want)
 			require.NotErrorIs(t, err, policy.ReasonCancelled)
 			past, err := j.Past()
@@ -47,7 +47,7 @@ func TestARunThatCannotContinueIsNotRecordedAsCancelled(t *testing.T) {
 			assert.Equal(t, policy.ReasonBroken, made[0].Reason)
 			assert.False(t, made[0].Passed())
 
-			_, err = fixture.Run(t.Context(), looptest.NewModel(), fixture.In(newSessionNamed(t, "s"), j), "Hello.", loop.Config{RequestID: "r"}, c.opt)
+			_, err = fixture.Run(t.Context(), looptest.NewModel(), fixture.In(newSessionNamed(t, "s"), j), loop.Input{Prompt: "Hello.", RequestID: "r"}, loop.Config{}, c.opt)
 			require.ErrorIs(t, err, policy.ReasonBroken)
 			require.NotErrorIs(t, err, policy.ReasonCancelled)
 			require.ErrorContains(t, err, "run stopped: the run could not continue: "+c.want)

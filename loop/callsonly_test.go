@@ -31,7 +31,7 @@ func TestCallsAreTheAnswer(t *testing.T) {
 		looptest.Call(good),
 	)
 	s := newSession(t)
-	result, err := fixture.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
+	result, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
 	require.NoError(t, err)
 
 	require.Len(t, result.Calls, 1)
@@ -52,13 +52,13 @@ func TestCallsAreTheAnswer(t *testing.T) {
 
 func TestCallsOnlyWithoutACallIsExhausted(t *testing.T) {
 	talk := looptest.Say("Certainly!")
-	_, err := fixture.Run(t.Context(), looptest.NewModel(talk, talk, talk), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
+	_, err := fixture.Run(t.Context(), looptest.NewModel(talk, talk, talk), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
 	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 }
 
 func TestCallsAreNoAnswerOfAType(t *testing.T) {
 	model := looptest.NewModel()
-	_, err := fixture.Generate[booking](t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked), CallsOnly: true})
+	_, err := fixture.Generate[booking](t.Context(), model, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked), CallsOnly: true})
 	require.ErrorContains(t, err, "calls_only: tool calls are not an answer of type T")
 	assert.Empty(t, model.Requests())
 }

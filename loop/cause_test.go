@@ -62,7 +62,7 @@ func TestTheCauseIsThatOfTheCallThatGaveUp(t *testing.T) {
 	defer j.Close()
 	var asked []string
 	plan := asker(&asked, machine.Plan{Do: machine.Abort})
-	_, ended := fixture.Run(t.Context(), looptest.NewModel(both), fixture.In(newSession(t), j), "Go.", cfg, plan)
+	_, ended := fixture.Run(t.Context(), looptest.NewModel(both), fixture.In(newSession(t), j), loop.Input{Prompt: "Go."}, cfg, plan)
 	_, resumed := fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(newSession(t), j), cfg, plan)
 	for name, err := range map[string]error{"run": ended, "resumed": resumed} {
 		var e *loop.RetryExhaustedError
@@ -97,7 +97,7 @@ func TestTheCauseIsTheReducerThatEndedTheRun(t *testing.T) {
 	cfg := loop.Config{Tools: twoTools(t), Policy: &set}
 	j := recorded(t, journal.Dir(t.TempDir()))
 	defer j.Close()
-	_, ended := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("book", "{}"))), fixture.In(made(), j), "Go.", cfg)
+	_, ended := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("book", "{}"))), fixture.In(made(), j), loop.Input{Prompt: "Go."}, cfg)
 	_, resumed := fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(made(), j), cfg)
 	for name, err := range map[string]error{"run": ended, "resumed": resumed} {
 		var by *fault.ReducerError
@@ -118,7 +118,7 @@ func TestALateCancellationIsNotTheCause(t *testing.T) {
 		}),
 	}})
 	require.NoError(t, err)
-	_, err = fixture.Run(ctx, looptest.NewModel(looptest.Fail(errNoKey)), s, "Go.", loop.Config{})
+	_, err = fixture.Run(ctx, looptest.NewModel(looptest.Fail(errNoKey)), s, loop.Input{Prompt: "Go."}, loop.Config{})
 	require.ErrorIs(t, err, errNoKey)
 	assert.NotErrorIs(t, err, context.Canceled)
 }
@@ -130,7 +130,7 @@ func TestACancellationWhileThePlannerIsAskedIsTheCause(t *testing.T) {
 		cancel(errNoBudget)
 		return machine.Plan{Do: machine.Abort}, nil
 	})
-	_, err := fixture.Run(ctx, looptest.NewModel(looptest.Fail(errNoKey)), newSession(t), "Go.", loop.Config{}, loop.WithPlanner(plan))
+	_, err := fixture.Run(ctx, looptest.NewModel(looptest.Fail(errNoKey)), newSession(t), loop.Input{Prompt: "Go."}, loop.Config{}, loop.WithPlanner(plan))
 	require.ErrorIs(t, err, errNoBudget)
 	require.ErrorIs(t, err, policy.ReasonCancelled)
 	assert.NotErrorIs(t, err, errNoKey)
@@ -141,7 +141,7 @@ func TestTheTurnLimitHasNoCause(t *testing.T) {
 	set := policy.DefaultSet()
 	set.MaxTurns = 1
 	both := looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: "{}"}, message.Call{ID: "c2", Name: "book", Arguments: "{}"})
-	_, err := fixture.Run(t.Context(), looptest.NewModel(both), newSession(t), "Go.", loop.Config{Tools: twoTools(t), Policy: &set})
+	_, err := fixture.Run(t.Context(), looptest.NewModel(both), newSession(t), loop.Input{Prompt: "Go."}, loop.Config{Tools: twoTools(t), Policy: &set})
 	require.ErrorIs(t, err, policy.ReasonTurnLimit)
 	assert.NotErrorIs(t, err, errBoom)
 }
@@ -160,7 +160,7 @@ func TestTheCauseIsTheCallThatUsedTheBudgetUp(t *testing.T) {
 	for name, opts := range map[string][]loop.Option{
 		"alone": nil, "planner": {asker(new([]string), machine.Plan{Do: machine.Abort})},
 	} {
-		_, err = fixture.Run(t.Context(), looptest.NewModel(both), newSession(t), "Go.", loop.Config{Tools: tools, Policy: &set}, opts...)
+		_, err = fixture.Run(t.Context(), looptest.NewModel(both), newSession(t), loop.Input{Prompt: "Go."}, loop.Config{Tools: tools, Policy: &set}, opts...)
 		require.ErrorIs(t, err, second, name)
 		require.ErrorIs(t, err, policy.ReasonRunBudget, name)
 		assert.NotErrorIs(t, err, first, name)

@@ -21,7 +21,7 @@ func TestACallIsForcedUntilOneHasEnded(t *testing.T) {
 		message.NoTool:  {message.NoTool, message.NoTool, message.NoTool},
 	} {
 		model := looptest.NewModel(looptest.Call(bad), looptest.Call(good), looptest.Say("Booked."))
-		_, err := fixture.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked), ToolChoice: choice, Stop: []string{"END"}})
+		_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked), ToolChoice: choice, Stop: []string{"END"}})
 		require.NoError(t, err)
 		var got []message.ToolChoice
 		for _, r := range model.Requests() {

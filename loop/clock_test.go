@@ -75,7 +75,7 @@ func TestCallsWithLimitsDoNotAddUpOnTheClock(t *testing.T) {
 	c := &stopped{Mock: clock.NewMock()}
 	cfg := loop.Config{Tools: tools, Policy: timeLimits(time.Minute, 10*time.Second)}
 	cfg.Policy.MaxTurns = turns
-	result, err := fixture.Run(t.Context(), model, nil, "Go.", cfg, loop.WithClock(c))
+	result, err := fixture.Run(t.Context(), model, nil, loop.Input{Prompt: "Go."}, cfg, loop.WithClock(c))
 	looptest.AssertAnswer(t, result, err, "Done.")
 	assert.LessOrEqual(t, c.asked(), 2, "one After for models, and one for tools, whose limit comes sooner")
 	require.Eventually(t, func() bool {
@@ -98,7 +98,7 @@ func TestAPoolAsksTheClockForTheNextRunOnly(t *testing.T) {
 		over := make(chan error, 1)
 		go func() { over <- p.Serve(ctx, 1) }()
 		for range 500 {
-			_, err := p.Add(newSession(t), "Hello.")
+			_, err := p.Add(newSession(t), loop.Input{Prompt: "Hello."})
 			require.NoError(t, err)
 			synctest.Wait()
 		}
@@ -121,7 +121,7 @@ func TestALimitIsReachedOnAMockClock(t *testing.T) {
 		<-called
 		mock.Add(time.Minute)
 	}()
-	_, err := fixture.Run(t.Context(), hangs, nil, "Go.", loop.Config{Policy: timeLimits(time.Minute, time.Minute)}, loop.WithClock(mock))
+	_, err := fixture.Run(t.Context(), hangs, nil, loop.Input{Prompt: "Go."}, loop.Config{Policy: timeLimits(time.Minute, time.Minute)}, loop.WithClock(mock))
 	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	require.ErrorContains(t, err, "the model did not reply within 1m0s")
 }
@@ -151,7 +151,7 @@ func TestContextsEndAtTheDeadlineOfTheClock(t *testing.T) {
 				ended <- []error{ctx.Err(), inner.Err(), context.Cause(inner)}
 				return message.Reply{}, ctx.Err()
 			})
-			_, runErr := fixture.Run(ctx, model, nil, "Go.", loop.Config{Deadline: looptest.Epoch.Add(time.Hour)}, loop.WithClock(c))
+			_, runErr := fixture.Run(ctx, model, nil, loop.Input{Prompt: "Go.", Deadline: looptest.Epoch.Add(time.Hour)}, loop.Config{}, loop.WithClock(c))
 			require.Error(t, runErr)
 			want := context.DeadlineExceeded
 			if end == gone {

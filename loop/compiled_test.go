@@ -43,7 +43,7 @@ func TestASeedIsThatOfItsRun(t *testing.T) {
 			dir := journal.Dir(t.TempDir())
 			j := recorded(t, dir)
 			model := looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Timeout}), looptest.Say("done"))
-			_, err := fixture.Run(t.Context(), model, fixture.In(newSession(t), j), "Book.", cfg, loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Run(t.Context(), model, fixture.In(newSession(t), j), loop.Input{Prompt: "Book."}, cfg, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			require.NoError(t, j.Close())
 			told = append(told, lines(t, dir))
@@ -61,7 +61,7 @@ func TestAPolicyMayChangeBetweenRuns(t *testing.T) {
 	bad := looptest.Call(call("book_room", `{"city": "Lisbon", "nights": "two"}`))
 	attempts := func(cfg loop.Config) int {
 		s := newSession(t)
-		_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad, bad, bad), s, "Book.", cfg)
+		_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad, bad, bad), s, loop.Input{Prompt: "Book."}, cfg)
 		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 		return s.State().AttemptCount()
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"time"
 
 	"github.com/benbjohnson/clock"
 
@@ -24,8 +23,9 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Config configures a run. The zero value is a run without tools, under the default policy, whose answer is
-// any text. A run does not change it, so it may be shared.
+// Config is what all runs of a [Loop] or a [Pool] share; [Input] is what one run is given. The zero value is a
+// run without tools, under the default policy, whose answer is any text. A run does not change it, so it may
+// be shared.
 type Config struct {
 	// Tools are the tools that the model may call; nil means none.
 	Tools *tool.Set
@@ -42,26 +42,13 @@ type Config struct {
 	ToolChoice message.ToolChoice
 	// Stop are the stop sequences of the model. The reply ends before them. None may be empty.
 	Stop []string
-	// Attach are media after the text of the prompt.
-	Attach []message.Part
-	// History is the conversation before this run, such as an earlier [Result].Transcript. If it is empty,
-	// the run continues the conversation in the session or, if there is none, in its journal. It is an error
-	// if the session has a conversation.
-	History []message.Message
-	// NewConversation begins a new conversation, with History if set, whatever the session holds.
-	NewConversation bool
 	// Policy has the layers, the budgets and the transport policy; nil means [policy.DefaultSet]. Policies of
 	// tools ([tool.WithPolicy]) are merged over its global layer and under its layers for these tools. A
 	// layer for an unknown tool is an error if its name is similar to that of a tool, else a warning in the
 	// result.
 	Policy *policy.Set
-	// RequestID identifies the request of this run in the idempotency keys of its calls. Give each request of
-	// a conversation its own id, and a repeated request the same id: at most [machine.MaxID] bytes of
-	// printable text. If it is empty, the session's id, the number of messages when the run begins, and the
-	// last eight of them identify the request.
-	RequestID string
-	// Seed is the seed of the jitter of this run. With the action and the attempt it decides all waits,
-	// whatever the session. Empty means the session's id, and a session's own seed ([session.Config].Seed)
+	// Seed is the seed of the jitter. With the action and the attempt it decides all waits, whatever the
+	// session. Empty means the session's id, and a session's own seed ([session.Config].Seed)
 	// goes first. Sessions that share a seed wait in lockstep, of which a [Loop] and a [Pool] warn. For waits
 	// without jitter, set "jitter: none" in the policy.
 	Seed string
@@ -77,10 +64,6 @@ type Config struct {
 	Vars map[string]any
 	// Limits bounds the feedback to the model; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
-	// Deadline is the end of the run's time by its clock: no wait may outlast it, and when it comes, all
-	// contexts of the run end and so does the run. Zero means the deadline of the context, if any. The
-	// earlier one counts. A run that is resumed keeps it.
-	Deadline time.Time
 	// Models is what is known of the models of a run by their names in it, with that of [New] under "". A
 	// model that is not here is asked, if it is a [Describer]. Prices and budgets of tokens and money need it.
 	Models map[string]machine.ModelInfo
@@ -95,15 +78,13 @@ type Config struct {
 	Consult []fault.Class
 }
 
-// prompt is the user's message that a run begins with.
-func (c *Config) prompt(text string) message.Message {
-	return message.Message{Role: message.User, Text: text, Parts: c.Attach}
-}
+// Input is what one run is given: its prompt and what belongs to its request.
+type Input = engine.Input
 
 // machine returns the config of the core for a run.
 func (c Config) machine(o *options) machine.Config {
 	m := machine.Config{
-		RequestID: c.RequestID, Seed: c.Seed, Policy: policy.DefaultSet(), Deadline: c.Deadline,
+		Seed: c.Seed, Policy: policy.DefaultSet(),
 		System: canon.UTF8(c.System), Feedback: canon.UTF8(c.Feedback),
 		Limits: feedback.DefaultLimits(), CallsOnly: c.CallsOnly, ToolChoice: c.ToolChoice, Stop: c.Stop,
 		UserPrompt: o.prompt != nil, Planner: o.planner != nil, Summaries: o.summary != nil,
@@ -152,7 +133,7 @@ func (c *Config) compile(o *options) (*machine.Compiled, error) {
 	m := c.machine(o)
 	_, absent := c.Tools.Absent(&m.Policy)
 	compiled, err := machine.Compile(&m)
-	return compiled, errors.Join(absent, err, c.checkRequest(), c.checkVars())
+	return compiled, errors.Join(absent, err, c.checkStop(), c.checkVars())
 }
 
 // Validate reports everything that is wrong with the config, each fault with its field.
@@ -350,7 +331,8 @@ func collect(opts []Option) (*options, error) {
 	return o, errors.Join(errs...)
 }
 
-// Machine returns the config of the core for runs with c and the options, for an [engine.Runner]. The error
+// Machine returns the config of the core for runs with c and the options, for an [engine.Runner], without
+// what belongs to one run: see [engine.RunnerConfig].Input. The error
 // joins everything that is wrong with them. ToolChoice is not checked against Tools, because an engine that
 // runs the tools itself may know them only later: see [engine.Offer.CheckChoice].
 func (c Config) Machine(opts ...Option) (machine.Config, error) {

@@ -76,7 +76,7 @@ func TestAPromptThatIsTooLongIsMadeShorterAndSentAgain(t *testing.T) {
 			set.MaxTurns = policy.Unlimited
 			l, err := loop.New(m, loop.Config{Tools: payer(t), Policy: &set})
 			require.NoError(t, err)
-			r, err := l.Run(t.Context(), s, "pay them all")
+			r, err := l.Run(t.Context(), s, loop.Input{Prompt: "pay them all"})
 			require.NoError(t, err)
 			require.NoError(t, j.Close())
 			assert.Equal(t, "done", r.Text)
@@ -103,7 +103,7 @@ func TestAPromptThatIsTooLongIsMadeShorterAndSentAgain(t *testing.T) {
 func TestAPromptThatCannotBeMadeShorterEndsTheRun(t *testing.T) {
 	l, err := loop.New(&smallModel{window: 100}, loop.Config{})
 	require.NoError(t, err)
-	_, err = l.Run(t.Context(), nil, strings.Repeat("long ", 100))
+	_, err = l.Run(t.Context(), nil, loop.Input{Prompt: strings.Repeat("long ", 100)})
 	require.ErrorIs(t, err, policy.ReasonContextFull)
 	assert.EqualError(t, err, "answer: attempt 1 of 4 on the transport plane: the prompt is too long, and nothing more can be left out: "+
 		"context_length: too long")
@@ -122,7 +122,7 @@ func TestASummaryTakesThePlaceOfOldTurns(t *testing.T) {
 	}
 	l, err := loop.New(m, loop.Config{Tools: payer(t), Policy: &set}, loop.WithSummary(by))
 	require.NoError(t, err)
-	r, err := l.Run(t.Context(), nil, "pay them all")
+	r, err := l.Run(t.Context(), nil, loop.Input{Prompt: "pay them all"})
 	require.NoError(t, err)
 	assert.Greater(t, asked, 2)
 	assert.EqualValues(t, 5*(asked-1)+3, r.Usage.InputTokens)
@@ -153,7 +153,7 @@ func TestAPromptStaysWithinAKnownWindow(t *testing.T) {
 	set.Prices = policy.Prices{"m": {ContextWindow: new(int64(6000))}}
 	l, err := loop.New(m, loop.Config{Tools: payer(t), Policy: &set})
 	require.NoError(t, err)
-	_, err = l.Run(t.Context(), nil, "pay them all")
+	_, err = l.Run(t.Context(), nil, loop.Input{Prompt: "pay them all"})
 	require.NoError(t, err)
 	assert.Zero(t, m.refused)
 	shorter := 0

@@ -53,7 +53,7 @@ func TestAToolAsksItsContext(t *testing.T) {
 	tools, err := tool.NewSet(tool.New("convert", "Convert.", convert, tool.Idempotent(), tool.WithTransport(policy.Layer{ToolTimeout: new(time.Second)})))
 	require.NoError(t, err)
 	model := looptest.NewModel(looptest.Call(call("convert", `{"pages":10}`)), looptest.Call(call("convert", `{"pages":3}`)), looptest.Say("Sorry."))
-	_, err = fixture.Run(t.Context(), model, s, "Convert.", loop.Config{Tools: tools}, loop.WithClock(clock))
+	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Convert."}, loop.Config{Tools: tools}, loop.WithClock(clock))
 	require.NoError(t, err)
 	assert.Equal(t, []any{
 		[]any{"order-42", 2, 3, 1, false, 0, true, 1},

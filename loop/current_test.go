@@ -62,7 +62,7 @@ func TestFeedbackThatIsOverIsNotShown(t *testing.T) {
 				return script.Reply(ctx, r)
 			})
 			cfg := loop.Config{Tools: tools, System: showing}
-			_, err = fixture.Run(suspended, model, fixture.In(newSessionNamed(t, "s"), j), "Pay.", cfg, loop.WithClock(looptest.NewClock()))
+			_, err = fixture.Run(suspended, model, fixture.In(newSessionNamed(t, "s"), j), loop.Input{Prompt: "Pay."}, cfg, loop.WithClock(looptest.NewClock()))
 			require.ErrorIs(t, err, loop.ErrSuspended)
 			require.Equal(t, 3, turns)
 
@@ -105,7 +105,7 @@ func TestAToolWhoseResultIsRefusedIsSaidToHaveRun(t *testing.T) {
 			set := policy.DefaultSet()
 			set.Global = c.layer
 			model := looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Say("Done."))
-			result, err := fixture.Run(t.Context(), model, s, "Pay.", loop.Config{Tools: tools, Policy: &set})
+			result, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools, Policy: &set})
 			require.NoError(t, err)
 			told := result.Transcript[2]
 			assert.True(t, told.IsError)

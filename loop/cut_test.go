@@ -78,7 +78,7 @@ func TestTheValueOfATryBeforeACrashIsReturned(t *testing.T) {
 func TestARequestWhoseRunHasOnlyAHeader(t *testing.T) {
 	run := func(store *looptest.Store) (text string) {
 		inJournal(t, store, nil, func(j *journal.Journal) {
-			r, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Done.")), fixture.In(newSessionNamed(t, "s"), j), "Go.", loop.Config{RequestID: "r-1"})
+			r, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Done.")), fixture.In(newSessionNamed(t, "s"), j), loop.Input{Prompt: "Go.", RequestID: "r-1"}, loop.Config{})
 			require.NoError(t, err)
 			text = r.Text
 		})
@@ -118,7 +118,7 @@ func TestAnOutcomeThatLandedIsRecordedAsItWas(t *testing.T) {
 	set := policy.DefaultSet()
 	set.Transport.MaxAttempts = new(1)
 	cfg := loop.Config{Tools: tools, Policy: &set}
-	_, _ = fixture.Run(ctx, looptest.NewModel(turns...), fixture.In(newSessionNamed(t, "s"), j), "Pay.", cfg, loop.WithClock(looptest.NewClock()))
+	_, _ = fixture.Run(ctx, looptest.NewModel(turns...), fixture.In(newSessionNamed(t, "s"), j), loop.Input{Prompt: "Pay."}, cfg, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, j.Close())
 	trace := func(of *looptest.Store) (text string) {
 		var b strings.Builder
@@ -170,7 +170,7 @@ func TestWhatIsLeftOutDoesNotDecide(t *testing.T) {
 	run := func(rules *journal.Redaction) (waited time.Duration, text string) {
 		store := &looptest.Store{}
 		inJournal(t, store, rules, func(j *journal.Journal) {
-			r, err := fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.In(newSessionNamed(t, "s"), j), "Pay.", loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
+			r, err := fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.In(newSessionNamed(t, "s"), j), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			waited = r.Waited
 		})
@@ -188,7 +188,7 @@ func TestWhatIsLeftOutDoesNotDecide(t *testing.T) {
 func TestCallsWithoutIDsAreAnswered(t *testing.T) {
 	model := looptest.NewModel(looptest.Call(message.Call{Name: "book_room", Arguments: lisbon}, message.Call{ID: "c1", Name: "book_room", Arguments: lisbon},
 		message.Call{ID: "c1", Name: "book_room", Arguments: lisbon}), looptest.Say("Done."))
-	r, err := fixture.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)})
+	r, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)})
 	require.NoError(t, err)
 	for n, c := range r.Transcript[1].Calls {
 		assert.Equal(t, r.Transcript[2+n].CallID, c.ID)

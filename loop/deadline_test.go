@@ -49,7 +49,7 @@ func TestADeadlineOfTheContextIsADeadline(t *testing.T) {
 	}
 	ways := map[string]func(ctx context.Context, s *session.Session) error{
 		"a run": func(ctx context.Context, s *session.Session) error {
-			_, err := fixture.Run(ctx, hangs, s, "Go.", loop.Config{})
+			_, err := fixture.Run(ctx, hangs, s, loop.Input{Prompt: "Go."}, loop.Config{})
 			return err
 		},
 		"one action": func(ctx context.Context, s *session.Session) error {
@@ -88,7 +88,7 @@ func TestAClassThatIsNotRetriedIsNamedWithWhatToSet(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(c.err)), newSession(t), "Go.", loop.Config{})
+			_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(c.err)), newSession(t), loop.Input{Prompt: "Go."}, loop.Config{})
 			require.ErrorIs(t, err, policy.ReasonNotRetryable)
 			require.ErrorContains(t, err, c.want)
 		})

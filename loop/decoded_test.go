@@ -49,7 +49,7 @@ func TestArgumentsAndAnswersAreDecodedOnce(t *testing.T) {
 	require.NoError(t, err)
 	model := looptest.NewModel(looptest.Call(call("visit", `{"room":"red","guests":["Ada"]}`)), looptest.Say(`{"room":"blue","guests":["Bo"]}`))
 	reads.Store(0)
-	answer, err := fixture.Generate[visit](t.Context(), model, nil, "Visit.", loop.Config{Tools: set})
+	answer, err := fixture.Generate[visit](t.Context(), model, nil, loop.Input{Prompt: "Visit."}, loop.Config{Tools: set})
 	require.NoError(t, err)
 	assert.Equal(t, visit{counted{"blue"}, []string{"Bo"}}, answer.Value)
 	assert.Equal(t, []string{"red Ada", "red Ada"}, got)

@@ -42,7 +42,7 @@
 // Each tool call has an idempotency key, [github.com/retake-go/retake/tool.IdempotencyKey]. It depends on the
 // session's id, the request, the number of the action in the run, the tool and the arguments. So a call that
 // is tried again has the same key, also in a run that is resumed or made again. The request is
-// [Config].RequestID, or the number of messages when the run began and the last eight of them, the prompt
+// [Input].RequestID, or the number of messages when the run began and the last eight of them, the prompt
 // among them. The next request of a conversation has more messages and so other keys. Give each request a
 // RequestID if two of a session may begin with the same words at the same place.
 //

@@ -42,7 +42,7 @@ func TestResultsEnterInCallOrder(t *testing.T) {
 			calls = append(calls, message.Call{ID: fmt.Sprint("c", n), Name: "book_room", Arguments: fmt.Sprintf(`{"city": "Lisbon", "nights": %d, "room": "double"}`, n+1)})
 		}
 		model := looptest.NewModel(looptest.Call(calls...), looptest.Say("done"))
-		_, err := fixture.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)})
+		_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)})
 		require.NoError(t, err)
 		var results []string
 		for _, m := range model.Requests()[1].Messages {
@@ -69,7 +69,7 @@ func TestNoMoreToolsRunAtOnceThanAllowed(t *testing.T) {
 	}
 	calls := slices.Repeat([]message.Call{{Name: "book_room", Arguments: lisbon}}, 20)
 	model := looptest.NewModel(looptest.Call(calls...), looptest.Say("done"))
-	_, err := fixture.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)}, loop.WithParallel(2))
+	_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)}, loop.WithParallel(2))
 	require.NoError(t, err)
 	assert.LessOrEqual(t, top, 2)
 }
@@ -97,7 +97,7 @@ func TestCancellationAtEveryPointLeavesAConsistentSession(t *testing.T) {
 				cancel(gone)
 			}
 			s := newSession(t)
-			_, err := fixture.Run(ctx, model, s, "Book.", loop.Config{Tools: bookRoom(t, book)})
+			_, err := fixture.Run(ctx, model, s, loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)})
 			require.ErrorIs(t, err, gone)
 			require.ErrorIs(t, err, policy.ReasonCancelled)
 			snapshot, err := s.Snapshot()
@@ -125,11 +125,11 @@ func TestWaitsOfTheRealClockEndWithTheContext(t *testing.T) {
 func TestASessionIsForOneRunAtATime(t *testing.T) {
 	s := newSession(t)
 	model := loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
-		_, err := fixture.Run(ctx, looptest.NewModel(), s, "Again.", loop.Config{})
+		_, err := fixture.Run(ctx, looptest.NewModel(), s, loop.Input{Prompt: "Again."}, loop.Config{})
 		require.ErrorIs(t, err, session.ErrBusy)
 		return message.Reply{Text: "done"}, nil
 	})
-	_, err := fixture.Run(t.Context(), model, s, "Book.", loop.Config{})
+	_, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Book."}, loop.Config{})
 	require.NoError(t, err)
 }
 
@@ -142,7 +142,7 @@ func TestThePlannerFallsBackToAnotherModel(t *testing.T) {
 		assert.Equal(t, 3, q.Session.AttemptCount())
 		return machine.Plan{Do: machine.Fallback, Model: "big", Prompt: "Answer in words."}, nil
 	})
-	result, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithPlanner(plan), loop.WithModels(map[string]loop.Model{"big": big}))
+	result, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)}, loop.WithPlanner(plan), loop.WithModels(map[string]loop.Model{"big": big}))
 	require.NoError(t, err)
 	assert.Equal(t, "booked by hand", result.Text)
 	assert.Equal(t, "big", big.Requests()[0].Model)
@@ -154,7 +154,7 @@ func TestAPlannersErrorIsReachable(t *testing.T) {
 		return machine.Plan{}, broken
 	})
 	bad := looptest.Call(call("book_room", `{}`))
-	_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithPlanner(plan))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)}, loop.WithPlanner(plan))
 	require.ErrorIs(t, err, broken)
 	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 }
@@ -165,7 +165,7 @@ func TestThePolicyIsAdjustedFromWhatTheSessionHolds(t *testing.T) {
 		return policy.Layer{MaxAttempts: &one}, len(view.Feedback()) > 0
 	}
 	bad := looptest.Call(call("book_room", `{}`))
-	_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithAdjust(adjust))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)}, loop.WithAdjust(adjust))
 	var exhausted *loop.RetryExhaustedError
 	require.ErrorAs(t, err, &exhausted)
 	assert.Equal(t, 2, exhausted.Attempt)
@@ -175,13 +175,13 @@ func TestThePolicyIsAdjustedFromWhatTheSessionHolds(t *testing.T) {
 func TestPoliciesThatMakeNoSenseAreRefusedInMidRun(t *testing.T) {
 	none := policy.Layer{MaxAttempts: new(0)}
 	const why = `max_attempts: 0 is too few; write 1 or more, or the word unlimited`
-	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("done")), newSession(t), "Book.", loop.Config{}, loop.WithAdjust(func(session.State) (policy.Layer, bool) { return none, true }))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("done")), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{}, loop.WithAdjust(func(session.State) (policy.Layer, bool) { return none, true }))
 	require.EqualError(t, err, "adjusting the policy: "+why)
 	plan := planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 		return machine.Plan{Do: machine.Fallback, Policy: &none}, nil
 	})
 	s := newSession(t)
-	_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(errors.New("out of order"))), s, "Book.", loop.Config{}, loop.WithPlanner(plan))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(errors.New("out of order"))), s, loop.Input{Prompt: "Book."}, loop.Config{}, loop.WithPlanner(plan))
 	require.ErrorContains(t, err, ": planner: the plan's policy: "+why+"; it was asked about: out of order")
 	require.NoError(t, session.DriverOf(s).Acquire(), "the session is let go")
 }
@@ -191,7 +191,7 @@ func TestObserversSeeWhatIsRecordedAndCannotChangeIt(t *testing.T) {
 	handler := slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})
 	metrics := &observe.Metrics{}
 	bad := looptest.Call(call("book_room", `{}`))
-	_, err := fixture.Run(t.Context(), looptest.NewModel(bad, looptest.Call(call("book_room", lisbon)), looptest.Say("done")), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(observe.ObserverFunc(func(context.Context, observe.Notice) { panic("an observer") })), loop.WithObserver(observe.LogTo(slog.New(handler))), loop.WithObserver(metrics))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(bad, looptest.Call(call("book_room", lisbon)), looptest.Say("done")), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(observe.ObserverFunc(func(context.Context, observe.Notice) { panic("an observer") })), loop.WithObserver(observe.LogTo(slog.New(handler))), loop.WithObserver(metrics))
 	require.NoError(t, err)
 	counts := metrics.Counts()
 	assert.Equal(t, int64(1), counts.CorrectionRetries)
@@ -221,7 +221,7 @@ func TestAReducerErrorIsToldAtOnceAndShownToTheModel(t *testing.T) {
 	})
 	require.NoError(t, err)
 	model := looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("Sorry."))
-	result, err := fixture.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, booked)})
+	result, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)})
 	require.NoError(t, err)
 	require.Len(t, told, 1)
 	assert.Equal(t, "occupancy", told[0].Reducer)
@@ -248,7 +248,7 @@ func TestIdempotencyKeysAndProgressReachATool(t *testing.T) {
 		}
 	})
 	model := looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Call(call("book_room", lisbon)), looptest.Say("done"))
-	_, err := fixture.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(watch))
+	_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(watch))
 	require.NoError(t, err)
 	require.Len(t, keys, 3)
 	assert.NotEmpty(t, keys[0])

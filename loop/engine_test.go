@@ -38,7 +38,7 @@ func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 
 	s, err := session.New(cfg)
 	require.NoError(t, err)
-	want, err := fixture.Run(t.Context(), looptest.NewModel(call, looptest.Say("Done.")), s, "Hello.", run, loop.WithClock(looptest.NewClock()))
+	want, err := fixture.Run(t.Context(), looptest.NewModel(call, looptest.Say("Done.")), s, loop.Input{Prompt: "Hello."}, run, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 
 	own, err := session.New(cfg)

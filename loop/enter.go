@@ -12,10 +12,10 @@ import (
 
 // enter takes the session, for a fresh run or for the run that the journal has. If neither has a RequestID,
 // an ended run with the same history and prompt is an earlier turn of the conversation; for a pool it is the
-// same run, because runs are added again after a crash. In a pool an empty prompt continues any unfinished
+// same run, because runs are added again after a crash. In a pool an empty message continues any unfinished
 // run.
-func (p *process) enter(m *machine.Compiled, prompt string, pooled bool) (begins bool, err error) {
-	which, err := p.which(p.wanted(prompt, pooled))
+func (p *process) enter(m *machine.Compiled, pooled bool) (begins bool, err error) {
+	which, err := p.which(p.wanted(pooled))
 	switch {
 	case err != nil:
 		return false, err
@@ -27,44 +27,44 @@ func (p *process) enter(m *machine.Compiled, prompt string, pooled bool) (begins
 	return true, p.beginRun(m)
 }
 
-// wanted is the run of a prompt.
-func (p *process) wanted(prompt string, pooled bool) wanted {
-	j, id := p.journal, p.cfg.RequestID
+// wanted is the run of the input.
+func (p *process) wanted(pooled bool) wanted {
+	j, id := p.journal, p.in.RequestID
 	return wanted{id: id, ended: id != "" || pooled, is: func(past *journal.Fold) (bool, error) {
 		cfg := &past.Header.Config
 		switch {
 		case past.Header.Format == "" || cfg.Single:
 			return false, nil
-		case pooled && prompt == "" && j.Unfinished():
+		case pooled && p.in.Prompt == "" && len(p.in.Attach) == 0 && j.Unfinished():
 			return true, nil
 		case id != "" && cfg.RequestID == id:
-			return true, p.sameRequest(past, prompt)
+			return true, p.sameRequest(past)
 		}
-		return id == "" && cfg.RequestID == "" && p.saidThen(past, prompt, j.Unfinished()), nil
+		return id == "" && cfg.RequestID == "" && p.saidThen(past, j.Unfinished()), nil
 	}, end: func(id string) (*journal.Ended, error) {
 		end, err := j.Answered(id)
-		if err == nil && end != nil && !j.Asked(end, p.promptOf(prompt)[0]) {
+		if err == nil && end != nil && !j.Asked(end, p.message()[0]) {
 			err = p.otherPrompt()
 		}
 		return end, err
 	}}
 }
 
-// promptOf is the prompt as it is recorded.
-func (p *process) promptOf(text string) []message.Message {
-	return message.Printable([]message.Message{p.cfg.prompt(text)})
+// message is the user's message as it is recorded.
+func (p *process) message() []message.Message {
+	return message.Printable([]message.Message{p.in.Message()})
 }
 
 // otherPrompt is the error of a request whose id belongs to another.
 func (p *process) otherPrompt() error {
-	return fmt.Errorf("loop: config: request_id: %q belongs to another prompt in the journal: give each request its own id",
-		p.cfg.RequestID)
+	return fmt.Errorf("loop: input: request_id: %q belongs to another prompt in the journal: give each request its own id",
+		p.in.RequestID)
 }
 
 // sameRequest returns an error if the last run of the journal had another prompt.
-func (p *process) sameRequest(past *journal.Fold, prompt string) error {
+func (p *process) sameRequest(past *journal.Fold) error {
 	then := past.State.Transcript()[:past.State.Began]
-	if len(then) > 0 && !message.Equal(then[len(then)-1:], p.promptOf(prompt)) {
+	if len(then) > 0 && !message.Equal(then[len(then)-1:], p.message()) {
 		return p.otherPrompt()
 	}
 	return nil
@@ -72,9 +72,9 @@ func (p *process) sameRequest(past *journal.Fold, prompt string) error {
 
 // saidThen reports whether the last run of the journal began with the same conversation. If no history is
 // given, an unfinished run is compared by its prompt.
-func (p *process) saidThen(past *journal.Fold, prompt string, unfinished bool) bool {
-	then, now := past.State.Transcript()[:past.State.Began], []message.Message{p.cfg.prompt(prompt)}
-	if given := p.cfg.History; len(given) > 0 || p.cfg.NewConversation {
+func (p *process) saidThen(past *journal.Fold, unfinished bool) bool {
+	then, now := past.State.Transcript()[:past.State.Began], []message.Message{p.in.Message()}
+	if given := p.in.History; len(given) > 0 || p.in.NewConversation {
 		now = slices.Concat(given, now)
 	} else if unfinished && len(then) > 0 {
 		then = then[len(then)-1:]
@@ -89,7 +89,7 @@ func (p *process) adopt() error {
 		return err
 	}
 	state, said, err := p.journal.Contents()
-	if p.cfg.NewConversation || len(p.cfg.History) > 0 {
+	if p.in.NewConversation || len(p.in.History) > 0 {
 		said = nil
 	}
 	if err == nil {

@@ -24,7 +24,7 @@ import (
 func TestARunThatIsStoppedSaysByWhat(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(errors.New("the desk has closed"))
-	_, err := fixture.Run(ctx, looptest.NewModel(looptest.Say("hi")), newSession(t), "Hello.", loop.Config{})
+	_, err := fixture.Run(ctx, looptest.NewModel(looptest.Say("hi")), newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{})
 	assert.EqualError(t, err, "run stopped: cancelled: the desk has closed")
 }
 
@@ -39,7 +39,7 @@ func TestAnExhaustionWithoutIssuesSaysWhatTheFailureWas(t *testing.T) {
 
 func TestARefusalIsNamed(t *testing.T) {
 	model := looptest.NewModel(looptest.Turn{Reply: message.Reply{Refusal: "I would rather not."}})
-	_, err := fixture.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{})
+	_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{})
 	assert.EqualError(t, err, "answer: attempt 1 of 3 on the correction plane: refusal is not retried: add it to retryable_errors of the correction policy "+
 		"to have it retried: (whole): expected an answer")
 }
@@ -73,10 +73,10 @@ func TestPoliciesAreTheProgramsOwn(t *testing.T) {
 		spoil(&a.Policy)
 		spoil(&a.Transport)
 
-		_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say("")), newSession(t), "Hello.", loop.Config{})
+		_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say("")), newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{})
 		assert.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 		of(err)
-		_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Billing})), newSession(t), "Hello.", loop.Config{})
+		_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Billing})), newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{})
 		of(err)
 	}
 	assert.True(t, policy.Transport().Retries(fault.RateLimit))
@@ -88,7 +88,7 @@ func TestAnExhaustionPrintsItsAttemptsAsATable(t *testing.T) {
 	down := looptest.Fail(fault.AsError(fault.Response{Status: 503, Headers: map[string][]string{"Retry-After": {"2"}}}))
 	cfg := loop.Config{Tools: bookRoom(t, func(context.Context, booking) (receipt, error) { return receipt{}, nil }), Policy: new(policy.DefaultSet())}
 	cfg.Policy.Transport.RetryAfterJitter = new(backoff.Decimal)
-	_, err := fixture.Run(t.Context(), looptest.NewModel(bad, down, bad, bad), newSession(t), "Book.", cfg, loop.WithClock(looptest.NewClock()))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(bad, down, bad, bad), newSession(t), loop.Input{Prompt: "Book."}, cfg, loop.WithClock(looptest.NewClock()))
 	assert.Equal(t, strings.Join([]string{
 		err.Error(),
 		"  action     attempt  plane       failure          decision            issues",

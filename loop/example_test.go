@@ -26,7 +26,7 @@ func ExampleNew() {
 	}
 	for _, user := range []string{"ann", "ben"} {
 		s, _ := session.New(session.Config{ID: user})
-		result, err := l.Run(context.Background(), s, "Where?")
+		result, err := l.Run(context.Background(), s, loop.Input{Prompt: "Where?"})
 		fmt.Println(user, result.Text, err)
 	}
 	// Output:
@@ -51,7 +51,7 @@ func ExampleLoop_Run() {
 	)
 	s, _ := session.New(session.Config{ID: "order-42"})
 	l, _ := loop.New(model, loop.Config{Tools: tools})
-	result, err := l.Run(context.Background(), s, "Two nights in Lisbon.")
+	result, err := l.Run(context.Background(), s, loop.Input{Prompt: "Two nights in Lisbon."})
 	fmt.Println(result.Text, err)
 	for _, a := range result.Attempts {
 		fmt.Printf("%q attempt %d: %s %s\n", a.Action, a.Attempt, a.Class, string(a.Reason))
@@ -68,7 +68,7 @@ func ExampleGenerate() {
 	model := looptest.NewModel(looptest.Say(`{"city": "Lisbon", "nights": 90}`), looptest.Say(`{"city": "Lisbon", "nights": 9}`))
 	s, _ := session.New(session.Config{})
 	l, _ := loop.New(model, loop.Config{})
-	answer, err := loop.Generate[room](context.Background(), l, s, "Nine nights in Lisbon.")
+	answer, err := loop.Generate[room](context.Background(), l, s, loop.Input{Prompt: "Nine nights in Lisbon."})
 	fmt.Println(answer.Value.City, answer.Value.Nights, err)
 	// Output: Lisbon 9 <nil>
 }
@@ -115,7 +115,7 @@ func ExampleLoop_Resume() {
 		leave(loop.ErrSuspended)
 		return message.Reply{}, ctx.Err()
 	}), loop.Config{})
-	_, err := l.Run(ctx, s, "Where?")
+	_, err := l.Run(ctx, s, loop.Input{Prompt: "Where?"})
 	fmt.Println(err)
 	_ = j.Close()
 
@@ -135,7 +135,7 @@ func ExampleLoop_Resume() {
 func ExampleRetryExhaustedError() {
 	model := looptest.NewModel(looptest.Say("two"), looptest.Say("2"), looptest.Say("two nights"))
 	l, _ := loop.New(model, loop.Config{})
-	_, err := loop.Generate[room](context.Background(), l, nil, "Nights?")
+	_, err := loop.Generate[room](context.Background(), l, nil, loop.Input{Prompt: "Nights?"})
 	var exhausted *loop.RetryExhaustedError
 	var invalid *fault.StructuredOutputError
 	fmt.Println(errors.Is(err, policy.ReasonAttemptsExhausted), errors.As(err, &invalid), errors.As(err, &exhausted))
@@ -154,7 +154,7 @@ func ExampleWithModels() {
 	set := policy.DefaultSet()
 	set.Answer.PerAttempt = []policy.Settings{{}, {Model: "big", Temperature: new(0.0)}}
 	l, _ := loop.New(looptest.NewModel(looptest.Say("")), loop.Config{Policy: &set}, loop.WithModels(map[string]loop.Model{"big": looptest.NewModel(looptest.Say("In Lisbon."))}))
-	result, err := l.Run(context.Background(), nil, "Where?")
+	result, err := l.Run(context.Background(), nil, loop.Input{Prompt: "Where?"})
 	fmt.Println(result.Text, err)
 	// Output: In Lisbon. <nil>
 }
@@ -170,7 +170,7 @@ func ExampleWithStream() {
 		fmt.Println("show:", d.Text)
 	}
 	l, _ := loop.New(model, loop.Config{}, loop.WithStream(show))
-	_, err := loop.Generate[room](context.Background(), l, nil, "Nights?")
+	_, err := loop.Generate[room](context.Background(), l, nil, loop.Input{Prompt: "Nights?"})
 	fmt.Println(err)
 	// Output:
 	// show: nine
@@ -187,7 +187,7 @@ func ExampleConfig_vars() {
 	}
 	model := looptest.NewModel(looptest.Say("Gladly."))
 	l, _ := loop.New(model, cfg)
-	_, err := l.Run(context.Background(), nil, "Two nights, please.")
+	_, err := l.Run(context.Background(), nil, loop.Input{Prompt: "Two nights, please."})
 	fmt.Println(model.Requests()[0].System, err)
 	cfg.Vars = nil
 	fmt.Println(cfg.Validate())

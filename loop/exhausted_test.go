@@ -34,7 +34,7 @@ func TestExhaustionCarriesItsFeedback(t *testing.T) {
 	bad := looptest.Call(call("book_room", `{"nights":2,"room":"single"}`))
 	for name, do := range map[string]func() error{
 		"run": func() error {
-			_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)})
+			_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)})
 			return err
 		},
 		"do_with_a_session": func() error {

@@ -151,7 +151,7 @@ func TestAPanicOnTheGoroutineOfAnEngineLeavesThePoolInOrder(t *testing.T) {
 			p, told := pooled(t, loop.PoolConfig{Model: test.model, Options: []loop.Option{over.tracer()}})
 			s, j := newSession(t), roughly(t, test.first)
 			assert.Panics(t, func() {
-				_, _ = p.Add(fixture.In(s, j), "Hello.")
+				_, _ = p.Add(fixture.In(s, j), loop.Input{Prompt: "Hello."})
 				p.Due(time.Now())
 			})
 			assert.Empty(t, told(), "it has not ended")
@@ -202,7 +202,7 @@ func TestAJournalThatPanicsAsARunIsResumed(t *testing.T) {
 	_, err := fixture.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 		leave(loop.ErrSuspended)
 		return message.Reply{}, ctx.Err()
-	}), fixture.In(newSession(t), j), "Hello.", loop.Config{})
+	}), fixture.In(newSession(t), j), loop.Input{Prompt: "Hello."}, loop.Config{})
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	broken.Store(true)
 	s := newSession(t)
@@ -212,7 +212,7 @@ func TestAJournalThatPanicsAsARunIsResumed(t *testing.T) {
 
 	p := poolOf(t, loop.Config{}, doneAfter(0))
 	serves(t, p)
-	_, err = p.Await(t.Context(), fixture.In(s, j), "")
+	_, err = p.Await(t.Context(), fixture.In(s, j), loop.Input{Prompt: ""})
 	var panicked *fault.PanicError
 	require.ErrorAs(t, err, &panicked)
 	require.NoError(t, session.DriverOf(s).Acquire(), "Await lets it go")

@@ -72,7 +72,7 @@ func ranWith(t testing.TB, cfg loop.Config, turn looptest.Turn) []message.Messag
 	s, err := session.New(session.Config{ID: "many"})
 	require.NoError(t, err)
 	model := looptest.NewModel(turn, looptest.Say("done"))
-	_, err = fixture.Run(t.Context(), model, s, "Add.", cfg, loop.WithParallel(4))
+	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Add."}, cfg, loop.WithParallel(4))
 	require.NoError(t, err)
 	return model.Requests()[1].Messages
 }

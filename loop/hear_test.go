@@ -85,7 +85,7 @@ func TestReducersHearEverything(t *testing.T) {
 	_, err = fixture.Run(t.Context(), loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
 		prompts = append(prompts, heard(t, s))
 		return model.Reply(ctx, req)
-	}), s, "Book.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+	}), s, loop.Input{Prompt: "Book."}, loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	first := []string{"replied", "attempt_failed book_room tool_validation immediate with feedback"}
 	second := append(first[:2:2], "replied", "tool_failed pay tool_execution")
@@ -97,7 +97,7 @@ func TestReducersHearEverything(t *testing.T) {
 func TestReducersHearOfTheEnd(t *testing.T) {
 	s := hearing(t, nil, session.EventExhausted, session.EventRunEnded)
 	bad := looptest.Call(call("book_room", `{}`))
-	_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), s, "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), s, loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
 	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	assert.Equal(t, []string{"exhausted book_room tool_validation attempts_exhausted", "run_ended attempts_exhausted"}, heard(t, s))
 
@@ -106,7 +106,7 @@ func TestReducersHearOfTheEnd(t *testing.T) {
 	_, err = fixture.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 		cancel()
 		return message.Reply{}, ctx.Err()
-	}), s, "Book.", loop.Config{})
+	}), s, loop.Input{Prompt: "Book."}, loop.Config{})
 	require.ErrorIs(t, err, policy.ReasonCancelled)
 	assert.Equal(t, []string{"run_ended cancelled"}, heard(t, s))
 }
@@ -126,7 +126,7 @@ func TestAReducerThatRefusesANotice(t *testing.T) {
 				cfg.Policy = &set
 			}
 			model := looptest.NewModel(looptest.Call(call("book_room", `{}`)), looptest.Say("Done."))
-			_, err := fixture.Run(t.Context(), model, s, "Book.", cfg, loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Book."}, cfg, loop.WithClock(looptest.NewClock()))
 			if stops {
 				require.ErrorIs(t, err, policy.ReasonReducerError)
 				require.ErrorIs(t, err, errNo)
@@ -182,7 +182,7 @@ func TestARunThatWasCutIsHeardOfAfterwards(t *testing.T) {
 		j, err := journal.Open(t.Context(), store, "s", journal.Settings{})
 		require.NoError(t, err)
 		defer j.Close()
-		_, err = fixture.Run(t.Context(), looptest.NewModel(script...), fixture.In(s, j), "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
+		_, err = fixture.Run(t.Context(), looptest.NewModel(script...), fixture.In(s, j), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
 		return err
 	}
 	s := hearing(t, nil, session.Notices()...)
@@ -257,7 +257,7 @@ func TestWhatReducersHeardIsLeftOutOfRedactedJournals(t *testing.T) {
 				j, err := journal.Open(t.Context(), store, "s", journal.Settings{Redact: &rules})
 				require.NoError(t, err)
 				defer j.Close()
-				_, err = fixture.Run(t.Context(), model, fixture.In(s, j), prompt, loop.Config{NewConversation: true})
+				_, err = fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: prompt, NewConversation: true}, loop.Config{})
 				require.NoError(t, err)
 				assert.NotContains(t, string(store.Text("s")), "S3CR3T")
 				_, err = journal.Replay(bytes.NewReader(store.Text("s")), journal.Replaying{})

@@ -49,7 +49,7 @@ func TestCallsInDoubtAreInTheResult(t *testing.T) {
 			if c.budget > 0 {
 				set.Budgets.Tool = c.budget - 1
 			}
-			result, err := fixture.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Pay.", loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
+			result, err := fixture.Run(t.Context(), looptest.NewModel(turns...), newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
 			got := result.InDoubt
 			if c.budget > 0 {
 				var exhausted *loop.RetryExhaustedError
@@ -83,7 +83,7 @@ func payTwice(t *testing.T, end func() error) (loop.Result, error) {
 	t.Helper()
 	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { return "paid", end() }))
 	require.NoError(t, err)
-	return fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Call(call("pay", `{}`)), looptest.Say("Done.")), newSession(t), "Pay.", loop.Config{Tools: tools})
+	return fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Call(call("pay", `{}`)), looptest.Say("Done.")), newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools})
 }
 
 // The calls that run when the run ends are in doubt, and the conversation says so. Those that had not begun are
@@ -116,7 +116,7 @@ func TestCallsThatRunWhenTheRunEndsAreInDoubt(t *testing.T) {
 			for n := range calls {
 				calls[n].ID = string(rune('a' + n))
 			}
-			result, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(calls...)), fixture.In(newSessionNamed(t, "s"), j), "Pay.", loop.Config{Tools: tools, RequestID: "r"}, opts...)
+			result, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(calls...)), fixture.In(newSessionNamed(t, "s"), j), loop.Input{Prompt: "Pay.", RequestID: "r"}, loop.Config{Tools: tools}, opts...)
 			var exhausted *loop.RetryExhaustedError
 			require.ErrorAs(t, err, &exhausted)
 			require.Len(t, result.InDoubt, c.parallel)
@@ -131,7 +131,7 @@ func TestCallsThatRunWhenTheRunEndsAreInDoubt(t *testing.T) {
 				assert.Equal(t, want, said.Text)
 			}
 			if c.journal {
-				again, err := fixture.Run(t.Context(), looptest.NewModel(), fixture.In(newSessionNamed(t, "s"), j), "Pay.", loop.Config{Tools: tools, RequestID: "r"}, opts...)
+				again, err := fixture.Run(t.Context(), looptest.NewModel(), fixture.In(newSessionNamed(t, "s"), j), loop.Input{Prompt: "Pay.", RequestID: "r"}, loop.Config{Tools: tools}, opts...)
 				require.Error(t, err)
 				assert.Equal(t, result.InDoubt, again.InDoubt)
 			}
@@ -172,7 +172,7 @@ func TestACallOfAReadOnlyToolIsNeverInDoubt(t *testing.T) {
 				session.On(told, session.EventToolFailed, "hear", reducer.Appending[session.ToolFailedEvent]()),
 			}})
 			require.NoError(t, err)
-			result, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(call("look", `{}`)), looptest.Say("Done.")), s, "Look.",
+			result, err := fixture.Run(ctx, looptest.NewModel(looptest.Call(call("look", `{}`)), looptest.Say("Done.")), s, loop.Input{Prompt: "Look."},
 				loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
 			if stopped := errors.Is(c.end, context.Canceled); !stopped {
 				require.NoError(t, err)

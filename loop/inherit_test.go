@@ -56,7 +56,7 @@ func TestASessionGoesOnInTheNextProcess(t *testing.T) {
 	model := looptest.NewModel(looptest.Say("one"), looptest.Say("two"), looptest.Say("three"))
 	for n, prompt := range []string{"First?", "Second?"} {
 		in(func(j *journal.Journal, s *session.Session) {
-			_, err := fixture.Run(t.Context(), model, fixture.In(s, j), prompt, loop.Config{System: `{{range values "answers"}}{{.}} {{end}}`})
+			_, err := fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: prompt}, loop.Config{System: `{{range values "answers"}}{{.}} {{end}}`})
 			require.NoError(t, err)
 			assert.Equal(t, []string{"one", "two"}[:n+1], values(t, s, "answers"))
 			assert.Len(t, s.State().Attempts(), n+1)
@@ -70,13 +70,13 @@ func TestASessionGoesOnInTheNextProcess(t *testing.T) {
 		assert.Equal(t, []string{"one", "two"}, values(t, s, "answers"))
 	})
 	in(func(j *journal.Journal, s *session.Session) {
-		_, err := fixture.Run(t.Context(), model, fixture.In(s, j), "Third?", loop.Config{NewConversation: true})
+		_, err := fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "Third?", NewConversation: true}, loop.Config{})
 		require.NoError(t, err)
 		assert.Equal(t, []string{"one", "two", "three"}, values(t, s, "answers"), "the conversation is new, the session is not")
 		assert.Len(t, s.Conversation(), 2)
 	})
 	in(func(j *journal.Journal, _ *session.Session) {
-		_, err := fixture.Run(t.Context(), model, fixture.In(nil, j), "Fourth?", loop.Config{})
+		_, err := fixture.Run(t.Context(), model, fixture.In(nil, j), loop.Input{Prompt: "Fourth?"}, loop.Config{})
 		require.ErrorIs(t, err, session.ErrUnknownSlice)
 		require.ErrorContains(t, err, `"answers"`)
 	})
@@ -89,11 +89,11 @@ func TestASessionWithContentsKeepsThem(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, j.Close()) }()
 	model := looptest.NewModel(looptest.Say("one"), looptest.Say("two"))
-	_, err = fixture.Run(t.Context(), model, fixture.In(answers(t), j), "First?", loop.Config{})
+	_, err = fixture.Run(t.Context(), model, fixture.In(answers(t), j), loop.Input{Prompt: "First?"}, loop.Config{})
 	require.NoError(t, err)
 	s := answers(t)
 	require.NoError(t, s.Dispatch(session.Event{Name: session.EventStructuredOutput, Payload: json.RawMessage(`"zero"`)}))
-	last, err := fixture.Run(t.Context(), model, fixture.In(s, j), "Second?", loop.Config{})
+	last, err := fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "Second?"}, loop.Config{})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"zero", "two"}, values(t, s, "answers"))
 	assert.Equal(t, message.User, last.Transcript[0].Role)
@@ -120,10 +120,10 @@ func TestARunWithoutAnEventWasNotBegun(t *testing.T) {
 			ended := 0
 			in(func(j *journal.Journal) {
 				var err error
-				first, err = fixture.Run(t.Context(), model, fixture.In(nil, j), "First?", loop.Config{RequestID: "1"})
+				first, err = fixture.Run(t.Context(), model, fixture.In(nil, j), loop.Input{Prompt: "First?", RequestID: "1"}, loop.Config{})
 				require.NoError(t, err)
 				ended = len(store.Text("order-42"))
-				_, err = fixture.Run(t.Context(), model, fixture.In(nil, j), "Second?", loop.Config{RequestID: "2", NewConversation: true})
+				_, err = fixture.Run(t.Context(), model, fixture.In(nil, j), loop.Input{Prompt: "Second?", RequestID: "2", NewConversation: true}, loop.Config{})
 				require.NoError(t, err)
 			})
 			text := store.Text("order-42")
@@ -135,7 +135,7 @@ func TestARunWithoutAnEventWasNotBegun(t *testing.T) {
 			require.NoError(t, errors.Join(log.Append(t.Context(), 0, text[:ended+len(header)+1], false), log.Close()))
 			in(func(j *journal.Journal) {
 				s := newSessionNamed(t, "order-42")
-				again, err := fixture.Run(t.Context(), model, fixture.In(s, j), "First?", loop.Config{RequestID: "1"})
+				again, err := fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "First?", RequestID: "1"}, loop.Config{})
 				require.NoError(t, err)
 				assert.Equal(t, first.Transcript, again.Transcript)
 				assert.False(t, again.Recorded.IsZero())

@@ -40,7 +40,7 @@ func payBy(t *testing.T, pay *tool.Tool) (result loop.Result, told string) {
 	t.Helper()
 	tools, err := tool.NewSet(pay)
 	require.NoError(t, err)
-	result, err = fixture.Run(t.Context(), obedient(), newSession(t), "Pay.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+	result, err = fixture.Run(t.Context(), obedient(), newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	return result, result.Transcript[2].Text
 }
@@ -62,7 +62,7 @@ func TestOnlyAToolsOwnWordCounts(t *testing.T) {
 			set.MaxTurns = 3
 			_, failed := fixture.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 				return message.Reply{Calls: []message.Call{call("step", `{}`)}, Finish: message.ToolUse}, nil
-			}), nil, "Step.", loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
+			}), nil, loop.Input{Prompt: "Step."}, loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
 			return failed
 		}
 	}
@@ -78,18 +78,18 @@ func TestOnlyAToolsOwnWordCounts(t *testing.T) {
 	}
 	for name, inner := range map[string]func(context.Context) error{
 		"generate": func(ctx context.Context) error {
-			_, err := fixture.Generate[receipt](ctx, looptest.NewModel(looptest.Say("no"), looptest.Say("no"), looptest.Say("no")), nil, "Write it.", loop.Config{})
+			_, err := fixture.Generate[receipt](ctx, looptest.NewModel(looptest.Say("no"), looptest.Say("no"), looptest.Say("no")), nil, loop.Input{Prompt: "Write it."}, loop.Config{})
 			return err
 		},
 		"run with bad arguments":   innerRun(&fault.ToolValidationError{Tool: "step", Issues: []fault.Issue{issue}}),
 		"run that asks again":      innerRun(tool.AskAgain(issue)),
 		"run that is to try later": innerRun(later),
 		"run that times out": func(ctx context.Context) error {
-			_, err := fixture.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { return message.Reply{}, timeout }), nil, "Go.", loop.Config{}, loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { return message.Reply{}, timeout }), nil, loop.Input{Prompt: "Go."}, loop.Config{}, loop.WithClock(looptest.NewClock()))
 			return err
 		},
 		"run without a prompt": func(ctx context.Context) error {
-			_, err := fixture.Run(ctx, looptest.NewModel(), nil, "Go.", loop.Config{}, loop.WithPrompt(
+			_, err := fixture.Run(ctx, looptest.NewModel(), nil, loop.Input{Prompt: "Go."}, loop.Config{}, loop.WithPrompt(
 				func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 					return "", nil, later
 				}))
@@ -207,33 +207,33 @@ func TestTheUsageOfAnInnerRunIsAddedToTheOuter(t *testing.T) {
 		want int64
 	}{
 		"run": {func(ctx context.Context) error {
-			_, err := fixture.Run(ctx, inner(), nil, "Go.", loop.Config{})
+			_, err := fixture.Run(ctx, inner(), nil, loop.Input{Prompt: "Go."}, loop.Config{})
 			return err
 		}, 1},
 		"generate that fails": {func(ctx context.Context) error {
-			_, err := fixture.Generate[receipt](ctx, inner(), nil, "Go.", loop.Config{})
+			_, err := fixture.Generate[receipt](ctx, inner(), nil, loop.Input{Prompt: "Go."}, loop.Config{})
 			return err
 		}, 3},
 		"run within a try": {func(ctx context.Context) error {
 			_, err := loop.Do(ctx, nil, loop.FinalAnswer(), func(ctx context.Context, _ loop.Attempt) (string, error) {
-				r, err := fixture.Run(ctx, inner(), nil, "Go.", loop.Config{})
+				r, err := fixture.Run(ctx, inner(), nil, loop.Input{Prompt: "Go."}, loop.Config{})
 				return r.Text, err
 			})
 			return err
 		}, 1},
 		"run within a tool of a run": {func(ctx context.Context) error {
 			deep := tool.New("deep", "Go deep.", func(ctx context.Context, _ struct{}) (string, error) {
-				r, err := fixture.Run(ctx, inner(), nil, "Go.", loop.Config{})
+				r, err := fixture.Run(ctx, inner(), nil, loop.Input{Prompt: "Go."}, loop.Config{})
 				return r.Text, err
 			})
 			tools, _ := tool.NewSet(deep)
 			turn := looptest.Call(call("deep", `{}`))
 			turn.Reply.Usage = used
-			_, err := fixture.Run(ctx, looptest.NewModel(turn, looptest.Say("Done.")), nil, "Go.", loop.Config{Tools: tools})
+			_, err := fixture.Run(ctx, looptest.NewModel(turn, looptest.Say("Done.")), nil, loop.Input{Prompt: "Go."}, loop.Config{Tools: tools})
 			return err
 		}, 2},
 		"elsewhere": {func(context.Context) error {
-			_, err := fixture.Run(context.Background(), inner(), nil, "Go.", loop.Config{})
+			_, err := fixture.Run(context.Background(), inner(), nil, loop.Input{Prompt: "Go."}, loop.Config{})
 			return err
 		}, 0},
 	} {
@@ -260,7 +260,7 @@ func TestTheUsageOfARunWithinATryIsThatOfTheTry(t *testing.T) {
 	inner := func(ctx context.Context) error {
 		_, err := fixture.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 			return message.Reply{Text: "no", Finish: message.Stop, Usage: used}, nil
-		}), nil, "Go.", loop.Config{})
+		}), nil, loop.Input{Prompt: "Go."}, loop.Config{})
 		return err
 	}
 	two := loop.FinalAnswer()

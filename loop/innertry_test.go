@@ -29,14 +29,14 @@ func within() map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"an answer": func(ctx context.Context) error {
 			no := looptest.Say("no")
-			_, err := fixture.Generate[receipt](ctx, looptest.NewModel(no, no, no), nil, "Write it.", loop.Config{}, loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Generate[receipt](ctx, looptest.NewModel(no, no, no), nil, loop.Input{Prompt: "Write it."}, loop.Config{}, loop.WithClock(looptest.NewClock()))
 			return err
 		},
 		"a model": func(ctx context.Context) error {
 			down := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 				return message.Reply{}, &fault.TransportError{Class: fault.Timeout}
 			})
-			_, err := fixture.Run(ctx, down, nil, "Go.", loop.Config{}, loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Run(ctx, down, nil, loop.Input{Prompt: "Go."}, loop.Config{}, loop.WithClock(looptest.NewClock()))
 			return err
 		},
 		"an action's arguments": do(&fault.ToolValidationError{Tool: "pay", Issues: []fault.Issue{{Rule: "known", Expected: "a city"}}}),

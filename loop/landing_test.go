@@ -64,7 +64,7 @@ func newLanding(t *testing.T) *landing {
 		suspend(loop.ErrSuspended)
 	}()
 	_, err = fixture.Run(leave, looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "slow", Arguments: `{}`},
-		message.Call{ID: "c2", Name: "late", Arguments: `{}`})), fixture.In(landingSession(t), l.j), "Go.", loop.Config{Tools: l.tools})
+		message.Call{ID: "c2", Name: "late", Arguments: `{}`})), fixture.In(landingSession(t), l.j), loop.Input{Prompt: "Go."}, loop.Config{Tools: l.tools})
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	return l
 }

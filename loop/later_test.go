@@ -47,7 +47,7 @@ func TestACallThatIsAlwaysTriedLaterDoesNotSpin(t *testing.T) {
 			set := policy.DefaultSet()
 			wait := backoff.Constant(c.base)
 			set.Transport = policy.Layer{MaxAttempts: &c.attempts, Backoff: &wait, Bases: c.bases, MaxTotalDelay: new(time.Duration(policy.Unlimited))}
-			result, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("print", `{}`)), looptest.Say("Done.")), newSession(t), "Print.", loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
+			result, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("print", `{}`)), looptest.Say("Done.")), newSession(t), loop.Input{Prompt: "Print."}, loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			assert.Equal(t, 5, tries)
 			assert.GreaterOrEqual(t, result.Waited, 4*c.each)
@@ -65,7 +65,7 @@ func TestARefusedNoticeNamesItsAttempt(t *testing.T) {
 			s := hearing(t, func(string) error { return errors.New("no") }, event)
 			tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { return "", tool.Fail("no money") }))
 			require.NoError(t, err)
-			_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `[]`)), looptest.Call(call("pay", `{}`)), looptest.Say("Done.")), s, "Hello.", loop.Config{Policy: &stop, Tools: tools}, loop.WithClock(looptest.NewClock()))
+			_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `[]`)), looptest.Call(call("pay", `{}`)), looptest.Say("Done.")), s, loop.Input{Prompt: "Hello."}, loop.Config{Policy: &stop, Tools: tools}, loop.WithClock(looptest.NewClock()))
 			var exhausted *loop.RetryExhaustedError
 			require.ErrorAs(t, err, &exhausted)
 			assert.Equal(t, 1, exhausted.Attempt)

@@ -44,6 +44,7 @@ type leak struct {
 	pay     paying
 	rules   journal.Redaction
 	cfg     loop.Config
+	in      loop.Input
 	output  bool
 	refuses bool
 }
@@ -110,7 +111,7 @@ var leaks = map[string]leak{
 	"name_in_text_form":   {turns: []looptest.Turn{looptest.Say(`<tool_call>{"name":"pay","arguments":{"S3CR3T":1}}</tool_call>`), goodPay, goodBye}},
 	"name_of_a_tool":      {turns: []looptest.Turn{looptest.Call(call("pay_S3CR3T", `{"card":5}`), call("S3CR3T", `{}`)), goodPay, goodBye}},
 	"name_of_a_tool_text": {turns: []looptest.Turn{looptest.Say(`<tool_call>{"name":"pay_S3CR3T","arguments":{}}</tool_call>`), goodPay, goodBye}},
-	"name_in_history":     {turns: []looptest.Turn{goodBye}, cfg: loop.Config{History: earlierNamed}},
+	"name_in_history":     {turns: []looptest.Turn{goodBye}, in: loop.Input{History: earlierNamed}},
 	"name_in_tools_issue": {turns: []looptest.Turn{goodPay, goodPay, goodPay}, pay: failsWith(func(card string) error {
 		return tool.AskAgain(fault.Issue{Pointer: "/" + card + "/0", Rule: "known", Expected: "another"})
 	})},
@@ -141,10 +142,10 @@ var leaks = map[string]leak{
 	})},
 	"prompt_media": {
 		turns: []looptest.Turn{goodBye}, rules: journal.Redaction{Prompts: true},
-		cfg: loop.Config{Attach: []message.Part{{Kind: message.TextPart, Text: "S3CR3T"}}},
+		in: loop.Input{Attach: []message.Part{{Kind: message.TextPart, Text: "S3CR3T"}}},
 	},
 	"reducer":     {turns: []looptest.Turn{goodPay, goodBye}, pay: emits, refuses: true},
-	"history":     {turns: []looptest.Turn{goodBye}, cfg: loop.Config{History: earlier}},
+	"history":     {turns: []looptest.Turn{goodBye}, in: loop.Input{History: earlier}},
 	"answer":      {turns: []looptest.Turn{looptest.Say(`{"city":["S3CR3T"],"crad":"S3CR3T"}`), looptest.Say(`{"city":"Lisbon","card":"S3CR3T"}`)}, output: true},
 	"answer_cut":  {turns: []looptest.Turn{cutOff(message.Reply{Text: `{"city":"Lisbon","card":"S3CR3T`})}, output: true},
 	"refusal":     {turns: []looptest.Turn{{Reply: message.Reply{Refusal: "not S3CR3T"}}}, rules: journal.Redaction{Replies: true}},
@@ -202,7 +203,7 @@ func (l leak) run(t *testing.T, dir string) (with journal.Settings, state string
 		return l.pay(ctx, c)
 	}))
 	require.NoError(t, err)
-	l.cfg.Tools = tools
+	l.cfg.Tools, l.in.Prompt = tools, "Pay."
 	if l.output {
 		typed, err := schema.For[charge]()
 		require.NoError(t, err)
@@ -216,7 +217,7 @@ func (l leak) run(t *testing.T, dir string) (with journal.Settings, state string
 	if l.refuses {
 		s = refusing(t)
 	}
-	_, err = fixture.Run(t.Context(), looptest.NewModel(l.turns...), fixture.In(s, j), "Pay.", l.cfg, loop.WithClock(looptest.NewClock()))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(l.turns...), fixture.In(s, j), l.in, l.cfg, loop.WithClock(looptest.NewClock()))
 	if exhausted := (*loop.RetryExhaustedError)(nil); !errors.As(err, &exhausted) {
 		require.NoError(t, err)
 	}
@@ -232,13 +233,13 @@ func TestWhatARunBeforeWasToldIsInNoHeader(t *testing.T) {
 	require.NoError(t, err)
 	cfg, s := loop.Config{Tools: tools}, newSession(t)
 	turns := []looptest.Turn{looptest.Call(call("S3CR3T", `{}`)), pays(`{"city":"Lisbon","S3CR3T":1,"card":"x"}`), goodPay, goodBye}
-	_, err = fixture.Run(t.Context(), looptest.NewModel(turns...), s, "Pay.", cfg, loop.WithClock(looptest.NewClock()))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(turns...), s, loop.Input{Prompt: "Pay."}, cfg, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.Equal(t, 4, s.State().AttemptCount())
 	dir, rules := t.TempDir(), loop.Redact(journal.Redaction{}, cfg)
 	j, err := journal.Open(t.Context(), journal.Dir(dir), s.ID(), journal.Settings{Redact: &rules})
 	require.NoError(t, err)
-	_, err = fixture.Run(t.Context(), looptest.NewModel(goodBye), fixture.In(s, j), "Hi.", cfg, loop.WithClock(looptest.NewClock()))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(goodBye), fixture.In(s, j), loop.Input{Prompt: "Hi."}, cfg, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	text, err := os.ReadFile(filepath.Join(dir, journal.FileName(s.ID())))
@@ -309,7 +310,7 @@ func TestOfAResultThatLandsAfterTheRunNothingIsKept(t *testing.T) {
 	require.NoError(t, err)
 	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, charge) (string, error) { return "paid", nil }))
 	require.NoError(t, err)
-	_, err = fixture.Run(t.Context(), looptest.NewModel(goodPay, goodBye), fixture.In(newSession(t), j), "Pay.", loop.Config{Tools: tools})
+	_, err = fixture.Run(t.Context(), looptest.NewModel(goodPay, goodBye), fixture.In(newSession(t), j), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools})
 	require.NoError(t, err)
 	late := journal.Note{
 		Kind: journal.ResultLanded, Key: "that of a tool that outlived its run", End: &machine.ToolEnd{Verdict: machine.Done, Result: []byte(`"S3CR3T"`)},

@@ -47,7 +47,7 @@ func TestAModelThatIgnoresItsContextDoesNotHoldTheRun(t *testing.T) {
 				})
 				var shown []string
 				j := recorded(t, journal.Dir(t.TempDir()))
-				_, err := fixture.Run(ctx, model, fixture.In(newSession(t), j), "Hello.", loop.Config{}, loop.WithStream(func(d loop.Delta) { shown = append(shown, d.Text) }))
+				_, err := fixture.Run(ctx, model, fixture.In(newSession(t), j), loop.Input{Prompt: "Hello."}, loop.Config{}, loop.WithStream(func(d loop.Delta) { shown = append(shown, d.Text) }))
 				require.ErrorIs(t, err, c.ends)
 				require.ErrorIs(t, err, c.cause)
 				assert.Equal(t, errors.Is(err, loop.ErrSuspended), j.Unfinished())
@@ -72,7 +72,7 @@ func TestAModelThatIgnoresItsContextIsAskedAgainWhenItsTimeIsUp(t *testing.T) {
 			return message.Reply{Text: "Hello."}, nil
 		})
 		var shown []string
-		result, err := fixture.Run(context.Background(), model, newSession(t), "Hello.", loop.Config{Policy: within30s()}, loop.WithStream(func(d loop.Delta) { shown = append(shown, d.Text) }))
+		result, err := fixture.Run(context.Background(), model, newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{Policy: within30s()}, loop.WithStream(func(d loop.Delta) { shown = append(shown, d.Text) }))
 		require.NoError(t, err)
 		assert.Equal(t, "Hello.", result.Text)
 		assert.Equal(t, fault.Timeout, result.Attempts[0].Class)

@@ -31,7 +31,7 @@ func TestAUsedUpWindowIsAFloorAsARetryAfterIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			model := looptest.NewModel(looptest.Fail(windows(c.headers)), looptest.Say("done"))
 			clock := looptest.NewClock()
-			_, err := fixture.Run(t.Context(), model, newSession(t), "Go.", loop.Config{}, loop.WithClock(clock))
+			_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Go."}, loop.Config{}, loop.WithClock(clock))
 			if c.stops != nil {
 				require.ErrorIs(t, err, c.stops)
 				return

@@ -41,8 +41,8 @@ func TestMediaGoWithThePromptAndWithResults(t *testing.T) {
 			j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{})
 			require.NoError(t, err)
 			model := looptest.NewModel(c.asks, looptest.Say("It is large."))
-			cfg := loop.Config{Tools: showRoom(t), Attach: []message.Part{plan}}
-			result, err := fixture.Run(t.Context(), model, fixture.In(newSession(t), j), "Where is the room?", cfg)
+			cfg := loop.Config{Tools: showRoom(t)}
+			result, err := fixture.Run(t.Context(), model, fixture.In(newSession(t), j), loop.Input{Prompt: "Where is the room?", Attach: []message.Part{plan}}, cfg)
 			require.NoError(t, err)
 			first := result.Transcript[0]
 			assert.Equal(t, []message.Part{plan}, first.Parts)
@@ -68,7 +68,7 @@ func TestMediaThatCannotBeAreRefused(t *testing.T) {
 		"attach[0].data: not base64: make the part with Bytes":                            {Kind: message.AudioPart, Data: "?", MediaType: "audio/wav"},
 		"attach[0].text: the part has bytes that are not UTF-8: make a medium with Bytes": {Kind: message.TextPart, Text: "\xff"},
 	} {
-		assert.EqualError(t, loop.Config{Attach: []message.Part{p}}.Validate(), want)
+		assert.EqualError(t, (&loop.Input{Attach: []message.Part{p}}).Validate(), want)
 	}
 	assert.ErrorIs(t, tool.Attach(t.Context(), photo), tool.ErrNoCall)
 	assert.Equal(t, "[image, image/png, 6 bytes]", plan.String())

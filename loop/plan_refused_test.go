@@ -46,7 +46,7 @@ func TestAnInvalidPlanIsAnErrorOfThePlanner(t *testing.T) {
 			opts := []loop.Option{loop.WithPlanner(plan), loop.WithModels(small), loop.WithClock(looptest.NewClock())}
 			refused := map[string]func() error{
 				"run": func() error {
-					return second(fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(errNoKey)), fixture.In(newSession(t), j), "Go.", loop.Config{}, opts...))
+					return second(fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(errNoKey)), fixture.In(newSession(t), j), loop.Input{Prompt: "Go."}, loop.Config{}, opts...))
 				},
 				"pool": func() error { return inOnePool(t, looptest.NewModel(looptest.Fail(errNoKey)), opts) },
 			}
@@ -78,7 +78,7 @@ func second[T any](_ T, err error) error { return err }
 func inOnePool(t *testing.T, m loop.Model, opts []loop.Option) (err error) {
 	p, e := loop.NewPool(loop.PoolConfig{Model: m, Options: opts, Done: func(_ *session.Session, _ loop.Result, ended error) { err = ended }})
 	require.NoError(t, e)
-	_, e = p.Add(newSession(t), "Go.")
+	_, e = p.Add(newSession(t), loop.Input{Prompt: "Go."})
 	require.NoError(t, e)
 	require.NoError(t, p.Run(t.Context(), 1))
 	return err

@@ -30,7 +30,7 @@ func TestADoubleRetryIsImpossible(t *testing.T) {
 			calls++
 			return message.Reply{}, refused{Class: fault.Overloaded}
 		})
-		_, err := fixture.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{Policy: &set}, loop.WithClock(looptest.NewClock()))
+		_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{Policy: &set}, loop.WithClock(looptest.NewClock()))
 		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 		assert.Equal(t, attempts, calls)
 
@@ -49,7 +49,7 @@ func TestADoubleRetryIsImpossible(t *testing.T) {
 func TestAWaitThatOutlastsTheDeadlineStopsAtOnceWithCauseAndReason(t *testing.T) {
 	clock := looptest.NewClock()
 	cause := fault.ProviderError{Class: fault.RateLimit, Provider: "openai", RetryAfter: 10 * time.Second}.Typed()
-	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(cause)), newSession(t), "Hello.", loop.Config{Deadline: looptest.Epoch.Add(5 * time.Second)}, loop.WithClock(clock))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(cause)), newSession(t), loop.Input{Prompt: "Hello.", Deadline: looptest.Epoch.Add(5 * time.Second)}, loop.Config{}, loop.WithClock(clock))
 	assert.Equal(t, looptest.Epoch, clock.Now().UTC(), "it stops at 0 s")
 	require.ErrorIs(t, err, policy.ReasonDeadline)
 	var limited *fault.RateLimitError
@@ -70,7 +70,7 @@ func TestExhaustionNamesItsPlane(t *testing.T) {
 		{"faults_with_corrections_before", []looptest.Turn{bad, bad, busy, busy, busy, busy}, fault.Transport, fault.Overloaded},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := fixture.Run(t.Context(), looptest.NewModel(tt.turns...), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Run(t.Context(), looptest.NewModel(tt.turns...), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
 			var exhausted *loop.RetryExhaustedError
 			require.ErrorAs(t, err, &exhausted)
 			assert.Equal(t, tt.want, exhausted.Plane)
@@ -91,7 +91,7 @@ func TestABrokenStreamIsAFaultOfTransport(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			partial := looptest.Turn{Reply: message.Reply{Text: "Booking", Calls: []message.Call{call("book_room", lisbon)}}, Err: broken}
 			model := looptest.NewModel(partial, looptest.Say("done"))
-			r, err := fixture.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, unbookable(t))}, loop.WithClock(looptest.NewClock()))
+			r, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, unbookable(t))}, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			assert.Equal(t, fault.Transport, r.Attempts[0].Plane)
 			assert.Equal(t, 1, len(model.Requests()[1].Messages), "nothing of it is in the prompt")
@@ -106,7 +106,7 @@ func TestWhatAProviderSaysOfTheModelsWordsIsACorrection(t *testing.T) {
 				Provider: "groq", Status: 400,
 				Body: []byte(`{"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"` + code + `","failed_generation":"<function=book_room>"}}`),
 			})
-			r, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(refusal), looptest.Say("done")), newSession(t), "Book.", loop.Config{})
+			r, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(refusal), looptest.Say("done")), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{})
 			require.NoError(t, err)
 			assert.Equal(t, fault.Correction, r.Attempts[0].Plane)
 			assert.Equal(t, class, r.Attempts[0].Class)
@@ -128,7 +128,7 @@ func TestCancelledDeadlineAndTimeoutAreToldApart(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			model := looptest.NewModel(slicesOf(looptest.Fail(tt.cause), 4)...)
-			_, err := fixture.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{}, loop.WithClock(looptest.NewClock()))
+			_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{}, loop.WithClock(looptest.NewClock()))
 			var exhausted *loop.RetryExhaustedError
 			require.ErrorAs(t, err, &exhausted)
 			assert.Equal(t, tt.class, exhausted.Failure.Class)
@@ -141,7 +141,7 @@ func TestCancelledDeadlineAndTimeoutAreToldApart(t *testing.T) {
 func TestAServersNoIsFinal(t *testing.T) {
 	no := fault.AsError(fault.Response{Provider: "openai", Status: 429, Headers: map[string][]string{"X-Should-Retry": {"false"}}})
 	model := looptest.NewModel(looptest.Fail(no))
-	_, err := fixture.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{})
+	_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{})
 	require.ErrorIs(t, err, policy.ReasonNotRetryable)
 	assert.Len(t, model.Requests(), 1)
 }
@@ -154,7 +154,7 @@ func TestAClassOfYourOwnWorksInRunAsInDo(t *testing.T) {
 	set := policy.DefaultSet()
 	set.Global.RetryableErrors = []fault.Class{"sold_out"}
 	run := func(tools *tool.Set, turns ...looptest.Turn) error {
-		_, err := fixture.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Book.", loop.Config{Tools: tools, Policy: &set})
+		_, err := fixture.Run(t.Context(), looptest.NewModel(turns...), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: tools, Policy: &set})
 		return err
 	}
 	full := bookRoom(t, func(context.Context, booking) (receipt, error) { return receipt{}, soldOut })

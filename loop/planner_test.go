@@ -41,8 +41,8 @@ func TestAPlannerSeesCodeWindowsAndHistory(t *testing.T) {
 	bad := looptest.Call(call("book_room", `{}`))
 	soon := windows(map[string][]string{"X-Ratelimit-Remaining-Tokens-Day": {"0"}, "X-Ratelimit-Reset-Tokens-Day": {"30"}})
 	model := looptest.NewModel(bad, looptest.Fail(soon), looptest.Say("done"))
-	cfg := loop.Config{Tools: bookRoom(t, booked), Consult: []fault.Class{fault.RateLimit}, Deadline: looptest.Epoch.Add(time.Hour)}
-	_, err := fixture.Run(t.Context(), model, newSession(t), "Book.", cfg, loop.WithPlanner(plan), loop.WithClock(looptest.NewClock()))
+	cfg := loop.Config{Tools: bookRoom(t, booked), Consult: []fault.Class{fault.RateLimit}}
+	_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Book.", Deadline: looptest.Epoch.Add(time.Hour)}, cfg, loop.WithPlanner(plan), loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.Len(t, asked, 1)
 	q := asked[0]
@@ -73,7 +73,7 @@ func TestAPlannersOwnErrorIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			set := policy.DefaultSet()
 			set.Global.OptOut = new(true)
-			_, err := fixture.Run(t.Context(), looptest.NewModel(tt.turn), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked), Policy: &set}, loop.WithPlanner(broken))
+			_, err := fixture.Run(t.Context(), looptest.NewModel(tt.turn), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked), Policy: &set}, loop.WithPlanner(broken))
 			require.ErrorIs(t, err, lost)
 			assert.True(t, strings.HasSuffix(err.Error(), tt.want), err.Error())
 		})
@@ -84,13 +84,13 @@ func TestConsultedClassesAreOfTheTransportPlane(t *testing.T) {
 	err := loop.Config{Consult: []fault.Class{fault.RateLimit, fault.ToolValidation, ""}}.Validate()
 	require.ErrorContains(t, err, `consult[1]: "tool_validation" is not a class of the transport plane`)
 	require.ErrorContains(t, err, `consult[2]: ""`)
-	_, err = fixture.Run(t.Context(), looptest.NewModel(), newSession(t), "Hello.", loop.Config{Consult: []fault.Class{fault.RateLimit}})
+	_, err = fixture.Run(t.Context(), looptest.NewModel(), newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{Consult: []fault.Class{fault.RateLimit}})
 	require.ErrorContains(t, err, "consult: there is no planner")
 }
 
 func TestWhatIsWrongWithAConfigIsToldAtOnce(t *testing.T) {
 	cfg := loop.Config{Feedback: "{{", Limits: &feedback.Limits{}, Consult: []fault.Class{fault.RateLimit}}
-	_, asRun := fixture.Run(t.Context(), looptest.NewModel(), newSession(t), "Hello.", cfg)
+	_, asRun := fixture.Run(t.Context(), looptest.NewModel(), newSession(t), loop.Input{Prompt: "Hello."}, cfg)
 	_, asRunner := fixture.Runner(newSession(t), cfg, nil)
 	_, asMachine := cfg.Machine()
 	_, asPool := loop.NewPool(loop.PoolConfig{Config: cfg})
@@ -117,7 +117,7 @@ func TestThePlannerIsAskedOfEachToolWithItsOwnCause(t *testing.T) {
 	})
 	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "search", Arguments: `{}`}, message.Call{ID: "c2", Name: "pay", Arguments: `{}`}))
 	s := newSession(t)
-	_, err = fixture.Run(t.Context(), model, s, "Go.", loop.Config{Tools: set, Consult: []fault.Class{fault.RateLimit}}, loop.WithPlanner(plan))
+	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Go."}, loop.Config{Tools: set, Consult: []fault.Class{fault.RateLimit}}, loop.WithPlanner(plan))
 	require.ErrorIs(t, err, lost["search"])
 	require.ErrorIs(t, err, policy.ReasonPlanner)
 	assert.Equal(t, []string{"search 7s true"}, asked)

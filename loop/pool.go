@@ -74,18 +74,18 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	return p, nil
 }
 
-// Add begins a run of a session, as [Loop.Run] does with prompt. If the session's journal has this run
-// unfinished, it continues, as with [Loop.Resume]; an empty prompt continues any unfinished run. If the
+// Add begins a run of a session, as [Loop.Run] does. If the session's journal has this run
+// unfinished, it continues, as with [Loop.Resume]; an input without a prompt and media continues any unfinished run. If the
 // journal's last run has ended and was the same request, nothing is done again, and its recorded end is
-// reported. Requests are the same if their [Config].RequestID is or, if neither has one, if history and
+// reported. Requests are the same if their [Input].RequestID is or, if neither has one, if history and
 // prompt are. If a redacted journal cannot tell, the error is [journal.ErrRedacted]. An unfinished run of
 // another request is an error of [journal.ErrConflict]. The session belongs to the pool until the run's end
 // is reported. Other errors are those of Run and Resume before the first model call, and [ErrPoolClosed].
-func (p *Pool) Add(s *session.Session, prompt string) (_ *PoolRun, err error) {
+func (p *Pool) Add(s *session.Session, in Input) (_ *PoolRun, err error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold
 	}
-	t, err := p.seat(s, prompt)
+	t, err := p.seat(s, &in)
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +106,9 @@ func (p *Pool) Add(s *session.Session, prompt string) (_ *PoolRun, err error) {
 }
 
 // seat returns a run that has not begun.
-func (p *Pool) seat(s *session.Session, prompt string) (*PoolRun, error) {
-	run, err := newProcess(context.Background(), p.o, p.cfg.Model, s, &p.cfg.Config)
-	return &PoolRun{pool: p, prompt: prompt, run: run}, err
+func (p *Pool) seat(s *session.Session, in *Input) (*PoolRun, error) {
+	run, err := newProcess(context.Background(), p.o, p.cfg.Model, s, &p.cfg.Config, in)
+	return &PoolRun{pool: p, run: run}, err
 }
 
 // errUntold is the error of adding a run without Done.
@@ -120,7 +120,7 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold
 	}
-	t, err := p.seat(k.Session, "")
+	t, err := p.seat(k.Session, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func TestEveryDriverOfAPoolReturns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p, _ := pooled(t, loop.PoolConfig{Model: doneAfter(time.Second)})
-				_, err := p.Add(newSession(t), "Hello.")
+				_, err := p.Add(newSession(t), loop.Input{Prompt: "Hello."})
 				require.NoError(t, err)
 				ctx, stop := context.WithCancelCause(t.Context())
 				defer stop(nil)
@@ -77,7 +77,7 @@ func TestADriverThatLeavesTakesNoWakeAlong(t *testing.T) {
 			defer end()
 			go func() { _ = p.Serve(stays, 1) }()
 			synctest.Wait()
-			_, err := p.Add(newSession(t), "Hello.")
+			_, err := p.Add(newSession(t), loop.Input{Prompt: "Hello."})
 			stop()
 			require.NoError(t, err)
 			synctest.Wait()
@@ -101,7 +101,7 @@ func TestABusyDriverKeepsNoRunFromAnIdleOne(t *testing.T) {
 			go func() { _ = p.Serve(ctx, 1) }()
 			synctest.Wait()
 			for n, prompt := range prompts {
-				_, err := p.Add(newSessionNamed(t, fmt.Sprint(prompt, n)), prompt)
+				_, err := p.Add(newSessionNamed(t, fmt.Sprint(prompt, n)), loop.Input{Prompt: prompt})
 				require.NoError(t, err)
 				synctest.Wait()
 			}
@@ -149,7 +149,7 @@ func TestRunsAreGoneOnWithInTheOrderInWhichTheyWereDue(t *testing.T) {
 	exact.Transport = exactly()
 	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Config: loop.Config{Policy: &exact}, Options: []loop.Option{loop.WithClock(clock)}})
 	add := func(wait string) *loop.PoolRun {
-		seat, err := p.Add(newSessionNamed(t, wait), wait)
+		seat, err := p.Add(newSessionNamed(t, wait), loop.Input{Prompt: wait})
 		require.NoError(t, err)
 		return seat
 	}
@@ -178,7 +178,7 @@ func TestRunsAreGoneOnWithInTheOrderInWhichTheyWereDue(t *testing.T) {
 func TestDueTakesTheWordOfTheEngine(t *testing.T) {
 	clock := looptest.NewClock()
 	p, told := pooled(t, loop.PoolConfig{Model: overloaded(), Config: patientConfig(), Options: []loop.Option{loop.WithClock(clock)}})
-	_, err := p.Add(newSession(t), "Hello.")
+	_, err := p.Add(newSession(t), loop.Input{Prompt: "Hello."})
 	require.NoError(t, err)
 	require.Equal(t, 1, p.Due(clock.Now()))
 	for hours := range 2 {
@@ -197,9 +197,9 @@ func TestCloseEndsWhatWasCancelled(t *testing.T) {
 	gone := errors.New("gone")
 	t.Run("by its seat", func(t *testing.T) {
 		p, told := pooled(t, loop.PoolConfig{Model: overloaded(), Config: patientConfig()})
-		seat, err := p.Add(newSessionNamed(t, "cancelled"), "Hello.")
+		seat, err := p.Add(newSessionNamed(t, "cancelled"), loop.Input{Prompt: "Hello."})
 		require.NoError(t, err)
-		_, err = p.Add(newSessionNamed(t, "waits"), "Hello.")
+		_, err = p.Add(newSessionNamed(t, "waits"), loop.Input{Prompt: "Hello."})
 		require.NoError(t, err)
 		p.Due(time.Now())
 		seat.Cancel(gone)

@@ -36,7 +36,7 @@ func TestTheEndOfAServeEndsTheModelsContexts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			called, why := make(chan struct{}), make(chan error, 1)
 			p, _ := pooled(t, loop.PoolConfig{Model: hanging(called, why)})
-			_, err := p.Add(newSession(t), "Hello.")
+			_, err := p.Add(newSession(t), loop.Input{Prompt: "Hello."})
 			require.NoError(t, err)
 			ctx, stop := context.WithCancelCause(t.Context())
 			defer stop(nil)
@@ -68,23 +68,22 @@ func TestTheEndOfAServeEndsTheModelsContexts(t *testing.T) {
 func TestAPoolDoesNotMakeARunThatHasEndedAgain(t *testing.T) {
 	dir, ran := journal.Dir(t.TempDir()), 0
 	set := bookRoom(t, func(context.Context, booking) (receipt, error) { ran++; return receipt{Number: "R-1"}, nil })
-	batch := func(cfg loop.Config, prompt string, turns ...looptest.Turn) (loop.Result, error) {
+	batch := func(in loop.Input, turns ...looptest.Turn) (loop.Result, error) {
 		j := recorded(t, dir)
 		defer j.Close()
-		cfg.Tools = set
-		p, told := pooled(t, loop.PoolConfig{Model: looptest.NewModel(turns...), Config: cfg})
-		_, err := p.Add(fixture.In(newSession(t), j), prompt)
+		p, told := pooled(t, loop.PoolConfig{Model: looptest.NewModel(turns...), Config: loop.Config{Tools: set}})
+		_, err := p.Add(fixture.In(newSession(t), j), in)
 		require.NoError(t, err)
 		require.NoError(t, p.Run(t.Context(), 1))
 		require.Len(t, told(), 1)
 		return told()[0].result, told()[0].err
 	}
 	turns := []looptest.Turn{looptest.Call(call("book_room", lisbon)), looptest.Say("Done.")}
-	first, err := batch(loop.Config{}, "Book.", turns...)
+	first, err := batch(loop.Input{Prompt: "Book."}, turns...)
 	require.NoError(t, err)
 	written := lines(t, dir)
 
-	again, err := batch(loop.Config{}, "Book.")
+	again, err := batch(loop.Input{Prompt: "Book."})
 	require.NoError(t, err)
 	assert.Zero(t, first.Recorded)
 	assert.NotZero(t, again.Recorded, "the result says that it is read from the record")
@@ -93,14 +92,14 @@ func TestAPoolDoesNotMakeARunThatHasEndedAgain(t *testing.T) {
 	assert.Equal(t, 1, ran)
 	assert.Equal(t, written, lines(t, dir), "nothing is written")
 
-	_, err = batch(loop.Config{}, "Book another.", turns...)
+	_, err = batch(loop.Input{Prompt: "Book another."}, turns...)
 	require.NoError(t, err)
 	assert.Equal(t, 2, ran, "another request is another run")
-	_, err = batch(loop.Config{RequestID: "r-3"}, "Book another.", turns...)
+	_, err = batch(loop.Input{Prompt: "Book another.", RequestID: "r-3"}, turns...)
 	require.NoError(t, err)
-	_, err = batch(loop.Config{RequestID: "r-4"}, "Book, please.", turns...)
+	_, err = batch(loop.Input{Prompt: "Book, please.", RequestID: "r-4"}, turns...)
 	require.NoError(t, err)
-	third, err := batch(loop.Config{RequestID: "r-3"}, "Book another.")
+	third, err := batch(loop.Input{Prompt: "Book another.", RequestID: "r-3"})
 	require.NoError(t, err)
 	assert.Equal(t, "Done.", third.Text)
 	assert.Equal(t, 4, ran, "a request before the last is not made again either")
@@ -111,12 +110,12 @@ func TestAPoolGoesOnWithNoOtherRequest(t *testing.T) {
 	defer j.Close()
 	left, leave := context.WithCancelCause(t.Context())
 	leave(loop.ErrSuspended)
-	_, err := fixture.Run(left, looptest.NewModel(), fixture.In(newSession(t), j), "Book.", loop.Config{})
+	_, err := fixture.Run(left, looptest.NewModel(), fixture.In(newSession(t), j), loop.Input{Prompt: "Book."}, loop.Config{})
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	p, told := pooled(t, loop.PoolConfig{Model: looptest.NewModel(looptest.Say("Done."))})
-	_, err = p.Add(fixture.In(newSession(t), j), "Cancel.")
+	_, err = p.Add(fixture.In(newSession(t), j), loop.Input{Prompt: "Cancel."})
 	require.ErrorIs(t, err, journal.ErrConflict)
-	_, err = p.Add(fixture.In(newSession(t), j), "Book.")
+	_, err = p.Add(fixture.In(newSession(t), j), loop.Input{Prompt: "Book."})
 	require.NoError(t, err)
 	require.NoError(t, p.Run(t.Context(), 1))
 	require.Len(t, told(), 1)
@@ -132,7 +131,7 @@ func TestAnotherDescriptionOfAToolIsTold(t *testing.T) {
 	dir := journal.Dir(t.TempDir())
 	j := recorded(t, dir)
 	defer j.Close()
-	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("No.")), fixture.In(newSession(t), j), "Book.", of("Book a room."))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("No.")), fixture.In(newSession(t), j), loop.Input{Prompt: "Book."}, of("Book a room."))
 	require.NoError(t, err)
 	result, err := fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(newSession(t), j), of("Book a hotel room."))
 	require.NoError(t, err)

@@ -108,7 +108,7 @@ func TestAPoolWakesByDeadline(t *testing.T) {
 	exact.Transport = exactly()
 	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Config: loop.Config{Policy: &exact}, Options: []loop.Option{loop.WithClock(clock)}})
 	for _, wait := range []string{"30s", "10s", "20s"} {
-		_, err := p.Add(newSessionNamed(t, wait), wait)
+		_, err := p.Add(newSessionNamed(t, wait), loop.Input{Prompt: wait})
 		require.NoError(t, err)
 	}
 	assert.Equal(t, 3, p.Len())
@@ -129,9 +129,9 @@ func TestARunInAPoolIsCancelledWhereverItStands(t *testing.T) {
 	var asked []string
 	clock, gone := looptest.NewClock(), errors.New("gone")
 	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Options: []loop.Option{loop.WithClock(clock)}})
-	ready, err := p.Add(newSessionNamed(t, "ready"), "1m")
+	ready, err := p.Add(newSessionNamed(t, "ready"), loop.Input{Prompt: "1m"})
 	require.NoError(t, err)
-	waits, err := p.Add(newSessionNamed(t, "waits"), "4m")
+	waits, err := p.Add(newSessionNamed(t, "waits"), loop.Input{Prompt: "4m"})
 	require.NoError(t, err)
 	ready.Cancel(gone)
 	p.Due(clock.Now())
@@ -156,7 +156,7 @@ func TestACallUnderWayIsCancelled(t *testing.T) {
 		return message.Reply{}, ctx.Err()
 	})
 	p, told := pooled(t, loop.PoolConfig{Model: model})
-	seat, err := p.Add(newSessionNamed(t, "a"), "Hello.")
+	seat, err := p.Add(newSessionNamed(t, "a"), loop.Input{Prompt: "Hello."})
 	require.NoError(t, err)
 	go func() { <-began; seat.Cancel(nil) }()
 	require.NoError(t, p.Run(t.Context(), 3))
@@ -179,7 +179,7 @@ func TestSoManyWorkersAreAllThatWork(t *testing.T) {
 	})
 	p, told := pooled(t, loop.PoolConfig{Model: model})
 	for n := range 500 {
-		_, err := p.Add(newSessionNamed(t, fmt.Sprint(n)), "Hello.")
+		_, err := p.Add(newSessionNamed(t, fmt.Sprint(n)), loop.Input{Prompt: "Hello."})
 		require.NoError(t, err)
 	}
 	require.NoError(t, p.Run(t.Context(), workers))
@@ -198,7 +198,7 @@ func TestAPoolIsStoppedAndGoneOnWith(t *testing.T) {
 	clock := looptest.NewClock()
 	p, told := pooled(t, loop.PoolConfig{Model: model, Options: []loop.Option{loop.WithClock(clock)}})
 	for _, wait := range []string{"1m", "2m"} {
-		_, err := p.Add(newSessionNamed(t, wait), wait)
+		_, err := p.Add(newSessionNamed(t, wait), loop.Input{Prompt: wait})
 		require.NoError(t, err)
 	}
 	require.ErrorIs(t, p.Run(ctx, 1), context.Canceled)
@@ -209,7 +209,7 @@ func TestAPoolIsStoppedAndGoneOnWith(t *testing.T) {
 	assert.Empty(t, p.Close())
 	require.ErrorIs(t, p.Run(t.Context(), 1), loop.ErrPoolClosed)
 	s := newSessionNamed(t, "late")
-	_, err := p.Add(s, "1m")
+	_, err := p.Add(s, loop.Input{Prompt: "1m"})
 	require.ErrorIs(t, err, loop.ErrPoolClosed)
 	require.NoError(t, session.DriverOf(s).Acquire(), "it is free")
 }
@@ -221,11 +221,11 @@ func TestAPoolSaysWhatIsWrongWithItsConfig(t *testing.T) {
 	}
 	p, _ := pooled(t, loop.PoolConfig{Model: looptest.NewModel()})
 	require.ErrorContains(t, p.Run(t.Context(), 0), "workers")
-	_, err = p.Add(nil, "Hello.")
+	_, err = p.Add(nil, loop.Input{Prompt: "Hello."})
 	require.Error(t, err)
 	p, err = loop.NewPool(loop.PoolConfig{Model: looptest.NewModel()})
 	require.NoError(t, err)
-	_, err = p.Add(newSession(t), "Hello.")
+	_, err = p.Add(newSession(t), loop.Input{Prompt: "Hello."})
 	require.ErrorContains(t, err, "done:")
 	_, err = p.AddParked(loop.Parked{})
 	require.ErrorContains(t, err, "done:")
@@ -243,7 +243,7 @@ func ExamplePool() {
 	}
 	for _, id := range []string{"order-1", "order-2"} {
 		s, _ := session.New(session.Config{ID: id})
-		if _, err := pool.Add(s, "Hello, I am "+id+"."); err != nil {
+		if _, err := pool.Add(s, loop.Input{Prompt: "Hello, I am " + id + "."}); err != nil {
 			panic(err)
 		}
 	}
@@ -268,7 +268,7 @@ func BenchmarkParked(b *testing.B) {
 		for range n {
 			s, err := session.New(session.Config{ID: "parked"})
 			require.NoError(b, err)
-			_, err = p.Add(s, "Hello.")
+			_, err = p.Add(s, loop.Input{Prompt: "Hello."})
 			require.NoError(b, err)
 		}
 		p.Due(clock.Now())
@@ -300,7 +300,7 @@ func BenchmarkWoken(b *testing.B) {
 				})
 				require.NoError(b, err)
 				for range n {
-					_, err := p.Add(newSessionNamed(b, "parked"), "Hello.")
+					_, err := p.Add(newSessionNamed(b, "parked"), loop.Input{Prompt: "Hello."})
 					require.NoError(b, err)
 				}
 				p.Due(clock.Now())
@@ -334,7 +334,7 @@ func TestAPanicOfWhoIsToldIsNotHidden(t *testing.T) {
 	})
 	require.NoError(t, err)
 	s := newSession(t)
-	_, err = p.Add(s, "Hello.")
+	_, err = p.Add(s, loop.Input{Prompt: "Hello."})
 	require.NoError(t, err)
 	assert.PanicsWithValue(t, "nobody listens", func() { p.Due(time.Now()) })
 	require.NoError(t, session.DriverOf(s).Acquire(), "it is free again")
@@ -342,7 +342,7 @@ func TestAPanicOfWhoIsToldIsNotHidden(t *testing.T) {
 
 	told := make(chan loop.Result)
 	go func() {
-		r, err := p.Await(t.Context(), s, "Hello.")
+		r, err := p.Await(t.Context(), s, loop.Input{Prompt: "Hello."})
 		assert.NoError(t, err)
 		told <- r
 	}()

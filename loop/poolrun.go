@@ -13,8 +13,7 @@ import (
 
 // PoolRun is one run in a [Pool].
 type PoolRun struct {
-	pool   *Pool
-	prompt string
+	pool *Pool
 	// run makes the run. begun reports that it has taken its session.
 	run   *process
 	begun bool
@@ -46,11 +45,12 @@ var errLeft = errors.New("cancelled")
 // begin begins the run, or continues that in the journal.
 func (t *PoolRun) begin() {
 	p := t.run
-	fresh, err := p.enter(t.pool.compiled, t.prompt, true)
+	fresh, err := p.enter(t.pool.compiled, true)
 	t.begun = err == nil
 	if p.broke = err; fresh && err == nil {
-		p.start(t.prompt)
+		p.start()
 	}
+	p.in = nil
 }
 
 // work goes on with the run until it waits, ends, the pool is closed, or drive ends. One that was cancelled
@@ -232,9 +232,9 @@ var errClosedUnder = errors.Join(ErrPoolClosed, ErrSuspended)
 // [*fault.PanicError], and the run can be resumed. If the pool is closed, the error is [ErrPoolClosed], and
 // also [ErrSuspended] if [Pool.Close] returned the run.
 func (p *Pool) Await(
-	ctx context.Context, s *session.Session, prompt string,
+	ctx context.Context, s *session.Session, in Input,
 ) (Result, error) {
-	t, err := p.seat(s, prompt)
+	t, err := p.seat(s, &in)
 	if err != nil {
 		return Result{}, err
 	}

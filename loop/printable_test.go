@@ -29,6 +29,7 @@ type tornRun struct {
 	pay    error
 	prompt string
 	cfg    loop.Config
+	in     loop.Input
 }
 
 var tornRuns = map[string]tornRun{
@@ -43,7 +44,7 @@ var tornRuns = map[string]tornRun{
 	"transport": {turns: []looptest.Turn{looptest.Fail(&fault.ProviderError{Class: fault.Network, Message: torn}), goodBye}},
 	"prompt":    {turns: []looptest.Turn{goodBye}, prompt: torn},
 	"system":    {turns: []looptest.Turn{goodBye}, cfg: loop.Config{System: torn, Feedback: torn}},
-	"history":   {turns: []looptest.Turn{goodBye}, cfg: loop.Config{History: []message.Message{message.Message{Role: message.User, Text: torn}}}},
+	"history":   {turns: []looptest.Turn{goodBye}, in: loop.Input{History: []message.Message{message.Message{Role: message.User, Text: torn}}}},
 }
 
 func TestTextThatIsNoUTF8EndsNoRun(t *testing.T) {
@@ -68,8 +69,8 @@ func (r tornRun) run(t *testing.T, j *journal.Journal) error {
 	t.Helper()
 	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, charge) (string, error) { return "", r.pay }))
 	require.NoError(t, err)
-	r.cfg.Tools = tools
-	_, err = fixture.Run(t.Context(), looptest.NewModel(r.turns...), fixture.In(newSession(t), j), r.prompt, r.cfg, loop.WithClock(looptest.NewClock()))
+	r.cfg.Tools, r.in.Prompt = tools, r.prompt
+	_, err = fixture.Run(t.Context(), looptest.NewModel(r.turns...), fixture.In(newSession(t), j), r.in, r.cfg, loop.WithClock(looptest.NewClock()))
 	return err
 }
 

@@ -23,8 +23,10 @@ import (
 // [Attempts] and [Pool] differ in what they do then.
 type process struct {
 	*options
-	model   Model
-	cfg     *Config
+	model Model
+	cfg   *Config
+	// in is what the run is given; nil once it has begun, and if it is resumed.
+	in      *Input
 	s       *session.Session
 	journal *journal.Journal
 	// runner makes the run; nil until the process has the session.
@@ -93,13 +95,18 @@ const leftToResume machine.EffectKind = "left"
 
 // newProcess returns a process without a run.
 func newProcess(
-	ctx context.Context, o *options, model Model, s *session.Session, cfg *Config,
+	ctx context.Context, o *options, model Model, s *session.Session, cfg *Config, in *Input,
 ) (*process, error) {
+	if in != nil {
+		if err := in.Validate(); err != nil {
+			return nil, fmt.Errorf("loop: input: %w", err)
+		}
+	}
 	j, err := journal.Of(s)
 	if err != nil {
 		return nil, err
 	}
-	p := &process{options: o, model: model, cfg: cfg, s: s, journal: j, limits: alarms{clock: o.clock}}
+	p := &process{options: o, model: model, cfg: cfg, in: in, s: s, journal: j, limits: alarms{clock: o.clock}}
 	p.life = p.guarded(ctx)
 	p.ctx = p.life
 	return p, nil
@@ -153,9 +160,9 @@ func (p *process) take(of engine.RunnerConfig) (err error) {
 
 // beginRun takes the session for a run under m.
 func (p *process) beginRun(m *machine.Compiled) error {
-	m = m.Until(earlier(p.life, m.Config().Deadline))
-	of := engine.RunnerConfig{Machine: m, Before: &engine.Before{History: p.cfg.History, New: p.cfg.NewConversation}}
-	if err := p.take(of); err != nil {
+	in := *p.in
+	in.Deadline = earlier(p.life, in.Deadline)
+	if err := p.take(engine.RunnerConfig{Machine: m, Input: &in}); err != nil {
 		return err
 	}
 	if p.seedless() {
@@ -168,10 +175,10 @@ func (p *process) beginRun(m *machine.Compiled) error {
 // seedless reports that the session has no seed of its own.
 func (p *process) seedless() bool { return session.DriverOf(p.s).Seed() == "" }
 
-// start begins the run with the prompt, after the earlier conversation.
-func (p *process) start(prompt string) {
+// start begins the run with its prompt, after the earlier conversation.
+func (p *process) start() {
 	p.trace(false)
-	p.fed(p.runner.Start(p.now(), p.cfg.prompt(prompt)))
+	p.fed(p.runner.Start(p.now()))
 }
 
 // begun reports whether there is a run that can be ended.

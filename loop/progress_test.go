@@ -68,7 +68,7 @@ func TestProgressReachesTheNextAttempt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var seen []string
 			model := looptest.NewModel(append(c.turns, looptest.Say("Done."))...)
-			_, err := fixture.Run(t.Context(), model, newSession(t), "Import.", loop.Config{Tools: importing(t, &seen)}, loop.WithParallel(1))
+			_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Import."}, loop.Config{Tools: importing(t, &seen)}, loop.WithParallel(1))
 			require.NoError(t, err)
 			assert.Equal(t, c.want, seen)
 		})
@@ -90,14 +90,14 @@ func TestProgressReachesTheNextAttemptInAnotherProcess(t *testing.T) {
 			return message.Reply{}, ctx.Err()
 		})
 		onJournal(t, dir, journal.Settings{}, func(s *session.Session) {
-			_, err := fixture.Run(ctx, model, s, "Import.", loop.Config{Tools: importing(t, &seen)})
+			_, err := fixture.Run(ctx, model, s, loop.Input{Prompt: "Import."}, loop.Config{Tools: importing(t, &seen)})
 			require.ErrorIs(t, err, loop.ErrSuspended)
 		})
 		if compacted {
 			compact(t, dir)
 		}
 		onJournal(t, dir, journal.Settings{}, func(s *session.Session) {
-			_, err := fixture.Run(t.Context(), looptest.NewModel(files("good"), looptest.Say("Done.")), s, "Import.", loop.Config{Tools: importing(t, &seen)})
+			_, err := fixture.Run(t.Context(), looptest.NewModel(files("good"), looptest.Say("Done.")), s, loop.Input{Prompt: "Import."}, loop.Config{Tools: importing(t, &seen)})
 			require.NoError(t, err)
 		})
 		assert.Equal(t, []string{`a after ""`, `good after "half of a"`}, seen)
@@ -125,7 +125,7 @@ func TestAnEventThatNobodyHearsIsAWarning(t *testing.T) {
 	s, err := session.New(cfg)
 	require.NoError(t, err)
 	model := looptest.NewModel(looptest.Call(call("book", `{}`)), looptest.Call(call("book", `{}`)), looptest.Say("Done."))
-	result, err := fixture.Run(t.Context(), model, s, "Book.", loop.Config{Tools: set})
+	result, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Book."}, loop.Config{Tools: set})
 	require.NoError(t, err)
 	assert.Equal(t, []string{
 		`tool book emitted the event "boked", which no reducer hears: bind a reducer to it, or name it in session.Config.Events`,

@@ -40,7 +40,7 @@ func TestARateLimitIsInTheRecord(t *testing.T) {
 	store := &looptest.Store{}
 	j, err := journal.Open(t.Context(), store, "order-42", plainSettings)
 	require.NoError(t, err)
-	whole, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(limited), looptest.Say("Waited.")), fixture.In(newSession(t), j), "Go.", cfg, options()...)
+	whole, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(limited), looptest.Say("Waited.")), fixture.In(newSession(t), j), loop.Input{Prompt: "Go."}, cfg, options()...)
 	looptest.AssertAnswer(t, whole, err, "Waited.")
 	require.NoError(t, j.Close())
 

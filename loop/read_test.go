@@ -66,7 +66,7 @@ func TestACheckOfAReplyEndsWithTheContext(t *testing.T) {
 	for n := range calls {
 		calls[n] = message.Call{Name: "visit", Arguments: `{"city":"Lisbon","list":[` + strings.Repeat("1,", 5000) + `1]}`}
 	}
-	_, err = fixture.Run(ctx, looptest.NewModel(looptest.Call(calls...)), newSession(t), "Visit.", loop.Config{Tools: tools})
+	_, err = fixture.Run(ctx, looptest.NewModel(looptest.Call(calls...)), newSession(t), loop.Input{Prompt: "Visit."}, loop.Config{Tools: tools})
 	require.ErrorIs(t, err, policy.ReasonCancelled)
 	assert.Equal(t, 1, read)
 }

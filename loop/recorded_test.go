@@ -143,7 +143,7 @@ func failingStories() map[string]failingStory {
 
 // config is the config of the run, with its options but the journal.
 func (c failingStory) config(t *testing.T) (cfg loop.Config, opts []loop.Option) {
-	cfg = loop.Config{Seed: "s", Consult: c.consult, Policy: new(policy.DefaultSet()), Deadline: time.Now().Add(time.Hour)}
+	cfg = loop.Config{Seed: "s", Consult: c.consult, Policy: new(policy.DefaultSet())}
 	if c.set != nil {
 		c.set(cfg.Policy)
 	}
@@ -194,7 +194,7 @@ func (c failingStory) run(t *testing.T, j *journal.Journal) (err error) {
 		})
 	}
 	cfg, opts := c.config(t)
-	_, err = fixture.Run(ctx, model, fixture.In(c.session(t), j), "Hello.", cfg, opts...)
+	_, err = fixture.Run(ctx, model, fixture.In(c.session(t), j), loop.Input{Prompt: "Hello.", Deadline: time.Now().Add(time.Hour)}, cfg, opts...)
 	return err
 }
 
@@ -233,7 +233,7 @@ func TestTheErrorOfAnEndedRunIsGivenAgainWithItsCause(t *testing.T) {
 				pooled = err
 			}})
 			require.NoError(t, err)
-			_, err = p.Add(fixture.In(c.session(t), j), "Hello.")
+			_, err = p.Add(fixture.In(c.session(t), j), loop.Input{Prompt: "Hello."})
 			require.NoError(t, err)
 			require.NoError(t, p.Run(t.Context(), 1))
 			c.requireSameCause(t, then, pooled)

@@ -88,7 +88,7 @@ func TestWhatATagCallsSecretIsLeftOut(t *testing.T) {
 		looptest.Call(call("pay", `{"city": "Lisbon", "card": 4000123412341234}`)), looptest.Call(call("pay", `{"city": "Lisbon", "card": "4000123412341234"}`)),
 		looptest.Say(`{"city": "Lisbon", "card": "4000123412341234"}`),
 	)
-	_, err = fixture.Run(t.Context(), model, fixture.In(newSession(t), j), "Pay.", cfg)
+	_, err = fixture.Run(t.Context(), model, fixture.In(newSession(t), j), loop.Input{Prompt: "Pay."}, cfg)
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	text, err := os.ReadFile(storyFile(dir))
@@ -174,8 +174,8 @@ func TestARequestIsNamedInAJournalWithoutItsTexts(t *testing.T) {
 		j, err := journal.Open(t.Context(), dir, "order-42", journal.Settings{Redact: &journal.Redaction{Replies: true, Prompts: true}})
 		require.NoError(t, err)
 		defer j.Close()
-		cfg := loop.Config{RequestID: id, NewConversation: true}
-		return fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.In(newSession(t), j), "Go on.", cfg)
+		in := loop.Input{Prompt: "Go on.", RequestID: id, NewConversation: true}
+		return fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.In(newSession(t), j), in, loop.Config{})
 	}
 	for _, id := range []string{"r-1", "r-2"} {
 		r, err := run(id, looptest.Say("Done."))
@@ -203,11 +203,11 @@ func TestResultsThatAreHandedOverAreRedacted(t *testing.T) {
 			require.NoError(t, err)
 			model, s := looptest.NewModel(reply, looptest.Say("Booked.")), newSessionNamed(t, "order-42")
 			cfg := loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}
-			asked, err := fixture.Run(t.Context(), model, fixture.In(s, j), "Book.", cfg)
+			asked, err := fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "Book."}, cfg)
 			require.NoError(t, err)
 			require.NoError(t, s.Answer(results(asked.Calls)...))
 			cfg.CallsOnly = false
-			_, err = fixture.Run(t.Context(), model, fixture.In(s, j), "Well?", cfg)
+			_, err = fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "Well?"}, cfg)
 			require.NoError(t, err)
 			require.NoError(t, j.Close())
 			text, err := os.ReadFile(filepath.Join(dir, "order-42.jsonl"))

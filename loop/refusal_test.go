@@ -134,7 +134,7 @@ func TestTheWordsOfReducersAreScrubbed(t *testing.T) {
 			}))
 			require.NoError(t, err)
 			model := looptest.NewModel(looptest.Call(call("order", `{}`)), looptest.Say("No."))
-			_, err = fixture.Run(t.Context(), model, s, "Order.", loop.Config{Tools: order, System: `{{range values "reducer_errors"}}{{.}}{{end}}`})
+			_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Order."}, loop.Config{Tools: order, System: `{{range values "reducer_errors"}}{{.}}{{end}}`})
 			require.NoError(t, err)
 			shown := model.Requests()[1]
 			assert.Contains(t, shown.Last().Text, c.told)
@@ -162,7 +162,7 @@ func TestAWarningAboutARefusalHasNoKey(t *testing.T) {
 	}))
 	require.NoError(t, err)
 	model := looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Say("Done."))
-	result, _ := fixture.Run(t.Context(), model, guarded(t, func() error { return errors.New(noRoom) }), "Pay.", loop.Config{Tools: tools})
+	result, _ := fixture.Run(t.Context(), model, guarded(t, func() error { return errors.New(noRoom) }), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools})
 	require.Len(t, result.Warnings, 1)
 	assert.Contains(t, result.Warnings[0], scrub)
 }

@@ -39,7 +39,7 @@ func TestAResultSaysWhatWasRepaired(t *testing.T) {
 			set := policy.DefaultSet()
 			set.Global.TextRepairs = mode
 			cfg := loop.Config{Tools: pay(t, nil), Policy: &set}
-			result, err := fixture.Generate[quote](t.Context(), looptest.NewModel(turns...), newSession(t), "Pay.", cfg)
+			result, err := fixture.Generate[quote](t.Context(), looptest.NewModel(turns...), newSession(t), loop.Input{Prompt: "Pay."}, cfg)
 			require.NoError(t, err)
 			require.Len(t, result.Attempts, 2)
 			assert.Equal(t, want.call, result.Attempts[0].Repairs)
@@ -55,7 +55,7 @@ func TestAnAcceptedCallSaysWhatWasRepaired(t *testing.T) {
 	set := policy.DefaultSet()
 	set.Global.NativeRepairs = policy.RepairsNote
 	model := looptest.NewModel(looptest.Call(message.Call{Name: "pay", Arguments: `{"sum": 3,}`}))
-	result, err := fixture.Run(t.Context(), model, newSession(t), "Pay.", loop.Config{Tools: pay(t, nil), Policy: &set, CallsOnly: true})
+	result, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: pay(t, nil), Policy: &set, CallsOnly: true})
 	require.NoError(t, err)
 	assert.Equal(t, []extract.RepairKind{extract.TrailingComma}, result.Attempts[0].Repairs)
 }

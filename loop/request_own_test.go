@@ -45,9 +45,9 @@ func TestAModelMayWriteIntoItsRequest(t *testing.T) {
 	require.NoError(t, err)
 	set := policy.DefaultSet()
 	set.Global.PerAttempt = []policy.Settings{{Temperature: new(0.5)}}
-	cfg := loop.Config{Tools: bookRoom(t, booked), Stop: []string{"END"}, Policy: &set,
-		Attach: []message.Part{message.Bytes(message.ImagePart, "image/png", []byte("picture"))}}
-	r, err := fixture.Run(t.Context(), model, fixture.In(newSession(t), j), "Book.", cfg)
+	cfg := loop.Config{Tools: bookRoom(t, booked), Stop: []string{"END"}, Policy: &set}
+	in := loop.Input{Prompt: "Book.", Attach: []message.Part{message.Bytes(message.ImagePart, "image/png", []byte("picture"))}}
+	r, err := fixture.Run(t.Context(), model, fixture.In(newSession(t), j), in, cfg)
 	looptest.AssertAnswer(t, r, err, "Booked.")
 	require.NoError(t, j.Close())
 	_, err = journal.Replay(strings.NewReader(string(store.Text("order-42"))), journal.Replaying{})

@@ -15,7 +15,6 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -32,11 +31,10 @@ func (b *bank) tools(t *testing.T) *tool.Set {
 
 // asks makes one request of a conversation, which ends with one call and a word. It returns the
 // conversation.
-func (b *bank) asks(t *testing.T, prompt string, cfg loop.Config, j *journal.Journal) []message.Message {
+func (b *bank) asks(t *testing.T, in loop.Input, j *journal.Journal) []message.Message {
 	t.Helper()
-	cfg.Tools = b.tools(t)
 	model := looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("Done."))
-	result, err := fixture.Run(t.Context(), model, fixture.In(newSession(t), j), prompt, cfg)
+	result, err := fixture.Run(t.Context(), model, fixture.In(newSession(t), j), in, loop.Config{Tools: b.tools(t)})
 	require.NoError(t, err)
 	return result.Transcript
 }
@@ -65,17 +63,17 @@ func TestEachRequestOfAConversationHasKeysOfItsOwn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b bank
 			with := opts(t)
-			said := b.asks(t, "Pay.", loop.Config{}, with)
-			said = b.asks(t, "Pay.", loop.Config{History: said}, with)
-			b.asks(t, "Pay.", loop.Config{History: said}, with)
+			said := b.asks(t, loop.Input{Prompt: "Pay."}, with)
+			said = b.asks(t, loop.Input{Prompt: "Pay.", History: said}, with)
+			b.asks(t, loop.Input{Prompt: "Pay.", History: said}, with)
 			require.Len(t, b.keys, 3)
 			assert.NotEqual(t, b.keys[0], b.keys[1])
 			assert.NotEqual(t, b.keys[1], b.keys[2])
 			assert.NotEqual(t, b.keys[0], b.keys[2])
 
 			again := b
-			said = again.asks(t, "Pay.", loop.Config{}, nil)
-			again.asks(t, "Pay.", loop.Config{History: said}, nil)
+			said = again.asks(t, loop.Input{Prompt: "Pay."}, nil)
+			again.asks(t, loop.Input{Prompt: "Pay.", History: said}, nil)
 			assert.Equal(t, b.keys[:2], again.keys[3:], "the same requests, made again from their start")
 		})
 	}
@@ -83,10 +81,10 @@ func TestEachRequestOfAConversationHasKeysOfItsOwn(t *testing.T) {
 
 func TestARequestWithAnIDIsThatRequest(t *testing.T) {
 	var b bank
-	b.asks(t, "Pay.", loop.Config{RequestID: "payment-1"}, nil)
-	b.asks(t, "Pay, please.", loop.Config{RequestID: "payment-1"}, nil)
-	b.asks(t, "Pay.", loop.Config{RequestID: "payment-2"}, nil)
-	b.asks(t, "Pay.", loop.Config{}, nil)
+	b.asks(t, loop.Input{Prompt: "Pay.", RequestID: "payment-1"}, nil)
+	b.asks(t, loop.Input{Prompt: "Pay, please.", RequestID: "payment-1"}, nil)
+	b.asks(t, loop.Input{Prompt: "Pay.", RequestID: "payment-2"}, nil)
+	b.asks(t, loop.Input{Prompt: "Pay."}, nil)
 	require.Len(t, b.keys, 4)
 	assert.Equal(t, b.keys[0], b.keys[1])
 	assert.NotEqual(t, b.keys[0], b.keys[2])
@@ -94,13 +92,12 @@ func TestARequestWithAnIDIsThatRequest(t *testing.T) {
 }
 
 func TestARequestIDIsShortAndPrintable(t *testing.T) {
-	for name, cfg := range map[string]loop.Config{
-		"a plain config": {RequestID: "a\nb"},
-		"with a policy":  {RequestID: string(make([]byte, machine.MaxID+1)), Policy: new(policy.DefaultSet())},
-		"with a system":  {RequestID: "\xff", System: "Be brief."},
+	for name, id := range map[string]string{
+		"a line break": "a\nb", "too long": string(make([]byte, machine.MaxID+1)), "no UTF-8": "\xff",
 	} {
-		assert.ErrorContains(t, cfg.Validate(), "request_id: ", name)
-		_, err := fixture.Run(t.Context(), looptest.NewModel(), newSession(t), "Pay.", cfg)
+		in := loop.Input{Prompt: "Pay.", RequestID: id}
+		assert.ErrorContains(t, in.Validate(), "request_id: ", name)
+		_, err := fixture.Run(t.Context(), looptest.NewModel(), newSession(t), in, loop.Config{})
 		assert.ErrorContains(t, err, "request_id: ", name)
 	}
 }
@@ -110,7 +107,7 @@ func TestTheKeyOfAnActionCountsFromTheBeginningOfItsRun(t *testing.T) {
 	s := newSession(t)
 	run := func(b *bank, prompt string) {
 		model := looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Call(call("book_room", lisbon)), looptest.Say("Done."))
-		_, err := fixture.Run(t.Context(), model, s, prompt, loop.Config{Tools: b.tools(t), NewConversation: true})
+		_, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: prompt, NewConversation: true}, loop.Config{Tools: b.tools(t)})
 		require.NoError(t, err)
 	}
 	run(&first, "Pay.")
@@ -139,7 +136,7 @@ func TestAnOlderRequestIDBelongsToItsPrompt(t *testing.T) {
 				require.NoError(t, j.Close())
 			}
 			run := func(j *journal.Journal, id, prompt string) (loop.Result, error) {
-				return fixture.Run(t.Context(), model, fixture.In(nil, j), prompt, loop.Config{RequestID: id})
+				return fixture.Run(t.Context(), model, fixture.In(nil, j), loop.Input{Prompt: prompt, RequestID: id}, loop.Config{})
 			}
 			holds := func(j *journal.Journal) {
 				t.Helper()

@@ -28,7 +28,7 @@ import (
 //
 // Errors are those of [Loop.Run], [journal.ErrNoRun] if there is no run, and [journal.ErrRedacted].
 func (l *Loop) Resume(ctx context.Context, s *session.Session) (Result, error) {
-	p, err := newProcess(ctx, l.options, l.model, s, &l.cfg)
+	p, err := newProcess(ctx, l.options, l.model, s, &l.cfg, nil)
 	if err != nil {
 		return Result{}, err
 	}

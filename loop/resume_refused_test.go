@@ -44,7 +44,7 @@ func TestAResumedRunNeedsTheModelItFellBackTo(t *testing.T) {
 	models := loop.WithModels(map[string]loop.Model{"big": looptest.NewModel(looptest.Say("x"), looptest.Say("x"))})
 	down := looptest.Fail(&fault.ProviderError{Class: fault.Network, Provider: "example"})
 	j := open()
-	_, err := fixture.Run(t.Context(), looptest.NewModel(down), fixture.In(newSession(t), j), "Go.", cfg, planner, models)
+	_, err := fixture.Run(t.Context(), looptest.NewModel(down), fixture.In(newSession(t), j), loop.Input{Prompt: "Go."}, cfg, planner, models)
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	text, err := os.ReadFile(storyFile(dir))
@@ -118,7 +118,7 @@ func TestAResumedRunNeedsTheSchemaOfItsAnswer(t *testing.T) {
 		return message.Reply{}, ctx.Err()
 	})
 	j := open()
-	_, err = fixture.Generate[stay](ctx, leaves, fixture.In(newSession(t), j), "Go.", loop.Config{})
+	_, err = fixture.Generate[stay](ctx, leaves, fixture.In(newSession(t), j), loop.Input{Prompt: "Go."}, loop.Config{})
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	require.NoError(t, j.Close())
 
@@ -149,7 +149,7 @@ func TestRunsAfterAJournalCouldNotBeWritten(t *testing.T) {
 			require.NoError(t, err)
 			s := newSession(t)
 			run := func() error {
-				_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say(""), looptest.Say("x")), fixture.In(s, j), "Go.", loop.Config{})
+				_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say(""), looptest.Say("x")), fixture.In(s, j), loop.Input{Prompt: "Go."}, loop.Config{})
 				return err
 			}
 			do := func() error {

@@ -128,7 +128,7 @@ func tellFrom(t *testing.T, dir string, hotel *bookings, with journal.Settings, 
 	model := looptest.NewModel(longStory[turns:]...)
 	result, err := fixture.Resume(t.Context(), model, fixture.In(s, j), cfg)
 	if errors.Is(err, journal.ErrNoRun) {
-		result, err = fixture.Run(t.Context(), model, fixture.In(s, j), storyPrompt, cfg)
+		result, err = fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: storyPrompt}, cfg)
 	}
 	require.NoError(t, err)
 	return result, s
@@ -300,7 +300,7 @@ func TestAJournalFileIsTheUsersAlone(t *testing.T) {
 	dir := t.TempDir()
 	j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{})
 	require.NoError(t, err)
-	_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), fixture.In(newSession(t), j), "Hi.", loop.Config{})
+	_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), fixture.In(newSession(t), j), loop.Input{Prompt: "Hi."}, loop.Config{})
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	info, err := os.Stat(storyFile(dir))
@@ -353,7 +353,7 @@ func TestARunThatIsSuspendedIsLeftToBeResumed(t *testing.T) {
 					return script.Reply(ctx, req)
 				})
 				hotel := newBookings()
-				_, err = fixture.Run(ctx, model, fixture.In(storySession(t), j), storyPrompt, storyConfig(t, hotel))
+				_, err = fixture.Run(ctx, model, fixture.In(storySession(t), j), loop.Input{Prompt: storyPrompt}, storyConfig(t, hotel))
 				require.ErrorIs(t, err, loop.ErrSuspended)
 				require.NoError(t, j.Close())
 				got, s := tellStory(t, dir, hotel, plainSettings)

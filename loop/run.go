@@ -35,7 +35,7 @@ type Result struct {
 	// call that was made again and failed again is there twice. One that asked for other arguments has not
 	// failed.
 	ToolFailures []ToolFailure
-	// Transcript is all that was said, [Config].History first: what the next run of the conversation is
+	// Transcript is all that was said, [Input].History first: what the next run of the conversation is
 	// given. It is read-only.
 	Transcript []message.Message
 	// Attempts are all attempts of this run on both planes, oldest first, including successful ones. They say
@@ -92,43 +92,43 @@ func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 }
 
 // Run runs the loop until the model gives an answer that the config accepts. It calls the model, checks and
-// runs tool calls, and tells the model what was wrong. prompt is the user's message; it follows the
-// conversation in s or [Config].History. s keeps the records and the conversation of the run; if it is nil,
-// the run makes a session.
+// runs tool calls, and tells the model what was wrong. s keeps the records and the conversation of the run;
+// if it is nil, the run makes a session.
 //
 // If s has a journal ([session.Config].Journal), each step is recorded before it takes effect. If the journal
 // has this request unfinished, Run continues it, as with [Loop.Resume]. If a run of the journal has ended and
-// has the same [Config].RequestID, Run returns its recorded end and does nothing. If that was not the last
+// has the same [Input].RequestID, Run returns its recorded end and does nothing. If that was not the last
 // run, the result has no transcript, and of a success no attempts. An unfinished run of another request is an
 // error of [journal.ErrConflict]. Giving another prompt the RequestID of an earlier run is an error, too.
 //
-// A run that ends without an answer returns a [RetryExhaustedError]. A session in use and a template that
-// cannot be rendered are other errors, before the first model call. A session can have one run at a time.
-func (l *Loop) Run(ctx context.Context, s *session.Session, prompt string) (Result, error) {
-	result, _, err := l.run(ctx, s, prompt)
+// A run that ends without an answer returns a [RetryExhaustedError]. An invalid input ([Input.Validate]), a
+// session in use and a template that cannot be rendered are other errors, before the first model call. A
+// session can have one run at a time.
+func (l *Loop) Run(ctx context.Context, s *session.Session, in Input) (Result, error) {
+	result, _, err := l.run(ctx, s, in)
 	return result, err
 }
 
 // run also returns the answer as it was decoded in this process, or nil.
 func (l *Loop) run(
-	ctx context.Context, s *session.Session, prompt string,
+	ctx context.Context, s *session.Session, in Input,
 ) (result Result, answer any, err error) {
 	if s == nil {
 		if s, err = session.New(session.Config{}); err != nil {
 			return Result{}, nil, err
 		}
 	}
-	p, err := newProcess(ctx, l.options, l.model, s, &l.cfg)
+	p, err := newProcess(ctx, l.options, l.model, s, &l.cfg, &in)
 	if err != nil {
 		return Result{}, nil, err
 	}
-	fresh, err := p.enter(l.compiled, prompt, false)
+	fresh, err := p.enter(l.compiled, false)
 	if err != nil {
 		return Result{}, nil, err
 	}
 	defer p.leave()
 	if fresh {
-		p.start(prompt)
+		p.start()
 	}
 	if result, err = p.finish(); p.runner != nil {
 		answer = p.runner.Answer()
@@ -141,7 +141,7 @@ var errNoModel = errors.New("loop: the model is nil: set one")
 // Generate is [Loop.Run] for an answer of type T: its schema takes the place of [Config].Output. The model
 // gets the schema, and its answer is checked against it. Each attempt decodes into a new value.
 // [Config].CallsOnly is an error.
-func Generate[T any](ctx context.Context, l *Loop, s *session.Session, prompt string) (Answer[T], error) {
+func Generate[T any](ctx context.Context, l *Loop, s *session.Session, in Input) (Answer[T], error) {
 	typed, err := schema.For[T]()
 	if err != nil {
 		return Answer[T]{}, err
@@ -151,7 +151,7 @@ func Generate[T any](ctx context.Context, l *Loop, s *session.Session, prompt st
 	}
 	own := *l
 	own.cfg.Output = typed.Schema()
-	result, decoded, err := own.run(ctx, s, prompt)
+	result, decoded, err := own.run(ctx, s, in)
 	answer := Answer[T]{Result: result}
 	if err != nil || result.Degraded {
 		return answer, err

@@ -55,7 +55,7 @@ func TestABadCallIsCorrectedAndABadAnswerToo(t *testing.T) {
 		looptest.Say(`{"number": "R-1"}`),
 	)
 	s := newSession(t)
-	answer, err := fixture.Generate[receipt](t.Context(), model, s, "Two nights in Lisbon, please.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
+	answer, err := fixture.Generate[receipt](t.Context(), model, s, loop.Input{Prompt: "Two nights in Lisbon, please."}, loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	assert.Equal(t, "R-1", answer.Value.Number)
 	assert.Len(t, answer.Attempts, 4)
@@ -68,7 +68,7 @@ func TestABadCallIsCorrectedAndABadAnswerToo(t *testing.T) {
 
 func TestExhaustionHasEveryAttemptAndCause(t *testing.T) {
 	bad := looptest.Call(call("book_room", `{}`))
-	_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)})
+	_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)})
 	var exhausted *loop.RetryExhaustedError
 	require.ErrorAs(t, err, &exhausted)
 	assert.Len(t, exhausted.Attempts, 3)
@@ -81,7 +81,7 @@ func TestExhaustionHasEveryAttemptAndCause(t *testing.T) {
 
 func TestAFaultyPromptTemplateIsTheOnlyErrorThatIsTold(t *testing.T) {
 	s := newSession(t)
-	_, err := fixture.Run(t.Context(), looptest.NewModel(), s, "Book.", loop.Config{System: "{{.Vars.nope}}"})
+	_, err := fixture.Run(t.Context(), looptest.NewModel(), s, loop.Input{Prompt: "Book."}, loop.Config{System: "{{.Vars.nope}}"})
 	require.ErrorContains(t, err, "system:")
 	assert.NotContains(t, err.Error(), "does not fit")
 	require.NoError(t, session.DriverOf(s).Acquire(), "the session is free again")
@@ -92,7 +92,7 @@ func TestAPromptOfTheUsersCodeTakesThePlaceOfTheTemplate(t *testing.T) {
 	made := func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 		return "made by code", nil, nil
 	}
-	_, err := fixture.Run(t.Context(), model, newSession(t), "Book.", loop.Config{System: "made by template"}, loop.WithPrompt(made))
+	_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{System: "made by template"}, loop.WithPrompt(made))
 	require.NoError(t, err)
 	assert.Equal(t, "made by code", model.Requests()[0].System)
 }
@@ -108,16 +108,16 @@ func TestThePositionsOfAPromptFunctionAreItsOwn(t *testing.T) {
 		assert.Equal(t, 1, req.At[0].Attempt)
 		return message.Reply{Text: "done", Finish: message.Stop}, nil
 	})
-	_, err := fixture.Run(t.Context(), model, newSession(t), "Book.", loop.Config{}, loop.WithPrompt(made))
+	_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{}, loop.WithPrompt(made))
 	require.NoError(t, err)
 }
 
 func TestAConversationGoesOnWhereItStood(t *testing.T) {
 	s := newSession(t)
-	first, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("In Lisbon.")), s, "Where?", loop.Config{})
+	first, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("In Lisbon.")), s, loop.Input{Prompt: "Where?"}, loop.Config{})
 	require.NoError(t, err)
 	model := looptest.NewModel(looptest.Say("Two."))
-	second, err := fixture.Run(t.Context(), model, s, "How many nights?", loop.Config{})
+	second, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "How many nights?"}, loop.Config{})
 	require.NoError(t, err)
 	var texts []string
 	for _, m := range second.Transcript {
@@ -127,13 +127,13 @@ func TestAConversationGoesOnWhereItStood(t *testing.T) {
 	assert.Equal(t, 2, len(first.Transcript), "what the first run returned stays as it was")
 	assert.Equal(t, 3, len(model.Requests()[0].Messages))
 
-	_, err = fixture.Run(t.Context(), model, s, "And?", loop.Config{History: first.Transcript})
-	require.EqualError(t, err, "loop: config: history: the session holds a conversation of 4 messages: "+
+	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "And?", History: first.Transcript}, loop.Config{})
+	require.EqualError(t, err, "loop: input: history: the session holds a conversation of 4 messages: "+
 		"leave History out to continue it, or set NewConversation to begin another")
 	model = looptest.NewModel(looptest.Say("Three."), looptest.Say("Four."))
-	_, err = fixture.Run(t.Context(), model, s, "How many nights?", loop.Config{History: first.Transcript, NewConversation: true})
+	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "How many nights?", History: first.Transcript, NewConversation: true}, loop.Config{})
 	require.NoError(t, err)
-	_, err = fixture.Run(t.Context(), model, s, "Where?", loop.Config{NewConversation: true})
+	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Where?", NewConversation: true}, loop.Config{})
 	require.NoError(t, err)
 	assert.Equal(t, 3, len(model.Requests()[0].Messages), "what was said otherwise is no part of it")
 	assert.Equal(t, 1, len(model.Requests()[1].Messages))
@@ -142,7 +142,7 @@ func TestAConversationGoesOnWhereItStood(t *testing.T) {
 // A kept session, and a journal that is opened again, continue the conversation, too.
 func TestAConversationGoesOnInAnotherProcess(t *testing.T) {
 	ask := func(s *session.Session, model *looptest.Model, prompt string) {
-		_, err := fixture.Run(t.Context(), model, s, prompt, loop.Config{})
+		_, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: prompt}, loop.Config{})
 		require.NoError(t, err)
 	}
 	model := looptest.NewModel(looptest.Say("In Lisbon."), looptest.Say("Two."), looptest.Say("Yes."))
@@ -194,7 +194,7 @@ func TestRunGoesOnWithTheRequestThatItsJournalHolds(t *testing.T) {
 				return message.Reply{}, ctx.Err()
 			}
 			return model.Reply(ctx, req)
-		}), fixture.In(s, j), prompt, loop.Config{RequestID: id})
+		}), fixture.In(s, j), loop.Input{Prompt: prompt, RequestID: id}, loop.Config{})
 	}
 	_, err := ask("Book.", "", looptest.Say(`{}`))
 	require.ErrorIs(t, err, loop.ErrSuspended)
@@ -217,18 +217,18 @@ func TestRunGoesOnWithTheRequestThatItsJournalHolds(t *testing.T) {
 }
 
 func TestWhatIsMissingIsNamed(t *testing.T) {
-	_, err := fixture.Run(t.Context(), nil, newSession(t), "Book.", loop.Config{})
+	_, err := fixture.Run(t.Context(), nil, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{})
 	require.EqualError(t, err, "loop: the model is nil: set one")
 }
 
 func TestARunWithoutASessionHasOneOfItsOwn(t *testing.T) {
-	result, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("In Lisbon.")), nil, "Where?", loop.Config{})
+	result, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("In Lisbon.")), nil, loop.Input{Prompt: "Where?"}, loop.Config{})
 	looptest.AssertAnswer(t, result, err, "In Lisbon.")
 
 	store := &looptest.Store{}
 	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
 	require.NoError(t, err)
-	_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("In Lisbon.")), fixture.In(nil, j), "Where?", loop.Config{})
+	_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("In Lisbon.")), fixture.In(nil, j), loop.Input{Prompt: "Where?"}, loop.Config{})
 	require.NoError(t, err)
 	assert.Contains(t, string(store.Text("order-42")), "In Lisbon.")
 }
@@ -246,7 +246,7 @@ func TestARunThatAReducerEndedHasItsError(t *testing.T) {
 	set := policy.DefaultSet()
 	set.Global.OnReducerError = policy.ReducerStopsRun
 	model := looptest.NewModel(looptest.Call(call("book_room", lisbon)))
-	_, err = fixture.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, booked), Policy: &set})
+	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked), Policy: &set})
 	var refused *fault.ReducerError
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, "keep", refused.Reducer)
@@ -268,7 +268,7 @@ func TestALoopIsMadeReadyOnce(t *testing.T) {
 		require.NoError(t, err)
 		s, err := session.New(session.Config{Journal: j})
 		require.NoError(t, err)
-		_, err = l.Run(t.Context(), s, "Book.")
+		_, err = l.Run(t.Context(), s, loop.Input{Prompt: "Book."})
 		require.NoError(t, err)
 		require.NoError(t, j.Close())
 		require.NotEmpty(t, store.Text(id))
@@ -281,13 +281,13 @@ func TestAMessageWithoutARoleIsRefused(t *testing.T) {
 	want := `[1].role: must be system, user, assistant or tool, got "model"`
 	model := looptest.NewModel()
 
-	_, err := fixture.Run(t.Context(), model, newSession(t), "Go.", loop.Config{History: gemini})
-	require.EqualError(t, err, "history"+want)
+	_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Go.", History: gemini}, loop.Config{})
+	require.EqualError(t, err, "loop: input: history"+want)
 
 	made := func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 		return "", gemini, nil
 	}
-	_, err = fixture.Run(t.Context(), model, newSession(t), "Go.", loop.Config{}, loop.WithPrompt(made))
+	_, err = fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Go."}, loop.Config{}, loop.WithPrompt(made))
 	require.EqualError(t, err, "making the prompt: messages"+want)
 
 	s := newSession(t)
@@ -310,7 +310,7 @@ func TestARequestIsAnsweredOnce(t *testing.T) {
 	run := func(id, prompt string) (loop.Result, error) {
 		j := recorded(t, dir)
 		defer j.Close()
-		return fixture.Run(t.Context(), model, fixture.In(newSession(t), j), prompt, loop.Config{RequestID: id})
+		return fixture.Run(t.Context(), model, fixture.In(newSession(t), j), loop.Input{Prompt: prompt, RequestID: id}, loop.Config{})
 	}
 	for n, id := range []string{"r-1", "r-2", "r-3"} {
 		r, err := run(id, "Go on.")
@@ -330,5 +330,5 @@ func TestARequestIsAnsweredOnce(t *testing.T) {
 	assert.Equal(t, 3, asked)
 
 	_, err = run("r-3", "Go back.")
-	require.EqualError(t, err, `loop: config: request_id: "r-3" belongs to another prompt in the journal: give each request its own id`)
+	require.EqualError(t, err, `loop: input: request_id: "r-3" belongs to another prompt in the journal: give each request its own id`)
 }

@@ -52,7 +52,7 @@ func exhaustedRun(t *testing.T, s *session.Session, cfg loop.Config) *loop.Retry
 	overloaded := looptest.Fail(&fault.ProviderError{Class: fault.Overloaded})
 	model := looptest.NewModel(overloaded, overloaded, looptest.Call(call("book_room", `{}`)), overloaded,
 		looptest.Call(call("book_room", `{"city": 1}`)), looptest.Call(call("book_room", `{"city": 2}`)))
-	_, err := fixture.Run(t.Context(), model, s, "Go.", cfg, loop.WithClock(looptest.NewClock()))
+	_, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Go.", NewConversation: true}, cfg, loop.WithClock(looptest.NewClock()))
 	exhausted, ok := errors.AsType[*loop.RetryExhaustedError](err)
 	require.True(t, ok, "%v", err)
 	require.Len(t, waits(exhausted.Attempts), 5)
@@ -76,7 +76,6 @@ func TestASeedAloneDecidesTheWaits(t *testing.T) {
 		"a second run": used,
 	} {
 		cfg := spreadConfig("x")
-		cfg.NewConversation = true
 		assert.Equal(t, want, waits(exhaustedRun(t, s, cfg).Attempts), name)
 	}
 	assert.NotEqual(t, want, waits(exhaustedRun(t, nil, spreadConfig("y")).Attempts))
@@ -93,7 +92,6 @@ func TestTheSeedOfAnErrorMakesItsWaitsAgain(t *testing.T) {
 		"a second run": used,
 	} {
 		cfg := spreadConfig("")
-		cfg.NewConversation = true
 		was := exhaustedRun(t, s, cfg)
 		again := exhaustedRun(t, nil, spreadConfig(was.Seed))
 		assert.Equal(t, waits(was.Attempts), waits(again.Attempts), name)

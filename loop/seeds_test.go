@@ -34,7 +34,7 @@ func TestASharedSeedIsAWarning(t *testing.T) {
 	require.NoError(t, err)
 	run := func(s *session.Session) []string {
 		t.Helper()
-		r, err := l.Run(t.Context(), s, "Hi.")
+		r, err := l.Run(t.Context(), s, loop.Input{Prompt: "Hi."})
 		require.NoError(t, err)
 		return r.Warnings
 	}
@@ -67,7 +67,7 @@ func TestASharedSeedOfAPoolIsAWarning(t *testing.T) {
 	for _, id := range []string{"order-1", "order-2"} {
 		j, err := journal.Open(t.Context(), store, id, plainSettings)
 		require.NoError(t, err)
-		_, err = pool.Add(fixture.In(seeded(t, "", ""), j), "Hi.")
+		_, err = pool.Add(fixture.In(seeded(t, "", ""), j), loop.Input{Prompt: "Hi."})
 		require.NoError(t, err)
 		defer j.Close()
 	}

@@ -41,7 +41,7 @@ func TestAModelIsAskedByTheSettingsOfTheAttempt(t *testing.T) {
 	require.NoError(t, err)
 	cfg := loop.Config{Policy: &set, Output: output}
 	big := loop.WithModels(map[string]loop.Model{"big": model(`{"total": 42}`)})
-	result, err := fixture.Run(t.Context(), model("It is a lot."), newSession(t), "Add it up.", cfg, big)
+	result, err := fixture.Run(t.Context(), model("It is a lot."), newSession(t), loop.Input{Prompt: "Add it up."}, cfg, big)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"total": 42}`, string(result.Value))
 	assert.Equal(t, cooler(), settingsOf(asked...))

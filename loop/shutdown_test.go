@@ -33,7 +33,7 @@ import (
 // waits is called within the model call, or within the try.
 var works = map[string]func(ctx context.Context, j *journal.Journal, waits func(context.Context) error) (string, error){
 	"run": func(ctx context.Context, j *journal.Journal, waits func(context.Context) error) (string, error) {
-		r, err := fixture.Run(ctx, waitingModel(waits), fixture.In(nil, j), "Hello.", loop.Config{RequestID: "one"})
+		r, err := fixture.Run(ctx, waitingModel(waits), fixture.In(nil, j), loop.Input{Prompt: "Hello.", RequestID: "one"}, loop.Config{})
 		return r.Text, err
 	},
 	"do": func(ctx context.Context, j *journal.Journal, waits func(context.Context) error) (string, error) {
@@ -61,7 +61,7 @@ var works = map[string]func(ctx context.Context, j *journal.Journal, waits func(
 		if err != nil {
 			return "", err
 		}
-		if _, err := p.Add(fixture.In(s, j), "Hello."); err != nil {
+		if _, err := p.Add(fixture.In(s, j), loop.Input{Prompt: "Hello."}); err != nil {
 			return "", err
 		}
 		if err := p.Run(ctx, 2); err != nil {
@@ -241,7 +241,7 @@ func TestTheWordsOfACauseDoNotCount(t *testing.T) {
 func TestAShutdownWithoutAJournalIsACancellation(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(loop.ErrSuspended)
-	_, err := fixture.Run(ctx, looptest.NewModel(), newSession(t), "Hello.", loop.Config{})
+	_, err := fixture.Run(ctx, looptest.NewModel(), newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{})
 	require.EqualError(t, err, "run stopped: cancelled: the process shuts down, and without a journal nothing is left to be resumed")
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	require.ErrorIs(t, err, policy.ReasonCancelled)
@@ -252,28 +252,28 @@ func TestAnEndThatIsReadSaysSoAndWhenItWas(t *testing.T) {
 	for name, between := range map[string]func(string){"as_it_is": func(string) {}, "compacted": func(dir string) { compact(t, dir) }} {
 		t.Run(name, func(t *testing.T) {
 			dir, clock := t.TempDir(), looptest.NewClock()
-			run := func(cfg loop.Config, prompt string, turns ...looptest.Turn) (r loop.Result, err error) {
+			run := func(in loop.Input, turns ...looptest.Turn) (r loop.Result, err error) {
 				onJournal(t, dir, journal.Settings{}, func(s *session.Session) {
-					r, err = fixture.Run(t.Context(), looptest.NewModel(turns...), s, prompt, cfg, loop.WithClock(clock))
+					r, err = fixture.Run(t.Context(), looptest.NewModel(turns...), s, in, loop.Config{}, loop.WithClock(clock))
 				})
 				return r, err
 			}
-			good, bad := loop.Config{RequestID: "good"}, loop.Config{RequestID: "bad"}
+			good, bad := loop.Input{Prompt: "Hello.", RequestID: "good"}, loop.Input{Prompt: "And?", RequestID: "bad"}
 			clock.Add(time.Hour)
-			r, err := run(good, "Hello.", looptest.Say("Hi."))
+			r, err := run(good, looptest.Say("Hi."))
 			require.NoError(t, err)
 			assert.Zero(t, r.Recorded)
 			clock.Add(time.Hour)
-			r, first := run(bad, "And?", looptest.Fail(errors.New("odd")))
+			r, first := run(bad, looptest.Fail(errors.New("odd")))
 			require.Error(t, first)
 			assert.Zero(t, r.Recorded)
 			between(dir)
 			clock.Add(time.Hour)
 
-			r, err = run(good, "Hello.")
+			r, err = run(good)
 			require.NoError(t, err)
 			assert.Equal(t, looptest.Epoch.Add(time.Hour), r.Recorded)
-			r, err = run(bad, "And?")
+			r, err = run(bad)
 			assert.Equal(t, looptest.Epoch.Add(2*time.Hour), r.Recorded)
 			var e *loop.RetryExhaustedError
 			require.ErrorAs(t, err, &e)
@@ -315,7 +315,7 @@ func TestAnErrorThatAToolReturnsLateIsKeptAsWhatItIs(t *testing.T) {
 				}))
 				require.NoError(t, err)
 				j := recorded(t, dir)
-				_, err = fixture.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), fixture.In(newSession(t), j), "Book.", loop.Config{Tools: book})
+				_, err = fixture.Run(ctx, looptest.NewModel(looptest.Call(call("book_room", lisbon))), fixture.In(newSession(t), j), loop.Input{Prompt: "Book."}, loop.Config{Tools: book})
 				require.ErrorIs(t, err, loop.ErrSuspended)
 				synctest.Wait() // until the tool has returned
 				require.NoError(t, j.Close())

@@ -41,7 +41,7 @@ func TestOneValueInTwoSpellingsHasOneKey(t *testing.T) {
 			tools, err := tool.NewSet(pay)
 			require.NoError(t, err)
 			both := looptest.NewModel(looptest.Call(call("pay", c.first)), looptest.Call(call("pay", c.second)), looptest.Say("Done."))
-			_, err = fixture.Run(t.Context(), both, newSession(t), "Pay.", loop.Config{Tools: tools})
+			_, err = fixture.Run(t.Context(), both, newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools})
 			require.NoError(t, err)
 			assert.Equal(t, []string{c.first, c.second}, got)
 			require.Len(t, keys, 2)
@@ -50,7 +50,7 @@ func TestOneValueInTwoSpellingsHasOneKey(t *testing.T) {
 			// In another session of the same id, the first call has the key of the other spelling.
 			first := keys[0]
 			keys, got = nil, nil
-			_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", c.second)), looptest.Say("Done.")), newSession(t), "Pay.", loop.Config{Tools: tools})
+			_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", c.second)), looptest.Say("Done.")), newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools})
 			require.NoError(t, err)
 			assert.Equal(t, c.same, keys[0] == first)
 		})
@@ -69,6 +69,6 @@ func TestOneMistakeInTwoSpellingsIsNoProgress(t *testing.T) {
 	set.Global.NoProgress = new(1)
 	s, err := session.New(session.Config{})
 	require.NoError(t, err)
-	_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{"amount":100}`)), looptest.Call(call("pay", `{"amount":1.0e2}`))), s, "Pay.", loop.Config{Tools: tools, Policy: &set})
+	_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{"amount":100}`)), looptest.Call(call("pay", `{"amount":1.0e2}`))), s, loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools, Policy: &set})
 	require.ErrorIs(t, err, policy.ReasonNoProgress)
 }

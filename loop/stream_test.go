@@ -33,7 +33,7 @@ func TestAStreamSaysWhatItBelongsToAndWhatIsToBeTakenBack(t *testing.T) {
 	good.Reply.Text = "Two nights."
 	broke := looptest.Fail(&fault.ProviderError{Class: fault.Network, Provider: "example"})
 	var told []loop.Delta
-	_, err := fixture.Run(t.Context(), streaming(broke, bad, good, looptest.Say("Booked.")), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithStream(func(d loop.Delta) {
+	_, err := fixture.Run(t.Context(), streaming(broke, bad, good, looptest.Say("Booked.")), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithStream(func(d loop.Delta) {
 		if d.Name == "" {
 			told = append(told, d)
 		}

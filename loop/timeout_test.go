@@ -42,7 +42,7 @@ func TestAModelThatTakesTooLongIsAskedAgain(t *testing.T) {
 		<-ctx.Done()
 		return message.Reply{}, ctx.Err()
 	})
-	_, err := fixture.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{Policy: within30s()}, loop.WithClock(clock))
+	_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{Policy: within30s()}, loop.WithClock(clock))
 	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	tookTooLong(t, err, "timeout: the model did not reply within 30s")
 	var exhausted *loop.RetryExhaustedError
@@ -72,7 +72,7 @@ func TestAToolThatTakesTooLongDoesNotHoldItsRun(t *testing.T) {
 			require.NoError(t, err)
 			model := looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Say("Sorry."))
 			s := newSession(t)
-			_, err = fixture.Run(t.Context(), model, s, "Pay.", loop.Config{Tools: tools, Policy: within30s()}, loop.WithClock(clock))
+			_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools, Policy: within30s()}, loop.WithClock(clock))
 			require.NoError(t, err)
 			told := model.Requests()[1].Last()
 			assert.Equal(t, c.told, told.Text)
@@ -105,7 +105,7 @@ func TestATryThatTakesTooLongIsMadeAgain(t *testing.T) {
 // A call within its time is not disturbed.
 func TestWhatIsInTimeHasNoTimeout(t *testing.T) {
 	model := looptest.NewModel(looptest.Call(call("pay", `{"sum":1}`)), looptest.Say("Paid."))
-	result, err := fixture.Run(t.Context(), model, newSession(t), "Pay.", loop.Config{Tools: pay(t, nil), Policy: within30s()})
+	result, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: pay(t, nil), Policy: within30s()})
 	require.NoError(t, err)
 	assert.Equal(t, "Paid.", result.Text)
 }
@@ -140,7 +140,7 @@ func TestAReplyThatStandsStillIsAskedForAgain(t *testing.T) {
 					broke = n.Err
 				}
 			})
-			result, err := fixture.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{Policy: &set}, loop.WithClock(clock), loop.WithObserver(see))
+			result, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{Policy: &set}, loop.WithClock(clock), loop.WithObserver(see))
 			require.NoError(t, err)
 			assert.Equal(t, "Hello.", result.Text)
 			tookTooLong(t, broke, c.text)

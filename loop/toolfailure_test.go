@@ -39,7 +39,7 @@ func TestAResultSaysWhatFailedInTools(t *testing.T) {
 			tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { return "paid", c.pay() }))
 			require.NoError(t, err)
 			model := looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Say("Done."))
-			result, err := fixture.Run(t.Context(), model, newSession(t), "Pay.", loop.Config{Tools: tools})
+			result, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools})
 			require.NoError(t, err)
 			if c.want == "" {
 				assert.Empty(t, result.Warnings)
@@ -68,7 +68,7 @@ func TestAToolThatFailedInDoubtSaysSoInItsOwnWords(t *testing.T) {
 	tools, err := tool.NewSet(tool.New("pay", "Pay.", pay))
 	require.NoError(t, err)
 	turns := []looptest.Turn{looptest.Call(call("pay", `{}`)), looptest.Call(call("pay", `{}`)), looptest.Say("Paid.")}
-	result, err := fixture.Run(t.Context(), looptest.NewModel(turns...), newSession(t), "Pay.", loop.Config{Tools: tools})
+	result, err := fixture.Run(t.Context(), looptest.NewModel(turns...), newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools})
 	require.NoError(t, err)
 	told := result.Transcript[2]
 	assert.True(t, told.IsError)
@@ -121,7 +121,7 @@ func TestTheResultHasTheErrorsOfTools(t *testing.T) {
 			set := policy.DefaultSet()
 			set.Transport.MaxAttempts = new(2)
 			opts := []loop.Option{loop.WithClock(looptest.NewClock())}
-			cfg := loop.Config{Tools: tools, Policy: &set, RequestID: "r"}
+			cfg := loop.Config{Tools: tools, Policy: &set}
 			switch {
 			case c.budget > 0:
 				set.Budgets.Tool = 0
@@ -132,7 +132,7 @@ func TestTheResultHasTheErrorsOfTools(t *testing.T) {
 				})))
 			}
 			run := func(turns ...looptest.Turn) ([]loop.ToolFailure, error) {
-				result, err := fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.In(newSessionNamed(t, "s"), j), "Pay.", cfg, opts...)
+				result, err := fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.In(newSessionNamed(t, "s"), j), loop.Input{Prompt: "Pay.", RequestID: "r"}, cfg, opts...)
 				if exhausted, ok := errors.AsType[*loop.RetryExhaustedError](err); ok {
 					assert.Equal(t, result.ToolFailures, exhausted.ToolFailures)
 				}

@@ -49,7 +49,7 @@ func TestAPolicyStandsAtItsTool(t *testing.T) {
 			set.Budgets.Tool, set.Budgets.Run = policy.Unlimited, policy.Unlimited
 			c.change(&set)
 			model := looptest.NewModel(repeated(c.want, looptest.Call(call("pay", `{}`)))...)
-			_, err := fixture.Run(t.Context(), model, newSession(t), "Pay.", loop.Config{Tools: pay(t, nil), Policy: &set})
+			_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: pay(t, nil), Policy: &set})
 			var exhausted *loop.RetryExhaustedError
 			require.ErrorAs(t, err, &exhausted)
 			assert.Equal(t, c.want, exhausted.MaxAttempts)
@@ -63,7 +63,7 @@ func TestATransportPolicyStandsAtItsTool(t *testing.T) {
 	down := &fault.TransportError{Class: fault.Unavailable}
 	model := looptest.NewModel(looptest.Call(call("pay", `{"sum":1}`)), looptest.Say("Sorry."))
 	s := newSession(t)
-	_, err := fixture.Run(t.Context(), model, s, "Pay.", loop.Config{Tools: pay(t, down)}, loop.WithClock(looptest.NewClock()))
+	_, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Pay."}, loop.Config{Tools: pay(t, down)}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	last := s.State().Attempts()[4]
 	assert.Equal(t, []int{5, 5}, []int{last.Attempt, last.MaxAttempts})
@@ -76,7 +76,7 @@ func TestALayerForAToolThatIsNotThere(t *testing.T) {
 	set.Tools = map[string]policy.Layer{"pay_": attempts(2), "send_mail": attempts(2)}
 	set.ToolTransport = map[string]policy.Layer{"Pay": attempts(2)}
 	run := func() (loop.Result, error) {
-		return fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), newSession(t), "Hi.", loop.Config{Tools: pay(t, nil), Policy: &set})
+		return fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), newSession(t), loop.Input{Prompt: "Hi."}, loop.Config{Tools: pay(t, nil), Policy: &set})
 	}
 	_, err := run()
 	require.EqualError(t, err, "policy: tools.pay_: there is no such tool; did you mean pay?\n"+
@@ -93,7 +93,7 @@ func TestAToolsOwnPolicyIsChecked(t *testing.T) {
 	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { return "", nil },
 		tool.WithPolicy(attempts(0)), tool.WithTransport(policy.Layer{MaxTotalDelay: new(-time.Second)})))
 	require.NoError(t, err)
-	_, err = fixture.Run(t.Context(), looptest.NewModel(), newSession(t), "Pay.", loop.Config{Tools: tools})
+	_, err = fixture.Run(t.Context(), looptest.NewModel(), newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools})
 	require.ErrorContains(t, err, "policy: tools.pay.max_attempts: ")
 	require.ErrorContains(t, err, "tool_transport.pay.max_total_delay: ")
 }

@@ -48,23 +48,23 @@ var withResults = []string{"user", "assistant", "tool call-1", "tool call-2", "u
 func TestAConversationGoesOnAfterCallsOnceTheyHaveResults(t *testing.T) {
 	model, s := twoCalls(), newSession(t)
 	cfg := loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}
-	asked, err := fixture.Run(t.Context(), model, s, "Book.", cfg)
+	asked, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Book."}, cfg)
 	require.NoError(t, err)
 	cfg.CallsOnly = false
 
-	_, err = fixture.Run(t.Context(), model, s, "Well?", cfg)
+	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Well?"}, cfg)
 	require.ErrorIs(t, err, session.ErrUnanswered)
 	require.ErrorContains(t, err, `"book_room" (call-1), "book_room" (call-2): hand them over with Session.Answer`)
 	assert.Len(t, model.Requests(), 1, "nothing was asked")
 
 	came := results(asked.Calls)
 	require.NoError(t, s.Answer(came[1]))
-	_, err = fixture.Run(t.Context(), model, s, "Well?", cfg)
+	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Well?"}, cfg)
 	require.ErrorContains(t, err, `no result: "book_room" (call-1): hand`)
 
 	require.NoError(t, s.Answer(came[0]))
 	require.ErrorIs(t, s.Answer(came[0]), session.ErrNoCall)
-	last, err := fixture.Run(t.Context(), model, s, "Well?", cfg)
+	last, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Well?"}, cfg)
 	require.NoError(t, err)
 	assert.Equal(t, "Booked.", last.Text)
 	assert.Equal(t, []string{"user", "assistant", "tool call-2", "tool call-1", "user"}, roles(model.Requests()[1]))
@@ -74,10 +74,10 @@ func TestAConversationGoesOnAfterCallsOnceTheyHaveResults(t *testing.T) {
 func TestACallThatIsLeftOpenCanBeForgotten(t *testing.T) {
 	model, s := twoCalls(), newSession(t)
 	cfg := loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}
-	_, err := fixture.Run(t.Context(), model, s, "Book.", cfg)
+	_, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Book."}, cfg)
 	require.NoError(t, err)
-	cfg.CallsOnly, cfg.NewConversation = false, true
-	_, err = fixture.Run(t.Context(), model, s, "Hello.", cfg)
+	cfg.CallsOnly = false
+	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Hello.", NewConversation: true}, cfg)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"user"}, roles(model.Requests()[1]))
 }
@@ -85,15 +85,16 @@ func TestACallThatIsLeftOpenCanBeForgotten(t *testing.T) {
 func TestAHistoryEndsWithTheResultsOfItsCalls(t *testing.T) {
 	model := twoCalls()
 	cfg := loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}
-	asked, err := fixture.Run(t.Context(), model, nil, "Book.", cfg)
+	asked, err := fixture.Run(t.Context(), model, nil, loop.Input{Prompt: "Book."}, cfg)
 	require.NoError(t, err)
-	cfg.CallsOnly, cfg.History = false, asked.Transcript
-	require.ErrorContains(t, cfg.Validate(), "history: session: calls of the conversation have no result")
-	_, err = fixture.Run(t.Context(), model, nil, "Well?", cfg)
+	cfg.CallsOnly = false
+	in := loop.Input{Prompt: "Well?", History: asked.Transcript}
+	require.ErrorContains(t, in.Validate(), "history: session: calls of the conversation have no result")
+	_, err = fixture.Run(t.Context(), model, nil, in, cfg)
 	require.ErrorIs(t, err, session.ErrUnanswered)
 
-	cfg.History = append(cfg.History, results(asked.Calls)...)
-	_, err = fixture.Run(t.Context(), model, nil, "Well?", cfg)
+	in.History = append(in.History, results(asked.Calls)...)
+	_, err = fixture.Run(t.Context(), model, nil, in, cfg)
 	require.NoError(t, err)
 	assert.Equal(t, withResults, roles(model.Requests()[1]))
 }
@@ -104,14 +105,14 @@ func TestResultsOfCallsThatWereWrittenAsTextAreText(t *testing.T) {
 		looptest.Say("Booked."),
 	)
 	s, cfg := newSession(t), loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}
-	asked, err := fixture.Run(t.Context(), model, s, "Book.", cfg)
+	asked, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Book."}, cfg)
 	require.NoError(t, err)
 	require.Len(t, asked.Calls, 1)
 
 	failed := message.Message{Role: message.Tool, Name: "book_room", Text: "no {{rooms}}", IsError: true}
 	require.NoError(t, s.Answer(append(results(asked.Calls), failed)...))
 	cfg.CallsOnly = false
-	_, err = fixture.Run(t.Context(), model, s, "Well?", cfg)
+	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Well?"}, cfg)
 	require.NoError(t, err)
 	got := model.Requests()[1].Messages
 	require.Len(t, got, 4)
@@ -123,9 +124,9 @@ func TestResultsOfCallsThatWereWrittenAsTextAreText(t *testing.T) {
 // again if the run before it did not begin.
 func TestResultsAreRecordedWithTheNextRun(t *testing.T) {
 	model, dir := twoCalls(), journal.Dir(t.TempDir())
-	cfg := loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true, RequestID: "1"}
+	cfg := loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}
 	next := cfg
-	next.CallsOnly, next.RequestID = false, "2"
+	next.CallsOnly = false
 	open := func() *journal.Journal {
 		t.Helper()
 		j, err := journal.Open(t.Context(), dir, "order-42", plainSettings)
@@ -133,21 +134,21 @@ func TestResultsAreRecordedWithTheNextRun(t *testing.T) {
 		return j
 	}
 	j := open()
-	first, err := fixture.Run(t.Context(), model, fixture.In(nil, j), "Book.", cfg)
+	first, err := fixture.Run(t.Context(), model, fixture.In(nil, j), loop.Input{Prompt: "Book.", RequestID: "1"}, cfg)
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 
 	j, s := open(), newSessionNamed(t, "order-42")
 	require.ErrorIs(t, s.Answer(results(first.Calls)...), session.ErrNoCall, "it does not know its journal yet")
-	_, err = fixture.Run(t.Context(), model, fixture.In(s, j), "Well?", next)
+	_, err = fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "Well?", RequestID: "2"}, next)
 	require.ErrorIs(t, err, session.ErrUnanswered)
 	s = newSessionNamed(t, "order-42")
-	again, err := fixture.Run(t.Context(), model, fixture.In(s, j), "Book.", cfg)
+	again, err := fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "Book.", RequestID: "1"}, cfg)
 	require.NoError(t, err)
 	assert.Equal(t, first.Calls, again.Calls)
 	assert.False(t, again.Recorded.IsZero())
 	require.NoError(t, s.Answer(results(again.Calls)...))
-	last, err := fixture.Run(t.Context(), model, fixture.In(s, j), "Well?", next)
+	last, err := fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "Well?", RequestID: "2"}, next)
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	assert.Equal(t, withResults, roles(model.Requests()[1]))
@@ -164,28 +165,28 @@ func TestResultsAreRecordedWithTheNextRun(t *testing.T) {
 
 func TestASnapshotKeepsResults(t *testing.T) {
 	model, s := twoCalls(), newSession(t)
-	asked, err := fixture.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
+	asked, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
 	require.NoError(t, err)
 	require.NoError(t, s.Answer(results(asked.Calls)...))
 	held, err := s.Snapshot()
 	require.NoError(t, err)
 	s, err = session.Restore(session.Config{}, held)
 	require.NoError(t, err)
-	_, err = fixture.Run(t.Context(), model, s, "Well?", loop.Config{Tools: bookRoom(t, unbookable(t))})
+	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Well?"}, loop.Config{Tools: bookRoom(t, unbookable(t))})
 	require.NoError(t, err)
 	assert.Equal(t, withResults, roles(model.Requests()[1]))
 }
 
 func TestAPoolGoesOnAfterCalls(t *testing.T) {
 	model, s, cfg := twoCalls(), newSession(t), loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}
-	asked, err := fixture.Run(t.Context(), model, s, "Book.", cfg)
+	asked, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Book."}, cfg)
 	require.NoError(t, err)
 	p, err := loop.NewPool(loop.PoolConfig{Model: model, Config: loop.Config{Tools: cfg.Tools}, Done: func(*session.Session, loop.Result, error) {}})
 	require.NoError(t, err)
-	_, err = p.Add(s, "Well?")
+	_, err = p.Add(s, loop.Input{Prompt: "Well?"})
 	require.ErrorIs(t, err, session.ErrUnanswered)
 	require.NoError(t, s.Answer(results(asked.Calls)...), "the session is free")
-	_, err = p.Add(s, "Well?")
+	_, err = p.Add(s, loop.Input{Prompt: "Well?"})
 	require.NoError(t, err)
 	require.ErrorIs(t, s.Answer(), session.ErrBusy)
 	require.NoError(t, p.Run(t.Context(), 1))
@@ -212,7 +213,7 @@ func TestAnswerTakesResultsOnly(t *testing.T) {
 		assert.ErrorIs(t, s.Answer(), session.ErrBusy)
 		return message.Reply{Calls: []message.Call{call("book_room", lisbon)}}, nil
 	})
-	asked, err := fixture.Run(t.Context(), model, s, "Book.", loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
+	asked, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true})
 	require.NoError(t, err)
 	own := results(asked.Calls)[0]
 	wrong := own

@@ -56,7 +56,7 @@ func TestTemplatesReadTheVarsOfTheConfig(t *testing.T) {
 	cfg := loop.Config{Tools: tools, Vars: vars, System: aboutVars, Feedback: "In {{.Vars.city}}:{{range issues}} {{.}}{{end}}"}
 	require.NoError(t, cfg.Validate())
 	first := looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Call(call("pay", `{"sum": 3}`)))
-	_, err = fixture.Run(suspended, first, fixture.In(newSessionNamed(t, "s"), j), "Pay.", cfg, loop.WithClock(looptest.NewClock()))
+	_, err = fixture.Run(suspended, first, fixture.In(newSessionNamed(t, "s"), j), loop.Input{Prompt: "Pay."}, cfg, loop.WithClock(looptest.NewClock()))
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	vars["city"] = "Porto"
 
@@ -96,13 +96,13 @@ func TestVarsThatCannotBeReadAreNamed(t *testing.T) {
 			err := c.cfg.Validate()
 			if c.want == "" {
 				require.NoError(t, err)
-				_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Yes.")), nil, "Well?", c.cfg)
+				_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Yes.")), nil, loop.Input{Prompt: "Well?"}, c.cfg)
 				require.NoError(t, err)
 				return
 			}
 			require.ErrorContains(t, err, c.want)
 			model := looptest.NewModel(looptest.Say("Yes."))
-			_, err = fixture.Run(t.Context(), model, nil, "Well?", c.cfg)
+			_, err = fixture.Run(t.Context(), model, nil, loop.Input{Prompt: "Well?"}, c.cfg)
 			require.ErrorContains(t, err, c.want)
 			assert.Empty(t, model.Requests(), "before any model is asked")
 		})

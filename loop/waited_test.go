@@ -37,7 +37,7 @@ type given struct {
 	waits string
 	// run makes a run that calls the function. The function calls block, with its context if it gets one of
 	// the run.
-	run func(t *testing.T, ctx context.Context, cfg loop.Config, block func(...context.Context)) error
+	run func(t *testing.T, ctx context.Context, in loop.Input, block func(...context.Context)) error
 }
 
 const (
@@ -49,8 +49,9 @@ const (
 // in makes a run of one reply.
 func in(
 	set func(t *testing.T, cfg *loop.Config, block func(...context.Context)) (loop.Model, *session.Session, loop.Option),
-) func(*testing.T, context.Context, loop.Config, func(...context.Context)) error {
-	return func(t *testing.T, ctx context.Context, cfg loop.Config, block func(...context.Context)) error {
+) func(*testing.T, context.Context, loop.Input, func(...context.Context)) error {
+	return func(t *testing.T, ctx context.Context, given loop.Input, block func(...context.Context)) error {
+		var cfg loop.Config
 		model, s, opt := set(t, &cfg, block)
 		if model == nil {
 			model = looptest.NewModel(looptest.Say("Done."))
@@ -59,7 +60,7 @@ func in(
 		if opt == nil {
 			opts = nil
 		}
-		_, err := fixture.Run(ctx, model, s, "Go.", cfg, opts...)
+		_, err := fixture.Run(ctx, model, s, given, cfg, opts...)
 		return err
 	}
 }
@@ -149,27 +150,27 @@ var theGiven = map[string]given{
 	"`WithStream`": {aGrace, in(func(_ *testing.T, _ *loop.Config, block func(...context.Context)) (loop.Model, *session.Session, loop.Option) {
 		return streamsHello, nil, loop.WithStream(func(loop.Delta) { block() })
 	})},
-	"the function of `Do`": {yes, func(t *testing.T, ctx context.Context, cfg loop.Config, block func(...context.Context)) error {
+	"the function of `Do`": {yes, func(t *testing.T, ctx context.Context, in loop.Input, block func(...context.Context)) error {
 		a := loop.ToolCall("pay")
-		a.Deadline = cfg.Deadline
+		a.Deadline = in.Deadline
 		_, err := loop.Do(ctx, newSession(t), a, func(ctx context.Context, _ loop.Attempt) (int, error) {
 			block(ctx)
 			return 0, ctx.Err()
 		})
 		return err
 	}},
-	"the function of `Do`, without a session": {yes, func(_ *testing.T, ctx context.Context, cfg loop.Config, block func(...context.Context)) error {
+	"the function of `Do`, without a session": {yes, func(_ *testing.T, ctx context.Context, in loop.Input, block func(...context.Context)) error {
 		a := loop.ToolCall("pay")
-		a.Deadline = cfg.Deadline
+		a.Deadline = in.Deadline
 		_, err := loop.Do(ctx, nil, a, func(ctx context.Context, _ loop.Attempt) (int, error) {
 			block(ctx)
 			return 0, ctx.Err()
 		})
 		return err
 	}},
-	"the function of `Do`, with a timeout": {no, func(t *testing.T, ctx context.Context, cfg loop.Config, block func(...context.Context)) error {
+	"the function of `Do`, with a timeout": {no, func(t *testing.T, ctx context.Context, in loop.Input, block func(...context.Context)) error {
 		a := loop.ToolCall("pay")
-		a.Deadline, a.Transport.ModelTimeout = cfg.Deadline, time.Hour
+		a.Deadline, a.Transport.ModelTimeout = in.Deadline, time.Hour
 		_, err := loop.Do(ctx, newSession(t), a, func(ctx context.Context, _ loop.Attempt) (int, error) {
 			block(ctx)
 			return 0, ctx.Err()
@@ -198,9 +199,9 @@ var theGiven = map[string]given{
 		s.OnReducerError(func(fault.ReducerError) { block() })
 		return nil, s, nil
 	})},
-	"`Issues` of a Go type": {yes, func(t *testing.T, ctx context.Context, cfg loop.Config, block func(...context.Context)) error {
+	"`Issues` of a Go type": {yes, func(t *testing.T, ctx context.Context, in loop.Input, block func(...context.Context)) error {
 		blockingIssues = func() { block() }
-		_, err := fixture.Generate[slowlyChecked](ctx, looptest.NewModel(looptest.Say(`{"city":"Lisbon"}`)), nil, "Go.", cfg)
+		_, err := fixture.Generate[slowlyChecked](ctx, looptest.NewModel(looptest.Say(`{"city":"Lisbon"}`)), nil, in, loop.Config{})
 		return err
 	}},
 	"a store of journals": {yes, in(func(t *testing.T, _ *loop.Config, block func(...context.Context)) (loop.Model, *session.Session, loop.Option) {
@@ -208,11 +209,11 @@ var theGiven = map[string]given{
 		require.NoError(t, err)
 		return nil, fixture.In(nil, j), nil
 	})},
-	"`PoolConfig.Done`": {yes, func(t *testing.T, ctx context.Context, cfg loop.Config, block func(...context.Context)) error {
-		p, err := loop.NewPool(loop.PoolConfig{Model: looptest.NewModel(looptest.Say("Done.")), Config: cfg,
+	"`PoolConfig.Done`": {yes, func(t *testing.T, ctx context.Context, in loop.Input, block func(...context.Context)) error {
+		p, err := loop.NewPool(loop.PoolConfig{Model: looptest.NewModel(looptest.Say("Done.")),
 			Done: func(*session.Session, loop.Result, error) { block() }})
 		require.NoError(t, err)
-		_, err = p.Add(newSession(t), "Go.")
+		_, err = p.Add(newSession(t), in)
 		require.NoError(t, err)
 		return p.Run(ctx, 1)
 	}},
@@ -226,7 +227,7 @@ func TestWhatARunThatIsOverWaitsFor(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				entered, release, over := make(chan bool, 9), make(chan bool), make(chan error, 1)
 				go func() {
-					over <- g.run(t, ctx, loop.Config{}, func(...context.Context) {
+					over <- g.run(t, ctx, loop.Input{Prompt: "Go."}, func(...context.Context) {
 						entered <- true
 						<-release
 					})
@@ -249,13 +250,13 @@ func TestWhatARunThatIsOverWaitsFor(t *testing.T) {
 }
 
 // Every context of a run ends at its deadline, and with it the run.
-func TestTheDeadlineOfAConfigEndsEveryContext(t *testing.T) {
+func TestTheDeadlineOfAnInputEndsEveryContext(t *testing.T) {
 	for name, g := range theGiven {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var bounded atomic.Bool
 				at := time.Now().Add(time.Minute)
-				err := g.run(t, t.Context(), loop.Config{Deadline: at}, func(own ...context.Context) {
+				err := g.run(t, t.Context(), loop.Input{Prompt: "Go.", Deadline: at}, func(own ...context.Context) {
 					for _, ctx := range own {
 						bounded.Store(true)
 						deadline, _ := ctx.Deadline()
@@ -280,20 +281,20 @@ var hangs = loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Re
 	return message.Reply{}, ctx.Err()
 })
 
-func TestTheDeadlineOfAConfigByAFakeClock(t *testing.T) {
+func TestTheDeadlineOfAnInputByAFakeClock(t *testing.T) {
 	clock := looptest.NewClock()
 	at := looptest.Epoch.Add(time.Minute)
-	_, err := fixture.Run(t.Context(), hangs, nil, "Go.", loop.Config{Deadline: at}, loop.WithClock(clock))
+	_, err := fixture.Run(t.Context(), hangs, nil, loop.Input{Prompt: "Go.", Deadline: at}, loop.Config{}, loop.WithClock(clock))
 	require.ErrorIs(t, err, policy.ReasonDeadline)
 	assert.Equal(t, at, clock.Now())
 }
 
-func TestTheDeadlineOfAConfigInAPool(t *testing.T) {
+func TestTheDeadlineOfAnInputInAPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := time.Now().Add(time.Minute)
-		p := poolOf(t, loop.Config{Deadline: at}, hangs)
+		p := poolOf(t, loop.Config{}, hangs)
 		serves(t, p)
-		_, err := p.Await(t.Context(), newSession(t), "Go.")
+		_, err := p.Await(t.Context(), newSession(t), loop.Input{Prompt: "Go.", Deadline: at})
 		require.ErrorIs(t, err, policy.ReasonDeadline)
 		assert.True(t, at.Equal(time.Now()))
 	})
@@ -309,7 +310,7 @@ func TestTheDeadlineOfARunThatIsResumed(t *testing.T) {
 			ctx, leave := context.WithCancelCause(t.Context())
 			time.AfterFunc(25*time.Second, func() { leave(loop.ErrSuspended) })
 			if n == 0 {
-				_, err = fixture.Run(ctx, hangs, fixture.In(nil, j), "Go.", loop.Config{Deadline: at})
+				_, err = fixture.Run(ctx, hangs, fixture.In(nil, j), loop.Input{Prompt: "Go.", Deadline: at}, loop.Config{})
 			} else {
 				_, err = fixture.Resume(ctx, hangs, fixture.In(newSession(t), j), loop.Config{})
 			}
@@ -343,7 +344,7 @@ func TestAClosedPoolWaitsForNoPlannerAndNoPrompt(t *testing.T) {
 					})}
 				}
 				p, _ := pooled(t, cfg)
-				_, err := p.Add(newSession(t), "Go.")
+				_, err := p.Add(newSession(t), loop.Input{Prompt: "Go."})
 				require.NoError(t, err)
 				go func() { _ = p.Serve(t.Context(), 1) }()
 				synctest.Wait()
@@ -370,7 +371,7 @@ func TestAStreamThatIsNotReadIsNotTheModelsFault(t *testing.T) {
 		_, err := fixture.Run(t.Context(), loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
 			asked++
 			return streamsHello(ctx, req)
-		}), nil, "Go.", loop.Config{Policy: &set}, loop.WithStream(func(d loop.Delta) { nobody <- d }))
+		}), nil, loop.Input{Prompt: "Go."}, loop.Config{Policy: &set}, loop.WithStream(func(d loop.Delta) { nobody <- d }))
 		require.ErrorContains(t, err, "the function that gets the streamed reply has not returned")
 		require.ErrorIs(t, err, policy.ReasonNotRetryable)
 		assert.Equal(t, 1, asked)
@@ -383,7 +384,7 @@ func TestASlowReaderOfAStreamIsNotAnIdleModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := policy.DefaultSet()
 		set.Transport = policy.Layer{FirstTokenTimeout: new(time.Second), IdleTimeout: new(time.Second)}
-		result, err := fixture.Run(t.Context(), streamsHello, nil, "Go.", loop.Config{Policy: &set}, loop.WithStream(func(loop.Delta) { time.Sleep(time.Minute) }))
+		result, err := fixture.Run(t.Context(), streamsHello, nil, loop.Input{Prompt: "Go."}, loop.Config{Policy: &set}, loop.WithStream(func(loop.Delta) { time.Sleep(time.Minute) }))
 		looptest.AssertAnswer(t, result, err, "Hello.")
 	})
 }
@@ -431,7 +432,7 @@ func TestTheContextOfAToolEndsWithItsRun(t *testing.T) {
 		set := policy.DefaultSet()
 		set.Tools = map[string]policy.Layer{"pay": {MaxAttempts: new(1)}}
 		model := looptest.NewModel(looptest.Call(call("pay", `{}`), call("wait", `{}`)))
-		_, err = fixture.Run(t.Context(), model, nil, "Go.", loop.Config{Tools: tools, Policy: &set})
+		_, err = fixture.Run(t.Context(), model, nil, loop.Input{Prompt: "Go."}, loop.Config{Tools: tools, Policy: &set})
 		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 		<-over
 		require.ErrorContains(t, cause, "the run has ended")

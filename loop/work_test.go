@@ -67,7 +67,7 @@ func TestATracerFollowsEachPieceOfWork(t *testing.T) {
 		looptest.Say("done"))
 	exact := policy.DefaultSet()
 	exact.Transport = exactly()
-	_, err := fixture.Run(t.Context(), model, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book), Policy: &exact}, loop.WithClock(looptest.NewClock()), loop.WithObserver(f))
+	_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book), Policy: &exact}, loop.WithClock(looptest.NewClock()), loop.WithObserver(f))
 	require.NoError(t, err)
 	assert.Equal(t, []string{
 		"begin run0 in <nil>: order-42, attempt 0 of 0, transport 0",
@@ -126,7 +126,7 @@ func TestTheEndsOfWork(t *testing.T) {
 				}
 			})
 			book := func(context.Context, booking) (receipt, error) { return receipt{}, c.tool }
-			_, err := fixture.Run(t.Context(), looptest.NewModel(c.turn, looptest.Say("done")), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(f), loop.WithAdjust(func(session.State) (policy.Layer, bool) {
+			_, err := fixture.Run(t.Context(), looptest.NewModel(c.turn, looptest.Say("done")), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(f), loop.WithAdjust(func(session.State) (policy.Layer, bool) {
 				return policy.Layer{MaxAttempts: new(-7)}, c.turn.Err == errBreaks
 			}))
 			if e := ends[observe.WorkRun]; assert.Equal(t, err, e.Err) {
@@ -183,11 +183,11 @@ func TestATracerCannotChangeTheOutcome(t *testing.T) {
 			turns := looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("done"))
 			after := &follower{}
 			options := []loop.Option{loop.WithClock(looptest.NewClock()), loop.WithObserver(f), loop.WithObserver(after)}
-			r, err := fixture.Run(ctx, turns, newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)}, options...)
+			r, err := fixture.Run(ctx, turns, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)}, options...)
 			require.NoError(t, err)
 			assert.Equal(t, "done", r.Text)
 			assert.Contains(t, after.lines, "end run0: accepted, failed false, 0s", "the other tracer is told all")
-			_, err = fixture.Run(ctx, stop, newSession(t), "Book.", loop.Config{}, options...)
+			_, err = fixture.Run(ctx, stop, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{}, options...)
 			require.ErrorIs(t, err, policy.ReasonCancelled, "the caller's own end of the context still counts")
 			require.ErrorIs(t, err, errBroken)
 		})
@@ -215,7 +215,7 @@ func TestAGuardedTracerIsToldNoMoreOnceItFailed(t *testing.T) {
 			})
 			set := policy.DefaultSet()
 			set.Global.RetryableErrors = []fault.Class{fault.Truncated}
-			_, err := fixture.Run(t.Context(), model, newSession(t), "Hello.", loop.Config{Policy: &set}, loop.WithClock(looptest.NewClock()), loop.WithObserver(degrade.Guard(f, tracer)))
+			_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{Policy: &set}, loop.WithClock(looptest.NewClock()), loop.WithObserver(degrade.Guard(f, tracer)))
 			require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 			assert.Equal(t, 2, told)
 			assert.NotNil(t, in)
@@ -233,7 +233,7 @@ func TestResumeOfARunThatHasEndedBeginsNoWork(t *testing.T) {
 	}
 	live, again := &follower{}, &follower{}
 	j := open()
-	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), fixture.In(newSession(t), j), "Hello.", loop.Config{}, loop.WithClock(looptest.NewClock()), loop.WithObserver(live))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), fixture.In(newSession(t), j), loop.Input{Prompt: "Hello."}, loop.Config{}, loop.WithClock(looptest.NewClock()), loop.WithObserver(live))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	require.NotEmpty(t, live.lines)
@@ -263,7 +263,7 @@ func TestEveryReducerErrorIsTold(t *testing.T) {
 		}
 	})
 	twice := looptest.Call(call("book_room", lisbon), message.Call{ID: "c2", Name: "book_room", Arguments: lisbon})
-	_, err = fixture.Run(t.Context(), looptest.NewModel(twice, looptest.Say("Sorry.")), s, "Book.", loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(metrics), loop.WithObserver(watch))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(twice, looptest.Say("Sorry.")), s, loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(metrics), loop.WithObserver(watch))
 	require.NoError(t, err)
 	assert.Equal(t, len(s.State().ReducerErrors()), len(told))
 	assert.Equal(t, int64(2), metrics.Counts().ReducerErrors)
@@ -287,7 +287,7 @@ func TestTracersAreToldOfTheEndWhileToolsGoOn(t *testing.T) {
 			return receipt{}, nil
 		}
 		f := &follower{}
-		_, err := fixture.Run(ctx, looptest.NewModel(both), newSession(t), "Book.", loop.Config{Tools: bookRoom(t, book)}, loop.WithObserver(f))
+		_, err := fixture.Run(ctx, looptest.NewModel(both), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, book)}, loop.WithObserver(f))
 		require.ErrorIs(t, err, context.Canceled)
 	}
 }

@@ -27,7 +27,7 @@ func TestAssertionsOfARun(t *testing.T) {
 	s, err := session.New(session.Config{ID: "test-1"})
 	require.NoError(t, err)
 	model := looptest.NewModel(looptest.Call(message.Call{Name: "no_such_tool", Arguments: "{}"}), looptest.Say("Hello."))
-	result, err := fixture.Run(t.Context(), model, s, "Say hello.", loop.Config{})
+	result, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Say hello."}, loop.Config{})
 	looptest.AssertAnswer(t, result, err, "Hello.")
 	looptest.AssertAttempts(t, result.Attempts,
 		"no_such_tool attempt 1 of 3: unknown_tool, again (immediate)",

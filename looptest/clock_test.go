@@ -33,7 +33,7 @@ func TestAModelThatHangsIsTimedOutOnTheClock(t *testing.T) {
 		<-ctx.Done()
 		return message.Reply{}, ctx.Err()
 	})
-	_, err := fixture.Run(t.Context(), hangs, nil, "Hello.", loop.Config{Policy: limited()}, loop.WithClock(clock))
+	_, err := fixture.Run(t.Context(), hangs, nil, loop.Input{Prompt: "Hello."}, loop.Config{Policy: limited()}, loop.WithClock(clock))
 	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	require.ErrorContains(t, err, "the model did not reply within 30s")
 	assert.Equal(t, 30*time.Second, clock.Since(looptest.Epoch))
@@ -55,7 +55,7 @@ func TestACallThatReturnsIsNotTimedOutByTheClock(t *testing.T) {
 			message.Call{ID: "2", Name: "slow", Arguments: `{}`},
 		), looptest.Say("Done."))
 		clock := looptest.NewClock()
-		result, err := fixture.Run(t.Context(), model, nil, "Go.", loop.Config{Tools: tools, Policy: limited()}, loop.WithClock(clock))
+		result, err := fixture.Run(t.Context(), model, nil, loop.Input{Prompt: "Go."}, loop.Config{Tools: tools, Policy: limited()}, loop.WithClock(clock))
 		looptest.AssertAnswer(t, result, err, "Done.")
 		assert.Empty(t, result.Warnings)
 		assert.Equal(t, looptest.Epoch, clock.Now())

@@ -17,7 +17,7 @@ import (
 func ExampleNewModel() {
 	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
 	l, _ := loop.New(model, loop.Config{})
-	result, err := l.Run(context.Background(), nil, "Where?")
+	result, err := l.Run(context.Background(), nil, loop.Input{Prompt: "Where?"})
 	fmt.Println(result.Text, err)
 	shown := model.Requests()[1].Messages
 	fmt.Println(shown[len(shown)-1].Text)
@@ -36,7 +36,7 @@ func ExampleNewClock() {
 	set.Transport.MaxRetryAfter, set.Transport.RetryAfterJitter = new(time.Hour), nil
 	s, _ := session.New(session.Config{ID: "order-42"})
 	l, _ := loop.New(model, loop.Config{Policy: &set}, loop.WithClock(clock))
-	result, err := l.Run(context.Background(), s, "Where?")
+	result, err := l.Run(context.Background(), s, loop.Input{Prompt: "Where?"})
 	fmt.Println(result.Text, err, clock.Now().Sub(looptest.Epoch) >= time.Minute)
 	// Output: In Lisbon. <nil> true
 }
@@ -46,7 +46,7 @@ func ExampleAssertAttempts() {
 	_ = func(t *testing.T) {
 		model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
 		l, _ := loop.New(model, loop.Config{})
-		result, err := l.Run(t.Context(), nil, "Where?")
+		result, err := l.Run(t.Context(), nil, loop.Input{Prompt: "Where?"})
 		looptest.AssertAnswer(t, result, err, "In Lisbon.")
 		looptest.AssertAttempts(t, result.Attempts,
 			"attempt 1 of 3: no_output, again (immediate)",
@@ -60,7 +60,7 @@ func ExampleAssertStopped() {
 	_ = func(t *testing.T) {
 		model := looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say(""))
 		l, _ := loop.New(model, loop.Config{})
-		_, err := l.Run(t.Context(), nil, "Where?")
+		_, err := l.Run(t.Context(), nil, loop.Input{Prompt: "Where?"})
 		exhausted := looptest.AssertStopped(t, err, policy.ReasonAttemptsExhausted)
 		if exhausted != nil && len(exhausted.Attempts) != 3 {
 			t.Error(exhausted)

@@ -60,7 +60,7 @@ func Example() {
 		looptest.Say("Hello."),
 	)
 	s, _ := session.New(session.Config{ID: "test-1"})
-	result, err := fixture.Run(context.Background(), model, s, "Say hello.", loop.Config{}, loop.WithClock(looptest.NewClock()))
+	result, err := fixture.Run(context.Background(), model, s, loop.Input{Prompt: "Say hello."}, loop.Config{}, loop.WithClock(looptest.NewClock()))
 	fmt.Println(result.Text, result.Turns, err)
 	// Output: Hello. 2 <nil>
 }

@@ -33,7 +33,7 @@ func TestARunWithACallInDoubtIsNotGreen(t *testing.T) {
 		}, opts...))
 		require.NoError(t, err)
 		call := looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{}`})
-		_, err = fixture.Run(t.Context(), looptest.NewModel(call, looptest.Say("Done.")), fixture.In(s, j), "Pay.", loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+		_, err = fixture.Run(t.Context(), looptest.NewModel(call, looptest.Say("Done.")), fixture.In(s, j), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
 		require.NoError(t, err)
 		require.NoError(t, j.Close())
 		return store.Text("order-42")

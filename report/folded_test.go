@@ -48,7 +48,7 @@ func TestFoldedRowsNameTheirTools(t *testing.T) {
 		calls(message.Call{Name: "hear", Arguments: ada}, message.Call{Name: "fall", Arguments: ada}),
 		calls(message.Call{Name: "hear", Arguments: ada}),
 		looptest.Say("Sorry."))
-	_, err = fixture.Run(t.Context(), model, fixture.In(newSession(t), j), "Who is this?", loop.Config{Tools: set}, loop.WithClock(looptest.NewClock()))
+	_, err = fixture.Run(t.Context(), model, fixture.In(newSession(t), j), loop.Input{Prompt: "Who is this?"}, loop.Config{Tools: set}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 

@@ -72,7 +72,7 @@ func failing(t *testing.T, consult ...fault.Class) []byte {
 	require.NoError(t, err)
 	bad := looptest.Call(message.Call{ID: "c1", Name: "book_room", Arguments: `{"name": "` + strings.Repeat("long ", 2_000) + `", "age": 400}`})
 	good := looptest.Call(message.Call{ID: "c2", Name: "book_room", Arguments: `{"name": "Ada", "age": 36}`})
-	_, err = fixture.Run(t.Context(), looptest.NewModel(bad, good, bad, looptest.Say("Sorry.")), fixture.In(s, j), "Book.",
+	_, err = fixture.Run(t.Context(), looptest.NewModel(bad, good, bad, looptest.Say("Sorry.")), fixture.In(s, j), loop.Input{Prompt: "Book."},
 		loop.Config{Tools: tools, Consult: consult}, loop.WithClock(looptest.NewClock()),
 		loop.WithPlanner(planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{Do: machine.Follow}, nil

@@ -35,7 +35,7 @@ func TestAPageGrowsByWhatIsNewInAPrompt(t *testing.T) {
 		turns = append(turns, calls(book(fmt.Sprintf(`{"city": "Lisbon", "nights": %d, "room": "double"}`, n+31))))
 	}
 	turns = append(turns, paid(message.Reply{Text: `{"number": "R-1", "total": 12}`}))
-	_, err = fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.In(newSession(t), j), "A room.", cfg, loop.WithClock(looptest.NewClock()))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.In(newSession(t), j), loop.Input{Prompt: "A room."}, cfg, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 

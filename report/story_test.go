@@ -118,7 +118,7 @@ func (s story) tell(t *testing.T, prompts ...string) []byte {
 		}
 		model, held, cfg := slow{looptest.NewModel(s.turns...), 1200 * time.Millisecond}, fixture.In(newSession(t), j), s.config(t)
 		for _, prompt := range prompts {
-			_, err := fixture.Run(t.Context(), model, held, prompt, cfg, opts...)
+			_, err := fixture.Run(t.Context(), model, held, loop.Input{Prompt: prompt}, cfg, opts...)
 			var exhausted *loop.RetryExhaustedError
 			require.True(t, err == nil || errors.As(err, &exhausted), "%v", err)
 		}

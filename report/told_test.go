@@ -30,11 +30,11 @@ func TestMediaRepairsAndPanicsAreTold(t *testing.T) {
 	require.NoError(t, err)
 	pol := policy.DefaultSet()
 	pol.Global.NativeRepairs = policy.RepairsNote
-	cfg := loop.Config{Tools: set, Policy: &pol, Attach: []message.Part{message.Bytes(message.ImagePart, "image/png", make([]byte, 67))}}
+	cfg := loop.Config{Tools: set, Policy: &pol}
 	model := looptest.NewModel(
 		calls(message.Call{Name: "hear", Arguments: `{"name": "Ada", "age": 36,}`}, message.Call{Name: "fall", Arguments: `{"name": "Bob", "age": 3}`}),
 		looptest.Say("Sorry."))
-	_, err = fixture.Run(t.Context(), model, fixture.In(newSession(t), j), "Who is this?", cfg, loop.WithClock(looptest.NewClock()))
+	_, err = fixture.Run(t.Context(), model, fixture.In(newSession(t), j), loop.Input{Prompt: "Who is this?", Attach: []message.Part{message.Bytes(message.ImagePart, "image/png", make([]byte, 67))}}, cfg, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	text := store.Text("order-42")
@@ -65,7 +65,7 @@ func TestAnAnswerKeepsItsFirstWord(t *testing.T) {
 	store := &looptest.Store{}
 	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
 	require.NoError(t, err)
-	_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("stop: the tap drips")), fixture.In(newSession(t), j), "What now?", loop.Config{}, loop.WithClock(looptest.NewClock()))
+	_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("stop: the tap drips")), fixture.In(newSession(t), j), loop.Input{Prompt: "What now?"}, loop.Config{}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	assert.Contains(t, show(t, "text", store.Text("order-42")), "done      stop: the tap drips\n")

@@ -10,7 +10,7 @@ import (
 
 // ErrUnanswered is the error of a run whose conversation has calls without a result, such as those that a run
 // with loop.Config.CallsOnly left to its caller. [Session.Answer] takes the results, and without a session
-// Config.History ends with them. The error names the calls. Without it the model would take them for calls
+// loop.Input.History ends with them. The error names the calls. Without it the model would take them for calls
 // that were not made, and call again.
 var ErrUnanswered = errors.New("session: calls of the conversation have no result")
 
@@ -30,6 +30,6 @@ func Unanswered(said []message.Message) error {
 	if more := len(open) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Errorf("%w: %s: hand them over with Session.Answer or at the end of Config.History, or set NewConversation",
+	return fmt.Errorf("%w: %s: hand them over with Session.Answer or at the end of Input.History, or set NewConversation",
 		ErrUnanswered, strings.Join(names, ", "))
 }

@@ -124,7 +124,7 @@ func ExampleTryLater() {
 	tools, _ := tool.NewSet(search)
 	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "search", Arguments: `{}`}), looptest.Say("Room 7."))
 	l, _ := loop.New(model, loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
-	result, err := l.Run(context.Background(), nil, "A room.")
+	result, err := l.Run(context.Background(), nil, loop.Input{Prompt: "A room."})
 	fmt.Println(result.Text, err, tries)
 	// Output: Room 7. <nil> 2
 }
@@ -142,7 +142,7 @@ func ExampleIdempotencyKey() {
 	tools, _ := tool.NewSet(pay)
 	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{}`}), looptest.Say("Paid."))
 	l, _ := loop.New(model, loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
-	_, err := l.Run(context.Background(), nil, "Pay.")
+	_, err := l.Run(context.Background(), nil, loop.Input{Prompt: "Pay."})
 	fmt.Println(len(keys), keys[0] == keys[1], err)
 	// Output: 2 true <nil>
 }
@@ -154,7 +154,7 @@ func ExampleWithPolicy() {
 	tools, _ := tool.NewSet(pay)
 	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{}`}))
 	l, _ := loop.New(model, loop.Config{Tools: tools})
-	_, err := l.Run(context.Background(), nil, "Pay.")
+	_, err := l.Run(context.Background(), nil, loop.Input{Prompt: "Pay."})
 	fmt.Println(err)
 	// Output: pay: attempt 1 of 1 on the correction plane: attempts used up: arguments of tool "pay": city: required, expected string (at least 1 character); nights: required, expected integer (at least 1, at most 30); room: required, expected one of "single", "double"
 }

@@ -51,9 +51,6 @@ type Config struct {
 	ToolChoice retake.ToolChoice
 	// Stop are the stop sequences, none of them empty; nil leaves them to ADK.
 	Stop []string
-	// Deadline is the time that no wait may exceed; zero means the deadline of the invocation's context,
-	// if there is one. The earlier of both counts.
-	Deadline time.Time
 	// ReadOnly and Idempotent are the names of tools whose calls may be repeated after a transport fault:
 	// calls of the first change nothing, repeated calls of the others have the effect of one. The type of
 	// an error makes it a transport fault. A call of any other tool is only repeated if the tool asks for
@@ -81,7 +78,7 @@ func (c Config) Validate() error {
 func (c Config) loop() loop.Config {
 	return loop.Config{
 		Policy: c.Policy, Seed: c.Seed, Output: c.Output, Feedback: c.Feedback,
-		Limits: c.Limits, Deadline: c.Deadline, ToolChoice: c.ToolChoice, Stop: c.Stop,
+		Limits: c.Limits, ToolChoice: c.ToolChoice, Stop: c.Stop,
 	}
 }
 
@@ -220,12 +217,8 @@ func (a *Adapter) begin(i Invocation, deadline time.Time) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("retake: session: %w", err)
 	}
-	cfg := a.cfg.loop()
-	if !deadline.IsZero() && (cfg.Deadline.IsZero() || deadline.Before(cfg.Deadline)) {
-		cfg.Deadline = deadline
-	}
 	of, err := turns.New(s, turns.Config{
-		Loop: cfg, Clock: a.clock, Classify: a.classify, Record: a.record, Observers: a.observers,
+		Loop: a.cfg.loop(), Deadline: deadline, Clock: a.clock, Classify: a.classify, Record: a.record, Observers: a.observers,
 		Tell: a.cfg.OnExhausted == TellModel, Sequential: a.cfg.Sequential,
 	})
 	if err != nil {

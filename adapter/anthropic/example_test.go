@@ -42,7 +42,7 @@ func Example() {
 		return
 	}
 	l, _ := loop.New(model, loop.Config{})
-	trip, err := loop.Generate[Trip](context.Background(), l, s, "Two nights in Lisbon, please.")
+	trip, err := loop.Generate[Trip](context.Background(), l, s, loop.Input{Prompt: "Two nights in Lisbon, please."})
 	fmt.Printf("%+v %v\n", trip.Value, err)
 	fmt.Println(trip.Usage.APICalls, "calls,", trip.Usage.InputTokens, "tokens in")
 	// Output:

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/retake-go/retake/adapter/kit/turns"
 	"github.com/retake-go/retake/fault"
@@ -53,9 +52,6 @@ type Config struct {
 	ToolChoice retake.ToolChoice
 	// Stop are the stop sequences, none of them empty; nil leaves them to Eino.
 	Stop []string
-	// Deadline is the time that no wait may exceed; zero means the deadline of the context of
-	// [Adapter.Start], if there is one. The earlier of both counts.
-	Deadline time.Time
 	// ReadOnly and Idempotent are the names of tools whose calls may be repeated after a transport fault:
 	// calls of the first change nothing, repeated calls of the others have the effect of one. The type of
 	// an error makes it a transport fault. A call of any other tool is only repeated if the tool asks for
@@ -79,7 +75,7 @@ func (c Config) Validate() error {
 func (c Config) loop() loop.Config {
 	return loop.Config{
 		Policy: c.Policy, Seed: c.Seed, Output: c.Output, Feedback: c.Feedback,
-		Limits: c.Limits, Deadline: c.Deadline, ToolChoice: c.ToolChoice, Stop: c.Stop,
+		Limits: c.Limits, ToolChoice: c.ToolChoice, Stop: c.Stop,
 	}
 }
 
@@ -183,12 +179,9 @@ func (a *Adapter) Start(ctx context.Context, s *session.Session) (context.Contex
 func (r *Run) In(ctx context.Context) context.Context { return context.WithValue(ctx, runKey{r.a}, r) }
 
 func (a *Adapter) begin(ctx context.Context, s *session.Session) (*Run, error) {
-	cfg := a.cfg.loop()
-	if at, ok := ctx.Deadline(); ok && (cfg.Deadline.IsZero() || at.Before(cfg.Deadline)) {
-		cfg.Deadline = at
-	}
+	deadline, _ := ctx.Deadline()
 	of, err := turns.New(s, turns.Config{
-		Loop: cfg, Clock: a.clock, Classify: a.classify, Record: a.record, Observers: a.observers,
+		Loop: a.cfg.loop(), Deadline: deadline, Clock: a.clock, Classify: a.classify, Record: a.record, Observers: a.observers,
 		Tell: a.cfg.OnExhausted == TellModel, Sequential: a.sequential,
 	})
 	if err != nil {

@@ -161,7 +161,7 @@ func TestAnObserverIsToldOfARun(t *testing.T) {
 		if err != nil {
 			return receipt{}, err
 		}
-		inner, err := l.Run(ctx, nil, "A room?")
+		inner, err := l.Run(ctx, nil, loop.Input{Prompt: "A room?"})
 		within = inner.Text
 		return receipt{b.City}, err
 	})

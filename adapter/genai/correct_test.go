@@ -33,7 +33,7 @@ func TestACallThatTheAPICannotReadIsCorrected(t *testing.T) {
 			clock := looptest.NewClock()
 			l, err := loop.New(model(t, s.URL, s.Client), loop.Config{Tools: tools}, loop.WithClock(clock))
 			require.NoError(t, err)
-			result, err := l.Run(t.Context(), sess, "Book.")
+			result, err := l.Run(t.Context(), sess, loop.Input{Prompt: "Book."})
 			require.NoError(t, err)
 			assert.Equal(t, "Hello.", result.Text)
 			assert.Equal(t, want.class, result.Attempts[0].Class)

@@ -4,7 +4,7 @@
 //	client, err := sdk.NewClient(ctx, &sdk.ClientConfig{APIKey: key, Backend: sdk.BackendGeminiAPI})
 //	model, err := genai.New(client, genai.Config{Model: "gemini-3-pro"})
 //	l, err := loop.New(model, loop.Config{Tools: tools})
-//	result, err := l.Run(ctx, s, "Two nights in Lisbon, please.")
+//	result, err := l.Run(ctx, s, loop.Input{Prompt: "Two nights in Lisbon, please."})
 //
 // The SDK carries requests and responses. This package writes the JSON of contents, tools and schemas itself,
 // and parses responses itself: the SDK would turn every number in the arguments of a call into a float64,

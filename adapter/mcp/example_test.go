@@ -64,7 +64,7 @@ func Example() {
 	)
 	s, _ := session.New(session.Config{ID: "order-42"})
 	l, _ := loop.New(model, loop.Config{Tools: tools})
-	result, err := l.Run(context.Background(), s, "Two nights in Lisbon, please.")
+	result, err := l.Run(context.Background(), s, loop.Input{Prompt: "Two nights in Lisbon, please."})
 	for _, m := range result.Transcript {
 		if m.Role == message.Tool {
 			fmt.Println(m.Text)

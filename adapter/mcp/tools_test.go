@@ -39,7 +39,7 @@ func run(t testing.TB, tools []*tool.Tool, model *looptest.Model, opts ...loop.O
 	opts = append(opts, loop.WithClock(looptest.NewClock()))
 	l, err := loop.New(model, loop.Config{Tools: set}, opts...)
 	require.NoError(t, err)
-	return l.Run(t.Context(), s, "Two nights in Lisbon.")
+	return l.Run(t.Context(), s, loop.Input{Prompt: "Two nights in Lisbon."})
 }
 
 // answers are the tool messages that the model of a run got.

@@ -3,7 +3,7 @@
 //
 //	model, err := ollama.New(nil, ollama.Config{Model: "qwen3"})
 //	l, err := loop.New(model, loop.Config{Tools: tools})
-//	result, err := l.Run(ctx, s, "Two nights in Lisbon, please.")
+//	result, err := l.Run(ctx, s, loop.Input{Prompt: "Two nights in Lisbon, please."})
 //
 // It sends any transcript, whichever provider it was made with:
 //

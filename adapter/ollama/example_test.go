@@ -40,7 +40,7 @@ func Example() {
 	tools, _ := tool.NewSet(tool.New("book_room", "Book a hotel room.", book))
 	s, _ := session.New(session.Config{ID: "order-42"})
 	l, _ := loop.New(model, loop.Config{Tools: tools})
-	result, err := l.Run(context.Background(), s, "Two nights in Lisbon, please.")
+	result, err := l.Run(context.Background(), s, loop.Input{Prompt: "Two nights in Lisbon, please."})
 	fmt.Println(result.Text, err)
 	for _, a := range result.Attempts {
 		fmt.Printf("%q attempt %d: %q\n", a.Action, a.Attempt, a.Class)

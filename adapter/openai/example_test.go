@@ -47,7 +47,7 @@ func ExampleNew() {
 	}
 	s, _ := session.New(session.Config{ID: "order-42"})
 	l, _ := loop.New(model, loop.Config{})
-	answer, err := loop.Generate[trip](context.Background(), l, s, "Two nights in Lisbon, please.")
+	answer, err := loop.Generate[trip](context.Background(), l, s, loop.Input{Prompt: "Two nights in Lisbon, please."})
 	fmt.Printf("%+v after %d turns %v\n", answer.Value, answer.Turns, err)
 	// Output: {City:Lisbon Nights:2} after 2 turns <nil>
 }

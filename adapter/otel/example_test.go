@@ -42,7 +42,7 @@ func Example() {
 		looptest.Call(message.Call{Name: "book_room", Arguments: `{"city": "Lisbon", "nights": 2}`}),
 		looptest.Say("Booked."))
 	l, _ := loop.New(model, loop.Config{Tools: tools}, loop.WithObserver(observer))
-	_, err = l.Run(context.Background(), s, "Two nights in Lisbon, please.")
+	_, err = l.Run(context.Background(), s, loop.Input{Prompt: "Two nights in Lisbon, please."})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func loopRun(
 	if err != nil {
 		return loop.Result{}, err
 	}
-	return l.Run(ctx, s, prompt)
+	return l.Run(ctx, s, loop.Input{Prompt: prompt})
 }
 
 // loopResume makes a loop to continue a run.

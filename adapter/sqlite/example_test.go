@@ -41,7 +41,7 @@ func Example() {
 	}
 	model := looptest.NewModel(looptest.Say("Hello."))
 	l, _ := loop.New(model, loop.Config{})
-	result, err := l.Run(ctx, s, "Hi.")
+	result, err := l.Run(ctx, s, loop.Input{Prompt: "Hi."})
 	fmt.Println(result.Text, err)
 	fmt.Println(store.List(ctx))
 	// Output:

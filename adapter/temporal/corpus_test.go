@@ -198,7 +198,7 @@ func (q question) inProcess(ctx context.Context, cfg loop.Config) (string, error
 	if err != nil {
 		return "", err
 	}
-	_, err = l.Run(ctx, s, q.prompt())
+	_, err = l.Run(ctx, s, loop.Input{Prompt: q.prompt()})
 	if _, exhausted := err.(*loop.RetryExhaustedError); err != nil && !exhausted {
 		return "", err
 	}

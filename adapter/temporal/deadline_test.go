@@ -15,9 +15,9 @@ import (
 )
 
 // A run ends at its deadline even if its model still thinks, as it does in process.
-func TestTheDeadlineOfAConfigEndsARun(t *testing.T) {
+func TestTheDeadlineOfAnInputEndsARun(t *testing.T) {
 	at := time.Date(2030, 1, 1, 0, 1, 0, 0, time.UTC)
-	b := newBench(t, Worker{Agent: "a", Model: looptest.NewModel()}, loop.Config{Deadline: at})
+	b := newBenchOf(t, Worker{Agent: "a", Model: looptest.NewModel()}, loop.Input{Prompt: "Hello.", Deadline: at}, loop.Config{})
 	b.SetStartTime(at.Add(-time.Minute))
 	b.OnActivity(b.agent.named("model"), mock.Anything, mock.Anything).After(time.Hour).Return(wire[modelResult]{}, nil)
 	_, err := b.run()

@@ -42,7 +42,7 @@ func Example() {
 			return err
 		}
 		defer w.Stop()
-		r, err := temporal.Run(ctx, c, temporal.Options{ID: "order-42", TaskQueue: "agents"}, "Two nights in Lisbon, please.", loop.Config{})
+		r, err := temporal.Run(ctx, c, temporal.Options{ID: "order-42", TaskQueue: "agents"}, loop.Input{Prompt: "Two nights in Lisbon, please."}, loop.Config{})
 		fmt.Println(r.Text, err)
 		return nil
 	}
@@ -63,7 +63,7 @@ func ExampleOrder() {
 	if err := temporal.Register(env, temporal.Worker{Model: model, Tools: tools}); err != nil {
 		fmt.Println(err)
 	}
-	order, err := temporal.Order(temporal.Options{ID: "order-42", TaskQueue: "agents"}, "Two nights in Lisbon, please.", loop.Config{})
+	order, err := temporal.Order(temporal.Options{ID: "order-42", TaskQueue: "agents"}, loop.Input{Prompt: "Two nights in Lisbon, please."}, loop.Config{})
 	if err != nil {
 		fmt.Println(err)
 	}

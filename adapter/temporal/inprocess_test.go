@@ -15,5 +15,5 @@ func loopRun(
 	if err != nil {
 		return loop.Result{}, err
 	}
-	return l.Run(ctx, s, prompt)
+	return l.Run(ctx, s, loop.Input{Prompt: prompt})
 }

@@ -220,7 +220,7 @@ func TestSessionsOutliveWorkersAndTheServer(t *testing.T) {
 	w := startWorker(t, s.address)
 	handles := make([]*temporal.Handle, len(questions))
 	for n, q := range questions {
-		handles[n], err = temporal.Start(t.Context(), c, temporal.Options{ID: q.ID, TaskQueue: queue, Agent: q.agent()}, q.prompt(), held())
+		handles[n], err = temporal.Start(t.Context(), c, temporal.Options{ID: q.ID, TaskQueue: queue, Agent: q.agent()}, loop.Input{Prompt: q.prompt()}, held())
 		require.NoError(t, err)
 	}
 	kills := map[string]int{}

@@ -45,7 +45,7 @@ func TestWhatItCosts(t *testing.T) {
 	before := cpu(t)
 	began = time.Now()
 	for n, q := range questions {
-		handles[n], err = temporal.Start(t.Context(), c, temporal.Options{ID: q.ID, TaskQueue: queue, Agent: q.agent()}, q.prompt(), cfg)
+		handles[n], err = temporal.Start(t.Context(), c, temporal.Options{ID: q.ID, TaskQueue: queue, Agent: q.agent()}, loop.Input{Prompt: q.prompt()}, cfg)
 		require.NoError(t, err)
 	}
 	attempts := 0

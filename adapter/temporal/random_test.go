@@ -64,8 +64,8 @@ func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) 
 		return t, err
 	}
 	now := looptest.Epoch
-	for r := range w.Requests(s) {
-		in, err := orderIn(s, w.Case.Action, r)
+	for given := range w.Inputs(s) {
+		in, err := orderIn(s, w, given)
 		if err != nil {
 			return t, err
 		}
@@ -89,14 +89,14 @@ func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) 
 }
 
 // orderIn is the order of a run that goes on with a session.
-func orderIn(s *session.Session, a *loop.Action, r random.Request) (in order, err error) {
-	if a != nil {
+func orderIn(s *session.Session, w *random.World, given loop.Input) (in order, err error) {
+	if a := w.Case.Action; a != nil {
 		in.Config, err = a.Machine()
 		return in, err
 	}
-	cfg := r.Config
-	cfg.Tools, cfg.History = nil, slices.Concat(cfg.History, s.Conversation())
-	if in, err = orderOf(r.Prompt, cfg); err == nil && len(s.Conversation()) > 0 {
+	cfg := w.Config
+	cfg.Tools, given.History = nil, slices.Concat(given.History, s.Conversation())
+	if in, err = orderOf(given, cfg); err == nil && len(s.Conversation()) > 0 {
 		in.After, err = s.State().Snapshot()
 	}
 	return in, err

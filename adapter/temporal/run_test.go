@@ -41,6 +41,11 @@ type bench struct {
 
 func newBench(t *testing.T, w Worker, cfg loop.Config) *bench {
 	t.Helper()
+	return newBenchOf(t, w, loop.Input{Prompt: "Hello."}, cfg)
+}
+
+func newBenchOf(t *testing.T, w Worker, in loop.Input, cfg loop.Config) *bench {
+	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
 	b := &bench{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t}
@@ -51,7 +56,7 @@ func newBench(t *testing.T, w Worker, cfg loop.Config) *bench {
 	for name, f := range b.agent.activities() {
 		b.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: b.agent.named(name)})
 	}
-	b.order, err = orderOf("Hello.", cfg)
+	b.order, err = orderOf(in, cfg)
 	require.NoError(t, err)
 	b.order.Session = "order-42"
 	return b

@@ -80,15 +80,16 @@ func (o Options) Validate() error {
 }
 
 // Run executes [loop.Loop.Run] on workers, and waits for the end. cfg has only data: its Tools must be nil,
-// because tools belong to the worker.
+// because tools belong to the worker. The conversation before the run is that of the input's History, whatever
+// [Options].Session holds.
 //
 // A run without an answer returns a [loop.RetryExhaustedError] with the reducer's, tool's or provider's
 // error, if there is one. A [SizeError] or a [RunError] says why the run could not continue. Any other
 // error is Temporal's. The run continues when ctx ends: see [Handle.Cancel].
 func Run(
-	ctx context.Context, c client.Client, o Options, prompt string, cfg loop.Config,
+	ctx context.Context, c client.Client, o Options, in loop.Input, cfg loop.Config,
 ) (loop.Result, error) {
-	h, err := Start(ctx, c, o, prompt, cfg)
+	h, err := Start(ctx, c, o, in, cfg)
 	if err != nil {
 		return loop.Result{}, err
 	}
@@ -98,14 +99,14 @@ func Run(
 // Generate executes [loop.Generate] on workers: the answer has type T. The worker needs T's schema in its
 // Outputs.
 func Generate[T any](
-	ctx context.Context, c client.Client, o Options, prompt string, cfg loop.Config,
+	ctx context.Context, c client.Client, o Options, in loop.Input, cfg loop.Config,
 ) (loop.Answer[T], error) {
 	typed, err := schema.For[T]()
 	if err != nil {
 		return loop.Answer[T]{}, err
 	}
 	cfg.Output = typed.Schema()
-	result, err := Run(ctx, c, o, prompt, cfg)
+	result, err := Run(ctx, c, o, in, cfg)
 	a := loop.Answer[T]{Result: result}
 	if err != nil || result.Degraded {
 		return a, err
@@ -133,16 +134,19 @@ func Do(ctx context.Context, c client.Client, o Options, a *loop.Action) error {
 }
 
 // Start starts a run and returns at once.
-func Start(ctx context.Context, c client.Client, o Options, prompt string, cfg loop.Config) (*Handle, error) {
-	in, err := orderOf(prompt, cfg)
+func Start(ctx context.Context, c client.Client, o Options, in loop.Input, cfg loop.Config) (*Handle, error) {
+	run, err := orderOf(in, cfg)
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, c, o, in)
+	return start(ctx, c, o, run)
 }
 
-// orderOf turns a config into an order.
-func orderOf(prompt string, cfg loop.Config) (order, error) {
+// orderOf turns the input of a run and its config into an order.
+func orderOf(in loop.Input, cfg loop.Config) (order, error) {
+	if err := in.Validate(); err != nil {
+		return order{}, fmt.Errorf("temporal: input: %w", err)
+	}
 	if cfg.Tools != nil {
 		return order{}, errors.New("temporal: tools: must be nil, because the worker has the tools; name those to offer in Options.Tools")
 	}
@@ -153,11 +157,9 @@ func orderOf(prompt string, cfg loop.Config) (order, error) {
 		return order{}, fmt.Errorf("temporal: %w", err)
 	}
 	m.Consult, m.ToolChoice, m.Behaviours = asked, choice, nil
-	said := slices.Concat(cfg.History, []message.Message{{Role: message.User, Text: prompt,
-		Parts: cfg.Attach}})
-	in := order{Config: m, Messages: said}
-	in.Output = outputOf(cfg.Output)
-	return in, nil
+	m.RequestID, m.Deadline = in.RequestID, in.Deadline
+	said := slices.Concat(in.History, []message.Message{in.Message()})
+	return order{Config: m, Messages: said, Output: outputOf(cfg.Output)}, nil
 }
 
 // leftToWorker reports whether nothing is wrong with a config but that the layers of its tools do not fit together.
@@ -181,13 +183,13 @@ func leftToWorker(cfg loop.Config) bool {
 
 // Order is the input of the workflow of a run, for those who start it by other means than [Start]:
 // schedules, parent workflows, test environments. The name of the workflow is that of the agent.
-func Order(o Options, prompt string, cfg loop.Config) (any, error) {
-	in, err := orderOf(prompt, cfg)
+func Order(o Options, in loop.Input, cfg loop.Config) (any, error) {
+	run, err := orderOf(in, cfg)
 	if err != nil {
 		return nil, err
 	}
-	in, err = o.order(in)
-	return over(in), err
+	run, err = o.order(run)
+	return over(run), err
 }
 
 // Outcome returns what [Run] would have returned, for a workflow that was started with an [Order]. get

@@ -38,6 +38,6 @@ func TestALayerThatFitsThatOfTheWorkersToolIsTaken(t *testing.T) {
 	require.ErrorContains(t, err, "policy: tools.echo.bases:")
 
 	set.Tools["echo"] = policy.Layer{MaxAttempts: new(0)}
-	_, err = orderOf("Hi.", loop.Config{Policy: &set})
+	_, err = orderOf(loop.Input{Prompt: "Hi."}, loop.Config{Policy: &set})
 	require.ErrorContains(t, err, "temporal: policy: tools.echo.max_attempts:")
 }

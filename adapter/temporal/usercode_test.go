@@ -105,8 +105,7 @@ func TestASessionGoesOnInAnotherRun(t *testing.T) {
 	held, err := st.Session.Snapshot()
 	require.NoError(t, err)
 
-	cfg.History = r.Transcript
-	b = newBench(t, Worker{Model: looptest.NewModel(looptest.Say("Two."))}, cfg)
+	b = newBenchOf(t, Worker{Model: looptest.NewModel(looptest.Say("Two."))}, loop.Input{Prompt: "Hello.", History: r.Transcript}, cfg)
 	b.order.After = held
 	r, err = b.run()
 	require.NoError(t, err)
@@ -149,9 +148,9 @@ func TestFaultsOfAWorkerAreNamed(t *testing.T) {
 	for _, want := range []string{"id: ", "task_queue: ", "session: ", "max_payload: "} {
 		assert.ErrorContains(t, err, want)
 	}
-	_, err = orderOf("Hi.", loop.Config{Tools: echo(t, say)})
+	_, err = orderOf(loop.Input{Prompt: "Hi."}, loop.Config{Tools: echo(t, say)})
 	require.ErrorContains(t, err, "tools: must be nil")
-	_, err = orderOf("Hi.", loop.Config{System: "{{"})
+	_, err = orderOf(loop.Input{Prompt: "Hi."}, loop.Config{System: "{{"})
 	require.ErrorContains(t, err, "system: ")
 }
 

@@ -44,11 +44,12 @@ func run(t testing.TB, bad, good int) recorded {
 	s, err := session.New(session.Config{ID: "order-42"})
 	require.NoError(t, err)
 	var r recorded
-	m, err := loop.Config{Tools: tools, Policy: unbounded(), RequestID: requestID}.Machine()
+	m, err := loop.Config{Tools: tools, Policy: unbounded()}.Machine()
 	require.NoError(t, err)
 	compiled, err := machine.Compile(&m)
 	require.NoError(t, err)
 	runner, err := engine.New(engine.RunnerConfig{Session: s, Machine: compiled, Offer: engine.Offer{Tools: tools},
+		Input: &engine.Input{Prompt: small.Prompt, RequestID: requestID},
 		Record: func(ev machine.Event, effects []machine.Effect, st machine.State) {
 			r.steps = append(r.steps, step{ev, effects, st})
 		}})
@@ -56,7 +57,7 @@ func run(t testing.TB, bad, good int) recorded {
 	defer runner.Close()
 	r.before = runner.State()
 	now := noon
-	_, err = runner.Start(now, message.Message{Role: message.User, Text: small.Prompt})
+	_, err = runner.Start(now)
 	require.NoError(t, err)
 	say := func(reply message.Reply) []machine.Effect {
 		now = now.Add(time.Second)

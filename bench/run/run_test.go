@@ -83,7 +83,7 @@ func ours[A any](t testing.TB, s work.Script) func() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		result, err := agent.Run(t.Context(), kept, s.Prompt)
+		result, err := agent.Run(t.Context(), kept, loop.Input{Prompt: s.Prompt})
 		if len(result.Attempts) < 3 {
 			return "", work.ErrWrong
 		}

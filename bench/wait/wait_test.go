@@ -160,7 +160,7 @@ func run(ctx context.Context, tried func()) error {
 	if err != nil {
 		return err
 	}
-	_, err = l.Run(ctx, s, small.Prompt)
+	_, err = l.Run(ctx, s, loop.Input{Prompt: small.Prompt})
 	return err
 }
 
@@ -180,7 +180,7 @@ func parked(_ context.Context, n int, tried func()) any {
 		panic(err)
 	}
 	for i := range n {
-		if _, err := pool.Add(named(number(i)), small.Prompt); err != nil {
+		if _, err := pool.Add(named(number(i)), loop.Input{Prompt: small.Prompt}); err != nil {
 			panic(err)
 		}
 	}
@@ -212,7 +212,7 @@ func awaited(ctx context.Context, n int, tried func()) any {
 	for i := range n {
 		id := number(i)
 		all.Go(func() {
-			if _, err := pool.Await(ctx, named(id), small.Prompt); err == nil {
+			if _, err := pool.Await(ctx, named(id), loop.Input{Prompt: small.Prompt}); err == nil {
 				panic("a wait of an hour is over")
 			}
 		})

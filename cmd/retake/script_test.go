@@ -105,7 +105,7 @@ func limited(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	s, err := session.New(session.Config{Journal: j})
 	ts.Check(err)
-	_, err = l.Run(ctx, s, "Hi.")
+	_, err = l.Run(ctx, s, loop.Input{Prompt: "Hi."})
 	ts.Check(err)
 	ts.Check(errors.Join(j.Close(), store.Close()))
 }

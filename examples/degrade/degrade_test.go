@@ -30,7 +30,7 @@ func TestHistorySelectionFailsToNoContext(t *testing.T) {
 	model := looptest.NewModel(looptest.Say("Hello."))
 	l, err := loop.New(model, loop.Config{}, loop.WithPrompt(example.PromptOr(f, failing, "You book rooms.")))
 	require.NoError(t, err)
-	run, err := l.Run(t.Context(), nil, "Book.")
+	run, err := l.Run(t.Context(), nil, loop.Input{Prompt: "Book."})
 	require.NoError(t, err)
 	assert.Equal(t, "You book rooms.", model.Requests()[0].System)
 	assert.Len(t, model.Requests()[0].Messages, 1)

@@ -27,7 +27,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	trip, err := loop.Generate[Trip](ctx, l, nil, "Two nights in Lisbon, please.")
+	trip, err := loop.Generate[Trip](ctx, l, nil, loop.Input{Prompt: "Two nights in Lisbon, please."})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	result, err := l.Run(ctx, s, "Pay Ana 40.")
+	result, err := l.Run(ctx, s, loop.Input{Prompt: "Pay Ana 40."})
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.Run(ctx, s, "Lisbon."); err != nil {
+	if _, err := l.Run(ctx, s, loop.Input{Prompt: "Lisbon."}); err != nil {
 		return err
 	}
 	for n, r := range model.Requests() {

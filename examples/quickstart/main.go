@@ -76,7 +76,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	trip, err := loop.Generate[Itinerary](ctx, l, s, "Two nights in Lisbon, please.")
+	trip, err := loop.Generate[Itinerary](ctx, l, s, loop.Input{Prompt: "Two nights in Lisbon, please."})
 	if err != nil {
 		return err
 	}

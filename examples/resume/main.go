@@ -76,7 +76,7 @@ func work(dir string, hangs bool) error {
 	if err != nil {
 		return err
 	}
-	stay, err := loop.Generate[Stay](ctx, l, s, "A room in Lisbon.")
+	stay, err := loop.Generate[Stay](ctx, l, s, loop.Input{Prompt: "A room in Lisbon."})
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	trip, err := loop.Generate[Trip](ctx, l, s, "Nine nights in Lisbon.") // on this clock the wait takes no time
+	trip, err := loop.Generate[Trip](ctx, l, s, loop.Input{Prompt: "Nine nights in Lisbon."}) // on this clock the wait takes no time
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func (t trip) run(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	answer, err := loop.Generate[Itinerary](ctx, l, s, t.prompt)
+	answer, err := loop.Generate[Itinerary](ctx, l, s, loop.Input{Prompt: t.prompt})
 	if exhausted, ok := errors.AsType[*loop.RetryExhaustedError](err); ok {
 		say.end(exhausted.Attempts, exhausted.Usage)
 		return err

@@ -70,7 +70,7 @@ func answer(ctx context.Context, model loop.Model, question string, send func(ev
 		send("failed", "internal error")
 		return
 	}
-	trip, err := loop.Generate[Trip](ctx, l, nil, question)
+	trip, err := loop.Generate[Trip](ctx, l, nil, loop.Input{Prompt: question})
 	var exhausted *loop.RetryExhaustedError
 	switch {
 	case err == nil:

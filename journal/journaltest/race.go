@@ -58,7 +58,7 @@ func Drive(s journal.Store, id string, effect func(what string)) (ended bool, er
 	case err != nil:
 		return false, err
 	case past.Header.Format == "":
-		_, err = l.Run(ctx, held, "Pay.")
+		_, err = l.Run(ctx, held, loop.Input{Prompt: "Pay."})
 	case j.Unfinished():
 		_, err = l.Resume(ctx, held)
 	}

@@ -123,7 +123,7 @@ func run(t *testing.T, s journal.Store, id, say string) {
 	}
 	l, err := loop.New(looptest.NewModel(looptest.Say(say)), loop.Config{})
 	require.NoError(t, err)
-	result, err := l.Run(context.WithoutCancel(t.Context()), held, "Hi.")
+	result, err := l.Run(context.WithoutCancel(t.Context()), held, loop.Input{Prompt: "Hi."})
 	require.NoError(t, err)
 	assert.Equal(t, say, result.Text)
 	assert.Empty(t, result.Warnings)

@@ -31,7 +31,7 @@ func ExampleRun() {
 	model := looptest.NewModel(
 		looptest.Turn{Reply: message.Reply{Text: "", Usage: message.Usage{InputTokens: 10, OutputTokens: 1}}},
 		looptest.Turn{Reply: message.Reply{Text: "In Lisbon.", Usage: message.Usage{InputTokens: 30, OutputTokens: 4}}})
-	r := agent.Run(context.Background(), model, nil, "Where?", loop.Config{}, agent.Account{})
+	r := agent.Run(context.Background(), model, nil, loop.Input{Prompt: "Where?"}, loop.Config{}, agent.Account{})
 	fmt.Println(string(r.Data), *r.Execution.RetryCount, r.Execution.Usage.Tokens())
 	// Output: "In Lisbon." 1 45
 }
@@ -40,7 +40,7 @@ func ExampleRun() {
 func ExampleEnvelope() {
 	model := looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say(""))
 	l, _ := loop.New(model, loop.Config{})
-	r := agent.Envelope(l.Run(context.Background(), nil, "Where?"))
+	r := agent.Envelope(l.Run(context.Background(), nil, loop.Input{Prompt: "Where?"}))
 	fmt.Println(r.Error.Class, "-", r.UserMessage())
 	// Output: no_output - The assistant gave no answer. Try again.
 }

@@ -264,7 +264,7 @@ func TestWithTimingLeavesWhatTheAgentSays(t *testing.T) {
 func TestTheEnvelopeOfARun(t *testing.T) {
 	bad := looptest.Call(fixture.Call("book_room", `{}`))
 	model := looptest.NewModel(bad, looptest.Fail(fixture.Refused{Class: fault.Timeout}), looptest.Say(`{"number":"R-1"}`))
-	answer, err := fixture.Generate[fixture.Receipt](t.Context(), model, fixture.NewSession(t), "Book.", loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)}, loop.WithClock(looptest.NewClock()))
+	answer, err := fixture.Generate[fixture.Receipt](t.Context(), model, fixture.NewSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	r := agent.Envelope(answer.Result, err)
 	assert.JSONEq(t, `{"number":"R-1"}`, string(r.Data))
@@ -313,7 +313,7 @@ func TestTheEnvelopeOfAFailedRun(t *testing.T) {
 			if tt.want == fault.MaxIterations {
 				cfg.Policy = &one
 			}
-			run, err := fixture.Run(tt.ctx, looptest.NewModel(tt.turns...), fixture.NewSession(t), "Book.", cfg, loop.WithClock(looptest.NewClock()))
+			run, err := fixture.Run(tt.ctx, looptest.NewModel(tt.turns...), fixture.NewSession(t), loop.Input{Prompt: "Book."}, cfg, loop.WithClock(looptest.NewClock()))
 			require.Error(t, err)
 			r := agent.Envelope(run, err)
 			assert.Equal(t, tt.want, r.Error.Class)

@@ -36,11 +36,11 @@ type Account struct {
 // Headers and rate limits come from the adapter ([ratelimit.Watch]) or from an error. The cost is that of all
 // models of the run, those of [loop.WithModels] too.
 func Run(
-	ctx context.Context, model loop.Model, s *session.Session, prompt string, cfg loop.Config, a Account,
+	ctx context.Context, model loop.Model, s *session.Session, in loop.Input, cfg loop.Config, a Account,
 	opts ...loop.Option,
 ) result.Result[json.RawMessage] {
 	return Timed(ctx, loop.ClockOf(opts...), func(ctx context.Context) result.Result[json.RawMessage] {
-		r, l, err := account(ctx, model, s, prompt, cfg, a, opts)
+		r, l, err := account(ctx, model, s, in, cfg, a, opts)
 		return l.fill(Envelope(r, err))
 	})
 }
@@ -49,12 +49,12 @@ func Run(
 // conversation: the History of the next turn. If JSON was wanted and plain text came, the turn is in
 // progress: the model asks for more.
 func Converse(
-	ctx context.Context, model loop.Model, s *session.Session, prompt string, cfg loop.Config, a Account,
+	ctx context.Context, model loop.Model, s *session.Session, in loop.Input, cfg loop.Config, a Account,
 	opts ...loop.Option,
 ) result.Conversation[json.RawMessage, []message.Message] {
 	var c result.Conversation[json.RawMessage, []message.Message]
 	c.Result = Timed(ctx, loop.ClockOf(opts...), func(ctx context.Context) result.Result[json.RawMessage] {
-		r, l, err := account(ctx, model, s, prompt, cfg, a, opts)
+		r, l, err := account(ctx, model, s, in, cfg, a, opts)
 		c = Conversation(r, err)
 		return l.fill(c.Result)
 	})
@@ -62,7 +62,7 @@ func Converse(
 }
 
 func account(
-	ctx context.Context, model loop.Model, s *session.Session, prompt string, cfg loop.Config, a Account,
+	ctx context.Context, model loop.Model, s *session.Session, in loop.Input, cfg loop.Config, a Account,
 	opts []loop.Option,
 ) (loop.Result, *ledger, error) {
 	l := &ledger{Account: a}
@@ -71,7 +71,7 @@ func account(
 	if err != nil {
 		return loop.Result{}, l, err
 	}
-	r, err := made.Run(ratelimit.Watch(ctx, l.came), s, prompt)
+	r, err := made.Run(ratelimit.Watch(ctx, l.came), s, in)
 	return r, l, err
 }
 

@@ -48,7 +48,7 @@ func TestTheEnvelopeOfARunIsFull(t *testing.T) {
 	model := provider(used("oops", "gpt-4o-mini-2024-07-18", 1200, 100), looptest.Fail(fixture.Refused{Class: fault.Timeout}), used(`{"number":"R-1"}`, "", 1200, 400))
 	typed, err := schema.For[fixture.Receipt]()
 	require.NoError(t, err)
-	r := agent.Run(t.Context(), model, fixture.NewSession(t), "Book.", loop.Config{Output: typed.Schema()},
+	r := agent.Run(t.Context(), model, fixture.NewSession(t), loop.Input{Prompt: "Book."}, loop.Config{Output: typed.Schema()},
 		agent.Account{Prices: prices, RawHeaders: true}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, r.Validate())
 	assert.JSONEq(t, `{"number":"R-1"}`, string(r.Data))
@@ -72,7 +72,7 @@ func TestTheEnvelopeOfARunIsFull(t *testing.T) {
 
 // A text without a schema is the data. No form says it a second time.
 func TestATextIsWrittenOnce(t *testing.T) {
-	r := agent.Run(t.Context(), provider(used("Hello.", "llama", 10, 10)), nil, "Hi.", loop.Config{}, agent.Account{})
+	r := agent.Run(t.Context(), provider(used("Hello.", "llama", 10, 10)), nil, loop.Input{Prompt: "Hi."}, loop.Config{}, agent.Account{})
 	for _, form := range []result.Form{result.ResultEnvelope, result.AgentResult, result.AgentResponse} {
 		doc, err := result.Encode(form, r)
 		require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestTheCostIsThatOfEachModel(t *testing.T) {
 	set := policy.DefaultSet()
 	set.Answer.PerAttempt = []policy.Settings{{}, {Model: "gpt-4o"}}
 	big := looptest.NewModel(used(`{"number":"R-1"}`, "", 1000, 1000)) // it does not say who it is
-	r := agent.Run(t.Context(), provider(used("oops", "", 1000, 1000)), fixture.NewSession(t), "Book.",
+	r := agent.Run(t.Context(), provider(used("oops", "", 1000, 1000)), fixture.NewSession(t), loop.Input{Prompt: "Book."},
 		loop.Config{Output: typed.Schema(), Policy: &set}, agent.Account{Prices: prices}, loop.WithModels(map[string]loop.Model{"gpt-4o": big}))
 	require.True(t, r.IsSuccess(), r.Error)
 	assert.Equal(t, "gpt-4o", r.Execution.Model)
@@ -100,7 +100,7 @@ func TestTheCostIsThatOfEachModel(t *testing.T) {
 }
 
 func TestAModelWithoutAPriceIsNamed(t *testing.T) {
-	r := agent.Run(t.Context(), provider(used("Hello.", "llama", 10, 10)), fixture.NewSession(t), "Hi.", loop.Config{}, agent.Account{Prices: prices, Provider: "mine"})
+	r := agent.Run(t.Context(), provider(used("Hello.", "llama", 10, 10)), fixture.NewSession(t), loop.Input{Prompt: "Hi."}, loop.Config{}, agent.Account{Prices: prices, Provider: "mine"})
 	assert.Equal(t, []string{`the price table has no model "llama": its tokens are not in the cost`}, r.Warnings)
 	assert.Zero(t, r.Execution.Cost)
 	assert.Equal(t, "mine", r.Execution.Provider)
@@ -130,15 +130,14 @@ func TestTheFormsOfAConversation(t *testing.T) {
 	require.NoError(t, err)
 	cfg := loop.Config{Output: typed.Schema()}
 	first := agent.Converse(t.Context(), provider(used("Which city?", "", 1, 1), used("Which city?", "", 1, 1), used("Which city?", "", 1, 1)),
-		fixture.NewSession(t), "Book.", cfg, agent.Account{}, loop.WithPlanner(degrade.PlainText{}))
+		fixture.NewSession(t), loop.Input{Prompt: "Book."}, cfg, agent.Account{}, loop.WithPlanner(degrade.PlainText{}))
 	assert.True(t, first.Result.IsInProgress())
 	assert.Equal(t, "Which city?", first.Reply)
 	doc, err := json.Marshal(first)
 	require.NoError(t, err)
 	assert.Contains(t, string(doc), `"status":"in-progress"`)
 
-	cfg.History = first.State
-	second := agent.Converse(t.Context(), provider(used(`{"number":"R-1"}`, "", 1, 1)), fixture.NewSession(t), "Lisbon.", cfg, agent.Account{})
+	second := agent.Converse(t.Context(), provider(used(`{"number":"R-1"}`, "", 1, 1)), fixture.NewSession(t), loop.Input{Prompt: "Lisbon.", History: first.State}, cfg, agent.Account{})
 	assert.True(t, second.Result.IsSuccess())
 	assert.JSONEq(t, `{"number":"R-1"}`, string(second.Result.Data))
 }

@@ -28,7 +28,7 @@ var errBroken = errors.New("broken: ECONNREFUSED 127.0.0.1:443")
 // envelope runs the model and puts the degradations into the result.
 func envelope(t *testing.T, f *degrade.Fallbacks, cfg loop.Config, turns []looptest.Turn, opts ...loop.Option) (string, []string) {
 	t.Helper()
-	run, err := fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.NewSession(t), "Book.", cfg, append(opts, loop.WithClock(looptest.NewClock()))...)
+	run, err := fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.NewSession(t), loop.Input{Prompt: "Book."}, cfg, append(opts, loop.WithClock(looptest.NewClock()))...)
 	require.NoError(t, err)
 	r := agent.Envelope(run, err)
 	r.Meta = f.AddTo(r.Meta)
@@ -45,7 +45,7 @@ func envelope(t *testing.T, f *degrade.Fallbacks, cfg loop.Config, turns []loopt
 func TestLLMParsingFailsToItsText(t *testing.T) {
 	talk := looptest.Say("Your fixture.Booking is R-1.")
 	for _, next := range []planner.Planner{nil, planner.NewLadder()} {
-		answer, err := fixture.Generate[fixture.Receipt](t.Context(), looptest.NewModel(talk, talk, talk), fixture.NewSession(t), "Book.", loop.Config{}, loop.WithPlanner(degrade.PlainText{Next: next}))
+		answer, err := fixture.Generate[fixture.Receipt](t.Context(), looptest.NewModel(talk, talk, talk), fixture.NewSession(t), loop.Input{Prompt: "Book."}, loop.Config{}, loop.WithPlanner(degrade.PlainText{Next: next}))
 		require.NoError(t, err)
 		assert.True(t, answer.Degraded)
 		assert.Zero(t, answer.Value)
@@ -59,7 +59,7 @@ func TestLLMParsingFailsToItsText(t *testing.T) {
 func TestPlainTextPutsTheRestToTheNextPlanner(t *testing.T) {
 	bad := looptest.Call(fixture.Call("book_room", `{}`))
 	for _, next := range []planner.Planner{nil, planner.NewLadder()} {
-		_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), fixture.NewSession(t), "Book.", loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)}, loop.WithPlanner(degrade.PlainText{Next: next}))
+		_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), fixture.NewSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)}, loop.WithPlanner(degrade.PlainText{Next: next}))
 		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	}
 }

@@ -27,7 +27,7 @@ func ExamplePlainText() {
 	}
 	model := looptest.NewModel(looptest.Say("Lisbon"), looptest.Say("Lisbon"), looptest.Say("Lisbon!"))
 	l, _ := loop.New(model, loop.Config{}, loop.WithPlanner(degrade.PlainText{}))
-	r, err := loop.Generate[trip](context.Background(), l, nil, "Where?")
+	r, err := loop.Generate[trip](context.Background(), l, nil, loop.Input{Prompt: "Where?"})
 	fmt.Println(r.Degraded, r.Text, r.Warnings, err)
 	// Output: true Lisbon! [the answer could not be read as structured data; its text is used] <nil>
 }

@@ -17,17 +17,21 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Start begins a run with the given messages. The error is [session.ErrUnanswered] if they leave calls
-// without a result.
+// Start begins a run with the messages of its [Input], if any, and the given ones. The error is
+// [session.ErrUnanswered] if they leave calls without a result.
 func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Effect, error) {
-	messages = slices.Concat(r.history, messages)
+	messages = slices.Concat(r.said, messages)
 	before := r.st.Transcript()
 	before = before[max(message.LastReply(before), 0):]
 	if err := session.Unanswered(slices.Concat(before, messages)); err != nil {
 		return nil, err
 	}
-	return r.Step(machine.Event{Kind: machine.Started, At: at, Messages: message.Printable(messages),
+	effects, err := r.Step(machine.Event{Kind: machine.Started, At: at, Messages: message.Printable(messages),
 		Warnings: r.doubtful, Hears: Hears(r.s)})
+	if err == nil {
+		r.said = nil
+	}
+	return effects, err
 }
 
 // Reply feeds a model's reply: it reads and checks the reply, and runs the reducers for an answer.

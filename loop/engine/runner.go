@@ -30,25 +30,14 @@ type RunnerConfig struct {
 	State *machine.State
 	// Offer is what replies are checked against.
 	Offer Offer
-	// Before is the conversation before a run that begins. Nil leaves it to the engine, which hands all
-	// messages to [Runner.Start].
-	Before *Before
+	// Input is what a run that begins is given. Nil leaves all to the engine: what Machine has of the request,
+	// and the messages, which it hands to [Runner.Start].
+	Input *Input
 	// Record is called with each step, in order; may be nil.
 	Record func(machine.Event, []machine.Effect, machine.State)
 	// Now is when a run is resumed, for the note in its journal.
 	Now time.Time
 }
-
-// Before is the conversation before a run: that of the session, if nothing is set.
-type Before struct {
-	// History is the conversation of a session that has none.
-	History []message.Message
-	// New begins a new conversation, with History if set, whatever the session holds.
-	New bool
-}
-
-// set reports whether the conversation is not that of the session.
-func (b *Before) set() bool { return b != nil && (b.New || len(b.History) > 0) }
 
 // Runner converts outcomes to events and steps the core. It has no clock, goroutines or I/O and is for
 // engines with their own; package loop is built on it. Each method returns the effects to carry out, in
@@ -78,8 +67,8 @@ type Runner struct {
 	recorded time.Time
 	// begun are the calls of the current reply, by index, that began and have no outcome.
 	begun []int
-	// history is what the run records of the conversation before it. Its journal has the rest.
-	history []message.Message
+	// said is what the run begins with: what its journal lacks of the conversation before it, and the prompt.
+	said []message.Message
 	// failing are the last errors of calls that failed, by key, and toolErrors those of
 	// [machine.State.ToolFailures], nil for failures of another process.
 	failing    map[string]error
@@ -88,10 +77,15 @@ type Runner struct {
 	unrecorded bool
 }
 
-// New takes the session for a runner. Errors are those of a session in use ([session.ErrBusy]), of a journal
-// that cannot be written, of an offer that a resumed run does not fit, and [journal.ErrNoRun] if there is
-// none to resume.
+// New takes the session for a runner. Errors are those of the input ([Input.Validate]), of a session in use
+// ([session.ErrBusy]), of a journal that cannot be written, of an offer that a resumed run does not fit, and
+// [journal.ErrNoRun] if there is none to resume.
 func New(cfg RunnerConfig) (_ *Runner, err error) {
+	if cfg.Input != nil {
+		if err := cfg.Input.check(); err != nil {
+			return nil, err
+		}
+	}
 	r := &Runner{offer: cfg.Offer, s: cfg.Session, record: cfg.Record}
 	if err := r.acquire(cfg.State); err != nil {
 		return nil, err
@@ -107,7 +101,7 @@ func New(cfg RunnerConfig) (_ *Runner, err error) {
 		r.st = *cfg.State
 		err = session.DriverOf(r.s).Replace(r.st.Session)
 	case cfg.Machine != nil:
-		err = r.begin(cfg.Machine, cfg.Before)
+		err = r.begin(cfg.Machine, cfg.Input)
 	default:
 		err = r.resume(cfg.Now)
 	}
@@ -138,16 +132,19 @@ func (r *Runner) acquire(st *machine.State) error {
 }
 
 // begin makes the idle state of a run and opens its journal.
-func (r *Runner) begin(m *machine.Compiled, b *Before) error {
+func (r *Runner) begin(m *machine.Compiled, in *Input) error {
 	single := m.Config().Single
-	if err := r.inherit(b, single); err != nil {
+	if err := r.inherit(in, single); err != nil {
 		return err
+	}
+	if in != nil {
+		m = m.For(in.RequestID, in.Deadline)
 	}
 	m = m.Seeded(session.DriverOf(r.s).Seed())
 	r.st = m.New(r.s.State())
 	r.doubtful, _ = r.offer.Tools.Absent(&m.Config().Policy) // similar names were refused before
-	if b != nil {
-		if err := r.goOn(b, single); err != nil {
+	if in != nil {
+		if err := r.goOn(in, single); err != nil {
 			return err
 		}
 	}
@@ -158,22 +155,25 @@ func (r *Runner) begin(m *machine.Compiled, b *Before) error {
 }
 
 // goOn continues the conversation before the run.
-func (r *Runner) goOn(b *Before, single bool) error {
-	said, err := r.before(b, single)
+func (r *Runner) goOn(in *Input, single bool) error {
+	said, err := r.before(in, single)
 	if err == nil && !single {
 		err = session.Unanswered(said)
 	}
 	if err == nil && r.journal != nil {
 		said = r.journal.GoOn(&r.st, said)
 	}
-	r.history = said
+	if !single {
+		said = append(slices.Clip(said), in.Message())
+	}
+	r.said = said
 	return err
 }
 
 // before returns the conversation before the run. A single action says nothing: it keeps the conversation of
 // its journal for the next run.
-func (r *Runner) before(b *Before, single bool) ([]message.Message, error) {
-	given, held := b.History, r.s.Conversation()
+func (r *Runner) before(in *Input, single bool) ([]message.Message, error) {
+	given, held := in.History, r.s.Conversation()
 	switch {
 	case single && r.journal == nil:
 		return given, nil
@@ -183,10 +183,10 @@ func (r *Runner) before(b *Before, single bool) ([]message.Message, error) {
 			err = nil // it is of no use to the tries
 		}
 		return said, err
-	case b.New:
+	case in.NewConversation:
 		return given, nil
 	case len(given) > 0 && len(held) > 0:
-		return given, fmt.Errorf("loop: config: history: the session holds a conversation of %d messages: leave History out to continue it, "+
+		return given, fmt.Errorf("loop: input: history: the session holds a conversation of %d messages: leave History out to continue it, "+
 			"or set NewConversation to begin another", len(held))
 	case len(given) > 0:
 		return given, nil
@@ -195,15 +195,15 @@ func (r *Runner) before(b *Before, single bool) ([]message.Message, error) {
 }
 
 // inherit gives a session that has nothing yet what its journal has.
-func (r *Runner) inherit(b *Before, single bool) error {
+func (r *Runner) inherit(in *Input, single bool) error {
 	if r.journal == nil {
 		return nil
 	}
 	state, said, err := r.journal.Contents()
-	if errors.Is(err, journal.ErrRedacted) && (single || b.set() || len(r.s.Conversation()) > 0) {
+	if errors.Is(err, journal.ErrRedacted) && (single || in.anew() || len(r.s.Conversation()) > 0) {
 		return nil
 	}
-	if b.set() {
+	if in.anew() {
 		said = nil
 	}
 	if err == nil {

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -93,7 +92,7 @@ func Compile(cfg *Config) (*Compiled, error) {
 	w, err := compile(cfg)
 	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()),
 		prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult),
-		checkID("request_id", cfg.RequestID), cfg.checkActionID(), checkSeed(cfg.Seed),
+		canon.CheckID("request_id", cfg.RequestID), cfg.checkActionID(), checkSeed(cfg.Seed),
 		checkModels(cfg), checkBehaviours(cfg.Behaviours)); err != nil {
 		return nil, err
 	}
@@ -104,13 +103,13 @@ func Compile(cfg *Config) (*Compiled, error) {
 // Config returns the config, which is read-only.
 func (c *Compiled) Config() *Config { return c.cfg }
 
-// Until returns the same with another deadline.
-func (c *Compiled) Until(deadline time.Time) *Compiled {
-	if deadline == c.cfg.Deadline {
+// For returns the same for one run: its request and its deadline. The id must be valid.
+func (c *Compiled) For(requestID string, deadline time.Time) *Compiled {
+	if requestID == c.cfg.RequestID && deadline == c.cfg.Deadline {
 		return c
 	}
 	cfg := *c.cfg
-	cfg.Deadline = deadline
+	cfg.RequestID, cfg.Deadline = requestID, deadline
 	return &Compiled{&cfg, c.words}
 }
 
@@ -125,13 +124,13 @@ func (c *Compiled) Seeded(seed string) *Compiled {
 }
 
 // MaxID is the longest Config.RequestID and ActionID, in bytes.
-const MaxID = 256
+const MaxID = canon.MaxID
 
 func (c *Config) checkActionID() error {
 	if c.ActionID != "" && !c.Single {
 		return errors.New("action_id: allowed only with single: leave it out, or set single")
 	}
-	return checkID("action_id", c.ActionID)
+	return canon.CheckID("action_id", c.ActionID)
 }
 
 // checkConsult reports invalid classes of Config.Consult.
@@ -149,15 +148,6 @@ func checkConsult(classes []fault.Class) error {
 func checkSeed(seed string) error {
 	if !utf8.ValidString(seed) {
 		return fmt.Errorf("seed: %.64q: give UTF-8", seed)
-	}
-	return nil
-}
-
-// checkID reports what is wrong with an id, by field.
-func checkID(field, id string) error {
-	if len(id) > MaxID ||
-		strings.ContainsFunc(id, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
-		return fmt.Errorf("%s: %.64q: give at most %d bytes of printable text", field, id, MaxID)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func limited429() error {
 
 func run(t *testing.T, s *session.Session, c *observe.Callbacks, turns ...looptest.Turn) error {
 	t.Helper()
-	_, err := fixture.Run(t.Context(), looptest.NewModel(turns...), s, "Book.", loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(c))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(turns...), s, loop.Input{Prompt: "Book."}, loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(c))
 	return err
 }
 
@@ -110,7 +110,7 @@ func TestAToolsOwnErrorIsToldToObservers(t *testing.T) {
 	var o told
 	var log strings.Builder
 	model := looptest.NewModel(looptest.Call(fixture.Call("well", `{}`), fixture.Call("badly", `{}`), fixture.Call("worse", `{}`), fixture.Call("sorry", `{}`)), looptest.Say("done"))
-	_, err = fixture.Run(t.Context(), model, fixture.NewSession(t), "Go.", loop.Config{Tools: tools}, loop.WithObserver(o.callbacks()), loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&log, nil)))))
+	_, err = fixture.Run(t.Context(), model, fixture.NewSession(t), loop.Input{Prompt: "Go."}, loop.Config{Tools: tools}, loop.WithObserver(o.callbacks()), loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&log, nil)))))
 	require.NoError(t, err)
 	require.Equal(t, []string{"attempt failed", "attempt failed"}, o.texts)
 	assert.Equal(t, "badly", o.debug[0].Notice.Action)
@@ -127,7 +127,7 @@ func TestTheTraceIDMayComeFromTheContext(t *testing.T) {
 	c := o.callbacks()
 	c.TraceID = func(ctx context.Context) string { id, _ := ctx.Value(key{}).(string); return id }
 	ctx := context.WithValue(t.Context(), key{}, "4bf92f3577b34da6a3ce929d0e0e4736")
-	_, err := fixture.Run(ctx, looptest.NewModel(looptest.Fail(fixture.Refused{Class: fault.Auth})), fixture.NewSession(t), "Book.", loop.Config{}, loop.WithObserver(c))
+	_, err := fixture.Run(ctx, looptest.NewModel(looptest.Fail(fixture.Refused{Class: fault.Auth})), fixture.NewSession(t), loop.Input{Prompt: "Book."}, loop.Config{}, loop.WithObserver(c))
 	require.Error(t, err)
 	assert.Equal(t, "4bf92f3577b34da6a3ce929d0e0e4736", o.traces[0].TraceID)
 }
@@ -190,7 +190,7 @@ func TestACancelledAttemptIsNotCounted(t *testing.T) {
 			result, err := fixture.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 				cancel(why)
 				return message.Reply{}, ctx.Err()
-			}), nil, "Book.", loop.Config{}, loop.WithObserver(metrics))
+			}), nil, loop.Input{Prompt: "Book."}, loop.Config{}, loop.WithObserver(metrics))
 			require.ErrorIs(t, err, why)
 			require.Len(t, result.Attempts, 1)
 			assert.False(t, result.Attempts[0].Passed())
@@ -209,7 +209,7 @@ func TestErrorDuringStreaming(t *testing.T) {
 		r.Calls = append(r.Calls, fixture.Call("book_room", fixture.Lisbon))
 		return r, fault.AsError(fault.Response{Provider: "anthropic", Status: 200, Body: []byte("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n")})
 	})
-	_, err := fixture.Run(t.Context(), broken, fixture.NewSession(t), "Book.", loop.Config{Tools: fixture.BookRoom(t, func(context.Context, fixture.Booking) (fixture.Receipt, error) {
+	_, err := fixture.Run(t.Context(), broken, fixture.NewSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: fixture.BookRoom(t, func(context.Context, fixture.Booking) (fixture.Receipt, error) {
 		t.Error("the tool was run")
 		return fixture.Receipt{}, nil
 	})}, loop.WithClock(looptest.NewClock()), loop.WithObserver(o.callbacks()), loop.WithStream(func(d loop.Delta) { seen += d.Text }))
@@ -265,7 +265,7 @@ func TestMaxIterationsExceeded(t *testing.T) {
 	var o told
 	set := policy.DefaultSet()
 	set.MaxTurns = 1
-	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(fixture.Call("book_room", fixture.Lisbon))), fixture.NewSession(t), "Book.", loop.Config{Tools: fixture.BookRoom(t, fixture.Booked), Policy: &set}, loop.WithObserver(o.callbacks()))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(fixture.Call("book_room", fixture.Lisbon))), fixture.NewSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: fixture.BookRoom(t, fixture.Booked), Policy: &set}, loop.WithObserver(o.callbacks()))
 	require.ErrorIs(t, err, policy.ReasonTurnLimit)
 	require.Len(t, o.errors, 1)
 	assert.Equal(t, "MAX_ITERATIONS_EXCEEDED", o.errors[0].Code.Names().AgentError)

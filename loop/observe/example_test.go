@@ -22,7 +22,7 @@ func ExampleCallbacks() {
 	s, _ := session.New(session.Config{ID: "order-42"})
 	model := looptest.NewModel(looptest.Fail(fault.ProviderError{Class: fault.Auth, Provider: "openai", Message: "401 bad key"}.Typed()))
 	l, _ := loop.New(model, loop.Config{}, loop.WithObserver(callbacks))
-	_, err := l.Run(context.Background(), s, "Say hello.")
+	_, err := l.Run(context.Background(), s, loop.Input{Prompt: "Say hello."})
 	fmt.Println(err != nil)
 	// Output:
 	// operator: attempt failed [*fault.AuthError: auth from openai: 401 bad key *fault.ProviderError: auth from openai: 401 bad key]
@@ -41,7 +41,7 @@ func ExampleLogTo() {
 	s, _ := session.New(session.Config{ID: "order-42"})
 	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
 	l, _ := loop.New(model, loop.Config{}, loop.WithObserver(observe.LogTo(logger)))
-	_, err := l.Run(context.Background(), s, "Where?")
+	_, err := l.Run(context.Background(), s, loop.Input{Prompt: "Where?"})
 	fmt.Println(err)
 	// Output:
 	// level=INFO msg="run began" correlation_id=order-42
@@ -55,7 +55,7 @@ func ExampleMetrics() {
 	var metrics observe.Metrics
 	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
 	l, _ := loop.New(model, loop.Config{}, loop.WithObserver(&metrics))
-	_, err := l.Run(context.Background(), nil, "Where?")
+	_, err := l.Run(context.Background(), nil, loop.Input{Prompt: "Where?"})
 	fmt.Println(metrics.Counts().CorrectionRetries, err)
 	// Output: 1 <nil>
 }
@@ -67,7 +67,7 @@ func ExampleObserverFunc() {
 	})
 	model := looptest.NewModel(looptest.Say(""), looptest.Say("In Lisbon."))
 	l, _ := loop.New(model, loop.Config{}, loop.WithObserver(show))
-	_, err := l.Run(context.Background(), nil, "Where?")
+	_, err := l.Run(context.Background(), nil, loop.Input{Prompt: "Where?"})
 	fmt.Println(err)
 	// Output:
 	// attempt 1 no_output immediate

@@ -40,7 +40,7 @@ func logOf(t *testing.T, pay func(context.Context, card) (string, error), turns 
 	tools, err := tool.NewSet(tool.New("pay", "Pay.", pay))
 	require.NoError(t, err)
 	var out bytes.Buffer
-	_, _ = fixture.Run(t.Context(), looptest.NewModel(turns...), nil, "Pay.", loop.Config{Tools: tools}, loop.WithObserver(observe.LogTo(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))))
+	_, _ = fixture.Run(t.Context(), looptest.NewModel(turns...), nil, loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools}, loop.WithObserver(observe.LogTo(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))))
 	return texts(t, out.String())
 }
 
@@ -75,7 +75,7 @@ func TestWhatIsTaggedSecretIsInNoRecord(t *testing.T) {
 			return "", tool.AskAgain(fault.Issue{Rule: "refused", Expected: said(in)})
 		},
 		"a loop of its own": func(ctx context.Context, in card) (string, error) {
-			_, err := fixture.Run(ctx, looptest.NewModel(looptest.Fail(errors.New(said(in)))), nil, "Find a till.", loop.Config{})
+			_, err := fixture.Run(ctx, looptest.NewModel(looptest.Fail(errors.New(said(in)))), nil, loop.Input{Prompt: "Find a till."}, loop.Config{})
 			return "", err
 		},
 	} {
@@ -93,7 +93,7 @@ func TestALoopInAToolHidesTheSecretsOfTheCallAroundIt(t *testing.T) {
 	var out bytes.Buffer
 	inner := slog.New(slog.NewJSONHandler(&out, nil))
 	logOf(t, func(ctx context.Context, in card) (string, error) {
-		_, err := fixture.Run(ctx, looptest.NewModel(looptest.Fail(errors.New("no till takes "+in.Holder))), nil, "Find a till.", loop.Config{}, loop.WithObserver(observe.LogTo(inner)))
+		_, err := fixture.Run(ctx, looptest.NewModel(looptest.Fail(errors.New("no till takes "+in.Holder))), nil, loop.Input{Prompt: "Find a till."}, loop.Config{}, loop.WithObserver(observe.LogTo(inner)))
 		return "", err
 	}, looptest.Call(message.Call{ID: "1", Name: "pay", Arguments: aCard}), looptest.Say("It failed."))
 	require.Contains(t, out.String(), "no till takes")
@@ -110,7 +110,7 @@ func (p password) Issues() []fault.Issue {
 
 func TestASecretAnswerIsInNoRecord(t *testing.T) {
 	var out bytes.Buffer
-	_, err := fixture.Generate[password](t.Context(), looptest.NewModel(fixture.Repeat(looptest.Say(`{"word": "heron"}`), 3)...), nil, "A word?", loop.Config{}, loop.WithObserver(observe.LogTo(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))))
+	_, err := fixture.Generate[password](t.Context(), looptest.NewModel(fixture.Repeat(looptest.Say(`{"word": "heron"}`), 3)...), nil, loop.Input{Prompt: "A word?"}, loop.Config{}, loop.WithObserver(observe.LogTo(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))))
 	require.Error(t, err)
 	require.Contains(t, out.String(), "another word than")
 	assert.NotContains(t, out.String(), "heron")

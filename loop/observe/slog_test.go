@@ -30,7 +30,7 @@ func logged(t *testing.T, ctx context.Context, opts []loop.Option, turns ...loop
 	var log bytes.Buffer
 	to := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	opts = append(opts, loop.WithClock(looptest.NewClock()), loop.WithObserver(observe.LogTo(to)))
-	_, _ = fixture.Run(ctx, looptest.NewModel(turns...), fixture.NewSession(t), "Book.", loop.Config{}, opts...)
+	_, _ = fixture.Run(ctx, looptest.NewModel(turns...), fixture.NewSession(t), loop.Input{Prompt: "Book."}, loop.Config{}, opts...)
 	for line := range strings.Lines(log.String()) {
 		var rec map[string]any
 		require.NoError(t, json.Unmarshal([]byte(line), &rec))
@@ -87,7 +87,7 @@ func TestTheStackOfAToolThatPanickedIsLogged(t *testing.T) {
 	tools, err := tool.NewSet(pay)
 	require.NoError(t, err)
 	model := looptest.NewModel(looptest.Call(message.Call{ID: "1", Name: "pay", Arguments: "{}"}), looptest.Say("It failed."))
-	_, err = fixture.Run(t.Context(), model, nil, "Pay.", loop.Config{Tools: tools}, loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&out, nil)))))
+	_, err = fixture.Run(t.Context(), model, nil, loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools}, loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&out, nil)))))
 	require.NoError(t, err)
 	assert.Contains(t, out.String(), "tool failed")
 	assert.Contains(t, out.String(), "TestTheStackOfAToolThatPanickedIsLogged", "the stack names the function that panicked")

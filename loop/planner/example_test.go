@@ -22,7 +22,7 @@ func ExampleLadder() {
 	}
 	s, _ := session.New(session.Config{ID: "order-42"})
 	l, _ := loop.New(looptest.NewModel(looptest.Fail(limited)), loop.Config{Consult: []fault.Class{fault.RateLimit, fault.Quota}}, loop.WithPlanner(planner.NewLadder("backup")), loop.WithModels(map[string]loop.Model{"backup": looptest.NewModel(looptest.Say("Hello."))}))
-	r, err := l.Run(context.Background(), s, "Say hello.")
+	r, err := l.Run(context.Background(), s, loop.Input{Prompt: "Say hello."})
 	fmt.Println(r.Text, r.Warnings, err)
 	// Output: Hello. [went on with model backup: rate_limit, tokens_per_day used up] <nil>
 }
@@ -37,7 +37,7 @@ func ExamplePlannerFunc() {
 	})
 	model := looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say(""))
 	l, _ := loop.New(model, loop.Config{}, loop.WithPlanner(simpler), loop.WithModels(map[string]loop.Model{"small": looptest.NewModel(looptest.Say("Lisbon."))}))
-	r, err := l.Run(context.Background(), nil, "Where?")
+	r, err := l.Run(context.Background(), nil, loop.Input{Prompt: "Where?"})
 	fmt.Println(r.Text, r.Warnings, err)
 	// Output: Lisbon. [asked more simply] <nil>
 }

@@ -56,7 +56,7 @@ func TestSwitchProviderLongWaitShortWait(t *testing.T) {
 			exact.Transport.Backoff = new(backoff.Exponential(time.Second, 2*backoff.One))
 			exact.Transport.Backoff.Jitter.Kind = backoff.NoJitter
 			first, backup := looptest.NewModel(looptest.Fail(tt.cause), looptest.Say("first")), looptest.NewModel(looptest.Say("backup"))
-			r, err := fixture.Run(t.Context(), first, fixture.NewSession(t), "Hello.", loop.Config{Policy: &exact, Consult: []fault.Class{fault.RateLimit}}, loop.WithPlanner(planner.NewLadder("backup")), loop.WithModels(map[string]loop.Model{"backup": backup}), loop.WithClock(looptest.NewClock()))
+			r, err := fixture.Run(t.Context(), first, fixture.NewSession(t), loop.Input{Prompt: "Hello."}, loop.Config{Policy: &exact, Consult: []fault.Class{fault.RateLimit}}, loop.WithPlanner(planner.NewLadder("backup")), loop.WithModels(map[string]loop.Model{"backup": backup}), loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			assert.Equal(t, tt.model, r.Text)
 			assert.Equal(t, tt.waited, r.Waited)
@@ -67,7 +67,7 @@ func TestSwitchProviderLongWaitShortWait(t *testing.T) {
 func TestALadderThatEndsNamesTheLastCause(t *testing.T) {
 	last := errors.New("no such luck")
 	backup := looptest.NewModel(looptest.Fail(fmt.Errorf("%w: %w", last, fixture.Refused{Class: fault.Auth})))
-	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(day())), fixture.NewSession(t), "Hello.", loop.Config{Consult: []fault.Class{fault.RateLimit}}, loop.WithPlanner(planner.NewLadder("backup")), loop.WithModels(map[string]loop.Model{"backup": backup}))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(day())), fixture.NewSession(t), loop.Input{Prompt: "Hello."}, loop.Config{Consult: []fault.Class{fault.RateLimit}}, loop.WithPlanner(planner.NewLadder("backup")), loop.WithModels(map[string]loop.Model{"backup": backup}))
 	require.ErrorIs(t, err, last)
 	require.ErrorIs(t, err, policy.ReasonNotRetryable)
 	var limited *fault.RateLimitError

@@ -26,11 +26,11 @@ import (
 type Case struct {
 	// Seed is what the case was made from.
 	Seed uint64
-	// Prompt begins the run.
-	Prompt string
-	// Follows are the prompts of further runs in the same session: see [World.Requests].
+	// Input begins the first run.
+	Input loop.Input
+	// Follows are the prompts of further runs in the same session: see [World.Inputs].
 	Follows []string
-	// Config is the config of the run. [World.Config] also has Tools and Output.
+	// Config is the config of the runs. [World.Config] also has Tools and Output.
 	Config loop.Config
 	// Output is the JSON Schema of the answer; empty for any text.
 	Output json.RawMessage

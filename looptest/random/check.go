@@ -160,8 +160,8 @@ func Run(ctx context.Context, w *World) (Trace, error) {
 	if err != nil {
 		return Trace{}, err
 	}
-	for r := range w.Requests(s) {
-		w.Ended(w.make(ctx, s, j, r))
+	for in := range w.Inputs(s) {
+		w.Ended(w.make(ctx, s, j, in))
 	}
 	if err := errors.Join(j.Close(), w.ReadJournal()); err != nil {
 		return Trace{}, err
@@ -170,7 +170,7 @@ func Run(ctx context.Context, w *World) (Trace, error) {
 }
 
 func (w *World) make(
-	ctx context.Context, s *session.Session, j *journal.Journal, r Request,
+	ctx context.Context, s *session.Session, j *journal.Journal, in loop.Input,
 ) (result loop.Result, err error) {
 	if w.Case.Action != nil {
 		result.Value, err = loop.Do(ctx, s, w.Case.Action, w.Try, w.Options()...)
@@ -186,9 +186,9 @@ func (w *World) make(
 			return result, err
 		}
 	}
-	l, err := loop.New(w.Model, r.Config, w.Options()...)
+	l, err := loop.New(w.Model, w.Config, w.Options()...)
 	if err != nil {
 		return result, err
 	}
-	return l.Run(ctx, s, r.Prompt)
+	return l.Run(ctx, s, in)
 }

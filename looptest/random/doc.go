@@ -12,8 +12,8 @@
 //		if err != nil {
 //			return random.Trace{}, err
 //		}
-//		for r := range w.Requests(s) {
-//			w.Ended(myEngine(ctx, w.Model, s, r.Prompt, r.Config, w.Options()...))
+//		for in := range w.Inputs(s) {
+//			w.Ended(myEngine(ctx, w.Model, s, in, w.Config, w.Options()...))
 //		}
 //		if err := errors.Join(j.Close(), w.ReadJournal()); err != nil {
 //			return random.Trace{}, err

@@ -52,7 +52,7 @@ func (w *World) validate() error {
 
 func draw(d dice, seed uint64) Case {
 	c := Case{Seed: seed, Parallel: d.between(1, 4)}
-	c.Prompt = pick(d, "Pay.", "Book two rooms.", "What is 2 + 2?", "Für Ærø\n{{.}}", "0123456789")
+	c.Input.Prompt = pick(d, "Pay.", "Book two rooms.", "What is 2 + 2?", "Für Ærø\n{{.}}", "0123456789")
 	c.drawSession(d)
 	if d.one(6) {
 		c.drawAction(d)
@@ -90,7 +90,7 @@ func (c *Case) drawFollows() {
 	if c.Action != nil || c.Cancels() || !d.one(5) {
 		return
 	}
-	c.Config.RequestID = "request-1"
+	c.Input.RequestID = "request-1"
 	for range d.between(1, 2) {
 		c.Follows = append(c.Follows, pick(d, "And then?", "Pay.", "Now {{.}}"))
 	}
@@ -124,19 +124,19 @@ func (c *Case) drawConfig(d dice) {
 		cfg.Limits = &feedback.Limits{MaxBytes: pick(d, 256, 4096), MaxIssues: d.between(1, 3)}
 	}
 	if d.one(8) {
-		cfg.Deadline = looptest.Epoch.Add(time.Duration(d.between(1, 40)) * time.Second)
+		c.Input.Deadline = looptest.Epoch.Add(time.Duration(d.between(1, 40)) * time.Second)
 	}
 	if d.one(8) {
-		cfg.RequestID = "request-1"
+		c.Input.RequestID = "request-1"
 	}
 	if d.one(8) {
 		cfg.Stop = []string{"END"}
 	}
 	if d.one(10) {
-		cfg.Attach = []message.Part{message.Bytes(message.ImagePart, "image/png", []byte("picture"))}
+		c.Input.Attach = []message.Part{message.Bytes(message.ImagePart, "image/png", []byte("picture"))}
 	}
 	if d.one(8) {
-		cfg.History = []message.Message{
+		c.Input.History = []message.Message{
 			{Role: message.User, Text: "Hello."}, {Role: message.Assistant, Text: "Hello, " + historySecret},
 		}
 	}

@@ -80,21 +80,21 @@ func shown(w *random.World) error {
 
 // inPool makes each run in a pool.
 func inPool(ctx context.Context, w *random.World) (t random.Trace, err error) {
-	return each(ctx, w, func(s *session.Session, r random.Request) error {
-		return pooled(ctx, w, s, r)
+	return each(ctx, w, func(s *session.Session, in loop.Input) error {
+		return pooled(ctx, w, s, in)
 	})
 }
 
 // each makes the runs of a session, and hands the session back.
 func each(
-	ctx context.Context, w *random.World, run func(*session.Session, random.Request) error,
+	ctx context.Context, w *random.World, run func(*session.Session, loop.Input) error,
 ) (t random.Trace, err error) {
 	s, j, err := w.Begin(ctx)
 	if err != nil {
 		return t, err
 	}
-	for r := range w.Requests(s) {
-		if err := run(s, r); err != nil {
+	for in := range w.Inputs(s) {
+		if err := run(s, in); err != nil {
 			return t, err
 		}
 	}
@@ -108,9 +108,9 @@ func each(
 }
 
 // pooled makes a run in a pool, which is closed and made again a few times in between.
-func pooled(ctx context.Context, w *random.World, s *session.Session, r random.Request) error {
+func pooled(ctx context.Context, w *random.World, s *session.Session, in loop.Input) error {
 	over := false
-	shared := loop.PoolConfig{Model: w.Model, Config: r.Config, Options: w.Options(), Done: func(_ *session.Session, r loop.Result, err error) {
+	shared := loop.PoolConfig{Model: w.Model, Config: w.Config, Options: w.Options(), Done: func(_ *session.Session, r loop.Result, err error) {
 		w.Ended(r, err)
 		over = true
 	}}
@@ -118,7 +118,7 @@ func pooled(ctx context.Context, w *random.World, s *session.Session, r random.R
 	if err != nil {
 		return err
 	}
-	if _, err = p.Add(s, r.Prompt); err != nil {
+	if _, err = p.Add(s, in); err != nil {
 		return err
 	}
 	closed := rand.New(rand.NewPCG(w.Case.Seed, 0))
@@ -148,15 +148,15 @@ func pooled(ctx context.Context, w *random.World, s *session.Session, r random.R
 
 // awaited waits for the end of each run in a pool.
 func awaited(ctx context.Context, w *random.World) (t random.Trace, err error) {
-	return each(ctx, w, func(s *session.Session, r random.Request) error {
-		p, err := loop.NewPool(loop.PoolConfig{Model: w.Model, Config: r.Config, Options: w.Options()})
+	return each(ctx, w, func(s *session.Session, in loop.Input) error {
+		p, err := loop.NewPool(loop.PoolConfig{Model: w.Model, Config: w.Config, Options: w.Options()})
 		if err != nil {
 			return err
 		}
 		drive, stop := context.WithCancel(context.WithoutCancel(ctx))
 		var driven sync.WaitGroup
 		driven.Go(func() { _ = p.Serve(drive, 1) })
-		w.Ended(p.Await(ctx, s, r.Prompt))
+		w.Ended(p.Await(ctx, s, in))
 		stop()
 		driven.Wait()
 		return nil
@@ -165,7 +165,7 @@ func awaited(ctx context.Context, w *random.World) (t random.Trace, err error) {
 
 // inAttempts makes the tries of an action with Attempts.
 func inAttempts(ctx context.Context, w *random.World) (t random.Trace, err error) {
-	return each(ctx, w, func(s *session.Session, _ random.Request) error {
+	return each(ctx, w, func(s *session.Session, _ loop.Input) error {
 		var result loop.Result
 		tries := loop.Attempts(ctx, s, w.Case.Action, w.Options()...)
 		for try := range tries.All() {

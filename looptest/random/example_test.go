@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -13,7 +12,6 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest/random"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -49,8 +47,8 @@ func byRunner(ctx context.Context, w *random.World) (t random.Trace, err error) 
 		return t, err
 	}
 	e := &own{w: w, s: s, now: w.Clock.Now()}
-	for r := range w.Requests(s) {
-		if err := e.run(ctx, r); err != nil {
+	for in := range w.Inputs(s) {
+		if err := e.run(ctx, in); err != nil {
 			return t, err
 		}
 	}
@@ -58,19 +56,18 @@ func byRunner(ctx context.Context, w *random.World) (t random.Trace, err error) 
 }
 
 // run makes one run, after what was said before.
-func (e *own) run(ctx context.Context, r random.Request) (err error) {
+func (e *own) run(ctx context.Context, in loop.Input) (err error) {
 	var effects []machine.Effect
 	e.adjusted = policy.Layer{}
 	var m machine.Config
-	var said []message.Message
 	of := engine.RunnerConfig{Session: e.s, Record: e.w.Record}
 	if e.w.Case.Action != nil {
 		m, err = e.w.Case.Action.Machine(e.w.Options()...)
 	} else {
-		prompt := message.Message{Role: message.User, Text: r.Prompt, Parts: r.Config.Attach}
-		said = slices.Concat(r.Config.History, e.s.Conversation(), []message.Message{prompt})
-		of.Offer = engine.Offer{Tools: r.Config.Tools, Output: r.Config.Output, CallsOnly: r.Config.CallsOnly}
-		m, err = r.Config.Machine(e.w.Options()...)
+		cfg := e.w.Config
+		of.Input = &in
+		of.Offer = engine.Offer{Tools: cfg.Tools, Output: cfg.Output, CallsOnly: cfg.CallsOnly}
+		m, err = cfg.Machine(e.w.Options()...)
 	}
 	if err != nil {
 		return err
@@ -79,7 +76,7 @@ func (e *own) run(ctx context.Context, r random.Request) (err error) {
 		return err
 	}
 	if e.r, err = engine.New(of); err == nil {
-		effects, err = e.r.Start(e.now, said...)
+		effects, err = e.r.Start(e.now)
 	}
 	for err == nil && e.r.State().Phase != machine.Stopped {
 		effects, err = e.carry(ctx, effects[len(effects)-1])

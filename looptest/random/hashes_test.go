@@ -173,13 +173,13 @@ func hash(v any) string {
 
 // heardRun makes the runs with loop.Run or loop.Do, and hears all of their results.
 func heardRun(ctx context.Context, h *heard) (t random.Trace, err error) {
-	return each(ctx, h.w, func(s *session.Session, r random.Request) error {
+	return each(ctx, h.w, func(s *session.Session, in loop.Input) error {
 		var result loop.Result
 		var err error
 		if h.w.Case.Action != nil {
 			result.Value, err = loop.Do(ctx, s, h.w.Case.Action, h.w.Try, h.w.Options()...)
 		} else {
-			result, err = fixture.Run(ctx, h.w.Model, s, r.Prompt, r.Config, h.w.Options()...)
+			result, err = fixture.Run(ctx, h.w.Model, s, in, h.w.Config, h.w.Options()...)
 		}
 		h.results = append(h.results, result)
 		if err != nil {

@@ -137,13 +137,13 @@ func (in *interruption) run() (t random.Trace, err error) {
 		}
 		return in.w.Try(ctx, a)
 	}
-	for r := range in.w.Requests(s) {
+	for given := range in.w.Inputs(s) {
 		var result loop.Result
 		var ended error
 		if in.w.Case.Action != nil {
 			result.Value, ended = loop.Do(in.ctx, s, in.w.Case.Action, try, in.w.Options()...)
 		} else {
-			result, ended = fixture.Run(in.ctx, in.w.Model, s, r.Prompt, r.Config, in.w.Options()...)
+			result, ended = fixture.Run(in.ctx, in.w.Model, s, given, in.w.Config, in.w.Options()...)
 		}
 		if in.done && !errors.Is(ended, loop.ErrSuspended) {
 			return t, fmt.Errorf("the run was suspended, and ended with %w", ended)

@@ -160,18 +160,12 @@ func (w *World) Options() []loop.Option {
 	return opts
 }
 
-// Request is one run of a session.
-type Request struct {
-	Prompt string
-	Config loop.Config
-}
-
-// Requests yields the runs of the session, to be made one after the other: that of Case.Prompt, and those
+// Inputs yields what the runs of the session are given, to be made one after the other: Case.Input, and those
 // that go on with its conversation. Each of several has a RequestID of its own. Give the end of each to
 // [World.Ended]. Calls that are its answer get results in the session before the next one.
-func (w *World) Requests(s *session.Session) iter.Seq[Request] {
-	return func(yield func(Request) bool) {
-		if !yield(Request{w.Case.Prompt, w.Config}) {
+func (w *World) Inputs(s *session.Session) iter.Seq[loop.Input] {
+	return func(yield func(loop.Input) bool) {
+		if !yield(w.Case.Input) {
 			return
 		}
 		for n, prompt := range w.Case.Follows {
@@ -179,9 +173,9 @@ func (w *World) Requests(s *session.Session) iter.Seq[Request] {
 				w.Ended(loop.Result{}, err)
 				return
 			}
-			cfg := w.Config
-			cfg.History, cfg.RequestID = nil, fmt.Sprintf("request-%d", n+2)
-			if !yield(Request{prompt, cfg}) {
+			in := w.Case.Input
+			in.Prompt, in.History, in.RequestID = prompt, nil, fmt.Sprintf("request-%d", n+2)
+			if !yield(in) {
 				return
 			}
 		}

@@ -18,12 +18,14 @@ import (
 
 // run is what a crash destroys, and what the run is made from again.
 type run struct {
-	id      string
-	cfg     loop.Config
-	options []loop.Option
-	single  *loop.Action
-	session *session.Session
-	runner  *engine.Runner
+	id  string
+	cfg loop.Config
+	// deadline is the end of the run's time; zero means none.
+	deadline time.Time
+	options  []loop.Option
+	single   *loop.Action
+	session  *session.Session
+	runner   *engine.Runner
 	// store has the journal of the session.
 	store   *looptest.Store
 	journal *journal.Journal
@@ -63,6 +65,7 @@ func (sc *story) begin() error {
 		return err
 	}
 	of := engine.RunnerConfig{Session: s, Offer: sc.offer(), Record: sc.record}
+	m.Deadline = sc.deadline
 	if of.Machine, err = machine.Compile(&m); err != nil {
 		return err
 	}

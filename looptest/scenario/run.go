@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/retake-go/retake/fault"
 	_ "github.com/retake-go/retake/feedback/prompt"
@@ -50,16 +49,15 @@ func (sc *story) open(id string, l *line) error {
 		return err
 	}
 	sc.run = run{id: id, at: looptest.Epoch, calls: sc.calls}
-	var deadline time.Time
 	if left > 0 {
-		deadline = sc.at.Add(left)
+		sc.deadline = sc.at.Add(left)
 	}
 	set, err := tool.NewSet(sc.tools...)
 	if err != nil {
 		return err
 	}
 	sc.cfg = sc.config(set, &sc.policy)
-	sc.cfg.Seed, sc.cfg.Deadline = l.args["seed"], deadline
+	sc.cfg.Seed = l.args["seed"]
 	sc.cfg.CallsOnly = sc.cfg.CallsOnly || l.has("calls")
 	sc.cfg.Consult = append(slices.Clip(sc.cfg.Consult), classes(l.args["consult"])...)
 	sc.cfg.Models = map[string]machine.ModelInfo{"": {Name: l.args["model"], Unbounded: l.has("unbounded")}}
@@ -67,7 +65,7 @@ func (sc *story) open(id string, l *line) error {
 		sc.cfg.Estimate = func(_ string, added []message.Message) int64 { return 10 * int64(len(added)) }
 	}
 	if l.has("single") {
-		sc.single = singleAction(l.args["single"], sc.policy, sc.cfg)
+		sc.single = singleAction(l.args["single"], sc)
 	}
 	if l.has("planner") || sc.ladder != nil {
 		sc.options = append(sc.options, loop.WithPlanner(planner.PlannerFunc(nil)))
@@ -87,14 +85,14 @@ func noPrompt(context.Context, session.State, []machine.Position) (string, []mes
 	return "", nil, errors.New("the story makes the prompts")
 }
 
-func singleAction(name string, set policy.Set, cfg loop.Config) *loop.Action {
+func singleAction(name string, sc *story) *loop.Action {
 	a := loop.FinalAnswer()
 	if name != "answer" {
 		a = loop.ToolCall(name)
 	}
-	a.Policy = set.Policy(policy.Target{Tool: a.Tool})
-	a.Transport = set.Policy(policy.Target{Plane: fault.Transport})
-	a.Seed, a.Deadline = cfg.Seed, cfg.Deadline
+	a.Policy = sc.policy.Policy(policy.Target{Tool: a.Tool})
+	a.Transport = sc.policy.Policy(policy.Target{Plane: fault.Transport})
+	a.Seed, a.Deadline = sc.cfg.Seed, sc.deadline
 	return a
 }
 

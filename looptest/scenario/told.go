@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"testing"
+	"time"
 
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -13,6 +14,8 @@ import (
 type Told struct {
 	// Config is the configuration of the session's runs. Its tools do not follow the story any more.
 	Config loop.Config
+	// Deadline is the end of the runs' time; zero means none.
+	Deadline time.Time
 	// Session is the configuration of the session.
 	Session session.Config
 	// Action is set if the runs are tries of a single action.
@@ -45,7 +48,7 @@ func Telling(f func(t *testing.T, sessions []Told)) Option {
 func (sc *story) beginTelling() {
 	st := sc.runner.State()
 	sc.told = append(sc.told, Told{
-		Config: sc.cfg, Session: sc.sessionConfig(sc.id), Action: sc.single,
+		Config: sc.cfg, Deadline: sc.deadline, Session: sc.sessionConfig(sc.id), Action: sc.single,
 		Planner: st.Config.Planner, Prompts: st.Config.UserPrompt,
 	})
 }

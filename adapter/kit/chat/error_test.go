@@ -214,7 +214,7 @@ func TestWhatAServerSaysOfTheModelsWordsIsCorrected(t *testing.T) {
 	require.NoError(t, err)
 	l, err := loop.New(model, loop.Config{Tools: tools})
 	require.NoError(t, err)
-	result, err := l.Run(t.Context(), held, "Book.")
+	result, err := l.Run(t.Context(), held, loop.Input{Prompt: "Book."})
 	require.NoError(t, err)
 	assert.Equal(t, "Yes.", result.Text)
 	assert.Contains(t, bodyOf(t, s.Requests()[1]), `{"content":"Book.","role":"user"},{"content":"Automatic check`)

@@ -33,7 +33,7 @@ func ExampleNew() {
 		Nights int    `json:"nights" validate:"min=1,max=30"`
 	}
 	l, _ := loop.New(model, loop.Config{})
-	answer, err := loop.Generate[trip](context.Background(), l, nil, "Two nights in Lisbon, please.")
+	answer, err := loop.Generate[trip](context.Background(), l, nil, loop.Input{Prompt: "Two nights in Lisbon, please."})
 	fmt.Printf("%+v after %d turns %v\n", answer.Value, answer.Turns, err)
 	// Output: {City:Lisbon Nights:2} after 2 turns <nil>
 }

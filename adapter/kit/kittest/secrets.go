@@ -67,7 +67,7 @@ func holdsNoSecret(t *testing.T, c Config, raw, secret string, stream bool) {
 	}
 	l, err := loop.New(model, loop.Config{Policy: &once}, opts...)
 	require.NoError(t, err)
-	_, err = l.Run(t.Context(), sess, "Hello.")
+	_, err = l.Run(t.Context(), sess, loop.Input{Prompt: "Hello."})
 	require.Error(t, err)
 	require.NoError(t, j.Close())
 	texts := map[string]string{"the error": err.Error(), "the session": snapshot(t, sess)}

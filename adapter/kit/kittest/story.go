@@ -73,7 +73,7 @@ func runStory(t *testing.T, path string, c Config) string {
 	}
 	l, err := loop.New(model, loop.Config{System: system, Tools: tools}, opts...)
 	require.NoError(t, err)
-	result, err := l.Run(t.Context(), sess, prompt.Text)
+	result, err := l.Run(t.Context(), sess, loop.Input{Prompt: prompt.Text})
 	s.finish()
 	require.NoError(t, err)
 	f.compare(t, s.Requests(), "")

@@ -21,6 +21,8 @@ import (
 type Config struct {
 	// Loop is the core's config. Its Tools stay empty: [Run.Next] gets those of each model call.
 	Loop loop.Config
+	// Deadline is the end of the run's time; zero means none.
+	Deadline time.Time
 	// Clock is the clock for times and waits.
 	Clock loop.Clock
 	// Classify classifies the errors of the model and of tools; nil, or a zero failure, means
@@ -98,7 +100,7 @@ func New(s *session.Session, cfg Config) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	runner, err := engine.New(engine.RunnerConfig{Session: s, Machine: compiled, Record: r.record,
+	runner, err := engine.New(engine.RunnerConfig{Session: s, Machine: compiled.For("", cfg.Deadline), Record: r.record,
 		Offer: engine.Offer{Tools: cfg.Loop.Tools, Output: cfg.Loop.Output, CallsOnly: cfg.Loop.CallsOnly}})
 	if err != nil {
 		return nil, err

@@ -41,6 +41,6 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	result, err := l.Run(context.Background(), s, script.Prompt)
+	result, err := l.Run(context.Background(), s, loop.Input{Prompt: script.Prompt})
 	fmt.Println(result.Text, err)
 }

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
+)
+
+// Input is what one run is given, as data. What all runs of a loop share is its config. The zero value asks
+// with an empty prompt. A run does not change it.
+type Input struct {
+	// Prompt is the user's message. It follows History or the conversation in the session.
+	Prompt string
+	// Attach are media after the text of the prompt.
+	Attach []message.Part
+	// History is the conversation before this run, such as an earlier loop.Result.Transcript. If it is empty,
+	// the run continues the conversation in the session or, if there is none, in its journal. It is an error
+	// if the session has a conversation.
+	History []message.Message
+	// NewConversation begins a new conversation, with History if set, whatever the session holds.
+	NewConversation bool
+	// RequestID identifies the request in the idempotency keys of its calls. Give each request of a
+	// conversation its own id, and a repeated request the same id: at most [machine.MaxID] bytes of printable
+	// text. If it is empty, the session's id, the number of messages when the run begins, and the last eight
+	// of them identify the request.
+	RequestID string
+	// Deadline is the end of the run's time by its clock: no wait may outlast it, and when it comes, all
+	// contexts of the run end and so does the run. Zero means the deadline of the context, if any. The
+	// earlier one counts. A run that is resumed keeps it.
+	Deadline time.Time
+}
+
+// Validate reports everything that is wrong with the input, each fault with its field.
+func (in *Input) Validate() error {
+	errs := []error{canon.CheckID("request_id", in.RequestID)}
+	if err := message.ValidateParts(in.Attach); err != nil {
+		errs = append(errs, fmt.Errorf("attach%w", err))
+	}
+	if err := message.Validate(in.History); err != nil {
+		errs = append(errs, fmt.Errorf("history%w", err))
+	}
+	if err := session.Unanswered(in.History); err != nil {
+		errs = append(errs, fmt.Errorf("history: %w", err))
+	}
+	return errors.Join(errs...)
+}
+
+// check is Validate for an error of a run.
+func (in *Input) check() error {
+	if err := in.Validate(); err != nil {
+		return fmt.Errorf("loop: input: %w", err)
+	}
+	return nil
+}
+
+// Message returns the user's message: the prompt with its media.
+func (in *Input) Message() message.Message {
+	return message.Message{Role: message.User, Text: in.Prompt, Parts: in.Attach}
+}
+
+// anew reports whether the conversation before the run is not that of the session.
+func (in *Input) anew() bool { return in != nil && (in.NewConversation || len(in.History) > 0) }
