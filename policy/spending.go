@@ -160,7 +160,9 @@ const LeastReply = 16
 func (s *Spending) Fits(spent Spent, prompt message.Usage, price Price) (why Decision, most int64, by Detail) {
 	least, most := prompt, int64(-1)
 	least.OutputTokens = LeastReply
-	takes := Charge{Usage: least, Cost: price.Cost(least).Micros()}
+	reasoned := least
+	reasoned.ReasoningTokens = least.OutputTokens
+	takes := Charge{Usage: least, Cost: max(price.Cost(least).Micros(), price.Cost(reasoned).Micros())}
 	s.each(&spent, func(l *limit, key string, left int64) bool {
 		need := l.of(&takes)
 		if l.key == "reasoning_tokens" && l.of(&spent.Run) > 0 {
