@@ -103,7 +103,7 @@ func (q question) decisions(t *testing.T, cfg loop.Config) int {
 	cfg.Tools = w.Tools
 	l, err := loop.New(w.Model, cfg)
 	require.NoError(t, err)
-	_, err = l.Run(context.Background(), s, q.prompt())
+	_, err = l.Run(context.Background(), s, loop.Input{Prompt: q.prompt()})
 	if _, ok := errors.AsType[*loop.RetryExhaustedError](err); !ok {
 		require.NoError(t, err)
 	}
