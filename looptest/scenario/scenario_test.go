@@ -1,21 +1,62 @@
 package scenario_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/looptest/scenario"
 )
 
-const stories = "../../testdata/scenarios"
+const (
+	stories = "../../testdata/scenarios"
+	// loops are loops of valid calls that people reported, and honest is honest work that looks like one.
+	loops  = "../../testdata/loops"
+	honest = "../../testdata/honest"
+)
 
-func TestScenarios(t *testing.T) { scenario.Run(t, stories) }
+func runAll(t *testing.T, opts ...scenario.Option) {
+	for _, dir := range []string{stories, loops, honest} {
+		t.Run(filepath.Base(dir), func(t *testing.T) { scenario.Run(t, dir, opts...) })
+	}
+}
+
+func TestScenarios(t *testing.T) { runAll(t) }
 
 // A run that resumes from its journal after every event goes on as if nothing had happened.
-func TestScenariosSurviveACrashAfterEveryEvent(t *testing.T) {
-	scenario.Run(t, stories, scenario.CrashEverywhere())
-}
+func TestScenariosSurviveACrashAfterEveryEvent(t *testing.T) { runAll(t, scenario.CrashEverywhere()) }
 
 // A state that is restored from its snapshot after every event goes on like the original.
 func TestScenariosSurviveARestoreAfterEveryEvent(t *testing.T) {
-	scenario.Run(t, stories, scenario.RestoreEverywhere())
+	runAll(t, scenario.RestoreEverywhere())
+}
+
+// Reported loops of valid calls end in time, and honest polling, paging and retrying never does.
+func TestLoopsEndAndHonestWorkDoesNot(t *testing.T) {
+	told := regexp.MustCompile(`Told by [\w.-]+/[\w.-]+#\d+\.`)
+	read := func(dir string) (all []string) {
+		files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, len(files), 20)
+		for _, path := range files {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.Regexp(t, told, string(text), path)
+			all = append(all, string(text))
+		}
+		return all
+	}
+	for _, text := range read(loops) {
+		ended := strings.Contains(text, "stop: no_progress: ") || strings.Contains(text, "ask the planner: no_progress: ")
+		assert.True(t, ended || strings.Contains(text, "=> result \"done\"\n----\n1 calls") || strings.Contains(text, "9 calls, then calling"), text)
+	}
+	for _, text := range read(honest) {
+		assert.NotRegexp(t, `(?m)^\d+: (stop|give up): `, text)
+		assert.Regexp(t, `\d+ calls, then calling`, text)
+	}
 }
