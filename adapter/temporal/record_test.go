@@ -123,7 +123,7 @@ func record(t *testing.T, c client.Client, dir, name string, r recording) {
 	require.NoError(t, temporal.Register(w, own))
 	require.NoError(t, w.Start())
 	defer w.Stop()
-	h, err := temporal.Start(t.Context(), c, temporal.Options{ID: name, TaskQueue: name, Agent: name}, "When does the tide turn?", r.cfg)
+	h, err := temporal.Start(t.Context(), c, temporal.Options{ID: name, TaskQueue: name, Agent: name}, loop.Input{Prompt: "When does the tide turn?"}, r.cfg)
 	require.NoError(t, err)
 	_, err = h.Result(t.Context())
 	t.Log(err)

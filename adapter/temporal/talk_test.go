@@ -72,7 +72,7 @@ func TestARunIsTalkedTo(t *testing.T) {
 	require.NoError(t, w.Start())
 	defer w.Stop()
 	ctx := t.Context()
-	h, err := temporal.Start(ctx, c, temporal.Options{ID: "talk", TaskQueue: queue, Person: true, SearchAttributes: true}, "Hello.", loop.Config{})
+	h, err := temporal.Start(ctx, c, temporal.Options{ID: "talk", TaskQueue: queue, Person: true, SearchAttributes: true}, loop.Input{Prompt: "Hello."}, loop.Config{})
 	require.NoError(t, err)
 
 	until(t, "progress", func() bool {
@@ -141,7 +141,7 @@ func TestARunIsCancelled(t *testing.T) {
 		"by_the_engine": func(h *temporal.Handle) error { return h.Cancel(t.Context()) },
 		"by_an_update":  func(h *temporal.Handle) error { return h.CancelAction(t.Context(), temporal.AllActions) },
 	} {
-		h, err := temporal.Start(t.Context(), c, temporal.Options{ID: name, TaskQueue: queue}, "Hello.", loop.Config{})
+		h, err := temporal.Start(t.Context(), c, temporal.Options{ID: name, TaskQueue: queue}, loop.Input{Prompt: "Hello."}, loop.Config{})
 		require.NoError(t, err)
 		<-asked
 		require.NoError(t, cancel(h), name)
