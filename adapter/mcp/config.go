@@ -138,7 +138,7 @@ func (c Config) Validate() error {
 		errs = append(errs, fmt.Errorf("CallTimeout: %v, want more than 0, or Unlimited", c.CallTimeout))
 	}
 	if c.Transport != "" && c.Transport != "pipe" && c.Transport != "tcp" {
-		errs = append(errs, fmt.Errorf("Transport: %q, want %q, %q, or nothing", c.Transport, "pipe", "tcp"))
+		errs = append(errs, fmt.Errorf("%s: %q, want %q, %q, or nothing", "Transport", c.Transport, "pipe", "tcp"))
 	}
 	return errors.Join(append(errs, c.validateNames()...)...)
 }

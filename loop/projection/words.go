@@ -2,6 +2,7 @@ package projection
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/feedback"
@@ -55,7 +56,7 @@ func counted(lines []string) string {
 	var b strings.Builder
 	for _, line := range lines {
 		if n := times[line]; n > 1 {
-			fmt.Fprintf(&b, "- %s (%d times)\n", line, n)
+			b.WriteString("- " + line + " (" + strconv.Itoa(n) + " times)\n")
 		} else if n == 1 {
 			b.WriteString("- " + line + "\n")
 		}
