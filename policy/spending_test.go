@@ -88,7 +88,7 @@ func TestACallThatFitsPassesNoLimit(t *testing.T) {
 func TestSpendingIsReadStrictly(t *testing.T) {
 	var s policy.Set
 	require.NoError(t, json.Unmarshal([]byte(`{"spending": {"run": {"cost": 5000000000, "total_tokens": 0}, "max_reply": 16}, "prices": {"m": {"input": 3000000, "output": 1}}}`), &s))
-	assert.EqualValues(t, 5_000_000_000, *s.Spending.Run.Cost)
+	assert.EqualValues(t, int64(5_000_000_000), *s.Spending.Run.Cost)
 	require.NoError(t, s.Validate())
 	err := json.Unmarshal([]byte(`{"spending": {"run": {"costs": 1, "cost": 0.05}, "max_reply": "many"}, "prices": {"m": {"input": -3}}}`), &s)
 	require.EqualError(t, err, `spending.run.costs: this key is not known here; did you mean cost?
