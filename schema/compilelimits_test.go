@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/race"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -44,6 +45,9 @@ func TestASchemaIsCompiledWithinBounds(t *testing.T) {
 
 // Within the bounds a schema is compiled, and takes memory in proportion to the number of its subschemas.
 func TestCompilingTakesLittleMemory(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates for itself")
+	}
 	for name, doc := range map[string]string{
 		"properties":          `{"properties":{` + of(4_000, `"p%":{"type":"string"}`) + `}}`,
 		"references":          `{"$defs":{` + of(2_000, `"p%":{"$ref":"#/$defs/p0"}`) + `}}`,

@@ -20,8 +20,13 @@ const (
 	honest = "../../testdata/honest"
 )
 
+// With options, the long runs of loops and honest work take most of a minute: -short leaves them to the plain test.
 func runAll(t *testing.T, opts ...scenario.Option) {
-	for _, dir := range []string{stories, loops, honest} {
+	dirs := []string{stories, loops, honest}
+	if testing.Short() && len(opts) > 0 {
+		dirs = dirs[:1]
+	}
+	for _, dir := range dirs {
 		t.Run(filepath.Base(dir), func(t *testing.T) { scenario.Run(t, dir, opts...) })
 	}
 }
