@@ -158,11 +158,12 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 		}
 	}
 	s.waste(d)
+	d.Cost = s.OwedCost
 	s.Session = s.Session.AddAttempt(session.Attempt{
 		Action: d.Action, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts,
 		Plane: d.Plane, Class: d.Class, Issues: issues,
 		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason,
-		Repairs: s.repairs(d), Usage: s.Owed, Cost: s.OwedCost, Estimated: s.OwedEstimate, At: s.At,
+		Repairs: s.repairs(d), Usage: s.Owed, Cost: d.Cost, Estimated: s.OwedEstimate, At: s.At,
 	})
 	s.Owed, s.OwedCost, s.OwedEstimate = message.Usage{}, 0, false
 	if d.Retry {

@@ -156,6 +156,8 @@ type Decision struct {
 	ReducerError *fault.ReducerError `json:"reducer_error,omitempty"`
 	// Charged is what the attempt was charged to; zero if it counts against no budget.
 	Charged Charged `json:"charged,omitzero"`
+	// Cost is what the attempt cost, in the unit of a [policy.Price], if the policy has prices.
+	Cost int64 `json:"cost_micros,omitempty"`
 	// Cycle is what was repeated without progress, for [policy.ReasonNudged] and, if it was of valid calls,
 	// [policy.ReasonNoProgress]. A nudge is about no attempt.
 	Cycle *Cycle `json:"cycle,omitempty"`
