@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// chartView shows what took time in a run, to scale. Positions are in thousandths of the length.
+// chartView shows what took time or money in a run, to scale. Positions are in thousandths of the whole.
 type chartView struct {
-	Length string
-	Lanes  []laneView
+	Says  string
+	Lanes []laneView
 	// Ticks are the times at each quarter.
 	Ticks []string
 }
@@ -47,7 +47,7 @@ func chartOf(sections []*section) *chartView {
 	if length <= 0 {
 		return nil
 	}
-	v := &chartView{Length: short(length), Lanes: []laneView{{Name: "calls"}, {Name: "waits"},
+	v := &chartView{Says: "What took time: " + short(length) + " in all, to scale", Lanes: []laneView{{Name: "calls"}, {Name: "waits"},
 		{Name: "tools"}}}
 	for _, s := range sections {
 		for n, e := range s.Items {
@@ -77,7 +77,7 @@ func chartOf(sections []*section) *chartView {
 }
 
 // share scales part of whole to a number from 0 to full.
-func share(part, whole time.Duration, full int) int {
+func share[N ~int64](part, whole N, full int) int {
 	if whole <= 0 {
 		return 0
 	}

@@ -18,6 +18,7 @@ import (
 // decision adds the entries of the effects that followed the latest event.
 func (r *run) decision(d *journal.Decision) {
 	r.page.hear(d.Said)
+	r.said += len(d.Said)
 	for _, e := range d.Effects {
 		if e.Kind != machine.Decided {
 			r.asked = e
@@ -41,6 +42,7 @@ var effecting = map[machine.EffectKind]func(*run, *machine.Effect) entry{
 
 func (r *run) called(e *machine.Effect) entry {
 	r.totals.Calls++
+	r.sizes = append(r.sizes, r.said)
 	text := e.About()
 	if e.Model.Model != "" {
 		text = "model " + text
@@ -114,13 +116,16 @@ func doubtText(o *machine.Outcome) string {
 // decided makes the entry of an attempt.
 func (r *run) decided(e *machine.Effect) entry {
 	d := *e.Decision
+	if d.Reason == policy.ReasonNudged {
+		return r.nudged(d)
+	}
 	made := entry{
-		Kind: attempted, Decision: &d, Usage: r.owed, told: r.owed == r.told,
+		Kind: attempted, Decision: &d, Usage: r.owed, Cost: d.Cost, told: r.owed == r.told,
 		Left:  leftAfter(d.Charged, r.header.Config.Policy.Budgets),
 		shown: r.page.decided(e.Decision),
 	}
+	r.totals.count(&d, r.owed)
 	r.owed = message.Usage{}
-	r.totals.count(&d)
 	var more []string
 	if refused := d.ReducerError; refused != nil {
 		more = append(more, refusalText(refused))
@@ -130,8 +135,25 @@ func (r *run) decided(e *machine.Effect) entry {
 	if r.header.Config.Single {
 		more = append(more, r.why)
 	}
+	if d.Cycle != nil {
+		more = append(more, cycleText(d.Cycle))
+	}
 	d.Feedback, d.ReducerError, d.Charged = nil, nil, machine.Charged{}
 	return made.says(attemptText(&d), append(more, verdictText(&d))...)
+}
+
+// nudged makes the entry of words about a cycle. They are about no attempt.
+func (r *run) nudged(d machine.Decision) entry {
+	d.Feedback = nil
+	return entry{Kind: attempted, Decision: &d}.says("the model is told what it repeats", cycleText(d.Cycle))
+}
+
+// cycleText says what was repeated without progress.
+func cycleText(c *machine.Cycle) string {
+	if c == nil {
+		return "" // a journal of another program
+	}
+	return fmt.Sprintf("%s, %s", c, several.Of(c.Rounds, "time"))
 }
 
 // totals are the counts of a run.
@@ -148,9 +170,16 @@ type totals struct {
 	Resumed   int           `json:"-"`
 	Waited    time.Duration `json:"waited_ns"`
 	Usage     message.Usage `json:"usage,omitzero"`
+	// Cost is what the attempts cost, in the unit of a [policy.Price]. Wasted is what the failed ones consumed.
+	Cost   int64         `json:"cost_micros,omitempty"`
+	Wasted policy.Charge `json:"wasted,omitzero"`
 }
 
-func (t *totals) count(d *machine.Decision) {
+// count counts a decision on an attempt that consumed u.
+func (t *totals) count(d *machine.Decision, u message.Usage) {
+	if t.Cost += d.Cost; d.Class != "" {
+		t.Wasted = t.Wasted.Plus(policy.Charge{Usage: u, Cost: d.Cost})
+	}
 	switch {
 	case d.Class != "" && d.Plane == fault.Transport:
 		t.Sent++
@@ -186,6 +215,18 @@ func (t *totals) rows() [][2]string {
 	if text := usageText(t.Usage); text != "" {
 		for part := range strings.SplitSeq(text, ", ") {
 			add(part)
+		}
+	}
+	for _, c := range []struct {
+		n    int64
+		text string
+		what string
+	}{
+		{t.Wasted.Usage.Total(), fmt.Sprint(t.Wasted.Usage.Total()), "tokens of failed attempts"},
+		{t.Cost, money(t.Cost), "cost"}, {t.Wasted.Cost, money(t.Wasted.Cost), "cost of failed attempts"},
+	} {
+		if c.n > 0 {
+			rows = append(rows, [2]string{c.text, c.what})
 		}
 	}
 	return rows

@@ -25,6 +25,7 @@ const (
 	planned   kind = "plan"
 	adjusted  kind = "policy"
 	reduced   kind = "event"
+	shortened kind = "prompt"
 	cancelled kind = "cancelled"
 	broken    kind = "broken"
 	noted     kind = "note"
@@ -47,6 +48,8 @@ type entry struct {
 	Wait     time.Duration     `json:"wait_ns,omitempty"`
 	Left     *left             `json:"left,omitempty"`
 	Usage    message.Usage     `json:"usage,omitzero"`
+	// Cost is what an attempt cost, in the unit of a [policy.Price].
+	Cost int64 `json:"cost_micros,omitempty"`
 
 	// told is set if an earlier entry shows the usage.
 	told bool
@@ -96,7 +99,7 @@ var tones = map[string]string{red: "bad", green: "good", yellow: "warn", cyan: "
 var words = map[kind][2]string{
 	started: {"start", faint}, called: {"call", bold}, trying: {"try", bold}, replied: {"reply"},
 	running: {"run"}, ended: {"tool"}, waiting: {"wait", cyan}, consulted: {"planner", purple},
-	planned: {"plan", purple}, adjusted: {"policy", purple}, reduced: {"event"}, cancelled: {"cancel", red}, broken: {"broken", red},
+	planned: {"plan", purple}, adjusted: {"policy", purple}, reduced: {"event"}, shortened: {"prompt", purple}, cancelled: {"cancel", red}, broken: {"broken", red},
 	noted: {"note", faint},
 }
 
@@ -115,6 +118,8 @@ func (e *entry) word() (word, colour string) {
 		return words[e.Kind][0], words[e.Kind][1]
 	case d.Class == "" && d.Reason == policy.ReasonAccepted:
 		return "accept", green
+	case d.Reason == policy.ReasonNudged:
+		return "nudge", yellow
 	case d.Class == "":
 		return "close", yellow
 	case d.Retry:
@@ -130,12 +135,13 @@ func (e *entry) Tone() string { _, colour := e.word(); return tones[colour] }
 
 func (e *entry) When() string { return since(e.At) }
 
-// Uses is the usage of an entry; empty if an earlier entry shows it.
+// Uses is the usage of an entry, unless an earlier entry shows it, and the cost.
 func (e *entry) Uses() string {
+	used := usageText(e.Usage)
 	if e.told {
-		return ""
+		used = ""
 	}
-	return usageText(e.Usage)
+	return joined(", ", used, moneyText(e.Cost))
 }
 
 // Shown is never nil.

@@ -40,6 +40,8 @@ var entering = map[machine.EventKind]func(*run, *machine.Event) entry{
 	machine.Adjusted:    (*run).adjusted,
 	machine.Dispatched:  (*run).dispatched,
 	machine.ReducersRan: (*run).reducersRan,
+	machine.Shortened:   (*run).shortened,
+	machine.Summarised:  (*run).summarised,
 	machine.Cancelled:   (*run).cancelled,
 	machine.Broken:      (*run).broken,
 }
@@ -131,6 +133,7 @@ func (r *run) toolEnded(ev *machine.Event) entry {
 		r.tools = slices.Delete(r.tools, at, at+1)
 	}
 	r.totals.Tools++
+	r.spend(t.Usage)
 	e := entry{Kind: ended, lane: tools, from: r.ran, to: cmp.Or(r.landed[was.Key], r.time())}
 	e.bad = t.Verdict != machine.Done && t.Verdict != machine.AskAgain
 	text := cmp.Or(was.Tool, fmt.Sprint("call ", t.Index)) + verdicts[t.Verdict]

@@ -29,7 +29,7 @@ var pageCSS string
 var pageJS string
 
 var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
-	"visible": visible, "scaled": share,
+	"visible": visible, "scaled": share[time.Duration],
 	"said": func(e policy.Explained) bool { return e.Layer != policy.LayerDefault },
 }).Parse(pageText))
 
@@ -53,7 +53,7 @@ type runView struct {
 	Begun                 string
 	Tone, Result, Outcome string
 	About, Totals         [][2]string
-	Chart                 *chartView
+	Charts                []*chartView
 	Sections              []*section
 	Policies              []policyView
 	Longest               time.Duration
@@ -186,7 +186,11 @@ func (r *run) view(entries []*entry) *runView {
 			s.judge(e)
 		}
 	}
-	v.Chart = chartOf(v.Sections)
+	for _, chart := range []*chartView{chartOf(v.Sections), spendingOf(v.Sections)} {
+		if chart != nil {
+			v.Charts = append(v.Charts, chart)
+		}
+	}
 	return v
 }
 

@@ -103,6 +103,7 @@ func whole(ev *machine.Event) bool {
 		machine.Replied: ev.Reply != nil, machine.CallFailed: ev.Failure != nil,
 		machine.ToolEnded: ev.Tool != nil, machine.Tried: ev.Try != nil, machine.Planned: ev.Plan != nil,
 		machine.Adjusted: ev.Adjust != nil, machine.Dispatched: ev.Reduced != nil,
+		machine.Shortened: ev.Cut != nil, machine.Summarised: ev.Summary != nil && (ev.Cut != nil || ev.Failure != nil),
 	}[ev.Kind]
 	return there || !needed
 }
@@ -135,6 +136,9 @@ type run struct {
 	// calling is set while a model call is under way. It began at askedAt.
 	calling bool
 	askedAt time.Duration
+	// said is the number of messages of the conversation, and sizes has it at each model call.
+	said  int
+	sizes []int
 	// why is the error of the latest try.
 	why string
 	// told is the usage of the latest reply. owed is the usage since the latest attempt.
@@ -164,7 +168,7 @@ func (r *run) restore(s *journal.Snapshot) {
 		return
 	}
 	r.at, r.begun = st.At, st.At
-	r.owed = st.Owed
+	r.owed, r.said = st.Owed, st.TranscriptLen()
 	r.outcome = st.Outcome
 	if s.Asked != nil {
 		r.asked = *s.Asked

@@ -1,0 +1,113 @@
+package report_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/policy/file"
+	"github.com/retake-go/retake/tool"
+)
+
+// told returns the journal of a run of a model with a price and a small window, whose tool says much.
+func told(t *testing.T, rules string, says string, turns ...looptest.Turn) []byte {
+	t.Helper()
+	store := &looptest.Store{}
+	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	set, err := tool.NewSet(tool.New("look", "Looks.", func(context.Context, guest) (string, error) { return says, nil }))
+	require.NoError(t, err)
+	p, err := file.Read("policy.yaml", []byte(rules))
+	require.NoError(t, err)
+	cfg := loop.Config{Tools: set, Policy: &p, Models: map[string]machine.ModelInfo{"": {Name: "m"}}}
+	for n := range turns {
+		if turns[n].Reply.Usage.Total() == 0 {
+			turns[n].Reply.Usage = message.Usage{InputTokens: 1000, OutputTokens: 100, APICalls: 1}
+		}
+	}
+	_, err = fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.In(newSession(t), j),
+		loop.Input{Prompt: "Who is this?"}, cfg, loop.WithClock(looptest.NewClock()))
+	if err != nil {
+		t.Log(err)
+	}
+	require.NoError(t, j.Close())
+	return store.Text("order-42")
+}
+
+func look(age int) looptest.Turn {
+	turn := calls(message.Call{Name: "look", Arguments: fmt.Sprintf(`{"name":"Ada","age":%d}`, age)})
+	turn.Reply.Usage = message.Usage{}
+	return turn
+}
+
+// A page has a bar for what each attempt cost, and names what failed attempts wasted.
+func TestWhatEachAttemptCostIsShown(t *testing.T) {
+	text := told(t, "prices: {m: {input: 2000000, output: 10000000}}\n", "Ada", look(300), look(36), looptest.Say("It is Ada."))
+	timeline := show(t, "text", text)
+	assert.Contains(t, timeline, "cost 0.003\n")
+	assert.Contains(t, strings.Join(strings.Fields(timeline), " "), "300 out, 1100 tokens of failed attempts, 0.009 cost, 0.003 cost of failed attempts")
+	page := show(t, "html", text)
+	assert.Contains(t, page, "What it cost: 0.009 in all, by attempt, to scale")
+	assert.Contains(t, page, `<title>Call 1: attempt 1 of 3: look attempt 1 of 3, correction plane: tool_validation, 1000 tokens in, 100 out, cost 0.003</title><rect class="warn" x="0" y="2" width="333"`)
+	assert.Equal(t, 3, strings.Count(page, ", cost 0.003</title>"))
+	assert.Contains(t, show(t, "html", told(t, "{}", "Ada", looptest.Say("It is Ada."))), "What it took: 1100 tokens in all, by attempt, to scale")
+}
+
+func TestACycleIsShown(t *testing.T) {
+	var turns []looptest.Turn
+	for range 10 {
+		turns = append(turns, look(36))
+	}
+	text := told(t, "{}", "Ada", turns...)
+	timeline := show(t, "text", text)
+	assert.Contains(t, timeline, "nudge     the model is told what it repeats\n")
+	assert.Contains(t, timeline, "gave Ada, 4 times\n")
+	assert.Contains(t, timeline, `look {"age":36,"name":"Ada"} gave Ada, 10 times`)
+	assert.Contains(t, show(t, "html", text), "gave Ada, 4 times")
+	var nudge struct {
+		Decision struct {
+			Reason policy.Reason
+			Cycle  machine.Cycle
+		}
+	}
+	for line := range strings.Lines(show(t, "json", text)) {
+		if strings.Contains(line, `"nudged"`) {
+			require.NoError(t, json.Unmarshal([]byte(line), &nudge))
+			break
+		}
+	}
+	assert.Equal(t, 4, nudge.Decision.Cycle.Rounds)
+}
+
+// A run that says more than its model's window holds: it is shown what was left out, of which calls, and what
+// stands there instead.
+func TestWhatAPromptLeavesOutIsShown(t *testing.T) {
+	turns := []looptest.Turn{look(300)}
+	for age := range 9 {
+		turns = append(turns, look(age))
+	}
+	for n := range turns {
+		turns[n].Reply.Usage = message.Usage{InputTokens: int64(500 + 700*n), OutputTokens: 20, APICalls: 1}
+	}
+	text := told(t, "prices: {m: {context_window: 6000}}\ncontext: {keep: 2}\n", strings.Repeat("word ", 400),
+		append(turns, looptest.Say("It is Ada."))...)
+	timeline := show(t, "text", text)
+	assert.Contains(t, timeline, "  prompt    shorter by ")
+	assert.Contains(t, timeline, "folded: call 1\n")
+	assert.Contains(t, timeline, "results replaced by notes: call 2, call 3")
+	page := show(t, "html", text)
+	assert.Contains(t, page, "in the prompt instead")
+	assert.Contains(t, page, "This result is left out here")
+}
