@@ -58,7 +58,7 @@ func TestAPageInABrowser(t *testing.T) {
 	pages := http.NewServeMux()
 	server := httptest.NewServer(pages)
 	defer server.Close()
-	journals := map[string][]byte{"deep": failing(t)}
+	journals := map[string][]byte{"deep": failing(t), "kill1": killed(t)}
 	for name := range stories {
 		journals[name] = read(t, name)
 	}

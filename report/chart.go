@@ -37,10 +37,10 @@ const (
 )
 
 // chartOf returns the chart of a run, or nil if nothing took time.
-func chartOf(sections []*section) *chartView {
+func chartOf(sections []*section, gaps []gap) *chartView {
 	length := time.Duration(0)
 	for _, s := range sections {
-		for _, e := range s.Items {
+		for _, e := range s.all {
 			length = max(length, e.to)
 		}
 	}
@@ -50,19 +50,17 @@ func chartOf(sections []*section) *chartView {
 	v := &chartView{Says: "What took time: " + short(length) + " in all, to scale", Lanes: []laneView{{Name: "calls"}, {Name: "waits"},
 		{Name: "tools"}}}
 	for _, s := range sections {
-		for n, e := range s.Items {
-			if e.lane == 0 || e.to <= e.from {
-				continue
-			}
-			b := barView{X: share(e.from, length, 1000), Y: 2, Height: 16, Tone: e.Tone(), Link: s.ID}
-			b.Width = max(3, share(e.to, length, 1000)-b.X)
-			b.Says = fmt.Sprintf("%s: %s, from %s to %s", s.Title, short(e.to-e.from), since(e.from),
-				since(e.to))
-			if e.lane == tools { // calls that overlap are drawn below one another
-				b.Y, b.Height, b.Tone = 2+4*(n%4), 4, cmp.Or(b.Tone, "tool")
-			}
-			if l := &v.Lanes[e.lane-1]; len(l.Bars) < maxBars {
-				l.Bars = append(l.Bars, b)
+		bars := barsOf(s)
+		for n, e := range bars {
+			row, of := overlapping(bars, n)
+			for _, piece := range e.pieces(gaps) {
+				b := barView{X: share(piece.from, length, 1000), Y: 2 + 16*row/of, Height: 16 / of, Tone: piece.tone, Link: s.ID}
+				b.Width = max(3, share(piece.to, length, 1000)-b.X)
+				b.Says = fmt.Sprintf("%s: %s%s, from %s to %s", s.Title, piece.says, short(piece.to-piece.from), since(piece.from),
+					since(piece.to))
+				if l := &v.Lanes[e.lane-1]; len(l.Bars) < maxBars {
+					l.Bars = append(l.Bars, b)
+				}
 			}
 		}
 	}
@@ -74,6 +72,58 @@ func chartOf(sections []*section) *chartView {
 		v.Ticks = append(v.Ticks, short((length / 4 * part).Round(step)))
 	}
 	return v
+}
+
+// barsOf are the entries of a section that took time.
+func barsOf(s *section) (bars []*entry) {
+	for _, e := range s.all {
+		if e.lane != 0 && e.to > e.from {
+			bars = append(bars, e)
+		}
+	}
+	return bars
+}
+
+// maxRows is the most rows in which calls that overlap are drawn below one another.
+const maxRows = 4
+
+// overlapping returns the row of a bar, and how many rows there are: one for each tool call of a batch.
+func overlapping(bars []*entry, n int) (row, of int) {
+	for i, e := range bars {
+		if e.lane == tools && bars[n].lane == tools && e.from == bars[n].from {
+			if of++; i < n {
+				row++
+			}
+		}
+	}
+	return row % maxRows, max(1, min(of, maxRows))
+}
+
+// piece is a part of a bar.
+type piece struct {
+	from, to   time.Duration
+	tone, says string
+}
+
+// pieces divides what took time where no process may have been at work.
+func (e *entry) pieces(gaps []gap) (all []piece) {
+	tone, from := e.Tone(), e.from
+	if e.lane == tools {
+		tone = cmp.Or(tone, "tool")
+	}
+	for _, g := range gaps {
+		if e.lane == waits || g.from < from || g.to > e.to || g.to <= g.from {
+			continue
+		}
+		if g.from > from {
+			all = append(all, piece{from, g.from, tone, ""})
+		}
+		all, from = append(all, piece{g.from, g.to, "gap", "no process, up to "}), g.to
+	}
+	if from < e.to {
+		all = append(all, piece{from, e.to, tone, ""})
+	}
+	return all
 }
 
 // share scales part of whole to a number from 0 to full.

@@ -139,6 +139,9 @@ func (r *run) decided(e *machine.Effect) entry {
 		more = append(more, cycleText(d.Cycle))
 	}
 	d.Feedback, d.ReducerError, d.Charged = nil, nil, machine.Charged{}
+	if r.page != nil {
+		return made.says(joined(": ", d.Position.String(), r.named(string(d.Class))), append(more, verdictText(&d))...)
+	}
 	return made.says(attemptText(&d), append(more, verdictText(&d))...)
 }
 

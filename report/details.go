@@ -24,7 +24,8 @@ type details struct {
 	Calls   []*callView
 	Issues  []issueView
 	Fixed   []issueView
-	Diffs   []diffView
+	// Diffs compare an answer with the previous attempt. Those of calls are in Calls.
+	Diffs []diffView
 	// Policy is the id of the table of the policy that decided; empty if not known.
 	Policy string
 
@@ -49,16 +50,36 @@ type messageView struct {
 // callView is one proposed tool call. Read is the repaired text, if there were repairs.
 type callView struct {
 	Tool, ID, Class, Tone, Repairs string
-	Arguments, Read                *textView
-	Issues                         []issueView
+	// Values are the first values of the arguments.
+	Values          string
+	Arguments, Read *textView
+	Issues          []issueView
+	Diffs           []diffView
 }
 
-// diffView compares a proposal with the previous attempt.
+// diffView compares a proposal with the previous attempt: by Fields, or by Lines if one is no JSON object.
 type diffView struct {
-	Title string
-	Lines []diffLine
+	Was, Is int
+	Fields  []fieldView
+	Lines   []diffLine
 	// Same is set if nothing has changed, Long if too much has.
 	Same, Long bool
+}
+
+// fieldView is a value in two attempts. The marks say whether an issue was about it: "bad", "good" once there
+// is none any more, else empty.
+type fieldView struct{ Path, Was, WasMark, Is, IsMark string }
+
+// proposal is what an action proposed.
+type proposal struct {
+	text   string
+	issues []issueView
+}
+
+// tried is a failed attempt of an action: its number, and its proposals.
+type tried struct {
+	attempt   int
+	proposals []proposal
 }
 
 // pager makes the details of entries. A nil pager makes none.
@@ -68,14 +89,13 @@ type pager struct {
 	// said are the messages added since the previous call. latest is the latest text of each role.
 	said   []message.Message
 	latest map[message.Role]string
-	// issues are the issues of each action in the latest reply. is and was are the texts that each action
-	// proposed in that reply and in its previous attempt.
-	issues  map[string][][]issueView
-	was, is map[string][]string
+	// is are the proposals of each action in the latest reply, and was its previous attempt.
+	is  map[string][]proposal
+	was map[string]tried
 }
 
 func newPager(r *run) *pager {
-	return &pager{run: r, latest: map[message.Role]string{}, was: map[string][]string{}}
+	return &pager{run: r, latest: map[message.Role]string{}, was: map[string]tried{}}
 }
 
 // done records the size of the details.
@@ -110,6 +130,14 @@ func (p *pager) changed(role message.Role, label, text string) *textView {
 		v.Same = sizeText(same) + " around it are the same as before"
 	}
 	return v
+}
+
+// request shows the message that a run begins with.
+func (p *pager) request(text string) *details {
+	if p == nil {
+		return nil
+	}
+	return p.done(&details{Texts: []*textView{p.text("", text, nil)}})
 }
 
 // hear adds messages to the next prompt.
@@ -152,12 +180,12 @@ func (p *pager) reply(r *machine.Reply) *details {
 	if p == nil {
 		return nil
 	}
-	p.issues, p.is = map[string][][]issueView{}, map[string][]string{}
+	p.is = map[string][]proposal{}
 	d := &details{}
 	text := cmp.Or(r.Message.Text, r.Message.Refusal)
 	if a := r.Answer; a != nil {
 		d.Issues = issueViews(a.Issues)
-		p.propose(machine.AnswerAction, jsonPart(text), d.Issues)
+		d.Diffs = p.propose(machine.AnswerAction, jsonPart(text), d.Issues)
 		d.Texts = append(d.Texts, p.text("", text, a.Issues))
 	} else {
 		d.Texts = append(d.Texts, p.text("", text, nil))
@@ -167,7 +195,7 @@ func (p *pager) reply(r *machine.Reply) *details {
 	}
 	if len(r.Calls) == 0 {
 		for _, c := range r.Message.Calls {
-			view := &callView{Tool: c.Name, ID: c.ID, Class: "not looked at", Tone: "warn"}
+			view := &callView{Tool: c.Name, ID: c.ID, Class: "not looked at", Tone: "warn", Values: valuesText(c.Arguments)}
 			view.Arguments = p.text("", c.Arguments, nil)
 			d.Calls = append(d.Calls, view)
 		}
@@ -175,17 +203,25 @@ func (p *pager) reply(r *machine.Reply) *details {
 	return p.done(d)
 }
 
-// propose keeps a proposal, to compare it with the next attempt.
-func (p *pager) propose(action, text string, issues []issueView) {
-	p.is[action] = append(p.is[action], text)
-	p.issues[action] = append(p.issues[action], issues)
+// propose keeps a proposal, and compares it with the one of the previous attempt.
+func (p *pager) propose(action, text string, issues []issueView) []diffView {
+	was, n := p.was[action], len(p.is[action])
+	is := proposal{text, issues}
+	p.is[action] = append(p.is[action], is)
+	if n >= len(was.proposals) || isRedacted(text) || isRedacted(was.proposals[n].text) {
+		return nil
+	}
+	v := diffOf(was.proposals[n], is)
+	v.Was, v.Is = was.attempt, was.attempt+1
+	p.size += v.bytes()
+	return []diffView{v}
 }
 
 // call shows a tool call that was checked.
 func (p *pager) call(c *machine.Call) *callView {
 	raw := cmp.Or(c.Raw, string(c.Arguments))
 	v := &callView{
-		Tool: c.Tool, ID: c.ID, Class: string(c.Class), Tone: "good",
+		Tool: c.Tool, ID: c.ID, Class: plainWords(string(c.Class)), Tone: "good", Values: valuesText(raw),
 		Arguments: p.text("", raw, c.Issues), Issues: issueViews(c.Issues),
 	}
 	if c.Class != "" {
@@ -195,7 +231,7 @@ func (p *pager) call(c *machine.Call) *callView {
 		read, _ := pretty(string(c.Arguments))
 		v.Read = p.text("read as", read, c.Issues)
 	}
-	p.propose(c.Tool, raw, v.Issues)
+	v.Diffs = p.propose(c.Tool, raw, v.Issues)
 	return v
 }
 
@@ -210,10 +246,10 @@ func (p *pager) decided(d *machine.Decision) *details {
 	}
 	if fb := d.Feedback; fb != nil {
 		v.Fixed = issueViews(fb.Diff.Fixed)
-		for _, issues := range p.issues[d.Action] {
-			tellSince(issues, fb.Diff)
+		for _, is := range p.is[d.Action] {
+			tellSince(is.issues, fb.Diff)
 		}
-		if len(p.issues[d.Action]) == 0 {
+		if len(p.is[d.Action]) == 0 {
 			v.Issues = issueViews(fb.Issues)
 			tellSince(v.Issues, fb.Diff)
 		}
@@ -226,39 +262,18 @@ func (p *pager) decided(d *machine.Decision) *details {
 		v.Policy = fmt.Sprintf("p%d-%d", p.run.number, at)
 	}
 	if d.Plane == fault.Correction {
-		v.Diffs = p.diffs(d)
+		p.keep(d)
 	}
 	return p.done(v)
 }
 
-// diffs compares the proposals of an action with those of its previous attempt.
-func (p *pager) diffs(d *machine.Decision) []diffView {
-	is, was := p.is[d.Action], p.was[d.Action]
-	if len(is) == 0 {
-		return nil
-	}
-	if p.was[d.Action] = is; d.Class == "" {
+// keep keeps the proposals of an attempt that failed for the next one.
+func (p *pager) keep(d *machine.Decision) {
+	if is := p.is[d.Action]; d.Class == "" {
 		delete(p.was, d.Action)
+	} else if len(is) > 0 {
+		p.was[d.Action] = tried{d.Attempt, is}
 	}
-	var views []diffView
-	for n := range min(len(is), len(was)) {
-		if isRedacted(is[n]) || isRedacted(was[n]) || d.Attempt < 2 {
-			continue
-		}
-		title := fmt.Sprintf("changed since attempt %d", d.Attempt-1)
-		v := diffView{Title: joined(" ", namesText([]string{d.Action}), title)}
-		if len(is) > 1 || len(was) > 1 {
-			v.Title += fmt.Sprintf(", call %d", n+1)
-		}
-		lines, ok := diffLines(prettyPair(was[n], is[n]))
-		for n := range lines {
-			lines[n].Text = clip(visible(lines[n].Text), 300)
-			p.size += int64(len(lines[n].Text))
-		}
-		v.Lines, v.Same, v.Long = lines, ok && len(lines) == 0, !ok
-		views = append(views, v)
-	}
-	return views
 }
 
 // toolEnd shows the outcome of a tool call.

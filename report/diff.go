@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -70,4 +71,85 @@ func loose(text string) string {
 	}
 	lines := strings.NewReplacer(", ", ",\n", ",", ",\n", "{", "{\n", "[", "[\n", "}", "\n}", "]", "\n]")
 	return lines.Replace(text)
+}
+
+// diffOf compares two proposals.
+func diffOf(was, is proposal) diffView {
+	before, okBefore := fieldsOf(was.text)
+	after, okAfter := fieldsOf(is.text)
+	if okBefore && okAfter {
+		fields := fieldViews(before, was.issues, after, is.issues)
+		return diffView{Fields: fields, Same: len(fields) == 0}
+	}
+	lines, ok := diffLines(prettyPair(was.text, is.text))
+	for n := range lines {
+		lines[n].Text = clip(visible(lines[n].Text), maxCell)
+	}
+	return diffView{Lines: lines, Same: ok && len(lines) == 0, Long: !ok}
+}
+
+// maxCell is the most characters of a value that is compared.
+const maxCell = 300
+
+// fieldViews lists the fields that differ, or that an issue is about: those of the later proposal in its order,
+// then those that are gone, then those that are missing in both.
+func fieldViews(was []field, wrongBefore []issueView, is []field, wrongNow []issueView) (all []fieldView) {
+	seen := map[string]bool{}
+	add := func(path string) {
+		if seen[path] || path == "" || len(all) >= maxFields {
+			return
+		}
+		seen[path] = true
+		v := fieldView{
+			Path: visible(path), Was: valueAt(was, path), Is: valueAt(is, path),
+			WasMark: markAt(wrongBefore, path), IsMark: markAt(wrongNow, path),
+		}
+		if v.WasMark == "bad" && v.IsMark == "" {
+			v.IsMark = "good"
+		}
+		if v.Was != v.Is || v.IsMark != "" {
+			all = append(all, v)
+		}
+	}
+	for _, fields := range [][]field{is, was} {
+		for _, f := range fields {
+			add(f.path)
+		}
+	}
+	for _, issues := range [][]issueView{wrongNow, wrongBefore} {
+		for _, i := range issues {
+			if i.rule == "required" {
+				add(i.Place)
+			}
+		}
+	}
+	return all
+}
+
+// valueAt is the value of a field; empty if there is none.
+func valueAt(all []field, path string) string {
+	at := slices.IndexFunc(all, func(f field) bool { return f.path == path })
+	if at < 0 {
+		return ""
+	}
+	return clip(visible(all[at].text), maxCell)
+}
+
+// markAt is "bad" if an issue is about a field or a part of it.
+func markAt(issues []issueView, path string) string {
+	if slices.ContainsFunc(issues, func(i issueView) bool { return i.Place == path || strings.HasPrefix(i.Place, path+"/") }) {
+		return "bad"
+	}
+	return ""
+}
+
+// bytes is the approximate size of a comparison.
+func (v *diffView) bytes() (n int64) {
+	for _, l := range v.Lines {
+		n += int64(len(l.Text))
+	}
+	for _, f := range v.Fields {
+		n += int64(len(f.Path) + len(f.Was) + len(f.Is))
+	}
+	return n
 }

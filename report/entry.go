@@ -57,9 +57,14 @@ type entry struct {
 	good, bad bool
 	// marred is set for the outcome of a run with calls that failed or are in doubt.
 	marred bool
+	// doubt is the key of a call whose effect is unknown. stands is set for a note that a page never folds.
+	doubt  string
+	stands bool
 	// lane says what took the time between from and to; 0 for nothing.
 	lane     int
 	from, to time.Duration
+	// longest is the longest wait of the run.
+	longest time.Duration
 	// shown is nil if no page is made, and if the page was full.
 	shown *details
 	// bare is set if the page was full.
@@ -131,7 +136,33 @@ func (e *entry) word() (word, colour string) {
 // Word, Tone, When, Uses and Shown are for the page's template.
 func (e *entry) Word() string { w, _ := e.word(); return w }
 
-func (e *entry) Tone() string { _, colour := e.word(); return tones[colour] }
+// Tone is "bad" for each attempt that failed, whatever followed it.
+func (e *entry) Tone() string {
+	if e.failed() {
+		return "bad"
+	}
+	if e.doubt != "" {
+		return "warn"
+	}
+	_, colour := e.word()
+	return tones[colour]
+}
+
+// Says is the word in front of an entry on a page.
+func (e *entry) Says() string {
+	if e.failed() && e.Decision.Retry {
+		return "✕ again"
+	}
+	return e.Word()
+}
+
+// Delay is the delay before the next attempt, as text.
+func (e *entry) Delay() string {
+	if e.Decision == nil || e.Decision.Delay == 0 {
+		return ""
+	}
+	return short(e.Decision.Delay)
+}
 
 func (e *entry) When() string { return since(e.At) }
 
@@ -143,6 +174,9 @@ func (e *entry) Uses() string {
 	}
 	return joined(", ", used, moneyText(e.Cost))
 }
+
+// Longest is the longest wait of the run.
+func (e *entry) Longest() time.Duration { return e.longest }
 
 // Shown is never nil.
 func (e *entry) Shown() *details { return cmp.Or(e.shown, &details{}) }

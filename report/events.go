@@ -55,7 +55,8 @@ func (r *run) started(ev *machine.Event) entry {
 	if n := len(ev.Messages); n > 1 {
 		text = fmt.Sprintf("%s, the last from the %s: ", several.Of(n, "message"), last.Role)
 	}
-	return entry{Kind: started}.says(text + messageText(last))
+	e := entry{Kind: started, shown: r.page.request(messageText(last))}
+	return e.says(text + messageText(last))
 }
 
 // messageText is the text of a message and the names of its media.
@@ -69,7 +70,7 @@ func (r *run) replied(ev *machine.Event) entry {
 	r.spend(m.Usage)
 	r.told = m.Usage
 	calls := callsText(ev.Reply)
-	origin := bracketed(after("from ", m.Model), after("finish ", string(m.Finish)))
+	origin := bracketed(after("from ", m.Model), after("finish ", r.named(string(m.Finish))))
 	refusal := after("refused: ", clip(line(m.Refusal), maxShown))
 	text := cmp.Or(calls, refusal, clip(line(m.Text), maxShown), "nothing")
 	var repairs []string
@@ -105,7 +106,7 @@ const maxShown = 200
 
 func (r *run) callFailed(ev *machine.Event) entry {
 	r.why = failureText(ev.Failure)
-	return entry{Kind: replied, bad: true}.says("failed: " + string(ev.Failure.Class) + bracketed(r.why))
+	return entry{Kind: replied, bad: true}.says("failed: " + r.named(string(ev.Failure.Class)) + bracketed(r.why))
 }
 
 func (r *run) tried(ev *machine.Event) entry {
@@ -145,9 +146,12 @@ func (r *run) toolEnded(ev *machine.Event) entry {
 			text += ", " + several.Of(len(t.Reduced.Ops), "state update")
 		}
 	case t.Failure != nil:
-		text, more = text+": "+string(t.Failure.Class), []string{failureText(t.Failure)}
+		text, more = text+": "+r.named(string(t.Failure.Class)), []string{failureText(t.Failure)}
 	default:
 		text += after(": ", t.Text)
+	}
+	if t.Verdict == machine.Unknown {
+		e.doubt = was.Key
 	}
 	if e.bad {
 		r.totals.Broken++
@@ -222,11 +226,15 @@ func (r *run) noteOf(n *journal.Note) {
 	if n.Kind == journal.ToolBegan {
 		return // the entry before names the tools
 	}
-	at := r.at
+	at, began := r.at, r.time()
 	if n.At.After(r.at) {
 		r.at = n.At
 	}
-	r.note(r.noteText(n))
+	if n.Kind == journal.Resumed {
+		r.gaps = append(r.gaps, gap{began, r.time()})
+	}
+	e := entry{Kind: noted, stands: n.Kind == journal.Resumed || n.Kind == journal.Torn || n.Kind == journal.MaybePaid}
+	r.enter(e.says(r.noteText(n)))
 	r.at = at
 }
 
@@ -238,6 +246,9 @@ func (r *run) noteText(n *journal.Note) string {
 		return fmt.Sprintf("%s reports %s", n.Tool, n.Progress)
 	case journal.Resumed:
 		r.totals.Resumed++
+		if was := underWay[n.Resumed]; r.page != nil && was != "" {
+			return "taken up again: " + was
+		}
 		return fmt.Sprintf("taken up again, at %s", n.Resumed)
 	case journal.Torn:
 		text := fmt.Sprintf("the last line had been torn: %s are kept aside", sizeText(len(n.Torn)))
@@ -246,6 +257,20 @@ func (r *run) noteText(n *journal.Note) string {
 		return "a model call's outcome was lost, and it may have been paid for: " + n.Text
 	}
 	return string(n.Kind) + " " + n.Text
+}
+
+// underWay says what a resumed run had begun.
+var underWay = map[machine.EffectKind]string{
+	machine.CallModel: "a model call was under way", machine.RunTools: "tool calls were under way",
+	machine.WaitUntil: "it waited", machine.TryAction: "a try was under way", machine.AskPlanner: "the planner was asked",
+}
+
+// named is a name of the API: in plain words on a page.
+func (r *run) named(name string) string {
+	if r.page != nil {
+		return plainWords(name)
+	}
+	return name
 }
 
 // early records a result that came before its turn.

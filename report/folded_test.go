@@ -54,25 +54,26 @@ func TestFoldedRowsNameTheirTools(t *testing.T) {
 
 	text := string(store.Text("order-42"))
 	assert.Equal(t, []string{
-		"what the run was held to",
-		"+0s Call 1: attempt 1 of 3 tool_validation hear, fall; unknown_tool fly",
+		"Turns",
+		"+0s 1 hear, fall, fly: unknown tool, age: expected at most 130, 1 more; again at once tool validation hear, fall; unknown tool fly",
 		"prompt",
-		"+0s Call 2: hear attempt 2 of 3, fall attempt 2 of 3, fly attempt 2 of 3 tool_validation fall",
+		"+0s 2 hear, fall: age: expected at most 130; again at once tool validation",
 		"prompt, with answers of hear, fall, fly",
-		"fall changed since attempt 1",
-		"hear changed since attempt 1",
-		"+0s Call 3: fall attempt 3 of 3 tool_execution fall",
+		"hear Ada, 36 c1 fits",
+		"+0s 3 hear, fall: fall broke: tool execution; no more tool execution",
 		"prompt, with answers of hear, fall",
-		"+0s Call 4: fall attempt 3 of 3 accept hear",
+		"hear Ada, 36 c1 fits",
+		"fall Ada, 36 c2 fits",
+		"+0s 4 hear Ada, 36 accept",
 		"prompt, with answers of hear, fall",
-		"+0s Call 5: fall attempt 3 of 3 accept",
+		"hear Ada, 36 c1 fits",
+		"+0s 5 answer accept",
 		"prompt, with answers of hear",
-		"the policy as the run began: answer",
-		"the policy as the run began: transport",
+		"config and policies",
 	}, folded(show(t, "html", []byte(text))))
 
 	ran := strings.LastIndex(text, `"kind":"run_tools"`)
 	require.Positive(t, ran)
 	cut := ran + strings.Index(text[ran:], "\n") + 1
-	assert.Contains(t, folded(show(t, "html", []byte(text[:cut]))), "+0s Call 4: fall attempt 3 of 3 running hear")
+	assert.Contains(t, folded(show(t, "html", []byte(text[:cut]))), "+0s 4 hear Ada, 36 running hear")
 }

@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ var pageJS string
 
 var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
 	"visible": visible, "scaled": share[time.Duration],
+	"last": func(n int, all []string) bool { return n == len(all)-1 },
 	"said": func(e policy.Explained) bool { return e.Layer != policy.LayerDefault },
 }).Parse(pageText))
 
@@ -52,23 +54,44 @@ type runView struct {
 	Number                int
 	Begun                 string
 	Tone, Result, Outcome string
-	About, Totals         [][2]string
-	Charts                []*chartView
-	Sections              []*section
-	Policies              []policyView
-	Longest               time.Duration
+	// Doubt is the id of the section with the first call that is in doubt.
+	Doubt string
+	// Empty is set if the run is done and its answer is empty.
+	Empty   bool
+	Request []*textView
+	About   [][2]string
+	Spent   string
+	// Took is how long the run took.
+	Took     string
+	Charts   []*chartView
+	Parts    []*part
+	Policies []policyView
+	Longest  time.Duration
+}
+
+// Mark is the mark of a run in the list of turns.
+func (v *runView) Mark() string {
+	return map[string]string{"good": "✓", "bad": "✕", "warn": "!"}[v.Tone]
 }
 
 // section is one model call or try, and everything up to the next one.
 type section struct {
+	// Number is that of the call; 0 for what happened before the first one.
+	Number    int
 	ID, Title string
+	// Tools are the tools that the reply called.
+	Tools string
 	// Call is the call itself; nil for what happened before the first one.
 	Call  *entry
 	Items []*entry
+	// all are the entries with the waits that Items tells with the attempts.
+	all []*entry
+	// About says which attempts the call is for.
+	About string
 	// Result names the failures, or else the decisions, with their tools.
 	Result, Tone string
-	// Failed is set if an attempt failed, Bare if texts were left out.
-	Failed, Bare bool
+	// Failed is set if an attempt failed, Doubt if it is not known what a call did, Bare if texts were left out.
+	Failed, Doubt, Bare bool
 
 	told []told
 }
@@ -154,7 +177,7 @@ type policyView struct {
 // view makes a run's part of the page.
 func (r *run) view(entries []*entry) *runView {
 	v := &runView{
-		Number: r.number, About: r.about(), Totals: r.totals.rows(), Longest: r.longest,
+		Number: r.number, About: r.about(), Spent: r.totals.String(), Longest: r.longest,
 		Tone: "warn", Result: "unfinished", Outcome: r.underWay(),
 	}
 	for _, of := range r.header.Policies() {
@@ -171,22 +194,20 @@ func (r *run) view(entries []*entry) *runView {
 			}
 		}
 		v.Outcome = clip(line(o.About()), maxText)
+		v.Empty = o.OK && v.Outcome == ""
 	}
-	for _, e := range entries {
-		if e.Kind == started {
-			continue
-		}
-		if e.asks() || len(v.Sections) == 0 {
-			v.Sections = append(v.Sections, r.section(len(v.Sections)+1, e))
-		}
-		s := v.Sections[len(v.Sections)-1]
-		s.Bare = s.Bare || e.bare
-		if s.Call != e {
-			s.Items = append(s.Items, e)
-			s.judge(e)
+	sections := r.sections(entries)
+	for _, s := range sections {
+		s.name()
+		if v.Doubt == "" && r.outcome != nil && s.doubts(r.outcome.InDoubt) {
+			v.Doubt = s.ID
 		}
 	}
-	for _, chart := range []*chartView{chartOf(v.Sections), spendingOf(v.Sections)} {
+	if len(entries) > 0 && entries[0].Kind == started {
+		v.Request = entries[0].Shown().Texts
+	}
+	v.Parts, v.Took = partsOf(sections), short(r.time())
+	for _, chart := range []*chartView{chartOf(sections, r.gaps), spendingOf(sections)} {
 		if chart != nil {
 			v.Charts = append(v.Charts, chart)
 		}
@@ -194,12 +215,60 @@ func (r *run) view(entries []*entry) *runView {
 	return v
 }
 
+// sections divides the entries of a run.
+func (r *run) sections(entries []*entry) (all []*section) {
+	for _, e := range entries {
+		if e.Kind == started {
+			continue
+		}
+		if e.asks() || len(all) == 0 {
+			all = append(all, r.section(len(all)+1, e))
+		}
+		s := all[len(all)-1]
+		s.Bare = s.Bare || e.bare
+		if s.Call == e {
+			continue
+		}
+		e.longest = r.longest
+		if s.Doubt = s.Doubt || e.doubt != ""; s.Doubt && e.failed() {
+			e.doubt = s.all[len(s.all)-1].doubt
+		}
+		if s.all = append(s.all, e); !s.merge(e) {
+			s.Items = append(s.Items, e)
+			s.judge(e)
+		}
+	}
+	return all
+}
+
+// merge shows a wait with the attempt that it follows.
+func (s *section) merge(wait *entry) bool {
+	if wait.Kind != waiting {
+		return false
+	}
+	for _, e := range slices.Backward(s.Items) {
+		if e.failed() && e.Decision.Retry && e.Decision.Delay == wait.Wait {
+			e.Wait = wait.Wait
+			return true
+		}
+	}
+	return false
+}
+
+// doubts reports whether one of the calls in doubt ended in a section.
+func (s *section) doubts(calls []machine.CallRef) bool {
+	return slices.ContainsFunc(s.all, func(e *entry) bool {
+		return e.doubt != "" && slices.ContainsFunc(calls, func(c machine.CallRef) bool { return c.Key == e.doubt })
+	})
+}
+
 // section begins a section.
 func (r *run) section(number int, e *entry) *section {
 	s := &section{ID: fmt.Sprintf("r%d-%d", r.number, number), Title: "Before the first call", Tone: "warn"}
 	if e.asks() {
-		word, _ := e.word()
-		s.Call, s.Title, s.Result = e, strings.ToUpper(word[:1])+word[1:]+" "+e.Text, noOutcome
+		number, about, _ := strings.Cut(e.Text, ": ")
+		s.Number, _ = strconv.Atoi(number)
+		s.Call, s.About, s.Result = e, about, noOutcome
 	}
 	return s
 }
@@ -207,14 +276,15 @@ func (r *run) section(number int, e *entry) *section {
 // judge updates the result of a section by one of its entries.
 func (s *section) judge(e *entry) {
 	word, colour := e.word()
+	if calls := e.Shown().Calls; len(calls) > 0 {
+		s.Tools = timesOf(namesIn(calls))
+	}
 	switch {
 	case e.failed():
 		if !s.Failed {
-			s.Failed, s.told, s.Tone = true, nil, tones[colour]
+			s.Failed, s.told, s.Tone = true, nil, "bad"
 		}
-		if s.tell(string(e.Decision.Class), e.Decision.Action); colour == red {
-			s.Tone = tones[red]
-		}
+		s.tell(plainWords(string(e.Decision.Class)), e.Decision.Action)
 	case s.Failed:
 	case e.Kind == attempted:
 		if s.told == nil || colour != green {
@@ -229,6 +299,14 @@ func (s *section) judge(e *entry) {
 	}
 }
 
+// namesIn are the names of the tools that a reply calls.
+func namesIn(calls []*callView) (names []string) {
+	for _, c := range calls {
+		names = append(names, c.Tool)
+	}
+	return names
+}
+
 // tell adds what an action came to.
 func (s *section) tell(word, action string) {
 	at := slices.IndexFunc(s.told, func(t told) bool { return t.word == word })
@@ -240,7 +318,9 @@ func (s *section) tell(word, action string) {
 	}
 	texts := make([]string, len(s.told))
 	for n, t := range s.told {
-		texts[n] = t.String()
+		if texts[n] = t.word; len(s.told) > 1 || len(t.names) > 1 {
+			texts[n] = t.String()
+		}
 	}
 	s.Result = strings.Join(texts, "; ")
 }

@@ -16,7 +16,7 @@
       at = (below < 0 ? all.length : below) - (step > 0 ? 1 : 0);
     }
     const to = all[(at + step + all.length) % all.length];
-    to.open = true;
+    for (let d = to; d; d = d.parentElement) if (d.matches("details")) d.open = true;
     to.firstElementChild.focus({ preventScroll: true });
     to.scrollIntoView();
   };
@@ -31,15 +31,26 @@
     },
   };
   addEventListener("keydown", e => {
+    if (e.target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
     if (!e.ctrlKey && !e.metaKey && !e.altKey && keys[e.key]) keys[e.key]();
   });
   // A link to something folded opens it.
   const unfold = () => {
     const to = document.getElementById(location.hash.slice(1));
-    if (to?.matches("details")) to.open = true;
+    for (let d = to; d; d = d.parentElement) if (d.matches("details")) d.open = true;
+    if (to) to.scrollIntoView();
   };
   addEventListener("hashchange", unfold);
   unfold();
+  // The list of turns marks the one on screen.
+  const links = new Map([...document.querySelectorAll(".rail li a")].map(a => [a.hash.slice(1), a]));
+  const seen = new IntersectionObserver(all => {
+    for (const e of all) {
+      if (e.isIntersecting) links.get(e.target.id).setAttribute("aria-current", "true");
+      else links.get(e.target.id).removeAttribute("aria-current");
+    }
+  }, { rootMargin: "-10% 0px -80% 0px" });
+  for (const id of links.keys()) seen.observe(document.getElementById(id));
   addEventListener("toggle", e => show(e.target), true);
   show(document);
   document.getElementById("keys").hidden = false;

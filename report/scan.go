@@ -139,11 +139,16 @@ type run struct {
 	// said is the number of messages of the conversation, and sizes has it at each model call.
 	said  int
 	sizes []int
+	// gaps are the times in which no process may have had the run.
+	gaps []gap
 	// why is the error of the latest try.
 	why string
 	// told is the usage of the latest reply. owed is the usage since the latest attempt.
 	told, owed message.Usage
 }
+
+// gap is the time from the last line before a resumption until then.
+type gap struct{ from, to time.Duration }
 
 func (r *run) add(line int64, rec journal.Record) {
 	r.line = line

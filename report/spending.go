@@ -47,7 +47,7 @@ func spendingOf(sections []*section) *chartView {
 			b := barView{X: share(at, all, 1000), Y: 2, Height: 16, Tone: e.Tone(), Link: s.ID}
 			at += of(e)
 			b.Width = max(3, share(at, all, 1000)-b.X)
-			b.Says = joined(", ", s.Title+": "+attemptText(e.Decision), usageText(e.Usage), moneyText(e.Cost))
+			b.Says = joined(", ", s.Title, usageText(e.Usage), moneyText(e.Cost))
 			v.Lanes[0].Bars = append(v.Lanes[0].Bars, b)
 		}
 	}

@@ -60,7 +60,7 @@ func TestWhatEachAttemptCostIsShown(t *testing.T) {
 	assert.Contains(t, strings.Join(strings.Fields(timeline), " "), "300 out, 1100 tokens of failed attempts, 0.009 cost, 0.003 cost of failed attempts")
 	page := show(t, "html", text)
 	assert.Contains(t, page, "What it cost: 0.009 in all, by attempt, to scale")
-	assert.Contains(t, page, `<title>Call 1: attempt 1 of 3: look attempt 1 of 3, correction plane: tool_validation, 1000 tokens in, 100 out, cost 0.003</title><rect class="warn" x="0" y="2" width="333"`)
+	assert.Contains(t, page, `<title>look Ada, 300: age: expected at most 130; again at once, 1000 tokens in, 100 out, cost 0.003</title><rect class="hit" x="0" width="333" height="20"/><rect class="bar bad" x="0" y="2" width="333"`)
 	assert.Equal(t, 3, strings.Count(page, ", cost 0.003</title>"))
 	assert.Contains(t, show(t, "html", told(t, "{}", "Ada", looptest.Say("It is Ada."))), "What it took: 1100 tokens in all, by attempt, to scale")
 }

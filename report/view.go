@@ -42,7 +42,10 @@ type issueView struct {
 	N                              int
 	Place, Says, Rule, Since, Tone string
 
-	id string
+	// Brief is the issue in a few words, for titles.
+	Brief string
+
+	id, rule string
 }
 
 // issueViews lists issues.
@@ -51,7 +54,7 @@ func issueViews(issues []fault.Issue) []issueView {
 	for n, i := range issues[:min(len(issues), maxMarks)] {
 		views = append(views, issueView{
 			N: n + 1, Place: i.Place(), Says: i.Says(),
-			Rule: joined(", ", i.Rule, string(i.Source)), id: i.ID(),
+			Rule: joined(", ", i.Rule, string(i.Source)), id: i.ID(), Brief: briefIssue(i), rule: i.Rule,
 		})
 	}
 	return views
