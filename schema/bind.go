@@ -32,27 +32,25 @@ func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.I
 	e := p.evaluation(budget, t.schema)
 	whole := collector{evaluation: e, scope: t.schema.scope()}
 	whole.bind(t.schema.root, root, t.root, reflect.ValueOf(v).Elem(), nil)
-	found := e.merge(e.explain(whole.refusal))
-	if e.spent() {
-		return tooMuch(root)
+	if issues := t.schema.report(e, root, e.merge(e.list(whole.refusal))); issues != nil || t.issues == nil {
+		return issues
 	}
-	if len(found) == 0 && t.issues != nil {
-		for _, i := range t.issues(v) {
-			i.Source = fault.FromRules
-			found = append(found, i)
-		}
+	issues := slices.Clone(t.issues(v))
+	for n := range issues {
+		i := &issues[n]
+		i.Source = fault.FromRules
+		path := pathOf(i.Pointer)
+		t.schema.finish(i, path, root.at(path))
 	}
-	if len(found) == 0 {
-		return nil
-	}
-	return t.schema.finish(root, found)
+	issues = sorted(issues)
+	return issues[:min(len(issues), maxIssues)]
 }
 
 // binder keeps what is found while the values of a document are stored in Go variables, beside what the
 // schema refuses.
 type binder struct {
 	doc     []byte
-	found   []finding
+	found   []*failure
 	unbound []*value   // the values that were skipped
 	around  []variable // those that the one which is stored is in
 }
@@ -81,23 +79,11 @@ func (n *node) inner(to *variable) *node {
 // costOfRule is the work of a rule that the validator checks.
 const costOfRule = 4
 
-// finding is an issue of a value. The value is nil for a member that is missing.
-type finding struct {
-	*value
-	fault.Issue
-}
-
-func (b *binder) find(v *value, at, rule, expected string, source fault.Source) {
-	i := fault.Issue{Pointer: at, Rule: rule, Expected: clip(expected), Source: source}
-	if v != nil {
-		i.Got, i.Sent = v.kind.name(), v.sent(rule)
-	}
-	b.note(v, i)
-}
-
-func (b *binder) note(v *value, i fault.Issue) {
+// find notes what a Go type refuses. What is expected is said.
+func (b *binder) find(f failure) {
 	if len(b.found) < maxIssues {
-		b.found = append(b.found, finding{v, i})
+		f.said = clip(f.said)
+		b.found = append(b.found, &f)
 	}
 }
 
@@ -111,9 +97,7 @@ func (b *binder) skip(v *value) {
 // refuse skips a value and says why. It returns false.
 func (f *collector) refuse(v *value, rule, expected string) bool {
 	f.skip(v)
-	if len(f.found) < maxIssues && f.spend(costOfPointer(v)) {
-		f.find(v, v.pointer(), rule, expected, fault.FromSchema)
-	}
+	f.find(failure{value: v, rule: rule, said: expected})
 	return false
 }
 
@@ -168,10 +152,7 @@ func (f *collector) bind(n *node, v *value, at *spot, to reflect.Value, around a
 		return
 	}
 	for _, r := range at.broken(to, around) {
-		if !f.spend(costOfPointer(v)) {
-			return
-		}
-		f.find(v, v.pointer(), ruleName(r, at.class), rulePhrase(r, at.class, nil), fault.FromRules)
+		f.find(failure{value: v, rule: ruleName(r, at.class), said: rulePhrase(r, at.class, nil), isRule: true})
 	}
 }
 
@@ -282,8 +263,11 @@ func (f *collector) compare(object *value, l *layout, m *member, in reflect.Valu
 		}
 		beside := in.FieldByIndex(m.index[:len(m.index)-1])
 		if !r.holds(to, m.class, beside.Addr().Interface()) {
-			pointer := object.pointer() + "/" + pointerEscaper.Replace(m.name)
-			f.find(v, pointer, ruleName(r, m.class), rulePhrase(r, m.class, l.names), fault.FromRules)
+			x := failure{value: v, rule: ruleName(r, m.class), said: rulePhrase(r, m.class, l.names), isRule: true}
+			if v == nil {
+				x.value, x.lacks = object, "/"+m.name
+			}
+			f.find(x)
 		}
 	}
 }
@@ -317,45 +301,48 @@ func (f *collector) storeEntry(n *node, m *value) {
 		return
 	}
 	for _, r := range at.key.broken(key, f.to.around) {
-		wants := clip("a member name that is " + rulePhrase(r, classString, nil))
-		f.note(m, fault.Issue{
-			Pointer: m.pointer(), Rule: ruleName(r, classString), Expected: wants, Source: fault.FromRules,
-		})
+		wants := "a member name that is " + rulePhrase(r, classString, nil)
+		f.find(failure{value: m, rule: ruleName(r, classString), said: wants, isRule: true, ofName: true})
 	}
 }
 
-// merge adds the findings to the issues of the schema. A value that the schema refused gets only findings of
+// place is where a failure is.
+type place struct {
+	*value
+	lacks string
+}
+
+// merge adds the findings to the failures of the schema. A value that the schema refused gets only findings of
 // validation rules. A value that is missing, empty or of the wrong kind gets none.
-func (b *binder) merge(issues []fault.Issue) []fault.Issue {
-	if len(b.found) == 0 || len(issues) >= maxIssues {
-		return issues
+func (b *binder) merge(all []*failure) []*failure {
+	if len(b.found) == 0 || len(all) >= maxIssues {
+		return all
 	}
-	rules := map[string]string{}
-	for _, i := range issues {
-		rules[i.Pointer] = i.Rule
+	rules := map[place]string{}
+	for _, f := range all {
+		rules[place{f.value, f.lacks}] = f.rule
 	}
 	for _, f := range b.found {
-		if _, refused := rules[f.Pointer]; refused {
-			isEmpty := f.value == nil || f.kind == kindString && f.text == ""
-			if f.Source != fault.FromRules || isEmpty {
-				continue
-			}
+		_, refused := rules[place{f.value, f.lacks}]
+		isEmpty := f.lacks != "" || f.value.kind == kindString && f.value.text == ""
+		if refused && (!f.isRule || isEmpty) || isCovered(rules, f) {
+			continue
 		}
-		if !isCovered(rules, f.Pointer) {
-			issues = append(issues, f.Issue)
-		}
+		all = append(all, f)
 	}
-	return issues
+	return all
 }
 
 // isCovered reports whether a place, or one around it, is missing or of the wrong kind.
-func isCovered(rules map[string]string, pointer string) bool {
-	for at := pointer; ; at = at[:strings.LastIndexByte(at, '/')] {
-		if r := rules[at]; r == "required" || r == "type" || r == "minProperties" {
+func isCovered(rules map[place]string, f *failure) bool {
+	isCover := func(p place) bool {
+		r := rules[p]
+		return r == "required" || r == "type" || r == "minProperties"
+	}
+	for v := f.value; v != nil; v = v.parent {
+		if isCover(place{v, ""}) {
 			return true
 		}
-		if at == "" {
-			return false
-		}
 	}
+	return f.lacks != "" && isCover(place{f.value, f.lacks})
 }

@@ -72,11 +72,15 @@ func byItself(tree any) []fault.Issue {
 	}
 	s := &Schema{tree: meta, limits: schemaLimits}
 	s.link(c, compiled, true)
-	issues := fault.SortIssues(s.judge(valueOf(tree), &evaluation{Budget: NewBudget(), tracks: s.tracks}))
-	for n := range issues {
-		issues[n].Got = ""
+	e := &evaluation{Budget: NewBudget(), tracks: s.tracks}
+	refused, _ := e.judge(s.root, valueOf(tree), s.scope(), nil)
+	var issues []fault.Issue
+	for _, f := range e.list(refused) {
+		i := f.tell(e, f.path())
+		i.Got = ""
+		issues = append(issues, i)
 	}
-	return issues
+	return fault.SortIssues(issues)
 }
 
 // ofDrafts are hints for values that one draft of JSON Schema allows and another does not.

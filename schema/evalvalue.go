@@ -69,7 +69,7 @@ func (f *collector) memberName(m *value) {
 	name.text = m.name
 	if r, _ := f.judge(f.n.nameRule, name, f.scope, nil); r != nil {
 		f.name = nil // it is part of the refusal
-		f.report(failure{at: f.n, value: m, rule: "propertyNames", branches: []*refusal{r}})
+		f.report(failure{at: f.n, value: m, rule: "propertyNames", ofName: true, branches: []*refusal{r}})
 	}
 }
 
@@ -81,7 +81,7 @@ func (f *collector) missing(rule string, wanted []string, because string) {
 	byName := f.v.byName(len(wanted))
 	for _, name := range wanted {
 		if m := byName[name]; m == nil && (byName != nil || f.v.member(name) == nil) {
-			f.report(failure{at: f.n, value: f.v, rule: rule, name: name, because: because})
+			f.report(failure{at: f.n, value: f.v, rule: rule, lacks: "/" + name, because: because})
 		}
 	}
 }

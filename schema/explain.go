@@ -2,75 +2,73 @@ package schema
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 )
 
 // refusal is why a schema refuses a value: its own keywords that fail, and the refusals of its subschemas.
 // One refusal may be part of several.
 type refusal struct {
-	own       []failure
-	first     [1]failure // the memory of the first of own
-	subs      []*refusal
-	issues    []fault.Issue // set when it is explained
-	explained bool
-	kept      bool // it is part of a remembered answer
+	own      []failure
+	first    [1]failure // the memory of the first of own
+	subs     []*refusal
+	all      []*failure // set when they are listed
+	isListed bool
+	kept     bool // it is part of a remembered answer
 }
 
-// failure is one keyword that fails.
+// failure is one keyword or rule that a value fails. It has words when it is told.
 type failure struct {
-	at       *node
+	at       *node  // nil for a rule of a Go type
 	value    *value // for a member that is not allowed, the member
-	rule     string
-	name     string // the missing member
+	lacks    string // "/" and the name of the member that the value lacks
 	because  string // the member that requires it, if one does
+	rule     string
+	said     string // what is expected, where that is known before it is told
+	isRule   bool   // the rule is one of the Go type
+	ofName   bool   // it is the member's name that fails
+	others   bool   // it says no more than that there are alternatives
 	branches []*refusal
+	joined   []*failure // those of all alternatives, which are one
 }
 
-// explain turns a refusal into issues: sorted, each once, maxIssues at most. There are none of nil.
-func (e *evaluation) explain(r *refusal) []fault.Issue {
+// list is what a refusal comes to, with alternatives reduced: maxIssues failures at most.
+func (e *evaluation) list(r *refusal) []*failure {
 	switch {
 	case r == nil:
 		return nil
-	case r.explained:
-		return r.issues
+	case r.isListed:
+		return r.all
 	}
-	r.explained = true
-	var issues []fault.Issue
-	if len(r.own) > 0 {
-		issues = make([]fault.Issue, 0, min(len(r.own)+len(r.subs), maxIssues))
-	}
-	for _, f := range r.own {
-		if len(issues) >= maxIssues || !e.spend(costOfIssue+costOfPointer(f.value)) {
+	r.isListed = true
+	var all []*failure
+	for n := range r.own {
+		if len(all) >= maxIssues || !e.spend(costOfIssue) {
 			break
 		}
-		issues = e.tell(issues, f)
+		if f := &r.own[n]; f.branches == nil || f.ofName {
+			all = append(all, f)
+		} else {
+			all = append(all, e.reduce(f)...)
+		}
 	}
 	for _, sub := range r.subs {
-		if len(issues) >= maxIssues || !e.spend(1) {
+		more := e.list(sub)
+		if len(all) >= maxIssues || !e.spend(1+len(more)) {
 			break
 		}
-		more := e.explain(sub)
-		if !e.sorts(len(more)) {
-			break
-		}
-		if issues == nil {
-			issues = more[:len(more):len(more)]
+		if all == nil {
+			all = more[:len(more):len(more)]
 			continue
 		}
-		issues = append(issues, more...)
+		all = append(all, more...)
 	}
-	if len(r.subs) > 0 && len(issues) > 1 {
-		issues = sorted(issues)
-	}
-	r.issues = issues[:min(len(issues), maxIssues)]
-	return r.issues
+	r.all = all[:min(len(all), maxIssues)]
+	return r.all
 }
 
 // costOfIssue is the work of making an issue.
@@ -82,8 +80,115 @@ func costOfPointer(v *value) int {
 	return size / patternSteps * (1 + size/16384)
 }
 
-// sorts spends the work of sorting so many issues into others, and of comparing them.
-func (e *evaluation) sorts(issues int) bool { return e.spend(2 * issues) }
+// sorted puts failures in the order of the document, each once.
+func (e *evaluation) sorted(all []*failure) []*failure {
+	compare := func(a, b *failure) int {
+		if c := cmp.Or(cmp.Compare(a.value.start, b.value.start), cmp.Compare(a.lacks, b.lacks), cmp.Compare(a.rule, b.rule)); c != 0 || a == b {
+			return c
+		}
+		return cmp.Compare(a.expected(e), b.expected(e))
+	}
+	if len(all) < 2 {
+		return all
+	}
+	all = slices.Clone(all)
+	slices.SortFunc(all, compare)
+	return slices.CompactFunc(all, func(a, b *failure) bool { return compare(a, b) == 0 })
+}
+
+// expected says what would be right.
+func (f *failure) expected(e *evaluation) string {
+	if f.said == "" && f.at != nil {
+		f.said = f.says(e)
+	}
+	return f.said
+}
+
+func (f *failure) says(e *evaluation) string {
+	n := f.at
+	switch {
+	case f.joined != nil:
+		return clip(orList(e.expectedOf(f.joined)))
+	case f.ofName:
+		return clip("a member name that is " + strings.Join(e.expectedOf(e.sorted(e.list(f.branches[0]))), " and "))
+	case f.lacks != "":
+		wants := n.expects(f.lacks, func() string { return n.describeMember(f.lacks[1:]) })
+		if f.because != "" {
+			wants = clip(cmp.Or(wants, "a value") + ", for " + nameOf(f.because) + " is given")
+		}
+		return wants
+	case f.rule == "unevaluatedProperties":
+		return n.describedMembers(f.value.name)
+	}
+	return n.expects(f.rule, func() string {
+		switch f.rule {
+		case "type":
+			return n.describe(maxSteps)
+		case "contains", "minContains", "maxContains":
+			return n.describeContents(f.rule)
+		}
+		said := phrase(f.rule, n.raw)
+		if f.rule == "not" && n.types != 0 && n.types&^(kindInteger|kindNumber) == 0 {
+			said = strings.Replace(said, anythingBut, "a number other than ", 1)
+		}
+		return said
+	})
+}
+
+// expectedOf lists what failures expect, each once.
+func (e *evaluation) expectedOf(all []*failure) (wants []string) {
+	for _, f := range all {
+		wants = appendNew(wants, f.expected(e))
+	}
+	return wants
+}
+
+// report tells failures, and adds what the marks of the schema and the places of the values say. What is beyond
+// the budget has one issue, which says that.
+func (s *Schema) report(e *evaluation, root *value, all []*failure) []fault.Issue {
+	if len(all) == 0 && !e.spent() {
+		return nil
+	}
+	issues := make([]fault.Issue, 0, len(all))
+	for _, f := range all {
+		if !e.spend(costOfPointer(f.value)) {
+			break
+		}
+		path := f.path()
+		i := f.tell(e, path)
+		there := f.value
+		if f.lacks != "" {
+			there = nil
+		}
+		s.finish(&i, path, there)
+		issues = append(issues, i)
+	}
+	if e.spent() {
+		return tooMuch(root)
+	}
+	issues = sorted(issues)
+	return issues[:min(len(issues), maxIssues)]
+}
+
+// tell is the issue of a failure, whose place is a path.
+func (f *failure) tell(e *evaluation, path []string) fault.Issue {
+	i := fault.Issue{Pointer: pointerOf(path), Rule: f.rule, Expected: f.expected(e), Source: fault.FromSchema}
+	if f.isRule {
+		i.Source = fault.FromRules
+	}
+	if f.lacks == "" && !f.ofName {
+		i.Got, i.Sent = f.value.kind.name(), f.value.sent(f.rule)
+	}
+	return i
+}
+
+func (f *failure) path() []string {
+	if path := f.value.path(); f.lacks == "" {
+		return path
+	} else {
+		return append(path, f.lacks[1:])
+	}
+}
 
 // sorted is [fault.SortIssues], which copies, for issues that may be sorted already.
 func sorted(issues []fault.Issue) []fault.Issue {
@@ -95,48 +200,6 @@ func sorted(issues []fault.Issue) []fault.Issue {
 	return issues
 }
 
-// tell adds the issues of one failure to a list.
-func (e *evaluation) tell(issues []fault.Issue, f failure) []fault.Issue {
-	v := f.value
-	issue := fault.Issue{Pointer: v.pointer(), Rule: f.rule, Got: v.kind.name(), Source: fault.FromSchema}
-	issue.Sent = v.sent(f.rule)
-	switch f.rule {
-	case "anyOf", "oneOf":
-		if f.branches != nil {
-			return append(issues, e.reduce(f, issue)...)
-		}
-		issue.Expected = f.at.expects(f.rule, func() string { return phrase(f.rule, f.at.raw) })
-	case "required", "dependentRequired", "dependencies":
-		issue.Pointer += "/" + pointerEscaper.Replace(f.name)
-		issue.Got, issue.Sent = "", ""
-		issue.Expected = f.at.expects("/"+f.name, func() string { return f.at.describeMember(f.name) })
-		if f.because != "" {
-			issue.Expected = clip(cmp.Or(issue.Expected, "a value") + ", for " + nameOf(f.because) + " is given")
-		}
-	case "propertyNames":
-		var wants []string
-		for _, i := range sorted(e.explain(f.branches[0])) {
-			wants = append(wants, i.Expected)
-		}
-		issue.Got = "" // the value is not at fault
-		issue.Expected = clip("a member name that is " + strings.Join(wants, " and "))
-	case "type":
-		issue.Expected = f.at.expects(f.rule, func() string { return f.at.describe(maxSteps) })
-	case "not":
-		issue.Expected = f.at.expects(f.rule, func() string { return phrase("not", f.at.raw) })
-		if f.at.types != 0 && f.at.types&^(kindInteger|kindNumber) == 0 {
-			issue.Expected = strings.Replace(issue.Expected, anythingBut, "a number other than ", 1)
-		}
-	case "unevaluatedProperties":
-		issue.Expected = f.at.describedMembers(f.value.name)
-	case "contains", "minContains", "maxContains":
-		issue.Expected = f.at.expects(f.rule, func() string { return f.at.describeContents(f.rule) })
-	default:
-		issue.Expected = f.at.expects(f.rule, func() string { return phrase(f.rule, f.at.raw) })
-	}
-	return append(issues, issue)
-}
-
 // describeContents says how many items are wanted, and what they are like.
 func (n *node) describeContents(rule string) string {
 	if fitting := n.contains.describe(maxSteps); fitting != "" {
@@ -145,17 +208,22 @@ func (n *node) describeContents(rule string) string {
 	return phrase(rule, n.raw)
 }
 
-// describeMember describes a missing member in a few words, by the schema that requires it or by one for the
-// same value.
-func (n *node) describeMember(name string) string {
+// memberNamed is the schema that describes a member, of the schema that requires it or of one for the same
+// value; nil for none.
+func (n *node) memberNamed(name string) *node {
 	for ; n != nil; n = n.branchOf() {
 		for _, b := range inPlace(n) {
-			if said := b.members[name].describe(maxSteps); said != "" {
-				return clip(said)
+			if m := b.members[name]; m.describe(maxSteps) != "" {
+				return m
 			}
 		}
 	}
-	return ""
+	return nil
+}
+
+// describeMember describes a missing member in a few words.
+func (n *node) describeMember(name string) string {
+	return clip(n.memberNamed(name).describe(maxSteps))
 }
 
 // describedMembers says that a member is not allowed, and which members are.
@@ -175,30 +243,24 @@ func (n *node) describedMembers(name string) string {
 	})
 }
 
-// finish sorts and bounds the issues of a document. It adds echoed values, and says what may be left out.
-func (s *Schema) finish(root *value, issues []fault.Issue) []fault.Issue {
-	for n := range issues {
-		i := &issues[n]
-		if !s.marked && !mayBeLeftOut(*i) {
-			continue
-		}
-		path := pathOf(i.Pointer)
-		levels := s.levelsTo(path)
-		if s.marked {
-			i.Value = echoed(root.at(path), levels)
-		}
-		if s.marked && anyMarked(levels, noEchoKeyword, secretKeyword) {
+// finish adds an echoed value to the issue of a value, and says that a string holds what is wanted, and that a
+// member may be left out. v is nil where the value is not there.
+func (s *Schema) finish(i *fault.Issue, path []string, v *value) {
+	mayBeLeftOut := mayBeLeftOut(*i)
+	if !s.marked && !mayBeLeftOut {
+		return
+	}
+	levels := s.levelsTo(path)
+	if s.marked {
+		i.Value = echoed(v, levels)
+		if anyMarked(levels, noEchoKeyword, secretKeyword) {
 			i.Sent = ""
 		}
-		if isOfKind(i.Rule) && i.Got == fault.String {
-			i.Expected += root.at(path).notQuoted(levels[len(path)])
-		}
-		if mayBeLeftOut(*i) && optional(levels, path) {
-			i.Optional = true
-		}
 	}
-	issues = sorted(issues)
-	return issues[:min(len(issues), maxIssues)]
+	if isOfKind(i.Rule) && i.Got == fault.String {
+		i.Expected += v.notQuoted(levels[len(path)])
+	}
+	i.Optional = i.Optional || mayBeLeftOut && optional(levels, path)
 }
 
 // levelsTo lists the schemas of each value on the path to a place, from the root.
@@ -255,110 +317,4 @@ func (n *node) demands(name string) bool {
 func (n *node) allowsNull() bool {
 	null := key{kindNull, "null"}
 	return n.types != 0 && n.types&kindNull != 0 || n.values[null] || n.constant[null]
-}
-
-const (
-	echoKeyword   = "x-echo"
-	noEchoKeyword = "x-noecho"
-)
-
-// maxEcho bounds an echoed value, in bytes.
-const maxEcho = 100
-
-// echoed is the value at a place as JSON, where a schema of the place or of one above it marks it as safe to
-// echo. Where a place has very many schemas, nothing is echoed.
-func echoed(v *value, levels [][]*node) string {
-	tooMany := slices.ContainsFunc(levels, func(nodes []*node) bool { return len(nodes) >= maxNodes })
-	isHidden := anyMarked(levels, noEchoKeyword, secretKeyword)
-	if v == nil || tooMany || isHidden || !anyMarked(levels, echoKeyword) {
-		return ""
-	}
-	return canon.Cut(string(v.appendUpTo(nil, maxEcho+1)), maxEcho)
-}
-
-// anyMarked reports whether one of the keywords is true in a schema of a place, or of one above it.
-func anyMarked(levels [][]*node, keywords ...string) bool {
-	isMarked := func(n *node) bool {
-		return slices.ContainsFunc(keywords, func(keyword string) bool { return n.raw[keyword] == true })
-	}
-	anyOf := func(nodes []*node) bool { return slices.ContainsFunc(nodes, isMarked) }
-	return slices.ContainsFunc(levels, anyOf)
-}
-
-const secretKeyword = "x-secret"
-
-// maxPlaces bounds the places that are searched for secrets: each reference may double their number.
-const maxPlaces = 4096
-
-// Secrets lists the places whose values must not be kept, as JSON Pointers in ascending order; "*" stands for
-// any member or item. The tag `retake:"secret"` marks a field as secret, the keyword "x-secret" a place in a
-// raw schema. In a recursive type, a part that may hold a secret at any depth is secret as a whole. Beyond
-// 4096 places, everything else counts as secret. The slice is the caller's own.
-func (s *Schema) Secrets() []string {
-	w := &secrets{left: maxPlaces, dynamic: isMarked(s.tree, secretKeyword)}
-	w.walk(s.root, "")
-	slices.Sort(w.found)
-	return slices.Compact(w.found)
-}
-
-type secrets struct {
-	found   []string
-	left    int
-	dynamic bool    // the target of a dynamic reference may be secret
-	under   []*node // the targets of references that are being walked
-}
-
-func (w *secrets) walk(n *node, at string) {
-	if n == nil {
-		return
-	}
-	w.left--
-	if n.raw[secretKeyword] == true || w.left < 0 || n.dynamic != nil && w.dynamic {
-		w.found = append(w.found, at)
-	}
-	if n.raw[secretKeyword] == true || w.left < 0 {
-		return
-	}
-	for _, sub := range n.same {
-		if sub == n.target() {
-			w.follow(sub, at)
-			continue
-		}
-		w.walk(sub, at)
-	}
-	inner := []*node{n.each, n.rest, n.contains, n.unevaluatedItems, n.unevaluatedMembers}
-	for _, sub := range slices.Concat(n.first, inner) {
-		w.walk(sub, at+"/*")
-	}
-	for _, name := range canon.Keys(n.members) {
-		w.walk(n.members[name], at+"/"+pointerEscaper.Replace(name))
-	}
-	for _, p := range n.patterns {
-		w.walk(p.node, at+"/*")
-	}
-}
-
-// follow walks the target of a reference. A recursive target is secret as a whole if anything in it is.
-func (w *secrets) follow(n *node, at string) {
-	if slices.Contains(w.under, n) {
-		if isMarked(n.raw, secretKeyword) {
-			w.found = append(w.found, at)
-		}
-		return
-	}
-	w.under = append(w.under, n)
-	w.walk(n, at)
-	w.under = w.under[:len(w.under)-1]
-}
-
-// isMarked reports whether a keyword is true anywhere in a schema document.
-func isMarked(tree any, keyword string) bool {
-	switch at := tree.(type) {
-	case map[string]any:
-		within := func(v any) bool { return isMarked(v, keyword) }
-		return at[keyword] == true || slices.ContainsFunc(slices.Collect(maps.Values(at)), within)
-	case []any:
-		return slices.ContainsFunc(at, func(v any) bool { return isMarked(v, keyword) })
-	}
-	return false
 }

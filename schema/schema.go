@@ -109,21 +109,9 @@ func (s *Schema) check(b *Budget, doc []byte) []fault.Issue {
 	if issue != nil {
 		return []fault.Issue{*issue}
 	}
-	issues := s.judge(root, p.evaluation(b, s))
-	if len(issues) == 0 {
-		return nil
-	}
-	return s.finish(root, issues)
-}
-
-// judge holds a value to the schema. What is beyond the budget has one issue, which says that.
-func (s *Schema) judge(root *value, e *evaluation) []fault.Issue {
+	e := p.evaluation(b, s)
 	refused, _ := e.judge(s.root, root, s.scope(), nil)
-	issues := e.explain(refused)
-	if e.spent() {
-		return tooMuch(root)
-	}
-	return issues
+	return s.report(e, root, e.list(refused))
 }
 
 // scope is the dynamic scope of a document; nil where the schema has no dynamic references.

@@ -2,12 +2,9 @@ package schema
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 )
 
@@ -23,73 +20,96 @@ import (
 //   - Otherwise the nearest alternative is explained: no wrong constants, then fewest issues right here, then
 //     fewest in all, then deepest, then first. One more issue says that there are other alternatives, unless
 //     the value right here fits this one alone or has the members of this one alone.
-func (e *evaluation) reduce(f failure, whole fault.Issue) []fault.Issue {
-	here, rule := whole.Pointer, f.rule
-	all := make([][]fault.Issue, 0, len(f.branches))
+func (e *evaluation) reduce(f *failure) []*failure {
+	u := union{e, f}
+	all := make([][]*failure, 0, len(f.branches))
 	total := len(f.branches)
 	for _, b := range f.branches {
-		all = append(all, sorted(e.explain(b)))
+		all = append(all, e.sorted(e.list(b)))
 		total += len(all[len(all)-1])
 	}
-	if !e.sorts(total + len(here)/patternSteps) {
+	if !e.spend(2 * total) {
 		return nil
 	}
-	if joined, ok := join(all, here, rule); ok {
-		return []fault.Issue{joined}
+	if joined := u.join(all); joined != nil {
+		return []*failure{joined}
 	}
-	near := branchesNear(all, here)
+	near := u.near(all)
 	if len(near) == 1 {
 		return near[0].all
 	}
-	if one, ok := atOnce(near, whole, rule); ok {
-		return []fault.Issue{one}
+	if one := u.atOnce(near); one != nil {
+		return []*failure{one}
 	}
 	if !e.spend(len(near) * len(near) / patternSteps) {
 		return nil
 	}
-	best, settled := nearest(near, here)
+	best, settled := u.nearest(near)
 	if settled {
 		return best.all
 	}
-	whole.Expected = others(len(all))
-	return append(slices.Clone(best.all), whole)
+	others := u.whole("a value that fits one of " + strconv.Itoa(len(all)) + " alternatives")
+	others.others = true
+	return append(slices.Clone(best.all), others)
 }
 
-const fitsOneOf = "a value that fits one of "
+// union is a value that fits none of several alternatives.
+type union struct {
+	*evaluation
+	*failure
+}
 
-// others says that there are so many alternatives.
-func others(number int) string { return fitsOneOf + strconv.Itoa(number) + " alternatives" }
+// whole is a failure of the value as a whole, with its words.
+func (u union) whole(said string) *failure {
+	return &failure{at: u.at, value: u.value, rule: u.rule, said: said}
+}
 
-// tellsOthers reports whether an issue says no more than that there are alternatives.
-func tellsOthers(i fault.Issue) bool { return strings.HasPrefix(i.Expected, fitsOneOf) }
+// isOf reports whether a failure is of the value itself.
+func (f *failure) isOf(v *value) bool { return f.value == v && f.lacks == "" }
 
-// join makes one issue of branches that each fail by one thing at the place itself.
-func join(branches [][]fault.Issue, here, rule string) (fault.Issue, bool) {
-	var wants, rules []string
-	sent := ""
+func (f *failure) isAt(o *failure) bool { return f.value == o.value && f.lacks == o.lacks }
+
+// depth is how many steps lead from a value to the place.
+func (f *failure) depth(from *value) (steps int) {
+	if f.lacks != "" {
+		steps++
+	}
+	for v := f.value; v != nil && v != from; v = v.parent {
+		steps++
+	}
+	return steps
+}
+
+// join makes one failure of branches that each fail by one thing, at the value itself; nil where they do not.
+func (u union) join(branches [][]*failure) *failure {
 	for _, b := range branches {
-		if len(b) != 1 || b[0].Pointer != here {
-			return fault.Issue{}, false
+		if len(b) != 1 || !b[0].isOf(u.value) {
+			return nil
 		}
-		wants = appendNew(wants, b[0].Expected)
-		rules = appendNew(rules, b[0].Rule)
-		sent = cmp.Or(sent, b[0].Sent)
 	}
+	return u.joined(branches)
+}
+
+// joined is one failure of several at one place; nil of none.
+func (u union) joined(branches [][]*failure) *failure {
 	if len(branches) == 0 {
-		return fault.Issue{}, false
+		return nil
 	}
-	one := branches[0][0]
-	one.Expected, one.Sent = clip(orList(wants)), sent
-	plain := func(r string) bool { return r == "type" || r == "const" || r == "isdefault" }
-	telling := slices.DeleteFunc(slices.Clone(rules), plain)
-	switch {
-	case len(rules) == 1:
-	case len(telling) == 1:
-		one.Rule = telling[0]
-	default:
-		one.Rule = rule
+	var rules []string
+	first := branches[0][0]
+	one := &failure{at: first.at, value: first.value, lacks: first.lacks, rule: first.rule}
+	for _, b := range branches {
+		one.joined = append(one.joined, b[0])
+		rules = appendNew(rules, b[0].rule)
 	}
-	return one, true
+	if len(rules) == 1 {
+		return one
+	}
+	one.rule = u.rule
+	if telling := slices.DeleteFunc(rules, isForeign); len(telling) == 1 {
+		one.rule = telling[0]
+	}
+	return one
 }
 
 func appendNew(list []string, s string) []string {
@@ -99,26 +119,27 @@ func appendNew(list []string, s string) []string {
 	return append(list, s)
 }
 
-// isForeign reports whether a branch is for another kind of value altogether, or is a single other constant.
-func isForeign(branch []fault.Issue, here string) bool {
-	if len(branch) != 1 || branch[0].Pointer != here {
-		return false
-	}
-	return slices.Contains([]string{"type", "const", "isdefault"}, branch[0].Rule)
-}
+// isForeign reports whether a rule refuses another kind of value altogether, or another constant.
+func isForeign(rule string) bool { return rule == "type" || rule == "const" }
 
 // branch is an alternative by its place among all, and what is wrong by it: of that, right is what lies right
 // at the place itself, which tells whether the branch was meant.
 type branch struct {
 	at         int
-	all, right []fault.Issue
+	all, right []*failure
 }
 
-// branchesNear are those that are not for another kind of value altogether; all where there are none.
-func branchesNear(all [][]fault.Issue, here string) []branch {
-	var near, far []branch
-	for n, issues := range all {
-		if b := newBranch(n, issues, here); isForeign(issues, here) {
+// near are the branches that are not for another kind of value altogether; all where there are none.
+func (u union) near(all [][]*failure) (near []branch) {
+	var far []branch
+	for n, list := range all {
+		b := branch{at: n, all: list}
+		for _, f := range list {
+			if depth := f.depth(u.value); depth == 0 || depth == 1 && !f.others {
+				b.right = append(b.right, f)
+			}
+		}
+		if len(list) == 1 && list[0].isOf(u.value) && isForeign(list[0].rule) {
 			far = append(far, b)
 		} else {
 			near = append(near, b)
@@ -130,22 +151,12 @@ func branchesNear(all [][]fault.Issue, here string) []branch {
 	return near
 }
 
-func newBranch(at int, all []fault.Issue, here string) branch {
-	var right []fault.Issue
-	for _, i := range all {
-		if depth := strings.Count(i.Pointer[len(here):], "/"); depth == 0 || depth == 1 && !tellsOthers(i) {
-			right = append(right, i)
-		}
-	}
-	return branch{at, all, right}
-}
-
 // nearest is the branch that is nearest to a value, of at least two. It is settled where the value right at
 // the place fits it and no other, or has its tag, or has its members and those of no other, and where all
 // that is wrong by it is wrong by each.
-func nearest(of []branch, here string) (best branch, settled bool) {
+func (u union) nearest(of []branch) (best branch, settled bool) {
 	for _, b := range of {
-		if isTagged(b, of, here) {
+		if u.isTagged(b, of) {
 			return b, true
 		}
 	}
@@ -154,107 +165,120 @@ func nearest(of []branch, here string) (best branch, settled bool) {
 		if len(b.right) == 0 {
 			fitting++
 		}
-		if b.hasShape(here) {
+		if u.hasShape(b) {
 			shaped++
 		}
 	}
-	best = slices.MinFunc(of, branch.compare)
-	alone := fitting == 1 && len(best.right) == 0 || shaped == 1 && best.hasShape(here)
-	return best, alone || best.isCommon(of)
+	best = slices.MinFunc(of, func(a, b branch) int {
+		return cmp.Or(
+			cmp.Compare(wrongConstants(a.right), wrongConstants(b.right)),
+			cmp.Compare(len(a.right), len(b.right)),
+			cmp.Compare(len(a.all), len(b.all)),
+			cmp.Compare(u.deepest(b.all), u.deepest(a.all)),
+		)
+	})
+	alone := fitting == 1 && len(best.right) == 0 || shaped == 1 && u.hasShape(best)
+	return best, alone || u.isCommon(best, of)
 }
 
 // isCommon reports whether all that is wrong by a branch is wrong by each.
-func (b branch) isCommon(of []branch) bool {
+func (u union) isCommon(b branch, of []branch) bool {
 	if len(b.all) == 0 || len(b.all) > maxListed {
 		return false
 	}
 	return !slices.ContainsFunc(of, func(other branch) bool {
-		return slices.ContainsFunc(b.all, func(i fault.Issue) bool { return !slices.Contains(other.all, i) })
+		return slices.ContainsFunc(b.all, func(f *failure) bool {
+			return !slices.ContainsFunc(other.all, func(o *failure) bool {
+				return f == o || f.isAt(o) && f.rule == o.rule && f.expected(u.evaluation) == o.expected(u.evaluation)
+			})
+		})
 	})
-}
-
-func (a branch) compare(b branch) int {
-	return cmp.Or(
-		cmp.Compare(wrongConstants(a.right), wrongConstants(b.right)),
-		cmp.Compare(len(a.right), len(b.right)),
-		cmp.Compare(len(a.all), len(b.all)),
-		cmp.Compare(deepest(b.all), deepest(a.all)),
-	)
 }
 
 // wrongConstants counts the constants a branch misses: the tag of a tagged union tells which branch was
 // meant.
-func wrongConstants(branch []fault.Issue) int {
+func wrongConstants(branch []*failure) int {
 	n := 0
-	for _, i := range branch {
-		if i.Rule == "const" || i.Rule == "enum" {
+	for _, f := range branch {
+		if f.rule == "const" || f.rule == "enum" {
 			n++
 		}
 	}
 	return n
 }
 
-func deepest(branch []fault.Issue) int {
-	depth := 0
-	for _, i := range branch {
-		depth = max(depth, strings.Count(i.Pointer, "/"))
+func (u union) deepest(branch []*failure) (depth int) {
+	for _, f := range branch {
+		depth = max(depth, f.depth(u.value))
 	}
 	return depth
 }
 
-// atOnce is the one issue that says what is wrong by all branches, where there is one: whole is of the value
-// as a whole.
-func atOnce(near []branch, whole fault.Issue, rule string) (fault.Issue, bool) {
-	if tag, ok := wrongTag(near, whole.Pointer, rule); ok {
-		return tag, true
+// atOnce is the one failure that says what is wrong by all branches; nil where there is none.
+func (u union) atOnce(near []branch) *failure {
+	if tag := u.wrongTag(near); tag != nil {
+		return tag
 	}
-	wants, ok := lacking(near, whole.Pointer)
-	whole.Rule, whole.Expected = rule, wants
-	return whole, ok
+	if wants, ok := u.lacking(near); ok {
+		return u.whole(wants)
+	}
+	return nil
 }
 
-// wrongTag is the one issue of a value whose tag is that of no branch, or that has none.
-func wrongTag(near []branch, here, rule string) (fault.Issue, bool) {
-	for _, i := range near[0].right {
-		if wants, all := tagsAt(near, i.Pointer, none); all && i.Pointer != here && len(wants) > 1 {
-			return join(wants, i.Pointer, rule)
+// wrongTag is the one failure of a value whose tag is that of no branch, or that has none.
+func (u union) wrongTag(near []branch) *failure {
+	for _, f := range near[0].right {
+		if wants, all := tagsAt(near, f, none); all && !f.isOf(u.value) && len(wants) > 1 {
+			return u.joined(wants)
 		}
 	}
-	for _, i := range near[0].right {
-		if wants := missingTag(near, i.Pointer); len(wants) > 1 && i.Pointer != here {
-			return join(wants, i.Pointer, rule)
+	for _, f := range near[0].right {
+		if wants := u.missingTag(near, f); len(wants) > 1 {
+			return u.joined(wants)
 		}
 	}
-	return fault.Issue{}, false
+	return nil
 }
 
 // missingTag is what branches want of a member that is missing and for which each has a constant of its own.
-func missingTag(near []branch, pointer string) (wants [][]fault.Issue) {
+func (u union) missingTag(near []branch, tag *failure) (wants [][]*failure) {
 	var told []string
 	for _, b := range near {
-		n := slices.IndexFunc(b.right, func(i fault.Issue) bool {
-			return i.Pointer == pointer && i.Rule == "required" && json.Valid([]byte(i.Expected))
+		n := slices.IndexFunc(b.right, func(f *failure) bool {
+			return f.isAt(tag) && f.rule == "required" && f.at.memberNamed(f.lacks[1:]).isConstant(maxSteps)
 		})
-		if n < 0 || slices.Contains(told, b.right[n].Expected) {
+		if n < 0 || slices.Contains(told, b.right[n].expected(u.evaluation)) {
 			return nil
 		}
-		told, wants = append(told, b.right[n].Expected), append(wants, b.right[n:n+1])
+		told, wants = append(told, b.right[n].expected(u.evaluation)), append(wants, b.right[n:n+1])
 	}
 	return wants
 }
 
+// isConstant reports whether a schema takes one value.
+func (n *node) isConstant(steps int) bool {
+	switch {
+	case n == nil || steps == 0:
+		return false
+	case n.Const != nil, n.Enum != nil:
+		return n.Const != nil || len(n.Enum.Values) == 1
+	case n.types != 0:
+		return n.types == kindNull
+	}
+	return n.target().isConstant(steps - 1)
+}
+
 // isTagged reports whether a value has the tag of the branch, which no other has.
-func isTagged(of branch, near []branch, here string) bool {
+func (u union) isTagged(of branch, near []branch) bool {
 	first := near[0]
 	if first.at == of.at {
 		first = near[1]
 	}
-	for _, i := range first.right {
-		same := func(o fault.Issue) bool { return o.Pointer == i.Pointer }
-		if i.Pointer == here || !refusesTag(i) || slices.ContainsFunc(of.right, same) {
+	for _, f := range first.right {
+		if f.isOf(u.value) || !f.refusesTag() || slices.ContainsFunc(of.right, f.isAt) {
 			continue
 		}
-		if wants, all := tagsAt(near, i.Pointer, of.at); all && len(wants) > 0 {
+		if wants, all := tagsAt(near, f, of.at); all && len(wants) > 0 {
 			return true
 		}
 	}
@@ -265,53 +289,59 @@ func isTagged(of branch, near []branch, here string) bool {
 const none = -1
 
 // tagsAt is what branches want of a tag, and whether all refuse the one there is. One branch is not asked.
-func tagsAt(near []branch, pointer string, but int) (wants [][]fault.Issue, all bool) {
+func tagsAt(near []branch, tag *failure, but int) (wants [][]*failure, all bool) {
 	for _, b := range near {
 		if b.at == but {
 			continue
 		}
-		refuses := func(i fault.Issue) bool { return i.Pointer == pointer && refusesTag(i) }
-		n := slices.IndexFunc(b.right, refuses)
+		n := slices.IndexFunc(b.right, func(f *failure) bool { return f.isAt(tag) && f.refusesTag() })
 		if n < 0 {
 			return nil, false
 		}
-		if b.right[n].Rule != "additionalProperties" {
+		if b.right[n].rule != "additionalProperties" {
 			wants = append(wants, b.right[n:n+1])
 		}
 	}
 	return wants, true
 }
 
-func refusesTag(i fault.Issue) bool {
-	oneValue := i.Rule == "enum" && !strings.HasPrefix(i.Expected, oneOfMany)
-	return oneValue || i.Rule == "const" || i.Rule == "additionalProperties"
+func (f *failure) refusesTag() bool {
+	return f.rule == "const" || f.rule == "additionalProperties" || f.rule == "enum" && f.wantsOne()
+}
+
+// wantsOne reports whether an enum, or each of several, has one value.
+func (f *failure) wantsOne() bool {
+	if f.joined != nil {
+		return !slices.ContainsFunc(f.joined, func(f *failure) bool { return !f.wantsOne() })
+	}
+	return f.rule == "const" || f.rule == "enum" && len(f.at.Enum.Values) == 1
 }
 
 // shape are the rules by which a value has not the members, or the constants, that a branch is known by.
 var shape = []string{
-	"required", "additionalProperties", "unevaluatedProperties", "propertyNames", "dependentRequired", "dependencies", "const", "enum", "isdefault",
+	"required", "additionalProperties", "unevaluatedProperties", "propertyNames", "dependentRequired", "dependencies", "const", "enum",
 }
 
 // hasShape reports whether a value has the members that a branch is known by, and nothing is wrong with it as
 // a whole.
-func (b branch) hasShape(here string) bool {
-	return !slices.ContainsFunc(b.right, func(i fault.Issue) bool {
-		return i.Pointer == here || slices.Contains(shape, i.Rule)
+func (u union) hasShape(b branch) bool {
+	return !slices.ContainsFunc(b.right, func(f *failure) bool {
+		return f.isOf(u.value) || slices.Contains(shape, f.rule)
 	})
 }
 
 // lacking says which members a value lacks by each branch, where it lacks nothing else and has nothing that
 // it should not have.
-func lacking(near []branch, here string) (wants string, ok bool) {
+func (u union) lacking(near []branch) (wants string, ok bool) {
 	var lists []string
 	count := 0
 	for _, b := range near {
 		var names []string
-		for _, i := range b.all {
-			if i.Rule != "required" || strings.Count(i.Pointer[len(here):], "/") != 1 {
+		for _, f := range b.all {
+			if f.rule != "required" || f.value != u.value {
 				return "", false
 			}
-			names = append(names, pathOf(i.Pointer[len(here):])[0])
+			names = append(names, f.lacks[1:])
 		}
 		if count += len(names); len(names) == 0 {
 			return "", false

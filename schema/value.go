@@ -63,23 +63,25 @@ type value struct {
 	start, end          int32 // its place in the text
 }
 
-// pointer is the place of a value as an RFC 6901 JSON Pointer.
-func (v *value) pointer() string {
-	var around []*value
-	size := 0
+// path is the names and numbers that lead to a value.
+func (v *value) path() (steps []string) {
 	for ; v.parent != nil; v = v.parent {
-		around = append(around, v)
-		size += len("/") + max(len(v.name)+strings.Count(v.name, "~")+strings.Count(v.name, "/"), len("1000"))
-	}
-	var b strings.Builder
-	b.Grow(size)
-	for _, v := range slices.Backward(around) {
-		b.WriteByte('/')
+		step := v.name
 		if v.parent.kind == kindArray {
-			b.WriteString(strconv.Itoa(int(v.place)))
-		} else {
-			_, _ = pointerEscaper.WriteString(&b, v.name) // a builder takes everything
+			step = strconv.Itoa(int(v.place))
 		}
+		steps = append(steps, step)
+	}
+	slices.Reverse(steps)
+	return steps
+}
+
+// pointerOf writes a path as an RFC 6901 JSON Pointer.
+func pointerOf(path []string) string {
+	var b strings.Builder
+	for _, step := range path {
+		b.WriteByte('/')
+		_, _ = pointerEscaper.WriteString(&b, step) // a builder takes everything
 	}
 	return b.String()
 }
