@@ -32,15 +32,16 @@ func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.I
 	e := p.evaluation(budget, t.schema)
 	whole := collector{evaluation: e, scope: t.schema.scope()}
 	whole.bind(t.schema.root, root, t.root, reflect.ValueOf(v).Elem(), nil)
-	if issues := t.schema.report(e, root, e.merge(e.list(whole.refusal))); issues != nil || t.issues == nil {
+	if issues := t.schema.report(e, root, e.merge(e.list(nil, whole.refusal))); issues != nil || t.issues == nil {
 		return issues
 	}
 	issues := slices.Clone(t.issues(v))
+	at := places{schema: t.schema}
 	for n := range issues {
 		i := &issues[n]
 		i.Source = fault.FromRules
 		path := pathOf(i.Pointer)
-		t.schema.finish(i, path, root.at(path))
+		at.finish(i, path, root.at(path))
 	}
 	issues = sorted(issues)
 	return issues[:min(len(issues), maxIssues)]

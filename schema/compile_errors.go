@@ -75,8 +75,8 @@ func byItself(tree any) []fault.Issue {
 	e := &evaluation{Budget: NewBudget(), tracks: s.tracks}
 	refused, _ := e.judge(s.root, valueOf(tree), s.scope(), nil)
 	var issues []fault.Issue
-	for _, f := range e.list(refused) {
-		i := f.tell(e, f.path())
+	for _, f := range e.list(nil, refused) {
+		i := f.tell(e, f.value.path())
 		i.Got = ""
 		issues = append(issues, i)
 	}

@@ -16,9 +16,9 @@ type refusal struct {
 	own      []failure
 	first    [1]failure // the memory of the first of own
 	subs     []*refusal
-	all      []*failure // set when they are listed
-	isListed bool
-	kept     bool // it is part of a remembered answer
+	kept     bool       // it is part of a remembered answer
+	isListed bool       // all is set
+	all      []*failure // what a kept one comes to
 }
 
 // failure is one keyword or rule that a value fails. It has words when it is told.
@@ -36,18 +36,14 @@ type failure struct {
 	joined   []*failure // those of all alternatives, which are one
 }
 
-// list is what a refusal comes to, with alternatives reduced: maxIssues failures at most.
-func (e *evaluation) list(r *refusal) []*failure {
-	switch {
-	case r == nil:
-		return nil
-	case r.isListed:
-		return r.all
+// list adds what a refusal comes to, with alternatives reduced: maxIssues failures at most.
+func (e *evaluation) list(all []*failure, r *refusal) []*failure {
+	if r == nil || r.isListed {
+		return append(all, r.listed()...)
 	}
-	r.isListed = true
-	var all []*failure
+	from := len(all)
 	for n := range r.own {
-		if len(all) >= maxIssues || !e.spend(costOfIssue) {
+		if len(all)-from >= maxIssues || !e.spend(costOfIssue) {
 			break
 		}
 		if f := &r.own[n]; f.branches == nil || f.ofName {
@@ -57,17 +53,25 @@ func (e *evaluation) list(r *refusal) []*failure {
 		}
 	}
 	for _, sub := range r.subs {
-		more := e.list(sub)
-		if len(all) >= maxIssues || !e.spend(1+len(more)) {
+		before := len(all)
+		if before-from >= maxIssues {
 			break
 		}
-		if all == nil {
-			all = more[:len(more):len(more)]
-			continue
+		if all = e.list(all, sub); !e.spend(1 + len(all) - before) {
+			break
 		}
-		all = append(all, more...)
 	}
-	r.all = all[:min(len(all), maxIssues)]
+	all = all[:min(len(all), from+maxIssues)]
+	if r.kept {
+		r.isListed, r.all = true, slices.Clone(all[from:])
+	}
+	return all
+}
+
+func (r *refusal) listed() []*failure {
+	if r == nil {
+		return nil
+	}
 	return r.all
 }
 
@@ -80,7 +84,7 @@ func costOfPointer(v *value) int {
 	return size / patternSteps * (1 + size/16384)
 }
 
-// sorted puts failures in the order of the document, each once.
+// sorted puts failures in the order of the document, each once. The list is changed.
 func (e *evaluation) sorted(all []*failure) []*failure {
 	compare := func(a, b *failure) int {
 		if c := cmp.Or(cmp.Compare(a.value.start, b.value.start), cmp.Compare(a.lacks, b.lacks), cmp.Compare(a.rule, b.rule)); c != 0 || a == b {
@@ -88,10 +92,6 @@ func (e *evaluation) sorted(all []*failure) []*failure {
 		}
 		return cmp.Compare(a.expected(e), b.expected(e))
 	}
-	if len(all) < 2 {
-		return all
-	}
-	all = slices.Clone(all)
 	slices.SortFunc(all, compare)
 	return slices.CompactFunc(all, func(a, b *failure) bool { return compare(a, b) == 0 })
 }
@@ -110,7 +110,7 @@ func (f *failure) says(e *evaluation) string {
 	case f.joined != nil:
 		return clip(orList(e.expectedOf(f.joined)))
 	case f.ofName:
-		return clip("a member name that is " + strings.Join(e.expectedOf(e.sorted(e.list(f.branches[0]))), " and "))
+		return clip("a member name that is " + strings.Join(e.expectedOf(e.sorted(e.list(nil, f.branches[0]))), " and "))
 	case f.lacks != "":
 		wants := n.expects(f.lacks, func() string { return n.describeMember(f.lacks[1:]) })
 		if f.because != "" {
@@ -150,18 +150,17 @@ func (s *Schema) report(e *evaluation, root *value, all []*failure) []fault.Issu
 		return nil
 	}
 	issues := make([]fault.Issue, 0, len(all))
+	at := places{schema: s}
 	for _, f := range all {
 		if !e.spend(costOfPointer(f.value)) {
 			break
 		}
-		path := f.path()
-		i := f.tell(e, path)
-		there := f.value
+		path, there := f.value.path(), f.value
 		if f.lacks != "" {
-			there = nil
+			path, there = append(path, f.lacks[1:]), nil
 		}
-		s.finish(&i, path, there)
-		issues = append(issues, i)
+		issues = append(issues, f.tell(e, path))
+		at.finish(&issues[len(issues)-1], path, there)
 	}
 	if e.spent() {
 		return tooMuch(root)
@@ -180,14 +179,6 @@ func (f *failure) tell(e *evaluation, path []string) fault.Issue {
 		i.Got, i.Sent = f.value.kind.name(), f.value.sent(f.rule)
 	}
 	return i
-}
-
-func (f *failure) path() []string {
-	if path := f.value.path(); f.lacks == "" {
-		return path
-	} else {
-		return append(path, f.lacks[1:])
-	}
 }
 
 // sorted is [fault.SortIssues], which copies, for issues that may be sorted already.
@@ -243,15 +234,38 @@ func (n *node) describedMembers(name string) string {
 	})
 }
 
+// places are the schemas of the values on the path to one place, which most other places share.
+type places struct {
+	schema *Schema
+	path   []string
+	levels [][]*node // from the root; one more than steps
+}
+
+// to lists the schemas of each value on the path to a place, from the root.
+func (p *places) to(path []string) [][]*node {
+	same := 0
+	for same < min(len(path), len(p.path)) && path[same] == p.path[same] {
+		same++
+	}
+	if p.levels == nil {
+		p.levels = append(make([][]*node, 0, len(path)+2), inPlace(p.schema.root))
+	}
+	p.path, p.levels = path, p.levels[:same+1]
+	for n, step := range path[same:] {
+		p.levels = append(p.levels, inPlace(forChild(p.levels[same+n], step)...))
+	}
+	return p.levels
+}
+
 // finish adds an echoed value to the issue of a value, and says that a string holds what is wanted, and that a
 // member may be left out. v is nil where the value is not there.
-func (s *Schema) finish(i *fault.Issue, path []string, v *value) {
+func (p *places) finish(i *fault.Issue, path []string, v *value) {
 	mayBeLeftOut := mayBeLeftOut(*i)
-	if !s.marked && !mayBeLeftOut {
+	if !p.schema.marked && !mayBeLeftOut {
 		return
 	}
-	levels := s.levelsTo(path)
-	if s.marked {
+	levels := p.to(path)
+	if p.schema.marked {
 		i.Value = echoed(v, levels)
 		if anyMarked(levels, noEchoKeyword, secretKeyword) {
 			i.Sent = ""
@@ -261,17 +275,6 @@ func (s *Schema) finish(i *fault.Issue, path []string, v *value) {
 		i.Expected += v.notQuoted(levels[len(path)])
 	}
 	i.Optional = i.Optional || mayBeLeftOut && optional(levels, path)
-}
-
-// levelsTo lists the schemas of each value on the path to a place, from the root.
-func (s *Schema) levelsTo(path []string) (levels [][]*node) {
-	nodes := inPlace(s.root)
-	levels = append(make([][]*node, 0, len(path)+1), nodes)
-	for _, tok := range path {
-		nodes = inPlace(forChild(nodes, tok)...)
-		levels = append(levels, nodes)
-	}
-	return levels
 }
 
 func isOfKind(rule string) bool { return rule == "type" || rule == "anyOf" || rule == "oneOf" }

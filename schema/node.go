@@ -322,13 +322,20 @@ func lookup(v any, path []string) any {
 // left out.
 const maxNodes = 256
 
-// inPlace lists schemas and all their subschemas for the same value, maxNodes at most.
-func inPlace(from ...*node) (nodes []*node) {
-	for i := 0; i < len(from) && len(nodes) < maxNodes; i++ {
-		if from[i] != nil && !slices.Contains(nodes, from[i]) {
-			nodes = append(nodes, from[i])
-			from = append(from, from[i].same...)
+// inPlace lists schemas and all their subschemas for the same value, maxNodes at most. It uses the memory of the
+// list that it is given.
+func inPlace(from ...*node) []*node {
+	nodes := from[:0]
+	add := func(list []*node) {
+		for _, n := range list {
+			if n != nil && len(nodes) < maxNodes && !slices.Contains(nodes, n) {
+				nodes = append(nodes, n)
+			}
 		}
+	}
+	add(from)
+	for i := 0; i < len(nodes); i++ {
+		add(nodes[i].same)
 	}
 	return nodes
 }

@@ -25,7 +25,7 @@ func (e *evaluation) reduce(f *failure) []*failure {
 	all := make([][]*failure, 0, len(f.branches))
 	total := len(f.branches)
 	for _, b := range f.branches {
-		all = append(all, e.sorted(e.list(b)))
+		all = append(all, e.sorted(e.list(nil, b)))
 		total += len(all[len(all)-1])
 	}
 	if !e.spend(2 * total) {

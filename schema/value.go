@@ -64,21 +64,30 @@ type value struct {
 }
 
 // path is the names and numbers that lead to a value.
-func (v *value) path() (steps []string) {
-	for ; v.parent != nil; v = v.parent {
-		step := v.name
-		if v.parent.kind == kindArray {
-			step = strconv.Itoa(int(v.place))
-		}
-		steps = append(steps, step)
+func (v *value) path() []string {
+	depth := 0
+	for at := v; at.parent != nil; at = at.parent {
+		depth++
 	}
-	slices.Reverse(steps)
-	return steps
+	path := make([]string, depth, depth+1)
+	for ; depth > 0; v = v.parent {
+		depth--
+		path[depth] = v.name
+		if v.parent.kind == kindArray {
+			path[depth] = strconv.Itoa(int(v.place))
+		}
+	}
+	return path
 }
 
 // pointerOf writes a path as an RFC 6901 JSON Pointer.
 func pointerOf(path []string) string {
+	size := len(path)
+	for _, step := range path {
+		size += len(step)
+	}
 	var b strings.Builder
+	b.Grow(size)
 	for _, step := range path {
 		b.WriteByte('/')
 		_, _ = pointerEscaper.WriteString(&b, step) // a builder takes everything
