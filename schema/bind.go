@@ -32,7 +32,7 @@ func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.I
 	e := p.evaluation(budget, t.schema)
 	whole := collector{evaluation: e, scope: t.schema.scope()}
 	whole.bind(t.schema.root, root, t.root, reflect.ValueOf(v).Elem(), nil)
-	if issues := t.schema.report(e, root, e.merge(e.list(nil, whole.refusal))); issues != nil || t.issues == nil {
+	if issues := t.schema.report(e, root, whole.refusal); issues != nil || t.issues == nil {
 		return issues
 	}
 	issues := slices.Clone(t.issues(v))

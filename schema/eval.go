@@ -149,6 +149,8 @@ func (e *evaluation) drop(r *refusal) {
 			e.drop(b)
 		}
 	}
+	clear(r.own)
+	clear(r.subs)
 	*r = refusal{own: r.own[:0], subs: r.subs[:0]}
 	e.free = append(e.free, r)
 }

@@ -143,9 +143,10 @@ func (e *evaluation) expectedOf(all []*failure) (wants []string) {
 	return wants
 }
 
-// report tells failures, and adds what the marks of the schema and the places of the values say. What is beyond
-// the budget has one issue, which says that.
-func (s *Schema) report(e *evaluation, root *value, all []*failure) []fault.Issue {
+// report tells what a refusal comes to, and adds what the marks of the schema and the places of the values say.
+// What is beyond the budget has one issue, which says that. The refusal is not to be used again.
+func (s *Schema) report(e *evaluation, root *value, refused *refusal) []fault.Issue {
+	all := e.merge(e.list(nil, refused))
 	if len(all) == 0 && !e.spent() {
 		return nil
 	}
@@ -162,6 +163,7 @@ func (s *Schema) report(e *evaluation, root *value, all []*failure) []fault.Issu
 		issues = append(issues, f.tell(e, path))
 		at.finish(&issues[len(issues)-1], path, there)
 	}
+	e.drop(refused)
 	if e.spent() {
 		return tooMuch(root)
 	}

@@ -347,10 +347,8 @@ func forChild(nodes []*node, tok string) (list []*node) {
 		if n.members[tok] != nil {
 			list = append(list, n.members[tok])
 		}
-		if at, err := strconv.Atoi(tok); err == nil && at >= 0 && at < len(n.first) {
-			list = append(list, n.first[at])
-		} else if err == nil && n.each != nil {
-			list = append(list, n.each)
+		if sub := n.item(tok); sub != nil {
+			list = append(list, sub)
 		}
 		for _, p := range n.patterns {
 			if p.MatchString(tok) {
@@ -362,6 +360,20 @@ func forChild(nodes []*node, tok string) (list []*node) {
 		}
 	}
 	return list
+}
+
+// item is the schema of the item that a step of a path leads to; nil for none.
+func (n *node) item(step string) *node {
+	if n.each == nil && n.first == nil {
+		return nil
+	}
+	switch at, err := strconv.Atoi(step); {
+	case err != nil:
+		return nil
+	case at >= 0 && at < len(n.first):
+		return n.first[at]
+	}
+	return n.each
 }
 
 // expects is the phrase for a rule or for a missing member. It is made once.

@@ -58,6 +58,9 @@ func newParser(doc []byte, lim Limits) *parser {
 	return p
 }
 
+// maxFree bounds the refusals that are kept for the next document.
+const maxFree = 16
+
 func (p *parser) free() {
 	clear(p.first[:min(len(p.first), p.limits.MaxValues-p.left+1)]) // the last one may not have been read
 	p.input, p.doc, p.text, p.block = bytes.Buffer{}, nil, "", nil
@@ -66,7 +69,9 @@ func (p *parser) free() {
 	if p.check.name != nil {
 		p.check.name.text = ""
 	}
-	p.check = evaluation{name: p.check.name, binder: binder{around: p.check.around[:0]}}
+	free := p.check.free[:min(len(p.check.free), maxFree)]
+	clear(p.check.free[len(free):])
+	p.check = evaluation{name: p.check.name, free: free, binder: binder{around: p.check.around[:0]}}
 	parsers.Put(p)
 }
 

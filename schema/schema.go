@@ -111,7 +111,7 @@ func (s *Schema) check(b *Budget, doc []byte) []fault.Issue {
 	}
 	e := p.evaluation(b, s)
 	refused, _ := e.judge(s.root, root, s.scope(), nil)
-	return s.report(e, root, e.list(nil, refused))
+	return s.report(e, root, refused)
 }
 
 // scope is the dynamic scope of a document; nil where the schema has no dynamic references.
