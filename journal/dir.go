@@ -16,8 +16,25 @@ import (
 
 // Dir is a [Store] with one file per session in a folder, which is created if necessary. Files have mode 0600
 // and are named by [FileName]. An open journal keeps its file open and locked. Where there are no file locks,
-// nothing is opened for writing: see [ErrNoLocks].
+// nothing is opened for writing: see [ErrNoLocks]. It is an [Inbox], too: items are files below the folder
+// .inbox, which is there while there are any.
 type Dir string
+
+// named returns an error for a Dir without a name.
+func (d Dir) named() error {
+	if d == "" {
+		return errors.New("journal: a Dir needs a name: give a folder, such as \".\"")
+	}
+	return nil
+}
+
+// root opens the folder, which links do not lead out of.
+func (d Dir) root() (*os.Root, error) {
+	if err := d.named(); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(string(d))
+}
 
 // ErrNoLocks says that the system or the file system has no file locks, so that two processes could write one
 // journal. Use another folder, or another [Store].
@@ -111,11 +128,14 @@ type disk struct {
 	sync     func(f *os.File) error
 	truncate func(f *os.File, size int64) error
 	lock     func(f *os.File) error
+	link     func(in *os.Root, from, to string) error
+	remove   func(in *os.Root, name string) error
 	// movesOpen reports whether open files can be renamed and removed.
 	movesOpen bool
 }
 
-var systemDisk = disk{openWithin, os.MkdirAll, (*os.File).Sync, (*os.File).Truncate, lock, movesOpenFiles}
+var systemDisk = disk{openWithin, os.MkdirAll, (*os.File).Sync, (*os.File).Truncate, lock, (*os.Root).Link, (*os.Root).Remove,
+	movesOpenFiles}
 
 // openWithin opens a file of a folder. A link that leads out of the folder is refused, so that none creates a
 // file elsewhere.
@@ -129,8 +149,8 @@ func openWithin(path string, flag int, mode fs.FileMode) (*os.File, error) {
 }
 
 func (d Dir) openOn(on *disk, session string) (Log, error) {
-	if d == "" {
-		return nil, errors.New("journal: a Dir needs a name: give a folder, such as \".\"")
+	if err := d.named(); err != nil {
+		return nil, err
 	}
 	l := &file{
 		on: on, path: filepath.Join(string(d), FileName(session)), session: session,

@@ -11,12 +11,20 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// Store is a [journal.Store] in memory. The zero value is empty and ready to use. It is safe for concurrent
-// use.
+// Store is a [journal.Store] in memory, and a [journal.Inbox]. The zero value is empty and ready to use. It is
+// safe for concurrent use.
 type Store struct {
 	mu    sync.Mutex
 	texts map[string][]byte
 	held  map[string]*heldJournal
+	// items are those of each session that has any.
+	items map[string]map[itemKey]journal.Item
+}
+
+// itemKey tells the items of a session apart.
+type itemKey struct {
+	kind journal.ItemKind
+	key  string
 }
 
 // List implements [journal.Store].

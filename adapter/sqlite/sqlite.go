@@ -18,7 +18,7 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// Store is a [journal.Store] in a database. Make it with [Open]. It is safe for concurrent use, by several
+// Store is a [journal.Store] in a database, and a [journal.Inbox]. Make it with [Open]. It is safe for concurrent use, by several
 // processes too.
 type Store struct {
 	path string
@@ -108,7 +108,7 @@ func openToWrite(ctx context.Context, path string) (*sql.DB, error) {
 	}
 	// Transactions lock the database at their beginning: one that begins by reading might not be able to
 	// write later.
-	return openDB(ctx, path, "_txlock=immediate&_pragma=busy_timeout(10000)", "PRAGMA journal_mode = WAL", schema, leases)
+	return openDB(ctx, path, "_txlock=immediate&_pragma=busy_timeout(10000)", "PRAGMA journal_mode = WAL", schema, leases, inboxes)
 }
 
 // openDB opens the file with a query of the driver, and executes statements.
@@ -267,14 +267,19 @@ func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 	})
 }
 
-// write runs one transaction, which locks the database from its beginning.
+// write runs one transaction.
 func (l *log) write(ctx context.Context, durable bool, do func(*sql.Tx) error) error {
-	if l.store.readOnly != nil {
-		return l.failed(l.store.readOnly)
+	return l.failed(l.store.write(ctx, durable, do))
+}
+
+// write runs one transaction, which locks the database from its beginning.
+func (s *Store) write(ctx context.Context, durable bool, do func(*sql.Tx) error) error {
+	if s.readOnly != nil {
+		return s.readOnly
 	}
-	conn, err := l.db.Conn(ctx)
+	conn, err := s.db.Conn(ctx)
 	if err != nil {
-		return l.failed(err)
+		return err
 	}
 	defer conn.Close()
 	// In WAL mode a commit survives a power failure with FULL, and only the death of the process with
@@ -284,16 +289,16 @@ func (l *log) write(ctx context.Context, durable bool, do func(*sql.Tx) error) e
 		level = "FULL"
 	}
 	if _, err := conn.ExecContext(ctx, "PRAGMA synchronous = "+level); err != nil {
-		return l.failed(err)
+		return err
 	}
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
-		return l.failed(err)
+		return err
 	}
 	if err := do(tx); err != nil {
-		return errors.Join(l.failed(err), ignoreDone(tx.Rollback()))
+		return errors.Join(err, ignoreDone(tx.Rollback()))
 	}
-	return l.failed(tx.Commit())
+	return tx.Commit()
 }
 
 func ignoreDone(err error) error {

@@ -15,7 +15,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Store tests stores. Each call of fresh returns a new, empty store.
+// Store tests stores, and as [Inbox] those that are a [journal.Inbox]. Each call of fresh returns a new, empty
+// store.
 func Store(t *testing.T, fresh func(t *testing.T) journal.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, journal.Store){
@@ -29,6 +30,9 @@ func Store(t *testing.T, fresh func(t *testing.T) journal.Store) {
 		"runs_go_on_in_one_journal":                testRuns,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, fresh(t)) })
+	}
+	if _, has := fresh(t).(journal.Inbox); has {
+		t.Run("inbox", func(t *testing.T) { Inbox(t, fresh) })
 	}
 }
 

@@ -1,0 +1,334 @@
+package journal
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// inboxes is the folder of all inboxes in a [Dir]. Each session with items has a folder in it, and each item a
+// file there. An item that is being put has a file that ends in temporary, locked by who puts it.
+const (
+	inboxes    = ".inbox"
+	itemSuffix = ".json"
+)
+
+// inboxOf is the folder of a session's inbox.
+func inboxOf(session string) string {
+	return path.Join(inboxes, strings.TrimSuffix(FileName(session), suffix))
+}
+
+// itemName is the name of an item's file.
+func itemName(i Item) string {
+	return string(i.Kind) + "." + strings.TrimSuffix(FileName(i.Key), suffix) + itemSuffix
+}
+
+// Put implements [Inbox]: a file is written and linked into place. The folder's file system needs hard links.
+func (d Dir) Put(ctx context.Context, session string, item Item) error {
+	return d.putOn(ctx, &systemDisk, session, item)
+}
+
+func (d Dir) putOn(ctx context.Context, on *disk, session string, item Item) error {
+	if err := errors.Join(d.named(), item.Check(session)); err != nil {
+		return err
+	}
+	text, err := encodeItem(session, item)
+	if err != nil {
+		return err
+	}
+	for range 1000 {
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		unsynced := newFolders(filepath.Join(string(d), inboxOf(session)))
+		err = d.link(on, session, itemName(item), text)
+		for ; err == nil && len(unsynced) > 0; unsynced = unsynced[1:] {
+			err = on.syncFolder(unsynced[0])
+		}
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errLocked) {
+			break
+		} // else another process has removed the empty inbox, or the new file before it was locked
+	}
+	switch {
+	case err == nil || errors.Is(err, ErrAnswered):
+		return err
+	case isReadOnly(err):
+		err = fmt.Errorf("%w: %w", ErrReadOnly, err)
+	}
+	return fmt.Errorf("journal: putting an item into the inbox of session %q: %w", session, err)
+}
+
+// link writes a new file and links it to its name. What a crash leaves of it, sweep removes.
+func (d Dir) link(on *disk, session, name string, text []byte) error {
+	if err := on.makeAll(string(d), 0o700); err != nil {
+		return err
+	}
+	in, err := d.openInbox(session, true)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := in.sweep(on); err != nil {
+		return err
+	}
+	names, err := in.names()
+	if err != nil {
+		return err
+	}
+	if len(names) >= MaxItems && !slices.Contains(names, name) {
+		return ErrInboxFull
+	}
+	made := name + "." + rand.Text() + temporary
+	if err = in.write(on, made, text); err == nil {
+		err = on.link(in.Root, made, name)
+	}
+	gone := in.removeFile(on, made)
+	if !errors.Is(err, fs.ErrExist) {
+		return errors.Join(err, gone)
+	}
+	_, first, err := in.read(name)
+	if err != nil {
+		return err
+	}
+	return &AnsweredError{Session: session, First: first}
+}
+
+// inbox is the folder of a session's inbox. Links that lead out of it are refused.
+type inbox struct{ *os.Root }
+
+// openInbox opens the folder of an inbox. Without create it must exist.
+func (d Dir) openInbox(session string, create bool) (inbox, error) {
+	root, err := d.root()
+	if err != nil {
+		return inbox{}, err
+	}
+	defer root.Close()
+	if create {
+		if err := root.MkdirAll(inboxOf(session), 0o700); err != nil {
+			return inbox{}, err
+		}
+	}
+	in, err := root.OpenRoot(inboxOf(session))
+	return inbox{in}, err
+}
+
+// write writes a new file durably, locked so that it is not swept.
+func (in inbox) write(on *disk, name string, text []byte) error {
+	f, err := in.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err = on.lock(f); err != nil {
+		return err
+	}
+	if _, err = f.Write(text); err != nil {
+		return err
+	}
+	return on.sync(f)
+}
+
+// removeFile removes a file that may be gone already.
+func (in inbox) removeFile(on *disk, name string) error {
+	if err := on.remove(in.Root, name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// entries returns the names of the files that end in an ending, in ascending order.
+func (in inbox) entries(ending string) (names []string, err error) {
+	f, err := in.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	all, err := f.ReadDir(-1)
+	for _, e := range all {
+		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ending) {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// names returns the names of the items' files.
+func (in inbox) names() ([]string, error) { return in.entries(itemSuffix) }
+
+// sweep removes the files of processes that died while they put an item: nobody locks them.
+func (in inbox) sweep(on *disk) error {
+	names, err := in.entries(temporary)
+	for _, name := range names {
+		if err == nil {
+			err = in.sweepOne(on, name)
+		}
+	}
+	return err
+}
+
+func (in inbox) sweepOne(on *disk, name string) error {
+	f, err := in.OpenFile(name, os.O_RDWR, 0)
+	if err == nil {
+		err = errors.Join(on.lock(f), f.Close())
+	}
+	switch {
+	case errors.Is(err, errLocked) || errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return in.removeFile(on, name)
+}
+
+// read reads an item.
+func (in inbox) read(name string) (session string, i Item, err error) {
+	f, err := in.Open(name)
+	if err != nil {
+		return "", i, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, MaxItemBytes+1))
+	if err == nil && len(text) > MaxItemBytes {
+		err = fmt.Errorf("it has more than %d bytes", MaxItemBytes)
+	}
+	if err == nil {
+		session, i, err = decodeItem(text)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return session, i, err
+}
+
+// Items implements [Inbox].
+func (d Dir) Items(ctx context.Context, session string) ([]Item, error) {
+	in, err := d.openInbox(session, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("journal: the inbox of session %q: %w", session, err)
+	}
+	defer in.Close()
+	var items []Item
+	err = in.each(ctx, func(of string, i Item) bool {
+		if of == session {
+			items = append(items, i)
+		}
+		return true
+	})
+	if err != nil {
+		err = fmt.Errorf("journal: the inbox of session %q: %w", session, err)
+	}
+	SortItems(items)
+	return items, err
+}
+
+// each calls use for every item until it returns false. It skips items that are removed meanwhile; those that
+// cannot be read are errors, which are joined.
+func (in inbox) each(ctx context.Context, use func(session string, i Item) bool) error {
+	names, err := in.names()
+	if err != nil {
+		return err
+	}
+	var bad []error
+	for _, name := range names {
+		session, i, err := in.read(name)
+		switch {
+		case ctx.Err() != nil:
+			return errors.Join(append(bad, ctx.Err())...)
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			bad = append(bad, err)
+		case !use(session, i):
+			return errors.Join(bad...)
+		}
+	}
+	return errors.Join(bad...)
+}
+
+// Remove implements [Inbox].
+func (d Dir) Remove(_ context.Context, session string, item Item) error {
+	return d.removeOn(&systemDisk, session, item)
+}
+
+func (d Dir) removeOn(on *disk, session string, item Item) error {
+	in, err := d.openInbox(session, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = errors.Join(in.removeFile(on, itemName(item)), in.sweep(on), in.Close(), d.removeEmpty(on, session))
+	}
+	if err != nil {
+		return fmt.Errorf("journal: removing an item from the inbox of session %q: %w", session, err)
+	}
+	return nil
+}
+
+// removeEmpty removes the folder of an inbox without files, and that of all inboxes if it is the last.
+func (d Dir) removeEmpty(on *disk, session string) error {
+	root, err := d.root()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, folder := range []string{inboxOf(session), inboxes} {
+		err := on.remove(root, folder)
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if _, there := root.Lstat(folder); there != nil {
+			continue
+		}
+		if left, _ := fs.ReadDir(root.FS(), folder); len(left) > 0 {
+			return nil
+		}
+		return err
+	}
+	return nil
+}
+
+// WithItems implements [Inbox].
+func (d Dir) WithItems(ctx context.Context) ([]string, error) {
+	root, err := d.root()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	folders, err := fs.ReadDir(root.FS(), inboxes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	var bad []error
+	for _, folder := range folders {
+		in, err := root.OpenRoot(path.Join(inboxes, folder.Name()))
+		if err == nil {
+			err = errors.Join(inbox{in}.each(ctx, func(session string, _ Item) bool {
+				ids = append(ids, session)
+				return false
+			}), in.Close())
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			bad = append(bad, fmt.Errorf("journal: %s: %w", path.Join(inboxes, folder.Name()), err))
+		}
+	}
+	slices.Sort(ids)
+	return ids, errors.Join(bad...)
+}
