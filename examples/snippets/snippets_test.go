@@ -32,7 +32,7 @@ var (
 // TestPages follows each page as a reader would, in its own folder:
 //
 //   - a block with a file name ("```yaml policy.yaml") is written to that file, a go block without one to
-//     main.go; the name also stands in the text before the block, because readers do not see the fence;
+//     main.go;
 //   - every go block is a whole file, with its imports, that go vet accepts;
 //   - in a console block every line that begins with "$ " is run, and must print the lines below it. "…"
 //     matches any text within a line, and any lines if it is alone on a line. Times are not compared.
@@ -45,36 +45,63 @@ func TestPages(t *testing.T) {
 	}
 	bin := t.TempDir()
 	require.Empty(t, run(t, "../..", bin, "go -C cmd/retake build -o "+bin+"/retake ."))
-	for _, pattern := range []string{"README.md", "docs/*.md", "docs/guides/*.md", "adapter/*/README.md", "examples/README.md"} {
-		pages, err := filepath.Glob("../../" + pattern)
-		require.NoError(t, err)
-		require.NotEmpty(t, pages, pattern)
-		for _, page := range pages {
-			t.Run(strings.ReplaceAll(strings.TrimPrefix(page, "../../"), "/", "_"), func(t *testing.T) {
-				t.Parallel()
-				text, err := os.ReadFile(page)
-				require.NoError(t, err)
-				read := follow(t, begin(t, page), string(text), bin)
-				if rewriting() {
-					require.NoError(t, os.WriteFile(page, []byte(read), 0o644))
-				}
-			})
-		}
+	for _, page := range pages(t) {
+		t.Run(titleOf(page), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(page)
+			require.NoError(t, err)
+			read := follow(t, begin(t, page), string(text), bin)
+			if rewriting() {
+				require.NoError(t, os.WriteFile(page, []byte(read), 0o644))
+			}
+		})
 	}
+}
+
+// Readers do not see the fence of a block. So the name of its file stands in the text before it.
+func TestAFilesNameStandsInTheTextBeforeItsBlock(t *testing.T) {
+	for _, page := range pages(t) {
+		t.Run(titleOf(page), func(t *testing.T) {
+			text, err := os.ReadFile(page)
+			require.NoError(t, err)
+			rest := string(text)
+			for _, found := range block.FindAllStringSubmatch(rest, -1) {
+				before, after, _ := strings.Cut(rest, found[0])
+				assert.Contains(t, before, fileOf(found), "before the block that begins with %.60q", found[3])
+				rest = after
+			}
+		})
+	}
+}
+
+// pages are the pages with programs.
+func pages(t *testing.T) (all []string) {
+	for _, pattern := range []string{"README.md", "docs/*.md", "docs/guides/*.md", "adapter/*/README.md", "examples/README.md"} {
+		found, err := filepath.Glob("../../" + pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, found, pattern)
+		all = append(all, found...)
+	}
+	return all
+}
+
+func titleOf(page string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(page, "../../"), "/", "_")
+}
+
+// fileOf is the file that a block is written to; empty for none.
+func fileOf(found []string) string {
+	if language, name := found[1], found[2]; language != "go" || name != "" {
+		return name
+	}
+	return "main.go"
 }
 
 // follow executes a page in a folder, and returns the page with the current outputs.
 func follow(t *testing.T, dir, page, bin string) string {
-	rest := page
 	return block.ReplaceAllStringFunc(page, func(b string) string {
 		found := block.FindStringSubmatch(b)
-		language, name, text := found[1], found[2], found[3]
-		before, after, _ := strings.Cut(rest, b)
-		assert.Contains(t, before, name, "a file's name stands in the text before its block")
-		rest = after
-		if language == "go" && name == "" {
-			name = "main.go"
-		}
+		language, name, text := found[1], fileOf(found), found[3]
 		switch {
 		case language == "console":
 			return "```console\n" + commands(t, dir, text, bin) + "```"
