@@ -34,18 +34,18 @@ const (
 	named = `(?:api|access|account|admin|auth|bearer|bot|client|csrf|deploy|encryption|id|master|oauth|personal|private|refresh|` +
 		`secret|security|service|session|shared|signing|subscription|user|webhook|xsrf)[_\- ]?(?:access[_\- ]?)?(?:key|token|secret)` +
 		`|[a-z]*passw(?:or)?d|passphrase|pwd|secret|credentials?`
-	vague = `key|token|sig|signature|auth`
+	vague = `key|token|jwt|sig|signature|auth`
 	// is stands between a name and a key: in prose, JSON, YAML, headers, Go's print of headers, URLs.
-	is = `(?:\s+(?:provided|is|was|given|used|value))?\\*["']?\s*(?:=>|[:=])[\s\[]*\\*["']?`
+	is = `(?:\s+(?:provided|is|was|given|used|value))?\\*["']?\s*(?:=>|[:=])[\s\[]*\\*["'“‘«]?`
 	// value is a key.
-	value = `([^\s"'\\&,;)}\]\x60<>]{4,})`
+	value = `([^\s"'\\&,;)}\]\x60<>”’»]{4,})`
 	begin = `(?i)((?:\b|[_\-.])(?:`
 )
 
 // ofNamed and ofVague are what the names have in common.
 var (
 	ofNamed = []string{"key", "token", "secret", "passw", "passphrase", "pwd", "credential"}
-	ofVague = []string{"key", "token", "sig", "auth"}
+	ofVague = []string{"key", "token", "jwt", "sig", "auth"}
 	ofBoth  = slices.Concat(ofNamed, ofVague)
 )
 
@@ -81,7 +81,8 @@ var secrets = []form{
 	{regexp.MustCompile(begin + named + `)` + is + `)` + value), unlessProse, ofNamed},
 	{regexp.MustCompile(begin + vague + `)` + is + `)` + value), ifRandom, ofVague},
 	// invalid key '…', API key … is not valid
-	{regexp.MustCompile(begin + named + `|` + vague + `)s?\s+(?:(?:is|was|of|value|provided|given)\s+)?\\*["'\x60])([^\s"'\\\x60]{8,})`), ifRandom, ofBoth},
+	{regexp.MustCompile(begin + named + `|` + vague + `)s?\s+(?:(?:is|was|of|value|provided|given)\s+)?\\*["'\x60“‘«])` +
+		`([^\s"'\\\x60”’»]{8,})`), ifRandom, ofBoth},
 	{regexp.MustCompile(begin + named + `|` + vague + `)\s+)([A-Za-z0-9_\-.~+/=]{16,})`), ifRandom, ofBoth},
 }
 
