@@ -47,7 +47,8 @@ type Model struct {
 	Provider string
 	// Name is gen_ai.request.model; empty means the name in the ladder.
 	Name string
-	// MaxTokens is gen_ai.request.max_tokens, as the model's adapter is configured; zero omits it.
+	// MaxTokens is gen_ai.request.max_tokens, as the model's adapter is configured; zero omits it. What a
+	// budget of the run allows goes before it.
 	MaxTokens int
 	// Host and Port are server.address and server.port of calls whose answer does not tell them, such as
 	// those that failed. Empty and zero omit them.

@@ -98,8 +98,8 @@ func (o *Observer) begun(w observe.Work) []attribute.KeyValue {
 	case observe.WorkModel:
 		m := o.model(w)
 		attrs := filled(providerName.String(m.Provider), requestModel.String(m.Name))
-		if m.MaxTokens > 0 {
-			attrs = append(attrs, requestTokens.Int(m.MaxTokens))
+		if most := cmp.Or(w.MaxOutputTokens, int64(m.MaxTokens)); most > 0 {
+			attrs = append(attrs, requestTokens.Int64(most))
 		}
 		attrs = append(attrs, turn.Int(w.Turn), transportAttempt.Int(w.Transport))
 		attrs = append(attrs, asked(w)...)

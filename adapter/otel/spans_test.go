@@ -207,6 +207,16 @@ func TestACallThatFailedHasTheServerOfTheConfig(t *testing.T) {
 	assert.Contains(t, durations, `server_address="eu.api.test",server_port="443"`)
 }
 
+// A budget bounds the reply below what the model's adapter is configured for.
+func TestTheBoundOfAReplyIsInItsSpan(t *testing.T) {
+	b := newBackend(t, otel.Config{Models: map[string]otel.Model{"": {MaxTokens: 1000}}})
+	set := policy.DefaultSet()
+	set.Spending = policy.Spending{MaxReply: new(int64(64))}
+	_, err := loopRun(t.Context(), looptest.NewModel(looptest.Say("Hello.")), newSession(t), "Hello.", loop.Config{Policy: &set}, loop.WithObserver(b.observer))
+	require.NoError(t, err)
+	assert.Equal(t, "64", attributes(b.spans.Ended()[0].Attributes())["gen_ai.request.max_tokens"])
+}
+
 func TestWhatIsDoneInASpanIsItsChild(t *testing.T) {
 	b := newBackend(t, otel.Config{})
 	tracer := b.tracers.Tracer("the hotel")

@@ -63,6 +63,9 @@ type Work struct {
 	Temperature          *float64
 	Stop                 []string
 	Structured, Streamed bool
+	// MaxOutputTokens is the most tokens of the reply by the budgets of the run; 0 means that the model
+	// decides. Only for WorkModel.
+	MaxOutputTokens int64
 	// Tool is the registered name of the tool, CallID the id of the call. Only for WorkTool.
 	Tool, CallID string
 	// Transport is the transport attempt of this request or call, from 1.
@@ -148,7 +151,7 @@ func told(end func(WorkEnd), e WorkEnd) {
 // ModelWork returns a model call as work, without its session and time.
 func ModelWork(m *machine.ModelCall) Work {
 	w := Work{Kind: WorkModel, Model: m.Model, Turn: m.Turn, Transport: m.Transport, Temperature: m.Temperature,
-		Stop: m.Stop}
+		Stop: m.Stop, MaxOutputTokens: m.MaxOutputTokens}
 	for _, p := range m.At {
 		if p.Attempt > w.Attempt {
 			w.Attempt, w.MaxAttempts = p.Attempt, p.MaxAttempts
