@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -170,4 +171,39 @@ func TestAResumedRunKnowsWhatWasSpent(t *testing.T) {
 		assert.Greater(t, s.State().Charged().Cost, int64(980))
 		require.NoError(t, j.Close())
 	}
+}
+
+// A summary is a call of a model, too: it is paid at the price of the run's model, because its own is not known.
+func TestASummaryIsPaid(t *testing.T) {
+	p := *spending(policy.Spending{}).Policy
+	p.Context = policy.Context{Steps: []policy.ContextStep{policy.Summarise}, Keep: new(1)}
+	read := tool.New("read", "Read.", func(context.Context, struct{}) (string, error) { return strings.Repeat("word ", 999), nil }, tool.ReadOnly())
+	cfg := spending(policy.Spending{}, read)
+	cfg.Policy = &p
+	long := looptest.Fail(&fault.ClassError{Class: fault.ContextLength, Cause: errors.New("too long")})
+	turn := used(looptest.Call(call("read", `{}`)), 100, 20)
+	model := looptest.NewModel(turn, turn, long, used(looptest.Say("done"), 170, 5))
+	short := func(context.Context, []message.Message) (string, message.Usage, error) {
+		return "It was read.", message.Usage{InputTokens: 50, OutputTokens: 10, APICalls: 1}, nil
+	}
+	l, err := loop.New(model, cfg, loop.WithSummary(short))
+	require.NoError(t, err)
+	r, err := l.Run(t.Context(), newSession(t), loop.Input{Prompt: "Read."})
+	require.NoError(t, err)
+	assert.EqualValues(t, 400+400+390+2*50+10*10, r.Cost)
+	assert.EqualValues(t, 1, r.Estimated)
+	assert.EqualValues(t, 4, r.Usage.APICalls)
+}
+
+// A provider that refuses what its model wrote has run the model.
+func TestAReplyThatTheProviderRefusesIsPaid(t *testing.T) {
+	refused := looptest.Fail(&fault.ToolValidationError{Tool: "book_room", Issues: []fault.Issue{{Pointer: "/city", Rule: "required"}}})
+	l, err := loop.New(looptest.NewModel(refused, used(looptest.Say("done"), 170, 5)),
+		spending(policy.Spending{Run: policy.Allowance{Cost: new(int64(50_000))}, MaxReply: new(int64(20))}, bookRoom(t, booked).All()...))
+	require.NoError(t, err)
+	r, err := l.Run(t.Context(), newSession(t), loop.Input{Prompt: "Book."})
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, r.Estimated)
+	assert.Greater(t, r.Cost, int64(390+200))
+	assert.Greater(t, r.Wasted.Cost, int64(200))
 }

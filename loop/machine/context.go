@@ -250,6 +250,7 @@ func (s *step) summarised() error {
 	next, f := ShortenRun{Goal: s.Summary.Goal, Freed: s.Summary.Freed, Tokens: s.Summary.Tokens}, s.ev.Failure
 	s.Summary = nil
 	s.use(s.ev.Summary.Usage)
+	s.chargeOther(s.ev.Summary.Usage, nil)
 	if f != nil {
 		next.Summaries = WindowInstead
 		s.warn("a summary failed, and older messages are left out without one: " + textOfFailure(f))

@@ -239,20 +239,25 @@ var refusedBefore = map[fault.Class]bool{
 	fault.ProviderNotConfigured: true, fault.ProviderNotSupported: true, fault.Config: true,
 }
 
-// chargeTool counts what the runs of a tool's call cost. Those without prices of their own have those of the
-// model that made the call.
-func (s *step) chargeTool(end *ToolEnd) {
-	if !s.Policy.Meters() || end.Usage.Total() == 0 && end.Cost == nil {
-		return
+// chargeOther counts what calls of other models cost: those of a tool's runs, and that of a summary. If cost is
+// nil, they have the price of the run's model.
+func (s *step) chargeOther(u message.Usage, cost *int64) (c policy.Charge) {
+	if !s.Policy.Meters() || u.Total() == 0 && cost == nil {
+		return c
 	}
-	c := policy.Charge{Usage: end.Usage}
-	if end.Cost != nil {
-		c.Cost = *end.Cost
+	if c.Usage = u; cost != nil {
+		c.Cost = *cost
 	} else {
 		price, _, _ := s.priceOf(s.modelCall().Model)
-		c.Cost, c.Estimated = price.Cost(end.Usage).Micros(), max(end.Usage.APICalls, 1)
+		c.Cost, c.Estimated = price.Cost(u).Micros(), max(u.APICalls, 1)
 	}
 	s.pay(c)
+	return c
+}
+
+// chargeTool counts what the runs of a tool's call cost.
+func (s *step) chargeTool(end *ToolEnd) {
+	c := s.chargeOther(end.Usage, end.Cost)
 	if a := s.find(s.Batch.Calls[end.Index].Tool); a != nil {
 		a.Charged = a.Charged.Plus(c)
 	}

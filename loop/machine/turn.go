@@ -197,6 +197,7 @@ func (s *step) callFailed() error {
 		return nil
 	}
 	if f.Plane == fault.Correction {
+		s.chargeProjection() // the model has worked
 		return s.replyFailed(f)
 	}
 	s.chargeFailed(&f)
