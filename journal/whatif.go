@@ -68,6 +68,9 @@ type RunOutlook struct {
 	RecordedEnd string `json:"recorded_end,omitempty"`
 	// End is how it would have ended; empty if that is unknown.
 	End string `json:"end,omitempty"`
+	// RecordedOK and OK report whether these ends are a success.
+	RecordedOK bool `json:"recorded_ok"`
+	OK         bool `json:"ok"`
 	// SameEnd reports that both ends were decided alike: the same answer, or the same reason for the same
 	// failure. Their sentences may differ, as in "attempt 1 of 5" and "attempt 1 of 6".
 	SameEnd bool `json:"same_end"`
@@ -207,7 +210,7 @@ func (a *asking) settle() {
 		a.run = a.w.begin(&a.Header, o)
 	}
 	if a.run != nil {
-		a.run.take(o)
+		a.run.take(o, &a.State)
 	}
 	a.shape = a.shape.add(o.decision.Said)
 	if fx := o.decision.Effects; len(fx) > 0 && fx[len(fx)-1].Kind != machine.Decided {

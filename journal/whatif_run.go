@@ -67,16 +67,17 @@ func (w *WhatIf) leftOut(h *Header) []string {
 // live reports whether the run goes on and the record still answers.
 func (r *counterfactualRun) live() bool { return r.out.Silent == nil && r.st.Phase != machine.Stopped }
 
-// take takes the next recorded event.
-func (r *counterfactualRun) take(o *occurrence) {
+// take takes the next recorded event, after which the recorded run has the state after.
+func (r *counterfactualRun) take(o *occurrence, after *machine.State) {
 	if r.live() {
 		r.feed(o)
 	}
-	r.out.Recorded.add(&o.ev, o.decision.Effects, o.asked, o.askedAt)
+	r.out.Recorded.add(&o.ev, o.decision.Effects, o.asked, o.askedAt, after)
 	if r.live() {
 		r.out.Answered = r.out.Recorded
 	}
 	if n := len(o.decision.Effects); n > 0 && o.decision.Effects[n-1].Outcome != nil {
+		r.out.RecordedOK = o.decision.Effects[n-1].Outcome.OK
 		r.stopped, r.out.RecordedEnd = true, o.decision.Effects[n-1].String()
 		r.recordedEnd = endOf(o.decision.Effects[n-1].Outcome)
 	}
@@ -219,7 +220,7 @@ func (r *counterfactualRun) step(ev machine.Event, o *occurrence) {
 		r.silence(o, r.asked.String(), "what was recorded does not fit: "+err.Error())
 		return
 	}
-	r.out.WhatIf.add(&ev, effects, r.asked, r.askedAt)
+	r.out.WhatIf.add(&ev, effects, r.asked, r.askedAt, &st)
 	r.shape = r.shape.add(st.TranscriptFrom(r.st.TranscriptLen()))
 	r.st = st
 	if o != nil {
@@ -229,6 +230,7 @@ func (r *counterfactualRun) step(ev machine.Event, o *occurrence) {
 		r.asked, r.askedAt = effects[n-1], ev.At
 	}
 	if st.Phase == machine.Stopped {
+		r.out.OK = st.Outcome.OK
 		r.out.End, r.end = r.asked.String(), endOf(st.Outcome)
 	}
 }

@@ -58,6 +58,29 @@ func TestWhatIfNothingWereDifferent(t *testing.T) {
 	}
 }
 
+// Prices that a policy has make a run cost, and a budget ends it where what is left is too little.
+func TestABudgetOfMoneyIsAskedAbout(t *testing.T) {
+	empty := looptest.Say("")
+	empty.Reply.Model, empty.Reply.Usage = "m-2030", message.Usage{InputTokens: 100, OutputTokens: 10, APICalls: 1}
+	good := looptest.Say("Hello.")
+	good.Reply.Model, good.Reply.Usage = "m-2030", message.Usage{InputTokens: 150, OutputTokens: 5, APICalls: 1}
+	st := story{act: func(t *testing.T, s *session.Session, j *journal.Journal) {
+		_, err := fixture.Run(t.Context(), looptest.NewModel(empty, good), fixture.In(s, j), loop.Input{Prompt: "Hi."}, loop.Config{})
+		require.NoError(t, err)
+	}}
+	text := st.record(t)
+	r := ask(t, text, journal.WhatIf{Policy: policyOf(t, "prices: {m: {input: 1000000, output: 2000000}}\n")}).Runs[0]
+	assert.Zero(t, r.Recorded.Cost)
+	assert.EqualValues(t, 120+160, r.WhatIf.Cost)
+	assert.EqualValues(t, 120, r.WhatIf.Wasted.Cost)
+	assert.EqualValues(t, 110, r.Recorded.Wasted.Usage.Total())
+	assert.EqualValues(t, 280, r.Change().Cost)
+	r = ask(t, text, journal.WhatIf{Policy: policyOf(t, "spending: {run: {total_tokens: 200}}\n")}).Runs[0]
+	assert.Contains(t, r.End, "stop (token_budget: run.total_tokens: 90 left, ")
+	assert.Equal(t, -1, r.Change().ModelCalls)
+	assert.EqualValues(t, -155, r.Change().Usage.Total())
+}
+
 func TestFewerAttemptsAreSaved(t *testing.T) {
 	r := first(t, "corrected", "max_attempts: 2\nbackoff: {kind: constant, delay: 1s}\n")
 	assert.Equal(t, "stop: book_room attempt 2 of 2: tool_validation (attempts_exhausted)", r.End)
@@ -69,6 +92,9 @@ func TestFewerAttemptsAreSaved(t *testing.T) {
 	assert.Equal(t, -1, change.ToolRuns)
 	assert.Equal(t, message.Usage{InputTokens: -540, OutputTokens: -35, APICalls: -2}, change.Usage)
 	assert.Equal(t, time.Second, r.WhatIf.Waited)
+	assert.True(t, r.RecordedOK)
+	assert.False(t, r.OK)
+	assert.EqualValues(t, 355, r.Recorded.Wasted.Usage.Total())
 	require.NotNil(t, r.First)
 	assert.Equal(t, int64(4), r.First.Line)
 	assert.Equal(t, []string{"book_room attempt 1 of 2: retry in 1s: backoff"}, r.First.Now)

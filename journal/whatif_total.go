@@ -25,6 +25,10 @@ type Totals struct {
 	// Waited is the sum of the waits between attempts.
 	Waited time.Duration `json:"waited_ns"`
 	Usage  message.Usage `json:"usage"`
+	// Cost is what the calls cost, in the unit of a [policy.Price], if the policy has prices. Wasted is what
+	// failed attempts consumed.
+	Cost   int64         `json:"cost_micros,omitempty"`
+	Wasted policy.Charge `json:"wasted,omitzero"`
 }
 
 func (t Totals) plus(u Totals) Totals {
@@ -32,32 +36,33 @@ func (t Totals) plus(u Totals) Totals {
 		Correction: t.Correction + u.Correction, Transport: t.Transport + u.Transport,
 		ModelCalls: t.ModelCalls + u.ModelCalls, ToolRuns: t.ToolRuns + u.ToolRuns,
 		Waited: backoff.Sum(t.Waited, u.Waited), Usage: t.Usage.Add(u.Usage),
+		Cost: policy.Charge{Cost: t.Cost}.Plus(policy.Charge{Cost: u.Cost}).Cost, Wasted: t.Wasted.Plus(u.Wasted),
 	}
 }
 
 func (t Totals) minus(u Totals) Totals {
-	used := u.Usage
-	return t.plus(Totals{
+	less := t.plus(Totals{
 		Correction: -u.Correction, Transport: -u.Transport, ModelCalls: -u.ModelCalls, ToolRuns: -u.ToolRuns,
-		Waited: -u.Waited, Usage: message.Usage{
-			InputTokens: -used.InputTokens, OutputTokens: -used.OutputTokens, APICalls: -used.APICalls,
-			CacheReadTokens: -used.CacheReadTokens, CacheWriteTokens: -used.CacheWriteTokens,
-			ReasoningTokens: -used.ReasoningTokens,
-		},
+		Waited: -u.Waited, Usage: negative(u.Usage), Wasted: policy.Charge{Usage: negative(u.Wasted.Usage)},
 	})
+	less.Cost, less.Wasted.Cost = t.Cost-u.Cost, t.Wasted.Cost-u.Wasted.Cost
+	less.Wasted.Estimated = t.Wasted.Estimated - u.Wasted.Estimated
+	return less
 }
 
-// add counts one step; asked was current since askedAt.
-func (t *Totals) add(ev *machine.Event, effects []machine.Effect, asked machine.Effect, askedAt time.Time) {
+func negative(u message.Usage) message.Usage {
+	return message.Usage{
+		InputTokens: -u.InputTokens, OutputTokens: -u.OutputTokens, APICalls: -u.APICalls,
+		CacheReadTokens: -u.CacheReadTokens, CacheWriteTokens: -u.CacheWriteTokens, ReasoningTokens: -u.ReasoningTokens,
+	}
+}
+
+// add counts one step, after which the run has st; asked was current since askedAt.
+func (t *Totals) add(ev *machine.Event, effects []machine.Effect, asked machine.Effect, askedAt time.Time, st *machine.State) {
+	t.Usage, t.Cost, t.Wasted = st.Usage, st.Charged.Cost, st.Wasted
 	switch {
-	case ev.Kind == machine.Replied:
+	case ev.Kind == machine.Replied || ev.Kind == machine.CallFailed || ev.Kind == machine.Tried:
 		t.ModelCalls++
-		t.Usage = t.Usage.Add(ev.Reply.Message.Usage)
-	case ev.Kind == machine.CallFailed:
-		t.ModelCalls++
-	case ev.Kind == machine.Tried:
-		t.ModelCalls++
-		t.Usage = t.Usage.Add(ev.Try.Usage)
 	case ev.Kind == machine.ToolEnded:
 		t.ToolRuns++
 	case (ev.Kind == machine.Woke || ev.Kind == machine.Cancelled) && asked.Wait != nil:

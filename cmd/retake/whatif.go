@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -31,20 +30,22 @@ against other tools. The outcomes of models, tools and planners are taken from t
 are computed anew. A model is assumed to reply the same to feedback in other words. If a run would make a call
 that was never made, the record has no answer: the command says so, and counts nothing beyond that point.
 
-It compares totals up to that point: attempts, transport faults, calls, time waited, tokens, and with -price
-their cost. The prices are for a million tokens, as in -price input=3,output=15,cache_read=0.3.
+It compares totals up to that point: attempts, transport faults, calls, time waited, tokens, those of failed
+attempts, and their cost: at the prices of the policies, or with -price at those, for a million tokens, as in
+-price input=3,output=15,cache_read=0.3. The last line says what would have been saved, and how many runs that
+went well would not have.
 ` + journalArgs + `.
 
 JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error"}, and a last line {"journals",
-"runs", "as_recorded", "otherwise", "unanswered", "sum", "change", "cost"}.`,
+"runs", "as_recorded", "otherwise", "unanswered", "lost", "won", "sum", "change", "cost"}.`,
 	task: func() task { return &whatif{} },
 }
 
 type whatif struct {
 	journals
+	prices
 	policy, feedback, tools string
-	price                   policy.Price
-	priced, json            bool
+	json                    bool
 }
 
 func (w *whatif) declare(fs *flag.FlagSet) {
@@ -52,50 +53,8 @@ func (w *whatif) declare(fs *flag.FlagSet) {
 	fs.StringVar(&w.feedback, "feedback", "", "another feedback template: `FILE`")
 	fs.StringVar(&w.tools, "tools", "", "read replies again against the tools of `FILE`")
 	fs.StringVar(&w.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
-	usage := "what a million tokens cost: `LIST` of input=N, output=N, cache_read=N, cache_write=N, reasoning=N"
-	fs.Func("price", usage, w.readPrice)
+	w.prices.declare(fs)
 	fs.BoolVar(&w.json, "json", false, "write JSON")
-}
-
-// readPrice reads a list such as input=3,output=15.
-func (w *whatif) readPrice(list string) error {
-	w.priced = true
-	parts := map[string]**int64{
-		"input": new(&w.price.Input), "output": new(&w.price.Output), "cache_read": &w.price.CacheRead,
-		"cache_write": &w.price.CacheWrite, "reasoning": &w.price.Reasoning,
-	}
-	given := map[string]bool{}
-	for _, one := range strings.Split(list, ",") {
-		name, text, _ := strings.Cut(strings.TrimSpace(one), "=")
-		price, err := micros(text)
-		switch part := parts[name]; {
-		case err != nil:
-			return fmt.Errorf("%q is no price: %w", one, err)
-		case part == nil:
-			return fmt.Errorf("%q has no price: give input, output, cache_read, cache_write or reasoning", name)
-		case given[name]:
-			return fmt.Errorf("%q stands twice: give one price", name)
-		case *part == nil:
-			*part = &price
-		default:
-			**part = price
-		}
-		given[name] = true
-	}
-	return nil
-}
-
-// micros reads a decimal number in millionths.
-func micros(text string) (int64, error) {
-	whole, fraction, _ := strings.Cut(text, ".")
-	if len(fraction) > 6 {
-		return 0, errors.New("give at most 6 decimals")
-	}
-	n, err := strconv.ParseUint(whole+fraction+strings.Repeat("0", 6-len(fraction)), 10, 63)
-	if err != nil || whole == "" {
-		return 0, errors.New("write input=3,output=15 with numbers of 0 or more")
-	}
-	return int64(n), nil
 }
 
 // question is what is asked of each journal.
@@ -163,24 +122,34 @@ func (w *whatif) costs(c journal.Comparison) *costs {
 	if !w.priced {
 		return nil
 	}
-	return &costs{w.cost(c.Recorded), w.cost(c.Answered), w.cost(c.WhatIf)}
+	return &costs{w.costOf(c.Recorded), w.costOf(c.Answered), w.costOf(c.WhatIf)}
 }
 
-// cost returns what the tokens cost, in units of money.
-func (w *whatif) cost(t journal.Totals) float64 { return float64(w.price.Cost(t.Usage).Micros()) / 1e6 }
+// costOf returns what the tokens cost in units of money, at the prices of the flag or those of the policies.
+func (w *whatif) costOf(t journal.Totals) float64 {
+	return w.money(policy.Charge{Usage: t.Usage, Cost: t.Cost})
+}
+
+// wasted is costOf for failed attempts.
+func (w *whatif) wasted(t journal.Totals) float64 { return w.money(t.Wasted) }
+
+func (w *whatif) money(c policy.Charge) float64 { return float64(w.prices.cost(c.Usage, c.Cost)) / 1e6 }
 
 // summed is the last line of the answer.
 type summed struct {
 	Journals int `json:"journals"`
 	// Runs is the sum of those that would have ended as recorded, those that would have ended otherwise,
 	// and those that the record does not answer.
-	Runs       int                `json:"runs"`
-	AsRecorded int                `json:"as_recorded"`
-	Otherwise  int                `json:"otherwise"`
-	Unanswered int                `json:"unanswered"`
-	Sum        journal.Comparison `json:"sum"`
-	Change     journal.Totals     `json:"change"`
-	Cost       *costs             `json:"cost,omitempty"`
+	Runs       int `json:"runs"`
+	AsRecorded int `json:"as_recorded"`
+	Otherwise  int `json:"otherwise"`
+	Unanswered int `json:"unanswered"`
+	// Lost are runs that went well and would not have, Won those that would have and did not.
+	Lost   int                `json:"lost"`
+	Won    int                `json:"won"`
+	Sum    journal.Comparison `json:"sum"`
+	Change journal.Totals     `json:"change"`
+	Cost   *costs             `json:"cost,omitempty"`
 }
 
 func (s *summed) add(o *journal.Outlook) {
@@ -188,6 +157,13 @@ func (s *summed) add(o *journal.Outlook) {
 	s.Sum = s.Sum.Plus(o.Comparison)
 	for _, r := range o.Runs {
 		s.Runs++
+		if r.Silent == nil && r.RecordedOK != r.OK {
+			if r.OK {
+				s.Won++
+			} else {
+				s.Lost++
+			}
+		}
 		switch {
 		case r.Silent != nil:
 			s.Unanswered++
@@ -277,7 +253,39 @@ func (w *whatif) writeSum(e *env, s summed) error {
 			e.paint.bold(what), s.AsRecorded, s.Otherwise, s.Unanswered)
 		w.table(e, s.Sum)
 	}
+	if s.Runs > 0 {
+		fmt.Fprintln(e.out, s.verdict())
+	}
 	return nil
+}
+
+// verdict says in one sentence what would have been saved and lost, as far as the record answers.
+func (s *summed) verdict() string {
+	used, change := s.Sum.Answered.Usage.Total(), s.Sum.Change().Usage.Total()
+	text := "this would have used as many tokens"
+	switch {
+	case change < 0:
+		text = "this would have saved " + percent(-change, used) + " of the tokens"
+	case change > 0:
+		text = "this would have used " + percent(change, used) + " more tokens"
+	}
+	text += fmt.Sprintf(" and lost %d of %s", s.Lost, several.Of(s.Runs, "run"))
+	if s.Won > 0 {
+		text += fmt.Sprintf(", and won %d", s.Won)
+	}
+	return text
+}
+
+// percent is a share in percent, with one decimal below 10.
+func percent(part, of int64) string {
+	if of <= 0 {
+		return "100 %"
+	}
+	share := 100 * float64(part) / float64(of)
+	if share < 10 {
+		return fmt.Sprintf("%.1f %%", share)
+	}
+	return fmt.Sprintf("%.0f %%", share)
 }
 
 // table compares the totals.
@@ -303,8 +311,14 @@ func (w *whatif) table(e *env, c journal.Comparison) {
 	row("waited", waited, change)
 	counts("tokens in", func(t journal.Totals) int64 { return t.Usage.InputTokens })
 	counts("tokens out", func(t journal.Totals) int64 { return t.Usage.OutputTokens })
-	if w.priced {
-		cost := func(t journal.Totals) string { return fmt.Sprintf("%.6f", w.cost(t)) }
-		row("cost", cost, fmt.Sprintf("%+.6f", w.cost(c.WhatIf)-w.cost(c.Answered)))
+	counts("tokens wasted", func(t journal.Totals) int64 { return t.Wasted.Usage.Total() })
+	if !w.priced && c.Recorded.Cost+c.WhatIf.Cost == 0 {
+		return
 	}
+	money := func(name string, of func(journal.Totals) float64) {
+		cell := func(t journal.Totals) string { return fmt.Sprintf("%.6f", of(t)) }
+		row(name, cell, fmt.Sprintf("%+.6f", of(c.WhatIf)-of(c.Answered)))
+	}
+	money("cost", w.costOf)
+	money("cost wasted", w.wasted)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
@@ -28,6 +29,10 @@ type Config struct {
 	Journals journal.Store
 	// Settings are those of the journals.
 	Settings journal.Settings
+	// Model is the provider's name of the model, for the prices and budgets of the policy; empty means unknown.
+	Model string
+	// Estimate gives each reply the usage that [machine.EstimateTokens] estimates, because a corpus has none.
+	Estimate bool
 }
 
 // Run is the result of a question that was played.
@@ -81,6 +86,9 @@ func (c Config) play(ctx context.Context, q Question) (st machine.State, err err
 		return st, err
 	}
 	cfg := loop.Config{Tools: q.Tools, Policy: c.Policy, Seed: c.Seed, CallsOnly: true}
+	if c.Model != "" {
+		cfg.Models = map[string]machine.ModelInfo{"": {Name: c.Model}}
+	}
 	if past.Header.Format != "" {
 		if err := fits(past, q, cfg); err != nil || over(past, q) {
 			return past.State, err
@@ -93,7 +101,7 @@ func (c Config) play(ctx context.Context, q Question) (st machine.State, err err
 			return st, err
 		}
 		asked, err := runner.Next()
-		return drive(runner, q.script(), []machine.Effect{asked}, err)
+		return c.drive(runner, q, []machine.Effect{asked}, err)
 	}
 	m, err := cfg.Machine()
 	if err == nil {
@@ -107,24 +115,39 @@ func (c Config) play(ctx context.Context, q Question) (st machine.State, err err
 		return st, err
 	}
 	effects, err := runner.Start(looptest.Epoch, message.Message{Role: message.User, Text: q.Prompt})
-	return drive(runner, q.script(), effects, err)
+	return c.drive(runner, q, effects, err)
 }
 
 // drive carries out the effects until the core stops or the script has no further reply. The reply to a call
 // is that of its turn.
-func drive(runner *engine.Runner, script []message.Reply, effects []machine.Effect, err error) (machine.State, error) {
+func (c Config) drive(runner *engine.Runner, q Question, effects []machine.Effect, err error) (machine.State, error) {
+	script, tools := q.script(), engine.Offer{Tools: q.Tools, CallsOnly: true}
 	defer runner.Close()
 	for err == nil {
 		switch next := effects[len(effects)-1]; {
 		case next.Kind == machine.WaitUntil:
 			effects, err = runner.Woke(next.Wait.Until)
 		case next.Kind == machine.CallModel && next.Model.Turn <= len(script):
-			effects, err = runner.Reply(runner.State().At, script[next.Model.Turn-1])
+			reply := script[next.Model.Turn-1]
+			if c.Estimate {
+				reply.Usage = estimated(runner.State(), tools, &reply)
+			}
+			effects, err = runner.Reply(runner.State().At, reply)
 		default:
 			return runner.State(), nil
 		}
 	}
 	return runner.State(), err
+}
+
+// estimated estimates the usage of a call by its texts.
+func estimated(st machine.State, tools engine.Offer, r *message.Reply) message.Usage {
+	offered := message.Message{Role: message.System, Text: strings.Repeat(" ", int(tools.Size()))}
+	return message.Usage{
+		InputTokens:  machine.EstimateTokens(append([]message.Message{offered}, st.Shown()...)),
+		OutputTokens: machine.EstimateTokens([]message.Message{{Role: message.Assistant, Text: r.Text, Calls: r.Calls}}),
+		APICalls:     1,
+	}
 }
 
 // over reports whether a recorded run has ended: it has stopped, or it asks for a reply that the script does

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/internal/several"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/looptest/corpus"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/policy/file"
+)
+
+var tuneCommand = command{
+	name:    "tune",
+	summary: "ranks policies on recorded runs, by success, cost and time",
+	example: "retake tune -policies policies/ -corpus runs/",
+	usage: []string{
+		"tune -policies DIR -corpus FILE|JOURNALS [-price LIST] [-model NAME] [-key FILE] [-html] [-json]",
+	},
+	about: `
+Plays recorded runs under each policy of DIR: its files *.yaml, *.yml and *.json, which are called by their
+names. FILE is a corpus, as "retake check -h" describes it, whose questions are played as by "retake play".
+JOURNALS is a journal, a directory of journals, or a SQLite database, whose runs are played as by "retake
+whatif". Of a run whose record stops to answer, what was used up to that point counts, and no success.
+
+A policy is dominated if another is at least as good in successes, cost and time waited, and better in one.
+The others are marked with "*": each of them is the best for someone. Cost is that at the prices of the
+policies, or with -price at those (see "retake whatif -h"); without prices the tokens count. A corpus has no
+usage, so its tokens are estimated from its texts; -model names its model, for the prices of the policies.
+
+With -html it writes one page with the table and a picture to standard output, which needs no network.
+
+JSON: {"policies": [{"name", "sessions", "succeeded", "calls", "tokens", "cost_micros", "wait_ms",
+"dominated"}, ...]}, best first, with "unanswered" if the record stopped to answer for some.`,
+	task: func() task { return &tune{} },
+}
+
+type tune struct {
+	prices
+	policies, corpus, model, key string
+	html, json                   bool
+}
+
+func (t *tune) declare(fs *flag.FlagSet) {
+	fs.StringVar(&t.policies, "policies", "", "the policies: `DIR` of YAML and JSON files")
+	fs.StringVar(&t.corpus, "corpus", "", "the recorded runs: a corpus `FILE`, or journals")
+	fs.StringVar(&t.model, "model", "", "the `NAME` of the model of a corpus, for the prices of the policies")
+	fs.StringVar(&t.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
+	t.prices.declare(fs)
+	fs.BoolVar(&t.html, "html", false, "write a page of HTML")
+	fs.BoolVar(&t.json, "json", false, "write JSON")
+}
+
+// candidate is a policy, and what came of the runs under it.
+type candidate struct {
+	Name       string `json:"name"`
+	Sessions   int    `json:"sessions"`
+	Succeeded  int    `json:"succeeded"`
+	Calls      int    `json:"calls"`
+	Tokens     int64  `json:"tokens"`
+	CostMicros int64  `json:"cost_micros"`
+	WaitMS     int64  `json:"wait_ms"`
+	Dominated  bool   `json:"dominated"`
+	// Unanswered counts sessions whose record stopped to answer.
+	Unanswered int `json:"unanswered,omitempty"`
+
+	set policy.Set
+}
+
+func (t *tune) run(e *env) error {
+	if t.html && t.json {
+		return misused("-html and -json cannot stand together: give one of them")
+	}
+	all, err := t.candidates()
+	if err != nil {
+		return err
+	}
+	if t.corpus == "" || t.corpus == standardInput {
+		return misused("-corpus is missing: give a corpus file, or journals")
+	}
+	asked, err := places(t.corpus, "give a corpus, or journals", journalsIn)
+	if err != nil {
+		return err
+	}
+	bad := 0
+	if text, found, err := t.questions(e, asked); err != nil {
+		return err
+	} else if found {
+		err = t.play(e, text, all)
+		if err != nil {
+			return err
+		}
+	} else if bad, err = t.ask(e, asked, all); err != nil {
+		return err
+	}
+	rank(all)
+	switch {
+	case t.json:
+		err = e.json(map[string][]*candidate{"policies": all})
+	case t.html:
+		err = writeTunePage(e.out, t.corpus, all)
+	default:
+		writeRanks(e, all)
+	}
+	return errors.Join(err, unreadable(bad, len(asked)))
+}
+
+// candidates reads the policies.
+func (t *tune) candidates() (all []*candidate, err error) {
+	if t.policies == "" {
+		return nil, misused("-policies is missing: give a directory of policies")
+	}
+	entries, err := os.ReadDir(t.policies)
+	if err != nil {
+		return nil, misused("-policies: %w: give a directory of policies", err)
+	}
+	var bad error
+	names := map[string]string{}
+	for _, entry := range entries {
+		ext := filepath.Ext(entry.Name())
+		if entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, ext) {
+			continue
+		}
+		name := strings.TrimSuffix(entry.Name(), ext)
+		if first := names[name]; first != "" {
+			return nil, misused("-policies: %s and %s have one name: rename one of them", first, entry.Name())
+		}
+		names[name] = entry.Name()
+		path := filepath.Join(t.policies, entry.Name())
+		data, err := readNamed("policies", path)
+		if err != nil {
+			return nil, err
+		}
+		set, err := file.Read(path, data)
+		bad = errors.Join(bad, err)
+		all = append(all, &candidate{Name: name, set: set})
+	}
+	if len(all) == 0 {
+		return nil, misused("-policies: there is no policy in %s: give a directory of files *.yaml, *.yml or *.json", t.policies)
+	}
+	return all, bad
+}
+
+// questions returns the text of a corpus, if that is what was named.
+func (t *tune) questions(e *env, asked []place) (text []byte, found bool, err error) {
+	if len(asked) != 1 || asked[0].session != "" || isDatabase(t.corpus) {
+		return nil, false, nil
+	}
+	if text, err = e.text(asked[0], "a corpus or a journal"); err != nil || isJournal(text) {
+		return nil, false, err
+	}
+	return text, true, nil
+}
+
+// play plays the questions of a corpus.
+func (t *tune) play(e *env, text []byte, all []*candidate) error {
+	for _, c := range all {
+		if _, priced := c.set.Prices.Of(t.model); c.set.Spending.Costs() && !priced {
+			return misused("-model: the policy %s bounds money, and has no price for %q: name the model of the corpus", c.Name, t.model)
+		}
+	}
+	seen := &progress{e: e}
+	defer seen.done()
+	played := 0
+	for q, err := range corpus.Read(t.corpus, strings.NewReader(string(text))) {
+		if err != nil {
+			return err
+		}
+		for _, c := range all {
+			run, err := corpus.Config{Policy: &c.set, Model: t.model, Estimate: true}.Play(context.Background(), q)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.Name, err)
+			}
+			st := &run.State
+			c.add(st.Turn, run.Attempt > 0, t.cost(st.Usage, st.Charged.Cost), st.Usage, st.Waited)
+		}
+		if played++; played%progressEvery == 0 {
+			seen.say(int64(played), "sessions")
+		}
+	}
+	return nil
+}
+
+// ask asks the runs of journals what they would have come to. It returns the number of those that cannot be read.
+func (t *tune) ask(e *env, asked []place, all []*candidate) (bad int, err error) {
+	work := func(in io.Reader, how journal.Replaying) (outlooks []journal.Outlook, err error) {
+		text, err := readAll("the journal", in)
+		for n := 0; err == nil && n < len(all); n++ {
+			var o journal.Outlook
+			o, err = journal.WhatIf{Policy: &all[n].set, Replaying: how}.Run(strings.NewReader(string(text)))
+			outlooks = append(outlooks, o)
+		}
+		return outlooks, err
+	}
+	err = each(e, &journals{asked, t.key}, work, func(p place, outlooks []journal.Outlook, err error) error {
+		if err != nil {
+			e.note("%s: %v", p, err)
+			bad++
+			return nil
+		}
+		for n, o := range outlooks {
+			for _, r := range o.Runs {
+				w := &r.WhatIf
+				all[n].add(w.ModelCalls, r.OK, t.cost(w.Usage, w.Cost), w.Usage, w.Waited)
+				if r.Silent != nil {
+					all[n].Unanswered++
+				}
+			}
+		}
+		return nil
+	})
+	return bad, err
+}
+
+// add counts a session.
+func (c *candidate) add(calls int, ok bool, cost int64, used message.Usage, waited time.Duration) {
+	c.Sessions++
+	c.Calls, c.Tokens, c.CostMicros = c.Calls+calls, c.Tokens+used.Total(), c.CostMicros+cost
+	c.WaitMS += waited.Milliseconds()
+	if ok {
+		c.Succeeded++
+	}
+}
+
+// price is what decides of two policies: money, or tokens if nothing has a price.
+func (c *candidate) price(priced bool) int64 {
+	if priced {
+		return c.CostMicros
+	}
+	return c.Tokens
+}
+
+// isPriced reports whether something has a price.
+func isPriced(all []*candidate) bool {
+	return slices.ContainsFunc(all, func(c *candidate) bool { return c.CostMicros > 0 })
+}
+
+// rank sorts policies, the best first, and says which are dominated.
+func rank(all []*candidate) {
+	priced := isPriced(all)
+	for _, c := range all {
+		c.Dominated = slices.ContainsFunc(all, func(o *candidate) bool {
+			good, bad := o.compared(c, priced)
+			return good && !bad
+		})
+	}
+	slices.SortStableFunc(all, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(b.Succeeded, a.Succeeded), cmp.Compare(a.price(priced), b.price(priced)),
+			cmp.Compare(a.WaitMS, b.WaitMS), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// compared reports whether c is better than o in something, and whether it is worse in something.
+func (c *candidate) compared(o *candidate, priced bool) (better, worse bool) {
+	for _, n := range []int{
+		cmp.Compare(c.Succeeded, o.Succeeded), cmp.Compare(o.price(priced), c.price(priced)), cmp.Compare(o.WaitMS, c.WaitMS),
+	} {
+		better, worse = better || n > 0, worse || n < 0
+	}
+	return better, worse
+}
+
+// share is the share of sessions that succeeded, in percent.
+func (c *candidate) share() float64 { return 100 * float64(c.Succeeded) / float64(max(c.Sessions, 1)) }
+
+// writeRanks writes the table for people.
+func writeRanks(e *env, all []*candidate) {
+	width, unanswered := len("policy"), 0
+	for _, c := range all {
+		width, unanswered = max(width, len([]rune(plain(c.Name)))), max(unanswered, c.Unanswered)
+	}
+	fmt.Fprintf(e.out, "  %-*s  %8s %17s %8s %11s %12s %10s\n", width, "policy", "sessions", "succeeded", "calls", "tokens",
+		"cost", "waited")
+	for _, c := range all {
+		mark, paint := "*", e.paint.bold
+		if c.Dominated {
+			mark, paint = " ", e.paint.faint
+		}
+		waited := (time.Duration(c.WaitMS) * time.Millisecond).Round(100 * time.Millisecond)
+		fmt.Fprintln(e.out, paint(fmt.Sprintf("%s %-*s  %8d %8d  %5.1f %% %8d %11d %12.6f %10s", mark, width, plain(c.Name), c.Sessions,
+			c.Succeeded, c.share(), c.Calls, c.Tokens, float64(c.CostMicros)/1e6, waited)))
+	}
+	fmt.Fprintln(e.out, "\n* no other policy is at least as good in successes, cost and time, and better in one")
+	if unanswered > 0 {
+		e.note("for up to %s the record stops to answer: they count as no success", several.Of(unanswered, "session"))
+	}
+}
