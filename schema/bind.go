@@ -153,7 +153,7 @@ func (f *collector) bind(n *node, v *value, at *spot, to reflect.Value, around a
 		return
 	}
 	for _, r := range at.broken(to, around) {
-		f.find(failure{value: v, rule: ruleName(r, at.class), said: rulePhrase(r, at.class, nil), isRule: true})
+		f.find(failure{value: v, rule: r.name, said: r.said, isRule: true})
 	}
 }
 
@@ -264,7 +264,7 @@ func (f *collector) compare(object *value, l *layout, m *member, in reflect.Valu
 		}
 		beside := in.FieldByIndex(m.index[:len(m.index)-1])
 		if !r.holds(to, m.class, beside.Addr().Interface()) {
-			x := failure{value: v, rule: ruleName(r, m.class), said: rulePhrase(r, m.class, l.names), isRule: true}
+			x := failure{value: v, rule: r.name, said: r.said, isRule: true}
 			if v == nil {
 				x.value, x.lacks = object, "/"+m.name
 			}
@@ -302,8 +302,7 @@ func (f *collector) storeEntry(n *node, m *value) {
 		return
 	}
 	for _, r := range at.key.broken(key, f.to.around) {
-		wants := "a member name that is " + rulePhrase(r, classString, nil)
-		f.find(failure{value: m, rule: ruleName(r, classString), said: wants, isRule: true, ofName: true})
+		f.find(failure{value: m, rule: r.name, said: "a member name that is " + r.said, isRule: true, ofName: true})
 	}
 }
 

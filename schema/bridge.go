@@ -14,116 +14,34 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// stringRule says a rule of strings in keywords: a pattern that means exactly the same, or a format that is a
-// hint to the model while the validator judges.
-type stringRule struct {
-	tag     string
-	pattern string                    // "%" stands for the parameter
-	quote   func(param string) string // writes the parameter; nil where the rule has none
-	negated bool                      // the pattern must not match
-	format  string
-	prose   bool // say it in the description too: the format alone is not precise
-}
-
-// stringRuleOf is the rule of a tag; one without a tag where there is none.
-func stringRuleOf(tag string) stringRule {
-	for _, sr := range stringRules {
-		if sr.tag == tag {
-			return sr
-		}
-	}
-	return stringRule{}
-}
-
-// matching is the pattern of the rule with its parameter.
-func (sr *stringRule) matching(param string) string {
-	if sr.quote == nil {
-		return sr.pattern
-	}
-	return strings.Replace(sr.pattern, "%", sr.quote(param), 1)
-}
-
-func charClass(chars string) string {
-	var b strings.Builder
-	for _, r := range chars {
-		if strings.ContainsRune(`\]^-[`, r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return "[" + b.String() + "]"
-}
-
-var stringRules = [...]stringRule{
-	{tag: "alpha", pattern: "^[a-zA-Z]+$"},
-	{tag: "alphaspace", pattern: "^[a-zA-Z ]+$"},
-	{tag: "alphanum", pattern: "^[a-zA-Z0-9]+$"},
-	{tag: "alphanumspace", pattern: "^[a-zA-Z0-9 ]+$"},
-	{tag: "numeric", pattern: `^[-+]?[0-9]+(\.[0-9]+)?$`},
-	{tag: "number", pattern: "^[0-9]+$"},
-	{tag: "hexadecimal", pattern: "^(0[xX])?[0-9a-fA-F]+$"},
-	{tag: "e164", pattern: `^\+?[1-9][0-9]{7,14}$`},
-	{tag: "uuid", pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"},
-	{tag: "uuid_rfc4122", pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"},
-	{tag: "uuid3", pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-3[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$"},
-	{tag: "uuid4", pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"},
-	{tag: "uuid5", pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"},
-	{tag: "uuid7", pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"},
-	{tag: "startswith", pattern: "^%", quote: regexp.QuoteMeta},
-	{tag: "endswith", pattern: "%$", quote: regexp.QuoteMeta},
-	{tag: "contains", pattern: "%", quote: regexp.QuoteMeta},
-	{tag: "containsany", pattern: "%", quote: charClass},
-	{tag: "startsnotwith", pattern: "^%", quote: regexp.QuoteMeta, negated: true},
-	{tag: "endsnotwith", pattern: "%$", quote: regexp.QuoteMeta, negated: true},
-	{tag: "excludes", pattern: "%", quote: regexp.QuoteMeta, negated: true},
-	{tag: "excludesall", pattern: "%", quote: charClass, negated: true},
-	{tag: "email", format: "email"},
-	{tag: "url", format: "uri"},
-	{tag: "http_url", format: "uri", prose: true},
-	{tag: "https_url", format: "uri", prose: true},
-	{tag: "uri", format: "uri"},
-	{tag: "ipv4", format: "ipv4"},
-	{tag: "ipv6", format: "ipv6"},
-	{tag: "hostname", format: "hostname"},
-	{tag: "hostname_rfc1123", format: "hostname"},
-	{tag: "fqdn", format: "hostname", prose: true},
-}
-
 // bridge says one rule of a value of a class in JSON Schema. A nil schema without an error means there are no
 // exact words for it: the validator judges, and prose tells the model.
 func bridge(r rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
-	switch r.tag {
-	case "min", "max", "len", "gt", "gte", "lt", "lte", "eq", "ne":
+	pattern, negated := r.pattern(r.param)
+	switch {
+	case r.compares():
 		return bridgeSize(r, c)
-	case "oneof", "noneof":
+	case r.tells == "in", r.tells == "!in":
 		return bridgeOneOf(r, c)
-	case "unique":
+	case r.tells == "unique":
 		return bridgeUnique(r, t, c)
-	}
-	sr := stringRuleOf(r.tag)
-	if c != classString || sr.pattern == "" {
+	case c != classString || pattern == "" || r.param == "" && strings.Contains(r.text, "="):
 		return nil, nil
 	}
-	if r.param == "" && strings.Contains(r.text, "=") {
-		return nil, nil
-	}
-	p := &jsonschema.Schema{Pattern: sr.matching(r.param)}
-	if sr.negated {
-		return &jsonschema.Schema{Not: p}, nil
-	}
-	return p, nil
+	return unless(negated, &jsonschema.Schema{Pattern: pattern}), nil
 }
 
 func bridgeSize(r rule, c class) (*jsonschema.Schema, error) {
+	equals := r.tells == "!=" || r.tells == "=" && r.tag != "len"
 	switch {
-	case c == classString && (r.tag == "eq" || r.tag == "ne"):
-		return unless(r.tag == "ne", &jsonschema.Schema{Const: r.param}), nil
-	case c == classBool && (r.tag == "eq" || r.tag == "ne"):
+	case c == classString && equals:
+		return unless(r.tells == "!=", &jsonschema.Schema{Const: r.param}), nil
+	case c == classBool && equals:
 		b, err := strconv.ParseBool(r.param)
 		if err != nil {
 			return nil, fmt.Errorf("validate rule %q: want true or false", r.text)
 		}
-		return unless(r.tag == "ne", &jsonschema.Schema{Const: b}), nil
+		return unless(r.tells == "!=", &jsonschema.Schema{Const: b}), nil
 	case c.counted():
 		return bridgeCount(r, c)
 	case c == classInt, c == classUint:
@@ -131,24 +49,30 @@ func bridgeSize(r rule, c class) (*jsonschema.Schema, error) {
 		if !ok {
 			return nil, fmt.Errorf("validate rule %q: want a whole number", r.text)
 		}
-		return boundary(r.tag, json.Number(n.String())), nil
+		return boundary(r.tells, json.Number(n.String())), nil
+	case c == classFloat:
+		f, err := strconv.ParseFloat(r.param, 64)
+		if err != nil || f-f != 0 {
+			return nil, fmt.Errorf("validate rule %q: want a finite number", r.text)
+		}
+		return boundary(r.tells, number(strconv.FormatFloat(f, 'f', -1, 64))), nil
 	}
 	return nil, nil
 }
 
 // boundary says a comparison with a number.
-func boundary(tag string, n json.Number) *jsonschema.Schema {
-	switch tag {
-	case "min", "gte":
+func boundary(compares string, n json.Number) *jsonschema.Schema {
+	switch compares {
+	case ">=":
 		return &jsonschema.Schema{Minimum: n}
-	case "gt":
+	case ">":
 		return &jsonschema.Schema{ExclusiveMinimum: n}
-	case "max", "lte":
+	case "<=":
 		return &jsonschema.Schema{Maximum: n}
-	case "lt":
+	case "<":
 		return &jsonschema.Schema{ExclusiveMaximum: n}
 	}
-	return unless(tag == "ne", &jsonschema.Schema{Const: n})
+	return unless(compares == "!=", &jsonschema.Schema{Const: n})
 }
 
 func unless(negated bool, s *jsonschema.Schema) *jsonschema.Schema {
@@ -164,14 +88,14 @@ func bridgeCount(r rule, c class) (*jsonschema.Schema, error) {
 		return nil, fmt.Errorf("validate rule %q: want a whole number", r.text)
 	}
 	lo, hi := int64(0), int64(math.MaxInt64)
-	switch r.tag {
-	case "min", "gte":
+	switch r.tells {
+	case ">=":
 		lo = n
-	case "gt":
+	case ">":
 		lo = n + 1
-	case "max", "lte":
+	case "<=":
 		hi = n
-	case "lt":
+	case "<":
 		hi = n - 1
 	default:
 		lo, hi = n, n
@@ -179,7 +103,7 @@ func bridgeCount(r rule, c class) (*jsonschema.Schema, error) {
 	if hi < 0 {
 		return nil, fmt.Errorf("validate rule %q can never hold", r.text)
 	}
-	return unless(r.tag == "ne", between(c, max(lo, 0), hi)), nil
+	return unless(r.tells == "!=", between(c, max(lo, 0), hi)), nil
 }
 
 func between(c class, lo, hi int64) *jsonschema.Schema {
@@ -215,7 +139,7 @@ func bridgeOneOf(r rule, c class) (*jsonschema.Schema, error) {
 	if len(values) == 0 {
 		return nil, fmt.Errorf("validate rule %q has no value that a %s can have", r.text, c)
 	}
-	return unless(r.tag == "noneof", &jsonschema.Schema{Enum: values}), nil
+	return unless(r.tells == "!in", &jsonschema.Schema{Enum: values}), nil
 }
 
 // bridgeUnique has exact words where equal JSON means equal Go values and the other way round.

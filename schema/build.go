@@ -69,11 +69,14 @@ func (b *builder) value(
 		return nil, nil, err
 	}
 	if checked {
-		v := fieldRules{builder: b, spot: at, names: names}
-		if n, err = v.apply(n, rules.rules); err != nil {
+		compiled, err := at.compile(rules.rules, names)
+		if err == nil {
+			err = at.apply(n, compiled)
+		}
+		if err != nil {
 			return nil, nil, fmt.Errorf("schema: %s: %w", path, err)
 		}
-		at.rules, at.related = v.left(rules.rules)
+		at.rules, at.related = at.left(compiled)
 	}
 	if pointer && !(checked && rules.requires()) {
 		n = nullable(n)

@@ -29,19 +29,25 @@ const (
 	classOpaque // read by a method of the type
 )
 
-// classes say of each class its name, its type in JSON Schema and the kinds of values that have this type.
-// What has no type reads its values itself.
+// classes say of each class its name, its type in JSON Schema, the kinds of values that have this type, and what
+// its length counts. What has no type reads its values itself.
 var classes = [...]struct {
 	name, jsonType string
 	kinds          kind
+	counts         string
 }{
-	classString: {"string", "string", kindString}, classBool: {"boolean", "boolean", kindBoolean},
-	classInt: {"integer", "integer", kindInteger}, classUint: {"unsigned integer", "integer", kindInteger},
-	classFloat: {"number", "number", kindInteger | kindNumber},
-	classList:  {"array", "array", kindArray}, classMap: {"map", "object", kindObject},
-	classStruct: {"object", "object", kindObject},
-	classBytes:  {"base64 string", "string", 0}, classText: {"text", "string", 0},
-	classAny: {"any", "", 0}, classOpaque: {"opaque", "", 0},
+	classString: {"string", "string", kindString, "character"},
+	classBool:   {"boolean", "boolean", kindBoolean, ""},
+	classInt:    {"integer", "integer", kindInteger, ""},
+	classUint:   {"unsigned integer", "integer", kindInteger, ""},
+	classFloat:  {"number", "number", kindInteger | kindNumber, ""},
+	classList:   {"array", "array", kindArray, "item"},
+	classMap:    {"map", "object", kindObject, "member"},
+	classStruct: {"object", "object", kindObject, ""},
+	classBytes:  {"base64 string", "string", 0, "byte"},
+	classText:   {"text", "string", 0, ""},
+	classAny:    {"any", "", 0, ""},
+	classOpaque: {"opaque", "", 0, ""},
 }
 
 func (c class) String() string { return classes[c].name }

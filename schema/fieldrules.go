@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -13,49 +12,81 @@ import (
 
 func number(s string) json.Number { return json.Number(s) }
 
-// fieldRules says the rules of a value in JSON Schema.
-type fieldRules struct {
-	*builder
-	*spot
-	names map[string]string // the fields around it: Go name to JSON name
+// compile finds what says each rule of a place: keywords and words. names are the fields around: Go name to JSON
+// name.
+func (at *spot) compile(rules []rule, names map[string]string) ([]rule, error) {
+	if err := at.usable(rules); err != nil {
+		return nil, err
+	}
+	rules = slices.Clone(rules)
+	for n := range rules {
+		r := &rules[n]
+		var err error
+		if r.exact, err = at.keywords(*r); err != nil {
+			return nil, err
+		}
+		r.name, r.said = r.nameIn(at.class), r.phrase(at.class, names)
+	}
+	return rules, nil
+}
+
+// keywords says a rule exactly, where JSON Schema can. Of a group it must say each.
+func (at *spot) keywords(r rule) (*jsonschema.Schema, error) {
+	if len(r.alts) == 0 {
+		return bridge(r, at.typ, at.class)
+	}
+	either := &jsonschema.Schema{}
+	for _, alt := range r.alts {
+		s, err := at.keywords(alt)
+		if s == nil || err != nil {
+			return nil, err
+		}
+		either.AnyOf = append(either.AnyOf, s)
+	}
+	return either, nil
 }
 
 // apply adds rules to the schema of a value, in their order.
-func (v fieldRules) apply(n *jsonschema.Schema, rules []rule) (*jsonschema.Schema, error) {
-	if err := v.usable(rules); err != nil {
-		return nil, err
-	}
-	for at, r := range rules {
-		if r.omits() {
-			return v.optional(n, r, rules[at+1:])
+func (at *spot) apply(n *jsonschema.Schema, rules []rule) error {
+	for place, r := range rules {
+		rest := rules[place+1:]
+		switch {
+		case r.omits():
+			return at.optional(n, r, rest)
+		case r.skipsMembers():
+		case r.tag == "required":
+			if err := at.required(n, rest); err != nil {
+				return err
+			}
+		case r.exact != nil:
+			mergeInto(n, r.exact)
+		default:
+			at.say(n, r)
 		}
-		if err := v.rule(n, r, rules[at+1:]); err != nil {
-			return nil, err
-		}
 	}
-	return n, nil
+	return nil
 }
 
 // usable tries each rule on an empty value. A rule that the validator does not know or cannot apply is a
 // mistake in the type, to be found now and not with a model's reply.
-func (v fieldRules) usable(rules []rule) error {
-	empty := reflect.New(v.typ).Elem()
-	if v.class == classList && v.typ.Kind() == reflect.Slice {
-		empty = reflect.MakeSlice(v.typ, 1, 1)
+func (at *spot) usable(rules []rule) error {
+	empty := reflect.New(at.typ).Elem()
+	if at.class == classList && at.typ.Kind() == reflect.Slice {
+		empty = reflect.MakeSlice(at.typ, 1, 1)
 	}
 	for _, r := range rules {
 		switch {
-		case r.relational() || r.omits() || v.class != classAny && r.skipsMembers():
+		case r.relational() || r.omits() || at.class != classAny && r.skipsMembers():
 			continue
-		case v.class == classAny && r.tag == "required":
+		case at.class == classAny && r.tag == "required":
 			continue
-		case v.class == classAny:
+		case at.class == classAny:
 			return fmt.Errorf("validate rule %q needs a type, and any value may stand here", r.text)
 		}
-		if err := v.forStrings(r); err != nil {
+		if err := at.forStrings(r); err != nil {
 			return err
 		}
-		if _, err := r.tried(empty, v.class); err != nil {
+		if _, err := r.tried(empty, at.class); err != nil {
 			return err
 		}
 	}
@@ -63,63 +94,58 @@ func (v fieldRules) usable(rules []rule) error {
 }
 
 // forStrings refuses rules for strings on other types: the validator would give them a wrong answer.
-func (v fieldRules) forStrings(r rule) error {
+func (at *spot) forStrings(r rule) error {
 	for _, alt := range r.alts {
-		if err := v.forStrings(alt); err != nil {
+		if err := at.forStrings(alt); err != nil {
 			return err
 		}
 	}
-	textual := stringRuleOf(r.tag).tag != ""
-	number := (r.tag == "numeric" || r.tag == "number") && v.class.numeric()
-	if textual && !number && !slices.Contains([]class{classString, classText, classOpaque, classBytes},
-		v.class) {
-		return fmt.Errorf("validate rule %q needs a string, not %s", r.text, v.typ)
+	number := (r.tag == "numeric" || r.tag == "number") && at.class.numeric()
+	if r.row.forStrings() && !number && !slices.Contains([]class{classString, classText, classOpaque, classBytes},
+		at.class) {
+		return fmt.Errorf("validate rule %q needs a string, not %s", r.text, at.typ)
 	}
 	return nil
 }
 
 // optional says rules that hold only if the value is not empty. Nil pointers are handled where the pointer
 // is; the value of a pointer can be empty for omitzero alone.
-func (v fieldRules) optional(n *jsonschema.Schema, omit rule, rest []rule) (*jsonschema.Schema, error) {
-	empty, hasEmpty := v.empty(omit)
-	if !hasEmpty {
-		return v.apply(n, rest)
+func (at *spot) optional(n *jsonschema.Schema, omit rule, rest []rule) error {
+	empty, hasEmpty := at.empty(omit)
+	switch free, err := at.holdsRules(rest); {
+	case free || !hasEmpty:
+		return at.apply(n, rest)
+	case err != nil:
+		return err
 	}
-	free, err := v.holdsRules(rest)
-	if err != nil {
-		return nil, err
-	}
-	if free {
-		return v.apply(n, rest)
-	}
-	full, err := v.apply(&jsonschema.Schema{}, rest)
-	if err != nil {
-		return nil, err
+	full := &jsonschema.Schema{}
+	if err := at.apply(full, rest); err != nil {
+		return err
 	}
 	if n.AnyOf != nil {
 		n.AllOf = append(n.AllOf, &jsonschema.Schema{AnyOf: []*jsonschema.Schema{empty, full}})
-		return n, nil
+		return nil
 	}
 	n.Description = addSentence(n.Description, full.Description)
 	full.Description = ""
 	n.AnyOf = []*jsonschema.Schema{empty, full}
-	return n, nil
+	return nil
 }
 
 // empty is the schema of the value that a rule such as omitempty lets pass; false if JSON has none.
-func (v fieldRules) empty(omit rule) (*jsonschema.Schema, bool) {
+func (at *spot) empty(omit rule) (*jsonschema.Schema, bool) {
 	zero := uint64(0)
 	switch {
-	case omit.tag == "omitnil", v.pointer && omit.tag == "omitempty", v.class == classAny, v.class == classStruct:
+	case omit.tag == "omitnil", at.pointer && omit.tag == "omitempty", at.class == classAny, at.class == classStruct:
 		return nil, false
-	case v.class == classList && omit.tag == "omitzero" && v.typ.Kind() == reflect.Slice:
+	case at.class == classList && omit.tag == "omitzero" && at.typ.Kind() == reflect.Slice:
 		return &jsonschema.Schema{MaxItems: &zero}, true
-	case v.class == classMap && omit.tag == "omitzero":
+	case at.class == classMap && omit.tag == "omitzero":
 		return &jsonschema.Schema{MaxProperties: &zero}, true
-	case v.class == classMap, v.typ.Kind() == reflect.Slice:
+	case at.class == classMap, at.typ.Kind() == reflect.Slice:
 		return nil, false
 	}
-	switch v.class {
+	switch at.class {
 	case classString:
 		return &jsonschema.Schema{Const: ""}, true
 	case classBool:
@@ -133,8 +159,8 @@ func (v fieldRules) empty(omit rule) (*jsonschema.Schema, bool) {
 }
 
 // holdsRules reports whether the empty value keeps to the rules that one can judge alone.
-func (v fieldRules) holdsRules(rules []rule) (bool, error) {
-	empty := reflect.New(v.typ).Elem()
+func (at *spot) holdsRules(rules []rule) (bool, error) {
+	empty := reflect.New(at.typ).Elem()
 	for _, r := range rules {
 		if r.omits() {
 			return true, nil
@@ -142,7 +168,7 @@ func (v fieldRules) holdsRules(rules []rule) (bool, error) {
 		if r.relational() || r.skipsMembers() {
 			continue
 		}
-		if holds, err := r.tried(empty, v.class); err != nil || !holds {
+		if holds, err := r.tried(empty, at.class); err != nil || !holds {
 			return false, err
 		}
 	}
@@ -151,14 +177,14 @@ func (v fieldRules) holdsRules(rules []rule) (bool, error) {
 
 // left are the rules that the validator must judge, since the schema cannot: those of the value, and those
 // that compare it with others. The rules that let an empty value pass stay before them.
-func (v fieldRules) left(rules []rule) (own, related []rule) {
+func (at *spot) left(rules []rule) (own, related []rule) {
 	for _, r := range rules {
 		switch {
 		case r.omits():
 			own, related = append(own, r), append(related, r)
 		case r.relational():
 			related = append(related, r)
-		case !v.judges(r):
+		case !at.isTold(r):
 			own = append(own, r)
 		}
 	}
@@ -173,121 +199,66 @@ func needed(rules []rule) []rule {
 	return rules
 }
 
-// judges reports whether the schema judges a rule exactly.
-func (v fieldRules) judges(r rule) bool {
-	if r.skipsMembers() {
-		return true
-	}
+// isTold reports whether the schema says a rule exactly.
+func (at *spot) isTold(r rule) bool {
 	if r.tag == "required" {
-		opaque := slices.Contains([]class{classStruct, classText, classOpaque}, v.class)
-		return v.pointer || !opaque && v.typ.Kind() != reflect.Array
+		opaque := slices.Contains([]class{classStruct, classText, classOpaque}, at.class)
+		return at.pointer || !opaque && at.typ.Kind() != reflect.Array
 	}
-	s, err := v.keywords(r)
-	return s != nil && err == nil
-}
-
-// rule adds one rule. rest are those that follow it.
-func (v fieldRules) rule(n *jsonschema.Schema, r rule, rest []rule) error {
-	switch {
-	case r.skipsMembers():
-		return nil
-	case r.relational():
-		v.describe(n, r)
-		return nil
-	case r.tag == "required":
-		return v.required(n, rest)
-	}
-	s, err := v.keywords(r)
-	if err != nil {
-		return err
-	}
-	if s != nil {
-		mergeInto(n, s)
-		return nil
-	}
-	v.say(n, r)
-	return nil
-}
-
-// keywords says a rule exactly, where JSON Schema can.
-func (v fieldRules) keywords(r rule) (*jsonschema.Schema, error) {
-	if len(r.alts) > 0 {
-		return v.either(r)
-	}
-	if _, compares := valueWords.of(r.tag); compares && v.class == classFloat {
-		f, err := strconv.ParseFloat(r.param, 64)
-		if err != nil || f-f != 0 {
-			return nil, fmt.Errorf("validate rule %q: want a finite number", r.text)
-		}
-		return boundary(r.tag, number(strconv.FormatFloat(f, 'f', -1, 64))), nil
-	}
-	return bridge(r, v.typ, v.class)
-}
-
-// either says a group of rules of which one must hold, where it can say each of them.
-func (v fieldRules) either(r rule) (*jsonschema.Schema, error) {
-	either := &jsonschema.Schema{}
-	for _, alt := range r.alts {
-		s, err := v.keywords(alt)
-		if s == nil || err != nil {
-			return nil, err
-		}
-		either.AnyOf = append(either.AnyOf, s)
-	}
-	return either, nil
+	return r.exact != nil || r.skipsMembers()
 }
 
 // say tells the model a rule that the validator judges: a format where one fits, and prose where that is not
 // enough.
-func (v fieldRules) say(n *jsonschema.Schema, r rule) {
-	sr := stringRuleOf(r.tag)
-	if v.class == classString && sr.format != "" {
-		mergeInto(n, &jsonschema.Schema{Format: sr.format})
+func (at *spot) say(n *jsonschema.Schema, r rule) {
+	format, prose := r.format()
+	if at.class == classString && format != "" {
+		mergeInto(n, &jsonschema.Schema{Format: format})
 	}
-	if layout := r.tag == "datetime" && r.param == "2006-01-02"; layout {
+	if r.tag == "datetime" && r.param == "2006-01-02" {
 		mergeInto(n, &jsonschema.Schema{Format: "date"})
 	}
-	if sr.format == "" || sr.prose {
-		v.describe(n, r)
+	if format == "" || prose {
+		describe(n, r)
 	}
 }
 
 // describe tells the model a rule in prose.
-func (v fieldRules) describe(n *jsonschema.Schema, r rule) {
-	must, ok := strings.CutPrefix(rulePhrase(r, v.class, v.names), "to ")
+func describe(n *jsonschema.Schema, r rule) {
+	must, ok := strings.CutPrefix(r.said, "to ")
 	if !ok {
-		must = "be " + must
+		must = "be " + r.said
 	}
 	n.Description = addSentence(n.Description, "Must "+must+".")
 }
 
 // required says that a value is not empty. That it must be there, and not null, is said by the schema of its
 // struct and pointer.
-func (v fieldRules) required(n *jsonschema.Schema, rest []rule) error {
+func (at *spot) required(n *jsonschema.Schema, rest []rule) error {
 	one := uint64(1)
-	switch v.class {
+	switch at.class {
 	case classAny:
 		mergeInto(n, &jsonschema.Schema{Not: &jsonschema.Schema{Type: "null"}})
 		return nil
 	case classList, classMap:
-		if v.typ.Kind() != reflect.Array {
+		if at.typ.Kind() != reflect.Array {
 			return nil
 		}
 	}
-	if v.pointer {
+	if at.pointer {
 		return nil
 	}
-	if free, err := v.holdsRules(rest); err != nil || !free {
+	if free, err := at.holdsRules(rest); err != nil || !free {
 		return err // the other rules refuse the empty value already
 	}
 	switch {
-	case v.class == classString:
+	case at.class == classString:
 		mergeInto(n, &jsonschema.Schema{MinLength: &one})
-	case v.class == classBool:
+	case at.class == classBool:
 		mergeInto(n, &jsonschema.Schema{Const: true})
-	case v.class.numeric():
+	case at.class.numeric():
 		mergeInto(n, &jsonschema.Schema{Not: &jsonschema.Schema{Const: 0}})
-	case v.class == classStruct && n.Ref == "":
+	case at.class == classStruct && n.Ref == "":
 		mergeInto(n, &jsonschema.Schema{MinProperties: &one})
 	}
 	return nil

@@ -111,7 +111,7 @@ func appendField(
 }
 
 // marks are the keywords of what the retake tag may say.
-const marks wording = "\necho: " + echoKeyword + "\nnoecho: " + noEchoKeyword + "\nsecret: " + secretKeyword + "\n"
+var marks = map[string]string{"echo": echoKeyword, "noecho": noEchoKeyword, "secret": secretKeyword}
 
 func retakeTag(sf reflect.StructField) (keywords []string, err error) {
 	tag, ok := sf.Tag.Lookup("retake")
@@ -119,7 +119,7 @@ func retakeTag(sf reflect.StructField) (keywords []string, err error) {
 		return nil, nil
 	}
 	for word := range strings.SplitSeq(tag, ",") {
-		keyword, known := marks.of(word)
+		keyword, known := marks[word]
 		if !known {
 			return nil, fmt.Errorf(`retake tag %q is unknown: only "echo", "noecho" and "secret" are`, word)
 		}

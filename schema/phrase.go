@@ -101,22 +101,8 @@ func characters(v any) string { return count(v, "character") }
 func items(v any) string      { return count(v, "item") }
 func members(v any) string    { return count(v, "member") }
 
-// formatPhrases say what the best known formats are.
-const formatPhrases wording = `
-date-time: a date and time as in 2006-01-02T15:04:05Z
-email: an email address
-uri: a URI
-hostname: a host name
-ipv4: an IPv4 address
-ipv6: an IPv6 address
-uuid: a UUID
-`
-
 func formatPhrase(v any) string {
-	if said, known := formatPhrases.of(textOf(v)); known {
-		return said
-	}
-	return "a string in the format " + textOf(v)
+	return cmp.Or(rowOf("@"+textOf(v)).words, "a string in the format "+textOf(v))
 }
 
 func matching(v any) string { return patternPhrase(textOf(v)) }

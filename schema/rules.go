@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-playground/validator/v10"
+	"github.com/invopop/jsonschema"
 
 	"github.com/retake-go/retake/internal/canon"
 )
@@ -89,10 +90,15 @@ var words = []string{"dive", "keys", "endkeys", "omitempty", "omitzero", "omitni
 
 // rule is one rule of a validate tag, or a group of which one must hold.
 type rule struct {
-	tag   string
+	row          // of its tag
+	tag   string // it may have no row
 	param string
 	text  string // as written, groups included
 	alts  []rule // two or more where written "a|b"
+
+	// What is set where the place of the rule in a type is known.
+	exact      *jsonschema.Schema // says the rule exactly; nil where JSON Schema cannot
+	name, said string             // in issues: its name, and what is expected
 }
 
 // ruleSet is a parsed validate tag: the rules of a value, and where it dives, those of its keys and elements.
@@ -103,11 +109,9 @@ type ruleSet struct {
 	elems *ruleSet
 }
 
-// relational reports whether the rule looks at other fields; no JSON Schema can say that.
+// relational reports whether the rule, or one of a group, looks at other fields.
 func (r rule) relational() bool {
-	_, compares := relationPhrases.of(r.tag)
-	_, conditional := conditionPhrases.of(r.tag)
-	return compares || conditional || slices.ContainsFunc(r.alts, rule.relational)
+	return r.row.relational() || slices.ContainsFunc(r.alts, rule.relational)
 }
 
 // omits reports whether the rule ends the checking of an empty value.
@@ -164,7 +168,7 @@ func parseRule(tok string) rule {
 		return group
 	}
 	tag, param, _ := strings.Cut(tok, "=")
-	return rule{tag: tag, param: paramUnescaper.Replace(param), text: tok}
+	return rule{row: rowOf(tag), tag: tag, param: paramUnescaper.Replace(param), text: tok}
 }
 
 // skipsMembers reports whether the rule keeps the validator out of a struct's own fields.
@@ -177,17 +181,11 @@ func (s *ruleSet) requires() bool {
 
 func (s *ruleSet) skipsMembers() bool { return slices.ContainsFunc(s.rules, rule.skipsMembers) }
 
-// conditional reports whether the rule says when a value must be there, or must not.
-func (r rule) conditional() bool {
-	return strings.HasPrefix(r.tag, "required_") || strings.HasPrefix(r.tag, "excluded_") ||
-		r.tag == "skip_unless"
-}
-
 // others are the fields that a rule which compares fields names. Of a condition they are followed by the
 // values.
 func (r rule) others() []string {
 	words := strings.Fields(r.param)
-	if !strings.HasSuffix(r.tag, "_if") && !strings.HasSuffix(r.tag, "_unless") {
+	if r.tells != "when" {
 		return words
 	}
 	var fields []string
