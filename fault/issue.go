@@ -103,6 +103,26 @@ func (i Issue) Wanted() string {
 	return i.Expected
 }
 
+// noMember is expected where a member is not allowed.
+const noMember = "no member of this name"
+
+// NoMember is the Expected of a member that is not allowed. allowed lists the names that are; it may be empty.
+func NoMember(allowed string) string {
+	if allowed == "" {
+		return noMember
+	}
+	return noMember + " (allowed: " + allowed + ")"
+}
+
+// Allowed is the list that Expected was made of by [NoMember]; false if it was not.
+func (i Issue) Allowed() (names string, ok bool) {
+	rest, ok := strings.CutPrefix(i.Expected, noMember+" (allowed: ")
+	if ok {
+		return strings.TrimSuffix(rest, ")"), true
+	}
+	return "", i.Expected == noMember
+}
+
 // ID is a short stable name of the issue: the same place and the same rule have the same id in every run and
 // version. The received value is no part of it, so that an issue keeps its id with another wrong value; nor is
 // Optional.

@@ -92,10 +92,8 @@ func wrong(i fault.Issue, received string) string {
 	if i.Source == fault.FromTool {
 		return toolSays(i, received)
 	}
-	if allowed, ok := strings.CutPrefix(i.Expected, "no member of this name"); ok {
-		if names, listed := strings.CutPrefix(allowed, " (allowed: "); listed || allowed == "" {
-			return notAllowed(strings.TrimSuffix(names, ")"))
-		}
+	if names, ok := i.Allowed(); ok {
+		return notAllowed(names)
 	}
 	words := ruleWords[i.Rule]
 	if i.Expected == "" {

@@ -3,11 +3,12 @@ package report
 import (
 	"errors"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // span is a part of a text, in bytes. An empty span is a place between two bytes.
@@ -105,7 +106,7 @@ func (j *jsonText) locate(pointer string, named bool) (found []span, missing boo
 	if pointer == "" {
 		return []span{j.span}, false
 	}
-	tokens := slices.Collect(jsontext.Pointer(pointer).Tokens())
+	tokens := canon.Path(pointer)
 	if pointer[0] != '/' || len(tokens) > maxDepth {
 		return nil, true
 	}

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"math/big"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -68,20 +66,10 @@ func parsed(v json.RawMessage) (value any) {
 }
 
 // valueAt is the value at a pointer into parsed JSON, as canonical JSON; nil where there is none.
-func valueAt(value any, pointer string) json.RawMessage {
-	for _, name := range steps(pointer) {
-		there := false
-		switch in := value.(type) {
-		case map[string]any:
-			value, there = in[name]
-		case []any:
-			if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(in) {
-				value, there = in[n], true
-			}
-		}
-		if !there {
-			return nil
-		}
+func valueAt(tree any, pointer string) json.RawMessage {
+	value, ok := canon.At(tree, steps(pointer))
+	if !ok {
+		return nil
 	}
 	return rendered(value)
 }
@@ -173,5 +161,5 @@ func steps(pointer string) []string {
 	if !strings.HasPrefix(pointer, "/") {
 		return nil
 	}
-	return slices.Collect(jsontext.Pointer(pointer).Tokens())
+	return canon.Path(pointer)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // decodeOptions are those of types that read their own JSON: exact names, no unknown members; strict text is
@@ -40,7 +41,7 @@ func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.I
 	for n := range issues {
 		i := &issues[n]
 		i.Source = fault.FromRules
-		path := pathOf(i.Pointer)
+		path := canon.Path(i.Pointer)
 		at.finish(i, path, root.at(path))
 	}
 	issues = sorted(issues)
@@ -108,7 +109,7 @@ func (f *collector) store(n *node, child *value) {
 	case classStruct:
 		m, known := f.to.members.byName[child.name]
 		if !known {
-			f.refuse(child, "additionalProperties", "no member of this name")
+			f.refuse(child, "additionalProperties", fault.NoMember(""))
 			return
 		}
 		member := &f.to.members.members[m]

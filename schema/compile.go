@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // schemaLimits bounds a schema document itself.
@@ -77,7 +79,8 @@ func anchored(tree any) (places []string) {
 	all := map[string]bool{}
 	listPlaces(all, "", tree)
 	for place := range all {
-		if node, ok := lookup(tree, pathOf(place)).(map[string]any); ok && node["$dynamicAnchor"] != nil {
+		at, _ := canon.At(tree, canon.Path(place))
+		if node, ok := at.(map[string]any); ok && node["$dynamicAnchor"] != nil {
 			places = append(places, place)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // compileError makes the library's error stable and says where in the document it is.
@@ -101,7 +102,7 @@ func isBool(v any) bool { _, ok := v.(bool); return ok }
 // refusedPlace is the text of one issue of a schema document.
 func refusedPlace(tree any, i fault.Issue) string {
 	name := path.Base(i.Pointer)
-	value := lookup(tree, pathOf(i.Pointer))
+	value, _ := canon.At(tree, canon.Path(i.Pointer))
 	for _, of := range ofDrafts {
 		if of.keyword == name && of.allowed(value) {
 			return fmt.Sprintf("%s: expected %s (%s)", i.Place(), i.Expected, of.hint)

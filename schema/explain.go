@@ -223,7 +223,7 @@ func (n *node) describeMember(name string) string {
 func (n *node) describedMembers(name string) string {
 	around := inPlace(n.up)
 	if slices.ContainsFunc(around, func(b *node) bool { return b.members[name] != nil }) {
-		return phrase("unevaluatedProperties", map[string]any{}) + " beside the others"
+		return fault.NoMember("") + " beside the others"
 	}
 	return n.expects("unevaluatedProperties", func() string {
 		all := map[string]any{}
@@ -232,7 +232,7 @@ func (n *node) describedMembers(name string) string {
 				all[name] = true
 			}
 		}
-		return clip(phrase("unevaluatedProperties", map[string]any{}) + allowed(all))
+		return clip(notAllowed(all))
 	})
 }
 

@@ -253,7 +253,8 @@ func rawOf(tree any, s *jsonschema.Schema) map[string]any {
 	url, fragment, _ := strings.Cut(s.Location, "#")
 	raw := map[string]any{}
 	if url == baseURL {
-		if object, ok := lookup(tree, pathOf(unescapeFragment(fragment))).(map[string]any); ok {
+		at, _ := canon.At(tree, canon.Path(unescapeFragment(fragment)))
+		if object, ok := at.(map[string]any); ok {
 			raw = object
 		}
 		return raw
@@ -275,7 +276,7 @@ func rawOf(tree any, s *jsonschema.Schema) map[string]any {
 func (l *linker) homeOf(location string) *resource {
 	url, fragment, _ := strings.Cut(location, "#")
 	if url == baseURL {
-		path := pathOf(unescapeFragment(fragment))
+		path := canon.Path(unescapeFragment(fragment))
 		url += "#" + strings.Join(path[:l.homeDepth(path)], "/")
 	}
 	if l.homes[url] == nil {
@@ -288,34 +289,13 @@ func (l *linker) homeOf(location string) *resource {
 func (l *linker) homeDepth(path []string) (depth int) {
 	at := l.tree
 	for n := range path {
-		if at = lookup(at, path[n:n+1]); at == nil {
-			break
-		}
+		at, _ = canon.At(at, path[n:n+1])
 		around, _ := at.(map[string]any)
 		if id := textOf(around["$id"]); id != "" && id[0] != '#' {
 			depth = n + 1
 		}
 	}
 	return depth
-}
-
-// lookup finds the value at a path; nil where there is none.
-func lookup(v any, path []string) any {
-	for _, tok := range path {
-		switch at := v.(type) {
-		case map[string]any:
-			v = at[tok]
-		case []any:
-			n, err := strconv.Atoi(tok)
-			if err != nil || n < 0 || n >= len(at) {
-				return nil
-			}
-			v = at[n]
-		default:
-			return nil
-		}
-	}
-	return v
 }
 
 // maxNodes bounds the schemas that are collected for one place of a document. Where there are more, hints are

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 )
 
@@ -55,8 +56,8 @@ var phrases = [...]phraseRow{
 	{keyword: "maxContains", before: "at most ", value: items, after: " as described", twin: "minContains"},
 	{keyword: "minProperties", before: "at least ", value: members, twin: "maxProperties"},
 	{keyword: "maxProperties", before: "at most ", value: members, twin: "minProperties"},
-	{keyword: "additionalProperties", before: "no member of this name", value: allowed, of: "properties"},
-	{keyword: "unevaluatedProperties", before: "no member of this name"},
+	{keyword: "additionalProperties", value: notAllowed, of: "properties"},
+	{keyword: "unevaluatedProperties", before: fault.NoMember("")},
 	{keyword: "unevaluatedItems", before: "no item here"},
 	{keyword: "items", before: "no item here"},
 	{keyword: "additionalItems", value: tupleSize, of: "items"},
@@ -107,13 +108,10 @@ func formatPhrase(v any) string {
 
 func matching(v any) string { return patternPhrase(textOf(v)) }
 
-// allowed lists the names of an object's properties.
-func allowed(v any) string {
+// notAllowed says that no other members than those of an object's properties are allowed.
+func notAllowed(v any) string {
 	properties, _ := v.(map[string]any)
-	if len(properties) == 0 {
-		return ""
-	}
-	return " (allowed: " + boundedNames(canon.Keys(properties)) + ")"
+	return fault.NoMember(boundedNames(canon.Keys(properties)))
 }
 
 // plainName is a name that cannot be mistaken for a part of a sentence.

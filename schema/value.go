@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 )
@@ -252,6 +250,3 @@ func (v *value) least(count int) []*value {
 }
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
-
-// pathOf reads a JSON Pointer.
-func pathOf(pointer string) []string { return slices.Collect(jsontext.Pointer(pointer).Tokens()) }

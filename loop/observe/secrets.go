@@ -11,8 +11,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -65,7 +63,7 @@ func (s *Secrets) add(of *schema.Schema, document []byte) {
 	places, known := s.places[of]
 	if !known {
 		for _, pointer := range of.Secrets() {
-			places = append(places, slices.Collect(jsontext.Pointer(pointer).Tokens()))
+			places = append(places, canon.Path(pointer))
 		}
 		if s.places == nil {
 			s.places = map[*schema.Schema][][]string{}

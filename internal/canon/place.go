@@ -1,0 +1,32 @@
+package canon
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Path is the names and numbers of a JSON Pointer.
+func Path(pointer string) []string { return slices.Collect(jsontext.Pointer(pointer).Tokens()) }
+
+// At is the value at a path in decoded JSON; false where there is none.
+func At(tree any, path []string) (value any, ok bool) {
+	for _, step := range path {
+		switch at := tree.(type) {
+		case map[string]any:
+			if tree, ok = at[step]; !ok {
+				return nil, false
+			}
+		case []any:
+			n, err := strconv.Atoi(step)
+			if err != nil || n < 0 || n >= len(at) {
+				return nil, false
+			}
+			tree = at[n]
+		default:
+			return nil, false
+		}
+	}
+	return tree, true
+}
