@@ -39,7 +39,7 @@ func (w *World) tools() (*tool.Set, error) {
 	return tool.NewSet(all...)
 }
 
-func (w *World) tool(t *Tool) (*tool.Tool, error) {
+func (w *World) tool(t *toolCase) (*tool.Tool, error) {
 	note := `{"type":"string"}`
 	if t.Secret {
 		note = `{"type":"string","x-secret":true}`
@@ -67,7 +67,7 @@ func (w *World) tool(t *Tool) (*tool.Tool, error) {
 }
 
 // do is the function of a tool. What it does depends on its arguments and on the attempt of the call alone.
-func (w *World) do(ctx context.Context, t *Tool, arguments json.RawMessage) (json.RawMessage, error) {
+func (w *World) do(ctx context.Context, t *toolCase, arguments json.RawMessage) (json.RawMessage, error) {
 	_, _, transport := tool.Attempt(ctx)
 	if t.Declared == "" {
 		w.mu.Lock()
@@ -82,7 +82,7 @@ func (w *World) do(ctx context.Context, t *Tool, arguments json.RawMessage) (jso
 	if err != nil {
 		return nil, err
 	}
-	o := &Outcome{Kind: Return, Result: json.RawMessage(`"at last"`)}
+	o := &outcome{Kind: returns, Result: json.RawMessage(`"at last"`)}
 	if play := t.Plays[int(at)]; transport <= len(play) {
 		o = &play[max(transport, 1)-1]
 	}
@@ -102,9 +102,9 @@ func (w *World) do(ctx context.Context, t *Tool, arguments json.RawMessage) (jso
 		}
 	}
 	switch o.Kind {
-	case Cancel:
+	case cancels:
 		return nil, w.cancelled(ctx)
-	case Hang:
+	case hangs:
 		if err := w.hang(ctx); err != nil {
 			return nil, err
 		}
@@ -113,22 +113,22 @@ func (w *World) do(ctx context.Context, t *Tool, arguments json.RawMessage) (jso
 }
 
 // end ends a call of a tool.
-func (o *Outcome) end(name string) (json.RawMessage, error) {
+func (o *outcome) end(name string) (json.RawMessage, error) {
 	switch o.Kind {
-	case AskAgain:
+	case asksAgain:
 		return nil, tool.AskAgain(fault.Issue{Pointer: "/note", Rule: "tool",
 			Expected: cmp.Or(o.Text, "another note"), Source: fault.FromTool})
-	case Fail:
+	case fails:
 		return nil, tool.Fail(o.Text)
-	case TryLater:
+	case triesLater:
 		return nil, tool.TryLater(errors.New(o.Text), o.After)
-	case Break:
+	case breaks:
 		return nil, o.Fault.Err()
-	case BreakInside:
+	case breaksInside:
 		return nil, fmt.Errorf("the agent inside %s: %w", name, gaveUp(cmp.Or(o.Text, "text")))
-	case Panic:
+	case panics:
 		panic("boom in " + name)
-	case Unknown:
+	case unknown:
 		return nil, tool.ErrUnknown
 	}
 	return o.Result, nil
@@ -163,7 +163,7 @@ func (w *World) session() session.Config {
 }
 
 // reduce is the function of a reducer.
-func (r *Reducer) reduce(
+func (r *reducerCase) reduce(
 	_ reducer.View[json.RawMessage], payload json.RawMessage,
 ) (reducer.Change[json.RawMessage], error) {
 	switch {

@@ -35,20 +35,20 @@ type Case struct {
 	// Output is the JSON Schema of the answer; empty for any text.
 	Output json.RawMessage
 	// Tools are the tools of the run.
-	Tools []Tool
+	Tools []toolCase
 	// Parallel is how many tools of a reply run at once.
 	Parallel int
 	// Slices are the slices of the session, and Reducers what changes them.
-	Slices   []Slice
-	Reducers []Reducer
+	Slices   []sliceCase
+	Reducers []reducerCase
 	// Replies are what the models return, in order of the calls. After the last one they answer well.
-	Replies []Reply
+	Replies []replyCase
 	// Models are the names of the further models.
 	Models []string
 	// Plans are the answers of the planner; without any there is no planner.
-	Plans []Plan
+	Plans []planCase
 	// Adjust is a layer over the policy once the session has so many attempts; may be nil.
-	Adjust *Adjust
+	Adjust *adjustCase
 	// Prompts reports that code makes the prompts.
 	Prompts bool
 	// Hangs reports that calls may hang until a time limit ends them.
@@ -60,7 +60,7 @@ type Case struct {
 	// Action is set if the case is not a run, but the tries of one action. Tries are their outcomes, in
 	// order. After the last one they succeed.
 	Action *loop.Action
-	Tries  []Outcome
+	Tries  []outcome
 }
 
 // String returns the case as JSON, without what is zero.
@@ -72,8 +72,8 @@ func (c Case) String() string {
 	return string(text)
 }
 
-// Tool is a tool. Its arguments are {"do": 1, "note": "…"}: what the call does, and any text.
-type Tool struct {
+// toolCase is a tool. Its arguments are {"do": 1, "note": "…"}: what the call does, and any text.
+type toolCase struct {
 	Name     string
 	Declared tool.Declared
 	// Secret marks the note as secret in the schema.
@@ -83,51 +83,51 @@ type Tool struct {
 	Transport policy.Layer
 	// Plays are what calls do, by their argument "do": the outcomes of its attempts on the transport plane.
 	// After the last one the call returns.
-	Plays [][]Outcome
+	Plays [][]outcome
 }
 
-// OutcomeKind says how a call of a tool, or a try of an action, ends.
-type OutcomeKind string
+// outcomeKind says how a call of a tool, or a try of an action, ends.
+type outcomeKind string
 
-// The kinds, and the fields of [Outcome] that each uses.
+// The kinds, and the fields of [outcome] that each uses.
 const (
-	// Return: it succeeds (Result).
-	Return OutcomeKind = "return"
-	// AskAgain: the tool asks for other arguments, the try was wrong (Text is what was expected).
-	AskAgain OutcomeKind = "ask_again"
-	// Fail: the tool failed for good (Text).
-	Fail OutcomeKind = "fail"
-	// TryLater: the tool did nothing and asks for the same call again (Text, After).
-	TryLater OutcomeKind = "try_later"
-	// Break: another error (Fault).
-	Break OutcomeKind = "break"
-	// BreakInside: the error of a loop inside the tool, which gave up on wrong arguments of its own (Text).
-	BreakInside OutcomeKind = "break_inside"
-	// Panic: it panics (Text).
-	Panic OutcomeKind = "panic"
-	// Unknown: the tool says that nobody knows the outcome.
-	Unknown OutcomeKind = "unknown"
-	// Hang: it does nothing until its context ends; without a time limit it succeeds.
-	Hang OutcomeKind = "hang"
-	// Cancel: the run is cancelled during the call or try, which returns the context's error.
-	Cancel OutcomeKind = "cancel"
+	// returns: it succeeds (Result).
+	returns outcomeKind = "return"
+	// asksAgain: the tool asks for other arguments, the try was wrong (Text is what was expected).
+	asksAgain outcomeKind = "ask_again"
+	// fails: the tool failed for good (Text).
+	fails outcomeKind = "fail"
+	// triesLater: the tool did nothing and asks for the same call again (Text, After).
+	triesLater outcomeKind = "try_later"
+	// breaks: another error (Fault).
+	breaks outcomeKind = "break"
+	// breaksInside: the error of a loop inside the tool, which gave up on wrong arguments of its own (Text).
+	breaksInside outcomeKind = "break_inside"
+	// panics: it panics (Text).
+	panics outcomeKind = "panic"
+	// unknown: the tool says that nobody knows the outcome.
+	unknown outcomeKind = "unknown"
+	// hangs: it does nothing until its context ends; without a time limit it succeeds.
+	hangs outcomeKind = "hang"
+	// cancels: the run is cancelled during the call or try, which returns the context's error.
+	cancels outcomeKind = "cancel"
 )
 
-// Outcome is what one call of a tool, or one try of an action, does.
-type Outcome struct {
-	Kind   OutcomeKind
+// outcome is what one call of a tool, or one try of an action, does.
+type outcome struct {
+	Kind   outcomeKind
 	Result json.RawMessage
 	Text   string
 	After  time.Duration
-	Fault  Fault
+	Fault  failure
 	// Emits are events for reducers, Progress is what a tool reports, and Attaches that it adds a picture.
 	Emits    []session.Event
 	Progress []json.RawMessage
 	Attaches bool
 }
 
-// Fault is an error of a model or a tool as data. The zero value is none.
-type Fault struct {
+// failure is an error of a model or a tool as data. The zero value is none.
+type failure struct {
 	// Class is that of a [fault.ProviderError]; without one the error is a plain one.
 	Class      fault.Class
 	Status     int
@@ -137,9 +137,9 @@ type Fault struct {
 }
 
 // Err returns the error, or nil.
-func (f Fault) Err() error {
+func (f failure) Err() error {
 	switch {
-	case f == Fault{}:
+	case f == failure{}:
 		return nil
 	case f.Class == "":
 		return errors.New(f.Text)
@@ -148,10 +148,10 @@ func (f Fault) Err() error {
 		RetryAfter: f.RetryAfter, Final: f.Final, Message: f.Text}
 }
 
-// Reply is what a model returns: a reply, or an error.
-type Reply struct {
+// replyCase is what a model returns: a reply, or an error.
+type replyCase struct {
 	message.Reply
-	Fault Fault
+	Fault failure
 	// Hangs reports that the call does nothing until its context ends, if it has a time limit; otherwise it
 	// returns the reply.
 	Hangs bool
@@ -162,27 +162,27 @@ type Reply struct {
 // Cancels reports whether the run is cancelled at some point, if it comes so far. An engine whose runs do not
 // end with the context of [World.Context] does not take these cases.
 func (c Case) Cancels() bool {
-	cancels := func(o Outcome) bool { return o.Kind == Cancel }
+	ends := func(o outcome) bool { return o.Kind == cancels }
 	for _, t := range c.Tools {
 		for _, play := range t.Plays {
-			if slices.ContainsFunc(play, cancels) {
+			if slices.ContainsFunc(play, ends) {
 				return true
 			}
 		}
 	}
-	return slices.ContainsFunc(c.Replies, func(r Reply) bool { return r.Cancels }) ||
-		slices.ContainsFunc(c.Plans, func(p Plan) bool { return p.Cancels }) ||
-		slices.ContainsFunc(c.Tries, cancels)
+	return slices.ContainsFunc(c.Replies, func(r replyCase) bool { return r.Cancels }) ||
+		slices.ContainsFunc(c.Plans, func(p planCase) bool { return p.Cancels }) ||
+		slices.ContainsFunc(c.Tries, ends)
 }
 
-// Slice is a slice of the session.
-type Slice struct {
+// sliceCase is a slice of the session.
+type sliceCase struct {
 	Name string
 	Kind session.Kind
 }
 
-// Reducer changes a slice when it hears an event.
-type Reducer struct {
+// reducerCase changes a slice when it hears an event.
+type reducerCase struct {
 	Name, On, Slice string
 	// When is a text that the payload must contain for the reducer to do anything.
 	When string
@@ -192,16 +192,16 @@ type Reducer struct {
 	Panics  string
 }
 
-// Plan is an answer of the planner, or its error.
-type Plan struct {
+// planCase is an answer of the planner, or its error.
+type planCase struct {
 	machine.Plan
 	Err string
 	// Cancels reports that the run is cancelled while the planner is asked.
 	Cancels bool
 }
 
-// Adjust is a change of the policy during the run.
-type Adjust struct {
+// adjustCase is a change of the policy during the run.
+type adjustCase struct {
 	// Attempts is the number of attempts in the session from which on Layer is over the policy.
 	Attempts int
 	Layer    policy.Layer

@@ -29,15 +29,15 @@ type Driver struct {
 
 // The environment variables that say which cases [Check] makes.
 const (
-	// EnvCases is the number of cases.
-	EnvCases = "RETAKE_CASES"
-	// EnvSeed is the seed of the first one; 1 without it. The others follow.
-	EnvSeed = "RETAKE_SEED"
+	// envCases is the number of cases.
+	envCases = "RETAKE_CASES"
+	// envSeed is the seed of the first one; 1 without it. The others follow.
+	envSeed = "RETAKE_SEED"
 )
 
-// Cases returns the number of cases of the environment ([EnvCases]), or n if it says nothing.
+// Cases returns the number of cases of the environment ([envCases]), or n if it says nothing.
 func Cases(n int) int {
-	if own, err := strconv.Atoi(os.Getenv(EnvCases)); err == nil && own > 0 {
+	if own, err := strconv.Atoi(os.Getenv(envCases)); err == nil && own > 0 {
 		return own
 	}
 	return n
@@ -45,7 +45,7 @@ func Cases(n int) int {
 
 // firstSeed returns the seed of the first case.
 func firstSeed() uint64 {
-	if own, err := strconv.ParseUint(os.Getenv(EnvSeed), 10, 64); err == nil {
+	if own, err := strconv.ParseUint(os.Getenv(envSeed), 10, 64); err == nil {
 		return own
 	}
 	return 1
@@ -64,7 +64,7 @@ func Check(t testing.TB, n int, drivers ...Driver) {
 	all.Wait()
 	if c.failed != "" {
 		t.Errorf("case %d: %s\nthe case is random.New(%d); to make it alone: %s=%d %s=1 go test -run '%s'",
-			c.at, c.failed, c.at, EnvSeed, c.at, EnvCases, t.Name())
+			c.at, c.failed, c.at, envSeed, c.at, envCases, t.Name())
 		return
 	}
 	for n, d := range drivers {

@@ -61,7 +61,7 @@ func draw(d dice, seed uint64) Case {
 	if c.Hangs = d.one(6); c.Hangs {
 		c.Parallel = 1
 	}
-	c.Tools = many(d, 3, func() Tool { return Tool{} })
+	c.Tools = many(d, 3, func() toolCase { return toolCase{} })
 	for n := range c.Tools {
 		c.Tools[n] = c.drawTool(d, toolNames[n])
 	}
@@ -75,10 +75,10 @@ func draw(d dice, seed uint64) Case {
 		limits.ToolTimeout = new(pick(d, policy.Unlimited, 500*time.Millisecond, 5*time.Second))
 	}
 	c.drawPlanner(d)
-	c.Replies = many(d, 10, func() Reply { return c.drawReply(d) })
+	c.Replies = many(d, 10, func() replyCase { return c.drawReply(d) })
 	c.Prompts, c.Stream = d.one(8), d.one(3)
 	if d.one(6) {
-		c.Adjust = &Adjust{Attempts: d.between(1, 4), Layer: drawLayer(d)}
+		c.Adjust = &adjustCase{Attempts: d.between(1, 4), Layer: drawLayer(d)}
 	}
 	c.Redact = c.drawRedaction(d)
 	return c
@@ -151,8 +151,8 @@ func (c *Case) drawConfig(d dice) {
 
 var toolNames = []string{"pay", "look_up", "send"}
 
-func (c *Case) drawTool(d dice, name string) Tool {
-	t := Tool{Name: name, Secret: d.one(3)}
+func (c *Case) drawTool(d dice, name string) toolCase {
+	t := toolCase{Name: name, Secret: d.one(3)}
 	t.Declared = pick(d, "", tool.DeclaredReadOnly, tool.DeclaredIdempotent)
 	if d.one(4) {
 		t.Policy = drawLayer(d)
@@ -161,15 +161,15 @@ func (c *Case) drawTool(d dice, name string) Tool {
 		t.Transport = drawTransportLayer(d)
 	}
 	for range d.between(1, 4) {
-		var play []Outcome
+		var play []outcome
 		for range d.between(1, 3) {
-			o := drawOutcome(d, Return, Return, Return, Return, Return, AskAgain, Fail, TryLater, TryLater,
-				Break, Break, BreakInside, Panic, Unknown)
+			o := drawOutcome(d, returns, returns, returns, returns, returns, asksAgain, fails, triesLater, triesLater,
+				breaks, breaks, breaksInside, panics, unknown)
 			if c.Parallel == 1 && d.one(20) { // what else runs at once is not always over when the run ends
-				o = Outcome{Kind: Cancel}
+				o = outcome{Kind: cancels}
 			}
 			if c.Hangs && d.one(4) {
-				o.Kind = Hang
+				o.Kind = hangs
 			}
 			play = append(play, o)
 		}
@@ -178,16 +178,16 @@ func (c *Case) drawTool(d dice, name string) Tool {
 	return t
 }
 
-func drawOutcome(d dice, kinds ...OutcomeKind) Outcome {
-	o := Outcome{Kind: pick(d, kinds...), Text: pick(d, texts...)}
+func drawOutcome(d dice, kinds ...outcomeKind) outcome {
+	o := outcome{Kind: pick(d, kinds...), Text: pick(d, texts...)}
 	switch o.Kind {
-	case Return:
+	case returns:
 		o.Result = pickJSON(d, `{"ok":true}`, `"`+resultSecret+`"`, `null`, `[1.0,1e2,{"b":1,"a":"no"}]`,
 			`{"number":"`+resultSecret+`"}`)
 		o.Attaches = d.one(6)
-	case TryLater:
+	case triesLater:
 		o.After = time.Duration(d.IntN(4)) * time.Second
-	case Break:
+	case breaks:
 		o.Fault = drawFault(d)
 	}
 	o.Emits = many(d, 2, func() session.Event {
@@ -200,8 +200,8 @@ func drawOutcome(d dice, kinds ...OutcomeKind) Outcome {
 
 func pickJSON(d dice, all ...string) json.RawMessage { return json.RawMessage(pick(d, all...)) }
 
-func drawFault(d dice) Fault {
-	f := Fault{Class: pick(d, fault.RateLimit, fault.RateLimit, fault.Timeout, fault.Unavailable,
+func drawFault(d dice) failure {
+	f := failure{Class: pick(d, fault.RateLimit, fault.RateLimit, fault.Timeout, fault.Unavailable,
 		fault.Overloaded, fault.Network)}
 	if d.one(4) {
 		f.Class = pick(d, "", fault.Auth, fault.Billing, fault.ContextLength, fault.InvalidRequest,
@@ -219,10 +219,10 @@ func drawFault(d dice) Fault {
 
 // drawSession draws slices and reducers. Reducers hear results, answers, notices and what tools emit.
 func (c *Case) drawSession(d dice) {
-	c.Slices = []Slice{{Name: "log", Kind: session.KindLog}, {Name: "state", Kind: session.KindState}}
+	c.Slices = []sliceCase{{Name: "log", Kind: session.KindLog}, {Name: "state", Kind: session.KindState}}
 	events := append(session.Notices(), session.EventToolResult, session.EventStructuredOutput, "paid", "noted", "noted")
 	for n := range d.IntN(4) {
-		r := Reducer{Name: fmt.Sprint("r", n), On: pick(d, events...), Slice: pick(d, c.Slices...).Name}
+		r := reducerCase{Name: fmt.Sprint("r", n), On: pick(d, events...), Slice: pick(d, c.Slices...).Name}
 		r.Do = pick(d, reducer.OpAppend, reducer.OpAppend, reducer.OpReplace, reducer.OpClear, reducer.OpNone)
 		r.When = pick(d, "", "", "no", "2", "pay")
 		switch d.IntN(6) {
@@ -240,14 +240,14 @@ func (c *Case) drawPlanner(d dice) {
 		return
 	}
 	c.Models = []string{"small", "large"}
-	c.Plans = many(d, 3, func() Plan { return c.drawPlan(d) })
+	c.Plans = many(d, 3, func() planCase { return c.drawPlan(d) })
 	if len(c.Plans) > 0 && d.one(2) {
 		c.Config.Consult = []fault.Class{fault.RateLimit, fault.Overloaded}
 	}
 }
 
-func (c *Case) drawPlan(d dice) Plan {
-	p := Plan{Plan: machine.Plan{Note: "because"}}
+func (c *Case) drawPlan(d dice) planCase {
+	p := planCase{Plan: machine.Plan{Note: "because"}}
 	p.Do = pick(d, machine.Follow, machine.Abort, machine.Fallback, machine.Fallback, machine.Fallback,
 		machine.Degrade)
 	if d.one(10) {
@@ -281,9 +281,9 @@ func (c *Case) drawAction(d dice) {
 		a.Deadline = looptest.Epoch.Add(time.Duration(d.between(1, 40)) * time.Second)
 	}
 	c.Action = a
-	c.Tries = many(d, 8, func() Outcome {
-		return drawOutcome(d, Return, Return, AskAgain, AskAgain, AskAgain, AskAgain, AskAgain, AskAgain,
-			Break, Break, Break, Break, Cancel)
+	c.Tries = many(d, 8, func() outcome {
+		return drawOutcome(d, returns, returns, asksAgain, asksAgain, asksAgain, asksAgain, asksAgain, asksAgain,
+			breaks, breaks, breaks, breaks, cancels)
 	})
 	c.Redact = c.drawRedaction(d)
 }

@@ -9,14 +9,14 @@ import (
 )
 
 // drawReply draws what a model returns: an error, calls (native or in its text), an answer, or neither.
-func (c *Case) drawReply(d dice) Reply {
+func (c *Case) drawReply(d dice) replyCase {
 	if d.one(5) {
-		return Reply{Fault: drawFault(d), Reply: message.Reply{Text: pick(d, "", "half of a")}}
+		return replyCase{Fault: drawFault(d), Reply: message.Reply{Text: pick(d, "", "half of a")}}
 	}
 	if d.one(40) {
-		return Reply{Cancels: true}
+		return replyCase{Cancels: true}
 	}
-	r := Reply{Reply: message.Reply{Finish: message.Stop, Model: "example-1"}, Hangs: c.Hangs && d.one(5)}
+	r := replyCase{Reply: message.Reply{Finish: message.Stop, Model: "example-1"}, Hangs: c.Hangs && d.one(5)}
 	r.Usage = message.Usage{InputTokens: int64(d.IntN(100)), OutputTokens: int64(d.IntN(50)), APICalls: 1}
 	r.Thinking, r.Opaque = pick(d, "", "", "hm"), pick(d, "", "", "sealed "+replySecret)
 	switch d.IntN(20) {
@@ -46,7 +46,7 @@ func (c *Case) drawAnswer(d dice) string {
 }
 
 // drawCalls draws one to three calls of tools, some of which do not exist.
-func (c *Case) drawCalls(d dice, r *Reply) {
+func (c *Case) drawCalls(d dice, r *replyCase) {
 	n := d.between(1, 3)
 	names, arguments := make([]string, n), make([]string, n)
 	for i := range n {

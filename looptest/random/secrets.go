@@ -81,7 +81,7 @@ func (w *World) leftOut() (all []string) {
 // answer, which the rules for tools do not name.
 func (w *World) saidInCalls(secrets ...string) []string {
 	return slices.DeleteFunc(secrets, func(s string) bool {
-		return slices.ContainsFunc(w.Case.Replies, func(r Reply) bool { return strings.Contains(r.Text, s) })
+		return slices.ContainsFunc(w.Case.Replies, func(r replyCase) bool { return strings.Contains(r.Text, s) })
 	})
 }
 

@@ -239,7 +239,7 @@ func (w *World) reply(ctx context.Context, req loop.Request) (message.Reply, err
 		return message.Reply{}, err
 	}
 	w.mu.Lock()
-	r := Reply{Reply: w.goodReply()}
+	r := replyCase{Reply: w.goodReply()}
 	if w.replied < len(w.Case.Replies) {
 		r = w.Case.Replies[w.replied]
 	}
@@ -313,18 +313,18 @@ func promptText(req loop.Request) (string, error) {
 // Try makes the next try of the action of the case.
 func (w *World) Try(ctx context.Context, _ loop.Attempt) (json.RawMessage, error) {
 	w.mu.Lock()
-	o := Outcome{Kind: Return, Result: json.RawMessage(`{"ok":true}`)}
+	o := outcome{Kind: returns, Result: json.RawMessage(`{"ok":true}`)}
 	if w.replied < len(w.Case.Tries) {
 		o = w.Case.Tries[w.replied]
 	}
 	w.replied++
 	w.mu.Unlock()
 	switch o.Kind {
-	case Cancel:
+	case cancels:
 		return nil, w.cancelled(ctx)
-	case Return:
+	case returns:
 		return o.Result, nil
-	case AskAgain:
+	case asksAgain:
 		expected := "other than " + o.Text
 		issues := []fault.Issue{{Pointer: "/do", Rule: "tool", Expected: expected, Source: fault.FromTool}}
 		if w.Case.Action.Tool == machine.AnswerAction {
@@ -355,7 +355,7 @@ func (w *World) plan(ctx context.Context, q planner.Question) (machine.Plan, err
 }
 
 // layer is the change of the policy that a session calls for.
-func (a *Adjust) layer(s session.State) (policy.Layer, bool) {
+func (a *adjustCase) layer(s session.State) (policy.Layer, bool) {
 	return a.Layer, s.AttemptCount() >= a.Attempts
 }
 
