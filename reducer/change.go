@@ -1,5 +1,10 @@
 package reducer
 
+import (
+	"errors"
+	"fmt"
+)
+
 // OpKind is the stable name of an operation on a slice. The zero value is invalid, so that a forgotten return
 // value is noticed.
 type OpKind string
@@ -70,7 +75,7 @@ func Clear[T any]() Change[T] { return Change[T]{Kind: OpClear} }
 // None leaves the slice as it is.
 func None[T any]() Change[T] { return Change[T]{Kind: OpNone} }
 
-// Validate returns an [*InvalidError] if the kind is unknown or has another number of values, else nil.
+// Validate returns an error if the kind is unknown or has another number of values, else nil.
 func (c Change[T]) Validate() error { return checkShape(c.Kind, len(c.Values)) }
 
 // Changes reports whether the change does anything.
@@ -97,7 +102,22 @@ func checkShape(kind OpKind, values int) error {
 	if known && values >= k.least && (k.most < 0 || values <= k.most) {
 		return nil
 	}
-	return &InvalidError{Kind: kind, Values: values}
+	return invalid(kind, values)
+}
+
+// invalid says what would be right of a change with an unknown kind, or with a number of values that its kind
+// does not take.
+func invalid(kind OpKind, values int) error {
+	k, known := find(kind)
+	switch {
+	case kind == "":
+		return errors.New("a change without a kind: use Append, Extend, Replace, Clear or None")
+	case !known:
+		return fmt.Errorf("unknown kind of change %q", string(kind))
+	case k.most == 0:
+		return fmt.Errorf("%s takes no values, got %d", kind, values)
+	}
+	return fmt.Errorf("%s takes exactly one value, got %d", kind, values)
 }
 
 func changes(kind OpKind, values int) bool { return kind == OpReplace || kind == OpClear || values > 0 }

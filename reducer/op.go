@@ -3,6 +3,7 @@ package reducer
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/retake-go/retake/internal/canon"
 )
@@ -17,8 +18,8 @@ type Op struct {
 	Values []json.RawMessage `json:"values,omitempty" redact:"value"`
 }
 
-// Encode returns a change of the named slice as an operation. It returns an [*InvalidError] for an invalid
-// change, and an [*EncodeError] if a value has no JSON form.
+// Encode returns a change of the named slice as an operation. It returns an error for an invalid change, and one
+// that names the value if a value has no JSON form; its cause has the same text in every run.
 func Encode[T any](slice string, c Change[T]) (Op, error) {
 	op := Op{Slice: slice, Kind: c.Kind}
 	if err := c.Validate(); err != nil {
@@ -31,14 +32,14 @@ func Encode[T any](slice string, c Change[T]) (Op, error) {
 	for i, v := range c.Values {
 		raw, err := canon.Marshal(v)
 		if err != nil {
-			return Op{}, &EncodeError{Slice: slice, Index: i, Cause: err}
+			return Op{}, fmt.Errorf("slice %q, value %d of the change: %w", slice, i, err)
 		}
 		op.Values[i] = raw
 	}
 	return op, nil
 }
 
-// Validate returns an [*InvalidError] if the kind is unknown or has another number of values, else nil. It
+// Validate returns an error if the kind is unknown or has another number of values, else nil. It
 // does not check the values themselves.
 func (o Op) Validate() error { return checkShape(o.Kind, len(o.Values)) }
 

@@ -105,10 +105,9 @@ func TestValidate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			assert.EqualError(t, c.change.Validate(), c.want)
 			_, err := reducer.Encode("numbers", c.change)
-			var invalid *reducer.InvalidError
-			assert.ErrorAs(t, err, &invalid)
+			assert.EqualError(t, err, c.want)
 			op := reducer.Op{Slice: "numbers", Kind: c.change.Kind, Values: make([]json.RawMessage, len(c.change.Values))}
-			assert.ErrorAs(t, op.Validate(), &invalid)
+			assert.EqualError(t, op.Validate(), c.want)
 		})
 	}
 }
@@ -145,10 +144,7 @@ func TestOpAsText(t *testing.T) {
 
 func TestEncodeRefuses(t *testing.T) {
 	_, err := reducer.Encode("ratios", reducer.Extend(1, math.NaN()))
-	var encode *reducer.EncodeError
-	require.ErrorAs(t, err, &encode)
 	assert.EqualError(t, err, `slice "ratios", value 1 of the change: Go type float64 cannot be written as JSON (at the top)`)
-	assert.ErrorIs(t, err, encode.Cause)
 }
 
 // A change that was written as data and read back has the same effect.

@@ -41,34 +41,34 @@ type Journal interface {
 	Session() string
 }
 
-// Validate returns one [*ConfigError] for each fault, joined, or nil.
+// Validate returns one error for each fault, joined, or nil.
 func (c Config) Validate() error {
 	var faults []error
 	if err := checkID(c.ID); err != nil {
 		faults = append(faults, err)
 	}
 	if want := c.checkJournal(); want != "" {
-		faults = append(faults, &ConfigError{Field: "journal", Want: want})
+		faults = append(faults, badConfig("journal", want))
 	}
 	if !utf8.ValidString(c.Seed) {
-		faults = append(faults, &ConfigError{Field: "seed", Want: "must be UTF-8"})
+		faults = append(faults, badConfig("seed", "must be UTF-8"))
 	}
 	declared := map[string]declaration{}
 	for i, s := range c.Slices {
 		if want := checkSlice(s, declared); want != "" {
-			faults = append(faults, &ConfigError{Field: fmt.Sprintf("slices[%d]", i), Want: want})
+			faults = append(faults, badConfig(fmt.Sprintf("slices[%d]", i), want))
 		}
 	}
 	names := map[string]bool{}
 	for i, r := range c.Reducers {
 		for _, want := range checkReducer(r, declared, names) {
-			faults = append(faults, &ConfigError{Field: fmt.Sprintf("reducers[%d]", i), Want: want})
+			faults = append(faults, badConfig(fmt.Sprintf("reducers[%d]", i), want))
 		}
 	}
 	for i, name := range c.Events {
 		if !isName(name) {
-			faults = append(faults, &ConfigError{Field: fmt.Sprintf("events[%d]", i),
-				Want: fmt.Sprintf("name %q must match %s", name, NamePattern)})
+			faults = append(faults, badConfig(fmt.Sprintf("events[%d]", i),
+				fmt.Sprintf("name %q must match %s", name, NamePattern)))
 		}
 	}
 	return errors.Join(faults...)
@@ -80,10 +80,9 @@ const maxID = 128
 func checkID(id string) error {
 	switch {
 	case len(id) > maxID:
-		return &ConfigError{Field: "id", Want: fmt.Sprintf("must have at most %d bytes, has %d", maxID,
-			len(id))}
+		return badConfig("id", fmt.Sprintf("must have at most %d bytes, has %d", maxID, len(id)))
 	case !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl):
-		return &ConfigError{Field: "id", Want: "must be UTF-8 without control characters"}
+		return badConfig("id", "must be UTF-8 without control characters")
 	}
 	return nil
 }

@@ -30,87 +30,29 @@ var (
 	ErrKind = errors.New("the slice is declared with another kind")
 )
 
-// ConfigError is one fault of a [Config].
-type ConfigError struct {
-	// Field is the path of the field: "slices[1]".
-	Field string
-	// Want says what would be right.
-	Want string
+// badConfig is one fault of a [Config]: the path of the field, and what would be right.
+func badConfig(field, want string) error { return fmt.Errorf("session config: %s: %s", field, want) }
+
+// badOp is an operation, by its index from 0, that cannot be applied to a state.
+func badOp(index int, op reducer.Op, cause error) error {
+	return fmt.Errorf("operation %d: %s on slice %q: %w", index, op.Kind, op.Slice, cause)
 }
 
-// Error names the field and what would be right.
-func (e *ConfigError) Error() string { return "session config: " + e.Field + ": " + e.Want }
+// badSlice is a slice of a state that does not fit a session.
+func badSlice(slice string, cause error) error { return fmt.Errorf("slice %q: %w", slice, cause) }
 
-// OpError reports an operation that cannot be applied to a state.
-type OpError struct {
-	// Index is the index of the operation, from 0.
-	Index int
-	Slice string
-	Kind  reducer.OpKind
-	// Cause is [ErrUnknownSlice], [ErrLogSlice], [ErrBuiltin], a [*reducer.InvalidError], or an error about a
-	// value.
-	Cause error
+// badValue is a value, by its index from 0, that does not fit the Go type of its slice.
+func badValue(slice string, index int, cause error) error {
+	return fmt.Errorf("slice %q, value %d: %w", slice, index, cause)
 }
 
-// Error names the operation and its slice.
-func (e *OpError) Error() string {
-	return fmt.Sprintf("operation %d: %s on slice %q: %v", e.Index, e.Kind, e.Slice, e.Cause)
-}
-
-// Unwrap returns the cause.
-func (e *OpError) Unwrap() error { return e.Cause }
-
-// SliceError reports a slice of a state that does not fit a session.
-type SliceError struct {
-	Slice string
-	// Cause is [ErrUnknownSlice] or [ErrKind].
-	Cause error
-}
-
-// Error names the slice.
-func (e *SliceError) Error() string { return fmt.Sprintf("slice %q: %v", e.Slice, e.Cause) }
-
-// Unwrap returns the cause.
-func (e *SliceError) Unwrap() error { return e.Cause }
-
-// ValueError reports a value that does not fit the Go type of its slice.
-type ValueError struct {
-	Slice string
-	// Index is the index of the value, from 0.
-	Index int
-	// Cause says what does not fit.
-	Cause error
-}
-
-// Error names the slice and the value.
-func (e *ValueError) Error() string {
-	return fmt.Sprintf("slice %q, value %d: %v", e.Slice, e.Index, e.Cause)
-}
-
-// Unwrap returns the cause.
-func (e *ValueError) Unwrap() error { return e.Cause }
-
-// SnapshotError reports why a text is not a valid snapshot.
-type SnapshotError struct {
-	// Field is the path of the field; empty for the whole text.
-	Field string
-	// Want says what would be right.
-	Want string
-	// Cause is what was found instead, or nil.
-	Cause error
-}
-
-// Error names the field and what would be right.
-func (e *SnapshotError) Error() string {
-	text := "snapshot: " + e.Want
-	if e.Field != "" {
-		text = "snapshot: " + e.Field + ": " + e.Want
+// badSnapshot says why a text is not a snapshot. The field is empty for the whole text; the cause may be nil.
+func badSnapshot(field, want string, cause error) error {
+	if field != "" {
+		want = field + ": " + want
 	}
-	if e.Cause != nil {
-		text += ": " + e.Cause.Error()
+	if cause != nil {
+		return fmt.Errorf("snapshot: %s: %w", want, cause)
 	}
-	return text
+	return errors.New("snapshot: " + want)
 }
-
-// Unwrap returns the cause.
-func (e *SnapshotError) Unwrap() error { return e.Cause }

@@ -37,7 +37,7 @@ func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func
 		}
 		at, ok := in.find(slice.name)
 		if !ok {
-			return reducer.Op{}, &SliceError{Slice: slice.name, Cause: ErrUnknownSlice}
+			return reducer.Op{}, badSlice(slice.name, ErrUnknownSlice)
 		}
 		event, err := Decode[E](payload)
 		if err != nil {
@@ -65,10 +65,10 @@ func (s Slice[T]) readsBack(in *slot, op reducer.Op) error {
 	}
 	held, err := in.changed(op)
 	if err != nil {
-		return &OpError{Slice: s.name, Kind: op.Kind, Cause: err}
+		return badOp(0, op, err)
 	}
 	if i, err := verify[T](held, before); err != nil {
-		return &ValueError{Slice: s.name, Index: i, Cause: err}
+		return badValue(s.name, i, err)
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func refusal(r *Reducer, e Event, cause error) *fault.ReducerError {
 const wordless = "an error without a message"
 
 // Apply returns s with all operations applied in order. If one does not fit, Apply returns s unchanged and an
-// [*OpError]. Values are copied in canonical form; their Go types are not checked.
+// error that names the operation. Values are copied in canonical form; their Go types are not checked.
 func (s State) Apply(ops []reducer.Op) (State, error) {
 	next := s
 	for i, op := range ops {
@@ -136,7 +136,7 @@ func (s State) Apply(ops []reducer.Op) (State, error) {
 			next, cause = next.apply(op)
 		}
 		if cause != nil {
-			return s, &OpError{Index: i, Slice: op.Slice, Kind: op.Kind, Cause: cause}
+			return s, badOp(i, op, cause)
 		}
 	}
 	return next, nil

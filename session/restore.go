@@ -15,7 +15,7 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 		return nil, err
 	}
 	if err := message.Validate(w.Conversation); err != nil {
-		return nil, &SnapshotError{Field: "conversation", Want: "must be messages", Cause: err}
+		return nil, badSnapshot("conversation", "must be messages", err)
 	}
 	state, err := w.state()
 	if err != nil {
@@ -31,15 +31,15 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 
 // Resume returns a session that continues from a state. Every slice of the state must be declared with the
 // same kind, and every value must fit its type. Declared slices that the state does not have are empty. The
-// config's id must be empty or that of the state. The error joins a [*ConfigError], [*SliceError] or
-// [*ValueError] for each fault.
+// config's id must be empty or that of the state. The error joins one for each fault,
+// such as [ErrUnknownSlice] or [ErrKind].
 func Resume(cfg Config, state State) (*Session, error) {
 	s, err := New(cfg)
 	if err != nil {
 		return nil, err
 	}
 	if s.ID() != "" && state.ID() != "" && s.ID() != state.ID() {
-		return nil, &ConfigError{Field: "id", Want: "must be empty or the id of the state"}
+		return nil, badConfig("id", "must be empty or the id of the state")
 	}
 	if state.id == "" {
 		state.id = s.ID()
@@ -59,11 +59,11 @@ func (s *Session) fit(state State) error {
 	for _, slot := range state.slots {
 		d, declared := s.declared[slot.name]
 		if !declared {
-			faults = append(faults, &SliceError{Slice: slot.name, Cause: ErrUnknownSlice})
+			faults = append(faults, badSlice(slot.name, ErrUnknownSlice))
 			continue
 		}
 		if d.kind != slot.kind {
-			faults = append(faults, &SliceError{Slice: slot.name, Cause: ErrKind})
+			faults = append(faults, badSlice(slot.name, ErrKind))
 			continue
 		}
 		var checked int
@@ -71,7 +71,7 @@ func (s *Session) fit(state State) error {
 			checked = known(slot.held, before.slots[at].held)
 		}
 		if i, err := d.verify(slot.held, checked); err != nil {
-			faults = append(faults, &ValueError{Slice: slot.name, Index: i, Cause: err})
+			faults = append(faults, badValue(slot.name, i, err))
 		}
 	}
 	return errors.Join(faults...)
@@ -113,7 +113,7 @@ func (s *Session) RestoreSlices(snapshot []byte) error {
 	}
 	next := s.State()
 	if held.id != "" && held.id != next.id {
-		return &ConfigError{Field: "id", Want: "must be the id of this session"}
+		return badConfig("id", "must be the id of this session")
 	}
 	if err := s.fit(held); err != nil {
 		return err

@@ -63,7 +63,7 @@ func (s *Session) transact(event Event) *fault.ReducerError {
 	return failure
 }
 
-// New returns an empty session. The error joins a [*ConfigError] for each fault of the config.
+// New returns an empty session. The error joins one for each fault of the config.
 func New(cfg Config) (*Session, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (s State) wire() snapshot {
 
 func collect[T any](log seq.Log[T]) []T { return append([]T{}, log.From(0)...) }
 
-// ParseState reads a snapshot. It refuses, with a [*SnapshotError] that names the field, anything but strict
+// ParseState reads a snapshot. It refuses, with an error that names the field, anything but strict
 // JSON of this format and version: unknown members, slices with a duplicate or invalid name or an invalid
 // kind, and more than [MaxSnapshotBytes]. [Resume] checks whether slices and values fit a session. [Restore]
 // reads the conversation of a session's snapshot.
@@ -81,18 +81,18 @@ func ParseState(data []byte) (State, error) {
 
 func parse(data []byte) (w snapshot, err error) {
 	if len(data) > MaxSnapshotBytes {
-		return w, &SnapshotError{Want: fmt.Sprintf("must have at most %d bytes, has %d", MaxSnapshotBytes,
-			len(data))}
+		return w, badSnapshot("", fmt.Sprintf("must have at most %d bytes, has %d", MaxSnapshotBytes,
+			len(data)), nil)
 	}
 	raw, err := canon.JSON(data)
 	if err != nil {
-		return w, &SnapshotError{Want: "must be one strict JSON text", Cause: err}
+		return w, badSnapshot("", "must be one strict JSON text", err)
 	}
 	if err := checkFormat(raw); err != nil {
 		return w, err
 	}
 	if err := canon.UnmarshalKnown(raw, &w); err != nil {
-		return w, &SnapshotError{Want: "must have the members of " + SnapshotFormat + " only", Cause: err}
+		return w, badSnapshot("", "must have the members of "+SnapshotFormat+" only", err)
 	}
 	return w, nil
 }
@@ -106,27 +106,27 @@ type header struct {
 func checkFormat(raw []byte) error {
 	var head header
 	if err := canon.Unmarshal(raw, &head); err != nil {
-		return &SnapshotError{Want: "must be an object with a format", Cause: err}
+		return badSnapshot("", "must be an object with a format", err)
 	}
 	if head.Format != SnapshotFormat {
-		return &SnapshotError{Field: "format", Want: fmt.Sprintf("must be %q, is %.64q", SnapshotFormat,
-			head.Format)}
+		return badSnapshot("format", fmt.Sprintf("must be %q, is %.64q", SnapshotFormat,
+			head.Format), nil)
 	}
 	return nil
 }
 
 func (w snapshot) state() (State, error) {
 	if err := checkID(w.ID); err != nil {
-		return State{}, &SnapshotError{Field: "id", Want: "must be a session's id", Cause: err}
+		return State{}, badSnapshot("id", "must be a session's id", err)
 	}
 	if w.Charged.Cost < 0 || w.Charged.Usage.InputTokens < 0 || w.Charged.Usage.OutputTokens < 0 {
-		return State{}, &SnapshotError{Field: "charged", Want: "must have counts of 0 or more"}
+		return State{}, badSnapshot("charged", "must have counts of 0 or more", nil)
 	}
 	s := State{id: w.ID, charged: w.Charged}
 	for i, from := range w.Slices {
 		at, twice := s.find(from.Name)
 		if want := from.check(twice); want != "" {
-			return State{}, &SnapshotError{Field: fmt.Sprintf("slices[%d]", i), Want: want}
+			return State{}, badSnapshot(fmt.Sprintf("slices[%d]", i), want, nil)
 		}
 		s.slots = slices.Insert(s.slots, at, from.slot())
 	}
@@ -141,7 +141,7 @@ func (w snapshot) state() (State, error) {
 	}
 	for i, c := range w.Successes {
 		if c.N < 1 || s.Successes(c.Tool) > 0 {
-			return State{}, &SnapshotError{Field: fmt.Sprintf("successes[%d]", i), Want: "must be the only count of its tool, 1 or more"}
+			return State{}, badSnapshot(fmt.Sprintf("successes[%d]", i), "must be the only count of its tool, 1 or more", nil)
 		}
 		s = s.AddSuccesses(c.Tool, c.N)
 	}

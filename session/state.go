@@ -41,7 +41,7 @@ type Info struct {
 	Len int
 }
 
-// NewState returns an empty state with the declared slices. The error joins a [*ConfigError] for each fault.
+// NewState returns an empty state with the declared slices. The error joins one for each fault.
 func NewState(id string, declared ...Declared) (State, error) {
 	cfg := Config{ID: id, Slices: declared}
 	if err := cfg.Validate(); err != nil {

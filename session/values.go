@@ -37,7 +37,7 @@ func Values[T any](s *Session, slice Slice[T]) iter.Seq[T] {
 func Latest[T any](s *Session, slice Slice[T]) (value T, ok bool) { return View(s, slice).Last() }
 
 // ViewIn returns the values of a slice in a state. It panics if the state has no such slice. A state does not
-// check Go types: reading a value that does not fit T panics with a [*ValueError]. Only a state from another
+// check Go types: reading a value that does not fit T panics. Only a state from another
 // program can have such a value.
 func ViewIn[T any](s State, slice Slice[T]) reducer.View[T] {
 	if source, ok := s.builtin(slice.name).(reducer.Source[T]); ok {
@@ -105,7 +105,7 @@ func (t *typed[T]) Len() int { return t.held.Len() }
 func (t *typed[T]) At(i int) T {
 	v, err := Decode[T](t.held.At(i))
 	if err != nil {
-		panic(&ValueError{Slice: t.name, Index: i, Cause: err})
+		panic(badValue(t.name, i, err))
 	}
 	return v
 }
