@@ -57,7 +57,7 @@ func TestFeedbackOnSeveralCallsSharesTheLimits(t *testing.T) {
 }
 
 // failing is a template that fails.
-type failing struct{ feedback.Text }
+type failing struct{ feedback.Template }
 
 var errTemplate = errors.New("no such field")
 
@@ -68,7 +68,9 @@ func TestATemplateThatFailsLeavesTheDefaultWords(t *testing.T) {
 	texts, _, err := feedback.RenderAll([]feedback.Item{a, a}, feedback.DefaultLimits(), failing{})
 	require.ErrorIs(t, err, errTemplate)
 	assert.Equal(t, feedback.Render(*a.Feedback, feedback.DefaultLimits()), texts[1])
-	texts, _, err = feedback.RenderAll([]feedback.Item{a}, feedback.DefaultLimits(), feedback.Text("Again, please."))
+	plain, err := feedback.ParseTemplate("Again, please.", nil)
+	require.NoError(t, err)
+	texts, _, err = feedback.RenderAll([]feedback.Item{a}, feedback.DefaultLimits(), plain)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"Again, please."}, texts)
 }

@@ -23,7 +23,7 @@ type View interface {
 	Slice(name string) ([]json.RawMessage, bool)
 }
 
-// Template is a prompt template: a [Text], or a template of package prompt. Its results depend only on the
+// Template is a prompt template: plain text, or a template of package prompt. Its results depend only on the
 // arguments. It is safe for concurrent use.
 type Template interface {
 	// Prompt renders the prompt of an attempt, numbered from 1. If attempt is 0, both numbers are those of
@@ -34,14 +34,14 @@ type Template interface {
 	Words(f RetryFeedback, lim Limits) (string, error)
 }
 
-// Text is a template without actions. It renders its own text.
-type Text string
+// plainText is a template without actions. It renders its own text.
+type plainText string
 
 // Prompt returns the text.
-func (t Text) Prompt(View, int, int, Limits) (string, error) { return string(t), nil }
+func (t plainText) Prompt(View, int, int, Limits) (string, error) { return string(t), nil }
 
 // Words returns the text, cut to lim.MaxBytes.
-func (t Text) Words(_ RetryFeedback, lim Limits) (string, error) {
+func (t plainText) Words(_ RetryFeedback, lim Limits) (string, error) {
 	return Cut(string(t), lim.MaxBytes), nil
 }
 
@@ -63,7 +63,7 @@ func ParseTemplate(text string, vars map[string]json.RawMessage) (Template, erro
 		return nil, fmt.Errorf("prompt template: the text must be at most %d bytes, is %d",
 			MaxTemplate, len(text))
 	case !strings.Contains(text, "{{"):
-		return Text(text), nil
+		return plainText(text), nil
 	case parse == nil:
 		return nil, errors.New(`prompt template: the text has an action ("{{"), which needs package prompt:` +
 			` import _ "github.com/retake-go/retake/feedback/prompt"`)

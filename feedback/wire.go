@@ -56,7 +56,7 @@ func (f *RetryFeedback) UnmarshalJSON(data []byte) error {
 	var w wire
 	if err := json.Unmarshal(data, &w, json.RejectUnknownMembers(true)); err != nil {
 		const reason = "must be strict JSON of the wire form, without other members"
-		return &WireError{Pointer: pointerOf(err), Reason: reason, cause: err}
+		return &wireError{Pointer: pointerOf(err), Reason: reason, cause: err}
 	}
 	read := RetryFeedback{
 		Source: w.Source, Attempt: w.Attempt, MaxAttempts: w.MaxAttempts, ErrorType: w.ErrorType,
@@ -88,17 +88,17 @@ func readSchedule(w wire) (*Schedule, error) {
 	at, err := time.Parse(time.RFC3339Nano, w.At)
 	if err != nil {
 		const reason = "must be an RFC 3339 time, and is needed beside next_delay_seconds"
-		return nil, &WireError{Pointer: "/retry_scheduled_at", Reason: reason, cause: err}
+		return nil, &wireError{Pointer: "/retry_scheduled_at", Reason: reason, cause: err}
 	}
 	delay, ok := parseSeconds(w.Delay)
 	if !ok {
 		reason := wantSeconds + ", and is needed beside retry_scheduled_at"
-		return nil, &WireError{Pointer: "/next_delay_seconds", Reason: reason}
+		return nil, &wireError{Pointer: "/next_delay_seconds", Reason: reason}
 	}
 	return &Schedule{At: at.UTC(), Delay: delay}, nil
 }
 
-// Validate reports all fields that the wire form does not allow, each as a [WireError], joined. It returns
+// Validate reports all fields that the wire form does not allow, one error each, joined. It returns
 // nil if there are none.
 func (f RetryFeedback) Validate() error {
 	checks := []struct {
@@ -117,7 +117,7 @@ func (f RetryFeedback) Validate() error {
 	var faults []error
 	for _, c := range checks {
 		if !c.ok {
-			faults = append(faults, &WireError{Pointer: c.pointer, Reason: c.reason})
+			faults = append(faults, &wireError{Pointer: c.pointer, Reason: c.reason})
 		}
 	}
 	return errors.Join(faults...)
@@ -151,8 +151,8 @@ func inYears(t time.Time) bool {
 	return 0 <= year && year <= 9999
 }
 
-// WireError reports an invalid place of a feedback's wire form.
-type WireError struct {
+// wireError reports an invalid place of a feedback's wire form.
+type wireError struct {
 	// Pointer is the JSON Pointer of the place; empty for the whole text.
 	Pointer string
 	// Reason says what would be right.
@@ -161,7 +161,7 @@ type WireError struct {
 }
 
 // Error names the place and what would be right.
-func (e *WireError) Error() string {
+func (e *wireError) Error() string {
 	if e.Pointer == "" {
 		return "feedback: " + e.Reason
 	}
@@ -169,7 +169,7 @@ func (e *WireError) Error() string {
 }
 
 // Unwrap returns the decoder's error, or nil.
-func (e *WireError) Unwrap() error { return e.cause }
+func (e *wireError) Unwrap() error { return e.cause }
 
 func pointerOf(err error) string {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {

@@ -17,14 +17,14 @@ type Divergence struct {
 	// Headers are the differences of headers up to that step, one for each run with different headers.
 	Headers []HeaderDifference `json:"headers,omitempty"`
 	// Step is the first step that differs, or nil.
-	Step *StepDifference `json:"step,omitempty"`
+	Step *stepDifference `json:"step,omitempty"`
 }
 
 // Same reports whether the journals are equal.
 func (d Divergence) Same() bool { return len(d.Headers) == 0 && d.Step == nil }
 
-// Side is one of the two journals at the step that differs.
-type Side struct {
+// side is one of the two journals at the step that differs.
+type side struct {
 	// Line is the line of the event or header, and Run the number of the run. Both count from 1, and are 0 if
 	// the journal has ended.
 	Line int64 `json:"line"`
@@ -35,12 +35,12 @@ type Side struct {
 	Effects []string `json:"effects,omitempty"`
 }
 
-// StepDifference is the first step in which two journals differ.
-type StepDifference struct {
+// stepDifference is the first step in which two journals differ.
+type stepDifference struct {
 	// Number is the number of the event in both journals, from 1.
 	Number int64 `json:"number"`
-	A      Side  `json:"a"`
-	B      Side  `json:"b"`
+	A      side  `json:"a"`
+	B      side  `json:"b"`
 	// SameEvent reports that the events are equal and the decisions differ.
 	SameEvent bool `json:"same_event"`
 	// Changes are the members of the canonical step that differ, in the order of their paths. There are none
@@ -134,14 +134,14 @@ func dropDrawn(v any) {
 }
 
 // side returns the current header or step.
-func (r *reading) side() Side {
+func (r *reading) side() side {
 	switch {
 	case r.ended:
-		return Side{}
+		return side{}
 	case r.header != nil:
-		return Side{Line: r.steps.r.Line(), Run: r.run, Event: "another run begins"}
+		return side{Line: r.steps.r.Line(), Run: r.run, Event: "another run begins"}
 	}
-	s := Side{Line: r.step.Line, Run: r.run, Event: eventText(&r.step.Event)}
+	s := side{Line: r.step.Line, Run: r.run, Event: eventText(&r.step.Event)}
 	for n := range r.step.Decision.Effects {
 		s.Effects = append(s.Effects, sentence(&r.step.Decision.Effects[n]))
 	}
@@ -177,8 +177,8 @@ func (d *differ) next() (bool, error) {
 }
 
 // stepsDiffer compares the current steps.
-func (d *differ) stepsDiffer() *StepDifference {
-	s := &StepDifference{Number: d.found.Steps + 1, A: d.a.side(), B: d.b.side()}
+func (d *differ) stepsDiffer() *stepDifference {
+	s := &stepDifference{Number: d.found.Steps + 1, A: d.a.side(), B: d.b.side()}
 	if d.a.ended || d.b.ended || d.a.step == nil || d.b.step == nil {
 		return s
 	}

@@ -16,15 +16,15 @@ type HeaderDifference struct {
 	// Run is the number of the run, from 1.
 	Run int `json:"run"`
 	// Policies are the fields of the resolved policies that differ.
-	Policies []PolicyDifference `json:"policies,omitempty"`
+	Policies []policyDifference `json:"policies,omitempty"`
 	// Tools are the tools that only one header has, or that differ.
-	Tools []ToolDifference `json:"tools,omitempty"`
+	Tools []toolDifference `json:"tools,omitempty"`
 	// Changes are all other members that differ, such as /config/seed.
 	Changes []Change `json:"changes,omitempty"`
 }
 
-// PolicyDifference is one field of a policy that differs.
-type PolicyDifference struct {
+// policyDifference is one field of a policy that differs.
+type policyDifference struct {
 	// Of names the policy: "answer", "transport" or "tool book_room"; "run" for the limits of the run.
 	Of string `json:"of"`
 	// Name is the field's name in files.
@@ -34,9 +34,9 @@ type PolicyDifference struct {
 	B policy.Explained `json:"b"`
 }
 
-// ToolDifference is a tool with the digests of its schemas. A digest is empty if the header does not have the
+// toolDifference is a tool with the digests of its schemas. A digest is empty if the header does not have the
 // tool.
-type ToolDifference struct {
+type toolDifference struct {
 	Name string `json:"name"`
 	A    string `json:"a,omitempty"`
 	B    string `json:"b,omitempty"`
@@ -60,11 +60,11 @@ func DiffHeaders(a, b Header) (d HeaderDifference, differ bool) {
 }
 
 // policiesDiffer compares the policies of all actions and the limits of the run.
-func policiesDiffer(a, b *Header) []PolicyDifference {
-	var found []PolicyDifference
+func policiesDiffer(a, b *Header) []policyDifference {
+	var found []policyDifference
 	add := func(of string, x, y policy.Explained) {
 		if x.Value != y.Value {
-			found = append(found, PolicyDifference{of, cmp.Or(x.Field, y.Field), x, y})
+			found = append(found, policyDifference{of, cmp.Or(x.Field, y.Field), x, y})
 		}
 	}
 	for _, p := range policiesOf(a, b) {
@@ -103,18 +103,18 @@ func policiesOf(a, b *Header) []namedTarget {
 	return all
 }
 
-func toolsDiffer(a, b []Tool) []ToolDifference {
-	var found []ToolDifference
+func toolsDiffer(a, b []Tool) []toolDifference {
+	var found []toolDifference
 	for _, t := range a {
 		other, there := toolOf(b, t.Name)
-		d := ToolDifference{t.Name, t.Schema, other.Schema, there && other.Description != t.Description}
+		d := toolDifference{t.Name, t.Schema, other.Schema, there && other.Description != t.Description}
 		if d.A != d.B || d.Description {
 			found = append(found, d)
 		}
 	}
 	for _, t := range b {
 		if _, there := toolOf(a, t.Name); !there {
-			found = append(found, ToolDifference{Name: t.Name, B: t.Schema})
+			found = append(found, toolDifference{Name: t.Name, B: t.Schema})
 		}
 	}
 	return found

@@ -67,11 +67,12 @@ func TestADiffNamesToolsThatAreNotTheSame(t *testing.T) {
 	st.cfg = loop.Config{Tools: toolsOf(t, nil)}
 	b := st.record(t)
 	there, gone := diff(t, a, b).Headers[0].Tools[0], diff(t, b, a).Headers[0].Tools[0]
-	assert.Equal(t, journal.ToolDifference{Name: "book_room", B: there.B}, there)
-	assert.Equal(t, journal.ToolDifference{Name: "book_room", A: there.B}, gone)
+	assert.Equal(t, [3]string{"book_room"}, [3]string{there.Name, there.A})
+	assert.Equal(t, [3]string{"book_room", there.B}, [3]string{gone.Name, gone.A, gone.B})
 	assert.NotEmpty(t, there.B)
 	changed := edited(t, b, there.B, "0123456789abcdef0123456789abcdef")
-	assert.Equal(t, journal.ToolDifference{Name: "book_room", A: there.B, B: "0123456789abcdef0123456789abcdef"}, diff(t, b, changed).Headers[0].Tools[0])
+	other := diff(t, b, changed).Headers[0].Tools[0]
+	assert.Equal(t, [3]string{"book_room", there.B, "0123456789abcdef0123456789abcdef"}, [3]string{other.Name, other.A, other.B})
 }
 
 func TestADiffFindsTheFirstStepThatIsAnother(t *testing.T) {

@@ -52,7 +52,7 @@ func policyName(of string) string {
 
 // said returns the value of a field with its origin.
 func said(e policy.Explained) string {
-	text := Field{Name: e.Value, Layer: e.Layer, Source: e.Source}.String()
+	text := fieldDifference{Name: e.Value, Layer: e.Layer, Source: e.Source}.String()
 	return strings.TrimSpace(text)
 }
 
@@ -63,7 +63,7 @@ func offered(schema string) string {
 	return "schema " + schema
 }
 
-func (s *StepDifference) explain(b *strings.Builder, nameA, nameB string) {
+func (s *stepDifference) explain(b *strings.Builder, nameA, nameB string) {
 	how := ""
 	if s.SameEvent {
 		how = ": the same happened, and was decided differently"
@@ -74,7 +74,7 @@ func (s *StepDifference) explain(b *strings.Builder, nameA, nameB string) {
 	writeChanges(b, s.Changes, "  ")
 }
 
-func (s Side) explain(b *strings.Builder, name string) {
+func (s side) explain(b *strings.Builder, name string) {
 	if s.Line == 0 {
 		fmt.Fprintf(b, "  %s ends here\n", name)
 		return

@@ -29,13 +29,13 @@ type DifferenceError struct {
 	RuleWas policy.Reason `json:"rule_was,omitempty"`
 	RuleNow policy.Reason `json:"rule_now,omitempty"`
 	// Fields are the settings that the difference depends on, as far as known.
-	Fields []Field `json:"fields,omitempty"`
+	Fields []fieldDifference `json:"fields,omitempty"`
 	// Changes are the members that differ, in the order of their paths.
 	Changes []Change `json:"changes,omitempty"`
 }
 
-// Field is a setting that a decision depends on: a field of the policy or of the config.
-type Field struct {
+// fieldDifference is a setting that a decision depends on: a field of the policy or of the config.
+type fieldDifference struct {
 	// Name is the name of the field in policy files, such as "max_attempts" or "budgets.run", or of a member
 	// of the header's config, such as "deadline".
 	Name string `json:"name"`
@@ -48,7 +48,7 @@ type Field struct {
 }
 
 // String returns the field as text: "max_attempts 3 (global, policy.yaml:3:1)".
-func (f Field) String() string {
+func (f fieldDifference) String() string {
 	text := f.Name
 	if f.Value != "" {
 		text += " " + f.Value

@@ -47,7 +47,7 @@ func (e *entry) locate(err error) error {
 	case *DifferenceError:
 		d.Line = e.line
 		return d
-	case *MisfitError:
+	case *misfitError:
 		d.Line = e.line
 		return d
 	}

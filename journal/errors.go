@@ -88,8 +88,8 @@ func (e *ConflictError) Error() string {
 // Is matches ErrConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// MisfitError reports a recorded event or header that today's code refuses. errors.Is matches [ErrDiffers].
-type MisfitError struct {
+// misfitError reports a recorded event or header that today's code refuses. errors.Is matches [ErrDiffers].
+type misfitError struct {
 	// Line and Event count from 1. For a header, Event is the number of the event before it.
 	Line, Event int64
 	// Kind is the kind of the event, or "header".
@@ -99,7 +99,7 @@ type MisfitError struct {
 }
 
 // Error names the line and the event.
-func (e *MisfitError) Error() string {
+func (e *misfitError) Error() string {
 	if e.Kind == kindHeader {
 		return fmt.Sprintf("journal: line %d: the header is refused now: %v", e.Line, e.Err)
 	}
@@ -107,7 +107,7 @@ func (e *MisfitError) Error() string {
 }
 
 // Unwrap returns the reason.
-func (e *MisfitError) Unwrap() error { return e.Err }
+func (e *misfitError) Unwrap() error { return e.Err }
 
 // Is matches ErrDiffers.
-func (e *MisfitError) Is(target error) bool { return target == ErrDiffers }
+func (e *misfitError) Is(target error) bool { return target == ErrDiffers }

@@ -122,7 +122,7 @@ var memberFields = []struct{ member, name string }{
 }
 
 // dependsOn returns the fields that a difference depends on.
-func (f *Fold) dependsOn(d *DifferenceError, then, now *machine.Effect) []Field {
+func (f *Fold) dependsOn(d *DifferenceError, then, now *machine.Effect) []fieldDifference {
 	var names []string
 	if d.RuleWas != d.RuleNow {
 		names = fieldsOfReasons(d.RuleWas, d.RuleNow)
@@ -132,7 +132,7 @@ func (f *Fold) dependsOn(d *DifferenceError, then, now *machine.Effect) []Field 
 	if onlyDelayed(then, now) && f.Header.Seed() != "" {
 		names = append(names, fieldSeed)
 	}
-	var fields []Field
+	var fields []fieldDifference
 	for _, name := range names {
 		fields = append(fields, f.field(name, d.Position.Action, d.Plane))
 	}
@@ -179,12 +179,12 @@ func onlyDelayed(then, now *machine.Effect) bool {
 }
 
 // field returns the value of a field of an action, and the layer that set it.
-func (f *Fold) field(name, action string, plane fault.Plane) Field {
+func (f *Fold) field(name, action string, plane fault.Plane) fieldDifference {
 	if value, ok := f.runField(name); ok {
-		return Field{Name: name, Value: value}
+		return fieldDifference{Name: name, Value: value}
 	}
 	row := rowOf(f.State.Policy.Explain(targetOf(action, plane)), name)
-	return Field{Name: name, Value: row.Value, Layer: row.Layer, Source: row.Source}
+	return fieldDifference{Name: name, Value: row.Value, Layer: row.Layer, Source: row.Source}
 }
 
 // targetOf returns what the policy of an action applies to: on the transport plane the action's model calls.

@@ -62,7 +62,7 @@ func (f *Fold) take(e *entry) error {
 }
 
 // add folds one record. It returns a [DifferenceError] for a decision that differs from today's, a
-// [MisfitError] for an event or header that today's code refuses, and another error for a record in the wrong
+// [misfitError] for an event or header that today's code refuses, and another error for a record in the wrong
 // place. After an error the fold must not be used any more.
 func (f *Fold) add(rec Record) error {
 	switch {
@@ -105,7 +105,7 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	}
 	st, err := machine.New(h.Config, held)
 	if err != nil {
-		return &MisfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
+		return &misfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
 	}
 	before := *f
 	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(), events: f.events, ends: f.ends}
@@ -154,7 +154,7 @@ func (f *Fold) event(ev *machine.Event) error {
 	f.events, f.last = f.events+1, ev
 	st, effects, err := machine.Step(f.State, *ev)
 	if err != nil {
-		return &MisfitError{Event: f.events, Kind: ev.Kind, Err: err}
+		return &misfitError{Event: f.events, Kind: ev.Kind, Err: err}
 	}
 	f.undecided, err = f.follow(ev, effects, &st)
 	return err

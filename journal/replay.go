@@ -47,9 +47,9 @@ type Report struct {
 // to the end of in. Its memory grows with the session's feedback and slices, which prompts may show, but not
 // with the conversation and the attempts.
 //
-// It stops at the first fault and returns the report so far: a [DifferenceError], a [MisfitError], a
-// [CorruptError] for a changed line, or [ErrRedacted] for another secret key. Errors of in are returned
-// unchanged. Replay may have read some lines after the fault.
+// It stops at the first fault and returns the report so far: [ErrDiffers] for a decision of today that is
+// another one (a [DifferenceError]) or an event that today's code refuses, a [CorruptError] for a changed line,
+// or [ErrRedacted] for another secret key. Errors of in are returned unchanged. Replay may have read some lines after the fault.
 func Replay(in io.Reader, o Replaying) (Report, error) {
 	p := newPlayer(in, o)
 	err := p.readAll()

@@ -114,10 +114,8 @@ func TestALongTextIsShownWhereItDiffers(t *testing.T) {
 func TestAnEventThatDoesNotFitAnyMoreIsADifference(t *testing.T) {
 	_, err := replay(kept(t, "bad-event-misfit"))
 	require.ErrorIs(t, err, journal.ErrDiffers)
-	m, ok := errors.AsType[*journal.MisfitError](err)
-	require.True(t, ok)
-	assert.Equal(t, int64(6), m.Line)
-	_, ok = errors.AsType[*machine.EventError](err)
+	assert.ErrorContains(t, err, "line 6")
+	_, ok := errors.AsType[*machine.EventError](err)
 	assert.True(t, ok, "the reason is there")
 
 	_, err = replay(edited(t, kept(t, "corrected"), `"max_turns":100`, `"max_turns":0`))

@@ -75,15 +75,15 @@ type RunOutlook struct {
 	// failure. Their sentences may differ, as in "attempt 1 of 5" and "attempt 1 of 6".
 	SameEnd bool `json:"same_end"`
 	// Silent is where the record stops to answer; nil if it answers to the end.
-	Silent *NoAnswer `json:"silent,omitempty"`
+	Silent *noAnswer `json:"silent,omitempty"`
 	// First is the first decision that differs, or nil.
-	First *OtherDecision `json:"first,omitempty"`
+	First *otherDecision `json:"first,omitempty"`
 	// Warnings name what the answer leaves out.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// NoAnswer is where a record stops to answer.
-type NoAnswer struct {
+// noAnswer is where a record stops to answer.
+type noAnswer struct {
 	// Line and Event are those of the recorded event that does not fit; 0 if there is no further event.
 	Line  int64 `json:"line,omitempty"`
 	Event int64 `json:"event,omitempty"`
@@ -93,7 +93,7 @@ type NoAnswer struct {
 }
 
 // String returns the silence in one line.
-func (s *NoAnswer) String() string {
+func (s *noAnswer) String() string {
 	where := ""
 	if s.Line > 0 {
 		where = fmt.Sprintf(" (line %d, event %d)", s.Line, s.Event)
@@ -101,8 +101,8 @@ func (s *NoAnswer) String() string {
 	return fmt.Sprintf("the record no longer answers: it would %s; %s%s", s.Asks, s.Has, where)
 }
 
-// OtherDecision is a decision that would have differed.
-type OtherDecision struct {
+// otherDecision is a decision that would have differed.
+type otherDecision struct {
 	// Line and Event are those of the recorded event.
 	Line  int64 `json:"line"`
 	Event int64 `json:"event"`

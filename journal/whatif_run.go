@@ -249,7 +249,7 @@ func (r *counterfactualRun) compare(o *occurrence, effects []machine.Effect) {
 	was, a := decisionsOf(o.decision.Effects)
 	now, b := decisionsOf(effects)
 	if a != b {
-		r.out.First = &OtherDecision{Line: o.line, Event: o.number, Was: was, Now: now}
+		r.out.First = &otherDecision{Line: o.line, Event: o.number, Was: was, Now: now}
 	}
 }
 
@@ -262,7 +262,7 @@ func told(effects []machine.Effect) bool {
 
 // silence records that the record no longer answers.
 func (r *counterfactualRun) silence(o *occurrence, asks, has string) {
-	r.out.Silent = &NoAnswer{Asks: asks, Has: has}
+	r.out.Silent = &noAnswer{Asks: asks, Has: has}
 	if o != nil {
 		r.out.Silent.Line, r.out.Silent.Event = o.line, o.number
 	}

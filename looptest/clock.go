@@ -19,7 +19,7 @@ import (
 // when told to, use the Mock of github.com/benbjohnson/clock.
 type Clock struct {
 	// Patience is the real time in which no time limit is set and no call returns, before the time moves to
-	// the next limit. Zero means [DefaultPatience]. Set it before the first use.
+	// the next limit. Zero means 50 ms. Set it before the first use.
 	Patience time.Duration
 
 	mu  sync.Mutex
@@ -40,8 +40,8 @@ type limit struct {
 // Epoch is the start time of a [Clock] and of scenarios.
 var Epoch = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// DefaultPatience is the default of [Clock.Patience].
-const DefaultPatience = 50 * time.Millisecond
+// defaultPatience is the default of [Clock.Patience].
+const defaultPatience = 50 * time.Millisecond
 
 // looks is how often the clock looks in the time of its patience. A process that gets no processor does not
 // look, so that its calls get their time.
@@ -116,7 +116,7 @@ func (c *Clock) pause() time.Duration {
 	if c.Patience > 0 {
 		return max(c.Patience/looks, 1)
 	}
-	return DefaultPatience / looks
+	return defaultPatience / looks
 }
 
 // look moves the time to the next limit if nothing happened for long enough.

@@ -68,7 +68,7 @@ func TestLimitsOnTheClockAreReachedInOrder(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			clock := looptest.NewClock()
 			clock.Patience = patience
-			wait := max(patience, looptest.DefaultPatience)
+			wait := max(patience, 50*time.Millisecond)
 			all := make(chan string, 3)
 			at := func(name string) func() {
 				return func() { all <- name + " " + clock.Since(looptest.Epoch).String() }

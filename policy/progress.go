@@ -25,12 +25,12 @@ type Progress struct {
 	// Stop (stop) is the round at which the run ends: at least 1, or [Unlimited] for never.
 	Stop int `policy:"stop,absent,unlimited,least=1"`
 	// Window (window) is how many of the last calls are searched for earlier rounds of a cycle that other
-	// calls interrupted: 1 to [MaxWindow].
+	// calls interrupted: 1 to [maxWindow].
 	Window int `policy:"window,absent,least=1"`
 }
 
-// MaxWindow is the largest [Progress].Window.
-const MaxWindow = 1000
+// maxWindow is the largest [Progress].Window.
+const maxWindow = 1000
 
 // The values of members that no layer sets, for tools that are declared read-only and for all others.
 var (

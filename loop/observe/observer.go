@@ -100,7 +100,7 @@ type Notice struct {
 func NoticesOf(st *machine.State, at time.Time, e machine.Effect, err error) []Notice {
 	switch e.Kind {
 	case machine.Decided:
-		all := DecisionNotices(st.Session.ID(), at, e.Decision, err)
+		all := decisionNotices(st.Session.ID(), at, e.Decision, err)
 		all[0].Usage, all[0].Cost = consumed(st, e.Decision)
 		return all
 	case machine.Stop:
@@ -141,8 +141,8 @@ func endNotice(id string, at time.Time, o *machine.Outcome, err error) Notice {
 	return n
 }
 
-// DecisionNotices returns the notices for a decision: see [NoticesOf].
-func DecisionNotices(id string, at time.Time, d *machine.Decision, err error) []Notice {
+// decisionNotices returns the notices for a decision: see [NoticesOf].
+func decisionNotices(id string, at time.Time, d *machine.Decision, err error) []Notice {
 	n := Notice{
 		Kind: AttemptEnded, CorrelationID: id, At: at, Action: d.Action, Plane: d.Plane, Attempt: d.Attempt,
 		MaxAttempts: d.MaxAttempts, Class: d.Class, Reason: d.Reason, Delay: d.Delay,
