@@ -26,9 +26,6 @@ type Answer struct {
 	Value any
 }
 
-// Good reports whether the answer can be used.
-func (a Answer) Good() bool { return a.Class == "" }
-
 // ReadAnswer finds the JSON value in a reply's text and checks it against s, which is required. The caller
 // must look at the reply's finish reason first, as with [Set.Read].
 func ReadAnswer(text string, s *schema.Schema, set Settings) Answer {

@@ -82,7 +82,7 @@ func TestNativeVerdictsOfTheCorpus(t *testing.T) {
 			}
 			good := true
 			var issues []any
-			reading := set.Read(reply, tool.DefaultSettings())
+			reading := set.Read(reply, defaults())
 			for _, c := range reading.Calls {
 				good = good && c.Good()
 				issues = append(issues, c.Class, c.Issues)
@@ -109,7 +109,7 @@ func TestTextRepliesOfTheCorpus(t *testing.T) {
 				continue
 			}
 			replies++
-			reading := set.Read(message.Reply{Text: r.Text}, tool.DefaultSettings())
+			reading := set.Read(message.Reply{Text: r.Text}, defaults())
 			all := len(reading.Calls) > 0
 			for _, c := range reading.Calls {
 				all = all && c.Good()

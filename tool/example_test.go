@@ -81,7 +81,7 @@ func ExampleSet_Read() {
 		{ID: "a", Name: "book_room", Arguments: `{"city": "Lisbon", "nights": "two"}`},
 		{ID: "b", Name: "cancel_room", Arguments: `{}`},
 	}}
-	for _, c := range set.Read(reply, tool.DefaultSettings()).Calls {
+	for _, c := range set.Read(reply, tool.Settings{Text: policy.RepairsNote}).Calls {
 		fmt.Println(c.ID, c.Class, c.Issues)
 	}
 	// Output:
@@ -95,7 +95,7 @@ func ExampleReadAnswer() {
 		panic(err)
 	}
 	text := "Here you are:\n```json\n{\"city\": \"Lisbon\", \"nights\": 2, \"room\": \"double\"}\n```"
-	fmt.Println(string(tool.ReadAnswer(text, bookings.Schema(), tool.DefaultSettings()).Raw))
+	fmt.Println(string(tool.ReadAnswer(text, bookings.Schema(), tool.Settings{Text: policy.RepairsNote}).Raw))
 	// Output:
 	// {"city":"Lisbon","nights":2,"room":"double"}
 }

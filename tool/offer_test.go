@@ -33,7 +33,7 @@ func TestTheNearestNameIsOfferedFirst(t *testing.T) {
 		strings.Repeat("x", 65):  "one of find_recipe, cancel",
 		strings.Repeat("x", 1e6): "one of find_recipe, cancel",
 	} {
-		got := set.Read(message.Reply{Calls: []message.Call{{Name: name}}}, tool.DefaultSettings()).Calls[0]
+		got := set.Read(message.Reply{Calls: []message.Call{{Name: name}}}, defaults()).Calls[0]
 		if got.Good() {
 			continue // an alias
 		}

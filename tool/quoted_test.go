@@ -26,7 +26,7 @@ func TestAnObjectThatIsQuotedInsideAString(t *testing.T) {
 	read := func(args string, s tool.Settings) string {
 		return tellAll(set.Read(message.Reply{Calls: []message.Call{{Name: "ship", Arguments: args}}}, s))[0]
 	}
-	on := tool.DefaultSettings()
+	on := defaults()
 	on.Native = policy.RepairsNote
 	off := on
 	off.Off = []extract.Form{extract.Form(extract.QuotedObject)}
@@ -35,7 +35,7 @@ func TestAnObjectThatIsQuotedInsideAString(t *testing.T) {
 	assert.Equal(t, `call-1 ship {"addr":{"city":"Lisbon"}} (quoted_object)`, read(quoted, on))
 	refused := `call-1 ship {"addr":"{\"city\":\"Lisbon\"}"} tool_validation [addr: expected object (members: city, tags); send the object itself, not quoted, got string]`
 	assert.Equal(t, refused, read(quoted, off))
-	assert.Equal(t, refused, read(quoted, tool.DefaultSettings()), "native calls are strict unless the policy says otherwise")
+	assert.Equal(t, refused, read(quoted, defaults()), "native calls are strict unless the policy says otherwise")
 
 	for args, want := range map[string]string{
 		`{"list":["{\"n\":1}",{"n":2}]}`:                `{"list":[{"n":1},{"n":2}]} (quoted_object)`,
@@ -50,7 +50,7 @@ func TestAnObjectThatIsQuotedInsideAString(t *testing.T) {
 		assert.Equal(t, "call-1 ship "+want, read(args, on))
 	}
 	text := `<tool_call>{"name":"ship","arguments":` + quoted + `}</tool_call>`
-	assert.Equal(t, []string{`call-1 ship {"addr":{"city":"Lisbon"}} (tag) (quoted_object)`}, tellAll(set.Read(message.Reply{Text: text}, tool.DefaultSettings())))
+	assert.Equal(t, []string{`call-1 ship {"addr":{"city":"Lisbon"}} (tag) (quoted_object)`}, tellAll(set.Read(message.Reply{Text: text}, defaults())))
 }
 
 func TestAnAnswerMayHoldAQuotedObject(t *testing.T) {
@@ -61,8 +61,8 @@ func TestAnAnswerMayHoldAQuotedObject(t *testing.T) {
 	}
 	typed, err := schema.For[answer]()
 	require.NoError(t, err)
-	a := tool.ReadAnswer(`{"addr":"{\"city\":\"Lisbon\"}"}`, typed.Schema(), tool.DefaultSettings())
-	assert.True(t, a.Good())
+	a := tool.ReadAnswer(`{"addr":"{\"city\":\"Lisbon\"}"}`, typed.Schema(), defaults())
+	assert.Empty(t, a.Class)
 	assert.JSONEq(t, `{"addr":{"city":"Lisbon"}}`, string(a.Raw))
 	assert.Equal(t, []extract.Repair{{Kind: extract.QuotedObject}}, a.Repairs)
 	strict := tool.Settings{Text: policy.RepairsRefuse}

@@ -21,9 +21,6 @@ type Calls struct {
 	Over int
 }
 
-// Native is the form of a call that the provider reported as one, and that was not found in text.
-const Native extract.Form = "native"
-
 // Call is one call and what is wrong with it.
 type Call struct {
 	// ID names the call within the reply: the provider's own, else "call-1", "call-2", … by its place.
@@ -43,8 +40,6 @@ type Call struct {
 	Issues []fault.Issue
 	// Repairs is what it took to read the call, under [policy.RepairsNote].
 	Repairs []extract.Repair
-	// Form is what the call was read by.
-	Form extract.Form
 	// Checked is what the check made of the arguments of a good call; nil where it made nothing.
 	Checked *Checked
 }
@@ -123,7 +118,7 @@ func nameCalls(calls []Call) {
 // native checks a call that the provider reported. Empty arguments count as {}: providers write a call
 // without arguments in this way.
 func (in *reader) native(checked *Call, c *message.Call) {
-	*checked = Call{ID: c.ID, Name: c.Name, Raw: c.Arguments, Form: Native}
+	*checked = Call{ID: c.ID, Name: c.Name, Raw: c.Arguments}
 	t, ok := in.set.resolve(c.Name)
 	if !ok {
 		checked.unknown(in.set, c.Name)
@@ -151,7 +146,7 @@ func (in *reader) native(checked *Call, c *message.Call) {
 func (in *reader) found(checked *Call, text string, c *extract.Call) {
 	lenient := in.settings.of(c.Name).Text
 	raw := text[c.Offset:c.End]
-	*checked = Call{Name: c.Name, Raw: raw, Repairs: kept(lenient, c.Repairs), Form: c.Form}
+	*checked = Call{Name: c.Name, Raw: raw, Repairs: kept(lenient, c.Repairs)}
 	t, ok := in.set.Get(c.Name)
 	switch {
 	case !ok && c.Name != "":

@@ -2,8 +2,6 @@ package tool
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -36,34 +34,6 @@ type Settings struct {
 type Leniency struct {
 	Text, Native policy.Repairs
 	Identity     []string
-}
-
-// DefaultSettings reads every form and up to 128 calls, notes repairs of text, and takes native arguments as
-// strict JSON only.
-func DefaultSettings() Settings {
-	most := policy.DefaultSet().MaxCalls
-	return Settings{Text: policy.RepairsNote, Native: policy.RepairsRefuse, MaxCalls: most}
-}
-
-// Validate names every field that is out of bounds.
-func (s Settings) Validate() error {
-	opt := extract.DefaultOptions()
-	opt.Off = s.Off
-	errs := []error{opt.Validate(), validate("Text", s.Text), validate("Native", s.Native)}
-	for _, name := range canon.Keys(s.Tools) {
-		own := s.Tools[name]
-		field := "Tools[" + name + "]"
-		errs = append(errs, validate(field+".Text", own.Text), validate(field+".Native", own.Native))
-	}
-	return errors.Join(errs...)
-}
-
-func validate(field string, r policy.Repairs) error {
-	if r == "" || r == policy.RepairsAccept || r == policy.RepairsNote || r == policy.RepairsRefuse {
-		return nil
-	}
-	return fmt.Errorf("%s: %q, want %q, %q or %q", field, string(r), policy.RepairsAccept, policy.RepairsNote,
-		policy.RepairsRefuse)
 }
 
 // of is what holds for one tool.

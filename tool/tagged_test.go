@@ -93,7 +93,7 @@ func TestArgumentsInTags(t *testing.T) {
 			"<function=types><parameter=" + c.name + ">" + c.written + "</parameter></function>",
 			"<tool_call>types<arg_key>" + c.name + "</arg_key><arg_value>" + c.written + "</arg_value></tool_call>",
 		} {
-			r := set.Read(message.Reply{Text: text}, tool.DefaultSettings())
+			r := set.Read(message.Reply{Text: text}, defaults())
 			require.Len(t, r.Calls, 1)
 			got := string(r.Calls[0].Arguments)
 			if !r.Calls[0].Good() {
@@ -120,7 +120,7 @@ func TestArgumentsInTagsOfGoTypes(t *testing.T) {
 		set  tool.Settings
 		want string
 	}{
-		"noted":    {tool.DefaultSettings(), `call-1 seats {"row":7,"side":"7","tags":["a"]} (tag) (tagged_arguments)`},
+		"noted":    {defaults(), `call-1 seats {"row":7,"side":"7","tags":["a"]} (tag) (tagged_arguments)`},
 		"accepted": {tool.Settings{Text: policy.RepairsAccept}, `call-1 seats {"row":7,"side":"7","tags":["a"]}`},
 		"refused": {tool.Settings{Text: policy.RepairsRefuse},
 			`call-1 seats {"row":7,"side":"7","tags":["a"]} tool_validation [(whole): expected JSON instead of tags] (tag) (tagged_arguments)`},
@@ -139,7 +139,7 @@ func TestStringsInTagsAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.StringMatching(`[ -;=-~\n\té✿]*`).Draw(t, "value")
 		text := "<tool_call>\n<function=types>\n<parameter=s>\n" + value + "\n</parameter>\n</function>\n</tool_call>"
-		r := set.Read(message.Reply{Text: text}, tool.DefaultSettings())
+		r := set.Read(message.Reply{Text: text}, defaults())
 		require.Len(t, r.Calls, 1)
 		var got struct{ S string }
 		require.NoError(t, json.Unmarshal(r.Calls[0].Arguments, &got))
@@ -160,7 +160,7 @@ func FuzzArgumentsInTags(f *testing.F) {
 			return
 		}
 		text := "<function=types><parameter=" + name + ">" + written + "</parameter></function>"
-		for _, c := range set.Read(message.Reply{Text: text}, tool.DefaultSettings()).Calls {
+		for _, c := range set.Read(message.Reply{Text: text}, defaults()).Calls {
 			if c.Arguments == nil {
 				require.False(t, c.Good())
 				continue

@@ -52,13 +52,13 @@ func hostile(calls, bytes int) message.Reply {
 // work.
 func TestExplainingIsPartOfTheWorkOfAReply(t *testing.T) {
 	set := expression(t)
-	found := set.Read(hostile(16, 62<<10), tool.DefaultSettings())
+	found := set.Read(hostile(16, 62<<10), defaults())
 	require.Len(t, found.Calls, 16)
 	assert.NotEqual(t, fault.RuleWork, found.Calls[0].Issues[0].Rule, "the first are explained")
 	for _, c := range found.Calls[8:] {
 		assert.Equal(t, fault.RuleWork, c.Issues[0].Rule)
 	}
-	small, large := memory(func() { set.Read(hostile(4, 62<<10), tool.DefaultSettings()) }), memory(func() { set.Read(hostile(16, 62<<10), tool.DefaultSettings()) })
+	small, large := memory(func() { set.Read(hostile(4, 62<<10), defaults()) }), memory(func() { set.Read(hostile(16, 62<<10), defaults()) })
 	assert.Less(t, large, 4*small, "more calls than the budget suffices for take little more")
 	assert.Less(t, large, uint64(200<<20))
 }
@@ -67,12 +67,12 @@ func TestExplainingIsPartOfTheWorkOfAReply(t *testing.T) {
 func TestManyValuesAreTooMuchWork(t *testing.T) {
 	set := expression(t)
 	many := `{"e":[` + strings.Repeat("1,", 150_000) + `1]}`
-	found := set.Read(message.Reply{Calls: []message.Call{{ID: "a", Name: "calculate", Arguments: many}}}, tool.DefaultSettings())
+	found := set.Read(message.Reply{Calls: []message.Call{{ID: "a", Name: "calculate", Arguments: many}}}, defaults())
 	assert.Equal(t, fault.RuleWork, found.Calls[0].Issues[0].Rule)
 	assert.Equal(t, "at most 100000 values", found.Calls[0].Issues[0].Expected)
 
 	calculate, _ := set.Get("calculate")
-	answer := tool.ReadAnswer("Here: "+many, calculate.Schema(), tool.DefaultSettings())
+	answer := tool.ReadAnswer("Here: "+many, calculate.Schema(), defaults())
 	assert.Equal(t, fault.RuleWork, answer.Issues[0].Rule)
 	assert.Equal(t, "at most 100000 values", answer.Issues[0].Expected)
 }
@@ -302,7 +302,7 @@ func BenchmarkHostileReply(b *testing.B) {
 	set, reply := expression(b), hostile(16, 62<<10)
 	b.ReportAllocs()
 	for b.Loop() {
-		set.Read(reply, tool.DefaultSettings())
+		set.Read(reply, defaults())
 	}
 }
 
@@ -312,7 +312,7 @@ func BenchmarkTextOfTags(b *testing.B) {
 	text := strings.Repeat(`"<a>"`, (1<<20)/5)
 	b.ReportAllocs()
 	for b.Loop() {
-		tool.ReadAnswer(text, calculate.Schema(), tool.DefaultSettings())
+		tool.ReadAnswer(text, calculate.Schema(), defaults())
 	}
 }
 

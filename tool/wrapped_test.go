@@ -41,12 +41,12 @@ func TestArgumentsInOneMemberMore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.set.Text == "" {
-				c.set = tool.DefaultSettings()
+				c.set = defaults()
 			}
 			assert.Equal(t, []string{c.want}, tellAll(set.Read(message.Reply{Text: c.text}, c.set)))
 		})
 	}
-	off := tool.DefaultSettings()
+	off := defaults()
 	off.Off = []extract.Form{extract.Form(extract.WrappedArguments)}
 	for name, c := range map[string]struct {
 		text string
@@ -55,12 +55,12 @@ func TestArgumentsInOneMemberMore(t *testing.T) {
 	}{
 		"switched_off":         {`seats(params={"row": 7})`, off, `{"params":{"row":7}}`},
 		"refused":              {`seats(params={"row": 7})`, tool.Settings{Text: policy.RepairsRefuse}, `{"params":{"row":7}}`},
-		"a_member_it_has":      {`query(input={"row": 7})`, tool.DefaultSettings(), `{"input":{"row":7}}`},
-		"other_members_within": {`seats(params={"row": 7, "seat": 1})`, tool.DefaultSettings(), `{"params":{"row":7,"seat":1}}`},
-		"another_name":         {`seats(seat={"row": 7})`, tool.DefaultSettings(), `{"seat":{"row":7}}`},
-		"beside_another":       {`seats(params={"row": 7}, side="left")`, tool.DefaultSettings(), `{"params":{"row":7},"side":"left"}`},
-		"empty":                {`seats(params={})`, tool.DefaultSettings(), `{"params":{}}`},
-		"no_object":            {`seats(params=[7])`, tool.DefaultSettings(), `{"params":[7]}`},
+		"a_member_it_has":      {`query(input={"row": 7})`, defaults(), `{"input":{"row":7}}`},
+		"other_members_within": {`seats(params={"row": 7, "seat": 1})`, defaults(), `{"params":{"row":7,"seat":1}}`},
+		"another_name":         {`seats(seat={"row": 7})`, defaults(), `{"seat":{"row":7}}`},
+		"beside_another":       {`seats(params={"row": 7}, side="left")`, defaults(), `{"params":{"row":7},"side":"left"}`},
+		"empty":                {`seats(params={})`, defaults(), `{"params":{}}`},
+		"no_object":            {`seats(params=[7])`, defaults(), `{"params":[7]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls := set.Read(message.Reply{Text: c.text}, c.set).Calls
@@ -71,7 +71,7 @@ func TestArgumentsInOneMemberMore(t *testing.T) {
 	}
 	// Arguments that the schema accepts stay as they are.
 	assert.Equal(t, []string{`call-1 open {"args":{"row":1}} (python_syntax)`},
-		tellAll(set.Read(message.Reply{Text: `open(args={"row": 1})`}, tool.DefaultSettings())))
+		tellAll(set.Read(message.Reply{Text: `open(args={"row": 1})`}, defaults())))
 	// The arguments of a native call stay as they are.
 	native := set.Read(message.Reply{Calls: []message.Call{{Name: "seats", Arguments: `{"params":{"row":7}}`}}}, tool.Settings{Native: policy.RepairsNote})
 	assert.False(t, native.Calls[0].Good())
