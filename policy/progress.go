@@ -25,7 +25,7 @@ type Progress struct {
 	// Stop (stop) is the round at which the run ends: at least 1, or [Unlimited] for never.
 	Stop int `policy:"stop,absent,unlimited,least=1"`
 	// Window (window) is how many of the last calls are searched for earlier rounds of a cycle that other
-	// calls interrupted: 1 to [maxWindow].
+	// calls interrupted: 1 to 1,000.
 	Window int `policy:"window,absent,least=1"`
 }
 

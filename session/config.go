@@ -68,7 +68,7 @@ func (c Config) Validate() error {
 	for i, name := range c.Events {
 		if !isName(name) {
 			faults = append(faults, badConfig(fmt.Sprintf("events[%d]", i),
-				fmt.Sprintf("name %q must match %s", name, NamePattern)))
+				fmt.Sprintf("name %q must match %s", name, namePattern)))
 		}
 	}
 	return errors.Join(faults...)
@@ -113,7 +113,7 @@ func checkSlice(s Declared, declared map[string]declaration) string {
 	case s.Kind() != KindState && s.Kind() != KindLog:
 		return "must be made by StateSlice or LogSlice"
 	case !isName(name):
-		return fmt.Sprintf("name %q must match %s", name, NamePattern)
+		return fmt.Sprintf("name %q must match %s", name, namePattern)
 	case reserved(name):
 		return fmt.Sprintf("name %q is reserved for a built-in log: choose another", name)
 	case twice:
@@ -130,9 +130,9 @@ func checkReducer(r Reducer, declared map[string]declaration, names map[string]b
 		wrong bool
 		want  string
 	}{
-		{!isName(r.name), fmt.Sprintf("name %q must match %s", r.name, NamePattern)},
+		{!isName(r.name), fmt.Sprintf("name %q must match %s", r.name, namePattern)},
 		{names[r.name], fmt.Sprintf("name %q is used twice", r.name)},
-		{!isName(r.event), fmt.Sprintf("event %q must match %s", r.event, NamePattern)},
+		{!isName(r.event), fmt.Sprintf("event %q must match %s", r.event, namePattern)},
 		{r.run == nil, "must be made by On with a function that is not nil"},
 		{!known, fmt.Sprintf("slice %q must be declared in slices", r.slice.name)},
 		{known && !slice.same(r.slice), fmt.Sprintf("slice %q is declared with another kind or type", r.slice.name)},

@@ -13,7 +13,7 @@ import (
 
 func TestConfigFaults(t *testing.T) {
 	ok := change(reducer.None[int](), nil)
-	pattern := session.NamePattern
+	pattern := `^[a-z][a-z0-9_.-]{0,63}$`
 	cases := map[string]struct {
 		cfg  session.Config
 		want []string

@@ -10,7 +10,7 @@ import (
 )
 
 func TestNamesAreThoseOfThePattern(t *testing.T) {
-	pattern := regexp.MustCompile(NamePattern)
+	pattern := regexp.MustCompile(namePattern)
 	for _, name := range []string{"", "a", "9", ".", "a.", "a\n", "\na", "é", "aé", strings.Repeat("a", 64), strings.Repeat("a", 65), "a-b_c.9", "aB"} {
 		assert.Equal(t, pattern.MatchString(name), isName(name), name)
 	}

@@ -20,18 +20,18 @@ const (
 
 // The names of the built-in logs. Other slices cannot have them.
 const (
-	NameFeedback      = "feedback"
-	NameAttempts      = "attempts"
-	NameReducerErrors = "reducer_errors"
+	nameFeedback      = "feedback"
+	nameAttempts      = "attempts"
+	nameReducerErrors = "reducer_errors"
 )
 
-// NamePattern is the pattern of the names of slices, events and reducers.
-const NamePattern = `^[a-z][a-z0-9_.-]{0,63}$`
+// namePattern is the pattern of the names of slices, events and reducers.
+const namePattern = `^[a-z][a-z0-9_.-]{0,63}$`
 
 // maxName is the longest name, in bytes.
 const maxName = 64
 
-// isName reports whether a name matches [NamePattern]. Compiling the pattern would take milliseconds.
+// isName reports whether a name matches [namePattern]. Compiling the pattern would take milliseconds.
 func isName(name string) bool {
 	for n := range len(name) {
 		c := name[n]
@@ -44,7 +44,7 @@ func isName(name string) bool {
 }
 
 func reserved(name string) bool {
-	return name == NameFeedback || name == NameAttempts || name == NameReducerErrors
+	return name == nameFeedback || name == nameAttempts || name == nameReducerErrors
 }
 
 // Slice identifies a typed slice by name, kind and Go type; it holds no values. Make it once with
@@ -55,8 +55,8 @@ type Slice[T any] struct {
 	kind Kind
 }
 
-// StateSlice returns the handle of a state slice. [New] checks the name (see [NamePattern]). T is encoded as
-// by encoding/json, except that member names match exactly.
+// StateSlice returns the handle of a state slice. A name is a lower-case letter and up to 63 more of a-z, 0-9,
+// "_", "." and "-"; [New] checks it. T is encoded as by encoding/json, except that member names match exactly.
 func StateSlice[T any](name string) Slice[T] { return makeSlice[T](name, KindState) }
 
 // LogSlice returns the handle of a log slice. Reducers may only append and extend.
@@ -64,15 +64,15 @@ func LogSlice[T any](name string) Slice[T] { return makeSlice[T](name, KindLog) 
 
 // FeedbackLog returns the handle of the built-in log of feedback, for reading.
 func FeedbackLog() Slice[feedback.RetryFeedback] {
-	return LogSlice[feedback.RetryFeedback](NameFeedback)
+	return LogSlice[feedback.RetryFeedback](nameFeedback)
 }
 
 // AttemptsLog returns the handle of the built-in log of attempts, for reading.
-func AttemptsLog() Slice[Attempt] { return LogSlice[Attempt](NameAttempts) }
+func AttemptsLog() Slice[Attempt] { return LogSlice[Attempt](nameAttempts) }
 
 // ReducerErrorsLog returns the handle of the built-in log of reducer errors, for reading.
 func ReducerErrorsLog() Slice[fault.ReducerError] {
-	return LogSlice[fault.ReducerError](NameReducerErrors)
+	return LogSlice[fault.ReducerError](nameReducerErrors)
 }
 
 func makeSlice[T any](name string, kind Kind) Slice[T] {

@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// SnapshotFormat is the name and version of the snapshot format.
-const SnapshotFormat = "retake.session/1"
+// snapshotFormat is the name and version of the snapshot format.
+const snapshotFormat = "retake.session/1"
 
 // MaxSnapshotBytes is the largest snapshot that is read: 64 MiB.
 const MaxSnapshotBytes = 64 << 20
@@ -54,7 +54,7 @@ func (s State) Snapshot() ([]byte, error) { return canon.Marshal(s.wire()) }
 
 func (s State) wire() snapshot {
 	w := snapshot{
-		Format: SnapshotFormat, ID: s.ID(), Slices: []sliceSnapshot{},
+		Format: snapshotFormat, ID: s.ID(), Slices: []sliceSnapshot{},
 		Feedback: collect(s.feedback), Attempts: collect(s.attempts), ReducerErrors: collect(s.reducerErrors),
 		Charged:   s.charged,
 		Successes: s.successes,
@@ -92,7 +92,7 @@ func parse(data []byte) (w snapshot, err error) {
 		return w, err
 	}
 	if err := canon.UnmarshalKnown(raw, &w); err != nil {
-		return w, badSnapshot("", "must have the members of "+SnapshotFormat+" only", err)
+		return w, badSnapshot("", "must have the members of "+snapshotFormat+" only", err)
 	}
 	return w, nil
 }
@@ -108,8 +108,8 @@ func checkFormat(raw []byte) error {
 	if err := canon.Unmarshal(raw, &head); err != nil {
 		return badSnapshot("", "must be an object with a format", err)
 	}
-	if head.Format != SnapshotFormat {
-		return badSnapshot("format", fmt.Sprintf("must be %q, is %.64q", SnapshotFormat,
+	if head.Format != snapshotFormat {
+		return badSnapshot("format", fmt.Sprintf("must be %q, is %.64q", snapshotFormat,
 			head.Format), nil)
 	}
 	return nil
@@ -152,7 +152,7 @@ func (w snapshot) state() (State, error) {
 func (s sliceSnapshot) check(twice bool) string {
 	switch {
 	case !isName(s.Name):
-		return fmt.Sprintf("name %.64q must match %s", s.Name, NamePattern)
+		return fmt.Sprintf("name %.64q must match %s", s.Name, namePattern)
 	case reserved(s.Name):
 		return fmt.Sprintf("name %q is reserved for a built-in log", s.Name)
 	case twice:

@@ -94,11 +94,11 @@ func (s State) Slices() []Info {
 // null.
 func (s State) Values(slice string) (held []json.RawMessage, ok bool) {
 	switch slice {
-	case NameFeedback:
+	case nameFeedback:
 		return encoded(s.feedback), true
-	case NameAttempts:
+	case nameAttempts:
 		return encoded(s.attempts), true
-	case NameReducerErrors:
+	case nameReducerErrors:
 		return encoded(s.reducerErrors), true
 	}
 	at, ok := s.find(slice)

@@ -53,11 +53,11 @@ func ViewIn[T any](s State, slice Slice[T]) reducer.View[T] {
 // builtin returns the built-in log with the name, or nil.
 func (s State) builtin(name string) any {
 	switch name {
-	case NameFeedback:
+	case nameFeedback:
 		return s.feedback
-	case NameAttempts:
+	case nameAttempts:
 		return s.attempts
-	case NameReducerErrors:
+	case nameReducerErrors:
 		return s.reducerErrors
 	}
 	return nil

@@ -24,16 +24,16 @@ import (
 type Verdict struct {
 	OK bool `json:"ok"`
 	// Class is that of the first failure; empty if the reply is ok.
-	Class fault.Class `json:"class,omitempty"`
-	Calls []Call      `json:"calls"`
+	Class fault.Class   `json:"class,omitempty"`
+	Calls []callVerdict `json:"calls"`
 	// Issues are all issues, call by call.
-	Issues []Issue `json:"issues,omitempty"`
+	Issues []issueVerdict `json:"issues,omitempty"`
 	// Feedback is the text that the model would get.
 	Feedback string `json:"feedback,omitempty"`
 }
 
-// Call is a call that was found in a reply.
-type Call struct {
+// callVerdict is a call that was found in a reply.
+type callVerdict struct {
 	// Tool is the name of the tool, or the name as written for an unknown tool.
 	Tool string `json:"tool"`
 	// Arguments are nil if they cannot be read.
@@ -42,8 +42,8 @@ type Call struct {
 	Repairs []extract.Repair `json:"repairs"`
 }
 
-// Issue is an issue of one call, or of the reply as a whole.
-type Issue struct {
+// issueVerdict is an issue of one call, or of the reply as a whole.
+type issueVerdict struct {
 	// Call is the index of the call; nil for the whole reply.
 	Call     *int       `json:"call,omitempty"`
 	Pointer  string     `json:"pointer"`
@@ -63,11 +63,11 @@ var unreadable = []string{
 // Unreadable reports whether a call of the reply, or the reply as a whole, could not be read. A reply that
 // was read and refused is not unreadable.
 func (v Verdict) Unreadable() bool {
-	return slices.ContainsFunc(v.Issues, func(i Issue) bool { return slices.Contains(unreadable, i.Rule) })
+	return slices.ContainsFunc(v.Issues, func(i issueVerdict) bool { return slices.Contains(unreadable, i.Rule) })
 }
 
 // String is the issue for people.
-func (i Issue) String() string { return i.text }
+func (i issueVerdict) String() string { return i.text }
 
 // Check returns the verdict on each reply to a question, as that of a run that gets it first. A nil policy is
 // the default one.
@@ -119,9 +119,9 @@ func CheckReply(r message.Reply, tools *tool.Set, p *policy.Set) (Verdict, error
 }
 
 func verdictOf(st machine.State, read *machine.Reply) Verdict {
-	v := Verdict{OK: st.Outcome != nil && st.Outcome.OK, Calls: make([]Call, len(read.Calls))}
+	v := Verdict{OK: st.Outcome != nil && st.Outcome.OK, Calls: make([]callVerdict, len(read.Calls))}
 	for n, c := range read.Calls {
-		v.Calls[n] = Call{c.Tool, c.Arguments, append([]extract.Repair{}, c.Repairs...)}
+		v.Calls[n] = callVerdict{c.Tool, c.Arguments, append([]extract.Repair{}, c.Repairs...)}
 		if v.Class == "" {
 			v.Class = c.Class
 		}
@@ -138,10 +138,10 @@ func verdictOf(st machine.State, read *machine.Reply) Verdict {
 	return v
 }
 
-func issuesOf(call *int, issues []fault.Issue) []Issue {
-	all := make([]Issue, len(issues))
+func issuesOf(call *int, issues []fault.Issue) []issueVerdict {
+	all := make([]issueVerdict, len(issues))
 	for n, i := range issues {
-		all[n] = Issue{call, i.Pointer, i.Rule, i.Expected, i.Got, i.String()}
+		all[n] = issueVerdict{call, i.Pointer, i.Rule, i.Expected, i.Got, i.String()}
 	}
 	return all
 }

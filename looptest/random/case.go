@@ -89,7 +89,7 @@ type toolCase struct {
 // outcomeKind says how a call of a tool, or a try of an action, ends.
 type outcomeKind string
 
-// The kinds, and the fields of [outcome] that each uses.
+// The kinds, and the fields of an outcome that each uses.
 const (
 	// returns: it succeeds (Result).
 	returns outcomeKind = "return"

@@ -35,7 +35,7 @@ const (
 	envSeed = "RETAKE_SEED"
 )
 
-// Cases returns the number of cases of the environment ([envCases]), or n if it says nothing.
+// Cases returns the number of cases of the environment (RETAKE_CASES), or n if it says nothing.
 func Cases(n int) int {
 	if own, err := strconv.Atoi(os.Getenv(envCases)); err == nil && own > 0 {
 		return own
