@@ -91,7 +91,7 @@ func (s *step) keepBatch(b *Batch) {
 			t.Failed = append(t.Failed, c.Tool)
 		}
 		if c.began() && !c.ReadOnly {
-			inDoubt := slices.ContainsFunc(s.InDoubt, func(d Doubt) bool { return d.Key == c.Key })
+			inDoubt := slices.ContainsFunc(s.InDoubt, func(d doubt) bool { return d.Key == c.Key })
 			t.Calls = append(t.Calls, projection.Call{Tool: c.Tool, Arguments: string(c.Arguments), Said: c.Answer, Failed: c.Status != Answered,
 				InDoubt: inDoubt})
 		}
@@ -220,7 +220,7 @@ func (s *step) remeasure(tokens int64, cut *CutPlan) {
 	if tokens > 0 && cut.Freed > 0 {
 		left := share(tokens, 100*cut.Size/(cut.Size+cut.Freed))
 		s.Estimate = nil
-		s.Prompt = &Prompt{Messages: s.transcript.Len(), Model: s.modelCall().Model, Usage: message.Usage{InputTokens: left}}
+		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: s.modelCall().Model, Usage: message.Usage{InputTokens: left}}
 	}
 }
 

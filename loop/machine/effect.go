@@ -93,7 +93,7 @@ type ModelCall struct {
 	// own.
 	MaxOutputTokens int64 `json:"max_output_tokens,omitempty"`
 	// Projection is what the call may cost, if spending is bounded.
-	Projection *Projection `json:"projection,omitempty"`
+	Projection *projected `json:"projection,omitempty"`
 	// Messages is the number of messages of the transcript when the call was made.
 	Messages int `json:"messages"`
 	// Timeout is the longest time for the call; 0 means no limit.

@@ -163,8 +163,8 @@ func (s *step) overBudget(tool string) policy.Decision {
 	return policy.Decision{}
 }
 
-// Doubt is a call that ended without saying whether it had an effect. Its action stays open within the run.
-type Doubt struct {
+// doubt is a call that ended without saying whether it had an effect. Its action stays open within the run.
+type doubt struct {
 	CallRef
 	Arguments json.RawMessage `json:"arguments"`
 	// Place and SessionPlace are those of [BatchCall].
@@ -218,14 +218,14 @@ func (s *step) leaveOpen(c *BatchCall) {
 	if c.ReadOnly {
 		return
 	}
-	s.InDoubt = append(slices.Clip(s.InDoubt), Doubt{
+	s.InDoubt = append(slices.Clip(s.InDoubt), doubt{
 		CallRef: c.ref(), Arguments: c.Arguments, Place: c.Place, SessionPlace: c.SessionPlace,
 	})
 }
 
 // closeDoubt removes a call that was in doubt and now has an outcome.
 func (s *step) closeDoubt(c *BatchCall) {
-	at := slices.IndexFunc(s.InDoubt, func(d Doubt) bool { return d.Key == c.Key })
+	at := slices.IndexFunc(s.InDoubt, func(d doubt) bool { return d.Key == c.Key })
 	if at < 0 {
 		return
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Made is a call of the run that has a result, of a tool whose equal calls are not run.
-type Made struct {
+// madeCall is a call of the run that has a result, of a tool whose equal calls are not run.
+type madeCall struct {
 	Tool      string         `json:"tool"`
 	Arguments string         `json:"arguments"`
 	Answer    string         `json:"answer"`
@@ -26,7 +26,7 @@ type verdict struct {
 	issue *fault.Issue
 	// twin is 1 more than the index of the equal call of the reply, and made the equal call before it.
 	twin int
-	made *Made
+	made *madeCall
 }
 
 // judges decides which valid calls of a reply are not run: those that equal another one, and those beyond the
@@ -121,7 +121,7 @@ func (s *step) equal(calls []Call, all []verdict, n int) (v verdict) {
 }
 
 // made returns the equal call of the run that has a result, or nil.
-func (s *step) made(c *Call) *Made {
+func (s *step) made(c *Call) *madeCall {
 	for n := range s.Made {
 		if m := &s.Made[n]; m.Tool == c.Tool && m.Arguments == string(c.Arguments) {
 			return m
@@ -135,7 +135,7 @@ func (s *step) keepMade(c *BatchCall) {
 	if s.policyOf(c.Tool).EqualCalls == policy.EqualRun {
 		return
 	}
-	m := Made{Tool: c.Tool, Arguments: string(c.Arguments), Answer: c.Answer, Parts: c.Parts}
+	m := madeCall{Tool: c.Tool, Arguments: string(c.Arguments), Answer: c.Answer, Parts: c.Parts}
 	if s.made(&c.Call) == nil {
 		s.Made = append(slices.Clip(s.Made), m)
 	}
@@ -200,7 +200,7 @@ func (s *step) place(c *BatchCall) {
 }
 
 // doubtOf returns the call in doubt with a key, or nil.
-func (s *step) doubtOf(key string) *Doubt {
+func (s *step) doubtOf(key string) *doubt {
 	for n := range s.InDoubt {
 		if s.InDoubt[n].Key == key {
 			return &s.InDoubt[n]
@@ -262,7 +262,7 @@ func (c *BatchCall) said(native bool) string {
 }
 
 // pollAt returns when a call of a tool that polls may begin; zero for any other call.
-func (s *step) pollAt(c *BatchCall) (at Poll) {
+func (s *step) pollAt(c *BatchCall) (at poll) {
 	every := s.policyOf(c.Tool).Polling
 	if every == 0 || c.Transport > 1 || c.Status == Doubtful {
 		return at
@@ -291,14 +291,14 @@ func (s *step) notePoll(c *BatchCall) {
 		return
 	}
 	same := c.polled()
-	polls := slices.DeleteFunc(slices.Clone(s.Polls), func(p Poll) bool { return p.Same == same })
-	s.Polls = append(polls[max(0, len(polls)+1-maxPolls):], Poll{Same: same, At: s.At})
+	polls := slices.DeleteFunc(slices.Clone(s.Polls), func(p poll) bool { return p.Same == same })
+	s.Polls = append(polls[max(0, len(polls)+1-maxPolls):], poll{Same: same, At: s.At})
 }
 
 // holdsPolls marks the calls of the batch that come too early, and starts the wait before them if all others
 // have ended. It reports whether there is nothing to run now.
 func (s *step) holdsPolls() bool {
-	var soonest Poll
+	var soonest poll
 	ready := false
 	for n, c := range s.Batch.Calls {
 		if c.Ended() {

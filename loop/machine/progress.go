@@ -14,8 +14,8 @@ import (
 // maxPeriod is the most calls of a cycle.
 const maxPeriod = 4
 
-// Finished is a call of the run that has its answer, as the search for cycles sees it.
-type Finished struct {
+// finishedCall is a call of the run that has its answer, as the search for cycles sees it.
+type finishedCall struct {
 	// Same is the digest of the call's tool, identity and answer; empty for a call of a tool that polls,
 	// which equals no other.
 	Same string `json:"same,omitempty"`
@@ -85,7 +85,7 @@ func (s *step) watch(b *Batch) {
 			continue
 		}
 		p := s.policyOf(c.Tool)
-		f := Finished{}
+		f := finishedCall{}
 		if p.Polling == 0 {
 			f.Same = c.same()
 		}
@@ -144,9 +144,9 @@ type reached struct {
 }
 
 // finished adds a call to those that are searched, and returns what its round leads to, if it completes one.
-func (s *step) finished(f Finished, c *BatchCall, window int) reached {
+func (s *step) finished(f finishedCall, c *BatchCall, window int) reached {
 	recent := s.Recent[max(0, len(s.Recent)-window):]
-	alike := func(o Finished) bool { return o.Same == f.Same }
+	alike := func(o finishedCall) bool { return o.Same == f.Same }
 	f.New = f.Same == "" || !slices.ContainsFunc(recent, alike)
 	for p := 1; p <= maxPeriod; p++ {
 		in := &s.InStep[p-1]
@@ -159,7 +159,7 @@ func (s *step) finished(f Finished, c *BatchCall, window int) reached {
 		}
 	}
 	keep := s.Recent[max(0, len(s.Recent)+1-s.policies.window):]
-	s.Recent = append(append(make([]Finished, 0, len(keep)+1), keep...), f)
+	s.Recent = append(append(make([]finishedCall, 0, len(keep)+1), keep...), f)
 	s.lately(c)
 	if f.Period == 0 {
 		return reached{}
@@ -183,7 +183,7 @@ func (s *step) rounds(period, window int) int {
 	row, among := 1+s.InStep[period-1]/period, 1
 	for n := len(s.Recent) - 1; n >= max(0, len(s.Recent)-window) && !s.Recent[n].New; n-- {
 		f := s.Recent[n]
-		if f.Period == period && slices.ContainsFunc(cycle, func(c Finished) bool { return c.Same == f.Same }) {
+		if f.Period == period && slices.ContainsFunc(cycle, func(c finishedCall) bool { return c.Same == f.Same }) {
 			among++
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Projection is what a model call may cost, as it is known before the call.
-type Projection struct {
+// projected is what a model call may cost, as it is known before the call.
+type projected struct {
 	// Usage is the whole prompt, and the largest reply as its output.
 	Usage message.Usage `json:"usage"`
 	// Cost is in the unit of a [policy.Price].
@@ -19,8 +19,8 @@ type Projection struct {
 	By policy.Detail `json:"by,omitzero"`
 }
 
-// Prompt is the size of the last prompt that is known, with the reply to it.
-type Prompt struct {
+// promptSize is the size of the last prompt that is known, with the reply to it.
+type promptSize struct {
 	// Messages is the number of messages of the transcript up to the reply. Model is the model that replied.
 	Messages int    `json:"messages"`
 	Model    string `json:"model,omitempty" redact:"keep"`
@@ -28,8 +28,8 @@ type Prompt struct {
 	Usage message.Usage `json:"usage"`
 }
 
-// Estimate is how many tokens the messages after a [Prompt] have, by the user's function.
-type Estimate struct {
+// estimate is how many tokens the messages after a [promptSize] have, by the user's function.
+type estimate struct {
 	// Messages is the number of messages of the transcript.
 	Messages int   `json:"messages"`
 	Tokens   int64 `json:"tokens"`
@@ -90,7 +90,7 @@ func (s *step) projects(model string) bool {
 
 // estimated takes the user's estimate.
 func (s *step) estimated() error {
-	s.Estimate = &Estimate{Messages: s.transcript.Len(), Tokens: max(s.ev.Tokens, 0)}
+	s.Estimate = &estimate{Messages: s.transcript.Len(), Tokens: max(s.ev.Tokens, 0)}
 	return s.callModel()
 }
 
@@ -149,7 +149,7 @@ func (s *step) afford(call *ModelCall) bool {
 		s.unaffordable(policy.ReasonCostBudget, policy.Detail{Budget: "prices", Model: name})
 		return false
 	}
-	p := Projection{Usage: s.prompt(call)}
+	p := projected{Usage: s.prompt(call)}
 	why, most, by := limits.Fits(s.spent(), p.Usage, price)
 	if why.Reason != "" {
 		s.unaffordable(why.Reason, why.Detail)
@@ -181,7 +181,7 @@ func (s *step) chargeReply(m *message.Reply) {
 	}
 	asked := s.modelCall().Model
 	if m.Usage.InputTokens > 0 {
-		s.Prompt = &Prompt{Messages: s.transcript.Len(), Model: asked, Usage: m.Usage}
+		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: asked, Usage: m.Usage}
 	}
 	if m.Usage.Total() == 0 {
 		s.chargeProjection()

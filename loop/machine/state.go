@@ -163,8 +163,8 @@ func (c *BatchCall) Ended() bool { return c.Status != Open && c.Status != Doubtf
 // IsError reports whether the answer of a call that ended is no result.
 func (c *BatchCall) IsError() bool { return c.Status != Answered && c.Status != Repeated }
 
-// Poll is when a call of a tool that polls ended. Same is the digest of its tool and identity.
-type Poll struct {
+// poll is when a call of a tool that polls ended. Same is the digest of its tool and identity.
+type poll struct {
 	Same string    `json:"same"`
 	At   time.Time `json:"at"`
 }
@@ -205,10 +205,10 @@ type State struct {
 	Chosen bool `json:"chosen,omitempty"`
 	// InDoubt are the calls of the run that ended without saying whether they had an effect, in the order of
 	// their ends. The same call made again has the same key.
-	InDoubt []Doubt `json:"in_doubt,omitempty"`
+	InDoubt []doubt `json:"in_doubt,omitempty"`
 	// Recent are the last calls of the run that have their answers, InStep for each period how many of them in
 	// a row equal the call so many before, and Lately the last of them.
-	Recent []Finished     `json:"recent,omitempty"`
+	Recent []finishedCall `json:"recent,omitempty"`
 	InStep [maxPeriod]int `json:"in_step,omitzero"`
 	Lately []CycleCall    `json:"lately,omitempty"`
 	// Nudge is the feedback on a cycle that the next reply has to answer, or nil.
@@ -216,9 +216,9 @@ type State struct {
 	// Places count the calls of each tool under its caps, in order of name: those that succeeded, began, or
 	// may have had their effect. Made are those with a result, of tools whose equal calls are not run.
 	Places []session.Count `json:"places,omitempty"`
-	Made   []Made          `json:"made,omitempty"`
+	Made   []madeCall      `json:"made,omitempty"`
 	// Polls are the last polls, oldest first.
-	Polls []Poll `json:"polls,omitempty"`
+	Polls []poll `json:"polls,omitempty"`
 	// CorrectionWait is the wait before the next turn, TransportWait that before the same request is made
 	// again. A try waits for both. Next is what follows a wait or a plan.
 	CorrectionWait *Wait `json:"correction_wait,omitempty"`
@@ -243,9 +243,9 @@ type State struct {
 	Wasted policy.Charge `json:"wasted,omitzero"`
 	// Prompt is the last prompt whose size is known, Estimate the user's estimate of what was added since, and
 	// Projection what the current call may cost.
-	Prompt     *Prompt       `json:"prompt,omitempty"`
-	Estimate   *Estimate     `json:"estimate,omitempty"`
-	Projection *Projection   `json:"projection,omitempty"`
+	Prompt     *promptSize   `json:"prompt,omitempty"`
+	Estimate   *estimate     `json:"estimate,omitempty"`
+	Projection *projected    `json:"projection,omitempty"`
 	Usage      message.Usage `json:"usage,omitzero"`
 	Waited     time.Duration `json:"waited_ns,omitempty"`
 	Warnings   []string      `json:"warnings,omitempty"`
