@@ -13,10 +13,10 @@ const (
 	maxDelays = 1_000
 )
 
-// FieldError is one fault of a strategy. It is comparable.
+// FieldError is one fault of one field, of a strategy or of a policy. It is comparable.
 type FieldError struct {
-	// Path names the field as files do: "factor", "jitter.fraction", "delays[2]". It is empty for the
-	// whole strategy.
+	// Path names the field as files do: "factor", "delays[2]", "tools.book_flight.backoff.factor". It is empty
+	// for the whole value.
 	Path string
 	// Problem says what is wrong and what would be right.
 	Problem string

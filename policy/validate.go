@@ -11,17 +11,9 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// FieldError is one fault of one field of a policy. It is comparable.
-type FieldError struct {
-	// Path names the field as files do: "tools.book_flight.backoff.factor", "retryable_errors[2]". It is
-	// empty if the fault concerns the whole value.
-	Path string
-	// Problem says what is wrong and what would be right.
-	Problem string
-}
-
-// Error returns "path: problem", or the problem if the path is empty.
-func (e *FieldError) Error() string { return fields.Error(*e).String() }
+// FieldError is one fault of one field of a policy: its path, as files name it, and what is wrong. The path is
+// empty if the fault concerns the whole value.
+type FieldError = backoff.FieldError
 
 // Validate reports every invalid field, each as a [*FieldError], joined. It returns nil if there is none.
 func (p RetryPolicy) Validate() error {
