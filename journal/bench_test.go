@@ -108,21 +108,29 @@ func TestAStepTakesLittleMemoryToRecord(t *testing.T) {
 	assert.LessOrEqual(t, allocs, 16.0)
 }
 
-// BenchmarkReplayTries reads, verifies, decodes, folds and compares a journal of 2,000 steps.
-func BenchmarkReplayTries(b *testing.B) {
+func startedNow() machine.Event { return machine.Event{Kind: machine.Started, At: atNoon} }
+
+// manySteps is a journal of 2,000 steps.
+func manySteps(b *testing.B) []byte {
 	store := &memory{}
 	st, j := tried(b, store)
-	ev := machine.Event{Kind: machine.Started, At: atNoon}
+	ev := startedNow()
 	for range 2000 {
 		next, effects := stepOf(b, st, ev)
 		require.NoError(b, j.Step(ev, effects, next))
 		st, ev = next, failedTry()
 	}
-	records := float64(bytes.Count(store.text, []byte("\n")))
-	b.SetBytes(int64(len(store.text)))
+	return store.text
+}
+
+// BenchmarkReplayTries reads, verifies, decodes, folds and compares a journal of 2,000 steps.
+func BenchmarkReplayTries(b *testing.B) {
+	text := manySteps(b)
+	records := float64(bytes.Count(text, []byte("\n")))
+	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := journal.Replay(bytes.NewReader(store.text), journal.Replaying{}); err != nil {
+		if _, err := journal.Replay(bytes.NewReader(text), journal.Replaying{}); err != nil {
 			b.Fatal(err)
 		}
 	}

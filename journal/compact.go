@@ -98,7 +98,7 @@ func (f *Fold) snapshot() (*Snapshot, error) {
 	}
 	s := &Snapshot{
 		State: state, Said: f.digests.said.String(), Cuts: string(f.digests.cuts), Notes: f.Notes, Adjusted: f.Adjusted,
-		Ended: f.ends.all,
+		Ended: f.ends.all, Since: f.since,
 	}
 	if f.State.Phase != machine.Stopped {
 		s.Asked = &f.Asked

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 )
 
@@ -68,51 +67,15 @@ func FileName(session string) string {
 
 // List implements [Store]. It leaves out files without a complete line, which have no session yet.
 func (d Dir) List(ctx context.Context) ([]string, error) {
-	entries, err := os.ReadDir(string(d))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	all, err := d.stats(ctx, func(string, Stat) error { return nil })
 	if err != nil {
 		return nil, err
 	}
 	var ids []string
-	for _, e := range entries {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if !strings.HasSuffix(e.Name(), suffix) || !e.Type().IsRegular() {
-			continue
-		}
-		id, err := sessionOf(filepath.Join(string(d), e.Name()))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Name(), err)
-		}
-		if id != "" {
-			ids = append(ids, id)
-		}
+	for _, stat := range all {
+		ids = append(ids, stat.Session)
 	}
-	slices.Sort(ids)
 	return ids, nil
-}
-
-// sessionOf returns the session of a journal file, or "" if it has no complete line.
-func sessionOf(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	rec, err := NewReader(f).Next()
-	if errors.Is(err, io.EOF) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	if rec.Header == nil {
-		return "", &CorruptError{Line: 1, Why: "a journal begins with a header"}
-	}
-	return rec.Header.Session, nil
 }
 
 // Open implements [Store]. A file that cannot be written, for example on a read-only disk, is opened for
@@ -192,6 +155,9 @@ func (on *disk) openLocked(path, session string) (*os.File, error) {
 		return nil, err
 	}
 	err = on.lock(f)
+	if err == nil {
+		err = showHeld(f)
+	}
 	if err == nil {
 		err = inPlace(f, path)
 	}
@@ -396,6 +362,9 @@ func (l *file) replaceClosed(made *os.File, lines []byte) error {
 
 // Close implements [Log]. It removes an empty file.
 func (l *file) Close() error {
+	if errors.Is(l.broken, errDeleted) && !l.on.movesOpen {
+		return nil
+	}
 	size, err := l.size()
 	switch empty := err == nil && size == 0 && l.broken == nil; {
 	case empty && l.on.movesOpen:

@@ -267,7 +267,7 @@ func (d Dir) removeOn(on *disk, session string, item Item) error {
 		return nil
 	}
 	if err == nil {
-		err = errors.Join(in.removeFile(on, itemName(item)), in.sweep(on), in.Close(), d.removeEmpty(on, session))
+		err = errors.Join(in.removeFile(on, itemName(item)), in.Close(), d.sweepInbox(on, session))
 	}
 	if err != nil {
 		return fmt.Errorf("journal: removing an item from the inbox of session %q: %w", session, err)

@@ -120,6 +120,22 @@ func (r *Reader) each(take func(*entry) error) error {
 	return err
 }
 
+// walk is each in one goroutine, for those who read many journals.
+func (r *Reader) walk(take func(*entry) error) error {
+	for {
+		e, err := r.entry()
+		if err == nil {
+			err = take(&e)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // batches reads to the end, or until stopped is closed.
 func (r *Reader) batches(batches chan<- []entry, stopped <-chan struct{}) error {
 	for {

@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"fmt"
+	"time"
 
 	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/internal/canon"
@@ -39,6 +40,11 @@ type Fold struct {
 	prompt string
 	// before is the run before one that has no event yet, which a process may have left so.
 	before *Fold
+	// since is when the last run began.
+	since time.Time
+	// trusts takes the recorded decisions as they are: today's are not compared with them, and no digests are
+	// made.
+	trusts bool
 	// events is the number of events so far, and last the last one.
 	events int64
 	last   *machine.Event
@@ -51,7 +57,11 @@ func (f *Fold) Unfinished() bool {
 
 // take folds a line.
 func (f *Fold) take(e *entry) error {
-	if e.kind == kindDecision && f.matches(e.raw) {
+	switch {
+	case e.kind == kindDecision && f.trusts && f.undecided != nil:
+		f.undecided = nil
+		return nil
+	case e.kind == kindDecision && f.matches(e.raw):
 		return nil
 	}
 	rec, err := e.record()
@@ -108,7 +118,7 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 		return &misfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
 	}
 	before := *f
-	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(), events: f.events, ends: f.ends}
+	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(), events: f.events, ends: f.ends, trusts: f.trusts}
 	if f.before = before.begunLast(); h.Redaction != nil {
 		f.digests = newKeyedDigester(h.Session, f.key)
 	}
@@ -165,19 +175,13 @@ func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.S
 	said := f.State.TranscriptLen()
 	f.State, f.before = *st, nil
 	d := &Decision{Effects: effects, Said: st.TranscriptFrom(said)}
-	if ev.Cut != nil && len(ev.Cut.Cuts) > 0 {
-		if err := f.digests.cut(ev.Cut.Cuts); err != nil {
+	if !f.trusts {
+		if err := f.digest(ev, d); err != nil {
 			return nil, err
 		}
-	}
-	if err := f.digests.decide(d); err != nil {
-		return nil, err
 	}
 	if ev.Kind == machine.Started {
-		f.Adjusted = nil
-		if err := f.asked(ev.Messages); err != nil {
-			return nil, err
-		}
+		f.Adjusted, f.since = nil, ev.At
 	}
 	if ev.Adjust != nil {
 		f.Adjusted = ev.Adjust
@@ -193,6 +197,19 @@ func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.S
 		f.end(last.Outcome)
 	}
 	return d, nil
+}
+
+// digest makes the digests of a decision and, of an event that begins a run, that of its prompt.
+func (f *Fold) digest(ev *machine.Event, d *Decision) error {
+	if ev.Cut != nil && len(ev.Cut.Cuts) > 0 {
+		if err := f.digests.cut(ev.Cut.Cuts); err != nil {
+			return err
+		}
+	}
+	if err := f.digests.decide(d); err != nil || ev.Kind != machine.Started {
+		return err
+	}
+	return f.asked(ev.Messages)
 }
 
 // decided compares a recorded decision with today's.
@@ -270,7 +287,7 @@ func (f *Fold) restore(s Snapshot) error {
 	if st.Session.ID() != f.Header.Session {
 		return fmt.Errorf("snapshot: the session is %q, the header's is %q", st.Session.ID(), f.Header.Session)
 	}
-	f.State, f.Notes, f.Adjusted = st, s.Notes, s.Adjusted
+	f.State, f.Notes, f.Adjusted, f.since = st, s.Notes, s.Adjusted, s.Since
 	for _, one := range s.Ended {
 		f.ends.add(one)
 	}

@@ -105,6 +105,8 @@ type Snapshot struct {
 	// Said is the digest of the conversation so far, and Cuts that of what prompts leave out of it.
 	Said string `json:"said"`
 	Cuts string `json:"cuts,omitempty"`
+	// Since is when the last run began; zero in journals that were compacted by versions without it.
+	Since time.Time `json:"since,omitzero"`
 	// Notes are those of the current calls: tools that began, and results that wait for their turn.
 	Notes []Note `json:"notes,omitempty"`
 	// Adjusted is the last layer that adjusted the policy, or nil.

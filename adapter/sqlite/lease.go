@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"time"
 
 	"github.com/retake-go/retake/journal"
@@ -70,7 +71,10 @@ func (l *log) take(ctx context.Context) error {
 		}
 		now := l.store.now().UnixNano()
 		if until <= now {
-			l.fence = fence + 1
+			if l.fence = fence + 1; err != nil {
+				// The first number is random: a journal of that id may have been deleted, whose owners had others.
+				l.fence = 1 + mathrand.Int64N(1<<62)
+			}
 			_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO retake_lease (session, fence, owner, until, length) VALUES (?, ?, ?, ?, ?)`,
 				l.session, l.fence, l.store.owner, l.store.end(), l.store.lease.Nanoseconds())
 			return err

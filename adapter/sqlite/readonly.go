@@ -95,14 +95,17 @@ func (s *Store) reopen(ctx context.Context, old *sql.DB) error {
 	return old.Close()
 }
 
-// find replaces a lease in a read-only database: the journal must exist.
+// errNotThere: a session has no journal.
+var errNotThere = errors.New("does not exist")
+
+// find looks for a journal that must exist.
 func (l *log) find(ctx context.Context) error {
 	var there int
 	err := l.store.reading(ctx, func(db *sql.DB) error {
 		return db.QueryRowContext(ctx, `SELECT 1 FROM retake_journal WHERE session = ? LIMIT 1`, l.session).Scan(&there)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return l.failed(fmt.Errorf("does not exist and cannot be created: %w", l.store.readOnly))
+		return l.failed(errNotThere)
 	}
 	return l.failed(err)
 }

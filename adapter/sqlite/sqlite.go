@@ -214,7 +214,11 @@ func (s *Store) Open(ctx context.Context, session string) (journal.Log, error) {
 	if s.readOnly != nil {
 		begin = l.find
 	}
-	if err := begin(ctx); err != nil {
+	err := begin(ctx)
+	if errors.Is(err, errNotThere) {
+		err = fmt.Errorf("%w and cannot be created: %w", err, s.readOnly)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return l, nil

@@ -15,8 +15,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Store tests stores, and as [Inbox] those that are a [journal.Inbox]. Each call of fresh returns a new, empty
-// store.
+// Store tests stores, as [Inbox] those that are a [journal.Inbox], and as [Keeper] those that are a
+// [journal.Keeper]. Each call of fresh returns a new, empty store.
 func Store(t *testing.T, fresh func(t *testing.T) journal.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, journal.Store){
@@ -33,6 +33,9 @@ func Store(t *testing.T, fresh func(t *testing.T) journal.Store) {
 	}
 	if _, has := fresh(t).(journal.Inbox); has {
 		t.Run("inbox", func(t *testing.T) { Inbox(t, fresh) })
+	}
+	if _, has := fresh(t).(journal.Keeper); has {
+		t.Run("keeper", func(t *testing.T) { Keeper(t, fresh) })
 	}
 }
 

@@ -1,0 +1,76 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/retake-go/retake/journal"
+)
+
+// stats has a row for each session: the start and length of its last lines, and the end of its lease. A database
+// that was made for reading alone has no leases.
+const stats = `
+SELECT j.session, j.at + length(j.lines), coalesce(l.until, 0) FROM retake_journal j
+LEFT JOIN retake_lease l ON l.session = j.session
+WHERE j.at = (SELECT max(at) FROM retake_journal WHERE session = j.session)
+ORDER BY j.session`
+
+// Stats implements [journal.Keeper]. A database does not know when a journal was written. A journal is held until
+// its lease ends, also by a process that has died.
+func (s *Store) Stats(ctx context.Context) (all []journal.Stat, err error) {
+	now := s.now().UnixNano()
+	err = s.reading(ctx, func(db *sql.DB) error {
+		all = nil
+		return eachRow(ctx, db, func(rows *sql.Rows) error {
+			var stat journal.Stat
+			var until int64
+			err := rows.Scan(&stat.Session, &stat.Bytes, &until)
+			stat.Held = until > now
+			all = append(all, stat)
+			return err
+		}, stats)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: listing sessions: %w", err)
+	}
+	return all, nil
+}
+
+// Peek implements [journal.Keeper].
+func (s *Store) Peek(ctx context.Context, session string) (io.ReadCloser, error) {
+	l := &log{store: s, db: s.db, session: session}
+	if err := l.find(ctx); errors.Is(err, errNotThere) {
+		return nil, journal.ErrNoRun
+	} else if err != nil {
+		return nil, err
+	}
+	return l.Read(ctx)
+}
+
+// Delete implements [journal.Deleter]. What was deleted is overwritten, and SQLite's log emptied.
+func (l *log) Delete(ctx context.Context, at int64) error {
+	if l.store.readOnly != nil {
+		return l.failed(l.store.readOnly)
+	}
+	if _, err := l.db.ExecContext(ctx, `PRAGMA secure_delete = ON`); err != nil {
+		return l.failed(err)
+	}
+	err := l.write(ctx, true, func(tx *sql.Tx) error {
+		if err := l.makeRoom(ctx, tx, at); err != nil {
+			return err
+		}
+		for _, table := range []string{"retake_journal", "retake_lease"} {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE session = ?`, l.session); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		_, err = l.db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	}
+	return l.failed(err)
+}

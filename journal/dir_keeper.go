@@ -1,0 +1,148 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Stats implements [Keeper]. A file whose name is not that of its session is an error.
+func (d Dir) Stats(ctx context.Context) ([]Stat, error) {
+	return d.stats(ctx, func(name string, s Stat) error {
+		if want := FileName(s.Session); name != want {
+			return fmt.Errorf("it is the journal of session %q, whose file is called %s", s.Session, want)
+		}
+		return nil
+	})
+}
+
+// stats looks at all files that have a session, and leaves out those for which check returns an error.
+func (d Dir) stats(ctx context.Context, check func(name string, s Stat) error) ([]Stat, error) {
+	entries, err := os.ReadDir(string(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []Stat
+	var bad []error
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if !strings.HasSuffix(e.Name(), suffix) || !e.Type().IsRegular() {
+			continue
+		}
+		stat, err := statOf(filepath.Join(string(d), e.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was deleted meanwhile
+		}
+		if err == nil && stat.Session == "" {
+			continue
+		}
+		if err == nil {
+			err = check(e.Name(), stat)
+		}
+		if err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w", e.Name(), err))
+		} else {
+			all = append(all, stat)
+		}
+	}
+	slices.SortFunc(all, func(a, b Stat) int { return strings.Compare(a.Session, b.Session) })
+	return all, errors.Join(bad...)
+}
+
+// statOf looks at a journal file. Its session is empty if it has no complete line.
+func statOf(path string) (s Stat, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return s, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return s, err
+	}
+	s.Bytes, s.Changed = info.Size(), info.ModTime()
+	if s.Held, err = held(f); err != nil {
+		return s, err
+	}
+	s.Session, err = sessionIn(f)
+	return s, err
+}
+
+// sessionIn returns the session of a journal, or "" if it has no complete line.
+func sessionIn(in io.Reader) (string, error) {
+	rec, err := NewReader(in).Next()
+	if errors.Is(err, io.EOF) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if rec.Header == nil {
+		return "", &CorruptError{Line: 1, Why: "a journal begins with a header"}
+	}
+	return rec.Header.Session, nil
+}
+
+// Peek implements [Keeper].
+func (d Dir) Peek(_ context.Context, session string) (io.ReadCloser, error) {
+	f, err := openWithin(filepath.Join(string(d), FileName(session)), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNoRun
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+var errDeleted = fmt.Errorf("%w: it was deleted", ErrUnwritable)
+
+// Delete implements [Deleter]. What a process left that died while it compacted the journal goes first.
+func (l *file) Delete(_ context.Context, at int64) error {
+	if _, err := l.check(at); err != nil {
+		return err
+	}
+	dir := Dir(filepath.Dir(l.path))
+	if err := errors.Join(removed(l.path+temporary), dir.sweepInbox(l.on, l.session)); err != nil {
+		return err
+	}
+	l.broken = errDeleted
+	var err error
+	if l.on.movesOpen {
+		err = os.Remove(l.path)
+	} else {
+		err = errors.Join(l.f.Close(), os.Remove(l.path))
+	}
+	return errors.Join(err, l.on.syncFolder(string(dir)))
+}
+
+// removed removes a file that may not exist.
+func removed(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// sweepInbox removes what dead processes left in an inbox, and the inbox if it is empty.
+func (d Dir) sweepInbox(on *disk, session string) error {
+	in, err := d.openInbox(session, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(in.sweep(on), in.Close(), d.removeEmpty(on, session))
+}

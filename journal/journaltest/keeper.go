@@ -1,0 +1,187 @@
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+)
+
+// Keeper tests stores that are a [journal.Keeper], and whose journals can be deleted. Each call of fresh returns
+// a new, empty store.
+func Keeper(t *testing.T, fresh func(t *testing.T) journal.Store) {
+	t.Helper()
+	for name, test := range map[string]func(*testing.T, journal.Keeper){
+		"journals_are_listed_and_read_beside_their_writers": testPeek,
+		"sessions_are_summarised":                           testSummaries,
+		"a_deleted_journal_is_gone":                         testDelete,
+		"a_held_journal_is_not_deleted":                     testDeleteHeld,
+		"old_ends_are_pruned_and_nothing_else":              testPrune,
+	} {
+		t.Run(name, func(t *testing.T) {
+			k, ok := fresh(t).(journal.Keeper)
+			require.True(t, ok, "the store is a journal.Keeper")
+			test(t, k)
+		})
+	}
+}
+
+func stats(t *testing.T, k journal.Keeper) []journal.Stat {
+	t.Helper()
+	all, err := k.Stats(t.Context())
+	require.NoError(t, err)
+	return all
+}
+
+func peek(t *testing.T, k journal.Keeper, session string) string {
+	t.Helper()
+	in, err := k.Peek(t.Context(), session)
+	require.NoError(t, err)
+	defer in.Close()
+	text, err := io.ReadAll(in)
+	require.NoError(t, err)
+	return string(text)
+}
+
+func testPeek(t *testing.T, k journal.Keeper) {
+	assert.Empty(t, stats(t, k))
+	_, err := k.Peek(t.Context(), "order-42")
+	require.ErrorIs(t, err, journal.ErrNoRun)
+	run(t, k, "order-43", "Hello.")
+	run(t, k, "order-42", "Hello.")
+	whole := peek(t, k, "order-42")
+	log := open(t, k, "order-42")
+	for range 2 {
+		all := stats(t, k)
+		require.Len(t, all, 2)
+		assert.Equal(t, "order-42", all[0].Session)
+		assert.EqualValues(t, len(whole), all[0].Bytes)
+		assert.True(t, all[0].Held)
+		assert.False(t, all[1].Held, "looking holds nothing")
+	}
+	require.NoError(t, log.Append(t.Context(), int64(len(whole)), []byte("more\n"), false))
+	assert.Equal(t, whole+"more\n", peek(t, k, "order-42"))
+	require.NoError(t, log.Close())
+	assert.False(t, stats(t, k)[0].Held)
+	require.NoError(t, open(t, k, "order-43").Close(), "nobody was kept out")
+}
+
+// summaries returns what a filter takes.
+func summaries(t *testing.T, k journal.Keeper, f journal.Filter, now time.Time) (all []journal.Summary) {
+	t.Helper()
+	for s, err := range journal.Summaries(t.Context(), k, f, now) {
+		require.NoError(t, err)
+		all = append(all, s)
+	}
+	return all
+}
+
+// unfinished begins a run in a store and leaves it.
+func unfinished(t *testing.T, k journal.Keeper, session string) {
+	t.Helper()
+	ended, err := Drive(k, session, func(string) {})
+	require.NoError(t, err)
+	require.False(t, ended)
+}
+
+func testSummaries(t *testing.T, k journal.Keeper) {
+	run(t, k, "done", "Hello.")
+	unfinished(t, k, "left")
+	unfinished(t, k, "runs")
+	open(t, k, "runs")
+	now := time.Now().Add(time.Hour)
+	states := map[string]journal.SessionState{}
+	for _, s := range summaries(t, k, journal.Filter{}, now) {
+		states[s.Session] = s.State
+		assert.False(t, s.Since.IsZero())
+		assert.False(t, s.Last.Before(s.Since))
+		assert.Equal(t, 1, s.Turns)
+	}
+	assert.Equal(t, map[string]journal.SessionState{"done": journal.SessionDone, "left": journal.SessionInterrupted, "runs": journal.SessionRuns}, states)
+	open := journal.Filter{States: []journal.SessionState{journal.SessionRuns, journal.SessionInterrupted}}
+	assert.Len(t, summaries(t, k, open, now), 2)
+	assert.Len(t, summaries(t, k, journal.Filter{Before: now}, now), 3)
+	assert.Empty(t, summaries(t, k, journal.Filter{After: now}, now))
+}
+
+func testDelete(t *testing.T, k journal.Keeper) {
+	run(t, k, "order-42", "Hello.")
+	run(t, k, "order-43", "Hello.")
+	kept := peek(t, k, "order-43")
+	require.NoError(t, journal.Delete(t.Context(), k, "order-42"))
+	assert.Len(t, stats(t, k), 1)
+	require.ErrorIs(t, journal.Delete(t.Context(), k, "order-42"), journal.ErrNoRun)
+	assert.Equal(t, kept, peek(t, k, "order-43"))
+	run(t, k, "order-42", "Hello again.")
+	assert.Contains(t, peek(t, k, "order-42"), "Hello again.")
+	if inbox, has := k.(journal.Inbox); has {
+		put(t, inbox, "order-42", answer("q1", "1"))
+		require.NoError(t, journal.Delete(t.Context(), k, "order-42"))
+		assert.Empty(t, withItems(t, inbox))
+	}
+}
+
+func testDeleteHeld(t *testing.T, k journal.Keeper) {
+	run(t, k, "order-42", "Hello.")
+	whole := peek(t, k, "order-42")
+	log := open(t, k, "order-42")
+	require.ErrorIs(t, journal.Delete(t.Context(), k, "order-42"), journal.ErrConflict)
+	d, ok := log.(journal.Deleter)
+	require.True(t, ok, "its journals are journal.Deleters")
+	require.ErrorIs(t, d.Delete(t.Context(), 1), journal.ErrConflict, "another writer wrote what is deleted")
+	assert.Equal(t, whole, peek(t, k, "order-42"))
+	require.NoError(t, d.Delete(t.Context(), int64(len(whole))))
+	require.Error(t, log.Append(t.Context(), 0, []byte("one\n"), false), "only Close may follow")
+	require.NoError(t, log.Close())
+	assert.Empty(t, stats(t, k))
+}
+
+// prune prunes a store and returns the ids of what went. Those that should have gone are in kept.
+func prune(t *testing.T, k journal.Keeper, r journal.Retention, now time.Time) (gone, kept []string) {
+	t.Helper()
+	require.NoError(t, journal.Prune(context.WithoutCancel(t.Context()), k, r, now, func(p journal.Pruned) bool {
+		if p.Err != nil {
+			kept = append(kept, p.Session)
+			assert.True(t, errors.Is(p.Err, journal.ErrConflict), "%v", p.Err)
+			return true
+		}
+		assert.Len(t, p.Hash, 32)
+		gone = append(gone, p.Session)
+		return true
+	}))
+	return gone, kept
+}
+
+func testPrune(t *testing.T, k journal.Keeper) {
+	run(t, k, "done-1", "Hello.")
+	run(t, k, "done-2", "Hello.")
+	unfinished(t, k, "left")
+	now := time.Now()
+	gone, _ := prune(t, k, journal.Retention{Older: time.Hour}, now)
+	assert.Empty(t, gone, "they are young")
+	later := now.Add(2 * time.Hour)
+	gone, _ = prune(t, k, journal.Retention{Older: time.Hour, Keep: []journal.SessionState{journal.SessionDone}}, later)
+	assert.Empty(t, gone, "their state is kept")
+	held := open(t, k, "done-1")
+	inbox, has := k.(journal.Inbox)
+	if has {
+		put(t, inbox, "done-2", answer("q1", "1"))
+		gone, kept := prune(t, k, journal.Retention{Older: time.Hour}, later)
+		assert.Empty(t, gone, "one has an item that nobody took")
+		assert.Equal(t, []string{"done-1"}, kept, "a held journal is refused")
+		require.NoError(t, inbox.Remove(t.Context(), "done-2", answer("q1", "1")))
+	}
+	require.NoError(t, held.Close())
+	gone, kept := prune(t, k, journal.Retention{Older: time.Hour}, later)
+	assert.Equal(t, []string{"done-1", "done-2"}, gone)
+	assert.Empty(t, kept)
+	all := stats(t, k)
+	require.Len(t, all, 1)
+	assert.Equal(t, "left", all[0].Session, "a run that has not ended stays")
+}

@@ -1,0 +1,110 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Keeper is a [Store] that tells of its journals while others write to them. It takes no lock and keeps nobody
+// out.
+type Keeper interface {
+	Store
+	// Stats returns what is known of the sessions with a journal without reading it, in ascending order of
+	// their ids. A journal whose session cannot be read is left out: the error names it and is returned with the
+	// others.
+	Stats(ctx context.Context) ([]Stat, error)
+	// Peek returns a journal from its first byte, as it is now; its last line may be half of one. The caller
+	// closes it. The error is [ErrNoRun] if the session has none.
+	Peek(ctx context.Context, session string) (io.ReadCloser, error)
+}
+
+// Stat is what is known of a journal without reading it.
+type Stat struct {
+	Session string
+	// Bytes is its length, and Changed when it was last written; zero if the store does not know. A journal
+	// whose Bytes and Changed are equal has not changed.
+	Bytes   int64
+	Changed time.Time
+	// Held reports that a writer holds it.
+	Held bool
+}
+
+// Deleter is a [Log] whose journal can be deleted.
+type Deleter interface {
+	Log
+	// Delete deletes a journal that ends at at, and what the store has about its session besides, but no item of
+	// its inbox. Nothing of its contents is left. Errors are those of Append. Only Close may follow.
+	Delete(ctx context.Context, at int64) error
+}
+
+// Delete deletes the journal of a session, and its inbox. It returns [ErrConflict] while a writer holds the
+// journal, [ErrNoRun] if there is none, and [errors.ErrUnsupported] for a store that cannot delete. A request or
+// an action of the session that is made again is then a new one.
+func Delete(ctx context.Context, store Store, session string) error {
+	if store == nil {
+		return errNoStore
+	}
+	err := deleteIf(ctx, store, session, func(d Deleter) (int64, error) {
+		end, err := lengthOf(ctx, d)
+		if err == nil && end == 0 {
+			err = ErrNoRun
+		}
+		if inbox, has := store.(Inbox); has && err == nil {
+			err = empty(ctx, inbox, session)
+		}
+		return end, err
+	})
+	if err != nil {
+		return fmt.Errorf("deleting the journal of session %q: %w", session, err)
+	}
+	return nil
+}
+
+// deleteIf deletes a journal, unless look returns an error. look returns where the journal ends.
+func deleteIf(ctx context.Context, store Store, session string, look func(Deleter) (end int64, err error)) error {
+	log, err := store.Open(ctx, session)
+	if err != nil {
+		return err
+	}
+	d, can := log.(Deleter)
+	if !can {
+		return errors.Join(fmt.Errorf("the store cannot delete: %w", errors.ErrUnsupported), log.Close())
+	}
+	end, err := look(d)
+	if err == nil {
+		err = d.Delete(ctx, end)
+	}
+	return errors.Join(err, log.Close())
+}
+
+// lengthOf returns where the complete lines of a journal end.
+func lengthOf(ctx context.Context, log Log) (int64, error) {
+	in, err := log.Read(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	lines, end := newLineReader(in), int64(0)
+	for {
+		line, err := lines.next(MaxLineBytes)
+		if errors.Is(err, io.EOF) {
+			return end, nil
+		}
+		if err != nil {
+			return end, err
+		}
+		end += int64(len(line))
+	}
+}
+
+// empty removes the items of an inbox.
+func empty(ctx context.Context, inbox Inbox, session string) error {
+	items, err := inbox.Items(ctx, session)
+	for _, i := range items {
+		err = errors.Join(err, inbox.Remove(ctx, session, i))
+	}
+	return err
+}

@@ -1,0 +1,75 @@
+package journal_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+)
+
+func TestARetentionSaysWhatIsWrongWithIt(t *testing.T) {
+	err := journal.Retention{KeepIDs: -1, Keep: []journal.SessionState{"ended"}}.Validate()
+	require.ErrorContains(t, err, "older: must be positive")
+	require.ErrorContains(t, err, "keep_ids: must not be negative")
+	require.ErrorContains(t, err, `keep: "ended" is no state of a session: give one of [running waiting`)
+	require.ErrorContains(t, journal.Prune(t.Context(), journal.Dir(t.TempDir()), journal.Retention{}, time.Now(), nil), "older")
+}
+
+// What a process left that died while it compacted a journal has the journal's contents.
+func TestADeletedJournalLeavesNothingInItsFolder(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	st, j := tried(t, dir)
+	ev := startedNow()
+	_, effects := stepOf(t, st, ev)
+	require.NoError(t, j.Step(ev, effects, st))
+	require.NoError(t, j.Close())
+	left := filepath.Join(string(dir), journal.FileName(theSession)+".new")
+	require.NoError(t, os.WriteFile(left, []byte("contents"), 0o600))
+	require.NoError(t, journal.Delete(t.Context(), dir, theSession))
+	files, err := os.ReadDir(string(dir))
+	require.NoError(t, err)
+	assert.Empty(t, files)
+}
+
+func TestAJournalThatCannotBeReadHidesNoOther(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	require.NoError(t, os.WriteFile(filepath.Join(string(dir), "a.jsonl"), []byte("no journal\n"), 0o600))
+	st, j := tried(t, dir)
+	ev := startedNow()
+	_, effects := stepOf(t, st, ev)
+	require.NoError(t, j.Step(ev, effects, st))
+	require.NoError(t, j.Close())
+	text, err := os.ReadFile(filepath.Join(string(dir), journal.FileName(theSession)))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(string(dir), "b.jsonl"), text, 0o600))
+	var ids, errs []string
+	for s, err := range journal.Summaries(t.Context(), dir, journal.Filter{}, atNoon) {
+		if err != nil {
+			errs = append(errs, err.Error())
+		} else {
+			ids = append(ids, s.Session)
+		}
+	}
+	require.NotEmpty(t, errs)
+	assert.Contains(t, errs[0], "a.jsonl: ")
+	assert.Contains(t, errs[0], "b.jsonl: it is the journal of session")
+	assert.Equal(t, []string{theSession}, ids)
+}
+
+// BenchmarkSummarise reads, verifies and folds a journal of 2,000 small steps on one core.
+func BenchmarkSummarise(b *testing.B) {
+	text := manySteps(b)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := journal.Summarise(bytes.NewReader(text), false, atNoon); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// Summary is how a session is, in a few values: those of its last run that has begun.
+type Summary struct {
+	Session string       `json:"id"`
+	State   SessionState `json:"state"`
+	// Why is the reason of a wait or of an end, or what a run does now: the kind of its effect.
+	Why string `json:"why,omitempty"`
+	// Until is when a wait ends.
+	Until time.Time `json:"until,omitzero"`
+	// InDoubt is the number of calls that ended without saying whether they had an effect.
+	InDoubt int `json:"in_doubt,omitempty"`
+	// Turns is the number of replies, and Tokens those of all calls, read and written.
+	Turns  int   `json:"turns,omitempty"`
+	Tokens int64 `json:"tokens,omitempty"`
+	// Since is when the run began, zero if it began before the journal was compacted. Last is when its last event
+	// happened.
+	Since time.Time `json:"since,omitzero"`
+	Last  time.Time `json:"last,omitzero"`
+}
+
+// SessionState says how a session is.
+type SessionState string
+
+// The states of sessions.
+const (
+	// SessionRuns: its run has something to do, and a writer holds its journal.
+	SessionRuns SessionState = "running"
+	// SessionWaits: its run waits until a time that has not come.
+	SessionWaits SessionState = "waiting"
+	// SessionAsks: its run waits for a person.
+	SessionAsks SessionState = "asking"
+	// SessionInterrupted: its run has something to do, but no writer holds its journal. It can be resumed.
+	SessionInterrupted SessionState = "interrupted"
+	// SessionDone: its last run ended well.
+	SessionDone SessionState = "done"
+	// SessionFailed: its last run ended otherwise.
+	SessionFailed SessionState = "failed"
+)
+
+// sessionStates are all states.
+var sessionStates = []SessionState{SessionRuns, SessionWaits, SessionAsks, SessionInterrupted, SessionDone, SessionFailed}
+
+// Ended reports whether the last run has ended.
+func (s SessionState) Ended() bool { return s == SessionDone || s == SessionFailed }
+
+// Summary says how the session is. held says whether a writer holds the journal, and now is the time.
+func (f *Fold) Summary(held bool, now time.Time) Summary {
+	f = f.begunLast()
+	st := &f.State
+	s := Summary{
+		Session: f.Header.Session, InDoubt: len(st.InDoubt), Turns: st.Turn, Since: f.since, Last: st.At,
+		Tokens: sumOf(st.Usage.InputTokens, st.Usage.OutputTokens),
+	}
+	if end := st.Outcome; st.Phase == machine.Stopped && end != nil {
+		s.Why, s.InDoubt = string(end.Reason), len(end.InDoubt)
+		if s.State = SessionFailed; end.OK {
+			s.State = SessionDone
+		}
+		return s
+	}
+	s.Why = string(f.Asked.Kind)
+	switch {
+	case f.Asked.Kind == machine.WaitUntil && f.Asked.Wait != nil && (held || now.Before(f.Asked.Wait.Until)):
+		s.State, s.Why, s.Until = SessionWaits, string(f.Asked.Wait.Reason), f.Asked.Wait.Until
+	case held:
+		s.State = SessionRuns
+	default:
+		s.State = SessionInterrupted
+	}
+	return s
+}
+
+// sumOf adds counts; the sum saturates.
+func sumOf(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// Summarise reads a journal to its end and says how its session is: see [Fold.Summary]. It verifies every line,
+// but does not compare what was decided with what is decided today: see [Replay] for that. The error is that of
+// Replay for a changed line, and [ErrNoRun] if no run has begun.
+func Summarise(in io.Reader, held bool, now time.Time) (Summary, error) {
+	f, forgot := &Fold{trusts: true}, int64(0)
+	err := NewReader(in).walk(func(e *entry) error {
+		if err := f.take(e); err != nil {
+			return err
+		}
+		if e.end-forgot >= forgetBytes && f.undecided == nil {
+			f.State.Forget()
+			f.ends, forgot = ends{}, e.end
+		}
+		return nil
+	})
+	if err != nil {
+		return Summary{Session: f.Header.Session}, err
+	}
+	if f.begunLast().State.Phase == machine.Idle || f.Header.Format == "" {
+		return Summary{Session: f.Header.Session}, ErrNoRun
+	}
+	return f.Summary(held, now), nil
+}
+
+// Filter says which sessions are wanted. The zero value wants all.
+type Filter struct {
+	// States are the states of those wanted; empty for any.
+	States []SessionState
+	// Before and After bound the last event; zero for no bound.
+	Before, After time.Time
+}
+
+// Takes reports whether a session is wanted.
+func (f Filter) Takes(s Summary) bool {
+	return (len(f.States) == 0 || slices.Contains(f.States, s.State)) &&
+		(f.Before.IsZero() || s.Last.Before(f.Before)) && (f.After.IsZero() || s.Last.After(f.After))
+}
+
+// Summaries yields the sessions of a store that a filter takes, in ascending order of their ids, as they are at
+// the time now. Sessions without a run are left out. A journal that cannot be read is yielded with its id and the
+// error, whatever the filter; errors of the store have no id. No lock is taken.
+func Summaries(ctx context.Context, store Keeper, f Filter, now time.Time) iter.Seq2[Summary, error] {
+	return func(yield func(Summary, error) bool) {
+		all, err := store.Stats(ctx)
+		if err != nil && !yield(Summary{}, err) {
+			return
+		}
+		for _, stat := range all {
+			if err := ctx.Err(); err != nil {
+				yield(Summary{}, err)
+				return
+			}
+			s, err := summarise(ctx, store, stat, now)
+			s.Session = stat.Session
+			gone := errors.Is(err, ErrNoRun)
+			if !gone && (err != nil || f.Takes(s)) && !yield(s, err) {
+				return
+			}
+		}
+	}
+}
+
+func summarise(ctx context.Context, store Keeper, stat Stat, now time.Time) (Summary, error) {
+	in, err := store.Peek(ctx, stat.Session)
+	if err != nil {
+		return Summary{}, err
+	}
+	s, err := Summarise(in, stat.Held, now)
+	if err = errors.Join(err, in.Close()); err != nil && !errors.Is(err, ErrNoRun) {
+		err = fmt.Errorf("session %q: %w", stat.Session, err)
+	}
+	return s, err
+}

@@ -1,0 +1,42 @@
+package looptest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/retake-go/retake/journal"
+)
+
+// Stats implements [journal.Keeper]. It does not know when a journal was written.
+func (s *Store) Stats(context.Context) (all []journal.Stat, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(s.texts)) {
+		all = append(all, journal.Stat{Session: id, Bytes: int64(len(s.texts[id])), Held: s.held[id] != nil})
+	}
+	return all, nil
+}
+
+// Peek implements [journal.Keeper].
+func (s *Store) Peek(_ context.Context, session string) (io.ReadCloser, error) {
+	text := s.Text(session)
+	if text == nil {
+		return nil, journal.ErrNoRun
+	}
+	return io.NopCloser(bytes.NewReader(text)), nil
+}
+
+// Delete implements [journal.Deleter].
+func (h *heldJournal) Delete(_ context.Context, at int64) error {
+	if err := h.write(at, func([]byte) []byte { return nil }); err != nil {
+		return err
+	}
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	delete(h.s.texts, h.session)
+	delete(h.s.held, h.session) // nothing more is written
+	return nil
+}
