@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/ratelimit"
 	"github.com/retake-go/retake/session"
 )
@@ -47,6 +49,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status, "hostile": hostile, "clean": clean, "database": database, "owned": owned, "limited": limited,
+			"aged": aged,
 		},
 	})
 }
@@ -110,15 +113,52 @@ func limited(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(j.Close(), store.Close()))
 }
 
-// owned opens the journal of a session, appends a file to it, and holds it until the script ends:
-// owned DB ID FILE.
+// aged records a run of the year 2020 in a folder, or in a database if its name ends in .db. It ends well, fails,
+// or is left: aged STORE ID done|failed|left.
+func aged(ts *testscript.TestScript, neg bool, args []string) {
+	ctx, leave := context.WithCancelCause(context.Background())
+	var store journal.Store = journal.Dir(ts.MkAbs(args[0]))
+	if strings.HasSuffix(args[0], ".db") {
+		db, err := sqlite.Open(ctx, ts.MkAbs(args[0]))
+		ts.Check(err)
+		defer func() { ts.Check(db.Close()) }()
+		store = db
+	}
+	j, err := journal.Open(ctx, store, args[1], journal.Settings{})
+	ts.Check(err)
+	defer func() { ts.Check(j.Close()) }()
+	clock := looptest.NewClock()
+	clock.Set(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+	model := func(context.Context, loop.Request) (message.Reply, error) {
+		switch args[2] {
+		case "left":
+			leave(loop.ErrSuspended)
+			return message.Reply{}, ctx.Err()
+		case "failed":
+			return message.Reply{}, fault.AsError(fault.Response{Status: 401})
+		}
+		return message.Reply{Text: "Hello.", Finish: message.Stop}, nil
+	}
+	l, err := loop.New(loop.ModelFunc(model), loop.Config{}, loop.WithClock(clock))
+	ts.Check(err)
+	s, err := session.New(session.Config{Journal: j})
+	ts.Check(err)
+	if _, err = l.Run(ctx, s, loop.Input{Prompt: "Hi.", RequestID: args[1]}); (err == nil) != (args[2] == "done") {
+		ts.Fatalf("the run ended with %v", err)
+	}
+}
+
+// owned opens the journal of a session, appends a file to it if one is given, and holds it until the script ends:
+// owned DB ID [FILE].
 func owned(ts *testscript.TestScript, neg bool, args []string) {
 	store, err := sqlite.Open(context.Background(), ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Defer(func() { _ = store.Close() })
 	log, err := store.Open(context.Background(), args[1])
 	ts.Check(err)
-	ts.Check(log.Append(context.Background(), 0, []byte(ts.ReadFile(args[2])), true))
+	if len(args) > 2 {
+		ts.Check(log.Append(context.Background(), 0, []byte(ts.ReadFile(args[2])), true))
+	}
 }
 
 // status runs a command and checks its exit status: status 2 retake ...

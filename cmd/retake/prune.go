@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/adapter/sqlite"
+	"github.com/retake-go/retake/internal/several"
+	"github.com/retake-go/retake/journal"
+)
+
+var pruneCommand = command{
+	name:    "prune",
+	summary: "deletes sessions whose runs ended long ago",
+	example: "retake prune runs/ -older 30d -keep failed",
+	usage:   []string{"prune [-keep STATES] [-keep-ids AGE] [-hashes FILE] [-dry-run] -older AGE STORE..."},
+	about: `
+Deletes the journals of sessions whose last run ended long ago. What stays: runs that have not ended, those that
+wait for a person, ends with calls in doubt, sessions with something in their inbox, and journals that a process
+writes to or that cannot be read: for the last two the exit status is 2.
+
+A session that is gone has forgotten what it did: a request or an action with an ID that is made again is then
+new. -keep-ids keeps such sessions for longer.
+
+STORE is a folder of journals (journal.Dir) or a SQLite database. AGE is a number with a unit: 12h, 30d, 8w.`,
+	task: func() task { return &prune{now: time.Now} },
+}
+
+type prune struct {
+	stores              []string
+	older, keepIDs      age
+	keep, hashes        string
+	dry                 bool
+	now                 func() time.Time
+	deleted, kept, size int64
+}
+
+// age is a flag of a length of time, in days and weeks too.
+type age time.Duration
+
+func (a *age) String() string { return "" }
+
+// Get implements flag.Getter.
+func (a *age) Get() any { return time.Duration(*a) }
+
+// Set reads an age.
+func (a *age) Set(text string) error {
+	for unit, hours := range map[string]int64{"d": 24, "w": 7 * 24} {
+		number, found := strings.CutSuffix(text, unit)
+		if n, err := strconv.ParseInt(number, 10, 32); found && err == nil && n >= 0 && n <= 36500 {
+			*a = age(time.Duration(n*hours) * time.Hour)
+			return nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("give a number with a unit, such as 12h, 30d or 8w")
+	}
+	*a = age(d)
+	return nil
+}
+
+func (p *prune) declare(fs *flag.FlagSet) {
+	fs.Var(&p.older, "older", "delete what ended longer ago than `AGE`")
+	fs.StringVar(&p.keep, "keep", "", "keep sessions in these `STATES`: done, failed")
+	fs.Var(&p.keepIDs, "keep-ids", "keep sessions with the end of a request or an action with an ID, until `AGE` after it")
+	fs.StringVar(&p.hashes, "hashes", "", "append the id and the hash of what is deleted to `FILE`")
+	fs.BoolVar(&p.dry, "dry-run", false, "say what would be deleted, and delete nothing")
+}
+
+const storeArgs = "STORE is a folder of journals or a SQLite database"
+
+func (p *prune) take(args []string) error {
+	if len(args) == 0 {
+		return misused("a store is missing: %s", storeArgs)
+	}
+	if p.older == 0 {
+		return misused("-older is missing: give the age from which on sessions are deleted, such as -older 30d")
+	}
+	for _, name := range args {
+		if info, err := os.Stat(name); err != nil {
+			return misused("%v: %s", err, storeArgs)
+		} else if !info.IsDir() && !isDatabase(name) {
+			return misused("%s: it is neither a folder nor a database: %s", name, storeArgs)
+		}
+	}
+	p.stores = args
+	return nil
+}
+
+func (p *prune) run(e *env) error {
+	keep := journal.Retention{Older: time.Duration(p.older), KeepIDs: time.Duration(p.keepIDs)}
+	for state := range strings.SplitSeq(p.keep, ",") {
+		if state != "" {
+			keep.Keep = append(keep.Keep, journal.SessionState(state))
+		}
+	}
+	if err := keep.Validate(); err != nil {
+		return misused("-%w", err)
+	}
+	hashes, err := p.openHashes()
+	if err != nil {
+		return err
+	}
+	for _, name := range p.stores {
+		err = errors.Join(err, p.store(e, name, keep, hashes))
+	}
+	if hashes != nil {
+		err = errors.Join(err, hashes.Close())
+	}
+	verb := "deleted"
+	if p.dry {
+		verb = "would be deleted"
+	}
+	fmt.Fprintf(e.out, "%s %s, %d bytes\n", several.Of(p.deleted, "session"), verb, p.size)
+	if err == nil && p.kept > 0 {
+		err = fmt.Errorf("%s stay that should be deleted", several.Of(p.kept, "session"))
+	}
+	return err
+}
+
+// openHashes opens the file of what is deleted, or returns nil if there is none.
+func (p *prune) openHashes() (*os.File, error) {
+	if p.hashes == "" || p.dry {
+		return nil, nil
+	}
+	f, err := os.OpenFile(p.hashes, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, misused("-hashes: %w", err)
+	}
+	return f, nil
+}
+
+// openKeeper opens a store to change it.
+func openKeeper(name string) (journal.Keeper, func() error, error) {
+	if !isDatabase(name) {
+		return journal.Dir(name), func() error { return nil }, nil
+	}
+	store, err := sqlite.Open(context.Background(), name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return store, store.Close, nil
+}
+
+// sessionIn is the place of a session in a folder or a database.
+func sessionIn(store, session string) place {
+	if isDatabase(store) {
+		return place{store, session}
+	}
+	return place{path: filepath.Join(store, journal.FileName(session))}
+}
+
+// store prunes one store.
+func (p *prune) store(e *env, name string, keep journal.Retention, hashes *os.File) error {
+	store, closeStore, err := openKeeper(name)
+	if err != nil {
+		return err
+	}
+	var noted error
+	err = journal.Prune(context.Background(), store, keep, p.now(), func(one journal.Pruned) bool {
+		at := title(sessionIn(name, one.Session))
+		if one.Err != nil {
+			p.kept++
+			fmt.Fprintf(e.err, "%s stays: %v\n", at, one.Err)
+			return false
+		}
+		if hashes != nil && noted == nil {
+			if _, noted = fmt.Fprintf(hashes, "%s %q\n", one.Hash, one.Session); noted == nil {
+				noted = hashes.Sync()
+			}
+		}
+		if noted != nil {
+			return false // nothing goes unnoted
+		}
+		p.deleted, p.size = p.deleted+1, p.size+one.Bytes
+		fmt.Fprintf(e.out, "%s  %s\n", at, e.paint.faint(fmt.Sprintf("%s %s, %d bytes", one.State, one.Last.Format(time.DateOnly), one.Bytes)))
+		return !p.dry
+	})
+	return errors.Join(err, noted, closeStore())
+}
