@@ -80,7 +80,7 @@ func readVerdicts(t *testing.T, out string) []corpusVerdict {
 // The corpus has the verdicts of another validator on native calls. check agrees with each.
 func TestCheckAgreesWithTheCorpus(t *testing.T) {
 	file := corpusFile(t)
-	verdicts := readVerdicts(t, retake(t, "check", "-corpus", file, "-json"))
+	verdicts := readVerdicts(t, retake(t, "check", "-corpus", file, "-fail-on", "none", "-json"))
 	native, texts, good, at := 0, 0, 0, 0
 	for _, q := range readJudged(t, file) {
 		for n, r := range q.Replies {
