@@ -43,7 +43,7 @@ $(MODULES:%=race@%): race@%:
 	cd $* && go test -timeout 20m -race -short -shuffle=on -count=2 ./...
 
 # Delays, decisions and schemas are the same on every machine: the tests compare with exact values.
-ARCH_TESTS := ./backoff ./policy ./fault ./ratelimit ./schema ./loop/machine
+ARCH_TESTS := ./backoff ./policy ./fault ./ratelimit ./schema ./loop/machine ./limit ./internal/simulate
 
 arch: ## the pure packages on other machines; arm64 where qemu-aarch64 is there to run it
 	GOARCH=386 go test $(ARCH_TESTS)

@@ -9,8 +9,8 @@ var Layers = [][]string{
 	{"extract"},
 	{"policy", "feedback", "ratelimit", "schema"},
 	{"feedback/prompt"},
-	{"session", "tool", "policy/file", "result", "loop/projection"},
-	{"loop/machine"},
+	{"session", "tool", "policy/file", "result", "loop/projection", "limit"},
+	{"loop/machine", "internal/simulate"},
 	{"journal", "loop/observe", "loop/planner"},
 	{"loop/engine"},
 	{"loop"},
@@ -26,7 +26,7 @@ var Outside = []string{"internal/gate", "policy/internal/draw"}
 var Pure = []string{
 	"internal/canon", "internal/chain", "internal/httphint", "internal/several", "internal/syntax", "internal/fields",
 	"internal/seq", "backoff", "fault", "ratelimit", "reducer", "message", "extract", "policy", "feedback",
-	"feedback/prompt", "result", "session", "loop/projection", "loop/machine",
+	"feedback/prompt", "result", "session", "loop/projection", "loop/machine", "limit", "internal/simulate",
 }
 
 // BannedImports are the packages that a pure package must not import, with the reason. A path includes the

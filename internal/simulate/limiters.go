@@ -1,0 +1,146 @@
+package simulate
+
+import (
+	"time"
+
+	"github.com/retake-go/retake/limit"
+	"github.com/retake-go/retake/ratelimit"
+)
+
+// none lets every call through.
+type none struct{}
+
+func (none) ask(_ *call, grant func())                     { grant() }
+func (none) settle(*call, limit.Outcome, *ratelimit.State) {}
+
+// fixed is a token bucket of one process. It was told its part of the provider's rate, and holds what comes in a
+// second.
+type fixed struct {
+	*clock
+	gap, full int64
+}
+
+func (f *fixed) ask(_ *call, grant func()) {
+	f.full = max(f.full, f.now) + f.gap
+	f.at(f.full-max(int64(time.Second), f.gap), grant)
+}
+
+func (*fixed) settle(*call, limit.Outcome, *ratelimit.State) {}
+
+// aimd bounds the calls in flight of one process: one more after each round of served calls, half of them after
+// a refusal.
+type aimd struct {
+	*clock
+	window, inFlight, cut int64 // window in thousandths
+	waiting               []func()
+}
+
+func (a *aimd) ask(c *call, grant func()) {
+	a.waiting = append(a.waiting, func() { c.granted = a.now; grant() })
+	a.serve()
+}
+
+func (a *aimd) serve() {
+	for len(a.waiting) > 0 && (a.inFlight+1)*1000 <= a.window {
+		next := a.waiting[0]
+		a.waiting = a.waiting[1:]
+		a.inFlight++
+		next()
+	}
+}
+
+func (a *aimd) settle(c *call, o limit.Outcome, _ *ratelimit.State) {
+	a.inFlight--
+	switch {
+	case o == limit.Served:
+		a.window += 1_000_000 / a.window
+	case c.granted >= a.cut:
+		a.window, a.cut = max(a.window/2, 1000), a.now
+	}
+	a.serve()
+}
+
+// storeTime is the time of a message to the store, and of one back.
+const storeTime = time.Millisecond
+
+// machine drives a limiter of package limit.
+type machine struct {
+	*clock
+	state  limit.State
+	grants map[int64]func(limit.Share)
+	wake   int64
+	// above is the limiter whose calls this one shares; nil for none.
+	above *machine
+	asks  *int64
+}
+
+func newMachine(c *clock, config limit.Config, above *machine, asks *int64) (*machine, error) {
+	state, err := limit.New(config)
+	return &machine{clock: c, state: state, grants: map[int64]func(limit.Share){}, above: above, asks: asks}, err
+}
+
+func (m *machine) ask(c *call, grant func()) {
+	m.grants[c.id] = func(s limit.Share) {
+		c.turn, c.probe = s.Turn, s.Probe
+		grant()
+	}
+	m.step(limit.Event{Kind: limit.Ask, ID: c.id, Tokens: c.tokens + c.tokens/4, Turn: c.turn, Retry: c.attempt > 1})
+}
+
+func (m *machine) settle(c *call, o limit.Outcome, limits *ratelimit.State) {
+	ev := limit.Event{Kind: limit.Settle, ID: c.id, Tokens: c.tokens, Outcome: o, Limits: limits}
+	lender, _ := m.state.Lender(c.id)
+	m.step(ev)
+	if m.above != nil {
+		ev.ID = lender
+		m.after(storeTime, func() { m.above.step(ev) })
+	}
+}
+
+// step tells the limiter of an event, and does what it says.
+func (m *machine) step(ev limit.Event) {
+	ev.At = m.time()
+	var effects []limit.Effect
+	m.state, effects = limit.Step(m.state, ev)
+	for _, e := range effects {
+		switch e.Kind {
+		case limit.Grant:
+			grant := m.grants[e.Share.ID]
+			delete(m.grants, e.Share.ID)
+			m.after(0, func() { grant(e.Share) })
+		case limit.Borrow:
+			m.after(storeTime, func() { m.borrow(*e.Borrow) })
+		case limit.Return:
+			back := limit.Event{Kind: limit.Settle, ID: e.Share.ID, Calls: e.Share.Calls, Outcome: limit.Unused}
+			m.after(storeTime, func() { m.above.step(back) })
+		}
+	}
+	m.sleep()
+}
+
+// borrow asks the limiter above.
+func (m *machine) borrow(ask limit.Event) {
+	*m.asks++
+	ask.ID = *m.asks
+	m.above.grants[ask.ID] = func(s limit.Share) {
+		m.after(storeTime, func() { m.step(limit.Event{Kind: limit.Lent, Share: s}) })
+	}
+	m.above.step(ask)
+}
+
+// sleep sets the next tick.
+func (m *machine) sleep() {
+	next, is := m.state.Next()
+	if !is {
+		return
+	}
+	if at := next.UnixNano(); m.wake <= m.now || at < m.wake {
+		m.wake = max(at, m.now+1)
+		m.at(m.wake, func() {
+			if m.now >= m.wake {
+				m.wake = 0
+				m.step(limit.Event{Kind: limit.Tick})
+			}
+		})
+	}
+}

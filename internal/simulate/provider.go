@@ -1,0 +1,198 @@
+package simulate
+
+import (
+	"sort"
+	"time"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/limit"
+	"github.com/retake-go/retake/ratelimit"
+)
+
+// answerTime is how long a refusal takes, and a failure while the provider is down.
+const answerTime = 20 * time.Millisecond
+
+// provider serves calls within its limits.
+type provider struct {
+	*clock
+	Provider
+	// requests and tokens are the limits, in calls, because all calls have the same size.
+	requests, tokens window
+	// rate is the calls that both allow in a second, in millionths, and each the tokens of a call.
+	rate, each int64
+
+	inFlight map[int64]func(limit.Outcome)
+	calls    int64
+	log      *log
+}
+
+func newProvider(c *clock, s *Settings, l *log) *provider {
+	p := &provider{clock: c, Provider: s.Provider, inFlight: map[int64]func(limit.Outcome){}, log: l, each: int64(s.TokensPerCall)}
+	p.requests = windowOf(int64(s.Provider.RequestsPerSecond), int64(backoff.One))
+	p.tokens = windowOf(s.Provider.TokensPerMinute, 60*int64(s.TokensPerCall))
+	p.rate = p.tightest().rate()
+	for _, o := range s.Provider.Outages {
+		c.at(int64(o.At), p.fail)
+	}
+	return p
+}
+
+// tightest is the limit that calls meet first.
+func (p *provider) tightest() *window {
+	if r := p.tokens.rate(); r > 0 && (p.requests.limit == 0 || r < p.requests.rate()) {
+		return &p.tokens
+	}
+	return &p.requests
+}
+
+// window allows a number of calls in any span of time, wherever it begins. The zero value allows all.
+type window struct {
+	span  time.Duration
+	limit int64
+	// accepted are the times of the last calls that were accepted, as a ring, of which next is the oldest.
+	accepted []int64
+	next     int
+}
+
+// windowOf allows n calls in every per seconds, in the fewest whole seconds in which that is a whole number of
+// calls, or nearly one.
+func windowOf(n, per int64) (w window) {
+	if n == 0 || per == 0 || n/per > maxRate { // no call meets such a limit
+		return w
+	}
+	least := int64(0)
+	for sec := int64(1); sec <= 1000; sec++ {
+		rest := n * sec % per
+		if n*sec >= per && (least == 0 || rest*least < w.left(n, per)*sec) {
+			w.span, w.limit, least = time.Duration(sec)*time.Second, n*sec/per, sec
+		}
+		if rest == 0 {
+			break
+		}
+	}
+	w.accepted = make([]int64, w.limit)
+	for k := range w.accepted {
+		w.accepted[k] = -int64(w.span)
+	}
+	return w
+}
+
+// left is what the window leaves out of the limit that it was made of.
+func (w *window) left(n, per int64) int64 { return n * int64(w.span/time.Second) % per }
+
+// rate is the calls in a second, in millionths.
+func (w *window) rate() int64 {
+	if w.limit == 0 {
+		return 0
+	}
+	return w.limit * 1_000_000 / int64(w.span/time.Second)
+}
+
+// free is when the window has room.
+func (w *window) free() int64 {
+	if w.limit == 0 {
+		return 0
+	}
+	return w.accepted[w.next] + int64(w.span)
+}
+
+func (w *window) take(now int64) {
+	if w.limit > 0 {
+		w.accepted[w.next] = now
+		w.next = (w.next + 1) % len(w.accepted)
+	}
+}
+
+// remaining is how many more calls there is room for.
+func (w *window) remaining(now int64) int64 {
+	return int64(sort.Search(len(w.accepted), func(n int) bool {
+		return w.accepted[(w.next+n)%len(w.accepted)] > now-int64(w.span)
+	}))
+}
+
+// down reports whether there is an outage.
+func (p *provider) down() bool {
+	for _, o := range p.Outages {
+		if p.now >= int64(o.At) && p.now < int64(o.At+o.For) {
+			return true
+		}
+	}
+	return false
+}
+
+// fail begins an outage: what is in flight fails.
+func (p *provider) fail() {
+	p.log.inOutage += int64(len(p.inFlight))
+	for id := int64(0); id < p.calls; id++ {
+		if end, is := p.inFlight[id]; is {
+			delete(p.inFlight, id)
+			end(limit.Down)
+		}
+	}
+}
+
+// call makes a call, and calls end with how it ended.
+func (p *provider) call(end func(limit.Outcome, *ratelimit.State)) {
+	p.log.call(p.now, p.down())
+	switch {
+	case p.down():
+		p.after(answerTime, func() { end(limit.Down, nil) })
+	case !p.accept():
+		p.log.refused(p.now)
+		state := p.state()
+		if state == nil {
+			state = &ratelimit.State{}
+		}
+		if p.RetryAfter > 0 {
+			state.RetryAfter = ratelimit.In(p.RetryAfter)
+		}
+		p.after(min(answerTime, max(p.Latency, time.Millisecond)), func() { end(limit.Refused, state) })
+	default:
+		id := p.calls
+		p.calls++
+		p.inFlight[id] = func(o limit.Outcome) { end(o, nil) }
+		p.after(p.Latency, func() {
+			if _, is := p.inFlight[id]; is {
+				delete(p.inFlight, id)
+				p.log.serve(p.now)
+				end(limit.Served, p.state())
+			}
+		})
+	}
+}
+
+// accept takes a call from the limits, if they allow it.
+func (p *provider) accept() bool {
+	if p.now < p.requests.free() || p.now < p.tokens.free() {
+		return false
+	}
+	p.requests.take(p.now)
+	p.tokens.take(p.now)
+	return true
+}
+
+// state is what the headers of a response say; nil if there are none.
+func (p *provider) state() *ratelimit.State {
+	if !p.Headers {
+		return nil
+	}
+	s := &ratelimit.State{}
+	tell := func(w *window, resource, name string, limit, each int64) {
+		if w.limit == 0 {
+			return
+		}
+		left := w.remaining(p.now)
+		s.Limited = s.Limited || left == 0
+		s.Windows = append(s.Windows, ratelimit.Window{
+			Name: resource + name, Resource: resource, Limit: ratelimit.Of(limit), Remaining: ratelimit.Of(left * each),
+			ResetsIn: ratelimit.In(max(time.Duration(w.free()-p.now), 0)),
+		})
+	}
+	if whole := int64(p.RequestsPerSecond); whole%int64(backoff.One) == 0 {
+		tell(&p.requests, "requests", "_per_second", whole/int64(backoff.One), 1)
+	} else {
+		tell(&p.requests, "requests", "_per_minute", whole*60/int64(backoff.One), 1)
+	}
+	tell(&p.tokens, "tokens", "_per_minute", p.TokensPerMinute, p.each)
+	return s
+}

@@ -1,0 +1,145 @@
+package simulate_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/internal/simulate"
+)
+
+// fleet is a thousand sessions in eight processes against 50 requests a second.
+func fleet() simulate.Settings {
+	s := simulate.Default()
+	s.Seed, s.Processes, s.Sessions, s.CallsPerSession, s.ArriveOver = 1, 8, 1000, 10, 10*time.Second
+	s.Provider.RequestsPerSecond, s.Provider.TokensPerMinute = 50*backoff.One, 6_000_000
+	s.Provider.RetryAfter = time.Second
+	return s
+}
+
+func run(t *testing.T, s simulate.Settings) simulate.Result {
+	t.Helper()
+	r, err := simulate.Run(s)
+	require.NoError(t, err)
+	return r
+}
+
+// lease is the most calls that one lease has.
+func lease(s simulate.Settings) int64 {
+	return max(int64(s.Provider.RequestsPerSecond/backoff.One)/10, 1)
+}
+
+func TestAFleetThatSharesOneBrake(t *testing.T) {
+	for _, calls := range []int{5, 10, 20} {
+		for _, over := range []time.Duration{0, 10 * time.Second, 20 * time.Second} {
+			if testing.Short() && over != 10*time.Second {
+				continue
+			}
+			s := fleet()
+			s.CallsPerSession, s.ArriveOver = calls, over
+			t.Run(fmt.Sprintf("%d calls, arriving over %v", calls, over), func(t *testing.T) {
+				r := run(t, s)
+				assert.GreaterOrEqual(t, r.Utilisation, 0.95)
+				assert.LessOrEqual(t, r.RejectedShare, 0.02)
+				assert.Equal(t, int64(0), r.SessionsLost)
+				assert.LessOrEqual(t, r.Overshoot, lease(s))
+				assert.LessOrEqual(t, r.Unfairness, 1.5)
+			})
+		}
+	}
+}
+
+func TestTokensAreTheTighterLimit(t *testing.T) {
+	s := fleet()
+	s.Provider.RequestsPerSecond, s.Provider.TokensPerMinute = 500*backoff.One, 3_000_000
+	r := run(t, s)
+	assert.GreaterOrEqual(t, r.Utilisation, 0.95)
+	assert.LessOrEqual(t, r.RejectedShare, 0.02)
+	assert.LessOrEqual(t, r.Overshoot, int64(5))
+}
+
+func TestAProviderThatIsDownGetsProbesAlone(t *testing.T) {
+	for _, headers := range []bool{true, false} {
+		s := fleet()
+		s.Provider.Headers = headers
+		s.Provider.Outages = []simulate.Outage{{At: 30 * time.Second, For: time.Minute}}
+		r := run(t, s)
+		assert.Equal(t, int64(0), r.SessionsLost)
+		assert.LessOrEqual(t, r.CallsInOutage, int64(50+5+61), "in flight, one lease, a probe a second")
+		if headers {
+			assert.LessOrEqual(t, r.PeakRateAfterOutage, 1.0)
+			back := r.Seconds[94]
+			assert.GreaterOrEqual(t, back.Served, int64(45), "90 %% of the rate in the fifth second")
+		} else {
+			assert.LessOrEqual(t, r.PeakRateAfterOutage, 1.1, "it looks for the limit")
+		}
+		for n, second := range r.Seconds[31:90] {
+			assert.LessOrEqual(t, second.Down, int64(2), "second %d", 31+n)
+		}
+	}
+}
+
+func TestWithoutHeadersTheLimitIsFound(t *testing.T) {
+	for _, rate := range []backoff.Decimal{2, 5, 50, 200} {
+		s := fleet()
+		s.Sessions, s.Provider.RequestsPerSecond, s.Provider.TokensPerMinute = 300, rate*backoff.One, 0
+		s.CallsPerSession = max(int(rate)*40/100, 2)
+		s.Provider.Headers = false
+		r := run(t, s)
+		assert.GreaterOrEqual(t, r.Utilisation, 0.8, "%v", rate)
+		assert.LessOrEqual(t, r.RejectedShare, 0.05, "%v", rate)
+		assert.Equal(t, int64(0), r.SessionsLost, "%v", rate)
+	}
+}
+
+func TestWithoutALimiterSessionsAreLost(t *testing.T) {
+	s := fleet()
+	s.Processes, s.Sessions, s.CallsPerSession, s.ArriveOver = 1, 50, 1, 0
+	s.Provider = simulate.Provider{RequestsPerSecond: 5 * backoff.One, Latency: time.Second, Headers: true}
+	s.Limiter = "none"
+	r := run(t, s)
+	assert.Greater(t, r.RejectedShare, 0.7)
+	assert.Greater(t, r.SessionsLost, int64(15))
+	s.Limiter = "retake"
+	r = run(t, s)
+	assert.Equal(t, int64(0), r.SessionsLost)
+	assert.LessOrEqual(t, r.RejectedShare, 0.02)
+}
+
+func TestTheSameSettingsGiveTheSameResult(t *testing.T) {
+	s := fleet()
+	s.Sessions = 100
+	for _, s.Limiter = range simulate.Limiters() {
+		assert.Equal(t, run(t, s), run(t, s), s.Limiter)
+	}
+}
+
+func TestOneCallAloneTakesItsTime(t *testing.T) {
+	s := fleet()
+	s.Processes, s.Sessions, s.CallsPerSession = 1, 1, 1
+	for _, s.Limiter = range simulate.Limiters() {
+		r := run(t, s)
+		assert.Equal(t, int64(1000), r.Makespan, s.Limiter)
+		assert.Equal(t, int64(1), r.Calls)
+		assert.InDelta(t, 0.02, r.Utilisation, 0.0001)
+		assert.InDelta(t, 1, r.Unfairness, 0.0001)
+	}
+}
+
+func TestFaultsOfSettings(t *testing.T) {
+	var s simulate.Settings
+	err := s.UnmarshalJSON([]byte(`{"sessions": 0, "processes": 5000, "limiter": "brake", "arive_over": "1s",
+		"provider": {"requests_per_second": 0.0001, "outages": [{"at": "10s", "for": "5s"}, {"at": "12s", "for": "0s"}]}}`))
+	require.Error(t, err)
+	for _, part := range []string{
+		"sessions: 0 is too few", "calls_per_session: 0 is too few", "processes: 5000 is too large", "limiter: ", "arive_over: this key is not known",
+		"provider.requests_per_second: ", "provider.outages[1].at: ", "provider.outages[1].for: ",
+	} {
+		assert.ErrorContains(t, err, part)
+	}
+	require.Error(t, s.UnmarshalJSON([]byte(`{"sessions": 1, "calls_per_session": 1}`)), "no provider")
+}

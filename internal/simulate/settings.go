@@ -1,0 +1,139 @@
+package simulate
+
+import (
+	"time"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/internal/fields"
+	"github.com/retake-go/retake/policy"
+)
+
+// Settings are a fleet and its provider, as a file says them.
+type Settings struct {
+	// Seed decides when sessions arrive, and the jitter of their retries.
+	Seed int64 `policy:"seed"`
+	// Processes share the sessions evenly.
+	Processes int `policy:"processes,least=1"`
+	Sessions  int `policy:"sessions,least=1"`
+	// ArriveOver is the time over which the sessions arrive.
+	ArriveOver      time.Duration `policy:"arrive_over"`
+	CallsPerSession int           `policy:"calls_per_session,least=1"`
+	TokensPerCall   int           `policy:"tokens_per_call"`
+	Provider        Provider      `policy:"provider"`
+	// Limiter is what stands before the calls.
+	Limiter string `policy:"limiter,words=none|fixed|aimd|retake"`
+	// Policy is the name of a policy file; empty for the default policy.
+	Policy string `policy:"policy"`
+	// Transport is the policy of failed calls.
+	Transport policy.RetryPolicy
+}
+
+// Provider is what the calls go to.
+type Provider struct {
+	// RequestsPerSecond may be a fraction. 0 means no limit, and so does 0 for TokensPerMinute; one of them is
+	// needed.
+	RequestsPerSecond backoff.Decimal `policy:"requests_per_second"`
+	TokensPerMinute   int64           `policy:"tokens_per_minute"`
+	// Latency is the time of a call that is served.
+	Latency time.Duration `policy:"latency"`
+	// RetryAfter is what a refusal asks for. 0 means that it says nothing.
+	RetryAfter time.Duration `policy:"retry_after"`
+	// Headers is whether responses tell the limits and what is left of them.
+	Headers bool     `policy:"headers"`
+	Outages []Outage `policy:"outages"`
+}
+
+// Outage is a time in which the provider serves nothing. At counts from the start.
+type Outage struct {
+	At  time.Duration `policy:"at"`
+	For time.Duration `policy:"for,positive"`
+}
+
+// Default returns the settings of a file that says nothing of them.
+func Default() Settings {
+	return Settings{
+		Processes: 1, TokensPerCall: 1000, Limiter: "retake", Provider: Provider{Latency: time.Second, Headers: true},
+		Transport: policy.Transport(),
+	}
+}
+
+// Limiters are the limiters that can be compared.
+func Limiters() []string { return []string{"none", "fixed", "aimd", "retake"} }
+
+// The bounds of a simulation.
+const (
+	maxProcesses = 1000
+	maxSessions  = 100_000
+	maxCalls     = 1_000_000
+	maxSpan      = 24 * time.Hour
+	maxOutages   = 100
+	maxRate      = 100_000
+)
+
+// UnmarshalJSON reads settings over the defaults. The error joins all faults, each a [*policy.FieldError].
+func (s *Settings) UnmarshalJSON(data []byte) error {
+	read := Default()
+	f := fields.Collect()
+	fields.Read(data, &read, f)
+	wrong := f.Found() > 0
+	f.Besides(func(f fields.Faults) { read.check(f, wrong) })
+	if err := fields.Err[policy.FieldError](f); err != nil {
+		return err
+	}
+	*s = read
+	return nil
+}
+
+// check notes what is wrong with the settings; wrong is whether something could not be read.
+func (s *Settings) check(f fields.Faults, wrong bool) {
+	fields.Checks{}.Check(s, f)
+	most := func(name string, n, most int) {
+		if n > most {
+			f.At(name).Add("%d is too large; the most is %d", n, most)
+		}
+	}
+	most("processes", s.Processes, maxProcesses)
+	most("sessions", s.Sessions, maxSessions)
+	if s.Sessions > 0 && s.CallsPerSession > maxCalls/s.Sessions {
+		f.At("calls_per_session").Add("%d calls of each of %d sessions are too many; simulate at most %d in all",
+			s.CallsPerSession, s.Sessions, maxCalls)
+	}
+	span := func(f fields.Faults, d time.Duration) {
+		if d > maxSpan {
+			f.Add("%v is too long; the most is %v", d, maxSpan)
+		}
+	}
+	span(f.At("arrive_over"), s.ArriveOver)
+	s.Provider.check(f.At("provider"), wrong, span)
+	if n := s.Provider.TokensPerMinute; n > 0 && s.Provider.RequestsPerSecond == 0 {
+		if each := int64(s.TokensPerCall); each == 0 || n/60/each >= maxRate {
+			f.At("tokens_per_call").Add("calls of %d tokens meet no limit; write more, or add requests_per_second", each)
+		}
+	}
+}
+
+func (p *Provider) check(f fields.Faults, wrong bool, span func(fields.Faults, time.Duration)) {
+	if p.RequestsPerSecond == 0 && p.TokensPerMinute == 0 && !wrong {
+		f.Add("it has no limit; add requests_per_second or tokens_per_minute")
+	}
+	const least = backoff.One / 1000
+	if r := p.RequestsPerSecond; r > maxRate*backoff.One || r > 0 && r < least {
+		f.At("requests_per_second").Add("%v is out of range; write 0.001 to %d", r, maxRate)
+	}
+	if p.TokensPerMinute > 1<<40 {
+		f.At("tokens_per_minute").Add("%d is too large; the most is %d", p.TokensPerMinute, int64(1)<<40)
+	}
+	span(f.At("latency"), p.Latency)
+	span(f.At("retry_after"), p.RetryAfter)
+	if len(p.Outages) > maxOutages {
+		f.At("outages").Add("%d are too many; the most is %d", len(p.Outages), maxOutages)
+	}
+	for n, o := range p.Outages {
+		at := f.At("outages").Item(n)
+		span(at.At("at"), o.At)
+		span(at.At("for"), o.For)
+		if n > 0 && o.At < p.Outages[n-1].At+p.Outages[n-1].For {
+			at.At("at").Add("it begins before the one before it has ended; write them in order, apart")
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package limit
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/ratelimit"
+)
+
+// longest is the longest window that is kept by pacing. Calls are not spread over an hour or a day: what is
+// left of such a window is counted down.
+const longest = time.Minute
+
+// periods are the ends of the names of windows. A window without one counts as one of a minute.
+var periods = []struct {
+	suffix string
+	period time.Duration
+}{
+	{"_per_second", time.Second}, {"_per_minute", time.Minute}, {"_per_hour", time.Hour},
+	{"_per_day", 24 * time.Hour}, {"_per_month", 30 * 24 * time.Hour},
+}
+
+// learn takes over what a response says of windows, and reports whether a limit is new.
+func (s *step) learn(limits *ratelimit.State) (changed bool) {
+	for n := range limits.Windows {
+		w := &limits.Windows[n]
+		period := longest
+		for _, p := range periods {
+			if strings.HasSuffix(w.Name, p.suffix) {
+				period = p.period
+			}
+		}
+		if w.ResetsIn.Known && w.ResetsIn.Duration > longest {
+			period = max(period, w.ResetsIn.Duration)
+		}
+		switch {
+		case !counted(w.Resource):
+		case period > longest:
+			s.count(w)
+		case w.Limit.Known && w.Limit.N > 0 && w.Limit.N <= 1<<40:
+			changed = s.pace(w.Resource, w.Limit.N, int64(period)) || changed
+		}
+	}
+	if top := s.ceiling(); changed && top > 0 {
+		s.Pace, s.Seeking, s.Knee = top, false, top
+	}
+	return changed
+}
+
+// pace keeps a window by pacing, and reports whether that is new.
+func (s *step) pace(resource string, limit, period int64) bool {
+	for n := range s.Windows {
+		if w := &s.Windows[n]; w.Resource == resource && w.Period == period {
+			changed := w.Limit != limit
+			w.Limit = limit
+			return changed
+		}
+	}
+	if len(s.Windows) == maxWindows {
+		return false
+	}
+	s.Windows = append(s.Windows, Paced{Resource: resource, Limit: limit, Period: period, Next: s.Now})
+	return true
+}
+
+// count notes what is left of a long window, less the calls in flight, which the response may not have seen.
+func (s *step) count(w *ratelimit.Window) {
+	if !w.Remaining.Known || !w.ResetsIn.Known {
+		return
+	}
+	left := w.Remaining.N - s.InFlight
+	if w.Resource != "requests" {
+		left = w.Remaining.N - s.Reserved
+	}
+	reset := s.Now + min(int64(max(w.ResetsIn.Duration, 0)), int64(31*maxTime))
+	for n := range s.Quotas {
+		if q := &s.Quotas[n]; q.Name == w.Name {
+			q.Left, q.Reset = left, reset
+			return
+		}
+	}
+	if len(s.Quotas) < maxWindows {
+		s.Quotas = append(s.Quotas, Quota{cmp.Or(w.Name, w.Resource), w.Resource, left, reset})
+	}
+}
+
+// takes is what a call with so many tokens takes of the quota.
+func (q *Quota) takes(tokens int64) int64 {
+	if q.Resource == "requests" {
+		return 1
+	}
+	return tokens
+}

@@ -1,0 +1,129 @@
+package limit
+
+import "slices"
+
+// settle learns from how calls ended, and frees what they held.
+func (s *step) settle(ev *Event) {
+	o, out := s.Out[ev.ID]
+	granted := o.At
+	if !out { // lost and found, or of another limiter: it still says what it says
+		granted = s.Now
+	}
+	taught := ev.Limits != nil && ev.Outcome != Unused && s.learn(ev.Limits)
+	switch ev.Outcome {
+	case Served:
+		s.served(ev.ID, granted)
+	case Refused:
+		s.Budget = max(s.Budget-milli, 0)
+		s.refused(granted, ev.Limits, taught)
+		s.probed(ev.ID)
+	case Down:
+		s.Budget = max(s.Budget-milli, 0)
+		s.down(granted)
+		s.probed(ev.ID)
+	case Unused:
+		s.probed(ev.ID)
+	}
+	if out {
+		s.free(ev, o)
+	}
+}
+
+// free ends calls that are out. What they used beyond their estimate is taken from the windows now; what they used
+// less than it teaches how much to reserve.
+func (s *step) free(ev *Event, o Outstanding) {
+	n := min(bound(ev.Calls, 1), o.Calls)
+	if used := bound(ev.Tokens, 0); used > 0 && ev.Outcome == Served {
+		s.used(n, used, o)
+	}
+	s.InFlight, s.Reserved = s.InFlight-n, s.Reserved-n*o.Tokens
+	if o.Calls -= n; o.Calls > 0 {
+		s.Out[ev.ID] = o
+		return
+	}
+	delete(s.Out, ev.ID)
+	if len(s.Order) > 2*len(s.Out)+16 {
+		s.Order = slices.DeleteFunc(s.Order, func(id int64) bool { _, out := s.Out[id]; return !out })
+	}
+}
+
+// used learns how much of an estimate is used.
+func (s *step) used(calls, used int64, o Outstanding) {
+	for k := range s.Quotas {
+		if q := &s.Quotas[k]; q.Resource != "requests" {
+			q.Left += calls * (o.Tokens - used)
+		}
+	}
+	for k := range s.Windows {
+		if w := &s.Windows[k]; w.Resource != "requests" && used > o.Estimate {
+			w.Next += min(calls*w.cost(used-o.Estimate), int64(maxTime))
+		}
+	}
+	if o.Estimate > 0 {
+		part := min(scaled(used, whole, o.Estimate), 8*whole)
+		s.Usage = max(s.Usage+(part-s.Usage)/8, 1)
+	}
+}
+
+// served ends an outage if the call was made after it began.
+func (s *step) served(id, granted int64) {
+	s.Answered = true
+	s.Budget = min(s.Budget+s.Config.RetryShare, fullBudget)
+	if b := &s.Breaker; !b.Open || b.Probe == id || granted > b.Since {
+		if b.Failed = 0; b.Open {
+			s.recover()
+			*b = Breaker{Closed: s.Now}
+		}
+	}
+}
+
+// recover begins at half of the pace and doubles it, so that a provider that is back is not overrun. What failed
+// in the outage is no reason to throttle retries: the breaker has dealt with it.
+func (s *step) recover() {
+	s.Knee = s.Pace
+	s.Pace, s.Seeking, s.Budget = max(s.Pace/2, slowest), true, fullBudget
+}
+
+// down counts calls that found the provider down. Those that were granted before the last outage ended say
+// nothing new.
+func (s *step) down(granted int64) {
+	b := &s.Breaker
+	switch {
+	case s.Config.Shared: // the limiter above hears of it, and may know more
+		s.giveBack()
+	case b.Open || granted <= b.Closed && b.Closed > 0:
+	default:
+		if b.Failed++; b.Failed >= s.Config.Failures {
+			*b = Breaker{Open: true, Since: s.Now, Next: s.Now + int64(s.Config.ProbeEvery)}
+		}
+	}
+}
+
+// probed ends a probe that did not show that the provider is back.
+func (s *step) probed(id int64) {
+	if s.Breaker.Open && s.Breaker.Probe == id {
+		s.Breaker.Probe, s.Breaker.Lost = 0, 0
+	}
+}
+
+// expire frees the calls that are lost, because nobody settled them in time.
+func (s *step) expire() {
+	if b := &s.Breaker; b.Probe != 0 && s.Now >= b.Lost {
+		b.Probe, b.Lost = 0, 0
+	}
+	for len(s.Order) > 0 {
+		o, out := s.Out[s.Order[0]]
+		if out && s.Now < o.Lost {
+			return
+		}
+		if out {
+			s.InFlight, s.Reserved = s.InFlight-o.Calls, s.Reserved-o.Calls*o.Tokens
+			delete(s.Out, s.Order[0])
+		}
+		if len(s.Order) == 1 {
+			s.Order = s.Order[:0]
+		} else {
+			s.Order = s.Order[1:]
+		}
+	}
+}

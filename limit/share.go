@@ -1,0 +1,90 @@
+package limit
+
+import "time"
+
+// A shared limiter has no windows of its own. It borrows calls from the limiter above, which says when they
+// may be made, and hands them out to its sessions.
+
+// slot takes the next call from what was lent, and returns the share that it came from.
+func (s *step) slot(share *Share) (lender int64) {
+	l := &s.Slots[0]
+	lender, share.Probe = l.ID, l.Probe
+	share.From = l.From
+	l.From, l.Calls = l.From.Add(l.Every), l.Calls-1
+	if l.Calls == 0 {
+		s.Slots = s.Slots[1:]
+	}
+	return lender
+}
+
+// lent adds what was lent. What was on its way for too long begins now, with the same time between calls.
+func (s *step) lent(share *Share) {
+	s.Borrowing, s.Turn = false, share.Turn
+	if share.Calls > 0 {
+		l := *share
+		l.From = time.Unix(0, max(l.From.UnixNano(), s.Now)).UTC()
+		s.Slots = append(s.Slots, l)
+	}
+}
+
+// borrow asks for more calls if more wait than were lent. It asks before the last of them is used.
+func (s *step) borrow() {
+	if !s.Config.Shared {
+		return
+	}
+	s.drop()
+	left, last := int64(0), s.Now
+	for n := range s.Slots {
+		l := &s.Slots[n]
+		left += l.Calls
+		last = max(last, l.From.Add(time.Duration(l.Calls)*l.Every).UnixNano())
+	}
+	more := int64(s.Waiting()) - left
+	if s.Borrowing || more <= 0 || left > 0 && last > s.Now+int64(s.Config.Ahead) {
+		return
+	}
+	head := s.First
+	if len(head) == 0 {
+		head = s.Again
+	}
+	s.Borrowing = true
+	s.fx = append(s.fx, Effect{Kind: Borrow, Borrow: &Event{
+		Kind: Ask, Calls: more, Tokens: head[0].Tokens, Weight: int64(s.Waiting()) + s.InFlight, Turn: s.Turn,
+		Retry: head[0].Retry,
+	}})
+}
+
+// drop gives back the calls whose time has passed unused, so that they are not made all at once later.
+func (s *step) drop() {
+	for len(s.Slots) > 0 {
+		l := &s.Slots[0]
+		every := l.Every
+		if every == 0 {
+			every = s.Config.Lease
+		}
+		late := time.Duration(s.Now - l.From.UnixNano())
+		gone := min(l.Calls, int64(late/every))
+		if late <= every || gone <= 0 {
+			return
+		}
+		s.unused(l.ID, gone)
+		l.From, l.Calls = l.From.Add(time.Duration(gone)*every), l.Calls-gone
+		if l.Calls > 0 {
+			return
+		}
+		s.Slots = s.Slots[1:]
+	}
+}
+
+// unused returns calls that were lent.
+func (s *step) unused(lender, calls int64) {
+	s.fx = append(s.fx, Effect{Kind: Return, Share: Share{ID: lender, Calls: calls}})
+}
+
+// giveBack returns all that was lent, because the limiter above may know more: it is asked again.
+func (s *step) giveBack() {
+	for n := range s.Slots {
+		s.unused(s.Slots[n].ID, s.Slots[n].Calls)
+	}
+	s.Slots = nil
+}

@@ -1,0 +1,159 @@
+package limit
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// State is the limiter of one scope. Times are nanoseconds since 1970. Its JSON is a snapshot: a State that is
+// read from it continues as the one that was written. It grows with the calls that wait and that are in
+// flight, and with nothing else. Make it with [New].
+type State struct {
+	Config Config `json:"config"`
+	Now    int64  `json:"now"`
+
+	// Windows are the limits that are kept by pacing, and Quotas those that are only counted down.
+	Windows []Paced `json:"windows,omitempty"`
+	Quotas  []Quota `json:"quotas,omitempty"`
+
+	// Pace is the present pace in thousandths of a call a second. NextCall is when it allows another call.
+	Pace     int64 `json:"pace"`
+	NextCall int64 `json:"next_call"`
+	// Seeking is set while the pace doubles in search of the limit, and Answered once a call was served.
+	Seeking  bool `json:"seeking,omitempty"`
+	Answered bool `json:"answered,omitempty"`
+	// Cut is when the pace was last cut, and Knee the pace from which it was cut; both 0 for never.
+	Cut  int64 `json:"cut,omitempty"`
+	Knee int64 `json:"knee,omitempty"`
+	// Refusals counts the cuts in a row.
+	Refusals int64 `json:"refusals,omitempty"`
+	// HeldUntil is when calls may go on after refusals in a row.
+	HeldUntil int64 `json:"held_until,omitempty"`
+
+	Breaker Breaker `json:"breaker"`
+	// Budget is what is left for retries, in thousandths of one, and LastRetry when one was last granted.
+	Budget    int64 `json:"budget"`
+	LastRetry int64 `json:"last_retry,omitempty"`
+
+	// First are the calls that wait to be made for the first time, and Again those to be made again. Both
+	// are heaps.
+	First queue `json:"first,omitempty"`
+	Again queue `json:"again,omitempty"`
+	// Asked counts asks; it orders those of the same turn.
+	Asked int64 `json:"asked"`
+
+	// Out are the calls in flight by their IDs, InFlight their number, Reserved their tokens, and Order the IDs in the order in which
+	// they are lost if nobody settles them.
+	Out      map[int64]Outstanding `json:"out"`
+	InFlight int64                 `json:"in_flight"`
+	Reserved int64                 `json:"reserved"`
+	Order    []int64               `json:"order,omitempty"`
+	// Virtual is the turn of the last ask with a weight that was granted.
+	Virtual int64 `json:"virtual,omitempty"`
+	// Usage is how much of their estimates calls use, in millionths, on average: so much is reserved.
+	Usage int64 `json:"usage"`
+	// Rate counts grants, to tell how long an ask will wait.
+	Rate Rate `json:"rate"`
+
+	// Slots are what was lent to a shared limiter, and Borrowing is set while it waits for more. Turn is its
+	// own turn at the limiter above.
+	Slots     []Share `json:"slots,omitempty"`
+	Borrowing bool    `json:"borrowing,omitempty"`
+	Turn      int64   `json:"turn,omitempty"`
+}
+
+// Paced is a limit that is kept by spreading calls evenly. Next is when another call may begin.
+type Paced struct {
+	Resource string `json:"resource"`
+	Limit    int64  `json:"limit"`
+	Period   int64  `json:"period_ns"`
+	Next     int64  `json:"next"`
+}
+
+// Quota is what a response said is left of a long window: Left calls or tokens until Reset.
+type Quota struct {
+	Name     string `json:"name"`
+	Resource string `json:"resource"`
+	Left     int64  `json:"left"`
+	Reset    int64  `json:"reset"`
+}
+
+// Breaker stops calls to a provider that is down, but for a probe now and then.
+type Breaker struct {
+	Open bool `json:"open,omitempty"`
+	// Failed counts the calls in a row that found the provider down.
+	Failed int64 `json:"failed,omitempty"`
+	// Since is when it opened, Next when the next probe may be made, and Closed when it last closed.
+	Since  int64 `json:"since,omitempty"`
+	Next   int64 `json:"next,omitempty"`
+	Closed int64 `json:"closed,omitempty"`
+	// Probe is the ID of the probe that is out, and Lost when it counts as lost; 0 for none.
+	Probe int64 `json:"probe,omitempty"`
+	Lost  int64 `json:"lost,omitempty"`
+}
+
+// Outstanding are granted calls that were not settled.
+type Outstanding struct {
+	// Calls are in flight, each with Tokens reserved of the Estimate.
+	Calls    int64 `json:"calls"`
+	Estimate int64 `json:"estimate,omitempty"`
+	Tokens   int64 `json:"tokens,omitempty"`
+	// At is when they were granted, and Lost when they count as lost.
+	At   int64 `json:"at"`
+	Lost int64 `json:"lost"`
+	// Lender is the ID of the share that they came from, for a shared limiter.
+	Lender int64 `json:"lender,omitempty"`
+}
+
+// Rate counts grants in the present second and in the one before it.
+type Rate struct {
+	Second int64 `json:"second"`
+	N      int64 `json:"n"`
+	Before int64 `json:"before"`
+}
+
+// Waiting is how many asks wait.
+func (st *State) Waiting() int { return len(st.First) + len(st.Again) }
+
+// Clone returns a copy that shares no memory with st.
+func (st *State) Clone() State {
+	c := *st
+	c.Config.Windows = slices.Clone(st.Config.Windows)
+	c.Windows, c.Quotas = slices.Clone(st.Windows), slices.Clone(st.Quotas)
+	c.First, c.Again = slices.Clone(st.First), slices.Clone(st.Again)
+	c.Out, c.Order, c.Slots = maps.Clone(st.Out), slices.Clone(st.Order), slices.Clone(st.Slots)
+	return c
+}
+
+// Lender returns the share from which calls were granted, and whether they are out. A driver of a shared
+// limiter passes what is settled on to the limiter above under this ID.
+func (st *State) Lender(id int64) (lender int64, out bool) {
+	o, out := st.Out[id]
+	return o.Lender, out
+}
+
+// Next is when the driver must send a Tick unless something else happens before. It returns false if nothing
+// can be granted until another event.
+func (st *State) Next() (time.Time, bool) {
+	if st.Waiting() == 0 {
+		return time.Time{}, false
+	}
+	at := int64(never)
+	for _, q := range []*queue{&st.First, &st.Again} {
+		if len(*q) > 0 {
+			at = min(at, st.ready(&(*q)[0]))
+		}
+	}
+	if at == never {
+		return time.Time{}, false
+	}
+	return time.Unix(0, max(at-st.ahead(), st.Now)).UTC(), true
+}
+
+func (st *State) ahead() int64 {
+	if st.Breaker.Open || st.Config.Shared { // a probe is not planned, and a shared limiter keeps to its slots
+		return 0
+	}
+	return int64(st.Config.Ahead)
+}

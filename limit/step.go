@@ -1,0 +1,271 @@
+package limit
+
+import (
+	"slices"
+	"time"
+)
+
+// step is one transition.
+type step struct {
+	State
+	fx []Effect
+}
+
+// Step returns the limiter after ev and what has to be done. It takes st over, as append takes a slice: only
+// the State that it returns may be used from then on. The same state and events always give the same effects.
+//
+// No event is an error: one that names an ID which is not known changes nothing but what its outcome teaches.
+func Step(st State, ev Event) (State, []Effect) {
+	s := step{State: st}
+	s.Now = max(s.Now, ev.At.UnixNano())
+	s.expire()
+	switch ev.Kind {
+	case Ask:
+		s.ask(&ev)
+	case Leave:
+		s.leave(ev.ID)
+	case Settle:
+		s.settle(&ev)
+	case Lent:
+		s.lent(&ev.Share)
+	}
+	s.serve()
+	return s.State, s.fx
+}
+
+// ask puts a call into the queue, or denies it.
+func (s *step) ask(ev *Event) {
+	w := waiter{
+		ID: ev.ID, No: s.Asked, Key: s.Now, Turn: bound(ev.Turn, 0), Calls: bound(ev.Calls, 1),
+		Tokens: bound(ev.Tokens, 0), Weight: bound(ev.Weight, 0), Retry: ev.Retry,
+	}
+	if w.Weight > 0 { // turns of limiters are relative to each other
+		w.Turn = max(ev.Turn, s.Virtual)
+		w.Key = w.Turn
+	} else { // those of a session are the calls that it made
+		w.Key += min(w.Turn, yields) * int64(s.Config.Yield)
+	}
+	if !ev.Deadline.IsZero() {
+		w.Deadline = ev.Deadline.UnixNano()
+	}
+	s.Asked++
+	w.Key -= int64(s.Config.Head) * int64(min(max(ev.Priority, -1000), 1000))
+	_, out := s.Out[w.ID]
+	wait := s.wait(&w)
+	switch {
+	case out:
+		s.deny(&w, Twice, 0)
+	case s.Waiting() >= s.Config.MaxWaiting:
+		s.deny(&w, TooMany, wait)
+	case w.Deadline != 0 && s.Now+wait > w.Deadline:
+		s.deny(&w, TooLate, wait)
+	case w.Retry:
+		s.Again.push(w)
+	default:
+		s.First.push(w)
+	}
+}
+
+// yields bounds for how many of the calls it has made a session yields to those that made fewer.
+const yields = 10
+
+// bound keeps a number of an event within what the arithmetic bears.
+func bound(n, least int64) int64 { return min(max(n, least), 1<<40) }
+
+// wait is how long a new ask will probably wait.
+func (s *step) wait(w *waiter) int64 {
+	var ahead int64
+	if rate := s.Rate.perSecond(); s.Config.Shared && rate > 0 {
+		ahead = scaled(int64(s.Waiting()), second, rate)
+	} else if !s.Config.Shared {
+		ahead = scaled(int64(s.Waiting()), s.every(s.reserve(w)), 1)
+	}
+	at := s.ready(w)
+	if at == never {
+		at = s.Now
+	}
+	return min(ahead, int64(maxTime)) + max(at-s.Now, 0)
+}
+
+func (s *step) deny(w *waiter, why Why, wait int64) {
+	s.fx = append(s.fx, Effect{Kind: Deny, Share: Share{ID: w.ID, Calls: w.Calls}, Wait: time.Duration(wait), Why: why})
+}
+
+// leave takes an ask out of the queue. It looks at all that wait.
+func (s *step) leave(id int64) {
+	for _, q := range []*queue{&s.First, &s.Again} {
+		if n := slices.IndexFunc(*q, func(w waiter) bool { return w.ID == id }); n >= 0 {
+			q.remove(n)
+			return
+		}
+	}
+}
+
+// serve grants all that can be granted now.
+func (s *step) serve() {
+	for {
+		q := s.pick()
+		if q == nil {
+			break
+		}
+		w := (*q)[0]
+		q.remove(0)
+		if w.Deadline != 0 && s.Now > w.Deadline {
+			s.deny(&w, TooLate, 0)
+			continue
+		}
+		s.grant(&w)
+	}
+	s.borrow()
+}
+
+// pick returns the queue whose first ask can be granted now; nil if there is none.
+func (s *step) pick() (best *queue) {
+	for _, q := range []*queue{&s.First, &s.Again} {
+		if len(*q) == 0 || s.ready(&(*q)[0])-s.ahead() > s.Now {
+			continue
+		}
+		if best == nil || (*q)[0].before(&(*best)[0]) {
+			best = q
+		}
+	}
+	return best
+}
+
+// ready is when the ask can be granted if nothing else happens; never if that must happen first.
+func (st *State) ready(w *waiter) int64 {
+	at := st.HeldUntil
+	if b := &st.Breaker; b.Open {
+		at = max(at, b.Next)
+		if b.Probe != 0 {
+			at = max(at, b.Lost)
+		}
+	} else if w.Retry && st.Budget <= fullBudget/2 {
+		at = max(at, st.LastRetry+second)
+	}
+	if c := st.Config.Concurrency; c > 0 && st.InFlight >= c {
+		at = max(at, st.lost())
+	}
+	if st.Config.Shared {
+		if len(st.Slots) == 0 {
+			return never
+		}
+		return max(at, st.Slots[0].From.UnixNano())
+	}
+	at = max(at, st.NextCall)
+	for n := range st.Windows {
+		at = max(at, st.Windows[n].Next)
+	}
+	for n := range st.Quotas {
+		if q := &st.Quotas[n]; q.Left < q.takes(st.reserve(w)) {
+			at = max(at, q.Reset)
+		}
+	}
+	return at
+}
+
+// lost is when the first call that is out counts as lost.
+func (st *State) lost() int64 {
+	for _, id := range st.Order {
+		if o, out := st.Out[id]; out {
+			return o.Lost
+		}
+	}
+	return never
+}
+
+// grant takes what the ask needs, and tells it.
+func (s *step) grant(w *waiter) {
+	share := Share{ID: w.ID, Calls: 1, Probe: s.Breaker.Open}
+	o := Outstanding{Estimate: w.Tokens, Tokens: s.reserve(w), At: s.Now}
+	if s.Config.Shared {
+		o.Lender = s.slot(&share)
+	} else {
+		s.take(w, &share)
+	}
+	if w.Retry {
+		s.LastRetry = s.Now
+	}
+	share.Turn = s.turn(w, share.Calls)
+	s.Rate.add(s.Now, share.Calls)
+	from := share.From.UnixNano()
+	o.Calls, o.Lost = share.Calls, max(from, s.Now)+int64(share.Every)*share.Calls+int64(s.Config.Hold)
+	if s.Breaker.Open {
+		s.Breaker.Probe, s.Breaker.Lost = w.ID, s.Now+int64(s.Config.ProbeFor)
+		s.Breaker.Next = s.Now + int64(s.Config.ProbeEvery)
+	}
+	s.InFlight, s.Reserved = s.InFlight+o.Calls, s.Reserved+o.Calls*o.Tokens
+	s.Out[w.ID], s.Order = o, append(s.Order, w.ID)
+	s.fx = append(s.fx, Effect{Kind: Grant, Share: share})
+}
+
+// take takes the share from the pace, the windows and the quotas. A limiter below gets as many calls at once
+// as a lease has time for.
+func (s *step) take(w *waiter, share *Share) {
+	from, tokens := max(s.ready(w), s.Now), s.reserve(w)
+	every := s.every(tokens)
+	if !share.Probe {
+		share.Calls = min(w.Calls, max(int64(s.Config.Lease)/every, 1))
+	}
+	if c := s.Config.Concurrency; c > 0 {
+		share.Calls = min(share.Calls, c-s.InFlight)
+	}
+	for n := range s.Quotas {
+		q := &s.Quotas[n]
+		if s.Now >= q.Reset { // what the next window holds, its first response will say
+			q.Left = max(q.Left, share.Calls*q.takes(tokens))
+		}
+		if each := q.takes(tokens); each > 0 {
+			share.Calls = max(min(share.Calls, q.Left/each), 1)
+		}
+		q.Left -= share.Calls * q.takes(tokens)
+	}
+	for n := range s.Windows {
+		s.Windows[n].Next = from + share.Calls*s.Windows[n].cost(tokens)
+	}
+	gap := scaled(second, milli, s.Pace)
+	used := min(from-s.NextCall+gap, 2*gap) + (share.Calls-1)*gap
+	s.NextCall = from + share.Calls*gap
+	if s.climb(max(used, 0)); share.Calls == 1 {
+		every = 0
+	}
+	share.From, share.Every = time.Unix(0, from).UTC(), time.Duration(every)
+}
+
+// reserve is how many tokens are reserved for each call of the ask.
+func (st *State) reserve(w *waiter) int64 { return scaled(w.Tokens, st.Usage, whole) }
+
+// turn is the next turn of the asker: a session has made one call more. A limiter with many sessions has its turn
+// the sooner, the more they are.
+func (s *step) turn(w *waiter, calls int64) int64 {
+	if w.Weight == 0 {
+		return w.Turn + 1
+	}
+	s.Virtual = max(s.Virtual, w.Turn)
+	return w.Turn + scaled(second, calls, w.Weight)
+}
+
+// add counts grants.
+func (r *Rate) add(now, calls int64) {
+	if sec := now / second; sec != r.Second {
+		r.Before = r.N
+		if sec > r.Second+1 {
+			r.Before = 0
+		}
+		r.Second, r.N = sec, 0
+	}
+	r.N += calls
+}
+
+func (r *Rate) perSecond() int64 { return max(r.Before, r.N) }
+
+// lastSecond is about how many calls were granted in the second before now.
+func (r *Rate) lastSecond(now int64) int64 {
+	switch gone := now % second; now / second {
+	case r.Second:
+		return r.N + scaled(r.Before, second-gone, second)
+	case r.Second + 1:
+		return scaled(r.N, second-gone, second)
+	}
+	return 0
+}

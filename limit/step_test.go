@@ -1,0 +1,333 @@
+package limit_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/limit"
+	"github.com/retake-go/retake/ratelimit"
+)
+
+// limiter drives a State by hand.
+type limiter struct {
+	t   *testing.T
+	st  limit.State
+	now time.Duration
+}
+
+func newLimiter(t *testing.T, c limit.Config) *limiter {
+	st, err := limit.New(c)
+	require.NoError(t, err)
+	return &limiter{t: t, st: st}
+}
+
+func (l *limiter) step(ev limit.Event) []limit.Effect {
+	ev.At = time.Unix(0, 0).Add(l.now)
+	var fx []limit.Effect
+	l.st, fx = limit.Step(l.st, ev)
+	return fx
+}
+
+// granted are the IDs of granted asks.
+func granted(fx []limit.Effect) (ids []int64) {
+	for _, e := range fx {
+		if e.Kind == limit.Grant {
+			ids = append(ids, e.Share.ID)
+		}
+	}
+	return ids
+}
+
+// until ticks until a time, and returns what was granted.
+func (l *limiter) until(end time.Duration) (ids []int64) {
+	for {
+		next, is := l.st.Next()
+		if at := next.Sub(time.Unix(0, 0)); !is || at > end {
+			l.now = max(l.now, end)
+			return ids
+		} else if l.now = max(l.now, at); true {
+			ids = append(ids, granted(l.step(limit.Event{Kind: limit.Tick}))...)
+		}
+	}
+}
+
+func (l *limiter) ask(ids ...int64) (now []int64) {
+	for _, id := range ids {
+		now = append(now, granted(l.step(limit.Event{Kind: limit.Ask, ID: id}))...)
+	}
+	return now
+}
+
+func (l *limiter) settle(o limit.Outcome, ids ...int64) {
+	for _, id := range ids {
+		l.step(limit.Event{Kind: limit.Settle, ID: id, Outcome: o})
+	}
+}
+
+func ids(from, to int64) (all []int64) {
+	for id := from; id <= to; id++ {
+		all = append(all, id)
+	}
+	return all
+}
+
+var tenASecond = limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 10, Period: time.Second}}}
+
+func TestAKnownWindowIsSpreadEvenly(t *testing.T) {
+	l := newLimiter(t, tenASecond)
+	assert.Equal(t, []int64{1}, l.ask(ids(1, 30)...))
+	assert.Len(t, l.until(time.Second), 9, "with the first one: ten in a second")
+	assert.Len(t, l.until(2*time.Second), 10)
+}
+
+func TestSeveralWindowsHoldAtOnce(t *testing.T) {
+	c := tenASecond
+	c.Windows = append(c.Windows, limit.Window{Resource: "tokens", Limit: 60_000, Period: time.Minute})
+	l := newLimiter(t, c)
+	for id := range int64(20) {
+		l.step(limit.Event{Kind: limit.Ask, ID: id, Tokens: 500})
+	}
+	assert.Len(t, l.until(2*time.Second), 3, "1,000 tokens a second are two calls of 500")
+}
+
+func TestTheFirstResponseTellsTheLimit(t *testing.T) {
+	l := newLimiter(t, limit.Config{})
+	l.ask(ids(1, 100)...)
+	l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Served, Limits: &ratelimit.State{Windows: []ratelimit.Window{
+		{Name: "requests_per_second", Resource: "requests", Limit: ratelimit.Of(20)},
+	}}})
+	l.until(time.Second)
+	assert.Len(t, l.until(3*time.Second), 39, "twenty a second, less a hundredth")
+}
+
+func TestWithoutHintsThePaceFallsAtARefusalAndRises(t *testing.T) {
+	l := newLimiter(t, limit.Config{})
+	l.ask(ids(1, 10_000)...)
+	got := l.until(3 * time.Second)
+	before := l.st.Pace
+	assert.Greater(t, before, int64(30_000), "it doubles every half second")
+	l.settle(limit.Refused, got[len(got)-1], got[len(got)-2])
+	assert.Less(t, l.st.Pace, before/3)
+	assert.Greater(t, l.st.Pace, before/5, "cut once for both")
+	l.until(4 * time.Second)
+	assert.False(t, l.st.Seeking)
+	knee := l.st.Pace
+	l.until(10 * time.Second)
+	assert.Greater(t, l.st.Pace, knee)
+	assert.Less(t, l.st.Pace, 2*knee)
+}
+
+func TestALongWindowIsCountedDown(t *testing.T) {
+	l := newLimiter(t, limit.Config{})
+	l.ask(ids(1, 5)...)
+	l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Served, Limits: &ratelimit.State{Windows: []ratelimit.Window{{
+		Name: "requests_per_day", Resource: "requests", Limit: ratelimit.Of(1000), Remaining: ratelimit.Of(3),
+		ResetsIn: ratelimit.In(time.Hour),
+	}}}})
+	assert.Len(t, l.until(time.Minute), 2, "three were left, less the one in flight")
+	assert.Len(t, l.until(2*time.Hour), 2, "the others when the day has passed")
+}
+
+func TestAnEstimateThatIsTooHighIsLearned(t *testing.T) {
+	l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "tokens", Limit: 10_000, Period: time.Second}}})
+	n := 0
+	for id := range int64(200) {
+		l.step(limit.Event{Kind: limit.Ask, ID: id, Tokens: 4000})
+	}
+	for ; n < 30; n++ {
+		for _, id := range l.until(l.now + time.Second) {
+			l.step(limit.Event{Kind: limit.Settle, ID: id, Outcome: limit.Served, Tokens: 1000})
+		}
+	}
+	assert.InDelta(t, 250_000, l.st.Usage, 5000)
+}
+
+func TestTheBreakerLetsProbesThroughAlone(t *testing.T) {
+	l := newLimiter(t, tenASecond)
+	l.ask(ids(1, 50)...)
+	l.until(900 * time.Millisecond)
+	l.settle(limit.Down, ids(1, 9)...)
+	assert.True(t, l.st.Breaker.Open)
+	var probes int
+	for second := time.Second; second < 20*time.Second; second += time.Second {
+		for _, id := range l.until(second) {
+			probes++
+			assert.Equal(t, id, l.st.Breaker.Probe)
+			l.settle(limit.Down, id)
+		}
+	}
+	assert.LessOrEqual(t, probes, 19)
+	assert.GreaterOrEqual(t, probes, 17)
+	probe := l.until(l.now + time.Second)
+	require.Len(t, probe, 1)
+	l.settle(limit.Served, probe...)
+	assert.False(t, l.st.Breaker.Open)
+	assert.LessOrEqual(t, len(l.until(l.now+time.Second)), 10, "no spike")
+	assert.GreaterOrEqual(t, len(l.until(l.now+time.Second)), 9)
+}
+
+func TestAProbeThatNobodySettlesIsLost(t *testing.T) {
+	l := newLimiter(t, tenASecond)
+	l.ask(ids(1, 10)...)
+	l.until(300 * time.Millisecond)
+	l.settle(limit.Down, 1, 2, 3)
+	first := l.until(5 * time.Second)
+	require.Len(t, first, 1)
+	assert.Empty(t, l.until(30*time.Second))
+	assert.Len(t, l.until(35*time.Second), 1)
+}
+
+func TestRetriesAreThrottledWhenManyCallsFail(t *testing.T) {
+	c := limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1000, Period: time.Second}}}
+	l := newLimiter(t, c)
+	l.ask(ids(1, 60)...)
+	l.until(time.Second)
+	l.settle(limit.Refused, ids(1, 60)...)
+	for _, id := range ids(101, 120) {
+		l.step(limit.Event{Kind: limit.Ask, ID: id, Retry: true})
+	}
+	assert.LessOrEqual(t, len(l.until(l.now+5*time.Second)), 6, "one retry a second")
+	l.ask(200)
+	assert.Equal(t, []int64{200}, l.until(l.now+10*time.Millisecond), "a first call goes at once")
+	l.until(l.now + time.Minute)
+	assert.Equal(t, 0, l.st.Waiting())
+}
+
+func TestCallsThatAreNeverSettledAreLostInTime(t *testing.T) {
+	l := newLimiter(t, limit.Config{Concurrency: 2, Windows: tenASecond.Windows, Hold: time.Minute})
+	l.ask(ids(1, 4)...)
+	l.until(30 * time.Second)
+	assert.Equal(t, int64(2), l.st.InFlight)
+	_, waits := l.st.Next()
+	assert.True(t, waits, "what is out is lost in time")
+	assert.Len(t, l.until(100*time.Second), 2)
+	l.settle(limit.Served, 1)
+	assert.Equal(t, int64(2), l.st.InFlight, "settled after it was lost")
+}
+
+func TestAWaitBeyondTheDeadlineIsDeniedAtOnce(t *testing.T) {
+	l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}}, MaxWaiting: 41})
+	l.ask(ids(1, 41)...)
+	ask := limit.Event{Kind: limit.Ask, ID: 50, Deadline: time.Unix(12, 0)}
+	fx := l.step(ask)
+	require.Len(t, fx, 1)
+	assert.Equal(t, limit.TooLate, fx[0].Why)
+	assert.InDelta(t, 40, fx[0].Wait.Seconds(), 2)
+	ask.Deadline = time.Unix(60, 0)
+	assert.Empty(t, l.step(ask))
+	ask.ID++
+	assert.Equal(t, limit.TooMany, l.step(ask)[0].Why)
+	assert.Equal(t, limit.Twice, l.step(limit.Event{Kind: limit.Ask, ID: 1})[0].Why)
+}
+
+func TestWhoLeavesIsNotGranted(t *testing.T) {
+	l := newLimiter(t, tenASecond)
+	l.ask(1, 2, 3)
+	l.step(limit.Event{Kind: limit.Leave, ID: 2})
+	assert.Equal(t, []int64{3}, l.until(time.Second))
+}
+
+func TestPriorityIsAHeadStartAndStarvesNobody(t *testing.T) {
+	l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}}})
+	l.ask(1, 2)
+	high := int64(100)
+	var order []int64
+	for l.now < time.Minute {
+		high++
+		l.step(limit.Event{Kind: limit.Ask, ID: high, Priority: 1})
+		order = append(order, l.until(l.now+time.Second)...)
+	}
+	assert.Equal(t, int64(101), order[0])
+	assert.Contains(t, order[:15], int64(2), "ten seconds later it is its turn")
+}
+
+func TestSessionsThatCameLateCatchUp(t *testing.T) {
+	l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}}})
+	l.ask(1)
+	l.step(limit.Event{Kind: limit.Ask, ID: 2, Turn: 5})
+	l.ask(3)
+	assert.Equal(t, []int64{3, 2}, l.until(10*time.Second))
+}
+
+func TestProcessesShareOnePace(t *testing.T) {
+	top := newLimiter(t, tenASecond)
+	low := newLimiter(t, limit.Config{Shared: true})
+	low.ask(ids(1, 5)...)
+	fx := low.step(limit.Event{Kind: limit.Tick})
+	assert.Empty(t, fx, "it borrows once")
+
+	low = newLimiter(t, limit.Config{Shared: true})
+	fx = low.step(limit.Event{Kind: limit.Ask, ID: 1})
+	require.Len(t, fx, 1)
+	ask := *fx[0].Borrow
+	ask.ID = 77
+	fx = top.step(ask)
+	require.Len(t, fx, 1)
+	fx = low.step(limit.Event{Kind: limit.Lent, Share: fx[0].Share})
+	require.Equal(t, []int64{1}, granted(fx))
+	lender, out := low.st.Lender(1)
+	assert.True(t, out)
+	assert.Equal(t, int64(77), lender)
+	top.settle(limit.Served, lender)
+	assert.Equal(t, int64(0), top.st.InFlight)
+}
+
+func TestAFailureGivesTheLeaseBack(t *testing.T) {
+	low := newLimiter(t, limit.Config{Shared: true})
+	low.ask(1, 2, 3)
+	low.step(limit.Event{Kind: limit.Lent, Share: limit.Share{ID: 9, From: time.Unix(0, 0), Every: time.Second, Calls: 3}})
+	fx := low.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Down})
+	require.Len(t, fx, 2)
+	assert.Equal(t, limit.Effect{Kind: limit.Return, Share: limit.Share{ID: 9, Calls: 2}}, fx[0])
+	assert.Equal(t, limit.Borrow, fx[1].Kind)
+}
+
+func TestASnapshotContinues(t *testing.T) {
+	l := newLimiter(t, tenASecond)
+	l.ask(ids(1, 20)...)
+	l.until(500 * time.Millisecond)
+	l.settle(limit.Refused, 2)
+	text, err := json.Marshal(l.st)
+	require.NoError(t, err)
+	other := &limiter{t: t, now: l.now}
+	require.NoError(t, json.Unmarshal(text, &other.st))
+	assert.Equal(t, l.until(10*time.Second), other.until(10*time.Second))
+	again, err := json.Marshal(other.st)
+	require.NoError(t, err)
+	want, _ := json.Marshal(l.st)
+	assert.JSONEq(t, string(want), string(again))
+}
+
+func TestAConfigTellsAllItsFaults(t *testing.T) {
+	_, err := limit.New(limit.Config{
+		Windows: []limit.Window{{Resource: "cats", Limit: 0, Period: 0}}, Start: -1, Ramp: -1, Failures: -2,
+	})
+	require.Error(t, err)
+	for _, part := range []string{"windows[0].limit", "windows[0].period", "windows[0].resource", "start", "ramp", "failures"} {
+		assert.ErrorContains(t, err, part)
+	}
+}
+
+// What a limiter keeps does not grow with the sessions that it has seen.
+func TestMemoryFollowsWhatWaitsAndIsOut(t *testing.T) {
+	size := func(n int64) int {
+		l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 100_000, Period: time.Second}}})
+		for id := range n {
+			l.ask(id)
+			for _, id := range append(l.until(l.now+20*time.Microsecond), id) {
+				l.settle(limit.Served, id)
+			}
+		}
+		text, _ := json.Marshal(l.st)
+		return len(text)
+	}
+	small := size(1000)
+	for _, n := range []int64{2000, 4000} {
+		assert.InDelta(t, small, size(n), 60, fmt.Sprint(n))
+	}
+}
