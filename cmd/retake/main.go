@@ -68,7 +68,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		checkCommand, playCommand, delaysCommand, limitsCommand, classifyCommand, showCommand, replayCommand,
-		verifyCommand, diffCommand, whatifCommand, tuneCommand, compactCommand, pruneCommand, versionCommand, completionCommand,
+		verifyCommand, diffCommand, whatifCommand, tuneCommand, simulateCommand, compactCommand,
+		pruneCommand, versionCommand, completionCommand,
 	}
 }
 

@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,8 +57,21 @@ func Read(name string, data []byte) (policy.Set, error) {
 	return set, nil
 }
 
+// ReadOther reads a file of other settings into v, as strictly as Read reads a policy. The UnmarshalJSON of v gets
+// the file as JSON; the faults that its error joins, each a [*policy.FieldError], are told by line and column.
+func ReadOther(name string, data []byte, v json.Unmarshaler) error {
+	r := &reader{name: name, places: map[string]spot{}}
+	if data, ok := r.parse(data); ok {
+		r.take(v.UnmarshalJSON(data))
+	}
+	if len(r.faults) > 0 {
+		return r.joined()
+	}
+	return nil
+}
+
 // parse returns the file as JSON, and notes the places of what is in it.
-func (r *reader) parse(data []byte) (json []byte, ok bool) {
+func (r *reader) parse(data []byte) (text []byte, ok bool) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	is := isJSON(r.name, data)
 	if !r.plainText(data, is) {
@@ -196,7 +210,7 @@ func isJSON(name string, data []byte) bool {
 }
 
 // plainText refuses files that are empty, too large or not plain text.
-func (r *reader) plainText(data []byte, json bool) bool {
+func (r *reader) plainText(data []byte, isJSON bool) bool {
 	switch {
 	case len(data) > maxBytes:
 		r.fault(start, "", fmt.Sprintf("the file has %d bytes", len(data)),
@@ -204,7 +218,7 @@ func (r *reader) plainText(data []byte, json bool) bool {
 	case len(bytes.TrimSpace(data)) == 0:
 		r.fault(start, "", "the file is empty", "delete the file for the defaults, or write a policy")
 	default:
-		at, bad := unprintable(data, json)
+		at, bad := unprintable(data, isJSON)
 		if bad == "" {
 			return true
 		}

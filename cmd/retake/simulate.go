@@ -1,0 +1,160 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/simulate"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/policy/file"
+)
+
+var simulateCommand = command{
+	name:    "simulate",
+	summary: "plays a fleet of sessions against a provider with limits and outages",
+	example: "retake simulate -compare fleet.yaml",
+	usage:   []string{"simulate [-compare] [-svg OUT] [-json] FILE"},
+	about: `
+FILE is YAML or JSON:
+
+  seed: 1                     # decides when sessions arrive, and the jitter of retries
+  processes: 8
+  sessions: 1000
+  arrive_over: 10s
+  calls_per_session: 10
+  tokens_per_call: 1000
+  provider:
+    requests_per_second: 50   # may be a fraction
+    tokens_per_minute: 6000000
+    latency: 1s
+    retry_after: 1s           # what a refusal asks for; 0s for nothing
+    headers: true             # whether responses tell the limits
+    outages: [{at: 30s, for: 60s}]
+  limiter: retake             # none, fixed, aimd or retake
+  policy: policy.yaml         # of failed calls, beside FILE; or preset:NAME
+
+sessions, calls_per_session and a limit of the provider are needed. Without the others there are 1 process, 1000
+tokens, a latency of 1s, headers, the limiter retake, and the default policy.
+
+A provider allows its limits in any second, wherever it begins. Refusals come back at once, and so do failures
+while it is down; what was in flight then fails. The clock is not that of this machine: the same file always gives
+the same result. Limiters: "none" makes every call at once, "fixed" is a token bucket in each process that was told
+its part of the rate, "aimd" bounds the calls in flight of each process by additive increase and multiplicative
+decrease, and "retake" is that of package limit, which is told nothing and whose processes share it by leases.
+
+JSON: {"calls", "rejected", "rejected_share", "sessions_lost", "makespan_ms", "utilisation", "overshoot",
+"calls_in_outage", "peak_rate_after_outage", "unfairness"}. "utilisation" is the calls served as a part of what the
+limits allow from the first arrival to the last end, without outages. "overshoot" is by how many calls the worst
+window was above the limit. "calls_in_outage" were in flight when one began, or made in it.
+"peak_rate_after_outage" is the worst second after the first one, as a part of the limit; 0 without any.
+"unfairness" is the longest time of a session as a multiple of the shortest one, among those that arrived in the
+same tenth of arrive_over and were not lost; 0 if all were. With -compare each line is {"limiter", "result"}.`,
+	task: func() task { return &simulation{} },
+}
+
+type simulation struct {
+	file, svg     string
+	compare, json bool
+}
+
+func (s *simulation) declare(fs *flag.FlagSet) {
+	fs.BoolVar(&s.compare, "compare", false, "play all limiters, one after the other")
+	fs.StringVar(&s.svg, "svg", "", "also draw what the provider saw each second, into the file `OUT`")
+	fs.BoolVar(&s.json, "json", false, "write JSON")
+}
+
+func (s *simulation) take(args []string) error {
+	if len(args) != 1 {
+		return misused("give one file with a fleet and its provider")
+	}
+	s.file = args[0]
+	return nil
+}
+
+// played is the result of one limiter.
+type played struct {
+	Limiter string          `json:"limiter"`
+	Result  simulate.Result `json:"result"`
+}
+
+func (s *simulation) run(e *env) error {
+	settings, err := s.read()
+	if err != nil {
+		return err
+	}
+	limiters := []string{settings.Limiter}
+	if s.compare {
+		limiters = simulate.Limiters()
+	}
+	var all []played
+	for _, settings.Limiter = range limiters {
+		result, err := simulate.Run(settings)
+		if err != nil {
+			return err
+		}
+		all = append(all, played{settings.Limiter, result})
+	}
+	if s.svg != "" {
+		if err := os.WriteFile(s.svg, []byte(plot(all)), 0o644); err != nil {
+			return misused("-svg: %w: give a file that can be written", err)
+		}
+	}
+	switch {
+	case !s.json:
+		writePlayed(e, all)
+	case s.compare:
+		for _, one := range all {
+			err = errors.Join(err, e.json(one))
+		}
+	default:
+		err = e.json(all[0].Result)
+	}
+	return err
+}
+
+// read reads the file, and the policy that it names.
+func (s *simulation) read() (settings simulate.Settings, err error) {
+	f, err := openNamed("FILE", s.file, "give a file that can be read")
+	if err != nil {
+		return settings, err
+	}
+	defer f.Close()
+	data, err := readAll(s.file, f)
+	if err != nil {
+		return settings, err
+	}
+	if err := file.ReadOther(s.file, data, &settings); err != nil {
+		return settings, err
+	}
+	name := settings.Policy
+	if name == "" {
+		return settings, nil
+	}
+	if !strings.HasPrefix(name, presetPrefix) && !filepath.IsAbs(name) {
+		name = filepath.Join(filepath.Dir(s.file), name)
+	}
+	from, err := readPolicy(name)
+	if err != nil {
+		return settings, fmt.Errorf("policy: %w", err)
+	}
+	settings.Transport = from.set.Policy(policy.Target{Plane: fault.Transport})
+	return settings, nil
+}
+
+func writePlayed(e *env, all []played) {
+	fmt.Fprint(e.out, columns(func(w io.Writer) {
+		fmt.Fprintln(w, "limiter\tcalls\trefused\tlost\tmakespan\tutilisation\tovershoot\tin outage\tpeak after\tunfairness\t")
+		for _, one := range all {
+			r := one.Result
+			fmt.Fprintf(w, "%s\t%d\t%.1f %%\t%d\t%.1f s\t%.1f %%\t%d\t%d\t%.2f\t%.2f\t\n", one.Limiter, r.Calls, 100*r.RejectedShare,
+				r.SessionsLost, float64(r.Makespan)/1000, 100*r.Utilisation, r.Overshoot, r.CallsInOutage,
+				r.PeakRateAfterOutage, r.Unfairness)
+		}
+	}))
+}
