@@ -138,11 +138,11 @@ func removed(path string) error {
 // sweepInbox removes what dead processes left in an inbox, and the inbox if it is empty.
 func (d Dir) sweepInbox(on *disk, session string) error {
 	in, err := d.openInbox(session, false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	switch {
+	case err == nil:
+		err = errors.Join(in.sweep(on), in.Close())
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil // a process may have died before it removed the folder of all inboxes
 	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(in.sweep(on), in.Close(), d.removeEmpty(on, session))
+	return errors.Join(err, d.removeEmpty(on, session))
 }

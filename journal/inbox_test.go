@@ -99,6 +99,35 @@ func TestACrashAtAnyStepLosesNothingAndLeavesNothing(t *testing.T) {
 	t.Fatal("it always dies")
 }
 
+// A deletion that a crash ends leaves the whole journal or none, and the next one leaves nothing.
+func TestACrashWhileAJournalIsDeletedLeavesAllOfItOrNothing(t *testing.T) {
+	for steps := range 10 {
+		dir := Dir(t.TempDir())
+		path := filepath.Join(string(dir), FileName("order-42"))
+		require.NoError(t, os.WriteFile(path, []byte("one\ntwo\n"), 0o600))
+		require.NoError(t, os.WriteFile(path+temporary, []byte("one\n"), 0o600))
+		require.NoError(t, os.MkdirAll(filepath.Join(string(dir), inboxOf("order-42")), 0o700))
+		on := dying(steps + 2) // two locks open it
+		log, err := dir.openOn(on, "order-42")
+		require.NoError(t, err)
+		dead, err := died(func() error { return log.(*file).Delete(t.Context(), 8) })
+		require.NoError(t, err)
+		require.NoError(t, log.(*file).f.Close())
+		text, err := os.ReadFile(path)
+		if !errors.Is(err, fs.ErrNotExist) {
+			require.NoError(t, err)
+			require.Equal(t, "one\ntwo\n", string(text))
+			require.NoError(t, Delete(t.Context(), dir, "order-42"))
+		}
+		assert.Empty(t, filesIn(t, string(dir)), "step %d", steps)
+		if !dead {
+			assert.Greater(t, steps, 2)
+			return
+		}
+	}
+	t.Fatal("it always dies")
+}
+
 func TestAnItemWhoseDiskFailsIsAnError(t *testing.T) {
 	for name, fail := range map[string]func(*disk){
 		"sync":   func(on *disk) { on.sync = func(*os.File) error { return errDisk } },

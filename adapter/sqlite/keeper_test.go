@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/journal"
 )
 
@@ -44,4 +46,21 @@ func TestADeletedJournalGivesItsNumbersToNobody(t *testing.T) {
 	require.ErrorIs(t, log.Append(t.Context(), 0, []byte("one\n"), true), journal.ErrConflict)
 	require.NoError(t, log.Close())
 	require.NoError(t, again.Append(t.Context(), 0, []byte("two\n"), true))
+}
+
+func TestAClosedStoreAndOneThatIsReadTakeNoItems(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journals.db")
+	store := open(t, path)
+	item := journal.Item{Kind: journal.AnswerItem, Key: "q1", Body: []byte("1"), At: time.Unix(1e9, 0)}
+	require.NoError(t, store.Put(t.Context(), "order-42", item))
+	require.NoError(t, store.Close())
+	require.ErrorContains(t, store.Put(t.Context(), "order-42", item), `sqlite: inbox of session "order-42": sql: database is closed`)
+	read, err := sqlite.OpenWith(t.Context(), path, sqlite.Settings{ReadOnly: true})
+	require.NoError(t, err)
+	defer read.Close()
+	items, err := read.Items(t.Context(), "order-42")
+	require.NoError(t, err)
+	assert.Len(t, items, 1)
+	require.ErrorIs(t, read.Put(t.Context(), "order-43", item), journal.ErrReadOnly)
+	require.ErrorIs(t, read.Remove(t.Context(), "order-42", item), journal.ErrReadOnly)
 }
