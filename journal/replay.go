@@ -48,8 +48,9 @@ type Report struct {
 // with the conversation and the attempts.
 //
 // It stops at the first fault and returns the report so far: [ErrDiffers] for a decision of today that is
-// another one (a [DifferenceError]) or an event that today's code refuses, a [CorruptError] for a changed line,
-// or [ErrRedacted] for another secret key. Errors of in are returned unchanged. Replay may have read some lines after the fault.
+// another one (a [DifferenceError]) or an event that today's code refuses, a [CorruptError] for a changed
+// line, or [ErrRedacted] for another secret key. Errors of in are returned unchanged. Replay may have read
+// some lines after the fault.
 func Replay(in io.Reader, o Replaying) (Report, error) {
 	p := newPlayer(in, o)
 	err := p.readAll()

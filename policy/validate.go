@@ -11,8 +11,8 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// FieldError is one fault of one field of a policy: its path, as files name it, and what is wrong. The path is
-// empty if the fault concerns the whole value.
+// FieldError is one fault of one field of a policy: its path, as files name it, and what is wrong. The path
+// is empty if the fault concerns the whole value.
 type FieldError = backoff.FieldError
 
 // Validate reports every invalid field, each as a [*FieldError], joined. It returns nil if there is none.

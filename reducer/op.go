@@ -18,8 +18,8 @@ type Op struct {
 	Values []json.RawMessage `json:"values,omitempty" redact:"value"`
 }
 
-// Encode returns a change of the named slice as an operation. It returns an error for an invalid change, and one
-// that names the value if a value has no JSON form; its cause has the same text in every run.
+// Encode returns a change of the named slice as an operation. It returns an error for an invalid change, and
+// one that names the value if a value has no JSON form; its cause has the same text in every run.
 func Encode[T any](slice string, c Change[T]) (Op, error) {
 	op := Op{Slice: slice, Kind: c.Kind}
 	if err := c.Validate(); err != nil {

@@ -109,9 +109,9 @@ func (d Driver) Reduce(state State, event Event) ([]reducer.Op, *fault.ReducerEr
 func (d Driver) Report(e fault.ReducerError) { d.s.report(e) }
 
 // Replace replaces the session's state after a step, by one made from the state before. The error is
-// [ErrNotHeld] if no run holds the session, [ErrAdopted] for another id, and joined with them one error
-// for each slice or value that does not fit ([ErrUnknownSlice], [ErrKind]); the session is then unchanged. Only
-// values added since the last call are checked.
+// [ErrNotHeld] if no run holds the session, [ErrAdopted] for another id, and else one error, joined,
+// for each slice or value that does not fit ([ErrUnknownSlice], [ErrKind]); the session is then unchanged.
+// Only values added since the last call are checked.
 func (d Driver) Replace(state State) error { return d.Conclude(state, d.s.Conversation()) }
 
 // Inherit gives a session what its journal has of it, when a run begins: the state if its own has no records

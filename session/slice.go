@@ -55,8 +55,9 @@ type Slice[T any] struct {
 	kind Kind
 }
 
-// StateSlice returns the handle of a state slice. A name is a lower-case letter and up to 63 more of a-z, 0-9,
-// "_", "." and "-"; [New] checks it. T is encoded as by encoding/json, except that member names match exactly.
+// StateSlice returns the handle of a state slice. A name is a lower-case letter and up to 63 more of a-z,
+// 0-9, "_", "." and "-"; [New] checks it. T is encoded as by encoding/json, except that member names match
+// exactly.
 func StateSlice[T any](name string) Slice[T] { return makeSlice[T](name, KindState) }
 
 // LogSlice returns the handle of a log slice. Reducers may only append and extend.

@@ -58,8 +58,8 @@ func (c *Cycle) String() string {
 	return strings.Join(calls, ", then ")
 }
 
-// Waits returns what to set if the calls of the cycle wait for something, for operators.
-func (c *Cycle) Waits() string {
+// waits returns what to set if the calls of the cycle wait for something, for operators.
+func (c *Cycle) waits() string {
 	var keys []string
 	for _, one := range c.Calls {
 		if key := "tools." + one.Tool + ".polling"; !slices.Contains(keys, key) {
@@ -252,7 +252,7 @@ func (s *step) stuck(r reached) {
 	}
 	f := fault.Failure{
 		Plane: fault.Correction, Class: fault.NoProgress, Tool: tool,
-		Message: fmt.Sprintf("%s, %d times; %s", r.cycle, r.cycle.Rounds, r.cycle.Waits()),
+		Message: fmt.Sprintf("%s, %d times; %s", r.cycle, r.cycle.Rounds, r.cycle.waits()),
 	}
 	if r.at == reachedPlanner {
 		d.Retry = true
