@@ -226,7 +226,10 @@ func (s *step) take(w *waiter, share *Share) {
 	gap := scaled(second, milli, s.Pace)
 	used := min(from-s.NextCall+gap, 2*gap) + (share.Calls-1)*gap
 	s.NextCall = from + share.Calls*gap
-	if s.climb(max(used, 0)); share.Calls == 1 {
+	if !share.Probe { // a probe says nothing of the limit
+		s.climb(max(used, 0))
+	}
+	if share.Calls == 1 {
 		every = 0
 	}
 	share.From, share.Every = time.Unix(0, from).UTC(), time.Duration(every)

@@ -27,7 +27,7 @@ func TestTheFleetsOfTheDocs(t *testing.T) {
 		settings, err := os.ReadFile(name)
 		require.NoError(t, err)
 		short := filepath.Base(name)
-		block := "```yaml\n" + string(settings) + "```\n\n```console\n$ retake simulate -compare " + short + "\n" + out.String() + "```\n"
+		block := "```yaml " + short + "\n" + string(settings) + "```\n\n```console\n$ retake simulate -compare " + short + "\n" + out.String() + "```\n"
 		assert.Contains(t, string(doc), block, "docs/fleet.md: write this instead")
 		want, err := os.ReadFile(drawn)
 		require.NoError(t, err)

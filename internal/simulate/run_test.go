@@ -83,6 +83,17 @@ func TestAProviderThatIsDownGetsProbesAlone(t *testing.T) {
 	}
 }
 
+// Probes say nothing of the limit, so the pace does not rise by them.
+func TestAfterAnOutageAtTheStartThereIsNoSpike(t *testing.T) {
+	s := fleet()
+	s.CallsPerSession, s.Provider.Headers = 1, false
+	s.Provider.RequestsPerSecond, s.Provider.Latency = 10*backoff.One, 2*time.Second
+	s.Provider.Outages = []simulate.Outage{{At: 0, For: 10 * time.Second}}
+	r := run(t, s)
+	assert.LessOrEqual(t, r.PeakRateAfterOutage, 1.5)
+	assert.LessOrEqual(t, r.RejectedShare, 0.05)
+}
+
 func TestWithoutHeadersTheLimitIsFound(t *testing.T) {
 	for _, rate := range []backoff.Decimal{2, 5, 50, 200} {
 		s := fleet()
