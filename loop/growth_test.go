@@ -77,11 +77,11 @@ func ranWith(t testing.TB, cfg loop.Config, turn looptest.Turn) []message.Messag
 	return model.Requests()[1].Messages
 }
 
-// BenchmarkManyCalls runs a reply of many calls without a bound. Twice as many cost twice as much: compare
+// BenchmarkManyCalls runs a reply of as many calls as there may be. Twice as many cost twice as much: compare
 // ns/call.
 func BenchmarkManyCalls(b *testing.B) {
 	for _, kind := range manyCalls {
-		for _, n := range []int{2000, 4000, 8000, 16000} {
+		for _, n := range []int{125, 250, 500, 1000} {
 			b.Run(fmt.Sprintf("%s/%d", kind.name, n), func(b *testing.B) {
 				cfg, turn := without(b), replyOf(n, true, kind.call)
 				for b.Loop() {
@@ -122,7 +122,7 @@ func TestTheFeedbackOfOneReplyIsBounded(t *testing.T) {
 	limit := feedback.DefaultLimits().MaxBytes
 	for _, kind := range manyCalls[2:] {
 		t.Run(kind.name, func(t *testing.T) {
-			for _, n := range []int{1, 3, 40, 2000} {
+			for _, n := range []int{1, 3, 40, policy.MostCalls} {
 				said := ranWith(t, without(t), replyOf(n, true, kind.call))
 				total, answers := 0, 0
 				for _, m := range said {
@@ -158,4 +158,14 @@ func TestTooManyCallsAreNotLookedAt(t *testing.T) {
 	said := ranWith(t, cfg, replyOf(n, false, manyCalls[0].call))
 	require.Len(t, said, 3)
 	assert.Equal(t, want, said[2].Text, "in a text")
+}
+
+// A policy without a bound leaves the one that every reply has.
+func TestWithoutABoundAReplyMakesAThousandCalls(t *testing.T) {
+	for _, native := range []bool{true, false} {
+		said := ranWith(t, without(t), replyOf(policy.MostCalls, native, manyCalls[0].call))
+		assert.NotContains(t, said[len(said)-1].Text, "too many", "native %v", native)
+		said = ranWith(t, without(t), replyOf(policy.MostCalls+1, native, manyCalls[0].call))
+		assert.Contains(t, said[len(said)-1].Text, "- too many calls, expected at most 1000 calls in one reply, got 1001\n", "native %v", native)
+	}
 }

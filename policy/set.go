@@ -45,12 +45,24 @@ type Set struct {
 	// MaxTurns (max_turns) is the most successful model calls of the run: at least 1, or [Unlimited]. 100 by
 	// default.
 	MaxTurns int `policy:"max_turns,unlimited,least=1"`
-	// MaxCalls (max_calls) is the most tool calls of one reply: at least 1, or [Unlimited]. 128 by default. A
-	// reply with more is refused as a whole: none of its calls is checked or run.
+	// MaxCalls (max_calls) is the most tool calls of one reply: at least 1; [Unlimited] and more than
+	// [MostCalls] mean MostCalls. 128 by default. A reply with more is refused as a whole: none of its calls is
+	// checked or run.
 	MaxCalls int `policy:"max_calls,unlimited,least=1"`
 	// AllOrNothing (all_or_nothing) runs the calls of a reply only if all of them are valid. Off by default:
 	// valid calls run, and invalid ones are answered with feedback.
 	AllOrNothing bool `policy:"all_or_nothing"`
+}
+
+// MostCalls is the most tool calls of any reply, so that reading and explaining them takes little memory.
+const MostCalls = 1000
+
+// CallLimit returns the most tool calls of one reply: MaxCalls within [MostCalls].
+func (s *Set) CallLimit() int {
+	if s.MaxCalls == Unlimited {
+		return MostCalls
+	}
+	return min(s.MaxCalls, MostCalls)
 }
 
 // Budgets bounds the failed attempts of the correction plane within one run. Tool calls that failed count

@@ -90,7 +90,7 @@ func (in *reader) read(r *message.Reply) Calls {
 
 // over reports whether so many calls are more than a reply may make.
 func (in *reader) over(calls int) bool {
-	return in.settings.MaxCalls > 0 && calls > in.settings.MaxCalls
+	return calls > in.settings.mostCalls()
 }
 
 // nameCalls gives an id to calls that have none or share one.

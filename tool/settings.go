@@ -2,7 +2,6 @@ package tool
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 
 	"github.com/retake-go/retake/extract"
@@ -23,7 +22,7 @@ type Settings struct {
 	// Tools has the settings of single tools, by registered name, where they differ.
 	Tools map[string]Leniency
 	// MaxCalls bounds the calls of one reply. If a reply makes more, none is read, and reading it takes
-	// little memory. Below 1 there is no bound.
+	// little memory. Below 1, and above [policy.MostCalls], it is that.
 	MaxCalls int
 	// Stop ends the checks of a reply when it reports true; what was read is of no use then. It is called
 	// about once a millisecond. Nil never stops.
@@ -100,9 +99,14 @@ func (s Settings) budget() *schema.Budget {
 
 func (s Settings) options() extract.Options {
 	opt := extract.DefaultOptions()
-	opt.Off, opt.MaxCalls = s.Off, math.MaxInt
-	if s.MaxCalls > 0 {
-		opt.MaxCalls = s.MaxCalls
-	}
+	opt.Off, opt.MaxCalls = s.Off, s.mostCalls()
 	return opt
+}
+
+// mostCalls is the most calls of one reply.
+func (s Settings) mostCalls() int {
+	if s.MaxCalls < 1 {
+		return policy.MostCalls
+	}
+	return min(s.MaxCalls, policy.MostCalls)
 }

@@ -223,6 +223,32 @@ func TestATextOfVeryManyCallsTakesLittleMemory(t *testing.T) {
 	}
 }
 
+// Without a bound of the caller's a reply has at most a thousand calls, which take 10 MB.
+func TestAReplyWithoutABoundIsBounded(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates for itself, and keeps no decoders")
+	}
+	set := ordering(t)
+	for _, unit := range []string{
+		"order(count=%d),", "<function=order><parameter=count>%d</parameter></function>", `{"name":"order","arguments":{"count":%d}},`,
+	} {
+		text := upTo(1<<20, unit)
+		const most = 11 << 20
+		took := taking(most, func() { set.Read(message.Reply{Text: text}, tool.Settings{Text: policy.RepairsNote}) })
+		assert.Less(t, took, most, "%s: %d KB", unit, took>>10)
+	}
+	for _, calls := range []int{policy.MostCalls, policy.MostCalls + 1} {
+		found := set.Read(hostile(calls, 0), tool.Settings{MaxCalls: 5000})
+		if calls > policy.MostCalls {
+			assert.Empty(t, found.Calls)
+			assert.Equal(t, calls, found.Over)
+			continue
+		}
+		assert.Len(t, found.Calls, calls)
+		assert.Zero(t, found.Over)
+	}
+}
+
 // Finding a call or an answer in a text of up to 1 MB, judging it, mending it and saying what is wrong with it take
 // 10 MB beyond reading it at most.
 func TestAHostileCallInTextTakesLittleMemory(t *testing.T) {

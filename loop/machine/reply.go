@@ -63,8 +63,8 @@ func (s *step) forget(calls []Call) {
 // tooManyCalls returns the failure of a reply with more calls than the policy allows. The calls are not
 // checked.
 func (s *step) tooManyCalls(r *Reply) (f fault.Failure, over bool) {
-	limit, n := s.Policy.MaxCalls, max(r.CallsOver, len(r.Calls), len(r.Message.Calls))
-	if r.CallsOver == 0 && (limit == policy.Unlimited || n <= limit) {
+	limit, n := s.Policy.CallLimit(), max(r.CallsOver, len(r.Calls), len(r.Message.Calls))
+	if r.CallsOver == 0 && n <= limit {
 		return f, false
 	}
 	return fault.Failure{
@@ -92,7 +92,7 @@ func brokeOff(f message.FinishReason) bool { return f == message.Error || f == m
 
 // shown are the calls of a reply that later prompts show: no more than a reply may make.
 func (s *step) shown(m *message.Reply) []message.Call {
-	if limit := s.Policy.MaxCalls; limit != policy.Unlimited && len(m.Calls) > limit {
+	if limit := s.Policy.CallLimit(); len(m.Calls) > limit {
 		return slices.Clip(m.Calls[:limit])
 	}
 	return m.Calls

@@ -34,7 +34,7 @@ var ofSet = map[string]keyDoc{
 	"spending":       {"bounds of the tokens and the money of model calls", "see [spending](#spending)", "spending: {run: {cost: 50000}}"},
 	"context":        {"how prompts are kept within the window of their model", "see [context](#context)", "context: {from: 60, to: 40}"},
 	"max_turns":      {"the most successful model calls of a run", "count from 1, `unlimited`", "max_turns: 20"},
-	"max_calls":      {"the most tool calls of one reply; a reply with more is refused whole", "count from 1, `unlimited`", "max_calls: 16"},
+	"max_calls":      {"the most tool calls of one reply, 1000 at most; a reply with more is refused whole", "count from 1, `unlimited`", "max_calls: 16"},
 	"all_or_nothing": {"the calls of a reply run only if all are valid", "`true`, `false`", "all_or_nothing: true"},
 }
 
