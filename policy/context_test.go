@@ -28,3 +28,15 @@ to: 101 leaves nothing to gain; write a percentage below from, which is 101`)
 	assert.Equal(t, policy.Context{Steps: []policy.ContextStep{policy.Fold}, To: new(80)}, set.Context)
 	assert.EqualError(t, set.Validate(), "context.to: 80 leaves nothing to gain; write a percentage below from, which is 75")
 }
+
+// A run that was recorded without any step is replayed without any.
+func TestNoStepsAreNotTheDefault(t *testing.T) {
+	set := policy.DefaultSet()
+	set.Context.Steps = []policy.ContextStep{}
+	text, err := json.Marshal(&set)
+	require.NoError(t, err)
+	var read policy.Set
+	require.NoError(t, json.Unmarshal(text, &read))
+	assert.Empty(t, read.Context.Order(), string(text))
+	assert.NotNil(t, read.Context.Steps)
+}
