@@ -91,8 +91,8 @@ func (r *counterfactualRun) feed(o *occurrence) {
 	if o.asked.Kind != machine.WaitUntil {
 		r.wake(o)
 	}
-	if !r.live() {
-		return
+	if !r.live() || pure[o.ev.Kind] != "" && r.asked.Kind != pure[o.ev.Kind] {
+		return // the run has no need of it
 	}
 	ev, ok := r.answer(o)
 	switch {
@@ -103,6 +103,12 @@ func (r *counterfactualRun) feed(o *occurrence) {
 	}
 }
 
+// pure are the events that follow from the state alone, and the requests that they answer. Where the record has
+// none, they are made anew.
+var pure = map[machine.EventKind]machine.EffectKind{
+	machine.Estimated: machine.EstimateCall, machine.Shortened: machine.Shorten,
+}
+
 // wake ends the waits before the run's next request, and skips notices for which the record has no
 // reductions.
 func (r *counterfactualRun) wake(o *occurrence) {
@@ -110,6 +116,10 @@ func (r *counterfactualRun) wake(o *occurrence) {
 		switch {
 		case r.asked.Kind == machine.WaitUntil:
 			r.step(machine.Event{Kind: machine.Woke, At: r.asked.Wait.Until}, nil)
+		case r.asked.Kind == machine.EstimateCall && o.ev.Kind != machine.Estimated:
+			r.step(machine.Event{Kind: machine.Estimated, At: r.askedAt, Tokens: r.st.EstimateAdded()}, nil)
+		case r.asked.Kind == machine.Shorten && o.ev.Kind != machine.Shortened:
+			r.step(machine.Event{Kind: machine.Shortened, At: r.askedAt, Cut: new(r.st.PlanCuts())}, nil)
 		case r.asked.Kind == machine.Reduce &&
 			(o.ev.Kind != machine.ReducersRan || len(o.ev.Reductions) != len(r.st.Notices)):
 			r.step(machine.Event{Kind: machine.ReducersRan, At: r.askedAt,

@@ -94,7 +94,7 @@ func (c Config) machine(o *options) machine.Config {
 		m.Policy = *c.Policy.Clone()
 	}
 	if m.Policy.Meters() {
-		m.Models, m.Estimates, m.Offered = c.described(o), c.Estimate != nil, c.offer().Size()
+		m.Models, m.Estimates, m.Offered = c.described(o), true, c.offer().Size()
 	}
 	m.Policy = c.Tools.Policy(m.Policy)
 	m.Vars, _ = c.vars()

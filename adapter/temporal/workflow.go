@@ -129,7 +129,7 @@ func (f *flow) begin() error {
 		m.Policy = *f.begun.Policy
 	}
 	if m.Policy.Meters() {
-		m.Models, m.Offered, m.Estimates = f.begun.Described, f.begun.Offered, false
+		m.Models, m.Offered, m.Estimates = f.begun.Described, f.begun.Offered, true
 	}
 	if len(m.Consult) > 0 && !m.Planner {
 		return fmt.Errorf("temporal: consult: there is no planner; set Worker.Planner or Options.Person, or leave Consult empty")
@@ -329,7 +329,7 @@ func (f *flow) execute(e machine.Effect) error {
 	case machine.MakePrompt:
 		return f.prompt(e.Model)
 	case machine.EstimateCall:
-		return f.step(machine.Event{Kind: machine.Estimated, At: f.now(), Tokens: machine.EstimateTokens(f.st.Added())})
+		return f.step(machine.Event{Kind: machine.Estimated, At: f.now(), Tokens: f.st.EstimateAdded()})
 	case machine.Shorten:
 		return f.step(machine.Event{Kind: machine.Shortened, At: f.now(), Cut: new(f.st.PlanCuts())})
 	case machine.RunTools:

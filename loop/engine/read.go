@@ -25,7 +25,7 @@ type Offer struct {
 	// CallsOnly reports that only tool calls are accepted.
 	CallsOnly bool
 	// Estimate returns the tokens of what is added to a prompt: see [machine.State.Added]; nil is
-	// [machine.EstimateTokens].
+	// [machine.State.EstimateAdded].
 	Estimate func(model string, added []message.Message) int64
 }
 
@@ -48,15 +48,15 @@ func (on Offer) Size() int64 { return int64(len(on.definitions())) }
 
 // estimate estimates what a call adds to the prompt.
 func (on Offer) estimate(st *machine.State, call *machine.ModelCall) int64 {
-	added, estimate := st.Added(), on.Estimate
-	if estimate == nil {
-		estimate = func(_ string, added []message.Message) int64 { return machine.EstimateTokens(added) }
+	if on.Estimate == nil {
+		return st.EstimateAdded()
 	}
+	added := st.Added()
 	if text := on.definitions(); st.Prompt == nil && text != "" {
 		added = append([]message.Message{{Role: message.System, Text: text}}, added...)
 	}
 	model := cmp.Or(st.Config.Models[call.Model].Name, call.Model)
-	return max(estimate(model, message.Clone(added)), 0)
+	return max(on.Estimate(model, message.Clone(added)), 0)
 }
 
 // CheckChoice reports a choice of a tool that is not offered, or of any where there is none.

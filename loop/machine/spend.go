@@ -28,7 +28,7 @@ type promptSize struct {
 	Usage message.Usage `json:"usage"`
 }
 
-// estimate is how many tokens the messages after a [promptSize] have, by the user's function.
+// estimate is how many tokens the messages after a [promptSize] have.
 type estimate struct {
 	// Messages is the number of messages of the transcript.
 	Messages int   `json:"messages"`
@@ -71,7 +71,17 @@ func (st *State) Added() []message.Message {
 	return slices.Insert(slices.Clone(said), 0, message.Message{Role: message.System, Text: st.System})
 }
 
-// asksEstimate asks for the user's estimate of the call, if the run has a function for it and needs it.
+// EstimateAdded is the answer to an estimate effect where the user has no function for it: see [EstimateTokens].
+// The first prompt of a run has the tools and the schema of the answer, too.
+func (st *State) EstimateAdded() int64 {
+	added := EstimateTokens(st.Added())
+	if st.Prompt == nil {
+		added += tokensAPrompt + st.Config.Offered/bytesAToken
+	}
+	return added
+}
+
+// asksEstimate asks for an estimate of the call, if the run records estimates and needs it.
 func (s *step) asksEstimate(call *ModelCall) bool {
 	held := s.Estimate
 	if !s.Config.Estimates || !s.projects(call.Model) || held != nil && held.Messages == call.Messages {
@@ -88,7 +98,7 @@ func (s *step) projects(model string) bool {
 	return !s.Policy.Spending.IsZero() || price.ContextWindow != nil
 }
 
-// estimated takes the user's estimate.
+// estimated takes an estimate.
 func (s *step) estimated() error {
 	s.Estimate = &estimate{Messages: s.transcript.Len(), Tokens: max(s.ev.Tokens, 0)}
 	return s.callModel()
@@ -100,13 +110,10 @@ func (s *step) prompt(call *ModelCall) (u message.Usage) {
 	if e := s.Estimate; e != nil && e.Messages == call.Messages {
 		added = e.Tokens
 	} else {
-		added = EstimateTokens(s.Added())
+		added = s.EstimateAdded()
 	}
 	last := s.Prompt
 	if last == nil {
-		if s.Estimate == nil {
-			added += tokensAPrompt + s.Config.Offered/bytesAToken
-		}
 		return message.Usage{InputTokens: added, APICalls: 1}
 	}
 	was := last.Usage
