@@ -51,6 +51,8 @@ type Case struct {
 	Adjust *adjustCase
 	// Prompts reports that code makes the prompts.
 	Prompts bool
+	// Summaries reports that the user's function sums up what prompts leave out.
+	Summaries bool
 	// Hangs reports that calls may hang until a time limit ends them.
 	Hangs bool
 	// Stream reports that the replies are streamed.

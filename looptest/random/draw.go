@@ -26,6 +26,7 @@ func New(seed uint64) Case {
 	for {
 		c := draw(d, seed)
 		c.drawFollows()
+		c.drawProgress()
 		if w, err := NewWorld(c); err == nil && w.validate() == nil {
 			return c
 		}

@@ -159,7 +159,7 @@ func (e *own) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effect,
 		model = e.w.Models[m.Model]
 	}
 	reply, err := model.Reply(ctx, loop.Request{
-		System: m.System, Messages: e.r.State().Transcript(), Tools: e.w.Config.Tools.All(), Output: e.w.Config.Output,
+		System: m.System, Messages: e.r.State().Shown(), Tools: e.w.Config.Tools.All(), Output: e.w.Config.Output,
 		Model: m.Model, Temperature: m.Temperature, At: m.At, ToolChoice: m.ToolChoice, Stop: m.Stop,
 	})
 	if err := e.adjust(); err != nil {

@@ -38,11 +38,12 @@ type World struct {
 	Config loop.Config
 	// Session declares the slices and reducers.
 	Session session.Config
-	// Planner, Prompt, Adjust and Stream are nil if the case has none.
+	// Planner, Prompt, Adjust, Stream and Summary are nil if the case has none.
 	Planner planner.Planner
 	Prompt  loop.PromptFunc
 	Adjust  func(session.State) (policy.Layer, bool)
 	Stream  func(loop.Delta)
+	Summary loop.SummaryFunc
 	// Observer hears the runs that are made with [World.Options]. It is nil, and may be set before the run.
 	Observer observe.Observer
 	// Clock is the clock of the run.
@@ -103,6 +104,9 @@ func NewWorld(c Case) (*World, error) {
 	if c.Adjust != nil {
 		w.Adjust = c.Adjust.layer
 	}
+	if c.Summaries {
+		w.Summary = summary
+	}
 	if c.Stream {
 		w.Stream = func(loop.Delta) {}
 	}
@@ -153,6 +157,9 @@ func (w *World) Options() []loop.Option {
 	opts := []loop.Option{
 		loop.WithClock(w.Clock), loop.WithParallel(max(w.Case.Parallel, 1)), loop.WithModels(w.Models),
 		loop.WithPlanner(w.Planner), loop.WithPrompt(w.Prompt), loop.WithAdjust(w.Adjust), loop.WithStream(w.Stream),
+	}
+	if w.Summary != nil {
+		opts = append(opts, loop.WithSummary(w.Summary))
 	}
 	if w.Observer != nil {
 		opts = append(opts, loop.WithObserver(w.Observer))
@@ -357,6 +364,14 @@ func (w *World) plan(ctx context.Context, q planner.Question) (machine.Plan, err
 // layer is the change of the policy that a session calls for.
 func (a *adjustCase) layer(s session.State) (policy.Layer, bool) {
 	return a.Layer, s.AttemptCount() >= a.Attempts
+}
+
+// summary sums messages up, or fails, by their number.
+func summary(_ context.Context, said []message.Message) (string, message.Usage, error) {
+	if len(said)%3 == 0 {
+		return "", message.Usage{}, errors.New("no summary")
+	}
+	return fmt.Sprintf("%d messages were exchanged.", len(said)), message.Usage{}, nil
 }
 
 // prompt makes a prompt of the number of attempts.

@@ -1,0 +1,91 @@
+package random
+
+import (
+	"slices"
+	"time"
+
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+)
+
+// drawProgress draws what bounds a run that fails in nothing: cycles of valid calls, caps on what succeeds, polls,
+// spending, and the size of prompts. It has dice of its own, so that the rest of a case stays as it is.
+func (c *Case) drawProgress() {
+	d := newDice(c.Seed ^ 0x6e756467)
+	if c.Action != nil {
+		return
+	}
+	if set := c.Config.Policy; d.one(3) {
+		set.Global.Progress = new(policy.Progress{
+			Nudge: pick(d, 0, 1, 2, policy.Unlimited), Planner: pick(d, 0, 1, 2, 3), Stop: pick(d, 0, 2, 4, policy.Unlimited),
+			Window: pick(d, 0, 1, 3),
+		})
+	}
+	for n := range c.Tools {
+		if l := &c.Tools[n].Policy; d.one(3) {
+			l.MaxSuccesses, l.MaxSessionSuccesses = pick(d, nil, new(1), new(2)), pick(d, nil, nil, new(1), new(3))
+			l.EqualCalls = pick(d, "", policy.EqualRun, policy.EqualRecorded, policy.EqualRefuse)
+			l.EqualInReply = pick(d, "", policy.EqualDeclared, policy.EqualRun, policy.EqualRefuse)
+			l.Polling, l.Identity = pick(d, nil, nil, new(2*time.Second)), pick(d, nil, []string{"do"}, []string{"note"})
+		}
+	}
+	c.repeatReplies(d)
+	if d.one(3) {
+		c.drawSpending(d)
+	}
+	if d.one(3) {
+		c.drawContext(d)
+	}
+}
+
+// repeatReplies makes some replies come again, alone or two in turn.
+func (c *Case) repeatReplies(d dice) {
+	if len(c.Replies) < 2 || !d.one(3) {
+		return
+	}
+	at := d.IntN(len(c.Replies) - 1)
+	cycle := slices.Clone(c.Replies[at : at+d.between(1, 2)])
+	if slices.ContainsFunc(cycle, func(r replyCase) bool { return r.Cancels || r.Hangs }) {
+		return
+	}
+	for range d.between(1, 4) {
+		c.Replies = slices.Insert(c.Replies, at, cycle...)
+	}
+}
+
+// describe names the models, so that the policy's prices know them.
+func (c *Case) describe(d dice) {
+	if c.Config.Models != nil {
+		return
+	}
+	c.Config.Models = map[string]machine.ModelInfo{"": {Name: "m", MaxOutputTokens: int64(pick(d, 0, 0, 40)), Unbounded: d.one(6)}}
+	for _, name := range c.Models {
+		c.Config.Models[name] = machine.ModelInfo{Name: "m-" + name}
+	}
+	c.Config.Policy.Prices = policy.Prices{"m": {Input: 1_000_000, Output: 3_000_000}, "m-large": {Input: 2_000_000, Output: 9_000_000}}
+}
+
+func (c *Case) drawSpending(d dice) {
+	c.describe(d)
+	s := &c.Config.Policy.Spending
+	some := func(most ...int64) *int64 { return pick(d, nil, nil, new(pick(d, most...))) }
+	s.Run = policy.Allowance{Cost: some(400, 1500, 5000), TotalTokens: some(300, 2000), OutputTokens: some(60, 300)}
+	s.Session = policy.Allowance{Cost: some(1000, 9000), InputTokens: some(900)}
+	s.Action = policy.Allowance{Cost: some(500, 2000)}
+	s.MaxNextCost, s.MaxReply = some(300, 2000), some(16, 40)
+}
+
+func (c *Case) drawContext(d dice) {
+	c.describe(d)
+	for _, name := range []string{"m", "m-large"} {
+		p := c.Config.Policy.Prices[name]
+		p.ContextWindow = pick(d, nil, new(int64(200)), new(int64(800)))
+		c.Config.Policy.Prices[name] = p
+	}
+	steps := []policy.ContextStep{policy.Fold, policy.ClearResults, policy.Summarise, policy.Window}
+	d.Shuffle(len(steps), func(a, b int) { steps[a], steps[b] = steps[b], steps[a] })
+	c.Config.Policy.Context = policy.Context{
+		Steps: pick(d, nil, steps[:d.between(0, 4)]), From: pick(d, nil, new(90)), To: pick(d, nil, new(20)), Keep: pick(d, nil, new(1), new(2)),
+	}
+	c.Summaries = d.one(2)
+}
