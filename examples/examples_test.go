@@ -11,7 +11,7 @@ import (
 // The programs print what their documentation shows. After a change, check the difference before you
 // rewrite the files.
 func TestProgramsPrintWhatTheyPromise(t *testing.T) {
-	for _, name := range []string{"hello", "quickstart", "prompts", "ownloop", "stream", "resume", "payment"} {
+	for _, name := range []string{"hello", "quickstart", "prompts", "ownloop", "stream", "resume", "payment", "nudged", "budget", "window"} {
 		t.Run(name, func(t *testing.T) {
 			want, err := os.ReadFile("testdata/" + name + ".txt")
 			require.NoError(t, err)
