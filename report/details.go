@@ -86,6 +86,8 @@ type tried struct {
 type pager struct {
 	run  *run
 	size int64
+	// scrubs leaves secrets out of texts.
+	scrubs bool
 	// said are the messages added since the previous call. latest is the latest text of each role.
 	said   []message.Message
 	latest map[message.Role]string
@@ -113,6 +115,7 @@ func (p *pager) text(label, text string, issues []fault.Issue) *textView {
 	if over := len(text) - maxPageText; over > 0 {
 		text = fmt.Sprintf("%s\n[… %d bytes left out]", strings.ToValidUTF8(text[:maxPageText], ""), over)
 	}
+	text = p.scrub(text)
 	p.size += int64(len(text))
 	return &textView{Label: label, Parts: segments(text, marksOf(text, issues))}
 }
@@ -130,6 +133,14 @@ func (p *pager) changed(role message.Role, label, text string) *textView {
 		v.Same = sizeText(same) + " around it are the same as before"
 	}
 	return v
+}
+
+// scrub leaves secrets out of a text, if the page does so.
+func (p *pager) scrub(text string) string {
+	if p == nil || !p.scrubs {
+		return text
+	}
+	return fault.Scrub(text)
 }
 
 // request shows the message that a run begins with.
@@ -195,7 +206,7 @@ func (p *pager) reply(r *machine.Reply) *details {
 	}
 	if len(r.Calls) == 0 {
 		for _, c := range r.Message.Calls {
-			view := &callView{Tool: c.Name, ID: c.ID, Class: "not looked at", Tone: "warn", Values: valuesText(c.Arguments)}
+			view := &callView{Tool: c.Name, ID: c.ID, Class: "not looked at", Tone: "warn", Values: valuesText(p.scrub(c.Arguments))}
 			view.Arguments = p.text("", c.Arguments, nil)
 			d.Calls = append(d.Calls, view)
 		}
@@ -206,7 +217,7 @@ func (p *pager) reply(r *machine.Reply) *details {
 // propose keeps a proposal, and compares it with the one of the previous attempt.
 func (p *pager) propose(action, text string, issues []issueView) []diffView {
 	was, n := p.was[action], len(p.is[action])
-	is := proposal{text, issues}
+	is := proposal{p.scrub(text), issues}
 	p.is[action] = append(p.is[action], is)
 	if n >= len(was.proposals) || isRedacted(text) || isRedacted(was.proposals[n].text) {
 		return nil
@@ -221,7 +232,7 @@ func (p *pager) propose(action, text string, issues []issueView) []diffView {
 func (p *pager) call(c *machine.Call) *callView {
 	raw := cmp.Or(c.Raw, string(c.Arguments))
 	v := &callView{
-		Tool: c.Tool, ID: c.ID, Class: plainWords(string(c.Class)), Tone: "good", Values: valuesText(raw),
+		Tool: c.Tool, ID: c.ID, Class: plainWords(string(c.Class)), Tone: "good", Values: valuesText(p.scrub(raw)),
 		Arguments: p.text("", raw, c.Issues), Issues: issueViews(c.Issues),
 	}
 	if c.Class != "" {

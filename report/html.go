@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
@@ -29,6 +30,9 @@ var pageCSS string
 //go:embed page.js
 var pageJS string
 
+//go:embed live.js
+var liveJS string
+
 var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
 	"visible": visible, "scaled": share[time.Duration],
 	"last": func(n int, all []string) bool { return n == len(all)-1 },
@@ -40,6 +44,9 @@ type pageView struct {
 	Title  string
 	CSS    template.CSS
 	Script template.JS
+	// Within is what the page says in a server, and LiveScript what makes it live.
+	Within     Page
+	LiveScript template.JS
 	// Allowed is the content security policy: the page's own style sheet and script, and nothing else.
 	Allowed string
 	Runs    []*runView
@@ -107,9 +114,11 @@ func (t told) String() string { return joined(" ", t.word, namesText(t.names)) }
 // HTML writes a journal as one page, which needs no other file and no network. Its size is bounded, as
 // the package says. If the journal is corrupt, the page shows everything before the damage and the error is a
 // [journal.CorruptError]. Other errors are those of in and w.
-func HTML(w io.Writer, in io.Reader) error {
+func HTML(w io.Writer, in io.Reader) error { return writePage(w, in, Page{}) }
+
+func writePage(w io.Writer, in io.Reader, within Page) error {
 	all := &kept{entries: maxPageEntries, bytes: maxPage}
-	s := &scan{in: journal.NewReader(in), begin: func(r *run) { r.kept, r.page = all, newPager(r) }}
+	s := &scan{in: journal.NewReader(in), begin: func(r *run) { r.kept, r.page = all, newPager(r); r.page.scrubs = within.Scrub }}
 	var runs []*run
 	left := 0
 	for r := range s.all() {
@@ -120,18 +129,20 @@ func HTML(w io.Writer, in io.Reader) error {
 		}
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
-	err := pageTemplate.ExecuteTemplate(out, "page", pageOf(s, all, runs, left))
+	err := pageTemplate.ExecuteTemplate(out, "page", pageOf(s, all, runs, left, within))
 	return errors.Join(s.fault(), err, out.Flush())
 }
 
 // pageOf makes the page of the runs that were read.
-func pageOf(s *scan, all *kept, runs []*run, left int) *pageView {
+func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 	p := &pageView{
 		Title: "no run", CSS: template.CSS(pageCSS), Script: template.JS(pageJS), //nolint:gosec // its own
-		Allowed: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'",
-			sourceHash(pageCSS), sourceHash(pageJS)),
+		Allowed: within.Policy(), Within: within,
 		Bounds: fmt.Sprintf("A page holds at most %d entries of %d runs, %s of texts, and %s of each.",
 			maxPageEntries, maxPageRuns, sizeText(maxPage), sizeText(maxPageText)),
+	}
+	if within.Live != "" {
+		p.LiveScript = template.JS(liveJS) //nolint:gosec // its own
 	}
 	if err := s.fault(); err != nil {
 		p.Wrong = err.Error()
@@ -157,7 +168,11 @@ func pageOf(s *scan, all *kept, runs []*run, left int) *pageView {
 	}
 	for _, r := range runs {
 		p.Title = r.header.Session
-		p.Runs = append(p.Runs, r.view(byRun[r.number]))
+		v := r.view(byRun[r.number])
+		if within.Scrub {
+			v.Outcome = fault.Scrub(v.Outcome)
+		}
+		p.Runs = append(p.Runs, v)
 	}
 	return p
 }

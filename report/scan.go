@@ -7,6 +7,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
@@ -196,6 +197,12 @@ func (r *run) enter(e entry) {
 	}
 	if e.asks() {
 		r.calling, r.askedAt = true, e.At
+	}
+	if r.page != nil && r.page.scrubs {
+		e.Text = fault.Scrub(e.Text)
+		for n := range e.More {
+			e.More[n] = fault.Scrub(e.More[n])
+		}
 	}
 	if r.live != nil {
 		r.live(&e)

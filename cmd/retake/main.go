@@ -68,7 +68,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		checkCommand, playCommand, delaysCommand, limitsCommand, classifyCommand, showCommand, replayCommand,
-		verifyCommand, diffCommand, whatifCommand, tuneCommand, simulateCommand, compactCommand,
+		serveCommand, verifyCommand, diffCommand, whatifCommand, tuneCommand, simulateCommand, compactCommand,
 		pruneCommand, versionCommand, completionCommand,
 	}
 }

@@ -17,6 +17,7 @@ var Layers = [][]string{
 	{"looptest", "loop/agent"},
 	{"loop/degrade", "internal/fixture"},
 	{"looptest/scenario", "looptest/corpus", "looptest/random", "journal/journaltest", "report"},
+	{"report/console"},
 }
 
 // Outside are packages outside the layers: tests of the repo itself.

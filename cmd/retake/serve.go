@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/retake-go/retake/adapter/sqlite"
+	"github.com/retake-go/retake/report/console"
+)
+
+var serveCommand = command{
+	name:    "serve",
+	summary: "shows all sessions of stores in a browser, live",
+	example: "retake serve runs/",
+	usage:   []string{"serve [-listen ADDRESS] [-cert FILE -key FILE] [-insecure-listen] [-name HOST] [-show-secrets] STORE..."},
+	about: `
+Serves a page with all sessions, the page of each session, and an inbox of what waits for a person. A STORE is a
+folder of journals or a SQLite database. Journals are read while other processes write them; no lock is taken.
+
+The first line on standard output is the address to open. It holds a token of 128 random bits, and without it every
+request is answered with status 403; the browser keeps it in a cookie. Only this machine is listened to. Another
+-listen is refused without a certificate, because the token would be sent in the clear; -insecure-listen does it all
+the same. Only requests with the name that is listened on are answered; -name gives it where -listen does not.
+
+What has the form of a key or a password is left out of the pages; -show-secrets shows it.
+
+For scripts, GET /api/sessions?token=T answers {"sessions": [{"id", "state", "why", "until", "in_doubt", "turns",
+"tokens", "since", "began", "damaged"}]}. The states are asking, interrupted, failed, running, waiting and done. The
+query q, state, doubt and retry filter as on the page.
+
+It serves until an interrupt.`,
+	task: func() task { return &serve{} },
+}
+
+// serve is one call of the command.
+type serve struct {
+	listen, cert, key, name string
+	insecure, secrets       bool
+	stores                  []string
+}
+
+const watchArgs = "STORE is a folder of journals or a SQLite database"
+
+func (s *serve) declare(fs *flag.FlagSet) {
+	fs.StringVar(&s.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`, such as 127.0.0.1:8080; port 0 is any free one")
+	fs.StringVar(&s.cert, "cert", "", "serve HTTPS with the certificate in `FILE`, as PEM")
+	fs.StringVar(&s.key, "key", "", "the key of the certificate, in `FILE`")
+	fs.StringVar(&s.name, "name", "", "answer requests to `HOST` alone, by default that of -listen")
+	fs.BoolVar(&s.insecure, "insecure-listen", false, "listen on other addresses without a certificate")
+	fs.BoolVar(&s.secrets, "show-secrets", false, "show what has the form of a key or a password, too")
+}
+
+func (s *serve) take(args []string) error {
+	if len(args) == 0 {
+		return misused("no store is given: %s", watchArgs)
+	}
+	s.stores = args
+	return nil
+}
+
+func (s *serve) run(e *env) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return s.until(ctx, e)
+}
+
+// until serves until the context ends.
+func (s *serve) until(ctx context.Context, e *env) error {
+	host, err := s.check()
+	if err != nil {
+		return err
+	}
+	stores, closing, err := openStores(s.stores)
+	if err != nil {
+		return err
+	}
+	defer closing()
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
+	if err != nil {
+		return fmt.Errorf("-listen: %w", err)
+	}
+	port := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
+	token := console.NewToken()
+	c, err := console.New(console.Settings{
+		Stores: stores, Token: token, Hosts: hostsOf(host, port), Secure: s.cert != "", ShowSecrets: s.secrets,
+	})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	open := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/", RawQuery: url.Values{"token": {token}}.Encode()}
+	if s.cert != "" {
+		open.Scheme = "https"
+	}
+	fmt.Fprintln(e.out, open.String())
+	if err := e.out.Flush(); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	return s.serve(ctx, listener, c)
+}
+
+// serve answers requests until the context ends.
+func (s *serve) serve(ctx context.Context, listener net.Listener, h http.Handler) error {
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, IdleTimeout: time.Minute,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	ended := make(chan error, 1)
+	go func() {
+		if s.cert != "" {
+			ended <- server.ServeTLS(listener, s.cert, s.key)
+		} else {
+			ended <- server.Serve(listener)
+		}
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return server.Close()
+	}
+}
+
+// check checks the flags, and returns the host of the address to open.
+func (s *serve) check() (host string, err error) {
+	host, _, err = net.SplitHostPort(s.listen)
+	if err != nil {
+		return "", misused("-listen %q: give a host and a port, such as 127.0.0.1:8080", s.listen)
+	}
+	if (s.cert == "") != (s.key == "") {
+		return "", misused("-cert and -key go together: give both")
+	}
+	ip := net.ParseIP(host)
+	isLocal := host == "localhost" || ip != nil && ip.IsLoopback()
+	if !isLocal && s.cert == "" && !s.insecure {
+		return "", misused("-listen %s: others could reach it, and the token would be sent in the clear: give -cert and -key, "+
+			"or -insecure-listen to do so all the same", s.listen)
+	}
+	if s.name != "" {
+		return s.name, nil
+	}
+	if host == "" || ip != nil && ip.IsUnspecified() {
+		return "", misused("-listen %s: it has no name: say with -name under which it is opened", s.listen)
+	}
+	return host, nil
+}
+
+// hostsOf are the values of the header Host that are answered.
+func hostsOf(host, port string) []string {
+	hosts := []string{net.JoinHostPort(host, port)}
+	if port == "80" || port == "443" {
+		hosts = append(hosts, host)
+	}
+	return hosts
+}
+
+// openStores opens stores for reading.
+func openStores(names []string) (stores []console.Named, closing func(), err error) {
+	var open []*sqlite.Store
+	closing = func() {
+		for _, s := range open {
+			_ = s.Close() // it was read alone
+		}
+	}
+	for _, name := range names {
+		info, err := os.Stat(name)
+		switch {
+		case err != nil:
+			closing()
+			return nil, nil, misused("%v: %s", err, watchArgs)
+		case info.IsDir():
+			stores = append(stores, console.Named{Name: name, Store: console.Folder(name)})
+		case isDatabase(name):
+			db, err := sqlite.OpenWith(context.Background(), name, sqlite.Settings{ReadOnly: true})
+			if err != nil {
+				closing()
+				return nil, nil, misused("%s: it is a SQLite database whose journals cannot be read: %w", name, err)
+			}
+			open = append(open, db)
+			stores = append(stores, console.Named{Name: name, Store: watchedDatabase{db}})
+		default:
+			closing()
+			return nil, nil, misused("%s: it is neither a folder nor a SQLite database: %s", name, strings.TrimPrefix(watchArgs, "STORE is "))
+		}
+	}
+	return stores, closing, nil
+}
+
+// watchedDatabase is a SQLite database as a store of the console.
+type watchedDatabase struct{ *sqlite.Store }
+
+// Journals implements [console.Store].
+func (d watchedDatabase) Journals(ctx context.Context) ([]console.Journal, error) {
+	stored, err := d.Watch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	all := make([]console.Journal, len(stored))
+	for n, s := range stored {
+		all[n] = console.Journal{Name: s.Session, Size: s.Size, Held: console.HeldByNobody}
+		if s.HeldUntil.After(now) {
+			all[n].Held = console.HeldByWriter
+		}
+	}
+	return all, nil
+}
+
+// Read implements [console.Store].
+func (d watchedDatabase) Read(ctx context.Context, name string, from int64) (io.ReadCloser, error) {
+	in, err := d.ReadFrom(ctx, name, from)
+	return io.NopCloser(in), err
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/sqlite"
+	"github.com/retake-go/retake/journal"
+)
+
+// The console of a folder and a database says on its first line where it is, and answers there alone.
+func TestServe(t *testing.T) {
+	dir := t.TempDir()
+	text, err := os.ReadFile("../../report/testdata/long.jsonl")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, journal.FileName("order-42")), text, 0o600))
+	path := filepath.Join(t.TempDir(), "runs.db")
+	store, err := sqlite.Open(t.Context(), path)
+	require.NoError(t, err)
+	defer store.Close()
+	log, err := store.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	half := strings.Index(string(text), "\n") + 1
+	require.NoError(t, log.Append(t.Context(), 0, text[:half], false))
+	require.NoError(t, log.Append(t.Context(), int64(half), text[half:], false))
+
+	ctx, stop := context.WithCancel(t.Context())
+	out, w := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		s := &serve{listen: "127.0.0.1:0", stores: []string{dir, path}}
+		ended <- s.until(ctx, &env{out: bufio.NewWriter(w), err: io.Discard})
+	}()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Regexp(t, `^http://127\.0\.0\.1:[0-9]+/\?token=[A-Z2-7]{26}\n$`, line)
+	get := func(address string) (int, string) {
+		r, err := http.Get(address)
+		require.NoError(t, err)
+		defer r.Body.Close()
+		text, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		return r.StatusCode, string(text)
+	}
+	home, token, _ := strings.Cut(strings.TrimSpace(line), "?")
+	status, answer := get(home + "api/sessions?" + token)
+	assert.Equal(t, http.StatusOK, status)
+	assert.Equal(t, 2, strings.Count(answer, `"id":"order-42"`), "both are read to their ends: %s", answer)
+	assert.Equal(t, 2, strings.Count(answer, `"state":"failed","why":"transport attempt 1 of 3: unknown`))
+	status, _ = get(home + "api/sessions")
+	assert.Equal(t, http.StatusForbidden, status)
+	_, port, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(home, "/"), "http://"), ":")
+	status, _ = get("http://localhost:" + port + "/?" + token)
+	assert.Equal(t, http.StatusForbidden, status, "another name than the one that is listened on")
+	stop()
+	require.NoError(t, <-ended)
+}
+
+// Others are let in with a certificate, or if that is said.
+func TestWhereServeListens(t *testing.T) {
+	for _, one := range []struct {
+		s           serve
+		host, fault string
+	}{
+		{serve{listen: "127.0.0.1:0"}, "127.0.0.1", ""},
+		{serve{listen: "[::1]:80"}, "::1", ""},
+		{serve{listen: "localhost:80"}, "localhost", ""},
+		{serve{listen: "10.0.0.1:80"}, "", "give -cert and -key"},
+		{serve{listen: ":80"}, "", "give -cert and -key"},
+		{serve{listen: "example.org:80", insecure: true}, "example.org", ""},
+		{serve{listen: "0.0.0.0:80", insecure: true}, "", "say with -name"},
+		{serve{listen: ":443", cert: "c", key: "k", name: "example.org"}, "example.org", ""},
+		{serve{listen: "10.0.0.1:443", cert: "c"}, "", "go together"},
+		{serve{listen: "nowhere"}, "", "give a host and a port"},
+	} {
+		host, err := one.s.check()
+		assert.Equal(t, one.host, host, "%+v", one.s)
+		if one.fault == "" {
+			require.NoError(t, err, "%+v", one.s)
+		} else {
+			require.ErrorContains(t, err, one.fault, "%+v", one.s)
+		}
+	}
+}

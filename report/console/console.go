@@ -1,0 +1,233 @@
+package console
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/report"
+)
+
+// Settings configure a [Console].
+type Settings struct {
+	// Stores are what is shown; at least one. Names must differ, and may be empty for a single store.
+	Stores []Named
+	// Token locks the console: every path needs it, as the query "token" or as the cookie that takes its
+	// place. Empty leaves the lock to the server that the console is mounted in.
+	Token string
+	// Hosts are the only values of the header Host that are answered, so that no name of another site leads
+	// here. Empty answers all.
+	Hosts []string
+	// ShowSecrets shows what has the form of a key or a password. It is left out otherwise.
+	ShowSecrets bool
+	// Secure sets cookies for HTTPS alone.
+	Secure bool
+	// Clock is the clock; nil means that of the system.
+	Clock loop.Clock
+}
+
+// Validate reports all faults of the settings, joined.
+func (s Settings) Validate() error {
+	var faults []error
+	if len(s.Stores) == 0 {
+		faults = append(faults, errors.New("stores: give at least one"))
+	}
+	names := map[string]bool{}
+	for n, named := range s.Stores {
+		if named.Store == nil {
+			faults = append(faults, fmt.Errorf("stores[%d]: the store is nil", n))
+		}
+		if names[named.Name] {
+			faults = append(faults, fmt.Errorf("stores[%d].name: %q is there twice", n, named.Name))
+		}
+		names[named.Name] = true
+	}
+	if s.Token != "" && len(s.Token) < minToken {
+		faults = append(faults, fmt.Errorf("token: has %d characters, %d are needed", len(s.Token), minToken))
+	}
+	return errors.Join(faults...)
+}
+
+// minToken is the fewest characters of a token.
+const minToken = 16
+
+// NewToken returns a token of 130 random bits.
+func NewToken() string { return rand.Text() }
+
+// Console is a handler that shows sessions. It is safe for concurrent use.
+type Console struct {
+	settings Settings
+	watch    *watcher
+	clock    loop.Clock
+	routes   *http.ServeMux
+	posts    *http.CrossOriginProtection
+}
+
+//go:embed console.css console.js
+var files embed.FS
+
+//go:embed console.html
+var pagesText string
+
+var pages = template.Must(template.New("").Parse(pagesText))
+
+// New returns a console. The error is that of [Settings.Validate].
+func New(s Settings) (*Console, error) {
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	c := &Console{settings: s, clock: s.Clock, routes: http.NewServeMux(), posts: http.NewCrossOriginProtection()}
+	if c.clock == nil {
+		c.clock = system{}
+	}
+	c.watch = newWatcher(s.Stores, c.clock)
+	static := http.FileServerFS(files)
+	c.routes.Handle("GET /console.css", static)
+	c.routes.Handle("GET /console.js", static)
+	c.routes.HandleFunc("GET /{$}", c.list)
+	c.routes.HandleFunc("GET /events", c.events)
+	c.routes.HandleFunc("GET /session", c.session)
+	c.routes.HandleFunc("GET /inbox", c.inbox)
+	c.routes.HandleFunc("GET /api/sessions", c.api)
+	return c, nil
+}
+
+// system is the clock of the system.
+type system struct{}
+
+func (system) Now() time.Time                         { return time.Now() }
+func (system) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// policyOfPages is the content security policy of the console's own pages.
+const policyOfPages = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'"
+
+// ServeHTTP checks the host, the token and the origin, in this order, before anything else.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policyOfPages)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	switch {
+	case !c.isHost(r.Host):
+		refuse(w, "This console has another name. Open the address that retake serve printed.")
+	case !c.isAllowed(r):
+		refuse(w, "The token is missing or wrong. Open the address that retake serve printed.")
+	case c.posts.Check(r) != nil:
+		refuse(w, "This request comes from another site.")
+	case c.settings.Token != "" && r.URL.Query().Has(tokenParam):
+		c.swap(w, r)
+	default:
+		c.routes.ServeHTTP(w, r)
+	}
+}
+
+// scrub leaves secrets out of a text.
+func (c *Console) scrub(text string) string {
+	if c.settings.ShowSecrets {
+		return text
+	}
+	return fault.Scrub(text)
+}
+
+// refuse answers with status 403.
+func refuse(w http.ResponseWriter, why string) { http.Error(w, why, http.StatusForbidden) }
+
+func (c *Console) isHost(host string) bool {
+	if len(c.settings.Hosts) == 0 {
+		return true
+	}
+	for _, h := range c.settings.Hosts {
+		if strings.EqualFold(h, host) {
+			return true
+		}
+	}
+	return false
+}
+
+const tokenParam = "token"
+
+// cookieName is the name of the cookie with the token. Browsers share cookies between the ports of a host.
+func cookieName(r *http.Request) string {
+	_, port, _ := strings.Cut(r.Host[strings.LastIndexByte(r.Host, ']')+1:], ":")
+	return "retake" + port
+}
+
+// isAllowed compares the token of a request in constant time.
+func (c *Console) isAllowed(r *http.Request) bool {
+	if c.settings.Token == "" {
+		return true
+	}
+	given := r.URL.Query().Get(tokenParam)
+	if cookie, err := r.Cookie(cookieName(r)); given == "" && err == nil {
+		given = cookie.Value
+	}
+	return subtle.ConstantTimeCompare([]byte(given), []byte(c.settings.Token)) == 1
+}
+
+// swap puts the token into a cookie and leads to the same page without it. Scripts may leave the token in the
+// query: what is no page is answered at once.
+func (c *Console) swap(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet || !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		c.routes.ServeHTTP(w, r)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(r), Value: c.settings.Token, Path: "/", HttpOnly: true, Secure: c.settings.Secure, SameSite: http.SameSiteStrictMode,
+	})
+	to := url.URL{Path: r.URL.Path}
+	query := r.URL.Query()
+	query.Del(tokenParam)
+	to.RawQuery = query.Encode()
+	to.Path = "/" + strings.TrimLeft(to.Path, "/\\")
+	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+}
+
+// show writes a page.
+func show(w http.ResponseWriter, status int, name string, view any) {
+	var page strings.Builder
+	if err := pages.ExecuteTemplate(&page, name, view); err != nil {
+		http.Error(w, "the page cannot be made", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, page.String())
+}
+
+// session writes the page of a session.
+func (c *Console) session(w http.ResponseWriter, r *http.Request) {
+	if err := c.watch.refresh(r.Context()); err != nil {
+		http.Error(w, "the stores cannot be read: "+brief(err.Error()), http.StatusInternalServerError)
+		return
+	}
+	id, store := r.URL.Query().Get("id"), r.URL.Query().Get("store")
+	s := c.watch.find(store, id)
+	if s == nil {
+		show(w, http.StatusNotFound, "missing", brief(id))
+		return
+	}
+	in, err := c.settings.Stores[s.store].Store.Read(r.Context(), s.name, 0)
+	if err != nil {
+		http.Error(w, "the journal cannot be read: "+brief(err.Error()), http.StatusInternalServerError)
+		return
+	}
+	defer in.Close()
+	page := report.Page{Home: "/", Live: "/events?" + url.Values{"id": {id}, "store": {store}}.Encode(), Says: c.scrub(s.told(s.journal.Held, c.clock.Now()).Why), Scrub: !c.settings.ShowSecrets}
+	w.Header().Set("Content-Security-Policy", page.Policy()+"; frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = page.HTML(w, in) // the page itself says what is wrong with the journal
+}

@@ -1,0 +1,112 @@
+"use strict";
+{
+  const by = id => document.getElementById(id);
+  const live = by("live"), list = by("list"), moved = by("moved");
+
+  // Durations in at most two units, as the server writes them.
+  const two = n => String(n).padStart(2, "0");
+  const rough = ms => {
+    const s = Math.max(0, Math.floor(ms / 1000));
+    if (s < 60) return s + "s";
+    if (s < 3600) return Math.floor(s / 60) + "m" + two(s % 60) + "s";
+    if (s < 86400) return Math.floor(s / 3600) + "h" + two(Math.floor(s / 60) % 60) + "m";
+    return Math.floor(s / 86400) + "d" + two(Math.floor(s / 3600) % 24) + "h";
+  };
+
+  let paused = false, source = null, ahead = 0, heard = 0, order = 0;
+  const now = () => Date.now() + ahead;
+  const tick = () => {
+    if (paused || document.hidden) return;
+    if (source && Date.now() - heard > 10000) {
+      say("not live since " + new Date(heard).toISOString().slice(11, 19) + " UTC");
+      return;
+    }
+    for (const t of document.querySelectorAll("i")) {
+      const since = Number(t.dataset.t), until = Number(t.dataset.u);
+      const text = since ? rough(now() - since) : until > now() ? "(" + rough(until - now()) + " left)" : "";
+      if (t.textContent !== text) t.textContent = text;
+    }
+    if (source) say("live, heard " + rough(Date.now() - heard) + " ago");
+  };
+  const status = document.createElement("span"), button = document.createElement("button");
+  const say = text => { if (status.textContent !== text) status.textContent = text; };
+
+  let polite = 0, questions = null;
+  const ask = n => {
+    if (by("asking")) by("asking").textContent = n;
+    if (questions !== null && n > questions && Date.now() - polite > 10000) {
+      polite = Date.now();
+      by("polite").textContent = (n - questions) + " new, " + n + " wait for a person";
+    }
+    questions = n;
+  };
+
+  const change = e => {
+    heard = Date.now();
+    const said = JSON.parse(e.data);
+    ahead = said.now - heard;
+    document.title = said.title;
+    ask(said.asking);
+    const counts = document.querySelectorAll(".chips b");
+    (said.counts ?? []).forEach((n, at) => { if (counts[at]) counts[at].textContent = n; });
+    for (const [key, html] of Object.entries(said.rows ?? {})) {
+      const row = by(key);
+      if (!row) continue;
+      const focused = row.contains(document.activeElement);
+      row.innerHTML = html;
+      if (focused) row.querySelector("a").focus({ preventScroll: true });
+      if (order) {
+        row.classList.remove("new");
+        void row.offsetWidth;
+        row.classList.add("new");
+      }
+    }
+    order++;
+    if (moved) {
+      moved.hidden = !said.moved;
+      moved.firstElementChild.textContent = said.moved + (said.moved === 1 ? " row belongs" : " rows belong") + " elsewhere now";
+    }
+    tick();
+  };
+  const open = () => {
+    if (source || paused || document.hidden) return;
+    source = new EventSource(live.dataset.live);
+    heard = Date.now();
+    source.addEventListener("change", change);
+  };
+  const close = () => { source?.close(); source = null; };
+  if (live?.dataset.live) {
+    button.type = "button";
+    button.textContent = "Pause";
+    button.onclick = () => {
+      paused = !paused;
+      button.textContent = paused ? "Go on" : "Pause";
+      if (paused) { close(); say("paused"); } else open();
+    };
+    live.replaceChildren(status, " ", button);
+    document.addEventListener("visibilitychange", () => { if (document.hidden) close(); else open(); });
+    open();
+    setInterval(tick, 1000);
+  }
+
+  // No key answers a question.
+  const rows = () => [...document.querySelectorAll("#list td:nth-child(2) a")];
+  const step = n => {
+    const all = rows();
+    const at = all.findIndex(a => a.closest("tr").contains(document.activeElement));
+    all[Math.min(all.length - 1, Math.max(0, at + n))]?.focus();
+  };
+  const keys = {
+    "/": () => by("q")?.focus(),
+    j: () => step(1),
+    k: () => step(-1),
+    r: () => { if (moved && !moved.hidden) location.reload(); },
+    i: () => { location.href = "/inbox"; },
+    l: () => { location.href = "/"; },
+  };
+  addEventListener("keydown", e => {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, button")) return;
+    if (keys[e.key]) { keys[e.key](); e.preventDefault(); }
+  });
+  if (by("keys")) by("keys").hidden = false;
+}

@@ -1,0 +1,349 @@
+package console_test
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/report/console"
+)
+
+const token = "0123456789abcdef0123456789"
+
+// at is a clock that begins at a time.
+type at struct{ begin, real time.Time }
+
+func startAt(begin time.Time) at                  { return at{begin, time.Now()} }
+func (c at) Now() time.Time                       { return c.begin.Add(time.Since(c.real)) }
+func (at) After(d time.Duration) <-chan time.Time { return time.After(d / 10) }
+
+// stories are the journals of package report.
+const stories = "../testdata"
+
+// folder has the journals of stories, one that was cut off, and one that is damaged.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	long := read(t, "long")
+	lines := bytes.SplitAfter(long, []byte("\n"))
+	put(t, dir, "order-42.jsonl", long)
+	put(t, dir, "hostile.jsonl", read(t, "hostile"))
+	put(t, dir, "damaged.jsonl", bytes.Replace(long, []byte("Lisbon"), []byte("Lisboa"), 1))
+	for name, kind := range map[string]string{"waits": `"kind":"wait"`, "runs": `"kind":"run_tools"`, "calls": `"kind":"call_model"`} {
+		for n, line := range lines {
+			if bytes.Contains(line, []byte(kind)) && n > 3 {
+				put(t, dir, name+".jsonl", bytes.Join(lines[:n+1], nil))
+				break
+			}
+		}
+	}
+	return dir
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(stories, name+".jsonl"))
+	require.NoError(t, err)
+	return text
+}
+
+func put(t *testing.T, dir, name string, text []byte) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
+}
+
+// open returns a console of a folder at a time in the stories.
+func open(t *testing.T, dir string, change ...func(*console.Settings)) *console.Console {
+	t.Helper()
+	s := console.Settings{
+		Stores: []console.Named{{Name: "runs", Store: console.Folder(dir)}}, Token: token, Hosts: []string{"127.0.0.1:8080"},
+		Clock: startAt(time.Date(2000, 1, 1, 0, 0, 5, 0, time.UTC)),
+	}
+	for _, f := range change {
+		f(&s)
+	}
+	c, err := console.New(s)
+	require.NoError(t, err)
+	return c
+}
+
+// ask makes a request with the token in the cookie.
+func ask(t *testing.T, h http.Handler, method, target string, change ...func(*http.Request)) *http.Response {
+	t.Helper()
+	r := httptest.NewRequest(method, target, nil)
+	r.Host = "127.0.0.1:8080"
+	r.AddCookie(&http.Cookie{Name: "retake8080", Value: token})
+	for _, f := range change {
+		f(r)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
+}
+
+func body(t *testing.T, r *http.Response) string {
+	t.Helper()
+	text, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// Every path needs the token, the name that is listened on, and an origin of its own.
+func TestTheConsoleIsLocked(t *testing.T) {
+	c := open(t, folder(t))
+	without := func(r *http.Request) { r.Header.Del("Cookie") }
+	for name, one := range map[string]struct {
+		method, target string
+		change         func(*http.Request)
+	}{
+		"no token":                {"GET", "/", without},
+		"no token, API":           {"GET", "/api/sessions", without},
+		"no token, stream":        {"GET", "/events", without},
+		"no token, style":         {"GET", "/console.css", without},
+		"no token, no page":       {"GET", "/nothing", without},
+		"no token, answer":        {"POST", "/answer", without},
+		"empty token":             {"GET", "/?token=", without},
+		"wrong token":             {"GET", "/?token=" + token[1:] + "x", without},
+		"longer token":            {"GET", "/?token=" + token + "x", without},
+		"wrong query beats":       {"GET", "/?token=wrong", nil},
+		"cookie of another port":  {"GET", "/", func(r *http.Request) { without(r); r.AddCookie(&http.Cookie{Name: "retake1", Value: token}) }},
+		"rebound name":            {"GET", "/", func(r *http.Request) { r.Host = "evil.example:8080" }},
+		"other port":              {"GET", "/", func(r *http.Request) { r.Host = "127.0.0.1:9" }},
+		"no name":                 {"GET", "/", func(r *http.Request) { r.Host = "" }},
+		"cross-site answer":       {"POST", "/answer", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }},
+		"same-site answer":        {"POST", "/answer", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") }},
+		"foreign origin":          {"POST", "/answer", func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }},
+		"foreign origin, nowhere": {"POST", "/nothing", func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }},
+		"foreign delete":          {"DELETE", "/", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			change := one.change
+			if change == nil {
+				change = func(*http.Request) {}
+			}
+			r := ask(t, c, one.method, one.target, change)
+			assert.Equal(t, http.StatusForbidden, r.StatusCode)
+			assert.NotContains(t, body(t, r), "order-42")
+			assert.Contains(t, r.Header.Get("Content-Security-Policy"), "default-src 'none'")
+		})
+	}
+	assert.Equal(t, http.StatusOK, ask(t, c, "GET", "/").StatusCode)
+	assert.Equal(t, http.StatusNotFound, ask(t, c, "GET", "/nothing").StatusCode)
+	assert.Equal(t, http.StatusMethodNotAllowed, ask(t, c, "POST", "/").StatusCode)
+}
+
+// A browser swaps the token in the address for a cookie. A script need not.
+func TestTheTokenLeavesTheAddress(t *testing.T) {
+	c := open(t, folder(t))
+	r := ask(t, c, "GET", "/?state=done&token="+token, func(r *http.Request) {
+		r.Header.Del("Cookie")
+		r.Header.Set("Accept", "text/html,*/*")
+	})
+	assert.Equal(t, http.StatusSeeOther, r.StatusCode)
+	assert.Equal(t, "/?state=done", r.Header.Get("Location"))
+	assert.Equal(t, "retake8080="+token+"; Path=/; HttpOnly; SameSite=Strict", r.Header.Get("Set-Cookie"))
+	assert.Equal(t, "no-referrer", r.Header.Get("Referrer-Policy"))
+	r = ask(t, c, "GET", "//evil.example/?token="+token, func(r *http.Request) { r.Header.Set("Accept", "text/html") })
+	assert.Equal(t, "/evil.example/", r.Header.Get("Location"), "it does not lead elsewhere")
+	r = ask(t, c, "GET", "/api/sessions?token="+token, func(r *http.Request) { r.Header.Del("Cookie") })
+	assert.Equal(t, http.StatusOK, r.StatusCode)
+	assert.Contains(t, body(t, r), `{"sessions":[{`)
+}
+
+// Every state has its word, and every row the sentence that says what goes on.
+func TestTheStatesOfSessions(t *testing.T) {
+	dir := folder(t)
+	var answer struct{ Sessions []console.Session }
+	require.NoError(t, json.Unmarshal([]byte(body(t, ask(t, open(t, dir), "GET", "/api/sessions"))), &answer))
+	var told []string
+	for _, s := range answer.Sessions {
+		told = append(told, fmt.Sprint(s.ID, ": ", s.State, ", ", s.Why, ", turns ", s.Turns, ", tokens ", s.Tokens))
+	}
+	assert.Equal(t, []string{
+		`order-42: interrupted, no process since 00:00:01; resume it: it goes on with what it began, turns 1, tokens 832`,
+		`order-42: failed, cannot be read from line 2, turns 0, tokens 0`,
+		`</title><b>evil: done, {"number":"R-9","total":9} (after 5 corrections), turns 5, tokens 7006`,
+		`order-42: failed, transport attempt 1 of 3: unknown (this kind of failure is not retried), turns 8, tokens 6683`,
+		`order-42: interrupted, no process since 00:00:09; search was to run, and is repeated; resume it, turns 3, tokens 2496`,
+		`order-42: waiting, waits until 00:00:01 to retry after the backoff delay, turns 1, tokens 832`,
+	}, told)
+}
+
+// What a model or a user wrote is text on every page.
+func TestPagesEscapeEverything(t *testing.T) {
+	c := open(t, folder(t))
+	for _, target := range []string{
+		"/", "/?q=%3Cscript%3Ealert(1)%3C/script%3E", "/?q=%22%3E%3Cimg+src=x+onerror=alert(1)%3E", "/session?id=%3Cscript%3Ealert(1)",
+		"/session?id=" + url.QueryEscape("</title><b>evil") + "&store=runs", "/?sort=%22onload=alert(1)", "/?state=%3Cb%3E",
+	} {
+		r := ask(t, c, "GET", target)
+		page := body(t, r)
+		for _, never := range []string{"<script>alert", "<img", "</title><b>", "\x1b", "\u202e", "\u200b", " onerror=alert(1)>", "onload=alert(1)\""} {
+			assert.False(t, strings.Contains(strings.ReplaceAll(page, "&lt;img src=x onerror=alert(1)&gt;", ""), never), "%s has %q", target, never)
+		}
+		policy := r.Header.Get("Content-Security-Policy")
+		assert.NotContains(t, policy, "unsafe")
+		for _, always := range []string{"default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"} {
+			assert.Contains(t, policy, always)
+		}
+	}
+}
+
+// A line that another process writes is told within a second.
+func TestANewLineIsTold(t *testing.T) {
+	lines := bytes.SplitAfter(read(t, "long"), []byte("\n"))
+	client := &http.Client{Timeout: 30 * time.Second}
+	for name, want := range map[string]string{"/events?token=" + token: "retry after the backoff delay", "/events?id=order-42&token=" + token: `"waiting"`} {
+		dir := t.TempDir()
+		put(t, dir, "order-42.jsonl", bytes.Join(lines[:4], nil))
+		server := httptest.NewServer(open(t, dir, func(s *console.Settings) { s.Hosts = nil }))
+		defer server.Close()
+		r, err := client.Get(server.URL + name)
+		require.NoError(t, err)
+		assert.Equal(t, "text/event-stream", r.Header.Get("Content-Type"))
+		in := bufio.NewScanner(r.Body)
+		next := func() string {
+			for in.Scan() {
+				if data, ok := strings.CutPrefix(in.Text(), "data: "); ok {
+					return data
+				}
+			}
+			return ""
+		}
+		require.NotContains(t, next(), want)
+		began := time.Now()
+		f, err := os.OpenFile(filepath.Join(dir, "order-42.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+		require.NoError(t, err)
+		_, err = f.Write(append(lines[4], lines[5][:10]...)) // and half of the next line
+		require.NoError(t, errors(err, f.Close()))
+		for said := next(); ; said = next() {
+			require.NotEmpty(t, said, "the stream ended")
+			if strings.Contains(said, want) {
+				break
+			}
+		}
+		assert.Less(t, time.Since(began), 5*time.Second, "a busy machine")
+		require.NoError(t, r.Body.Close())
+	}
+}
+
+// errors returns the first error.
+func errors(all ...error) error {
+	for _, err := range all {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The sizes of what is sent keep to their budgets, and so do the times of a list of many sessions.
+func TestBudgets(t *testing.T) {
+	c := open(t, folder(t))
+	assert.Less(t, len(body(t, ask(t, c, "GET", "/console.css"))), 20<<10)
+	assert.Less(t, len(body(t, ask(t, c, "GET", "/console.js"))), 15<<10)
+
+	dir := t.TempDir()
+	text := read(t, "long")
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	many := 10_000
+	if testing.Short() {
+		many = 400
+	}
+	for n := range many {
+		put(t, dir, fmt.Sprintf("%05d.jsonl", n), bytes.Join(lines[:4+n%8], nil))
+	}
+	c = open(t, dir, func(s *console.Settings) { s.Clock = nil })
+	wait := func(target string) (page string, took time.Duration) {
+		began := time.Now()
+		page = body(t, ask(t, c, "GET", target))
+		return page, time.Since(began)
+	}
+	_, first := wait("/")
+	for page, _ := wait("/"); strings.Contains(page, " so far: reload"); page, _ = wait("/") {
+	}
+	page, took := wait("/?page=2")
+	assert.Less(t, took, time.Second)
+	assert.Equal(t, 200, strings.Count(page, `<tr id="`))
+	assert.Less(t, len(page), 90<<10)
+	t.Logf("%d sessions: the first page after %v, then one in %v with %d bytes for 200 rows", many, first, took, len(page))
+}
+
+func TestWhatIsWrongWithSettingsIsSaidAtOnce(t *testing.T) {
+	_, err := console.New(console.Settings{Token: "short"})
+	require.ErrorContains(t, err, "stores: give at least one")
+	require.ErrorContains(t, err, "token: has 5 characters, 16 are needed")
+	one := console.Named{Store: console.Folder(".")}
+	_, err = console.New(console.Settings{Stores: []console.Named{one, one, {Name: "x"}}})
+	require.ErrorContains(t, err, `stores[1].name: "" is there twice`)
+	require.ErrorContains(t, err, "stores[2]: the store is nil")
+}
+
+// The inbox has every question with its whole arguments: those about calls in doubt first, then by deadline.
+func TestTheInbox(t *testing.T) {
+	dir := t.TempDir()
+	lines := bytes.SplitAfter(read(t, "long"), []byte("\n"))
+	asking := func(session string, asks ...string) {
+		effect := `{"decision":{"effects":[{"kind":"ask","asks":[` + strings.Join(asks, ",") + `]}]}}`
+		header := strings.Replace(record(t, lines[0]), `"session":"order-42"`, `"session":"`+session+`"`, 1)
+		put(t, dir, session+".jsonl", chain(header, record(t, lines[1]), effect))
+	}
+	approval := func(id, to, deadline string) string {
+		return `{"id":"` + id + `","kind":"approval","tool":"pay","arguments":{"to":"` + to + `"},"deadline":"` + deadline + `","default":"refuse"}`
+	}
+	asking("later", approval("a", `<b>\u202eACME`, "2000-01-01T00:10:00Z"))
+	asking("sooner", approval("b", "Bolt", "2000-01-01T00:01:05Z"))
+	asking("doubtful", `{"id":"c","kind":"in_doubt","tool":"send","arguments":{},"default":"nobody_knows"}`)
+	c := open(t, dir)
+	page := body(t, ask(t, c, "GET", "/inbox"))
+	var at []int
+	for _, want := range []string{
+		"send may have run: done, not done, or again?", "nothing happens until somebody does", "may pay run?", "Bolt", "refused at 00:01:05 UTC",
+		"s left)</i>", "&lt;b&gt;", "refused at 00:10:00 UTC",
+	} {
+		n := strings.Index(page, want)
+		require.Positive(t, n, want)
+		at = append(at, n)
+	}
+	assert.IsIncreasing(t, at)
+	assert.NotContains(t, page, "\u202e")
+	assert.NotContains(t, page, "<b>\u202e")
+	list := body(t, ask(t, c, "GET", "/api/sessions?state=asking"))
+	assert.Contains(t, list, `"id":"doubtful","state":"asking","why":"send: done, not done, or again?","in_doubt":1,`)
+	assert.Contains(t, list, `By 00:01:05, else refused","until":"2000-01-01T00:01:05Z"`)
+}
+
+// record is the record of a line.
+func record(t *testing.T, line []byte) string {
+	t.Helper()
+	_, rec, ok := strings.Cut(strings.TrimSpace(string(line)), `","record":`)
+	require.True(t, ok)
+	return rec[:len(rec)-1]
+}
+
+// chain returns records as the lines of a journal.
+func chain(records ...string) []byte {
+	var b bytes.Buffer
+	head := strings.Repeat("0", 32)
+	for _, rec := range records {
+		sum := sha256.Sum256([]byte(head + rec))
+		head = hex.EncodeToString(sum[:16])
+		b.WriteString(`{"hash":"` + head + `","record":` + rec + "}\n")
+	}
+	return b.Bytes()
+}

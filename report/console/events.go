@@ -1,0 +1,130 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// collect is how long the changes of a stream are collected.
+const collect = 250 * time.Millisecond
+
+// beat is the longest time without a line in a stream, so that a reader notices when it ends.
+const beat = 5 * time.Second
+
+// change is what a stream says of a list.
+type change struct {
+	// Rows are the rows of the page that have changed, as HTML by their key.
+	Rows map[string]string `json:"rows,omitempty"`
+	// Counts are the numbers of the filters, in their order.
+	Counts []string `json:"counts,omitempty"`
+	// Moved counts the rows of the page that belong elsewhere now, or are no longer or not yet on it.
+	Moved  int    `json:"moved"`
+	Title  string `json:"title"`
+	Asking int    `json:"asking"`
+	Now    int64  `json:"now"`
+}
+
+// events streams what changes in a list, or that a session has changed.
+func (c *Console) events(w http.ResponseWriter, r *http.Request) {
+	flush := http.NewResponseController(w)
+	w.Header().Set("Content-Type", "text/event-stream")
+	send := func(event string, data any) error {
+		text, err := json.Marshal(data)
+		if err != nil {
+			return err
+		}
+		if _, err = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, text); err != nil {
+			return err
+		}
+		return flush.Flush()
+	}
+	next := c.listChanges(filterOf(r.URL.Query()))
+	if id := r.URL.Query().Get("id"); id != "" {
+		next = c.sessionChanges(r.URL.Query().Get("store"), id)
+	}
+	silent := c.clock.Now()
+	for {
+		if c.watch.refresh(r.Context()) != nil && r.Context().Err() != nil {
+			return
+		}
+		now := c.clock.Now()
+		if said, changed := next(now); changed || now.Sub(silent) >= beat {
+			if silent = now; send("change", said) != nil {
+				return
+			}
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-c.clock.After(collect):
+		}
+	}
+}
+
+// listChanges returns a function that says what has changed in a list since its last call. The first call says
+// only what is there.
+func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
+	var order []string
+	versions := map[string]string{}
+	var counts []string
+	return func(now time.Time) (any, bool) {
+		rows, n, _, _ := c.fitting(f, now)
+		first := min(len(rows), (f.Page-1)*pageRows)
+		shown := rows[first:min(len(rows), first+pageRows)]
+		said := change{Rows: map[string]string{}, Asking: n[string(Asks)], Title: "retake", Now: now.UnixMilli()}
+		if said.Asking > 0 {
+			said.Title = fmt.Sprintf("(%d) retake", said.Asking)
+		}
+		begun := order != nil
+		if !begun {
+			order = []string{}
+			for _, r := range shown {
+				order = append(order, r.Key)
+			}
+		}
+		at := map[string]int{}
+		for n, key := range order {
+			at[key] = n
+		}
+		for n, r := range shown {
+			was, on := at[r.Key]
+			if !on || was != n {
+				said.Moved++
+			}
+			if v := r.Version(); on && versions[r.Key] != v {
+				versions[r.Key] = v
+				said.Rows[r.Key] = rowHTML(r, now)
+			}
+		}
+		for _, ch := range chipsOf(f, n) {
+			said.Counts = append(said.Counts, ch.Count)
+		}
+		changed := !begun || len(said.Rows) > 0 || !slices.Equal(counts, said.Counts)
+		counts = said.Counts
+		return said, changed
+	}
+}
+
+// sessionChanges returns a function that says whether a session has changed since its last call.
+func (c *Console) sessionChanges(store, id string) func(now time.Time) (any, bool) {
+	was := ""
+	return func(now time.Time) (any, bool) {
+		s := c.watch.find(store, id)
+		if s == nil {
+			return nil, false
+		}
+		t := s.told(s.journal.Held, now)
+		said := struct {
+			State State  `json:"state"`
+			Why   string `json:"why"`
+			Lines int64  `json:"lines"`
+		}{t.State, t.Why, s.line}
+		is := fmt.Sprint(said)
+		changed := is != was
+		was = is
+		return said, changed
+	}
+}

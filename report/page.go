@@ -1,0 +1,30 @@
+package report
+
+import "io"
+
+// Page is a page of HTML within a server, which shows other pages, too. The zero value is the page of [HTML].
+type Page struct {
+	// Home is the address of the page of all sessions; empty for none.
+	Home string
+	// Live is the address of a stream of server-sent events. At each event "change" the page takes up what is
+	// new. Empty for a page that stays as it is.
+	Live string
+	// Scrub leaves out what has the form of a key or a password.
+	Scrub bool
+	// Says is what goes on in the session, in one sentence.
+	Says string
+}
+
+// HTML is the function [HTML] with what the page says in addition.
+func (p Page) HTML(w io.Writer, in io.Reader) error { return writePage(w, in, p) }
+
+// Policy is the content security policy of the page, for a header: its own style sheet and scripts and, if it is
+// live, connections to its own server.
+func (p Page) Policy() string {
+	script, connect := sourceHash(pageJS), ""
+	if p.Live != "" {
+		script, connect = script+" "+sourceHash(liveJS), "; connect-src 'self'"
+	}
+	return "default-src 'none'; style-src " + sourceHash(pageCSS) + "; script-src " + script + connect +
+		"; base-uri 'none'; form-action 'none'"
+}
