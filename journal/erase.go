@@ -62,6 +62,9 @@ func (r *redactor) valuesOf(ev *machine.Event, before *machine.State, offered []
 		end.Index < len(batch.Calls) {
 		r.addToolEnd(p, "/tool", batch.Calls[end.Index].Tool, end)
 	}
+	if ev.Response != nil {
+		r.addResponse(p, ev, before)
+	}
 	r.addReduced(p, "/reduced", ev.Reduced, false)
 	for n := range ev.Reductions { // of notices, which contain the conversation
 		r.addReduced(p, "/reductions/"+strconv.Itoa(n), &ev.Reductions[n], r.hearsay())
@@ -217,6 +220,28 @@ func (r *redactor) addCall(p *places, reply *machine.Reply, n int) {
 	p.add("/reply/message", inReply.of(isOpaque)...)
 	if !reply.Native {
 		p.add("/reply/message", inReply.of(isText)...)
+	}
+}
+
+// addResponse adds what is redacted of a person's answer: what is redacted of the call that it is about.
+func (r *redactor) addResponse(p *places, ev *machine.Event, before *machine.State) {
+	if r.Prompts {
+		p.add("/response", inResponse.of(isText)...)
+	}
+	for _, a := range before.Asks() {
+		if a.ID != ev.Response.Question {
+			continue
+		}
+		if rules, ok := r.tool(a.Tool); ok {
+			p.add("/response/arguments", rules.Arguments...)
+			p.add("/response/identity", rules.Arguments...)
+			p.add("/response/result", rules.Result...)
+			p.add("/response", inResponse.of(isText)...)
+		}
+		return
+	}
+	if r.values() { // nobody knows what it is about
+		p.add("/response", inResponse.all()...)
 	}
 }
 

@@ -162,6 +162,9 @@ func (f *folds) step(ev machine.Event, effects []machine.Effect, st *machine.Sta
 		return ev, d, err
 	}
 	left, err := f.redactor.event(ev, &f.clear.State, f.file.Header.Tools)
+	if err == nil && left.Response != nil {
+		left.Response.Question = questionIn(&f.clear.State, &f.file.State, left.Response.Question)
+	}
 	if err != nil {
 		return left, nil, err
 	}

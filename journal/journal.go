@@ -123,6 +123,28 @@ func (j *Journal) Call(key string, transport int) (began bool, landed *Note) {
 	return began, landed
 }
 
+// QuestionOf returns the ID of an open question in the run, for its ID as the journal has it: in a redacted
+// journal it is another, because it has a digest of the arguments. It returns any other ID as it is.
+func (j *Journal) QuestionOf(id string) string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.clear == nil {
+		return id
+	}
+	return questionIn(&j.file.State, &j.clear.State, id)
+}
+
+// questionIn returns the ID that a question of one state has in another, which asks the same.
+func questionIn(from, to *machine.State, id string) string {
+	asks := to.Asks()
+	for n, a := range from.Asks() {
+		if a.ID == id && n < len(asks) {
+			return asks[n].ID
+		}
+	}
+	return id
+}
+
 // Contents returns what the journal has of its session: the state and the conversation up to the end of the
 // last run. They are zero if that run has not ended. Single actions keep the conversation of the run before
 // them. The error is [ErrRedacted] if messages were left out and cannot be restored.
@@ -216,21 +238,24 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 	if err != nil {
 		return j.failed(err)
 	}
-	return j.flush(j.durable(effects))
+	return j.flush(j.durable(&ev, effects))
 }
 
-func (j *Journal) durable(effects []machine.Effect) bool {
+func (j *Journal) durable(ev *machine.Event, effects []machine.Effect) bool {
 	switch j.settings.Sync {
 	case SyncRecords:
 		return true
 	case SyncNever:
 		return false
 	}
+	if ev.Kind == machine.Responded { // who answered is told that it was taken
+		return true
+	}
 	if len(effects) == 0 {
 		return false
 	}
 	switch effects[len(effects)-1].Kind {
-	case machine.WaitUntil, machine.Stop, machine.TryAction: // a try that began must not be lost
+	case machine.WaitUntil, machine.AskPerson, machine.Stop, machine.TryAction: // a try that began must not be lost
 		return true
 	}
 	return false

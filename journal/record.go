@@ -194,6 +194,10 @@ func payload(e *machine.Effect) (there, known bool) {
 		return e.Wait != nil, true
 	case machine.AskPlanner:
 		return e.Question != nil, true
+	case machine.AskPerson:
+		return len(e.Asks) > 0, true
+	case machine.AskSettled:
+		return e.Settled != nil, true
 	case machine.Reduce:
 		return true, true
 	case machine.Shorten:

@@ -55,8 +55,10 @@ var (
 	inCall    = textsOf[machine.Call]()
 	inToolEnd = textsOf[machine.ToolEnd]()
 	inFailure = textsOf[fault.Failure]()
-	inReduced = textsOf[machine.Reduced]()
-	inIssue   = textsOf[fault.Issue]()
+
+	inResponse = textsOf[machine.Response]()
+	inReduced  = textsOf[machine.Reduced]()
+	inIssue    = textsOf[fault.Issue]()
 )
 
 // sessionState is the wire form of a session's snapshot.
@@ -72,6 +74,7 @@ type sessionState struct {
 	Attempts      []session.Attempt        `json:"attempts"`
 	ReducerErrors []fault.ReducerError     `json:"reducer_errors"`
 	Successes     []session.Count          `json:"successes,omitempty" redact:"keep"`
+	Approved      []string                 `json:"approved,omitempty" redact:"keep"`
 }
 
 // freeTexts are the places of all texts from outside, which may be too long or look like a mark.

@@ -85,8 +85,13 @@ func (r *counterfactualRun) take(o *occurrence, after *machine.State) {
 
 // feed steps the run with an event that answers its request.
 func (r *counterfactualRun) feed(o *occurrence) {
-	if o.ev.Kind == machine.Woke || o.ev.Kind == machine.ReducersRan && r.asked.Kind != machine.Reduce {
-		return // waits are computed again; reductions without a request are dropped
+	if o.asked.Kind == machine.AskPerson && r.asked.Kind == machine.AskPerson && o.ev.Kind == machine.Woke {
+		r.nobodyAnswers(o)
+		return
+	}
+	if o.ev.Kind == machine.Woke || o.ev.Kind == machine.ReducersRan && r.asked.Kind != machine.Reduce ||
+		o.ev.Kind == machine.Responded && r.asked.Kind != machine.AskPerson {
+		return // waits are computed again; reductions and answers without a request are dropped
 	}
 	if o.asked.Kind != machine.WaitUntil {
 		r.wake(o)
@@ -107,6 +112,33 @@ func (r *counterfactualRun) feed(o *occurrence) {
 // none, they are made anew.
 var pure = map[machine.EventKind]machine.EffectKind{
 	machine.Estimated: machine.EstimateCall, machine.Shortened: machine.Shorten,
+}
+
+// nobodyAnswers ends the questions that nobody answers, at the deadline that they have now.
+func (r *counterfactualRun) nobodyAnswers(o *occurrence) {
+	until := machine.AskedUntil(r.asked.Asks)
+	if until.IsZero() {
+		r.silence(o, r.asked.String(), "nobody answered in time, and now the question has no deadline")
+		return
+	}
+	r.step(machine.Event{Kind: machine.Woke, At: until}, nil)
+}
+
+// responded returns a recorded answer for the question of the run that asks the same.
+func (r *counterfactualRun) responded(o *occurrence) (ev machine.Event, ok bool) {
+	was := slices.IndexFunc(o.asked.Asks, func(a machine.Ask) bool { return a.ID == o.ev.Response.Question })
+	if was < 0 {
+		return o.ev, false
+	}
+	for _, a := range r.asked.Asks {
+		if b := &o.asked.Asks[was]; a.Kind == b.Kind && a.Tool == b.Tool && a.Index == b.Index && bytes.Equal(a.Arguments, b.Arguments) {
+			ev = o.ev
+			ev.Response = new(*o.ev.Response)
+			ev.Response.Question = a.ID
+			return ev, true
+		}
+	}
+	return o.ev, false
 }
 
 // wake ends the waits before the run's next request, and skips notices for which the record has no
@@ -144,6 +176,8 @@ func (r *counterfactualRun) answer(o *occurrence) (ev machine.Event, ok bool) {
 		return ev, true
 	case machine.Tried:
 		return ev, sameTry(o.asked.Try, r.asked.Try)
+	case machine.Responded:
+		return r.responded(o)
 	case machine.Planned:
 		return ev, sameQuestion(&o.asked, &r.asked)
 	case machine.ToolEnded:

@@ -214,12 +214,13 @@ type options struct {
 	clock     Clock
 	observers []observe.Observer
 	// tracers are the observers that are tracers.
-	tracers observe.Tracers
-	planner planner.Planner
-	summary SummaryFunc
-	adjust  func(session.State) (policy.Layer, bool)
-	prompt  PromptFunc
-	models  map[string]Model
+	tracers  observe.Tracers
+	planner  planner.Planner
+	summary  SummaryFunc
+	approver Approver
+	adjust   func(session.State) (policy.Layer, bool)
+	prompt   PromptFunc
+	models   map[string]Model
 	// first is the model of a [Loop] or [Pool], for its description.
 	first    Model
 	stream   func(Delta)

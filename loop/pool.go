@@ -41,6 +41,8 @@ type Pool struct {
 	cfg      PoolConfig
 	o        *options
 	compiled *machine.Compiled
+	// desk takes people's answers.
+	desk *desk
 	// life is the context of the pool; end cancels it when the pool is closed.
 	life context.Context
 	end  context.CancelFunc
@@ -69,7 +71,7 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if err = errors.Join(err, refused); err != nil {
 		return nil, fmt.Errorf("loop: the pool's config: %w", err)
 	}
-	p := &Pool{cfg: cfg, o: o.sharing(&cfg.Config), compiled: compiled}
+	p := &Pool{cfg: cfg, o: o.sharing(&cfg.Config), compiled: compiled, desk: new(desk)}
 	p.life, p.end = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -108,6 +110,9 @@ func (p *Pool) Add(s *session.Session, in Input) (_ *PoolRun, err error) {
 // seat returns a run that has not begun.
 func (p *Pool) seat(s *session.Session, in *Input) (*PoolRun, error) {
 	run, err := newProcess(context.Background(), p.o, p.cfg.Model, s, &p.cfg.Config, in)
+	if err == nil {
+		run.desk = p.desk
+	}
 	return &PoolRun{pool: p, run: run}, err
 }
 

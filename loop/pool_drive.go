@@ -87,7 +87,10 @@ func (d *drive) look() (t *PoolRun, due time.Time, changed <-chan struct{}) {
 		return t, due, nil
 	}
 	if waits := p.queue.waits; len(waits) > 0 {
-		return nil, waits[0].until, p.change()
+		if due = waits[0].until; due.Equal(forever) {
+			due = time.Time{}
+		}
+		return nil, due, p.change()
 	}
 	d.over = p.working == 0 && !d.stays
 	return nil, due, p.change()

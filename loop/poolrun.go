@@ -98,6 +98,9 @@ func (t *PoolRun) goOn(life, drive context.Context, now time.Time) (over bool) {
 	case machine.WaitUntil:
 		exited = false
 		return t.pool.rest(t, p.asked.Wait.Until)
+	case machine.AskPerson:
+		exited = false
+		return t.pool.restAsking(t)
 	case leftToResume:
 		exited = false
 		return t.pool.rest(t, time.Time{})

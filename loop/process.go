@@ -50,6 +50,11 @@ type process struct {
 	// warned is the number of the run's warnings that were reported.
 	warned int
 
+	// desk takes people's answers; nil for a single action. leftToOthers are the questions that the approver
+	// has left to others.
+	desk         *desk
+	leftToOthers []string
+
 	// copies are those of the conversation that the last request had.
 	copies []message.Message
 	// takeBack reports that the last reply was not used, so that its streamed text has to be discarded.
@@ -136,6 +141,7 @@ func (p *process) free() {
 
 // close releases the session and the context of the work.
 func (p *process) close() {
+	p.desk.leave(p.s.ID())
 	p.free()
 	session.DriverOf(p.s).Release()
 }
@@ -198,7 +204,8 @@ func (p *process) fed(effects []machine.Effect, err error) {
 	}
 }
 
-// advance carries out effects until a wait or a try has to be made, or the run is over or left to be resumed.
+// advance carries out effects until a wait or a try has to be made, a person has to answer, or the run is
+// over or left to be resumed.
 // It returns which. Waits until now are over, whatever the clock says.
 func (p *process) advance(now time.Time) machine.EffectKind {
 	for p.broke == nil && p.recorded == nil && p.runner.State().Phase != machine.Stopped {
@@ -208,12 +215,14 @@ func (p *process) advance(now time.Time) machine.EffectKind {
 		case p.asked.Kind == machine.WaitUntil && p.asked.Wait.Until.After(now) &&
 			p.asked.Wait.Until.After(p.now()):
 			return machine.WaitUntil
+		case p.waitsForPeople(now):
+			return machine.AskPerson
 		case p.until != nil && p.until.Err() != nil:
 			return leftToResume
 		case p.asked.Kind == machine.TryAction:
 			return machine.TryAction
 		default:
-			p.fed(p.carry(p.asked))
+			p.fed(p.carry(p.asked, now))
 		}
 	}
 	return machine.Stop
@@ -230,10 +239,16 @@ func (p *process) pause() {
 
 // finish continues until the run has ended, including waits.
 func (p *process) finish() (Result, error) {
-	for p.advance(time.Time{}) == machine.WaitUntil {
-		p.pause()
+	for {
+		switch p.advance(time.Time{}) {
+		case machine.WaitUntil:
+			p.pause()
+		case machine.AskPerson:
+			p.pausePeople()
+		default:
+			return p.result()
+		}
 	}
-	return p.result()
 }
 
 // result returns the result of a run that has stopped or cannot continue, and tells the tracers.
@@ -351,8 +366,8 @@ func usageOf(ev *machine.Event) message.Usage {
 	return message.Usage{}
 }
 
-// carry carries out one effect and feeds its outcome.
-func (p *process) carry(e machine.Effect) ([]machine.Effect, error) {
+// carry carries out one effect and feeds its outcome. Deadlines until now are over, whatever the clock says.
+func (p *process) carry(e machine.Effect, now time.Time) ([]machine.Effect, error) {
 	switch e.Kind {
 	case machine.CallModel:
 		return p.call(e.Model)
@@ -362,6 +377,8 @@ func (p *process) carry(e machine.Effect) ([]machine.Effect, error) {
 		return p.runTools(p.ctx, e.Tools)
 	case machine.WaitUntil:
 		return p.woke(e.Wait)
+	case machine.AskPerson:
+		return p.askPeople(now)
 	case machine.AskPlanner:
 		return p.askPlanner(e)
 	case machine.Summarise:

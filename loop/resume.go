@@ -32,6 +32,7 @@ func (l *Loop) Resume(ctx context.Context, s *session.Session) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	p.desk = l.desk
 	if err := p.resumeRun(); err != nil {
 		return Result{}, err
 	}

@@ -71,6 +71,7 @@ type Loop struct {
 	model    Model
 	cfg      Config
 	compiled *machine.Compiled
+	desk     *desk
 }
 
 // New compiles a config: it resolves policies and parses templates once for all runs. The error joins
@@ -88,7 +89,7 @@ func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Loop{o.sharing(&cfg), model, cfg, compiled}, nil
+	return &Loop{o.sharing(&cfg), model, cfg, compiled, new(desk)}, nil
 }
 
 // Run runs the loop until the model gives an answer that the config accepts. It calls the model, checks and
@@ -122,6 +123,7 @@ func (l *Loop) run(
 	if err != nil {
 		return Result{}, nil, err
 	}
+	p.desk = l.desk
 	fresh, err := p.enter(l.compiled, false)
 	if err != nil {
 		return Result{}, nil, err

@@ -56,9 +56,20 @@ func (p *process) learn(ev *machine.Event, st *machine.State) {
 	switch {
 	case ev.Reply != nil:
 		p.secrets.Read(ev.Reply, p.cfg.Tools, p.cfg.Output)
+	case ev.Response != nil && len(ev.Response.Arguments) > 0:
+		p.learnChanged(ev.Response, st)
 	case ev.Kind == machine.Started:
 		p.since = ev.At
 		p.secrets.ReadSaid(st.Transcript(), p.cfg.Tools)
+	}
+}
+
+// learnChanged notes the secrets in arguments that a person changed.
+func (p *process) learnChanged(r *machine.Response, st *machine.State) {
+	for _, g := range st.Given {
+		if g.Question == r.Question {
+			p.secrets.Read(&machine.Reply{Calls: []machine.Call{{Tool: g.Tool, Arguments: r.Arguments}}}, p.cfg.Tools, nil)
+		}
 	}
 }
 

@@ -108,7 +108,8 @@ func TestLawOfWholeActions(t *testing.T) {
 }
 
 // For each field the most specific layer that sets it wins, and the explanation names that layer. A backoff
-// without a jitter has that of the next layer with one, and so has each member of progress.
+// without a jitter has that of the next layer with one, and so has each member of progress and of
+// approval.
 func TestLawOfLayers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := draw.Set().Draw(t, "set")
@@ -129,7 +130,7 @@ func TestLawOfLayers(t *testing.T) {
 		for n, name := range policy.Fields() {
 			for _, l := range layers {
 				if want, says := l.fields[name]; says {
-					if name != "backoff" && name != "progress" {
+					if !slices.Contains([]string{"backoff", "progress", "approval"}, name) {
 						require.JSONEq(t, string(want), string(got[name]))
 					}
 					require.Equal(t, l.name, explanation[n].Layer)
@@ -167,6 +168,18 @@ func TestLawOfLayers(t *testing.T) {
 			}
 		}
 		require.Equal(t, progress, p.Progress)
+
+		var approval policy.Approval
+		for _, l := range []policy.Layer{s.Global, s.Tools["book"], s.Call, s.Adjusted} {
+			if a := l.Approval; a != nil {
+				approval = policy.Approval{
+					When: cmp.Or(a.When, approval.When), Argument: cmp.Or(a.Argument, approval.Argument),
+					Above: cmp.Or(a.Above, approval.Above), Timeout: cmp.Or(a.Timeout, approval.Timeout),
+					Default: cmp.Or(a.Default, approval.Default), InDoubt: cmp.Or(a.InDoubt, approval.InDoubt),
+				}
+			}
+		}
+		require.Equal(t, approval, p.Approval)
 	})
 }
 

@@ -53,6 +53,9 @@ func (l Layer) Over(below Layer) Layer {
 	if l.Progress != nil && below.Progress != nil {
 		l.Progress = new(l.Progress.over(*below.Progress))
 	}
+	if l.Approval != nil && below.Approval != nil {
+		l.Approval = new(l.Approval.over(*below.Approval))
+	}
 	if fields.Over(&merged, &l); l.Backoff != nil && below.Backoff != nil {
 		merged.Backoff = new(keepJitter(*l.Backoff, *below.Backoff))
 		if l.Backoff.Jitter.Kind == "" { // what l itself says is for Validate to judge

@@ -38,6 +38,7 @@ type Layer struct {
 	MaxSessionSuccesses *int                          `policy:"max_session_successes,unlimited,least=1,correction,calls"`
 	EqualCalls          Equal                         `policy:"equal_calls,words=run|recorded|refuse,correction,calls"`
 	EqualInReply        Equal                         `policy:"equal_in_reply,words=declared|run|recorded|refuse,correction,calls"`
+	Approval            *Approval                     `policy:"approval,correction,calls"`
 	OptOut              *bool                         `policy:"opt_out"`
 	ClassifyWords       *bool                         `policy:"classify_words"`
 	TextRepairs         Repairs                       `policy:"text_repairs,words=accept|note|refuse,correction"`

@@ -124,6 +124,8 @@ type RetryPolicy struct {
 	// [EqualRun].
 	EqualCalls   Equal `policy:"equal_calls,words=run|recorded|refuse,correction,calls"`
 	EqualInReply Equal `policy:"equal_in_reply,words=declared|run|recorded|refuse,correction,calls"`
+	// Approval (approval) says which calls of a tool wait until a person approves them.
+	Approval Approval `policy:"approval,correction,calls"`
 	// OptOut (opt_out) allows no retries at all, whatever the other fields say. Use it for runs with a strict
 	// time budget.
 	OptOut bool `policy:"opt_out"`

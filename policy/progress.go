@@ -60,14 +60,21 @@ func Reached(round, bound int) bool { return bound != Unlimited && round >= boun
 
 // String returns p as in policy files: "{nudge: 2, stop: 5}"; "by declaration" if all members are absent.
 func (p Progress) String() string {
+	return cmp.Or(shown(&p), "by declaration")
+}
+
+// shown returns the members of the struct that v points to that are not absent, as in policy files; empty if
+// all are.
+func shown(v any) string {
 	var said []string
-	for n, f := range fields.Of[Progress]() {
-		if v := fields.Show(&p, n); v != "0" {
-			said = append(said, f.Name+": "+v)
+	for n, f := range fields.Fields(v) {
+		if fields.IsZero(v, n) {
+			continue
 		}
+		said = append(said, f.Name+": "+fields.Show(v, n))
 	}
 	if said == nil {
-		return "by declaration"
+		return ""
 	}
 	return "{" + strings.Join(said, ", ") + "}"
 }

@@ -89,6 +89,7 @@ max_successes          unlimited                                                
 max_session_successes  unlimited                                                    default
 equal_calls            run                                                          default
 equal_in_reply         declared                                                     default
+approval               by declaration                                               default
 opt_out                true                                                         adjusted
 classify_words         false                                                        default
 text_repairs           note                                                         default

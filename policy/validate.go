@@ -44,6 +44,9 @@ func (l Layer) check(f fields.Faults) {
 	if l.Progress != nil && l.Progress.Window > maxWindow {
 		f.At("progress").At("window").Add("%d is too large; the most is %d", l.Progress.Window, maxWindow)
 	}
+	if l.Approval != nil {
+		l.Approval.check(f.At("approval"))
+	}
 	if l.Backoff != nil && !basesFit(l.Bases, l.Backoff) {
 		f.At("bases").Add(basesOnList)
 	}
@@ -155,6 +158,11 @@ func (s *Set) checkTogether(f fields.Faults) {
 		}
 	}
 	shared := Set{Global: s.Global, Call: s.Call, Adjusted: s.Adjusted}
+	if !shared.approvalFault(Target{}, f.At(LayerGlobal)) {
+		for _, tool := range canon.Keys(s.Tools) {
+			s.approvalFault(Target{Tool: tool}, f.At("tools").At(tool))
+		}
+	}
 	switch {
 	case misfit(s.layers(Target{})):
 		f.At(LayerAnswer).At("bases").Add(basesOnList)
@@ -168,6 +176,16 @@ func (s *Set) checkTogether(f fields.Faults) {
 			f.At("tools").At(tool).At("bases").Add(basesOnList)
 		}
 	}
+}
+
+// approvalFault reports an approval that lacks a member once the layers are merged.
+func (s *Set) approvalFault(of Target, f fields.Faults) bool {
+	p := merge(s.layers(of))
+	member, problem := p.Approval.incomplete()
+	if member != "" {
+		f.At("approval").At(member).Add("%s", problem)
+	}
+	return member != ""
 }
 
 // misfit reports whether layers that are valid alone merge to a policy with bases but no strategy to use

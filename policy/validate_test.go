@@ -178,6 +178,7 @@ func TestJSONOfAPolicy(t *testing.T) {
   "max_session_successes": "unlimited",
   "equal_calls": "run",
   "equal_in_reply": "declared",
+  "approval": {},
   "opt_out": false,
   "classify_words": false,
   "text_repairs": "note",

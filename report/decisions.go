@@ -37,6 +37,8 @@ var effecting = map[machine.EffectKind]func(*run, *machine.Effect) entry{
 	machine.RunTools:   (*run).running,
 	machine.WaitUntil:  (*run).waiting,
 	machine.AskPlanner: (*run).consulted,
+	machine.AskPerson:  (*run).asksPeople,
+	machine.AskSettled: (*run).settled,
 	machine.Stop:       (*run).stopped,
 }
 
@@ -73,6 +75,14 @@ func (r *run) waiting(e *machine.Effect) entry {
 
 func (r *run) consulted(e *machine.Effect) entry {
 	return entry{Kind: consulted}.says(e.About())
+}
+
+func (r *run) asksPeople(e *machine.Effect) entry {
+	return entry{Kind: asking}.says(e.About())
+}
+
+func (r *run) settled(e *machine.Effect) entry {
+	return entry{Kind: answered}.says(e.About(), e.Settled.Words)
 }
 
 func (r *run) stopped(e *machine.Effect) entry {

@@ -22,6 +22,8 @@ const (
 	ended     kind = "tool"
 	waiting   kind = "wait"
 	consulted kind = "planner"
+	asking    kind = "ask"
+	answered  kind = "answer"
 	planned   kind = "plan"
 	adjusted  kind = "policy"
 	reduced   kind = "event"
@@ -104,6 +106,7 @@ var tones = map[string]string{red: "bad", green: "good", yellow: "warn", cyan: "
 var words = map[kind][2]string{
 	started: {"start", faint}, called: {"call", bold}, trying: {"try", bold}, replied: {"reply"},
 	running: {"run"}, ended: {"tool"}, waiting: {"wait", cyan}, consulted: {"planner", purple},
+	asking: {"ask", purple}, answered: {"answer", purple},
 	planned: {"plan", purple}, adjusted: {"policy", purple}, reduced: {"event"}, shortened: {"prompt", purple}, cancelled: {"cancel", red}, broken: {"broken", red},
 	noted: {"note", faint},
 }

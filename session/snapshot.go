@@ -29,6 +29,7 @@ type snapshot struct {
 	ReducerErrors []fault.ReducerError     `json:"reducer_errors"`
 	Charged       policy.Charge            `json:"charged,omitzero"`
 	Successes     []Count                  `json:"successes,omitempty"`
+	Approved      []string                 `json:"approved,omitempty"`
 	// Conversation is only in the snapshot of a [Session].
 	Conversation []message.Message `json:"conversation,omitempty"`
 }
@@ -57,7 +58,7 @@ func (s State) wire() snapshot {
 		Format: snapshotFormat, ID: s.ID(), Slices: []sliceSnapshot{},
 		Feedback: collect(s.feedback), Attempts: collect(s.attempts), ReducerErrors: collect(s.reducerErrors),
 		Charged:   s.charged,
-		Successes: s.successes,
+		Successes: s.successes, Approved: s.approved,
 	}
 	for _, slot := range s.slots {
 		w.Slices = append(w.Slices, sliceSnapshot{slot.name, slot.kind, collect(slot.held)})
@@ -144,6 +145,9 @@ func (w snapshot) state() (State, error) {
 			return State{}, badSnapshot(fmt.Sprintf("successes[%d]", i), "must be the only count of its tool, 1 or more", nil)
 		}
 		s = s.AddSuccesses(c.Tool, c.N)
+	}
+	for _, tool := range w.Approved {
+		s = s.AddApproved(tool)
 	}
 	return s, nil
 }

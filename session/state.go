@@ -23,7 +23,8 @@ type State struct {
 	attempts      seq.Log[Attempt]
 	reducerErrors seq.Log[fault.ReducerError]
 	charged       policy.Charge
-	successes     []Count // sorted by tool; read-only once part of a State
+	successes     []Count  // sorted by tool; read-only once part of a State
+	approved      []string // sorted; read-only once part of a State
 }
 
 // slot is a declared slice and its values.
@@ -64,7 +65,7 @@ func emptySlots(declared []Declared) []slot {
 func (s State) Same(o State) bool {
 	return s.id == o.id && s.feedback.Same(o.feedback) && s.attempts.Same(o.attempts) &&
 		s.reducerErrors.Same(o.reducerErrors) && s.charged == o.charged &&
-		slices.Equal(s.successes, o.successes) &&
+		slices.Equal(s.successes, o.successes) && slices.Equal(s.approved, o.approved) &&
 		slices.EqualFunc(s.slots, o.slots,
 			func(a, b slot) bool { return a.name == b.name && a.kind == b.kind && a.held.Same(b.held) })
 }
@@ -72,7 +73,7 @@ func (s State) Same(o State) bool {
 // empty reports that the state has no records and no values.
 func (s State) empty() bool {
 	return s.charged == (policy.Charge{}) && s.feedback.Len() == 0 && s.attempts.Len() == 0 && s.reducerErrors.Len() == 0 &&
-		len(s.successes) == 0 &&
+		len(s.successes) == 0 && len(s.approved) == 0 &&
 		!slices.ContainsFunc(s.slots, func(in slot) bool { return in.held.Len() > 0 })
 }
 

@@ -37,3 +37,17 @@ func (s State) AddSuccesses(tool string, n int) State {
 	}
 	return s
 }
+
+// Approved reports whether a person has approved a call of a tool in the session.
+func (s State) Approved(tool string) bool {
+	_, there := slices.BinarySearch(s.approved, tool)
+	return there
+}
+
+// AddApproved returns s with a tool of which a person has approved a call.
+func (s State) AddApproved(tool string) State {
+	if at, there := slices.BinarySearch(s.approved, tool); !there {
+		s.approved = slices.Insert(slices.Clone(s.approved), at, tool)
+	}
+	return s
+}

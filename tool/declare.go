@@ -1,9 +1,11 @@
 package tool
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -30,6 +32,10 @@ type Option struct {
 	declared              Declared
 	correction, transport policy.Layer
 	compile               schema.CompileLimits
+	// needs reports whether a call needs approval, and takes is the type of arguments that it takes; may be
+	// nil.
+	needs func(args []byte) bool
+	takes reflect.Type
 }
 
 // ReadOnly declares that a call changes nothing: it may be run again after a transport fault or a crash.
@@ -51,6 +57,28 @@ func Identity(arguments ...string) Option {
 // polling of the tool's policy.
 func Polling(every time.Duration) Option {
 	return Option{correction: from("tool.Polling", policy.Layer{Polling: &every})}
+}
+
+// NeedsApproval declares which calls of the tool wait until a person approves them: those for whose arguments
+// needs returns true. A is the type of the tool's arguments, [encoding/json.RawMessage] for a tool of [Raw];
+// New panics at another type. needs must be a pure function that is safe for concurrent use. A call for which
+// it panics needs approval. The approval of the tool's policy says what else does: see [policy.Approval].
+func NeedsApproval[A any](needs func(args A) bool) Option {
+	return Option{takes: reflect.TypeFor[A](), needs: func(args []byte) bool {
+		a := new(A)
+		if raw, is := any(a).(*json.RawMessage); is {
+			*raw = slices.Clone(args)
+		} else if err := canon.Unmarshal(args, a); err != nil {
+			return true
+		}
+		return needs(*a)
+	}}
+}
+
+// Approval declares which calls of the tool wait until a person approves them, and for how long. It sets
+// approval of the tool's policy.
+func Approval(a policy.Approval) Option {
+	return Option{correction: from("tool.Approval", policy.Layer{Approval: &a})}
 }
 
 // WithPolicy gives the tool a policy layer for calls that cannot be used. The layer overrides the global
@@ -81,6 +109,9 @@ func (t *Tool) declare(opts []Option) {
 	for _, o := range opts {
 		if o.declared != "" {
 			t.declared = o.declared
+		}
+		if o.needs != nil {
+			t.needs = o.needs
 		}
 		t.correction = from("tool.WithPolicy", o.correction).Over(t.correction)
 		t.transport = from("tool.WithTransport", o.transport).Over(t.transport)
@@ -149,4 +180,15 @@ func (t *Tool) Declared() Declared { return t.declared }
 // tool is declared read-only or idempotent.
 func (t *Tool) Repeatable() bool {
 	return t.declared == DeclaredReadOnly || t.declared == DeclaredIdempotent
+}
+
+// NeedsApproval reports whether the tool itself wants a call with these arguments approved: see the option
+// [NeedsApproval]. The arguments are JSON that passed the check.
+func (t *Tool) NeedsApproval(args []byte) (needs bool) {
+	if t.needs == nil {
+		return false
+	}
+	needs = true // if it panics
+	defer func() { _ = recover() }()
+	return t.needs(args)
 }

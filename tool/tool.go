@@ -24,6 +24,8 @@ type Tool struct {
 	declared    Declared
 	// object reports that every result is a JSON object.
 	object bool
+	// needs reports whether a call needs approval; may be nil.
+	needs func(args []byte) bool
 	// correction and transport are the layers that the tool has of its own.
 	correction, transport policy.Layer
 }
@@ -32,6 +34,8 @@ type Tool struct {
 type runner interface {
 	// run calls the function with arguments, if they are good. checked is their value if they were checked.
 	run(ctx context.Context, args []byte, checked any) (result []byte, issues []fault.Issue, err error)
+	// result returns a result that was given from outside as one of the function, in canonical form.
+	result(given []byte) ([]byte, error)
 	// within is the same within other limits.
 	within(l schema.Limits) (runner, error)
 }
@@ -75,6 +79,11 @@ func New[A, R any](
 		panic(fmt.Sprintf("tool.New(%q): the result: %v", name, err))
 	}
 	run := typedRunner[A, R]{typed, fn}
+	for _, o := range opts {
+		if o.takes != nil && o.takes != t {
+			panic(fmt.Sprintf("tool.New(%q): NeedsApproval takes %v: make it take %v", name, o.takes, t))
+		}
+	}
 	made := &Tool{name: name, description: description, object: isObject(reflect.TypeFor[R]()), schema: typed.Schema(), runner: run}
 	made.declare(opts)
 	return made
@@ -107,6 +116,14 @@ func (t typedRunner[A, R]) run(
 	return result, nil, nil
 }
 
+func (t typedRunner[A, R]) result(given []byte) ([]byte, error) {
+	r := new(R)
+	if err := canon.UnmarshalKnown(given, r); err != nil {
+		return nil, err
+	}
+	return canon.Marshal(r)
+}
+
 func (t typedRunner[A, R]) within(l schema.Limits) (runner, error) {
 	bounded, err := t.typed.WithLimits(l)
 	return typedRunner[A, R]{bounded, t.fn}, err
@@ -126,6 +143,11 @@ func Raw(
 	}
 	if fn == nil {
 		return nil, fmt.Errorf("tool %q: the function is nil", name)
+	}
+	for _, o := range opts {
+		if o.takes != nil && o.takes != reflect.TypeFor[json.RawMessage]() {
+			return nil, fmt.Errorf("tool %q: NeedsApproval takes %v: make it take json.RawMessage", name, o.takes)
+		}
 	}
 	s, err := schema.CompileWithin(compileLimits(opts), parameters)
 	if err != nil {
@@ -174,6 +196,8 @@ func (t rawRunner) run(ctx context.Context, args []byte, _ any) ([]byte, []fault
 	return result, nil, nil
 }
 
+func (t rawRunner) result(given []byte) ([]byte, error) { return canon.JSON(given) }
+
 func (t rawRunner) within(l schema.Limits) (runner, error) {
 	bounded, err := t.schema.WithLimits(l)
 	return rawRunner{bounded, t.fn}, err
@@ -204,6 +228,17 @@ func (t *Tool) Parameters() []byte { return t.schema.JSON() }
 
 // Check reports everything that is wrong with arguments, in canonical order; nil means they can be used.
 func (t *Tool) Check(args []byte) []fault.Issue { return t.schema.Check(args) }
+
+// Result checks a result of the tool that somebody else gives, such as a person who knows what a call has
+// done, and returns it as canonical JSON. The error says what is wrong with it; the values of [Raw] may be any
+// JSON.
+func (t *Tool) Result(given []byte) ([]byte, error) {
+	result, err := t.runner.result(given)
+	if err != nil {
+		return nil, fmt.Errorf("tool %q: the result: %w", t.name, err)
+	}
+	return result, nil
+}
 
 // WithLimits returns a copy of the tool with other limits for arguments than 1 MiB and 64 levels.
 func (t *Tool) WithLimits(l schema.Limits) (*Tool, error) {

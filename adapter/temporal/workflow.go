@@ -338,6 +338,9 @@ func (f *flow) execute(e machine.Effect) error {
 		return f.try(*e.Try)
 	case machine.WaitUntil:
 		return f.wait(*e.Wait)
+	case machine.AskPerson:
+		return errors.New("temporal: a call needs a person's approval, and a workflow cannot ask for it: set approval to never in the policy, " +
+			"or run the loop in process")
 	case machine.AskPlanner:
 		return f.ask(e)
 	case machine.Reduce:

@@ -257,6 +257,9 @@ func JSON(v any, omit func(name string) bool) ([]byte, error) {
 // Fields returns the tagged fields of the struct that v points to. The slice is read-only.
 func Fields(v any) []Field { return of(reflect.TypeOf(v).Elem()) }
 
+// IsZero reports whether the n-th field of the struct that v points to has its zero value.
+func IsZero(v any, n int) bool { return reflect.ValueOf(v).Elem().Field(n).IsZero() }
+
 // Show is the n-th field of the struct that v points to as text for people.
 func Show(v any, n int) string {
 	return show(Fields(v)[n].written(reflect.ValueOf(v).Elem().Field(n)))

@@ -281,6 +281,8 @@ func (field *Field) duration(v jsontext.Value, text string, to *time.Duration, f
 		*to = Unlimited
 	case !is && v.Kind() != '0':
 		Wrong(f, "a duration such as 500ms or 2s"+or, v)
+	case err == nil && d == 0 && field.absent:
+		f.Add("0s leaves no time; write more than 0s%s", or)
 	case err == nil && d >= 0:
 		*to = d
 	case err == nil:

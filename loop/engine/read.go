@@ -155,9 +155,10 @@ func call(tools *tool.Set, c *tool.Call, settings tool.Settings) machine.Call {
 	return machine.Call{
 		Identity: identity,
 		ID:       c.ID, Tool: name, Arguments: c.Arguments, Raw: c.Raw, Class: c.Class, Issues: c.Issues,
-		Repairs:    c.Repairs,
-		Repeatable: ok && c.Good() && t.Repeatable(),
-		ReadOnly:   ok && c.Good() && t.Declared() == tool.DeclaredReadOnly,
+		Repairs:       c.Repairs,
+		Repeatable:    ok && c.Good() && t.Repeatable(),
+		NeedsApproval: ok && c.Good() && t.NeedsApproval(c.Arguments),
+		ReadOnly:      ok && c.Good() && t.Declared() == tool.DeclaredReadOnly,
 	}
 }
 

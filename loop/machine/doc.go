@@ -16,6 +16,7 @@
 //		//   run_tools    run the calls        -> one ToolEnded per call, in the order of the effect
 //		//   try          let the user try     -> Tried
 //		//   wait         wait until a time    -> Woke
+//		//   ask          ask people           -> Responded, or Woke at the earliest deadline
 //		//   ask_planner  ask what follows     -> Planned
 //		//   reduce       run the reducers     -> ReducersRan
 //		//   stop         the run is over

@@ -30,6 +30,10 @@ const (
 	TryAction EffectKind = "try"
 	// WaitUntil asks for a wait (Wait).
 	WaitUntil EffectKind = "wait"
+	// AskPerson asks people about calls (Asks), in any order, each until its deadline.
+	AskPerson EffectKind = "ask"
+	// AskSettled reports how a question was answered (Settled). The driver need not do anything.
+	AskSettled EffectKind = "settled"
 	// AskPlanner asks the planner what follows exhaustion, or what to do about a transport failure (Question).
 	AskPlanner EffectKind = "ask_planner"
 	// Reduce asks to run the reducers for each of [State].Notices.
@@ -52,6 +56,8 @@ type Effect struct {
 	Try      *TryRun     `json:"try,omitempty"`
 	Wait     *Wait       `json:"wait,omitempty"`
 	Question *Question   `json:"question,omitempty"`
+	Asks     []Ask       `json:"asks,omitempty"`
+	Settled  *Settled    `json:"settled,omitempty"`
 	Shorten  *ShortenRun `json:"shorten,omitempty"`
 	Summary  *SummaryRun `json:"summary,omitempty"`
 	Outcome  *Outcome    `json:"outcome,omitempty"`

@@ -37,6 +37,8 @@ const (
 	Tried EventKind = "tried"
 	// Woke reports that a wait ended.
 	Woke EventKind = "woke"
+	// Responded is a person's answer (Response; Tool if it says that a call was done).
+	Responded EventKind = "responded"
 	// Planned is the planner's answer (Plan; Failure if the planner returned an error).
 	Planned EventKind = "planned"
 	// Adjusted changes the policy for the rest of the run (Adjust).
@@ -74,8 +76,10 @@ type Event struct {
 	Plan    *Plan          `json:"plan,omitempty"`
 	Adjust  *policy.Layer  `json:"adjust,omitempty" redact:"keep"`
 	Reduced *Reduced       `json:"reduced,omitempty"`
-	Cut     *CutPlan       `json:"cut,omitempty"`
-	Summary *Summary       `json:"summary,omitempty"`
+	// Response is a person's answer.
+	Response *Response `json:"response,omitempty"`
+	Cut      *CutPlan  `json:"cut,omitempty"`
+	Summary  *Summary  `json:"summary,omitempty"`
 	// RateLimit is what the error says of rate limits, or nil; only for CallFailed. Those of [ToolEnd] and
 	// [Try] are with them.
 	RateLimit *ratelimit.State `json:"rate_limit,omitempty" redact:"keep"`
@@ -123,6 +127,8 @@ type Call struct {
 	// Repeatable reports that the tool was declared read-only or idempotent when the reply was read, so the
 	// call may be run again even if it may have had an effect.
 	Repeatable bool `json:"repeatable,omitempty"`
+	// NeedsApproval reports that the tool itself wants the call approved.
+	NeedsApproval bool `json:"needs_approval,omitempty"`
 	// ReadOnly reports that the tool is declared read-only, so that the call is never in doubt.
 	ReadOnly bool `json:"read_only,omitempty"`
 }

@@ -72,7 +72,9 @@ func (s *step) lost(c *BatchCall, v Verdict, f fault.Failure) {
 		c.Waited = backoff.Sum(c.Waited, verdict.Delay)
 		return
 	}
-	s.endLost(c, v, f, verdict)
+	if !s.asksAboutDoubt(c, v, f, verdict) {
+		s.endLost(c, v, f, verdict)
+	}
 }
 
 // toolVerdict returns the policy's decision on a call that failed on the transport plane. There is another

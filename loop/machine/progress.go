@@ -80,7 +80,7 @@ func (s *step) watch(b *Batch) {
 	)
 	for _, c := range b.Calls {
 		switch c.Status {
-		case Answered, Repeated, FailedForGood, Refused, Lost:
+		case Answered, Repeated, FailedForGood, Refused, Lost, Denied:
 		default:
 			continue
 		}

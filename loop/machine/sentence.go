@@ -26,6 +26,10 @@ func (e Effect) String() string {
 		return fmt.Sprintf("wait %s (%s%s)", e.Wait.Delay, string(e.Wait.Reason), planeNote(e.Wait.Plane))
 	case AskPlanner:
 		return "ask the planner: " + e.About()
+	case AskPerson:
+		return "ask a person: " + e.About()
+	case AskSettled:
+		return e.About()
 	case Reduce:
 		return "tell the reducers"
 	case Shorten:
@@ -53,6 +57,10 @@ func (e Effect) About() string {
 		return e.Try.Position.String() + again(e.Try.Transport) + atMost(e.Try.Timeout)
 	case AskPlanner:
 		return e.Question.String()
+	case AskPerson:
+		return sentenceOf(e.Asks)
+	case AskSettled:
+		return e.Settled.String()
 	case Stop:
 		return e.Outcome.About()
 	}

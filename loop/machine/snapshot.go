@@ -126,7 +126,7 @@ func (st *State) consistent() error {
 			return fmt.Errorf("%s: %s", c.path, c.want)
 		}
 	}
-	return cmp.Or(st.countFault(), st.actionFault(), st.batchFault())
+	return cmp.Or(st.countFault(), st.actionFault(), st.batchFault(), st.asksFault())
 }
 
 // countFault reports a count below 0.
@@ -194,7 +194,7 @@ func (st *State) actionFault() error {
 }
 
 // statuses are those of [CallStatus].
-var statuses = []CallStatus{Open, Doubtful, Answered, FailedForGood, Invalid, Asked, Refused, Repeated, Lost, NotRun}
+var statuses = []CallStatus{Open, Doubtful, Answered, FailedForGood, Invalid, Asked, Refused, Repeated, Lost, NotRun, Denied}
 
 // batchFault reports what is wrong with the calls of the reply, and with what asks about them.
 func (st *State) batchFault() error {

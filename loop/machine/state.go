@@ -31,6 +31,8 @@ const (
 	Planning   Phase = "planning"
 	Reducing   Phase = "reducing"
 	Stopped    Phase = "stopped"
+	// Asking waits for a person's answer.
+	Asking Phase = "asking"
 	// Shortening waits for a shorter prompt.
 	Shortening Phase = "shortening"
 	// Summarising waits for a summary of older messages.
@@ -134,6 +136,8 @@ const (
 	// Lost is a call that ended without saying what it did, and NotRun one that was not run.
 	Lost   CallStatus = "lost"
 	NotRun CallStatus = "not_run"
+	// Denied is a call that a person refused, that nobody approved, or that had no effect as a person says.
+	Denied CallStatus = "denied"
 )
 
 // BatchCall is one call of a batch. One that is not run has no Key, and its Transport is 0.
@@ -145,6 +149,11 @@ type BatchCall struct {
 	// Place and SessionPlace report that the call counts under the caps of its tool.
 	Place        bool `json:"place,omitempty"`
 	SessionPlace bool `json:"session_place,omitempty"`
+	// Approved reports that the call needs no further approval, and Changed that a person changed its
+	// arguments. Lost is set while a person is asked about the call because it is in doubt.
+	Approved bool      `json:"approved,omitempty"`
+	Changed  bool      `json:"changed,omitempty"`
+	Lost     *LostCall `json:"lost,omitempty"`
 	// Held reports that the call is a poll that came early, and waits.
 	Held bool `json:"held,omitempty"`
 	// Twin is 1 more than the index of the call that a repeated call equals, if that is in the same reply.
@@ -227,6 +236,9 @@ type State struct {
 	// Consults are the transport failures that the planner has not answered yet, in call order. It is asked
 	// about the first.
 	Consults []Question `json:"consults,omitempty"`
+	// Questions are what people are asked, in call order. Given is how those before were answered.
+	Questions []Ask   `json:"questions,omitempty"`
+	Given     []Given `json:"given,omitempty"`
 	// Hears are the notices with reducers, and Notices those that were not reduced yet.
 	Hears   []string `json:"hears,omitempty"`
 	Notices []Notice `json:"notices,omitempty"`

@@ -33,6 +33,7 @@ var table = [...]row{
 	{phase: Prompting, going: true, waits: [2]EventKind{Prompted}, words: "prompted"},
 	{phase: Estimating, going: true, waits: [2]EventKind{Estimated}, words: "estimated"},
 	{phase: Waiting, going: true, waits: [2]EventKind{Woke}, words: "woke"},
+	{phase: Asking, going: true, waits: [2]EventKind{Responded, Woke}, words: "responded or woke"},
 	{phase: Reducing, going: true, waits: [2]EventKind{ReducersRan}, words: "reduced"},
 	{phase: Planning, going: true, waits: [2]EventKind{Planned}, words: "planned"},
 	{phase: Shortening, going: true, waits: [2]EventKind{Shortened}, words: "shortened"},
@@ -125,6 +126,8 @@ func (s *step) handle() error {
 		return s.tried()
 	case Woke:
 		return s.woke()
+	case Responded:
+		return s.responded()
 	case Planned:
 		return s.planned()
 	case Adjusted:
@@ -153,6 +156,8 @@ func (e *Event) missing() string {
 		there, name = e.Tool != nil, "tool"
 	case Tried:
 		there, name = e.Try != nil, "try"
+	case Responded:
+		there, name = e.Response != nil, "response"
 	case Planned:
 		there, name = e.Plan != nil, "plan"
 	case Adjusted:
@@ -212,6 +217,9 @@ func (s *step) prompted() error {
 }
 
 func (s *step) woke() error {
+	if s.Phase == Asking {
+		return s.nobodyAnswered()
+	}
 	if w := s.waitBefore(s.Next); w != nil && s.At.Before(w.Until) {
 		return s.eventError("it waits until " + w.Until.Format(time.RFC3339Nano))
 	}
@@ -263,7 +271,7 @@ func (s *step) stop(o Outcome) {
 	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
 	s.Outcome = &o
 	s.Exhausted, s.Consults, s.CorrectionWait, s.TransportWait, s.Next = nil, nil, nil, nil, ""
-	s.Tight, s.Shorten, s.Summary = nil, nil, nil
+	s.Tight, s.Shorten, s.Summary, s.Questions = nil, nil, nil, nil
 	if s.hearEnd(&o); !s.asksReducers("") {
 		s.ended()
 	}

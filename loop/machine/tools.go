@@ -47,7 +47,7 @@ func (g *group) failing(calls []Call) (at []int) {
 // settles reports whether the action of the call's tool was decided with this call.
 func (c *BatchCall) settles() bool {
 	switch c.Status {
-	case Invalid, Asked, Refused, Lost, NotRun:
+	case Invalid, Asked, Refused, Lost, NotRun, Denied:
 		return true
 	}
 	return false
@@ -141,6 +141,9 @@ func (s *step) runCalls() error {
 	if s.mustWait(NextTools) {
 		return nil
 	}
+	if s.asksPeople() {
+		return nil
+	}
 	if s.holdsPolls() {
 		return s.waitForPoll()
 	}
@@ -201,9 +204,8 @@ func (s *step) unhindered() bool { return len(s.Consults) == 0 && s.Exhausted ==
 // outcome handles the outcome of a call.
 func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 	asks := s.asksAgain(c, end)
-	if choice := s.Config.ToolChoice; !asks && (choice == message.AnyTool ||
-		choice == message.ToolChoice(c.Tool)) {
-		s.Chosen = true
+	if !asks {
+		s.chose(c)
 	}
 	switch end.Verdict {
 	case Broke, TryLater, Unknown:
@@ -221,6 +223,13 @@ func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 		return s.toolFailed(c, end)
 	}
 	return s.eventError(fmt.Sprintf("verdict %q must be done, ask_again, failed, broke, try_later or unknown", end.Verdict))
+}
+
+// chose notes that a call has ended that was required.
+func (s *step) chose(c *BatchCall) {
+	if choice := s.Config.ToolChoice; choice == message.AnyTool || choice == message.ToolChoice(c.Tool) {
+		s.Chosen = true
+	}
 }
 
 func (c *BatchCall) end(as CallStatus, answer string) { c.Status, c.Answer = as, answer }

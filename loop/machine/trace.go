@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/internal/canon"
@@ -31,6 +32,17 @@ func (e Effect) timeless() Effect {
 		w := *e.Wait
 		w.Until = time.Time{}
 		e.Wait = &w
+	}
+	if e.Asks != nil {
+		e.Asks = slices.Clone(e.Asks)
+		for n := range e.Asks {
+			e.Asks[n].At, e.Asks[n].Deadline = time.Time{}, time.Time{}
+		}
+	}
+	if e.Settled != nil {
+		d := *e.Settled
+		d.At, d.Ask.At, d.Ask.Deadline = time.Time{}, time.Time{}, time.Time{}
+		e.Settled = &d
 	}
 	if e.Decision == nil || e.Decision.Feedback == nil || e.Decision.Feedback.Schedule == nil {
 		return e

@@ -43,6 +43,10 @@ const (
 	ReducerFailed NoticeKind = "reducer_error"
 	// ToolFailed: a tool call ended without a result, and the run goes on.
 	ToolFailed NoticeKind = "tool_failed"
+	// Asked: a person is asked about a call (Ask). Answered: the question has its answer, or the default if
+	// nobody answered (Settled).
+	Asked    NoticeKind = "asked"
+	Answered NoticeKind = "answered"
 	// Progressed: a tool reported progress.
 	Progressed NoticeKind = "progress"
 	// Warned: a warning entered the result of the run.
@@ -89,6 +93,9 @@ type Notice struct {
 	// Took is the time since the run began, or was resumed, by the driver's clock; 0 if unknown. Only for
 	// Ended.
 	Took time.Duration
+	// Ask is the question, and Settled how it was answered. They are read-only.
+	Ask     *machine.Ask
+	Settled *machine.Settled
 	// Text is the warning. Only for Warned.
 	Text string
 	// Progress is what the tool reported, as JSON. Only for Progressed.
@@ -103,6 +110,11 @@ func NoticesOf(st *machine.State, at time.Time, e machine.Effect, err error) []N
 		all := decisionNotices(st.Session.ID(), at, e.Decision, err)
 		all[0].Usage, all[0].Cost = consumed(st, e.Decision)
 		return all
+	case machine.AskPerson:
+		return askNotices(st, at, e.Asks)
+	case machine.AskSettled:
+		d := e.Settled
+		return []Notice{{Kind: Answered, CorrelationID: st.Session.ID(), At: at, Action: d.Ask.Tool, Ask: &d.Ask, Settled: d}}
 	case machine.Stop:
 		n := endNotice(st.Session.ID(), at, e.Outcome, err)
 		attempts := st.Attempts()
@@ -110,6 +122,16 @@ func NoticesOf(st *machine.State, at time.Time, e machine.Effect, err error) []N
 		return []Notice{n}
 	}
 	return nil
+}
+
+// askNotices returns a notice for each question that is new: those that stay open after an answer were told of.
+func askNotices(st *machine.State, at time.Time, asks []machine.Ask) (all []Notice) {
+	for n := range asks {
+		if a := &asks[n]; a.At.Equal(at) {
+			all = append(all, Notice{Kind: Asked, CorrelationID: st.Session.ID(), At: at, Action: a.Tool, Ask: a})
+		}
+	}
+	return all
 }
 
 // mostDecided is how many attempts back the record of a decision of the last step is looked for.

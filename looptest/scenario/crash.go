@@ -43,6 +43,8 @@ type run struct {
 	at     time.Time
 	// calls counts the calls of all replies, for their ids.
 	calls int
+	// asked are the last questions about calls, by their ids.
+	asked map[string]string
 }
 
 // begin makes the session, its journal and the runner as they are before the first event.
@@ -111,6 +113,12 @@ func (sc *story) record(ev machine.Event, effects []machine.Effect, st machine.S
 	sc.tellStep(ev, effects, st)
 	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
 		sc.pending = effects[n-1]
+	}
+	for _, a := range st.Asks() {
+		if sc.asked == nil {
+			sc.asked = map[string]string{}
+		}
+		sc.asked[a.CallID], sc.asked[""] = a.ID, a.ID
 	}
 	if sc.pending.Kind == machine.Reduce {
 		sc.between = append(sc.between, len(sc.store.Text(sc.id)))

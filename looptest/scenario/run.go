@@ -137,6 +137,12 @@ func (sc *story) later(l *line) error {
 		return err
 	}
 	end := sc.at.Add(d)
+	if until := machine.AskedUntil(sc.runner.State().Asks()); !until.IsZero() && !until.After(end) {
+		sc.at = until
+		if err := sc.fed(sc.runner.Woke(sc.at)); err != nil {
+			return err
+		}
+	}
 	if sc.runner.State().Phase == machine.Waiting {
 		until := sc.pending.Wait.Until
 		if until.After(end) {

@@ -68,6 +68,8 @@ func init() {
 		"later":    {do: (*story).later, stage: after, name: "how long"},
 		"plan": {do: (*story).plan, stage: after, name: "follow, abort, fallback or degrade",
 			takes: "model= delay= warning= policy=", body: optional},
+		"answer": {do: (*story).answer, stage: after, name: "approve, refuse, done, not_done, run_again or nobody_knows",
+			takes: "call= question= by=", body: optional},
 		"lose":     {do: (*story).lose, stage: after, name: "history, telemetry or storage", body: optional},
 		"adjust":   {do: (*story).adjust, stage: after, body: required},
 		"dispatch": {do: (*story).dispatch, stage: after, name: "the event's name", body: required},

@@ -126,7 +126,7 @@ func TestReadRemembersWhereFieldsWereWritten(t *testing.T) {
 	explanation := set.Explain(policy.Target{Tool: "book"})
 	assert.Equal(t, "policy.yaml:2:3", explanation[0].Source)
 	assert.Equal(t, "policy.yaml:6:5", explanation[13].Source)
-	assert.Equal(t, "policy.yaml:5:5", explanation[21].Source)
+	assert.Equal(t, "policy.yaml:5:5", explanation[22].Source)
 	assert.Empty(t, explanation[1].Source)
 
 	explanation = set.Explain(policy.Target{Plane: fault.Transport})
@@ -137,7 +137,7 @@ func TestReadRemembersWhereFieldsWereWritten(t *testing.T) {
 	require.NoError(t, err)
 	explanation = set.Explain(policy.Target{})
 	assert.Equal(t, "policy.json:2:3", explanation[0].Source)
-	assert.Equal(t, "policy.json:2:21", explanation[21].Source)
+	assert.Equal(t, "policy.json:2:21", explanation[22].Source)
 }
 
 func TestPresetsInFiles(t *testing.T) {

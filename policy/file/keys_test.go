@@ -102,6 +102,7 @@ var ofLayer = map[string]keyDoc{
 		"max_session_successes: 3"},
 	"equal_calls":      {"what a call means that equals one of the run with a result", "`run`, `recorded`, `refuse`", "equal_calls: refuse"},
 	"equal_in_reply":   {"the same for two calls of one reply", "`declared`, `run`, `recorded`, `refuse`", "equal_in_reply: run"},
+	"approval":         {"which calls of the tool wait until a person approves them", "a rule (`declared`, `never`, `always`, `undeclared`, `first`), or see [approval](#approval)", "approval: always"},
 	"opt_out":          {"no retry at all, whatever else is set", "`true`, `false`", "opt_out: true"},
 	"classify_words":   {"the words of an error decide where its type says nothing", "`true`, `false`", "classify_words: true"},
 	"text_repairs":     {"what becomes of JSON in text that needed a repair", "`accept`, `note`, `refuse`", "text_repairs: refuse"},
@@ -116,6 +117,16 @@ var ofProgress = map[string]keyDoc{
 	"planner": {"the round at which the planner is asked", "count from 1, `unlimited`", "progress: {planner: 5}"},
 	"stop":    {"the round at which the run ends", "count from 1, `unlimited`", "progress: {stop: unlimited}"},
 	"window":  {"how many of the last calls are searched for earlier rounds of an interrupted cycle", "count from 1 to 1000", "progress: {window: 64}"},
+}
+
+var ofApproval = map[string]keyDoc{
+	"when": {"the calls: those that the tool itself wants approved; none; all; those of tools that are neither read-only nor idempotent; those of a tool of which no call was approved in the session yet; those with a value above a bound",
+		"`declared`, `never`, `always`, `undeclared`, `first`, `above`", "approval: {when: undeclared}"},
+	"argument": {"the argument whose value counts for `above`", "name of a member, or a JSON Pointer", "approval: {when: above, argument: /amount/value, above: 100}"},
+	"above":    {"the largest value that needs no approval", "number from 0, with at most nine decimals", "approval: {when: above, argument: amount, above: 99.5}"},
+	"timeout":  {"how long a question stays open; never longer than its run may take", "duration above 0, `unlimited`", "approval: {when: always, timeout: 24h}"},
+	"default":  {"what holds if nobody answers in time", "`refuse`, `approve`", "approval: {when: first, timeout: 1h, default: approve}"},
+	"in_doubt": {"a call whose effect is unknown: the model is told, or a person is asked what has happened", "`tell`, `ask`", "approval: {in_doubt: ask}"},
 }
 
 var ofSettings = map[string]keyDoc{
@@ -236,6 +247,15 @@ A file has either the keys of a set, or the keys of one layer alone, which is th
 	})
 	b.WriteString("Each key is merged over the layer below. A cycle of several tools goes by the smallest of their counts. " +
 		"[Runs that get somewhere](guides/progress.md) says more.\n\n")
+	writeKeys(t, &b, "Approval", fields.Of[policy.Approval](), ofApproval, "global", func(n int, name string) []string {
+		whole := policy.Approval{}.Whole()
+		if name == "argument" || name == "above" {
+			return []string{"required by `above`"}
+		}
+		return []string{fields.Show(&whole, n)}
+	})
+	b.WriteString("Each key is merged over the layer below. A rule alone stands for `when`: `approval: always`. " +
+		"[A person in the loop](guides/approval.md) says more.\n\n")
 	writeKeys(t, &b, "Settings of an attempt", fields.Of[policy.Settings](), ofSettings, "global", func(int, string) []string {
 		return []string{"the model's own"}
 	})

@@ -32,11 +32,18 @@ func (r *Run) fed(effects []machine.Effect, err error) {
 		}
 		effects, err = r.runner.Planned(r.now(), r.plan(effects[len(effects)-1].Question))
 	}
+	if n := len(effects); err == nil && n > 0 && effects[n-1].Kind == machine.AskPerson {
+		err = errNoPeople
+	}
 	if err != nil {
 		r.broken(err)
 	}
 	r.wake()
 }
+
+// errNoPeople ends a run that asks a person.
+var errNoPeople = errors.New("a call needs a person's approval, and nobody can be asked here: set approval to never in the policy, " +
+	"or run the loop with package loop")
 
 // wake wakes those who wait for a step.
 func (r *Run) wake() {

@@ -92,6 +92,7 @@ func Layer() *rapid.Generator[policy.Layer] {
 			return policy.Progress{Nudge: rapid.IntRange(-1, 9).Draw(t, "nudge"), Planner: rapid.IntRange(-1, 9).Draw(t, "planner"),
 				Stop: rapid.IntRange(-1, 9).Draw(t, "stop"), Window: rapid.IntRange(0, 64).Draw(t, "window")}
 		}), "progress")
+		l.Approval = maybe(t, approval(), "approval")
 		l.MaxSuccesses, l.MaxSessionSuccesses = maybe(t, count, "max_successes"), maybe(t, count, "max_session_successes")
 		l.EqualCalls = rapid.SampledFrom([]policy.Equal{"", policy.EqualRun, policy.EqualRecorded, policy.EqualRefuse}).Draw(t, "equal_calls")
 		l.TextRepairs = repairs.Draw(t, "text_repairs")
@@ -103,10 +104,29 @@ func Layer() *rapid.Generator[policy.Layer] {
 	})
 }
 
+// approval draws a valid approval.
+func approval() *rapid.Generator[policy.Approval] {
+	return rapid.Custom(func(t *rapid.T) policy.Approval {
+		a := policy.Approval{
+			When: rapid.SampledFrom([]policy.ApprovalRule{"", policy.ApproveDeclared, policy.ApproveNever, policy.ApproveAlways,
+				policy.ApproveUndeclared, policy.ApproveFirst, policy.ApproveAbove}).Draw(t, "when"),
+			Default: rapid.SampledFrom([]policy.ApprovalDefault{"", policy.DefaultRefuse, policy.DefaultApprove}).Draw(t, "default"),
+			InDoubt: rapid.SampledFrom([]policy.DoubtRule{"", policy.DoubtTell, policy.DoubtAsk}).Draw(t, "in_doubt"),
+			Timeout: time.Duration(rapid.IntRange(-1, 9).Draw(t, "timeout")),
+		}
+		if a.When == policy.ApproveAbove || rapid.Bool().Draw(t, "argument") {
+			a.Argument = rapid.SampledFrom([]string{"amount", "/amount/value"}).Draw(t, "of")
+			a.Above = new(backoff.Decimal(rapid.Int64Range(0, 1<<40).Draw(t, "above")))
+		}
+		return a
+	})
+}
+
 // answer draws a valid layer of the final answer, which has no calls.
 func answer() *rapid.Generator[policy.Layer] {
 	return rapid.Map(Layer(), func(l policy.Layer) policy.Layer {
 		l.Progress, l.MaxSuccesses, l.MaxSessionSuccesses, l.EqualCalls = nil, nil, nil, ""
+		l.Approval = nil
 		return l
 	})
 }

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// Respond feeds a person's answer, after checking it: the arguments and the result as the tool's own. An answer
+// that does not fit changes nothing, and the error is a [*machine.AnswerError].
+func (r *Runner) Respond(at time.Time, answer machine.Response) ([]machine.Effect, error) {
+	if r.journal != nil {
+		answer.Question = r.journal.QuestionOf(answer.Question)
+	}
+	answer.Words, answer.By = fault.Scrub(canon.UTF8(answer.Words)), canon.UTF8(answer.By)
+	if err := r.st.ResponseFault(&answer, at); err != nil {
+		return nil, err
+	}
+	ev := machine.Event{Kind: machine.Responded, At: at, Response: &answer}
+	a := askOf(&r.st, answer.Question)
+	t, known := r.offer.Tools.Get(a.Tool)
+	if !known && len(answer.Arguments)+len(answer.Result) > 0 {
+		return nil, &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit, Why: "there is no tool " + a.Tool}
+	}
+	if err := r.checkArguments(t, a, &answer); err != nil {
+		return nil, err
+	}
+	if len(answer.Result) > 0 {
+		result, err := t.Result(answer.Result)
+		if err != nil {
+			return nil, &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit, Why: err.Error()}
+		}
+		run, out := r.st.Batch.Calls[a.Index].ToolRun, tool.Outcome{Result: result}
+		ev.Tool = &machine.ToolEnd{Index: a.Index, Verdict: machine.Done, Result: result,
+			Reduced: r.reduce(ToolEvents(session.DriverOf(r.s).Hears, run, out))}
+		answer.Result = nil
+	}
+	effects, err := r.Step(ev)
+	if err == nil && len(answer.Arguments) > 0 {
+		delete(r.values.calls, a.CallID) // they are of the arguments before
+	}
+	return effects, err
+}
+
+// askOf returns an open question.
+func askOf(st *machine.State, id string) *machine.Ask {
+	for _, a := range st.Asks() {
+		if a.ID == id {
+			return &a
+		}
+	}
+	return nil
+}
+
+// checkArguments checks changed arguments as the model's are checked, and writes them in canonical form.
+func (r *Runner) checkArguments(t *tool.Tool, a *machine.Ask, answer *machine.Response) error {
+	answer.Identity = nil
+	if len(answer.Arguments) == 0 {
+		return nil
+	}
+	misfit := &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit, Why: "arguments: the tool refuses them"}
+	arguments, err := canon.JSON(answer.Arguments)
+	if err != nil {
+		misfit.Why = "arguments: " + err.Error()
+		return misfit
+	}
+	if misfit.Issues = fault.SortIssues(t.Check(arguments)); len(misfit.Issues) > 0 {
+		return misfit
+	}
+	answer.Arguments = arguments
+	answer.Identity = Settings(r.st.Policy).IdentityOf(a.Tool, arguments)
+	return r.st.ResponseFault(answer, r.st.At)
+}

@@ -1,0 +1,284 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/session"
+)
+
+// PersonQuestion is what an [Approver] is asked.
+type PersonQuestion struct {
+	machine.Ask
+	// Session is the id of the session, and View its state; see [View].
+	Session string
+	View    session.State
+}
+
+// Approver answers the questions of a run about calls that need a person's approval, and about calls in doubt.
+// It must be safe for concurrent use if several runs share it.
+type Approver interface {
+	// Approve returns the answer to a question. Its Question may be left empty. It may block; its context ends
+	// with the run, and with the question's deadline. The zero answer leaves the question to others:
+	// [Loop.Answer] and [Pool.Answer]. In a pool a call that blocks keeps a worker. An error, or an answer that
+	// does not fit, ends the run. After a crash the question is asked again.
+	Approve(ctx context.Context, q PersonQuestion) (machine.Response, error)
+}
+
+// ApproverFunc is a function that is an [Approver].
+type ApproverFunc func(ctx context.Context, q PersonQuestion) (machine.Response, error)
+
+// Approve calls f.
+func (f ApproverFunc) Approve(ctx context.Context, q PersonQuestion) (machine.Response, error) {
+	return f(ctx, q)
+}
+
+// WithApprover sets who answers the questions of runs to people in this process. Without one, and for questions
+// that it leaves, a run waits for [Loop.Answer] or [Pool.Answer], or until the question's deadline.
+func WithApprover(a Approver) Option { return func(o *options) { o.approver = a } }
+
+// ErrNobodyAsks is the error of an answer for a session that no run in this process waits for.
+var ErrNobodyAsks = errors.New("loop: no run of the session asks a person here")
+
+// forever is until when a run rests whose questions have no deadline.
+var forever = time.Unix(1<<40, 0)
+
+// askedUntil returns when the first of the run's questions takes its default.
+func (p *process) askedUntil() time.Time {
+	if at := machine.AskedUntil(p.asked.Asks); !at.IsZero() {
+		return at
+	}
+	return forever
+}
+
+// waitsForPeople reports whether there is nothing to do until somebody answers. Deadlines until now are over,
+// whatever the clock says.
+func (p *process) waitsForPeople(now time.Time) bool {
+	until := p.askedUntil()
+	return p.asked.Kind == machine.AskPerson && until.After(now) && until.After(p.now()) &&
+		(p.approver == nil || p.nextAsk() == nil)
+}
+
+// nextAsk returns the first question that the approver has not left to others, or nil.
+func (p *process) nextAsk() *machine.Ask {
+	for n := range p.asked.Asks {
+		if a := &p.asked.Asks[n]; !slices.Contains(p.leftToOthers, a.ID) {
+			return a
+		}
+	}
+	return nil
+}
+
+// askPeople asks the approver the next question, or ends those whose deadline is over.
+func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
+	until := p.askedUntil()
+	if !until.After(now) || !until.After(p.now()) {
+		return p.nobodyAnswered(until)
+	}
+	a := *p.nextAsk()
+	limits := engine.Limits{Late: "nobody answered"}
+	if !a.Deadline.IsZero() {
+		limits.Whole = a.Deadline.Sub(p.now())
+	}
+	q := PersonQuestion{Ask: a, Session: p.s.ID(), View: p.runner.State().Session}
+	answer, left, err := ask(p.ctx, p, limits,
+		func(ctx context.Context, _ engine.Tell) (machine.Response, error) { return p.approver.Approve(ctx, q) })
+	switch {
+	case left:
+		return nil, errCallLeft
+	case p.ctx.Err() != nil:
+		return p.cancel()
+	case !a.Deadline.IsZero() && !p.now().Before(a.Deadline):
+		return p.nobodyAnswered(p.askedUntil())
+	case err != nil:
+		return nil, fmt.Errorf("asking the approver: %w", err)
+	case answer.Verdict == "":
+		p.leftToOthers = append(p.leftToOthers, a.ID)
+		return nil, errCallLeft
+	case answer.Question == "":
+		answer.Question = a.ID
+	}
+	return p.respond(answer)
+}
+
+// nobodyAnswered feeds that the earliest deadline of the questions is over. It counts even if the clock was set
+// back in the meantime.
+func (p *process) nobodyAnswered(until time.Time) ([]machine.Effect, error) {
+	if p.now().Before(until) {
+		p.last = until
+	}
+	return p.runner.Woke(p.last)
+}
+
+// respond feeds an answer. An [machine.AnswerError] changes nothing.
+func (p *process) respond(answer machine.Response) ([]machine.Effect, error) {
+	if err := p.adjustPolicy(); err != nil {
+		return nil, err
+	}
+	return p.runner.Respond(p.now(), answer)
+}
+
+// answered feeds an answer from outside, and returns an error if it was not taken. Another error of the run
+// than that ends it, and is its own.
+func (p *process) answered(answer machine.Response) error {
+	effects, err := p.respond(answer)
+	if _, misfit := errors.AsType[*machine.AnswerError](err); misfit {
+		return err
+	}
+	p.fed(effects, err)
+	return err
+}
+
+// desk takes answers for the runs of a [Loop] or [Pool] that have asked people, by session.
+type desk struct {
+	mu    sync.Mutex
+	seats map[string]*seat
+}
+
+// seat is where a run takes answers.
+type seat struct {
+	mu sync.Mutex
+	// take feeds an answer to the run; nil while the run does not wait for people.
+	take func(machine.Response) error
+	// answered are the questions that were answered here.
+	answered []string
+}
+
+// sit gives a run a seat, unless it has one.
+func (d *desk) sit(id string) *seat {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.seats == nil {
+		d.seats = map[string]*seat{}
+	}
+	s := d.seats[id]
+	if s == nil {
+		s = new(seat)
+		d.seats[id] = s
+	}
+	return s
+}
+
+// set sets what takes answers, after one that is being taken; nil takes none.
+func (s *seat) set(take func(machine.Response) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.take = take
+}
+
+// leave forgets a run that is over, or left to be resumed.
+func (d *desk) leave(id string) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.seats, id)
+}
+
+// answer gives an answer to the run of a session.
+func (d *desk) answer(id string, answer machine.Response) error {
+	d.mu.Lock()
+	s := d.seats[id]
+	d.mu.Unlock()
+	if s == nil {
+		return fmt.Errorf("%w: %q", ErrNobodyAsks, id)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case slices.Contains(s.answered, answer.Question):
+		return &machine.AnswerError{Question: answer.Question, Err: machine.ErrAnswered}
+	case s.take == nil:
+		return &machine.AnswerError{Question: answer.Question, Err: machine.ErrMovedOn}
+	}
+	err := s.take(answer)
+	if err == nil {
+		s.answered = append(s.answered, answer.Question)
+	}
+	return err
+}
+
+// Answer gives a person's answer to a run of the session with an id that this Loop makes. It returns once the
+// answer is recorded. Errors are a [*machine.AnswerError] for an answer that the run does not take,
+// [ErrNobodyAsks], and those of a journal that cannot be written. It is safe for concurrent use.
+func (l *Loop) Answer(session string, answer machine.Response) error {
+	return l.desk.answer(session, answer)
+}
+
+// Answer is [Loop.Answer] for the runs of the pool. It is also [ErrPoolClosed] if the pool is closed; an answer
+// that was taken before that is in the run that [Pool.Close] returns.
+func (p *Pool) Answer(session string, answer machine.Response) error {
+	p.mu.Lock()
+	closed := p.closed
+	p.mu.Unlock()
+	if closed {
+		return ErrPoolClosed
+	}
+	return p.desk.answer(session, answer)
+}
+
+// pausePeople waits for an answer, by the clock until the first deadline. If the context ends,
+// [process.advance] cancels the run.
+func (p *process) pausePeople() {
+	taken, seat := make(chan struct{}, 1), p.desk.sit(p.s.ID())
+	seat.set(func(answer machine.Response) error {
+		defer func() {
+			select {
+			case taken <- struct{}{}:
+			default:
+			}
+		}()
+		return p.answered(answer)
+	})
+	defer seat.set(nil)
+	var over <-chan time.Time
+	if until := p.askedUntil(); until != forever {
+		over = p.clock.After(until.Sub(p.now()))
+	}
+	select {
+	case <-taken:
+	case <-over:
+	case <-p.ctx.Done():
+	}
+}
+
+// restAsking puts back a run that waits for people. It returns false as [Pool.rest] does.
+func (p *Pool) restAsking(t *PoolRun) bool {
+	s := p.desk.sit(t.run.s.ID())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.take = func(answer machine.Response) error { return p.respond(t, answer) }
+	return p.rest(t, t.run.askedUntil())
+}
+
+// respond gives an answer to a run that rests.
+func (p *Pool) respond(t *PoolRun, answer machine.Response) error {
+	p.mu.Lock()
+	rests := !p.closed && t.place >= 0 && t.run.asked.Kind == machine.AskPerson
+	ready := t.ready
+	if rests {
+		p.queue.remove(t)
+		p.working++
+	}
+	p.mu.Unlock()
+	if !rests {
+		return &machine.AnswerError{Question: answer.Question, Err: machine.ErrMovedOn}
+	}
+	t.run.live(context.Background())
+	err := t.run.answered(answer)
+	until := time.Time{} // a worker goes on
+	if _, misfit := errors.AsType[*machine.AnswerError](err); misfit && !ready {
+		until = t.run.askedUntil()
+	}
+	if !p.rest(t, until) {
+		t.work(context.Background(), time.Time{})
+	}
+	return err
+}

@@ -1,0 +1,46 @@
+package scenario
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// answer gives a person's answer to the question about a call; to the first one, if none is named. Below it are
+// changed arguments for approve, the result for done, and words for the model for the others. An answer that
+// the run does not take is shown.
+func (sc *story) answer(l *line) error {
+	r := machine.Response{Question: l.args["question"], Verdict: machine.Ruling(l.name), By: l.args["by"]}
+	switch r.Verdict {
+	case machine.Approve:
+		r.Arguments = json.RawMessage(l.body)
+	case machine.WasDone:
+		r.Result = json.RawMessage(l.body)
+	default:
+		r.Words = l.body
+	}
+	for _, a := range sc.runner.State().Asks() {
+		if r.Question == "" && (!l.has("call") || a.CallID == l.args["call"]) {
+			r.Question = a.ID
+		}
+	}
+	if r.Question == "" {
+		if r.Question = sc.asked[l.args["call"]]; r.Question == "" {
+			return fmt.Errorf("nobody is asked about the call %q", l.args["call"])
+		}
+	}
+	effects, err := sc.runner.Respond(sc.at, r)
+	if misfit, ok := errors.AsType[*machine.AnswerError](err); ok {
+		sc.say("not taken: " + misfit.Err.Error())
+		if misfit.Why != "" {
+			sc.say("  " + misfit.Why)
+		}
+		for _, i := range misfit.Issues {
+			sc.say("  " + i.String())
+		}
+		return nil
+	}
+	return sc.fed(effects, err)
+}

@@ -1,0 +1,66 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/policy"
+)
+
+func TestAValueAboveTheBoundNeedsApproval(t *testing.T) {
+	for _, c := range []struct {
+		argument, arguments string
+		exceeds             bool
+	}{
+		{"amount", `{"amount":100}`, false},
+		{"amount", `{"amount":100.000000001}`, true},
+		{"amount", `{"amount":1e2}`, false},
+		{"amount", `{"amount":100.0000000001}`, true},
+		{"amount", `{"amount":-5}`, false},
+		{"amount", `{"amount":-1e400}`, false},
+		{"amount", `{"amount":1e400}`, true},
+		{"amount", `{"amount":"99"}`, true},
+		{"amount", `{"amount":null}`, true},
+		{"amount", `{"amount":"-"}`, true},
+		{"amount", `{}`, true},
+		{"amount", `[1]`, true},
+		{"/amount/value", `{"amount":{"value":100}}`, false},
+		{"/amount/value", `{"amount":{"value":101}}`, true},
+		{"/amount/value", `{"amount":7}`, true},
+	} {
+		a := policy.Approval{When: policy.ApproveAbove, Argument: c.argument, Above: new(100 * backoff.One)}
+		assert.Equal(t, c.exceeds, a.Exceeds([]byte(c.arguments)), c.arguments)
+	}
+}
+
+func TestARuleStandsForAnApproval(t *testing.T) {
+	var a policy.Approval
+	require.NoError(t, json.Unmarshal([]byte(`"first"`), &a))
+	assert.Equal(t, policy.Approval{When: policy.ApproveFirst}, a)
+	assert.Equal(t, `{when: first}`, a.String())
+	require.NoError(t, json.Unmarshal([]byte(`{"timeout": "24h", "above": 1.5}`), &a))
+	assert.Equal(t, policy.Approval{Timeout: 24 * time.Hour, Above: new(backoff.Dec("1.5"))}, a)
+	data, err := json.Marshal(a)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"above": 1.5, "timeout": "24h0m0s"}`, string(data))
+	assert.Equal(t, "by declaration", policy.Approval{}.String())
+}
+
+// A layer that sets one member keeps the others of the layers below, and a rule for values may get its bound
+// from another layer.
+func TestApprovalsAreMergedByMember(t *testing.T) {
+	s := policy.DefaultSet()
+	s.Global.Approval = &policy.Approval{When: policy.ApproveAlways, Timeout: time.Hour}
+	s.Tools = map[string]policy.Layer{"pay": {Approval: &policy.Approval{When: policy.ApproveAbove, Argument: "amount"}}}
+	assert.EqualError(t, s.Validate(), "tools.pay.approval.above: is missing; write the largest value that needs no approval")
+
+	s.Adjusted.Approval = &policy.Approval{Above: new(backoff.One)}
+	require.NoError(t, s.Validate())
+	assert.Equal(t, policy.Approval{When: policy.ApproveAbove, Argument: "amount", Above: new(backoff.One), Timeout: time.Hour},
+		s.Policy(policy.Target{Tool: "pay"}).Approval)
+}
