@@ -50,12 +50,16 @@ func (d Dir) putOn(ctx context.Context, on *disk, session string, item Item) err
 		}
 		unsynced := newFolders(filepath.Join(string(d), inboxOf(session)))
 		err = d.link(on, session, itemName(item), text)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errLocked) {
+			continue // another process has removed the empty inbox, or the new file before it was locked
+		}
 		for ; err == nil && len(unsynced) > 0; unsynced = unsynced[1:] {
 			err = on.syncFolder(unsynced[0])
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil // the item has been taken, and its inbox removed
+			}
 		}
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errLocked) {
-			break
-		} // else another process has removed the empty inbox, or the new file before it was locked
+		break
 	}
 	switch {
 	case err == nil || errors.Is(err, ErrAnswered):

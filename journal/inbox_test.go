@@ -99,6 +99,18 @@ func TestACrashAtAnyStepLosesNothingAndLeavesNothing(t *testing.T) {
 	t.Fatal("it always dies")
 }
 
+// Who writes the journal may take an item before who puts it has returned. It is not put a second time.
+func TestAnItemThatIsTakenAtOnceIsPutOnce(t *testing.T) {
+	dir, on, links := Dir(t.TempDir()), systemDisk, 0
+	on.link = func(in *os.Root, from, to string) error {
+		links++
+		return errors.Join(in.Link(from, to), dir.Remove(t.Context(), "order-42", answerTo("q1")))
+	}
+	require.NoError(t, dir.putOn(t.Context(), &on, "order-42", answerTo("q1")))
+	assert.Equal(t, 1, links)
+	assert.Empty(t, filesIn(t, string(dir)))
+}
+
 // A deletion that a crash ends leaves the whole journal or none, and the next one leaves nothing.
 func TestACrashWhileAJournalIsDeletedLeavesAllOfItOrNothing(t *testing.T) {
 	for steps := range 10 {
