@@ -17,9 +17,10 @@ import (
 type Summary struct {
 	Session string       `json:"id"`
 	State   SessionState `json:"state"`
-	// Why is the reason of a wait or of an end, or what a run does now: the kind of its effect.
+	// Why is the reason of a wait or of an end, the kind of the first question, or what a run does now: the kind
+	// of its effect.
 	Why string `json:"why,omitempty"`
-	// Until is when a wait ends.
+	// Until is when a wait ends, and the first deadline of its questions.
 	Until time.Time `json:"until,omitzero"`
 	// InDoubt is the number of calls that ended without saying whether they had an effect.
 	InDoubt int `json:"in_doubt,omitempty"`
@@ -41,7 +42,7 @@ const (
 	SessionRuns SessionState = "running"
 	// SessionWaits: its run waits until a time that has not come.
 	SessionWaits SessionState = "waiting"
-	// SessionAsks: its run waits for a person.
+	// SessionAsks: its run waits for a person, and can be answered.
 	SessionAsks SessionState = "asking"
 	// SessionInterrupted: its run has something to do, but no writer holds its journal. It can be resumed.
 	SessionInterrupted SessionState = "interrupted"
@@ -73,13 +74,14 @@ func (f *Fold) Summary(held bool, now time.Time) Summary {
 		return s
 	}
 	s.Why = string(f.Asked.Kind)
-	switch {
+	s.State = SessionInterrupted
+	switch until := machine.AskedUntil(f.Asked.Asks); {
+	case f.Asked.Kind == machine.AskPerson && (held || until.IsZero() || now.Before(until)):
+		s.State, s.Why, s.Until = SessionAsks, string(f.Asked.Asks[0].Kind), until
 	case f.Asked.Kind == machine.WaitUntil && f.Asked.Wait != nil && (held || now.Before(f.Asked.Wait.Until)):
 		s.State, s.Why, s.Until = SessionWaits, string(f.Asked.Wait.Reason), f.Asked.Wait.Until
 	case held:
 		s.State = SessionRuns
-	default:
-		s.State = SessionInterrupted
 	}
 	return s
 }

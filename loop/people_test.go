@@ -80,6 +80,33 @@ func TestAPersonApprovesACall(t *testing.T) {
 	assert.Len(t, result.Attempts, 2, "nothing is charged for the wait")
 }
 
+// Whoever lists the sessions of a store sees which of them wait for a person, and until when.
+func TestASessionThatWaitsForAPersonAsks(t *testing.T) {
+	var made payments
+	var listed []journal.Summary
+	store := &looptest.Store{}
+	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	approver := loop.ApproverFunc(func(ctx context.Context, q loop.PersonQuestion) (machine.Response, error) {
+		for _, at := range []time.Time{q.Deadline.Add(-1), q.Deadline} {
+			for s, err := range journal.Summaries(ctx, store, journal.Filter{States: []journal.SessionState{journal.SessionAsks}}, at) {
+				assert.NoError(t, err)
+				listed = append(listed, s)
+			}
+		}
+		return machine.Response{Verdict: machine.Refuse}, nil
+	})
+	model := looptest.NewModel(payCall("c1", `{"to":"Ann","amount":500}`), looptest.Say("Not paid."))
+	in := loop.Input{Prompt: "Pay Ann.", Deadline: looptest.Epoch.Add(time.Hour)}
+	_, err = fixture.Run(t.Context(), model, fixture.In(newSession(t), j), in, made.config(t), loop.WithApprover(approver),
+		loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	require.NotEmpty(t, listed)
+	assert.Equal(t, "approval", listed[0].Why)
+	assert.Equal(t, in.Deadline, listed[0].Until)
+	assert.Len(t, listed, 2, "its writer is there to take the default after the deadline")
+}
+
 func TestACallBelowTheBoundRunsUnasked(t *testing.T) {
 	var made payments
 	model := looptest.NewModel(payCall("c1", `{"to":"Ann","amount":100}`), looptest.Say("Paid."))
