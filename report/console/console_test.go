@@ -55,20 +55,20 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-func read(t *testing.T, name string) []byte {
+func read(t testing.TB, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(stories, name+".jsonl"))
 	require.NoError(t, err)
 	return text
 }
 
-func put(t *testing.T, dir, name string, text []byte) {
+func put(t testing.TB, dir, name string, text []byte) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 }
 
 // open returns a console of a folder at a time in the stories.
-func open(t *testing.T, dir string, change ...func(*console.Settings)) *console.Console {
+func open(t testing.TB, dir string, change ...func(*console.Settings)) *console.Console {
 	t.Helper()
 	s := console.Settings{
 		Stores: []console.Named{{Name: "runs", Store: console.Folder(dir)}}, Token: token, Hosts: []string{"127.0.0.1:8080"},
@@ -83,7 +83,7 @@ func open(t *testing.T, dir string, change ...func(*console.Settings)) *console.
 }
 
 // ask makes a request with the token in the cookie.
-func ask(t *testing.T, h http.Handler, method, target string, change ...func(*http.Request)) *http.Response {
+func ask(t testing.TB, h http.Handler, method, target string, change ...func(*http.Request)) *http.Response {
 	t.Helper()
 	r := httptest.NewRequest(method, target, nil)
 	r.Host = "127.0.0.1:8080"
@@ -96,7 +96,7 @@ func ask(t *testing.T, h http.Handler, method, target string, change ...func(*ht
 	return w.Result()
 }
 
-func body(t *testing.T, r *http.Response) string {
+func body(t testing.TB, r *http.Response) string {
 	t.Helper()
 	text, err := io.ReadAll(r.Body)
 	require.NoError(t, err)
@@ -226,7 +226,6 @@ func TestANewLineIsTold(t *testing.T) {
 			return ""
 		}
 		require.NotContains(t, next(), want)
-		began := time.Now()
 		f, err := os.OpenFile(filepath.Join(dir, "order-42.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 		require.NoError(t, err)
 		_, err = f.Write(append(lines[4], lines[5][:10]...)) // and half of the next line
@@ -237,7 +236,6 @@ func TestANewLineIsTold(t *testing.T) {
 				break
 			}
 		}
-		assert.Less(t, time.Since(began), 5*time.Second, "a busy machine")
 		require.NoError(t, r.Body.Close())
 	}
 }
@@ -252,36 +250,42 @@ func errors(all ...error) error {
 	return nil
 }
 
-// The sizes of what is sent keep to their budgets, and so do the times of a list of many sessions.
+// The sizes of what is sent keep to their budgets.
 func TestBudgets(t *testing.T) {
 	c := open(t, folder(t))
 	assert.Less(t, len(body(t, ask(t, c, "GET", "/console.css"))), 20<<10)
 	assert.Less(t, len(body(t, ask(t, c, "GET", "/console.js"))), 15<<10)
 
-	dir := t.TempDir()
-	text := read(t, "long")
-	lines := bytes.SplitAfter(text, []byte("\n"))
-	many := 10_000
-	if testing.Short() {
-		many = 400
-	}
-	for n := range many {
-		put(t, dir, fmt.Sprintf("%05d.jsonl", n), bytes.Join(lines[:4+n%8], nil))
-	}
-	c = open(t, dir, func(s *console.Settings) { s.Clock = nil })
-	wait := func(target string) (page string, took time.Duration) {
-		began := time.Now()
-		page = body(t, ask(t, c, "GET", target))
-		return page, time.Since(began)
-	}
-	_, first := wait("/")
-	for page, _ := wait("/"); strings.Contains(page, " so far: reload"); page, _ = wait("/") {
-	}
-	page, took := wait("/?page=2")
-	assert.Less(t, took, time.Second)
+	c = many(t, 400)
+	page := body(t, ask(t, c, "GET", "/?page=2"))
 	assert.Equal(t, 200, strings.Count(page, `<tr id="`))
 	assert.Less(t, len(page), 90<<10)
-	t.Logf("%d sessions: the first page after %v, then one in %v with %d bytes for 200 rows", many, first, took, len(page))
+}
+
+// many opens a console of so many sessions, and waits until it has read them.
+func many(t testing.TB, n int) *console.Console {
+	dir := t.TempDir()
+	lines := bytes.SplitAfter(read(t, "long"), []byte("\n"))
+	for n := range n {
+		put(t, dir, fmt.Sprintf("%05d.jsonl", n), bytes.Join(lines[:4+n%8], nil))
+	}
+	c := open(t, dir, func(s *console.Settings) { s.Clock = nil })
+	for strings.Contains(body(t, ask(t, c, "GET", "/")), " so far: reload") {
+	}
+	return c
+}
+
+// BenchmarkList shows a page of 200 of many sessions that are read.
+func BenchmarkList(b *testing.B) {
+	for _, n := range []int{2_500, 5_000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			c := many(b, n)
+			b.ReportAllocs()
+			for b.Loop() {
+				body(b, ask(b, c, "GET", "/?page=2"))
+			}
+		})
+	}
 }
 
 func TestWhatIsWrongWithSettingsIsSaidAtOnce(t *testing.T) {
