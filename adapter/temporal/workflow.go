@@ -339,8 +339,8 @@ func (f *flow) execute(e machine.Effect) error {
 	case machine.WaitUntil:
 		return f.wait(*e.Wait)
 	case machine.AskPerson:
-		return errors.New("temporal: a call needs a person's approval, and a workflow cannot ask for it: set approval to never in the policy, " +
-			"or run the loop in process")
+		return errors.New("temporal: a person is to be asked about a call, and a workflow cannot ask: set approval to " +
+			"{when: never, in_doubt: tell} in the policy, or run the loop in process")
 	case machine.AskPlanner:
 		return f.ask(e)
 	case machine.Reduce:
