@@ -94,10 +94,10 @@ func sumOf(a, b int64) int64 {
 	return a + b
 }
 
-// Summarise reads a journal to its end and says how its session is: see [Fold.Summary]. It verifies every line,
-// but does not compare what was decided with what is decided today: see [Replay] for that. The error is that of
-// Replay for a changed line, and [ErrNoRun] if no run has begun.
-func Summarise(in io.Reader, held bool, now time.Time) (Summary, error) {
+// Last reads a journal to its end and returns its last run that has begun. It verifies every line, but does not
+// compare what was decided with what is decided today: see [Replay] for that. Of a long journal it forgets what
+// nobody has to know to go on. The error is that of Replay for a changed line, and [ErrNoRun] if no run has begun.
+func Last(in io.Reader) (*Fold, error) {
 	f, forgot := &Fold{trusts: true}, int64(0)
 	err := NewReader(in).walk(func(e *entry) error {
 		if err := f.take(e); err != nil {
@@ -109,11 +109,21 @@ func Summarise(in io.Reader, held bool, now time.Time) (Summary, error) {
 		}
 		return nil
 	})
+	session := f.Header.Session
+	if f = f.begunLast(); err == nil && (f.State.Phase == machine.Idle || f.Header.Format == "") {
+		err = ErrNoRun
+	}
+	if err != nil {
+		return &Fold{Header: Header{Session: session}}, err
+	}
+	return f, nil
+}
+
+// Summarise reads a journal to its end and says how its session is: see [Fold.Summary] and [Last].
+func Summarise(in io.Reader, held bool, now time.Time) (Summary, error) {
+	f, err := Last(in)
 	if err != nil {
 		return Summary{Session: f.Header.Session}, err
-	}
-	if f.begunLast().State.Phase == machine.Idle || f.Header.Format == "" {
-		return Summary{Session: f.Header.Session}, ErrNoRun
 	}
 	return f.Summary(held, now), nil
 }

@@ -166,3 +166,26 @@ func TestTheCauseIsTheCallThatUsedTheBudgetUp(t *testing.T) {
 		assert.NotErrorIs(t, err, first, name)
 	}
 }
+
+// A run that is stuck ends because of what was repeated, and not because of what the last call met.
+func TestTheCauseOfNoProgressIsTheCycle(t *testing.T) {
+	set := policy.DefaultSet()
+	set.Global.OptOut, set.Global.Progress = new(true), &policy.Progress{Planner: 2, Stop: 2}
+	cfg := loop.Config{Tools: twoTools(t), Policy: &set}
+	failed := looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: "{}"})
+	j := recorded(t, journal.Dir(t.TempDir()))
+	defer j.Close()
+	var asked []string
+	plan := asker(&asked, machine.Plan{Do: machine.Abort})
+	_, ended := fixture.Run(t.Context(), looptest.NewModel(repeated(12, failed)...), fixture.In(newSession(t), j), loop.Input{Prompt: "Go."}, cfg, plan)
+	_, resumed := fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(newSession(t), j), cfg, plan)
+	for name, err := range map[string]error{"run": ended, "resumed": resumed} {
+		var e *loop.RetryExhaustedError
+		require.ErrorAs(t, err, &e, name)
+		assert.Equal(t, policy.ReasonNoProgress, e.Reason, name)
+		assert.NotNil(t, e.Cycle, name)
+		assert.NotErrorIs(t, err, errBoom, name)
+	}
+	require.Len(t, asked, 1)
+	assert.NotContains(t, asked[0], "boom")
+}

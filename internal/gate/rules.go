@@ -13,6 +13,7 @@ var Layers = [][]string{
 	{"loop/machine", "internal/simulate"},
 	{"journal", "loop/observe", "loop/planner"},
 	{"loop/engine"},
+	{"loop/inbox"},
 	{"loop"},
 	{"looptest", "loop/agent"},
 	{"loop/degrade", "internal/fixture"},
