@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/retake-go/retake/internal/after"
 )
 
 // Clock tells the time and waits. That of github.com/benbjohnson/clock satisfies it, and so do its Mock and
@@ -29,7 +31,7 @@ type alarms struct {
 	mu sync.Mutex
 	// due are the functions to call, the next first.
 	due     []*alarm
-	pending afters
+	pending after.Pending
 	// changed wakes the goroutine; nil while there is none.
 	changed chan struct{}
 }
@@ -38,28 +40,6 @@ type alarms struct {
 type alarm struct {
 	at time.Time
 	f  func()
-}
-
-// after is an After of a clock that was made for a time.
-type after struct {
-	at    time.Time
-	fired <-chan time.Time
-}
-
-// afters are the Afters of a clock that have not fired, the next last.
-type afters []after
-
-// until returns the After that fires next, at the given time or before. It makes one only if there is none.
-func (p *afters) until(at time.Time, c Clock) after {
-	if n := len(*p); n == 0 || (*p)[n-1].at.After(at) {
-		*p = append(*p, after{at, c.After(at.Sub(c.Now()))})
-	}
-	return (*p)[len(*p)-1]
-}
-
-// fired drops an After that has fired.
-func (p *afters) fired(f after) {
-	*p = slices.DeleteFunc(*p, func(a after) bool { return a.fired == f.fired })
 }
 
 // set calls f once d has passed, on a goroutine of its own, unless stop is called before.
@@ -110,9 +90,9 @@ func (a *alarms) wake() {
 
 // watch calls the functions that are due until there is none left.
 func (a *alarms) watch(changed <-chan struct{}) {
-	for next := a.next(); next.fired != nil; next = a.next() {
+	for next := a.next(); next.Fired != nil; next = a.next() {
 		select {
-		case now := <-next.fired:
+		case now := <-next.Fired:
 			a.fire(next, now)
 		case <-changed:
 		}
@@ -121,24 +101,24 @@ func (a *alarms) watch(changed <-chan struct{}) {
 
 // next returns the After that fires at the time of the next function or before. Without a function it ends
 // the goroutine: the After has no channel.
-func (a *alarms) next() after {
+func (a *alarms) next() after.After {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.due) == 0 {
 		a.changed = nil
-		return after{}
+		return after.After{}
 	}
-	return a.pending.until(a.due[0].at, a.clock)
+	return a.pending.Until(a.due[0].at, a.clock)
 }
 
 // fire calls the functions that are due when an After has fired. A wall clock may have been set back: what
 // the After was made for is due all the same.
-func (a *alarms) fire(fired after, now time.Time) {
-	if now.Before(fired.at) {
-		now = fired.at
+func (a *alarms) fire(fired after.After, now time.Time) {
+	if now.Before(fired.At) {
+		now = fired.At
 	}
 	a.mu.Lock()
-	a.pending.fired(fired)
+	a.pending.Fired(fired)
 	reached := 0
 	for reached < len(a.due) && !a.due[reached].at.After(now) {
 		reached++

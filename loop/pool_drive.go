@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/retake-go/retake/internal/after"
 )
 
 // drive is one call of [Pool.Run] or [Pool.Serve].
@@ -19,7 +21,7 @@ type drive struct {
 	over bool
 	err  error
 	// waits are what the pool's clock was asked for.
-	waits afters
+	waits after.Pending
 	all   sync.WaitGroup
 }
 
@@ -98,14 +100,14 @@ func (d *drive) look() (t *PoolRun, due time.Time, changed <-chan struct{}) {
 
 // pause waits for a change, or until a time; zero means without limit.
 func (d *drive) pause(due time.Time, changed <-chan struct{}) {
-	var next after
+	var next after.After
 	if !due.IsZero() {
-		next = d.waits.until(due, d.pool.o.clock)
+		next = d.waits.Until(due, d.pool.o.clock)
 	}
 	select {
 	case <-d.ctx.Done():
 	case <-changed:
-	case <-next.fired:
-		d.waits.fired(next)
+	case <-next.Fired:
+		d.waits.Fired(next)
 	}
 }

@@ -3,7 +3,7 @@ package gate
 // Layers are the packages of the core module, lowest layer first. A package may only import packages of lower
 // layers.
 var Layers = [][]string{
-	{"internal/canon", "internal/chain", "internal/seq", "internal/httphint", "internal/race", "internal/several", "internal/stack", "internal/syntax"},
+	{"internal/after", "internal/canon", "internal/chain", "internal/seq", "internal/httphint", "internal/race", "internal/several", "internal/stack", "internal/syntax"},
 	{"internal/fields"},
 	{"backoff", "fault", "reducer", "message"},
 	{"extract"},

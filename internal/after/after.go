@@ -1,0 +1,37 @@
+// Package after keeps what a clock was asked for: a clock cannot take back an After.
+package after
+
+import (
+	"slices"
+	"time"
+)
+
+// Clock tells the time and waits.
+type Clock interface {
+	// Now returns the current time.
+	Now() time.Time
+	// After returns a channel that receives the time once d has passed.
+	After(d time.Duration) <-chan time.Time
+}
+
+// After is an After of a clock that was made for a time.
+type After struct {
+	At    time.Time
+	Fired <-chan time.Time
+}
+
+// Pending are the Afters of a clock that have not fired, the next last. The zero value has none.
+type Pending []After
+
+// Until returns the After that fires next, at the given time or before. It makes one only if there is none.
+func (p *Pending) Until(at time.Time, c Clock) After {
+	if n := len(*p); n == 0 || (*p)[n-1].At.After(at) {
+		*p = append(*p, After{at, c.After(at.Sub(c.Now()))})
+	}
+	return (*p)[len(*p)-1]
+}
+
+// Fired drops an After that has fired.
+func (p *Pending) Fired(f After) {
+	*p = slices.DeleteFunc(*p, func(a After) bool { return a.Fired == f.Fired })
+}
