@@ -23,6 +23,9 @@ type Config struct {
 	Concurrency int64 `json:"concurrency,omitempty"`
 	// Shared marks a limiter that spends the shares of another one, and decides no pace of its own.
 	Shared bool `json:"shared,omitempty"`
+	// Parts is how many limiters there are that know nothing of each other: each keeps to its part of all
+	// limits. 0 means 1, this one.
+	Parts int64 `json:"parts,omitempty"`
 	// Start is the first pace, in calls a second, while nothing is known of the limits. 0 means 1.
 	Start int64 `json:"start,omitempty"`
 	// Ramp is the time in which the pace may double while the limit is unknown, and after an outage. 0 means
@@ -88,6 +91,7 @@ func (c Config) filled() Config {
 	or(&c.Yield, time.Second)
 	or(&c.ProbeEvery, time.Second)
 	or(&c.ProbeFor, 30*time.Second)
+	count(&c.Parts, 1)
 	count(&c.Start, 1)
 	count(&c.Failures, 3)
 	count(&c.RetryShare, 200)
@@ -100,6 +104,7 @@ func (c Config) filled() Config {
 // The bounds of a config. They keep every product of the arithmetic within 64 bits, or 128 where it says so.
 const (
 	maxWindows = 8
+	maxParts   = 1000
 	maxRate    = 1_000_000
 	maxTime    = 24 * time.Hour
 )
@@ -124,6 +129,9 @@ func (c Config) Validate() error {
 	}
 	if c.Start < 0 || c.Start > maxRate {
 		fault("start is %d; write 1 to %d, or 0 for the default", c.Start, maxRate)
+	}
+	if c.Parts < 0 || c.Parts > maxParts {
+		fault("parts is %d; write 1 to %d, or 0 for 1", c.Parts, maxParts)
 	}
 	for _, d := range []struct {
 		name string

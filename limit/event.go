@@ -13,7 +13,7 @@ type EventKind string
 const (
 	// Ask asks for a call, or for several at once (ID, Calls, Tokens, Turn, Priority, Weight, Retry, Deadline).
 	Ask EventKind = "ask"
-	// Leave takes an ask back that was not answered (ID).
+	// Leave takes asks back that were not answered (ID, or IDs of several). It looks at all that wait.
 	Leave EventKind = "leave"
 	// Settle says how calls that were granted ended (ID, Calls, Tokens, Outcome, Limits).
 	Settle EventKind = "settle"
@@ -46,6 +46,8 @@ type Event struct {
 	// ID is the driver's number for an ask, and for the calls that were granted to it. No two that wait or
 	// are out may have the same.
 	ID int64
+	// IDs are the numbers of several asks that leave at once.
+	IDs []int64
 	// Calls is how many calls are asked for or settled. 0 means 1.
 	Calls int64
 	// Tokens is, for each call, an estimate when it is asked for, and the real usage when it is settled. A

@@ -69,9 +69,9 @@ func (s *step) count(w *ratelimit.Window) {
 	if !w.Remaining.Known || !w.ResetsIn.Known {
 		return
 	}
-	left := w.Remaining.N - s.InFlight
+	left := w.Remaining.N/s.Config.Parts - s.InFlight
 	if w.Resource != "requests" {
-		left = w.Remaining.N - s.Reserved
+		left += s.InFlight - s.Reserved
 	}
 	reset := s.Now + min(int64(max(w.ResetsIn.Duration, 0)), int64(31*maxTime))
 	for n := range s.Quotas {

@@ -33,18 +33,18 @@ func scaled(n, by, per int64) int64 {
 
 // cost is the time that a call with so many tokens takes of the window. A hundredth is left out, because no call
 // begins exactly when it should.
-func (w *Paced) cost(tokens int64) int64 {
+func (st *State) cost(w *Paced, tokens int64) int64 {
 	if w.Resource == "requests" {
 		tokens = 1
 	}
-	return min(scaled(tokens*100, w.Period, w.Limit*99), int64(maxTime))
+	return min(scaled(tokens*100, w.Period*st.Config.Parts, w.Limit*99), int64(maxTime))
 }
 
 // every is the time between calls with so many tokens each, by the pace and all windows.
 func (st *State) every(tokens int64) int64 {
 	gap := scaled(second, milli, st.Pace)
 	for n := range st.Windows {
-		gap = max(gap, st.Windows[n].cost(tokens))
+		gap = max(gap, st.cost(&st.Windows[n], tokens))
 	}
 	return max(gap, 1)
 }
@@ -53,7 +53,7 @@ func (st *State) every(tokens int64) int64 {
 func (st *State) ceiling() (top int64) {
 	for n := range st.Windows {
 		if w := &st.Windows[n]; w.Resource == "requests" {
-			rate := min(max(scaled(w.Limit, second*milli/100*99, w.Period), 1), fastest)
+			rate := min(max(scaled(w.Limit, second*milli/100*99, w.Period*st.Config.Parts), 1), fastest)
 			if top == 0 || rate < top {
 				top = rate
 			}

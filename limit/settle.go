@@ -56,7 +56,7 @@ func (s *step) used(calls, used int64, o Outstanding) {
 	}
 	for k := range s.Windows {
 		if w := &s.Windows[k]; w.Resource != "requests" && used > o.Estimate {
-			w.Next += min(calls*w.cost(used-o.Estimate), int64(maxTime))
+			w.Next += min(calls*s.cost(w, used-o.Estimate), int64(maxTime))
 		}
 	}
 	if o.Estimate > 0 {

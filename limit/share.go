@@ -88,3 +88,18 @@ func (s *step) giveBack() {
 	}
 	s.Slots = nil
 }
+
+// Part returns a limiter for one of n processes that have lost what they shared: with nothing in flight and nobody
+// waiting, and with its part of the limits and of the pace. IDs from id on are its own.
+func (st *State) Part(n, id int64) State {
+	p := st.Clone()
+	p.Config.Parts = min(max(n, 1)*st.Config.Parts, maxParts)
+	p.Config.Ahead = 0
+	p.Pace, p.Knee = max(st.Pace/n, slowest), st.Knee/n
+	for k := range p.Quotas {
+		p.Quotas[k].Left /= n
+	}
+	p.First, p.Again, p.Out, p.Order, p.InFlight, p.Reserved = nil, nil, map[int64]Outstanding{}, nil, 0, 0
+	p.Breaker.Probe, p.Breaker.Lost, p.Asked, p.Virtual = 0, 0, id, 0
+	return p
+}

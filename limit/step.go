@@ -23,7 +23,7 @@ func Step(st State, ev Event) (State, []Effect) {
 	case Ask:
 		s.ask(&ev)
 	case Leave:
-		s.leave(ev.ID)
+		s.leave(&ev)
 	case Settle:
 		s.settle(&ev)
 	case Lent:
@@ -91,10 +91,20 @@ func (s *step) deny(w *waiter, why Why, wait int64) {
 	s.fx = append(s.fx, Effect{Kind: Deny, Share: Share{ID: w.ID, Calls: w.Calls}, Wait: time.Duration(wait), Why: why})
 }
 
-// leave takes an ask out of the queue. It looks at all that wait.
-func (s *step) leave(id int64) {
+// leave takes asks out of the queue. It looks at all that wait.
+func (s *step) leave(ev *Event) {
+	gone := func(w waiter) bool { return w.ID == ev.ID }
+	if len(ev.IDs) > 0 {
+		ids := slices.Sorted(slices.Values(ev.IDs))
+		gone = func(w waiter) bool { _, leaves := slices.BinarySearch(ids, w.ID); return leaves }
+	}
 	for _, q := range []*queue{&s.First, &s.Again} {
-		if n := slices.IndexFunc(*q, func(w waiter) bool { return w.ID == id }); n >= 0 {
+		if len(ev.IDs) > 0 {
+			*q = slices.DeleteFunc(*q, gone)
+			for n := len(*q)/2 - 1; n >= 0; n-- {
+				q.down(n)
+			}
+		} else if n := slices.IndexFunc(*q, gone); n >= 0 {
 			q.remove(n)
 			return
 		}
@@ -143,7 +153,7 @@ func (st *State) ready(w *waiter) int64 {
 	} else if w.Retry && st.Budget <= fullBudget/2 {
 		at = max(at, st.LastRetry+second)
 	}
-	if c := st.Config.Concurrency; c > 0 && st.InFlight >= c {
+	if c := st.concurrency(); c > 0 && st.InFlight >= c {
 		at = max(at, st.lost())
 	}
 	if st.Config.Shared {
@@ -162,6 +172,14 @@ func (st *State) ready(w *waiter) int64 {
 		}
 	}
 	return at
+}
+
+// concurrency is how many calls may be in flight here; 0 for any number.
+func (st *State) concurrency() int64 {
+	if st.Config.Concurrency == 0 {
+		return 0
+	}
+	return max(st.Config.Concurrency/st.Config.Parts, 1)
 }
 
 // lost is when the first call that is out counts as lost.
@@ -207,7 +225,7 @@ func (s *step) take(w *waiter, share *Share) {
 	if !share.Probe {
 		share.Calls = min(w.Calls, max(int64(s.Config.Lease)/every, 1))
 	}
-	if c := s.Config.Concurrency; c > 0 {
+	if c := s.concurrency(); c > 0 {
 		share.Calls = min(share.Calls, c-s.InFlight)
 	}
 	for n := range s.Quotas {
@@ -221,7 +239,7 @@ func (s *step) take(w *waiter, share *Share) {
 		q.Left -= share.Calls * q.takes(tokens)
 	}
 	for n := range s.Windows {
-		s.Windows[n].Next = from + share.Calls*s.Windows[n].cost(tokens)
+		s.Windows[n].Next = from + share.Calls*s.cost(&s.Windows[n], tokens)
 	}
 	gap := scaled(second, milli, s.Pace)
 	used := min(from-s.NextCall+gap, 2*gap) + (share.Calls-1)*gap

@@ -10,14 +10,14 @@ var Layers = [][]string{
 	{"policy", "feedback", "ratelimit", "schema"},
 	{"feedback/prompt"},
 	{"session", "tool", "policy/file", "result", "loop/projection", "limit"},
-	{"loop/machine", "internal/simulate"},
+	{"loop/machine", "internal/simulate", "limit/limiter"},
 	{"journal", "loop/observe", "loop/planner"},
 	{"loop/engine"},
 	{"loop/inbox"},
 	{"loop"},
 	{"looptest", "loop/agent"},
 	{"loop/degrade", "internal/fixture"},
-	{"looptest/scenario", "looptest/corpus", "looptest/random", "journal/journaltest", "report"},
+	{"looptest/scenario", "looptest/corpus", "looptest/random", "journal/journaltest", "limit/limittest", "report"},
 	{"report/console"},
 }
 

@@ -1,0 +1,248 @@
+package limiter
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/retake-go/retake/limit"
+)
+
+const (
+	// ahead is how long before its time a call may be lent, so that it reaches its process.
+	ahead = 50 * time.Millisecond
+	// gather is how long settled calls are kept, to be told together.
+	gather = 100 * time.Millisecond
+	// patience is how long a process waits for the store, and longest the most time between attempts while it
+	// cannot be reached.
+	patience = 2 * time.Second
+	longest  = 30 * time.Second
+	// tries is how often a record is read again because another process was faster.
+	tries = 100
+	// alone is the first ID of a process that has lost the store.
+	alone = 1 << 40
+	// kept is how many calls that settle while the store is lost it is told later.
+	kept = 1000
+)
+
+// above is what a scope borrows from: the record of the store or, while that is lost, a part of its last state.
+// The fields are guarded by l.mu.
+type above struct {
+	l      *Limiter
+	s      *scope
+	config limit.Config
+
+	todo
+	// tell is by when the events are told, and look when the answer to the ask may be there; zero for never.
+	tell, look time.Time
+	// busy is set while the store is asked, and finding while it is looked for.
+	busy, finding bool
+	// last is what was known last, seen how many processes it had, and skew what the store's clock is ahead.
+	last limit.State
+	seen int64
+	skew time.Duration
+	// own takes the place of a store that is lost; nil if it is not. It is tried again at retry, after ever
+	// longer pauses.
+	own   *record
+	retry time.Time
+	pause time.Duration
+	// untold is what the store is told when it is back.
+	untold []limit.Event
+}
+
+// todo is what the limiter above is to be told.
+type todo struct {
+	events []limit.Event
+	// ask is what is asked for, and asked its ID above, 0 before it has one.
+	ask   *limit.Event
+	asked int64
+}
+
+// quiet reports whether there is nothing to tell.
+func (b *above) quiet() bool { return !b.busy && !b.finding && len(b.events) == 0 && b.own == nil }
+
+// borrow asks for calls.
+func (b *above) borrow(ask *limit.Event) {
+	b.ask, b.asked, b.look = ask, 0, b.l.clock.Now()
+}
+
+// settle tells how a call ended that was granted from what lender lent.
+func (b *above) settle(ev limit.Event, lender int64) {
+	ev.ID = lender
+	b.events = append(b.events, ev)
+	by := b.l.clock.Now()
+	if ev.Outcome == limit.Served || ev.Outcome == limit.Unused {
+		by = by.Add(gather)
+	}
+	b.tell = sooner(b.tell, by)
+}
+
+// sooner returns the earlier of two times, of which zero is never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// next is when it has something to do; zero is never.
+func (b *above) next() time.Time {
+	at := b.retry
+	if !b.busy {
+		at = sooner(at, sooner(b.tell, b.look))
+	}
+	if len(b.s.state.Slots) > 0 && b.s.state.Waiting() == 0 { // what nobody uses goes back
+		first := &b.s.state.Slots[0]
+		at = sooner(at, first.From.Add(max(first.Every, b.s.state.Config.Lease)+time.Second))
+	}
+	return at
+}
+
+// tick does what is due.
+func (b *above) tick(now time.Time) {
+	due := func(at time.Time) bool { return !at.IsZero() && !at.After(now) }
+	if due(b.retry) && !b.finding {
+		b.retry, b.finding = time.Time{}, true
+		go b.find()
+	}
+	switch {
+	case b.busy || !due(b.tell) && !due(b.look):
+	case b.own != nil:
+		b.alone(now)
+	default:
+		b.busy = true
+		go b.sync()
+	}
+}
+
+// take returns what there is to tell, for an attempt to do so.
+func (b *above) take() todo {
+	t := b.todo
+	b.events, b.tell, b.look = nil, time.Time{}, time.Time{}
+	return t
+}
+
+// sync tells the store what there is to tell, and takes what it lends.
+func (b *above) sync() {
+	l := b.l
+	l.mu.Lock()
+	t := b.take()
+	l.mu.Unlock()
+	out, err := b.exchange(&t)
+	l.mu.Lock()
+	defer l.tell()
+	b.busy = false
+	if err != nil {
+		b.lose(t.events, err)
+	} else {
+		b.last, b.seen, b.skew = out.state, out.seen, out.skew
+		b.lent(&t, &out)
+	}
+	l.plan(b.s)
+}
+
+// exchange makes the exchange with the store. It changes nothing of b.
+func (b *above) exchange(t *todo) (outcome, error) {
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	for range tries {
+		out, swapped, err := b.try(ctx, *t)
+		if err != nil || swapped {
+			return out, err
+		}
+	}
+	return outcome{}, errors.New("too many processes change the record at once")
+}
+
+func (b *above) try(ctx context.Context, t todo) (outcome, bool, error) {
+	store := b.l.cfg.Store
+	old, err := store.Load(ctx, b.s.name)
+	if err != nil {
+		return outcome{}, false, err
+	}
+	local := b.l.clock.Now()
+	r, err := read(old.Value, b.config)
+	if err != nil {
+		return outcome{}, false, err
+	}
+	out := r.play(old.Now, &t, b.l.name)
+	if out.skew = old.Now.Sub(local); !out.changed {
+		return out, true, nil
+	}
+	swapped, err := store.Swap(ctx, b.s.name, old.Version, r.write())
+	return out, swapped, err
+}
+
+// lent passes on what was lent, or notes when to look for it.
+func (b *above) lent(t *todo, out *outcome) {
+	if t.ask == nil {
+		return
+	}
+	if b.asked = out.asked; out.share == nil {
+		b.look = b.l.clock.Now().Add(min(max(out.wait, minLook), maxLook))
+		return
+	}
+	b.ask, b.asked, b.look = nil, 0, time.Time{}
+	share := *out.share
+	share.From = share.From.Add(-out.skew)
+	b.l.step(b.s, limit.Event{Kind: limit.Lent, At: b.l.clock.Now(), Share: share}, nil, nil)
+}
+
+// The bounds of the time after which a process looks again for an answer to its ask.
+const (
+	minLook = 5 * time.Millisecond
+	maxLook = time.Second
+)
+
+// lose goes on without the store. What was to be told is told to the part that is left, and to the store later.
+func (b *above) lose(untold []limit.Event, err error) {
+	now := b.l.clock.Now()
+	b.events = append(untold, b.events...)
+	b.look = now
+	if b.own == nil {
+		n := max(b.seen, int64(b.l.cfg.Processes), 1)
+		last := b.last
+		if last.Out == nil {
+			last, _ = limit.New(b.config)
+		}
+		b.own = &record{State: last.Part(n, alone)}
+		b.asked, b.pause = 0, time.Second
+		b.l.notice(Notice{Kind: StoreLost, Scope: b.s.name, Err: err, Parts: n})
+	} else {
+		b.pause = min(2*b.pause, longest)
+	}
+	b.retry = now.Add(b.pause)
+}
+
+// alone is sync without a store.
+func (b *above) alone(now time.Time) {
+	t := b.take()
+	out := b.own.play(now.Add(b.skew), &t, b.l.name)
+	out.skew = b.skew
+	for n := range t.events { // the store is told of its own calls when it is back
+		if ev := t.events[n]; ev.ID < alone && len(b.untold) < kept {
+			b.untold = append(b.untold, ev)
+		}
+	}
+	b.lent(&t, &out)
+}
+
+// find looks whether the store is back.
+func (b *above) find() {
+	l := b.l
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	_, err := l.cfg.Store.Load(ctx, b.s.name)
+	l.mu.Lock()
+	defer l.tell()
+	now := l.clock.Now()
+	if b.finding = false; err != nil {
+		b.lose(nil, err)
+	} else {
+		b.own, b.asked = nil, 0
+		b.events, b.untold = append(b.untold, b.events...), nil
+		b.tell, b.look = now, now
+		l.notice(Notice{Kind: StoreBack, Scope: b.s.name})
+	}
+	l.plan(b.s)
+}

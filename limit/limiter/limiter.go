@@ -1,0 +1,273 @@
+package limiter
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/benbjohnson/clock"
+
+	"github.com/retake-go/retake/limit"
+	"github.com/retake-go/retake/ratelimit"
+)
+
+// Config configures a [Limiter]. The zero value is a limiter of this process that learns all it needs.
+type Config struct {
+	// Limit is what the limiter of each scope starts with, but for those in Scopes. Shared and Ahead are set by
+	// the Store.
+	Limit  limit.Config
+	Scopes map[string]limit.Config
+	// MaxWait bounds how long a call waits; 0 means as long as its deadline allows.
+	MaxWait time.Duration
+	// Clock is the clock; nil is the machine's.
+	Clock Clock
+	// Store is what processes share; nil means that this one is alone.
+	Store Store
+	// Processes is how many processes share the store, as far as is known. It matters while the store cannot be
+	// reached, if fewer were seen.
+	Processes int
+	// Notice is told what people should know; nil tells nobody. It must not block.
+	Notice func(Notice)
+}
+
+// Clock tells the time and waits, as that of package loop.
+type Clock interface {
+	// Now returns the current time.
+	Now() time.Time
+	// After returns a channel that receives the time once d has passed.
+	After(d time.Duration) <-chan time.Time
+}
+
+// orMachine returns the clock, or that of the machine.
+func orMachine(c Clock) Clock {
+	if c == nil {
+		return clock.New()
+	}
+	return c
+}
+
+// Ask asks for one call.
+type Ask struct {
+	// Scope is whose limits the call takes from.
+	Scope string
+	// Tokens is an estimate of what the call takes of windows of tokens; 0 if it takes nothing of them.
+	Tokens int64
+	// Turn is that of the last grant in this scope to the same session; 0 for its first call. It makes grants
+	// fair.
+	Turn int64
+	// Priority goes before lower ones, as if it had waited longer.
+	Priority int
+	// Retry marks a call that failed before.
+	Retry bool
+	// Deadline is when the call is of no use anymore, by the limiter's clock. Zero means never.
+	Deadline time.Time
+}
+
+// Grant allows one call, now. It must be settled.
+type Grant struct {
+	Scope string `json:"scope"`
+	ID    int64  `json:"id"`
+	// Turn belongs into the session's next ask.
+	Turn int64 `json:"turn,omitempty"`
+	// Probe marks the one call that finds out whether a provider is back. Its failure is nobody's fault.
+	Probe bool `json:"probe,omitempty"`
+}
+
+// Use is how a granted call ended.
+type Use struct {
+	Outcome limit.Outcome
+	// Tokens is what it really took; 0 means unknown: the estimate stands.
+	Tokens int64
+	// Limits are what the response said; nil for nothing. They are kept, and must not be changed.
+	Limits *ratelimit.State
+}
+
+// ErrDenied is the error of a call that is not granted, and that no wait would help.
+var ErrDenied = errors.New("limiter: the call was denied")
+
+// DeniedError says why a call was denied. It is an [ErrDenied].
+type DeniedError struct {
+	Scope string
+	Why   limit.Why
+	// Wait is how long it would have waited, as far as can be told, and Left the time that it had, if it had a
+	// deadline.
+	Wait, Left time.Duration
+}
+
+// Error says what the call would have waited for.
+func (e *DeniedError) Error() string {
+	if e.Why == limit.TooLate {
+		return fmt.Sprintf("limiter: %s: the call would wait %v, and %v are left", e.Scope, e.Wait, e.Left)
+	}
+	return fmt.Sprintf("limiter: %s: the call was denied: %s", e.Scope, e.Why)
+}
+
+// Is reports that it is an [ErrDenied].
+func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
+
+// Answer is a grant, or why there is none.
+type Answer struct {
+	Grant
+	// Err is a [*DeniedError], or nil.
+	Err error
+}
+
+// few is how many asks may be taken back one by one, although each looks at all that wait.
+const few = 100
+
+// Limiter grants calls. Make one with [New]. All methods are safe for concurrent use. It has a goroutine while
+// calls wait, and nothing needs to be closed.
+type Limiter struct {
+	cfg   Config
+	clock Clock
+	// name is this process's at the store.
+	name string
+
+	mu     sync.Mutex
+	scopes map[string]*scope
+	// recent are the scopes in the order in which they were last used.
+	recent ring
+	alarm  alarm
+	asks   int64
+	// later are answers and notices that are passed on once mu is free.
+	later []func()
+}
+
+// New returns a limiter that nothing has used yet. The error joins all faults of the config.
+func New(c Config) (*Limiter, error) {
+	var faults []error
+	if err := c.Limit.Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("limit: %w", err))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Scopes)) {
+		if err := c.Scopes[name].Validate(); err != nil {
+			faults = append(faults, fmt.Errorf("scopes: %q: %w", name, err))
+		}
+	}
+	if c.MaxWait < 0 {
+		faults = append(faults, fmt.Errorf("max_wait is %v; write 0s or more", c.MaxWait))
+	}
+	if c.Processes < 0 {
+		faults = append(faults, fmt.Errorf("processes is %d; write 0 or more", c.Processes))
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("limiter: %w", errors.Join(faults...))
+	}
+	return &Limiter{cfg: c, clock: orMachine(c.Clock), name: rand.Text(), scopes: map[string]*scope{}}, nil
+}
+
+// Ask asks for a call. If it can be answered at once, known is true. Otherwise later is called with the answer,
+// once, on another goroutine, unless [Limiter.Leave] takes the ask back; the Answer that is returned has the
+// scope and the ID for that. later must not block, and may use the limiter.
+func (l *Limiter) Ask(a Ask, later func(Answer)) (answer Answer, known bool) {
+	l.mu.Lock()
+	defer l.tell()
+	now := l.clock.Now()
+	s := l.scope(a.Scope, now)
+	l.asks++
+	if l.cfg.MaxWait > 0 {
+		if most := now.Add(l.cfg.MaxWait); a.Deadline.IsZero() || most.Before(a.Deadline) {
+			a.Deadline = most
+		}
+	}
+	ev := limit.Event{
+		Kind: limit.Ask, At: now, ID: l.asks, Tokens: a.Tokens, Turn: a.Turn, Priority: a.Priority, Retry: a.Retry,
+		Deadline: a.Deadline,
+	}
+	l.step(s, ev, &answer, &known)
+	if !known {
+		s.wait(ev.ID, waiter{later, a.Deadline})
+		l.plan(s)
+		answer.Grant = Grant{Scope: a.Scope, ID: ev.ID}
+	}
+	return answer, known
+}
+
+// Leave takes back an ask that was not answered. It reports false if it has been answered: a grant must be
+// settled.
+func (l *Limiter) Leave(scope string, id int64) bool {
+	l.mu.Lock()
+	defer l.tell()
+	s := l.scopes[scope]
+	if s == nil {
+		return false
+	}
+	if _, waits := s.waiting[id]; !waits {
+		return false
+	}
+	delete(s.waiting, id)
+	if s.gone = append(s.gone, id); len(s.gone) > len(s.waiting)/8 || len(s.waiting) < few {
+		l.step(s, limit.Event{Kind: limit.Leave, At: l.clock.Now(), IDs: s.gone}, nil, nil)
+		s.gone = nil
+	}
+	return true
+}
+
+// Acquire waits until a call is granted. The error is a [*DeniedError], or the cause of ctx. The deadline of ctx
+// counts if it is the earlier one and the limiter has the machine's clock.
+func (l *Limiter) Acquire(ctx context.Context, a Ask) (Grant, error) {
+	if err := context.Cause(ctx); err != nil {
+		return Grant{}, err
+	}
+	if d, has := ctx.Deadline(); has && l.cfg.Clock == nil && (a.Deadline.IsZero() || d.Before(a.Deadline)) {
+		a.Deadline = d
+	}
+	answered := make(chan Answer, 1)
+	answer, known := l.Ask(a, func(got Answer) { answered <- got })
+	if known {
+		return answer.Grant, answer.Err
+	}
+	select {
+	case answer = <-answered:
+		return answer.Grant, answer.Err
+	case <-ctx.Done():
+	}
+	if !l.Leave(answer.Scope, answer.ID) {
+		if answer = <-answered; answer.Err == nil {
+			l.Settle(answer.Grant, Use{Outcome: limit.Unused})
+		}
+	}
+	return Grant{}, context.Cause(ctx)
+}
+
+// Settle says how a granted call ended. A second time counts for nothing but what the response says.
+func (l *Limiter) Settle(g Grant, u Use) {
+	l.mu.Lock()
+	defer l.tell()
+	now := l.clock.Now()
+	l.settle(l.scope(g.Scope, now), limit.Event{
+		Kind: limit.Settle, At: now, ID: g.ID, Tokens: u.Tokens, Outcome: u.Outcome, Limits: u.Limits,
+	})
+}
+
+// Next is when the limiter has something to do by itself. It returns false if nothing waits.
+func (l *Limiter) Next() (time.Time, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.alarm.next()
+}
+
+// Tick does what is due now. The limiter does it by itself, a moment later.
+func (l *Limiter) Tick() {
+	l.mu.Lock()
+	defer l.tell()
+	now := l.clock.Now()
+	for s := l.alarm.due(now); s != nil; s = l.alarm.due(now) {
+		l.tick(s, now)
+	}
+}
+
+// tell frees mu, and passes on what was held back.
+func (l *Limiter) tell() {
+	later := l.later
+	l.later = nil
+	l.mu.Unlock()
+	for _, f := range later {
+		f()
+	}
+}

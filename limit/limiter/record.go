@@ -1,0 +1,131 @@
+package limiter
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/retake-go/retake/limit"
+)
+
+// record is what processes share of one scope.
+type record struct {
+	State limit.State `json:"state"`
+	// Granted are grants by their IDs that were not fetched yet.
+	Granted map[int64]limit.Share `json:"granted,omitempty"`
+	// Seen are the processes that were here in the last minute, and when, in seconds since 1970.
+	Seen map[string]int64 `json:"seen"`
+}
+
+// outcome is what came of an exchange.
+type outcome struct {
+	state limit.State
+	seen  int64
+	skew  time.Duration
+	// asked is the ID of the ask, and share what it was granted; nil if it waits. wait is when to look again.
+	asked   int64
+	share   *limit.Share
+	wait    time.Duration
+	changed bool
+}
+
+// read returns the record of a store, or that of a scope that nobody used.
+func read(value []byte, config limit.Config) (*record, error) {
+	r := &record{}
+	if len(value) == 0 {
+		var err error
+		r.State, err = limit.New(config)
+		return r, err
+	}
+	if err := json.Unmarshal(value, r); err != nil {
+		return nil, fmt.Errorf("the record in the store cannot be read: %w", err)
+	}
+	return r, nil
+}
+
+func (r *record) write() []byte {
+	value, _ := json.Marshal(r) // it has numbers and names only
+	return value
+}
+
+// seenFor is how long a process counts that was not seen again.
+const seenFor = time.Minute
+
+// play tells the limiter what is to be told, and fetches the answer to the ask.
+func (r *record) play(now time.Time, t *todo, name string) (out outcome) {
+	if r.Granted == nil {
+		r.Granted = map[int64]limit.Share{}
+	}
+	r.meet(now, name)
+	for _, ev := range t.events {
+		r.step(ev, now, &out)
+	}
+	if out.asked = t.asked; t.ask != nil && !r.knows(t.asked) {
+		ev := *t.ask
+		ev.ID = r.State.Asked + 1
+		out.asked = ev.ID
+		r.step(ev, now, &out)
+	} else {
+		r.step(limit.Event{Kind: limit.Tick}, now, &out)
+	}
+	if share, granted := r.Granted[out.asked]; granted {
+		delete(r.Granted, out.asked)
+		out.share, out.changed = &share, true
+	}
+	for id := range r.Granted { // of processes that did not come for it
+		if _, out := r.State.Out[id]; !out {
+			delete(r.Granted, id)
+		}
+	}
+	if next, waits := r.State.Next(); waits {
+		out.wait = next.Sub(now)
+	} else {
+		out.wait = maxLook
+	}
+	out.state, out.seen = r.State, int64(len(r.Seen))
+	return out
+}
+
+// step is one transition of the limiter.
+func (r *record) step(ev limit.Event, now time.Time, out *outcome) {
+	var effects []limit.Effect
+	ev.At = now
+	r.State, effects = limit.Step(r.State, ev)
+	for n := range effects {
+		if e := &effects[n]; e.Kind == limit.Grant {
+			r.Granted[e.Share.ID] = e.Share
+		}
+	}
+	out.changed = out.changed || ev.Kind != limit.Tick || len(effects) > 0
+}
+
+// knows reports whether an ask waits or was granted.
+func (r *record) knows(id int64) bool {
+	if _, granted := r.Granted[id]; granted || id == 0 {
+		return granted
+	}
+	for n := range r.State.First {
+		if r.State.First[n].ID == id {
+			return true
+		}
+	}
+	for n := range r.State.Again {
+		if r.State.Again[n].ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// meet notes that a process is here, and forgets those that are gone.
+func (r *record) meet(now time.Time, name string) {
+	if r.Seen == nil {
+		r.Seen = map[string]int64{}
+	}
+	r.Seen[name] = now.Unix()
+	for other, at := range r.Seen {
+		if now.Unix()-at > int64(seenFor/time.Second) {
+			delete(r.Seen, other)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package limiter
+
+import (
+	"slices"
+	"time"
+
+	"github.com/retake-go/retake/limit"
+)
+
+// scope is the limiter of one scope.
+type scope struct {
+	name    string
+	state   limit.State
+	waiting map[int64]waiter
+	// gone are asks that were taken back; the state is told of several at once.
+	gone []int64
+	// above is what it borrows from; nil if there is no store.
+	above *above
+	// used is when it was last used, wake when it has something to do by itself (zero for never), and place its
+	// index among the scopes that have, -1 for none.
+	used  time.Time
+	wake  time.Time
+	place int
+	// overdue is when deadlines of those that wait are over; zero for never.
+	overdue time.Time
+	// before and behind are its neighbours by the time of use.
+	before, behind *scope
+}
+
+// waiter is who waits for an answer.
+type waiter struct {
+	answer   func(Answer)
+	deadline time.Time
+}
+
+// Scopes that nobody used for idle are forgotten with all that they learned, and sooner if there are more than
+// most.
+const (
+	idle = 10 * time.Minute
+	most = 10_000
+)
+
+// scope returns the scope of that name, which is used now.
+func (l *Limiter) scope(name string, now time.Time) *scope {
+	s := l.scopes[name]
+	if s == nil {
+		s = l.open(name)
+		l.scopes[name] = s
+	} else {
+		l.recent.remove(s)
+	}
+	s.used = now
+	l.recent.add(s)
+	for first := l.recent.first; first != s && first.forgettable() &&
+		(len(l.scopes) > most || now.Sub(first.used) > idle); first = l.recent.first {
+		l.recent.remove(first)
+		l.alarm.set(first, time.Time{})
+		delete(l.scopes, first.name)
+	}
+	return s
+}
+
+// open makes a scope. Its config was checked.
+func (l *Limiter) open(name string) *scope {
+	config, own := l.cfg.Scopes[name]
+	if !own {
+		config = l.cfg.Limit
+	}
+	s := &scope{name: name, waiting: map[int64]waiter{}, place: -1}
+	config.Shared, config.Ahead = false, 0
+	if l.cfg.Store != nil {
+		s.above = &above{l: l, s: s, config: config}
+		s.above.config.Ahead = ahead
+		config.Shared, config.Concurrency = true, 0
+	}
+	s.state, _ = limit.New(config)
+	return s
+}
+
+// forgettable reports whether nothing waits, nothing is out, and nothing is left to tell.
+func (s *scope) forgettable() bool {
+	return len(s.waiting) == 0 && len(s.state.Out) == 0 && (s.above == nil || s.above.quiet())
+}
+
+// step tells the limiter of an event, and does what it says. answer and known take the answer to an ask of the
+// event.
+func (l *Limiter) step(s *scope, ev limit.Event, answer *Answer, known *bool) {
+	open := s.state.Breaker.Open
+	var effects []limit.Effect
+	s.state, effects = limit.Step(s.state, ev)
+	for n := range effects {
+		e := &effects[n]
+		switch {
+		case e.Kind == limit.Borrow:
+			s.above.borrow(e.Borrow)
+		case e.Kind == limit.Return:
+			s.above.settle(limit.Event{Kind: limit.Settle, Calls: e.Share.Calls, Outcome: limit.Unused}, e.Share.ID)
+		case answer != nil && e.Share.ID == ev.ID:
+			*answer, *known = l.answer(s, e, ev.Deadline), true
+		default:
+			l.reply(s, e)
+		}
+	}
+	switch {
+	case s.state.Breaker.Open == open:
+	case open:
+		l.notice(Notice{Kind: BreakerClosed, Scope: s.name})
+	default:
+		l.notice(Notice{Kind: BreakerOpened, Scope: s.name})
+	}
+	l.plan(s)
+}
+
+// reply answers an ask that waits. If it was taken back, nobody uses the grant.
+func (l *Limiter) reply(s *scope, e *limit.Effect) {
+	w, waits := s.waiting[e.Share.ID]
+	if !waits {
+		if e.Kind == limit.Grant {
+			l.settle(s, limit.Event{Kind: limit.Settle, At: l.clock.Now(), ID: e.Share.ID, Outcome: limit.Unused})
+		}
+		return
+	}
+	delete(s.waiting, e.Share.ID)
+	got := l.answer(s, e, w.deadline)
+	l.later = append(l.later, func() { w.answer(got) })
+}
+
+// settle passes on how a call ended.
+func (l *Limiter) settle(s *scope, ev limit.Event) {
+	lender, out := s.state.Lender(ev.ID)
+	if !out {
+		lender = 0
+	}
+	if l.step(s, ev, nil, nil); s.above != nil {
+		s.above.settle(ev, lender)
+		l.plan(s)
+	}
+}
+
+// answer returns what a grant or a denial says.
+func (l *Limiter) answer(s *scope, e *limit.Effect, deadline time.Time) Answer {
+	a := Answer{Grant: Grant{Scope: s.name, ID: e.Share.ID, Turn: e.Share.Turn, Probe: e.Share.Probe}}
+	if e.Kind == limit.Deny {
+		denied := &DeniedError{Scope: s.name, Why: e.Why, Wait: e.Wait}
+		if !deadline.IsZero() {
+			denied.Left = max(deadline.Sub(l.clock.Now()), 0)
+		}
+		a.Err = denied
+	}
+	return a
+}
+
+// tick does what a scope has to do by itself.
+func (l *Limiter) tick(s *scope, now time.Time) {
+	l.alarm.set(s, time.Time{})
+	if !s.overdue.IsZero() && !s.overdue.After(now) {
+		l.giveUp(s, now)
+	}
+	l.step(s, limit.Event{Kind: limit.Tick, At: now}, nil, nil)
+	if s.above != nil {
+		s.above.tick(now)
+		l.plan(s)
+	}
+}
+
+// wait notes who waits.
+func (s *scope) wait(id int64, w waiter) {
+	s.waiting[id] = w
+	s.overdue = sooner(s.overdue, w.deadline)
+}
+
+// giveUp denies those whose deadlines are over. It looks at all that wait, and so not again for a moment.
+func (l *Limiter) giveUp(s *scope, now time.Time) {
+	s.overdue = time.Time{}
+	var late []int64
+	for id, w := range s.waiting {
+		if w.deadline.After(now) {
+			s.overdue = sooner(s.overdue, w.deadline)
+		} else if !w.deadline.IsZero() {
+			late = append(late, id)
+		}
+	}
+	if !s.overdue.IsZero() {
+		if rest := now.Add(time.Duration(len(s.waiting)) * time.Microsecond); s.overdue.Before(rest) {
+			s.overdue = rest
+		}
+	}
+	slices.Sort(late)
+	for _, id := range late {
+		w := s.waiting[id]
+		delete(s.waiting, id)
+		denied := Answer{Grant: Grant{Scope: s.name, ID: id}, Err: &DeniedError{Scope: s.name, Why: limit.TooLate}}
+		l.later = append(l.later, func() { w.answer(denied) })
+	}
+	if len(late) > 0 {
+		l.step(s, limit.Event{Kind: limit.Leave, At: now, IDs: late}, nil, nil)
+	}
+}

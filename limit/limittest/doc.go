@@ -1,0 +1,2 @@
+// Package limittest tests implementations of [limiter.Store].
+package limittest
