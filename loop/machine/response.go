@@ -1,0 +1,195 @@
+package machine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/policy"
+)
+
+// Ruling is what a person decides about a call.
+type Ruling string
+
+// The rulings. The first two answer [AskApproval], the others [AskDoubt].
+const (
+	// Approve makes the call, with Arguments if they are given.
+	Approve Ruling = "approve"
+	// Refuse does not make the call. The model is told, with Words.
+	Refuse Ruling = "refuse"
+	// WasDone says that the call had its effect, and Result is its result.
+	WasDone Ruling = "done"
+	// WasNotDone says that the call had no effect. The model is told, with Words.
+	WasNotDone Ruling = "not_done"
+	// RunAgain makes the call again, under its key.
+	RunAgain Ruling = "run_again"
+	// NobodyKnows leaves the call in doubt. The model is told, with Words.
+	NobodyKnows Ruling = "nobody_knows"
+)
+
+// rulings are the rulings that answer each kind of question.
+var rulings = map[AskKind][]Ruling{
+	AskApproval: {Approve, Refuse},
+	AskDoubt:    {WasDone, WasNotDone, RunAgain, NobodyKnows},
+}
+
+// MaxWords is the most bytes of a person's words, and MaxBy of who they are.
+const (
+	MaxWords = 4096
+	MaxBy    = canon.MaxID
+)
+
+// Response is a person's answer to an [Ask]. The zero value answers nothing.
+type Response struct {
+	// Question is the ID of the question.
+	Question string `json:"question" redact:"keep"`
+	Verdict  Ruling `json:"verdict" redact:"keep"`
+	// Arguments replace those of the call; empty keeps them. Only with Approve.
+	Arguments json.RawMessage `json:"arguments,omitempty" redact:"document"`
+	// Words are for the model, at most [MaxWords] bytes.
+	Words string `json:"words,omitempty" redact:"text"`
+	// Result is the result of the call, as its tool would give it. Only with WasDone; an event has it in its
+	// Tool.
+	Result json.RawMessage `json:"result,omitempty" redact:"document"`
+	// By names who answered, at most [MaxBy] bytes of printable text; empty if nobody knows.
+	By string `json:"by,omitempty" redact:"keep"`
+	// At is when the answer was given, if that was before it was taken.
+	At time.Time `json:"at,omitzero"`
+	// Identity are the arguments by which the changed call counts as repeated: see [Call]. The driver sets it.
+	Identity json.RawMessage `json:"identity,omitempty" redact:"document"`
+}
+
+// The errors of answers that do not fit, each within an [AnswerError].
+var (
+	// ErrAnswered: the question has its answer already.
+	ErrAnswered = errors.New("the question is answered already")
+	// ErrTooLate: the question's deadline is over.
+	ErrTooLate = errors.New("the question's deadline is over")
+	// ErrMovedOn: the run has moved on, and the question is no longer open.
+	ErrMovedOn = errors.New("the run has moved on")
+	// ErrOtherArguments: the answer is about other arguments than those that the run asks about.
+	ErrOtherArguments = errors.New("the answer is about other arguments")
+	// ErrNotAsked: the run did not ask this.
+	ErrNotAsked = errors.New("the run does not ask this")
+	// ErrMisfit: the answer does not fit its question.
+	ErrMisfit = errors.New("the answer does not fit the question")
+)
+
+// AnswerError reports an answer that was not taken. The run goes on as if it had not been given.
+type AnswerError struct {
+	// Question is the ID that the answer names.
+	Question string
+	// Err is one of the sentinels, and Why says more; may be empty.
+	Err error
+	Why string
+	// Issues are what is wrong with changed arguments.
+	Issues []fault.Issue
+}
+
+// Error names the question, and says why the answer was not taken.
+func (e *AnswerError) Error() string {
+	text := fmt.Sprintf("answer to %.80q: %v", e.Question, e.Err)
+	if e.Why != "" {
+		text += ": " + e.Why
+	}
+	return text
+}
+
+// Unwrap returns the sentinel.
+func (e *AnswerError) Unwrap() error { return e.Err }
+
+// ResponseFault returns an [*AnswerError] for an answer that the run does not take at the given time; nil if it
+// takes it. It does not know the schemas of tools: a driver checks arguments and results. It is safe for
+// concurrent use.
+func (st State) ResponseFault(r *Response, at time.Time) error {
+	if err := st.responseFault(r, at); err != nil {
+		return err
+	}
+	if (len(r.Result) > 0) != (r.Verdict == WasDone) {
+		return &AnswerError{Question: r.Question, Err: ErrMisfit,
+			Why: fmt.Sprintf("result: needed with %q, and only with it", string(WasDone))}
+	}
+	return nil
+}
+
+// responseFault is [State.ResponseFault] but for the result, which an event has in its Tool.
+func (st *State) responseFault(r *Response, at time.Time) error {
+	fault := func(sentinel error, format string, args ...any) error {
+		return &AnswerError{Question: r.Question, Err: sentinel, Why: fmt.Sprintf(format, args...)}
+	}
+	a := st.openAsk(r.Question)
+	if a == nil {
+		return &AnswerError{Question: r.Question, Err: st.whyNotOpen(r.Question)}
+	}
+	switch {
+	case !a.Deadline.IsZero() && !at.Before(a.Deadline):
+		return fault(ErrTooLate, "it was %s", a.Deadline.Format(time.RFC3339Nano))
+	case !slices.Contains(rulings[a.Kind], r.Verdict):
+		return fault(ErrMisfit, "verdict: %.64q: give one of %q", string(r.Verdict), rulings[a.Kind])
+	case len(r.Arguments) > 0 && r.Verdict != Approve:
+		return fault(ErrMisfit, "arguments: only with %q", string(Approve))
+	case len(r.Words) > MaxWords:
+		return fault(ErrMisfit, "words: %d bytes: give at most %d", len(r.Words), MaxWords)
+	case canon.CheckID("by", r.By) != nil:
+		return fault(ErrMisfit, "by: give at most %d bytes of printable text", MaxBy)
+	case len(r.Arguments) == 0:
+		return nil
+	}
+	if why := st.changeFault(a, r); why != "" {
+		return fault(ErrMisfit, "arguments: %s", why)
+	}
+	return nil
+}
+
+// changeFault says why a call may not be made with the arguments of an answer, or returns "": it equals one
+// that has a result, and the policy does not run such calls.
+func (st *State) changeFault(a *Ask, r *Response) string {
+	p := st.PolicyOf(policy.Target{Tool: a.Tool})
+	c := st.Batch.Calls[a.Index].Call
+	mode := p.EqualCalls
+	if mode == policy.EqualRun {
+		return ""
+	}
+	for n := range st.Made {
+		if m := &st.Made[n]; m.Tool == c.Tool && m.Arguments == string(r.Arguments) {
+			return fmt.Sprintf("the same call was made before in this run, and equal_calls is %s", mode)
+		}
+	}
+	return ""
+}
+
+func (st *State) openAsk(id string) *Ask {
+	for n := range st.Questions {
+		if st.Phase == Asking && st.Questions[n].ID == id {
+			return &st.Questions[n]
+		}
+	}
+	return nil
+}
+
+// whyNotOpen returns the error for an answer to a question that is not open.
+func (st *State) whyNotOpen(id string) error {
+	for n := range st.Given {
+		if g := &st.Given[n]; g.Question == id {
+			if g.Nobody {
+				return ErrTooLate
+			}
+			return ErrAnswered
+		}
+	}
+	place, _, _ := strings.Cut(id, "-")
+	if slices.ContainsFunc(st.Asks(), func(a Ask) bool { return strings.HasPrefix(a.ID, place+"-") }) {
+		return ErrOtherArguments
+	}
+	var run, turn, call int
+	if _, err := fmt.Sscanf(place, "%d.%d.%d", &run, &turn, &call); err != nil || run < 1 || turn < 1 || run > st.Run ||
+		run == st.Run && turn > st.Turn {
+		return ErrNotAsked
+	}
+	return ErrMovedOn
+}

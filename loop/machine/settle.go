@@ -1,0 +1,216 @@
+package machine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/policy"
+)
+
+// Settled is a question with its answer.
+type Settled struct {
+	Ask Ask `json:"ask"`
+	// Verdict is what holds, By who said so, and At when it was taken. Nobody reports that nobody answered in
+	// time, so that the default holds.
+	Verdict Ruling    `json:"verdict"`
+	By      string    `json:"by,omitempty"`
+	At      time.Time `json:"at"`
+	Nobody  bool      `json:"nobody,omitempty"`
+	// Changed are the arguments that replaced those of the call, and Words what was said to the model.
+	Changed json.RawMessage `json:"changed,omitempty"`
+	Words   string          `json:"words,omitempty"`
+}
+
+// Given is how a question of the run was answered.
+type Given struct {
+	Question string    `json:"question"`
+	Tool     string    `json:"tool"`
+	CallID   string    `json:"call_id,omitempty"`
+	Verdict  Ruling    `json:"verdict"`
+	By       string    `json:"by,omitempty"`
+	At       time.Time `json:"at"`
+	// Nobody reports that nobody answered in time.
+	Nobody bool `json:"nobody,omitempty"`
+	// Changed reports that the arguments were changed.
+	Changed bool `json:"changed,omitempty"`
+}
+
+// responded takes a person's answer.
+func (s *step) responded() error {
+	r := s.ev.Response
+	if err := s.responseFault(r, s.At); err != nil {
+		return s.eventError(err.Error())
+	}
+	a := *s.openAsk(r.Question)
+	c := s.call(a.Index)
+	s.settled(a, Settled{Verdict: r.Verdict, By: r.By, Changed: r.Arguments, Words: r.Words})
+	if err := s.rule(c, r); err != nil {
+		return err
+	}
+	return s.askOn(func(o *Ask) bool { return o.ID == a.ID })
+}
+
+// settled records how a question was answered.
+func (s *step) settled(a Ask, how Settled) {
+	how.Ask, how.At = a, s.At
+	s.do(AskSettled).Settled = &how
+	s.Given = append(slices.Clip(s.Given), Given{
+		Question: a.ID, Tool: a.Tool, CallID: a.CallID, Verdict: how.Verdict, By: how.By, At: s.At, Nobody: how.Nobody,
+		Changed: len(how.Changed) > 0,
+	})
+}
+
+// askOn asks the questions that are left, or goes on with the calls.
+func (s *step) askOn(answered func(*Ask) bool) error {
+	left := slices.DeleteFunc(slices.Clone(s.Questions), func(a Ask) bool { return answered(&a) })
+	if s.ask(left); len(left) > 0 {
+		return nil
+	}
+	s.Questions = nil
+	return s.proceed(NextTools)
+}
+
+// rule follows an answer.
+func (s *step) rule(c *BatchCall, r *Response) error {
+	switch r.Verdict {
+	case Approve:
+		s.Session = s.Session.AddApproved(c.Tool)
+		if c.Approved = true; len(r.Arguments) > 0 {
+			s.change(c, r)
+		}
+	case Refuse:
+		s.deny(c, "Not run: a person refused this call.", r.Words)
+	case WasDone:
+		return s.wasDone(c)
+	case WasNotDone:
+		s.closeDoubt(c)
+		s.deny(c, "Not done: the call was begun, and a person has found that it had no effect.", r.Words)
+	case RunAgain:
+		c.Status, c.Lost, c.Approved = Open, nil, true
+		c.Transport++
+	case NobodyKnows:
+		s.leaveLost(c)
+		c.Answer = said(c.Answer, r.Words)
+	}
+	return nil
+}
+
+// change gives a call the arguments of an answer, and the key that they have.
+func (s *step) change(c *BatchCall, r *Response) {
+	was := alike(c.Arguments)
+	now := alike(r.Arguments)
+	if c.Arguments, c.Identity = r.Arguments, r.Identity; was == now {
+		return
+	}
+	twins := 0
+	for _, o := range s.Batch.Calls {
+		if o.Index != c.Index && o.Tool == c.Tool && alike(o.Arguments) == now {
+			twins++
+		}
+	}
+	if c.Key = s.openKey(c.Tool, []byte(now), twins); c.Key == "" {
+		c.Key = s.keyOf(c.Tool, twins, []byte(now))
+	}
+	c.Changed = true
+}
+
+// wasDone ends a call in doubt with the result that a person gave.
+func (s *step) wasDone(c *BatchCall) error {
+	end := s.ev.Tool
+	if end == nil || end.Index != c.Index || end.Verdict != Done {
+		return s.eventError("it needs the end of the call that was done")
+	}
+	c.Lost = nil
+	s.closeDoubt(c)
+	return s.toolDone(c, end)
+}
+
+// deny ends a call that is not made, or had no effect. Nothing is charged.
+func (s *step) deny(c *BatchCall, lead, words string) {
+	c.Lost = nil
+	s.giveBack(c)
+	s.uncharge(c)
+	s.chose(c)
+	c.end(Denied, said(lead, words))
+}
+
+// said returns what the model is told, with what a person said.
+func said(lead, words string) string {
+	if words = strings.TrimSpace(words); words == "" {
+		return lead
+	}
+	return lead + " They say: " + feedback.InMarks(words, maxSaid)
+}
+
+// leaveLost ends a call in doubt as one whose effect nobody knows.
+func (s *step) leaveLost(c *BatchCall) {
+	l := *c.Lost
+	c.Lost = nil
+	s.endLost(c, l.Verdict, l.Failure, l.Decision)
+}
+
+// nobodyAnswered follows the defaults of the questions whose deadline is over.
+func (s *step) nobodyAnswered() error {
+	first := AskedUntil(s.Questions)
+	if first.IsZero() || s.At.Before(first) {
+		return s.eventError("it waits for a person, " + until(first))
+	}
+	if d := s.Config.Deadline; !d.IsZero() && !s.At.Before(d) {
+		s.stop(Outcome{Reason: policy.ReasonDeadline})
+		return nil
+	}
+	over := func(a *Ask) bool { return !a.Deadline.IsZero() && !s.At.Before(a.Deadline) }
+	for _, a := range s.Questions {
+		if !over(&a) {
+			continue
+		}
+		c := s.call(a.Index)
+		s.settled(a, Settled{Verdict: a.Default, Nobody: true})
+		switch a.Default {
+		case Approve:
+			c.Approved = true
+		case Refuse:
+			s.deny(c, "Not run: this call needs a person's approval, and nobody answered in time.", "")
+		default:
+			s.leaveLost(c)
+		}
+	}
+	return s.askOn(over)
+}
+
+// until says when a wait ends.
+func until(at time.Time) string {
+	if at.IsZero() {
+		return "without a deadline"
+	}
+	return "until " + at.Format(time.RFC3339Nano)
+}
+
+// changedWords says that a person changed the arguments of a call; empty if none did.
+func (c *BatchCall) changedWords() string {
+	if !c.Changed {
+		return ""
+	}
+	return "A person changed the arguments of this call before it ran, to " +
+		feedback.InMarks(string(c.Arguments), maxSaid) + ". What follows is of the call with these.\n"
+}
+
+// String returns how a question was answered, as one sentence.
+func (d *Settled) String() string {
+	who := "a person"
+	switch {
+	case d.Nobody:
+		return fmt.Sprintf("nobody answered about %s in time: %s", d.Ask.Tool, d.Verdict)
+	case d.By != "":
+		who = feedback.Name(d.By)
+	}
+	text := fmt.Sprintf("%s answered about %s: %s", who, d.Ask.Tool, d.Verdict)
+	if len(d.Changed) > 0 {
+		text += ", with other arguments"
+	}
+	return text
+}
