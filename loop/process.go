@@ -327,8 +327,8 @@ func (p *process) now() time.Time {
 // stepped records the cause of an exhaustion, and tells the observers about one step.
 func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine.State) {
 	if x := st.Exhaustion(); x != p.exhaustion {
-		if ev.Kind == machine.ReducersRan {
-			p.err = nil // the reducer's error is its cause
+		if ev.Kind == machine.ReducersRan || x != nil && x.Cycle != nil {
+			p.err = nil // the cause is the reducer's error, or the cycle, and not that of the last call
 		}
 		p.exhaustion, p.cause = x, p.err
 	}
