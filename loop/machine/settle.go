@@ -33,6 +33,8 @@ type Given struct {
 	Verdict  Ruling    `json:"verdict"`
 	By       string    `json:"by,omitempty"`
 	At       time.Time `json:"at"`
+	// Said is when the answer was given, if that was before it was taken.
+	Said time.Time `json:"said,omitzero"`
 	// Nobody reports that nobody answered in time.
 	Nobody bool `json:"nobody,omitempty"`
 	// Changed reports that the arguments were changed.
@@ -47,19 +49,19 @@ func (s *step) responded() error {
 	}
 	a := *s.openAsk(r.Question)
 	c := s.call(a.Index)
-	s.settled(a, Settled{Verdict: r.Verdict, By: r.By, Changed: r.Arguments, Words: r.Words})
+	s.settled(a, r.At, Settled{Verdict: r.Verdict, By: r.By, Changed: r.Arguments, Words: r.Words})
 	if err := s.rule(c, r); err != nil {
 		return err
 	}
 	return s.askOn(func(o *Ask) bool { return o.ID == a.ID })
 }
 
-// settled records how a question was answered.
-func (s *step) settled(a Ask, how Settled) {
+// settled records how a question was answered, and when the answer was given.
+func (s *step) settled(a Ask, said time.Time, how Settled) {
 	how.Ask, how.At = a, s.At
 	s.do(AskSettled).Settled = &how
 	s.Given = append(slices.Clip(s.Given), Given{
-		Question: a.ID, Tool: a.Tool, CallID: a.CallID, Verdict: how.Verdict, By: how.By, At: s.At, Nobody: how.Nobody,
+		Question: a.ID, Tool: a.Tool, CallID: a.CallID, Verdict: how.Verdict, By: how.By, At: s.At, Said: said, Nobody: how.Nobody,
 		Changed: len(how.Changed) > 0,
 	})
 }
@@ -169,7 +171,7 @@ func (s *step) nobodyAnswered() error {
 			continue
 		}
 		c := s.call(a.Index)
-		s.settled(a, Settled{Verdict: a.Default, Nobody: true})
+		s.settled(a, time.Time{}, Settled{Verdict: a.Default, Nobody: true})
 		switch a.Default {
 		case Approve:
 			c.Approved = true

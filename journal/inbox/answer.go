@@ -1,0 +1,89 @@
+package inbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// Answer puts a person's answer to a question into the inbox of its session, if the run would take it now. Its At is
+// when it was given, and must be set. The first answer counts: later ones are a [*machine.AnswerError] of
+// [machine.ErrAnswered], whether the run has taken the first or not. Other answers that do not fit are that error,
+// too: see [machine.State.ResponseFault]. Changed arguments and results are checked by their tool when the run takes
+// the answer; one that it refuses is in the warnings of the run, and the question stays open.
+//
+// Other errors are those of the store, and [journal.ErrNoRun] if there is no such session. After an error that is no
+// AnswerError the answer may have been put: a second Answer tells. It is safe for concurrent use.
+func Answer(ctx context.Context, store Store, session string, answer machine.Response) error {
+	if answer.At.IsZero() {
+		return errors.New("inbox: at: set when the answer was given")
+	}
+	answer.At = answer.At.UTC().Round(0)
+	f, err := read(ctx, store, session)
+	if err == nil {
+		err = f.State.ResponseFault(&answer, answer.At)
+	}
+	if err != nil {
+		return err
+	}
+	item := journal.Item{Kind: journal.AnswerItem, Key: answer.Question, By: answer.By, At: answer.At}
+	if item.Body, err = json.Marshal(answer); err != nil {
+		return &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit, Why: "it is not JSON: " + err.Error()}
+	}
+	err = store.Put(ctx, session, item)
+	if first, there := errors.AsType[*journal.AnsweredError](err); there {
+		return &machine.AnswerError{Question: answer.Question, Err: machine.ErrAnswered, Why: waits(first.First)}
+	}
+	if err != nil {
+		return err
+	}
+	return stands(ctx, store, session, item, &answer)
+}
+
+// stands reports an error if the run has gone on while an answer was put, with another answer or with none. The
+// answer is then taken back.
+func stands(ctx context.Context, store Store, session string, item journal.Item, answer *machine.Response) error {
+	f, err := read(ctx, store, session)
+	if err != nil {
+		return err
+	}
+	for _, g := range f.State.Given {
+		if g.Question == answer.Question && g.Said.Equal(answer.At) && g.By == answer.By && g.Verdict == answer.Verdict {
+			return nil // the run has taken it
+		}
+	}
+	if err = f.State.ResponseFault(answer, answer.At); err != nil {
+		return errors.Join(err, store.Remove(ctx, session, item))
+	}
+	return nil
+}
+
+// waits says who gave an answer that no run has taken.
+func waits(i journal.Item) string {
+	by := ""
+	if i.By != "" {
+		by = " by " + i.By
+	}
+	return fmt.Sprintf("it was given%s at %s, and the run has not taken it yet", by, i.At.Format(time.RFC3339))
+}
+
+// ResponseIn returns the answer in an item of an inbox. Its question is that of the item, its time and its person
+// too.
+func ResponseIn(i journal.Item) (*machine.Response, error) {
+	var r machine.Response
+	body, err := canon.JSON(i.Body)
+	if err == nil {
+		err = canon.Unmarshal(body, &r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the answer to %.80q cannot be read: %w", i.Key, err)
+	}
+	r.Question, r.By, r.At = i.Key, i.By, i.At
+	return &r, nil
+}
