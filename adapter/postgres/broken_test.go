@@ -1,0 +1,111 @@
+package postgres_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+)
+
+// line is the way to the server. It counts what is sent, and can break when the server has answered.
+type line struct {
+	sent   atomic.Int64
+	breaks atomic.Bool
+}
+
+type wire struct {
+	net.Conn
+	line *line
+}
+
+func (w wire) Write(p []byte) (int, error) {
+	w.line.sent.Add(1)
+	return w.Conn.Write(p)
+}
+
+func (w wire) Read(p []byte) (int, error) {
+	n, err := w.Conn.Read(p)
+	if err == nil && w.line.breaks.Swap(false) {
+		return 0, io.ErrUnexpectedEOF // the statement was done, and its answer is lost
+	}
+	return n, err
+}
+
+// connectBy connects to an empty database over a line, with one connection.
+func connectBy(t *testing.T, l *line) *pgxpool.Pool {
+	t.Helper()
+	cfg, err := pgxpool.ParseConfig(urlOf(t))
+	require.NoError(t, err)
+	cfg.MaxConns = 1
+	cfg.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		return wire{conn, l}, err
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+func TestAnAppendIsOneRoundTrip(t *testing.T) {
+	var l line
+	log, err := open(t, connectBy(t, &l)).Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Append(t.Context(), 0, []byte("one\n"), true), "the connection learns the statement")
+	before := l.sent.Load()
+	require.NoError(t, log.Append(t.Context(), 4, []byte("two\n"), true))
+	require.NoError(t, log.Append(t.Context(), 8, []byte("three\n"), false))
+	assert.Equal(t, before+2, l.sent.Load())
+}
+
+// When a connection breaks after a statement was sent, nobody says whether it was done.
+func TestWhatIsDoneAndNotAnsweredIsDoneOnce(t *testing.T) {
+	var l line
+	store := open(t, connectBy(t, &l))
+	l.breaks.Store(true)
+	log, err := store.Open(t.Context(), "order-42")
+	require.NoError(t, err, "the lease is its own")
+	l.breaks.Store(true)
+	require.NoError(t, log.Append(t.Context(), 0, []byte("one\n"), true))
+	require.NoError(t, log.Append(t.Context(), 4, []byte("two\n"), true))
+	assert.Equal(t, "one\ntwo\n", whole(t, log))
+	require.ErrorIs(t, log.Append(t.Context(), 4, []byte("two\n"), true), journal.ErrConflict, "asked for a second time, it is another one")
+
+	l.breaks.Store(true)
+	require.NoError(t, store.Put(t.Context(), "order-42", answer("q1", "1")))
+	require.ErrorIs(t, store.Put(t.Context(), "order-42", answer("q1", "1")), journal.ErrAnswered)
+	l.breaks.Store(true)
+	items, err := store.Items(t.Context(), "order-42")
+	require.NoError(t, err)
+	assert.Len(t, items, 1)
+	l.breaks.Store(true)
+	require.NoError(t, log.Close())
+	log, err = store.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Close())
+}
+
+// An owner does not notice that the server was restarted. One whose server stays away gets the error.
+func TestASessionOutlivesARestartOfItsServer(t *testing.T) {
+	pool := connect(t, urlOf(t))
+	log, err := open(t, pool).Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Append(t.Context(), 0, []byte("one\n"), true))
+	require.NoError(t, server.Kill())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Error(t, log.Append(ctx, 4, []byte("no\n"), true))
+	restarted := make(chan error, 1)
+	go func() { restarted <- server.Restart() }()
+	require.NoError(t, log.Append(t.Context(), 4, []byte("two\n"), true))
+	require.NoError(t, <-restarted)
+	assert.Equal(t, "one\ntwo\n", whole(t, log))
+	require.NoError(t, log.Close())
+}

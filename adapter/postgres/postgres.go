@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/retake-go/retake/journal"
+)
+
+// Store is a [journal.Store] in PostgreSQL, a [journal.Inbox] and a [journal.Keeper]. Make it with [New]. It is
+// safe for concurrent use.
+type Store struct {
+	pool *pgxpool.Pool
+	// owner is the name of the store in its leases; lease is their length.
+	owner    string
+	lease    time.Duration
+	readOnly bool
+	// closing ends the renewal of leases.
+	closing context.Context
+	close   context.CancelFunc
+	closed  sync.Once
+	keeping sync.WaitGroup
+}
+
+// Settings configure a store. The zero value is ready for use.
+type Settings struct {
+	// Lease is how long a journal belongs to its owner after the owner's last sign of life: 1 second to 1
+	// hour; 0 means 15 seconds. An owner renews its leases with each append, and three times in that
+	// period. After it, the journal of a process that died is free. A process that is stopped for longer
+	// may lose its journals: its next append then fails. The clock is the server's.
+	Lease time.Duration
+	// ReadOnly opens journals for reading, also while others write them. No table is made and no lease taken, so
+	// nobody is kept out, and [journal.ErrReadOnly] is returned for what would be written. It suits a standby.
+	ReadOnly bool
+}
+
+// The default lease and its bounds.
+const (
+	usualLease    = 15 * time.Second
+	shortestLease = time.Second
+	longestLease  = time.Hour
+)
+
+// Validate returns an error for invalid settings.
+func (s Settings) Validate() error {
+	if s.Lease != 0 && (s.Lease < shortestLease || s.Lease > longestLease) {
+		return fmt.Errorf("lease: must be %v to %v, or 0 for %v, not %v", shortestLease, longestLease, usualLease, s.Lease)
+	}
+	return nil
+}
+
+// New returns the store in the database of a pool, and makes its tables if they are not there: see [Schema].
+// Close it after the last session; the pool stays open.
+func New(ctx context.Context, pool *pgxpool.Pool, settings Settings) (*Store, error) {
+	if err := settings.Validate(); err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	if pool == nil {
+		return nil, errors.New("postgres: the pool is nil: make one with pgxpool.New")
+	}
+	s := &Store{pool: pool, owner: rand.Text(), lease: cmp.Or(settings.Lease, usualLease), readOnly: settings.ReadOnly}
+	if err := s.prepare(ctx); err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	s.closing, s.close = context.WithCancel(context.WithoutCancel(ctx))
+	if !s.readOnly {
+		s.keeping.Go(func() { s.keep(time.NewTicker(s.lease / renewals)) })
+	}
+	return s, nil
+}
+
+// Close releases all open journals. A second call does nothing.
+func (s *Store) Close() (err error) {
+	s.closed.Do(func() {
+		s.close()
+		s.keeping.Wait()
+		if !s.readOnly {
+			_, err = s.pool.Exec(context.WithoutCancel(s.closing), release+` WHERE owner = $1`, s.owner)
+			err = readOnly(err)
+		}
+	})
+	return err
+}
+
+// List implements [journal.Store].
+func (s *Store) List(ctx context.Context) ([]string, error) {
+	ids, err := column(ctx, s, `SELECT session FROM retake_session WHERE size > 0 ORDER BY session`)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: listing sessions: %w", err)
+	}
+	return ids, nil
+}
+
+// column returns the texts of a query with one column.
+func column(ctx context.Context, s *Store, query string) (all []string, err error) {
+	err = s.patiently(ctx, func(bool) error {
+		rows, err := s.pool.Query(ctx, query)
+		if err == nil {
+			all, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		return err
+	})
+	return all, err
+}
+
+// Open implements [journal.Store]. It fails for a journal that has an owner, until the owner closes it or its
+// lease ends.
+func (s *Store) Open(ctx context.Context, session string) (journal.Log, error) {
+	l := &log{store: s, session: session}
+	if s.readOnly {
+		return l, nil
+	}
+	if err := l.take(ctx); err != nil {
+		return nil, l.failed(err)
+	}
+	return l, nil
+}
+
+// The pauses between the repetitions of a statement whose connection broke.
+const (
+	shortestPause = 10 * time.Millisecond
+	longestPause  = 500 * time.Millisecond
+)
+
+// patiently repeats do while connections break, until a third of a lease has passed: a server that is restarted
+// ends no session. again says that what do did before may have been done or not.
+func (s *Store) patiently(ctx context.Context, do func(again bool) error) error {
+	begun := time.Now()
+	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
+		err := do(pause > shortestPause)
+		if !broke(err) || ctx.Err() != nil || time.Since(begun) > s.lease/renewals {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-s.closing.Done():
+			return err
+		case <-time.After(pause):
+		}
+	}
+}
+
+// broke reports whether an error is that of a connection, and not the server's answer to a statement.
+func broke(err error) bool {
+	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return strings.HasPrefix(said.Code, "57P") || strings.HasPrefix(said.Code, "08") // it is shut down, or starts
+	}
+	_, unreached := errors.AsType[*pgconn.ConnectError](err)
+	_, lost := errors.AsType[net.Error](err)
+	return unreached || lost || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err)
+}
+
+// mayNotWrite are the codes of a standby, a transaction that only reads, and a missing right.
+var mayNotWrite = map[string]bool{"25006": true, "42501": true}
+
+// readOnly adds [journal.ErrReadOnly] to the error of a server that lets nothing be written.
+func readOnly(err error) error {
+	if said, ok := errors.AsType[*pgconn.PgError](err); ok && mayNotWrite[said.Code] {
+		return fmt.Errorf("%w: %w", journal.ErrReadOnly, err)
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/retake-go/retake/journal"
+)
+
+// chunk is how many bytes of a journal one statement reads, and the rest of its last row besides.
+const chunk = 1 << 20
+
+// Read implements [journal.Log]. No connection is held between two reads. A journal is read as long as it was at
+// first; a missing row is an error of [journal.ErrCorrupt].
+func (l *log) Read(ctx context.Context) (io.ReadCloser, error) {
+	r := &reader{ctx: ctx, log: l, size: -1, line: 1}
+	if err := r.fill(); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, journal.ErrCorrupt) {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Peek implements [journal.Keeper].
+func (s *Store) Peek(ctx context.Context, session string) (io.ReadCloser, error) {
+	in, err := (&log{store: s, session: session}).Read(ctx)
+	if err == nil && in.(*reader).size == 0 {
+		return nil, journal.ErrNoRun
+	}
+	return in, err
+}
+
+// Stats implements [journal.Keeper]. A journal is held until its lease ends, also by a process that has died.
+func (s *Store) Stats(ctx context.Context) (all []journal.Stat, err error) {
+	err = s.patiently(ctx, func(bool) error {
+		rows, err := s.pool.Query(ctx, `SELECT session, size, changed, coalesce(until, '-infinity') > now() FROM retake_session
+			WHERE size > 0 ORDER BY session`)
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (stat journal.Stat, err error) {
+			err = row.Scan(&stat.Session, &stat.Bytes, &stat.Changed, &stat.Held)
+			stat.Changed = stat.Changed.UTC()
+			return stat, err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("postgres: listing sessions: %w", err)
+	}
+	return all, nil
+}
+
+// reader reads a journal in chunks.
+type reader struct {
+	ctx context.Context
+	log *log
+	// next is where the next row begins, and size where the journal ended when it was first looked at; -1 before
+	// that. line counts the lines so far, from 1.
+	next, size, line int64
+	rest             []byte
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if err := r.fill(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+func (r *reader) Close() error { return nil }
+
+// fill reads the next chunk.
+func (r *reader) fill() error {
+	if r.size >= 0 && r.next >= r.size {
+		return io.EOF
+	}
+	size, rows, err := r.rows()
+	if err != nil {
+		return r.log.failed(err)
+	}
+	if r.size < 0 {
+		r.size = size
+	}
+	for _, w := range rows {
+		if w.at != r.next || r.next >= r.size {
+			break
+		}
+		r.rest = append(r.rest, w.lines...)
+		r.next += int64(len(w.lines))
+		r.line += int64(bytes.Count(w.lines, []byte{'\n'}))
+	}
+	if len(r.rest) > 0 {
+		return nil
+	}
+	if r.next >= r.size {
+		return io.EOF
+	}
+	why := "the row that begins here is missing or was changed"
+	if len(rows) > 0 {
+		why += fmt.Sprintf(": the next row of the database begins at byte %d", rows[0].at)
+	}
+	return r.log.failed(&journal.CorruptError{Line: r.line, Offset: r.next, Why: why})
+}
+
+// row is a row of lines.
+type row struct {
+	at    int64
+	lines []byte
+}
+
+// rows returns the rows that begin in the next chunk, and where the journal ends.
+func (r *reader) rows() (size int64, all []row, err error) {
+	s := r.log.store
+	err = s.patiently(r.ctx, func(bool) error {
+		size, all = 0, nil
+		found, err := s.pool.Query(r.ctx, `SELECT s.size, coalesce(l.at, -1), l.lines FROM retake_session s
+			LEFT JOIN retake_line l ON l.session = s.session AND l.at >= $2 AND l.at < $2 + $3
+			WHERE s.session = $1 ORDER BY l.at`, r.log.session, r.next, int64(chunk))
+		if err != nil {
+			return err
+		}
+		var one row
+		_, err = pgx.ForEachRow(found, []any{&size, &one.at, &one.lines}, func() error {
+			if one.at >= 0 {
+				all = append(all, row{one.at, bytes.Clone(one.lines)})
+			}
+			return nil
+		})
+		return err
+	})
+	return size, all, err
+}
