@@ -121,5 +121,5 @@ func failedInbox(session string, err error) error {
 	if err == nil || errors.Is(err, journal.ErrAnswered) {
 		return err
 	}
-	return fmt.Errorf("postgres: inbox of session %q: %w", session, readOnly(err))
+	return fmt.Errorf("postgres: inbox of session %q: %w", session, refused(err))
 }

@@ -24,7 +24,7 @@ func (l *log) failed(err error) error {
 	if err == nil || errors.Is(err, journal.ErrConflict) {
 		return err
 	}
-	return fmt.Errorf("postgres: journal of session %q: %w", l.session, readOnly(err))
+	return fmt.Errorf("postgres: journal of session %q: %w", l.session, refused(err))
 }
 
 // Append implements [journal.Log]. It is one statement, which renews the lease, too. Every append is as durable as

@@ -67,13 +67,10 @@ func New(ctx context.Context, pool *pgxpool.Pool, settings Settings) (*Store, er
 	if err := settings.Validate(); err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	if pool == nil {
-		return nil, errors.New("postgres: the pool is nil: make one with pgxpool.New")
-	}
-	s := &Store{pool: pool, owner: rand.Text(), lease: cmp.Or(settings.Lease, usualLease), readOnly: settings.ReadOnly}
-	if err := s.prepare(ctx); err != nil {
+	if err := prepare(ctx, pool, settings.ReadOnly); err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
+	s := &Store{pool: pool, owner: rand.Text(), lease: cmp.Or(settings.Lease, usualLease), readOnly: settings.ReadOnly}
 	s.closing, s.close = context.WithCancel(context.WithoutCancel(ctx))
 	if !s.readOnly {
 		s.keeping.Go(func() { s.keep(time.NewTicker(s.lease / renewals)) })
@@ -88,7 +85,7 @@ func (s *Store) Close() (err error) {
 		s.keeping.Wait()
 		if !s.readOnly {
 			_, err = s.pool.Exec(context.WithoutCancel(s.closing), release+` WHERE owner = $1`, s.owner)
-			err = readOnly(err)
+			err = refused(err)
 		}
 	})
 	return err
@@ -166,8 +163,8 @@ func broke(err error) bool {
 // mayNotWrite are the codes of a standby, a transaction that only reads, and a missing right.
 var mayNotWrite = map[string]bool{"25006": true, "42501": true}
 
-// readOnly adds [journal.ErrReadOnly] to the error of a server that lets nothing be written.
-func readOnly(err error) error {
+// refused adds [journal.ErrReadOnly] to the error of a server that lets nothing be written.
+func refused(err error) error {
 	if said, ok := errors.AsType[*pgconn.PgError](err); ok && mayNotWrite[said.Code] {
 		return fmt.Errorf("%w: %w", journal.ErrReadOnly, err)
 	}

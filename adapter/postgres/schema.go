@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // Schema makes the tables of a store in the first schema of the search path, unless they are there. [New] does
@@ -40,27 +41,38 @@ CREATE TABLE IF NOT EXISTS retake_item (
 	at      bigint NOT NULL,
 	PRIMARY KEY (session, kind, key)
 );
+
+-- One row for each scope of a limiter.
+CREATE TABLE IF NOT EXISTS retake_limit (
+	scope   text   COLLATE "C" PRIMARY KEY,
+	version bigint NOT NULL,
+	value   bytea  NOT NULL
+);
 `
 
 // making is the key of the advisory lock of those that make the tables: two that make one at once would fail.
 const making = 0x7265_7461_6b65 // "retake"
 
 // prepare makes the tables unless they are there, and refuses a server that would lose what it said is written.
-func (s *Store) prepare(ctx context.Context) error {
+func prepare(ctx context.Context, pool *pgxpool.Pool, readOnly bool) error {
+	if pool == nil {
+		return errors.New("the pool is nil: make one with pgxpool.New")
+	}
 	var there bool
 	var commit string
-	err := s.pool.QueryRow(ctx, `SELECT to_regclass('retake_session') IS NOT NULL AND to_regclass('retake_line') IS NOT NULL
-		AND to_regclass('retake_item') IS NOT NULL, current_setting('synchronous_commit')`).Scan(&there, &commit)
+	err := pool.QueryRow(ctx, `SELECT to_regclass('retake_session') IS NOT NULL AND to_regclass('retake_line') IS NOT NULL AND
+		to_regclass('retake_item') IS NOT NULL AND to_regclass('retake_limit') IS NOT NULL, current_setting('synchronous_commit')`).
+		Scan(&there, &commit)
 	if err != nil {
 		return err
 	}
 	if commit == "off" {
-		return errors.New("synchronous_commit is off, so that lines could be lost: set it to on for the role or in the pool's connection string")
+		return errors.New("synchronous_commit is off, so that lines could be lost: set it to on for the role, or in the pool's connection string")
 	}
-	if there || s.readOnly {
+	if there || readOnly {
 		return nil
 	}
-	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, making); err != nil {
 			return err
 		}
@@ -68,7 +80,7 @@ func (s *Store) prepare(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("making the tables: %w", readOnly(err))
+		return fmt.Errorf("making the tables: %w", refused(err))
 	}
 	return nil
 }

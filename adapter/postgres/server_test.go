@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -52,11 +53,14 @@ var schemas atomic.Int64
 func urlOf(t *testing.T) string {
 	t.Helper()
 	if server == nil {
+		require.Empty(t, os.Getenv("RETAKE_FLEET"), postgrestest.ErrNone.Error())
 		t.Skip(postgrestest.ErrNone)
 	}
 	schema := fmt.Sprint("test", schemas.Add(1))
-	pool := connect(t, server.URL())
-	_, err := pool.Exec(t.Context(), "CREATE SCHEMA "+schema)
+	conn, err := pgx.Connect(t.Context(), server.URL())
+	require.NoError(t, err)
+	defer conn.Close(t.Context())
+	_, err = conn.Exec(t.Context(), "CREATE SCHEMA "+schema)
 	require.NoError(t, err)
 	return server.URL("search_path", schema)
 }
