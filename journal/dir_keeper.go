@@ -33,6 +33,7 @@ func (d Dir) stats(ctx context.Context, check func(name string, s Stat) error) (
 	}
 	var all []Stat
 	var bad []error
+	lines := newLineReader(nil)
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -40,7 +41,7 @@ func (d Dir) stats(ctx context.Context, check func(name string, s Stat) error) (
 		if !strings.HasSuffix(e.Name(), suffix) || !e.Type().IsRegular() {
 			continue
 		}
-		stat, err := statOf(filepath.Join(string(d), e.Name()))
+		stat, err := statOf(filepath.Join(string(d), e.Name()), lines)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it was deleted meanwhile
 		}
@@ -61,7 +62,8 @@ func (d Dir) stats(ctx context.Context, check func(name string, s Stat) error) (
 }
 
 // statOf looks at a journal file. Its session is empty if it has no complete line.
-func statOf(path string) (s Stat, err error) {
+// lines is room for it.
+func statOf(path string, lines lineReader) (s Stat, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return s, err
@@ -75,13 +77,14 @@ func statOf(path string) (s Stat, err error) {
 	if s.Held, err = held(f); err != nil {
 		return s, err
 	}
-	s.Session, err = sessionIn(f)
+	lines.in.Reset(f)
+	s.Session, err = sessionIn(&Reader{in: lines, head: newHash()})
 	return s, err
 }
 
 // sessionIn returns the session of a journal, or "" if it has no complete line.
-func sessionIn(in io.Reader) (string, error) {
-	rec, err := NewReader(in).Next()
+func sessionIn(in *Reader) (string, error) {
+	rec, err := in.Next()
 	if errors.Is(err, io.EOF) {
 		return "", nil
 	}

@@ -40,8 +40,11 @@ type Fold struct {
 	prompt string
 	// before is the run before one that has no event yet, which a process may have left so.
 	before *Fold
-	// since is when the last run began.
-	since time.Time
+	// since is when the last run began, request the text of the message that began it, and failed the number of
+	// its attempts that failed.
+	since   time.Time
+	request string
+	failed  int
 	// trusts takes the recorded decisions as they are: today's are not compared with them, and no digests are
 	// made.
 	trusts bool
@@ -53,6 +56,19 @@ type Fold struct {
 // Unfinished reports whether a run began and has not stopped.
 func (f *Fold) Unfinished() bool {
 	return f.Header.Format != "" && f.State.Phase != machine.Idle && f.State.Phase != machine.Stopped
+}
+
+// Request is the text of the message that began the last run; empty if the journal no longer has it.
+func (f *Fold) Request() string { return f.begunLast().request }
+
+// Failed is the number of attempts of the last run that failed, as far as the journal has them.
+func (f *Fold) Failed() int { return f.begunLast().failed }
+
+func lastText(said []message.Message) string {
+	if len(said) == 0 {
+		return ""
+	}
+	return said[len(said)-1].Text
 }
 
 // take folds a line.
@@ -181,7 +197,12 @@ func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.S
 		}
 	}
 	if ev.Kind == machine.Started {
-		f.Adjusted, f.since = nil, ev.At
+		f.Adjusted, f.since, f.request, f.failed = nil, ev.At, lastText(ev.Messages), 0
+	}
+	for n := range effects {
+		if d := effects[n].Decision; d != nil && d.Class != "" {
+			f.failed++
+		}
 	}
 	if ev.Adjust != nil {
 		f.Adjusted = ev.Adjust
@@ -298,7 +319,9 @@ func (f *Fold) restore(s Snapshot) error {
 		f.Asked, f.calls = *s.Asked, nil
 	}
 	said := st.Transcript()
-	return f.asked(said[:min(st.Began, len(said))])
+	said = said[:min(st.Began, len(said))]
+	f.request = lastText(said)
+	return f.asked(said)
 }
 
 // asked keeps the digest of the prompt of a request, which ends the messages of a run's beginning.

@@ -17,7 +17,8 @@ type Keeper interface {
 	// others.
 	Stats(ctx context.Context) ([]Stat, error)
 	// Peek returns a journal from its first byte, as it is now; its last line may be half of one. The caller
-	// closes it. The error is [ErrNoRun] if the session has none.
+	// closes it. If it is an [io.Seeker], a [Follower] does not read twice what it has read. The error is
+	// [ErrNoRun] if the session has none.
 	Peek(ctx context.Context, session string) (io.ReadCloser, error)
 }
 

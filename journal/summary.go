@@ -23,10 +23,10 @@ type Summary struct {
 	// Until is when a wait ends, and the first deadline of its questions.
 	Until time.Time `json:"until,omitzero"`
 	// InDoubt is the number of calls that ended without saying whether they had an effect.
-	InDoubt int `json:"in_doubt,omitempty"`
+	InDoubt int `json:"in_doubt"`
 	// Turns is the number of replies, and Tokens those of all calls, read and written.
-	Turns  int   `json:"turns,omitempty"`
-	Tokens int64 `json:"tokens,omitempty"`
+	Turns  int   `json:"turns"`
+	Tokens int64 `json:"tokens"`
 	// Since is when the run began, zero if it began before the journal was compacted. Last is when its last event
 	// happened.
 	Since time.Time `json:"since,omitzero"`
@@ -94,29 +94,14 @@ func sumOf(a, b int64) int64 {
 	return a + b
 }
 
-// Last reads a journal to its end and returns its last run that has begun. It verifies every line, but does not
-// compare what was decided with what is decided today: see [Replay] for that. Of a long journal it forgets what
-// nobody has to know to go on. The error is that of Replay for a changed line, and [ErrNoRun] if no run has begun.
+// Last reads a journal to its end and returns its last run that has begun: see [Follower]. The error is that of
+// Replay for a changed line, and [ErrNoRun] if no run has begun.
 func Last(in io.Reader) (*Fold, error) {
-	f, forgot := &Fold{trusts: true}, int64(0)
-	err := NewReader(in).walk(func(e *entry) error {
-		if err := f.take(e); err != nil {
-			return err
-		}
-		if e.end-forgot >= forgetBytes && f.undecided == nil {
-			f.State.Forget()
-			f.ends, forgot = ends{}, e.end
-		}
-		return nil
-	})
-	session := f.Header.Session
-	if f = f.begunLast(); err == nil && (f.State.Phase == machine.Idle || f.Header.Format == "") {
-		err = ErrNoRun
+	var f Follower
+	if err := f.Read(in); err != nil {
+		return &Fold{Header: Header{Session: f.fold.Header.Session}}, err
 	}
-	if err != nil {
-		return &Fold{Header: Header{Session: session}}, err
-	}
-	return f, nil
+	return f.Last()
 }
 
 // Summarise reads a journal to its end and says how its session is: see [Fold.Summary] and [Last].

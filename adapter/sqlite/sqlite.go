@@ -355,7 +355,7 @@ func (l *log) Read(ctx context.Context) (io.ReadCloser, error) {
 	return &reader{ctx: ctx, log: l, last: -1, line: 1}, nil
 }
 
-// reader reads a journal row by row.
+// reader reads a journal row by row. It is an [io.Seeker] for those that go on where they stopped.
 type reader struct {
 	ctx context.Context
 	log *log
@@ -395,6 +395,24 @@ func (r *reader) nextRow() error {
 	r.rest, r.last, r.next = lines, at, at+int64(len(lines))
 	r.line += int64(bytes.Count(lines, []byte{'\n'}))
 	return nil
+}
+
+// Seek leads to an offset from the beginning.
+func (r *reader) Seek(to int64, whence int) (int64, error) {
+	if whence != io.SeekStart || to < 0 {
+		return 0, r.log.failed(fmt.Errorf("seeking to %d from %d: %w", to, whence, errors.ErrUnsupported))
+	}
+	var at int64
+	err := r.log.store.reading(r.ctx, func(db *sql.DB) error {
+		return db.QueryRowContext(r.ctx, `SELECT coalesce(max(at), 0) FROM retake_journal WHERE session = ? AND at <= ?`,
+			r.log.session, to).Scan(&at)
+	})
+	if err != nil {
+		return 0, r.log.failed(err)
+	}
+	r.last, r.next, r.rest = at-1, at, nil
+	_, err = io.CopyN(io.Discard, r, to-at)
+	return to, err
 }
 
 func (r *reader) Close() error { return nil }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/adapter/sqlite"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/report/console"
 )
 
@@ -36,7 +36,7 @@ the same. Only requests with the name that is listened on are answered; -name gi
 What has the form of a key or a password is left out of the pages; -show-secrets shows it.
 
 For scripts, GET /api/sessions?token=T answers {"sessions": [{"id", "state", "why", "until", "in_doubt", "turns",
-"tokens", "since", "began", "damaged"}]}. The states are asking, interrupted, failed, running, waiting and done. The
+"tokens", "since", "last", "store", "damaged"}]}. The states are asking, interrupted, failed, running, waiting and done. The
 query q, state, doubt and retry filter as on the page.
 
 It serves until an interrupt.`,
@@ -179,7 +179,7 @@ func openStores(names []string) (stores []console.Named, closing func(), err err
 			closing()
 			return nil, nil, misused("%v: %s", err, watchArgs)
 		case info.IsDir():
-			stores = append(stores, console.Named{Name: name, Store: console.Folder(name)})
+			stores = append(stores, console.Named{Name: name, Store: journal.Dir(name)})
 		case isDatabase(name):
 			db, err := sqlite.OpenWith(context.Background(), name, sqlite.Settings{ReadOnly: true})
 			if err != nil {
@@ -187,37 +187,11 @@ func openStores(names []string) (stores []console.Named, closing func(), err err
 				return nil, nil, misused("%s: it is a SQLite database whose journals cannot be read: %w", name, err)
 			}
 			open = append(open, db)
-			stores = append(stores, console.Named{Name: name, Store: watchedDatabase{db}})
+			stores = append(stores, console.Named{Name: name, Store: db})
 		default:
 			closing()
 			return nil, nil, misused("%s: it is neither a folder nor a SQLite database: %s", name, strings.TrimPrefix(watchArgs, "STORE is "))
 		}
 	}
 	return stores, closing, nil
-}
-
-// watchedDatabase is a SQLite database as a store of the console.
-type watchedDatabase struct{ *sqlite.Store }
-
-// Journals implements [console.Store].
-func (d watchedDatabase) Journals(ctx context.Context) ([]console.Journal, error) {
-	stored, err := d.Watch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	now := time.Now()
-	all := make([]console.Journal, len(stored))
-	for n, s := range stored {
-		all[n] = console.Journal{Name: s.Session, Size: s.Size, Held: console.HeldByNobody}
-		if s.HeldUntil.After(now) {
-			all[n].Held = console.HeldByWriter
-		}
-	}
-	return all, nil
-}
-
-// Read implements [console.Store].
-func (d watchedDatabase) Read(ctx context.Context, name string, from int64) (io.ReadCloser, error) {
-	in, err := d.ReadFrom(ctx, name, from)
-	return io.NopCloser(in), err
 }

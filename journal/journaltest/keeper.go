@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +50,23 @@ func peek(t *testing.T, k journal.Keeper, session string) string {
 	return string(text)
 }
 
+// seek returns a journal from an offset on, if the store can say that; else the whole without what is before.
+func seek(t *testing.T, k journal.Keeper, session string, from int) string {
+	t.Helper()
+	in, err := k.Peek(t.Context(), session)
+	require.NoError(t, err)
+	defer in.Close()
+	if s, can := in.(io.Seeker); can {
+		at, err := s.Seek(int64(from), io.SeekStart)
+		require.NoError(t, err)
+		require.EqualValues(t, from, at)
+		from = 0
+	}
+	text, err := io.ReadAll(in)
+	require.NoError(t, err)
+	return string(text[from:])
+}
+
 func testPeek(t *testing.T, k journal.Keeper) {
 	assert.Empty(t, stats(t, k))
 	_, err := k.Peek(t.Context(), "order-42")
@@ -67,6 +85,9 @@ func testPeek(t *testing.T, k journal.Keeper) {
 	}
 	require.NoError(t, log.Append(t.Context(), int64(len(whole)), []byte("more\n"), false))
 	assert.Equal(t, whole+"more\n", peek(t, k, "order-42"))
+	for _, from := range []int{0, 10, strings.Index(whole, "\n") + 1, len(whole), len(whole) + 5} {
+		assert.Equal(t, (whole + "more\n")[from:], seek(t, k, "order-42", from))
+	}
 	require.NoError(t, log.Close())
 	assert.False(t, stats(t, k)[0].Held)
 	require.NoError(t, open(t, k, "order-43").Close(), "nobody was kept out")

@@ -90,7 +90,7 @@ func New(s Settings) (*Console, error) {
 	if c.clock == nil {
 		c.clock = system{}
 	}
-	c.watch = newWatcher(s.Stores, c.clock)
+	c.watch = newWatcher(s.Stores, c.clock, c.row)
 	static := http.FileServerFS(files)
 	c.routes.Handle("GET /console.css", static)
 	c.routes.Handle("GET /console.js", static)
@@ -220,13 +220,13 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 		show(w, http.StatusNotFound, "missing", brief(id))
 		return
 	}
-	in, err := c.settings.Stores[s.store].Store.Read(r.Context(), s.name, 0)
+	in, err := c.settings.Stores[s.store].Store.Peek(r.Context(), id)
 	if err != nil {
 		http.Error(w, "the journal cannot be read: "+brief(err.Error()), http.StatusInternalServerError)
 		return
 	}
 	defer in.Close()
-	page := report.Page{Home: "/", Live: "/events?" + url.Values{"id": {id}, "store": {store}}.Encode(), Says: c.scrub(s.told(s.journal.Held, c.clock.Now()).Why), Scrub: !c.settings.ShowSecrets}
+	page := report.Page{Home: "/", Live: "/events?" + url.Values{"id": {id}, "store": {store}}.Encode(), Says: s.row.Why, Scrub: !c.settings.ShowSecrets}
 	w.Header().Set("Content-Security-Policy", page.Policy()+"; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = page.HTML(w, in) // the page itself says what is wrong with the journal

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/report/console"
 )
 
@@ -39,15 +42,14 @@ const stories = "../testdata"
 func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	long := read(t, "long")
-	lines := bytes.SplitAfter(long, []byte("\n"))
-	put(t, dir, "order-42.jsonl", long)
-	put(t, dir, "hostile.jsonl", read(t, "hostile"))
-	put(t, dir, "damaged.jsonl", bytes.Replace(long, []byte("Lisbon"), []byte("Lisboa"), 1))
+	put(t, dir, journal.FileName("order-42"), read(t, "long"))
+	put(t, dir, journal.FileName("</title><b>evil"), read(t, "hostile"))
+	put(t, dir, "damaged.jsonl", bytes.Replace(named(t, "damaged", -1), []byte("Lisbon"), []byte("Lisboa"), 1))
+	lines := bytes.SplitAfter(read(t, "long"), []byte("\n"))
 	for name, kind := range map[string]string{"waits": `"kind":"wait"`, "runs": `"kind":"run_tools"`, "calls": `"kind":"call_model"`} {
 		for n, line := range lines {
 			if bytes.Contains(line, []byte(kind)) && n > 3 {
-				put(t, dir, name+".jsonl", bytes.Join(lines[:n+1], nil))
+				put(t, dir, name+".jsonl", named(t, name, n+1))
 				break
 			}
 		}
@@ -62,6 +64,21 @@ func read(t testing.TB, name string) []byte {
 	return text
 }
 
+// named is the beginning of the long story, as that of another session; of all lines if n is negative.
+func named(t testing.TB, session string, n int) []byte {
+	t.Helper()
+	lines := bytes.SplitAfter(read(t, "long"), []byte("\n"))
+	if n < 0 {
+		n = len(lines) - 1
+	}
+	records := make([]string, n)
+	for at := range records {
+		records[at] = record(t, lines[at])
+	}
+	records[0] = strings.ReplaceAll(records[0], `"order-42"`, `"`+session+`"`)
+	return chain(records...)
+}
+
 func put(t testing.TB, dir, name string, text []byte) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
@@ -71,7 +88,7 @@ func put(t testing.TB, dir, name string, text []byte) {
 func open(t testing.TB, dir string, change ...func(*console.Settings)) *console.Console {
 	t.Helper()
 	s := console.Settings{
-		Stores: []console.Named{{Name: "runs", Store: console.Folder(dir)}}, Token: token, Hosts: []string{"127.0.0.1:8080"},
+		Stores: []console.Named{{Name: "runs", Store: journal.Dir(dir)}}, Token: token, Hosts: []string{"127.0.0.1:8080"},
 		Clock: startAt(time.Date(2000, 1, 1, 0, 0, 5, 0, time.UTC)),
 	}
 	for _, f := range change {
@@ -172,15 +189,15 @@ func TestTheStatesOfSessions(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body(t, ask(t, open(t, dir), "GET", "/api/sessions"))), &answer))
 	var told []string
 	for _, s := range answer.Sessions {
-		told = append(told, fmt.Sprint(s.ID, ": ", s.State, ", ", s.Why, ", turns ", s.Turns, ", tokens ", s.Tokens))
+		told = append(told, fmt.Sprint(s.Summary.Session, ": ", s.State, ", ", s.Why, ", turns ", s.Turns, ", tokens ", s.Tokens))
 	}
 	assert.Equal(t, []string{
-		`order-42: interrupted, no process since 00:00:01; resume it: it goes on with what it began, turns 1, tokens 832`,
-		`order-42: failed, cannot be read from line 2, turns 0, tokens 0`,
 		`</title><b>evil: done, {"number":"R-9","total":9} (after 5 corrections), turns 5, tokens 7006`,
-		`order-42: failed, transport attempt 1 of 3: unknown (this kind of failure is not retried), turns 8, tokens 6683`,
-		`order-42: interrupted, no process since 00:00:09; search was to run, and is repeated; resume it, turns 3, tokens 2496`,
-		`order-42: waiting, waits until 00:00:01 to retry after the backoff delay, turns 1, tokens 832`,
+		`calls: interrupted, no process since 00:00:01; resume it: it goes on with what it began, turns 2, tokens 832`,
+		`damaged: failed, cannot be read from line 2, turns 0, tokens 0`,
+		`order-42: failed, transport attempt 1 of 3: unknown (this kind of failure is not retried), turns 1, tokens 0`,
+		`runs: interrupted, no process since 00:00:09; search was to run, and is repeated; resume it, turns 3, tokens 2496`,
+		`waits: interrupted, overdue since 00:00:01: no process took it up; resume it, turns 1, tokens 832`,
 	}, told)
 }
 
@@ -210,7 +227,10 @@ func TestANewLineIsTold(t *testing.T) {
 	client := &http.Client{Timeout: 30 * time.Second}
 	for name, want := range map[string]string{"/events?token=" + token: "retry after the backoff delay", "/events?id=order-42&token=" + token: `"waiting"`} {
 		dir := t.TempDir()
-		put(t, dir, "order-42.jsonl", bytes.Join(lines[:4], nil))
+		log, err := journal.Dir(dir).Open(t.Context(), "order-42")
+		require.NoError(t, err)
+		half := bytes.Join(lines[:3], nil)
+		require.NoError(t, log.Append(t.Context(), 0, half, false))
 		server := httptest.NewServer(open(t, dir, func(s *console.Settings) { s.Hosts = nil }))
 		defer server.Close()
 		r, err := client.Get(server.URL + name)
@@ -226,28 +246,16 @@ func TestANewLineIsTold(t *testing.T) {
 			return ""
 		}
 		require.NotContains(t, next(), want)
-		f, err := os.OpenFile(filepath.Join(dir, "order-42.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
-		require.NoError(t, err)
-		_, err = f.Write(append(lines[4], lines[5][:10]...)) // and half of the next line
-		require.NoError(t, errors(err, f.Close()))
+		text := slices.Concat(lines[3], lines[4][:10]) // and half of the next line
+		require.NoError(t, log.Append(t.Context(), int64(len(half)), text, false))
 		for said := next(); ; said = next() {
 			require.NotEmpty(t, said, "the stream ended")
 			if strings.Contains(said, want) {
 				break
 			}
 		}
-		require.NoError(t, r.Body.Close())
+		require.NoError(t, errors.Join(r.Body.Close(), log.Close()))
 	}
-}
-
-// errors returns the first error.
-func errors(all ...error) error {
-	for _, err := range all {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // The sizes of what is sent keep to their budgets.
@@ -265,9 +273,9 @@ func TestBudgets(t *testing.T) {
 // many opens a console of so many sessions, and waits until it has read them.
 func many(t testing.TB, n int) *console.Console {
 	dir := t.TempDir()
-	lines := bytes.SplitAfter(read(t, "long"), []byte("\n"))
 	for n := range n {
-		put(t, dir, fmt.Sprintf("%05d.jsonl", n), bytes.Join(lines[:4+n%8], nil))
+		id := fmt.Sprintf("%05d", n)
+		put(t, dir, id+".jsonl", named(t, id, 4+n%8))
 	}
 	c := open(t, dir, func(s *console.Settings) { s.Clock = nil })
 	for strings.Contains(body(t, ask(t, c, "GET", "/")), " so far: reload") {
@@ -292,48 +300,14 @@ func TestWhatIsWrongWithSettingsIsSaidAtOnce(t *testing.T) {
 	_, err := console.New(console.Settings{Token: "short"})
 	require.ErrorContains(t, err, "stores: give at least one")
 	require.ErrorContains(t, err, "token: has 5 characters, 16 are needed")
-	one := console.Named{Store: console.Folder(".")}
+	one := console.Named{Store: journal.Dir(".")}
 	_, err = console.New(console.Settings{Stores: []console.Named{one, one, {Name: "x"}}})
 	require.ErrorContains(t, err, `stores[1].name: "" is there twice`)
 	require.ErrorContains(t, err, "stores[2]: the store is nil")
 }
 
-// The inbox has every question with its whole arguments: those about calls in doubt first, then by deadline.
-func TestTheInbox(t *testing.T) {
-	dir := t.TempDir()
-	lines := bytes.SplitAfter(read(t, "long"), []byte("\n"))
-	asking := func(session string, asks ...string) {
-		effect := `{"decision":{"effects":[{"kind":"ask","asks":[` + strings.Join(asks, ",") + `]}]}}`
-		header := strings.Replace(record(t, lines[0]), `"session":"order-42"`, `"session":"`+session+`"`, 1)
-		put(t, dir, session+".jsonl", chain(header, record(t, lines[1]), effect))
-	}
-	approval := func(id, to, deadline string) string {
-		return `{"id":"` + id + `","kind":"approval","tool":"pay","arguments":{"to":"` + to + `"},"deadline":"` + deadline + `","default":"refuse"}`
-	}
-	asking("later", approval("a", `<b>\u202eACME`, "2000-01-01T00:10:00Z"))
-	asking("sooner", approval("b", "Bolt", "2000-01-01T00:01:05Z"))
-	asking("doubtful", `{"id":"c","kind":"in_doubt","tool":"send","arguments":{},"default":"nobody_knows"}`)
-	c := open(t, dir)
-	page := body(t, ask(t, c, "GET", "/inbox"))
-	var at []int
-	for _, want := range []string{
-		"send may have run: done, not done, or again?", "nothing happens until somebody does", "may pay run?", "Bolt", "refused at 00:01:05 UTC",
-		"s left)</i>", "&lt;b&gt;", "refused at 00:10:00 UTC",
-	} {
-		n := strings.Index(page, want)
-		require.Positive(t, n, want)
-		at = append(at, n)
-	}
-	assert.IsIncreasing(t, at)
-	assert.NotContains(t, page, "\u202e")
-	assert.NotContains(t, page, "<b>\u202e")
-	list := body(t, ask(t, c, "GET", "/api/sessions?state=asking"))
-	assert.Contains(t, list, `"id":"doubtful","state":"asking","why":"send: done, not done, or again?","in_doubt":1,`)
-	assert.Contains(t, list, `By 00:01:05, else refused","until":"2000-01-01T00:01:05Z"`)
-}
-
 // record is the record of a line.
-func record(t *testing.T, line []byte) string {
+func record(t testing.TB, line []byte) string {
 	t.Helper()
 	_, rec, ok := strings.Cut(strings.TrimSpace(string(line)), `","record":`)
 	require.True(t, ok)

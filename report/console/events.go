@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/retake-go/retake/journal"
 )
 
 // collect is how long the changes of a stream are collected.
@@ -71,10 +73,10 @@ func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
 	versions := map[string]string{}
 	var counts []string
 	return func(now time.Time) (any, bool) {
-		rows, n, _, _ := c.fitting(f, now)
+		rows, n, _ := c.fitting(f, now)
 		first := min(len(rows), (f.Page-1)*pageRows)
 		shown := rows[first:min(len(rows), first+pageRows)]
-		said := change{Rows: map[string]string{}, Asking: n[string(Asks)], Title: "retake", Now: now.UnixMilli()}
+		said := change{Rows: map[string]string{}, Asking: n[string(journal.SessionAsks)], Title: "retake", Now: now.UnixMilli()}
 		if said.Asking > 0 {
 			said.Title = fmt.Sprintf("(%d) retake", said.Asking)
 		}
@@ -111,17 +113,16 @@ func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
 // sessionChanges returns a function that says whether a session has changed since its last call.
 func (c *Console) sessionChanges(store, id string) func(now time.Time) (any, bool) {
 	was := ""
-	return func(now time.Time) (any, bool) {
+	return func(time.Time) (any, bool) {
 		s := c.watch.find(store, id)
 		if s == nil {
 			return nil, false
 		}
-		t := s.told(s.journal.Held, now)
 		said := struct {
-			State State  `json:"state"`
-			Why   string `json:"why"`
-			Lines int64  `json:"lines"`
-		}{t.State, t.Why, s.line}
+			State journal.SessionState `json:"state"`
+			Why   string               `json:"why"`
+			Lines int64                `json:"lines"`
+		}{s.row.State, s.row.Why, s.lines}
 		is := fmt.Sprint(said)
 		changed := is != was
 		was = is

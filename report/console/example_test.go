@@ -5,12 +5,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/report/console"
 )
 
 // A console in a server of one's own. Who may see it is up to the server.
 func Example() {
-	c, err := console.New(console.Settings{Stores: []console.Named{{Store: console.Folder("../testdata")}}})
+	c, err := console.New(console.Settings{Stores: []console.Named{{Store: journal.Dir("runs")}}})
 	if err != nil {
 		panic(err)
 	}

@@ -8,11 +8,13 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/retake-go/retake/loop/machine"
 )
 
 // question is a question that waits for a person, as the inbox shows it.
 type question struct {
-	personAsk
+	machine.Ask
 	Session, Link string
 	Doubt         bool
 	// Whole are the arguments as they are, with what cannot be seen by name.
@@ -36,18 +38,11 @@ func (q *question) Over() bool { return !q.Deadline.IsZero() && !q.now.Before(q.
 
 // questions are the open questions of all sessions: those about calls in doubt first, then by deadline.
 func (c *Console) questions(now time.Time) (all []*question) {
-	sessions, _, _ := c.watch.all()
+	sessions, _ := c.watch.all()
 	for _, s := range sessions {
-		if s.told(s.journal.Held, now).State != Asks {
-			continue
-		}
-		store := ""
-		if len(c.settings.Stores) > 1 {
-			store = c.settings.Stores[s.store].Name
-		}
 		for _, a := range s.asks {
 			q := &question{
-				personAsk: a, Session: s.id(), Link: "/session?" + link(s.id(), store), Doubt: a.Kind == askDoubt,
+				Ask: a, Session: s.id, Link: s.row.Link, Doubt: a.Kind == machine.AskDoubt,
 				Whole: visible(c.scrub(string(a.Arguments))), Request: s.request, now: now, Holds: "nothing happens until somebody does",
 			}
 			if !a.Deadline.IsZero() {

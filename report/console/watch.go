@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -9,26 +8,28 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 )
 
 // Named is a store with the name that people know it by.
 type Named struct {
 	Name  string
-	Store Store
+	Store journal.Keeper
 }
 
-// refreshed is how long what was read of the stores counts as new.
+// refreshed is how long what was read of the stores counts as new, or as long as it took, if that is longer.
 const refreshed = 200 * time.Millisecond
 
 // watcher knows the sessions of stores. It reads only what is new, and only when asked.
 type watcher struct {
 	stores []Named
 	clock  loop.Clock
+	// rowOf makes the row of a session.
+	rowOf func(*watched) *row
 
 	// reading is held while the stores are read.
 	reading sync.Mutex
-	buf     *bufio.Reader
 
 	mu       sync.Mutex
 	sessions map[key]*watched
@@ -36,84 +37,93 @@ type watcher struct {
 	total, read int
 	first       chan struct{}
 	at          time.Time
+	fresh       time.Duration
 	err         error
 }
 
-// key names a journal.
+// key names a session.
 type key struct {
 	store int
-	name  string
+	id    string
 }
 
-// watched is a session that is watched.
+// watched is a session as it was when its journal was read. It does not change, but for follower, which belongs to
+// who reads the stores.
 type watched struct {
 	key
-	summary
-	journal Journal
+	facts
+	row     *row
+	stat    journal.Stat
+	damaged int64
 	err     error
+	// follower goes on with a journal that is being written; nil for others, which are read again if they change.
+	follower *journal.Follower
 }
 
-func newWatcher(stores []Named, clock loop.Clock) *watcher {
-	return &watcher{
-		stores: stores, clock: clock, buf: bufio.NewReaderSize(nil, 256<<10), sessions: map[key]*watched{},
-		first: make(chan struct{}),
-	}
+func newWatcher(stores []Named, clock loop.Clock, rowOf func(*watched) *row) *watcher {
+	return &watcher{stores: stores, clock: clock, rowOf: rowOf, sessions: map[key]*watched{}, first: make(chan struct{})}
 }
 
-// patience is how long a page waits for the first reading of the stores.
-const patience = 500 * time.Millisecond
+// patience is how long a page waits for the stores to be read the first time, and soon how long later.
+const (
+	patience = 500 * time.Millisecond
+	soon     = 80 * time.Millisecond
+)
 
-// refresh reads what is new. The first reading goes on in the background if it takes longer than patience.
-func (w *watcher) refresh(ctx context.Context) error {
+// glance reads what is new, in the background if it takes longer than a page waits.
+func (w *watcher) glance(ctx context.Context) error {
+	wait := patience
 	select {
 	case <-w.first:
-		return w.readAll(ctx)
+		wait = soon
 	default:
 	}
-	if w.reading.TryLock() {
-		w.reading.Unlock()
-		go func() { _ = w.readAll(context.WithoutCancel(ctx)) }()
-	}
+	done := make(chan error, 1)
+	go func() { done <- w.refresh(context.WithoutCancel(ctx)) }()
 	select {
-	case <-w.first:
-	case <-w.clock.After(patience):
+	case err := <-done:
+		return err
+	case <-w.clock.After(wait):
 	case <-ctx.Done():
 	}
-	return ctx.Err()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return errors.Join(w.err, ctx.Err())
 }
 
-// readAll reads what is new of all stores.
-func (w *watcher) readAll(ctx context.Context) error {
+// refresh reads what is new of all stores.
+func (w *watcher) refresh(ctx context.Context) error {
 	w.reading.Lock()
 	defer w.reading.Unlock()
+	begin := w.clock.Now()
 	w.mu.Lock()
-	fresh, err := !w.at.IsZero() && w.clock.Now().Sub(w.at) < refreshed, w.err
+	fresh, err := !w.at.IsZero() && begin.Sub(w.at) < w.fresh, w.err
 	w.mu.Unlock()
 	if fresh {
 		return err
 	}
 	err = nil
-	there := map[key]bool{}
+	there, listed := map[key]bool{}, map[int]bool{}
 	for n, s := range w.stores {
-		all, listing := s.Store.Journals(ctx)
-		err = errors.Join(err, listing)
+		all, listing := s.Store.Stats(ctx)
+		err, listed[n] = errors.Join(err, listing), listing == nil || len(all) > 0
 		w.mu.Lock()
 		w.total, w.read = len(there)+len(all), len(there)
 		w.mu.Unlock()
-		for _, j := range all {
-			k := key{n, j.Name}
-			there[k] = true
-			w.one(ctx, k, j)
+		for _, stat := range all {
+			there[key{n, stat.Session}] = true
+			w.one(ctx, key{n, stat.Session}, stat, begin)
 		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for k := range w.sessions {
-		if !there[k] && err == nil {
+		if !there[k] && listed[k.store] {
 			delete(w.sessions, k)
 		}
 	}
 	w.at, w.err = w.clock.Now(), err
+	w.fresh = max(refreshed, w.at.Sub(begin))
 	select {
 	case <-w.first:
 	default:
@@ -123,60 +133,98 @@ func (w *watcher) readAll(ctx context.Context) error {
 }
 
 // one reads what is new of a journal.
-func (w *watcher) one(ctx context.Context, k key, j Journal) {
+func (w *watcher) one(ctx context.Context, k key, stat journal.Stat, now time.Time) {
 	w.mu.Lock()
-	s, known := w.sessions[k]
+	was := w.sessions[k]
 	w.read++
-	if known && s.journal.Size == j.Size && s.journal.Version == j.Version {
-		if s.journal != j {
-			held := *s
-			held.journal = j
-			w.sessions[k] = &held
-		}
-		w.mu.Unlock()
+	w.mu.Unlock()
+	if was != nil && was.isAsIt(stat, now) {
 		return
 	}
-	now := watched{key: k, journal: j}
-	if known && s.journal.Version == j.Version && j.Size >= s.offset {
-		now.summary = s.summary
-		now.asks = slices.Clone(s.asks)
+	is := &watched{key: k, stat: stat}
+	if was != nil {
+		is.follower = was.follower
 	}
-	w.mu.Unlock()
-	in, err := w.stores[k.store].Store.Read(ctx, j.Name, now.offset)
-	if err == nil {
-		err = now.read(in, w.buf, now.take)
-		err = errors.Join(err, in.Close())
+	if is.err = is.follow(ctx, w.stores[k.store].Store, now); errors.Is(is.err, journal.ErrNoRun) {
+		return
 	}
-	now.err = err
+	var corrupt *journal.CorruptError
+	if errors.As(is.err, &corrupt) {
+		is.damaged = corrupt.Line
+	}
+	is.row = w.rowOf(is)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if now.session != "" || now.damaged > 0 {
-		w.sessions[k] = &now
-	}
+	w.sessions[k] = is
 }
 
-// all returns what is known of all sessions, in the order of their journals.
-func (w *watcher) all() (all []*watched, read, total int) {
+// isAsIt reports whether nothing can have changed.
+func (s *watched) isAsIt(stat journal.Stat, now time.Time) bool {
+	waits := s.Until.IsZero() || now.Before(s.Until) || s.State == journal.SessionInterrupted || stat.Held
+	return s.stat.Bytes == stat.Bytes && s.stat.Held == stat.Held && s.stat.Changed.Equal(stat.Changed) && waits
+}
+
+// follow reads a journal on, and from its beginning if another one has taken its place.
+func (s *watched) follow(ctx context.Context, store journal.Keeper, now time.Time) error {
+	on := s.follower != nil
+	if !on {
+		s.follower = new(journal.Follower)
+	}
+	err := s.read(ctx, store)
+	if err != nil && on {
+		s.follower = new(journal.Follower)
+		err = s.read(ctx, store)
+	}
+	f := s.follower
+	if !s.stat.Held {
+		s.follower = nil
+	}
+	if err != nil {
+		s.follower = nil
+		return err
+	}
+	last, err := f.Last()
+	if err != nil {
+		return err
+	}
+	s.facts = factsOf(last, last.Summary(s.stat.Held, now), f.Lines())
+	f.Forget()
+	return nil
+}
+
+func (s *watched) read(ctx context.Context, store journal.Keeper) error {
+	in, err := store.Peek(ctx, s.id)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.follower.Read(in), in.Close())
+}
+
+// all returns what is known of all sessions, in the order of their stores and ids, and how far the first reading
+// has got; empty once it is over.
+func (w *watcher) all() (all []*watched, reading string) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	for _, s := range w.sessions {
 		all = append(all, s)
 	}
-	slices.SortFunc(all, func(a, b *watched) int { return cmp.Or(a.store-b.store, cmp.Compare(a.name, b.name)) })
-	return all, w.read, w.total
+	select {
+	case <-w.first:
+	default:
+		reading = "Read " + grouped(w.read) + " of " + grouped(w.total)
+	}
+	w.mu.Unlock()
+	slices.SortFunc(all, func(a, b *watched) int { return cmp.Or(a.store-b.store, cmp.Compare(a.id, b.id)) })
+	return all, reading
 }
 
 // find returns the session with an id; nil if there is none.
 func (w *watcher) find(store, id string) *watched {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, s := range w.sessions {
-		if s.id() == id && (store == "" || w.stores[s.store].Name == store) {
-			return s
+	for n, s := range w.stores {
+		if found := w.sessions[key{n, id}]; found != nil && (store == "" || s.Name == store) {
+			return found
 		}
 	}
 	return nil
 }
-
-// id is the id of the session, or the name of a journal whose header cannot be read.
-func (s *watched) id() string { return cmp.Or(s.session, s.name) }

@@ -1,0 +1,92 @@
+package console_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report/console"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// transfer are the arguments of the tool pay.
+type transfer struct {
+	To       string `json:"to" validate:"required" jsonschema:"who is paid"`
+	Cents    int    `json:"cents" validate:"min=1,max=1000000"`
+	Currency string `json:"currency" validate:"oneof=EUR USD"`
+	Urgent   bool   `json:"urgent,omitempty"`
+}
+
+// pay is a tool that needs a person.
+func pay(opts ...tool.Option) *tool.Tool {
+	return tool.New("pay", "Pays.", func(context.Context, transfer) (string, error) { return "", errors.New("the line broke") }, opts...)
+}
+
+// asked makes a run that asks a person about a call, and returns its journal as it is then.
+func asked(t testing.TB, name, arguments string, deadline time.Duration, tools ...*tool.Tool) []byte {
+	t.Helper()
+	store := &looptest.Store{}
+	j, err := journal.Open(t.Context(), store, name, journal.Settings{})
+	require.NoError(t, err)
+	s, err := session.New(session.Config{ID: name, Journal: j})
+	require.NoError(t, err)
+	set, err := tool.NewSet(tools...)
+	require.NoError(t, err)
+	var text []byte
+	approver := loop.ApproverFunc(func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
+		text = store.Text(name)
+		return machine.Response{}, errors.New("nobody is here")
+	})
+	in := loop.Input{Prompt: "Pay <b>ACME</b> 5 euros."}
+	if deadline > 0 {
+		in.Deadline = looptest.Epoch.Add(deadline)
+	}
+	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: arguments}), looptest.Say("Paid."))
+	_, err = fixture.Run(t.Context(), model, s, in, loop.Config{Tools: set}, loop.WithApprover(approver), loop.WithClock(looptest.NewClock()))
+	require.ErrorContains(t, err, "nobody is here")
+	return text
+}
+
+const acme = `{"to":"ACME","cents":500,"currency":"EUR"}`
+
+// soonAfter sets the clock to when the runs ask.
+func soonAfter(s *console.Settings) { s.Clock = startAt(looptest.Epoch.Add(5 * time.Second)) }
+
+// The inbox has every question with its whole arguments: those about calls in doubt first, then by deadline.
+func TestTheInbox(t *testing.T) {
+	dir := t.TempDir()
+	needs, doubts := tool.Approval(policy.Approval{When: policy.ApproveAlways}), tool.Approval(policy.Approval{InDoubt: policy.DoubtAsk})
+	put(t, dir, "later.jsonl", asked(t, "later", strings.Replace(acme, "ACME", `<b>\u202eACME`, 1), 10*time.Minute, pay(needs)))
+	put(t, dir, "sooner.jsonl", asked(t, "sooner", strings.Replace(acme, "ACME", "Bolt", 1), 65*time.Second, pay(needs)))
+	put(t, dir, "doubtful.jsonl", asked(t, "doubtful", acme, 0, pay(doubts)))
+	c := open(t, dir, soonAfter)
+	page := body(t, ask(t, c, "GET", "/inbox"))
+	var at []int
+	for _, want := range []string{
+		"pay may have run: done, not done, or again?", "nothing happens until somebody does", "may pay run?", "Bolt", "refused at 00:01:05 UTC",
+		"s left)</i>", `&lt;b&gt;\u202eACME`, "refused at 00:10:00 UTC",
+	} {
+		n := strings.Index(page, want)
+		require.Positive(t, n, want)
+		at = append(at, n)
+	}
+	assert.IsIncreasing(t, at)
+	assert.NotContains(t, page, "\u202e")
+	assert.NotContains(t, page, "<b>\u202e")
+	list := body(t, ask(t, c, "GET", "/api/sessions?state=asking"))
+	assert.Contains(t, list, `"id":"doubtful","state":"asking","why":"pay {\"cents\":500,\"currency\":\"EUR\",\"to\":\"ACME\"}: done, not done, or again?","in_doubt":1,`)
+	assert.Contains(t, list, `By 00:01:05, else refused","until":"2030-01-01T00:01:05Z"`)
+}

@@ -1,0 +1,90 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/retake-go/retake/journal"
+)
+
+// columns sort the list flat.
+var columns = map[string]func(a, b *row) int{
+	"state": func(a, b *row) int {
+		return cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State))
+	},
+	"session": func(a, b *row) int { return cmp.Compare(a.ID(), b.ID()) },
+	"attempt": func(a, b *row) int { return cmp.Compare(b.Attempt, a.Attempt) },
+	"spent":   func(a, b *row) int { return cmp.Compare(b.spent, a.spent) },
+	"last":    func(a, b *row) int { return b.Last.Compare(a.Last) },
+	"began":   func(a, b *row) int { return b.Since.Compare(a.Since) },
+}
+
+// deployment is how long a session may be without a process until a person is needed.
+const deployment = time.Minute
+
+// The sections of the list.
+const (
+	needsPerson = iota
+	underWay
+	over
+)
+
+var sectionNames = []string{"Needs a person", "Under way", "Ended"}
+
+// section is the section of a row.
+func (r *row) section(now time.Time) int {
+	switch r.State {
+	case journal.SessionAsks:
+		return needsPerson
+	case journal.SessionInterrupted:
+		if now.Sub(r.Last) > deployment {
+			return needsPerson
+		}
+	case journal.SessionFailed, journal.SessionDone:
+		return over
+	}
+	return underWay
+}
+
+// order sorts rows by need: calls in doubt, then questions by deadline, then what no process has; then what is
+// overdue, waits by their end, and runs by age; then what has ended, the newest first.
+func order(rows []*row, sort string, now time.Time) {
+	by := columns[sort]
+	rank := func(r *row) int {
+		switch {
+		case r.State == journal.SessionAsks && r.InDoubt > 0:
+			return 0
+		case r.State == journal.SessionAsks:
+			return 1
+		case r.State == journal.SessionWaits:
+			return 2
+		}
+		return 3
+	}
+	slices.SortStableFunc(rows, func(a, b *row) int {
+		if by != nil {
+			return cmp.Or(by(a, b), cmp.Compare(a.Key, b.Key))
+		}
+		sa, sb := a.section(now), b.section(now)
+		var in int
+		switch {
+		case sa != sb:
+		case sa == over:
+			in = b.Last.Compare(a.Last)
+		case a.State == journal.SessionInterrupted && b.State == journal.SessionInterrupted, a.State == journal.SessionRuns && b.State == journal.SessionRuns:
+			in = a.Last.Compare(b.Last)
+		default:
+			in = until(a).Compare(until(b))
+		}
+		return cmp.Or(sa-sb, rank(a)-rank(b), in, cmp.Compare(a.Key, b.Key))
+	})
+}
+
+// until is when a wait or question ends; far away if it does not.
+func until(r *row) time.Time {
+	if r.Until.IsZero() {
+		return time.Unix(1<<40, 0)
+	}
+	return r.Until
+}

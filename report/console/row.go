@@ -1,0 +1,178 @@
+package console
+
+import (
+	"fmt"
+	"html/template"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/journal"
+)
+
+// row is a session as a row of the list.
+type row struct {
+	Session
+	Key, Link string
+	Attempt   string
+	Spent     string
+	Lost      string
+	Retrying  bool
+	search    string
+	spent     int64
+}
+
+// row makes the row of a session.
+func (c *Console) row(s *watched) *row {
+	r := &row{
+		Session: Session{Summary: s.Summary, Damaged: s.damaged}, Key: fmt.Sprintf("s%d-%s", s.store, url.PathEscape(s.id)),
+		Attempt: s.attempt, Retrying: s.retrying,
+	}
+	r.Summary.Session, r.Why = s.id, c.scrub(s.Why)
+	switch {
+	case s.damaged > 0:
+		r.State, r.Why = journal.SessionFailed, fmt.Sprintf("cannot be read from line %d", s.damaged)
+	case s.err != nil:
+		r.State, r.Why = journal.SessionFailed, "cannot be read: "+brief(s.err.Error())
+	}
+	if len(c.settings.Stores) > 1 {
+		r.Store = c.settings.Stores[s.store].Name
+	}
+	r.Link = "/session?" + link(s.id, r.Store)
+	r.spending(s)
+	r.search = s.words + "\n" + strings.ToLower(s.id+"\n"+r.Why)
+	return r
+}
+
+// spending says what the run cost: money where there are prices, else tokens.
+func (r *row) spending(s *watched) {
+	lost := s.wasted.Usage.Total()
+	switch cost := s.charged.Cost; {
+	case cost > 0:
+		r.Spent, r.spent = money(cost), cost
+		if s.wasted.Cost > 0 {
+			r.Lost = money(s.wasted.Cost)
+		}
+	case s.Tokens > 0:
+		r.Spent, r.spent = grouped(s.Tokens), s.Tokens
+		if lost > 0 {
+			r.Lost = grouped(lost)
+		}
+	case s.Turns > 0:
+		r.Spent = "unknown"
+	}
+}
+
+// link is the query of a session.
+func link(id, store string) string {
+	q := url.Values{"id": {id}}
+	if store != "" {
+		q.Set("store", store)
+	}
+	return q.Encode()
+}
+
+// money is a cost in units of money.
+func money(micros int64) string {
+	text := fmt.Sprintf("%d.%06d", micros/1e6, micros%1e6)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
+
+// grouped is a number with commas.
+func grouped[N int | int64](n N) string {
+	text := strconv.FormatInt(int64(n), 10)
+	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
+
+// ID is the id of the session.
+func (r *row) ID() string { return r.Summary.Session }
+
+// Mark is the id of the mark of the row's state.
+func (r *row) Mark() string { return "m-" + string(r.State) }
+
+// Word is the word of the row's state.
+func (r *row) Word() string {
+	if r.State == journal.SessionAsks {
+		return "asks"
+	}
+	return string(r.State)
+}
+
+// Doubtful reports whether calls of the latest run are in doubt.
+func (r *row) Doubtful() bool { return r.InDoubt > 0 }
+
+// Version changes with everything that the row shows, but for times that pass.
+func (r *row) Version() string {
+	return fmt.Sprint(r.State, r.Why, r.Attempt, r.Spent, r.Lost, r.Last.UnixNano(), r.Until.UnixNano())
+}
+
+// ms is a time for the script; empty if there is none.
+func ms(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(at.UnixMilli(), 10)
+}
+
+// LastMS and UntilMS are times for the script.
+func (r *row) LastMS() string  { return ms(r.Last) }
+func (r *row) UntilMS() string { return ms(r.Until) }
+
+// cell is a row with the time as of which it is shown.
+type cell struct {
+	*row
+	now time.Time
+}
+
+// Ago is how long ago the latest event was, Left how long the wait or question lasts, Start when the run began.
+func (c cell) Ago() string {
+	if c.Last.IsZero() {
+		return ""
+	}
+	return rough(c.now.Sub(c.Last))
+}
+
+func (c cell) Left() string {
+	if c.Until.IsZero() || c.Until.Before(c.now) {
+		return ""
+	}
+	return rough(c.Until.Sub(c.now))
+}
+
+func (c cell) Start() string {
+	switch at := c.Since.UTC(); {
+	case at.IsZero():
+		return ""
+	case c.now.Sub(at) < 20*time.Hour:
+		return at.Format("15:04")
+	default:
+		return at.Format("2006-01-02")
+	}
+}
+
+// rough is a duration in at most two units.
+func rough(d time.Duration) string {
+	s := max(0, int64(d/time.Second))
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	case s < 86400:
+		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+	}
+	return fmt.Sprintf("%dd%02dh", s/86400, s/3600%24)
+}
+
+// rowHTML is the row of a session as HTML, for the stream.
+func rowHTML(r *row, now time.Time) string {
+	var b strings.Builder
+	if err := pages.ExecuteTemplate(&b, "cells", cell{r, now}); err != nil {
+		return template.HTMLEscapeString(err.Error())
+	}
+	return b.String()
+}

@@ -1,0 +1,164 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/retake-go/retake/internal/several"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// sentence says what a session does, and what will unblock it.
+func sentence(f *journal.Fold, s *journal.Summary) string {
+	switch s.State {
+	case journal.SessionDone, journal.SessionFailed:
+		return ended(f.State.Outcome, f.Failed())
+	case journal.SessionAsks:
+		return asked(f.Asked.Asks)
+	case journal.SessionWaits:
+		return "waits until " + clock(s.Until) + " to " + f.Asked.Wait.Reason.Phrase()
+	case journal.SessionInterrupted:
+		return unblocks(f)
+	}
+	return doing(f)
+}
+
+// ended says how a run ended after so many corrections.
+func ended(o *machine.Outcome, corrections int) string {
+	names := make([]string, len(o.InDoubt))
+	for n, c := range o.InDoubt {
+		names[n] = brief(c.Tool)
+	}
+	about := o.About()
+	if !o.OK {
+		about = strings.Replace(about, string(o.Reason), o.Reason.Phrase(), 1)
+	}
+	about = brief(about)
+	if o.OK && about == "" {
+		about = "the answer is empty"
+	}
+	switch {
+	case len(names) > 0:
+		return several.Of(len(names), "call") + " in doubt: " + strings.Join(names, ", ") + ". " + about
+	case o.OK && corrections > 0:
+		return about + " (after " + several.Of(corrections, "correction") + ")"
+	}
+	return about
+}
+
+// asked says what people are asked, until when, and what holds then.
+func asked(asks []machine.Ask) string {
+	a := &asks[0]
+	text := brief(a.Tool)
+	if values := brief(string(a.Arguments)); values != "" && values != "{}" {
+		text += " " + values
+	}
+	if a.Kind == machine.AskDoubt {
+		text += ": done, not done, or again?"
+	} else {
+		text += "?"
+	}
+	if !a.Deadline.IsZero() {
+		text += " By " + clock(a.Deadline) + ", else " + defaultWord(a.Default)
+	}
+	if more := len(asks) - 1; more > 0 {
+		text += fmt.Sprintf(" And %s.", several.Of(more, "more question"))
+	}
+	return text
+}
+
+// defaultWord says what holds if nobody answers.
+func defaultWord(r machine.Ruling) string {
+	switch r {
+	case machine.Approve:
+		return "approved"
+	case machine.Refuse:
+		return "refused"
+	}
+	return "left in doubt"
+}
+
+// unblocks says what a session needs that no process has.
+func unblocks(f *journal.Fold) string {
+	e, since := &f.Asked, "no process since "+clock(f.State.At)+"; "
+	switch names := doubtful(f); {
+	case e.Kind == machine.WaitUntil && e.Wait != nil:
+		return "overdue since " + clock(e.Wait.Until) + ": no process took it up; resume it"
+	case e.Kind == machine.AskPerson && len(e.Asks) > 0:
+		return brief(e.Asks[0].Tool) + ": nobody answered by " + clock(machine.AskedUntil(e.Asks)) + ", so it is " +
+			defaultWord(e.Asks[0].Default) + "; resume it"
+	case len(names) > 0:
+		return since + strings.Join(names, " and ") + " may have run, and is not repeated; resume it"
+	case e.Kind == machine.RunTools:
+		return since + toolNames(f) + " was to run, and is repeated; resume it"
+	}
+	return since + "resume it: it goes on with what it began"
+}
+
+// doing says what a running session does.
+func doing(f *journal.Fold) string {
+	e := &f.Asked
+	switch {
+	case e.Kind == machine.CallModel:
+		text := "calls the model"
+		if e.Model.Model != "" {
+			text = "calls " + brief(e.Model.Model)
+		}
+		return text + ", attempt " + attemptOf(f)
+	case e.Kind == machine.RunTools:
+		return "runs " + toolNames(f)
+	case e.Kind == machine.TryAction:
+		return "tries, attempt " + attemptOf(f)
+	case e.Kind == machine.AskPlanner:
+		return "asks the planner what to do"
+	case e.Kind == "":
+		return "begins"
+	}
+	return strings.ReplaceAll(brief(string(e.Kind)), "_", " ")
+}
+
+// toolNames names the tools that run.
+func toolNames(f *journal.Fold) string {
+	var names []string
+	runs := f.Asked.Tools
+	for _, t := range runs[:min(len(runs), 4)] {
+		names = append(names, brief(t.Tool))
+	}
+	for n := range f.Asked.Asks {
+		names = append(names, brief(f.Asked.Asks[n].Tool))
+	}
+	if more := len(runs) - 4; more > 0 {
+		names = append(names, several.Of(more, "more"))
+	}
+	return strings.Join(names, " and ")
+}
+
+// maxBrief is the most characters of a text in a row.
+const maxBrief = 200
+
+// brief is the first characters of a text on one line. Characters that cannot be seen become U+FFFD.
+func brief(text string) string {
+	var b strings.Builder
+	n, space := 0, false
+	for _, r := range text {
+		if r == '\n' || r == '\t' || r == '\r' || r == ' ' {
+			space = b.Len() > 0
+			continue
+		}
+		if n++; n > maxBrief {
+			b.WriteString("…")
+			break
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+		}
+		if !unicode.IsGraphic(r) {
+			r = unicode.ReplacementChar
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

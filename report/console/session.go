@@ -1,0 +1,118 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+)
+
+// Session is a session as GET /api/sessions and the list tell it. Its Why says in one sentence what goes on, and what
+// will unblock the session; it has no times that pass.
+type Session struct {
+	journal.Summary
+	// Store is the name of its store; empty if there is one only.
+	Store string `json:"store,omitempty"`
+	// Damaged is the first line of the journal that cannot be read; 0 if there is none.
+	Damaged int64 `json:"damaged,omitempty"`
+}
+
+// facts are what the console shows of a session whose journal was read. Its texts are bounded.
+type facts struct {
+	journal.Summary
+	// Attempt is that of what goes on, such as "2 of 4", and retrying reports that it is a later one, or a wait.
+	attempt  string
+	retrying bool
+	// charged and wasted are what the run cost; tokens are lost on attempts that failed.
+	charged, wasted policy.Charge
+	request         string
+	// words are what a search finds beside the sentence.
+	words string
+	asks  []machine.Ask
+	lines int64
+}
+
+// factsOf returns the facts of a session.
+func factsOf(f *journal.Fold, s journal.Summary, lines int64) facts {
+	st := &f.State
+	t := facts{
+		Summary: s, attempt: attemptOf(f), charged: st.Charged, wasted: st.Wasted, lines: lines, request: brief(f.Request()),
+	}
+	if s.State == journal.SessionAsks {
+		t.asks = f.Asked.Asks
+		t.InDoubt += countDoubts(t.asks)
+	}
+	if s.State == journal.SessionInterrupted {
+		t.InDoubt += len(doubtful(f))
+	}
+	t.retrying = !s.State.Ended() && (s.State == journal.SessionWaits || t.attempt != "" && !strings.HasPrefix(t.attempt, "1 "))
+	t.Why = sentence(f, &s)
+	t.words = strings.ToLower(strings.Join([]string{s.Session, t.request, toolNames(f), brief(st.Model)}, "\n"))
+	return t
+}
+
+func countDoubts(asks []machine.Ask) (n int) {
+	for _, a := range asks {
+		if a.Kind == machine.AskDoubt {
+			n++
+		}
+	}
+	return n
+}
+
+// attemptOf is the attempt of what a run does, or did last: "2 of 4"; empty if it has none.
+func attemptOf(f *journal.Fold) string {
+	at := slices.Clone(positions(&f.Asked))
+	for _, a := range f.State.Actions {
+		if len(f.Asked.Tools) == 0 && f.Asked.Model == nil {
+			at = append(at, machine.Position{Attempt: a.Attempt, MaxAttempts: f.State.PolicyOf(policy.Target{Tool: a.Name}).MaxAttempts})
+		}
+	}
+	if len(at) == 0 {
+		return ""
+	}
+	p := slices.MaxFunc(at, func(a, b machine.Position) int { return cmp.Compare(a.Attempt, b.Attempt) })
+	if p.MaxAttempts == policy.Unlimited {
+		return fmt.Sprint(p.Attempt)
+	}
+	return fmt.Sprintf("%d of %d", p.Attempt, p.MaxAttempts)
+}
+
+// positions are those that an effect is about.
+func positions(e *machine.Effect) []machine.Position {
+	switch {
+	case e.Model != nil:
+		return e.Model.At
+	case e.Try != nil:
+		return []machine.Position{e.Try.Position}
+	case e.Question != nil:
+		return []machine.Position{e.Question.Position}
+	case e.Outcome != nil && e.Outcome.Exhaustion != nil:
+		return []machine.Position{e.Outcome.Exhaustion.Position}
+	}
+	return nil
+}
+
+// doubtful are the tools of calls that have begun, and may have had an effect.
+func doubtful(f *journal.Fold) (names []string) {
+	for _, t := range f.Asked.Tools {
+		began := func(n journal.Note) bool { return n.Kind == journal.ToolBegan && n.Key == t.Key }
+		if !t.Repeatable && slices.ContainsFunc(f.Notes, began) {
+			names = append(names, brief(t.Tool))
+		}
+	}
+	return names
+}
+
+// clock is a time of day, as of UTC.
+func clock(at time.Time) string {
+	if at.IsZero() {
+		return "the beginning"
+	}
+	return at.UTC().Format("15:04:05")
+}
