@@ -120,9 +120,13 @@ func TestManyCallsTakeMemoryInProportion(t *testing.T) {
 func TestTheFeedbackOfOneReplyIsBounded(t *testing.T) {
 	const line = 100
 	limit := feedback.DefaultLimits().MaxBytes
+	most := policy.MostCalls
+	if testing.Short() {
+		most = 200
+	}
 	for _, kind := range manyCalls[2:] {
 		t.Run(kind.name, func(t *testing.T) {
-			for _, n := range []int{1, 3, 40, policy.MostCalls} {
+			for _, n := range []int{1, 3, 40, most} {
 				said := ranWith(t, without(t), replyOf(n, true, kind.call))
 				total, answers := 0, 0
 				for _, m := range said {

@@ -119,7 +119,7 @@ func TestWaitsThatAreOverAreNotStarved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, model := patient()
 		p := poolOf(t, cfg, loop.ModelFunc(func(ctx context.Context, r loop.Request) (message.Reply, error) {
-			<-time.After(time.Second)
+			<-time.After(10 * time.Second)
 			return model.Reply(ctx, r)
 		}))
 		drive, stop := context.WithCancel(t.Context())
@@ -130,7 +130,7 @@ func TestWaitsThatAreOverAreNotStarved(t *testing.T) {
 		go func() {
 			for n := 0; feed.Err() == nil; n++ {
 				awaits(feed, p, newSessionNamed(t, "other"), fmt.Sprint("other ", n), nil)
-				<-time.After(900 * time.Millisecond)
+				<-time.After(9 * time.Second)
 			}
 		}()
 		<-time.After(2 * time.Hour)
