@@ -2,11 +2,8 @@ package result
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"maps"
-	"math/big"
-	"reflect"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -84,58 +81,10 @@ var kinds = map[jsontext.Kind]fault.Kind{
 	't': fault.Boolean, 'f': fault.Boolean,
 }
 
-// same reports whether two values are equal; equal numbers may be written differently. Nil means absent.
+// same reports whether two canonical values are equal; equal numbers may be written differently. Nil means
+// absent.
 func same(a, b json.RawMessage) bool {
-	if string(a) == string(b) {
-		return true
-	}
-	return a != nil && b != nil && reflect.DeepEqual(withDecimals(parsed(a)), withDecimals(parsed(b)))
-}
-
-// withDecimals replaces numbers by a form that is the same for equal ones.
-func withDecimals(value any) any {
-	switch v := value.(type) {
-	case json.Number:
-		return exactly(string(v))
-	case []any:
-		for i := range v {
-			v[i] = withDecimals(v[i])
-		}
-	case map[string]any:
-		for _, name := range sortedNames(v) {
-			v[name] = withDecimals(v[name])
-		}
-	}
-	return value
-}
-
-// exactNumber is a number: its digits, without zeros around them, times a power of ten. It is never written
-// out.
-type exactNumber struct {
-	negative bool
-	digits   string
-	exponent string // in decimal, of any size
-}
-
-// maxPower bounds the digits of an exponent that is computed with.
-const maxPower = 40
-
-// exactly reads a JSON number.
-func exactly(number string) exactNumber {
-	text, negative := strings.CutPrefix(number, "-")
-	mantissa, power, _ := strings.Cut(strings.ToLower(text), "e")
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	if len(power) > maxPower { // equal only to what is written alike
-		return exactNumber{negative, mantissa, power}
-	}
-	exponent, _ := new(big.Int).SetString(cmp.Or(power, "0"), 10)
-	digits := strings.TrimLeft(whole+fraction, "0")
-	if digits == "" || exponent == nil {
-		return exactNumber{}
-	}
-	short := strings.TrimRight(digits, "0")
-	exponent.Add(exponent, big.NewInt(int64(len(digits)-len(short)-len(fraction))))
-	return exactNumber{negative, short, exponent.String()}
+	return (a == nil) == (b == nil) && bytes.Equal(canon.Decimals(a), canon.Decimals(b))
 }
 
 // withoutNulls removes null members at any depth: they mean the same as absent ones.
