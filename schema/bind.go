@@ -37,7 +37,7 @@ func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.I
 		return issues
 	}
 	issues := slices.Clone(t.issues(v))
-	at := places{schema: t.schema}
+	at := places{evaluation: e, schema: t.schema}
 	for n := range issues {
 		i := &issues[n]
 		i.Source = fault.FromRules

@@ -73,8 +73,10 @@ func byItself(tree any) []fault.Issue {
 	}
 	s := &Schema{tree: meta, limits: schemaLimits}
 	s.link(c, compiled, true)
-	e := &evaluation{Budget: NewBudget(), tracks: s.tracks}
-	refused, _ := e.judge(s.root, valueOf(tree), s.scope(), nil)
+	doc := []byte(jsonText(tree))
+	root, _ := parse(doc, documentLimits) // cannot fail: it was read before
+	e := &evaluation{Budget: NewBudget(), tracks: s.tracks, binder: binder{doc: doc}}
+	refused, _ := e.judge(s.root, root, s.scope(), nil)
 	var issues []fault.Issue
 	for _, f := range e.list(nil, refused) {
 		i := f.tell(e, f.value.path())

@@ -3,10 +3,11 @@ package schema
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // object applies the keywords of objects.
@@ -90,7 +91,7 @@ func (f *collector) missing(rule string, wanted []string, because string) {
 func (f *collector) array() {
 	n, v := f.n, f.v
 	f.bounded(int(v.count), n.MinItems, n.MaxItems, "minItems", "maxItems")
-	if n.UniqueItems && f.spend(v.size()) && !v.itemsDiffer() {
+	if n.UniqueItems && f.spend(v.size()) && !f.itemsDiffer() {
 		f.fail("uniqueItems")
 	}
 	if n.full && int(v.count) > len(n.first) {
@@ -176,19 +177,19 @@ func (f *collector) isAmong(values map[key]bool) bool {
 	if f.v.kind&(kindObject|kindArray) != 0 && !f.n.nested {
 		return false
 	}
-	return f.spend(f.v.size()) && values[f.v.key()]
+	return f.spend(f.v.size()) && values[f.v.key(f.doc)]
 }
 
 // itemsDiffer reports whether no two items are equal.
-func (v *value) itemsDiffer() bool {
-	keys := make([]key, 0, v.count) // half the memory of a set
-	for item := range v.children {
-		keys = append(keys, item.key())
+func (f *collector) itemsDiffer() bool {
+	keys := make([]key, 0, f.v.count) // half the memory of a set
+	for item := range f.v.children {
+		keys = append(keys, item.key(f.doc))
 	}
 	slices.SortFunc(keys, func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.text, b.text))
 	})
-	return len(slices.Compact(keys)) == int(v.count)
+	return len(slices.Compact(keys)) == int(f.v.count)
 }
 
 // key identifies a value: equal values have equal keys.
@@ -197,59 +198,35 @@ type key struct {
 	text string
 }
 
-func (v *value) key() key {
+// key is the key of a value of a document.
+func (v *value) key(doc []byte) key {
 	switch v.kind {
 	case kindString:
 		return key{kindString, v.text}
 	case kindInteger, kindNumber:
 		return key{kindNumber, plainNumber(v.text)}
 	}
-	return key{v.kind, string(v.appendEqual(nil))}
+	return key{v.kind, string(canon.Decimals(v.sorted(doc)))}
 }
 
-// appendEqual writes a value as JSON that is the same for equal values: members in the order of their names,
-// numbers in one form.
-func (v *value) appendEqual(b []byte) []byte {
-	switch v.kind {
-	case kindString:
-		b, _ = jsontext.AppendQuote(b, v.text) // cannot fail: it is UTF-8
-	case kindInteger, kindNumber:
-		b = append(b, plainNumber(v.text)...)
-	case kindBoolean:
-		b = strconv.AppendBool(b, v.truth)
-	case kindArray, kindObject:
-		children := slices.Collect(v.children)
-		if v.kind == kindObject {
-			slices.SortFunc(children, func(a, b *value) int { return cmp.Compare(a.name, b.name) })
-		}
-		b = append(b, v.kind.name()...)
-		for _, child := range children {
-			b, _ = jsontext.AppendQuote(b, child.name)
-			b = child.appendEqual(b)
-		}
-		return append(b, ']')
-	default:
-		b = append(b, "null"...)
-	}
-	return b
+// sorted is a value of a document as JSON without spaces, its members by their names.
+func (v *value) sorted(doc []byte) []byte {
+	order := jsontext.ReorderRawObjects(true)
+	text, _ := jsontext.AppendFormat(nil, doc[v.start:v.end], order, jsontext.EscapeForJS(true)) // cannot fail: it was read
+	return text
 }
 
 func keysOf(values ...any) map[key]bool {
 	keys := make(map[key]bool, len(values))
-	p := newParser([]byte(jsonText(values)), documentLimits)
+	doc := []byte(jsonText(values))
+	p := newParser(doc, documentLimits)
 	defer p.free()
 	list, _ := p.read() // cannot fail: it was read before
 	for v := range list.children {
-		keys[v.key()] = true
+		keys[v.key(doc)] = true
 	}
 	return keys
 }
 
 // documentLimits hold for the values in a schema document, which has bounds of its own.
 var documentLimits = Limits{maxMaxBytes, maxMaxDepth, maxMaxValues}
-
-// valueOf is a value of a schema document as one of a document that is checked.
-func valueOf(tree any) *value {
-	v, _ := parse([]byte(jsonText(tree)), documentLimits) // cannot fail: it was read before
-	return v
-}

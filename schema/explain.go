@@ -151,7 +151,7 @@ func (s *Schema) report(e *evaluation, root *value, refused *refusal) []fault.Is
 		return nil
 	}
 	issues := make([]fault.Issue, 0, len(all))
-	at := places{schema: s}
+	at := places{evaluation: e, schema: s}
 	for _, f := range all {
 		if !e.spend(costOfPointer(f.value)) {
 			break
@@ -238,6 +238,7 @@ func (n *node) describedMembers(name string) string {
 
 // places are the schemas of the values on the path to one place, which most other places share.
 type places struct {
+	*evaluation
 	schema *Schema
 	path   []string
 	levels [][]*node // from the root; one more than steps
@@ -268,7 +269,7 @@ func (p *places) finish(i *fault.Issue, path []string, v *value) {
 	}
 	levels := p.to(path)
 	if p.schema.marked {
-		i.Value = echoed(v, levels)
+		i.Value = p.echoed(v, levels)
 		if anyMarked(levels, noEchoKeyword, secretKeyword) {
 			i.Sent = ""
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // Bounds on a single number, so that exact arithmetic on it stays cheap.
@@ -64,13 +66,12 @@ func isPlain(text string) bool {
 	return len(text) <= maxExactDigits && text != "-0"
 }
 
-// plainNumber writes a number in one short form: equal numbers get equal texts, whole ones of up to
-// maxWritten digits these alone.
+// plainNumber writes a number in one form: equal numbers get equal texts.
 func plainNumber(text string) string {
 	if isPlain(text) {
 		return text
 	}
-	return decimalOf(text).String()
+	return string(canon.Decimals([]byte(text)))
 }
 
 // decimal is a number by its digits: 0.digits × 10^scale. Equal numbers have equal decimals.
@@ -96,23 +97,8 @@ func decimalOf(text string) decimal {
 	return decimal{negative, strings.TrimRight(digits, "0"), exponent + len(digits) - len(fraction)}
 }
 
-// maxWritten is the most digits of a whole number that are written out.
+// maxWritten is the most digits of a whole number that a Go type may need.
 const maxWritten = 20
-
-// String writes a number in one form; see plainNumber.
-func (d decimal) String() string {
-	sign := ""
-	if d.negative {
-		sign = "-"
-	}
-	switch {
-	case d.digits == "":
-		return "0"
-	case len(d.digits) <= d.scale && d.scale <= maxWritten:
-		return sign + d.digits + strings.Repeat("0", d.scale-len(d.digits))
-	}
-	return sign + "0." + d.digits + "e" + strconv.Itoa(d.scale)
-}
 
 // wholeNumber writes a whole number as digits alone. One of more than maxWritten digits, which no integer of
 // Go holds, becomes another one that is too large.
@@ -122,7 +108,7 @@ func wholeNumber(text string) string {
 	}
 	switch d := decimalOf(text); {
 	case d.scale <= maxWritten:
-		return d.String()
+		return plainNumber(text)
 	case d.negative:
 		return "-" + strings.Repeat("9", maxWritten)
 	}

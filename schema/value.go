@@ -1,14 +1,12 @@
 package schema
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 )
 
 // kind is the kind of a JSON value; a set of kinds is their sum.
@@ -196,57 +194,6 @@ func (v *value) any() any {
 		return members
 	}
 	return nil
-}
-
-// appendUpTo writes a value as JSON with sorted members, and stops when there are so many bytes.
-func (v *value) appendUpTo(b []byte, limit int) []byte {
-	switch v.kind {
-	case kindBoolean:
-		return strconv.AppendBool(b, v.truth)
-	case kindNull:
-		return append(b, "null"...)
-	case kindInteger, kindNumber:
-		return append(b, v.text...)
-	case kindString:
-		return append(b, jsonText(canon.Cut(v.text, limit+len("…")))...)
-	}
-	open, closing := byte('['), byte(']')
-	if v.kind == kindObject {
-		open, closing = '{', '}'
-	}
-	b = append(b, open)
-	for n, child := range v.least(limit) {
-		if n > 0 {
-			b = append(b, ',')
-		}
-		if v.kind == kindObject {
-			b = append(append(b, jsonText(canon.Cut(child.name, limit+len("…")))...), ':')
-		}
-		if b = child.appendUpTo(b, limit); len(b) >= limit {
-			return b
-		}
-	}
-	return append(b, closing)
-}
-
-// least lists the first children of a list, or the members of an object with the least names; no more than so
-// many.
-func (v *value) least(count int) []*value {
-	list := make([]*value, 0, min(int(v.count), count))
-	for child := range v.children {
-		at := len(list)
-		if v.kind == kindObject {
-			at, _ = slices.BinarySearchFunc(list, child.name, func(m *value, name string) int { return cmp.Compare(m.name, name) })
-		}
-		if at == count {
-			if v.kind == kindArray {
-				break
-			}
-			continue
-		}
-		list = slices.Insert(list[:min(len(list), count-1)], at, child)
-	}
-	return list
 }
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
