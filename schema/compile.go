@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"github.com/retake-go/retake/internal/canon"
 )
 
 // schemaLimits bounds a schema document itself.
@@ -60,7 +58,7 @@ func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, forma
 	}
 	s.root = l.node(compiled)
 	if l.dynamic {
-		for _, place := range anchored(s.tree) {
+		for _, place := range anchored(s.tree, "") {
 			if s, err := c.Compile(baseURL + "#" + escapedFragment(place)); err == nil {
 				l.node(s)
 			}
@@ -74,16 +72,13 @@ func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, forma
 	s.scoped, s.tracks = l.dynamic, l.tracks
 }
 
-// anchored lists the subschemas of a document that dynamic references may lead to, by their JSON Pointers.
-func anchored(tree any) (places []string) {
-	all := map[string]bool{}
-	listPlaces(all, "", tree)
-	for place := range all {
-		at, _ := canon.At(tree, canon.Path(place))
-		if node, ok := at.(map[string]any); ok && node["$dynamicAnchor"] != nil {
-			places = append(places, place)
-		}
+// anchored lists the subschemas of a schema that dynamic references may lead to, by their JSON Pointers. at is
+// that of the schema.
+func anchored(tree any, at string) (places []string) {
+	if node, _ := tree.(map[string]any); node["$dynamicAnchor"] != nil {
+		places = append(places, at)
 	}
+	within(tree, func(sub any, steps ...string) { places = append(places, anchored(sub, at+pointerOf(steps))...) })
 	slices.Sort(places)
 	return places
 }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // CompileLimits bounds the work of compiling a schema: time grows with the square of the number of
@@ -97,9 +99,34 @@ var keywords = map[string]holds{
 	"$defs": holdsMap, "dependentSchemas": holdsMap,
 }
 
+// within calls visit for each schema right within another, with the steps that lead to it.
+func within(schema any, visit func(sub any, steps ...string)) {
+	node, _ := schema.(map[string]any)
+	for keyword, value := range node {
+		how := keywords[keyword]
+		if how&holdsOne != 0 && (isObject(value) || isBool(value)) {
+			visit(value, keyword)
+		}
+		switch value := value.(type) {
+		case map[string]any:
+			for name, sub := range value {
+				if how&holdsMap != 0 {
+					visit(sub, keyword, name)
+				}
+			}
+		case []any:
+			for n, sub := range value {
+				if how&holdsList != 0 {
+					visit(sub, keyword, strconv.Itoa(n))
+				}
+			}
+		}
+	}
+}
+
 // schema counts a schema, whose JSON Pointer has so many bytes.
 func (s *survey) schema(tree any, pointer int) {
-	if tree != true && tree != false && !isObject(tree) {
+	if !isObject(tree) && !isBool(tree) {
 		return
 	}
 	s.subschemas++
@@ -109,57 +136,30 @@ func (s *survey) schema(tree any, pointer int) {
 		s.subschemas++
 	}
 	for keyword, value := range node {
-		switch text, isText := value.(string); {
+		text, isText := value.(string)
+		patterns, _ := value.(map[string]any)
+		switch {
 		case isText && (keyword == "$ref" || keyword == "$dynamicRef" || keyword == "$recursiveRef"):
 			s.refs = append(s.refs, text)
-		case isText && keyword == "pattern":
+		case keyword == "pattern":
 			s.patterns += len(text)
-		}
-		s.within(keyword, value, pointer+1+len(keyword))
-	}
-}
-
-// within counts the schemas under a keyword.
-func (s *survey) within(keyword string, value any, pointer int) {
-	how := keywords[keyword]
-	switch value := value.(type) {
-	case map[string]any:
-		if how&holdsOne != 0 {
-			s.schema(value, pointer)
-		}
-		if how&holdsMap == 0 {
-			return
-		}
-		for name, sub := range value {
-			if keyword == "patternProperties" {
-				s.patterns += len(name)
+		case keyword == "patternProperties":
+			for pattern := range patterns {
+				s.patterns += len(pattern)
 			}
-			s.schema(sub, pointer+1+len(name))
-		}
-	case []any:
-		if how&holdsList == 0 {
-			return
-		}
-		for n, sub := range value {
-			s.schema(sub, pointer+1+len(strconv.Itoa(n)))
-		}
-	case bool:
-		if how&holdsOne != 0 {
-			s.schema(value, pointer)
 		}
 	}
+	within(tree, func(sub any, steps ...string) { s.schema(sub, pointer+len(steps)+len(strings.Join(steps, ""))) })
 }
 
 // references looks for references that lead to no subschema. Where there are some, each object of the
 // document may become a schema.
 func (s *survey) references(tree any) {
-	places := map[string]bool{}
-	listPlaces(places, "", tree)
 	for _, ref := range s.refs {
 		base, fragment, _ := strings.Cut(ref, "#")
 		plain, err := url.PathUnescape(fragment)
 		isPointer := err == nil && strings.HasPrefix(plain, "/")
-		if isPointer && (base != "" || !places[plain]) {
+		if isPointer && (base != "" || !leadsToSchema(tree, canon.Path(plain))) {
 			s.elsewhere++
 		}
 	}
@@ -169,34 +169,25 @@ func (s *survey) references(tree any) {
 	}
 }
 
-// listPlaces lists the JSON Pointers of all subschemas.
-func listPlaces(places map[string]bool, at string, tree any) {
-	node, _ := tree.(map[string]any)
-	places[at] = true
-	for keyword, value := range node {
-		how, under := keywords[keyword], at+"/"+keyword
-		switch value := value.(type) {
-		case map[string]any:
-			if how&holdsOne != 0 {
-				listPlaces(places, under, value)
-			}
-			for name, sub := range value {
-				if how&holdsMap != 0 {
-					listPlaces(places, under+"/"+pointerEscaper.Replace(name), sub)
-				}
-			}
-		case []any:
-			for n, sub := range value {
-				if how&holdsList != 0 {
-					listPlaces(places, under+"/"+strconv.Itoa(n), sub)
-				}
-			}
-		case bool:
-			if how&holdsOne != 0 {
-				places[under] = true
-			}
+// leadsToSchema reports whether there is a subschema at a path.
+func leadsToSchema(tree any, path []string) bool {
+	for len(path) > 0 {
+		node, _ := tree.(map[string]any)
+		how, value, there := keywords[path[0]], node[path[0]], true
+		switch {
+		case how&holdsOne != 0 && (isObject(value) || isBool(value)):
+			tree, path = value, path[1:]
+		case how == 0 || len(path) == 1:
+			return false
+		default:
+			tree, there = canon.At(value, path[1:2])
+			path = path[2:]
+		}
+		if !there {
+			return false
 		}
 	}
+	return true
 }
 
 // everything counts all objects and booleans of a document.
