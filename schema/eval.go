@@ -310,8 +310,7 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	if len(list) == 0 {
 		return
 	}
-	if n := tag.branchFor(f.v); n != nil {
-		f.demand(n)
+	if tag != nil && f.v.kind == kindObject && f.byTag(rule, tag) {
 		return
 	}
 	from := len(f.refused)

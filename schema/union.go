@@ -14,12 +14,12 @@ import (
 //   - If each alternative has one issue, at this very place, they are joined: "string or null".
 //   - Alternatives for another kind of value, or for another constant, are set aside. If one alternative is
 //     left, its issues are the answer.
-//   - A tag is a member that has a different constant in each alternative. If the value has the tag of one,
-//     that alternative is explained. If it has the tag of none, or lacks it, the tag alone is at fault.
 //   - If each alternative only lacks members, the missing members are listed by alternative.
 //   - Otherwise the nearest alternative is explained: no wrong constants, then fewest issues right here, then
 //     fewest in all, then deepest, then first. One more issue says that there are other alternatives, unless
 //     the value right here fits this one alone or has the members of this one alone.
+//
+// Objects that a tag tells apart do not come here, unless some may lack it.
 func (e *evaluation) reduce(f *failure) []*failure {
 	u := union{e, f}
 	all := make([][]*failure, 0, len(f.branches))
@@ -38,8 +38,8 @@ func (e *evaluation) reduce(f *failure) []*failure {
 	if len(near) == 1 {
 		return near[0].all
 	}
-	if one := u.atOnce(near); one != nil {
-		return []*failure{one}
+	if wants, ok := u.lacking(near); ok {
+		return []*failure{u.whole(wants)}
 	}
 	if !e.spend(len(near) * len(near) / patternSteps) {
 		return nil
@@ -87,25 +87,20 @@ func (u union) join(branches [][]*failure) *failure {
 			return nil
 		}
 	}
-	return u.joined(branches)
+	return joined(u.rule, slices.Concat(branches...))
 }
 
-// joined is one failure of several at one place; nil of none.
-func (u union) joined(branches [][]*failure) *failure {
-	if len(branches) == 0 {
-		return nil
-	}
+// joined is one failure of several at one place, which refuse the alternatives of a rule.
+func joined(rule string, all []*failure) *failure {
 	var rules []string
-	first := branches[0][0]
-	one := &failure{at: first.at, value: first.value, lacks: first.lacks, rule: first.rule}
-	for _, b := range branches {
-		one.joined = append(one.joined, b[0])
-		rules = appendNew(rules, b[0].rule)
+	one := &failure{at: all[0].at, value: all[0].value, lacks: all[0].lacks, rule: all[0].rule, joined: all}
+	for _, f := range all {
+		rules = appendNew(rules, f.rule)
 	}
 	if len(rules) == 1 {
 		return one
 	}
-	one.rule = u.rule
+	one.rule = rule
 	if telling := slices.DeleteFunc(rules, isForeign); len(telling) == 1 {
 		one.rule = telling[0]
 	}
@@ -152,14 +147,9 @@ func (u union) near(all [][]*failure) (near []branch) {
 }
 
 // nearest is the branch that is nearest to a value, of at least two. It is settled where the value right at
-// the place fits it and no other, or has its tag, or has its members and those of no other, and where all
+// the place fits it and no other, or has its members and those of no other, and where all
 // that is wrong by it is wrong by each.
 func (u union) nearest(of []branch) (best branch, settled bool) {
-	for _, b := range of {
-		if u.isTagged(b, of) {
-			return b, true
-		}
-	}
 	fitting, shaped := 0, 0
 	for _, b := range of {
 		if len(b.right) == 0 {
@@ -214,109 +204,6 @@ func (u union) deepest(branch []*failure) (depth int) {
 	return depth
 }
 
-// atOnce is the one failure that says what is wrong by all branches; nil where there is none.
-func (u union) atOnce(near []branch) *failure {
-	if tag := u.wrongTag(near); tag != nil {
-		return tag
-	}
-	if wants, ok := u.lacking(near); ok {
-		return u.whole(wants)
-	}
-	return nil
-}
-
-// wrongTag is the one failure of a value whose tag is that of no branch, or that has none.
-func (u union) wrongTag(near []branch) *failure {
-	for _, f := range near[0].right {
-		if wants, all := tagsAt(near, f, none); all && !f.isOf(u.value) && len(wants) > 1 {
-			return u.joined(wants)
-		}
-	}
-	for _, f := range near[0].right {
-		if wants := u.missingTag(near, f); len(wants) > 1 {
-			return u.joined(wants)
-		}
-	}
-	return nil
-}
-
-// missingTag is what branches want of a member that is missing and for which each has a constant of its own.
-func (u union) missingTag(near []branch, tag *failure) (wants [][]*failure) {
-	var told []string
-	for _, b := range near {
-		n := slices.IndexFunc(b.right, func(f *failure) bool {
-			return f.isAt(tag) && f.rule == "required" && f.at.memberNamed(f.lacks[1:]).isConstant(maxSteps)
-		})
-		if n < 0 || slices.Contains(told, b.right[n].expected(u.evaluation)) {
-			return nil
-		}
-		told, wants = append(told, b.right[n].expected(u.evaluation)), append(wants, b.right[n:n+1])
-	}
-	return wants
-}
-
-// isConstant reports whether a schema takes one value.
-func (n *node) isConstant(steps int) bool {
-	switch {
-	case n == nil || steps == 0:
-		return false
-	case n.Const != nil, n.Enum != nil:
-		return n.Const != nil || len(n.Enum.Values) == 1
-	case n.types != 0:
-		return n.types == kindNull
-	}
-	return n.target().isConstant(steps - 1)
-}
-
-// isTagged reports whether a value has the tag of the branch, which no other has.
-func (u union) isTagged(of branch, near []branch) bool {
-	first := near[0]
-	if first.at == of.at {
-		first = near[1]
-	}
-	for _, f := range first.right {
-		if f.isOf(u.value) || !f.refusesTag() || slices.ContainsFunc(of.right, f.isAt) {
-			continue
-		}
-		if wants, all := tagsAt(near, f, of.at); all && len(wants) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// none is the place of no branch.
-const none = -1
-
-// tagsAt is what branches want of a tag, and whether all refuse the one there is. One branch is not asked.
-func tagsAt(near []branch, tag *failure, but int) (wants [][]*failure, all bool) {
-	for _, b := range near {
-		if b.at == but {
-			continue
-		}
-		n := slices.IndexFunc(b.right, func(f *failure) bool { return f.isAt(tag) && f.refusesTag() })
-		if n < 0 {
-			return nil, false
-		}
-		if b.right[n].rule != "additionalProperties" {
-			wants = append(wants, b.right[n:n+1])
-		}
-	}
-	return wants, true
-}
-
-func (f *failure) refusesTag() bool {
-	return f.rule == "const" || f.rule == "additionalProperties" || f.rule == "enum" && f.wantsOne()
-}
-
-// wantsOne reports whether an enum, or each of several, has one value.
-func (f *failure) wantsOne() bool {
-	if f.joined != nil {
-		return !slices.ContainsFunc(f.joined, func(f *failure) bool { return !f.wantsOne() })
-	}
-	return f.rule == "const" || f.rule == "enum" && len(f.at.Enum.Values) == 1
-}
-
 // shape are the rules by which a value has not the members, or the constants, that a branch is known by.
 var shape = []string{
 	"required", "additionalProperties", "unevaluatedProperties", "propertyNames", "dependentRequired", "dependencies", "const", "enum",
@@ -358,22 +245,44 @@ func membersNamed(names []string) string {
 	return "the members " + boundedNames(names[:len(names)-1]) + " and " + nameOf(names[len(names)-1])
 }
 
-// tag is a member that tells alternatives apart: each wants it to be a string of its own. Of a value with
-// such a member only one alternative is asked, for all others refuse it, and it is the one that is explained.
+// tag is a member that tells alternatives apart: each wants it to be a value of its own. Of an object only the
+// alternative is asked that its tag names, for all others refuse it.
 type tag struct {
 	name     string
-	branches map[string]*node
+	branches map[key]*node
+	all      []*node // the alternatives that want it
+	wants    []*node // what each of them wants it to be
+	optional bool    // an alternative may take objects without it
 }
 
-// branchFor is the alternative that a value's tag names; nil where that is not told.
-func (t *tag) branchFor(v *value) *node {
-	if t == nil || v.kind != kindObject {
-		return nil
+// byTag applies the alternative that an object's tag names. Without it none fits if the tag is of no alternative,
+// or is missing and each requires it; false where some may fit.
+func (f *collector) byTag(rule string, t *tag) bool {
+	m := f.v.member(t.name)
+	if m != nil && m.kind&(kindObject|kindArray) == 0 {
+		if n := t.branches[m.key(f.doc)]; n != nil {
+			f.demand(n)
+			return true
+		}
 	}
-	if m := v.member(t.name); m != nil && m.kind == kindString {
-		return t.branches[m.text]
+	if m == nil && t.optional {
+		return false
+	} else if !f.spend(len(t.all)) {
+		return true
 	}
-	return nil
+	all := make([]*failure, len(t.all))
+	for n, branch := range t.all {
+		all[n] = &failure{at: branch, value: f.v, rule: "required", lacks: "/" + t.name}
+		if m != nil {
+			all[n] = &failure{at: t.wants[n], value: m, rule: "enum"}
+			if t.wants[n].constant != nil {
+				all[n].rule = "const"
+			}
+		}
+	}
+	f.failed = true
+	f.report(*joined(rule, all))
+	return true
 }
 
 // maxTries bounds the members that are tried as tags in one schema document.
@@ -382,50 +291,75 @@ const maxTries = 1 << 16
 // tagOf finds the tag of alternatives, the first by name; nil where they have none. tries is how many members
 // may still be tried.
 func tagOf(branches []*node, tries *int) *tag {
-	if len(branches) < 2 {
+	names := map[string]bool{}
+	for _, b := range branches {
+		for _, n := range b.demanded() {
+			*tries -= len(n.members)
+			for name := range n.members {
+				names[name] = true
+			}
+		}
+		if len(names) > 0 {
+			break
+		}
+	}
+	if *tries < 0 {
 		return nil
 	}
-	members := branches[0].resolved().members
-	if *tries -= len(members); *tries < 0 {
-		return nil
-	}
-	for _, name := range canon.Keys(members) {
-		t := &tag{name, map[string]*node{}}
-		if !slices.ContainsFunc(branches, func(b *node) bool { return !t.add(b) }) {
+	for _, name := range canon.Keys(names) {
+		t := &tag{name: name, branches: map[key]*node{}}
+		if !slices.ContainsFunc(branches, func(b *node) bool { return !t.add(b) }) && len(t.wants) > 1 {
 			return t
 		}
 	}
 	return nil
 }
 
-// resolved is a schema, or what it refers to where it names no members itself.
-func (n *node) resolved() *node {
-	for range maxSteps {
-		if n.ref == nil || len(n.members) > 0 {
-			break
+// demanded lists a schema, and those that all values must fit which fit it.
+func (n *node) demanded() []*node {
+	nodes := []*node{n}
+	for i := 0; i < len(nodes) && len(nodes) < maxSteps; i++ {
+		nodes = append(nodes, nodes[i].all...)
+		if ref := nodes[i].ref; ref != nil {
+			nodes = append(nodes, ref)
 		}
-		n = n.ref
 	}
-	return n
+	return nodes
 }
 
-// add enters an alternative by the constants of its tag; false where it has none, or another has the same.
+// add enters an alternative by the constants of its tag; false where it may take an object with any tag, or with
+// one of another alternative.
 func (t *tag) add(branch *node) bool {
-	member := branch.resolved().members[t.name]
-	var values []any
-	switch {
-	case member == nil:
-	case member.Const != nil:
-		values = []any{*member.Const}
-	case member.Enum != nil:
-		values = member.Enum.Values
+	var member *node
+	requires, refuses := false, false // the tag
+	for _, n := range branch.demanded() {
+		if n.types != 0 && n.types&kindObject == 0 {
+			return true
+		}
+		requires = requires || slices.Contains(n.Required, t.name)
+		m := n.members[t.name]
+		refuses = refuses || m == nil && n.closed && n.patterns == nil
+		if member == nil && m != nil && !m.nested && m.few() != nil {
+			member = m
+		}
 	}
-	for _, v := range values {
-		text, isText := v.(string)
-		if _, taken := t.branches[text]; !isText || taken {
+	if t.optional = t.optional || !requires; member == nil {
+		return refuses
+	}
+	t.all, t.wants = append(t.all, branch), append(t.wants, member)
+	for v := range member.few() {
+		if t.branches[v] != nil {
 			return false
 		}
-		t.branches[text] = branch
+		t.branches[v] = branch
 	}
-	return len(values) > 0
+	return true
+}
+
+// few are the values that a schema takes, if it lists them.
+func (n *node) few() map[key]bool {
+	if n.constant != nil {
+		return n.constant
+	}
+	return n.values
 }
