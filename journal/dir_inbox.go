@@ -200,9 +200,9 @@ func (in inbox) read(name string) (session string, i Item, err error) {
 		return "", i, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxItemBytes+1))
-	if err == nil && len(text) > MaxItemBytes {
-		err = fmt.Errorf("it has more than %d bytes", MaxItemBytes)
+	text, err := io.ReadAll(io.LimitReader(f, maxStored+1))
+	if err == nil && len(text) > maxStored {
+		err = fmt.Errorf("it has more than %d bytes", maxStored)
 	}
 	if err == nil {
 		session, i, err = decodeItem(text)

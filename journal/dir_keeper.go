@@ -82,9 +82,13 @@ func statOf(path string, lines lineReader) (s Stat, err error) {
 	return s, err
 }
 
-// sessionIn returns the session of a journal, or "" if it has no complete line.
+// sessionIn returns the session of a journal, or "" if it has no complete line. That of a sealed journal is in the
+// clear.
 func sessionIn(in *Reader) (string, error) {
 	rec, err := in.Next()
+	if sealed, is := errors.AsType[*SealedError](err); is && sealed.session != "" {
+		return sealed.session, nil
+	}
 	if errors.Is(err, io.EOF) {
 		return "", nil
 	}

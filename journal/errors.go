@@ -53,6 +53,38 @@ func (e *CorruptError) Error() string {
 // Is matches ErrCorrupt.
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
+// ErrSealed: the journal is sealed with a key that is not given. It is a [SealedError].
+var ErrSealed = errors.New("journal: it is sealed with a key that is not given")
+
+// SealedError reports something that is sealed with a key that is not given: see package
+// [github.com/retake-go/retake/journal/sealed]. errors.Is matches [ErrSealed].
+type SealedError struct {
+	// Line is the number of the line, from 1; 0 for an item of an inbox.
+	Line int64
+	// Key is the id of the key that is missing, and Given are those of the keys that are given.
+	Key   string
+	Given []string
+
+	// session is that of the journal, if the line says so.
+	session string
+}
+
+// Error names the line and the keys.
+func (e *SealedError) Error() string {
+	text := "journal: it"
+	if e.Line > 0 {
+		text = fmt.Sprintf("journal: line %d", e.Line)
+	}
+	text += fmt.Sprintf(" is sealed with the key %q: give that key", e.Key)
+	if len(e.Given) > 0 {
+		text += fmt.Sprintf(", too: given is %q", e.Given)
+	}
+	return text
+}
+
+// Is matches ErrSealed.
+func (e *SealedError) Is(target error) bool { return target == ErrSealed }
+
 // heldError says what the journal holds that conflicts with what is to begin. errors.Is matches
 // [ErrConflict].
 type heldError string

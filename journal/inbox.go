@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/retake-go/retake/internal/sealedline"
 )
 
 // Inbox is a [Store] that also keeps what others have to say to the runs of its sessions: answers to
@@ -113,7 +115,7 @@ func (i Item) Check(session string) error {
 	fault(!shortText(i.By), "by: must be printable UTF-8 of up to %d bytes", MaxKeyBytes)
 	fault(!json.Valid(i.Body), "body: must be JSON")
 	fault(i.At.Year() < 1970 || i.At.Year() > 2200, "at: must be a time of the years 1970 to 2200")
-	fault(len(i.Body) > MaxItemBytes-itemFrame, "body: has %d bytes, %d are allowed", len(i.Body), MaxItemBytes-itemFrame)
+	fault(len(i.Body) > i.mostBody(), "body: has %d bytes, %d are allowed", len(i.Body), i.mostBody())
 	if len(faults) > 0 {
 		return fmt.Errorf("journal: an item for session %q: %w", session, errors.Join(faults...))
 	}
@@ -122,6 +124,22 @@ func (i Item) Check(session string) error {
 
 // itemFrame is the room for what an item has beside its body: key and name, escaped, and members.
 const itemFrame = 8 << 10
+
+// mostBody is the most bytes that the body may have. A sealed one is larger than what it seals: base64 makes four
+// bytes of three.
+func (i Item) mostBody() int {
+	most := MaxItemBytes - itemFrame
+	if _, err := sealedline.Parse(i.Body); err == nil {
+		most += most/3 + sealedFrame
+	}
+	return most
+}
+
+// sealedFrame is the room for what a sealed body has beside the sealed text.
+const sealedFrame = 4 << 10
+
+// maxStored is the most that an item may have as it is stored: sealed, or not.
+const maxStored = MaxItemBytes + MaxItemBytes/3 + sealedFrame
 
 // shortText reports whether a text can be a key or a name.
 func shortText(text string) bool {

@@ -25,7 +25,7 @@ type Keeper interface {
 // Stat is what is known of a journal without reading it.
 type Stat struct {
 	Session string
-	// Bytes is its length, and Changed when it was last written; zero if the store does not know. A journal
+	// Bytes is its length as it is stored, and Changed when it was last written; zero if the store does not know. A journal
 	// whose Bytes and Changed are equal has not changed.
 	Bytes   int64
 	Changed time.Time

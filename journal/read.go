@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/retake-go/retake/internal/sealedline"
 )
 
 // MaxLineBytes is the longest line of a journal: 128 MiB.
@@ -71,7 +73,7 @@ func (r *Reader) raw() ([]byte, error) {
 	text := line[:len(line)-1]
 	found, raw, ok := cutLine(text)
 	if !ok {
-		return nil, &CorruptError{Line: r.line, Offset: r.offset, Why: notALine(text)}
+		return nil, r.notALine(text)
 	}
 	want := r.head.next(raw)
 	if found != want {
@@ -82,6 +84,14 @@ func (r *Reader) raw() ([]byte, error) {
 		r.head = found
 	}
 	return raw, nil
+}
+
+// notALine is the error for a text that is not a line of a journal.
+func (r *Reader) notALine(text []byte) error {
+	if sealed, err := sealedline.Parse(text); err == nil {
+		return &SealedError{Line: r.line, Key: sealed.Key, session: sealed.Session}
+	}
+	return &CorruptError{Line: r.line, Offset: r.offset, Why: notALine(text)}
 }
 
 // notALine says why a text is not a line of a journal, with special texts for what editors and text-mode
@@ -136,6 +146,9 @@ func (r *Reader) readLine() ([]byte, error) {
 
 // Line returns the number of the last line, from 1; 0 before the first.
 func (r *Reader) Line() int64 { return r.line }
+
+// Hash returns the hash of the last line that is not a note. It covers all lines before it but notes.
+func (r *Reader) Hash() string { return r.head.String() }
 
 // Offset returns where the next line begins: the number of bytes in complete lines so far.
 func (r *Reader) Offset() int64 { return r.end }

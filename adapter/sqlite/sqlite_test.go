@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/journaltest"
+	"github.com/retake-go/retake/journal/sealed"
 )
 
 func open(t *testing.T, path string) *sqlite.Store {
@@ -23,6 +25,16 @@ func open(t *testing.T, path string) *sqlite.Store {
 
 func TestStore(t *testing.T) {
 	journaltest.Store(t, func(t *testing.T) journal.Store { return open(t, filepath.Join(t.TempDir(), "journals.db")) })
+}
+
+func TestASealedStore(t *testing.T) {
+	key, err := sealed.AES(bytes.Repeat([]byte("k"), sealed.MinKey))
+	require.NoError(t, err)
+	journaltest.Store(t, func(t *testing.T) journal.Store {
+		s, err := sealed.New(open(t, filepath.Join(t.TempDir(), "journals.db")), key)
+		require.NoError(t, err)
+		return s
+	})
 }
 
 func TestTheFilesAreTheUsersAlone(t *testing.T) {

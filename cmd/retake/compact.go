@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/retake-go/retake/adapter/sqlite"
@@ -60,9 +59,9 @@ func (e *env) compact(p place, key []byte) (before, after int64, err error) {
 		return 0, 0, err
 	}
 	if p.session != "" {
-		err = compactSession(p, key)
+		err = e.compactSession(p, key)
 	} else {
-		err = compactFile(p.path, key)
+		err = e.compactFile(p.path, key)
 	}
 	if err == nil {
 		after, err = e.size(p)
@@ -72,7 +71,7 @@ func (e *env) compact(p place, key []byte) (before, after int64, err error) {
 
 // size is the length of a journal in bytes.
 func (e *env) size(p place) (int64, error) {
-	in, err := e.open(p)
+	in, err := e.openStored(p)
 	if err != nil {
 		return 0, err
 	}
@@ -81,29 +80,37 @@ func (e *env) size(p place) (int64, error) {
 }
 
 // compactSession compacts the journal of a session in a database.
-func compactSession(p place, key []byte) error {
+func (e *env) compactSession(p place, key []byte) error {
 	store, err := sqlite.Open(context.Background(), p.path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(journal.Compact(context.Background(), store, p.session, key), store.Close())
+	whole, err := e.sealing(store)
+	if err == nil {
+		err = journal.Compact(context.Background(), whole, p.session, key)
+	}
+	return errors.Join(err, store.Close())
 }
 
 // compactFile compacts one file.
-func compactFile(name string, key []byte) error {
-	session, err := sessionOf(name)
+func (e *env) compactFile(name string, key []byte) error {
+	session, err := e.sessionOf(name)
 	if err != nil {
 		return err
 	}
 	if want := journal.FileName(session); want != filepath.Base(name) {
 		return fmt.Errorf("it is the journal of session %q, whose file is called %s: give it that name", session, want)
 	}
-	return journal.Compact(context.Background(), journal.Dir(filepath.Dir(name)), session, key)
+	store, err := e.sealing(journal.Dir(filepath.Dir(name)))
+	if err != nil {
+		return err
+	}
+	return journal.Compact(context.Background(), store, session, key)
 }
 
 // sessionOf returns the session's id by the header of a journal.
-func sessionOf(name string) (string, error) {
-	f, err := os.Open(name)
+func (e *env) sessionOf(name string) (string, error) {
+	f, err := e.open(place{path: name})
 	if err != nil {
 		return "", err
 	}

@@ -25,6 +25,7 @@ JSON: {"steps", "headers", "step"}. "steps" is the number of equal steps.`,
 }
 
 type diff struct {
+	unsealing
 	a, b place
 	how  journal.Diffing
 	json bool

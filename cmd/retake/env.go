@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/retake-go/retake/adapter/sqlite"
+	"github.com/retake-go/retake/journal/sealed"
 )
 
 // env is the input, output and clock of a command.
@@ -31,6 +32,8 @@ type env struct {
 	after func(time.Duration) <-chan time.Time
 	// databases are those that were opened, by their paths.
 	databases map[string]*sqlite.Store
+	// keys are those of sealed journals; there may be none.
+	keys []sealed.Sealer
 }
 
 func newEnv() *env {

@@ -12,6 +12,7 @@ import (
 // journals are the journals that a command is given: files, directories, databases, and "-" for standard
 // input.
 type journals struct {
+	unsealing
 	places []place
 	// key names the file of the secret key.
 	key string

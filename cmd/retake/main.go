@@ -134,6 +134,9 @@ func perform(e *env, c command, args []string) error {
 		err = misused("unexpected argument %q: every input is named by a flag\nflags: %s", rest[0],
 			flagList(fs))
 	}
+	if err == nil {
+		e.keys, err = readSealKeys(t)
+	}
 	if err != nil {
 		return err
 	}
@@ -145,6 +148,7 @@ func (c command) flags(t task) *flag.FlagSet {
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	t.declare(fs)
+	declareSealKeys(t, fs)
 	return fs
 }
 

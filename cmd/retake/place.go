@@ -150,8 +150,18 @@ func isOfDatabase(path string) bool {
 	return false
 }
 
-// open opens a journal or another input. Databases are opened for reading, and stay open until the end.
+// open opens a journal, sealed or not, or another input. Databases are opened for reading, and stay open until the
+// end.
 func (e *env) open(p place) (io.ReadCloser, error) {
+	in, err := e.openStored(p)
+	if err != nil {
+		return nil, err
+	}
+	return e.unseal(in)
+}
+
+// openStored opens an input as it is stored.
+func (e *env) openStored(p place) (io.ReadCloser, error) {
 	switch {
 	case p.path == standardInput:
 		return io.NopCloser(e.in), nil

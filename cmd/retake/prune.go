@@ -34,6 +34,7 @@ STORE is a folder of journals (journal.Dir) or a SQLite database. AGE is a numbe
 }
 
 type prune struct {
+	unsealing
 	stores              []string
 	older, keepIDs      age
 	keep, hashes        string
@@ -163,6 +164,9 @@ func (p *prune) store(e *env, name string, keep journal.Retention, hashes *os.Fi
 	store, closeStore, err := openKeeper(name)
 	if err != nil {
 		return err
+	}
+	if store, err = e.sealing(store); err != nil {
+		return errors.Join(err, closeStore())
 	}
 	var noted error
 	err = journal.Prune(context.Background(), store, keep, p.now(), func(one journal.Pruned) bool {

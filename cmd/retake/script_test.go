@@ -19,6 +19,7 @@ import (
 	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/sealed"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -49,7 +50,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status, "hostile": hostile, "clean": clean, "database": database, "owned": owned, "limited": limited,
-			"aged": aged,
+			"aged": aged, "seal": seal,
 		},
 	})
 }
@@ -176,4 +177,14 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want || (err != nil && ended == nil) {
 		ts.Fatalf("%v ended with %d (%v), want %d", args[1:], got, err, want)
 	}
+}
+
+// seal seals a journal, as that of its session in a folder: seal FROM TO KEYS.
+func seal(ts *testscript.TestScript, _ bool, args []string) {
+	to := ts.MkAbs(args[1])
+	ts.Check(os.MkdirAll(filepath.Dir(to), 0o700))
+	ts.Check(os.WriteFile(to, []byte(ts.ReadFile(args[0])), 0o600))
+	keys, err := sealed.ParseKeys([]byte(ts.ReadFile(args[2])))
+	ts.Check(err)
+	ts.Check(sealed.Seal(context.Background(), journal.Dir(filepath.Dir(to)), strings.TrimSuffix(filepath.Base(to), ".jsonl"), keys...))
 }

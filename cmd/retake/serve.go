@@ -45,6 +45,7 @@ It serves until an interrupt.`,
 
 // serve is one call of the command.
 type serve struct {
+	unsealing
 	listen, cert, key, name string
 	insecure, secrets       bool
 	stores                  []string
@@ -86,6 +87,9 @@ func (s *serve) until(ctx context.Context, e *env) error {
 		return err
 	}
 	defer closing()
+	for n := range stores {
+		stores[n].Store = unsealedKeeper{stores[n].Store, e}
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
 	if err != nil {
 		return fmt.Errorf("-listen: %w", err)

@@ -130,11 +130,18 @@ const pollEvery = 200 * time.Millisecond
 func (s *show) followed(e *env, in io.Reader) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if u, sealed := in.(unsealed); sealed {
+		u.Follow()
+	}
 	return report.Follow(prompt{e.out}, in, s.style(e), func(ended bool) error {
 		if ended {
 			return io.EOF
 		}
-		switch in := in.(type) {
+		stored := in
+		if u, sealed := in.(unsealed); sealed {
+			stored = u.in
+		}
+		switch in := stored.(type) {
 		case *os.File:
 			if err := sameJournal(in); err != nil {
 				return err

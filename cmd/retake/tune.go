@@ -203,7 +203,7 @@ func (t *tune) ask(e *env, asked []place, all []*candidate) (bad int, err error)
 		}
 		return outlooks, err
 	}
-	err = each(e, &journals{asked, t.key}, work, func(p place, outlooks []journal.Outlook, err error) error {
+	err = each(e, &journals{unsealing{}, asked, t.key}, work, func(p place, outlooks []journal.Outlook, err error) error {
 		if err != nil {
 			e.note("%s: %v", p, err)
 			bad++

@@ -21,9 +21,13 @@ Reads each line of a journal and checks its form and its hash, which covers all 
 was changed, left out or moved is found. Nothing is decided anew: that is "retake replay".
 ` + journalArgs + `.
 
-A last line that was cut off is no damage, for a killed process leaves one.
+A last line that was cut off is no damage, for a killed process leaves one. Complete lines that are missing at the
+end are found only by the hash of the last one, if it was kept elsewhere.
 
-JSON, one line for each journal: {"journal", "ok", "records", "torn_bytes", "error"}.`,
+A sealed journal is checked with its key (-seal-key): every line has to open with it, in its place and its session.
+
+JSON, one line for each journal: {"journal", "ok", "records", "torn_bytes", "hash", "sealed", "error"}. The
+hash is that of the last line but notes, which covers what is before it.`,
 	task: func() task { return &verify{} },
 }
 
@@ -40,6 +44,8 @@ type verified struct {
 	OK      bool   `json:"ok"`
 	Records int64  `json:"records"`
 	Torn    int64  `json:"torn_bytes,omitempty"`
+	Hash    string `json:"hash,omitempty"`
+	Sealed  bool   `json:"sealed,omitempty"`
 	Error   string `json:"error,omitempty"`
 
 	place place
@@ -48,10 +54,10 @@ type verified struct {
 func (v *verify) run(e *env) error {
 	damaged, bad := 0, 0
 	check := func(in io.Reader, _ journal.Replaying) (verified, error) {
-		r := journal.NewReader(in)
+		r, sealed := journal.NewReader(in), wasSealed(in)
 		for {
 			if _, err := r.Next(); errors.Is(err, io.EOF) {
-				return verified{OK: true, Records: r.Line(), Torn: r.TornBytes()}, nil
+				return verified{OK: true, Records: r.Line(), Torn: r.TornBytes(), Hash: r.Hash(), Sealed: sealed}, nil
 			} else if err != nil {
 				return verified{Records: r.Line()}, err
 			}
@@ -86,6 +92,9 @@ func (v verified) write(e *env) {
 		return
 	}
 	text := several.Of(v.Records, "record")
+	if v.Sealed {
+		text += ", sealed"
+	}
 	if v.Torn > 0 {
 		text += ", and a last line that was cut off (" + several.Of(v.Torn, "byte") + ")"
 	}

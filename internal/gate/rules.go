@@ -3,7 +3,7 @@ package gate
 // Layers are the packages of the core module, lowest layer first. A package may only import packages of lower
 // layers.
 var Layers = [][]string{
-	{"internal/after", "internal/canon", "internal/chain", "internal/seq", "internal/httphint", "internal/race", "internal/several", "internal/stack", "internal/syntax"},
+	{"internal/after", "internal/canon", "internal/chain", "internal/seq", "internal/httphint", "internal/race", "internal/sealedline", "internal/several", "internal/stack", "internal/syntax"},
 	{"internal/fields"},
 	{"backoff", "fault", "reducer", "message"},
 	{"extract"},
@@ -12,7 +12,7 @@ var Layers = [][]string{
 	{"session", "tool", "policy/file", "result", "loop/projection", "limit"},
 	{"loop/machine", "internal/simulate", "limit/limiter"},
 	{"journal", "loop/observe", "loop/planner"},
-	{"loop/engine", "journal/inbox"},
+	{"loop/engine", "journal/inbox", "journal/sealed"},
 	{"loop"},
 	{"looptest", "loop/agent"},
 	{"loop/degrade", "internal/fixture"},
@@ -26,7 +26,7 @@ var Outside = []string{"internal/gate", "policy/internal/draw"}
 // Pure are the packages that must give the same result for the same input on every machine and in every run.
 var Pure = []string{
 	"internal/canon", "internal/chain", "internal/httphint", "internal/several", "internal/syntax", "internal/fields",
-	"internal/seq", "backoff", "fault", "ratelimit", "reducer", "message", "extract", "policy", "feedback",
+	"internal/sealedline", "internal/seq", "backoff", "fault", "ratelimit", "reducer", "message", "extract", "policy", "feedback",
 	"feedback/prompt", "result", "session", "loop/projection", "loop/machine", "limit", "internal/simulate",
 }
 

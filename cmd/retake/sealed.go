@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"os"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/sealed"
+)
+
+// unsealing is a part of tasks that read sealed journals.
+type unsealing struct{ sealKeys string }
+
+func (u *unsealing) unseals() *string { return &u.sealKeys }
+
+// sealKeysVar names the variable of the environment that has the keys themselves.
+const sealKeysVar = "RETAKE_SEAL_KEYS"
+
+// declareSealKeys declares the flag of the keys, for a task that reads sealed journals.
+func declareSealKeys(t task, fs *flag.FlagSet) {
+	if u, ok := t.(interface{ unseals() *string }); ok {
+		fs.StringVar(u.unseals(), "seal-key", "", "the keys of sealed journals, one a line: `FILE`; by default $"+sealKeysVar)
+	}
+}
+
+// readSealKeys reads the keys of sealed journals for a task; there may be none.
+func readSealKeys(t task) ([]sealed.Sealer, error) {
+	u, ok := t.(interface{ unseals() *string })
+	if !ok {
+		return nil, nil
+	}
+	name, text := "$"+sealKeysVar, []byte(os.Getenv(sealKeysVar))
+	if path := *u.unseals(); path != "" {
+		var err error
+		if text, err = readNamed("seal-key", path); err != nil {
+			return nil, err
+		}
+		name = "-seal-key: " + plain(path)
+	} else if len(text) == 0 {
+		return nil, nil
+	}
+	keys, err := sealed.ParseKeys(text)
+	if err != nil {
+		return nil, misused("%s: %w", name, err)
+	}
+	return keys, nil
+}
+
+// unsealed is a journal that was sealed.
+type unsealed struct {
+	*sealed.Reader
+	io.Closer
+	in io.Reader
+}
+
+// unseal opens a journal that is sealed, and returns any other as it is.
+func (e *env) unseal(in io.ReadCloser) (io.ReadCloser, error) {
+	if len(e.keys) == 0 {
+		return in, nil
+	}
+	start := make([]byte, sealedStart)
+	n, err := io.ReadFull(in, start)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, errors.Join(err, in.Close())
+	}
+	whole := &begun{in, start[:n]}
+	if isSealed(start[:n]) {
+		return unsealed{sealed.NewReader(whole, e.keys...), in, in}, nil
+	}
+	if s, can := in.(io.Seeker); can {
+		if _, err := s.Seek(0, io.SeekStart); err == nil {
+			return in, nil
+		}
+	}
+	return whole, nil
+}
+
+// begun is a journal whose start was read. At its end it may be read again.
+type begun struct {
+	io.ReadCloser
+	start []byte
+}
+
+func (b *begun) Read(p []byte) (int, error) {
+	if len(b.start) == 0 {
+		return b.ReadCloser.Read(p)
+	}
+	n := copy(p, b.start)
+	b.start = b.start[n:]
+	return n, nil
+}
+
+// wasSealed reports whether what is read of a journal was sealed.
+func wasSealed(in io.Reader) bool {
+	if r, counts := in.(*reading); counts {
+		in = r.in
+	}
+	_, was := in.(unsealed)
+	return was
+}
+
+// sealedStart is how many bytes tell a sealed journal from others.
+const sealedStart = len(`{"hash":"`) + 32 + len(`","key":`)
+
+// isSealed reports whether a journal begins as a sealed one.
+func isSealed(start []byte) bool {
+	return len(start) == sealedStart && bytes.HasSuffix(start, []byte(`","key":`))
+}
+
+// sealing returns a store that opens sealed journals if there are keys.
+func (e *env) sealing(s journal.Keeper) (journal.Keeper, error) {
+	if len(e.keys) == 0 {
+		return s, nil
+	}
+	whole, err := sealed.New(s, e.keys...)
+	if err != nil {
+		return nil, err
+	}
+	return whole.(journal.Keeper), nil
+}
+
+// unsealedKeeper is a store whose sealed journals are opened, beside others that are not sealed.
+type unsealedKeeper struct {
+	journal.Keeper
+	e *env
+}
+
+// Peek implements [journal.Keeper].
+func (k unsealedKeeper) Peek(ctx context.Context, session string) (io.ReadCloser, error) {
+	in, err := k.Keeper.Peek(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	return k.e.unseal(in)
+}
