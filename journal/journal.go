@@ -17,6 +17,7 @@ import (
 // it ([session.Config].Journal), and close it after the last run. It is safe for concurrent use.
 type Journal struct {
 	log      Log
+	store    Store
 	settings Settings
 	session  string
 
@@ -53,7 +54,7 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 		return nil, err
 	}
 	j := &Journal{
-		log: log, settings: s, session: session, ctx: ctx, head: newHash(), folds: newFolds(s.Redact.redactor(ctx, session)),
+		log: log, store: store, settings: s, session: session, ctx: ctx, head: newHash(), folds: newFolds(s.Redact.redactor(ctx, session)),
 	}
 	if err := j.read(session); err != nil {
 		return nil, errors.Join(err, log.Close())
@@ -67,6 +68,15 @@ func (j *Journal) Session() string {
 		return ""
 	}
 	return j.session
+}
+
+// Inbox returns the inbox of the journal's store, or nil if it has none.
+func (j *Journal) Inbox() Inbox {
+	if j == nil {
+		return nil
+	}
+	inbox, _ := j.store.(Inbox)
+	return inbox
 }
 
 // Of returns the journal of a session, or nil if its runs are not recorded. It is an error if the session has
@@ -123,8 +133,8 @@ func (j *Journal) Call(key string, transport int) (began bool, landed *Note) {
 	return began, landed
 }
 
-// QuestionOf returns the ID of an open question in the run, for its ID as the journal has it: in a redacted
-// journal it is another, because it has a digest of the arguments. It returns any other ID as it is.
+// QuestionOf returns the ID of a question of the run, open or answered, for its ID as the journal has it: in a
+// redacted journal it is another, because it has a digest of the arguments. It returns any other ID as it is.
 func (j *Journal) QuestionOf(id string) string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -140,6 +150,11 @@ func questionIn(from, to *machine.State, id string) string {
 	for n, a := range from.Asks() {
 		if a.ID == id && n < len(asks) {
 			return asks[n].ID
+		}
+	}
+	for n, g := range from.Given {
+		if g.Question == id && n < len(to.Given) {
+			return to.Given[n].Question
 		}
 	}
 	return id

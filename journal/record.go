@@ -134,6 +134,8 @@ const (
 	Torn NoteKind = "torn"
 	// MaybePaid: a call's outcome was lost, and it may have been paid for (Text).
 	MaybePaid NoteKind = "maybe_paid"
+	// Undelivered: an item of the inbox fitted nothing, and was removed (Text).
+	Undelivered NoteKind = "undelivered"
 )
 
 // Note is what happened beside a run.

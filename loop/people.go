@@ -79,7 +79,7 @@ func (p *process) nextAsk() *machine.Ask {
 func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
 	until := p.askedUntil()
 	if !until.After(now) || !until.After(p.now()) {
-		return p.nobodyAnswered(until)
+		return p.tooLate(until)
 	}
 	a := *p.nextAsk()
 	limits := engine.Limits{Late: "nobody answered"}
@@ -95,7 +95,7 @@ func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
 	case p.ctx.Err() != nil:
 		return p.cancel()
 	case !a.Deadline.IsZero() && !p.now().Before(a.Deadline):
-		return p.nobodyAnswered(p.askedUntil())
+		return p.tooLate(p.askedUntil())
 	case err != nil:
 		return nil, fmt.Errorf("asking the approver: %w", err)
 	case answer.Verdict == "":
@@ -245,6 +245,8 @@ func (p *process) pausePeople() {
 	select {
 	case <-taken:
 	case <-over:
+	case <-p.mail:
+		p.poke()
 	case <-p.ctx.Done():
 	}
 }

@@ -404,3 +404,10 @@ func TestALoopTakesAnswersInAnyOrder(t *testing.T) {
 		require.ErrorIs(t, l.Answer("order-42", yes), loop.ErrNobodyAsks)
 	})
 }
+
+// approvalWithin is the default policy with a deadline for questions.
+func approvalWithin(d time.Duration) *policy.Set {
+	set := policy.DefaultSet()
+	set.Global.Approval = &policy.Approval{Timeout: d}
+	return &set
+}

@@ -43,6 +43,7 @@ type Pool struct {
 	compiled *machine.Compiled
 	// desk takes people's answers.
 	desk *desk
+	post post
 	// life is the context of the pool; end cancels it when the pool is closed.
 	life context.Context
 	end  context.CancelFunc
@@ -112,6 +113,7 @@ func (p *Pool) seat(s *session.Session, in *Input) (*PoolRun, error) {
 	run, err := newProcess(context.Background(), p.o, p.cfg.Model, s, &p.cfg.Config, in)
 	if err == nil {
 		run.desk = p.desk
+		run.takesMail()
 	}
 	return &PoolRun{pool: p, run: run}, err
 }

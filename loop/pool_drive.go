@@ -33,6 +33,8 @@ func (p *Pool) drive(ctx context.Context, workers int, stays bool) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer context.AfterFunc(p.life, func() { end(ErrPoolClosed) })()
+	p.driven(1)
+	defer p.driven(-1)
 	d := &drive{pool: p, ctx: ctx, stays: stays, lead: make(chan struct{}, 1)}
 	for range workers {
 		d.all.Go(d.worker)

@@ -97,6 +97,7 @@ func (p *Pool) enqueue(t *PoolRun, until time.Time) bool {
 	defer p.mu.Unlock()
 	if !p.closed {
 		p.add(t, until)
+		p.deliver(t)
 	}
 	return !p.closed
 }
@@ -130,6 +131,7 @@ func (p *Pool) rest(t *PoolRun, until time.Time) bool {
 func (p *Pool) ended(t *PoolRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.deliverNoMore(t)
 	t.cut, t.run, t.over = nil, nil, true
 	p.working--
 	p.signal()

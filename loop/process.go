@@ -54,6 +54,11 @@ type process struct {
 	// has left to others.
 	desk         *desk
 	leftToOthers []string
+	// inbox is that of the session's store, and mail is full if there may be something in it; nil without one.
+	inbox journal.Inbox
+	mail  chan struct{}
+	// unread is the last error of the inbox.
+	unread string
 
 	// copies are those of the conversation that the last request had.
 	copies []message.Message
@@ -212,6 +217,8 @@ func (p *process) advance(now time.Time) machine.EffectKind {
 		switch {
 		case p.ctx.Err() != nil:
 			p.fed(p.cancel())
+		case p.hasMail():
+			p.takeMail()
 		case p.asked.Kind == machine.WaitUntil && p.asked.Wait.Until.After(now) &&
 			p.asked.Wait.Until.After(p.now()):
 			return machine.WaitUntil
@@ -233,6 +240,8 @@ func (p *process) pause() {
 	select {
 	case <-p.clock.After(p.asked.Wait.Until.Sub(p.now())):
 		p.fed(p.woke(p.asked.Wait))
+	case <-p.mail:
+		p.poke()
 	case <-p.ctx.Done():
 	}
 }
@@ -259,6 +268,7 @@ func (p *process) result() (result Result, err error) {
 	case p.recorded != nil:
 		result, err = p.recordedResult()
 	default:
+		p.clearMail()
 		result, err = ResultOf(p.runner.End(), p.why())
 	}
 	p.ended(err)

@@ -33,10 +33,12 @@ func (l *Loop) Resume(ctx context.Context, s *session.Session) (Result, error) {
 		return Result{}, err
 	}
 	p.desk = l.desk
+	p.takesMail()
 	if err := p.resumeRun(); err != nil {
 		return Result{}, err
 	}
 	defer p.leave()
+	defer p.watchMail()()
 	return p.finish()
 }
 

@@ -124,11 +124,13 @@ func (l *Loop) run(
 		return Result{}, nil, err
 	}
 	p.desk = l.desk
+	p.takesMail()
 	fresh, err := p.enter(l.compiled, false)
 	if err != nil {
 		return Result{}, nil, err
 	}
 	defer p.leave()
+	defer p.watchMail()()
 	if fresh {
 		p.start()
 	}

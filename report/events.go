@@ -233,7 +233,8 @@ func (r *run) noteOf(n *journal.Note) {
 	if n.Kind == journal.Resumed {
 		r.gaps = append(r.gaps, gap{began, r.time()})
 	}
-	e := entry{Kind: noted, stands: n.Kind == journal.Resumed || n.Kind == journal.Torn || n.Kind == journal.MaybePaid}
+	e := entry{Kind: noted, stands: n.Kind == journal.Resumed || n.Kind == journal.Torn || n.Kind == journal.MaybePaid ||
+		n.Kind == journal.Undelivered}
 	r.enter(e.says(r.noteText(n)))
 	r.at = at
 }
@@ -253,6 +254,8 @@ func (r *run) noteText(n *journal.Note) string {
 	case journal.Torn:
 		text := fmt.Sprintf("the last line had been torn: %s are kept aside", sizeText(len(n.Torn)))
 		return joined("; ", text, n.Text)
+	case journal.Undelivered:
+		return n.Text
 	case journal.MaybePaid:
 		return "a model call's outcome was lost, and it may have been paid for: " + n.Text
 	}

@@ -53,10 +53,8 @@ func stands(ctx context.Context, store Store, session string, item journal.Item,
 	if err != nil {
 		return err
 	}
-	for _, g := range f.State.Given {
-		if g.Question == answer.Question && g.Said.Equal(answer.At) && g.By == answer.By && g.Verdict == answer.Verdict {
-			return nil // the run has taken it
-		}
+	if f.State.Gave(answer) {
+		return nil // the run has taken it
 	}
 	if err = f.State.ResponseFault(answer, answer.At); err != nil {
 		return errors.Join(err, store.Remove(ctx, session, item))

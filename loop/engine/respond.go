@@ -5,6 +5,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -44,6 +45,15 @@ func (r *Runner) Respond(at time.Time, answer machine.Response) ([]machine.Effec
 		delete(r.values.calls, a.CallID) // they are of the arguments before
 	}
 	return effects, err
+}
+
+// Undelivered records what was put into the inbox of the session and fits nothing. It is in the warnings of the
+// result, and in the journal as a note.
+func (r *Runner) Undelivered(at time.Time, text string) {
+	r.changed = append(r.changed, text)
+	if r.journal != nil {
+		_ = r.journal.Note(journal.Note{Kind: journal.Undelivered, At: at, Text: text}) // the next step says what broke
+	}
 }
 
 // askOf returns an open question.

@@ -122,6 +122,9 @@ func (st *State) responseFault(r *Response, at time.Time) error {
 	fault := func(sentinel error, format string, args ...any) error {
 		return &AnswerError{Question: r.Question, Err: sentinel, Why: fmt.Sprintf(format, args...)}
 	}
+	if !r.At.IsZero() && r.At.Before(at) {
+		at = r.At // an answer that was given in time counts, whenever it is taken
+	}
 	a := st.openAsk(r.Question)
 	if a == nil {
 		return &AnswerError{Question: r.Question, Err: st.whyNotOpen(r.Question)}

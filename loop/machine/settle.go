@@ -41,6 +41,14 @@ type Given struct {
 	Changed bool `json:"changed,omitempty"`
 }
 
+// Gave reports whether the run has taken this answer: one to the same question, by the same person, given at the
+// same time.
+func (st State) Gave(r *Response) bool {
+	return slices.ContainsFunc(st.Given, func(g Given) bool {
+		return g.Question == r.Question && g.Said.Equal(r.At) && g.By == r.By && g.Verdict == r.Verdict
+	})
+}
+
 // responded takes a person's answer.
 func (s *step) responded() error {
 	r := s.ev.Response

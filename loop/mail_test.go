@@ -1,0 +1,211 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/inbox"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+)
+
+// postbox is a store that counts the looks into it, and that may fail to remove an item.
+type postbox struct {
+	looptest.Store
+	items, with atomic.Int64
+	stuck       bool
+}
+
+func (p *postbox) Items(ctx context.Context, session string) ([]journal.Item, error) {
+	p.items.Add(1)
+	return p.Store.Items(ctx, session)
+}
+
+func (p *postbox) WithItems(ctx context.Context) ([]string, error) {
+	p.with.Add(1)
+	return p.Store.WithItems(ctx)
+}
+
+func (p *postbox) Remove(ctx context.Context, session string, i journal.Item) error {
+	if p.stuck {
+		return errors.New("it died")
+	}
+	return p.Store.Remove(ctx, session, i)
+}
+
+func (p *postbox) open(t testing.TB, session string) *journal.Journal {
+	j, err := journal.Open(t.Context(), p, session, journal.Settings{})
+	require.NoError(t, err)
+	return j
+}
+
+// pending returns what waits in the store.
+func (p *postbox) pending(t testing.TB) (all []inbox.Question) {
+	for q, err := range inbox.Pending(t.Context(), p, time.Now()) {
+		require.NoError(t, err)
+		all = append(all, q)
+	}
+	return all
+}
+
+func (p *postbox) answer(t testing.TB, q inbox.Question, verdict machine.Ruling) error {
+	return inbox.Answer(t.Context(), p, q.Session, machine.Response{Question: q.ID, Verdict: verdict, By: "bob", At: time.Now()})
+}
+
+func (p *postbox) empty(t testing.TB) {
+	left, err := p.WithItems(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+func askedPayer() *looptest.Model {
+	return looptest.NewModel(payCall("c1", `{"to":"Ann","amount":500}`), looptest.Say("Done."))
+}
+
+// The words of another process reach a run that is live, within a second.
+func TestALiveRunTakesAnAnswerFromItsInbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made payments
+		store := new(postbox)
+		done := make(chan error, 1)
+		go func() {
+			_, err := fixture.Run(t.Context(), askedPayer(), fixture.In(nil, store.open(t, "order-42")), loop.Input{Prompt: "Pay."}, made.config(t))
+			done <- err
+		}()
+		time.Sleep(time.Hour)
+		began := time.Now()
+		require.NoError(t, store.answer(t, store.pending(t)[0], machine.Approve))
+		require.NoError(t, <-done)
+		assert.LessOrEqual(t, time.Since(began), time.Second)
+		assert.Len(t, made.calls, 1)
+		assert.Contains(t, string(store.Text("order-42")), `"by":"bob"`)
+		store.empty(t)
+	})
+}
+
+func TestAnAnswerWaitsForARunThatIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made payments
+		store, model := new(postbox), askedPayer()
+		j := store.open(t, "order-42")
+		ctx, leave := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Minute, func() { leave(loop.ErrSuspended) })
+		_, err := fixture.Run(ctx, model, fixture.In(nil, j), loop.Input{Prompt: "Pay."}, made.config(t))
+		require.ErrorIs(t, err, loop.ErrSuspended)
+		require.NoError(t, j.Close())
+		q := store.pending(t)[0]
+		require.NoError(t, store.answer(t, q, machine.Approve))
+		require.ErrorIs(t, store.answer(t, q, machine.Refuse), machine.ErrAnswered)
+
+		store.stuck = true // the process dies after it has recorded the answer
+		j = store.open(t, "order-42")
+		result, err := fixture.Resume(t.Context(), model, fixture.In(nil, j), made.config(t))
+		require.NoError(t, err)
+		assert.Empty(t, result.Warnings)
+		require.NoError(t, j.Close())
+		require.ErrorIs(t, store.answer(t, q, machine.Refuse), machine.ErrAnswered)
+		store.stuck = false
+		j = store.open(t, "order-42")
+		result, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), fixture.In(nil, j), loop.Input{Prompt: "Hello?"}, made.config(t))
+		require.NoError(t, err)
+		assert.Len(t, made.calls, 1)
+		require.Len(t, result.Warnings, 1)
+		assert.Contains(t, result.Warnings[0], `was not taken: answer to "1.1.1-`)
+		assert.Contains(t, string(store.Text("order-42")), `"kind":"undelivered"`)
+		store.empty(t)
+	})
+}
+
+// The answer was given in time, but the run was not there to take it.
+func TestAnAnswerThatWasGivenInTimeCountsWheneverItIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made payments
+		store, model := new(postbox), askedPayer()
+		cfg := made.config(t)
+		cfg.Policy = approvalWithin(time.Hour)
+		j := store.open(t, "order-42")
+		ctx, leave := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Minute, func() { leave(loop.ErrSuspended) })
+		_, err := fixture.Run(ctx, model, fixture.In(nil, j), loop.Input{Prompt: "Pay."}, cfg)
+		require.ErrorIs(t, err, loop.ErrSuspended)
+		require.NoError(t, j.Close())
+		q := store.pending(t)[0]
+		require.NoError(t, store.answer(t, q, machine.Approve))
+		time.Sleep(2 * time.Hour)
+		require.ErrorIs(t, store.answer(t, q, machine.Refuse), machine.ErrTooLate)
+		_, err = fixture.Resume(t.Context(), model, fixture.In(nil, store.open(t, "order-42")), cfg)
+		require.NoError(t, err)
+		assert.Len(t, made.calls, 1)
+	})
+}
+
+func TestAnAnswerForARunThatMovedOnIsAClearError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made payments
+		store := new(postbox)
+		ctx, leave := context.WithCancel(t.Context())
+		time.AfterFunc(time.Minute, leave)
+		done := make(chan error, 1)
+		go func() {
+			_, err := fixture.Run(ctx, askedPayer(), fixture.In(nil, store.open(t, "order-42")), loop.Input{Prompt: "Pay."}, made.config(t))
+			done <- err
+		}()
+		time.Sleep(time.Second)
+		q := store.pending(t)[0]
+		require.Error(t, <-done)
+		require.ErrorIs(t, store.answer(t, q, machine.Approve), machine.ErrMovedOn)
+		assert.Empty(t, store.pending(t))
+		store.empty(t)
+	})
+}
+
+// One look a second serves all sessions of a pool, and wakes those alone that have something.
+func TestAPoolTakesAnswersWithOneLookForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const sessions = 20
+		var made payments
+		store := new(postbox)
+		turns := make([]looptest.Turn, 0, 2*sessions)
+		for n := range 2 * sessions {
+			if n < sessions {
+				turns = append(turns, payCall("c1", `{"to":"Ann","amount":500}`))
+			} else {
+				turns = append(turns, looptest.Say("Done."))
+			}
+		}
+		pool, ends := pooled(t, loop.PoolConfig{Model: looptest.NewModel(turns...), Config: made.config(t)})
+		for n := range sessions {
+			_, err := pool.Add(fixture.In(nil, store.open(t, fmt.Sprintf("order-%02d", n))), loop.Input{Prompt: "Pay."})
+			require.NoError(t, err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- pool.Run(t.Context(), 1) }()
+		time.Sleep(time.Second / 2)
+		items, with := store.items.Load(), store.with.Load()
+		time.Sleep(time.Minute)
+		assert.Equal(t, items, store.items.Load(), "no inbox was looked into alone")
+		assert.Equal(t, with+60, store.with.Load())
+		all := store.pending(t)
+		require.Len(t, all, sessions)
+		for n, q := range all {
+			require.NoError(t, store.answer(t, q, map[bool]machine.Ruling{true: machine.Approve, false: machine.Refuse}[n%2 == 0]))
+		}
+		began := time.Now()
+		require.NoError(t, <-done)
+		assert.LessOrEqual(t, time.Since(began), time.Second)
+		assert.Len(t, ends(), sessions)
+		assert.Len(t, made.calls, sessions/2)
+		store.empty(t)
+	})
+}
