@@ -97,7 +97,7 @@ func (f *Fold) snapshot() (*Snapshot, error) {
 		return nil, err
 	}
 	s := &Snapshot{
-		State: state, Said: f.digests.said.String(), Cuts: string(f.digests.cuts), Notes: f.Notes, Adjusted: f.Adjusted,
+		State: state, Said: f.digests.said.String(), Cuts: string(f.digests.cuts), Notes: f.keptNotes(), Adjusted: f.Adjusted,
 		Ended: f.ends.all, Since: f.since,
 	}
 	if f.State.Phase != machine.Stopped {

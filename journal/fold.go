@@ -2,7 +2,9 @@ package journal
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	_ "github.com/retake-go/retake/feedback/prompt"
@@ -27,6 +29,8 @@ type Fold struct {
 	// Notes are those of the current calls: tools that began, and results that came before their turn.
 	Notes []Note
 
+	// forms are the notes of tools of whose calls a person was asked.
+	forms []Note
 	// calls maps keys to calls in Asked; nil until a note needs it.
 	calls map[string]int
 	// ends are the ends of all actions with an ID.
@@ -63,6 +67,17 @@ func (f *Fold) Request() string { return f.begunLast().request }
 
 // Failed is the number of attempts of the last run that failed, as far as the journal has them.
 func (f *Fold) Failed() int { return f.begunLast().failed }
+
+// Form is the JSON Schema of the arguments of a tool of whose calls a person was asked in the last run; nil if the
+// journal does not have it.
+func (f *Fold) Form(tool string) json.RawMessage {
+	for _, n := range f.begunLast().forms {
+		if n.Tool == tool {
+			return n.Schema
+		}
+	}
+	return nil
+}
 
 func lastText(said []message.Message) string {
 	if len(said) == 0 {
@@ -291,9 +306,20 @@ func (f *Fold) call(key string) int {
 }
 
 func (f *Fold) note(n Note) {
+	if n.Kind == AskForm && f.Form(n.Tool) == nil {
+		f.forms = append(f.forms, n)
+	}
 	if n.Kind == ToolBegan || n.Kind == ResultLanded {
 		f.Notes = append(f.Notes, n)
 	}
+}
+
+// keptNotes are the notes that matter later.
+func (f *Fold) keptNotes() []Note {
+	if f.Asked.Kind != machine.AskPerson {
+		return f.Notes
+	}
+	return slices.Concat(f.Notes, f.forms)
 }
 
 // restore takes over the run of a compacted journal.
@@ -308,7 +334,10 @@ func (f *Fold) restore(s Snapshot) error {
 	if st.Session.ID() != f.Header.Session {
 		return fmt.Errorf("snapshot: the session is %q, the header's is %q", st.Session.ID(), f.Header.Session)
 	}
-	f.State, f.Notes, f.Adjusted, f.since = st, s.Notes, s.Adjusted, s.Since
+	f.State, f.Adjusted, f.since = st, s.Adjusted, s.Since
+	for _, n := range s.Notes {
+		f.note(n)
+	}
 	for _, one := range s.Ended {
 		f.ends.add(one)
 	}

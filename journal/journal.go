@@ -288,6 +288,8 @@ func (j *Journal) Note(n Note) error {
 	fold := j.last()
 	at := fold.call(n.Key)
 	switch {
+	case n.Kind == AskForm && fold.Form(n.Tool) != nil:
+		return nil
 	case n.Kind == ResultLanded && n.End == nil:
 		return errors.New("journal: the note of a result that landed has no end")
 	case at < 0 && n.Kind == ToolBegan:

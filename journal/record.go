@@ -107,7 +107,8 @@ type Snapshot struct {
 	Cuts string `json:"cuts,omitempty"`
 	// Since is when the last run began; zero in journals that were compacted by versions without it.
 	Since time.Time `json:"since,omitzero"`
-	// Notes are those of the current calls: tools that began, and results that wait for their turn.
+	// Notes are those of the current calls: tools that began, and results that wait for their turn;
+	// and forms, if people are asked.
 	Notes []Note `json:"notes,omitempty"`
 	// Adjusted is the last layer that adjusted the policy, or nil.
 	Adjusted *policy.Layer `json:"adjusted,omitempty"`
@@ -136,6 +137,9 @@ const (
 	MaybePaid NoteKind = "maybe_paid"
 	// Undelivered: an item of the inbox fitted nothing, and was removed (Text).
 	Undelivered NoteKind = "undelivered"
+	// AskForm: what the arguments of a tool have to be, of whose calls a person is asked (Tool, Schema). It is
+	// there once in a run.
+	AskForm NoteKind = "form"
 )
 
 // Note is what happened beside a run.
@@ -157,6 +161,8 @@ type Note struct {
 	// Torn is the beginning of the torn line.
 	Torn []byte `json:"torn,omitempty" redact:"keep"`
 	Text string `json:"text,omitempty" redact:"keep"`
+	// Schema is the JSON Schema of a tool's arguments.
+	Schema json.RawMessage `json:"schema,omitempty" redact:"keep"`
 }
 
 // decode decodes a record: exactly one member of a known kind.

@@ -107,6 +107,28 @@ func TestASessionThatWaitsForAPersonAsks(t *testing.T) {
 	assert.Len(t, listed, 2, "its writer is there to take the default after the deadline")
 }
 
+// A journal has what the arguments have to be, once, for those who answer in another process; and nothing more where
+// nobody is asked.
+func TestTheFormOfAQuestionIsRecordedOnce(t *testing.T) {
+	var made payments
+	var asked []loop.PersonQuestion
+	store := &looptest.Store{}
+	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	no := machine.Response{Verdict: machine.Refuse}
+	model := looptest.NewModel(payCall("c0", `{"to":"Ann","amount":5}`), payCall("c1", `{"to":"Ann","amount":500}`),
+		payCall("c2", `{"to":"Ann","amount":600}`), looptest.Say("Not paid."))
+	_, err = fixture.Run(t.Context(), model, fixture.In(newSession(t), j), loop.Input{Prompt: "Pay Ann."}, made.config(t), answering(&asked, no, no))
+	require.NoError(t, err)
+	text := string(store.Text("order-42"))
+	assert.Equal(t, 1, strings.Count(text, `{"note":{"kind":"form"`))
+	assert.Greater(t, strings.Index(text, `"kind":"form"`), strings.Index(text, `"c1"`))
+	last, err := journal.Last(strings.NewReader(text))
+	require.NoError(t, err)
+	assert.JSONEq(t, string(made.tool().Parameters()), string(last.Form("pay")))
+	assert.Nil(t, last.Form("search"))
+}
+
 func TestACallBelowTheBoundRunsUnasked(t *testing.T) {
 	var made payments
 	model := looptest.NewModel(payCall("c1", `{"to":"Ann","amount":100}`), looptest.Say("Paid."))

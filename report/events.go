@@ -223,8 +223,8 @@ func (r *run) broken(*machine.Event) entry {
 
 // noteOf adds the entry of a note, at the time of the note.
 func (r *run) noteOf(n *journal.Note) {
-	if n.Kind == journal.ToolBegan {
-		return // the entry before names the tools
+	if n.Kind == journal.ToolBegan || n.Kind == journal.AskForm {
+		return // the entry before names the tools, and what is asked
 	}
 	at, began := r.at, r.time()
 	if n.At.After(r.at) {

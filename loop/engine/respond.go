@@ -56,6 +56,31 @@ func (r *Runner) Undelivered(at time.Time, text string) {
 	}
 }
 
+// maxForm is the largest schema that is recorded for a question.
+const maxForm = 32 << 10
+
+// recordForms records what the arguments have to be about which people are asked, for those who answer elsewhere.
+func (r *Runner) recordForms(at time.Time, asks []machine.Ask) error {
+	if r.journal == nil || r.unrecorded {
+		return nil
+	}
+	for n := range asks {
+		t, known := r.offer.Tools.Get(asks[n].Tool)
+		if !known {
+			continue
+		}
+		form := journal.Note{Kind: journal.AskForm, At: at, Tool: asks[n].Tool, Schema: t.Parameters()}
+		if len(form.Schema) > maxForm {
+			continue
+		}
+		if err := r.journal.Note(form); err != nil {
+			r.unrecorded = true // the run can still end in memory
+			return err
+		}
+	}
+	return nil
+}
+
 // askOf returns an open question.
 func askOf(st *machine.State, id string) *machine.Ask {
 	for _, a := range st.Asks() {

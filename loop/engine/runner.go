@@ -319,6 +319,8 @@ func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effec
 			more, err = r.step(machine.Event{Kind: machine.Estimated, At: at, Tokens: r.offer.estimate(&r.st, effects[last].Model)})
 		case machine.Shorten:
 			more, err = r.step(machine.Event{Kind: machine.Shortened, At: at, Cut: new(r.st.PlanCuts())})
+		case machine.AskPerson:
+			return effects, r.recordForms(at, effects[last].Asks)
 		default:
 			return effects, nil
 		}
