@@ -62,6 +62,12 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 	return j, nil
 }
 
+// Beside opens the journal of another session in the same store, with the same settings: for a run within a call
+// of a tool. Errors are those of [Open].
+func (j *Journal) Beside(session string) (*Journal, error) {
+	return Open(j.ctx, j.store, session, j.settings)
+}
+
 // Session returns the id of the session; empty for a nil journal.
 func (j *Journal) Session() string {
 	if j == nil {

@@ -76,7 +76,13 @@ type Config struct {
 	// Consult are the classes of transport failures at which the planner ([WithPlanner]) is asked before the
 	// policy. At exhaustion it is always asked. Classes without a planner are an error.
 	Consult []fault.Class
+	// MaxDepth is how many runs may be nested within a run, each in a call of the one around it: see
+	// [Loop.Within]. It is 1 or more; 0 means [DefaultDepth]. A nested run may have a lower bound of its own.
+	MaxDepth int
 }
+
+// DefaultDepth is how many runs may be nested without [Config].MaxDepth.
+const DefaultDepth = 4
 
 // Input is what one run is given: its prompt and what belongs to its request.
 type Input = engine.Input
@@ -133,7 +139,15 @@ func (c *Config) compile(o *options) (*machine.Compiled, error) {
 	m := c.machine(o)
 	_, absent := c.Tools.Absent(&m.Policy)
 	compiled, err := machine.Compile(&m)
-	return compiled, errors.Join(absent, err, c.checkStop(), c.checkVars())
+	return compiled, errors.Join(absent, err, c.checkStop(), c.checkVars(), c.checkDepth())
+}
+
+// checkDepth reports a depth that is none.
+func (c *Config) checkDepth() error {
+	if c.MaxDepth < 0 {
+		return fmt.Errorf("max_depth: %d: give 1 or more, or 0 for %d", c.MaxDepth, DefaultDepth)
+	}
+	return nil
 }
 
 // Validate reports everything that is wrong with the config, each fault with its field.
@@ -316,7 +330,7 @@ func collect(opts []Option) (*options, error) {
 		opt(o)
 	}
 	if o.clock == nil {
-		o.clock = clock.New()
+		o.clock = standard.clock
 	}
 	if o.parallel < 1 {
 		errs = append(errs, fmt.Errorf("WithParallel: %d tools at once: give 1 or more", o.parallel))

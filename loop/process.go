@@ -59,6 +59,8 @@ type process struct {
 	mail  chan struct{}
 	// unread is the last error of the inbox.
 	unread string
+	// depth is how many runs are around this one, and deepest how many there may be around another.
+	depth, deepest int
 
 	// copies are those of the conversation that the last request had.
 	copies []message.Message
@@ -117,6 +119,7 @@ func newProcess(
 		return nil, err
 	}
 	p := &process{options: o, model: model, cfg: cfg, in: in, s: s, journal: j, limits: alarms{clock: o.clock}}
+	p.deepest = cmp.Or(cfg.MaxDepth, DefaultDepth)
 	p.life = p.guarded(ctx)
 	p.ctx = p.life
 	return p, nil

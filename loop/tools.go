@@ -38,13 +38,13 @@ func (p *process) beginUpTo(ctx context.Context, b *batch, n int) error {
 			ended <- *past
 			continue
 		}
-		go p.runOne(ctx, b, b.begun, p.invocation(b.runs[b.begun]), p.runner.State().Session)
+		go p.runOne(ctx, b, b.begun, p.invocation(b.runs[b.begun]), p.runner.State())
 	}
 	return nil
 }
 
 // runOne runs call n of a batch. A tool that ends its goroutine has an outcome, too.
-func (p *process) runOne(ctx context.Context, b *batch, n int, inv tool.Invocation, view session.State) {
+func (p *process) runOne(ctx context.Context, b *batch, n int, inv tool.Invocation, st machine.State) {
 	out := tool.Outcome{Err: tool.ErrExited}
 	defer func() {
 		b.mu.Lock()
@@ -54,7 +54,8 @@ func (p *process) runOne(ctx context.Context, b *batch, n int, inv tool.Invocati
 		}
 		b.outcomes[n] <- out
 	}()
-	out = p.invoke(WithView(ctx, view), b.runs[n], inv)
+	ctx = context.WithValue(ctx, viewKey{}, &outer{p, st, b.runs[n]})
+	out = p.invoke(ctx, b.runs[n], inv)
 }
 
 // errOver is the cause of the end of a tool's context if another call of the reply ended the run.
@@ -153,8 +154,13 @@ type viewKey struct{}
 // View returns the session of the run when the call of a tool began. It is read-only; session.ViewIn reads
 // its slices. ok is false if the context is not that of a run; on Temporal also if the worker gives no view.
 func View(ctx context.Context) (view session.State, ok bool) {
-	view, ok = ctx.Value(viewKey{}).(session.State)
-	return view, ok
+	switch v := ctx.Value(viewKey{}).(type) {
+	case *outer:
+		return v.state.Session, true
+	case session.State:
+		return v, true
+	}
+	return view, false
 }
 
 // WithView returns a context in which [View] returns view: for engines that run tools themselves.

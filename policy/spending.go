@@ -74,23 +74,23 @@ func (c Charge) Plus(d Charge) Charge {
 type limit struct {
 	key    string
 	reason Reason
-	most   func(*Allowance) *int64
+	most   func(*Allowance) **int64
 	of     func(*Charge) int64
 }
 
 // limits has the limits of an [Allowance], in its order.
 var limits = [...]limit{
-	{"input_tokens", ReasonTokenBudget, func(a *Allowance) *int64 { return a.InputTokens },
+	{"input_tokens", ReasonTokenBudget, func(a *Allowance) **int64 { return &a.InputTokens },
 		func(c *Charge) int64 { return c.Usage.InputTokens }},
-	{"output_tokens", ReasonTokenBudget, func(a *Allowance) *int64 { return a.OutputTokens },
+	{"output_tokens", ReasonTokenBudget, func(a *Allowance) **int64 { return &a.OutputTokens },
 		func(c *Charge) int64 { return c.Usage.OutputTokens }},
-	{"cached_tokens", ReasonTokenBudget, func(a *Allowance) *int64 { return a.CachedTokens },
+	{"cached_tokens", ReasonTokenBudget, func(a *Allowance) **int64 { return &a.CachedTokens },
 		func(c *Charge) int64 { return plus(c.Usage.CacheReadTokens, c.Usage.CacheWriteTokens) }},
-	{"reasoning_tokens", ReasonTokenBudget, func(a *Allowance) *int64 { return a.ReasoningTokens },
+	{"reasoning_tokens", ReasonTokenBudget, func(a *Allowance) **int64 { return &a.ReasoningTokens },
 		func(c *Charge) int64 { return c.Usage.ReasoningTokens }},
-	{"total_tokens", ReasonTokenBudget, func(a *Allowance) *int64 { return a.TotalTokens },
+	{"total_tokens", ReasonTokenBudget, func(a *Allowance) **int64 { return &a.TotalTokens },
 		func(c *Charge) int64 { return c.Usage.Total() }},
-	{"cost", ReasonCostBudget, func(a *Allowance) *int64 { return a.Cost },
+	{"cost", ReasonCostBudget, func(a *Allowance) **int64 { return &a.Cost },
 		func(c *Charge) int64 { return c.Cost }},
 }
 
@@ -123,7 +123,7 @@ func (s *Spending) each(spent *Spent, f func(l *limit, key string, left int64) b
 	for _, sc := range s.scopes(spent) {
 		for n := range limits {
 			l := &limits[n]
-			most := l.most(sc.limit)
+			most := *l.most(sc.limit)
 			if most == nil {
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/result"
+	"github.com/retake-go/retake/tool"
 )
 
 // An agent is unsure twice. Every run costs tokens, and the envelope has the sum.
@@ -43,4 +44,29 @@ func ExampleEnvelope() {
 	r := agent.Envelope(l.Run(context.Background(), nil, loop.Input{Prompt: "Where?"}))
 	fmt.Println(r.Error.Class, "-", r.UserMessage())
 	// Output: no_output - The assistant gave no answer. Try again.
+}
+
+// An agent is a tool of another one. Its run has a session of its own, and its usage is part of the outer run's.
+func ExampleAsTool() {
+	research, err := agent.AsTool("research", "Finds out about a topic.", looptest.NewModel(looptest.Say("Lisbon has 58 trams.")), loop.Config{})
+	if err != nil {
+		panic(err)
+	}
+	tools, err := tool.NewSet(research)
+	if err != nil {
+		panic(err)
+	}
+	model := looptest.NewModel(
+		looptest.Call(message.Call{ID: "c1", Name: "research", Arguments: `{"task": "How many trams has Lisbon?"}`}),
+		looptest.Say("There are 58."))
+	l, err := loop.New(model, loop.Config{Tools: tools})
+	if err != nil {
+		panic(err)
+	}
+	r, err := l.Run(context.Background(), nil, loop.Input{Prompt: "Count the trams."})
+	fmt.Println(r.Transcript[2].Text)
+	fmt.Println(r.Text, err)
+	// Output:
+	// Lisbon has 58 trams.
+	// There are 58. <nil>
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -47,6 +48,26 @@ func (st *State) idempotencyKey(action int, tool string, twins int, arguments []
 		text = appendPart(text, part)
 	}
 	return digest(text, keyLen)
+}
+
+// placeOf names a call within its session: run, turn and number of the call. A call that repeats one in doubt
+// has its place, as it has its key.
+func (st *State) placeOf(c *BatchCall) string {
+	return cmp.Or(c.First, fmt.Sprintf("%d.%d.%d", st.Run, st.Turn, c.Index+1))
+}
+
+// longestID is the most bytes of the id of a session.
+const longestID = 128
+
+// Child returns the id and the seed of the session of a run within a call of the current reply, by the index of
+// the call: those of this session, and run, turn and number of the call ("trip-7.1.2.1"). The same call made again
+// has the same. A long id is replaced by its digest. It panics if there is no such call.
+func (st State) Child(call int) (id, seed string) {
+	id, place := st.Session.ID(), "."+st.placeOf(st.Batch.Calls[call])
+	if len(id)+len(place) > longestID {
+		id = digest([]byte(id), keyLen)
+	}
+	return id + place, st.Seed() + place
 }
 
 // appendPart appends a text and its length.

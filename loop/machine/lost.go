@@ -172,6 +172,8 @@ type doubt struct {
 	// Place and SessionPlace are those of [BatchCall].
 	Place        bool `json:"place,omitempty"`
 	SessionPlace bool `json:"session_place,omitempty"`
+	// First is where the call was made first: see [State.Child].
+	First string `json:"first,omitempty"`
 }
 
 // CallRef names a call of a run.
@@ -194,21 +196,21 @@ func (st *State) doubtful() (all []CallRef) {
 	return all
 }
 
-// openKey returns the key of the call in doubt that a call repeats, or "". Its arguments are in the form of
-// [alike]. twins is how many identical calls precede it in the reply: among several calls in doubt it selects
-// the one at that index.
-func (st *State) openKey(tool string, arguments []byte, twins int) string {
+// openCall returns the call in doubt that a call repeats, or nil. Its arguments are in the form of [alike].
+// twins is how many identical calls precede it in the reply: among several calls in doubt it selects the one
+// at that index.
+func (st *State) openCall(tool string, arguments []byte, twins int) *doubt {
 	for n := range st.InDoubt {
 		d := &st.InDoubt[n]
 		if d.Tool != tool || alike(d.Arguments) != string(arguments) {
 			continue
 		}
 		if twins == 0 {
-			return d.Key
+			return d
 		}
 		twins--
 	}
-	return ""
+	return nil
 }
 
 // inDoubt reports that the call may have had an effect that nobody knows of.
@@ -222,6 +224,7 @@ func (s *step) leaveOpen(c *BatchCall) {
 	}
 	s.InDoubt = append(slices.Clip(s.InDoubt), doubt{
 		CallRef: c.ref(), Arguments: c.Arguments, Place: c.Place, SessionPlace: c.SessionPlace,
+		First: s.placeOf(c),
 	})
 }
 

@@ -87,7 +87,7 @@ func (s *step) repeatsDoubt(calls []Call, n int) bool {
 			twins++
 		}
 	}
-	return s.openKey(calls[n].Tool, []byte(alike(calls[n].Arguments)), twins) != ""
+	return s.openCall(calls[n].Tool, []byte(alike(calls[n].Arguments)), twins) != nil
 }
 
 // equal decides on a call that equals an earlier one.

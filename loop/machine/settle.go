@@ -122,9 +122,7 @@ func (s *step) change(c *BatchCall, r *Response) {
 			twins++
 		}
 	}
-	if c.Key = s.openKey(c.Tool, []byte(now), twins); c.Key == "" {
-		c.Key = s.keyOf(c.Tool, twins, []byte(now))
-	}
+	s.setKey(c, twins, []byte(now))
 	c.Changed = true
 }
 

@@ -154,6 +154,8 @@ type BatchCall struct {
 	Approved bool      `json:"approved,omitempty"`
 	Changed  bool      `json:"changed,omitempty"`
 	Lost     *LostCall `json:"lost,omitempty"`
+	// First is where the call was made first, if it repeats one in doubt: see [State.Child].
+	First string `json:"first,omitempty"`
 	// Held reports that the call is a poll that came early, and waits.
 	Held bool `json:"held,omitempty"`
 	// Twin is 1 more than the index of the call that a repeated call equals, if that is in the same reply.

@@ -99,18 +99,20 @@ func (s *step) keys(b *Batch, groups []group) {
 				continue
 			}
 			c.Transport = 1
-			if c.Key = s.openKey(c.Tool, alike, twins); c.Key == "" {
-				c.Key = s.keyOf(c.Tool, twins, alike)
-			}
+			s.setKey(c, twins, alike)
 			s.place(c)
 		}
 	}
 }
 
-// keyOf returns the idempotency key of a call. The number of its action counts from the start of the run, so
-// that the same run made again has the same keys.
-func (s *step) keyOf(tool string, twins int, arguments []byte) string {
-	return s.idempotencyKey(s.open(tool).Number-s.First, tool, twins, arguments)
+// setKey sets the idempotency key of a call: that of the call in doubt that it repeats, or a new one. The number
+// of its action counts from the start of the run, so that the same run made again has the same keys.
+func (s *step) setKey(c *BatchCall, twins int, arguments []byte) {
+	if again := s.openCall(c.Tool, arguments, twins); again != nil {
+		c.Key, c.First = again.Key, again.First
+		return
+	}
+	c.Key, c.First = s.idempotencyKey(s.open(c.Tool).Number-s.First, c.Tool, twins, arguments), ""
 }
 
 // left counts the calls of the batch without an answer.

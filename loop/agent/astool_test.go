@@ -1,0 +1,294 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/agent"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+const find = `{"task":"Find a room."}`
+
+// set returns a set of tools.
+func set(t *testing.T, tools ...*tool.Tool) *tool.Set {
+	t.Helper()
+	s, err := tool.NewSet(tools...)
+	require.NoError(t, err)
+	return s
+}
+
+// scout returns an agent as a tool.
+func scout(t *testing.T, model loop.Model, cfg loop.Config) *tool.Tool {
+	t.Helper()
+	made, err := agent.AsTool("scout", "Finds rooms.", model, cfg)
+	require.NoError(t, err)
+	return made
+}
+
+// runOf runs a model with the tools in a session with a journal in store.
+func runOf(t *testing.T, ctx context.Context, store journal.Store, model loop.Model, cfg loop.Config) (loop.Result, error) {
+	t.Helper()
+	j, err := journal.Open(context.Background(), store, "trip", journal.Settings{})
+	require.NoError(t, err)
+	defer j.Close()
+	s, err := session.New(session.Config{ID: "trip", Journal: j})
+	require.NoError(t, err)
+	l, err := loop.New(model, cfg, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	return l.Run(ctx, s, loop.Input{Prompt: "Go.", RequestID: "r1"})
+}
+
+// look is a tool of the agent.
+func look(f func(context.Context) (string, error), opts ...tool.Option) *tool.Tool {
+	return tool.New("look", "Looks.", func(ctx context.Context, _ struct{}) (string, error) { return f(ctx) }, opts...)
+}
+
+func found(context.Context) (string, error) { return "R-1", nil }
+
+// eachUsed is what each reply of a test's models takes.
+var eachUsed = message.Usage{InputTokens: 100, OutputTokens: 10, APICalls: 1}
+
+// steps is a model that makes a call for each result that it has not, and then says what it has.
+func steps(calls ...message.Call) loop.Model {
+	return loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+		results := 0
+		for _, m := range r.Messages {
+			if m.Role == message.Tool {
+				results++
+			}
+		}
+		if results < len(calls) {
+			return message.Reply{Calls: calls[results : results+1], Finish: message.ToolUse, Usage: eachUsed}, nil
+		}
+		return message.Reply{Text: r.Messages[len(r.Messages)-1].Text + " is free.", Finish: message.Stop, Usage: eachUsed}, nil
+	})
+}
+
+func TestAnAgentIsAToolWithASessionOfItsOwn(t *testing.T) {
+	store := new(looptest.Store)
+	var id, key string
+	tools := set(t, look(func(ctx context.Context) (string, error) {
+		id, key = tool.SessionID(ctx), tool.IdempotencyKey(ctx)
+		return "R-1", nil
+	}))
+	inner := scout(t, steps(fixture.Call("look", `{}`)), loop.Config{Tools: tools})
+	r, err := runOf(t, t.Context(), store, steps(fixture.Call("scout", find)), loop.Config{Tools: set(t, inner)})
+	require.NoError(t, err)
+	assert.Equal(t, "R-1 is free.", r.Transcript[2].Text)
+	assert.Equal(t, "trip.1.1.1", id)
+	assert.NotEmpty(t, key)
+	assert.Equal(t, int64(400), r.Usage.InputTokens, "two replies outside and two inside")
+	ids, err := store.List(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"trip", "trip.1.1.1"}, ids)
+}
+
+// mortal is a store of a process that dies after some writes, to whichever journal.
+type mortal struct {
+	*looptest.Store
+	left *atomic.Int64
+}
+
+func (m mortal) Open(ctx context.Context, session string) (journal.Log, error) {
+	log, err := m.Store.Open(ctx, session)
+	return mortalLog{log, m.left}, err
+}
+
+type mortalLog struct {
+	journal.Log
+	left *atomic.Int64
+}
+
+var errDied = errors.New("the process has died")
+
+func (l mortalLog) Append(ctx context.Context, at int64, lines []byte, durable bool) error {
+	if l.left.Add(-1) < 0 {
+		return errDied
+	}
+	return l.Log.Append(ctx, at, lines, durable)
+}
+
+// story is a run with agents, two deep, and its parts.
+type story struct {
+	store *looptest.Store
+	// looked counts the calls of a tool that may have an effect, by key.
+	mu     sync.Mutex
+	looked map[string]int
+}
+
+// run makes or continues the run until the process dies.
+func (s *story) run(t *testing.T, left int64) (loop.Result, error) {
+	t.Helper()
+	tools := set(t, look(func(ctx context.Context) (string, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.looked[tool.IdempotencyKey(ctx)]++
+		return "R-1", nil
+	}))
+	inner := loop.Config{Tools: set(t, scout(t, steps(fixture.Call("look", `{}`)), loop.Config{Tools: tools}))}
+	guide, err := agent.AsTool("guide", "Guides.", steps(fixture.Call("scout", find)), inner)
+	require.NoError(t, err)
+	store := mortal{s.store, new(atomic.Int64)}
+	store.left.Store(left)
+	defer synctest.Wait() // a process that has died runs nothing any more
+	return runOf(t, t.Context(), store, twoGuides, loop.Config{Tools: set(t, guide)})
+}
+
+// twoGuides is a model that asks for two agents at once, and then tells what they said.
+var twoGuides = loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+	last := r.Messages[len(r.Messages)-1]
+	if last.Role == message.User {
+		second := fixture.Call("guide", `{"task":"Find another."}`)
+		second.ID = "c2"
+		return message.Reply{Calls: []message.Call{fixture.Call("guide", find), second}, Finish: message.ToolUse, Usage: eachUsed}, nil
+	}
+	return message.Reply{Text: last.Text, Finish: message.Stop, Usage: eachUsed}, nil
+})
+
+// A process may die at any write, inside or outside: the next one goes on inside, and nothing is done twice.
+func TestAfterACrashTheRunGoesOnInside(t *testing.T) { synctest.Test(t, goesOnInside) }
+
+func goesOnInside(t *testing.T) {
+	whole := &story{store: new(looptest.Store), looked: map[string]int{}}
+	want, err := whole.run(t, math.MaxInt64)
+	require.NoError(t, err)
+	require.Len(t, whole.looked, 2)
+	for n := int64(0); ; n++ {
+		s := &story{store: new(looptest.Store), looked: map[string]int{}}
+		_, err := s.run(t, n)
+		died := err != nil
+		got, err := s.run(t, math.MaxInt64)
+		require.NoError(t, err, "after write %d", n)
+		if doubts := strings.Contains(got.Text, "not known"); !doubts {
+			assert.Equal(t, want.Text, got.Text, "after write %d", n)
+		}
+		assert.Empty(t, got.InDoubt, "after write %d", n)
+		assert.Equal(t, want.Usage.InputTokens, got.Usage.InputTokens, "after write %d", n)
+		for key, times := range s.looked {
+			assert.Equal(t, 1, times, "after write %d", n)
+			assert.Contains(t, whole.looked, key, "after write %d", n)
+		}
+		if !died {
+			assert.Greater(t, n, int64(20))
+			return
+		}
+	}
+}
+
+// What the model reads when an agent has come to no answer.
+func TestAnAgentWithoutAnAnswerSaysWhatItHasDone(t *testing.T) {
+	failing := func(err error) func(context.Context) (string, error) {
+		return func(context.Context) (string, error) { return "", err }
+	}
+	one := policy.DefaultSet()
+	one.MaxTurns = 1
+	for name, c := range map[string]struct {
+		look  *tool.Tool
+		want  string
+		doubt bool
+	}{
+		"nothing ran": {nil, `The tool failed: "The agent came to no answer: the run's limit of model calls is reached. None of its tools gave a result."`, false},
+		"a result":    {look(found), `The tool failed: "The agent came to no answer: the run's limit of model calls is reached. Its tools gave results: look."`, false},
+		"a failure":   {look(failing(tool.Fail("no"))), `The tool failed: "The agent came to no answer: the run's limit of model calls is reached. Failed: look."`, false},
+		"a doubt": {look(failing(errors.New("secret"))), "The call failed, and its effect may or may not have happened. The tool says: " +
+			`"The agent came to no answer: the run's limit of model calls is reached. Failed: look. May or may not have had an effect: look."`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := loop.Config{Policy: &one}
+			if c.look != nil {
+				cfg.Tools = set(t, c.look)
+			}
+			inner := scout(t, steps(fixture.Call("look", `{}`), fixture.Call("look", `{}`)), cfg)
+			r, err := runOf(t, t.Context(), new(looptest.Store), steps(fixture.Call("scout", find)), loop.Config{Tools: set(t, inner)})
+			require.NoError(t, err)
+			assert.Equal(t, c.want, r.Transcript[2].Text)
+			assert.Equal(t, c.doubt, len(r.InDoubt) == 1)
+			var x *loop.RetryExhaustedError
+			require.ErrorAs(t, r.ToolFailures[0].Err, &x)
+			assert.ErrorIs(t, x, policy.ReasonTurnLimit)
+		})
+	}
+}
+
+// A call in doubt that is made again is not a new run: it has the end of the one that the call made first.
+func TestACallOfAnAgentInDoubtThatIsMadeAgainDoesNothing(t *testing.T) {
+	looked := 0
+	one := policy.DefaultSet()
+	one.MaxTurns = 1
+	inner := scout(t, steps(fixture.Call("look", `{}`), fixture.Call("look", `{}`)), loop.Config{Policy: &one, Tools: set(t, look(func(context.Context) (string, error) {
+		looked++
+		return "", errors.New("no answer")
+	}))})
+	store := new(looptest.Store)
+	r, err := runOf(t, t.Context(), store, steps(fixture.Call("scout", find), fixture.Call("scout", find)), loop.Config{Tools: set(t, inner)})
+	require.NoError(t, err)
+	assert.Equal(t, 1, looked)
+	assert.Equal(t, r.Transcript[2].Text, r.Transcript[4].Text)
+	assert.Len(t, r.InDoubt, 1)
+	assert.Equal(t, int64(400), r.Usage.InputTokens, "what the agent took is counted once")
+	ids, err := store.List(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"trip", "trip.1.1.1"}, ids)
+}
+
+// An agent has what the run around it has left, divided among the calls of the reply.
+func TestAnAgentIsBoundedByWhatIsLeft(t *testing.T) {
+	bounded := policy.DefaultSet()
+	bounded.Spending.Run.TotalTokens = new(int64(1000))
+	free := loop.Config{Tools: set(t, look(found, tool.ReadOnly()))}
+	guide, err := agent.AsTool("guide", "Guides.", steps(fixture.Call("look", `{}`), fixture.Call("look", `{}`), fixture.Call("look", `{}`),
+		fixture.Call("look", `{}`), fixture.Call("look", `{}`)), free)
+	require.NoError(t, err)
+	store := new(looptest.Store)
+	r, err := runOf(t, t.Context(), store, twoGuides, loop.Config{Tools: set(t, guide), Policy: &bounded})
+	require.NoError(t, err)
+	assert.Contains(t, r.Transcript[2].Text, "The agent came to no answer: the next call does not fit the budget of tokens")
+	assert.Contains(t, string(store.Text("trip.1.1.2")), `"total_tokens":445`)
+	assert.LessOrEqual(t, r.Usage.Total(), int64(1000))
+}
+
+func TestAgentsAreNestedOnlySoDeep(t *testing.T) {
+	inner := scout(t, steps(), loop.Config{})
+	for range 2 {
+		inner = scout(t, steps(fixture.Call("scout", find)), loop.Config{Tools: set(t, inner)})
+	}
+	for deepest, want := range map[int]string{1: `is free. is free.`, 2: "Not done", 3: "Find a room. is free."} {
+		r, err := runOf(t, t.Context(), new(looptest.Store), steps(fixture.Call("scout", find)), loop.Config{Tools: set(t, inner), MaxDepth: deepest})
+		require.NoError(t, err)
+		assert.Contains(t, r.Text, want)
+	}
+}
+
+func TestAnAgentNeedsARunAroundIt(t *testing.T) {
+	out := scout(t, steps(), loop.Config{}).Invoke(t.Context(), []byte(find))
+	assert.ErrorIs(t, out.Err, loop.ErrNotWithin)
+	for name, c := range map[string]struct {
+		model loop.Model
+		cfg   loop.Config
+		want  string
+	}{
+		"no model":   {nil, loop.Config{}, `agent "scout": loop: the model is nil`},
+		"calls only": {steps(), loop.Config{CallsOnly: true}, `agent "scout": calls_only: nobody runs the calls`},
+		"no depth":   {steps(), loop.Config{MaxDepth: -1}, `agent "scout": max_depth: -1: give 1 or more, or 0 for 4`},
+	} {
+		_, err := agent.AsTool("scout", "Finds rooms.", c.model, c.cfg)
+		assert.ErrorContains(t, err, c.want, name)
+	}
+}

@@ -1,0 +1,181 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// The errors of [Loop.Within] before anything was done.
+var (
+	// ErrNotWithin: the context is not that of a tool's call in a run of this package.
+	ErrNotWithin = errors.New("loop: this run is made only within a tool's call in a run of package loop: an engine such as Temporal " +
+		"cannot continue it after a crash")
+	// ErrTooDeep: there are too many runs around this one.
+	ErrTooDeep = errors.New("loop: too many runs are nested")
+)
+
+// outer is the call of a tool in a run, as it was when the call began. Of the process only that is read which
+// does not change during a run.
+type outer struct {
+	process *process
+	state   machine.State
+	run     machine.ToolRun
+}
+
+// Within is [Loop.Run] for a run within the call of a tool, under the context of that call, by which it belongs
+// to the run around it:
+//
+//   - Its session has the id of [machine.State.Child]; its RequestID, its seed and the keys of its calls follow
+//     from that. Those of in are not used.
+//   - If the outer run has a journal, this run has one in the same store, with the same settings. The same call
+//     made again, after a crash for example, continues the run or returns its recorded end. So a tool that does
+//     all of its work in such runs may be declared [tool.Idempotent].
+//   - It ends at the deadline of the call. Its spending and its budget of failed attempts are bounded by an even
+//     share of what the outer run has left: the calls of the reply that have not ended divide it. Its usage is
+//     added to the call's.
+//   - Its clock and its approver are those of the outer run, unless its own options set them. Questions to people
+//     are answered where those of the outer run are, under the id of this session.
+//
+// It may be called once in a call. Errors are those of Run, [ErrNotWithin], [ErrTooDeep], and an error of
+// [journal.ErrConflict] while another process still makes the run.
+func (l *Loop) Within(ctx context.Context, in Input) (Result, error) {
+	o, _ := ctx.Value(viewKey{}).(*outer)
+	switch {
+	case o == nil:
+		return Result{}, ErrNotWithin
+	case o.process.depth >= o.process.deepest:
+		return Result{}, fmt.Errorf("%w: there are %d around this one, and MaxDepth allows no more", ErrTooDeep, o.process.depth+1)
+	}
+	own := *l
+	own.options, own.desk = o.options(l.options), o.process.desk
+	compiled, err := o.bound(&own)
+	if err != nil {
+		return Result{}, err
+	}
+	s, err := o.session()
+	if err != nil {
+		return Result{}, err
+	}
+	defer closeJournal(s)
+	in.RequestID, in.NewConversation = s.ID(), true
+	if d := o.run.Timeout; d > 0 {
+		if late := own.clock.Now().Add(d); in.Deadline.IsZero() || late.Before(in.Deadline) {
+			in.Deadline = late
+		}
+	}
+	p, err := newProcess(ctx, own.options, own.model, s, &own.cfg, &in)
+	if err != nil {
+		return Result{}, err
+	}
+	p.desk, p.depth = own.desk, o.process.depth+1
+	p.deepest = min(o.process.deepest, p.depth+p.deepest)
+	p.takesMail()
+	fresh, err := p.enter(compiled, false)
+	if err != nil {
+		return Result{}, err
+	}
+	defer p.leave()
+	defer p.watchMail()()
+	if fresh {
+		p.start()
+	} else if !o.charged() {
+		p.addPast(ctx)
+	}
+	return p.finish()
+}
+
+// options returns the options of a nested run.
+func (o *outer) options(own *options) *options {
+	all := *own
+	if all.clock == standard.clock {
+		all.clock = o.process.clock
+	}
+	if all.approver == nil {
+		all.approver = o.process.approver
+	}
+	return &all
+}
+
+// bound bounds the config of a nested run by what the outer run has left.
+func (o *outer) bound(l *Loop) (*machine.Compiled, error) {
+	st := &o.state
+	rest := policy.Rest{
+		Set: st.Policy, Failed: st.Spent.Run, Spent: policy.Spent{Run: st.Charged, Session: st.Session.Charged()},
+	}
+	for n := range st.Actions {
+		if a := &st.Actions[n]; a.Name == o.run.Tool {
+			rest.Spent.Actions = []policy.Charge{a.Charged}
+		}
+	}
+	for _, c := range st.Batch.Calls {
+		if !c.Ended() {
+			rest.Sharers++
+		}
+	}
+	set := policy.DefaultSet()
+	if l.cfg.Policy != nil {
+		set = *l.cfg.Policy
+	}
+	set = set.Within(&rest)
+	l.cfg.Policy = &set
+	return l.cfg.asking(l.options)
+}
+
+// session makes the session of a nested run, with its journal if the outer run has one.
+func (o *outer) session() (*session.Session, error) {
+	var cfg session.Config
+	cfg.ID, cfg.Seed = o.state.Child(o.run.Index)
+	if j := o.process.journal; j != nil {
+		own, err := j.Beside(cfg.ID)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Journal = own
+	}
+	return session.New(cfg)
+}
+
+// closeJournal closes the journal of a nested run. What it could not write has ended the run.
+func closeJournal(s *session.Session) {
+	if j, err := journal.Of(s); err == nil && j != nil {
+		_ = j.Close()
+	}
+}
+
+// charged reports whether the outer run has been told what the nested run consumed before: an earlier try of the
+// call, or the call in doubt that it repeats, has ended.
+func (o *outer) charged() bool {
+	if o.run.Transport > 1 {
+		return true
+	}
+	for n := range o.state.InDoubt {
+		if o.state.InDoubt[n].Key == o.run.Key {
+			return true
+		}
+	}
+	return false
+}
+
+// addPast adds what the run consumed in an earlier process to the call around it.
+func (p *process) addPast(ctx context.Context) {
+	var used message.Usage
+	var cost int64
+	if p.recorded != nil {
+		used, cost = p.recorded.Outcome.Usage, p.recorded.Outcome.Cost
+	} else {
+		st := p.runner.State()
+		used, cost = st.Usage, st.Charged.Cost
+	}
+	_ = tool.AddUsage(ctx, used) // an error says that no tool waits for it any more
+	if cost > 0 {
+		_ = tool.AddCost(ctx, cost)
+	}
+}

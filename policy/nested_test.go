@@ -1,0 +1,37 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// A run within another has the lower of its own limits and its share of what is left outside.
+func TestARunWithinAnotherHasAShareOfWhatIsLeft(t *testing.T) {
+	outer, own := policy.DefaultSet(), policy.DefaultSet()
+	outer.Budgets.Run, own.Budgets.Run = 5, policy.Unlimited
+	outer.Prices = policy.Prices{"m": {Input: 1}}
+	outer.Spending = policy.Spending{
+		Run:         policy.Allowance{TotalTokens: new(int64(1000)), Cost: new(int64(90))},
+		Session:     policy.Allowance{TotalTokens: new(int64(700))},
+		Action:      policy.Allowance{OutputTokens: new(int64(10))},
+		MaxNextCost: new(int64(30)),
+	}
+	own.Spending.Run = policy.Allowance{OutputTokens: new(int64(50)), InputTokens: new(int64(7))}
+	used := policy.Charge{Usage: message.Usage{InputTokens: 90, OutputTokens: 10}, Cost: 40}
+	got := own.Within(&policy.Rest{Set: &outer, Failed: 1, Sharers: 2,
+		Spent: policy.Spent{Run: used, Session: used.Plus(used), Actions: []policy.Charge{used}}})
+	assert.Equal(t, policy.Spending{
+		Run:         policy.Allowance{TotalTokens: new(int64(250)), Cost: new(int64(25)), OutputTokens: new(int64(0)), InputTokens: new(int64(7))},
+		MaxNextCost: new(int64(30)),
+	}, got.Spending)
+	assert.Equal(t, 2, got.Budgets.Run)
+	assert.Equal(t, outer.Prices, got.Prices)
+
+	free := policy.DefaultSet()
+	free.Budgets.Run = policy.Unlimited
+	assert.Equal(t, own, own.Within(&policy.Rest{Set: &free, Sharers: 1}), "what is not bounded outside is as it was")
+}
