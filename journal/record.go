@@ -194,6 +194,8 @@ func payload(e *machine.Effect) (there, known bool) {
 		return e.Decision != nil, true
 	case machine.CallModel, machine.MakePrompt, machine.EstimateCall:
 		return e.Model != nil, true
+	case machine.AskGrant:
+		return e.Grant != nil, true
 	case machine.RunTools:
 		return len(e.Tools) > 0, true
 	case machine.TryAction:

@@ -3,6 +3,7 @@ package limit
 import (
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/ratelimit"
 )
 
@@ -37,6 +38,19 @@ const (
 	// Unused is a call that was granted and not made.
 	Unused Outcome = "unused"
 )
+
+// OutcomeOf returns the outcome of a call that failed with an error of the class; "" is one that did not fail.
+func OutcomeOf(c fault.Class) Outcome {
+	switch c {
+	case fault.RateLimit:
+		return Refused
+	case fault.Unavailable, fault.Overloaded, fault.Network, fault.Timeout, fault.EventUnavailable, fault.EventTimeout:
+		return Down
+	case fault.Cancelled, fault.DeadlineExceeded:
+		return Unused
+	}
+	return Served
+}
 
 // Event is one input. At is the driver's time and never runs backwards; an earlier time counts as the one
 // before it. An event of an unknown kind only tells the time. Step reads Limits and does not keep it.
@@ -107,6 +121,8 @@ const (
 	TooLate Why = "deadline"
 	// TooMany is a queue that is full.
 	TooMany Why = "queue_full"
+	// NotUp is a provider that is down, for an ask that would rather go elsewhere. A driver says it.
+	NotUp Why = "provider_down"
 	// Twice is the ID of an ask that waits or is out already.
 	Twice Why = "id_in_use"
 )

@@ -16,6 +16,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/stack"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
@@ -172,6 +173,9 @@ func (t *ActionRun) Recorded() time.Time {
 type tries struct {
 	*process
 	a *Action
+	// trying is the context of the current try, and settle tells the limiter how it ended.
+	trying context.Context
+	settle func(limit.Outcome, int64, error)
 	// inDoubt reports that the next try began before and has no outcome.
 	inDoubt bool
 	// nth is the number of the current try in this process, from 1, and ended reports that it was ended. left
@@ -199,6 +203,7 @@ func beginTries(
 		return nil, nil, err
 	}
 	t := &tries{process: p, a: a}
+	p.action = a
 	which, err := t.which(t.wanted())
 	switch {
 	case err != nil:
@@ -314,7 +319,10 @@ func (t *tries) next() bool {
 		switch t.advance(time.Time{}) {
 		case machine.WaitUntil:
 			t.pause()
+		case machine.AskGrant:
+			t.pauseGrant()
 		case machine.TryAction:
+			t.trying, t.settle = t.settles(t.ctx)
 			return true
 		default:
 			return false
@@ -346,6 +354,7 @@ func (t *tries) attempt() Attempt {
 // feed handles the outcome of a try.
 func (t *tries) feed(a *Attempt, err error) {
 	if err != nil && t.ctx.Err() != nil {
+		t.settle(limit.Unused, 0, nil)
 		t.fed(t.cancel())
 		return
 	}
@@ -363,6 +372,7 @@ func (t *tries) feed(a *Attempt, err error) {
 		}
 		outcome.Reduced = engine.Reduce(t.s, t.runner.State().Session, engine.TryEvents(session.DriverOf(t.s).Hears, t.a.Tool, a.Value))
 	}
+	t.settle(limit.OutcomeOf(outcome.Failure.Class), a.Usage.Total(), err)
 	if err := t.adjustPolicy(); err != nil {
 		t.broke = err
 		return

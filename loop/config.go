@@ -12,6 +12,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
@@ -94,7 +95,10 @@ func (c Config) machine(o *options) machine.Config {
 		System: canon.UTF8(c.System), Feedback: canon.UTF8(c.Feedback),
 		Limits: feedback.DefaultLimits(), CallsOnly: c.CallsOnly, ToolChoice: c.ToolChoice, Stop: c.Stop,
 		UserPrompt: o.prompt != nil, Planner: o.planner != nil, Summaries: o.summary != nil,
-		Consult: c.Consult, Behaviours: machine.Behaviours(),
+		Consult: c.Consult, Limited: o.limiter != nil, Behaviours: machine.Behaviours(),
+	}
+	if m.Limited {
+		m.Offered = c.offer().Size()
 	}
 	if c.Policy != nil {
 		m.Policy = *c.Policy.Clone()
@@ -240,6 +244,8 @@ type options struct {
 	stream   func(Delta)
 	parallel int
 	classify func(error) fault.Verdict
+	limiter  *limiter.Limiter
+	scope    func(Request) string
 	// seeds is set for a config that is shared: that of a [Loop] or a [Pool].
 	seeds *seeds
 }

@@ -40,6 +40,9 @@ type Action struct {
 	// has no effect. At most [machine.MaxID] bytes of printable text. It appears in journals and
 	// errors, so it must not be secret.
 	ID string
+	// Scope is whose limits the tries take from, if a limiter grants them: see [WithLimiter]. Empty means the
+	// tool.
+	Scope string
 
 	// kept is what the action was compiled to, also by copies of it; nil if it was not made by [ToolCall].
 	kept *atomic.Pointer[compiled]
@@ -65,8 +68,8 @@ func (a *Action) machine(o *options) machine.Config {
 	free := policy.Unlimited
 	return machine.Config{
 		Seed: a.Seed, Deadline: a.Deadline, Single: true, Action: a.Tool, ActionID: a.ID,
-		Planner: o.planner != nil,
-		Limits:  feedback.DefaultLimits(),
+		Planner: o.planner != nil, Limited: o.limiter != nil,
+		Limits: feedback.DefaultLimits(),
 		Policy: policy.Set{
 			Global: a.Policy.Layer(), Transport: a.Transport.TransportLayer(),
 			Budgets: policy.Budgets{Tool: free, Run: free, UnknownTools: free}, MaxTurns: free,
@@ -113,7 +116,7 @@ func (a *Action) compile(o *options) (*machine.Compiled, error) {
 func (c *compiled) fits(a *Action, o *options) bool {
 	m := c.to.Config()
 	return c.of == a && m.Action == a.Tool && m.ActionID == a.ID && m.Seed == a.Seed &&
-		m.Deadline == a.Deadline && m.Planner == (o.planner != nil)
+		m.Deadline == a.Deadline && m.Planner == (o.planner != nil) && m.Limited == (o.limiter != nil)
 }
 
 var (
@@ -191,7 +194,8 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 // cause. s does not change then. It is an error if the journal has the ID for another tool. If a try succeeds
 // but its value has no JSON form, the value is returned with an error and is not recorded.
 //
-// Do uses the options [WithClock], [WithObserver], [WithClassifier], [WithPlanner] and [WithAdjust]. The
+// Do uses the options [WithClock], [WithObserver], [WithClassifier], [WithPlanner], [WithAdjust] and
+// [WithLimiter]. The
 // planner is asked at exhaustion: a fallback begins the attempts anew.
 func Do[T any](
 	ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error),
@@ -223,7 +227,7 @@ func Do[T any](
 // plain reports whether nothing but the caller takes part in the first try of the action.
 func (a *Action) plain(o *options) bool {
 	return a.Transport.ModelTimeout <= 0 && a.Deadline.IsZero() &&
-		o.planner == nil && len(o.observers) == 0
+		o.planner == nil && len(o.observers) == 0 && o.limiter == nil
 }
 
 // within makes a try within its time limit.
@@ -274,7 +278,7 @@ func made[T any](
 			failed = nil
 			continue
 		}
-		ctx, spent := at.in.ctx, func() (none message.Usage) { return none }
+		ctx, spent := at.in.trying, func() (none message.Usage) { return none }
 		if metered {
 			ctx, spent = tool.Metered(ctx)
 		}

@@ -35,6 +35,8 @@ func (f ModelFunc) Reply(ctx context.Context, req Request) (message.Reply, error
 
 // Request is a request to a model, and the model's own.
 type Request struct {
+	// Session is the id of the session.
+	Session string
 	// System is the current system prompt; empty for none. The request is the model's own: what it writes
 	// into it changes nothing else.
 	System string

@@ -115,7 +115,11 @@ func (p *Pool) seat(s *session.Session, in *Input) (*PoolRun, error) {
 		run.desk = p.desk
 		run.takesMail()
 	}
-	return &PoolRun{pool: p, run: run}, err
+	t := &PoolRun{pool: p, run: run}
+	if p.o.limiter != nil && err == nil {
+		run.granting.wake = t.wake
+	}
+	return t, err
 }
 
 // errUntold is the error of adding a run without Done.
@@ -232,7 +236,11 @@ func (p *Pool) Next() (at time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.queue.ready) == 0 && len(p.queue.waits) > 0 {
-		at = p.queue.waits[0].until
+		if at = p.queue.waits[0].until; p.o.limiter != nil {
+			if grants, ok := p.o.limiter.Next(); ok && grants.Before(at) {
+				at = grants
+			}
+		}
 	}
 	return at, p.queue.len() > 0
 }
@@ -245,6 +253,9 @@ func (p *Pool) Next() (at time.Time, ok bool) {
 // recorded as having lasted until its end. A run that waits again continues only if that wait also ends by
 // now.
 func (p *Pool) Due(now time.Time) int {
+	if p.o.limiter != nil {
+		p.o.limiter.Tick()
+	}
 	for n := 0; ; n++ {
 		p.mu.Lock()
 		t := p.take(now)

@@ -101,6 +101,9 @@ func (t *PoolRun) goOn(life, drive context.Context, now time.Time) (over bool) {
 	case machine.AskPerson:
 		exited = false
 		return t.pool.restAsking(t)
+	case machine.AskGrant:
+		exited = false
+		return t.pool.restQueueing(t)
 	case leftToResume:
 		exited = false
 		return t.pool.rest(t, time.Time{})

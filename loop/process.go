@@ -62,6 +62,10 @@ type process struct {
 	// depth is how many runs are around this one, and deepest how many there may be around another.
 	depth, deepest int
 
+	// granting is what is known of the limiter. action is the action of tries; nil for a run.
+	granting limits
+	action   *Action
+
 	// copies are those of the conversation that the last request had.
 	copies []message.Message
 	// takeBack reports that the last reply was not used, so that its streamed text has to be discarded.
@@ -149,6 +153,7 @@ func (p *process) free() {
 
 // close releases the session and the context of the work.
 func (p *process) close() {
+	p.dropGrant()
 	p.desk.leave(p.s.ID())
 	p.free()
 	session.DriverOf(p.s).Release()
@@ -212,8 +217,8 @@ func (p *process) fed(effects []machine.Effect, err error) {
 	}
 }
 
-// advance carries out effects until a wait or a try has to be made, a person has to answer, or the run is
-// over or left to be resumed.
+// advance carries out effects until a wait or a try has to be made, a person or the limiter has to answer, or the
+// run is over or left to be resumed.
 // It returns which. Waits until now are over, whatever the clock says.
 func (p *process) advance(now time.Time) machine.EffectKind {
 	for p.broke == nil && p.recorded == nil && p.runner.State().Phase != machine.Stopped {
@@ -227,6 +232,8 @@ func (p *process) advance(now time.Time) machine.EffectKind {
 			return machine.WaitUntil
 		case p.waitsForPeople(now):
 			return machine.AskPerson
+		case p.waitsForGrant():
+			return machine.AskGrant
 		case p.until != nil && p.until.Err() != nil:
 			return leftToResume
 		case p.asked.Kind == machine.TryAction:
@@ -257,6 +264,8 @@ func (p *process) finish() (Result, error) {
 			p.pause()
 		case machine.AskPerson:
 			p.pausePeople()
+		case machine.AskGrant:
+			p.pauseGrant()
 		default:
 			return p.result()
 		}
@@ -382,6 +391,8 @@ func usageOf(ev *machine.Event) message.Usage {
 // carry carries out one effect and feeds its outcome. Deadlines until now are over, whatever the clock says.
 func (p *process) carry(e machine.Effect, now time.Time) ([]machine.Effect, error) {
 	switch e.Kind {
+	case machine.AskGrant:
+		return p.granted()
 	case machine.CallModel:
 		return p.call(e.Model)
 	case machine.MakePrompt:

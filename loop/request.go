@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
@@ -65,7 +67,13 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	inner, end := p.begin(p.ctx, work)
 	told := observe.WorkEnd{Err: errExited} // unless it returns
 	defer func() { end(told) }()
+	inner, settle := p.settles(inner)
+	outcome, tokens := limit.Unused, int64(0)
+	defer func() { settle(outcome, tokens, told.Err) }()
 	reply, left, err := p.request(inner, model, m)
+	if !left && p.ctx.Err() == nil {
+		outcome, tokens = limit.OutcomeOf(fault.FailureOf(err).Class), reply.Usage.Total()
+	}
 	if left {
 		told, p.takeBack = observe.WorkEnd{Err: err}, true
 		return nil, errCallLeft
@@ -96,7 +104,8 @@ func (p *process) request(
 	ctx context.Context, model Model, m *machine.ModelCall,
 ) (reply message.Reply, left bool, err error) {
 	req := Request{
-		System: m.System, Messages: p.copied(), Tools: p.cfg.Tools.All(),
+		Session: p.s.ID(),
+		System:  m.System, Messages: p.copied(), Tools: p.cfg.Tools.All(),
 		Output: p.cfg.Output, Model: m.Model, At: slices.Clone(m.At),
 		ToolChoice: m.ToolChoice, Stop: slices.Clone(m.Stop), MaxOutputTokens: m.MaxOutputTokens,
 	}

@@ -289,7 +289,7 @@ func TestReasonsAreSentinels(t *testing.T) {
 			assert.Contains(t, append(policy.Fields(), "budgets.tool", "budgets.unknown_tools", "budgets.run", "spending", "context", "prices", "max_turns", "deadline", "planner"), name)
 		}
 	}
-	assert.Len(t, unique, 28)
+	assert.Len(t, unique, 29)
 }
 
 func TestDecisionJSON(t *testing.T) {

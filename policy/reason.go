@@ -67,6 +67,8 @@ const (
 	// ReasonCostBudget: the next model call does not fit what is left of a budget of money, or its model has
 	// no price.
 	ReasonCostBudget Reason = "cost_budget"
+	// ReasonLimited: the limiter does not grant the next call in the time that it may wait.
+	ReasonLimited Reason = "limited"
 	// ReasonPlanner: the planner ended the action.
 	ReasonPlanner Reason = "planner"
 	// ReasonNotRepeatable: a tool's call failed and is not made again, because the tool is declared neither
@@ -129,6 +131,7 @@ var reasons = [...]reasonRow{
 		fields: []string{"spending"}, class: fault.MaxIterations},
 	{reason: ReasonCostBudget, phrase: "the next call does not fit the budget of money",
 		fields: []string{"spending", "prices"}, class: fault.MaxIterations},
+	{reason: ReasonLimited, phrase: "the limiter grants no call in time"},
 	{reason: ReasonPlanner, phrase: "ended by the planner", fields: []string{"planner"}},
 	{reason: ReasonNotRepeatable, phrase: "the tool is declared neither read-only nor idempotent: the call is not made again"},
 	{reason: ReasonContextFull, phrase: "the prompt is too long, and nothing more can be left out",

@@ -101,7 +101,7 @@ func (s *scan) sound(rec journal.Record) error {
 // whole reports whether an event has its payload.
 func whole(ev *machine.Event) bool {
 	there, needed := map[machine.EventKind]bool{
-		machine.Replied: ev.Reply != nil, machine.CallFailed: ev.Failure != nil,
+		machine.Granted: ev.Grant != nil, machine.Replied: ev.Reply != nil, machine.CallFailed: ev.Failure != nil,
 		machine.ToolEnded: ev.Tool != nil, machine.Tried: ev.Try != nil, machine.Planned: ev.Plan != nil,
 		machine.Adjusted: ev.Adjust != nil, machine.Dispatched: ev.Reduced != nil,
 		machine.Shortened: ev.Cut != nil, machine.Summarised: ev.Summary != nil && (ev.Cut != nil || ev.Failure != nil),

@@ -64,6 +64,8 @@ type Ask struct {
 	Priority int
 	// Retry marks a call that failed before.
 	Retry bool
+	// UnlessDown denies the call at once if the provider is known to be down, for callers that can go elsewhere.
+	UnlessDown bool
 	// Deadline is when the call is of no use anymore, by the limiter's clock. Zero means never.
 	Deadline time.Time
 }
@@ -101,7 +103,10 @@ type DeniedError struct {
 
 // Error says what the call would have waited for.
 func (e *DeniedError) Error() string {
-	if e.Why == limit.TooLate {
+	switch e.Why {
+	case limit.NotUp:
+		return "limiter: " + e.Scope + ": the provider is down"
+	case limit.TooLate:
 		return fmt.Sprintf("limiter: %s: the call would wait %v, and %v are left", e.Scope, e.Wait, e.Left)
 	}
 	return fmt.Sprintf("limiter: %s: the call was denied: %s", e.Scope, e.Why)
@@ -169,6 +174,9 @@ func (l *Limiter) Ask(a Ask, later func(Answer)) (answer Answer, known bool) {
 	defer l.tell()
 	now := l.clock.Now()
 	s := l.scope(a.Scope, now)
+	if a.UnlessDown && s.down(now) {
+		return Answer{Grant: Grant{Scope: a.Scope}, Err: &DeniedError{Scope: a.Scope, Why: limit.NotUp}}, true
+	}
 	l.asks++
 	if l.cfg.MaxWait > 0 {
 		if most := now.Add(l.cfg.MaxWait); a.Deadline.IsZero() || most.Before(a.Deadline) {

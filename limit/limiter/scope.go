@@ -82,6 +82,15 @@ func (s *scope) forgettable() bool {
 	return len(s.waiting) == 0 && len(s.state.Out) == 0 && (s.above == nil || s.above.quiet())
 }
 
+// down reports whether the provider is known to be down, and a probe has to wait.
+func (s *scope) down(now time.Time) bool {
+	b := &s.state.Breaker
+	if s.above != nil {
+		b = &s.above.last.Breaker
+	}
+	return b.Open && (b.Probe != 0 || len(s.waiting) > 0 || now.UnixNano() < b.Next)
+}
+
 // step tells the limiter of an event, and does what it says. answer and known take the answer to an ask of the
 // event.
 func (l *Limiter) step(s *scope, ev limit.Event, answer *Answer, known *bool) {

@@ -314,7 +314,7 @@ func (s *step) recordTransport(
 // recordCancelled records the attempts in progress when the run was cancelled or its time was up.
 func (s *step) recordCancelled(reason policy.Reason) {
 	s.leaveConsults(reason)
-	if slices.Contains([]Phase{Waiting, Planning, Reducing, Asking}, s.Phase) {
+	if slices.Contains([]Phase{Waiting, Planning, Reducing, Asking, Queueing}, s.Phase) {
 		return
 	}
 	for _, p := range s.underWay() {

@@ -24,6 +24,8 @@ const (
 	MakePrompt EffectKind = "make_prompt"
 	// EstimateCall asks for the user's estimate of what a model call adds (Model): see [State.Added].
 	EstimateCall EffectKind = "estimate"
+	// AskGrant asks the limiter for a grant of the next model call or try (Grant).
+	AskGrant EffectKind = "grant"
 	// RunTools asks to run tool calls (Tools).
 	RunTools EffectKind = "run_tools"
 	// TryAction asks for the next try of a single action (Try).
@@ -52,6 +54,7 @@ type Effect struct {
 	Kind     EffectKind  `json:"kind"`
 	Decision *Decision   `json:"decision,omitempty"`
 	Model    *ModelCall  `json:"model,omitempty"`
+	Grant    *GrantAsk   `json:"grant,omitempty"`
 	Tools    []ToolRun   `json:"tools,omitempty"`
 	Try      *TryRun     `json:"try,omitempty"`
 	Wait     *Wait       `json:"wait,omitempty"`
@@ -196,6 +199,8 @@ type Question struct {
 	Index int    `json:"index,omitempty"`
 	// Asked reports that the tool itself asks for the same call again.
 	Asked bool `json:"asked,omitempty"`
+	// Denied reports that no request was made, because the limiter knows that the provider is down.
+	Denied bool `json:"denied,omitempty"`
 	// Cycle is what was repeated without progress, if the reason is a cycle of valid calls. If the question is
 	// not Exhausted, the run may go on, which the plan [Follow] does.
 	Cycle *Cycle `json:"cycle,omitempty"`

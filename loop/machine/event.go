@@ -27,6 +27,8 @@ const (
 	Prompted EventKind = "prompted"
 	// Estimated answers estimate (Tokens).
 	Estimated EventKind = "estimated"
+	// Granted answers grant (Grant).
+	Granted EventKind = "granted"
 	// Replied is a model's reply after it was read and checked (Reply).
 	Replied EventKind = "replied"
 	// CallFailed is a model call without a usable reply (Failure).
@@ -69,6 +71,7 @@ type Event struct {
 	System   string            `json:"system,omitempty" redact:"prompt"`
 	// Tokens is the user's estimate of [State.Added]; only for Estimated.
 	Tokens  int64          `json:"tokens,omitempty"`
+	Grant   *Grant         `json:"grant,omitempty"`
 	Reply   *Reply         `json:"reply,omitempty"`
 	Failure *fault.Failure `json:"failure,omitempty"`
 	Tool    *ToolEnd       `json:"tool,omitempty"`

@@ -210,6 +210,10 @@ func (c *Question) verdict() Verdict {
 // followPolicy follows the policy's decision on a failure. If that is to stop, the planner is not asked
 // again.
 func (s *step) followPolicy(_ *Plan, c Question) error {
+	if c.Denied {
+		s.Patient = true
+		return s.proceed(s.Next)
+	}
 	before := s.Exhausted
 	if c.Tool != "" {
 		s.lost(s.call(c.Index), c.verdict(), c.Failure)
@@ -278,10 +282,17 @@ func (s *step) sendAgain(p *Plan, c Question) error {
 	if c.Tool != "" {
 		return s.callAgain(p, c)
 	}
-	s.decidedTransport(c.Position, c.Failure, p.again())
-	if p.Model != "" {
-		s.Transport, s.TransportWaited = 1, 0
+	if c.Denied {
+		s.wait(fault.Transport, p.Delay, policy.ReasonPlanner)
 	} else {
+		s.decidedTransport(c.Position, c.Failure, p.again())
+	}
+	switch {
+	case p.Model != "":
+		s.Transport, s.TransportWaited = 1, 0
+	case c.Denied:
+		s.Patient = true
+	default:
 		s.spend(p.Delay)
 	}
 	if p.Prompt != "" {

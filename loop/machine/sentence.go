@@ -18,6 +18,8 @@ func (e Effect) String() string {
 		return e.Model.sentence("make the prompt")
 	case EstimateCall:
 		return e.Model.sentence("estimate the call")
+	case AskGrant:
+		return "ask the limiter"
 	case RunTools:
 		return "run " + e.About()
 	case TryAction:

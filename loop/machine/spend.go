@@ -183,12 +183,15 @@ func (s *step) unaffordable(why policy.Reason, d policy.Detail) {
 
 // chargeReply counts what a reply cost. One without usage is charged what was projected.
 func (s *step) chargeReply(m *message.Reply) {
-	if !s.Policy.Meters() {
+	if !s.Policy.Meters() && !s.Config.Limited {
 		return
 	}
 	asked := s.modelCall().Model
 	if m.Usage.InputTokens > 0 {
 		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: asked, Usage: m.Usage}
+	}
+	if !s.Policy.Meters() {
+		return
 	}
 	if m.Usage.Total() == 0 {
 		s.chargeProjection()

@@ -37,6 +37,8 @@ const (
 	Shortening Phase = "shortening"
 	// Summarising waits for a summary of older messages.
 	Summarising Phase = "summarising"
+	// Queueing waits for the limiter.
+	Queueing Phase = "queueing"
 )
 
 // Next is what follows a wait or a plan. The zero value means nothing.
@@ -257,13 +259,18 @@ type State struct {
 	Wasted policy.Charge `json:"wasted,omitzero"`
 	// Prompt is the last prompt whose size is known, Estimate the user's estimate of what was added since, and
 	// Projection what the current call may cost.
-	Prompt     *promptSize   `json:"prompt,omitempty"`
-	Estimate   *estimate     `json:"estimate,omitempty"`
-	Projection *projected    `json:"projection,omitempty"`
-	Usage      message.Usage `json:"usage,omitzero"`
-	Waited     time.Duration `json:"waited_ns,omitempty"`
-	Warnings   []string      `json:"warnings,omitempty"`
-	Outcome    *Outcome      `json:"outcome,omitempty"`
+	Prompt     *promptSize `json:"prompt,omitempty"`
+	Estimate   *estimate   `json:"estimate,omitempty"`
+	Projection *projected  `json:"projection,omitempty"`
+	// Grant is the last grant of the limiter. Patient is set once the planner has said to wait for a provider
+	// that is down.
+	Grant   *Grant `json:"grant,omitempty"`
+	Patient bool   `json:"patient,omitempty"`
+
+	Usage    message.Usage `json:"usage,omitzero"`
+	Waited   time.Duration `json:"waited_ns,omitempty"`
+	Warnings []string      `json:"warnings,omitempty"`
+	Outcome  *Outcome      `json:"outcome,omitempty"`
 
 	// Cuts are what prompts leave out of the transcript; see package projection. Tight is the failure of a
 	// prompt that was too long. Shorten and Summary are what is waited for.

@@ -32,6 +32,7 @@ var table = [...]row{
 	{phase: Stopped, waits: [2]EventKind{Started}, words: "started"},
 	{phase: Prompting, going: true, waits: [2]EventKind{Prompted}, words: "prompted"},
 	{phase: Estimating, going: true, waits: [2]EventKind{Estimated}, words: "estimated"},
+	{phase: Queueing, going: true, waits: [2]EventKind{Granted}, words: "granted"},
 	{phase: Waiting, going: true, waits: [2]EventKind{Woke}, words: "woke"},
 	{phase: Asking, going: true, waits: [2]EventKind{Responded, Woke}, words: "responded or woke"},
 	{phase: Reducing, going: true, waits: [2]EventKind{ReducersRan}, words: "reduced"},
@@ -116,6 +117,8 @@ func (s *step) handle() error {
 		return s.prompted()
 	case Estimated:
 		return s.estimated()
+	case Granted:
+		return s.granted()
 	case Replied:
 		return s.replied()
 	case CallFailed:
@@ -148,6 +151,8 @@ func (s *step) handle() error {
 func (e *Event) missing() string {
 	there, name := true, ""
 	switch e.Kind {
+	case Granted:
+		there, name = e.Grant != nil, "grant"
 	case Replied:
 		there, name = e.Reply != nil, "reply"
 	case CallFailed:

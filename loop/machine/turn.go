@@ -41,9 +41,9 @@ func (s *step) callModel() error {
 	return err
 }
 
-// makeCall makes a call of a model, if its cost fits.
+// makeCall makes a call of a model, if its cost fits and the limiter grants it.
 func (s *step) makeCall(call *ModelCall) {
-	if s.afford(call) {
+	if s.afford(call) && !s.asksGrant(call.Model) {
 		s.Phase = Calling
 		s.do(CallModel).Model = call
 	}
@@ -97,7 +97,9 @@ func (s *step) nextTry() error {
 		return nil
 	}
 	a := s.open(s.Config.Action)
-	s.Transport = max(s.Transport, 1)
+	if s.Transport = max(s.Transport, 1); s.asksGrant("") {
+		return nil
+	}
 	s.Phase = Trying
 	p := s.policyOf(a.Name)
 	s.do(TryAction).Try = &TryRun{
@@ -201,7 +203,9 @@ func (s *step) callFailed() error {
 		return s.replyFailed(f)
 	}
 	s.chargeFailed(&f)
-	s.requestFailed(AnswerAction, f)
+	if !s.probeFailed(&f) {
+		s.requestFailed(AnswerAction, f)
+	}
 	return s.proceed(NextCall)
 }
 
@@ -212,6 +216,8 @@ func (s *step) tried() error {
 	switch f := &t.Failure; {
 	case t.Abandoned:
 		return s.cancelled()
+	case f.Plane == fault.Transport && s.probeFailed(f):
+		return s.proceed(NextTry)
 	case f.Plane == fault.Transport:
 		s.requestFailed(name, *f)
 		return s.proceed(NextTry)

@@ -1,0 +1,227 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/limit"
+	"github.com/retake-go/retake/limit/limiter"
+	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/ratelimit"
+)
+
+// WithLimiter sets the limiter that grants model calls, and the tries of [Do] and [Attempts], to all runs that
+// have it. A run asks before each call and each retry, and waits without an attempt being charged; in a [Pool]
+// it has no goroutine while it waits. It tells what responses say of limits, and what calls used. Grants are
+// recorded. A wait that would last beyond the run's deadline ends the run at once. l must have the clock of the
+// run: see [WithClock].
+func WithLimiter(l *limiter.Limiter) Option { return func(o *options) { o.limiter = l } }
+
+// WithScope sets the function that says whose limits a model call takes from: one of several keys, say, or a
+// tenant by the session of the request. The request is read-only, and has no stream. By default each model of
+// each provider is a scope of its own, as the model says ([Describer]), and so is each [Model] that says
+// nothing.
+func WithScope(f func(Request) string) Option { return func(o *options) { o.scope = f } }
+
+// queued is an ask that waits for the limiter.
+type queued struct {
+	limiter.Grant
+	since  time.Time
+	answer chan limiter.Answer
+}
+
+// scopeOf returns the scope of the next call, and its name if people gave it one.
+func (p *process) scopeOf(model string) (scope, name string) {
+	switch {
+	case p.action != nil:
+		name = cmp.Or(p.action.Scope, p.action.Tool, "answer")
+		return name, name
+	case p.scope != nil:
+		st := p.runner.State()
+		name = p.scope(Request{
+			Session: p.s.ID(), System: st.System, Messages: st.Shown(), Tools: p.cfg.Tools.All(), Output: p.cfg.Output, Model: model,
+		})
+		return name, name
+	}
+	m := p.model
+	if model != "" {
+		m = p.models[model]
+	}
+	if d, ok := m.(Describer); ok {
+		if info := d.Describe(); info.Name != "" {
+			name = info.Name
+			if info.Provider != "" {
+				name = info.Provider + "/" + name
+			}
+			return name, name
+		}
+	}
+	if v := reflect.ValueOf(m); v.Kind() == reflect.Pointer || v.Kind() == reflect.Func {
+		return fmt.Sprintf("%s %T %#x", model, m, v.Pointer()), ""
+	}
+	return fmt.Sprintf("%s %T", model, m), ""
+}
+
+// limits is what a process knows of the limiter.
+type limits struct {
+	// queued is the ask that waits, held the grant that was not used yet, and denied why there is none. wake is
+	// called when an ask was answered; may be nil.
+	queued *queued
+	held   *limiter.Grant
+	denied *limiter.DeniedError
+	wake   func()
+	// name is the scope of the last ask, if people gave it one, and waited how long that waited.
+	name   string
+	waited time.Duration
+}
+
+// waitsForGrant asks the limiter for the next call or try, and reports whether the answer is to come. A call that
+// was in progress when its process died needs another grant, too.
+func (p *process) waitsForGrant() bool {
+	g := &p.granting
+	if k := p.asked.Kind; p.limiter == nil || g.held != nil || g.denied != nil ||
+		k != machine.AskGrant && k != machine.CallModel && k != machine.TryAction {
+		return false
+	}
+	if g.queued == nil {
+		return p.askGrant()
+	}
+	select {
+	case a := <-g.queued.answer:
+		p.takeGrant(a)
+		return false
+	default:
+		return true
+	}
+}
+
+// askGrant asks the limiter, and reports whether the answer is to come.
+func (p *process) askGrant() bool {
+	st := p.runner.State()
+	var ask machine.GrantAsk
+	switch e := &p.asked; {
+	case e.Grant != nil:
+		ask = *e.Grant
+	case e.Model != nil:
+		ask.Model, ask.Retry = e.Model.Model, e.Model.Transport > 1
+	}
+	q := &queued{since: p.now(), answer: make(chan limiter.Answer, 1)}
+	wake := p.granting.wake
+	scope, name := p.scopeOf(ask.Model)
+	a, known := p.limiter.Ask(limiter.Ask{
+		Scope: scope, Tokens: st.CallTokens(), Turn: ask.Turn, Retry: ask.Retry, UnlessDown: ask.UnlessDown,
+		Deadline: st.Config.Deadline,
+	}, func(a limiter.Answer) {
+		if q.answer <- a; wake != nil {
+			wake()
+		}
+	})
+	q.Grant = a.Grant
+	p.granting.queued, p.granting.name = q, name
+	if known {
+		p.takeGrant(a)
+	}
+	return !known
+}
+
+// takeGrant takes the answer of the limiter. A call that a dead process had begun is made without a grant if it is
+// denied, because there is no place to record that.
+func (p *process) takeGrant(a limiter.Answer) {
+	g := &p.granting
+	g.waited, g.queued = p.now().Sub(g.queued.since), nil
+	denied, is := errors.AsType[*limiter.DeniedError](a.Err)
+	switch {
+	case !is:
+		g.held = &a.Grant
+	case p.asked.Kind == machine.AskGrant:
+		g.denied = denied
+	}
+}
+
+// pauseGrant waits for the limiter.
+func (p *process) pauseGrant() {
+	select {
+	case a := <-p.granting.queued.answer:
+		p.takeGrant(a)
+	case <-p.ctx.Done():
+	}
+}
+
+// granted feeds the answer of the limiter. Without a limiter all is granted.
+func (p *process) granted() ([]machine.Effect, error) {
+	g := &p.granting
+	answer := &machine.Grant{Scope: canon.UTF8(g.name), Waited: g.waited}
+	switch {
+	case g.held != nil:
+		answer.Turn, answer.Probe = g.held.Turn, g.held.Probe
+	case g.denied != nil:
+		answer.Denied, answer.Wait, answer.Left = g.denied.Why, g.denied.Wait, g.denied.Left
+		p.err, g.denied = g.denied, nil
+	}
+	return p.runner.Step(machine.Event{Kind: machine.Granted, At: p.now(), Grant: answer})
+}
+
+// settles returns a context in which what responses say of limits is heard, and a function that tells the
+// limiter how the granted call ended.
+func (p *process) settles(ctx context.Context) (context.Context, func(outcome limit.Outcome, tokens int64, err error)) {
+	g := p.granting.held
+	if p.granting.held = nil; g == nil {
+		return ctx, func(limit.Outcome, int64, error) {}
+	}
+	var mu sync.Mutex
+	var last *ratelimit.Response
+	ctx = ratelimit.Watch(ctx, func(r ratelimit.Response) {
+		mu.Lock()
+		defer mu.Unlock()
+		last = &r
+	})
+	return ctx, func(outcome limit.Outcome, tokens int64, err error) {
+		u := limiter.Use{Outcome: outcome, Tokens: tokens, Limits: engine.RateLimit(err)}
+		mu.Lock()
+		if last != nil && u.Limits == nil {
+			u.Limits = new(ratelimit.Parse(last.Headers, last.At, ratelimit.ForProvider(last.Provider)))
+		}
+		mu.Unlock()
+		p.limiter.Settle(*g, u)
+	}
+}
+
+// dropGrant takes back an ask that waits, and gives back a grant that was not used.
+func (p *process) dropGrant() {
+	g := &p.granting
+	if q := g.queued; q != nil && !p.limiter.Leave(q.Scope, q.ID) {
+		if a := <-q.answer; a.Err == nil {
+			g.held = &a.Grant
+		}
+	}
+	if g.held != nil {
+		p.limiter.Settle(*g.held, limiter.Use{Outcome: limit.Unused})
+	}
+	g.queued, g.held = nil, nil
+}
+
+// restQueueing puts back a run that waits for the limiter. It returns false if the run can go on.
+func (p *Pool) restQueueing(t *PoolRun) bool {
+	p.mu.Lock()
+	answered := len(t.run.granting.queued.answer) > 0
+	p.mu.Unlock()
+	return !answered && p.rest(t, forever)
+}
+
+// wake makes a run ready that rests.
+func (t *PoolRun) wake() {
+	p := t.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t.place >= 0 && !t.ready {
+		p.queue.remove(t)
+		p.add(t, time.Time{})
+	}
+}

@@ -1,0 +1,135 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/limit"
+	"github.com/retake-go/retake/policy"
+)
+
+// GrantAsk asks the limiter for a grant of a model call or a try.
+type GrantAsk struct {
+	// Model is the name of the model in the run; empty for the first, and for a try.
+	Model string `json:"model,omitempty"`
+	// Turn is that of the last grant, which makes the limiter fair to the session.
+	Turn int64 `json:"turn,omitempty"`
+	// Retry reports that the request is made again.
+	Retry bool `json:"retry,omitempty"`
+	// UnlessDown asks for a denial at once if the provider is down, because the planner may know another model.
+	UnlessDown bool `json:"unless_down,omitempty"`
+}
+
+// Grant is what the limiter answered.
+type Grant struct {
+	// Scope is whose limits the call takes from, if it has a name.
+	Scope string `json:"scope,omitempty" redact:"keep"`
+	// Turn belongs into the session's next ask.
+	Turn int64 `json:"turn,omitempty"`
+	// Probe marks a call that finds out whether the provider is back. Its failure is charged to nobody.
+	Probe bool `json:"probe,omitempty"`
+	// Waited is how long the call waited.
+	Waited time.Duration `json:"waited_ns,omitempty"`
+	// Denied says why there is no grant; empty if there is one. Wait is how long the call would have waited,
+	// and Left the time that it had.
+	Denied limit.Why     `json:"denied,omitempty" redact:"keep"`
+	Wait   time.Duration `json:"wait_ns,omitempty"`
+	Left   time.Duration `json:"left_ns,omitempty"`
+}
+
+// String returns the answer as one sentence.
+func (g *Grant) String() string {
+	text := "granted"
+	switch {
+	case g.Denied == limit.NotUp:
+		return "denied: the provider is down"
+	case g.Denied != "":
+		return fmt.Sprintf("denied (%s): it would wait %v, and %v are left", string(g.Denied), g.Wait, g.Left)
+	case g.Probe:
+		text = "granted, as a probe"
+	}
+	if g.Waited > 0 {
+		text += fmt.Sprintf(", after %v", g.Waited)
+	}
+	return text
+}
+
+// asksGrant asks for a grant of a call or a try, if the run has a limiter and the event is not its answer.
+func (s *step) asksGrant(model string) bool {
+	if !s.Config.Limited || s.ev.Kind == Granted && s.ev.Grant.Denied == "" {
+		return false
+	}
+	ask := GrantAsk{
+		Model: model, Retry: s.Transport > 1, UnlessDown: !s.Patient && s.consulted(fault.Unavailable),
+	}
+	if s.Grant != nil {
+		ask.Turn = s.Grant.Turn
+	}
+	s.Phase = Queueing
+	s.do(AskGrant).Grant = &ask
+	return true
+}
+
+// CallTokens is how many tokens the prompt of the next model call will probably have, for the limiter; 0 for a
+// single action.
+func (st *State) CallTokens() int64 {
+	if st.Config.Single {
+		return 0
+	}
+	tokens := st.EstimateAdded()
+	if p := st.Prompt; p != nil {
+		tokens += p.Usage.InputTokens + max(p.Usage.OutputTokens-p.Usage.ReasoningTokens, 0)
+	}
+	return tokens
+}
+
+// granted makes the call or the try that was granted.
+func (s *step) granted() error {
+	g := s.ev.Grant
+	if g.Denied != "" {
+		return s.denied(g)
+	}
+	s.Grant, s.Patient = g, false
+	if s.Config.Single {
+		return s.nextTry()
+	}
+	call, err := s.nextCall()
+	if err == nil {
+		s.makeCall(call)
+	}
+	return err
+}
+
+// denied ends the run, or asks the planner. No attempt was made, and none is charged.
+func (s *step) denied(g *Grant) error {
+	q := Question{
+		Position: Position{Action: s.Config.Action, Attempt: max(s.Transport, 1), MaxAttempts: s.transportPolicy().MaxAttempts},
+		Plane:    fault.Transport, Failure: fault.Failure{Plane: fault.Transport, Class: fault.RateLimit, Message: "limiter: " + g.String()},
+		Decision: policy.Decision{Reason: policy.ReasonLimited, Detail: policy.Detail{Wait: g.Wait, Room: g.Left}},
+	}
+	next := NextCall
+	if s.Config.Single {
+		next = NextTry
+	}
+	if g.Denied == limit.NotUp {
+		q.Failure.Class, q.Decision = fault.Unavailable, policy.Decision{Retry: true, Reason: policy.ReasonLimited}
+		q.Denied = true
+		s.consult(q)
+		return s.proceed(next)
+	}
+	if g.Denied == limit.TooLate && !s.Config.Deadline.IsZero() && s.At.Add(g.Wait).After(s.Config.Deadline) {
+		q.Reason = policy.ReasonDeadline
+	}
+	q.Exhausted = true
+	s.Exhausted = &q
+	s.hearExhausted(&q)
+	return s.proceed(next)
+}
+
+// probeFailed reports that the failed call of the event was a probe that found the provider down. The call waits
+// for another grant, and no attempt is charged.
+func (s *step) probeFailed(f *fault.Failure) bool {
+	return s.Grant != nil && s.Grant.Probe && limit.OutcomeOf(f.Class) == limit.Down && !slices.Contains(s.Config.Consult, f.Class)
+}
