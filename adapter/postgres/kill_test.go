@@ -146,7 +146,11 @@ func (c *crowd) restart() {
 // Processes are killed in the middle of runs, and so is the server. Every run comes to its end, no payment is made
 // twice, and each that was not made is one of which the journal says that nobody knows.
 func TestKilledProcessesAndAKilledServerLoseNothingAndRepeatNothing(t *testing.T) {
-	kills, err := strconv.Atoi(cmp.Or(os.Getenv(envKills), "5"))
+	usual := "5"
+	if testing.Short() {
+		usual = "3"
+	}
+	kills, err := strconv.Atoi(cmp.Or(os.Getenv(envKills), usual))
 	require.NoError(t, err)
 	c := &crowd{t: t, url: urlOf(t), toKill: kills, sessions: 2 * kills, effects: filepath.Join(t.TempDir(), "effects")}
 	require.NoError(t, os.WriteFile(c.effects, nil, 0o600))
