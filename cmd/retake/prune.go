@@ -85,15 +85,8 @@ func (p *prune) take(args []string) error {
 	if p.older == 0 {
 		return misused("-older is missing: give the age from which on sessions are deleted, such as -older 30d")
 	}
-	for _, name := range args {
-		if info, err := os.Stat(name); err != nil {
-			return misused("%v: %s", err, storeArgs)
-		} else if !info.IsDir() && !isDatabase(name) {
-			return misused("%s: it is neither a folder nor a database: %s", name, storeArgs)
-		}
-	}
 	p.stores = args
-	return nil
+	return areStores(args...)
 }
 
 func (p *prune) run(e *env) error {

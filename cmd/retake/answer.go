@@ -1,0 +1,129 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/retake-go/retake/journal/inbox"
+	"github.com/retake-go/retake/loop/machine"
+)
+
+var answerCommand = command{
+	name:    "answer",
+	summary: "answers a question of a run, in whatever process the run is",
+	example: `retake answer order-42 1.2.1-5c0e… refuse -reason "Ask finance first."`,
+	usage: []string{
+		"answer [-store STORE] [-reason TEXT] [-arguments JSON] [-by NAME] SESSION CALL approve|refuse",
+		"answer [-store STORE] [-reason TEXT] [-result JSON] [-by NAME] SESSION CALL done|not_done|run_again|nobody_knows",
+	},
+	about: `
+Puts an answer into the inbox of a session. The process that has the run takes it within a second; a run that is
+left takes it when it is resumed. SESSION and CALL are those of "retake pending". The first answer counts.
+
+approve and refuse answer whether a call may be made. The others say what became of a call whose outcome is unknown:
+done needs its result. The model is told a refusal with its reason, and that a person changed the arguments.
+
+STORE is a folder of journals or a SQLite database: that of -store or, without it, of the variable RETAKE_STORE or
+the current folder. It can also stand before SESSION.
+
+The exit status is 1 for an answer that is not taken: the question is answered, over or another one.`,
+	task: func() task { return &answer{at: to{now: time.Now}} },
+}
+
+// to is a session in a store, and who speaks to it.
+type to struct {
+	store, session, by string
+	now                func() time.Time
+}
+
+func (t *to) declare(fs *flag.FlagSet) {
+	fs.StringVar(&t.store, "store", "", "the session is in `STORE`, by default $RETAKE_STORE or the current folder")
+	fs.StringVar(&t.by, "by", "", "who says so, by default $USER")
+}
+
+// take takes the store, if it is there, and the session from arguments of which more follow. want are their names.
+func (t *to) take(args []string, more int, want string) ([]string, error) {
+	switch n := len(args) - more; {
+	case n == 2 && t.store != "":
+		return nil, misused("the store is given twice: %s and -store %s", args[0], t.store)
+	case n == 2:
+		t.store, args = args[0], args[1:]
+	case n != 1:
+		return nil, misused("%d arguments: give %s", len(args), want)
+	}
+	t.session = args[0]
+	t.store = cmp.Or(t.store, os.Getenv("RETAKE_STORE"), ".")
+	t.by = cmp.Or(t.by, os.Getenv("USER"))
+	return args[1:], areStores(t.store)
+}
+
+// put opens the store and speaks to the session. A refusal of what is said is the answer no.
+func (t *to) put(e *env, say func(context.Context, inbox.Store) error) error {
+	store, closing, err := openInbox(t.store, false)
+	if err != nil {
+		return err
+	}
+	err = say(context.Background(), store)
+	if misfit, ok := errors.AsType[*machine.AnswerError](err); ok {
+		fmt.Fprintf(e.err, "not taken: %s\n", plain(misfit.Error()))
+		return errors.Join(closing(), errNotOK)
+	}
+	return errors.Join(err, closing())
+}
+
+// answer is one call of the command.
+type answer struct {
+	at                        to
+	call                      string
+	verdict                   machine.Ruling
+	reason, arguments, result string
+}
+
+var verdicts = []machine.Ruling{
+	machine.Approve, machine.Refuse, machine.WasDone, machine.WasNotDone, machine.RunAgain, machine.NobodyKnows,
+}
+
+func (a *answer) declare(fs *flag.FlagSet) {
+	a.at.declare(fs)
+	fs.StringVar(&a.reason, "reason", "", "`TEXT` that the model is told with a refusal")
+	fs.StringVar(&a.arguments, "arguments", "", "make the call with these arguments, as `JSON`")
+	fs.StringVar(&a.result, "result", "", "what the call returned, as `JSON`")
+}
+
+func (a *answer) take(args []string) error {
+	rest, err := a.at.take(args, 2, "SESSION CALL VERDICT")
+	if err != nil {
+		return err
+	}
+	a.call, a.verdict = rest[0], machine.Ruling(rest[1])
+	if !slices.Contains(verdicts, a.verdict) {
+		return misused("%q is no verdict: give one of %q", rest[1], verdicts)
+	}
+	for flag, text := range map[string]string{"arguments": a.arguments, "result": a.result} {
+		if text != "" && !json.Valid([]byte(text)) {
+			return misused("-%s: it is not JSON", flag)
+		}
+	}
+	return nil
+}
+
+func (a *answer) run(e *env) error {
+	r := machine.Response{
+		Question: a.call, Verdict: a.verdict, Words: a.reason, By: a.at.by, At: a.at.now(),
+		Arguments: json.RawMessage(a.arguments), Result: json.RawMessage(a.result),
+	}
+	return a.at.put(e, func(ctx context.Context, store inbox.Store) error {
+		err := inbox.Answer(ctx, store, a.at.session, r)
+		if err == nil {
+			fmt.Fprintf(e.out, "%s: %s\n", plain(a.call), r.Verdict)
+		}
+		return err
+	})
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/retake-go/retake/adapter/sqlite"
+	"github.com/retake-go/retake/internal/several"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/inbox"
+)
+
+var pendingCommand = command{
+	name:    "pending",
+	summary: "lists what waits for a person's answer",
+	example: "retake pending runs/",
+	usage:   []string{"pending [-json] STORE..."},
+	about: `
+Lists the questions of all sessions that a person can answer now, with the words that "retake answer" takes: the
+session and the call. Journals are read while other processes write them; no lock is taken. Questions whose answer
+waits for the run to take it are left out.
+
+STORE is a folder of journals (journal.Dir) or a SQLite database. With -json it writes {"pending": [{"session",
+"call", "kind", "tool", "arguments", "rule", "at", "deadline", "default"}]}; a question without a deadline has none.`,
+	task: func() task { return &pending{now: time.Now} },
+}
+
+// pending is one call of the command.
+type pending struct {
+	stores []string
+	json   bool
+	now    func() time.Time
+}
+
+func (p *pending) declare(fs *flag.FlagSet) { fs.BoolVar(&p.json, "json", false, "write JSON") }
+
+func (p *pending) take(args []string) error {
+	if len(args) == 0 {
+		return misused("a store is missing: %s", storeArgs)
+	}
+	p.stores = args
+	return areStores(args...)
+}
+
+// areStores returns an error for what is no store.
+func areStores(names ...string) error {
+	for _, name := range names {
+		if info, err := os.Stat(name); err != nil {
+			return misused("%v: %s", err, storeArgs)
+		} else if !info.IsDir() && !isDatabase(name) {
+			return misused("%s: it is neither a folder nor a database: %s", name, storeArgs)
+		}
+	}
+	return nil
+}
+
+func (p *pending) run(e *env) error {
+	list, bad := []inbox.Question{}, int64(0)
+	for _, name := range p.stores {
+		err := p.each(name, func(q inbox.Question, err error) {
+			switch {
+			case err != nil:
+				bad++
+				fmt.Fprintf(e.err, "%s: %v\n", title(sessionIn(name, q.Session)), err)
+			case q.Answer != nil:
+			case p.json:
+				list = append(list, q)
+			default:
+				fmt.Fprintf(e.out, "%s  %s  %s\n", plain(q.Session), plain(q.Call), plain(asked(&q)))
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if p.json {
+		enc := json.NewEncoder(e.out)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(map[string]any{"pending": list}); err != nil {
+			return err
+		}
+	}
+	if bad > 0 {
+		return fmt.Errorf("%s cannot be read", several.Of(bad, "session"))
+	}
+	return nil
+}
+
+// each calls use for the questions of a store.
+func (p *pending) each(name string, use func(inbox.Question, error)) error {
+	store, closing, err := openInbox(name, true)
+	if err != nil {
+		return err
+	}
+	for q, err := range inbox.Pending(context.Background(), store, p.now()) {
+		use(q, err)
+	}
+	return closing()
+}
+
+// openInbox opens a store with the words for its runs.
+func openInbox(name string, toRead bool) (inbox.Store, func() error, error) {
+	if !isDatabase(name) {
+		return journal.Dir(name), func() error { return nil }, nil
+	}
+	store, err := sqlite.OpenWith(context.Background(), name, sqlite.Settings{ReadOnly: toRead})
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("%s cannot be opened", name), err)
+	}
+	return store, store.Close, nil
+}
+
+// asked says what is asked, and about which arguments.
+func asked(q *inbox.Question) string { return q.String() + ": " + string(q.Arguments) }
