@@ -25,8 +25,9 @@ var serveCommand = command{
 	example: "retake serve runs/",
 	usage:   []string{"serve [-listen ADDRESS] [-cert FILE -key FILE] [-insecure-listen] [-name HOST] [-show-secrets] STORE..."},
 	about: `
-Serves a page with all sessions, the page of each session, and an inbox of what waits for a person. A STORE is a
-folder of journals or a SQLite database. Journals are read while other processes write them; no lock is taken.
+Serves a page with all sessions, the page of each session, and an inbox of what waits for a person, where it is
+answered. A STORE is a folder of journals or a SQLite database. Journals are read while other processes write them; no
+lock is taken.
 
 The first line on standard output is the address to open. It holds a token of 128 random bits, and without it every
 request is answered with status 403; the browser keeps it in a cookie. Only this machine is listened to. Another
@@ -185,7 +186,7 @@ func openStores(names []string) (stores []console.Named, closing func(), err err
 		case info.IsDir():
 			stores = append(stores, console.Named{Name: name, Store: journal.Dir(name)})
 		case isDatabase(name):
-			db, err := sqlite.OpenWith(context.Background(), name, sqlite.Settings{ReadOnly: true})
+			db, err := openDatabase(name)
 			if err != nil {
 				closing()
 				return nil, nil, misused("%s: it is a SQLite database whose journals cannot be read: %w", name, err)
@@ -198,4 +199,13 @@ func openStores(names []string) (stores []console.Named, closing func(), err err
 		}
 	}
 	return stores, closing, nil
+}
+
+// openDatabase opens a database so that questions can be answered, or else for reading alone.
+func openDatabase(name string) (*sqlite.Store, error) {
+	db, err := sqlite.Open(context.Background(), name)
+	if err != nil {
+		return sqlite.OpenWith(context.Background(), name, sqlite.Settings{ReadOnly: true})
+	}
+	return db, nil
 }

@@ -90,7 +90,7 @@ func New(s Settings) (*Console, error) {
 	if c.clock == nil {
 		c.clock = system{}
 	}
-	c.watch = newWatcher(s.Stores, c.clock, c.row)
+	c.watch = newWatcher(s, c.clock, c.row)
 	static := http.FileServerFS(files)
 	c.routes.Handle("GET /console.css", static)
 	c.routes.Handle("GET /console.js", static)
@@ -98,6 +98,7 @@ func New(s Settings) (*Console, error) {
 	c.routes.HandleFunc("GET /events", c.events)
 	c.routes.HandleFunc("GET /session", c.session)
 	c.routes.HandleFunc("GET /inbox", c.inbox)
+	c.routes.HandleFunc("POST /answer", c.answer)
 	c.routes.HandleFunc("GET /api/sessions", c.api)
 	return c, nil
 }

@@ -2,27 +2,47 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/machine"
 )
 
 // question is a question that waits for a person, as the inbox shows it.
 type question struct {
 	machine.Ask
-	Session, Link string
-	Doubt         bool
+	Session, Store, Link string
+	Doubt                bool
 	// Whole are the arguments as they are, with what cannot be seen by name.
 	Whole, Request string
 	// Holds says what holds if nobody answers.
 	Holds string
-	now   time.Time
+	// Given says how it was answered, before the run has taken that; empty if it was not.
+	Given string
+	// Form has the arguments; nil where nothing can be answered.
+	Form *form
+	By   string
+	// Words, Result and Verdict are what was entered, and the faults what is wrong with it.
+	Words, Result                         string
+	Verdict                               machine.Ruling
+	WordsFault, ResultFault, VerdictFault string
+	// Checked reports that the fields were checked, and can be sent.
+	Checked bool
+	now     time.Time
 }
+
+// Anchor is the id of the question on the page.
+func (q *question) Anchor() string { return anchor(q.ID) }
+
+func anchor(id string) string { return "q-" + url.PathEscape(id) }
 
 // UntilMS is the deadline for the script, and Left how long that is.
 func (q *question) UntilMS() string { return ms(q.Deadline) }
@@ -37,17 +57,16 @@ func (q *question) Left() string {
 func (q *question) Over() bool { return !q.Deadline.IsZero() && !q.now.Before(q.Deadline) }
 
 // questions are the open questions of all sessions: those about calls in doubt first, then by deadline.
-func (c *Console) questions(now time.Time) (all []*question) {
+func (c *Console) questions(ctx context.Context, now time.Time) (all []*question) {
 	sessions, _ := c.watch.all()
 	for _, s := range sessions {
-		for _, a := range s.asks {
-			q := &question{
-				Ask: a, Session: s.id, Link: s.row.Link, Doubt: a.Kind == machine.AskDoubt,
-				Whole: visible(c.scrub(string(a.Arguments))), Request: s.request, now: now, Holds: "nothing happens until somebody does",
-			}
-			if !a.Deadline.IsZero() {
-				q.Holds = defaultWord(a.Default) + " at " + clock(a.Deadline) + " UTC"
-			}
+		if len(s.asks) == 0 {
+			continue
+		}
+		given := c.given(ctx, s)
+		for n := range s.asks {
+			q := c.question(s, &s.asks[n], now)
+			q.Given = given[q.ID]
 			all = append(all, q)
 		}
 	}
@@ -61,6 +80,48 @@ func (c *Console) questions(now time.Time) (all []*question) {
 		return cmp.Or(a.deadline().Compare(b.deadline()), cmp.Compare(a.Session, b.Session), cmp.Compare(a.ID, b.ID))
 	})
 	return all
+}
+
+// question is a question as the inbox shows it.
+func (c *Console) question(s *watched, a *machine.Ask, now time.Time) *question {
+	arguments := a.Arguments
+	if !c.settings.ShowSecrets {
+		arguments = masked(s.forms[a.Tool], arguments)
+	}
+	q := &question{
+		Ask: *a, Session: s.id, Store: s.row.Store, Link: s.row.Link, Doubt: a.Kind == machine.AskDoubt, Whole: visible(c.scrub(string(arguments))),
+		Request: c.scrub(s.request), now: now, Holds: "nothing happens until somebody does",
+	}
+	if !a.Deadline.IsZero() {
+		q.Holds = defaultWord(a.Default) + " at " + clock(a.Deadline) + " UTC"
+	}
+	if _, can := c.settings.Stores[s.store].Store.(inbox.Store); can {
+		q.Form = formOf(s.forms[a.Tool], a.Arguments, func(text string) bool { return c.scrub(text) != text }, c.settings.ShowSecrets)
+	}
+	return q
+}
+
+// given are the answers that wait for the runs of a session to take them.
+func (c *Console) given(ctx context.Context, s *watched) map[string]string {
+	store, can := c.settings.Stores[s.store].Store.(inbox.Store)
+	if !can {
+		return nil
+	}
+	items, _ := store.Items(ctx, s.id) // one that cannot be read is the run's to say
+	all := map[string]string{}
+	for _, i := range items {
+		if said, err := inbox.ResponseIn(i); err == nil && i.Kind == journal.AnswerItem {
+			all[i.Key] = strings.TrimSpace(strings.ReplaceAll(string(said.Verdict), "_", " ")+" "+by(said.By)) + " at " + clock(i.At) + " UTC"
+		}
+	}
+	return all
+}
+
+func by(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "by " + brief(name)
 }
 
 func (q *question) deadline() time.Time {
@@ -83,11 +144,12 @@ func visible(text string) string {
 	return b.String()
 }
 
-// inboxView is the page of all questions.
+// inboxView is the page of all questions, or of one that is entered again.
 type inboxView struct {
 	Title, Now, Wrong string
 	Asking            int
 	Questions         []*question
+	One               bool
 }
 
 // inbox writes the page of all questions.
@@ -97,7 +159,13 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 		v.Wrong = "Not all stores can be read: " + brief(err.Error())
 	}
 	now := c.clock.Now()
-	v.Now, v.Questions = now.UTC().Format("15:04:05"), c.questions(now)
+	v.Now, v.Questions = now.UTC().Format("15:04:05"), c.questions(r.Context(), now)
 	v.Asking = len(v.Questions)
+	if cookie, err := r.Cookie(byCookie); err == nil {
+		name, _ := url.QueryUnescape(cookie.Value)
+		for _, q := range v.Questions {
+			q.By = brief(name)
+		}
+	}
 	show(w, http.StatusOK, "inbox", v)
 }

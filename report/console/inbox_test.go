@@ -76,8 +76,8 @@ func TestTheInbox(t *testing.T) {
 	page := body(t, ask(t, c, "GET", "/inbox"))
 	var at []int
 	for _, want := range []string{
-		"pay may have run: done, not done, or again?", "nothing happens until somebody does", "may pay run?", "Bolt", "refused at 00:01:05 UTC",
-		"s left)</i>", `&lt;b&gt;\u202eACME`, "refused at 00:10:00 UTC",
+		"pay may have run: done, not done, or again?", "nothing happens until somebody does", "may pay run?", "refused at 00:01:05 UTC",
+		"s left)</i>", "Bolt", "refused at 00:10:00 UTC", `&lt;b&gt;\u202eACME`,
 	} {
 		n := strings.Index(page, want)
 		require.Positive(t, n, want)

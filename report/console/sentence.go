@@ -11,12 +11,16 @@ import (
 )
 
 // sentence says what a session does, and what will unblock it.
-func sentence(f *journal.Fold, s *journal.Summary) string {
+func sentence(f *journal.Fold, s *journal.Summary, showSecrets bool) string {
 	switch s.State {
 	case journal.SessionDone, journal.SessionFailed:
 		return ended(f.State.Outcome, f.Failed())
 	case journal.SessionAsks:
-		return asked(f.Asked.Asks)
+		arguments := f.Asked.Asks[0].Arguments
+		if !showSecrets {
+			arguments = masked(f.Form(f.Asked.Asks[0].Tool), arguments)
+		}
+		return asked(f.Asked.Asks, string(arguments))
 	case journal.SessionWaits:
 		return "waits until " + clock(s.Until) + " to " + f.Asked.Wait.Reason.Phrase()
 	case journal.SessionInterrupted:
@@ -48,11 +52,11 @@ func ended(o *machine.Outcome, corrections int) string {
 	return about
 }
 
-// asked says what people are asked, until when, and what holds then.
-func asked(asks []machine.Ask) string {
+// asked says what people are asked, the first about arguments, until when, and what holds then.
+func asked(asks []machine.Ask, arguments string) string {
 	a := &asks[0]
 	text := brief(a.Tool)
-	if values := brief(string(a.Arguments)); values != "" && values != "{}" {
+	if values := brief(arguments); values != "" && values != "{}" {
 		text += " " + values
 	}
 	if a.Kind == machine.AskDoubt {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,24 +35,30 @@ type facts struct {
 	// words are what a search finds beside the sentence.
 	words string
 	asks  []machine.Ask
+	// forms are the schemas of the arguments that are asked about.
+	forms map[string]json.RawMessage
 	lines int64
 }
 
-// factsOf returns the facts of a session.
-func factsOf(f *journal.Fold, s journal.Summary, lines int64) facts {
+// factsOf returns the facts of a session. The sentence has no values that a schema marks as secret, unless secrets
+// are shown.
+func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) facts {
 	st := &f.State
 	t := facts{
 		Summary: s, attempt: attemptOf(f), charged: st.Charged, wasted: st.Wasted, lines: lines, request: brief(f.Request()),
 	}
 	if s.State == journal.SessionAsks {
-		t.asks = f.Asked.Asks
+		t.asks, t.forms = f.Asked.Asks, map[string]json.RawMessage{}
+		for _, a := range t.asks {
+			t.forms[a.Tool] = f.Form(a.Tool)
+		}
 		t.InDoubt += countDoubts(t.asks)
 	}
 	if s.State == journal.SessionInterrupted {
 		t.InDoubt += len(doubtful(f))
 	}
 	t.retrying = !s.State.Ended() && (s.State == journal.SessionWaits || t.attempt != "" && !strings.HasPrefix(t.attempt, "1 "))
-	t.Why = sentence(f, &s)
+	t.Why = sentence(f, &s, showSecrets)
 	t.words = strings.ToLower(strings.Join([]string{s.Session, t.request, toolNames(f), brief(st.Model)}, "\n"))
 	return t
 }

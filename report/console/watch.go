@@ -26,7 +26,8 @@ type watcher struct {
 	stores []Named
 	clock  loop.Clock
 	// rowOf makes the row of a session.
-	rowOf func(*watched) *row
+	rowOf       func(*watched) *row
+	showSecrets bool
 
 	// reading is held while the stores are read.
 	reading sync.Mutex
@@ -60,8 +61,8 @@ type watched struct {
 	follower *journal.Follower
 }
 
-func newWatcher(stores []Named, clock loop.Clock, rowOf func(*watched) *row) *watcher {
-	return &watcher{stores: stores, clock: clock, rowOf: rowOf, sessions: map[key]*watched{}, first: make(chan struct{})}
+func newWatcher(s Settings, clock loop.Clock, rowOf func(*watched) *row) *watcher {
+	return &watcher{stores: s.Stores, showSecrets: s.ShowSecrets, clock: clock, rowOf: rowOf, sessions: map[key]*watched{}, first: make(chan struct{})}
 }
 
 // patience is how long a page waits for the stores to be read the first time, and soon how long later.
@@ -145,7 +146,7 @@ func (w *watcher) one(ctx context.Context, k key, stat journal.Stat, now time.Ti
 	if was != nil {
 		is.follower = was.follower
 	}
-	if is.err = is.follow(ctx, w.stores[k.store].Store, now); errors.Is(is.err, journal.ErrNoRun) {
+	if is.err = is.follow(ctx, w.stores[k.store].Store, now, w.showSecrets); errors.Is(is.err, journal.ErrNoRun) {
 		return
 	}
 	var corrupt *journal.CorruptError
@@ -165,7 +166,7 @@ func (s *watched) isAsIt(stat journal.Stat, now time.Time) bool {
 }
 
 // follow reads a journal on, and from its beginning if another one has taken its place.
-func (s *watched) follow(ctx context.Context, store journal.Keeper, now time.Time) error {
+func (s *watched) follow(ctx context.Context, store journal.Keeper, now time.Time, showSecrets bool) error {
 	on := s.follower != nil
 	if !on {
 		s.follower = new(journal.Follower)
@@ -187,7 +188,7 @@ func (s *watched) follow(ctx context.Context, store journal.Keeper, now time.Tim
 	if err != nil {
 		return err
 	}
-	s.facts = factsOf(last, last.Summary(s.stat.Held, now), f.Lines())
+	s.facts = factsOf(last, last.Summary(s.stat.Held, now), f.Lines(), showSecrets)
 	f.Forget()
 	return nil
 }

@@ -1,0 +1,130 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/inbox"
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// maxAnswer is the largest answer that is read, in bytes.
+const maxAnswer = 2 << 20
+
+// byCookie remembers who answers.
+const byCookie = "retake-by"
+
+// answer puts an answer into the inbox of its session, and leads to the inbox. One that does not fit is shown again
+// with what is wrong at its fields; one that comes too late is an error.
+func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxAnswer)
+	if err := r.ParseForm(); err != nil {
+		c.refused(w, http.StatusBadRequest, "The answer cannot be read", err.Error())
+		return
+	}
+	if err := c.watch.refresh(r.Context()); err != nil && r.Context().Err() != nil {
+		return
+	}
+	in := r.PostForm
+	id, asked := in.Get("id"), in.Get("question")
+	s := c.watch.find(in.Get("store"), id)
+	if s == nil {
+		show(w, http.StatusNotFound, "missing", brief(id))
+		return
+	}
+	store, can := c.settings.Stores[s.store].Store.(inbox.Store)
+	if !can {
+		c.refused(w, http.StatusConflict, "Nothing was sent", "This store has no inbox: answer in the program that asks.")
+		return
+	}
+	said := machine.Response{
+		Question: asked, Verdict: machine.Ruling(in.Get("verdict")), Words: strings.TrimSpace(in.Get("words")),
+		By: strings.TrimSpace(in.Get("by")), At: c.clock.Now(),
+	}
+	if n := slices.IndexFunc(s.asks, func(a machine.Ask) bool { return a.ID == asked }); n >= 0 {
+		q := c.question(s, &s.asks[n], said.At)
+		if !q.take(&said, in) {
+			q.By = said.By
+			show(w, http.StatusUnprocessableEntity, "inbox", &inboxView{
+				Title: "answer – retake", Now: said.At.UTC().Format("15:04:05"), Asking: 1, Questions: []*question{q}, One: true,
+			})
+			return
+		}
+	}
+	if err := inbox.Answer(r.Context(), store, id, said); err != nil {
+		c.notTaken(w, err)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: byCookie, Value: url.QueryEscape(said.By), Path: "/", HttpOnly: true, Secure: c.settings.Secure, SameSite: http.SameSiteStrictMode, MaxAge: 1 << 25,
+	})
+	http.Redirect(w, r, "/inbox#"+anchor(asked), http.StatusSeeOther)
+}
+
+// take makes an answer of what was entered. It reports whether it can be sent; what is wrong stands in the question.
+func (q *question) take(said *machine.Response, in map[string][]string) bool {
+	q.Words, q.Result, q.Verdict = said.Words, first(in["result"]), said.Verdict
+	fail := func(at *string, why string) bool { *at = why; return false }
+	changed, fits := q.Form.take(in)
+	switch said.Verdict {
+	case machine.Approve:
+		said.Arguments, said.Words = changed, ""
+		return fits
+	case machine.Refuse:
+		if said.Words == "" {
+			return fail(&q.WordsFault, "say why: the model is told")
+		}
+	case machine.WasDone:
+		said.Words = ""
+		if said.Result = json.RawMessage(strings.TrimSpace(q.Result)); !json.Valid(said.Result) {
+			return fail(&q.ResultFault, `give the result as JSON, such as {"number": "R-1"} or "paid"`)
+		}
+	case machine.WasNotDone, machine.NobodyKnows:
+	case machine.RunAgain:
+		said.Words = ""
+	default:
+		q.Checked = fits && q.Kind == machine.AskApproval
+		return fail(&q.VerdictFault, "choose what holds")
+	}
+	if len(said.Words) > machine.MaxWords {
+		return fail(&q.WordsFault, "these are too many words")
+	}
+	return true
+}
+
+func first(all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0]
+}
+
+// notTaken says why an answer was not sent.
+func (c *Console) notTaken(w http.ResponseWriter, err error) {
+	switch {
+	case errors.Is(err, machine.ErrAnswered):
+		c.refused(w, http.StatusConflict, "Somebody was faster", "The question has its answer, and the first counts. Yours was not sent.")
+	case errors.Is(err, machine.ErrTooLate):
+		c.refused(w, http.StatusConflict, "Too late", "The time of the question is over. What holds then is recorded as said by nobody. Yours was not sent.")
+	case errors.Is(err, machine.ErrMovedOn), errors.Is(err, machine.ErrNotAsked):
+		c.refused(w, http.StatusConflict, "The run has moved on", "It no longer asks this. Yours was not sent.")
+	case errors.Is(err, machine.ErrOtherArguments):
+		c.refused(w, http.StatusConflict, "The arguments are others", "The run asks about other arguments than those that you saw. Yours was not sent.")
+	case errors.Is(err, machine.ErrMisfit):
+		c.refused(w, http.StatusUnprocessableEntity, "The answer does not fit", err.Error())
+	case errors.Is(err, journal.ErrNoRun):
+		c.refused(w, http.StatusNotFound, "There is no such session", err.Error())
+	default:
+		c.refused(w, http.StatusInternalServerError, "It is not known whether the answer was sent", "The store says: "+err.Error()+". Send it again: the first counts.")
+	}
+}
+
+// refused writes a page that says why nothing was done.
+func (c *Console) refused(w http.ResponseWriter, status int, title, why string) {
+	show(w, status, "refused", struct{ Title, Why string }{title, brief(c.scrub(why))})
+}

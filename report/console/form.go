@@ -1,0 +1,380 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/schema"
+)
+
+// form has the arguments of a call as fields. Without a schema it is one field of JSON.
+type form struct {
+	Fields []*field
+	// Faults are what is wrong with the arguments as a whole.
+	Faults []string
+	judge  *schema.Schema
+	before map[string]any
+}
+
+// field is one value of the arguments.
+type field struct {
+	// Name is that of the input: "a" and the place of the value. Label is the place for people.
+	Name, Label string
+	// Kind is text, number, choice, json or hidden.
+	Kind    string
+	Value   string
+	Options []option
+	Hint    string
+	// Was is what the model asked for, and Fault what is wrong.
+	Was, Fault string
+	Needed     bool
+	path       []string
+	was        any
+	there      bool
+}
+
+// option is a value to choose, as JSON; empty for none.
+type option string
+
+// Label is the option for people.
+func (o option) Label() string {
+	var text string
+	if json.Unmarshal([]byte(o), &text) == nil && text != "" {
+		return text
+	}
+	return string(o)
+}
+
+// Rows is the height of a field.
+func (f *field) Rows() int { return min(20, 1+strings.Count(f.Value, "\n")+len(f.Value)/60) }
+
+// describes is what a form reads of a schema.
+type describes struct {
+	Type        any                  `json:"type"`
+	Description string               `json:"description"`
+	Properties  map[string]describes `json:"properties"`
+	Required    []string             `json:"required"`
+	Enum        []any                `json:"enum"`
+	Secret      bool                 `json:"x-secret"`
+}
+
+// maxDeep is the depth from which on objects are fields of JSON.
+const maxDeep = 3
+
+// formOf makes the form of arguments. hides says whether a text must not be shown.
+func formOf(doc, arguments json.RawMessage, hides func(text string) bool, showSecrets bool) *form {
+	f := &form{}
+	var d describes
+	if len(doc) > 0 && json.Unmarshal(doc, &d) == nil {
+		f.judge, _ = schema.Compile(doc)
+	}
+	dec := json.NewDecoder(bytes.NewReader(arguments))
+	dec.UseNumber()
+	if dec.Decode(&f.before) != nil || f.before == nil {
+		f.before = map[string]any{}
+	}
+	f.object(d, f.before, nil, showSecrets)
+	for _, one := range f.Fields {
+		if hides(one.Value) {
+			one.hide()
+		}
+	}
+	return f
+}
+
+// object adds the fields of an object: those of the schema, then what is there besides.
+func (f *form) object(d describes, value map[string]any, at []string, showSecrets bool) {
+	names := slices.Sorted(maps.Keys(d.Properties))
+	slices.SortStableFunc(names, func(a, b string) int {
+		return rank(d.Required, a) - rank(d.Required, b)
+	})
+	for _, name := range slices.Sorted(maps.Keys(value)) {
+		if _, known := d.Properties[name]; !known {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		sub, path := d.Properties[name], append(slices.Clone(at), name)
+		is, there := value[name]
+		if inner, isObject := is.(map[string]any); len(sub.Properties) > 0 && len(path) < maxDeep && (isObject || !there) && !sub.Secret {
+			f.object(sub, inner, path, showSecrets)
+			continue
+		}
+		one := &field{
+			Name: "a" + pointer(path), Label: visible(strings.Join(path, ".")), Hint: sub.Description, Needed: slices.Contains(d.Required, name),
+			path: path, was: is, there: there, Kind: kindOf(sub, is),
+		}
+		one.fill(sub, is)
+		if sub.Secret && !showSecrets {
+			one.hide()
+		}
+		f.Fields = append(f.Fields, one)
+	}
+}
+
+// rank puts what is required first, in its order.
+func rank(required []string, name string) int {
+	if n := slices.Index(required, name); n >= 0 {
+		return n
+	}
+	return len(required)
+}
+
+// kindOf is the kind of the field of a value.
+func kindOf(d describes, value any) string {
+	_, isText := value.(string)
+	_, isNumber := value.(json.Number)
+	_, isBool := value.(bool)
+	switch {
+	case len(d.Enum) > 0, d.Type == "boolean" && (isBool || value == nil):
+		return "choice"
+	case d.Type == "string" && (isText || value == nil), d.Type == nil && isText:
+		return "text"
+	case (d.Type == "integer" || d.Type == "number") && (isNumber || value == nil):
+		return "number"
+	}
+	return "json"
+}
+
+// fill sets the value of a field, and its options.
+func (f *field) fill(d describes, value any) {
+	if f.there {
+		f.Value = valueText(f.Kind, value)
+	}
+	if f.Kind == "text" && visible(f.Value) != f.Value {
+		f.Kind, f.Value = "json", jsonText(value)
+	}
+	if f.Kind != "text" {
+		f.Value = escaped(f.Value)
+	}
+	f.Was = f.Value
+	if f.Kind != "choice" {
+		return
+	}
+	for _, one := range d.Enum {
+		f.Options = append(f.Options, option(escaped(jsonText(one))))
+	}
+	if len(f.Options) == 0 {
+		f.Options = []option{"true", "false"}
+	}
+	if !slices.Contains(f.Options, option(f.Value)) {
+		f.Options = append([]option{option(f.Value)}, f.Options...)
+	}
+	if !f.Needed && f.Value != "" {
+		f.Options = append([]option{""}, f.Options...)
+	}
+}
+
+// hide leaves out the value of a field. Empty, it stays as it is.
+func (f *field) hide() { f.Kind, f.Value, f.Was, f.Options = "hidden", "", "", nil }
+
+func valueText(kind string, value any) string {
+	if text, is := value.(string); is && kind == "text" {
+		return text
+	}
+	return jsonText(value)
+}
+
+func jsonText(value any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(value) // it was read
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// escaped writes the characters of a JSON text that cannot be seen as JSON does.
+func escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case unicode.IsGraphic(r):
+			b.WriteRune(r)
+		default:
+			for _, unit := range utf16.Encode([]rune{r}) {
+				fmt.Fprintf(&b, `\u%04x`, unit)
+			}
+		}
+	}
+	return b.String()
+}
+
+func pointer(path []string) (text string) {
+	for _, name := range path {
+		text += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	}
+	return text
+}
+
+// take puts what a person entered into the fields, and returns the arguments; nil if they are as they were. What is
+// wrong stands at the fields then, and ok is false.
+func (f *form) take(in url.Values) (changed json.RawMessage, ok bool) {
+	ok = true
+	doc := clone(f.before)
+	for _, one := range f.Fields {
+		if !in.Has(one.Name) {
+			continue
+		}
+		one.Value = strings.ReplaceAll(in.Get(one.Name), "\r\n", "\n")
+		switch value, set, why := one.read(); {
+		case why != "":
+			one.Fault, ok = why, false
+		case set:
+			put(doc, one.path, value)
+		default:
+			drop(doc, one.path)
+		}
+	}
+	if !ok {
+		return nil, false
+	}
+	if jsonText(doc) != jsonText(f.before) {
+		changed = json.RawMessage(jsonText(doc))
+	}
+	return changed, f.judged(json.RawMessage(jsonText(doc)))
+}
+
+// read is the value of a field as it was entered. set is false if there is none.
+func (f *field) read() (value any, set bool, why string) {
+	switch {
+	case f.Kind == "hidden" && f.Value == "", f.Value == f.Was:
+		return f.was, f.there, ""
+	case f.Value == "" && (f.Kind != "text" || !f.there):
+		return nil, false, ""
+	case f.Kind == "text":
+		return f.Value, true, ""
+	}
+	text := f.Value
+	if _, wasText := f.was.(string); f.Kind == "hidden" && wasText {
+		return text, true, ""
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	if dec.Decode(&value) != nil || !jsontext.Value(text).IsValid() {
+		why = "this is not JSON"
+		if f.Kind == "number" {
+			why = "this is not a number, such as 12 or 0.5"
+		}
+	}
+	return value, true, why
+}
+
+// judged reports whether arguments fit the schema. What does not stands at the fields.
+func (f *form) judged(doc json.RawMessage) bool {
+	if f.judge == nil {
+		return true
+	}
+	issues := fault.SortIssues(f.judge.Check(doc))
+	for _, issue := range issues {
+		f.at(issue.Pointer, "expected "+issue.Wanted())
+	}
+	return len(issues) == 0
+}
+
+// at puts a fault at the field of a place, or of what it is in.
+func (f *form) at(place, text string) {
+	for _, one := range f.Fields {
+		if mine := pointer(one.path); place == mine || strings.HasPrefix(place, mine+"/") {
+			one.Fault = joined(one.Fault, text)
+			return
+		}
+	}
+	if place != "" {
+		text = place + ": " + text
+	}
+	f.Faults = append(f.Faults, text)
+}
+
+func joined(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+func clone(object map[string]any) map[string]any {
+	c := maps.Clone(object)
+	for name, value := range c {
+		if inner, is := value.(map[string]any); is {
+			c[name] = clone(inner)
+		}
+	}
+	return c
+}
+
+func put(doc map[string]any, path []string, value any) {
+	for _, name := range path[:len(path)-1] {
+		inner, is := doc[name].(map[string]any)
+		if !is {
+			inner = map[string]any{}
+			doc[name] = inner
+		}
+		doc = inner
+	}
+	doc[path[len(path)-1]] = value
+}
+
+func drop(doc map[string]any, path []string) {
+	for _, name := range path[:len(path)-1] {
+		inner, is := doc[name].(map[string]any)
+		if !is {
+			return
+		}
+		doc = inner
+	}
+	delete(doc, path[len(path)-1])
+}
+
+// secretMark stands for a value that is left out.
+const secretMark = "[secret]"
+
+// masked are arguments without the values that their schema marks as secret.
+func masked(doc, arguments json.RawMessage) json.RawMessage {
+	s, err := schema.Compile(doc)
+	if len(doc) == 0 || err != nil {
+		return arguments
+	}
+	places := s.Secrets()
+	var value any
+	dec := json.NewDecoder(bytes.NewReader(arguments))
+	dec.UseNumber()
+	if len(places) == 0 || dec.Decode(&value) != nil {
+		return arguments
+	}
+	for _, place := range places {
+		value = mask(value, slices.Collect(jsontext.Pointer(place).Tokens()))
+	}
+	return json.RawMessage(jsonText(value))
+}
+
+// mask replaces the value at a place, where "*" stands for any member or item.
+func mask(value any, at []string) any {
+	if len(at) == 0 {
+		return secretMark
+	}
+	switch in := value.(type) {
+	case map[string]any:
+		for name := range in {
+			if at[0] == "*" || at[0] == name {
+				in[name] = mask(in[name], at[1:])
+			}
+		}
+	case []any:
+		for n := range in {
+			if at[0] == "*" {
+				in[n] = mask(in[n], at[1:])
+			}
+		}
+	}
+	return value
+}
