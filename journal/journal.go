@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
@@ -197,7 +198,7 @@ func (j *Journal) GoOn(st *machine.State, history []message.Message) (rest []mes
 		return history
 	}
 	said := j.clear.State.Transcript()
-	if len(said) > len(history) || !message.Equal(said, history[:len(said)]) {
+	if len(said) > len(history) || !talk.Equal(said, history[:len(said)]) {
 		return history
 	}
 	st.GoOn(&j.clear.State)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -52,7 +53,7 @@ func (p *process) wanted(pooled bool) wanted {
 
 // message is the user's message as it is recorded.
 func (p *process) message() []message.Message {
-	return message.Printable([]message.Message{p.in.Message()})
+	return talk.Printable([]message.Message{p.in.Message()})
 }
 
 // otherPrompt is the error of a request whose id belongs to another.
@@ -64,7 +65,7 @@ func (p *process) otherPrompt() error {
 // sameRequest returns an error if the last run of the journal had another prompt.
 func (p *process) sameRequest(past *journal.Fold) error {
 	then := past.State.Transcript()[:past.State.Began]
-	if len(then) > 0 && !message.Equal(then[len(then)-1:], p.message()) {
+	if len(then) > 0 && !talk.Equal(then[len(then)-1:], p.message()) {
 		return p.otherPrompt()
 	}
 	return nil
@@ -79,7 +80,7 @@ func (p *process) saidThen(past *journal.Fold, unfinished bool) bool {
 	} else if unfinished && len(then) > 0 {
 		then = then[len(then)-1:]
 	}
-	return message.Equal(then, message.Printable(now))
+	return talk.Equal(then, talk.Printable(now))
 }
 
 // adopt takes the session and gives it what the journal has.

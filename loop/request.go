@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -34,8 +35,8 @@ func (p *process) makePrompt(m *machine.ModelCall) ([]machine.Effect, error) {
 	case err != nil:
 		return nil, &promptError{err}
 	}
-	add := message.Printable(made.add)
-	if err := message.Validate(add); err != nil {
+	add := talk.Printable(made.add)
+	if err := talk.Validate(add); err != nil {
 		return nil, fmt.Errorf("making the prompt: messages%w", err)
 	}
 	return p.runner.Step(machine.Event{
@@ -136,7 +137,7 @@ func (p *process) request(
 // it changed them.
 func (p *process) copied() []message.Message {
 	said := p.runner.State().Shown()
-	if len(p.copies) > len(said) || !message.Equal(p.copies, said[:len(p.copies)]) {
+	if len(p.copies) > len(said) || !talk.Equal(p.copies, said[:len(p.copies)]) {
 		p.copies = nil
 	}
 	p.copies = append(p.copies, message.Clone(said[len(p.copies):])...)

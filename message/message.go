@@ -1,7 +1,6 @@
 package message
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
@@ -68,25 +67,6 @@ type Message struct {
 	Text  string `json:"text,omitempty" redact:"text"`
 }
 
-// Equal reports whether two conversations are equal.
-func Equal(a, b []Message) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for n := range a {
-		if !a[n].equal(&b[n]) {
-			return false
-		}
-	}
-	return true
-}
-
-func (m *Message) equal(o *Message) bool {
-	return m.Role == o.Role && m.Text == o.Text && slices.Equal(m.Parts, o.Parts) &&
-		slices.Equal(m.Calls, o.Calls) && m.CallID == o.CallID && m.Name == o.Name &&
-		m.IsError == o.IsError && m.Opaque == o.Opaque
-}
-
 // Clone returns a copy of messages that shares no memory with them that anyone could change.
 func Clone(said []Message) []Message {
 	own := slices.Clone(said)
@@ -94,20 +74,6 @@ func Clone(said []Message) []Message {
 		own[n].Parts, own[n].Calls = slices.Clone(own[n].Parts), slices.Clone(own[n].Calls)
 	}
 	return own
-}
-
-// Validate reports the first message of a conversation that has no role, or an invalid part, and its index.
-// It returns nil if all are valid.
-func Validate(said []Message) error {
-	for n, m := range said {
-		if !slices.Contains([]Role{System, User, Assistant, Tool}, m.Role) {
-			return fmt.Errorf("[%d].role: must be system, user, assistant or tool, got %q", n, m.Role)
-		}
-		if err := ValidateParts(m.Parts); err != nil {
-			return fmt.Errorf("[%d].parts%w", n, err)
-		}
-	}
-	return nil
 }
 
 // FinishReason is why a model stopped, in one vocabulary for all providers. The zero value means "unknown".

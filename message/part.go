@@ -4,7 +4,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // PartKind is the kind of a [Part]. The zero value is invalid.
@@ -63,7 +65,8 @@ func (p Part) String() string {
 
 // Validate returns what is wrong with the part and what would be right, or nil.
 func (p Part) Validate() error {
-	if p.printable() != p {
+	said := []string{string(p.Kind), p.Text, p.URL, p.Data, p.MediaType, p.Name}
+	if slices.ContainsFunc(said, func(s string) bool { return !utf8.ValidString(s) }) {
 		return errors.New("text: the part has bytes that are not UTF-8: make a medium with Bytes")
 	}
 	switch p.Kind {
@@ -86,16 +89,6 @@ func (p Part) Validate() error {
 	}
 	if _, err := base64.StdEncoding.DecodeString(p.Data); err != nil {
 		return errors.New("data: not base64: make the part with Bytes")
-	}
-	return nil
-}
-
-// ValidateParts reports the first invalid part of a list and its index. It returns nil if all are valid.
-func ValidateParts(parts []Part) error {
-	for n, p := range parts {
-		if err := p.Validate(); err != nil {
-			return fmt.Errorf("[%d].%w", n, err)
-		}
 	}
 	return nil
 }

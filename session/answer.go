@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/message"
 )
 
@@ -24,8 +25,8 @@ var ErrNoCall = errors.New("no call waits for this result")
 // The error is [ErrNoCall] for a result of another call and [ErrBusy] while a run holds the session; then
 // nothing is added.
 func (s *Session) Answer(results ...message.Message) error {
-	results = message.Printable(results)
-	if err := message.Validate(results); err != nil {
+	results = talk.Printable(results)
+	if err := talk.Validate(results); err != nil {
 		return fmt.Errorf("session: results%w", err)
 	}
 	if err := s.lock(); err != nil {
@@ -45,7 +46,7 @@ func (s *Session) Answer(results ...message.Message) error {
 
 // answered returns the conversation with the results.
 func answered(said, results []message.Message) ([]message.Message, error) {
-	last := message.LastReply(said)
+	last := talk.LastReply(said)
 	if last < 0 && len(results) > 0 {
 		return nil, fmt.Errorf("session: %w: it has no conversation; one that is in a journal it gets with its next run, or from "+
 			"Loop.Resume", ErrNoCall)
@@ -61,12 +62,12 @@ func answered(said, results []message.Message) ([]message.Message, error) {
 	case len(said[last].Calls) == 0:
 		return append(slices.Clip(said), inText(results)), nil
 	}
-	next, open := slices.Concat(said, results), len(message.Unanswered(said))
-	if len(message.Unanswered(next)) == open-len(results) {
+	next, open := slices.Concat(said, results), len(talk.Unanswered(said))
+	if len(talk.Unanswered(next)) == open-len(results) {
 		return next, nil
 	}
 	at := sort.Search(len(results), func(n int) bool {
-		return len(message.Unanswered(next[:len(said)+n+1])) > open-n-1
+		return len(talk.Unanswered(next[:len(said)+n+1])) > open-n-1
 	})
 	return nil, fmt.Errorf("session: results[%d]: %w: call_id %.64q, name %.64q", at, ErrNoCall, results[at].CallID, results[at].Name)
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/internal/talk"
 )
 
 // Restore returns a session with the contents of a snapshot, including its conversation. [ParseState] lists
@@ -14,7 +14,7 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := message.Validate(w.Conversation); err != nil {
+	if err := talk.Validate(w.Conversation); err != nil {
 		return nil, badSnapshot("conversation", "must be messages", err)
 	}
 	state, err := w.state()

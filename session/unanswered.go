@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/message"
 )
 
@@ -19,7 +20,7 @@ const maxNamed = 10
 
 // Unanswered returns an error of [ErrUnanswered] that names the calls without a result.
 func Unanswered(said []message.Message) error {
-	open := message.Unanswered(said)
+	open := talk.Unanswered(said)
 	if len(open) == 0 {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/message"
 )
 
@@ -129,7 +130,7 @@ func Emit[E any](ctx context.Context, name string, e E) error {
 // that says [Fail] follow its text; those of any other failed call are dropped. It may be called concurrently
 // while the tool runs. Errors: [ErrNoCall], [ErrReturned], a part that cannot be.
 func Attach(ctx context.Context, parts ...message.Part) error {
-	if err := message.ValidateParts(parts); err != nil {
+	if err := talk.ValidateParts(parts); err != nil {
 		return fmt.Errorf("attach: parts%w", err)
 	}
 	r := recorderOf(ctx)

@@ -187,9 +187,6 @@ func AppendString(dst []byte, s string) (to []byte, ok bool) {
 	return to, true
 }
 
-// IsUTF8 reports whether s is UTF-8.
-func IsUTF8[S ~string](s S) bool { return utf8.ValidString(string(s)) }
-
 // UTF8 returns s with invalid UTF-8 replaced by U+FFFD, because JSON has no form for it.
 func UTF8[S ~string](s S) S { return S(strings.ToValidUTF8(string(s), "\uFFFD")) }
 

@@ -6,7 +6,7 @@ var Layers = [][]string{
 	{"internal/after", "internal/canon", "internal/chain", "internal/seq", "internal/httphint", "internal/race", "internal/sealedline", "internal/several", "internal/stack", "internal/syntax"},
 	{"internal/fields"},
 	{"backoff", "fault", "reducer", "message"},
-	{"extract"},
+	{"extract", "internal/talk"},
 	{"policy", "feedback", "ratelimit", "schema"},
 	{"feedback/prompt"},
 	{"session", "tool", "policy/file", "result", "loop/projection", "limit"},
@@ -26,7 +26,7 @@ var Outside = []string{"internal/gate", "policy/internal/draw"}
 // Pure are the packages that must give the same result for the same input on every machine and in every run.
 var Pure = []string{
 	"internal/canon", "internal/chain", "internal/httphint", "internal/several", "internal/syntax", "internal/fields",
-	"internal/sealedline", "internal/seq", "backoff", "fault", "ratelimit", "reducer", "message", "extract", "policy", "feedback",
+	"internal/sealedline", "internal/seq", "internal/talk", "backoff", "fault", "ratelimit", "reducer", "message", "extract", "policy", "feedback",
 	"feedback/prompt", "result", "session", "loop/projection", "loop/machine", "limit", "internal/simulate",
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -22,11 +23,11 @@ import (
 func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Effect, error) {
 	messages = slices.Concat(r.said, messages)
 	before := r.st.Transcript()
-	before = before[max(message.LastReply(before), 0):]
+	before = before[max(talk.LastReply(before), 0):]
 	if err := session.Unanswered(slices.Concat(before, messages)); err != nil {
 		return nil, err
 	}
-	effects, err := r.Step(machine.Event{Kind: machine.Started, At: at, Messages: message.Printable(messages),
+	effects, err := r.Step(machine.Event{Kind: machine.Started, At: at, Messages: talk.Printable(messages),
 		Warnings: r.doubtful, Hears: Hears(r.s)})
 	if err == nil {
 		r.said = nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
 )
@@ -37,10 +38,10 @@ type Input struct {
 // Validate reports everything that is wrong with the input, each fault with its field.
 func (in *Input) Validate() error {
 	errs := []error{canon.CheckID("request_id", in.RequestID)}
-	if err := message.ValidateParts(in.Attach); err != nil {
+	if err := talk.ValidateParts(in.Attach); err != nil {
 		errs = append(errs, fmt.Errorf("attach%w", err))
 	}
-	if err := message.Validate(in.History); err != nil {
+	if err := talk.Validate(in.History); err != nil {
 		errs = append(errs, fmt.Errorf("history%w", err))
 	}
 	if err := session.Unanswered(in.History); err != nil {

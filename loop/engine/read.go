@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -89,7 +90,7 @@ type values struct {
 
 func (v *values) read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
 	native := len(r.Calls) > 0
-	read := &machine.Reply{Message: r.Printable(), Native: native}
+	read := &machine.Reply{Message: talk.PrintableReply(r), Native: native}
 	if machine.Unusable(read.Message) {
 		return read
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	talks "github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -22,7 +23,7 @@ type sent struct {
 func (s *sent) add(prompt []message.Message) {
 	s.all += projection.Bytes(prompt)
 	for n := range min(len(prompt), len(s.last)) {
-		if !message.Equal(prompt[n:n+1], s.last[n:n+1]) {
+		if !talks.Equal(prompt[n:n+1], s.last[n:n+1]) {
 			break
 		}
 		s.cached += projection.Bytes(prompt[n : n+1])

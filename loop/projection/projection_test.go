@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/feedback"
+	talks "github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -184,7 +185,7 @@ func (t *talk) holds(tt *testing.T, was, shown []message.Message, cuts []project
 	}
 	for _, m := range shown { // replies stay as they are
 		if m.Role == message.Assistant && !slices.ContainsFunc(t.said, func(o message.Message) bool {
-			return message.Equal([]message.Message{o}, []message.Message{m})
+			return talks.Equal([]message.Message{o}, []message.Message{m})
 		}) {
 			ok = assert.Fail(tt, "a reply was changed") && ok
 		}

@@ -1,10 +1,11 @@
-package message_test
+package talk_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/message"
 )
 
@@ -34,6 +35,6 @@ func TestCallsWithoutAResult(t *testing.T) {
 		"of a call that nobody made":  {said: []message.Message{asked(pay), result("x", "send")}, want: []message.Call{pay}},
 		"the first is taken, not two": {said: []message.Message{asked(pay, send), result("a", "pay"), result("a", "send")}},
 	} {
-		assert.Equal(t, c.want, message.Unanswered(c.said), name)
+		assert.Equal(t, c.want, talk.Unanswered(c.said), name)
 	}
 }

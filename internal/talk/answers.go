@@ -1,22 +1,26 @@
-package message
+package talk
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/retake-go/retake/message"
+)
 
 // Unanswered returns the calls of the model's last message that have no result after it, in order. A result
 // belongs to the call with its CallID, else to the first open one of its Name, because ids may be derived.
-func Unanswered(said []Message) []Call {
+func Unanswered(said []message.Message) []message.Call {
 	last := LastReply(said)
 	if last < 0 || len(said[last].Calls) == 0 {
 		return nil
 	}
-	open := make([]*Call, len(said[last].Calls))
+	open := make([]*message.Call, len(said[last].Calls))
 	for n := range open {
 		open[n] = &said[last].Calls[n]
 	}
-	id, name := func(c *Call) string { return c.ID }, func(c *Call) string { return c.Name }
-	rest := take(open, said[last+1:], id, func(m *Message) string { return m.CallID })
-	take(open, rest, name, func(m *Message) string { return m.Name })
-	var left []Call
+	id, name := func(c *message.Call) string { return c.ID }, func(c *message.Call) string { return c.Name }
+	rest := take(open, said[last+1:], id, func(m *message.Message) string { return m.CallID })
+	take(open, rest, name, func(m *message.Message) string { return m.Name })
+	var left []message.Call
 	for _, c := range open {
 		if c != nil {
 			left = append(left, *c)
@@ -26,7 +30,7 @@ func Unanswered(said []Message) []Call {
 }
 
 // take removes the first open call of each result by what names both, and returns the other results.
-func take(open []*Call, results []Message, call func(*Call) string, result func(*Message) string) (rest []Message) {
+func take(open []*message.Call, results []message.Message, call func(*message.Call) string, result func(*message.Message) string) (rest []message.Message) {
 	places := map[string][]int{}
 	for n, c := range open {
 		if c != nil {
@@ -35,7 +39,7 @@ func take(open []*Call, results []Message, call func(*Call) string, result func(
 	}
 	for n := range results {
 		m := &results[n]
-		if m.Role != Tool {
+		if m.Role != message.Tool {
 			continue
 		}
 		of := places[result(m)]
@@ -49,9 +53,9 @@ func take(open []*Call, results []Message, call func(*Call) string, result func(
 }
 
 // LastReply returns the index of the model's last message, or a negative number.
-func LastReply(said []Message) int {
+func LastReply(said []message.Message) int {
 	for n, m := range slices.Backward(said) {
-		if m.Role == Assistant {
+		if m.Role == message.Assistant {
 			return n
 		}
 	}

@@ -1,38 +1,39 @@
-package message
+package talk
 
 import (
 	"slices"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/message"
 )
 
-// Printable returns the reply with invalid UTF-8 replaced by U+FFFD: journals and prompts cannot hold other
+// PrintableReply returns a reply with invalid UTF-8 replaced by U+FFFD: journals and prompts cannot hold other
 // bytes. It shares memory with r where it can.
-func (r Reply) Printable() Reply {
+func PrintableReply(r message.Reply) message.Reply {
 	r.Text, r.Refusal, r.Finish = canon.UTF8(r.Text), canon.UTF8(r.Refusal), canon.UTF8(r.Finish)
 	r.Thinking, r.Model, r.Opaque = canon.UTF8(r.Thinking), canon.UTF8(r.Model), canon.UTF8(r.Opaque)
-	r.Calls = each(r.Calls, Call.printable, equal)
+	r.Calls = each(r.Calls, printableCall, equal)
 	return r
 }
 
-// Printable is [Reply.Printable] for messages.
-func Printable(all []Message) []Message {
-	return each(all, Message.printable, func(a, b Message) bool { return a.equal(&b) })
+// Printable is [PrintableReply] for messages.
+func Printable(all []message.Message) []message.Message {
+	return each(all, printable, func(a, b message.Message) bool { return same(&a, &b) })
 }
 
-func (m Message) printable() Message {
+func printable(m message.Message) message.Message {
 	m.Text, m.Opaque = canon.UTF8(m.Text), canon.UTF8(m.Opaque)
 	m.CallID, m.Name = canon.UTF8(m.CallID), canon.UTF8(m.Name)
-	m.Calls, m.Parts = each(m.Calls, Call.printable, equal), each(m.Parts, Part.printable, equal)
+	m.Calls, m.Parts = each(m.Calls, printableCall, equal), each(m.Parts, printablePart, equal)
 	return m
 }
 
-func (c Call) printable() Call {
-	return Call{ID: canon.UTF8(c.ID), Name: canon.UTF8(c.Name), Arguments: canon.UTF8(c.Arguments)}
+func printableCall(c message.Call) message.Call {
+	return message.Call{ID: canon.UTF8(c.ID), Name: canon.UTF8(c.Name), Arguments: canon.UTF8(c.Arguments)}
 }
 
-func (p Part) printable() Part {
-	return Part{
+func printablePart(p message.Part) message.Part {
+	return message.Part{
 		Kind: canon.UTF8(p.Kind), Text: canon.UTF8(p.Text), URL: canon.UTF8(p.URL), Data: canon.UTF8(p.Data),
 		MediaType: canon.UTF8(p.MediaType), Name: canon.UTF8(p.Name),
 	}
