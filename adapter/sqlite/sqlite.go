@@ -87,7 +87,7 @@ func (s *Store) open(ctx context.Context, toRead bool) (err error) {
 		s.db, s.frozen, err = openToRead(ctx, s.path)
 		return err
 	}
-	if s.db, err = openToWrite(ctx, s.path); !isReadOnly(err) {
+	if s.db, err = openToWrite(ctx, s.path, "", schema, leases, inboxes); !isReadOnly(err) {
 		return err
 	}
 	s.readOnly = fmt.Errorf("%w: %w", journal.ErrReadOnly, err)
@@ -97,7 +97,8 @@ func (s *Store) open(ctx context.Context, toRead bool) (err error) {
 	return err
 }
 
-func openToWrite(ctx context.Context, path string) (*sql.DB, error) {
+// openToWrite opens the file with more of a query of the driver, and makes tables.
+func openToWrite(ctx context.Context, path, query string, tables ...string) (*sql.DB, error) {
 	// SQLite would create it readable for others.
 	made, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
@@ -108,7 +109,7 @@ func openToWrite(ctx context.Context, path string) (*sql.DB, error) {
 	}
 	// Transactions lock the database at their beginning: one that begins by reading might not be able to
 	// write later.
-	return openDB(ctx, path, "_txlock=immediate&_pragma=busy_timeout(10000)", "PRAGMA journal_mode = WAL", schema, leases, inboxes)
+	return openDB(ctx, path, "_txlock=immediate&_pragma=busy_timeout(10000)"+query, append([]string{"PRAGMA journal_mode = WAL"}, tables...)...)
 }
 
 // openDB opens the file with a query of the driver, and executes statements.
