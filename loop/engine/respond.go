@@ -66,7 +66,7 @@ func (r *Runner) recordForms(at time.Time, asks []machine.Ask) error {
 	}
 	for n := range asks {
 		t, known := r.offer.Tools.Get(asks[n].Tool)
-		if !known {
+		if !known || asks[n].Kind == machine.AskExhausted {
 			continue
 		}
 		form := journal.Note{Kind: journal.AskForm, At: at, Tool: asks[n].Tool, Schema: t.Parameters()}

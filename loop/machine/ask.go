@@ -22,6 +22,9 @@ const (
 	AskApproval AskKind = "approval"
 	// AskDoubt asks what became of a call whose effect is unknown.
 	AskDoubt AskKind = "in_doubt"
+	// AskExhausted asks what is to follow an exhaustion. Such a question is about no call: its Index is -1, its Tool
+	// that of the exhausted action, empty for the answer, and its Failure the last one.
+	AskExhausted AskKind = "exhausted"
 )
 
 // Ask is a question to a person about a call. It is read-only.
@@ -40,8 +43,10 @@ type Ask struct {
 	Arguments json.RawMessage `json:"arguments"`
 	// Rule is why approval is needed; empty for a call in doubt.
 	Rule policy.ApprovalRule `json:"rule,omitempty"`
-	// Failure is what is known of a call in doubt.
+	// Failure is what is known of a call in doubt, or what exhausted the action, at Attempt and for Reason.
 	Failure *fault.Failure `json:"failure,omitempty"`
+	Attempt int            `json:"attempt,omitempty"`
+	Reason  policy.Reason  `json:"reason,omitempty"`
 	// At is when the question was asked, and Deadline until when it can be answered; zero means without end.
 	At       time.Time `json:"at"`
 	Deadline time.Time `json:"deadline,omitzero"`
@@ -164,6 +169,12 @@ func (st *State) asksFault() error {
 	}
 	for n := range st.Questions {
 		a := &st.Questions[n]
+		if a.Kind == AskExhausted {
+			if st.Exhausted == nil || len(st.Questions) > 1 || a.Default != EndRun {
+				return fmt.Errorf("questions[%d].kind: %q is the only question after an exhaustion, and its default is %q", n, a.Kind, EndRun)
+			}
+			continue
+		}
 		switch {
 		case st.Batch == nil || !st.Batch.open(a.Index):
 			return fmt.Errorf("questions[%d].index: %d names no call without an answer", n, a.Index)
@@ -181,7 +192,9 @@ func (st *State) asksFault() error {
 // String returns the question as one sentence.
 func (a *Ask) String() string {
 	text := "approve " + cmp.Or(a.Tool, "the call")
-	if a.Kind == AskDoubt {
+	if a.Kind == AskExhausted {
+		text = fmt.Sprintf("what is to follow: %s gave up at attempt %d: %s (%s)", cmp.Or(a.Tool, "the answer"), a.Attempt, a.Failure.Class, a.Reason)
+	} else if a.Kind == AskDoubt {
 		text = "what became of " + a.Tool
 	} else if a.Rule != "" {
 		text += " (" + string(a.Rule) + ")"

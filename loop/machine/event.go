@@ -249,6 +249,9 @@ const (
 	Fallback PlanKind = "fallback"
 	// Degrade ends the run successfully, with the plain text of the last reply as its answer and a warning.
 	Degrade PlanKind = "degrade"
+	// AskPeople asks a person what is to follow an exhaustion, for as long as Delay says; 0 is without end but the
+	// run's. See [AskExhausted].
+	AskPeople PlanKind = "ask"
 )
 
 // Plan is a planner's answer.
@@ -259,7 +262,7 @@ type Plan struct {
 	// Model is the name of the model to go on with; empty keeps the current one. Only for Fallback.
 	Model string `json:"model,omitempty" redact:"keep"`
 	// Delay is the wait before going on, 0 or more. A wait that does not end before the deadline ends the
-	// run. Only for Fallback.
+	// run. Only for Fallback, and for AskPeople.
 	Delay time.Duration `json:"delay_ns,omitempty"`
 	// Policy is merged over the policy for the rest of the run. Only for Fallback.
 	Policy *policy.Layer `json:"policy,omitempty" redact:"keep"`
@@ -303,7 +306,11 @@ func (p *Plan) fault(st *State) error {
 	single := st.Config != nil && st.Config.Single
 	switch {
 	case plans[p.Do].failed == nil:
-		return fmt.Errorf("the plan's do: %q must be follow, abort, fallback or degrade", p.Do)
+		return fmt.Errorf("the plan's do: %q must be follow, abort, fallback, degrade or ask", p.Do)
+	case p.Do == AskPeople && single:
+		return errors.New("the plan's do: people are not asked about a single action: use follow, abort or fallback")
+	case p.Do == AskPeople && (len(st.Consults) > 0 || st.Exhausted == nil || !st.Exhausted.Exhausted):
+		return errors.New("the plan's do: people are asked only after an exhaustion: use follow, abort, fallback or degrade")
 	case p.Delay < 0:
 		return fmt.Errorf("the plan's delay: %v must be 0 or more", p.Delay)
 	case single && p.Do == Degrade:

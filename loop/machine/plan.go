@@ -32,6 +32,8 @@ var plans = map[PlanKind]struct {
 	Abort:    {(*step).abort, (*step).abandon},
 	Fallback: {(*step).fallBack, (*step).sendAgain},
 	Degrade:  {(*step).degrade, (*step).degradeInstead},
+	// A plan that asks before an exhaustion is refused.
+	AskPeople: {(*step).askAbout, func(s *step, p *Plan, _ Question) error { return s.askAbout(p) }},
 }
 
 // planned carries out the planner's answer.

@@ -16,7 +16,7 @@ import (
 // Ruling is what a person decides about a call.
 type Ruling string
 
-// The rulings. The first two answer [AskApproval], the others [AskDoubt].
+// The rulings. The first two answer [AskApproval], the last two [AskExhausted], the others [AskDoubt].
 const (
 	// Approve makes the call, with Arguments if they are given.
 	Approve Ruling = "approve"
@@ -30,12 +30,19 @@ const (
 	RunAgain Ruling = "run_again"
 	// NobodyKnows leaves the call in doubt. The model is told, with Words.
 	NobodyKnows Ruling = "nobody_knows"
+	// GoOn closes the exhausted action and goes on, with Words as a message of the user and Policy over the run's.
+	// The budgets of failed attempts begin again.
+	GoOn Ruling = "go_on"
+	// EndRun ends the run with the exhaustion.
+	EndRun Ruling = "end"
 )
 
 // rulings are the rulings that answer each kind of question.
 var rulings = map[AskKind][]Ruling{
 	AskApproval: {Approve, Refuse},
 	AskDoubt:    {WasDone, WasNotDone, RunAgain, NobodyKnows},
+
+	AskExhausted: {GoOn, EndRun},
 }
 
 // MaxWords is the most bytes of a person's words, and MaxBy of who they are.
@@ -53,6 +60,8 @@ type Response struct {
 	Arguments json.RawMessage `json:"arguments,omitempty" redact:"document"`
 	// Words are for the model, at most [MaxWords] bytes.
 	Words string `json:"words,omitempty" redact:"text"`
+	// Policy is merged over the policy for the rest of the run. Only with GoOn.
+	Policy *policy.Layer `json:"policy,omitempty" redact:"keep"`
 	// Result is the result of the call, as its tool would give it. Only with WasDone; an event has it in its
 	// Tool.
 	Result json.RawMessage `json:"result,omitempty" redact:"document"`
@@ -136,10 +145,17 @@ func (st *State) responseFault(r *Response, at time.Time) error {
 		return fault(ErrMisfit, "verdict: %.64q: give one of %q", string(r.Verdict), rulings[a.Kind])
 	case len(r.Arguments) > 0 && r.Verdict != Approve:
 		return fault(ErrMisfit, "arguments: only with %q", string(Approve))
+	case r.Policy != nil && r.Verdict != GoOn:
+		return fault(ErrMisfit, "policy: only with %q", string(GoOn))
 	case len(r.Words) > MaxWords:
 		return fault(ErrMisfit, "words: %d bytes: give at most %d", len(r.Words), MaxWords)
 	case canon.CheckID("by", r.By) != nil:
 		return fault(ErrMisfit, "by: give at most %d bytes of printable text", MaxBy)
+	case r.Policy != nil:
+		if err := st.AdjustFault(*r.Policy); err != nil {
+			return fault(ErrMisfit, "policy: %v", err)
+		}
+		return nil
 	case len(r.Arguments) == 0:
 		return nil
 	}

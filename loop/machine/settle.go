@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -56,9 +57,11 @@ func (s *step) responded() error {
 		return s.eventError(err.Error())
 	}
 	a := *s.openAsk(r.Question)
-	c := s.call(a.Index)
 	s.settled(a, r.At, Settled{Verdict: r.Verdict, By: r.By, Changed: r.Arguments, Words: r.Words})
-	if err := s.rule(c, r); err != nil {
+	if a.Kind == AskExhausted {
+		return s.ruleExhausted(r)
+	}
+	if err := s.rule(s.call(a.Index), r); err != nil {
 		return err
 	}
 	return s.askOn(func(o *Ask) bool { return o.ID == a.ID })
@@ -82,6 +85,28 @@ func (s *step) askOn(answered func(*Ask) bool) error {
 	}
 	s.Questions = nil
 	return s.proceed(NextTools)
+}
+
+// askAbout asks a person what is to follow an exhaustion.
+func (s *step) askAbout(p *Plan) error {
+	x := s.Exhausted
+	a := Ask{Kind: AskExhausted, Index: -1, Tool: cmp.Or(x.Action, x.Tool), Failure: &x.Failure, Attempt: x.Attempt,
+		Reason: x.Reason, At: s.At, Deadline: s.Config.Deadline, Default: EndRun}
+	if until := s.At.Add(p.Delay); p.Delay > 0 && (a.Deadline.IsZero() || until.Before(a.Deadline)) {
+		a.Deadline = until
+	}
+	a.ID = s.askID(&a, x.Attempt)
+	s.ask([]Ask{a})
+	return nil
+}
+
+// ruleExhausted follows an answer about an exhaustion.
+func (s *step) ruleExhausted(r *Response) error {
+	s.Questions = nil
+	if r.Verdict == EndRun {
+		return s.abort(nil)
+	}
+	return s.fallBack(&Plan{Do: Fallback, Prompt: strings.TrimSpace(r.Words), Policy: r.Policy, ResetBudgets: true})
 }
 
 // rule follows an answer.
@@ -176,8 +201,11 @@ func (s *step) nobodyAnswered() error {
 		if !over(&a) {
 			continue
 		}
-		c := s.call(a.Index)
 		s.settled(a, time.Time{}, Settled{Verdict: a.Default, Nobody: true})
+		if a.Kind == AskExhausted {
+			return s.ruleExhausted(&Response{Verdict: a.Default})
+		}
+		c := s.call(a.Index)
 		switch a.Default {
 		case Approve:
 			c.Approved = true
@@ -212,11 +240,11 @@ func (d *Settled) String() string {
 	who := "a person"
 	switch {
 	case d.Nobody:
-		return fmt.Sprintf("nobody answered about %s in time: %s", d.Ask.Tool, d.Verdict)
+		return fmt.Sprintf("nobody answered about %s in time: %s", cmp.Or(d.Ask.Tool, "the answer"), d.Verdict)
 	case d.By != "":
 		who = feedback.Name(d.By)
 	}
-	text := fmt.Sprintf("%s answered about %s: %s", who, d.Ask.Tool, d.Verdict)
+	text := fmt.Sprintf("%s answered about %s: %s", who, cmp.Or(d.Ask.Tool, "the answer"), d.Verdict)
 	if len(d.Changed) > 0 {
 		text += ", with other arguments"
 	}

@@ -19,7 +19,8 @@ import (
 // (switch_provider); for the window of an hour it waits long, for any other it waits shortly. If the wait
 // exceeds its limit or no attempt is left, it also switches to the next model; without a next model, the run
 // ends. If no window is used up, it follows the policy and switches when the policy stops. It ends the run at
-// an exhaustion of the correction plane or of a tool.
+// an exhaustion of the correction plane or of a tool. With Ask, a person is asked before it ends a run that is
+// exhausted.
 //
 // It can only wait if it is asked before the policy. Name the classes for that in loop.Config.Consult, above
 // all [fault.RateLimit] and [fault.Quota]. Make one with [NewLadder]. It is safe for concurrent use and has
@@ -30,6 +31,9 @@ type Ladder struct {
 	Models []string
 	// Long is the wait for windows of an hour, Short for shorter windows and those of unknown length.
 	Long, Short Wait
+	// Ask is how long a person is asked where the ladder would give up, at every exhaustion of the run: see
+	// [machine.AskExhausted]. 0 asks nobody.
+	Ask time.Duration
 }
 
 // Wait limits one kind of wait.
@@ -72,6 +76,9 @@ func (l Ladder) Validate() error {
 			errs = append(errs, fmt.Errorf("%s.max: %v is less than %s.unknown; write at least %v", w.path, w.Max, w.path, w.Unknown))
 		}
 	}
+	if l.Ask < 0 {
+		errs = append(errs, fmt.Errorf("ask: %v is no time; write 0 or more", l.Ask))
+	}
 	return errors.Join(errs...)
 }
 
@@ -85,6 +92,7 @@ const (
 	ShortWait      Step = "short_wait"
 	FollowPolicy   Step = "follow_policy"
 	GiveUp         Step = "give_up"
+	AskPeople      Step = "ask_people"
 )
 
 // Plan answers a question. The error is that of [Ladder.Validate].
@@ -99,6 +107,15 @@ func (l Ladder) Plan(_ context.Context, q Question) (machine.Plan, error) {
 
 // Answer returns the step for a question and its plan. It is pure.
 func (l Ladder) Answer(q Question) (Step, machine.Plan) {
+	step, plan := l.answer(q)
+	if step == GiveUp && q.Exhausted && l.Ask > 0 {
+		return AskPeople, machine.Plan{Do: machine.AskPeople, Delay: l.Ask, Note: plan.Note}
+	}
+	return step, plan
+}
+
+// answer is [Ladder.Answer] without people.
+func (l Ladder) answer(q Question) (Step, machine.Plan) {
 	if q.Plane != fault.Transport {
 		return GiveUp, machine.Plan{Do: machine.Abort}
 	}

@@ -21,6 +21,13 @@ func (sc *story) answer(l *line) error {
 	default:
 		r.Words = l.body
 	}
+	if l.has("policy") {
+		layer, err := readLayer("{" + l.args["policy"] + "}")
+		if err != nil {
+			return err
+		}
+		r.Policy = &layer
+	}
 	for _, a := range sc.runner.State().Asks() {
 		if r.Question == "" && (!l.has("call") || a.CallID == l.args["call"]) {
 			r.Question = a.ID

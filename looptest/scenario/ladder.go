@@ -17,6 +17,12 @@ func (sc *story) setLadder(l *line) error {
 	if err := errors.Join(l.wait("long", &ladder.Long), l.wait("short", &ladder.Short)); err != nil {
 		return err
 	}
+	if l.has("ask") {
+		var err error
+		if ladder.Ask, err = duration("ask", l.args["ask"]); err != nil {
+			return err
+		}
+	}
 	sc.ladder = &ladder
 	return ladder.Validate()
 }

@@ -76,7 +76,7 @@ func RestoreEverywhere() Option { return way(func(sc *story) { sc.restores = tru
 //	abandon             the caller leaves the try without an outcome
 //	prompted            the user's code made the system prompt in the body
 //	later DURATION      time passes; a wait that is over by then ends when it is due
-//	plan abort          the planner's answer; also follow, fallback and degrade. model=M, delay=2s, warning=(TEXT),
+//	plan abort          the planner's answer; also follow, fallback, degrade and ask. model=M, delay=2s, warning=(TEXT),
 //	                    policy=(KEY: VALUE, …), the prompt in the body
 //	lose STEP           a step that a run can do without fails: history (while the prompt is made; the system
 //	                    prompt without it in the body), telemetry, storage (of the session)

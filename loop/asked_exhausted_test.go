@@ -1,0 +1,55 @@
+package loop_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/policy"
+)
+
+// Where the ladder would give up a person sees what was wrong, and may give the model a hint. One who ends the run
+// gives it the error that it would have had.
+func TestAPersonSaysWhatFollowsAnExhaustion(t *testing.T) {
+	one := policy.DefaultSet()
+	one.Answer.MaxAttempts = new(1)
+	ladder := planner.NewLadder()
+	ladder.Ask = time.Hour
+	for verdict, replies := range map[machine.Ruling][]looptest.Turn{
+		machine.GoOn:   {looptest.Say("R-1"), looptest.Say(`{"number":"R-1"}`)},
+		machine.EndRun: {looptest.Say("R-1")},
+	} {
+		var asked loop.PersonQuestion
+		approver := loop.ApproverFunc(func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
+			asked = q
+			r := machine.Response{Verdict: verdict}
+			if verdict == machine.GoOn {
+				r.Words = "Write it as JSON."
+			}
+			return r, nil
+		})
+		answer, err := fixture.Generate[receipt](t.Context(), looptest.NewModel(replies...), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Policy: &one},
+			loop.WithPlanner(ladder), loop.WithApprover(approver), loop.WithClock(looptest.NewClock()))
+		assert.Equal(t, machine.AskExhausted, asked.Kind)
+		assert.Equal(t, policy.ReasonAttemptsExhausted, asked.Reason)
+		assert.NotEmpty(t, asked.Failure.Issues)
+		assert.Equal(t, looptest.Epoch.Add(time.Hour), asked.Deadline)
+		if verdict == machine.GoOn {
+			require.NoError(t, err)
+			assert.Equal(t, "R-1", answer.Value.Number)
+			continue
+		}
+		var bad *fault.StructuredOutputError
+		require.ErrorAs(t, err, &bad)
+		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
+	}
+}
