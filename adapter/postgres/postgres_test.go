@@ -68,6 +68,8 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	_, err = postgres.New(t.Context(), connect(t, url+"&default_transaction_read_only=on"), postgres.Settings{})
 	require.ErrorIs(t, err, journal.ErrReadOnly)
 	require.ErrorContains(t, err, "making the tables")
+	_, err = postgres.New(t.Context(), connect(t, url), postgres.Settings{ReadOnly: true})
+	require.EqualError(t, err, "postgres: the database has no tables of a store in its search path")
 	for _, d := range []time.Duration{-1, time.Millisecond, 2 * time.Hour} {
 		_, err := postgres.New(t.Context(), connect(t, url), postgres.Settings{Lease: d})
 		require.EqualError(t, err, fmt.Sprintf("postgres: lease: must be 1s to 1h0m0s, or 0 for 15s, not %v", d))

@@ -69,8 +69,11 @@ func prepare(ctx context.Context, pool *pgxpool.Pool, readOnly bool) error {
 	if commit == "off" {
 		return errors.New("synchronous_commit is off, so that lines could be lost: set it to on for the role, or in the pool's connection string")
 	}
-	if there || readOnly {
+	if there {
 		return nil
+	}
+	if readOnly {
+		return errors.New("the database has no tables of a store in its search path")
 	}
 	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, making); err != nil {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/journal"
 )
 
@@ -81,7 +80,7 @@ func (e *env) size(p place) (int64, error) {
 
 // compactSession compacts the journal of a session in a database.
 func (e *env) compactSession(p place, key []byte) error {
-	store, err := sqlite.Open(context.Background(), p.path)
+	store, err := openDatabase(p.path, false)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/journal/sealed"
 )
 
@@ -31,7 +30,7 @@ type env struct {
 	// after is time.After, or the clock of a test.
 	after func(time.Duration) <-chan time.Time
 	// databases are those that were opened, by their paths.
-	databases map[string]*sqlite.Store
+	databases map[string]db
 	// keys are those of sealed journals; there may be none.
 	keys []sealed.Sealer
 }

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"time"
 
-	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
@@ -50,9 +48,9 @@ func (p *pending) take(args []string) error {
 // areStores returns an error for what is no store.
 func areStores(names ...string) error {
 	for _, name := range names {
-		if info, err := os.Stat(name); err != nil {
+		if folder, err := isFolder(name); err != nil {
 			return misused("%v: %s", err, storeArgs)
-		} else if !info.IsDir() && !isDatabase(name) {
+		} else if !folder && !isDatabase(name) {
 			return misused("%s: it is neither a folder nor a database: %s", name, storeArgs)
 		}
 	}
@@ -108,9 +106,9 @@ func openInbox(name string, toRead bool) (inbox.Store, func() error, error) {
 	if !isDatabase(name) {
 		return journal.Dir(name), func() error { return nil }, nil
 	}
-	store, err := sqlite.OpenWith(context.Background(), name, sqlite.Settings{ReadOnly: toRead})
+	store, err := openDatabase(name, toRead)
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("%s cannot be opened", name), err)
+		return nil, nil, errors.Join(fmt.Errorf("%s cannot be opened", shown(name)), err)
 	}
 	return store, store.Close, nil
 }

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 )
@@ -34,9 +33,9 @@ const sessionMark = "#"
 // String is the name as one can give it: a path, FILE#ID or "-".
 func (p place) String() string {
 	if p.session == "" {
-		return p.path
+		return shown(p.path)
 	}
-	return p.path + sessionMark + p.session
+	return shown(p.path) + sessionMark + p.session
 }
 
 // inErrors is the name in errors.
@@ -53,15 +52,17 @@ func places(name, want string, filesOf func(folder string) ([]string, error)) ([
 	if name == standardInput {
 		return []place{{path: name}}, nil
 	}
-	info, err := os.Stat(name)
-	if err != nil {
+	folder, err := isFolder(name)
+	if err != nil || isAddress(name) {
 		if path, session, found := splitSession(name); found {
 			return oneSession(path, session)
 		}
+	}
+	if err != nil {
 		return nil, misused("%v: %s", err, want)
 	}
 	files := []string{name}
-	if info.IsDir() {
+	if folder {
 		if files, err = filesOf(name); err != nil {
 			return nil, err
 		}
@@ -101,7 +102,7 @@ func oneSession(path, session string) ([]place, error) {
 		return nil, err
 	}
 	if !slices.Contains(ids, session) {
-		return nil, misused("%s: there is no session %q in it%s: it has %s, such as %s", path, session,
+		return nil, misused("%s: there is no session %q in it%s: it has %s, such as %s", shown(path), session,
 			didYouMean(session, ids), several.Of(len(ids), "session"), place{path, ids[0]})
 	}
 	return []place{{path, session}}, nil
@@ -109,13 +110,13 @@ func oneSession(path, session string) ([]place, error) {
 
 // sessionsOf lists the sessions of a database; there is at least one.
 func sessionsOf(path string) ([]string, error) {
-	store, err := sqlite.OpenWith(context.Background(), path, sqlite.Settings{ReadOnly: true})
+	store, err := openDatabase(path, true)
 	if err != nil {
-		return nil, misused("%s: it is a SQLite database whose journals cannot be read: %w", path, err)
+		return nil, misused("%s: it is a %s database whose journals cannot be read: %w", shown(path), kindOf(path), err)
 	}
 	ids, err := store.List(context.Background())
 	if err = errors.Join(err, store.Close()); err == nil && len(ids) == 0 {
-		err = misused("%s: there is no journal in it: %s", path, journalArgs)
+		err = misused("%s: there is no journal in it: %s", shown(path), journalArgs)
 	}
 	return ids, err
 }
@@ -123,9 +124,12 @@ func sessionsOf(path string) ([]string, error) {
 // magic are the first bytes of every SQLite database.
 var magic = []byte("SQLite format 3\x00")
 
-// isDatabase reports whether a file is a SQLite database, whatever its name. Pipes are not looked into: what
-// is read of them is gone.
+// isDatabase reports whether a name is an address, or a file a SQLite database, whatever its name. Pipes are not
+// looked into: what is read of them is gone.
 func isDatabase(path string) bool {
+	if isAddress(path) {
+		return true
+	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return false
@@ -193,11 +197,11 @@ func (e *env) openSession(p place) (io.ReadCloser, error) {
 	store, open := e.databases[p.path]
 	if !open {
 		var err error
-		if store, err = sqlite.OpenWith(ctx, p.path, sqlite.Settings{ReadOnly: true}); err != nil {
+		if store, err = openDatabase(p.path, true); err != nil {
 			return nil, err
 		}
 		if e.databases == nil {
-			e.databases = map[string]*sqlite.Store{}
+			e.databases = map[string]db{}
 		}
 		e.databases[p.path] = store
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 )
@@ -76,7 +75,7 @@ func (p *prune) declare(fs *flag.FlagSet) {
 	fs.BoolVar(&p.dry, "dry-run", false, "say what would be deleted, and delete nothing")
 }
 
-const storeArgs = "STORE is a folder of journals or a SQLite database"
+const storeArgs = "STORE is a folder of journals, a SQLite database or an address postgres://…"
 
 func (p *prune) take(args []string) error {
 	if len(args) == 0 {
@@ -137,7 +136,7 @@ func openKeeper(name string) (journal.Keeper, func() error, error) {
 	if !isDatabase(name) {
 		return journal.Dir(name), func() error { return nil }, nil
 	}
-	store, err := sqlite.Open(context.Background(), name)
+	store, err := openDatabase(name, false)
 	if err != nil {
 		return nil, nil, err
 	}

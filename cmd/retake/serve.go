@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/report/console"
 )
@@ -26,8 +25,8 @@ var serveCommand = command{
 	usage:   []string{"serve [-listen ADDRESS] [-cert FILE -key FILE] [-insecure-listen] [-name HOST] [-show-secrets] STORE..."},
 	about: `
 Serves a page with all sessions, the page of each session, and an inbox of what waits for a person, where it is
-answered. A STORE is a folder of journals or a SQLite database. Journals are read while other processes write them; no
-lock is taken.
+answered. A STORE is a folder of journals, a SQLite database, or a PostgreSQL database of adapter/postgres by its
+address, postgres://USER@HOST/NAME. Journals are read while other processes write them; no lock is taken.
 
 The first line on standard output is the address to open. It holds a token of 128 random bits, and without it every
 request is answered with status 403; the browser keeps it in a cookie. Only this machine is listened to. Another
@@ -52,7 +51,7 @@ type serve struct {
 	stores                  []string
 }
 
-const watchArgs = "STORE is a folder of journals or a SQLite database"
+const watchArgs = "STORE is a folder of journals, a SQLite database or an address postgres://…"
 
 func (s *serve) declare(fs *flag.FlagSet) {
 	fs.StringVar(&s.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`, such as 127.0.0.1:8080; port 0 is any free one")
@@ -171,28 +170,28 @@ func hostsOf(host, port string) []string {
 
 // openStores opens stores for reading.
 func openStores(names []string) (stores []console.Named, closing func(), err error) {
-	var open []*sqlite.Store
+	var open []db
 	closing = func() {
 		for _, s := range open {
 			_ = s.Close() // it was read alone
 		}
 	}
 	for _, name := range names {
-		info, err := os.Stat(name)
+		folder, err := isFolder(name)
 		switch {
 		case err != nil:
 			closing()
 			return nil, nil, misused("%v: %s", err, watchArgs)
-		case info.IsDir():
+		case folder:
 			stores = append(stores, console.Named{Name: name, Store: journal.Dir(name)})
 		case isDatabase(name):
-			db, err := openDatabase(name)
+			db, err := openToAnswer(name)
 			if err != nil {
 				closing()
-				return nil, nil, misused("%s: it is a SQLite database whose journals cannot be read: %w", name, err)
+				return nil, nil, misused("%s: it is a %s database whose journals cannot be read: %w", shown(name), kindOf(name), err)
 			}
 			open = append(open, db)
-			stores = append(stores, console.Named{Name: name, Store: db})
+			stores = append(stores, console.Named{Name: shown(name), Store: db})
 		default:
 			closing()
 			return nil, nil, misused("%s: it is neither a folder nor a SQLite database: %s", name, strings.TrimPrefix(watchArgs, "STORE is "))
@@ -201,11 +200,11 @@ func openStores(names []string) (stores []console.Named, closing func(), err err
 	return stores, closing, nil
 }
 
-// openDatabase opens a database so that questions can be answered, or else for reading alone.
-func openDatabase(name string) (*sqlite.Store, error) {
-	db, err := sqlite.Open(context.Background(), name)
+// openToAnswer opens a database so that questions can be answered, or else for reading alone.
+func openToAnswer(name string) (db, error) {
+	both, err := openDatabase(name, false)
 	if err != nil {
-		return sqlite.OpenWith(context.Background(), name, sqlite.Settings{ReadOnly: true})
+		return openDatabase(name, true)
 	}
-	return db, nil
+	return both, nil
 }

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/postgres"
+	"github.com/retake-go/retake/adapter/postgres/postgrestest"
+	"github.com/retake-go/retake/journal/journaltest"
+)
+
+// A database on a server is a store like a file, and its password is shown nowhere.
+func TestAPostgresDatabaseIsAStore(t *testing.T) {
+	server, err := postgrestest.Start()
+	if errors.Is(err, postgrestest.ErrNone) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	defer server.Close()
+	url := server.URL("password", "swordfish")
+	_, err = openDatabase(url, false)
+	require.ErrorContains(t, err, "no tables of a store", "the command makes none")
+
+	pool, err := pgxpool.New(t.Context(), url)
+	require.NoError(t, err)
+	defer pool.Close()
+	store, err := postgres.New(t.Context(), pool, postgres.Settings{})
+	require.NoError(t, err)
+	for range 20 {
+		if ended, err := journaltest.Drive(store, "order-42", func(string) {}); ended {
+			require.NoError(t, err)
+			break
+		}
+	}
+	for _, name := range []string{url, url + "#order-42"} {
+		out := retake(t, "show", name)
+		assert.Contains(t, out, "order-42")
+		assert.NotContains(t, out, "swordfish")
+	}
+	assert.Contains(t, retake(t, "verify", url+"#order-42"), "order-42")
+	var pending struct{ Pending []json.RawMessage }
+	require.NoError(t, json.Unmarshal([]byte(retake(t, "pending", "-json", url)), &pending))
+	assert.Empty(t, pending.Pending)
+	stores, closing, err := openStores([]string{url})
+	require.NoError(t, err)
+	defer closing()
+	assert.Equal(t, "postgres:///postgres", stores[0].Name)
+	retake(t, "compact", url+"#order-42")
+	retake(t, "prune", "-older", "1d", url)
+	require.NoError(t, store.Close())
+	ids, err := store.List(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"order-42"}, ids, "it is younger than that")
+}
