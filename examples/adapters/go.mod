@@ -13,6 +13,7 @@ replace (
 	github.com/retake-go/retake/adapter/ollama => ../../adapter/ollama
 	github.com/retake-go/retake/adapter/openai => ../../adapter/openai
 	github.com/retake-go/retake/adapter/otel => ../../adapter/otel
+	github.com/retake-go/retake/adapter/postgres => ../../adapter/postgres
 	github.com/retake-go/retake/adapter/sqlite => ../../adapter/sqlite
 	github.com/retake-go/retake/adapter/temporal => ../../adapter/temporal
 )
@@ -26,6 +27,7 @@ require (
 	github.com/retake-go/retake/adapter/ollama v0.1.0
 	github.com/retake-go/retake/adapter/openai v0.1.0
 	github.com/retake-go/retake/adapter/otel v0.1.0
+	github.com/retake-go/retake/adapter/postgres v0.1.0
 	github.com/retake-go/retake/adapter/sqlite v0.1.0
 	github.com/retake-go/retake/adapter/temporal v0.1.0
 	github.com/stretchr/testify v1.12.1
@@ -72,6 +74,10 @@ require (
 	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.2 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.29.0 // indirect
 	github.com/invopop/jsonschema v0.14.0 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/pgx/v5 v5.12.0 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/klauspost/cpuid/v2 v2.2.9 // indirect
 	github.com/leodido/go-urn v1.5.0 // indirect
