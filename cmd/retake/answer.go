@@ -39,6 +39,7 @@ The exit status is 1 for an answer that is not taken: the question is answered, 
 
 // to is a session in a store, and who speaks to it.
 type to struct {
+	unsealing
 	store, session, by string
 	now                func() time.Time
 }
@@ -64,9 +65,11 @@ func (t *to) take(args []string, more int, want string) ([]string, error) {
 	return args[1:], areStores(t.store)
 }
 
+func (a *answer) unseals() *string { return a.at.unseals() }
+
 // put opens the store and speaks to the session. A refusal of what is said is the answer no.
 func (t *to) put(e *env, say func(context.Context, inbox.Store) error) error {
-	store, closing, err := openInbox(t.store, false)
+	store, closing, err := e.openInbox(t.store, false)
 	if err != nil {
 		return err
 	}

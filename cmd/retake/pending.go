@@ -30,6 +30,7 @@ STORE is a folder of journals (journal.Dir) or a SQLite database. With -json it 
 
 // pending is one call of the command.
 type pending struct {
+	unsealing
 	stores []string
 	json   bool
 	now    func() time.Time
@@ -60,7 +61,7 @@ func areStores(names ...string) error {
 func (p *pending) run(e *env) error {
 	list, bad := []inbox.Question{}, int64(0)
 	for _, name := range p.stores {
-		err := p.each(name, func(q inbox.Question, err error) {
+		err := p.each(e, name, func(q inbox.Question, err error) {
 			switch {
 			case err != nil:
 				bad++
@@ -90,8 +91,8 @@ func (p *pending) run(e *env) error {
 }
 
 // each calls use for the questions of a store.
-func (p *pending) each(name string, use func(inbox.Question, error)) error {
-	store, closing, err := openInbox(name, true)
+func (p *pending) each(e *env, name string, use func(inbox.Question, error)) error {
+	store, closing, err := e.openInbox(name, true)
 	if err != nil {
 		return err
 	}
@@ -102,15 +103,17 @@ func (p *pending) each(name string, use func(inbox.Question, error)) error {
 }
 
 // openInbox opens a store with the words for its runs.
-func openInbox(name string, toRead bool) (inbox.Store, func() error, error) {
+func (e *env) openInbox(name string, toRead bool) (inbox.Store, func() error, error) {
 	if !isDatabase(name) {
-		return journal.Dir(name), func() error { return nil }, nil
+		store, err := e.sealing(journal.Dir(name))
+		return store, func() error { return nil }, err
 	}
 	store, err := openDatabase(name, toRead)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("%s cannot be opened", shown(name)), err)
 	}
-	return store, store.Close, nil
+	whole, err := e.sealing(store)
+	return whole, store.Close, err
 }
 
 // asked says what is asked, and about which arguments.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/sealed"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/message"
@@ -42,7 +43,14 @@ func init() {
 
 // payAnn runs the agent. Its model asks to pay until it is told how that went.
 func payAnn(name string) error {
-	store, _, err := openInbox(name, false)
+	inboxes, _, err := (&env{}).openInbox(name, false)
+	store := journal.Store(inboxes)
+	if keys := os.Getenv(sealKeysVar); err == nil && keys != "" {
+		var with []sealed.Sealer
+		if with, err = sealed.ParseKeys([]byte(keys)); err == nil {
+			store, err = sealed.New(store, with...)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -131,12 +139,15 @@ func pendingCall(t *testing.T, store string) string {
 // A person answers by the command while the process of the run is alive, or after it was killed between question and
 // answer. The answer counts once, and the payment is made once or not at all.
 func TestAPersonAnswersARunOfAnotherProcess(t *testing.T) {
-	for _, store := range []string{"runs", "runs.db"} {
+	for _, store := range []string{"runs", "runs.db", "sealed"} {
 		for _, alive := range []bool{true, false} {
 			if !alive && store == "runs.db" {
 				continue // a database gives a journal to another process when the lease of the first has ended
 			}
 			t.Run(fmt.Sprint(store, alive), func(t *testing.T) {
+				if store == "sealed" {
+					t.Setenv(sealKeysVar, strings.Repeat("k", sealed.MinKey))
+				}
 				store := filepath.Join(t.TempDir(), store)
 				if strings.HasSuffix(store, ".db") {
 					db, err := sqlite.Open(t.Context(), store)

@@ -131,18 +131,6 @@ func (p *prune) openHashes() (*os.File, error) {
 	return f, nil
 }
 
-// openKeeper opens a store to change it.
-func openKeeper(name string) (journal.Keeper, func() error, error) {
-	if !isDatabase(name) {
-		return journal.Dir(name), func() error { return nil }, nil
-	}
-	store, err := openDatabase(name, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	return store, store.Close, nil
-}
-
 // sessionIn is the place of a session in a folder or a database.
 func sessionIn(store, session string) place {
 	if isDatabase(store) {
@@ -153,12 +141,9 @@ func sessionIn(store, session string) place {
 
 // store prunes one store.
 func (p *prune) store(e *env, name string, keep journal.Retention, hashes *os.File) error {
-	store, closeStore, err := openKeeper(name)
+	store, closeStore, err := e.openInbox(name, false)
 	if err != nil {
 		return err
-	}
-	if store, err = e.sealing(store); err != nil {
-		return errors.Join(err, closeStore())
 	}
 	var noted error
 	err = journal.Prune(context.Background(), store, keep, p.now(), func(one journal.Pruned) bool {

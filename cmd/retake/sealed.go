@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/journal/sealed"
 )
 
@@ -111,8 +112,8 @@ func isSealed(start []byte) bool {
 	return len(start) == sealedStart && bytes.HasSuffix(start, []byte(`","key":`))
 }
 
-// sealing returns a store that opens sealed journals if there are keys.
-func (e *env) sealing(s journal.Keeper) (journal.Keeper, error) {
+// sealing returns a store that opens sealed journals and inboxes, beside others that are not, if there are keys.
+func (e *env) sealing(s inbox.Store) (inbox.Store, error) {
 	if len(e.keys) == 0 {
 		return s, nil
 	}
@@ -120,20 +121,45 @@ func (e *env) sealing(s journal.Keeper) (journal.Keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return whole.(journal.Keeper), nil
+	return eitherStore{s, whole.(inbox.Store)}, nil
 }
 
-// unsealedKeeper is a store whose sealed journals are opened, beside others that are not sealed.
-type unsealedKeeper struct {
-	journal.Keeper
-	e *env
+// eitherStore is a store with journals that are sealed, and others. An inbox is as the journal beside it.
+type eitherStore struct {
+	inbox.Store
+	sealed inbox.Store
+}
+
+// of returns the store that opens a journal.
+func (s eitherStore) of(ctx context.Context, session string) inbox.Store {
+	in, err := s.Store.Peek(ctx, session)
+	if err != nil {
+		return s.Store // it says what is wrong
+	}
+	defer in.Close()
+	start := make([]byte, sealedStart)
+	if n, _ := io.ReadFull(in, start); isSealed(start[:n]) {
+		return s.sealed
+	}
+	return s.Store
+}
+
+// Open implements [journal.Store].
+func (s eitherStore) Open(ctx context.Context, session string) (journal.Log, error) {
+	return s.of(ctx, session).Open(ctx, session)
 }
 
 // Peek implements [journal.Keeper].
-func (k unsealedKeeper) Peek(ctx context.Context, session string) (io.ReadCloser, error) {
-	in, err := k.Keeper.Peek(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	return k.e.unseal(in)
+func (s eitherStore) Peek(ctx context.Context, session string) (io.ReadCloser, error) {
+	return s.of(ctx, session).Peek(ctx, session)
+}
+
+// Put implements [journal.Inbox].
+func (s eitherStore) Put(ctx context.Context, session string, item journal.Item) error {
+	return s.of(ctx, session).Put(ctx, session, item)
+}
+
+// Items implements [journal.Inbox].
+func (s eitherStore) Items(ctx context.Context, session string) ([]journal.Item, error) {
+	return s.of(ctx, session).Items(ctx, session)
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/report/console"
 )
 
@@ -88,7 +89,9 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	}
 	defer closing()
 	for n := range stores {
-		stores[n].Store = unsealedKeeper{stores[n].Store, e}
+		if stores[n].Store, err = e.sealing(stores[n].Store.(inbox.Store)); err != nil {
+			return err
+		}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
 	if err != nil {

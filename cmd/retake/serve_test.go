@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -15,14 +16,18 @@ import (
 
 	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/sealed"
 )
 
-// The console of a folder and a database says on its first line where it is, and answers there alone.
+// The console of a folder of sealed journals and a database of others says on its first line where it is, and answers there alone.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	text, err := os.ReadFile("../../report/testdata/long.jsonl")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, journal.FileName("order-42")), text, 0o600))
+	key, err := sealed.AES(bytes.Repeat([]byte("k"), sealed.MinKey))
+	require.NoError(t, err)
+	require.NoError(t, sealed.Seal(t.Context(), journal.Dir(dir), "order-42", key))
 	path := filepath.Join(t.TempDir(), "runs.db")
 	store, err := sqlite.Open(t.Context(), path)
 	require.NoError(t, err)
@@ -38,7 +43,7 @@ func TestServe(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		s := &serve{listen: "127.0.0.1:0", stores: []string{dir, path}}
-		ended <- s.until(ctx, &env{out: bufio.NewWriter(w), err: io.Discard})
+		ended <- s.until(ctx, &env{out: bufio.NewWriter(w), err: io.Discard, keys: []sealed.Sealer{key}})
 	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
