@@ -1,8 +1,6 @@
 package extract
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"slices"
 	"strings"
 
@@ -10,80 +8,6 @@ import (
 
 	"github.com/retake-go/retake/fault"
 )
-
-type kind uint8
-
-const (
-	object kind = iota + 1
-	list
-	str
-	scalar
-	call
-)
-
-// node is a value or a Python call. Its text is src[start:end] and its JSON out[from:to]. If open is set, it
-// was not read to its end.
-type node struct {
-	kind kind
-	open bool
-	// dict is set if the call has one object as its argument, argued if any argument was read.
-	dict, argued bool
-	// filled is set if it has a child, mixed if one of them is no scalar.
-	filled, mixed bool
-	start, end    int32
-	from, to      int32
-	// name is where the name of a member begins in out; 0 for other values. It ends before the colon. For a
-	// call, name is where its name ends in the text.
-	name        int32
-	child, next int32
-}
-
-// maxText is how much of a text is read: what is written of it, less than eight times as much, has offsets of
-// 32 bits.
-const maxText = 256 << 20
-
-// nodes are the nodes of a literal, in blocks, so that none is copied when there are more. Node 0 is none.
-type nodes struct {
-	blocks [][]node
-	count  int
-}
-
-// A text of brackets has many literals of a few nodes, so the first block is small.
-const (
-	firstNodes = 16
-	blockNodes = 1024
-)
-
-func (s *nodes) at(n int) *node {
-	if n < firstNodes {
-		return &s.blocks[0][n]
-	}
-	n -= firstNodes
-	return &s.blocks[1+n/blockNodes][n%blockNodes]
-}
-
-// kind is that of node n, child its first child, next the child after it, begin where it begins in the text.
-func (s *nodes) kind(n int) kind { return s.at(n).kind }
-func (s *nodes) child(n int) int { return int(s.at(n).child) }
-func (s *nodes) next(n int) int  { return int(s.at(n).next) }
-func (s *nodes) begin(n int) int { return int(s.at(n).start) }
-
-// add adds a node and returns its number.
-func (s *nodes) add(of node) int {
-	n := s.count
-	if s.count++; len(s.blocks) == 0 {
-		s.blocks = append(s.blocks, make([]node, firstNodes))
-	} else if 1+(n-firstNodes)/blockNodes == len(s.blocks) && n >= firstNodes {
-		s.blocks = append(s.blocks, make([]node, blockNodes))
-	}
-	*s.at(n) = of
-	return n
-}
-
-func (s *nodes) none() {
-	s.count = 0
-	s.add(node{})
-}
 
 // reader reads one literal, in the syntax of JSON, Python or JavaScript, into nodes and strict JSON. It stops
 // at the first fault and keeps what was complete before. It never goes back, so reading is linear.
@@ -276,110 +200,6 @@ func (r *reader) nest(k kind, parent, last int, read func(*reader, int) bool) (n
 	return n, ok && r.close(n)
 }
 
-// object reads the members of n up to its closing brace.
-func (r *reader) object(n int) bool {
-	r.pos++
-	return r.members(n, '}', (*reader).key)
-}
-
-// members reads names and values up to the closing bracket. name reads a name and its separator.
-func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
-	r.within++
-	defer func() { r.within-- }()
-	r.out = append(r.out, '{')
-	var seen names
-	defer r.done(&seen)
-	last := 0
-	for first := true; ; first = false {
-		done, ok := r.item(closer, first)
-		if done {
-			r.out[len(r.out)-1] = '}'
-		}
-		if done || !ok {
-			return ok
-		}
-		at, from := r.pos, len(r.out)
-		if !name(r) {
-			return false
-		}
-		r.at(n).argued = true
-		if r.isNamed(&seen, span{int32(from), int32(len(r.out))}) {
-			return r.fail(fault.RuleDuplicateKey, at)
-		}
-		r.out = append(r.out, ':')
-		m, ok := r.value(n, last)
-		if m != 0 {
-			r.at(m).name = int32(from)
-		}
-		if !ok {
-			return false
-		}
-		last = r.settled(m)
-	}
-}
-
-// span is a place in what was written, digest stands for the text there.
-type (
-	span   struct{ from, to int32 }
-	digest [8]byte
-)
-
-// names are the names of an object's members: the places of a few, or the digests of all. Digests are small,
-// and nobody can make names whose digests are slow to tell apart.
-type names struct {
-	count int
-	few   [8]span
-	all   map[digest]struct{}
-}
-
-// isNamed reports whether a name is among those that were seen, and adds it.
-func (r *reader) isNamed(seen *names, at span) bool {
-	name := r.out[at.from:at.to]
-	if seen.count < len(seen.few) {
-		for _, other := range seen.few[:seen.count] {
-			if bytes.Equal(r.out[other.from:other.to], name) {
-				return true
-			}
-		}
-		seen.few[seen.count] = at
-		seen.count++
-		return false
-	}
-	if seen.all == nil {
-		seen.all = r.digests()
-		for _, other := range seen.few {
-			seen.all[digestOf(r.out[other.from:other.to])] = struct{}{}
-		}
-	}
-	before := len(seen.all)
-	seen.all[digestOf(name)] = struct{}{}
-	return len(seen.all) == before
-}
-
-func digestOf(name []byte) digest {
-	sum := sha256.Sum256(name)
-	return digest(sum[:len(digest{})])
-}
-
-// digests is an empty set, where possible that of an earlier object.
-func (r *reader) digests() map[digest]struct{} {
-	last := len(r.spare) - 1
-	if last < 0 {
-		return map[digest]struct{}{}
-	}
-	set := r.spare[last]
-	r.spare = r.spare[:last]
-	return set
-}
-
-// done keeps the names of a small object for the next one. A large set would take long to empty.
-func (r *reader) done(seen *names) {
-	if seen.all != nil && len(seen.all) <= 8*len(seen.few) {
-		clear(seen.all)
-		r.spare = append(r.spare, seen.all)
-	}
-}
-
 // list reads the elements of n up to its closing bracket.
 func (r *reader) list(n int) bool {
 	closer := byte(']')
@@ -437,36 +257,6 @@ func (r *reader) item(closer byte, first bool) (done, ok bool) {
 	}
 	r.out = append(r.out, closer)
 	return true, true
-}
-
-// key reads the name of a member and its colon.
-func (r *reader) key() bool {
-	if !r.keyName() || !r.space() {
-		return false
-	}
-	if r.peek() != ':' {
-		return r.unexpected()
-	}
-	r.pos++
-	return true
-}
-
-func (r *reader) keyName() bool {
-	c := r.peek()
-	switch {
-	case c == '"' || c == '\'':
-		return r.string(c)
-	case isNameStart(c):
-		start := r.pos
-		name := r.name()
-		if constants[name] != "" || r.peek() == '(' {
-			r.pos = start
-			return r.unexpected()
-		}
-		r.repaired(UnquotedKey, start)
-		return r.quote(name, start)
-	}
-	return r.unexpected()
 }
 
 // quote writes a text, read at offset, as a JSON string.
