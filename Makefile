@@ -8,7 +8,7 @@ MODULES       := . $(patsubst %/go.mod,%,$(wildcard adapter/*/go.mod cmd/*/go.mo
 # Those whose requests to a provider are golden files.
 WIRE          := adapter/openai adapter/anthropic adapter/genai adapter/ollama
 
-.PHONY: build demo test test-all test-release test-temporal test-fleet race arch bench bench-quick fuzz golden lint api release
+.PHONY: build demo test test-all test-release test-temporal test-fleet test-browser race arch bench bench-quick fuzz golden lint api release
 
 build: ## the command, as bin/retake
 	go -C cmd/retake build -o "$(CURDIR)/bin/retake" .
@@ -36,6 +36,10 @@ bin/temporal:
 
 test-temporal: bin/temporal ## workers and a real server on loopback, killed and started again
 	cd adapter/temporal && RETAKE_TEMPORAL=$(CURDIR)/bin/temporal go test -tags temporal -count=1 -timeout 30m -v -run 'Outlive|TalkedTo|IsCancelled|Record|Costs' .
+
+test-browser: ## the pages in a headless Chromium; RETAKE_SCREENSHOT=docs/console.png writes the picture of the README
+	go test -count=1 -v -run 'Browser' ./report/...
+	cd examples && go test -count=1 -v -run 'Browser' ./...
 
 # The modules whose tests start servers of their own.
 FLEET := $(wildcard adapter/postgres adapter/redis examples/river)

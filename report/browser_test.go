@@ -20,19 +20,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-// browser finds a headless Chromium: RETAKE_BROWSER, or else the first that is installed.
-func browser(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{os.Getenv("RETAKE_BROWSER"), "chromium-headless-shell", "chromium", "google-chrome", "chrome"} {
-		if path, err := exec.LookPath(cmp.Or(name, "no browser")); err == nil {
-			return path
-		}
-	}
-	t.Skip("there is no Chromium: install one (Debian: chromium-headless-shell), or name one in RETAKE_BROWSER")
-	return ""
-}
+	"github.com/retake-go/retake/internal/browser"
+)
 
 // browse runs the browser on an address and returns its output.
 func browse(t *testing.T, path, scheme string, args ...string) []byte {
@@ -54,7 +44,7 @@ func TestAPageInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
-	path := browser(t)
+	path := browser.Path(t)
 	pages := http.NewServeMux()
 	server := httptest.NewServer(pages)
 	defer server.Close()

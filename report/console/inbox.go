@@ -111,7 +111,11 @@ func (c *Console) given(ctx context.Context, s *watched) map[string]string {
 	all := map[string]string{}
 	for _, i := range items {
 		if said, err := inbox.ResponseIn(i); err == nil && i.Kind == journal.AnswerItem {
-			all[i.Key] = strings.TrimSpace(strings.ReplaceAll(string(said.Verdict), "_", " ")+" "+by(said.By)) + " at " + clock(i.At) + " UTC"
+			changed := ""
+			if len(said.Arguments) > 0 {
+				changed = " with changed arguments"
+			}
+			all[i.Key] = strings.TrimSpace(strings.ReplaceAll(string(said.Verdict), "_", " ")+changed+" "+by(said.By)) + " at " + clock(i.At) + " UTC"
 		}
 	}
 	return all

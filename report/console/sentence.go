@@ -1,7 +1,10 @@
 package console
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -56,11 +59,11 @@ func ended(o *machine.Outcome, corrections int) string {
 func asked(asks []machine.Ask, arguments string) string {
 	a := &asks[0]
 	text := brief(a.Tool)
-	if values := brief(arguments); values != "" && values != "{}" {
-		text += " " + values
+	if values := brief(spoken(arguments)); values != "" {
+		text += ": " + values
 	}
 	if a.Kind == machine.AskDoubt {
-		text += ": done, not done, or again?"
+		text += " – done, not done, or again?"
 	} else {
 		text += "?"
 	}
@@ -71,6 +74,24 @@ func asked(asks []machine.Ask, arguments string) string {
 		text += fmt.Sprintf(" And %s.", several.Of(more, "more question"))
 	}
 	return text
+}
+
+// spoken are arguments as people say them: the names and values of an object.
+func spoken(arguments string) string {
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(arguments), &object) != nil {
+		return arguments
+	}
+	parts := make([]string, 0, len(object))
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		value := string(object[name])
+		var text string
+		if json.Unmarshal(object[name], &text) == nil {
+			value = text
+		}
+		parts = append(parts, name+" "+value)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // defaultWord says what holds if nobody answers.

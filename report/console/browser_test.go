@@ -1,0 +1,132 @@
+package console_test
+
+import (
+	"bytes"
+	"context"
+	"net/http/httptest"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/internal/browser"
+	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report/console"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// attack is what a model may write to get into a page.
+const attack = `<img src=x onerror=\"window.pwned=1\"><script>window.pwned=1</script>\u202e${alert(1)}{{.}}'\"`
+
+// run makes a run in a folder.
+func run(t *testing.T, dir journal.Dir, name, prompt string, tools []*tool.Tool, turns ...looptest.Turn) {
+	t.Helper()
+	j, err := journal.Open(t.Context(), dir, name, journal.Settings{})
+	require.NoError(t, err)
+	defer j.Close()
+	s, err := session.New(session.Config{ID: name, Journal: j})
+	require.NoError(t, err)
+	set, err := tool.NewSet(tools...)
+	require.NoError(t, err)
+	_, _ = fixture.Run(t.Context(), looptest.NewModel(turns...), s, loop.Input{Prompt: prompt}, loop.Config{Tools: set}, loop.WithClock(looptest.NewClock()))
+}
+
+// fleet is a folder with sessions of all kinds, and how a held one goes on.
+func fleet(t *testing.T) (dir journal.Dir, goesOn func()) {
+	t.Helper()
+	dir = journal.Dir(t.TempDir())
+	doubts := tool.Approval(policy.Approval{InDoubt: policy.DoubtAsk})
+	put(t, string(dir), "order-42.jsonl", asked(t, "order-42", acme, 64*time.Minute, pay(always)))
+	put(t, string(dir), "order-17.jsonl", asked(t, "order-17", `{"to":"Bolt","cents":1200,"currency":"USD"}`, 0, pay(doubts)))
+	search := tool.New("search", "Searches.", func(_ context.Context, a struct {
+		City string `json:"city" validate:"required"`
+	}) (string, error) {
+		return "three rooms in " + a.City, nil
+	}, tool.ReadOnly())
+	find := func(arguments string) looptest.Turn {
+		return looptest.Call(message.Call{ID: "c1", Name: "search", Arguments: arguments})
+	}
+	run(t, dir, "trip-1", "A room in Lisbon.", []*tool.Tool{search}, find(`{"town":"Lisbon"}`), find(`{"city":"Lisbon"}`), looptest.Say("Three rooms in Lisbon: the Avenida has a view."))
+	run(t, dir, "trip-2", "A room in Porto.", []*tool.Tool{search}, find(`{"city":"Porto"}`), looptest.Say("Three rooms in Porto."))
+	run(t, dir, "trip-3", "A room in Faro.", []*tool.Tool{search}, find(`{}`), find(`{}`), find(`{}`), find(`{}`), find(`{}`))
+	return dir, half(t, dir, "trip-9")
+}
+
+// half begins a journal whose writer lives. What is returned writes more of it.
+func half(t *testing.T, dir journal.Dir, name string) func() {
+	t.Helper()
+	log, err := dir.Open(t.Context(), name)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, log.Close()) })
+	lines := bytes.SplitAfter(asked(t, name, `{"to":"Cara","cents":9900,"currency":"EUR"}`, 0, pay(always)), []byte("\n"))
+	first := bytes.Join(lines[:3], nil)
+	require.NoError(t, log.Append(t.Context(), 0, first, false))
+	return func() {
+		require.NoError(t, log.Append(t.Context(), int64(len(first)), bytes.Join(lines[3:], nil), false))
+	}
+}
+
+func TestTheConsoleInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	tab := browser.Open(t)
+	dir, goesOn := fleet(t)
+	server := httptest.NewServer(open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil }))
+	defer server.Close()
+	t.Cleanup(func() { tab.Go("about:blank", "true") }) // its stream ends
+
+	tab.Look(1280, 560, false)
+	tab.Go(server.URL+"/?token="+token, `document.querySelectorAll("#list tr[id]").length === 6`)
+	assert.Equal(t, server.URL+"/", tab.Text("location.href"), "the token is not in the address")
+	tab.Until(`document.querySelector("#live").innerText.includes("live, heard")`)
+	if path := os.Getenv("RETAKE_SCREENSHOT"); path != "" {
+		require.NoError(t, os.WriteFile(path, tab.Shot(), 0o600))
+	}
+	assert.Contains(t, tab.Text(`document.getElementById("s0-trip-9").innerText`), "running")
+	goesOn()
+	tab.Until(`document.getElementById("s0-trip-9").innerText.includes("Cara")`)
+	tab.Until(`document.title === "(3) retake"`)
+
+	put(t, string(dir), "order-66.jsonl", asked(t, "order-66", `{"to":"`+attack+`","cents":1,"currency":"EUR"}`, 20*time.Minute, pay(always)))
+	for _, dark := range []bool{false, true} {
+		tab.Look(420, 800, dark)
+		for _, path := range []string{"/", "/inbox", "/session?id=order-66", "/?q=nothing+has+this"} {
+			tab.Go(server.URL+path, `document.querySelector("main, body")`)
+			assert.Equal(t, "true", tab.Text("document.documentElement.scrollWidth <= 420"), "%s is not wider than a phone", path)
+			assert.Equal(t, "undefined", tab.Text("typeof window.pwned"), path)
+		}
+		assert.Equal(t, map[bool]string{true: "rgb(20, 23, 26)", false: "rgb(251, 251, 250)"}[dark], tab.Text("getComputedStyle(document.body).backgroundColor"))
+	}
+
+	tab.Look(1280, 900, false)
+	tab.Go(server.URL+"/inbox", `document.querySelectorAll("section.card").length === 4`)
+	form := `section[aria-label="question of order-42"] `
+	tab.Enter(form+`[name="a/cents"]`, "0")
+	tab.Enter(form+`[name=by]`, "Ann")
+	tab.Click(form + `[value=approve]`)
+	tab.Until(`document.querySelector(".fault") && document.querySelector(".fault").innerText === "expected at least 1"`)
+	tab.Enter(`[name="a/cents"]`, "450")
+	tab.Click(`[value=approve]`)
+	tab.Until(`document.querySelector(".given")`)
+	assert.Contains(t, tab.Text(`document.querySelector(".given").innerText`), "approve with changed arguments by Ann")
+	items, err := dir.Items(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.Len(t, items, 1)
+	assert.Equal(t, journal.AnswerItem, items[0].Kind)
+	assert.Contains(t, string(items[0].Body), `"cents":450`)
+	assert.Contains(t, string(items[0].Body), string(machine.Approve))
+	assert.Equal(t, "Ann", tab.Text(`document.querySelector("[name=by]").value`), "the name is remembered")
+	if path := os.Getenv("RETAKE_SCREENSHOT"); path != "" {
+		require.NoError(t, os.WriteFile(path+".inbox.png", tab.Shot(), 0o600))
+	}
+}
