@@ -39,7 +39,6 @@ test-temporal: bin/temporal ## workers and a real server on loopback, killed and
 
 test-browser: ## the pages in a headless Chromium; RETAKE_SCREENSHOT=docs/console.png writes the picture of the README
 	go test -count=1 -v -run 'Browser' ./report/...
-	cd examples && go test -count=1 -v -run 'Browser' ./...
 
 # The modules whose tests start servers of their own.
 FLEET := $(wildcard adapter/postgres adapter/redis examples/river)

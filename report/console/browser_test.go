@@ -83,7 +83,7 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	dir, goesOn := fleet(t)
 	server := httptest.NewServer(open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil }))
 	defer server.Close()
-	t.Cleanup(func() { tab.Go("about:blank", "true") }) // its stream ends
+	defer tab.Go("about:blank", "true") // its stream ends
 
 	tab.Look(1280, 560, false)
 	tab.Go(server.URL+"/?token="+token, `document.querySelectorAll("#list tr[id]").length === 6`)
