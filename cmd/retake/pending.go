@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
+	"github.com/retake-go/retake/loop/machine"
 )
 
 var pendingCommand = command{
@@ -116,5 +117,10 @@ func (e *env) openInbox(name string, toRead bool) (inbox.Store, func() error, er
 	return whole, store.Close, err
 }
 
-// asked says what is asked, and about which arguments.
-func asked(q *inbox.Question) string { return q.String() + ": " + string(q.Arguments) }
+// asked says what is asked, and about which arguments, if it is about a call.
+func asked(q *inbox.Question) string {
+	if q.Kind == machine.AskExhausted {
+		return q.String()
+	}
+	return q.String() + ": " + string(q.Arguments)
+}

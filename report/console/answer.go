@@ -84,7 +84,7 @@ func (q *question) take(said *machine.Response, in map[string][]string) bool {
 		if said.Result = json.RawMessage(strings.TrimSpace(q.Result)); !json.Valid(said.Result) {
 			return fail(&q.ResultFault, `give the result as JSON, such as {"number": "R-1"} or "paid"`)
 		}
-	case machine.WasNotDone, machine.NobodyKnows:
+	case machine.WasNotDone, machine.NobodyKnows, machine.GoOn, machine.EndRun:
 	case machine.RunAgain:
 		said.Words = ""
 	default:

@@ -21,6 +21,9 @@ type question struct {
 	machine.Ask
 	Session, Store, Link string
 	Doubt                bool
+	// GaveUp reports that the question is what is to follow an exhaustion, and Failed what was wrong.
+	GaveUp bool
+	Failed string
 	// Whole are the arguments as they are, with what cannot be seen by name.
 	Whole, Request string
 	// Holds says what holds if nobody answers.
@@ -91,6 +94,12 @@ func (c *Console) question(s *watched, a *machine.Ask, now time.Time) *question 
 	q := &question{
 		Ask: *a, Session: s.id, Store: s.row.Store, Link: s.row.Link, Doubt: a.Kind == machine.AskDoubt, Whole: visible(c.scrub(string(arguments))),
 		Request: c.scrub(s.request), now: now, Holds: "nothing happens until somebody does",
+	}
+	if q.GaveUp = a.Kind == machine.AskExhausted; q.GaveUp && a.Failure != nil {
+		for _, i := range a.Failure.Issues {
+			q.Failed += i.String() + "; "
+		}
+		q.Failed = c.scrub(fmt.Sprintf("%s%s, at attempt %d (%s)", q.Failed, a.Failure.Class, a.Attempt, a.Reason))
 	}
 	if !a.Deadline.IsZero() {
 		q.Holds = defaultWord(a.Default) + " at " + clock(a.Deadline) + " UTC"

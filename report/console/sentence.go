@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -58,11 +59,13 @@ func ended(o *machine.Outcome, corrections int) string {
 // asked says what people are asked, the first about arguments, until when, and what holds then.
 func asked(asks []machine.Ask, arguments string) string {
 	a := &asks[0]
-	text := brief(a.Tool)
+	text := brief(cmp.Or(a.Tool, "the answer"))
 	if values := brief(spoken(arguments)); values != "" {
 		text += ": " + values
 	}
-	if a.Kind == machine.AskDoubt {
+	if a.Kind == machine.AskExhausted {
+		text += " gave up: go on, or end?"
+	} else if a.Kind == machine.AskDoubt {
 		text += " – done, not done, or again?"
 	} else {
 		text += "?"
@@ -101,6 +104,9 @@ func defaultWord(r machine.Ruling) string {
 		return "approved"
 	case machine.Refuse:
 		return "refused"
+	}
+	if r == machine.EndRun {
+		return "ended"
 	}
 	return "left in doubt"
 }
