@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/retake-go/retake/limit"
+	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest/random"
 	"github.com/retake-go/retake/report"
@@ -50,6 +52,26 @@ func TestDriversMakeTheSame(t *testing.T) {
 // A run that crashed after any append to its journal goes on as if nothing had happened.
 func TestCrashesChangeNothing(t *testing.T) {
 	random.Check(t, cases(), random.Driver{Name: "a resumed run", Run: crashing})
+}
+
+// A limiter changes nothing but when calls are made.
+func TestGrantsChangeNothingElse(t *testing.T) {
+	limited := func(run func(context.Context, *random.World) (random.Trace, error)) func(context.Context, *random.World) (random.Trace, error) {
+		return func(ctx context.Context, w *random.World) (made random.Trace, err error) {
+			// A limiter that learns would hold calls back, and time itself decides about polls and deadlines.
+			w.Limiter, err = limiter.New(limiter.Config{Clock: w.Clock, Limit: limit.Config{Start: 1_000_000, Failures: 1 << 30}})
+			if err != nil {
+				return made, err
+			}
+			return run(ctx, w)
+		}
+	}
+	timeless := func(c random.Case) bool { return isOwn(c) && c.Input.Deadline.IsZero() && (c.Action == nil || c.Action.Deadline.IsZero()) }
+	random.Check(t, cases()/6,
+		random.Driver{Name: "a run with a limiter", Takes: timeless, Run: limited(random.Run)},
+		random.Driver{Name: "a pool with a limiter", Takes: func(c random.Case) bool { return timeless(c) && isRun(c) }, Run: limited(inPool)},
+		random.Driver{Name: "a resumed run with a limiter", Takes: timeless, Run: limited(crashing)},
+	)
 }
 
 // A journal that leaves texts out changes nothing in the run, and decides the same; nor does a crash.

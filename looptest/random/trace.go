@@ -189,16 +189,17 @@ func (w *World) Trace() (Trace, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t := Trace{Prompts: slices.Clone(w.asked)}
-	for n := range w.steps {
-		for _, e := range w.steps[n].effects {
+	steps, lost := withoutGrants(w.steps)
+	for n := range steps {
+		for _, e := range steps[n].effects {
 			t.Decisions = append(t.Decisions, w.decision(e)...)
 		}
 		if !w.redacted && (w.replays || len(w.Case.Follows) == 0) {
-			t.Steps = append(t.Steps, w.steps[n].line)
+			t.Steps = append(t.Steps, steps[n].line)
 		}
 	}
 	var results, failed []string
-	laws := []error{w.runsOnce(), w.isPaid()}
+	laws := []error{lost, w.runsOnce(), w.isPaid()}
 	for _, end := range w.ends {
 		if len(w.Case.Follows) > 0 { // the recorded end of an earlier run of a session has none of these
 			end.Attempts, end.Warnings = nil, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
@@ -28,7 +29,8 @@ import (
 
 // World plays a case to one engine: it has the models, the tools and all other code of the user. It lasts
 // longer than a process that crashes, and remembers what was done. Make one for each run with [NewWorld]. It
-// is safe for concurrent use; its fields are read-only, but for Observer.
+// is safe for concurrent use; its fields are read-only, but for Observer
+// and Limiter.
 type World struct {
 	Case Case
 	// Model is the first model, and Models are those by name. They share the replies of the case.
@@ -46,6 +48,9 @@ type World struct {
 	Summary loop.SummaryFunc
 	// Observer hears the runs that are made with [World.Options]. It is nil, and may be set before the run.
 	Observer observe.Observer
+	// Limiter grants the calls of runs that are made with [World.Options]. It is nil, and may be set before the
+	// run. [World.Trace] leaves grants out.
+	Limiter *limiter.Limiter
 	// Clock is the clock of the run.
 	Clock *looptest.Clock
 	// Store has the journal of the session.
@@ -163,6 +168,9 @@ func (w *World) Options() []loop.Option {
 	}
 	if w.Observer != nil {
 		opts = append(opts, loop.WithObserver(w.Observer))
+	}
+	if w.Limiter != nil {
+		opts = append(opts, loop.WithLimiter(w.Limiter))
 	}
 	return opts
 }
