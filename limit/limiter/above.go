@@ -185,7 +185,7 @@ func (b *above) lent(t *todo, out *outcome) {
 	b.ask, b.asked, b.look = nil, 0, time.Time{}
 	share := *out.share
 	share.From = share.From.Add(-out.skew)
-	b.l.step(b.s, limit.Event{Kind: limit.Lent, At: b.l.clock.Now(), Share: share}, nil, nil)
+	b.l.step(b.s, &limit.Event{Kind: limit.Lent, At: b.l.clock.Now(), Share: share})
 }
 
 // The bounds of the time after which a process looks again for an answer to its ask.

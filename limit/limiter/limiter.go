@@ -187,8 +187,7 @@ func (l *Limiter) Ask(a Ask, later func(Answer)) (answer Answer, known bool) {
 		Kind: limit.Ask, At: now, ID: l.asks, Tokens: a.Tokens, Turn: a.Turn, Priority: a.Priority, Retry: a.Retry,
 		Deadline: a.Deadline,
 	}
-	l.step(s, ev, &answer, &known)
-	if !known {
+	if answer, known = l.step(s, &ev); !known {
 		s.wait(ev.ID, waiter{later, a.Deadline})
 		l.plan(s)
 		answer.Grant = Grant{Scope: a.Scope, ID: ev.ID}
@@ -210,7 +209,7 @@ func (l *Limiter) Leave(scope string, id int64) bool {
 	}
 	delete(s.waiting, id)
 	if s.gone = append(s.gone, id); len(s.gone) > len(s.waiting)/8 || len(s.waiting) < few {
-		l.step(s, limit.Event{Kind: limit.Leave, At: l.clock.Now(), IDs: s.gone}, nil, nil)
+		l.step(s, &limit.Event{Kind: limit.Leave, At: l.clock.Now(), IDs: s.gone})
 		s.gone = nil
 	}
 	return true

@@ -2,7 +2,11 @@ package limiter
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
+
+	"github.com/retake-go/retake/limit"
 )
 
 // NoticeKind names what a [Notice] is about.
@@ -51,4 +55,32 @@ func (l *Limiter) notice(n Notice) {
 		n.At = l.clock.Now()
 		l.later = append(l.later, func() { tell(n) })
 	}
+}
+
+// Scopes returns the names of the scopes that are known, with the state of each, sorted by name. It copies all of
+// them.
+func (l *Limiter) Scopes() []Status {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]Status, 0, len(l.scopes))
+	for _, name := range slices.Sorted(maps.Keys(l.scopes)) {
+		s := l.scopes[name]
+		st := Status{Scope: name, Waiting: len(s.waiting), State: s.state.Clone()}
+		if s.above != nil {
+			st.Above, st.StoreLost = s.above.last.Clone(), s.above.own != nil
+		}
+		all = append(all, st)
+	}
+	return all
+}
+
+// Status is how a scope is: its windows, leases, waiting calls and breaker.
+type Status struct {
+	Scope   string      `json:"scope"`
+	Waiting int         `json:"waiting"`
+	State   limit.State `json:"state"`
+	// Above is what was last known of the state in the store, and StoreLost reports that the store cannot be
+	// reached.
+	Above     limit.State `json:"above,omitzero"`
+	StoreLost bool        `json:"store_lost,omitempty"`
 }

@@ -91,12 +91,12 @@ func (s *scope) down(now time.Time) bool {
 	return b.Open && (b.Probe != 0 || len(s.waiting) > 0 || now.UnixNano() < b.Next)
 }
 
-// step tells the limiter of an event, and does what it says. answer and known take the answer to an ask of the
-// event.
-func (l *Limiter) step(s *scope, ev limit.Event, answer *Answer, known *bool) {
+// step tells the limiter of an event, and does what it says. It returns the answer to an ask of the event, if it is
+// known.
+func (l *Limiter) step(s *scope, ev *limit.Event) (answer Answer, known bool) {
 	open := s.state.Breaker.Open
 	var effects []limit.Effect
-	s.state, effects = limit.Step(s.state, ev)
+	s.state, effects = limit.Step(s.state, *ev)
 	for n := range effects {
 		e := &effects[n]
 		switch {
@@ -104,8 +104,8 @@ func (l *Limiter) step(s *scope, ev limit.Event, answer *Answer, known *bool) {
 			s.above.borrow(e.Borrow)
 		case e.Kind == limit.Return:
 			s.above.settle(limit.Event{Kind: limit.Settle, Calls: e.Share.Calls, Outcome: limit.Unused}, e.Share.ID)
-		case answer != nil && e.Share.ID == ev.ID:
-			*answer, *known = l.answer(s, e, ev.Deadline), true
+		case ev.Kind == limit.Ask && e.Share.ID == ev.ID:
+			answer, known = l.answer(s, e, ev.Deadline), true
 		default:
 			l.reply(s, e)
 		}
@@ -118,6 +118,7 @@ func (l *Limiter) step(s *scope, ev limit.Event, answer *Answer, known *bool) {
 		l.notice(Notice{Kind: BreakerOpened, Scope: s.name})
 	}
 	l.plan(s)
+	return answer, known
 }
 
 // reply answers an ask that waits. If it was taken back, nobody uses the grant.
@@ -140,7 +141,7 @@ func (l *Limiter) settle(s *scope, ev limit.Event) {
 	if !out {
 		lender = 0
 	}
-	if l.step(s, ev, nil, nil); s.above != nil {
+	if l.step(s, &ev); s.above != nil {
 		s.above.settle(ev, lender)
 		l.plan(s)
 	}
@@ -165,7 +166,7 @@ func (l *Limiter) tick(s *scope, now time.Time) {
 	if !s.overdue.IsZero() && !s.overdue.After(now) {
 		l.giveUp(s, now)
 	}
-	l.step(s, limit.Event{Kind: limit.Tick, At: now}, nil, nil)
+	l.step(s, &limit.Event{Kind: limit.Tick, At: now})
 	if s.above != nil {
 		s.above.tick(now)
 		l.plan(s)
@@ -202,6 +203,6 @@ func (l *Limiter) giveUp(s *scope, now time.Time) {
 		l.later = append(l.later, func() { w.answer(denied) })
 	}
 	if len(late) > 0 {
-		l.step(s, limit.Event{Kind: limit.Leave, At: now, IDs: late}, nil, nil)
+		l.step(s, &limit.Event{Kind: limit.Leave, At: now, IDs: late})
 	}
 }

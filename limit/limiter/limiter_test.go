@@ -1,0 +1,143 @@
+package limiter_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/benbjohnson/clock"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/limit"
+	"github.com/retake-go/retake/limit/limiter"
+)
+
+// Three calls of a program that may make one each second.
+func Example() {
+	c := clock.NewMock()
+	l, err := limiter.New(limiter.Config{
+		Clock: c, Limit: limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	begun := c.Now()
+	for range 3 {
+		granted := make(chan limiter.Answer, 1)
+		a, known := l.Ask(limiter.Ask{Scope: "search-api"}, func(a limiter.Answer) { granted <- a })
+		for !known {
+			next, _ := l.Next()
+			c.Set(next)
+			a, known = <-granted, true
+		}
+		fmt.Println("called after", c.Since(begun).Round(10*time.Millisecond))
+		l.Settle(a.Grant, limiter.Use{Outcome: limit.Served})
+	}
+	// Output:
+	// called after 0s
+	// called after 1.01s
+	// called after 2.02s
+}
+
+func newLimiter(t testing.TB, c limiter.Config) *limiter.Limiter {
+	t.Helper()
+	l, err := limiter.New(c)
+	require.NoError(t, err)
+	return l
+}
+
+func TestFaultsOfAConfigAreToldAtOnce(t *testing.T) {
+	_, err := limiter.New(limiter.Config{
+		Limit: limit.Config{Start: -1}, Scopes: map[string]limit.Config{"a": {Concurrency: -1}}, MaxWait: -1, Processes: -1,
+	})
+	for _, part := range []string{"limit: start is -1", `scopes: "a": concurrency is -1`, "max_wait is -1ns", "processes is -1"} {
+		require.ErrorContains(t, err, part)
+	}
+}
+
+func TestNobodyWaitsLongerThanAllowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := limiter.Config{MaxWait: time.Minute, Limit: limit.Config{Failures: 1, ProbeEvery: time.Hour}}
+		l := newLimiter(t, c)
+		grant, err := l.Acquire(t.Context(), limiter.Ask{Scope: "a"})
+		require.NoError(t, err)
+		waits := make(chan error, 1)
+		go func() {
+			_, err := l.Acquire(t.Context(), limiter.Ask{Scope: "a"})
+			waits <- err
+		}()
+		time.Sleep(500 * time.Millisecond)
+		l.Settle(grant, limiter.Use{Outcome: limit.Down})
+		require.ErrorIs(t, <-waits, limiter.ErrDenied)
+		begun := time.Now()
+		_, err = l.Acquire(t.Context(), limiter.Ask{Scope: "a"})
+		require.ErrorIs(t, err, limiter.ErrDenied)
+		assert.Zero(t, time.Since(begun), "it would wait for longer, which is known at once")
+		_, err = l.Acquire(t.Context(), limiter.Ask{Scope: "a", UnlessDown: true})
+		require.ErrorContains(t, err, "the provider is down")
+	})
+}
+
+func TestWhoLeavesTakesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, limiter.Config{Limit: limit.Config{Concurrency: 1, Start: 1000}})
+		grant, err := l.Acquire(t.Context(), limiter.Ask{})
+		require.NoError(t, err)
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		for range 1000 { // many, which leave together
+			go func() { _, _ = l.Acquire(ctx, limiter.Ask{}) }()
+		}
+		synctest.Wait()
+		<-ctx.Done()
+		synctest.Wait()
+		l.Settle(grant, limiter.Use{Outcome: limit.Served})
+		begun := time.Now()
+		_, err = l.Acquire(t.Context(), limiter.Ask{})
+		require.NoError(t, err)
+		assert.Less(t, time.Since(begun), 500*time.Millisecond)
+	})
+}
+
+func TestScopesThatNobodyUsesAreForgotten(t *testing.T) {
+	c := clock.NewMock()
+	l := newLimiter(t, limiter.Config{Clock: c})
+	for n := range 30_000 {
+		a, known := l.Ask(limiter.Ask{Scope: fmt.Sprint(n)}, nil)
+		require.True(t, known)
+		l.Settle(a.Grant, limiter.Use{Outcome: limit.Served})
+	}
+	assert.LessOrEqual(t, len(l.Scopes()), 10_000)
+	c.Add(time.Hour)
+	l.Ask(limiter.Ask{Scope: "new"}, nil)
+	assert.Len(t, l.Scopes(), 1)
+}
+
+// ticking is a clock that goes on by two microseconds whenever it is read.
+type ticking struct{ now time.Time }
+
+func (c *ticking) Now() time.Time {
+	c.now = c.now.Add(2 * time.Microsecond)
+	return c.now
+}
+
+func (*ticking) After(time.Duration) <-chan time.Time { return nil }
+
+// A call that is asked for, granted at once and settled.
+func BenchmarkGrant(b *testing.B) {
+	l := newLimiter(b, limiter.Config{Clock: &ticking{time.Unix(0, 0)}, Limit: limit.Config{
+		Windows: []limit.Window{{Resource: "requests", Limit: 1 << 40, Period: time.Second}},
+	}})
+	b.ReportAllocs()
+	for b.Loop() {
+		a, known := l.Ask(limiter.Ask{Scope: "a", Tokens: 100}, nil)
+		if !known {
+			b.Fatal("it is granted at once")
+		}
+		l.Settle(a.Grant, limiter.Use{Outcome: limit.Served})
+	}
+}
