@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,14 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/ratelimit"
+	"github.com/retake-go/retake/report"
 	"github.com/retake-go/retake/session"
 )
 
@@ -172,5 +176,31 @@ func TestDoTakesFromTheLimitsToo(t *testing.T) {
 			require.NoError(t, err)
 		}
 		assert.GreaterOrEqual(t, time.Since(begun), 2*time.Second)
+	})
+}
+
+func TestAJournalOfGrantsIsReplayedWithoutALimiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, limiter.Config{Limit: limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}}}})
+		run, err := loop.New(newServer(100), loop.Config{}, loop.WithLimiter(l), loop.WithScope(func(req loop.Request) string { return req.Session }))
+		require.NoError(t, err)
+		store := new(looptest.Store)
+		j, err := journal.Open(t.Context(), store, "tenant", journal.Settings{})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{ID: "tenant", Journal: j})
+		require.NoError(t, err)
+		for _, prompt := range []string{"one", "two"} {
+			_, err = l.Acquire(t.Context(), limiter.Ask{Scope: "tenant"})
+			require.NoError(t, err)
+			_, err = run.Run(t.Context(), s, loop.Input{Prompt: prompt})
+			require.NoError(t, err)
+		}
+		require.NoError(t, j.Close())
+		_, err = journal.Replay(bytes.NewReader(store.Text("tenant")), journal.Replaying{})
+		require.NoError(t, err)
+		var shown bytes.Buffer
+		require.NoError(t, report.Text(&shown, bytes.NewReader(store.Text("tenant")), report.Style{}))
+		assert.Contains(t, shown.String(), "limiter: granted, after 1.0")
+		assert.Contains(t, shown.String(), "(tenant)")
 	})
 }

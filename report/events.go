@@ -32,6 +32,7 @@ func (r *run) event(ev *machine.Event) {
 // entering has the function that makes the entry of each kind of event. An entry without a kind is dropped.
 var entering = map[machine.EventKind]func(*run, *machine.Event) entry{
 	machine.Started:     (*run).started,
+	machine.Granted:     (*run).granted,
 	machine.Replied:     (*run).replied,
 	machine.CallFailed:  (*run).callFailed,
 	machine.ToolEnded:   (*run).toolEnded,
@@ -64,6 +65,15 @@ func messageText(m *message.Message) string { return joined("\n", m.Text, partsT
 
 // partsText names media: "[image, image/png, 67 bytes]".
 func partsText(parts []message.Part) string { return listed(parts, message.Part.String) }
+
+// granted tells a wait for the limiter, a probe and a denial; a grant at once is no news.
+func (r *run) granted(ev *machine.Event) entry {
+	g := ev.Grant
+	if g.Denied == "" && g.Waited == 0 && !g.Probe {
+		return entry{}
+	}
+	return entry{Kind: waiting}.says("limiter: " + g.String() + bracketed(g.Scope))
+}
 
 func (r *run) replied(ev *machine.Event) entry {
 	m := &ev.Reply.Message
@@ -265,7 +275,7 @@ func (r *run) noteText(n *journal.Note) string {
 // underWay says what a resumed run had begun.
 var underWay = map[machine.EffectKind]string{
 	machine.CallModel: "a model call was under way", machine.RunTools: "tool calls were under way",
-	machine.WaitUntil: "it waited", machine.TryAction: "a try was under way", machine.AskPlanner: "the planner was asked",
+	machine.WaitUntil: "it waited", machine.AskGrant: "it waited for the limiter", machine.TryAction: "a try was under way", machine.AskPlanner: "the planner was asked",
 }
 
 // named is a name of the API: in plain words on a page.
