@@ -41,10 +41,10 @@ type Deleter interface {
 	Delete(ctx context.Context, at int64) error
 }
 
-// Delete deletes the journal of a session, and its inbox. It returns [ErrConflict] while a writer holds the
+// Delete deletes the journal of a session, and its inbox, after what transcripts have of it. It returns [ErrConflict] while a writer holds the
 // journal, [ErrNoRun] if there is none, and [errors.ErrUnsupported] for a store that cannot delete. A request or
 // an action of the session that is made again is then a new one.
-func Delete(ctx context.Context, store Store, session string) error {
+func Delete(ctx context.Context, store Store, session string, transcripts ...Forgetter) error {
 	if store == nil {
 		return errNoStore
 	}
@@ -56,10 +56,27 @@ func Delete(ctx context.Context, store Store, session string) error {
 		if inbox, has := store.(Inbox); has && err == nil {
 			err = empty(ctx, inbox, session)
 		}
+		if err == nil {
+			err = forget(ctx, session, transcripts...)
+		}
 		return end, err
 	})
 	if err != nil {
 		return fmt.Errorf("deleting the journal of session %q: %w", session, err)
+	}
+	return nil
+}
+
+// forget deletes what transcripts have of a session. After a crash its journal is still there, so that it is done
+// again.
+func forget(ctx context.Context, session string, transcripts ...Forgetter) error {
+	for _, t := range transcripts {
+		if t == nil {
+			continue
+		}
+		if err := t.Forget(ctx, session); err != nil {
+			return fmt.Errorf("the texts that were left out of it: %w", err)
+		}
 	}
 	return nil
 }

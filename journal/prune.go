@@ -19,6 +19,9 @@ type Retention struct {
 	// KeepIDs is how long the end of a request or an action with an ID keeps its session, so that nobody makes
 	// it again. 0 keeps none for longer than Older.
 	KeepIDs time.Duration
+	// Transcripts is what keeps the texts that were left out of redacted journals. Those of a session go before its
+	// journal does. It may be nil.
+	Transcripts Forgetter
 }
 
 // Validate reports everything that is wrong with a retention, joined.
@@ -110,7 +113,7 @@ func pruneOne(ctx context.Context, store Keeper, r Retention, session string, no
 		if stays || !each(p) {
 			return 0, errStays
 		}
-		return p.Bytes, nil
+		return p.Bytes, forget(ctx, session, r.Transcripts)
 	})
 	if errors.Is(err, errStays) {
 		return nil

@@ -65,6 +65,13 @@ type Transcripts interface {
 	Lookup(ctx context.Context, session, digest string) ([]byte, error)
 }
 
+// Forgetter is a [Transcripts] that can forget a session.
+type Forgetter interface {
+	Transcripts
+	// Forget deletes all texts of a session. It is no error if there are none.
+	Forget(ctx context.Context, session string) error
+}
+
 // minKey is the shortest secret key, in bytes.
 const minKey = 16
 

@@ -133,11 +133,30 @@ func testSummaries(t *testing.T, k journal.Keeper) {
 	assert.Empty(t, summaries(t, k, journal.Filter{After: now}, now))
 }
 
+// forgets are transcripts that forget sessions, unless they cannot.
+type forgets struct {
+	journal.Transcripts
+	err  error
+	gone []string
+}
+
+func (f *forgets) Forget(_ context.Context, session string) error {
+	if f.err == nil {
+		f.gone = append(f.gone, session)
+	}
+	return f.err
+}
+
 func testDelete(t *testing.T, k journal.Keeper) {
 	run(t, k, "order-42", "Hello.")
 	run(t, k, "order-43", "Hello.")
 	kept := peek(t, k, "order-43")
-	require.NoError(t, journal.Delete(t.Context(), k, "order-42"))
+	left := &forgets{err: errors.New("the disk is read-only")}
+	require.ErrorContains(t, journal.Delete(t.Context(), k, "order-42", left), "left out of it: the disk is read-only")
+	assert.Len(t, stats(t, k), 2, "what is left of a session can be found by its journal")
+	left.err = nil
+	require.NoError(t, journal.Delete(t.Context(), k, "order-42", left))
+	assert.Equal(t, []string{"order-42"}, left.gone)
 	assert.Len(t, stats(t, k), 1)
 	require.ErrorIs(t, journal.Delete(t.Context(), k, "order-42"), journal.ErrNoRun)
 	assert.Equal(t, kept, peek(t, k, "order-43"))
@@ -201,9 +220,11 @@ func testPrune(t *testing.T, k journal.Keeper) {
 		require.NoError(t, inbox.Remove(t.Context(), "done-2", answer("q1", "1")))
 	}
 	require.NoError(t, held.Close())
-	gone, kept := prune(t, k, journal.Retention{Older: time.Hour}, later)
+	left := &forgets{}
+	gone, kept := prune(t, k, journal.Retention{Older: time.Hour, Transcripts: left}, later)
 	assert.Equal(t, []string{"done-1", "done-2"}, gone)
 	assert.Empty(t, kept)
+	assert.Equal(t, gone, left.gone, "with what was left out of them")
 	all := stats(t, k)
 	require.Len(t, all, 1)
 	assert.Equal(t, "left", all[0].Session, "a run that has not ended stays")
