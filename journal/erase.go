@@ -40,6 +40,7 @@ func (r *redactor) valuesOf(ev *machine.Event, before *machine.State, offered []
 	if r.Prompts {
 		p.add("", inEvent.of(isPrompt)...)
 		p.add("/messages/*", inMessage.of(isText, isArguments)...)
+		p.add("/said/words", "/text")
 	}
 	if r.Prompts || r.Replies {
 		p.add("/failure", inFailure.of(isText)...)

@@ -270,7 +270,7 @@ func (j *Journal) durable(ev *machine.Event, effects []machine.Effect) bool {
 	case SyncNever:
 		return false
 	}
-	if ev.Kind == machine.Responded { // who answered is told that it was taken
+	if ev.Kind == machine.Responded || ev.Kind == machine.Spoken { // who answered is told that it was taken
 		return true
 	}
 	if len(effects) == 0 {

@@ -166,7 +166,8 @@ func (r *counterfactualRun) wake(o *occurrence) {
 func (r *counterfactualRun) answer(o *occurrence) (ev machine.Event, ok bool) {
 	ev = o.ev
 	switch {
-	case ev.Kind == machine.Started || ev.Kind == machine.Adjusted || ev.Kind == machine.Dispatched:
+	case ev.Kind == machine.Started || ev.Kind == machine.Adjusted || ev.Kind == machine.Dispatched ||
+		ev.Kind == machine.Spoken:
 		return ev, true
 	case o.asked.Kind != r.asked.Kind || o.shape != r.shape:
 		return ev, false

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/session"
 )
 
 // mailEvery is how often a live run or a pool looks into the inboxes of its stores. It is time of the machine and not
@@ -37,12 +39,97 @@ func every(look func()) (stop func()) {
 	}
 }
 
-// takesMail makes the run take what others put into the inbox of its session.
-func (p *process) takesMail() {
+// takesMail makes the run take what others put into the inbox of its session, and what is said to the session. wake
+// wakes a run that rests in a pool; may be nil.
+func (p *process) takesMail(wake func()) {
+	p.mail, p.wake = make(chan struct{}, 1), wake
 	if p.inbox = p.journal.Inbox(); p.inbox != nil {
-		p.mail = make(chan struct{}, 1)
 		p.poke()
 	}
+}
+
+// hear takes what is said to the session in this process.
+func (p *process) hear(w session.Words) error {
+	if w.ID == "" {
+		w.ID = rand.Text()
+	}
+	if w.At.IsZero() {
+		w.At = p.clock.Now().UTC().Round(0)
+	}
+	p.ear.mu.Lock()
+	p.ear.words = append(p.ear.words, w)
+	p.ear.mu.Unlock()
+	if w.Stop {
+		p.ear.leaveCall()
+	}
+	if p.poke(); p.wake != nil {
+		p.wake()
+	}
+	return nil
+}
+
+// ear has what was said to the session and not recorded yet. It is safe for concurrent use.
+type ear struct {
+	mu    sync.Mutex
+	words []session.Words
+	// end ends the model call that is under way; nil without one.
+	end context.CancelCauseFunc
+}
+
+// errSpokenTo is the cause of the end of a model call that a message stopped.
+var errSpokenTo = errors.New("loop: the call was left, because the user has said something")
+
+// leaveCall ends the model call that is under way.
+func (e *ear) leaveCall() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.end != nil {
+		e.end(errSpokenTo)
+	}
+}
+
+// calling says how to end the model call that is under way; nil ends none.
+func (e *ear) calling(end context.CancelCauseFunc) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.end = end
+}
+
+// heard takes what was said.
+func (e *ear) heard() []session.Words {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	words := e.words
+	e.words = nil
+	return words
+}
+
+// takeWords records what was said in this process.
+func (p *process) takeWords(late bool) {
+	for _, w := range p.ear.heard() {
+		if p.broke == nil {
+			p.said(w, late)
+		}
+	}
+}
+
+// said feeds a message to the run.
+func (p *process) said(w session.Words, late bool) {
+	if p.runner.State().Phase == machine.Stopped {
+		p.undelivered(fmt.Sprintf("a message%s came after the run had ended", byWhom(w.By)))
+		return
+	}
+	if effects, err := p.runner.Say(p.now(), w, late); err != nil || len(effects) > 0 {
+		p.fed(effects, err)
+	}
+}
+
+// byWhom names who said something, if anybody is named.
+func byWhom(by string) string {
+	if by == "" {
+		return ""
+	}
+	return " by " + by
 }
 
 // poke says that there may be something in the inbox. It does not block.
@@ -61,6 +148,9 @@ func (p *process) watchMail() (stop func()) {
 	return every(func() {
 		if items, err := p.inbox.Items(context.Background(), p.journal.Session()); len(items) > 0 || err != nil {
 			p.poke()
+			if slices.ContainsFunc(items, inbox.Stops) {
+				p.ear.leaveCall()
+			}
 		}
 	})
 }
@@ -77,7 +167,11 @@ func (p *process) hasMail() bool {
 
 // takeMail takes what is in the inbox: it records each item as an event and then removes it. After a crash in between
 // the item is found in the record, and only removed. An item that fits nothing is removed with a warning.
-func (p *process) takeMail() {
+// late reports that a model call is under way.
+func (p *process) takeMail(late bool) {
+	if p.takeWords(late); p.inbox == nil || p.broke != nil {
+		return
+	}
 	ctx := context.WithoutCancel(p.ctx)
 	items, err := p.inbox.Items(ctx, p.journal.Session())
 	if err != nil && err.Error() != p.unread {
@@ -85,7 +179,7 @@ func (p *process) takeMail() {
 		p.undelivered("the inbox cannot be read: " + p.unread)
 	}
 	for _, i := range items {
-		if p.takeItem(i); p.broke != nil {
+		if p.takeItem(i, late); p.broke != nil {
 			return
 		}
 		_ = p.inbox.Remove(ctx, p.journal.Session(), i) // it is taken: the next look removes it
@@ -93,9 +187,16 @@ func (p *process) takeMail() {
 }
 
 // takeItem feeds an item to the run.
-func (p *process) takeItem(i journal.Item) {
-	answer, err := inbox.ResponseIn(i)
-	if err == nil {
+func (p *process) takeItem(i journal.Item, late bool) {
+	var answer *machine.Response
+	var err error
+	if i.Kind == journal.MessageItem {
+		var w *session.Words
+		if w, err = inbox.WordsIn(i); err == nil {
+			p.said(*w, late)
+			return
+		}
+	} else if answer, err = inbox.ResponseIn(i); err == nil {
 		answer.Question = p.journal.QuestionOf(answer.Question)
 		if st := p.runner.State(); st.Gave(answer) {
 			return // a process has died before it removed the item
@@ -106,11 +207,7 @@ func (p *process) takeItem(i journal.Item) {
 			return
 		}
 	}
-	by := ""
-	if i.By != "" {
-		by = " by " + i.By
-	}
-	p.undelivered(fmt.Sprintf("what was put into the inbox%s at %s was not taken: %v", by, i.At.Format(time.RFC3339), err))
+	p.undelivered(fmt.Sprintf("what was put into the inbox%s at %s was not taken: %v", byWhom(i.By), i.At.Format(time.RFC3339), err))
 }
 
 // misfits reports whether an error is of an answer that the run did not take.
@@ -130,7 +227,7 @@ func (p *process) undelivered(text string) {
 func (p *process) tooLate(until time.Time) ([]machine.Effect, error) {
 	if p.inbox != nil {
 		given := len(p.runner.State().Given)
-		if p.takeMail(); p.broke != nil || len(p.runner.State().Given) > given {
+		if p.takeMail(false); p.broke != nil || len(p.runner.State().Given) > given {
 			return nil, errCallLeft
 		}
 	}
@@ -139,8 +236,8 @@ func (p *process) tooLate(until time.Time) ([]machine.Effect, error) {
 
 // clearMail removes what came too late for a run that has ended.
 func (p *process) clearMail() {
-	if p.inbox != nil && p.runner.State().Phase == machine.Stopped && p.runner.End().Recorded.IsZero() {
-		p.takeMail()
+	if p.mail != nil && p.runner.State().Phase == machine.Stopped && p.runner.End().Recorded.IsZero() {
+		p.takeMail(false)
 	}
 }
 
@@ -237,20 +334,29 @@ func (p *Pool) look() {
 			t := b.runs[id]
 			p.post.mu.Unlock()
 			if t != nil {
-				p.wake(t)
+				p.wake(t, b.inbox)
 			}
 		}
 	}
 }
 
-// wake makes a run that rests ready, so that it takes its mail. One that a worker has takes it in its turn.
-func (p *Pool) wake(t *PoolRun) {
+// wake makes a run that rests ready, so that it takes its mail. One that a worker has takes it in its turn, and leaves
+// a model call for a message that stops it; in is where that is, or nil.
+func (p *Pool) wake(t *PoolRun, in journal.Inbox) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t.over || t.run == nil {
 		return
 	}
-	if t.run.poke(); t.place >= 0 && !t.ready {
+	run := t.run
+	if run.poke(); t.place < 0 && in != nil {
+		go func() { // the store may take long, and the pool goes on
+			if items, _ := in.Items(context.Background(), run.journal.Session()); slices.ContainsFunc(items, inbox.Stops) {
+				run.ear.leaveCall()
+			}
+		}()
+	}
+	if t.place >= 0 && !t.ready {
 		p.queue.remove(t)
 		p.add(t, time.Time{})
 	}

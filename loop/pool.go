@@ -113,9 +113,11 @@ func (p *Pool) seat(s *session.Session, in *Input) (*PoolRun, error) {
 	run, err := newProcess(context.Background(), p.o, p.cfg.Model, s, &p.cfg.Config, in)
 	if err == nil {
 		run.desk = p.desk
-		run.takesMail()
 	}
 	t := &PoolRun{pool: p, run: run}
+	if err == nil {
+		run.takesMail(func() { p.wake(t, nil) })
+	}
 	if p.o.limiter != nil && err == nil {
 		run.granting.wake = t.wake
 	}

@@ -57,8 +57,10 @@ type process struct {
 	// inbox is that of the session's store, and mail is full if there may be something in it; nil without one.
 	inbox journal.Inbox
 	mail  chan struct{}
-	// unread is the last error of the inbox.
+	// unread is the last error of the inbox. ear has what was said in this process, and wake wakes the run in its pool.
 	unread string
+	ear    ear
+	wake   func()
 	// depth is how many runs are around this one, and deepest how many there may be around another.
 	depth, deepest int
 
@@ -172,6 +174,9 @@ func (p *process) rest() {
 func (p *process) take(of engine.RunnerConfig) (err error) {
 	of.Session, of.Offer, of.Record = p.s, p.cfg.offer(), p.stepped
 	if p.runner, err = engine.New(of); err == nil {
+		if p.mail != nil {
+			session.DriverOf(p.s).Hearing(p.hear)
+		}
 		p.costs = p.runner.State().Charged.Cost
 	}
 	return err
@@ -226,7 +231,7 @@ func (p *process) advance(now time.Time) machine.EffectKind {
 		case p.ctx.Err() != nil:
 			p.fed(p.cancel())
 		case p.hasMail():
-			p.takeMail()
+			p.takeMail(false)
 		case p.asked.Kind == machine.WaitUntil && p.asked.Wait.Until.After(now) &&
 			p.asked.Wait.Until.After(p.now()):
 			return machine.WaitUntil

@@ -71,13 +71,22 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	inner, settle := p.settles(inner)
 	outcome, tokens := limit.Unused, int64(0)
 	defer func() { settle(outcome, tokens, told.Err) }()
+	inner, leave := context.WithCancelCause(inner)
+	defer leave(nil)
+	p.ear.calling(leave)
 	reply, left, err := p.request(inner, model, m)
+	p.ear.calling(nil)
 	if !left && p.ctx.Err() == nil {
 		outcome, tokens = limit.OutcomeOf(fault.FailureOf(err).Class), reply.Usage.Total()
 	}
 	if left {
 		told, p.takeBack = observe.WorkEnd{Err: err}, true
 		return nil, errCallLeft
+	}
+	if p.hasMail() {
+		if p.takeMail(true); p.broke != nil {
+			return nil, errCallLeft
+		}
 	}
 	effects, fed := p.replied(reply, err)
 	told = observe.ModelEnd(reply, err, effects)

@@ -33,7 +33,7 @@ func (l *Loop) Resume(ctx context.Context, s *session.Session) (Result, error) {
 		return Result{}, err
 	}
 	p.desk = l.desk
-	p.takesMail()
+	p.takesMail(nil)
 	if err := p.resumeRun(); err != nil {
 		return Result{}, err
 	}

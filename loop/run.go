@@ -124,7 +124,7 @@ func (l *Loop) run(
 		return Result{}, nil, err
 	}
 	p.desk = l.desk
-	p.takesMail()
+	p.takesMail(nil)
 	fresh, err := p.enter(l.compiled, false)
 	if err != nil {
 		return Result{}, nil, err

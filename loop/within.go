@@ -77,7 +77,7 @@ func (l *Loop) Within(ctx context.Context, in Input) (Result, error) {
 	}
 	p.desk, p.depth = own.desk, o.process.depth+1
 	p.deepest = min(o.process.deepest, p.depth+p.deepest)
-	p.takesMail()
+	p.takesMail(nil)
 	fresh, err := p.enter(compiled, false)
 	if err != nil {
 		return Result{}, err

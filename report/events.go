@@ -39,6 +39,7 @@ var entering = map[machine.EventKind]func(*run, *machine.Event) entry{
 	machine.Tried:       (*run).tried,
 	machine.Planned:     (*run).planned,
 	machine.Adjusted:    (*run).adjusted,
+	machine.Spoken:      (*run).spoken,
 	machine.Dispatched:  (*run).dispatched,
 	machine.ReducersRan: (*run).reducersRan,
 	machine.Shortened:   (*run).shortened,
@@ -188,6 +189,22 @@ func (r *run) planned(ev *machine.Event) entry {
 
 func (r *run) adjusted(ev *machine.Event) entry {
 	return entry{Kind: adjusted}.says("adjusted: " + layerText(ev.Adjust))
+}
+
+// spoken is the entry of what a user said to the run.
+func (r *run) spoken(ev *machine.Event) entry {
+	w := &ev.Said.Words
+	text := "the user"
+	if w.By != "" {
+		text = w.By
+	}
+	if text += " says"; w.Reset {
+		text += ", and begins the attempts anew"
+	}
+	if w.Stop {
+		text += ", and stops what is under way"
+	}
+	return entry{Kind: said, stands: true}.says(text + ": " + w.Text)
 }
 
 // layerText is a layer as JSON.

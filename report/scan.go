@@ -103,7 +103,7 @@ func whole(ev *machine.Event) bool {
 	there, needed := map[machine.EventKind]bool{
 		machine.Granted: ev.Grant != nil, machine.Replied: ev.Reply != nil, machine.CallFailed: ev.Failure != nil,
 		machine.ToolEnded: ev.Tool != nil, machine.Tried: ev.Try != nil, machine.Planned: ev.Plan != nil,
-		machine.Adjusted: ev.Adjust != nil, machine.Dispatched: ev.Reduced != nil,
+		machine.Adjusted: ev.Adjust != nil, machine.Spoken: ev.Said != nil, machine.Dispatched: ev.Reduced != nil,
 		machine.Shortened: ev.Cut != nil, machine.Summarised: ev.Summary != nil && (ev.Cut != nil || ev.Failure != nil),
 	}[ev.Kind]
 	return there || !needed

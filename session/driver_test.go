@@ -14,5 +14,5 @@ func TestASessionHasNoVerbsOfDrivers(t *testing.T) {
 	for m := range reflect.TypeFor[*session.Session]().Methods() {
 		verbs = append(verbs, m.Name)
 	}
-	assert.Equal(t, []string{"Answer", "Conversation", "Dispatch", "ID", "OnReducerError", "RestoreSlices", "Snapshot", "State"}, verbs)
+	assert.Equal(t, []string{"Answer", "Conversation", "Dispatch", "ID", "OnReducerError", "RestoreSlices", "Say", "Snapshot", "State"}, verbs)
 }

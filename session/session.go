@@ -27,6 +27,7 @@ type Session struct {
 	changing sync.Mutex // guards the fields below, and stores to now
 	held     bool
 	dispatch func(Event) error // of the run that holds the session, or nil
+	hear     func(Words) error // of that run, or nil
 }
 
 // contents are what a reader sees at one moment.

@@ -76,8 +76,8 @@ func (t *to) put(e *env, say func(context.Context, inbox.Store) error) error {
 		return err
 	}
 	err = say(context.Background(), store)
-	if misfit, ok := errors.AsType[*machine.AnswerError](err); ok {
-		fmt.Fprintf(e.err, "not taken: %s\n", plain(misfit.Error()))
+	if _, misfit := errors.AsType[*machine.AnswerError](err); misfit || errors.Is(err, inbox.ErrEnded) {
+		fmt.Fprintf(e.err, "not taken: %s\n", plain(err.Error()))
 		return errors.Join(closing(), errNotOK)
 	}
 	return errors.Join(err, closing())

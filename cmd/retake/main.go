@@ -23,7 +23,7 @@ const (
 const exitTable = `exit status:
   0  the question was answered
   1  the answer is no: a reply cannot be used (check), a session is exhausted (play), or something differs
-     or is damaged (replay, diff, verify), or an answer is not taken (answer)
+     or is damaged (replay, diff, verify), or what is said is not taken (answer, say)
   2  there is no whole answer: wrong usage, or an input that is missing, damaged or cannot be used
 `
 
@@ -68,7 +68,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		checkCommand, playCommand, delaysCommand, limitsCommand, classifyCommand, showCommand, replayCommand,
-		serveCommand, pendingCommand, answerCommand, verifyCommand, diffCommand, whatifCommand, tuneCommand, simulateCommand, compactCommand,
+		serveCommand, pendingCommand, answerCommand, sayCommand, verifyCommand, diffCommand, whatifCommand, tuneCommand, simulateCommand, compactCommand,
 		pruneCommand, versionCommand, completionCommand,
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -79,6 +80,16 @@ func (r *Runner) recordForms(at time.Time, asks []machine.Ask) error {
 		}
 	}
 	return nil
+}
+
+// Say feeds a user's message. late reports that a model call is under way. A message that was said before changes
+// nothing.
+func (r *Runner) Say(at time.Time, w session.Words, late bool) ([]machine.Effect, error) {
+	if slices.Contains(r.st.Spoken, w.ID) {
+		return nil, nil
+	}
+	w.Text = fault.Scrub(canon.UTF8(w.Text))
+	return r.Step(machine.Event{Kind: machine.Spoken, At: at, Said: &machine.Said{Words: w, Late: late}})
 }
 
 // askOf returns an open question.

@@ -41,6 +41,8 @@ const (
 	Woke EventKind = "woke"
 	// Responded is a person's answer (Response; Tool if it says that a call was done).
 	Responded EventKind = "responded"
+	// Spoken is a user's message to the run (Said).
+	Spoken EventKind = "said"
 	// Planned is the planner's answer (Plan; Failure if the planner returned an error).
 	Planned EventKind = "planned"
 	// Adjusted changes the policy for the rest of the run (Adjust).
@@ -81,8 +83,10 @@ type Event struct {
 	Reduced *Reduced       `json:"reduced,omitempty"`
 	// Response is a person's answer.
 	Response *Response `json:"response,omitempty"`
-	Cut      *CutPlan  `json:"cut,omitempty"`
-	Summary  *Summary  `json:"summary,omitempty"`
+	// Said is a user's message.
+	Said    *Said    `json:"said,omitempty"`
+	Cut     *CutPlan `json:"cut,omitempty"`
+	Summary *Summary `json:"summary,omitempty"`
 	// RateLimit is what the error says of rate limits, or nil; only for CallFailed. Those of [ToolEnd] and
 	// [Try] are with them.
 	RateLimit *ratelimit.State `json:"rate_limit,omitempty" redact:"keep"`

@@ -209,6 +209,10 @@ func (s *step) answered(r *Reply) error {
 		s.another(AnswerAction)
 		f, _ = ReducerFailure(AnswerAction, a.Reduced.Error)
 		d = s.refuse(AnswerAction, a.Reduced.Error, r.Message.Text)
+	case s.mustHear():
+		s.shut(AnswerAction)
+		s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
+		return s.proceed(NextTurn)
 	default:
 		if err := s.reduce(a.Reduced); err != nil {
 			return err
@@ -246,6 +250,7 @@ func (s *step) reduce(r *Reduced) error {
 func (s *step) called(r *Reply) error {
 	calls, verdicts := s.judges(r)
 	b, bad := newBatch(r.Native, calls, verdicts)
+	hears := s.Config.CallsOnly && s.mustHear()
 	skip := bad && (s.Policy.AllOrNothing || s.Config.CallsOnly)
 	groups := b.groups()
 	var told []telling
@@ -266,11 +271,13 @@ func (s *step) called(r *Reply) error {
 	for _, c := range b.Calls {
 		if skip && !c.Ended() {
 			c.end(NotRun, notRun)
+		} else if hears && !c.Ended() {
+			c.end(NotRun, stopped)
 		}
 	}
 	s.keys(&b, groups)
 	b.From = s.from
-	if s.Config.CallsOnly && !bad {
+	if s.Config.CallsOnly && !bad && !hears {
 		s.accept(&b, groups)
 		return nil
 	}

@@ -243,6 +243,9 @@ type State struct {
 	// Questions are what people are asked, in call order. Given is how those before were answered.
 	Questions []Ask   `json:"questions,omitempty"`
 	Given     []Given `json:"given,omitempty"`
+	// Words are what the user has said and the model was not told yet, and Spoken the ids of all that was said.
+	Words  []session.Words `json:"words,omitempty"`
+	Spoken []string        `json:"spoken,omitempty"`
 	// Hears are the notices with reducers, and Notices those that were not reduced yet.
 	Hears   []string `json:"hears,omitempty"`
 	Notices []Notice `json:"notices,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/ratelimit"
@@ -58,7 +59,7 @@ func (r *row) fits(k EventKind) bool {
 		return false
 	case Dispatched:
 		return r.phase != ""
-	case Adjusted, Cancelled, Broken:
+	case Adjusted, Cancelled, Broken, Spoken:
 		return r.going
 	}
 	return k == r.waits[0] || k == r.waits[1]
@@ -131,6 +132,8 @@ func (s *step) handle() error {
 		return s.woke()
 	case Responded:
 		return s.responded()
+	case Spoken:
+		return s.said()
 	case Planned:
 		return s.planned()
 	case Adjusted:
@@ -163,6 +166,8 @@ func (e *Event) missing() string {
 		there, name = e.Try != nil, "try"
 	case Responded:
 		there, name = e.Response != nil, "response"
+	case Spoken:
+		there, name = e.Said != nil, "said"
 	case Planned:
 		there, name = e.Plan != nil, "plan"
 	case Adjusted:
@@ -270,6 +275,10 @@ func (s *step) cancelled() error {
 func (s *step) stop(o Outcome) {
 	if s.Batch != nil {
 		s.endBatch("No result: the run was stopped.")
+	}
+	if n := len(s.Words); n > 0 {
+		s.warn("the run ended before the model was told what the user had said last: " + several.Of(n, "message"))
+		s.Words = nil
 	}
 	o.Usage, o.Waited, o.Turns = s.Usage, s.Waited, s.Turn
 	o.Cost, o.Estimated, o.Wasted = s.Charged.Cost, s.Charged.Estimated, s.Wasted

@@ -21,6 +21,7 @@ func (s *step) nextTurn() error {
 	if s.mustWait(NextTurn) {
 		return nil
 	}
+	s.hearWords()
 	s.Turn++
 	s.Transport, s.TransportWaited = 1, 0
 	if s.Config.UserPrompt {
@@ -51,6 +52,7 @@ func (s *step) makeCall(call *ModelCall) {
 
 // nextCall returns the next model call with its system prompt.
 func (s *step) nextCall() (*ModelCall, error) {
+	s.hearWords()
 	call := s.modelCall()
 	system, err := s.system()
 	call.System = system

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"time"
+
+	"github.com/retake-go/retake/journal/inbox"
+	"github.com/retake-go/retake/session"
+)
+
+var sayCommand = command{
+	name:    "say",
+	summary: "says something to a run that is under way, in whatever process it is",
+	example: `retake say order-42 "Rather by train."`,
+	usage:   []string{"say [-store STORE] [-by NAME] [-stop] [-reset] SESSION TEXT"},
+	about: `
+Puts a user's message into the inbox of a session. It enters the conversation before the next model call: within a
+second if a process has the run, when it is resumed otherwise. An answer that the model gives meanwhile is not the
+last one.
+
+-stop leaves a model call that is under way and takes back what a person is asked. Attempts and budgets stay as they
+are; -reset begins those of failed attempts anew. The store is named as in "retake answer".`,
+	task: func() task { return &say{to: to{now: time.Now}} },
+}
+
+// say is one call of the command.
+type say struct {
+	to
+	words session.Words
+}
+
+func (s *say) declare(fs *flag.FlagSet) {
+	s.to.declare(fs)
+	fs.BoolVar(&s.words.Stop, "stop", false, "leave the model call that is under way, and open questions")
+	fs.BoolVar(&s.words.Reset, "reset", false, "begin attempts and their budgets anew")
+}
+
+func (s *say) take(args []string) error {
+	rest, err := s.to.take(args, 1, "SESSION TEXT")
+	if err == nil {
+		s.words.Text = rest[0]
+	}
+	return err
+}
+
+func (s *say) run(e *env) error {
+	s.words.By, s.words.At = s.by, s.now()
+	return s.put(e, func(ctx context.Context, store inbox.Store) error {
+		err := inbox.Say(ctx, store, s.session, s.words)
+		if err == nil {
+			fmt.Fprintf(e.out, "%s: it is told before the next model call\n", plain(s.session))
+		}
+		return err
+	})
+}

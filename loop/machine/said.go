@@ -1,0 +1,72 @@
+package machine
+
+import (
+	"slices"
+
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+)
+
+// Said is a user's message to a run that is under way.
+type Said struct {
+	Words session.Words `json:"words"`
+	// Late reports that a model call was under way, so that the model has not seen the message.
+	Late bool `json:"late,omitempty"`
+}
+
+// stopped is what the model is told of calls that were not made because the user said something.
+const stopped = "Not run: the user has said something first. Read it, and decide anew."
+
+// said takes a user's message, which enters before the next model call.
+func (s *step) said() error {
+	w, late := &s.ev.Said.Words, s.ev.Said.Late
+	if s.Config.Single {
+		return s.eventError("a single action hears no user")
+	}
+	if slices.Contains(s.Spoken, w.ID) {
+		return s.eventError("it was said before")
+	}
+	s.Spoken, s.Words = append(slices.Clip(s.Spoken), w.ID), append(slices.Clip(s.Words), *w)
+	if w.Reset {
+		s.Actions, s.Spent, s.Nudge = nil, Spent{}, nil
+		s.startOver()
+	}
+	switch {
+	case s.Phase == Calling && !late:
+		call, err := s.nextCall()
+		if err == nil && s.afford(call) {
+			s.do(CallModel).Model = call
+		}
+		return err
+	case w.Stop && s.Phase == Asking:
+		return s.withdraw()
+	}
+	return nil
+}
+
+// withdraw takes the open questions back: their calls are not made.
+func (s *step) withdraw() error {
+	for _, a := range s.Questions {
+		if c := s.call(a.Index); c.Lost != nil {
+			s.leaveLost(c)
+		} else {
+			s.deny(c, stopped, "")
+		}
+	}
+	return s.askOn(func(*Ask) bool { return true })
+}
+
+// hearWords adds what the user has said to the conversation.
+func (s *step) hearWords() {
+	for _, w := range s.Words {
+		s.say(message.Message{Role: message.User, Text: w.Text})
+	}
+	s.Words = nil
+}
+
+// mustHear reports whether the user has said something that the model can still be told.
+func (s *step) mustHear() bool {
+	limit := s.Policy.MaxTurns
+	return len(s.Words) > 0 && (limit == policy.Unlimited || s.Turn < limit)
+}

@@ -1,0 +1,68 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/retake-go/retake/internal/canon"
+)
+
+// Words are a user's message to a run that is under way. The zero value is not valid.
+type Words struct {
+	// ID is unique among the messages of a run; [Session.Say] makes one if it is empty.
+	ID string `json:"id" redact:"keep"`
+	// Text is the message, of 1 to [MaxText] bytes.
+	Text string `json:"text" redact:"text"`
+	// By names who says it; may be empty. At is when it was said.
+	By string    `json:"by,omitempty" redact:"keep"`
+	At time.Time `json:"at,omitzero"`
+	// Stop leaves a model call that is under way, and asks again with the message. Calls that wait for a person are
+	// not made. Calls of tools that have begun are finished.
+	Stop bool `json:"stop,omitempty"`
+	// Reset begins the attempts of all actions and the budgets of failed attempts anew. Turns, spending, caps, waits of
+	// the transport and the deadline stay.
+	Reset bool `json:"reset,omitempty"`
+}
+
+// MaxText is the most bytes of a message.
+const MaxText = 256 << 10
+
+// Validate returns what is wrong with the message.
+func (w *Words) Validate() error {
+	switch {
+	case w.Text == "":
+		return badConfig("text", "must not be empty")
+	case len(w.Text) > MaxText:
+		return badConfig("text", fmt.Sprintf("has %d bytes, and %d are allowed", len(w.Text), MaxText))
+	case canon.CheckID("id", w.ID) != nil:
+		return badConfig("id", "give printable text")
+	case canon.CheckID("by", w.By) != nil:
+		return badConfig("by", "give printable text")
+	}
+	return nil
+}
+
+// Say says something to the run that holds the session: see [Words]. The message enters before the next model call,
+// after those before it, and is recorded. An answer that the model gives meanwhile is not the last one, if the run has
+// a turn left. If the run ends first, its result has a warning. The error is [ErrNotHeld] if no run hears it, and that
+// of an invalid message.
+func (s *Session) Say(w Words) error {
+	if err := w.Validate(); err != nil {
+		return err
+	}
+	s.changing.Lock()
+	hear := s.hear
+	s.changing.Unlock()
+	if hear == nil {
+		return ErrNotHeld
+	}
+	return hear(w)
+}
+
+// Hearing passes what is said to the session to the run that holds it, until [Driver.Release]. Only the run that
+// acquired the session may call it.
+func (d Driver) Hearing(hear func(Words) error) {
+	d.s.changing.Lock()
+	defer d.s.changing.Unlock()
+	d.s.hear = hear
+}
