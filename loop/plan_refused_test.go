@@ -27,13 +27,13 @@ func TestAnInvalidPlanIsAnErrorOfThePlanner(t *testing.T) {
 		action bool
 		want   string
 	}{
-		"no_kind":          {machine.Plan{}, false, `the plan's do: "" must be follow, abort, fallback or degrade`},
-		"no_such_kind":     {machine.Plan{Do: "dance"}, false, `the plan's do: "dance" must be follow, abort, fallback or degrade`},
+		"no_kind":          {machine.Plan{}, false, `the plan's do: "" must be follow, abort, fallback, degrade or ask`},
+		"no_such_kind":     {machine.Plan{Do: "dance"}, false, `the plan's do: "dance" must be follow, abort, fallback, degrade or ask`},
 		"negative_delay":   {machine.Plan{Do: machine.Fallback, Delay: -time.Second}, false, "the plan's delay: -1s must be 0 or more"},
 		"no_such_model":    {machine.Plan{Do: machine.Fallback, Model: "big"}, false, `the plan's model: "big" is not one of the run's models ["small"]`},
 		"invalid_policy":   {machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{MaxAttempts: new(0)}}, false, "the plan's policy: max_attempts: 0 is too few"},
 		"policy_of_model":  {machine.Plan{Do: machine.Fallback, Policy: &policy.Layer{PerAttempt: []policy.Settings{{Model: "big"}}}}, false, `the plan's policy: adjusted.attempts[0].model: there is no model "big"; use one of small`},
-		"kind_of_action":   {machine.Plan{Do: "dance"}, true, `the plan's do: "dance" must be follow, abort, fallback or degrade`},
+		"kind_of_action":   {machine.Plan{Do: "dance"}, true, `the plan's do: "dance" must be follow, abort, fallback, degrade or ask`},
 		"degraded_action":  {machine.Plan{Do: machine.Degrade}, true, "the plan's do: a single action has no reply to degrade to: use follow, abort or fallback"},
 		"model_of_action":  {machine.Plan{Do: machine.Fallback, Model: "small"}, true, `the plan's model: a single action calls no model of the run: leave "small" out`},
 		"prompt_of_action": {machine.Plan{Do: machine.Fallback, Prompt: "Once more."}, true, "the plan's prompt: a single action has no prompt: leave it out"},
