@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -32,11 +33,22 @@ func (l *Limits) Load(ctx context.Context, scope string) (r limiter.Record, err 
 	return r, l.failed(scope, err)
 }
 
-// Swap implements [limiter.Store].
+// replace replaces a record. The time is that of the minute, so that an update within it need not change the index.
+const replace = `UPDATE retake_limit SET value = $3, version = version + 1, used = date_trunc('minute', now())
+	WHERE scope = $1 AND version = $2`
+
+// add adds a record, and forgets some that nobody replaced for long. What another statement has locked is in use.
+const add = `WITH old AS (SELECT scope FROM retake_limit WHERE used < now() - interval '2 hours'
+		ORDER BY used LIMIT 10 FOR UPDATE SKIP LOCKED),
+	forgotten AS (DELETE FROM retake_limit WHERE scope IN (SELECT scope FROM old))
+	INSERT INTO retake_limit (scope, version, used, value) VALUES ($1, $2, date_trunc('minute', now()), $3) ON CONFLICT DO NOTHING`
+
+// Swap implements [limiter.Store]. With a new record at most ten go that nobody replaced for two hours. Its version
+// begins at random, so that it is not mistaken for one that went.
 func (l *Limits) Swap(ctx context.Context, scope string, version int64, value []byte) (bool, error) {
-	query := `UPDATE retake_limit SET value = $3, version = version + 1 WHERE scope = $1 AND version = $2`
+	query := replace
 	if version == 0 {
-		query = `INSERT INTO retake_limit (scope, version, value) VALUES ($1, $2 + 1, $3) ON CONFLICT DO NOTHING`
+		query, version = add, 1+rand.Int64N(1<<62)
 	}
 	tag, err := l.pool.Exec(ctx, query, scope, version, value)
 	return tag.RowsAffected() == 1, l.failed(scope, err)

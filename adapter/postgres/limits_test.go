@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,4 +37,44 @@ func TestACallOfTheLimitsIsOneRoundTrip(t *testing.T) {
 	}
 	_, err = limits.Load(t.Context(), "a\x00b")
 	require.ErrorContains(t, err, `postgres: limits of scope "a\x00b"`)
+}
+
+// A scope that nobody uses any more is forgotten, ten with each new one. What was replaced within the hour stays.
+func TestOldLimitsAreForgotten(t *testing.T) {
+	pool := connect(t, urlOf(t))
+	limits, err := postgres.NewLimits(t.Context(), pool)
+	require.NoError(t, err)
+	swap := func(scope string, version int64) bool {
+		swapped, err := limits.Swap(t.Context(), scope, version, []byte("one"))
+		require.NoError(t, err)
+		return swapped
+	}
+	load := func(scope string) int64 {
+		r, err := limits.Load(t.Context(), scope)
+		require.NoError(t, err)
+		return r.Version
+	}
+	scopes := func() (n int) {
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM retake_limit`).Scan(&n))
+		return n
+	}
+	for n := range 12 {
+		require.True(t, swap(fmt.Sprint("old", n), 0))
+	}
+	require.True(t, swap("young", 0))
+	require.True(t, swap("again", 0))
+	old := load("old0")
+	exec(t, pool, `UPDATE retake_limit SET used = used - CASE WHEN scope = 'young' THEN interval '1 hour' ELSE interval '3 hours' END`)
+	require.True(t, swap("again", load("again")))
+	assert.Equal(t, 14, scopes(), "only a new record forgets")
+	require.True(t, swap("new1", 0))
+	assert.Equal(t, 5, scopes())
+	require.True(t, swap("new2", 0))
+	assert.Equal(t, 4, scopes())
+	for _, scope := range []string{"young", "again", "new1", "new2"} {
+		assert.NotZero(t, load(scope), scope)
+	}
+	assert.False(t, swap("old0", old), "it is not there")
+	require.True(t, swap("old0", 0))
+	assert.False(t, swap("old0", old), "it is another one")
 }

@@ -42,12 +42,14 @@ CREATE TABLE IF NOT EXISTS retake_item (
 	PRIMARY KEY (session, kind, key)
 );
 
--- One row for each scope of a limiter.
+-- One row for each scope of a limiter, and the minute in which it was replaced last.
 CREATE TABLE IF NOT EXISTS retake_limit (
-	scope   text   COLLATE "C" PRIMARY KEY,
-	version bigint NOT NULL,
-	value   bytea  NOT NULL
+	scope   text        COLLATE "C" PRIMARY KEY,
+	version bigint      NOT NULL,
+	used    timestamptz NOT NULL,
+	value   bytea       NOT NULL
 );
+CREATE INDEX IF NOT EXISTS retake_limit_used ON retake_limit (used);
 `
 
 // making is the key of the advisory lock of those that make the tables: two that make one at once would fail.
