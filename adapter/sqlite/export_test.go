@@ -18,3 +18,6 @@ func (s *Store) Exec(ctx context.Context, statement string, args ...any) error {
 	_, err := s.db.ExecContext(ctx, statement, args...)
 	return err
 }
+
+// SetClock gives the records of a limiter another clock.
+func (l *Limits) SetClock(now func() time.Time) { l.now = now }

@@ -41,6 +41,38 @@ func TestLimitsAndJournalsShareAFile(t *testing.T) {
 	require.ErrorContains(t, err, "the path is empty")
 }
 
+// A scope that nobody uses any more is forgotten. What was replaced within the hour stays.
+func TestOldLimitsAreForgotten(t *testing.T) {
+	limits := openLimits(t, filepath.Join(t.TempDir(), "limits.db"))
+	now := time.Unix(1e9, 0)
+	limits.SetClock(func() time.Time { return now })
+	swap := func(scope string, version int64) bool {
+		swapped, err := limits.Swap(t.Context(), scope, version, []byte("one"))
+		require.NoError(t, err)
+		return swapped
+	}
+	load := func(scope string) int64 {
+		r, err := limits.Load(t.Context(), scope)
+		require.NoError(t, err)
+		return r.Version
+	}
+	require.True(t, swap("old", 0))
+	require.True(t, swap("again", 0))
+	old := load("old")
+	now = now.Add(time.Minute)
+	require.True(t, swap("young", 0))
+	require.True(t, swap("again", load("again")))
+	now = now.Add(time.Hour)
+	require.True(t, swap("new", 0))
+	for _, scope := range []string{"young", "again", "new"} {
+		assert.NotZero(t, load(scope), scope)
+	}
+	assert.Zero(t, load("old"))
+	assert.False(t, swap("old", old), "it is not there")
+	require.True(t, swap("old", 0))
+	assert.False(t, swap("old", old), "it is another one")
+}
+
 // envLimits is the database of a process that makes calls under a limit.
 const envLimits = "RETAKE_TEST_LIMITS"
 
