@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -130,6 +131,31 @@ func filled(t *testing.T, pool *pgxpool.Pool) (log journal.Log, text string) {
 func TestALongJournalIsReadInChunks(t *testing.T) {
 	log, text := filled(t, connect(t, urlOf(t)))
 	assert.True(t, text == whole(t, log))
+}
+
+// Who follows a journal goes on where it stopped, and does not read what is between.
+func TestAJournalIsReadFromAnOffset(t *testing.T) {
+	pool := connect(t, urlOf(t))
+	_, text := filled(t, pool)
+	in, err := open(t, pool).Peek(t.Context(), "order-42")
+	require.NoError(t, err)
+	exec(t, pool, `DELETE FROM retake_line WHERE at = 700001 OR at = 2 * 700001`)
+	seeker, can := in.(io.ReadSeeker)
+	require.True(t, can)
+	for _, from := range []int{4*700_001 + 3, len(text), 3 * 700_001} {
+		at, err := seeker.Seek(int64(from), io.SeekStart)
+		require.NoError(t, err)
+		assert.EqualValues(t, from, at)
+		rest, err := io.ReadAll(in)
+		require.NoError(t, err)
+		assert.True(t, text[from:] == string(rest), "from %d", from)
+	}
+	_, err = seeker.Seek(2*700_001, io.SeekStart)
+	require.ErrorIs(t, err, journal.ErrCorrupt)
+	_, err = seeker.Seek(-1, io.SeekEnd)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	_, err = seeker.Seek(int64(len(text))+1, io.SeekStart)
+	require.ErrorIs(t, err, io.EOF)
 }
 
 func TestARowThatIsMissingIsCorruption(t *testing.T) {

@@ -12,13 +12,26 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// chunk is how many bytes of a journal one statement reads, and the rest of its last row besides.
-const chunk = 1 << 20
+// chunk is how many bytes of a journal one statement reads, and the rest of its last row besides. The first of a
+// Peek reads less: who follows a journal seeks next.
+const (
+	chunk      = 1 << 20
+	firstChunk = 1 << 16
+)
 
 // Read implements [journal.Log]. No connection is held between two reads. A journal is read as long as it was at
 // first; a missing row is an error of [journal.ErrCorrupt].
 func (l *log) Read(ctx context.Context) (io.ReadCloser, error) {
-	r := &reader{ctx: ctx, log: l, size: -1, line: 1}
+	r, err := l.read(ctx, chunk)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// read reads a journal; the first statement reads so many bytes.
+func (l *log) read(ctx context.Context, first int64) (*reader, error) {
+	r := &reader{ctx: ctx, log: l, ahead: first, size: -1, line: 1}
 	if err := r.fill(); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, journal.ErrCorrupt) {
 		return nil, err
 	}
@@ -27,11 +40,14 @@ func (l *log) Read(ctx context.Context) (io.ReadCloser, error) {
 
 // Peek implements [journal.Keeper].
 func (s *Store) Peek(ctx context.Context, session string) (io.ReadCloser, error) {
-	in, err := (&log{store: s, session: session}).Read(ctx)
-	if err == nil && in.(*reader).size == 0 {
+	r, err := (&log{store: s, session: session}).read(ctx, firstChunk)
+	if err != nil {
+		return nil, err
+	}
+	if r.size == 0 {
 		return nil, journal.ErrNoRun
 	}
-	return in, err
+	return r, nil
 }
 
 // Stats implements [journal.Keeper]. A journal is held until its lease ends, also by a process that has died.
@@ -55,10 +71,12 @@ func (s *Store) Stats(ctx context.Context) (all []journal.Stat, err error) {
 	return all, nil
 }
 
-// reader reads a journal in chunks.
+// reader reads a journal in chunks. It is an [io.Seeker] for those that go on where they stopped.
 type reader struct {
 	ctx context.Context
 	log *log
+	// ahead is how many bytes the next statement reads.
+	ahead int64
 	// next is where the next row begins, and size where the journal ended when it was first looked at; -1 before
 	// that. line counts the lines so far, from 1.
 	next, size, line int64
@@ -76,6 +94,25 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// Seek leads to an offset from the beginning. An error after it counts the lines from there; its offset is right.
+func (r *reader) Seek(to int64, whence int) (int64, error) {
+	if whence != io.SeekStart || to < 0 {
+		return 0, r.log.failed(fmt.Errorf("seeking to %d from %d: %w", to, whence, errors.ErrUnsupported))
+	}
+	s := r.log.store
+	var at int64
+	err := s.patiently(r.ctx, func(bool) error {
+		return s.pool.QueryRow(r.ctx, `SELECT coalesce(max(at), 0) FROM retake_line WHERE session = $1 AND at <= $2`,
+			r.log.session, to).Scan(&at)
+	})
+	if err != nil {
+		return 0, r.log.failed(err)
+	}
+	r.next, r.line, r.rest = at, 1, nil
+	_, err = io.CopyN(io.Discard, r, to-at)
+	return to, err
+}
+
 func (r *reader) Close() error { return nil }
 
 // fill reads the next chunk.
@@ -87,6 +124,7 @@ func (r *reader) fill() error {
 	if err != nil {
 		return r.log.failed(err)
 	}
+	r.ahead = chunk
 	if r.size < 0 {
 		r.size = size
 	}
@@ -124,7 +162,7 @@ func (r *reader) rows() (size int64, all []row, err error) {
 		size, all = 0, nil
 		found, err := s.pool.Query(r.ctx, `SELECT s.size, coalesce(l.at, -1), l.lines FROM retake_session s
 			LEFT JOIN retake_line l ON l.session = s.session AND l.at >= $2 AND l.at < $2 + $3
-			WHERE s.session = $1 ORDER BY l.at`, r.log.session, r.next, int64(chunk))
+			WHERE s.session = $1 ORDER BY l.at`, r.log.session, r.next, r.ahead)
 		if err != nil {
 			return err
 		}
