@@ -66,7 +66,9 @@ func TestGrantsChangeNothingElse(t *testing.T) {
 			return run(ctx, w)
 		}
 	}
-	timeless := func(c random.Case) bool { return isOwn(c) && c.Input.Deadline.IsZero() && (c.Action == nil || c.Action.Deadline.IsZero()) }
+	timeless := func(c random.Case) bool {
+		return isOwn(c) && c.Input.Deadline.IsZero() && (c.Action == nil || c.Action.Deadline.IsZero())
+	}
 	random.Check(t, cases()/6,
 		random.Driver{Name: "a run with a limiter", Takes: timeless, Run: limited(random.Run)},
 		random.Driver{Name: "a pool with a limiter", Takes: func(c random.Case) bool { return timeless(c) && isRun(c) }, Run: limited(inPool)},
