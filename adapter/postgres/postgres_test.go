@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,10 +20,21 @@ import (
 	"github.com/retake-go/retake/adapter/postgres"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/journaltest"
+	"github.com/retake-go/retake/journal/sealed"
 )
 
 func TestStore(t *testing.T) {
 	journaltest.Store(t, func(t *testing.T) journal.Store { return open(t, connect(t, urlOf(t))) })
+}
+
+func TestASealedStore(t *testing.T) {
+	key, err := sealed.AES(bytes.Repeat([]byte("k"), sealed.MinKey))
+	require.NoError(t, err)
+	journaltest.Store(t, func(t *testing.T) journal.Store {
+		s, err := sealed.New(open(t, connect(t, urlOf(t))), key)
+		require.NoError(t, err)
+		return s
+	})
 }
 
 func answer(key, body string) journal.Item {
