@@ -38,6 +38,9 @@
       const rail = document.querySelector(".rail details"), list = page.querySelector(".rail details");
       if (rail && list) { list.open = rail.open; rail.replaceWith(list); }
       document.getElementById("says").textContent = page.getElementById("says").textContent;
+      const left = [...page.querySelectorAll(".waiting")].map((w) => w.textContent);
+      for (const w of document.querySelectorAll(".waiting")) if (!left.includes(w.textContent)) w.remove();
+      if (!page.getElementById("say")) document.getElementById("say")?.remove();
       const more = document.querySelectorAll("details.attempt").length - before;
       if (follow) scrollTo(0, document.documentElement.scrollHeight);
       live.firstChild.textContent = "live" + (more > 0 && !follow ? ", " + more + " new below " : " ");

@@ -13,18 +13,25 @@ type Page struct {
 	Scrub bool
 	// Says is what goes on in the session, in one sentence.
 	Says string
+	// Say is the address to which a form posts a message for the run: its text, by, stop and reset. Empty for none.
+	// By is the name that the form begins with, and Waiting are messages that the run has not taken yet.
+	Say, By string
+	Waiting []string
 }
 
 // HTML is the function [HTML] with what the page says in addition.
 func (p Page) HTML(w io.Writer, in io.Reader) error { return writePage(w, in, p) }
 
 // Policy is the content security policy of the page, for a header: its own style sheet and scripts and, if it is
-// live, connections to its own server.
+// live or has a form, connections and forms to its own server.
 func (p Page) Policy() string {
-	script, connect := sourceHash(pageJS), ""
+	script, connect, form := sourceHash(pageJS), "", "'none'"
 	if p.Live != "" {
 		script, connect = script+" "+sourceHash(liveJS), "; connect-src 'self'"
 	}
+	if p.Say != "" {
+		form = "'self'"
+	}
 	return "default-src 'none'; style-src " + sourceHash(pageCSS) + "; script-src " + script + connect +
-		"; base-uri 'none'; form-action 'none'"
+		"; base-uri 'none'; form-action " + form
 }

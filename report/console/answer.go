@@ -60,10 +60,25 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		c.notTaken(w, err)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{
-		Name: byCookie, Value: url.QueryEscape(said.By), Path: "/", HttpOnly: true, Secure: c.settings.Secure, SameSite: http.SameSiteStrictMode, MaxAge: 1 << 25,
-	})
+	c.remember(w, said.By)
 	http.Redirect(w, r, "/inbox#"+anchor(asked), http.StatusSeeOther)
+}
+
+// remember puts the name of who answers into a cookie.
+func (c *Console) remember(w http.ResponseWriter, name string) {
+	http.SetCookie(w, &http.Cookie{
+		Name: byCookie, Value: url.QueryEscape(name), Path: "/", HttpOnly: true, Secure: c.settings.Secure, SameSite: http.SameSiteStrictMode, MaxAge: 1 << 25,
+	})
+}
+
+// whoAsks is the name in the cookie; empty for none.
+func whoAsks(r *http.Request) string {
+	cookie, err := r.Cookie(byCookie)
+	if err != nil {
+		return ""
+	}
+	name, _ := url.QueryUnescape(cookie.Value)
+	return brief(name)
 }
 
 // take makes an answer of what was entered. It reports whether it can be sent; what is wrong stands in the question.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
-	"github.com/retake-go/retake/report"
 )
 
 // Settings configure a [Console].
@@ -99,6 +98,7 @@ func New(s Settings) (*Console, error) {
 	c.routes.HandleFunc("GET /session", c.session)
 	c.routes.HandleFunc("GET /inbox", c.inbox)
 	c.routes.HandleFunc("POST /answer", c.answer)
+	c.routes.HandleFunc("POST /say", c.say)
 	c.routes.HandleFunc("GET /api/sessions", c.api)
 	return c, nil
 }
@@ -207,28 +207,4 @@ func show(w http.ResponseWriter, status int, name string, view any) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, page.String())
-}
-
-// session writes the page of a session.
-func (c *Console) session(w http.ResponseWriter, r *http.Request) {
-	if err := c.watch.refresh(r.Context()); err != nil {
-		http.Error(w, "the stores cannot be read: "+brief(err.Error()), http.StatusInternalServerError)
-		return
-	}
-	id, store := r.URL.Query().Get("id"), r.URL.Query().Get("store")
-	s := c.watch.find(store, id)
-	if s == nil {
-		show(w, http.StatusNotFound, "missing", brief(id))
-		return
-	}
-	in, err := c.settings.Stores[s.store].Store.Peek(r.Context(), id)
-	if err != nil {
-		http.Error(w, "the journal cannot be read: "+brief(err.Error()), http.StatusInternalServerError)
-		return
-	}
-	defer in.Close()
-	page := report.Page{Home: "/", Live: "/events?" + url.Values{"id": {id}, "store": {store}}.Encode(), Says: s.row.Why, Scrub: !c.settings.ShowSecrets}
-	w.Header().Set("Content-Security-Policy", page.Policy()+"; frame-ancestors 'none'")
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = page.HTML(w, in) // the page itself says what is wrong with the journal
 }

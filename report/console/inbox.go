@@ -174,11 +174,9 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 	now := c.clock.Now()
 	v.Now, v.Questions = now.UTC().Format("15:04:05"), c.questions(r.Context(), now)
 	v.Asking = len(v.Questions)
-	if cookie, err := r.Cookie(byCookie); err == nil {
-		name, _ := url.QueryUnescape(cookie.Value)
-		for _, q := range v.Questions {
-			q.By = brief(name)
-		}
+	name := whoAsks(r)
+	for _, q := range v.Questions {
+		q.By = name
 	}
 	show(w, http.StatusOK, "inbox", v)
 }

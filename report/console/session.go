@@ -38,6 +38,8 @@ type facts struct {
 	// forms are the schemas of the arguments that are asked about.
 	forms map[string]json.RawMessage
 	lines int64
+	// hears reports whether a message to the run would be heard: it has not ended, and is no single action.
+	hears bool
 }
 
 // factsOf returns the facts of a session. The sentence has no values that a schema marks as secret, unless secrets
@@ -58,6 +60,7 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 		t.InDoubt += len(doubtful(f))
 	}
 	t.retrying = !s.State.Ended() && (s.State == journal.SessionWaits || t.attempt != "" && !strings.HasPrefix(t.attempt, "1 "))
+	t.hears = !s.State.Ended() && !st.Config.Single
 	t.Why = sentence(f, &s, showSecrets)
 	t.words = strings.ToLower(strings.Join([]string{s.Session, t.request, toolNames(f), brief(st.Model)}, "\n"))
 	return t

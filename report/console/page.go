@@ -1,0 +1,52 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/inbox"
+	"github.com/retake-go/retake/report"
+)
+
+// session writes the page of a session.
+func (c *Console) session(w http.ResponseWriter, r *http.Request) {
+	if err := c.watch.refresh(r.Context()); err != nil {
+		http.Error(w, "the stores cannot be read: "+brief(err.Error()), http.StatusInternalServerError)
+		return
+	}
+	id, store := r.URL.Query().Get("id"), r.URL.Query().Get("store")
+	s := c.watch.find(store, id)
+	if s == nil {
+		show(w, http.StatusNotFound, "missing", brief(id))
+		return
+	}
+	in, err := c.settings.Stores[s.store].Store.Peek(r.Context(), id)
+	if err != nil {
+		http.Error(w, "the journal cannot be read: "+brief(err.Error()), http.StatusInternalServerError)
+		return
+	}
+	defer in.Close()
+	page := report.Page{Home: "/", Live: "/events?" + url.Values{"id": {id}, "store": {store}}.Encode(), Says: s.row.Why, Scrub: !c.settings.ShowSecrets}
+	if said, can := c.settings.Stores[s.store].Store.(inbox.Store); can && s.hears {
+		page.Say, page.By, page.Waiting = c.sayAt(s), whoAsks(r), c.waiting(r.Context(), said, id)
+	}
+	w.Header().Set("Content-Security-Policy", page.Policy()+"; frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = page.HTML(w, in) // the page itself says what is wrong with the journal
+}
+
+// waiting are the messages to a run that it has not taken yet.
+func (c *Console) waiting(ctx context.Context, store inbox.Store, id string) (all []string) {
+	items, _ := store.Items(ctx, id) // one that cannot be read is the run's to say
+	for _, i := range items {
+		if i.Kind != journal.MessageItem {
+			continue
+		}
+		if words, err := inbox.WordsIn(i); err == nil {
+			all = append(all, brief(c.scrub(words.Text)))
+		}
+	}
+	return all
+}
