@@ -47,7 +47,10 @@ func (f *Follower) skip(in io.Reader) (err error) {
 	}
 	if s, can := in.(io.Seeker); can {
 		_, err = s.Seek(f.r.end, io.SeekStart)
-	} else if _, err = io.CopyN(io.Discard, in, f.r.end); err == io.EOF {
+	} else {
+		_, err = io.CopyN(io.Discard, in, f.r.end)
+	}
+	if err == io.EOF {
 		err = &CorruptError{Line: f.r.line, Why: fmt.Sprintf("the journal has become shorter than %d bytes", f.r.end)}
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/journaltest"
 )
 
 // SQLite keeps what is deleted in free pages, and in its log, unless it is told otherwise.
@@ -63,4 +64,26 @@ func TestAClosedStoreAndOneThatIsReadTakeNoItems(t *testing.T) {
 	assert.Len(t, items, 1)
 	require.ErrorIs(t, read.Put(t.Context(), "order-43", item), journal.ErrReadOnly)
 	require.ErrorIs(t, read.Remove(t.Context(), "order-42", item), journal.ErrReadOnly)
+}
+
+// A journal that was deleted and begun anew is not the one that was followed.
+func TestAFollowedJournalThatBecomesShorterIsNamed(t *testing.T) {
+	store := open(t, filepath.Join(t.TempDir(), "journals.db"))
+	var f journal.Follower
+	follow := func() error {
+		in, err := store.Peek(t.Context(), "order-42")
+		require.NoError(t, err)
+		defer in.Close()
+		return f.Read(in)
+	}
+	_, err := journaltest.Drive(store, "order-42", func(string) {})
+	require.NoError(t, err)
+	require.NoError(t, follow())
+	require.NoError(t, journal.Delete(t.Context(), store, "order-42"))
+	log, err := store.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Append(t.Context(), 0, []byte("short\n"), true))
+	err = follow()
+	require.ErrorIs(t, err, journal.ErrCorrupt)
+	require.ErrorContains(t, err, "the journal has become shorter than")
 }
