@@ -26,9 +26,14 @@ type Model struct {
 	// used as an interface would link every method of every service.
 	messages sdk.MessageService
 	cfg      Config
+	// provider is the name of the provider, or the host of another server.
+	provider string
 }
 
 var _ loop.Model = (*Model)(nil)
+
+// home is the address of the API.
+const home = "https://api.anthropic.com"
 
 // New returns a model that uses client. The error joins one for each field of cfg that is out of bounds.
 //
@@ -38,12 +43,14 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("anthropic: %w", err)
 	}
-	return &Model{messages: client.Messages, cfg: cfg}, nil
+	asks, address := kit.AddressOption(option.WithMaxRetries(0))
+	_ = client.Get(context.Background(), "", nil, nil, asks) // it is not sent
+	return &Model{messages: client.Messages, cfg: cfg, provider: kit.ProviderAt(name, *address, home)}, nil
 }
 
-// Describe returns the name of the model and the bound of its replies.
+// Describe returns the name of the model, that of its provider, or the host of a server elsewhere, and the bound of its replies.
 func (m *Model) Describe() machine.ModelInfo {
-	return machine.ModelInfo{Name: m.cfg.Model, MaxOutputTokens: m.cfg.MaxTokens}
+	return machine.ModelInfo{Name: m.cfg.Model, Provider: m.provider, MaxOutputTokens: m.cfg.MaxTokens}
 }
 
 // Reply asks once and returns the whole reply. It streams if req.Stream is set. If the API pauses the turn

@@ -6,10 +6,13 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/anthropic"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
 )
 
 func adapter() kittest.Config {
@@ -20,3 +23,22 @@ func adapter() kittest.Config {
 }
 
 func TestAdapter(t *testing.T) { kittest.Run(t, adapter()) }
+
+// A limiter tells servers apart. The address is that of the client, and nothing is sent to learn it.
+func TestAModelNamesItsProvider(t *testing.T) {
+	unsent := option.WithMiddleware(func(*http.Request, option.MiddlewareNext) (*http.Response, error) {
+		t.Error("a request was sent")
+		return nil, http.ErrUseLastResponse
+	})
+	for _, c := range []struct {
+		want    string
+		options []option.RequestOption
+	}{
+		{"anthropic", nil},
+		{"gateway.example", []option.RequestOption{option.WithBaseURL("https://gateway.example/v1")}},
+	} {
+		model, err := anthropic.New(sdk.NewClient(append(c.options, unsent)...), anthropic.Config{Model: "m", MaxTokens: 5})
+		require.NoError(t, err)
+		assert.Equal(t, machine.ModelInfo{Name: "m", Provider: c.want, MaxOutputTokens: 5}, model.Describe())
+	}
+}

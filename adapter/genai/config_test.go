@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/genai"
 	"github.com/retake-go/retake/adapter/kit/kittest"
+	"github.com/retake-go/retake/loop/machine"
 )
 
 func TestEveryFaultOfAConfigIsNamedAtOnce(t *testing.T) {
@@ -100,4 +101,15 @@ func TestAllOfAClientAndAConfigIsSent(t *testing.T) {
 	assert.Len(t, sent.Tools[1]["functionDeclarations"], 2)
 	assert.Contains(t, sent.GenerationConfig, "responseJsonSchema")
 	assert.Equal(t, map[string]any{"thinkingBudget": 0.0, "includeThoughts": true}, sent.GenerationConfig["thinkingConfig"])
+}
+
+// A limiter tells servers apart. The name is that of errors.
+func TestAModelNamesItsProvider(t *testing.T) {
+	for url, want := range map[string]string{"": "gemini", "https://us-central1-aiplatform.googleapis.com": "us-central1-aiplatform.googleapis.com"} {
+		client, err := gemini(url, nil)
+		require.NoError(t, err)
+		model, err := genai.New(client, genai.Config{Model: "m", MaxTokens: 5})
+		require.NoError(t, err)
+		assert.Equal(t, machine.ModelInfo{Name: "m", Provider: want, MaxOutputTokens: 5}, model.Describe(), url)
+	}
 }

@@ -19,6 +19,8 @@ const (
 	name = "genai"
 	// provider is the API's name in the core.
 	provider = "gemini"
+	// home is the address of the Gemini API.
+	home = "https://generativelanguage.googleapis.com"
 )
 
 // Model is a loop.Model on Gemini. It is immutable and safe for concurrent use. The zero value is not
@@ -30,6 +32,8 @@ type Model struct {
 	key string
 	// extras is the client's own function that changes the body of a request; nil for none.
 	extras sdk.ExtrasRequestProvider
+	// provider is the name of the provider, or the host of another server.
+	provider string
 }
 
 // New returns a model with the configuration of client. It does not change client: it makes a second one,
@@ -61,12 +65,13 @@ func New(client *sdk.Client, cfg Config) (*Model, error) {
 		return nil, errors.New("genai: a second client cannot be made from the client's configuration: " + kit.Redact(err.Error(), own.APIKey))
 	}
 	return &Model{models: mine.Models, cfg: cfg, key: own.APIKey,
-		extras: own.HTTPOptions.ExtrasRequestProvider}, nil
+		extras:   own.HTTPOptions.ExtrasRequestProvider,
+		provider: kit.ProviderAt(provider, mine.ClientConfig().HTTPOptions.BaseURL, home)}, nil
 }
 
-// Describe returns the name of the model and the bound of its replies.
+// Describe returns the name of the model, that of its provider, or the host of a server elsewhere (a region of Vertex AI, say), and the bound of its replies.
 func (m *Model) Describe() machine.ModelInfo {
-	return machine.ModelInfo{Name: m.cfg.Model, MaxOutputTokens: m.cfg.MaxTokens}
+	return machine.ModelInfo{Name: m.cfg.Model, Provider: m.provider, MaxOutputTokens: m.cfg.MaxTokens}
 }
 
 // Reply asks once and returns the whole reply. It streams if req.Stream is set. The error has an [*Error]

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/ollama"
+	"github.com/retake-go/retake/loop/machine"
 )
 
 func TestEveryFaultOfAConfigIsNamedAtOnce(t *testing.T) {
@@ -55,4 +56,13 @@ func TestAConfigIsDataAndItsJSONHoldsNoKey(t *testing.T) {
 	require.NoError(t, json.Unmarshal(doc, &back))
 	cfg.Key = ""
 	assert.Equal(t, cfg, back)
+}
+
+// A limiter tells servers apart.
+func TestAModelNamesItsProvider(t *testing.T) {
+	for url, want := range map[string]string{"": "ollama", ollama.DefaultURL: "ollama", "http://gpu-1:11434": "gpu-1:11434"} {
+		model, err := ollama.New(nil, ollama.Config{URL: url, Model: "m", MaxTokens: 5})
+		require.NoError(t, err)
+		assert.Equal(t, machine.ModelInfo{Name: "m", Provider: want, MaxOutputTokens: 5}, model.Describe(), url)
+	}
 }

@@ -21,6 +21,8 @@ type Model struct {
 	client *http.Client
 	cfg    Config
 	url    string
+	// provider is the name of the provider, or the host of another server.
+	provider string
 }
 
 // New returns a model. client may be nil for [http.DefaultClient]; its timeout bounds whole replies. The
@@ -34,12 +36,13 @@ func New(client *http.Client, cfg Config) (*Model, error) {
 	}
 	cfg.Options = maps.Clone(cfg.Options)
 	base := strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/")
-	return &Model{client: kit.Guarded(cmp.Or(client, http.DefaultClient)), cfg: cfg, url: base + "/api/chat"}, nil
+	return &Model{client: kit.Guarded(cmp.Or(client, http.DefaultClient)), cfg: cfg, url: base + "/api/chat",
+		provider: kit.ProviderAt(name, cfg.URL, DefaultURL)}, nil
 }
 
-// Describe returns the name of the model and the bound of its replies.
+// Describe returns the name of the model, that of its provider, or the host of a server elsewhere, and the bound of its replies.
 func (m *Model) Describe() machine.ModelInfo {
-	return machine.ModelInfo{Name: m.cfg.Model, MaxOutputTokens: m.cfg.MaxTokens}
+	return machine.ModelInfo{Name: m.cfg.Model, Provider: m.provider, MaxOutputTokens: m.cfg.MaxTokens}
 }
 
 // exchange is one request and its response.

@@ -17,12 +17,14 @@ import (
 // A client or transport of the user's own that follows redirects by itself is only found out afterwards: a
 // reply from another host, port or scheme is refused, but the key may be known there.
 func New(client sdk.Client, cfg chat.Config) (*chat.Model, error) {
+	asks, address := kit.AddressOption(option.WithMaxRetries(0))
+	_ = client.Get(context.Background(), "", nil, nil, asks) // it is not sent
 	post := client.Post
 	return chat.Over(func(ctx context.Context, head *kit.Head, path string, body []byte) (res *http.Response, err error) {
 		watch := func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) { return head.Send(r, next) }
 		err = post(ctx, path, body, &res, option.WithMaxRetries(0), option.WithMiddleware(watch), guarded)
 		return res, err
-	}, cfg)
+	}, *address, cfg)
 }
 
 // guarded refuses redirects to elsewhere.

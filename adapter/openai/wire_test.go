@@ -20,6 +20,7 @@ import (
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/adapter/openai"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
 )
 
 // TestMain removes settings of the machine, because the SDK reads them from the environment.
@@ -88,4 +89,26 @@ func TestATimeLimitOfTheClientIsNoDeadlineOfTheCaller(t *testing.T) {
 	_, err = model.Reply(t.Context(), kittest.Asks()["plain"])
 	assert.Equal(t, "openai: timeout: the client's own time limit for a request has passed", err.Error())
 	require.NotErrorIs(t, err, context.DeadlineExceeded)
+}
+
+// A limiter tells servers apart. The address is that of the client, and nothing is sent to learn it.
+func TestAModelNamesItsProvider(t *testing.T) {
+	unsent := option.WithMiddleware(func(*http.Request, option.MiddlewareNext) (*http.Response, error) {
+		t.Error("a request was sent")
+		return nil, http.ErrUseLastResponse
+	})
+	for _, c := range []struct {
+		want    string
+		options []option.RequestOption
+	}{
+		{"openai", nil},
+		{"gateway.example", []option.RequestOption{option.WithBaseURL("https://gateway.example/v1")}},
+	} {
+		model, err := openai.New(sdk.NewClient(append(c.options, unsent)...), chat.Config{Model: "m", MaxTokens: 5})
+		require.NoError(t, err)
+		assert.Equal(t, machine.ModelInfo{Name: "m", Provider: c.want, MaxOutputTokens: 5}, model.Describe())
+	}
+	named, err := openai.New(client("https://api.groq.com", nil), chat.Config{Model: "m", Provider: "groq"})
+	require.NoError(t, err)
+	assert.Equal(t, "groq", named.Describe().Provider)
 }

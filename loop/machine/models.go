@@ -12,7 +12,8 @@ import (
 type ModelInfo struct {
 	// Name is the provider's name of the model, by which [github.com/retake-go/retake/policy.Prices] know it.
 	Name string `json:"name,omitempty" redact:"keep"`
-	// Provider is the name of the provider, for the scopes of a limiter. It is not recorded.
+	// Provider is the name of the provider, or the host of a server that has none, for the scopes of a limiter.
+	// It is not recorded here; grants record their scopes.
 	Provider string `json:"-"`
 	// MaxOutputTokens is the most tokens that a reply has, with its reasoning, whatever a request asks; 0
 	// means unknown. At least 0.

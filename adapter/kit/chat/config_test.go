@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/kit/chat"
+	"github.com/retake-go/retake/loop/machine"
 )
 
 func TestConfigNamesEveryFault(t *testing.T) {
@@ -46,4 +47,21 @@ func TestAnAddressAndAKeyAreChecked(t *testing.T) {
 	doc, err := json.Marshal(chat.Config{URL: "http://localhost:8000/v1", Key: "secret", Model: "m"})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"url":"http://localhost:8000/v1","model":"m"}`, string(doc), "the key is in no JSON")
+}
+
+// A limiter tells servers apart, even if nobody named them.
+func TestAModelNamesItsProvider(t *testing.T) {
+	for _, c := range []struct{ url, provider, want string }{
+		{"", "", "openai"},
+		{chat.DefaultURL + "/", "", "openai"},
+		{"http://localhost:8000/v1", "", "localhost:8000"},
+		{"http://localhost:8001/v1", "", "localhost:8001"},
+		{"https://api.groq.com/openai/v1", "groq", "groq"},
+	} {
+		for _, api := range []chat.API{chat.Chat, chat.Responses} {
+			model, err := chat.New(nil, chat.Config{URL: c.url, API: api, Model: "m", Provider: c.provider, MaxTokens: 5})
+			require.NoError(t, err)
+			assert.Equal(t, machine.ModelInfo{Name: "m", Provider: c.want, MaxOutputTokens: 5}, model.Describe(), c.url)
+		}
+	}
 }

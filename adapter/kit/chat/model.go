@@ -21,6 +21,8 @@ type Model struct {
 	cfg    Config
 	quirks Quirks
 	post   Send
+	// provider is the name of the provider, or the host of another server.
+	provider string
 }
 
 // Send posts a body to a path of the API ("chat/completions"), by [kit.Head.Send], once. The error of a
@@ -35,28 +37,29 @@ type Send func(ctx context.Context, head *kit.Head, path string, body []byte) (*
 func New(client *http.Client, cfg Config) (*Model, error) {
 	p := poster{client: kit.Guarded(cmp.Or(client, http.DefaultClient)), key: cfg.Key,
 		base: strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/") + "/"}
-	return newModel(p.post, cfg)
+	return newModel(p.post, cfg.URL, cfg)
 }
 
 // Over returns a model that sends its requests by a function, such as the client of an SDK, which has the
-// address and the key: URL and Key of cfg must be empty. The function must not retry.
-func Over(send Send, cfg Config) (*Model, error) {
+// address and the key: URL and Key of cfg must be empty. The function must not retry. address tells where it
+// sends them; empty means [DefaultURL].
+func Over(send Send, address string, cfg Config) (*Model, error) {
 	if cfg.URL+cfg.Key != "" {
 		return nil, errors.New(cfg.provider() + ": URL and Key: are those of the client: remove them")
 	}
-	return newModel(send, cfg)
+	return newModel(send, address, cfg)
 }
 
-func newModel(send Send, cfg Config) (*Model, error) {
+func newModel(send Send, address string, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.provider(), err)
 	}
-	return &Model{cfg, cfg.quirks(), send}, nil
+	return &Model{cfg, cfg.quirks(), send, cmp.Or(cfg.Provider, kit.ProviderAt(cfg.provider(), address, DefaultURL))}, nil
 }
 
-// Describe returns the name of the model and the bound of its replies.
+// Describe returns the name of the model, that of its provider ([Config].Provider, or the host of a server that it does not name), and the bound of its replies.
 func (m *Model) Describe() machine.ModelInfo {
-	return machine.ModelInfo{Name: m.cfg.Model, MaxOutputTokens: m.cfg.MaxTokens}
+	return machine.ModelInfo{Name: m.cfg.Model, Provider: m.provider, MaxOutputTokens: m.cfg.MaxTokens}
 }
 
 // poster sends requests to an address.
