@@ -353,9 +353,10 @@ func TestErrorsReadAsInProcess(t *testing.T) {
 			}
 		})
 	}
-	// Calls end with the first four, not runs, and nothing ends with the last two. Three have tests or stories of their own, and a run that broke has another error.
+	// Calls end with the first four, not runs, and nothing ends with nudged and polling. Three have tests or
+	// stories of their own, a run that broke has another error, and no workflow has a limiter.
 	others := []policy.Reason{policy.ReasonAccepted, policy.ReasonFailedForGood, policy.ReasonNotRepeatable, policy.ReasonOutcomeUnknown, policy.ReasonCancelled, policy.ReasonDeadline, policy.ReasonBroken,
-		policy.ReasonCostBudget, policy.ReasonNudged, policy.ReasonPolling}
+		policy.ReasonCostBudget, policy.ReasonNudged, policy.ReasonPolling, policy.ReasonLimited}
 	for _, r := range policy.Reasons() {
 		assert.True(t, r.Retries() || seen[r] || slices.Contains(others, r), "no run here ends with %s", r)
 	}
