@@ -15,8 +15,8 @@ const (
 
 // FieldError is one fault of one field, of a strategy or of a policy. It is comparable.
 type FieldError struct {
-	// Path names the field as files do: "factor", "delays[2]", "tools.book_flight.backoff.factor". It is empty
-	// for the whole value.
+	// Path names the field as files do: "factor", "delays[2]", "tools.book_flight.backoff.factor". It is
+	// empty for the whole value.
 	Path string
 	// Problem says what is wrong and what would be right.
 	Problem string

@@ -14,8 +14,8 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// A server that does not speak TLS is not the one that was meant: each request fails like the first. The errors
-// are those of Go's own client.
+// A server that does not speak TLS is not the one that was meant: each request fails like the first. The
+// errors are those of Go's own client.
 func TestAServerOfAnotherProtocolIsAWrongAddress(t *testing.T) {
 	t.Parallel()
 	mail, err := net.Listen("tcp", "127.0.0.1:0")

@@ -106,7 +106,8 @@ func (i Issue) Wanted() string {
 // noMember is expected where a member is not allowed.
 const noMember = "no member of this name"
 
-// NoMember is the Expected of a member that is not allowed. allowed lists the names that are; it may be empty.
+// NoMember is the Expected of a member that is not allowed. allowed lists the names that are; it may be
+// empty.
 func NoMember(allowed string) string {
 	if allowed == "" {
 		return noMember
@@ -124,8 +125,8 @@ func (i Issue) Allowed() (names string, ok bool) {
 }
 
 // ID is a short stable name of the issue: the same place and the same rule have the same id in every run and
-// version. The received value is no part of it, so that an issue keeps its id with another wrong value; nor is
-// Optional.
+// version. The received value is no part of it, so that an issue keeps its id with another wrong value; nor
+// is Optional.
 func (i Issue) ID() string {
 	sum := sha256.Sum256([]byte(i.Pointer + "\x00" + i.Rule + "\x00" + i.Expected))
 	return hex.EncodeToString(sum[:6])

@@ -16,8 +16,8 @@ type form struct {
 	*regexp.Regexp
 	// doubt says how much the key must look like one, for ordinary words stand in the same places.
 	doubt doubt
-	// has are texts in lower case of which the form has one; nil if it has none in common. Most texts have none
-	// of them, and a search for them takes a hundredth of the time.
+	// has are texts in lower case of which the form has one; nil if it has none in common. Most texts have
+	// none of them, and a search for them takes a hundredth of the time.
 	has []string
 }
 

@@ -75,8 +75,8 @@ func TestATemplateThatFailsLeavesTheDefaultWords(t *testing.T) {
 	assert.Equal(t, []string{"Again, please."}, texts)
 }
 
-// Together the texts and their titles keep the limit, but for the short one of calls without room; if one tool is
-// told, no call of another stands back behind a second of its own.
+// Together the texts and their titles keep the limit, but for the short one of calls without room; if one
+// tool is told, no call of another stands back behind a second of its own.
 func TestSharedFeedbackKeepsTheLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lim := feedback.Limits{MaxIssues: rapid.IntRange(1, 40).Draw(t, "issues"), MaxBytes: rapid.IntRange(300, 6000).Draw(t, "bytes")}

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// inboxes is the folder of all inboxes in a [Dir]. Each session with items has a folder in it, and each item a
-// file there. An item that is being put has a file that ends in temporary, locked by who puts it.
+// inboxes is the folder of all inboxes in a [Dir]. Each session with items has a folder in it, and each item
+// a file there. An item that is being put has a file that ends in temporary, locked by who puts it.
 const (
 	inboxes    = ".inbox"
 	itemSuffix = ".json"

@@ -82,8 +82,8 @@ func statOf(path string, lines lineReader) (s Stat, err error) {
 	return s, err
 }
 
-// sessionIn returns the session of a journal, or "" if it has no complete line. That of a sealed journal is in the
-// clear.
+// sessionIn returns the session of a journal, or "" if it has no complete line. That of a sealed journal is
+// in the clear.
 func sessionIn(in *Reader) (string, error) {
 	rec, err := in.Next()
 	if sealed, is := errors.AsType[*SealedError](err); is && sealed.session != "" {

@@ -44,8 +44,8 @@ type Fold struct {
 	prompt string
 	// before is the run before one that has no event yet, which a process may have left so.
 	before *Fold
-	// since is when the last run began, request the text of the message that began it, and failed the number of
-	// its attempts that failed.
+	// since is when the last run began, request the text of the message that began it, and failed the number
+	// of its attempts that failed.
 	since   time.Time
 	request string
 	failed  int
@@ -68,8 +68,8 @@ func (f *Fold) Request() string { return f.begunLast().request }
 // Failed is the number of attempts of the last run that failed, as far as the journal has them.
 func (f *Fold) Failed() int { return f.begunLast().failed }
 
-// Form is the JSON Schema of the arguments of a tool of whose calls a person was asked in the last run; nil if the
-// journal does not have it.
+// Form is the JSON Schema of the arguments of a tool of whose calls a person was asked in the last run; nil
+// if the journal does not have it.
 func (f *Fold) Form(tool string) json.RawMessage {
 	for _, n := range f.begunLast().forms {
 		if n.Tool == tool {

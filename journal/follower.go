@@ -7,9 +7,10 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// Follower folds a journal that another process writes: each Read goes on where the one before ended. It verifies
-// every line, but does not compare what was decided with what is decided today: see [Replay] for that. Of a long
-// journal it forgets what nobody has to know to go on. The zero value is at the beginning. It is for one goroutine.
+// Follower folds a journal that another process writes: each Read goes on where the one before ended. It
+// verifies every line, but does not compare what was decided with what is decided today: see [Replay] for
+// that. Of a long journal it forgets what nobody has to know to go on. The zero value is at the beginning. It
+// is for one goroutine.
 type Follower struct {
 	fold Fold
 	r    Reader
@@ -17,9 +18,9 @@ type Follower struct {
 	forgot int64
 }
 
-// Read folds the lines of a journal that are new: to the last that is complete. in is the whole journal; if it is
-// an [io.Seeker], what was read before is not read again. The error is that of Replay for a changed line. After an
-// error the follower must not be used any more.
+// Read folds the lines of a journal that are new: to the last that is complete. in is the whole journal; if
+// it is an [io.Seeker], what was read before is not read again. The error is that of Replay for a changed
+// line. After an error the follower must not be used any more.
 func (f *Follower) Read(in io.Reader) error {
 	if f.r.line == 0 {
 		f.r.head, f.fold.trusts = newHash(), true
@@ -66,8 +67,8 @@ func (f *Follower) forget(at int64) {
 	}
 }
 
-// Last is the last run that has begun. It changes with the next Read. The error is [ErrNoRun] if there is none; the
-// fold has the id of the session then, too.
+// Last is the last run that has begun. It changes with the next Read. The error is [ErrNoRun] if there is
+// none; the fold has the id of the session then, too.
 func (f *Follower) Last() (*Fold, error) {
 	last := f.fold.begunLast()
 	if last.Header.Format == "" || last.State.Phase == machine.Idle {

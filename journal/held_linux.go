@@ -12,8 +12,8 @@ func marker() syscall.Flock_t {
 	return syscall.Flock_t{Type: syscall.F_WRLCK, Start: 1 << 62, Len: 1}
 }
 
-// showHeld shows readers that a locked file is held: they can ask for this lock without taking it, which the one
-// of lock does not allow here. Where the mark cannot be made, the file system makes both locks one.
+// showHeld shows readers that a locked file is held: they can ask for this lock without taking it, which the
+// one of lock does not allow here. Where the mark cannot be made, the file system makes both locks one.
 func showHeld(f *os.File) error {
 	m := marker()
 	_ = syscall.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &m)

@@ -10,8 +10,8 @@ import (
 // marker is a byte beyond that of lock.
 func marker() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1<<30 + 1} }
 
-// showHeld shows readers that a locked file is held. A reader shares this lock for a moment, which a writer waits
-// for.
+// showHeld shows readers that a locked file is held. A reader shares this lock for a moment, which a writer
+// waits for.
 func showHeld(f *os.File) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, marker())
 }

@@ -17,14 +17,14 @@ import (
 )
 
 // Inbox is a [Store] that also keeps what others have to say to the runs of its sessions: answers to
-// questions, and messages. Anyone may put an item, while another process writes the journal too. The writer of
-// the journal takes an item: it records it as an event, and then removes it. It must be safe for concurrent
-// use by several processes.
+// questions, and messages. Anyone may put an item, while another process writes the journal too. The writer
+// of the journal takes an item: it records it as an event, and then removes it. It must be safe for
+// concurrent use by several processes.
 type Inbox interface {
 	// Put adds an item, durably and once: nobody sees half of one. If there is an item of that kind and key,
 	// it stays, and Put returns an [AnsweredError] that has it. The error is [ErrInboxFull] if there are
-	// [MaxItems], that of [Item.Check] for an item that cannot be put, and [ErrReadOnly] if the store can only be
-	// read. After another error the item may be there: a second Put tells.
+	// [MaxItems], that of [Item.Check] for an item that cannot be put, and [ErrReadOnly] if the store can
+	// only be read. After another error the item may be there: a second Put tells.
 	Put(ctx context.Context, session string, item Item) error
 	// Items returns the items of a session by their time, then by kind and key. An item that cannot be read
 	// is left out: the error names it and is returned with the others.
@@ -125,8 +125,8 @@ func (i Item) Check(session string) error {
 // itemFrame is the room for what an item has beside its body: key and name, escaped, and members.
 const itemFrame = 8 << 10
 
-// mostBody is the most bytes that the body may have. A sealed one is larger than what it seals: base64 makes four
-// bytes of three.
+// mostBody is the most bytes that the body may have. A sealed one is larger than what it seals: base64 makes
+// four bytes of three.
 func (i Item) mostBody() int {
 	most := MaxItemBytes - itemFrame
 	if _, err := sealedline.Parse(i.Body); err == nil {

@@ -63,8 +63,8 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 	return j, nil
 }
 
-// Beside opens the journal of another session in the same store, with the same settings: for a run within a call
-// of a tool. Errors are those of [Open].
+// Beside opens the journal of another session in the same store, with the same settings: for a run within a
+// call of a tool. Errors are those of [Open].
 func (j *Journal) Beside(session string) (*Journal, error) {
 	return Open(j.ctx, j.store, session, j.settings)
 }
@@ -140,8 +140,9 @@ func (j *Journal) Call(key string, transport int) (began bool, landed *Note) {
 	return began, landed
 }
 
-// QuestionOf returns the ID of a question of the run, open or answered, for its ID as the journal has it: in a
-// redacted journal it is another, because it has a digest of the arguments. It returns any other ID as it is.
+// QuestionOf returns the ID of a question of the run, open or answered, for its ID as the journal has it: in
+// a redacted journal it is another, because it has a digest of the arguments. It returns any other ID as it
+// is.
 func (j *Journal) QuestionOf(id string) string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

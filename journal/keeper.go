@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Keeper is a [Store] that tells of its journals while others write to them. It takes no lock and keeps nobody
-// out.
+// Keeper is a [Store] that tells of its journals while others write to them. It takes no lock and keeps
+// nobody out.
 type Keeper interface {
 	Store
 	// Stats returns what is known of the sessions with a journal without reading it, in ascending order of
-	// their ids. A journal whose session cannot be read is left out: the error names it and is returned with the
-	// others.
+	// their ids. A journal whose session cannot be read is left out: the error names it and is returned with
+	// the others.
 	Stats(ctx context.Context) ([]Stat, error)
 	// Peek returns a journal from its first byte, as it is now; its last line may be half of one. The caller
 	// closes it. If it is an [io.Seeker], a [Follower] does not read twice what it has read. The error is
@@ -25,8 +25,8 @@ type Keeper interface {
 // Stat is what is known of a journal without reading it.
 type Stat struct {
 	Session string
-	// Bytes is its length as it is stored, and Changed when it was last written; zero if the store does not know. A journal
-	// whose Bytes and Changed are equal has not changed.
+	// Bytes is its length as it is stored, and Changed when it was last written; zero if the store does not
+	// know. A journal whose Bytes and Changed are equal has not changed.
 	Bytes   int64
 	Changed time.Time
 	// Held reports that a writer holds it.
@@ -36,14 +36,14 @@ type Stat struct {
 // Deleter is a [Log] whose journal can be deleted.
 type Deleter interface {
 	Log
-	// Delete deletes a journal that ends at at, and what the store has about its session besides, but no item of
-	// its inbox. Nothing of its contents is left. Errors are those of Append. Only Close may follow.
+	// Delete deletes a journal that ends at at, and what the store has about its session besides, but no item
+	// of its inbox. Nothing of its contents is left. Errors are those of Append. Only Close may follow.
 	Delete(ctx context.Context, at int64) error
 }
 
-// Delete deletes the journal of a session, and its inbox, after what transcripts have of it. It returns [ErrConflict] while a writer holds the
-// journal, [ErrNoRun] if there is none, and [errors.ErrUnsupported] for a store that cannot delete. A request or
-// an action of the session that is made again is then a new one.
+// Delete deletes the journal of a session, and its inbox, after what transcripts have of it. It returns
+// [ErrConflict] while a writer holds the journal, [ErrNoRun] if there is none, and [errors.ErrUnsupported]
+// for a store that cannot delete. A request or an action of the session that is made again is then a new one.
 func Delete(ctx context.Context, store Store, session string, transcripts ...Forgetter) error {
 	if store == nil {
 		return errNoStore
@@ -67,8 +67,8 @@ func Delete(ctx context.Context, store Store, session string, transcripts ...For
 	return nil
 }
 
-// forget deletes what transcripts have of a session. After a crash its journal is still there, so that it is done
-// again.
+// forget deletes what transcripts have of a session. After a crash its journal is still there, so that it is
+// done again.
 func forget(ctx context.Context, session string, transcripts ...Forgetter) error {
 	for _, t := range transcripts {
 		if t == nil {

@@ -16,11 +16,11 @@ type Retention struct {
 	Older time.Duration
 	// Keep are states whose sessions stay whatever their age. Sessions that have not ended stay anyway.
 	Keep []SessionState
-	// KeepIDs is how long the end of a request or an action with an ID keeps its session, so that nobody makes
-	// it again. 0 keeps none for longer than Older.
+	// KeepIDs is how long the end of a request or an action with an ID keeps its session, so that nobody
+	// makes it again. 0 keeps none for longer than Older.
 	KeepIDs time.Duration
-	// Transcripts is what keeps the texts that were left out of redacted journals. Those of a session go before its
-	// journal does. It may be nil.
+	// Transcripts is what keeps the texts that were left out of redacted journals. Those of a session go
+	// before its journal does. It may be nil.
 	Transcripts Forgetter
 }
 
@@ -48,16 +48,16 @@ type Pruned struct {
 	Hash string
 	// Bytes is the length of its journal.
 	Bytes int64
-	// Err is why it was not deleted after all: [ErrConflict] if a writer holds its journal, which is new then, or
-	// a fault of its journal or of the store.
+	// Err is why it was not deleted after all: [ErrConflict] if a writer holds its journal, which is new
+	// then, or a fault of its journal or of the store.
 	Err error
 }
 
 // Prune deletes the sessions whose last run ended long ago, at the time now. What stays: runs that have not
-// ended, ends with calls in doubt, ids that are still kept, journals that a writer holds or that cannot be read,
-// and sessions with an item in their inbox. each is called for every session that goes, and for those that should
-// and cannot; if it returns false, the session stays. The error is that of the store, or of a retention that is
-// not valid.
+// ended, ends with calls in doubt, ids that are still kept, journals that a writer holds or that cannot be
+// read, and sessions with an item in their inbox. each is called for every session that goes, and for those
+// that should and cannot; if it returns false, the session stays. The error is that of the store, or of a
+// retention that is not valid.
 func Prune(ctx context.Context, store Keeper, r Retention, now time.Time, each func(Pruned) bool) error {
 	if err := r.Validate(); err != nil {
 		return fmt.Errorf("journal: retention: %w", err)

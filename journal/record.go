@@ -137,8 +137,8 @@ const (
 	MaybePaid NoteKind = "maybe_paid"
 	// Undelivered: an item of the inbox fitted nothing, and was removed (Text).
 	Undelivered NoteKind = "undelivered"
-	// AskForm: what the arguments of a tool have to be, of whose calls a person is asked (Tool, Schema). It is
-	// there once in a run.
+	// AskForm: what the arguments of a tool have to be, of whose calls a person is asked (Tool, Schema). It
+	// is there once in a run.
 	AskForm NoteKind = "form"
 )
 

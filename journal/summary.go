@@ -17,8 +17,8 @@ import (
 type Summary struct {
 	Session string       `json:"id"`
 	State   SessionState `json:"state"`
-	// Why is the reason of a wait or of an end, the kind of the first question, or what a run does now: the kind
-	// of its effect.
+	// Why is the reason of a wait or of an end, the kind of the first question, or what a run does now: the
+	// kind of its effect.
 	Why string `json:"why,omitempty"`
 	// Until is when a wait ends, and the first deadline of its questions.
 	Until time.Time `json:"until,omitzero"`
@@ -27,8 +27,8 @@ type Summary struct {
 	// Turns is the number of replies, and Tokens those of all calls, read and written.
 	Turns  int   `json:"turns"`
 	Tokens int64 `json:"tokens"`
-	// Since is when the run began, zero if it began before the journal was compacted. Last is when its last event
-	// happened.
+	// Since is when the run began, zero if it began before the journal was compacted. Last is when its last
+	// event happened.
 	Since time.Time `json:"since,omitzero"`
 	Last  time.Time `json:"last,omitzero"`
 }
@@ -94,8 +94,8 @@ func sumOf(a, b int64) int64 {
 	return a + b
 }
 
-// Last reads a journal to its end and returns its last run that has begun: see [Follower]. The error is that of
-// Replay for a changed line, and [ErrNoRun] if no run has begun.
+// Last reads a journal to its end and returns its last run that has begun: see [Follower]. The error is that
+// of Replay for a changed line, and [ErrNoRun] if no run has begun.
 func Last(in io.Reader) (*Fold, error) {
 	var f Follower
 	if err := f.Read(in); err != nil {
@@ -127,9 +127,9 @@ func (f Filter) Takes(s Summary) bool {
 		(f.Before.IsZero() || s.Last.Before(f.Before)) && (f.After.IsZero() || s.Last.After(f.After))
 }
 
-// Summaries yields the sessions of a store that a filter takes, in ascending order of their ids, as they are at
-// the time now. Sessions without a run are left out. A journal that cannot be read is yielded with its id and the
-// error, whatever the filter; errors of the store have no id. No lock is taken.
+// Summaries yields the sessions of a store that a filter takes, in ascending order of their ids, as they are
+// at the time now. Sessions without a run are left out. A journal that cannot be read is yielded with its id
+// and the error, whatever the filter; errors of the store have no id. No lock is taken.
 func Summaries(ctx context.Context, store Keeper, f Filter, now time.Time) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
 		all, err := store.Stats(ctx)

@@ -108,8 +108,8 @@ func (r *counterfactualRun) feed(o *occurrence) {
 	}
 }
 
-// pure are the events that follow from the state alone, and the requests that they answer. Where the record has
-// none, they are made anew.
+// pure are the events that follow from the state alone, and the requests that they answer. Where the record
+// has none, they are made anew.
 var pure = map[machine.EventKind]machine.EffectKind{
 	machine.Estimated: machine.EstimateCall, machine.Shortened: machine.Shorten,
 }

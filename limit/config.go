@@ -8,7 +8,8 @@ import (
 
 // Window is a limit that is known beforehand. The limits that responses tell need not be given.
 type Window struct {
-	// Resource is what is counted: "requests" or "tokens", or "input_tokens" if tokens are counted on the way in.
+	// Resource is what is counted: "requests" or "tokens", or "input_tokens" if tokens are counted on the way
+	// in.
 	Resource string `json:"resource"`
 	// Limit is how many of them are allowed in each Period; both are more than 0.
 	Limit  int64         `json:"limit"`
@@ -33,7 +34,8 @@ type Config struct {
 	Ramp time.Duration `json:"ramp_ns,omitempty"`
 	// MaxWaiting bounds how many calls wait; one more is refused. 0 means 1,000,000.
 	MaxWaiting int `json:"max_waiting,omitempty"`
-	// Hold is the time after which a call that was granted and not settled counts as lost. 0 means 10 minutes.
+	// Hold is the time after which a call that was granted and not settled counts as lost. 0 means 10
+	// minutes.
 	Hold time.Duration `json:"hold_ns,omitempty"`
 	// Lease bounds the time that one grant of several calls covers. 0 means 100 ms.
 	Lease time.Duration `json:"lease_ns,omitempty"`
@@ -43,8 +45,8 @@ type Config struct {
 	// Head is how much longer a call seems to have waited for each step of its priority. 0 means 10 s.
 	Head time.Duration `json:"head_ns,omitempty"`
 	// Yield is how much a session's call goes back in the queue for each call that it made before, of which
-	// ten count at most. So sessions that came late catch up, and all of a crowd end at about the same time. 0
-	// means 1 s.
+	// ten count at most. So sessions that came late catch up, and all of a crowd end at about the same time.
+	// 0 means 1 s.
 	Yield time.Duration `json:"yield_ns,omitempty"`
 	// Failures is how many calls in a row find the provider down before the breaker opens. 0 means 3.
 	Failures int64 `json:"failures,omitempty"`

@@ -1,13 +1,13 @@
 // Package limit decides when the calls of many sessions may be made, so that together they stay within the
 // limits of a provider: with the same state and the same events, always in the same way.
 //
-// A [State] is the limiter of one scope, such as one model of one provider, or one key of it. [Step] takes it from
-// one event to the next, and returns what the driver has to do. It has no clock, no goroutine and no I/O: times are
-// fields of events. A driver keeps one State for each scope, and may drop one that nothing waits for and nothing
-// is out of.
+// A [State] is the limiter of one scope, such as one model of one provider, or one key of it. [Step] takes it
+// from one event to the next, and returns what the driver has to do. It has no clock, no goroutine and no
+// I/O: times are fields of events. A driver keeps one State for each scope, and may drop one that nothing
+// waits for and nothing is out of.
 //
-// An ask waits until it is granted or denied. It reserves an estimate of its tokens, and settles what was really
-// used. No limit need be configured:
+// An ask waits until it is granted or denied. It reserves an estimate of its tokens, and settles what was
+// really used. No limit need be configured:
 //
 //   - Where responses tell limits, calls are spread evenly over each window of up to a minute, and what is left of
 //     longer ones is counted down. See [Event].Limits.
@@ -18,14 +18,14 @@
 //   - Retries are slowed down when too many calls fail: each failure takes from a budget, and each success gives it
 //     a part of one retry.
 //
-// Asks are granted in the order in which they were made. Sessions that made few calls so far go before others by
-// some seconds, and so do higher priorities, so nobody starves.
+// Asks are granted in the order in which they were made. Sessions that made few calls so far go before others
+// by some seconds, and so do higher priorities, so nobody starves.
 //
 // # Processes
 //
-// Processes share one limiter by leases. Each has a State with Config.Shared, whose borrow effects are asks for
-// several calls at the limiter above: one in a store, say. What that grants is told in a Lent event: a number of
-// calls and the times from which each may be made. So most calls need no message, all of them together keep the
-// pace, and what a dead process holds comes to nothing by itself. What calls settle in a process is also settled
-// above, under the ID that [State.Lender] says.
+// Processes share one limiter by leases. Each has a State with Config.Shared, whose borrow effects are asks
+// for several calls at the limiter above: one in a store, say. What that grants is told in a Lent event: a
+// number of calls and the times from which each may be made. So most calls need no message, all of them
+// together keep the pace, and what a dead process holds comes to nothing by itself. What calls settle in a
+// process is also settled above, under the ID that [State.Lender] says.
 package limit

@@ -12,7 +12,8 @@ type EventKind string
 
 // The events, and the fields of [Event] that each uses beside At.
 const (
-	// Ask asks for a call, or for several at once (ID, Calls, Tokens, Turn, Priority, Weight, Retry, Deadline).
+	// Ask asks for a call, or for several at once (ID, Calls, Tokens, Turn, Priority, Weight, Retry,
+	// Deadline).
 	Ask EventKind = "ask"
 	// Leave takes asks back that were not answered (ID, or IDs of several). It looks at all that wait.
 	Leave EventKind = "leave"
@@ -39,7 +40,8 @@ const (
 	Unused Outcome = "unused"
 )
 
-// OutcomeOf returns the outcome of a call that failed with an error of the class; "" is one that did not fail.
+// OutcomeOf returns the outcome of a call that failed with an error of the class; "" is one that did not
+// fail.
 func OutcomeOf(c fault.Class) Outcome {
 	switch c {
 	case fault.RateLimit:
@@ -84,7 +86,8 @@ type Event struct {
 	Share  Share
 }
 
-// Share is what one grant allows: Calls calls, the first at From and each later one Every after the one before.
+// Share is what one grant allows: Calls calls, the first at From and each later one Every after the one
+// before.
 type Share struct {
 	ID    int64         `json:"id"`
 	From  time.Time     `json:"from"`

@@ -16,7 +16,8 @@ const (
 	// slowest is the least pace to which refusals cut it: one call in ten seconds.
 	slowest = 100
 	fastest = maxRate * milli
-	// fullBudget is the most that is kept for retries, in thousandths; below half of it retries are throttled.
+	// fullBudget is the most that is kept for retries, in thousandths; below half of it retries are
+	// throttled.
 	fullBudget = 100 * milli
 )
 
@@ -31,8 +32,8 @@ func scaled(n, by, per int64) int64 {
 	return int64(min(q, math.MaxInt64))
 }
 
-// cost is the time that a call with so many tokens takes of the window. A hundredth is left out, because no call
-// begins exactly when it should.
+// cost is the time that a call with so many tokens takes of the window. A hundredth is left out, because no
+// call begins exactly when it should.
 func (st *State) cost(w *Paced, tokens int64) int64 {
 	if w.Resource == "requests" {
 		tokens = 1
@@ -63,8 +64,8 @@ func (st *State) ceiling() (top int64) {
 }
 
 // climb raises the pace after a grant: it doubles in the time of the ramp while it seeks, and otherwise comes
-// back to the knee in ten seconds, or in a hundred calls if that is longer. Only time in which calls were made
-// counts.
+// back to the knee in ten seconds, or in a hundred calls if that is longer. Only time in which calls were
+// made counts.
 func (st *State) climb(used int64) {
 	top := st.ceiling()
 	switch {
@@ -84,8 +85,8 @@ func (st *State) climb(used int64) {
 	}
 }
 
-// refused learns from a refusal. One that told the limit was no fault of the pace: calls are held for as long as
-// it asks, and go on at the pace that is known now. Otherwise the pace is cut once for all calls that were
+// refused learns from a refusal. One that told the limit was no fault of the pace: calls are held for as long
+// as it asks, and go on at the pace that is known now. Otherwise the pace is cut once for all calls that were
 // granted before the cut or soon after it, and calls are held if it was cut several times in a row.
 func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	wait := asks(limits)
@@ -128,8 +129,8 @@ func asks(limits *ratelimit.State) int64 {
 	return min(max(int64(wait), 0), int64(maxTime))
 }
 
-// cuts are the tenths that remain of the pace after the first cut, the second in a row, and so on. After heldAfter
-// of them calls are held.
+// cuts are the tenths that remain of the pace after the first cut, the second in a row, and so on. After
+// heldAfter of them calls are held.
 var cuts = [...]int64{9, 8, 7, 5}
 
 const (

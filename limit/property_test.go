@@ -76,8 +76,8 @@ func config(t *rapid.T) limit.Config {
 	}
 }
 
-// Whatever happens, no second has more grants than its window allows, and all that wait are granted in the end:
-// a lost call, a lost probe and a throttled retry only take their time.
+// Whatever happens, no second has more grants than its window allows, and all that wait are granted in the
+// end: a lost call, a lost probe and a throttled retry only take their time.
 func TestNeverAboveTheWindowAndNobodyStarves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := config(t)

@@ -29,8 +29,8 @@ func (s *step) settle(ev *Event) {
 	}
 }
 
-// free ends calls that are out. What they used beyond their estimate is taken from the windows now; what they used
-// less than it teaches how much to reserve.
+// free ends calls that are out. What they used beyond their estimate is taken from the windows now; what they
+// used less than it teaches how much to reserve.
 func (s *step) free(ev *Event, o Outstanding) {
 	n := min(bound(ev.Calls, 1), o.Calls)
 	if used := bound(ev.Tokens, 0); used > 0 && ev.Outcome == Served {
@@ -77,8 +77,8 @@ func (s *step) served(id, granted int64) {
 	}
 }
 
-// recover begins at half of the pace and doubles it, so that a provider that is back is not overrun. What failed
-// in the outage is no reason to throttle retries: the breaker has dealt with it.
+// recover begins at half of the pace and doubles it, so that a provider that is back is not overrun. What
+// failed in the outage is no reason to throttle retries: the breaker has dealt with it.
 func (s *step) recover() {
 	s.Knee = s.Pace
 	s.Pace, s.Seeking, s.Budget = max(s.Pace/2, slowest), true, fullBudget

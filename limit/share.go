@@ -89,8 +89,8 @@ func (s *step) giveBack() {
 	s.Slots = nil
 }
 
-// Part returns a limiter for one of n processes that have lost what they shared: with nothing in flight and nobody
-// waiting, and with its part of the limits and of the pace. IDs from id on are its own.
+// Part returns a limiter for one of n processes that have lost what they shared: with nothing in flight and
+// nobody waiting, and with its part of the limits and of the pace. IDs from id on are its own.
 func (st *State) Part(n, id int64) State {
 	p := st.Clone()
 	p.Config.Parts = min(max(n, 1)*st.Config.Parts, maxParts)

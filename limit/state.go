@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// State is the limiter of one scope. Times are nanoseconds since 1970. Its JSON is a snapshot: a State that is
-// read from it continues as the one that was written. It grows with the calls that wait and that are in
+// State is the limiter of one scope. Times are nanoseconds since 1970. Its JSON is a snapshot: a State that
+// is read from it continues as the one that was written. It grows with the calls that wait and that are in
 // flight, and with nothing else. Make it with [New].
 type State struct {
 	Config Config `json:"config"`
@@ -43,8 +43,8 @@ type State struct {
 	// Asked counts asks; it orders those of the same turn.
 	Asked int64 `json:"asked"`
 
-	// Out are the calls in flight by their IDs, InFlight their number, Reserved their tokens, and Order the IDs in the order in which
-	// they are lost if nobody settles them.
+	// Out are the calls in flight by their IDs, InFlight their number, Reserved their tokens, and Order the
+	// IDs in the order in which they are lost if nobody settles them.
 	Out      map[int64]Outstanding `json:"out"`
 	InFlight int64                 `json:"in_flight"`
 	Reserved int64                 `json:"reserved"`

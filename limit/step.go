@@ -256,8 +256,8 @@ func (s *step) take(w *waiter, share *Share) {
 // reserve is how many tokens are reserved for each call of the ask.
 func (st *State) reserve(w *waiter) int64 { return scaled(w.Tokens, st.Usage, whole) }
 
-// turn is the next turn of the asker: a session has made one call more. A limiter with many sessions has its turn
-// the sooner, the more they are.
+// turn is the next turn of the asker: a session has made one call more. A limiter with many sessions has its
+// turn the sooner, the more they are.
 func (s *step) turn(w *waiter, calls int64) int64 {
 	if w.Weight == 0 {
 		return w.Turn + 1

@@ -17,8 +17,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Where the ladder would give up a person sees what was wrong, and may give the model a hint. One who ends the run
-// gives it the error that it would have had.
+// Where the ladder would give up a person sees what was wrong, and may give the model a hint. One who ends
+// the run gives it the error that it would have had.
 func TestAPersonSaysWhatFollowsAnExhaustion(t *testing.T) {
 	one := policy.DefaultSet()
 	one.Answer.MaxAttempts = new(1)

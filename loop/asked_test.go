@@ -20,7 +20,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// A planner is asked the same after a crash, and its error says the same of what it was asked about, in the record too.
+// A planner is asked the same after a crash, and its error says the same of what it was asked about, in the
+// record too.
 func TestAPlannerIsAskedTheSameAfterACrash(t *testing.T) {
 	wrong := []fault.Issue{{Pointer: "/a", Rule: "required", Expected: "a text"}}
 	for name, turn := range map[string]looptest.Turn{

@@ -18,7 +18,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// A run that cannot continue, because a function of the caller failed, is recorded as that: nobody cancelled it.
+// A run that cannot continue, because a function of the caller failed, is recorded as that: nobody cancelled
+// it.
 func TestARunThatCannotContinueIsNotRecordedAsCancelled(t *testing.T) {
 	noWords := errors.New("the template has no words")
 	for name, c := range map[string]struct {

@@ -54,7 +54,8 @@ func timeLimits(model, tools time.Duration) *policy.Set {
 	return &set
 }
 
-// A clock cannot take an After back. However many calls have limits, few are asked for, and no goroutine is left.
+// A clock cannot take an After back. However many calls have limits, few are asked for, and no goroutine is
+// left.
 func TestCallsWithLimitsDoNotAddUpOnTheClock(t *testing.T) {
 	const turns, calls = 1250, 7
 	note := tool.New("note", "Note.", func(context.Context, struct{}) (string, error) { return "noted", nil },

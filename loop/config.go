@@ -24,9 +24,9 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Config is what all runs of a [Loop] or a [Pool] share; [Input] is what one run is given. The zero value is a
-// run without tools, under the default policy, whose answer is any text. A run does not change it, so it may
-// be shared.
+// Config is what all runs of a [Loop] or a [Pool] share; [Input] is what one run is given. The zero value is
+// a run without tools, under the default policy, whose answer is any text. A run does not change it, so it
+// may be shared.
 type Config struct {
 	// Tools are the tools that the model may call; nil means none.
 	Tools *tool.Set
@@ -66,7 +66,8 @@ type Config struct {
 	// Limits bounds the feedback to the model; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
 	// Models is what is known of the models of a run by their names in it, with that of [New] under "". A
-	// model that is not here is asked, if it is a [Describer]. Prices and budgets of tokens and money need it.
+	// model that is not here is asked, if it is a [Describer]. Prices and budgets of tokens and money need
+	// it.
 	Models map[string]machine.ModelInfo
 	// Estimate returns the tokens of messages that are added to a prompt; nil is [machine.EstimateTokens]. It
 	// is called before a call whose policy bounds spending, with what is new since the last prompt whose size

@@ -95,7 +95,8 @@ func TestAClassThatIsNotRetriedIsNamedWithWhatToSet(t *testing.T) {
 	}
 }
 
-// A deadline does not delay the end of the caller's context: a try that returns its error is cancelled, not failed.
+// A deadline does not delay the end of the caller's context: a try that returns its error is cancelled, not
+// failed.
 func TestATryThatEndsWithItsContextIsCancelledUnderADeadline(t *testing.T) {
 	for range 100 {
 		ctx, cancel := context.WithCancel(t.Context())

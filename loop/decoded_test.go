@@ -31,8 +31,8 @@ type visit struct {
 	Guests []string `json:"guests"`
 }
 
-// What a check has decoded is what the tool and the caller get. A call that is made again has a value of its own,
-// because a tool may change what it got.
+// What a check has decoded is what the tool and the caller get. A call that is made again has a value of its
+// own, because a tool may change what it got.
 func TestArgumentsAndAnswersAreDecodedOnce(t *testing.T) {
 	_, err := tool.NewSet(tool.New("warm_up", "", func(context.Context, visit) (string, error) { return "", nil }))
 	require.NoError(t, err)

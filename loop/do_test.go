@@ -110,8 +110,8 @@ func TestDoKeepsNothingOfAnError(t *testing.T) {
 	}
 }
 
-// Without a seed and a session, the seed is the id of the session that the action has then. The same seed gives
-// the same waits.
+// Without a seed and a session, the seed is the id of the session that the action has then. The same seed
+// gives the same waits.
 func TestDoTellsTheSeedThatItDrew(t *testing.T) {
 	var told []observe.Notice
 	do := func(a *loop.Action, errs ...error) *loop.RetryExhaustedError {
@@ -248,8 +248,8 @@ func TestDoWithADeadlineStopsInsteadOfWaitingIntoIt(t *testing.T) {
 	assert.Equal(t, looptest.Epoch, clock.Now().UTC())
 }
 
-// An action without a session is one with a session of its own: its error has all of its attempts, and observers
-// are told of its end.
+// An action without a session is one with a session of its own: its error has all of its attempts, and
+// observers are told of its end.
 func TestAnActionWithoutASessionIsToldInFull(t *testing.T) {
 	var ends []*loop.RetryExhaustedError
 	for _, s := range []*session.Session{newSession(t), nil} {

@@ -28,8 +28,8 @@ type RetryExhaustedError struct {
 	Plane fault.Plane
 	// Reason is why no further attempt follows.
 	Reason policy.Reason
-	// Detail has the numbers behind the reason: the wait that did not fit and the time that was left, or what a
-	// budget had left and what the next call would have taken.
+	// Detail has the numbers behind the reason: the wait that did not fit and the time that was left, or what
+	// a budget had left and what the next call would have taken.
 	Detail policy.Detail
 	// Attempt and MaxAttempts are the position of the action on that plane.
 	Attempt, MaxAttempts int

@@ -207,8 +207,8 @@ func TestARunThatWasCutIsHeardOfAfterwards(t *testing.T) {
 	}
 }
 
-// Other goroutines may dispatch during an attempt, and wait for one another. The hook of a reducer error, which
-// is called during a dispatch, cannot.
+// Other goroutines may dispatch during an attempt, and wait for one another. The hook of a reducer error,
+// which is called during a dispatch, cannot.
 func TestEventsOfATryFromOtherGoroutines(t *testing.T) {
 	errNo := errors.New("no")
 	s := hearing(t, func(event string) error {

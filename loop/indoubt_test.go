@@ -21,7 +21,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// The calls whose effect is unknown are in the result, and in the error of a run that failed, with their keys.
+// The calls whose effect is unknown are in the result, and in the error of a run that failed, with their
+// keys.
 func TestCallsInDoubtAreInTheResult(t *testing.T) {
 	for name, c := range map[string]struct {
 		end, again error
@@ -86,8 +87,8 @@ func payTwice(t *testing.T, end func() error) (loop.Result, error) {
 	return fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Call(call("pay", `{}`)), looptest.Say("Done.")), newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools})
 }
 
-// The calls that run when the run ends are in doubt, and the conversation says so. Those that had not begun are
-// not.
+// The calls that run when the run ends are in doubt, and the conversation says so. Those that had not begun
+// are not.
 func TestCallsThatRunWhenTheRunEndsAreInDoubt(t *testing.T) {
 	for name, c := range map[string]struct {
 		parallel int

@@ -252,8 +252,8 @@ func TestTheUsageOfAnInnerRunIsAddedToTheOuter(t *testing.T) {
 	}
 }
 
-// The usage of runs within a try of Do with a session is that of the try: in its attempt, its error, and the run
-// around it. A tool's own recording goes on around the try.
+// The usage of runs within a try of Do with a session is that of the try: in its attempt, its error, and the
+// run around it. A tool's own recording goes on around the try.
 func TestTheUsageOfARunWithinATryIsThatOfTheTry(t *testing.T) {
 	used := message.Usage{InputTokens: 100, OutputTokens: 10, APICalls: 1}
 	twice := message.Usage{InputTokens: 200, OutputTokens: 20, APICalls: 2}

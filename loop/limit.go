@@ -17,11 +17,11 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// WithLimiter sets the limiter that grants model calls, and the tries of [Do] and [Attempts], to all runs that
-// have it. A run asks before each call and each retry, and waits without an attempt being charged; in a [Pool]
-// it has no goroutine while it waits. It tells what responses say of limits, and what calls used. Grants are
-// recorded. A wait that would last beyond the run's deadline ends the run at once. l must have the clock of the
-// run: see [WithClock].
+// WithLimiter sets the limiter that grants model calls, and the tries of [Do] and [Attempts], to all runs
+// that have it. A run asks before each call and each retry, and waits without an attempt being charged; in a
+// [Pool] it has no goroutine while it waits. It tells what responses say of limits, and what calls used.
+// Grants are recorded. A wait that would last beyond the run's deadline ends the run at once. l must have the
+// clock of the run: see [WithClock].
 func WithLimiter(l *limiter.Limiter) Option { return func(o *options) { o.limiter = l } }
 
 // WithScope sets the function that says whose limits a model call takes from: one of several keys, say, or a
@@ -71,8 +71,8 @@ func (p *process) scopeOf(model string) (scope, name string) {
 
 // limits is what a process knows of the limiter.
 type limits struct {
-	// queued is the ask that waits, held the grant that was not used yet, and denied why there is none. wake is
-	// called when an ask was answered; may be nil.
+	// queued is the ask that waits, held the grant that was not used yet, and denied why there is none. wake
+	// is called when an ask was answered; may be nil.
 	queued *queued
 	held   *limiter.Grant
 	denied *limiter.DeniedError
@@ -82,8 +82,8 @@ type limits struct {
 	waited time.Duration
 }
 
-// waitsForGrant asks the limiter for the next call or try, and reports whether the answer is to come. A call that
-// was in progress when its process died needs another grant, too.
+// waitsForGrant asks the limiter for the next call or try, and reports whether the answer is to come. A call
+// that was in progress when its process died needs another grant, too.
 func (p *process) waitsForGrant() bool {
 	g := &p.granting
 	if k := p.asked.Kind; p.limiter == nil || g.held != nil || g.denied != nil ||
@@ -131,8 +131,8 @@ func (p *process) askGrant() bool {
 	return !known
 }
 
-// takeGrant takes the answer of the limiter. A call that a dead process had begun is made without a grant if it is
-// denied, because there is no place to record that.
+// takeGrant takes the answer of the limiter. A call that a dead process had begun is made without a grant if
+// it is denied, because there is no place to record that.
 func (p *process) takeGrant(a limiter.Answer) {
 	g := &p.granting
 	g.waited, g.queued = p.now().Sub(g.queued.since), nil

@@ -19,11 +19,12 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// mailEvery is how often a live run or a pool looks into the inboxes of its stores. It is time of the machine and not
-// of the run's clock, because others put items by theirs.
+// mailEvery is how often a live run or a pool looks into the inboxes of its stores. It is time of the machine
+// and not of the run's clock, because others put items by theirs.
 const mailEvery = time.Second
 
-// every calls look every mailEvery, one call at a time, until stop is called. stop does not wait for a call in progress.
+// every calls look every mailEvery, one call at a time, until stop is called. stop does not wait for a call
+// in progress.
 func every(look func()) (stop func()) {
 	var stopped atomic.Bool
 	var again func()
@@ -39,8 +40,8 @@ func every(look func()) (stop func()) {
 	}
 }
 
-// takesMail makes the run take what others put into the inbox of its session, and what is said to the session. wake
-// wakes a run that rests in a pool; may be nil.
+// takesMail makes the run take what others put into the inbox of its session, and what is said to the
+// session. wake wakes a run that rests in a pool; may be nil.
 func (p *process) takesMail(wake func()) {
 	p.mail, p.wake = make(chan struct{}, 1), wake
 	if p.inbox = p.journal.Inbox(); p.inbox != nil {
@@ -165,9 +166,9 @@ func (p *process) hasMail() bool {
 	}
 }
 
-// takeMail takes what is in the inbox: it records each item as an event and then removes it. After a crash in between
-// the item is found in the record, and only removed. An item that fits nothing is removed with a warning.
-// late reports that a model call is under way.
+// takeMail takes what is in the inbox: it records each item as an event and then removes it. After a crash in
+// between the item is found in the record, and only removed. An item that fits nothing is removed with a
+// warning. late reports that a model call is under way.
 func (p *process) takeMail(late bool) {
 	if p.takeWords(late); p.inbox == nil || p.broke != nil {
 		return
@@ -241,8 +242,8 @@ func (p *process) clearMail() {
 	}
 }
 
-// post brings the mail to the runs of a pool that is driven: one look into each inbox a second, whatever the number
-// of runs.
+// post brings the mail to the runs of a pool that is driven: one look into each inbox a second, whatever the
+// number of runs.
 type post struct {
 	mu    sync.Mutex
 	boxes map[any]box
@@ -322,7 +323,8 @@ func (p *Pool) tend() {
 	}
 }
 
-// look wakes the runs whose sessions have something in their inbox. What cannot be read is left to the next look.
+// look wakes the runs whose sessions have something in their inbox. What cannot be read is left to the next
+// look.
 func (p *Pool) look() {
 	p.post.mu.Lock()
 	boxes := slices.Collect(maps.Values(p.post.boxes))
@@ -340,8 +342,8 @@ func (p *Pool) look() {
 	}
 }
 
-// wake makes a run that rests ready, so that it takes its mail. One that a worker has takes it in its turn, and leaves
-// a model call for a message that stops it; in is where that is, or nil.
+// wake makes a run that rests ready, so that it takes its mail. One that a worker has takes it in its turn,
+// and leaves a model call for a message that stops it; in is where that is, or nil.
 func (p *Pool) wake(t *PoolRun, in journal.Inbox) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -59,9 +59,9 @@ type Request struct {
 	// Stop are the stop sequences, which are not part of the reply. A model that does not support them must
 	// return an error.
 	Stop []string
-	// MaxOutputTokens is the most tokens that the reply may have, with its reasoning: what is left of a budget.
-	// 0 means no bound but the model's own; a smaller one of the model's own stays in force. A model that
-	// cannot bound its replies ignores it and says so: see [Describer].
+	// MaxOutputTokens is the most tokens that the reply may have, with its reasoning: what is left of a
+	// budget. 0 means no bound but the model's own; a smaller one of the model's own stays in force. A model
+	// that cannot bound its replies ignores it and says so: see [Describer].
 	MaxOutputTokens int64
 	// Stream receives a streamed reply as it arrives; may be nil. It has no influence on the run.
 	Stream func(Delta)

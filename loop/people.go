@@ -21,13 +21,13 @@ type PersonQuestion struct {
 	View    session.State
 }
 
-// Approver answers the questions of a run about calls that need a person's approval, and about calls in doubt.
-// It must be safe for concurrent use if several runs share it.
+// Approver answers the questions of a run about calls that need a person's approval, and about calls in
+// doubt. It must be safe for concurrent use if several runs share it.
 type Approver interface {
-	// Approve returns the answer to a question. Its Question may be left empty. It may block; its context ends
-	// with the run, and with the question's deadline. The zero answer leaves the question to others:
-	// [Loop.Answer] and [Pool.Answer]. In a pool a call that blocks keeps a worker. An error, or an answer that
-	// does not fit, ends the run. After a crash the question is asked again.
+	// Approve returns the answer to a question. Its Question may be left empty. It may block; its context
+	// ends with the run, and with the question's deadline. The zero answer leaves the question to others:
+	// [Loop.Answer] and [Pool.Answer]. In a pool a call that blocks keeps a worker. An error, or an answer
+	// that does not fit, ends the run. After a crash the question is asked again.
 	Approve(ctx context.Context, q PersonQuestion) (machine.Response, error)
 }
 
@@ -39,8 +39,8 @@ func (f ApproverFunc) Approve(ctx context.Context, q PersonQuestion) (machine.Re
 	return f(ctx, q)
 }
 
-// WithApprover sets who answers the questions of runs to people in this process. Without one, and for questions
-// that it leaves, a run waits for [Loop.Answer] or [Pool.Answer], or until the question's deadline.
+// WithApprover sets who answers the questions of runs to people in this process. Without one, and for
+// questions that it leaves, a run waits for [Loop.Answer] or [Pool.Answer], or until the question's deadline.
 func WithApprover(a Approver) Option { return func(o *options) { o.approver = a } }
 
 // ErrNobodyAsks is the error of an answer for a session that no run in this process waits for.
@@ -107,8 +107,8 @@ func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
 	return p.respond(answer)
 }
 
-// nobodyAnswered feeds that the earliest deadline of the questions is over. It counts even if the clock was set
-// back in the meantime.
+// nobodyAnswered feeds that the earliest deadline of the questions is over. It counts even if the clock was
+// set back in the meantime.
 func (p *process) nobodyAnswered(until time.Time) ([]machine.Effect, error) {
 	if p.now().Before(until) {
 		p.last = until
@@ -212,8 +212,8 @@ func (l *Loop) Answer(session string, answer machine.Response) error {
 	return l.desk.answer(session, answer)
 }
 
-// Answer is [Loop.Answer] for the runs of the pool. It is also [ErrPoolClosed] if the pool is closed; an answer
-// that was taken before that is in the run that [Pool.Close] returns.
+// Answer is [Loop.Answer] for the runs of the pool. It is also [ErrPoolClosed] if the pool is closed; an
+// answer that was taken before that is in the run that [Pool.Close] returns.
 func (p *Pool) Answer(session string, answer machine.Response) error {
 	p.mu.Lock()
 	closed := p.closed

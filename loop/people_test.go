@@ -107,8 +107,8 @@ func TestASessionThatWaitsForAPersonAsks(t *testing.T) {
 	assert.Len(t, listed, 2, "its writer is there to take the default after the deadline")
 }
 
-// A journal has what the arguments have to be, once, for those who answer in another process; and nothing more where
-// nobody is asked.
+// A journal has what the arguments have to be, once, for those who answer in another process; and nothing
+// more where nobody is asked.
 func TestTheFormOfAQuestionIsRecordedOnce(t *testing.T) {
 	var made payments
 	var asked []loop.PersonQuestion
@@ -227,8 +227,8 @@ func asks(t testing.TB, dir journal.Dir, settings journal.Settings) []machine.As
 	return past.State.Asks()
 }
 
-// A run that is left while it asks goes on asking, with the same question; the answer is recorded, and is taken
-// once.
+// A run that is left while it asks goes on asking, with the same question; the answer is recorded, and is
+// taken once.
 func TestAPoolTakesAnAnswerOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var made payments
@@ -396,8 +396,8 @@ func TestRulesThatAsk(t *testing.T) {
 	}
 }
 
-// A run outside a pool waits for an answer as well. Several questions are answered in any order, and the calls
-// run in theirs.
+// A run outside a pool waits for an answer as well. Several questions are answered in any order, and the
+// calls run in theirs.
 func TestALoopTakesAnswersInAnyOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var made payments

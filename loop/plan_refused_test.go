@@ -19,8 +19,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// A plan that cannot be carried out ends a run as an error of its planner does, not as cancelled, and is refused
-// in the same words whoever makes the run.
+// A plan that cannot be carried out ends a run as an error of its planner does, not as cancelled, and is
+// refused in the same words whoever makes the run.
 func TestAnInvalidPlanIsAnErrorOfThePlanner(t *testing.T) {
 	for name, tt := range map[string]struct {
 		plan   machine.Plan

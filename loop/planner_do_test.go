@@ -34,7 +34,8 @@ func (p *again) Plan(_ context.Context, q planner.Question) (machine.Plan, error
 	return machine.Plan{Do: machine.Fallback}, nil
 }
 
-// A planner decides what follows the exhaustion of an action, whichever driver makes it, as it does for a run.
+// A planner decides what follows the exhaustion of an action, whichever driver makes it, as it does for a
+// run.
 func TestThePlannerIsAskedOfAnAction(t *testing.T) {
 	bad := &fault.ToolValidationError{Tool: "pay", Issues: []fault.Issue{{Pointer: "/a", Rule: "required"}}}
 	type drive func(t *testing.T, a *loop.Action, try func() error, opts ...loop.Option) error

@@ -54,10 +54,12 @@ type process struct {
 	// has left to others.
 	desk         *desk
 	leftToOthers []string
-	// inbox is that of the session's store, and mail is full if there may be something in it; nil without one.
+	// inbox is that of the session's store, and mail is full if there may be something in it; nil without
+	// one.
 	inbox journal.Inbox
 	mail  chan struct{}
-	// unread is the last error of the inbox. ear has what was said in this process, and wake wakes the run in its pool.
+	// unread is the last error of the inbox. ear has what was said in this process, and wake wakes the run in
+	// its pool.
 	unread string
 	ear    ear
 	wake   func()
@@ -222,9 +224,8 @@ func (p *process) fed(effects []machine.Effect, err error) {
 	}
 }
 
-// advance carries out effects until a wait or a try has to be made, a person or the limiter has to answer, or the
-// run is over or left to be resumed.
-// It returns which. Waits until now are over, whatever the clock says.
+// advance carries out effects until a wait or a try has to be made, a person or the limiter has to answer, or
+// the run is over or left to be resumed. It returns which. Waits until now are over, whatever the clock says.
 func (p *process) advance(now time.Time) machine.EffectKind {
 	for p.broke == nil && p.recorded == nil && p.runner.State().Phase != machine.Stopped {
 		switch {

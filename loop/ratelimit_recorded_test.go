@@ -19,8 +19,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// The rate limit that decides is in the record: a run that is killed before the plan and resumed asks the planner the
-// same, and waits as one that was not killed.
+// The rate limit that decides is in the record: a run that is killed before the plan and resumed asks the
+// planner the same, and waits as one that was not killed.
 func TestARateLimitIsInTheRecord(t *testing.T) {
 	headers := map[string][]string{"X-Ratelimit-Limit-Requests-Hour": {"100"}, "X-Ratelimit-Remaining-Requests-Hour": {"0"},
 		"X-Ratelimit-Reset-Requests-Hour": {"1800"}}

@@ -67,8 +67,8 @@ func aborting(context.Context, planner.Question) (machine.Plan, error) {
 	return machine.Plan{Do: machine.Abort}, nil
 }
 
-// consultedWhileExhausted is a reply with a call that uses up the attempts of its tool and one that the planner is
-// asked about.
+// consultedWhileExhausted is a reply with a call that uses up the attempts of its tool and one that the
+// planner is asked about.
 func consultedWhileExhausted(p func(context.Context, planner.Question) (machine.Plan, error)) failingStory {
 	echo := func(id string) message.Call { return message.Call{ID: id, Name: "echo", Arguments: `{"text":"a"}`} }
 	return failingStory{

@@ -16,7 +16,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// A model may write into its request: later requests, the journal and the caller's own values stay as they are.
+// A model may write into its request: later requests, the journal and the caller's own values stay as they
+// are.
 func TestAModelMayWriteIntoItsRequest(t *testing.T) {
 	var asked []loop.Request
 	script := looptest.NewModel(looptest.Call(call("book_room", `{}`)), looptest.Call(call("book_room", `{"city": "Lisbon", "nights": 2, "room": "double"}`)),

@@ -66,7 +66,8 @@ func seeded(t *testing.T, id, seed string) *session.Session {
 	return s
 }
 
-// With a seed, the seed, the action and the attempt alone decide: not the session, and not what it did before.
+// With a seed, the seed, the action and the attempt alone decide: not the session, and not what it did
+// before.
 func TestASeedAloneDecidesTheWaits(t *testing.T) {
 	want := waits(exhaustedRun(t, nil, spreadConfig("x")).Attempts)
 	used := seeded(t, "used", "")
@@ -111,7 +112,8 @@ func TestASessionsSeedGoesFirst(t *testing.T) {
 	assert.ErrorContains(t, loop.Config{Seed: "\xff"}.Validate(), `seed: "\xff": give UTF-8`)
 }
 
-// The tries of an action wait the same with one seed: without a session, in any session, and after other tries.
+// The tries of an action wait the same with one seed: without a session, in any session, and after other
+// tries.
 func TestASeedAloneDecidesTheWaitsOfAnAction(t *testing.T) {
 	tries := func(s *session.Session, seed string) (time.Duration, string) {
 		clock, a := looptest.NewClock(), loop.ToolCall("book_room")

@@ -18,8 +18,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// One amount may be spelt in several ways. A call in doubt that is made again has its key all the same, and the
-// tool gets what was written.
+// One amount may be spelt in several ways. A call in doubt that is made again has its key all the same, and
+// the tool gets what was written.
 func TestOneValueInTwoSpellingsHasOneKey(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, second string

@@ -123,7 +123,8 @@ func TestTheUserEstimatesWhatAPromptGains(t *testing.T) {
 	assert.EqualValues(t, 400+390+2*120+10*policy.LeastReply, r.Cost)
 }
 
-// A tool that runs another agent costs what that run cost, by its own prices or by those of the run around it.
+// A tool that runs another agent costs what that run cost, by its own prices or by those of the run around
+// it.
 func TestANestedRunIsPaidByTheRunAroundIt(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -173,7 +174,8 @@ func TestAResumedRunKnowsWhatWasSpent(t *testing.T) {
 	}
 }
 
-// A summary is a call of a model, too: it is paid at the price of the run's model, because its own is not known.
+// A summary is a call of a model, too: it is paid at the price of the run's model, because its own is not
+// known.
 func TestASummaryIsPaid(t *testing.T) {
 	p := *spending(policy.Spending{}).Policy
 	p.Context = policy.Context{Steps: []policy.ContextStep{policy.Summarise}, Keep: new(1)}

@@ -14,8 +14,8 @@ import (
 // added to that of the run, with an error, too. An error leaves them out without a summary.
 type SummaryFunc func(ctx context.Context, said []message.Message) (text string, u message.Usage, err error)
 
-// SummaryBy returns a function that asks a model for summaries. system is its system prompt; empty means a short
-// one in English.
+// SummaryBy returns a function that asks a model for summaries. system is its system prompt; empty means a
+// short one in English.
 func SummaryBy(m Model, system string) SummaryFunc {
 	if system == "" {
 		system = "Sum up the conversation below for yourself, to go on with it later: what the user wants, what was found, " +

@@ -87,8 +87,8 @@ func (e *lowFunds) Error() string {
 	return fmt.Sprintf("%d short, key sk-proj-0123456789abcdefghij0123456789", e.missing)
 }
 
-// A call that failed is in the result with its text and, in process, with the tool's own error, also if the run
-// ended well. The record has the text.
+// A call that failed is in the result with its text and, in process, with the tool's own error, also if the
+// run ended well. The record has the text.
 func TestTheResultHasTheErrorsOfTools(t *testing.T) {
 	const text = "5 short, key [key left out]"
 	own := &lowFunds{5}

@@ -120,8 +120,8 @@ func TestResultsOfCallsThatWereWrittenAsTextAreText(t *testing.T) {
 		Text: `Result of book_room: {"number":"R-1"}` + "\n\n" + `No result of book_room: "no \u007b{rooms\u007d}"`}, got[2])
 }
 
-// The results belong to the next run: it records them, and a process that has only the journal hands them over
-// again if the run before it did not begin.
+// The results belong to the next run: it records them, and a process that has only the journal hands them
+// over again if the run before it did not begin.
 func TestResultsAreRecordedWithTheNextRun(t *testing.T) {
 	model, dir := twoCalls(), journal.Dir(t.TempDir())
 	cfg := loop.Config{Tools: bookRoom(t, unbookable(t)), CallsOnly: true}

@@ -38,8 +38,8 @@ func varsOf(city string) map[string]any {
 	}
 }
 
-// The templates read Vars by their JSON form: at each call, after a resume with others in the config, and in a
-// replay.
+// The templates read Vars by their JSON form: at each call, after a resume with others in the config, and in
+// a replay.
 func TestTemplatesReadTheVarsOfTheConfig(t *testing.T) {
 	dir := t.TempDir()
 	j, err := journal.Open(t.Context(), journal.Dir(dir), "s", journal.Settings{})

@@ -30,8 +30,8 @@ type outer struct {
 	run     machine.ToolRun
 }
 
-// Within is [Loop.Run] for a run within the call of a tool, under the context of that call, by which it belongs
-// to the run around it:
+// Within is [Loop.Run] for a run within the call of a tool, under the context of that call, by which it
+// belongs to the run around it:
 //
 //   - Its session has the id of [machine.State.Child]; its RequestID, its seed and the keys of its calls follow
 //     from that. Those of in are not used.
@@ -150,8 +150,8 @@ func closeJournal(s *session.Session) {
 	}
 }
 
-// charged reports whether the outer run has been told what the nested run consumed before: an earlier try of the
-// call, or the call in doubt that it repeats, has ended.
+// charged reports whether the outer run has been told what the nested run consumed before: an earlier try of
+// the call, or the call in doubt that it repeats, has ended.
 func (o *outer) charged() bool {
 	if o.run.Transport > 1 {
 		return true

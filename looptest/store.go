@@ -11,8 +11,8 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// Store is a [journal.Store] in memory, and a [journal.Inbox]. The zero value is empty and ready to use. It is
-// safe for concurrent use.
+// Store is a [journal.Store] in memory, and a [journal.Inbox]. The zero value is empty and ready to use. It
+// is safe for concurrent use.
 type Store struct {
 	mu    sync.Mutex
 	texts map[string][]byte

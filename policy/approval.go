@@ -14,8 +14,8 @@ import (
 )
 
 // Approval says which calls of a tool wait until a person approves them, for how long, and what holds if
-// nobody answers. A call that its tool itself wants approved ([github.com/retake-go/retake/tool.NeedsApproval])
-// waits under every setting but [ApproveNever].
+// nobody answers. A call that its tool itself wants approved
+// ([github.com/retake-go/retake/tool.NeedsApproval]) waits under every setting but [ApproveNever].
 //
 // A member that is empty or 0 is absent: it has the value of the layer below, and in the end that of
 // [Approval.Whole]. In files the word of When may stand for all of it: "approval: always".
@@ -132,8 +132,8 @@ func (a *Approval) incomplete() (member, problem string) {
 	return "", ""
 }
 
-// String returns a as in policy files: "{when: always, timeout: 24h0m0s}"; "by declaration" if all members are
-// absent.
+// String returns a as in policy files: "{when: always, timeout: 24h0m0s}"; "by declaration" if all members
+// are absent.
 func (a Approval) String() string { return cmp.Or(shown(&a), "by declaration") }
 
 // MarshalJSON writes the members that are not absent.

@@ -7,12 +7,13 @@ type Rest struct {
 	Spent Spent
 	// Failed is the number of failed attempts in the run.
 	Failed int
-	// Sharers is among how many calls the rest is divided: those of the reply that have not ended. At least 1.
+	// Sharers is among how many calls the rest is divided: those of the reply that have not ended. At least
+	// 1.
 	Sharers int64
 }
 
-// Within returns the policy for a run within another: spending and the budget of failed attempts are bounded by
-// its share of what the outer run has left. Models that have no price in s have that of the outer run. The
+// Within returns the policy for a run within another: spending and the budget of failed attempts are bounded
+// by its share of what the outer run has left. Models that have no price in s have that of the outer run. The
 // result shares memory with s and must not be changed.
 func (s Set) Within(rest *Rest) Set {
 	left := rest.Set.Spending.left(&rest.Spent, rest.Sharers)

@@ -39,7 +39,8 @@ const (
 	ReasonUnknownToolBudget Reason = "unknown_tool_budget"
 	// ReasonRunBudget: the run allows no more failed attempts.
 	ReasonRunBudget Reason = "run_budget"
-	// ReasonNoProgress: the same failure came too often in a row, or the same valid calls with the same results.
+	// ReasonNoProgress: the same failure came too often in a row, or the same valid calls with the same
+	// results.
 	ReasonNoProgress Reason = "no_progress"
 	// ReasonRetryAfterTooLong: the server asks for a longer wait than the policy allows.
 	ReasonRetryAfterTooLong Reason = "retry_after_too_long"

@@ -113,8 +113,8 @@ func TestOverKeepsTheOriginsOfWhatWins(t *testing.T) {
 	assert.Empty(t, both.Source("backoff").String())
 }
 
-// The jitter is that of the next layer that has one, whatever the layers between them say: with a cap it comes
-// after the cap if that layer says so, and without one it does not.
+// The jitter is that of the next layer that has one, whatever the layers between them say: with a cap it
+// comes after the cap if that layer says so, and without one it does not.
 func TestALayerBetweenKeepsTheJitterAfterTheCap(t *testing.T) {
 	jittered := backoff.Exponential(time.Second, 2*backoff.One)
 	jittered.Cap = 10 * time.Second

@@ -46,8 +46,8 @@ type Set struct {
 	// default.
 	MaxTurns int `policy:"max_turns,unlimited,least=1"`
 	// MaxCalls (max_calls) is the most tool calls of one reply: at least 1; [Unlimited] and more than
-	// [MostCalls] mean MostCalls. 128 by default. A reply with more is refused as a whole: none of its calls is
-	// checked or run.
+	// [MostCalls] mean MostCalls. 128 by default. A reply with more is refused as a whole: none of its calls
+	// is checked or run.
 	MaxCalls int `policy:"max_calls,unlimited,least=1"`
 	// AllOrNothing (all_or_nothing) runs the calls of a reply only if all of them are valid. Off by default:
 	// valid calls run, and invalid ones are answered with feedback.

@@ -20,8 +20,8 @@ type Spending struct {
 	// MaxNextCost (max_next_cost) is the most that one call may cost, in the unit of a [Price]; nil means no
 	// limit.
 	MaxNextCost *int64 `json:"max_next_cost,omitempty" policy:"max_next_cost"`
-	// MaxReply (max_reply) is the most tokens of one reply, with its reasoning: at least [LeastReply]; nil means no bound
-	// but what is left.
+	// MaxReply (max_reply) is the most tokens of one reply, with its reasoning: at least [LeastReply]; nil
+	// means no bound but what is left.
 	MaxReply *int64 `json:"max_reply,omitempty" policy:"max_reply,least=16"`
 }
 

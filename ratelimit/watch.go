@@ -18,8 +18,8 @@ type Response struct {
 
 type watchKey struct{}
 
-// Watch returns a context with which adapters call f for each response they receive, and then the functions that
-// watch ctx. f may be called from several goroutines at once.
+// Watch returns a context with which adapters call f for each response they receive, and then the functions
+// that watch ctx. f may be called from several goroutines at once.
 func Watch(ctx context.Context, f func(Response)) context.Context {
 	if outer, ok := ctx.Value(watchKey{}).(func(Response)); ok {
 		own := f

@@ -183,7 +183,8 @@ type totals struct {
 	Resumed   int           `json:"-"`
 	Waited    time.Duration `json:"waited_ns"`
 	Usage     message.Usage `json:"usage,omitzero"`
-	// Cost is what the attempts cost, in the unit of a [policy.Price]. Wasted is what the failed ones consumed.
+	// Cost is what the attempts cost, in the unit of a [policy.Price]. Wasted is what the failed ones
+	// consumed.
 	Cost   int64         `json:"cost_micros,omitempty"`
 	Wasted policy.Charge `json:"wasted,omitzero"`
 }

@@ -91,8 +91,8 @@ func diffOf(was, is proposal) diffView {
 // maxCell is the most characters of a value that is compared.
 const maxCell = 300
 
-// fieldViews lists the fields that differ, or that an issue is about: those of the later proposal in its order,
-// then those that are gone, then those that are missing in both.
+// fieldViews lists the fields that differ, or that an issue is about: those of the later proposal in its
+// order, then those that are gone, then those that are missing in both.
 func fieldViews(was []field, wrongBefore []issueView, is []field, wrongNow []issueView) (all []fieldView) {
 	seen := map[string]bool{}
 	add := func(path string) {

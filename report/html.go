@@ -97,7 +97,8 @@ type section struct {
 	About string
 	// Result names the failures, or else the decisions, with their tools.
 	Result, Tone string
-	// Failed is set if an attempt failed, Doubt if it is not known what a call did, Bare if texts were left out.
+	// Failed is set if an attempt failed, Doubt if it is not known what a call did, Bare if texts were left
+	// out.
 	Failed, Doubt, Bare bool
 
 	told []told

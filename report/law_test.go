@@ -57,8 +57,8 @@ func spent(t *testing.T, text []byte) map[int64]machine.State {
 	}
 }
 
-// failing makes the journal of a run with a bad call, a tool that breaks, and another bad call. With consult, a
-// planner is asked about the tool first.
+// failing makes the journal of a run with a bad call, a tool that breaks, and another bad call. With consult,
+// a planner is asked about the tool first.
 func failing(t *testing.T, consult ...fault.Class) []byte {
 	t.Helper()
 	store := &looptest.Store{}

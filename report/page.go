@@ -13,8 +13,9 @@ type Page struct {
 	Scrub bool
 	// Says is what goes on in the session, in one sentence.
 	Says string
-	// Say is the address to which a form posts a message for the run: its text, by, stop and reset. Empty for none.
-	// By is the name that the form begins with, and Waiting are messages that the run has not taken yet.
+	// Say is the address to which a form posts a message for the run: its text, by, stop and reset. Empty for
+	// none. By is the name that the form begins with, and Waiting are messages that the run has not taken
+	// yet.
 	Say, By string
 	Waiting []string
 }
@@ -22,8 +23,8 @@ type Page struct {
 // HTML is the function [HTML] with what the page says in addition.
 func (p Page) HTML(w io.Writer, in io.Reader) error { return writePage(w, in, p) }
 
-// Policy is the content security policy of the page, for a header: its own style sheet and scripts and, if it is
-// live or has a form, connections and forms to its own server.
+// Policy is the content security policy of the page, for a header: its own style sheet and scripts and, if it
+// is live or has a form, connections and forms to its own server.
 func (p Page) Policy() string {
 	script, connect, form := sourceHash(pageJS), "", "'none'"
 	if p.Live != "" {

@@ -19,8 +19,8 @@ func moneyText(micros int64) string {
 	return "cost " + money(micros)
 }
 
-// spendingOf returns a chart with what each attempt cost, or its tokens where nothing has a price; nil if nothing
-// was consumed.
+// spendingOf returns a chart with what each attempt cost, or its tokens where nothing has a price; nil if
+// nothing was consumed.
 func spendingOf(sections []*section) *chartView {
 	of := func(e *entry) int64 { return e.Cost }
 	all := sum(sections, of)

@@ -123,8 +123,8 @@ func (f *collector) store(n *node, child *value) {
 	}
 }
 
-// bind judges a value by the schema of its place, stores it in a zero variable and checks its rules. around is
-// the struct around the variable.
+// bind judges a value by the schema of its place, stores it in a zero variable and checks its rules. around
+// is the struct around the variable.
 func (f *collector) bind(n *node, v *value, at *spot, to reflect.Value, around any) {
 	kinds := classes[at.class].kinds
 	isNull := v.kind == kindNull && at.pointer
@@ -173,8 +173,8 @@ func (at *spot) broken(v reflect.Value, around any) (rules []rule) {
 	return rules
 }
 
-// read stores a value that has no parts, and checks the rules that compare the members of a struct; false where
-// the value cannot be read.
+// read stores a value that has no parts, and checks the rules that compare the members of a struct; false
+// where the value cannot be read.
 func (f *collector) read(v *value, at *spot, to reflect.Value) bool {
 	switch at.class {
 	case classBytes, classText, classOpaque, classAny:
@@ -313,8 +313,8 @@ type place struct {
 	lacks string
 }
 
-// merge adds the findings to the failures of the schema. A value that the schema refused gets only findings of
-// validation rules. A value that is missing, empty or of the wrong kind gets none.
+// merge adds the findings to the failures of the schema. A value that the schema refused gets only findings
+// of validation rules. A value that is missing, empty or of the wrong kind gets none.
 func (b *binder) merge(all []*failure) []*failure {
 	if len(b.found) == 0 || len(all) >= maxIssues {
 		return all

@@ -29,8 +29,8 @@ const (
 	classOpaque // read by a method of the type
 )
 
-// classes say of each class its name, its type in JSON Schema, the kinds of values that have this type, and what
-// its length counts. What has no type reads its values itself.
+// classes say of each class its name, its type in JSON Schema, the kinds of values that have this type, and
+// what its length counts. What has no type reads its values itself.
 var classes = [...]struct {
 	name, jsonType string
 	kinds          kind

@@ -72,8 +72,8 @@ func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, forma
 	s.scoped, s.tracks = l.dynamic, l.tracks
 }
 
-// anchored lists the subschemas of a schema that dynamic references may lead to, by their JSON Pointers. at is
-// that of the schema.
+// anchored lists the subschemas of a schema that dynamic references may lead to, by their JSON Pointers. at
+// is that of the schema.
 func anchored(tree any, at string) (places []string) {
 	if node, _ := tree.(map[string]any); node["$dynamicAnchor"] != nil {
 		places = append(places, at)

@@ -26,7 +26,8 @@ func (elsewhere) Issues() (issues []fault.Issue) {
 	return issues
 }
 
-// An issue of a type's own method may name a place that does not exist: nothing is echoed, and nothing panics.
+// An issue of a type's own method may name a place that does not exist: nothing is echoed, and nothing
+// panics.
 func TestAnIssueMayNameAPlaceThatDoesNotExist(t *testing.T) {
 	typed, err := schema.For[elsewhere]()
 	require.NoError(t, err)

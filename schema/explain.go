@@ -143,8 +143,8 @@ func (e *evaluation) expectedOf(all []*failure) (wants []string) {
 	return wants
 }
 
-// report tells what a refusal comes to, and adds what the marks of the schema and the places of the values say.
-// What is beyond the budget has one issue, which says that. The refusal is not to be used again.
+// report tells what a refusal comes to, and adds what the marks of the schema and the places of the values
+// say. What is beyond the budget has one issue, which says that. The refusal is not to be used again.
 func (s *Schema) report(e *evaluation, root *value, refused *refusal) []fault.Issue {
 	all := e.merge(e.list(nil, refused))
 	if len(all) == 0 && !e.spent() {
@@ -260,8 +260,8 @@ func (p *places) to(path []string) [][]*node {
 	return p.levels
 }
 
-// finish adds an echoed value to the issue of a value, and says that a string holds what is wanted, and that a
-// member may be left out. v is nil where the value is not there.
+// finish adds an echoed value to the issue of a value, and says that a string holds what is wanted, and that
+// a member may be left out. v is nil where the value is not there.
 func (p *places) finish(i *fault.Issue, path []string, v *value) {
 	mayBeLeftOut := mayBeLeftOut(*i)
 	if !p.schema.marked && !mayBeLeftOut {

@@ -12,8 +12,8 @@ import (
 
 func number(s string) json.Number { return json.Number(s) }
 
-// compile finds what says each rule of a place: keywords and words. names are the fields around: Go name to JSON
-// name.
+// compile finds what says each rule of a place: keywords and words. names are the fields around: Go name to
+// JSON name.
 func (at *spot) compile(rules []rule, names map[string]string) ([]rule, error) {
 	if err := at.usable(rules); err != nil {
 		return nil, err

@@ -18,10 +18,10 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// goldenIssues has chosen bad documents with their issues: each shows words that no one before it shows.
-// `go test ./schema -run Golden -args -rewrite` rewrites it. Read each changed line as a model would. The issues
-// of all bad documents are written to a file with RETAKE_ISSUES=FILE, to be compared before and after a change
-// that is to change no words.
+// goldenIssues has chosen bad documents with their issues: each shows words that no one before it shows. `go
+// test ./schema -run Golden -args -rewrite` rewrites it. Read each changed line as a model would. The issues
+// of all bad documents are written to a file with RETAKE_ISSUES=FILE, to be compared before and after a
+// change that is to change no words.
 const goldenIssues = "testdata/issues.txt"
 
 // seeds are schemas, each with a document that it refuses or nearly refuses.

@@ -302,8 +302,8 @@ func (l *linker) homeDepth(path []string) (depth int) {
 // left out.
 const maxNodes = 256
 
-// inPlace lists schemas and all their subschemas for the same value, maxNodes at most. It uses the memory of the
-// list that it is given.
+// inPlace lists schemas and all their subschemas for the same value, maxNodes at most. It uses the memory of
+// the list that it is given.
 func inPlace(from ...*node) []*node {
 	nodes := from[:0]
 	add := func(list []*node) {

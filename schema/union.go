@@ -245,8 +245,8 @@ func membersNamed(names []string) string {
 	return "the members " + boundedNames(names[:len(names)-1]) + " and " + nameOf(names[len(names)-1])
 }
 
-// tag is a member that tells alternatives apart: each wants it to be a value of its own. Of an object only the
-// alternative is asked that its tag names, for all others refuse it.
+// tag is a member that tells alternatives apart: each wants it to be a value of its own. Of an object only
+// the alternative is asked that its tag names, for all others refuse it.
 type tag struct {
 	name     string
 	branches map[key]*node
@@ -255,8 +255,8 @@ type tag struct {
 	optional bool    // an alternative may take objects without it
 }
 
-// byTag applies the alternative that an object's tag names. Without it none fits if the tag is of no alternative,
-// or is missing and each requires it; false where some may fit.
+// byTag applies the alternative that an object's tag names. Without it none fits if the tag is of no
+// alternative, or is missing and each requires it; false where some may fit.
 func (f *collector) byTag(rule string, t *tag) bool {
 	m := f.v.member(t.name)
 	if m != nil && m.kind&(kindObject|kindArray) == 0 {
@@ -327,8 +327,8 @@ func (n *node) demanded() []*node {
 	return nodes
 }
 
-// add enters an alternative by the constants of its tag; false where it may take an object with any tag, or with
-// one of another alternative.
+// add enters an alternative by the constants of its tag; false where it may take an object with any tag, or
+// with one of another alternative.
 func (t *tag) add(branch *node) bool {
 	var member *node
 	requires, refuses := false, false // the tag

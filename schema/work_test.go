@@ -337,8 +337,8 @@ func TestACheckEndsWhereItIsToldTo(t *testing.T) {
 	assert.Empty(t, read(s, b, doc))
 }
 
-// What a recursive schema says of very many values takes little memory beyond reading them, for answers that are
-// found again soon are not remembered.
+// What a recursive schema says of very many values takes little memory beyond reading them, for answers that
+// are found again soon are not remembered.
 func TestARecursiveSchemaTakesLittleMemory(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates for itself")

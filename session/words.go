@@ -16,11 +16,11 @@ type Words struct {
 	// By names who says it; may be empty. At is when it was said.
 	By string    `json:"by,omitempty" redact:"keep"`
 	At time.Time `json:"at,omitzero"`
-	// Stop leaves a model call that is under way, and asks again with the message. Calls that wait for a person are
-	// not made. Calls of tools that have begun are finished.
+	// Stop leaves a model call that is under way, and asks again with the message. Calls that wait for a
+	// person are not made. Calls of tools that have begun are finished.
 	Stop bool `json:"stop,omitempty"`
-	// Reset begins the attempts of all actions and the budgets of failed attempts anew. Turns, spending, caps, waits of
-	// the transport and the deadline stay.
+	// Reset begins the attempts of all actions and the budgets of failed attempts anew. Turns, spending,
+	// caps, waits of the transport and the deadline stay.
 	Reset bool `json:"reset,omitempty"`
 }
 
@@ -42,10 +42,10 @@ func (w *Words) Validate() error {
 	return nil
 }
 
-// Say says something to the run that holds the session: see [Words]. The message enters before the next model call,
-// after those before it, and is recorded. An answer that the model gives meanwhile is not the last one, if the run has
-// a turn left. If the run ends first, its result has a warning. The error is [ErrNotHeld] if no run hears it, and that
-// of an invalid message.
+// Say says something to the run that holds the session: see [Words]. The message enters before the next model
+// call, after those before it, and is recorded. An answer that the model gives meanwhile is not the last one,
+// if the run has a turn left. If the run ends first, its result has a warning. The error is [ErrNotHeld] if
+// no run hears it, and that of an invalid message.
 func (s *Session) Say(w Words) error {
 	if err := w.Validate(); err != nil {
 		return err
@@ -59,8 +59,8 @@ func (s *Session) Say(w Words) error {
 	return hear(w)
 }
 
-// Hearing passes what is said to the session to the run that holds it, until [Driver.Release]. Only the run that
-// acquired the session may call it.
+// Hearing passes what is said to the session to the run that holds it, until [Driver.Release]. Only the run
+// that acquired the session may call it.
 func (d Driver) Hearing(hear func(Words) error) {
 	d.s.changing.Lock()
 	defer d.s.changing.Unlock()

@@ -32,8 +32,8 @@ type Invocation struct {
 	// Report is called with progress as JSON, at once and one at a time. It must not keep the slice. Nil
 	// drops progress.
 	Report func(payload []byte)
-	// Checked is what [Set.Read] made of the call's arguments, so that they are not read again. It is not used
-	// for other arguments, nor twice. Nil reads them.
+	// Checked is what [Set.Read] made of the call's arguments, so that they are not read again. It is not
+	// used for other arguments, nor twice. Nil reads them.
 	Checked *Checked
 }
 

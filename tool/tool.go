@@ -230,8 +230,8 @@ func (t *Tool) Parameters() []byte { return t.schema.JSON() }
 func (t *Tool) Check(args []byte) []fault.Issue { return t.schema.Check(args) }
 
 // Result checks a result of the tool that somebody else gives, such as a person who knows what a call has
-// done, and returns it as canonical JSON. The error says what is wrong with it; the values of [Raw] may be any
-// JSON.
+// done, and returns it as canonical JSON. The error says what is wrong with it; the values of [Raw] may be
+// any JSON.
 func (t *Tool) Result(given []byte) ([]byte, error) {
 	result, err := t.runner.result(given)
 	if err != nil {

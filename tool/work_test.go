@@ -23,8 +23,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// expression is a schema whose alternatives lead back to themselves. Each takes "any", so that no tag tells them
-// apart.
+// expression is a schema whose alternatives lead back to themselves. Each takes "any", so that no tag tells
+// them apart.
 func expression(t testing.TB) *tool.Set {
 	var ops []string
 	for n := range 8 {
@@ -49,8 +49,8 @@ func hostile(calls, bytes int) message.Reply {
 	return r
 }
 
-// All calls of a reply share one budget, for what is wrong with them too: what it does not suffice for is refused as
-// work.
+// All calls of a reply share one budget, for what is wrong with them too: what it does not suffice for is
+// refused as work.
 func TestExplainingIsPartOfTheWorkOfAReply(t *testing.T) {
 	set := expression(t)
 	found := set.Read(hostile(16, 62<<10), defaults())
@@ -130,8 +130,8 @@ func hostileArguments() map[string]string {
 	}
 }
 
-// Judging a call of up to 1 MB, mending it and saying what is wrong with it take 10 MB beyond reading it at most,
-// whatever it is made of. A call that is mended is read once more.
+// Judging a call of up to 1 MB, mending it and saying what is wrong with it take 10 MB beyond reading it at
+// most, whatever it is made of. A call that is mended is read once more.
 func TestAHostileCallTakesLittleMemory(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates for itself, and keeps no decoders")
@@ -194,8 +194,8 @@ func hostileTexts(size int) map[string]string {
 	return texts
 }
 
-// A text of very many calls is refused for their number, which takes little memory. So does looking for an answer in
-// it. Twice the text takes no more than twice as much.
+// A text of very many calls is refused for their number, which takes little memory. So does looking for an
+// answer in it. Twice the text takes no more than twice as much.
 func TestATextOfVeryManyCallsTakesLittleMemory(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates for itself, and keeps no decoders")
@@ -250,8 +250,8 @@ func TestAReplyWithoutABoundIsBounded(t *testing.T) {
 	}
 }
 
-// Finding a call or an answer in a text of up to 1 MB, judging it, mending it and saying what is wrong with it take
-// 10 MB beyond reading it at most.
+// Finding a call or an answer in a text of up to 1 MB, judging it, mending it and saying what is wrong with
+// it take 10 MB beyond reading it at most.
 func TestAHostileCallInTextTakesLittleMemory(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates for itself, and keeps no decoders")
@@ -307,8 +307,8 @@ func ordering(t *testing.T) *tool.Set {
 	return set
 }
 
-// taking is the memory that a function takes. Where it is more than it may be, it is measured again: on another
-// processor there may be no decoder to use again.
+// taking is the memory that a function takes. Where it is more than it may be, it is measured again: on
+// another processor there may be no decoder to use again.
 func taking(most int, f func()) (took int) {
 	for again := 0; again < 4 && (again == 0 || took >= most); again++ {
 		took = int(memory(f))

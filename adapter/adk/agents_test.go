@@ -72,7 +72,8 @@ func TestAnAgentAsAToolIsGivenMedia(t *testing.T) {
 	}
 }
 
-// ADK's own agent tool leaves the plugins behind. That is said at once, instead of running without protection.
+// ADK's own agent tool leaves the plugins behind. That is said at once, instead of running without
+// protection.
 func TestAnAgentToolWithoutProtectionIsRefused(t *testing.T) {
 	a, _, end := newAdapter(t, adk.Config{})
 	inner := newFake(say("never"))

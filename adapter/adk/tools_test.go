@@ -175,8 +175,8 @@ func confirmed(t *testing.T, r *runner.Runner) *genai.Content {
 	}}}}
 }
 
-// A run that waits for a confirmation waits in the memory of its process. In another one the confirmed call runs
-// once, unwatched, and the attempts before the restart do not count.
+// A run that waits for a confirmation waits in the memory of its process. In another one the confirmed call
+// runs once, unwatched, and the attempts before the restart do not count.
 func TestAConfirmationAfterARestartBeginsANewRun(t *testing.T) {
 	ran := 0
 	book, err := functiontool.New(functiontool.Config{Name: "book_room", Description: "Book.", RequireConfirmation: true},

@@ -130,7 +130,8 @@ func TestTheNewestTurnsAreMarked(t *testing.T) {
 	}
 }
 
-// A request that asks once pays no more for its turn than without the cache: nobody reads what it would write.
+// A request that asks once pays no more for its turn than without the cache: nobody reads what it would
+// write.
 func TestOnlyWhatIsReadAgainIsMarked(t *testing.T) {
 	once := loop.Request{System: "Be brief.", Messages: []message.Message{{Role: message.User, Text: "2+2?"}}}
 	tools := kittest.Asks()["tools"]

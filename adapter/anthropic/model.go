@@ -48,7 +48,8 @@ func New(client sdk.Client, cfg Config) (*Model, error) {
 	return &Model{messages: client.Messages, cfg: cfg, provider: kit.ProviderAt(name, *address, home)}, nil
 }
 
-// Describe returns the name of the model, that of its provider, or the host of a server elsewhere, and the bound of its replies.
+// Describe returns the name of the model, that of its provider, or the host of a server elsewhere, and the
+// bound of its replies.
 func (m *Model) Describe() machine.ModelInfo {
 	return machine.ModelInfo{Name: m.cfg.Model, Provider: m.provider, MaxOutputTokens: m.cfg.MaxTokens}
 }

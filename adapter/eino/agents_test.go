@@ -103,8 +103,8 @@ func TestAnAgentAsAToolThatGivesUpIsAFailedTool(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// An interrupted call is not a failed one. It goes on in its run, with the attempts that are left, from another
-// context.
+// An interrupted call is not a failed one. It goes on in its run, with the attempts that are left, from
+// another context.
 func TestAnInterruptedRunKeepsItsBudgets(t *testing.T) {
 	for name, goesOn := range map[string]bool{"resumed": true, "given up": false} {
 		t.Run(name, func(t *testing.T) {

@@ -69,7 +69,8 @@ func New(client *sdk.Client, cfg Config) (*Model, error) {
 		provider: kit.ProviderAt(provider, mine.ClientConfig().HTTPOptions.BaseURL, home)}, nil
 }
 
-// Describe returns the name of the model, that of its provider, or the host of a server elsewhere (a region of Vertex AI, say), and the bound of its replies.
+// Describe returns the name of the model, that of its provider, or the host of a server elsewhere (a region
+// of Vertex AI, say), and the bound of its replies.
 func (m *Model) Describe() machine.ModelInfo {
 	return machine.ModelInfo{Name: m.cfg.Model, Provider: m.provider, MaxOutputTokens: m.cfg.MaxTokens}
 }

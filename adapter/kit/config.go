@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Faults collects the faults of a configuration, each with the name of its field and the valid values. The zero
-// value is ready.
+// Faults collects the faults of a configuration, each with the name of its field and the valid values. The
+// zero value is ready.
 type Faults struct{ all []error }
 
 // Refuse adds a fault if bad.

@@ -21,9 +21,9 @@
 // [Object], [List], [Quote] and the others write JSON whose members keep their order. [Faults] checks a
 // configuration, and [KeepOpaque] keeps what only the model that made it can read.
 //
-// Package chat is a model on OpenAI's APIs, made of all this. Package kittest tests an adapter against loopback
-// servers, as journaltest tests a store. Package turns is the kit of runtimes that call models and run tools
-// themselves.
+// Package chat is a model on OpenAI's APIs, made of all this. Package kittest tests an adapter against
+// loopback servers, as journaltest tests a store. Package turns is the kit of runtimes that call models and
+// run tools themselves.
 //
 // Everything is safe for concurrent use except [Head], [Pieces] and [Extras], which belong to one request.
 package kit

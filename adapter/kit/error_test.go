@@ -19,7 +19,8 @@ import (
 
 func TestErrorsAreReadInTheFormsOfAllProviders(t *testing.T) {
 	for body, want := range map[string]kit.Said{
-		// OpenAI, Anthropic, Gemini whole and streamed, Ollama, OpenRouter in a choice, vLLM, the Responses API.
+		// OpenAI, Anthropic, Gemini whole and streamed, Ollama, OpenRouter in a choice, vLLM, the Responses
+		// API.
 		`{"error":{"message":"slow","type":"requests","code":"rate_limit_exceeded"}}`:             {Code: "rate_limit_exceeded", Sentence: "slow"},
 		`{"type":"error","error":{"type":"overloaded_error","message":"m"},"request_id":"req_1"}`: {Code: "overloaded_error", Sentence: "m", RequestID: "req_1"},
 		`{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED"}}`:                      {Code: "RESOURCE_EXHAUSTED", Sentence: "m", Status: 429},

@@ -14,8 +14,8 @@ type Origin struct {
 	Model    string `json:"model"`
 }
 
-// KeepOpaque returns data as message.Reply.Opaque. data is a struct that begins with its Origin; its texts and
-// JSON values always have a JSON form.
+// KeepOpaque returns data as message.Reply.Opaque. data is a struct that begins with its Origin; its texts
+// and JSON values always have a JSON form.
 func KeepOpaque(data any) string {
 	doc, err := Marshal(data)
 	if err != nil {

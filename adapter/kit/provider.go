@@ -25,8 +25,8 @@ func portOf(u *url.URL) int {
 }
 
 // AddressOption returns an option for a request of an SDK's client, and where the option puts the address of
-// the client. It stops the request before it is sent. like is any option of that SDK, as in [GuardOption]. The
-// address stays empty if the SDK has no fields BaseURL and DefaultBaseURL.
+// the client. It stops the request before it is sent. like is any option of that SDK, as in [GuardOption].
+// The address stays empty if the SDK has no fields BaseURL and DefaultBaseURL.
 func AddressOption[C any](like interface{ Apply(*C) error }) (option interface{ Apply(*C) error }, address *string) {
 	address = new(string)
 	return addressReader[C]{address}, address

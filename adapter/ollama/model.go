@@ -40,7 +40,8 @@ func New(client *http.Client, cfg Config) (*Model, error) {
 		provider: kit.ProviderAt(name, cfg.URL, DefaultURL)}, nil
 }
 
-// Describe returns the name of the model, that of its provider, or the host of a server elsewhere, and the bound of its replies.
+// Describe returns the name of the model, that of its provider, or the host of a server elsewhere, and the
+// bound of its replies.
 func (m *Model) Describe() machine.ModelInfo {
 	return machine.ModelInfo{Name: m.cfg.Model, Provider: m.provider, MaxOutputTokens: m.cfg.MaxTokens}
 }

@@ -38,8 +38,8 @@ const (
 	envKills = "RETAKE_KILLS"
 )
 
-// driveAll drives the runs of all sessions, one step each in turn, until all have ended. It writes what it does
-// into a file, and prints a line for it.
+// driveAll drives the runs of all sessions, one step each in turn, until all have ended. It writes what it
+// does into a file, and prints a line for it.
 func driveAll(url string) error {
 	ctx := context.Background()
 	pool, err := pgxpool.New(ctx, url)
@@ -103,7 +103,8 @@ func (c *crowd) work(random *rand.Rand) {
 	}
 }
 
-// one runs a process. It kills it in the middle of something, and at times the server, unless enough were killed.
+// one runs a process. It kills it in the middle of something, and at times the server, unless enough were
+// killed.
 func (c *crowd) one(random *rand.Rand) (ended bool) {
 	exe, err := os.Executable()
 	if !assert.NoError(c.t, err) {
@@ -143,8 +144,8 @@ func (c *crowd) restart() {
 	c.serverDead.Add(1)
 }
 
-// Processes are killed in the middle of runs, and so is the server. Every run comes to its end, no payment is made
-// twice, and each that was not made is one of which the journal says that nobody knows.
+// Processes are killed in the middle of runs, and so is the server. Every run comes to its end, no payment is
+// made twice, and each that was not made is one of which the journal says that nobody knows.
 func TestKilledProcessesAndAKilledServerLoseNothingAndRepeatNothing(t *testing.T) {
 	usual := "5"
 	if testing.Short() {

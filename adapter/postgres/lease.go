@@ -11,8 +11,9 @@ import (
 // renewals is how often a lease is renewed during its length.
 const renewals = 3
 
-// take makes the log the holder of the journal unless another one's lease lasts. A lease that ends later than its
-// length from now was written by a clock that was ahead: it is cut, and its holder, if it lives, renews it.
+// take makes the log the holder of the journal unless another one's lease lasts. A lease that ends later than
+// its length from now was written by a clock that was ahead: it is cut, and its holder, if it lives, renews
+// it.
 func (l *log) take(ctx context.Context) error {
 	l.holder = rand.Text()
 	var mine bool
@@ -38,8 +39,8 @@ func (l *log) take(ctx context.Context) error {
 // release lets go of journals: a condition follows.
 const release = `UPDATE retake_session SET holder = NULL, owner = NULL, until = NULL, lease = NULL`
 
-// Close implements [journal.Log]: it releases the journal, if this owner still holds it. Nothing is left of one
-// that was never written.
+// Close implements [journal.Log]: it releases the journal, if this owner still holds it. Nothing is left of
+// one that was never written.
 func (l *log) Close() error {
 	s := l.store
 	if s.readOnly {

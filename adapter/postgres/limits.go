@@ -11,8 +11,8 @@ import (
 	"github.com/retake-go/retake/limit/limiter"
 )
 
-// Limits is a [limiter.Store] in PostgreSQL: the records of a limiter that the processes of a fleet share. Make it
-// with [NewLimits]. It is safe for concurrent use.
+// Limits is a [limiter.Store] in PostgreSQL: the records of a limiter that the processes of a fleet share.
+// Make it with [NewLimits]. It is safe for concurrent use.
 type Limits struct{ pool *pgxpool.Pool }
 
 // NewLimits returns the records in the database of a pool, and makes the tables if they are not there: see
@@ -33,18 +33,20 @@ func (l *Limits) Load(ctx context.Context, scope string) (r limiter.Record, err 
 	return r, l.failed(scope, err)
 }
 
-// replace replaces a record. The time is that of the minute, so that an update within it need not change the index.
+// replace replaces a record. The time is that of the minute, so that an update within it need not change the
+// index.
 const replace = `UPDATE retake_limit SET value = $3, version = version + 1, used = date_trunc('minute', now())
 	WHERE scope = $1 AND version = $2`
 
-// add adds a record, and forgets some that nobody replaced for long. What another statement has locked is in use.
+// add adds a record, and forgets some that nobody replaced for long. What another statement has locked is in
+// use.
 const add = `WITH old AS (SELECT scope FROM retake_limit WHERE used < now() - interval '2 hours'
 		ORDER BY used LIMIT 10 FOR UPDATE SKIP LOCKED),
 	forgotten AS (DELETE FROM retake_limit WHERE scope IN (SELECT scope FROM old))
 	INSERT INTO retake_limit (scope, version, used, value) VALUES ($1, $2, date_trunc('minute', now()), $3) ON CONFLICT DO NOTHING`
 
-// Swap implements [limiter.Store]. With a new record at most ten go that nobody replaced for two hours. Its version
-// begins at random, so that it is not mistaken for one that went.
+// Swap implements [limiter.Store]. With a new record at most ten go that nobody replaced for two hours. Its
+// version begins at random, so that it is not mistaken for one that went.
 func (l *Limits) Swap(ctx context.Context, scope string, version int64, value []byte) (bool, error) {
 	query := replace
 	if version == 0 {

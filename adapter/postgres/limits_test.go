@@ -39,7 +39,8 @@ func TestACallOfTheLimitsIsOneRoundTrip(t *testing.T) {
 	require.ErrorContains(t, err, `postgres: limits of scope "a\x00b"`)
 }
 
-// A scope that nobody uses any more is forgotten, ten with each new one. What was replaced within the hour stays.
+// A scope that nobody uses any more is forgotten, ten with each new one. What was replaced within the hour
+// stays.
 func TestOldLimitsAreForgotten(t *testing.T) {
 	pool := connect(t, urlOf(t))
 	limits, err := postgres.NewLimits(t.Context(), pool)

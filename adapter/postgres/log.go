@@ -27,8 +27,8 @@ func (l *log) failed(err error) error {
 	return fmt.Errorf("postgres: journal of session %q: %w", l.session, refused(err))
 }
 
-// Append implements [journal.Log]. It is one statement, which renews the lease, too. Every append is as durable as
-// the server's commits are.
+// Append implements [journal.Log]. It is one statement, which renews the lease, too. Every append is as
+// durable as the server's commits are.
 func (l *log) Append(ctx context.Context, at int64, lines []byte, _ bool) error {
 	if l.store.readOnly {
 		return l.failed(journal.ErrReadOnly)
@@ -119,8 +119,8 @@ func (l *log) change(ctx context.Context, at int64, do func(pgx.Tx) error) error
 	})
 }
 
-// cut removes a torn line at offset at of a journal that ends at end. If anything else is there, or nothing before
-// it, another writer has written. A line is only torn if a torn one was appended.
+// cut removes a torn line at offset at of a journal that ends at end. If anything else is there, or nothing
+// before it, another writer has written. A line is only torn if a torn one was appended.
 func (l *log) cut(ctx context.Context, tx pgx.Tx, at, end int64) error {
 	var start int64
 	var last []byte

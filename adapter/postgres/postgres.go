@@ -19,8 +19,8 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// Store is a [journal.Store] in PostgreSQL, a [journal.Inbox] and a [journal.Keeper]. Make it with [New]. It is
-// safe for concurrent use.
+// Store is a [journal.Store] in PostgreSQL, a [journal.Inbox] and a [journal.Keeper]. Make it with [New]. It
+// is safe for concurrent use.
 type Store struct {
 	pool *pgxpool.Pool
 	// owner is the name of the store in its leases; lease is their length.
@@ -41,8 +41,9 @@ type Settings struct {
 	// period. After it, the journal of a process that died is free. A process that is stopped for longer
 	// may lose its journals: its next append then fails. The clock is the server's.
 	Lease time.Duration
-	// ReadOnly opens journals for reading, also while others write them. No table is made and no lease taken, so
-	// nobody is kept out, and [journal.ErrReadOnly] is returned for what would be written. It suits a standby.
+	// ReadOnly opens journals for reading, also while others write them. No table is made and no lease taken,
+	// so nobody is kept out, and [journal.ErrReadOnly] is returned for what would be written. It suits a
+	// standby.
 	ReadOnly bool
 }
 
@@ -131,8 +132,8 @@ const (
 	longestPause  = 500 * time.Millisecond
 )
 
-// patiently repeats do while connections break, until a third of a lease has passed: a server that is restarted
-// ends no session. again says that what do did before may have been done or not.
+// patiently repeats do while connections break, until a third of a lease has passed: a server that is
+// restarted ends no session. again says that what do did before may have been done or not.
 func (s *Store) patiently(ctx context.Context, do func(again bool) error) error {
 	begun := time.Now()
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {

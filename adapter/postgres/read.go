@@ -12,15 +12,15 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// chunk is how many bytes of a journal one statement reads, and the rest of its last row besides. The first of a
-// Peek reads less: who follows a journal seeks next.
+// chunk is how many bytes of a journal one statement reads, and the rest of its last row besides. The first
+// of a Peek reads less: who follows a journal seeks next.
 const (
 	chunk      = 1 << 20
 	firstChunk = 1 << 16
 )
 
-// Read implements [journal.Log]. No connection is held between two reads. A journal is read as long as it was at
-// first; a missing row is an error of [journal.ErrCorrupt].
+// Read implements [journal.Log]. No connection is held between two reads. A journal is read as long as it was
+// at first; a missing row is an error of [journal.ErrCorrupt].
 func (l *log) Read(ctx context.Context) (io.ReadCloser, error) {
 	r, err := l.read(ctx, chunk)
 	if err != nil {
@@ -77,8 +77,8 @@ type reader struct {
 	log *log
 	// ahead is how many bytes the next statement reads.
 	ahead int64
-	// next is where the next row begins, and size where the journal ended when it was first looked at; -1 before
-	// that. line counts the lines so far, from 1.
+	// next is where the next row begins, and size where the journal ended when it was first looked at; -1
+	// before that. line counts the lines so far, from 1.
 	next, size, line int64
 	rest             []byte
 }
@@ -94,7 +94,8 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Seek leads to an offset from the beginning. An error after it counts the lines from there; its offset is right.
+// Seek leads to an offset from the beginning. An error after it counts the lines from there; its offset is
+// right.
 func (r *reader) Seek(to int64, whence int) (int64, error) {
 	if whence != io.SeekStart || to < 0 {
 		return 0, r.log.failed(fmt.Errorf("seeking to %d from %d: %w", to, whence, errors.ErrUnsupported))

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Schema makes the tables of a store in the first schema of the search path, unless they are there. [New] does
-// so; it needs no right to create anything where somebody did it before.
+// Schema makes the tables of a store in the first schema of the search path, unless they are there. [New]
+// does so; it needs no right to create anything where somebody did it before.
 const Schema = `-- One row for each session: how long its journal is, and who holds it until when.
 CREATE TABLE IF NOT EXISTS retake_session (
 	session text        COLLATE "C" PRIMARY KEY,
@@ -55,7 +55,8 @@ CREATE INDEX IF NOT EXISTS retake_limit_used ON retake_limit (used);
 // making is the key of the advisory lock of those that make the tables: two that make one at once would fail.
 const making = 0x7265_7461_6b65 // "retake"
 
-// prepare makes the tables unless they are there, and refuses a server that would lose what it said is written.
+// prepare makes the tables unless they are there, and refuses a server that would lose what it said is
+// written.
 func prepare(ctx context.Context, pool *pgxpool.Pool, readOnly bool) error {
 	if pool == nil {
 		return errors.New("the pool is nil: make one with pgxpool.New")

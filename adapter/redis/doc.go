@@ -1,2 +1,3 @@
-// Package redis keeps the records of a limiter in Redis, so that processes on many machines keep one limit together.
+// Package redis keeps the records of a limiter in Redis, so that processes on many machines keep one limit
+// together.
 package redis

@@ -40,7 +40,8 @@ const (
 	failedNotice = "exhausted"
 )
 
-// work makes calls until it is killed or its input ends. It prints a line for each call, and for the loss of the store.
+// work makes calls until it is killed or its input ends. It prints a line for each call, and for the loss of
+// the store.
 func work(socket string) error {
 	db := client.NewClient(&client.Options{Network: "unix", Addr: socket})
 	defer db.Close()
@@ -164,8 +165,9 @@ func start(t *testing.T, url string, hear func(what string)) *process {
 	return p
 }
 
-// Processes share a limit of 100 calls a second. Two are killed, and others take their places. Then the server is
-// killed and loses all it had, and the processes go on at their parts. Nobody's call is refused five times.
+// Processes share a limit of 100 calls a second. Two are killed, and others take their places. Then the
+// server is killed and loses all it had, and the processes go on at their parts. Nobody's call is refused
+// five times.
 func TestAFleetOutlivesKilledProcessesAndAKilledServer(t *testing.T) {
 	connect(t)
 	p := &provider{left: burst, at: time.Now()}

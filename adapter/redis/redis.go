@@ -17,11 +17,12 @@ import (
 // Prefix begins the names of the keys, one for each scope: the scope follows.
 const Prefix = "retake:limit:"
 
-// Limits is a [limiter.Store] in Redis, from version 5 on. Make it with [NewLimits]. It is safe for concurrent use.
+// Limits is a [limiter.Store] in Redis, from version 5 on. Make it with [NewLimits]. It is safe for
+// concurrent use.
 type Limits struct{ db client.Scripter }
 
-// NewLimits returns the records in the database of a client, which is yours and is not closed: one of a server, of a
-// cluster, or of sentinels. Nothing is sent yet.
+// NewLimits returns the records in the database of a client, which is yours and is not closed: one of a
+// server, of a cluster, or of sentinels. Nothing is sent yet.
 func NewLimits(db client.Scripter) (*Limits, error) {
 	if db == nil {
 		return nil, errors.New("redis: the client is nil: give one, such as redis.NewClient makes")
@@ -35,8 +36,8 @@ local record = redis.call('HMGET', KEYS[1], 'version', 'value')
 local now = redis.call('TIME')
 return {record[1] or '0', record[2] or '', now[1], now[2]}`)
 
-// swap replaces a record of version ARGV[1] by version ARGV[2]. A client repeats what it got no answer to: what was
-// done already is done.
+// swap replaces a record of version ARGV[1] by version ARGV[2]. A client repeats what it got no answer to:
+// what was done already is done.
 var swap = client.NewScript(`
 local version = redis.call('HGET', KEYS[1], 'version') or '0'
 if version ~= ARGV[2] then
@@ -73,7 +74,8 @@ func (l *Limits) Load(ctx context.Context, scope string) (r limiter.Record, err 
 	return r, nil
 }
 
-// Swap implements [limiter.Store]. Versions are random, so that none comes again if the server has lost a record.
+// Swap implements [limiter.Store]. Versions are random, so that none comes again if the server has lost a
+// record.
 func (l *Limits) Swap(ctx context.Context, scope string, version int64, value []byte) (bool, error) {
 	swapped, err := swap.Run(ctx, l.db, []string{Prefix + scope}, version, newVersion(), value, kept).Bool()
 	return swapped, failed(scope, err)

@@ -10,16 +10,16 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// stats has a row for each session: the start and length of its last lines, and the end of its lease. A database
-// that was made for reading alone has no leases.
+// stats has a row for each session: the start and length of its last lines, and the end of its lease. A
+// database that was made for reading alone has no leases.
 const stats = `
 SELECT j.session, j.at + length(j.lines), coalesce(l.until, 0) FROM retake_journal j
 LEFT JOIN retake_lease l ON l.session = j.session
 WHERE j.at = (SELECT max(at) FROM retake_journal WHERE session = j.session)
 ORDER BY j.session`
 
-// Stats implements [journal.Keeper]. A database does not know when a journal was written. A journal is held until
-// its lease ends, also by a process that has died.
+// Stats implements [journal.Keeper]. A database does not know when a journal was written. A journal is held
+// until its lease ends, also by a process that has died.
 func (s *Store) Stats(ctx context.Context) (all []journal.Stat, err error) {
 	now := s.now().UnixNano()
 	err = s.reading(ctx, func(db *sql.DB) error {

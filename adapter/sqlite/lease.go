@@ -72,7 +72,8 @@ func (l *log) take(ctx context.Context) error {
 		now := l.store.now().UnixNano()
 		if until <= now {
 			if l.fence = fence + 1; err != nil {
-				// The first number is random: a journal of that id may have been deleted, whose owners had others.
+				// The first number is random: a journal of that id may have been deleted, whose owners had
+				// others.
 				l.fence = 1 + mathrand.Int64N(1<<62)
 			}
 			_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO retake_lease (session, fence, owner, until, length) VALUES (?, ?, ?, ?, ?)`,

@@ -19,16 +19,16 @@ CREATE TABLE IF NOT EXISTS retake_limit (
 	value   BLOB    NOT NULL
 ) WITHOUT ROWID`
 
-// Limits is a [limiter.Store] in a database: the records of a limiter that the processes of one machine share. Make
-// it with [OpenLimits]. It is safe for concurrent use.
+// Limits is a [limiter.Store] in a database: the records of a limiter that the processes of one machine
+// share. Make it with [OpenLimits]. It is safe for concurrent use.
 type Limits struct {
 	db  *sql.DB
 	now func() time.Time
 }
 
-// OpenLimits opens the database in the file at path, and creates it if it does not exist, with mode 0600. It may be
-// that of a [Store]. What was written last may be lost with the machine's power, and is then learned again. Close it
-// after the last call.
+// OpenLimits opens the database in the file at path, and creates it if it does not exist, with mode 0600. It
+// may be that of a [Store]. What was written last may be lost with the machine's power, and is then learned
+// again. Close it after the last call.
 func OpenLimits(ctx context.Context, path string) (*Limits, error) {
 	if path == "" {
 		return nil, errors.New("sqlite: the path is empty; give the path of a file")
@@ -53,8 +53,8 @@ func (l *Limits) Load(ctx context.Context, scope string) (r limiter.Record, err 
 	return r, failedLimits(scope, err)
 }
 
-// Swap implements [limiter.Store]. With a new record those go that nobody replaced for an hour. Its version is the
-// time, so that it is not mistaken for one that went.
+// Swap implements [limiter.Store]. With a new record those go that nobody replaced for an hour. Its version
+// is the time, so that it is not mistaken for one that went.
 func (l *Limits) Swap(ctx context.Context, scope string, version int64, value []byte) (bool, error) {
 	now := l.now()
 	query := `UPDATE retake_limit SET version = version + 1, used = ?1, value = ?2 WHERE scope = ?3 AND version = ?4`

@@ -18,8 +18,8 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// Store is a [journal.Store] in a database, and a [journal.Inbox]. Make it with [Open]. It is safe for concurrent use, by several
-// processes too.
+// Store is a [journal.Store] in a database, and a [journal.Inbox]. Make it with [Open]. It is safe for
+// concurrent use, by several processes too.
 type Store struct {
 	path string
 	db   *sql.DB

@@ -17,8 +17,8 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// fromOutside are the events that do not come with the end of a workflow task: a history may end before each of them. The first task has
-// begun events.
+// fromOutside are the events that do not come with the end of a workflow task: a history may end before each
+// of them. The first task has begun events.
 var fromOutside = []enumspb.EventType{
 	enumspb.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED, enumspb.EVENT_TYPE_WORKFLOW_TASK_STARTED, enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
 	enumspb.EVENT_TYPE_ACTIVITY_TASK_STARTED, enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED, enumspb.EVENT_TYPE_TIMER_FIRED,

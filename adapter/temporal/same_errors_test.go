@@ -167,8 +167,8 @@ func turns(n int) func(*policy.Set) {
 	return func(s *policy.Set) { s.MaxTurns = n }
 }
 
-// consultedWhileExhausted is a reply with a call that uses up the attempts of its tool and one that the planner is
-// asked about.
+// consultedWhileExhausted is a reply with a call that uses up the attempts of its tool and one that the
+// planner is asked about.
 func consultedWhileExhausted(p func(context.Context, planner.Question) (machine.Plan, error)) failing {
 	echo := func(id, text string) message.Call {
 		return message.Call{ID: id, Name: "echo", Arguments: `{"text":"` + text + `"}`}

@@ -80,8 +80,8 @@ func (o Options) Validate() error {
 }
 
 // Run executes [loop.Loop.Run] on workers, and waits for the end. cfg has only data: its Tools must be nil,
-// because tools belong to the worker. The conversation before the run is that of the input's History, whatever
-// [Options].Session holds.
+// because tools belong to the worker. The conversation before the run is that of the input's History,
+// whatever [Options].Session holds.
 //
 // A run without an answer returns a [loop.RetryExhaustedError] with the reducer's, tool's or provider's
 // error, if there is one. A [SizeError] or a [RunError] says why the run could not continue. Any other
@@ -162,8 +162,8 @@ func orderOf(in loop.Input, cfg loop.Config) (order, error) {
 	return order{Config: m, Messages: said, Output: outputOf(cfg.Output)}, nil
 }
 
-// leftToWorker reports whether nothing is wrong with a config but that the layers of its tools do not fit together.
-// With the layers that the worker's tools declare they may, and the worker checks them.
+// leftToWorker reports whether nothing is wrong with a config but that the layers of its tools do not fit
+// together. With the layers that the worker's tools declare they may, and the worker checks them.
 func leftToWorker(cfg loop.Config) bool {
 	if cfg.Policy == nil {
 		return false

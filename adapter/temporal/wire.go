@@ -55,8 +55,8 @@ type begun struct {
 	Session json.RawMessage `json:"session,omitempty"`
 	Tools   []journal.Tool  `json:"tools,omitempty"`
 	Models  []string        `json:"models,omitempty"`
-	// Described is what the worker's models say of themselves, and Offered the size of what prompts offer, if the
-	// policy has prices or spending.
+	// Described is what the worker's models say of themselves, and Offered the size of what prompts offer, if
+	// the policy has prices or spending.
 	Described map[string]machine.ModelInfo `json:"described,omitempty"`
 	Offered   int64                        `json:"offered,omitempty"`
 	// Policy is that of the order, with the policies and declarations of the worker's tools.

@@ -51,7 +51,8 @@ func (t *to) declare(fs *flag.FlagSet) {
 	fs.StringVar(&t.by, "by", "", "who says so, by default $USER")
 }
 
-// take takes the store, if it is there, and the session from arguments of which more follow. want are their names.
+// take takes the store, if it is there, and the session from arguments of which more follow. want are their
+// names.
 func (t *to) take(args []string, more int, want string) ([]string, error) {
 	switch n := len(args) - more; {
 	case n == 2 && t.store != "":

@@ -136,8 +136,8 @@ func pendingCall(t *testing.T, store string) string {
 	return list.Pending[0].Call
 }
 
-// A person answers by the command while the process of the run is alive, or after it was killed between question and
-// answer. The answer counts once, and the payment is made once or not at all.
+// A person answers by the command while the process of the run is alive, or after it was killed between
+// question and answer. The answer counts once, and the payment is made once or not at all.
 func TestAPersonAnswersARunOfAnotherProcess(t *testing.T) {
 	for _, store := range []string{"runs", "runs.db", "sealed"} {
 		for _, alive := range []bool{true, false} {

@@ -124,8 +124,8 @@ func sessionsOf(path string) ([]string, error) {
 // magic are the first bytes of every SQLite database.
 var magic = []byte("SQLite format 3\x00")
 
-// isDatabase reports whether a name is an address, or a file a SQLite database, whatever its name. Pipes are not
-// looked into: what is read of them is gone.
+// isDatabase reports whether a name is an address, or a file a SQLite database, whatever its name. Pipes are
+// not looked into: what is read of them is gone.
 func isDatabase(path string) bool {
 	if isAddress(path) {
 		return true
@@ -154,8 +154,8 @@ func isOfDatabase(path string) bool {
 	return false
 }
 
-// open opens a journal, sealed or not, or another input. Databases are opened for reading, and stay open until the
-// end.
+// open opens a journal, sealed or not, or another input. Databases are opened for reading, and stay open
+// until the end.
 func (e *env) open(p place) (io.ReadCloser, error) {
 	in, err := e.openStored(p)
 	if err != nil {

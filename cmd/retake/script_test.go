@@ -114,8 +114,8 @@ func limited(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(j.Close(), store.Close()))
 }
 
-// aged records a run of the year 2020 in a folder, or in a database if its name ends in .db. It ends well, fails,
-// or is left: aged STORE ID done|failed|left.
+// aged records a run of the year 2020 in a folder, or in a database if its name ends in .db. It ends well,
+// fails, or is left: aged STORE ID done|failed|left.
 func aged(ts *testscript.TestScript, neg bool, args []string) {
 	ctx, leave := context.WithCancelCause(context.Background())
 	var store journal.Store = journal.Dir(ts.MkAbs(args[0]))
@@ -149,8 +149,8 @@ func aged(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// owned opens the journal of a session, appends a file to it if one is given, and holds it until the script ends:
-// owned DB ID [FILE].
+// owned opens the journal of a session, appends a file to it if one is given, and holds it until the script
+// ends: owned DB ID [FILE].
 func owned(ts *testscript.TestScript, neg bool, args []string) {
 	store, err := sqlite.Open(context.Background(), ts.MkAbs(args[0]))
 	ts.Check(err)

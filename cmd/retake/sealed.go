@@ -112,7 +112,8 @@ func isSealed(start []byte) bool {
 	return len(start) == sealedStart && bytes.HasSuffix(start, []byte(`","key":`))
 }
 
-// sealing returns a store that opens sealed journals and inboxes, beside others that are not, if there are keys.
+// sealing returns a store that opens sealed journals and inboxes, beside others that are not, if there are
+// keys.
 func (e *env) sealing(s inbox.Store) (inbox.Store, error) {
 	if len(e.keys) == 0 {
 		return s, nil

@@ -19,7 +19,8 @@ import (
 	"github.com/retake-go/retake/journal/sealed"
 )
 
-// The console of a folder of sealed journals and a database of others says on its first line where it is, and answers there alone.
+// The console of a folder of sealed journals and a database of others says on its first line where it is, and
+// answers there alone.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	text, err := os.ReadFile("../../report/testdata/long.jsonl")

@@ -192,7 +192,8 @@ func (t *tune) play(e *env, text []byte, all []*candidate) error {
 	return nil
 }
 
-// ask asks the runs of journals what they would have come to. It returns the number of those that cannot be read.
+// ask asks the runs of journals what they would have come to. It returns the number of those that cannot be
+// read.
 func (t *tune) ask(e *env, asked []place, all []*candidate) (bad int, err error) {
 	work := func(in io.Reader, how journal.Replaying) (outlooks []journal.Outlook, err error) {
 		text, err := readAll("the journal", in)

@@ -1,5 +1,5 @@
-// Command approval has a tool that pays, and a person who approves each payment in the console. The process may die
-// while the person thinks: the answer waits, and the next process takes it. It pays once.
+// Command approval has a tool that pays, and a person who approves each payment in the console. The process
+// may die while the person thinks: the answer waits, and the next process takes it. It pays once.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command budget is a run that may cost 0.05. Before each call its cost is projected; the first that does not fit
-// what is left is not made.
+// Command budget is a run that may cost 0.05. Before each call its cost is projected; the first that does not
+// fit what is left is not made.
 package main
 
 import (

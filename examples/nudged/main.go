@@ -1,5 +1,5 @@
-// Command nudged is a run whose model looks at the same thing again and again: every call is valid, and nothing
-// changes. At the fourth round the model is told so, and does something else.
+// Command nudged is a run whose model looks at the same thing again and again: every call is valid, and
+// nothing changes. At the fourth round the model is told so, and does something else.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command river runs sessions as jobs of River, a queue in PostgreSQL, over several processes that are killed now and
-// then. Their journals are in the same database. Each payment is made once. See README.md.
+// Command river runs sessions as jobs of River, a queue in PostgreSQL, over several processes that are killed
+// now and then. Their journals are in the same database. Each payment is made once. See README.md.
 package main
 
 import (
@@ -63,7 +63,8 @@ type fleet struct {
 	sessions, processes, kills int
 
 	mu sync.Mutex
-	// killed counts the processes that were killed. done has the sessions that have ended; steps counts all jobs.
+	// killed counts the processes that were killed. done has the sessions that have ended; steps counts all
+	// jobs.
 	killed, steps int
 	done          map[string]bool
 	// ended ends all processes.

@@ -39,8 +39,8 @@ func (b bank) pay(ctx context.Context, p Payment) (string, error) {
 	return "booked", nil
 }
 
-// payer is a scripted model: put one of the adapters here. It pays what is due, one payment after another. At times
-// its provider is busy, and at times it writes a sum as a word.
+// payer is a scripted model: put one of the adapters here. It pays what is due, one payment after another. At
+// times its provider is busy, and at times it writes a sum as a word.
 func payer(_ context.Context, req loop.Request) (message.Reply, error) {
 	paid := 0
 	for _, m := range req.Messages {

@@ -28,8 +28,8 @@ type Order struct {
 // Kind names the jobs.
 func (Order) Kind() string { return "order" }
 
-// worker does jobs. The queue may give out a job twice, or to two at once: the journal's lease lets one of them have
-// the session, and the journal knows what was done.
+// worker does jobs. The queue may give out a job twice, or to two at once: the journal's lease lets one of
+// them have the session, and the journal knows what was done.
 type worker struct {
 	river.WorkerDefaults[Order]
 	store *postgres.Store
@@ -44,7 +44,8 @@ func newWorker(store *postgres.Store, b bank) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A step ends with a reply, or where the run would wait: the journal knows what is next, and the queue when.
+	// A step ends with a reply, or where the run would wait: the journal knows what is next, and the queue
+	// when.
 	step := observe.ObserverFunc(func(ctx context.Context, n observe.Notice) {
 		if n.Kind == observe.AttemptEnded || n.Kind == observe.Retrying && n.Delay > 0 {
 			ctx.Value(leaving{}).(context.CancelCauseFunc)(loop.ErrSuspended)
@@ -81,7 +82,8 @@ func (w *worker) Work(ctx context.Context, job *river.Job[Order]) error {
 
 // step takes a session's run one step further: it begins the run, or goes on with it.
 func (w *worker) step(ctx context.Context, id string) (err error) {
-	// A job that is cancelled or out of time leaves its run to the next one. Any other cause would end the run.
+	// A job that is cancelled or out of time leaves its run to the next one. Any other cause would end the
+	// run.
 	jobs := ctx
 	ctx, leave := context.WithCancelCause(context.WithoutCancel(jobs))
 	defer leave(nil)
@@ -111,8 +113,8 @@ func (w *worker) next(ctx context.Context, id string) (time.Time, error) {
 	return s.Until, err
 }
 
-// work does jobs until the context ends. name is that of the process: a process that is started in the place of one
-// that died takes up its jobs.
+// work does jobs until the context ends. name is that of the process: a process that is started in the place
+// of one that died takes up its jobs.
 func work(ctx context.Context, url, name string) error {
 	pool, err := pgxpool.New(ctx, url)
 	if err != nil {

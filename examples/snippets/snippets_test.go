@@ -37,8 +37,8 @@ var (
 //   - in a console block every line that begins with "$ " is run, and must print the lines below it. "…"
 //     matches any text within a line, and any lines if it is alone on a line. Times are not compared.
 //
-// Blocks in other languages are ignored; commands that a test cannot run are in sh blocks. With -args -rewrite
-// the outputs in the pages are rewritten: check the difference.
+// Blocks in other languages are ignored; commands that a test cannot run are in sh blocks. With -args
+// -rewrite the outputs in the pages are rewritten: check the difference.
 func TestPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a build of every program, which the race detector does not see")

@@ -1,5 +1,5 @@
-// Command window is a run that says ten times as much as its model's window holds. Old results leave the prompt,
-// and of every payment a line stays.
+// Command window is a run that says ten times as much as its model's window holds. Old results leave the
+// prompt, and of every payment a line stays.
 package main
 
 import (

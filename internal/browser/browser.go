@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Path finds a headless Chromium: RETAKE_BROWSER, or else the first that is installed. Without one the test is
-// skipped.
+// Path finds a headless Chromium: RETAKE_BROWSER, or else the first that is installed. Without one the test
+// is skipped.
 func Path(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{os.Getenv("RETAKE_BROWSER"), "chromium-headless-shell", "chromium", "google-chrome", "chrome"} {

@@ -33,7 +33,8 @@ const (
 	afterSealed   = `"}`
 )
 
-// IsKeyID reports whether a text can be the id of a key: 1 to 64 of A-Z, a-z, 0-9, dot, underscore and hyphen.
+// IsKeyID reports whether a text can be the id of a key: 1 to 64 of A-Z, a-z, 0-9, dot, underscore and
+// hyphen.
 func IsKeyID(id string) bool {
 	for _, c := range []byte(id) {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-' {

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// clock runs functions in the order of their times, and those of one time in the order in which they were set.
+// clock runs functions in the order of their times, and those of one time in the order in which they were
+// set.
 type clock struct {
 	now   int64
 	set   int64

@@ -13,8 +13,8 @@ type none struct{}
 func (none) ask(_ *call, grant func())                     { grant() }
 func (none) settle(*call, limit.Outcome, *ratelimit.State) {}
 
-// fixed is a token bucket of one process. It was told its part of the provider's rate, and holds what comes in a
-// second.
+// fixed is a token bucket of one process. It was told its part of the provider's rate, and holds what comes
+// in a second.
 type fixed struct {
 	*clock
 	gap, full int64
@@ -27,8 +27,8 @@ func (f *fixed) ask(_ *call, grant func()) {
 
 func (*fixed) settle(*call, limit.Outcome, *ratelimit.State) {}
 
-// aimd bounds the calls in flight of one process: one more after each round of served calls, half of them after
-// a refusal.
+// aimd bounds the calls in flight of one process: one more after each round of served calls, half of them
+// after a refusal.
 type aimd struct {
 	*clock
 	window, inFlight, cut int64 // window in thousandths

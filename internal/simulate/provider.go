@@ -54,8 +54,8 @@ type window struct {
 	next     int
 }
 
-// windowOf allows n calls in every per seconds, in the fewest whole seconds in which that is a whole number of
-// calls, or nearly one.
+// windowOf allows n calls in every per seconds, in the fewest whole seconds in which that is a whole number
+// of calls, or nearly one.
 func windowOf(n, per int64) (w window) {
 	if n == 0 || per == 0 || n/per > maxRate { // no call meets such a limit
 		return w

@@ -21,8 +21,8 @@ type Result struct {
 	// PeakRateAfterOutage is the calls in the worst second after the first outage, as a part of the limit; 0
 	// without an outage.
 	PeakRateAfterOutage float64 `json:"peak_rate_after_outage"`
-	// Unfairness is the longest time of a session as a multiple of the shortest one, among those that arrived in
-	// the same tenth of the arrivals and were not lost; in the worst tenth. It is 0 if all were lost.
+	// Unfairness is the longest time of a session as a multiple of the shortest one, among those that arrived
+	// in the same tenth of the arrivals and were not lost; in the worst tenth. It is 0 if all were lost.
 	Unfairness float64 `json:"unfairness"`
 
 	// Seconds is what the provider saw, second by second.

@@ -30,8 +30,8 @@ type Settings struct {
 
 // Provider is what the calls go to.
 type Provider struct {
-	// RequestsPerSecond may be a fraction. 0 means no limit, and so does 0 for TokensPerMinute; one of them is
-	// needed.
+	// RequestsPerSecond may be a fraction. 0 means no limit, and so does 0 for TokensPerMinute; one of them
+	// is needed.
 	RequestsPerSecond backoff.Decimal `policy:"requests_per_second"`
 	TokensPerMinute   int64           `policy:"tokens_per_minute"`
 	// Latency is the time of a call that is served.

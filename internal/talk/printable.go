@@ -7,8 +7,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// PrintableReply returns a reply with invalid UTF-8 replaced by U+FFFD: journals and prompts cannot hold other
-// bytes. It shares memory with r where it can.
+// PrintableReply returns a reply with invalid UTF-8 replaced by U+FFFD: journals and prompts cannot hold
+// other bytes. It shares memory with r where it can.
 func PrintableReply(r message.Reply) message.Reply {
 	r.Text, r.Refusal, r.Finish = canon.UTF8(r.Text), canon.UTF8(r.Refusal), canon.UTF8(r.Finish)
 	r.Thinking, r.Model, r.Opaque = canon.UTF8(r.Thinking), canon.UTF8(r.Model), canon.UTF8(r.Opaque)

@@ -12,14 +12,15 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// Answer puts a person's answer to a question into the inbox of its session, if the run would take it now. Its At is
-// when it was given, and must be set. The first answer counts: later ones are a [*machine.AnswerError] of
-// [machine.ErrAnswered], whether the run has taken the first or not. Other answers that do not fit are that error,
-// too: see [machine.State.ResponseFault]. Changed arguments and results are checked by their tool when the run takes
-// the answer; one that it refuses is in the warnings of the run, and the question stays open.
+// Answer puts a person's answer to a question into the inbox of its session, if the run would take it now.
+// Its At is when it was given, and must be set. The first answer counts: later ones are a
+// [*machine.AnswerError] of [machine.ErrAnswered], whether the run has taken the first or not. Other answers
+// that do not fit are that error, too: see [machine.State.ResponseFault]. Changed arguments and results are
+// checked by their tool when the run takes the answer; one that it refuses is in the warnings of the run, and
+// the question stays open.
 //
-// Other errors are those of the store, and [journal.ErrNoRun] if there is no such session. After an error that is no
-// AnswerError the answer may have been put: a second Answer tells. It is safe for concurrent use.
+// Other errors are those of the store, and [journal.ErrNoRun] if there is no such session. After an error
+// that is no AnswerError the answer may have been put: a second Answer tells. It is safe for concurrent use.
 func Answer(ctx context.Context, store Store, session string, answer machine.Response) error {
 	if answer.At.IsZero() {
 		return errors.New("inbox: at: set when the answer was given")
@@ -46,8 +47,8 @@ func Answer(ctx context.Context, store Store, session string, answer machine.Res
 	return stands(ctx, store, session, item, &answer)
 }
 
-// stands reports an error if the run has gone on while an answer was put, with another answer or with none. The
-// answer is then taken back.
+// stands reports an error if the run has gone on while an answer was put, with another answer or with none.
+// The answer is then taken back.
 func stands(ctx context.Context, store Store, session string, item journal.Item, answer *machine.Response) error {
 	f, err := read(ctx, store, session)
 	if err != nil {
@@ -71,8 +72,8 @@ func waits(i journal.Item) string {
 	return fmt.Sprintf("it was given%s at %s, and the run has not taken it yet", by, i.At.Format(time.RFC3339))
 }
 
-// ResponseIn returns the answer in an item of an inbox. Its question is that of the item, its time and its person
-// too.
+// ResponseIn returns the answer in an item of an inbox. Its question is that of the item, its time and its
+// person too.
 func ResponseIn(i journal.Item) (*machine.Response, error) {
 	var r machine.Response
 	body, err := canon.JSON(i.Body)

@@ -18,8 +18,8 @@ type Store interface {
 	journal.Inbox
 }
 
-// Question is a question of a session that waits for a person. Its arguments are as the journal has them: without
-// what was left out of a redacted one.
+// Question is a question of a session that waits for a person. Its arguments are as the journal has them:
+// without what was left out of a redacted one.
 type Question struct {
 	// Session is the id of the session, and Call the ID of the question, by which it is answered.
 	Session string `json:"session"`
@@ -29,9 +29,9 @@ type Question struct {
 	Answer *machine.Response `json:"-"`
 }
 
-// Pending yields the questions of all sessions that can be answered at the time now: by session in ascending order,
-// then in call order. A journal or inbox that cannot be read is yielded as a question of its session with the error;
-// errors of the whole store have no session. It takes no lock.
+// Pending yields the questions of all sessions that can be answered at the time now: by session in ascending
+// order, then in call order. A journal or inbox that cannot be read is yielded as a question of its session
+// with the error; errors of the whole store have no session. It takes no lock.
 func Pending(ctx context.Context, store Store, now time.Time) iter.Seq2[Question, error] {
 	return func(yield func(Question, error) bool) {
 		asking := journal.Filter{States: []journal.SessionState{journal.SessionAsks}}
@@ -52,8 +52,8 @@ func Pending(ctx context.Context, store Store, now time.Time) iter.Seq2[Question
 	}
 }
 
-// PendingOf returns the questions of one session that can be answered at the time now, in call order. The error is
-// [journal.ErrNoRun] if there is no such session, or that of its journal or its inbox.
+// PendingOf returns the questions of one session that can be answered at the time now, in call order. The
+// error is [journal.ErrNoRun] if there is no such session, or that of its journal or its inbox.
 func PendingOf(ctx context.Context, store Store, session string, now time.Time) ([]Question, error) {
 	f, err := read(ctx, store, session)
 	if err != nil {

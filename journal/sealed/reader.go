@@ -11,9 +11,10 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// Reader reads a sealed journal as the journal that was sealed. A last line that was cut off stays as it is. It
-// returns a [journal.CorruptError] for a line that was changed, moved or left out, and a [journal.SealedError] for
-// one whose key it has not; their offsets are those of the sealed journal. It is for one goroutine.
+// Reader reads a sealed journal as the journal that was sealed. A last line that was cut off stays as it is.
+// It returns a [journal.CorruptError] for a line that was changed, moved or left out, and a
+// [journal.SealedError] for one whose key it has not; their offsets are those of the sealed journal. It is
+// for one goroutine.
 type Reader struct {
 	in      *bufio.Reader
 	keys    keys
@@ -36,8 +37,8 @@ func NewReader(in io.Reader, keys ...Sealer) *Reader {
 	return &Reader{in: bufio.NewReaderSize(in, 64<<10), keys: keys}
 }
 
-// Follow makes the reader read on after io.EOF, for a journal that is still written. It keeps back a last line that
-// is not whole yet.
+// Follow makes the reader read on after io.EOF, for a journal that is still written. It keeps back a last
+// line that is not whole yet.
 func (r *Reader) Follow() { r.follows = true }
 
 // Read implements [io.Reader].
@@ -59,7 +60,8 @@ func (r *Reader) Read(b []byte) (int, error) {
 // maxLine is the longest sealed line: base64 makes four bytes of three.
 const maxLine = journal.MaxLineBytes/3*4 + 4096
 
-// next returns the next line as it was before it was sealed. With an error it returns the rest, which is none.
+// next returns the next line as it was before it was sealed. With an error it returns the rest, which is
+// none.
 func (r *Reader) next() (text []byte, err error) {
 	line, err := r.line()
 	if err != nil || line[len(line)-1] != '\n' {

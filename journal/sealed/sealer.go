@@ -15,10 +15,11 @@ import (
 
 // Sealer seals texts with one key. It must be safe for concurrent use.
 type Sealer interface {
-	// KeyID names the key without revealing it: 1 to 64 of A-Z, a-z, 0-9, dot, underscore and hyphen. Keys differ
-	// in their ids.
+	// KeyID names the key without revealing it: 1 to 64 of A-Z, a-z, 0-9, dot, underscore and hyphen. Keys
+	// differ in their ids.
 	KeyID() string
-	// Seal returns a text encrypted, and authenticated together with its place. It does not keep its arguments.
+	// Seal returns a text encrypted, and authenticated together with its place. It does not keep its
+	// arguments.
 	Seal(text, place []byte) ([]byte, error)
 	// Open returns what Seal was given. It returns an error if either argument has changed.
 	Open(sealed, place []byte) ([]byte, error)
@@ -29,8 +30,9 @@ type Sealer interface {
 // MinKey is the shortest secret of [AES], in bytes.
 const MinKey = 32
 
-// AES returns a [Sealer] by AES-256-GCM, whose keys are derived from a random secret of at least [MinKey] bytes.
-// Each text has a random nonce of 224 bits, so the number of texts under one secret has no bound of practice.
+// AES returns a [Sealer] by AES-256-GCM, whose keys are derived from a random secret of at least [MinKey]
+// bytes. Each text has a random nonce of 224 bits, so the number of texts under one secret has no bound of
+// practice.
 func AES(secret []byte) (Sealer, error) {
 	if len(secret) < MinKey {
 		return nil, fmt.Errorf("sealed: a key of %d bytes can be guessed: give %d random bytes or more", len(secret), MinKey)
@@ -45,9 +47,9 @@ func AES(secret []byte) (Sealer, error) {
 	return &aesSealer{id: hex.EncodeToString(part("key id", 8)), seal: part("sealing", 32), hash: part("hash", 32)}, nil
 }
 
-// ParseKeys reads a file of keys: one a line, of [MinKey] or more bytes, as [AES] takes them. The first seals, and
-// all open. Spaces around a key, empty lines, and those that begin with # do not count. Errors name the line, never
-// the key.
+// ParseKeys reads a file of keys: one a line, of [MinKey] or more bytes, as [AES] takes them. The first
+// seals, and all open. Spaces around a key, empty lines, and those that begin with # do not count. Errors
+// name the line, never the key.
 func ParseKeys(text []byte) ([]Sealer, error) {
 	var keys []Sealer
 	for n, line := range bytes.Split(text, []byte("\n")) {

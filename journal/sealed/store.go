@@ -9,9 +9,9 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// New returns a store that seals with the first key what it keeps in another store, and opens with any of the keys.
-// It is a [journal.Inbox] and a [journal.Keeper] if the other store is, and its journals can be deleted if those
-// can. A journal that is not sealed is refused: see [Seal].
+// New returns a store that seals with the first key what it keeps in another store, and opens with any of the
+// keys. It is a [journal.Inbox] and a [journal.Keeper] if the other store is, and its journals can be deleted
+// if those can. A journal that is not sealed is refused: see [Seal].
 func New(in journal.Store, with ...Sealer) (journal.Store, error) {
 	k := keys(with)
 	if in == nil {
@@ -40,9 +40,10 @@ func New(in journal.Store, with ...Sealer) (journal.Store, error) {
 	return s, nil
 }
 
-// Seal seals a journal of a store with the first key, whether it is sealed with any of the keys or not at all. So
-// journals are sealed that were begun without, and an old key is no longer needed. The journal is held in memory.
-// It returns [journal.ErrConflict] while a writer holds the journal, and [journal.ErrNoRun] if it is empty.
+// Seal seals a journal of a store with the first key, whether it is sealed with any of the keys or not at
+// all. So journals are sealed that were begun without, and an old key is no longer needed. The journal is
+// held in memory. It returns [journal.ErrConflict] while a writer holds the journal, and [journal.ErrNoRun]
+// if it is empty.
 func Seal(ctx context.Context, in journal.Store, session string, with ...Sealer) (err error) {
 	k := keys(with)
 	if err := k.check(); err != nil {
@@ -182,7 +183,8 @@ func (l *log) sealedAt(ctx context.Context, at int64) (int64, error) {
 	return l.end.sealed, nil
 }
 
-// seal seals lines that follow a position, and returns their end. A last line without a line feed is none yet.
+// seal seals lines that follow a position, and returns their end. A last line without a line feed is none
+// yet.
 func (l *log) seal(end position, lines []byte) (sealed []byte, _ position, err error) {
 	for len(lines) > 0 {
 		text, rest, whole := bytes.Cut(lines, []byte{'\n'})

@@ -25,8 +25,8 @@ const (
 	kept = 1000
 )
 
-// above is what a scope borrows from: the record of the store or, while that is lost, a part of its last state.
-// The fields are guarded by l.mu.
+// above is what a scope borrows from: the record of the store or, while that is lost, a part of its last
+// state. The fields are guarded by l.mu.
 type above struct {
 	l      *Limiter
 	s      *scope
@@ -194,7 +194,8 @@ const (
 	maxLook = time.Second
 )
 
-// lose goes on without the store. What was to be told is told to the part that is left, and to the store later.
+// lose goes on without the store. What was to be told is told to the part that is left, and to the store
+// later.
 func (b *above) lose(untold []limit.Event, err error) {
 	now := b.l.clock.Now()
 	b.events = append(untold, b.events...)

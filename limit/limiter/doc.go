@@ -1,5 +1,5 @@
-// Package limiter drives package limit: it keeps a limiter for each scope, with a clock, and grants calls to all
-// who ask in this process or, with a [Store], in many.
+// Package limiter drives package limit: it keeps a limiter for each scope, with a clock, and grants calls to
+// all who ask in this process or, with a [Store], in many.
 //
 // A call is asked for with [Limiter.Ask], which never blocks, or [Limiter.Acquire], which does. Whoever got a
 // [Grant] makes one call, and settles it with [Limiter.Settle]:
@@ -21,6 +21,6 @@
 //
 // Limiters of many processes with the same [Store] keep the limits together. A process borrows calls for some
 // tenths of a second at once, so that most grants need no message. What a dead process had borrowed comes to
-// nothing by itself. While the store cannot be reached, each process keeps to its part of the last known limits,
-// and says so: see [Notice].
+// nothing by itself. While the store cannot be reached, each process keeps to its part of the last known
+// limits, and says so: see [Notice].
 package limiter

@@ -18,8 +18,8 @@ import (
 
 // Config configures a [Limiter]. The zero value is a limiter of this process that learns all it needs.
 type Config struct {
-	// Limit is what the limiter of each scope starts with, but for those in Scopes. Shared and Ahead are set by
-	// the Store.
+	// Limit is what the limiter of each scope starts with, but for those in Scopes. Shared and Ahead are set
+	// by the Store.
 	Limit  limit.Config
 	Scopes map[string]limit.Config
 	// MaxWait bounds how long a call waits; 0 means as long as its deadline allows.
@@ -28,8 +28,8 @@ type Config struct {
 	Clock Clock
 	// Store is what processes share; nil means that this one is alone.
 	Store Store
-	// Processes is how many processes share the store, as far as is known. It matters while the store cannot be
-	// reached, if fewer were seen.
+	// Processes is how many processes share the store, as far as is known. It matters while the store cannot
+	// be reached, if fewer were seen.
 	Processes int
 	// Notice is told what people should know; nil tells nobody. It must not block.
 	Notice func(Notice)
@@ -64,7 +64,8 @@ type Ask struct {
 	Priority int
 	// Retry marks a call that failed before.
 	Retry bool
-	// UnlessDown denies the call at once if the provider is known to be down, for callers that can go elsewhere.
+	// UnlessDown denies the call at once if the provider is known to be down, for callers that can go
+	// elsewhere.
 	UnlessDown bool
 	// Deadline is when the call is of no use anymore, by the limiter's clock. Zero means never.
 	Deadline time.Time
@@ -96,8 +97,8 @@ var ErrDenied = errors.New("limiter: the call was denied")
 type DeniedError struct {
 	Scope string
 	Why   limit.Why
-	// Wait is how long it would have waited, as far as can be told, and Left the time that it had, if it had a
-	// deadline.
+	// Wait is how long it would have waited, as far as can be told, and Left the time that it had, if it had
+	// a deadline.
 	Wait, Left time.Duration
 }
 
@@ -125,8 +126,8 @@ type Answer struct {
 // few is how many asks may be taken back one by one, although each looks at all that wait.
 const few = 100
 
-// Limiter grants calls. Make one with [New]. All methods are safe for concurrent use. It has a goroutine while
-// calls wait, and nothing needs to be closed.
+// Limiter grants calls. Make one with [New]. All methods are safe for concurrent use. It has a goroutine
+// while calls wait, and nothing needs to be closed.
 type Limiter struct {
 	cfg   Config
 	clock Clock
@@ -166,9 +167,9 @@ func New(c Config) (*Limiter, error) {
 	return &Limiter{cfg: c, clock: orMachine(c.Clock), name: rand.Text(), scopes: map[string]*scope{}}, nil
 }
 
-// Ask asks for a call. If it can be answered at once, known is true. Otherwise later is called with the answer,
-// once, on another goroutine, unless [Limiter.Leave] takes the ask back; the Answer that is returned has the
-// scope and the ID for that. later must not block, and may use the limiter.
+// Ask asks for a call. If it can be answered at once, known is true. Otherwise later is called with the
+// answer, once, on another goroutine, unless [Limiter.Leave] takes the ask back; the Answer that is returned
+// has the scope and the ID for that. later must not block, and may use the limiter.
 func (l *Limiter) Ask(a Ask, later func(Answer)) (answer Answer, known bool) {
 	l.mu.Lock()
 	defer l.tell()
@@ -215,8 +216,8 @@ func (l *Limiter) Leave(scope string, id int64) bool {
 	return true
 }
 
-// Acquire waits until a call is granted. The error is a [*DeniedError], or the cause of ctx. The deadline of ctx
-// counts if it is the earlier one and the limiter has the machine's clock.
+// Acquire waits until a call is granted. The error is a [*DeniedError], or the cause of ctx. The deadline of
+// ctx counts if it is the earlier one and the limiter has the machine's clock.
 func (l *Limiter) Acquire(ctx context.Context, a Ask) (Grant, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Grant{}, err

@@ -18,8 +18,8 @@ const (
 	BreakerOpened NoticeKind = "breaker_opened"
 	// BreakerClosed says that it is back.
 	BreakerClosed NoticeKind = "breaker_closed"
-	// StoreLost says that the store cannot be reached (Err), and that this process keeps to one of Parts parts
-	// of the last known limits.
+	// StoreLost says that the store cannot be reached (Err), and that this process keeps to one of Parts
+	// parts of the last known limits.
 	StoreLost NoticeKind = "store_lost"
 	// StoreBack says that the store can be reached again.
 	StoreBack NoticeKind = "store_back"
@@ -57,8 +57,8 @@ func (l *Limiter) notice(n Notice) {
 	}
 }
 
-// Scopes returns the names of the scopes that are known, with the state of each, sorted by name. It copies all of
-// them.
+// Scopes returns the names of the scopes that are known, with the state of each, sorted by name. It copies
+// all of them.
 func (l *Limiter) Scopes() []Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()

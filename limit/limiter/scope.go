@@ -16,8 +16,8 @@ type scope struct {
 	gone []int64
 	// above is what it borrows from; nil if there is no store.
 	above *above
-	// used is when it was last used, wake when it has something to do by itself (zero for never), and place its
-	// index among the scopes that have, -1 for none.
+	// used is when it was last used, wake when it has something to do by itself (zero for never), and place
+	// its index among the scopes that have, -1 for none.
 	used  time.Time
 	wake  time.Time
 	place int
@@ -33,8 +33,8 @@ type waiter struct {
 	deadline time.Time
 }
 
-// Scopes that nobody used for idle are forgotten with all that they learned, and sooner if there are more than
-// most.
+// Scopes that nobody used for idle are forgotten with all that they learned, and sooner if there are more
+// than most.
 const (
 	idle = 10 * time.Minute
 	most = 10_000
@@ -91,8 +91,8 @@ func (s *scope) down(now time.Time) bool {
 	return b.Open && (b.Probe != 0 || len(s.waiting) > 0 || now.UnixNano() < b.Next)
 }
 
-// step tells the limiter of an event, and does what it says. It returns the answer to an ask of the event, if it is
-// known.
+// step tells the limiter of an event, and does what it says. It returns the answer to an ask of the event, if
+// it is known.
 func (l *Limiter) step(s *scope, ev *limit.Event) (answer Answer, known bool) {
 	open := s.state.Breaker.Open
 	var effects []limit.Effect

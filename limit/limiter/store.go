@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Store keeps what processes share, one record for each scope. It knows nothing of limits: it compares and swaps
-// bytes. All methods are safe for concurrent use, and end when ctx does. Test an implementation with
+// Store keeps what processes share, one record for each scope. It knows nothing of limits: it compares and
+// swaps bytes. All methods are safe for concurrent use, and end when ctx does. Test an implementation with
 // [github.com/retake-go/retake/limit/limittest.Store].
 type Store interface {
-	// Load returns the record of a scope, and the zero Version and no Value if there is none. It costs one round
-	// trip.
+	// Load returns the record of a scope, and the zero Version and no Value if there is none. It costs one
+	// round trip.
 	Load(ctx context.Context, scope string) (Record, error)
-	// Swap replaces the record of a scope if it still has the given version, 0 for none, and reports whether it
-	// did. It costs one round trip. After an error the record may have been replaced or not. A store may forget a
-	// record that was not replaced for an hour.
+	// Swap replaces the record of a scope if it still has the given version, 0 for none, and reports whether
+	// it did. It costs one round trip. After an error the record may have been replaced or not. A store may
+	// forget a record that was not replaced for an hour.
 	Swap(ctx context.Context, scope string, version int64, value []byte) (swapped bool, err error)
 }
 

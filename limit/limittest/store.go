@@ -17,8 +17,8 @@ import (
 	"github.com/retake-go/retake/limit/limiter"
 )
 
-// Store tests a store. fresh returns the store, with nothing in it. It is used as it is by several limiters at
-// once, as processes would use their own handles of it.
+// Store tests a store. fresh returns the store, with nothing in it. It is used as it is by several limiters
+// at once, as processes would use their own handles of it.
 func Store(t *testing.T, fresh func(t *testing.T) limiter.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, limiter.Store){

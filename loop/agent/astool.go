@@ -22,15 +22,16 @@ const task = `{"type": "object", "properties": {"task": {"type": "string", "minL
 	"description": "What is to be done, with all that the agent needs to know. It sees nothing else."}},
 	"required": ["task"], "additionalProperties": false}`
 
-// AsTool makes a tool of an agent: a call gives a model a task and returns its answer, as a text, or as JSON if
-// cfg has an Output. The run belongs to the one around it: see [loop.Loop.Within]. After a crash the call is made
-// again, and the agent goes on where it was.
+// AsTool makes a tool of an agent: a call gives a model a task and returns its answer, as a text, or as JSON
+// if cfg has an Output. The run belongs to the one around it: see [loop.Loop.Within]. After a crash the call
+// is made again, and the agent goes on where it was.
 //
-// If the agent comes to no answer, the call has failed for good. The outer model is told why, which tools of the
-// agent gave a result, which failed, and which calls are in doubt; the call is then in doubt, too. The tool is
-// declared [tool.ReadOnly] if all tools of the agent are, else [tool.Idempotent].
+// If the agent comes to no answer, the call has failed for good. The outer model is told why, which tools of
+// the agent gave a result, which failed, and which calls are in doubt; the call is then in doubt, too. The
+// tool is declared [tool.ReadOnly] if all tools of the agent are, else [tool.Idempotent].
 //
-// The error is that of [tool.Raw] or [loop.New], or says that cfg makes calls the answer, which nobody would run.
+// The error is that of [tool.Raw] or [loop.New], or says that cfg makes calls the answer, which nobody would
+// run.
 func AsTool(
 	name, description string, model loop.Model, cfg loop.Config, opts ...loop.Option,
 ) (*tool.Tool, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Respond feeds a person's answer, after checking it: the arguments and the result as the tool's own. An answer
-// that does not fit changes nothing, and the error is a [*machine.AnswerError].
+// Respond feeds a person's answer, after checking it: the arguments and the result as the tool's own. An
+// answer that does not fit changes nothing, and the error is a [*machine.AnswerError].
 func (r *Runner) Respond(at time.Time, answer machine.Response) ([]machine.Effect, error) {
 	if r.journal != nil {
 		answer.Question = r.journal.QuestionOf(answer.Question)
@@ -48,8 +48,8 @@ func (r *Runner) Respond(at time.Time, answer machine.Response) ([]machine.Effec
 	return effects, err
 }
 
-// Undelivered records what was put into the inbox of the session and fits nothing. It is in the warnings of the
-// result, and in the journal as a note.
+// Undelivered records what was put into the inbox of the session and fits nothing. It is in the warnings of
+// the result, and in the journal as a note.
 func (r *Runner) Undelivered(at time.Time, text string) {
 	r.changed = append(r.changed, text)
 	if r.journal != nil {
@@ -60,7 +60,8 @@ func (r *Runner) Undelivered(at time.Time, text string) {
 // maxForm is the largest schema that is recorded for a question.
 const maxForm = 32 << 10
 
-// recordForms records what the arguments have to be about which people are asked, for those who answer elsewhere.
+// recordForms records what the arguments have to be about which people are asked, for those who answer
+// elsewhere.
 func (r *Runner) recordForms(at time.Time, asks []machine.Ask) error {
 	if r.journal == nil || r.unrecorded {
 		return nil
@@ -82,8 +83,8 @@ func (r *Runner) recordForms(at time.Time, asks []machine.Ask) error {
 	return nil
 }
 
-// Say feeds a user's message. late reports that a model call is under way. A message that was said before changes
-// nothing.
+// Say feeds a user's message. late reports that a model call is under way. A message that was said before
+// changes nothing.
 func (r *Runner) Say(at time.Time, w session.Words, late bool) ([]machine.Effect, error) {
 	if slices.Contains(r.st.Spoken, w.ID) {
 		return nil, nil

@@ -30,8 +30,8 @@ type RunnerConfig struct {
 	State *machine.State
 	// Offer is what replies are checked against.
 	Offer Offer
-	// Input is what a run that begins is given. Nil leaves all to the engine: what Machine has of the request,
-	// and the messages, which it hands to [Runner.Start].
+	// Input is what a run that begins is given. Nil leaves all to the engine: what Machine has of the
+	// request, and the messages, which it hands to [Runner.Start].
 	Input *Input
 	// Record is called with each step, in order; may be nil.
 	Record func(machine.Event, []machine.Effect, machine.State)
@@ -58,8 +58,8 @@ type Runner struct {
 	// doubtful are the warnings about the config, which the next start records. changed are those about what
 	// has changed since a resumed run began.
 	doubtful, changed []string
-	// asked is what a resumed run asked for last. It is nil if the run was not resumed; else the journal may know
-	// of its calls.
+	// asked is what a resumed run asked for last. It is nil if the run was not resumed; else the journal may
+	// know of its calls.
 	asked *machine.Effect
 	// refused is the error of a reducer behind exhaustion, as it was returned in this process, or nil.
 	refused *fault.ReducerError

@@ -22,8 +22,8 @@ const (
 	AskApproval AskKind = "approval"
 	// AskDoubt asks what became of a call whose effect is unknown.
 	AskDoubt AskKind = "in_doubt"
-	// AskExhausted asks what is to follow an exhaustion. Such a question is about no call: its Index is -1, its Tool
-	// that of the exhausted action, empty for the answer, and its Failure the last one.
+	// AskExhausted asks what is to follow an exhaustion. Such a question is about no call: its Index is -1,
+	// its Tool that of the exhausted action, empty for the answer, and its Failure the last one.
 	AskExhausted AskKind = "exhausted"
 )
 
@@ -72,8 +72,8 @@ func AskedUntil(asks []Ask) (at time.Time) {
 	return at
 }
 
-// asksPeople asks people about the calls of the batch that need approval, and about those in doubt. It reports
-// whether there are any.
+// asksPeople asks people about the calls of the batch that need approval, and about those in doubt. It
+// reports whether there are any.
 func (s *step) asksPeople() bool {
 	var open []Ask
 	for _, c := range s.Batch.Calls {

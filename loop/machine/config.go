@@ -61,8 +61,8 @@ type Config struct {
 	// Consult are the classes of transport failures at which the planner is asked before the policy. It has
 	// no effect without a planner.
 	Consult []fault.Class `json:"consult,omitempty"`
-	// Models is what is known of the models by their names in the run, with the first under "". Only runs that
-	// count what their calls cost have it: see [policy.Set.Meters].
+	// Models is what is known of the models by their names in the run, with the first under "". Only runs
+	// that count what their calls cost have it: see [policy.Set.Meters].
 	Models map[string]ModelInfo `json:"models,omitempty" redact:"keep"`
 	// Estimates reports that estimates of what a call adds to the prompt are events, so that a journal that
 	// leaves texts out decides the same. Offered is the size of the tools and the schema of the answer in the

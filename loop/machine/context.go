@@ -35,13 +35,13 @@ const (
 	WindowInstead SummaryUse = "window"
 )
 
-// CutPlan is how a prompt was made shorter. It is an input of the machine, so that nothing depends on texts that a
-// journal may leave out.
+// CutPlan is how a prompt was made shorter. It is an input of the machine, so that nothing depends on texts
+// that a journal may leave out.
 type CutPlan struct {
 	// Cuts are the new cuts, in order. Each takes the place of those that it covers.
 	Cuts []projection.Cut `json:"cuts,omitempty"`
-	// Freed is by how many bytes the prompt is shorter, and Size how many it has now. Goal is the size that was
-	// wanted.
+	// Freed is by how many bytes the prompt is shorter, and Size how many it has now. Goal is the size that
+	// was wanted.
 	Freed int `json:"freed,omitempty"`
 	Size  int `json:"size"`
 	Goal  int `json:"goal,omitempty"`
@@ -107,8 +107,8 @@ func (c *BatchCall) began() bool {
 	return c.Status == Answered || c.Status == FailedForGood || c.Status == Refused || c.Status == Lost
 }
 
-// PlanCuts plans what the prompt leaves out from now on: the answer to a shorten effect. It is a pure function
-// of the state.
+// PlanCuts plans what the prompt leaves out from now on: the answer to a shorten effect. It is a pure
+// function of the state.
 func (st State) PlanCuts() CutPlan {
 	in := st.planned()
 	if in.Goal = st.Shorten.Goal; in.Goal == 0 {
@@ -157,8 +157,8 @@ func (s *step) tooLong(f *fault.Failure) bool {
 	return true
 }
 
-// tooFull asks for a shorter prompt before a call that would fill too much of its model's window. After a plan
-// that gained nothing it is not asked again for as many turns as always stay.
+// tooFull asks for a shorter prompt before a call that would fill too much of its model's window. After a
+// plan that gained nothing it is not asked again for as many turns as always stay.
 func (s *step) tooFull(call *ModelCall) bool {
 	rules := s.Policy.Context
 	price, _, _ := s.priceOf(call.Model)

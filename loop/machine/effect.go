@@ -36,7 +36,8 @@ const (
 	AskPerson EffectKind = "ask"
 	// AskSettled reports how a question was answered (Settled). The driver need not do anything.
 	AskSettled EffectKind = "settled"
-	// AskPlanner asks the planner what follows exhaustion, or what to do about a transport failure (Question).
+	// AskPlanner asks the planner what follows exhaustion, or what to do about a transport failure
+	// (Question).
 	AskPlanner EffectKind = "ask_planner"
 	// Reduce asks to run the reducers for each of [State].Notices.
 	Reduce EffectKind = "reduce"
@@ -201,8 +202,8 @@ type Question struct {
 	Asked bool `json:"asked,omitempty"`
 	// Denied reports that no request was made, because the limiter knows that the provider is down.
 	Denied bool `json:"denied,omitempty"`
-	// Cycle is what was repeated without progress, if the reason is a cycle of valid calls. If the question is
-	// not Exhausted, the run may go on, which the plan [Follow] does.
+	// Cycle is what was repeated without progress, if the reason is a cycle of valid calls. If the question
+	// is not Exhausted, the run may go on, which the plan [Follow] does.
 	Cycle *Cycle `json:"cycle,omitempty"`
 }
 
@@ -237,8 +238,8 @@ type Outcome struct {
 	Usage  message.Usage `json:"usage,omitzero"`
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	Turns  int           `json:"turns,omitempty"`
-	// Cost is what the calls cost, in the unit of a [policy.Price], if the policy has prices. Estimated is the
-	// number of calls without usage, which were charged what was projected.
+	// Cost is what the calls cost, in the unit of a [policy.Price], if the policy has prices. Estimated is
+	// the number of calls without usage, which were charged what was projected.
 	Cost      int64 `json:"cost_micros,omitempty"`
 	Estimated int64 `json:"estimated,omitempty"`
 	// Wasted is what the failed attempts consumed. What one model call consumed counts for the first attempt

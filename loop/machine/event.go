@@ -253,8 +253,8 @@ const (
 	Fallback PlanKind = "fallback"
 	// Degrade ends the run successfully, with the plain text of the last reply as its answer and a warning.
 	Degrade PlanKind = "degrade"
-	// AskPeople asks a person what is to follow an exhaustion, for as long as Delay says; 0 is without end but the
-	// run's. See [AskExhausted].
+	// AskPeople asks a person what is to follow an exhaustion, for as long as Delay says; 0 is without end
+	// but the run's. See [AskExhausted].
 	AskPeople PlanKind = "ask"
 )
 

@@ -18,7 +18,8 @@ type GrantAsk struct {
 	Turn int64 `json:"turn,omitempty"`
 	// Retry reports that the request is made again.
 	Retry bool `json:"retry,omitempty"`
-	// UnlessDown asks for a denial at once if the provider is down, because the planner may know another model.
+	// UnlessDown asks for a denial at once if the provider is down, because the planner may know another
+	// model.
 	UnlessDown bool `json:"unless_down,omitempty"`
 }
 
@@ -72,8 +73,8 @@ func (s *step) asksGrant(model string) bool {
 	return true
 }
 
-// CallTokens is how many tokens the prompt of the next model call will probably have, for the limiter; 0 for a
-// single action.
+// CallTokens is how many tokens the prompt of the next model call will probably have, for the limiter; 0 for
+// a single action.
 func (st *State) CallTokens() int64 {
 	if st.Config.Single {
 		return 0
@@ -128,8 +129,8 @@ func (s *step) denied(g *Grant) error {
 	return s.proceed(next)
 }
 
-// probeFailed reports that the failed call of the event was a probe that found the provider down. The call waits
-// for another grant, and no attempt is charged.
+// probeFailed reports that the failed call of the event was a probe that found the provider down. The call
+// waits for another grant, and no attempt is charged.
 func (s *step) probeFailed(f *fault.Failure) bool {
 	return s.Grant != nil && s.Grant.Probe && limit.OutcomeOf(f.Class) == limit.Down && !slices.Contains(s.Config.Consult, f.Class)
 }

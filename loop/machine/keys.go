@@ -59,9 +59,9 @@ func (st *State) placeOf(c *BatchCall) string {
 // longestID is the most bytes of the id of a session.
 const longestID = 128
 
-// Child returns the id and the seed of the session of a run within a call of the current reply, by the index of
-// the call: those of this session, and run, turn and number of the call ("trip-7.1.2.1"). The same call made again
-// has the same. A long id is replaced by its digest. It panics if there is no such call.
+// Child returns the id and the seed of the session of a run within a call of the current reply, by the index
+// of the call: those of this session, and run, turn and number of the call ("trip-7.1.2.1"). The same call
+// made again has the same. A long id is replaced by its digest. It panics if there is no such call.
 func (st State) Child(call int) (id, seed string) {
 	id, place := st.Session.ID(), "."+st.placeOf(st.Batch.Calls[call])
 	if len(id)+len(place) > longestID {

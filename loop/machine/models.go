@@ -7,13 +7,13 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// ModelInfo is what is known of a model of a run. The zero value is a model of an unknown name that bounds its
-// replies as a request asks.
+// ModelInfo is what is known of a model of a run. The zero value is a model of an unknown name that bounds
+// its replies as a request asks.
 type ModelInfo struct {
 	// Name is the provider's name of the model, by which [github.com/retake-go/retake/policy.Prices] know it.
 	Name string `json:"name,omitempty" redact:"keep"`
-	// Provider is the name of the provider, or the host of a server that has none, for the scopes of a limiter.
-	// It is not recorded here; grants record their scopes.
+	// Provider is the name of the provider, or the host of a server that has none, for the scopes of a
+	// limiter. It is not recorded here; grants record their scopes.
 	Provider string `json:"-"`
 	// MaxOutputTokens is the most tokens that a reply has, with its reasoning, whatever a request asks; 0
 	// means unknown. At least 0.

@@ -20,8 +20,8 @@ type madeCall struct {
 	Parts     []message.Part `json:"parts,omitempty"`
 }
 
-// verdict is what becomes of a valid call before it is run: it runs, it is refused for an issue, or it repeats
-// another call. The zero value runs it.
+// verdict is what becomes of a valid call before it is run: it runs, it is refused for an issue, or it
+// repeats another call. The zero value runs it.
 type verdict struct {
 	issue *fault.Issue
 	// twin is 1 more than the index of the equal call of the reply, and made the equal call before it.

@@ -303,8 +303,8 @@ func (s *step) sendAgain(p *Plan, c Question) error {
 	return s.proceed(s.Next)
 }
 
-// callAgain makes the call that a question is about again after the plan's delay. A call that may have had an effect
-// and is not repeatable ends instead.
+// callAgain makes the call that a question is about again after the plan's delay. A call that may have had an
+// effect and is not repeatable ends instead.
 func (s *step) callAgain(p *Plan, c Question) error {
 	call := s.call(c.Index)
 	if call.Status == Doubtful && !call.Repeatable {

@@ -92,7 +92,8 @@ func TestARunThatGoesOnHasTheKeysOfOneThatSaysItsHistory(t *testing.T) {
 	}
 }
 
-// An event that encoding/json stored has other bytes and the same meaning, once it is read with engine.Unmarshal.
+// An event that encoding/json stored has other bytes and the same meaning, once it is read with
+// engine.Unmarshal.
 func TestEventsKeptElsewhereLeadToTheSameStates(t *testing.T) {
 	kept := func(ev machine.Event) machine.Event {
 		raw, err := json.Marshal(ev)

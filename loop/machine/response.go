@@ -30,8 +30,8 @@ const (
 	RunAgain Ruling = "run_again"
 	// NobodyKnows leaves the call in doubt. The model is told, with Words.
 	NobodyKnows Ruling = "nobody_knows"
-	// GoOn closes the exhausted action and goes on, with Words as a message of the user and Policy over the run's.
-	// The budgets of failed attempts begin again.
+	// GoOn closes the exhausted action and goes on, with Words as a message of the user and Policy over the
+	// run's. The budgets of failed attempts begin again.
 	GoOn Ruling = "go_on"
 	// EndRun ends the run with the exhaustion.
 	EndRun Ruling = "end"
@@ -69,7 +69,8 @@ type Response struct {
 	By string `json:"by,omitempty" redact:"keep"`
 	// At is when the answer was given, if that was before it was taken.
 	At time.Time `json:"at,omitzero"`
-	// Identity are the arguments by which the changed call counts as repeated: see [Call]. The driver sets it.
+	// Identity are the arguments by which the changed call counts as repeated: see [Call]. The driver sets
+	// it.
 	Identity json.RawMessage `json:"identity,omitempty" redact:"document"`
 }
 
@@ -112,8 +113,8 @@ func (e *AnswerError) Error() string {
 // Unwrap returns the sentinel.
 func (e *AnswerError) Unwrap() error { return e.Err }
 
-// ResponseFault returns an [*AnswerError] for an answer that the run does not take at the given time; nil if it
-// takes it. It does not know the schemas of tools: a driver checks arguments and results. It is safe for
+// ResponseFault returns an [*AnswerError] for an answer that the run does not take at the given time; nil if
+// it takes it. It does not know the schemas of tools: a driver checks arguments and results. It is safe for
 // concurrent use.
 func (st State) ResponseFault(r *Response, at time.Time) error {
 	if err := st.responseFault(r, at); err != nil {

@@ -86,8 +86,8 @@ func single(t require.TestingT) machine.State {
 var strange = []string{`null`, `-1`, `99`, `9223372036854775807`, `-9223372036854775808`, `""`, `"x"`, `[]`, `[null]`, `{}`, `[{}]`,
 	`true`, `"transport"`, `"turn"`, `"call"`, `"tools"`, `"doubtful"`, `"9999-01-01T00:00:00Z"`}
 
-// changed returns the tree with one node replaced: the node at place n, counting from 0. n is below 0 if there
-// was such a node.
+// changed returns the tree with one node replaced: the node at place n, counting from 0. n is below 0 if
+// there was such a node.
 func changed(tree any, n *int, by any) any {
 	if *n--; *n == -1 {
 		return by

@@ -44,8 +44,8 @@ func (e Effect) String() string {
 	return e.Decision.String()
 }
 
-// About is what the sentence of an effect says after its verb, for lists that show the verb in a column; empty
-// for effects that are a verb alone.
+// About is what the sentence of an effect says after its verb, for lists that show the verb in a column;
+// empty for effects that are a verb alone.
 func (e Effect) About() string {
 	switch e.Kind {
 	case CallModel, MakePrompt:
@@ -209,7 +209,8 @@ func planeNote(p fault.Plane) string {
 }
 
 // String returns the question as text: "book_room attempt 3 of 3: tool_validation (attempts_exhausted)" or,
-// before the policy is followed, "transport attempt 1 of 4: rate_limit; the policy says retry in 2s: backoff".
+// before the policy is followed, "transport attempt 1 of 4: rate_limit; the policy says retry in 2s:
+// backoff".
 func (q *Question) String() string {
 	if q.Cycle != nil && q.Exhausted {
 		return fmt.Sprintf("no_progress: %s, %d times, allowed %d", q.Cycle, q.Cycle.Rounds, q.Detail.Limit)

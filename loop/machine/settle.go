@@ -42,8 +42,8 @@ type Given struct {
 	Changed bool `json:"changed,omitempty"`
 }
 
-// Gave reports whether the run has taken this answer: one to the same question, by the same person, given at the
-// same time.
+// Gave reports whether the run has taken this answer: one to the same question, by the same person, given at
+// the same time.
 func (st State) Gave(r *Response) bool {
 	return slices.ContainsFunc(st.Given, func(g Given) bool {
 		return g.Question == r.Question && g.Said.Equal(r.At) && g.By == r.By && g.Verdict == r.Verdict

@@ -58,8 +58,8 @@ func EstimateTokens(added []message.Message) (tokens int64) {
 	return tokens
 }
 
-// Added returns what is not in the last prompt whose size is known, for an estimate: the messages after it, or
-// the system prompt and all messages. The slice is read-only.
+// Added returns what is not in the last prompt whose size is known, for an estimate: the messages after it,
+// or the system prompt and all messages. The slice is read-only.
 func (st *State) Added() []message.Message {
 	if st.Prompt != nil {
 		return st.transcript.From(st.Prompt.Messages)
@@ -71,8 +71,8 @@ func (st *State) Added() []message.Message {
 	return slices.Insert(slices.Clone(said), 0, message.Message{Role: message.System, Text: st.System})
 }
 
-// EstimateAdded is the answer to an estimate effect where the user has no function for it: see [EstimateTokens].
-// The first prompt of a run has the tools and the schema of the answer, too.
+// EstimateAdded is the answer to an estimate effect where the user has no function for it: see
+// [EstimateTokens]. The first prompt of a run has the tools and the schema of the answer, too.
 func (st *State) EstimateAdded() int64 {
 	added := EstimateTokens(st.Added())
 	if st.Prompt == nil {
@@ -249,8 +249,8 @@ var refusedBefore = map[fault.Class]bool{
 	fault.ProviderNotConfigured: true, fault.ProviderNotSupported: true, fault.Config: true,
 }
 
-// chargeOther counts what calls of other models cost: those of a tool's runs, and that of a summary. If cost is
-// nil, they have the price of the run's model.
+// chargeOther counts what calls of other models cost: those of a tool's runs, and that of a summary. If cost
+// is nil, they have the price of the run's model.
 func (s *step) chargeOther(u message.Usage, cost *int64) (c policy.Charge) {
 	if !s.Policy.Meters() || u.Total() == 0 && cost == nil {
 		return c

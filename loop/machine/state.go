@@ -219,8 +219,8 @@ type State struct {
 	// InDoubt are the calls of the run that ended without saying whether they had an effect, in the order of
 	// their ends. The same call made again has the same key.
 	InDoubt []doubt `json:"in_doubt,omitempty"`
-	// Recent are the last calls of the run that have their answers, InStep for each period how many of them in
-	// a row equal the call so many before, and Lately the last of them.
+	// Recent are the last calls of the run that have their answers, InStep for each period how many of them
+	// in a row equal the call so many before, and Lately the last of them.
 	Recent []finishedCall `json:"recent,omitempty"`
 	InStep [maxPeriod]int `json:"in_step,omitzero"`
 	Lately []CycleCall    `json:"lately,omitempty"`
@@ -243,7 +243,8 @@ type State struct {
 	// Questions are what people are asked, in call order. Given is how those before were answered.
 	Questions []Ask   `json:"questions,omitempty"`
 	Given     []Given `json:"given,omitempty"`
-	// Words are what the user has said and the model was not told yet, and Spoken the ids of all that was said.
+	// Words are what the user has said and the model was not told yet, and Spoken the ids of all that was
+	// said.
 	Words  []session.Words `json:"words,omitempty"`
 	Spoken []string        `json:"spoken,omitempty"`
 	// Hears are the notices with reducers, and Notices those that were not reduced yet.
@@ -253,15 +254,15 @@ type State struct {
 	Exhausted *Question `json:"exhausted,omitempty"`
 	// Owed is usage that is not in an attempt record yet.
 	Owed message.Usage `json:"owed,omitzero"`
-	// Charged is what the run's calls cost, if its policy has prices or spending. OwedCost and OwedEstimate are
-	// the part of it that is not in an attempt record yet.
+	// Charged is what the run's calls cost, if its policy has prices or spending. OwedCost and OwedEstimate
+	// are the part of it that is not in an attempt record yet.
 	Charged      policy.Charge `json:"charged,omitzero"`
 	OwedCost     int64         `json:"owed_cost_micros,omitempty"`
 	OwedEstimate bool          `json:"owed_estimate,omitempty"`
 	// Wasted is what the failed attempts of the run consumed.
 	Wasted policy.Charge `json:"wasted,omitzero"`
-	// Prompt is the last prompt whose size is known, Estimate the user's estimate of what was added since, and
-	// Projection what the current call may cost.
+	// Prompt is the last prompt whose size is known, Estimate the user's estimate of what was added since,
+	// and Projection what the current call may cost.
 	Prompt     *promptSize `json:"prompt,omitempty"`
 	Estimate   *estimate   `json:"estimate,omitempty"`
 	Projection *projected  `json:"projection,omitempty"`

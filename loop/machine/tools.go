@@ -105,8 +105,8 @@ func (s *step) keys(b *Batch, groups []group) {
 	}
 }
 
-// setKey sets the idempotency key of a call: that of the call in doubt that it repeats, or a new one. The number
-// of its action counts from the start of the run, so that the same run made again has the same keys.
+// setKey sets the idempotency key of a call: that of the call in doubt that it repeats, or a new one. The
+// number of its action counts from the start of the run, so that the same run made again has the same keys.
 func (s *step) setKey(c *BatchCall, twins int, arguments []byte) {
 	if again := s.openCall(c.Tool, arguments, twins); again != nil {
 		c.Key, c.First = again.Key, again.First

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Metrics is an [Observer] that counts retries, reducer errors, waits, attempts and what failed ones consumed. The zero value is ready
-// to use. It is safe for concurrent use.
+// Metrics is an [Observer] that counts retries, reducer errors, waits, attempts and what failed ones
+// consumed. The zero value is ready to use. It is safe for concurrent use.
 type Metrics struct {
 	mu       sync.Mutex
 	snapshot Counts
@@ -19,8 +19,8 @@ type Counts struct {
 	CorrectionRetries int64
 	// ReducerErrors counts reducer errors: the metric reducer_error_total.
 	ReducerErrors int64
-	// WastedTokens are the tokens that failed attempts consumed, and WastedCost what they cost, in the unit of
-	// a [policy.Price].
+	// WastedTokens are the tokens that failed attempts consumed, and WastedCost what they cost, in the unit
+	// of a [policy.Price].
 	WastedTokens, WastedCost int64
 	// Delays is a histogram of the waits before retries, in seconds. Attempts is a histogram of the attempts
 	// of actions that passed or were exhausted.

@@ -79,8 +79,8 @@ type Notice struct {
 	Err error
 	// Reducer is the name of the reducer that failed.
 	Reducer string
-	// Usage and Cost are those of the attempt, or of the run; Cost is in the unit of a [policy.Price]. Only for
-	// AttemptEnded and Ended.
+	// Usage and Cost are those of the attempt, or of the run; Cost is in the unit of a [policy.Price]. Only
+	// for AttemptEnded and Ended.
 	Usage message.Usage
 	Cost  int64
 	// Turns is the number of replies of the run, Attempts that of its attempts, Waited the sum of its waits,
@@ -102,8 +102,8 @@ type Notice struct {
 	Progress json.RawMessage
 }
 
-// NoticesOf returns the notices for an effect of the core. st is the state after its step. err is the Go error
-// behind a failure, or nil.
+// NoticesOf returns the notices for an effect of the core. st is the state after its step. err is the Go
+// error behind a failure, or nil.
 func NoticesOf(st *machine.State, at time.Time, e machine.Effect, err error) []Notice {
 	switch e.Kind {
 	case machine.Decided:
@@ -124,7 +124,8 @@ func NoticesOf(st *machine.State, at time.Time, e machine.Effect, err error) []N
 	return nil
 }
 
-// askNotices returns a notice for each question that is new: those that stay open after an answer were told of.
+// askNotices returns a notice for each question that is new: those that stay open after an answer were told
+// of.
 func askNotices(st *machine.State, at time.Time, asks []machine.Ask) (all []Notice) {
 	for n := range asks {
 		if a := &asks[n]; a.At.Equal(at) {

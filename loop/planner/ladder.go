@@ -19,8 +19,8 @@ import (
 // (switch_provider); for the window of an hour it waits long, for any other it waits shortly. If the wait
 // exceeds its limit or no attempt is left, it also switches to the next model; without a next model, the run
 // ends. If no window is used up, it follows the policy and switches when the policy stops. It ends the run at
-// an exhaustion of the correction plane or of a tool. With Ask, a person is asked before it ends a run that is
-// exhausted.
+// an exhaustion of the correction plane or of a tool. With Ask, a person is asked before it ends a run that
+// is exhausted.
 //
 // It can only wait if it is asked before the policy. Name the classes for that in loop.Config.Consult, above
 // all [fault.RateLimit] and [fault.Quota]. Make one with [NewLadder]. It is safe for concurrent use and has

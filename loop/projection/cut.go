@@ -15,8 +15,8 @@ type Cut struct {
 	// From and To are the messages of the conversation that were cut: [From, To).
 	From int `json:"from"`
 	To   int `json:"to"`
-	// Text stands in their place, as a user's message. For [policy.ClearResults] it is the new text of the one
-	// message. If it is empty, nothing takes their place.
+	// Text stands in their place, as a user's message. For [policy.ClearResults] it is the new text of the
+	// one message. If it is empty, nothing takes their place.
 	Text string `json:"text,omitempty" redact:"text"`
 }
 
@@ -43,8 +43,8 @@ func Apply(said []message.Message, cuts []Cut) []message.Message {
 	return append(shown, said[at:]...)
 }
 
-// Cover returns cuts and fresh ones in order, without those that a fresh one covers. Fresh ones do not overlap
-// each other.
+// Cover returns cuts and fresh ones in order, without those that a fresh one covers. Fresh ones do not
+// overlap each other.
 func Cover(cuts, fresh []Cut) []Cut {
 	all := slices.Clone(fresh)
 	slices.SortFunc(all, byFrom)

@@ -34,8 +34,8 @@ func (s *sent) add(prompt []message.Message) {
 // cost is what the prompts cost, where cached bytes cost a tenth of others.
 func (s *sent) cost() int { return s.all - s.cached + s.cached/10 }
 
-// A run of 400 turns in a window that holds a tenth of it: prompts change seldom, so that most of each is a prefix of
-// the one before, and the run sends and pays a part of what it would without a window.
+// A run of 400 turns in a window that holds a tenth of it: prompts change seldom, so that most of each is a
+// prefix of the one before, and the run sends and pays a part of what it would without a window.
 func TestPromptsKeepTheirPrefix(t *testing.T) {
 	const turns = 400
 	t0 := &talk{r: rand.New(rand.NewPCG(1, 1))}

@@ -17,8 +17,8 @@ type Input struct {
 	Cuts []Cut
 	// Own are the messages that began the current run. They always stay.
 	Own Span
-	// Steps are the ways to make the prompt shorter, in their order. Keep is the number of newest turns that stay
-	// as they are, 1 or more.
+	// Steps are the ways to make the prompt shorter, in their order. Keep is the number of newest turns that
+	// stay as they are, 1 or more.
 	Steps []policy.ContextStep
 	Keep  int
 	// Goal is the size that the prompt may have: see [Bytes].
@@ -41,9 +41,9 @@ type Result struct {
 	Summarise *Span
 }
 
-// Plan makes a prompt as short as the goal, by the steps in their order. What it gains may be
-// less, or nothing. Each step begins with the oldest turns and stops at the goal, except that folding takes all
-// that can be folded, because the prompt changes at the oldest one anyway.
+// Plan makes a prompt as short as the goal, by the steps in their order. What it gains may be less, or
+// nothing. Each step begins with the oldest turns and stops at the goal, except that folding takes all that
+// can be folded, because the prompt changes at the oldest one anyway.
 func Plan(in Input) Result {
 	p := newPlanner(in)
 	for _, step := range in.Steps {
@@ -72,8 +72,8 @@ func Plan(in Input) Result {
 // leastSummed is the size from which on messages are worth a summary.
 const leastSummed = 2048
 
-// Summary takes the summary that a plan of the same input asked for. It gains nothing if the summary is longer
-// than what it stands for.
+// Summary takes the summary that a plan of the same input asked for. It gains nothing if the summary is
+// longer than what it stands for.
 func Summary(in Input, of Span, text string) Result {
 	p := newPlanner(in)
 	from, _ := slices.BinarySearchFunc(p.parts, of.From, func(q part, at int) int { return cmp.Compare(q.From, at) })

@@ -23,8 +23,8 @@ type Turn struct {
 type Call struct {
 	Tool      string `json:"tool" redact:"name"`
 	Arguments string `json:"arguments" redact:"arguments"`
-	// Said is what the model was told about the call. Failed reports that this was no result, and InDoubt that
-	// the effect of the call is unknown.
+	// Said is what the model was told about the call. Failed reports that this was no result, and InDoubt
+	// that the effect of the call is unknown.
 	Said    string `json:"said,omitempty" redact:"text"`
 	Failed  bool   `json:"failed,omitempty"`
 	InDoubt bool   `json:"in_doubt,omitempty"`

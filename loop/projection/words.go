@@ -22,8 +22,8 @@ func leftOut(messages int, parts []part, room int) string {
 	return fmt.Sprintf("[%d earlier messages are left out here.%s]", messages, receipts(parts, room))
 }
 
-// receipts lists the calls of parts that had an effect, or may have had one. If they take more than room, what
-// the oldest returned is left out. Equal lines are written once.
+// receipts lists the calls of parts that had an effect, or may have had one. If they take more than room,
+// what the oldest returned is left out. Equal lines are written once.
 func receipts(parts []part, room int) string {
 	var calls []*Call
 	for n := range parts {

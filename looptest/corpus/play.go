@@ -29,7 +29,8 @@ type Config struct {
 	Journals journal.Store
 	// Settings are those of the journals.
 	Settings journal.Settings
-	// Model is the provider's name of the model, for the prices and budgets of the policy; empty means unknown.
+	// Model is the provider's name of the model, for the prices and budgets of the policy; empty means
+	// unknown.
 	Model string
 	// Estimate gives each reply the usage that [machine.EstimateTokens] estimates, because a corpus has none.
 	Estimate bool

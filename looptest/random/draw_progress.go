@@ -8,8 +8,9 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// drawProgress draws what bounds a run that fails in nothing: cycles of valid calls, caps on what succeeds, polls,
-// spending, and the size of prompts. It has dice of its own, so that the rest of a case stays as it is.
+// drawProgress draws what bounds a run that fails in nothing: cycles of valid calls, caps on what succeeds,
+// polls, spending, and the size of prompts. It has dice of its own, so that the rest of a case stays as it
+// is.
 func (c *Case) drawProgress() {
 	d := newDice(c.Seed ^ 0x6e756467)
 	if c.Action != nil {

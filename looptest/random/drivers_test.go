@@ -32,8 +32,8 @@ func isAction(c random.Case) bool { return c.Action != nil }
 
 func endsAlone(c random.Case) bool { return !c.Cancels() }
 
-// isOwn leaves out sessions of several runs whose prompts are made shorter: without a journal a session does not
-// know what the run before left out.
+// isOwn leaves out sessions of several runs whose prompts are made shorter: without a journal a session does
+// not know what the run before left out.
 func isOwn(c random.Case) bool {
 	return isQuick(c) && (len(c.Follows) == 0 || !c.Summaries && len(c.Config.Models) == 0)
 }
@@ -223,7 +223,8 @@ func crashing(ctx context.Context, w *random.World) (t random.Trace, err error) 
 	lines := strings.SplitAfter(string(w.Store.Text(w.Session.ID)), "\n")
 	lines = lines[:len(lines)-2] // the last line ends the run
 	if a := w.Case.Action; a != nil && a.ID == "" {
-		// Without an ID the value of the last try is not recorded, and once the action has ended Do makes it again.
+		// Without an ID the value of the last try is not recorded, and once the action has ended Do makes it
+		// again.
 		end := len(lines) - 1
 		for ; !strings.Contains(lines[end], `"kind":"tried"`) && !strings.Contains(lines[end], `"kind":"cancelled"`); end-- {
 		}

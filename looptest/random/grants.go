@@ -9,7 +9,8 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// withoutGrants leaves out what a run asked a limiter: what follows a grant follows the step that asked for it.
+// withoutGrants leaves out what a run asked a limiter: what follows a grant follows the step that asked for
+// it.
 func withoutGrants(steps []step) (all []step, err error) {
 	for _, s := range steps {
 		if s.event.Kind != machine.Granted {

@@ -48,8 +48,8 @@ type World struct {
 	Summary loop.SummaryFunc
 	// Observer hears the runs that are made with [World.Options]. It is nil, and may be set before the run.
 	Observer observe.Observer
-	// Limiter grants the calls of runs that are made with [World.Options]. It is nil, and may be set before the
-	// run. [World.Trace] leaves grants out.
+	// Limiter grants the calls of runs that are made with [World.Options]. It is nil, and may be set before
+	// the run. [World.Trace] leaves grants out.
 	Limiter *limiter.Limiter
 	// Clock is the clock of the run.
 	Clock *looptest.Clock

@@ -8,9 +8,9 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// answer gives a person's answer to the question about a call; to the first one, if none is named. Below it are
-// changed arguments for approve, the result for done, and words for the model for the others. An answer that
-// the run does not take is shown.
+// answer gives a person's answer to the question about a call; to the first one, if none is named. Below it
+// are changed arguments for approve, the result for done, and words for the model for the others. An answer
+// that the run does not take is shown.
 func (sc *story) answer(l *line) error {
 	r := machine.Response{Question: l.args["question"], Verdict: machine.Ruling(l.name), By: l.args["by"]}
 	switch r.Verdict {

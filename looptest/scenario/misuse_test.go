@@ -80,7 +80,8 @@ func TestMistakesOfAStoryAreNamed(t *testing.T) {
 	}
 }
 
-// A tool of the program that a story gave outcomes does not run behind the story's back once they are used up.
+// A tool of the program that a story gave outcomes does not run behind the story's back once they are used
+// up.
 func TestAToolWithOutcomesRunsOnlyWhenTheStorySaysSo(t *testing.T) {
 	ran := 0
 	pay := tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { ran++; return "paid", nil })

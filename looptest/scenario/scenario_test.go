@@ -20,7 +20,8 @@ const (
 	honest = "../../testdata/honest"
 )
 
-// With options, the long runs of loops and honest work take most of a minute: -short leaves them to the plain test.
+// With options, the long runs of loops and honest work take most of a minute: -short leaves them to the plain
+// test.
 func runAll(t *testing.T, opts ...scenario.Option) {
 	dirs := []string{stories, loops, honest}
 	if testing.Short() && len(opts) > 0 {

@@ -57,8 +57,9 @@ func Read(name string, data []byte) (policy.Set, error) {
 	return set, nil
 }
 
-// ReadOther reads a file of other settings into v, as strictly as Read reads a policy. The UnmarshalJSON of v gets
-// the file as JSON; the faults that its error joins, each a [*policy.FieldError], are told by line and column.
+// ReadOther reads a file of other settings into v, as strictly as Read reads a policy. The UnmarshalJSON of v
+// gets the file as JSON; the faults that its error joins, each a [*policy.FieldError], are told by line and
+// column.
 func ReadOther(name string, data []byte, v json.Unmarshaler) error {
 	r := &reader{name: name, places: map[string]spot{}}
 	if data, ok := r.parse(data); ok {

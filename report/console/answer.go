@@ -19,8 +19,8 @@ const maxAnswer = 2 << 20
 // byCookie remembers who answers.
 const byCookie = "retake-by"
 
-// answer puts an answer into the inbox of its session, and leads to the inbox. One that does not fit is shown again
-// with what is wrong at its fields; one that comes too late is an error.
+// answer puts an answer into the inbox of its session, and leads to the inbox. One that does not fit is shown
+// again with what is wrong at its fields; one that comes too late is an error.
 func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxAnswer)
 	if err := r.ParseForm(); err != nil {
@@ -81,7 +81,8 @@ func whoAsks(r *http.Request) string {
 	return brief(name)
 }
 
-// take makes an answer of what was entered. It reports whether it can be sent; what is wrong stands in the question.
+// take makes an answer of what was entered. It reports whether it can be sent; what is wrong stands in the
+// question.
 func (q *question) take(said *machine.Response, in map[string][]string) bool {
 	q.Words, q.Result, q.Verdict = said.Words, first(in["result"]), said.Verdict
 	fail := func(at *string, why string) bool { *at = why; return false }

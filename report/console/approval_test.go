@@ -15,8 +15,8 @@ import (
 	"github.com/retake-go/retake/report/console"
 )
 
-// The process is killed between the question and the answer. A person changes the sum in the console, and the next
-// process pays that, once.
+// The process is killed between the question and the answer. A person changes the sum in the console, and the
+// next process pays that, once.
 func TestAPaymentOfTheExampleIsApprovedInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")

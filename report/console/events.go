@@ -66,8 +66,8 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// listChanges returns a function that says what has changed in a list since its last call. The first call says
-// only what is there.
+// listChanges returns a function that says what has changed in a list since its last call. The first call
+// says only what is there.
 func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
 	var order []string
 	versions := map[string]string{}

@@ -216,8 +216,8 @@ func pointer(path []string) (text string) {
 	return text
 }
 
-// take puts what a person entered into the fields, and returns the arguments; nil if they are as they were. What is
-// wrong stands at the fields then, and ok is false.
+// take puts what a person entered into the fields, and returns the arguments; nil if they are as they were.
+// What is wrong stands at the fields then, and ok is false.
 func (f *form) take(in url.Values) (changed json.RawMessage, ok bool) {
 	ok = true
 	doc := clone(f.before)

@@ -47,8 +47,8 @@ func (r *row) section(now time.Time) int {
 	return underWay
 }
 
-// order sorts rows by need: calls in doubt, then questions by deadline, then what no process has; then what is
-// overdue, waits by their end, and runs by age; then what has ended, the newest first.
+// order sorts rows by need: calls in doubt, then questions by deadline, then what no process has; then what
+// is overdue, waits by their end, and runs by age; then what has ended, the newest first.
 func order(rows []*row, sort string, now time.Time) {
 	by := columns[sort]
 	rank := func(r *row) int {

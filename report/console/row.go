@@ -128,7 +128,8 @@ type cell struct {
 	now time.Time
 }
 
-// Ago is how long ago the latest event was, Left how long the wait or question lasts, Start when the run began.
+// Ago is how long ago the latest event was, Left how long the wait or question lasts, Start when the run
+// began.
 func (c cell) Ago() string {
 	if c.Last.IsZero() {
 		return ""

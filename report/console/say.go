@@ -19,7 +19,8 @@ func (c *Console) sayAt(s *watched) string {
 	return "/say?" + url.Values{"id": {s.id}, "store": {c.settings.Stores[s.store].Name}, "form": {rand.Text()}}.Encode()
 }
 
-// say puts a message into the inbox of a session, and leads to its page. The same form that is sent twice is one message.
+// say puts a message into the inbox of a session, and leads to its page. The same form that is sent twice is
+// one message.
 func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxAnswer)
 	if err := r.ParseForm(); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Session is a session as GET /api/sessions and the list tell it. Its Why says in one sentence what goes on, and what
-// will unblock the session; it has no times that pass.
+// Session is a session as GET /api/sessions and the list tell it. Its Why says in one sentence what goes on,
+// and what will unblock the session; it has no times that pass.
 type Session struct {
 	journal.Summary
 	// Store is the name of its store; empty if there is one only.
@@ -26,7 +26,8 @@ type Session struct {
 // facts are what the console shows of a session whose journal was read. Its texts are bounded.
 type facts struct {
 	journal.Summary
-	// Attempt is that of what goes on, such as "2 of 4", and retrying reports that it is a later one, or a wait.
+	// Attempt is that of what goes on, such as "2 of 4", and retrying reports that it is a later one, or a
+	// wait.
 	attempt  string
 	retrying bool
 	// charged and wasted are what the run cost; tokens are lost on attempts that failed.
@@ -42,8 +43,8 @@ type facts struct {
 	hears bool
 }
 
-// factsOf returns the facts of a session. The sentence has no values that a schema marks as secret, unless secrets
-// are shown.
+// factsOf returns the facts of a session. The sentence has no values that a schema marks as secret, unless
+// secrets are shown.
 func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) facts {
 	st := &f.State
 	t := facts{

@@ -48,8 +48,8 @@ type key struct {
 	id    string
 }
 
-// watched is a session as it was when its journal was read. It does not change, but for follower, which belongs to
-// who reads the stores.
+// watched is a session as it was when its journal was read. It does not change, but for follower, which
+// belongs to who reads the stores.
 type watched struct {
 	key
 	facts
@@ -57,7 +57,8 @@ type watched struct {
 	stat    journal.Stat
 	damaged int64
 	err     error
-	// follower goes on with a journal that is being written; nil for others, which are read again if they change.
+	// follower goes on with a journal that is being written; nil for others, which are read again if they
+	// change.
 	follower *journal.Follower
 }
 
@@ -201,8 +202,8 @@ func (s *watched) read(ctx context.Context, store journal.Keeper) error {
 	return errors.Join(s.follower.Read(in), in.Close())
 }
 
-// all returns what is known of all sessions, in the order of their stores and ids, and how far the first reading
-// has got; empty once it is over.
+// all returns what is known of all sessions, in the order of their stores and ids, and how far the first
+// reading has got; empty once it is over.
 func (w *watcher) all() (all []*watched, reading string) {
 	w.mu.Lock()
 	for _, s := range w.sessions {

@@ -111,7 +111,8 @@ func patch(t *testing.T, version string) (n int) {
 	return n
 }
 
-// release makes a release of what the clone has, with news in its changelog and a README that knows of releases.
+// release makes a release of what the clone has, with news in its changelog and a README that knows of
+// releases.
 func (r *releases) release(t *testing.T, version string) {
 	readme := filepath.Join(r.clone, "README.md")
 	text, err := os.ReadFile(readme)

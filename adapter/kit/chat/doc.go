@@ -1,5 +1,5 @@
-// Package chat is a loop.Model on OpenAI's APIs without an SDK: Chat Completions, at OpenAI or any server that
-// speaks it, or Responses (see [Config].API).
+// Package chat is a loop.Model on OpenAI's APIs without an SDK: Chat Completions, at OpenAI or any server
+// that speaks it, or Responses (see [Config].API).
 //
 //	model, err := chat.New(nil, chat.Config{Key: key, Model: "gpt-4.1"})
 //	l, err := loop.New(model, loop.Config{Tools: tools})

@@ -57,7 +57,8 @@ func newModel(send Send, address string, cfg Config) (*Model, error) {
 	return &Model{cfg, cfg.quirks(), send, cmp.Or(cfg.Provider, kit.ProviderAt(cfg.provider(), address, DefaultURL))}, nil
 }
 
-// Describe returns the name of the model, that of its provider ([Config].Provider, or the host of a server that it does not name), and the bound of its replies.
+// Describe returns the name of the model, that of its provider ([Config].Provider, or the host of a server
+// that it does not name), and the bound of its replies.
 func (m *Model) Describe() machine.ModelInfo {
 	return machine.ModelInfo{Name: m.cfg.Model, Provider: m.provider, MaxOutputTokens: m.cfg.MaxTokens}
 }

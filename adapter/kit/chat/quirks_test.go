@@ -66,8 +66,8 @@ func TestReasoningGoesBackToTheProvidersThatWantIt(t *testing.T) {
 	}
 }
 
-// A ladder or an older conversation brings calls of another model. DeepSeek and Kimi refuse a call without the
-// member, and Gemini one without a signature.
+// A ladder or an older conversation brings calls of another model. DeepSeek and Kimi refuse a call without
+// the member, and Gemini one without a signature.
 func TestCallsOfOtherModelsGetWhatTheProviderRequires(t *testing.T) {
 	foreign := message.Reply{Calls: []message.Call{{ID: "c1", Name: "f", Arguments: "{}"}, {ID: "c2", Name: "f", Arguments: "{}"}}, Opaque: `{"adapter":"other"}`}
 	for provider, want := range map[string]string{

@@ -38,8 +38,8 @@ func requests(t *testing.T, c Config) {
 	})
 }
 
-// bounds checks that a request's bound on its reply is sent, or that the model says that it has none, and that
-// the model names itself, before and after.
+// bounds checks that a request's bound on its reply is sent, or that the model says that it has none, and
+// that the model names itself, before and after.
 func bounds(t *testing.T, c Config) {
 	const most = 74
 	req := Asks()["plain"]

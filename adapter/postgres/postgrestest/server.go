@@ -59,8 +59,8 @@ func find() (string, error) {
 	return filepath.Dir(path), err
 }
 
-// makeDatabase makes the files of the server. They are not synced: they outlive a killed server, and no more is
-// asked of them.
+// makeDatabase makes the files of the server. They are not synced: they outlive a killed server, and no more
+// is asked of them.
 func (s *Server) makeDatabase() error {
 	if os.Getuid() == 0 { // the server refuses to run as root
 		const nobody = 65534
