@@ -24,8 +24,9 @@ Lists the questions of all sessions that a person can answer now, with the words
 session and the call. Journals are read while other processes write them; no lock is taken. Questions whose answer
 waits for the run to take it are left out.
 
-STORE is a folder of journals (journal.Dir) or a SQLite database. With -json it writes {"pending": [{"session",
-"call", "kind", "tool", "arguments", "rule", "at", "deadline", "default"}]}; a question without a deadline has none.`,
+STORE is a folder of journals (journal.Dir), a SQLite database or an address postgres://…. With -json it writes
+{"pending": [{"session", "call", "kind", "tool", "arguments", "rule", "at", "deadline", "default"}]}; a question
+without a deadline has none.`,
 	task: func() task { return &pending{now: time.Now} },
 }
 

@@ -28,7 +28,8 @@ writes to or that cannot be read: for the last two the exit status is 2.
 A session that is gone has forgotten what it did: a request or an action with an ID that is made again is then
 new. -keep-ids keeps such sessions for longer.
 
-STORE is a folder of journals (journal.Dir) or a SQLite database. AGE is a number with a unit: 12h, 30d, 8w.`,
+STORE is a folder of journals (journal.Dir), a SQLite database or an address postgres://…. AGE is a number with a
+unit: 12h, 30d, 8w.`,
 	task: func() task { return &prune{now: time.Now} },
 }
 
