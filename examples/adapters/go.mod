@@ -14,6 +14,7 @@ replace (
 	github.com/retake-go/retake/adapter/openai => ../../adapter/openai
 	github.com/retake-go/retake/adapter/otel => ../../adapter/otel
 	github.com/retake-go/retake/adapter/postgres => ../../adapter/postgres
+	github.com/retake-go/retake/adapter/redis => ../../adapter/redis
 	github.com/retake-go/retake/adapter/sqlite => ../../adapter/sqlite
 	github.com/retake-go/retake/adapter/temporal => ../../adapter/temporal
 )
@@ -28,6 +29,7 @@ require (
 	github.com/retake-go/retake/adapter/openai v0.1.0
 	github.com/retake-go/retake/adapter/otel v0.1.0
 	github.com/retake-go/retake/adapter/postgres v0.1.0
+	github.com/retake-go/retake/adapter/redis v0.1.0
 	github.com/retake-go/retake/adapter/sqlite v0.1.0
 	github.com/retake-go/retake/adapter/temporal v0.1.0
 	github.com/stretchr/testify v1.12.1
@@ -79,7 +81,7 @@ require (
 	github.com/jackc/pgx/v5 v5.12.0 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
-	github.com/klauspost/cpuid/v2 v2.2.9 // indirect
+	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
 	github.com/leodido/go-urn v1.5.0 // indirect
 	github.com/mailru/easyjson v0.7.7 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
@@ -94,6 +96,7 @@ require (
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect
 	github.com/pelletier/go-toml/v2 v2.0.9 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
+	github.com/redis/go-redis/v9 v9.23.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/retake-go/retake v0.1.0 // indirect
 	github.com/retake-go/retake/adapter/kit v0.1.0 // indirect
@@ -121,6 +124,7 @@ require (
 	go.opentelemetry.io/otel/trace v1.44.0 // indirect
 	go.temporal.io/api v1.63.5 // indirect
 	go.temporal.io/sdk v1.50.0 // indirect
+	go.uber.org/atomic v1.12.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	go.yaml.in/yaml/v4 v4.0.0-rc.2 // indirect
 	golang.org/x/arch v0.11.0 // indirect

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/adapter/openai"
 	"github.com/retake-go/retake/adapter/otel"
 	"github.com/retake-go/retake/adapter/postgres"
+	"github.com/retake-go/retake/adapter/redis"
 	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/adapter/temporal"
 )
@@ -21,7 +22,8 @@ import (
 // parts has a function of each adapter, so that the linker keeps it.
 var parts = map[string]any{
 	"adk": adk.New, "anthropic": anthropic.New, "eino": eino.New, "genai": genai.New, "mcp": mcp.Tools, "ollama": ollama.New,
-	"openai": openai.New, "otel": otel.New, "postgres": postgres.New, "sqlite": sqlite.Open, "temporal": temporal.Register,
+	"openai": openai.New, "otel": otel.New, "postgres": postgres.New, "redis": redis.NewLimits, "sqlite": sqlite.Open,
+	"temporal": temporal.Register,
 }
 
 func main() { fmt.Println(len(parts), "adapters in one program") }
