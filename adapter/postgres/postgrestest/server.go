@@ -20,8 +20,9 @@ var ErrNone = errors.New("no PostgreSQL server is installed (Debian: apt-get ins
 // Server is a running server. It is for one goroutine at a time.
 type Server struct {
 	dir, programs string
-	as            *syscall.Credential
-	process       *exec.Cmd
+	// as says as whom the programs run; nil means as this process.
+	as      *syscall.SysProcAttr
+	process *exec.Cmd
 	// log is what the server says until it is ready.
 	log strings.Builder
 }
@@ -62,12 +63,8 @@ func find() (string, error) {
 // makeDatabase makes the files of the server. They are not synced: they outlive a killed server, and no more
 // is asked of them.
 func (s *Server) makeDatabase() error {
-	if os.Getuid() == 0 { // the server refuses to run as root
-		const nobody = 65534
-		s.as = &syscall.Credential{Uid: nobody, Gid: nobody}
-		if err := os.Chown(s.dir, nobody, nobody); err != nil {
-			return err
-		}
+	if err := s.leaveRoot(); err != nil {
+		return err
 	}
 	made := s.command("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	if out, err := made.CombinedOutput(); err != nil {
@@ -81,7 +78,7 @@ func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 func (s *Server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.programs, name), args...)
 	cmd.Dir = s.dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.as}
+	cmd.SysProcAttr = s.as
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PG") }), "HOME="+s.dir, "LC_ALL=C")
 	return cmd
 }

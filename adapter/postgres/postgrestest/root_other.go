@@ -1,0 +1,5 @@
+//go:build !unix
+
+package postgrestest
+
+func (s *Server) leaveRoot() error { return nil }
