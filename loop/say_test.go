@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,7 +25,7 @@ import (
 // slowly is a model whose calls take a minute each, and that keeps what it was asked.
 type slowly struct {
 	*looptest.Model
-	left int
+	left atomic.Int32
 }
 
 func (s *slowly) Reply(ctx context.Context, r loop.Request) (message.Reply, error) {
@@ -32,7 +33,7 @@ func (s *slowly) Reply(ctx context.Context, r loop.Request) (message.Reply, erro
 	case <-time.After(time.Minute):
 		return s.Model.Reply(ctx, r)
 	case <-ctx.Done():
-		s.left++
+		s.left.Add(1)
 		return message.Reply{}, ctx.Err()
 	}
 }
@@ -65,7 +66,7 @@ func TestAMessageEntersBeforeTheNextModelCall(t *testing.T) {
 			assert.Equal(t, "To Rome.", result.Text)
 			assert.Equal(t, []string{"Where to?", "Rather to Italy.", "By train."}, texts(model.Requests()[1]))
 			assert.Len(t, result.Attempts, 1, "nothing is charged")
-			assert.Zero(t, model.left)
+			assert.Zero(t, model.left.Load())
 			store.empty(t)
 			require.ErrorIs(t, inbox.Say(t.Context(), store, "order-42", session.Words{Text: "Thanks.", At: time.Now()}), inbox.ErrEnded)
 			_, err := journal.Replay(strings.NewReader(string(store.Text("order-42"))), journal.Replaying{})
@@ -127,7 +128,7 @@ func TestAMessageMayStopAModelCall(t *testing.T) {
 				result := <-done
 				require.NoError(t, result.err)
 				assert.LessOrEqual(t, time.Since(began), time.Minute+time.Second)
-				assert.Equal(t, 1, model.left)
+				assert.EqualValues(t, 1, model.left.Load())
 				require.Len(t, model.Requests(), 1)
 				assert.Equal(t, []string{"Where to?", "Rather to Italy."}, texts(model.Requests()[0]))
 				assert.Equal(t, 1, result.Turns)
