@@ -114,9 +114,9 @@ func (a *answer) take(args []string) error {
 	if !slices.Contains(verdicts, a.verdict) {
 		return misused("%q is no verdict: give one of %q", rest[1], verdicts)
 	}
-	for flag, text := range map[string]string{"arguments": a.arguments, "result": a.result} {
-		if text != "" && !json.Valid([]byte(text)) {
-			return misused("-%s: it is not JSON", flag)
+	for _, given := range [][2]string{{"arguments", a.arguments}, {"result", a.result}} {
+		if text := given[1]; text != "" && !json.Valid([]byte(text)) {
+			return misused("-%s: it is not JSON", given[0])
 		}
 	}
 	return nil

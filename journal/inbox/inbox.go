@@ -12,7 +12,8 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// Store is where sessions are and words for them are put: [journal.Dir], the SQLite store and looptest.Store.
+// Store is where sessions are and words for them are put: [journal.Dir], the stores in SQLite and PostgreSQL,
+// and looptest.Store.
 type Store interface {
 	journal.Keeper
 	journal.Inbox
