@@ -207,21 +207,5 @@ func (p *process) dropGrant() {
 	g.queued, g.held = nil, nil
 }
 
-// restQueueing puts back a run that waits for the limiter. It returns false if the run can go on.
-func (p *Pool) restQueueing(t *PoolRun) bool {
-	p.mu.Lock()
-	answered := len(t.run.granting.queued.answer) > 0
-	p.mu.Unlock()
-	return !answered && p.rest(t, forever)
-}
-
-// wake makes a run ready that rests.
-func (t *PoolRun) wake() {
-	p := t.pool
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if t.place >= 0 && !t.ready {
-		p.queue.remove(t)
-		p.add(t, time.Time{})
-	}
-}
+// answered reports whether the limiter has answered an ask that waits.
+func (g *limits) answered() bool { return g.queued != nil && len(g.queued.answer) > 0 }

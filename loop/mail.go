@@ -166,6 +166,9 @@ func (p *process) hasMail() bool {
 	}
 }
 
+// stirred reports whether the run has something to do before its wait is over: mail, or an answer of the limiter.
+func (p *process) stirred() bool { return len(p.mail) > 0 || p.granting.answered() }
+
 // takeMail takes what is in the inbox: it records each item as an event and then removes it. After a crash in
 // between the item is found in the record, and only removed. An item that fits nothing is removed with a
 // warning. late reports that a model call is under way.
@@ -358,7 +361,19 @@ func (p *Pool) wake(t *PoolRun, in journal.Inbox) {
 			}
 		}()
 	}
-	if t.place >= 0 && !t.ready {
+	t.readyNow()
+}
+
+// wake makes a run ready that rests.
+func (t *PoolRun) wake() {
+	t.pool.mu.Lock()
+	defer t.pool.mu.Unlock()
+	t.readyNow()
+}
+
+// readyNow makes a run ready that rests. The pool's mu is held.
+func (t *PoolRun) readyNow() {
+	if p := t.pool; t.place >= 0 && !t.ready {
 		p.queue.remove(t)
 		p.add(t, time.Time{})
 	}

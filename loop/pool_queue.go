@@ -120,6 +120,9 @@ func (p *Pool) rest(t *PoolRun, until time.Time) bool {
 	if t.cancelled() {
 		return false
 	}
+	if t.run.stirred() {
+		until = time.Time{} // whoever woke it came before it rested
+	}
 	t.cut = nil
 	t.run.rest()
 	p.working--

@@ -103,7 +103,7 @@ func (t *PoolRun) goOn(life, drive context.Context, now time.Time) (over bool) {
 		return t.pool.restAsking(t)
 	case machine.AskGrant:
 		exited = false
-		return t.pool.restQueueing(t)
+		return t.pool.rest(t, forever)
 	case leftToResume:
 		exited = false
 		return t.pool.rest(t, time.Time{})
