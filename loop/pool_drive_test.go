@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -227,4 +233,56 @@ func TestCloseEndsWhatWasCancelled(t *testing.T) {
 			})
 		}
 	})
+}
+
+// hooked is a clock that calls a function before it tells the time.
+type hooked struct {
+	*looptest.Clock
+	now func()
+}
+
+func (h *hooked) Now() time.Time {
+	h.now()
+	return h.Clock.Now()
+}
+
+// Whatever a worker does with a run when it is spoken to, the run hears it before its wait is over.
+func TestARunThatIsSpokenToJustBeforeItRestsIsWoken(t *testing.T) {
+	fired := true
+	for at := 1; fired; at++ {
+		require.Less(t, at, 1000)
+		cfg, _ := patient()
+		var s *session.Session
+		armed, asked := false, 0
+		fired = false
+		clock := &hooked{Clock: looptest.NewClock()}
+		clock.now = func() {
+			if !armed {
+				return
+			}
+			if asked++; asked == at {
+				armed, fired = false, true
+				require.NoError(t, s.Say(session.Words{Text: "Rather by train.", At: clock.Clock.Now()}))
+			}
+		}
+		p, _ := pooled(t, loop.PoolConfig{Config: cfg, Options: []loop.Option{loop.WithClock(clock)},
+			Model: loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+				armed = true
+				return message.Reply{}, &fault.ProviderError{Class: fault.Overloaded, RetryAfter: time.Hour}
+			})})
+		dir := journal.Dir(t.TempDir())
+		j := recorded(t, dir)
+		s = fixture.In(newSession(t), j)
+		_, err := p.Add(s, loop.Input{Prompt: "Go."})
+		require.NoError(t, err)
+		p.Due(clock.Clock.Now())
+		armed = false
+		for next, ok := p.Next(); ok && next.IsZero(); next, ok = p.Next() {
+			p.Due(clock.Clock.Now())
+		}
+		require.NoError(t, j.Close())
+		text, err := os.ReadFile(filepath.Join(string(dir), "order-42.jsonl"))
+		require.NoError(t, err)
+		assert.Equal(t, fired, strings.Contains(string(text), "Rather by train."), "said at look %d at the clock", at)
+	}
 }
