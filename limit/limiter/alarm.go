@@ -99,14 +99,8 @@ func (l *Limiter) plan(s *scope) {
 	if !waits {
 		at = time.Time{}
 	}
-	sooner := func(t time.Time) {
-		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
-			at = t
-		}
-	}
-	sooner(s.overdue)
-	if s.above != nil {
-		sooner(s.above.next())
+	if at = sooner(at, s.overdue); s.above != nil {
+		at = sooner(at, s.above.next())
 	}
 	if at.Equal(s.wake) {
 		return
