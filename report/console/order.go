@@ -14,7 +14,7 @@ var columns = map[string]func(a, b *row) int{
 		return cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State))
 	},
 	"session": func(a, b *row) int { return cmp.Compare(a.ID(), b.ID()) },
-	"attempt": func(a, b *row) int { return cmp.Compare(b.Attempt, a.Attempt) },
+	"attempt": func(a, b *row) int { return cmp.Compare(b.Attempt.Attempt, a.Attempt.Attempt) },
 	"spent":   func(a, b *row) int { return cmp.Compare(b.spent, a.spent) },
 	"last":    func(a, b *row) int { return b.Last.Compare(a.Last) },
 	"began":   func(a, b *row) int { return b.Since.Compare(a.Since) },

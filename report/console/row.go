@@ -15,7 +15,7 @@ import (
 type row struct {
 	Session
 	Key, Link string
-	Attempt   string
+	Attempt   attempt
 	Spent     string
 	Lost      string
 	Retrying  bool
@@ -27,7 +27,7 @@ type row struct {
 func (c *Console) row(s *watched) *row {
 	r := &row{
 		Session: Session{Summary: s.Summary, Damaged: s.damaged}, Key: fmt.Sprintf("s%d-%s", s.store, url.PathEscape(s.id)),
-		Attempt: s.attempt, Retrying: s.retrying,
+		Attempt: s.at, Retrying: s.retrying,
 	}
 	r.Summary.Session, r.Why = s.id, c.scrub(s.Why)
 	switch {

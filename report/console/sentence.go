@@ -137,11 +137,11 @@ func doing(f *journal.Fold) string {
 		if e.Model.Model != "" {
 			text = "calls " + brief(e.Model.Model)
 		}
-		return text + ", attempt " + attemptOf(f)
+		return text + ", attempt " + attemptOf(f).String()
 	case e.Kind == machine.RunTools:
 		return "runs " + toolNames(f)
 	case e.Kind == machine.TryAction:
-		return "tries, attempt " + attemptOf(f)
+		return "tries, attempt " + attemptOf(f).String()
 	case e.Kind == machine.AskPlanner:
 		return "asks the planner what to do"
 	case e.Kind == "":

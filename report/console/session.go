@@ -26,9 +26,8 @@ type Session struct {
 // facts are what the console shows of a session whose journal was read. Its texts are bounded.
 type facts struct {
 	journal.Summary
-	// Attempt is that of what goes on, such as "2 of 4", and retrying reports that it is a later one, or a
-	// wait.
-	attempt  string
+	// at is the attempt of what goes on, and retrying reports that it is a later one, or a wait.
+	at       attempt
 	retrying bool
 	// charged and wasted are what the run cost; tokens are lost on attempts that failed.
 	charged, wasted policy.Charge
@@ -48,7 +47,7 @@ type facts struct {
 func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) facts {
 	st := &f.State
 	t := facts{
-		Summary: s, attempt: attemptOf(f), charged: st.Charged, wasted: st.Wasted, lines: lines, request: brief(f.Request()),
+		Summary: s, at: attemptOf(f), charged: st.Charged, wasted: st.Wasted, lines: lines, request: brief(f.Request()),
 	}
 	if s.State == journal.SessionAsks {
 		t.asks, t.forms = f.Asked.Asks, map[string]json.RawMessage{}
@@ -60,7 +59,7 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 	if s.State == journal.SessionInterrupted {
 		t.InDoubt += len(doubtful(f))
 	}
-	t.retrying = !s.State.Ended() && (s.State == journal.SessionWaits || t.attempt != "" && !strings.HasPrefix(t.attempt, "1 "))
+	t.retrying = !s.State.Ended() && (s.State == journal.SessionWaits || t.at.Attempt > 1)
 	t.hears = !s.State.Ended() && !st.Config.Single
 	t.Why = sentence(f, &s, showSecrets)
 	t.words = strings.ToLower(strings.Join([]string{s.Session, t.request, toolNames(f), brief(st.Model)}, "\n"))
@@ -76,8 +75,22 @@ func countDoubts(asks []machine.Ask) (n int) {
 	return n
 }
 
-// attemptOf is the attempt of what a run does, or did last: "2 of 4"; empty if it has none.
-func attemptOf(f *journal.Fold) string {
+// attempt is that of an action, of how many; zero for none.
+type attempt machine.Position
+
+// String is the attempt for people: "2 of 4"; empty if there is none.
+func (a attempt) String() string {
+	switch {
+	case a.Attempt == 0:
+		return ""
+	case a.MaxAttempts == policy.Unlimited:
+		return fmt.Sprint(a.Attempt)
+	}
+	return fmt.Sprintf("%d of %d", a.Attempt, a.MaxAttempts)
+}
+
+// attemptOf is the attempt of what a run does, or did last.
+func attemptOf(f *journal.Fold) attempt {
 	at := slices.Clone(positions(&f.Asked))
 	for _, a := range f.State.Actions {
 		if len(f.Asked.Tools) == 0 && f.Asked.Model == nil {
@@ -85,13 +98,9 @@ func attemptOf(f *journal.Fold) string {
 		}
 	}
 	if len(at) == 0 {
-		return ""
+		return attempt{}
 	}
-	p := slices.MaxFunc(at, func(a, b machine.Position) int { return cmp.Compare(a.Attempt, b.Attempt) })
-	if p.MaxAttempts == policy.Unlimited {
-		return fmt.Sprint(p.Attempt)
-	}
-	return fmt.Sprintf("%d of %d", p.Attempt, p.MaxAttempts)
+	return attempt(slices.MaxFunc(at, func(a, b machine.Position) int { return cmp.Compare(a.Attempt, b.Attempt) }))
 }
 
 // positions are those that an effect is about.
