@@ -57,7 +57,7 @@ func (t *to) declare(fs *flag.FlagSet) {
 func (t *to) take(args []string, more int, want string) ([]string, error) {
 	switch n := len(args) - more; {
 	case n == 2 && t.store != "":
-		return nil, misused("the store is given twice: %s and -store %s", args[0], t.store)
+		return nil, misused("the store is given twice: %s and -store %s", shown(args[0]), shown(t.store))
 	case n == 2:
 		t.store, args = args[0], args[1:]
 	case n != 1:
