@@ -147,8 +147,8 @@ func (u union) near(all [][]*failure) (near []branch) {
 }
 
 // nearest is the branch that is nearest to a value, of at least two. It is settled where the value right at
-// the place fits it and no other, or has its members and those of no other, and where all
-// that is wrong by it is wrong by each.
+// the place fits it and no other, or has its members and those of no other, or where all that is wrong by it
+// is wrong by each.
 func (u union) nearest(of []branch) (best branch, settled bool) {
 	fitting, shaped := 0, 0
 	for _, b := range of {
