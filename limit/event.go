@@ -36,7 +36,7 @@ const (
 	Refused Outcome = "refused"
 	// Down is a provider that cannot be reached or is broken: a status 503, a connection that failed.
 	Down Outcome = "down"
-	// Unused is a call that was granted and not made.
+	// Unused is a call that was granted and not made, or that nobody waited for. It teaches nothing.
 	Unused Outcome = "unused"
 )
 
