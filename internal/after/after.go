@@ -24,9 +24,17 @@ type After struct {
 type Pending []After
 
 // Until returns the After that fires next, at the given time or before. It makes one only if there is none.
+// At a time that is reached it fires at once: a clock may be moved by hand between its Now and its After, and
+// then fires at its next move alone.
 func (p *Pending) Until(at time.Time, c Clock) After {
 	if n := len(*p); n == 0 || (*p)[n-1].At.After(at) {
-		*p = append(*p, After{at, c.After(at.Sub(c.Now()))})
+		fired := c.After(at.Sub(c.Now()))
+		if now := c.Now(); !now.Before(at) {
+			reached := make(chan time.Time, 1)
+			reached <- now
+			fired = reached
+		}
+		*p = append(*p, After{at, fired})
 	}
 	return (*p)[len(*p)-1]
 }
