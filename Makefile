@@ -50,9 +50,9 @@ $(FLEET:%=fleet@%): fleet@%:
 	cd $* && go test -count=1 -timeout 20m -v -run 'Kill|Fleet|Outlive|River' .
 
 race: export RETAKE_CASES ?= 40
-race: $(MODULES:%=race@%) ## what CI runs: the race detector, twice, in random order
+race: $(MODULES:%=race@%) ## what CI runs: the race detector, in random order
 $(MODULES:%=race@%): race@%:
-	cd $* && go test -timeout 20m -race -short -shuffle=on -count=2 ./...
+	cd $* && go test -timeout 20m -race -short -shuffle=on ./...
 
 # Delays, decisions and schemas are the same on every machine: the tests compare with exact values.
 ARCH_TESTS := ./backoff ./policy ./fault ./ratelimit ./schema ./loop/machine ./limit ./internal/simulate
