@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,12 +76,6 @@ func (s *simulation) take(args []string) error {
 	return nil
 }
 
-// played is the result of one limiter.
-type played struct {
-	Limiter string          `json:"limiter"`
-	Result  simulate.Result `json:"result"`
-}
-
 func (s *simulation) run(e *env) error {
 	settings, err := s.read()
 	if err != nil {
@@ -92,22 +85,22 @@ func (s *simulation) run(e *env) error {
 	if s.compare {
 		limiters = simulate.Limiters()
 	}
-	var all []played
+	var all []simulate.Played
 	for _, settings.Limiter = range limiters {
 		result, err := simulate.Run(settings)
 		if err != nil {
 			return err
 		}
-		all = append(all, played{settings.Limiter, result})
+		all = append(all, simulate.Played{Limiter: settings.Limiter, Result: result})
 	}
 	if s.svg != "" {
-		if err := os.WriteFile(s.svg, []byte(plot(all)), 0o644); err != nil {
+		if err := os.WriteFile(s.svg, []byte(simulate.Plot(all)), 0o644); err != nil {
 			return misused("-svg: %w: give a file that can be written", err)
 		}
 	}
 	switch {
 	case !s.json:
-		writePlayed(e, all)
+		fmt.Fprint(e.out, simulate.Table(all))
 	case s.compare:
 		for _, one := range all {
 			err = errors.Join(err, e.json(one))
@@ -145,16 +138,4 @@ func (s *simulation) read() (settings simulate.Settings, err error) {
 	}
 	settings.Transport = from.set.Policy(policy.Target{Plane: fault.Transport})
 	return settings, nil
-}
-
-func writePlayed(e *env, all []played) {
-	fmt.Fprint(e.out, columns(func(w io.Writer) {
-		fmt.Fprintln(w, "limiter\tcalls\trefused\tlost\tmakespan\tutilisation\tovershoot\tin outage\tpeak after\tunfairness\t")
-		for _, one := range all {
-			r := one.Result
-			fmt.Fprintf(w, "%s\t%d\t%.1f %%\t%d\t%.1f s\t%.1f %%\t%d\t%d\t%.2f\t%.2f\t\n", one.Limiter, r.Calls, 100*r.RejectedShare,
-				r.SessionsLost, float64(r.Makespan)/1000, 100*r.Utilisation, r.Overshoot, r.CallsInOutage,
-				r.PeakRateAfterOutage, r.Unfairness)
-		}
-	}))
 }

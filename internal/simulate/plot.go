@@ -1,10 +1,8 @@
-package main
+package simulate
 
 import (
 	"fmt"
 	"strings"
-
-	"github.com/retake-go/retake/internal/simulate"
 )
 
 // The size of a panel of a plot, and the most columns that it has.
@@ -19,15 +17,15 @@ const (
 // kindsOfCalls are what a plot shows, from the bottom up.
 var kindsOfCalls = []struct {
 	name, colour string
-	of           func(simulate.Second) int64
+	of           func(Second) int64
 }{
-	{"served", "#2e7d32", func(s simulate.Second) int64 { return s.Served }},
-	{"refused", "#c62828", func(s simulate.Second) int64 { return s.Refused }},
-	{"while it was down", "#f9a825", func(s simulate.Second) int64 { return s.Down }},
+	{"served", "#2e7d32", func(s Second) int64 { return s.Served }},
+	{"refused", "#c62828", func(s Second) int64 { return s.Refused }},
+	{"while it was down", "#f9a825", func(s Second) int64 { return s.Down }},
 }
 
-// plot draws the calls of each second, a panel for each limiter, as SVG.
-func plot(all []played) string {
+// Plot draws the calls of each second, a panel for each limiter, as SVG.
+func Plot(all []Played) string {
 	seconds, most := 1, int64(1)
 	for _, one := range all {
 		seconds = max(seconds, len(one.Result.Seconds))
@@ -56,7 +54,7 @@ func plot(all []played) string {
 }
 
 // columnsOf sums the seconds, per of them in each column, by kind of call.
-func columnsOf(seconds []simulate.Second, per int) [][3]int64 {
+func columnsOf(seconds []Second, per int) [][3]int64 {
 	all := make([][3]int64, (len(seconds)+per-1)/per)
 	for n, second := range seconds {
 		for k, kind := range kindsOfCalls {
@@ -67,7 +65,7 @@ func columnsOf(seconds []simulate.Second, per int) [][3]int64 {
 }
 
 // panel draws one limiter below top.
-func panel(b *strings.Builder, top int, one played, per, seconds int, most int64) {
+func panel(b *strings.Builder, top int, one Played, per, seconds int, most int64) {
 	bottom := top + plotHeight
 	fmt.Fprintf(b, `<text x="4" y="%d">%s</text><path d="M%d %dV%dH%d" stroke="#888" fill="none"/>`+"\n", top+plotHeight/2, one.Limiter,
 		plotLeft, top, bottom, plotLeft+plotWidth)
