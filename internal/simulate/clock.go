@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// clock runs functions in the order of their times, and those of one time in the order in which they were
+// Clock runs functions in the order of their times, and those of one time in the order in which they were
 // set.
-type clock struct {
+type Clock struct {
 	now   int64
 	set   int64
 	tasks tasks
@@ -36,16 +36,16 @@ func (t *tasks) Pop() any {
 	return v
 }
 
-// after runs do after d, at the earliest now.
-func (c *clock) after(d time.Duration, do func()) { c.at(c.now+int64(d), do) }
+// After runs do after d, at the earliest now.
+func (c *Clock) After(d time.Duration, do func()) { c.at(c.now+int64(d), do) }
 
-func (c *clock) at(t int64, do func()) {
+func (c *Clock) at(t int64, do func()) {
 	c.set++
 	heap.Push(&c.tasks, task{max(t, c.now), c.set, do})
 }
 
 // run runs all that is set.
-func (c *clock) run() {
+func (c *Clock) run() {
 	for len(c.tasks) > 0 && !c.stopped {
 		t := heap.Pop(&c.tasks).(task)
 		c.now = t.at
@@ -53,5 +53,5 @@ func (c *clock) run() {
 	}
 }
 
-// time is the time as the packages of the core take it.
-func (c *clock) time() time.Time { return time.Unix(0, c.now).UTC() }
+// Now is the time, as the packages of the core take it.
+func (c *Clock) Now() time.Time { return time.Unix(0, c.now).UTC() }

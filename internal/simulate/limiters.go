@@ -10,32 +10,32 @@ import (
 // none lets every call through.
 type none struct{}
 
-func (none) ask(_ *call, grant func())                     { grant() }
-func (none) settle(*call, limit.Outcome, *ratelimit.State) {}
+func (none) Ask(_ *Call, grant func())                          { grant() }
+func (none) Settle(*Call, limit.Outcome, *ratelimit.State) bool { return true }
 
 // fixed is a token bucket of one process. It was told its part of the provider's rate, and holds what comes
 // in a second.
 type fixed struct {
-	*clock
+	*Clock
 	gap, full int64
 }
 
-func (f *fixed) ask(_ *call, grant func()) {
+func (f *fixed) Ask(_ *Call, grant func()) {
 	f.full = max(f.full, f.now) + f.gap
 	f.at(f.full-max(int64(time.Second), f.gap), grant)
 }
 
-func (*fixed) settle(*call, limit.Outcome, *ratelimit.State) {}
+func (*fixed) Settle(*Call, limit.Outcome, *ratelimit.State) bool { return true }
 
 // aimd bounds the calls in flight of one process: one more after each round of served calls, half of them
 // after a refusal.
 type aimd struct {
-	*clock
+	*Clock
 	window, inFlight, cut int64 // window in thousandths
 	waiting               []func()
 }
 
-func (a *aimd) ask(c *call, grant func()) {
+func (a *aimd) Ask(c *Call, grant func()) {
 	a.waiting = append(a.waiting, func() { c.granted = a.now; grant() })
 	a.serve()
 }
@@ -49,7 +49,7 @@ func (a *aimd) serve() {
 	}
 }
 
-func (a *aimd) settle(c *call, o limit.Outcome, _ *ratelimit.State) {
+func (a *aimd) Settle(c *Call, o limit.Outcome, _ *ratelimit.State) bool {
 	a.inFlight--
 	switch {
 	case o == limit.Served:
@@ -58,6 +58,7 @@ func (a *aimd) settle(c *call, o limit.Outcome, _ *ratelimit.State) {
 		a.window, a.cut = max(a.window/2, 1000), a.now
 	}
 	a.serve()
+	return true
 }
 
 // storeTime is the time of a message to the store, and of one back.
@@ -65,7 +66,7 @@ const storeTime = time.Millisecond
 
 // machine drives a limiter of package limit.
 type machine struct {
-	*clock
+	*Clock
 	state  limit.State
 	grants map[int64]func(limit.Share)
 	wake   int64
@@ -74,32 +75,33 @@ type machine struct {
 	asks  *int64
 }
 
-func newMachine(c *clock, config limit.Config, above *machine, asks *int64) (*machine, error) {
+func newMachine(c *Clock, config limit.Config, above *machine, asks *int64) (*machine, error) {
 	state, err := limit.New(config)
-	return &machine{clock: c, state: state, grants: map[int64]func(limit.Share){}, above: above, asks: asks}, err
+	return &machine{Clock: c, state: state, grants: map[int64]func(limit.Share){}, above: above, asks: asks}, err
 }
 
-func (m *machine) ask(c *call, grant func()) {
+func (m *machine) Ask(c *Call, grant func()) {
 	m.grants[c.id] = func(s limit.Share) {
 		c.turn, c.probe = s.Turn, s.Probe
 		grant()
 	}
-	m.step(limit.Event{Kind: limit.Ask, ID: c.id, Tokens: c.tokens + c.tokens/4, Turn: c.turn, Retry: c.attempt > 1})
+	m.step(limit.Event{Kind: limit.Ask, ID: c.id, Tokens: c.tokens + c.tokens/4, Turn: c.turn, Retry: c.Attempt > 1})
 }
 
-func (m *machine) settle(c *call, o limit.Outcome, limits *ratelimit.State) {
+func (m *machine) Settle(c *Call, o limit.Outcome, limits *ratelimit.State) bool {
 	ev := limit.Event{Kind: limit.Settle, ID: c.id, Tokens: c.tokens, Outcome: o, Limits: limits}
 	lender, _ := m.state.Lender(c.id)
 	m.step(ev)
 	if m.above != nil {
 		ev.ID = lender
-		m.after(storeTime, func() { m.above.step(ev) })
+		m.After(storeTime, func() { m.above.step(ev) })
 	}
+	return true
 }
 
 // step tells the limiter of an event, and does what it says.
 func (m *machine) step(ev limit.Event) {
-	ev.At = m.time()
+	ev.At = m.Now()
 	var effects []limit.Effect
 	m.state, effects = limit.Step(m.state, ev)
 	for _, e := range effects {
@@ -107,12 +109,12 @@ func (m *machine) step(ev limit.Event) {
 		case limit.Grant:
 			grant := m.grants[e.Share.ID]
 			delete(m.grants, e.Share.ID)
-			m.after(0, func() { grant(e.Share) })
+			m.After(0, func() { grant(e.Share) })
 		case limit.Borrow:
-			m.after(storeTime, func() { m.borrow(*e.Borrow) })
+			m.After(storeTime, func() { m.borrow(*e.Borrow) })
 		case limit.Return:
 			back := limit.Event{Kind: limit.Settle, ID: e.Share.ID, Calls: e.Share.Calls, Outcome: limit.Unused}
-			m.after(storeTime, func() { m.above.step(back) })
+			m.After(storeTime, func() { m.above.step(back) })
 		}
 	}
 	m.sleep()
@@ -123,7 +125,7 @@ func (m *machine) borrow(ask limit.Event) {
 	*m.asks++
 	ask.ID = *m.asks
 	m.above.grants[ask.ID] = func(s limit.Share) {
-		m.after(storeTime, func() { m.step(limit.Event{Kind: limit.Lent, Share: s}) })
+		m.After(storeTime, func() { m.step(limit.Event{Kind: limit.Lent, Share: s}) })
 	}
 	m.above.step(ask)
 }

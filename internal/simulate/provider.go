@@ -14,7 +14,7 @@ const answerTime = 20 * time.Millisecond
 
 // provider serves calls within its limits.
 type provider struct {
-	*clock
+	*Clock
 	Provider
 	// requests and tokens are the limits, in calls, because all calls have the same size.
 	requests, tokens window
@@ -26,8 +26,8 @@ type provider struct {
 	log      *log
 }
 
-func newProvider(c *clock, s *Settings, l *log) *provider {
-	p := &provider{clock: c, Provider: s.Provider, inFlight: map[int64]func(limit.Outcome){}, log: l, each: int64(s.TokensPerCall)}
+func newProvider(c *Clock, s *Settings, l *log) *provider {
+	p := &provider{Clock: c, Provider: s.Provider, inFlight: map[int64]func(limit.Outcome){}, log: l, each: int64(s.TokensPerCall)}
 	p.requests = windowOf(int64(s.Provider.RequestsPerSecond), int64(backoff.One))
 	p.tokens = windowOf(s.Provider.TokensPerMinute, 60*int64(s.TokensPerCall))
 	p.rate = p.tightest().rate()
@@ -136,7 +136,7 @@ func (p *provider) call(end func(limit.Outcome, *ratelimit.State)) {
 	p.log.call(p.now, p.down())
 	switch {
 	case p.down():
-		p.after(answerTime, func() { end(limit.Down, nil) })
+		p.After(answerTime, func() { end(limit.Down, nil) })
 	case !p.accept():
 		p.log.refused(p.now)
 		state := p.state()
@@ -146,12 +146,12 @@ func (p *provider) call(end func(limit.Outcome, *ratelimit.State)) {
 		if p.RetryAfter > 0 {
 			state.RetryAfter = ratelimit.In(p.RetryAfter)
 		}
-		p.after(min(answerTime, max(p.Latency, time.Millisecond)), func() { end(limit.Refused, state) })
+		p.After(min(answerTime, max(p.Latency, time.Millisecond)), func() { end(limit.Refused, state) })
 	default:
 		id := p.calls
 		p.calls++
 		p.inFlight[id] = func(o limit.Outcome) { end(o, nil) }
-		p.after(p.Latency, func() {
+		p.After(p.Latency, func() {
 			if _, is := p.inFlight[id]; is {
 				delete(p.inFlight, id)
 				p.log.serve(p.now)

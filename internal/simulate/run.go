@@ -11,7 +11,7 @@ import (
 
 // run is one simulation.
 type run struct {
-	*clock
+	*Clock
 	Settings
 	*log
 	provider *provider
@@ -24,12 +24,33 @@ const maxArrived = 10_000_000
 
 // Run plays a fleet. The settings must be valid.
 func Run(s Settings) (Result, error) {
-	r := &run{clock: &clock{}, Settings: s, log: &log{}}
-	r.provider = newProvider(r.clock, &r.Settings, r.log)
+	r := newRun(s)
 	processes, err := r.limiters()
 	if err != nil {
 		return Result{}, err
 	}
+	return r.play(processes)
+}
+
+// RunWith plays a fleet with another limiter than that of the settings. It is made once for each process.
+func RunWith(s Settings, limiter func(*Clock) Limiter) (Result, error) {
+	r := newRun(s)
+	processes := make([]Limiter, s.Processes)
+	for n := range processes {
+		processes[n] = limiter(r.Clock)
+	}
+	return r.play(processes)
+}
+
+func newRun(s Settings) *run {
+	r := &run{Clock: &Clock{}, Settings: s, log: &log{}}
+	r.provider = newProvider(r.Clock, &r.Settings, r.log)
+	return r
+}
+
+// play plays the fleet with the limiters of its processes.
+func (r *run) play(processes []Limiter) (Result, error) {
+	s := &r.Settings
 	r.sessions = make([]*session, s.Sessions)
 	draw := source(s.Seed)
 	for n := range r.sessions {
@@ -40,15 +61,15 @@ func Run(s Settings) (Result, error) {
 		one.no, one.process = n, processes[n%len(processes)]
 		r.at(one.arrived, one.arrive)
 	}
-	if r.clock.run(); r.stopped {
+	if r.Clock.run(); r.stopped {
 		return Result{}, fmt.Errorf("the fleet makes more than %d calls: give it fewer sessions, or a policy with fewer attempts", maxArrived)
 	}
 	return r.result(), nil
 }
 
 // limiters are the limiters of the processes.
-func (r *run) limiters() ([]limiter, error) {
-	all := make([]limiter, r.Processes)
+func (r *run) limiters() ([]Limiter, error) {
+	all := make([]Limiter, r.Processes)
 	var top *machine
 	var err error
 	config := limit.Config{}
@@ -56,7 +77,7 @@ func (r *run) limiters() ([]limiter, error) {
 		if r.Processes > 1 {
 			config.Ahead = 50 * time.Millisecond
 		}
-		if top, err = newMachine(r.clock, config, nil, &r.asks); err != nil {
+		if top, err = newMachine(r.Clock, config, nil, &r.asks); err != nil {
 			return nil, err
 		}
 		config.Shared = true
@@ -66,13 +87,13 @@ func (r *run) limiters() ([]limiter, error) {
 		case r.Limiter == "none":
 			all[n] = none{}
 		case r.Limiter == "fixed":
-			all[n] = &fixed{clock: r.clock, gap: int64(time.Second) * 1_000_000 * int64(r.Processes) / max(r.provider.rate, 1)}
+			all[n] = &fixed{Clock: r.Clock, gap: int64(time.Second) * 1_000_000 * int64(r.Processes) / max(r.provider.rate, 1)}
 		case r.Limiter == "aimd":
-			all[n] = &aimd{clock: r.clock, window: 1000}
+			all[n] = &aimd{Clock: r.Clock, window: 1000}
 		case r.Processes == 1:
 			all[n] = top
 		default:
-			if all[n], err = newMachine(r.clock, config, top, &r.asks); err != nil {
+			if all[n], err = newMachine(r.Clock, config, top, &r.asks); err != nil {
 				return nil, err
 			}
 		}

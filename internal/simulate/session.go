@@ -11,20 +11,23 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// limiter stands before the calls of one process.
-type limiter interface {
-	// ask calls grant once the call may be made.
-	ask(c *call, grant func())
-	// settle says how the call ended.
-	settle(c *call, o limit.Outcome, limits *ratelimit.State)
+// Limiter stands before the calls of one process.
+type Limiter interface {
+	// Ask calls grant once the call may be made: before it returns, or later by the clock.
+	Ask(c *Call, grant func())
+	// Settle says how a granted call ended, and what the response said of limits; nil for nothing. It reports
+	// whether the call may be made again if it failed and the policy allows it, too.
+	Settle(c *Call, o limit.Outcome, limits *ratelimit.State) (again bool)
 }
 
-// call is one call of a session, from its first attempt to the last.
-type call struct {
+// Call is one call of a session, from its first attempt to the last.
+type Call struct {
+	// Attempt counts from 1.
+	Attempt int
+
 	id      int64
 	turn    int64
 	tokens  int64
-	attempt int
 	waited  time.Duration
 	key     backoff.Key
 	granted int64
@@ -35,7 +38,7 @@ type call struct {
 type session struct {
 	*run
 	no            int
-	process       limiter
+	process       Limiter
 	arrived, left int64
 	made          int
 	lost          bool
@@ -53,8 +56,8 @@ func (s *session) next() {
 		return
 	}
 	s.asks++
-	s.attempt(&call{
-		id: s.asks, turn: s.turn, tokens: int64(s.TokensPerCall), attempt: 1,
+	s.attempt(&Call{
+		id: s.asks, turn: s.turn, tokens: int64(s.TokensPerCall), Attempt: 1,
 		key: backoff.NewKey(strconv.FormatInt(s.Seed, 10)+"/retry", strconv.FormatInt(s.asks, 10)),
 	})
 }
@@ -64,19 +67,20 @@ func (s *session) end(lost bool) {
 }
 
 // attempt makes a call when the limiter allows it.
-func (s *session) attempt(c *call) {
-	s.process.ask(c, func() {
+func (s *session) attempt(c *Call) {
+	s.process.Ask(c, func() {
 		s.stopped = s.log.arrived >= maxArrived
 		s.provider.call(func(o limit.Outcome, limits *ratelimit.State) {
-			s.process.settle(c, o, limits)
+			again := s.process.Settle(c, o, limits)
 			s.turn = c.turn
-			s.ended(c, o, limits)
+			s.ended(c, o, limits, again)
 		})
 	})
 }
 
-// ended goes on after a call: with the next one, or by the policy with another attempt.
-func (s *session) ended(c *call, o limit.Outcome, limits *ratelimit.State) {
+// ended goes on after a call: with the next one, or by the policy with another attempt,
+// if the limiter lets it.
+func (s *session) ended(c *Call, o limit.Outcome, limits *ratelimit.State, again bool) {
 	if o == limit.Served {
 		s.made++
 		s.next()
@@ -97,13 +101,13 @@ func (s *session) ended(c *call, o limit.Outcome, limits *ratelimit.State) {
 		failure.RetryAfter, _ = limits.Delay()
 	}
 	d := policy.Decide(&s.Transport, &policy.Position{
-		Attempt: c.attempt, Waited: c.waited, Now: s.time(), Key: c.key,
+		Attempt: c.Attempt, Waited: c.waited, Now: s.Now(), Key: c.key,
 		Budgets: policy.Budgets{Tool: policy.Unlimited, Run: policy.Unlimited, UnknownTools: policy.Unlimited},
 	}, &failure)
-	if !d.Retry {
+	if !d.Retry || !again {
 		s.end(true)
 		return
 	}
-	c.attempt, c.waited = c.attempt+1, c.waited+d.Delay
-	s.after(d.Delay, func() { s.attempt(c) })
+	c.Attempt, c.waited = c.Attempt+1, c.waited+d.Delay
+	s.After(d.Delay, func() { s.attempt(c) })
 }
