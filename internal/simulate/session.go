@@ -22,8 +22,9 @@ type Limiter interface {
 
 // Call is one call of a session, from its first attempt to the last.
 type Call struct {
-	// Attempt counts from 1.
+	// Attempt counts from 1, and Last says, when it is settled, that the policy lets none follow.
 	Attempt int
+	Last    bool
 
 	id      int64
 	turn    int64
@@ -70,17 +71,20 @@ func (s *session) end(lost bool) {
 func (s *session) attempt(c *Call) {
 	s.process.Ask(c, func() {
 		s.stopped = s.log.arrived >= maxArrived
-		s.provider.call(func(o limit.Outcome, limits *ratelimit.State) {
-			again := s.process.Settle(c, o, limits)
-			s.turn = c.turn
-			s.ended(c, o, limits, again)
-		})
+		s.provider.call(func(o limit.Outcome, limits *ratelimit.State) { s.ended(c, o, limits) })
 	})
 }
 
-// ended goes on after a call: with the next one, or by the policy with another attempt,
-// if the limiter lets it.
-func (s *session) ended(c *Call, o limit.Outcome, limits *ratelimit.State, again bool) {
+// ended goes on after a call: with the next one, or by the policy with another attempt, if the limiter lets
+// it.
+func (s *session) ended(c *Call, o limit.Outcome, limits *ratelimit.State) {
+	var d policy.Decision
+	if o != limit.Served && !c.probe { // a probe was made for all, and is charged to nobody
+		d = s.decide(c, o, limits)
+	}
+	c.Last = !d.Retry && !c.probe || o == limit.Served
+	again := s.process.Settle(c, o, limits)
+	s.turn = c.turn
 	if o == limit.Served {
 		s.made++
 		s.next()
@@ -88,11 +92,20 @@ func (s *session) ended(c *Call, o limit.Outcome, limits *ratelimit.State, again
 	}
 	s.asks++
 	c.id = s.asks
-	if c.probe { // it was made for all, and is charged to nobody
+	switch {
+	case c.probe:
 		c.probe = false
 		s.attempt(c)
-		return
+	case c.Last || !again:
+		s.end(true)
+	default:
+		c.Attempt, c.waited = c.Attempt+1, c.waited+d.Delay
+		s.After(d.Delay, func() { s.attempt(c) })
 	}
+}
+
+// decide is what the policy says of a failed call.
+func (s *session) decide(c *Call, o limit.Outcome, limits *ratelimit.State) policy.Decision {
 	failure := fault.Failure{Class: fault.Unavailable}
 	if o == limit.Refused {
 		failure.Class = fault.RateLimit
@@ -100,14 +113,8 @@ func (s *session) ended(c *Call, o limit.Outcome, limits *ratelimit.State, again
 	if limits != nil {
 		failure.RetryAfter, _ = limits.Delay()
 	}
-	d := policy.Decide(&s.Transport, &policy.Position{
+	return policy.Decide(&s.Transport, &policy.Position{
 		Attempt: c.Attempt, Waited: c.waited, Now: s.Now(), Key: c.key,
 		Budgets: policy.Budgets{Tool: policy.Unlimited, Run: policy.Unlimited, UnknownTools: policy.Unlimited},
 	}, &failure)
-	if !d.Retry || !again {
-		s.end(true)
-		return
-	}
-	c.Attempt, c.waited = c.Attempt+1, c.waited+d.Delay
-	s.After(d.Delay, func() { s.attempt(c) })
 }
