@@ -1,61 +1,65 @@
 package limit
 
 import (
-	"errors"
-	"fmt"
 	"time"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/internal/fields"
 )
 
 // Window is a limit that is known beforehand. The limits that responses tell need not be given.
 type Window struct {
-	// Resource is what is counted: "requests" or "tokens", or "input_tokens" if tokens are counted on the way
-	// in.
-	Resource string `json:"resource"`
-	// Limit is how many of them are allowed in each Period; both are more than 0.
-	Limit  int64         `json:"limit"`
-	Period time.Duration `json:"period_ns"`
+	// Resource (resource) is what is counted: "requests" or "tokens", or "input_tokens" if tokens are counted on
+	// the way in.
+	Resource string `json:"resource" policy:"resource,words=requests|tokens|input_tokens"`
+	// Limit (limit) is how many of them are allowed in each Period (period); both are more than 0.
+	Limit  int64         `json:"limit" policy:"limit"`
+	Period time.Duration `json:"period_ns" policy:"period"`
 }
 
 // Config is what a limiter starts with. The zero value is a limiter that learns all it needs.
 type Config struct {
-	// Windows are known limits. None need be given.
-	Windows []Window `json:"windows,omitempty"`
-	// Concurrency is how many calls may be in flight at once. 0 means any number.
-	Concurrency int64 `json:"concurrency,omitempty"`
+	// Windows (windows) are known limits. None need be given.
+	Windows []Window `json:"windows,omitempty" policy:"windows"`
+	// Concurrency (concurrency) is how many calls may be in flight at once. 0 means any number.
+	Concurrency int64 `json:"concurrency,omitempty" policy:"concurrency,absent,least=1"`
+	// Parts (parts) is how many limiters there are that know nothing of each other: each keeps to its part of
+	// all limits. 0 means 1, this one.
+	Parts int64 `json:"parts,omitempty" policy:"parts,absent,least=1"`
+	// Start (start) is the first pace, in calls a second, while nothing is known of the limits. 0 means 1.
+	Start int64 `json:"start,omitempty" policy:"start,absent,least=1"`
+	// Ramp (ramp) is the time in which the pace may double while the limit is unknown, and after an outage. 0
+	// means 500 ms.
+	Ramp time.Duration `json:"ramp_ns,omitempty" policy:"ramp,absent"`
+	// MaxWaiting (max_waiting) bounds how many calls wait; one more is refused. 0 means 1,000,000.
+	MaxWaiting int `json:"max_waiting,omitempty" policy:"max_waiting,absent,least=1"`
+	// Hold (hold) is the time after which a call that was granted and not settled counts as lost. 0 means 10
+	// minutes.
+	Hold time.Duration `json:"hold_ns,omitempty" policy:"hold,absent"`
+	// Lease (lease) bounds the time that one grant of several calls covers. 0 means 100 ms.
+	Lease time.Duration `json:"lease_ns,omitempty" policy:"lease,absent"`
+	// Head (head) is how much longer a call seems to have waited for each step of its priority. 0 means 10 s.
+	Head time.Duration `json:"head_ns,omitempty" policy:"head,absent"`
+	// Yield (yield) is how much a session's call goes back in the queue for each call that it made before, of
+	// which ten count at most. So sessions that came late catch up, and all of a crowd end at about the same
+	// time. 0 means 1 s.
+	Yield time.Duration `json:"yield_ns,omitempty" policy:"yield,absent"`
+	// Failures (failures) is how many calls in a row find the provider down before the breaker opens. 0 means
+	// 3.
+	Failures int64 `json:"failures,omitempty" policy:"failures,absent,least=1"`
+	// ProbeEvery (probe_every) is the time between probes while the breaker is open, and ProbeFor (probe_for)
+	// the time after which a probe that was not settled is lost, and another one may be made. 0 means 1 s and
+	// 30 s.
+	ProbeEvery time.Duration `json:"probe_every_ns,omitempty" policy:"probe_every,absent"`
+	ProbeFor   time.Duration `json:"probe_for_ns,omitempty" policy:"probe_for,absent"`
+	// RetryShare (retry_share) is how much of a retry one success pays for, in thousandths. 0 means 200.
+	RetryShare int64 `json:"retry_share,omitempty" policy:"retry_share,absent,least=1"`
+
 	// Shared marks a limiter that spends the shares of another one, and decides no pace of its own.
 	Shared bool `json:"shared,omitempty"`
-	// Parts is how many limiters there are that know nothing of each other: each keeps to its part of all
-	// limits. 0 means 1, this one.
-	Parts int64 `json:"parts,omitempty"`
-	// Start is the first pace, in calls a second, while nothing is known of the limits. 0 means 1.
-	Start int64 `json:"start,omitempty"`
-	// Ramp is the time in which the pace may double while the limit is unknown, and after an outage. 0 means
-	// 500 ms.
-	Ramp time.Duration `json:"ramp_ns,omitempty"`
-	// MaxWaiting bounds how many calls wait; one more is refused. 0 means 1,000,000.
-	MaxWaiting int `json:"max_waiting,omitempty"`
-	// Hold is the time after which a call that was granted and not settled counts as lost. 0 means 10
-	// minutes.
-	Hold time.Duration `json:"hold_ns,omitempty"`
-	// Lease bounds the time that one grant of several calls covers. 0 means 100 ms.
-	Lease time.Duration `json:"lease_ns,omitempty"`
 	// Ahead is how long before its time a grant may be given, so that it reaches another process. 0 means at
 	// its time.
 	Ahead time.Duration `json:"ahead_ns,omitempty"`
-	// Head is how much longer a call seems to have waited for each step of its priority. 0 means 10 s.
-	Head time.Duration `json:"head_ns,omitempty"`
-	// Yield is how much a session's call goes back in the queue for each call that it made before, of which
-	// ten count at most. So sessions that came late catch up, and all of a crowd end at about the same time.
-	// 0 means 1 s.
-	Yield time.Duration `json:"yield_ns,omitempty"`
-	// Failures is how many calls in a row find the provider down before the breaker opens. 0 means 3.
-	Failures int64 `json:"failures,omitempty"`
-	// ProbeEvery is the time between probes while the breaker is open, and ProbeFor the time after which a
-	// probe that was not settled is lost, and another one may be made. 0 means 1 s and 30 s.
-	ProbeEvery time.Duration `json:"probe_every_ns,omitempty"`
-	ProbeFor   time.Duration `json:"probe_for_ns,omitempty"`
-	// RetryShare is how much of a retry one success pays for, in thousandths. 0 means 200.
-	RetryShare int64 `json:"retry_share,omitempty"`
 }
 
 // New returns a limiter for one scope that nothing has used yet. It returns all faults of the config at once.
@@ -108,32 +112,30 @@ const (
 	maxWindows = 8
 	maxParts   = 1000
 	maxRate    = 1_000_000
+	maxCount   = 1<<31 - 1
 	maxTime    = 24 * time.Hour
+	maxPeriod  = 31 * maxTime
 )
 
-// Validate reports every fault of the config, joined. It returns nil if there is none.
+// Validate reports every fault of the config, each as a [*backoff.FieldError], joined. It returns nil if there
+// is none.
 func (c Config) Validate() error {
-	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	f := fields.Collect()
+	fields.Checks{}.Check(&c, f)
 	for n, w := range c.Windows {
+		at := f.At("windows").Item(n)
 		if w.Limit < 1 || w.Limit > 1<<40 {
-			fault("windows[%d].limit is %d; write 1 to 2^40", n, w.Limit)
+			at.At("limit").Add("%d is out of range; write 1 to %d", w.Limit, int64(1)<<40)
 		}
-		if w.Period < time.Millisecond || w.Period > 31*24*time.Hour {
-			fault("windows[%d].period is %v; write 1ms to 744h", n, w.Period)
+		if w.Period < time.Millisecond || w.Period > maxPeriod {
+			at.At("period").Add("%v is out of range; write 1ms to %v", w.Period, maxPeriod)
 		}
-		if !counted(w.Resource) {
-			fault("windows[%d].resource is %q; write requests, tokens or input_tokens", n, w.Resource)
+		if w.Resource == "" {
+			at.At("resource").Add("is missing; write requests, tokens or input_tokens")
 		}
 	}
 	if len(c.Windows) > maxWindows {
-		fault("there are %d windows; write at most %d", len(c.Windows), maxWindows)
-	}
-	if c.Start < 0 || c.Start > maxRate {
-		fault("start is %d; write 1 to %d, or 0 for the default", c.Start, maxRate)
-	}
-	if c.Parts < 0 || c.Parts > maxParts {
-		fault("parts is %d; write 1 to %d, or 0 for 1", c.Parts, maxParts)
+		f.At("windows").Add("%d are too many; the most is %d", len(c.Windows), maxWindows)
 	}
 	for _, d := range []struct {
 		name string
@@ -142,22 +144,22 @@ func (c Config) Validate() error {
 		{"ramp", c.Ramp}, {"hold", c.Hold}, {"lease", c.Lease}, {"ahead", c.Ahead}, {"head", c.Head},
 		{"yield", c.Yield}, {"probe_every", c.ProbeEvery}, {"probe_for", c.ProbeFor},
 	} {
-		if d.v < 0 || d.v > maxTime {
-			fault("%s is %v; write 0s to %v", d.name, d.v, maxTime)
+		if d.v > maxTime {
+			f.At(d.name).Add("%v is too long; the most is %v", d.v, maxTime)
 		}
 	}
 	for _, n := range []struct {
-		name string
-		v    int64
+		name    string
+		v, most int64
 	}{
-		{"concurrency", c.Concurrency}, {"max_waiting", int64(c.MaxWaiting)}, {"failures", c.Failures},
-		{"retry_share", c.RetryShare},
+		{"start", c.Start, maxRate}, {"parts", c.Parts, maxParts}, {"concurrency", c.Concurrency, maxCount},
+		{"failures", c.Failures, maxCount}, {"retry_share", c.RetryShare, maxCount},
 	} {
-		if n.v < 0 || n.v > 1<<31-1 {
-			fault("%s is %d; write 0 to %d", n.name, n.v, 1<<31-1)
+		if n.v > n.most {
+			f.At(n.name).Add("%d is too large; the most is %d", n.v, n.most)
 		}
 	}
-	return errors.Join(faults...)
+	return fields.Err[backoff.FieldError](f)
 }
 
 // counted reports whether a call's estimate says how much of a resource it takes.

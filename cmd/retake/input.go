@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/looptest/corpus"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/policy/file"
@@ -60,6 +61,7 @@ type policies struct {
 	// preset is empty for a file.
 	preset string
 	set    policy.Set
+	fleet  limit.Fleet
 }
 
 // readPolicy reads the preset or file that -policy names. An empty name is the default policy.
@@ -75,7 +77,11 @@ func readPolicy(name string) (policies, error) {
 		return policies{}, err
 	}
 	set, err := file.Read(name, data)
-	return policies{set: set}, err
+	if err != nil {
+		return policies{}, err
+	}
+	fleet, err := file.ReadFleet(name, data)
+	return policies{set: set, fleet: fleet}, err
 }
 
 // presetPolicy is the policy of a preset: "correction" is for the correction plane, all others for

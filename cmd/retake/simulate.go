@@ -36,7 +36,7 @@ FILE is YAML or JSON:
     headers: true             # whether responses tell the limits
     outages: [{at: 30s, for: 60s}]
   limiter: retake             # none, fixed, aimd or retake
-  policy: policy.yaml         # of failed calls, beside FILE; or preset:NAME
+  policy: policy.yaml         # of failed calls, and the fleet; beside FILE; or preset:NAME
 
 sessions, calls_per_session and a limit of the provider are needed. Without the others there are 1 process, 1000
 tokens, a latency of 1s, headers, the limiter retake, and the default policy.
@@ -45,7 +45,8 @@ A provider allows its limits in any second, wherever it begins. Refusals come ba
 while it is down; what was in flight then fails. The clock is not that of this machine: the same file always gives
 the same result. Limiters: "none" makes every call at once, "fixed" is a token bucket in each process that was told
 its part of the rate, "aimd" bounds the calls in flight of each process by additive increase and multiplicative
-decrease, and "retake" is that of package limit, which is told nothing and whose processes share it by leases.
+decrease, and "retake" is that of package limit, whose processes share it by leases. It is told nothing but what the
+policy says under fleet.limit.
 
 JSON: {"calls", "rejected", "rejected_share", "sessions_lost", "makespan_ms", "utilisation", "overshoot",
 "calls_in_outage", "peak_rate_after_outage", "unfairness"}. "utilisation" is the calls served as a part of what the
@@ -137,5 +138,6 @@ func (s *simulation) read() (settings simulate.Settings, err error) {
 		return settings, fmt.Errorf("policy: %w", err)
 	}
 	settings.Transport = from.set.Policy(policy.Target{Plane: fault.Transport})
+	settings.Limit = from.fleet.Limit
 	return settings, nil
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/retake-go/retake/limit"
 )
 
 // run is one simulation.
@@ -72,7 +71,7 @@ func (r *run) limiters() ([]Limiter, error) {
 	all := make([]Limiter, r.Processes)
 	var top *machine
 	var err error
-	config := limit.Config{}
+	config := r.Limit
 	if r.Limiter == "retake" {
 		if r.Processes > 1 {
 			config.Ahead = 50 * time.Millisecond

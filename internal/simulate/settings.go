@@ -5,6 +5,7 @@ import (
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/internal/fields"
+	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -26,6 +27,8 @@ type Settings struct {
 	Policy string `policy:"policy"`
 	// Transport is the policy of failed calls.
 	Transport policy.RetryPolicy
+	// Limit is what the limiter "retake" starts with.
+	Limit limit.Config
 }
 
 // Provider is what the calls go to.

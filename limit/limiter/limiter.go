@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +31,12 @@ type Config struct {
 	Processes int
 	// Notice is told what people should know; nil tells nobody. It must not block.
 	Notice func(Notice)
+}
+
+// FromFleet returns the config of a limiter that keeps to what a policy file says of the fleet. A store, a clock
+// and what hears notices can be added.
+func FromFleet(f limit.Fleet) Config {
+	return Config{Limit: f.Limit, Scopes: f.Scopes, MaxWait: f.MaxWait, Processes: f.Processes}
 }
 
 // Clock tells the time and waits, as that of package loop.
@@ -146,23 +150,9 @@ type Limiter struct {
 
 // New returns a limiter that nothing has used yet. The error joins all faults of the config.
 func New(c Config) (*Limiter, error) {
-	var faults []error
-	if err := c.Limit.Validate(); err != nil {
-		faults = append(faults, fmt.Errorf("limit: %w", err))
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Scopes)) {
-		if err := c.Scopes[name].Validate(); err != nil {
-			faults = append(faults, fmt.Errorf("scopes: %q: %w", name, err))
-		}
-	}
-	if c.MaxWait < 0 {
-		faults = append(faults, fmt.Errorf("max_wait is %v; write 0s or more", c.MaxWait))
-	}
-	if c.Processes < 0 {
-		faults = append(faults, fmt.Errorf("processes is %d; write 0 or more", c.Processes))
-	}
-	if len(faults) > 0 {
-		return nil, fmt.Errorf("limiter: %w", errors.Join(faults...))
+	fleet := limit.Fleet{Limit: c.Limit, Scopes: c.Scopes, MaxWait: c.MaxWait, Processes: c.Processes}
+	if err := fleet.Validate(); err != nil {
+		return nil, fmt.Errorf("limiter: %w", err)
 	}
 	return &Limiter{cfg: c, clock: orMachine(c.Clock), name: rand.Text(), scopes: map[string]*scope{}}, nil
 }

@@ -54,7 +54,7 @@ func TestFaultsOfAConfigAreToldAtOnce(t *testing.T) {
 	_, err := limiter.New(limiter.Config{
 		Limit: limit.Config{Start: -1}, Scopes: map[string]limit.Config{"a": {Concurrency: -1}}, MaxWait: -1, Processes: -1,
 	})
-	for _, part := range []string{"limit: start is -1", `scopes: "a": concurrency is -1`, "max_wait is -1ns", "processes is -1"} {
+	for _, part := range []string{"limit.start: -1 is", "scopes.a.concurrency: -1 is", "max_wait: -1ns is", "processes: -1 is"} {
 		require.ErrorContains(t, err, part)
 	}
 }

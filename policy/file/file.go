@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/internal/fields"
+	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -44,17 +45,29 @@ type reader struct {
 // [policy.DefaultSet].
 //
 // The error joins every fault, each a [*Fault], in the order of the file; the set is then zero. A set that is
-// returned without an error is valid.
+// returned without an error is valid. The section "fleet" is checked, too; [ReadFleet] returns it.
 func Read(name string, data []byte) (policy.Set, error) {
+	set, _, err := read(name, data)
+	return set, err
+}
+
+// ReadFleet reads the section "fleet" of a policy file, as strictly as [Read] reads all of it: the faults of both
+// are told. It is zero in a file without the section.
+func ReadFleet(name string, data []byte) (limit.Fleet, error) {
+	_, fleet, err := read(name, data)
+	return fleet, err
+}
+
+func read(name string, data []byte) (set policy.Set, fleet limit.Fleet, err error) {
 	r := &reader{name: name, places: map[string]spot{}}
-	set := policy.DefaultSet()
+	set = policy.DefaultSet()
 	if data, ok := r.parse(data); ok {
-		r.root(data, &set)
+		r.root(r.fleet(bytes.TrimSpace(data), &fleet), &set)
 	}
 	if len(r.faults) > 0 {
-		return policy.Set{}, r.joined()
+		return policy.Set{}, limit.Fleet{}, r.joined()
 	}
-	return set, nil
+	return set, fleet, nil
 }
 
 // ReadOther reads a file of other settings into v, as strictly as Read reads a policy. The UnmarshalJSON of v
@@ -89,7 +102,6 @@ func (r *reader) parse(data []byte) (text []byte, ok bool) {
 
 // root reads the top-level mapping: a single policy, or the layers of a set.
 func (r *reader) root(data []byte, set *policy.Set) {
-	data = bytes.TrimSpace(data)
 	var own, layers bytes.Buffer
 	var misplaced []string
 	single, layered := false, false
@@ -132,6 +144,29 @@ func (r *reader) root(data []byte, set *policy.Set) {
 
 func object(members *bytes.Buffer) []byte {
 	return fmt.Appendf(nil, "{%s}", bytes.TrimPrefix(members.Bytes(), []byte(",")))
+}
+
+// fleet reads what is of all runs together, and returns the object without it.
+func (r *reader) fleet(data []byte, fleet *limit.Fleet) (rest []byte) {
+	if data[0] != '{' {
+		return data
+	}
+	var own, others bytes.Buffer
+	in := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
+	for in.ReadToken(); in.PeekKind() != '}'; {
+		key, _ := in.ReadToken()
+		to := &others
+		if key.String() == "fleet" {
+			to = &own
+		}
+		name, _ := jsontext.AppendQuote(nil, key.String())
+		value, _ := in.ReadValue()
+		fmt.Fprintf(to, ",%s:%s", name, value)
+	}
+	f := fields.Collect()
+	fields.Members(object(&own), f, func(_ string, v jsontext.Value, at fields.Faults) { at.Take(fleet.UnmarshalJSON(v)) })
+	r.take(fields.Err[policy.FieldError](f))
+	return object(&others)
 }
 
 func (r *reader) set(data []byte, set *policy.Set) {

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/policy/file"
 	"github.com/retake-go/retake/policy/internal/draw"
@@ -292,4 +293,33 @@ func TestNumbersAreReadAsYAMLWritesThem(t *testing.T) {
 	}
 	_, err := file.Read("a.yaml", []byte("global:\n  attempts:\n    - {temperature: -.5}\n"))
 	require.ErrorContains(t, err, "a.yaml:3:21: global.attempts[0].temperature")
+}
+
+func TestAFleetStandsBesideEitherForm(t *testing.T) {
+	want := limit.Fleet{
+		Limit: limit.Config{
+			Windows:     []limit.Window{{Resource: "requests", Limit: 500, Period: time.Minute}},
+			Concurrency: 20, ProbeEvery: 5 * time.Second,
+		},
+		Scopes:  map[string]limit.Config{"openai/gpt-4.1": {Failures: 5}},
+		MaxWait: 2 * time.Minute, Processes: 8,
+	}
+	const fleet = `
+fleet:
+  limit: {windows: [{resource: requests, limit: 500, period: 1m}], concurrency: 20, probe_every: 5s}
+  scopes: {openai/gpt-4.1: {failures: 5}}
+  max_wait: 2m
+  processes: 8
+`
+	for _, beside := range []string{"", "max_attempts: 7", "global: {max_attempts: 7}\nmax_turns: 9"} {
+		got, err := file.ReadFleet("policy.yaml", []byte(beside+fleet))
+		require.NoError(t, err, beside)
+		assert.Equal(t, want, got, beside)
+		set, err := file.Read("policy.yaml", []byte(beside+fleet))
+		require.NoError(t, err, beside)
+		assert.Equal(t, beside == "", set.Global.IsZero(), beside)
+	}
+	none, err := file.ReadFleet("policy.json", []byte(`{"max_attempts": 7}`))
+	require.NoError(t, err)
+	assert.Zero(t, none)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/internal/fields"
+	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/policy/file"
 )
@@ -36,6 +37,36 @@ var ofSet = map[string]keyDoc{
 	"max_turns":      {"the most successful model calls of a run", "count from 1, `unlimited`", "max_turns: 20"},
 	"max_calls":      {"the most tool calls of one reply, 1000 at most; a reply with more is refused whole", "count from 1, `unlimited`", "max_calls: 16"},
 	"all_or_nothing": {"the calls of a reply run only if all are valid", "`true`, `false`", "all_or_nothing: true"},
+}
+
+var ofFleet = map[string]keyDoc{
+	"limit":     {"what the limiter of each scope starts with", "see [limits of a scope](#limits-of-a-scope)", "fleet: {limit: {concurrency: 20}}"},
+	"scopes":    {"the same for single scopes, by name; such a scope has nothing of `limit`", "name: [limits of a scope](#limits-of-a-scope)", "fleet: {scopes: {openai/gpt-4.1: {concurrency: 5}}}"},
+	"max_wait":  {"the longest wait of a call; a longer one is denied", "duration above 0", "fleet: {max_wait: 2m}"},
+	"processes": {"how many processes share a store; it matters while the store cannot be reached", "count from 1 to 1000", "fleet: {processes: 8}"},
+}
+
+var ofLimit = map[string]keyDoc{
+	"windows":     {"known limits; those that responses tell need not be given", "list of at most 8 [windows](#windows)", "fleet: {limit: {windows: [{resource: requests, limit: 500, period: 1m}]}}"},
+	"concurrency": {"the most calls in flight", "count from 1", "fleet: {limit: {concurrency: 20}}"},
+	"parts":       {"how many limiters know nothing of each other: each keeps to its part of all limits", "count from 1 to 1000", "fleet: {limit: {parts: 4}}"},
+	"start":       {"the first pace while no limit is known", "calls a second, from 1", "fleet: {limit: {start: 10}}"},
+	"ramp":        {"the time in which the pace may double, while no limit is known and after an outage", "duration above 0", "fleet: {limit: {ramp: 2s}}"},
+	"max_waiting": {"the most calls that wait; one more is denied", "count from 1", "fleet: {limit: {max_waiting: 10000}}"},
+	"hold":        {"the time after which a call that nobody settled is lost", "duration above 0", "fleet: {limit: {hold: 5m}}"},
+	"lease":       {"the longest time that several calls are lent for", "duration above 0", "fleet: {limit: {lease: 200ms}}"},
+	"head":        {"how much longer a call seems to have waited for each step of its priority", "duration above 0", "fleet: {limit: {head: 30s}}"},
+	"yield":       {"how much a session goes back in the queue for each call it made, of which ten count", "duration above 0", "fleet: {limit: {yield: 500ms}}"},
+	"failures":    {"the calls in a row that find the provider down, after which the breaker opens", "count from 1", "fleet: {limit: {failures: 5}}"},
+	"probe_every": {"the time between probes while the breaker is open", "duration above 0", "fleet: {limit: {probe_every: 5s}}"},
+	"probe_for":   {"the time after which a probe that nobody settled is lost", "duration above 0", "fleet: {limit: {probe_for: 1m}}"},
+	"retry_share": {"how much of a retry each success pays for", "thousandths, from 1", "fleet: {limit: {retry_share: 100}}"},
+}
+
+var ofWindow = map[string]keyDoc{
+	"resource": {"what is counted", "`requests`, `tokens`, `input_tokens`", "fleet: {limit: {windows: [{resource: tokens, limit: 200000, period: 1m}]}}"},
+	"limit":    {"how many of them in each period", "count from 1", "fleet: {limit: {windows: [{resource: requests, limit: 5, period: 1s}]}}"},
+	"period":   {"the length of the window", "duration from 1ms to 744h", "fleet: {limit: {windows: [{resource: requests, limit: 10000, period: 24h}]}}"},
 }
 
 var ofBudgets = map[string]keyDoc{
@@ -182,7 +213,7 @@ Every key of a policy file, YAML or JSON. What the keys do together is in [Polic
 Durations are Go durations with a unit: ` + "`500ms`, `2s`, `1m30s`, `2h`; `0s` is none. A number without a unit is refused, but for 0." + `
 Counts are whole numbers. An unknown key is an error that names the nearest one. ` + "`retake check -policy FILE`" + ` prints what a file comes to.
 
-A file has either the keys of a set, or the keys of one layer alone, which is then the layer ` + "`global`" + `.
+A file has either the keys of a set, or the keys of one layer alone, which is then the layer ` + "`global`" + `. [Fleet](#fleet) may stand beside either.
 
 `)
 	set := policy.DefaultSet()
@@ -259,9 +290,30 @@ A file has either the keys of a set, or the keys of one layer alone, which is th
 	writeKeys(t, &b, "Settings of an attempt", fields.Of[policy.Settings](), ofSettings, "global", func(int, string) []string {
 		return []string{"the model's own"}
 	})
+	writeFleet(t, &b)
 	b.WriteString("## Forms\n\n`forms_off` takes these words: `" + join(extract.Forms(), "`, `") + "`.\n\n")
 	b.WriteString("## Classes\n\n`retryable_errors` and `bases` take the classes of [Contracts](contracts.md#codes) and your own.\n")
 	return b.String()
+}
+
+// writeFleet writes the keys of what all runs keep to together.
+func writeFleet(t *testing.T, b *strings.Builder) {
+	none := func(int, string) []string { return []string{"no limit"} }
+	state, err := limit.New(limit.Config{})
+	require.NoError(t, err)
+	b.WriteString("## Fleet\n\nThe key `fleet` may stand beside the keys of a set or of a single layer. It is no part of a set: " +
+		"`file.ReadFleet` returns it,\nand `limiter.New(limiter.FromFleet(fleet))` makes a limiter of it. " +
+		"No key is required. [Running a fleet](guides/fleet.md) says more.\n\n")
+	writeKeys(t, b, "Keys of a fleet", fields.Of[limit.Fleet](), ofFleet, "", func(_ int, name string) []string {
+		return []string{map[string]string{"limit": "all is learned", "scopes": "none", "max_wait": "as its deadline allows", "processes": "as seen"}[name]}
+	})
+	writeKeys(t, b, "Limits of a scope", fields.Of[limit.Config](), ofLimit, "", func(n int, name string) []string {
+		if name == "windows" || name == "concurrency" {
+			return none(n, name)
+		}
+		return []string{fields.Show(&state.Config, n)}
+	})
+	writeKeys(t, b, "Windows", fields.Of[limit.Window](), ofWindow, "", func(int, string) []string { return []string{"required"} })
 }
 
 // writeLayer writes the keys of a layer, with the defaults of both planes.
