@@ -36,6 +36,8 @@ type Option struct {
 	// nil.
 	needs func(args []byte) bool
 	takes reflect.Type
+	// answers reports that a result is the answer of the run.
+	answers bool
 }
 
 // ReadOnly declares that a call changes nothing: it may be run again after a transport fault or a crash.
@@ -44,6 +46,13 @@ func ReadOnly() Option { return Option{declared: DeclaredReadOnly} }
 // Idempotent declares that running a call twice has the effect of running it once, by its arguments or by its
 // [IdempotencyKey]: it may be run again after a transport fault or a crash.
 func Idempotent() Option { return Option{declared: DeclaredIdempotent} }
+
+// Answers declares that a result of the tool is the answer of the run: the run ends with it, once the calls
+// of the reply have ended, and the model is not asked again. Of several such results the first in the reply
+// is the answer. A call that fails ends nothing. Nor does a result if the user has said something meanwhile,
+// or if the run wants a structured answer, which only its model can give in that form: the model is then
+// told the result.
+func Answers() Option { return Option{answers: true} }
 
 // Identity declares that calls of the tool are the same if these arguments are, top-level members by name:
 // what else differs, such as a time or a comment, does not make a repeated call another one. It sets identity
@@ -110,6 +119,7 @@ func (t *Tool) declare(opts []Option) {
 		if o.declared != "" {
 			t.declared = o.declared
 		}
+		t.answers = t.answers || o.answers
 		if o.needs != nil {
 			t.needs = o.needs
 		}
@@ -181,6 +191,9 @@ func (t *Tool) Declared() Declared { return t.declared }
 func (t *Tool) Repeatable() bool {
 	return t.declared == DeclaredReadOnly || t.declared == DeclaredIdempotent
 }
+
+// Answers reports whether a result of the tool is the answer of a run: see the option [Answers].
+func (t *Tool) Answers() bool { return t.answers }
 
 // NeedsApproval reports whether the tool itself wants a call with these arguments approved: see the option
 // [NeedsApproval]. The arguments are JSON that passed the check.

@@ -24,6 +24,8 @@ type Tool struct {
 	declared    Declared
 	// object reports that every result is a JSON object.
 	object bool
+	// answers reports that a result is the answer of the run.
+	answers bool
 	// needs reports whether a call needs approval; may be nil.
 	needs func(args []byte) bool
 	// correction and transport are the layers that the tool has of its own.

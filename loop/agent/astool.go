@@ -35,6 +35,22 @@ const task = `{"type": "object", "properties": {"task": {"type": "string", "minL
 func AsTool(
 	name, description string, model loop.Model, cfg loop.Config, opts ...loop.Option,
 ) (*tool.Tool, error) {
+	return asTool(name, description, model, cfg, opts)
+}
+
+// Handoff is [AsTool] for an agent that answers the user: its answer is that of the run around it, whose
+// model is not asked again. If the agent comes to no answer, the call has failed as a tool fails, and the
+// model goes on. See [tool.Answers] for when the answer does not end the run.
+func Handoff(
+	name, description string, model loop.Model, cfg loop.Config, opts ...loop.Option,
+) (*tool.Tool, error) {
+	return asTool(name, description, model, cfg, opts, tool.Answers())
+}
+
+// asTool makes a tool of an agent, with further declarations.
+func asTool(
+	name, description string, model loop.Model, cfg loop.Config, opts []loop.Option, more ...tool.Option,
+) (*tool.Tool, error) {
 	l, err := loop.New(model, cfg, opts...)
 	if err == nil && cfg.CallsOnly {
 		err = errors.New("calls_only: nobody runs the calls of an agent that is a tool: leave it out")
@@ -57,7 +73,7 @@ func AsTool(
 	}
 	// A call that took too long is not made again: its run has ended.
 	once := tool.WithTransport(policy.Layer{RetryableErrors: []fault.Class{fault.Unavailable}})
-	return tool.Raw(name, description, []byte(task), run, declared(cfg.Tools), once)
+	return tool.Raw(name, description, []byte(task), run, append(more, declared(cfg.Tools), once)...)
 }
 
 // declared is what calls of an agent with these tools are.

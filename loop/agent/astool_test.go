@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -20,6 +21,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -190,6 +192,97 @@ func goesOnInside(t *testing.T) {
 			return
 		}
 	}
+}
+
+// handing is a run whose model hands over to an agent, and then would say something of its own.
+func (s *story) handing(t *testing.T, left int64) (loop.Result, error) {
+	t.Helper()
+	tools := set(t, look(func(ctx context.Context) (string, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.looked[tool.IdempotencyKey(ctx)]++
+		return "R-1", nil
+	}))
+	desk, err := agent.Handoff("desk", "Answers guests.", steps(fixture.Call("look", `{}`)), loop.Config{Tools: tools})
+	require.NoError(t, err)
+	store := mortal{s.store, new(atomic.Int64)}
+	store.left.Store(left)
+	return runOf(t, t.Context(), store, steps(fixture.Call("desk", find)), loop.Config{Tools: set(t, desk)})
+}
+
+// An agent that is handed the user answers, whichever write the process died at.
+func TestAHandoffEndsTheRunWithTheAgentsAnswer(t *testing.T) {
+	for n := int64(0); ; n++ {
+		s := &story{store: new(looptest.Store), looked: map[string]int{}}
+		_, err := s.handing(t, n)
+		died := err != nil
+		r, err := s.handing(t, math.MaxInt64)
+		require.NoError(t, err, "after write %d", n)
+		for key, times := range s.looked {
+			assert.Equal(t, 1, times, "after write %d: %s", n, key)
+		}
+		assert.Empty(t, r.InDoubt, "after write %d", n)
+		if !strings.Contains(r.Text, "not known") {
+			assert.Equal(t, "R-1 is free.", r.Text, "after write %d", n)
+		}
+		assert.Equal(t, int64(300), r.Usage.InputTokens, "after write %d: one reply outside, two inside", n)
+		assert.Equal(t, []message.Role{message.User, message.Assistant, message.Tool, message.Assistant}, roles(r.Transcript))
+		assert.Equal(t, r.Text, r.Transcript[3].Text)
+		assert.Equal(t, 1, r.Turns)
+		verifies(t, s.store, "trip")
+		if !died {
+			assert.Greater(t, n, int64(8))
+			return
+		}
+	}
+}
+
+func roles(said []message.Message) (all []message.Role) {
+	for n := range said {
+		all = append(all, said[n].Role)
+	}
+	return all
+}
+
+// verifies replays a journal.
+func verifies(t *testing.T, store *looptest.Store, session string) {
+	t.Helper()
+	_, err := journal.Replay(bytes.NewReader(store.Text(session)), journal.Replaying{})
+	require.NoError(t, err)
+}
+
+// A handoff whose agent has no answer is a tool that failed: the model goes on and answers itself.
+func TestAHandoffWithoutAnAnswerEndsNothing(t *testing.T) {
+	one := policy.DefaultSet()
+	one.MaxTurns = 1
+	desk, err := agent.Handoff("desk", "Answers guests.", steps(fixture.Call("look", `{}`)),
+		loop.Config{Policy: &one, Tools: set(t, look(found))})
+	require.NoError(t, err)
+	r, err := runOf(t, t.Context(), new(looptest.Store), steps(fixture.Call("desk", find)), loop.Config{Tools: set(t, desk)})
+	require.NoError(t, err)
+	assert.Contains(t, r.Text, "The agent came to no answer: the run's limit of model calls is reached. Its tools gave results: look.")
+	assert.Equal(t, 2, r.Turns)
+}
+
+// Who wants a structured answer gets one: the model is told what the agent said.
+func TestAHandoffDoesNotBreakTheFormOfTheAnswer(t *testing.T) {
+	type room struct {
+		ID string `json:"id"`
+	}
+	typed, err := schema.For[room]()
+	require.NoError(t, err)
+	desk, err := agent.Handoff("desk", "Answers guests.", steps(), loop.Config{})
+	require.NoError(t, err)
+	model := looptest.NewModel(looptest.Call(fixture.Call("desk", find)), looptest.Say(`{"id":"R-1"}`))
+	r, err := runOf(t, t.Context(), new(looptest.Store), model, loop.Config{Tools: set(t, desk), Output: typed.Schema()})
+	require.NoError(t, err)
+	assert.Equal(t, "Find a room. is free.", r.Transcript[2].Text)
+	assert.JSONEq(t, `{"id":"R-1"}`, string(r.Value))
+	inner, err := agent.Handoff("desk", "Answers guests.", looptest.NewModel(looptest.Say(`{"id":"R-2"}`)), loop.Config{Output: typed.Schema()})
+	require.NoError(t, err)
+	r, err = runOf(t, t.Context(), new(looptest.Store), steps(fixture.Call("desk", find)), loop.Config{Tools: set(t, inner)})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"id":"R-2"}`, string(r.Value), "who wants none gets the agent's")
 }
 
 // What the model reads when an agent has come to no answer.

@@ -28,13 +28,17 @@ func AnswerEvents(heard func(event string) bool, text string, a *machine.Answer)
 	return []session.Event{{Name: session.EventStructuredOutput, Payload: payload}}
 }
 
-// ToolEvents returns the reducer events of a successful tool call.
+// ToolEvents returns the reducer events of a successful tool call: its result, also as the answer if it is
+// one, and the events of the tool.
 func ToolEvents(
 	heard func(event string) bool, run machine.ToolRun, out tool.Outcome,
 ) (events []session.Event) {
 	if heard(session.EventToolResult) {
 		payload := resultPayload(run, out.Result)
 		events = append(events, session.Event{Name: session.EventToolResult, Payload: payload})
+	}
+	if run.Answers && heard(session.EventStructuredOutput) {
+		events = append(events, session.Event{Name: session.EventStructuredOutput, Payload: out.Result})
 	}
 	for _, e := range out.Events {
 		if heard(e.Name) {

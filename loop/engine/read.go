@@ -98,7 +98,7 @@ func (v *values) read(r message.Reply, on Offer, settings tool.Settings) *machin
 		found := on.Tools.Read(read.Message, settings)
 		read.CallsOver = found.Over
 		for _, c := range found.Calls {
-			read.Calls = append(read.Calls, call(on.Tools, &c, settings))
+			read.Calls = append(read.Calls, call(&on, &c, settings))
 			if c.Good() && c.Checked != nil {
 				v.keep(c.ID, c.Checked)
 			}
@@ -143,12 +143,12 @@ func named(said []message.Call, read []machine.Call) []message.Call {
 	return own
 }
 
-func call(tools *tool.Set, c *tool.Call, settings tool.Settings) machine.Call {
+func call(on *Offer, c *tool.Call, settings tool.Settings) machine.Call {
 	name := c.Tool
 	if c.Class == fault.UnknownTool {
 		name = c.Name
 	}
-	t, ok := tools.Get(c.Tool)
+	t, ok := on.Tools.Get(c.Tool)
 	var identity []byte
 	if c.Good() {
 		identity = settings.IdentityOf(c.Tool, c.Arguments)
@@ -159,6 +159,7 @@ func call(tools *tool.Set, c *tool.Call, settings tool.Settings) machine.Call {
 		Repairs:       c.Repairs,
 		Repeatable:    ok && c.Good() && t.Repeatable(),
 		NeedsApproval: ok && c.Good() && t.NeedsApproval(c.Arguments),
+		Answers:       ok && c.Good() && t.Answers() && on.Output == nil,
 		ReadOnly:      ok && c.Good() && t.Declared() == tool.DeclaredReadOnly,
 	}
 }

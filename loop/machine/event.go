@@ -136,6 +136,8 @@ type Call struct {
 	Repeatable bool `json:"repeatable,omitempty"`
 	// NeedsApproval reports that the tool itself wants the call approved.
 	NeedsApproval bool `json:"needs_approval,omitempty"`
+	// Answers reports that a result of the tool is the answer of the run.
+	Answers bool `json:"answers,omitempty"`
 	// ReadOnly reports that the tool is declared read-only, so that the call is never in doubt.
 	ReadOnly bool `json:"read_only,omitempty"`
 }

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -168,6 +169,8 @@ type BatchCall struct {
 	Answer string `json:"answer,omitempty"`
 	// Parts are the media of the answer.
 	Parts []message.Part `json:"parts,omitempty"`
+	// Final is the result if it is the answer of the run.
+	Final json.RawMessage `json:"final,omitempty"`
 }
 
 // Ended reports whether the call has its answer.

@@ -239,11 +239,16 @@ func (c *BatchCall) end(as CallStatus, answer string) { c.Status, c.Answer = as,
 // told returns a result for the model. A native call gets a string as its text and any other result as JSON.
 // In a text all results are JSON.
 func (s *step) told(result json.RawMessage) string {
-	var text string
-	if s.Batch.Native && len(result) > 0 && result[0] == '"' && canon.Unmarshal(result, &text) == nil {
+	if text, is := textIn(result); is && s.Batch.Native {
 		return text
 	}
 	return string(result)
+}
+
+// textIn returns the text of a result that is a string.
+func textIn(result json.RawMessage) (text string, is bool) {
+	is = len(result) > 0 && result[0] == '"' && canon.Unmarshal(result, &text) == nil
+	return text, is
 }
 
 func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
@@ -252,6 +257,9 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 		c.end(Answered, s.told(end.Result))
 		c.Parts = end.Parts
 		s.keepMade(c)
+		if c.Answers {
+			c.Final = end.Result
+		}
 		return s.reduce(end.Reduced)
 	}
 	e := end.Reduced.Error
@@ -385,11 +393,39 @@ func (s *step) ran(b *Batch) error {
 	s.passAll(b, groups)
 	s.leftOff(b, groups)
 	s.tellRepeated(b)
+	answer := s.handedOver(b)
 	s.sayAll(b.Native, b.Calls)
 	s.keepBatch(b)
 	s.Batch = nil
+	if answer != nil {
+		s.say(message.Message{Role: message.Assistant, Text: answer.Text})
+		s.shut(AnswerAction)
+		s.stop(*answer)
+		return nil
+	}
 	s.watch(b)
 	return s.proceed(NextTurn)
+}
+
+// handed is the result for the model, in later runs, of a call whose result it has as its own words.
+var handed = json.RawMessage(`"The user was given the result as the answer. It follows."`)
+
+// handedOver returns the end of a run that a call of a reply has answered, the first of several; nil if none
+// has, or if the model has yet to be told what the user said.
+func (s *step) handedOver(b *Batch) *Outcome {
+	at := slices.IndexFunc(b.Calls, func(c *BatchCall) bool { return c.Final != nil })
+	if at < 0 || s.mustHear() {
+		return nil
+	}
+	c := *b.Calls[at]
+	o := &Outcome{OK: true, Reason: policy.ReasonAccepted}
+	var is bool
+	if o.Text, is = textIn(c.Final); !is {
+		o.Text, o.Value = string(c.Final), c.Final
+	}
+	c.Answer = s.told(handed)
+	b.Calls[at] = &c
+	return o
 }
 
 // passAll closes the undecided actions: all their calls passed.
