@@ -12,40 +12,53 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Respond feeds a person's answer, after checking it: the arguments and the result as the tool's own. An
-// answer that does not fit changes nothing, and the error is a [*machine.AnswerError].
+// Respond feeds a person's answer, after checking it: see [Answered]. An answer that does not fit changes
+// nothing, and the error is a [*machine.AnswerError].
 func (r *Runner) Respond(at time.Time, answer machine.Response) ([]machine.Effect, error) {
 	if r.journal != nil {
 		answer.Question = r.journal.QuestionOf(answer.Question)
 	}
+	ev, err := Answered(r.st, r.offer.Tools, at, answer)
+	if err != nil {
+		return nil, err
+	}
+	if end := ev.Tool; end != nil {
+		end.Reduced = r.reduce(ToolEvents(session.DriverOf(r.s).Hears, r.st.Batch.Calls[end.Index].ToolRun, tool.Outcome{Result: end.Result}))
+	}
+	a := askOf(&r.st, ev.Response.Question)
+	effects, err := r.Step(ev)
+	if err == nil && len(ev.Response.Arguments) > 0 {
+		delete(r.values.calls, a.CallID) // they are of the arguments before
+	}
+	return effects, err
+}
+
+// Answered returns the event of a person's answer, after checking it as the run does, and its arguments and
+// result as the tool's own. The engine adds what reducers make of a result. The error is a
+// [*machine.AnswerError].
+func Answered(st machine.State, tools *tool.Set, at time.Time, answer machine.Response) (machine.Event, error) {
 	answer.Words, answer.By = fault.Scrub(canon.UTF8(answer.Words)), canon.UTF8(answer.By)
-	if err := r.st.ResponseFault(&answer, at); err != nil {
-		return nil, err
-	}
 	ev := machine.Event{Kind: machine.Responded, At: at, Response: &answer}
-	a := askOf(&r.st, answer.Question)
-	t, known := r.offer.Tools.Get(a.Tool)
-	if !known && len(answer.Arguments)+len(answer.Result) > 0 {
-		return nil, &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit, Why: "there is no tool " + a.Tool}
+	if err := st.ResponseFault(&answer, at); err != nil {
+		return ev, err
 	}
-	if err := r.checkArguments(t, a, &answer); err != nil {
-		return nil, err
+	a := askOf(&st, answer.Question)
+	t, known := tools.Get(a.Tool)
+	if !known && len(answer.Arguments)+len(answer.Result) > 0 {
+		return ev, &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit, Why: "there is no tool " + a.Tool}
+	}
+	if err := checkArguments(&st, t, a, &answer); err != nil {
+		return ev, err
 	}
 	if len(answer.Result) > 0 {
 		result, err := t.Result(answer.Result)
 		if err != nil {
-			return nil, &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit, Why: err.Error()}
+			return ev, &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit, Why: err.Error()}
 		}
-		run, out := r.st.Batch.Calls[a.Index].ToolRun, tool.Outcome{Result: result}
-		ev.Tool = &machine.ToolEnd{Index: a.Index, Verdict: machine.Done, Result: result,
-			Reduced: r.reduce(ToolEvents(session.DriverOf(r.s).Hears, run, out))}
+		ev.Tool = &machine.ToolEnd{Index: a.Index, Verdict: machine.Done, Result: result}
 		answer.Result = nil
 	}
-	effects, err := r.Step(ev)
-	if err == nil && len(answer.Arguments) > 0 {
-		delete(r.values.calls, a.CallID) // they are of the arguments before
-	}
-	return effects, err
+	return ev, nil
 }
 
 // Undelivered records what was put into the inbox of the session and fits nothing. It is in the warnings of
@@ -86,11 +99,21 @@ func (r *Runner) recordForms(at time.Time, asks []machine.Ask) error {
 // Say feeds a user's message. late reports that a model call is under way. A message that was said before
 // changes nothing.
 func (r *Runner) Say(at time.Time, w session.Words, late bool) ([]machine.Effect, error) {
-	if slices.Contains(r.st.Spoken, w.ID) {
+	ev := Spoken(r.st, at, w, late)
+	if ev == nil {
 		return nil, nil
 	}
+	return r.Step(*ev)
+}
+
+// Spoken returns the event of a user's message; nil if the message was said before. late reports that a model
+// call is under way.
+func Spoken(st machine.State, at time.Time, w session.Words, late bool) *machine.Event {
+	if slices.Contains(st.Spoken, w.ID) {
+		return nil
+	}
 	w.Text = fault.Scrub(canon.UTF8(w.Text))
-	return r.Step(machine.Event{Kind: machine.Spoken, At: at, Said: &machine.Said{Words: w, Late: late}})
+	return &machine.Event{Kind: machine.Spoken, At: at, Said: &machine.Said{Words: w, Late: late}}
 }
 
 // askOf returns an open question.
@@ -104,7 +127,7 @@ func askOf(st *machine.State, id string) *machine.Ask {
 }
 
 // checkArguments checks changed arguments as the model's are checked, and writes them in canonical form.
-func (r *Runner) checkArguments(t *tool.Tool, a *machine.Ask, answer *machine.Response) error {
+func checkArguments(st *machine.State, t *tool.Tool, a *machine.Ask, answer *machine.Response) error {
 	answer.Identity = nil
 	if len(answer.Arguments) == 0 {
 		return nil
@@ -119,6 +142,6 @@ func (r *Runner) checkArguments(t *tool.Tool, a *machine.Ask, answer *machine.Re
 		return misfit
 	}
 	answer.Arguments = arguments
-	answer.Identity = Settings(r.st.Policy).IdentityOf(a.Tool, arguments)
-	return r.st.ResponseFault(answer, r.st.At)
+	answer.Identity = Settings(st.Policy).IdentityOf(a.Tool, arguments)
+	return st.ResponseFault(answer, st.At)
 }
