@@ -35,7 +35,7 @@ bin/temporal:
 	GOBIN=$(CURDIR)/bin go install $(TEMPORAL_CLI)
 
 test-temporal: bin/temporal ## workers and a real server on loopback, killed and started again
-	cd adapter/temporal && RETAKE_TEMPORAL=$(CURDIR)/bin/temporal go test -tags temporal -count=1 -timeout 30m -v -run 'Outlive|TalkedTo|IsCancelled|Record|Costs' .
+	cd adapter/temporal && RETAKE_TEMPORAL=$(CURDIR)/bin/temporal go test -tags temporal -count=1 -timeout 30m -v -run 'Outlive|TalkedTo|AnotherWorker|IsCancelled|Record|Costs' .
 
 test-browser: ## the pages in a headless Chromium; RETAKE_SCREENSHOT=docs/console.png writes the picture of the README
 	go test -count=1 -v -run 'Browser' ./report/...

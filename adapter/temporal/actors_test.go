@@ -45,6 +45,14 @@ func (p *play) outside(n int) {
 			p.env.UpdateWorkflow(UpdatePlan, id, told, over(*s.Event.Plan))
 		case machine.Dispatched:
 			p.env.UpdateWorkflow(UpdateDispatch, id, told, over(s.Dispatched))
+		case machine.Responded:
+			answer := *s.Event.Response
+			if s.Event.Tool != nil {
+				answer.Result = s.Event.Tool.Result
+			}
+			p.env.UpdateWorkflow(UpdateAnswer, id, told, over(answer))
+		case machine.Spoken:
+			p.env.UpdateWorkflow(UpdateSay, id, told, over(s.Event.Said.Words))
 		case machine.Cancelled:
 			p.env.CancelWorkflow()
 		}

@@ -10,7 +10,7 @@ import (
 // The search attributes of runs with [Options].SearchAttributes. Register status and exhausted as Keyword,
 // and attempts as Int.
 const (
-	// AttributeStatus is running, waiting, planning or stopped.
+	// AttributeStatus is running, waiting, planning, asking or stopped.
 	AttributeStatus = "RetakeStatus"
 	// AttributeAttempts is the number of attempts at the last change of the status.
 	AttributeAttempts = "RetakeAttempts"
@@ -32,7 +32,7 @@ type attributes struct {
 
 // statuses are the values of [AttributeStatus] by phase.
 var statuses = map[machine.Phase]string{
-	machine.Waiting: "waiting", machine.Planning: "planning", machine.Stopped: "stopped",
+	machine.Waiting: "waiting", machine.Planning: "planning", machine.Asking: "asking", machine.Stopped: "stopped",
 }
 
 // showAttributes sets the search attributes if they changed, because each time adds an event to the

@@ -112,8 +112,9 @@ func (f *flow) call(m *machine.ModelCall) error {
 	if err := f.measure("the conversation of a model call", in); err != nil {
 		return err
 	}
-	out, on, err := perform[modelResult](f, "model", cmp.Or(m.Timeout, f.ModelTimeout), f.begun.Deaths+1,
-		over(in))
+	f.calling = true
+	out, on, err := perform[modelResult](f, "model", cmp.Or(m.Timeout, f.ModelTimeout), f.begun.Deaths+1, over(in))
+	f.calling, f.left = false, false
 	if !on {
 		return err
 	}

@@ -25,6 +25,8 @@ const (
 	UpdatePlan     = "retake_plan"
 	UpdateDispatch = "retake_dispatch"
 	UpdateCancel   = "retake_cancel"
+	UpdateAnswer   = "retake_answer"
+	UpdateSay      = "retake_say"
 )
 
 // answerQueries registers the queries of the run.
@@ -63,6 +65,8 @@ func (f *flow) status() Status {
 		s.Wait = asked.Wait
 	case machine.Planning:
 		s.Planning = &asked
+	case machine.Asking:
+		s.Asking = f.st.Asks()
 	case machine.Calling:
 		if asked.Model != nil {
 			s.At = asked.Model.At
@@ -102,7 +106,7 @@ func (f *flow) enqueue(ctx workflow.Context, do func() error) error {
 		return err
 	}
 	if !c.done {
-		return errors.New("the run has ended")
+		return errEnded
 	}
 	return c.err
 }
@@ -111,11 +115,11 @@ func (f *flow) enqueue(ctx workflow.Context, do func() error) error {
 func (f *flow) takeUpdates() error {
 	running := func() error {
 		if f.st.Phase == machine.Stopped {
-			return errors.New("the run has ended")
+			return errEnded
 		}
 		return nil
 	}
-	return errors.Join(
+	return errors.Join(f.takePeople(),
 		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateAdjust,
 			func(ctx workflow.Context, in wire[policy.Layer]) error {
 				return f.enqueue(ctx,

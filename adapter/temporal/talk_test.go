@@ -3,6 +3,7 @@
 package temporal_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -150,4 +151,64 @@ func TestARunIsCancelled(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled, name)
 		require.ErrorContains(t, h.CancelAction(t.Context(), temporal.AllActions), "temporal: ")
 	}
+}
+
+// A call waits in the workflow until a person approves it with other arguments: the worker that asked is gone by
+// then. The second answer is told that there is one. What was said and answered is in the history, and replays.
+func TestAPersonAnswersAnotherWorker(t *testing.T) {
+	c := newServer(t).dial()
+	ctx := t.Context()
+	pay := tool.New("pay", "Pays.", func(_ context.Context, in struct {
+		To string `json:"to"`
+	}) (string, error) {
+		return "paid " + in.To, nil
+	})
+	tools, err := tool.NewSet(pay)
+	require.NoError(t, err)
+	begin := func(model loop.Model) worker.Worker {
+		w := worker.New(c, queue, worker.Options{})
+		require.NoError(t, temporal.Register(w, temporal.Worker{Model: model, Tools: tools, Heartbeat: time.Second}))
+		require.NoError(t, w.Start())
+		return w
+	}
+	asking := policy.DefaultSet()
+	asking.Global.Approval = &policy.Approval{When: policy.ApproveAlways}
+	first := begin(looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{"to":"Ann"}`})))
+	order := temporal.Options{ID: "pay", TaskQueue: queue, SearchAttributes: true}
+	h, err := temporal.Start(ctx, c, order, loop.Input{Prompt: "Pay."}, loop.Config{Policy: &asking})
+	require.NoError(t, err)
+	var asked []machine.Ask
+	until(t, "a person is asked", func() bool {
+		status, err := h.Status(ctx)
+		require.NoError(t, err)
+		asked = status.Asking
+		return len(asked) == 1
+	})
+	first.Stop()
+	second := begin(loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+		return message.Reply{Text: r.Messages[len(r.Messages)-2].Text + " " + r.Messages[len(r.Messages)-1].Text, Finish: message.Stop}, nil
+	}))
+	defer second.Stop()
+	require.NoError(t, h.Say(ctx, session.Words{Text: "Thanks.", By: "Bob"}))
+	var misfit *machine.AnswerError
+	bad := machine.Response{Question: asked[0].ID, Verdict: machine.Approve, Arguments: json.RawMessage(`{"to":7}`)}
+	require.ErrorAs(t, h.Answer(ctx, bad), &misfit)
+	require.ErrorIs(t, misfit, machine.ErrMisfit)
+	require.Len(t, misfit.Issues, 1)
+	require.ErrorIs(t, h.Answer(ctx, machine.Response{Question: "9.9.9-x", Verdict: machine.Approve}), machine.ErrNotAsked)
+	good := machine.Response{Question: asked[0].ID, Verdict: machine.Approve, Arguments: json.RawMessage(`{"to":"Bob"}`), By: "Bob"}
+	require.NoError(t, h.Answer(ctx, good))
+	r, err := h.Result(ctx)
+	require.NoError(t, err)
+	assert.Contains(t, r.Text, "paid Bob")
+	assert.Contains(t, r.Text, "Thanks.")
+	require.ErrorIs(t, h.Answer(ctx, good), loop.ErrNobodyAsks)
+	require.ErrorIs(t, h.Say(ctx, session.Words{Text: "Wait."}), session.ErrNotHeld)
+	histories, err := temporal.Histories(ctx, c, "pay")
+	require.NoError(t, err)
+	require.NoError(t, temporal.Export{}.Replay(histories))
+	var doc bytes.Buffer
+	require.NoError(t, temporal.Export{}.Journal(ctx, histories, &doc))
+	assert.Contains(t, doc.String(), `"kind":"responded"`)
+	assert.Contains(t, doc.String(), `"kind":"said"`)
 }

@@ -251,6 +251,8 @@ type Status struct {
 	Wait *machine.Wait `json:"wait,omitempty"`
 	// Planning is the question to the planner; nil for none.
 	Planning *machine.Effect `json:"planning,omitempty"`
+	// Asking are the open questions to people: see [Handle.Answer].
+	Asking []machine.Ask `json:"asking,omitempty"`
 	// Running are the tool calls that run.
 	Running []machine.ToolRun `json:"running,omitempty"`
 	// Outcome is set when the run has stopped.

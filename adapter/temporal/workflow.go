@@ -52,6 +52,8 @@ type flow struct {
 	plans int
 	paid  int
 	inbox []*command
+	// calling is set while a model call is under way, and left when the user said something that stops it.
+	calling, left bool
 	// over is set when no further update will be executed.
 	over bool
 	// inUserCode is set while user code works on the state. Updates wait for its end.
@@ -339,8 +341,7 @@ func (f *flow) execute(e machine.Effect) error {
 	case machine.WaitUntil:
 		return f.wait(*e.Wait)
 	case machine.AskPerson:
-		return errors.New("temporal: a person is to be asked about a call, and a workflow cannot ask: set approval to " +
-			"{when: never, in_doubt: tell} in the policy, or run the loop in process")
+		return f.askPeople(e.Asks)
 	case machine.AskPlanner:
 		return f.ask(e)
 	case machine.Reduce:
@@ -368,7 +369,7 @@ func (f *flow) until(ready func() bool) (bool, error) {
 			return true, nil
 		}
 		f.serve()
-		if f.trail.Events != asked && f.st.Phase != phase {
+		if f.left || f.trail.Events != asked && f.st.Phase != phase {
 			return false, nil
 		}
 	}

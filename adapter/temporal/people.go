@@ -1,0 +1,213 @@
+package temporal
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/api/serviceerror"
+	sdk "go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// askPeople waits until a person has answered, or the first deadline is over.
+func (f *flow) askPeople(asks []machine.Ask) error {
+	given := len(f.st.Given)
+	answered := func() bool { return len(f.st.Given) > given }
+	ready, deadline := answered, machine.AskedUntil(asks)
+	if !deadline.IsZero() {
+		ctx, stop := workflow.WithCancel(f.ctx)
+		defer stop()
+		timer := workflow.NewTimer(ctx, max(deadline.Sub(f.now()), 1))
+		ready = func() bool { return answered() || timer.IsReady() }
+	}
+	if on, err := f.until(ready); !on || err != nil || answered() {
+		return err
+	}
+	at := f.now()
+	if at.Before(deadline) {
+		at = deadline
+	}
+	return f.step(machine.Event{Kind: machine.Woke, At: at})
+}
+
+// takePeople registers the updates of people.
+func (f *flow) takePeople() error {
+	answers := workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[machine.Response]) error {
+		return refusalOf(f.st.ResponseFault(&in.v, f.now()))
+	}}
+	says := workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[session.Words]) error {
+		switch {
+		case f.st.Phase == machine.Stopped:
+			return refusalOf(session.ErrNotHeld)
+		case f.st.Config.Single:
+			return errors.New("a single action hears no user")
+		}
+		return in.v.Validate()
+	}}
+	return errors.Join(
+		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateAnswer,
+			func(ctx workflow.Context, in wire[machine.Response]) error {
+				err := f.enqueue(ctx, func() error { return f.respond(in.v) })
+				if errors.Is(err, errEnded) {
+					err = &machine.AnswerError{Question: in.v.Question, Err: machine.ErrMovedOn}
+				}
+				return refusalOf(err)
+			}, answers),
+		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateSay,
+			func(ctx workflow.Context, in wire[session.Words]) error {
+				err := f.enqueue(ctx, func() error { return f.say(in.v) })
+				if errors.Is(err, errEnded) {
+					err = session.ErrNotHeld
+				}
+				return refusalOf(err)
+			}, says),
+	)
+}
+
+// respond feeds a person's answer. What the worker's tool says of it is in the history.
+func (f *flow) respond(answer machine.Response) error {
+	if err := f.adjust(); err != nil {
+		return err
+	}
+	var j wire[judged]
+	st, at := f.st, f.now()
+	err := workflow.SideEffect(f.ctx, func(workflow.Context) any {
+		return over(f.agent.judge(f.in.Tools, st, at, answer))
+	}).Get(&j)
+	if err != nil {
+		return err
+	}
+	if j.v.Refused != nil {
+		return j.v.Refused.err()
+	}
+	ev := j.v.Event
+	if end := ev.Tool; end != nil {
+		events := engine.ToolEvents(engine.Everything, st.Batch.Calls[end.Index].ToolRun, tool.Outcome{Result: end.Result})
+		if end.Reduced, err = f.reduce(events); err != nil {
+			return err
+		}
+	}
+	return f.step(ev)
+}
+
+// judge checks an answer with the worker's tools.
+func (a *agent) judge(offered []string, st machine.State, at time.Time, answer machine.Response) (j judged) {
+	a.endReplay()
+	misfit := func(err error) judged {
+		return judged{Refused: &refusal{Question: answer.Question, Kind: "misfit", Why: cut(utf8(err.Error()), maxText)}}
+	}
+	defer func() {
+		if err := panicked(recover()); err != nil {
+			j = misfit(err)
+		}
+	}()
+	tools, err := a.offered(offered)
+	if err != nil {
+		return misfit(err)
+	}
+	j.Event, err = engine.Answered(st, tools, at, answer)
+	j.Refused = refusedWith(err)
+	return j
+}
+
+// say feeds a user's message. One that stops a model call leaves it, and the call is made again with the
+// message.
+func (f *flow) say(w session.Words) error {
+	if w.At.IsZero() {
+		w.At = f.now()
+	}
+	stops := f.calling && w.Stop
+	ev := engine.Spoken(f.st, f.now(), w, f.calling && !stops)
+	if ev == nil {
+		return nil
+	}
+	err := f.step(*ev)
+	f.left = stops && err == nil
+	return err
+}
+
+// judged is an answer as the worker checked it: its event, or why it is not taken.
+type judged struct {
+	Event   machine.Event `json:"event"`
+	Refused *refusal      `json:"refused,omitempty"`
+}
+
+// refusal is a [machine.AnswerError], or the sentinel of its kind, as data.
+type refusal struct {
+	Question string        `json:"question,omitempty"`
+	Kind     string        `json:"kind"`
+	Why      string        `json:"why,omitempty"`
+	Issues   []fault.Issue `json:"issues,omitempty"`
+}
+
+// refusals are the kinds of refusals.
+var refusals = []struct {
+	kind string
+	err  error
+}{
+	{"answered", machine.ErrAnswered}, {"too_late", machine.ErrTooLate}, {"moved_on", machine.ErrMovedOn},
+	{"other_arguments", machine.ErrOtherArguments}, {"not_asked", machine.ErrNotAsked}, {"misfit", machine.ErrMisfit},
+	{"not_held", session.ErrNotHeld},
+}
+
+// refusedWith returns an error as data; nil if it is no refusal.
+func refusedWith(err error) *refusal {
+	for _, known := range refusals {
+		if !errors.Is(err, known.err) {
+			continue
+		}
+		r := &refusal{Kind: known.kind}
+		if e, ok := errors.AsType[*machine.AnswerError](err); ok {
+			r.Question, r.Why, r.Issues = e.Question, e.Why, e.Issues
+		}
+		return r
+	}
+	return nil
+}
+
+// err returns the refusal as the error that it was.
+func (r *refusal) err() error {
+	for _, known := range refusals {
+		switch {
+		case known.kind != r.Kind:
+		case known.err == session.ErrNotHeld:
+			return known.err
+		default:
+			return &machine.AnswerError{Question: r.Question, Err: known.err, Why: r.Why, Issues: r.Issues}
+		}
+	}
+	return &RunError{fmt.Sprintf("temporal: refused: %s %s", r.Kind, r.Why)}
+}
+
+// refusedType is the type of Temporal's error of a refusal.
+const refusedType = "retake.refused"
+
+// refusalOf returns an error with which an update fails, so that [refusedAs] finds what it was.
+func refusalOf(err error) error {
+	if r := refusedWith(err); r != nil {
+		return sdk.NewNonRetryableApplicationError(err.Error(), refusedType, nil, over(*r))
+	}
+	return err
+}
+
+// refusedAs returns the error of an update as it was in the workflow. ended is the error for one that has ended.
+func refusedAs(ended, err error) error {
+	if e, ok := errors.AsType[*sdk.ApplicationError](err); ok && e.Type() == refusedType {
+		var r wire[refusal]
+		if err := e.Details(&r); err != nil {
+			return fmt.Errorf("temporal: %w", err)
+		}
+		return r.v.err()
+	}
+	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
+		return fmt.Errorf("%w: %w", ended, err)
+	}
+	return err
+}
