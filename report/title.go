@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
@@ -184,7 +185,7 @@ func readFields(in *jsontext.Decoder, path string, depth int, all []field) ([]fi
 			if err != nil {
 				return nil, err
 			}
-			token = escapeToken.Replace(name.String())
+			token = canon.Pointer(name.String())[1:]
 		}
 		var err error
 		if all, err = readFields(in, joined("/", path, token), depth-1, all); err != nil || len(all) > maxFields {
@@ -199,9 +200,6 @@ func readFields(in *jsontext.Decoder, path string, depth int, all []field) ([]fi
 	}
 	return all, nil
 }
-
-// escapeToken writes a name as a token of a JSON Pointer.
-var escapeToken = strings.NewReplacer("~", "~0", "/", "~1")
 
 // valuesText is the first values of arguments: "ACME, 500, EUR". It is empty for what is no JSON object.
 func valuesText(arguments string) string {

@@ -102,9 +102,6 @@ func withoutNulls(value any) any {
 
 func sortedNames[K ~string, V any](m map[K]V) []K { return canon.Keys(m) }
 
-// below is the pointer of a member of the object at a pointer.
-func below(at, name string) string { return string(jsontext.Pointer(at).AppendToken(name)) }
-
 // steps are the names in a pointer, which begins with a slash; none for anything else.
 func steps(pointer string) []string {
 	if !strings.HasPrefix(pointer, "/") {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // reading is one document being read into a result.
@@ -43,7 +44,7 @@ func (s spec) read(doc document) (*reading, *core) {
 // walk keeps unknown members and empty objects.
 func (r *reading) walk(m map[string]any, at string) {
 	for _, name := range sortedNames(m) {
-		pointer := below(at, name)
+		pointer := at + canon.Pointer(name)
 		leaf, known := r.known[pointer]
 		inner, isObject := m[name].(map[string]any)
 		switch {

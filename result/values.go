@@ -279,7 +279,7 @@ func (h *Headers) decode(v json.RawMessage) error {
 		for _, item := range list {
 			switch item.(type) {
 			case map[string]any, []any:
-				return &refusal{below("", name), "type", "string or list of strings"}
+				return &refusal{canon.Pointer(name), "type", "string or list of strings"}
 			case nil:
 			default:
 				texts = append(texts, fmt.Sprint(item))

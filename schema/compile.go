@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // schemaLimits bounds a schema document itself.
@@ -78,7 +80,7 @@ func anchored(tree any, at string) (places []string) {
 	if node, _ := tree.(map[string]any); node["$dynamicAnchor"] != nil {
 		places = append(places, at)
 	}
-	within(tree, func(sub any, steps ...string) { places = append(places, anchored(sub, at+pointerOf(steps))...) })
+	within(tree, func(sub any, steps ...string) { places = append(places, anchored(sub, at+canon.Pointer(steps...))...) })
 	slices.Sort(places)
 	return places
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // refusal is why a schema refuses a value: its own keywords that fail, and the refusals of its subschemas.
@@ -173,7 +174,7 @@ func (s *Schema) report(e *evaluation, root *value, refused *refusal) []fault.Is
 
 // tell is the issue of a failure, whose place is a path.
 func (f *failure) tell(e *evaluation, path []string) fault.Issue {
-	i := fault.Issue{Pointer: pointerOf(path), Rule: f.rule, Expected: f.expected(e), Source: fault.FromSchema}
+	i := fault.Issue{Pointer: canon.Pointer(path...), Rule: f.rule, Expected: f.expected(e), Source: fault.FromSchema}
 	if f.isRule {
 		i.Source = fault.FromRules
 	}

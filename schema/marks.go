@@ -81,7 +81,7 @@ func (w *secrets) walk(n *node, at string) {
 		w.walk(sub, at+"/*")
 	}
 	for _, name := range canon.Keys(n.members) {
-		w.walk(n.members[name], at+"/"+pointerEscaper.Replace(name))
+		w.walk(n.members[name], at+canon.Pointer(name))
 	}
 	for _, p := range n.patterns {
 		w.walk(p.node, at+"/*")

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -74,21 +73,6 @@ func (v *value) path() []string {
 		}
 	}
 	return path
-}
-
-// pointerOf writes a path as an RFC 6901 JSON Pointer.
-func pointerOf(path []string) string {
-	size := len(path)
-	for _, step := range path {
-		size += len(step)
-	}
-	var b strings.Builder
-	b.Grow(size)
-	for _, step := range path {
-		b.WriteByte('/')
-		_, _ = pointerEscaper.WriteString(&b, step) // a builder takes everything
-	}
-	return b.String()
 }
 
 // pointerSize is about the size of the pointer.
@@ -195,5 +179,3 @@ func (v *value) any() any {
 	}
 	return nil
 }
-
-var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")

@@ -3,12 +3,30 @@ package canon
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Path is the names and numbers of a JSON Pointer.
 func Path(pointer string) []string { return slices.Collect(jsontext.Pointer(pointer).Tokens()) }
+
+// Pointer is the JSON Pointer of a path.
+func Pointer(path ...string) string {
+	size := len(path)
+	for _, step := range path {
+		size += len(step)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, step := range path {
+		b.WriteByte('/')
+		_, _ = escaper.WriteString(&b, step) // a builder takes everything
+	}
+	return b.String()
+}
+
+var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // At is the value at a path in decoded JSON; false where there is none.
 func At(tree any, path []string) (value any, ok bool) {
