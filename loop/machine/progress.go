@@ -164,7 +164,7 @@ func (s *step) finished(f finishedCall, c *BatchCall, window int) reached {
 	if f.Period == 0 {
 		return reached{}
 	}
-	return s.judge(&Cycle{Rounds: s.rounds(f.Period, window), Calls: slices.Clone(s.Lately[len(s.Lately)-f.Period:])})
+	return s.judge(s.rounds(f.Period, window), s.Lately[len(s.Lately)-f.Period:])
 }
 
 // lately keeps the last calls, to be shown.
@@ -190,22 +190,26 @@ func (s *step) rounds(period, window int) int {
 	return max(row, among)
 }
 
-// judge returns what a completed round leads to. Of several tools the smallest bounds count.
-func (s *step) judge(c *Cycle) reached {
+// judge returns what a completed round of the calls leads to. Of several tools the smallest bounds count.
+func (s *step) judge(rounds int, calls []CycleCall) reached {
 	p := policy.Progress{Nudge: policy.Unlimited, Planner: policy.Unlimited, Stop: policy.Unlimited}
-	for _, one := range c.Calls {
-		own := s.policyOf(one.Tool).Progress.For(one.ReadOnly)
+	for n := range calls {
+		own := s.policyOf(calls[n].Tool).Progress.For(calls[n].ReadOnly)
 		p.Nudge, p.Planner, p.Stop = tighter(p.Nudge, own.Nudge), tighter(p.Planner, own.Planner), tighter(p.Stop, own.Stop)
 	}
+	r := reached{}
 	switch {
-	case policy.Reached(c.Rounds, p.Stop):
-		return reached{reachedStop, c, p.Stop}
-	case s.Config.Planner && c.Rounds == p.Planner:
-		return reached{reachedPlanner, c, p.Planner}
-	case policy.Reached(c.Rounds, p.Nudge) && c.Rounds%p.Nudge == 0:
-		return reached{reachedNudge, c, p.Stop}
+	case policy.Reached(rounds, p.Stop):
+		r.at, r.limit = reachedStop, p.Stop
+	case s.Config.Planner && rounds == p.Planner:
+		r.at, r.limit = reachedPlanner, p.Planner
+	case policy.Reached(rounds, p.Nudge) && rounds%p.Nudge == 0:
+		r.at, r.limit = reachedNudge, p.Stop
+	default:
+		return r
 	}
-	return reached{}
+	r.cycle = &Cycle{Rounds: rounds, Calls: slices.Clone(calls)}
+	return r
 }
 
 // tighter returns the smaller of two bounds.
