@@ -33,14 +33,10 @@ const maxCompiled = 10_000_000
 
 // Validate names every field that is out of bounds.
 func (l CompileLimits) Validate() error {
-	var subschemas, patterns error
-	if l.MaxSubschemas < 1 || l.MaxSubschemas > maxCompiled {
-		subschemas = fmt.Errorf("MaxSubschemas: %d, want 1 to %d", l.MaxSubschemas, maxCompiled)
-	}
-	if l.MaxPatternBytes < 1 || l.MaxPatternBytes > maxCompiled {
-		patterns = fmt.Errorf("MaxPatternBytes: %d, want 1 to %d", l.MaxPatternBytes, maxCompiled)
-	}
-	return errors.Join(subschemas, patterns)
+	return errors.Join(
+		bounds("MaxSubschemas", l.MaxSubschemas, 1, maxCompiled),
+		bounds("MaxPatternBytes", l.MaxPatternBytes, 1, maxCompiled),
+	)
 }
 
 // What the library does for some subschemas is as much as for many plain ones.

@@ -32,17 +32,19 @@ func DefaultLimits() Limits { return Limits{MaxBytes: 1 << 20, MaxDepth: 64, Max
 
 // Validate names every field that is out of bounds.
 func (l Limits) Validate() error {
-	var bytes, depth, values error
-	if l.MaxBytes < 2 || l.MaxBytes > maxMaxBytes {
-		bytes = fmt.Errorf("MaxBytes: %d, want 2 to %d", l.MaxBytes, maxMaxBytes)
+	return errors.Join(
+		bounds("MaxBytes", l.MaxBytes, 2, maxMaxBytes),
+		bounds("MaxDepth", l.MaxDepth, 1, maxMaxDepth),
+		bounds("MaxValues", l.MaxValues, 1, maxMaxValues),
+	)
+}
+
+// bounds is the error of a field that is out of bounds.
+func bounds(field string, n, least, most int) error {
+	if n < least || n > most {
+		return fmt.Errorf("%s: %d, want %d to %d", field, n, least, most)
 	}
-	if l.MaxDepth < 1 || l.MaxDepth > maxMaxDepth {
-		depth = fmt.Errorf("MaxDepth: %d, want 1 to %d", l.MaxDepth, maxMaxDepth)
-	}
-	if l.MaxValues < 1 || l.MaxValues > maxMaxValues {
-		values = fmt.Errorf("MaxValues: %d, want 1 to %d", l.MaxValues, maxMaxValues)
-	}
-	return errors.Join(bytes, depth, values)
+	return nil
 }
 
 // Budget bounds the work of one reply: finding its values, checking them and saying what is wrong with them.
