@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/invopop/jsonschema"
 )
 
 // field is one JSON member of a struct.
@@ -130,13 +132,13 @@ func retakeTag(sf reflect.StructField) (keywords []string, err error) {
 
 // mayBeAbsent reports whether a member may be left out: a tag says so, or it is a pointer, or a rule says
 // when it is to be there. The rule `required` overrules all of these.
-func (f *field) mayBeAbsent(told note) bool {
+func (f *field) mayBeAbsent(said *jsonschema.Schema) bool {
 	mayOmit := func(r rule) bool { return r.omits() || r.conditional() || r.tag == "isdefault" }
 	if f.checked && f.rules.requires() {
 		return false
 	}
 	_, pointer := indirect(f.typ)
-	hasDefault := told.told != nil && told.told.Default != nil
+	hasDefault := said != nil && said.Default != nil
 	return f.omits || pointer || hasDefault || slices.ContainsFunc(f.rules.rules, mayOmit)
 }
 

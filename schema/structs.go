@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -60,15 +61,10 @@ func namesOf(fields []field) map[string]string {
 	return names
 }
 
-// note is what tags of the schema library say about a member: what is only told, and what is demanded.
-type note struct {
-	told     *jsonschema.Schema
-	demanded *jsonschema.Schema
-}
-
+// notes are what tags of the schema library say about a struct and its members.
 type notes struct {
-	whole    note
-	members  map[string]note
+	whole    *jsonschema.Schema
+	members  map[string]*jsonschema.Schema
 	required []string
 }
 
@@ -92,15 +88,11 @@ func readNotes(t reflect.Type) (all notes, err error) {
 		},
 	}
 	s := r.ReflectFromType(t)
-	all.members = map[string]note{}
-	all.required = s.Required
+	all.members, all.required = map[string]*jsonschema.Schema{}, s.Required
 	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
-		all.members[p.Key] = splitNote(p.Value)
+		all.members[p.Key] = saidOver(p.Value)
 	}
-	all.whole = note{
-		told:     &jsonschema.Schema{Title: s.Title, Description: s.Description},
-		demanded: &jsonschema.Schema{OneOf: s.OneOf, AnyOf: s.AnyOf},
-	}
+	all.whole = &jsonschema.Schema{Title: s.Title, Description: s.Description, OneOf: s.OneOf, AnyOf: s.AnyOf}
 	return all, nil
 }
 
@@ -114,47 +106,34 @@ func stub(t reflect.Type) *jsonschema.Schema {
 	return s
 }
 
-// annotations are the fields of a schema that demand nothing.
-var annotations = []string{
-	"Title", "Description", "Default", "Examples", "Format", "Deprecated", "ReadOnly", "WriteOnly",
-}
-
-// splitNote takes apart what was read into a stub.
-func splitNote(s *jsonschema.Schema) note {
-	told, rest := &jsonschema.Schema{}, *s
-	to, from := reflect.ValueOf(told).Elem(), reflect.ValueOf(&rest).Elem()
-	for _, name := range annotations {
-		to.FieldByName(name).Set(from.FieldByName(name))
-		from.FieldByName(name).SetZero()
-	}
-	rest.Type = ""
-	if rest.Items != nil {
-		items := *rest.Items
+// saidOver is what tags say over a stub.
+func saidOver(stub *jsonschema.Schema) *jsonschema.Schema {
+	said := *stub
+	if said.Type = ""; stub.Items != nil {
+		items := *stub.Items
 		items.Type, items.Format = "", ""
-		rest.Items = &items
-		if reflect.DeepEqual(&items, &jsonschema.Schema{}) {
-			rest.Items = nil
+		if said.Items = &items; reflect.DeepEqual(items, jsonschema.Schema{}) {
+			said.Items = nil
 		}
 	}
-	return note{told: told, demanded: &rest}
+	return &said
 }
 
-// annotate adds what tags told and demanded. What they told comes before the prose of the rules.
-func annotate(n *jsonschema.Schema, add note) {
-	if add.told == nil {
+// annotate adds what tags say. What they only tell may stand beside a reference, and comes before the prose of
+// the rules, which may have chosen a format.
+func annotate(n, said *jsonschema.Schema) {
+	if said == nil {
 		return
 	}
-	told := *add.told
-	n.Description = addSentence(told.Description, n.Description)
-	told.Description = ""
-	if n.Format != "" {
-		told.Format = "" // the rules chose one
-	}
-	tellInto(n, &told)
-	if !reflect.DeepEqual(add.demanded, &jsonschema.Schema{}) {
-		demand := *add.demanded
-		mergeInto(n, &demand)
-	}
+	n.Description, n.Format = addSentence(said.Description, n.Description), cmp.Or(n.Format, said.Format)
+	tellInto(n, &jsonschema.Schema{
+		Title: said.Title, Default: said.Default, Examples: said.Examples,
+		Deprecated: said.Deprecated, ReadOnly: said.ReadOnly, WriteOnly: said.WriteOnly,
+	})
+	demanded := *said
+	demanded.Title, demanded.Description, demanded.Format, demanded.Default, demanded.Examples = "", "", "", nil, nil
+	demanded.Deprecated, demanded.ReadOnly, demanded.WriteOnly = false, false, false
+	mergeInto(n, &demanded)
 }
 
 // tellInto adds annotations, which may stand beside a reference.
