@@ -103,7 +103,8 @@ func (l *linker) node(s *jsonschema.Schema) *node {
 		n.shared = true
 		return n
 	}
-	n := &node{Schema: s, raw: rawOf(l.tree, s), home: l.homeOf(s.Location)}
+	n := &node{Schema: s}
+	n.raw, n.home = l.source(s)
 	l.nodes[s] = n
 	l.order = append(l.order, n)
 	if s.Ref != nil && s.DraftVersion < 2019 {
@@ -247,18 +248,35 @@ func sameOf(n *node) []*node {
 	return slices.DeleteFunc(list, func(n *node) bool { return n == nil })
 }
 
-// rawOf is a schema as it is written in the document. For a metaschema, which is no part of the document, it
-// has the keywords that issues use.
-func rawOf(tree any, s *jsonschema.Schema) map[string]any {
+// source finds a schema as it is written in the document, and its resource: the nearest schema around it that
+// has an $id. A metaschema is no part of the document: of it there are the keywords that issues use.
+func (l *linker) source(s *jsonschema.Schema) (raw map[string]any, home *resource) {
 	url, fragment, _ := strings.Cut(s.Location, "#")
-	raw := map[string]any{}
 	if url == baseURL {
-		at, _ := canon.At(tree, canon.Path(unescapeFragment(fragment)))
-		if object, ok := at.(map[string]any); ok {
-			raw = object
+		at, path, depth := l.tree, canon.Path(unescapeFragment(fragment)), 0
+		for n := range path {
+			at, _ = canon.At(at, path[n:n+1])
+			around, _ := at.(map[string]any)
+			if id := textOf(around["$id"]); id != "" && id[0] != '#' {
+				depth = n + 1
+			}
 		}
-		return raw
+		if raw, _ = at.(map[string]any); raw == nil {
+			raw = map[string]any{}
+		}
+		url += "#" + strings.Join(path[:depth], "/")
+	} else {
+		raw = keywordsOf(s)
 	}
+	if l.homes[url] == nil {
+		l.homes[url] = &resource{anchors: map[string]*node{}}
+	}
+	return raw, l.homes[url]
+}
+
+// keywordsOf are the types and the values that a schema takes, as they are written.
+func keywordsOf(s *jsonschema.Schema) map[string]any {
+	raw := map[string]any{}
 	if s.Types != nil {
 		var types []any
 		for _, t := range s.Types.ToStrings() {
@@ -270,32 +288,6 @@ func rawOf(tree any, s *jsonschema.Schema) map[string]any {
 		raw["enum"] = s.Enum.Values
 	}
 	return raw
-}
-
-// homeOf is the resource of a schema: the nearest schema around it that has an $id.
-func (l *linker) homeOf(location string) *resource {
-	url, fragment, _ := strings.Cut(location, "#")
-	if url == baseURL {
-		path := canon.Path(unescapeFragment(fragment))
-		url += "#" + strings.Join(path[:l.homeDepth(path)], "/")
-	}
-	if l.homes[url] == nil {
-		l.homes[url] = &resource{anchors: map[string]*node{}}
-	}
-	return l.homes[url]
-}
-
-// homeDepth is how many steps of a path lead to the resource of its end.
-func (l *linker) homeDepth(path []string) (depth int) {
-	at := l.tree
-	for n := range path {
-		at, _ = canon.At(at, path[n:n+1])
-		around, _ := at.(map[string]any)
-		if id := textOf(around["$id"]); id != "" && id[0] != '#' {
-			depth = n + 1
-		}
-	}
-	return depth
 }
 
 // maxNodes bounds the schemas that are collected for one place of a document. Where there are more, hints are
