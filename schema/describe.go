@@ -24,10 +24,8 @@ func (n *node) describe(steps int) string {
 	if n == nil || n.raw == nil || steps == 0 {
 		return ""
 	}
-	for _, keyword := range []string{"const", "enum"} {
-		if _, ok := n.raw[keyword]; ok {
-			return phrase(keyword, n.raw)
-		}
+	if values := n.valuesPhrase(); values != "" {
+		return values
 	}
 	if _, ok := n.raw["type"]; ok {
 		return n.describeType()
@@ -49,18 +47,15 @@ func (n *node) describe(steps int) string {
 	return ""
 }
 
+// valuesPhrase names the values that a schema lists; empty where it lists none.
+func (n *node) valuesPhrase() string {
+	return cmp.Or(phrase("const", n.raw), phrase("enum", n.raw))
+}
+
 // describeType is a type with its plain constraints: "integer (at least 1, at most 30)", "array of strings".
 func (n *node) describeType() string {
-	types := stringsOf(n.raw["type"])
-	named := make([]string, len(types))
-	for i, t := range types {
-		named[i] = t
-		if t == "array" {
-			named[i] += n.ofItems(maxLists)
-		}
-	}
-	text := orList(named)
-	if details := n.details(types); len(details) > 0 {
+	text := n.typesNamed("", maxLists)
+	if details := n.details(stringsOf(n.raw["type"])); len(details) > 0 {
 		text += " (" + strings.Join(details, ", ") + ")"
 	}
 	return clip(text)
@@ -72,18 +67,21 @@ func (n *node) ofItems(lists int) string {
 	if items == nil || lists == 0 {
 		return ""
 	}
-	types := stringsOf(items.raw["type"])
-	named := make([]string, len(types))
-	for i, t := range types {
-		named[i] = t + "s"
-		if t == "array" {
-			named[i] += items.ofItems(lists - 1)
+	if named := items.typesNamed("s", lists-1); named != "" {
+		return " of " + named
+	}
+	return ""
+}
+
+// typesNamed names the types of a value, each with an ending.
+func (n *node) typesNamed(ending string, lists int) string {
+	named := stringsOf(n.raw["type"])
+	for i, t := range named {
+		if named[i] += ending; t == "array" {
+			named[i] += n.ofItems(lists)
 		}
 	}
-	if len(named) == 0 {
-		return ""
-	}
-	return " of " + orList(named)
+	return orList(named)
 }
 
 // items is the schema of all items of an array, with references followed; nil where there is none.
@@ -160,10 +158,8 @@ func (n *node) eachItem() string {
 	if items == nil {
 		return ""
 	}
-	for _, keyword := range []string{"const", "enum"} {
-		if _, ok := items.raw[keyword]; ok {
-			return "each " + phrase(keyword, items.raw)
-		}
+	if values := items.valuesPhrase(); values != "" {
+		return "each " + values
 	}
 	if !slices.Contains(stringsOf(items.raw["type"]), "object") {
 		return ""

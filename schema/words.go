@@ -43,7 +43,8 @@ func (r rule) nameIn(c class) string {
 // phrase says what a rule expects, as a phrase that reads after "expected" and after "must be". names gives
 // the JSON names of the fields around, by their Go names.
 func (r rule) phrase(c class, names map[string]string) string {
-	said, own := currentValidators().phrases[r.tag]
+	said, param := r.words, r.param
+	own, isOwn := currentValidators().phrases[r.tag]
 	switch {
 	case len(r.alts) > 0:
 		var wants []string
@@ -51,20 +52,20 @@ func (r rule) phrase(c class, names map[string]string) string {
 			wants = append(wants, alt.phrase(c, names))
 		}
 		return clip(orList(wants))
-	case r.compares() && r.param != "":
+	case r.compares() && param != "":
 		return r.sizePhrase(c)
 	case r.tells == "when":
-		return clip(strings.ReplaceAll(r.words, "%", r.conditions(names)))
+		param = r.conditions(names)
 	case r.relational():
 		return clip(r.fieldsPhrase(names))
-	case own:
-		return clip(strings.ReplaceAll(said, "%", r.param))
+	case isOwn:
+		said = own
 	case r.tag == "datetime":
-		return clip(strings.ReplaceAll(r.words, "%", layoutWords.Replace(r.param)))
-	case r.words != "":
-		return clip(strings.ReplaceAll(r.words, "%", r.param))
+		param = layoutWords.Replace(param)
+	case said == "":
+		said, param = "a value that keeps to the rule %", r.text
 	}
-	return clip("a value that keeps to the rule " + r.text)
+	return clip(strings.ReplaceAll(said, "%", param))
 }
 
 func (r rule) sizePhrase(c class) string {
