@@ -135,8 +135,7 @@ func (c *core) clone() *core {
 
 // failed reports whether any field is set.
 func (e Error) failed() bool {
-	return e.Class != "" || e.Type != "" || e.Message != "" || e.StatusCode != 0 || e.Retryable != nil ||
-		e.Original != nil
+	return !reflect.ValueOf(e).IsZero()
 }
 
 // issues returns the faults of a result in memory. Each field must be the same after it was written and read.

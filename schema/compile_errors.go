@@ -14,23 +14,19 @@ import (
 
 // compileError makes the library's error stable and says where in the document it is.
 func compileError(tree any, err error) error {
-	var load *jsonschema.LoadURLError
-	if errors.As(err, &load) { // it does not unwrap
+	if load, ok := errors.AsType[*jsonschema.LoadURLError](err); ok { // it does not unwrap
 		if root, _ := tree.(map[string]any); strings.TrimSuffix(textOf(root["$schema"]), "#") == load.URL {
 			return fmt.Errorf("schema: $schema: expected a draft of JSON Schema, 4 to 2020-12, not %q: leave it out for 2020-12", load.URL)
 		}
 		return load.Err
 	}
-	var pointer *jsonschema.JSONPointerNotFoundError
-	if errors.As(err, &pointer) {
+	if pointer, ok := errors.AsType[*jsonschema.JSONPointerNotFoundError](err); ok {
 		return nothingThere(pointer.URL)
 	}
-	var anchor *jsonschema.AnchorNotFoundError
-	if errors.As(err, &anchor) {
+	if anchor, ok := errors.AsType[*jsonschema.AnchorNotFoundError](err); ok {
 		return nothingThere(anchor.Reference)
 	}
-	var invalid *jsonschema.SchemaValidationError
-	if errors.As(err, &invalid) {
+	if _, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		return refusedSchema(tree)
 	}
 	return fmt.Errorf("schema: %s", strings.ReplaceAll(err.Error(), baseURL, ""))

@@ -217,8 +217,7 @@ func (p *parser) container(v *value, closing jsontext.Kind) *fault.Issue {
 // decoderIssue turns a decoder's error into an issue by its fields; its text is left behind.
 func decoderIssue(text string, err error) *fault.Issue {
 	pointer, offset := "", len(text)
-	var syntactic *jsontext.SyntacticError
-	if errors.As(err, &syntactic) {
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		pointer, offset = string(syntactic.JSONPointer), int(syntactic.ByteOffset)
 	}
 	if errors.Is(err, jsontext.ErrDuplicateName) {

@@ -94,8 +94,8 @@ func (t *goType) tryOut() error {
 		doc = "{}"
 	}
 	err := json.Unmarshal([]byte(doc), t.fresh(), decodeOptions)
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) && semantic.JSONPointer == "" && doc == "{}" {
+	semantic, ok := errors.AsType[*json.SemanticError](err)
+	if ok && semantic.JSONPointer == "" && doc == "{}" {
 		return fmt.Errorf("schema: %s: %w", t.typ, err)
 	}
 	return nil
