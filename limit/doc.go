@@ -11,6 +11,9 @@
 //
 //   - Where responses tell limits, calls are spread evenly over each window of up to a minute, and what is left of
 //     longer ones is counted down. See [Event].Limits.
+//   - Who asks while nobody waits is not spread: the call is granted at once if the windows have room for it, by
+//     what the last response said is left, or by what was granted in the last period. Where no limit is known,
+//     so is a call while no other one is in flight.
 //   - Where they tell nothing, the pace doubles until a call is refused, and from then on rises slowly and falls at
 //     each refusal. A refusal in spite of a grant always counts.
 //   - While calls find the provider down, the breaker lets one probe through now and then. A probe that nobody

@@ -8,7 +8,8 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// A limiter learns from the first response that five requests a second are allowed.
+// A limiter learns from the first response that five requests a second are allowed. It spreads them while others
+// wait; the last one need not wait.
 func Example() {
 	st, _ := limit.New(limit.Config{})
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -41,5 +42,5 @@ func Example() {
 	// 00.000 grant 1
 	// 01.000 grant 2
 	// 01.202 grant 3
-	// 01.404 grant 4
+	// 01.202 grant 4
 }

@@ -21,8 +21,9 @@ var periods = []struct {
 	{"_per_day", 24 * time.Hour}, {"_per_month", 30 * 24 * time.Hour},
 }
 
-// learn takes over what a response says of windows, and reports whether a limit is new.
-func (s *step) learn(limits *ratelimit.State) (changed bool) {
+// learn takes over what a response says of windows, and reports whether a limit is new. If the call is known,
+// given is all that had been granted with it.
+func (s *step) learn(limits *ratelimit.State, known bool, given Amount) (changed bool) {
 	for n := range limits.Windows {
 		w := &limits.Windows[n]
 		period := longest
@@ -40,6 +41,9 @@ func (s *step) learn(limits *ratelimit.State) (changed bool) {
 			s.count(w)
 		case w.Limit.Known && w.Limit.N > 0 && w.Limit.N <= 1<<40:
 			changed = s.pace(w.Resource, w.Limit.N, int64(period)) || changed
+			if known && w.Remaining.Known {
+				s.told(w, int64(period), given)
+			}
 		}
 	}
 	if top := s.ceiling(); changed && top > 0 {
@@ -60,8 +64,25 @@ func (s *step) pace(resource string, limit, period int64) bool {
 	if len(s.Windows) == maxWindows {
 		return false
 	}
-	s.Windows = append(s.Windows, Paced{Resource: resource, Limit: limit, Period: period, Next: s.Now})
+	w := Paced{Resource: resource, Limit: limit, Period: period, Next: s.Now}
+	w.spend(s.Now, limit)
+	if given := s.Given.of(resource); s.Now-s.Since < period { // all of it took from the window
+		w.Spent, w.Next = [5]int64{}, max(s.Now, s.Since+scaled(given, s.cost(&w, 1), 1))
+		w.spend(s.Now, given)
+	}
+	s.Windows = append(s.Windows, w)
 	return true
+}
+
+// told notes what is left of a window, less the calls that were granted later, of which the response may not
+// know.
+func (s *step) told(told *ratelimit.Window, period int64, given Amount) {
+	for n := range s.Windows {
+		if w := &s.Windows[n]; w.Resource == told.Resource && w.Period == period {
+			later := s.Given.of(w.Resource) - given.of(w.Resource)
+			w.Left, w.Told = min(told.Remaining.N, w.Limit)/s.Config.Parts-later, s.Now
+		}
+	}
 }
 
 // count notes what is left of a long window, less the calls in flight, which the response may not have seen.
@@ -83,12 +104,4 @@ func (s *step) count(w *ratelimit.Window) {
 	if len(s.Quotas) < maxWindows {
 		s.Quotas = append(s.Quotas, Quota{cmp.Or(w.Name, w.Resource), w.Resource, left, reset})
 	}
-}
-
-// takes is what a call with so many tokens takes of the quota.
-func (q *Quota) takes(tokens int64) int64 {
-	if q.Resource == "requests" {
-		return 1
-	}
-	return tokens
 }

@@ -104,7 +104,8 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	if s.Seeking {
 		// By the time of a refusal a doubling pace is at about twice the limit, and the window is full of the
 		// last calls. It empties as it was filled: with a pace that doubles.
-		s.Knee = max(min(s.Pace/2, (s.Rate.lastSecond(s.Now)-1)*milli), slowest)
+		s.Knee = min(s.Pace/2, max((s.Rate.lastSecond(s.Now)-1)*milli, s.Config.Start*milli/2))
+		s.Knee = max(s.Knee, slowest)
 		s.Pace = s.Knee / 2
 	} else {
 		s.Knee = s.Pace

@@ -9,7 +9,7 @@ func (s *step) settle(ev *Event) {
 	if !out { // lost and found, or of another limiter: it still says what it says
 		granted = s.Now
 	}
-	taught := ev.Limits != nil && ev.Outcome != Unused && s.learn(ev.Limits)
+	taught := ev.Limits != nil && ev.Outcome != Unused && s.learn(ev.Limits, out, o.Given)
 	switch ev.Outcome {
 	case Served:
 		s.served(ev.ID, granted)
@@ -55,7 +55,12 @@ func (s *step) used(calls, used int64, o Outstanding) {
 		}
 	}
 	for k := range s.Windows {
-		if w := &s.Windows[k]; w.Resource != "requests" && used > o.Estimate {
+		w := &s.Windows[k]
+		if w.Resource == "requests" {
+			continue
+		}
+		w.Spent[w.Quarter%5] += calls * (used - o.Tokens)
+		if used > o.Estimate {
 			w.Next += min(calls*s.cost(w, used-o.Estimate), int64(maxTime))
 		}
 	}

@@ -99,6 +99,13 @@ func (st *State) Part(n, id int64) State {
 	for k := range p.Quotas {
 		p.Quotas[k].Left /= n
 	}
+	for k := range p.Windows {
+		w := &p.Windows[k]
+		w.Left /= n
+		for q := range w.Spent {
+			w.Spent[q] /= n
+		}
+	}
 	p.First, p.Again, p.Out, p.Order, p.InFlight, p.Reserved = nil, nil, map[int64]Outstanding{}, nil, 0, 0
 	p.Breaker.Probe, p.Breaker.Lost, p.Asked, p.Virtual = 0, 0, id, 0
 	return p

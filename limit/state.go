@@ -49,6 +49,9 @@ type State struct {
 	InFlight int64                 `json:"in_flight"`
 	Reserved int64                 `json:"reserved"`
 	Order    []int64               `json:"order,omitempty"`
+	// Given is all that was ever granted, and Since when the first call was.
+	Given Amount `json:"given,omitzero"`
+	Since int64  `json:"since,omitempty"`
 	// Virtual is the turn of the last ask with a weight that was granted.
 	Virtual int64 `json:"virtual,omitempty"`
 	// Usage is how much of their estimates calls use, in millionths, on average: so much is reserved.
@@ -69,6 +72,20 @@ type Paced struct {
 	Limit    int64  `json:"limit"`
 	Period   int64  `json:"period_ns"`
 	Next     int64  `json:"next"`
+	// Left is what the last response said is left, less what was granted since its call, and Told when that
+	// was; 0 for never.
+	Left int64 `json:"left,omitempty"`
+	Told int64 `json:"told,omitempty"`
+	// Spent is what was granted in the last quarters of the period, each at its number modulo 5. Quarter is
+	// the last one's number, counted since 1970.
+	Spent   [5]int64 `json:"spent"`
+	Quarter int64    `json:"quarter"`
+}
+
+// Amount is a number of calls, and of their tokens.
+type Amount struct {
+	Calls  int64 `json:"calls"`
+	Tokens int64 `json:"tokens"`
 }
 
 // Quota is what a response said is left of a long window: Left calls or tokens until Reset.
@@ -104,6 +121,8 @@ type Outstanding struct {
 	Lost int64 `json:"lost"`
 	// Lender is the ID of the share that they came from, for a shared limiter.
 	Lender int64 `json:"lender,omitempty"`
+	// Given is all that had been granted with the first of them.
+	Given Amount `json:"given,omitzero"`
 }
 
 // Rate counts grants in the present second and in the one before it.
@@ -142,7 +161,7 @@ func (st *State) Next() (time.Time, bool) {
 	at := int64(never)
 	for _, q := range []*queue{&st.First, &st.Again} {
 		if len(*q) > 0 {
-			at = min(at, st.ready(&(*q)[0]))
+			at = min(at, st.ready(&(*q)[0], st.Waiting()-1))
 		}
 	}
 	if at == never {

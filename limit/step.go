@@ -80,7 +80,7 @@ func (s *step) wait(w *waiter) int64 {
 	} else if !s.Config.Shared {
 		ahead = scaled(int64(s.Waiting()), s.every(s.reserve(w)), 1)
 	}
-	at := s.ready(w)
+	at := s.ready(w, s.Waiting())
 	if at == never {
 		at = s.Now
 	}
@@ -132,7 +132,7 @@ func (s *step) serve() {
 // pick returns the queue whose first ask can be granted now; nil if there is none.
 func (s *step) pick() (best *queue) {
 	for _, q := range []*queue{&s.First, &s.Again} {
-		if len(*q) == 0 || s.ready(&(*q)[0])-s.ahead() > s.Now {
+		if len(*q) == 0 || s.ready(&(*q)[0], s.Waiting()-1)-s.ahead() > s.Now {
 			continue
 		}
 		if best == nil || (*q)[0].before(&(*best)[0]) {
@@ -142,8 +142,9 @@ func (s *step) pick() (best *queue) {
 	return best
 }
 
-// ready is when the ask can be granted if nothing else happens; never if that must happen first.
-func (st *State) ready(w *waiter) int64 {
+// ready is when the ask can be granted if nothing else happens, while so many others wait; never if that must
+// happen first.
+func (st *State) ready(w *waiter, others int) int64 {
 	at := st.HeldUntil
 	if b := &st.Breaker; b.Open {
 		at = max(at, b.Next)
@@ -162,12 +163,11 @@ func (st *State) ready(w *waiter) int64 {
 		}
 		return max(at, st.Slots[0].From.UnixNano())
 	}
-	at = max(at, st.NextCall)
-	for n := range st.Windows {
-		at = max(at, st.Windows[n].Next)
+	if even := st.even(); even > st.Now && (others > 0 || st.room(st.reserve(w)) == 0) {
+		at = max(at, even)
 	}
 	for n := range st.Quotas {
-		if q := &st.Quotas[n]; q.Left < q.takes(st.reserve(w)) {
+		if q := &st.Quotas[n]; q.Left < takes(q.Resource, st.reserve(w)) {
 			at = max(at, q.Reset)
 		}
 	}
@@ -207,6 +207,10 @@ func (s *step) grant(w *waiter) {
 	share.Turn = s.turn(w, share.Calls)
 	s.Rate.add(s.Now, share.Calls)
 	from := share.From.UnixNano()
+	if s.Given.Calls == 0 {
+		s.Since = from
+	}
+	o.Given, s.Given = s.Given.plus(1, o.Tokens), s.Given.plus(share.Calls, o.Tokens)
 	o.Calls, o.Lost = share.Calls, max(from, s.Now)+int64(share.Every)*share.Calls+int64(s.Config.Hold)
 	if s.Breaker.Open {
 		s.Breaker.Probe, s.Breaker.Lost = w.ID, s.Now+int64(s.Config.ProbeFor)
@@ -220,10 +224,16 @@ func (s *step) grant(w *waiter) {
 // take takes the share from the pace, the windows and the quotas. A limiter below gets as many calls at once
 // as a lease has time for.
 func (s *step) take(w *waiter, share *Share) {
-	from, tokens := max(s.ready(w), s.Now), s.reserve(w)
+	from, tokens := max(s.ready(w, s.Waiting()), s.Now), s.reserve(w)
 	every := s.every(tokens)
 	if !share.Probe {
 		share.Calls = min(w.Calls, max(int64(s.Config.Lease)/every, 1))
+	}
+	if from < s.even() {
+		share.Calls = min(share.Calls, s.room(tokens))
+		if s.ceiling() == 0 { // the provider bears what it is seen to bear
+			s.Pace = max(s.Pace, 2*s.Rate.lastSecond(s.Now)*milli)
+		}
 	}
 	if c := s.concurrency(); c > 0 {
 		share.Calls = min(share.Calls, c-s.InFlight)
@@ -231,15 +241,15 @@ func (s *step) take(w *waiter, share *Share) {
 	for n := range s.Quotas {
 		q := &s.Quotas[n]
 		if s.Now >= q.Reset { // what the next window holds, its first response will say
-			q.Left = max(q.Left, share.Calls*q.takes(tokens))
+			q.Left = max(q.Left, share.Calls*takes(q.Resource, tokens))
 		}
-		if each := q.takes(tokens); each > 0 {
+		if each := takes(q.Resource, tokens); each > 0 {
 			share.Calls = max(min(share.Calls, q.Left/each), 1)
 		}
-		q.Left -= share.Calls * q.takes(tokens)
+		q.Left -= share.Calls * takes(q.Resource, tokens)
 	}
 	for n := range s.Windows {
-		s.Windows[n].Next = from + share.Calls*s.cost(&s.Windows[n], tokens)
+		s.spread(&s.Windows[n], from, share.Calls, tokens)
 	}
 	gap := scaled(second, milli, s.Pace)
 	used := min(from-s.NextCall+gap, 2*gap) + (share.Calls-1)*gap

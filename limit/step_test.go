@@ -78,11 +78,13 @@ func ids(from, to int64) (all []int64) {
 
 var tenASecond = limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 10, Period: time.Second}}}
 
-func TestAKnownWindowIsSpreadEvenly(t *testing.T) {
+func TestAKnownWindowIsFilledAndThenSpreadEvenly(t *testing.T) {
 	l := newLimiter(t, tenASecond)
-	assert.Equal(t, []int64{1}, l.ask(ids(1, 30)...))
-	assert.Len(t, l.until(time.Second), 9, "with the first one: ten in a second")
-	assert.Len(t, l.until(2*time.Second), 10)
+	assert.Equal(t, ids(1, 10), l.ask(ids(1, 40)...), "nobody waits, and they fit")
+	assert.Empty(t, l.until(time.Second))
+	assert.Len(t, l.until(1200*time.Millisecond), 2)
+	assert.Len(t, l.until(2*time.Second), 8)
+	assert.Len(t, l.until(3*time.Second), 10)
 }
 
 func TestSeveralWindowsHoldAtOnce(t *testing.T) {
@@ -92,7 +94,9 @@ func TestSeveralWindowsHoldAtOnce(t *testing.T) {
 	for id := range int64(20) {
 		l.step(limit.Event{Kind: limit.Ask, ID: id, Tokens: 500})
 	}
-	assert.Len(t, l.until(2*time.Second), 3, "1,000 tokens a second are two calls of 500")
+	assert.Equal(t, 10, l.st.Waiting(), "ten requests fit")
+	assert.Empty(t, l.until(5*time.Second))
+	assert.Len(t, l.until(7*time.Second), 4, "1,000 tokens a second are two calls of 500")
 }
 
 func TestTheFirstResponseTellsTheLimit(t *testing.T) {
@@ -173,7 +177,7 @@ func TestTheBreakerLetsProbesThroughAlone(t *testing.T) {
 
 func TestAProbeThatNobodySettlesIsLost(t *testing.T) {
 	l := newLimiter(t, tenASecond)
-	l.ask(ids(1, 10)...)
+	l.ask(ids(1, 20)...)
 	l.until(300 * time.Millisecond)
 	l.settle(limit.Down, 1, 2, 3)
 	first := l.until(5 * time.Second)
@@ -226,10 +230,10 @@ func TestAWaitBeyondTheDeadlineIsDeniedAtOnce(t *testing.T) {
 }
 
 func TestWhoLeavesIsNotGranted(t *testing.T) {
-	l := newLimiter(t, tenASecond)
+	l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}}})
 	l.ask(1, 2, 3)
 	l.step(limit.Event{Kind: limit.Leave, ID: 2})
-	assert.Equal(t, []int64{3}, l.until(time.Second))
+	assert.Equal(t, []int64{3}, l.until(2*time.Second))
 }
 
 func TestPriorityIsAHeadStartAndStarvesNobody(t *testing.T) {

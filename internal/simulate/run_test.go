@@ -107,6 +107,30 @@ func TestWithoutHeadersTheLimitIsFound(t *testing.T) {
 	}
 }
 
+// A session alone is as fast as its provider, whether that tells its limits or not.
+func TestASessionAloneIsNotSlowed(t *testing.T) {
+	for _, headers := range []bool{true, false} {
+		for _, processes := range []int{1, 8} {
+			s := fleet()
+			s.Processes, s.Sessions, s.CallsPerSession, s.ArriveOver = processes, 1, 100, 0
+			s.Provider.Headers, s.Provider.Latency = headers, 100*time.Millisecond
+			r := run(t, s)
+			assert.LessOrEqual(t, r.Makespan, int64(10_000+100*4), "%v %v: a call takes 100 ms, and 4 ms for the store", headers, processes)
+			assert.Zero(t, r.Rejected)
+		}
+	}
+}
+
+// Large calls wait for the window, and none is refused.
+func TestLargeCallsOfASessionAlone(t *testing.T) {
+	s := fleet()
+	s.Processes, s.Sessions, s.CallsPerSession, s.ArriveOver, s.TokensPerCall = 1, 1, 5, 0, 20_000
+	s.Provider = simulate.Provider{TokensPerMinute: 100_000, Latency: 2 * time.Second, Headers: true}
+	r := run(t, s)
+	assert.Zero(t, r.Rejected)
+	assert.GreaterOrEqual(t, r.Utilisation, 0.98)
+}
+
 func TestWithoutALimiterSessionsAreLost(t *testing.T) {
 	s := fleet()
 	s.Processes, s.Sessions, s.CallsPerSession, s.ArriveOver = 1, 50, 1, 0

@@ -1,0 +1,93 @@
+package limit
+
+import "math"
+
+// After a refusal calls are only made at the pace, for forgotten if a limit is known, and for unsure if none is.
+const (
+	forgotten = 60 * second
+	unsure    = 10 * forgotten
+)
+
+// room is how many calls with so many tokens may be made at once, before their time by the pace, if nobody else
+// waits: as many as all windows have left. While the limit of requests is not known, that is one call, if no
+// other one is in flight. After a refusal or an outage there is none.
+func (st *State) room(tokens int64) (calls int64) {
+	calls = math.MaxInt64
+	quiet := st.Cut + forgotten
+	if st.ceiling() == 0 {
+		calls, quiet = max(1-st.InFlight, 0), st.Cut+unsure
+	}
+	if st.Breaker.Open || st.Cut > 0 && st.Now < quiet || st.Seeking && st.Knee > 0 {
+		return 0
+	}
+	for n := range st.Windows {
+		w := &st.Windows[n]
+		if each := takes(w.Resource, tokens); each > 0 {
+			calls = min(calls, max(w.left(st.Now, st.Config.Parts), 0)/each)
+		}
+	}
+	return calls
+}
+
+// left is what the window has left: what a response said in the last period, or what was not granted in it.
+func (w *Paced) left(now, parts int64) int64 {
+	if w.Told > 0 && now-w.Told < w.Period {
+		return w.Left
+	}
+	left := (w.Limit - w.Limit/100) / parts
+	for k := max(w.quarter(now)-4, 0); k <= w.Quarter; k++ {
+		left -= w.Spent[k%5]
+	}
+	return left
+}
+
+// spend notes what was granted.
+func (w *Paced) spend(now, n int64) {
+	w.Left -= n
+	q := max(w.quarter(now), w.Quarter)
+	for k := max(w.Quarter+1, q-4); k <= q; k++ {
+		w.Spent[k%5] = 0
+	}
+	w.Quarter = q
+	w.Spent[q%5] += n
+}
+
+// even is when the pace and all windows allow another call, if calls are spread evenly.
+func (st *State) even() int64 {
+	at := st.NextCall
+	for n := range st.Windows {
+		at = max(at, st.Windows[n].Next)
+	}
+	return at
+}
+
+// spread takes calls of a window. Next is never later than when the whole window is free again.
+func (st *State) spread(w *Paced, from, calls, tokens int64) {
+	took := calls * st.cost(w, tokens)
+	full := scaled(w.Period, 100, 99)
+	w.Next = min(max(w.Next, from)+took, from+max(full, took))
+	w.spend(from, calls*takes(w.Resource, tokens))
+}
+
+func (w *Paced) quarter(now int64) int64 { return now / (w.Period / 4) }
+
+// takes is what a call with so many tokens takes of a resource.
+func takes(resource string, tokens int64) int64 {
+	if resource == "requests" {
+		return 1
+	}
+	return tokens
+}
+
+// of is as much of the amount as a window of the resource counts.
+func (a Amount) of(resource string) int64 {
+	if resource == "requests" {
+		return a.Calls
+	}
+	return a.Tokens
+}
+
+// plus adds calls with so many tokens each. What is too much for the arithmetic is left out.
+func (a Amount) plus(calls, tokens int64) Amount {
+	return Amount{a.Calls + calls, a.Tokens + min(calls*tokens, 1<<50)}
+}
