@@ -14,7 +14,7 @@ import (
 )
 
 // Dir is a [Store] with one file per session in a folder, which is created if necessary. Files have mode 0600
-// and are named by [FileName]. An open journal keeps its file open and locked. Where there are no file locks,
+// and are named by [FileName]. An open journal keeps its file open and locked, but while it rests ([Rester]). Where there are no file locks,
 // nothing is opened for writing: see [ErrNoLocks]. It is an [Inbox], too: items are files below the folder
 // .inbox, which is there while there are any.
 type Dir string
@@ -121,7 +121,7 @@ func (d Dir) openOn(on *disk, session string) (Log, error) {
 	}
 	err := on.makeAll(string(d), 0o700)
 	if err == nil {
-		l.f, err = on.openLocked(l.path, session)
+		l.f, err = on.openLocked(l.path, session, os.O_CREATE)
 	}
 	if err == nil {
 		return l, nil
@@ -149,8 +149,9 @@ func newFolders(dir string) []string {
 	}
 }
 
-func (on *disk) openLocked(path, session string) (*os.File, error) {
-	f, err := on.open(path, os.O_RDWR|os.O_CREATE, 0o600)
+// openLocked opens a file and locks it. create is [os.O_CREATE], or 0 if the file must exist.
+func (on *disk) openLocked(path, session string, create int) (*os.File, error) {
+	f, err := on.open(path, os.O_RDWR|create, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -216,9 +217,14 @@ type file struct {
 	unsynced []string
 	// broken is why nothing more is written: the file is read-only, or its contents on the disk are unknown.
 	broken error
+	// was is the file that was closed, while the journal rests; else nil.
+	was os.FileInfo
 }
 
 func (l *file) Read(context.Context) (io.ReadCloser, error) {
+	if err := l.Wake(); err != nil {
+		return nil, err
+	}
 	size, err := l.size()
 	if err != nil {
 		return nil, err
@@ -234,6 +240,9 @@ func (l *file) size() (int64, error) { return l.f.Seek(0, io.SeekEnd) }
 func (l *file) check(at int64) (size int64, err error) {
 	if l.broken != nil {
 		return 0, l.broken
+	}
+	if err = l.Wake(); err != nil {
+		return 0, err
 	}
 	if size, err = l.size(); err != nil || size == at {
 		return size, err
@@ -314,7 +323,7 @@ func (l *file) Replace(_ context.Context, at int64, lines []byte) error {
 	if _, err := l.check(at); err != nil {
 		return err
 	}
-	made, err := l.on.openLocked(l.path+temporary, l.session)
+	made, err := l.on.openLocked(l.path+temporary, l.session, os.O_CREATE)
 	if err != nil {
 		return err
 	}
@@ -356,13 +365,13 @@ func (l *file) replaceClosed(made *os.File, lines []byte) error {
 	if err == nil {
 		err = os.Rename(l.path+temporary, l.path)
 	}
-	l.f, l.broken = l.on.openLocked(l.path, l.session)
+	l.f, l.broken = l.on.openLocked(l.path, l.session, os.O_CREATE)
 	return errors.Join(err, l.broken)
 }
 
 // Close implements [Log]. It removes an empty file.
 func (l *file) Close() error {
-	if errors.Is(l.broken, errDeleted) && !l.on.movesOpen {
+	if l.f == nil || errors.Is(l.broken, errDeleted) && !l.on.movesOpen {
 		return nil
 	}
 	size, err := l.size()

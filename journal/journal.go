@@ -77,6 +77,33 @@ func (j *Journal) Session() string {
 	return j.session
 }
 
+// Rest lets go of what the journal costs while its run waits for long, if its store can: see [Rester]. Step,
+// Note and Wake take it again. Another writer may take it before; the run of this one then ends with
+// [ErrConflict]. It does nothing for a nil journal.
+func (j *Journal) Rest() { _ = j.ofLog(Rester.Rest) }
+
+// Wake takes a journal that rests again. The error is that of [Journal.Step]; with [ErrConflict] the journal
+// has another writer.
+func (j *Journal) Wake() error { return j.ofLog(Rester.Wake) }
+
+// ofLog calls a method of a log that can rest.
+func (j *Journal) ofLog(do func(Rester) error) error {
+	if j == nil {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken != nil {
+		return j.stops()
+	}
+	if log, rests := j.log.(Rester); rests {
+		if err := do(log); err != nil {
+			return j.failed(err)
+		}
+	}
+	return nil
+}
+
 // Inbox returns the inbox of the journal's store, or nil if it has none.
 func (j *Journal) Inbox() Inbox {
 	if j == nil {

@@ -29,7 +29,7 @@ type Stat struct {
 	// know. A journal whose Bytes and Changed are equal has not changed.
 	Bytes   int64
 	Changed time.Time
-	// Held reports that a writer holds it.
+	// Held reports that a writer holds it. One that rests is not held: see [Rester].
 	Held bool
 }
 

@@ -257,7 +257,7 @@ func (p *Pool) restAsking(t *PoolRun) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.take = func(answer machine.Response) error { return p.respond(t, answer) }
-	return p.rest(t, t.run.askedUntil())
+	return t.rest(t.run.askedUntil())
 }
 
 // respond gives an answer to a run that rests.
@@ -279,7 +279,7 @@ func (p *Pool) respond(t *PoolRun, answer machine.Response) error {
 	if _, misfit := errors.AsType[*machine.AnswerError](err); misfit && !ready {
 		until = t.run.askedUntil()
 	}
-	if !p.rest(t, until) {
+	if !t.rest(until) {
 		t.work(context.Background(), time.Time{})
 	}
 	return err

@@ -31,7 +31,9 @@ type PoolConfig struct {
 var ErrPoolClosed = errors.New("loop: the pool is closed")
 
 // Pool runs many sessions that mostly wait. A waiting session is only its state and an entry in a heap of
-// deadlines: it has no goroutine and no timer. A limited number of workers calls models and tools. Each run
+// deadlines: it has no goroutine and no timer. While it waits for a person, or for a second or more, its
+// journal rests ([journal.Rester]): it has no open file, and another process may take the session over; the
+// run then ends with [journal.ErrConflict] when it wakes. A limited number of workers calls models and tools. Each run
 // decides and records the same as with [Loop.Run].
 //
 // Make one with [NewPool]. Add runs with [Pool.Add], or with [Pool.Await] to wait for the end. Drive it with
@@ -102,7 +104,7 @@ func (p *Pool) Add(s *session.Session, in Input) (_ *PoolRun, err error) {
 		_, err = t.run.result()
 		return nil, err
 	}
-	if !p.enqueue(t, time.Time{}) {
+	if t.run.restJournal(); !p.enqueue(t, time.Time{}) {
 		return nil, ErrPoolClosed
 	}
 	return t, nil
@@ -150,6 +152,7 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 	if w := k.Asked.Wait; k.Asked.Kind == machine.WaitUntil && w != nil {
 		until = w.Until
 	}
+	t.run.restJournal()
 	if p.enqueue(t, until) {
 		return t, nil
 	}

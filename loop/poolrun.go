@@ -97,7 +97,7 @@ func (t *PoolRun) goOn(life, drive context.Context, now time.Time) (over bool) {
 	switch p.advance(now) {
 	case machine.WaitUntil:
 		exited = false
-		return t.pool.rest(t, p.asked.Wait.Until)
+		return t.rest(p.asked.Wait.Until)
 	case machine.AskPerson:
 		exited = false
 		return t.pool.restAsking(t)
@@ -113,6 +113,12 @@ func (t *PoolRun) goOn(life, drive context.Context, now time.Time) (over bool) {
 	exited = false
 	t.done(&end)
 	return true
+}
+
+// rest puts back a run that waits, and lets its journal rest. It returns false as [Pool.rest] does.
+func (t *PoolRun) rest(until time.Time) bool {
+	t.run.restJournal()
+	return t.pool.rest(t, until)
 }
 
 // panicErrorOf returns a recovered value as an error.

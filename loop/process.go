@@ -136,6 +136,9 @@ func newProcess(
 // live sets the context of the work. It also ends at the deadline of a run that has begun.
 func (p *process) live(life context.Context) {
 	p.free()
+	if err := p.journal.Wake(); err != nil {
+		p.broke = err
+	}
 	life = p.guarded(life)
 	st := p.runner.State()
 	if c := st.Config; c != nil {
@@ -161,6 +164,24 @@ func (p *process) close() {
 	p.desk.leave(p.s.ID())
 	p.free()
 	session.DriverOf(p.s).Release()
+}
+
+// longWait is the shortest wait for which the journal of a run in a pool rests. Waking it costs some system
+// calls.
+const longWait = time.Second
+
+// restJournal lets the journal rest, with its file closed, if the run waits for long.
+func (p *process) restJournal() {
+	var until time.Time
+	switch p.asked.Kind {
+	case machine.WaitUntil:
+		until = p.asked.Wait.Until
+	case machine.AskPerson:
+		until = p.askedUntil()
+	}
+	if until.Sub(p.now()) >= longWait {
+		p.journal.Rest()
+	}
 }
 
 // rest drops what a waiting run does not need.
@@ -316,7 +337,7 @@ func (p *process) broken(err error) error {
 	if !p.begun() || errors.Is(err, ErrSuspended) || p.runner.State().Phase == machine.Stopped {
 		return err
 	}
-	if _, cancel := p.runner.Break(p.now(), err); cancel != nil {
+	if _, cancel := p.runner.Break(p.now(), err); cancel != nil && !errors.Is(cancel, err) {
 		return fmt.Errorf("%w (and the run could not be ended: %w)", err, cancel)
 	}
 	return err

@@ -232,6 +232,19 @@ func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 	return err
 }
 
+// Rest implements [journal.Rester], if the log that has the sealed journal does.
+func (l *log) Rest() error { return l.rest(journal.Rester.Rest) }
+
+// Wake implements [journal.Rester].
+func (l *log) Wake() error { return l.rest(journal.Rester.Wake) }
+
+func (l *log) rest(do func(journal.Rester) error) error {
+	if in, rests := l.in.(journal.Rester); rests {
+		return do(in)
+	}
+	return nil
+}
+
 // Close implements [journal.Log].
 func (l *log) Close() error { return l.in.Close() }
 

@@ -1,0 +1,195 @@
+//go:build unix
+
+package loop_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/inbox"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// fewFiles is the most descriptors that the process of the test of many sessions may have.
+const fewFiles = 64
+
+// manyAsking is how many sessions ask at once.
+func manyAsking() int {
+	if testing.Short() {
+		return 200
+	}
+	return 5000
+}
+
+// payingModel asks for a payment to the session that it is asked for.
+func payingModel(_ context.Context, r loop.Request) (message.Reply, error) {
+	if last := r.Messages[len(r.Messages)-1]; last.Role == message.Tool {
+		return message.Reply{Text: "Done.", Finish: message.Stop}, nil
+	}
+	return message.Reply{Finish: message.ToolUse, Calls: []message.Call{
+		{ID: "c1", Name: "pay", Arguments: fmt.Sprintf(`{"to":%q,"amount":500}`, r.Session)},
+	}}, nil
+}
+
+// askingPool has many sessions, each with a journal in a folder, that ask a person whether to pay. pay is
+// called for each payment.
+func askingPool(t *testing.T, dir string, pay func(to string)) *loop.Pool {
+	tools, err := tool.NewSet(tool.New("pay", "Pays.", func(_ context.Context, a transfer) (transferred, error) {
+		pay(a.To)
+		return transferred{a.Amount}, nil
+	}, tool.NeedsApproval(func(transfer) bool { return true })))
+	require.NoError(t, err)
+	p, err := loop.NewPool(loop.PoolConfig{
+		Model: loop.ModelFunc(payingModel), Config: loop.Config{Tools: tools}, Done: func(s *session.Session, _ loop.Result, err error) {
+			fmt.Println("ended", s.ID(), err)
+		},
+	})
+	require.NoError(t, err)
+	for n := range manyAsking() {
+		j, err := journal.Open(t.Context(), journal.Dir(dir), fmt.Sprintf("order-%04d", n), journal.Settings{Sync: journal.SyncNever})
+		require.NoError(t, err)
+		_, err = p.Add(fixture.In(nil, j), loop.Input{Prompt: "Pay."})
+		require.NoError(t, err)
+		p.Due(time.Now())
+	}
+	return p
+}
+
+// TestTheProcessOfManyWhoAsk is the other process of TestASessionThatAsksKeepsNoFileOpen.
+func TestTheProcessOfManyWhoAsk(t *testing.T) {
+	dir := os.Getenv("RETAKE_MANY_ASK")
+	if dir == "" {
+		t.Skip("it is started by another test")
+	}
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: fewFiles, Max: fewFiles}))
+	p := askingPool(t, dir, func(to string) { fmt.Println("paid", to) })
+	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
+		assert.Less(t, len(open), 20, "descriptors are open while all wait")
+	}
+	fmt.Println("all wait")
+	_ = p.Serve(t.Context(), 2)
+}
+
+// Many sessions wait for people in a process that may have few files open. An answer from another process
+// reaches its session, and after the death of the process the others ask on.
+func TestASessionThatAsksKeepsNoFileOpen(t *testing.T) {
+	dir := t.TempDir()
+	start := func() (*exec.Cmd, func(prefix string) string) {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheProcessOfManyWhoAsk$", fmt.Sprint("-test.short=", testing.Short()))
+		cmd.Env, cmd.Stderr = append(os.Environ(), "RETAKE_MANY_ASK="+dir), os.Stderr
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		said := bufio.NewScanner(out)
+		return cmd, func(prefix string) string {
+			for said.Scan() {
+				if strings.HasPrefix(said.Text(), prefix) {
+					return said.Text()
+				}
+				require.False(t, strings.HasPrefix(said.Text(), "paid"), "nobody answered: %s", said.Text())
+			}
+			t.Fatalf("the process has not said %q", prefix)
+			return ""
+		}
+	}
+	answer := func(id string) {
+		asked, err := inbox.PendingOf(t.Context(), journal.Dir(dir), id, time.Now())
+		require.NoError(t, err)
+		require.Len(t, asked, 1)
+		require.NoError(t, inbox.Answer(t.Context(), journal.Dir(dir), id,
+			machine.Response{Question: asked[0].ID, Verdict: machine.Approve, By: "bob", At: time.Now()}))
+	}
+	for _, id := range []string{"order-0007", "order-0042"} {
+		cmd, next := start()
+		next("all wait")
+		answer(id)
+		assert.Equal(t, "paid "+id, next("paid"))
+		assert.Equal(t, "ended "+id+" <nil>", next("ended"))
+		require.NoError(t, cmd.Process.Kill())
+		require.Error(t, cmd.Wait())
+	}
+	asking := 0
+	for q, err := range inbox.Pending(t.Context(), journal.Dir(dir), time.Now()) {
+		require.NoError(t, err)
+		asking++
+		assert.NotContains(t, []string{"order-0007", "order-0042"}, q.Session)
+	}
+	assert.Equal(t, manyAsking()-2, asking)
+}
+
+// While a session of a pool waits, another writer may take it over. Then the pool loses it, and says so. What
+// is in the inbox is left to the other.
+func TestASessionThatWaitsCanBeTakenOver(t *testing.T) {
+	for name, wakes := range map[string]func(*testing.T, *loop.Pool, journal.Dir, string) error{
+		"it is answered": func(_ *testing.T, p *loop.Pool, _ journal.Dir, question string) error {
+			return p.Answer("order-42", machine.Response{Question: question, Verdict: machine.Approve})
+		},
+		"an answer is in the inbox": func(t *testing.T, _ *loop.Pool, dir journal.Dir, question string) error {
+			at := time.Now()
+			require.NoError(t, dir.Put(t.Context(), "order-42", journal.Item{Kind: journal.AnswerItem, Key: "x", Body: []byte("{}"), At: at}))
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var made payments
+				dir := journal.Dir(t.TempDir())
+				j := recorded(t, dir)
+				pool, ends := pooled(t, loop.PoolConfig{Model: looptest.NewModel(payCall("c1", `{"to":"Ann","amount":500}`)), Config: made.config(t)})
+				_, err := pool.Add(fixture.In(newSession(t), j), loop.Input{Prompt: "Pay Ann."})
+				require.NoError(t, err)
+				done := make(chan error, 1)
+				go func() { done <- pool.Run(t.Context(), 2) }()
+				synctest.Wait()
+				question := asks(t, dir, journal.Settings{})[0].ID
+
+				l, err := loop.New(looptest.NewModel(looptest.Say("Paid.")), made.config(t))
+				require.NoError(t, err)
+				taken := make(chan error, 1)
+				other := recorded(t, dir)
+				go func() {
+					_, err := l.Resume(t.Context(), fixture.In(newSession(t), other))
+					taken <- err
+				}()
+				synctest.Wait()
+				require.NoError(t, l.Answer("order-42", machine.Response{Question: question, Verdict: machine.Approve}))
+				require.NoError(t, <-taken)
+				require.NoError(t, other.Close())
+
+				if err := wakes(t, pool, dir, question); err != nil {
+					require.ErrorIs(t, err, journal.ErrConflict)
+				}
+				require.NoError(t, <-done)
+				require.Len(t, ends(), 1)
+				require.ErrorIs(t, ends()[0].err, journal.ErrConflict)
+				require.NoError(t, j.Close())
+				assert.Len(t, made.calls, 1)
+				_, err = journal.Replay(strings.NewReader(lines(t, dir)), journal.Replaying{})
+				require.NoError(t, err)
+				if name == "an answer is in the inbox" {
+					left, err := dir.Items(t.Context(), "order-42")
+					require.NoError(t, err)
+					assert.Len(t, left, 1)
+				}
+			})
+		})
+	}
+}
