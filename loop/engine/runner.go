@@ -315,14 +315,14 @@ func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effec
 		switch effects[last].Kind {
 		case machine.Reduce:
 			more, err = r.tellReducers(at)
-		case machine.EstimateCall:
-			more, err = r.step(machine.Event{Kind: machine.Estimated, At: at, Tokens: r.offer.estimate(&r.st, effects[last].Model)})
-		case machine.Shorten:
-			more, err = r.step(machine.Event{Kind: machine.Shortened, At: at, Cut: new(r.st.PlanCuts())})
 		case machine.AskPerson:
 			return effects, r.recordForms(at, effects[last].Asks)
 		default:
-			return effects, nil
+			ev, own := r.offer.Answer(r.st, effects[last], at)
+			if !own {
+				return effects, nil
+			}
+			more, err = r.step(ev)
 		}
 		if err != nil {
 			return effects, err
