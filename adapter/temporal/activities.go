@@ -33,8 +33,9 @@ func (a *agent) begin(in order) begun {
 		Behaviours: machine.Behaviours(), Reducers: len(a.Session.Reducers) > 0,
 		Hears: engine.Hears(a.reducing), Adjust: a.Adjust != nil, Prompt: a.Prompt != nil,
 		Planner: a.Planner != nil && !in.Person, Slow: a.Slow, View: a.View,
-		Models:   a.modelNames(),
-		Parallel: a.Parallel, Deaths: a.Deaths, MaxPayload: a.MaxPayload, MaxEvents: a.MaxEvents,
+		Summaries: a.Summary != nil,
+		Models:    a.modelNames(),
+		Parallel:  a.Parallel, Deaths: a.Deaths, MaxPayload: a.MaxPayload, MaxEvents: a.MaxEvents,
 	}
 	tools, err := a.offered(in.Tools)
 	if err == nil {

@@ -56,6 +56,8 @@ type refusing interface{ refusal() string }
 func (r modelResult) refusal() string { return r.Refused }
 func (r tryResult) refusal() string   { return r.Refused }
 
+func (r summaryResult) refusal() string { return r.Refused }
+
 // perform executes an activity and waits for its result. A worker that refuses has begun nothing: perform
 // asks again, and another worker may take the activity. on is false if the run ended meanwhile; err says
 // why there is no result.

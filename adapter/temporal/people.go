@@ -30,11 +30,7 @@ func (f *flow) askPeople(asks []machine.Ask) error {
 	if on, err := f.until(ready); !on || err != nil || answered() {
 		return err
 	}
-	at := f.now()
-	if at.Before(deadline) {
-		at = deadline
-	}
-	return f.step(machine.Event{Kind: machine.Woke, At: at})
+	return f.step(engine.Woke(f.now(), deadline))
 }
 
 // takePeople registers the updates of people.

@@ -33,7 +33,7 @@ func TestAWorkflowMakesTheSame(t *testing.T) {
 func takes(c random.Case) bool {
 	if c.Action == nil {
 		own := len(c.Follows) == 0 || len(c.Config.Models) == 0 // what the run before left out is not known to the next
-		return c.Config.ToolChoice == "" && own && !c.Summaries && !c.Cancels() && !c.Hangs
+		return c.Config.ToolChoice == "" && own && !c.Cancels() && !c.Hangs
 	}
 	for _, r := range c.Reducers {
 		if r.On == session.EventToolResult || r.On == session.EventStructuredOutput || r.On == session.EventRunEnded {
@@ -50,7 +50,7 @@ func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) 
 	}
 	var value []byte
 	own := Worker{
-		Model: w.Model, Models: w.Models, Tools: w.Config.Tools, Session: w.Session, Planner: w.Planner, Prompt: w.Prompt, Adjust: w.Adjust,
+		Model: w.Model, Models: w.Models, Tools: w.Config.Tools, Session: w.Session, Planner: w.Planner, Prompt: w.Prompt, Adjust: w.Adjust, Summary: w.Summary,
 		Parallel: w.Case.Parallel, Heartbeat: time.Minute, hooks: hooks{step: w.Record},
 	}
 	if w.Case.Action != nil {

@@ -72,6 +72,8 @@ type begun struct {
 	Prompt  bool     `json:"prompt,omitempty"`
 	Planner bool     `json:"planner,omitempty"`
 	Slow    bool     `json:"slow,omitempty"`
+	// Summaries means that the worker sums up messages.
+	Summaries bool `json:"summaries,omitempty"`
 	// View means that tools get the session.
 	View bool `json:"view,omitempty"`
 	// Parallel, Deaths, MaxPayload and MaxEvents are those of the worker, because they change what is

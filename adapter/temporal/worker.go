@@ -77,6 +77,9 @@ type Worker struct {
 	Planner planner.Planner
 	// Prompt makes the prompt of each model call; nil uses the prompt of the config.
 	Prompt loop.PromptFunc
+	// Summary sums up messages that prompts leave out, for the policy's step summarise: see [loop.WithSummary]
+	// and [loop.SummaryBy]. It runs in an activity, as a model call does. Without it window takes its place.
+	Summary loop.SummaryFunc
 	// Adjust may change the policy before each decision; nil for none.
 	Adjust func(session.State) (policy.Layer, bool)
 	// View gives each tool the session ([loop.View]) as it was when the call was scheduled. Each call
@@ -219,6 +222,7 @@ func Register(r worker.Registry, w Worker) error {
 func (a *agent) activities() map[string]any {
 	return map[string]any{
 		"model": a.callModel, "tool": a.callTool, "try": a.makeTry, "think": a.think, "planner": a.plan, "prompt": a.makePrompt,
+		"summary": a.sumUp,
 	}
 }
 

@@ -127,6 +127,7 @@ func (f *flow) begin() error {
 	}
 	m := f.in.Config
 	m.Behaviours, m.UserPrompt, m.Planner = f.begun.Behaviours, f.begun.Prompt, f.begun.Planner || f.in.Person
+	m.Summaries = f.begun.Summaries
 	if f.begun.Policy != nil {
 		m.Policy = *f.begun.Policy
 	}
@@ -330,10 +331,8 @@ func (f *flow) execute(e machine.Effect) error {
 		return f.call(e.Model)
 	case machine.MakePrompt:
 		return f.prompt(e.Model)
-	case machine.EstimateCall:
-		return f.step(machine.Event{Kind: machine.Estimated, At: f.now(), Tokens: f.st.EstimateAdded()})
-	case machine.Shorten:
-		return f.step(machine.Event{Kind: machine.Shortened, At: f.now(), Cut: new(f.st.PlanCuts())})
+	case machine.Summarise:
+		return f.summarise(e.Summary.Span)
 	case machine.RunTools:
 		return f.runTools(f.st.Left(e).Tools)
 	case machine.TryAction:
@@ -346,6 +345,9 @@ func (f *flow) execute(e machine.Effect) error {
 		return f.ask(e)
 	case machine.Reduce:
 		return f.tellReducers()
+	}
+	if ev, own := (engine.Offer{}).Answer(f.st, e, f.now()); own {
+		return f.step(ev)
 	}
 	return fmt.Errorf("temporal: the core requested the unknown effect %q", e.Kind)
 }
@@ -400,9 +402,5 @@ func (f *flow) wait(w machine.Wait) error {
 			return err
 		}
 	}
-	at := f.now()
-	if at.Before(w.Until) {
-		at = w.Until
-	}
-	return f.step(machine.Event{Kind: machine.Woke, At: at})
+	return f.step(engine.Woke(f.now(), w.Until))
 }

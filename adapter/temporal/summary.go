@@ -1,0 +1,83 @@
+package temporal
+
+import (
+	"context"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/projection"
+	"github.com/retake-go/retake/message"
+)
+
+// summaryCall is the input of the activity that sums up messages.
+type summaryCall struct {
+	Said []message.Message `json:"said"`
+}
+
+// summaryResult is its result: a failure of the user's code is a value.
+type summaryResult struct {
+	Summary machine.Summary `json:"summary"`
+	Failure *RemoteError    `json:"failure,omitempty"`
+	Trouble *trouble        `json:"trouble,omitempty"`
+	Refused string          `json:"refused,omitempty"`
+	Tries   int32           `json:"tries"`
+}
+
+// summarise has messages summed up.
+func (f *flow) summarise(span projection.Span) error {
+	in := summaryCall{f.st.Span(span)}
+	if err := f.measure("the messages of a summary", in); err != nil {
+		return err
+	}
+	out, on, err := perform[summaryResult](f, "summary", f.ModelTimeout, f.begun.Deaths+1, over(in))
+	if !on {
+		return err
+	}
+	if err != nil {
+		if out.Failure, err = f.missed(err, "a summary"); err != nil {
+			return err
+		}
+	}
+	f.lost(out.Tries, "a summary")
+	if err := out.Trouble.err(); err != nil {
+		return err
+	}
+	ev := machine.Event{Kind: machine.Summarised, Summary: &out.Summary}
+	if out.Failure != nil {
+		ev.Failure = engine.CauseOf(out.Failure)
+	} else {
+		ev.Cut = new(f.st.PlanSummary(out.Summary.Text))
+	}
+	return f.step(ev)
+}
+
+// sumUp is the activity of one summary.
+func (a *agent) sumUp(ctx context.Context, in wire[summaryCall]) (out wire[summaryResult], _ error) {
+	out.v.Tries = activity.GetInfo(ctx).Attempt
+	if a.Summary == nil {
+		out.v.Refused = "temporal: this worker has no Summary, but the run needs it"
+		return out, nil
+	}
+	stop := a.beat(ctx, nil)
+	defer stop()
+	limits := engine.Limits{Whole: a.ModelTimeout, Late: "nobody summed up"}
+	made, err := engine.Call(ctx, limits, after, func(ctx context.Context, _ engine.Tell) (machine.Summary, error) {
+		return contained(func() (made machine.Summary, err error) {
+			made.Text, made.Usage, err = a.Summary(ctx, message.Clone(in.v.Said))
+			return made, err
+		})
+	})
+	if ctx.Err() != nil && err != nil {
+		return out, ctx.Err()
+	}
+	out.v.Summary, out.v.Failure = machine.Summary{Text: utf8(made.Text), Usage: made.Usage}, remote(err)
+	if err != nil {
+		out.v.Summary.Text = ""
+	}
+	if err := a.fitsAs("a summary", out.v); err != nil {
+		out.v.Summary, out.v.Failure, out.v.Trouble = machine.Summary{}, nil, troubled(err)
+	}
+	return out, nil
+}
