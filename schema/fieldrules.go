@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -274,14 +275,14 @@ func addSentence(text, sentence string) string {
 // mergeInto adds a fragment's keywords to a schema. Of two bounds the tighter one counts. Keywords that the
 // schema has already go under allOf.
 func mergeInto(n, add *jsonschema.Schema) {
-	tightenCount(&n.MinLength, &add.MinLength, 1)
-	tightenCount(&n.MinItems, &add.MinItems, 1)
-	tightenCount(&n.MinProperties, &add.MinProperties, 1)
-	tightenCount(&n.MaxLength, &add.MaxLength, -1)
-	tightenCount(&n.MaxItems, &add.MaxItems, -1)
-	tightenCount(&n.MaxProperties, &add.MaxProperties, -1)
-	tightenNumber(&n.Minimum, &add.Minimum, 1)
-	tightenNumber(&n.Maximum, &add.Maximum, -1)
+	tighten(&n.MinLength, &add.MinLength, counts, 1)
+	tighten(&n.MinItems, &add.MinItems, counts, 1)
+	tighten(&n.MinProperties, &add.MinProperties, counts, 1)
+	tighten(&n.MaxLength, &add.MaxLength, counts, -1)
+	tighten(&n.MaxItems, &add.MaxItems, counts, -1)
+	tighten(&n.MaxProperties, &add.MaxProperties, counts, -1)
+	tighten(&n.Minimum, &add.Minimum, numbers, 1)
+	tighten(&n.Maximum, &add.Maximum, numbers, -1)
 	to, from := reflect.ValueOf(n).Elem(), reflect.ValueOf(add).Elem()
 	for i := range from.NumField() {
 		if !from.Type().Field(i).IsExported() || from.Field(i).IsZero() {
@@ -299,23 +300,18 @@ func mergeInto(n, add *jsonschema.Schema) {
 	tellInto(n, add)
 }
 
-// tightenCount keeps the tighter of two bounds; sign 1 keeps the larger.
-func tightenCount(have, add **uint64, sign int) {
-	if *have == nil || *add == nil {
+// tighten keeps the tighter of two bounds; sign 1 keeps the larger.
+func tighten[T comparable](have, add *T, compare func(a, b T) int, sign int) {
+	var none T
+	if *have == none || *add == none {
 		return
 	}
-	if (**add > **have) == (sign > 0) {
+	if compare(*add, *have)*sign > 0 {
 		*have = *add
 	}
-	*add = nil
+	*add = none
 }
 
-func tightenNumber(have, add *json.Number, sign int) {
-	if *have == "" || *add == "" {
-		return
-	}
-	if decimalOf(string(*add)).compare(decimalOf(string(*have)))*sign > 0 {
-		*have = *add
-	}
-	*add = ""
-}
+func counts(a, b *uint64) int { return cmp.Compare(*a, *b) }
+
+func numbers(a, b json.Number) int { return decimalOf(string(a)).compare(decimalOf(string(b))) }
