@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -53,7 +54,9 @@ func appendFields(fields []field, t reflect.Type, path string, index []int, chec
 		if sf.Anonymous && name == "" {
 			fields, err = appendEmbedded(fields, sf, at, here, checked)
 		} else {
-			fields, err = appendField(fields, sf, at, here, checked, name, options)
+			if fields, err = appendField(fields, sf, here, checked, name, options); err != nil {
+				err = fmt.Errorf("%s: %w", at, err)
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -76,21 +79,21 @@ func appendEmbedded(
 }
 
 func appendField(
-	fields []field, sf reflect.StructField, at string, index []int, checked bool, name, options string,
+	fields []field, sf reflect.StructField, index []int, checked bool, name, options string,
 ) ([]field, error) {
 	if !sf.IsExported() {
-		return nil, fmt.Errorf("%s: an unexported field cannot be read from JSON", at)
+		return nil, errors.New("an unexported field cannot be read from JSON")
 	}
 	for option := range strings.SplitSeq(options, ",") {
 		if option != "" && option != "omitempty" && option != "omitzero" {
-			return nil, fmt.Errorf("%s: json option %q is not supported: a schema could not say it", at, option)
+			return nil, fmt.Errorf("json option %q is not supported: a schema could not say it", option)
 		}
 	}
 	if strings.ContainsAny(name, "\\'\"`") {
-		return nil, fmt.Errorf("%s: json name %q has a quote or backslash: choose a plain one", at, name)
+		return nil, fmt.Errorf("json name %q has a quote or backslash: choose a plain one", name)
 	}
 	if strings.HasPrefix(sf.Tag.Get("jsonschema"), "-") {
-		return nil, fmt.Errorf(`%s: jsonschema:"-" hides a member the decoder accepts: use json:"-"`, at)
+		return nil, errors.New(`jsonschema:"-" hides a member the decoder accepts: use json:"-"`)
 	}
 	if name == "" {
 		name = sf.Name
@@ -102,14 +105,12 @@ func appendField(
 	if f.checked {
 		var err error
 		if f.rules, err = parseRules(tag); err != nil {
-			return nil, fmt.Errorf("%s: %w", at, err)
+			return nil, err
 		}
 	}
 	var err error
-	if f.marks, err = retakeTag(sf); err != nil {
-		return nil, fmt.Errorf("%s: %w", at, err)
-	}
-	return append(fields, f), nil
+	f.marks, err = retakeTag(sf)
+	return append(fields, f), err
 }
 
 // marks are the keywords of what the retake tag may say.
