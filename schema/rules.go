@@ -20,8 +20,12 @@ import (
 // another one.
 type validators struct {
 	*validator.Validate
-	own     map[string]validator.Func
-	phrases map[string]string
+	own map[string]ownRule
+}
+
+type ownRule struct {
+	expected string
+	holds    validator.Func
 }
 
 var (
@@ -67,16 +71,10 @@ func RegisterRule(tag, expected string, holds validator.Func) error {
 	registering.Lock()
 	defer registering.Unlock()
 	before := registered.Load()
-	next := &validators{
-		Validate: validator.New(validator.WithRequiredStructEnabled()),
-		own:      maps.Clone(before.own), phrases: maps.Clone(before.phrases),
-	}
-	if next.own == nil {
-		next.own, next.phrases = map[string]validator.Func{}, map[string]string{}
-	}
-	next.own[tag], next.phrases[tag] = holds, expected
+	next := &validators{validator.New(validator.WithRequiredStructEnabled()), map[string]ownRule{tag: {expected, holds}}}
+	maps.Copy(next.own, before.own)
 	for _, tag := range canon.Keys(next.own) {
-		if err := next.RegisterValidation(tag, next.own[tag]); err != nil {
+		if err := next.RegisterValidation(tag, next.own[tag].holds); err != nil {
 			return fmt.Errorf("schema: rule %q: %w", tag, err)
 		}
 	}

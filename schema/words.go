@@ -44,7 +44,7 @@ func (r rule) nameIn(c class) string {
 // the JSON names of the fields around, by their Go names.
 func (r rule) phrase(c class, names map[string]string) string {
 	said, param := r.words, r.param
-	own, isOwn := currentValidators().phrases[r.tag]
+	own, isOwn := currentValidators().own[r.tag]
 	switch {
 	case len(r.alts) > 0:
 		var wants []string
@@ -59,7 +59,7 @@ func (r rule) phrase(c class, names map[string]string) string {
 	case r.relational():
 		return clip(r.fieldsPhrase(names))
 	case isOwn:
-		said = own
+		said = own.expected
 	case r.tag == "datetime":
 		param = layoutWords.Replace(param)
 	case said == "":
