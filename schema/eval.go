@@ -243,7 +243,7 @@ func (e *evaluation) evaluate(n *node, v *value, s *scope, to *variable) (*refus
 	case n.values != nil && !f.isAmong(n.values):
 		f.fail("enum")
 		return f.refusal, nil
-	case n.format != nil && n.format.Validate(v.any()) != nil:
+	case n.format != nil && v.kind == kindString && n.format.Validate(v.text) != nil:
 		f.fail("format")
 	}
 	if e.tracks && v.count > 0 && e.spend(int(v.count)/patternSteps) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -38,13 +39,13 @@ func CompileWithin(l CompileLimits, doc []byte) (*Schema, error) {
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("schema: limits: %w", err)
 	}
-	root, issue := parse(doc, schemaLimits)
-	if issue != nil {
+	if _, issue := parse(doc, schemaLimits); issue != nil {
 		return nil, fmt.Errorf("schema: %s", issue)
 	}
 	text := jsontext.Value(bytes.Clone(doc))
-	_ = text.Compact() // cannot fail: it was read
-	s := &Schema{text: text, tree: root.any(), limits: DefaultLimits()}
+	_ = text.Compact()                                         // cannot fail: it was read
+	tree, _ := jsonschema.UnmarshalJSON(bytes.NewReader(text)) // likewise
+	s := &Schema{text: text, tree: tree, limits: DefaultLimits()}
 	for _, keyword := range []string{echoKeyword, noEchoKeyword, secretKeyword} {
 		s.marked = s.marked || isMarked(s.tree, keyword)
 	}

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -153,29 +152,4 @@ func (v *value) at(path []string) *value {
 		}
 	}
 	return v
-}
-
-// any is the value as the library takes it: a string, bool, nil, json.Number, []any or map[string]any.
-func (v *value) any() any {
-	switch v.kind {
-	case kindBoolean:
-		return v.truth
-	case kindInteger, kindNumber:
-		return json.Number(v.text)
-	case kindString:
-		return v.text
-	case kindArray:
-		list := make([]any, 0, v.count)
-		for item := v.first; item != nil; item = item.next {
-			list = append(list, item.any())
-		}
-		return list
-	case kindObject:
-		members := make(map[string]any, v.count)
-		for m := v.first; m != nil; m = m.next {
-			members[m.name] = m.any()
-		}
-		return members
-	}
-	return nil
 }
