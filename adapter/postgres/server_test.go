@@ -14,20 +14,29 @@ import (
 
 	"github.com/retake-go/retake/adapter/postgres"
 	"github.com/retake-go/retake/adapter/postgres/postgrestest"
+	"github.com/retake-go/retake/limit/limittest"
 )
 
 // server is the server of all tests; nil if none is installed.
 var server *postgrestest.Server
 
 func TestMain(m *testing.M) {
-	if url := os.Getenv(envURL); url != "" {
-		if err := driveAll(url); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
+	switch url := os.Getenv(envURL); {
+	case url != "":
+		exit(driveAll(url))
+	case limittest.Works():
+		exit(workAsFleet())
 	}
 	os.Exit(withServer(m))
+}
+
+// exit ends a process that the tests have started.
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
 func withServer(m *testing.M) int {
