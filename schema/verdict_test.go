@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -97,6 +98,12 @@ func TestVerdicts(t *testing.T) {
 func FuzzVerdict(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed[0]), []byte(seed[1]))
+	}
+	for _, draft := range drafts {
+		text := fmt.Appendf(nil, `{"$schema":%q,"properties":{"a":{"format":"email"}},"additionalProperties":{"format":"date"}}`, draft)
+		doc := []byte(`{"a":"no address","b":"no date"}`)
+		require.True(f, sameVerdict(f, text, doc))
+		f.Add(text, doc)
 	}
 	f.Fuzz(func(t *testing.T, text, doc []byte) {
 		if len(text) < 600 && len(doc) < 200 {
