@@ -247,6 +247,7 @@ type options struct {
 	classify func(error) fault.Verdict
 	limiter  *limiter.Limiter
 	scope    func(Request) string
+	priority func(session string) int
 	// seeds is set for a config that is shared: that of a [Loop] or a [Pool].
 	seeds *seeds
 }

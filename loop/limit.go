@@ -30,6 +30,11 @@ func WithLimiter(l *limiter.Limiter) Option { return func(o *options) { o.limite
 // nothing.
 func WithScope(f func(Request) string) Option { return func(o *options) { o.scope = f } }
 
+// WithPriority sets the function that says how urgent the calls of a session are, by its ID: the higher
+// number goes first, and by default all have 0. Each step counts as if the call had waited for
+// [limit.Config].Head longer, so that nobody starves. It may be called at any time, from several goroutines.
+func WithPriority(f func(session string) int) Option { return func(o *options) { o.priority = f } }
+
 // queued is an ask that waits for the limiter.
 type queued struct {
 	limiter.Grant
@@ -115,9 +120,13 @@ func (p *process) askGrant() bool {
 	q := &queued{since: p.now(), answer: make(chan limiter.Answer, 1)}
 	wake := p.granting.wake
 	scope, name := p.scopeOf(ask.Model)
+	priority := 0
+	if p.priority != nil {
+		priority = p.priority(p.s.ID())
+	}
 	a, known := p.limiter.Ask(limiter.Ask{
-		Scope: scope, Tokens: st.CallTokens(), Turn: ask.Turn, Retry: ask.Retry, UnlessDown: ask.UnlessDown,
-		Deadline: st.Config.Deadline,
+		Scope: scope, Tokens: st.CallTokens(), Turn: ask.Turn, Priority: priority, Retry: ask.Retry,
+		UnlessDown: ask.UnlessDown, Deadline: st.Config.Deadline,
 	}, func(a limiter.Answer) {
 		if q.answer <- a; wake != nil {
 			wake()

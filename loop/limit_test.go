@@ -114,6 +114,59 @@ func TestFiftyRunsAgainstFiveRequestsASecondLoseNone(t *testing.T) {
 	})
 }
 
+func TestThreeHundredSessionsAgainstTwoRequestsASecondLoseNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(2)
+		assert.Zero(t, crowd(t, 300, s, loop.WithLimiter(newLimiter(t, limiter.Config{}))))
+		assert.LessOrEqual(t, s.refused, 300/50)
+		assert.Less(t, time.Since(s.begun), 160*time.Second)
+	})
+}
+
+// Runs of one session after the other are as fast as the provider.
+func TestALoneSessionIsNotSlowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l := newServer(100), newLimiter(t, limiter.Config{})
+		for range 20 {
+			assert.Zero(t, crowd(t, 1, s, loop.WithLimiter(l)))
+		}
+		assert.Equal(t, 20*time.Second, time.Since(s.begun), "a call takes a second")
+	})
+}
+
+func TestUrgentSessionsGoFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var order []string
+		p, err := loop.NewPool(loop.PoolConfig{
+			Model: newServer(1), Done: func(s *session.Session, _ loop.Result, _ error) {
+				mu.Lock()
+				defer mu.Unlock()
+				order = append(order, s.ID())
+			},
+			Options: []loop.Option{
+				loop.WithLimiter(newLimiter(t, limiter.Config{Limit: limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}}}})),
+				loop.WithPriority(func(session string) int {
+					if session == "urgent" {
+						return 1
+					}
+					return 0
+				}),
+			},
+		})
+		require.NoError(t, err)
+		for _, id := range []string{"a", "b", "c", "urgent"} {
+			s, err := session.New(session.Config{ID: id})
+			require.NoError(t, err)
+			_, err = p.Add(s, loop.Input{Prompt: "go"})
+			require.NoError(t, err)
+		}
+		require.NoError(t, p.Run(t.Context(), 4))
+		require.Len(t, order, 4)
+		assert.Contains(t, order[:2], "urgent", "the first one was called before it asked")
+	})
+}
+
 func TestAProviderThatIsDownForAMinuteCostsNobodyHisRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(5)
