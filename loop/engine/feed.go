@@ -42,24 +42,33 @@ func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, err
 
 // Read reads and checks a reply. If the context ends, the result is not usable.
 func (r *Runner) Read(ctx context.Context, reply message.Reply) *machine.Reply {
-	if r.readBy != r.st.Policy {
-		r.settings, r.readBy = Settings(r.st.Policy), r.st.Policy
+	if r.reading == nil || r.reading.by != r.st.Policy {
+		r.reading = &reading{by: r.st.Policy, settings: Settings(r.st.Policy)}
 	}
-	settings := r.settings
+	settings := r.reading.settings
 	settings.Stop = func() bool { return ctx.Err() != nil }
-	r.values = values{}
-	return r.values.read(reply, r.offer, settings)
+	r.reading.values = values{}
+	return r.reading.values.read(reply, r.offer, settings)
+}
+
+// values are those of the latest reply.
+func (r *Runner) values() values {
+	if r.reading == nil {
+		return values{}
+	}
+	return r.reading.values
 }
 
 // Checked returns what the check of the latest reply made of a call's arguments; nil if there is nothing.
-func (r *Runner) Checked(run machine.ToolRun) *tool.Checked { return r.values.calls[run.ID] }
+func (r *Runner) Checked(run machine.ToolRun) *tool.Checked { return r.values().calls[run.ID] }
 
 // Answer returns the accepted answer as the check of the latest reply decoded it; nil if there is nothing.
 func (r *Runner) Answer() any {
-	if o := r.st.Outcome; o == nil || !bytes.Equal(o.Value, r.values.answer.Raw) {
+	answer := r.values().answer
+	if o := r.st.Outcome; o == nil || !bytes.Equal(o.Value, answer.Raw) {
 		return nil
 	}
-	return r.values.answer.Value
+	return answer.Value
 }
 
 // Replied feeds what [Runner.Read] returned, after running the reducers for an answer.

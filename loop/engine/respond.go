@@ -28,7 +28,7 @@ func (r *Runner) Respond(at time.Time, answer machine.Response) ([]machine.Effec
 	a := askOf(&r.st, ev.Response.Question)
 	effects, err := r.Step(ev)
 	if err == nil && len(ev.Response.Arguments) > 0 {
-		delete(r.values.calls, a.CallID) // they are of the arguments before
+		delete(r.values().calls, a.CallID) // they are of the arguments before
 	}
 	return effects, err
 }

@@ -48,11 +48,8 @@ type Runner struct {
 	st    machine.State
 	// record is called with each step; may be nil.
 	record func(machine.Event, []machine.Effect, machine.State)
-	// settings are those for replies under readBy, the policy of the latest reply.
-	settings tool.Settings
-	readBy   *policy.Set
-	// values are those of the latest reply.
-	values values
+	// reading is of the latest reply; nil before the first, so that runs that wait for it stay small.
+	reading *reading
 	// journal is nil if nothing is recorded.
 	journal *journal.Journal
 	// doubtful are the warnings about the config, which the next start records. changed are those about what
@@ -63,8 +60,6 @@ type Runner struct {
 	asked *machine.Effect
 	// refused is the error of a reducer behind exhaustion, as it was returned in this process, or nil.
 	refused *fault.ReducerError
-	// recorded is when the run ended, if it had ended in the journal.
-	recorded time.Time
 	// begun are the calls of the current reply, by index, that began and have no outcome.
 	begun []int
 	// said is what the run begins with: what its journal lacks of the conversation before it, and the prompt.
@@ -73,8 +68,16 @@ type Runner struct {
 	// [machine.State.ToolFailures], nil for failures of another process.
 	failing    map[string]error
 	toolErrors []error
-	// unrecorded reports that the journal is broken. The run can still end in memory.
-	unrecorded bool
+	// unrecorded reports that the journal is broken. The run can still end in memory. recorded reports that
+	// the run had ended in the journal.
+	unrecorded, recorded bool
+}
+
+// reading is how replies are read under a policy, and what the latest one has.
+type reading struct {
+	by       *policy.Set
+	settings tool.Settings
+	values   values
 }
 
 // New takes the session for a runner. Errors are those of the input ([Input.Validate]), of a session in use
@@ -238,7 +241,7 @@ func (r *Runner) resume(now time.Time) error {
 		return err
 	}
 	if r.st.Phase == machine.Stopped {
-		r.recorded = held.State.At
+		r.recorded = true
 		return nil
 	}
 	r.asked = new(held.Asked)
@@ -286,7 +289,10 @@ type End struct {
 
 // End returns what is known of the run, for loop.ResultOf.
 func (r *Runner) End() End {
-	e := End{State: r.st, Recorded: r.recorded, Changed: r.changed, ToolErrors: r.toolErrors, Refused: r.refused}
+	e := End{State: r.st, Changed: r.changed, ToolErrors: r.toolErrors, Refused: r.refused}
+	if r.recorded {
+		e.Recorded = r.st.At
+	}
 	if r.journal != nil {
 		e.Unrecorded = r.journal.Warning()
 	}
