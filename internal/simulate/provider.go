@@ -61,7 +61,7 @@ func windowOf(n, per int64) (w window) {
 		return w
 	}
 	least := int64(0)
-	for sec := int64(1); sec <= 1000; sec++ {
+	for sec := int64(1); sec <= maxWindow; sec++ {
 		rest := n * sec % per
 		if n*sec >= per && (least == 0 || rest*least < w.left(n, per)*sec) {
 			w.span, w.limit, least = time.Duration(sec)*time.Second, n*sec/per, sec

@@ -52,7 +52,8 @@ func (r *run) result() Result {
 		}
 	}
 	if open > 0 {
-		out.Utilisation = round(float64(r.served) / (rate * float64(open) / float64(time.Second)))
+		// A short run may have served a window more than its time allows.
+		out.Utilisation = min(round(float64(r.served)/(rate*float64(open)/float64(time.Second))), 1)
 	}
 	w := r.provider.tightest()
 	out.Overshoot = max(r.worst(0, w.span)-w.limit, 0)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/internal/simulate"
@@ -163,6 +164,56 @@ func TestOneCallAloneTakesItsTime(t *testing.T) {
 		assert.InDelta(t, 0.02, r.Utilisation, 0.0001)
 		assert.InDelta(t, 1, r.Unfairness, 0.0001)
 	}
+}
+
+// Whatever the settings are, all calls are accounted for, and all numbers are such as they can be.
+func TestNumbersThatCanBe(t *testing.T) {
+	seconds := func(t *rapid.T, most int, name string) time.Duration {
+		return time.Duration(rapid.IntRange(0, most).Draw(t, name)) * time.Second / 2
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := simulate.Default()
+		s.Limiter = rapid.SampledFrom(simulate.Limiters()).Draw(t, "limiter")
+		s.Processes, s.Sessions = rapid.IntRange(1, 9).Draw(t, "processes"), rapid.IntRange(1, 40).Draw(t, "sessions")
+		s.CallsPerSession, s.TokensPerCall = rapid.IntRange(1, 5).Draw(t, "calls"), rapid.IntRange(1, 20_000).Draw(t, "tokens")
+		s.ArriveOver = seconds(t, 60, "arrive_over")
+		s.Provider = simulate.Provider{
+			RequestsPerSecond: backoff.Decimal(rapid.IntRange(1, 50_000).Draw(t, "rate")) * backoff.One / 1000,
+			TokensPerMinute:   rapid.Int64Range(60_000, 1_000_000).Draw(t, "tokens_per_minute"),
+			Latency:           seconds(t, 20, "latency"), RetryAfter: seconds(t, 5, "retry_after"), Headers: rapid.Bool().Draw(t, "headers"),
+		}
+		for at := time.Duration(0); len(s.Provider.Outages) < 2 && rapid.Bool().Draw(t, "outage"); {
+			o := simulate.Outage{At: at + seconds(t, 60, "at"), For: time.Second + seconds(t, 60, "for")}
+			s.Provider.Outages, at = append(s.Provider.Outages, o), o.At+o.For
+		}
+		r, err := simulate.Run(s)
+		require.NoError(t, err)
+		served := int64(0)
+		for _, second := range r.Seconds {
+			served += second.Served
+		}
+		assert.LessOrEqual(t, served, int64(s.Sessions*s.CallsPerSession))
+		if r.SessionsLost == 0 {
+			assert.Equal(t, int64(s.Sessions*s.CallsPerSession), served)
+		}
+		assert.Equal(t, r.Calls, served+r.Rejected+r.CallsInOutage, "each call is served, refused, or met an outage")
+		for _, part := range []float64{r.RejectedShare, r.Utilisation} {
+			assert.True(t, part >= 0 && part <= 1, "%v", part)
+		}
+		assert.True(t, r.Unfairness >= 1 || r.Unfairness == 0 && r.SessionsLost > 0 || r.Unfairness == 0 && s.Provider.Latency == 0, "%v", r.Unfairness)
+		assert.True(t, r.PeakRateAfterOutage >= 0 && r.PeakRateAfterOutage < 1000, "%v", r.PeakRateAfterOutage)
+		assert.GreaterOrEqual(t, r.Overshoot, int64(0))
+	})
+}
+
+// A call that no window can ever hold is a fault of the file.
+func TestACallThatNeverFits(t *testing.T) {
+	var s simulate.Settings
+	const text = `{"sessions": 1, "calls_per_session": 1, "tokens_per_call": %d, "provider": {"tokens_per_minute": 60}}`
+	require.ErrorContains(t, s.UnmarshalJSON(fmt.Appendf(nil, text, 1001)), "tokens_per_call: a call of 1001 tokens waits longer than 1000 s")
+	require.NoError(t, s.UnmarshalJSON(fmt.Appendf(nil, text, 1000)))
+	r := run(t, s)
+	assert.Equal(t, int64(1), r.Calls)
 }
 
 func TestFaultsOfSettings(t *testing.T) {

@@ -71,6 +71,7 @@ const (
 	maxSpan      = 24 * time.Hour
 	maxOutages   = 100
 	maxRate      = 100_000
+	maxWindow    = 1000 // seconds in which at least one call must be allowed
 )
 
 // UnmarshalJSON reads settings over the defaults. The error joins all faults, each a [*policy.FieldError].
@@ -108,10 +109,12 @@ func (s *Settings) check(f fields.Faults, wrong bool) {
 	}
 	span(f.At("arrive_over"), s.ArriveOver)
 	s.Provider.check(f.At("provider"), wrong, span)
-	if n := s.Provider.TokensPerMinute; n > 0 && s.Provider.RequestsPerSecond == 0 {
-		if each := int64(s.TokensPerCall); each == 0 || n/60/each >= maxRate {
-			f.At("tokens_per_call").Add("calls of %d tokens meet no limit; write more, or add requests_per_second", each)
-		}
+	n, each := s.Provider.TokensPerMinute, int64(s.TokensPerCall)
+	if n > 0 && s.Provider.RequestsPerSecond == 0 && (each == 0 || n/60/each >= maxRate) {
+		f.At("tokens_per_call").Add("calls of %d tokens meet no limit; write more, or add requests_per_second", each)
+	}
+	if most := n * maxWindow / 60; n > 0 && each > most {
+		f.At("tokens_per_call").Add("a call of %d tokens waits longer than %d s for tokens_per_minute; write at most %d", each, maxWindow, most)
 	}
 }
 
