@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -432,4 +433,48 @@ func approvalWithin(d time.Duration) *policy.Set {
 	set := policy.DefaultSet()
 	set.Global.Approval = &policy.Approval{Timeout: d}
 	return &set
+}
+
+// Of many sessions that wait for people in a pool, those that are answered wake, in the order of the answers,
+// and no other, however long it takes.
+func TestNoSessionWakesBeforeItIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const sessions = 100
+		var made payments
+		calls, questions := 0, map[string]string{}
+		left := loop.WithApprover(loop.ApproverFunc(func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
+			questions[q.Session] = q.ID
+			return machine.Response{}, nil
+		}))
+		pool, ends := pooled(t, loop.PoolConfig{Config: made.config(t), Options: []loop.Option{left}, Model: loop.ModelFunc(
+			func(_ context.Context, r loop.Request) (message.Reply, error) {
+				if calls++; len(r.Messages) > 1 {
+					return message.Reply{Text: r.Session, Finish: message.Stop}, nil
+				}
+				return message.Reply{Finish: message.ToolUse, Calls: []message.Call{
+					{ID: "c1", Name: "pay", Arguments: `{"to":"Ann","amount":500}`}}}, nil
+			})})
+		for n := range sessions {
+			_, err := pool.Add(newSessionNamed(t, fmt.Sprint(n)), loop.Input{Prompt: "Pay."})
+			require.NoError(t, err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		over := make(chan error, 1)
+		go func() { over <- pool.Run(ctx, 1) }()
+		time.Sleep(30 * 24 * time.Hour)
+		require.Equal(t, sessions, calls, "each has asked the model once")
+		for _, id := range []string{"70", "3", "42"} {
+			require.NoError(t, pool.Answer(id, machine.Response{Question: questions[id], Verdict: machine.Approve}))
+		}
+		time.Sleep(30 * 24 * time.Hour)
+		stop()
+		<-over
+		var ended []string
+		for _, e := range ends() {
+			ended = append(ended, e.result.Text)
+		}
+		assert.Equal(t, []string{"70", "3", "42"}, ended)
+		assert.Equal(t, sessions+3, calls)
+		assert.Len(t, made.calls, 3)
+	})
 }
