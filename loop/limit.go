@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/ratelimit"
 )
 
@@ -174,7 +175,11 @@ func (p *process) granted() ([]machine.Effect, error) {
 		answer.Denied, answer.Wait, answer.Left = g.denied.Why, g.denied.Wait, g.denied.Left
 		p.err, g.denied = g.denied, nil
 	}
-	return p.runner.Step(machine.Event{Kind: machine.Granted, At: p.now(), Grant: answer})
+	at := p.now()
+	if p.limiter != nil {
+		p.tell(p.ctx, observe.Notice{Kind: observe.Granted, CorrelationID: p.s.ID(), At: at, Grant: answer})
+	}
+	return p.runner.Step(machine.Event{Kind: machine.Granted, At: at, Grant: answer})
 }
 
 // settles returns a context in which what responses say of limits is heard, and a function that tells the

@@ -58,6 +58,10 @@ const (
 	transportAttempt = attribute.Key("retake.transport.attempt")
 	delaySeconds     = attribute.Key("retake.delay_seconds")
 	resumed          = attribute.Key("retake.resumed")
+	limiterScope     = attribute.Key("retake.limiter.scope")
+	limiterOutcome   = attribute.Key("retake.limiter.outcome")
+	limiterResource  = attribute.Key("retake.limiter.resource")
+	limiterPeriod    = attribute.Key("retake.limiter.period_seconds")
 )
 
 // names are the names that are shown: a fixed set, or the first ones. It is safe for concurrent use.

@@ -53,6 +53,8 @@ const (
 	// seconds, and their tokens by gen_ai.token.type.
 	OperationDuration = "gen_ai.client.operation.duration"
 	TokenUsage        = "gen_ai.client.token.usage"
+	// LimiterWait is the histogram of how long calls waited for a limiter, in seconds, by scope and outcome.
+	LimiterWait = "retake.limiter.wait"
 	// MCPDuration is the conventions' histogram of calls of tools over MCP, in seconds.
 	MCPDuration = "mcp.client.operation.duration"
 )
@@ -64,10 +66,10 @@ type Observer struct {
 	agent  string
 	models map[string]Model
 
-	tools, reducers, classes *names
+	tools, reducers, classes, scopes *names
 
 	retries, refused metric.Int64Counter
-	delays           metric.Float64Histogram
+	delays, grants   metric.Float64Histogram
 	attempts         metric.Int64Histogram
 	durations, mcp   metric.Float64Histogram
 	tokens           metric.Int64Histogram
@@ -94,6 +96,7 @@ func New(cfg Config) (*Observer, error) {
 			trace.WithInstrumentationVersion(scopeVersion())), agent: cfg.Agent,
 		models: make(map[string]Model, len(cfg.Models)),
 		tools:  cfg.toolNames(), reducers: firstNames(cfg.maxNames()), classes: cfg.classNames(),
+		scopes: firstNames(cfg.maxNames()),
 	}
 	for name, m := range cfg.Models {
 		o.models[name] = m
@@ -114,7 +117,7 @@ func (o *Observer) instruments(cfg Config) error {
 	}
 	m := cfg.MeterProvider.Meter(Scope, metric.WithSchemaURL(SchemaURL),
 		metric.WithInstrumentationVersion(scopeVersion()))
-	var errs [7]error
+	var errs [8]error
 	o.retries, errs[0] = m.Int64Counter(ValidationRetry, metric.WithUnit("{retry}"),
 		metric.WithDescription("Replies that could not be used, after which the model was asked again."))
 	o.refused, errs[1] = m.Int64Counter(ReducerError, metric.WithUnit("{error}"),
@@ -135,6 +138,9 @@ func (o *Observer) instruments(cfg Config) error {
 	o.mcp, errs[6] = m.Float64Histogram(MCPDuration, metric.WithUnit("s"),
 		metric.WithExplicitBucketBoundaries(.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300),
 		metric.WithDescription("The duration of a call of a tool over MCP, as observed by the client."))
+	o.grants, errs[7] = m.Float64Histogram(LimiterWait, metric.WithUnit("s"),
+		metric.WithExplicitBucketBoundaries(cfg.DelayBounds...),
+		metric.WithDescription("Waits of calls until a limiter granted or denied them."))
 	return errors.Join(errs[:]...)
 }
 
@@ -153,6 +159,9 @@ func (o *Observer) Observe(ctx context.Context, n observe.Notice) {
 		name := reducerName.String(o.reducers.of(n.Reducer))
 		o.refused.Add(ctx, 1, metric.WithAttributes(o.tool(n, name)...))
 		o.event(ctx, "retake.reducer_error", n, name)
+	case observe.Granted:
+		o.grants.Record(ctx, n.Grant.Waited.Seconds(), metric.WithAttributes(
+			limiterScope.String(o.scopes.of(n.Grant.Scope)), limiterOutcome.String(outcomeOf(n.Grant))))
 	case observe.Exhausted:
 		o.closed(ctx, n)
 		o.event(ctx, "retake.exhausted", n)

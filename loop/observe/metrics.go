@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Metrics is an [Observer] that counts retries, reducer errors, waits, attempts and what failed ones
-// consumed. The zero value is ready to use. It is safe for concurrent use.
+// Metrics is an [Observer] that counts retries, reducer errors, waits, attempts, grants of a limiter and
+// what failed attempts consumed. The zero value is ready to use. It is safe for concurrent use.
 type Metrics struct {
 	mu       sync.Mutex
 	snapshot Counts
@@ -25,6 +25,10 @@ type Counts struct {
 	// Delays is a histogram of the waits before retries, in seconds. Attempts is a histogram of the attempts
 	// of actions that passed or were exhausted.
 	Delays, Attempts Histogram
+	// Grants is a histogram of how long calls waited until a limiter granted them, in seconds, and Denied
+	// counts those that it denied.
+	Grants Histogram
+	Denied int64
 }
 
 // delayBounds and attemptBounds are the inclusive upper bounds of the buckets, as in OpenTelemetry. One more
@@ -75,6 +79,12 @@ func (m *Metrics) Observe(_ context.Context, n Notice) {
 		c.Delays.add(delayBounds[:], float64(n.Delay)/float64(time.Second))
 	case ReducerFailed:
 		c.ReducerErrors++
+	case Granted:
+		if n.Grant.Denied != "" {
+			c.Denied++
+		} else {
+			c.Grants.add(delayBounds[:], n.Grant.Waited.Seconds())
+		}
 	case AttemptEnded:
 		if n.Class != "" {
 			c.WastedTokens += n.Usage.Total()
@@ -93,6 +103,6 @@ func (m *Metrics) Counts() Counts {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := m.snapshot
-	c.Delays, c.Attempts = c.Delays.clone(), c.Attempts.clone()
+	c.Delays, c.Attempts, c.Grants = c.Delays.clone(), c.Attempts.clone(), c.Grants.clone()
 	return c
 }

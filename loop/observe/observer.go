@@ -47,6 +47,8 @@ const (
 	// nobody answered (Settled).
 	Asked    NoticeKind = "asked"
 	Answered NoticeKind = "answered"
+	// Granted: the limiter granted or denied a model call or a try (Grant).
+	Granted NoticeKind = "granted"
 	// Progressed: a tool reported progress.
 	Progressed NoticeKind = "progress"
 	// Warned: a warning entered the result of the run.
@@ -96,6 +98,8 @@ type Notice struct {
 	// Ask is the question, and Settled how it was answered. They are read-only.
 	Ask     *machine.Ask
 	Settled *machine.Settled
+	// Grant is what the limiter answered; it is read-only. Only for Granted.
+	Grant *machine.Grant
 	// Text is the warning. Only for Warned.
 	Text string
 	// Progress is what the tool reported, as JSON. Only for Progressed.

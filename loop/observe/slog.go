@@ -12,7 +12,7 @@ import (
 )
 
 // LogTo returns an [Observer] that writes one structured record per notice to l: attempts at level debug,
-// retries at info; reducer errors, exhaustion, errors of tools and warnings at warn, with their text. The
+// answers of a limiter, too; retries and questions to people at info; reducer errors, exhaustion, errors of tools and warnings at warn, with their text. The
 // begin of a run is one record at info; that of a run that is resumed has what it consumed so far. The end of
 // a run is one record: at error if it failed, at warn if it was cancelled, else at info. It has the error's
 // text and class, the provider, model, status and request id, the turns, the attempts, the tokens and the
@@ -36,6 +36,9 @@ var logLines = map[NoticeKind]struct {
 	ReducerFailed: {slog.LevelWarn, "reducer failed"},
 	ToolFailed:    {slog.LevelWarn, "tool failed"},
 	Warned:        {slog.LevelWarn, "warning"},
+	Asked:         {slog.LevelInfo, "a person is asked"},
+	Answered:      {slog.LevelInfo, "a question is settled"},
+	Granted:       {slog.LevelDebug, "limiter answered"},
 	Progressed:    {slog.LevelDebug, "tool progress"},
 }
 
@@ -86,6 +89,9 @@ func (l logger) Observe(ctx context.Context, n Notice) {
 		if a.value != "" {
 			attrs = append(attrs, slog.String(a.name, fault.Scrub(a.value)))
 		}
+	}
+	if n.Kind == Granted {
+		attrs = append(attrs, slog.String("grant", fault.Scrub(n.Grant.String())))
 	}
 	if n.Kind == Progressed {
 		attrs = append(attrs, slog.Int("progress_bytes", len(n.Progress)))
