@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
@@ -14,9 +16,26 @@ import (
 // still replays. The history is lost: prompts, replies and decisions. key is the secret key of a redacted
 // journal, or nil.
 //
+// The ends of actions and requests with an ID are kept: see [CompactKeeping].
+//
 // It returns [ErrConflict] if a run writes to the journal, [ErrNoRun] if the journal is empty, and
 // [ErrRedacted] if it is redacted and its run has not ended.
 func Compact(ctx context.Context, store Store, session string, key []byte) error {
+	return compact(ctx, store, session, key, func(*Ended) bool { return false })
+}
+
+// CompactKeeping is [Compact] for a journal that keeps the ends of actions and requests as long as a retention
+// says: for Older and for KeepIDs, and longer with calls in doubt or if Keep has their state. An action or a
+// request that is made again after its end was dropped is a new one, but for the last run, which is part of the snapshot. now is
+// the time.
+func CompactKeeping(ctx context.Context, store Store, session string, key []byte, r Retention, now time.Time) error {
+	if err := r.Validate(); err != nil {
+		return fmt.Errorf("journal: retention: %w", err)
+	}
+	return compact(ctx, store, session, key, func(e *Ended) bool { return r.drops(e, now) })
+}
+
+func compact(ctx context.Context, store Store, session string, key []byte, drops func(*Ended) bool) error {
 	if store == nil {
 		return errNoStore
 	}
@@ -24,7 +43,7 @@ func Compact(ctx context.Context, store Store, session string, key []byte) error
 	if err != nil {
 		return err
 	}
-	lines, at, err := compacted(ctx, log, key)
+	lines, at, err := compacted(ctx, log, key, drops)
 	if err == nil {
 		err = log.Replace(ctx, at, lines)
 	}
@@ -34,8 +53,9 @@ func Compact(ctx context.Context, store Store, session string, key []byte) error
 	return errors.Join(err, log.Close())
 }
 
-// compacted returns the lines of the compacted journal, and the length of the journal they replace.
-func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64, err error) {
+// compacted returns the lines of the compacted journal without the ends that are dropped, and the length of the
+// journal they replace.
+func compacted(ctx context.Context, log Log, key []byte, drops func(*Ended) bool) (lines []byte, at int64, err error) {
 	in, err := log.Read(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -52,6 +72,7 @@ func compacted(ctx context.Context, log Log, key []byte) (lines []byte, at int64
 		return nil, 0, fmt.Errorf("%w: its run has not ended and needs its events to continue: compact it after its end", ErrRedacted)
 	}
 	f.undecided = nil
+	f.ends.all = slices.DeleteFunc(f.ends.all, func(e Ended) bool { return drops(&e) })
 	h, err := f.compactHeader(r)
 	if err != nil {
 		return nil, 0, err

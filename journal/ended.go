@@ -11,8 +11,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Ended is how an action with an ID ended, or a run whose request has an ID. The journal keeps it
-// permanently, even when it is compacted. It is read-only.
+// Ended is how an action with an ID ended, or a run whose request has an ID. The journal keeps it,
+// even when it is compacted, unless a retention drops it: see [CompactKeeping]. It is read-only.
 type Ended struct {
 	// ID is the ID of the action, or of the request if Request is set. Action is the tool of the action;
 	// empty for a final answer.

@@ -1,6 +1,9 @@
 package journal
 
-import "bytes"
+import (
+	"bytes"
+	"time"
+)
 
 // Chain makes a journal from the bytes of records, also of invalid ones.
 func Chain(records ...[]byte) []byte {
@@ -24,3 +27,6 @@ func KeptAttempts(text []byte) (kept, made int, err error) {
 	err = p.readAll()
 	return len(p.State.Session.Attempts()), p.State.Session.AttemptCount(), err
 }
+
+// Drops reports whether a retention drops the end of a request or an action.
+func (r Retention) Drops(e *Ended, now time.Time) bool { return r.drops(e, now) }

@@ -10,7 +10,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// Retention says which sessions are kept.
+// Retention says which sessions are kept, and in compacted journals which ends.
 type Retention struct {
 	// Older is the age of the last event from which on a session is deleted; it is positive.
 	Older time.Duration
@@ -90,6 +90,16 @@ func (r Retention) goes(s Summary, now time.Time) bool {
 // keeps reports whether the end of a request or an action is too young to be forgotten.
 func (r Retention) keeps(e *Ended, now time.Time) bool {
 	return r.KeepIDs > 0 && (e.At.IsZero() || now.Sub(e.At) < r.KeepIDs)
+}
+
+// drops reports whether the end of a request or an action goes when its journal is compacted.
+func (r Retention) drops(e *Ended, now time.Time) bool {
+	state := SessionFailed
+	if e.Outcome.OK {
+		state = SessionDone
+	}
+	return !r.keeps(e, now) && !e.At.IsZero() && now.Sub(e.At) >= r.Older &&
+		len(e.Outcome.InDoubt) == 0 && !slices.Contains(r.Keep, state)
 }
 
 // errStays ends the deletion of a session that stays.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
 )
 
 func TestARetentionSaysWhatIsWrongWithIt(t *testing.T) {
@@ -72,4 +73,15 @@ func BenchmarkSummarise(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func TestAnEndInDoubtIsNeverDropped(t *testing.T) {
+	now := time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)
+	end := journal.Ended{ID: "payment-1", At: now.Add(-48 * time.Hour)}
+	r := journal.Retention{Older: time.Hour}
+	assert.True(t, r.Drops(&end, now))
+	end.Outcome.InDoubt = []machine.CallRef{{}}
+	assert.False(t, r.Drops(&end, now))
+	end.Outcome.InDoubt, end.At = nil, time.Time{}
+	assert.False(t, r.Drops(&end, now), "nobody knows how old it is")
 }

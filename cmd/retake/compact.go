@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"time"
 
 	"github.com/retake-go/retake/journal"
 )
@@ -15,21 +16,29 @@ var compactCommand = command{
 	name:    "compact",
 	summary: "replaces journals by their snapshots, which lose the history",
 	example: "retake compact runs/order-42.jsonl",
-	usage:   []string{"compact [-key FILE] JOURNAL..."},
+	usage:   []string{"compact [-key FILE] [-keep-ids AGE] JOURNAL..."},
 	about: `
 Replaces each journal by a snapshot of its session. The session continues from it, and what follows still
 replays. The history is lost: prompts, replies and decisions. A journal that a process writes to, one without a
 run, and a redacted one whose run has not ended are left as they are, with an error.
 
+The ends of requests and actions with an ID stay, so that nobody makes them again. -keep-ids drops those that are
+older than AGE, such as 90d, unless calls of theirs are in doubt: then they can be made again.
+
 JOURNAL is a file of a folder of journals (journal.Dir), such a folder, a SQLite database, or a session in one
 (FILE#ID).`,
-	task: func() task { return &compact{} },
+	task: func() task { return &compact{now: time.Now} },
 }
 
-type compact struct{ journals }
+type compact struct {
+	journals
+	keepIDs age
+	now     func() time.Time
+}
 
 func (c *compact) declare(fs *flag.FlagSet) {
 	fs.StringVar(&c.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
+	fs.Var(&c.keepIDs, "keep-ids", "drop the ends of requests and actions with an ID that are older than `AGE`")
 }
 
 func (c *compact) run(e *env) error {
@@ -37,9 +46,16 @@ func (c *compact) run(e *env) error {
 	if err != nil {
 		return err
 	}
+	how := func(store journal.Store, session string) error {
+		if c.keepIDs == 0 {
+			return journal.Compact(context.Background(), store, session, key)
+		}
+		keep := journal.Retention{Older: time.Duration(c.keepIDs)}
+		return journal.CompactKeeping(context.Background(), store, session, key, keep, c.now())
+	}
 	var bad error
 	for _, p := range c.places {
-		before, after, err := e.compact(p, key)
+		before, after, err := e.compact(p, how)
 		if err != nil {
 			bad = errors.Join(bad, fmt.Errorf("%s: %w", p.inErrors(), err))
 			continue
@@ -49,8 +65,11 @@ func (c *compact) run(e *env) error {
 	return bad
 }
 
+// compacting compacts the journal of a session in a store.
+type compacting func(store journal.Store, session string) error
+
 // compact compacts one journal, and returns its size before and after.
-func (e *env) compact(p place, key []byte) (before, after int64, err error) {
+func (e *env) compact(p place, how compacting) (before, after int64, err error) {
 	if p.path == standardInput {
 		return 0, 0, misused("standard input cannot be compacted: name a file")
 	}
@@ -58,9 +77,9 @@ func (e *env) compact(p place, key []byte) (before, after int64, err error) {
 		return 0, 0, err
 	}
 	if p.session != "" {
-		err = e.compactSession(p, key)
+		err = e.compactSession(p, how)
 	} else {
-		err = e.compactFile(p.path, key)
+		err = e.compactFile(p.path, how)
 	}
 	if err == nil {
 		after, err = e.size(p)
@@ -79,20 +98,20 @@ func (e *env) size(p place) (int64, error) {
 }
 
 // compactSession compacts the journal of a session in a database.
-func (e *env) compactSession(p place, key []byte) error {
+func (e *env) compactSession(p place, how compacting) error {
 	store, err := openDatabase(p.path, false)
 	if err != nil {
 		return err
 	}
 	whole, err := e.sealing(store)
 	if err == nil {
-		err = journal.Compact(context.Background(), whole, p.session, key)
+		err = how(whole, p.session)
 	}
 	return errors.Join(err, store.Close())
 }
 
 // compactFile compacts one file.
-func (e *env) compactFile(name string, key []byte) error {
+func (e *env) compactFile(name string, how compacting) error {
 	session, err := e.sessionOf(name)
 	if err != nil {
 		return err
@@ -104,7 +123,7 @@ func (e *env) compactFile(name string, key []byte) error {
 	if err != nil {
 		return err
 	}
-	return journal.Compact(context.Background(), store, session, key)
+	return how(store, session)
 }
 
 // sessionOf returns the session's id by the header of a journal.
