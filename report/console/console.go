@@ -21,6 +21,8 @@ import (
 type Settings struct {
 	// Stores are what is shown; at least one. Names must differ, and may be empty for a single store.
 	Stores []Named
+	// Limits is a limiter of this process whose scopes are shown; nil for none.
+	Limits Limits
 	// Token locks the console: every path needs it, as the query "token" or as the cookie that takes its
 	// place. Empty leaves the lock to the server that the console is mounted in.
 	Token string
@@ -94,6 +96,9 @@ func New(s Settings) (*Console, error) {
 	c.routes.Handle("GET /console.css", static)
 	c.routes.Handle("GET /console.js", static)
 	c.routes.HandleFunc("GET /{$}", c.list)
+	if s.Limits != nil {
+		c.routes.HandleFunc("GET /limits", c.limits)
+	}
 	c.routes.HandleFunc("GET /events", c.events)
 	c.routes.HandleFunc("GET /session", c.session)
 	c.routes.HandleFunc("GET /inbox", c.inbox)

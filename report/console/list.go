@@ -53,6 +53,8 @@ type listView struct {
 	Asking     int
 	ManyStores bool
 	Unfiltered []chip
+	// Limits reports that there is a page of limits.
+	Limits bool
 }
 
 // chip is a link that sets or unsets a filter.
@@ -117,6 +119,7 @@ func (c *Console) view(f filter, now time.Time) *listView {
 		Filter: f, Title: "retake", Now: now.UTC().Format("15:04:05"), Fit: grouped(len(rows)), All: grouped(counts[""]),
 		From: first + 1, To: first + len(shown), Empty: counts[""] == 0 && reading == "", Reading: reading, Asking: counts[string(journal.SessionAsks)], ManyStores: len(c.settings.Stores) > 1,
 		Chips: chipsOf(f, counts), Heads: headsOf(f), Live: "/events?" + f.query(), Stores: c.storeNames(),
+		Limits: c.settings.Limits != nil,
 	}
 	if v.Asking > 0 {
 		v.Title = fmt.Sprintf("(%d) retake", v.Asking)

@@ -142,6 +142,8 @@ func doing(f *journal.Fold) string {
 		return "runs " + toolNames(f)
 	case e.Kind == machine.TryAction:
 		return "tries, attempt " + attemptOf(f).String()
+	case e.Kind == machine.AskGrant:
+		return "waits for its turn at the limiter"
 	case e.Kind == machine.AskPlanner:
 		return "asks the planner what to do"
 	case e.Kind == "":

@@ -1,0 +1,50 @@
+package console_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/limit"
+	"github.com/retake-go/retake/limit/limiter"
+	"github.com/retake-go/retake/report/console"
+)
+
+func TestTheLimitsOfAMountedLimiterAreShown(t *testing.T) {
+	l, err := limiter.New(limiter.Config{Limit: limit.Config{
+		Windows: []limit.Window{{Resource: "input_tokens", Limit: 6000, Period: time.Minute}}, Concurrency: 1, Failures: 1,
+	}})
+	require.NoError(t, err)
+	stores := []console.Named{{Store: journal.Dir(t.TempDir())}}
+	c, err := console.New(console.Settings{Stores: stores, Token: token, Limits: l})
+	require.NoError(t, err)
+	get := func(c *console.Console, target string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		c.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
+		return w
+	}
+	assert.Equal(t, http.StatusForbidden, get(c, "/limits").Code, "it is locked as all is")
+	assert.Contains(t, get(c, "/limits?token="+token).Body.String(), "No call has asked the limiter")
+
+	granted, known := l.Ask(limiter.Ask{Scope: "<b>m"}, func(limiter.Answer) {})
+	require.True(t, known)
+	_, known = l.Ask(limiter.Ask{Scope: "<b>m"}, func(limiter.Answer) {})
+	require.False(t, known)
+	page := get(c, "/limits?token="+token)
+	assert.Equal(t, "2", page.Header().Get("Refresh"))
+	assert.Contains(t, page.Body.String(), "<td dir=\"auto\">&lt;b&gt;m<td>closed<td>1<td>1<td>0<td>")
+	assert.Contains(t, page.Body.String(), "6000 input tokens in 1m0s")
+	l.Settle(granted.Grant, limiter.Use{Outcome: limit.Down})
+	assert.Contains(t, get(c, "/limits?token="+token).Body.String(), "<td>open since ")
+	assert.Contains(t, get(c, "/?token="+token).Body.String(), `<a href="/limits">`)
+
+	without, err := console.New(console.Settings{Stores: stores, Token: token})
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusNotFound, get(without, "/limits?token="+token).Code)
+	assert.NotContains(t, get(without, "/?token="+token).Body.String(), "/limits")
+}
