@@ -120,13 +120,15 @@ func (f *flow) say(w session.Words) error {
 		w.At = f.now()
 	}
 	stops := f.calling && w.Stop
-	ev := engine.Spoken(f.st, f.now(), w, f.calling && !stops)
+	ev := engine.Spoken(f.st, f.now(), w, f.calling && !f.left && !stops)
 	if ev == nil {
 		return nil
 	}
-	err := f.step(*ev)
-	f.left = stops && err == nil
-	return err
+	if err := f.step(*ev); err != nil {
+		return err
+	}
+	f.left = f.left || stops
+	return nil
 }
 
 // judged is an answer as the worker checked it: its event, or why it is not taken.

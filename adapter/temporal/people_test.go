@@ -49,7 +49,7 @@ func (p person) answers(after time.Duration, id string, how func(*machine.Respon
 	})
 }
 
-func ask1(t *testing.T, w Worker, approval policy.Approval) person {
+func asking(t *testing.T, w Worker, approval policy.Approval) person {
 	set := policy.DefaultSet()
 	set.Global.Approval = &approval
 	return person{newBench(t, w, loop.Config{Policy: &set}), map[string]error{}}
@@ -72,7 +72,7 @@ func TestAPersonAnswersByUpdate(t *testing.T) {
 		return text, nil
 	})
 	model := looptest.NewModel(call("c1", `{"text":"Hi."}`), call("c2", `{"text":"Bye."}`), looptest.Say("Done."))
-	p := ask1(t, Worker{Model: model, Tools: tools}, policy.Approval{When: policy.ApproveAlways})
+	p := asking(t, Worker{Model: model, Tools: tools}, policy.Approval{When: policy.ApproveAlways})
 	first := ""
 	p.answers(time.Hour, "other question", func(r *machine.Response) { first, r.Question = r.Question, "7.1.1-x" })
 	p.answers(2*time.Hour, "other arguments", func(r *machine.Response) { r.Question = "1.1.1-x" })
@@ -102,7 +102,7 @@ func TestAPersonAnswersByUpdate(t *testing.T) {
 // Two answers come at one instant: one is taken, and the other is told that there is one.
 func TestTwoAnswersAtOneInstant(t *testing.T) {
 	model := looptest.NewModel(call("c1", `{"text":"Hi."}`), looptest.Say("Done."))
-	p := ask1(t, Worker{Model: model, Tools: echo(t, say)}, policy.Approval{When: policy.ApproveAlways})
+	p := asking(t, Worker{Model: model, Tools: echo(t, say)}, policy.Approval{When: policy.ApproveAlways})
 	p.answers(time.Hour, "one", func(*machine.Response) {})
 	p.answers(time.Hour, "two", func(r *machine.Response) { r.Verdict = machine.Refuse })
 	_, err := p.run()
@@ -118,7 +118,7 @@ func TestTwoAnswersAtOneInstant(t *testing.T) {
 // What nobody answers takes its default at the deadline, and an answer after that is too late.
 func TestNobodyAnswersInTime(t *testing.T) {
 	model := looptest.NewModel(call("c1", `{"text":"Hi."}`), call("c2", `{"text":"Ho."}`), looptest.Say("Done."))
-	p := ask1(t, Worker{Model: model, Tools: echo(t, say)}, policy.Approval{When: policy.ApproveAlways, Timeout: time.Hour})
+	p := asking(t, Worker{Model: model, Tools: echo(t, say)}, policy.Approval{When: policy.ApproveAlways, Timeout: time.Hour})
 	first := ""
 	p.RegisterDelayedCallback(func() { first = query[Status](p.bench, QueryStatus).Asking[0].ID }, time.Minute)
 	p.answers(90*time.Minute, "late", func(r *machine.Response) { r.Question = first })
@@ -164,6 +164,30 @@ func TestAUserSpeaksToARun(t *testing.T) {
 		assert.Equal(t, "Be brief.", r.Text, name)
 		assert.Equal(t, c.asked, asked, name)
 	}
+}
+
+// What is said at one instant with a message that stops a call enters before the call that is made in its place.
+func TestTwoMessagesAtOneInstant(t *testing.T) {
+	model := loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+		return message.Reply{Text: r.Messages[len(r.Messages)-1].Text, Finish: message.Stop}, nil
+	})
+	p := person{newBench(t, Worker{Model: model}, loop.Config{}), map[string]error{}}
+	slow, begun := true, p.Now()
+	p.OnActivity(p.agent.named("model"), anything, anything).AfterFn(func() time.Duration {
+		defer func() { slow = false }()
+		if slow {
+			return time.Hour
+		}
+		return 0
+	}).Return(p.agent.callModel)
+	for _, w := range []session.Words{{ID: "a", Text: "Stop.", Stop: true}, {ID: "b", Text: "Be brief."}} {
+		p.does(time.Minute, w.ID, UpdateSay, func() any { return over(w) })
+	}
+	r, err := p.run()
+	require.NoError(t, err)
+	require.Len(t, p.told, 2)
+	assert.Equal(t, "Be brief.", r.Text)
+	assert.Less(t, p.Now().Sub(begun), time.Hour, "the call was left")
 }
 
 // A refusal is the same error at both ends of an update.
