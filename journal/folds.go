@@ -64,6 +64,10 @@ func (f *folds) take(ctx context.Context, e *entry) error {
 			return err
 		}
 	}
+	question := ""
+	if ev := e.rec.Event; ev != nil && ev.Response != nil && f.clear != nil {
+		question = questionIn(&f.file.State, &f.clear.State, ev.Response.Question)
+	}
 	if err := f.file.take(e); err != nil {
 		return err
 	}
@@ -77,6 +81,11 @@ func (f *folds) take(ctx context.Context, e *entry) error {
 	rec, err := restored(ctx, f.redactor.Transcripts, f.file.Header.Session, e.rec)
 	if err != nil {
 		return e.locate(err)
+	}
+	if question != "" {
+		answer := *rec.Event.Response
+		answer.Question = question
+		rec.Event.Response = &answer
 	}
 	if n := rec.Note; n != nil {
 		if at := f.file.call(n.Key); at >= 0 && at < len(f.clear.Asked.Tools) {

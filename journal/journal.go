@@ -179,6 +179,23 @@ func (j *Journal) QuestionOf(id string) string {
 	return questionIn(&j.file.State, &j.clear.State, id)
 }
 
+// Took reports whether the last run that has an event has taken an item of the inbox.
+func (j *Journal) Took(i Item) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, f := range []*Fold{j.file, j.clear} {
+		if f == nil {
+			continue
+		}
+		st := &f.begunLast().State
+		given := func(g machine.Given) bool { return g.Question == i.Key && g.Said.Equal(i.At) && g.By == i.By }
+		if i.Kind == MessageItem && slices.Contains(st.Spoken, i.Key) || i.Kind == AnswerItem && slices.ContainsFunc(st.Given, given) {
+			return true
+		}
+	}
+	return false
+}
+
 // questionIn returns the ID that a question of one state has in another, which asks the same.
 func questionIn(from, to *machine.State, id string) string {
 	asks := to.Asks()

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
 )
 
 // Where the ladder would give up a person sees what was wrong, and may give the model a hint. One who ends
@@ -52,4 +53,21 @@ func TestAPersonSaysWhatFollowsAnExhaustion(t *testing.T) {
 		require.ErrorAs(t, err, &bad)
 		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	}
+}
+
+// A message that stops leaves the question open: it is about no call that could be taken back.
+func TestAMessageLeavesAnExhaustionToPeople(t *testing.T) {
+	one := policy.DefaultSet()
+	one.Answer.MaxAttempts = new(1)
+	ladder := planner.NewLadder()
+	ladder.Ask = time.Hour
+	s := newSession(t)
+	approver := loop.ApproverFunc(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+		return machine.Response{}, s.Say(session.Words{Text: "Hurry.", Stop: true})
+	})
+	clock := looptest.NewClock()
+	_, err := fixture.Generate[receipt](t.Context(), looptest.NewModel(looptest.Say("R-1")), s, loop.Input{Prompt: "Book."}, loop.Config{Policy: &one},
+		loop.WithPlanner(ladder), loop.WithApprover(approver), loop.WithClock(clock))
+	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
+	assert.Equal(t, looptest.Epoch.Add(time.Hour), clock.Now())
 }

@@ -43,7 +43,18 @@ func every(look func()) (stop func()) {
 func (p *process) takesMail(wake func()) {
 	p.mail, p.wake = make(chan struct{}, 1), wake
 	if p.inbox = p.journal.Inbox(); p.inbox != nil {
+		p.dropTaken()
 		p.poke()
+	}
+}
+
+// dropTaken removes what the last run of the session has taken: its process died before it removed it.
+func (p *process) dropTaken() {
+	items, _ := p.inbox.Items(p.ctx, p.journal.Session()) // what cannot be read is told once the run has begun
+	for _, i := range items {
+		if p.journal.Took(i) {
+			_ = p.inbox.Remove(p.ctx, p.journal.Session(), i)
+		}
 	}
 }
 
@@ -190,6 +201,9 @@ func (p *process) takeMail(late bool) {
 
 // takeItem feeds an item to the run.
 func (p *process) takeItem(i journal.Item, late bool) {
+	if p.journal.Took(i) {
+		return // a process has died before it removed the item
+	}
 	var answer *machine.Response
 	var err error
 	if i.Kind == journal.MessageItem {
@@ -199,10 +213,6 @@ func (p *process) takeItem(i journal.Item, late bool) {
 			return
 		}
 	} else if answer, err = inbox.ResponseIn(i); err == nil {
-		answer.Question = p.journal.QuestionOf(answer.Question)
-		if st := p.runner.State(); st.Gave(answer) {
-			return // a process has died before it removed the item
-		}
 		var effects []machine.Effect
 		if effects, err = p.respond(*answer); err == nil || !misfits(err) {
 			p.fed(effects, err)

@@ -286,7 +286,8 @@ func TestAQuestionOfARedactedJournalCanBeAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var made payments
 		dir := journal.Dir(t.TempDir())
-		settings := journal.Settings{Redact: &journal.Redaction{Tools: map[string]journal.ToolRedaction{"pay": {Arguments: []string{"/to"}, Result: []string{""}}}}}
+		settings := journal.Settings{Redact: &journal.Redaction{Tools: map[string]journal.ToolRedaction{"pay": {Arguments: []string{"/to"}, Result: []string{""}}},
+			Transcripts: &kept{texts: map[string]string{}}}}
 		j, err := journal.Open(t.Context(), dir, "order-42", settings)
 		require.NoError(t, err)
 		pool, _ := pooled(t, loop.PoolConfig{Model: looptest.NewModel(payCall("c1", `{"to":"Ann","amount":500}`), looptest.Say("Done.")),
@@ -307,6 +308,9 @@ func TestAQuestionOfARedactedJournalCanBeAnswered(t *testing.T) {
 		text = lines(t, dir)
 		assert.NotContains(t, text, "Secretia")
 		assert.NotContains(t, text, "hush")
+		j, err = journal.Open(t.Context(), dir, "order-42", settings)
+		require.NoError(t, err, "what was left out is found again")
+		require.NoError(t, j.Close())
 		_, err = journal.Replay(strings.NewReader(text), journal.Replaying{})
 		require.NoError(t, err)
 	})

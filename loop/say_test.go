@@ -173,3 +173,20 @@ func TestAMessageBeginsAttemptsAnewOnlyIfItSaysSo(t *testing.T) {
 		})
 	}
 }
+
+// What a process could not remove from the inbox before it died is not said again, not even to the next run.
+func TestAMessageIsHeardOnce(t *testing.T) {
+	store := &postbox{stuck: true}
+	s := fixture.In(nil, store.open(t, "order-42"))
+	require.NoError(t, store.Put(t.Context(), "order-42", journal.Item{Kind: journal.MessageItem, Key: "m1", At: looptest.Epoch,
+		Body: []byte(`{"text":"By train."}`)}))
+	model := looptest.NewModel(looptest.Say("To Rome."), looptest.Say("At noon."))
+	result, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Where to?"}, loop.Config{})
+	require.NoError(t, err)
+	assert.Empty(t, result.Warnings)
+	store.stuck = false
+	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "When?"}, loop.Config{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Where to?", "By train.", "When?"}, texts(model.Requests()[1]))
+	store.empty(t)
+}

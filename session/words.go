@@ -17,7 +17,8 @@ type Words struct {
 	By string    `json:"by,omitempty" redact:"keep"`
 	At time.Time `json:"at,omitzero"`
 	// Stop leaves a model call that is under way, and asks again with the message. Calls that wait for a
-	// person are not made. Calls of tools that have begun are finished.
+	// person are not made; a question about an exhaustion stays open. Calls of tools that have begun are
+	// finished.
 	Stop bool `json:"stop,omitempty"`
 	// Reset begins the attempts of all actions and the budgets of failed attempts anew. Turns, spending,
 	// caps, waits of the transport and the deadline stay.

@@ -39,13 +39,13 @@ func (s *step) said() error {
 			s.do(CallModel).Model = call
 		}
 		return err
-	case w.Stop && s.Phase == Asking:
+	case w.Stop && s.Phase == Asking && s.Questions[0].Kind != AskExhausted:
 		return s.withdraw()
 	}
 	return nil
 }
 
-// withdraw takes the open questions back: their calls are not made.
+// withdraw takes the open questions about calls back: the calls are not made.
 func (s *step) withdraw() error {
 	for _, a := range s.Questions {
 		if c := s.call(a.Index); c.Lost != nil {
