@@ -57,6 +57,10 @@ type Case struct {
 	Hangs bool
 	// Stream reports that the replies are streamed.
 	Stream bool
+	// Answers are what people do with the questions that the run asks them, by the place of the question;
+	// without any, no person is asked. Says are what the user says while the run works.
+	Answers []answerCase
+	Says    []sayCase
 	// Redact is what a journal leaves out if it is redacted: see [World.Redact].
 	Redact journal.Redaction
 	// Action is set if the case is not a run, but the tries of one action. Tries are their outcomes, in
@@ -160,6 +164,9 @@ type replyCase struct {
 	// Cancels reports that the run is cancelled during the call, which returns the context's error.
 	Cancels bool
 }
+
+// People reports whether people are asked in the run, or speak to it.
+func (c Case) People() bool { return len(c.Answers)+len(c.Says) > 0 }
 
 // Cancels reports whether the run is cancelled at some point, if it comes so far. An engine whose runs do not
 // end with the context of [World.Context] does not take these cases.

@@ -27,6 +27,7 @@ func New(seed uint64) Case {
 		c := draw(d, seed)
 		c.drawFollows()
 		c.drawProgress()
+		c.drawPeople()
 		if w, err := NewWorld(c); err == nil && w.validate() == nil {
 			return c
 		}
@@ -42,6 +43,11 @@ func (w *World) validate() error {
 	m, err := w.Config.Machine(w.Options()...)
 	if err == nil && w.Case.Adjust != nil {
 		_, err = policy.Adjust(m.Policy, w.Case.Adjust.Layer)
+	}
+	for _, a := range w.Case.Answers {
+		if err == nil && a.Policy != nil {
+			_, err = policy.Adjust(m.Policy, *a.Policy)
+		}
 	}
 	for _, p := range w.Case.Plans {
 		if err == nil && p.Policy != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -46,7 +48,8 @@ func byRunner(ctx context.Context, w *random.World) (t random.Trace, err error) 
 	if err != nil {
 		return t, err
 	}
-	e := &own{w: w, s: s, now: w.Clock.Now()}
+	e := &own{w: w, s: s, now: w.Clock.Now(), left: map[string]bool{}}
+	w.Hear = e.hear
 	for in := range w.Inputs(s) {
 		if err := e.run(ctx, in); err != nil {
 			return t, err
@@ -79,7 +82,9 @@ func (e *own) run(ctx context.Context, in loop.Input) (err error) {
 		effects, err = e.r.Start(e.now)
 	}
 	for err == nil && e.r.State().Phase != machine.Stopped {
-		effects, err = e.carry(ctx, effects[len(effects)-1])
+		if effects, err = e.carry(ctx, effects[len(effects)-1]); err == nil {
+			effects, err = e.say(effects, false)
+		}
 	}
 	if err != nil {
 		return err
@@ -105,6 +110,81 @@ type own struct {
 	// adjusted is the last layer of the policy in the run.
 	adjusted policy.Layer
 	value    []byte
+	// heard is what the user said and the run has not been told, and leave ends the model call.
+	heard []session.Words
+	leave context.CancelFunc
+	// left are the questions that the person at hand has left, and inbox has answers to them.
+	left  map[string]bool
+	inbox []machine.Response
+}
+
+// hear hears what the user says.
+func (e *own) hear(w session.Words) error {
+	if e.heard = append(e.heard, w); w.Stop && e.leave != nil {
+		e.leave()
+	}
+	return nil
+}
+
+// say tells the run what the user has said. It returns the effects that it goes on with.
+func (e *own) say(effects []machine.Effect, late bool) ([]machine.Effect, error) {
+	words := e.heard
+	e.heard = nil
+	for _, w := range words {
+		if e.r.State().Phase == machine.Stopped {
+			e.r.Undelivered(e.now, "a message came after the run had ended")
+			continue
+		}
+		if next, err := e.r.Say(e.now, w, late); err != nil {
+			return nil, err
+		} else if len(next) > 0 {
+			effects = next
+		}
+	}
+	return effects, nil
+}
+
+// ask asks people, one after the other, and then waits for the inbox until the first deadline.
+func (e *own) ask(asks []machine.Ask) ([]machine.Effect, error) {
+	until := machine.AskedUntil(asks)
+	for _, a := range asks {
+		if e.left[a.ID] || !until.IsZero() && !e.now.Before(until) {
+			continue
+		}
+		r, silent, err := e.w.Answer(a, e.r.State().Session)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case !silent.IsZero():
+			e.now = silent
+		case r.Verdict == "" || !r.At.IsZero():
+			if e.left[a.ID] = true; r.Verdict != "" {
+				e.inbox = append(e.inbox, r)
+			}
+		default:
+			return e.r.Respond(e.now, r)
+		}
+		if len(e.heard) > 0 {
+			return []machine.Effect{{Kind: machine.AskPerson, Asks: asks}}, nil
+		}
+	}
+	if e.now.Before(until) {
+		e.now = until
+	}
+	var effects []machine.Effect
+	answers := e.inbox
+	e.inbox = nil
+	slices.SortFunc(answers, func(a, b machine.Response) int { return strings.Compare(a.Question, b.Question) })
+	for _, r := range answers {
+		if next, err := e.r.Respond(e.now, r); err == nil {
+			effects = next
+		}
+	}
+	if effects != nil {
+		return effects, nil
+	}
+	return e.r.Woke(e.now)
 }
 
 // carry carries out an effect and feeds its outcome.
@@ -133,6 +213,8 @@ func (e *own) carry(ctx context.Context, f machine.Effect) ([]machine.Effect, er
 			return e.r.PlannerFailed(e.now, err)
 		}
 		return e.r.Planned(e.now, plan)
+	case machine.AskPerson:
+		return e.ask(f.Asks)
 	case machine.TryAction:
 		return e.try(ctx, f.Try)
 	}
@@ -158,10 +240,18 @@ func (e *own) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effect,
 	if m.Model != "" {
 		model = e.w.Models[m.Model]
 	}
+	ctx, e.leave = context.WithCancel(ctx)
+	defer e.leave()
 	reply, err := model.Reply(ctx, loop.Request{
 		System: m.System, Messages: e.r.State().Shown(), Tools: e.w.Config.Tools.All(), Output: e.w.Config.Output,
 		Model: m.Model, Temperature: m.Temperature, At: m.At, ToolChoice: m.ToolChoice, Stop: m.Stop,
 	})
+	if e.leave = nil; ctx.Err() != nil {
+		return e.say(nil, false)
+	}
+	if _, err := e.say(nil, true); err != nil {
+		return nil, err
+	}
 	if err := e.adjust(); err != nil {
 		return nil, err
 	}

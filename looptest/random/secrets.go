@@ -28,6 +28,7 @@ const (
 	wrongSecret   = secret + "wrong"
 	reducerSecret = secret + "reducer"
 	plannerSecret = secret + "planner"
+	wordsSecret   = secret + "words"
 )
 
 // Leaks reports a secret of the case in a text that was made from its redacted journal, such as a page, if
@@ -53,7 +54,7 @@ func (w *World) leftOut() (all []string) {
 		return []string{secret}
 	}
 	if rules.Prompts {
-		all = append(all, historySecret, varSecret, planSecret)
+		all = append(all, historySecret, varSecret, planSecret, wordsSecret)
 	}
 	if rules.Replies {
 		all = append(all, replySecret, nameSecret, cardSecret, wrongSecret)

@@ -88,6 +88,8 @@ type recorded struct {
 	// is what the replies cost.
 	replied int
 	usage   message.Usage
+	// runs is the number of runs that have begun.
+	runs int
 	// begun counts how often each call of a tool began.
 	begun map[run]int
 	// open are the calls that were asked for last and have no outcome, by what identifies them, with whether
@@ -156,6 +158,8 @@ func (r *recorded) asked(calls []machine.ToolRun) {
 func (r *recorded) count(ev *machine.Event) {
 	r.at = ev.At
 	switch ev.Kind {
+	case machine.Started:
+		r.runs++
 	case machine.ToolEnded:
 		r.ended(func(_ run, c machine.ToolRun) bool { return c.Index == ev.Tool.Index })
 	case machine.Replied:

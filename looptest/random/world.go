@@ -51,6 +51,9 @@ type World struct {
 	// Limiter grants the calls of runs that are made with [World.Options]. It is nil, and may be set before
 	// the run. [World.Trace] leaves grants out.
 	Limiter *limiter.Limiter
+	// Hear is told what the user says during the run. [World.Inputs] makes it the session's Say, unless it is
+	// set before.
+	Hear func(session.Words) error
 	// Clock is the clock of the run.
 	Clock *looptest.Clock
 	// Store has the journal of the session.
@@ -80,6 +83,9 @@ type World struct {
 	begun map[run]int
 	// usage is what the replies cost.
 	usage message.Usage
+	// spoken is how much of Case.Says was said, and items are what was put into the inbox.
+	spoken int
+	items  []itemPut
 	// ends are the ends of the runs so far. replays reports that the steps are those of a journal.
 	ends    []ending
 	replays bool
@@ -166,6 +172,9 @@ func (w *World) Options() []loop.Option {
 	if w.Summary != nil {
 		opts = append(opts, loop.WithSummary(w.Summary))
 	}
+	if len(w.Case.Answers) > 0 {
+		opts = append(opts, loop.WithApprover(loop.ApproverFunc(w.approve)))
+	}
 	if w.Observer != nil {
 		opts = append(opts, loop.WithObserver(w.Observer))
 	}
@@ -180,6 +189,9 @@ func (w *World) Options() []loop.Option {
 // [World.Ended]. Calls that are its answer get results in the session before the next one.
 func (w *World) Inputs(s *session.Session) iter.Seq[loop.Input] {
 	return func(yield func(loop.Input) bool) {
+		if w.Hear == nil {
+			w.Hear = s.Say
+		}
 		if !yield(w.Case.Input) {
 			return
 		}
@@ -251,6 +263,9 @@ func (w *World) reply(ctx context.Context, req loop.Request) (message.Reply, err
 	}
 	asked, err := promptText(req)
 	if err != nil {
+		return message.Reply{}, err
+	}
+	if err := w.speak(ctx, false); err != nil {
 		return message.Reply{}, err
 	}
 	w.mu.Lock()
@@ -419,7 +434,17 @@ func (w *World) Crash(length int) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	return again, errors.Join(log.Append(ctx, 0, text, false), log.Close())
+	again.spoken = w.spoken
+	for _, i := range w.items {
+		if len(done.steps) <= i.after { // it is said and answered again
+			again.spoken = min(again.spoken, i.said)
+			continue
+		}
+		if again.items = append(again.items, i); i.runs == done.runs { // the next run has removed it
+			err = errors.Join(err, again.Store.Put(ctx, w.Session.ID, i.Item))
+		}
+	}
+	return again, errors.Join(err, log.Append(ctx, 0, text, false), log.Close())
 }
 
 // transcripts is a store of what was left out of a journal.
