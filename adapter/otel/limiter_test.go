@@ -20,7 +20,7 @@ import (
 func TestALimiterIsSeen(t *testing.T) {
 	l, err := limiter.New(limiter.Config{Limit: limit.Config{
 		Windows:  []limit.Window{{Resource: "requests", Limit: 60, Period: time.Minute}},
-		Failures: 1,
+		Failures: 1, Concurrency: 1,
 	}})
 	require.NoError(t, err)
 	b := &backend{registry: prom.NewRegistry()}
