@@ -73,6 +73,7 @@ type sessionState struct {
 	Feedback      []feedback.RetryFeedback `json:"feedback"`
 	Attempts      []session.Attempt        `json:"attempts"`
 	ReducerErrors []fault.ReducerError     `json:"reducer_errors"`
+	Runs          int                      `json:"runs,omitempty"`
 	Successes     []session.Count          `json:"successes,omitempty" redact:"keep"`
 	Approved      []string                 `json:"approved,omitempty" redact:"keep"`
 }

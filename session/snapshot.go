@@ -28,6 +28,7 @@ type snapshot struct {
 	Attempts      []Attempt                `json:"attempts"`
 	ReducerErrors []fault.ReducerError     `json:"reducer_errors"`
 	Charged       policy.Charge            `json:"charged,omitzero"`
+	Runs          int                      `json:"runs,omitempty"`
 	Successes     []Count                  `json:"successes,omitempty"`
 	Approved      []string                 `json:"approved,omitempty"`
 	// Conversation is only in the snapshot of a [Session].
@@ -58,6 +59,7 @@ func (s State) wire() snapshot {
 		Format: snapshotFormat, ID: s.ID(), Slices: []sliceSnapshot{},
 		Feedback: collect(s.feedback), Attempts: collect(s.attempts), ReducerErrors: collect(s.reducerErrors),
 		Charged:   s.charged,
+		Runs:      s.runs,
 		Successes: s.successes, Approved: s.approved,
 	}
 	for _, slot := range s.slots {
@@ -123,7 +125,10 @@ func (w snapshot) state() (State, error) {
 	if w.Charged.Cost < 0 || w.Charged.Usage.InputTokens < 0 || w.Charged.Usage.OutputTokens < 0 {
 		return State{}, badSnapshot("charged", "must have counts of 0 or more", nil)
 	}
-	s := State{id: w.ID, charged: w.Charged}
+	if w.Runs < 0 {
+		return State{}, badSnapshot("runs", "must be 0 or more", nil)
+	}
+	s := State{id: w.ID, charged: w.Charged, runs: w.Runs}
 	for i, from := range w.Slices {
 		at, twice := s.find(from.Name)
 		if want := from.check(twice); want != "" {

@@ -23,6 +23,7 @@ type State struct {
 	attempts      seq.Log[Attempt]
 	reducerErrors seq.Log[fault.ReducerError]
 	charged       policy.Charge
+	runs          int
 	successes     []Count  // sorted by tool; read-only once part of a State
 	approved      []string // sorted; read-only once part of a State
 }
@@ -64,7 +65,7 @@ func emptySlots(declared []Declared) []slot {
 // equal but separate contents are not the same.
 func (s State) Same(o State) bool {
 	return s.id == o.id && s.feedback.Same(o.feedback) && s.attempts.Same(o.attempts) &&
-		s.reducerErrors.Same(o.reducerErrors) && s.charged == o.charged &&
+		s.reducerErrors.Same(o.reducerErrors) && s.charged == o.charged && s.runs == o.runs &&
 		slices.Equal(s.successes, o.successes) && slices.Equal(s.approved, o.approved) &&
 		slices.EqualFunc(s.slots, o.slots,
 			func(a, b slot) bool { return a.name == b.name && a.kind == b.kind && a.held.Same(b.held) })
@@ -160,6 +161,15 @@ func (s State) ReducerErrors() []fault.ReducerError { return s.reducerErrors.Fro
 func (s State) Forget() State {
 	s.attempts = s.attempts.Forget(s.attempts.Len())
 	s.reducerErrors = s.reducerErrors.Forget(s.reducerErrors.Len())
+	return s
+}
+
+// Runs returns how many runs of the session have begun.
+func (s State) Runs() int { return s.runs }
+
+// AddRun counts a run that begins.
+func (s State) AddRun() State {
+	s.runs++
 	return s
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -284,6 +285,39 @@ func TestAHandoffDoesNotBreakTheFormOfTheAnswer(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"id":"R-2"}`, string(r.Value), "who wants none gets the agent's")
 }
+
+// Two runs of a conversation have two agents, though they call them at the same place.
+func TestEachRunOfASessionHasAgentsOfItsOwn(t *testing.T) {
+	store := new(looptest.Store)
+	l, err := loop.New(handsOver, loop.Config{Tools: set(t, scout(t, steps(), loop.Config{}))}, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	for n := range 3 { // of which the last two have the same process
+		j, err := journal.Open(t.Context(), store, "trip", journal.Settings{})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{ID: "trip", Journal: j})
+		require.NoError(t, err)
+		for m := range min(n+1, 2) {
+			task := fmt.Sprintf("Room %d%d", n, m)
+			r, err := l.Run(t.Context(), s, loop.Input{Prompt: task})
+			require.NoError(t, err)
+			assert.Equal(t, task+" is free.", r.Text)
+		}
+		require.NoError(t, j.Close())
+	}
+	ids, err := store.List(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"trip", "trip.1.1.1", "trip.2.1.1", "trip.3.1.1", "trip.4.1.1", "trip.5.1.1"}, ids)
+	verifies(t, store, "trip")
+}
+
+// handsOver is a model that gives the agent what the user said last, and says what it says.
+var handsOver = loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+	last := r.Messages[len(r.Messages)-1]
+	if last.Role == message.Tool {
+		return message.Reply{Text: last.Text, Finish: message.Stop, Usage: eachUsed}, nil
+	}
+	return message.Reply{Calls: []message.Call{fixture.Call("scout", fmt.Sprintf(`{"task":%q}`, last.Text))}, Finish: message.ToolUse, Usage: eachUsed}, nil
+})
 
 // What the model reads when an agent has come to no answer.
 func TestAnAgentWithoutAnAnswerSaysWhatItHasDone(t *testing.T) {

@@ -204,11 +204,12 @@ func (s *step) started() error {
 	cfg := s.Config
 	if s.Phase != Idle {
 		before := s.State
-		s.State = State{Config: cfg, words: s.words, Session: s.Session, At: s.At, Run: s.Run}
+		s.State = State{Config: cfg, words: s.words, Session: s.Session, At: s.At}
 		s.GoOn(&before)
 	}
 	s.Policy, s.policies, s.Hears = &cfg.Policy, s.words.policies, s.ev.Hears
-	s.Run, s.First = s.Run+1, s.Session.AttemptCount()
+	s.Session = s.Session.AddRun()
+	s.Run, s.First = s.Session.Runs(), s.Session.AttemptCount()
 	s.Opened = s.First // every action leaves an attempt, so the numbers are new
 	s.Warnings = append(slices.Clip(s.Warnings), s.ev.Warnings...)
 	s.transcript = s.transcript.Append(s.ev.Messages...)
