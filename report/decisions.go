@@ -45,6 +45,7 @@ var effecting = map[machine.EffectKind]func(*run, *machine.Effect) entry{
 func (r *run) called(e *machine.Effect) entry {
 	r.totals.Calls++
 	r.sizes = append(r.sizes, r.said)
+	r.turn = e.Model.Turn
 	text := e.About()
 	if e.Model.Model != "" {
 		text = "model " + text
@@ -62,7 +63,7 @@ func (r *run) tries(e *machine.Effect) entry {
 func (r *run) running(e *machine.Effect) entry {
 	clear(r.landed)
 	r.tools, r.ran = slices.Clone(e.Tools), r.time()
-	return entry{Kind: running}.says(e.About())
+	return entry{Kind: running, children: r.childrenOf(e.Tools)}.says(e.About())
 }
 
 func (r *run) waiting(e *machine.Effect) entry {

@@ -54,6 +54,10 @@ type entry struct {
 	// Cost is what an attempt cost, in the unit of a [policy.Price].
 	Cost int64 `json:"cost_micros,omitempty"`
 
+	// children are the ids that the sessions of the calls have, and Nested is what a page shows of them.
+	children []string
+	Nested   []childView `json:"-"`
+
 	// told is set if an earlier entry shows the usage.
 	told bool
 	// good is set for the outcome of a run that went well, bad for a reply or tool call that failed.

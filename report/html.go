@@ -119,7 +119,7 @@ func HTML(w io.Writer, in io.Reader) error { return writePage(w, in, Page{}) }
 
 func writePage(w io.Writer, in io.Reader, within Page) error {
 	all := &kept{entries: maxPageEntries, bytes: maxPage}
-	s := &scan{in: journal.NewReader(in), begin: func(r *run) { r.kept, r.page = all, newPager(r); r.page.scrubs = within.Scrub }}
+	s := &scan{in: journal.NewReader(in), nests: within.Children != nil, begin: func(r *run) { r.kept, r.page = all, newPager(r); r.page.scrubs = within.Scrub }}
 	var runs []*run
 	left := 0
 	for r := range s.all() {
@@ -167,6 +167,7 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 	for e := range all.all() {
 		byRun[e.Run] = append(byRun[e.Run], e)
 	}
+	within.children(all.all())
 	for _, r := range runs {
 		p.Title = r.header.Session
 		v := r.view(byRun[r.number])

@@ -18,6 +18,8 @@ type Page struct {
 	// yet.
 	Say, By string
 	Waiting []string
+	// Children finds the sessions of agents that are tools, which are shown with their calls; may be nil.
+	Children Children
 }
 
 // HTML is the function [HTML] with what the page says in addition.

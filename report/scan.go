@@ -21,6 +21,8 @@ type scan struct {
 	begin func(*run)
 	run   *run
 	runs  int
+	// nests is set if the runs of agents are looked for.
+	nests bool
 	err   error
 }
 
@@ -62,8 +64,12 @@ func (s *scan) fault() error {
 func (s *scan) header(h *journal.Header) {
 	s.runs++
 	h.State = nil
+	before := 0
+	if s.run != nil {
+		before = s.run.inSession
+	}
 	s.run = &run{
-		number: s.runs, header: *h, line: s.in.Line(), landed: map[string]time.Duration{},
+		number: s.runs, inSession: before + 1, nests: s.nests, header: *h, line: s.in.Line(), landed: map[string]time.Duration{},
 	}
 	s.begin(s.run)
 	if c := h.Compacted; c != nil {
@@ -112,7 +118,11 @@ func whole(ev *machine.Event) bool {
 // run is what was read of one run.
 type run struct {
 	number int
-	header journal.Header
+	// inSession is the number in the session, whose earlier runs may have been compacted, and turn that of the
+	// latest model call. nests is set if the runs of agents are looked for.
+	inSession, turn int
+	nests           bool
+	header          journal.Header
 	// line is the line of the record being read.
 	line int64
 	// begun and at are the times of the first and the latest event.
@@ -174,6 +184,7 @@ func (r *run) restore(s *journal.Snapshot) {
 		return
 	}
 	r.at, r.begun = st.At, st.At
+	r.inSession, r.turn = st.Run, st.Turn
 	r.owed, r.said = st.Owed, st.TranscriptLen()
 	r.outcome = st.Outcome
 	if s.Asked != nil {

@@ -20,6 +20,9 @@ type Style struct {
 	Color bool
 	// Width is the most columns of a line; 0 for 100, and at least 40.
 	Width int
+	// Children finds the sessions of agents that are tools, whose timelines are shown under their calls; may be
+	// nil.
+	Children Children
 }
 
 // The widths of timelines, in columns.
@@ -32,7 +35,12 @@ const (
 // it writes everything before the damage and returns a [journal.CorruptError]. Other errors are those of in
 // and w.
 func Text(w io.Writer, in io.Reader, style Style) error {
-	s, t := timelines(in), newTerminal(w, style)
+	return newTerminal(w, style).all(in)
+}
+
+func (t *terminal) all(in io.Reader) error {
+	s := timelines(in)
+	s.nests = t.children != nil
 	for r := range s.all() {
 		t.run(r)
 		if err := t.out.Flush(); err != nil {
@@ -56,11 +64,14 @@ type terminal struct {
 	// times is the width of the column of times. longest is the wait with the longest bar.
 	times   int
 	longest time.Duration
+	// children finds nested sessions, and depth is how many timelines are around this one.
+	children Children
+	depth    int
 }
 
 func newTerminal(w io.Writer, style Style) *terminal {
 	width := max(cmp.Or(style.Width, defaultWidth), minWidth)
-	return &terminal{out: bufio.NewWriterSize(w, 64<<10), color: style.Color, width: width}
+	return &terminal{out: bufio.NewWriterSize(w, 64<<10), color: style.Color, width: width, children: style.Children}
 }
 
 // end says so if there was no run, and returns the errors of the journal and of the output.
@@ -150,6 +161,7 @@ func (t *terminal) entry(e *entry) {
 	if e.Left != nil {
 		t.more(faint, e.Left.String())
 	}
+	t.nested(e)
 }
 
 // room is how many columns there are for text.

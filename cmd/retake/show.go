@@ -10,12 +10,14 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/report"
 )
 
@@ -106,17 +108,37 @@ func (s *show) one(e *env, p place) error {
 	}
 	seen := &progress{e: e}
 	defer seen.done()
-	return s.write(e, &reading{in, seen})
+	return s.write(e, &reading{in, seen}, e.children(p))
 }
 
-func (s *show) write(e *env, in io.Reader) error {
+func (s *show) write(e *env, in io.Reader, children report.Children) error {
 	switch {
 	case s.html:
-		return report.HTML(e.out, in)
+		return report.Page{Children: children}.HTML(e.out, in)
 	case s.json:
 		return report.JSON(e.out, in)
 	}
-	return report.Text(e.out, in, s.style(e))
+	style := s.style(e)
+	style.Children = children
+	return report.Text(e.out, in, style)
+}
+
+// children finds the sessions of agents beside a journal: in its folder or its database.
+func (e *env) children(p place) report.Children {
+	var beside journal.Keeper = journal.Dir(filepath.Dir(p.path))
+	if p.session != "" {
+		beside, _ = e.databases[p.path].(journal.Keeper)
+	}
+	if p.path == standardInput || beside == nil {
+		return nil
+	}
+	return func(id string) (report.Child, bool) {
+		in, err := beside.Peek(context.Background(), id)
+		if err == nil {
+			in, err = e.unseal(in)
+		}
+		return report.Child{Journal: in}, err == nil
+	}
 }
 
 func (s *show) style(e *env) report.Style {

@@ -53,7 +53,7 @@ func (st *State) idempotencyKey(action int, tool string, twins int, arguments []
 // placeOf names a call within its session: run, turn and number of the call. A call that repeats one in doubt
 // has its place, as it has its key.
 func (st *State) placeOf(c *BatchCall) string {
-	return cmp.Or(c.First, fmt.Sprintf("%d.%d.%d", st.Run, st.Turn, c.Index+1))
+	return cmp.Or(c.First, placeIn(st.Run, st.Turn, c.Index))
 }
 
 // longestID is the most bytes of the id of a session.
@@ -63,11 +63,23 @@ const longestID = 128
 // of the call: those of this session, and run, turn and number of the call ("trip-7.1.2.1"). The same call
 // made again has the same. A long id is replaced by its digest. It panics if there is no such call.
 func (st State) Child(call int) (id, seed string) {
-	id, place := st.Session.ID(), "."+st.placeOf(st.Batch.Calls[call])
-	if len(id)+len(place) > longestID {
-		id = digest([]byte(id), keyLen)
+	place := st.placeOf(st.Batch.Calls[call])
+	return childID(st.Session.ID(), place), st.Seed() + "." + place
+}
+
+// ChildID returns the id of [State.Child] by the session, run and turn of the call and its index in the reply,
+// for those who read records. A call that repeats one in doubt has the id of that one instead.
+func ChildID(session string, run, turn, call int) string {
+	return childID(session, placeIn(run, turn, call))
+}
+
+func placeIn(run, turn, call int) string { return fmt.Sprintf("%d.%d.%d", run, turn, call+1) }
+
+func childID(session, place string) string {
+	if len(session)+1+len(place) > longestID {
+		session = digest([]byte(session), keyLen)
 	}
-	return id + place, st.Seed() + place
+	return session + "." + place
 }
 
 // appendPart appends a text and its length.

@@ -29,12 +29,24 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	}
 	defer in.Close()
 	page := report.Page{Home: "/", Live: "/events?" + url.Values{"id": {id}, "store": {store}}.Encode(), Says: s.row.Why, Scrub: !c.settings.ShowSecrets}
+	page.Children = c.children(s.store)
 	if said, can := c.settings.Stores[s.store].Store.(inbox.Store); can && s.hears {
 		page.Say, page.By, page.Waiting = c.sayAt(s), whoAsks(r), c.waiting(r.Context(), said, id)
 	}
 	w.Header().Set("Content-Security-Policy", page.Policy()+"; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = page.HTML(w, in) // the page itself says what is wrong with the journal
+}
+
+// children finds the sessions of agents in a store.
+func (c *Console) children(store int) report.Children {
+	return func(id string) (report.Child, bool) {
+		s := c.watch.of(key{store, id})
+		if s == nil {
+			return report.Child{}, false
+		}
+		return report.Child{Link: s.row.Link, Says: s.row.Word() + ". " + s.row.Why}, true
+	}
 }
 
 // waiting are the messages to a run that it has not taken yet.

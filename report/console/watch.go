@@ -219,6 +219,13 @@ func (w *watcher) all() (all []*watched, reading string) {
 	return all, reading
 }
 
+// of returns a session of a store, or nil.
+func (w *watcher) of(k key) *watched {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sessions[k]
+}
+
 // find returns the session with an id; nil if there is none.
 func (w *watcher) find(store, id string) *watched {
 	w.mu.Lock()

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"iter"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// Child is the session of an agent that is a tool, as a report shows it with the call.
+type Child struct {
+	// Link is the address of its page, and Says what goes on in it, in a few words: for a page in a server.
+	Link, Says string
+	// Journal is its journal, whose timeline is shown; nil for none. The report closes it.
+	Journal io.ReadCloser
+}
+
+// Children finds the session of a call by its id (see [machine.ChildID]); false if the call has none.
+type Children func(session string) (Child, bool)
+
+// maxNesting is how deep timelines are nested. A page shows the timelines of maxChildren calls, maxTimeline
+// bytes of each.
+const (
+	maxNesting  = 8
+	maxChildren = 100
+	maxTimeline = 64 << 10
+)
+
+// childrenOf are the ids that sessions of calls have.
+func (r *run) childrenOf(calls []machine.ToolRun) (ids []string) {
+	if r.nests {
+		for n := range calls {
+			ids = append(ids, machine.ChildID(r.header.Session, r.inSession, r.turn, calls[n].Index))
+		}
+	}
+	return ids
+}
+
+// nested writes the timelines of the agents that an entry began, each line moved to the right.
+func (t *terminal) nested(e *entry) {
+	if t.depth >= maxNesting || t.children == nil {
+		return
+	}
+	for _, id := range e.children {
+		if c, ok := t.children(id); ok && c.Journal != nil {
+			t.child(id, c.Journal)
+		}
+	}
+}
+
+func (t *terminal) child(id string, in io.ReadCloser) {
+	defer in.Close()
+	inner := newTerminal(&indented{w: t.out}, Style{Color: t.color, Width: t.width - len(indent), Children: t.children})
+	inner.depth = t.depth + 1
+	if err := inner.all(in); err != nil {
+		t.more(red, line(id+": "+err.Error()))
+	}
+}
+
+const indent = "    "
+
+// indented moves lines to the right.
+type indented struct {
+	w *bufio.Writer
+	// within is set if the last line has no end yet.
+	within bool
+}
+
+func (i *indented) Write(b []byte) (int, error) {
+	for part := range bytes.Lines(b) {
+		if !i.within && len(part) > 1 {
+			_, _ = i.w.WriteString(indent) // the writer keeps its error
+		}
+		if _, err := i.w.Write(part); err != nil {
+			return 0, err
+		}
+		i.within = part[len(part)-1] != '\n'
+	}
+	return len(b), nil
+}
+
+// childView is a child on a page.
+type childView struct{ ID, Link, Says, Timeline string }
+
+// children sets what a page shows of the agents that entries began.
+func (within *Page) children(entries iter.Seq[*entry]) {
+	left := maxChildren
+	for e := range entries {
+		for _, id := range e.children {
+			c, ok := within.Children(id)
+			if !ok {
+				continue
+			}
+			v := childView{ID: id, Link: c.Link, Says: c.Says}
+			if c.Journal != nil {
+				v.Timeline = within.timeline(c.Journal, left > 0)
+				left--
+			}
+			e.Nested = append(e.Nested, v)
+		}
+	}
+}
+
+// timeline returns the timeline of a child, as far as a page shows it.
+func (within *Page) timeline(in io.ReadCloser, shown bool) string {
+	defer in.Close()
+	if !shown {
+		return "left out: the page is full"
+	}
+	var out bytes.Buffer
+	text := ""
+	if err := Text(&out, in, Style{Children: within.Children}); err != nil {
+		text = "\n" + line(err.Error())
+	}
+	if text = out.String() + text; within.Scrub {
+		text = fault.Scrub(text)
+	}
+	return clip(text, maxTimeline)
+}
