@@ -2,6 +2,7 @@ package limit
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,13 +13,27 @@ import (
 // left of such a window is counted down.
 const longest = time.Minute
 
-// periods are the ends of the names of windows. A window without one counts as one of a minute.
-var periods = []struct {
-	suffix string
-	period time.Duration
-}{
-	{"_per_second", time.Second}, {"_per_minute", time.Minute}, {"_per_hour", time.Hour},
-	{"_per_day", 24 * time.Hour}, {"_per_month", 30 * 24 * time.Hour},
+// periods are the units in the names of windows: "requests_per_minute", "requests_per_10s".
+var periods = map[string]time.Duration{
+	"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour,
+	"month": 30 * 24 * time.Hour,
+	"s":     time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
+}
+
+// periodOf returns the period that the name of a window ends with. A window without one counts as one of a
+// minute, and none is longer than a month.
+func periodOf(name string) time.Duration {
+	_, of, _ := strings.Cut(name, "_per_")
+	word := strings.TrimLeft(of, "0123456789")
+	unit, ok := periods[word]
+	if !ok {
+		return longest
+	}
+	n, err := strconv.ParseInt(strings.TrimSuffix(of, word), 10, 64)
+	if err != nil {
+		n = 1
+	}
+	return time.Duration(min(max(n, 1), int64(periods["month"]/unit))) * unit
 }
 
 // learn takes over what a response says of windows, and reports whether a limit is new. If the call is known,
@@ -26,12 +41,7 @@ var periods = []struct {
 func (s *step) learn(limits *ratelimit.State, known bool, given Amount) (changed bool) {
 	for n := range limits.Windows {
 		w := &limits.Windows[n]
-		period := longest
-		for _, p := range periods {
-			if strings.HasSuffix(w.Name, p.suffix) {
-				period = p.period
-			}
-		}
+		period := periodOf(w.Name)
 		if w.ResetsIn.Known && w.ResetsIn.Duration > longest {
 			period = max(period, w.ResetsIn.Duration)
 		}

@@ -100,13 +100,15 @@ func TestSeveralWindowsHoldAtOnce(t *testing.T) {
 }
 
 func TestTheFirstResponseTellsTheLimit(t *testing.T) {
-	l := newLimiter(t, limit.Config{})
-	l.ask(ids(1, 100)...)
-	l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Served, Limits: &ratelimit.State{Windows: []ratelimit.Window{
-		{Name: "requests_per_second", Resource: "requests", Limit: ratelimit.Of(20)},
-	}}})
-	l.until(time.Second)
-	assert.Len(t, l.until(3*time.Second), 39, "twenty a second, less a hundredth")
+	for name, many := range map[string]int64{"requests_per_second": 20, "requests_per_10s": 200, "requests_per_minute": 1200, "requests": 1200} {
+		l := newLimiter(t, limit.Config{})
+		l.ask(ids(1, 100)...)
+		l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Served, Limits: &ratelimit.State{Windows: []ratelimit.Window{
+			{Name: name, Resource: "requests", Limit: ratelimit.Of(many)},
+		}}})
+		l.until(time.Second)
+		assert.Len(t, l.until(3*time.Second), 39, "%s: twenty a second, less a hundredth", name)
+	}
 }
 
 func TestWithoutHintsThePaceFallsAtARefusalAndRises(t *testing.T) {
