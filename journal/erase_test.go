@@ -130,6 +130,21 @@ func TestWithEveryRuleNoTextStays(t *testing.T) {
 	nothingStays(t, json.RawMessage(raw), err)
 }
 
+// The state of a session that a redacted journal begins with may have everything.
+func TestAStateWithEverythingIsRedacted(t *testing.T) {
+	s, err := session.NewState("order-42")
+	require.NoError(t, err)
+	s = s.AddRun().AddCharge(policy.Charge{Cost: 7, Estimated: 1}).AddSuccesses("pay", 1).AddApproved("pay")
+	raw, err := s.Snapshot()
+	require.NoError(t, err)
+	var members map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(raw, &members))
+	assert.Len(t, members, reflect.TypeFor[sessionState]().NumField(), "the wire forms have the same members")
+	left, err := (&Redaction{Slices: []string{""}}).redactor(t.Context(), "s").state(raw)
+	require.NoError(t, err)
+	assert.JSONEq(t, string(raw), string(left))
+}
+
 func nothingStays(t *testing.T, left any, err error) {
 	t.Helper()
 	require.NoError(t, err)

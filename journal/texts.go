@@ -10,6 +10,7 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
@@ -73,6 +74,7 @@ type sessionState struct {
 	Feedback      []feedback.RetryFeedback `json:"feedback"`
 	Attempts      []session.Attempt        `json:"attempts"`
 	ReducerErrors []fault.ReducerError     `json:"reducer_errors"`
+	Charged       policy.Charge            `json:"charged,omitzero"`
 	Runs          int                      `json:"runs,omitempty"`
 	Successes     []session.Count          `json:"successes,omitempty" redact:"keep"`
 	Approved      []string                 `json:"approved,omitempty" redact:"keep"`
