@@ -69,6 +69,7 @@ func asTool(
 		if err != nil {
 			return nil, toldOf(&r, err)
 		}
+		r.Degraded = false // the text is all there is
 		return dataOf(r), nil
 	}
 	// A call that took too long is not made again: its run has ended.

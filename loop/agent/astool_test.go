@@ -19,6 +19,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/agent"
+	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -263,6 +264,23 @@ func TestAHandoffWithoutAnAnswerEndsNothing(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, r.Text, "The agent came to no answer: the run's limit of model calls is reached. Its tools gave results: look.")
 	assert.Equal(t, 2, r.Turns)
+}
+
+// An agent whose planner took its plain text has answered with that.
+func TestTheTextOfADegradedAgentIsItsAnswer(t *testing.T) {
+	typed, err := schema.For[struct {
+		ID string `json:"id"`
+	}]()
+	require.NoError(t, err)
+	said := looptest.Say("R-1 is free.")
+	for _, made := range []func(string, string, loop.Model, loop.Config, ...loop.Option) (*tool.Tool, error){agent.AsTool, agent.Handoff} {
+		desk, err := made("desk", "Answers guests.", looptest.NewModel(said, said, said),
+			loop.Config{Output: typed.Schema()}, loop.WithPlanner(degrade.PlainText{}))
+		require.NoError(t, err)
+		r, err := runOf(t, t.Context(), new(looptest.Store), steps(fixture.Call("desk", find)), loop.Config{Tools: set(t, desk)})
+		require.NoError(t, err)
+		assert.Contains(t, r.Text, "R-1 is free.")
+	}
 }
 
 // Who wants a structured answer gets one: the model is told what the agent said.
