@@ -141,14 +141,17 @@ func (h *heard) notice(_ context.Context, n observe.Notice) {
 func (h *heard) line(driver string, made random.Trace) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	slices.Sort(h.progress)
+	if slices.Sort(h.progress); h.w.Case.Parallel > 1 {
+		h.progress = nil
+	}
 	return fmt.Sprintf("%s prompts=%s trace=%s journal=%s notices=%s result=%s error=%s", driver,
 		hash(h.requests), hash([]any{made.Decisions, made.Steps}), hash(h.journal()),
 		hash([]any{h.notices, h.progress, h.pieces}), hash([]any{made.Result, h.results}), hash([]any{made.Err, h.failed}))
 }
 
 // journal returns the records of the journal. The notes of calls that run at once stand in any order, and so
-// have other hashes; and a call lands only if others wait with it.
+// have other hashes; a call lands only if others wait with it, and progress is late if another call ends the
+// run.
 func (h *heard) journal() []string {
 	records := strings.SplitAfter(string(h.w.Store.Text(h.w.Session.ID)), "\n")
 	if h.w.Case.Parallel <= 1 {
@@ -160,7 +163,9 @@ func (h *heard) journal() []string {
 		}
 	}
 	slices.Sort(records)
-	return slices.DeleteFunc(records, func(r string) bool { return strings.Contains(r, `"kind":"landed"`) })
+	return slices.DeleteFunc(records, func(r string) bool {
+		return strings.Contains(r, `"kind":"landed"`) || strings.Contains(r, `"kind":"progress"`)
+	})
 }
 
 func hash(v any) string {
