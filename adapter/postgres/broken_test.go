@@ -6,11 +6,13 @@ import (
 	"net"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/adapter/postgres"
 	"github.com/retake-go/retake/journal"
 )
 
@@ -18,6 +20,8 @@ import (
 type line struct {
 	sent   atomic.Int64
 	breaks atomic.Bool
+	// down is set while no answer comes.
+	down atomic.Bool
 }
 
 type wire struct {
@@ -32,7 +36,7 @@ func (w wire) Write(p []byte) (int, error) {
 
 func (w wire) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
-	if err == nil && w.line.breaks.Swap(false) {
+	if err == nil && (w.line.breaks.Swap(false) || w.line.down.Load()) {
 		return 0, io.ErrUnexpectedEOF // the statement was done, and its answer is lost
 	}
 	return n, err
@@ -87,6 +91,32 @@ func TestWhatIsDoneAndNotAnsweredIsDoneOnce(t *testing.T) {
 	assert.Len(t, items, 1)
 	l.breaks.Store(true)
 	require.NoError(t, log.Close())
+	log, err = store.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Close())
+}
+
+// A server that is away for long may have given a lease to a session that could not be opened, and has not
+// heard of the end of another. Neither is renewed for ever.
+func TestAJournalThatIsHeldForNobodyIsLetGo(t *testing.T) {
+	var l line
+	pool := connectBy(t, &l)
+	store, err := postgres.New(t.Context(), pool, postgres.Settings{Lease: time.Second})
+	require.NoError(t, err)
+	defer store.Close()
+	log, err := store.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Append(t.Context(), 0, []byte("one\n"), true))
+	l.down.Store(true)
+	require.Error(t, log.Close())
+	_, err = store.Open(t.Context(), "order-43")
+	require.Error(t, err)
+	l.down.Store(false)
+	require.Eventually(t, func() bool { return store.Renew(t.Context()) == nil }, 10*time.Second, time.Millisecond, "the connection is made anew")
+	require.NoError(t, store.Renew(t.Context()))
+	var held int
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM retake_session WHERE holder IS NOT NULL`).Scan(&held))
+	assert.Zero(t, held)
 	log, err = store.Open(t.Context(), "order-42")
 	require.NoError(t, err)
 	require.NoError(t, log.Close())

@@ -33,6 +33,9 @@ func (l *log) take(ctx context.Context) error {
 	if err == nil && !mine {
 		return &journal.ConflictError{Session: l.session, Until: until.UTC()}
 	}
+	if broke(err) || ctx.Err() != nil { // the server may have given the lease
+		l.store.lose(l)
+	}
 	return err
 }
 
@@ -46,19 +49,42 @@ func (l *log) Close() error {
 	if s.readOnly {
 		return nil
 	}
-	const mine = ` WHERE session = $1 AND holder = $2 AND size`
 	ctx := context.WithoutCancel(s.closing)
-	return l.failed(s.patiently(ctx, func(bool) error {
-		_, err := s.pool.Exec(ctx, `WITH gone AS (DELETE FROM retake_session`+mine+` = 0) `+release+mine+` > 0`, l.session, l.holder)
-		if s.closing.Err() != nil {
-			return nil // the store has let it go
-		}
-		return err
-	}))
+	err := s.patiently(ctx, func(bool) error { return l.release(ctx) })
+	switch {
+	case err == nil || s.closing.Err() != nil:
+		return nil // the store has let it go
+	case broke(err):
+		s.lose(l)
+	}
+	return l.failed(err)
 }
 
-// renew renews the leases of all open journals of the store.
+func (l *log) release(ctx context.Context) error {
+	const mine = ` WHERE session = $1 AND holder = $2 AND size`
+	_, err := l.store.pool.Exec(ctx, `WITH gone AS (DELETE FROM retake_session`+mine+` = 0) `+release+mine+` > 0`, l.session, l.holder)
+	return err
+}
+
+// lose remembers logs to let go of when the server can be reached.
+func (s *Store) lose(logs ...*log) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = append(s.lost, logs...)
+}
+
+// renew lets go of the journals that are held for nobody, and renews the leases of all others of the store.
 func (s *Store) renew(ctx context.Context) error {
+	s.mu.Lock()
+	lost := s.lost
+	s.lost = nil
+	s.mu.Unlock()
+	for n, l := range lost {
+		if err := l.release(ctx); err != nil {
+			s.lose(lost[n:]...)
+			return err
+		}
+	}
 	_, err := s.pool.Exec(ctx, `UPDATE retake_session SET until = now() + lease WHERE owner = $1`, s.owner)
 	return err
 }

@@ -32,6 +32,10 @@ type Store struct {
 	close   context.CancelFunc
 	closed  sync.Once
 	keeping sync.WaitGroup
+
+	mu sync.Mutex
+	// lost are logs that hold their journals for nobody, because the server could not be reached.
+	lost []*log
 }
 
 // Settings configure a store. The zero value is ready for use.

@@ -106,8 +106,25 @@ func (l *log) renewWithin(ctx context.Context, tx *sql.Tx) error {
 	return &journal.ConflictError{Session: l.session}
 }
 
-// renew renews the leases of all open journals of the store.
+// lose remembers logs to let go of.
+func (s *Store) lose(logs ...*log) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = append(s.lost, logs...)
+}
+
+// renew lets go of the journals that are held for nobody, and renews the leases of all others of the store.
 func (s *Store) renew(ctx context.Context) error {
+	s.mu.Lock()
+	lost := s.lost
+	s.lost = nil
+	s.mu.Unlock()
+	for n, l := range lost {
+		if err := l.release(ctx); err != nil {
+			s.lose(lost[n:]...)
+			return err
+		}
+	}
 	_, err := s.db.ExecContext(ctx, `UPDATE retake_lease SET until = ? WHERE owner = ? AND until > 0`, s.end(), s.owner)
 	return err
 }

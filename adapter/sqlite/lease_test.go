@@ -79,6 +79,23 @@ func TestALeaseIsRenewedWhileTheStoreIsOpen(t *testing.T) {
 	require.NoError(t, log2.Append(t.Context(), 0, []byte("one\n"), true))
 }
 
+// A journal that could not be let go of is not renewed for ever.
+func TestAJournalThatCouldNotBeClosedIsLetGo(t *testing.T) {
+	var clock at
+	path := filepath.Join(t.TempDir(), "journals.db")
+	mine, others := openAt(t, path, &clock), openAt(t, path, &clock)
+	log, err := mine.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, mine.Exec(t.Context(), `ALTER TABLE retake_lease RENAME TO away`))
+	require.Error(t, log.Close())
+	require.Error(t, mine.Renew(t.Context()))
+	require.NoError(t, mine.Exec(t.Context(), `ALTER TABLE away RENAME TO retake_lease`))
+	require.NoError(t, mine.Renew(t.Context()))
+	log, err = others.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Close())
+}
+
 // A clock that was years ahead when a lease was written locks nobody out for years.
 func TestALeaseIsNeverLongerThanWasAskedFor(t *testing.T) {
 	var clock, ahead at

@@ -37,6 +37,10 @@ type Store struct {
 	closing chan struct{}
 	closed  sync.Once
 	keeping sync.WaitGroup
+
+	mu sync.Mutex
+	// lost are logs that could not be closed, and hold their journals for nobody.
+	lost []*log
 }
 
 // schema has one row for each append: an offset exists once.
@@ -239,11 +243,17 @@ func (l *log) Close() error {
 	if l.store.readOnly != nil {
 		return nil
 	}
-	_, err := l.db.Exec(`UPDATE retake_lease SET until = 0 WHERE session = ? AND fence = ?`, l.session, l.fence)
-	if err != nil && l.store.isClosed() {
+	err := l.release(context.Background())
+	if err == nil || l.store.isClosed() {
 		return nil // the store has let it go
 	}
+	l.store.lose(l)
 	return l.failed(err)
+}
+
+func (l *log) release(ctx context.Context) error {
+	_, err := l.db.ExecContext(ctx, `UPDATE retake_lease SET until = 0 WHERE session = ? AND fence = ?`, l.session, l.fence)
+	return err
 }
 
 // Append implements [journal.Log]. A transaction is atomic, so that a line is only torn if a torn one was
