@@ -19,6 +19,8 @@ type Settings struct {
 	Text, Native policy.Repairs
 	// Identity are the arguments by which calls count as the same; empty means all.
 	Identity []string
+	// Approval says which calls need a person's approval; only its bound is for reading: see Exceeds.
+	Approval policy.Approval
 	// Tools has the settings of single tools, by registered name, where they differ.
 	Tools map[string]Leniency
 	// MaxCalls bounds the calls of one reply. If a reply makes more, none is read, and reading it takes
@@ -33,6 +35,7 @@ type Settings struct {
 type Leniency struct {
 	Text, Native policy.Repairs
 	Identity     []string
+	Approval     policy.Approval
 }
 
 // of is what holds for one tool.
@@ -40,7 +43,14 @@ func (s Settings) of(tool string) Leniency {
 	if own, ok := s.Tools[tool]; ok {
 		return own
 	}
-	return Leniency{Text: s.Text, Native: s.Native, Identity: s.Identity}
+	return Leniency{Text: s.Text, Native: s.Native, Identity: s.Identity, Approval: s.Approval}
+}
+
+// Exceeds reports whether a call has a value above the bound of its tool's approval: see
+// [policy.ApproveAbove]. The arguments must be valid JSON.
+func (s Settings) Exceeds(tool string, arguments []byte) bool {
+	a := s.of(tool).Approval
+	return a.When == policy.ApproveAbove && a.Exceeds(arguments)
 }
 
 // IdentityOf returns the arguments by which a call counts as the same as another: those that the settings of

@@ -158,6 +158,7 @@ func call(on *Offer, c *tool.Call, settings tool.Settings) machine.Call {
 		ID:       c.ID, Tool: name, Arguments: c.Arguments, Raw: c.Raw, Class: c.Class, Issues: c.Issues,
 		Repairs:       c.Repairs,
 		Repeatable:    ok && c.Good() && t.Repeatable(),
+		Exceeds:       c.Good() && settings.Exceeds(c.Tool, c.Arguments),
 		NeedsApproval: ok && c.Good() && t.NeedsApproval(c.Arguments),
 		Answers:       ok && c.Good() && t.Answers() && on.Output == nil,
 		ReadOnly:      ok && c.Good() && t.Declared() == tool.DeclaredReadOnly,
@@ -170,11 +171,11 @@ func Settings(set *policy.Set) tool.Settings {
 		set = new(policy.DefaultSet())
 	}
 	p := set.Policy(policy.Target{})
-	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs, Identity: p.Identity,
+	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs, Identity: p.Identity, Approval: p.Approval,
 		MaxCalls: set.MaxCalls, Tools: make(map[string]tool.Leniency, len(set.Tools))}
 	for _, name := range canon.Keys(set.Tools) {
 		own := set.Policy(policy.Target{Tool: name})
-		settings.Tools[name] = tool.Leniency{Text: own.TextRepairs, Native: own.NativeRepairs, Identity: own.Identity}
+		settings.Tools[name] = tool.Leniency{Text: own.TextRepairs, Native: own.NativeRepairs, Identity: own.Identity, Approval: own.Approval}
 	}
 	return settings
 }

@@ -135,7 +135,7 @@ func (s *step) approvalRule(c *BatchCall, p *policy.Approval) policy.ApprovalRul
 	case policy.ApproveFirst:
 		needs = !s.Session.Approved(c.Tool)
 	case policy.ApproveAbove:
-		needs = p.Exceeds(c.Arguments)
+		needs = c.Exceeds
 	}
 	switch {
 	case needs:

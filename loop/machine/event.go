@@ -134,6 +134,9 @@ type Call struct {
 	// Repeatable reports that the tool was declared read-only or idempotent when the reply was read, so the
 	// call may be run again even if it may have had an effect.
 	Repeatable bool `json:"repeatable,omitempty"`
+	// Exceeds reports that an argument is above the bound of the policy's approval. It is recorded, because
+	// the arguments may be left out of a journal.
+	Exceeds bool `json:"exceeds,omitempty"`
 	// NeedsApproval reports that the tool itself wants the call approved.
 	NeedsApproval bool `json:"needs_approval,omitempty"`
 	// Answers reports that a result of the tool is the answer of the run.
