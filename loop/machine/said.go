@@ -35,7 +35,7 @@ func (s *step) said() error {
 	switch {
 	case s.Phase == Calling && !late:
 		call, err := s.nextCall()
-		if err == nil && s.afford(call) {
+		if err == nil && !s.asksEstimate(call) && s.afford(call) {
 			s.do(CallModel).Model = call
 		}
 		return err
