@@ -53,7 +53,7 @@ type sayCase struct {
 	session.Words
 }
 
-// itemPut is what was put into the inbox when the journal had so many steps of so many runs, and Case.Says was
+// itemPut is what was put into the inbox when the journal had so many events of so many runs, and Case.Says was
 // said up to it.
 type itemPut struct {
 	journal.Item
@@ -149,10 +149,34 @@ func (w *World) post(ctx context.Context, a machine.Ask, r machine.Response) err
 			r.Question = q.Call // a redacted journal has another
 		}
 	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	said := w.spoken
+	w.mu.Unlock()
+	if err = w.keepItem(journal.Item{Kind: journal.AnswerItem, Key: r.Question, By: r.By, At: r.At, Body: body}, said); err != nil {
+		return err
+	}
 	if err = inbox.Answer(ctx, w.Store, w.Session.ID, r); errors.Is(err, machine.ErrAnswered) {
 		return nil // before a crash
 	}
 	return err
+}
+
+// keepItem notes an item that is put into the inbox now, so that it is there after a crash.
+func (w *World) keepItem(i journal.Item, said int) error {
+	read, err := readJournal(w.Store.Text(w.Session.ID))
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !slices.ContainsFunc(w.items, func(o itemPut) bool { return o.Kind == i.Kind && o.Key == i.Key }) {
+		w.items = append(w.items, itemPut{i, read.events, read.runs, said})
+	}
+	return nil
 }
 
 // speak says what the case says at this point, once. A message that stops the call ends ctx.
@@ -187,22 +211,17 @@ func (w *World) mayHear() bool {
 
 // put puts a message into the inbox, too, so that it is there after a crash.
 func (w *World) put(words session.Words, n int) error {
-	text := w.Store.Text(w.Session.ID)
-	if len(text) == 0 {
+	if len(w.Store.Text(w.Session.ID)) == 0 {
 		return nil // the engine has no journal
-	}
-	read, err := readJournal(text)
-	if err != nil {
-		return err
 	}
 	body, err := json.Marshal(words)
 	if err != nil {
 		return err
 	}
 	i := journal.Item{Kind: journal.MessageItem, Key: words.ID, By: words.By, At: words.At, Body: body}
-	w.mu.Lock()
-	w.items = append(w.items, itemPut{i, len(read.steps), read.runs, n})
-	w.mu.Unlock()
+	if err := w.keepItem(i, n); err != nil {
+		return err
+	}
 	return w.Store.Put(context.Background(), w.Session.ID, i)
 }
 

@@ -88,8 +88,9 @@ type recorded struct {
 	// is what the replies cost.
 	replied int
 	usage   message.Usage
-	// runs is the number of runs that have begun.
-	runs int
+	// runs is the number of runs that have begun, and events that of all events. The last may have no step
+	// yet.
+	runs, events int
 	// begun counts how often each call of a tool began.
 	begun map[run]int
 	// open are the calls that were asked for last and have no outcome, by what identifies them, with whether
@@ -157,6 +158,7 @@ func (r *recorded) asked(calls []machine.ToolRun) {
 
 func (r *recorded) count(ev *machine.Event) {
 	r.at = ev.At
+	r.events++
 	switch ev.Kind {
 	case machine.Started:
 		r.runs++
