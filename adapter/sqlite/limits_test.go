@@ -84,7 +84,7 @@ func limited(path string) error {
 	}
 	defer store.Close()
 	l, err := limiter.New(limiter.Config{
-		Store: store, Limit: limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 100, Period: time.Second}}},
+		Store: store, Limit: limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 10, Period: 100 * time.Millisecond}}},
 	})
 	if err != nil {
 		return err
@@ -139,6 +139,6 @@ func TestProcessesShareALimitAndOutliveOneThatIsKilled(t *testing.T) {
 		})
 	}
 	all.Wait()
-	least := (2*calls + calls/2) * time.Second / 100
+	least := (2*calls + calls/2 - 10) * time.Second / 100 // a window is free at the beginning
 	assert.GreaterOrEqual(t, time.Since(begun), least-50*time.Millisecond)
 }
