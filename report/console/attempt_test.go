@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -67,8 +68,9 @@ func TestAttemptsAreNumbers(t *testing.T) {
 		}
 		return order
 	}
-	all := rows("sort=attempt")
-	require.Len(t, all, 5)
+	var all []string
+	require.Eventually(t, func() bool { all = rows("sort=attempt"); return len(all) == 5 }, 20*time.Second, time.Millisecond,
+		"a page shows what was read by then")
 	assert.IsIncreasing(t, all, "the most attempts first")
 	retrying := rows("retry=1")
 	require.Len(t, retrying, 1)
