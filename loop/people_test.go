@@ -466,11 +466,13 @@ func TestNoSessionWakesBeforeItIsAnswered(t *testing.T) {
 		over := make(chan error, 1)
 		go func() { over <- pool.Run(ctx, 1) }()
 		time.Sleep(30 * 24 * time.Hour)
+		synctest.Wait()
 		require.Equal(t, sessions, calls, "each has asked the model once")
 		for _, id := range []string{"70", "3", "42"} {
 			require.NoError(t, pool.Answer(id, machine.Response{Question: questions[id], Verdict: machine.Approve}))
 		}
 		time.Sleep(30 * 24 * time.Hour)
+		synctest.Wait()
 		stop()
 		<-over
 		var ended []string
