@@ -57,8 +57,8 @@ func TestCrashesChangeNothing(t *testing.T) {
 	random.Check(t, cases(), random.Driver{Name: "a resumed run", Takes: silent, Run: crashing})
 }
 
-// silent are the cases in which the user says nothing: a message that lay in the inbox when the process died is
-// heard some time after the run goes on, by the machine's clock.
+// silent are the cases in which the user says nothing. Others differ at times on a loaded machine, such as
+// case 19; it is not known why. A likely cause is that a run looks into its inbox by the machine's own clock.
 func silent(c random.Case) bool { return len(c.Says) == 0 }
 
 // A limiter changes nothing but when calls are made.
