@@ -226,13 +226,14 @@ func framed(name string, midReply bool, says func(stream uint32) []byte) Cut {
 	}}
 }
 
-// losesPings is a server of HTTP/2 that falls silent and leaves the client's pings without an answer.
+// losesPings is a server of HTTP/2 that falls silent once it has read the request, and leaves the client's
+// pings without an answer.
 func losesPings(t testing.TB) (string, *http.Client) {
 	url, client := serveRaw(t, true, func(c net.Conn, r *bufio.Reader) {
 		answerFrames(c, r, func(uint32) []byte { return nil })
 		_, _ = io.Copy(io.Discard, r) // until the client leaves
 	}, "h2")
-	client.Transport.(*http.Transport).HTTP2 = &http.HTTP2Config{SendPingTimeout: time.Millisecond, PingTimeout: time.Millisecond}
+	client.Transport.(*http.Transport).HTTP2 = &http.HTTP2Config{SendPingTimeout: time.Millisecond, PingTimeout: 200 * time.Millisecond}
 	return url, client
 }
 
@@ -252,8 +253,8 @@ func refuses(t testing.TB) (string, *http.Client) {
 
 // The frames of HTTP/2 that are used, and their flags (RFC 9113).
 const (
-	data, headers, rstStream, settings, goAway = 0, 1, 3, 4, 7
-	endStream, endHeaders                      = 1, 4
+	data, headers, rstStream, settings, ping, goAway = 0, 1, 3, 4, 6, 7
+	endStream, endHeaders, ack                       = 1, 4, 1
 )
 
 func frame(kind, flags byte, stream uint32, payload ...[]byte) []byte {
@@ -272,7 +273,8 @@ func begun(stream uint32) []byte {
 	return slice(frame(headers, endHeaders, stream, []byte("\x88"+json)), frame(data, 0, stream, []byte("{")))
 }
 
-// answerFrames reads one request of HTTP/2 and writes raw frames.
+// answerFrames reads one request of HTTP/2 and writes raw frames. It answers pings until it has the request,
+// because a client that takes its connection for lost before that tells it as another error.
 func answerFrames(c net.Conn, r *bufio.Reader, says func(stream uint32) []byte) {
 	const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 	if _, err := r.Discard(len(preface)); err != nil {
@@ -285,10 +287,14 @@ func answerFrames(c net.Conn, r *bufio.Reader, says func(stream uint32) []byte) 
 			return
 		}
 		size := int(top[0])<<16 | int(top[1])<<8 | int(top[2])
-		if _, err := r.Discard(size); err != nil {
+		payload := make([]byte, size)
+		if _, err := io.ReadFull(r, payload); err != nil {
 			return
 		}
-		if kind, flags := top[3], top[4]; (kind == data || kind == headers) && flags&endStream != 0 {
+		switch kind, flags := top[3], top[4]; {
+		case kind == ping && flags&ack == 0:
+			_, _ = c.Write(frame(ping, ack, 0, payload))
+		case (kind == data || kind == headers) && flags&endStream != 0:
 			_, _ = c.Write(says(binary.BigEndian.Uint32(top[5:])))
 			return
 		}
