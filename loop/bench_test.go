@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/limit"
+	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -35,6 +37,40 @@ func BenchmarkRun(b *testing.B) {
 		require.NoError(b, err)
 		_, err = fixture.Run(b.Context(), looptest.NewModel(turns...), s, loop.Input{Prompt: "Book."}, cfg)
 		require.NoError(b, err)
+	}
+}
+
+// BenchmarkPool makes a hundred runs of one call each in a pool, with and without a limiter that holds nobody
+// back.
+func BenchmarkPool(b *testing.B) {
+	const runs = 100
+	model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		return message.Reply{Text: "done", Finish: message.Stop}, nil
+	})
+	l, err := limiter.New(limiter.Config{Limit: limit.Config{Start: 1_000_000}})
+	require.NoError(b, err)
+	for name, options := range map[string][]loop.Option{"alone": nil, "limited": {loop.WithLimiter(l)}} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			lost := 0
+			for b.Loop() {
+				p, err := loop.NewPool(loop.PoolConfig{Model: model, Options: options, Done: func(_ *session.Session, _ loop.Result, err error) {
+					if err != nil {
+						lost++
+					}
+				}})
+				require.NoError(b, err)
+				for range runs {
+					_, err := p.Add(sessionOf(b), loop.Input{Prompt: "Where?"})
+					require.NoError(b, err)
+				}
+				for p.Len() > 0 {
+					p.Due(time.Time{})
+				}
+			}
+			require.Zero(b, lost)
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/runs, "ns/run")
+		})
 	}
 }
 
