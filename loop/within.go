@@ -41,6 +41,7 @@ type outer struct {
 //   - It ends at the deadline of the call. Its spending and its budget of failed attempts are bounded by an even
 //     share of what the outer run has left: the calls of the reply that have not ended divide it. Its usage is
 //     added to the call's.
+//   - What it leaves in doubt is in doubt outside, too, whatever the tool returns: see [tool.Doubt].
 //   - Its clock and its approver are those of the outer run, unless its own options set them. Questions to people
 //     are answered where those of the outer run are, under the id of this session.
 //
@@ -54,6 +55,23 @@ func (l *Loop) Within(ctx context.Context, in Input) (Result, error) {
 	case o.process.depth >= o.process.deepest:
 		return Result{}, fmt.Errorf("%w: there are %d around this one, and MaxDepth allows no more", ErrTooDeep, o.process.depth+1)
 	}
+	r, err := l.within(ctx, o, in)
+	if doubts(&r, err) {
+		_ = tool.Doubt(ctx) // an error says that no tool waits for it any more
+	}
+	return r, err
+}
+
+// doubts reports whether a nested run left something in doubt: a call, or all of it if it has no end.
+func doubts(r *Result, err error) bool {
+	if _, ended := errors.AsType[*RetryExhaustedError](err); err != nil && !ended {
+		return true
+	}
+	return len(r.InDoubt) > 0
+}
+
+// within is Within, in a call.
+func (l *Loop) within(ctx context.Context, o *outer, in Input) (Result, error) {
 	own := *l
 	own.options, own.desk = o.options(l.options), o.process.desk
 	compiled, err := o.bound(&own)

@@ -136,6 +136,9 @@ var verdicts = map[machine.Verdict]string{
 	machine.TryLater: " asks to be tried later", machine.Unknown: " began, and its outcome is not known",
 }
 
+// partlyDone says that a call which ended by itself has left something in doubt.
+const partlyDone = "something it did may or may not have happened"
+
 func (r *run) toolEnded(ev *machine.Event) entry {
 	t := ev.Tool
 	var was machine.ToolRun
@@ -161,8 +164,12 @@ func (r *run) toolEnded(ev *machine.Event) entry {
 	default:
 		text += after(": ", t.Text)
 	}
-	if t.Verdict == machine.Unknown {
+	e.ran = t.Verdict != machine.Unknown
+	if !e.ran || t.InDoubt && !was.ReadOnly {
 		e.doubt = was.Key
+	}
+	if e.ran && e.doubt != "" {
+		text += "; " + partlyDone
 	}
 	if e.bad {
 		r.totals.Broken++

@@ -85,6 +85,8 @@ func (s *section) wrong() (parts []string) {
 		}
 		all = append(all, d.Issues...)
 		switch {
+		case e.doubt != "" && e.ran:
+			parts = append(parts, partlyDone)
 		case e.doubt != "" && e.Kind == ended:
 			parts = append(parts, "it may have run")
 		case e.bad && e.Kind == ended:

@@ -170,6 +170,15 @@ func AddCost(ctx context.Context, micros int64) error {
 	})
 }
 
+// Doubt says that the call may have had an effect that nobody knows of, whatever comes of it. With a result, or
+// if it asks again, the model is told so, too; [TryLater] does not say any more that nothing was done. A call
+// with the same arguments has the same [IdempotencyKey]. A run of package loop within the call does it for
+// itself. Calls of tools that are [ReadOnly] are never in doubt. An MCP server says it of failed calls only. Errors: [ErrNoCall], [ErrReturned].
+func Doubt(ctx context.Context) error {
+	r := recorderOf(ctx)
+	return r.whileOpen(func() { r.doubt = true })
+}
+
 // Metered returns a context in which [AddUsage] adds up, and a function that ends this and returns the sum.
 // It is for engines that make tries.
 func Metered(ctx context.Context) (context.Context, func() message.Usage) {
@@ -188,6 +197,7 @@ type recorder struct {
 	parts  []message.Part
 	usage  message.Usage
 	cost   *int64
+	doubt  bool
 	last   []byte
 	report func([]byte)
 	// meter says that it is one of [Metered], which only adds up usage. within is that of the call around it.

@@ -29,8 +29,10 @@ type Outcome struct {
 	Issues []fault.Issue
 	// Failed is what the model is told where the tool said [Fail].
 	Failed string
-	// InDoubt and Whole are those of the [FailedError], where the tool said [Fail].
-	InDoubt, Whole bool
+	// InDoubt says that the call may have had an effect that nobody knows of: see [Doubt], [FailedError].
+	InDoubt bool
+	// Whole is that of the [FailedError], where the tool said [Fail].
+	Whole bool
 	// Err is any other error of the tool: a [*LaterError] where it said [TryLater], a [*fault.PanicError]
 	// where it panicked, [ErrUnknown] where nobody knows how the call ended. Its text is for operators and
 	// not for prompts.
@@ -116,6 +118,7 @@ func (t *Tool) InvokeWithin(ctx context.Context, args []byte, d time.Duration, a
 	}
 	rec.close()
 	out.Progress, out.Usage, out.Cost = rec.last, rec.usage, rec.cost
+	out.InDoubt = out.InDoubt || rec.doubt
 	if out.Result != nil {
 		out.Events = rec.events
 	}

@@ -27,8 +27,9 @@ const task = `{"type": "object", "properties": {"task": {"type": "string", "minL
 // is made again, and the agent goes on where it was.
 //
 // If the agent comes to no answer, the call has failed for good. The outer model is told why, which tools of
-// the agent gave a result, which failed, and which calls are in doubt; the call is then in doubt, too. The
-// tool is declared [tool.ReadOnly] if all tools of the agent are, else [tool.Idempotent].
+// the agent gave a result, which failed, and which calls are in doubt. If calls of the agent are in doubt, so is
+// its own, with an answer or without one. The tool is declared [tool.ReadOnly] if all tools of the agent are,
+// else [tool.Idempotent].
 //
 // The error is that of [tool.Raw] or [loop.New], or says that cfg makes calls the answer, which nobody would
 // run.
@@ -89,19 +90,17 @@ func declared(tools *tool.Set) tool.Option {
 
 // toldOf is the error of a call whose agent has no answer.
 func toldOf(r *loop.Result, err error) error {
-	if held, ok := errors.AsType[*journal.ConflictError](err); ok && held.Want == held.Found {
-		return tool.TryLater(err, 0)
+	if x, ok := errors.AsType[*loop.RetryExhaustedError](err); ok { // whatever it wraps is of runs within
+		return errors.Join(&tool.FailedError{Text: accountOf(r.Transcript, x), Whole: true}, err)
 	}
-	x, ok := errors.AsType[*loop.RetryExhaustedError](err)
+	held, ok := errors.AsType[*journal.ConflictError](err)
 	switch {
-	case errors.Is(err, loop.ErrSuspended):
-		return err
+	case ok && held.Want == held.Found:
+		return tool.TryLater(err, 0)
 	case errors.Is(err, loop.ErrTooDeep):
 		return tool.Fail("Not done: agents may not be nested deeper.")
-	case !ok:
-		return err
 	}
-	return errors.Join(&tool.FailedError{Text: accountOf(r.Transcript, x), InDoubt: len(x.InDoubt) > 0, Whole: true}, err)
+	return err
 }
 
 // maxNamed is how many tools of a kind are named.

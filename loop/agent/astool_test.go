@@ -23,6 +23,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -129,6 +130,19 @@ func (l mortalLog) Append(ctx context.Context, at int64, lines []byte, durable b
 	return l.Log.Append(ctx, at, lines, durable)
 }
 
+// partly is what a model is told of a call that ended and left something in doubt.
+const partly = "Something that this call did may or may not have happened."
+
+// saying counts the results that say something.
+func saying(said []message.Message, text string) (n int) {
+	for _, m := range said {
+		if m.Role == message.Tool && strings.Contains(m.Text, text) {
+			n++
+		}
+	}
+	return n
+}
+
 // story is a run with agents, two deep, and its parts.
 type story struct {
 	store *looptest.Store
@@ -180,10 +194,12 @@ func goesOnInside(t *testing.T) {
 		died := err != nil
 		got, err := s.run(t, math.MaxInt64)
 		require.NoError(t, err, "after write %d", n)
-		if doubts := strings.Contains(got.Text, "not known"); !doubts {
+		doubts := saying(got.Transcript, "not known")
+		if doubts == 0 {
 			assert.Equal(t, want.Text, got.Text, "after write %d", n)
 		}
-		assert.Empty(t, got.InDoubt, "after write %d", n)
+		assert.Len(t, got.InDoubt, doubts, "after write %d: what is in doubt inside is so outside", n)
+		assert.Equal(t, doubts, saying(got.Transcript, partly), "after write %d", n)
 		assert.Equal(t, want.Usage.InputTokens, got.Usage.InputTokens, "after write %d", n)
 		for key, times := range s.looked {
 			assert.Equal(t, 1, times, "after write %d", n)
@@ -223,8 +239,9 @@ func TestAHandoffEndsTheRunWithTheAgentsAnswer(t *testing.T) {
 		for key, times := range s.looked {
 			assert.Equal(t, 1, times, "after write %d: %s", n, key)
 		}
-		assert.Empty(t, r.InDoubt, "after write %d", n)
-		if !strings.Contains(r.Text, "not known") {
+		doubts := strings.Contains(r.Text, "not known")
+		assert.Equal(t, doubts, len(r.InDoubt) == 1, "after write %d", n)
+		if !doubts {
 			assert.Equal(t, "R-1 is free.", r.Text, "after write %d", n)
 		}
 		assert.Equal(t, int64(300), r.Usage.InputTokens, "after write %d: one reply outside, two inside", n)
@@ -391,6 +408,91 @@ func TestACallOfAnAgentInDoubtThatIsMadeAgainDoesNothing(t *testing.T) {
 	ids, err := store.List(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []string{"trip", "trip.1.1.1"}, ids)
+}
+
+// An agent that has an answer may have left something in doubt: its call has the answer, and is in doubt.
+func TestWhatAnAgentLeavesInDoubtIsInDoubtOutside(t *testing.T) {
+	inner := scout(t, steps(fixture.Call("look", `{}`)), loop.Config{Tools: set(t, look(func(context.Context) (string, error) {
+		return "", errors.New("no answer")
+	}))})
+	guide, err := agent.AsTool("guide", "Guides.", steps(fixture.Call("scout", find)), loop.Config{Tools: set(t, inner)})
+	require.NoError(t, err)
+	store := new(looptest.Store)
+	for range 2 { // the second is told the recorded end
+		r, err := runOf(t, t.Context(), store, steps(fixture.Call("guide", find)), loop.Config{Tools: set(t, guide)})
+		require.NoError(t, err)
+		require.Len(t, r.InDoubt, 1)
+		assert.Equal(t, "guide", r.InDoubt[0].Tool)
+		assert.Empty(t, r.ToolFailures)
+	}
+	for _, id := range []string{"trip", "trip.1.1.1"} {
+		said := string(store.Text(id))
+		assert.Contains(t, said, partly, id)
+		s, err := journal.Summarise(strings.NewReader(said), false, looptest.NewClock().Now())
+		require.NoError(t, err)
+		assert.Equal(t, 1, s.InDoubt, id)
+		var shown strings.Builder
+		require.NoError(t, report.Text(&shown, strings.NewReader(said), report.Style{Width: 200}))
+		assert.Contains(t, shown.String(), "; something it did may or may not have happened", id)
+		assert.Contains(t, shown.String(), "1 call in doubt: ", id)
+		verifies(t, store, id)
+	}
+}
+
+// A tool that runs an agent says what it likes: what is in doubt is in doubt.
+func TestAToolCannotDenyWhatItsAgentLeftInDoubt(t *testing.T) {
+	one := policy.DefaultSet()
+	one.MaxTurns = 1
+	own, err := loop.New(steps(fixture.Call("look", `{}`)), loop.Config{Policy: &one, Tools: set(t, look(func(context.Context) (string, error) {
+		return "", errors.New("no answer")
+	}))})
+	require.NoError(t, err)
+	for name, says := range map[string]error{
+		"failed": tool.Fail("Nothing was done."), "asks again": tool.AskAgain(), "later": tool.TryLater(nil, 0),
+	} {
+		t.Run(name, func(t *testing.T) {
+			denies := tool.New("scout", "Finds rooms.", func(ctx context.Context, _ struct{}) (string, error) {
+				_, err := own.Within(ctx, loop.Input{Prompt: "Find a room."})
+				require.Error(t, err)
+				return "", says
+			}, tool.Idempotent())
+			r, err := runOf(t, t.Context(), new(looptest.Store), steps(fixture.Call("scout", `{}`)), loop.Config{Tools: set(t, denies)})
+			require.NoError(t, err)
+			assert.Len(t, r.InDoubt, 1)
+			assert.NotContains(t, r.Transcript[2].Text, "Not done")
+			assert.Contains(t, r.Transcript[2].Text, "may or may not have happened")
+		})
+	}
+}
+
+// An agent that has done something is never told as one that was not begun, whatever ended it.
+func TestWhatEndedAnAgentDoesNotHideWhatItDid(t *testing.T) {
+	none := policy.DefaultSet()
+	none.Budgets.Tool = 0
+	for name, cause := range map[string]error{"too deep": loop.ErrTooDeep, "held": &journal.ConflictError{}} {
+		t.Run(name, func(t *testing.T) {
+			inner := scout(t, steps(fixture.Call("look", `{}`)), loop.Config{Policy: &none, Tools: set(t, look(func(context.Context) (string, error) {
+				return "", fmt.Errorf("paid, but: %w", cause)
+			}))})
+			r, err := runOf(t, t.Context(), new(looptest.Store), steps(fixture.Call("scout", find)), loop.Config{Tools: set(t, inner)})
+			require.NoError(t, err)
+			assert.Contains(t, r.Transcript[2].Text, "May or may not have had an effect: look.")
+			assert.Len(t, r.InDoubt, 1)
+		})
+	}
+}
+
+// Another process may be at work in the agent: nobody here knows what it did.
+func TestAnAgentThatAnotherProcessRunsIsInDoubt(t *testing.T) {
+	store := new(looptest.Store)
+	held, err := journal.Open(t.Context(), store, "trip.1.1.1", journal.Settings{})
+	require.NoError(t, err)
+	defer held.Close()
+	inner := scout(t, steps(), loop.Config{Tools: set(t, look(found))})
+	r, err := runOf(t, t.Context(), store, steps(fixture.Call("scout", find)), loop.Config{Tools: set(t, inner)})
+	require.NoError(t, err)
+	assert.Equal(t, "The call failed 4 times, and its effect may or may not have happened.", r.Transcript[2].Text)
+	assert.Len(t, r.InDoubt, 1)
 }
 
 // An agent has what the run around it has left, divided among the calls of the reply.

@@ -12,7 +12,7 @@ import (
 
 // EndOf converts a tool's outcome for the core, before reducers run.
 func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
-	end := &machine.ToolEnd{Index: run.Index, Progress: out.Progress, Usage: out.Usage, Cost: out.Cost}
+	end := &machine.ToolEnd{Index: run.Index, Progress: out.Progress, Usage: out.Usage, Cost: out.Cost, InDoubt: out.InDoubt}
 	switch {
 	case out.Err != nil:
 		f := fault.Recordable(out.Failure(), out.Err)
@@ -26,7 +26,7 @@ func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
 		end.Verdict, end.Issues = machine.AskAgain, fault.PrintableIssues(out.Issues)
 	case out.Failed != "":
 		end.Verdict, end.Text, end.Parts = machine.Failed, canon.UTF8(out.Failed), out.Parts
-		end.InDoubt, end.Whole = out.InDoubt, out.Whole
+		end.Whole = out.Whole
 	default:
 		end.Verdict, end.Result, end.Parts = machine.Done, out.Result, out.Parts
 	}

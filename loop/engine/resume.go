@@ -68,7 +68,7 @@ func (e *landedError) Unwrap() error { return e.error }
 
 // outcomeOf returns the outcome that landed.
 func outcomeOf(l *journal.Note) tool.Outcome {
-	out := tool.Outcome{Progress: l.End.Progress, Usage: l.End.Usage, Cost: l.End.Cost}
+	out := tool.Outcome{Progress: l.End.Progress, Usage: l.End.Usage, Cost: l.End.Cost, InDoubt: l.End.InDoubt}
 	switch l.End.Verdict {
 	case machine.Broke:
 		out.Err = &fault.RecordedError{Recorded: *l.End.Failure}
@@ -81,7 +81,7 @@ func outcomeOf(l *journal.Note) tool.Outcome {
 		out.Issues = l.End.Issues
 	case machine.Failed:
 		out.Failed, out.Parts = l.End.Text, l.End.Parts
-		out.InDoubt, out.Whole = l.End.InDoubt, l.End.Whole
+		out.Whole = l.End.Whole
 	default:
 		out.Result, out.Parts = l.End.Result, l.End.Parts
 		for _, e := range l.Events {

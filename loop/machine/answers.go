@@ -129,7 +129,7 @@ const notKept = "What followed from it was refused, and the state is as it was b
 func (s *step) sayAll(native bool, calls []*BatchCall) {
 	if native {
 		for _, c := range calls {
-			s.say(message.Message{Role: message.Tool, Text: c.changedWords() + c.Answer, Parts: c.Parts, CallID: c.ID,
+			s.say(message.Message{Role: message.Tool, Text: c.preface() + c.Answer, Parts: c.Parts, CallID: c.ID,
 				Name: c.Tool, IsError: c.IsError()})
 		}
 		return
@@ -147,16 +147,16 @@ func textOf(calls []*BatchCall) string {
 	same := make(map[string][]int)
 	for n, c := range calls {
 		if c.IsError() {
-			same[c.changedWords()+c.Answer] = append(same[c.changedWords()+c.Answer], n)
+			same[c.preface()+c.Answer] = append(same[c.preface()+c.Answer], n)
 		}
 	}
 	parts := make([]string, 0, len(calls))
 	for n, c := range calls {
-		switch all := same[c.changedWords()+c.Answer]; {
+		switch all := same[c.preface()+c.Answer]; {
 		case !c.IsError() || len(all) == 1:
 			parts = append(parts, c.inText(n, len(calls)))
 		case all[0] == n:
-			parts = append(parts, "Calls "+placesOf(all)+": "+c.changedWords()+c.Answer)
+			parts = append(parts, "Calls "+placesOf(all)+": "+c.preface()+c.Answer)
 		}
 	}
 	return strings.Join(parts, "\n\n")
@@ -193,11 +193,11 @@ func (c *BatchCall) inText(n, of int) string {
 	}
 	switch {
 	case !c.IsError() && c.Status != Repeated:
-		return c.changedWords() + "Result of " + title + ": " + quoted(c.Answer)
+		return c.preface() + "Result of " + title + ": " + quoted(c.Answer)
 	case of > 1:
-		return "C" + title[1:] + ": " + c.changedWords() + c.Answer
+		return "C" + title[1:] + ": " + c.preface() + c.Answer
 	}
-	return c.changedWords() + c.Answer
+	return c.preface() + c.Answer
 }
 
 // maxText is the longest string of a result in a text, in bytes. Other results are not cut.

@@ -203,7 +203,7 @@ type ToolEnd struct {
 	Parts []message.Part `json:"parts,omitempty"`
 	// Text is what the model is told. Only for Failed.
 	Text string `json:"text,omitempty" redact:"text"`
-	// InDoubt reports that the call may have had its effect all the same. Only for Failed.
+	// InDoubt reports that the call may have had an effect that nobody knows of, whatever its verdict.
 	InDoubt bool `json:"in_doubt,omitempty"`
 	// Whole reports that the tool bounds Text, and that the feedback's limits do not. Only for Failed.
 	Whole bool `json:"whole,omitempty"`

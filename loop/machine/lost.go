@@ -25,9 +25,9 @@ func (c *BatchCall) lost(v Verdict) string {
 	switch {
 	case v == Unknown:
 		return c.doubting("The outcome of this call is not known", ":")
-	case v == TryLater && c.Transport > 1:
+	case v == TryLater && !c.inDoubt() && c.Transport > 1:
 		return fmt.Sprintf("Not done: the tool is not ready for this call, and was asked %d times.", c.Transport)
-	case v == TryLater:
+	case v == TryLater && !c.inDoubt():
 		return "Not done: the tool is not ready for this call."
 	case c.Transport > 1:
 		return c.doubting(fmt.Sprintf("The call failed %d times", c.Transport), ", and")
@@ -46,7 +46,7 @@ func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 		return s.eventError(fmt.Sprintf("verdict %q needs a failure", end.Verdict))
 	}
 	f.Tool = c.Tool
-	if end.Verdict != TryLater {
+	if end.Verdict != TryLater || end.InDoubt {
 		c.Status = Doubtful
 	}
 	if len(end.Progress) > 0 {

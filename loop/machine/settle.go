@@ -226,13 +226,17 @@ func until(at time.Time) string {
 	return "until " + at.Format(time.RFC3339Nano)
 }
 
-// changedWords says that a person changed the arguments of a call; empty if none did.
-func (c *BatchCall) changedWords() string {
-	if !c.Changed {
-		return ""
+// preface is what the model is told before the answer to a call: that a person changed its arguments, and that
+// it left something in doubt.
+func (c *BatchCall) preface() (text string) {
+	if c.Changed {
+		text = "A person changed the arguments of this call before it ran, to " +
+			feedback.InMarks(string(c.Arguments), maxSaid) + ". What follows is of the call with these.\n"
 	}
-	return "A person changed the arguments of this call before it ran, to " +
-		feedback.InMarks(string(c.Arguments), maxSaid) + ". What follows is of the call with these.\n"
+	if c.Doubt {
+		text += "Something that this call did may or may not have happened.\n"
+	}
+	return text
 }
 
 // String returns how a question was answered, as one sentence.

@@ -165,6 +165,8 @@ type BatchCall struct {
 	// Was is the answer of the call that it equals.
 	Twin int    `json:"twin,omitempty"`
 	Was  string `json:"was,omitempty"`
+	// Doubt reports that the call has an answer of its own, and left something in doubt.
+	Doubt bool `json:"doubt,omitempty"`
 	// Answer is the text for the model.
 	Answer string `json:"answer,omitempty"`
 	// Parts are the media of the answer.

@@ -216,6 +216,10 @@ func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 		}
 	}
 	s.closeDoubt(c)
+	if end.InDoubt {
+		c.Doubt = !c.ReadOnly && end.Verdict != Failed // whose words say so themselves
+		s.leaveOpen(c)
+	}
 	switch {
 	case asks:
 		return s.toolAsks(c, end)
@@ -304,7 +308,9 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 	if len(end.Progress) > 0 {
 		c.Progress = end.Progress
 	}
-	s.giveBack(c)
+	if !c.Doubt {
+		s.giveBack(c)
+	}
 	if s.Batch.settled(c.Tool) {
 		c.end(Asked, s.sibling(c, &f, ""))
 		return nil
@@ -357,9 +363,6 @@ func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
 	c.Parts = end.Parts
 	if !inDoubt {
 		s.giveBack(c)
-	}
-	if end.InDoubt {
-		s.leaveOpen(c)
 	}
 	s.failed(c, fault.ToolExecution, fault.Scrub(end.Text))
 	s.hearToolFailed(c, fault.ToolExecution, end.Text, inDoubt)

@@ -107,7 +107,7 @@ func (r *row) Doubtful() bool { return r.InDoubt > 0 }
 
 // Version changes with everything that the row shows, but for times that pass.
 func (r *row) Version() string {
-	return fmt.Sprint(r.State, r.Why, r.Attempt, r.Spent, r.Lost, r.Last.UnixNano(), r.Until.UnixNano())
+	return fmt.Sprint(r.State, r.InDoubt, r.Why, r.Attempt, r.Spent, r.Lost, r.Last.UnixNano(), r.Until.UnixNano())
 }
 
 // ms is a time for the script; empty if there is none.

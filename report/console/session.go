@@ -40,6 +40,8 @@ type facts struct {
 	lines int64
 	// hears reports whether a message to the run would be heard: it has not ended, and is no single action.
 	hears bool
+	// inside are the ids that the sessions of the calls under way have, if they are agents.
+	inside []string
 }
 
 // factsOf returns the facts of a session. The sentence has no values that a schema marks as secret, unless
@@ -58,6 +60,12 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 	}
 	if s.State == journal.SessionInterrupted {
 		t.InDoubt += len(doubtful(f))
+	}
+	if !s.State.Ended() && st.Batch != nil {
+		for _, call := range f.Asked.Tools {
+			id, _ := st.Child(call.Index)
+			t.inside = append(t.inside, id)
+		}
 	}
 	t.retrying = !s.State.Ended() && (s.State == journal.SessionWaits || t.at.Attempt > 1)
 	t.hears = !s.State.Ended() && !st.Config.Single

@@ -124,6 +124,7 @@ func (w *watcher) refresh(ctx context.Context) error {
 			delete(w.sessions, k)
 		}
 	}
+	w.tellDoubts()
 	w.at, w.err = w.clock.Now(), err
 	w.fresh = max(refreshed, w.at.Sub(begin))
 	select {
@@ -132,6 +133,30 @@ func (w *watcher) refresh(ctx context.Context) error {
 		close(w.first)
 	}
 	return err
+}
+
+// tellDoubts counts the calls under way as in doubt whose agents have left something in doubt.
+func (w *watcher) tellDoubts() {
+	for k, s := range w.sessions {
+		if n := w.doubts(s, 0); n != s.row.InDoubt {
+			is, r := *s, *s.row
+			r.InDoubt, is.row = n, &r
+			w.sessions[k] = &is
+		}
+	}
+}
+
+// deepest is how deep agents are looked into; a journal may say that it is its own.
+const deepest = 8
+
+func (w *watcher) doubts(s *watched, depth int) int {
+	n := s.InDoubt
+	for _, id := range s.inside {
+		if c := w.sessions[key{s.store, id}]; c != nil && depth < deepest && w.doubts(c, depth+1) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // one reads what is new of a journal.

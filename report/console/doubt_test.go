@@ -1,0 +1,61 @@
+package console_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/agent"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/report/console"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// The process of a run died while an agent in its agent paid: of the outer calls too nobody knows what they did.
+func TestWhatAnAgentLeftInDoubtCountsForTheRunsAroundIt(t *testing.T) {
+	store, dir := new(looptest.Store), t.TempDir()
+	died := func(context.Context, struct{}) (string, error) {
+		for _, id := range []string{"trip", "trip.1.1.1", "trip.1.1.1.1.1.1"} {
+			put(t, dir, id+".jsonl", store.Text(id))
+		}
+		return "", nil
+	}
+	inside := tool.New("pay", "Pays.", died)
+	for _, of := range [][2]string{{"clerk", "pay"}, {"desk", "clerk"}, {"", "desk"}} {
+		set, err := tool.NewSet(inside)
+		require.NoError(t, err)
+		arguments := `{"task":"Pay."}`
+		if of[1] == "pay" {
+			arguments = `{}`
+		}
+		model := looptest.NewModel(looptest.Call(fixture.Call(of[1], arguments)), looptest.Say("Paid."))
+		if of[0] != "" {
+			inside, err = agent.AsTool(of[0], "Pays.", model, loop.Config{Tools: set})
+			require.NoError(t, err)
+			continue
+		}
+		j, err := journal.Open(t.Context(), store, "trip", journal.Settings{})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{ID: "trip", Journal: j})
+		require.NoError(t, err)
+		_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Go."}, loop.Config{Tools: set}, loop.WithClock(looptest.NewClock()))
+		require.NoError(t, err)
+	}
+	var answer struct{ Sessions []console.Session }
+	c := open(t, dir)
+	for range 2 {
+		require.NoError(t, json.Unmarshal([]byte(body(t, ask(t, c, "GET", "/api/sessions"))), &answer))
+		require.Len(t, answer.Sessions, 3)
+		for _, s := range answer.Sessions {
+			assert.Equal(t, 1, s.InDoubt, s.Summary.Session)
+			assert.Equal(t, journal.SessionInterrupted, s.State)
+		}
+	}
+}
