@@ -3,6 +3,7 @@ package limiter_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,4 +141,30 @@ func BenchmarkGrant(b *testing.B) {
 		}
 		l.Settle(a.Grant, limiter.Use{Outcome: limit.Served})
 	}
+}
+
+// What a limiter keeps is what waits and what is in flight: sessions that are gone leave nothing.
+func TestSessionsThatAreGoneLeaveNothingInALimiter(t *testing.T) {
+	l := newLimiter(t, limiter.Config{Clock: &ticking{time.Unix(0, 0)}, Limit: limit.Config{
+		Concurrency: 1, Windows: []limit.Window{{Resource: "requests", Limit: 1 << 40, Period: time.Second}},
+	}})
+	see := func(sessions int) (kept uint64) {
+		for range sessions / 2 { // one is granted a call, and one waits for its end
+			var waited limiter.Answer
+			a, known := l.Ask(limiter.Ask{Scope: "a", Tokens: 100}, nil)
+			_, waits := l.Ask(limiter.Ask{Scope: "a", Tokens: 100}, func(b limiter.Answer) { waited = b })
+			if !known || waits {
+				t.Fatal("one call at a time")
+			}
+			l.Settle(a.Grant, limiter.Use{Outcome: limit.Served})
+			l.Settle(waited.Grant, limiter.Use{Outcome: limit.Served})
+		}
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	few := see(1000)
+	assert.Less(t, see(200_000), few+1<<18, "a word for each session would be six times as much")
+	runtime.KeepAlive(l)
 }
