@@ -28,15 +28,18 @@ import (
 // write. With "other:N" it writes "now" to standard error, and its parent kills it.
 const dieAt = "RETAKE_TEST_DIE_AT"
 
-func init() {
+func init() { newStore = mortalStore() }
+
+// mortalStore makes the stores of a process that dies as [dieAt] says, if it says anything.
+func mortalStore() func(dir string) journal.Store {
 	how, text, _ := strings.Cut(os.Getenv(dieAt), ":")
 	at, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return
+		return newStore
 	}
 	d := &death{self: how == "self"}
 	d.left.Store(at)
-	newStore = func(dir string) journal.Store { return mortal{journal.Dir(dir), d} }
+	return func(dir string) journal.Store { return mortal{journal.Dir(dir), d} }
 }
 
 // death ends the process after left bytes.
@@ -113,11 +116,19 @@ type killed struct {
 
 // run runs the command in a process of its own, and reports whether it was killed.
 func (k *killed) run(t *testing.T, dir, die string) (out string, dead bool) {
+	if out, dead = runsOrDies(t, die, "play", "-fail-on", "none", "-corpus", k.corpus, "-policy", k.policy, "-seed", "s", "-journal", dir, "-json"); dead {
+		k.kills++
+	}
+	return out, dead
+}
+
+// runsOrDies runs the command in a process of its own that dies as [dieAt] says, and reports whether it did.
+func runsOrDies(t *testing.T, die string, args ...string) (out string, dead bool) {
 	exe, err := os.Executable()
 	require.NoError(t, err)
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(exe)
-	cmd.Args = []string{"retake", "play", "-fail-on", "none", "-corpus", k.corpus, "-policy", k.policy, "-seed", "s", "-journal", dir, "-json"}
+	cmd.Args = append([]string{"retake"}, args...)
 	cmd.Env = append(os.Environ(), dieAt+"="+die, "GORACE=atexit_sleep_ms=0")
 	cmd.Stdout = &stdout
 	stdin, err := cmd.StdinPipe()
@@ -135,8 +146,7 @@ func (k *killed) run(t *testing.T, dir, die string) (out string, dead bool) {
 	err = cmd.Wait()
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		status := ended.Sys().(syscall.WaitStatus)
-		require.True(t, status.Signaled() && status.Signal() == syscall.SIGKILL, "%v: %s", err, stderr.String())
-		k.kills++
+		require.True(t, status.Signaled() && status.Signal() == syscall.SIGKILL, "%v: %s%s", err, stderr.String(), stdout.String())
 		return "", true
 	}
 	require.NoError(t, err)
