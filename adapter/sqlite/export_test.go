@@ -21,3 +21,16 @@ func (s *Store) Exec(ctx context.Context, statement string, args ...any) error {
 
 // SetClock gives the records of a limiter another clock.
 func (l *Limits) SetClock(now func() time.Time) { l.now = now }
+
+// ForgetPlan returns how the database finds the limits to forget.
+func (l *Limits) ForgetPlan(ctx context.Context) (plan string, err error) {
+	var id, parent, unused int
+	err = l.db.QueryRowContext(ctx, `EXPLAIN QUERY PLAN `+forget, 0).Scan(&id, &parent, &unused, &plan)
+	return plan, err
+}
+
+// DropIndex makes the table what it was before it had an index.
+func (l *Limits) DropIndex(ctx context.Context) error {
+	_, err := l.db.ExecContext(ctx, `DROP INDEX retake_limit_used`)
+	return err
+}

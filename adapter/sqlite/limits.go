@@ -19,6 +19,12 @@ CREATE TABLE IF NOT EXISTS retake_limit (
 	value   BLOB    NOT NULL
 ) WITHOUT ROWID`
 
+// limitsByUse finds those that nobody replaced for long.
+const limitsByUse = `CREATE INDEX IF NOT EXISTS retake_limit_used ON retake_limit (used)`
+
+// forget deletes the limits that were not replaced since a time.
+const forget = `DELETE FROM retake_limit WHERE used < ?`
+
 // Limits is a [limiter.Store] in a database: the records of a limiter that the processes of one machine
 // share. Make it with [OpenLimits]. It is safe for concurrent use.
 type Limits struct {
@@ -33,7 +39,7 @@ func OpenLimits(ctx context.Context, path string) (*Limits, error) {
 	if path == "" {
 		return nil, errors.New("sqlite: the path is empty; give the path of a file")
 	}
-	db, err := openToWrite(ctx, path, "&_pragma=synchronous(NORMAL)", limits)
+	db, err := openToWrite(ctx, path, "&_pragma=synchronous(NORMAL)", limits, limitsByUse)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: opening %s: %w", path, err)
 	}
@@ -60,7 +66,7 @@ func (l *Limits) Swap(ctx context.Context, scope string, version int64, value []
 	query := `UPDATE retake_limit SET version = version + 1, used = ?1, value = ?2 WHERE scope = ?3 AND version = ?4`
 	if version == 0 {
 		query = `INSERT OR IGNORE INTO retake_limit (version, used, value, scope) VALUES (?1, ?1, ?2, ?3)`
-		if _, err := l.db.ExecContext(ctx, `DELETE FROM retake_limit WHERE used < ?`, now.Add(-time.Hour).UnixNano()); err != nil {
+		if _, err := l.db.ExecContext(ctx, forget, now.Add(-time.Hour).UnixNano()); err != nil {
 			return false, failedLimits(scope, err)
 		}
 	}

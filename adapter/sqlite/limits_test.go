@@ -142,3 +142,12 @@ func TestProcessesShareALimitAndOutliveOneThatIsKilled(t *testing.T) {
 	least := (2*calls + calls/2 - 10) * time.Second / 100 // a window is free at the beginning
 	assert.GreaterOrEqual(t, time.Since(begun), least-50*time.Millisecond)
 }
+
+// Old limits are found by an index, also in a database that was made without it.
+func TestOldLimitsAreFoundWithoutLookingAtAll(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "limits.db")
+	require.NoError(t, openLimits(t, path).DropIndex(t.Context()))
+	plan, err := openLimits(t, path).ForgetPlan(t.Context())
+	require.NoError(t, err)
+	assert.Contains(t, plan, "INDEX retake_limit_used (used<?)")
+}
