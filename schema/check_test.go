@@ -51,6 +51,7 @@ func TestStrict(t *testing.T) {
 		"endless_number":      {strings.Repeat("9", 2000), fault.RuleSize, ""},
 		"overflow":            {`1e309`, fault.RuleSize, ""},
 		"large_but_ordinary":  {`1e308`, "", ""},
+		"first_of_two":        {`{"a":[1e999],"b":[1,}`, fault.RuleSize, "/a/0"},
 		"exponent_is_no_word": {`1e`, fault.RuleSyntax, ""},
 	}
 	for name, c := range cases {

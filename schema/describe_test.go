@@ -166,6 +166,7 @@ func TestSyntaxNamesTheSlip(t *testing.T) {
 		`{"a":True}`:      "a: expected true, false or null instead of Python's words [syntax json]",
 		`{"a":1,}`:        "(whole): expected no comma after the last member or item [syntax json]",
 		`{"a":[1,`:        "a: expected JSON that is complete [syntax json]",
+		`{{"a":1,}}`:      "(whole): expected a name in double quotes before each value of an object [syntax json]",
 		``:                "(whole): expected JSON that is complete [syntax json]",
 		"```\n{}\n```":    "(whole): expected the JSON alone, without text before or after it [syntax json]",
 	} {

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/syntax"
 )
 
@@ -32,14 +33,18 @@ func parse(doc []byte, lim Limits) (*value, *fault.Issue) {
 	return p.read()
 }
 
-// parser reads one document.
+// parser reads one document. The library finds what is not strict JSON; what it has found right is read again,
+// into values.
 type parser struct {
 	jsontext.Decoder
 	input  bytes.Buffer
 	doc    []byte
-	text   string // the same
+	text   string // the same, as far as it is right
+	at     int    // how much of it is read
+	depth  int    // of the containers that are being read
 	limits Limits
-	left   int // how many values there may still be
+	left   int          // how many values there may still be
+	beyond *fault.Issue // the first value that is not within the limits
 
 	block []value // allocated values that are still free
 	first [128]value
@@ -55,6 +60,7 @@ var parsers = sync.Pool{New: func() any { return new(parser) }}
 func newParser(doc []byte, lim Limits) *parser {
 	p := parsers.Get().(*parser)
 	p.doc, p.limits, p.left, p.block = doc, lim, lim.MaxValues, p.first[:]
+	p.at, p.depth, p.beyond = 0, 0, nil
 	return p
 }
 
@@ -94,11 +100,17 @@ func (p *parser) read() (*value, *fault.Issue) {
 	if !utf8.Valid(p.doc) {
 		return nil, jsonIssue("", fault.RuleInvalidUTF8, "text in UTF-8")
 	}
-	p.text, p.input = string(p.doc), *bytes.NewBuffer(p.doc)
-	p.Reset(&p.input)
+	p.text = string(p.doc)
+	p.start()
+	var broken *fault.Issue
+	if _, err := p.ReadValue(); err != nil {
+		broken = p.cut()
+	} else {
+		p.text = p.text[:p.InputOffset()]
+	}
 	root := p.fresh(nil)
-	issue := p.value(root)
-	switch {
+	p.value(root)
+	switch issue := cmp.Or(p.beyond, broken); {
 	case p.left < 0:
 		return nil, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(p.limits.MaxValues)+" values")
 	case issue != nil:
@@ -114,9 +126,6 @@ func jsonIssue(pointer, rule, expected string) *fault.Issue {
 	return &fault.Issue{Pointer: pointer, Rule: rule, Expected: expected, Source: fault.FromJSON}
 }
 
-// tooMany ends the reading of a document that has too many values.
-var tooMany fault.Issue
-
 // fresh is a new value. Values are allocated in blocks.
 func (p *parser) fresh(parent *value) *value {
 	if len(p.block) == 0 {
@@ -131,95 +140,131 @@ func (p *parser) fresh(parent *value) *value {
 }
 
 var kindOf = [256]kind{
-	'{': kindObject, '[': kindArray, '"': kindString, '0': kindInteger, 't': kindBoolean, 'f': kindBoolean,
-	'n': kindNull,
+	'{': kindObject, '[': kindArray, '"': kindString, 't': kindBoolean, 'f': kindBoolean, 'n': kindNull, '-': kindInteger,
+	'0': kindInteger, '1': kindInteger, '2': kindInteger, '3': kindInteger, '4': kindInteger, '5': kindInteger,
+	'6': kindInteger, '7': kindInteger, '8': kindInteger, '9': kindInteger,
+}
+
+// next is the first byte of what is to be read, 0 at the end. What is between two values is right, so it is
+// skipped without a look.
+func (p *parser) next() byte {
+	for ; p.at < len(p.text); p.at++ {
+		switch c := p.text[p.at]; c {
+		case ' ', '\t', '\r', '\n', ',', ':':
+		default:
+			return c
+		}
+	}
+	return 0
 }
 
 // value reads the next value into v.
-func (p *parser) value(v *value) (issue *fault.Issue) {
+func (p *parser) value(v *value) {
+	next := p.next()
 	if p.left--; p.left < 0 {
-		return &tooMany
+		p.at = len(p.text)
+		return
 	}
-	next := p.PeekKind()
-	v.kind, v.truth = kindOf[next], next == 't'
-	if next == '{' || next == '[' {
-		return p.container(v, next+2) // in ASCII, the closing bracket comes two after the opening one
+	v.kind, v.truth, v.start = kindOf[next], next == 't', int32(p.at)
+	switch v.kind {
+	case kindObject, kindArray:
+		p.container(v)
+	case kindString:
+		v.text = p.quoted()
+	default:
+		p.word(v)
 	}
-	text, issue := p.scalar(v)
-	switch {
-	case issue != nil:
-	case v.kind == kindString:
-		v.text = unquoted(text)
-	case v.kind == kindInteger:
-		if v.text = text; !isWhole(text) {
-			v.kind = kindNumber
+	v.end = int32(p.at)
+}
+
+// word reads a number or word.
+func (p *parser) word(v *value) {
+	start := p.at
+	for ; p.at < len(p.text); p.at++ {
+		if c := p.text[p.at]; c <= ' ' || c == ',' || c == ']' || c == '}' {
+			break
 		}
 	}
-	return issue
+	if v.kind != kindInteger {
+		return
+	}
+	text := p.text[start:p.at]
+	switch v.text = text; {
+	case isPlain(text):
+	case !numberInBounds(text):
+		p.refuse(v, fault.RuleSize, "a number of ordinary size")
+	case !isWhole(text):
+		v.kind = kindNumber
+	}
 }
 
-// scalar is the next string, number or word as it is written.
-func (p *parser) scalar(v *value) (string, *fault.Issue) {
-	raw, err := p.ReadValue()
-	if err != nil {
-		return "", decoderIssue(p.text, err)
+// quoted reads a string or name: what it says. Where nothing is escaped, it shares the memory of the text.
+func (p *parser) quoted() string {
+	rest := p.text[p.at+1:]
+	end := strings.IndexByte(rest, '"')
+	if end >= 0 && strings.IndexByte(rest[:end], '\\') < 0 {
+		p.at += end + 2
+		return rest[:end]
 	}
-	end := int32(p.InputOffset())
-	v.start, v.end = end-int32(len(raw)), end
-	text := p.text[v.start:v.end]
-	if raw.Kind() == '0' && !numberInBounds(text) {
-		return "", jsonIssue(string(p.StackPointer()), fault.RuleSize, "a number of ordinary size")
+	for end = 0; end < len(rest) && rest[end] != '"'; end++ {
+		if rest[end] == '\\' {
+			end++
+		}
 	}
-	return text, nil
-}
-
-// unquoted is what a JSON string says. Where nothing is escaped, it shares the memory of the text.
-func unquoted(text string) string {
-	if !strings.Contains(text, `\`) {
-		return text[1 : len(text)-1]
+	start := p.at
+	if p.at += end + 2; p.at > len(p.text) {
+		p.at = len(p.text)
+		return "" // what comes here is wrong
 	}
-	said, _ := jsontext.AppendUnquote(nil, text) // cannot fail: the decoder has read it
+	said, _ := jsontext.AppendUnquote(nil, p.text[start:p.at]) // cannot fail: the library has read it
 	return string(said)
 }
 
 // container reads an object or array.
-func (p *parser) container(v *value, closing jsontext.Kind) *fault.Issue {
-	_, err := p.ReadToken()
-	v.start = int32(p.InputOffset()) - 1
-	switch {
-	case err != nil:
-		return decoderIssue(p.text, err)
-	case p.StackDepth() > p.limits.MaxDepth:
-		wants := "at most " + strconv.Itoa(p.limits.MaxDepth) + " levels of nesting"
-		return jsonIssue(string(p.StackPointer()), fault.RuleDepth, wants)
+func (p *parser) container(v *value) {
+	if p.depth++; p.depth > p.limits.MaxDepth {
+		p.refuse(v, fault.RuleDepth, "at most "+strconv.Itoa(p.limits.MaxDepth)+" levels of nesting")
 	}
-	for last := &v.first; p.PeekKind() != closing; v.count++ {
+	p.at++
+	for last := &v.first; ; v.count++ {
+		if c := p.next(); c == ']' || c == '}' || c == 0 {
+			break
+		}
 		child := p.fresh(v)
 		if v.kind == kindObject {
-			name, issue := p.scalar(child)
-			if issue != nil {
-				return issue
-			}
-			child.name = unquoted(name)
+			child.name = p.quoted()
 		}
-		if issue := p.value(child); issue != nil {
-			return issue
-		}
+		p.value(child)
 		*last, last = child, &child.next
 	}
-	if _, err := p.ReadToken(); err != nil {
-		return decoderIssue(p.text, err)
-	}
-	v.end = int32(p.InputOffset())
-	return nil
+	p.at++
+	p.depth--
 }
 
-// decoderIssue turns a decoder's error into an issue by its fields; its text is left behind.
-func decoderIssue(text string, err error) *fault.Issue {
-	pointer, offset := "", len(text)
-	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		pointer, offset = string(syntactic.JSONPointer), int(syntactic.ByteOffset)
+// refuse ends the reading at a value that is not within the limits.
+func (p *parser) refuse(v *value, rule, expected string) {
+	p.beyond, p.at = jsonIssue(canon.Pointer(v.path()...), rule, expected), len(p.text)
+}
+
+// start has the library read the document from its start.
+func (p *parser) start() {
+	p.input = *bytes.NewBuffer(p.doc)
+	p.Reset(&p.input)
+}
+
+// cut leaves of the text what comes before the first error, and says what is wrong there. The library is asked
+// again, token by token, for the place of an error that it gives then is the nearest. The issue is made of the
+// error's fields; its text is left behind.
+func (p *parser) cut() *fault.Issue {
+	var err error
+	for p.start(); err == nil; {
+		_, err = p.ReadToken()
 	}
+	pointer, offset, text := "", len(p.text), p.text
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		pointer, offset = string(syntactic.JSONPointer), min(int(syntactic.ByteOffset), offset)
+	}
+	p.text = text[:offset]
 	if errors.Is(err, jsontext.ErrDuplicateName) {
 		return jsonIssue(pointer, fault.RuleDuplicateKey, "each member name once")
 	}
