@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -145,12 +146,12 @@ type reached struct {
 
 // finished adds a call to those that are searched, and returns what its round leads to, if it completes one.
 func (s *step) finished(f finishedCall, c *BatchCall, window int) reached {
-	recent := s.Recent[max(0, len(s.Recent)-window):]
+	all := s.recent.Values()
 	alike := func(o finishedCall) bool { return o.Same == f.Same }
-	f.New = f.Same == "" || !slices.ContainsFunc(recent, alike)
+	f.New = f.Same == "" || !slices.ContainsFunc(all[max(0, len(all)-window):], alike)
 	for p := 1; p <= maxPeriod; p++ {
 		in := &s.InStep[p-1]
-		if n := len(s.Recent) - p; n < 0 || f.Same == "" || s.Recent[n].Same != f.Same {
+		if n := len(all) - p; n < 0 || f.Same == "" || all[n].Same != f.Same {
 			*in = 0
 			continue
 		}
@@ -158,31 +159,30 @@ func (s *step) finished(f finishedCall, c *BatchCall, window int) reached {
 			f.Period = p
 		}
 	}
-	keep := s.Recent[max(0, len(s.Recent)+1-s.policies.window):]
-	s.Recent = append(append(make([]finishedCall, 0, len(keep)+1), keep...), f)
-	s.lately(c)
+	s.recent = s.recent.Add(f, s.policies.window)
+	s.lately = s.lately.Add(c.shown(), maxPeriod)
 	if f.Period == 0 {
 		return reached{}
 	}
-	return s.judge(s.rounds(f.Period, window), s.Lately[len(s.Lately)-f.Period:])
+	return s.judge(s.rounds(f.Period, window), s.lately.Values()[s.lately.Len()-f.Period:])
 }
 
-// lately keeps the last calls, to be shown.
-func (s *step) lately(c *BatchCall) {
-	keep := s.Lately[max(0, len(s.Lately)+1-maxPeriod):]
-	s.Lately = append(append(make([]CycleCall, 0, len(keep)+1), keep...), CycleCall{
+// shown returns what is shown of a call.
+func (c *BatchCall) shown() CycleCall {
+	return CycleCall{
 		Tool: c.Tool, ReadOnly: c.ReadOnly,
 		Arguments: feedback.Cut(string(c.Arguments), maxShownCall), Answer: feedback.Cut(c.Answer, maxShownCall),
-	})
+	}
 }
 
 // rounds counts the rounds of the cycle of a length that the last call completed: those in a row, and those
 // in the window that were interrupted only by calls that had been made before.
 func (s *step) rounds(period, window int) int {
-	cycle := s.Recent[len(s.Recent)-period:]
+	all := s.recent.Values()
+	cycle := all[len(all)-period:]
 	row, among := 1+s.InStep[period-1]/period, 1
-	for n := len(s.Recent) - 1; n >= max(0, len(s.Recent)-window) && !s.Recent[n].New; n-- {
-		f := s.Recent[n]
+	for n := len(all) - 1; n >= max(0, len(all)-window) && !all[n].New; n-- {
+		f := all[n]
 		if f.Period == period && slices.ContainsFunc(cycle, func(c finishedCall) bool { return c.Same == f.Same }) {
 			among++
 		}
@@ -275,5 +275,5 @@ func (s *step) goOnAnyway() error {
 
 // startOver forgets the calls so far, so that a cycle counts from its first round again.
 func (s *step) startOver() {
-	s.Recent, s.InStep, s.Lately = nil, [maxPeriod]int{}, nil
+	s.recent, s.InStep, s.lately = seq.Window[finishedCall]{}, [maxPeriod]int{}, seq.Window[CycleCall]{}
 }

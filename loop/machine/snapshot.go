@@ -33,6 +33,8 @@ type snapshot struct {
 	Transcript []message.Message `json:"transcript"`
 	Turns      []projection.Turn `json:"turns,omitempty"`
 	Failures   []ToolFailure     `json:"tool_failures,omitempty"`
+	Recent     []finishedCall    `json:"recent,omitempty"`
+	Lately     []CycleCall       `json:"lately,omitempty"`
 }
 
 // Snapshot returns the state as canonical JSON, for [Restore]. Equal states give equal bytes. The error names
@@ -44,8 +46,8 @@ func (st State) Snapshot() ([]byte, error) {
 	}
 	return canon.Marshal(snapshot{
 		Format: snapshotFormat, plain: plain(st), Session: held, Transcript: st.Transcript(),
-		Turns:    st.turns.From(0),
-		Failures: st.ToolFailures(),
+		Turns: st.turns.From(0), Failures: st.ToolFailures(),
+		Recent: st.recent.Values(), Lately: st.lately.Values(),
 	})
 }
 
@@ -78,6 +80,7 @@ func Restore(data []byte) (State, error) {
 	st := State(w.plain)
 	st.Session, st.transcript = held, seq.Of(w.Transcript...)
 	st.failures, st.turns = seq.Of(w.Failures...), seq.Of(w.Turns...)
+	st.recent, st.lately = seq.WindowOf(w.Recent...), seq.WindowOf(w.Lately...)
 	if err := st.consistent(); err != nil {
 		return State{}, prefix("snapshot", err)
 	}
@@ -120,7 +123,7 @@ func (st *State) consistent() error {
 		{len(st.Notices) > 0 || st.Phase != Reducing, "notices", "missing, and the reducers are asked"},
 		{slices.IsSortedFunc(st.Spent.Tools, byTool), "spent.tools", "not in order of name"},
 		{slices.IsSortedFunc(st.Places, byName), "places", "not in order of name"},
-		{len(st.Lately) <= min(maxPeriod, len(st.Recent)), "lately", "more calls than recent"},
+		{st.lately.Len() <= min(maxPeriod, st.recent.Len()), "lately", "more calls than recent"},
 	} {
 		if !c.ok {
 			return fmt.Errorf("%s: %s", c.path, c.want)
@@ -242,8 +245,8 @@ func (st *State) batchFault() error {
 
 // recentFault reports what is wrong with the calls that are searched for cycles.
 func (st *State) recentFault() error {
-	for n, f := range st.Recent {
-		if f.Period < 0 || f.Period > min(maxPeriod, len(st.Lately)) {
+	for n, f := range st.recent.Values() {
+		if f.Period < 0 || f.Period > min(maxPeriod, st.lately.Len()) {
 			return fmt.Errorf("recent[%d].period: %d; must be 0 to %d, and no more than there are calls", n, f.Period, maxPeriod)
 		}
 	}

@@ -224,11 +224,8 @@ type State struct {
 	// InDoubt are the calls of the run that ended without saying whether they had an effect, in the order of
 	// their ends. The same call made again has the same key.
 	InDoubt []doubt `json:"in_doubt,omitempty"`
-	// Recent are the last calls of the run that have their answers, InStep for each period how many of them
-	// in a row equal the call so many before, and Lately the last of them.
-	Recent []finishedCall `json:"recent,omitempty"`
+	// InStep is for each period how many of the last calls in a row equal the call so many before.
 	InStep [maxPeriod]int `json:"in_step,omitzero"`
-	Lately []CycleCall    `json:"lately,omitempty"`
 	// Nudge is the feedback on a cycle that the next reply has to answer, or nil.
 	Nudge *feedback.RetryFeedback `json:"nudge,omitempty"`
 	// Places count the calls of each tool under its caps, in order of name: those that succeeded, began, or
@@ -295,7 +292,10 @@ type State struct {
 	turns seq.Log[projection.Turn]
 	// failures are the calls of the run that failed.
 	failures seq.Log[ToolFailure]
-	words    *words
+	// recent are the last calls of the run that have their answers, and lately the last of them, to be shown.
+	recent seq.Window[finishedCall]
+	lately seq.Window[CycleCall]
+	words  *words
 	// asked is the digest of what was said last when the run began.
 	asked [sha256.Size]byte
 	// policies are the merged policies of Policy.

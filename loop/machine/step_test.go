@@ -154,6 +154,25 @@ func BenchmarkStep(b *testing.B) {
 	b.ReportMetric(4*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
+// BenchmarkGoodCall steps good calls, each with other arguments and another result, which are watched for cycles.
+func BenchmarkGoodCall(b *testing.B) {
+	b.ReportAllocs()
+	first := step(b, fresh(b, machine.Config{}), start())
+	st := first
+	for n := 0; b.Loop(); n++ {
+		if n%60 == 0 {
+			st = first
+		}
+		id, arguments := fmt.Sprint("c", n), fmt.Appendf(nil, `{"id":%d,"name":"some name or other","to":"Berlin"}`, n)
+		st = step(b, st, machine.Event{Kind: machine.Replied, At: began, Reply: &machine.Reply{
+			Message: message.Reply{Calls: []message.Call{{ID: id, Name: "book", Arguments: string(arguments)}}}, Native: true,
+			Calls: []machine.Call{{ID: id, Tool: "book", Arguments: arguments, ReadOnly: true}},
+		}}, machine.Event{Kind: machine.ToolEnded, At: began, Tool: &machine.ToolEnd{
+			Verdict: machine.Done, Result: fmt.Appendf(nil, `{"ok":true,"id":%d}`, n),
+		}})
+	}
+}
+
 // Keys are promises to tools and are in journals. A call like an earlier bad one counts as the second of
 // its kind.
 func TestABadCallCountsAmongThoseThatAreTheSame(t *testing.T) {
