@@ -259,7 +259,9 @@ func (e *evaluation) evaluate(n *node, v *value, s *scope, to *variable) (*refus
 	case kindInteger, kindNumber:
 		f.number()
 	}
-	f.branches()
+	if len(n.same) > 0 || n.not != nil {
+		f.branches()
+	}
 	if n.unevaluatedMembers != nil && v.kind == kindObject {
 		f.unevaluated(n.unevaluatedMembers)
 	}

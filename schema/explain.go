@@ -147,7 +147,7 @@ func (e *evaluation) expectedOf(all []*failure) (wants []string) {
 // report tells what a refusal comes to, and adds what the marks of the schema and the places of the values
 // say. What is beyond the budget has one issue, which says that. The refusal is not to be used again.
 func (s *Schema) report(e *evaluation, root *value, refused *refusal) []fault.Issue {
-	all := e.merge(e.list(nil, refused))
+	all := e.merge(e.list(make([]*failure, 0, maxListed), refused))
 	if len(all) == 0 && !e.spent() {
 		return nil
 	}

@@ -74,11 +74,11 @@ func plainNumber(text string) string {
 	return string(canon.Decimals([]byte(text)))
 }
 
-// decimal is a number by its digits: 0.digits × 10^scale. Equal numbers have equal decimals.
+// decimal is a number by its digits: 0.digits × 10^scale. Equal numbers have equal digits and scales.
 type decimal struct {
-	negative bool
-	digits   string // without zeros at either end; empty for 0
-	scale    int
+	negative        bool
+	whole, fraction string // the digits, without zeros at either end; empty for 0
+	scale           int
 }
 
 // decimalOf reads a JSON number.
@@ -86,16 +86,22 @@ func decimalOf(text string) decimal {
 	mantissa, exponent := cutExponent(text)
 	mantissa, negative := strings.CutPrefix(mantissa, "-")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits := whole
-	if fraction != "" {
-		digits += fraction
+	whole, fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
+	scale := exponent + len(whole)
+	switch {
+	case fraction == "":
+		whole = strings.TrimRight(whole, "0")
+	case whole == "":
+		digits := strings.TrimLeft(fraction, "0")
+		fraction, scale = digits, exponent+len(digits)-len(fraction)
 	}
-	digits = strings.TrimLeft(digits, "0")
-	if digits == "" {
+	if whole+fraction == "" {
 		return decimal{scale: math.MinInt}
 	}
-	return decimal{negative, strings.TrimRight(digits, "0"), exponent + len(digits) - len(fraction)}
+	return decimal{negative, whole, fraction, scale}
 }
+
+func (d decimal) digits() string { return d.whole + d.fraction }
 
 // maxWritten is the most digits of a whole number that a Go type may need.
 const maxWritten = 20
@@ -125,7 +131,10 @@ func (d decimal) compare(to decimal) int {
 	case to.negative:
 		return 1
 	}
-	return cmp.Or(cmp.Compare(d.scale, to.scale), cmp.Compare(d.digits, to.digits))
+	if d.scale != to.scale {
+		return cmp.Compare(d.scale, to.scale)
+	}
+	return cmp.Compare(d.digits(), to.digits())
 }
 
 // bound is a bound of numbers. refuses says whether it refuses numbers below it, equal to it and above it.
@@ -162,12 +171,13 @@ func isMultiple(text string, of *big.Rat) bool {
 		}
 	}
 	d := decimalOf(text)
-	if d.digits == "" {
+	digits := d.digits()
+	if digits == "" {
 		return true
 	}
-	n, _ := new(big.Int).SetString(d.digits, 10) // cannot fail: these are digits
+	n, _ := new(big.Int).SetString(digits, 10) // cannot fail: these are digits
 	n.Mul(n, of.Denom())
-	tens := d.scale - len(d.digits)
+	tens := d.scale - len(digits)
 	if tens >= 0 {
 		rest := new(big.Int).Exp(ten, big.NewInt(int64(tens)), of.Num()) // the number is not written out
 		return n.Mod(n.Mul(n, rest), of.Num()).Sign() == 0

@@ -425,5 +425,5 @@ func TestAGoodDocumentTakesFewAllocations(t *testing.T) {
 			t.Error(issues)
 		}
 	})
-	assert.LessOrEqual(t, took, 20.0)
+	assert.LessOrEqual(t, took, 14.0)
 }

@@ -21,7 +21,7 @@ func Pointer(path ...string) string {
 	b.Grow(size)
 	for _, step := range path {
 		b.WriteByte('/')
-		_, _ = escaper.WriteString(&b, step) // a builder takes everything
+		b.WriteString(escaper.Replace(step))
 	}
 	return b.String()
 }
