@@ -26,20 +26,24 @@ func message(class fault.Class, detail string, issues []fault.Issue) string {
 		if detail != "" && restates(i, class) || n > 0 && differBySentAlone(issues[n-1], i) {
 			continue
 		}
-		longer := wrong(i, i.Value)
+		where, is, then := "", "", ""
 		if i.Pointer != "" || i.Source != fault.FromReply { // the reply as a whole has no place
-			longer = place(i) + ": " + longer
+			where, is = place(i), ": "
 		}
 		if line != "" {
-			longer = line + "; " + longer
+			then = "; "
 		}
+		longer := line + then + where + is + wrong(i, i.Value)
 		if told++; told > 1 && len(longer) > MaxMessage-len("; and 9223372036854775807 more") {
 			line += fmt.Sprintf("; and %d more", len(issues)-n)
 			break
 		}
 		line = longer
 	}
-	return Cut(cmp.Or(line, Quote(classWords(class))), MaxMessage)
+	if line == "" {
+		line = Quote(classWords(class))
+	}
+	return Cut(line, MaxMessage)
 }
 
 // differBySentAlone reports whether two issues differ only in the value that only the model sees.
@@ -100,13 +104,14 @@ func wrong(i fault.Issue, received string) string {
 		words = cmp.Or(words, strings.ReplaceAll(i.Rule, "_", " "), "not accepted")
 	}
 	said := QuoteWithin(words, maxName)
+	expected, wanted, got := "", "", ""
 	if i.Expected != "" && !slices.Contains(wordsEnough, i.Rule) {
-		said += ", expected " + QuoteWithin(i.Wanted(), maxExpected)
+		expected, wanted = ", expected ", QuoteWithin(i.Wanted(), maxExpected)
 	}
 	if received = cmp.Or(received, string(i.Got)); received != "" {
-		said += ", got " + QuoteWithin(received, maxName)
+		got, received = ", got ", QuoteWithin(received, maxName)
 	}
-	return strings.TrimPrefix(said, ", ")
+	return strings.TrimPrefix(said+expected+wanted+got+received, ", ")
 }
 
 // toolSays is wrong for an issue in the words of a tool. What they say stands in quotation marks, so that it

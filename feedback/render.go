@@ -52,6 +52,7 @@ func told(f RetryFeedback, limit, room int) string {
 	})
 	if len(issues) <= limit {
 		var all strings.Builder
+		all.Grow(len(issues) * usualLine)
 		for n := 0; n < len(issues) && all.Len() <= room; n++ {
 			all.WriteString(f.line(issues[n]))
 		}
@@ -61,6 +62,9 @@ func told(f RetryFeedback, limit, room int) string {
 	}
 	return f.choice(issues, limit, room-len("- and 9223372036854775807 more\n"))
 }
+
+// usualLine is the length of most lines, in bytes.
+const usualLine = 120
 
 // shortestLine is the room below which no issue is added: it would only be a fragment.
 const shortestLine = len("- a: required\n")
@@ -108,9 +112,9 @@ func (f RetryFeedback) line(i fault.Issue) string {
 		names := strings.TrimPrefix(i.Expected, "one of ")
 		return "- tools that exist: " + QuoteWithin(names, 2*maxExpected) + "\n"
 	}
-	where, still := "", ""
+	where, is, still := "", "", ""
 	if i.Pointer != "" || i.Source != fault.FromReply {
-		where = f.place(i) + ": "
+		where, is = f.place(i), ": "
 	}
 	switch {
 	case !f.persists(i):
@@ -119,7 +123,7 @@ func (f RetryFeedback) line(i fault.Issue) string {
 	default:
 		still = "still wrong: "
 	}
-	return "- " + where + still + wrong(i, cmp.Or(i.Value, i.Sent)) + "\n"
+	return "- " + where + is + still + wrong(i, cmp.Or(i.Value, i.Sent)) + "\n"
 }
 
 // persists reports whether the previous attempt had the same issue.
