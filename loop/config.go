@@ -340,6 +340,9 @@ func collect(opts []Option) (*options, error) {
 	if o.clock == nil {
 		o.clock = standard.clock
 	}
+	if err := o.checkLimiter(); err != nil {
+		errs = append(errs, err)
+	}
 	if o.parallel < 1 {
 		errs = append(errs, fmt.Errorf("WithParallel: %d tools at once: give 1 or more", o.parallel))
 	}

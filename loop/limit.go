@@ -21,9 +21,27 @@ import (
 // WithLimiter sets the limiter that grants model calls, and the tries of [Do] and [Attempts], to all runs
 // that have it. A run asks before each call and each retry, and waits without an attempt being charged; in a
 // [Pool] it has no goroutine while it waits. It tells what responses say of limits, and what calls used.
-// Grants are recorded. A wait that would last beyond the run's deadline ends the run at once. l must have the
-// clock of the run: see [WithClock].
+// Grants are recorded. A wait that would last beyond the run's deadline ends the run at once. It is an error
+// if l has another clock than the run: see [WithClock].
 func WithLimiter(l *limiter.Limiter) Option { return func(o *options) { o.limiter = l } }
+
+// checkLimiter reports a limiter that has another clock than the runs: it would grant their calls at the
+// wrong times, or never.
+func (o *options) checkLimiter() error {
+	if o.limiter == nil || sameClock(o.clock, o.limiter.Clock()) {
+		return nil
+	}
+	return fmt.Errorf("WithLimiter: the limiter has the clock %T, and the runs have %T: "+
+		"give limiter.Config.Clock and WithClock the same one", o.limiter.Clock(), o.clock)
+}
+
+// sameClock reports whether clocks are one, or both the machine's. Those of a type that cannot be compared
+// count as one.
+func sameClock(a, b Clock) bool {
+	kind := reflect.TypeOf(a)
+	return kind == reflect.TypeOf(b) &&
+		(kind == reflect.TypeOf(standard.clock) || !reflect.ValueOf(a).Comparable() || a == b)
+}
 
 // WithScope sets the function that says whose limits a model call takes from: one of several keys, say, or a
 // tenant by the session of the request. The request is read-only, and has no stream. By default each model of

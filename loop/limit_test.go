@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/benbjohnson/clock"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -217,6 +218,41 @@ func TestAPlannerSwitchesAwayFromAProviderThatIsDown(t *testing.T) {
 		assert.Equal(t, 3, spare.calls)
 		assert.Equal(t, 3, asked)
 	})
+}
+
+// anyClock is a clock of a type that cannot be compared.
+type anyClock struct {
+	*looptest.Clock
+	_ []int
+}
+
+func TestALimiterHasTheClockOfItsRuns(t *testing.T) {
+	own, other := looptest.NewClock(), looptest.NewClock()
+	for _, c := range []struct {
+		name      string
+		run, l    loop.Clock
+		different bool
+	}{
+		{"both of the machine", nil, nil, false},
+		{"the machine's, said", clock.New(), nil, false},
+		{"one", own, own, false},
+		{"of a kind that cannot be compared", anyClock{Clock: own}, anyClock{Clock: own}, false},
+		{"two", own, other, true},
+		{"of the runs alone", own, nil, true},
+		{"of the limiter alone", nil, own, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			opts := []loop.Option{loop.WithClock(c.run), loop.WithLimiter(newLimiter(t, limiter.Config{Clock: c.l}))}
+			_, err := loop.New(newServer(1), loop.Config{}, opts...)
+			if !c.different {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, "WithLimiter: the limiter has the clock")
+			_, err = loop.NewPool(loop.PoolConfig{Model: newServer(1), Options: opts})
+			require.ErrorContains(t, err, "give limiter.Config.Clock and WithClock the same one")
+		})
+	}
 }
 
 func TestDoTakesFromTheLimitsToo(t *testing.T) {

@@ -157,6 +157,9 @@ func New(c Config) (*Limiter, error) {
 	return &Limiter{cfg: c, clock: orMachine(c.Clock), name: rand.Text(), scopes: map[string]*scope{}}, nil
 }
 
+// Clock returns the clock of the limiter: that of its [Config], or the machine's.
+func (l *Limiter) Clock() Clock { return l.clock }
+
 // Ask asks for a call. If it can be answered at once, known is true. Otherwise later is called with the
 // answer, once, on another goroutine, unless [Limiter.Leave] takes the ask back; the Answer that is returned
 // has the scope and the ID for that. later must not block, and may use the limiter.
