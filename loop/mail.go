@@ -66,13 +66,7 @@ func (p *process) hear(w session.Words) error {
 	if w.At.IsZero() {
 		w.At = p.clock.Now().UTC().Round(0)
 	}
-	p.ear.mu.Lock()
-	p.ear.words = append(p.ear.words, w)
-	p.ear.mu.Unlock()
-	if w.Stop {
-		p.ear.leaveCall()
-	}
-	if p.poke(); p.wake != nil {
+	if p.ear.hear(w, p.poke); p.wake != nil {
 		p.wake()
 	}
 	return nil
@@ -89,20 +83,38 @@ type ear struct {
 // errSpokenTo is the cause of the end of a model call that a message stopped.
 var errSpokenTo = errors.New("loop: the call was left, because the user has said something")
 
-// leaveCall ends the model call that is under way.
-func (e *ear) leaveCall() {
+// hear takes what is said, and pokes the run. A message that stops ends the model call that is under way, but
+// none that is made after the run has taken the message; and the run, once it has left the call, knows of it.
+func (e *ear) hear(w session.Words, poke func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.end != nil {
+	e.words = append(e.words, w)
+	if poke(); w.Stop && e.end != nil {
 		e.end(errSpokenTo)
 	}
 }
 
-// calling says how to end the model call that is under way; nil ends none.
+// leaver returns what ends the model call that is under way now, and no later one.
+func (e *ear) leaver() func() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	end := e.end
+	return func() {
+		if end != nil {
+			end(errSpokenTo)
+		}
+	}
+}
+
+// calling says how to end the model call that is under way; nil ends none. A message that stops and was not
+// taken before the call began ends it at once.
 func (e *ear) calling(end context.CancelCauseFunc) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.end = end
+	if end != nil && slices.ContainsFunc(e.words, func(w session.Words) bool { return w.Stop }) {
+		end(errSpokenTo)
+	}
 }
 
 // heard takes what was said.
@@ -156,10 +168,11 @@ func (p *process) watchMail() (stop func()) {
 		return func() {}
 	}
 	return every(func() {
+		leave := p.ear.leaver() // the run may take the message meanwhile, and call with it
 		if items, err := p.inbox.Items(context.Background(), p.journal.Session()); len(items) > 0 || err != nil {
 			p.poke()
 			if slices.ContainsFunc(items, inbox.Stops) {
-				p.ear.leaveCall()
+				leave()
 			}
 		}
 	})

@@ -122,9 +122,10 @@ func (p *Pool) wake(t *PoolRun, in journal.Inbox) {
 	}
 	run := t.run
 	if run.poke(); t.place < 0 && in != nil {
+		leave := run.ear.leaver()
 		go func() { // the store may take long, and the pool goes on
 			if items, _ := in.Items(context.Background(), run.journal.Session()); slices.ContainsFunc(items, inbox.Stops) {
-				run.ear.leaveCall()
+				leave()
 			}
 		}()
 	}

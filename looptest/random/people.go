@@ -53,11 +53,32 @@ type sayCase struct {
 	session.Words
 }
 
-// itemPut is what was put into the inbox when the journal had so many events of so many runs, and Case.Says was
-// said up to it.
+// itemPut is what was said or answered when the journal had so many events of so many runs, and Case.Says was
+// said up to it. It can be seen in the inbox from due on.
 type itemPut struct {
 	journal.Item
 	after, runs, said int
+	due               time.Time
+}
+
+// letterbox is the store as the run sees it. What is in its inbox comes by the clock of the run: when a run
+// looks is up to the clock of the machine.
+type letterbox struct {
+	*looptest.Store
+	w *World
+}
+
+// Items returns what has come.
+func (b *letterbox) Items(ctx context.Context, session string) ([]journal.Item, error) {
+	all, err := b.Store.Items(ctx, session)
+	now := b.w.Clock.Now()
+	b.w.mu.Lock()
+	defer b.w.mu.Unlock()
+	return slices.DeleteFunc(all, func(i journal.Item) bool {
+		return slices.ContainsFunc(b.w.items, func(o itemPut) bool {
+			return o.Kind == i.Kind && o.Key == i.Key && o.due.After(now)
+		})
+	}), err
 }
 
 // Answer returns what a person does with a question. An answer with an At is in the inbox when the question's
@@ -156,7 +177,8 @@ func (w *World) post(ctx context.Context, a machine.Ask, r machine.Response) err
 	w.mu.Lock()
 	said := w.spoken
 	w.mu.Unlock()
-	if err = w.keepItem(journal.Item{Kind: journal.AnswerItem, Key: r.Question, By: r.By, At: r.At, Body: body}, said); err != nil {
+	item := journal.Item{Kind: journal.AnswerItem, Key: r.Question, By: r.By, At: r.At, Body: body}
+	if err = w.keepItem(item, said, a.Deadline); err != nil {
 		return err
 	}
 	if err = inbox.Answer(ctx, w.Store, w.Session.ID, r); errors.Is(err, machine.ErrAnswered) {
@@ -165,8 +187,8 @@ func (w *World) post(ctx context.Context, a machine.Ask, r machine.Response) err
 	return err
 }
 
-// keepItem notes an item that is put into the inbox now, so that it is there after a crash.
-func (w *World) keepItem(i journal.Item, said int) error {
+// keepItem notes an item so that it is in the inbox after a crash, and can be seen there from due on.
+func (w *World) keepItem(i journal.Item, said int, due time.Time) error {
 	read, err := readJournal(w.Store.Text(w.Session.ID))
 	if err != nil {
 		return err
@@ -174,7 +196,7 @@ func (w *World) keepItem(i journal.Item, said int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !slices.ContainsFunc(w.items, func(o itemPut) bool { return o.Kind == i.Kind && o.Key == i.Key }) {
-		w.items = append(w.items, itemPut{i, read.events, read.runs, said})
+		w.items = append(w.items, itemPut{i, read.events, read.runs, said, due})
 	}
 	return nil
 }
@@ -191,7 +213,7 @@ func (w *World) speak(ctx context.Context, asked bool) error {
 	words := w.Case.Says[n].Words
 	w.mu.Unlock()
 	words.ID, words.At = fmt.Sprint("say-", n), looptest.Epoch
-	if err := w.put(words, n); err != nil {
+	if err := w.keepWords(words, n); err != nil {
 		return err
 	}
 	if err := w.Hear(words); err != nil {
@@ -209,8 +231,9 @@ func (w *World) mayHear() bool {
 	return w.replied >= len(w.Case.Replies) || !w.Case.Replies[w.replied].Cancels
 }
 
-// put puts a message into the inbox, too, so that it is there after a crash.
-func (w *World) put(words session.Words, n int) error {
+// keepWords notes a message, so that it is in the inbox after a crash. Before one it comes by Hear alone: what
+// comes twice may stop two calls.
+func (w *World) keepWords(words session.Words, n int) error {
 	if len(w.Store.Text(w.Session.ID)) == 0 {
 		return nil // the engine has no journal
 	}
@@ -219,10 +242,7 @@ func (w *World) put(words session.Words, n int) error {
 		return err
 	}
 	i := journal.Item{Kind: journal.MessageItem, Key: words.ID, By: words.By, At: words.At, Body: body}
-	if err := w.keepItem(i, n); err != nil {
-		return err
-	}
-	return w.Store.Put(context.Background(), w.Session.ID, i)
+	return w.keepItem(i, n, time.Time{})
 }
 
 // textOfWords are what people and users say.

@@ -253,7 +253,7 @@ func (w *World) Open(ctx context.Context) (*journal.Journal, error) {
 		rules.Transcripts = &w.texts
 		settings.Redact = &rules
 	}
-	return journal.Open(ctx, w.Store, w.Session.ID, settings)
+	return journal.Open(ctx, &letterbox{w.Store, w}, w.Session.ID, settings)
 }
 
 // reply returns the next reply of the case.
