@@ -18,6 +18,7 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/policy"
 )
 
 // postbox is a store that counts the looks into it, and that may fail to remove an item.
@@ -146,6 +147,29 @@ func TestAnAnswerThatWasGivenInTimeCountsWheneverItIsTaken(t *testing.T) {
 		_, err = fixture.Resume(t.Context(), model, fixture.In(nil, store.open(t, "order-42")), cfg)
 		require.NoError(t, err)
 		assert.Len(t, made.calls, 1)
+	})
+}
+
+// The question ends with its run. A person who says in time what became of a call has said it, though the run
+// looks when its time is up.
+func TestAnAnswerCountsThatWasGivenBeforeTheRunsTimeIsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made payments
+		store := new(postbox)
+		done := make(chan loop.Result, 1)
+		go func() {
+			result, err := fixture.Run(t.Context(), askedPayer(), fixture.In(nil, store.open(t, "order-42")),
+				loop.Input{Prompt: "Pay.", Deadline: time.Now().Add(90 * time.Second)}, made.config(t))
+			assert.ErrorIs(t, err, policy.ReasonDeadline)
+			done <- result
+		}()
+		time.Sleep(90*time.Second - time.Millisecond) // the run has looked a moment ago
+		require.NoError(t, store.answer(t, store.pending(t)[0], machine.Approve))
+		result := <-done
+		assert.Empty(t, result.Warnings, "the answer was in time")
+		assert.Empty(t, made.calls, "nothing is done after the deadline")
+		assert.Contains(t, string(store.Text("order-42")), `"by":"bob"`)
+		store.empty(t)
 	})
 }
 

@@ -65,6 +65,16 @@ func (p *process) waitsForPeople(now time.Time) bool {
 		(p.approver == nil || p.nextAsk() == nil)
 }
 
+// asksTooLong reports that the time of a run that asks people is up. Its context may end a moment later, and
+// then a call that was approved before could still be made.
+func (p *process) asksTooLong() bool {
+	if p.asked.Kind != machine.AskPerson {
+		return false
+	}
+	c := p.runner.State().Config
+	return c != nil && !c.Deadline.IsZero() && !p.now().Before(c.Deadline)
+}
+
 // nextAsk returns the first question that the approver has not left to others, or nil.
 func (p *process) nextAsk() *machine.Ask {
 	for n := range p.asked.Asks {

@@ -250,7 +250,7 @@ func (p *process) fed(effects []machine.Effect, err error) {
 func (p *process) advance(now time.Time) machine.EffectKind {
 	for p.broke == nil && p.recorded == nil && p.runner.State().Phase != machine.Stopped {
 		switch {
-		case p.ctx.Err() != nil:
+		case p.ctx.Err() != nil || p.asksTooLong():
 			p.fed(p.cancel())
 		case p.hasMail():
 			p.takeMail(false)
@@ -440,9 +440,16 @@ func (p *process) carry(e machine.Effect, now time.Time) ([]machine.Effect, erro
 
 func (p *process) cancel() ([]machine.Effect, error) {
 	kept := p.journal != nil
-	p.ending = whyDone(p.life, kept)
+	if p.ending = whyDone(p.life, kept); p.ending == nil && p.asksTooLong() {
+		p.ending = context.DeadlineExceeded // by the clock; the context follows
+	}
 	if kept && errors.Is(p.ending, ErrSuspended) {
 		return nil, p.ending
+	}
+	if p.asked.Kind == machine.AskPerson { // an answer that was given in time counts, even if no call can follow
+		if p.takeMail(false); p.broke != nil || p.runner.State().Phase == machine.Stopped {
+			return nil, errCallLeft
+		}
 	}
 	return p.runner.Cancel(p.now(), p.ending)
 }
