@@ -139,10 +139,9 @@ func (p *parser) fresh(parent *value) *value {
 	return v
 }
 
+// kindOf are the kinds of values by their first bytes. What is not here is a number.
 var kindOf = [256]kind{
-	'{': kindObject, '[': kindArray, '"': kindString, 't': kindBoolean, 'f': kindBoolean, 'n': kindNull, '-': kindInteger,
-	'0': kindInteger, '1': kindInteger, '2': kindInteger, '3': kindInteger, '4': kindInteger, '5': kindInteger,
-	'6': kindInteger, '7': kindInteger, '8': kindInteger, '9': kindInteger,
+	'{': kindObject, '[': kindArray, '"': kindString, 't': kindBoolean, 'f': kindBoolean, 'n': kindNull,
 }
 
 // next is the first byte of what is to be read, 0 at the end. What is between two values is right, so it is
@@ -165,7 +164,7 @@ func (p *parser) value(v *value) {
 		p.at = len(p.text)
 		return
 	}
-	v.kind, v.truth, v.start = kindOf[next], next == 't', int32(p.at)
+	v.kind, v.truth, v.start = cmp.Or(kindOf[next], kindInteger), next == 't', int32(p.at)
 	switch v.kind {
 	case kindObject, kindArray:
 		p.container(v)
@@ -185,17 +184,17 @@ func (p *parser) word(v *value) {
 			break
 		}
 	}
-	if v.kind != kindInteger {
-		return
-	}
 	text := p.text[start:p.at]
-	switch v.text = text; {
+	switch {
+	case v.kind != kindInteger:
+		return
 	case isPlain(text):
 	case !numberInBounds(text):
 		p.refuse(v, fault.RuleSize, "a number of ordinary size")
 	case !isWhole(text):
 		v.kind = kindNumber
 	}
+	v.text = text
 }
 
 // quoted reads a string or name: what it says. Where nothing is escaped, it shares the memory of the text.
@@ -228,7 +227,8 @@ func (p *parser) container(v *value) {
 	p.at++
 	for last := &v.first; ; v.count++ {
 		if c := p.next(); c == ']' || c == '}' || c == 0 {
-			break
+			p.at, p.depth = min(p.at+1, len(p.text)), p.depth-1
+			return
 		}
 		child := p.fresh(v)
 		if v.kind == kindObject {
@@ -237,8 +237,6 @@ func (p *parser) container(v *value) {
 		p.value(child)
 		*last, last = child, &child.next
 	}
-	p.at++
-	p.depth--
 }
 
 // refuse ends the reading at a value that is not within the limits.
