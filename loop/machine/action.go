@@ -16,23 +16,23 @@ import (
 )
 
 // open returns the open action with the name, and opens it if necessary.
-func (s *step) open(name string) *Action {
+func (s *step) open(name string) *action {
 	if a := s.find(name); a != nil {
 		return a
 	}
 	s.Opened++
-	s.Actions = append(s.Actions, Action{Name: name, Number: s.Opened})
+	s.Actions = append(s.Actions, action{Name: name, Number: s.Opened})
 	return &s.Actions[len(s.Actions)-1]
 }
 
 // shut closes actions. The next call of each opens a new one.
 func (s *step) shut(names ...string) {
-	s.shutAll(func(a *Action) bool { return slices.Contains(names, a.Name) })
+	s.shutAll(func(a *action) bool { return slices.Contains(names, a.Name) })
 }
 
 // shutAll closes the actions for which fits is true.
-func (s *step) shutAll(fits func(*Action) bool) {
-	s.Actions = slices.DeleteFunc(s.Actions, func(a Action) bool { return fits(&a) })
+func (s *step) shutAll(fits func(*action) bool) {
+	s.Actions = slices.DeleteFunc(s.Actions, func(a action) bool { return fits(&a) })
 	if len(s.Actions) == 0 {
 		s.Actions = nil
 	}
@@ -116,7 +116,7 @@ func (s *step) charge(tool string, class fault.Class) {
 		at, found := s.Spent.place(tool)
 		own := slices.Clone(s.Spent.Tools)
 		if !found {
-			own = slices.Insert(own, at, ToolSpent{Tool: tool})
+			own = slices.Insert(own, at, toolSpent{Tool: tool})
 		}
 		own[at].Failed++
 		s.Spent.Tools = own
@@ -129,7 +129,7 @@ func (s *step) charged(tool string) Charged {
 }
 
 // repeat counts how often the same failure came in a row.
-func (a *Action) repeat(sig string) {
+func (a *action) repeat(sig string) {
 	if sig == a.Signature {
 		a.Repeats++
 		return
@@ -138,7 +138,7 @@ func (a *Action) repeat(sig string) {
 }
 
 // feed records a decision with its feedback and attempt.
-func (s *step) feed(a *Action, d *Decision, f *fault.Failure, detail string) {
+func (s *step) feed(a *action, d *Decision, f *fault.Failure, detail string) {
 	in := s.input(a, d.MaxAttempts, f, detail)
 	in.At, in.Delay, in.Scheduled = s.At, d.Delay, d.Retry
 	s.recorded(d, f.Issues, &in)

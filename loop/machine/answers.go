@@ -43,7 +43,7 @@ func (b *Batch) titled(call int) int {
 	if b.Native || len(b.Calls) == 1 {
 		return 0
 	}
-	c := &BatchCall{ToolRun: ToolRun{Call: Call{Tool: b.Calls[call].Tool}}, Status: Refused}
+	c := &BatchCall{ToolRun: ToolRun{Call: Call{Tool: b.Calls[call].Tool}}, Status: callRefused}
 	return len(c.inText(call, len(b.Calls)))
 }
 
@@ -192,7 +192,7 @@ func (c *BatchCall) inText(n, of int) string {
 		}
 	}
 	switch {
-	case !c.IsError() && c.Status != Repeated:
+	case !c.IsError() && c.Status != callRepeated:
 		return c.preface() + "Result of " + title + ": " + quoted(c.Answer)
 	case of > 1:
 		return "C" + title[1:] + ": " + c.preface() + c.Answer
@@ -234,7 +234,7 @@ func (d *Decision) about(issues []fault.Issue) *feedback.RetryFeedback {
 
 // sibling returns the text for a call whose action was already decided with another call of the reply.
 func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
-	a := Action{Name: c.Tool, Attempt: 1}
+	a := action{Name: c.Tool, Attempt: 1}
 	if open := s.find(c.Tool); open != nil {
 		a = *open
 	}
@@ -260,7 +260,7 @@ func (s *step) share(lim feedback.Limits, items ...feedback.Item) ([]string, fee
 }
 
 // input returns the input for feedback on an action's attempt, without a schedule.
-func (s *step) input(a *Action, limit int, f *fault.Failure, detail string) feedback.Input {
+func (s *step) input(a *action, limit int, f *fault.Failure, detail string) feedback.Input {
 	return feedback.Input{
 		Tool: a.Name, Attempt: a.Attempt, MaxAttempts: limit, Class: f.Class, Issues: f.Issues,
 		Prev: a.Last, Detail: detail, CorrelationID: s.Session.ID(),

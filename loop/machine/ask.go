@@ -146,8 +146,8 @@ func (s *step) approvalRule(c *BatchCall, p *policy.Approval) policy.ApprovalRul
 	return ""
 }
 
-// LostCall is a call in doubt that a person is asked about.
-type LostCall struct {
+// lostCall is a call in doubt that a person is asked about.
+type lostCall struct {
 	Verdict  Verdict         `json:"verdict"`
 	Failure  fault.Failure   `json:"failure"`
 	Decision policy.Decision `json:"decision"`
@@ -158,7 +158,7 @@ func (s *step) asksAboutDoubt(c *BatchCall, v Verdict, f fault.Failure, d policy
 	if !c.inDoubt() || s.policyOf(c.Tool).Approval.InDoubt != policy.DoubtAsk {
 		return false
 	}
-	c.Lost = &LostCall{v, f, d}
+	c.Lost = &lostCall{v, f, d}
 	return true
 }
 

@@ -20,7 +20,7 @@ import (
 type Config struct {
 	// RequestID identifies the request of the run in the idempotency keys of its calls: two runs of a session
 	// with one id have the same keys. If it is empty, the number of messages when the run begins and the
-	// last eight of them identify the request. At most [MaxID] bytes of printable text.
+	// last eight of them identify the request. At most 256 bytes of printable text.
 	RequestID string `json:"request_id,omitempty" redact:"keep"`
 	// Seed is the seed of the jitter: with the action and the attempt it decides all waits. Empty means the
 	// session's id. Valid UTF-8.
@@ -34,7 +34,7 @@ type Config struct {
 	Single bool   `json:"single,omitempty"`
 	Action string `json:"action,omitempty" redact:"keep"`
 	// ActionID identifies that action in its session's journal, which keeps its end; empty for none. It is an
-	// error unless Single is set. At most [MaxID] bytes of printable text. A redacted journal keeps it,
+	// error unless Single is set. At most 256 bytes of printable text. A redacted journal keeps it,
 	// so it must not be secret.
 	ActionID string `json:"action_id,omitempty" redact:"keep"`
 	// System is the system prompt. It is a template of package feedback, rendered for each model call.
@@ -126,8 +126,8 @@ func (c *Compiled) Seeded(seed string) *Compiled {
 	return &Compiled{&cfg, c.words}
 }
 
-// MaxID is the longest Config.RequestID and ActionID, in bytes.
-const MaxID = canon.MaxID
+// maxID is the longest Config.RequestID and ActionID, in bytes.
+const maxID = canon.MaxID
 
 func (c *Config) checkActionID() error {
 	if c.ActionID != "" && !c.Single {

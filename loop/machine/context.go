@@ -15,7 +15,7 @@ type ShortenRun struct {
 	Percent int `json:"percent,omitempty"`
 	Goal    int `json:"goal,omitempty"`
 	// Summaries says what the step summarise does.
-	Summaries SummaryUse `json:"summaries,omitempty"`
+	Summaries summaryUse `json:"summaries,omitempty"`
 	// Freed is by how many bytes the prompt is shorter already.
 	Freed int `json:"freed,omitempty"`
 	// Tokens is the projected size of the prompt, if it is known, and Window the window of the model that it
@@ -24,15 +24,15 @@ type ShortenRun struct {
 	Window int64 `json:"window,omitempty"`
 }
 
-// SummaryUse is what the step summarise of a policy does.
-type SummaryUse string
+// summaryUse is what the step summarise of a policy does.
+type summaryUse string
 
 // The uses. The zero value leaves the step out, because a summary was just made.
 const (
-	// AskSummary asks for a summary.
-	AskSummary SummaryUse = "ask"
-	// WindowInstead leaves the oldest turns out, because nobody makes summaries, or one failed.
-	WindowInstead SummaryUse = "window"
+	// askSummary asks for a summary.
+	askSummary summaryUse = "ask"
+	// windowInstead leaves the oldest turns out, because nobody makes summaries, or one failed.
+	windowInstead summaryUse = "window"
 )
 
 // CutPlan is how a prompt was made shorter. It is an input of the machine, so that nothing depends on texts
@@ -85,14 +85,14 @@ func (s *step) keepBatch(b *Batch) {
 	t := projection.Turn{Text: !b.Native}
 	for _, c := range b.Calls {
 		switch {
-		case c.Status == Answered:
+		case c.Status == callAnswered:
 			t.Passed = append(t.Passed, c.Tool)
-		case c.Status == Invalid || c.Status == Asked:
+		case c.Status == callInvalid || c.Status == callAsked:
 			t.Failed = append(t.Failed, c.Tool)
 		}
 		if c.began() && !c.ReadOnly {
 			inDoubt := slices.ContainsFunc(s.InDoubt, func(d doubt) bool { return d.Key == c.Key })
-			t.Calls = append(t.Calls, projection.Call{Tool: c.Tool, Arguments: string(c.Arguments), Said: c.Answer, Failed: c.Status != Answered,
+			t.Calls = append(t.Calls, projection.Call{Tool: c.Tool, Arguments: string(c.Arguments), Said: c.Answer, Failed: c.Status != callAnswered,
 				InDoubt: inDoubt})
 		}
 	}
@@ -104,7 +104,7 @@ func (s *step) keepBatch(b *Batch) {
 
 // began reports whether the tool of a call that ended was run, and may have done something.
 func (c *BatchCall) began() bool {
-	return c.Status == Answered || c.Status == FailedForGood || c.Status == Refused || c.Status == Lost
+	return c.Status == callAnswered || c.Status == callFailed || c.Status == callRefused || c.Status == callLost
 }
 
 // PlanCuts plans what the prompt leaves out from now on: the answer to a shorten effect. It is a pure
@@ -116,7 +116,7 @@ func (st State) PlanCuts() CutPlan {
 	}
 	if n := slices.Index(in.Steps, policy.Summarise); n >= 0 {
 		switch in.Steps = slices.Clone(in.Steps); st.Shorten.Summaries {
-		case WindowInstead:
+		case windowInstead:
 			in.Steps[n] = policy.Window
 		case "":
 			in.Steps = slices.Delete(in.Steps, n, n+1)
@@ -176,11 +176,11 @@ func (s *step) tooFull(call *ModelCall) bool {
 	return true
 }
 
-func (s *step) summaries() SummaryUse {
+func (s *step) summaries() summaryUse {
 	if s.Config.Summaries {
-		return AskSummary
+		return askSummary
 	}
-	return WindowInstead
+	return windowInstead
 }
 
 func (s *step) shorten(r ShortenRun) {
@@ -252,7 +252,7 @@ func (s *step) summarised() error {
 	s.use(s.ev.Summary.Usage)
 	s.chargeOther(s.ev.Summary.Usage, nil)
 	if f != nil {
-		next.Summaries = WindowInstead
+		next.Summaries = windowInstead
 		s.warn("a summary failed, and older messages are left out without one: " + textOfFailure(f))
 	} else if err := s.cut(s.ev.Cut); err != nil {
 		return err

@@ -47,7 +47,7 @@ func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 	}
 	f.Tool = c.Tool
 	if end.Verdict != TryLater || end.InDoubt {
-		c.Status = Doubtful
+		c.Status = callDoubtful
 	}
 	if len(end.Progress) > 0 {
 		c.Progress = end.Progress
@@ -137,11 +137,11 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 	if !c.inDoubt() {
 		s.giveBack(c)
 	}
-	if c.Status == Doubtful {
+	if c.Status == callDoubtful {
 		s.leaveOpen(c)
 	}
 	s.uncharge(c)
-	c.end(Lost, c.lost(v))
+	c.end(callLost, c.lost(v))
 }
 
 // callPosition returns the position of a call on the transport plane.
@@ -214,7 +214,7 @@ func (st *State) openCall(tool string, arguments []byte, twins int) *doubt {
 }
 
 // inDoubt reports that the call may have had an effect that nobody knows of.
-func (c *BatchCall) inDoubt() bool { return c.Status == Doubtful && !c.ReadOnly }
+func (c *BatchCall) inDoubt() bool { return c.Status == callDoubtful && !c.ReadOnly }
 
 // leaveOpen records a call that ended in doubt, unless its tool has no effects.
 func (s *step) leaveOpen(c *BatchCall) {

@@ -224,16 +224,16 @@ func (s *step) giveBack(c *BatchCall) {
 func (c *BatchCall) repeat(v *verdict) {
 	switch {
 	case v.twin > 0:
-		c.Status, c.Twin = Repeated, v.twin
+		c.Status, c.Twin = callRepeated, v.twin
 	case v.made != nil:
-		c.Status, c.Was, c.Parts = Repeated, v.made.Answer, v.made.Parts
+		c.Status, c.Was, c.Parts = callRepeated, v.made.Answer, v.made.Parts
 	}
 }
 
 // tellRepeated answers the calls of a batch that were not run because they equal another.
 func (s *step) tellRepeated(b *Batch) {
 	for n, c := range b.Calls {
-		if c.Status != Repeated || c.Answer != "" {
+		if c.Status != callRepeated || c.Answer != "" {
 			continue
 		}
 		own := *c
@@ -241,12 +241,12 @@ func (s *step) tellRepeated(b *Batch) {
 		if c.Twin > 0 {
 			first := b.Calls[c.Twin-1]
 			lead = "Not run: it equals another call of the same reply, which has the result: "
-			if own.Was = first.Answer; first.Status != Answered {
-				own.Status, lead = NotRun, "Not run: it equals another call of the same reply, which ended so: "
+			if own.Was = first.Answer; first.Status != callAnswered {
+				own.Status, lead = callNotRun, "Not run: it equals another call of the same reply, which ended so: "
 			}
 		}
 		own.Answer = lead + own.said(b.Native)
-		if own.Status == Repeated && c.Twin > 0 {
+		if own.Status == callRepeated && c.Twin > 0 {
 			own.Answer += "\nIf it has to be done twice, make the call again in another reply."
 		}
 		b.Calls[n] = &own
@@ -255,7 +255,7 @@ func (s *step) tellRepeated(b *Batch) {
 
 // said returns the result of the call that a call repeats, for the model.
 func (c *BatchCall) said(native bool) string {
-	if native || c.Status == NotRun {
+	if native || c.Status == callNotRun {
 		return c.Was
 	}
 	return quoted(c.Was)
@@ -264,7 +264,7 @@ func (c *BatchCall) said(native bool) string {
 // pollAt returns when a call of a tool that polls may begin; zero for any other call.
 func (s *step) pollAt(c *BatchCall) (at poll) {
 	every := s.policyOf(c.Tool).Polling
-	if every == 0 || c.Transport > 1 || c.Status == Doubtful {
+	if every == 0 || c.Transport > 1 || c.Status == callDoubtful {
 		return at
 	}
 	for _, p := range s.Polls {

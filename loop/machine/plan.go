@@ -99,7 +99,7 @@ func (s *step) adopt(p *Plan) {
 		s.Model = p.Model
 	}
 	if p.ResetBudgets {
-		s.Spent = Spent{}
+		s.Spent = spent{}
 	}
 }
 
@@ -164,14 +164,14 @@ func (s *step) endBatch(text string) {
 		}
 		switch c := s.call(n); {
 		case slices.Contains(s.ev.Begun, n):
-			c.end(Lost, c.stopped())
+			c.end(callLost, c.stopped())
 			s.leaveOpen(c)
-		case c.Status == Doubtful:
-			c.end(Lost, c.lost(Broke))
+		case c.Status == callDoubtful:
+			c.end(callLost, c.lost(Broke))
 			s.leaveOpen(c)
 		default:
 			s.giveBack(c)
-			c.end(NotRun, text)
+			c.end(callNotRun, text)
 		}
 	}
 	s.tellRepeated(s.copyBatch())
@@ -307,7 +307,7 @@ func (s *step) sendAgain(p *Plan, c Question) error {
 // effect and is not repeatable ends instead.
 func (s *step) callAgain(p *Plan, c Question) error {
 	call := s.call(c.Index)
-	if call.Status == Doubtful && !call.Repeatable {
+	if call.Status == callDoubtful && !call.Repeatable {
 		s.endLost(call, Broke, c.Failure, policy.Decision{Reason: policy.ReasonNotRepeatable})
 		s.wait(fault.Correction, p.Delay, policy.ReasonPlanner)
 		return s.proceed(s.Next)

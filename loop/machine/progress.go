@@ -81,7 +81,7 @@ func (s *step) watch(b *Batch) {
 	)
 	for _, c := range b.Calls {
 		switch c.Status {
-		case Answered, Repeated, FailedForGood, Refused, Lost, Denied:
+		case callAnswered, callRepeated, callFailed, callRefused, callLost, callDenied:
 		default:
 			continue
 		}
@@ -115,8 +115,8 @@ func (c *BatchCall) same() string {
 		identity = c.Identity
 	}
 	status, answer := c.Status, c.Answer
-	if status == Repeated {
-		status, answer = Answered, c.Was
+	if status == callRepeated {
+		status, answer = callAnswered, c.Was
 	}
 	text := appendPart(appendPart(make([]byte, 0, 512), c.Tool), []byte(identity))
 	text = appendPart(appendPart(text, string(status)), answer)

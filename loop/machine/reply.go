@@ -50,14 +50,14 @@ func (s *step) use(u message.Usage) {
 // forget closes the actions of unknown tools that a reply no longer calls, because they can never pass. They
 // still count in the run's budget of unknown tools.
 func (s *step) forget(calls []Call) {
-	if !slices.ContainsFunc(s.Actions, func(a Action) bool { return a.Unknown }) {
+	if !slices.ContainsFunc(s.Actions, func(a action) bool { return a.Unknown }) {
 		return
 	}
 	called := make(map[string]bool, len(calls))
 	for n := range calls {
 		called[calls[n].Tool] = true
 	}
-	s.shutAll(func(a *Action) bool { return a.Unknown && !called[a.Name] })
+	s.shutAll(func(a *action) bool { return a.Unknown && !called[a.Name] })
 }
 
 // tooManyCalls returns the failure of a reply with more calls than the policy allows. The calls are not
@@ -185,7 +185,7 @@ func (s *step) replyFailed(f fault.Failure) error {
 func unanswered(calls []message.Call, text string) []*BatchCall {
 	answers := make([]*BatchCall, len(calls))
 	for n, c := range calls {
-		answers[n] = &BatchCall{ToolRun: ToolRun{Call: Call{ID: c.ID, Tool: c.Name}}, Status: NotRun, Answer: text}
+		answers[n] = &BatchCall{ToolRun: ToolRun{Call: Call{ID: c.ID, Tool: c.Name}}, Status: callNotRun, Answer: text}
 	}
 	return answers
 }
@@ -270,9 +270,9 @@ func (s *step) called(r *Reply) error {
 	s.answerBad(&b, told)
 	for _, c := range b.Calls {
 		if skip && !c.Ended() {
-			c.end(NotRun, notRun)
+			c.end(callNotRun, notRun)
 		} else if hears && !c.Ended() {
-			c.end(NotRun, stopped)
+			c.end(callNotRun, stopped)
 		}
 	}
 	s.keys(&b, groups)
@@ -307,11 +307,11 @@ func newBatch(native bool, calls []Call, verdicts []verdict) (b Batch, bad bool)
 		c := calls[n]
 		b.Calls[n] = &all[n]
 		if c.Class != "" {
-			all[n].Status, bad = Invalid, true
+			all[n].Status, bad = callInvalid, true
 		}
 		c.Raw, c.Class, c.Issues = "", "", nil
 		all[n].ToolRun = ToolRun{Index: n, Call: c}
-		if all[n].Status != Invalid {
+		if all[n].Status != callInvalid {
 			all[n].repeat(&verdicts[n])
 		}
 	}

@@ -45,10 +45,10 @@ var rulings = map[AskKind][]Ruling{
 	AskExhausted: {GoOn, EndRun},
 }
 
-// MaxWords is the most bytes of a person's words, and MaxBy of who they are.
+// MaxWords is the most bytes of a person's words, and maxBy that of who they are.
 const (
 	MaxWords = 4096
-	MaxBy    = canon.MaxID
+	maxBy    = canon.MaxID
 )
 
 // Response is a person's answer to an [Ask]. The zero value answers nothing.
@@ -65,7 +65,7 @@ type Response struct {
 	// Result is the result of the call, as its tool would give it. Only with WasDone; an event has it in its
 	// Tool.
 	Result json.RawMessage `json:"result,omitempty" redact:"document"`
-	// By names who answered, at most [MaxBy] bytes of printable text; empty if nobody knows.
+	// By names who answered, at most 256 bytes of printable text; empty if nobody knows.
 	By string `json:"by,omitempty" redact:"keep"`
 	// At is when the answer was given, if that was before it was taken.
 	At time.Time `json:"at,omitzero"`
@@ -151,7 +151,7 @@ func (st *State) responseFault(r *Response, at time.Time) error {
 	case len(r.Words) > MaxWords:
 		return fault(ErrMisfit, "words: %d bytes: give at most %d", len(r.Words), MaxWords)
 	case canon.CheckID("by", r.By) != nil:
-		return fault(ErrMisfit, "by: give at most %d bytes of printable text", MaxBy)
+		return fault(ErrMisfit, "by: give at most %d bytes of printable text", maxBy)
 	case r.Policy != nil:
 		if err := st.AdjustFault(*r.Policy); err != nil {
 			return fault(ErrMisfit, "policy: %v", err)

@@ -29,7 +29,7 @@ func (s *step) said() error {
 	}
 	s.Spoken, s.Words = append(slices.Clip(s.Spoken), w.ID), append(slices.Clip(s.Words), *w)
 	if w.Reset {
-		s.Actions, s.Spent, s.Nudge = nil, Spent{}, nil
+		s.Actions, s.Spent, s.Nudge = nil, spent{}, nil
 		s.startOver()
 	}
 	switch {

@@ -125,7 +125,7 @@ func (s *step) rule(c *BatchCall, r *Response) error {
 		s.closeDoubt(c)
 		s.deny(c, "Not done: the call was begun, and a person has found that it had no effect.", r.Words)
 	case RunAgain:
-		c.Status, c.Lost, c.Approved = Open, nil, true
+		c.Status, c.Lost, c.Approved = callOpen, nil, true
 		c.Transport++
 	case NobodyKnows:
 		s.leaveLost(c)
@@ -168,7 +168,7 @@ func (s *step) deny(c *BatchCall, lead, words string) {
 	s.giveBack(c)
 	s.uncharge(c)
 	s.chose(c)
-	c.end(Denied, said(lead, words))
+	c.end(callDenied, said(lead, words))
 }
 
 // said returns what the model is told, with what a person said.

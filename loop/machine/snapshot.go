@@ -92,7 +92,7 @@ func Restore(data []byte) (State, error) {
 
 // consistent reports what would make a step fail or go wrong, by field.
 func (st *State) consistent() error {
-	byTool := func(a, b ToolSpent) int { return strings.Compare(a.Tool, b.Tool) }
+	byTool := func(a, b toolSpent) int { return strings.Compare(a.Tool, b.Tool) }
 	byName := func(a, b session.Count) int { return strings.Compare(a.Tool, b.Tool) }
 	model := []Phase{Prompting, Calling, Running}
 	for _, c := range []struct {
@@ -196,8 +196,8 @@ func (st *State) actionFault() error {
 	return nil
 }
 
-// statuses are those of [CallStatus].
-var statuses = []CallStatus{Open, Doubtful, Answered, FailedForGood, Invalid, Asked, Refused, Repeated, Lost, NotRun, Denied}
+// statuses are those of [callStatus].
+var statuses = []callStatus{callOpen, callDoubtful, callAnswered, callFailed, callInvalid, callAsked, callRefused, callRepeated, callLost, callNotRun, callDenied}
 
 // batchFault reports what is wrong with the calls of the reply, and with what asks about them.
 func (st *State) batchFault() error {

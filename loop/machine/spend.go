@@ -286,7 +286,7 @@ func (s *step) waste(d *Decision) {
 }
 
 // another counts one more attempt of an action, with what the reply that made it cost.
-func (s *step) another(name string) *Action {
+func (s *step) another(name string) *action {
 	a := s.open(name)
 	a.Attempt++
 	a.Charged = a.Charged.Plus(s.paid)

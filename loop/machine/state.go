@@ -52,8 +52,8 @@ const (
 	NextTry   Next = "try"   // the next try of the single action
 )
 
-// Action is one line of attempts of the correction plane: the final answer, or one tool within a run.
-type Action struct {
+// action is one line of attempts of the correction plane: the final answer, or one tool within a run.
+type action struct {
 	Name string `json:"name"`
 	// Number is unique in the session.
 	Number int `json:"number"`
@@ -78,20 +78,20 @@ type Action struct {
 	Charged policy.Charge `json:"charged,omitzero"`
 }
 
-// Spent counts the failed attempts of a run against its budgets.
-type Spent struct {
+// spent counts the failed attempts of a run against its budgets.
+type spent struct {
 	Run     int         `json:"run"`
 	Unknown int         `json:"unknown_tools"`
-	Tools   []ToolSpent `json:"tools,omitempty"`
+	Tools   []toolSpent `json:"tools,omitempty"`
 }
 
-// ToolSpent counts the failed attempts of one tool.
-type ToolSpent struct {
+// toolSpent counts the failed attempts of one tool.
+type toolSpent struct {
 	Tool   string `json:"tool"`
 	Failed int    `json:"failed"`
 }
 
-func (s *Spent) tool(name string) int {
+func (s *spent) tool(name string) int {
 	if at, there := s.place(name); there {
 		return s.Tools[at].Failed
 	}
@@ -99,9 +99,9 @@ func (s *Spent) tool(name string) int {
 }
 
 // place returns the index of a tool, or where it would be inserted.
-func (s *Spent) place(tool string) (at int, there bool) {
+func (s *spent) place(tool string) (at int, there bool) {
 	return slices.BinarySearchFunc(s.Tools, tool,
-		func(t ToolSpent, name string) int { return strings.Compare(t.Tool, name) })
+		func(t toolSpent, name string) int { return strings.Compare(t.Tool, name) })
 }
 
 // Batch is the reply whose calls are being run. [Step] replaces it and never changes it.
@@ -117,30 +117,31 @@ type Batch struct {
 	Told feedback.Limits `json:"told,omitzero"`
 }
 
-// CallStatus is what has become of a call of a batch.
-type CallStatus string
+// callStatus is what has become of a call of a batch.
+type callStatus string
 
 // The statuses of a call. One that is open or doubtful is still to end.
 const (
-	// Open is a call that is to be run, or runs; Doubtful one that is to be run again, and whose last try may
-	// have had an effect, unless its tool is read-only.
-	Open     CallStatus = ""
-	Doubtful CallStatus = "doubtful"
-	// Answered is a call with a result, and FailedForGood one whose tool failed and said so.
-	Answered      CallStatus = "answered"
-	FailedForGood CallStatus = "failed"
-	// Invalid is a call with invalid arguments or an unknown tool, Asked one whose tool asked for another,
-	// and Refused one whose result a reducer refused.
-	Invalid CallStatus = "invalid"
-	Asked   CallStatus = "asked"
-	Refused CallStatus = "refused"
-	// Repeated is a call that was not run, because it equals one with a result.
-	Repeated CallStatus = "repeated"
-	// Lost is a call that ended without saying what it did, and NotRun one that was not run.
-	Lost   CallStatus = "lost"
-	NotRun CallStatus = "not_run"
-	// Denied is a call that a person refused, that nobody approved, or that had no effect as a person says.
-	Denied CallStatus = "denied"
+	// callOpen is a call that is to be run, or runs; callDoubtful one that is to be run again, and whose last
+	// try may have had an effect, unless its tool is read-only.
+	callOpen     callStatus = ""
+	callDoubtful callStatus = "doubtful"
+	// callAnswered is a call with a result, and callFailed one whose tool failed and said so.
+	callAnswered callStatus = "answered"
+	callFailed   callStatus = "failed"
+	// callInvalid is a call with invalid arguments or an unknown tool, callAsked one whose tool asked for
+	// another, and callRefused one whose result a reducer refused.
+	callInvalid callStatus = "invalid"
+	callAsked   callStatus = "asked"
+	callRefused callStatus = "refused"
+	// callRepeated is a call that was not run, because it equals one with a result.
+	callRepeated callStatus = "repeated"
+	// callLost is a call that ended without saying what it did, and callNotRun one that was not run.
+	callLost   callStatus = "lost"
+	callNotRun callStatus = "not_run"
+	// callDenied is a call that a person refused, that nobody approved, or that had no effect as a person
+	// says.
+	callDenied callStatus = "denied"
 )
 
 // BatchCall is one call of a batch. One that is not run has no Key, and its Transport is 0.
@@ -148,7 +149,7 @@ type BatchCall struct {
 	ToolRun
 	// Waited is the sum of the call's transport waits so far.
 	Waited time.Duration `json:"waited_ns,omitempty"`
-	Status CallStatus    `json:"status,omitempty"`
+	Status callStatus    `json:"status,omitempty"`
 	// Place and SessionPlace report that the call counts under the caps of its tool.
 	Place        bool `json:"place,omitempty"`
 	SessionPlace bool `json:"session_place,omitempty"`
@@ -156,7 +157,7 @@ type BatchCall struct {
 	// arguments. Lost is set while a person is asked about the call because it is in doubt.
 	Approved bool      `json:"approved,omitempty"`
 	Changed  bool      `json:"changed,omitempty"`
-	Lost     *LostCall `json:"lost,omitempty"`
+	Lost     *lostCall `json:"lost,omitempty"`
 	// First is where the call was made first, if it repeats one in doubt: see [State.Child].
 	First string `json:"first,omitempty"`
 	// Held reports that the call is a poll that came early, and waits.
@@ -176,10 +177,10 @@ type BatchCall struct {
 }
 
 // Ended reports whether the call has its answer.
-func (c *BatchCall) Ended() bool { return c.Status != Open && c.Status != Doubtful }
+func (c *BatchCall) Ended() bool { return c.Status != callOpen && c.Status != callDoubtful }
 
 // IsError reports whether the answer of a call that ended is no result.
-func (c *BatchCall) IsError() bool { return c.Status != Answered && c.Status != Repeated }
+func (c *BatchCall) IsError() bool { return c.Status != callAnswered && c.Status != callRepeated }
 
 // poll is when a call of a tool that polls ended. Same is the digest of its tool and identity.
 type poll struct {
@@ -210,9 +211,9 @@ type State struct {
 	// System is the prompt that the user's code made for the next call.
 	System string `json:"system,omitempty"`
 	// Actions are the open actions, in order of Number. Opened counts all that were ever opened.
-	Actions []Action `json:"actions,omitempty"`
+	Actions []action `json:"actions,omitempty"`
 	Opened  int      `json:"opened"`
-	Spent   Spent    `json:"spent"`
+	Spent   spent    `json:"spent"`
 	// Transport is the attempt of the current request on the transport plane, and TransportWaited the sum of
 	// its waits.
 	Transport       int           `json:"transport,omitempty"`
@@ -321,7 +322,7 @@ func (st State) TranscriptFrom(n int) []message.Message { return st.transcript.F
 func (st State) TranscriptLen() int { return st.transcript.Len() }
 
 // find returns the open action with the name, or nil.
-func (st *State) find(name string) *Action {
+func (st *State) find(name string) *action {
 	for n := range st.Actions {
 		if a := &st.Actions[n]; a.Name == name {
 			return a

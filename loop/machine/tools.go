@@ -47,7 +47,7 @@ func (g *group) failing(calls []Call) (at []int) {
 // settles reports whether the action of the call's tool was decided with this call.
 func (c *BatchCall) settles() bool {
 	switch c.Status {
-	case Invalid, Asked, Refused, Lost, NotRun, Denied:
+	case callInvalid, callAsked, callRefused, callLost, callNotRun, callDenied:
 		return true
 	}
 	return false
@@ -66,7 +66,7 @@ func (g *group) settled(b *Batch) bool {
 
 // fate returns why a tool's action is closed: its calls were accepted, or one of them failed for good.
 func (b *Batch) fate(g *group) policy.Reason {
-	if slices.ContainsFunc(g.calls, func(n int) bool { return b.Calls[n].Status == FailedForGood }) {
+	if slices.ContainsFunc(g.calls, func(n int) bool { return b.Calls[n].Status == callFailed }) {
 		return policy.ReasonFailedForGood
 	}
 	return policy.ReasonAccepted
@@ -238,7 +238,7 @@ func (s *step) chose(c *BatchCall) {
 	}
 }
 
-func (c *BatchCall) end(as CallStatus, answer string) { c.Status, c.Answer = as, answer }
+func (c *BatchCall) end(as callStatus, answer string) { c.Status, c.Answer = as, answer }
 
 // told returns a result for the model. A native call gets a string as its text and any other result as JSON.
 // In a text all results are JSON.
@@ -258,7 +258,7 @@ func textIn(result json.RawMessage) (text string, is bool) {
 func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	s.warnUnheard(c.Tool, end.Unheard)
 	if end.Reduced == nil || end.Reduced.Error == nil {
-		c.end(Answered, s.told(end.Result))
+		c.end(callAnswered, s.told(end.Result))
 		c.Parts = end.Parts
 		s.keepMade(c)
 		if c.Answers {
@@ -272,11 +272,11 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	c.Parts = end.Parts
 	if s.Batch.settled(c.Tool) {
 		s.Session = s.Session.AddReducerError(*e)
-		c.end(Refused, ranWords(c.Tool, end, s.sibling(c, &f, told)))
+		c.end(callRefused, ranWords(c.Tool, end, s.sibling(c, &f, told)))
 		return nil
 	}
 	d := s.refuse(c.Tool, e, alike(c.Arguments))
-	c.end(Refused, ranWords(c.Tool, end, s.correct(d, f.Issues, s.left())))
+	c.end(callRefused, ranWords(c.Tool, end, s.correct(d, f.Issues, s.left())))
 	return nil
 }
 
@@ -312,11 +312,11 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 		s.giveBack(c)
 	}
 	if s.Batch.settled(c.Tool) {
-		c.end(Asked, s.sibling(c, &f, ""))
+		c.end(callAsked, s.sibling(c, &f, ""))
 		return nil
 	}
 	d := s.fail(c.Tool, &f, alike(c.Arguments), "")
-	c.end(Asked, s.correct(d, f.Issues, s.left()))
+	c.end(callAsked, s.correct(d, f.Issues, s.left()))
 	return nil
 }
 
@@ -326,7 +326,7 @@ func (s *step) leftOff(b *Batch, groups []group) {
 	for n := range groups {
 		a := s.find(groups[n].tool)
 		for _, at := range groups[n].calls {
-			if c := b.Calls[at]; a != nil && c.Status == Asked {
+			if c := b.Calls[at]; a != nil && c.Status == callAsked {
 				a.Asked = append(a.Asked, string(c.Progress))
 			}
 		}
@@ -342,7 +342,7 @@ func (s *step) goOn(b *Batch, g *group) {
 	}
 	var good []int
 	for _, n := range g.calls {
-		if b.Calls[n].Status != Invalid {
+		if b.Calls[n].Status != callInvalid {
 			good = append(good, n)
 		}
 	}
@@ -358,8 +358,8 @@ func (s *step) goOn(b *Batch, g *group) {
 }
 
 func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
-	inDoubt := (c.Status == Doubtful || end.InDoubt) && !c.ReadOnly
-	c.end(FailedForGood, c.failedWords(end, s.left()))
+	inDoubt := (c.Status == callDoubtful || end.InDoubt) && !c.ReadOnly
+	c.end(callFailed, c.failedWords(end, s.left()))
 	c.Parts = end.Parts
 	if !inDoubt {
 		s.giveBack(c)
