@@ -12,7 +12,6 @@ import (
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
-	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
@@ -93,7 +92,7 @@ func TestARequestWithAnIDIsThatRequest(t *testing.T) {
 
 func TestARequestIDIsShortAndPrintable(t *testing.T) {
 	for name, id := range map[string]string{
-		"a line break": "a\nb", "too long": string(make([]byte, machine.MaxID+1)), "no UTF-8": "\xff",
+		"a line break": "a\nb", "too long": string(make([]byte, 256+1)), "no UTF-8": "\xff",
 	} {
 		in := loop.Input{Prompt: "Pay.", RequestID: id}
 		assert.ErrorContains(t, in.Validate(), "request_id: ", name)

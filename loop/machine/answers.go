@@ -43,7 +43,7 @@ func (b *Batch) titled(call int) int {
 	if b.Native || len(b.Calls) == 1 {
 		return 0
 	}
-	c := &BatchCall{ToolRun: ToolRun{Call: Call{Tool: b.Calls[call].Tool}}, Status: callRefused}
+	c := &BatchCall{ToolRun: ToolRun{Call: Call{Tool: b.Calls[call].Tool}}, callKept: callKept{Status: callRefused}}
 	return len(c.inText(call, len(b.Calls)))
 }
 

@@ -185,7 +185,8 @@ func (s *step) replyFailed(f fault.Failure) error {
 func unanswered(calls []message.Call, text string) []*BatchCall {
 	answers := make([]*BatchCall, len(calls))
 	for n, c := range calls {
-		answers[n] = &BatchCall{ToolRun: ToolRun{Call: Call{ID: c.ID, Tool: c.Name}}, Status: callNotRun, Answer: text}
+		answers[n] = &BatchCall{ToolRun: ToolRun{Call: Call{ID: c.ID, Tool: c.Name}}, Answer: text}
+		answers[n].Status = callNotRun
 	}
 	return answers
 }

@@ -147,6 +147,14 @@ const (
 // BatchCall is one call of a batch. One that is not run has no Key, and its Transport is 0.
 type BatchCall struct {
 	ToolRun
+	// Answer is the text for the model.
+	Answer string `json:"answer,omitempty"`
+
+	callKept
+}
+
+// callKept is what only the machine reads of a [BatchCall].
+type callKept struct {
 	// Waited is the sum of the call's transport waits so far.
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	Status callStatus    `json:"status,omitempty"`
@@ -168,8 +176,6 @@ type BatchCall struct {
 	Was  string `json:"was,omitempty"`
 	// Doubt reports that the call has an answer of its own, and left something in doubt.
 	Doubt bool `json:"doubt,omitempty"`
-	// Answer is the text for the model.
-	Answer string `json:"answer,omitempty"`
 	// Parts are the media of the answer.
 	Parts []message.Part `json:"parts,omitempty"`
 	// Final is the result if it is the answer of the run.
@@ -214,79 +220,38 @@ type State struct {
 	Actions []action `json:"actions,omitempty"`
 	Opened  int      `json:"opened"`
 	Spent   spent    `json:"spent"`
-	// Transport is the attempt of the current request on the transport plane, and TransportWaited the sum of
-	// its waits.
-	Transport       int           `json:"transport,omitempty"`
-	TransportWaited time.Duration `json:"transport_waited_ns,omitempty"`
-	Batch           *Batch        `json:"batch,omitempty"`
-	// Chosen reports that a call required by Config.ToolChoice has ended in this run; then none is required
-	// any more.
-	Chosen bool `json:"chosen,omitempty"`
+	Batch   *Batch   `json:"batch,omitempty"`
 	// InDoubt are the calls of the run that ended without saying whether they had an effect, in the order of
 	// their ends. The same call made again has the same key.
 	InDoubt []doubt `json:"in_doubt,omitempty"`
-	// InStep is for each period how many of the last calls in a row equal the call so many before.
-	InStep [maxPeriod]int `json:"in_step,omitzero"`
-	// Nudge is the feedback on a cycle that the next reply has to answer, or nil.
-	Nudge *feedback.RetryFeedback `json:"nudge,omitempty"`
-	// Places count the calls of each tool under its caps, in order of name: those that succeeded, began, or
-	// may have had their effect. Made are those with a result, of tools whose equal calls are not run.
-	Places []session.Count `json:"places,omitempty"`
-	Made   []madeCall      `json:"made,omitempty"`
-	// Polls are the last polls, oldest first.
-	Polls []poll `json:"polls,omitempty"`
-	// CorrectionWait is the wait before the next turn, TransportWait that before the same request is made
-	// again. A try waits for both. Next is what follows a wait or a plan.
-	CorrectionWait *Wait `json:"correction_wait,omitempty"`
-	TransportWait  *Wait `json:"transport_wait,omitempty"`
-	Next           Next  `json:"next,omitempty"`
-	// Consults are the transport failures that the planner has not answered yet, in call order. It is asked
-	// about the first.
-	Consults []Question `json:"consults,omitempty"`
-	// Questions are what people are asked, in call order. Given is how those before were answered.
-	Questions []Ask   `json:"questions,omitempty"`
-	Given     []Given `json:"given,omitempty"`
-	// Words are what the user has said and the model was not told yet, and Spoken the ids of all that was
-	// said.
-	Words  []session.Words `json:"words,omitempty"`
-	Spoken []string        `json:"spoken,omitempty"`
-	// Hears are the notices with reducers, and Notices those that were not reduced yet.
-	Hears   []string `json:"hears,omitempty"`
+	// Next is what follows a wait or a plan.
+	Next Next `json:"next,omitempty"`
+	// Given is how the questions before those of Asks were answered.
+	Given []Given `json:"given,omitempty"`
+	// Spoken are the ids of all that the user has said.
+	Spoken []string `json:"spoken,omitempty"`
+	// Notices are those with reducers that were not reduced yet.
 	Notices []Notice `json:"notices,omitempty"`
 	// Exhausted is the first exhaustion that was not handled yet.
 	Exhausted *Question `json:"exhausted,omitempty"`
 	// Owed is usage that is not in an attempt record yet.
 	Owed message.Usage `json:"owed,omitzero"`
-	// Charged is what the run's calls cost, if its policy has prices or spending. OwedCost and OwedEstimate
-	// are the part of it that is not in an attempt record yet.
-	Charged      policy.Charge `json:"charged,omitzero"`
-	OwedCost     int64         `json:"owed_cost_micros,omitempty"`
-	OwedEstimate bool          `json:"owed_estimate,omitempty"`
+	// Charged is what the run's calls cost, if its policy has prices or spending.
+	Charged policy.Charge `json:"charged,omitzero"`
 	// Wasted is what the failed attempts of the run consumed.
 	Wasted policy.Charge `json:"wasted,omitzero"`
-	// Prompt is the last prompt whose size is known, Estimate the user's estimate of what was added since,
-	// and Projection what the current call may cost.
-	Prompt     *promptSize `json:"prompt,omitempty"`
-	Estimate   *estimate   `json:"estimate,omitempty"`
-	Projection *projected  `json:"projection,omitempty"`
-	// Grant is the last grant of the limiter. Patient is set once the planner has said to wait for a provider
-	// that is down.
-	Grant   *Grant `json:"grant,omitempty"`
-	Patient bool   `json:"patient,omitempty"`
+	// Prompt is the last prompt whose size is known.
+	Prompt *promptSize `json:"prompt,omitempty"`
 
 	Usage    message.Usage `json:"usage,omitzero"`
 	Waited   time.Duration `json:"waited_ns,omitempty"`
 	Warnings []string      `json:"warnings,omitempty"`
 	Outcome  *Outcome      `json:"outcome,omitempty"`
 
-	// Cuts are what prompts leave out of the transcript; see package projection. Tight is the failure of a
-	// prompt that was too long. Shorten and Summary are what is waited for.
-	Cuts    []projection.Cut `json:"cuts,omitempty"`
-	Tight   *fault.Failure   `json:"tight,omitempty"`
-	Shorten *ShortenRun      `json:"shorten,omitempty"`
-	// Full is the turn in which nothing could be cut, 0 if something was cut since.
-	Full    int         `json:"full,omitempty"`
-	Summary *SummaryRun `json:"summary,omitempty"`
+	// Cuts are what prompts leave out of the transcript; see package projection.
+	Cuts []projection.Cut `json:"cuts,omitempty"`
+
+	kept
 
 	transcript seq.Log[message.Message]
 	// turns are the replies in it.
@@ -301,6 +266,57 @@ type State struct {
 	asked [sha256.Size]byte
 	// policies are the merged policies of Policy.
 	policies *policies
+}
+
+// kept is what only the machine reads of a [State]. It is in snapshots like the rest.
+type kept struct {
+	// Transport is the attempt of the current request on the transport plane, and TransportWaited the sum of
+	// its waits.
+	Transport       int           `json:"transport,omitempty"`
+	TransportWaited time.Duration `json:"transport_waited_ns,omitempty"`
+	// Chosen reports that a call required by Config.ToolChoice has ended in this run; then none is required
+	// any more.
+	Chosen bool `json:"chosen,omitempty"`
+	// InStep is for each period how many of the last calls in a row equal the call so many before.
+	InStep [maxPeriod]int `json:"in_step,omitzero"`
+	// Nudge is the feedback on a cycle that the next reply has to answer, or nil.
+	Nudge *feedback.RetryFeedback `json:"nudge,omitempty"`
+	// Places count the calls of each tool under its caps, in order of name: those that succeeded, began, or
+	// may have had their effect. Made are those with a result, of tools whose equal calls are not run.
+	Places []session.Count `json:"places,omitempty"`
+	Made   []madeCall      `json:"made,omitempty"`
+	// Polls are the last polls, oldest first.
+	Polls []poll `json:"polls,omitempty"`
+	// CorrectionWait is the wait before the next turn, TransportWait that before the same request is made
+	// again. A try waits for both.
+	CorrectionWait *Wait `json:"correction_wait,omitempty"`
+	TransportWait  *Wait `json:"transport_wait,omitempty"`
+	// Consults are the transport failures that the planner has not answered yet, in call order. It is asked
+	// about the first.
+	Consults []Question `json:"consults,omitempty"`
+	// Questions are what people are asked, in call order.
+	Questions []Ask `json:"questions,omitempty"`
+	// Words are what the user has said and the model was not told yet.
+	Words []session.Words `json:"words,omitempty"`
+	// Hears are the notices with reducers.
+	Hears []string `json:"hears,omitempty"`
+	// OwedCost and OwedEstimate are the part of Charged that is not in an attempt record yet.
+	OwedCost     int64 `json:"owed_cost_micros,omitempty"`
+	OwedEstimate bool  `json:"owed_estimate,omitempty"`
+	// Estimate is the user's estimate of what was added since Prompt, and Projection what the current call
+	// may cost.
+	Estimate   *estimate  `json:"estimate,omitempty"`
+	Projection *projected `json:"projection,omitempty"`
+	// Grant is the last grant of the limiter. Patient is set once the planner has said to wait for a provider
+	// that is down.
+	Grant   *Grant `json:"grant,omitempty"`
+	Patient bool   `json:"patient,omitempty"`
+	// Tight is the failure of a prompt that was too long. Shorten and Summary are what is waited for.
+	Tight   *fault.Failure `json:"tight,omitempty"`
+	Shorten *ShortenRun    `json:"shorten,omitempty"`
+	Summary *SummaryRun    `json:"summary,omitempty"`
+	// Full is the turn in which nothing could be cut, 0 if something was cut since.
+	Full int `json:"full,omitempty"`
 }
 
 // Seed returns the seed of the run's jitter: that of the config, else the session's id.
