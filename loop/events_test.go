@@ -27,7 +27,7 @@ func TestThePayloadOfAToolResult(t *testing.T) {
 			want = []byte(`{}`)
 		}
 		events := engine.ToolEvents(engine.Everything, machine.ToolRun{Call: machine.Call{Tool: e.Tool, ID: e.CallID, Arguments: e.Arguments}}, tool.Outcome{
-			Result: e.Result, Events: []tool.Event{{Name: "booked", Payload: []byte("1")}},
+			Result: e.Result, Events: []session.Event{{Name: "booked", Payload: []byte("1")}},
 		})
 		assert.Equal(t, []session.Event{{Name: session.EventToolResult, Payload: want}, {Name: "booked", Payload: []byte("1")}}, events)
 	})

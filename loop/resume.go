@@ -129,9 +129,7 @@ func (p *process) land(ctx context.Context, run machine.ToolRun, out tool.Outcom
 	}
 	landed := journal.Note{
 		Kind: journal.ResultLanded, At: p.clock.Now(), Key: run.Key, Transport: run.Transport, End: engine.EndOf(run, out),
-	}
-	for _, e := range out.Events {
-		landed.Events = append(landed.Events, session.Event{Name: e.Name, Payload: e.Payload})
+		Events: out.Events,
 	}
 	// If the journal cannot be written, the next step ends the run.
 	_ = p.journal.Note(landed)

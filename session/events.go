@@ -10,15 +10,12 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/reducer"
 )
 
-// Event is something that happened, as data. Tools and the embedding program send events to a session. An
-// event without a bound reducer changes nothing.
-type Event struct {
-	Name string `json:"name" redact:"keep"`
-	// Payload is JSON; empty means null. The session converts it to canonical form.
-	Payload json.RawMessage `json:"payload,omitempty" redact:"text"`
-}
+// Event is something that happened, as data. Tools and the embedding program send events to a session, which
+// converts their payloads to canonical form. An event without a bound reducer changes nothing.
+type Event = reducer.Event
 
 // NewEvent returns an event with the payload as canonical JSON. The error names the part that has no JSON
 // form.
@@ -30,9 +27,9 @@ func NewEvent[E any](name string, payload E) (Event, error) {
 	return Event{Name: name, Payload: raw}, nil
 }
 
-// payload returns the payload in canonical form. For an invalid payload it returns its beginning as a JSON
+// payloadOf returns the payload of an event in canonical form. For an invalid payload it returns its beginning as a JSON
 // string, and an error.
-func (e Event) payload() ([]byte, error) {
+func payloadOf(e Event) ([]byte, error) {
 	if len(e.Payload) == 0 {
 		return []byte("null"), nil
 	}

@@ -31,7 +31,7 @@ func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func
 		return bound
 	}
 	bound.run = func(in State, e Event) (reducer.Op, error) {
-		payload, err := e.payload()
+		payload, err := payloadOf(e)
 		if err != nil {
 			return reducer.Op{}, err
 		}
@@ -115,7 +115,7 @@ func (r *Reducer) call(in State, e Event) (op reducer.Op, failure *fault.Reducer
 }
 
 func refusal(r *Reducer, e Event, cause error) *fault.ReducerError {
-	payload, _ := e.payload() // the beginning of an invalid payload
+	payload, _ := payloadOf(e) // the beginning of an invalid payload
 	failure := &fault.ReducerError{Reducer: r.name, Payload: string(payload), Cause: cause}
 	if cause != nil {
 		failure.Message = cmp.Or(fault.Scrub(cause.Error()), wordless)

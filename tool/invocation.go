@@ -12,6 +12,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/reducer"
 )
 
 // Invocation is what the driver of a call gives the tool through its context. The zero value is usable: no
@@ -97,13 +98,6 @@ func LastProgress(ctx context.Context, v any) bool {
 	return last != nil && canon.Unmarshal(last, v) == nil
 }
 
-// Event is an event of a tool for the session's reducers.
-type Event struct {
-	Name string `json:"name"`
-	// Payload is canonical JSON.
-	Payload []byte `json:"payload"`
-}
-
 // The ways Emit and Progress can be misused.
 var (
 	// ErrNoCall: the context is not that of a running tool.
@@ -123,7 +117,7 @@ func Emit[E any](ctx context.Context, name string, e E) error {
 	if name == "" {
 		return errors.New("emit: an event needs a name")
 	}
-	return recorderOf(ctx).emit(Event{Name: name, Payload: payload})
+	return recorderOf(ctx).emit(reducer.Event{Name: name, Payload: payload})
 }
 
 // Attach adds media to the call's result, after what the tool returns: see [message.Part]. Those of a tool
@@ -193,7 +187,7 @@ func Metered(ctx context.Context) (context.Context, func() message.Usage) {
 type recorder struct {
 	mu     sync.Mutex
 	over   bool
-	events []Event
+	events []reducer.Event
 	parts  []message.Part
 	usage  message.Usage
 	cost   *int64
@@ -214,7 +208,7 @@ func recorderOf(ctx context.Context) *recorder {
 	return r
 }
 
-func (r *recorder) emit(e Event) error {
+func (r *recorder) emit(e reducer.Event) error {
 	return r.whileOpen(func() { r.events = append(r.events, e) })
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/reducer"
 )
 
 // Outcome is how a call of a tool ended. Exactly one of Result, Issues, Failed and Err is set.
@@ -21,7 +22,7 @@ type Outcome struct {
 	// or said [Fail].
 	Parts []message.Part
 	// Events are what it emitted, in order; none unless it succeeded.
-	Events []Event
+	Events []reducer.Event
 	// Progress is the last progress it reported, as canonical JSON; nil where it reported none.
 	Progress []byte
 	// Issues say why the model is to be asked again, in canonical order: the arguments are wrong, or the tool

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/tool"
 )
@@ -172,7 +173,7 @@ func TestEventsAndProgress(t *testing.T) {
 	ctx := tool.WithInvocation(context.Background(), tool.Invocation{Key: "key-1", CallID: "call-7", Report: func(p []byte) { reported = append(reported, string(p)) }})
 	out := book.Invoke(ctx, []byte(good))
 	require.NoError(t, out.Err)
-	assert.Equal(t, []tool.Event{{Name: "booked", Payload: []byte(good)}, {Name: "paid", Payload: []byte(`{"a":2,"b":1}`)}}, out.Events)
+	assert.Equal(t, []reducer.Event{{Name: "booked", Payload: []byte(good)}, {Name: "paid", Payload: []byte(`{"a":2,"b":1}`)}}, out.Events)
 	assert.Equal(t, []string{`0.5`, `{"stage":"done"}`}, reported)
 	assert.Equal(t, `{"stage":"done"}`, string(out.Progress))
 

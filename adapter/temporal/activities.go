@@ -260,9 +260,7 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 	if out.End.Verdict == machine.Done {
 		out.End.Unheard = engine.Unheard(a.reducing, o)
 	}
-	for _, e := range o.Events {
-		out.Events = append(out.Events, session.Event{Name: e.Name, Payload: e.Payload})
-	}
+	out.Events = o.Events
 	if err := a.fitsAs("the result of "+run.Tool, out); err != nil {
 		out.End, out.Events, out.Failure, out.Trouble = nil, nil, nil, troubled(err)
 	}

@@ -42,7 +42,7 @@ func ToolEvents(
 	}
 	for _, e := range out.Events {
 		if heard(e.Name) {
-			events = append(events, session.Event{Name: e.Name, Payload: e.Payload})
+			events = append(events, e)
 		}
 	}
 	return events

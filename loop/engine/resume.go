@@ -84,9 +84,7 @@ func outcomeOf(l *journal.Note) tool.Outcome {
 		out.Whole = l.End.Whole
 	default:
 		out.Result, out.Parts = l.End.Result, l.End.Parts
-		for _, e := range l.Events {
-			out.Events = append(out.Events, tool.Event{Name: e.Name, Payload: e.Payload})
-		}
+		out.Events = l.Events
 	}
 	if out.Err != nil {
 		out.Err = &landedError{out.Err, *l.End}

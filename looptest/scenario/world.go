@@ -13,6 +13,7 @@ import (
 	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -32,7 +33,7 @@ type world struct {
 // outcome is what one run of a tool will do.
 type outcome struct {
 	tool     string
-	emits    []tool.Event
+	emits    []session.Event
 	progress []json.RawMessage
 	result   json.RawMessage
 	err      error
@@ -82,7 +83,7 @@ func (o *outcome) read(text string) (ends bool, err error) {
 		o.result = json.RawMessage(rest)
 	case verb == "emit":
 		name, payload, _ := strings.Cut(rest, " ")
-		o.emits = append(o.emits, tool.Event{Name: name, Payload: []byte(payload)})
+		o.emits = append(o.emits, session.Event{Name: name, Payload: []byte(payload)})
 		return false, nil
 	case verb == "progress":
 		o.progress = append(o.progress, json.RawMessage(rest))
