@@ -270,7 +270,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 	if held, there := j.file.ended(endKey{id: h.Config.ActionID}); there {
 		return heldError(fmt.Sprintf("action %q has ended: take its recorded end, or give the new action an ID of its own", held.ID))
 	}
-	h.Format, h.Session, h.Redaction = Format, st.Session.ID(), j.settings.Redact.header()
+	h.Format, h.Session, h.Redaction = format, st.Session.ID(), j.settings.Redact.header()
 	h.Held = st.TranscriptLen()
 	left, begun, err := j.begin(h, st)
 	if err != nil || begun {

@@ -270,7 +270,7 @@ func made(t testing.TB) map[string]func(good func(string) []byte) []byte {
 			return text[:len(text)-100]
 		},
 		"bad-unknown-format": func(good func(string) []byte) []byte {
-			return edited(t, good("corrected"), journal.Format, "retake.journal/9")
+			return edited(t, good("corrected"), "retake.journal/1", "retake.journal/9")
 		},
 		"bad-decision-changed": func(good func(string) []byte) []byte {
 			return edited(t, good("corrected"), `"reason":"backoff","feedback"`, `"reason":"immediate","feedback"`)

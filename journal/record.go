@@ -16,8 +16,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Format is the name and version of the journal format.
-const Format = "retake.journal/1"
+// format is the name and version of the journal format.
+const format = "retake.journal/1"
 
 // Record is one line of a journal. Exactly one of its fields is set.
 type Record struct {
@@ -30,7 +30,7 @@ type Record struct {
 
 // Header begins a run. It has everything that the core needs to fold the run without the user's code.
 type Header struct {
-	// Format is [Format].
+	// Format is the name and version of the journal format: "retake.journal/1".
 	Format string `json:"format" redact:"keep"`
 	// Session is the correlation id.
 	Session string `json:"session" redact:"keep"`
@@ -177,8 +177,8 @@ func decode(raw []byte) (Record, error) {
 	if n := len(slices.DeleteFunc(members, func(there bool) bool { return !there })); n != 1 {
 		return Record{}, errors.New("its record must have one of header, event, decision, note, snapshot")
 	}
-	if h := rec.Header; h != nil && h.Format != Format {
-		return Record{}, fmt.Errorf("its format is %.64q: only %q can be read", h.Format, Format)
+	if h := rec.Header; h != nil && h.Format != format {
+		return Record{}, fmt.Errorf("its format is %.64q: only %q can be read", h.Format, format)
 	}
 	if n := rec.Note; n != nil && n.Kind == ResultLanded && n.End == nil {
 		return rec, errors.New("its note is of a result that landed, without the end of the call")

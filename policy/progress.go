@@ -55,9 +55,6 @@ func (p Progress) over(below Progress) Progress {
 	}
 }
 
-// Reached reports whether a round is at or above a bound, which may be [Unlimited].
-func Reached(round, bound int) bool { return bound != Unlimited && round >= bound }
-
 // String returns p as in policy files: "{nudge: 2, stop: 5}"; "by declaration" if all members are absent.
 func (p Progress) String() string {
 	return cmp.Or(shown(&p), "by declaration")

@@ -8,5 +8,5 @@
 // JSON, for code that records and applies it without the Go types. A journal replays operations and does not
 // call reducers.
 //
-// Ready-made reducers are [Appending], [Latest], [Upserting] by key, [Counting] and a bounded [Window].
+// Ready-made reducers are [Appending] and [Latest].
 package reducer

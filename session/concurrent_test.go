@@ -74,7 +74,7 @@ func TestASessionHoldsWhatItWasGivenLast(t *testing.T) {
 		}
 	}
 	other := must(session.NewState("order-43"))
-	assert.ErrorIs(t, session.DriverOf(s).Replace(other), session.ErrAdopted)
+	assert.EqualError(t, session.DriverOf(s).Replace(other), "the session has another id already")
 	assert.Equal(t, snapshotOf(t, states[4]), snapshotOf(t, s))
 }
 

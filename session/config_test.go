@@ -76,7 +76,7 @@ func TestID(t *testing.T) {
 	require.NoError(t, session.DriverOf(s).Adopt("run-1"))
 	assert.Equal(t, "run-1", s.ID())
 	assert.NoError(t, session.DriverOf(s).Adopt("run-1"))
-	assert.ErrorIs(t, session.DriverOf(s).Adopt("run-2"), session.ErrAdopted)
+	assert.EqualError(t, session.DriverOf(s).Adopt("run-2"), "the session has another id already")
 	assert.Equal(t, "run-1", s.State().ID())
 }
 
@@ -114,7 +114,7 @@ func TestReplaceRefusesWhatIsNotTheSessions(t *testing.T) {
 		state session.State
 		want  string
 	}{
-		"another_id":     {must(session.NewState("order-43", cart)), session.ErrAdopted.Error()},
+		"another_id":     {must(session.NewState("order-43", cart)), "the session has another id already"},
 		"another_kind":   {must(session.NewState("order-42", session.LogSlice[Line]("cart"))), `slice "cart": the slice is declared with another kind`},
 		"unknown_slice":  {must(session.NewState("order-42", cart, total)), `slice "total": unknown slice`},
 		"misfit":         {must(good.Apply(append1(`"a"`))), `slice "cart", value 1: JSON value at the top does not fit Go type session_test.Line`},

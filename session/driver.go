@@ -36,8 +36,8 @@ func (d Driver) Record(j Journal) error {
 	return nil
 }
 
-// Adopt gives the session its id if it has none, when a run begins. The same id again is fine; another id is
-// [ErrAdopted], an invalid one an error that says what is allowed.
+// Adopt gives the session its id if it has none, when a run begins. The same id again is fine; another id
+// is an error, and so is an invalid one: it says what is allowed.
 func (d Driver) Adopt(id string) error {
 	if id == "" {
 		return badConfig("id", "must not be empty")
@@ -51,7 +51,7 @@ func (d Driver) Adopt(id string) error {
 	defer d.s.changing.Unlock()
 	next := d.s.State()
 	if next.id != "" && next.id != id {
-		return ErrAdopted
+		return errAdopted
 	}
 	next.id = id
 	d.s.store(next)
@@ -109,8 +109,8 @@ func (d Driver) Reduce(state State, event Event) ([]reducer.Op, *fault.ReducerEr
 func (d Driver) Report(e fault.ReducerError) { d.s.report(e) }
 
 // Replace replaces the session's state after a step, by one made from the state before. The error is
-// [ErrNotHeld] if no run holds the session, [ErrAdopted] for another id, and else one error, joined,
-// for each slice or value that does not fit ([ErrUnknownSlice], [ErrKind]); the session is then unchanged.
+// [ErrNotHeld] if no run holds the session, and else one error, joined, for another id and for each slice or
+// value that does not fit, such as [ErrUnknownSlice]; the session is then unchanged.
 // Only values added since the last call are checked.
 func (d Driver) Replace(state State) error { return d.Conclude(state, d.s.Conversation()) }
 
@@ -138,7 +138,7 @@ func (d Driver) Conclude(state State, conversation []message.Message) error {
 	case !d.s.held:
 		return ErrNotHeld
 	case state.id != d.s.ID():
-		return ErrAdopted
+		return errAdopted
 	}
 	if err := d.s.fit(state); err != nil {
 		return err

@@ -18,16 +18,16 @@ var (
 		"return the change, or dispatch the event afterwards")
 	// ErrNotHeld: only the run that holds the session may do this.
 	ErrNotHeld = errors.New("the session is not held: call Acquire first")
-	// ErrAdopted: the session has another id already.
-	ErrAdopted = errors.New("the session has another id already")
 	// ErrUnknownSlice: no slice of this name is declared.
 	ErrUnknownSlice = errors.New("unknown slice")
-	// ErrLogSlice: the operation would remove values from a log, which only grows.
-	ErrLogSlice = errors.New("a log slice allows only append and extend")
-	// ErrBuiltin: operations cannot write to the built-in logs.
-	ErrBuiltin = errors.New("only the loop writes to a built-in log")
-	// ErrKind: the slice is declared with another kind.
-	ErrKind = errors.New("the slice is declared with another kind")
+)
+
+// Causes that only mistakes of the program have.
+var (
+	errAdopted  = errors.New("the session has another id already")
+	errLogSlice = errors.New("a log slice allows only append and extend")
+	errBuiltin  = errors.New("only the loop writes to a built-in log")
+	errKind     = errors.New("the slice is declared with another kind")
 )
 
 // badConfig is one fault of a [Config]: the path of the field, and what would be right.

@@ -162,7 +162,7 @@ func (s State) apply(op reducer.Op) (State, error) {
 		return s, err
 	}
 	if reserved(op.Slice) {
-		return s, ErrBuiltin
+		return s, errBuiltin
 	}
 	at, ok := s.find(op.Slice)
 	if !ok {
@@ -183,7 +183,7 @@ func (s *slot) changed(op reducer.Op) (values, error) {
 	case op.Kind.Keeps():
 		return s.held.Append(op.Values...), nil
 	case s.kind == KindLog:
-		return s.held, ErrLogSlice
+		return s.held, errLogSlice
 	}
 	return seq.Of(op.Values...), nil
 }

@@ -32,7 +32,7 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 // Resume returns a session that continues from a state. Every slice of the state must be declared with the
 // same kind, and every value must fit its type. Declared slices that the state does not have are empty. The
 // config's id must be empty or that of the state. The error joins one for each fault,
-// such as [ErrUnknownSlice] or [ErrKind].
+// such as [ErrUnknownSlice].
 func Resume(cfg Config, state State) (*Session, error) {
 	s, err := New(cfg)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Session) fit(state State) error {
 			continue
 		}
 		if d.kind != slot.kind {
-			faults = append(faults, badSlice(slot.name, ErrKind))
+			faults = append(faults, badSlice(slot.name, errKind))
 			continue
 		}
 		var checked int

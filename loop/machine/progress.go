@@ -199,11 +199,11 @@ func (s *step) judge(rounds int, calls []CycleCall) reached {
 	}
 	r := reached{}
 	switch {
-	case policy.Reached(rounds, p.Stop):
+	case isReached(rounds, p.Stop):
 		r.at, r.limit = reachedStop, p.Stop
 	case s.Config.Planner && rounds == p.Planner:
 		r.at, r.limit = reachedPlanner, p.Planner
-	case policy.Reached(rounds, p.Nudge) && rounds%p.Nudge == 0:
+	case isReached(rounds, p.Nudge) && rounds%p.Nudge == 0:
 		r.at, r.limit = reachedNudge, p.Stop
 	default:
 		return r
@@ -211,6 +211,9 @@ func (s *step) judge(rounds int, calls []CycleCall) reached {
 	r.cycle = &Cycle{Rounds: rounds, Calls: slices.Clone(calls)}
 	return r
 }
+
+// isReached reports whether a round is at or above a bound.
+func isReached(round, bound int) bool { return bound != policy.Unlimited && round >= bound }
 
 // tighter returns the smaller of two bounds.
 func tighter(a, b int) int {
