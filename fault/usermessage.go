@@ -29,21 +29,25 @@ func UserMessage(c Class, m Metadata) string {
 		text = userMessages[Unknown]
 	}
 	return capitalised(strings.NewReplacer(
-		"{provider}", displayProvider(m.Provider), "{model}", displayModel(m.Model), "{wait}", displayWait(m.RetryAfter),
+		"{provider}", displayProvider(m.Provider), "{model}", displayModel(m.Model), "{wait}",
+		displayWait(m.RetryAfter),
 	).Replace(text))
 }
 
 // userMessages is a text for every built-in class.
 var userMessages = map[Class]string{
-	RateLimit:        "{provider} is receiving too many requests from you right now. {wait}",
-	Timeout:          "{provider} took too long to answer. Try again; if it keeps happening, try a shorter request.",
-	Unavailable:      "{provider} is having problems at the moment. {wait}",
-	Overloaded:       "{provider} is very busy at the moment. {wait}",
-	Network:          "Cannot connect to {provider}. Check your internet connection and try again.",
-	Auth:             "Cannot sign in to {provider}. Check your API key in settings.",
-	Permission:       "Your account with {provider} is not allowed to do this. Check the account's access, or use another model.",
-	Billing:          "Your account with {provider} has no credit left, or has reached its spending limit. Check its plan and billing.",
-	Quota:            "Your allowance at {provider} is used up for now. Wait until it renews, upgrade your plan, or use another model.",
+	RateLimit:   "{provider} is receiving too many requests from you right now. {wait}",
+	Timeout:     "{provider} took too long to answer. Try again; if it keeps happening, try a shorter request.",
+	Unavailable: "{provider} is having problems at the moment. {wait}",
+	Overloaded:  "{provider} is very busy at the moment. {wait}",
+	Network:     "Cannot connect to {provider}. Check your internet connection and try again.",
+	Auth:        "Cannot sign in to {provider}. Check your API key in settings.",
+	Permission: "Your account with {provider} is not allowed to do this. Check the account's access, or " +
+		"use another model.",
+	Billing: "Your account with {provider} has no credit left, or has reached its spending limit. " +
+		"Check its plan and billing.",
+	Quota: "Your allowance at {provider} is used up for now. Wait until it renews, upgrade your " +
+		"plan, or use another model.",
 	ModelNotFound:    "{model} is not available at {provider}. Choose another model in settings.",
 	ContextLength:    "The conversation is too long for {model}. Shorten it, or start a new one.",
 	InvalidRequest:   "{provider} could not work with this request. Change it and try again.",
@@ -70,22 +74,29 @@ var userMessages = map[Class]string{
 	MaxIterations:        "The task took more steps than allowed. Split it into smaller ones.",
 	Initialization:       "The assistant could not start. Check your settings and try again.",
 
-	ToolValidation:   "The assistant made a mistake while preparing a step. Try again, or describe the task differently.",
-	StructuredOutput: "The assistant's answer did not have the right form. Try again, or describe the task differently.",
-	UnknownTool:      "The assistant tried something that is not possible here. Try again, or describe the task differently.",
-	NoOutput:         "The assistant gave no answer. Try again.",
-	Truncated:        "The answer was too long and was cut off. Ask for less at once.",
-	Refusal:          "The assistant declined to answer this. Rephrase your request.",
-	Reducer:          "The assistant's answer could not be saved. Try again.",
-	NoProgress:       "The assistant took the same steps again and again. Try again, or describe the task differently.",
+	ToolValidation: "The assistant made a mistake while preparing a step. Try again, or describe the task " +
+		"differently.",
+	StructuredOutput: "The assistant's answer did not have the right form. Try again, or describe the task " +
+		"differently.",
+	UnknownTool: "The assistant tried something that is not possible here. Try again, or describe the " +
+		"task differently.",
+	NoOutput:  "The assistant gave no answer. Try again.",
+	Truncated: "The answer was too long and was cut off. Ask for less at once.",
+	Refusal:   "The assistant declined to answer this. Rephrase your request.",
+	Reducer:   "The assistant's answer could not be saved. Try again.",
+	NoProgress: "The assistant took the same steps again and again. Try again, or describe the task " +
+		"differently.",
 }
 
 // providerNames are the names people know the providers by, keyed by canonicalProvider.
 var providerNames = map[string]string{
-	"openai": "OpenAI", "azure": "Azure OpenAI", "anthropic": "Anthropic", "gemini": "Google Gemini", "bedrock": "Amazon Bedrock",
-	"groq": "Groq", "mistral": "Mistral", "cerebras": "Cerebras", "openrouter": "OpenRouter", "cohere": "Cohere",
-	"ollama": "Ollama", "xai": "xAI", "deepseek": "DeepSeek", "together": "Together AI", "fireworks": "Fireworks AI",
-	"github": "GitHub Models", "perplexity": "Perplexity", "huggingface": "Hugging Face",
+	"openai": "OpenAI", "azure": "Azure OpenAI", "anthropic": "Anthropic", "gemini": "Google Gemini",
+	"bedrock": "Amazon Bedrock",
+	"groq":    "Groq", "mistral": "Mistral", "cerebras": "Cerebras", "openrouter": "OpenRouter",
+	"cohere": "Cohere",
+	"ollama": "Ollama", "xai": "xAI", "deepseek": "DeepSeek", "together": "Together AI",
+	"fireworks": "Fireworks AI",
+	"github":    "GitHub Models", "perplexity": "Perplexity", "huggingface": "Hugging Face",
 }
 
 // providerAliases are the other names that systems have for providers, folded.

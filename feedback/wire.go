@@ -123,7 +123,8 @@ func (f RetryFeedback) Validate() error {
 	return errors.Join(faults...)
 }
 
-const wantSeconds = "must be a JSON number of seconds, 0 or more, in whole nanoseconds and at most 9223372036.854775807"
+const wantSeconds = "must be a JSON number of seconds, 0 or more, in whole nanoseconds and at most " +
+	"9223372036.854775807"
 
 // seconds returns a duration as an exact decimal of seconds: 1500ms is "1.5".
 func seconds(d time.Duration) jsontext.Value {

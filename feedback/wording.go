@@ -87,11 +87,12 @@ var wordings = []wording{
 		answerDo:    existing,
 	},
 	{
-		class:       fault.UnknownTool,
-		toolWrong:   "there is no tool named %, so nothing was run for this call",
-		toolDo:      existing,
-		answerWrong: "your reply has a tool call in it that names no tool that can be read, so nothing was run for this call",
-		answerDo:    existing,
+		class:     fault.UnknownTool,
+		toolWrong: "there is no tool named %, so nothing was run for this call",
+		toolDo:    existing,
+		answerWrong: "your reply has a tool call in it that names no tool that can be read, so nothing was run " +
+			"for this call",
+		answerDo: existing,
 	},
 	{
 		class:       fault.NoOutput,
@@ -99,7 +100,8 @@ var wordings = []wording{
 		toolWrong:   "your reply has no tool call in it that can be read",
 		toolDo:      "Call % with all arguments.",
 		answerWrong: "your reply has no tool call in it that can be read",
-		answerDo:    "Reply with a call of one of the tools that exist, by its exact name and with all its arguments.",
+		answerDo: "Reply with a call of one of the tools that exist, by its exact name and with all its " +
+			"arguments.",
 	},
 	{
 		class:       fault.NoOutput,
@@ -123,9 +125,11 @@ var wordings = []wording{
 		answerDo:    "Answer as far as you can, in the form that was asked for.",
 	},
 	{
-		class:       fault.Reducer,
-		toolWrong:   "your call of % succeeded, but what followed from it was refused, and the state is as it was before",
-		toolDo:      "What % did stands. Call it again only for what is still to be done, in a way that meets the reason.",
+		class: fault.Reducer,
+		toolWrong: "your call of % succeeded, but what followed from it was refused, and the state is as it " +
+			"was before",
+		toolDo: "What % did stands. Call it again only for what is still to be done, in a way that meets " +
+			"the reason.",
 		toolEnd:     "What % did stands: do not call it again for this.",
 		answerWrong: "what followed from your answer was refused, and the state is as it was before",
 		answerDo:    "Answer again in a way that meets the reason.",
@@ -133,7 +137,8 @@ var wordings = []wording{
 	{
 		class:     fault.NoProgress,
 		toolWrong: "you make the same calls again and again, and their results stay the same",
-		toolDo:    "Do not make them again unchanged. Do something else, or answer with what you have, and say what is missing.",
+		toolDo: "Do not make them again unchanged. Do something else, or answer with what you have, and say " +
+			"what is missing.",
 	},
 }
 

@@ -24,11 +24,13 @@ func Compact(ctx context.Context, store Store, session string, key []byte) error
 	return compact(ctx, store, session, key, func(*Ended) bool { return false })
 }
 
-// CompactKeeping is [Compact] for a journal that keeps the ends of actions and requests as long as a retention
-// says: for Older and for KeepIDs, and longer with calls in doubt or if Keep has their state. An action or a
-// request that is made again after its end was dropped is a new one, but for the last run, which is part of the snapshot. now is
-// the time.
-func CompactKeeping(ctx context.Context, store Store, session string, key []byte, r Retention, now time.Time) error {
+// CompactKeeping is [Compact] for a journal that keeps the ends of actions and requests as long as a
+// retention says: for Older and for KeepIDs, and longer with calls in doubt or if Keep has their state. An
+// action or a request that is made again after its end was dropped is a new one, but for the last run, which
+// is part of the snapshot. now is the time.
+func CompactKeeping(
+	ctx context.Context, store Store, session string, key []byte, r Retention, now time.Time,
+) error {
 	if err := r.Validate(); err != nil {
 		return fmt.Errorf("journal: retention: %w", err)
 	}
@@ -53,9 +55,11 @@ func compact(ctx context.Context, store Store, session string, key []byte, drops
 	return errors.Join(err, log.Close())
 }
 
-// compacted returns the lines of the compacted journal without the ends that are dropped, and the length of the
-// journal they replace.
-func compacted(ctx context.Context, log Log, key []byte, drops func(*Ended) bool) (lines []byte, at int64, err error) {
+// compacted returns the lines of the compacted journal without the ends that are dropped, and the length of
+// the journal they replace.
+func compacted(
+	ctx context.Context, log Log, key []byte, drops func(*Ended) bool,
+) (lines []byte, at int64, err error) {
 	in, err := log.Read(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -118,8 +122,9 @@ func (f *Fold) snapshot() (*Snapshot, error) {
 		return nil, err
 	}
 	s := &Snapshot{
-		State: state, Said: f.digests.said.String(), Cuts: string(f.digests.cuts), Notes: f.keptNotes(), Adjusted: f.Adjusted,
-		Ended: f.ends.all, Since: f.since,
+		State: state, Said: f.digests.said.String(), Cuts: string(f.digests.cuts), Notes: f.keptNotes(),
+		Adjusted: f.Adjusted,
+		Ended:    f.ends.all, Since: f.since,
 	}
 	if f.State.Phase != machine.Stopped {
 		s.Asked = &f.Asked

@@ -14,9 +14,9 @@ import (
 )
 
 // Dir is a [Store] with one file per session in a folder, which is created if necessary. Files have mode 0600
-// and are named by [FileName]. An open journal keeps its file open and locked, but while it rests ([Rester]). Where there are no file locks,
-// nothing is opened for writing: see [ErrNoLocks]. It is an [Inbox], too: items are files below the folder
-// .inbox, which is there while there are any.
+// and are named by [FileName]. An open journal keeps its file open and locked, but while it rests ([Rester]).
+// Where there are no file locks, nothing is opened for writing: see [ErrNoLocks]. It is an [Inbox], too:
+// items are files below the folder .inbox, which is there while there are any.
 type Dir string
 
 // named returns an error for a Dir without a name.
@@ -37,7 +37,8 @@ func (d Dir) root() (*os.Root, error) {
 
 // ErrNoLocks says that the system or the file system has no file locks, so that two processes could write one
 // journal. Use another folder, or another [Store].
-var ErrNoLocks = errors.New("journal: there are no file locks here, so two processes could write one journal: " +
+var ErrNoLocks = errors.New("journal: there are no file locks here, so two processes could write one " +
+	"journal: " +
 	"use a folder on a local disk, or a store such as adapter/sqlite")
 
 // suffix is the end of the names of journals, and temporary that of journals that are being created.
@@ -97,7 +98,8 @@ type disk struct {
 	movesOpen bool
 }
 
-var systemDisk = disk{openWithin, os.MkdirAll, (*os.File).Sync, (*os.File).Truncate, lock, (*os.Root).Link, (*os.Root).Remove,
+var systemDisk = disk{openWithin, os.MkdirAll, (*os.File).Sync, (*os.File).Truncate, lock, (*os.Root).Link,
+	(*os.Root).Remove,
 	movesOpenFiles}
 
 // openWithin opens a file of a folder. A link that leads out of the folder is refused, so that none creates a
@@ -279,7 +281,8 @@ func (l *file) Append(_ context.Context, at int64, lines []byte, durable bool) e
 	}
 	if err == nil && durable {
 		if err = l.sync(); err != nil {
-			l.broken = fmt.Errorf("journal: the contents of the disk are unknown since a sync failed: open it again: %w", err)
+			l.broken = fmt.Errorf("journal: the contents of the disk are unknown since a sync failed: open it "+
+				"again: %w", err)
 		}
 	}
 	if err == nil {
@@ -336,7 +339,8 @@ func (l *file) Replace(_ context.Context, at int64, lines []byte) error {
 	old := l.f
 	l.f = made
 	if err := l.on.syncFolder(filepath.Dir(l.path)); err != nil {
-		l.broken = fmt.Errorf("journal: it is unknown which of two files is on the disk since a sync failed: open it again: %w", err)
+		l.broken = fmt.Errorf("journal: it is unknown which of two files is on the disk since a sync failed: "+
+			"open it again: %w", err)
 	}
 	return errors.Join(l.broken, old.Close())
 }

@@ -85,7 +85,8 @@ func (f *Fold) ended(key endKey) (*Ended, bool) {
 // end records the outcome of the run if its action or request has an ID.
 func (f *Fold) end(o *machine.Outcome) {
 	cfg := &f.Header.Config
-	one := Ended{ID: cfg.ActionID, Action: cfg.Action, At: f.State.At, Outcome: *o, Redacted: f.Header.Redaction != nil}
+	one := Ended{ID: cfg.ActionID, Action: cfg.Action, At: f.State.At, Outcome: *o,
+		Redacted: f.Header.Redaction != nil}
 	if !cfg.Single {
 		one.ID, one.Request, one.Prompt = cfg.RequestID, true, f.prompt
 	}
@@ -127,7 +128,8 @@ func (j *Journal) endOf(kind string, key endKey) (*Ended, error) {
 	defer j.mu.Unlock()
 	end, lost := j.ended(key)
 	if lost {
-		return nil, fmt.Errorf("%w: %s %q has ended, but its end is available only if the settings have the store of what was left out "+
+		return nil, fmt.Errorf("%w: %s %q has ended, but its end is available only if the settings have the "+
+			"store of what was left out "+
 			"(redact: transcripts)", ErrRedacted, kind, key.id)
 	}
 	return end, nil

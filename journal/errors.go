@@ -46,7 +46,8 @@ func (e *CorruptError) Error() string {
 	if e.Why != "" {
 		return fmt.Sprintf("journal: line %d (offset %d): %s", e.Line, e.Offset, e.Why)
 	}
-	return fmt.Sprintf("journal: line %d (offset %d): its hash is %s, that of its bytes is %s: it was changed, or a line before it is missing",
+	return fmt.Sprintf("journal: line %d (offset %d): its hash is %s, that of its bytes is %s: it was "+
+		"changed, or a line before it is missing",
 		e.Line, e.Offset, e.Found, e.Want)
 }
 
@@ -107,13 +108,15 @@ type ConflictError struct {
 // Error names the session.
 func (e *ConflictError) Error() string {
 	if e.Want == e.Found {
-		held := fmt.Sprintf("journal: the journal of session %q is held by another writer: one run at a time writes to it", e.Session)
+		held := fmt.Sprintf("journal: the journal of session %q is held by another writer: one run at a time "+
+			"writes to it", e.Session)
 		if !e.Until.IsZero() {
 			held += "; its lease ends at " + e.Until.Format(time.RFC3339Nano) + " unless it is renewed"
 		}
 		return held
 	}
-	return fmt.Sprintf("journal: the journal of session %q was written by another writer: it ends at byte %d, this writer left it at %d",
+	return fmt.Sprintf("journal: the journal of session %q was written by another writer: it ends at byte %d, "+
+		"this writer left it at %d",
 		e.Session, e.Found, e.Want)
 }
 

@@ -149,7 +149,8 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 		return &misfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
 	}
 	before := *f
-	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(), events: f.events, ends: f.ends, trusts: f.trusts}
+	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(), events: f.events, ends: f.ends,
+		trusts: f.trusts}
 	if f.before = before.begunLast(); h.Redaction != nil {
 		f.digests = newKeyedDigester(h.Session, f.key)
 	}
@@ -158,7 +159,8 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	}
 	said := before.State.TranscriptLen()
 	if h.Held != said || (before.Header.Redaction == nil) != (h.Redaction == nil) {
-		return fmt.Errorf("header: held: the run continues %d messages, but the run before it has %d, or other redaction rules",
+		return fmt.Errorf("header: held: the run continues %d messages, but the run before it has %d, or other "+
+			"redaction rules",
 			h.Held, said)
 	}
 	f.State.GoOn(&before.State)

@@ -45,7 +45,8 @@ func (f *folds) split(h *Header) error {
 		return nil
 	}
 	if id := keyID(f.file.key); f.redactor != nil && h.Redaction.KeyID != id {
-		return fmt.Errorf("%w: its digests were made with the key %q, the settings have %q", ErrRedacted, h.Redaction.KeyID, id)
+		return fmt.Errorf("%w: its digests were made with the key %q, the settings have %q", ErrRedacted,
+			h.Redaction.KeyID, id)
 	}
 	switch {
 	case f.redactor == nil || f.redactor.Transcripts == nil:
@@ -165,7 +166,9 @@ func (f *folds) addState(h *Header, st machine.State) error {
 }
 
 // step folds a step and returns the event and the decision to write.
-func (f *folds) step(ev machine.Event, effects []machine.Effect, st *machine.State) (machine.Event, *Decision, error) {
+func (f *folds) step(
+	ev machine.Event, effects []machine.Effect, st *machine.State,
+) (machine.Event, *Decision, error) {
 	if !f.redacts() {
 		d, err := f.file.follow(&ev, effects, st)
 		return ev, d, err

@@ -52,7 +52,8 @@ func (f *Follower) skip(in io.Reader) (err error) {
 		_, err = io.CopyN(io.Discard, in, f.r.end)
 	}
 	if err == io.EOF {
-		err = &CorruptError{Line: f.r.line, Why: fmt.Sprintf("the journal has become shorter than %d bytes", f.r.end)}
+		err = &CorruptError{Line: f.r.line, Why: fmt.Sprintf("the journal has become shorter than %d bytes",
+			f.r.end)}
 	}
 	return err
 }

@@ -93,7 +93,8 @@ func (e *AnsweredError) Error() string {
 	if e.First.By != "" {
 		by = " by " + e.First.By
 	}
-	return fmt.Sprintf("journal: session %q: %s %q was given before%s, at %s: the first counts", e.Session, e.First.Kind,
+	return fmt.Sprintf("journal: session %q: %s %q was given before%s, at %s: the first counts", e.Session,
+		e.First.Kind,
 		e.First.Key, by, e.First.At.Format(time.RFC3339))
 }
 
@@ -109,7 +110,8 @@ func (i Item) Check(session string) error {
 		}
 	}
 	fault(session == "", "the session needs an id")
-	fault(i.Kind != AnswerItem && i.Kind != MessageItem, "kind: must be %q or %q, not %q", AnswerItem, MessageItem, i.Kind)
+	fault(i.Kind != AnswerItem && i.Kind != MessageItem, "kind: must be %q or %q, not %q", AnswerItem,
+		MessageItem, i.Kind)
 	fault(i.Key == "", "key: must not be empty")
 	fault(!shortText(i.Key), "key: must be printable UTF-8 of up to %d bytes", MaxKeyBytes)
 	fault(!shortText(i.By), "by: must be printable UTF-8 of up to %d bytes", MaxKeyBytes)
@@ -143,7 +145,8 @@ const maxStored = MaxItemBytes + MaxItemBytes/3 + sealedFrame
 
 // shortText reports whether a text can be a key or a name.
 func shortText(text string) bool {
-	return len(text) <= MaxKeyBytes && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+	return len(text) <= MaxKeyBytes && utf8.ValidString(text) &&
+		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // inboxLine is the file of an item. The session is there because the name of a file may be cut.

@@ -55,7 +55,8 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 		return nil, err
 	}
 	j := &Journal{
-		log: log, store: store, settings: s, session: session, ctx: ctx, head: newHash(), folds: newFolds(s.Redact.redactor(ctx, session)),
+		log: log, store: store, settings: s, session: session, ctx: ctx, head: newHash(),
+		folds: newFolds(s.Redact.redactor(ctx, session)),
 	}
 	if err := j.read(session); err != nil {
 		return nil, errors.Join(err, log.Close())
@@ -140,7 +141,8 @@ func (j *Journal) Past() (*Fold, error) {
 		return nil, j.broken
 	}
 	if j.clear == nil {
-		return nil, fmt.Errorf("%w: a run can continue only if the settings have the store of what was left out (redact: transcripts)", ErrRedacted)
+		return nil, fmt.Errorf("%w: a run can continue only if the settings have the store of what was left out "+
+			"(redact: transcripts)", ErrRedacted)
 	}
 	now := *j.clear.begunLast()
 	now.calls, now.Notes = nil, slices.Clone(now.Notes)
@@ -189,7 +191,8 @@ func (j *Journal) Took(i Item) bool {
 		}
 		st := &f.begunLast().State
 		given := func(g machine.Given) bool { return g.Question == i.Key && g.Said.Equal(i.At) && g.By == i.By }
-		if i.Kind == MessageItem && slices.Contains(st.Spoken, i.Key) || i.Kind == AnswerItem && slices.ContainsFunc(st.Given, given) {
+		if i.Kind == MessageItem && slices.Contains(st.Spoken, i.Key) ||
+			i.Kind == AnswerItem && slices.ContainsFunc(st.Given, given) {
 			return true
 		}
 	}
@@ -224,7 +227,8 @@ func (j *Journal) Contents() (held session.State, said []message.Message, err er
 	case !atRest(last) || j.clear == nil && last.TranscriptLen() == 0:
 		return held, nil, nil
 	case j.clear == nil:
-		return held, nil, fmt.Errorf("%w: the conversation of the journal cannot be continued: begin a new one, or give the store of "+
+		return held, nil, fmt.Errorf("%w: the conversation of the journal cannot be continued: begin a new one, "+
+			"or give the store of "+
 			"what was left out (redact: transcripts)", ErrRedacted)
 	}
 	last := j.clear.begunLast().State
@@ -265,10 +269,12 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 		return j.stops()
 	}
 	if j.file.Unfinished() {
-		return heldError("its last run has not ended: continue it with Loop.Resume, or with Loop.Run of the same request; or use another session for the new run")
+		return heldError("its last run has not ended: continue it with Loop.Resume, or with Loop.Run of the same " +
+			"request; or use another session for the new run")
 	}
 	if held, there := j.file.ended(endKey{id: h.Config.ActionID}); there {
-		return heldError(fmt.Sprintf("action %q has ended: take its recorded end, or give the new action an ID of its own", held.ID))
+		return heldError(fmt.Sprintf("action %q has ended: take its recorded end, or give the new action an ID "+
+			"of its own", held.ID))
 	}
 	h.Format, h.Session, h.Redaction = format, st.Session.ID(), j.settings.Redact.header()
 	h.Held = st.TranscriptLen()
@@ -322,7 +328,8 @@ func (j *Journal) durable(ev *machine.Event, effects []machine.Effect) bool {
 		return false
 	}
 	switch effects[len(effects)-1].Kind {
-	case machine.WaitUntil, machine.AskPerson, machine.Stop, machine.TryAction: // a try that began must not be lost
+	// a try that began must not be lost
+	case machine.WaitUntil, machine.AskPerson, machine.Stop, machine.TryAction:
 		return true
 	}
 	return false

@@ -82,7 +82,9 @@ func forget(ctx context.Context, session string, transcripts ...Forgetter) error
 }
 
 // deleteIf deletes a journal, unless look returns an error. look returns where the journal ends.
-func deleteIf(ctx context.Context, store Store, session string, look func(Deleter) (end int64, err error)) error {
+func deleteIf(
+	ctx context.Context, store Store, session string, look func(Deleter) (end int64, err error),
+) error {
 	log, err := store.Open(ctx, session)
 	if err != nil {
 		return err

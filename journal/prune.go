@@ -106,13 +106,16 @@ func (r Retention) drops(e *Ended, now time.Time) bool {
 var errStays = errors.New("it stays")
 
 // pruneOne looks at a session again, as its writer, and deletes it.
-func pruneOne(ctx context.Context, store Keeper, r Retention, session string, now time.Time, each func(Pruned) bool) error {
+func pruneOne(
+	ctx context.Context, store Keeper, r Retention, session string, now time.Time, each func(Pruned) bool,
+) error {
 	err := deleteIf(ctx, store, session, func(d Deleter) (int64, error) {
 		p, ends, err := pruned(ctx, d, now)
 		if err != nil {
 			return 0, err
 		}
-		stays := !r.goes(p.Summary, now) || slices.ContainsFunc(ends, func(e Ended) bool { return r.keeps(&e, now) })
+		stays := !r.goes(p.Summary, now) || slices.ContainsFunc(ends,
+			func(e Ended) bool { return r.keeps(&e, now) })
 		if inbox, has := store.(Inbox); has && !stays {
 			items, err := inbox.Items(ctx, session)
 			if err != nil {

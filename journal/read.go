@@ -106,7 +106,8 @@ func notALine(text []byte) string {
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
 		return "it is UTF-16: a journal is UTF-8 without a byte order mark; copy the file byte for byte"
 	case cr && whole:
-		return "it ends with CR LF: the lines of a journal end with LF alone; take the CRs off, or copy the file byte for byte"
+		return "it ends with CR LF: the lines of a journal end with LF alone; take the CRs off, or copy the file " +
+			"byte for byte"
 	}
 	return `it is no line of a journal: {"hash":…,"record":…} is wanted`
 }

@@ -53,7 +53,8 @@ const (
 )
 
 // sessionStates are all states.
-var sessionStates = []SessionState{SessionRuns, SessionWaits, SessionAsks, SessionInterrupted, SessionDone, SessionFailed}
+var sessionStates = []SessionState{SessionRuns, SessionWaits, SessionAsks, SessionInterrupted, SessionDone,
+	SessionFailed}
 
 // Ended reports whether the last run has ended.
 func (s SessionState) Ended() bool { return s == SessionDone || s == SessionFailed }

@@ -191,7 +191,8 @@ func (a *asking) next(e *entry) error {
 		a.settle()
 	case kindSnapshot:
 		if a.Unfinished() {
-			a.outlook.Warnings = append(a.outlook.Warnings, "of the run that was compacted nothing can be asked: its beginning is not there")
+			a.outlook.Warnings = append(a.outlook.Warnings,
+				"of the run that was compacted nothing can be asked: its beginning is not there")
 		}
 	}
 	return nil

@@ -58,7 +58,8 @@ func (w *WhatIf) leftOut(h *Header) []string {
 	now.Config.Policy = *w.Policy
 	for _, p := range policiesDiffer(h, &now) {
 		if slices.Contains(readFields, p.Name) {
-			all = append(all, fmt.Sprintf("%s of %s has no effect: replies are taken as they were read", p.Name, policyName(p.Of)))
+			all = append(all, fmt.Sprintf("%s of %s has no effect: replies are taken as they were read", p.Name,
+				policyName(p.Of)))
 		}
 	}
 	return all
@@ -131,7 +132,8 @@ func (r *counterfactualRun) responded(o *occurrence) (ev machine.Event, ok bool)
 		return o.ev, false
 	}
 	for _, a := range r.asked.Asks {
-		if b := &o.asked.Asks[was]; a.Kind == b.Kind && a.Tool == b.Tool && a.Index == b.Index && bytes.Equal(a.Arguments, b.Arguments) {
+		if b := &o.asked.Asks[was]; a.Kind == b.Kind && a.Tool == b.Tool && a.Index == b.Index &&
+			bytes.Equal(a.Arguments, b.Arguments) {
 			ev = o.ev
 			ev.Response = new(*o.ev.Response)
 			ev.Response.Question = a.ID

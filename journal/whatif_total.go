@@ -53,12 +53,15 @@ func (t Totals) minus(u Totals) Totals {
 func negative(u message.Usage) message.Usage {
 	return message.Usage{
 		InputTokens: -u.InputTokens, OutputTokens: -u.OutputTokens, APICalls: -u.APICalls,
-		CacheReadTokens: -u.CacheReadTokens, CacheWriteTokens: -u.CacheWriteTokens, ReasoningTokens: -u.ReasoningTokens,
+		CacheReadTokens: -u.CacheReadTokens, CacheWriteTokens: -u.CacheWriteTokens,
+		ReasoningTokens: -u.ReasoningTokens,
 	}
 }
 
 // add counts one step, after which the run has st; asked was current since askedAt.
-func (t *Totals) add(ev *machine.Event, effects []machine.Effect, asked machine.Effect, askedAt time.Time, st *machine.State) {
+func (t *Totals) add(
+	ev *machine.Event, effects []machine.Effect, asked machine.Effect, askedAt time.Time, st *machine.State,
+) {
 	t.Usage, t.Cost, t.Wasted = st.Usage, st.Charged.Cost, st.Wasted
 	switch {
 	case ev.Kind == machine.Replied || ev.Kind == machine.CallFailed || ev.Kind == machine.Tried:

@@ -24,7 +24,8 @@ import (
 )
 
 // ErrNotEnded is in the chain of [ActionRun.Err] if the loop was left or continued without ending its try.
-var ErrNotEnded = errors.New("loop: Attempt.End was not called: call it with the error of each try, or nil for success")
+var ErrNotEnded = errors.New("loop: Attempt.End was not called: call it with the error of each try, or nil " +
+	"for success")
 
 // ActionRun makes the attempts of one action in a loop that you already have:
 //
@@ -262,7 +263,8 @@ func (t *tries) is(action string) error {
 		return nil
 	}
 	name := func(tool string) string { return strconv.Quote(cmp.Or(tool, "answer")) }
-	return fmt.Errorf("loop: the ID %q belongs to the action %s in the journal, but now to %s: give each action its own ID",
+	return fmt.Errorf("loop: the ID %q belongs to the action %s in the journal, but now to %s: give each "+
+		"action its own ID",
 		t.a.ID, name(action), name(t.a.Tool))
 }
 
@@ -370,7 +372,8 @@ func (t *tries) feed(a *Attempt, err error) {
 		if t.keeps() {
 			outcome.Value = a.Value
 		}
-		outcome.Reduced = engine.Reduce(t.s, t.runner.State().Session, engine.TryEvents(session.DriverOf(t.s).Hears, t.a.Tool, a.Value))
+		outcome.Reduced = engine.Reduce(t.s, t.runner.State().Session,
+			engine.TryEvents(session.DriverOf(t.s).Hears, t.a.Tool, a.Value))
 	}
 	t.settle(limit.OutcomeOf(outcome.Failure.Class), a.Usage.Total(), err)
 	if err := t.adjustPolicy(); err != nil {

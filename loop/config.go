@@ -198,7 +198,8 @@ func (o *options) unpriced(cfg *machine.Config) error {
 		switch _, known := cfg.Policy.Prices.Of(name); {
 		case known:
 		case name == "":
-			errs = append(errs, errors.New("policy: spending: the model has no name to price it by: give it one in Config.Models[\"\"]"))
+			errs = append(errs, errors.New("policy: spending: the model has no name to price it by: give it one in "+
+				"Config.Models[\"\"]"))
 		default:
 			errs = append(errs, fmt.Errorf("policy: spending: the model %q has no price: add it to prices, or bound no cost", name))
 		}

@@ -267,7 +267,8 @@ func made[T any](
 	var none T
 	if kind := reflect.TypeFor[T]().Kind(); a.ID != "" && s != nil && session.DriverOf(s).Journal() != nil &&
 		(kind == reflect.Chan || kind == reflect.Func) {
-		return none, fmt.Errorf("loop: action %q has an ID, but its value %T has no JSON form to be recorded in", a.ID, none)
+		return none, fmt.Errorf("loop: action %q has an ID, but its value %T has no JSON form to be recorded in",
+			a.ID, none)
 	}
 	metered := s != nil || failed == nil
 	run := &ActionRun{ctx: ctx, s: s, a: a, o: o}
@@ -289,7 +290,8 @@ func made[T any](
 			if at.Value, lost = canon.Marshal(value); lost != nil && !at.in.keeps() {
 				lost = nil // reducers get the try without its value
 			} else if lost != nil {
-				lost = fmt.Errorf("loop: action %q succeeded, but its value cannot be recorded: it has no JSON form: %w", a.ID, lost)
+				lost = fmt.Errorf("loop: action %q succeeded, but its value cannot be recorded: it has no JSON form: %w",
+					a.ID, lost)
 			}
 		}
 		at.end(err)
@@ -308,14 +310,17 @@ func made[T any](
 // endOf returns the recorded value of an action that succeeded.
 func endOf[T any](end *journal.Ended) (value T, err error) {
 	if end.ID == "" {
-		return value, errors.New("loop: the action succeeded before its process died, and its value was not recorded: give the action an ID")
+		return value, errors.New("loop: the action succeeded before its process died, and its value was not " +
+			"recorded: give the action an ID")
 	}
 	if len(end.Outcome.Value) == 0 {
-		return value, fmt.Errorf("loop: action %q succeeded, but its journal has no value: use its ID only with Do", end.ID)
+		return value, fmt.Errorf("loop: action %q succeeded, but its journal has no value: use its ID only with Do",
+			end.ID)
 	}
 	if err := canon.UnmarshalKnown(end.Outcome.Value, &value); err != nil {
 		var none T
-		return none, fmt.Errorf("loop: action %q succeeded, but its recorded value does not fit %T: %w", end.ID, none, err)
+		return none, fmt.Errorf("loop: action %q succeeded, but its recorded value does not fit %T: %w",
+			end.ID, none, err)
 	}
 	return value, nil
 }

@@ -58,7 +58,8 @@ func (p *process) message() []message.Message {
 
 // otherPrompt is the error of a request whose id belongs to another.
 func (p *process) otherPrompt() error {
-	return fmt.Errorf("loop: input: request_id: %q belongs to another prompt in the journal: give each request its own id",
+	return fmt.Errorf("loop: input: request_id: %q belongs to another prompt in the journal: give each "+
+		"request its own id",
 		p.in.RequestID)
 }
 

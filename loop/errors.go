@@ -87,7 +87,8 @@ func (e *RetryExhaustedError) ended() string {
 	if e.Cycle != nil {
 		return e.Reason.Phrase() + ": " + e.Failure.Message + e.because()
 	}
-	text := fmt.Sprintf("%s: attempt %d of %s on the %s plane: %s", cmp.Or(e.Action, "answer"), e.Attempt, bound(e.MaxAttempts), e.Plane, e.why())
+	text := fmt.Sprintf("%s: attempt %d of %s on the %s plane: %s", cmp.Or(e.Action, "answer"), e.Attempt,
+		bound(e.MaxAttempts), e.Plane, e.why())
 	if e.Detail.Wait > 0 {
 		text += fmt.Sprintf(" (wait %v, room %v)", e.Detail.Wait, e.Detail.Room)
 	} else if spent := e.Detail.Spending(); spent != "" {
@@ -131,7 +132,8 @@ func (e *RetryExhaustedError) why() string {
 	case e.Reason != policy.ReasonNotRetryable:
 		return e.Reason.Phrase()
 	case e.Failure.Final && e.inner():
-		return fmt.Sprintf("%s is not retried: what gave up within the try is not tried again, unless WithClassifier says so", class)
+		return fmt.Sprintf("%s is not retried: what gave up within the try is not tried again, unless "+
+			"WithClassifier says so", class)
 	case e.Failure.Final:
 		return fmt.Sprintf("%s is not retried: the other side said that another try does not help", class)
 	}
@@ -141,7 +143,8 @@ func (e *RetryExhaustedError) why() string {
 	if e.Plane == fault.Transport && hopeless(class) {
 		return fmt.Sprintf("%s is not retried: another try does not help", class)
 	}
-	return fmt.Sprintf("%s is not retried: add it to retryable_errors of the %s policy to have it retried", class, e.Plane)
+	return fmt.Sprintf("%s is not retried: add it to retryable_errors of the %s policy to have it retried",
+		class, e.Plane)
 }
 
 // inner reports whether a try ended with an error of work of its own.
@@ -159,7 +162,8 @@ func hopeless(c fault.Class) bool {
 
 // untyped says what would have an error retried whose type says nothing.
 func (e *RetryExhaustedError) untyped() string {
-	const types = "the error's type does not say that another try helps: return a *fault.TransportError, or an error with HTTPStatusCode() int, "
+	const types = "the error's type does not say that another try helps: return a *fault.TransportError, or " +
+		"an error with HTTPStatusCode() int, "
 	if e.Action != "" {
 		return types + "or give WithClassifier"
 	}

@@ -70,7 +70,8 @@ func (p *process) scopeOf(model string) (scope, name string) {
 	case p.scope != nil:
 		st := p.runner.State()
 		name = p.scope(Request{
-			Session: p.s.ID(), System: st.System, Messages: st.Shown(), Tools: p.cfg.Tools.All(), Output: p.cfg.Output, Model: model,
+			Session: p.s.ID(), System: st.System, Messages: st.Shown(), Tools: p.cfg.Tools.All(), Output: p.cfg.Output,
+			Model: model,
 		})
 		return name, name
 	}
@@ -202,7 +203,9 @@ func (p *process) granted() ([]machine.Effect, error) {
 
 // settles returns a context in which what responses say of limits is heard, and a function that tells the
 // limiter how the granted call ended.
-func (p *process) settles(ctx context.Context) (context.Context, func(outcome limit.Outcome, tokens int64, err error)) {
+func (p *process) settles(
+	ctx context.Context,
+) (context.Context, func(outcome limit.Outcome, tokens int64, err error)) {
 	g := p.granting.held
 	if p.granting.held = nil; g == nil {
 		return ctx, func(limit.Outcome, int64, error) {}

@@ -28,7 +28,8 @@ func recordedCause(o *machine.Outcome, single bool) error {
 		own = errors.New(own.Error()) // its text is only that of the planner; the rest follows
 	}
 	if o.Asked != nil {
-		return &engine.PlannerError{Err: own, Asked: planner.AskedAbout(*o.Asked, recordedFailure(*o.Asked, single))}
+		return &engine.PlannerError{Err: own, Asked: planner.AskedAbout(*o.Asked,
+			recordedFailure(*o.Asked, single))}
 	}
 	return &engine.PlannerError{Err: own, Asked: planner.AskedAbout(o.Exhaustion.Failure, asked)}
 }

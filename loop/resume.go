@@ -68,7 +68,8 @@ func (o *options) fits(f *journal.Fold) error {
 		errs = append(errs, errors.New("loop: the resumed run makes its prompts by code: set it with WithPrompt"))
 	}
 	if h.Config.Single {
-		errs = append(errs, fmt.Errorf("%w: it is a single action: make it again with Do or Attempts", journal.ErrNoRun))
+		errs = append(errs, fmt.Errorf("%w: it is a single action: make it again with Do or Attempts",
+			journal.ErrNoRun))
 	}
 	return errors.Join(errs...)
 }
@@ -128,7 +129,8 @@ func (p *process) land(ctx context.Context, run machine.ToolRun, out tool.Outcom
 		return
 	}
 	landed := journal.Note{
-		Kind: journal.ResultLanded, At: p.clock.Now(), Key: run.Key, Transport: run.Transport, End: engine.EndOf(run, out),
+		Kind: journal.ResultLanded, At: p.clock.Now(), Key: run.Key, Transport: run.Transport,
+		End:    engine.EndOf(run, out),
 		Events: out.Events,
 	}
 	// If the journal cannot be written, the next step ends the run.

@@ -18,11 +18,13 @@ type SummaryFunc func(ctx context.Context, said []message.Message) (text string,
 // short one in English.
 func SummaryBy(m Model, system string) SummaryFunc {
 	if system == "" {
-		system = "Sum up the conversation below for yourself, to go on with it later: what the user wants, what was found, " +
+		system = "Sum up the conversation below for yourself, to go on with it later: what the user wants, what " +
+			"was found, " +
 			"what was decided, and what is still to do. Keep names, numbers and ids as they are. Write only the summary."
 	}
 	return func(ctx context.Context, said []message.Message) (string, message.Usage, error) {
-		r, err := m.Reply(ctx, Request{System: system, Messages: []message.Message{{Role: message.User, Text: told(said)}}})
+		r, err := m.Reply(ctx, Request{System: system,
+			Messages: []message.Message{{Role: message.User, Text: told(said)}}})
 		switch text := strings.TrimSpace(r.Text); {
 		case err != nil:
 			return "", r.Usage, err

@@ -68,7 +68,8 @@ func (p *process) learn(ev *machine.Event, st *machine.State) {
 func (p *process) learnChanged(r *machine.Response, st *machine.State) {
 	for _, g := range st.Given {
 		if g.Question == r.Question {
-			p.secrets.Read(&machine.Reply{Calls: []machine.Call{{Tool: g.Tool, Arguments: r.Arguments}}}, p.cfg.Tools, nil)
+			p.secrets.Read(&machine.Reply{Calls: []machine.Call{{Tool: g.Tool, Arguments: r.Arguments}}},
+				p.cfg.Tools, nil)
 		}
 	}
 }

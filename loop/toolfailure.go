@@ -20,7 +20,8 @@ func toolFailures(failed []machine.ToolFailure, errs []error) []ToolFailure {
 	}
 	all := make([]ToolFailure, len(failed))
 	for n, f := range failed {
-		all[n] = ToolFailure{f, &fault.RecordedError{Recorded: fault.Failure{Plane: fault.Transport, Class: f.Class, Message: f.Text}}}
+		all[n] = ToolFailure{f, &fault.RecordedError{Recorded: fault.Failure{Plane: fault.Transport, Class: f.Class,
+			Message: f.Text}}}
 		if n < len(errs) && errs[n] != nil {
 			all[n].Err = errs[n]
 		}

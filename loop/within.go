@@ -16,7 +16,8 @@ import (
 // The errors of [Loop.Within] before anything was done.
 var (
 	// ErrNotWithin: the context is not that of a tool's call in a run of this package.
-	ErrNotWithin = errors.New("loop: this run is made only within a tool's call in a run of package loop: an engine such as Temporal " +
+	ErrNotWithin = errors.New("loop: this run is made only within a tool's call in a run of package loop: an " +
+		"engine such as Temporal " +
 		"cannot continue it after a crash")
 	// ErrTooDeep: there are too many runs around this one.
 	ErrTooDeep = errors.New("loop: too many runs are nested")
@@ -53,7 +54,8 @@ func (l *Loop) Within(ctx context.Context, in Input) (Result, error) {
 	case o == nil:
 		return Result{}, ErrNotWithin
 	case o.process.depth >= o.process.deepest:
-		return Result{}, fmt.Errorf("%w: there are %d around this one, and MaxDepth allows no more", ErrTooDeep, o.process.depth+1)
+		return Result{}, fmt.Errorf("%w: there are %d around this one, and MaxDepth allows no more", ErrTooDeep,
+			o.process.depth+1)
 	}
 	r, err := l.within(ctx, o, in)
 	if doubts(&r, err) {

@@ -56,7 +56,8 @@ func classProblem(c fault.Class) string {
 		return fmt.Sprintf("%q is not a valid class name; use 1 to %d of a-z, 0-9, '_', '-' and '.'", c, maxClass)
 	}
 	if near := nearClass(c); near != "" {
-		return fmt.Sprintf("%q looks like a misspelled class; write %s, or choose another name for your own class", c, near)
+		return fmt.Sprintf("%q looks like a misspelled class; write %s, or choose another name for your own class",
+			c, near)
 	}
 	return ""
 }

@@ -134,7 +134,8 @@ var reasons = [...]reasonRow{
 		fields: []string{"spending", "prices"}, class: fault.MaxIterations},
 	{reason: ReasonLimited, phrase: "the limiter grants no call in time"},
 	{reason: ReasonPlanner, phrase: "ended by the planner", fields: []string{"planner"}},
-	{reason: ReasonNotRepeatable, phrase: "the tool is declared neither read-only nor idempotent: the call is not made again"},
+	{reason: ReasonNotRepeatable, phrase: "the tool is declared neither read-only nor idempotent: the call is " +
+		"not made again"},
 	{reason: ReasonContextFull, phrase: "the prompt is too long, and nothing more can be left out",
 		fields: []string{"context"}, class: fault.ContextLength},
 	{reason: ReasonOutcomeUnknown, phrase: "the outcome of the call is not known"},

@@ -157,7 +157,9 @@ const LeastReply = 16
 // Fits decides whether a call fits what is left: a prompt that takes prompt, and a reply of [LeastReply] at
 // price. If it does not, Reason says why. most is the most tokens of the reply that fit, and by is the limit
 // behind it; most is below 0 if nothing bounds the reply.
-func (s *Spending) Fits(spent Spent, prompt message.Usage, price Price) (why Decision, most int64, by Detail) {
+func (s *Spending) Fits(
+	spent Spent, prompt message.Usage, price Price,
+) (why Decision, most int64, by Detail) {
 	least, most := prompt, int64(-1)
 	least.OutputTokens = LeastReply
 	reasoned := least

@@ -47,16 +47,19 @@ func chartOf(sections []*section, gaps []gap) *chartView {
 	if length <= 0 {
 		return nil
 	}
-	v := &chartView{Says: "What took time: " + short(length) + " in all, to scale", Lanes: []laneView{{Name: "calls"}, {Name: "waits"},
-		{Name: "tools"}}}
+	v := &chartView{Says: "What took time: " + short(length) + " in all, to scale",
+		Lanes: []laneView{{Name: "calls"}, {Name: "waits"},
+			{Name: "tools"}}}
 	for _, s := range sections {
 		bars := barsOf(s)
 		for n, e := range bars {
 			row, of := overlapping(bars, n)
 			for _, piece := range e.pieces(gaps) {
-				b := barView{X: share(piece.from, length, 1000), Y: 2 + 16*row/of, Height: 16 / of, Tone: piece.tone, Link: s.ID}
+				b := barView{X: share(piece.from, length, 1000), Y: 2 + 16*row/of, Height: 16 / of,
+					Tone: piece.tone, Link: s.ID}
 				b.Width = max(3, share(piece.to, length, 1000)-b.X)
-				b.Says = fmt.Sprintf("%s: %s%s, from %s to %s", s.Title, piece.says, short(piece.to-piece.from), since(piece.from),
+				b.Says = fmt.Sprintf("%s: %s%s, from %s to %s", s.Title, piece.says, short(piece.to-piece.from),
+					since(piece.from),
 					since(piece.to))
 				if l := &v.Lanes[e.lane-1]; len(l.Bars) < maxBars {
 					l.Bars = append(l.Bars, b)

@@ -53,7 +53,8 @@ func (t *terminal) nested(e *entry) {
 
 func (t *terminal) child(id string, in io.ReadCloser) {
 	defer in.Close()
-	inner := newTerminal(&indented{w: t.out}, Style{Color: t.color, Width: t.width - len(indent), Children: t.children})
+	inner := newTerminal(&indented{w: t.out},
+		Style{Color: t.color, Width: t.width - len(indent), Children: t.children})
 	inner.depth = t.depth + 1
 	if err := inner.all(in); err != nil {
 		t.more(red, line(id+": "+err.Error()))

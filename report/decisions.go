@@ -91,7 +91,8 @@ func (r *run) stopped(e *machine.Effect) entry {
 	made := entry{
 		Kind: stopped, good: e.Outcome.OK, marred: marredText(e.Outcome) != "", shown: r.page.outcome(e.Outcome),
 	}
-	return made.says(e.About(), doubtText(e.Outcome), failedText(e.Outcome, true), strings.Join(e.Outcome.Warnings, "; "))
+	return made.says(e.About(), doubtText(e.Outcome), failedText(e.Outcome, true),
+		strings.Join(e.Outcome.Warnings, "; "))
 }
 
 // marredText says what keeps a run from having gone well although it is done; empty if nothing does.
@@ -107,12 +108,14 @@ func marredText(o *machine.Outcome) string {
 // empty if there are none.
 func failedText(o *machine.Outcome, reads bool) string {
 	failed := slices.DeleteFunc(slices.Clone(o.ToolFailures), func(f machine.ToolFailure) bool {
-		return f.ReadOnly && !reads || slices.ContainsFunc(o.InDoubt, func(c machine.CallRef) bool { return c.Key == f.Key })
+		return f.ReadOnly && !reads || slices.ContainsFunc(o.InDoubt,
+			func(c machine.CallRef) bool { return c.Key == f.Key })
 	})
 	if len(failed) == 0 {
 		return ""
 	}
-	return several.Of(len(failed), "call") + " failed: " + listed(failed, func(f machine.ToolFailure) string { return f.Tool })
+	return several.Of(len(failed), "call") + " failed: " +
+		listed(failed, func(f machine.ToolFailure) string { return f.Tool })
 }
 
 // doubtText names the calls whose effect is unknown; empty if there are none.
@@ -151,7 +154,8 @@ func (r *run) decided(e *machine.Effect) entry {
 	}
 	d.Feedback, d.ReducerError, d.Charged = nil, nil, machine.Charged{}
 	if r.page != nil {
-		return made.says(joined(": ", d.Position.String(), r.named(string(d.Class))), append(more, verdictText(&d))...)
+		return made.says(joined(": ", d.Position.String(), r.named(string(d.Class))),
+			append(more, verdictText(&d))...)
 	}
 	return made.says(attemptText(&d), append(more, verdictText(&d))...)
 }

@@ -206,7 +206,8 @@ func (p *pager) reply(r *machine.Reply) *details {
 	}
 	if len(r.Calls) == 0 {
 		for _, c := range r.Message.Calls {
-			view := &callView{Tool: c.Name, ID: c.ID, Class: "not looked at", Tone: "warn", Values: valuesText(p.scrub(c.Arguments))}
+			view := &callView{Tool: c.Name, ID: c.ID, Class: "not looked at", Tone: "warn",
+				Values: valuesText(p.scrub(c.Arguments))}
 			view.Arguments = p.text("", c.Arguments, nil)
 			d.Calls = append(d.Calls, view)
 		}

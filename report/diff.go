@@ -137,7 +137,9 @@ func valueAt(all []field, path string) string {
 
 // markAt is "bad" if an issue is about a field or a part of it.
 func markAt(issues []issueView, path string) string {
-	if slices.ContainsFunc(issues, func(i issueView) bool { return i.Place == path || strings.HasPrefix(i.Place, path+"/") }) {
+	if slices.ContainsFunc(issues, func(i issueView) bool {
+		return i.Place == path || strings.HasPrefix(i.Place, path+"/")
+	}) {
 		return "bad"
 	}
 	return ""

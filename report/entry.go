@@ -113,7 +113,8 @@ var words = map[kind][2]string{
 	started: {"start", faint}, called: {"call", bold}, trying: {"try", bold}, replied: {"reply"},
 	running: {"run"}, ended: {"tool"}, waiting: {"wait", cyan}, consulted: {"planner", purple},
 	asking: {"ask", purple}, answered: {"answer", purple},
-	planned: {"plan", purple}, adjusted: {"policy", purple}, said: {"said", purple}, reduced: {"event"}, shortened: {"prompt", purple}, cancelled: {"cancel", red}, broken: {"broken", red},
+	planned: {"plan", purple}, adjusted: {"policy", purple}, said: {"said", purple}, reduced: {"event"},
+	shortened: {"prompt", purple}, cancelled: {"cancel", red}, broken: {"broken", red},
 	noted: {"note", faint},
 }
 

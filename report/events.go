@@ -117,7 +117,8 @@ const maxShown = 200
 
 func (r *run) callFailed(ev *machine.Event) entry {
 	r.why = failureText(ev.Failure)
-	return entry{Kind: replied, bad: true}.says("failed: " + r.named(string(ev.Failure.Class)) + bracketed(r.why))
+	return entry{Kind: replied, bad: true}.says("failed: " +
+		r.named(string(ev.Failure.Class)) + bracketed(r.why))
 }
 
 func (r *run) tried(ev *machine.Event) entry {
@@ -267,7 +268,8 @@ func (r *run) noteOf(n *journal.Note) {
 	if n.Kind == journal.Resumed {
 		r.gaps = append(r.gaps, gap{began, r.time()})
 	}
-	e := entry{Kind: noted, stands: n.Kind == journal.Resumed || n.Kind == journal.Torn || n.Kind == journal.MaybePaid ||
+	e := entry{Kind: noted, stands: n.Kind == journal.Resumed || n.Kind == journal.Torn ||
+		n.Kind == journal.MaybePaid ||
 		n.Kind == journal.Undelivered}
 	r.enter(e.says(r.noteText(n)))
 	r.at = at
@@ -299,7 +301,8 @@ func (r *run) noteText(n *journal.Note) string {
 // underWay says what a resumed run had begun.
 var underWay = map[machine.EffectKind]string{
 	machine.CallModel: "a model call was under way", machine.RunTools: "tool calls were under way",
-	machine.WaitUntil: "it waited", machine.AskGrant: "it waited for the limiter", machine.TryAction: "a try was under way", machine.AskPlanner: "the planner was asked",
+	machine.WaitUntil: "it waited", machine.AskGrant: "it waited for the limiter",
+	machine.TryAction: "a try was under way", machine.AskPlanner: "the planner was asked",
 }
 
 // named is a name of the API: in plain words on a page.

@@ -119,7 +119,8 @@ func HTML(w io.Writer, in io.Reader) error { return writePage(w, in, Page{}) }
 
 func writePage(w io.Writer, in io.Reader, within Page) error {
 	all := &kept{entries: maxPageEntries, bytes: maxPage}
-	s := &scan{in: journal.NewReader(in), nests: within.Children != nil, begin: func(r *run) { r.kept, r.page = all, newPager(r); r.page.scrubs = within.Scrub }}
+	s := &scan{in: journal.NewReader(in), nests: within.Children != nil,
+		begin: func(r *run) { r.kept, r.page = all, newPager(r); r.page.scrubs = within.Scrub }}
 	var runs []*run
 	left := 0
 	for r := range s.all() {

@@ -69,7 +69,8 @@ func (s *scan) header(h *journal.Header) {
 		before = s.run.inSession
 	}
 	s.run = &run{
-		number: s.runs, inSession: before + 1, nests: s.nests, header: *h, line: s.in.Line(), landed: map[string]time.Duration{},
+		number: s.runs, inSession: before + 1, nests: s.nests, header: *h, line: s.in.Line(),
+		landed: map[string]time.Duration{},
 	}
 	s.begin(s.run)
 	if c := h.Compacted; c != nil {
@@ -110,7 +111,8 @@ func whole(ev *machine.Event) bool {
 		machine.Granted: ev.Grant != nil, machine.Replied: ev.Reply != nil, machine.CallFailed: ev.Failure != nil,
 		machine.ToolEnded: ev.Tool != nil, machine.Tried: ev.Try != nil, machine.Planned: ev.Plan != nil,
 		machine.Adjusted: ev.Adjust != nil, machine.Spoken: ev.Said != nil, machine.Dispatched: ev.Reduced != nil,
-		machine.Shortened: ev.Cut != nil, machine.Summarised: ev.Summary != nil && (ev.Cut != nil || ev.Failure != nil),
+		machine.Shortened: ev.Cut != nil, machine.Summarised: ev.Summary != nil &&
+			(ev.Cut != nil || ev.Failure != nil),
 	}[ev.Kind]
 	return there || !needed
 }

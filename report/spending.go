@@ -24,7 +24,8 @@ func moneyText(micros int64) string {
 func spendingOf(sections []*section) *chartView {
 	of := func(e *entry) int64 { return e.Cost }
 	all := sum(sections, of)
-	v := &chartView{Says: "What it cost: " + money(all) + " in all, by attempt, to scale", Lanes: []laneView{{Name: "money"}}}
+	v := &chartView{Says: "What it cost: " + money(all) + " in all, by attempt, to scale",
+		Lanes: []laneView{{Name: "money"}}}
 	if all == 0 {
 		of = func(e *entry) int64 {
 			if e.Decision == nil {

@@ -71,7 +71,8 @@ type terminal struct {
 
 func newTerminal(w io.Writer, style Style) *terminal {
 	width := max(cmp.Or(style.Width, defaultWidth), minWidth)
-	return &terminal{out: bufio.NewWriterSize(w, 64<<10), color: style.Color, width: width, children: style.Children}
+	return &terminal{out: bufio.NewWriterSize(w, 64<<10), color: style.Color, width: width,
+		children: style.Children}
 }
 
 // end says so if there was no run, and returns the errors of the journal and of the output.

@@ -41,7 +41,8 @@ func (s *section) asked() string {
 	var names []string
 	for _, e := range s.Items {
 		switch calls := e.Shown().Calls; {
-		case e.Kind == attempted && s.Tools == "" && e.Decision.Action != machine.AnswerAction && e.Decision.Plane != fault.Transport:
+		case e.Kind == attempted && s.Tools == "" && e.Decision.Action != machine.AnswerAction &&
+			e.Decision.Plane != fault.Transport:
 			names = append(names, e.Decision.Action)
 		case e.Kind != replied:
 		case len(calls) == 1:
@@ -290,17 +291,20 @@ const leastGroup = 3
 func partsOf(sections []*section) (parts []*part) {
 	for at := 0; at < len(sections); {
 		end := at + 1
-		for sections[at].calm() && end < len(sections) && sections[end].calm() && sections[end].Tools == sections[at].Tools {
+		for sections[at].calm() && end < len(sections) && sections[end].calm() &&
+			sections[end].Tools == sections[at].Tools {
 			end++
 		}
 		if end-at < leastGroup {
 			end = at + 1
 		}
 		first, last := sections[at], sections[end-1]
-		p := &part{Number: first.Number, ID: first.ID, Title: first.Title, Marks: first.Marks(), Sections: sections[at:end]}
+		p := &part{Number: first.Number, ID: first.ID, Title: first.Title, Marks: first.Marks(),
+			Sections: sections[at:end]}
 		if len(p.Sections) > 1 {
 			p.Number, p.ID, p.Marks = 0, first.ID+"-g", "✓"
-			p.Title = fmt.Sprintf("%d to %d: %s, %s", first.Number, last.Number, first.Tools, several.Of(len(p.Sections), "turn"))
+			p.Title = fmt.Sprintf("%d to %d: %s, %s", first.Number, last.Number, first.Tools,
+				several.Of(len(p.Sections), "turn"))
 		}
 		parts, at = append(parts, p), end
 	}

@@ -77,8 +77,9 @@ func (o *OneShot[T]) UnmarshalJSON(doc []byte) error {
 }
 
 var notInProgress = fault.Issue{
-	Pointer: "/result/status", Rule: "enum", Expected: `"success" or "error", as a single turn is not in progress`,
-	Got: fault.String, Value: `"in-progress"`, Source: fault.FromRules,
+	Pointer: "/result/status", Rule: "enum",
+	Expected: `"success" or "error", as a single turn is not in progress`,
+	Got:      fault.String, Value: `"in-progress"`, Source: fault.FromRules,
 }
 
 // MarshalJSON writes reply, sessionState and result.

@@ -48,7 +48,8 @@ func (s *Session) Answer(results ...message.Message) error {
 func answered(said, results []message.Message) ([]message.Message, error) {
 	last := talk.LastReply(said)
 	if last < 0 && len(results) > 0 {
-		return nil, fmt.Errorf("session: %w: it has no conversation; one that is in a journal it gets with its next run, or from "+
+		return nil, fmt.Errorf("session: %w: it has no conversation; one that is in a journal it gets with its "+
+			"next run, or from "+
 			"Loop.Resume", ErrNoCall)
 	}
 	for n, r := range results {
@@ -69,7 +70,8 @@ func answered(said, results []message.Message) ([]message.Message, error) {
 	at := sort.Search(len(results), func(n int) bool {
 		return len(talk.Unanswered(next[:len(said)+n+1])) > open-n-1
 	})
-	return nil, fmt.Errorf("session: results[%d]: %w: call_id %.64q, name %.64q", at, ErrNoCall, results[at].CallID, results[at].Name)
+	return nil, fmt.Errorf("session: results[%d]: %w: call_id %.64q, name %.64q", at, ErrNoCall,
+		results[at].CallID, results[at].Name)
 }
 
 // inText is the message with the results of calls that were written as text. Such calls have no ids.

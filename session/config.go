@@ -135,7 +135,8 @@ func checkReducer(r Reducer, declared map[string]declaration, names map[string]b
 		{!isName(r.event), fmt.Sprintf("event %q must match %s", r.event, namePattern)},
 		{r.run == nil, "must be made by On with a function that is not nil"},
 		{!known, fmt.Sprintf("slice %q must be declared in slices", r.slice.name)},
-		{known && !slice.same(r.slice), fmt.Sprintf("slice %q is declared with another kind or type", r.slice.name)},
+		{known && !slice.same(r.slice), fmt.Sprintf("slice %q is declared with another kind or type",
+			r.slice.name)},
 	}
 	for _, c := range checks {
 		if c.wrong {

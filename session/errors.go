@@ -14,7 +14,8 @@ var (
 	// ErrReentrant: a reducer, or a function that is called during a change, changes the session in turn. It
 	// would wait for its own end. One that changes another session waits for that session instead; two
 	// reducers that change each other's sessions wait for ever.
-	ErrReentrant = errors.New("a change of the session calls for another one from within (a reducer, or a callback), which would wait for itself: " +
+	ErrReentrant = errors.New("a change of the session calls for another one from within (a reducer, or a " +
+		"callback), which would wait for itself: " +
 		"return the change, or dispatch the event afterwards")
 	// ErrNotHeld: only the run that holds the session may do this.
 	ErrNotHeld = errors.New("the session is not held: call Acquire first")

@@ -27,8 +27,8 @@ func NewEvent[E any](name string, payload E) (Event, error) {
 	return Event{Name: name, Payload: raw}, nil
 }
 
-// payloadOf returns the payload of an event in canonical form. For an invalid payload it returns its beginning as a JSON
-// string, and an error.
+// payloadOf returns the payload of an event in canonical form. For an invalid payload it returns its
+// beginning as a JSON string, and an error.
 func payloadOf(e Event) ([]byte, error) {
 	if len(e.Payload) == 0 {
 		return []byte("null"), nil

@@ -147,7 +147,8 @@ func (w snapshot) state() (State, error) {
 	}
 	for i, c := range w.Successes {
 		if c.N < 1 || s.Successes(c.Tool) > 0 {
-			return State{}, badSnapshot(fmt.Sprintf("successes[%d]", i), "must be the only count of its tool, 1 or more", nil)
+			return State{}, badSnapshot(fmt.Sprintf("successes[%d]", i),
+				"must be the only count of its tool, 1 or more", nil)
 		}
 		s = s.AddSuccesses(c.Tool, c.N)
 	}

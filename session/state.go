@@ -73,7 +73,8 @@ func (s State) Same(o State) bool {
 
 // empty reports that the state has no records and no values.
 func (s State) empty() bool {
-	return s.charged == (policy.Charge{}) && s.feedback.Len() == 0 && s.attempts.Len() == 0 && s.reducerErrors.Len() == 0 &&
+	return s.charged == (policy.Charge{}) && s.feedback.Len() == 0 && s.attempts.Len() == 0 &&
+		s.reducerErrors.Len() == 0 &&
 		len(s.successes) == 0 && len(s.approved) == 0 &&
 		!slices.ContainsFunc(s.slots, func(in slot) bool { return in.held.Len() > 0 })
 }

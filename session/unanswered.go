@@ -31,6 +31,7 @@ func Unanswered(said []message.Message) error {
 	if more := len(open) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Errorf("%w: %s: hand them over with Session.Answer or at the end of Input.History, or set NewConversation",
+	return fmt.Errorf("%w: %s: hand them over with Session.Answer or at the end of Input.History, or set "+
+		"NewConversation",
 		ErrUnanswered, strings.Join(names, ", "))
 }

@@ -12,7 +12,8 @@ import (
 
 // ownForms are the interfaces of types that write their own JSON.
 var ownForms = []reflect.Type{
-	reflect.TypeFor[json.Marshaler](), reflect.TypeFor[jsonv2.MarshalerTo](), reflect.TypeFor[encoding.TextMarshaler](),
+	reflect.TypeFor[json.Marshaler](), reflect.TypeFor[jsonv2.MarshalerTo](),
+	reflect.TypeFor[encoding.TextMarshaler](),
 	reflect.TypeFor[encoding.TextAppender](),
 }
 
@@ -37,13 +38,15 @@ func formFaultAt(t reflect.Type, place string, seen map[reflect.Type]bool) error
 	seen[t] = true
 	switch t.Kind() {
 	case reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:
-		return fmt.Errorf("%s is of type %s, which has no JSON form: leave it out (`json:\"-\"`), or give its type a method MarshalJSON",
+		return fmt.Errorf("%s is of type %s, which has no JSON form: leave it out (`json:\"-\"`), or give its "+
+			"type a method MarshalJSON",
 			place, t)
 	case reflect.Pointer, reflect.Slice, reflect.Array:
 		return formFaultAt(t.Elem(), place, seen)
 	case reflect.Map:
 		if !isKey(t.Key()) {
-			return fmt.Errorf("%s is of type %s, whose keys are no names of JSON members: use strings or whole numbers, or give %s a method MarshalText",
+			return fmt.Errorf("%s is of type %s, whose keys are no names of JSON members: use strings or whole "+
+				"numbers, or give %s a method MarshalText",
 				place, t, t.Key())
 		}
 		return formFaultAt(t.Elem(), place, seen)

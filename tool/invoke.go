@@ -163,7 +163,8 @@ func (t *Tool) safely(ctx context.Context, args []byte) (out Outcome) {
 		}
 	}()
 	var err error
-	if out.Result, out.Issues, err = t.runner.run(ctx, args, invocationOf(ctx).Checked.take(t, args)); err != nil {
+	if out.Result, out.Issues, err = t.runner.run(ctx, args,
+		invocationOf(ctx).Checked.take(t, args)); err != nil {
 		return Ended(t.name, err)
 	}
 	return out

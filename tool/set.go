@@ -34,7 +34,8 @@ func NewSet(tools ...*Tool) (*Set, error) {
 			continue
 		}
 		if other, taken := s.byAlias[alias]; taken {
-			faults = append(faults, fmt.Errorf("tools[%d]: %q and %q would both be %q to a provider: rename one", n, other.name, t.name, alias))
+			faults = append(faults, fmt.Errorf("tools[%d]: %q and %q would both be %q to a provider: rename one", n,
+				other.name, t.name, alias))
 			continue
 		}
 		s.byName[t.name], s.byAlias[alias] = t, t

@@ -86,7 +86,8 @@ func New[A, R any](
 			panic(fmt.Sprintf("tool.New(%q): NeedsApproval takes %v: make it take %v", name, o.takes, t))
 		}
 	}
-	made := &Tool{name: name, description: description, object: isObject(reflect.TypeFor[R]()), schema: typed.Schema(), runner: run}
+	made := &Tool{name: name, description: description, object: isObject(reflect.TypeFor[R]()),
+		schema: typed.Schema(), runner: run}
 	made.declare(opts)
 	return made
 }

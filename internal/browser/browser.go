@@ -17,7 +17,8 @@ import (
 // is skipped.
 func Path(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{os.Getenv("RETAKE_BROWSER"), "chromium-headless-shell", "chromium", "google-chrome", "chrome"} {
+	for _, name := range []string{os.Getenv("RETAKE_BROWSER"), "chromium-headless-shell", "chromium",
+		"google-chrome", "chrome"} {
 		if path, err := exec.LookPath(cmp.Or(name, "no browser")); err == nil {
 			return path
 		}
@@ -44,7 +45,8 @@ func Open(t testing.TB) *Tab {
 	must(t, err)
 	profile, err := os.MkdirTemp("", "browser") // its processes may outlive it
 	must(t, err)
-	cmd := exec.Command(Path(t), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-pipe",
+	cmd := exec.Command(Path(t), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+		"--remote-debugging-pipe",
 		"--user-data-dir="+profile, "about:blank")
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
 	must(t, cmd.Start())
@@ -124,7 +126,8 @@ func (b *Tab) try(method string, params, result any) error {
 func (b *Tab) Look(width, height int, dark bool) {
 	b.t.Helper()
 	scheme := map[bool]string{true: "dark", false: "light"}[dark]
-	b.do("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+	b.do("Emulation.setDeviceMetricsOverride",
+		map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
 	b.do("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
@@ -139,12 +142,14 @@ func (b *Tab) Go(address, until string) {
 func (b *Tab) Until(expression string) {
 	b.t.Helper()
 	for range 400 {
-		wait := fmt.Sprintf("new Promise(done => { const now = () => { try { return !!(%s) } catch { return false } };"+
+		wait := fmt.Sprintf("new Promise(done => { const now = () => { try { return !!(%s) } catch { return "+
+			"false } };"+
 			" if (document.readyState === 'complete' && now()) done(true); else setTimeout(() => done(false), 50) })", expression)
 		var is struct {
 			Result struct{ Value bool }
 		}
-		err := b.try("Runtime.evaluate", map[string]any{"expression": wait, "awaitPromise": true, "returnByValue": true}, &is)
+		err := b.try("Runtime.evaluate", map[string]any{"expression": wait, "awaitPromise": true,
+			"returnByValue": true}, &is)
 		if err == nil && is.Result.Value { // the page may have gone meanwhile
 			return
 		}
@@ -159,7 +164,8 @@ func (b *Tab) Text(expression string) string {
 		Result           struct{ Value string }
 		ExceptionDetails *struct{ Text string }
 	}
-	b.do("Runtime.evaluate", map[string]any{"expression": "String(" + expression + ")", "returnByValue": true}, &is)
+	b.do("Runtime.evaluate", map[string]any{"expression": "String(" + expression + ")", "returnByValue": true},
+		&is)
 	if is.ExceptionDetails != nil {
 		b.t.Fatalf("%s: %s", expression, is.ExceptionDetails.Text)
 	}
@@ -175,7 +181,8 @@ func (b *Tab) Click(selector string) {
 // Enter sets the value of a field.
 func (b *Tab) Enter(selector, value string) {
 	b.t.Helper()
-	b.Text(fmt.Sprintf("(f => { f.value = %q; f.dispatchEvent(new Event('input', {bubbles: true})) })(document.querySelector(%q))", value, selector))
+	b.Text(fmt.Sprintf("(f => { f.value = %q; f.dispatchEvent(new Event('input', {bubbles: true})) "+
+		"})(document.querySelector(%q))", value, selector))
 }
 
 // Shot returns a picture of what is seen, as PNG.

@@ -60,7 +60,8 @@ func (e *Error) valueError() string {
 	case e.Rule == UnknownMember:
 		return fmt.Sprintf("JSON member %s is unknown", e.place())
 	case e.Rule == Encode && e.GoType == nil:
-		return fmt.Sprintf("text at %s cannot be written as JSON: it is not UTF-8, or raw JSON that is not strict", e.place())
+		return fmt.Sprintf("text at %s cannot be written as JSON: it is not UTF-8, or raw JSON that is not strict",
+			e.place())
 	case e.Rule == Encode:
 		return fmt.Sprintf("Go type %s cannot be written as JSON (at %s)", e.GoType, e.place())
 	case e.GoType == nil:

@@ -3,7 +3,8 @@ package gate
 // Layers are the packages of the core module, lowest layer first. A package may only import packages of lower
 // layers.
 var Layers = [][]string{
-	{"internal/after", "internal/canon", "internal/chain", "internal/seq", "internal/httphint", "internal/race", "internal/sealedline", "internal/several", "internal/stack", "internal/syntax"},
+	{"internal/after", "internal/canon", "internal/chain", "internal/seq", "internal/httphint", "internal/race",
+		"internal/sealedline", "internal/several", "internal/stack", "internal/syntax"},
 	{"internal/fields"},
 	{"backoff", "fault", "reducer", "message"},
 	{"extract", "internal/talk"},
@@ -16,7 +17,8 @@ var Layers = [][]string{
 	{"loop"},
 	{"looptest", "loop/agent"},
 	{"loop/degrade", "internal/fixture"},
-	{"looptest/scenario", "looptest/corpus", "looptest/random", "journal/journaltest", "limit/limittest", "report"},
+	{"looptest/scenario", "looptest/corpus", "looptest/random", "journal/journaltest",
+		"limit/limittest", "report"},
 	{"report/console"},
 }
 
@@ -25,8 +27,10 @@ var Outside = []string{"internal/browser", "internal/gate", "policy/internal/dra
 
 // Pure are the packages that must give the same result for the same input on every machine and in every run.
 var Pure = []string{
-	"internal/canon", "internal/chain", "internal/httphint", "internal/several", "internal/syntax", "internal/fields",
-	"internal/sealedline", "internal/seq", "internal/talk", "backoff", "fault", "ratelimit", "reducer", "message", "extract", "policy", "feedback",
+	"internal/canon", "internal/chain", "internal/httphint", "internal/several", "internal/syntax",
+	"internal/fields",
+	"internal/sealedline", "internal/seq", "internal/talk", "backoff", "fault", "ratelimit", "reducer",
+	"message", "extract", "policy", "feedback",
 	"feedback/prompt", "result", "session", "loop/projection", "loop/machine", "limit", "internal/simulate",
 }
 

@@ -37,7 +37,8 @@ const (
 // hyphen.
 func IsKeyID(id string) bool {
 	for _, c := range []byte(id) {
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-' {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '.' &&
+			c != '_' && c != '-' {
 			return false
 		}
 	}

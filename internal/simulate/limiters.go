@@ -85,7 +85,8 @@ func (m *machine) Ask(c *Call, grant func()) {
 		c.turn, c.probe = s.Turn, s.Probe
 		grant()
 	}
-	m.step(limit.Event{Kind: limit.Ask, ID: c.id, Tokens: c.tokens + c.tokens/4, Turn: c.turn, Retry: c.Attempt > 1})
+	m.step(limit.Event{Kind: limit.Ask, ID: c.id, Tokens: c.tokens + c.tokens/4, Turn: c.turn,
+		Retry: c.Attempt > 1})
 }
 
 func (m *machine) Settle(c *Call, o limit.Outcome, limits *ratelimit.State) bool {

@@ -43,12 +43,14 @@ func Plot(all []Played) string {
 	fmt.Fprintln(&b, `<rect width="100%" height="100%" fill="white"/>`)
 	for n, kind := range kindsOfCalls {
 		x := plotLeft + 140*n
-		fmt.Fprintf(&b, `<rect x="%d" y="6" width="10" height="10" fill="%s"/><text x="%d" y="15">%s</text>`+"\n", x, kind.colour, x+14, kind.name)
+		fmt.Fprintf(&b, `<rect x="%d" y="6" width="10" height="10" fill="%s"/><text x="%d" y="15">%s</text>`+"\n",
+			x, kind.colour, x+14, kind.name)
 	}
 	for n, one := range all {
 		panel(&b, plotTop+n*(plotHeight+24), one, per, seconds, most)
 	}
-	fmt.Fprintf(&b, `<text x="%d" y="%d">seconds from the start to %d; calls a second up to %d</text>`+"\n</svg>\n", plotLeft, height-8, seconds,
+	fmt.Fprintf(&b, `<text x="%d" y="%d">seconds from the start to %d; calls a second up to %d</text>`+
+		"\n</svg>\n", plotLeft, height-8, seconds,
 		most/int64(per))
 	return b.String()
 }
@@ -67,7 +69,8 @@ func columnsOf(seconds []Second, per int) [][3]int64 {
 // panel draws one limiter below top.
 func panel(b *strings.Builder, top int, one Played, per, seconds int, most int64) {
 	bottom := top + plotHeight
-	fmt.Fprintf(b, `<text x="4" y="%d">%s</text><path d="M%d %dV%dH%d" stroke="#888" fill="none"/>`+"\n", top+plotHeight/2, one.Limiter,
+	fmt.Fprintf(b, `<text x="4" y="%d">%s</text><path d="M%d %dV%dH%d" stroke="#888" fill="none"/>`+"\n",
+		top+plotHeight/2, one.Limiter,
 		plotLeft, top, bottom, plotLeft+plotWidth)
 	x := func(column int) float64 { return plotLeft + float64(column*per)*plotWidth/float64(seconds) }
 	columns := columnsOf(one.Result.Seconds, per)
@@ -83,7 +86,8 @@ func panel(b *strings.Builder, top int, one Played, per, seconds int, most int64
 			fmt.Fprintf(&path, "V%.1fH%.1f", float64(bottom)-float64(sum)*plotHeight/float64(most), x(n+1))
 		}
 		if drawn {
-			fmt.Fprintf(b, `<path d="M%d %d%sV%dZ" fill="%s"/>`+"\n", plotLeft, bottom, path.String(), bottom, kindsOfCalls[k].colour)
+			fmt.Fprintf(b, `<path d="M%d %d%sV%dZ" fill="%s"/>`+"\n", plotLeft, bottom, path.String(), bottom,
+				kindsOfCalls[k].colour)
 		}
 	}
 }

@@ -27,7 +27,8 @@ type provider struct {
 }
 
 func newProvider(c *Clock, s *Settings, l *log) *provider {
-	p := &provider{Clock: c, Provider: s.Provider, inFlight: map[int64]func(limit.Outcome){}, log: l, each: int64(s.TokensPerCall)}
+	p := &provider{Clock: c, Provider: s.Provider, inFlight: map[int64]func(limit.Outcome){}, log: l,
+		each: int64(s.TokensPerCall)}
 	p.requests = windowOf(int64(s.Provider.RequestsPerSecond), int64(backoff.One))
 	p.tokens = windowOf(s.Provider.TokensPerMinute, 60*int64(s.TokensPerCall))
 	p.rate = p.tightest().rate()
@@ -184,8 +185,9 @@ func (p *provider) state() *ratelimit.State {
 		left := w.remaining(p.now)
 		s.Limited = s.Limited || left == 0
 		s.Windows = append(s.Windows, ratelimit.Window{
-			Name: resource + name, Resource: resource, Limit: ratelimit.Of(limit), Remaining: ratelimit.Of(left * each),
-			ResetsIn: ratelimit.In(max(time.Duration(w.free()-p.now), 0)),
+			Name: resource + name, Resource: resource, Limit: ratelimit.Of(limit),
+			Remaining: ratelimit.Of(left * each),
+			ResetsIn:  ratelimit.In(max(time.Duration(w.free()-p.now), 0)),
 		})
 	}
 	if whole := int64(p.RequestsPerSecond); whole%int64(backoff.One) == 0 {

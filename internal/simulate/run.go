@@ -60,7 +60,8 @@ func (r *run) play(processes []Limiter) (Result, error) {
 		r.at(one.arrived, one.arrive)
 	}
 	if r.Clock.run(); r.stopped {
-		return Result{}, fmt.Errorf("the fleet makes more than %d calls: give it fewer sessions, or a policy with fewer attempts", maxArrived)
+		return Result{}, fmt.Errorf("the fleet makes more than %d calls: give it fewer sessions, or a policy "+
+			"with fewer attempts", maxArrived)
 	}
 	return r.result(), nil
 }

@@ -55,7 +55,8 @@ type Outage struct {
 // Default returns the settings of a file that says nothing of them.
 func Default() Settings {
 	return Settings{
-		Processes: 1, TokensPerCall: 1000, Limiter: "retake", Provider: Provider{Latency: time.Second, Headers: true},
+		Processes: 1, TokensPerCall: 1000, Limiter: "retake",
+		Provider:  Provider{Latency: time.Second, Headers: true},
 		Transport: policy.Transport(),
 	}
 }
@@ -111,7 +112,8 @@ func (s *Settings) check(f fields.Faults, wrong bool) {
 	s.Provider.check(f.At("provider"), wrong, span)
 	n, each := s.Provider.TokensPerMinute, int64(s.TokensPerCall)
 	if n > 0 && s.Provider.RequestsPerSecond == 0 && (each == 0 || n/60/each >= maxRate) {
-		f.At("tokens_per_call").Add("calls of %d tokens meet no limit; write more, or add requests_per_second", each)
+		f.At("tokens_per_call").Add("calls of %d tokens meet no limit; write more, or add requests_per_second",
+			each)
 	}
 	if most := n * maxWindow / 60; n > 0 && each > most {
 		f.At("tokens_per_call").Add("a call of %d tokens waits longer than %d s for tokens_per_minute; write at most %d", each, maxWindow, most)

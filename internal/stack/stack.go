@@ -29,7 +29,8 @@ func Holds[T any](method any, receiver *T) bool {
 		if at < 0 {
 			return bytes.Contains(text[:n], []byte("frames elided..."))
 		}
-		if rest = rest[at+len(call):]; len(rest) > 0 && !('0' <= rest[0] && rest[0] <= '9' || 'a' <= rest[0] && rest[0] <= 'f') {
+		if rest = rest[at+len(call):]; len(rest) > 0 &&
+			!('0' <= rest[0] && rest[0] <= '9' || 'a' <= rest[0] && rest[0] <= 'f') {
 			return true
 		}
 	}

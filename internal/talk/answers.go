@@ -30,7 +30,10 @@ func Unanswered(said []message.Message) []message.Call {
 }
 
 // take removes the first open call of each result by what names both, and returns the other results.
-func take(open []*message.Call, results []message.Message, call func(*message.Call) string, result func(*message.Message) string) (rest []message.Message) {
+func take(
+	open []*message.Call, results []message.Message, call func(*message.Call) string,
+	result func(*message.Message) string,
+) (rest []message.Message) {
 	places := map[string][]int{}
 	for n, c := range open {
 		if c != nil {

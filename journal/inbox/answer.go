@@ -35,7 +35,8 @@ func Answer(ctx context.Context, store Store, session string, answer machine.Res
 	}
 	item := journal.Item{Kind: journal.AnswerItem, Key: answer.Question, By: answer.By, At: answer.At}
 	if item.Body, err = json.Marshal(answer); err != nil {
-		return &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit, Why: "it is not JSON: " + err.Error()}
+		return &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
+			Why: "it is not JSON: " + err.Error()}
 	}
 	err = store.Put(ctx, session, item)
 	if first, there := errors.AsType[*journal.AnsweredError](err); there {
@@ -49,7 +50,9 @@ func Answer(ctx context.Context, store Store, session string, answer machine.Res
 
 // stands reports an error if the run has gone on while an answer was put, with another answer or with none.
 // The answer is then taken back.
-func stands(ctx context.Context, store Store, session string, item journal.Item, answer *machine.Response) error {
+func stands(
+	ctx context.Context, store Store, session string, item journal.Item, answer *machine.Response,
+) error {
 	f, err := read(ctx, store, session)
 	if err != nil {
 		return err

@@ -170,7 +170,8 @@ func testItemsApart(t *testing.T, _ journal.Store, inbox journal.Inbox) {
 	for _, id := range sessions {
 		said := answer("q1", "1")
 		said.Kind = journal.MessageItem
-		put(t, inbox, id, answer("q1", "1"), said, answer("../q2", "1"), answer(long+"1", "1"), answer(long+"2", "1"))
+		put(t, inbox, id, answer("q1", "1"), said, answer("../q2", "1"), answer(long+"1", "1"),
+			answer(long+"2", "1"))
 	}
 	slices.Sort(sessions)
 	assert.Equal(t, sessions, withItems(t, inbox))
@@ -211,10 +212,12 @@ func testBadItems(t *testing.T, _ journal.Store, inbox journal.Inbox) {
 		"kind: must be \"answer\" or \"message\", not \"note\"": func(i *journal.Item) { i.Kind = "note" },
 		"key: must not be empty":                                func(i *journal.Item) { i.Key = "" },
 		"key: must be printable UTF-8":                          func(i *journal.Item) { i.Key = "a\nb" },
-		"key: must be printable UTF-8 of up to 512 bytes":       func(i *journal.Item) { i.Key = strings.Repeat("k", 513) },
-		"by: must be printable UTF-8":                           func(i *journal.Item) { i.By = "\xff" },
-		"body: must be JSON":                                    func(i *journal.Item) { i.Body = nil },
-		"at: must be a time of the years":                       func(i *journal.Item) { i.At = time.Time{} },
+		"key: must be printable UTF-8 of up to 512 bytes": func(i *journal.Item) {
+			i.Key = strings.Repeat("k", 513)
+		},
+		"by: must be printable UTF-8":     func(i *journal.Item) { i.By = "\xff" },
+		"body: must be JSON":              func(i *journal.Item) { i.Body = nil },
+		"at: must be a time of the years": func(i *journal.Item) { i.At = time.Time{} },
 		"are allowed": func(i *journal.Item) {
 			i.Body = json.RawMessage(`"` + strings.Repeat("x", journal.MaxItemBytes) + `"`)
 		},

@@ -126,7 +126,8 @@ func testSummaries(t *testing.T, k journal.Keeper) {
 		assert.False(t, s.Last.Before(s.Since))
 		assert.Equal(t, 1, s.Turns)
 	}
-	assert.Equal(t, map[string]journal.SessionState{"done": journal.SessionDone, "left": journal.SessionInterrupted, "runs": journal.SessionRuns}, states)
+	assert.Equal(t, map[string]journal.SessionState{"done": journal.SessionDone,
+		"left": journal.SessionInterrupted, "runs": journal.SessionRuns}, states)
 	open := journal.Filter{States: []journal.SessionState{journal.SessionRuns, journal.SessionInterrupted}}
 	assert.Len(t, summaries(t, k, open, now), 2)
 	assert.Len(t, summaries(t, k, journal.Filter{Before: now}, now), 3)
@@ -152,7 +153,8 @@ func testDelete(t *testing.T, k journal.Keeper) {
 	run(t, k, "order-43", "Hello.")
 	kept := peek(t, k, "order-43")
 	left := &forgets{err: errors.New("the disk is read-only")}
-	require.ErrorContains(t, journal.Delete(t.Context(), k, "order-42", left), "left out of it: the disk is read-only")
+	require.ErrorContains(t, journal.Delete(t.Context(), k, "order-42", left),
+		"left out of it: the disk is read-only")
 	assert.Len(t, stats(t, k), 2, "what is left of a session can be found by its journal")
 	left.err = nil
 	require.NoError(t, journal.Delete(t.Context(), k, "order-42", left))
@@ -208,7 +210,8 @@ func testPrune(t *testing.T, k journal.Keeper) {
 	gone, _ := prune(t, k, journal.Retention{Older: time.Hour}, now)
 	assert.Empty(t, gone, "they are young")
 	later := now.Add(2 * time.Hour)
-	gone, _ = prune(t, k, journal.Retention{Older: time.Hour, Keep: []journal.SessionState{journal.SessionDone}}, later)
+	gone, _ = prune(t, k, journal.Retention{Older: time.Hour, Keep: []journal.SessionState{journal.SessionDone}},
+		later)
 	assert.Empty(t, gone, "their state is kept")
 	held := open(t, k, "done-1")
 	inbox, has := k.(journal.Inbox)

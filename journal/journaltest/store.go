@@ -73,7 +73,8 @@ func testAppend(t *testing.T, s journal.Store) {
 	require.NoError(t, log.Append(t.Context(), 4, []byte("two\nthree\n"), true))
 	assert.Equal(t, "one\ntwo\nthree\n", read(t, log))
 	require.NoError(t, log.Close())
-	assert.Equal(t, "one\ntwo\nthree\n", read(t, open(t, s, "order-42")), "another writer reads it after the first has closed")
+	assert.Equal(t, "one\ntwo\nthree\n", read(t, open(t, s, "order-42")),
+		"another writer reads it after the first has closed")
 }
 
 func testSecondWriter(t *testing.T, s journal.Store) {
@@ -89,7 +90,8 @@ func testSecondWriter(t *testing.T, s journal.Store) {
 	require.NoError(t, first.Append(t.Context(), 0, []byte("one\n"), false))
 	refused()
 	open(t, s, "order-43")
-	require.NoError(t, first.Append(t.Context(), 4, []byte("two\n"), false), "those that were refused change nothing")
+	require.NoError(t, first.Append(t.Context(), 4, []byte("two\n"), false),
+		"those that were refused change nothing")
 	require.NoError(t, first.Close())
 	second := open(t, s, "order-42")
 	assert.Equal(t, "one\ntwo\n", read(t, second))
@@ -139,7 +141,8 @@ func request(t *testing.T, s journal.Store, id, requestID, say string) {
 	}
 	l, err := loop.New(looptest.NewModel(looptest.Say(say)), loop.Config{})
 	require.NoError(t, err)
-	result, err := l.Run(context.WithoutCancel(t.Context()), held, loop.Input{Prompt: "Hi.", RequestID: requestID})
+	result, err := l.Run(context.WithoutCancel(t.Context()), held,
+		loop.Input{Prompt: "Hi.", RequestID: requestID})
 	require.NoError(t, err)
 	assert.Equal(t, say, result.Text)
 	assert.Empty(t, result.Warnings)
@@ -184,8 +187,10 @@ func testRetention(t *testing.T, s journal.Store) {
 	const day = 24 * time.Hour
 	assert.NotNil(t, compact(journal.Retention{Older: day}, day/2), "it is young")
 	assert.NotNil(t, compact(journal.Retention{Older: day, KeepIDs: 90 * day}, 2*day), "ids are kept for longer")
-	assert.NotNil(t, compact(journal.Retention{Older: day, Keep: []journal.SessionState{journal.SessionDone}}, 2*day), "its state is kept")
+	assert.NotNil(t, compact(journal.Retention{Older: day, Keep: []journal.SessionState{journal.SessionDone}},
+		2*day), "its state is kept")
 	assert.Nil(t, compact(journal.Retention{Older: day}, 2*day))
-	require.ErrorContains(t, journal.CompactKeeping(t.Context(), s, "order-42", nil, journal.Retention{}, time.Now()), "older: must be positive")
+	require.ErrorContains(t, journal.CompactKeeping(t.Context(), s, "order-42", nil, journal.Retention{},
+		time.Now()), "older: must be positive")
 	request(t, s, "order-42", "payment-1", "Paid again.")
 }

@@ -25,7 +25,8 @@ func (k keys) check() error {
 		case s == nil:
 			errs = append(errs, fmt.Errorf("sealed: key %d is nil", n+1))
 		case !sealedline.IsKeyID(s.KeyID()):
-			errs = append(errs, fmt.Errorf("sealed: key %d: its id %q must be 1 to 64 of A-Z, a-z, 0-9, dot, underscore and hyphen",
+			errs = append(errs, fmt.Errorf("sealed: key %d: its id %q must be 1 to 64 of A-Z, a-z, 0-9, dot, "+
+				"underscore and hyphen",
 				n+1, s.KeyID()))
 		case seen[s.KeyID()]:
 			errs = append(errs, fmt.Errorf("sealed: key %d: its id %q is that of a key before it", n+1, s.KeyID()))

@@ -35,7 +35,8 @@ const MinKey = 32
 // practice.
 func AES(secret []byte) (Sealer, error) {
 	if len(secret) < MinKey {
-		return nil, fmt.Errorf("sealed: a key of %d bytes can be guessed: give %d random bytes or more", len(secret), MinKey)
+		return nil, fmt.Errorf("sealed: a key of %d bytes can be guessed: give %d random bytes or more",
+			len(secret), MinKey)
 	}
 	part := func(what string, size int) []byte {
 		key, err := hkdf.Key(sha256.New, secret, nil, "retake journal "+what, size)
@@ -44,7 +45,8 @@ func AES(secret []byte) (Sealer, error) {
 		}
 		return key
 	}
-	return &aesSealer{id: hex.EncodeToString(part("key id", 8)), seal: part("sealing", 32), hash: part("hash", 32)}, nil
+	return &aesSealer{id: hex.EncodeToString(part("key id", 8)), seal: part("sealing", 32),
+		hash: part("hash", 32)}, nil
 }
 
 // ParseKeys reads a file of keys: one a line, of [MinKey] or more bytes, as [AES] takes them. The first

@@ -51,7 +51,8 @@ func (m *memory) Save(ctx context.Context, key string, data []byte) error {
 	case err == nil || older:
 		return nil
 	case !fits:
-		return fmt.Errorf("%w (and memory holds %d of at most %d bytes: %d more do not fit)", err, others, m.most, len(data))
+		return fmt.Errorf("%w (and memory holds %d of at most %d bytes: %d more do not fit)", err, others,
+			m.most, len(data))
 	}
 	m.f.note(ctx, StorageFailed, err)
 	return nil

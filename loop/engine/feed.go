@@ -126,7 +126,8 @@ func (r *Runner) Planned(at time.Time, p machine.Plan) ([]machine.Effect, error)
 // Summarised feeds a summary. What is not UTF-8 in it is replaced.
 func (r *Runner) Summarised(at time.Time, s machine.Summary) ([]machine.Effect, error) {
 	s.Text = canon.UTF8(s.Text)
-	return r.Step(machine.Event{Kind: machine.Summarised, At: at, Summary: &s, Cut: new(r.st.PlanSummary(s.Text))})
+	return r.Step(machine.Event{Kind: machine.Summarised, At: at, Summary: &s,
+		Cut: new(r.st.PlanSummary(s.Text))})
 }
 
 // SummaryFailed feeds the error of who was asked for a summary, and what models consumed.
@@ -193,7 +194,8 @@ func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, e
 	if r.journal == nil || r.unrecorded {
 		return nil, nil
 	}
-	began := journal.Note{Kind: journal.ToolBegan, At: at, Key: run.Key, Transport: run.Transport, Tool: run.Tool}
+	began := journal.Note{Kind: journal.ToolBegan, At: at, Key: run.Key, Transport: run.Transport,
+		Tool: run.Tool}
 	if err := r.journal.Note(began); err != nil {
 		r.unrecorded = true // the run can still end in memory
 		return nil, err

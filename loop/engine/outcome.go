@@ -12,7 +12,8 @@ import (
 
 // EndOf converts a tool's outcome for the core, before reducers run.
 func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
-	end := &machine.ToolEnd{Index: run.Index, Progress: out.Progress, Usage: out.Usage, Cost: out.Cost, InDoubt: out.InDoubt}
+	end := &machine.ToolEnd{Index: run.Index, Progress: out.Progress, Usage: out.Usage, Cost: out.Cost,
+		InDoubt: out.InDoubt}
 	switch {
 	case out.Err != nil:
 		f := fault.Recordable(out.Failure(), out.Err)

@@ -171,11 +171,13 @@ func Settings(set *policy.Set) tool.Settings {
 		set = new(policy.DefaultSet())
 	}
 	p := set.Policy(policy.Target{})
-	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs, Identity: p.Identity, Approval: p.Approval,
+	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs,
+		Identity: p.Identity, Approval: p.Approval,
 		MaxCalls: set.MaxCalls, Tools: make(map[string]tool.Leniency, len(set.Tools))}
 	for _, name := range canon.Keys(set.Tools) {
 		own := set.Policy(policy.Target{Tool: name})
-		settings.Tools[name] = tool.Leniency{Text: own.TextRepairs, Native: own.NativeRepairs, Identity: own.Identity, Approval: own.Approval}
+		settings.Tools[name] = tool.Leniency{Text: own.TextRepairs, Native: own.NativeRepairs,
+			Identity: own.Identity, Approval: own.Approval}
 	}
 	return settings
 }

@@ -19,8 +19,9 @@ func Reduce(s *session.Session, st session.State, events []session.Event) *machi
 				st, all = next, append(all, ops...)
 				continue
 			}
-			failed = &fault.ReducerError{Reducer: ev.Name, Payload: string(ev.Payload), Message: fault.Scrub(err.Error()),
-				Cause: err}
+			failed = &fault.ReducerError{Reducer: ev.Name, Payload: string(ev.Payload),
+				Message: fault.Scrub(err.Error()),
+				Cause:   err}
 		}
 		session.DriverOf(s).Report(*failed)
 		return &machine.Reduced{Error: failed}

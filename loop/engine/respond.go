@@ -23,7 +23,8 @@ func (r *Runner) Respond(at time.Time, answer machine.Response) ([]machine.Effec
 		return nil, err
 	}
 	if end := ev.Tool; end != nil {
-		end.Reduced = r.reduce(ToolEvents(session.DriverOf(r.s).Hears, r.st.Batch.Calls[end.Index].ToolRun, tool.Outcome{Result: end.Result}))
+		end.Reduced = r.reduce(ToolEvents(session.DriverOf(r.s).Hears, r.st.Batch.Calls[end.Index].ToolRun,
+			tool.Outcome{Result: end.Result}))
 	}
 	a := askOf(&r.st, ev.Response.Question)
 	effects, err := r.Step(ev)
@@ -36,7 +37,9 @@ func (r *Runner) Respond(at time.Time, answer machine.Response) ([]machine.Effec
 // Answered returns the event of a person's answer, after checking it as the run does, and its arguments and
 // result as the tool's own. The engine adds what reducers make of a result. The error is a
 // [*machine.AnswerError].
-func Answered(st machine.State, tools *tool.Set, at time.Time, answer machine.Response) (machine.Event, error) {
+func Answered(
+	st machine.State, tools *tool.Set, at time.Time, answer machine.Response,
+) (machine.Event, error) {
 	answer.Words, answer.By = fault.Scrub(canon.UTF8(answer.Words)), canon.UTF8(answer.By)
 	ev := machine.Event{Kind: machine.Responded, At: at, Response: &answer}
 	if err := st.ResponseFault(&answer, at); err != nil {
@@ -45,7 +48,8 @@ func Answered(st machine.State, tools *tool.Set, at time.Time, answer machine.Re
 	a := askOf(&st, answer.Question)
 	t, known := tools.Get(a.Tool)
 	if !known && len(answer.Arguments)+len(answer.Result) > 0 {
-		return ev, &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit, Why: "there is no tool " + a.Tool}
+		return ev, &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
+			Why: "there is no tool " + a.Tool}
 	}
 	if err := checkArguments(&st, t, a, &answer); err != nil {
 		return ev, err
@@ -66,7 +70,8 @@ func Answered(st machine.State, tools *tool.Set, at time.Time, answer machine.Re
 func (r *Runner) Undelivered(at time.Time, text string) {
 	r.changed = append(r.changed, text)
 	if r.journal != nil {
-		_ = r.journal.Note(journal.Note{Kind: journal.Undelivered, At: at, Text: text}) // the next step says what broke
+		// the next step says what broke
+		_ = r.journal.Note(journal.Note{Kind: journal.Undelivered, At: at, Text: text})
 	}
 }
 
@@ -132,7 +137,8 @@ func checkArguments(st *machine.State, t *tool.Tool, a *machine.Ask, answer *mac
 	if len(answer.Arguments) == 0 {
 		return nil
 	}
-	misfit := &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit, Why: "arguments: the tool refuses them"}
+	misfit := &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
+		Why: "arguments: the tool refuses them"}
 	arguments, err := canon.JSON(answer.Arguments)
 	if err != nil {
 		misfit.Why = "arguments: " + err.Error()

@@ -189,7 +189,8 @@ func (r *Runner) before(in *Input, single bool) ([]message.Message, error) {
 	case in.NewConversation:
 		return given, nil
 	case len(given) > 0 && len(held) > 0:
-		return given, fmt.Errorf("loop: input: history: the session holds a conversation of %d messages: leave History out to continue it, "+
+		return given, fmt.Errorf("loop: input: history: the session holds a conversation of %d messages: leave "+
+			"History out to continue it, "+
 			"or set NewConversation to begin another", len(held))
 	case len(given) > 0:
 		return given, nil
@@ -218,7 +219,8 @@ func (r *Runner) inherit(in *Input, single bool) error {
 // resume fills the session from its journal.
 func (r *Runner) resume(now time.Time) error {
 	if r.journal == nil {
-		return errors.New("loop: there is no journal to resume from: make the session with one (session.Config.Journal)")
+		return errors.New("loop: there is no journal to resume from: make the session with one " +
+			"(session.Config.Journal)")
 	}
 	held, err := r.journal.Past()
 	if err != nil {
@@ -234,7 +236,8 @@ func (r *Runner) resume(now time.Time) error {
 		return err
 	}
 	if now, then := len(r.s.State().Slices()), len(held.State.Session.Slices()); now != then {
-		return fmt.Errorf("loop: the session declares %d slices, but %d in the journal: declare the same", now, then)
+		return fmt.Errorf("loop: the session declares %d slices, but %d in the journal: declare the same", now,
+			then)
 	}
 	r.st, r.changed = held.State, r.offer.changed(&held.Header)
 	if err := r.keep(); err != nil {

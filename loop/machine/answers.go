@@ -43,7 +43,8 @@ func (b *Batch) titled(call int) int {
 	if b.Native || len(b.Calls) == 1 {
 		return 0
 	}
-	c := &BatchCall{ToolRun: ToolRun{Call: Call{Tool: b.Calls[call].Tool}}, callKept: callKept{Status: callRefused}}
+	c := &BatchCall{ToolRun: ToolRun{Call: Call{Tool: b.Calls[call].Tool}},
+		callKept: callKept{Status: callRefused}}
 	return len(c.inText(call, len(b.Calls)))
 }
 
@@ -112,7 +113,8 @@ const maxReturned = 4096
 func ranWords(tool string, end *ToolEnd, told string) string {
 	result := feedback.QuoteJSON(string(end.Result))
 	if len(result) > maxReturned {
-		result = fmt.Sprintf("%s (its beginning; it has %d bytes)", feedback.InMarks(string(end.Result), maxReturned),
+		result = fmt.Sprintf("%s (its beginning; it has %d bytes)",
+			feedback.InMarks(string(end.Result), maxReturned),
 			len(end.Result))
 	}
 	if told == feedback.Withheld || told == feedback.NoRoom {

@@ -193,7 +193,8 @@ func (st *State) asksFault() error {
 func (a *Ask) String() string {
 	text := "approve " + cmp.Or(a.Tool, "the call")
 	if a.Kind == AskExhausted {
-		text = fmt.Sprintf("what is to follow: %s gave up at attempt %d: %s (%s)", cmp.Or(a.Tool, "the answer"), a.Attempt, a.Failure.Class, a.Reason)
+		text = fmt.Sprintf("what is to follow: %s gave up at attempt %d: %s (%s)", cmp.Or(a.Tool, "the answer"),
+			a.Attempt, a.Failure.Class, a.Reason)
 	} else if a.Kind == AskDoubt {
 		text = "what became of " + a.Tool
 	} else if a.Rule != "" {

@@ -141,7 +141,8 @@ func checkConsult(classes []fault.Class) error {
 	var errs []error
 	for n, c := range classes {
 		if c == "" || c.InCorrection() {
-			errs = append(errs, fmt.Errorf("consult[%d]: %q is not a class of the transport plane; on the correction plane a planner is asked only at exhaustion", n, string(c)))
+			errs = append(errs, fmt.Errorf("consult[%d]: %q is not a class of the transport plane; on the "+
+				"correction plane a planner is asked only at exhaustion", n, string(c)))
 		}
 	}
 	return errors.Join(errs...)
@@ -214,7 +215,8 @@ func checkBehaviours(all []Behaviour) error {
 	var errs []error
 	for n, b := range all {
 		if !slices.Contains(Behaviours(), b) {
-			errs = append(errs, fmt.Errorf("behaviours[%d]: %q is unknown: the run was begun by a newer version", n, string(b)))
+			errs = append(errs, fmt.Errorf("behaviours[%d]: %q is unknown: the run was begun by a newer version",
+				n, string(b)))
 		}
 	}
 	return errors.Join(errs...)

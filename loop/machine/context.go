@@ -92,7 +92,8 @@ func (s *step) keepBatch(b *Batch) {
 		}
 		if c.began() && !c.ReadOnly {
 			inDoubt := slices.ContainsFunc(s.InDoubt, func(d doubt) bool { return d.Key == c.Key })
-			t.Calls = append(t.Calls, projection.Call{Tool: c.Tool, Arguments: string(c.Arguments), Said: c.Answer, Failed: c.Status != callAnswered,
+			t.Calls = append(t.Calls, projection.Call{Tool: c.Tool, Arguments: string(c.Arguments), Said: c.Answer,
+				Failed:  c.Status != callAnswered,
 				InDoubt: inDoubt})
 		}
 	}
@@ -171,7 +172,8 @@ func (s *step) tooFull(call *ModelCall) bool {
 	if tokens < share(window, from) {
 		return false
 	}
-	s.shorten(ShortenRun{Percent: max(int(share(window, to)/max(share(tokens, 1), 1)), 1), Summaries: s.summaries(), Tokens: tokens,
+	s.shorten(ShortenRun{Percent: max(int(share(window, to)/max(share(tokens, 1), 1)), 1),
+		Summaries: s.summaries(), Tokens: tokens,
 		Window: window})
 	return true
 }
@@ -220,7 +222,8 @@ func (s *step) remeasure(tokens int64, cut *CutPlan) {
 	if tokens > 0 && cut.Freed > 0 {
 		left := share(tokens, 100*cut.Size/(cut.Size+cut.Freed))
 		s.Estimate = nil
-		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: s.modelCall().Model, Usage: message.Usage{InputTokens: left}}
+		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: s.modelCall().Model,
+			Usage: message.Usage{InputTokens: left}}
 	}
 }
 

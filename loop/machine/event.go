@@ -319,7 +319,8 @@ func (p *Plan) fault(st *State) error {
 	case p.Do == AskPeople && single:
 		return errors.New("the plan's do: people are not asked about a single action: use follow, abort or fallback")
 	case p.Do == AskPeople && (len(st.Consults) > 0 || st.Exhausted == nil || !st.Exhausted.Exhausted):
-		return errors.New("the plan's do: people are asked only after an exhaustion: use follow, abort, fallback or degrade")
+		return errors.New("the plan's do: people are asked only after an exhaustion: use follow, abort, fallback " +
+			"or degrade")
 	case p.Delay < 0:
 		return fmt.Errorf("the plan's delay: %v must be 0 or more", p.Delay)
 	case single && p.Do == Degrade:

@@ -106,8 +106,10 @@ func (s *step) granted() error {
 // denied ends the run, or asks the planner. No attempt was made, and none is charged.
 func (s *step) denied(g *Grant) error {
 	q := Question{
-		Position: Position{Action: s.Config.Action, Attempt: max(s.Transport, 1), MaxAttempts: s.transportPolicy().MaxAttempts},
-		Plane:    fault.Transport, Failure: fault.Failure{Plane: fault.Transport, Class: fault.RateLimit, Message: "limiter: " + g.String()},
+		Position: Position{Action: s.Config.Action, Attempt: max(s.Transport, 1),
+			MaxAttempts: s.transportPolicy().MaxAttempts},
+		Plane: fault.Transport, Failure: fault.Failure{Plane: fault.Transport, Class: fault.RateLimit,
+			Message: "limiter: " + g.String()},
 		Decision: policy.Decision{Reason: policy.ReasonLimited, Detail: policy.Detail{Wait: g.Wait, Room: g.Left}},
 	}
 	next := NextCall
@@ -132,5 +134,6 @@ func (s *step) denied(g *Grant) error {
 // probeFailed reports that the failed call of the event was a probe that found the provider down. The call
 // waits for another grant, and no attempt is charged.
 func (s *step) probeFailed(f *fault.Failure) bool {
-	return s.Grant != nil && s.Grant.Probe && limit.OutcomeOf(f.Class) == limit.Down && !slices.Contains(s.Config.Consult, f.Class)
+	return s.Grant != nil && s.Grant.Probe && limit.OutcomeOf(f.Class) == limit.Down &&
+		!slices.Contains(s.Config.Consult, f.Class)
 }

@@ -67,8 +67,8 @@ func (st State) Child(call int) (id, seed string) {
 	return childID(st.Session.ID(), place), st.Seed() + "." + place
 }
 
-// ChildID returns the id of [State.Child] by the session, run and turn of the call and its index in the reply,
-// for those who read records. A call that repeats one in doubt has the id of that one instead.
+// ChildID returns the id of [State.Child] by the session, run and turn of the call and its index in the
+// reply, for those who read records. A call that repeats one in doubt has the id of that one instead.
 func ChildID(session string, run, turn, call int) string {
 	return childID(session, placeIn(run, turn, call))
 }

@@ -166,7 +166,8 @@ func placesOfTool(all []session.Count, tool string) int {
 }
 
 func placeOf(all []session.Count, tool string) (at int, there bool) {
-	return slices.BinarySearchFunc(all, tool, func(c session.Count, name string) int { return strings.Compare(c.Tool, name) })
+	return slices.BinarySearchFunc(all, tool,
+		func(c session.Count, name string) int { return strings.Compare(c.Tool, name) })
 }
 
 // take adds n to the count of a tool. It changes the slice.
@@ -316,7 +317,8 @@ func (s *step) holdsPolls() bool {
 	if ready || soonest.Same == "" {
 		return false
 	}
-	s.TransportWait = &Wait{Until: soonest.At, Delay: soonest.At.Sub(s.At), Plane: fault.Transport, Reason: policy.ReasonPolling}
+	s.TransportWait = &Wait{Until: soonest.At, Delay: soonest.At.Sub(s.At), Plane: fault.Transport,
+		Reason: policy.ReasonPolling}
 	return true
 }
 

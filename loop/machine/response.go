@@ -207,7 +207,8 @@ func (st *State) whyNotOpen(id string) error {
 		return ErrOtherArguments
 	}
 	var run, turn, call int
-	if _, err := fmt.Sscanf(place, "%d.%d.%d", &run, &turn, &call); err != nil || run < 1 || turn < 1 || run > st.Run ||
+	if _, err := fmt.Sscanf(place, "%d.%d.%d", &run, &turn, &call); err != nil || run < 1 || turn < 1 ||
+		run > st.Run ||
 		run == st.Run && turn > st.Turn {
 		return ErrNotAsked
 	}

@@ -158,7 +158,8 @@ func (d *Decision) String() string {
 	switch {
 	case d.Reason == policy.ReasonNudged:
 		return "tell the model: " + d.Feedback.Message
-	case d.Reason == policy.ReasonCancelled || d.Reason == policy.ReasonBroken || d.Class == "" && d.Reason.GaveUp():
+	case d.Reason == policy.ReasonCancelled || d.Reason == policy.ReasonBroken ||
+		d.Class == "" && d.Reason.GaveUp():
 		return "leave " + d.Position.String() + " (" + string(d.Reason) + ")"
 	case d.Reason == policy.ReasonFailedForGood:
 		return "close " + d.Position.String() + " (failed_for_good)"
@@ -175,7 +176,8 @@ func (d *Decision) String() string {
 		return fmt.Sprintf("ask again: %s at %s (%s)", d.Class, d.Position, string(d.Reason))
 	}
 	if d.Cycle != nil {
-		return fmt.Sprintf("give up: no_progress: %s, %d times, allowed %d", d.Cycle, d.Cycle.Rounds, d.Detail.Limit)
+		return fmt.Sprintf("give up: no_progress: %s, %d times, allowed %d", d.Cycle, d.Cycle.Rounds,
+			d.Detail.Limit)
 	}
 	return fmt.Sprintf("give up: %s at %s (%s)", d.Class, d.On(d.Plane), why(d.Reason, d.Detail))
 }

@@ -72,7 +72,8 @@ func (s *step) settled(a Ask, said time.Time, how Settled) {
 	how.Ask, how.At = a, s.At
 	s.do(AskSettled).Settled = &how
 	s.Given = append(slices.Clip(s.Given), Given{
-		Question: a.ID, Tool: a.Tool, CallID: a.CallID, Verdict: how.Verdict, By: how.By, At: s.At, Said: said, Nobody: how.Nobody,
+		Question: a.ID, Tool: a.Tool, CallID: a.CallID, Verdict: how.Verdict, By: how.By, At: s.At, Said: said,
+		Nobody:  how.Nobody,
 		Changed: len(how.Changed) > 0,
 	})
 }
@@ -90,8 +91,9 @@ func (s *step) askOn(answered func(*Ask) bool) error {
 // askAbout asks a person what is to follow an exhaustion.
 func (s *step) askAbout(p *Plan) error {
 	x := s.Exhausted
-	a := Ask{Kind: AskExhausted, Index: -1, Tool: cmp.Or(x.Action, x.Tool), Failure: &x.Failure, Attempt: x.Attempt,
-		Reason: x.Reason, At: s.At, Deadline: s.Config.Deadline, Default: EndRun}
+	a := Ask{Kind: AskExhausted, Index: -1, Tool: cmp.Or(x.Action, x.Tool), Failure: &x.Failure,
+		Attempt: x.Attempt,
+		Reason:  x.Reason, At: s.At, Deadline: s.Config.Deadline, Default: EndRun}
 	if until := s.At.Add(p.Delay); p.Delay > 0 && (a.Deadline.IsZero() || until.Before(a.Deadline)) {
 		a.Deadline = until
 	}
@@ -106,7 +108,8 @@ func (s *step) ruleExhausted(r *Response) error {
 	if r.Verdict == EndRun {
 		return s.abort(nil)
 	}
-	return s.fallBack(&Plan{Do: Fallback, Prompt: strings.TrimSpace(r.Words), Policy: r.Policy, ResetBudgets: true})
+	return s.fallBack(&Plan{Do: Fallback, Prompt: strings.TrimSpace(r.Words), Policy: r.Policy,
+		ResetBudgets: true})
 }
 
 // rule follows an answer.
@@ -226,8 +229,8 @@ func until(at time.Time) string {
 	return "until " + at.Format(time.RFC3339Nano)
 }
 
-// preface is what the model is told before the answer to a call: that a person changed its arguments, and that
-// it left something in doubt.
+// preface is what the model is told before the answer to a call: that a person changed its arguments, and
+// that it left something in doubt.
 func (c *BatchCall) preface() (text string) {
 	if c.Changed {
 		text = "A person changed the arguments of this call before it ran, to " +

@@ -118,7 +118,8 @@ func NoticesOf(st *machine.State, at time.Time, e machine.Effect, err error) []N
 		return askNotices(st, at, e.Asks)
 	case machine.AskSettled:
 		d := e.Settled
-		return []Notice{{Kind: Answered, CorrelationID: st.Session.ID(), At: at, Action: d.Ask.Tool, Ask: &d.Ask, Settled: d}}
+		return []Notice{{Kind: Answered, CorrelationID: st.Session.ID(), At: at, Action: d.Ask.Tool, Ask: &d.Ask,
+			Settled: d}}
 	case machine.Stop:
 		n := endNotice(st.Session.ID(), at, e.Outcome, err)
 		attempts := st.Attempts()

@@ -114,7 +114,8 @@ func formsOf(v string) []string {
 	if enc.Encode(v) != nil {
 		return []string{v}
 	}
-	forms := []string{v, inner(string(asJSON)), inner(strings.TrimSuffix(plain.String(), "\n")), inner(strconv.Quote(v))}
+	forms := []string{v, inner(string(asJSON)), inner(strings.TrimSuffix(plain.String(), "\n")),
+		inner(strconv.Quote(v))}
 	for _, once := range forms[1:] {
 		forms = append(forms, inner(strconv.Quote(once)))
 	}

@@ -12,16 +12,16 @@ import (
 )
 
 // LogTo returns an [Observer] that writes one structured record per notice to l: attempts at level debug,
-// answers of a limiter, too; retries and questions to people at info; reducer errors, exhaustion, errors of tools and warnings at warn, with their text. The
-// begin of a run is one record at info; that of a run that is resumed has what it consumed so far. The end of
-// a run is one record: at error if it failed, at warn if it was cancelled, else at info. It has the error's
-// text and class, the provider, model, status and request id, the turns, the attempts, the tokens and the
-// money, with what failed attempts wasted of them, the time waited, and the duration, as far as they are
-// known. The ends of model calls and tools, with their durations, are logged at debug. Every record has the
-// correlation id. A tool that panicked has its stack, up to 8 KiB. Of a tool's progress only the length is
-// logged. A name of a tool that the model invented is quoted. Names and texts are limited in length,
-// printable, and scrubbed of secrets: what has the form of a key (see [fault.Scrub]), and what schemas mark
-// as secret (see [Hide]).
+// answers of a limiter, too; retries and questions to people at info; reducer errors, exhaustion, errors of
+// tools and warnings at warn, with their text. The begin of a run is one record at info; that of a run that
+// is resumed has what it consumed so far. The end of a run is one record: at error if it failed, at warn if
+// it was cancelled, else at info. It has the error's text and class, the provider, model, status and request
+// id, the turns, the attempts, the tokens and the money, with what failed attempts wasted of them, the time
+// waited, and the duration, as far as they are known. The ends of model calls and tools, with their
+// durations, are logged at debug. Every record has the correlation id. A tool that panicked has its stack, up
+// to 8 KiB. Of a tool's progress only the length is logged. A name of a tool that the model invented is
+// quoted. Names and texts are limited in length, printable, and scrubbed of secrets: what has the form of a
+// key (see [fault.Scrub]), and what schemas mark as secret (see [Hide]).
 func LogTo(l *slog.Logger) Observer { return logger{l} }
 
 type logger struct{ to *slog.Logger }
@@ -83,7 +83,8 @@ func (l logger) Observe(ctx context.Context, n Notice) {
 	for _, a := range []struct {
 		name, value string
 	}{
-		{"action", action(ctx, n)}, {"plane", string(n.Plane)}, {"error_type", string(n.Class)}, {"reason", string(n.Reason)},
+		{"action", action(ctx, n)}, {"plane", string(n.Plane)}, {"error_type", string(n.Class)},
+		{"reason", string(n.Reason)},
 		{"reducer", n.Reducer}, {"text", Hide(ctx, n.Text)},
 	} {
 		if a.value != "" {

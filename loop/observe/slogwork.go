@@ -138,7 +138,8 @@ func (l logger) worked(ctx context.Context, w Work, e WorkEnd) {
 		said = e.Err.Error()
 	}
 	attrs := texts("correlation_id", w.CorrelationID, "tool", w.Tool, "call_id", Hide(ctx, w.CallID), "model",
-		cmp.Or(e.Model, w.Model), "finish", string(e.Finish), "error_type", string(e.Class), "error", Hide(ctx, said))
+		cmp.Or(e.Model, w.Model), "finish", string(e.Finish), "error_type", string(e.Class), "error",
+		Hide(ctx, said))
 	attrs = append(attrs, known(slog.Int("turn", w.Turn), slog.Int("try", w.Transport))...)
 	attrs = append(attrs, tokens(e.Usage)...)
 	text := map[WorkKind]string{WorkModel: "model call ended", WorkTool: "tool ended"}[w.Kind]

@@ -73,7 +73,8 @@ func (l Ladder) Validate() error {
 			errs = append(errs, fmt.Errorf("%s.unknown: %v is not a wait; write more than 0", w.path, w.Unknown))
 		}
 		if w.Max < w.Unknown {
-			errs = append(errs, fmt.Errorf("%s.max: %v is less than %s.unknown; write at least %v", w.path, w.Max, w.path, w.Unknown))
+			errs = append(errs, fmt.Errorf("%s.max: %v is less than %s.unknown; write at least %v", w.path, w.Max,
+				w.path, w.Unknown))
 		}
 	}
 	if l.Ask < 0 {

@@ -76,7 +76,8 @@ const leastSummed = 2048
 // longer than what it stands for.
 func Summary(in Input, of Span, text string) Result {
 	p := newPlanner(in)
-	from, _ := slices.BinarySearchFunc(p.parts, of.From, func(q part, at int) int { return cmp.Compare(q.From, at) })
+	from, _ := slices.BinarySearchFunc(p.parts, of.From,
+		func(q part, at int) int { return cmp.Compare(q.From, at) })
 	to := from
 	for to < len(p.parts) && p.parts[to].To <= of.To {
 		to++

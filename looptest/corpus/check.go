@@ -56,14 +56,17 @@ type issueVerdict struct {
 
 // unreadable are the rules of replies that were not read: nothing in them could be held against a schema.
 var unreadable = []string{
-	fault.RuleSyntax, fault.RuleDuplicateKey, fault.RuleInvalidUTF8, fault.RuleTrailingData, fault.RuleDepth, fault.RuleSize,
+	fault.RuleSyntax, fault.RuleDuplicateKey, fault.RuleInvalidUTF8, fault.RuleTrailingData, fault.RuleDepth,
+	fault.RuleSize,
 	fault.RuleNoOutput, fault.RuleNoCall, fault.RuleTruncated,
 }
 
 // Unreadable reports whether a call of the reply, or the reply as a whole, could not be read. A reply that
 // was read and refused is not unreadable.
 func (v Verdict) Unreadable() bool {
-	return slices.ContainsFunc(v.Issues, func(i issueVerdict) bool { return slices.Contains(unreadable, i.Rule) })
+	return slices.ContainsFunc(v.Issues, func(i issueVerdict) bool {
+		return slices.Contains(unreadable, i.Rule)
+	})
 }
 
 // String is the issue for people.

@@ -95,7 +95,8 @@ func (c Config) play(ctx context.Context, q Question) (st machine.State, err err
 			return past.State, err
 		}
 	}
-	of := engine.RunnerConfig{Session: s, Offer: engine.Offer{Tools: q.Tools, CallsOnly: true}, Now: looptest.Epoch}
+	of := engine.RunnerConfig{Session: s, Offer: engine.Offer{Tools: q.Tools, CallsOnly: true},
+		Now: looptest.Epoch}
 	if past.Unfinished() {
 		runner, err := engine.New(of)
 		if err != nil {
@@ -121,7 +122,9 @@ func (c Config) play(ctx context.Context, q Question) (st machine.State, err err
 
 // drive carries out the effects until the core stops or the script has no further reply. The reply to a call
 // is that of its turn.
-func (c Config) drive(runner *engine.Runner, q Question, effects []machine.Effect, err error) (machine.State, error) {
+func (c Config) drive(
+	runner *engine.Runner, q Question, effects []machine.Effect, err error,
+) (machine.State, error) {
 	script, tools := q.script(), engine.Offer{Tools: q.Tools, CallsOnly: true}
 	defer runner.Close()
 	for err == nil {
@@ -145,9 +148,10 @@ func (c Config) drive(runner *engine.Runner, q Question, effects []machine.Effec
 func estimated(st machine.State, tools engine.Offer, r *message.Reply) message.Usage {
 	offered := message.Message{Role: message.System, Text: strings.Repeat(" ", int(tools.Size()))}
 	return message.Usage{
-		InputTokens:  machine.EstimateTokens(append([]message.Message{offered}, st.Shown()...)),
-		OutputTokens: machine.EstimateTokens([]message.Message{{Role: message.Assistant, Text: r.Text, Calls: r.Calls}}),
-		APICalls:     1,
+		InputTokens: machine.EstimateTokens(append([]message.Message{offered}, st.Shown()...)),
+		OutputTokens: machine.EstimateTokens([]message.Message{{Role: message.Assistant, Text: r.Text,
+			Calls: r.Calls}}),
+		APICalls: 1,
 	}
 }
 

@@ -68,7 +68,8 @@ func typeOf(kind string) (string, error) {
 		}
 		return fmt.Sprintf(`{"enum": [%s]}`, strings.Join(choices, ", ")), nil
 	}
-	return "", fmt.Errorf("%q is no type: write string, integer, integer 1..30, number, boolean, object, red|green or list of string", kind)
+	return "", fmt.Errorf("%q is no type: write string, integer, integer 1..30, number, boolean, object, "+
+		"red|green or list of string", kind)
 }
 
 func quoted(s string) string {

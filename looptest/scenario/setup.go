@@ -112,7 +112,9 @@ func (sc *story) addReducer(l *line) error {
 		return fmt.Errorf("do: %q is none of %s", do, strings.Join(does, ", "))
 	}
 	text := cmp.Or(l.args["text"], "refused")
-	fn := func(_ reducer.View[json.RawMessage], payload json.RawMessage) (reducer.Change[json.RawMessage], error) {
+	fn := func(
+		_ reducer.View[json.RawMessage], payload json.RawMessage,
+	) (reducer.Change[json.RawMessage], error) {
 		unchanged := reducer.None[json.RawMessage]()
 		if !strings.Contains(string(payload), l.args["when"]) {
 			return unchanged, nil

@@ -38,7 +38,9 @@ func (sc *story) fault(l *line) error {
 }
 
 // transportFault reads a fault of the transport plane. Below it are the headers of the response.
-func (sc *story) transportFault(class fault.Class, l *line) (f fault.Failure, limits ratelimit.State, err error) {
+func (sc *story) transportFault(
+	class fault.Class, l *line,
+) (f fault.Failure, limits ratelimit.State, err error) {
 	after, err := l.duration("retry-after")
 	if err != nil {
 		return f, limits, err

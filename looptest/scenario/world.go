@@ -51,7 +51,8 @@ func (sc *story) script(l *line) error {
 			return err
 		}
 		if own, _ := sc.own.Config.Tools.Get(l.name); o.itself && own == nil {
-			return fmt.Errorf("%q is for the tools of the program, and %s is none: say what it returns", itself, l.name)
+			return fmt.Errorf("%q is for the tools of the program, and %s is none: say what it returns",
+				itself, l.name)
 		}
 		if open = !ends; ends {
 			sc.outcomes, o = append(sc.outcomes, o), outcome{tool: l.name}
@@ -101,7 +102,8 @@ func (o *outcome) read(text string) (ends bool, err error) {
 	case verb == "class:":
 		o.err, err = readClass(rest)
 	default:
-		return false, fmt.Errorf("%q is no outcome: write result, emit, progress, ask again:, fail:, error:, fault:, class:, later:, unknown, no answer or itself", text)
+		return false, fmt.Errorf("%q is no outcome: write result, emit, progress, ask again:, fail:, error:, "+
+			"fault:, class:, later:, unknown, no answer or itself", text)
 	}
 	return true, err
 }

@@ -51,8 +51,8 @@ func Read(name string, data []byte) (policy.Set, error) {
 	return set, err
 }
 
-// ReadFleet reads the section "fleet" of a policy file, as strictly as [Read] reads all of it: the faults of both
-// are told. It is zero in a file without the section.
+// ReadFleet reads the section "fleet" of a policy file, as strictly as [Read] reads all of it: the faults of
+// both are told. It is zero in a file without the section.
 func ReadFleet(name string, data []byte) (limit.Fleet, error) {
 	_, fleet, err := read(name, data)
 	return fleet, err
@@ -164,7 +164,9 @@ func (r *reader) fleet(data []byte, fleet *limit.Fleet) (rest []byte) {
 		fmt.Fprintf(to, ",%s:%s", name, value)
 	}
 	f := fields.Collect()
-	fields.Members(object(&own), f, func(_ string, v jsontext.Value, at fields.Faults) { at.Take(fleet.UnmarshalJSON(v)) })
+	fields.Members(object(&own), f, func(_ string, v jsontext.Value, at fields.Faults) {
+		at.Take(fleet.UnmarshalJSON(v))
+	})
 	r.take(fields.Err[policy.FieldError](f))
 	return object(&others)
 }

@@ -119,7 +119,8 @@ func doubtScalar(t *token.Token, written []byte) *[2]string {
 	case t.Type == token.DoubleQuoteType && bytes.HasPrefix(written, []byte(`"`)):
 		return doubtQuotes(written)
 	case t.Type == token.SingleQuoteType && bytes.HasPrefix(written, []byte("'")):
-		inside, _, closed := bytes.Cut(bytes.ReplaceAll(bytes.TrimPrefix(written, []byte("'")), []byte("''"), nil), []byte("'"))
+		inside, _, closed := bytes.Cut(bytes.ReplaceAll(bytes.TrimPrefix(written, []byte("'")), []byte("''"), nil),
+			[]byte("'"))
 		if !closed || bytes.ContainsRune(inside, '\t') {
 			return &broken
 		}

@@ -39,7 +39,8 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	store, can := c.settings.Stores[s.store].Store.(inbox.Store)
 	if !can {
-		c.refused(w, http.StatusConflict, "Nothing was sent", "This store has no inbox: answer in the program that asks.")
+		c.refused(w, http.StatusConflict, "Nothing was sent",
+			"This store has no inbox: answer in the program that asks.")
 		return
 	}
 	said := machine.Response{
@@ -51,7 +52,8 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		if !q.take(&said, in) {
 			q.By = said.By
 			show(w, http.StatusUnprocessableEntity, "inbox", &inboxView{
-				Title: "answer – retake", Now: said.At.UTC().Format("15:04:05"), Asking: 1, Questions: []*question{q}, One: true,
+				Title: "answer – retake", Now: said.At.UTC().Format("15:04:05"), Asking: 1,
+				Questions: []*question{q}, One: true,
 			})
 			return
 		}
@@ -67,7 +69,8 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 // remember puts the name of who answers into a cookie.
 func (c *Console) remember(w http.ResponseWriter, name string) {
 	http.SetCookie(w, &http.Cookie{
-		Name: byCookie, Value: url.QueryEscape(name), Path: "/", HttpOnly: true, Secure: c.settings.Secure, SameSite: http.SameSiteStrictMode, MaxAge: 1 << 25,
+		Name: byCookie, Value: url.QueryEscape(name), Path: "/", HttpOnly: true, Secure: c.settings.Secure,
+		SameSite: http.SameSiteStrictMode, MaxAge: 1 << 25,
 	})
 }
 
@@ -124,19 +127,23 @@ func first(all []string) string {
 func (c *Console) notTaken(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, machine.ErrAnswered):
-		c.refused(w, http.StatusConflict, "Somebody was faster", "The question has its answer, and the first counts. Yours was not sent.")
+		c.refused(w, http.StatusConflict, "Somebody was faster",
+			"The question has its answer, and the first counts. Yours was not sent.")
 	case errors.Is(err, machine.ErrTooLate):
-		c.refused(w, http.StatusConflict, "Too late", "The time of the question is over. What holds then is recorded as said by nobody. Yours was not sent.")
+		c.refused(w, http.StatusConflict, "Too late",
+			"The time of the question is over. What holds then is recorded as said by nobody. Yours was not sent.")
 	case errors.Is(err, machine.ErrMovedOn), errors.Is(err, machine.ErrNotAsked):
 		c.refused(w, http.StatusConflict, "The run has moved on", "It no longer asks this. Yours was not sent.")
 	case errors.Is(err, machine.ErrOtherArguments):
-		c.refused(w, http.StatusConflict, "The arguments are others", "The run asks about other arguments than those that you saw. Yours was not sent.")
+		c.refused(w, http.StatusConflict, "The arguments are others",
+			"The run asks about other arguments than those that you saw. Yours was not sent.")
 	case errors.Is(err, machine.ErrMisfit):
 		c.refused(w, http.StatusUnprocessableEntity, "The answer does not fit", err.Error())
 	case errors.Is(err, journal.ErrNoRun):
 		c.refused(w, http.StatusNotFound, "There is no such session", err.Error())
 	default:
-		c.refused(w, http.StatusInternalServerError, "It is not known whether the answer was sent", "The store says: "+err.Error()+". Send it again: the first counts.")
+		c.refused(w, http.StatusInternalServerError, "It is not known whether the answer was sent",
+			"The store says: "+err.Error()+". Send it again: the first counts.")
 	}
 }
 

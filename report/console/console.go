@@ -87,7 +87,8 @@ func New(s Settings) (*Console, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
-	c := &Console{settings: s, clock: s.Clock, routes: http.NewServeMux(), posts: http.NewCrossOriginProtection()}
+	c := &Console{settings: s, clock: s.Clock, routes: http.NewServeMux(),
+		posts: http.NewCrossOriginProtection()}
 	if c.clock == nil {
 		c.clock = system{}
 	}
@@ -115,7 +116,8 @@ func (system) Now() time.Time                         { return time.Now() }
 func (system) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
 // policyOfPages is the content security policy of the console's own pages.
-const policyOfPages = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; " +
+const policyOfPages = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
 // ServeHTTP checks the host, the token and the origin, in this order, before anything else.
@@ -192,7 +194,8 @@ func (c *Console) swap(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(r), Value: c.settings.Token, Path: "/", HttpOnly: true, Secure: c.settings.Secure, SameSite: http.SameSiteStrictMode,
+		Name: cookieName(r), Value: c.settings.Token, Path: "/", HttpOnly: true, Secure: c.settings.Secure,
+		SameSite: http.SameSiteStrictMode,
 	})
 	to := url.URL{Path: r.URL.Path}
 	query := r.URL.Query()

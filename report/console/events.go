@@ -76,7 +76,8 @@ func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
 		rows, n, _ := c.fitting(f, now)
 		first := min(len(rows), (f.Page-1)*pageRows)
 		shown := rows[first:min(len(rows), first+pageRows)]
-		said := change{Rows: map[string]string{}, Asking: n[string(journal.SessionAsks)], Title: "retake", Now: now.UnixMilli()}
+		said := change{Rows: map[string]string{}, Asking: n[string(journal.SessionAsks)], Title: "retake",
+			Now: now.UnixMilli()}
 		if said.Asking > 0 {
 			said.Title = fmt.Sprintf("(%d) retake", said.Asking)
 		}

@@ -11,7 +11,8 @@ import (
 
 // states are all states, in the order of the filters.
 var states = []journal.SessionState{
-	journal.SessionAsks, journal.SessionInterrupted, journal.SessionFailed, journal.SessionRuns, journal.SessionWaits, journal.SessionDone,
+	journal.SessionAsks, journal.SessionInterrupted, journal.SessionFailed, journal.SessionRuns,
+	journal.SessionWaits, journal.SessionDone,
 }
 
 // filter is what a list shows, as the query of its address says it.
@@ -26,7 +27,8 @@ type filter struct {
 
 func filterOf(q url.Values) filter {
 	f := filter{
-		Q: brief(q.Get("q")), State: journal.SessionState(q.Get("state")), Doubt: q.Get("doubt") != "", Retry: q.Get("retry") != "", Sort: q.Get("sort"),
+		Q: brief(q.Get("q")), State: journal.SessionState(q.Get("state")), Doubt: q.Get("doubt") != "",
+		Retry: q.Get("retry") != "", Sort: q.Get("sort"),
 	}
 	if !slices.Contains(states, f.State) {
 		f.State = ""
@@ -46,7 +48,8 @@ func (f filter) query() string {
 		name, value string
 		is          bool
 	}{
-		{"q", f.Q, f.Q != ""}, {"state", string(f.State), f.State != ""}, {"doubt", "1", f.Doubt}, {"retry", "1", f.Retry},
+		{"q", f.Q, f.Q != ""}, {"state", string(f.State), f.State != ""}, {"doubt", "1", f.Doubt},
+		{"retry", "1", f.Retry},
 		{"sort", f.Sort, f.Sort != ""}, {"page", strconv.Itoa(f.Page), f.Page > 1},
 	} {
 		if p.is {
@@ -77,7 +80,8 @@ func chipsOf(f filter, counts map[string]int) (all []chip) {
 	for _, b := range []struct {
 		text, name string
 		field      func(*filter) *bool
-	}{{"In doubt", "doubt", func(f *filter) *bool { return &f.Doubt }}, {"Retrying", "retry", func(f *filter) *bool { return &f.Retry }}} {
+	}{{"In doubt", "doubt", func(f *filter) *bool { return &f.Doubt }},
+		{"Retrying", "retry", func(f *filter) *bool { return &f.Retry }}} {
 		g := f
 		g.Page = 1
 		*b.field(&g) = !*b.field(&g)

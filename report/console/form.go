@@ -106,13 +106,15 @@ func (f *form) object(d describes, value map[string]any, at []string, showSecret
 	for _, name := range names {
 		sub, path := d.Properties[name], append(slices.Clone(at), name)
 		is, there := value[name]
-		if inner, isObject := is.(map[string]any); len(sub.Properties) > 0 && len(path) < maxDeep && (isObject || !there) && !sub.Secret {
+		if inner, isObject := is.(map[string]any); len(sub.Properties) > 0 && len(path) < maxDeep &&
+			(isObject || !there) && !sub.Secret {
 			f.object(sub, inner, path, showSecrets)
 			continue
 		}
 		one := &field{
-			Name: "a" + pointer(path), Label: visible(strings.Join(path, ".")), Hint: sub.Description, Needed: slices.Contains(d.Required, name),
-			path: path, was: is, there: there, Kind: kindOf(sub, is),
+			Name: "a" + pointer(path), Label: visible(strings.Join(path, ".")), Hint: sub.Description,
+			Needed: slices.Contains(d.Required, name),
+			path:   path, was: is, there: there, Kind: kindOf(sub, is),
 		}
 		one.fill(sub, is)
 		if sub.Secret && !showSecrets {

@@ -80,7 +80,8 @@ func (c *Console) questions(ctx context.Context, now time.Time) (all []*question
 		case a.Doubt != b.Doubt:
 			return 1
 		}
-		return cmp.Or(a.deadline().Compare(b.deadline()), cmp.Compare(a.Session, b.Session), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(a.deadline().Compare(b.deadline()), cmp.Compare(a.Session, b.Session),
+			cmp.Compare(a.ID, b.ID))
 	})
 	return all
 }
@@ -92,7 +93,8 @@ func (c *Console) question(s *watched, a *machine.Ask, now time.Time) *question 
 		arguments = masked(s.forms[a.Tool], arguments)
 	}
 	q := &question{
-		Ask: *a, Session: s.id, Store: s.row.Store, Link: s.row.Link, Doubt: a.Kind == machine.AskDoubt, Whole: visible(c.scrub(string(arguments))),
+		Ask: *a, Session: s.id, Store: s.row.Store, Link: s.row.Link, Doubt: a.Kind == machine.AskDoubt,
+		Whole:   visible(c.scrub(string(arguments))),
 		Request: c.scrub(s.request), now: now, Holds: "nothing happens until somebody does",
 	}
 	if q.GaveUp = a.Kind == machine.AskExhausted; q.GaveUp && a.Failure != nil {
@@ -105,7 +107,8 @@ func (c *Console) question(s *watched, a *machine.Ask, now time.Time) *question 
 		q.Holds = defaultWord(a.Default) + " at " + clock(a.Deadline) + " UTC"
 	}
 	if _, can := c.settings.Stores[s.store].Store.(inbox.Store); can {
-		q.Form = formOf(s.forms[a.Tool], a.Arguments, func(text string) bool { return c.scrub(text) != text }, c.settings.ShowSecrets)
+		q.Form = formOf(s.forms[a.Tool], a.Arguments, func(text string) bool { return c.scrub(text) != text },
+			c.settings.ShowSecrets)
 	}
 	return q
 }
@@ -124,7 +127,8 @@ func (c *Console) given(ctx context.Context, s *watched) map[string]string {
 			if len(said.Arguments) > 0 {
 				changed = " with changed arguments"
 			}
-			all[i.Key] = strings.TrimSpace(strings.ReplaceAll(string(said.Verdict), "_", " ")+changed+" "+by(said.By)) + " at " + clock(i.At) + " UTC"
+			all[i.Key] = strings.TrimSpace(strings.ReplaceAll(string(said.Verdict), "_", " ")+changed+" "+
+				by(said.By)) + " at " + clock(i.At) + " UTC"
 		}
 	}
 	return all

@@ -65,7 +65,8 @@ func windowsOf(st *limit.State) string {
 		all = append(all, fmt.Sprintf("%d %s in %v", w.Limit, words(w.Resource), time.Duration(w.Period)))
 	}
 	for _, q := range st.Quotas {
-		all = append(all, fmt.Sprintf("%d %s left until %s", q.Left, words(q.Resource), clock(time.Unix(0, q.Reset))))
+		all = append(all, fmt.Sprintf("%d %s left until %s", q.Left, words(q.Resource),
+			clock(time.Unix(0, q.Reset))))
 	}
 	if len(all) == 0 {
 		return "none known"

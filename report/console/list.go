@@ -116,8 +116,10 @@ func (c *Console) view(f filter, now time.Time) *listView {
 	first := (f.Page - 1) * pageRows
 	shown := rows[first:min(len(rows), first+pageRows)]
 	v := &listView{
-		Filter: f, Title: "retake", Now: now.UTC().Format("15:04:05"), Fit: grouped(len(rows)), All: grouped(counts[""]),
-		From: first + 1, To: first + len(shown), Empty: counts[""] == 0 && reading == "", Reading: reading, Asking: counts[string(journal.SessionAsks)], ManyStores: len(c.settings.Stores) > 1,
+		Filter: f, Title: "retake", Now: now.UTC().Format("15:04:05"), Fit: grouped(len(rows)),
+		All:  grouped(counts[""]),
+		From: first + 1, To: first + len(shown), Empty: counts[""] == 0 && reading == "", Reading: reading,
+		Asking: counts[string(journal.SessionAsks)], ManyStores: len(c.settings.Stores) > 1,
 		Chips: chipsOf(f, counts), Heads: headsOf(f), Live: "/events?" + f.query(), Stores: c.storeNames(),
 		Limits: c.settings.Limits != nil,
 	}
@@ -170,7 +172,8 @@ func (c *Console) storeNames() string {
 // headsOf are the headers of the table.
 func headsOf(f filter) (all []head) {
 	for _, h := range []head{
-		{Text: "State", Sort: "state"}, {Text: "Session", Sort: "session"}, {Text: "What is going on"}, {Text: "Attempt", Sort: "attempt"},
+		{Text: "State", Sort: "state"}, {Text: "Session", Sort: "session"}, {Text: "What is going on"},
+		{Text: "Attempt", Sort: "attempt"},
 		{Text: "Spent (lost)", Sort: "spent"}, {Text: "Last", Sort: "last"}, {Text: "Began", Sort: "began"},
 	} {
 		if h.Sort != "" {

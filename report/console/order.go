@@ -72,7 +72,8 @@ func order(rows []*row, sort string, now time.Time) {
 		case sa != sb:
 		case sa == over:
 			in = b.Last.Compare(a.Last)
-		case a.State == journal.SessionInterrupted && b.State == journal.SessionInterrupted, a.State == journal.SessionRuns && b.State == journal.SessionRuns:
+		case a.State == journal.SessionInterrupted && b.State == journal.SessionInterrupted,
+			a.State == journal.SessionRuns && b.State == journal.SessionRuns:
 			in = a.Last.Compare(b.Last)
 		default:
 			in = until(a).Compare(until(b))

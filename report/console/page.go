@@ -28,7 +28,8 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer in.Close()
-	page := report.Page{Home: "/", Live: "/events?" + url.Values{"id": {id}, "store": {store}}.Encode(), Says: s.row.Why, Scrub: !c.settings.ShowSecrets}
+	page := report.Page{Home: "/", Live: "/events?" + url.Values{"id": {id}, "store": {store}}.Encode(),
+		Says: s.row.Why, Scrub: !c.settings.ShowSecrets}
 	page.Children = c.children(s.store)
 	if said, can := c.settings.Stores[s.store].Store.(inbox.Store); can && s.hears {
 		page.Say, page.By, page.Waiting = c.sayAt(s), whoAsks(r), c.waiting(r.Context(), said, id)

@@ -26,7 +26,8 @@ type row struct {
 // row makes the row of a session.
 func (c *Console) row(s *watched) *row {
 	r := &row{
-		Session: Session{Summary: s.Summary, Damaged: s.damaged}, Key: fmt.Sprintf("s%d-%s", s.store, url.PathEscape(s.id)),
+		Session: Session{Summary: s.Summary, Damaged: s.damaged},
+		Key:     fmt.Sprintf("s%d-%s", s.store, url.PathEscape(s.id)),
 		Attempt: s.at, Retrying: s.retrying,
 	}
 	r.Summary.Session, r.Why = s.id, c.scrub(s.Why)
@@ -107,7 +108,8 @@ func (r *row) Doubtful() bool { return r.InDoubt > 0 }
 
 // Version changes with everything that the row shows, but for times that pass.
 func (r *row) Version() string {
-	return fmt.Sprint(r.State, r.InDoubt, r.Why, r.Attempt, r.Spent, r.Lost, r.Last.UnixNano(), r.Until.UnixNano())
+	return fmt.Sprint(r.State, r.InDoubt, r.Why, r.Attempt, r.Spent, r.Lost, r.Last.UnixNano(),
+		r.Until.UnixNano())
 }
 
 // ms is a time for the script; empty if there is none.

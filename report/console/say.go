@@ -16,7 +16,8 @@ import (
 
 // sayAt is the address to which the form of one page posts messages for a session.
 func (c *Console) sayAt(s *watched) string {
-	return "/say?" + url.Values{"id": {s.id}, "store": {c.settings.Stores[s.store].Name}, "form": {rand.Text()}}.Encode()
+	return "/say?" + url.Values{"id": {s.id}, "store": {c.settings.Stores[s.store].Name},
+		"form": {rand.Text()}}.Encode()
 }
 
 // say puts a message into the inbox of a session, and leads to its page. The same form that is sent twice is
@@ -38,12 +39,14 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 	}
 	store, can := c.settings.Stores[s.store].Store.(inbox.Store)
 	if !can {
-		c.refused(w, http.StatusConflict, "Nothing was sent", "This store has no inbox: say it in the program that runs.")
+		c.refused(w, http.StatusConflict, "Nothing was sent",
+			"This store has no inbox: say it in the program that runs.")
 		return
 	}
 	sum := sha256.Sum256([]byte(at.Encode() + "\n" + in.Encode()))
 	words := session.Words{
-		ID: hex.EncodeToString(sum[:16]), Text: strings.TrimSpace(in.Get("text")), By: strings.TrimSpace(in.Get("by")), At: c.clock.Now(),
+		ID: hex.EncodeToString(sum[:16]), Text: strings.TrimSpace(in.Get("text")),
+		By: strings.TrimSpace(in.Get("by")), At: c.clock.Now(),
 		Stop: in.Has("stop"), Reset: in.Has("reset"),
 	}
 	if err := words.Validate(); err != nil {
@@ -66,12 +69,14 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 func (c *Console) notSaid(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, inbox.ErrEnded):
-		c.refused(w, http.StatusConflict, "Nobody hears it", "No model call of this session would see a message. Yours was not sent.")
+		c.refused(w, http.StatusConflict, "Nobody hears it",
+			"No model call of this session would see a message. Yours was not sent.")
 	case errors.Is(err, journal.ErrInboxFull):
 		c.refused(w, http.StatusConflict, "The inbox is full", err.Error()+". Yours was not sent.")
 	case errors.Is(err, journal.ErrNoRun):
 		c.refused(w, http.StatusNotFound, "There is no such session", err.Error())
 	default:
-		c.refused(w, http.StatusInternalServerError, "It is not known whether the message was sent", "The store says: "+err.Error()+". Send the same form again: it is one message.")
+		c.refused(w, http.StatusInternalServerError, "It is not known whether the message was sent",
+			"The store says: "+err.Error()+". Send the same form again: it is one message.")
 	}
 }

@@ -49,7 +49,8 @@ type facts struct {
 func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) facts {
 	st := &f.State
 	t := facts{
-		Summary: s, at: attemptOf(f), charged: st.Charged, wasted: st.Wasted, lines: lines, request: brief(f.Request()),
+		Summary: s, at: attemptOf(f), charged: st.Charged, wasted: st.Wasted, lines: lines,
+		request: brief(f.Request()),
 	}
 	if s.State == journal.SessionAsks {
 		t.asks, t.forms = f.Asked.Asks, map[string]json.RawMessage{}
@@ -102,13 +103,16 @@ func attemptOf(f *journal.Fold) attempt {
 	at := slices.Clone(positions(&f.Asked))
 	for _, a := range f.State.Actions {
 		if len(f.Asked.Tools) == 0 && f.Asked.Model == nil {
-			at = append(at, machine.Position{Attempt: a.Attempt, MaxAttempts: f.State.PolicyOf(policy.Target{Tool: a.Name}).MaxAttempts})
+			at = append(at, machine.Position{Attempt: a.Attempt,
+				MaxAttempts: f.State.PolicyOf(policy.Target{Tool: a.Name}).MaxAttempts})
 		}
 	}
 	if len(at) == 0 {
 		return attempt{}
 	}
-	return attempt(slices.MaxFunc(at, func(a, b machine.Position) int { return cmp.Compare(a.Attempt, b.Attempt) }))
+	return attempt(slices.MaxFunc(at, func(a, b machine.Position) int {
+		return cmp.Compare(a.Attempt, b.Attempt)
+	}))
 }
 
 // positions are those that an effect is about.

@@ -63,7 +63,8 @@ type watched struct {
 }
 
 func newWatcher(s Settings, clock loop.Clock, rowOf func(*watched) *row) *watcher {
-	return &watcher{stores: s.Stores, showSecrets: s.ShowSecrets, clock: clock, rowOf: rowOf, sessions: map[key]*watched{}, first: make(chan struct{})}
+	return &watcher{stores: s.Stores, showSecrets: s.ShowSecrets, clock: clock, rowOf: rowOf,
+		sessions: map[key]*watched{}, first: make(chan struct{})}
 }
 
 // patience is how long a page waits for the stores to be read the first time, and soon how long later.
@@ -172,7 +173,8 @@ func (w *watcher) one(ctx context.Context, k key, stat journal.Stat, now time.Ti
 	if was != nil {
 		is.follower = was.follower
 	}
-	if is.err = is.follow(ctx, w.stores[k.store].Store, now, w.showSecrets); errors.Is(is.err, journal.ErrNoRun) {
+	if is.err = is.follow(ctx, w.stores[k.store].Store, now, w.showSecrets); errors.Is(is.err,
+		journal.ErrNoRun) {
 		return
 	}
 	var corrupt *journal.CorruptError
