@@ -68,7 +68,8 @@ func New(c Config) (State, error) {
 		return State{}, err
 	}
 	c = c.filled()
-	st := State{Config: c, Out: map[int64]Outstanding{}, Pace: c.Start * milli, Seeking: true, Budget: fullBudget, Usage: whole}
+	st := State{Config: c, Out: map[int64]outstanding{}, Pace: c.Start * milli}
+	st.Seeking, st.Budget, st.Usage = true, fullBudget, whole
 	for _, w := range c.Windows {
 		st.Windows = append(st.Windows, Paced{Resource: w.Resource, Limit: w.Limit, Period: int64(w.Period)})
 	}

@@ -38,7 +38,7 @@ func periodOf(name string) time.Duration {
 
 // learn takes over what a response says of windows, and reports whether a limit is new. If the call is known,
 // given is all that had been granted with it.
-func (s *step) learn(limits *ratelimit.State, known bool, given Amount) (changed bool) {
+func (s *step) learn(limits *ratelimit.State, known bool, given amount) (changed bool) {
 	for n := range limits.Windows {
 		w := &limits.Windows[n]
 		period := periodOf(w.Name)
@@ -86,7 +86,7 @@ func (s *step) pace(resource string, limit, period int64) bool {
 
 // told notes what is left of a window, less the calls that were granted later, of which the response may not
 // know.
-func (s *step) told(told *ratelimit.Window, period int64, given Amount) {
+func (s *step) told(told *ratelimit.Window, period int64, given amount) {
 	for n := range s.Windows {
 		if w := &s.Windows[n]; w.Resource == told.Resource && w.Period == period {
 			later := s.Given.of(w.Resource) - given.of(w.Resource)

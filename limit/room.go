@@ -80,7 +80,7 @@ func takes(resource string, tokens int64) int64 {
 }
 
 // of is as much of the amount as a window of the resource counts.
-func (a Amount) of(resource string) int64 {
+func (a amount) of(resource string) int64 {
 	if resource == "requests" {
 		return a.Calls
 	}
@@ -88,6 +88,6 @@ func (a Amount) of(resource string) int64 {
 }
 
 // plus adds calls with so many tokens each. What is too much for the arithmetic is left out.
-func (a Amount) plus(calls, tokens int64) Amount {
-	return Amount{a.Calls + calls, a.Tokens + min(calls*tokens, 1<<50)}
+func (a amount) plus(calls, tokens int64) amount {
+	return amount{a.Calls + calls, a.Tokens + min(calls*tokens, 1<<50)}
 }

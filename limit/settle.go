@@ -31,7 +31,7 @@ func (s *step) settle(ev *Event) {
 
 // free ends calls that are out. What they used beyond their estimate is taken from the windows now; what they
 // used less than it teaches how much to reserve.
-func (s *step) free(ev *Event, o Outstanding) {
+func (s *step) free(ev *Event, o outstanding) {
 	n := min(bound(ev.Calls, 1), o.Calls)
 	if used := bound(ev.Tokens, 0); used > 0 && ev.Outcome == Served {
 		s.used(n, used, o)
@@ -48,7 +48,7 @@ func (s *step) free(ev *Event, o Outstanding) {
 }
 
 // used learns how much of an estimate is used.
-func (s *step) used(calls, used int64, o Outstanding) {
+func (s *step) used(calls, used int64, o outstanding) {
 	for k := range s.Quotas {
 		if q := &s.Quotas[k]; q.Resource != "requests" {
 			q.Left += calls * (o.Tokens - used)

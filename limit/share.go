@@ -106,7 +106,7 @@ func (st *State) Part(n, id int64) State {
 			w.Spent[q] /= n
 		}
 	}
-	p.First, p.Again, p.Out, p.Order, p.InFlight, p.Reserved = nil, nil, map[int64]Outstanding{}, nil, 0, 0
+	p.First, p.Again, p.Out, p.Order, p.InFlight, p.Reserved = nil, nil, map[int64]outstanding{}, nil, 0, 0
 	p.Breaker.Probe, p.Breaker.Lost, p.Asked, p.Virtual = 0, 0, id, 0
 	return p
 }

@@ -17,8 +17,30 @@ type State struct {
 	Windows []Paced `json:"windows,omitempty"`
 	Quotas  []Quota `json:"quotas,omitempty"`
 
-	// Pace is the present pace in thousandths of a call a second. NextCall is when it allows another call.
-	Pace     int64 `json:"pace"`
+	// Pace is the present pace in thousandths of a call a second.
+	Pace    int64   `json:"pace"`
+	Breaker Breaker `json:"breaker"`
+
+	// First are the calls that wait to be made for the first time, and Again those to be made again. Both
+	// are heaps.
+	First queue `json:"first,omitempty"`
+	Again queue `json:"again,omitempty"`
+	// Asked counts asks; it orders those of the same turn.
+	Asked int64 `json:"asked"`
+
+	// Out are the calls in flight by their IDs, and InFlight their number.
+	Out      map[int64]outstanding `json:"out"`
+	InFlight int64                 `json:"in_flight"`
+
+	// Slots are what was lent to a shared limiter.
+	Slots []Share `json:"slots,omitempty"`
+
+	kept
+}
+
+// kept is what only the limiter reads of a [State].
+type kept struct {
+	// NextCall is when the pace allows another call.
 	NextCall int64 `json:"next_call"`
 	// Seeking is set while the pace doubles in search of the limit, and Answered once a call was served.
 	Seeking  bool `json:"seeking,omitempty"`
@@ -31,39 +53,27 @@ type State struct {
 	// HeldUntil is when calls may go on after refusals in a row.
 	HeldUntil int64 `json:"held_until,omitempty"`
 
-	Breaker Breaker `json:"breaker"`
 	// Budget is what is left for retries, in thousandths of one, and LastRetry when one was last granted.
 	Budget    int64 `json:"budget"`
 	LastRetry int64 `json:"last_retry,omitempty"`
 
-	// First are the calls that wait to be made for the first time, and Again those to be made again. Both
-	// are heaps.
-	First queue `json:"first,omitempty"`
-	Again queue `json:"again,omitempty"`
-	// Asked counts asks; it orders those of the same turn.
-	Asked int64 `json:"asked"`
-
-	// Out are the calls in flight by their IDs, InFlight their number, Reserved their tokens, and Order the
-	// IDs in the order in which they are lost if nobody settles them.
-	Out      map[int64]Outstanding `json:"out"`
-	InFlight int64                 `json:"in_flight"`
-	Reserved int64                 `json:"reserved"`
-	Order    []int64               `json:"order,omitempty"`
+	// Reserved are the tokens of the calls in flight, and Order their IDs in the order in which they are lost
+	// if nobody settles them.
+	Reserved int64   `json:"reserved"`
+	Order    []int64 `json:"order,omitempty"`
 	// Given is all that was ever granted, and Since when the first call was.
-	Given Amount `json:"given,omitzero"`
+	Given amount `json:"given,omitzero"`
 	Since int64  `json:"since,omitempty"`
 	// Virtual is the turn of the last ask with a weight that was granted.
 	Virtual int64 `json:"virtual,omitempty"`
 	// Usage is how much of their estimates calls use, in millionths, on average: so much is reserved.
 	Usage int64 `json:"usage"`
 	// Rate counts grants, to tell how long an ask will wait.
-	Rate Rate `json:"rate"`
+	Rate rate `json:"rate"`
 
-	// Slots are what was lent to a shared limiter, and Borrowing is set while it waits for more. Turn is its
-	// own turn at the limiter above.
-	Slots     []Share `json:"slots,omitempty"`
-	Borrowing bool    `json:"borrowing,omitempty"`
-	Turn      int64   `json:"turn,omitempty"`
+	// Borrowing is set while a shared limiter waits for more. Turn is its own turn at the limiter above.
+	Borrowing bool  `json:"borrowing,omitempty"`
+	Turn      int64 `json:"turn,omitempty"`
 }
 
 // Paced is a limit that is kept by spreading calls evenly. Next is when another call may begin.
@@ -82,8 +92,8 @@ type Paced struct {
 	Quarter int64    `json:"quarter"`
 }
 
-// Amount is a number of calls, and of their tokens.
-type Amount struct {
+// amount is a number of calls, and of their tokens.
+type amount struct {
 	Calls  int64 `json:"calls"`
 	Tokens int64 `json:"tokens"`
 }
@@ -110,8 +120,8 @@ type Breaker struct {
 	Lost  int64 `json:"lost,omitempty"`
 }
 
-// Outstanding are granted calls that were not settled.
-type Outstanding struct {
+// outstanding are granted calls that were not settled.
+type outstanding struct {
 	// Calls are in flight, each with Tokens reserved of the Estimate.
 	Calls    int64 `json:"calls"`
 	Estimate int64 `json:"estimate,omitempty"`
@@ -122,11 +132,11 @@ type Outstanding struct {
 	// Lender is the ID of the share that they came from, for a shared limiter.
 	Lender int64 `json:"lender,omitempty"`
 	// Given is all that had been granted with the first of them.
-	Given Amount `json:"given,omitzero"`
+	Given amount `json:"given,omitzero"`
 }
 
-// Rate counts grants in the present second and in the one before it.
-type Rate struct {
+// rate counts grants in the present second and in the one before it.
+type rate struct {
 	Second int64 `json:"second"`
 	N      int64 `json:"n"`
 	Before int64 `json:"before"`

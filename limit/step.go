@@ -195,7 +195,7 @@ func (st *State) lost() int64 {
 // grant takes what the ask needs, and tells it.
 func (s *step) grant(w *waiter) {
 	share := Share{ID: w.ID, Calls: 1, Probe: s.Breaker.Open}
-	o := Outstanding{Estimate: w.Tokens, Tokens: s.reserve(w), At: s.Now}
+	o := outstanding{Estimate: w.Tokens, Tokens: s.reserve(w), At: s.Now}
 	if s.Config.Shared {
 		o.Lender = s.slot(&share)
 	} else {
@@ -277,7 +277,7 @@ func (s *step) turn(w *waiter, calls int64) int64 {
 }
 
 // add counts grants.
-func (r *Rate) add(now, calls int64) {
+func (r *rate) add(now, calls int64) {
 	if sec := now / second; sec != r.Second {
 		r.Before = r.N
 		if sec > r.Second+1 {
@@ -288,10 +288,10 @@ func (r *Rate) add(now, calls int64) {
 	r.N += calls
 }
 
-func (r *Rate) perSecond() int64 { return max(r.Before, r.N) }
+func (r *rate) perSecond() int64 { return max(r.Before, r.N) }
 
 // lastSecond is about how many calls were granted in the second before now.
-func (r *Rate) lastSecond(now int64) int64 {
+func (r *rate) lastSecond(now int64) int64 {
 	switch gone := now % second; now / second {
 	case r.Second:
 		return r.N + scaled(r.Before, second-gone, second)
