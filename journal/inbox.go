@@ -42,11 +42,11 @@ type Inbox interface {
 type Item struct {
 	Kind ItemKind `json:"kind"`
 	// Key tells items of a kind apart: the id of the question, or a unique id of the message. It has 1 to
-	// [MaxKeyBytes] bytes of printable UTF-8.
+	// 512 bytes of printable UTF-8.
 	Key string `json:"key"`
 	// Body is what is said: JSON.
 	Body json.RawMessage `json:"body"`
-	// By is who says it, in up to MaxKeyBytes of printable UTF-8; empty if nobody is named.
+	// By is who says it, in up to 512 bytes of printable UTF-8; empty if nobody is named.
 	By string `json:"by,omitempty"`
 	// At is when it was said, by the clock of who says it.
 	At time.Time `json:"at"`
@@ -67,8 +67,8 @@ const (
 const (
 	// MaxItemBytes is the most that an item may have, as JSON: 1 MiB.
 	MaxItemBytes = 1 << 20
-	// MaxKeyBytes is the most that a key or a name may have.
-	MaxKeyBytes = 512
+	// maxKeyBytes is the most that a key or a name may have.
+	maxKeyBytes = 512
 	// MaxItems is the number of items of a session from which on no more are put. Several that are put at
 	// once may exceed it.
 	MaxItems = 256
@@ -113,8 +113,8 @@ func (i Item) Check(session string) error {
 	fault(i.Kind != AnswerItem && i.Kind != MessageItem, "kind: must be %q or %q, not %q", AnswerItem,
 		MessageItem, i.Kind)
 	fault(i.Key == "", "key: must not be empty")
-	fault(!shortText(i.Key), "key: must be printable UTF-8 of up to %d bytes", MaxKeyBytes)
-	fault(!shortText(i.By), "by: must be printable UTF-8 of up to %d bytes", MaxKeyBytes)
+	fault(!shortText(i.Key), "key: must be printable UTF-8 of up to %d bytes", maxKeyBytes)
+	fault(!shortText(i.By), "by: must be printable UTF-8 of up to %d bytes", maxKeyBytes)
 	fault(!json.Valid(i.Body), "body: must be JSON")
 	fault(i.At.Year() < 1970 || i.At.Year() > 2200, "at: must be a time of the years 1970 to 2200")
 	fault(len(i.Body) > i.mostBody(), "body: has %d bytes, %d are allowed", len(i.Body), i.mostBody())
@@ -145,7 +145,7 @@ const maxStored = MaxItemBytes + MaxItemBytes/3 + sealedFrame
 
 // shortText reports whether a text can be a key or a name.
 func shortText(text string) bool {
-	return len(text) <= MaxKeyBytes && utf8.ValidString(text) &&
+	return len(text) <= maxKeyBytes && utf8.ValidString(text) &&
 		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 

@@ -127,7 +127,7 @@ func newProcess(
 		return nil, err
 	}
 	p := &process{options: o, model: model, cfg: cfg, in: in, s: s, journal: j, limits: alarms{clock: o.clock}}
-	p.deepest = cmp.Or(cfg.MaxDepth, DefaultDepth)
+	p.deepest = cmp.Or(cfg.MaxDepth, defaultDepth)
 	p.life = p.guarded(ctx)
 	p.ctx = p.life
 	return p, nil

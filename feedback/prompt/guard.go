@@ -19,7 +19,7 @@ const (
 	callCost  = 100
 )
 
-var errWork = callError(fmt.Sprintf("a loop, a recursion or a text exceeds the work limit of %d", MaxWork))
+var errWork = callError(fmt.Sprintf("a loop, a recursion or a text exceeds the work limit of %d", maxWork))
 
 // meter counts the work of one rendering. It is not safe for concurrent use.
 type meter struct{ left int }

@@ -24,9 +24,9 @@ import (
 const (
 	// MaxBytes is the longest prompt, in bytes.
 	MaxBytes = 64 << 10
-	// MaxWork is the most work: each round of a range costs 20, each call of a template 100, and each byte
+	// maxWork is the most work: each round of a range costs 20, each call of a template 100, and each byte
 	// handled by print, printf, println, html, js and urlquery 1.
-	MaxWork = 1_000_000
+	maxWork = 1_000_000
 )
 
 func init() {
@@ -81,8 +81,8 @@ func Parse(text string) (*Template, error) {
 func (t *Template) String() string { return t.text }
 
 // Render renders the template. Errors are a result longer than [MaxBytes], which is not cut because half a
-// prompt is useless; work beyond [MaxWork]; a missing member of Vars (the function index avoids that); and an
-// unknown slice. The error is an [Error].
+// prompt is useless; work beyond a million units (a round of a range is 20, a call of a template 100); a
+// missing member of Vars (the function index avoids that); and an unknown slice. The error is an [Error].
 func (t *Template) Render(d Data) (string, error) {
 	out := &bounded{max: MaxBytes}
 	if err := t.execute(out, d); err != nil {
@@ -118,7 +118,7 @@ func (t *Template) execute(out *bounded, d Data) error {
 	if err != nil {
 		return err
 	}
-	return run.Funcs(bound(d, &meter{left: MaxWork})).Execute(out, d)
+	return run.Funcs(bound(d, &meter{left: maxWork})).Execute(out, d)
 }
 
 // bound returns all functions of one rendering.
