@@ -37,7 +37,7 @@ type Action struct {
 	Deadline time.Time
 	// ID identifies the action in its session's journal. Once it has ended there, with or without success, it
 	// is not made again, and its recorded end is returned. Empty means a new action; without a journal the ID
-	// has no effect. At most [machine.MaxID] bytes of printable text. It appears in journals and
+	// has no effect. At most 256 bytes of printable text. It appears in journals and
 	// errors, so it must not be secret.
 	ID string
 	// Scope is whose limits the tries take from, if a limiter grants them: see [WithLimiter]. Empty means the

@@ -25,7 +25,7 @@ type Input struct {
 	// NewConversation begins a new conversation, with History if set, whatever the session holds.
 	NewConversation bool
 	// RequestID identifies the request in the idempotency keys of its calls. Give each request of a
-	// conversation its own id, and a repeated request the same id: at most [machine.MaxID] bytes of printable
+	// conversation its own id, and a repeated request the same id: at most 256 bytes of printable
 	// text. If it is empty, the session's id, the number of messages when the run begins, and the last eight
 	// of them identify the request.
 	RequestID string
