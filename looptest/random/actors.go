@@ -101,6 +101,9 @@ func (w *World) do(ctx context.Context, t *toolCase, arguments json.RawMessage) 
 			return nil, err
 		}
 	}
+	if o.Agent != nil {
+		return w.nest(ctx, o.Agent)
+	}
 	switch o.Kind {
 	case cancels:
 		return nil, w.cancelled(ctx)

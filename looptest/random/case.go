@@ -130,6 +130,8 @@ type outcome struct {
 	Emits    []session.Event
 	Progress []json.RawMessage
 	Attaches bool
+	// Agent is what runs within the call before it returns, and whose answer it returns; may be nil.
+	Agent *agentCase
 }
 
 // failure is an error of a model or a tool as data. The zero value is none.

@@ -28,6 +28,7 @@ func New(seed uint64) Case {
 		c.drawFollows()
 		c.drawProgress()
 		c.drawPeople()
+		c.drawAgents()
 		if w, err := NewWorld(c); err == nil && w.validate() == nil {
 			return c
 		}

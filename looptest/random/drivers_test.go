@@ -40,6 +40,10 @@ func isOwn(c random.Case) bool {
 	}
 	return isQuick(c) && (len(c.Follows) == 0 || !c.Summaries && len(c.Config.Models) == 0)
 }
+
+// isAlone also leaves out agents: a runner calls tools by itself.
+func isAlone(c random.Case) bool { return isOwn(c) && !c.Nests() }
+
 func isQuick(c random.Case) bool { return endsAlone(c) && !c.Hangs }
 
 // Every driver of package loop makes of a case what Run and Do make of it.
@@ -47,7 +51,7 @@ func TestDriversMakeTheSame(t *testing.T) {
 	random.Check(t, cases(),
 		random.Driver{Name: "Pool", Takes: func(c random.Case) bool { return isRun(c) && endsAlone(c) }, Run: inPool},
 		random.Driver{Name: "Pool.Await", Takes: isRun, Run: awaited},
-		random.Driver{Name: "Runner", Takes: isOwn, Run: byRunner},
+		random.Driver{Name: "Runner", Takes: isAlone, Run: byRunner},
 		random.Driver{Name: "Attempts", Takes: isAction, Run: inAttempts},
 	)
 }

@@ -21,7 +21,7 @@ import (
 
 // One case is made by an engine and by loop.Run. A test does this with many: see random.Check.
 func Example() {
-	c := random.New(1)
+	c := random.New(2)
 	want, err := play(c, random.Run)
 	if err != nil {
 		panic(err)

@@ -51,7 +51,7 @@ func TestHashesOfRandomRuns(t *testing.T) {
 			return heardRun(ctx, h)
 		}),
 		driver("pool", func(c random.Case) bool { return isRun(c) && endsAlone(c) }, func(ctx context.Context, h *heard) (random.Trace, error) { return inPool(ctx, h.w) }),
-		driver("runner", isOwn, func(ctx context.Context, h *heard) (random.Trace, error) { return byRunner(ctx, h.w) }),
+		driver("runner", isAlone, func(ctx context.Context, h *heard) (random.Trace, error) { return byRunner(ctx, h.w) }),
 		driver("attempts", isAction, func(ctx context.Context, h *heard) (random.Trace, error) { return inAttempts(ctx, h.w) }),
 	)
 	var all strings.Builder

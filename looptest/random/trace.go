@@ -205,7 +205,7 @@ func (w *World) Trace() (Trace, error) {
 		}
 	}
 	var results, failed []string
-	laws := []error{lost, w.runsOnce(), w.isPaid()}
+	laws := []error{lost, w.runsOnce(), w.isPaid(), w.agentsLaws()}
 	for _, end := range w.ends {
 		if len(w.Case.Follows) > 0 { // the recorded end of an earlier run of a session has none of these
 			end.Attempts, end.Warnings = nil, nil

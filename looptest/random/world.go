@@ -79,6 +79,9 @@ type World struct {
 	crashed bool
 	// runs counts how often each call of a tool was begun.
 	runs map[run]int
+	// dug counts the calls of tools of agents, and written are the writes of journals.
+	dug     map[run]int
+	written []written
 	// begun is what a journal says of calls that began before a crash.
 	begun map[run]int
 	// usage is what the replies cost.
@@ -95,7 +98,7 @@ type World struct {
 func NewWorld(c Case) (*World, error) {
 	w := &World{
 		Case: c, Config: c.Config, Clock: looptest.NewClock(), Store: &looptest.Store{},
-		runs: map[run]int{}, begun: map[run]int{},
+		runs: map[run]int{}, begun: map[run]int{}, dug: map[run]int{},
 	}
 	w.Clock.Patience = time.Hour // nothing hangs here, however slow the machine is
 	w.Model = loop.ModelFunc(w.reply)
@@ -444,7 +447,9 @@ func (w *World) Crash(length int) (*World, error) {
 			err = errors.Join(err, again.Store.Put(ctx, w.Session.ID, i.Item))
 		}
 	}
-	return again, errors.Join(err, log.Append(ctx, 0, text, false), log.Close())
+	err = errors.Join(err, log.Append(ctx, 0, text, false), log.Close(), w.crashAgents(again, length))
+	again.written = append(again.written, written{w.Session.ID, length})
+	return again, err
 }
 
 // transcripts is a store of what was left out of a journal.

@@ -1,0 +1,276 @@
+package random
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/tool"
+)
+
+// agentCase is an agent within a call of a tool: a run whose model makes one call after another, and then
+// answers. What it does follows from what it was told, so it is the same after a crash.
+type agentCase struct {
+	// Digs are the outcomes of its calls. Declared says what they are.
+	Digs     []outcome
+	Declared tool.Declared
+	// MaxTurns is how many replies it has.
+	MaxTurns int
+	// Within is the agent that the last call is; may be nil.
+	Within *agentCase
+}
+
+// drawAgents makes some calls of tools agents. It has dice of its own, so that other cases stay as they are. The
+// tool is then one whose calls may be made again, as tools that are agents are.
+func (c *Case) drawAgents() {
+	d := newDice(c.Seed ^ 0x6167656e7473)
+	if c.Action != nil || c.Hangs || c.Cancels() || !d.one(3) {
+		return
+	}
+	for n := range c.Tools {
+		t := &c.Tools[n]
+		for _, play := range t.Plays {
+			for at := range play {
+				if !d.one(4) {
+					play[at].Agent, t.Declared = drawAgent(d, 1), tool.DeclaredIdempotent
+				}
+			}
+		}
+	}
+}
+
+func drawAgent(d dice, depth int) *agentCase {
+	a := &agentCase{MaxTurns: d.between(1, 4), Declared: pick(d, "", "", tool.DeclaredIdempotent, tool.DeclaredReadOnly)}
+	for range d.between(1, 3) {
+		o := outcome{Kind: pick(d, returns, returns, returns, fails, breaks, breaks, unknown, asksAgain), Text: pick(d, "one", "two words")}
+		if o.Kind == breaks {
+			o.Fault.Text = "connection reset"
+		}
+		o.Result = json.RawMessage(`"found"`)
+		a.Digs = append(a.Digs, o)
+	}
+	if depth < 2 && d.one(3) {
+		a.Within, a.Declared = drawAgent(d, depth+1), tool.DeclaredIdempotent
+	}
+	return a
+}
+
+// Nests reports whether calls of the run are agents. Only the drivers of package loop take these cases.
+func (c Case) Nests() bool {
+	for _, t := range c.Tools {
+		for _, play := range t.Plays {
+			for _, o := range play {
+				if o.Agent != nil {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// errNoAgent is the error of an agent that could not be made.
+var errNoAgent = errors.New("the case has an agent that cannot be made")
+
+// nest makes the run of an agent within a call. A run without an answer has failed for good.
+func (w *World) nest(ctx context.Context, a *agentCase) (json.RawMessage, error) {
+	set := policy.DefaultSet()
+	set.MaxTurns = a.MaxTurns
+	var opts []tool.Option
+	switch a.Declared {
+	case tool.DeclaredReadOnly:
+		opts = append(opts, tool.ReadOnly())
+	case tool.DeclaredIdempotent:
+		opts = append(opts, tool.Idempotent())
+	}
+	dig, err := tool.Raw("dig", "Digs.", []byte(`{"type":"object","properties":{"at":{"type":"integer"}},"required":["at"]}`),
+		func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+			return w.dig(ctx, a, arguments)
+		}, opts...)
+	if err != nil {
+		return nil, errors.Join(errNoAgent, err)
+	}
+	tools, err := tool.NewSet(dig)
+	if err != nil {
+		return nil, errors.Join(errNoAgent, err)
+	}
+	l, err := loop.New(loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
+		return w.step(a, req), nil
+	}), loop.Config{Tools: tools, Policy: &set})
+	if err != nil {
+		return nil, errors.Join(errNoAgent, err)
+	}
+	r, err := l.Within(ctx, loop.Input{Prompt: "Dig."})
+	if x, ok := errors.AsType[*loop.RetryExhaustedError](err); ok {
+		return nil, tool.Fail("no answer: " + string(x.Reason))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(r.Text)
+}
+
+// step is the next reply of an agent's model.
+func (w *World) step(a *agentCase, req loop.Request) message.Reply {
+	var told []string
+	for _, m := range req.Messages {
+		if m.Role == message.Tool {
+			told = append(told, m.Text)
+		}
+	}
+	used := message.Usage{InputTokens: 7, OutputTokens: 3, APICalls: 1}
+	w.mu.Lock()
+	w.usage = w.usage.Add(used)
+	w.mu.Unlock()
+	if n := len(told); n < len(a.Digs) {
+		call := message.Call{ID: fmt.Sprint("d", n), Name: "dig", Arguments: fmt.Sprintf(`{"at":%d}`, n)}
+		return message.Reply{Calls: []message.Call{call}, Finish: message.ToolUse, Usage: used}
+	}
+	return message.Reply{Text: fmt.Sprintf("%d holes: %s", len(told), strings.Join(told, "; ")), Finish: message.Stop, Usage: used}
+}
+
+// dig is the tool of an agent.
+func (w *World) dig(ctx context.Context, a *agentCase, arguments json.RawMessage) (json.RawMessage, error) {
+	var args struct{ At int }
+	if err := json.Unmarshal(arguments, &args); err != nil {
+		return nil, err
+	}
+	if a.Declared == "" {
+		_, _, transport := tool.Attempt(ctx)
+		w.mu.Lock()
+		w.dug[run{tool.SessionID(ctx) + " " + tool.IdempotencyKey(ctx), transport}]++
+		w.mu.Unlock()
+	}
+	if a.Within != nil && args.At == len(a.Digs)-1 {
+		return w.nest(ctx, a.Within)
+	}
+	return a.Digs[args.At].end("dig")
+}
+
+// written is the length of a journal after a write.
+type written struct {
+	session string
+	length  int
+}
+
+// Open opens a journal whose writes are noted, in the order in which they were made.
+func (b *letterbox) Open(ctx context.Context, session string) (journal.Log, error) {
+	log, err := b.Store.Open(ctx, session)
+	return notingLog{log, b.w, session}, err
+}
+
+type notingLog struct {
+	journal.Log
+	w       *World
+	session string
+}
+
+func (l notingLog) Append(ctx context.Context, at int64, lines []byte, durable bool) error {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	l.w.written = append(l.w.written, written{l.session, int(at) + len(lines)})
+	return l.Log.Append(ctx, at, lines, durable)
+}
+
+// agentsAt returns the lengths of the journals of agents at some point at which that of the session had length
+// bytes; one follows from the seed.
+func (w *World) agentsAt(length int) map[string]int {
+	from, to := 0, len(w.written) // the writes that may have been the last
+	for n, at := range w.written {
+		switch {
+		case at.session != w.Session.ID:
+		case at.length <= length:
+			from = n + 1
+		default:
+			to = min(to, n)
+		}
+	}
+	if to = max(from, to); from == 0 || w.written[from-1].length < length {
+		from = to // within a write: all that was written before it is there
+	}
+	to = from + int((w.Case.Seed+uint64(length))%uint64(to-from+1))
+	all := map[string]int{}
+	for _, at := range w.written[:to] {
+		if at.session != w.Session.ID {
+			all[at.session] = at.length
+		}
+	}
+	return all
+}
+
+// crashAgents takes the journals of agents over into a world after a crash.
+func (w *World) crashAgents(again *World, length int) error {
+	ctx := context.Background()
+	for id, length := range w.agentsAt(length) {
+		text := w.Store.Text(id)[:length]
+		done, err := readJournal(text)
+		if err != nil {
+			return err
+		}
+		again.usage = again.usage.Add(done.usage)
+		again.InDoubt = again.InDoubt || done.inDoubt()
+		for r, n := range done.begun {
+			again.dug[run{id + " " + r.Key, r.Transport}] += n
+		}
+		log, err := again.Store.Open(ctx, id)
+		if err == nil {
+			err = errors.Join(log.Append(ctx, 0, text, false), log.Close())
+		}
+		if err != nil {
+			return err
+		}
+		again.written = append(again.written, written{id, length})
+	}
+	return nil
+}
+
+// agentsLaws report an agent's journal that does not replay, an undeclared call that was made twice, and a doubt
+// that the runs around it do not have.
+func (w *World) agentsLaws() error {
+	for r, n := range w.dug {
+		if n > 1 {
+			return fmt.Errorf("an undeclared tool of an agent was run %d times: call %s, request %d", n, r.Key, r.Transport)
+		}
+	}
+	ids, err := w.Store.List(context.Background())
+	for _, id := range ids {
+		if id == w.Session.ID {
+			continue
+		}
+		text := w.Store.Text(id)
+		_, replay := journal.Replay(bytes.NewReader(text), journal.Replaying{Key: w.Case.Redact.Key})
+		f, last := journal.Last(bytes.NewReader(text))
+		if err := errors.Join(replay, last); err != nil {
+			return fmt.Errorf("the agent %s: %w", id, err)
+		}
+		if o := f.State.Outcome; o != nil && len(o.InDoubt) > 0 && !w.toldOf(id) {
+			return fmt.Errorf("the agent %s left %d calls in doubt, and the run around it none", id, len(o.InDoubt))
+		}
+	}
+	return err
+}
+
+// toldOf reports whether the run around an agent has a call in doubt. It must be the last of its session.
+func (w *World) toldOf(id string) bool {
+	outer := id
+	for range 3 {
+		outer = outer[:strings.LastIndexByte(outer, '.')]
+	}
+	f, err := journal.Last(bytes.NewReader(w.Store.Text(outer)))
+	if err != nil {
+		return false
+	}
+	var runs, turn, call int
+	if _, err := fmt.Sscanf(id[len(outer):], ".%d.%d.%d", &runs, &turn, &call); err != nil || runs != f.State.Run {
+		return err == nil // another run of the session is asked about
+	}
+	o := f.State.Outcome
+	return o == nil || len(o.InDoubt) > 0
+}
