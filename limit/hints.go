@@ -20,10 +20,13 @@ var periods = map[string]time.Duration{
 	"s":     time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
 }
 
-// periodOf returns the period that the name of a window ends with. A window without one counts as one of a
-// minute, and none is longer than a month.
-func periodOf(name string) time.Duration {
-	_, of, _ := strings.Cut(name, "_per_")
+// periodOf returns the period of a window: that it says, or that its name ends with. A window without one
+// counts as one of a minute, and none is longer than a month.
+func periodOf(w *ratelimit.Window) time.Duration {
+	if p := w.Period.Duration; p >= time.Millisecond {
+		return min(p, periods["month"])
+	}
+	_, of, _ := strings.Cut(w.Name, "_per_")
 	word := strings.TrimLeft(of, "0123456789")
 	unit, ok := periods[word]
 	if !ok {
@@ -41,7 +44,7 @@ func periodOf(name string) time.Duration {
 func (s *step) learn(limits *ratelimit.State, known bool, given amount) (changed bool) {
 	for n := range limits.Windows {
 		w := &limits.Windows[n]
-		period := periodOf(w.Name)
+		period := periodOf(w)
 		if w.ResetsIn.Known && w.ResetsIn.Duration > longest {
 			period = max(period, w.ResetsIn.Duration)
 		}

@@ -111,6 +111,19 @@ func TestTheFirstResponseTellsTheLimit(t *testing.T) {
 	}
 }
 
+func TestAWindowOfTheServersOwnNameIsAsLongAsItSays(t *testing.T) {
+	told := ratelimit.Parse(map[string][]string{"RateLimit-Policy": {`"burst";q=20;w=1`}, "RateLimit": {`"burst";r=19;t=1`}}, time.Unix(0, 0))
+	l := newLimiter(t, limit.Config{})
+	l.ask(ids(1, 100)...)
+	l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Served, Limits: &told})
+	l.until(time.Second)
+	assert.Len(t, l.until(3*time.Second), 39, "twenty a second, less a hundredth")
+	told.Windows[0].Period.Duration = 1
+	l.ask(101)
+	l.step(limit.Event{Kind: limit.Settle, ID: 2, Outcome: limit.Served, Limits: &told})
+	assert.Len(t, l.st.Windows, 2, "what is too short to be one counts as a minute")
+}
+
 func TestWithoutHintsThePaceFallsAtARefusalAndRises(t *testing.T) {
 	l := newLimiter(t, limit.Config{})
 	l.ask(ids(1, 10_000)...)

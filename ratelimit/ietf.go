@@ -47,17 +47,18 @@ func (r *reader) ietf(h httphint.Headers) {
 			r.ignore(ietfState, m.text, "neither a named limit nor limit, remaining and reset")
 			continue
 		}
-		k := key{family: ietfField, base: name, resource: unitOf(name, policies)}
+		k := key{family: ietfNamed, base: name, resource: unitOf(name, policies)}
 		r.tell(k, fieldRemaining, ietfState, m.params["r"])
 		r.tell(k, fieldReset, ietfState, m.params["t"])
 	}
 }
 
-// policy reads the limit of a named policy. An unnamed policy has only the period of RateLimit-Limit.
+// policy reads the limit of a named policy, and its period. An unnamed policy has only the period of RateLimit-Limit.
 func (r *reader) policy(p member) {
 	if name, ok := policyName(p); ok && p.params["q"] != "" {
-		r.tell(key{family: ietfField, base: name, resource: unitOf(name, []member{p})}, fieldLimit,
-			ietfPolicy, p.params["q"])
+		k := key{family: ietfNamed, base: name, resource: unitOf(name, []member{p})}
+		r.tell(k, fieldLimit, ietfPolicy, p.params["q"])
+		r.tell(k, fieldPeriod, ietfPolicy, p.params["w"])
 		return
 	}
 	if _, err := httphint.Count(p.head); err != nil {

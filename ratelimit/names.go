@@ -15,6 +15,7 @@ type family int
 
 const (
 	ietfField   family = iota // RateLimit, RateLimit-Policy
+	ietfNamed                 // the same, with names of the server's own
 	ietfLegacy                // RateLimit-Limit, -Remaining, -Reset
 	anthropic                 // anthropic-ratelimit-*
 	xRateLimit                // x-ratelimit-*-<resource>[-<period>]
@@ -50,9 +51,10 @@ type key struct {
 	field    field
 }
 
-// name returns the window's name: "requests_per_minute", or "requests" if the period is unknown.
+// name returns the window's name: "requests_per_minute", or "requests" if the period is unknown. One that the
+// server named has that name.
 func (k key) name() string {
-	if k.period == 0 {
+	if k.period == 0 || k.family == ietfNamed {
 		return k.base
 	}
 	return k.base + "_per_" + k.period.String()

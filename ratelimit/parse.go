@@ -249,6 +249,9 @@ func compareKeys(a, b key) int {
 // window makes a window of all facts about it. It returns false if nothing is known.
 func (r *reader) window(k key, group []fact) (Window, bool) {
 	w := Window{Name: k.name(), Resource: k.resource}
+	if k.family == ietfNamed && k.period > 0 {
+		w.Period = Span{Duration: k.period.length(), Known: true}
+	}
 	for _, f := range group {
 		switch f.field {
 		case fieldLimit:

@@ -41,6 +41,8 @@ type Window struct {
 	// ResetsIn is the time from now until the window resets, and ResetAt the same as a date.
 	ResetsIn Span `json:"resets_in,omitzero"`
 	ResetAt  Date `json:"reset_at,omitzero"`
+	// Period is the length of a window whose name does not tell it: that of an IETF field that says w.
+	Period Span `json:"period,omitzero"`
 }
 
 // Exhausted reports whether nothing is left.
