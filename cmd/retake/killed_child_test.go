@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -185,4 +186,20 @@ func TestARunWhoseAgentIsKilledGoesOnInside(t *testing.T) {
 	}
 	assert.NotZero(t, doubts, "the first was killed when it had paid")
 	t.Logf("%d kills over %d bytes of journals; %d runs ended with a payment in doubt", kills, size, doubts)
+}
+
+// The console links each session to that of its agent, and counts what that left in doubt for the runs around it.
+func TestTheConsoleLinksToTheAgentOfAKilledRun(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(tripIn, dir)
+	_, dead := runsOrDies(t, "pay")
+	require.True(t, dead)
+	home, token := served(t, nil, dir)
+	_, answer := get(t, home+"api/sessions?"+token)
+	assert.Equal(t, 3, strings.Count(answer, `"in_doubt":1`), answer)
+	for outer, inner := range map[string]string{"trip": "trip.1.1.1", "trip.1.1.1": "trip.1.1.1.1.1.1"} {
+		status, page := get(t, home+"session?id="+outer+"&"+token)
+		require.Equal(t, http.StatusOK, status)
+		assert.Contains(t, page, `<a href="/session?id=`+inner+`">`+inner+`</a>: interrupted. no process since`)
+	}
 }

@@ -39,25 +39,8 @@ func TestServe(t *testing.T) {
 	require.NoError(t, log.Append(t.Context(), 0, text[:half], false))
 	require.NoError(t, log.Append(t.Context(), int64(half), text[half:], false))
 
-	ctx, stop := context.WithCancel(t.Context())
-	out, w := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		s := &serve{listen: "127.0.0.1:0", stores: []string{dir, path}}
-		ended <- s.until(ctx, &env{out: bufio.NewWriter(w), err: io.Discard, keys: []sealed.Sealer{key}})
-	}()
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	require.Regexp(t, `^http://127\.0\.0\.1:[0-9]+/\?token=[A-Z2-7]{26}\n$`, line)
-	get := func(address string) (int, string) {
-		r, err := http.Get(address)
-		require.NoError(t, err)
-		defer r.Body.Close()
-		text, err := io.ReadAll(r.Body)
-		require.NoError(t, err)
-		return r.StatusCode, string(text)
-	}
-	home, token, _ := strings.Cut(strings.TrimSpace(line), "?")
+	home, token := served(t, []sealed.Sealer{key}, dir, path)
+	get := func(address string) (int, string) { return get(t, address) }
 	status, answer := get(home + "api/sessions?" + token)
 	assert.Equal(t, http.StatusOK, status)
 	assert.Equal(t, 2, strings.Count(answer, `"id":"order-42"`), "both are read to their ends: %s", answer)
@@ -67,8 +50,38 @@ func TestServe(t *testing.T) {
 	_, port, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(home, "/"), "http://"), ":")
 	status, _ = get("http://localhost:" + port + "/?" + token)
 	assert.Equal(t, http.StatusForbidden, status, "another name than the one that is listened on")
-	stop()
-	require.NoError(t, <-ended)
+}
+
+// served serves the console of stores until the test ends, and returns its address and the token as a query.
+func served(t *testing.T, keys []sealed.Sealer, stores ...string) (home, token string) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	out, w := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		s := &serve{listen: "127.0.0.1:0", stores: stores}
+		ended <- s.until(ctx, &env{out: bufio.NewWriter(w), err: io.Discard, keys: keys})
+	}()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-ended)
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Regexp(t, `^http://127\.0\.0\.1:[0-9]+/\?token=[A-Z2-7]{26}\n$`, line)
+	home, token, _ = strings.Cut(strings.TrimSpace(line), "?")
+	return home, token
+}
+
+// get returns the status and the body of a page.
+func get(t *testing.T, address string) (int, string) {
+	t.Helper()
+	r, err := http.Get(address)
+	require.NoError(t, err)
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	return r.StatusCode, string(text)
 }
 
 // Others are let in with a certificate, or if that is said.
