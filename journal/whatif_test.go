@@ -113,6 +113,39 @@ func TestEndsAreComparedAsTheyWereDecided(t *testing.T) {
 	assert.False(t, first(t, "corrected", "max_attempts: 2\n").SameEnd)
 }
 
+// A person's answer to an exhaustion is taken as it was given. Where it is not needed any more, the record
+// has no reply without the person's words; where nobody was asked, it has no answer.
+func TestAPersonsAnswerToAnExhaustionIsAskedAbout(t *testing.T) {
+	const one, asking = "global: {max_attempts: 1}\n", "global: {max_attempts: 1, approval: {exhausted: ask}}\n"
+	goOn := func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+		return machine.Response{Verdict: machine.GoOn, Words: "Say something.", By: "Ann"}, nil
+	}
+	record := func(of string) []byte {
+		return story{act: func(t *testing.T, s *session.Session, j *journal.Journal) {
+			model := looptest.NewModel(looptest.Say(""), looptest.Say("Hello."))
+			_, _ = fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "Hi."},
+				loop.Config{Policy: policyOf(t, of)}, loop.WithApprover(loop.ApproverFunc(goOn)))
+		}}.record(t)
+	}
+	asked, ended := record(asking), record(one)
+	same := ask(t, asked, journal.WhatIf{}).Runs[0]
+	assert.Equal(t, "done: Hello.", same.RecordedEnd)
+	assert.Equal(t, same.RecordedEnd, same.End)
+	assert.Nil(t, same.First)
+
+	more := ask(t, asked, journal.WhatIf{Policy: policyOf(t, "global: {max_attempts: 2}\n")}).Runs[0]
+	require.NotNil(t, more.Silent, "the recorded reply is to the person's words")
+	assert.Equal(t, "call the model, attempt 2 of 2", more.Silent.Asks)
+
+	fewer := ask(t, asked, journal.WhatIf{Policy: policyOf(t, one)}).Runs[0]
+	assert.Contains(t, fewer.End, "stop: attempt 1 of 1: ")
+	assert.Equal(t, -1, fewer.Change().ModelCalls)
+
+	unasked := ask(t, ended, journal.WhatIf{Policy: policyOf(t, asking)}).Runs[0]
+	require.NotNil(t, unasked.Silent)
+	assert.Contains(t, unasked.Silent.Asks, "ask a person: what is to follow: the answer gave up at attempt 1")
+}
+
 // An attempt without a recorded reply has no answer: only the costs before it are compared.
 func TestTheRecordDoesNotAnswerForAttemptsThatWereNotMade(t *testing.T) {
 	r := first(t, "exhausted", "max_attempts: 5\nbackoff: {kind: constant, delay: 2s}\n")

@@ -34,6 +34,9 @@ type Approval struct {
 	Default ApprovalDefault `policy:"default,words=refuse|approve"`
 	// InDoubt (in_doubt) is what becomes of a call whose effect is unknown; [DoubtTell] if nothing is said.
 	InDoubt DoubtRule `policy:"in_doubt,words=tell|ask"`
+	// Exhausted (exhausted) is what follows where the attempts are used up and no planner says otherwise;
+	// [ExhaustedEnds] if nothing is said. That of the final answer is the run's own.
+	Exhausted ExhaustionRule `policy:"exhausted,words=end|ask"`
 }
 
 // ApprovalRule says which calls of a tool need approval.
@@ -75,9 +78,21 @@ const (
 	DoubtAsk DoubtRule = "ask"
 )
 
+// ExhaustionRule is what follows where a tool or the answer has no attempt left.
+type ExhaustionRule string
+
+// The rules for exhaustions.
+const (
+	// ExhaustedEnds ends the run.
+	ExhaustedEnds ExhaustionRule = "end"
+	// ExhaustedAsk asks a person what is to follow. If nobody answers in time, the run ends.
+	ExhaustedAsk ExhaustionRule = "ask"
+)
+
 // Whole returns a with the default of each absent member.
 func (a Approval) Whole() Approval {
-	return a.over(Approval{When: ApproveDeclared, Timeout: Unlimited, Default: DefaultRefuse, InDoubt: DoubtTell})
+	return a.over(Approval{When: ApproveDeclared, Timeout: Unlimited, Default: DefaultRefuse, InDoubt: DoubtTell,
+		Exhausted: ExhaustedEnds})
 }
 
 // over returns a with the members of below where a has none.
@@ -88,7 +103,7 @@ func (a Approval) over(below Approval) Approval {
 	return Approval{
 		When: cmp.Or(a.When, below.When), Argument: cmp.Or(a.Argument, below.Argument), Above: a.Above,
 		Timeout: cmp.Or(a.Timeout, below.Timeout), Default: cmp.Or(a.Default, below.Default),
-		InDoubt: cmp.Or(a.InDoubt, below.InDoubt),
+		InDoubt: cmp.Or(a.InDoubt, below.InDoubt), Exhausted: cmp.Or(a.Exhausted, below.Exhausted),
 	}
 }
 

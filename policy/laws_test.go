@@ -176,6 +176,7 @@ func TestLawOfLayers(t *testing.T) {
 					When: cmp.Or(a.When, approval.When), Argument: cmp.Or(a.Argument, approval.Argument),
 					Above: cmp.Or(a.Above, approval.Above), Timeout: cmp.Or(a.Timeout, approval.Timeout),
 					Default: cmp.Or(a.Default, approval.Default), InDoubt: cmp.Or(a.InDoubt, approval.InDoubt),
+					Exhausted: cmp.Or(a.Exhausted, approval.Exhausted),
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/retake-go/retake/backoff"
@@ -61,12 +62,26 @@ func (s *step) warn(text string) {
 	s.Warnings = append(s.Warnings[:len(s.Warnings):len(s.Warnings)], text)
 }
 
-// follow ends the run with the exhaustion, unless the policy lets it go on.
+// follow ends the run with the exhaustion, unless the policy lets it go on, or asks a person first.
 func (s *step) follow(p *Plan) error {
-	if !s.Exhausted.Exhausted && s.ev.Failure == nil {
+	failed := s.ev.Kind == Planned && s.ev.Failure != nil // the planner itself
+	if !s.Exhausted.Exhausted && !failed {
 		return s.goOnAnyway()
 	}
+	if ask := s.peopleAsked(); ask != nil && !failed {
+		return s.askAbout(ask)
+	}
 	return s.abort(p)
+}
+
+// peopleAsked returns the plan of a policy that asks a person about the exhaustion, or nil. Nobody is asked
+// about a single action.
+func (s *step) peopleAsked() *Plan {
+	p := s.policyOf(cmp.Or(s.Exhausted.Action, s.Exhausted.Tool)).Approval.Whole()
+	if s.Config.Single || p.Exhausted != policy.ExhaustedAsk {
+		return nil
+	}
+	return &Plan{Do: AskPeople, Delay: max(p.Timeout, 0)} // without an end
 }
 
 // abort ends the run with the exhaustion.

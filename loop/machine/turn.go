@@ -184,11 +184,11 @@ func (s *step) proceed(n Next) error {
 	if s.Exhausted == nil {
 		return s.enter(n)
 	}
+	s.Next = n
 	if !s.Config.Planner {
-		s.stop(Outcome{Reason: s.Exhausted.Reason, Exhaustion: s.Exhausted})
-		return nil
+		return s.follow(nil)
 	}
-	s.Phase, s.Next = Planning, n
+	s.Phase = Planning
 	s.do(AskPlanner).Question = s.Exhausted
 	return nil
 }

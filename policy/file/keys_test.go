@@ -153,11 +153,12 @@ var ofProgress = map[string]keyDoc{
 var ofApproval = map[string]keyDoc{
 	"when": {"the calls: those that the tool itself wants approved; none; all; those of tools that are neither read-only nor idempotent; those of a tool of which no call was approved in the session yet; those with a value above a bound",
 		"`declared`, `never`, `always`, `undeclared`, `first`, `above`", "approval: {when: undeclared}"},
-	"argument": {"the argument whose value counts for `above`", "name of a member, or a JSON Pointer", "approval: {when: above, argument: /amount/value, above: 100}"},
-	"above":    {"the largest value that needs no approval", "number from 0, with at most nine decimals", "approval: {when: above, argument: amount, above: 99.5}"},
-	"timeout":  {"how long a question stays open; never longer than its run may take", "duration above 0, `unlimited`", "approval: {when: always, timeout: 24h}"},
-	"default":  {"what holds if nobody answers in time", "`refuse`, `approve`", "approval: {when: first, timeout: 1h, default: approve}"},
-	"in_doubt": {"a call whose effect is unknown: the model is told, or a person is asked what has happened", "`tell`, `ask`", "approval: {in_doubt: ask}"},
+	"argument":  {"the argument whose value counts for `above`", "name of a member, or a JSON Pointer", "approval: {when: above, argument: /amount/value, above: 100}"},
+	"above":     {"the largest value that needs no approval", "number from 0, with at most nine decimals", "approval: {when: above, argument: amount, above: 99.5}"},
+	"timeout":   {"how long a question stays open; never longer than its run may take", "duration above 0, `unlimited`", "approval: {when: always, timeout: 24h}"},
+	"default":   {"what holds if nobody answers in time", "`refuse`, `approve`", "approval: {when: first, timeout: 1h, default: approve}"},
+	"in_doubt":  {"a call whose effect is unknown: the model is told, or a person is asked what has happened", "`tell`, `ask`", "approval: {in_doubt: ask}"},
+	"exhausted": {"the attempts are used up, and no planner says otherwise: the run ends, or a person is asked what is to follow", "`end`, `ask`", "approval: {exhausted: ask, timeout: 24h}"},
 }
 
 var ofSettings = map[string]keyDoc{

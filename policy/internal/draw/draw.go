@@ -112,6 +112,8 @@ func approval() *rapid.Generator[policy.Approval] {
 				policy.ApproveUndeclared, policy.ApproveFirst, policy.ApproveAbove}).Draw(t, "when"),
 			Default: rapid.SampledFrom([]policy.ApprovalDefault{"", policy.DefaultRefuse, policy.DefaultApprove}).Draw(t, "default"),
 			InDoubt: rapid.SampledFrom([]policy.DoubtRule{"", policy.DoubtTell, policy.DoubtAsk}).Draw(t, "in_doubt"),
+			Exhausted: rapid.SampledFrom([]policy.ExhaustionRule{"", policy.ExhaustedEnds, policy.ExhaustedAsk}).
+				Draw(t, "exhausted"),
 			Timeout: time.Duration(rapid.IntRange(-1, 9).Draw(t, "timeout")),
 		}
 		if a.When == policy.ApproveAbove || rapid.Bool().Draw(t, "argument") {
