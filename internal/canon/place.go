@@ -21,12 +21,19 @@ func Pointer(path ...string) string {
 	b.Grow(size)
 	for _, step := range path {
 		b.WriteByte('/')
-		b.WriteString(escaper.Replace(step))
+		for n := range len(step) {
+			switch c := step[n]; c {
+			case '~':
+				b.WriteString("~0")
+			case '/':
+				b.WriteString("~1")
+			default:
+				b.WriteByte(c)
+			}
+		}
 	}
 	return b.String()
 }
-
-var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // At is the value at a path in decoded JSON; false where there is none.
 func At(tree any, path []string) (value any, ok bool) {
