@@ -126,9 +126,6 @@ func (c *Compiled) Seeded(seed string) *Compiled {
 	return &Compiled{&cfg, c.words}
 }
 
-// maxID is the longest Config.RequestID and ActionID, in bytes.
-const maxID = canon.MaxID
-
 func (c *Config) checkActionID() error {
 	if c.ActionID != "" && !c.Single {
 		return errors.New("action_id: allowed only with single: leave it out, or set single")

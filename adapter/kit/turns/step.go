@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,8 @@ func (r *Run) fed(effects []machine.Effect, err error) {
 		effects, err = r.runner.Planned(r.now(), r.plan(effects[len(effects)-1].Question))
 	}
 	if n := len(effects); err == nil && n > 0 && effects[n-1].Kind == machine.AskPerson {
-		err = errNoPeople
+		a := effects[n-1].Asks[0]
+		err = fmt.Errorf(nobody[a.Kind]+", or run the loop with package loop", cmp.Or(a.Tool, "the answer"))
 	}
 	if err != nil {
 		r.broken(err)
@@ -41,9 +43,14 @@ func (r *Run) fed(effects []machine.Effect, err error) {
 	r.wake()
 }
 
-// errNoPeople ends a run that asks a person.
-var errNoPeople = errors.New("a call needs a person's approval, and nobody can be asked here: set approval to never in the policy, " +
-	"or run the loop with package loop")
+// nobody is what is told of a question, by its kind: here is nobody to ask.
+var nobody = map[machine.AskKind]string{
+	machine.AskApproval: "a call of %s needs a person's approval, and nobody can be asked here: set approval to never in the policy",
+	machine.AskDoubt: "what became of a call of %s is asked, and nobody can be asked here: " +
+		"set approval.in_doubt to tell in the policy",
+	machine.AskExhausted: "%s has no attempt left and a person is asked what is to follow, but nobody can be asked here: " +
+		"set approval.exhausted to end in the policy and let no planner ask",
+}
 
 // wake wakes those who wait for a step.
 func (r *Run) wake() {
