@@ -38,8 +38,7 @@ func (d Dir) root() (*os.Root, error) {
 // ErrNoLocks says that the system or the file system has no file locks, so that two processes could write one
 // journal. Use another folder, or another [Store].
 var ErrNoLocks = errors.New("journal: there are no file locks here, so two processes could write one " +
-	"journal: " +
-	"use a folder on a local disk, or a store such as adapter/sqlite")
+	"journal: use a folder on a local disk, or a store such as adapter/sqlite")
 
 // suffix is the end of the names of journals, and temporary that of journals that are being created.
 const (

@@ -129,8 +129,7 @@ func (j *Journal) endOf(kind string, key endKey) (*Ended, error) {
 	end, lost := j.ended(key)
 	if lost {
 		return nil, fmt.Errorf("%w: %s %q has ended, but its end is available only if the settings have the "+
-			"store of what was left out "+
-			"(redact: transcripts)", ErrRedacted, kind, key.id)
+			"store of what was left out (redact: transcripts)", ErrRedacted, kind, key.id)
 	}
 	return end, nil
 }

@@ -228,8 +228,7 @@ func (j *Journal) Contents() (held session.State, said []message.Message, err er
 		return held, nil, nil
 	case j.clear == nil:
 		return held, nil, fmt.Errorf("%w: the conversation of the journal cannot be continued: begin a new one, "+
-			"or give the store of "+
-			"what was left out (redact: transcripts)", ErrRedacted)
+			"or give the store of what was left out (redact: transcripts)", ErrRedacted)
 	}
 	last := j.clear.begunLast().State
 	return last.Session, last.Transcript(), nil

@@ -49,8 +49,7 @@ func answered(said, results []message.Message) ([]message.Message, error) {
 	last := talk.LastReply(said)
 	if last < 0 && len(results) > 0 {
 		return nil, fmt.Errorf("session: %w: it has no conversation; one that is in a journal it gets with its "+
-			"next run, or from "+
-			"Loop.Resume", ErrNoCall)
+			"next run, or from Loop.Resume", ErrNoCall)
 	}
 	for n, r := range results {
 		if r.Role != message.Tool {

@@ -15,8 +15,7 @@ var (
 	// would wait for its own end. One that changes another session waits for that session instead; two
 	// reducers that change each other's sessions wait for ever.
 	ErrReentrant = errors.New("a change of the session calls for another one from within (a reducer, or a " +
-		"callback), which would wait for itself: " +
-		"return the change, or dispatch the event afterwards")
+		"callback), which would wait for itself: return the change, or dispatch the event afterwards")
 	// ErrNotHeld: only the run that holds the session may do this.
 	ErrNotHeld = errors.New("the session is not held: call Acquire first")
 	// ErrUnknownSlice: no slice of this name is declared.

@@ -190,8 +190,7 @@ func (r *Runner) before(in *Input, single bool) ([]message.Message, error) {
 		return given, nil
 	case len(given) > 0 && len(held) > 0:
 		return given, fmt.Errorf("loop: input: history: the session holds a conversation of %d messages: leave "+
-			"History out to continue it, "+
-			"or set NewConversation to begin another", len(held))
+			"History out to continue it, or set NewConversation to begin another", len(held))
 	case len(given) > 0:
 		return given, nil
 	}
