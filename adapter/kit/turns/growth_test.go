@@ -31,15 +31,11 @@ func add(n int) message.Reply {
 	return reply
 }
 
-// runCalls drives a run through one reply without a bound on calls. The tool returns its arguments. It
-// returns the numbers of executed and refused calls.
-func runCalls(t testing.TB, reply message.Reply) (ran, refused int) {
-	ctx, free := t.Context(), policy.Unlimited
-	set := policy.DefaultSet()
-	set.MaxCalls, set.Budgets = free, policy.Budgets{Tool: free, Run: free, UnknownTools: free}
+// asked is a run whose model is asked, with the tool add.
+func asked(t testing.TB, set *policy.Set) *turns.Run {
 	s, err := session.New(session.Config{ID: "many"})
 	require.NoError(t, err)
-	run, err := turns.New(s, turns.Config{Clock: looptest.NewClock(), Loop: loop.Config{Policy: &set}})
+	run, err := turns.New(s, turns.Config{Clock: looptest.NewClock(), Loop: loop.Config{Policy: set}})
 	require.NoError(t, err)
 	var shelf turns.Shelf
 	tools, err := shelf.Set([]turns.Offered{{
@@ -47,8 +43,18 @@ func runCalls(t testing.TB, reply message.Reply) (ran, refused int) {
 	}})
 	require.NoError(t, err)
 	said := func() []message.Message { return []message.Message{{Role: message.User, Text: "Add."}} }
-	require.NoError(t, run.Next(ctx, tools, said))
-	_, err = run.Reply(ctx, reply)
+	require.NoError(t, run.Next(t.Context(), tools, said))
+	return run
+}
+
+// runCalls drives a run through one reply without a bound on calls. The tool returns its arguments. It
+// returns the numbers of executed and refused calls.
+func runCalls(t testing.TB, reply message.Reply) (ran, refused int) {
+	ctx, free := t.Context(), policy.Unlimited
+	set := policy.DefaultSet()
+	set.MaxCalls, set.Budgets = free, policy.Budgets{Tool: free, Run: free, UnknownTools: free}
+	run := asked(t, &set)
+	_, err := run.Reply(ctx, reply)
 	require.NoError(t, err)
 	for _, c := range reply.Calls {
 		call, _ := run.Claim(c.ID, c.Name, c.Arguments)

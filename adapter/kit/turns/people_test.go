@@ -7,14 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/kit/turns"
-	"github.com/retake-go/retake/loop"
-	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
-	"github.com/retake-go/retake/session"
 )
 
 // A runtime has no way to ask a person, so a policy that wants it ends the run and says which key to set.
@@ -24,26 +19,21 @@ func TestARunThatAsksAPersonSaysWhatToSet(t *testing.T) {
 		arguments string
 		want      string
 	}{
-		"approval":  {policy.Approval{When: policy.ApproveAlways}, `{"n": 1}`, "a call of add needs a person's approval, and nobody can be asked here: set approval to never"},
-		"in doubt":  {policy.Approval{InDoubt: policy.DoubtAsk}, `{"n": 1}`, "what became of a call of add is asked, and nobody can be asked here: set approval.in_doubt to tell"},
-		"exhausted": {policy.Approval{Exhausted: policy.ExhaustedAsk}, `{"n": "one"}`, "add has no attempt left and a person is asked what is to follow, but nobody can be asked here: set approval.exhausted to end"},
+		"approval": {policy.Approval{When: policy.ApproveAlways}, `{"n": 1}`,
+			"a call of add needs a person's approval, and nobody can be asked here: set approval to never"},
+		"in doubt": {policy.Approval{InDoubt: policy.DoubtAsk}, `{"n": 1}`,
+			"what became of a call of add is asked, and nobody can be asked here: set approval.in_doubt to tell"},
+		"exhausted": {policy.Approval{Exhausted: policy.ExhaustedAsk}, `{"n": "one"}`,
+			"add has no attempt left and a person is asked what is to follow, " +
+				"but nobody can be asked here: set approval.exhausted to end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, set := t.Context(), policy.DefaultSet()
 			set.Global.Approval, set.Budgets.Tool = &tt.approval, 0
-			s, err := session.New(session.Config{ID: "asks"})
-			require.NoError(t, err)
-			run, err := turns.New(s, turns.Config{Clock: looptest.NewClock(), Loop: loop.Config{Policy: &set}})
-			require.NoError(t, err)
-			var shelf turns.Shelf
-			tools, err := shelf.Set([]turns.Offered{{
-				Name: "add", Parameters: `{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}`,
-			}})
-			require.NoError(t, err)
-			said := []message.Message{{Role: message.User, Text: "Add one."}}
-			require.NoError(t, run.Next(ctx, tools, func() []message.Message { return said }))
+			run := asked(t, &set)
 			c := message.Call{ID: "c1", Name: "add", Arguments: tt.arguments}
-			if _, err = run.Reply(ctx, message.Reply{Calls: []message.Call{c}}); err == nil && name == "in doubt" {
+			_, err := run.Reply(ctx, message.Reply{Calls: []message.Call{c}})
+			if err == nil && name == "in doubt" {
 				call, _ := run.Claim(c.ID, c.Name, c.Arguments)
 				_, err = call.End(ctx, call.Invoke(ctx, func(context.Context, json.RawMessage) (json.RawMessage, error) {
 					return nil, errors.New("cut off")
