@@ -1,6 +1,8 @@
 # Everything here needs Go and make, and nothing else; `make race` needs a C compiler too.
 
 FUZZTIME      ?= 60s
+# How long the tests of one package may take. All random runs take about an hour.
+TIMEOUT       ?= 180m
 STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 WORKFLOWCHECK := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 # The modules of the repo: the core, and those that stand apart from it.
@@ -25,7 +27,7 @@ test: ## the core and the command, with fewer cases where a test has very many: 
 test-all: export RETAKE_CASES ?= 10000
 test-all: $(MODULES:%=test@%) ## every module, with all cases; -j 2 tests two modules at a time
 $(MODULES:%=test@%): test@%:
-	cd $* && go test -timeout 20m -shuffle=on ./...
+	cd $* && go test -timeout $(TIMEOUT) -shuffle=on ./...
 
 test-release: ## a release, installed as a user would: with no workspace and no replace
 	cd tools && go test -tags install -count=1 -timeout 60m -v -run CanInstall ./release
