@@ -212,6 +212,23 @@ func foot(f RetryFeedback, w wording) string {
 	return f.fill(text)
 }
 
+// Anew tells the model that a person lets it go on after f, which said that it was the last, and what to do now.
+// attempts is how many it has; negative means no limit. It is safe for concurrent use.
+func Anew(f RetryFeedback, attempts int) string {
+	w, count := wordingOf(f), ", with new attempts"
+	switch {
+	case attempts == 1:
+		count = ", with 1 new attempt"
+	case attempts > 1:
+		count = fmt.Sprintf(", with %d new attempts", attempts)
+	}
+	todo := w.answerDo
+	if f.Source == Tool {
+		todo = w.toolDo
+	}
+	return opening + "a person has looked at this since, and lets you go on" + count + ". " + f.fill(todo)
+}
+
 // fill replaces "%" by the tool's name and "$" at the end by the class.
 func (f RetryFeedback) fill(text string) string {
 	tool := "the tool"

@@ -18,7 +18,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Where the ladder would give up a person sees what was wrong, and may give the model a hint. One who ends
+// Where the ladder would give up a person sees what was wrong, and may give the model a hint. The model, which
+// was told that no attempt is left, learns that it may try again. One who ends
 // the run gives it the error that it would have had.
 func TestAPersonSaysWhatFollowsAnExhaustion(t *testing.T) {
 	one := policy.DefaultSet()
@@ -38,7 +39,8 @@ func TestAPersonSaysWhatFollowsAnExhaustion(t *testing.T) {
 			}
 			return r, nil
 		})
-		answer, err := fixture.Generate[receipt](t.Context(), looptest.NewModel(replies...), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Policy: &one},
+		model := looptest.NewModel(replies...)
+		answer, err := fixture.Generate[receipt](t.Context(), model, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Policy: &one},
 			loop.WithPlanner(ladder), loop.WithApprover(approver), loop.WithClock(looptest.NewClock()))
 		assert.Equal(t, machine.AskExhausted, asked.Kind)
 		assert.Equal(t, policy.ReasonAttemptsExhausted, asked.Reason)
@@ -47,6 +49,11 @@ func TestAPersonSaysWhatFollowsAnExhaustion(t *testing.T) {
 		if verdict == machine.GoOn {
 			require.NoError(t, err)
 			assert.Equal(t, "R-1", answer.Value.Number)
+			told := model.Requests()[1].Messages
+			require.Len(t, told, 5)
+			assert.Contains(t, told[2].Text, "No attempt is left.")
+			assert.Contains(t, told[3].Text, "a person has looked at this since, and lets you go on, with 1 new attempt.")
+			assert.Equal(t, "Write it as JSON.", told[4].Text)
 			continue
 		}
 		var bad *fault.StructuredOutputError

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -108,8 +110,31 @@ func (s *step) ruleExhausted(r *Response) error {
 	if r.Verdict == EndRun {
 		return s.abort(nil)
 	}
-	return s.fallBack(&Plan{Do: Fallback, Prompt: strings.TrimSpace(r.Words), Policy: r.Policy,
-		ResetBudgets: true})
+	s.adopt(&Plan{Policy: r.Policy, ResetBudgets: true})
+	s.tellAnew()
+	return s.fallBack(&Plan{Do: Fallback, Prompt: strings.TrimSpace(r.Words)})
+}
+
+// tellAnew tells the model that it may try again what it was told to leave: in the answers to the calls, if
+// they have yet to be said.
+func (s *step) tellAnew() {
+	x := s.Exhausted
+	fb := s.Feedback(x.Action)
+	if x.Plane != fault.Correction || fb == nil || !fb.Last() {
+		return
+	}
+	text := feedback.Anew(*fb, s.policyOf(x.Action).MaxAttempts)
+	if s.Batch == nil {
+		s.say(message.Message{Role: message.User, Text: text})
+		return
+	}
+	for n, c := range s.Batch.Calls {
+		switch {
+		case c.Tool != x.Action:
+		case c.Status == callInvalid, c.Status == callAsked, c.Status == callRefused:
+			s.call(n).Answer += "\n" + text
+		}
+	}
 }
 
 // rule follows an answer.
