@@ -2,49 +2,21 @@ package limit
 
 import (
 	"cmp"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// longest is the longest window that is kept by pacing. Calls are not spread over an hour or a day: what is
-// left of such a window is counted down.
+// longest is the longest window that is kept by pacing, and the length of one that does not tell its own.
+// Calls are not spread over an hour or a day: what is left of such a window is counted down.
 const longest = time.Minute
-
-// periods are the units in the names of windows: "requests_per_minute", "requests_per_10s".
-var periods = map[string]time.Duration{
-	"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour,
-	"month": 30 * 24 * time.Hour,
-	"s":     time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
-}
-
-// periodOf returns the period of a window: that it says, or that its name ends with. A window without one
-// counts as one of a minute, and none is longer than a month.
-func periodOf(w *ratelimit.Window) time.Duration {
-	if p := w.Period.Duration; p >= time.Millisecond {
-		return min(p, periods["month"])
-	}
-	_, of, _ := strings.Cut(w.Name, "_per_")
-	word := strings.TrimLeft(of, "0123456789")
-	unit, ok := periods[word]
-	if !ok {
-		return longest
-	}
-	n, err := strconv.ParseInt(strings.TrimSuffix(of, word), 10, 64)
-	if err != nil {
-		n = 1
-	}
-	return time.Duration(min(max(n, 1), int64(periods["month"]/unit))) * unit
-}
 
 // learn takes over what a response says of windows, and reports whether a limit is new. If the call is known,
 // given is all that had been granted with it.
 func (s *step) learn(limits *ratelimit.State, known bool, given amount) (changed bool) {
 	for n := range limits.Windows {
 		w := &limits.Windows[n]
-		period := periodOf(w)
+		period := cmp.Or(w.Length(), longest)
 		if w.ResetsIn.Known && w.ResetsIn.Duration > longest {
 			period = max(period, w.ResetsIn.Duration)
 		}

@@ -74,6 +74,12 @@ var periods = [...]struct {
 	{30 * 86400, "month", []string{"month", "monthly", "30d"}},
 }
 
+// units are what other lengths are counted in, the longest first.
+var units = [...]struct {
+	seconds period
+	name    string
+}{{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}}
+
 // periodOfWord returns the period for a word in a header, or 0.
 func periodOfWord(word string) period {
 	for _, p := range periods {
@@ -91,15 +97,39 @@ func (p period) String() string {
 			return n.name
 		}
 	}
-	for _, u := range [...]struct {
-		seconds period
-		name    string
-	}{{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}} {
+	for _, u := range units {
 		if p%u.seconds == 0 {
 			return strconv.FormatInt(int64(p/u.seconds), 10) + u.name
 		}
 	}
 	return ""
+}
+
+// Length returns how long the window is: Period, or what its name ends with ("requests_per_5h"). It is 0 if
+// neither tells it, and at most a month. A Period below a millisecond counts as none.
+func (w Window) Length() time.Duration {
+	p := w.Period.Duration
+	if _, word, _ := strings.Cut(w.Name, "_per_"); p < time.Millisecond {
+		p = periodNamed(word).length()
+	}
+	return min(p, month.length())
+}
+
+// month is the longest period.
+const month period = 30 * 86400
+
+// periodNamed returns the period that a word of String stands for, or 0.
+func periodNamed(word string) period {
+	if p := periodOfWord(word); p > 0 {
+		return p
+	}
+	for _, u := range units {
+		if count, ok := strings.CutSuffix(word, u.name); ok {
+			n, _ := strconv.ParseInt(count, 10, 64)
+			return period(min(max(n, 0), int64(month/u.seconds))) * u.seconds
+		}
+	}
+	return 0
 }
 
 // resources maps words in headers to the resources of agent results.

@@ -43,3 +43,27 @@ func TestPartsOfAWindow(t *testing.T) {
 		})
 	}
 }
+
+// The length of a window is the period that it says, or that its name was given.
+func TestTheLengthOfAWindow(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		period time.Duration
+		want   time.Duration
+	}{
+		{"requests_per_second", 0, time.Second},
+		{"tokens_per_month", 0, 30 * 24 * time.Hour},
+		{"requests_per_5h", 0, 5 * time.Hour},
+		{"requests_per_400d", 0, 30 * 24 * time.Hour},
+		{"burst", 10 * time.Second, 10 * time.Second},
+		{"requests_per_minute", 10 * time.Second, 10 * time.Second},
+		{"requests_per_minute", time.Microsecond, time.Minute},
+		{"requests", 0, 0},
+		{"requests_per_seat", 0, 0},
+		{"requests_per_-5h", 0, 0},
+		{"requests_per_99999999999999999999d", 0, 30 * 24 * time.Hour},
+	} {
+		w := ratelimit.Window{Name: c.name, Period: ratelimit.Span{Duration: c.period, Known: c.period > 0}}
+		assert.Equal(t, c.want, w.Length(), "%s %v", c.name, c.period)
+	}
+}

@@ -122,11 +122,11 @@ func (l Ladder) answer(q Question) (Step, machine.Plan) {
 	}
 	w, period := decisive(q.RateLimit)
 	switch {
-	case period == noPeriod && q.Retry:
+	case period == 0 && q.Retry:
 		return FollowPolicy, machine.Plan{Do: machine.Follow}
-	case period == noPeriod || period == aDay || q.Exhausted || lastAttempt(q.Position):
+	case period == 0 || period >= 24*time.Hour || q.Exhausted || lastAttempt(q.Position):
 		return l.next(q, w.Name)
-	case period == anHour:
+	case period >= time.Hour:
 		return l.wait(q, LongWait, l.Long, longWait(q, w), w.Name)
 	}
 	return l.wait(q, ShortWait, l.Short, shortWait(q, w), w.Name)
@@ -137,39 +137,15 @@ func lastAttempt(p machine.Position) bool {
 	return p.MaxAttempts != policy.Unlimited && p.Attempt >= p.MaxAttempts
 }
 
-// period is the length of a window. Longer periods are greater.
-type period int
-
-const (
-	noPeriod period = iota
-	short
-	anHour
-	aDay
-)
-
-// periods maps words in window names to periods, longest first.
-var periods = [...]struct {
-	word string
-	is   period
-}{{"month", aDay}, {"week", aDay}, {"day", aDay}, {"hour", anHour}}
-
-// decisive returns the used-up window with the longest period; among equals, the first.
-func decisive(s ratelimit.State) (w ratelimit.Window, longest period) {
+// decisive returns the used-up window with the longest period and that period; among equals, the first. A
+// window of unknown length counts as one of a minute.
+func decisive(s ratelimit.State) (w ratelimit.Window, longest time.Duration) {
 	for _, one := range s.Windows {
-		if p := periodOf(one); one.Exhausted() && p > longest {
+		if p := cmp.Or(one.Length(), time.Minute); one.Exhausted() && p > longest {
 			w, longest = one, p
 		}
 	}
 	return w, longest
-}
-
-func periodOf(w ratelimit.Window) period {
-	for _, p := range periods {
-		if strings.Contains(w.Name, p.word) {
-			return p.is
-		}
-	}
-	return short
 }
 
 // longWait returns the time until the window resets, but at least what the server asks for.

@@ -64,6 +64,20 @@ func TestSwitchProviderLongWaitShortWait(t *testing.T) {
 	}
 }
 
+// A window of five hours, and one that says its length beside a name of its own, are long ones, too.
+func TestAWindowIsAsLongAsItSays(t *testing.T) {
+	hours := ratelimit.Span{Duration: 5 * time.Hour, Known: true}
+	for _, w := range []ratelimit.Window{
+		{Name: "requests_per_5h"}, {Name: "burst", Period: hours}, {Name: "requests_per_hour"},
+	} {
+		var q planner.Question
+		q.Plane, q.MaxAttempts, w.Remaining = fault.Transport, 4, ratelimit.Of(0)
+		q.RateLimit.Windows = []ratelimit.Window{w}
+		step, _ := planner.NewLadder("backup").Answer(q)
+		assert.Equal(t, planner.LongWait, step, w.Name)
+	}
+}
+
 func TestALadderThatEndsNamesTheLastCause(t *testing.T) {
 	last := errors.New("no such luck")
 	backup := looptest.NewModel(looptest.Fail(fmt.Errorf("%w: %w", last, fixture.Refused{Class: fault.Auth})))
