@@ -167,3 +167,82 @@ func TestAPromptStaysWithinAKnownWindow(t *testing.T) {
 	assert.Greater(t, shorter, 2)
 	assert.Less(t, shorter, 12)
 }
+
+// What a prompt leaves out stays left out in the next run of the session, with a journal and without: nothing
+// is summed up twice, and the failures of the run before can be folded.
+func TestTheNextRunGoesOnWithWhatWasLeftOut(t *testing.T) {
+	for name, recorded := range map[string]bool{"without a journal": false, "with one": true} {
+		t.Run(name, func(t *testing.T) {
+			s := session.Config{ID: "s"}
+			if recorded {
+				j, err := journal.Open(t.Context(), journal.Dir(t.TempDir()), "s", plainSettings)
+				require.NoError(t, err)
+				defer j.Close()
+				s.Journal = j
+			}
+			talk, err := session.New(s)
+			require.NoError(t, err)
+			set, asked := policy.DefaultSet(), 0
+			set.Context.Steps = []policy.ContextStep{policy.Summarise}
+			by := func(context.Context, []message.Message) (string, message.Usage, error) {
+				asked++
+				return "SUMMARY", message.Usage{}, nil
+			}
+			m := &smallModel{window: 12000, calls: 20}
+			l, err := loop.New(m, loop.Config{Tools: payer(t), Policy: &set}, loop.WithSummary(by))
+			require.NoError(t, err)
+			_, err = l.Run(t.Context(), talk, loop.Input{Prompt: "pay them all"})
+			require.NoError(t, err)
+			before, summaries, refused := m.last, asked, m.refused
+			require.Positive(t, summaries)
+			_, err = l.Run(t.Context(), talk, loop.Input{Prompt: "what was that?"})
+			require.NoError(t, err)
+			assert.Equal(t, before, m.last[:len(before)], "the prompt goes on where it ended")
+			assert.Equal(t, summaries, asked)
+			assert.Equal(t, refused, m.refused)
+
+			_, err = l.Run(t.Context(), talk, loop.Input{Prompt: "from the beginning", NewConversation: true})
+			require.NoError(t, err)
+			assert.Len(t, m.last, 1, "another conversation has nothing of it")
+		})
+	}
+}
+
+// A failed call of one run is folded in the next, once the tool has passed.
+func TestAFailureOfTheRunBeforeIsFolded(t *testing.T) {
+	m := &scriptedWindow{window: 6000, replies: []message.Reply{
+		{Calls: []message.Call{{ID: "c1", Name: "pay", Arguments: `{"n":"` + strings.Repeat("one ", 600) + `"}`}}},
+		{Calls: []message.Call{{ID: "c2", Name: "pay", Arguments: `{"n":1}`}}},
+		{Text: "paid"},
+	}}
+	set := policy.DefaultSet()
+	set.Context.Steps = []policy.ContextStep{policy.Fold}
+	set.Context.Keep = new(1)
+	l, err := loop.New(m, loop.Config{Tools: payer(t), Policy: &set})
+	require.NoError(t, err)
+	s, err := session.New(session.Config{ID: "s"})
+	require.NoError(t, err)
+	_, err = l.Run(t.Context(), s, loop.Input{Prompt: "pay one"})
+	require.NoError(t, err)
+	m.replies = []message.Reply{{Text: "fine"}}
+	_, err = l.Run(t.Context(), s, loop.Input{Prompt: strings.Repeat("and now? ", 300)})
+	require.NoError(t, err)
+	assert.NotContains(t, fmt.Sprint(m.last), "one one")
+	assert.Contains(t, fmt.Sprint(m.last), "receipt 1")
+}
+
+// scriptedWindow is a model with a small window and a script.
+type scriptedWindow struct {
+	window  int
+	replies []message.Reply
+	last    []message.Message
+}
+
+func (m *scriptedWindow) Reply(_ context.Context, req loop.Request) (message.Reply, error) {
+	if projection.Bytes(req.Messages) > m.window {
+		return message.Reply{}, &fault.ClassError{Class: fault.ContextLength, Cause: errors.New("too long")}
+	}
+	next := m.replies[0]
+	m.replies, m.last = m.replies[1:], req.Messages
+	return next, nil
+}

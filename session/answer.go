@@ -39,7 +39,7 @@ func (s *Session) Answer(results ...message.Message) error {
 	now := s.now.Load()
 	said, err := answered(now.said, results)
 	if err == nil {
-		s.now.Store(&contents{now.state, said})
+		s.now.Store(&contents{now.state, said, now.kept})
 	}
 	return err
 }

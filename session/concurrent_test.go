@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/session"
@@ -150,10 +151,11 @@ func TestASnapshotIsOfOneMoment(t *testing.T) {
 	var said []message.Message
 	for range runs {
 		said = append(said, message.Message{Role: message.User, Text: "Go on."})
-		require.NoError(t, session.DriverOf(s).Conclude(failed(s.State()), said))
+		require.NoError(t, session.DriverOf(s).Conclude(failed(s.State()), said, projection.Kept{}))
 	}
 	readers.Wait()
-	require.ErrorIs(t, session.DriverOf(must(session.New(session.Config{}))).Conclude(s.State(), said), session.ErrNotHeld)
+	require.ErrorIs(t, session.DriverOf(must(session.New(session.Config{}))).Conclude(s.State(), said, projection.Kept{}),
+		session.ErrNotHeld)
 }
 
 // A reducer that changes another session waits for it like any other caller, and is not refused.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/reducer"
 )
@@ -112,7 +113,10 @@ func (d Driver) Report(e fault.ReducerError) { d.s.report(e) }
 // [ErrNotHeld] if no run holds the session, and else one error, joined, for another id and for each slice or
 // value that does not fit, such as [ErrUnknownSlice]; the session is then unchanged.
 // Only values added since the last call are checked.
-func (d Driver) Replace(state State) error { return d.Conclude(state, d.s.Conversation()) }
+func (d Driver) Replace(state State) error {
+	now := d.s.now.Load()
+	return d.Conclude(state, now.said, now.kept)
+}
 
 // Inherit gives a session what its journal has of it, when a run begins: the state if its own has no records
 // and no values, and the conversation if it has none. Errors are those of [Driver.Replace].
@@ -121,15 +125,18 @@ func (d Driver) Inherit(state State, conversation []message.Message) error {
 	if !own.empty() || state.empty() {
 		state = own
 	}
-	if said := d.s.Conversation(); len(said) > 0 {
-		conversation = said
+	if now := d.s.now.Load(); len(now.said) > 0 {
+		return d.Conclude(state, now.said, now.kept)
 	}
-	return d.Conclude(state, conversation)
+	return d.Conclude(state, conversation, projection.Kept{})
 }
 
-// Conclude is Replace for the end of a run: it also sets the conversation, at the same moment. It keeps the
-// slice.
-func (d Driver) Conclude(state State, conversation []message.Message) error {
+// Kept returns what the session keeps of its conversation besides the messages. It is read-only.
+func (d Driver) Kept() projection.Kept { return d.s.now.Load().kept }
+
+// Conclude is Replace for the end of a run: it also sets the conversation and what is kept of it, at the same
+// moment. It keeps the slices.
+func (d Driver) Conclude(state State, conversation []message.Message, kept projection.Kept) error {
 	if err := d.s.lock(); err != nil {
 		return err
 	}
@@ -143,6 +150,6 @@ func (d Driver) Conclude(state State, conversation []message.Message) error {
 	if err := d.s.fit(state); err != nil {
 		return err
 	}
-	d.s.now.Store(&contents{d.s.filled(state), slices.Clip(conversation)})
+	d.s.now.Store(&contents{d.s.filled(state), slices.Clip(conversation), kept})
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/stack"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 )
 
@@ -34,10 +35,15 @@ type Session struct {
 type contents struct {
 	state State
 	said  []message.Message
+	kept  projection.Kept // of said
 }
 
 // store sets the state. s.changing is held.
-func (s *Session) store(state State) { s.now.Store(&contents{state, s.Conversation()}) }
+func (s *Session) store(state State) {
+	next := *s.now.Load()
+	next.state = state
+	s.now.Store(&next)
+}
 
 // lock waits until no other goroutine changes the session.
 func (s *Session) lock() error {

@@ -163,8 +163,13 @@ func (r *Runner) goOn(in *Input, single bool) error {
 	if err == nil && !single {
 		err = session.Unanswered(said)
 	}
-	if err == nil && r.journal != nil {
+	switch {
+	case err != nil:
+	case r.journal != nil:
 		said = r.journal.GoOn(&r.st, said)
+	case !single && !in.anew():
+		r.st.Continue(said, session.DriverOf(r.s).Kept())
+		said = nil
 	}
 	if !single {
 		said = append(slices.Clip(said), in.Message())
@@ -417,7 +422,7 @@ func refusedBy(ev *machine.Event, x *machine.Question) *fault.ReducerError {
 // keep stores the state in the session and, if a run has ended, its conversation.
 func (r *Runner) keep() error {
 	if r.st.Phase == machine.Stopped && !r.st.Config.Single {
-		return session.DriverOf(r.s).Conclude(r.st.Session, r.st.Transcript())
+		return session.DriverOf(r.s).Conclude(r.st.Session, r.st.Transcript(), r.st.Kept())
 	}
 	return session.DriverOf(r.s).Replace(r.st.Session)
 }

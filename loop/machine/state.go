@@ -406,6 +406,16 @@ func (st *State) GoOn(from *State) {
 	st.transcript, st.turns, st.Cuts = from.transcript, from.turns, from.Cuts
 }
 
+// Continue is GoOn for a conversation without its state.
+func (st *State) Continue(said []message.Message, kept projection.Kept) {
+	st.transcript, st.turns, st.Cuts = seq.Of(said...), seq.Of(kept.Turns...), kept.Cuts
+}
+
+// Kept returns what is known of the transcript besides its messages. It is read-only.
+func (st State) Kept() projection.Kept {
+	return projection.Kept{Turns: st.turns.From(0), Cuts: st.Cuts}
+}
+
 // Forget drops what no later step reads: the messages before the model's last one but for the last few, the
 // attempts and the errors of reducers. Their numbers stay. It is for code that folds many events and shows
 // none of that. Idempotency keys do not change.

@@ -19,6 +19,14 @@ type Turn struct {
 	Calls []Call `json:"calls,omitempty"`
 }
 
+// Kept is what a session keeps of a conversation besides its messages, for the next run. The zero value knows
+// nothing.
+type Kept struct {
+	// Turns are its replies that are known, in order, and Cuts what prompts leave out of it.
+	Turns []Turn
+	Cuts  []Cut
+}
+
 // Call is a tool call that had an effect, or may have had one.
 type Call struct {
 	Tool      string `json:"tool" redact:"name"`
