@@ -111,7 +111,7 @@ func keep(s *session.Session, out *report, said []message.Message) error {
 	}
 	d := session.DriverOf(s)
 	defer d.Release()
-	return errors.Join(d.Acquire(), d.Conclude(st.Session, said))
+	return errors.Join(d.Acquire(), d.Conclude(st.Session, said, st.Kept()))
 }
 
 // workflowOf makes a run in a workflow that begins at a time, and returns the time of its end.
