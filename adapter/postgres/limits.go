@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/retake-go/retake/limit/limiter"
@@ -54,6 +55,30 @@ func (l *Limits) Swap(ctx context.Context, scope string, version int64, value []
 	}
 	tag, err := l.pool.Exec(ctx, query, scope, version, value)
 	return tag.RowsAffected() == 1, l.failed(scope, err)
+}
+
+// Limits tells how the scopes of a limiter are whose records are in the same database: see [NewLimits]. They
+// are sorted by name.
+func (s *Store) Limits(ctx context.Context) (all []limiter.Status, err error) {
+	err = s.patiently(ctx, func(bool) error {
+		rows, err := s.pool.Query(ctx, `SELECT scope, value FROM retake_limit ORDER BY scope`)
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (limiter.Status, error) {
+			var scope string
+			var value []byte
+			if err := row.Scan(&scope, &value); err != nil {
+				return limiter.Status{}, err
+			}
+			return limiter.Recorded(scope, value)
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("postgres: limits: %w", err)
+	}
+	return all, nil
 }
 
 // failed adds the scope to an error.

@@ -39,6 +39,29 @@ func TestACallOfTheLimitsIsOneRoundTrip(t *testing.T) {
 	require.ErrorContains(t, err, `postgres: limits of scope "a\x00b"`)
 }
 
+// A store tells of the limits in its database.
+func TestAStoreTellsOfTheLimits(t *testing.T) {
+	pool := connect(t, urlOf(t))
+	store, err := postgres.New(t.Context(), pool, postgres.Settings{})
+	require.NoError(t, err)
+	defer store.Close()
+	limits, err := postgres.NewLimits(t.Context(), pool)
+	require.NoError(t, err)
+	for scope, value := range map[string]string{"b": `{"state":{"in_flight":3}}`, "a": `{}`} {
+		_, err = limits.Swap(t.Context(), scope, 0, []byte(value))
+		require.NoError(t, err)
+	}
+	all, err := store.Limits(t.Context())
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	assert.Equal(t, "b", all[1].Scope)
+	assert.EqualValues(t, 3, all[1].State.InFlight)
+	_, err = limits.Swap(t.Context(), "c", 0, []byte("one"))
+	require.NoError(t, err)
+	_, err = store.Limits(t.Context())
+	require.ErrorContains(t, err, `postgres: limits: scope "c": the record in the store cannot be read`)
+}
+
 // A scope that nobody uses any more is forgotten, ten with each new one. What was replaced within the hour
 // stays.
 func TestOldLimitsAreForgotten(t *testing.T) {

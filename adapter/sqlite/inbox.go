@@ -66,7 +66,7 @@ func scanItem(row interface{ Scan(to ...any) error }) (i journal.Item, err error
 // Items implements [journal.Inbox].
 func (s *Store) Items(ctx context.Context, session string) (items []journal.Item, err error) {
 	var bad []error
-	err = s.readingInbox(ctx, func(db *sql.DB) error {
+	err = s.readingTable(ctx, "retake_inbox", func(db *sql.DB) error {
 		items, bad = nil, nil
 		return eachRow(ctx, db, func(rows *sql.Rows) error {
 			i, err := scanItem(rows)
@@ -95,7 +95,7 @@ func (s *Store) Remove(ctx context.Context, session string, item journal.Item) e
 
 // WithItems implements [journal.Inbox].
 func (s *Store) WithItems(ctx context.Context) (ids []string, err error) {
-	err = s.readingInbox(ctx, func(db *sql.DB) error {
+	err = s.readingTable(ctx, "retake_inbox", func(db *sql.DB) error {
 		ids = nil
 		return eachRow(ctx, db, func(rows *sql.Rows) error {
 			var id string
@@ -125,12 +125,12 @@ func eachRow(ctx context.Context, db *sql.DB, use func(*sql.Rows) error, query s
 	return rows.Err()
 }
 
-// readingInbox calls query unless the database has no inboxes: it was made by an earlier version and is only
-// read.
-func (s *Store) readingInbox(ctx context.Context, query func(*sql.DB) error) error {
+// readingTable calls query unless the database has no such table: nobody used it, or the database was made by
+// an earlier version and is only read.
+func (s *Store) readingTable(ctx context.Context, table string, query func(*sql.DB) error) error {
 	return s.reading(ctx, func(db *sql.DB) error {
 		var there int
-		err := db.QueryRowContext(ctx, `SELECT 1 FROM sqlite_master WHERE name = 'retake_inbox'`).Scan(&there)
+		err := db.QueryRowContext(ctx, `SELECT 1 FROM sqlite_master WHERE name = ?`, table).Scan(&there)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}

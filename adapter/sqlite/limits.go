@@ -78,6 +78,28 @@ func (l *Limits) Swap(ctx context.Context, scope string, version int64, value []
 	return rows == 1, failedLimits(scope, err)
 }
 
+// Limits tells how the scopes of a limiter are whose records are in the same database: see [OpenLimits]. They
+// are sorted by name.
+func (s *Store) Limits(ctx context.Context) (all []limiter.Status, err error) {
+	err = s.readingTable(ctx, "retake_limit", func(db *sql.DB) error {
+		all = nil
+		return eachRow(ctx, db, func(rows *sql.Rows) error {
+			var scope string
+			var value []byte
+			if err := rows.Scan(&scope, &value); err != nil {
+				return err
+			}
+			status, err := limiter.Recorded(scope, value)
+			all = append(all, status)
+			return err
+		}, `SELECT scope, value FROM retake_limit ORDER BY scope`)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: limits: %w", err)
+	}
+	return all, nil
+}
+
 // failedLimits adds the scope to an error.
 func failedLimits(scope string, err error) error {
 	if err == nil {

@@ -41,6 +41,34 @@ func TestLimitsAndJournalsShareAFile(t *testing.T) {
 	require.ErrorContains(t, err, "the path is empty")
 }
 
+// A store tells of the limits in its database: of none before a limiter uses it, also if it is only read.
+func TestAStoreTellsOfTheLimits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "retake.db")
+	store := open(t, path)
+	all, err := store.Limits(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, all)
+	limits := openLimits(t, path)
+	for _, scope := range []string{"b", "a"} {
+		_, err = limits.Swap(t.Context(), scope, 0, []byte(`{"state":{"in_flight":3}}`))
+		require.NoError(t, err)
+	}
+	toRead, err := sqlite.OpenWith(t.Context(), path, sqlite.Settings{ReadOnly: true})
+	require.NoError(t, err)
+	defer toRead.Close()
+	for _, s := range []*sqlite.Store{store, toRead} {
+		all, err = s.Limits(t.Context())
+		require.NoError(t, err)
+		require.Len(t, all, 2)
+		assert.Equal(t, "a", all[0].Scope)
+		assert.EqualValues(t, 3, all[0].State.InFlight)
+	}
+	_, err = limits.Swap(t.Context(), "c", 0, []byte("one"))
+	require.NoError(t, err)
+	_, err = store.Limits(t.Context())
+	require.ErrorContains(t, err, `sqlite: limits: scope "c": the record in the store cannot be read`)
+}
+
 // A scope that nobody uses any more is forgotten. What was replaced within the hour stays.
 func TestOldLimitsAreForgotten(t *testing.T) {
 	limits := openLimits(t, filepath.Join(t.TempDir(), "limits.db"))

@@ -5,19 +5,54 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/retake-go/retake/adapter/postgres"
 	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/limit/limiter"
 )
 
 // db is a store that is no folder: a SQLite database by its file, or a PostgreSQL one by its address.
 type db interface {
 	journal.Keeper
 	journal.Inbox
+	Limits(context.Context) ([]limiter.Status, error)
 	Close() error
+}
+
+// databases are open ones with their names.
+type databases []namedDB
+
+type namedDB struct {
+	name string
+	db
+}
+
+// limitsWithin is how long a database is asked for its limits.
+const limitsWithin = 2 * time.Second
+
+// Scopes implements [console.Limits] by the limits that processes share in the databases. One that cannot be
+// read is a scope whose store is lost.
+func (d databases) Scopes() (all []limiter.Status) {
+	ctx, stop := context.WithTimeout(context.Background(), limitsWithin)
+	defer stop()
+	for _, from := range d {
+		scopes, err := from.Limits(ctx)
+		if err != nil {
+			scopes = []limiter.Status{{Scope: from.name, StoreLost: true}}
+		}
+		all = append(all, scopes...)
+	}
+	return all
+}
+
+func (d databases) close() {
+	for _, one := range d {
+		_ = one.Close() // it was read alone
+	}
 }
 
 // openDatabase opens a database, or for reading alone.

@@ -27,7 +27,8 @@ var serveCommand = command{
 	about: `
 Serves a page with all sessions, the page of each session, and an inbox of what waits for a person, where it is
 answered. A STORE is a folder of journals, a SQLite database, or a PostgreSQL database of adapter/postgres by its
-address, postgres://USER@HOST/NAME. Journals are read while other processes write them; no lock is taken.
+address, postgres://USER@HOST/NAME. Journals are read while other processes write them; no lock is taken. The limits
+that processes share in a database have a page of their own.
 
 The first line on standard output is the address to open. It holds a token of 128 random bits, and without it every
 request is answered with status 403; the browser keeps it in a cookie. Only this machine is listened to. Another
@@ -83,11 +84,11 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	stores, closing, err := openStores(s.stores)
+	stores, open, err := openStores(s.stores)
 	if err != nil {
 		return err
 	}
-	defer closing()
+	defer open.close()
 	for n := range stores {
 		if stores[n].Store, err = e.sealing(stores[n].Store.(inbox.Store)); err != nil {
 			return err
@@ -99,17 +100,21 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	}
 	port := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
 	token := console.NewToken()
-	c, err := console.New(console.Settings{
+	settings := console.Settings{
 		Stores: stores, Token: token, Hosts: hostsOf(host, port), Secure: s.cert != "", ShowSecrets: s.secrets,
-	})
+	}
+	if len(open) > 0 {
+		settings.Limits = open
+	}
+	c, err := console.New(settings)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	open := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/", RawQuery: url.Values{"token": {token}}.Encode()}
+	page := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/", RawQuery: url.Values{"token": {token}}.Encode()}
 	if s.cert != "" {
-		open.Scheme = "https"
+		page.Scheme = "https"
 	}
-	fmt.Fprintln(e.out, open.String())
+	fmt.Fprintln(e.out, page.String())
 	if err := e.out.Flush(); err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -171,36 +176,32 @@ func hostsOf(host, port string) []string {
 	return hosts
 }
 
-// openStores opens stores for reading.
-func openStores(names []string) (stores []console.Named, closing func(), err error) {
-	var open []db
-	closing = func() {
-		for _, s := range open {
-			_ = s.Close() // it was read alone
+// openStores opens stores for reading. Those that are databases are returned a second time, to be closed.
+func openStores(names []string) (stores []console.Named, open databases, err error) {
+	defer func() {
+		if err != nil {
+			open.close()
 		}
-	}
+	}()
 	for _, name := range names {
 		folder, err := isFolder(name)
 		switch {
 		case err != nil:
-			closing()
-			return nil, nil, misused("%v: %s", err, watchArgs)
+			return nil, open, misused("%v: %s", err, watchArgs)
 		case folder:
 			stores = append(stores, console.Named{Name: name, Store: journal.Dir(name)})
 		case isDatabase(name):
 			db, err := openToAnswer(name)
 			if err != nil {
-				closing()
-				return nil, nil, misused("%s: it is a %s database whose journals cannot be read: %w", shown(name), kindOf(name), err)
+				return nil, open, misused("%s: it is a %s database whose journals cannot be read: %w", shown(name), kindOf(name), err)
 			}
-			open = append(open, db)
+			open = append(open, namedDB{shown(name), db})
 			stores = append(stores, console.Named{Name: shown(name), Store: db})
 		default:
-			closing()
-			return nil, nil, misused("%s: it is neither a folder nor a SQLite database: %s", name, strings.TrimPrefix(watchArgs, "STORE is "))
+			return nil, open, misused("%s: it is neither a folder nor a SQLite database: %s", name, strings.TrimPrefix(watchArgs, "STORE is "))
 		}
 	}
-	return stores, closing, nil
+	return stores, open, nil
 }
 
 // openToAnswer opens a database so that questions can be answered, or else for reading alone.

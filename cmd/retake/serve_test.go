@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,6 +18,8 @@ import (
 	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/sealed"
+	"github.com/retake-go/retake/limit"
+	"github.com/retake-go/retake/limit/limiter"
 )
 
 // The console of a folder of sealed journals and a database of others says on its first line where it is, and
@@ -50,6 +53,38 @@ func TestServe(t *testing.T) {
 	_, port, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(home, "/"), "http://"), ":")
 	status, _ = get("http://localhost:" + port + "/?" + token)
 	assert.Equal(t, http.StatusForbidden, status, "another name than the one that is listened on")
+}
+
+// The limits that processes share in a database are shown, also those of a database that has no journals yet.
+func TestServeShowsTheLimitsOfADatabase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fleet.db")
+	store, err := sqlite.Open(t.Context(), path)
+	require.NoError(t, err)
+	require.NoError(t, store.Close())
+	home, token := served(t, nil, path)
+	_, page := get(t, home+"limits?"+token)
+	assert.Contains(t, page, "No call has asked the limiter")
+
+	shared, err := sqlite.OpenLimits(t.Context(), path)
+	require.NoError(t, err)
+	defer shared.Close()
+	l, err := limiter.New(limiter.Config{Store: shared, Limit: limit.Config{
+		Windows: []limit.Window{{Resource: "requests", Limit: 600, Period: time.Minute}},
+	}})
+	require.NoError(t, err)
+	granted := make(chan limiter.Answer, 1)
+	_, known := l.Ask(limiter.Ask{Scope: "gpt"}, func(a limiter.Answer) { granted <- a })
+	require.False(t, known, "the store is asked first")
+	<-granted
+	_, page = get(t, home+"limits?"+token)
+	assert.Contains(t, page, `<td dir="auto">gpt<td>closed<td>0<td>1<td>`)
+	assert.Contains(t, page, "600 requests in 1m0s")
+	_, page = get(t, home+"?"+token)
+	assert.Contains(t, page, `<a href="/limits">`)
+
+	folder, token := served(t, nil, t.TempDir())
+	status, _ := get(t, folder+"limits?"+token)
+	assert.Equal(t, http.StatusNotFound, status, "a folder has none")
 }
 
 // served serves the console of stores until the test ends, and returns its address and the token as a query.

@@ -43,6 +43,16 @@ func read(value []byte, config limit.Config) (*record, error) {
 	return r, nil
 }
 
+// Recorded returns how a scope is by its record in a store. Waiting are what its processes ask for, and the
+// calls in flight those that they were lent.
+func Recorded(scope string, value []byte) (Status, error) {
+	r, err := read(value, limit.Config{})
+	if err != nil {
+		return Status{}, fmt.Errorf("scope %q: %w", scope, err)
+	}
+	return Status{Scope: scope, Waiting: r.State.Waiting(), State: r.State}, nil
+}
+
 func (r *record) write() []byte {
 	value, _ := json.Marshal(r) // it has numbers and names only
 	return value
