@@ -51,9 +51,13 @@ test-fleet: $(FLEET:%=fleet@%) ## real PostgreSQL and Redis: processes and serve
 $(FLEET:%=fleet@%): fleet@%:
 	cd $* && go test -count=1 -timeout 20m -v -run 'Kill|Fleet|Outlive|River' .
 
+# Not the modules that measure and release: they start no goroutines, and compiling all peers once more takes
+# longer than most tests.
+RACE := $(filter-out bench bench/work tools,$(MODULES))
+
 race: export RETAKE_CASES ?= 40
-race: $(MODULES:%=race@%) ## what CI runs: the race detector, in random order
-$(MODULES:%=race@%): race@%:
+race: $(RACE:%=race@%) ## what CI runs: the race detector, in random order
+$(RACE:%=race@%): race@%:
 	cd $* && go test -timeout 20m -race -short -shuffle=on ./...
 
 # Delays, decisions and schemas are the same on every machine: the tests compare with exact values.

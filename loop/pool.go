@@ -252,7 +252,7 @@ func (p *Pool) Next() (at time.Time, ok bool) {
 
 // Due continues the runs that are due at the given time, one after the other in the order in which they
 // became due, until each waits for a later time or has ended. It returns the number of runs. It blocks while
-// models and tools are called.
+// models and tools are called. A limiter grants by its own clock: give it that of the engine.
 //
 // now is the engine's time: a wait that ends by then is over even if the pool's clock is behind, and is
 // recorded as having lasted until its end. A run that waits again continues only if that wait also ends by
