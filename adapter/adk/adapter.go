@@ -10,77 +10,23 @@ import (
 
 	"github.com/retake-go/retake/adapter/kit/turns"
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/feedback"
 	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
-	retake "github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
-	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
 )
 
-// OnExhausted is what follows when a tool has no attempts left. The zero value is [StopRun].
-type OnExhausted string
+// Config configures the runs of an adapter: see [turns.Settings], whose request is that of ADK.
+type Config = turns.Settings
+
+// OnExhausted is what follows when a tool has no attempts left: see [turns.OnExhausted].
+type OnExhausted = turns.OnExhausted
 
 const (
-	// StopRun ends ADK's run with a [loop.RetryExhaustedError].
-	StopRun OnExhausted = "stop_run"
-	// TellModel continues the run: the model sees that no attempt is left, and may answer without the
-	// tool. The budgets of the run still end it, and so does an answer that cannot be used.
-	TellModel OnExhausted = "tell_model"
+	StopRun   = turns.StopRun
+	TellModel = turns.TellModel
 )
-
-// Config configures the runs of an adapter. It is plain data. The zero value is the default policy. The
-// settings that a policy has for an attempt go into ADK's request: the temperature, and the model as the
-// name of a model.
-type Config struct {
-	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet].
-	Policy *policy.Set
-	// Seed is the seed of the jitter; empty means the session's id.
-	Seed string
-	// Output is the schema of a final answer; nil accepts any text.
-	Output *schema.Schema
-	// Feedback is a template for the words that correct the model; empty means the default words.
-	Feedback string
-	// Limits bounds the feedback; nil means [feedback.DefaultLimits].
-	Limits *feedback.Limits
-	// ToolChoice forces a call of a tool, of any or of none, until one has ended: see [loop.Config]. A
-	// model call without the tool is not forced. Empty leaves it to ADK and the model.
-	ToolChoice retake.ToolChoice
-	// Stop are the stop sequences, none of them empty; nil leaves them to ADK.
-	Stop []string
-	// ReadOnly and Idempotent are the names of tools whose calls may be repeated after a transport fault:
-	// calls of the first change nothing, repeated calls of the others have the effect of one. The type of
-	// an error makes it a transport fault. A call of any other tool is only repeated if the tool asks for
-	// it ([tool.TryLater]).
-	ReadOnly, Idempotent []string
-	// OnExhausted is what follows when a tool has no attempts left.
-	OnExhausted OnExhausted
-	// Sequential must be set if a task runner (platform.WithTaskRunner) makes the calls of a reply one
-	// after the other, in call order. A transport fault of a tool is not retried then, because a call
-	// cannot wait for those after it.
-	Sequential bool
-}
-
-// Validate returns an error that joins one for each invalid field.
-func (c Config) Validate() error {
-	var mode error
-	if c.OnExhausted != "" && c.OnExhausted != StopRun && c.OnExhausted != TellModel {
-		mode = fmt.Errorf("on_exhausted: %q is none of %q, %q", c.OnExhausted, StopRun, TellModel)
-	}
-	held := c.loop()
-	held.ToolChoice = "" // ADK has the tools
-	return errors.Join(mode, held.Validate())
-}
-
-func (c Config) loop() loop.Config {
-	return loop.Config{
-		Policy: c.Policy, Seed: c.Seed, Output: c.Output, Feedback: c.Feedback,
-		Limits: c.Limits, ToolChoice: c.ToolChoice, Stop: c.Stop,
-	}
-}
 
 // Invocation identifies the invocation of ADK that a run belongs to.
 type Invocation struct {
@@ -124,6 +70,11 @@ func WithEnd(f func(Invocation, *session.Session, loop.Result, error)) Option {
 	return func(a *Adapter) { a.ended = f }
 }
 
+// WithSequential must be given if a task runner (platform.WithTaskRunner) makes the calls of a reply one after
+// the other, in call order. A transport fault of a tool is not retried then, because a call cannot wait for
+// those after it.
+func WithSequential() Option { return func(a *Adapter) { a.sequential = true } }
+
 // WithObserver tells o of every attempt, retry, exhaustion and end of the adapter's runs, such as
 // observe.LogTo or an observer of adapter/otel. It may be given several times. The goroutines of all runs
 // call it, and it must be quick. A [observe.Tracer] follows runs, model calls and tools; what ADK and its
@@ -141,6 +92,8 @@ type Adapter struct {
 	observers []observe.Observer
 	sessions  func(Invocation) (*session.Session, error)
 	ended     func(Invocation, *session.Session, loop.Result, error)
+	// sequential is that of WithSequential.
+	sequential bool
 
 	mu   sync.Mutex
 	runs map[place]*run
@@ -218,8 +171,8 @@ func (a *Adapter) begin(i Invocation, deadline time.Time) (*run, error) {
 		return nil, fmt.Errorf("retake: session: %w", err)
 	}
 	of, err := turns.New(s, turns.Config{
-		Loop: a.cfg.loop(), Deadline: deadline, Clock: a.clock, Classify: a.classify, Record: a.record, Observers: a.observers,
-		Tell: a.cfg.OnExhausted == TellModel, Sequential: a.cfg.Sequential,
+		Settings: a.cfg, Deadline: deadline, Clock: a.clock, Classify: a.classify, Record: a.record, Observers: a.observers,
+		Sequential: a.sequential,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("retake: %w", err)

@@ -108,7 +108,7 @@ func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
 	}
 	for _, mode := range []adk.OnExhausted{adk.StopRun, adk.TellModel} {
 		tries := map[string]int{}
-		a, _, end := newAdapter(t, adk.Config{OnExhausted: mode, Sequential: true, Idempotent: []string{"book_room"}})
+		a, _, end := newAdapter(t, adk.Config{OnExhausted: mode, Idempotent: []string{"book_room"}}, adk.WithSequential())
 		m := newFake(twoCalls()...)
 		ctx := platform.WithTaskRunner(t.Context(), oneByOne)
 		_, err := play(ctx, newRunner(t, a, m, flaky(t, tries)), agent.StreamingModeNone)

@@ -11,73 +11,23 @@ import (
 
 	"github.com/retake-go/retake/adapter/kit/turns"
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/feedback"
 	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
-	retake "github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
-	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
 )
 
-// OnExhausted is what follows when a tool has no attempts left. The zero value is [StopRun].
-type OnExhausted string
+// Config configures the runs of an adapter: see [turns.Settings], whose request is that of Eino.
+type Config = turns.Settings
+
+// OnExhausted is what follows when a tool has no attempts left: see [turns.OnExhausted].
+type OnExhausted = turns.OnExhausted
 
 const (
-	// StopRun ends Eino's run with a [loop.RetryExhaustedError].
-	StopRun OnExhausted = "stop_run"
-	// TellModel continues the run: the model sees that no attempt is left, and may answer without the
-	// tool. The budgets of the run still end it, and so does an answer that cannot be used.
-	TellModel OnExhausted = "tell_model"
+	StopRun   = turns.StopRun
+	TellModel = turns.TellModel
 )
-
-// Config configures the runs of an adapter. It is plain data. The zero value is the default policy. The
-// settings that a policy has for an attempt go into Eino's request: the temperature, and the model as the
-// name of a model.
-type Config struct {
-	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet].
-	Policy *policy.Set
-	// Seed is the seed of the jitter; empty means the session's id.
-	Seed string
-	// Output is the schema of a final answer; nil accepts any text.
-	Output *schema.Schema
-	// Feedback is a template for the words that correct the model; empty means the default words.
-	Feedback string
-	// Limits bounds the feedback; nil means [feedback.DefaultLimits].
-	Limits *feedback.Limits
-	// ToolChoice forces a call of a tool, of any or of none, until one has ended: see [loop.Config]. A
-	// model call without the tool is not forced. Empty leaves it to Eino and the model.
-	ToolChoice retake.ToolChoice
-	// Stop are the stop sequences, none of them empty; nil leaves them to Eino.
-	Stop []string
-	// ReadOnly and Idempotent are the names of tools whose calls may be repeated after a transport fault:
-	// calls of the first change nothing, repeated calls of the others have the effect of one. The type of
-	// an error makes it a transport fault. A call of any other tool is only repeated if the tool asks for
-	// it ([tool.TryLater]).
-	ReadOnly, Idempotent []string
-	// OnExhausted is what follows when a tool has no attempts left.
-	OnExhausted OnExhausted
-}
-
-// Validate returns an error that joins one for each invalid field.
-func (c Config) Validate() error {
-	var mode error
-	if c.OnExhausted != "" && c.OnExhausted != StopRun && c.OnExhausted != TellModel {
-		mode = fmt.Errorf("on_exhausted: %q is none of %q, %q", c.OnExhausted, StopRun, TellModel)
-	}
-	held := c.loop()
-	held.ToolChoice = "" // Eino has the tools
-	return errors.Join(mode, held.Validate())
-}
-
-func (c Config) loop() loop.Config {
-	return loop.Config{
-		Policy: c.Policy, Seed: c.Seed, Output: c.Output, Feedback: c.Feedback,
-		Limits: c.Limits, ToolChoice: c.ToolChoice, Stop: c.Stop,
-	}
-}
 
 // Option is an optional part of an adapter.
 type Option func(*Adapter)
@@ -181,8 +131,8 @@ func (r *Run) In(ctx context.Context) context.Context { return context.WithValue
 func (a *Adapter) begin(ctx context.Context, s *session.Session) (*Run, error) {
 	deadline, _ := ctx.Deadline()
 	of, err := turns.New(s, turns.Config{
-		Loop: a.cfg.loop(), Deadline: deadline, Clock: a.clock, Classify: a.classify, Record: a.record, Observers: a.observers,
-		Tell: a.cfg.OnExhausted == TellModel, Sequential: a.sequential,
+		Settings: a.cfg, Deadline: deadline, Clock: a.clock, Classify: a.classify, Record: a.record, Observers: a.observers,
+		Sequential: a.sequential,
 	})
 	if err != nil {
 		return nil, err

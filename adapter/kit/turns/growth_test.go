@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/kit/turns"
-	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -35,7 +34,7 @@ func add(n int) message.Reply {
 func asked(t testing.TB, set *policy.Set) *turns.Run {
 	s, err := session.New(session.Config{ID: "many"})
 	require.NoError(t, err)
-	run, err := turns.New(s, turns.Config{Clock: looptest.NewClock(), Loop: loop.Config{Policy: set}})
+	run, err := turns.New(s, turns.Config{Clock: looptest.NewClock(), Settings: turns.Settings{Policy: set}})
 	require.NoError(t, err)
 	var shelf turns.Shelf
 	tools, err := shelf.Set([]turns.Offered{{

@@ -19,8 +19,8 @@ import (
 
 // Config configures a run.
 type Config struct {
-	// Loop is the core's config. Its Tools stay empty: [Run.Next] gets those of each model call.
-	Loop loop.Config
+	// Settings are those of the adapter.
+	Settings Settings
 	// Deadline is the end of the run's time; zero means none.
 	Deadline time.Time
 	// Clock is the clock for times and waits.
@@ -32,9 +32,6 @@ type Config struct {
 	Record func(machine.Event, []machine.Effect, machine.State)
 	// Observers are told of every step, as those of a loop are. Tracers follow runs, model calls and tools.
 	Observers []observe.Observer
-	// Tell continues the run when a tool has no attempts left: the model sees that, and may do without the
-	// tool.
-	Tell bool
 	// Sequential means that the runtime makes the calls of a reply one after the other. A call cannot wait
 	// for later ones then, so a transport fault of a tool is not retried.
 	Sequential bool
@@ -87,12 +84,13 @@ type Verdict struct {
 // New begins a run in a session, which belongs to it until [Run.End].
 func New(s *session.Session, cfg Config) (*Run, error) {
 	var opts []loop.Option
-	if cfg.Tell {
+	if cfg.Settings.OnExhausted == TellModel {
 		opts = append(opts, loop.WithPlanner(planner.PlannerFunc(nil)))
 	}
 	r := &Run{cfg: cfg, changed: make(chan struct{}), ctx: context.Background()}
 	r.work.tracers = observe.TracersOf(cfg.Observers)
-	m, err := cfg.Loop.Machine(opts...)
+	own := cfg.Settings.loop()
+	m, err := own.Machine(opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +99,7 @@ func New(s *session.Session, cfg Config) (*Run, error) {
 		return nil, err
 	}
 	runner, err := engine.New(engine.RunnerConfig{Session: s, Machine: compiled.For("", cfg.Deadline), Record: r.record,
-		Offer: engine.Offer{Tools: cfg.Loop.Tools, Output: cfg.Loop.Output, CallsOnly: cfg.Loop.CallsOnly}})
+		Offer: engine.Offer{Output: own.Output}})
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +123,7 @@ func (r *Run) record(ev machine.Event, effects []machine.Effect, st machine.Stat
 func (r *Run) tellStep(ev *machine.Event, effects []machine.Effect, st *machine.State) {
 	switch {
 	case ev.Reply != nil:
-		r.secrets.Read(ev.Reply, r.tools, r.cfg.Loop.Output)
+		r.secrets.Read(ev.Reply, r.tools, r.cfg.Settings.Output)
 	case ev.Kind == machine.Started:
 		r.since = ev.At
 		r.secrets.ReadSaid(st.Transcript(), r.tools)

@@ -78,7 +78,7 @@ func (r *Run) runEnds(err error) {
 func (r *Run) modelBegins() {
 	if r.work.model == nil && len(r.work.tracers) > 0 {
 		asked := observe.ModelWork(&r.asked)
-		asked.Structured = r.cfg.Loop.Output != nil
+		asked.Structured = r.cfg.Settings.Output != nil
 		_, r.work.model = r.begin(r.ctx, asked)
 	}
 }
