@@ -2,7 +2,11 @@ package loop_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -10,10 +14,12 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -77,4 +83,56 @@ func TestAMessageLeavesAnExhaustionToPeople(t *testing.T) {
 		loop.WithPlanner(ladder), loop.WithApprover(approver), loop.WithClock(clock))
 	require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	assert.Equal(t, looptest.Epoch.Add(time.Hour), clock.Now())
+}
+
+// A person corrects the call that was not accepted: it is made as they say, with a key of its own, and the model
+// is told who did so. What a redaction leaves out of the tool's arguments is nowhere in the journal, be it the
+// model's or the person's, nor are their words; and the question can be answered by the id that the journal has.
+func TestAPersonCorrectsACallInARedactedJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made payments
+		dir := journal.Dir(t.TempDir())
+		settings := journal.Settings{Redact: &journal.Redaction{Tools: map[string]journal.ToolRedaction{"pay": {Arguments: []string{"/to"}, Result: []string{""}}},
+			Prompts: true, Transcripts: &kept{texts: map[string]string{}}}}
+		j, err := journal.Open(t.Context(), dir, "order-42", settings)
+		require.NoError(t, err)
+		cfg, set := made.config(t), policy.DefaultSet()
+		set.Global.MaxAttempts, set.Global.Approval = new(1), &policy.Approval{Exhausted: policy.ExhaustedAsk}
+		cfg.Policy = &set
+		model := looptest.NewModel(payCall("c1", `{"to":"Annabel","amount":0}`), payCall("c2", `{"to":"Annabel","amount":0}`),
+			looptest.Say("Done."))
+		pool, _ := pooled(t, loop.PoolConfig{Model: model, Config: cfg})
+		_, err = pool.Add(fixture.In(newSession(t), j), loop.Input{Prompt: "Pay somebody."})
+		require.NoError(t, err)
+		done := make(chan error, 1)
+		go func() { done <- pool.Run(t.Context(), 1) }()
+		for n, answer := range []machine.Response{
+			{Words: "hush"},
+			{Arguments: json.RawMessage(`{"to":"Secretia","amount":7}`)},
+		} {
+			synctest.Wait()
+			_, id, asked := strings.Cut(lines(t, dir), fmt.Sprintf(`"id":"1.%d.1-`, n+1))
+			require.True(t, asked)
+			answer.Question, answer.Verdict = fmt.Sprintf("1.%d.1-%s", n+1, id[:32]), machine.GoOn
+			require.NoError(t, pool.Answer("order-42", answer))
+		}
+		require.NoError(t, <-done)
+		assert.Equal(t, []transfer{{"Secretia", 7}}, made.calls)
+		told := model.Requests()[2].Messages
+		last := told[len(told)-1]
+		assert.Equal(t, message.Tool, last.Role)
+		assert.False(t, last.IsError)
+		assert.Contains(t, last.Text, "This call was not accepted, and a person corrected its arguments, to")
+		assert.True(t, strings.HasSuffix(last.Text, "\n"+`{"paid":7}`), last.Text)
+		require.NoError(t, j.Close())
+		text := lines(t, dir)
+		for _, hidden := range []string{"Secretia", "Annabel", "hush"} {
+			assert.NotContains(t, text, hidden)
+		}
+		j, err = journal.Open(t.Context(), dir, "order-42", settings)
+		require.NoError(t, err, "what was left out is found again")
+		require.NoError(t, j.Close())
+		_, err = journal.Replay(strings.NewReader(text), journal.Replaying{})
+		require.NoError(t, err)
+	})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
-	"github.com/retake-go/retake/loop/machine"
 )
 
 var pendingCommand = command{
@@ -120,7 +119,7 @@ func (e *env) openInbox(name string, toRead bool) (inbox.Store, func() error, er
 
 // asked says what is asked, and about which arguments, if it is about a call.
 func asked(q *inbox.Question) string {
-	if q.Kind == machine.AskExhausted {
+	if len(q.Arguments) == 0 {
 		return q.String()
 	}
 	return q.String() + ": " + string(q.Arguments)

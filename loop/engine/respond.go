@@ -86,7 +86,7 @@ func (r *Runner) recordForms(at time.Time, asks []machine.Ask) error {
 	}
 	for n := range asks {
 		t, known := r.offer.Tools.Get(asks[n].Tool)
-		if !known || asks[n].Kind == machine.AskExhausted {
+		if !known || asks[n].Index < 0 {
 			continue
 		}
 		form := journal.Note{Kind: journal.AskForm, At: at, Tool: asks[n].Tool, Schema: t.Parameters()}
@@ -133,7 +133,7 @@ func askOf(st *machine.State, id string) *machine.Ask {
 
 // checkArguments checks changed arguments as the model's are checked, and writes them in canonical form.
 func checkArguments(st *machine.State, t *tool.Tool, a *machine.Ask, answer *machine.Response) error {
-	answer.Identity = nil
+	answer.Identity, answer.Call = nil, nil
 	if len(answer.Arguments) == 0 {
 		return nil
 	}
@@ -148,6 +148,11 @@ func checkArguments(st *machine.State, t *tool.Tool, a *machine.Ask, answer *mac
 		return misfit
 	}
 	answer.Arguments = arguments
-	answer.Identity = Settings(st.Policy).IdentityOf(a.Tool, arguments)
+	settings := Settings(st.Policy)
+	answer.Identity = settings.IdentityOf(a.Tool, arguments)
+	if a.Kind == machine.AskExhausted {
+		answer.Call = &machine.Call{Repeatable: t.Repeatable(), ReadOnly: t.Declared() == tool.DeclaredReadOnly,
+			Exceeds: settings.Exceeds(a.Tool, arguments), NeedsApproval: t.NeedsApproval(arguments)}
+	}
 	return st.ResponseFault(answer, st.At)
 }

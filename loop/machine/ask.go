@@ -22,8 +22,9 @@ const (
 	AskApproval AskKind = "approval"
 	// AskDoubt asks what became of a call whose effect is unknown.
 	AskDoubt AskKind = "in_doubt"
-	// AskExhausted asks what is to follow an exhaustion. Such a question is about no call: its Index is -1,
-	// its Tool that of the exhausted action, empty for the answer, and its Failure the last one.
+	// AskExhausted asks what is to follow an exhaustion. Its Tool is that of the exhausted action, empty for
+	// the answer, and its Failure the last one. Its Index is that of the call that may be corrected, or -1:
+	// the only call of the tool in the reply that was not accepted.
 	AskExhausted AskKind = "exhausted"
 )
 
@@ -39,7 +40,7 @@ type Ask struct {
 	CallID string `json:"call_id,omitempty"`
 	// Key is the idempotency key that the call has unless its arguments are changed.
 	Key string `json:"key"`
-	// Arguments are those that an answer is about.
+	// Arguments are those that an answer is about; empty if they are no JSON, and without a call.
 	Arguments json.RawMessage `json:"arguments"`
 	// Rule is why approval is needed; empty for a call in doubt.
 	Rule policy.ApprovalRule `json:"rule,omitempty"`
@@ -98,7 +99,7 @@ func (s *step) asksPeople() bool {
 				a.Deadline = until
 			}
 		}
-		a.ID = s.askID(&a, c.Transport)
+		a.ID = s.askID(&a, fmt.Sprint(c.Transport))
 		open = append(open, a)
 	}
 	s.ask(open)
@@ -113,10 +114,10 @@ func (s *step) ask(open []Ask) {
 	}
 }
 
-// askID returns the ID of a question. transport is the attempt of its call.
-func (s *step) askID(a *Ask, transport int) string {
+// askID returns the ID of a question. attempt tells it from others about the same.
+func (s *step) askID(a *Ask, attempt string) string {
 	text := appendPart(make([]byte, 0, 512), s.Session.ID())
-	for _, part := range []string{string(a.Kind), a.Tool, alike(a.Arguments), fmt.Sprint(transport)} {
+	for _, part := range []string{string(a.Kind), a.Tool, alike(a.Arguments), attempt} {
 		text = appendPart(text, part)
 	}
 	return fmt.Sprintf("%d.%d.%d-%s", s.Run, s.Turn, a.Index+1, digest(text, keyLen))
@@ -172,6 +173,9 @@ func (st *State) asksFault() error {
 		if a.Kind == AskExhausted {
 			if st.Exhausted == nil || len(st.Questions) > 1 || a.Default != EndRun {
 				return fmt.Errorf("questions[%d].kind: %q is the only question after an exhaustion, and its default is %q", n, a.Kind, EndRun)
+			}
+			if c := st.correctable(); a.Index != -1 && (c == nil || c.Index != a.Index) {
+				return fmt.Errorf("questions[%d].index: %d names no call that may be corrected", n, a.Index)
 			}
 			continue
 		}

@@ -142,13 +142,13 @@ func (s *step) keepMade(c *BatchCall) {
 }
 
 // beyond returns the issue of a call beyond the most successes of its tool, or nil.
-func (s *step) beyond(tool string, taken int) *fault.Issue {
-	p := s.policyOf(tool)
+func (st *State) beyond(tool string, taken int) *fault.Issue {
+	p := st.PolicyOf(policy.Target{Tool: tool})
 	for _, cap := range [...]struct {
 		most, taken int
 		within      string
 	}{{p.MaxSuccesses, taken, "a run"},
-		{p.MaxSessionSuccesses, s.Session.Successes(tool) + taken - placesOfTool(s.Places, tool), "a session"}} {
+		{p.MaxSessionSuccesses, st.Session.Successes(tool) + taken - placesOfTool(st.Places, tool), "a session"}} {
 		if cap.most != policy.Unlimited && cap.taken >= cap.most {
 			return &fault.Issue{Rule: fault.RuleMaxSuccesses, Source: fault.FromReply,
 				Expected: fmt.Sprintf("at most %d successful calls in %s", cap.most, cap.within)}

@@ -31,7 +31,8 @@ const (
 	// NobodyKnows leaves the call in doubt. The model is told, with Words.
 	NobodyKnows Ruling = "nobody_knows"
 	// GoOn closes the exhausted action and goes on, with Words as a message of the user and Policy over the
-	// run's. The budgets of failed attempts begin again.
+	// run's; or with Arguments alone, which make the call of the question with these. The budgets of failed
+	// attempts begin again.
 	GoOn Ruling = "go_on"
 	// EndRun ends the run with the exhaustion.
 	EndRun Ruling = "end"
@@ -56,7 +57,8 @@ type Response struct {
 	// Question is the ID of the question.
 	Question string `json:"question" redact:"keep"`
 	Verdict  Ruling `json:"verdict" redact:"keep"`
-	// Arguments replace those of the call; empty keeps them. Only with Approve.
+	// Arguments replace those of the call; empty keeps them. Only with Approve, and with GoOn if the question
+	// has a call.
 	Arguments json.RawMessage `json:"arguments,omitempty" redact:"document"`
 	// Words are for the model, at most [MaxWords] bytes.
 	Words string `json:"words,omitempty" redact:"text"`
@@ -72,6 +74,9 @@ type Response struct {
 	// Identity are the arguments by which the changed call counts as repeated: see [Call]. The driver sets
 	// it.
 	Identity json.RawMessage `json:"identity,omitempty" redact:"document"`
+	// Call is what else is known of a call that was corrected, without its arguments; only with GoOn. The
+	// driver sets it.
+	Call *Call `json:"call,omitempty" redact:"keep"`
 }
 
 // The errors of answers that do not fit, each within an [AnswerError].
@@ -144,8 +149,12 @@ func (st *State) responseFault(r *Response, at time.Time) error {
 		return fault(ErrTooLate, "it was %s", a.Deadline.Format(time.RFC3339Nano))
 	case !slices.Contains(rulings[a.Kind], r.Verdict):
 		return fault(ErrMisfit, "verdict: %.64q: give one of %q", string(r.Verdict), rulings[a.Kind])
-	case len(r.Arguments) > 0 && r.Verdict != Approve:
-		return fault(ErrMisfit, "arguments: only with %q", string(Approve))
+	case len(r.Arguments) > 0 && r.Verdict != Approve && r.Verdict != GoOn:
+		return fault(ErrMisfit, "arguments: only with %q and %q", string(Approve), string(GoOn))
+	case len(r.Arguments) > 0 && a.Index < 0:
+		return fault(ErrMisfit, "arguments: there is no call to correct, or more than one: give a hint")
+	case len(r.Arguments) > 0 && r.Verdict == GoOn && (r.Policy != nil || strings.TrimSpace(r.Words) != ""):
+		return fault(ErrMisfit, "arguments: give them without words and policy: the call is made, and the model is told its result")
 	case r.Policy != nil && r.Verdict != GoOn:
 		return fault(ErrMisfit, "policy: only with %q", string(GoOn))
 	case len(r.Words) > MaxWords:
@@ -167,10 +176,15 @@ func (st *State) responseFault(r *Response, at time.Time) error {
 }
 
 // changeFault says why a call may not be made with the arguments of an answer, or returns "": it equals one
-// that has a result, and the policy does not run such calls.
+// that has a result, and the policy does not run such calls, or it is beyond the most successes of its tool.
 func (st *State) changeFault(a *Ask, r *Response) string {
 	p := st.PolicyOf(policy.Target{Tool: a.Tool})
 	c := st.Batch.Calls[a.Index].Call
+	if a.Kind == AskExhausted {
+		if i := st.beyond(c.Tool, placesOfTool(st.Places, c.Tool)); i != nil {
+			return "the tool has succeeded as often as it may: " + i.Expected
+		}
+	}
 	mode := p.EqualCalls
 	if mode == policy.EqualRun {
 		return ""

@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -99,18 +100,62 @@ func (s *step) askAbout(p *Plan) error {
 	if until := s.At.Add(p.Delay); p.Delay > 0 && (a.Deadline.IsZero() || until.Before(a.Deadline)) {
 		a.Deadline = until
 	}
-	a.ID = s.askID(&a, x.Attempt)
+	if c := s.correctable(); c != nil {
+		a.Index, a.CallID, a.Key, a.Arguments = c.Index, c.ID, c.Key, c.Arguments
+	}
+	a.ID = s.askID(&a, fmt.Sprint(x.Attempt)+a.Key) // the same arguments may fail again
 	s.ask([]Ask{a})
 	return nil
 }
 
+// correctable returns the call whose arguments a person may correct after an exhaustion: the only one of its
+// tool that was not accepted, if nothing else was decided by it. Else it returns nil.
+func (st *State) correctable() (found *BatchCall) {
+	x, b := st.Exhausted, st.Batch
+	if b == nil || x == nil || x.Plane != fault.Correction || x.Cycle != nil || x.Failure.Class == fault.UnknownTool ||
+		st.Config.CallsOnly || st.Policy.AllOrNothing && len(b.Calls) > 1 {
+		return nil
+	}
+	for _, c := range b.Calls {
+		if c.Tool != x.Action || c.Status != callInvalid && c.Status != callAsked {
+			continue
+		}
+		if found != nil || slices.ContainsFunc(b.Calls, func(o *BatchCall) bool { return o.Twin == c.Index+1 }) {
+			return nil
+		}
+		found = c
+	}
+	return found
+}
+
+// remake makes the call that was not accepted with the arguments of an answer, as a call of its own.
+func (s *step) remake(c *BatchCall, r *Response) {
+	s.shut(c.Tool)
+	s.another(c.Tool)
+	own := &BatchCall{ToolRun: ToolRun{Index: c.Index, Call: *r.Call, Transport: 1},
+		callKept: callKept{Corrected: true, Doubt: c.Doubt}}
+	own.ID, own.Tool, own.Arguments, own.Identity, own.Progress = c.ID, c.Tool, r.Arguments, r.Identity, c.Progress
+	s.copyBatch().Calls[c.Index] = own
+	s.setKey(own, 0, canon.Decimals(r.Arguments))
+	s.place(own)
+}
+
 // ruleExhausted follows an answer about an exhaustion.
 func (s *step) ruleExhausted(r *Response) error {
+	c := s.correctable()
 	s.Questions = nil
 	if r.Verdict == EndRun {
 		return s.abort(nil)
 	}
 	s.adopt(&Plan{Policy: r.Policy, ResetBudgets: true})
+	if len(r.Arguments) > 0 {
+		if r.Call == nil {
+			return s.eventError("it needs what is known of the corrected call")
+		}
+		s.remake(c, r)
+		s.Exhausted = nil
+		return s.proceed(NextTools)
+	}
 	s.tellAnew()
 	return s.fallBack(&Plan{Do: Fallback, Prompt: strings.TrimSpace(r.Words)})
 }
@@ -259,6 +304,10 @@ func until(at time.Time) string {
 func (c *BatchCall) preface() (text string) {
 	if c.Changed {
 		text = "A person changed the arguments of this call before it ran, to " +
+			feedback.InMarks(string(c.Arguments), maxSaid) + ". What follows is of the call with these.\n"
+	}
+	if c.Corrected {
+		text = "This call was not accepted, and a person corrected its arguments, to " +
 			feedback.InMarks(string(c.Arguments), maxSaid) + ". What follows is of the call with these.\n"
 	}
 	if c.Doubt {

@@ -161,11 +161,13 @@ type callKept struct {
 	// Place and SessionPlace report that the call counts under the caps of its tool.
 	Place        bool `json:"place,omitempty"`
 	SessionPlace bool `json:"session_place,omitempty"`
-	// Approved reports that the call needs no further approval, and Changed that a person changed its
-	// arguments. Lost is set while a person is asked about the call because it is in doubt.
-	Approved bool      `json:"approved,omitempty"`
-	Changed  bool      `json:"changed,omitempty"`
-	Lost     *lostCall `json:"lost,omitempty"`
+	// Approved reports that the call needs no further approval, Changed that a person changed its arguments, and
+	// Corrected that they did so after it was not accepted. Lost is set while a person is asked about the call
+	// because it is in doubt.
+	Approved  bool      `json:"approved,omitempty"`
+	Changed   bool      `json:"changed,omitempty"`
+	Corrected bool      `json:"corrected,omitempty"`
+	Lost      *lostCall `json:"lost,omitempty"`
 	// First is where the call was made first, if it repeats one in doubt: see [State.Child].
 	First string `json:"first,omitempty"`
 	// Held reports that the call is a poll that came early, and waits.

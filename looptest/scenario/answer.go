@@ -21,6 +21,9 @@ func (sc *story) answer(l *line) error {
 	default:
 		r.Words = l.body
 	}
+	if l.has("arguments") {
+		r.Arguments = json.RawMessage(l.args["arguments"])
+	}
 	if l.has("policy") {
 		layer, err := readLayer("{" + l.args["policy"] + "}")
 		if err != nil {

@@ -78,6 +78,8 @@ func RestoreEverywhere() Option { return way(func(sc *story) { sc.restores = tru
 //	later DURATION      time passes; a wait that is over by then ends when it is due
 //	plan abort          the planner's answer; also follow, fallback, degrade and ask. model=M, delay=2s, warning=(TEXT),
 //	                    policy=(KEY: VALUE, …), the prompt in the body
+//	answer VERDICT      a person's answer: call=ID or question=ID, by=NAME, policy=(KEY: VALUE, …), arguments=(JSON); the words,
+//	                    the changed arguments or the result in the body
 //	say                 the user says what stands in the body: late (while the model is called), stop, reset, by=NAME;
 //	                    id=ID (the same message again)
 //	lose STEP           a step that a run can do without fails: history (while the prompt is made; the system

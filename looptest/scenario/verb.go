@@ -74,7 +74,7 @@ func init() {
 			takes: "model= delay= warning= policy=", body: optional},
 		"answer": {do: (*story).answer, stage: after,
 			name:  "approve, refuse, done, not_done, run_again, nobody_knows, go_on or end",
-			takes: "call= question= by= policy=", body: optional},
+			takes: "call= question= by= policy= arguments=", body: optional},
 		"say":      {do: (*story).spoken, stage: after, takes: "id= by= late stop reset", body: required},
 		"lose":     {do: (*story).lose, stage: after, name: "history, telemetry or storage", body: optional},
 		"adjust":   {do: (*story).adjust, stage: after, body: required},
