@@ -1,6 +1,7 @@
 package random
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
@@ -35,6 +36,13 @@ func (c *Case) drawQuestions(d dice) {
 			c.Tools[n].Policy.Approval = new(drawApproval(d))
 		}
 	}
+	own := newDice(c.Seed ^ 0x65786861757374) // so that the other questions stay as they are
+	c.Config.Policy.Global.Approval.Exhausted = pick(own, "", policy.ExhaustedAsk)
+	for n := range c.Tools {
+		if a := c.Tools[n].Policy.Approval; a != nil {
+			a.Exhausted = pick(own, "", policy.ExhaustedAsk, policy.ExhaustedEnds)
+		}
+	}
 	for n := range c.Plans {
 		if d.one(2) && c.Plans[n].Err == "" && !c.Plans[n].Cancels {
 			c.Plans[n].Plan = machine.Plan{Do: machine.AskPeople, Delay: time.Duration(d.IntN(3)) * time.Minute, Note: "ask"}
@@ -46,13 +54,21 @@ func (c *Case) drawQuestions(d dice) {
 			Doubt:     pick(d, machine.WasDone, machine.WasNotDone, machine.RunAgain, machine.NobodyKnows),
 			Exhausted: pick(d, machine.GoOn, machine.GoOn, machine.EndRun), Words: pick(d, textOfWords...)}
 		if d.one(3) {
-			a.Arguments = pickJSON(d, `{"do": 0, "note": "`+noteSecret+`"}`, `{"do":0}`, `{"note":"changed","do":0}`)
+			a.Arguments = drawChange(d)
+		}
+		if own.one(2) {
+			a.Corrected = drawChange(own)
 		}
 		if d.one(4) && c.Adjust == nil && !c.changesPolicy() {
 			a.Policy = new(drawLayer(d))
 		}
 		c.Answers = append(c.Answers, a)
 	}
+}
+
+// drawChange draws the arguments that a person gives.
+func drawChange(d dice) json.RawMessage {
+	return pickJSON(d, `{"do": 0, "note": "`+noteSecret+`"}`, `{"do":0}`, `{"note":"changed","do":0}`)
 }
 
 // changesPolicy reports whether a plan changes the policy.

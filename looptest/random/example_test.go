@@ -163,7 +163,7 @@ func (e *own) ask(asks []machine.Ask) ([]machine.Effect, error) {
 				e.inbox = append(e.inbox, r)
 			}
 		default:
-			return e.r.Respond(e.now, r)
+			return e.respond(r)
 		}
 		if len(e.heard) > 0 {
 			return []machine.Effect{{Kind: machine.AskPerson, Asks: asks}}, nil
@@ -177,7 +177,7 @@ func (e *own) ask(asks []machine.Ask) ([]machine.Effect, error) {
 	e.inbox = nil
 	slices.SortFunc(answers, func(a, b machine.Response) int { return strings.Compare(a.Question, b.Question) })
 	for _, r := range answers {
-		if next, err := e.r.Respond(e.now, r); err == nil {
+		if next, err := e.respond(r); err == nil {
 			effects = next
 		}
 	}
@@ -185,6 +185,14 @@ func (e *own) ask(asks []machine.Ask) ([]machine.Effect, error) {
 		return effects, nil
 	}
 	return e.r.Woke(e.now)
+}
+
+// respond feeds a person's answer.
+func (e *own) respond(r machine.Response) ([]machine.Effect, error) {
+	if err := e.adjust(); err != nil {
+		return nil, err
+	}
+	return e.r.Respond(e.now, r)
 }
 
 // carry carries out an effect and feeds its outcome.

@@ -36,9 +36,11 @@ const (
 type answerCase struct {
 	Way answerWay
 	// Approval, Doubt and Exhausted are the verdicts. Arguments, with an approval, and Policy, after an
-	// exhaustion, may be empty.
+	// exhaustion, may be empty. Corrected are the arguments with which a person who goes on corrects the call, if
+	// there is one; empty gives it back to the model.
 	Approval, Doubt, Exhausted machine.Ruling
 	Arguments                  json.RawMessage
+	Corrected                  json.RawMessage
 	Policy                     *policy.Layer
 	Words                      string
 	By                         string
@@ -85,10 +87,13 @@ func (b *letterbox) Items(ctx context.Context, session string) ([]journal.Item, 
 // deadline is over, and one without a verdict is none. If until is set, the person is silent until then. What
 // the user says meanwhile is in the Hear of the world.
 func (w *World) Answer(a machine.Ask, view session.State) (r machine.Response, until time.Time, err error) {
-	if err := w.speak(context.Background(), true); err != nil {
-		return r, until, err
-	}
 	r, way := w.answerTo(a, view)
+	if way == atOnce && r.Verdict == machine.EndRun { // nobody hears what is said as the run ends
+		return r, until, nil
+	}
+	if err := w.speak(context.Background(), true); err != nil {
+		return machine.Response{}, until, err
+	}
 	switch way {
 	case atOnce:
 		return r, until, nil
@@ -119,6 +124,8 @@ func (w *World) answerTo(a machine.Ask, view session.State) (machine.Response, a
 	default:
 		if r.Verdict, r.Policy = of.Exhausted, of.Policy; r.Verdict != machine.GoOn || view.AttemptCount() > patience {
 			r.Verdict, r.Policy = machine.EndRun, nil
+		} else if a.Index >= 0 && len(of.Corrected) > 0 && w.mayCorrect(a.Tool) {
+			r = machine.Response{Question: a.ID, Verdict: machine.GoOn, Arguments: of.Corrected, By: of.By}
 		}
 	}
 	if a.Deadline.IsZero() || way == byInbox && w.isTimed() {
@@ -140,6 +147,16 @@ func (w *World) mayChange(name string) bool {
 	for _, t := range w.Case.Tools {
 		if t.Name == name {
 			return t.Policy.EqualCalls == ""
+		}
+	}
+	return false
+}
+
+// mayCorrect reports whether a person corrects calls of a tool: not if a cap could refuse the call either.
+func (w *World) mayCorrect(name string) bool {
+	for _, t := range w.Case.Tools {
+		if t.Name == name {
+			return w.mayChange(name) && t.Policy.MaxSuccesses == nil && t.Policy.MaxSessionSuccesses == nil
 		}
 	}
 	return false
