@@ -82,10 +82,13 @@ func (s *step) served(id, granted int64) {
 	}
 }
 
-// recover begins at half of the pace and doubles it, so that a provider that is back is not overrun. What
-// failed in the outage is no reason to throttle retries: the breaker has dealt with it.
+// recover begins at half of the pace and doubles it, so that a provider that is back is not overrun. A pace
+// that was still doubling before is no limit. What failed in the outage is no reason to throttle retries: the
+// breaker has dealt with it.
 func (s *step) recover() {
-	s.Knee = s.Pace
+	if !s.Seeking {
+		s.Knee = s.Pace
+	}
 	s.Pace, s.Seeking, s.Budget = max(s.Pace/2, slowest), true, fullBudget
 }
 

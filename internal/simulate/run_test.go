@@ -95,6 +95,19 @@ func TestAfterAnOutageAtTheStartThereIsNoSpike(t *testing.T) {
 	assert.LessOrEqual(t, r.RejectedShare, 0.05)
 }
 
+// An outage before the limit was found is no reason to believe that it is as low as the pace was then.
+func TestAnOutageAtTheStartHidesNoLimit(t *testing.T) {
+	for _, at := range []time.Duration{0, time.Second, 3 * time.Second} {
+		s := fleet()
+		s.Provider.Headers = false
+		s.Provider.Outages = []simulate.Outage{{At: at, For: time.Minute}}
+		r := run(t, s)
+		assert.GreaterOrEqual(t, r.Utilisation, 0.8, "%v", at)
+		assert.LessOrEqual(t, r.RejectedShare, 0.05, "%v", at)
+		assert.Equal(t, int64(0), r.SessionsLost, "%v", at)
+	}
+}
+
 func TestWithoutHeadersTheLimitIsFound(t *testing.T) {
 	for _, rate := range []backoff.Decimal{2, 5, 50, 200} {
 		s := fleet()
