@@ -172,9 +172,10 @@ func (b *Tab) Text(expression string) string {
 	return is.Result.Value
 }
 
-// Click clicks on what a selector finds first.
+// Click clicks on what a selector finds first, once it can be clicked on.
 func (b *Tab) Click(selector string) {
 	b.t.Helper()
+	b.Until(fmt.Sprintf("!document.querySelector(%q).disabled", selector))
 	b.Text(fmt.Sprintf("document.querySelector(%q).click()", selector))
 }
 

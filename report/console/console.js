@@ -89,6 +89,11 @@
     setInterval(tick, 1000);
   }
 
+  // A click that was meant for another page answers nothing.
+  const answers = document.querySelectorAll(".buttons button");
+  for (const b of answers) b.disabled = true;
+  setTimeout(() => { for (const b of answers) b.disabled = false; }, 700);
+
   // No key answers a question.
   const rows = () => [...document.querySelectorAll("#list td:nth-child(2) a")];
   const step = n => {

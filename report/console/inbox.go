@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -26,6 +27,9 @@ type question struct {
 	Failed string
 	// Whole are the arguments as they are, with what cannot be seen by name.
 	Whole, Request string
+	// Said are the model's words beside the call, and Earlier the calls of the tool before it.
+	Said    string
+	Earlier []string
 	// Holds says what holds if nobody answers.
 	Holds string
 	// Given says how it was answered, before the run has taken that; empty if it was not.
@@ -95,7 +99,7 @@ func (c *Console) question(s *watched, a *machine.Ask, now time.Time) *question 
 	q := &question{
 		Ask: *a, Session: s.id, Store: s.row.Store, Link: s.row.Link, Doubt: a.Kind == machine.AskDoubt,
 		Whole:   visible(c.scrub(string(arguments))),
-		Request: c.scrub(s.request), now: now, Holds: "nothing happens until somebody does",
+		Request: c.scrub(s.request), Said: c.scrub(s.said), Earlier: c.earlier(s, a.Tool), now: now, Holds: "nothing happens until somebody does",
 	}
 	if q.GaveUp = a.Kind == machine.AskExhausted; q.GaveUp && a.Failure != nil {
 		for _, i := range a.Failure.Issues {
@@ -111,6 +115,25 @@ func (c *Console) question(s *watched, a *machine.Ask, now time.Time) *question 
 			c.settings.ShowSecrets)
 	}
 	return q
+}
+
+// earlier says what became of the earlier calls of a tool.
+func (c *Console) earlier(s *watched, tool string) (all []string) {
+	for _, call := range s.earlier[tool] {
+		arguments := json.RawMessage(call.Arguments)
+		if !c.settings.ShowSecrets {
+			arguments = masked(s.forms[tool], arguments)
+		}
+		outcome := "done, " + call.Said
+		switch {
+		case call.InDoubt:
+			outcome = "nobody knows whether it was done"
+		case call.Failed:
+			outcome = "failed, " + call.Said
+		}
+		all = append(all, brief(visible(c.scrub(string(arguments))))+": "+brief(visible(c.scrub(outcome))))
+	}
+	return all
 }
 
 // given are the answers that wait for the runs of a session to take them.

@@ -90,3 +90,48 @@ func TestTheInbox(t *testing.T) {
 	assert.Contains(t, list, `"id":"doubtful","state":"asking","why":"pay: cents 500, currency EUR, to ACME – done, not done, or again?","in_doubt":1,`)
 	assert.Contains(t, list, `By 00:01:05, else refused","until":"2030-01-01T00:01:05Z"`)
 }
+
+// Who is asked sees what the model said, and what came of the earlier calls of the tool: those that nobody knows
+// of first.
+func TestAQuestionTellsOfEarlierCalls(t *testing.T) {
+	store := &looptest.Store{}
+	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	s, err := session.New(session.Config{ID: "order-42", Journal: j})
+	require.NoError(t, err)
+	set, err := tool.NewSet(tool.New("pay", "Pays.", func(_ context.Context, in transfer) (string, error) {
+		if in.Cents == 200 {
+			return "", errors.New("the line broke")
+		}
+		return "<i>receipt</i>", nil
+	}, tool.Approval(policy.Approval{When: policy.ApproveAlways})))
+	require.NoError(t, err)
+	questions, text := 0, []byte(nil)
+	approver := loop.ApproverFunc(func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
+		if questions++; questions < 4 {
+			return machine.Response{Verdict: machine.Approve}, nil
+		}
+		text = store.Text("order-42")
+		return machine.Response{}, errors.New("nobody is here")
+	})
+	call := func(cents string) looptest.Turn {
+		return looptest.Call(message.Call{ID: "c" + cents, Name: "pay", Arguments: strings.Replace(acme, "500", cents, 1)})
+	}
+	last := looptest.Turn{Reply: message.Reply{Text: "It is due <b>today</b>.", Calls: call("400").Reply.Calls}}
+	_, err = fixture.Run(t.Context(), looptest.NewModel(call("100"), call("200"), call("300"), last), s,
+		loop.Input{Prompt: "Pay ACME."}, loop.Config{Tools: set}, loop.WithApprover(approver), loop.WithClock(looptest.NewClock()))
+	require.ErrorContains(t, err, "nobody is here")
+
+	dir := t.TempDir()
+	put(t, dir, "order-42.jsonl", text)
+	page := body(t, ask(t, open(t, dir, soonAfter), "GET", "/inbox"))
+	assert.Contains(t, page, `<dt>the model says, unchecked</dt><dd dir="auto">It is due &lt;b&gt;today&lt;/b&gt;.</dd>`)
+	before := page[strings.Index(page, "pay before in this session"):]
+	var at []int
+	for _, want := range []string{`200,`, "nobody knows whether it was done", `300,`, "done, &lt;i&gt;receipt", `100,`} {
+		n := strings.Index(before, want)
+		require.Positive(t, n, "%s in %s", want, before)
+		at = append(at, n)
+	}
+	assert.IsIncreasing(t, at)
+}

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -37,6 +39,10 @@ type facts struct {
 	asks  []machine.Ask
 	// forms are the schemas of the arguments that are asked about.
 	forms map[string]json.RawMessage
+	// said is what the model wrote beside the calls that are asked about, and earlier are the latest calls of
+	// their tools that had an effect, or may have had one.
+	said    string
+	earlier map[string][]projection.Call
 	lines int64
 	// hears reports whether a message to the run would be heard: it has not ended, and is no single action.
 	hears bool
@@ -53,10 +59,11 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 		request: brief(f.Request()),
 	}
 	if s.State == journal.SessionAsks {
-		t.asks, t.forms = f.Asked.Asks, map[string]json.RawMessage{}
+		t.asks, t.forms, t.earlier = f.Asked.Asks, map[string]json.RawMessage{}, map[string][]projection.Call{}
 		for _, a := range t.asks {
-			t.forms[a.Tool] = f.Form(a.Tool)
+			t.forms[a.Tool], t.earlier[a.Tool] = f.Form(a.Tool), earlierCalls(st, a.Tool)
 		}
+		t.said = lastSaid(st)
 		t.InDoubt += countDoubts(t.asks)
 	}
 	if s.State == journal.SessionInterrupted {
@@ -73,6 +80,40 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 	t.Why = sentence(f, &s, showSecrets)
 	t.words = strings.ToLower(strings.Join([]string{s.Session, t.request, toolNames(f), brief(st.Model)}, "\n"))
 	return t
+}
+
+// lastSaid is the text of the model's last reply.
+func lastSaid(st *machine.State) string {
+	said := st.Transcript()
+	if n := talk.LastReply(said); n >= 0 {
+		return brief(said[n].Text)
+	}
+	return ""
+}
+
+// maxEarlier is how many earlier calls of a tool are shown.
+const maxEarlier = 5
+
+// earlierCalls are the latest calls of a tool in the session that had an effect, or may have had one: those in
+// doubt first, then the latest.
+func earlierCalls(st *machine.State, tool string) (all []projection.Call) {
+	for _, turn := range slices.Backward(st.Kept().Turns) {
+		for _, call := range slices.Backward(turn.Calls) {
+			if call.Tool == tool {
+				all = append(all, call)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b projection.Call) int {
+		switch {
+		case a.InDoubt && !b.InDoubt:
+			return -1
+		case b.InDoubt && !a.InDoubt:
+			return 1
+		}
+		return 0
+	})
+	return slices.Clone(all[:min(len(all), maxEarlier)])
 }
 
 func countDoubts(asks []machine.Ask) (n int) {
