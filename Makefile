@@ -43,7 +43,7 @@ test-browser: ## the pages in a headless Chromium; RETAKE_SCREENSHOT=docs/consol
 	go test -count=1 -v -run 'Browser' ./report/...
 
 # The modules whose tests start servers of their own.
-FLEET := $(wildcard adapter/postgres adapter/redis examples/river)
+FLEET := $(wildcard adapter/dbos adapter/postgres adapter/redis examples/river)
 
 test-fleet: export RETAKE_FLEET := 1
 test-fleet: export RETAKE_KILLS ?= 40

@@ -1,0 +1,278 @@
+package dbos
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	sdk "github.com/dbos-inc/dbos-transact-golang/dbos"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
+)
+
+// DefaultAgent is the name of an [Agent] without one.
+const DefaultAgent = "retake"
+
+// The defaults of an [Agent].
+const (
+	DefaultModelTimeout = 10 * time.Minute
+	DefaultToolTimeout  = time.Hour
+)
+
+// Agent configures the runs of an agent, as [loop.New] and its options do in process. Do not change it after
+// [Register]. Not supported are a limiter, observers, single actions, nested runs, user's messages during a
+// run, and code that changes the policy.
+type Agent struct {
+	// Name is a part of the name of the workflow; empty means [DefaultAgent]. A context may have several
+	// agents.
+	Name string
+	// Model is the model of the runs. Required. Models are further models, by the names that planners and
+	// policies use.
+	Model  loop.Model
+	Models map[string]loop.Model
+	// Config is that of the runs, with their tools.
+	Config loop.Config
+	// Session declares slices and reducers. It must have no id, seed or journal: a session has the id of its
+	// workflow, and its record is that of DBOS.
+	Session session.Config
+	// Planner, Prompt and Summary are as with [loop.WithPlanner], [loop.WithPrompt] and [loop.WithSummary];
+	// nil for none.
+	Planner planner.Planner
+	Prompt  loop.PromptFunc
+	Summary loop.SummaryFunc
+	// Parallel is the number of tools of one reply that run at once; 0 means [loop.DefaultParallel].
+	Parallel int
+	// ModelTimeout bounds a model call, and ToolTimeout a tool call; 0 means the defaults. A timeout in the
+	// policy goes first.
+	ModelTimeout, ToolTimeout time.Duration
+
+	hooks hooks
+}
+
+// hooks replace time for tests, and see the steps of a run, also repeated ones.
+type hooks struct {
+	now   func() time.Time
+	sleep func(sdk.Context, time.Duration) error
+	step  func(machine.Event, []machine.Effect, machine.State)
+}
+
+func (a Agent) withDefaults() Agent {
+	if a.Name == "" {
+		a.Name = DefaultAgent
+	}
+	if a.Parallel == 0 {
+		a.Parallel = loop.DefaultParallel
+	}
+	if a.ModelTimeout == 0 {
+		a.ModelTimeout = DefaultModelTimeout
+	}
+	if a.ToolTimeout == 0 {
+		a.ToolTimeout = DefaultToolTimeout
+	}
+	if a.hooks.now == nil {
+		a.hooks.now = time.Now
+	}
+	if a.hooks.sleep == nil {
+		a.hooks.sleep = func(ctx sdk.Context, d time.Duration) error {
+			_, err := sdk.Sleep(ctx, d)
+			return err
+		}
+	}
+	return a
+}
+
+// Validate returns an error that joins all faults, each with its field; nil if there is none.
+func (a Agent) Validate() error {
+	d := a.withDefaults()
+	var errs []error
+	for _, c := range []struct {
+		wrong bool
+		text  string
+	}{
+		{a.Model == nil, "model: is nil; set the model of the runs"},
+		{
+			strings.ContainsAny(d.Name, " \t\n/"),
+			fmt.Sprintf("name: %q must not have white space or a slash", d.Name),
+		},
+		{d.Parallel < 1, fmt.Sprintf("parallel: must be at least 1, not %d", d.Parallel)},
+		{d.ModelTimeout < 0, fmt.Sprintf("model_timeout: must be more than 0, not %v", d.ModelTimeout)},
+		{d.ToolTimeout < 0, fmt.Sprintf("tool_timeout: must be more than 0, not %v", d.ToolTimeout)},
+		{a.Session.ID != "", "session: id: leave it empty; the id of a run's workflow is that of its session"},
+		{a.Session.Seed != "", "session: seed: all sessions would share it; set Config.Seed, or none"},
+		{a.Session.Journal != nil, "session: journal: leave it out; the record of a run is that of DBOS"},
+	} {
+		if c.wrong {
+			errs = append(errs, errors.New(c.text))
+		}
+	}
+	if err := a.Session.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("session: %w", err))
+	}
+	if _, err := a.machine(); err != nil {
+		errs = append(errs, fmt.Errorf("config: %w", err))
+	}
+	if err := a.offer().CheckChoice(a.Config.ToolChoice); err != nil {
+		errs = append(errs, fmt.Errorf("config: %w", err))
+	}
+	return errors.Join(errs...)
+}
+
+func (a Agent) offer() engine.Offer {
+	return engine.Offer{Tools: a.Config.Tools, Output: a.Config.Output, CallsOnly: a.Config.CallsOnly,
+		Estimate: a.Config.Estimate}
+}
+
+func (a Agent) machine() (machine.Config, error) {
+	return a.Config.Machine(loop.WithModels(a.Models), loop.WithPlanner(a.Planner), loop.WithPrompt(a.Prompt),
+		loop.WithSummary(a.Summary))
+}
+
+// Registered is an agent of a DBOS context. It is safe for concurrent use.
+type Registered struct{ *agent }
+
+// agent is the receiver of the workflow function.
+type agent struct {
+	Agent
+	// reducing has the reducers. Its own state is not used.
+	reducing *session.Session
+}
+
+// ConfigName is the name by which DBOS knows the agent.
+func (a *agent) ConfigName() string { return a.Name }
+
+// Register registers the workflow of an agent. Call it before [sdk.Launch]. The error is that of
+// [Agent.Validate].
+func Register(ctx sdk.Context, a Agent) (*Registered, error) {
+	own, err := newAgent(a)
+	if err != nil {
+		return nil, err
+	}
+	sdk.RegisterWorkflow(ctx, own.run, sdk.WithInstance(own), sdk.WithWorkflowName("retake."+own.Name))
+	return &Registered{own}, nil
+}
+
+func newAgent(a Agent) (*agent, error) {
+	if err := a.Validate(); err != nil {
+		return nil, fmt.Errorf("dbos: %w", err)
+	}
+	own := &agent{Agent: a.withDefaults()}
+	var err error
+	if own.reducing, err = session.New(own.Session); err != nil {
+		return nil, fmt.Errorf("dbos: session: %w", err)
+	}
+	return own, nil
+}
+
+// order is the input of a workflow: all that a run begins with.
+type order struct {
+	Config   machine.Config    `json:"config"`
+	Messages []message.Message `json:"messages"`
+	// Header has the digests of the tools and the schema of the answer.
+	Header   journal.Header `json:"header"`
+	Warnings []string       `json:"warnings,omitempty"`
+	Hears    []string       `json:"hears,omitempty"`
+}
+
+// Start starts a run, or joins that of the same id. The id is that of the workflow and of the session. The
+// run goes on when the process ends: a later one with the same executor id and application version, which
+// registers the same agent, takes it up at its launch. An input with a Deadline is refused: bound the time in
+// the policy instead.
+func (r *Registered) Start(ctx sdk.Context, id string, in loop.Input) (*Run, error) {
+	if id == "" {
+		return nil, errors.New("dbos: id: is empty; give the session an id")
+	}
+	if _, err := session.NewState(id); err != nil {
+		return nil, fmt.Errorf("dbos: id: %w", err)
+	}
+	text, err := r.order(in)
+	if err != nil {
+		return nil, fmt.Errorf("dbos: %w", err)
+	}
+	h, err := sdk.RunWorkflow(ctx, r.run, text, sdk.WithWorkflowID(id), sdk.WithRunInstance(r.agent))
+	if err != nil {
+		return nil, fmt.Errorf("dbos: %w", err)
+	}
+	return &Run{h}, nil
+}
+
+// order returns the input of the workflow for that of a run.
+func (a *agent) order(in loop.Input) (string, error) {
+	if err := in.Validate(); err != nil {
+		return "", fmt.Errorf("input: %w", err)
+	}
+	if !in.Deadline.IsZero() {
+		return "", errors.New("input: deadline: is not supported; bound the time in the policy")
+	}
+	cfg, err := a.machine()
+	if err != nil {
+		return "", fmt.Errorf("config: %w", err)
+	}
+	o := order{Config: cfg, Messages: append(message.Clone(in.History), in.Message()), Hears: engine.Hears(
+		a.reducing), Header: engine.Header(machine.Config{}, a.offer())}
+	o.Config.RequestID = in.RequestID
+	o.Warnings, _ = a.Config.Tools.Absent(&cfg.Policy) // similar names were refused before
+	text, err := engine.Marshal(o)
+	if err != nil {
+		return "", fmt.Errorf("input: %w", err)
+	}
+	return string(text), nil
+}
+
+// Get returns the run of a session. The error is DBOS's if there is none.
+func Get(c sdk.Client, id string) (*Run, error) {
+	h, err := sdk.RetrieveWorkflow[string](c, id)
+	if err != nil {
+		return nil, fmt.Errorf("dbos: %w", err)
+	}
+	return &Run{h}, nil
+}
+
+// Run is a run in the database. It is safe for concurrent use.
+type Run struct{ h sdk.WorkflowHandle[string] }
+
+// report is the result of a workflow.
+type report struct {
+	State json.RawMessage `json:"state,omitempty"`
+	// Trouble says why the run could not begin or continue.
+	Trouble string `json:"trouble,omitempty"`
+}
+
+// Result waits for the end of the run and returns what [loop.Loop.Run] does. The cause of a
+// [loop.RetryExhaustedError] is the recorded failure ([fault.RecordedError]), not the Go error behind it. A
+// [*RunError] says why a run could not continue; any other error is DBOS's, for example that of a workflow
+// that was cancelled.
+func (r *Run) Result() (loop.Result, error) {
+	text, err := r.h.GetResult()
+	if err != nil {
+		return loop.Result{}, fmt.Errorf("dbos: %w", err)
+	}
+	var out report
+	if err := engine.Unmarshal([]byte(text), &out); err != nil {
+		return loop.Result{}, fmt.Errorf("dbos: the report: %w", err)
+	}
+	if out.Trouble != "" {
+		return loop.Result{}, &RunError{out.Trouble}
+	}
+	st, err := machine.Restore(out.State)
+	if err != nil {
+		return loop.Result{}, fmt.Errorf("dbos: the report: %w", err)
+	}
+	return loop.ResultOf(engine.End{State: st}, nil)
+}
+
+// RunError reports that a run could not begin or continue.
+type RunError struct {
+	// Text is the reason.
+	Text string
+}
+
+// Error returns the text.
+func (e *RunError) Error() string { return e.Text }

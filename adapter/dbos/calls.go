@@ -1,0 +1,286 @@
+package dbos
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	sdk "github.com/dbos-inc/dbos-transact-golang/dbos"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
+	"github.com/retake-go/retake/loop/projection"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// call calls the model, and reads and checks its reply in the same step. The error of a model is a value.
+func (f *flow) call(m *machine.ModelCall) error {
+	ev, err := do(f, "model", func(ctx context.Context) (machine.Event, error) {
+		reply, err := f.reply(ctx, m)
+		if err != nil {
+			return machine.Event{Kind: machine.CallFailed, Failure: new(fault.FailureOf(err)),
+				RateLimit: engine.RateLimit(err)}, nil
+		}
+		read := engine.Read(reply, f.offer(), f.settings)
+		return machine.Event{Kind: machine.Replied, Reply: read}, nil
+	})
+	if err != nil {
+		return err
+	}
+	if r := ev.Reply; r != nil && r.Answer != nil && len(r.Answer.Issues) == 0 {
+		events := engine.AnswerEvents(session.DriverOf(f.reducing).Hears, r.Message.Text, r.Answer)
+		if r.Answer.Reduced, err = f.reduce(events); err != nil {
+			return err
+		}
+	}
+	return f.step(ev)
+}
+
+// reply calls the model within its limits.
+func (f *flow) reply(ctx context.Context, m *machine.ModelCall) (message.Reply, error) {
+	model := f.Model
+	if m.Model != "" {
+		model = f.Models[m.Model]
+	}
+	limits := engine.LimitsOf(m)
+	limits.Whole = cmp.Or(limits.Whole, f.ModelTimeout)
+	return engine.Call(ctx, limits, after, func(ctx context.Context, tell engine.Tell) (message.Reply, error) {
+		r := loop.Request{
+			System: m.System, Messages: message.Clone(projection.Apply(f.st.Transcript(), f.st.Cuts)),
+			Tools: f.Config.Tools.All(), Output: f.Config.Output, Model: m.Model, At: m.At,
+			Temperature: m.Temperature, ToolChoice: m.ToolChoice, Stop: m.Stop,
+			MaxOutputTokens: m.MaxOutputTokens,
+		}
+		if limits.Streamed() {
+			r.Stream = func(loop.Delta) { tell(func() {}) }
+		}
+		return contained(func() (message.Reply, error) { return model.Reply(ctx, r) })
+	})
+}
+
+// reduce runs the reducers on events, in a step if there are any.
+func (f *flow) reduce(events []session.Event) (*machine.Reduced, error) {
+	if len(events) == 0 {
+		return &machine.Reduced{}, nil
+	}
+	return do(f, "reduce", func(context.Context) (*machine.Reduced, error) {
+		return engine.Reduce(f.reducing, f.st.Session, events), nil
+	})
+}
+
+// tellReducers runs the reducers on the notices of the run.
+func (f *flow) tellReducers() error {
+	reductions, err := do(f, "reduce", func(context.Context) ([]machine.Reduced, error) {
+		return engine.Heard(f.reducing, f.st.Session, f.st.Notices), nil
+	})
+	if err != nil {
+		return err
+	}
+	return f.step(machine.Event{Kind: machine.ReducersRan, Reductions: reductions})
+}
+
+// running is a tool call that was begun.
+type running struct {
+	run machine.ToolRun
+	out <-chan sdk.StepOutcome[string]
+	// entered is set once the core has its outcome.
+	entered bool
+}
+
+// toolResult is the outcome of a call before reducers ran.
+type toolResult struct {
+	End    *machine.ToolEnd `json:"end"`
+	Events []session.Event  `json:"events,omitempty"`
+}
+
+// underWay returns the calls that have begun and have no outcome after an event.
+func (f *flow) underWay(ev *machine.Event) (begun []int) {
+	for _, r := range f.running {
+		if n := r.run.Index; !r.entered && (ev.Tool == nil || ev.Tool.Index != n) {
+			begun = append(begun, n)
+		}
+	}
+	return begun
+}
+
+// runTools runs the calls of a reply and feeds their outcomes in call order. A call begins once the outcome
+// of that Parallel places before it is known, so that the order of the steps is the same in each execution.
+func (f *flow) runTools(runs []machine.ToolRun) error {
+	ctx, stop := sdk.WithCancel(f.ctx)
+	defer func() {
+		stop()
+		for _, r := range f.running {
+			<-r.out // steps end before the workflow does
+		}
+		f.running = nil
+	}()
+	for n := range runs {
+		for len(f.running) < min(n+f.Parallel, len(runs)) {
+			r, err := f.start(ctx, runs[len(f.running)])
+			if err != nil {
+				return err
+			}
+			f.running = append(f.running, r)
+		}
+		if err := f.ended(f.running[n]); err != nil || f.st.Phase != machine.Running {
+			return err
+		}
+	}
+	return nil
+}
+
+// start begins one call. The step before a call that must not be repeated says that it begins.
+func (f *flow) start(ctx sdk.Context, run machine.ToolRun) (*running, error) {
+	t, known := f.Config.Tools.Get(run.Tool)
+	if !known {
+		return nil, broken("there is no tool %q", run.Tool)
+	}
+	repeatable, now := run.Repeatable && t.Repeatable(), false
+	if !repeatable {
+		_, err := do(f, "begun", func(context.Context) (bool, error) {
+			now = true
+			return true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	at := f.st.Attempt(run.Tool)
+	work := func(ctx context.Context) (out toolResult, _ error) {
+		o := tool.Outcome{Err: tool.ErrUnknown}
+		if repeatable || now {
+			o = f.invoke(ctx, t, run, at)
+		}
+		out.End, out.Events = engine.EndOf(run, o), o.Events
+		if out.End.Verdict == machine.Done {
+			out.End.Unheard = engine.Unheard(f.reducing, o)
+		}
+		return out, nil
+	}
+	done, err := sdk.Go(ctx, record(f, work), sdk.WithStepName("retake.tool"))
+	return &running{run: run, out: done}, err
+}
+
+// invoke calls a tool.
+func (f *flow) invoke(
+	ctx context.Context, t *tool.Tool, run machine.ToolRun, at machine.Position,
+) tool.Outcome {
+	ctx = tool.WithInvocation(ctx, tool.Invocation{
+		Key: run.Key, CallID: run.ID, SessionID: f.id, Attempt: at.Attempt, MaxAttempts: at.MaxAttempts,
+		Transport: run.Transport, Progress: run.Progress, Report: func([]byte) {},
+	})
+	return t.InvokeWithin(ctx, run.Arguments, cmp.Or(run.Timeout, f.ToolTimeout), after)
+}
+
+// ended feeds the outcome of a call.
+func (f *flow) ended(r *running) error {
+	done := <-r.out
+	closed := make(chan sdk.StepOutcome[string])
+	close(closed)
+	r.out = closed
+	out, err := taken[toolResult](f, done.Result, done.Err)
+	if err != nil {
+		return err
+	}
+	if out.End.Verdict == machine.Done {
+		events := engine.ToolEvents(session.DriverOf(f.reducing).Hears, r.run,
+			tool.Outcome{Result: out.End.Result, Events: out.Events})
+		if out.End.Reduced, err = f.reduce(events); err != nil {
+			return err
+		}
+	}
+	err = f.step(machine.Event{Kind: machine.ToolEnded, Tool: out.End})
+	r.entered = true
+	return err
+}
+
+// prompt has the user's code make a prompt.
+func (f *flow) prompt(m *machine.ModelCall) error {
+	ev, err := do(f, "prompt", func(ctx context.Context) (ev machine.Event, err error) {
+		ev.Kind = machine.Prompted
+		ev.System, ev.Messages, err = f.Prompt(ctx, f.st.Session, m.At)
+		ev.Messages = slices.Clone(ev.Messages)
+		return ev, err
+	})
+	if err != nil {
+		return err
+	}
+	return f.step(ev)
+}
+
+// summarise has messages summed up.
+func (f *flow) summarise(e machine.Effect) error {
+	ev, err := do(f, "summary", func(ctx context.Context) (ev machine.Event, _ error) {
+		limits := engine.Limits{Whole: f.ModelTimeout, Late: "nobody summed up"}
+		made, err := engine.Call(ctx, limits, after,
+			func(ctx context.Context, _ engine.Tell) (machine.Summary, error) {
+				return contained(func() (made machine.Summary, err error) {
+					made.Text, made.Usage, err = f.Summary(ctx, message.Clone(f.st.Span(e.Summary.Span)))
+					return made, err
+				})
+			})
+		if ev.Kind, ev.Summary = machine.Summarised, &made; err != nil {
+			made.Text, ev.Failure = "", new(fault.FailureOf(err))
+			return ev, nil
+		}
+		ev.Cut = new(f.st.PlanSummary(made.Text))
+		return ev, nil
+	})
+	if err != nil {
+		return err
+	}
+	return f.step(ev)
+}
+
+// plan asks the planner. Its error is a value, and ends the run. The error that it is asked about is the
+// recorded one.
+func (f *flow) plan(e machine.Effect) error {
+	ev, err := do(f, "planner", func(ctx context.Context) (machine.Event, error) {
+		p, err := contained(func() (machine.Plan, error) {
+			return f.Planner.Plan(ctx, planner.NewQuestion(f.st, e, nil))
+		})
+		if err == nil {
+			err = p.Fault(f.st, f.modelNames())
+		}
+		ev := machine.Event{Kind: machine.Planned, Plan: new(p.Printable())}
+		if err != nil {
+			ev.Plan, ev.Failure = &machine.Plan{Do: machine.Abort}, new(fault.FailureOf(err))
+		}
+		return ev, nil
+	})
+	if err != nil {
+		return err
+	}
+	return f.step(ev)
+}
+
+func (f *flow) modelNames() (all []string) {
+	for name, m := range f.Models {
+		if m != nil {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// estimate estimates what a call adds to the prompt, in a step if the user's code does.
+func (f *flow) estimate(e machine.Effect) error {
+	ev, _ := f.offer().Answer(f.st, e, f.at)
+	if f.Config.Estimate != nil {
+		var err error
+		ev, err = do(f, "estimate", func(context.Context) (machine.Event, error) {
+			ev, _ := f.offer().Answer(f.st, e, f.at)
+			return ev, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return f.step(ev)
+}

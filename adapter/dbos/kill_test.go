@@ -1,0 +1,202 @@
+package dbos
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/dbos-inc/dbos-transact-golang/dbos"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/tool"
+)
+
+// The environment of a worker process: its database, where it hangs so that it can be killed there, the file
+// of what its tools did, and how many sessions it has.
+const (
+	envWorker = "RETAKE_DBOS_WORKER"
+	envHang   = "RETAKE_DBOS_HANG"
+	envDone   = "RETAKE_DBOS_DONE"
+	envCount  = "RETAKE_DBOS_SESSIONS"
+)
+
+// hangs are the places where processes are killed, in this order: each nth time that one comes to it.
+var hangs = []string{
+	"1 model", "1 step run_tools", "1 pay before", "3 model", "1 pay after", "1 note after", "1 step wait",
+	"1 step stop",
+}
+
+// places hang the goroutine that comes to one of them for the nth time.
+type places struct {
+	mu   sync.Mutex
+	at   string
+	left int
+}
+
+func (p *places) pass(place string) {
+	p.mu.Lock()
+	hangs := false
+	if p.at == place {
+		p.left--
+		hangs = p.left == 0
+	}
+	p.mu.Unlock()
+	if hangs {
+		fmt.Println("hangs")
+		select {}
+	}
+}
+
+// booking is an agent: it gets a note and pays at once, is corrected, notes again, and answers.
+func booking(pass func(string), did func(string)) Agent {
+	type args struct {
+		Amount int `json:"amount"`
+	}
+	act := func(name string) func(context.Context, args) (string, error) {
+		return func(ctx context.Context, _ args) (string, error) {
+			pass(name + " before")
+			did(name + " " + tool.SessionID(ctx))
+			pass(name + " after")
+			return "done", nil
+		}
+	}
+	tools, err := tool.NewSet(tool.New("pay", "Pays.", act("pay")),
+		tool.New("note", "Notes.", act("note"), tool.Idempotent()))
+	if err != nil {
+		panic(err)
+	}
+	call := func(id, name, args string) message.Call {
+		return message.Call{ID: id, Name: name, Arguments: args}
+	}
+	script := []message.Reply{
+		{Calls: []message.Call{call("1", "note", `{"amount":1}`), call("2", "pay", `{"amount":2}`)}},
+		{Calls: []message.Call{call("3", "note", `{"amount":"x"}`)}},
+		{Calls: []message.Call{call("4", "note", `{"amount":3}`)}},
+		{Text: "Booked."},
+	}
+	set := policy.DefaultSet()
+	wait := backoff.Constant(time.Millisecond)
+	set.Global.Backoff = &wait
+	return Agent{
+		Config: loop.Config{Tools: tools, Policy: &set, Seed: "kill"},
+		Model: loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+			pass("model")
+			spoke := 0
+			for _, m := range r.Messages {
+				if m.Role == message.Assistant {
+					spoke++
+				}
+			}
+			return script[spoke], nil
+		}),
+		hooks: hooks{step: func(_ machine.Event, effects []machine.Effect, _ machine.State) {
+			if n := len(effects); n > 0 {
+				pass("step " + string(effects[n-1].Kind))
+			}
+		}},
+	}
+}
+
+// work is a worker process. It starts or takes up all sessions, and prints how they ended.
+func work(url string) error {
+	p := &places{}
+	_, _ = fmt.Sscanf(os.Getenv(envHang), "%d", &p.left)
+	_, p.at, _ = strings.Cut(os.Getenv(envHang), " ")
+	done, err := os.OpenFile(os.Getenv(envDone), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer done.Close()
+	c, err := newContext(url, "kills")
+	if err != nil {
+		return err
+	}
+	agent, err := Register(c, booking(p.pass, func(what string) { fmt.Fprintln(done, what) }))
+	if err != nil {
+		return err
+	}
+	if err := sdk.Launch(c); err != nil {
+		return err
+	}
+	count, err := strconv.Atoi(os.Getenv(envCount))
+	if err != nil {
+		return err
+	}
+	runs := make([]*Run, count)
+	for n := range runs {
+		if runs[n], err = agent.Start(c, fmt.Sprint("order-", n), loop.Input{Prompt: "Book it."}); err != nil {
+			return err
+		}
+	}
+	for n, r := range runs {
+		result, err := r.Result()
+		fmt.Println("ended", n, result.Text, err, result.InDoubt)
+	}
+	return nil
+}
+
+// Processes are killed between and in the steps of their runs. Each session ends, no payment is made twice,
+// and one that is not made, or of which nobody knows, is in doubt.
+func TestRunsOutliveKilledProcesses(t *testing.T) {
+	url, done := database(t), filepath.Join(t.TempDir(), "done")
+	start := func(hang string, count int) (*exec.Cmd, *bufio.Scanner) {
+		cmd := exec.Command(os.Args[0], "-test.run=^$")
+		cmd.Env = append(os.Environ(), envWorker+"="+url, envHang+"="+hang, envDone+"="+done,
+			envCount+"="+strconv.Itoa(count))
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		return cmd, bufio.NewScanner(out)
+	}
+	for n, hang := range hangs {
+		cmd, said := start(hang, n+1) // the new session comes to all places
+		for said.Scan() && said.Text() != "hangs" {
+		}
+		require.Equal(t, "hangs", said.Text(), "it came to: %s", hang)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	cmd, said := start("", len(hangs))
+	var ended []string
+	for said.Scan() {
+		ended = append(ended, said.Text())
+	}
+	require.NoError(t, cmd.Wait())
+	require.Len(t, ended, len(hangs), "each session ends")
+	text, err := os.ReadFile(done)
+	require.NoError(t, err)
+	did := strings.Split(strings.TrimSpace(string(text)), "\n")
+	doubtful := 0
+	for n, line := range ended {
+		assert.Contains(t, line, "Booked. <nil>")
+		paid := 0
+		for _, d := range did {
+			if d == fmt.Sprintf("pay order-%d", n) {
+				paid++
+			}
+		}
+		inDoubt := !strings.HasSuffix(line, "[]")
+		assert.LessOrEqual(t, paid, 1, "order-%d is paid once", n)
+		assert.True(t, paid == 1 || inDoubt, "order-%d is paid, or it is known that it may not be: %s", n, line)
+		if inDoubt {
+			doubtful++
+		}
+	}
+	t.Logf("%d sessions, %d of them with a call in doubt", len(hangs), doubtful)
+	assert.Positive(t, doubtful)
+}

@@ -1,0 +1,91 @@
+package dbos
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/dbos-inc/dbos-transact-golang/dbos"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/looptest/random"
+)
+
+// A workflow makes of random runs what loop.Run makes of them.
+func TestAWorkflowMakesTheSame(t *testing.T) {
+	c := contextOf(t, "random")
+	cases := &casesOfTest{agents: map[string]*oneCase{}, c: c}
+	sdk.RegisterWorkflow(c, cases.run, sdk.WithWorkflowName("random"))
+	require.NoError(t, sdk.Launch(c))
+	n := 400
+	if testing.Short() {
+		n = 100
+	}
+	random.Check(t, random.Cases(n), random.Driver{Name: "a workflow", Takes: takes, Run: cases.make})
+}
+
+// takes leaves out what is not supported: see Agent.
+func takes(c random.Case) bool {
+	return c.Action == nil && c.Adjust == nil && len(c.Follows) == 0 && !c.People() && !c.Nests() &&
+		!c.Cancels() && !c.Hangs && !c.Stream && c.Input.Deadline.IsZero()
+}
+
+// casesOfTest runs each case with an agent of its own.
+type casesOfTest struct {
+	c      sdk.Context
+	mu     sync.Mutex
+	agents map[string]*oneCase
+	n      int
+}
+
+type oneCase struct {
+	own *Registered
+	id  string
+}
+
+func (s *casesOfTest) run(ctx sdk.Context, input string) (string, error) {
+	id, err := sdk.GetWorkflowID(ctx)
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	one := s.agents[id]
+	s.mu.Unlock()
+	return one.own.runAs(ctx, one.id, input)
+}
+
+func (s *casesOfTest) make(_ context.Context, w *random.World) (t random.Trace, err error) {
+	held := w.Session
+	held.ID, held.Journal = "", nil
+	own, err := newAgent(Agent{
+		Model: w.Model, Models: w.Models, Config: w.Config, Session: held, Planner: w.Planner, Prompt: w.Prompt,
+		Summary: w.Summary, Parallel: w.Case.Parallel,
+		hooks: hooks{now: w.Clock.Now, step: w.Record, sleep: func(ctx sdk.Context, d time.Duration) error {
+			_, err := sdk.Sleep(ctx, 0)
+			w.Clock.Add(d)
+			return err
+		}},
+	})
+	if err != nil {
+		return t, err
+	}
+	s.mu.Lock()
+	s.n++
+	id := fmt.Sprint("case-", s.n)
+	s.agents[id] = &oneCase{&Registered{own}, w.Session.ID}
+	s.mu.Unlock()
+	for in := range w.Inputs(nil) {
+		order, err := own.order(in)
+		if err != nil {
+			return t, err
+		}
+		h, err := sdk.RunWorkflow(s.c, s.run, order, sdk.WithWorkflowID(id))
+		if err != nil {
+			return t, err
+		}
+		w.Ended((&Run{h}).Result())
+	}
+	return w.Trace()
+}

@@ -1,0 +1,242 @@
+package dbos
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	sdk "github.com/dbos-inc/dbos-transact-golang/dbos"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// launched is a context with one agent.
+func launched(t *testing.T, schema string, a Agent) (sdk.Context, *Registered) {
+	c := contextOf(t, schema)
+	r, err := Register(c, a)
+	require.NoError(t, err)
+	require.NoError(t, sdk.Launch(c))
+	return c, r
+}
+
+// A run with a parallel batch, a correction and a wait ends as it does in process.
+func TestARunEndsAsInProcess(t *testing.T) {
+	a := booking(func(string) {}, func(string) {})
+	c, r := launched(t, "one", a)
+	run, err := r.Start(c, "order-42", loop.Input{Prompt: "Book it."})
+	require.NoError(t, err)
+	got, err := run.Result()
+	require.NoError(t, err)
+	l, err := loop.New(a.Model, a.Config, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	s, err := session.New(session.Config{ID: "order-42"})
+	require.NoError(t, err)
+	want, err := l.Run(t.Context(), s, loop.Input{Prompt: "Book it."})
+	require.NoError(t, err)
+	assert.Equal(t, want.Text, got.Text)
+	assert.Equal(t, want.Transcript, got.Transcript)
+	assert.Equal(t, len(want.Attempts), len(got.Attempts))
+	assert.Equal(t, want.Waited, got.Waited)
+
+	again, err := r.Start(c, "order-42", loop.Input{Prompt: "Book it."})
+	require.NoError(t, err)
+	joined, err := again.Result()
+	require.NoError(t, err)
+	assert.Equal(t, got, joined, "the same id is the same run")
+}
+
+// A workflow that is made again from its record calls nothing that is in it, and ends in the same state.
+func TestARecordMakesTheSameRun(t *testing.T) {
+	var calls atomic.Int32
+	c, r := launched(t, "again", booking(func(place string) {
+		if place == "model" || strings.HasSuffix(place, "before") {
+			calls.Add(1)
+		}
+	}, func(string) {}))
+	run, err := r.Start(c, "order-42", loop.Input{Prompt: "Book it."})
+	require.NoError(t, err)
+	want, err := run.h.GetResult()
+	require.NoError(t, err)
+	made := calls.Load()
+	steps, err := sdk.GetWorkflowSteps(c, "order-42")
+	require.NoError(t, err)
+	fork, err := sdk.ForkWorkflow[string](c, sdk.ForkWorkflowInput{OriginalWorkflowID: "order-42",
+		ForkedWorkflowID: "order-43", StartStep: uint(len(steps))})
+	require.NoError(t, err)
+	got, err := fork.GetResult()
+	require.NoError(t, err)
+	assert.Equal(t, want, strings.ReplaceAll(got, "order-43", "order-42"))
+	assert.Equal(t, made, calls.Load())
+}
+
+// A workflow that stopped after a call had begun does not make the call again, if its tool declares nothing.
+func TestACallThatHasBegunIsInDoubt(t *testing.T) {
+	var paid atomic.Int32
+	c, r := launched(t, "doubt", booking(func(string) {}, func(what string) {
+		if strings.HasPrefix(what, "pay") {
+			paid.Add(1)
+		}
+	}))
+	run, err := r.Start(c, "order-42", loop.Input{Prompt: "Book it."})
+	require.NoError(t, err)
+	_, err = run.Result()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, paid.Load())
+	steps, err := sdk.GetWorkflowSteps(c, "order-42")
+	require.NoError(t, err)
+	begun := 0
+	for begun = range steps {
+		if steps[begun].StepName == "retake.begun" {
+			break
+		}
+	}
+	_, err = sdk.ForkWorkflow[string](c, sdk.ForkWorkflowInput{OriginalWorkflowID: "order-42",
+		ForkedWorkflowID: "order-43", StartStep: uint(begun + 1)})
+	require.NoError(t, err)
+	fork, err := Get(c, "order-43")
+	require.NoError(t, err)
+	result, err := fork.Result()
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, paid.Load())
+	require.Len(t, result.InDoubt, 1)
+	assert.Equal(t, "pay", result.InDoubt[0].Tool)
+}
+
+// A failure of a model is a value in the record: the cause of the error is the recorded failure.
+func TestAFailureIsRecorded(t *testing.T) {
+	down := &fault.ProviderError{Class: fault.InvalidRequest, Message: "no key"}
+	c, r := launched(t, "failure", Agent{Model: loop.ModelFunc(
+		func(context.Context, loop.Request) (message.Reply, error) { return message.Reply{}, down })})
+	run, err := r.Start(c, "order-42", loop.Input{Prompt: "Book it."})
+	require.NoError(t, err)
+	_, err = run.Result()
+	var exhausted *loop.RetryExhaustedError
+	require.ErrorAs(t, err, &exhausted)
+	var recorded *fault.RecordedError
+	require.ErrorAs(t, err, &recorded)
+	assert.Equal(t, fault.InvalidRequest, recorded.Recorded.Class)
+}
+
+// An error of the code that makes prompts ends the run, and its text is that of the result's error.
+func TestAnErrorOfUserCodeEndsTheRun(t *testing.T) {
+	a := booking(func(string) {}, func(string) {})
+	a.Prompt = func(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
+		return "", nil, errors.New("no prompt today")
+	}
+	c, r := launched(t, "broken", a)
+	run, err := r.Start(c, "order-42", loop.Input{Prompt: "Book it."})
+	require.NoError(t, err)
+	_, err = run.Result()
+	var failed *RunError
+	require.ErrorAs(t, err, &failed)
+	assert.Contains(t, failed.Text, "no prompt today")
+}
+
+// A person's answer is a message. One that does not fit changes nothing.
+func TestAPersonApprovesACall(t *testing.T) {
+	paid := 0
+	tools, err := tool.NewSet(tool.New("pay", "Pays.", func(context.Context, struct{}) (string, error) {
+		paid++
+		return "paid", nil
+	}, tool.Approval(policy.Approval{When: policy.ApproveAlways})))
+	require.NoError(t, err)
+	c, r := launched(t, "people", Agent{Config: loop.Config{Tools: tools}, Model: loop.ModelFunc(
+		func(_ context.Context, r loop.Request) (message.Reply, error) {
+			if r.Messages[len(r.Messages)-1].Role == message.User {
+				return message.Reply{Calls: []message.Call{{ID: "1", Name: "pay", Arguments: "{}"}}}, nil
+			}
+			return message.Reply{Text: "Paid."}, nil
+		})})
+	run, err := r.Start(c, "order-42", loop.Input{Prompt: "Pay."})
+	require.NoError(t, err)
+	asks, err := Asking(c, "order-42", time.Minute)
+	require.NoError(t, err)
+	require.Len(t, asks, 1)
+	assert.Zero(t, paid)
+	require.NoError(t, Answer(c, "order-42", machine.Response{Question: "another", Verdict: machine.Approve}))
+	require.NoError(t, Answer(c, "order-42", machine.Response{Question: asks[0].ID, Verdict: machine.Approve}))
+	result, err := run.Result()
+	require.NoError(t, err)
+	assert.Equal(t, "Paid.", result.Text)
+	assert.Equal(t, 1, paid)
+}
+
+// What is not supported is refused at the start, by the name of its setting.
+func TestWhatIsNotSupportedIsRefused(t *testing.T) {
+	err := Agent{Session: session.Config{ID: "a", Seed: "b", Journal: new(journal.Journal)}, Parallel: -1,
+		ToolTimeout: -1, ModelTimeout: -1, Name: "a b"}.Validate()
+	for _, field := range []string{"model: ", "name: ", "parallel: ", "model_timeout: ", "tool_timeout: ",
+		"session: id: ", "session: seed: ", "session: journal: "} {
+		assert.ErrorContains(t, err, field)
+	}
+	c := contextOf(t, "refused")
+	_, err = Register(c, Agent{})
+	require.ErrorContains(t, err, "dbos: model: ")
+	r, err := Register(c, booking(nil, nil))
+	require.NoError(t, err)
+	_, err = r.Start(c, "", loop.Input{})
+	require.ErrorContains(t, err, "id: ")
+	_, err = r.Start(c, "order-42", loop.Input{Deadline: time.Now()})
+	require.ErrorContains(t, err, "input: deadline: ")
+}
+
+// A process that shuts down loses no run: the next one takes it up.
+func TestARunOutlivesAShutdown(t *testing.T) {
+	asked := make(chan bool, 1)
+	c, err := newContext(database(t), "shutdown")
+	require.NoError(t, err)
+	r, err := Register(c, Agent{Model: loop.ModelFunc(
+		func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+			asked <- true
+			<-ctx.Done()
+			return message.Reply{}, ctx.Err()
+		})})
+	require.NoError(t, err)
+	require.NoError(t, sdk.Launch(c))
+	_, err = r.Start(c, "order-42", loop.Input{Prompt: "Book it."})
+	require.NoError(t, err)
+	<-asked
+	require.NoError(t, sdk.Shutdown(c, time.Minute))
+
+	next, _ := launched(t, "shutdown", Agent{Model: loop.ModelFunc(
+		func(context.Context, loop.Request) (message.Reply, error) {
+			return message.Reply{Text: "Booked."}, nil
+		})})
+	run, err := Get(next, "order-42")
+	require.NoError(t, err)
+	result, err := run.Result()
+	require.NoError(t, err)
+	assert.Equal(t, "Booked.", result.Text)
+	assert.Len(t, result.Attempts, 1, "the call that was cut off is no attempt")
+}
+
+// An agent whose tools are others than those of the run does not go on with it.
+func TestOtherToolsAreRefused(t *testing.T) {
+	a, err := newAgent(booking(nil, nil))
+	require.NoError(t, err)
+	order, err := a.order(loop.Input{Prompt: "Book it."})
+	require.NoError(t, err)
+	c := contextOf(t, "others")
+	other, err := Register(c, Agent{Model: a.Model})
+	require.NoError(t, err)
+	require.NoError(t, sdk.Launch(c))
+	h, err := sdk.RunWorkflow(c, other.run, order, sdk.WithRunInstance(other.agent))
+	require.NoError(t, err)
+	_, err = (&Run{h}).Result()
+	var failed *RunError
+	require.ErrorAs(t, err, &failed)
+	assert.Contains(t, failed.Text, "the tools or the schema of the answer")
+}

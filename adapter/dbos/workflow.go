@@ -1,0 +1,259 @@
+package dbos
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	sdk "github.com/dbos-inc/dbos-transact-golang/dbos"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
+)
+
+// flow is a run within a workflow. All of it follows from the input and the results of the steps.
+type flow struct {
+	*agent
+	ctx      sdk.Context
+	id       string
+	st       machine.State
+	asked    machine.Effect
+	settings tool.Settings
+	// at is when the last step ended.
+	at      time.Time
+	running []*running
+}
+
+// run is the workflow. Its error is DBOS's own: what ends a run is in its report.
+func (a *agent) run(ctx sdk.Context, input string) (string, error) {
+	id, err := sdk.GetWorkflowID(ctx)
+	if err != nil {
+		return "", err
+	}
+	return a.runAs(ctx, id, input)
+}
+
+// runAs makes the run of a session.
+func (a *agent) runAs(ctx sdk.Context, id, input string) (string, error) {
+	f := &flow{agent: a, ctx: ctx, id: id}
+	err := f.drive(f.begin(input))
+	var out report
+	for failed := (*RunError)(nil); errors.As(err, &failed); { // twice where reducers are to hear of the end
+		if out.Trouble == "" {
+			out.Trouble = failed.Text
+		}
+		if p := f.st.Phase; p == "" || p == machine.Idle || p == machine.Stopped {
+			err = nil
+			break
+		}
+		if err = f.step(machine.Event{Kind: machine.Broken, Failure: engine.CauseOf(failed)}); err != nil {
+			break
+		}
+		err = f.drive(nil)
+	}
+	if err != nil {
+		return "", err
+	}
+	if f.st.Phase == machine.Stopped {
+		if out.State, err = f.st.Snapshot(); err != nil {
+			return "", err
+		}
+	}
+	text, err := engine.Marshal(out)
+	return string(text), err
+}
+
+// drive carries out effects until the run has stopped.
+func (f *flow) drive(err error) error {
+	for err == nil && f.st.Phase != machine.Stopped {
+		err = f.execute(f.asked)
+	}
+	return err
+}
+
+// broken is an error that ends a run.
+func broken(format string, args ...any) error {
+	return &RunError{fault.Scrub("dbos: " + fmt.Errorf(format, args...).Error())}
+}
+
+// begin starts the run.
+func (f *flow) begin(input string) (err error) {
+	var in order
+	if err := engine.Unmarshal([]byte(input), &in); err != nil {
+		return broken("the input: %w", err)
+	}
+	if err := f.same(&in); err != nil {
+		return err
+	}
+	cfg := f.Session
+	cfg.ID = f.id
+	s, err := session.New(cfg)
+	if err != nil {
+		return broken("session: %w", err)
+	}
+	if f.st, err = machine.New(in.Config, s.State()); err != nil {
+		return broken("config: %w", err)
+	}
+	if err := f.time(); err != nil {
+		return err
+	}
+	return f.step(machine.Event{Kind: machine.Started, Messages: in.Messages, Warnings: in.Warnings,
+		Hears: in.Hears})
+}
+
+// same reports tools and an answer that are not as they were when the run began.
+func (f *flow) same(in *order) error {
+	then, err := engine.Marshal(in.Header)
+	if err != nil {
+		return broken("the input: %w", err)
+	}
+	now, err := engine.Marshal(engine.Header(machine.Config{}, f.offer()))
+	if err != nil || !bytes.Equal(then, now) {
+		return broken("the tools or the schema of the answer are not those with which the run began: keep them "+
+			"for an application version (%v)", err)
+	}
+	return nil
+}
+
+// step feeds an event to the core. An event without a time has that of the last step's end.
+func (f *flow) step(ev machine.Event) error {
+	if ev.At.IsZero() {
+		ev.At = f.at
+	}
+	st, effects, err := engine.Step(f.st, &ev, func() []int { return f.underWay(&ev) })
+	if err != nil {
+		return broken("the core: %w", err)
+	}
+	if f.hooks.step != nil {
+		f.hooks.step(ev, effects, st)
+	}
+	if f.st.Policy != st.Policy || ev.Kind == machine.Started {
+		f.settings = engine.Settings(st.Policy)
+	}
+	f.st = st
+	if n := len(effects); n > 0 {
+		f.asked = effects[n-1]
+	}
+	return nil
+}
+
+// execute carries out an effect.
+func (f *flow) execute(e machine.Effect) error {
+	switch e.Kind {
+	case machine.CallModel:
+		return f.call(e.Model)
+	case machine.MakePrompt:
+		return f.prompt(e.Model)
+	case machine.Summarise:
+		return f.summarise(e)
+	case machine.RunTools:
+		return f.runTools(f.st.Left(e).Tools)
+	case machine.WaitUntil:
+		return f.wait(e.Wait.Until)
+	case machine.AskPerson:
+		return f.ask(e.Asks)
+	case machine.AskPlanner:
+		return f.plan(e)
+	case machine.Reduce:
+		return f.tellReducers()
+	case machine.EstimateCall:
+		return f.estimate(e)
+	}
+	if ev, own := f.offer().Answer(f.st, e, f.at); own {
+		return f.step(ev)
+	}
+	return broken("the core asks for %q, which is not supported here", e.Kind)
+}
+
+// made is the result of a step in the record.
+type made[T any] struct {
+	At   time.Time `json:"at"`
+	Made T         `json:"made"`
+	// Trouble says why there is none.
+	Trouble string `json:"trouble,omitempty"`
+}
+
+// record returns a step whose result is canonical JSON, with its time: another encoder would rewrite the
+// arguments of calls.
+func record[T any](f *flow, work func(context.Context) (T, error)) sdk.Step[string] {
+	return func(ctx context.Context) (string, error) {
+		var out made[T]
+		v, err := contained(func() (T, error) { return work(ctx) })
+		if out.At = f.hooks.now().UTC().Round(0); err == nil {
+			out.Made = v
+			var text []byte
+			if text, err = engine.Marshal(out); err == nil {
+				return string(text), nil
+			}
+		}
+		var none T
+		out.Made, out.Trouble = none, fault.Scrub(strings.ToValidUTF8(err.Error(), "\uFFFD"))
+		text, err := engine.Marshal(out)
+		return string(text), err
+	}
+}
+
+// taken reads the result of a step, whether it ran now or before, and takes its time.
+func taken[T any](f *flow, text string, err error) (v T, _ error) {
+	if err != nil {
+		return v, err
+	}
+	var out made[T]
+	if err := engine.Unmarshal([]byte(text), &out); err != nil {
+		return v, broken("the record of a step: %w", err)
+	}
+	if out.At.After(f.at) { // a clock may be set back
+		f.at = out.At
+	}
+	if out.Trouble != "" {
+		return v, broken("%s", out.Trouble)
+	}
+	return out.Made, nil
+}
+
+// do makes a step. An error of work ends the run.
+func do[T any](f *flow, name string, work func(context.Context) (T, error)) (T, error) {
+	text, err := sdk.RunAsStep(f.ctx, record(f, work), sdk.WithStepName("retake."+name))
+	return taken[T](f, text, err)
+}
+
+// time takes the time of the clock.
+func (f *flow) time() error {
+	_, err := do(f, "time", func(context.Context) (bool, error) { return true, nil })
+	return err
+}
+
+// wait waits until a time. The database keeps the end of the sleep.
+func (f *flow) wait(until time.Time) error {
+	if left := until.Sub(f.at); left > 0 {
+		if err := f.hooks.sleep(f.ctx, left); err != nil {
+			return err
+		}
+		if err := f.time(); err != nil {
+			return err
+		}
+	}
+	return f.step(engine.Woke(f.at, until))
+}
+
+// contained turns a panic into an error.
+func contained[T any](call func() (T, error)) (value T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &fault.PanicError{Value: p}
+		}
+	}()
+	return call()
+}
+
+// after is the clock of time limits: the machine's own.
+func after(d time.Duration, f func()) (stop func()) {
+	timer := time.AfterFunc(d, f)
+	return func() { timer.Stop() }
+}
