@@ -327,8 +327,8 @@ func readCalls(text string, names extract.Names, opt extract.Options) []extract.
 	return calls
 }
 
-// Of a text with more calls than the bound none is read, and all are counted. Before the bound, a call that repeats
-// another does not count.
+// Of a text with more calls than the bound none is read, and all are counted. Before the bound, a call that
+// repeats another does not count.
 func TestMoreCallsThanTheBoundAreCounted(t *testing.T) {
 	opt := extract.DefaultOptions()
 	opt.MaxCalls = 3

@@ -118,8 +118,8 @@ const (
 	maxPeriod  = 31 * maxTime
 )
 
-// Validate reports every fault of the config, each as a [*backoff.FieldError], joined. It returns nil if there
-// is none.
+// Validate reports every fault of the config, each as a [*backoff.FieldError], joined. It returns nil if
+// there is none.
 func (c Config) Validate() error {
 	f := fields.Collect()
 	fields.Checks{}.Check(&c, f)

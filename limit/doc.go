@@ -9,17 +9,17 @@
 // An ask waits until it is granted or denied. It reserves an estimate of its tokens, and settles what was
 // really used. No limit need be configured:
 //
-//   - Where responses tell limits, calls are spread evenly over each window of up to a minute, and what is left of
-//     longer ones is counted down. See [Event].Limits.
-//   - Who asks while nobody waits is not spread: the call is granted at once if the windows have room for it, by
-//     what the last response said is left, or by what was granted in the last period. Where no limit is known,
-//     so is a call while no other one is in flight.
-//   - Where they tell nothing, the pace doubles until a call is refused, and from then on rises slowly and falls at
-//     each refusal. A refusal in spite of a grant always counts.
+//   - Where responses tell limits, calls are spread evenly over each window of up to a minute, and what is
+//     left of longer ones is counted down. See [Event].Limits.
+//   - Who asks while nobody waits is not spread: the call is granted at once if the windows have room for
+//     it, by what the last response said is left, or by what was granted in the last period. Where no limit
+//     is known, so is a call while no other one is in flight.
+//   - Where they tell nothing, the pace doubles until a call is refused, and from then on rises slowly and
+//     falls at each refusal. A refusal in spite of a grant always counts.
 //   - While calls find the provider down, the breaker lets one probe through now and then. A probe that nobody
 //     settles is lost in time, and another one is made.
-//   - Retries are slowed down when too many calls fail: each failure takes from a budget, and each success gives it
-//     a part of one retry.
+//   - Retries are slowed down when too many calls fail: each failure takes from a budget, and each success
+//     gives it a part of one retry.
 //
 // Asks are granted in the order in which they were made. Sessions that made few calls so far go before others
 // by some seconds, and so do higher priorities, so nobody starves.

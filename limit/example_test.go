@@ -8,8 +8,8 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// A limiter learns from the first response that five requests a second are allowed. It spreads them while others
-// wait; the last one need not wait.
+// A limiter learns from the first response that five requests a second are allowed. It spreads them while
+// others wait; the last one need not wait.
 func Example() {
 	st, _ := limit.New(limit.Config{})
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -10,8 +10,8 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// Fleet is what the calls of a whole fleet keep to: the section "fleet" of a policy file. The zero value leaves
-// everything to the limiter, which learns it.
+// Fleet is what the calls of a whole fleet keep to: the section "fleet" of a policy file. The zero value
+// leaves everything to the limiter, which learns it.
 type Fleet struct {
 	// Limit (limit) is what the limiter of each scope starts with. A scope in Scopes (scopes), by its name, has
 	// what it says itself, and nothing of Limit.
@@ -24,9 +24,9 @@ type Fleet struct {
 	Processes int `policy:"processes,absent,least=1"`
 }
 
-// UnmarshalJSON replaces fl with what the JSON says, in the form of policy files. It refuses unknown, duplicate
-// and null members; the error joins all faults, each a [*backoff.FieldError], those of [Fleet.Validate] among
-// them, and leaves fl unchanged.
+// UnmarshalJSON replaces fl with what the JSON says, in the form of policy files. It refuses unknown,
+// duplicate and null members; the error joins all faults, each a [*backoff.FieldError], those of
+// [Fleet.Validate] among them, and leaves fl unchanged.
 func (fl *Fleet) UnmarshalJSON(data []byte) error {
 	read, f := Fleet{}, fields.Collect()
 	fields.Reader{Also: read.also}.Read(data, &read, f)

@@ -2,15 +2,16 @@ package limit
 
 import "math"
 
-// After a refusal calls are only made at the pace, for forgotten if a limit is known, and for unsure if none is.
+// After a refusal calls are only made at the pace, for forgotten if a limit is known, and for unsure if
+// none is.
 const (
 	forgotten = 60 * second
 	unsure    = 10 * forgotten
 )
 
-// room is how many calls with so many tokens may be made at once, before their time by the pace, if nobody else
-// waits: as many as all windows have left. While the limit of requests is not known, that is one call, if no
-// other one is in flight. After a refusal or an outage there is none.
+// room is how many calls with so many tokens may be made at once, before their time by the pace, if nobody
+// else waits: as many as all windows have left. While the limit of requests is not known, that is one call,
+// if no other one is in flight. After a refusal or an outage there is none.
 func (st *State) room(tokens int64) (calls int64) {
 	calls = math.MaxInt64
 	quiet := st.Cut + forgotten

@@ -8,7 +8,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// A run that leaves its model call for a message knows of the message: else it would make the same call again.
+// A run that leaves its model call for a message knows of the message: else it would make the same call
+// again.
 func TestARunThatLeavesItsCallKnowsOfTheMessage(t *testing.T) {
 	var e ear
 	poked, left := false, false

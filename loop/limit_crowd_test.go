@@ -84,8 +84,8 @@ func TestSessionsThatWaitForALimiterWakeOneByOneInTheirOrder(t *testing.T) {
 	assert.Zero(t, q.pool.Len())
 }
 
-// BenchmarkCrowd has so many sessions wait for a limiter, and wakes each. Of four times as many each costs what
-// it did: compare ns/asked and ns/woken.
+// BenchmarkCrowd has so many sessions wait for a limiter, and wakes each. Of four times as many each costs
+// what it did: compare ns/asked and ns/woken.
 func BenchmarkCrowd(b *testing.B) {
 	for _, n := range []int{25_000, 50_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

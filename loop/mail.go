@@ -188,7 +188,8 @@ func (p *process) hasMail() bool {
 	}
 }
 
-// stirred reports whether the run has something to do before its wait is over: mail, or an answer of the limiter.
+// stirred reports whether the run has something to do before its wait is over: mail, or an answer of the
+// limiter.
 func (p *process) stirred() bool { return len(p.mail) > 0 || p.granting.answered() }
 
 // takeMail takes what is in the inbox: it records each item as an event and then removes it. After a crash in

@@ -33,8 +33,8 @@ var ErrPoolClosed = errors.New("loop: the pool is closed")
 // Pool runs many sessions that mostly wait. A waiting session is only its state and an entry in a heap of
 // deadlines: it has no goroutine and no timer. While it waits for a person, or for a second or more, its
 // journal rests ([journal.Rester]): it has no open file, and another process may take the session over; the
-// run then ends with [journal.ErrConflict] when it wakes. A limited number of workers calls models and tools. Each run
-// decides and records the same as with [Loop.Run].
+// run then ends with [journal.ErrConflict] when it wakes. A limited number of workers calls models and
+// tools. Each run decides and records the same as with [Loop.Run].
 //
 // Make one with [NewPool]. Add runs with [Pool.Add], or with [Pool.Await] to wait for the end. Drive it with
 // [Pool.Run] or [Pool.Serve]; or, in an engine with its own scheduler, call [Pool.Due] whenever the time of

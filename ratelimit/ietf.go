@@ -53,7 +53,8 @@ func (r *reader) ietf(h httphint.Headers) {
 	}
 }
 
-// policy reads the limit of a named policy, and its period. An unnamed policy has only the period of RateLimit-Limit.
+// policy reads the limit of a named policy, and its period. An unnamed policy has only the period of
+// RateLimit-Limit.
 func (r *reader) policy(p member) {
 	if name, ok := policyName(p); ok && p.params["q"] != "" {
 		k := key{family: ietfNamed, base: name, resource: unitOf(name, []member{p})}

@@ -22,8 +22,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// nestedRuns is a store with a run, an agent in it and another one in that, whose tool has an evil name for what
-// it did.
+// nestedRuns is a store with a run, an agent in it and another one in that, whose tool has an evil name for
+// what it did.
 func nestedRuns(t *testing.T) *looptest.Store {
 	t.Helper()
 	task := func(name string) message.Call { return fixture.Call(name, `{"task":"<b>Find</b> a room."}`) }

@@ -19,8 +19,9 @@ const (
 // inspect is the adaptive connections of inspect_ai, a controller for each process:
 // https://inspect.aisi.org.uk/models-concurrency.html, with the change of
 // https://github.com/UKGovernmentBEIS/inspect_ai/pull/5138, by which Retry-After does not lengthen the
-// cooldown. It bounds the connections, each of which a call keeps until its last attempt. The bound doubles after each round of clean calls until a call is
-// refused; from then on it rises by a twentieth, and each episode of refusals takes a fifth of it.
+// cooldown. It bounds the connections, each of which a call keeps until its last attempt. The bound doubles
+// after each round of clean calls until a call is refused; from then on it rises by a twentieth, and each
+// episode of refusals takes a fifth of it.
 type inspect struct {
 	clock       *simulate.Clock
 	bound, kept int

@@ -50,7 +50,8 @@ type tripEnd struct {
 	Usage   message.Usage
 }
 
-// inTurn is a model that makes one call after another, whatever comes of them, and then says what it was told.
+// inTurn is a model that makes one call after another, whatever comes of them, and then says what it was
+// told.
 func inTurn(calls ...message.Call) loop.Model {
 	return loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
 		var told []string
@@ -188,7 +189,8 @@ func TestARunWhoseAgentIsKilledGoesOnInside(t *testing.T) {
 	t.Logf("%d kills over %d bytes of journals; %d runs ended with a payment in doubt", kills, size, doubts)
 }
 
-// The console links each session to that of its agent, and counts what that left in doubt for the runs around it.
+// The console links each session to that of its agent, and counts what that left in doubt for the runs
+// around it.
 func TestTheConsoleLinksToTheAgentOfAKilledRun(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(tripIn, dir)

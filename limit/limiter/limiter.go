@@ -33,8 +33,8 @@ type Config struct {
 	Notice func(Notice)
 }
 
-// FromFleet returns the config of a limiter that keeps to what a policy file says of the fleet. A store, a clock
-// and what hears notices can be added.
+// FromFleet returns the config of a limiter that keeps to what a policy file says of the fleet. A store, a
+// clock and what hears notices can be added.
 func FromFleet(f limit.Fleet) Config {
 	return Config{Limit: f.Limit, Scopes: f.Scopes, MaxWait: f.MaxWait, Processes: f.Processes}
 }

@@ -26,10 +26,10 @@ const task = `{"type": "object", "properties": {"task": {"type": "string", "minL
 // if cfg has an Output. The run belongs to the one around it: see [loop.Loop.Within]. After a crash the call
 // is made again, and the agent goes on where it was.
 //
-// If the agent comes to no answer, the call has failed for good. The outer model is told why, which tools of
-// the agent gave a result, which failed, and which calls are in doubt. If calls of the agent are in doubt, so is
-// its own, with an answer or without one. The tool is declared [tool.ReadOnly] if all tools of the agent are,
-// else [tool.Idempotent].
+// If the agent comes to no answer, the call has failed for good. The outer model is told why, which tools
+// of the agent gave a result, which failed, and which calls are in doubt. If calls of the agent are in
+// doubt, so is its own, with an answer or without one. The tool is declared [tool.ReadOnly] if all tools of
+// the agent are, else [tool.Idempotent].
 //
 // The error is that of [tool.Raw] or [loop.New], or says that cfg makes calls the answer, which nobody would
 // run.

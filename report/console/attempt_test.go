@@ -22,8 +22,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// failing makes a run of at most so many attempts whose model always gives a reply and an error, and returns its
-// journal as it is when the model is called for the n-th time, or has no attempt left.
+// failing makes a run of at most so many attempts whose model always gives a reply and an error, and
+// returns its journal as it is when the model is called for the n-th time, or has no attempt left.
 func failing(t *testing.T, name string, attempts, n int, err error) []byte {
 	t.Helper()
 	store := &looptest.Store{}

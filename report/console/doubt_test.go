@@ -18,7 +18,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// The process of a run died while an agent in its agent paid: of the outer calls too nobody knows what they did.
+// The process of a run died while an agent in its agent paid: of the outer calls too nobody knows what they
+// did.
 func TestWhatAnAgentLeftInDoubtCountsForTheRunsAroundIt(t *testing.T) {
 	store, dir := new(looptest.Store), t.TempDir()
 	died := func(context.Context, struct{}) (string, error) {

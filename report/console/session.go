@@ -43,7 +43,7 @@ type facts struct {
 	// their tools that had an effect, or may have had one.
 	said    string
 	earlier map[string][]projection.Call
-	lines int64
+	lines   int64
 	// hears reports whether a message to the run would be heard: it has not ended, and is no single action.
 	hears bool
 	// inside are the ids that the sessions of the calls under way have, if they are agents.
