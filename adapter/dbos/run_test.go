@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/adapter/postgres/postgrestest"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
@@ -239,4 +241,34 @@ func TestOtherToolsAreRefused(t *testing.T) {
 	var failed *RunError
 	require.ErrorAs(t, err, &failed)
 	assert.Contains(t, failed.Text, "the tools or the schema of the answer")
+}
+
+// A server that is killed and started again during a call loses no run, and the process goes on with it.
+func TestARunOutlivesItsServer(t *testing.T) {
+	database(t) // or there is none
+	own, err := postgrestest.Start()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = own.Close() })
+	c, err := newContext(own.URL(), "server")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = sdk.Shutdown(c, 10*time.Second) })
+	a := booking(func(string) {}, func(string) {})
+	model, asked, goOn, once := a.Model, make(chan bool), make(chan bool), sync.Once{}
+	a.Model = loop.ModelFunc(func(ctx context.Context, r loop.Request) (message.Reply, error) {
+		once.Do(func() { asked <- true; <-goOn })
+		return model.Reply(ctx, r)
+	})
+	r, err := Register(c, a)
+	require.NoError(t, err)
+	require.NoError(t, sdk.Launch(c))
+	run, err := r.Start(c, "order-42", loop.Input{Prompt: "Book it."})
+	require.NoError(t, err)
+	<-asked
+	require.NoError(t, own.Kill())
+	goOn <- true
+	require.NoError(t, own.Restart())
+	result, err := run.Result()
+	require.NoError(t, err)
+	assert.Equal(t, "Booked.", result.Text)
+	assert.Empty(t, result.InDoubt)
 }
