@@ -10,7 +10,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 )
 
 // decodeOptions are those of types that read their own JSON: exact names, no unknown members; strict text is
@@ -20,33 +19,6 @@ var decodeOptions = json.JoinOptions(json.RejectUnknownMembers(true))
 // maxShared is the largest document whose strings share one copy of it: all of the copy lives as long as one
 // of them.
 const maxShared = 4 << 10
-
-// decode reads a document into v, a pointer to a zero value. The schema is checked first, then the rules that
-// the schema cannot say exactly, then the type's own method Issues. If there are issues, v is incomplete.
-func (t *goType) decode(doc []byte, lim Limits, budget *Budget, v any) []fault.Issue {
-	p := newParser(doc, lim)
-	defer p.free()
-	root, issue := p.read()
-	if issue != nil {
-		return []fault.Issue{*issue}
-	}
-	e := p.evaluation(budget, t.schema)
-	whole := collector{evaluation: e, scope: t.schema.scope()}
-	whole.bind(t.schema.root, root, t.root, reflect.ValueOf(v).Elem(), nil)
-	if issues := t.schema.report(e, root, whole.refusal); issues != nil || t.issues == nil {
-		return issues
-	}
-	issues := slices.Clone(t.issues(v))
-	at := places{evaluation: e, schema: t.schema}
-	for n := range issues {
-		i := &issues[n]
-		i.Source = fault.FromRules
-		path := canon.Path(i.Pointer)
-		at.finish(i, path, root.at(path))
-	}
-	issues = sorted(issues)
-	return issues[:min(len(issues), maxIssues)]
-}
 
 // binder keeps what is found while the values of a document are stored in Go variables, beside what the
 // schema refuses.

@@ -8,21 +8,21 @@ import (
 
 // ForAnew is For, but makes the schema anew.
 func ForAnew[T any]() (*Typed[T], error) {
-	of, err := goTypeOf(reflect.TypeFor[T]())
-	return &Typed[T]{of}, err
+	s, err := schemaOf(reflect.TypeFor[T]())
+	return &Typed[T]{s}, err
 }
 
 // ByRules is the verdict of the validator alone on the decoded document. judges is false if a member is
 // missing or null, because the validator cannot see that.
 func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
-	root, issue := parse(doc, t.of.schema.limits)
+	root, issue := parse(doc, t.schema.limits)
 	if issue != nil {
 		return false, true
 	}
 	var v T
 	e := evaluation{Budget: NewBudget(), binder: binder{doc: doc}}
 	at := collector{evaluation: &e}
-	at.bind(anything, root, bare(t.of.root, map[*layout]*layout{}), reflect.ValueOf(&v).Elem(), nil)
+	at.bind(anything, root, bare(t.schema.typed.root, map[*layout]*layout{}), reflect.ValueOf(&v).Elem(), nil)
 	if e.found != nil {
 		return false, true
 	}
@@ -31,7 +31,7 @@ func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
 	if strings.Contains(string(doc), "null") || written == nil || membersOf(written) > membersOf(root) {
 		return false, false
 	}
-	base, _ := indirect(t.of.typ)
+	base, _ := indirect(t.schema.typed.typ)
 	if classOf(base) == classStruct {
 		return currentValidators().Struct(&v) == nil, true
 	}

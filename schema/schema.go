@@ -3,12 +3,14 @@ package schema
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // Schema is a compiled JSON Schema. It never changes and is safe for concurrent use. The zero value is not
@@ -91,19 +93,20 @@ func (s *Schema) Check(doc []byte) []fault.Issue {
 // issues, for a schema of [Compile], and for types that may keep how the document was written, such as
 // json.RawMessage.
 func (s *Schema) Read(b *Budget, doc []byte) (value any, issues []fault.Issue) {
-	if s.typed == nil {
-		return nil, s.check(b, doc)
+	if s.typed != nil {
+		value = s.typed.fresh()
 	}
-	value = s.typed.fresh()
-	issues = s.typed.decode(doc, s.limits, b, value)
-	if issues != nil || s.typed.verbatim {
+	issues = s.read(b, doc, value)
+	if issues != nil || s.typed != nil && s.typed.verbatim {
 		value = nil
 	}
 	return value, issues
 }
 
-// check is Check for a schema of no Go type.
-func (s *Schema) check(b *Budget, doc []byte) []fault.Issue {
+// read checks a document, and stores it in v, a pointer to a zero value of the Go type; nil for a schema of no
+// type. The schema is checked first, then the rules that the schema cannot say exactly, then the type's own
+// method Issues. If there are issues, v is incomplete.
+func (s *Schema) read(b *Budget, doc []byte, v any) []fault.Issue {
 	p := newParser(doc, s.limits)
 	defer p.free()
 	root, issue := p.read()
@@ -111,8 +114,25 @@ func (s *Schema) check(b *Budget, doc []byte) []fault.Issue {
 		return []fault.Issue{*issue}
 	}
 	e := p.evaluation(b, s)
-	refused, _ := e.judge(s.root, root, s.scope(), nil)
-	return s.report(e, root, refused)
+	if v == nil {
+		refused, _ := e.judge(s.root, root, s.scope(), nil)
+		return s.report(e, root, refused)
+	}
+	whole := collector{evaluation: e, scope: s.scope()}
+	whole.bind(s.root, root, s.typed.root, reflect.ValueOf(v).Elem(), nil)
+	if issues := s.report(e, root, whole.refusal); issues != nil || s.typed.issues == nil {
+		return issues
+	}
+	issues := slices.Clone(s.typed.issues(v))
+	at := places{evaluation: e, schema: s}
+	for n := range issues {
+		i := &issues[n]
+		i.Source = fault.FromRules
+		path := canon.Path(i.Pointer)
+		at.finish(i, path, root.at(path))
+	}
+	issues = sorted(issues)
+	return issues[:min(len(issues), maxIssues)]
 }
 
 // scope is the dynamic scope of a document; nil where the schema has no dynamic references.

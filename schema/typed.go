@@ -13,7 +13,7 @@ import (
 
 // Typed is the schema of a Go type, and decodes documents into it. It never changes and is safe for
 // concurrent use. Get one from [For].
-type Typed[T any] struct{ of *goType }
+type Typed[T any] struct{ schema *Schema }
 
 // made holds the schema of each type once it is made: they never change, and a program has few.
 var made sync.Map // reflect.Type to *Typed[T]
@@ -27,25 +27,25 @@ func For[T any]() (*Typed[T], error) {
 	if known, ok := made.Load(t); ok {
 		return known.(*Typed[T]), nil
 	}
-	of, err := goTypeOf(t)
+	s, err := schemaOf(t)
 	if err != nil {
 		return nil, err
 	}
-	typed := &Typed[T]{of}
+	typed := &Typed[T]{s}
 	made.Store(t, typed)
 	return typed, nil
 }
 
 // Schema returns the schema for models. Its Check finds what Decode finds.
-func (t *Typed[T]) Schema() *Schema { return t.of.schema }
+func (t *Typed[T]) Schema() *Schema { return t.schema }
 
 // WithLimits returns a copy whose checks use other limits.
 func (t *Typed[T]) WithLimits(l Limits) (*Typed[T], error) {
-	of, err := t.of.withLimits(l)
+	s, err := t.schema.WithLimits(l)
 	if err != nil {
 		return nil, err
 	}
-	return &Typed[T]{of}, nil
+	return &Typed[T]{s}, nil
 }
 
 // Decode turns a document into a fresh value, or says everything that is wrong with it, in canonical order.
@@ -53,24 +53,24 @@ func (t *Typed[T]) WithLimits(l Limits) (*Typed[T], error) {
 // of a larger one stand alone.
 func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) {
 	var v, zero T
-	if issues := t.of.decode(doc, t.of.schema.limits, nil, &v); len(issues) > 0 {
+	if issues := t.schema.read(nil, doc, &v); len(issues) > 0 {
 		return zero, issues
 	}
 	return v, nil
 }
 
-// goType is what a [Typed] is beneath its type parameter: a program has it once, however many types it has.
-// Values are pointers to variables of the type.
+// goType is what a schema knows of the Go type that it was made of. Values are pointers to variables of the
+// type.
 type goType struct {
 	typ    reflect.Type
-	schema *Schema
 	root   *spot
 	issues func(v any) []fault.Issue
 	// verbatim reports that a value may keep how its document was written.
 	verbatim bool
 }
 
-func goTypeOf(t reflect.Type) (*goType, error) {
+// schemaOf makes the schema of a Go type.
+func schemaOf(t reflect.Type) (*Schema, error) {
 	doc, root, err := build(t)
 	if err != nil {
 		return nil, err
@@ -83,8 +83,8 @@ func goTypeOf(t reflect.Type) (*goType, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (of %s)", err, t)
 	}
-	s.typed = &goType{typ: t, schema: s, root: root, issues: issuesFor(t), verbatim: root.verbatim(map[*layout]bool{})}
-	return s.typed, s.typed.tryOut()
+	s.typed = &goType{typ: t, root: root, issues: issuesFor(t), verbatim: root.verbatim(map[*layout]bool{})}
+	return s, s.typed.tryOut()
 }
 
 // tryOut decodes an empty value, so that what the decoder dislikes about the type is found now.
@@ -99,16 +99,6 @@ func (t *goType) tryOut() error {
 		return fmt.Errorf("schema: %s: %w", t.typ, err)
 	}
 	return nil
-}
-
-func (t *goType) withLimits(l Limits) (*goType, error) {
-	s, err := t.schema.WithLimits(l)
-	if err != nil {
-		return nil, err
-	}
-	c := *t
-	c.schema, s.typed = s, &c
-	return &c, nil
 }
 
 // fresh is a pointer to a new variable of the type.
