@@ -308,14 +308,13 @@ func (b *binder) merge(all []*failure) []*failure {
 
 // isCovered reports whether a place, or one around it, is missing or of the wrong kind.
 func isCovered(rules map[place]string, f *failure) bool {
-	isCover := func(p place) bool {
-		r := rules[p]
-		return r == "required" || r == "type" || r == "minProperties"
+	isCover := func(at place) bool {
+		return slices.Contains([]string{"required", "type", "minProperties"}, rules[at])
 	}
 	for v := f.value; v != nil; v = v.parent {
-		if isCover(place{v, ""}) {
+		if isCover(place{value: v}) {
 			return true
 		}
 	}
-	return f.lacks != "" && isCover(place{f.value, f.lacks})
+	return isCover(place{f.value, f.lacks})
 }

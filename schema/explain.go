@@ -39,8 +39,11 @@ type failure struct {
 
 // list adds what a refusal comes to, with alternatives reduced: maxIssues failures at most.
 func (e *evaluation) list(all []*failure, r *refusal) []*failure {
-	if r == nil || r.isListed {
-		return append(all, r.listed()...)
+	switch {
+	case r == nil:
+		return all
+	case r.isListed:
+		return append(all, r.all...)
 	}
 	from := len(all)
 	for n := range r.own {
@@ -67,13 +70,6 @@ func (e *evaluation) list(all []*failure, r *refusal) []*failure {
 		r.isListed, r.all = true, slices.Clone(all[from:])
 	}
 	return all
-}
-
-func (r *refusal) listed() []*failure {
-	if r == nil {
-		return nil
-	}
-	return r.all
 }
 
 // costOfIssue is the work of making an issue.
@@ -202,22 +198,17 @@ func (n *node) describeContents(rule string) string {
 	return phrase(rule, n.raw)
 }
 
-// memberNamed is the schema that describes a member, of the schema that requires it or of one for the same
-// value; nil for none.
-func (n *node) memberNamed(name string) *node {
+// describeMember describes a missing member in a few words, by the schema that requires it or one for the same
+// value.
+func (n *node) describeMember(name string) string {
 	for ; n != nil; n = n.branchOf() {
 		for _, b := range inPlace(n) {
-			if m := b.members[name]; m.describe(maxSteps) != "" {
-				return m
+			if said := b.members[name].describe(maxSteps); said != "" {
+				return clip(said)
 			}
 		}
 	}
-	return nil
-}
-
-// describeMember describes a missing member in a few words.
-func (n *node) describeMember(name string) string {
-	return clip(n.memberNamed(name).describe(maxSteps))
+	return ""
 }
 
 // describedMembers says that a member is not allowed, and which members are.

@@ -47,13 +47,9 @@ func cutExponent(text string) (mantissa string, exponent int) {
 
 // isWhole reports whether a JSON number has no fractional part.
 func isWhole(text string) bool {
-	mantissa, exponent := cutExponent(text)
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	if fraction = strings.TrimRight(fraction, "0"); fraction != "" {
-		return exponent >= len(fraction)
-	}
-	zeros := len(whole) - len(strings.TrimRight(whole, "0"))
-	return exponent >= -zeros || whole == "0" || whole == "-0"
+	d := decimalOf(text)
+	digits := len(d.whole) + len(d.fraction)
+	return d.scale >= digits || digits == 0
 }
 
 // isPlain reports whether a number is a whole one of few digits, written as those digits alone.
