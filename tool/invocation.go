@@ -167,8 +167,7 @@ func AddCost(ctx context.Context, micros int64) error {
 // Doubt says that the call may have had an effect that nobody knows of, whatever comes of it. With a result,
 // or if it asks again, the model is told so, too; [TryLater] does not say any more that nothing was done. A
 // call with the same arguments has the same [IdempotencyKey]. A run of package loop within the call does it
-// for itself. Calls of tools that are [ReadOnly] are never in doubt. An MCP server says it of failed calls
-// only. Errors: [ErrNoCall], [ErrReturned].
+// for itself. Calls of tools that are [ReadOnly] are never in doubt. Errors: [ErrNoCall], [ErrReturned].
 func Doubt(ctx context.Context) error {
 	r := recorderOf(ctx)
 	return r.whileOpen(func() { r.doubt = true })

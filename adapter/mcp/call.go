@@ -49,6 +49,9 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 	if err != nil {
 		return nil, r.broken(limited, session, err)
 	}
+	if result.Meta[MetaInDoubt] == true {
+		_ = tool.Doubt(ctx) // an error says that nobody waits for the call any more
+	}
 	got, err := r.read(result)
 	if len(got.parts) > 0 {
 		if late := tool.Attach(ctx, got.parts...); late != nil {

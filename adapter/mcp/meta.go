@@ -12,6 +12,9 @@ const (
 	// text is a plain string), "ask_again", "later", "failed", "in_doubt" (failed, and the effect may have
 	// happened: the tool's words follow in further blocks) or "broke".
 	MetaOutcome = "io.github.retake-go/outcome"
+	// MetaInDoubt of a result, whatever its outcome, is true if the tool said that the call may have had an
+	// effect that nobody knows of: see [tool.Doubt].
+	MetaInDoubt = "io.github.retake-go/in-doubt"
 	// MetaRetryAfter of a result with the outcome "later" is the least wait before the next call, in
 	// milliseconds: see [tool.TryLater].
 	MetaRetryAfter = "io.github.retake-go/retry-after-ms"

@@ -155,13 +155,19 @@ func (s *served) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 	if s.within != nil {
 		ctx = s.within(ctx, req.Params.Meta)
 	}
-	return s.result(ctx, s.tool.Invoke(tool.WithInvocation(ctx, inv), args)), nil
+	out := s.tool.Invoke(tool.WithInvocation(ctx, inv), args)
+	out.InDoubt = out.InDoubt && s.tool.Declared() != tool.DeclaredReadOnly
+	r := s.result(ctx, out)
+	if out.InDoubt {
+		r.Meta[MetaInDoubt] = true
+	}
+	return r, nil
 }
 
 func (s *served) result(ctx context.Context, out tool.Outcome) *sdk.CallToolResult {
 	switch {
 	case out.Err != nil:
-		return s.broke(ctx, out.Err)
+		return s.broke(ctx, out)
 	case len(out.Issues) > 0:
 		r := resultOf(outcomeAskAgain, s.render(out.Issues))
 		r.StructuredContent = issueList{out.Issues}
@@ -221,13 +227,18 @@ func (s *served) render(issues []fault.Issue) string {
 const (
 	brokeInDoubt = "The call failed, and its effect may or may not have happened."
 	brokeForNow  = "Not done: the tool is not ready for this call. The same call may help later."
+	// brokeHalfway is brokeForNow of a call that is in doubt.
+	brokeHalfway = "The tool is not ready for this call, and its effect may or may not have happened. " +
+		"The same call may help later."
 )
 
-func (s *served) broke(ctx context.Context, err error) *sdk.CallToolResult {
-	s.report(ctx, s.tool.Name(), err)
-	out := tool.Outcome{Err: err}
+func (s *served) broke(ctx context.Context, out tool.Outcome) *sdk.CallToolResult {
+	s.report(ctx, s.tool.Name(), out.Err)
 	if later, ok := out.Later(); ok {
 		r := resultOf(outcomeLater, brokeForNow)
+		if out.InDoubt {
+			r = resultOf(outcomeLater, brokeHalfway)
+		}
 		r.Meta[MetaRetryAfter] = max(later.After, 0).Milliseconds()
 		return r
 	}

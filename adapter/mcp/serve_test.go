@@ -27,7 +27,13 @@ type Room struct {
 }
 
 func bookRoom(ctx context.Context, r Room) (any, error) {
-	switch r.How {
+	how, unsure := strings.CutPrefix(r.How, "unsure ")
+	if unsure {
+		if err := tool.Doubt(ctx); err != nil {
+			return nil, err
+		}
+	}
+	switch how {
 	case "ask":
 		return nil, tool.AskAgain(fault.Issue{Pointer: "/city", Rule: "known", Expected: "a city with an airport"})
 	case "fail":
@@ -57,6 +63,18 @@ func rooms(t testing.TB) *tool.Set {
 	set, err := tool.NewSet(tool.New("hotel/book", "Book a room.", bookRoom))
 	require.NoError(t, err)
 	return set
+}
+
+// A tool that only reads is never in doubt, whatever it says.
+func TestAServedReadOnlyToolIsNeverInDoubt(t *testing.T) {
+	set, err := tool.NewSet(tool.New("hotel/book", "Look at a room.", bookRoom, tool.ReadOnly()))
+	require.NoError(t, err)
+	server := sdk.NewServer(self, nil)
+	require.NoError(t, mcp.Serve(server, set))
+	far := one(t, server)
+	for _, how := range []string{"unsure yes", "unsure later", "unsure fail", "doubt"} {
+		assert.False(t, far.Invoke(t.Context(), []byte(`{"city":"Lisbon","from":1,"to":2,"how":"`+how+`"}`)).InDoubt, how)
+	}
 }
 
 func retakeServer() *sdk.Server {
@@ -97,7 +115,11 @@ func TestWhatClientsAreTold(t *testing.T) {
 			`{"city":"Lisbon","from":1,"to":2,"how":"doubt"}`,
 			"The call failed, and its effect may or may not have happened.\nThe hotel did not answer.", "",
 		},
-		"later":    {`{"city":"Lisbon","from":1,"to":2,"how":"later"}`, "Not done: the tool is not ready for this call. The same call may help later.", ""},
+		"later": {`{"city":"Lisbon","from":1,"to":2,"how":"later"}`, "Not done: the tool is not ready for this call. The same call may help later.", ""},
+		"later, in doubt": {
+			`{"city":"Lisbon","from":1,"to":2,"how":"unsure later"}`,
+			"The tool is not ready for this call, and its effect may or may not have happened. The same call may help later.", "",
+		},
 		"broke":    {`{"city":"Lisbon","from":1,"to":2,"how":"break"}`, "The call failed, and its effect may or may not have happened.", ""},
 		"down":     {`{"city":"Lisbon","from":1,"to":2,"how":"down"}`, "The call failed, and its effect may or may not have happened.", ""},
 		"panicked": {`{"city":"Lisbon","from":1,"to":2,"how":"panic"}`, "The call failed, and its effect may or may not have happened.", ""},
@@ -144,7 +166,9 @@ func TestRoundTrip(t *testing.T) {
 				`{"city":"Lisbon","from":1,"to":2,"how":"ask"}`, `{"city":"Lisbon","from":1,"to":2,"how":"fail"}`,
 				`{"city":"Lisbon","from":1,"to":2,"how":"doubt"}`,
 				`{"city":"Lisbon","from":1,"to":2,"how":"scalar"}`, `{"city":"Lisbon","from":1,"to":2,"how":"text"}`,
-				`{"city":"Lisbon","from":1,"to":2,"how":"key"}`,
+				`{"city":"Lisbon","from":1,"to":2,"how":"key"}`, `{"city":"Lisbon","from":1,"to":2,"how":"unsure yes"}`,
+				`{"city":"Lisbon","from":1,"to":2,"how":"unsure text"}`, `{"city":"Lisbon","from":1,"to":2,"how":"unsure ask"}`,
+				`{"city":"Lisbon","from":1,"to":2,"how":"unsure fail"}`,
 			} {
 				want, got := near.Invoke(ctx, []byte(args)), far.Invoke(ctx, []byte(args))
 				for n, i := range want.Issues {
@@ -161,10 +185,13 @@ func TestRoundTrip(t *testing.T) {
 				assert.Equal(t, class, broke.Class, how)
 				assert.NotContains(t, broke.Error(), "pq:")
 			}
-			out := far.Invoke(ctx, []byte(`{"city":"Lisbon","from":1,"to":2,"how":"later"}`))
-			later, ok := out.Later()
-			require.True(t, ok)
-			assert.Equal(t, 90*time.Second, later.After)
+			for how, doubt := range map[string]bool{"later": false, "unsure later": true} {
+				out := far.Invoke(ctx, []byte(`{"city":"Lisbon","from":1,"to":2,"how":"`+how+`"}`))
+				later, ok := out.Later()
+				require.True(t, ok)
+				assert.Equal(t, 90*time.Second, later.After)
+				assert.Equal(t, doubt, out.InDoubt, how)
+			}
 		})
 	}
 }
