@@ -105,8 +105,8 @@ func (l *Loop) within(ctx context.Context, o *outer, in Input) (Result, error) {
 	defer p.watchMail()()
 	if fresh {
 		p.start()
-	} else if !o.charged() {
-		p.addPast(ctx)
+	} else {
+		p.addPast(ctx, o)
 	}
 	return p.finish()
 }
@@ -169,22 +169,9 @@ func closeJournal(s *session.Session) {
 	}
 }
 
-// charged reports whether the outer run has been told what the nested run consumed before: an earlier try of
-// the call, or the call in doubt that it repeats, has ended.
-func (o *outer) charged() bool {
-	if o.run.Transport > 1 {
-		return true
-	}
-	for n := range o.state.InDoubt {
-		if o.state.InDoubt[n].Key == o.run.Key {
-			return true
-		}
-	}
-	return false
-}
-
-// addPast adds what the run consumed in an earlier process to the call around it.
-func (p *process) addPast(ctx context.Context) {
+// addPast adds what the run consumed in an earlier process to the call around it, but for what the outer run has
+// been told: at the end of an earlier try, or of the call in doubt that it repeats.
+func (p *process) addPast(ctx context.Context, o *outer) {
 	var used message.Usage
 	var cost int64
 	if p.recorded != nil {
@@ -193,8 +180,19 @@ func (p *process) addPast(ctx context.Context) {
 		st := p.runner.State()
 		used, cost = st.Usage, st.Charged.Cost
 	}
-	_ = tool.AddUsage(ctx, used) // an error says that no tool waits for it any more
-	if cost > 0 {
-		_ = tool.AddCost(ctx, cost)
+	told := &o.state.Batch.Calls[o.run.Index].Consumed
+	_ = tool.AddUsage(ctx, less(used, told.Usage)) // an error says that no tool waits for it any more
+	if cost > told.Cost {
+		_ = tool.AddCost(ctx, cost-told.Cost)
+	}
+}
+
+// less returns what a usage has more than another one.
+func less(u, v message.Usage) message.Usage {
+	return message.Usage{
+		InputTokens: max(u.InputTokens-v.InputTokens, 0), OutputTokens: max(u.OutputTokens-v.OutputTokens, 0),
+		CacheReadTokens:  max(u.CacheReadTokens-v.CacheReadTokens, 0),
+		CacheWriteTokens: max(u.CacheWriteTokens-v.CacheWriteTokens, 0),
+		ReasoningTokens:  max(u.ReasoningTokens-v.ReasoningTokens, 0), APICalls: max(u.APICalls-v.APICalls, 0),
 	}
 }

@@ -172,8 +172,9 @@ type doubt struct {
 	// Place and SessionPlace are those of [BatchCall].
 	Place        bool `json:"place,omitempty"`
 	SessionPlace bool `json:"session_place,omitempty"`
-	// First is where the call was made first: see [State.Child].
-	First string `json:"first,omitempty"`
+	// First and Consumed are those of [BatchCall]; First is also set of a call that repeats none.
+	First    string        `json:"first,omitempty"`
+	Consumed policy.Charge `json:"consumed,omitzero"`
 }
 
 // CallRef names a call of a run.
@@ -224,7 +225,7 @@ func (s *step) leaveOpen(c *BatchCall) {
 	}
 	s.InDoubt = append(slices.Clip(s.InDoubt), doubt{
 		CallRef: c.ref(), Arguments: c.Arguments, Place: c.Place, SessionPlace: c.SessionPlace,
-		First: s.placeOf(c),
+		First: s.placeOf(c), Consumed: c.Consumed,
 	})
 }
 

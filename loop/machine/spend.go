@@ -273,6 +273,14 @@ func (s *step) chargeTool(end *ToolEnd) {
 	}
 }
 
+// cost is what the runs of the call cost, as far as they know it.
+func (end *ToolEnd) cost() int64 {
+	if end.Cost == nil {
+		return 0
+	}
+	return *end.Cost
+}
+
 // waste counts what a failed attempt consumed.
 func (s *step) waste(d *Decision) {
 	if d.Class == "" {

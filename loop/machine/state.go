@@ -168,8 +168,10 @@ type callKept struct {
 	Changed   bool      `json:"changed,omitempty"`
 	Corrected bool      `json:"corrected,omitempty"`
 	Lost      *lostCall `json:"lost,omitempty"`
-	// First is where the call was made first, if it repeats one in doubt: see [State.Child].
-	First string `json:"first,omitempty"`
+	// First is where the call was made first, if it repeats one in doubt: see [State.Child]. Consumed is what
+	// the runs in the call consumed before, in earlier tries and in the call in doubt.
+	First    string        `json:"first,omitempty"`
+	Consumed policy.Charge `json:"consumed,omitzero"`
 	// Held reports that the call is a poll that came early, and waits.
 	Held bool `json:"held,omitempty"`
 	// Twin is 1 more than the index of the call that a repeated call equals, if that is in the same reply.

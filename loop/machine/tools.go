@@ -109,7 +109,7 @@ func (s *step) keys(b *Batch, groups []group) {
 // number of its action counts from the start of the run, so that the same run made again has the same keys.
 func (s *step) setKey(c *BatchCall, twins int, arguments []byte) {
 	if again := s.openCall(c.Tool, arguments, twins); again != nil {
-		c.Key, c.First = again.Key, again.First
+		c.Key, c.First, c.Consumed = again.Key, again.First, again.Consumed
 		return
 	}
 	c.Key, c.First = s.idempotencyKey(s.open(c.Tool).Number-s.First, c.Tool, twins, arguments), ""
@@ -183,6 +183,7 @@ func (s *step) toolEnded() error {
 	s.use(end.Usage)
 	s.chargeTool(end)
 	c, b := s.call(end.Index), s.Batch
+	c.Consumed = c.Consumed.Plus(policy.Charge{Usage: end.Usage, Cost: end.cost()})
 	if err := s.outcome(c, end); err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop"
@@ -95,6 +97,16 @@ func TestRedactionChangesNothing(t *testing.T) {
 			return made, err
 		}},
 	)
+}
+
+// Case 1010 has an agent that began only in the second try of its call: what it consumed before a crash was
+// lost.
+func TestWhatAnAgentOfALaterTryConsumedIsCounted(t *testing.T) {
+	w, err := random.NewWorld(random.New(1010))
+	require.NoError(t, err)
+	w.Redact()
+	_, err = crashing(t.Context(), w)
+	require.NoError(t, err)
 }
 
 // shown shows a redacted journal to people, who see none of its secrets either.
