@@ -40,6 +40,8 @@ const (
 	// value is a key.
 	value = `([^\s"'\\&,;)}\]\x60<>”’»]{4,})`
 	begin = `(?i)((?:\b|[_\-.])(?:`
+	// pair is a cookie.
+	pair = `[^\s=;,"'\\]+=(?:"[^"]*"|[^\s;,"'\\\]]*)`
 )
 
 // ofNamed and ofVague are what the names have in common.
@@ -52,8 +54,8 @@ var (
 // secrets are the forms, in the order in which they are looked for.
 var secrets = []form{
 	{regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)(.*?)(?:-----END [A-Z ]*-----|$)`), always, []string{"-----begin"}},
-	{regexp.MustCompile(`(?i)(\b(?:set-)?cookie\\*["']?\s*[:=][\s\[]*\\*["']?)` +
-		`([^\s=;,"'\\]+=[^\s;,"'\\\]]*(?:;\s*[^\s=;,"'\\]+=[^\s;,"'\\\]]*)*)`), always, []string{"cookie"}},
+	{regexp.MustCompile(`(?i)(\b(?:set-)?cookie\\*["']?\s*[:=][\s\[]*\\*["']?)(` + pair +
+		`(?:(?:;\s*|\\*["'],\s*\\*["'])` + pair + `)*)`), always, []string{"cookie"}},
 	// Authorization: Bearer …, authorization: token …
 	{regexp.MustCompile(begin + `authorization)` + is +
 		`(?:bearer|basic|token|digest|negotiate|ntlm|bot|api-?key|key|splunk|hmac|aws4-hmac-sha256|sso-key|genie-?key)\s+)` + value),
@@ -77,6 +79,10 @@ var secrets = []form{
 	// curl -u user:password, --token …
 	{regexp.MustCompile(`(\s(?:-u|--user)[ =]['"]?[^\s:]+:)([^\s'"]{4,})`), always, []string{"-u"}},
 	{regexp.MustCompile(`(?i)(\s--(?:` + named + `|token|key)[ =]['"]?)([^\s'"]{4,})`), unlessProse, []string{"--"}},
+	// {"password":"with spaces and \" in it"}, <password>…</password>
+	{regexp.MustCompile(`(?i)("[a-z_\-]*(?:passw(?:or)?d|passphrase|pwd|secret)"\s*:\s*")((?:[^"\\]|\\.){4,})`), unlessProse,
+		[]string{"passw", "passphrase", "pwd", "secret"}},
+	{regexp.MustCompile(`(?i)(<(?:\w+:)?(?:` + named + `)>)([^<]{4,})`), unlessProse, ofNamed},
 	// "api_key": "…", x-api-key: …, password=…, key provided: …
 	{regexp.MustCompile(begin + named + `)` + is + `)` + value), unlessProse, ofNamed},
 	{regexp.MustCompile(begin + vague + `)` + is + `)` + value), ifRandom, ofVague},
@@ -165,9 +171,17 @@ var notKeys = strings.Fields("required missing invalid expired denied failed uns
 // prose is a word that goes on with another one.
 var prose = regexp.MustCompile(`^,? [a-z]`)
 
-// isProse reports whether a text is a word of a sentence.
+// saying are words that begin a sentence about a key.
+var saying = strings.Fields("is was has must should may can cannot does do not no the this that a an your it field value " +
+	"incorrect wrong unknown please too at")
+
+// isProse reports whether a text is a word of a sentence, or a sentence.
 func isProse(found, after string) bool {
 	word := strings.TrimRight(found, ".:!?")
+	if first, _, several := strings.Cut(word, " "); several {
+		first = strings.ToLower(first)
+		return slices.Contains(notKeys, first) || slices.Contains(saying, first)
+	}
 	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == ""
 	return slices.Contains(notKeys, strings.ToLower(word)) || plain && prose.MatchString(after)
 }
