@@ -134,6 +134,9 @@ func (e *env) sessionOf(name string) (string, error) {
 	}
 	defer f.Close()
 	rec, err := journal.NewReader(f).Next()
+	if err == io.EOF {
+		return "", errors.New("it is empty; there is nothing to compact")
+	}
 	if err != nil {
 		return "", err
 	}
