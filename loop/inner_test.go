@@ -296,3 +296,41 @@ func TestTheUsageOfARunWithinATryIsThatOfTheTry(t *testing.T) {
 	assert.Equal(t, []string{`"tried"`, `"tried"`}, progress)
 	require.ErrorIs(t, tool.AddUsage(t.Context(), used), tool.ErrNoCall)
 }
+
+// dear is a model whose calls have a price.
+type dear struct{}
+
+func (dear) Describe() machine.ModelInfo { return machine.ModelInfo{Name: "dear"} }
+func (dear) Reply(context.Context, loop.Request) (message.Reply, error) {
+	return message.Reply{Text: "yes", Finish: message.Stop, Usage: message.Usage{InputTokens: 1000, APICalls: 1}}, nil
+}
+
+// What an inner run costs by its own prices is the outer run's, also if a try with a session stands between
+// them.
+func TestTheCostOfARunWithinATryIsThatOfTheCall(t *testing.T) {
+	inner, outer := policy.DefaultSet(), policy.DefaultSet()
+	inner.Prices, outer.Prices = policy.Prices{"dear": {Input: 5_000_000}}, policy.Prices{"outer": {Input: 7}}
+	run := func(ctx context.Context) (int, error) {
+		_, err := fixture.Run(ctx, dear{}, nil, loop.Input{Prompt: "Is it?"}, loop.Config{Policy: &inner})
+		return 1, err
+	}
+	for name, work := range map[string]func(context.Context) (int, error){
+		"in the call": run,
+		"in a try": func(ctx context.Context) (int, error) {
+			return loop.Do(ctx, fixture.NewSession(t), loop.FinalAnswer(), func(ctx context.Context, _ loop.Attempt) (int, error) {
+				return run(ctx)
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set, err := tool.NewSet(tool.New("look", "Looks.", func(ctx context.Context, _ struct{}) (int, error) { return work(ctx) }))
+			require.NoError(t, err)
+			model := looptest.NewModel(looptest.Call(call("look", `{}`)), looptest.Say("done"))
+			r, err := fixture.Run(t.Context(), model, nil, loop.Input{Prompt: "Go."}, loop.Config{Tools: set, Policy: &outer})
+			require.NoError(t, err)
+			assert.EqualValues(t, 5000, r.Cost)
+			assert.Zero(t, r.Estimated)
+			assert.EqualValues(t, 1000, r.Usage.InputTokens)
+		})
+	}
+}

@@ -153,9 +153,9 @@ func AddUsage(ctx context.Context, u message.Usage) error {
 
 // AddCost is [AddUsage] for money: what the models within the call cost, in millionths. A run of package loop
 // does it for itself, if its policy has prices. What is consumed within a call without prices has those of
-// the run around it.
+// the run around it. In a try within the call it is added to the call at once.
 func AddCost(ctx context.Context, micros int64) error {
-	r, _ := ctx.Value(recorderKey{}).(*recorder)
+	r := recorderOf(ctx)
 	return r.whileOpen(func() {
 		if r.cost == nil {
 			r.cost = new(int64)
