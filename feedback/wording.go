@@ -212,8 +212,8 @@ func foot(f RetryFeedback, w wording) string {
 	return f.fill(text)
 }
 
-// Anew tells the model that a person lets it go on after f, which said that it was the last, and what to do now.
-// attempts is how many it has; negative means no limit. It is safe for concurrent use.
+// Anew tells the model that a person lets it go on after f, which said that it was the last, and what to do
+// now. attempts is how many it has; negative means no limit. It is safe for concurrent use.
 func Anew(f RetryFeedback, attempts int) string {
 	w, count := wordingOf(f), ", with new attempts"
 	switch {
