@@ -24,7 +24,7 @@ const maxShared = 4 << 10
 // schema refuses.
 type binder struct {
 	doc     []byte
-	found   []*failure
+	found   []failure
 	unbound []*value   // the values that were skipped
 	around  []variable // those that the one which is stored is in
 }
@@ -57,7 +57,7 @@ const costOfRule = 4
 func (b *binder) find(f failure) {
 	if len(b.found) < maxIssues {
 		f.said = clip(f.said)
-		b.found = append(b.found, &f)
+		b.found = append(b.found, f)
 	}
 }
 
@@ -68,8 +68,8 @@ func (b *binder) skip(v *value) {
 	}
 }
 
-// refuse skips a value and says why. It returns false.
-func (f *collector) refuse(v *value, rule, expected string) bool {
+// decline skips a value and says why. It returns false.
+func (f *collector) decline(v *value, rule, expected string) bool {
 	f.skip(v)
 	f.find(failure{value: v, rule: rule, said: expected})
 	return false
@@ -81,7 +81,7 @@ func (f *collector) store(n *node, child *value) {
 	case classStruct:
 		m, known := f.to.members.byName[child.name]
 		if !known {
-			f.refuse(child, "additionalProperties", fault.NoMember(""))
+			f.decline(child, "additionalProperties", fault.NoMember(""))
 			return
 		}
 		member := &f.to.members.members[m]
@@ -101,12 +101,8 @@ func (f *collector) bind(n *node, v *value, at *spot, to reflect.Value, around a
 	kinds := classes[at.class].kinds
 	isNull := v.kind == kindNull && at.pointer
 	if isNull || kinds != 0 && kinds&v.kind == 0 {
-		r, _ := f.judge(n, v, f.scope, nil)
-		if r != nil {
-			f.add(r)
-		}
-		if r == nil && !isNull {
-			f.refuse(v, "type", at.class.jsonType())
+		if fits, _ := f.judge(n, v, f.scope, nil); fits && !isNull {
+			f.decline(v, "type", at.class.jsonType())
 		} else if !isNull {
 			f.skip(v)
 		}
@@ -119,9 +115,7 @@ func (f *collector) bind(n *node, v *value, at *spot, to reflect.Value, around a
 		to.Set(reflect.New(to.Type().Elem()))
 		to = to.Elem()
 	}
-	if r := f.judgeInto(n, v, variable{spot: at, to: to, around: around}); r != nil {
-		f.add(r)
-	}
+	f.judgeInto(n, v, variable{spot: at, to: to, around: around})
 	if !f.read(v, at, to) || len(f.found) >= maxIssues {
 		return
 	}
@@ -152,7 +146,7 @@ func (f *collector) read(v *value, at *spot, to reflect.Value) bool {
 	case classBytes, classText, classOpaque, classAny:
 		if json.Unmarshal(f.doc[v.start:v.end], to.Addr().Interface(), decodeOptions) != nil {
 			to.SetZero()
-			return f.refuse(v, "format", decoderPhrase(at.typ))
+			return f.decline(v, "format", decoderPhrase(at.typ))
 		}
 	case classString:
 		to.SetString(f.own(v.text))
@@ -163,7 +157,7 @@ func (f *collector) read(v *value, at *spot, to reflect.Value) bool {
 	case classFloat:
 		n, err := strconv.ParseFloat(v.text, to.Type().Bits())
 		if err != nil {
-			return f.refuse(v, "format", decoderPhrase(at.typ))
+			return f.decline(v, "format", decoderPhrase(at.typ))
 		}
 		to.SetFloat(n)
 	case classStruct:
@@ -175,7 +169,7 @@ func (f *collector) read(v *value, at *spot, to reflect.Value) bool {
 }
 
 // judgeInto judges a value by a schema, and stores its members or items on the way.
-func (f *collector) judgeInto(n *node, v *value, in variable) *refusal {
+func (f *collector) judgeInto(n *node, v *value, in variable) {
 	switch {
 	case in.class == classMap:
 		in.to.Set(reflect.MakeMapWithSize(in.to.Type(), int(v.count)))
@@ -184,14 +178,13 @@ func (f *collector) judgeInto(n *node, v *value, in variable) *refusal {
 		in.to.Grow(int(v.count))
 		in.to.SetLen(int(v.count))
 	case in.class != classStruct && in.class != classList:
-		r, _ := f.judge(n, v, f.scope, nil)
-		return r
+		f.judge(n, v, f.scope, nil)
+		return
 	}
 	f.around = append(f.around, in)
 	last := len(f.around) - 1
-	r, _ := f.judge(n, v, f.scope, &f.around[last])
+	f.judge(n, v, f.scope, &f.around[last])
 	f.around = f.around[:last]
-	return r
 }
 
 // own copies a text of a large document, so that the text does not keep the document in memory.
@@ -208,7 +201,7 @@ func (f *collector) readInteger(v *value, at *spot, to reflect.Value) bool {
 	if at.class == classUint {
 		n, err := strconv.ParseUint(text, 10, bits)
 		if to.SetUint(n); err != nil {
-			return f.refuse(v, "maximum", "at most "+strconv.FormatUint(1<<bits-1, 10))
+			return f.decline(v, "maximum", "at most "+strconv.FormatUint(1<<bits-1, 10))
 		}
 		return true
 	}
@@ -217,9 +210,9 @@ func (f *collector) readInteger(v *value, at *spot, to reflect.Value) bool {
 	case err == nil:
 		return true
 	case n < 0:
-		return f.refuse(v, "minimum", "at least "+strconv.FormatInt(n, 10))
+		return f.decline(v, "minimum", "at least "+strconv.FormatInt(n, 10))
 	}
-	return f.refuse(v, "maximum", "at most "+strconv.FormatInt(n, 10))
+	return f.decline(v, "maximum", "at most "+strconv.FormatInt(n, 10))
 }
 
 // compare checks the rules that compare a member with others. For an absent member, only the rules count that
@@ -287,7 +280,7 @@ type place struct {
 
 // merge adds the findings to the failures of the schema. A value that the schema refused gets only findings
 // of validation rules. A value that is missing, empty or of the wrong kind gets none.
-func (b *binder) merge(all []*failure) []*failure {
+func (b *binder) merge(all []failure) []failure {
 	if len(b.found) == 0 || len(all) >= maxIssues {
 		return all
 	}
@@ -307,7 +300,7 @@ func (b *binder) merge(all []*failure) []*failure {
 }
 
 // isCovered reports whether a place, or one around it, is missing or of the wrong kind.
-func isCovered(rules map[place]string, f *failure) bool {
+func isCovered(rules map[place]string, f failure) bool {
 	isCover := func(at place) bool {
 		return slices.Contains([]string{"required", "type", "minProperties"}, rules[at])
 	}

@@ -72,9 +72,9 @@ func byItself(tree any) []fault.Issue {
 	doc := []byte(jsonText(tree))
 	root, _ := parse(doc, documentLimits) // cannot fail: it was read before
 	e := &evaluation{Budget: NewBudget(), tracks: s.tracks, binder: binder{doc: doc}}
-	refused, _ := e.judge(s.root, root, s.scope(), nil)
+	e.judge(s.root, root, s.scope(), nil)
 	var issues []fault.Issue
-	for _, f := range e.list(nil, refused) {
+	for _, f := range e.failures {
 		i := f.tell(e, f.value.path())
 		i.Got = ""
 		issues = append(issues, i)

@@ -4,20 +4,23 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/retake-go/retake/fault"
 )
 
 // evaluation is one check of one document.
 type evaluation struct {
 	*Budget
-	binder         // of the values of a Go type
-	tracks  bool   // the schema uses unevaluatedProperties or unevaluatedItems
-	name    *value // the memory of a member's name as a value
+	binder                   // of the values of a Go type
+	tracks  bool             // the schema uses unevaluatedProperties or unevaluatedItems
+	name    *value           // the memory of a member's name as a value
+	asking  map[question]int // how many there were when each was asked
 	answers map[question]*answer
-	free    []*refusal // those that turned out not to matter, for further ones
-	unused  []*answer  // those that are not remembered, for further ones
-	refused []*refusal // of the alternatives that are being asked
-	depth   int        // how many shared schemas are being evaluated
-	lowest  int        // the outermost of them that the current answer depends on
+	// failures are what the schemas refuse. Those of a schema are the last ones when it was evaluated: what
+	// turns out not to matter is cut off.
+	failures []failure
+	ends     []int // of the failures by each of the alternatives that are being asked
+	lowest   int   // the outermost of the questions asked that the current answer depends on
 }
 
 // question is a shared schema asked about a value. Dynamic references make the answer depend on the scope.
@@ -32,10 +35,8 @@ const costOfAnswer = 1
 
 // answer is what a schema says of a value.
 type answer struct {
-	refusal   *refusal // nil where it fits
-	described bits     // the evaluated members or items, where they are tracked
-	asking    bool
-	depth     int
+	failures  []failure // none where it fits
+	described bits      // the evaluated members or items, where they are tracked
 }
 
 // scope is the dynamic scope of a value. The outermost resource that has an anchor decides where a dynamic
@@ -63,119 +64,74 @@ func (e *evaluation) enter(s *scope, home *resource) *scope {
 // judge evaluates a schema for a value, and stores the value in a variable of its type, if one is given. A
 // schema that several places refer to is evaluated once for each value, so that work is bounded by the size
 // of the schema times the size of the document; a variable is stored once.
-func (e *evaluation) judge(n *node, v *value, s *scope, to *variable) (*refusal, bits) {
+func (e *evaluation) judge(n *node, v *value, s *scope, to *variable) (fits bool, described bits) {
 	switch {
 	case !e.spend(1):
-		return &refusal{}, nil
+		return e.refuse(failure{at: n, value: v, rule: fault.RuleWork}), nil
 	case n.Bool != nil && !*n.Bool:
 		return e.refuse(failure{at: n, value: v, rule: n.standsUnder()}), nil
 	case n.Bool != nil && to == nil:
-		return nil, nil
+		return true, nil
 	case !n.shared || to != nil:
 		return e.evaluate(n, v, s, to)
 	}
 	q := question{n, v, s}
-	if known := e.answers[q]; known != nil {
-		if known.asking {
-			e.lowest = min(e.lowest, known.depth)
-			return e.refuse(failure{at: n, value: v, rule: "$ref"}), nil
-		}
-		return known.refusal, known.described
+	if depth, isAsked := e.asking[q]; isAsked {
+		e.lowest = min(e.lowest, depth)
+		return e.refuse(failure{at: n, value: v, rule: "$ref"}), nil
 	}
-	e.depth++
+	if known := e.answers[q]; known != nil {
+		e.spend(len(known.failures))
+		e.failures = append(e.failures, known.failures...)
+		return len(known.failures) == 0, known.described
+	}
 	if e.answers == nil {
-		e.answers = map[question]*answer{}
+		e.asking, e.answers = map[question]int{}, map[question]*answer{}
 	}
 	e.spend(costOfAnswer)
-	a, outer, left := e.answer(), e.lowest, e.left
-	e.answers[q], e.lowest = a, e.depth
-	r, described := e.evaluate(n, v, s, nil)
-	a.refusal, a.described, a.asking = r, described, false
-	depends := e.lowest < a.depth // on a schema that is still being evaluated
-	if depends || !e.remembers(left-e.left) {
-		delete(e.answers, q)
-		e.unused = append(e.unused, a)
-	} else if r != nil {
-		r.kept = true
+	outer, depth, left, from := e.lowest, len(e.asking), e.left, len(e.failures)
+	e.asking[q], e.lowest = depth, depth
+	fits, described = e.evaluate(n, v, s, nil)
+	delete(e.asking, q)
+	depends := e.lowest < depth // on a schema that is still being evaluated
+	if !depends && e.remembers(left-e.left) {
+		e.answers[q] = &answer{slices.Clone(e.failures[from:]), described}
 	}
 	e.lowest = min(e.lowest, outer)
-	e.depth--
-	return r, described
+	return fits, described
 }
 
-// answer is an answer that is still to be found.
-func (e *evaluation) answer() *answer {
-	last := len(e.unused) - 1
-	if last < 0 {
-		return &answer{asking: true, depth: e.depth}
-	}
-	a := e.unused[last]
-	e.unused = e.unused[:last]
-	*a = answer{asking: true, depth: e.depth}
-	return a
+// refuse adds a failure. It returns false.
+func (e *evaluation) refuse(x failure) bool {
+	e.failures = append(e.failures, x)
+	return false
 }
 
-// refuse is the refusal for one failure.
-func (e *evaluation) refuse(x failure) *refusal {
-	r := e.fresh()
-	r.own = append(r.own, x)
-	return r
-}
-
-// fresh is an empty refusal.
-func (e *evaluation) fresh() *refusal {
-	last := len(e.free) - 1
-	if last < 0 {
-		r := &refusal{}
-		r.own = r.first[:0]
-		return r
-	}
-	r := e.free[last]
-	e.free = e.free[:last]
-	return r
-}
-
-// drop takes back a refusal that does not matter, because an alternative fits. Each has one owner, unless it
-// is kept.
-func (e *evaluation) drop(r *refusal) {
-	if r == nil || r.kept {
-		return
-	}
-	for _, sub := range r.subs {
-		e.drop(sub)
-	}
-	for _, x := range r.own {
-		for _, b := range x.branches {
-			e.drop(b)
-		}
-	}
-	clear(r.own)
-	clear(r.subs)
-	*r = refusal{own: r.own[:0], subs: r.subs[:0]}
-	e.free = append(e.free, r)
+// since are the failures after the first ones, which are cut off.
+func (e *evaluation) since(first int) []failure {
+	cut := slices.Clone(e.failures[first:])
+	e.failures = e.failures[:first]
+	return cut
 }
 
 // collector collects what one schema refuses in one value.
 type collector struct {
 	*evaluation
-	n       *node
-	v       *value
-	to      *variable // what the value is stored in; nil for none
-	inner   *node     // the subschema for the same value that stores it in its place; nil for none
-	scope   *scope
-	refusal *refusal
-	seen    bits // the evaluated members or items
-	failed  bool // a branch refused the value
+	n      *node
+	v      *value
+	to     *variable // what the value is stored in; nil for none
+	inner  *node     // the subschema for the same value that stores it in its place; nil for none
+	scope  *scope
+	from   int  // the failures before are of other schemas
+	seen   bits // the evaluated members or items
+	failed bool // a branch refused the value
 }
 
 func (f *collector) fail(rule string) { f.report(failure{at: f.n, value: f.v, rule: rule}) }
 
 func (f *collector) report(x failure) {
-	if f.refusal == nil {
-		f.refusal = f.fresh()
-	}
-	if len(f.refusal.own) < maxIssues && f.spend(1) {
-		f.refusal.own = append(f.refusal.own, x)
+	if !f.tellsEnough() && f.spend(1) {
+		f.refuse(x)
 	}
 }
 
@@ -183,50 +139,41 @@ func (f *collector) report(x failure) {
 func (f *collector) within(n *node, child *value) {
 	if f.to != nil && f.inner == nil {
 		f.store(n, child)
-	} else if r, _ := f.judge(n, child, f.scope, nil); r != nil {
-		f.add(r)
+	} else {
+		f.judge(n, child, f.scope, nil)
 	}
-}
-
-func (f *collector) add(r *refusal) {
-	if f.refusal == nil {
-		f.refusal = f.fresh()
-	}
-	f.refusal.subs = append(f.refusal.subs, r)
 }
 
 // tellsEnough reports whether the limit of issues is reached. The rest of the value is skipped then.
-func (f *collector) tellsEnough() bool {
-	return f.refusal != nil && len(f.refusal.own)+len(f.refusal.subs) >= maxIssues
-}
+func (f *collector) tellsEnough() bool { return len(f.failures)-f.from >= maxIssues }
 
 // ask evaluates a schema for the same value.
-func (f *collector) ask(n *node) *refusal {
+func (f *collector) ask(n *node) (fits bool) {
 	var to *variable
 	if n == f.inner {
 		to = f.to
 	}
-	r, seen := f.judge(n, f.v, f.scope, to)
-	if r == nil {
+	fits, seen := f.judge(n, f.v, f.scope, to)
+	if fits {
 		f.seen.add(seen)
 	}
-	return r
+	return fits
 }
 
 // demand evaluates a schema for the same value, which must fit it; nil is no schema.
-func (f *collector) demand(n *node) {
-	if n == nil {
-		return
-	}
-	if r := f.ask(n); r != nil {
-		f.failed = true
-		f.add(r)
-	}
+func (f *collector) demand(n *node) { f.failed = n != nil && !f.ask(n) || f.failed }
+
+// fits reports whether a value fits a schema. What is wrong with it otherwise does not matter.
+func (f *collector) fits(n *node, v *value) bool {
+	from := len(f.failures)
+	fits, _ := f.judge(n, v, f.scope, nil)
+	f.failures = f.failures[:from]
+	return fits
 }
 
 // evaluate applies the keywords of a schema to a value.
-func (e *evaluation) evaluate(n *node, v *value, s *scope, to *variable) (*refusal, bits) {
-	f := collector{evaluation: e, n: n, v: v, scope: s, to: to}
+func (e *evaluation) evaluate(n *node, v *value, s *scope, to *variable) (fits bool, described bits) {
+	f := collector{evaluation: e, n: n, v: v, scope: s, to: to, from: len(e.failures)}
 	if to != nil {
 		f.inner = n.inner(to)
 	}
@@ -236,13 +183,13 @@ func (e *evaluation) evaluate(n *node, v *value, s *scope, to *variable) (*refus
 	switch {
 	case n.types != 0 && n.types&v.kind == 0:
 		f.fail("type")
-		return f.refusal, nil
+		return false, nil
 	case n.constant != nil && !f.isAmong(n.constant):
 		f.fail("const")
-		return f.refusal, nil
+		return false, nil
 	case n.values != nil && !f.isAmong(n.values):
 		f.fail("enum")
-		return f.refusal, nil
+		return false, nil
 	case n.format != nil && v.kind == kindString && n.format.Validate(v.text) != nil:
 		f.fail("format")
 	}
@@ -268,7 +215,7 @@ func (e *evaluation) evaluate(n *node, v *value, s *scope, to *variable) (*refus
 	if n.unevaluatedItems != nil && v.kind == kindArray {
 		f.unevaluated(n.unevaluatedItems)
 	}
-	return f.refusal, f.seen
+	return len(e.failures) == f.from, f.seen
 }
 
 func (f *collector) branches() {
@@ -280,20 +227,15 @@ func (f *collector) branches() {
 	}
 	f.alternatives("anyOf", n.any, n.anyTag)
 	f.alternatives("oneOf", n.one, n.oneTag)
-	if n.not != nil {
-		if r, _ := f.judge(n.not, f.v, f.scope, nil); r == nil {
-			f.fail(n.notRule())
-		} else {
-			f.drop(r)
-		}
+	if n.not != nil && f.fits(n.not, f.v) {
+		f.fail(n.notRule())
 	}
-	if n.cond == nil {
+	if from := len(f.failures); n.cond == nil {
 		return
-	}
-	if r := f.ask(n.cond); r == nil {
+	} else if f.ask(n.cond) {
 		f.demand(n.then)
 	} else {
-		f.drop(r)
+		f.failures = f.failures[:from]
 		f.demand(n.els)
 	}
 }
@@ -315,33 +257,29 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	if tag != nil && f.v.kind == kindObject && f.byTag(rule, tag) {
 		return
 	}
-	from := len(f.refused)
-	defer func() { f.refused = f.refused[:from] }()
+	from, first, fitting := len(f.failures), len(f.ends), 0
 	for _, b := range list {
-		if r := f.ask(b); r != nil {
-			f.refused = append(f.refused, r)
-		} else if rule == "anyOf" && f.seen == nil {
-			f.dropAll(f.refused[from:])
-			return
+		if f.ask(b) {
+			fitting++
 		}
+		if fitting == 1 && rule == "anyOf" && f.seen == nil {
+			break
+		}
+		f.ends = append(f.ends, len(f.failures)-from)
 	}
-	refused := f.refused[from:]
-	if len(refused) < len(list) {
-		f.dropAll(refused)
-	}
-	switch fitting := len(list) - len(refused); {
+	ends := f.ends[first:]
+	f.ends = f.ends[:first]
+	switch {
 	case fitting == 0:
 		f.failed = true
-		f.report(failure{at: f.n, value: f.v, rule: rule, branches: slices.Clone(refused)})
+		refused := f.since(from)
+		f.failures = append(f.failures, f.reduce(rule, refused, ends)...)
 	case fitting > 1 && rule == "oneOf":
 		f.failed = true
+		f.failures = f.failures[:from]
 		f.fail(rule)
-	}
-}
-
-func (f *collector) dropAll(refused []*refusal) {
-	for _, r := range refused {
-		f.drop(r)
+	default:
+		f.failures = f.failures[:from]
 	}
 }
 
@@ -352,7 +290,7 @@ func (f *collector) unevaluated(rule *node) {
 	if f.failed {
 		around = inPlace(f.n)
 	}
-	for child := f.v.first; child != nil; child = child.next {
+	for child := f.v.first; child != nil && !f.tellsEnough(); child = child.next {
 		if !f.seen.has(int(child.place)) && !f.describes(around, child) {
 			f.within(rule, child)
 		}

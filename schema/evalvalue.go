@@ -68,9 +68,10 @@ func (f *collector) memberName(m *value) {
 	}
 	name := f.name
 	name.text = m.name
-	if r, _ := f.judge(f.n.nameRule, name, f.scope, nil); r != nil {
-		f.name = nil // it is part of the refusal
-		f.report(failure{at: f.n, value: m, rule: "propertyNames", ofName: true, branches: []*refusal{r}})
+	from := len(f.failures)
+	if fits, _ := f.judge(f.n.nameRule, name, f.scope, nil); !fits {
+		f.name = nil // it is part of the failure
+		f.report(failure{at: f.n, value: m, rule: "propertyNames", ofName: true, joined: f.sorted(f.since(from))})
 	}
 }
 
@@ -117,9 +118,7 @@ func (f *collector) array() {
 		if n.contains == nil {
 			continue
 		}
-		if r, _ := f.judge(n.contains, item, f.scope, nil); r != nil {
-			f.drop(r)
-		} else {
+		if f.fits(n.contains, item) {
 			fitting++
 			if n.DraftVersion >= 2020 {
 				f.seen.set(int(item.place))

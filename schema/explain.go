@@ -11,65 +11,18 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// refusal is why a schema refuses a value: its own keywords that fail, and the refusals of its subschemas.
-// One refusal may be part of several.
-type refusal struct {
-	own      []failure
-	first    [1]failure // the memory of the first of own
-	subs     []*refusal
-	kept     bool       // it is part of a remembered answer
-	isListed bool       // all is set
-	all      []*failure // what a kept one comes to
-}
-
 // failure is one keyword or rule that a value fails. It has words when it is told.
 type failure struct {
-	at       *node  // nil for a rule of a Go type
-	value    *value // for a member that is not allowed, the member
-	lacks    string // "/" and the name of the member that the value lacks
-	because  string // the member that requires it, if one does
-	rule     string
-	said     string // what is expected, where that is known before it is told
-	isRule   bool   // the rule is one of the Go type
-	ofName   bool   // it is the member's name that fails
-	others   bool   // it says no more than that there are alternatives
-	branches []*refusal
-	joined   []*failure // those of all alternatives, which are one
-}
-
-// list adds what a refusal comes to, with alternatives reduced: maxIssues failures at most.
-func (e *evaluation) list(all []*failure, r *refusal) []*failure {
-	switch {
-	case r == nil:
-		return all
-	case r.isListed:
-		return append(all, r.all...)
-	}
-	from := len(all)
-	for n := range r.own {
-		if len(all)-from >= maxIssues || !e.spend(costOfIssue) {
-			break
-		}
-		if f := &r.own[n]; f.branches == nil || f.ofName {
-			all = append(all, f)
-		} else {
-			all = append(all, e.reduce(f)...)
-		}
-	}
-	for _, sub := range r.subs {
-		before := len(all)
-		if before-from >= maxIssues {
-			break
-		}
-		if all = e.list(all, sub); !e.spend(1 + len(all) - before) {
-			break
-		}
-	}
-	all = all[:min(len(all), from+maxIssues)]
-	if r.kept {
-		r.isListed, r.all = true, slices.Clone(all[from:])
-	}
-	return all
+	at      *node  // nil for a rule of a Go type
+	value   *value // for a member that is not allowed, the member
+	lacks   string // "/" and the name of the member that the value lacks
+	because string // the member that requires it, if one does
+	rule    string
+	said    string     // what is expected, where that is known before it is told
+	isRule  bool       // the rule is one of the Go type
+	ofName  bool       // it is the member's name that fails
+	others  bool       // it says no more than that there are alternatives
+	joined  []*failure // those of all alternatives, or of the name, which are one
 }
 
 // costOfIssue is the work of making an issue.
@@ -81,8 +34,12 @@ func costOfPointer(v *value) int {
 	return size / patternSteps * (1 + size/16384)
 }
 
-// sorted puts failures in the order of the document, each once. The list is changed.
-func (e *evaluation) sorted(all []*failure) []*failure {
+// sorted lists failures in the order of the document, each once.
+func (e *evaluation) sorted(failures []failure) []*failure {
+	all := make([]*failure, len(failures))
+	for n := range failures {
+		all[n] = &failures[n]
+	}
 	compare := func(a, b *failure) int {
 		if c := cmp.Or(cmp.Compare(a.value.start, b.value.start), cmp.Compare(a.lacks, b.lacks), cmp.Compare(a.rule, b.rule)); c != 0 || a == b {
 			return c
@@ -104,10 +61,10 @@ func (f *failure) expected(e *evaluation) string {
 func (f *failure) says(e *evaluation) string {
 	n := f.at
 	switch {
+	case f.ofName:
+		return clip("a member name that is " + strings.Join(e.expectedOf(f.joined), " and "))
 	case f.joined != nil:
 		return clip(orList(e.expectedOf(f.joined)))
-	case f.ofName:
-		return clip("a member name that is " + strings.Join(e.expectedOf(e.sorted(e.list(nil, f.branches[0]))), " and "))
 	case f.lacks != "":
 		wants := n.expects(f.lacks, func() string { return n.describeMember(f.lacks[1:]) })
 		if f.because != "" {
@@ -140,17 +97,18 @@ func (e *evaluation) expectedOf(all []*failure) (wants []string) {
 	return wants
 }
 
-// report tells what a refusal comes to, and adds what the marks of the schema and the places of the values
-// say. What is beyond the budget has one issue, which says that. The refusal is not to be used again.
-func (s *Schema) report(e *evaluation, root *value, refused *refusal) []fault.Issue {
-	all := e.merge(e.list(make([]*failure, 0, maxListed), refused))
+// report tells all failures, and adds what the marks of the schema and the places of the values say. What is
+// beyond the budget has one issue, which says that.
+func (s *Schema) report(e *evaluation, root *value) []fault.Issue {
+	all := e.merge(e.failures)
 	if len(all) == 0 && !e.spent() {
 		return nil
 	}
 	issues := make([]fault.Issue, 0, len(all))
 	at := places{evaluation: e, schema: s}
-	for _, f := range all {
-		if !e.spend(costOfPointer(f.value)) {
+	for n := range all {
+		f := &all[n]
+		if !e.spend(costOfIssue + costOfPointer(f.value)) {
 			break
 		}
 		path, there := f.value.path(), f.value
@@ -160,7 +118,6 @@ func (s *Schema) report(e *evaluation, root *value, refused *refusal) []fault.Is
 		issues = append(issues, f.tell(e, path))
 		at.finish(&issues[len(issues)-1], path, there)
 	}
-	e.drop(refused)
 	if e.spent() {
 		return tooMuch(root)
 	}

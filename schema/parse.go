@@ -64,7 +64,7 @@ func newParser(doc []byte, lim Limits) *parser {
 	return p
 }
 
-// maxFree bounds the refusals that are kept for the next document.
+// maxFree bounds the failures whose memory is kept for the next document.
 const maxFree = 16
 
 func (p *parser) free() {
@@ -75,9 +75,11 @@ func (p *parser) free() {
 	if p.check.name != nil {
 		p.check.name.text = ""
 	}
-	free := p.check.free[:min(len(p.check.free), maxFree)]
-	clear(p.check.free[len(free):])
-	p.check = evaluation{name: p.check.name, free: free, binder: binder{around: p.check.around[:0]}}
+	failures := p.check.failures[:0]
+	if clear(failures[:cap(failures)]); cap(failures) > maxFree {
+		failures = nil
+	}
+	p.check = evaluation{name: p.check.name, failures: failures, binder: binder{around: p.check.around[:0]}}
 	parsers.Put(p)
 }
 

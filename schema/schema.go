@@ -115,12 +115,12 @@ func (s *Schema) read(b *Budget, doc []byte, v any) []fault.Issue {
 	}
 	e := p.evaluation(b, s)
 	if v == nil {
-		refused, _ := e.judge(s.root, root, s.scope(), nil)
-		return s.report(e, root, refused)
+		e.judge(s.root, root, s.scope(), nil)
+		return s.report(e, root)
 	}
 	whole := collector{evaluation: e, scope: s.scope()}
 	whole.bind(s.root, root, s.typed.root, reflect.ValueOf(v).Elem(), nil)
-	if issues := s.report(e, root, whole.refusal); issues != nil || s.typed.issues == nil {
+	if issues := s.report(e, root); issues != nil || s.typed.issues == nil {
 		return issues
 	}
 	issues := slices.Clone(s.typed.issues(v))

@@ -20,48 +20,49 @@ import (
 //     the value right here fits this one alone or has the members of this one alone.
 //
 // Objects that a tag tells apart do not come here, unless some may lack it.
-func (e *evaluation) reduce(f *failure) []*failure {
-	u := union{e, f}
-	all := make([][]*failure, 0, len(f.branches))
-	total := len(f.branches)
-	for _, b := range f.branches {
-		all = append(all, e.sorted(e.list(nil, b)))
-		total += len(all[len(all)-1])
+func (f *collector) reduce(rule string, refused []failure, ends []int) []failure {
+	u := union{f.evaluation, failure{at: f.n, value: f.v, rule: rule}}
+	all := make([][]*failure, len(ends))
+	from, total := 0, len(ends)
+	for n, end := range ends {
+		all[n] = f.sorted(refused[from:end])
+		from, total = end, total+len(all[n])
 	}
-	if !e.spend(2 * total) {
-		return nil
+	if !f.spend(2 * total) {
+		return refused
 	}
 	if joined := u.join(all); joined != nil {
-		return []*failure{joined}
+		return []failure{*joined}
 	}
 	near := u.near(all)
 	if len(near) == 1 {
-		return near[0].all
+		return near[0].failures()
 	}
 	if wants, ok := u.lacking(near); ok {
-		return []*failure{u.whole(wants)}
+		return []failure{u.whole(wants)}
 	}
-	if !e.spend(len(near) * len(near) / patternSteps) {
-		return nil
+	if !f.spend(len(near) * len(near) / patternSteps) {
+		return refused
 	}
 	best, settled := u.nearest(near)
 	if settled {
-		return best.all
+		return best.failures()
 	}
 	others := u.whole("a value that fits one of " + strconv.Itoa(len(all)) + " alternatives")
 	others.others = true
-	return append(slices.Clone(best.all), others)
+	return append(best.failures(), others)
 }
 
 // union is a value that fits none of several alternatives.
 type union struct {
 	*evaluation
-	*failure
+	failure
 }
 
-// whole is a failure of the value as a whole, with its words.
-func (u union) whole(said string) *failure {
-	return &failure{at: u.at, value: u.value, rule: u.rule, said: said}
+// whole is the failure of the value as a whole, with its words.
+func (u union) whole(said string) failure {
+	u.said = said
+	return u.failure
 }
 
 // isOf reports whether a failure is of the value itself.
@@ -122,6 +123,13 @@ func isForeign(rule string) bool { return rule == "type" || rule == "const" }
 type branch struct {
 	at         int
 	all, right []*failure
+}
+
+func (b branch) failures() (all []failure) {
+	for _, f := range b.all {
+		all = append(all, *f)
+	}
+	return all
 }
 
 // near are the branches that are not for another kind of value altogether; all where there are none.
