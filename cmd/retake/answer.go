@@ -22,7 +22,7 @@ var answerCommand = command{
 	usage: []string{
 		"answer [-store STORE] [-reason TEXT] [-arguments JSON] [-by NAME] SESSION CALL approve|refuse",
 		"answer [-store STORE] [-reason TEXT] [-result JSON] [-by NAME] SESSION CALL done|not_done|run_again|nobody_knows",
-		"answer [-store STORE] [-reason TEXT] [-by NAME] SESSION CALL go_on|end",
+		"answer [-store STORE] [-reason TEXT | -arguments JSON] [-by NAME] SESSION CALL go_on|end",
 	},
 	about: `
 Puts an answer into the inbox of a session. The process that has the run takes it within a second; a run that is
@@ -30,8 +30,8 @@ left takes it when it is resumed. SESSION and CALL are those of "retake pending"
 
 approve and refuse answer whether a call may be made. done and the three after it say what became of a call whose
 outcome is unknown: done needs its result. go_on and end answer what is to follow where a run has given up; the
-reason is then a hint for the model. The model is told a refusal with its reason, and that a person changed the
-arguments.
+reason is then a hint for the model, and -arguments correct the call that was not accepted. The model is told a
+refusal with its reason, and that a person changed the arguments.
 
 STORE is a folder of journals, a SQLite database or an address postgres://…: that of -store or, without it, of the
 variable RETAKE_STORE or the current folder. It can also stand before SESSION.

@@ -47,23 +47,34 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		Question: asked, Verdict: machine.Ruling(in.Get("verdict")), Words: strings.TrimSpace(in.Get("words")),
 		By: strings.TrimSpace(in.Get("by")), At: c.clock.Now(),
 	}
+	var q *question
 	if n := slices.IndexFunc(s.asks, func(a machine.Ask) bool { return a.ID == asked }); n >= 0 {
-		q := c.question(s, &s.asks[n], said.At)
+		q = c.question(s, &s.asks[n], said.At)
+		q.By = said.By
 		if !q.take(&said, in) {
-			q.By = said.By
-			show(w, http.StatusUnprocessableEntity, "inbox", &inboxView{
-				Title: "answer – retake", Now: said.At.UTC().Format("15:04:05"), Asking: 1,
-				Questions: []*question{q}, One: true,
-			})
+			again(w, q)
 			return
 		}
 	}
-	if err := inbox.Answer(r.Context(), store, id, said); err != nil {
+	err := inbox.Answer(r.Context(), store, id, said)
+	if q != nil && errors.Is(err, machine.ErrMisfit) {
+		q.VerdictFault = brief(c.scrub(err.Error()))
+		again(w, q)
+		return
+	}
+	if err != nil {
 		c.notTaken(w, err)
 		return
 	}
 	c.remember(w, said.By)
 	http.Redirect(w, r, "/inbox#"+anchor(asked), http.StatusSeeOther)
+}
+
+// again shows a question with what was entered, and what is wrong with it.
+func again(w http.ResponseWriter, q *question) {
+	show(w, http.StatusUnprocessableEntity, "inbox", &inboxView{
+		Title: "answer – retake", Now: q.now.UTC().Format("15:04:05"), Asking: 1, Questions: []*question{q}, One: true,
+	})
 }
 
 // remember puts the name of who answers into a cookie.
@@ -84,16 +95,35 @@ func whoAsks(r *http.Request) string {
 	return brief(name)
 }
 
+// correct is what the form says instead of [machine.GoOn] if the changed arguments are to be sent, and not a
+// hint.
+const correct machine.Ruling = "correct"
+
 // take makes an answer of what was entered. It reports whether it can be sent; what is wrong stands in the
 // question.
 func (q *question) take(said *machine.Response, in map[string][]string) bool {
 	q.Words, q.Result, q.Verdict = said.Words, first(in["result"]), said.Verdict
 	fail := func(at *string, why string) bool { *at = why; return false }
-	changed, fits := q.Form.take(in)
+	arguments, changed, fits := q.Form.take(in)
 	switch said.Verdict {
 	case machine.Approve:
-		said.Arguments, said.Words = changed, ""
+		if said.Words = ""; changed {
+			said.Arguments = arguments
+		}
 		return fits
+	case correct:
+		said.Verdict, said.Arguments = machine.GoOn, arguments
+		switch {
+		case said.Words != "":
+			return fail(&q.WordsFault, "leave it empty: the model is told the result of the call")
+		case !changed:
+			return fail(&q.VerdictFault, "change the arguments: with these the call was not accepted")
+		}
+		return fits
+	case machine.GoOn:
+		if changed {
+			return fail(&q.VerdictFault, "a hint sends no changed arguments: send them without it, or put them back")
+		}
 	case machine.Refuse:
 		if said.Words == "" {
 			return fail(&q.WordsFault, "say why: the model is told")
@@ -103,11 +133,14 @@ func (q *question) take(said *machine.Response, in map[string][]string) bool {
 		if said.Result = json.RawMessage(strings.TrimSpace(q.Result)); !json.Valid(said.Result) {
 			return fail(&q.ResultFault, `give the result as JSON, such as {"number": "R-1"} or "paid"`)
 		}
-	case machine.WasNotDone, machine.NobodyKnows, machine.GoOn, machine.EndRun:
+	case machine.WasNotDone, machine.NobodyKnows, machine.EndRun:
 	case machine.RunAgain:
 		said.Words = ""
 	default:
-		q.Checked = fits && q.Kind == machine.AskApproval
+		q.Checked = fits && q.Fields()
+		if q.Checked {
+			return false
+		}
 		return fail(&q.VerdictFault, "choose what holds")
 	}
 	if len(said.Words) > machine.MaxWords {

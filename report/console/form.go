@@ -17,7 +17,7 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// form has the arguments of a call as fields. Without a schema it is one field of JSON.
+// form has the arguments of a call as fields: those of the schema, and what is there besides.
 type form struct {
 	Fields []*field
 	// Faults are what is wrong with the arguments as a whole.
@@ -219,13 +219,13 @@ func pointer(path []string) string {
 	return string(p)
 }
 
-// take puts what a person entered into the fields, and returns the arguments; nil if they are as they were.
+// take puts what a person entered into the fields, and returns the arguments and whether they were changed.
 // What is wrong stands at the fields then, and ok is false.
-func (f *form) take(in url.Values) (changed json.RawMessage, ok bool) {
-	ok = true
+func (f *form) take(in url.Values) (arguments json.RawMessage, changed, ok bool) {
+	ok, f.Faults = true, nil
 	doc := clone(f.before)
 	for _, one := range f.Fields {
-		if !in.Has(one.Name) {
+		if one.Fault = ""; !in.Has(one.Name) {
 			continue
 		}
 		one.Value = strings.ReplaceAll(in.Get(one.Name), "\r\n", "\n")
@@ -239,12 +239,10 @@ func (f *form) take(in url.Values) (changed json.RawMessage, ok bool) {
 		}
 	}
 	if !ok {
-		return nil, false
+		return nil, true, false
 	}
-	if jsonText(doc) != jsonText(f.before) {
-		changed = json.RawMessage(jsonText(doc))
-	}
-	return changed, f.judged(json.RawMessage(jsonText(doc)))
+	text := jsonText(doc)
+	return json.RawMessage(text), text != jsonText(f.before), f.judged(json.RawMessage(text))
 }
 
 // read is the value of a field as it was entered. set is false if there is none.
@@ -278,10 +276,19 @@ func (f *form) judged(doc json.RawMessage) bool {
 		return true
 	}
 	issues := fault.SortIssues(f.judge.Check(doc))
-	for _, issue := range issues {
-		f.at(issue.Pointer, "expected "+issue.Wanted())
-	}
+	f.mark(issues)
 	return len(issues) == 0
+}
+
+// mark puts what is wrong at the fields.
+func (f *form) mark(issues []fault.Issue) {
+	for _, issue := range issues {
+		text := "expected " + issue.Wanted()
+		if issue.Expected == "" {
+			text = issue.Says()
+		}
+		f.at(issue.Pointer, visible(text))
+	}
 }
 
 // at puts a fault at the field of a place, or of what it is in.

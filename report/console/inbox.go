@@ -63,6 +63,13 @@ func (q *question) Left() string {
 // Over reports whether the deadline is over.
 func (q *question) Over() bool { return !q.Deadline.IsZero() && !q.now.Before(q.Deadline) }
 
+// Correctable reports whether the arguments of a call that was not accepted can be corrected, and Fields
+// whether arguments can be changed at all.
+func (q *question) Correctable() bool {
+	return q.GaveUp && q.Index >= 0 && q.Form != nil && len(q.Form.Fields) > 0
+}
+func (q *question) Fields() bool { return q.Kind == machine.AskApproval || q.Correctable() }
+
 // questions are the open questions of all sessions: those about calls in doubt first, then by deadline.
 func (c *Console) questions(ctx context.Context, now time.Time) (all []*question) {
 	sessions, _ := c.watch.all()
@@ -113,6 +120,9 @@ func (c *Console) question(s *watched, a *machine.Ask, now time.Time) *question 
 	if _, can := c.settings.Stores[s.store].Store.(inbox.Store); can {
 		q.Form = formOf(s.forms[a.Tool], a.Arguments, func(text string) bool { return c.scrub(text) != text },
 			c.settings.ShowSecrets)
+		if q.Correctable() && a.Failure != nil {
+			q.Form.mark(a.Failure.Issues)
+		}
 	}
 	return q
 }
