@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/journal"
@@ -74,6 +75,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 func again(w http.ResponseWriter, q *question) {
 	show(w, http.StatusUnprocessableEntity, "inbox", &inboxView{
 		Title: "answer – retake", Now: q.now.UTC().Format("15:04:05"), Asking: 1, Questions: []*question{q}, One: true,
+		Drafts: drafts,
 	})
 }
 
@@ -105,6 +107,10 @@ func (q *question) take(said *machine.Response, in map[string][]string) bool {
 	q.Words, q.Result, q.Verdict = said.Words, first(in["result"]), said.Verdict
 	fail := func(at *string, why string) bool { *at = why; return false }
 	arguments, changed, fits := q.Form.take(in)
+	if n, err := strconv.Atoi(first(in["draft"])); err == nil && n >= 0 && n < len(drafts) {
+		q.Words, q.Drafted = drafts[n], true
+		return false
+	}
 	switch said.Verdict {
 	case machine.Approve:
 		if said.Words = ""; changed {

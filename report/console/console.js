@@ -41,6 +41,23 @@
     questions = n;
   };
 
+  // A card whose question is over stays, with what was typed, and answers nothing any more.
+  const cards = [...document.querySelectorAll(".card")];
+  const inbox = there => {
+    for (const c of cards) {
+      const given = c.querySelector(".given"), form = c.querySelector("form"), note = c.querySelector(".told");
+      const text = there[c.id] ?? (given ? "The run has taken it." : "No longer asked: it was answered, or the run has moved on.");
+      if (!text || !form && c.id in there) continue;
+      note.textContent = text + (form ? " What you typed stays here." : "");
+      note.hidden = false;
+      for (const b of form?.querySelectorAll("button") ?? []) b.dataset.off = b.disabled = true;
+    }
+    if (!moved) return;
+    const fresh = Object.keys(there).filter(id => !by(id)).length;
+    moved.hidden = !fresh;
+    moved.firstElementChild.textContent = fresh + (fresh === 1 ? " new question" : " new questions");
+  };
+
   const change = e => {
     heard = Date.now();
     const said = JSON.parse(e.data);
@@ -62,7 +79,8 @@
       }
     }
     order++;
-    if (moved) {
+    if (said.questions) inbox(said.questions);
+    else if (moved) {
       moved.hidden = !said.moved;
       moved.firstElementChild.textContent = said.moved + (said.moved === 1 ? " row belongs" : " rows belong") + " elsewhere now";
     }
@@ -92,7 +110,19 @@
   // A click that was meant for another page answers nothing.
   const answers = document.querySelectorAll(".buttons button");
   for (const b of answers) b.disabled = true;
-  setTimeout(() => { for (const b of answers) b.disabled = false; }, 700);
+  setTimeout(() => { for (const b of answers) b.disabled = !!b.dataset.off; }, 700);
+
+  // Ready words are filled in without asking the server, and the button says what was changed.
+  for (const f of document.querySelectorAll("form.answer")) {
+    for (const d of f.querySelectorAll("[name=draft]"))
+      d.onclick = e => { e.preventDefault(); f.elements.words.value = d.textContent; f.elements.words.focus(); };
+    const yes = f.querySelector("[value=approve]"), effect = yes?.textContent;
+    if (yes) f.oninput = () => {
+      const changed = [...f.elements].filter(x => x.name.startsWith("a/") && x.value !== x.dataset.was);
+      yes.textContent = !changed.length ? effect : "Send changed: " +
+        changed.map(x => x.type === "password" ? x.name.slice(2) : x.name.slice(2) + " " + x.dataset.was + " → " + x.value).join(", ").slice(0, 200);
+    };
+  }
 
   // No key answers a question.
   const rows = () => [...document.querySelectorAll("#list td:nth-child(2) a")];

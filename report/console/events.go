@@ -1,8 +1,10 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -46,6 +48,9 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	next := c.listChanges(filterOf(r.URL.Query()))
 	if id := r.URL.Query().Get("id"); id != "" {
 		next = c.sessionChanges(r.URL.Query().Get("store"), id)
+	}
+	if r.URL.Query().Has("inbox") {
+		next = c.inboxChanges(r.Context())
 	}
 	silent := c.clock.Now()
 	for {
@@ -107,6 +112,37 @@ func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
 		}
 		changed := !begun || len(said.Rows) > 0 || !slices.Equal(counts, said.Counts)
 		counts = said.Counts
+		return said, changed
+	}
+}
+
+// inboxChanges returns a function that says which questions there are, and how those are answered that no run
+// has taken yet, if that has changed since its last call.
+func (c *Console) inboxChanges(ctx context.Context) func(now time.Time) (any, bool) {
+	was := map[string]string{}
+	begun := false
+	return func(now time.Time) (any, bool) {
+		said := struct {
+			Questions map[string]string `json:"questions"`
+			Title     string            `json:"title"`
+			Asking    int               `json:"asking"`
+			Now       int64             `json:"now"`
+		}{map[string]string{}, "inbox – retake", 0, now.UnixMilli()}
+		for _, q := range c.questions(ctx, now) {
+			state := ""
+			switch {
+			case q.Given != "":
+				state = "answered: " + q.Given
+			case q.Over():
+				state = "Its time is over: " + q.Holds + "."
+			}
+			said.Questions[q.Anchor()] = state
+		}
+		if said.Asking = len(said.Questions); said.Asking > 0 {
+			said.Title = fmt.Sprintf("(%d) inbox – retake", said.Asking)
+		}
+		changed := !begun || !maps.Equal(was, said.Questions)
+		was, begun = said.Questions, true
 		return said, changed
 	}
 }

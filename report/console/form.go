@@ -10,10 +10,12 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -35,12 +37,15 @@ type field struct {
 	Value   string
 	Options []option
 	Hint    string
-	// Was is what the model asked for, and Fault what is wrong.
-	Was, Fault string
-	Needed     bool
-	path       []string
-	was        any
-	there      bool
+	// Was is what the model asked for, Before what it asked for the time before if that differs, and Fault what
+	// is wrong.
+	Was, Before, Fault string
+	Needed             bool
+	path               []string
+	was                any
+	there              bool
+	// lost reports that the journal has a mark in the place of the value, or of a part of it.
+	lost bool
 }
 
 // option is a value to choose, as JSON; empty for none.
@@ -57,6 +62,20 @@ func (o option) Label() string {
 
 // Rows is the height of a field.
 func (f *field) Rows() int { return min(20, 1+strings.Count(f.Value, "\n")+len(f.Value)/60) }
+
+// named is a value of the field with its name, as JSON.
+func (f *field) named(value any) string {
+	return jsonText(map[string]any{f.path[len(f.path)-1]: value})
+}
+
+// Size says how much text there is in a field, if that is much.
+func (f *field) Size() string {
+	lines, n := 1+strings.Count(f.Value, "\n"), utf8.RuneCountInString(f.Value)
+	if lines < 5 && n < 300 {
+		return ""
+	}
+	return several.Of(lines, "line") + ", " + grouped(n) + " characters"
+}
 
 // describes is what a form reads of a schema.
 type describes struct {
@@ -85,11 +104,55 @@ func formOf(doc, arguments json.RawMessage, hides func(text string) bool, showSe
 	}
 	f.object(d, f.before, nil, showSecrets)
 	for _, one := range f.Fields {
-		if hides(one.Value) {
+		if one.lost = strings.Contains(jsonText(one.was), `"`+leftOut); one.lost || hides(one.Value) ||
+			hides(one.named(one.was)) {
 			one.hide()
 		}
 	}
 	return f
+}
+
+// leftOut begins the marks that a redacted journal has in the place of values.
+const leftOut = "[redacted "
+
+// Hidden is how many values are not shown.
+func (f *form) Hidden() (n int) {
+	for _, one := range f.Fields {
+		if one.Kind == "hidden" {
+			n++
+		}
+	}
+	return n
+}
+
+// compare says at the fields what differs from the arguments of an earlier call.
+func (f *form) compare(arguments json.RawMessage, hides func(text string) bool) {
+	var before map[string]any
+	dec := json.NewDecoder(bytes.NewReader(arguments))
+	dec.UseNumber()
+	if dec.Decode(&before) != nil || before == nil {
+		return
+	}
+	for _, one := range f.Fields {
+		was, there := valueAt(before, one.path)
+		text := "missing"
+		if there {
+			text = brief(escaped(jsonText(was)))
+		}
+		same := there == one.there && (!there || jsonText(was) == jsonText(one.was))
+		if !same && one.Kind != "hidden" && !hides(one.named(was)) {
+			one.Before = text
+		}
+	}
+}
+
+// valueAt is the value at a place of an object.
+func valueAt(doc map[string]any, path []string) (value any, there bool) {
+	for _, name := range path[:len(path)-1] {
+		doc, _ = doc[name].(map[string]any)
+	}
+	value, there = doc[path[len(path)-1]]
+	return value, there
 }
 
 // object adds the fields of an object: those of the schema, then what is there besides.
@@ -242,7 +305,21 @@ func (f *form) take(in url.Values) (arguments json.RawMessage, changed, ok bool)
 		return nil, true, false
 	}
 	text := jsonText(doc)
+	if text != jsonText(f.before) && f.lacks() {
+		return nil, true, false
+	}
 	return json.RawMessage(text), text != jsonText(f.before), f.judged(json.RawMessage(text))
+}
+
+// lacks reports whether values that the journal does not have would be sent as marks. What is wrong stands at
+// the fields.
+func (f *form) lacks() (any bool) {
+	for _, one := range f.Fields {
+		if one.lost && one.Value == one.Was {
+			one.Fault, any = "the journal does not have it: give it anew, or change nothing", true
+		}
+	}
+	return any
 }
 
 // read is the value of a field as it was entered. set is false if there is none.

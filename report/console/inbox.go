@@ -30,6 +30,13 @@ type question struct {
 	// Said are the model's words beside the call, and Earlier the calls of the tool before it.
 	Said    string
 	Earlier []string
+	// Before is the call of the tool before this one, if it did not succeed, Refused when a person has refused
+	// the same arguments, and Declared what the tool says of itself.
+	Before, Refused, Declared string
+	// Effect says what the tool is called with, in few words.
+	Effect string
+	// Attempt is that of the run.
+	Attempt string
 	// Holds says what holds if nobody answers.
 	Holds string
 	// Given says how it was answered, before the run has taken that; empty if it was not.
@@ -43,6 +50,8 @@ type question struct {
 	WordsFault, ResultFault, VerdictFault string
 	// Checked reports that the fields were checked, and can be sent.
 	Checked bool
+	// Drafted reports that ready words were chosen, and stand in the field.
+	Drafted bool
 	now     time.Time
 }
 
@@ -117,9 +126,11 @@ func (c *Console) question(s *watched, a *machine.Ask, now time.Time) *question 
 	if !a.Deadline.IsZero() {
 		q.Holds = defaultWord(a.Default) + " at " + clock(a.Deadline) + " UTC"
 	}
+	c.beside(q, s, a)
+	hides := func(text string) bool { return c.scrub(text) != text }
 	if _, can := c.settings.Stores[s.store].Store.(inbox.Store); can {
-		q.Form = formOf(s.forms[a.Tool], a.Arguments, func(text string) bool { return c.scrub(text) != text },
-			c.settings.ShowSecrets)
+		q.Form = formOf(s.forms[a.Tool], a.Arguments, hides, c.settings.ShowSecrets)
+		q.Form.compare(s.beside[a.ID].before, hides)
 		if q.Correctable() && a.Failure != nil {
 			q.Form.mark(a.Failure.Issues)
 		}
@@ -127,13 +138,35 @@ func (c *Console) question(s *watched, a *machine.Ask, now time.Time) *question 
 	return q
 }
 
+// beside says what a question is to be judged by.
+func (c *Console) beside(q *question, s *watched, a *machine.Ask) {
+	in := s.beside[a.ID]
+	if q.Attempt = s.at.String(); q.Attempt != "" {
+		q.Attempt = "attempt " + q.Attempt
+	}
+	if in.failed != "" {
+		q.Before = c.spoken(s, a.Tool, in.before) + ": " + brief(c.scrub(in.failed))
+	}
+	if in.plain && !q.GaveUp {
+		q.Declared = "not declared idempotent: what it does is not taken back by a retry"
+	}
+	if !in.refused.IsZero() {
+		q.Refused = clock(in.refused) + " UTC"
+	}
+	q.Effect = c.spoken(s, a.Tool, a.Arguments)
+}
+
+// spoken are the arguments of a tool in few words.
+func (c *Console) spoken(s *watched, tool string, arguments json.RawMessage) string {
+	if !c.settings.ShowSecrets {
+		arguments = masked(s.forms[tool], arguments)
+	}
+	return brief(visible(c.scrub(spoken(c.scrub(string(arguments))))))
+}
+
 // earlier says what became of the earlier calls of a tool.
 func (c *Console) earlier(s *watched, tool string) (all []string) {
 	for _, call := range s.earlier[tool] {
-		arguments := json.RawMessage(call.Arguments)
-		if !c.settings.ShowSecrets {
-			arguments = masked(s.forms[tool], arguments)
-		}
 		outcome := "done, " + call.Said
 		switch {
 		case call.InDoubt:
@@ -141,7 +174,7 @@ func (c *Console) earlier(s *watched, tool string) (all []string) {
 		case call.Failed:
 			outcome = "failed, " + call.Said
 		}
-		all = append(all, brief(visible(c.scrub(string(arguments))))+": "+brief(visible(c.scrub(outcome))))
+		all = append(all, c.spoken(s, tool, json.RawMessage(call.Arguments))+": "+brief(visible(c.scrub(outcome))))
 	}
 	return all
 }
@@ -200,17 +233,27 @@ type inboxView struct {
 	Asking            int
 	Questions         []*question
 	One               bool
+	// Drafts are ready words for refusals, and Settled what was answered in the last day.
+	Drafts  []string
+	Settled []settled
+}
+
+// drafts are ready words for refusals, to be chosen and edited.
+var drafts = []string{
+	"Not this. Go on without it, and say so in your answer.",
+	"Not with these arguments. Ask the user which are right; do not guess.",
+	"Not now. Do first what can be done without it.",
 }
 
 // inbox writes the page of all questions.
 func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
-	v := &inboxView{Title: "inbox – retake"}
+	v := &inboxView{Title: "inbox – retake", Drafts: drafts}
 	if err := c.watch.refresh(r.Context()); err != nil {
 		v.Wrong = "Not all stores can be read: " + brief(err.Error())
 	}
 	now := c.clock.Now()
 	v.Now, v.Questions = now.UTC().Format("15:04:05"), c.questions(r.Context(), now)
-	v.Asking = len(v.Questions)
+	v.Asking, v.Settled = len(v.Questions), c.settledSince(now.Add(-24*time.Hour))
 	name := whoAsks(r)
 	for _, q := range v.Questions {
 		q.By = name

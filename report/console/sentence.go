@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
@@ -22,7 +23,7 @@ func sentence(f *journal.Fold, s *journal.Summary, showSecrets bool) string {
 	case journal.SessionAsks:
 		arguments := f.Asked.Asks[0].Arguments
 		if !showSecrets {
-			arguments = masked(f.Form(f.Asked.Asks[0].Tool), arguments)
+			arguments = json.RawMessage(fault.Scrub(string(masked(f.Form(f.Asked.Asks[0].Tool), arguments))))
 		}
 		return asked(f.Asked.Asks, string(arguments))
 	case journal.SessionWaits:

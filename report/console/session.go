@@ -43,7 +43,10 @@ type facts struct {
 	// their tools that had an effect, or may have had one.
 	said    string
 	earlier map[string][]projection.Call
-	lines   int64
+	// beside is what stands beside each question, by its id, and given are the latest that were answered.
+	beside map[string]beside
+	given  []machine.Given
+	lines  int64
 	// hears reports whether a message to the run would be heard: it has not ended, and is no single action.
 	hears bool
 	// inside are the ids that the sessions of the calls under way have, if they are agents.
@@ -60,7 +63,9 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 	}
 	if s.State == journal.SessionAsks {
 		t.asks, t.forms, t.earlier = f.Asked.Asks, map[string]json.RawMessage{}, map[string][]projection.Call{}
+		t.beside = map[string]beside{}
 		for _, a := range t.asks {
+			t.beside[a.ID] = besideOf(st, &a)
 			t.forms[a.Tool], t.earlier[a.Tool] = f.Form(a.Tool), earlierCalls(st, a.Tool)
 		}
 		t.said = lastSaid(st)
@@ -75,6 +80,7 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 			t.inside = append(t.inside, id)
 		}
 	}
+	t.given = slices.Clone(st.Given[max(0, len(st.Given)-maxSettled):])
 	t.retrying = !s.State.Ended() && (s.State == journal.SessionWaits || t.at.Attempt > 1)
 	t.hears = !s.State.Ended() && !st.Config.Single
 	t.Why = sentence(f, &s, showSecrets)

@@ -1,0 +1,98 @@
+package console
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/internal/talk"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+)
+
+// beside is what a question is to be judged by, beside its own arguments.
+type beside struct {
+	// before are the arguments of the call of the tool before this one; empty if there was none. failed is what
+	// the model was told of it, if that was no success.
+	before json.RawMessage
+	failed string
+	// plain reports that the tool is declared neither read-only nor idempotent.
+	plain bool
+	// refused is when a person has refused the same arguments in this run; zero if nobody has.
+	refused time.Time
+}
+
+// besideOf is what stands beside a question.
+func besideOf(st *machine.State, a *machine.Ask) (b beside) {
+	said := st.Transcript()
+	for n := talk.LastReply(said) - 1; n >= 0 && b.before == nil; n-- {
+		for _, call := range slices.Backward(said[n].Calls) {
+			if call.Name == a.Tool && b.before == nil {
+				b.before, b.failed = json.RawMessage(call.Arguments), failureOf(said[n+1:], call.ID)
+			}
+		}
+	}
+	if batch := st.Batch; batch != nil && a.Index >= 0 && a.Index < len(batch.Calls) {
+		call := batch.Calls[a.Index]
+		b.plain = !call.Repeatable && !call.ReadOnly
+	}
+	_, same, _ := strings.Cut(a.ID, "-")
+	for _, g := range st.Given {
+		if _, digest, _ := strings.Cut(g.Question, "-"); digest == same && g.Verdict == machine.Refuse && !g.Nobody {
+			b.refused = g.At
+		}
+	}
+	return b
+}
+
+// failureOf is what the model was told of a call that did not succeed; empty if it did.
+func failureOf(after []message.Message, call string) string {
+	for _, m := range after {
+		if m.Role == message.Tool && m.CallID == call {
+			if m.IsError {
+				return brief(m.Text)
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+// settled is a question that was answered, as the inbox shows it.
+type settled struct {
+	Session, Link, Tool, How string
+	at                       time.Time
+}
+
+// maxSettled is how many answered questions are known of a session, and shown of all.
+const (
+	maxSettled = 5
+	allSettled = 50
+)
+
+// settledSince are the questions that were answered since a time, the latest first.
+func (c *Console) settledSince(since time.Time) (all []settled) {
+	sessions, _ := c.watch.all()
+	for _, s := range sessions {
+		for _, g := range s.given {
+			if g.At.Before(since) {
+				continue
+			}
+			how := strings.ReplaceAll(string(g.Verdict), "_", " ")
+			switch {
+			case g.Nobody:
+				how = "nobody answered in time: " + how
+			case g.Changed:
+				how += " with changed arguments"
+			}
+			if who := by(g.By); who != "" {
+				how += " " + who
+			}
+			all = append(all, settled{s.id, s.row.Link, brief(cmp.Or(g.Tool, "the answer")), how + " at " + clock(g.At) + " UTC", g.At})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b settled) int { return b.at.Compare(a.at) })
+	return all[:min(len(all), allSettled)]
+}
