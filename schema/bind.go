@@ -23,10 +23,9 @@ const maxShared = 4 << 10
 // binder keeps what is found while the values of a document are stored in Go variables, beside what the
 // schema refuses.
 type binder struct {
-	doc     []byte
-	found   []failure
-	unbound []*value   // the values that were skipped
-	around  []variable // those that the one which is stored is in
+	doc    []byte
+	found  []failure
+	around []variable // those that the one which is stored is in
 }
 
 // variable is a variable that is not behind pointers, and its place in the Go type.
@@ -53,24 +52,29 @@ func (n *node) inner(to *variable) *node {
 // costOfRule is the work of a rule that the validator checks.
 const costOfRule = 4
 
-// find notes what a Go type refuses. What is expected is said.
-func (b *binder) find(f failure) {
-	if len(b.found) < maxIssues {
-		f.said = clip(f.said)
-		b.found = append(b.found, f)
+// find notes what a Go type refuses. Where the schema has refused the value, only rules are noted, and none of
+// a value that is missing, empty or of the wrong kind. What is expected is said.
+func (f *collector) find(x failure) {
+	isEmpty := x.lacks != "" || x.value.kind == kindString && x.value.text == ""
+	isRefused := func(r failure) bool {
+		return r.isAt(&x) && (!x.isRule || isEmpty || r.rule == "type" || r.rule == "minProperties")
+	}
+	if len(f.found) < maxIssues && !slices.ContainsFunc(f.failures, isRefused) {
+		x.said = clip(x.said)
+		f.found = append(f.found, x)
 	}
 }
 
-// skip notes that a value is not stored.
-func (b *binder) skip(v *value) {
-	if len(b.unbound) < maxIssues {
-		b.unbound = append(b.unbound, v)
+// skip notes that a value is not stored, so that those around it are incomplete.
+func (v *value) skip() {
+	for ; v != nil && !v.incomplete; v = v.parent {
+		v.incomplete = true
 	}
 }
 
 // decline skips a value and says why. It returns false.
 func (f *collector) decline(v *value, rule, expected string) bool {
-	f.skip(v)
+	v.skip()
 	f.find(failure{value: v, rule: rule, said: expected})
 	return false
 }
@@ -104,7 +108,7 @@ func (f *collector) bind(n *node, v *value, at *spot, to reflect.Value, around a
 		if fits, _ := f.judge(n, v, f.scope, nil); fits && !isNull {
 			f.decline(v, "type", at.class.jsonType())
 		} else if !isNull {
-			f.skip(v)
+			v.skip()
 		}
 		return
 	}
@@ -225,7 +229,7 @@ func (f *collector) compare(object *value, l *layout, m *member, in reflect.Valu
 		if r.omits() && m.isEmpty(to, r) {
 			return
 		}
-		if r.omits() || !isThere && !r.conditional() || f.lacks(object, l, m, r) || !f.spend(costOfRule) {
+		if r.omits() || !isThere && !r.conditional() || l.lacks(object, m, r) || !f.spend(costOfRule) {
 			continue
 		}
 		beside := in.FieldByIndex(m.index[:len(m.index)-1])
@@ -240,21 +244,15 @@ func (f *collector) compare(object *value, l *layout, m *member, in reflect.Valu
 }
 
 // lacks reports whether the member, or a field that its rule names, could not be read.
-func (f *collector) lacks(object *value, l *layout, m *member, r rule) bool {
-	if len(f.unbound) == 0 || !f.spend(len(f.unbound)) {
-		return false
+func (l *layout) lacks(object *value, m *member, r rule) bool {
+	isIncomplete := func(name string) bool {
+		member := object.member(name)
+		return member != nil && member.incomplete
 	}
-	names := []string{m.name}
-	for _, word := range r.others() {
-		first, _, _ := strings.Cut(word, ".")
-		names = append(names, l.names[first])
-	}
-	return slices.ContainsFunc(f.unbound, func(lost *value) bool {
-		for lost != nil && lost.parent != object {
-			lost = lost.parent
-		}
-		return lost != nil && slices.Contains(names, lost.name)
-	})
+	return object.incomplete && (isIncomplete(m.name) || slices.ContainsFunc(r.others(), func(field string) bool {
+		first, _, _ := strings.Cut(field, ".")
+		return isIncomplete(l.names[first])
+	}))
 }
 
 // storeEntry stores an entry of a map, and checks the rules of its key.
@@ -270,44 +268,4 @@ func (f *collector) storeEntry(n *node, m *value) {
 	for _, r := range at.key.broken(key, f.to.around) {
 		f.find(failure{value: m, rule: r.name, said: "a member name that is " + r.said, isRule: true, ofName: true})
 	}
-}
-
-// place is where a failure is.
-type place struct {
-	*value
-	lacks string
-}
-
-// merge adds the findings to the failures of the schema. A value that the schema refused gets only findings
-// of validation rules. A value that is missing, empty or of the wrong kind gets none.
-func (b *binder) merge(all []failure) []failure {
-	if len(b.found) == 0 || len(all) >= maxIssues {
-		return all
-	}
-	rules := map[place]string{}
-	for _, f := range all {
-		rules[place{f.value, f.lacks}] = f.rule
-	}
-	for _, f := range b.found {
-		_, refused := rules[place{f.value, f.lacks}]
-		isEmpty := f.lacks != "" || f.value.kind == kindString && f.value.text == ""
-		if refused && (!f.isRule || isEmpty) || isCovered(rules, f) {
-			continue
-		}
-		all = append(all, f)
-	}
-	return all
-}
-
-// isCovered reports whether a place, or one around it, is missing or of the wrong kind.
-func isCovered(rules map[place]string, f failure) bool {
-	isCover := func(at place) bool {
-		return slices.Contains([]string{"required", "type", "minProperties"}, rules[at])
-	}
-	for v := f.value; v != nil; v = v.parent {
-		if isCover(place{value: v}) {
-			return true
-		}
-	}
-	return isCover(place{f.value, f.lacks})
 }

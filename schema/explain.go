@@ -100,7 +100,7 @@ func (e *evaluation) expectedOf(all []*failure) (wants []string) {
 // report tells all failures, and adds what the marks of the schema and the places of the values say. What is
 // beyond the budget has one issue, which says that.
 func (s *Schema) report(e *evaluation, root *value) []fault.Issue {
-	all := e.merge(e.failures)
+	all := append(e.failures, e.found...)
 	if len(all) == 0 && !e.spent() {
 		return nil
 	}

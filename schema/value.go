@@ -49,6 +49,7 @@ func (k kind) name() fault.Kind {
 type value struct {
 	kind                kind
 	truth               bool   // of a boolean
+	incomplete          bool   // it, or a value in it, could not be stored
 	text                string // what a string says, or a number as it is written
 	name                string // of a member
 	parent, first, next *value
