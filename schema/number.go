@@ -166,23 +166,6 @@ func isMultiple(text string, of *big.Rat) bool {
 			return n%of.Num().Int64() == 0
 		}
 	}
-	d := decimalOf(text)
-	digits := d.digits()
-	if digits == "" {
-		return true
-	}
-	n, _ := new(big.Int).SetString(digits, 10) // cannot fail: these are digits
-	n.Mul(n, of.Denom())
-	tens := d.scale - len(digits)
-	if tens >= 0 {
-		rest := new(big.Int).Exp(ten, big.NewInt(int64(tens)), of.Num()) // the number is not written out
-		return n.Mod(n.Mul(n, rest), of.Num()).Sign() == 0
-	}
-	if -tens > n.BitLen() {
-		return false // the divisor is larger than n
-	}
-	by := new(big.Int).Exp(ten, big.NewInt(int64(-tens)), nil)
-	return n.Mod(n, by.Mul(by, of.Num())).Sign() == 0
+	n, _ := new(big.Rat).SetString(text) // cannot fail: it was read
+	return n.Quo(n, of).IsInt()
 }
-
-var ten = big.NewInt(10)

@@ -1,12 +1,9 @@
 package schema
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"sync"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -84,21 +81,7 @@ func schemaOf(t reflect.Type) (*Schema, error) {
 		return nil, fmt.Errorf("%w (of %s)", err, t)
 	}
 	s.typed = &goType{typ: t, root: root, issues: issuesFor(t), verbatim: root.verbatim(map[*layout]bool{})}
-	return s, s.typed.tryOut()
-}
-
-// tryOut decodes an empty value, so that what the decoder dislikes about the type is found now.
-func (t *goType) tryOut() error {
-	doc := "null"
-	if base, _ := indirect(t.typ); classOf(base) == classStruct {
-		doc = "{}"
-	}
-	err := json.Unmarshal([]byte(doc), t.fresh(), decodeOptions)
-	semantic, ok := errors.AsType[*json.SemanticError](err)
-	if ok && semantic.JSONPointer == "" && doc == "{}" {
-		return fmt.Errorf("schema: %s: %w", t.typ, err)
-	}
-	return nil
+	return s, nil
 }
 
 // fresh is a pointer to a new variable of the type.
