@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -275,43 +274,29 @@ func addSentence(text, sentence string) string {
 // mergeInto adds a fragment's keywords to a schema. Of two bounds the tighter one counts. Keywords that the
 // schema has already go under allOf.
 func mergeInto(n, add *jsonschema.Schema) {
-	tighten(&n.MinLength, &add.MinLength, counts, 1)
-	tighten(&n.MinItems, &add.MinItems, counts, 1)
-	tighten(&n.MinProperties, &add.MinProperties, counts, 1)
-	tighten(&n.MaxLength, &add.MaxLength, counts, -1)
-	tighten(&n.MaxItems, &add.MaxItems, counts, -1)
-	tighten(&n.MaxProperties, &add.MaxProperties, counts, -1)
-	tighten(&n.Minimum, &add.Minimum, numbers, 1)
-	tighten(&n.Maximum, &add.Maximum, numbers, -1)
+	isOther := n.Ref != ""
 	to, from := reflect.ValueOf(n).Elem(), reflect.ValueOf(add).Elem()
 	for i := range from.NumField() {
-		if !from.Type().Field(i).IsExported() || from.Field(i).IsZero() {
+		field, have, more := from.Type().Field(i), to.Field(i), from.Field(i)
+		if !field.IsExported() || more.IsZero() || have.IsZero() {
 			continue
 		}
-		if !to.Field(i).IsZero() && jsonText(to.Field(i).Interface()) == jsonText(from.Field(i).Interface()) {
-			from.Field(i).SetZero() // it is said already
-			continue
+		said, saying := jsonText(have.Interface()), jsonText(more.Interface())
+		isLeast, isMost := strings.HasPrefix(field.Name, "Min"), strings.HasPrefix(field.Name, "Max")
+		compared := decimalOf(saying).compare(decimalOf(said))
+		switch {
+		case isLeast && compared > 0 || isMost && compared < 0:
+			have.Set(more)
+			more.SetZero()
+		case isLeast || isMost || said == saying:
+			more.SetZero()
+		default:
+			isOther = true
 		}
-		if !to.Field(i).IsZero() || n.Ref != "" {
-			n.AllOf = append(slices.Clone(n.AllOf), add)
-			return
-		}
 	}
-	tellInto(n, add)
+	if isOther && !reflect.ValueOf(*add).IsZero() {
+		n.AllOf = append(slices.Clone(n.AllOf), add)
+	} else {
+		tellInto(n, add)
+	}
 }
-
-// tighten keeps the tighter of two bounds; sign 1 keeps the larger.
-func tighten[T comparable](have, add *T, compare func(a, b T) int, sign int) {
-	var none T
-	if *have == none || *add == none {
-		return
-	}
-	if compare(*add, *have)*sign > 0 {
-		*have = *add
-	}
-	*add = none
-}
-
-func counts(a, b *uint64) int { return cmp.Compare(*a, *b) }
-
-func numbers(a, b json.Number) int { return decimalOf(string(a)).compare(decimalOf(string(b))) }
