@@ -62,17 +62,13 @@ func bridgeSize(r rule, c class) (*jsonschema.Schema, error) {
 
 // boundary says a comparison with a number.
 func boundary(compares string, n json.Number) *jsonschema.Schema {
-	switch compares {
-	case ">=":
-		return &jsonschema.Schema{Minimum: n}
-	case ">":
-		return &jsonschema.Schema{ExclusiveMinimum: n}
-	case "<=":
-		return &jsonschema.Schema{Maximum: n}
-	case "<":
-		return &jsonschema.Schema{ExclusiveMaximum: n}
+	keyword := map[string]string{
+		">=": "minimum", ">": "exclusiveMinimum", "<=": "maximum", "<": "exclusiveMaximum",
+	}[compares]
+	if keyword == "" {
+		return unless(compares == "!=", &jsonschema.Schema{Const: n})
 	}
-	return unless(compares == "!=", &jsonschema.Schema{Const: n})
+	return fragment(fmt.Sprintf(`{"%s":%s}`, keyword, n))
 }
 
 func unless(negated bool, s *jsonschema.Schema) *jsonschema.Schema {
@@ -103,21 +99,20 @@ func bridgeCount(r rule, c class) (*jsonschema.Schema, error) {
 	if hi < 0 {
 		return nil, fmt.Errorf("validate rule %q can never hold", r.text)
 	}
-	return unless(r.tells == "!=", between(c, max(lo, 0), hi)), nil
-}
-
-func between(c class, lo, hi int64) *jsonschema.Schema {
-	s := &jsonschema.Schema{}
-	bounds := map[class][2]**uint64{
-		classString: {&s.MinLength, &s.MaxLength}, classList: {&s.MinItems, &s.MaxItems},
-		classMap: {&s.MinProperties, &s.MaxProperties},
-	}[c]
+	var bounds []string
 	if lo > 0 {
-		*bounds[0] = new(uint64(lo))
+		bounds = append(bounds, fmt.Sprintf(`"min%s":%d`, classes[c].bounds, lo))
 	}
 	if hi < math.MaxInt64 {
-		*bounds[1] = new(uint64(hi))
+		bounds = append(bounds, fmt.Sprintf(`"max%s":%d`, classes[c].bounds, hi))
 	}
+	return unless(r.tells == "!=", fragment("{"+strings.Join(bounds, ",")+"}")), nil
+}
+
+// fragment reads a part of a JSON Schema.
+func fragment(text string) *jsonschema.Schema {
+	s := &jsonschema.Schema{}
+	_ = json.Unmarshal([]byte(text), s) // cannot fail: all texts are made here
 	return s
 }
 

@@ -29,26 +29,34 @@ const (
 	classOpaque // read by a method of the type
 )
 
-// classes say of each class its name, its type in JSON Schema, the kinds of values that have this type, and
-// what its length counts. What has no type reads its values itself.
+// classes say of each class its name, its type in JSON Schema, the kinds of values that have this type, what
+// its length counts, and the end of the names of the keywords that bound the count; also what its zero value
+// is, in JSON Schema, and what no zero value is. What has no kinds reads its values itself.
 var classes = [...]struct {
 	name, jsonType string
 	kinds          kind
-	counts         string
+	counts, bounds string
+	zero, other    string
 }{
-	classString: {"string", "string", kindString, "character"},
-	classBool:   {"boolean", "boolean", kindBoolean, ""},
-	classInt:    {"integer", "integer", kindInteger, ""},
-	classUint:   {"unsigned integer", "integer", kindInteger, ""},
-	classFloat:  {"number", "number", kindInteger | kindNumber, ""},
-	classList:   {"array", "array", kindArray, "item"},
-	classMap:    {"map", "object", kindObject, "member"},
-	classStruct: {"object", "object", kindObject, ""},
-	classBytes:  {"base64 string", "string", 0, "byte"},
-	classText:   {"text", "string", 0, ""},
-	classAny:    {"any", "", 0, ""},
-	classOpaque: {"opaque", "", 0, ""},
+	classString: {"string", "string", kindString, "character", "Length", `{"const":""}`, `{"minLength":1}`},
+	classBool:   {"boolean", "boolean", kindBoolean, "", "", `{"const":false}`, `{"const":true}`},
+	classInt:    {"integer", "integer", kindInteger, "", "", zeroNumber, otherNumber},
+	classUint:   {"unsigned integer", "integer", kindInteger, "", "", zeroNumber, otherNumber},
+	classFloat:  {"number", "number", kindInteger | kindNumber, "", "", zeroNumber, otherNumber},
+	classList:   {"array", "array", kindArray, "item", "Items", nothing, ""},
+	classMap:    {"map", "object", kindObject, "member", "Properties", nothing, ""},
+	classStruct: {"object", "object", kindObject, "", "", nothing, `{"minProperties":1}`},
+	classBytes:  {"base64 string", "string", 0, "byte", "", nothing, ""},
+	classText:   {"text", "string", 0, "", "", "{}", ""},
+	classAny:    {"any", "", 0, "", "", nothing, `{"not":{"type":"null"}}`},
+	classOpaque: {"opaque", "", 0, "", "", "{}", ""},
 }
+
+const (
+	zeroNumber  = `{"const":0}`
+	otherNumber = `{"not":{"const":0}}`
+	nothing     = `{"not":{}}`
+)
 
 func (c class) String() string { return classes[c].name }
 
@@ -105,9 +113,7 @@ func has(t, method reflect.Type) bool {
 func (c class) numeric() bool { return c == classInt || c == classUint || c == classFloat }
 
 // counted reports whether lengths and not values are compared.
-func (c class) counted() bool {
-	return c == classString || c == classList || c == classMap
-}
+func (c class) counted() bool { return classes[c].bounds != "" }
 
 func indirect(t reflect.Type) (base reflect.Type, pointer bool) {
 	for t.Kind() == reflect.Pointer {

@@ -111,9 +111,9 @@ func (at *spot) forStrings(r rule) error {
 // optional says rules that hold only if the value is not empty. Nil pointers are handled where the pointer
 // is; the value of a pointer can be empty for omitzero alone.
 func (at *spot) optional(n *jsonschema.Schema, omit rule, rest []rule) error {
-	empty, hasEmpty := at.empty(omit)
+	empty := at.empty(omit)
 	switch free, err := at.holdsRules(rest); {
-	case free || !hasEmpty:
+	case free || empty == nil:
 		return at.apply(n, rest)
 	case err != nil:
 		return err
@@ -132,30 +132,18 @@ func (at *spot) optional(n *jsonschema.Schema, omit rule, rest []rule) error {
 	return nil
 }
 
-// empty is the schema of the value that a rule such as omitempty lets pass; false if JSON has none.
-func (at *spot) empty(omit rule) (*jsonschema.Schema, bool) {
-	zero := uint64(0)
+// empty is the schema of the value that a rule such as omitempty lets pass; nil if JSON has none.
+func (at *spot) empty(omit rule) *jsonschema.Schema {
+	isSlice := at.typ.Kind() == reflect.Slice
 	switch {
 	case omit.tag == "omitnil", at.pointer && omit.tag == "omitempty", at.class == classAny, at.class == classStruct:
-		return nil, false
-	case at.class == classList && omit.tag == "omitzero" && at.typ.Kind() == reflect.Slice:
-		return &jsonschema.Schema{MaxItems: &zero}, true
-	case at.class == classMap && omit.tag == "omitzero":
-		return &jsonschema.Schema{MaxProperties: &zero}, true
-	case at.class == classMap, at.typ.Kind() == reflect.Slice:
-		return nil, false
+		return nil
+	case omit.tag == "omitzero" && (at.class == classList && isSlice || at.class == classMap):
+		return fragment(`{"max` + classes[at.class].bounds + `":0}`)
+	case at.class == classMap, isSlice:
+		return nil
 	}
-	switch at.class {
-	case classString:
-		return &jsonschema.Schema{Const: ""}, true
-	case classBool:
-		return &jsonschema.Schema{Const: false}, true
-	case classInt, classUint, classFloat:
-		return &jsonschema.Schema{Const: 0}, true
-	case classText, classOpaque:
-		return &jsonschema.Schema{}, true
-	}
-	return &jsonschema.Schema{Not: &jsonschema.Schema{}}, true
+	return fragment(classes[at.class].zero)
 }
 
 // holdsRules reports whether the empty value keeps to the rules that one can judge alone.
@@ -235,31 +223,15 @@ func describe(n *jsonschema.Schema, r rule) {
 // required says that a value is not empty. That it must be there, and not null, is said by the schema of its
 // struct and pointer.
 func (at *spot) required(n *jsonschema.Schema, rest []rule) error {
-	one := uint64(1)
-	switch at.class {
-	case classAny:
-		mergeInto(n, &jsonschema.Schema{Not: &jsonschema.Schema{Type: "null"}})
-		return nil
-	case classList, classMap:
-		if at.typ.Kind() != reflect.Array {
-			return nil
+	isRef := at.class == classStruct && n.Ref != ""
+	if other := classes[at.class].other; other != "" && !isRef && (!at.pointer || at.class == classAny) {
+		free, err := at.holdsRules(rest)
+		if err != nil {
+			return err
 		}
-	}
-	if at.pointer {
-		return nil
-	}
-	if free, err := at.holdsRules(rest); err != nil || !free {
-		return err // the other rules refuse the empty value already
-	}
-	switch {
-	case at.class == classString:
-		mergeInto(n, &jsonschema.Schema{MinLength: &one})
-	case at.class == classBool:
-		mergeInto(n, &jsonschema.Schema{Const: true})
-	case at.class.numeric():
-		mergeInto(n, &jsonschema.Schema{Not: &jsonschema.Schema{Const: 0}})
-	case at.class == classStruct && n.Ref == "":
-		mergeInto(n, &jsonschema.Schema{MinProperties: &one})
+		if free { // else the other rules refuse the empty value already
+			mergeInto(n, fragment(other))
+		}
 	}
 	return nil
 }

@@ -191,17 +191,19 @@ func (l *linker) object(n *node) {
 	for _, name := range canon.Keys(s.Properties) {
 		n.members[name] = l.child(s.Properties[name], "properties", nil)
 	}
+	need := func(rule, name string, others []string, sub *jsonschema.Schema) {
+		n.needs = append(n.needs, need{rule, name, others, l.child(sub, rule, n)})
+	}
 	for _, name := range canon.Keys(s.DependentRequired) {
-		n.needs = append(n.needs, need{"dependentRequired", name, s.DependentRequired[name], nil})
+		need("dependentRequired", name, s.DependentRequired[name], nil)
 	}
 	for _, name := range canon.Keys(s.DependentSchemas) {
-		sub := l.child(s.DependentSchemas[name], "dependentSchemas", n)
-		n.needs = append(n.needs, need{"dependentSchemas", name, nil, sub})
+		need("dependentSchemas", name, nil, s.DependentSchemas[name])
 	}
 	for _, name := range canon.Keys(s.Dependencies) {
 		others, _ := s.Dependencies[name].([]string)
 		sub, _ := s.Dependencies[name].(*jsonschema.Schema)
-		n.needs = append(n.needs, need{"dependencies", name, others, l.child(sub, "dependencies", n)})
+		need("dependencies", name, others, sub)
 	}
 	byText := func(a, b jsonschema.Regexp) int { return cmp.Compare(a.String(), b.String()) }
 	for _, p := range slices.SortedFunc(maps.Keys(s.PatternProperties), byText) {

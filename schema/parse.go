@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,8 +35,6 @@ func parse(doc []byte, lim Limits) (*value, *fault.Issue) {
 // parser reads one document. The library finds what is not strict JSON; what it has found right is read again,
 // into values.
 type parser struct {
-	jsontext.Decoder
-	input  bytes.Buffer
 	doc    []byte
 	text   string // the same, as far as it is right
 	at     int    // how much of it is read
@@ -69,8 +66,7 @@ const maxFree = 16
 
 func (p *parser) free() {
 	clear(p.first[:min(len(p.first), p.limits.MaxValues-p.left+1)]) // the last one may not have been read
-	p.input, p.doc, p.text, p.block = bytes.Buffer{}, nil, "", nil
-	p.Reset(&p.input)
+	p.doc, p.text, p.block = nil, "", nil
 	clear(p.check.around[:cap(p.check.around)])
 	if p.check.name != nil {
 		p.check.name.text = ""
@@ -103,25 +99,16 @@ func (p *parser) read() (*value, *fault.Issue) {
 		return nil, jsonIssue("", fault.RuleInvalidUTF8, "text in UTF-8")
 	}
 	p.text = string(p.doc)
-	p.start()
 	var broken *fault.Issue
-	if _, err := p.ReadValue(); err != nil {
+	if !jsontext.Value(p.doc).IsValid() {
 		broken = p.cut()
-	} else {
-		p.text = p.text[:p.InputOffset()]
 	}
 	root := p.fresh(nil)
 	p.value(root)
-	switch issue := cmp.Or(p.beyond, broken); {
-	case p.left < 0:
+	if p.left < 0 {
 		return nil, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(p.limits.MaxValues)+" values")
-	case issue != nil:
-		return nil, issue
 	}
-	if _, err := p.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, jsonIssue("", fault.RuleTrailingData, "one JSON value and nothing after it")
-	}
-	return root, nil
+	return root, cmp.Or(p.beyond, broken)
 }
 
 func jsonIssue(pointer, rule, expected string) *fault.Issue {
@@ -246,19 +233,18 @@ func (p *parser) refuse(v *value, rule, expected string) {
 	p.beyond, p.at = jsonIssue(canon.Pointer(v.path()...), rule, expected), len(p.text)
 }
 
-// start has the library read the document from its start.
-func (p *parser) start() {
-	p.input = *bytes.NewBuffer(p.doc)
-	p.Reset(&p.input)
-}
-
 // cut leaves of the text what comes before the first error, and says what is wrong there. The library is asked
 // again, token by token, for the place of an error that it gives then is the nearest. The issue is made of the
 // error's fields; its text is left behind.
 func (p *parser) cut() *fault.Issue {
-	var err error
-	for p.start(); err == nil; {
-		_, err = p.ReadToken()
+	tokens := jsontext.NewDecoder(bytes.NewBuffer(p.doc))
+	_, err := tokens.ReadToken()
+	for err == nil && tokens.StackDepth() > 0 {
+		_, err = tokens.ReadToken()
+	}
+	if err == nil {
+		p.text = p.text[:tokens.InputOffset()]
+		return jsonIssue("", fault.RuleTrailingData, "one JSON value and nothing after it")
 	}
 	pointer, offset, text := "", len(p.text), p.text
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {

@@ -57,14 +57,8 @@ func (p *patterns) fresh(text string) (pattern, error) {
 		return pattern{}, errManySteps
 	}
 	re, err := regexp.Compile(text)
-	if err != nil {
-		return pattern{}, err
-	}
-	prog, err := syntax.Compile(tree.Simplify())
-	if err != nil {
-		return pattern{}, err
-	}
-	return pattern{re, len(prog.Inst)}, nil
+	size, _ := sizes(tree)
+	return pattern{re, size}, err
 }
 
 // steps is about the size of a pattern's program, with the classes of characters in it. A class that is

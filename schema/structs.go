@@ -126,13 +126,15 @@ func annotate(n, said *jsonschema.Schema) {
 		return
 	}
 	n.Description, n.Format = addSentence(said.Description, n.Description), cmp.Or(n.Format, said.Format)
-	tellInto(n, &jsonschema.Schema{
-		Title: said.Title, Default: said.Default, Examples: said.Examples,
-		Deprecated: said.Deprecated, ReadOnly: said.ReadOnly, WriteOnly: said.WriteOnly,
-	})
 	demanded := *said
-	demanded.Title, demanded.Description, demanded.Format, demanded.Default, demanded.Examples = "", "", "", nil, nil
-	demanded.Deprecated, demanded.ReadOnly, demanded.WriteOnly = false, false, false
+	demanded.Description, demanded.Format = "", ""
+	to, from := reflect.ValueOf(n).Elem(), reflect.ValueOf(&demanded).Elem()
+	for _, told := range []string{"Title", "Default", "Examples", "Deprecated", "ReadOnly", "WriteOnly"} {
+		if value := from.FieldByName(told); !value.IsZero() {
+			to.FieldByName(told).Set(value)
+			value.SetZero()
+		}
+	}
 	mergeInto(n, &demanded)
 }
 
