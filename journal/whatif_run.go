@@ -97,7 +97,7 @@ func (r *counterfactualRun) feed(o *occurrence) {
 	if o.asked.Kind != machine.WaitUntil {
 		r.wake(o)
 	}
-	if !r.live() || pure[o.ev.Kind] != "" && r.asked.Kind != pure[o.ev.Kind] {
+	if asked := remade[o.ev.Kind]; !r.live() || asked != "" && r.asked.Kind != asked {
 		return // the run has no need of it
 	}
 	ev, ok := r.answer(o)
@@ -109,10 +109,9 @@ func (r *counterfactualRun) feed(o *occurrence) {
 	}
 }
 
-// pure are the events that follow from the state alone, and the requests that they answer. Where the record
-// has none, they are made anew.
-var pure = map[machine.EventKind]machine.EffectKind{
-	machine.Estimated: machine.EstimateCall, machine.Shortened: machine.Shorten,
+// remade are the events that are made anew where the record has none, and the requests that they answer.
+var remade = map[machine.EventKind]machine.EffectKind{
+	machine.Estimated: machine.EstimateCall, machine.Shortened: machine.Shorten, machine.Granted: machine.AskGrant,
 }
 
 // nobodyAnswers ends the questions that nobody answers, at the deadline that they have now.
@@ -143,13 +142,16 @@ func (r *counterfactualRun) responded(o *occurrence) (ev machine.Event, ok bool)
 	return o.ev, false
 }
 
-// wake ends the waits before the run's next request, and skips notices for which the record has no
+// wake ends the waits before the run's next request, grants it, and skips notices for which the record has no
 // reductions.
 func (r *counterfactualRun) wake(o *occurrence) {
 	for r.live() {
 		switch {
 		case r.asked.Kind == machine.WaitUntil:
 			r.step(machine.Event{Kind: machine.Woke, At: r.asked.Wait.Until}, nil)
+		case r.asked.Kind == machine.AskGrant && o.ev.Kind != machine.Granted:
+			grant := &machine.Grant{Turn: r.asked.Grant.Turn + 1}
+			r.step(machine.Event{Kind: machine.Granted, At: r.askedAt, Grant: grant}, nil)
 		case r.asked.Kind == machine.EstimateCall && o.ev.Kind != machine.Estimated:
 			r.step(machine.Event{Kind: machine.Estimated, At: r.askedAt, Tokens: r.st.EstimateAdded()}, nil)
 		case r.asked.Kind == machine.Shorten && o.ev.Kind != machine.Shortened:
@@ -175,7 +177,7 @@ func (r *counterfactualRun) answer(o *occurrence) (ev machine.Event, ok bool) {
 		return ev, false
 	}
 	switch ev.Kind {
-	case machine.Cancelled, machine.Broken:
+	case machine.Cancelled, machine.Broken, machine.Granted:
 		return ev, true
 	case machine.Tried:
 		return ev, sameTry(o.asked.Try, r.asked.Try)

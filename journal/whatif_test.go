@@ -13,6 +13,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
@@ -79,6 +80,26 @@ func TestABudgetOfMoneyIsAskedAbout(t *testing.T) {
 	assert.Contains(t, r.End, "stop (token_budget: run.total_tokens: 90 left, ")
 	assert.Equal(t, -1, r.Change().ModelCalls)
 	assert.EqualValues(t, -155, r.Change().Usage.Total())
+}
+
+// Grants are those of the record; a call that the record does not have is granted.
+func TestARunWithALimiterIsAskedAbout(t *testing.T) {
+	l, err := limiter.New(limiter.Config{})
+	require.NoError(t, err)
+	st := story{act: func(t *testing.T, s *session.Session, j *journal.Journal) {
+		_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say(""), looptest.Say(""), looptest.Say("Hello.")),
+			fixture.In(s, j), loop.Input{Prompt: "Hi."}, loop.Config{}, loop.WithLimiter(l), loop.WithClock(nil))
+		require.NoError(t, err)
+	}}
+	text := st.record(t)
+	require.Contains(t, string(text), `"kind":"granted"`)
+	r := ask(t, text, journal.WhatIf{}).Runs[0]
+	assert.Nil(t, r.Silent)
+	assert.Equal(t, r.Recorded, r.WhatIf)
+	assert.True(t, r.SameEnd)
+	r = ask(t, text, journal.WhatIf{Policy: policyOf(t, "max_attempts: 2\n")}).Runs[0]
+	assert.Nil(t, r.Silent)
+	assert.Equal(t, -1, r.Change().ModelCalls)
 }
 
 func TestFewerAttemptsAreSaved(t *testing.T) {
