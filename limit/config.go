@@ -28,6 +28,9 @@ type Config struct {
 	Parts int64 `json:"parts,omitempty" policy:"parts,absent,least=1"`
 	// Start (start) is the first pace, in calls a second, while nothing is known of the limits. 0 means 1.
 	Start int64 `json:"start,omitempty" policy:"start,absent,least=1"`
+	// Open (open) lets all calls pass until one is refused, the provider is found down, or a response tells a
+	// limit. Only then the pace begins, at Start.
+	Open bool `json:"open,omitempty" policy:"open,absent"`
 	// Ramp (ramp) is the time in which the pace may double while the limit is unknown, and after an outage. 0
 	// means 500 ms.
 	Ramp time.Duration `json:"ramp_ns,omitempty" policy:"ramp,absent"`
@@ -52,6 +55,8 @@ type Config struct {
 	// 30 s.
 	ProbeEvery time.Duration `json:"probe_every_ns,omitempty" policy:"probe_every,absent"`
 	ProbeFor   time.Duration `json:"probe_for_ns,omitempty" policy:"probe_for,absent"`
+	// GiveUp (give_up) is how long the breaker may be open before asks are denied. 0 means 1 h.
+	GiveUp time.Duration `json:"give_up_ns,omitempty" policy:"give_up,absent"`
 	// RetryShare (retry_share) is how much of a retry one success pays for, in thousandths. 0 means 200.
 	RetryShare int64 `json:"retry_share,omitempty" policy:"retry_share,absent,least=1"`
 
@@ -69,12 +74,12 @@ func New(c Config) (State, error) {
 	}
 	c = c.filled()
 	st := State{Config: c, Out: map[int64]outstanding{}, Pace: c.Start * milli}
-	st.Seeking, st.Budget, st.Usage = true, fullBudget, whole
+	st.Open, st.Seeking, st.Budget, st.Usage = c.Open, true, fullBudget, whole
 	for _, w := range c.Windows {
 		st.Windows = append(st.Windows, Paced{Resource: w.Resource, Limit: w.Limit, Period: int64(w.Period)})
 	}
 	if top := st.ceiling(); top > 0 {
-		st.Pace, st.Seeking = top, false
+		st.Open, st.Pace, st.Seeking = false, top, false
 	}
 	return st, nil
 }
@@ -98,6 +103,7 @@ func (c Config) filled() Config {
 	or(&c.Yield, time.Second)
 	or(&c.ProbeEvery, time.Second)
 	or(&c.ProbeFor, 30*time.Second)
+	or(&c.GiveUp, time.Hour)
 	count(&c.Parts, 1)
 	count(&c.Start, 1)
 	count(&c.Failures, 3)
@@ -143,7 +149,7 @@ func (c Config) Validate() error {
 		v    time.Duration
 	}{
 		{"ramp", c.Ramp}, {"hold", c.Hold}, {"lease", c.Lease}, {"ahead", c.Ahead}, {"head", c.Head},
-		{"yield", c.Yield}, {"probe_every", c.ProbeEvery}, {"probe_for", c.ProbeFor},
+		{"yield", c.Yield}, {"probe_every", c.ProbeEvery}, {"probe_for", c.ProbeFor}, {"give_up", c.GiveUp},
 	} {
 		if d.v > maxTime {
 			f.At(d.name).Add("%v is too long; the most is %v", d.v, maxTime)

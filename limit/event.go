@@ -126,6 +126,8 @@ const (
 	TooMany Why = "queue_full"
 	// NotUp is a provider that is down, for an ask that would rather go elsewhere. A driver says it.
 	NotUp Why = "provider_down"
+	// DownTooLong is a provider that has been down for longer than [Config].GiveUp.
+	DownTooLong Why = "down_too_long"
 	// Twice is the ID of an ask that waits or is out already.
 	Twice Why = "id_in_use"
 )

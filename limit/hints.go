@@ -32,6 +32,7 @@ func (s *step) learn(limits *ratelimit.State, known bool, given amount) (changed
 		}
 	}
 	if top := s.ceiling(); changed && top > 0 {
+		s.close()
 		s.Pace, s.Seeking, s.Knee = top, false, top
 	}
 	return changed
@@ -52,7 +53,8 @@ func (s *step) pace(resource string, limit, period int64) bool {
 	w := Paced{Resource: resource, Limit: limit, Period: period, Next: s.Now}
 	w.spend(s.Now, limit)
 	if given := s.Given.of(resource); s.Now-s.Since < period { // all of it took from the window
-		w.Spent, w.Next = [5]int64{}, max(s.Now, s.Since+scaled(given, s.cost(&w, 1), 1))
+		free := s.Now + scaled(period, 100, 99) // the window is at most used up
+		w.Spent, w.Next = [5]int64{}, min(max(s.Now, s.Since+scaled(given, s.cost(&w, 1), 1)), free)
 		w.spend(s.Now, given)
 	}
 	s.Windows = append(s.Windows, w)

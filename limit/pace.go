@@ -94,6 +94,10 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	case taught:
 		s.Cut, s.HeldUntil = s.Now, max(s.HeldUntil, s.Now+wait)
 		return
+	case s.Open: // the pace begins
+		s.close()
+		s.Cut = s.Now
+		return
 	case s.Cut > 0 && granted < s.Cut+grace:
 		return
 	}
@@ -113,6 +117,13 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	}
 	if s.Pace, s.Cut = max(s.Pace, slowest), s.Now; s.Refusals >= heldAfter {
 		s.HeldUntil = max(s.HeldUntil, s.Now+wait)
+	}
+}
+
+// close begins to keep a pace.
+func (st *State) close() {
+	if st.Open {
+		st.Open, st.OpenTo, st.NextCall = false, st.Now, st.Now
 	}
 }
 

@@ -53,9 +53,13 @@ func (w *Paced) spend(now, n int64) {
 	w.Spent[q%5] += n
 }
 
-// even is when the pace and all windows allow another call, if calls are spread evenly.
+// even is when the pace and all windows allow another call, if calls are spread evenly. There is no pace while
+// the limiter is open.
 func (st *State) even() int64 {
 	at := st.NextCall
+	if st.Open {
+		at = 0
+	}
 	for n := range st.Windows {
 		at = max(at, st.Windows[n].Next)
 	}

@@ -14,7 +14,9 @@ func (s *step) settle(ev *Event) {
 	case Served:
 		s.served(ev.ID, granted)
 	case Refused:
-		s.Budget = max(s.Budget-milli, 0)
+		if granted >= s.OpenTo { // nobody held the others back
+			s.Budget = max(s.Budget-milli, 0)
+		}
 		s.refused(granted, ev.Limits, taught)
 		s.probed(ev.ID)
 	case Down:
@@ -103,6 +105,10 @@ func (s *step) down(granted int64) {
 	default:
 		if b.Failed++; b.Failed >= s.Config.Failures {
 			*b = Breaker{Open: true, Since: s.Now, Next: s.Now + int64(s.Config.ProbeEvery)}
+			if s.Open { // it comes back to the pace that it had
+				s.Pace = max(s.Pace, s.Rate.lastSecond(s.Now)*milli)
+				s.close()
+			}
 		}
 	}
 }

@@ -42,6 +42,10 @@ type State struct {
 type kept struct {
 	// NextCall is when the pace allows another call.
 	NextCall int64 `json:"next_call"`
+	// Open is set while no call was refused, and nothing is known of limits and outages: see [Config].Open.
+	// OpenTo is when it ended.
+	Open   bool  `json:"open,omitempty"`
+	OpenTo int64 `json:"open_to,omitempty"`
 	// Seeking is set while the pace doubles in search of the limit, and Answered once a call was served.
 	Seeking  bool `json:"seeking,omitempty"`
 	Answered bool `json:"answered,omitempty"`

@@ -113,6 +113,7 @@ func (s *step) leave(ev *Event) {
 
 // serve grants all that can be granted now.
 func (s *step) serve() {
+	s.giveUp()
 	for {
 		q := s.pick()
 		if q == nil {
@@ -126,7 +127,22 @@ func (s *step) serve() {
 		}
 		s.grant(&w)
 	}
+	s.giveUp()
 	s.borrow()
+}
+
+// giveUp denies all that wait for a provider that has been down for too long, unless one of them may probe it.
+func (s *step) giveUp() {
+	b := &s.Breaker
+	if !b.Open || s.Now < b.Since+int64(s.Config.GiveUp) || b.Probe == 0 && s.Now >= b.Next {
+		return
+	}
+	for _, q := range []*queue{&s.First, &s.Again} {
+		for n := range *q {
+			s.deny(&(*q)[n], DownTooLong, 0)
+		}
+		*q = (*q)[:0]
+	}
 }
 
 // pick returns the queue whose first ask can be granted now; nil if there is none.
@@ -226,7 +242,11 @@ func (s *step) grant(w *waiter) {
 func (s *step) take(w *waiter, share *Share) {
 	from, tokens := max(s.ready(w, s.Waiting()), s.Now), s.reserve(w)
 	every := s.every(tokens)
-	if !share.Probe {
+	switch {
+	case share.Probe:
+	case s.Open:
+		share.Calls = w.Calls
+	default:
 		share.Calls = min(w.Calls, max(int64(s.Config.Lease)/every, 1))
 	}
 	if from < s.even() {
@@ -254,7 +274,7 @@ func (s *step) take(w *waiter, share *Share) {
 	gap := scaled(second, milli, s.Pace)
 	used := min(from-s.NextCall+gap, 2*gap) + (share.Calls-1)*gap
 	s.NextCall = from + share.Calls*gap
-	if !share.Probe { // a probe says nothing of the limit
+	if !share.Probe && !s.Open { // neither says anything of the limit
 		s.climb(max(used, 0))
 	}
 	if share.Calls == 1 {

@@ -141,6 +141,73 @@ func TestWithoutHintsThePaceFallsAtARefusalAndRises(t *testing.T) {
 	assert.Less(t, l.st.Pace, 2*knee)
 }
 
+// A crowd that knew of no limit has at most used the window up: who comes next waits for one, not for as many
+// as the crowd would have filled.
+func TestALimitThatACrowdLearnsIsUsedUpOnce(t *testing.T) {
+	l := newLimiter(t, limit.Config{Open: true})
+	assert.Len(t, l.ask(ids(1, 300)...), 300)
+	l.now = time.Millisecond
+	l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Refused, Limits: &ratelimit.State{Windows: []ratelimit.Window{
+		{Resource: "requests", Limit: ratelimit.Count{N: 2, Known: true}, Period: ratelimit.Span{Duration: time.Second, Known: true}},
+	}}})
+	assert.Empty(t, l.ask(301))
+	assert.Equal(t, []int64{301}, l.until(1100*time.Millisecond))
+}
+
+func TestAnOpenLimiterHoldsNobodyBackUntilARefusal(t *testing.T) {
+	l := newLimiter(t, limit.Config{Open: true})
+	assert.Equal(t, ids(1, 1000), l.ask(ids(1, 1000)...))
+	l.settle(limit.Served, ids(1, 10)...)
+	assert.Equal(t, ids(1001, 2000), l.ask(ids(1001, 2000)...))
+	l.now = time.Second
+	l.settle(limit.Refused, ids(1001, 2000)...)
+	l.ask(ids(2001, 2100)...)
+	assert.LessOrEqual(t, len(l.until(2*time.Second)), 10, "the pace begins, as for any limiter")
+	assert.Greater(t, len(l.until(8*time.Second)), 80, "retries are not throttled for what nobody held back")
+}
+
+func TestAnOpenLimiterThatFindsTheProviderDownComesBackToItsPace(t *testing.T) {
+	l := newLimiter(t, limit.Config{Open: true})
+	l.ask(ids(1, 500)...)
+	l.settle(limit.Down, ids(1, 500)...)
+	assert.Empty(t, l.ask(ids(501, 1500)...), "the breaker is open")
+	assert.Equal(t, []int64{501}, l.until(1*time.Second))
+	l.settle(limit.Served, 501)
+	n := len(l.until(2 * time.Second))
+	assert.Greater(t, n, 200)
+	assert.Less(t, n, 700, "and not all at once")
+}
+
+func TestAProviderThatIsDownForLongDeniesWhoWaits(t *testing.T) {
+	l := newLimiter(t, limit.Config{GiveUp: 10 * time.Second})
+	l.ask(1)
+	l.settle(limit.Down, 1)
+	for id := int64(2); id <= 3; id++ {
+		l.ask(id)
+		l.until(l.now + time.Second)
+		l.settle(limit.Down, id)
+	}
+	l.ask(ids(4, 9)...)
+	var denied []int64
+	for l.now < 15*time.Second {
+		l.now += 500 * time.Millisecond
+		for fx := l.step(limit.Event{Kind: limit.Tick}); len(fx) > 0; fx = fx[1:] {
+			e := &fx[0]
+			if e.Kind == limit.Deny {
+				assert.Equal(t, limit.DownTooLong, e.Why)
+				denied = append(denied, e.Share.ID)
+				continue
+			}
+			l.settle(limit.Down, e.Share.ID)
+			fx = append(fx, l.step(limit.Event{Kind: limit.Ask, ID: e.Share.ID})...)
+		}
+	}
+	assert.ElementsMatch(t, ids(4, 9), denied, "nobody waits for ever")
+	assert.Equal(t, []int64{10}, l.ask(10), "a probe finds out whether it is back")
+	l.settle(limit.Served, 10)
+	assert.Equal(t, []int64{11}, l.ask(11))
+}
+
 func TestALongWindowIsCountedDown(t *testing.T) {
 	l := newLimiter(t, limit.Config{})
 	l.ask(ids(1, 5)...)

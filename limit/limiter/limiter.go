@@ -111,6 +111,8 @@ func (e *DeniedError) Error() string {
 	switch e.Why {
 	case limit.NotUp:
 		return "limiter: " + e.Scope + ": the provider is down"
+	case limit.DownTooLong:
+		return "limiter: " + e.Scope + ": the provider has been down for too long"
 	case limit.TooLate:
 		return fmt.Sprintf("limiter: %s: the call would wait %v, and %v are left", e.Scope, e.Wait, e.Left)
 	}

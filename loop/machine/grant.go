@@ -46,6 +46,8 @@ func (g *Grant) String() string {
 	switch {
 	case g.Denied == limit.NotUp:
 		return "denied: the provider is down"
+	case g.Denied == limit.DownTooLong:
+		return "denied: the provider has been down for too long"
 	case g.Denied != "":
 		return fmt.Sprintf("denied (%s): it would wait %v, and %v are left", string(g.Denied), g.Wait, g.Left)
 	case g.Probe:
@@ -121,6 +123,9 @@ func (s *step) denied(g *Grant) error {
 		q.Denied = true
 		s.consult(q)
 		return s.proceed(next)
+	}
+	if g.Denied == limit.DownTooLong {
+		q.Failure.Class = fault.Unavailable
 	}
 	if g.Denied == limit.TooLate && !s.Config.Deadline.IsZero() && s.At.Add(g.Wait).After(s.Config.Deadline) {
 		q.Reason = policy.ReasonDeadline
