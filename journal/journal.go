@@ -29,6 +29,8 @@ type Journal struct {
 	folds
 	// pending are lines to write with the next append.
 	pending []byte
+	// held reports that they are a step that waits for another one: see [Journal.Flush].
+	held bool
 	// torn is the beginning of a torn first line of tornBytes in all. A note keeps it once there is a header.
 	torn      []byte
 	tornBytes int64
@@ -81,7 +83,11 @@ func (j *Journal) Session() string {
 // Rest lets go of what the journal costs while its run waits for long, if its store can: see [Rester]. Step,
 // Note and Wake take it again. Another writer may take it before; the run of this one then ends with
 // [ErrConflict]. It does nothing for a nil journal.
-func (j *Journal) Rest() { _ = j.ofLog(Rester.Rest) }
+func (j *Journal) Rest() {
+	if j.Flush() == nil {
+		_ = j.ofLog(Rester.Rest)
+	}
+}
 
 // Wake takes a journal that rests again. The error is that of [Journal.Step]; with [ErrConflict] the journal
 // has another writer.
@@ -294,7 +300,8 @@ func (j *Journal) enqueueHeader(h *Header) error {
 	return err
 }
 
-// Step records one step: the event and the core's decision. After an error of [ErrUnwritable] nothing of the
+// Step records one step: the event and the core's decision. One that asks for a grant ([machine.AskGrant])
+// is written with the next record, unless it must not be lost: see [Journal.Flush]. After an error of [ErrUnwritable] nothing of the
 // step is recorded, and the run must stop. If the settings say to continue there is no error, and
 // [Journal.Warning] says what is missing.
 func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.State) error {
@@ -310,7 +317,34 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 	if err != nil {
 		return j.failed(err)
 	}
-	return j.flush(j.durable(&ev, effects))
+	durable := j.durable(&ev, effects)
+	if j.held = !durable && asksGrant(effects); j.held {
+		return nil
+	}
+	return j.flush(durable)
+}
+
+// asksGrant reports that a step asks for a grant. That is mostly answered at once, and what follows is written
+// before the call.
+func asksGrant(effects []machine.Effect) bool {
+	return len(effects) > 0 && effects[len(effects)-1].Kind == machine.AskGrant
+}
+
+// Flush writes a step that asked for a grant, which is not written by itself: for a driver whose limiter does
+// not answer at once. It does nothing for a nil journal. Errors are those of [Journal.Step].
+func (j *Journal) Flush() error {
+	if j == nil {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.broken != nil:
+		return j.stops()
+	case !j.held:
+		return nil
+	}
+	return j.flush(false)
 }
 
 func (j *Journal) durable(ev *machine.Event, effects []machine.Effect) bool {
@@ -398,6 +432,7 @@ func (j *Journal) enqueue(rec Record) error {
 }
 
 func (j *Journal) flush(durable bool) error {
+	j.held = false
 	if err := j.log.Append(j.ctx, j.end, j.pending, durable); err != nil {
 		return j.failed(err)
 	}
@@ -437,11 +472,15 @@ func (j *Journal) Warning() string {
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if errors.Is(j.broken, errClosed) {
+	var err error
+	switch {
+	case errors.Is(j.broken, errClosed):
 		return nil
+	case j.broken == nil && j.held:
+		err = j.flush(false)
 	}
 	j.broken = errClosed
-	return j.log.Close()
+	return errors.Join(err, j.log.Close())
 }
 
 var errClosed = fmt.Errorf("%w: it is closed: open it again", ErrUnwritable)

@@ -161,6 +161,7 @@ func (p *process) free() {
 // close releases the session and the context of the work.
 func (p *process) close() {
 	p.dropGrant()
+	_ = p.journal.Flush() // if it fails, [journal.Journal.Warning] says so
 	p.desk.leave(p.s.ID())
 	p.free()
 	session.DriverOf(p.s).Release()
@@ -260,7 +261,11 @@ func (p *process) advance(now time.Time) machine.EffectKind {
 		case p.waitsForPeople(now):
 			return machine.AskPerson
 		case p.waitsForGrant():
-			return machine.AskGrant
+			err := p.journal.Flush()
+			if err == nil {
+				return machine.AskGrant
+			}
+			p.fed(nil, err)
 		case p.until != nil && p.until.Err() != nil:
 			return leftToResume
 		case p.asked.Kind == machine.TryAction:
