@@ -10,8 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/internal/fixture"
-	"github.com/retake-go/retake/limit"
-	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -40,16 +38,14 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkPool makes a hundred runs of one call each in a pool, with and without a limiter that holds nobody
-// back.
+// BenchmarkPool makes a hundred runs of one call each in a pool, without a limiter and with the one that a pool
+// has by default.
 func BenchmarkPool(b *testing.B) {
 	const runs = 100
 	model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
 		return message.Reply{Text: "done", Finish: message.Stop}, nil
 	})
-	l, err := limiter.New(limiter.Config{Limit: limit.Config{Start: 1_000_000}})
-	require.NoError(b, err)
-	for name, options := range map[string][]loop.Option{"alone": nil, "limited": {loop.WithLimiter(l)}} {
+	for name, options := range map[string][]loop.Option{"alone": {loop.WithLimiter(nil)}, "default": nil} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			lost := 0

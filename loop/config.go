@@ -247,8 +247,10 @@ type options struct {
 	parallel int
 	classify func(error) fault.Verdict
 	limiter  *limiter.Limiter
-	scope    func(Request) string
-	priority func(session string) int
+	// unlimited reports that a pool shall have no limiter.
+	unlimited bool
+	scope     func(Request) string
+	priority  func(session string) int
 	// seeds is set for a config that is shared: that of a [Loop] or a [Pool].
 	seeds *seeds
 }

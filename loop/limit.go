@@ -22,8 +22,25 @@ import (
 // that have it. A run asks before each call and each retry, and waits without an attempt being charged; in a
 // [Pool] it has no goroutine while it waits. It tells what responses say of limits, and what calls used.
 // Grants are recorded. A wait that would last beyond the run's deadline ends the run at once. It is an error
-// if l has another clock than the run: see [WithClock].
-func WithLimiter(l *limiter.Limiter) Option { return func(o *options) { o.limiter = l } }
+// if l has another clock than the run: see [WithClock]. Nil means no limiter, in a [Pool] too, which has one
+// by default.
+func WithLimiter(l *limiter.Limiter) Option {
+	return func(o *options) { o.limiter, o.unlimited = l, l == nil }
+}
+
+// giveUp is how long a provider may be down before the runs of a pool that has only the default limiter end.
+const giveUp = 10 * time.Minute
+
+// limited returns the options with the limiter that a pool has by default: it lets all calls pass until one is
+// refused.
+func (o *options) limited() *options {
+	if o.limiter != nil || o.unlimited {
+		return o
+	}
+	own := *o
+	own.limiter, _ = limiter.New(limiter.Config{Clock: o.clock, Limit: limit.Config{Open: true, GiveUp: giveUp}})
+	return &own
+}
 
 // checkLimiter reports a limiter that has another clock than the runs: it would grant their calls at the
 // wrong times, or never.

@@ -20,6 +20,7 @@ import (
 	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -33,6 +34,8 @@ import (
 type server struct {
 	perSecond int
 	from, to  time.Duration
+	// silent reports that it tells no limit.
+	silent bool
 
 	mu                  sync.Mutex
 	begun               time.Time
@@ -44,6 +47,9 @@ func newServer(perSecond int) *server {
 	return &server{perSecond: perSecond, begun: time.Now(), inSecond: map[int64]int{}}
 }
 
+// quick is how long it takes to refuse a call.
+const quick = 50 * time.Millisecond
+
 // Reply serves a call in a second.
 func (s *server) Reply(ctx context.Context, _ loop.Request) (message.Reply, error) {
 	s.mu.Lock()
@@ -52,6 +58,7 @@ func (s *server) Reply(ctx context.Context, _ loop.Request) (message.Reply, erro
 	if now >= s.from && now < s.to {
 		s.bad++
 		s.mu.Unlock()
+		time.Sleep(quick)
 		return message.Reply{}, &fault.TransportError{Class: fault.Unavailable, Cause: errors.New("503")}
 	}
 	s.inSecond[int64(now/time.Second)]++
@@ -60,10 +67,13 @@ func (s *server) Reply(ctx context.Context, _ loop.Request) (message.Reply, erro
 		s.refused++
 	}
 	s.mu.Unlock()
-	ratelimit.Tell(ctx, ratelimit.Response{
-		Status: 200, Headers: map[string][]string{"X-Ratelimit-Limit-Requests-Per-Second": {fmt.Sprint(s.perSecond)}}, At: time.Now(),
-	})
+	if !s.silent {
+		ratelimit.Tell(ctx, ratelimit.Response{
+			Status: 200, Headers: map[string][]string{"X-Ratelimit-Limit-Requests-Per-Second": {fmt.Sprint(s.perSecond)}}, At: time.Now(),
+		})
+	}
 	if full {
+		time.Sleep(quick)
 		return message.Reply{}, &fault.TransportError{Class: fault.RateLimit, Cause: errors.New("429")}
 	}
 	time.Sleep(time.Second)
@@ -103,7 +113,7 @@ func crowd(t *testing.T, n int, m loop.Model, opts ...loop.Option) (lost int) {
 func TestFiftyRunsAgainstFiveRequestsASecondLoseNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(5)
-		lost := crowd(t, 50, s)
+		lost := crowd(t, 50, s, loop.WithLimiter(nil))
 		assert.Greater(t, lost, 5, "without a limiter")
 	})
 	synctest.Test(t, func(t *testing.T) {
@@ -121,6 +131,99 @@ func TestThreeHundredSessionsAgainstTwoRequestsASecondLoseNone(t *testing.T) {
 		assert.Zero(t, crowd(t, 300, s, loop.WithLimiter(newLimiter(t, limiter.Config{}))))
 		assert.LessOrEqual(t, s.refused, 300/50)
 		assert.Less(t, time.Since(s.begun), 160*time.Second)
+	})
+}
+
+// Nobody has said a word of limits to these pools.
+func TestAPoolHasABrakeByDefault(t *testing.T) {
+	for name, c := range map[string]struct {
+		runs, perSecond int
+		from, to        time.Duration
+		within          time.Duration
+	}{
+		"more runs than the provider serves": {runs: 50, perSecond: 5, within: 20 * time.Second},
+		"many more":                          {runs: 300, perSecond: 2, within: 170 * time.Second},
+		"down from the start":                {runs: 300, perSecond: 50, to: time.Minute, within: 80 * time.Second},
+		"down after some calls": {runs: 300, perSecond: 50, from: 2 * time.Second, to: time.Minute,
+			within: 80 * time.Second},
+	} {
+		for _, silent := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", silent: ", silent), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := newServer(c.perSecond)
+					s.from, s.to, s.silent = c.from, c.to, silent
+					assert.Zero(t, crowd(t, c.runs, s))
+					assert.Less(t, time.Since(s.begun), c.within)
+					assert.LessOrEqual(t, s.refused, c.runs+c.runs/10, "each at most once, or little more")
+				})
+			})
+		}
+	}
+}
+
+// A wrong address, say: the runs end, although nobody set a deadline.
+func TestAProviderThatIsNeverUpHoldsNoPoolForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(5)
+		s.to = 24 * time.Hour
+		assert.Equal(t, 50, crowd(t, 50, s))
+		assert.Less(t, time.Since(s.begun), 12*time.Minute)
+		assert.Less(t, s.bad, 50+12*60, "a probe a second")
+	})
+}
+
+// A grant that is given at once is written with the decision that asked for it.
+func TestAGrantCostsNoWriteOfItsOwn(t *testing.T) {
+	written := func(opts ...loop.Option) (writes, grants int) {
+		j := roughly(t, func() { writes++ })
+		opts = append(opts, observes(func(n observe.Notice) {
+			if n.Kind == observe.Granted {
+				grants++
+			}
+		}))
+		p, told := pooled(t, loop.PoolConfig{Model: looptest.NewModel(looptest.Say(""), looptest.Say("Done.")), Options: opts})
+		s, err := session.New(session.Config{ID: "order-42", Journal: j})
+		require.NoError(t, err)
+		_, err = p.Add(s, loop.Input{Prompt: "go"})
+		require.NoError(t, err)
+		require.NoError(t, p.Run(t.Context(), 1))
+		require.NoError(t, told()[0].err)
+		require.NoError(t, j.Close())
+		return writes, grants
+	}
+	alone, _ := written(loop.WithLimiter(nil))
+	limited, grants := written()
+	assert.Equal(t, 2, grants)
+	assert.Equal(t, alone, limited)
+}
+
+// What a run did before it waits for the limiter is written before it waits.
+func TestARunThatWaitsForAGrantHasWrittenWhatItDid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, limiter.Config{Limit: limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Minute}}}})
+		store := new(looptest.Store)
+		j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{ID: "order-42", Journal: j})
+		require.NoError(t, err)
+		_, err = l.Acquire(t.Context(), limiter.Ask{Scope: "order-42"})
+		require.NoError(t, err)
+		run, err := loop.New(newServer(100), loop.Config{}, loop.WithLimiter(l), loop.WithScope(func(r loop.Request) string { return r.Session }))
+		require.NoError(t, err)
+		go func() { _, err = run.Run(t.Context(), s, loop.Input{Prompt: "go"}) }()
+		synctest.Wait()
+		assert.Contains(t, string(store.Text("order-42")), `"kind":"grant"`)
+		time.Sleep(2 * time.Minute)
+		require.NoError(t, err)
+	})
+}
+
+func TestAPoolIsNotSlowedByItsBrake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(1_000_000)
+		s.silent = true
+		assert.Zero(t, crowd(t, 1000, s))
+		assert.Equal(t, time.Second, time.Since(s.begun), "a call takes a second")
 	})
 }
 

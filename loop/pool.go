@@ -36,6 +36,10 @@ var ErrPoolClosed = errors.New("loop: the pool is closed")
 // run then ends with [journal.ErrConflict] when it wakes. A limited number of workers calls models and
 // tools. Each run decides and records the same as with [Loop.Run].
 //
+// The runs share a limiter: that of [WithLimiter] or, without this option, one that lets all calls pass until
+// one is refused, the provider is found down, or a response tells a limit. It ends runs whose provider is
+// down for more than ten minutes. WithLimiter(nil) leaves it out.
+//
 // Make one with [NewPool]. Add runs with [Pool.Add], or with [Pool.Await] to wait for the end. Drive it with
 // [Pool.Run] or [Pool.Serve]; or, in an engine with its own scheduler, call [Pool.Due] whenever the time of
 // [Pool.Next] has come. All methods are safe for concurrent use.
@@ -69,7 +73,7 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if cfg.Model == nil {
 		err = errors.New("model: is nil: set a model")
 	}
-	o = o.asking(cfg.Model)
+	o = o.limited().asking(cfg.Model)
 	compiled, refused := cfg.Config.asking(o)
 	if err = errors.Join(err, refused); err != nil {
 		return nil, fmt.Errorf("loop: the pool's config: %w", err)

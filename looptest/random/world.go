@@ -181,10 +181,7 @@ func (w *World) Options() []loop.Option {
 	if w.Observer != nil {
 		opts = append(opts, loop.WithObserver(w.Observer))
 	}
-	if w.Limiter != nil {
-		opts = append(opts, loop.WithLimiter(w.Limiter))
-	}
-	return opts
+	return append(opts, loop.WithLimiter(w.Limiter))
 }
 
 // Inputs yields what the runs of the session are given, to be made one after the other: Case.Input, and those
