@@ -61,6 +61,7 @@ func TestAMessageEntersBeforeTheNextModelCall(t *testing.T) {
 			require.NoError(t, s.Say(session.Words{Text: "Rather to Italy.", By: "Ann"}))
 			require.NoError(t, inbox.Say(t.Context(), store, "order-42", session.Words{Text: "By train.", At: time.Now()}))
 			require.ErrorContains(t, s.Say(session.Words{}), "text: must not be empty")
+			require.ErrorContains(t, s.Say(session.Words{Text: " \n"}), "text: must not be empty")
 			result := <-done
 			require.NoError(t, result.err)
 			assert.Equal(t, "To Rome.", result.Text)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/retake-go/retake/internal/canon"
@@ -31,7 +32,7 @@ const MaxText = 256 << 10
 // Validate returns what is wrong with the message.
 func (w *Words) Validate() error {
 	switch {
-	case w.Text == "":
+	case strings.TrimSpace(w.Text) == "":
 		return badConfig("text", "must not be empty")
 	case len(w.Text) > MaxText:
 		return badConfig("text", fmt.Sprintf("has %d bytes, and %d are allowed", len(w.Text), MaxText))

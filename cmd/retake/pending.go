@@ -60,7 +60,7 @@ func areStores(names ...string) error {
 }
 
 func (p *pending) run(e *env) error {
-	list, bad := []inbox.Question{}, int64(0)
+	list, bad := []pendingQuestion{}, int64(0)
 	for _, name := range p.stores {
 		err := p.each(e, name, func(q inbox.Question, err error) {
 			switch {
@@ -69,7 +69,7 @@ func (p *pending) run(e *env) error {
 				fmt.Fprintf(e.err, "%s: %v\n", title(sessionIn(name, q.Session)), err)
 			case q.Answer != nil:
 			case p.json:
-				list = append(list, q)
+				list = append(list, pendingOf(&q))
 			default:
 				fmt.Fprintf(e.out, "%s  %s  %s\n", plain(q.Session), plain(q.Call), plain(asked(&q)))
 			}
@@ -89,6 +89,20 @@ func (p *pending) run(e *env) error {
 		return fmt.Errorf("%s cannot be read", several.Of(bad, "session"))
 	}
 	return nil
+}
+
+// pendingQuestion is a question as -json tells it: its deadline is null if it has none.
+type pendingQuestion struct {
+	inbox.Question
+	Deadline *time.Time `json:"deadline"`
+}
+
+func pendingOf(q *inbox.Question) pendingQuestion {
+	told := pendingQuestion{Question: *q}
+	if !q.Deadline.IsZero() {
+		told.Deadline = &q.Deadline
+	}
+	return told
 }
 
 // each calls use for the questions of a store.

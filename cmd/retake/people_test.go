@@ -126,6 +126,7 @@ func retakes(t *testing.T, args ...string) (out string, status int) {
 func pendingCall(t *testing.T, store string) string {
 	text, status := retakes(t, "pending", store, "-json")
 	require.Zero(t, status, text)
+	assert.Contains(t, text, `"deadline":`, "it is there, null if there is none")
 	var list struct {
 		Pending []struct{ Session, Call, Tool string }
 	}

@@ -5,19 +5,23 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/schema"
 )
 
 // Answer puts a person's answer to a question into the inbox of its session, if the run would take it now.
 // Its At is when it was given, and must be set. The first answer counts: later ones are a
 // [*machine.AnswerError] of [machine.ErrAnswered], whether the run has taken the first or not. Other answers
-// that do not fit are that error, too: see [machine.State.ResponseFault]. Changed arguments and results are
-// checked by their tool when the run takes the answer; one that it refuses is in the warnings of the run, and
-// the question stays open.
+// that do not fit are that error, too: see [machine.State.ResponseFault]; and so are changed arguments that do not
+// fit the schema of their tool, if the journal has it. The tool checks arguments and results when the run takes
+// the answer; one that it refuses is in the warnings of the run, and the question stays open.
 //
 // Other errors are those of the store, and [journal.ErrNoRun] if there is no such session. After an error
 // that is no AnswerError the answer may have been put: a second Answer tells. It is safe for concurrent use.
@@ -29,6 +33,9 @@ func Answer(ctx context.Context, store Store, session string, answer machine.Res
 	f, err := read(ctx, store, session)
 	if err == nil {
 		err = f.State.ResponseFault(&answer, answer.At)
+	}
+	if err == nil {
+		err = formFault(f, &answer)
 	}
 	if err != nil {
 		return err
@@ -46,6 +53,30 @@ func Answer(ctx context.Context, store Store, session string, answer machine.Res
 		return err
 	}
 	return stands(ctx, store, session, item, &answer)
+}
+
+// formFault returns an error for changed arguments that do not fit the schema that the journal has of them.
+func formFault(f *journal.Fold, answer *machine.Response) error {
+	asks := f.State.Asks()
+	n := slices.IndexFunc(asks, func(a machine.Ask) bool { return a.ID == answer.Question })
+	if n < 0 || len(answer.Arguments) == 0 {
+		return nil
+	}
+	form, err := schema.Compile(f.Form(asks[n].Tool))
+	if err != nil {
+		return nil // none is recorded: the tool will say
+	}
+	misfit := &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
+		Issues: fault.SortIssues(form.Check(answer.Arguments))}
+	var why []string
+	for _, i := range misfit.Issues {
+		why = append(why, i.String())
+	}
+	if len(why) == 0 {
+		return nil
+	}
+	misfit.Why = "arguments: " + strings.Join(why, "; ")
+	return misfit
 }
 
 // stands reports an error if the run has gone on while an answer was put, with another answer or with none.

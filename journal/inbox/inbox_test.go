@@ -126,6 +126,9 @@ func TestAnAnswerThatDoesNotFitIsAClearError(t *testing.T) {
 		"not asked": {machine.Response{Question: "1.9.1-00", Verdict: machine.Approve}, 0, machine.ErrNotAsked},
 		"other":     {machine.Response{Question: "1.1.1-00", Verdict: machine.Approve}, 0, machine.ErrOtherArguments},
 		"verdict":   {machine.Response{Question: id, Verdict: "maybe"}, 0, machine.ErrMisfit},
+		"arguments": {machine.Response{Question: id, Verdict: machine.Approve, Arguments: json.RawMessage(`[1]`)}, 0, machine.ErrMisfit},
+		"a value":   {machine.Response{Question: id, Verdict: machine.Approve, Arguments: json.RawMessage(`{"to":7,"amount":1}`)}, 0, machine.ErrMisfit},
+		"no JSON":   {machine.Response{Question: id, Verdict: machine.Approve, Arguments: json.RawMessage(`{`)}, 0, machine.ErrMisfit},
 	} {
 		assert.ErrorIs(t, o.answer(t, c.answer, c.after), c.err, name)
 	}

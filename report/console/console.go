@@ -186,16 +186,16 @@ func (c *Console) isAllowed(r *http.Request) bool {
 }
 
 // swap puts the token into a cookie and leads to the same page without it. Scripts may leave the token in the
-// query: what is no page is answered at once.
+// query: who does not ask for a page is answered at once.
 func (c *Console) swap(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet || !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		c.routes.ServeHTTP(w, r)
-		return
-	}
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName(r), Value: c.settings.Token, Path: "/", HttpOnly: true, Secure: c.settings.Secure,
 		SameSite: http.SameSiteStrictMode,
 	})
+	if r.Method != http.MethodGet || !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		c.routes.ServeHTTP(w, r)
+		return
+	}
 	to := url.URL{Path: r.URL.Path}
 	query := r.URL.Query()
 	query.Del(tokenParam)

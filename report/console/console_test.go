@@ -183,6 +183,38 @@ func TestTheTokenLeavesTheAddress(t *testing.T) {
 	r = ask(t, c, "GET", "/api/sessions?token="+token, func(r *http.Request) { r.Header.Del("Cookie") })
 	assert.Equal(t, http.StatusOK, r.StatusCode)
 	assert.Contains(t, body(t, r), `{"sessions":[{`)
+	r = ask(t, c, "GET", "/?token="+token, func(r *http.Request) { r.Header.Set("Accept", "*/*") })
+	assert.Equal(t, http.StatusOK, r.StatusCode)
+	assert.Contains(t, r.Header.Get("Set-Cookie"), "HttpOnly; SameSite=Strict", "who asks for anything has the cookie, too")
+}
+
+// A script finds every key in every session, and an error for a state that is none. A file that is no journal hides
+// no other, neither here nor from its page.
+func TestTheAPIHasEveryKey(t *testing.T) {
+	dir := folder(t)
+	put(t, dir, "broken.jsonl", []byte("what is this?\n"))
+	c := open(t, dir)
+	var answer struct {
+		Sessions []map[string]any
+		Unread   string
+	}
+	r := ask(t, c, "GET", "/api/sessions")
+	require.Equal(t, http.StatusOK, r.StatusCode)
+	require.NoError(t, json.Unmarshal([]byte(body(t, r)), &answer))
+	assert.Contains(t, answer.Unread, "broken.jsonl")
+	require.NotEmpty(t, answer.Sessions)
+	for _, s := range answer.Sessions {
+		for _, key := range []string{"id", "state", "why", "until", "in_doubt", "turns", "tokens", "since", "last"} {
+			assert.Contains(t, s, key, s["id"])
+		}
+	}
+	assert.Equal(t, http.StatusOK, ask(t, c, "GET", "/session?id=calls").StatusCode)
+	r = ask(t, c, "GET", "/session?id=broken")
+	assert.Equal(t, http.StatusInternalServerError, r.StatusCode)
+	assert.Contains(t, body(t, r), "broken.jsonl")
+	r = ask(t, c, "GET", "/api/sessions?state=sleeping")
+	assert.Equal(t, http.StatusBadRequest, r.StatusCode)
+	assert.Contains(t, body(t, r), `state: "sleeping": give one of ["asking"`)
 }
 
 // Every state has its word, and every row the sentence that says what goes on.

@@ -11,20 +11,58 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// api answers with all sessions, or those of a filter.
+// told is a session as GET /api/sessions tells it: with every key that scripts read, whatever it has.
+type told struct {
+	ID      string               `json:"id"`
+	State   journal.SessionState `json:"state"`
+	Why     string               `json:"why"`
+	Until   *time.Time           `json:"until"`
+	InDoubt int                  `json:"in_doubt"`
+	Turns   int                  `json:"turns"`
+	Tokens  int64                `json:"tokens"`
+	Since   *time.Time           `json:"since"`
+	Last    *time.Time           `json:"last"`
+	Store   string               `json:"store,omitempty"`
+	Damaged int64                `json:"damaged,omitempty"`
+}
+
+func toldOf(s *Session) told {
+	return told{s.Summary.Session, s.State, s.Why, orNull(s.Until), s.InDoubt, s.Turns, s.Tokens, orNull(s.Since),
+		orNull(s.Last), s.Store, s.Damaged}
+}
+
+// orNull is a time, or nil for none.
+func orNull(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
+}
+
+// api answers with all sessions, or those of a filter. What cannot be read does not hide the others.
 func (c *Console) api(w http.ResponseWriter, r *http.Request) {
-	if err := c.watch.refresh(r.Context()); err != nil {
-		http.Error(w, "the stores cannot be read: "+brief(err.Error()), http.StatusInternalServerError)
+	query := r.URL.Query()
+	f := filterOf(query)
+	if state := query.Get("state"); state != string(f.State) {
+		http.Error(w, fmt.Sprintf("state: %q: give one of %q", brief(state), states), http.StatusBadRequest)
 		return
 	}
-	all, _ := c.watch.all()
-	f := filterOf(r.URL.Query())
 	answer := struct {
-		Sessions []Session `json:"sessions"`
-	}{[]Session{}}
+		Sessions []told `json:"sessions"`
+		Unread   string `json:"unread,omitempty"`
+	}{Sessions: []told{}}
+	err := c.watch.refresh(r.Context())
+	all, _ := c.watch.all()
+	if err != nil {
+		answer.Unread = brief(c.scrub(err.Error()))
+	}
+	if err != nil && len(all) == 0 {
+		http.Error(w, "the stores cannot be read: "+answer.Unread, http.StatusInternalServerError)
+		return
+	}
 	for _, s := range all {
 		if f.fits(s.row) {
-			answer.Sessions = append(answer.Sessions, s.row.Session)
+			answer.Sessions = append(answer.Sessions, toldOf(&s.row.Session))
 		}
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")

@@ -12,12 +12,13 @@ import (
 
 // session writes the page of a session.
 func (c *Console) session(w http.ResponseWriter, r *http.Request) {
-	if err := c.watch.refresh(r.Context()); err != nil {
-		http.Error(w, "the stores cannot be read: "+brief(err.Error()), http.StatusInternalServerError)
-		return
-	}
+	unread := c.watch.refresh(r.Context())
 	id, store := r.URL.Query().Get("id"), r.URL.Query().Get("store")
 	s := c.watch.find(store, id)
+	if s == nil && unread != nil {
+		c.refused(w, http.StatusInternalServerError, "The session was not found", "Not all stores can be read: "+unread.Error())
+		return
+	}
 	if s == nil {
 		show(w, http.StatusNotFound, "missing", brief(id))
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Session is a session as GET /api/sessions and the list tell it. Its Why says in one sentence what goes on,
+// Session is a session as GET /api/sessions and the list tell it; there a time that is not known is null. Its Why says in one sentence what goes on,
 // and what will unblock the session; it has no times that pass.
 type Session struct {
 	journal.Summary
