@@ -3,7 +3,6 @@ package schema
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -60,7 +59,12 @@ func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, forma
 	}
 	s.root = l.node(compiled)
 	if l.dynamic {
-		for _, place := range anchored(s.tree, "") {
+		places := map[string]any{}
+		subschemas(places, s.tree, "")
+		for _, place := range canon.Keys(places) {
+			if sub, _ := places[place].(map[string]any); sub["$dynamicAnchor"] == nil {
+				continue
+			}
 			if s, err := c.Compile(baseURL + "#" + escapedFragment(place)); err == nil {
 				l.node(s)
 			}
@@ -72,17 +76,6 @@ func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, forma
 		n.anyTag, n.oneTag = tagOf(n.any, &tries), tagOf(n.one, &tries)
 	}
 	s.scoped, s.tracks = l.dynamic, l.tracks
-}
-
-// anchored lists the subschemas of a schema that dynamic references may lead to, by their JSON Pointers. at
-// is that of the schema.
-func anchored(tree any, at string) (places []string) {
-	if node, _ := tree.(map[string]any); node["$dynamicAnchor"] != nil {
-		places = append(places, at)
-	}
-	within(tree, func(sub any, steps ...string) { places = append(places, anchored(sub, at+canon.Pointer(steps...))...) })
-	slices.Sort(places)
-	return places
 }
 
 // escapedFragment writes a JSON Pointer as the fragment of an address.

@@ -50,7 +50,7 @@ const (
 func (l CompileLimits) check(tree any) error {
 	s := survey{}
 	s.schema(tree, 0)
-	if s.subschemas <= l.MaxSubschemas && len(s.refs) > 0 {
+	if s.subschemas <= l.MaxSubschemas && s.pointers <= pointerPerSubschema*l.MaxSubschemas && len(s.refs) > 0 {
 		s.references(tree)
 	}
 	const raise = "; raise CompileLimits to allow it"
@@ -120,6 +120,12 @@ func within(schema any, visit func(sub any, steps ...string)) {
 	}
 }
 
+// subschemas adds a schema and all schemas within it by their JSON Pointers.
+func subschemas(all map[string]any, schema any, pointer string) {
+	all[pointer] = schema
+	within(schema, func(sub any, steps ...string) { subschemas(all, sub, pointer+canon.Pointer(steps...)) })
+}
+
 // schema counts a schema, whose JSON Pointer has so many bytes.
 func (s *survey) schema(tree any, pointer int) {
 	if !isObject(tree) && !isBool(tree) {
@@ -151,11 +157,13 @@ func (s *survey) schema(tree any, pointer int) {
 // references looks for references that lead to no subschema. Where there are some, each object of the
 // document may become a schema.
 func (s *survey) references(tree any) {
+	places := map[string]any{}
+	subschemas(places, tree, "")
 	for _, ref := range s.refs {
 		base, fragment, _ := strings.Cut(ref, "#")
 		plain, err := url.PathUnescape(fragment)
 		isPointer := err == nil && strings.HasPrefix(plain, "/")
-		if isPointer && (base != "" || !leadsToSchema(tree, canon.Path(plain))) {
+		if _, leadsToSchema := places[plain]; isPointer && (base != "" || !leadsToSchema) {
 			s.elsewhere++
 		}
 	}
@@ -163,27 +171,6 @@ func (s *survey) references(tree any) {
 		s.subschemas, s.pointers = costOfElsewhere*s.elsewhere, 0
 		s.everything(tree, 0)
 	}
-}
-
-// leadsToSchema reports whether there is a subschema at a path.
-func leadsToSchema(tree any, path []string) bool {
-	for len(path) > 0 {
-		node, _ := tree.(map[string]any)
-		how, value, there := keywords[path[0]], node[path[0]], true
-		switch {
-		case how&holdsOne != 0 && (isObject(value) || isBool(value)):
-			tree, path = value, path[1:]
-		case how == 0 || len(path) == 1:
-			return false
-		default:
-			tree, there = canon.At(value, path[1:2])
-			path = path[2:]
-		}
-		if !there {
-			return false
-		}
-	}
-	return true
 }
 
 // everything counts all objects and booleans of a document.

@@ -118,11 +118,13 @@ func appendNew(list []string, s string) []string {
 // isForeign reports whether a rule refuses another kind of value altogether, or another constant.
 func isForeign(rule string) bool { return rule == "type" || rule == "const" }
 
-// branch is an alternative by its place among all, and what is wrong by it: of that, right is what lies right
-// at the place itself, which tells whether the branch was meant.
+// branch is what is wrong with a value by an alternative. Of that, right is what lies right at the value, which
+// tells whether the alternative was meant.
 type branch struct {
-	at         int
 	all, right []*failure
+	constants  int  // how many of the right ones are wrong constants: a tag tells which alternative was meant
+	depth      int  // of the deepest
+	hasShape   bool // the value has the members that the alternative is known by, and is not wrong as a whole
 }
 
 func (b branch) failures() (all []failure) {
@@ -135,12 +137,19 @@ func (b branch) failures() (all []failure) {
 // near are the branches that are not for another kind of value altogether; all where there are none.
 func (u union) near(all [][]*failure) (near []branch) {
 	var far []branch
-	for n, list := range all {
-		b := branch{at: n, all: list}
+	for _, list := range all {
+		b := branch{all: list, hasShape: true}
 		for _, f := range list {
-			if depth := f.depth(u.value); depth == 0 || depth == 1 && !f.others {
-				b.right = append(b.right, f)
+			depth := f.depth(u.value)
+			b.depth = max(b.depth, depth)
+			if depth > 1 || depth == 1 && f.others {
+				continue
 			}
+			b.right = append(b.right, f)
+			if f.rule == "const" || f.rule == "enum" {
+				b.constants++
+			}
+			b.hasShape = b.hasShape && depth > 0 && !slices.Contains(shape, f.rule)
 		}
 		if len(list) == 1 && list[0].isOf(u.value) && isForeign(list[0].rule) {
 			far = append(far, b)
@@ -163,19 +172,19 @@ func (u union) nearest(of []branch) (best branch, settled bool) {
 		if len(b.right) == 0 {
 			fitting++
 		}
-		if u.hasShape(b) {
+		if b.hasShape {
 			shaped++
 		}
 	}
 	best = slices.MinFunc(of, func(a, b branch) int {
 		return cmp.Or(
-			cmp.Compare(wrongConstants(a.right), wrongConstants(b.right)),
+			cmp.Compare(a.constants, b.constants),
 			cmp.Compare(len(a.right), len(b.right)),
 			cmp.Compare(len(a.all), len(b.all)),
-			cmp.Compare(u.deepest(b.all), u.deepest(a.all)),
+			cmp.Compare(b.depth, a.depth),
 		)
 	})
-	alone := fitting == 1 && len(best.right) == 0 || shaped == 1 && u.hasShape(best)
+	alone := fitting == 1 && len(best.right) == 0 || shaped == 1 && best.hasShape
 	return best, alone || u.isCommon(best, of)
 }
 
@@ -193,36 +202,9 @@ func (u union) isCommon(b branch, of []branch) bool {
 	})
 }
 
-// wrongConstants counts the constants a branch misses: the tag of a tagged union tells which branch was
-// meant.
-func wrongConstants(branch []*failure) int {
-	n := 0
-	for _, f := range branch {
-		if f.rule == "const" || f.rule == "enum" {
-			n++
-		}
-	}
-	return n
-}
-
-func (u union) deepest(branch []*failure) (depth int) {
-	for _, f := range branch {
-		depth = max(depth, f.depth(u.value))
-	}
-	return depth
-}
-
 // shape are the rules by which a value has not the members, or the constants, that a branch is known by.
 var shape = []string{
 	"required", "additionalProperties", "unevaluatedProperties", "propertyNames", "dependentRequired", "dependencies", "const", "enum",
-}
-
-// hasShape reports whether a value has the members that a branch is known by, and nothing is wrong with it as
-// a whole.
-func (u union) hasShape(b branch) bool {
-	return !slices.ContainsFunc(b.right, func(f *failure) bool {
-		return f.isOf(u.value) || slices.Contains(shape, f.rule)
-	})
 }
 
 // lacking says which members a value lacks by each branch, where it lacks nothing else and has nothing that
