@@ -173,6 +173,7 @@ func (p *process) askGrant() bool {
 	p.granting.queued, p.granting.name = q, name
 	if known {
 		p.takeGrant(a)
+		p.granting.waited = 0
 	}
 	return !known
 }

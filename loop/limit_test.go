@@ -197,6 +197,28 @@ func TestAGrantCostsNoWriteOfItsOwn(t *testing.T) {
 	assert.Equal(t, alone, limited)
 }
 
+// hasty is a clock of which no two readings are equal.
+type hasty struct{ *looptest.Clock }
+
+func (h hasty) Now() time.Time { h.Add(time.Microsecond); return h.Clock.Now() }
+
+func TestAGrantThatIsGivenAtOnceWasNotWaitedFor(t *testing.T) {
+	granted := 0
+	c := hasty{looptest.NewClock()}
+	p, _ := pooled(t, loop.PoolConfig{Model: looptest.NewModel(looptest.Say("Done.")), Options: []loop.Option{
+		loop.WithClock(c), observes(func(n observe.Notice) {
+			if n.Kind == observe.Granted {
+				granted++
+				assert.Zero(t, n.Grant.Waited)
+			}
+		}),
+	}})
+	_, err := p.Add(newSession(t), loop.Input{Prompt: "go"})
+	require.NoError(t, err)
+	require.NoError(t, p.Run(t.Context(), 1))
+	assert.Equal(t, 1, granted)
+}
+
 // What a run did before it waits for the limiter is written before it waits.
 func TestARunThatWaitsForAGrantHasWrittenWhatItDid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
