@@ -17,8 +17,10 @@ type State struct {
 	Windows []Paced `json:"windows,omitempty"`
 	Quotas  []Quota `json:"quotas,omitempty"`
 
-	// Pace is the present pace in thousandths of a call a second.
+	// Pace is the present pace in thousandths of a call a second. It is not kept while the limiter is Open,
+	// which it is as long as no call was refused, and nothing is known of limits and outages: see [Config].
 	Pace    int64   `json:"pace"`
+	Open    bool    `json:"open,omitempty"`
 	Breaker Breaker `json:"breaker"`
 
 	// First are the calls that wait to be made for the first time, and Again those to be made again. Both
@@ -42,9 +44,7 @@ type State struct {
 type kept struct {
 	// NextCall is when the pace allows another call.
 	NextCall int64 `json:"next_call"`
-	// Open is set while no call was refused, and nothing is known of limits and outages: see [Config].Open.
-	// OpenTo is when it ended.
-	Open   bool  `json:"open,omitempty"`
+	// OpenTo is when Open ended.
 	OpenTo int64 `json:"open_to,omitempty"`
 	// Seeking is set while the pace doubles in search of the limit, and Answered once a call was served.
 	Seeking  bool `json:"seeking,omitempty"`

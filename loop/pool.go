@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
@@ -175,6 +176,10 @@ type Parked struct {
 	// Adjusted is the last layer of [WithAdjust], or nil.
 	Adjusted *policy.Layer
 }
+
+// Limiter returns the limiter of the runs, to show or watch it: that of [WithLimiter], or the pool's own. It is
+// nil if there is none.
+func (p *Pool) Limiter() *limiter.Limiter { return p.o.limiter }
 
 // Close closes the pool: no run continues. It cancels the contexts of models in progress; a failed call is
 // made again when the run continues elsewhere. Close waits until the workers have finished their current

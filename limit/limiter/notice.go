@@ -58,8 +58,11 @@ func (l *Limiter) notice(n Notice) {
 }
 
 // Scopes returns the names of the scopes that are known, with the state of each, sorted by name. It copies
-// all of them.
+// all of them. A nil limiter has none.
 func (l *Limiter) Scopes() []Status {
+	if l == nil {
+		return nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := make([]Status, 0, len(l.scopes))

@@ -46,6 +46,9 @@ func (c *Console) scopeOf(s *limiter.Status) scopeView {
 		Name: brief(c.scrub(s.Scope)), Waiting: s.Waiting, InFlight: s.State.InFlight, Breaker: "closed",
 		Pace: fmt.Sprintf("%.3g calls a second", float64(st.Pace)/1000), Windows: windowsOf(st),
 	}
+	if st.Open {
+		v.Pace = "any, until a call is refused"
+	}
 	for _, slot := range s.State.Slots {
 		v.Leased += slot.Calls
 	}

@@ -12,8 +12,22 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/limit/limiter"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/report/console"
 )
+
+func TestAPoolsOwnLimiterIsShown(t *testing.T) {
+	p, err := loop.NewPool(loop.PoolConfig{Model: looptest.NewModel()})
+	require.NoError(t, err)
+	_, known := p.Limiter().Ask(limiter.Ask{Scope: "m"}, func(limiter.Answer) {})
+	require.True(t, known)
+	c, err := console.New(console.Settings{Stores: []console.Named{{Store: journal.Dir(t.TempDir())}}, Token: token, Limits: p.Limiter()})
+	require.NoError(t, err)
+	w := httptest.NewRecorder()
+	c.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/limits?token="+token, nil))
+	assert.Contains(t, w.Body.String(), "any, until a call is refused")
+}
 
 func TestTheLimitsOfAMountedLimiterAreShown(t *testing.T) {
 	l, err := limiter.New(limiter.Config{Limit: limit.Config{
