@@ -57,7 +57,7 @@ const costOfRule = 4
 func (f *collector) find(x failure) {
 	isEmpty := x.lacks != "" || x.value.kind == kindString && x.value.text == ""
 	isRefused := func(r failure) bool {
-		return r.isAt(&x) && (!x.isRule || isEmpty || r.rule == "type" || r.rule == "minProperties")
+		return r.isAt(x) && (!x.isRule || isEmpty || r.rule == "type" || r.rule == "minProperties")
 	}
 	if len(f.found) < maxIssues && !slices.ContainsFunc(f.failures, isRefused) {
 		x.said = clip(x.said)

@@ -75,7 +75,7 @@ func byItself(tree any) []fault.Issue {
 	e.judge(s.root, root, s.scope(), nil)
 	var issues []fault.Issue
 	for _, f := range e.failures {
-		i := f.tell(e, f.value.path())
+		i := f.tell(f.value.path())
 		i.Got = ""
 		issues = append(issues, i)
 	}

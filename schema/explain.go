@@ -18,11 +18,11 @@ type failure struct {
 	lacks   string // "/" and the name of the member that the value lacks
 	because string // the member that requires it, if one does
 	rule    string
-	said    string     // what is expected, where that is known before it is told
-	isRule  bool       // the rule is one of the Go type
-	ofName  bool       // it is the member's name that fails
-	others  bool       // it says no more than that there are alternatives
-	joined  []*failure // those of all alternatives, or of the name, which are one
+	said    string    // what is expected, where that is known before it is told
+	isRule  bool      // the rule is one of the Go type
+	ofName  bool      // it is the member's name that fails
+	others  bool      // it says no more than that there are alternatives
+	joined  []failure // those of all alternatives, or of the name, which are one
 }
 
 // costOfIssue is the work of making an issue.
@@ -34,37 +34,34 @@ func costOfPointer(v *value) int {
 	return size / patternSteps * (1 + size/16384)
 }
 
-// sorted lists failures in the order of the document, each once.
-func (e *evaluation) sorted(failures []failure) []*failure {
-	all := make([]*failure, len(failures))
-	for n := range failures {
-		all[n] = &failures[n]
-	}
-	compare := func(a, b *failure) int {
-		if c := cmp.Or(cmp.Compare(a.value.start, b.value.start), cmp.Compare(a.lacks, b.lacks), cmp.Compare(a.rule, b.rule)); c != 0 || a == b {
-			return c
+// inOrder puts failures in the order of the document, each once. The list is changed.
+func inOrder(all []failure) []failure {
+	compare := func(a, b failure) int {
+		c := cmp.Or(cmp.Compare(a.value.start, b.value.start), cmp.Compare(a.lacks, b.lacks), cmp.Compare(a.rule, b.rule))
+		if c == 0 {
+			return cmp.Compare(a.expected(), b.expected())
 		}
-		return cmp.Compare(a.expected(e), b.expected(e))
+		return c
 	}
 	slices.SortFunc(all, compare)
-	return slices.CompactFunc(all, func(a, b *failure) bool { return compare(a, b) == 0 })
+	return slices.CompactFunc(all, func(a, b failure) bool { return compare(a, b) == 0 })
 }
 
 // expected says what would be right.
-func (f *failure) expected(e *evaluation) string {
+func (f *failure) expected() string {
 	if f.said == "" && f.at != nil {
-		f.said = f.says(e)
+		f.said = f.says()
 	}
 	return f.said
 }
 
-func (f *failure) says(e *evaluation) string {
+func (f *failure) says() string {
 	n := f.at
 	switch {
 	case f.ofName:
-		return clip("a member name that is " + strings.Join(e.expectedOf(f.joined), " and "))
+		return clip("a member name that is " + strings.Join(expectedOf(f.joined), " and "))
 	case f.joined != nil:
-		return clip(orList(e.expectedOf(f.joined)))
+		return clip(orList(expectedOf(f.joined)))
 	case f.lacks != "":
 		wants := n.expects(f.lacks, func() string { return n.describeMember(f.lacks[1:]) })
 		if f.because != "" {
@@ -90,9 +87,9 @@ func (f *failure) says(e *evaluation) string {
 }
 
 // expectedOf lists what failures expect, each once.
-func (e *evaluation) expectedOf(all []*failure) (wants []string) {
-	for _, f := range all {
-		wants = appendNew(wants, f.expected(e))
+func expectedOf(all []failure) (wants []string) {
+	for n := range all {
+		wants = appendNew(wants, all[n].expected())
 	}
 	return wants
 }
@@ -115,7 +112,7 @@ func (s *Schema) report(e *evaluation, root *value) []fault.Issue {
 		if f.lacks != "" {
 			path, there = append(path, f.lacks[1:]), nil
 		}
-		issues = append(issues, f.tell(e, path))
+		issues = append(issues, f.tell(path))
 		at.finish(&issues[len(issues)-1], path, there)
 	}
 	if e.spent() {
@@ -126,8 +123,8 @@ func (s *Schema) report(e *evaluation, root *value) []fault.Issue {
 }
 
 // tell is the issue of a failure, whose place is a path.
-func (f *failure) tell(e *evaluation, path []string) fault.Issue {
-	i := fault.Issue{Pointer: canon.Pointer(path...), Rule: f.rule, Expected: f.expected(e), Source: fault.FromSchema}
+func (f *failure) tell(path []string) fault.Issue {
+	i := fault.Issue{Pointer: canon.Pointer(path...), Rule: f.rule, Expected: f.expected(), Source: fault.FromSchema}
 	if f.isRule {
 		i.Source = fault.FromRules
 	}

@@ -21,54 +21,41 @@ import (
 //
 // Objects that a tag tells apart do not come here, unless some may lack it.
 func (f *collector) reduce(rule string, refused []failure, ends []int) []failure {
-	u := union{f.evaluation, failure{at: f.n, value: f.v, rule: rule}}
-	all := make([][]*failure, len(ends))
+	all := make([][]failure, len(ends))
 	from, total := 0, len(ends)
 	for n, end := range ends {
-		all[n] = f.sorted(refused[from:end])
+		all[n] = inOrder(refused[from:end])
 		from, total = end, total+len(all[n])
 	}
 	if !f.spend(2 * total) {
-		return refused
+		return refused[:1] // what is told does not matter then
 	}
-	if joined := u.join(all); joined != nil {
-		return []failure{*joined}
+	if isJoined(all, f.v) {
+		return []failure{joined(rule, slices.Concat(all...))}
 	}
-	near := u.near(all)
-	if len(near) == 1 {
-		return near[0].failures()
+	meant := near(all, f.v)
+	if len(meant) == 1 {
+		return meant[0].all
 	}
-	if wants, ok := u.lacking(near); ok {
-		return []failure{u.whole(wants)}
+	whole := failure{at: f.n, value: f.v, rule: rule}
+	if whole.said = lacking(meant, f.v); whole.said != "" {
+		return []failure{whole}
 	}
-	if !f.spend(len(near) * len(near) / patternSteps) {
-		return refused
+	if !f.spend(len(meant) * len(meant) / patternSteps) {
+		return refused[:1]
 	}
-	best, settled := u.nearest(near)
+	best, settled := nearest(meant)
 	if settled {
-		return best.failures()
+		return best.all
 	}
-	others := u.whole("a value that fits one of " + strconv.Itoa(len(all)) + " alternatives")
-	others.others = true
-	return append(best.failures(), others)
-}
-
-// union is a value that fits none of several alternatives.
-type union struct {
-	*evaluation
-	failure
-}
-
-// whole is the failure of the value as a whole, with its words.
-func (u union) whole(said string) failure {
-	u.said = said
-	return u.failure
+	whole.said, whole.others = "a value that fits one of "+strconv.Itoa(len(all))+" alternatives", true
+	return append(best.all, whole)
 }
 
 // isOf reports whether a failure is of the value itself.
 func (f *failure) isOf(v *value) bool { return f.value == v && f.lacks == "" }
 
-func (f *failure) isAt(o *failure) bool { return f.value == o.value && f.lacks == o.lacks }
+func (f *failure) isAt(o failure) bool { return f.value == o.value && f.lacks == o.lacks }
 
 // depth is how many steps lead from a value to the place.
 func (f *failure) depth(from *value) (steps int) {
@@ -81,20 +68,15 @@ func (f *failure) depth(from *value) (steps int) {
 	return steps
 }
 
-// join makes one failure of branches that each fail by one thing, at the value itself; nil where they do not.
-func (u union) join(branches [][]*failure) *failure {
-	for _, b := range branches {
-		if len(b) != 1 || !b[0].isOf(u.value) {
-			return nil
-		}
-	}
-	return joined(u.rule, slices.Concat(branches...))
+// isJoined reports whether branches each fail by one thing, at the value itself.
+func isJoined(branches [][]failure, v *value) bool {
+	return !slices.ContainsFunc(branches, func(b []failure) bool { return len(b) != 1 || !b[0].isOf(v) })
 }
 
 // joined is one failure of several at one place, which refuse the alternatives of a rule.
-func joined(rule string, all []*failure) *failure {
+func joined(rule string, all []failure) failure {
 	var rules []string
-	one := &failure{at: all[0].at, value: all[0].value, lacks: all[0].lacks, rule: all[0].rule, joined: all}
+	one := failure{at: all[0].at, value: all[0].value, lacks: all[0].lacks, rule: all[0].rule, joined: all}
 	for _, f := range all {
 		rules = appendNew(rules, f.rule)
 	}
@@ -121,26 +103,19 @@ func isForeign(rule string) bool { return rule == "type" || rule == "const" }
 // branch is what is wrong with a value by an alternative. Of that, right is what lies right at the value, which
 // tells whether the alternative was meant.
 type branch struct {
-	all, right []*failure
+	all, right []failure
 	constants  int  // how many of the right ones are wrong constants: a tag tells which alternative was meant
 	depth      int  // of the deepest
 	hasShape   bool // the value has the members that the alternative is known by, and is not wrong as a whole
 }
 
-func (b branch) failures() (all []failure) {
-	for _, f := range b.all {
-		all = append(all, *f)
-	}
-	return all
-}
-
 // near are the branches that are not for another kind of value altogether; all where there are none.
-func (u union) near(all [][]*failure) (near []branch) {
+func near(all [][]failure, v *value) (near []branch) {
 	var far []branch
 	for _, list := range all {
 		b := branch{all: list, hasShape: true}
 		for _, f := range list {
-			depth := f.depth(u.value)
+			depth := f.depth(v)
 			b.depth = max(b.depth, depth)
 			if depth > 1 || depth == 1 && f.others {
 				continue
@@ -151,7 +126,7 @@ func (u union) near(all [][]*failure) (near []branch) {
 			}
 			b.hasShape = b.hasShape && depth > 0 && !slices.Contains(shape, f.rule)
 		}
-		if len(list) == 1 && list[0].isOf(u.value) && isForeign(list[0].rule) {
+		if len(list) == 1 && list[0].isOf(v) && isForeign(list[0].rule) {
 			far = append(far, b)
 		} else {
 			near = append(near, b)
@@ -166,7 +141,7 @@ func (u union) near(all [][]*failure) (near []branch) {
 // nearest is the branch that is nearest to a value, of at least two. It is settled where the value right at
 // the place fits it and no other, or has its members and those of no other, or where all that is wrong by it
 // is wrong by each.
-func (u union) nearest(of []branch) (best branch, settled bool) {
+func nearest(of []branch) (best branch, settled bool) {
 	fitting, shaped := 0, 0
 	for _, b := range of {
 		if len(b.right) == 0 {
@@ -185,18 +160,18 @@ func (u union) nearest(of []branch) (best branch, settled bool) {
 		)
 	})
 	alone := fitting == 1 && len(best.right) == 0 || shaped == 1 && best.hasShape
-	return best, alone || u.isCommon(best, of)
+	return best, alone || best.isCommon(of)
 }
 
 // isCommon reports whether all that is wrong by a branch is wrong by each.
-func (u union) isCommon(b branch, of []branch) bool {
+func (b branch) isCommon(of []branch) bool {
 	if len(b.all) == 0 || len(b.all) > maxListed {
 		return false
 	}
 	return !slices.ContainsFunc(of, func(other branch) bool {
-		return slices.ContainsFunc(b.all, func(f *failure) bool {
-			return !slices.ContainsFunc(other.all, func(o *failure) bool {
-				return f == o || f.isAt(o) && f.rule == o.rule && f.expected(u.evaluation) == o.expected(u.evaluation)
+		return slices.ContainsFunc(b.all, func(f failure) bool {
+			return !slices.ContainsFunc(other.all, func(o failure) bool {
+				return f.isAt(o) && f.rule == o.rule && f.expected() == o.expected()
 			})
 		})
 	})
@@ -209,23 +184,26 @@ var shape = []string{
 
 // lacking says which members a value lacks by each branch, where it lacks nothing else and has nothing that
 // it should not have.
-func (u union) lacking(near []branch) (wants string, ok bool) {
+func lacking(near []branch, v *value) string {
 	var lists []string
 	count := 0
 	for _, b := range near {
 		var names []string
 		for _, f := range b.all {
-			if f.rule != "required" || f.value != u.value {
-				return "", false
+			if f.rule != "required" || f.value != v {
+				return ""
 			}
 			names = append(names, f.lacks[1:])
 		}
 		if count += len(names); len(names) == 0 {
-			return "", false
+			return ""
 		}
 		lists = appendNew(lists, membersNamed(names))
 	}
-	return clip(orList(lists)), len(near) > 1 && count <= maxListed
+	if count > maxListed {
+		return ""
+	}
+	return clip(orList(lists))
 }
 
 func membersNamed(names []string) string {
@@ -260,18 +238,18 @@ func (f *collector) byTag(rule string, t *tag) bool {
 	} else if !f.spend(len(t.all)) {
 		return true
 	}
-	all := make([]*failure, len(t.all))
+	all := make([]failure, len(t.all))
 	for n, branch := range t.all {
-		all[n] = &failure{at: branch, value: f.v, rule: "required", lacks: "/" + t.name}
+		all[n] = failure{at: branch, value: f.v, rule: "required", lacks: "/" + t.name}
 		if m != nil {
-			all[n] = &failure{at: t.wants[n], value: m, rule: "enum"}
+			all[n] = failure{at: t.wants[n], value: m, rule: "enum"}
 			if t.wants[n].constant != nil {
 				all[n].rule = "const"
 			}
 		}
 	}
 	f.failed = true
-	f.report(*joined(rule, all))
+	f.report(joined(rule, all))
 	return true
 }
 
