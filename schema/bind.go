@@ -165,8 +165,10 @@ func (f *collector) read(v *value, at *spot, to reflect.Value) bool {
 		}
 		to.SetFloat(n)
 	case classStruct:
-		for _, n := range at.members.related {
-			f.compare(v, at.members, &at.members.members[n], to)
+		for n := range at.members.members {
+			if m := &at.members.members[n]; len(m.related) > 0 {
+				f.compare(v, at.members, m, to)
+			}
 		}
 	}
 	return true

@@ -14,34 +14,34 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// bridge says one rule of a value of a class in JSON Schema. A nil schema without an error means there are no
+// bridge says one rule of a value of a class in JSON Schema, or what it is not to be. A nil schema without an error means there are no
 // exact words for it: the validator judges, and prose tells the model.
 func bridge(r rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
-	pattern, negated := r.pattern(r.param)
+	pattern := r.pattern(r.param)
 	switch {
 	case r.compares():
 		return bridgeSize(r, c)
-	case r.tells == "in", r.tells == "!in":
+	case r.how == "in":
 		return bridgeOneOf(r, c)
-	case r.tells == "unique":
+	case r.how == "unique":
 		return bridgeUnique(r, t, c)
 	case c != classString || pattern == "" || r.param == "" && strings.Contains(r.text, "="):
 		return nil, nil
 	}
-	return unless(negated, &jsonschema.Schema{Pattern: pattern}), nil
+	return &jsonschema.Schema{Pattern: pattern}, nil
 }
 
 func bridgeSize(r rule, c class) (*jsonschema.Schema, error) {
-	equals := r.tells == "!=" || r.tells == "=" && r.tag != "len"
+	equals := r.how == "=" && r.tag != "len"
 	switch {
 	case c == classString && equals:
-		return unless(r.tells == "!=", &jsonschema.Schema{Const: r.param}), nil
+		return &jsonschema.Schema{Const: r.param}, nil
 	case c == classBool && equals:
 		b, err := strconv.ParseBool(r.param)
 		if err != nil {
 			return nil, fmt.Errorf("validate rule %q: want true or false", r.text)
 		}
-		return unless(r.tells == "!=", &jsonschema.Schema{Const: b}), nil
+		return &jsonschema.Schema{Const: b}, nil
 	case c.counted():
 		return bridgeCount(r, c)
 	case c == classInt, c == classUint:
@@ -49,13 +49,13 @@ func bridgeSize(r rule, c class) (*jsonschema.Schema, error) {
 		if !ok {
 			return nil, fmt.Errorf("validate rule %q: want a whole number", r.text)
 		}
-		return boundary(r.tells, json.Number(n.String())), nil
+		return boundary(r.how, json.Number(n.String())), nil
 	case c == classFloat:
 		f, err := strconv.ParseFloat(r.param, 64)
 		if err != nil || f-f != 0 {
 			return nil, fmt.Errorf("validate rule %q: want a finite number", r.text)
 		}
-		return boundary(r.tells, number(strconv.FormatFloat(f, 'f', -1, 64))), nil
+		return boundary(r.how, number(strconv.FormatFloat(f, 'f', -1, 64))), nil
 	}
 	return nil, nil
 }
@@ -66,16 +66,9 @@ func boundary(compares string, n json.Number) *jsonschema.Schema {
 		">=": "minimum", ">": "exclusiveMinimum", "<=": "maximum", "<": "exclusiveMaximum",
 	}[compares]
 	if keyword == "" {
-		return unless(compares == "!=", &jsonschema.Schema{Const: n})
+		return &jsonschema.Schema{Const: n}
 	}
 	return fragment(fmt.Sprintf(`{"%s":%s}`, keyword, n))
-}
-
-func unless(negated bool, s *jsonschema.Schema) *jsonschema.Schema {
-	if negated {
-		return &jsonschema.Schema{Not: s}
-	}
-	return s
 }
 
 func bridgeCount(r rule, c class) (*jsonschema.Schema, error) {
@@ -84,7 +77,7 @@ func bridgeCount(r rule, c class) (*jsonschema.Schema, error) {
 		return nil, fmt.Errorf("validate rule %q: want a whole number", r.text)
 	}
 	lo, hi := int64(0), int64(math.MaxInt64)
-	switch r.tells {
+	switch r.how {
 	case ">=":
 		lo = n
 	case ">":
@@ -106,7 +99,7 @@ func bridgeCount(r rule, c class) (*jsonschema.Schema, error) {
 	if hi < math.MaxInt64 {
 		bounds = append(bounds, fmt.Sprintf(`"max%s":%d`, classes[c].bounds, hi))
 	}
-	return unless(r.tells == "!=", fragment("{"+strings.Join(bounds, ",")+"}")), nil
+	return fragment("{" + strings.Join(bounds, ",") + "}"), nil
 }
 
 // fragment reads a part of a JSON Schema.
@@ -134,7 +127,7 @@ func bridgeOneOf(r rule, c class) (*jsonschema.Schema, error) {
 	if len(values) == 0 {
 		return nil, fmt.Errorf("validate rule %q has no value that a %s can have", r.text, c)
 	}
-	return unless(r.tells == "!in", &jsonschema.Schema{Enum: values}), nil
+	return &jsonschema.Schema{Enum: values}, nil
 }
 
 // bridgeUnique has exact words where equal JSON means equal Go values and the other way round.

@@ -209,12 +209,11 @@ func sizedByMachine(t reflect.Type) bool {
 
 // nullable lets a value be null too.
 func nullable(n *jsonschema.Schema) *jsonschema.Schema {
-	branches := n.Not != nil || n.AnyOf != nil || n.AllOf != nil || n.OneOf != nil
-	plain := n.Type != "" && n.Const == nil && !branches && n.Ref == ""
-	if n.Type == "" && n.Ref == "" && !branches {
+	isPlain := n.Ref == "" && n.Not == nil && n.AnyOf == nil && n.AllOf == nil && n.OneOf == nil
+	switch {
+	case isPlain && n.Type == "":
 		return n // anything, null included
-	}
-	if !plain {
+	case !isPlain || n.Const != nil:
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{n, {Type: "null"}}}
 	}
 	setExtra(n, "type", []string{n.Type, "null"})

@@ -33,7 +33,11 @@ func (at *spot) compile(rules []rule, names map[string]string) ([]rule, error) {
 // keywords says a rule exactly, where JSON Schema can. Of a group it must say each.
 func (at *spot) keywords(r rule) (*jsonschema.Schema, error) {
 	if len(r.alts) == 0 {
-		return bridge(r, at.typ, at.class)
+		s, err := bridge(r, at.typ, at.class)
+		if s != nil && r.negated {
+			s = &jsonschema.Schema{Not: s}
+		}
+		return s, err
 	}
 	either := &jsonschema.Schema{}
 	for _, alt := range r.alts {
@@ -199,14 +203,13 @@ func (at *spot) isTold(r rule) bool {
 // say tells the model a rule that the validator judges: a format where one fits, and prose where that is not
 // enough.
 func (at *spot) say(n *jsonschema.Schema, r rule) {
-	format, prose := r.format()
-	if at.class == classString && format != "" {
-		mergeInto(n, &jsonschema.Schema{Format: format})
+	if at.class == classString && r.hasFormat() {
+		mergeInto(n, &jsonschema.Schema{Format: r.what})
 	}
 	if r.tag == "datetime" && r.param == "2006-01-02" {
 		mergeInto(n, &jsonschema.Schema{Format: "date"})
 	}
-	if format == "" || prose {
+	if r.how != "@" {
 		describe(n, r)
 	}
 }

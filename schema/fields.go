@@ -174,7 +174,6 @@ type layout struct {
 	members []member
 	byName  map[string]int
 	names   map[string]string // in JSON, by those in Go
-	related []int             // members with rules that compare fields
 }
 
 type member struct {
@@ -184,9 +183,6 @@ type member struct {
 }
 
 func (l *layout) add(f field, at *spot) {
-	if len(at.related) > 0 {
-		l.related = append(l.related, len(l.members))
-	}
 	l.byName[f.name] = len(l.members)
 	l.members = append(l.members, member{f.name, f.index, at})
 }

@@ -183,7 +183,7 @@ func (s *ruleSet) skipsMembers() bool { return slices.ContainsFunc(s.rules, rule
 // values.
 func (r rule) others() []string {
 	words := strings.Fields(r.param)
-	if r.tells != "when" {
+	if r.how != "when" {
 		return words
 	}
 	var fields []string

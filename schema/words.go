@@ -30,9 +30,9 @@ func (r rule) nameIn(c class) string {
 		return "minProperties"
 	case r.tag == "required": // what is there is not missing
 		return "not"
-	case r.tells == "unique" && c == classList:
+	case r.how == "unique" && c == classList:
 		return "uniqueItems"
-	case strings.HasPrefix(r.tells, "@"):
+	case r.hasFormat():
 		return "format"
 	case r.forStrings():
 		return "pattern"
@@ -54,7 +54,7 @@ func (r rule) phrase(c class, names map[string]string) string {
 		return clip(orList(wants))
 	case r.compares() && param != "":
 		return r.sizePhrase(c)
-	case r.tells == "when":
+	case r.how == "when":
 		param = r.conditions(names)
 	case r.relational():
 		return clip(r.fieldsPhrase(names))
@@ -112,8 +112,8 @@ var layoutWords = strings.NewReplacer("2006", "YYYY", "01", "MM", "02", "DD", "1
 var patternPhrases = sync.OnceValue(func() map[string]string {
 	names := map[string]string{}
 	for _, r := range rows() {
-		if pattern, negated := r.pattern(""); pattern != "" && !negated && r.words != "" && !strings.Contains(r.words, "%") {
-			names[pattern] = r.words
+		if r.how == "/" && !r.negated && r.words != "" && !strings.Contains(r.words, "%") {
+			names[r.what] = r.words
 		}
 	}
 	return names
