@@ -15,12 +15,8 @@ import (
 // builder makes the JSON Schema of a Go type: its rules in standard keywords where these say them exactly,
 // else in prose, and then the validator alone judges.
 type builder struct {
-	root  variant
-	names map[variant]string
-	order []variant
-	defs  map[variant]*jsonschema.Schema
-	refs  map[variant][]*jsonschema.Schema
-	reads map[variant]*layout
+	structs map[variant]*definition
+	order   []*definition // but for the whole
 }
 
 // variant is a struct type with or without its rules: `validate:"-"` and `structonly` switch them off.
@@ -29,32 +25,37 @@ type variant struct {
 	rules bool
 }
 
+// definition is a struct that a schema refers to: the whole, or one under $defs.
+type definition struct {
+	name    string // under $defs; empty for the whole
+	schema  *jsonschema.Schema
+	refs    []*jsonschema.Schema
+	members *layout
+}
+
 // build makes the JSON Schema of a type, and the plan by which documents are read into it.
 func build(t reflect.Type) (*jsonschema.Schema, *spot, error) {
-	b := &builder{
-		names: map[variant]string{}, reads: map[variant]*layout{},
-		defs: map[variant]*jsonschema.Schema{}, refs: map[variant][]*jsonschema.Schema{},
-	}
 	base, pointer := indirect(t)
 	path := base.Name()
 	if path == "" {
 		path = base.String()
 	}
+	b := &builder{structs: map[variant]*definition{}}
 	at := &spot{typ: base, class: classOf(base), pointer: pointer}
 	var doc *jsonschema.Schema
 	var err error
 	if at.class == classStruct {
-		b.root, at.members = variant{base, true}, &layout{}
-		b.reads[b.root] = at.members
-		doc, err = b.structNode(path, b.root, at.members)
+		whole := variant{base, true}
+		at.members = &layout{}
+		b.structs[whole] = &definition{members: at.members}
+		doc, err = b.structNode(path, whole, at.members)
 	} else {
 		doc, err = b.base(path, at, &ruleSet{}, true)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	b.inlineSingles()
-	b.addDefs(doc)
+	b.define(doc)
 	return doc, at, nil
 }
 
@@ -233,31 +234,29 @@ func setExtra(n *jsonschema.Schema, name string, v any) {
 
 var notInName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_]+`) })
 
-// structRef refers to a struct under $defs. A struct with a single reference is inlined at the end.
+// structRef refers to a struct, and makes its schema where that is new. One without a name stands in its place.
 func (b *builder) structRef(path string, at *spot, checked bool) (*jsonschema.Schema, error) {
 	v := variant{at.typ, checked}
-	if b.reads[v] == nil {
-		b.reads[v] = &layout{}
-	}
-	at.members = b.reads[v]
-	if v == b.root {
-		return &jsonschema.Schema{Ref: "#"}, nil
-	}
-	if at.typ.Name() == "" {
+	of := b.structs[v]
+	switch {
+	case of == nil && at.typ.Name() == "":
 		at.members = &layout{}
 		return b.structNode(path, v, at.members)
-	}
-	if _, ok := b.names[v]; !ok {
-		b.names[v] = b.freeName(v)
-		b.order = append(b.order, v)
-		def, err := b.structNode(path, v, at.members)
+	case of == nil:
+		of = &definition{name: b.freeName(v), members: &layout{}}
+		b.structs[v], b.order = of, append(b.order, of)
+		schema, err := b.structNode(path, v, of.members)
 		if err != nil {
 			return nil, err
 		}
-		b.defs[v] = def
+		of.schema = schema
 	}
-	ref := &jsonschema.Schema{Ref: "#/$defs/" + b.names[v]}
-	b.refs[v] = append(b.refs[v], ref)
+	at.members = of.members
+	if of.name == "" {
+		return &jsonschema.Schema{Ref: "#"}, nil
+	}
+	ref := &jsonschema.Schema{Ref: "#/$defs/" + of.name}
+	of.refs = append(of.refs, ref)
 	return ref, nil
 }
 
@@ -267,23 +266,28 @@ func (b *builder) freeName(v variant) string {
 		name += "_unchecked"
 	}
 	free := name
-	for n := 2; slices.ContainsFunc(b.order, func(o variant) bool { return b.names[o] == free }); n++ {
+	for n := 2; slices.ContainsFunc(b.order, func(of *definition) bool { return of.name == free }); n++ {
 		free = name + strconv.Itoa(n)
 	}
 	return free
 }
 
-// inlineSingles replaces the only reference to a struct by the struct's schema.
-func (b *builder) inlineSingles() {
-	for _, v := range b.order {
-		if refs := b.refs[v]; len(refs) == 1 {
-			at := refs[0]
-			beside := *at
-			beside.Ref = ""
-			*at = *b.defs[v]
-			standBeside(at, &beside)
-			delete(b.defs, v)
+// define puts the structs that are referred to under $defs. One with a single reference takes its place.
+func (b *builder) define(doc *jsonschema.Schema) {
+	defs := jsonschema.Definitions{}
+	for _, of := range b.order {
+		if len(of.refs) != 1 {
+			defs[of.name] = of.schema
+			continue
 		}
+		at := of.refs[0]
+		beside := *at
+		beside.Ref = ""
+		*at = *of.schema
+		standBeside(at, &beside)
+	}
+	if len(defs) > 0 {
+		doc.Definitions = defs
 	}
 }
 
@@ -296,15 +300,4 @@ func standBeside(at, beside *jsonschema.Schema) {
 	at.AllOf = append(slices.Clone(at.AllOf), beside.AllOf...)
 	beside.Extras, beside.AllOf = nil, nil
 	tellInto(at, beside)
-}
-
-func (b *builder) addDefs(doc *jsonschema.Schema) {
-	for _, v := range b.order {
-		if def, ok := b.defs[v]; ok {
-			if doc.Definitions == nil {
-				doc.Definitions = jsonschema.Definitions{}
-			}
-			doc.Definitions[b.names[v]] = def
-		}
-	}
 }

@@ -99,22 +99,13 @@ func decimalOf(text string) decimal {
 
 func (d decimal) digits() string { return d.whole + d.fraction }
 
-// maxWritten is the most digits of a whole number that a Go type may need.
-const maxWritten = 20
-
-// wholeNumber writes a whole number as digits alone. One of more than maxWritten digits, which no integer of
-// Go holds, becomes another one that is too large.
+// wholeNumber writes a whole number as digits alone.
 func wholeNumber(text string) string {
 	if isPlain(text) {
 		return text
 	}
-	switch d := decimalOf(text); {
-	case d.scale <= maxWritten:
-		return plainNumber(text)
-	case d.negative:
-		return "-" + strings.Repeat("9", maxWritten)
-	}
-	return strings.Repeat("9", maxWritten)
+	n, _ := new(big.Rat).SetString(text) // cannot fail: it was read
+	return n.Num().String()
 }
 
 // compare is -1 if the number is below the other, 0 if they are equal, 1 if it is above.
