@@ -16,6 +16,7 @@ func Events(body io.Reader, take func(data []byte) (last bool, err error)) (mark
 	e := events{take: take}
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, maxReply+2) // the body ends before a line is too long
+	lines.Split(splitter())
 	for !e.last && lines.Scan() {
 		if err := e.line(lines.Bytes()); err != nil {
 			return false, err
@@ -34,6 +35,29 @@ func Events(body io.Reader, take func(data []byte) (last bool, err error)) (mark
 		return false, &UnreadableError{"no JSON of a reply"}
 	}
 	return e.marked, nil
+}
+
+// splitter splits lines that end with CR, LF or both. It does not wait for what follows a CR: a server may
+// send that much later.
+func splitter() bufio.SplitFunc {
+	returned := false // the line before ended with CR
+	return func(data []byte, atEOF bool) (int, []byte, error) {
+		skip := 0
+		if returned && len(data) > 0 {
+			returned = false
+			if data[0] == '\n' {
+				skip, data = 1, data[1:]
+			}
+		}
+		switch at := bytes.IndexAny(data, "\r\n"); {
+		case at >= 0:
+			returned = data[at] == '\r'
+			return skip + at + 1, data[:at], nil
+		case atEOF && len(data) > 0:
+			return skip + len(data), data, nil
+		}
+		return skip, nil, nil
+	}
 }
 
 const doneMark = "[DONE]"

@@ -22,6 +22,8 @@ func TestEventsAreReadAsServersWriteThem(t *testing.T) {
 		"marked":              {": ping\n\nevent: x\ndata: {\"a\":1}\r\n\r\ndata:{\"b\":2}\n\ndata: [DONE]\n\ndata: {}\n\n", `{"a":1}{"b":2}`, true, nil},
 		"not marked":          {"data: {\"a\":1}\n\n", `{"a":1}`, false, nil},
 		"no empty line":       {"data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]", `{"a":1}{"b":2}`, true, nil},
+		"lines end with CR":   {": ping\r\revent: x\rdata: {\"a\":1}\r\rdata: {\"b\":\rdata: 2}\r\rdata: [DONE]\r\r", `{"a":1}{"b": 2}`, true, nil},
+		"in each way":         {"data: {\"a\":\rdata: 1}\r\n\r\ndata: last\n\r\n", `{"a": 1}last`, false, nil},
 		"of several lines":    {"data: {\"a\":\ndata: 1}\n\n", `{"a": 1}`, false, nil},
 		"up to the last":      {"data: last\n\ndata: {}\n\n", `last`, false, nil},
 		"cut off":             {"data: {\"a\":1}\n\ndata: {\"b\":", `{"a":1}`, false, kit.ErrEnded},
@@ -43,10 +45,32 @@ func TestEventsAreReadAsServersWriteThem(t *testing.T) {
 	assert.True(t, unreadable, err)
 }
 
+// An event is there once its lines are, though the CR of the last may be half of a CR LF that comes later.
+func TestALineThatEndsWithCRIsNotWaitedFor(t *testing.T) {
+	body, server := io.Pipe()
+	read := make(chan string)
+	go func() {
+		_, _ = kit.Events(body, func(data []byte) (bool, error) {
+			read <- string(data)
+			return false, nil
+		})
+		close(read)
+	}()
+	for _, sent := range []string{"data: 1\r\r", "data: 2\r\n\r", "\ndata: 3\r\r"} {
+		_, err := io.WriteString(server, sent)
+		assert.NoError(t, err)
+		assert.Equal(t, strings.Trim(sent, "data: \r\n"), <-read)
+	}
+	assert.NoError(t, server.Close())
+	_, more := <-read
+	assert.False(t, more)
+}
+
 // FuzzEvents reads any body. How its bytes arrive does not change what is read.
 func FuzzEvents(f *testing.F) {
 	for _, body := range []string{
 		"data: {\"a\":1}\n\ndata: [DONE]\n\n", "data: {\"a\":1}\ndata: {\"b\":", ": ping\n\nevent: x\r\ndata: {}\r\n\r\n", "<html>", "dat",
+		"data: {\r\rdata: 1\n\r\n",
 	} {
 		f.Add(body)
 	}

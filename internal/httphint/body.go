@@ -45,7 +45,7 @@ func Events(body []byte) []Node {
 		return nil
 	}
 	var out []Node
-	for line := range bytes.Lines(body) {
+	for line := range bytes.FieldsFuncSeq(body, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		line = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(line), []byte("data:")))
 		if len(line) == 0 || line[0] != '{' {
 			continue
