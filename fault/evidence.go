@@ -74,10 +74,11 @@ func gather(r Response) evidence {
 	return e
 }
 
-// documentCode is the code of a result envelope or an agent error: {"status": "error", "error": CODE} or
-// {"success": false, "error": CODE}, with a name of the documents. It is "" for anything else.
+// documentCode is the code of a result envelope or an agent error: {"status": "error", "error": CODE},
+// {"success": false, "error": CODE} or {"error": CODE} alone, with a name of the documents. It is "" for
+// anything else.
 func documentCode(n httphint.Node) string {
-	if n.At("status").Str() != "error" && !n.At("success").IsFalse() {
+	if n.At("status").Str() != "error" && !n.At("success").IsFalse() && len(n.Names()) != 1 {
 		return ""
 	}
 	code := n.At("error").Str()

@@ -1,6 +1,7 @@
 package fault_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -122,6 +123,29 @@ func TestNamesAloneAreRetriedAsTheirDocumentSays(t *testing.T) {
 			assert.False(t, verdict.Plane == fault.Correction && verdict.Failure().Final, "words may help against %s", n.name)
 		}
 	}
+}
+
+// A name as the body of an error keeps its class, in each form of the documents and alone.
+func TestNamesInABodyKeepTheirClass(t *testing.T) {
+	t.Parallel()
+	for document, v := range vocabularies {
+		for _, n := range v.names {
+			for _, form := range []string{
+				`{"error":%q}`, `{"status":"error","error":%q}`, `{"success":false,"error":%q}`,
+				`{"success":false,"error":%q,"message":"it went wrong"}`,
+			} {
+				body := fmt.Sprintf(form, n.name)
+				r, err := fault.ReadResponse([]byte(body))
+				require.NoError(t, err)
+				verdict := fault.Classify(r)
+				assert.Equal(t, n.home, verdict.Class, "%s: %s", document, body)
+				assert.Equal(t, n.retryable, verdict.Retryable, "%s: %s", document, body)
+			}
+		}
+	}
+	// What has a status or a provider is an answer of a server.
+	verdict := fault.Classify(fault.Response{Status: 404, Body: []byte(`{"error":"NOT_FOUND"}`)})
+	assert.NotEqual(t, fault.NotFound, verdict.Class)
 }
 
 func TestCodesOfModelsAndToolsAreThoseOfAgents(t *testing.T) {
