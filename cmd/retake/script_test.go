@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -21,10 +22,13 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/sealed"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/ratelimit"
 	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what the scripts expect anew")
@@ -50,7 +54,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status, "hostile": hostile, "clean": clean, "database": database, "owned": owned, "limited": limited,
-			"aged": aged, "seal": seal,
+			"aged": aged, "seal": seal, "stuck": stuck,
 		},
 	})
 }
@@ -147,6 +151,50 @@ func aged(ts *testscript.TestScript, neg bool, args []string) {
 	if _, err = l.Run(ctx, s, loop.Input{Prompt: "Hi.", RequestID: args[1]}); (err == nil) != (args[2] == "done") {
 		ts.Fatalf("the run ended with %v", err)
 	}
+}
+
+// stuck records a run in a folder whose call was not accepted, has no attempt left and waits for a person. CALL is
+// then its question. Given what the tool is to get, it goes on with the run, which must end: stuck STORE ID [ARGUMENTS].
+func stuck(ts *testscript.TestScript, neg bool, args []string) {
+	ctx, leave := context.WithCancelCause(context.Background())
+	j, err := journal.Open(ctx, journal.Dir(ts.MkAbs(args[0])), args[1], journal.Settings{})
+	ts.Check(err)
+	defer func() { ts.Check(j.Close()) }()
+	paid := ""
+	pay, err := tool.Raw("pay", "Pays.", []byte(`{"type":"object","properties":{"cents":{"type":"integer"}},`+
+		`"required":["cents"],"additionalProperties":false}`), func(_ context.Context, a json.RawMessage) (json.RawMessage, error) {
+		paid += string(a)
+		return json.RawMessage(`"paid"`), nil
+	})
+	ts.Check(err)
+	tools, err := tool.NewSet(pay)
+	ts.Check(err)
+	set := policy.DefaultSet()
+	set.Global.MaxAttempts, set.Global.Approval = new(1), &policy.Approval{Exhausted: policy.ExhaustedAsk}
+	nobody := loop.ApproverFunc(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+		leave(loop.ErrSuspended)
+		return machine.Response{}, nil
+	})
+	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{"cents":"500"}`}))
+	if len(args) > 2 {
+		model = looptest.NewModel(looptest.Say("It is paid."))
+	}
+	l, err := loop.New(model, loop.Config{Tools: tools, Policy: &set}, loop.WithApprover(nobody))
+	ts.Check(err)
+	s, err := session.New(session.Config{Journal: j})
+	ts.Check(err)
+	if len(args) > 2 {
+		if _, err = l.Resume(ctx, s); err != nil || paid != args[2] {
+			ts.Fatalf("the tool got %s, and the run ended with %v", paid, err)
+		}
+		return
+	}
+	if _, err = l.Run(ctx, s, loop.Input{Prompt: "Pay 500."}); !errors.Is(err, loop.ErrSuspended) {
+		ts.Fatalf("the run ended with %v", err)
+	}
+	past, err := j.Past()
+	ts.Check(err)
+	ts.Setenv("CALL", past.State.Asks()[0].ID)
 }
 
 // owned opens the journal of a session, appends a file to it if one is given, and holds it until the script
