@@ -8,20 +8,24 @@ import (
 	sdk "github.com/dbos-inc/dbos-transact-golang/dbos"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/engine/usercode"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/loop/projection"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
 
-// call calls the model, and reads and checks its reply in the same step. The error of a model is a value.
-func (f *flow) call(m *machine.ModelCall) error {
+// CallModel calls the model, and reads and checks its reply in the same step. The error of a model is a value.
+func (f *flow) CallModel(m *machine.ModelCall) error {
 	ev, err := do(f, "model", func(ctx context.Context) (machine.Event, error) {
-		reply, err := f.reply(ctx, m)
+		model := f.Model
+		if m.Model != "" {
+			model = f.Models[m.Model]
+		}
+		asked := usercode.Prompt{Call: m, Said: f.st.Transcript(), Cuts: f.st.Cuts, Config: f.Config}
+		reply, err := usercode.Reply(ctx, model, asked, f.ModelTimeout)
 		if err != nil {
 			return machine.Event{Kind: machine.CallFailed, Failure: new(fault.FailureOf(err)),
 				RateLimit: engine.RateLimit(err)}, nil
@@ -32,35 +36,16 @@ func (f *flow) call(m *machine.ModelCall) error {
 	if err != nil {
 		return err
 	}
-	if r := ev.Reply; r != nil && r.Answer != nil && len(r.Answer.Issues) == 0 {
-		events := engine.AnswerEvents(session.DriverOf(f.reducing).Hears, r.Message.Text, r.Answer)
-		if r.Answer.Reduced, err = f.reduce(events); err != nil {
-			return err
-		}
-	}
-	return f.step(ev)
+	return f.reduced(ev, nil)
 }
 
-// reply calls the model within its limits.
-func (f *flow) reply(ctx context.Context, m *machine.ModelCall) (message.Reply, error) {
-	model := f.Model
-	if m.Model != "" {
-		model = f.Models[m.Model]
+// reduced feeds an event with what reducers make of it. emitted are the events of its tool.
+func (f *flow) reduced(ev machine.Event, emitted []session.Event) error {
+	heard := session.DriverOf(f.reducing).Hears
+	if err := engine.Reducing(&f.st, &ev, emitted, heard, f.reduce); err != nil {
+		return err
 	}
-	limits := engine.LimitsOf(m)
-	limits.Whole = cmp.Or(limits.Whole, f.ModelTimeout)
-	return engine.Call(ctx, limits, after, func(ctx context.Context, tell engine.Tell) (message.Reply, error) {
-		r := loop.Request{
-			System: m.System, Messages: message.Clone(projection.Apply(f.st.Transcript(), f.st.Cuts)),
-			Tools: f.Config.Tools.All(), Output: f.Config.Output, Model: m.Model, At: m.At,
-			Temperature: m.Temperature, ToolChoice: m.ToolChoice, Stop: m.Stop,
-			MaxOutputTokens: m.MaxOutputTokens,
-		}
-		if limits.Streamed() {
-			r.Stream = func(loop.Delta) { tell(func() {}) }
-		}
-		return contained(func() (message.Reply, error) { return model.Reply(ctx, r) })
-	})
+	return f.step(ev)
 }
 
 // reduce runs the reducers on events, in a step if there are any.
@@ -73,8 +58,8 @@ func (f *flow) reduce(events []session.Event) (*machine.Reduced, error) {
 	})
 }
 
-// tellReducers runs the reducers on the notices of the run.
-func (f *flow) tellReducers() error {
+// TellReducers runs the reducers on the notices of the run.
+func (f *flow) TellReducers() error {
 	reductions, err := do(f, "reduce", func(context.Context) ([]machine.Reduced, error) {
 		return engine.Heard(f.reducing, f.st.Session, f.st.Notices), nil
 	})
@@ -108,9 +93,9 @@ func (f *flow) underWay(ev *machine.Event) (begun []int) {
 	return begun
 }
 
-// runTools runs the calls of a reply and feeds their outcomes in call order. A call begins once the outcome
+// RunTools runs the calls of a reply and feeds their outcomes in call order. A call begins once the outcome
 // of that Parallel places before it is known, so that the order of the steps is the same in each execution.
-func (f *flow) runTools(runs []machine.ToolRun) error {
+func (f *flow) RunTools(runs []machine.ToolRun) error {
 	ctx, stop := sdk.WithCancel(f.ctx)
 	defer func() {
 		stop()
@@ -174,7 +159,7 @@ func (f *flow) invoke(
 		Key: run.Key, CallID: run.ID, SessionID: f.id, Attempt: at.Attempt, MaxAttempts: at.MaxAttempts,
 		Transport: run.Transport, Progress: run.Progress, Report: func([]byte) {},
 	})
-	return t.InvokeWithin(ctx, run.Arguments, cmp.Or(run.Timeout, f.ToolTimeout), after)
+	return t.InvokeWithin(ctx, run.Arguments, cmp.Or(run.Timeout, f.ToolTimeout), usercode.After)
 }
 
 // ended feeds the outcome of a call.
@@ -187,20 +172,13 @@ func (f *flow) ended(r *running) error {
 	if err != nil {
 		return err
 	}
-	if out.End.Verdict == machine.Done {
-		events := engine.ToolEvents(session.DriverOf(f.reducing).Hears, r.run,
-			tool.Outcome{Result: out.End.Result, Events: out.Events})
-		if out.End.Reduced, err = f.reduce(events); err != nil {
-			return err
-		}
-	}
-	err = f.step(machine.Event{Kind: machine.ToolEnded, Tool: out.End})
+	err = f.reduced(machine.Event{Kind: machine.ToolEnded, Tool: out.End}, out.Events)
 	r.entered = true
 	return err
 }
 
-// prompt has the user's code make a prompt.
-func (f *flow) prompt(m *machine.ModelCall) error {
+// MakePrompt has the user's code make a prompt.
+func (f *flow) MakePrompt(m *machine.ModelCall) error {
 	ev, err := do(f, "prompt", func(ctx context.Context) (ev machine.Event, err error) {
 		ev.Kind = machine.Prompted
 		ev.System, ev.Messages, err = f.Prompt(ctx, f.st.Session, m.At)
@@ -213,19 +191,12 @@ func (f *flow) prompt(m *machine.ModelCall) error {
 	return f.step(ev)
 }
 
-// summarise has messages summed up.
-func (f *flow) summarise(e machine.Effect) error {
+// Summarise has messages summed up.
+func (f *flow) Summarise(span projection.Span) error {
 	ev, err := do(f, "summary", func(ctx context.Context) (ev machine.Event, _ error) {
-		limits := engine.Limits{Whole: f.ModelTimeout, Late: "nobody summed up"}
-		made, err := engine.Call(ctx, limits, after,
-			func(ctx context.Context, _ engine.Tell) (machine.Summary, error) {
-				return contained(func() (made machine.Summary, err error) {
-					made.Text, made.Usage, err = f.Summary(ctx, message.Clone(f.st.Span(e.Summary.Span)))
-					return made, err
-				})
-			})
+		made, err := usercode.SumUp(ctx, f.Summary, f.st.Span(span), f.ModelTimeout)
 		if ev.Kind, ev.Summary = machine.Summarised, &made; err != nil {
-			made.Text, ev.Failure = "", new(fault.FailureOf(err))
+			ev.Failure = new(fault.FailureOf(err))
 			return ev, nil
 		}
 		ev.Cut = new(f.st.PlanSummary(made.Text))
@@ -237,19 +208,14 @@ func (f *flow) summarise(e machine.Effect) error {
 	return f.step(ev)
 }
 
-// plan asks the planner. Its error is a value, and ends the run. The error that it is asked about is the
+// AskPlanner asks the planner. Its error is a value, and ends the run. The error that it is asked about is the
 // recorded one.
-func (f *flow) plan(e machine.Effect) error {
+func (f *flow) AskPlanner(e machine.Effect) error {
 	ev, err := do(f, "planner", func(ctx context.Context) (machine.Event, error) {
-		p, err := contained(func() (machine.Plan, error) {
-			return f.Planner.Plan(ctx, planner.NewQuestion(f.st, e, nil))
-		})
-		if err == nil {
-			err = p.Fault(f.st, f.modelNames())
-		}
-		ev := machine.Event{Kind: machine.Planned, Plan: new(p.Printable())}
+		p, err := usercode.Plan(ctx, f.Planner, f.st, planner.NewQuestion(f.st, e, nil), f.modelNames())
+		ev := machine.Event{Kind: machine.Planned, Plan: &p}
 		if err != nil {
-			ev.Plan, ev.Failure = &machine.Plan{Do: machine.Abort}, new(fault.FailureOf(err))
+			ev.Failure = new(fault.FailureOf(err))
 		}
 		return ev, nil
 	})
@@ -269,18 +235,14 @@ func (f *flow) modelNames() (all []string) {
 	return all
 }
 
-// estimate estimates what a call adds to the prompt, in a step if the user's code does.
+// estimate has the user's code estimate what a call adds to the prompt.
 func (f *flow) estimate(e machine.Effect) error {
-	ev, _ := f.offer().Answer(f.st, e, f.at)
-	if f.Config.Estimate != nil {
-		var err error
-		ev, err = do(f, "estimate", func(context.Context) (machine.Event, error) {
-			ev, _ := f.offer().Answer(f.st, e, f.at)
-			return ev, nil
-		})
-		if err != nil {
-			return err
-		}
+	ev, err := do(f, "estimate", func(context.Context) (machine.Event, error) {
+		ev, _ := f.offer().Answer(f.st, e, f.at)
+		return ev, nil
+	})
+	if err != nil {
+		return err
 	}
 	return f.step(ev)
 }

@@ -10,8 +10,6 @@ import (
 
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/session"
-	"github.com/retake-go/retake/tool"
 )
 
 // The names of the event that has the open questions, and of the topic of answers.
@@ -23,8 +21,8 @@ const (
 // forever is how long a question without a deadline is open at a time: then it is asked again.
 const forever = 24 * 365 * time.Hour
 
-// ask waits for people's answers, each a message of DBOS. One that does not fit is passed over.
-func (f *flow) ask(asks []machine.Ask) error {
+// AskPeople waits for people's answers, each a message of DBOS. One that does not fit is passed over.
+func (f *flow) AskPeople(asks []machine.Ask) error {
 	if err := f.publish(asks); err != nil {
 		return err
 	}
@@ -80,15 +78,8 @@ func (f *flow) answered(text string) (bool, error) {
 	if err != nil || ev == nil {
 		return false, err
 	}
-	if ev.Tool != nil {
-		run := f.st.Batch.Calls[ev.Tool.Index].ToolRun
-		ev.Tool.Reduced, err = f.reduce(engine.ToolEvents(session.DriverOf(f.reducing).Hears, run,
-			tool.Outcome{Result: ev.Tool.Result}))
-		if err != nil {
-			return false, err
-		}
-	}
-	return true, f.step(*ev)
+	err = f.reduced(*ev, nil)
+	return err == nil, err
 }
 
 // Asking returns the questions that the run of an id asked last, once it has asked any, or an error of DBOS

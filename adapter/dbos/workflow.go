@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/engine/usercode"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -145,31 +146,18 @@ func (f *flow) step(ev machine.Event) error {
 
 // execute carries out an effect.
 func (f *flow) execute(e machine.Effect) error {
-	switch e.Kind {
-	case machine.CallModel:
-		return f.call(e.Model)
-	case machine.MakePrompt:
-		return f.prompt(e.Model)
-	case machine.Summarise:
-		return f.summarise(e)
-	case machine.RunTools:
-		return f.runTools(f.st.Left(e).Tools)
-	case machine.WaitUntil:
-		return f.wait(e.Wait.Until)
-	case machine.AskPerson:
-		return f.ask(e.Asks)
-	case machine.AskPlanner:
-		return f.plan(e)
-	case machine.Reduce:
-		return f.tellReducers()
-	case machine.EstimateCall:
+	on := f.offer()
+	if on.Estimate = nil; e.Kind == machine.EstimateCall && f.Config.Estimate != nil {
 		return f.estimate(e)
 	}
-	if ev, own := f.offer().Answer(f.st, e, f.at); own {
-		return f.step(ev)
-	}
-	return broken("the core asks for %q, which is not supported here", e.Kind)
+	return engine.Execute(f, &f.st, e, on, f.at)
 }
+
+// Answered feeds an answer that needs nobody.
+func (f *flow) Answered(ev machine.Event) error { return f.step(ev) }
+
+// Try refuses what no agent here begins.
+func (f *flow) Try(machine.TryRun) error { return broken("single actions are not supported here") }
 
 // made is the result of a step in the record.
 type made[T any] struct {
@@ -184,7 +172,7 @@ type made[T any] struct {
 func record[T any](f *flow, work func(context.Context) (T, error)) sdk.Step[string] {
 	return func(ctx context.Context) (string, error) {
 		var out made[T]
-		v, err := contained(func() (T, error) { return work(ctx) })
+		v, err := usercode.Contained(func() (T, error) { return work(ctx) })
 		if out.At = f.hooks.now().UTC().Round(0); err == nil {
 			out.Made = v
 			var text []byte
@@ -229,8 +217,8 @@ func (f *flow) time() error {
 	return err
 }
 
-// wait waits until a time. The database keeps the end of the sleep.
-func (f *flow) wait(until time.Time) error {
+// Wait waits until a time. The database keeps the end of the sleep.
+func (f *flow) Wait(until time.Time) error {
 	if left := until.Sub(f.at); left > 0 {
 		if err := f.hooks.sleep(f.ctx, left); err != nil {
 			return err
@@ -240,20 +228,4 @@ func (f *flow) wait(until time.Time) error {
 		}
 	}
 	return f.step(engine.Woke(f.at, until))
-}
-
-// contained turns a panic into an error.
-func contained[T any](call func() (T, error)) (value T, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &fault.PanicError{Value: p}
-		}
-	}()
-	return call()
-}
-
-// after is the clock of time limits: the machine's own.
-func after(d time.Duration, f func()) (stop func()) {
-	timer := time.AfterFunc(d, f)
-	return func() { timer.Stop() }
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/engine/usercode"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
-	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
@@ -169,21 +169,8 @@ func (a *agent) reply(
 		return nil, nil, err
 	}
 	out.Kept = kept
-	limits := engine.LimitsOf(&in.Call)
-	limits.Whole = cmp.Or(limits.Whole, a.ModelTimeout)
-	ask := func(ctx context.Context, tell engine.Tell) (message.Reply, error) {
-		r := loop.Request{
-			System: in.Call.System, Messages: message.Clone(projection.Apply(said, in.Cuts)), Tools: cfg.Tools.All(), Output: cfg.Output,
-			Model: in.Call.Model, At: in.Call.At,
-			Temperature: in.Call.Temperature, ToolChoice: in.Call.ToolChoice, Stop: in.Call.Stop,
-			MaxOutputTokens: in.Call.MaxOutputTokens,
-		}
-		if limits.Streamed() {
-			r.Stream = func(loop.Delta) { tell(func() {}) }
-		}
-		return contained(func() (message.Reply, error) { return model.Reply(ctx, r) })
-	}
-	reply, err := engine.Call(ctx, limits, after, ask)
+	asked := usercode.Prompt{Call: &in.Call, Said: said, Cuts: in.Cuts, Config: cfg}
+	reply, err := usercode.Reply(ctx, model, asked, a.ModelTimeout)
 	if err != nil {
 		return nil, remote(err), nil
 	}
@@ -195,22 +182,6 @@ func (a *agent) reply(
 		return nil, remote(err), nil
 	}
 	return read, nil, nil
-}
-
-// contained turns a panic into an error.
-func contained[T any](call func() (T, error)) (value T, err error) {
-	defer func() {
-		if p := panicked(recover()); p != nil {
-			err = p
-		}
-	}()
-	return call()
-}
-
-// after is the clock of tools and timeouts: the machine's own.
-func after(d time.Duration, f func()) (stop func()) {
-	timer := time.AfterFunc(d, f)
-	return func() { timer.Stop() }
 }
 
 // callTool is the activity of one tool call.
@@ -252,7 +223,7 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 		}
 		calling = loop.WithView(calling, view)
 	}
-	o := t.InvokeWithin(calling, run.Arguments, cmp.Or(run.Timeout, a.ToolTimeout), after)
+	o := t.InvokeWithin(calling, run.Arguments, cmp.Or(run.Timeout, a.ToolTimeout), usercode.After)
 	if err := ctx.Err(); err != nil && o.Err != nil {
 		return wire[toolResult]{}, err
 	}
@@ -285,9 +256,9 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 	stop := a.beat(ctx, nil)
 	defer stop()
 	limits := engine.Limits{Whole: cmp.Or(in.v.Try.Timeout, a.ToolTimeout), Late: "the try did not return"}
-	usage, err := engine.Call(ctx, limits, after,
+	usage, err := engine.Call(ctx, limits, usercode.After,
 		func(ctx context.Context, _ engine.Tell) (message.Usage, error) {
-			return contained(func() (message.Usage, error) { return a.Try(ctx, in.v.Try) })
+			return usercode.Contained(func() (message.Usage, error) { return a.Try(ctx, in.v.Try) })
 		})
 	if ctx.Err() != nil && err != nil {
 		return wire[tryResult]{}, ctx.Err()

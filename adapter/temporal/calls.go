@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	sdk "go.temporal.io/sdk/temporal"
@@ -17,7 +16,6 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
-	"github.com/retake-go/retake/tool"
 )
 
 // slack is added to the time limit of an activity, so that the call's own timeout comes first and the
@@ -101,8 +99,8 @@ func patience(asked int) time.Duration {
 	return min(time.Second<<min(asked-1, 10), maxPatience)
 }
 
-// call calls the model.
-func (f *flow) call(m *machine.ModelCall) error {
+// CallModel calls the model.
+func (f *flow) CallModel(m *machine.ModelCall) error {
 	if err := f.adjust(); err != nil {
 		return err
 	}
@@ -147,14 +145,7 @@ func (f *flow) called(in modelCall, out modelResult) error {
 	if out.Reply == nil {
 		return errors.New("temporal: the model activity returned neither a reply nor a failure")
 	}
-	if a := out.Reply.Answer; a != nil && len(a.Issues) == 0 {
-		reduced, err := f.reduce(engine.AnswerEvents(engine.Everything, out.Reply.Message.Text, a))
-		if err != nil {
-			return err
-		}
-		a.Reduced = reduced
-	}
-	return f.step(machine.Event{Kind: machine.Replied, Reply: out.Reply})
+	return f.reduced(machine.Event{Kind: machine.Replied, Reply: out.Reply}, nil)
 }
 
 // measure returns an error if a value is too large for one payload.
@@ -181,8 +172,8 @@ type running struct {
 	began, turn, entered bool
 }
 
-// runTools runs the calls of a reply, some at a time, and feeds their outcomes in call order.
-func (f *flow) runTools(runs []machine.ToolRun) error {
+// RunTools runs the calls of a reply, some at a time, and feeds their outcomes in call order.
+func (f *flow) RunTools(runs []machine.ToolRun) error {
 	ctx, stop := workflow.WithCancel(f.ctx)
 	defer func() { stop(); f.running = nil }()
 	slots := workflow.NewSemaphore(ctx, int64(f.begun.Parallel))
@@ -278,14 +269,7 @@ func (f *flow) ended(r *running) error {
 	if end == nil {
 		end = &machine.ToolEnd{Index: r.run.Index, Verdict: machine.Broke, Failure: &out.Failure.Seen}
 	}
-	if end.Verdict == machine.Done {
-		events := slices.Concat(engine.ToolEvents(engine.Everything, r.run, tool.Outcome{Result: end.Result}),
-			out.Events)
-		if end.Reduced, err = f.reduce(events); err != nil {
-			return err
-		}
-	}
-	return f.step(machine.Event{Kind: machine.ToolEnded, Tool: end})
+	return f.reduced(machine.Event{Kind: machine.ToolEnded, Tool: end}, out.Events)
 }
 
 // outcome returns the outcome of a call, and makes one if the call was cancelled or lost its worker.
@@ -325,8 +309,8 @@ func (f *flow) doubt(what string) *RemoteError {
 	}}
 }
 
-// try makes one attempt of a single action.
-func (f *flow) try(t machine.TryRun) error {
+// Try makes one attempt of a single action.
+func (f *flow) Try(t machine.TryRun) error {
 	in := tryCall{
 		Try:   Try{TryRun: t, Feedback: f.st.Feedback(t.Action)},
 		Words: f.st.PolicyOf(policy.Target{Plane: fault.Transport}).ClassifyWords,
@@ -367,8 +351,8 @@ func (f *flow) try(t machine.TryRun) error {
 // sessionJSON is the current session, for user code.
 func (f *flow) sessionJSON() (json.RawMessage, error) { return f.st.Session.Snapshot() }
 
-// tellReducers runs the reducers on the notices of the run.
-func (f *flow) tellReducers() error {
+// TellReducers runs the reducers on the notices of the run.
+func (f *flow) TellReducers() error {
 	said, err := f.callCode(thinkCall{Notices: f.st.Notices})
 	if err != nil {
 		return err

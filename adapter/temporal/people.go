@@ -13,11 +13,10 @@ import (
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
-	"github.com/retake-go/retake/tool"
 )
 
-// askPeople waits until a person has answered, or the first deadline is over.
-func (f *flow) askPeople(asks []machine.Ask) error {
+// AskPeople waits until a person has answered, or the first deadline is over.
+func (f *flow) AskPeople(asks []machine.Ask) error {
 	given := len(f.st.Given)
 	answered := func() bool { return len(f.st.Given) > given }
 	ready, deadline := answered, machine.AskedUntil(asks)
@@ -83,14 +82,7 @@ func (f *flow) respond(answer machine.Response) error {
 	if j.v.Refused != nil {
 		return j.v.Refused.err()
 	}
-	ev := j.v.Event
-	if end := ev.Tool; end != nil {
-		events := engine.ToolEvents(engine.Everything, st.Batch.Calls[end.Index].ToolRun, tool.Outcome{Result: end.Result})
-		if end.Reduced, err = f.reduce(events); err != nil {
-			return err
-		}
-	}
-	return f.step(ev)
+	return f.reduced(j.v.Event, nil)
 }
 
 // judge checks an answer with the worker's tools.

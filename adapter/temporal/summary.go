@@ -6,6 +6,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/engine/usercode"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
@@ -25,8 +26,8 @@ type summaryResult struct {
 	Tries   int32           `json:"tries"`
 }
 
-// summarise has messages summed up.
-func (f *flow) summarise(span projection.Span) error {
+// Summarise has messages summed up.
+func (f *flow) Summarise(span projection.Span) error {
 	in := summaryCall{f.st.Span(span)}
 	if err := f.measure("the messages of a summary", in); err != nil {
 		return err
@@ -62,20 +63,11 @@ func (a *agent) sumUp(ctx context.Context, in wire[summaryCall]) (out wire[summa
 	}
 	stop := a.beat(ctx, nil)
 	defer stop()
-	limits := engine.Limits{Whole: a.ModelTimeout, Late: "nobody summed up"}
-	made, err := engine.Call(ctx, limits, after, func(ctx context.Context, _ engine.Tell) (machine.Summary, error) {
-		return contained(func() (made machine.Summary, err error) {
-			made.Text, made.Usage, err = a.Summary(ctx, message.Clone(in.v.Said))
-			return made, err
-		})
-	})
+	made, err := usercode.SumUp(ctx, a.Summary, in.v.Said, a.ModelTimeout)
 	if ctx.Err() != nil && err != nil {
 		return out, ctx.Err()
 	}
 	out.v.Summary, out.v.Failure = machine.Summary{Text: utf8(made.Text), Usage: made.Usage}, remote(err)
-	if err != nil {
-		out.v.Summary.Text = ""
-	}
 	if err := a.fitsAs("a summary", out.v); err != nil {
 		out.v.Summary, out.v.Failure, out.v.Trouble = machine.Summary{}, nil, troubled(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/engine/usercode"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/session"
@@ -113,8 +114,8 @@ func (a *agent) callCode(st session.State, about thinkCall) (said thinkResult) {
 	return said
 }
 
-// prompt calls the user's code for the prompt of a model call.
-func (f *flow) prompt(m *machine.ModelCall) error {
+// MakePrompt calls the user's code for the prompt of a model call.
+func (f *flow) MakePrompt(m *machine.ModelCall) error {
 	held, err := f.sessionJSON()
 	if err != nil {
 		return err
@@ -156,8 +157,8 @@ func (a *agent) makePrompt(ctx context.Context, in wire[promptCall]) (out wire[p
 	return out, nil
 }
 
-// ask calls the planner, or waits for a person's plan.
-func (f *flow) ask(e machine.Effect) error {
+// AskPlanner calls the planner, or waits for a person's plan.
+func (f *flow) AskPlanner(e machine.Effect) error {
 	switch q := e.Question; {
 	case q.Exhausted:
 		f.err = f.cause
@@ -197,11 +198,6 @@ func (f *flow) planned(p machine.Plan, failed *fault.Failure) error {
 
 // plan is the local activity of the planner.
 func (a *agent) plan(ctx context.Context, in wire[plannerCall]) (out wire[plannerResult], _ error) {
-	defer func() {
-		if err := panicked(recover()); err != nil {
-			out.v = plannerResult{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(err)}
-		}
-	}()
 	st, err := machine.Restore(in.v.State)
 	if err == nil && a.Planner == nil {
 		err = errors.New("this worker has no Planner, but the run needs it")
@@ -211,12 +207,8 @@ func (a *agent) plan(ctx context.Context, in wire[plannerCall]) (out wire[planne
 		return out, nil
 	}
 	q := planner.NewQuestion(st, in.v.Asked, in.v.Cause.cause())
-	p, err := a.Planner.Plan(ctx, q)
-	if err == nil {
-		err = p.Fault(st, a.modelNames())
-	}
-	if out.v.Plan = p.Printable(); err != nil {
-		out.v = plannerResult{Plan: machine.Plan{Do: machine.Abort}, Failure: remote(err)}
+	if out.v.Plan, err = usercode.Plan(ctx, a.Planner, st, q, a.modelNames()); err != nil {
+		out.v.Failure = remote(err)
 		out.v.Failure.Asked = remote(q.Cause)
 	}
 	if err := a.fitsAs("the planner's answer", out.v); err != nil {

@@ -326,30 +326,18 @@ func (f *flow) note(n journal.Note) {
 
 // execute runs one effect and feeds its result to the core.
 func (f *flow) execute(e machine.Effect) error {
-	switch e.Kind {
-	case machine.CallModel:
-		return f.call(e.Model)
-	case machine.MakePrompt:
-		return f.prompt(e.Model)
-	case machine.Summarise:
-		return f.summarise(e.Summary.Span)
-	case machine.RunTools:
-		return f.runTools(f.st.Left(e).Tools)
-	case machine.TryAction:
-		return f.try(*e.Try)
-	case machine.WaitUntil:
-		return f.wait(*e.Wait)
-	case machine.AskPerson:
-		return f.askPeople(e.Asks)
-	case machine.AskPlanner:
-		return f.ask(e)
-	case machine.Reduce:
-		return f.tellReducers()
+	return engine.Execute(f, &f.st, e, engine.Offer{}, f.now())
+}
+
+// Answered feeds an answer that needs nobody.
+func (f *flow) Answered(ev machine.Event) error { return f.step(ev) }
+
+// reduced feeds an event with what reducers make of it. emitted are the events of its tool.
+func (f *flow) reduced(ev machine.Event, emitted []session.Event) error {
+	if err := engine.Reducing(&f.st, &ev, emitted, engine.Everything, f.reduce); err != nil {
+		return err
 	}
-	if ev, own := (engine.Offer{}).Answer(f.st, e, f.now()); own {
-		return f.step(ev)
-	}
-	return fmt.Errorf("temporal: the core requested the unknown effect %q", e.Kind)
+	return f.step(ev)
 }
 
 // until waits, and executes updates meanwhile, except while reducers work on the state. It returns false if
@@ -392,9 +380,9 @@ func (f *flow) end(class fault.Class, why string) error {
 // endOfContext is the error text of a cancelled run in process.
 const endOfContext = "context canceled"
 
-// wait waits by the workflow's clock. A wait that is over sets no timer.
-func (f *flow) wait(w machine.Wait) error {
-	if left := w.Until.Sub(f.now()); left > 0 {
+// Wait waits by the workflow's clock. A wait that is over sets no timer.
+func (f *flow) Wait(until time.Time) error {
+	if left := until.Sub(f.now()); left > 0 {
 		ctx, stop := workflow.WithCancel(f.ctx)
 		defer stop()
 		timer := workflow.NewTimer(ctx, left)
@@ -402,5 +390,5 @@ func (f *flow) wait(w machine.Wait) error {
 			return err
 		}
 	}
-	return f.step(engine.Woke(f.now(), w.Until))
+	return f.step(engine.Woke(f.now(), until))
 }

@@ -15,7 +15,7 @@ var Layers = [][]string{
 	{"journal", "loop/observe", "loop/planner"},
 	{"loop/engine", "journal/inbox", "journal/sealed"},
 	{"loop"},
-	{"looptest", "loop/agent"},
+	{"looptest", "loop/agent", "loop/engine/usercode"},
 	{"loop/degrade", "internal/fixture"},
 	{"looptest/scenario", "looptest/corpus", "looptest/random", "journal/journaltest",
 		"limit/limittest", "report"},

@@ -6,25 +6,28 @@
 // # What an engine answers
 //
 // The last effect of a step asks for something, and the engine answers it with an event. A [Runner] has a
-// method for each; an engine without one makes the event with the functions named below, at its own time.
+// method for each. An engine without one implements [Answers], which [Execute] calls, and makes the events
+// with the functions named below, at its own time; [Reducing] adds what reducers make of them. Package
+// loop/engine/usercode calls the user's code.
 //
 //	effect       the engine                            and answers with
 //	decided      does nothing: it reports              -
 //	settled      does nothing: it reports              -
-//	call_model   asks the model, within [LimitsOf];    Replied: [Read], and the reducers of [AnswerEvents];
-//	             Call is for it                        CallFailed: [RateLimit] and fault.FailureOf
+//	call_model   asks the model, within [LimitsOf]:    Replied: [Read], then [Reducing];
+//	             usercode.Reply                        CallFailed: [RateLimit] and fault.FailureOf
 //	make_prompt  runs the user's code                  Prompted
 //	estimate     -                                     Estimated, from [Offer.Answer]
 //	grant        asks the limiter, and waits with it   Granted
-//	run_tools    runs the calls of State.Left          ToolEnded, one a call and in their order: [EndOf], and the
-//	                                                   reducers of [ToolEvents]
+//	run_tools    runs the calls of State.Left          ToolEnded, one a call and in their order: [EndOf], then
+//	                                                   [Reducing]
 //	try          lets the user try                     Tried, and the reducers of [TryEvents]
 //	wait         waits                                 Woke, from [Woke]
-//	ask          waits for people                      Responded, from [Answered]; Woke at machine.AskedUntil
-//	ask_planner  asks the planner                      Planned: machine.Plan.Fault checks it
+//	ask          waits for people                      Responded: [Answered], then [Reducing]; Woke at
+//	                                                   machine.AskedUntil
+//	ask_planner  asks the planner: usercode.Plan       Planned: machine.Plan.Fault checks it
 //	reduce       runs the reducers: [Heard]            ReducersRan
 //	shorten      -                                     Shortened, from [Offer.Answer]
-//	summarise    has State.Span summed up              Summarised, with State.PlanSummary
+//	summarise    State.Span: usercode.SumUp            Summarised, with State.PlanSummary
 //	stop         ends                                  -
 //
 // These come from outside, between two effects:

@@ -73,10 +73,7 @@ func (r *Runner) Answer() any {
 
 // Replied feeds what [Runner.Read] returned, after running the reducers for an answer.
 func (r *Runner) Replied(at time.Time, read *machine.Reply) ([]machine.Effect, error) {
-	if a := read.Answer; a != nil && len(a.Issues) == 0 {
-		a.Reduced = r.reduce(AnswerEvents(session.DriverOf(r.s).Hears, read.Message.Text, a))
-	}
-	return r.Step(machine.Event{Kind: machine.Replied, At: at, Reply: read})
+	return r.reduced(machine.Event{Kind: machine.Replied, At: at, Reply: read}, nil)
 }
 
 // CallFailed feeds the error of a model call.
@@ -100,9 +97,9 @@ func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) 
 		r.failing[run.Key] = err
 	}
 	if end.Verdict == machine.Done {
-		end.Reduced, end.Unheard = r.reduce(ToolEvents(session.DriverOf(r.s).Hears, run, out)), Unheard(r.s, out)
+		end.Unheard = Unheard(r.s, out)
 	}
-	return r.Step(machine.Event{Kind: machine.ToolEnded, At: at, Tool: end})
+	return r.reduced(machine.Event{Kind: machine.ToolEnded, At: at, Tool: end}, out.Events)
 }
 
 // Woke feeds the end of a wait.
@@ -222,6 +219,13 @@ func (r *Runner) keepToolErrors() {
 	if r.st.Batch == nil {
 		r.failing = nil
 	}
+}
+
+// reduced feeds an event with what reducers make of it. emitted are the events of its tool.
+func (r *Runner) reduced(ev machine.Event, emitted []session.Event) ([]machine.Effect, error) {
+	_ = Reducing(&r.st, &ev, emitted, session.DriverOf(r.s).Hears, // the error is that of reduce
+		func(events []session.Event) (*machine.Reduced, error) { return r.reduce(events), nil })
+	return r.Step(ev)
 }
 
 // reduce runs the session's reducers for events.

@@ -22,12 +22,8 @@ func (r *Runner) Respond(at time.Time, answer machine.Response) ([]machine.Effec
 	if err != nil {
 		return nil, err
 	}
-	if end := ev.Tool; end != nil {
-		end.Reduced = r.reduce(ToolEvents(session.DriverOf(r.s).Hears, r.st.Batch.Calls[end.Index].ToolRun,
-			tool.Outcome{Result: end.Result}))
-	}
 	a := askOf(&r.st, ev.Response.Question)
-	effects, err := r.Step(ev)
+	effects, err := r.reduced(ev, nil)
 	if err == nil && len(ev.Response.Arguments) > 0 {
 		delete(r.values().calls, a.CallID) // they are of the arguments before
 	}
