@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/limit"
@@ -67,24 +69,30 @@ const storeTime = time.Millisecond
 // machine drives a limiter of package limit.
 type machine struct {
 	*Clock
-	state  limit.State
-	grants map[int64]func(limit.Share)
-	wake   int64
+	state limit.State
+	asked map[int64]asker
+	wake  int64
 	// above is the limiter whose calls this one shares; nil for none.
 	above *machine
 	asks  *int64
 }
 
+// asker waits for an answer.
+type asker struct {
+	grant func(limit.Share)
+	deny  func(limit.Why)
+}
+
 func newMachine(c *Clock, config limit.Config, above *machine, asks *int64) (*machine, error) {
 	state, err := limit.New(config)
-	return &machine{Clock: c, state: state, grants: map[int64]func(limit.Share){}, above: above, asks: asks}, err
+	return &machine{Clock: c, state: state, asked: map[int64]asker{}, above: above, asks: asks}, err
 }
 
 func (m *machine) Ask(c *Call, grant func()) {
-	m.grants[c.id] = func(s limit.Share) {
+	m.asked[c.id] = asker{func(s limit.Share) {
 		c.turn, c.probe = s.Turn, s.Probe
 		grant()
-	}
+	}, func(limit.Why) { c.deny() }}
 	m.step(limit.Event{Kind: limit.Ask, ID: c.id, Tokens: c.tokens + c.tokens/4, Turn: c.turn,
 		Retry: c.Attempt > 1})
 }
@@ -108,9 +116,9 @@ func (m *machine) step(ev limit.Event) {
 	for _, e := range effects {
 		switch e.Kind {
 		case limit.Grant:
-			grant := m.grants[e.Share.ID]
-			delete(m.grants, e.Share.ID)
-			m.After(0, func() { grant(e.Share) })
+			m.answer(e.Share.ID, func(a asker) { a.grant(e.Share) })
+		case limit.Deny:
+			m.answer(e.Share.ID, func(a asker) { a.deny(e.Why) })
 		case limit.Borrow:
 			m.After(storeTime, func() { m.borrow(*e.Borrow) })
 		case limit.Return:
@@ -121,14 +129,37 @@ func (m *machine) step(ev limit.Event) {
 	m.sleep()
 }
 
+// answer passes an answer on to who asked.
+func (m *machine) answer(id int64, tell func(asker)) {
+	a := m.asked[id]
+	delete(m.asked, id)
+	m.After(0, func() { tell(a) })
+}
+
 // borrow asks the limiter above.
 func (m *machine) borrow(ask limit.Event) {
 	*m.asks++
 	ask.ID = *m.asks
-	m.above.grants[ask.ID] = func(s limit.Share) {
+	m.above.asked[ask.ID] = asker{func(s limit.Share) {
 		m.After(storeTime, func() { m.step(limit.Event{Kind: limit.Lent, Share: s}) })
-	}
+	}, func(why limit.Why) {
+		if why != limit.DownTooLong {
+			m.After(time.Second, func() { m.borrow(ask) })
+			return
+		}
+		m.After(storeTime, m.giveUp)
+	}}
 	m.above.step(ask)
+}
+
+// giveUp denies all that wait, as the limiter above says.
+func (m *machine) giveUp() {
+	all := slices.Sorted(maps.Keys(m.asked))
+	m.step(limit.Event{Kind: limit.Leave, IDs: all})
+	m.step(limit.Event{Kind: limit.Lent, Share: limit.Share{Turn: m.state.Turn}})
+	for _, id := range all {
+		m.answer(id, func(a asker) { a.deny(limit.DownTooLong) })
+	}
 }
 
 // sleep sets the next tick.

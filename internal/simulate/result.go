@@ -8,7 +8,7 @@ type Result struct {
 	Calls         int64   `json:"calls"`
 	Rejected      int64   `json:"rejected"`
 	RejectedShare float64 `json:"rejected_share"`
-	// SessionsLost ended because the policy allowed a call no further attempt.
+	// SessionsLost ended because the policy allowed a call no further attempt, or the limiter denied it.
 	SessionsLost int64 `json:"sessions_lost"`
 	// Makespan is the time from the first arrival to the last end, in milliseconds.
 	Makespan int64 `json:"makespan_ms"`

@@ -242,3 +242,18 @@ func TestFaultsOfSettings(t *testing.T) {
 	}
 	require.Error(t, s.UnmarshalJSON([]byte(`{"sessions": 1, "calls_per_session": 1}`)), "no provider")
 }
+
+// A provider that is down for longer than the limiter has patience: the sessions are lost, and said to be.
+func TestSessionsThatTheLimiterGivesUpAreLost(t *testing.T) {
+	for _, processes := range []int{1, 8} {
+		t.Run(fmt.Sprint(processes), func(t *testing.T) {
+			s := fleet()
+			s.Processes, s.Sessions, s.Limit.GiveUp = processes, 80, 10*time.Minute
+			s.Provider.Outages = []simulate.Outage{{At: 0, For: 2 * time.Hour}}
+			r := run(t, s)
+			assert.Equal(t, int64(80), r.SessionsLost)
+			assert.InDelta(t, 600_000, r.Makespan, 20_000)
+			assert.LessOrEqual(t, r.CallsInOutage, int64(700), "a probe a second, until it gives up")
+		})
+	}
+}

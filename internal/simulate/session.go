@@ -33,6 +33,8 @@ type Call struct {
 	key     backoff.Key
 	granted int64
 	probe   bool
+	// deny ends the session, because the limiter does not let the call be made.
+	deny func()
 }
 
 // session makes its calls one after the other.
@@ -59,7 +61,8 @@ func (s *session) next() {
 	s.asks++
 	s.attempt(&Call{
 		id: s.asks, turn: s.turn, tokens: int64(s.TokensPerCall), Attempt: 1,
-		key: backoff.NewKey(strconv.FormatInt(s.Seed, 10)+"/retry", strconv.FormatInt(s.asks, 10)),
+		key:  backoff.NewKey(strconv.FormatInt(s.Seed, 10)+"/retry", strconv.FormatInt(s.asks, 10)),
+		deny: func() { s.end(true) },
 	})
 }
 
