@@ -3,6 +3,8 @@ package limiter
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/limit"
@@ -41,6 +43,8 @@ type above struct {
 	last limit.State
 	seen int64
 	skew time.Duration
+	// down is set while the breaker above is open.
+	down bool
 	// own takes the place of a store that is lost; nil if it is not. It is tried again at retry, after ever
 	// longer pauses.
 	own   *record
@@ -175,10 +179,16 @@ func (b *above) try(ctx context.Context, t todo) (outcome, bool, error) {
 
 // lent passes on what was lent, or notes when to look for it.
 func (b *above) lent(t *todo, out *outcome) {
+	b.l.breaker(b.s, b.down, out.state.Breaker.Open)
+	b.down = out.state.Breaker.Open
 	if t.ask == nil {
 		return
 	}
 	if b.asked = out.asked; out.share == nil {
+		if out.givenUp {
+			b.giveUp()
+			return
+		}
 		b.look = b.l.clock.Now().Add(min(max(out.wait, minLook), maxLook))
 		return
 	}
@@ -186,6 +196,19 @@ func (b *above) lent(t *todo, out *outcome) {
 	share := *out.share
 	share.From = share.From.Add(-out.skew)
 	b.l.step(b.s, &limit.Event{Kind: limit.Lent, At: b.l.clock.Now(), Share: share})
+}
+
+// giveUp denies all that wait, as the limiter above says.
+func (b *above) giveUp() {
+	l, s, now := b.l, b.s, b.l.clock.Now()
+	b.ask, b.asked, b.look = nil, 0, time.Time{}
+	all := slices.Sorted(maps.Keys(s.waiting))
+	for _, id := range all {
+		l.reply(s, &limit.Effect{Kind: limit.Deny, Share: limit.Share{ID: id}, Why: limit.DownTooLong})
+	}
+	l.step(s, &limit.Event{Kind: limit.Leave, At: now, IDs: append(all, s.gone...)})
+	s.gone = nil
+	l.step(s, &limit.Event{Kind: limit.Lent, At: now, Share: limit.Share{Turn: s.state.Turn}})
 }
 
 // The bounds of the time after which a process looks again for an answer to its ask.

@@ -23,9 +23,11 @@ type outcome struct {
 	seen  int64
 	skew  time.Duration
 	// asked is the ID of the ask, and share what it was granted; nil if it waits. wait is when to look again.
+	// givenUp is set if the ask was denied because the provider has been down for too long.
 	asked   int64
 	share   *limit.Share
 	wait    time.Duration
+	givenUp bool
 	changed bool
 }
 
@@ -102,8 +104,11 @@ func (r *record) step(ev limit.Event, now time.Time, out *outcome) {
 	ev.At = now
 	r.State, effects = limit.Step(r.State, ev)
 	for n := range effects {
-		if e := &effects[n]; e.Kind == limit.Grant {
+		switch e := &effects[n]; e.Kind {
+		case limit.Grant:
 			r.Granted[e.Share.ID] = e.Share
+		case limit.Deny:
+			out.givenUp = out.givenUp || e.Share.ID == out.asked && e.Why == limit.DownTooLong
 		}
 	}
 	out.changed = out.changed || ev.Kind != limit.Tick || len(effects) > 0

@@ -110,15 +110,20 @@ func (l *Limiter) step(s *scope, ev *limit.Event) (answer Answer, known bool) {
 			l.reply(s, e)
 		}
 	}
-	switch {
-	case s.state.Breaker.Open == open:
-	case open:
-		l.notice(Notice{Kind: BreakerClosed, Scope: s.name})
-	default:
-		l.notice(Notice{Kind: BreakerOpened, Scope: s.name})
-	}
+	l.breaker(s, open, s.state.Breaker.Open)
 	l.plan(s)
 	return answer, known
+}
+
+// breaker tells that the breaker has opened or closed, if it has.
+func (l *Limiter) breaker(s *scope, was, is bool) {
+	switch {
+	case was == is:
+	case is:
+		l.notice(Notice{Kind: BreakerOpened, Scope: s.name})
+	default:
+		l.notice(Notice{Kind: BreakerClosed, Scope: s.name})
+	}
 }
 
 // reply answers an ask that waits. If it was taken back, nobody uses the grant.
