@@ -52,8 +52,8 @@ func (n *node) inner(to *variable) *node {
 // costOfRule is the work of a rule that the validator checks.
 const costOfRule = 4
 
-// find notes what a Go type refuses. Where the schema has refused the value, only rules are noted, and none of
-// a value that is missing, empty or of the wrong kind. What is expected is said.
+// find notes what a Go type refuses. Where the schema has refused the value, only rules are noted, and none
+// of a value that is missing, empty or of the wrong kind. What is expected is said.
 func (f *collector) find(x failure) {
 	isEmpty := x.lacks != "" || x.value.kind == kindString && x.value.text == ""
 	isRefused := func(r failure) bool {
@@ -251,10 +251,11 @@ func (l *layout) lacks(object *value, m *member, r rule) bool {
 		member := object.member(name)
 		return member != nil && member.incomplete
 	}
-	return object.incomplete && (isIncomplete(m.name) || slices.ContainsFunc(r.others(), func(field string) bool {
+	isOther := func(field string) bool {
 		first, _, _ := strings.Cut(field, ".")
 		return isIncomplete(l.names[first])
-	}))
+	}
+	return object.incomplete && (isIncomplete(m.name) || slices.ContainsFunc(r.others(), isOther))
 }
 
 // storeEntry stores an entry of a map, and checks the rules of its key.

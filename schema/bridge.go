@@ -14,8 +14,8 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// bridge says one rule of a value of a class in JSON Schema, or what it is not to be. A nil schema without an error means there are no
-// exact words for it: the validator judges, and prose tells the model.
+// bridge says one rule of a value of a class in JSON Schema, or what it is not to be. A nil schema without an
+// error means there are no exact words for it: the validator judges, and prose tells the model.
 func bridge(r rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
 	pattern := r.pattern(r.param)
 	switch {

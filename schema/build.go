@@ -234,7 +234,8 @@ func setExtra(n *jsonschema.Schema, name string, v any) {
 
 var notInName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_]+`) })
 
-// structRef refers to a struct, and makes its schema where that is new. One without a name stands in its place.
+// structRef refers to a struct, and makes its schema where that is new. One without a name stands in its
+// place.
 func (b *builder) structRef(path string, at *spot, checked bool) (*jsonschema.Schema, error) {
 	v := variant{at.typ, checked}
 	of := b.structs[v]

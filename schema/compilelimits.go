@@ -50,7 +50,8 @@ const (
 func (l CompileLimits) check(tree any) error {
 	s := survey{}
 	s.schema(tree, 0)
-	if s.subschemas <= l.MaxSubschemas && s.pointers <= pointerPerSubschema*l.MaxSubschemas && len(s.refs) > 0 {
+	fits := s.subschemas <= l.MaxSubschemas && s.pointers <= pointerPerSubschema*l.MaxSubschemas
+	if fits && len(s.refs) > 0 {
 		s.references(tree)
 	}
 	const raise = "; raise CompileLimits to allow it"

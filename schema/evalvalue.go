@@ -71,7 +71,8 @@ func (f *collector) memberName(m *value) {
 	from := len(f.failures)
 	if fits, _ := f.judge(f.n.nameRule, name, f.scope, nil); !fits {
 		f.name = nil // it is part of the failure
-		f.report(failure{at: f.n, value: m, rule: "propertyNames", ofName: true, joined: inOrder(f.since(from))})
+		wrong := inOrder(f.since(from))
+		f.report(failure{at: f.n, value: m, rule: "propertyNames", ofName: true, joined: wrong})
 	}
 }
 

@@ -37,11 +37,11 @@ func costOfPointer(v *value) int {
 // inOrder puts failures in the order of the document, each once. The list is changed.
 func inOrder(all []failure) []failure {
 	compare := func(a, b failure) int {
-		c := cmp.Or(cmp.Compare(a.value.start, b.value.start), cmp.Compare(a.lacks, b.lacks), cmp.Compare(a.rule, b.rule))
-		if c == 0 {
-			return cmp.Compare(a.expected(), b.expected())
+		c := cmp.Compare(a.value.start, b.value.start)
+		if c = cmp.Or(c, cmp.Compare(a.lacks, b.lacks), cmp.Compare(a.rule, b.rule)); c != 0 {
+			return c
 		}
-		return c
+		return cmp.Compare(a.expected(), b.expected())
 	}
 	slices.SortFunc(all, compare)
 	return slices.CompactFunc(all, func(a, b failure) bool { return compare(a, b) == 0 })
