@@ -210,7 +210,7 @@ func (w *World) crashAgents(again *World, length int) error {
 	ctx := context.Background()
 	for id, length := range w.agentsAt(length) {
 		text := w.Store.Text(id)[:length]
-		done, err := readJournal(text)
+		done, err := w.records.journal(text)
 		if err != nil {
 			return err
 		}
@@ -245,7 +245,7 @@ func (w *World) agentsLaws() error {
 			continue
 		}
 		text := w.Store.Text(id)
-		_, replay := journal.Replay(bytes.NewReader(text), journal.Replaying{Key: w.Case.Redact.Key})
+		replay := w.records.replays(text, w.Case.Redact.Key)
 		f, last := journal.Last(bytes.NewReader(text))
 		if err := errors.Join(replay, last); err != nil {
 			return fmt.Errorf("the agent %s: %w", id, err)

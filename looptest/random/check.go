@@ -114,7 +114,8 @@ func (c *check) work(ctx context.Context) {
 // compare makes one case with all drivers that take it, and returns which.
 func compare(ctx context.Context, c Case, drivers []Driver) ([]int, error) {
 	took := make([]int, len(drivers))
-	want, err := one(ctx, Driver{Name: "Loop.Run", Run: Run}, c)
+	read := newRecords()
+	want, err := one(ctx, Driver{Name: "Loop.Run", Run: Run}, c, read)
 	if err != nil {
 		return took, err
 	}
@@ -123,7 +124,7 @@ func compare(ctx context.Context, c Case, drivers []Driver) ([]int, error) {
 			continue
 		}
 		took[n]++
-		got, err := one(ctx, d, c)
+		got, err := one(ctx, d, c, read)
 		if err != nil {
 			return took, err
 		}
@@ -134,8 +135,8 @@ func compare(ctx context.Context, c Case, drivers []Driver) ([]int, error) {
 	return took, nil
 }
 
-// one makes a case with one driver.
-func one(ctx context.Context, d Driver, c Case) (t Trace, err error) {
+// one makes a case with one driver. read is what was read from journals of the case.
+func one(ctx context.Context, d Driver, c Case, read *records) (t Trace, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%s: panic: %v\n%s", d.Name, p, debug.Stack())
@@ -143,6 +144,7 @@ func one(ctx context.Context, d Driver, c Case) (t Trace, err error) {
 	}()
 	w, err := NewWorld(c)
 	if err == nil {
+		w.records = read
 		t, err = d.Run(w.Context(ctx), w)
 	}
 	if err != nil {

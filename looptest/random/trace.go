@@ -58,8 +58,8 @@ func (w *World) Record(ev machine.Event, effects []machine.Effect, st machine.St
 func (w *World) ReadJournal() error {
 	text := w.Store.Text(w.Session.ID)
 	if w.redacted || !w.crashed { // after a crash, the steps are those of a journal that replays
-		if _, err := journal.Replay(bytes.NewReader(text), journal.Replaying{Key: w.Case.Redact.Key}); err != nil {
-			return fmt.Errorf("the journal does not replay: %w", err)
+		if err := w.records.replays(text, w.Case.Redact.Key); err != nil {
+			return err
 		}
 	}
 	if w.redacted {
@@ -67,7 +67,7 @@ func (w *World) ReadJournal() error {
 			return err
 		}
 	}
-	read, err := readJournal(text)
+	read, err := w.records.journal(text)
 	if err != nil {
 		return err
 	}
@@ -111,27 +111,34 @@ func (r *recorded) inDoubt() bool {
 // ended removes the calls that end returns true for.
 func (r *recorded) ended(end func(id run, call machine.ToolRun) bool) { maps.DeleteFunc(r.open, end) }
 
-// readJournal reads a journal, which may end after an event.
-func readJournal(text []byte) (recorded, error) {
+// journal reads a journal, which may end after an event.
+func (r *records) journal(text []byte) (recorded, error) {
 	all := recorded{begun: map[run]int{}, at: looptest.Epoch}
 	in := journal.NewReader(bytes.NewReader(text))
 	var ev *machine.Event
+	var of stepText
 	for {
-		rec, err := in.Next()
-		switch {
-		case errors.Is(err, io.EOF):
+		raw, err := in.Raw()
+		if errors.Is(err, io.EOF) {
 			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+		rec, err := r.record(string(raw))
+		switch {
 		case err != nil:
 			return all, err
 		case rec.Event != nil:
-			ev = rec.Event
+			ev, of.event = rec.Event, string(raw)
 			all.count(ev)
 		case rec.Decision != nil:
-			line, err := journal.Step{Event: *ev, Decision: *rec.Decision}.Trace()
+			of.decision = string(raw)
+			line, err := r.line(of, journal.Step{Event: *ev, Decision: *rec.Decision})
 			if err != nil {
 				return all, err
 			}
-			all.steps = append(all.steps, step{*ev, rec.Decision.Effects, string(line)})
+			all.steps = append(all.steps, step{*ev, rec.Decision.Effects, line})
 			for _, e := range rec.Decision.Effects {
 				all.asked(e.Tools)
 				all.calling = e.Kind == machine.CallModel || e.Kind == machine.TryAction

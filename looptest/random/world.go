@@ -65,6 +65,8 @@ type World struct {
 	// redacted reports that the journal is redacted; texts has what is left out of it.
 	redacted bool
 	texts    transcripts
+	// records are those of the journals of the case.
+	records *records
 
 	mu sync.Mutex
 	// cancel cancels the context of the run.
@@ -98,7 +100,7 @@ type World struct {
 func NewWorld(c Case) (*World, error) {
 	w := &World{
 		Case: c, Config: c.Config, Clock: looptest.NewClock(), Store: &looptest.Store{},
-		runs: map[run]int{}, begun: map[run]int{}, dug: map[run]int{},
+		runs: map[run]int{}, begun: map[run]int{}, dug: map[run]int{}, records: newRecords(),
 	}
 	w.Clock.Patience = time.Hour // nothing hangs here, however slow the machine is
 	w.Model = loop.ModelFunc(w.reply)
@@ -414,7 +416,7 @@ func prompt(
 // resumes it: see [Run].
 func (w *World) Crash(length int) (*World, error) {
 	text := w.Store.Text(w.Session.ID)[:length]
-	done, err := readJournal(text)
+	done, err := w.records.journal(text)
 	if err != nil {
 		return nil, err
 	}
@@ -427,6 +429,7 @@ func (w *World) Crash(length int) (*World, error) {
 	again.replied, again.usage, again.begun = done.replied, done.usage, done.begun
 	again.Clock.Set(done.at)
 	again.crashed, again.InDoubt = true, done.inDoubt()
+	again.records = w.records
 	again.asked = slices.Clone(w.asked[:min(done.replied, len(w.asked))])
 	again.redacted, again.texts.held = w.redacted, maps.Clone(w.texts.held)
 	ctx := context.Background()
