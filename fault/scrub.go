@@ -32,14 +32,20 @@ const (
 const (
 	// named are names that only keys have, and vague those that other things have, too.
 	named = `(?:api|access|account|admin|auth|bearer|bot|client|csrf|deploy|encryption|id|master|oauth|personal|private|refresh|` +
-		`secret|security|service|session|shared|signing|subscription|user|webhook|xsrf)[_\- ]?(?:access[_\- ]?)?(?:key|token|secret)` +
+		`secret|security|service|session|shared|signing|subscription|user|webhook|xsrf)` + sep + `(?:access` + sep + `)?(?:key|token|secret)` +
 		`|[a-z]*passw(?:or)?d|passphrase|pwd|secret|credentials?`
 	vague = `key|token|jwt|sig|signature|auth`
+	// sep is within a name: in the name of a query also percent-encoded.
+	sep = `(?:[_\- ]|%5f|%2d|%20)?`
 	// is stands between a name and a key: in prose, JSON, YAML, headers, Go's print of headers, URLs.
-	is = `(?:\s+(?:provided|is|was|given|used|value))?\\*["']?\s*(?:=>|[:=])[\s\[]*\\*["'“‘«]?`
+	is = `(?:\s+(?:provided|is|was|given|used|value))?` + quote + `\s*(?:=>|[:=])(?:[\s\[]|\]string\{|[|>][+\-]?\s)*` +
+		`(?:[“‘«]|` + quote + `)`
+	quote = `(?:\\+u0022|\\*["']?)`
 	// value is a key.
 	value = `([^\s"'\\&,;)}\]\x60<>”’»]{4,})`
-	begin = `(?i)((?:\b|[_\-.])(?:`
+	begin = `(?i)((?:\b|[_\-.]|%5f|%2d|u0022)(?:`
+	// password are the names of passwords.
+	password = `passw(?:or)?d|passphrase|pwd`
 	// pair is a cookie.
 	pair = `[^\s=;,"'\\]+=(?:"[^"]*"|[^\s;,"'\\\]]*)`
 )
@@ -48,7 +54,9 @@ const (
 var (
 	ofNamed = []string{"key", "token", "secret", "passw", "passphrase", "pwd", "credential"}
 	ofVague = []string{"key", "token", "jwt", "sig", "auth"}
-	ofBoth  = slices.Concat(ofNamed, ofVague)
+	// ofPasswords are what the names of passwords have in common.
+	ofPasswords = []string{"passw", "passphrase", "pwd"}
+	ofBoth      = slices.Concat(ofNamed, ofVague)
 )
 
 // secrets are the forms, in the order in which they are looked for.
@@ -66,26 +74,36 @@ var secrets = []form{
 	// Keys that say by how they begin that they are keys.
 	{regexp.MustCompile(`(\b|_)((?:sk|pk|rk|gsk|csk|hf|gh[pousr]|xai|pplx|nvapi|r8|sess|fw|npm|whsec|tvly|jina|lsv2|ntn|figd|glsa|` +
 		`xox[abeprs]|xapp|gl(?:pat|rt|dt|cbt|ptt|soat|ft|agent)|do[opr]_v1|tgp_v1|dckr_pat|shp(?:at|ss|ca|pa)|sntry[su]|lin_api|` +
-		`rubygems|pypi|GOCSPX|AGE-SECRET-KEY|github_pat)[_\-][A-Za-z0-9_\-.*]{6,}|AIza[A-Za-z0-9_\-*]{8,}|A(?:KIA|SIA)[A-Z0-9*]{8,}|` +
+		`rubygems|pypi|GOCSPX|AGE-SECRET-KEY|github_pat)[_\-][A-Za-z0-9_\-.*]{6,}|AIza[A-Za-z0-9_\-*]{8,}|A(?:KIA|SIA)[A-Z0-9*]{8,}|LTAI[A-Za-z0-9]{12,}|` +
 		`ya29\.[A-Za-z0-9_\-.*]{6,}|eyJ[A-Za-z0-9_\-]{8,}[A-Za-z0-9_\-.=*]*|SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}|` +
 		`hv[sbr]\.[A-Za-z0-9_\-]{16,}|dapi[0-9a-f]{32}|ATATT3x[A-Za-z0-9_\-=]{16,}|key-[0-9a-f]{32}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{30,})`), always, nil},
 	// Addresses: https://user:password@host, https://token@host, user:password@tcp(host), the hooks of chats.
-	{regexp.MustCompile(`(://[^/\s:@]*:)([^/\s@]+)@`), always, []string{"://"}},
+	// A password may have @ and /, but what begins with a port is a path.
+	{regexp.MustCompile(`(://[^/\s:@\[]*:)([^/\s@]*[^/\s@0-9][^\s"'<>?#]*|[0-9]{6,}[^\s"'<>?#]*|[0-9]+(?:@[^\s"'<>?#]*)?)@`),
+		always, []string{"://"}},
 	{regexp.MustCompile(`(://)([^/\s:@]{16,})@`), ifRandom, []string{"://"}},
 	{regexp.MustCompile(`(\b\w+:)([^\s:@/]{4,})@(?:tcp|unix)\(`), always, []string{"@tcp(", "@unix("}},
 	{regexp.MustCompile(`(hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/)([A-Za-z0-9/_\-]{8,})`),
 		always, []string{"hooks.slack.com/", "discord"}},
 	{regexp.MustCompile(`(?i)([?&](?:` + vague + `|code)=)` + value), always, []string{"="}},
 	// curl -u user:password, --token …
-	{regexp.MustCompile(`(\s(?:-u|--user)[ =]['"]?[^\s:]+:)([^\s'"]{4,})`), always, []string{"-u"}},
+	{regexp.MustCompile(`(\s(?:-u|--user)[ =]['"]?[^\s:]*[^\s:0-9][^\s:]*:)([^\s'"]{4,})`), always, []string{"-u"}},
+	{regexp.MustCompile(`(\bcurl\s(?:.*?\s)?-u['"]?[^\s:]+:)([^\s'"]{4,})`), always, []string{"curl"}},
+	{regexp.MustCompile(`(\bcurl\s(?:.*?\s)?(?:-b|--cookie)[ =]?['"]?)(` + pair + `(?:;\s*` + pair + `)*)`), always, []string{"curl"}},
+	{regexp.MustCompile(`(\bmysql\w*\s(?:.*?\s)?-p)([^\s'"]{4,})`), ifRandom, []string{"mysql"}},
 	{regexp.MustCompile(`(?i)(\s--(?:` + named + `|token|key)[ =]['"]?)([^\s'"]{4,})`), unlessProse, []string{"--"}},
 	// {"password":"with spaces and \" in it"}, <password>…</password>
 	{regexp.MustCompile(`(?i)("[a-z_\-]*(?:passw(?:or)?d|passphrase|pwd|secret)"\s*:\s*")((?:[^"\\]|\\.){4,})`), unlessProse,
 		[]string{"passw", "passphrase", "pwd", "secret"}},
+	// Connection strings: Pwd={with ; and }} in it}, password='with spaces', passwd=with,commas
+	{regexp.MustCompile(`(?i)((?:` + password + `)\s*=\s*\{)((?:[^}]|\}\})+)`), always, ofPasswords},
+	{regexp.MustCompile(`(?i)((?:` + password + `)\s*=\s*')((?:[^'\\]|\\.){4,})`), unlessProse, ofPasswords},
+	{regexp.MustCompile(`(?i)((?:` + password + `)=)([^\s"'\\&;)}\]\x60<>”’»]{4,})`), unlessProse, ofPasswords},
 	{regexp.MustCompile(`(?i)(<(?:\w+:)?(?:` + named + `)>)([^<]{4,})`), unlessProse, ofNamed},
 	// "api_key": "…", x-api-key: …, password=…, key provided: …
 	{regexp.MustCompile(begin + named + `)` + is + `)` + value), unlessProse, ofNamed},
 	{regexp.MustCompile(begin + vague + `)` + is + `)` + value), ifRandom, ofVague},
+	{regexp.MustCompile(begin + named + `|` + vague + `)["'],\s*["'])` + value), ifRandom, ofBoth},
 	// invalid key '…', API key … is not valid
 	{regexp.MustCompile(begin + named + `|` + vague + `)s?\s+(?:(?:is|was|of|value|provided|given)\s+)?\\*["'\x60“‘«])` +
 		`([^\s"'\\\x60”’»]{8,})`), ifRandom, ofBoth},
@@ -166,7 +184,7 @@ func (f form) isKey(found, after string) bool {
 }
 
 // notKeys are words that say something of a key.
-var notKeys = strings.Fields("required missing invalid expired denied failed unset none null empty true false undefined redacted bearer basic token")
+var notKeys = strings.Fields("required missing wrong incorrect invalid expired denied failed unset none null empty true false undefined redacted bearer basic token")
 
 // prose is a word that goes on with another one.
 var prose = regexp.MustCompile(`^,? [a-z]`)

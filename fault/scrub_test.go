@@ -39,7 +39,7 @@ func TestKeysAreLeftOut(t *testing.T) {
 	}
 }
 
-// The forms in which providers, clients and dumps of requests repeat keys. % is the key.
+// The forms in which providers, clients and dumps of requests repeat keys. % is the key, and ~ a percent sign.
 func TestEveryFormOfAKeyIsLeftOut(t *testing.T) {
 	const random, digits, hex, word = "Zq8xV2mN4bT7rW1pLs0d", "0123456789012345", "9f86d081884c7d659a2feaa0c55ad015", "correcthorsebattery"
 	for said, keys := range map[string][]string{
@@ -92,19 +92,81 @@ func TestEveryFormOfAKeyIsLeftOut(t *testing.T) {
 		`Digest username="u", nonce="%", response="%"`:        {hex},
 		"> x-api-key: %\n> content-type: application/json":    {random, digits, hex, word},
 		// Addresses.
-		`Get "https://h/v1?key=%&x=1": EOF`:                           {random, digits, hex, word},
-		`Get "https://h/v1?a=1&access_token=%": EOF`:                  {random, digits, hex, word},
-		`Get "https://h/c?sv=2024&sig=%&se=1": EOF`:                   {random, digits, hex, word},
-		"https://h/?X-Amz-Signature=%":                                {random, hex},
-		"dial https://user:%@proxy:3128: refused":                     {random, digits, hex, word},
-		"git clone https://%@github.com/a/b failed":                   {random, hex},
-		"postgres://u:%@db/x?sslmode=disable":                         {random, digits, hex, word},
-		"root:%@tcp(127.0.0.1:3306)/x":                                {random, digits, hex, word},
-		"https://hooks.slack.com/services/T0/B0/%":                    {random, digits, hex, word},
-		"DefaultEndpointsProtocol=https;AccountName=a;AccountKey=%;":  {random, digits, hex, word},
-		"Endpoint=sb://x/;SharedAccessKeyName=root;SharedAccessKey=%": {random, digits, hex, word},
-		"Server=db;Uid=u;Pwd=%;":                                      {random, digits, hex, word},
+		`Get "https://h/v1?key=%&x=1": EOF`:                                                      {random, digits, hex, word},
+		`Get "https://h/v1?a=1&access_token=%": EOF`:                                             {random, digits, hex, word},
+		`Get "https://h/c?sv=2024&sig=%&se=1": EOF`:                                              {random, digits, hex, word},
+		"https://h/?X-Amz-Signature=%":                                                           {random, hex},
+		"dial https://user:%@proxy:3128: refused":                                                {random, digits, hex, word},
+		"git clone https://%@github.com/a/b failed":                                              {random, hex},
+		"postgres://u:%@db/x?sslmode=disable":                                                    {random, digits, hex, word},
+		"root:%@tcp(127.0.0.1:3306)/x":                                                           {random, digits, hex, word},
+		"https://hooks.slack.com/services/T0/B0/%":                                               {random, digits, hex, word},
+		"DefaultEndpointsProtocol=https;AccountName=a;AccountKey=%;":                             {random, digits, hex, word},
+		"Endpoint=sb://x/;SharedAccessKeyName=root;SharedAccessKey=%":                            {random, digits, hex, word},
+		"Server=db;Uid=u;Pwd=%;":                                                                 {random, digits, hex, word},
+		"postgres://u:p@%/w@host/db":                                                             {random, digits, hex, word},
+		"postgres://u:%@p/w@host/db?sslmode=disable":                                             {random, digits, hex, word},
+		"amqp://u:%/x@mq.example.com:5672/v":                                                     {random, digits, hex, word},
+		"mongodb+srv://u:%@c.example.net/?retryWrites=true":                                      {random, digits, hex, word},
+		"redis://:%@cache:6379/0":                                                                {random, digits, hex, word},
+		"https://h/x?api~5Fkey=%":                                                                {random, digits, hex, word},
+		"https://h/x?api~2Dkey=%&a=1":                                                            {random, digits, hex, word},
+		"https://h/x?a=1&access~5ftoken=%":                                                       {random, digits, hex, word},
+		"https://b.s3.amazonaws.com/k?X-Amz-Credential=AKIAX&X-Amz-Expires=60&X-Amz-Signature=%": {random, hex},
+		"https://storage.googleapis.com/b/o?GoogleAccessId=x&Signature=%":                        {random, hex},
+		"https://a.blob.core.windows.net/c?sp=r&sig=%&spr=https":                                 {random, digits, hex, word},
+		"https://h/cb#access_token=%&token_type=bearer":                                          {random, digits, hex, word},
+		"https://h/cb?code=%&state=1":                                                            {random, digits, hex, word},
+		// Connection strings.
+		"host=db user=u passwd=a,%":                                    {random, digits, hex, word},
+		"Driver={ODBC Driver 18};Server=s;Uid=u;Pwd={a;%};Encrypt=yes": {random, digits, hex, word},
+		"Driver={X};PWD={a}}%;b};Database=d":                           {random, digits, hex, word},
+		"Server=s;Password={%};Encrypt=yes":                            {random, digits, hex, word},
+		"host=db password='x y %' dbname=x":                            {random, digits, hex, word},
+		"user=u password=% host=db":                                    {random, digits, hex},
+		"AccountEndpoint=https://x/;AccountKey=%;":                     {random, digits, hex, word},
+		"jdbc:mysql://h/db?user=u&password=%":                          {random, digits, hex, word},
+		"jdbc:sqlserver://h;user=u;password=%;":                        {random, digits, hex, word},
 		// Commands and environments.
+		"curl -H 'Authorization: Bearer %' https://h":    {random, digits, hex, word},
+		`curl -H "Authorization: Basic %" https://h`:     {random, hex},
+		"curl --user 'admin:%' https://h":                {random, digits, hex, word},
+		"curl -uadmin:% https://h":                       {random, digits, hex, word},
+		"curl -b 'session=%' https://h":                  {random, digits, hex, word},
+		"mysql -u root -p% db":                           {random, hex},
+		"export GITHUB_TOKEN=%":                          {random, digits, hex},
+		"AWS_SECRET_ACCESS_KEY=% AWS_REGION=eu-west-1":   {random, digits, hex},
+		"declare -x ANTHROPIC_API_KEY=\"%\"":             {random, digits, hex, word},
+		"AZURE_OPENAI_API_KEY=%":                         {random, digits, hex, word},
+		"GOOGLE_API_KEY: %":                              {random, digits, hex, word},
+		"MISTRAL_API_KEY='%'":                            {random, digits, hex, word},
+		"[DB_PASSWORD=% PATH=/bin HOME=/root]":           {random, digits, hex},
+		`["OPENAI_API_KEY=%","PATH=/bin"]`:               {random, digits, hex, word},
+		"apiKey: %\nmodel: x":                            {random, digits, hex},
+		"password: |\n  %":                               {random, digits, hex, word},
+		"client_secret: >-\n  %":                         {random, digits, hex, word},
+		"stringData:\n  password: \"%\"":                 {random, digits, hex, word},
+		`{\\\"api_key\\\":\\\"%\\\"}`:                    {random, digits, hex, word},
+		`{\"headers\":{\"Authorization\":\"Bearer %\"}}`: {random, digits, hex, word},
+		`{\u0022api_key\u0022:\u0022%\u0022}`:            {random, digits, hex, word},
+		`{"aws_session_token":"%"}`:                      {random, digits, hex, word},
+		`{"private_key":"-----BEGIN PRIVATE KEY-----\n%\n-----END PRIVATE KEY-----\n"}`:   {random, hex},
+		"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n%\n-----END PGP PRIVATE KEY BLOCK-----": {random, hex},
+		"-----BEGIN EC PRIVATE KEY-----\r\n%":                                             {random, hex},
+		"map[Authorization:[Basic %]]":                                                    {random, hex},
+		"map[Cookie:[a=b; session=%] Host:[h]]":                                           {random, digits, hex, word},
+		`http.Header{"X-Api-Key":[]string{"%"}}`:                                          {random, digits, hex, word},
+		`http.Header{"Authorization":[]string{"Bearer %"}}`:                               {random, digits, hex, word},
+		"{'Authorization': 'Bearer %'}":                                                   {random, digits, hex, word},
+		"[('x-api-key', '%')]":                                                            {random, digits, hex},
+		"request to wss://h/ws?token=% failed":                                            {random, hex},
+		"id_token=eyJhbGciOiJIUzI1NiJ9.%.x is expired":                                    {random, hex},
+		"{eyJhbGciOiJIUzI1NiJ9.%}":                                                        {random, hex},
+		"AccessKeyId: LTAI%":                                                              {random, hex},
+		"X-Auth-Token: %":                                                                 {random, digits, hex, word},
+		"xi-api-key: %":                                                                   {random, digits, hex, word},
+		"X-Amz-Security-Token: %":                                                         {random, digits, hex, word},
+		"Authorization: AWS4-HMAC-SHA256 Credential=AKIA/20260101/us-east-1/bedrock/aws4_request, SignedHeaders=host, Signature=%": {random, hex},
 		"curl -H 'x-api-key: %' https://h": {random, digits, hex, word},
 		"curl -u admin:% https://h":        {random, digits, hex, word},
 		"tool --token % run":               {random, digits, hex},
@@ -124,7 +186,7 @@ func TestEveryFormOfAKeyIsLeftOut(t *testing.T) {
 		"-----BEGIN OPENSSH PRIVATE KEY-----\n%":                                    {random, hex},
 	} {
 		for _, key := range keys {
-			text := strings.ReplaceAll(said, "%", key)
+			text := strings.NewReplacer("%", key, "~", "%").Replace(said)
 			scrubbed := fault.Scrub(text)
 			assert.NotContains(t, scrubbed, key, text)
 			assert.Contains(t, scrubbed, "[key left out]", text)
@@ -148,8 +210,26 @@ func TestWhatIsNoKeyStays(t *testing.T) {
 		`{"key": "colour", "value": "blue"}`, "no value for key user.name", "signature mismatch", "finish_reason: token_limit",
 		"mail someone@example.com", "http://localhost:8080/v1/chat", "prompt_tokens=812345 completion_tokens=12",
 		"token: ContextWindowExceededError", "unknown parameter: 'max_completion_tokens'", "-----BEGIN CERTIFICATE----- MIIE",
+		// Words, ids and numbers beside the names of keys.
+		"token count: 12", "the password is wrong", "key not found: id", "tokens used: 812", "password: wrong", "secret santa",
+		"commit 9f86d081884c7d659a2feaa0c55ad01512345678 was not found", "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+		"request id 3f2504e0-4f89-11d3-9a0c-0305e82c3301", "req_011CQ2yJ4p7zJ9Xn8vTtUqVb failed", "call_Zq8xV2mN4bT7rW1p has no result",
+		"toolu_01A09q90qw90lq917835lq9 has no result", "max_tokens must be at most 4096", "max_completion_tokens: 16384",
+		"stop token: \"</s>\"", "special token <|endoftext|> is not allowed", "token 1234 is out of the vocabulary",
+		"invalid token at position 17", "token bucket is empty, wait 2s", "unexpected token } in JSON at position 4",
+		"key \"a\" is given twice", "key: required", "keys: a, b, c", "missing key: name", "the key of the map is a number",
+		"cache key miss: prompts", "idempotency key reused", "partition key: user", "hotkey: ctrl", "the author is unknown",
+		"authentication failed for user ann", "authorization failed", "auth: failed", "basic auth is off", "basic plan: 20 requests",
+		"the bearer of the ticket", "password must have digits", "passwords do not match", "credentials: required",
+		"no credentials found in the environment", "secret not found: db/prod", "session expired", "session: not found",
+		"the signature is invalid", "signature: func(int) string", "cookies are off", "user:name@example.com",
+		"see https://example.com/a@b/c", "https://example.com/@scope/pkg", "git@github.com:retake-go/retake.git",
+		"http://localhost:11434/api/chat?x=a@b", "https://h:8443/p@q", "npm install @scope/pkg@1.2.3", "mailto:a@example.com",
+		"-----BEGIN PUBLIC KEY----- MIIB", "100% of the key space", "wait 2s: code=429", "status code=503&retry=1",
+		"sort -u words.txt", "docker run -u 1000:1000 image", "see page 12: key findings",
 	} {
 		assert.Equal(t, said, fault.Scrub(said))
+		assert.Equal(t, said, fault.Scrub(fault.Scrub(said)))
 	}
 }
 
