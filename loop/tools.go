@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/session"
@@ -54,8 +55,13 @@ func (p *process) runOne(ctx context.Context, b *batch, n int, inv tool.Invocati
 		}
 		b.outcomes[n] <- out
 	}()
-	ctx = context.WithValue(ctx, viewKey{}, &outer{p, st, b.runs[n]})
+	ctx = context.WithValue(ctx, viewKey{}, &outer{p, p.around(st, b.runs[n])})
 	out = p.invoke(ctx, b.runs[n], inv)
+}
+
+// around is a call as a run within it knows it.
+func (p *process) around(st machine.State, run machine.ToolRun) engine.Outer {
+	return engine.Outer{State: st, Run: run, Depth: p.depth, Deepest: p.deepest}
 }
 
 // errOver is the cause of the end of a tool's context if another call of the reply ended the run.
@@ -156,7 +162,7 @@ type viewKey struct{}
 func View(ctx context.Context) (view session.State, ok bool) {
 	switch v := ctx.Value(viewKey{}).(type) {
 	case *outer:
-		return v.state.Session, true
+		return v.State.Session, true
 	case session.State:
 		return v, true
 	}

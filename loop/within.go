@@ -6,9 +6,8 @@ import (
 	"fmt"
 
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -26,8 +25,7 @@ var (
 // does not change during a run.
 type outer struct {
 	process *process
-	state   machine.State
-	run     machine.ToolRun
+	engine.Outer
 }
 
 // Within is [Loop.Run] for a run within the call of a tool, under the context of that call, by which it
@@ -52,9 +50,9 @@ func (l *Loop) Within(ctx context.Context, in Input) (Result, error) {
 	switch {
 	case o == nil:
 		return Result{}, ErrNotWithin
-	case o.process.depth >= o.process.deepest:
+	case o.TooDeep():
 		return Result{}, fmt.Errorf("%w: there are %d around this one, and MaxDepth allows no more", ErrTooDeep,
-			o.process.depth+1)
+			o.Depth+1)
 	}
 	r, err := l.within(ctx, o, in)
 	if doubts(&r, err) {
@@ -75,7 +73,9 @@ func doubts(r *Result, err error) bool {
 func (l *Loop) within(ctx context.Context, o *outer, in Input) (Result, error) {
 	own := *l
 	own.options, own.desk = o.options(l.options), o.process.desk
-	compiled, err := o.bound(&own)
+	set := o.Bound(l.cfg.Policy)
+	own.cfg.Policy = &set
+	compiled, err := own.cfg.asking(own.options)
 	if err != nil {
 		return Result{}, err
 	}
@@ -85,17 +85,13 @@ func (l *Loop) within(ctx context.Context, o *outer, in Input) (Result, error) {
 	}
 	defer closeJournal(s)
 	in.RequestID, in.NewConversation = s.ID(), true
-	if d := o.run.Timeout; d > 0 {
-		if late := own.clock.Now().Add(d); in.Deadline.IsZero() || late.Before(in.Deadline) {
-			in.Deadline = late
-		}
-	}
+	in.Deadline = o.Deadline(in.Deadline, own.clock.Now())
 	p, err := newProcess(ctx, own.options, own.model, s, &own.cfg, &in)
 	if err != nil {
 		return Result{}, err
 	}
-	p.desk, p.depth = own.desk, o.process.depth+1
-	p.deepest = min(o.process.deepest, p.depth+p.deepest)
+	p.desk = own.desk
+	p.depth, p.deepest = o.Depths(p.deepest)
 	p.takesMail(nil)
 	fresh, err := p.enter(compiled, false)
 	if err != nil {
@@ -123,35 +119,10 @@ func (o *outer) options(own *options) *options {
 	return &all
 }
 
-// bound bounds the config of a nested run by what the outer run has left.
-func (o *outer) bound(l *Loop) (*machine.Compiled, error) {
-	st := &o.state
-	rest := policy.Rest{
-		Set: st.Policy, Failed: st.Spent.Run, Spent: policy.Spent{Run: st.Charged, Session: st.Session.Charged()},
-	}
-	for n := range st.Actions {
-		if a := &st.Actions[n]; a.Name == o.run.Tool {
-			rest.Spent.Actions = []policy.Charge{a.Charged}
-		}
-	}
-	for _, c := range st.Batch.Calls {
-		if !c.Ended() {
-			rest.Sharers++
-		}
-	}
-	set := policy.DefaultSet()
-	if l.cfg.Policy != nil {
-		set = *l.cfg.Policy
-	}
-	set = set.Within(&rest)
-	l.cfg.Policy = &set
-	return l.cfg.asking(l.options)
-}
-
 // session makes the session of a nested run, with its journal if the outer run has one.
 func (o *outer) session() (*session.Session, error) {
 	var cfg session.Config
-	cfg.ID, cfg.Seed = o.state.Child(o.run.Index)
+	cfg.ID, cfg.Seed = o.State.Child(o.Run.Index)
 	if j := o.process.journal; j != nil {
 		own, err := j.Beside(cfg.ID)
 		if err != nil {
@@ -180,19 +151,9 @@ func (p *process) addPast(ctx context.Context, o *outer) {
 		st := p.runner.State()
 		used, cost = st.Usage, st.Charged.Cost
 	}
-	told := &o.state.Batch.Calls[o.run.Index].Consumed
-	_ = tool.AddUsage(ctx, less(used, told.Usage)) // an error says that no tool waits for it any more
-	if cost > told.Cost {
-		_ = tool.AddCost(ctx, cost-told.Cost)
-	}
-}
-
-// less returns what a usage has more than another one.
-func less(u, v message.Usage) message.Usage {
-	return message.Usage{
-		InputTokens: max(u.InputTokens-v.InputTokens, 0), OutputTokens: max(u.OutputTokens-v.OutputTokens, 0),
-		CacheReadTokens:  max(u.CacheReadTokens-v.CacheReadTokens, 0),
-		CacheWriteTokens: max(u.CacheWriteTokens-v.CacheWriteTokens, 0),
-		ReasoningTokens:  max(u.ReasoningTokens-v.ReasoningTokens, 0), APICalls: max(u.APICalls-v.APICalls, 0),
+	used, cost = o.Untold(used, cost)
+	_ = tool.AddUsage(ctx, used) // an error says that no tool waits for it any more
+	if cost > 0 {
+		_ = tool.AddCost(ctx, cost)
 	}
 }

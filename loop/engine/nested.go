@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// Outer is the call of a tool within which another run is made: what the two have to do with each other,
+// wherever they run. The id of the inner session and its seed are those of [machine.State.Child].
+type Outer struct {
+	// State is that of the run around, and Run the call, as they were when the call began.
+	State machine.State
+	Run   machine.ToolRun
+	// Depth is how many runs are around the outer run, and Deepest how many there may be around another.
+	Depth, Deepest int
+}
+
+// TooDeep reports whether no run may be made within the call.
+func (o *Outer) TooDeep() bool { return o.Depth >= o.Deepest }
+
+// Depths returns Depth and Deepest of the inner run. own is how many runs its config allows within it.
+func (o *Outer) Depths(own int) (depth, deepest int) {
+	return o.Depth + 1, min(o.Deepest, o.Depth+1+own)
+}
+
+// Bound returns the policy of the inner run: its own, nil for [policy.DefaultSet], bounded by an even share of
+// what the outer run has left. The calls of the reply that have not ended divide it.
+func (o *Outer) Bound(own *policy.Set) policy.Set {
+	st := &o.State
+	rest := policy.Rest{
+		Set: st.Policy, Failed: st.Spent.Run, Spent: policy.Spent{Run: st.Charged, Session: st.Session.Charged()},
+	}
+	for n := range st.Actions {
+		if a := &st.Actions[n]; a.Name == o.Run.Tool {
+			rest.Spent.Actions = []policy.Charge{a.Charged}
+		}
+	}
+	for _, c := range st.Batch.Calls {
+		if !c.Ended() {
+			rest.Sharers++
+		}
+	}
+	set := policy.DefaultSet()
+	if own != nil {
+		set = *own
+	}
+	return set.Within(&rest)
+}
+
+// Deadline returns the earlier of the inner run's own deadline, zero for none, and the end of the call that
+// begins now.
+func (o *Outer) Deadline(own, now time.Time) time.Time {
+	d := o.Run.Timeout
+	if late := now.Add(d); d > 0 && (own.IsZero() || late.Before(own)) {
+		return late
+	}
+	return own
+}
+
+// Untold returns of what the inner run has consumed what is to be added to the call: the outer run has been
+// told the rest at the end of an earlier try, or of the call in doubt that it repeats.
+func (o *Outer) Untold(used message.Usage, cost int64) (message.Usage, int64) {
+	told := &o.State.Batch.Calls[o.Run.Index].Consumed
+	return less(used, told.Usage), max(cost-told.Cost, 0)
+}
+
+// less returns what a usage has more than another one.
+func less(u, v message.Usage) message.Usage {
+	return message.Usage{
+		InputTokens: max(u.InputTokens-v.InputTokens, 0), OutputTokens: max(u.OutputTokens-v.OutputTokens, 0),
+		CacheReadTokens:  max(u.CacheReadTokens-v.CacheReadTokens, 0),
+		CacheWriteTokens: max(u.CacheWriteTokens-v.CacheWriteTokens, 0),
+		ReasoningTokens:  max(u.ReasoningTokens-v.ReasoningTokens, 0), APICalls: max(u.APICalls-v.APICalls, 0),
+	}
+}
