@@ -158,11 +158,24 @@ func (p *play) runTool(ctx context.Context) (json.RawMessage, error) {
 			return nil, err
 		}
 	}
+	if err := tool.AddUsage(ctx, o.Usage); err != nil { // an agent's
+		return nil, err
+	}
+	if o.Cost != nil {
+		if err := tool.AddCost(ctx, *o.Cost); err != nil {
+			return nil, err
+		}
+	}
+	if o.InDoubt {
+		if err := tool.Doubt(ctx); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case o.Err != nil:
 		return nil, o.Err
 	case o.Failed != "":
-		return nil, tool.Fail(o.Failed)
+		return nil, &tool.FailedError{Text: o.Failed, Whole: o.Whole}
 	case len(o.Issues) > 0:
 		return nil, tool.AskAgain(o.Issues...)
 	}

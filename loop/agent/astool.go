@@ -59,6 +59,19 @@ func asTool(
 	if err != nil {
 		return nil, fmt.Errorf("agent %q: %w", name, err)
 	}
+	return ToolOf(name, description, cfg.Tools, func(ctx context.Context, task string) (loop.Result, error) {
+		return l.Within(ctx, loop.Input{Prompt: task})
+	}, more...)
+}
+
+// ToolOf is [AsTool] for engines that make the run themselves. tools are those of the agent, for what its
+// calls are declared; nil means none. work makes the run for a task and returns what [loop.Loop.Within] does,
+// after it has added what the run consumed and left in doubt: see [tool.AddUsage], [tool.AddCost] and
+// [tool.Doubt].
+func ToolOf(
+	name, description string, tools *tool.Set,
+	work func(ctx context.Context, task string) (loop.Result, error), opts ...tool.Option,
+) (*tool.Tool, error) {
 	run := func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 		var given struct {
 			Task string `json:"task"`
@@ -66,7 +79,7 @@ func asTool(
 		if err := canon.Unmarshal(args, &given); err != nil {
 			return nil, err
 		}
-		r, err := l.Within(ctx, loop.Input{Prompt: given.Task})
+		r, err := work(ctx, given.Task)
 		if err != nil {
 			return nil, toldOf(&r, err)
 		}
@@ -75,7 +88,7 @@ func asTool(
 	}
 	// A call that took too long is not made again: its run has ended.
 	once := tool.WithTransport(policy.Layer{RetryableErrors: []fault.Class{fault.Unavailable}})
-	return tool.Raw(name, description, []byte(task), run, append(more, declared(cfg.Tools), once)...)
+	return tool.Raw(name, description, []byte(task), run, append(opts, declared(tools), once)...)
 }
 
 // declared is what calls of an agent with these tools are.

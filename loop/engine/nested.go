@@ -26,8 +26,8 @@ func (o *Outer) Depths(own int) (depth, deepest int) {
 	return o.Depth + 1, min(o.Deepest, o.Depth+1+own)
 }
 
-// Bound returns the policy of the inner run: its own, nil for [policy.DefaultSet], bounded by an even share of
-// what the outer run has left. The calls of the reply that have not ended divide it.
+// Bound returns the policy of the inner run: its own, nil for [policy.DefaultSet], bounded by an even share
+// of what the outer run has left. The calls of the reply that have not ended divide it.
 func (o *Outer) Bound(own *policy.Set) policy.Set {
 	st := &o.State
 	rest := policy.Rest{

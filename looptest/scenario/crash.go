@@ -67,7 +67,9 @@ func (sc *story) begin() error {
 		return err
 	}
 	of := engine.RunnerConfig{Session: s, Offer: sc.offer(), Record: sc.record}
-	m.Deadline = sc.deadline
+	if m.Deadline = sc.deadline; len(sc.around) > 0 {
+		m.RequestID = sc.id
+	}
 	if of.Machine, err = machine.Compile(&m); err != nil {
 		return err
 	}
@@ -128,7 +130,7 @@ func (sc *story) record(ev machine.Event, effects []machine.Effect, st machine.S
 // crash drops the run and resumes it. A tool that gave no answer runs again if it is declared read-only or
 // idempotent.
 func (sc *story) crash(*line) error {
-	if err := sc.takeUp(); err != nil {
+	if err := sc.takeUpAll(); err != nil {
 		return err
 	}
 	sc.hanging, sc.crashed = false, sc.hanging

@@ -170,7 +170,16 @@ func (sc *story) dispatch(l *line) error {
 	return sc.fed(effects, err)
 }
 
-func (sc *story) cancel(*line) error { return sc.fed(sc.runner.Cancel(sc.at, context.Canceled)) }
+// cancel ends the run, and those around it.
+func (sc *story) cancel(*line) error {
+	for len(sc.around) > 0 {
+		if err := sc.fed(sc.runner.Cancel(sc.at, context.Canceled)); err != nil {
+			return err
+		}
+		sc.goOut()
+	}
+	return sc.fed(sc.runner.Cancel(sc.at, context.Canceled))
+}
 
 // reducerFailed is the session's callback.
 func (sc *story) reducerFailed(e fault.ReducerError) {
@@ -198,7 +207,7 @@ func (sc *story) fed(effects []machine.Effect, err error) error {
 		sc.say(e.String())
 	}
 	if sc.broken == nil && sc.crashes {
-		sc.broken = sc.takeUp()
+		sc.broken = sc.takeUpAll()
 	}
 	return sc.broken
 }

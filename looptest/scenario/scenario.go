@@ -49,6 +49,8 @@ func RestoreEverywhere() Option { return way(func(sc *story) { sc.restores = tru
 //	tool NAME [keys]    its parameters: a JSON Schema, or "city: string; nights: integer 1..30; room: single|double"; members
 //	                    are required unless marked "optional". keys: show the idempotency keys of its runs. What it declares:
 //	                    read-only, idempotent, identity=(ARGUMENT, …), polling=30s
+//	agent NAME          a tool that is an agent, with the default policy: replies, answers and time are those of its run while it
+//	                    lasts, and its lines begin with "NAME> ". tools=(TOOL, …): tools of its own, declared above
 //	output              the schema of the structured answer, in the same two forms
 //	system, words       the template of the system prompt; the template of the words that correct the model
 //	slice NAME state    declares a slice; "log" for one that only grows
@@ -147,6 +149,7 @@ type story struct {
 	setup
 	world
 	run
+	nesting
 	crashes, restores bool
 	out               []string
 	// plain is set if the story runs plainly, mistaken if a line has a mistake. lines counts the lines of the
@@ -177,7 +180,7 @@ func (sc *story) parting() string {
 	return hint
 }
 
-func (sc *story) say(line string) { sc.out = append(sc.out, line) }
+func (sc *story) say(line string) { sc.out = append(sc.out, sc.label()+line) }
 
 // tell runs one line of the story and returns what came of it.
 func (sc *story) tell(t *testing.T, d *datadriven.TestData) string {

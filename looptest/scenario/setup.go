@@ -155,6 +155,9 @@ func member(payload json.RawMessage, name string) json.RawMessage {
 
 // sessionConfig is the session that the story set up.
 func (sc *story) sessionConfig(id string) session.Config {
+	if cfg, nested := sc.plainSession(id); nested {
+		return cfg
+	}
 	cfg := sc.own.Session
 	cfg.ID, cfg.OnReducerError = id, sc.reducerFailed
 	cfg.Reducers = append(slices.Clip(cfg.Reducers), sc.reducers...)

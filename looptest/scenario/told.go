@@ -55,7 +55,7 @@ func (sc *story) beginTelling() {
 
 // tellStep records a step.
 func (sc *story) tellStep(ev machine.Event, effects []machine.Effect, st machine.State) {
-	if len(sc.told) == 0 {
+	if len(sc.told) == 0 || len(sc.around) > 0 {
 		return
 	}
 	now := &sc.told[len(sc.told)-1]

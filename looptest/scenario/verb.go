@@ -51,6 +51,7 @@ func init() {
 		"policy": {do: (*story).setPolicy, stage: before, body: required},
 		"tool": {do: (*story).addTool, stage: before, name: "the tool's name",
 			takes: "keys read-only idempotent polling= identity=", body: required},
+		"agent":  {do: (*story).addAgent, stage: before, name: "the agent's name", takes: "tools="},
 		"output": {do: (*story).setOutput, stage: before, body: required},
 		"system": {do: (*story).setSystem, stage: before, body: required},
 		"words":  {do: (*story).setWords, stage: before, body: required},

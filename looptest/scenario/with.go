@@ -54,8 +54,7 @@ func (sc *story) config(set *tool.Set, p *policy.Set) loop.Config {
 
 // invoked is the tool that a run of the story calls: the program's own, unless the story has outcomes for it.
 func (sc *story) invoked(name string) (*tool.Tool, error) {
-	at := slices.IndexFunc(sc.tools, func(t *tool.Tool) bool { return t.Name() == name })
-	t := sc.tools[at]
+	t, _ := sc.cfg.Tools.Get(name)
 	place, scripted := sc.scripted[name]
 	if own, _ := sc.own.Config.Tools.Get(name); own != t || !scripted {
 		return t, nil

@@ -191,6 +191,13 @@ func (sc *story) toolFunc(name string) func(context.Context, json.RawMessage) (j
 func (sc *story) runTools() error {
 	for sc.runner != nil && !sc.hanging {
 		st := sc.runner.State()
+		if st.Phase == machine.Stopped && len(sc.around) > 0 {
+			sc.ended = sc.runner
+			if err := sc.endTool(sc.goOut()); err != nil {
+				return err
+			}
+			continue
+		}
 		if st.Phase != machine.Running {
 			return nil
 		}
@@ -204,7 +211,19 @@ func (sc *story) runTools() error {
 	return nil
 }
 
+// runTool begins a call. That of an agent ends when its run has ended.
 func (sc *story) runTool(run machine.ToolRun) error {
+	if _, err := sc.runner.ToolBegins(sc.at, run); err != nil {
+		return err
+	}
+	if tools, ok := sc.agents[run.Tool]; ok {
+		return sc.within(tools, run)
+	}
+	return sc.endTool(run)
+}
+
+// endTool calls a tool that has begun, and feeds its outcome.
+func (sc *story) endTool(run machine.ToolRun) error {
 	name := run.Tool
 	if slices.Contains(sc.keyed, name) {
 		name += " (key " + run.Key[:8] + ")"
@@ -216,9 +235,6 @@ func (sc *story) runTool(run machine.ToolRun) error {
 	ctx := tool.WithInvocation(context.Background(), tool.Invocation{
 		Key: run.Key, CallID: run.ID, Report: func(p []byte) { sc.say(name + " reports " + string(p)) },
 	})
-	if _, err := sc.runner.ToolBegins(sc.at, run); err != nil {
-		return err
-	}
 	var out tool.Outcome
 	if sc.crashed && !run.Repeatable {
 		out.Err = tool.ErrUnknown
