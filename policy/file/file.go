@@ -254,7 +254,7 @@ func (r *reader) plainText(data []byte, isJSON bool) bool {
 		r.fault(start, "", fmt.Sprintf("the file has %d bytes", len(data)),
 			fmt.Sprintf("at most %d are read", maxBytes))
 	case len(bytes.TrimSpace(data)) == 0:
-		r.fault(start, "", "the file is empty", "delete the file for the defaults, or write a policy")
+		r.fault(start, "", "the file is empty", "write what it is to set, or leave the file out")
 	default:
 		at, bad := unprintable(data, isJSON)
 		if bad == "" {

@@ -45,7 +45,7 @@ func (r *reader) checkTokens(tokens token.Tokens, data []byte) bool {
 		if why := doubt(t, source); why != nil && (why != &broken || at(t).line != tagged) {
 			r.fault(at(t), "", why[0], why[1])
 		} else if t.Type == token.DocumentHeaderType && content {
-			r.fault(at(t), "", "a second document starts here", "a policy file has one")
+			r.fault(at(t), "", "a second document starts here", "a file has one")
 		}
 		content = content || t.Type != token.CommentType && at(t).line != directive
 	}

@@ -28,7 +28,7 @@ func (w *walker) walk(data []byte) bool {
 	if w.value("", 0) && w.at == nil {
 		if where := w.next(); len(bytes.TrimSpace(data[w.in.InputOffset():])) > 0 {
 			if _, ok := w.token(0); ok {
-				w.fault(where, "", "more than one JSON value", "a policy file has one object")
+				w.fault(where, "", "more than one JSON value", "a file has one object")
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func (r *reader) parseYAML(data []byte) (json []byte, at []place, ok bool) {
 // number of scalars that were written must match that of the tokens.
 func (r *reader) document(parsed *ast.File, tokens token.Tokens) ([]byte, []place, bool) {
 	if len(parsed.Docs) != 1 || parsed.Docs[0].Body == nil {
-		r.fault(start, "", "the file has no policy in it", "delete the file for the defaults, or write a policy")
+		r.fault(start, "", "the file sets nothing", "write what it is to set, or leave the file out")
 		return nil, nil, false
 	}
 	found := len(r.faults)
