@@ -187,6 +187,9 @@ func (j *Journal) QuestionOf(id string) string {
 	return questionIn(&j.file.State, &j.clear.State, id)
 }
 
+// Redacts reports whether the journal leaves something out of what it records.
+func (j *Journal) Redacts() bool { return j.settings.Redact != nil }
+
 // Took reports whether the last run that has an event has taken an item of the inbox.
 func (j *Journal) Took(i Item) bool {
 	j.mu.Lock()

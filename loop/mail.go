@@ -58,19 +58,34 @@ func (p *process) dropTaken() {
 	}
 }
 
-// hear takes what is said to the session in this process.
+// hear takes what is said to the session in this process: into the inbox, as from other processes, so that a
+// crash does not lose it, and at once to the run.
 func (p *process) hear(w session.Words) error {
 	if w.ID == "" {
 		w.ID = rand.Text()
 	}
 	if w.At.IsZero() {
-		w.At = p.clock.Now().UTC().Round(0)
+		w.At = p.clock.Now()
+	}
+	w.At = w.At.UTC().Round(0)
+	if p.remembers() {
+		item, err := inbox.ItemOf(w)
+		if err == nil {
+			err = p.inbox.Put(context.Background(), p.journal.Session(), item)
+		}
+		if err != nil && !errors.Is(err, journal.ErrAnswered) {
+			return err
+		}
 	}
 	if p.ear.hear(w, p.poke); p.wake != nil {
 		p.wake()
 	}
 	return nil
 }
+
+// remembers reports whether what is said in this process is kept in the inbox until the run has taken it. The
+// inbox has it in clear, so that of a redacted journal does not.
+func (p *process) remembers() bool { return p.inbox != nil && !p.journal.Redacts() }
 
 // ear has what was said to the session and not recorded yet. It is safe for concurrent use.
 type ear struct {
@@ -129,10 +144,18 @@ func (e *ear) heard() []session.Words {
 // takeWords records what was said in this process.
 func (p *process) takeWords(late bool) {
 	for _, w := range p.ear.heard() {
-		if p.broke == nil {
-			p.said(w, late)
+		if p.broke != nil {
+			return // the inbox has it
+		}
+		if p.said(w, late); p.broke == nil && p.remembers() {
+			p.remove(journal.Item{Kind: journal.MessageItem, Key: w.ID, By: w.By, At: w.At})
 		}
 	}
+}
+
+// remove removes an item that is taken. If that fails, the next look removes it.
+func (p *process) remove(i journal.Item) {
+	_ = p.inbox.Remove(context.WithoutCancel(p.ctx), p.journal.Session(), i)
 }
 
 // said feeds a message to the run.
@@ -209,7 +232,7 @@ func (p *process) takeMail(late bool) {
 		if p.takeItem(i, late); p.broke != nil {
 			return
 		}
-		_ = p.inbox.Remove(ctx, p.journal.Session(), i) // it is taken: the next look removes it
+		p.remove(i)
 	}
 }
 
@@ -251,18 +274,37 @@ func (p *process) undelivered(text string) {
 
 // tooLate ends the questions whose deadline is over, unless an answer that was given in time is in the inbox.
 func (p *process) tooLate(until time.Time) ([]machine.Effect, error) {
-	if p.inbox != nil {
-		given := len(p.runner.State().Given)
-		if p.takeMail(false); p.broke != nil || len(p.runner.State().Given) > given {
-			return nil, errCallLeft
-		}
+	if p.tookAnswer() {
+		return nil, errCallLeft
 	}
 	return p.nobodyAnswered(until)
 }
 
+// waitsInInbox reports whether an answer to a question waits in the inbox.
+func (p *process) waitsInInbox(question string) bool {
+	if p.inbox == nil {
+		return false
+	}
+	items, _ := p.inbox.Items(context.WithoutCancel(p.ctx), p.journal.Session()) // takeMail says what is wrong
+	return slices.ContainsFunc(items, func(i journal.Item) bool {
+		return i.Kind == journal.AnswerItem && i.Key == question
+	})
+}
+
+// tookAnswer takes what is in the inbox, and reports whether the run goes on with an answer from there or cannot
+// go on.
+func (p *process) tookAnswer() bool {
+	if p.inbox == nil {
+		return false
+	}
+	given := len(p.runner.State().Given)
+	p.takeMail(false)
+	return p.broke != nil || len(p.runner.State().Given) > given
+}
+
 // clearMail removes what came too late for a run that has ended.
 func (p *process) clearMail() {
-	if p.mail != nil && p.runner.State().Phase == machine.Stopped && p.runner.End().Recorded.IsZero() {
+	if p.mail != nil && p.runner.State().Phase == machine.Stopped {
 		p.takeMail(false)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
 )
 
 // postbox is a store that counts the looks into it, and that may fail to remove an item.
@@ -231,4 +232,138 @@ func TestAPoolTakesAnswersWithOneLookForAll(t *testing.T) {
 		assert.Len(t, made.calls, sessions/2)
 		store.empty(t)
 	})
+}
+
+// Of an answer in the process and one from elsewhere the first counts, wherever it was given: who comes second is
+// told so, and nothing that was called taken becomes a warning.
+func TestAnAnswerInTheProcessGoesThroughTheInbox(t *testing.T) {
+	for _, pooled := range []bool{false, true} {
+		for _, elsewhere := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				var made payments
+				store := new(postbox)
+				answer, done := answerable(t, pooled, askedPayer(), fixture.In(nil, store.open(t, "order-42")), made.config(t))
+				time.Sleep(300 * time.Millisecond) // between two looks into the inbox
+				synctest.Wait()
+				q := store.pending(t)[0]
+				here := func() error {
+					return answer("order-42", machine.Response{Question: q.ID, Verdict: machine.Refuse, By: "Ann"})
+				}
+				there := func() error { return store.answer(t, q, machine.Approve) }
+				first, second := here, there
+				if elsewhere {
+					first, second = there, here
+				}
+				require.NoError(t, first())
+				require.ErrorIs(t, second(), machine.ErrAnswered)
+				end := <-done
+				require.NoError(t, end.err)
+				assert.Empty(t, end.Warnings)
+				assert.Len(t, made.calls, map[bool]int{true: 1}[elsewhere])
+				store.empty(t)
+			})
+		}
+	}
+}
+
+// An answer in the process that the run refuses leaves nothing behind, and the question stays open.
+func TestAnAnswerThatIsRefusedLeavesNothingInTheInbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made payments
+		store := new(postbox)
+		answer, done := answerable(t, false, askedPayer(), fixture.In(nil, store.open(t, "order-42")), made.config(t))
+		synctest.Wait()
+		q := store.pending(t)[0]
+		for _, wrong := range []machine.Response{
+			{Question: q.ID, Verdict: "maybe"}, {Question: "1.1.1-00", Verdict: machine.Approve},
+			{Question: q.ID, Verdict: machine.Approve, Arguments: []byte(`{"amount":"x"}`)},
+		} {
+			require.Error(t, answer("order-42", wrong))
+			store.empty(t)
+		}
+		require.NoError(t, answer("order-42", machine.Response{Question: q.ID, Verdict: machine.Approve}))
+		require.ErrorContains(t, answer("order-42", machine.Response{Question: q.ID, Verdict: machine.Approve}), "answered")
+		require.NoError(t, (<-done).err)
+		assert.Len(t, made.calls, 1)
+		store.empty(t)
+	})
+}
+
+// dying is a store to which nothing is written any more once it is dead.
+type dying struct {
+	postbox
+	dead bool
+}
+
+func (d *dying) Open(ctx context.Context, session string) (journal.Log, error) {
+	log, err := d.postbox.Open(ctx, session)
+	return &dyingLog{log, d}, err
+}
+
+type dyingLog struct {
+	journal.Log
+	of *dying
+}
+
+func (l *dyingLog) Append(ctx context.Context, at int64, text []byte, sync bool) error {
+	if l.of.dead {
+		return errors.New("the process dies")
+	}
+	return l.Log.Append(ctx, at, text, sync)
+}
+
+// A process that dies between an answer and its record leaves it in the inbox, and the run that is resumed takes it.
+func TestAnAnswerOutlivesTheProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made payments
+		store := &dying{postbox: postbox{stuck: true}}
+		ctx, leave := context.WithCancelCause(t.Context())
+		j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+		require.NoError(t, err)
+		l, err := loop.New(askedPayer(), made.config(t))
+		require.NoError(t, err)
+		done := make(chan error, 1)
+		go func() {
+			_, err := l.Run(ctx, fixture.In(nil, j), loop.Input{Prompt: "Pay."})
+			done <- err
+		}()
+		synctest.Wait()
+		q := store.pending(t)[0]
+		store.dead = true
+		require.Error(t, l.Answer("order-42", machine.Response{Question: q.ID, Verdict: machine.Approve}))
+		leave(loop.ErrSuspended)
+		require.Error(t, <-done)
+		_ = j.Close()
+		store.stuck = false
+		model := looptest.NewModel(looptest.Say("Done."))
+		result, err := fixture.Resume(t.Context(), model, fixture.In(nil, store.open(t, "order-42")), made.config(t))
+		require.NoError(t, err)
+		assert.Empty(t, result.Warnings)
+		assert.Len(t, made.calls, 1)
+		store.empty(t)
+	})
+}
+
+// answerable makes a run in a loop or a pool, and returns how it is answered.
+func answerable(
+	t *testing.T, pooled bool, model loop.Model, s *session.Session, cfg loop.Config,
+) (func(string, machine.Response) error, <-chan saidEnd) {
+	done := make(chan saidEnd, 1)
+	if !pooled {
+		l, err := loop.New(model, cfg)
+		require.NoError(t, err)
+		go func() {
+			result, err := l.Run(t.Context(), s, loop.Input{Prompt: "Pay."})
+			done <- saidEnd{result, err}
+		}()
+		return l.Answer, done
+	}
+	pool, err := loop.NewPool(loop.PoolConfig{Model: model, Config: cfg, Done: func(_ *session.Session, r loop.Result, err error) {
+		done <- saidEnd{r, err}
+	}})
+	require.NoError(t, err)
+	_, err = pool.Add(s, loop.Input{Prompt: "Pay."})
+	require.NoError(t, err)
+	go func() { _ = pool.Run(t.Context(), 1) }()
+	return pool.Answer, done
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
@@ -114,6 +116,9 @@ func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
 	case answer.Question == "":
 		answer.Question = a.ID
 	}
+	if p.waitsInInbox(a.ID) && p.tookAnswer() { // somebody elsewhere was faster
+		return nil, errCallLeft
+	}
 	return p.respond(answer)
 }
 
@@ -134,14 +139,34 @@ func (p *process) respond(answer machine.Response) ([]machine.Effect, error) {
 	return p.runner.Respond(p.now(), answer)
 }
 
-// answered feeds an answer from outside, and returns an error if it was not taken. Another error of the run
-// than that ends it, and is its own.
+// answered feeds an answer that was given in this process, and returns an error if it was not taken. Another
+// error of the run than that ends it, and is its own. The answer goes through the inbox, as from other processes:
+// it is the first there or is not taken, and a crash does not lose it.
 func (p *process) answered(answer machine.Response) error {
-	effects, err := p.respond(answer)
-	if _, misfit := errors.AsType[*machine.AnswerError](err); misfit {
-		return err
+	var item journal.Item
+	if p.remembers() {
+		if err := p.runner.State().ResponseFault(&answer, p.now()); err != nil {
+			return err
+		}
+		if answer.At.IsZero() {
+			answer.At = p.now()
+		}
+		answer.At = answer.At.UTC().Round(0)
+		var err error
+		item, err = inbox.PutAnswer(context.WithoutCancel(p.ctx), p.inbox, p.journal.Session(), answer)
+		if err != nil {
+			p.poke() // the run takes the answer that is there
+			return err
+		}
 	}
-	p.fed(effects, err)
+	effects, err := p.respond(answer)
+	misfit := misfits(err)
+	if !misfit {
+		p.fed(effects, err)
+	}
+	if item.Key != "" && (misfit || err == nil) {
+		p.remove(item)
+	}
 	return err
 }
 
@@ -216,8 +241,9 @@ func (d *desk) answer(id string, answer machine.Response) error {
 }
 
 // Answer gives a person's answer to a run of the session with an id that this Loop makes. It returns once the
-// answer is recorded. Errors are a [*machine.AnswerError] for an answer that the run does not take,
-// [ErrNobodyAsks], and those of a journal that cannot be written. It is safe for concurrent use.
+// answer is recorded. Errors are a [*machine.AnswerError] for an answer that the run does not take, also because
+// another one waits in the inbox of its store, [ErrNobodyAsks], and those of an inbox or a journal that cannot be
+// written. It is safe for concurrent use.
 func (l *Loop) Answer(session string, answer machine.Response) error {
 	return l.desk.answer(session, answer)
 }
@@ -286,7 +312,7 @@ func (p *Pool) respond(t *PoolRun, answer machine.Response) error {
 	t.run.live(context.Background())
 	err := t.run.answered(answer)
 	until := time.Time{} // a worker goes on
-	if _, misfit := errors.AsType[*machine.AnswerError](err); misfit && !ready {
+	if misfits(err) && !ready && !t.run.stirred() {
 		until = t.run.askedUntil()
 	}
 	if !t.rest(until) {

@@ -193,3 +193,72 @@ func TestAMessageIsHeardOnce(t *testing.T) {
 	assert.Equal(t, []string{"Where to?", "By train.", "When?"}, texts(model.Requests()[1]))
 	store.empty(t)
 }
+
+// A message that was accepted is not lost with the process: the run that is resumed hears it, once. A redacted
+// journal leaves it nowhere in clear, and forgets it.
+func TestAMessageOutlivesTheProcess(t *testing.T) {
+	redact := journal.Settings{Redact: &journal.Redaction{Prompts: true, Transcripts: &kept{texts: map[string]string{}}}}
+	for name, settings := range map[string]journal.Settings{"clear": {}, "redacted": redact} {
+		t.Run(name, func(t *testing.T) {
+			store := new(postbox)
+			open := func() (*session.Session, func()) {
+				j, err := journal.Open(t.Context(), store, "order-42", settings)
+				require.NoError(t, err)
+				return fixture.In(nil, j), func() { require.NoError(t, j.Close()) }
+			}
+			s, closes := open()
+			model := looptest.NewModel(looptest.Say("To Rome."))
+			assert.Panics(t, func() {
+				_, _ = fixture.Run(t.Context(), &during{model, func() {
+					require.NoError(t, s.Say(session.Words{Text: "By train.", By: "Ann", At: looptest.Epoch}))
+					panic("the process dies")
+				}}, s, loop.Input{Prompt: "Where to?"}, loop.Config{})
+			})
+			closes()
+			said, heard := 1, []string{"Where to?", "By train."}
+			if settings.Redact != nil {
+				said, heard = 0, heard[:1]
+			}
+			items, err := store.Items(t.Context(), "order-42")
+			require.NoError(t, err)
+			require.Len(t, items, said)
+
+			s, closes = open()
+			_, err = fixture.Resume(t.Context(), model, s, loop.Config{})
+			require.NoError(t, err)
+			closes()
+			assert.Equal(t, heard, texts(model.Requests()[0]))
+			store.empty(t)
+		})
+	}
+}
+
+// crammed is a store whose inbox takes nothing more.
+type crammed struct{ postbox }
+
+func (*crammed) Put(context.Context, string, journal.Item) error { return journal.ErrInboxFull }
+
+// A message that cannot be kept is refused, and not heard.
+func TestAMessageThatCannotBeKeptIsRefused(t *testing.T) {
+	store := new(crammed)
+	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	s := fixture.In(nil, j)
+	model := looptest.NewModel(looptest.Say("To Rome."))
+	_, err = fixture.Run(t.Context(), &during{model, func() {
+		require.ErrorIs(t, s.Say(session.Words{Text: "By train."}), journal.ErrInboxFull)
+	}}, s, loop.Input{Prompt: "Where to?"}, loop.Config{})
+	require.NoError(t, err)
+	assert.Len(t, model.Requests(), 1, "nothing was said that needs another answer")
+}
+
+// during is a model in whose calls something happens.
+type during struct {
+	*looptest.Model
+	then func()
+}
+
+func (d *during) Reply(ctx context.Context, r loop.Request) (message.Reply, error) {
+	d.then()
+	return d.Model.Reply(ctx, r)
+}

@@ -40,19 +40,30 @@ func Answer(ctx context.Context, store Store, session string, answer machine.Res
 	if err != nil {
 		return err
 	}
-	item := journal.Item{Kind: journal.AnswerItem, Key: answer.Question, By: answer.By, At: answer.At}
-	if item.Body, err = json.Marshal(answer); err != nil {
-		return &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
-			Why: "it is not JSON: " + err.Error()}
-	}
-	err = store.Put(ctx, session, item)
-	if first, there := errors.AsType[*journal.AnsweredError](err); there {
-		return &machine.AnswerError{Question: answer.Question, Err: machine.ErrAnswered, Why: waits(first.First)}
-	}
+	item, err := PutAnswer(ctx, store, session, answer)
 	if err != nil {
 		return err
 	}
 	return stands(ctx, store, session, item, &answer)
+}
+
+// PutAnswer puts an answer with an At into an inbox as it is, and returns the item. Only the run that asks calls
+// it itself, for an answer that it takes at once: others give theirs by [Answer]. The error is a
+// [*machine.AnswerError] of [machine.ErrAnswered] if another answer waits there.
+func PutAnswer(
+	ctx context.Context, in journal.Inbox, session string, answer machine.Response,
+) (journal.Item, error) {
+	item := journal.Item{Kind: journal.AnswerItem, Key: answer.Question, By: answer.By, At: answer.At}
+	var err error
+	if item.Body, err = json.Marshal(answer); err != nil {
+		return item, &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
+			Why: "it is not JSON: " + err.Error()}
+	}
+	err = in.Put(ctx, session, item)
+	if first, there := errors.AsType[*journal.AnsweredError](err); there {
+		return item, &machine.AnswerError{Question: answer.Question, Err: machine.ErrAnswered, Why: waits(first.First)}
+	}
+	return item, err
 }
 
 // formFault returns an error for changed arguments that do not fit the schema that the journal has of them.

@@ -36,11 +36,19 @@ func Say(ctx context.Context, store Store, session string, w session.Words) erro
 	if f.State.Phase == machine.Stopped {
 		return fmt.Errorf("session %q: %w", session, ErrEnded)
 	}
-	item := journal.Item{Kind: journal.MessageItem, Key: w.ID, By: w.By, At: w.At.UTC().Round(0)}
-	if item.Body, err = json.Marshal(w); err == nil {
+	item, err := ItemOf(w)
+	if err == nil {
 		err = store.Put(ctx, session, item)
 	}
 	return err
+}
+
+// ItemOf returns a message with an ID as an item of an inbox.
+func ItemOf(w session.Words) (journal.Item, error) {
+	item := journal.Item{Kind: journal.MessageItem, Key: w.ID, By: w.By, At: w.At.UTC().Round(0)}
+	var err error
+	item.Body, err = json.Marshal(w)
+	return item, err
 }
 
 // WordsIn returns the message in an item of an inbox. Its ID is the key of the item.

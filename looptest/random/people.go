@@ -88,9 +88,6 @@ func (b *letterbox) Items(ctx context.Context, session string) ([]journal.Item, 
 // the user says meanwhile is in the Hear of the world.
 func (w *World) Answer(a machine.Ask, view session.State) (r machine.Response, until time.Time, err error) {
 	r, way := w.answerTo(a, view)
-	if way == atOnce && r.Verdict == machine.EndRun { // nobody hears what is said as the run ends
-		return r, until, nil
-	}
 	if err := w.speak(context.Background(), true); err != nil {
 		return machine.Response{}, until, err
 	}
