@@ -263,7 +263,12 @@ func (p *Pool) Answer(session string, answer machine.Response) error {
 // pausePeople waits for an answer, by the clock until the first deadline. If the context ends,
 // [process.advance] cancels the run.
 func (p *process) pausePeople() {
+	var over <-chan time.Time
+	if until := p.askedUntil(); until != forever {
+		over = p.clock.After(until.Sub(p.now()))
+	}
 	taken, seat := make(chan struct{}, 1), p.desk.sit(p.s.ID())
+	// From here on who answers has the run.
 	seat.set(func(answer machine.Response) error {
 		defer func() {
 			select {
@@ -274,10 +279,6 @@ func (p *process) pausePeople() {
 		return p.answered(answer)
 	})
 	defer seat.set(nil)
-	var over <-chan time.Time
-	if until := p.askedUntil(); until != forever {
-		over = p.clock.After(until.Sub(p.now()))
-	}
 	select {
 	case <-taken:
 	case <-over:
