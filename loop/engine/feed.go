@@ -73,7 +73,9 @@ func (r *Runner) Answer() any {
 
 // Replied feeds what [Runner.Read] returned, after running the reducers for an answer.
 func (r *Runner) Replied(at time.Time, read *machine.Reply) ([]machine.Effect, error) {
-	return r.reduced(machine.Event{Kind: machine.Replied, At: at, Reply: read}, nil)
+	ev := machine.Event{Kind: machine.Replied, At: at, Reply: read}
+	r.reduceFor(&ev, nil)
+	return r.Step(ev)
 }
 
 // CallFailed feeds the error of a model call.
@@ -99,7 +101,9 @@ func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) 
 	if end.Verdict == machine.Done {
 		end.Unheard = Unheard(r.s, out)
 	}
-	return r.reduced(machine.Event{Kind: machine.ToolEnded, At: at, Tool: end}, out.Events)
+	ev := machine.Event{Kind: machine.ToolEnded, At: at, Tool: end}
+	r.reduceFor(&ev, out.Events)
+	return r.Step(ev)
 }
 
 // Woke feeds the end of a wait.
@@ -221,11 +225,10 @@ func (r *Runner) keepToolErrors() {
 	}
 }
 
-// reduced feeds an event with what reducers make of it. emitted are the events of its tool.
-func (r *Runner) reduced(ev machine.Event, emitted []session.Event) ([]machine.Effect, error) {
-	_ = Reducing(&r.st, &ev, emitted, session.DriverOf(r.s).Hears, // the error is that of reduce
+// reduceFor adds to an event what reducers make of it. emitted are the events of its tool.
+func (r *Runner) reduceFor(ev *machine.Event, emitted []session.Event) {
+	_ = Reducing(&r.st, ev, emitted, session.DriverOf(r.s).Hears, // the error is that of reduce
 		func(events []session.Event) (*machine.Reduced, error) { return r.reduce(events), nil })
-	return r.Step(ev)
 }
 
 // reduce runs the session's reducers for events.

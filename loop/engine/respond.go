@@ -23,7 +23,8 @@ func (r *Runner) Respond(at time.Time, answer machine.Response) ([]machine.Effec
 		return nil, err
 	}
 	a := askOf(&r.st, ev.Response.Question)
-	effects, err := r.reduced(ev, nil)
+	r.reduceFor(&ev, nil)
+	effects, err := r.Step(ev)
 	if err == nil && len(ev.Response.Arguments) > 0 {
 		delete(r.values().calls, a.CallID) // they are of the arguments before
 	}
