@@ -22,6 +22,8 @@ type finishedCall struct {
 	Same string `json:"same,omitempty"`
 	// Period is the number of calls of the cycle of which this call completed a round; 0 for none.
 	Period int `json:"period,omitempty"`
+	// Rounds is how many rounds of that cycle were made with it; 0 without one.
+	Rounds int `json:"rounds,omitempty"`
 	// New reports that no call in the window before it was the same.
 	New bool `json:"new,omitempty"`
 }
@@ -159,12 +161,15 @@ func (s *step) finished(f finishedCall, c *BatchCall, window int) reached {
 			f.Period = p
 		}
 	}
+	if f.Period > 0 {
+		f.Rounds = s.rounds(&f, window)
+	}
 	s.recent = s.recent.Add(f, s.policies.window)
 	s.lately = s.lately.Add(c.shown(), maxPeriod)
 	if f.Period == 0 {
 		return reached{}
 	}
-	return s.judge(s.rounds(f.Period, window), s.lately.Values()[s.lately.Len()-f.Period:])
+	return s.judge(f.Rounds, s.lately.Values()[s.lately.Len()-f.Period:])
 }
 
 // shown returns what is shown of a call.
@@ -175,19 +180,22 @@ func (c *BatchCall) shown() CycleCall {
 	}
 }
 
-// rounds counts the rounds of the cycle of a length that the last call completed: those in a row, and those
-// in the window that were interrupted only by calls that had been made before.
-func (s *step) rounds(period, window int) int {
+// rounds counts the rounds of the cycle that a call completes: those in a row, or one more than when the
+// cycle was last completed, if that is in the window and only calls that had been made before came between.
+func (s *step) rounds(f *finishedCall, window int) int {
 	all := s.recent.Values()
-	cycle := all[len(all)-period:]
-	row, among := 1+s.InStep[period-1]/period, 1
-	for n := len(all) - 1; n >= max(0, len(all)-window) && !all[n].New; n-- {
-		f := all[n]
-		if f.Period == period && slices.ContainsFunc(cycle, func(c finishedCall) bool { return c.Same == f.Same }) {
-			among++
+	row := 1 + s.InStep[f.Period-1]/f.Period
+	for n := len(all) - 1; n >= max(0, len(all)+1-window) && !all[n].New; n-- {
+		if o := &all[n]; o.Period == f.Period && (o.Same == f.Same || inCycle(all, f.Period, o.Same)) {
+			return max(row, o.Rounds+1)
 		}
 	}
-	return max(row, among)
+	return row
+}
+
+// inCycle reports whether a call is among those before the last one of the cycle that is being completed.
+func inCycle(all []finishedCall, period int, same string) bool {
+	return slices.ContainsFunc(all[len(all)+1-period:], func(c finishedCall) bool { return c.Same == same })
 }
 
 // judge returns what a completed round of the calls leads to. Of several tools the smallest bounds count.
