@@ -16,6 +16,7 @@ type (
 	replied  interface{ StatusCode() int }
 	timed    interface{ Timeout() bool }
 	netted   interface {
+		error
 		Timeout() bool
 		Temporary() bool
 	}
@@ -141,8 +142,12 @@ func timesOut(err error) bool {
 	return ok && t.Timeout()
 }
 
-// networked reports whether a network error is in the chain.
+// networked reports whether a network error is in the chain. An error number of the system has the methods of
+// one whatever it means: it counts if it says that it passes, or if its words are of connections.
 func networked(err error) bool {
-	var n netted
-	return errors.As(err, &n)
+	return chain.Has(err, func(e error) bool {
+		n, ok := e.(netted)
+		return ok && (fmt.Sprintf("%T", e) != "syscall.Errno" || n.Temporary() ||
+			wordClass(words(e.Error())) == Network)
+	})
 }
