@@ -43,9 +43,10 @@ func (p Price) Cost(u message.Usage) Cost {
 		}
 		return otherwise
 	}
-	thought := min(u.ReasoningTokens, u.OutputTokens)
+	thought := max(min(u.ReasoningTokens, u.OutputTokens), 0)
+	cached := plus(max(u.CacheReadTokens, 0), max(u.CacheWriteTokens, 0))
 	return Cost{
-		Input:      times(u.InputTokens-u.CacheReadTokens-u.CacheWriteTokens, p.Input),
+		Input:      times(u.InputTokens-cached, p.Input),
 		CacheRead:  times(u.CacheReadTokens, or(p.CacheRead, p.Input)),
 		CacheWrite: times(u.CacheWriteTokens, or(p.CacheWrite, p.Input)),
 		Output:     plus(times(u.OutputTokens-thought, p.Output), times(thought, or(p.Reasoning, p.Output))),

@@ -64,3 +64,11 @@ func TestAVersionOfAModelHasItsPrice(t *testing.T) {
 		assert.Equal(t, want > 0, known, model)
 	}
 }
+
+// No provider counts below 0. If one does, that is not added to the counts that it is a part of.
+func TestANegativeCountCostsNothing(t *testing.T) {
+	p := policy.Price{Input: 1_000_000, Output: 1_000_000}
+	u := message.Usage{InputTokens: 10, OutputTokens: 10, CacheReadTokens: -5, CacheWriteTokens: -5, ReasoningTokens: -5}
+	assert.EqualValues(t, 20, p.Cost(u).Micros())
+	assert.EqualValues(t, 10, p.Cost(message.Usage{InputTokens: 10, OutputTokens: -10}).Micros())
+}
