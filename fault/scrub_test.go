@@ -39,7 +39,8 @@ func TestKeysAreLeftOut(t *testing.T) {
 	}
 }
 
-// The forms in which providers, clients and dumps of requests repeat keys. % is the key, and ~ a percent sign.
+// The forms in which providers, clients and dumps of requests repeat keys. % is the key, and ~ a percent
+// sign.
 func TestEveryFormOfAKeyIsLeftOut(t *testing.T) {
 	const random, digits, hex, word = "Zq8xV2mN4bT7rW1pLs0d", "0123456789012345", "9f86d081884c7d659a2feaa0c55ad015", "correcthorsebattery"
 	for said, keys := range map[string][]string{

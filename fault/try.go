@@ -8,11 +8,11 @@ import (
 
 // TryRules say how the error of a try of an action is classified. The zero value goes by types alone: the
 // typed errors of this package and errors with a method Failure() [Failure], the codes and the status that
-// SDK errors offer by methods, a true Timeout() bool, and the errors of package net. A bare error number of the
-// system counts if it is of a connection: ENOSPC does not. An error whose type says
-// nothing is of class [Unknown], since its words may be "connection reset" although a payment was made. What
-// a [Sealed] error wraps was said of other work, which has had its attempts: around one, an error is of class
-// [Unknown] and final, unless Classify says more.
+// SDK errors offer by methods, a true Timeout() bool, and the errors of package net. A bare error number of
+// the system counts if it is of a connection: ENOSPC does not. An error whose type says nothing is of class
+// [Unknown], since its words may be "connection reset" although a payment was made. What a [Sealed] error
+// wraps was said of other work, which has had its attempts: around one, an error is of class [Unknown] and
+// final, unless Classify says more.
 type TryRules struct {
 	// Tool is the tool that the action calls; empty for an answer. An error that is [Sealed] for it is not
 	// looked into.

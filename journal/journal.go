@@ -304,9 +304,9 @@ func (j *Journal) enqueueHeader(h *Header) error {
 }
 
 // Step records one step: the event and the core's decision. One that asks for a grant ([machine.AskGrant])
-// is written with the next record, unless it must not be lost: see [Journal.Flush]. After an error of [ErrUnwritable] nothing of the
-// step is recorded, and the run must stop. If the settings say to continue there is no error, and
-// [Journal.Warning] says what is missing.
+// is written with the next record, unless it must not be lost: see [Journal.Flush]. After an error of
+// [ErrUnwritable] nothing of the step is recorded, and the run must stop. If the settings say to continue
+// there is no error, and [Journal.Warning] says what is missing.
 func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.State) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -327,8 +327,8 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 	return j.flush(durable)
 }
 
-// asksGrant reports that a step asks for a grant. That is mostly answered at once, and what follows is written
-// before the call.
+// asksGrant reports that a step asks for a grant. That is mostly answered at once, and what follows is
+// written before the call.
 func asksGrant(effects []machine.Effect) bool {
 	return len(effects) > 0 && effects[len(effects)-1].Kind == machine.AskGrant
 }

@@ -53,8 +53,8 @@ func (w *Paced) spend(now, n int64) {
 	w.Spent[q%5] += n
 }
 
-// even is when the pace and all windows allow another call, if calls are spread evenly. There is no pace while
-// the limiter is open.
+// even is when the pace and all windows allow another call, if calls are spread evenly. There is no pace
+// while the limiter is open.
 func (st *State) even() int64 {
 	at := st.NextCall
 	if st.Open {

@@ -131,7 +131,8 @@ func (s *step) serve() {
 	s.borrow()
 }
 
-// giveUp denies all that wait for a provider that has been down for too long, unless one of them may probe it.
+// giveUp denies all that wait for a provider that has been down for too long, unless one of them may probe
+// it.
 func (s *step) giveUp() {
 	b := &s.Breaker
 	if !b.Open || s.Now < b.Since+int64(s.Config.GiveUp) || b.Probe == 0 && s.Now >= b.Next {

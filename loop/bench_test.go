@@ -38,8 +38,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkPool makes a hundred runs of one call each in a pool, without a limiter and with the one that a pool
-// has by default.
+// BenchmarkPool makes a hundred runs of one call each in a pool, without a limiter and with the one that a
+// pool has by default.
 func BenchmarkPool(b *testing.B) {
 	const runs = 100
 	model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {

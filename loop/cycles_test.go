@@ -16,8 +16,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// A model makes the calls of a pattern again and again. A round that comes long after the one before counts on
-// as long as nothing new comes, however many rounds fit the window; and each nudge is given once.
+// A model makes the calls of a pattern again and again. A round that comes long after the one before counts
+// on as long as nothing new comes, however many rounds fit the window; and each nudge is given once.
 func TestAnInterruptedCycleIsCountedToItsEnd(t *testing.T) {
 	for _, c := range []struct {
 		pattern  string

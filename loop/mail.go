@@ -291,8 +291,8 @@ func (p *process) waitsInInbox(question string) bool {
 	})
 }
 
-// tookAnswer takes what is in the inbox, and reports whether the run goes on with an answer from there or cannot
-// go on.
+// tookAnswer takes what is in the inbox, and reports whether the run goes on with an answer from there or
+// cannot go on.
 func (p *process) tookAnswer() bool {
 	if p.inbox == nil {
 		return false

@@ -234,8 +234,8 @@ func TestAPoolTakesAnswersWithOneLookForAll(t *testing.T) {
 	})
 }
 
-// Of an answer in the process and one from elsewhere the first counts, wherever it was given: who comes second is
-// told so, and nothing that was called taken becomes a warning.
+// Of an answer in the process and one from elsewhere the first counts, wherever it was given: who comes
+// second is told so, and nothing that was called taken becomes a warning.
 func TestAnAnswerInTheProcessGoesThroughTheInbox(t *testing.T) {
 	for _, pooled := range []bool{false, true} {
 		for _, elsewhere := range []bool{false, true} {
@@ -312,7 +312,8 @@ func (l *dyingLog) Append(ctx context.Context, at int64, text []byte, sync bool)
 	return l.Log.Append(ctx, at, text, sync)
 }
 
-// A process that dies between an answer and its record leaves it in the inbox, and the run that is resumed takes it.
+// A process that dies between an answer and its record leaves it in the inbox, and the run that is resumed
+// takes it.
 func TestAnAnswerOutlivesTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var made payments

@@ -139,9 +139,9 @@ func (p *process) respond(answer machine.Response) ([]machine.Effect, error) {
 	return p.runner.Respond(p.now(), answer)
 }
 
-// answered feeds an answer that was given in this process, and returns an error if it was not taken. Another
-// error of the run than that ends it, and is its own. The answer goes through the inbox, as from other processes:
-// it is the first there or is not taken, and a crash does not lose it.
+// answered feeds an answer that was given in this process, and returns an error if it was not taken.
+// Another error of the run than that ends it, and is its own. The answer goes through the inbox, as from
+// other processes: it is the first there or is not taken, and a crash does not lose it.
 func (p *process) answered(answer machine.Response) error {
 	var item journal.Item
 	if p.remembers() {
@@ -240,10 +240,10 @@ func (d *desk) answer(id string, answer machine.Response) error {
 	return err
 }
 
-// Answer gives a person's answer to a run of the session with an id that this Loop makes. It returns once the
-// answer is recorded. Errors are a [*machine.AnswerError] for an answer that the run does not take, also because
-// another one waits in the inbox of its store, [ErrNobodyAsks], and those of an inbox or a journal that cannot be
-// written. It is safe for concurrent use.
+// Answer gives a person's answer to a run of the session with an id that this Loop makes. It returns once
+// the answer is recorded. Errors are a [*machine.AnswerError] for an answer that the run does not take,
+// also because another one waits in the inbox of its store, [ErrNobodyAsks], and those of an inbox or a
+// journal that cannot be written. It is safe for concurrent use.
 func (l *Loop) Answer(session string, answer machine.Response) error {
 	return l.desk.answer(session, answer)
 }

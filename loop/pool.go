@@ -177,8 +177,8 @@ type Parked struct {
 	Adjusted *policy.Layer
 }
 
-// Limiter returns the limiter of the runs, to show or watch it: that of [WithLimiter], or the pool's own. It is
-// nil if there is none.
+// Limiter returns the limiter of the runs, to show or watch it: that of [WithLimiter], or the pool's own.
+// It is nil if there is none.
 func (p *Pool) Limiter() *limiter.Limiter { return p.o.limiter }
 
 // Close closes the pool: no run continues. It cancels the contexts of models in progress; a failed call is

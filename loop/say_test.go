@@ -194,8 +194,8 @@ func TestAMessageIsHeardOnce(t *testing.T) {
 	store.empty(t)
 }
 
-// A message that was accepted is not lost with the process: the run that is resumed hears it, once. A redacted
-// journal leaves it nowhere in clear, and forgets it.
+// A message that was accepted is not lost with the process: the run that is resumed hears it, once. A
+// redacted journal leaves it nowhere in clear, and forgets it.
 func TestAMessageOutlivesTheProcess(t *testing.T) {
 	redact := journal.Settings{Redact: &journal.Redaction{Prompts: true, Transcripts: &kept{texts: map[string]string{}}}}
 	for name, settings := range map[string]journal.Settings{"clear": {}, "redacted": redact} {

@@ -152,8 +152,8 @@ func (n *node) describeContents(rule string) string {
 	return phrase(rule, n.raw)
 }
 
-// describeMember describes a missing member in a few words, by the schema that requires it or one for the same
-// value.
+// describeMember describes a missing member in a few words, by the schema that requires it or one for the
+// same value.
 func (n *node) describeMember(name string) string {
 	for ; n != nil; n = n.branchOf() {
 		for _, b := range inPlace(n) {

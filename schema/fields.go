@@ -155,7 +155,8 @@ type spot struct {
 	key     *spot   // the keys of a map that have rules
 }
 
-// verbatim reports whether a type reads its own JSON somewhere, or takes any. seen are structs that are known.
+// verbatim reports whether a type reads its own JSON somewhere, or takes any. seen are structs that are
+// known.
 func (at *spot) verbatim(seen map[*layout]bool) bool {
 	switch {
 	case at == nil || at.members != nil && seen[at.members]:

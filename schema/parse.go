@@ -32,8 +32,8 @@ func parse(doc []byte, lim Limits) (*value, *fault.Issue) {
 	return p.read()
 }
 
-// parser reads one document. The library finds what is not strict JSON; what it has found right is read again,
-// into values.
+// parser reads one document. The library finds what is not strict JSON; what it has found right is read
+// again, into values.
 type parser struct {
 	doc    []byte
 	text   string // the same, as far as it is right
@@ -233,9 +233,9 @@ func (p *parser) refuse(v *value, rule, expected string) {
 	p.beyond, p.at = jsonIssue(canon.Pointer(v.path()...), rule, expected), len(p.text)
 }
 
-// cut leaves of the text what comes before the first error, and says what is wrong there. The library is asked
-// again, token by token, for the place of an error that it gives then is the nearest. The issue is made of the
-// error's fields; its text is left behind.
+// cut leaves of the text what comes before the first error, and says what is wrong there. The library is
+// asked again, token by token, for the place of an error that it gives then is the nearest. The issue is
+// made of the error's fields; its text is left behind.
 func (p *parser) cut() *fault.Issue {
 	tokens := jsontext.NewDecoder(bytes.NewBuffer(p.doc))
 	_, err := tokens.ReadToken()

@@ -103,9 +103,9 @@ func (s *Schema) Read(b *Budget, doc []byte) (value any, issues []fault.Issue) {
 	return value, issues
 }
 
-// read checks a document, and stores it in v, a pointer to a zero value of the Go type; nil for a schema of no
-// type. The schema is checked first, then the rules that the schema cannot say exactly, then the type's own
-// method Issues. If there are issues, v is incomplete.
+// read checks a document, and stores it in v, a pointer to a zero value of the Go type; nil for a schema of
+// no type. The schema is checked first, then the rules that the schema cannot say exactly, then the type's
+// own method Issues. If there are issues, v is incomplete.
 func (s *Schema) read(b *Budget, doc []byte, v any) []fault.Issue {
 	p := newParser(doc, s.limits)
 	defer p.free()

@@ -119,8 +119,8 @@ func saidOver(stub *jsonschema.Schema) *jsonschema.Schema {
 	return &said
 }
 
-// annotate adds what tags say. What they only tell may stand beside a reference, and comes before the prose of
-// the rules, which may have chosen a format.
+// annotate adds what tags say. What they only tell may stand beside a reference, and comes before the prose
+// of the rules, which may have chosen a format.
 func annotate(n, said *jsonschema.Schema) {
 	if said == nil {
 		return

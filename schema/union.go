@@ -100,8 +100,8 @@ func appendNew(list []string, s string) []string {
 // isForeign reports whether a rule refuses another kind of value altogether, or another constant.
 func isForeign(rule string) bool { return rule == "type" || rule == "const" }
 
-// branch is what is wrong with a value by an alternative. Of that, right is what lies right at the value, which
-// tells whether the alternative was meant.
+// branch is what is wrong with a value by an alternative. Of that, right is what lies right at the value,
+// which tells whether the alternative was meant.
 type branch struct {
 	all, right []failure
 	constants  int  // how many of the right ones are wrong constants: a tag tells which alternative was meant

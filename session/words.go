@@ -44,11 +44,12 @@ func (w *Words) Validate() error {
 	return nil
 }
 
-// Say says something to the run that holds the session: see [Words]. The message enters before the next model
-// call, after those before it, and is recorded. An answer that the model gives meanwhile is not the last one,
-// if the run has a turn left. If the run ends first, its result has a warning. Where the journal's store has an
-// inbox and nothing is left out of the journal, the message is kept there until it is recorded. The error is
-// [ErrNotHeld] if no run hears it, and that of an invalid message or of the inbox.
+// Say says something to the run that holds the session: see [Words]. The message enters before the next
+// model call, after those before it, and is recorded. An answer that the model gives meanwhile is not the
+// last one, if the run has a turn left. If the run ends first, its result has a warning. Where the
+// journal's store has an inbox and nothing is left out of the journal, the message is kept there until it
+// is recorded. The error is [ErrNotHeld] if no run hears it, and that of an invalid message or of the
+// inbox.
 func (s *Session) Say(w Words) error {
 	if err := w.Validate(); err != nil {
 		return err

@@ -17,7 +17,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// CallModel calls the model, and reads and checks its reply in the same step. The error of a model is a value.
+// CallModel calls the model, and reads and checks its reply in the same step. The error of a model is a
+// value.
 func (f *flow) CallModel(m *machine.ModelCall) error {
 	ev, err := do(f, "model", func(ctx context.Context) (machine.Event, error) {
 		model := f.Model
@@ -208,8 +209,8 @@ func (f *flow) Summarise(span projection.Span) error {
 	return f.step(ev)
 }
 
-// AskPlanner asks the planner. Its error is a value, and ends the run. The error that it is asked about is the
-// recorded one.
+// AskPlanner asks the planner. Its error is a value, and ends the run. The error that it is asked about is
+// the recorded one.
 func (f *flow) AskPlanner(e machine.Effect) error {
 	ev, err := do(f, "planner", func(ctx context.Context) (machine.Event, error) {
 		p, err := usercode.Plan(ctx, f.Planner, f.st, planner.NewQuestion(f.st, e, nil), f.modelNames())

@@ -187,7 +187,8 @@ func refusalOf(err error) error {
 	return err
 }
 
-// refusedAs returns the error of an update as it was in the workflow. ended is the error for one that has ended.
+// refusedAs returns the error of an update as it was in the workflow. ended is the error for one that has
+// ended.
 func refusedAs(ended, err error) error {
 	if e, ok := errors.AsType[*sdk.ApplicationError](err); ok && e.Type() == refusedType {
 		var r wire[refusal]

@@ -153,8 +153,9 @@ func aged(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// stuck records a run in a folder whose call was not accepted, has no attempt left and waits for a person. CALL is
-// then its question. Given what the tool is to get, it goes on with the run, which must end: stuck STORE ID [ARGUMENTS].
+// stuck records a run in a folder whose call was not accepted, has no attempt left and waits for a person.
+// CALL is then its question. Given what the tool is to get, it goes on with the run, which must end: stuck
+// STORE ID [ARGUMENTS].
 func stuck(ts *testscript.TestScript, neg bool, args []string) {
 	ctx, leave := context.WithCancelCause(context.Background())
 	j, err := journal.Open(ctx, journal.Dir(ts.MkAbs(args[0])), args[1], journal.Settings{})

@@ -18,10 +18,11 @@ import (
 
 // Answer puts a person's answer to a question into the inbox of its session, if the run would take it now.
 // Its At is when it was given, and must be set. The first answer counts: later ones are a
-// [*machine.AnswerError] of [machine.ErrAnswered], whether the run has taken the first or not. Other answers
-// that do not fit are that error, too: see [machine.State.ResponseFault]; and so are changed arguments that do not
-// fit the schema of their tool, if the journal has it. The tool checks arguments and results when the run takes
-// the answer; one that it refuses is in the warnings of the run, and the question stays open.
+// [*machine.AnswerError] of [machine.ErrAnswered], whether the run has taken the first or not. Other
+// answers that do not fit are that error, too: see [machine.State.ResponseFault]; and so are changed
+// arguments that do not fit the schema of their tool, if the journal has it. The tool checks arguments and
+// results when the run takes the answer; one that it refuses is in the warnings of the run, and the
+// question stays open.
 //
 // Other errors are those of the store, and [journal.ErrNoRun] if there is no such session. After an error
 // that is no AnswerError the answer may have been put: a second Answer tells. It is safe for concurrent use.
@@ -47,8 +48,8 @@ func Answer(ctx context.Context, store Store, session string, answer machine.Res
 	return stands(ctx, store, session, item, &answer)
 }
 
-// PutAnswer puts an answer with an At into an inbox as it is, and returns the item. Only the run that asks calls
-// it itself, for an answer that it takes at once: others give theirs by [Answer]. The error is a
+// PutAnswer puts an answer with an At into an inbox as it is, and returns the item. Only the run that asks
+// calls it itself, for an answer that it takes at once: others give theirs by [Answer]. The error is a
 // [*machine.AnswerError] of [machine.ErrAnswered] if another answer waits there.
 func PutAnswer(
 	ctx context.Context, in journal.Inbox, session string, answer machine.Response,

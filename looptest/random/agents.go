@@ -27,8 +27,8 @@ type agentCase struct {
 	Within *agentCase
 }
 
-// drawAgents makes some calls of tools agents. It has dice of its own, so that other cases stay as they are. The
-// tool is then one whose calls may be made again, as tools that are agents are.
+// drawAgents makes some calls of tools agents. It has dice of its own, so that other cases stay as they
+// are. The tool is then one whose calls may be made again, as tools that are agents are.
 func (c *Case) drawAgents() {
 	d := newDice(c.Seed ^ 0x6167656e7473)
 	if c.Action != nil || c.Hangs || c.Cancels() || !d.one(3) {
@@ -179,8 +179,8 @@ func (l notingLog) Append(ctx context.Context, at int64, lines []byte, durable b
 	return l.Log.Append(ctx, at, lines, durable)
 }
 
-// agentsAt returns the lengths of the journals of agents at some point at which that of the session had length
-// bytes; one follows from the seed.
+// agentsAt returns the lengths of the journals of agents at some point at which that of the session had
+// length bytes; one follows from the seed.
 func (w *World) agentsAt(length int) map[string]int {
 	from, to := 0, len(w.written) // the writes that may have been the last
 	for n, at := range w.written {
@@ -231,8 +231,8 @@ func (w *World) crashAgents(again *World, length int) error {
 	return nil
 }
 
-// agentsLaws report an agent's journal that does not replay, an undeclared call that was made twice, and a doubt
-// that the runs around it do not have.
+// agentsLaws report an agent's journal that does not replay, an undeclared call that was made twice, and a
+// doubt that the runs around it do not have.
 func (w *World) agentsLaws() error {
 	for r, n := range w.dug {
 		if n > 1 {

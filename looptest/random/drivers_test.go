@@ -93,8 +93,8 @@ func TestGrantsChangeNothingElse(t *testing.T) {
 	)
 }
 
-// A journal that leaves texts out changes nothing in the run, and decides the same; nor does a crash. The points of
-// a case at which it crashes are a third of those of TestCrashesChangeNothing.
+// A journal that leaves texts out changes nothing in the run, and decides the same; nor does a crash. The
+// points of a case at which it crashes are a third of those of TestCrashesChangeNothing.
 func TestRedactionChangesNothing(t *testing.T) {
 	random.Check(t, cases(),
 		random.Driver{Name: "a redacted run", Run: func(ctx context.Context, w *random.World) (random.Trace, error) {
@@ -241,8 +241,8 @@ func inAttempts(ctx context.Context, w *random.World) (t random.Trace, err error
 	})
 }
 
-// crashing returns a driver that makes a run, and then resumes it from the points at which its process may have
-// died: from each with every 1, or from one of so many, by turns from case to case.
+// crashing returns a driver that makes a run, and then resumes it from the points at which its process may
+// have died: from each with every 1, or from one of so many, by turns from case to case.
 func crashing(every int) func(context.Context, *random.World) (random.Trace, error) {
 	return func(ctx context.Context, w *random.World) (random.Trace, error) { return crashAt(ctx, w, every) }
 }

@@ -36,8 +36,8 @@ const (
 type answerCase struct {
 	Way answerWay
 	// Approval, Doubt and Exhausted are the verdicts. Arguments, with an approval, and Policy, after an
-	// exhaustion, may be empty. Corrected are the arguments with which a person who goes on corrects the call, if
-	// there is one; empty gives it back to the model.
+	// exhaustion, may be empty. Corrected are the arguments with which a person who goes on corrects the call,
+	// if there is one; empty gives it back to the model.
 	Approval, Doubt, Exhausted machine.Ruling
 	Arguments                  json.RawMessage
 	Corrected                  json.RawMessage
@@ -245,8 +245,8 @@ func (w *World) mayHear() bool {
 	return w.replied >= len(w.Case.Replies) || !w.Case.Replies[w.replied].Cancels
 }
 
-// keepWords notes a message, so that it is in the inbox after a crash. Before one it comes by Hear alone: what
-// comes twice may stop two calls.
+// keepWords notes a message, so that it is in the inbox after a crash. Before one it comes by Hear alone:
+// what comes twice may stop two calls.
 func (w *World) keepWords(words session.Words, n int) error {
 	if len(w.Store.Text(w.Session.ID)) == 0 {
 		return nil // the engine has no journal

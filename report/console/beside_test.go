@@ -25,8 +25,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// askedAgain makes a run that calls pay with each of arguments, refuses the question of each but the last, and
-// returns its journal as it is then.
+// askedAgain makes a run that calls pay with each of arguments, refuses the question of each but the last,
+// and returns its journal as it is then.
 func askedAgain(t testing.TB, name string, settings journal.Settings, arguments ...string) []byte {
 	t.Helper()
 	store := &looptest.Store{}
@@ -128,8 +128,8 @@ func TestAPasswordIsHiddenByItsName(t *testing.T) {
 	}
 }
 
-// A card whose question is answered elsewhere stays with what was typed, and can no longer be sent; new questions
-// are counted, and come when they are asked for.
+// A card whose question is answered elsewhere stays with what was typed, and can no longer be sent; new
+// questions are counted, and come when they are asked for.
 func TestTheInboxIsLiveInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")

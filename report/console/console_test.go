@@ -188,8 +188,8 @@ func TestTheTokenLeavesTheAddress(t *testing.T) {
 	assert.Contains(t, r.Header.Get("Set-Cookie"), "HttpOnly; SameSite=Strict", "who asks for anything has the cookie, too")
 }
 
-// A script finds every key in every session, and an error for a state that is none. A file that is no journal hides
-// no other, neither here nor from its page.
+// A script finds every key in every session, and an error for a state that is none. A file that is no
+// journal hides no other, neither here nor from its page.
 func TestTheAPIHasEveryKey(t *testing.T) {
 	dir := folder(t)
 	put(t, dir, "broken.jsonl", []byte("what is this?\n"))

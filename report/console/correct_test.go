@@ -70,8 +70,8 @@ func (s *stuck) begins(t testing.TB) *console.Console {
 	return open(t, string(s.dir), soonAfter, func(c *console.Settings) { c.Hosts = nil })
 }
 
-// A call that was not accepted is corrected in the form of its arguments, with what was wrong at the fields. The
-// judge checks them before they are sent, and the run makes the call with them.
+// A call that was not accepted is corrected in the form of its arguments, with what was wrong at the
+// fields. The judge checks them before they are sent, and the run makes the call with them.
 func TestACallThatWasNotAcceptedIsCorrectedInItsForm(t *testing.T) {
 	var s stuck
 	c := s.begins(t)

@@ -91,8 +91,8 @@ func TestTheInbox(t *testing.T) {
 	assert.Contains(t, list, `By 00:01:05, else refused","until":"2030-01-01T00:01:05Z"`)
 }
 
-// Who is asked sees what the model said, and what came of the earlier calls of the tool: those that nobody knows
-// of first.
+// Who is asked sees what the model said, and what came of the earlier calls of the tool: those that nobody
+// knows of first.
 func TestAQuestionTellsOfEarlierCalls(t *testing.T) {
 	store := &looptest.Store{}
 	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})

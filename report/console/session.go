@@ -15,8 +15,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Session is a session as GET /api/sessions and the list tell it; there a time that is not known is null. Its Why says in one sentence what goes on,
-// and what will unblock the session; it has no times that pass.
+// Session is a session as GET /api/sessions and the list tell it; there a time that is not known is null.
+// Its Why says in one sentence what goes on, and what will unblock the session; it has no times that pass.
 type Session struct {
 	journal.Summary
 	// Store is the name of its store; empty if there is one only.
@@ -100,8 +100,8 @@ func lastSaid(st *machine.State) string {
 // maxEarlier is how many earlier calls of a tool are shown.
 const maxEarlier = 5
 
-// earlierCalls are the latest calls of a tool in the session that had an effect, or may have had one: those in
-// doubt first, then the latest.
+// earlierCalls are the latest calls of a tool in the session that had an effect, or may have had one: those
+// in doubt first, then the latest.
 func earlierCalls(st *machine.State, tool string) (all []projection.Call) {
 	for _, turn := range slices.Backward(st.Kept().Turns) {
 		for _, call := range slices.Backward(turn.Calls) {
