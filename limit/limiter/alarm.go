@@ -109,7 +109,7 @@ func (l *Limiter) plan(s *scope) {
 	if l.alarm.changed == nil && len(l.alarm.scopes) > 0 {
 		l.alarm.changed = make(chan struct{}, 1)
 		go l.watch(l.alarm.changed)
-	} else if s.place == 0 {
+	} else if s.place <= 0 { // it is the first now, or may have been
 		select {
 		case l.alarm.changed <- struct{}{}:
 		default:

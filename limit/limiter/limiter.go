@@ -203,7 +203,7 @@ func (l *Limiter) Leave(scope string, id int64) bool {
 	if _, waits := s.waiting[id]; !waits {
 		return false
 	}
-	delete(s.waiting, id)
+	s.leave(id)
 	if s.gone = append(s.gone, id); len(s.gone) > len(s.waiting)/8 || len(s.waiting) < few {
 		l.step(s, &limit.Event{Kind: limit.Leave, At: l.clock.Now(), IDs: s.gone})
 		s.gone = nil

@@ -135,7 +135,7 @@ func (l *Limiter) reply(s *scope, e *limit.Effect) {
 		}
 		return
 	}
-	delete(s.waiting, e.Share.ID)
+	s.leave(e.Share.ID)
 	got := l.answer(s, e, w.deadline)
 	l.later = append(l.later, func() { w.answer(got) })
 }
@@ -182,6 +182,13 @@ func (l *Limiter) tick(s *scope, now time.Time) {
 func (s *scope) wait(id int64, w waiter) {
 	s.waiting[id] = w
 	s.overdue = sooner(s.overdue, w.deadline)
+}
+
+// leave notes that somebody waits no longer.
+func (s *scope) leave(id int64) {
+	if delete(s.waiting, id); len(s.waiting) == 0 {
+		s.overdue = time.Time{}
+	}
 }
 
 // giveUp denies those whose deadlines are over. It looks at all that wait, and so not again for a moment.
