@@ -95,6 +95,8 @@ type Share struct {
 	Calls int64         `json:"calls"`
 	// Probe marks the one call that finds out whether the provider is back. Its failure is charged to nobody.
 	Probe bool `json:"probe,omitempty"`
+	// Seeking reports that the pace is still doubling in search of the limit.
+	Seeking bool `json:"seeking,omitempty"`
 	// Turn belongs into the session's next ask.
 	Turn int64 `json:"turn"`
 }

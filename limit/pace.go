@@ -43,11 +43,15 @@ func (st *State) cost(w *Paced, tokens int64) int64 {
 
 // every is the time between calls with so many tokens each, by the pace and all windows.
 func (st *State) every(tokens int64) int64 {
-	gap := scaled(second, milli, st.Pace)
+	return max(scaled(second, milli, st.Pace), st.everyOfWindows(tokens), 1)
+}
+
+// everyOfWindows is that time by the windows alone; 0 if none is known.
+func (st *State) everyOfWindows(tokens int64) (gap int64) {
 	for n := range st.Windows {
 		gap = max(gap, st.cost(&st.Windows[n], tokens))
 	}
-	return max(gap, 1)
+	return gap
 }
 
 // ceiling is the pace that the known request windows allow; 0 if none is known.

@@ -21,6 +21,7 @@ func (s *step) slot(share *Share) (lender int64) {
 func (s *step) lent(share *Share) {
 	s.Borrowing, s.Turn = false, share.Turn
 	if share.Calls > 0 {
+		s.Seeking = share.Seeking
 		l := *share
 		l.From = time.Unix(0, max(l.From.UnixNano(), s.Now)).UTC()
 		s.Slots = append(s.Slots, l)

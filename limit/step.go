@@ -72,12 +72,16 @@ const yields = 10
 // bound keeps a number of an event within what the arithmetic bears.
 func bound(n, least int64) int64 { return min(max(n, least), 1<<40) }
 
-// wait is how long a new ask will probably wait.
+// wait is how long a new ask will probably wait. While the pace doubles, only known windows count.
 func (s *step) wait(w *waiter) int64 {
 	var ahead int64
-	if rate := s.Rate.perSecond(); s.Config.Shared && rate > 0 {
+	switch rate := s.Rate.perSecond(); {
+	case s.Config.Shared && rate > 0 && !s.Seeking:
 		ahead = scaled(int64(s.Waiting()), second, rate)
-	} else if !s.Config.Shared {
+	case s.Config.Shared:
+	case s.Seeking:
+		ahead = scaled(int64(s.Waiting()), s.everyOfWindows(s.reserve(w)), 1)
+	default:
 		ahead = scaled(int64(s.Waiting()), s.every(s.reserve(w)), 1)
 	}
 	at := s.ready(w, s.Waiting())
@@ -211,7 +215,7 @@ func (st *State) lost() int64 {
 
 // grant takes what the ask needs, and tells it.
 func (s *step) grant(w *waiter) {
-	share := Share{ID: w.ID, Calls: 1, Probe: s.Breaker.Open}
+	share := Share{ID: w.ID, Calls: 1, Probe: s.Breaker.Open, Seeking: s.Seeking}
 	o := outstanding{Estimate: w.Tokens, Tokens: s.reserve(w), At: s.Now}
 	if s.Config.Shared {
 		o.Lender = s.slot(&share)

@@ -208,6 +208,27 @@ func TestAProviderThatIsDownForLongDeniesWhoWaits(t *testing.T) {
 	assert.Equal(t, []int64{11}, l.ask(11))
 }
 
+// How long a crowd waits cannot be told from the first pace, one call a second: nobody is denied for it.
+func TestACrowdIsNotDeniedForAPaceThatStillDoubles(t *testing.T) {
+	l := newLimiter(t, limit.Config{})
+	got := map[limit.EffectKind]int{}
+	count := func(fx []limit.Effect) {
+		for _, e := range fx {
+			if got[e.Kind]++; e.Kind == limit.Grant {
+				l.settle(limit.Served, e.Share.ID)
+			}
+		}
+	}
+	for id := range int64(100) {
+		count(l.step(limit.Event{Kind: limit.Ask, ID: id + 1, Deadline: time.Unix(30, 0)}))
+	}
+	for l.now < 30*time.Second {
+		l.now += 10 * time.Millisecond
+		count(l.step(limit.Event{Kind: limit.Tick}))
+	}
+	assert.Equal(t, map[limit.EffectKind]int{limit.Grant: 100}, got)
+}
+
 func TestALongWindowIsCountedDown(t *testing.T) {
 	l := newLimiter(t, limit.Config{})
 	l.ask(ids(1, 5)...)

@@ -161,6 +161,26 @@ func TestAPoolHasABrakeByDefault(t *testing.T) {
 	}
 }
 
+// The limiter begins with one call a second, but that is no reason to end the hundredth of a crowd.
+func TestADeadlineIsNotHeldAgainstAPaceThatStillDoubles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, lost := newServer(1_000_000), 0
+		s.silent = true
+		p, told := pooled(t, loop.PoolConfig{Model: s, Options: []loop.Option{loop.WithLimiter(newLimiter(t, limiter.Config{}))}})
+		for range 200 {
+			_, err := p.Add(newSession(t), loop.Input{Prompt: "go", Deadline: time.Now().Add(30 * time.Second)})
+			require.NoError(t, err)
+		}
+		require.NoError(t, p.Run(t.Context(), 200))
+		for _, end := range told() {
+			if end.err != nil {
+				lost++
+			}
+		}
+		assert.Zero(t, lost)
+	})
+}
+
 // A wrong address, say: the runs end, although nobody set a deadline.
 func TestAProviderThatIsNeverUpHoldsNoPoolForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
