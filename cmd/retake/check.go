@@ -90,7 +90,7 @@ func (c *check) run(e *env) error {
 	case c.cut != 0 && c.corpus == "":
 		return misused("-cut is for -corpus: give -corpus FILE, or leave -cut out")
 	}
-	from, err := readPolicy(c.policy)
+	from, err := readPolicy("-policy", c.policy)
 	if err != nil {
 		return err
 	}

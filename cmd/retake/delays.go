@@ -83,7 +83,7 @@ func (d *delays) run(e *env) error {
 	if d.policy == "" {
 		return misused("-policy is missing: give a file, or preset:NAME")
 	}
-	from, err := readPolicy(d.policy)
+	from, err := readPolicy("-policy", d.policy)
 	if err != nil {
 		return err
 	}

@@ -32,8 +32,11 @@ func readAll(name string, r io.Reader) ([]byte, error) {
 }
 
 // readNamed reads the file that a flag names.
-func readNamed(flag, path string) ([]byte, error) {
-	f, err := openNamed("-"+flag, path, "give a file that can be read")
+func readNamed(flag, path string) ([]byte, error) { return readPlaced("-"+flag, path) }
+
+// readPlaced reads the file that a flag, an argument or a key of a file names.
+func readPlaced(place, path string) ([]byte, error) {
+	f, err := openNamed(place, path, "give a file that can be read")
 	if err != nil {
 		return nil, err
 	}
@@ -64,15 +67,16 @@ type policies struct {
 	fleet  limit.Fleet
 }
 
-// readPolicy reads the preset or file that -policy names. An empty name is the default policy.
-func readPolicy(name string) (policies, error) {
+// readPolicy reads the preset or file that a flag or a key of a file names, which place is. An empty name is the
+// default policy.
+func readPolicy(place, name string) (policies, error) {
 	if preset, ok := strings.CutPrefix(name, presetPrefix); ok {
-		return presetPolicy(preset)
+		return presetPolicy(place, preset)
 	}
 	if name == "" {
 		return policies{set: policy.DefaultSet()}, nil
 	}
-	data, err := readNamed("policy", name)
+	data, err := readPlaced(place, name)
 	if err != nil {
 		return policies{}, err
 	}
@@ -86,11 +90,11 @@ func readPolicy(name string) (policies, error) {
 
 // presetPolicy is the policy of a preset: "correction" is for the correction plane, all others for
 // transport.
-func presetPolicy(preset string) (policies, error) {
+func presetPolicy(place, preset string) (policies, error) {
 	p, ok := policy.Preset(preset)
 	if !ok {
 		near := didYouMean(preset, policy.Presets())
-		return policies{}, misused("-policy: there is no preset %q%s\npresets: %s%s", preset, near,
+		return policies{}, misused("%s: there is no preset %q%s\npresets: %s%s", place, preset, near,
 			presetPrefix, strings.Join(policy.Presets(), ", "+presetPrefix))
 	}
 	set := policy.DefaultSet()

@@ -119,7 +119,7 @@ func (p *play) config() (cfg corpus.Config, err error) {
 	if p.corpus == "" {
 		return cfg, misused("-corpus is missing: give a file with one question a line, as JSON")
 	}
-	from, err := readPolicy(p.policy)
+	from, err := readPolicy("-policy", p.policy)
 	if err != nil {
 		return cfg, err
 	}

@@ -133,11 +133,11 @@ func (s *simulation) read() (settings simulate.Settings, err error) {
 	if !strings.HasPrefix(name, presetPrefix) && !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(s.file), name)
 	}
-	from, err := readPolicy(name)
+	from, err := readPolicy("policy", name)
 	if err != nil {
-		return settings, fmt.Errorf("policy: %w", err)
+		return settings, fmt.Errorf("%s: %w", s.file, err)
 	}
 	settings.Transport = from.set.Policy(policy.Target{Plane: fault.Transport})
-	settings.Limit = from.fleet.Limit
+	settings.Limit, settings.MaxWait = from.fleet.Limit, from.fleet.MaxWait
 	return settings, nil
 }

@@ -64,7 +64,7 @@ func (w *whatif) question() (journal.WhatIf, error) {
 		return q, misused("nothing would be different: give -policy, -feedback or -tools")
 	}
 	if w.policy != "" {
-		from, err := readPolicy(w.policy)
+		from, err := readPolicy("-policy", w.policy)
 		if err != nil {
 			return q, err
 		}

@@ -75,6 +75,8 @@ type machine struct {
 	// above is the limiter whose calls this one shares; nil for none.
 	above *machine
 	asks  *int64
+	// most is how long a call waits; 0 means for ever.
+	most time.Duration
 }
 
 // asker waits for an answer.
@@ -93,8 +95,11 @@ func (m *machine) Ask(c *Call, grant func()) {
 		c.turn, c.probe = s.Turn, s.Probe
 		grant()
 	}, func(limit.Why) { c.deny() }}
-	m.step(limit.Event{Kind: limit.Ask, ID: c.id, Tokens: c.tokens + c.tokens/4, Turn: c.turn,
-		Retry: c.Attempt > 1})
+	ev := limit.Event{Kind: limit.Ask, ID: c.id, Tokens: c.tokens + c.tokens/4, Turn: c.turn, Retry: c.Attempt > 1}
+	if m.most > 0 {
+		ev.Deadline = m.Now().Add(m.most)
+	}
+	m.step(ev)
 }
 
 func (m *machine) Settle(c *Call, o limit.Outcome, limits *ratelimit.State) bool {

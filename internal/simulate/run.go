@@ -90,11 +90,15 @@ func (r *run) limiters() ([]Limiter, error) {
 		case r.Limiter == "aimd":
 			all[n] = &aimd{Clock: r.Clock, window: 1000}
 		case r.Processes == 1:
+			top.most = r.MaxWait
 			all[n] = top
 		default:
-			if all[n], err = newMachine(r.Clock, config, top, &r.asks); err != nil {
+			own, err := newMachine(r.Clock, config, top, &r.asks)
+			if err != nil {
 				return nil, err
 			}
+			own.most = r.MaxWait
+			all[n] = own
 		}
 	}
 	return all, nil

@@ -243,6 +243,21 @@ func TestFaultsOfSettings(t *testing.T) {
 	require.Error(t, s.UnmarshalJSON([]byte(`{"sessions": 1, "calls_per_session": 1}`)), "no provider")
 }
 
+// A fleet that waits at most so long loses the sessions that would wait longer, instead of letting them wait.
+func TestSessionsThatWaitForLongerThanTheFleetAllowsAreLost(t *testing.T) {
+	for _, processes := range []int{1, 8} {
+		s := fleet()
+		s.Processes, s.Sessions, s.CallsPerSession, s.ArriveOver = processes, 400, 1, 0
+		patient := run(t, s)
+		assert.Zero(t, patient.SessionsLost)
+		s.MaxWait = time.Duration(patient.Makespan) * time.Millisecond / 4
+		r := run(t, s)
+		assert.Greater(t, r.SessionsLost, int64(200))
+		assert.Less(t, r.SessionsLost, int64(390))
+		assert.Less(t, r.Makespan, patient.Makespan/2)
+	}
+}
+
 // A provider that is down for longer than the limiter has patience: the sessions are lost, and said to be.
 func TestSessionsThatTheLimiterGivesUpAreLost(t *testing.T) {
 	for _, processes := range []int{1, 8} {

@@ -27,8 +27,9 @@ type Settings struct {
 	Policy string `policy:"policy"`
 	// Transport is the policy of failed calls.
 	Transport policy.RetryPolicy
-	// Limit is what the limiter "retake" starts with.
-	Limit limit.Config
+	// Limit is what the limiter "retake" starts with, and MaxWait how long a call waits for it; 0 means for ever.
+	Limit   limit.Config
+	MaxWait time.Duration
 }
 
 // Provider is what the calls go to.
