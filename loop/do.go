@@ -146,7 +146,8 @@ type Attempt struct {
 
 	// Usage is what the try consumed, and Value the result of a successful one as JSON, to be recorded if
 	// [Attempt.Keeps]. A loop over [Attempts] sets them before it calls [Attempt.End]; in [Do] they have no
-	// effect.
+	// effect. Within a tool, leave out of Usage what runs made with the tool's context consumed: they add it
+	// to the call by themselves.
 	Usage message.Usage
 	Value json.RawMessage
 
