@@ -134,8 +134,8 @@ func TestTheInboxIsLiveInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
-	dir, c, _ := asking(t, acme, pay(always))
-	c = open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil })
+	dir, _, _ := asking(t, acme, pay(always))
+	c := open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil })
 	server := httptest.NewServer(c)
 	defer server.Close()
 	tab := browser.Open(t)
