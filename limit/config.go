@@ -28,8 +28,8 @@ type Config struct {
 	Parts int64 `json:"parts,omitempty" policy:"parts,absent,least=1"`
 	// Start (start) is the first pace, in calls a second, while nothing is known of the limits. 0 means 1.
 	Start int64 `json:"start,omitempty" policy:"start,absent,least=1"`
-	// Open (open) lets all calls pass until one is refused, the provider is found down, or a response tells a
-	// limit. Only then the pace begins, at Start.
+	// Open (open) lets all calls pass until one that failed before is refused, the provider is found down by
+	// such calls, or a response tells a limit. Only then the pace begins, at Start.
 	Open bool `json:"open,omitempty" policy:"open,absent"`
 	// Ramp (ramp) is the time in which the pace may double while the limit is unknown, and after an outage. 0
 	// means 500 ms.

@@ -10,20 +10,21 @@ func (s *step) settle(ev *Event) {
 		granted = s.Now
 	}
 	taught := ev.Limits != nil && ev.Outcome != Unused && s.learn(ev.Limits, out, o.Given)
-	switch ev.Outcome {
-	case Served:
+	switch {
+	case s.Open && out && !o.Retry && ev.Outcome != Served: // every session may meet that once, whatever its pace
+	case ev.Outcome == Served:
 		s.served(ev.ID, granted)
-	case Refused:
+	case ev.Outcome == Refused:
 		if granted >= s.OpenTo { // nobody held the others back
 			s.Budget = max(s.Budget-milli, 0)
 		}
 		s.refused(granted, ev.Limits, taught)
 		s.probed(ev.ID)
-	case Down:
+	case ev.Outcome == Down:
 		s.Budget = max(s.Budget-milli, 0)
 		s.down(granted)
 		s.probed(ev.ID)
-	case Unused:
+	case ev.Outcome == Unused:
 		s.probed(ev.ID)
 	}
 	if out {

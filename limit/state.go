@@ -130,6 +130,8 @@ type outstanding struct {
 	Calls    int64 `json:"calls"`
 	Estimate int64 `json:"estimate,omitempty"`
 	Tokens   int64 `json:"tokens,omitempty"`
+	// Retry reports that the call failed before.
+	Retry bool `json:"retry,omitempty"`
 	// At is when they were granted, and Lost when they count as lost.
 	At   int64 `json:"at"`
 	Lost int64 `json:"lost"`

@@ -216,7 +216,7 @@ func (st *State) lost() int64 {
 // grant takes what the ask needs, and tells it.
 func (s *step) grant(w *waiter) {
 	share := Share{ID: w.ID, Calls: 1, Probe: s.Breaker.Open, Seeking: s.Seeking}
-	o := outstanding{Estimate: w.Tokens, Tokens: s.reserve(w), At: s.Now}
+	o := outstanding{Estimate: w.Tokens, Tokens: s.reserve(w), Retry: w.Retry, At: s.Now}
 	if s.Config.Shared {
 		o.Lender = s.slot(&share)
 	} else {

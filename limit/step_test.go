@@ -63,6 +63,14 @@ func (l *limiter) ask(ids ...int64) (now []int64) {
 	return now
 }
 
+// again asks for calls that failed before.
+func (l *limiter) again(ids ...int64) (now []int64) {
+	for _, id := range ids {
+		now = append(now, granted(l.step(limit.Event{Kind: limit.Ask, ID: id, Retry: true}))...)
+	}
+	return now
+}
+
 func (l *limiter) settle(o limit.Outcome, ids ...int64) {
 	for _, id := range ids {
 		l.step(limit.Event{Kind: limit.Settle, ID: id, Outcome: o})
@@ -154,21 +162,24 @@ func TestALimitThatACrowdLearnsIsUsedUpOnce(t *testing.T) {
 	assert.Equal(t, []int64{301}, l.until(1100*time.Millisecond))
 }
 
-func TestAnOpenLimiterHoldsNobodyBackUntilARefusal(t *testing.T) {
+func TestAnOpenLimiterHoldsNobodyBackUntilARetryIsRefused(t *testing.T) {
 	l := newLimiter(t, limit.Config{Open: true})
 	assert.Equal(t, ids(1, 1000), l.ask(ids(1, 1000)...))
 	l.settle(limit.Served, ids(1, 10)...)
-	assert.Equal(t, ids(1001, 2000), l.ask(ids(1001, 2000)...))
+	l.settle(limit.Refused, ids(11, 500)...)
+	l.settle(limit.Down, ids(501, 1000)...)
+	assert.Equal(t, ids(1001, 2000), l.ask(ids(1001, 2000)...), "every session may meet that once")
+	assert.Equal(t, ids(2001, 2100), l.again(ids(2001, 2100)...))
 	l.now = time.Second
-	l.settle(limit.Refused, ids(1001, 2000)...)
-	l.ask(ids(2001, 2100)...)
+	l.settle(limit.Refused, ids(2001, 2100)...)
+	l.ask(ids(3001, 3100)...)
 	assert.LessOrEqual(t, len(l.until(2*time.Second)), 10, "the pace begins, as for any limiter")
 	assert.Greater(t, len(l.until(8*time.Second)), 80, "retries are not throttled for what nobody held back")
 }
 
 func TestAnOpenLimiterThatFindsTheProviderDownComesBackToItsPace(t *testing.T) {
 	l := newLimiter(t, limit.Config{Open: true})
-	l.ask(ids(1, 500)...)
+	l.again(ids(1, 500)...)
 	l.settle(limit.Down, ids(1, 500)...)
 	assert.Empty(t, l.ask(ids(501, 1500)...), "the breaker is open")
 	assert.Equal(t, []int64{501}, l.until(1*time.Second))

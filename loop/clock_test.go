@@ -94,7 +94,7 @@ func TestAPoolAsksTheClockForTheNextRunOnly(t *testing.T) {
 			wait := time.Minute + time.Duration(called)*time.Second
 			return message.Reply{}, &fault.TransportError{Class: fault.RateLimit, RetryAfter: wait}
 		})
-		p, _ := pooled(t, loop.PoolConfig{Model: busy, Options: []loop.Option{loop.WithClock(c), loop.WithLimiter(nil)}})
+		p, _ := pooled(t, loop.PoolConfig{Model: busy, Options: []loop.Option{loop.WithClock(c)}})
 		ctx, stop := context.WithCancel(t.Context())
 		over := make(chan error, 1)
 		go func() { over <- p.Serve(ctx, 1) }()

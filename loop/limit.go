@@ -31,8 +31,7 @@ func WithLimiter(l *limiter.Limiter) Option {
 // giveUp is how long a provider may be down before the runs of a pool that has only the default limiter end.
 const giveUp = 10 * time.Minute
 
-// limited returns the options with the limiter that a pool has by default: it lets all calls pass until one
-// is refused.
+// limited returns the options with the limiter that a pool has by default: see [limit.Config].Open.
 func (o *options) limited() *options {
 	if o.limiter != nil || o.unlimited {
 		return o

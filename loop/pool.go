@@ -38,7 +38,7 @@ var ErrPoolClosed = errors.New("loop: the pool is closed")
 // tools. Each run decides and records the same as with [Loop.Run].
 //
 // The runs share a limiter: that of [WithLimiter] or, without this option, one that lets all calls pass until
-// one is refused, the provider is found down, or a response tells a limit. It ends runs whose provider is
+// a retry is refused or finds the provider down, or a response tells a limit. It ends runs whose provider is
 // down for more than ten minutes. WithLimiter(nil) leaves it out.
 //
 // Make one with [NewPool]. Add runs with [Pool.Add], or with [Pool.Await] to wait for the end. Drive it with

@@ -153,7 +153,7 @@ func TestRunsAreGoneOnWithInTheOrderInWhichTheyWereDue(t *testing.T) {
 	clock := looptest.NewClock()
 	exact := policy.DefaultSet()
 	exact.Transport = exactly()
-	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Config: loop.Config{Policy: &exact}, Options: []loop.Option{loop.WithClock(clock), loop.WithLimiter(nil)}})
+	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Config: loop.Config{Policy: &exact}, Options: []loop.Option{loop.WithClock(clock)}})
 	add := func(wait string) *loop.PoolRun {
 		seat, err := p.Add(newSessionNamed(t, wait), loop.Input{Prompt: wait})
 		require.NoError(t, err)

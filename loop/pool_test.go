@@ -106,7 +106,7 @@ func TestAPoolWakesByDeadline(t *testing.T) {
 	clock := looptest.NewClock()
 	exact := policy.DefaultSet()
 	exact.Transport = exactly()
-	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Config: loop.Config{Policy: &exact}, Options: []loop.Option{loop.WithClock(clock), loop.WithLimiter(nil)}})
+	p, told := pooled(t, loop.PoolConfig{Model: after(&asked), Config: loop.Config{Policy: &exact}, Options: []loop.Option{loop.WithClock(clock)}})
 	for _, wait := range []string{"30s", "10s", "20s"} {
 		_, err := p.Add(newSessionNamed(t, wait), loop.Input{Prompt: wait})
 		require.NoError(t, err)
