@@ -274,11 +274,14 @@ func TestARunThatWaitsForAGrantHasWrittenWhatItDid(t *testing.T) {
 		require.NoError(t, err)
 		run, err := loop.New(newServer(100), loop.Config{}, loop.WithLimiter(l), loop.WithScope(func(r loop.Request) string { return r.Session }))
 		require.NoError(t, err)
-		go func() { _, err = run.Run(t.Context(), s, loop.Input{Prompt: "go"}) }()
+		over := make(chan error, 1)
+		go func() {
+			_, err := run.Run(t.Context(), s, loop.Input{Prompt: "go"})
+			over <- err
+		}()
 		synctest.Wait()
 		assert.Contains(t, string(store.Text("order-42")), `"kind":"grant"`)
-		time.Sleep(2 * time.Minute)
-		require.NoError(t, err)
+		require.NoError(t, <-over)
 	})
 }
 

@@ -282,7 +282,10 @@ func TestAnAnswerThatIsRefusedLeavesNothingInTheInbox(t *testing.T) {
 			store.empty(t)
 		}
 		require.NoError(t, answer("order-42", machine.Response{Question: q.ID, Verdict: machine.Approve}))
-		require.ErrorContains(t, answer("order-42", machine.Response{Question: q.ID, Verdict: machine.Approve}), "answered")
+		err := answer("order-42", machine.Response{Question: q.ID, Verdict: machine.Approve})
+		if !errors.Is(err, loop.ErrNobodyAsks) { // the run may have gone on already
+			require.ErrorIs(t, err, machine.ErrAnswered)
+		}
 		require.NoError(t, (<-done).err)
 		assert.Len(t, made.calls, 1)
 		store.empty(t)

@@ -269,8 +269,11 @@ func (p *process) pausePeople() {
 	}
 	taken, seat := make(chan struct{}, 1), p.desk.sit(p.s.ID())
 	// From here on who answers has the run.
-	seat.set(func(answer machine.Response) error {
+	seat.set(func(answer machine.Response) (err error) {
 		defer func() {
+			if misfits(err) {
+				return // the run still waits
+			}
 			select {
 			case taken <- struct{}{}:
 			default:
