@@ -16,7 +16,7 @@
 //     is known, so is a call while no other one is in flight.
 //   - Where they tell nothing, the pace doubles until a call is refused, and from then on rises slowly and
 //     falls at each refusal. A refusal in spite of a grant always counts. With Config.Open there is no pace
-//     until the first refusal.
+//     until a retry is refused or finds the provider down, or a limit is told.
 //   - While calls find the provider down, the breaker lets one probe through now and then. A probe that nobody
 //     settles is lost in time, and another one is made. In the end those that wait are denied.
 //   - Retries are slowed down when too many calls fail: each failure takes from a budget, and each success

@@ -18,7 +18,7 @@ type State struct {
 	Quotas  []Quota `json:"quotas,omitempty"`
 
 	// Pace is the present pace in thousandths of a call a second. It is not kept while the limiter is Open,
-	// which it is as long as no call was refused, and nothing is known of limits and outages: see [Config].
+	// which it is as long as no retry was refused, and nothing is known of limits and outages: see [Config].
 	Pace    int64   `json:"pace"`
 	Open    bool    `json:"open,omitempty"`
 	Breaker Breaker `json:"breaker"`

@@ -47,7 +47,7 @@ func (c *Console) scopeOf(s *limiter.Status) scopeView {
 		Pace: fmt.Sprintf("%.3g calls a second", float64(st.Pace)/1000), Windows: windowsOf(st),
 	}
 	if st.Open {
-		v.Pace = "any, until a call is refused"
+		v.Pace = "any, until a retry is refused"
 	}
 	for _, slot := range s.State.Slots {
 		v.Leased += slot.Calls

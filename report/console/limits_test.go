@@ -26,7 +26,7 @@ func TestAPoolsOwnLimiterIsShown(t *testing.T) {
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
 	c.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/limits?token="+token, nil))
-	assert.Contains(t, w.Body.String(), "any, until a call is refused")
+	assert.Contains(t, w.Body.String(), "any, until a retry is refused")
 }
 
 func TestTheLimitsOfAMountedLimiterAreShown(t *testing.T) {
