@@ -25,7 +25,8 @@ func (f *flow) CallModel(m *machine.ModelCall) error {
 		if m.Model != "" {
 			model = f.Models[m.Model]
 		}
-		asked := usercode.Prompt{Call: m, Said: f.st.Transcript(), Cuts: f.st.Cuts, Config: f.Config}
+		asked := usercode.Prompt{Session: f.id, Call: m, Said: f.st.Transcript(), Cuts: f.st.Cuts,
+			Config: f.Config}
 		reply, err := usercode.Reply(ctx, model, asked, f.ModelTimeout)
 		if err != nil {
 			return machine.Event{Kind: machine.CallFailed, Failure: new(fault.FailureOf(err)),

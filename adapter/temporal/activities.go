@@ -169,7 +169,7 @@ func (a *agent) reply(
 		return nil, nil, err
 	}
 	out.Kept = kept
-	asked := usercode.Prompt{Call: &in.Call, Said: said, Cuts: in.Cuts, Config: cfg}
+	asked := usercode.Prompt{Session: in.Session, Call: &in.Call, Said: said, Cuts: in.Cuts, Config: cfg}
 	reply, err := usercode.Reply(ctx, model, asked, a.ModelTimeout)
 	if err != nil {
 		return nil, remote(err), nil

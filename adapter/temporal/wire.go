@@ -122,6 +122,8 @@ type trailStep struct {
 
 // modelCall is the input of the model activity.
 type modelCall struct {
+	// Session is the session's id.
+	Session string            `json:"session,omitempty"`
 	Call    machine.ModelCall `json:"call"`
 	Output  *output           `json:"output,omitempty"`
 	Tools   []journal.Tool    `json:"tools,omitempty"`

@@ -251,7 +251,8 @@ func (e *own) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effect,
 	ctx, e.leave = context.WithCancel(ctx)
 	defer e.leave()
 	reply, err := model.Reply(ctx, loop.Request{
-		System: m.System, Messages: e.r.State().Shown(), Tools: e.w.Config.Tools.All(), Output: e.w.Config.Output,
+		Session: e.r.State().Session.ID(), System: m.System, Messages: e.r.State().Shown(),
+		Tools: e.w.Config.Tools.All(), Output: e.w.Config.Output,
 		Model: m.Model, Temperature: m.Temperature, At: m.At, ToolChoice: m.ToolChoice, Stop: m.Stop,
 	})
 	if e.leave = nil; ctx.Err() != nil {

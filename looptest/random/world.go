@@ -319,6 +319,7 @@ func (w *World) goodReply() message.Reply {
 // promptText is what a model is asked, in a form that is the same in each engine.
 func promptText(req loop.Request) (string, error) {
 	asked := struct {
+		Session     string             `json:"session"`
 		System      string             `json:"system,omitempty"`
 		Messages    []message.Message  `json:"messages"`
 		Tools       []string           `json:"tools,omitempty"`
@@ -329,7 +330,8 @@ func promptText(req loop.Request) (string, error) {
 		ToolChoice  message.ToolChoice `json:"tool_choice,omitempty"`
 		Stop        []string           `json:"stop,omitempty"`
 	}{
-		System: req.System, Messages: req.Messages, Model: req.Model, Temperature: req.Temperature, At: req.At,
+		Session: req.Session, System: req.System, Messages: req.Messages, Model: req.Model,
+		Temperature: req.Temperature, At: req.At,
 		ToolChoice: req.ToolChoice, Stop: req.Stop,
 	}
 	for _, t := range req.Tools {

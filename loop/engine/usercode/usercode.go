@@ -32,7 +32,9 @@ func After(d time.Duration, f func()) (stop func()) {
 
 // Prompt is what a model is asked.
 type Prompt struct {
-	Call *machine.ModelCall
+	// Session is the id of the session.
+	Session string
+	Call    *machine.ModelCall
 	// Said is the conversation, and Cuts are what the prompt leaves out of it.
 	Said []message.Message
 	Cuts []projection.Cut
@@ -47,7 +49,7 @@ func Reply(ctx context.Context, model loop.Model, p Prompt, most time.Duration) 
 	limits.Whole = cmp.Or(limits.Whole, most)
 	return engine.Call(ctx, limits, After, func(ctx context.Context, tell engine.Tell) (message.Reply, error) {
 		r := loop.Request{
-			System: m.System, Messages: message.Clone(projection.Apply(p.Said, p.Cuts)),
+			Session: p.Session, System: m.System, Messages: message.Clone(projection.Apply(p.Said, p.Cuts)),
 			Tools: p.Config.Tools.All(), Output: p.Config.Output, Model: m.Model, At: m.At,
 			Temperature: m.Temperature, ToolChoice: m.ToolChoice, Stop: m.Stop,
 			MaxOutputTokens: m.MaxOutputTokens,
