@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -188,4 +189,40 @@ func TestTheCauseOfNoProgressIsTheCycle(t *testing.T) {
 	}
 	require.Len(t, asked, 1)
 	assert.NotContains(t, asked[0], "boom")
+}
+
+// A call in doubt that a person leaves so uses a budget up after another call of the reply broke, whose error
+// is not the cause.
+func TestTheCauseIsTheCallThatWasLeftInDoubt(t *testing.T) {
+	cut := errors.New("the line was cut")
+	tools, err := tool.NewSet(
+		tool.New("pay", "Pays.", func(context.Context, struct{}) (string, error) { return "", cut }),
+		tool.New("search", "Searches.", func(context.Context, struct{}) (string, error) { return "", errBoom }),
+	)
+	require.NoError(t, err)
+	set := policy.DefaultSet()
+	set.Budgets.Run = 1
+	set.Tools = map[string]policy.Layer{"pay": {Approval: &policy.Approval{InDoubt: policy.DoubtAsk}}}
+	both := looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: "{}"}, message.Call{ID: "c2", Name: "search", Arguments: "{}"})
+	nobody := loop.ApproverFunc(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+		return machine.Response{Verdict: machine.NobodyKnows}, nil
+	})
+	for name, opts := range map[string][]loop.Option{
+		"alone": nil, "planner": {asker(new([]string), machine.Plan{Do: machine.Abort})},
+	} {
+		var told []error
+		observer := observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
+			if n.Kind == observe.Exhausted || n.Kind == observe.Ended {
+				told = append(told, n.Err)
+			}
+		})
+		_, err := fixture.Run(t.Context(), looptest.NewModel(both), newSession(t), loop.Input{Prompt: "Go."},
+			loop.Config{Tools: tools, Policy: &set}, append(opts, loop.WithApprover(nobody), loop.WithObserver(observer))...)
+		require.ErrorIs(t, err, policy.ReasonRunBudget, name)
+		require.ErrorIs(t, err, cut, name)
+		assert.NotErrorIs(t, err, errBoom, name)
+		require.Len(t, told, 2, name)
+		assert.ErrorIs(t, told[0], cut, name)
+		assert.ErrorIs(t, told[1], cut, name)
+	}
 }

@@ -43,7 +43,7 @@ func (p *process) askedAbout(e machine.Effect) error {
 	case q.Exhausted:
 		return recordedFailure(q.Failure, p.runner.State().Config.Single)
 	case q.Tool != "":
-		err = p.failed[q.Index]
+		err = p.failed[q.Index].err
 	}
 	if err == nil {
 		err = &fault.RecordedError{Recorded: q.Failure}

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -83,8 +86,8 @@ type process struct {
 	costs int64
 	// exhaustion is that of the run's state, or nil.
 	exhaustion *machine.Question
-	// failed are the errors of failed calls of a reply, by index, for the planner.
-	failed map[int]error
+	// failed are the calls of a reply that failed, by index.
+	failed map[int]failedCall
 	// tool is the tool of the current outcome.
 	tool string
 	// limits ends the calls that take too long, and the run at its deadline.
@@ -313,15 +316,15 @@ func (p *process) result() (result Result, err error) {
 		result, err = p.recordedResult()
 	default:
 		p.clearMail()
-		result, err = ResultOf(p.runner.End(), p.why())
+		result, err = ResultOf(p.runner.End(), p.why(p.runner.State().Outcome))
 	}
 	p.ended(err)
 	return result, err
 }
 
 // why returns the Go error behind the end of the run, or nil if there is none, or if only the record has it.
-func (p *process) why() error {
-	switch o := p.runner.State().Outcome; {
+func (p *process) why(o *machine.Outcome) error {
+	switch {
 	case o == nil, o.Exhaustion == nil && o.Cause == nil:
 		return nil
 	case o.Exhaustion == nil:
@@ -381,9 +384,7 @@ func (p *process) now() time.Time {
 // stepped records the cause of an exhaustion, and tells the observers about one step.
 func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine.State) {
 	if x := st.Exhaustion(); x != p.exhaustion {
-		if ev.Kind == machine.ReducersRan || x != nil && x.Cycle != nil {
-			p.err = nil // the cause is the reducer's error, or the cycle, and not that of the last call
-		}
+		p.err = p.behind(ev.Kind, x)
 		p.exhaustion, p.cause = x, p.err
 	}
 	if used := usageOf(&ev); used != (message.Usage{}) {
@@ -398,6 +399,31 @@ func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine
 		p.tellWarnings(ev.At, st.Warnings)
 		p.tellStep(&ev, effects, &st)
 	}
+}
+
+// behind returns the Go error behind an exhaustion by an event, or nil.
+func (p *process) behind(by machine.EventKind, x *machine.Question) error {
+	switch {
+	case by == machine.ReducersRan || x != nil && x.Cycle != nil:
+		return nil // the cause is the reducer's error, or the cycle, and not that of the last call
+	case x == nil || by != machine.Responded && by != machine.Woke && by != machine.Spoken:
+		return p.err
+	}
+	// The event ended a call that a person was asked about. Other calls may have failed since then.
+	for _, n := range slices.Sorted(maps.Keys(p.failed)) {
+		if c := p.failed[n]; c.tool == x.Tool && c.class == x.Failure.Class && c.message == x.Failure.Message {
+			return c.err
+		}
+	}
+	return nil
+}
+
+// failedCall is a call that failed: its failure, as it is recorded, and the Go error behind it.
+type failedCall struct {
+	tool    string
+	class   fault.Class
+	message string
+	err     error
 }
 
 // free reports whether the table of prices has the model of a reply, which then cost nothing if nothing was

@@ -33,8 +33,15 @@ func (p *process) tellStep(ev *machine.Event, effects []machine.Effect, st *mach
 			Reason: policy.ReasonReducerError, Err: p.err, Reducer: failed.Reducer,
 		})
 	}
+	err := p.err
 	for _, e := range effects {
-		for _, n := range observe.NoticesOf(st, ev.At, e, p.err) {
+		switch e.Kind {
+		case machine.AskSettled:
+			err = p.failed[e.Settled.Ask.Index].err
+		case machine.Stop:
+			err = p.why(e.Outcome)
+		}
+		for _, n := range observe.NoticesOf(st, ev.At, e, err) {
 			if n.Kind == observe.Exhausted && p.exhaustion == nil {
 				n.Kind = observe.ToolFailed
 			}

@@ -138,9 +138,10 @@ func (p *process) toolEnded(
 	delete(p.failed, run.Index)
 	if p.err = out.Err; out.Err != nil {
 		if p.failed == nil {
-			p.failed = map[int]error{}
+			p.failed = map[int]failedCall{}
 		}
-		p.failed[run.Index] = out.Err
+		f := engine.EndOf(run, out).Failure
+		p.failed[run.Index] = failedCall{run.Tool, f.Class, f.Message, out.Err}
 	}
 	p.tool = run.Tool
 	return p.runner.ToolEnded(p.now(), run, out)
