@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,22 +39,35 @@ func (r *remote) media(content []sdk.Content) (parts []message.Part, all, left [
 	return parts, all, left
 }
 
-// withoutMedia returns a value with the media that stand beside it taken out, so that they are not read as
-// text. It leaves short ones, which may stand there by chance.
-func withoutMedia(value json.RawMessage, res *sdk.CallToolResult) json.RawMessage {
-	if res.StructuredContent == nil {
-		return value
-	}
-	for _, c := range res.Content {
+// withoutMedia returns what the model reads of a result with the media of its blocks taken out, so that they
+// are not read as text. parts are those that are attached. It leaves short ones, which may stand there by
+// chance.
+func withoutMedia(text []byte, content []sdk.Content, parts []message.Part) []byte {
+	for _, c := range content {
 		mimeType, data := bytesOf(c)
 		if len(data) < minTaken {
 			continue
 		}
-		note := fmt.Sprintf("[%d bytes of %s, beside this text]", len(data), feedback.Quote(cmp.Or(mimeType, "data")))
+		inText, where := base64.StdEncoding.EncodeToString(data), "not shown"
+		if slices.ContainsFunc(parts, func(p message.Part) bool { return p.Data == inText }) {
+			where = "beside this text"
+		}
+		note := fmt.Sprintf("[%d bytes of %s, %s]", len(data), feedback.Quote(cmp.Or(mimeType, "data")), where)
 		word, _ := encode(note) // a string always has a JSON form
-		value = bytes.ReplaceAll(value, []byte(base64.StdEncoding.EncodeToString(data)), word[1:len(word)-1])
+		text = bytes.ReplaceAll(text, []byte(inText), word[1:len(word)-1])
 	}
-	return value
+	return text
+}
+
+// mediaLeft returns a text that describes the media among the blocks that are left, of about most bytes; nil if
+// there are none.
+func mediaLeft(left []block, most int) []message.Part {
+	left = slices.DeleteFunc(slices.Clone(left), func(b block) bool { return b.Bytes == 0 || b.Type == "resource_link" })
+	if len(left) == 0 {
+		return nil
+	}
+	raw, _ := encode(left) // blocks always have a JSON form
+	return []message.Part{{Kind: message.TextPart, Text: cut(string(raw), max(most, 0))}}
 }
 
 // minTaken is the least length of media that are taken out of a value, in bytes.

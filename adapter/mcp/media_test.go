@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"testing"
@@ -126,4 +127,60 @@ func TestMediaAreNotReadAsText(t *testing.T) {
 	assert.Equal(t, `{"content":[{"data":"[99328 bytes of image/png, beside this text]","mimeType":"image/png","type":"image"}],`+
 		`"url":"data:image/png;base64,[99328 bytes of image/png, beside this text]"}`, string(out.Result))
 	assert.Equal(t, []message.Part{message.Bytes(message.ImagePart, "image/png", data)}, out.Parts)
+}
+
+// What is said of media in a text is true of them: those that are not attached are not beside the text. They
+// are described all the same where structured content is the result.
+func TestMediaThatAreNotShownAreDescribed(t *testing.T) {
+	data := bytes.Repeat([]byte("png"), 100)
+	inText := base64.StdEncoding.EncodeToString(data)
+	png := &sdk.ImageContent{MIMEType: "image/png", Data: data}
+	small := func(c *mcp.Config) { c.MaxMediaBytes = 2 }
+	for name, c := range map[string]struct {
+		res     sdk.CallToolResult
+		setting func(*mcp.Config)
+		value   string
+		parts   []message.Part
+	}{
+		"above the bound, in the content too": {
+			sdk.CallToolResult{Content: []sdk.Content{png}, StructuredContent: map[string]any{"data": inText}}, small,
+			`{"data":"[300 bytes of image/png, not shown]"}`, []message.Part{{Kind: message.TextPart,
+				Text: `[{"bytes":300,"mime_type":"image/png","note":"not shown, for at most 2 bytes of media are shown","type":"image"}]`}},
+		},
+		"above the bound, beside other content": {
+			sdk.CallToolResult{Content: []sdk.Content{png}, StructuredContent: map[string]any{"ok": true}}, small,
+			`{"ok":true}`, []message.Part{{Kind: message.TextPart,
+				Text: `[{"bytes":300,"mime_type":"image/png","note":"not shown, for at most 2 bytes of media are shown","type":"image"}]`}},
+		},
+		"a file that no model reads": {
+			sdk.CallToolResult{Content: []sdk.Content{resource("a:b", "application/zip", data...)}, StructuredContent: map[string]any{"data": inText}},
+			func(*mcp.Config) {}, `{"data":"[300 bytes of application/zip, not shown]"}`, []message.Part{{Kind: message.TextPart,
+				Text: `[{"bytes":300,"mime_type":"application/zip","type":"resource","uri":"a:b"}]`}},
+		},
+		"in a text": {
+			sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: `{"data":"` + inText + `"}`}, png}}, func(*mcp.Config) {},
+			`{"data":"[300 bytes of image/png, beside this text]"}`, []message.Part{message.Bytes(message.ImagePart, "image/png", data)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := one(t, newServer("get", always(&c.res, nil)), c.setting).Invoke(t.Context(), []byte(`{}`))
+			require.NoError(t, out.Err)
+			assert.Equal(t, c.value, string(out.Result))
+			assert.Equal(t, c.parts, out.Parts)
+		})
+	}
+	failed := &sdk.CallToolResult{IsError: true, Content: []sdk.Content{png}, StructuredContent: map[string]any{"data": inText}}
+	out := one(t, newServer("get", always(failed, nil))).Invoke(t.Context(), []byte(`{}`))
+	assert.Equal(t, `{"data":"[300 bytes of image/png, beside this text]"}`, out.Failed)
+}
+
+// Thousands of media that are not shown are described in no more than a result may have.
+func TestTheDescriptionOfMediaIsBounded(t *testing.T) {
+	res := &sdk.CallToolResult{StructuredContent: map[string]any{"ok": true}}
+	for range 5000 {
+		res.Content = append(res.Content, resource("a:b", "application/zip", 1))
+	}
+	out := one(t, newServer("get", always(res, nil))).Invoke(t.Context(), []byte(`{}`))
+	require.Len(t, out.Parts, 1)
+	assert.LessOrEqual(t, len(out.Parts[0].Text)+len(out.Result), mcp.DefaultConfig().MaxResultBytes+128)
 }

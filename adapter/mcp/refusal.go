@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -37,8 +38,8 @@ func (r *remote) outcome(res *sdk.CallToolResult) (answer, error) {
 		return answer{}, r.broke(res)
 	}
 	if r.cfg.OnError == AskAgain {
-		_, _, left := r.media(res.Content)
-		if said := r.said(res, left); !notOfArguments.MatchString(said) {
+		_, all, _ := r.media(res.Content) // feedback has no media: they are described
+		if said := r.said(res, nil, all); !notOfArguments.MatchString(said) {
 			return answer{}, asksAgain(said)
 		}
 	}
@@ -69,7 +70,7 @@ func (r *remote) broke(res *sdk.CallToolResult) error {
 // failed returns what a tool says of its failure, with its media.
 func (r *remote) failed(res *sdk.CallToolResult, content []sdk.Content, failed tool.FailedError) (answer, error) {
 	parts, _, left := r.media(content)
-	failed.Text = r.said(res, left)
+	failed.Text = r.said(res, parts, left)
 	return answer{parts: parts}, &failed
 }
 
@@ -91,7 +92,7 @@ var notOfArguments = regexp.MustCompile(`\bOutput validation error: |\bTool \S+ 
 
 // said returns the text of an error: its blocks of text, and what its other blocks are. It is cut to
 // MaxErrorBytes, and then says so.
-func (r *remote) said(res *sdk.CallToolResult, blocks []block) string {
+func (r *remote) said(res *sdk.CallToolResult, parts []message.Part, blocks []block) string {
 	var texts []string
 	for _, b := range blocks {
 		if b.Type == "text" {
@@ -105,6 +106,7 @@ func (r *remote) said(res *sdk.CallToolResult, blocks []block) string {
 		raw, _ := encode(res.StructuredContent) // without a JSON form there is nothing to say
 		said = string(raw)
 	}
+	said = string(withoutMedia([]byte(said), res.Content, parts))
 	return cut(strings.ToValidUTF8(said, "\uFFFD"), r.cfg.MaxErrorBytes)
 }
 

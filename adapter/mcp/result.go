@@ -55,7 +55,10 @@ func (r *remote) read(res *sdk.CallToolResult) (answer, error) {
 	if err != nil {
 		return answer{}, r.error(fault.InvalidResponse, false, "the result has no JSON form", err)
 	}
-	value := withoutMedia(whole, res)
+	value := json.RawMessage(withoutMedia(whole, res.Content, parts))
+	if res.StructuredContent != nil {
+		parts = append(parts, mediaLeft(left, r.cfg.MaxResultBytes-len(value))...)
+	}
 	if len(value) > r.cfg.MaxResultBytes {
 		return answer{cutJSON(value, r.cfg.MaxResultBytes), parts}, nil
 	}

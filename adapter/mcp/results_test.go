@@ -177,6 +177,10 @@ func TestAnErrorMayAskAgain(t *testing.T) {
 		out := one(t, newServer("get", always(isError(said), nil)), again).Invoke(t.Context(), []byte(`{}`))
 		assert.Equal(t, []fault.Issue{{Rule: "refused", Expected: expected, Source: fault.FromTool}}, out.Issues)
 	}
+	shown := &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.ImageContent{MIMEType: "image/png", Data: []byte("png")}}}
+	out := one(t, newServer("get", always(shown, nil)), again).Invoke(t.Context(), []byte(`{}`))
+	assert.Equal(t, `other arguments, for the tool says: {"bytes":3,"mime_type":"image/png","type":"image"}`, out.Issues[0].Expected,
+		"feedback has no media")
 	for _, said := range []string{
 		"MCP error -32602: Output validation error: Invalid structured content for tool get: n: Invalid input", "MCP error -32602: Tool get disabled",
 		"MCP error -32602: Tool get not found", "Unknown tool: get", "MCP error -32601: Tool get requires task augmentation (taskSupport: 'required')",
