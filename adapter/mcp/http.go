@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,8 +13,8 @@ import (
 // HTTPClient returns a client for servers over HTTP. It works as base, except that a response to a call
 // with status 408, 429 or 5xx is a [fault.TransportError] with the wait that the server asks for. The SDK
 // itself only puts the status into a text, so that no call would be retried. A 404 to a session is always the
-// end of that session, so that [WithReconnect] opens another. A nil base is
-// [http.DefaultClient]. base is not changed, and the client is as safe for concurrent use as base is.
+// end of that session, so that [WithReconnect] opens another; so is the 400 of servers of other SDKs that say so
+// in their words. A nil base is [http.DefaultClient]. base is not changed, and the client is as safe for concurrent use as base is.
 //
 //	&sdk.StreamableClientTransport{Endpoint: url, HTTPClient: mcp.HTTPClient(nil)}
 func HTTPClient(base *http.Client) *http.Client {
@@ -41,10 +42,10 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil || req.Method != http.MethodPost {
 		return resp, err
 	}
-	if resp.StatusCode == http.StatusNotFound && req.Header.Get("Mcp-Session-Id") != "" {
+	if req.Header.Get("Mcp-Session-Id") != "" && forgotten(resp) {
 		// With a body of JSON-RPC the SDK would not notice that the session is gone.
 		_ = resp.Body.Close()
-		resp.Body, resp.ContentLength = http.NoBody, 0
+		resp.StatusCode, resp.Body, resp.ContentLength = http.StatusNotFound, http.NoBody, 0
 	}
 	if !forNow(resp.StatusCode) {
 		return resp, nil
@@ -56,6 +57,24 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	f := v.Failure()
 	cause := fmt.Errorf("the server answered %d: %s", resp.StatusCode, v.Message)
 	return nil, &fault.TransportError{Class: f.Class, RetryAfter: f.RetryAfter, Final: f.Final, Cause: cause}
+}
+
+// noSession is what servers of the SDKs for Python and TypeScript say with a status of 400 to the id of a session
+// that they do not know.
+const noSession = "Bad Request: No valid session ID provided"
+
+// forgotten reports whether a server says that it does not know the session of a request. It leaves the body
+// to be read.
+func forgotten(resp *http.Response) bool {
+	if resp.StatusCode != http.StatusBadRequest {
+		return resp.StatusCode == http.StatusNotFound
+	}
+	read, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // what came before it broke will do
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(read), resp.Body), resp.Body}
+	return bytes.Contains(read, []byte(noSession))
 }
 
 // forNow reports whether a status means that another try may help.

@@ -122,10 +122,17 @@ func TestACallThatIsRefusedAConnectionIsMadeLater(t *testing.T) {
 	assert.Equal(t, 1, reconnects, "the new server does not know the session")
 }
 
-// Servers say in two ways that they do not know a session. Either opens another one.
+// Servers say in several ways that they do not know a session. Each opens another one. The last two are what
+// servers of the SDKs for Python and TypeScript say.
 func TestASessionThatIsGoneIsOpenedAgain(t *testing.T) {
-	for name, body := range map[string]string{
-		"a text": "session not found", "JSON-RPC": `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`,
+	for name, c := range map[string]struct {
+		status int
+		body   string
+	}{
+		"a text":     {http.StatusNotFound, "session not found"},
+		"JSON-RPC":   {http.StatusNotFound, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`},
+		"Python":     {http.StatusBadRequest, "Bad Request: No valid session ID provided"},
+		"TypeScript": {http.StatusBadRequest, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var calls int
@@ -136,8 +143,8 @@ func TestASessionThatIsGoneIsOpenedAgain(t *testing.T) {
 				if forgets && req.Header.Get("Mcp-Session-Id") != "" {
 					forgets = false
 					rw.Header().Set("Content-Type", "application/json")
-					rw.WriteHeader(http.StatusNotFound)
-					_, _ = rw.Write([]byte(body))
+					rw.WriteHeader(c.status)
+					_, _ = rw.Write([]byte(c.body))
 					return
 				}
 				serve.ServeHTTP(rw, req)
@@ -182,4 +189,23 @@ func TestACallThatWaitsForAConnectionWasNotSent(t *testing.T) {
 	_, later = out.Later()
 	assert.True(t, later)
 	require.ErrorIs(t, out.Err, context.Canceled)
+}
+
+// Any other refusal of the arguments is none of the session.
+func TestABadRequestIsNoLostSession(t *testing.T) {
+	var calls int
+	var w web
+	serve := handler(pays(&calls))
+	refuses, reconnects := false, 0
+	w.open(t, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		if refuses {
+			refuses = false
+			http.Error(rw, "Bad Request: the body is empty", http.StatusBadRequest)
+			return
+		}
+		serve.ServeHTTP(rw, req)
+	}))
+	again := mcp.WithReconnect(func(context.Context) (*sdk.ClientSession, error) { reconnects++; return w.connect(t), nil })
+	assert.Equal(t, "The call failed, and its effect may or may not have happened.", paid(t, w.connect(t), func() { refuses = true }, again))
+	assert.Zero(t, reconnects)
 }
