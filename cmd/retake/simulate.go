@@ -41,8 +41,9 @@ FILE is YAML or JSON:
 sessions, calls_per_session and a limit of the provider are needed. Without the others there are 1 process, 1000
 tokens, a latency of 1s, headers, the limiter retake, and the default policy.
 
-A provider allows its limits in any second, wherever it begins. Refusals come back at once, and so do failures
-while it is down; what was in flight then fails. The clock is not that of this machine: the same file always gives
+A provider allows its limits in any second, wherever it begins; where that is no whole number of calls, as many
+whole ones, or one, in the time that these take. Refusals come back at once, and so do failures while it is down;
+what was in flight then fails. The clock is not that of this machine: the same file always gives
 the same result. Limiters: "none" makes every call at once, "fixed" is a token bucket in each process that was told
 its part of the rate, "aimd" bounds the calls in flight of each process by additive increase and multiplicative
 decrease, and "retake" is that of package limit, whose processes share it by leases. It is told nothing but what the

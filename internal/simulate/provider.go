@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"math/bits"
 	"sort"
 	"time"
 
@@ -55,22 +56,19 @@ type window struct {
 	next     int
 }
 
-// windowOf allows n calls in every per seconds, in the fewest whole seconds in which that is a whole number
-// of calls, or nearly one.
+// windowOf allows n calls in every per seconds: as many whole calls as a second allows, or one, in the time
+// that these take.
 func windowOf(n, per int64) (w window) {
 	if n == 0 || per == 0 || n/per > maxRate { // no call meets such a limit
 		return w
 	}
-	least := int64(0)
-	for sec := int64(1); sec <= maxWindow; sec++ {
-		rest := n * sec % per
-		if n*sec >= per && (least == 0 || rest*least < w.left(n, per)*sec) {
-			w.span, w.limit, least = time.Duration(sec)*time.Second, n*sec/per, sec
-		}
-		if rest == 0 {
-			break
-		}
+	w.limit = max(n/per, 1)
+	hi, lo := bits.Mul64(uint64(w.limit*per), uint64(time.Second))
+	span, rest := bits.Div64(hi, lo, uint64(n))
+	if rest > 0 {
+		span++
 	}
+	w.span = time.Duration(span)
 	w.accepted = make([]int64, w.limit)
 	for k := range w.accepted {
 		w.accepted[k] = -int64(w.span)
@@ -78,15 +76,12 @@ func windowOf(n, per int64) (w window) {
 	return w
 }
 
-// left is what the window leaves out of the limit that it was made of.
-func (w *window) left(n, per int64) int64 { return n * int64(w.span/time.Second) % per }
-
 // rate is the calls in a second, in millionths.
 func (w *window) rate() int64 {
 	if w.limit == 0 {
 		return 0
 	}
-	return w.limit * 1_000_000 / int64(w.span/time.Second)
+	return w.limit * 1e12 / w.span.Microseconds()
 }
 
 // free is when the window has room.

@@ -219,6 +219,17 @@ func TestNumbersThatCanBe(t *testing.T) {
 	})
 }
 
+// A limit that is no whole number of calls a second lets no minutes' worth of calls through at once.
+func TestALimitIsOneOfAMomentWhateverTheSizeOfACall(t *testing.T) {
+	for tokens, most := range map[int]int64{60_000: 2, 4973: 4, 1_100_000: 1} {
+		s := fleet()
+		s.Limiter, s.Processes, s.Sessions, s.CallsPerSession, s.ArriveOver = "none", 1, 500, 1, 0
+		s.TokensPerCall, s.Provider.TokensPerMinute = tokens, 947_751
+		s.Provider.RequestsPerSecond = 0
+		assert.LessOrEqual(t, run(t, s).Seconds[1].Served, most, "calls of %d tokens", tokens)
+	}
+}
+
 // A call that no window can ever hold is a fault of the file.
 func TestACallThatNeverFits(t *testing.T) {
 	var s simulate.Settings

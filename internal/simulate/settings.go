@@ -73,7 +73,7 @@ const (
 	maxSpan      = 24 * time.Hour
 	maxOutages   = 100
 	maxRate      = 100_000
-	maxWindow    = 1000 // seconds in which at least one call must be allowed
+	maxWindow    = 1000 // seconds that a call may wait for its tokens
 )
 
 // UnmarshalJSON reads settings over the defaults. The error joins all faults, each a [*policy.FieldError].
