@@ -1,6 +1,8 @@
 package limit
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -146,6 +148,20 @@ type rate struct {
 	Second int64 `json:"second"`
 	N      int64 `json:"n"`
 	Before int64 `json:"before"`
+}
+
+// Validate reports why the limiter cannot go on from a State that was read; nil if it can.
+func (st *State) Validate() error {
+	if st.Config.Parts < 1 || st.Out == nil {
+		return errors.New("this is not the state of a limiter")
+	}
+	for n := range st.Windows {
+		w := &st.Windows[n]
+		if w.Limit < 1 || w.Period < int64(time.Millisecond) || w.Quarter < 0 || w.Quarter > w.quarter(st.Now) {
+			return fmt.Errorf("windows[%d]: its limit, period or quarter is not that of a limiter", n)
+		}
+	}
+	return st.Config.Validate()
 }
 
 // Waiting is how many asks wait.

@@ -60,6 +60,8 @@ type todo struct {
 	// ask is what is asked for, and asked its ID above, 0 before it has one.
 	ask   *limit.Event
 	asked int64
+	// write has the record written even if nothing of it changes.
+	write bool
 }
 
 // quiet reports whether there is nothing to tell.
@@ -139,7 +141,7 @@ func (b *above) sync() {
 	if err != nil {
 		b.lose(t.events, err)
 	} else {
-		b.last, b.seen, b.skew = out.state, out.seen, out.skew
+		b.know(&out)
 		b.lent(&t, &out)
 	}
 	l.plan(b.s)
@@ -251,22 +253,36 @@ func (b *above) alone(now time.Time) {
 	b.lent(&t, &out)
 }
 
-// find looks whether the store is back.
+// find looks whether the store can be used again: whether it can be told what it was not told.
 func (b *above) find() {
 	l := b.l
-	ctx, stop := context.WithTimeout(context.Background(), patience)
-	defer stop()
-	_, err := l.cfg.Store.Load(ctx, b.s.name)
+	l.mu.Lock()
+	t := todo{events: b.untold, write: true}
+	l.mu.Unlock()
+	out, err := b.exchange(&t)
 	l.mu.Lock()
 	defer l.tell()
-	now := l.clock.Now()
 	if b.finding = false; err != nil {
 		b.lose(nil, err)
 	} else {
-		b.own, b.asked = nil, 0
-		b.events, b.untold = append(b.untold, b.events...), nil
+		b.know(&out)
+		now, later := l.clock.Now(), b.untold[len(t.events):]
+		b.own, b.asked, b.untold = nil, 0, nil
+		b.events = append(later, b.events...)
 		b.tell, b.look = now, now
 		l.notice(Notice{Kind: StoreBack, Scope: b.s.name})
 	}
 	l.plan(b.s)
+}
+
+// know notes what the store has.
+func (b *above) know(out *outcome) { b.last, b.seen, b.skew = out.state, out.seen, out.skew }
+
+// breaker is the breaker that counts, and the time by which it goes.
+func (b *above) breaker(now time.Time) (*limit.Breaker, time.Time) {
+	st := &b.last
+	if b.own != nil {
+		st = &b.own.State
+	}
+	return &st.Breaker, now.Add(b.skew)
 }

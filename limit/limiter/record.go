@@ -2,6 +2,7 @@ package limiter
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -39,7 +40,8 @@ func read(value []byte, config limit.Config) (*record, error) {
 		r.State, err = limit.New(config)
 		return r, err
 	}
-	if err := json.Unmarshal(value, r); err != nil {
+	err := json.Unmarshal(value, r)
+	if err = errors.Join(err, r.State.Validate()); err != nil {
 		return nil, fmt.Errorf("the record in the store cannot be read: %w", err)
 	}
 	return r, nil
@@ -69,6 +71,7 @@ func (r *record) play(now time.Time, t *todo, name string) (out outcome) {
 		r.Granted = map[int64]limit.Share{}
 	}
 	r.meet(now, name)
+	out.changed = t.write
 	for _, ev := range t.events {
 		r.step(ev, now, &out)
 	}

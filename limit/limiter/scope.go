@@ -86,9 +86,9 @@ func (s *scope) forgettable() bool {
 func (s *scope) down(now time.Time) bool {
 	b := &s.state.Breaker
 	if s.above != nil {
-		b = &s.above.last.Breaker
+		b, now = s.above.breaker(now)
 	}
-	return b.Open && (b.Probe != 0 || len(s.waiting) > 0 || now.UnixNano() < b.Next)
+	return b.Open && (len(s.waiting) > 0 || now.UnixNano() < max(b.Next, b.Lost))
 }
 
 // step tells the limiter of an event, and does what it says. It returns the answer to an ask of the event, if

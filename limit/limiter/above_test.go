@@ -1,0 +1,181 @@
+package limiter_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/limit"
+	"github.com/retake-go/retake/limit/limiter"
+)
+
+// faulty is a store with faults that a test sets.
+type faulty struct {
+	limiter.Store
+	load, swap error
+	// value is what it answers instead of the record; nil for the record.
+	value []byte
+}
+
+func (f *faulty) Load(ctx context.Context, scope string) (limiter.Record, error) {
+	r, err := f.Store.Load(ctx, scope)
+	if f.value != nil {
+		r.Value = f.value
+	}
+	return r, errors.Join(err, f.load)
+}
+
+func (f *faulty) Swap(ctx context.Context, scope string, version int64, value []byte) (bool, error) {
+	if f.swap != nil {
+		return false, f.swap
+	}
+	return f.Store.Swap(ctx, scope, version, value)
+}
+
+// perSecond is a limit of so many calls in a second.
+func perSecond(n int64) limit.Config {
+	return limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: n, Period: time.Second}}}
+}
+
+// acquire makes a call that ends so.
+func acquire(t *testing.T, l *limiter.Limiter, end limit.Outcome) limiter.Grant {
+	t.Helper()
+	g, err := l.Acquire(t.Context(), limiter.Ask{Scope: "a"})
+	require.NoError(t, err)
+	l.Settle(g, limiter.Use{Outcome: end})
+	return g
+}
+
+// A store that answers nonsense, or that can be read and not written, is lost until it can be used: it is said
+// once, and each process keeps to its part meanwhile.
+func TestAStoreThatCannotBeUsedIsLostOnce(t *testing.T) {
+	for name, fault := range map[string]func(*faulty){
+		"it cannot be reached":          func(f *faulty) { f.load = errors.New("no route") },
+		"it cannot be written":          func(f *faulty) { f.swap = errors.New("read-only") },
+		"its record is no JSON":         func(f *faulty) { f.value = []byte("OK") },
+		"its record is null":            func(f *faulty) { f.value = []byte("null") },
+		"its record is empty":           func(f *faulty) { f.value = []byte("{}") },
+		"its record is of another kind": func(f *faulty) { f.value = []byte(`{"state": {"config": {"parts": -1}}}`) },
+		"its record has a broken window": func(f *faulty) {
+			f.value = []byte(`{"state": {"config": {}, "windows": [{"resource": "requests", "limit": 5}]}}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var told []limiter.NoticeKind
+				store := &faulty{Store: limiter.NewMemory(nil)}
+				l := newLimiter(t, limiter.Config{
+					Store: store, Limit: perSecond(10), Processes: 2,
+					Notice: func(n limiter.Notice) { told = append(told, n.Kind) },
+				})
+				acquire(t, l, limit.Served)
+				time.Sleep(time.Second)
+				fault(store)
+				begun := time.Now()
+				for range 200 {
+					acquire(t, l, limit.Served)
+				}
+				assert.Equal(t, []limiter.NoticeKind{limiter.StoreLost}, told)
+				assert.GreaterOrEqual(t, time.Since(begun), 38*time.Second, "half of the limit")
+				quiet(store)
+				acquire(t, l, limit.Served)
+				quiet(store)
+				assert.Equal(t, []limiter.NoticeKind{limiter.StoreLost, limiter.StoreBack}, told)
+			})
+		})
+	}
+}
+
+// Who would rather go elsewhere is told of the breaker that counts: while the store is lost, that of the part
+// that is left.
+func TestABreakerIsReadWhereItIsKept(t *testing.T) {
+	ask := limiter.Ask{Scope: "a", UnlessDown: true}
+	down := func(t *testing.T, l *limiter.Limiter) bool {
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		defer stop()
+		g, err := l.Acquire(ctx, ask)
+		if err == nil {
+			l.Settle(g, limiter.Use{Outcome: limit.Served})
+		} else {
+			require.ErrorIs(t, err, limiter.ErrDenied)
+		}
+		return err != nil
+	}
+	c := perSecond(10)
+	c.Failures, c.ProbeEvery = 1, 20*time.Second
+	t.Run("the provider goes down while the store is lost", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			store := &faulty{Store: limiter.NewMemory(nil)}
+			l := newLimiter(t, limiter.Config{Store: store, Limit: c})
+			acquire(t, l, limit.Served)
+			time.Sleep(time.Second)
+			store.load = errors.New("no route")
+			acquire(t, l, limit.Down)
+			time.Sleep(time.Second)
+			assert.True(t, down(t, l))
+			quiet(store)
+		})
+	})
+	t.Run("it comes back while the store is lost", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			store := &faulty{Store: limiter.NewMemory(nil)}
+			l := newLimiter(t, limiter.Config{Store: store, Limit: c})
+			acquire(t, l, limit.Down)
+			time.Sleep(time.Second)
+			require.True(t, down(t, l))
+			store.load = errors.New("no route")
+			assert.True(t, acquire(t, l, limit.Served).Probe)
+			time.Sleep(time.Second)
+			assert.False(t, down(t, l))
+			quiet(store)
+		})
+	})
+	t.Run("another process finds it back", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			store := limiter.NewMemory(nil)
+			one, other := newLimiter(t, limiter.Config{Store: store, Limit: c}), newLimiter(t, limiter.Config{Store: store, Limit: c})
+			acquire(t, one, limit.Down)
+			time.Sleep(time.Second)
+			probe, err := other.Acquire(t.Context(), limiter.Ask{Scope: "a"})
+			require.NoError(t, err)
+			require.True(t, probe.Probe)
+			late, err := one.Acquire(limited(t, time.Second), limiter.Ask{Scope: "a"}) // it learns of the probe
+			require.Error(t, err, "%v", late)
+			other.Settle(probe, limiter.Use{Outcome: limit.Served})
+			time.Sleep(time.Hour)
+			assert.False(t, down(t, one))
+			quiet(nil)
+		})
+	})
+	t.Run("a probe that nobody settles", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLimiter(t, limiter.Config{Limit: c})
+			acquire(t, l, limit.Down)
+			probe, err := l.Acquire(t.Context(), limiter.Ask{Scope: "a"})
+			require.NoError(t, err)
+			require.True(t, probe.Probe)
+			require.True(t, down(t, l))
+			time.Sleep(time.Minute)
+			assert.False(t, down(t, l))
+		})
+	})
+}
+
+// quiet mends the store, and waits until all are quiet.
+func quiet(f *faulty) {
+	if f != nil {
+		f.load, f.swap, f.value = nil, nil, nil
+	}
+	time.Sleep(time.Minute)
+}
+
+func limited(t *testing.T, d time.Duration) context.Context {
+	ctx, stop := context.WithTimeout(t.Context(), d)
+	t.Cleanup(stop)
+	return ctx
+}
