@@ -108,6 +108,19 @@ func TestWhatAReducerMayDoWithItsSession(t *testing.T) {
 	}
 }
 
+// What is said to a run changes nothing in the session, and waits for no reducer.
+func TestAReducerMaySaySomething(t *testing.T) {
+	var s *session.Session
+	var got error
+	s = must(session.New(session.Config{ID: "order-42", Slices: []session.Declared{total},
+		Reducers: []session.Reducer{session.On(total, "paid", "sum", func(v reducer.View[int], n int) (reducer.Change[int], error) {
+			got = s.Say(session.Words{Text: "Paid."})
+			return sums(v, n)
+		})}}))
+	require.NoError(t, s.Dispatch(event("paid", `5`)))
+	assert.Equal(t, session.ErrNotHeld, got)
+}
+
 // A dispatch from another goroutine waits for the reducer, and is not lost.
 func TestADispatchFromAnotherGoroutineWaits(t *testing.T) {
 	var others sync.WaitGroup

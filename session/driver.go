@@ -78,7 +78,8 @@ func (d Driver) Acquire() error {
 func (d Driver) Release() {
 	d.s.changing.Lock()
 	defer d.s.changing.Unlock()
-	d.s.held, d.s.dispatch, d.s.hear = false, nil, nil
+	d.s.held, d.s.dispatch = false, nil
+	d.s.hear.Store(nil)
 }
 
 // Through passes events that are dispatched while a run holds the session to that run, one at a time, until

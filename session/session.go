@@ -24,11 +24,11 @@ type Session struct {
 	notify   atomic.Pointer[func(fault.ReducerError)]
 	journal  atomic.Pointer[Journal]
 	now      atomic.Pointer[contents]
+	hear     atomic.Pointer[func(Words) error] // of the run that holds the session, or nil
 
 	changing sync.Mutex // guards the fields below, and stores to now
 	held     bool
 	dispatch func(Event) error // of the run that holds the session, or nil
-	hear     func(Words) error // of that run, or nil
 }
 
 // contents are what a reader sees at one moment.

@@ -49,24 +49,19 @@ func (w *Words) Validate() error {
 // last one, if the run has a turn left. If the run ends first, its result has a warning. Where the
 // journal's store has an inbox and nothing is left out of the journal, the message is kept there until it
 // is recorded. The error is [ErrNotHeld] if no run hears it, and that of an invalid message or of the
-// inbox.
+// inbox. It waits for no reducer, so that a reducer may call it.
 func (s *Session) Say(w Words) error {
 	if err := w.Validate(); err != nil {
 		return err
 	}
-	s.changing.Lock()
-	hear := s.hear
-	s.changing.Unlock()
-	if hear == nil {
-		return ErrNotHeld
+	if hear := s.hear.Load(); hear != nil {
+		return (*hear)(w)
 	}
-	return hear(w)
+	return ErrNotHeld
 }
 
 // Hearing passes what is said to the session to the run that holds it, until [Driver.Release]. Only the run
 // that acquired the session may call it.
 func (d Driver) Hearing(hear func(Words) error) {
-	d.s.changing.Lock()
-	defer d.s.changing.Unlock()
-	d.s.hear = hear
+	d.s.hear.Store(&hear)
 }
