@@ -158,14 +158,14 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 		}
 	}
 	s.waste(d)
-	d.Cost = s.OwedCost
+	d.Cost = s.kept.OwedCost
 	s.Session = s.Session.AddAttempt(session.Attempt{
 		Action: d.Action, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts,
 		Plane: d.Plane, Class: d.Class, Issues: issues,
 		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason,
-		Repairs: s.repairs(d), Usage: s.Owed, Cost: d.Cost, Estimated: s.OwedEstimate, At: s.At,
+		Repairs: s.repairs(d), Usage: s.Owed, Cost: d.Cost, Estimated: s.kept.OwedEstimate, At: s.At,
 	})
-	s.Owed, s.OwedCost, s.OwedEstimate = message.Usage{}, 0, false
+	s.Owed, s.kept.OwedCost, s.kept.OwedEstimate = message.Usage{}, 0, false
 	if d.Retry {
 		s.Waited = backoff.Sum(s.Waited, d.Delay)
 	}
@@ -278,17 +278,17 @@ func (s *step) requestFailed(name string, f fault.Failure) {
 // requestVerdict returns the position of the current request and the policy's decision on its failure.
 func (s *step) requestVerdict(name string, f *fault.Failure) (Position, policy.Decision) {
 	p := s.transportPolicy()
-	return Position{Action: name, Attempt: s.Transport, MaxAttempts: p.MaxAttempts},
+	return Position{Action: name, Attempt: s.kept.Transport, MaxAttempts: p.MaxAttempts},
 		policy.Decide(p, &policy.Position{
-			Attempt: s.Transport, Now: s.At, Deadline: s.Config.Deadline, Waited: s.TransportWaited,
+			Attempt: s.kept.Transport, Now: s.At, Deadline: s.Config.Deadline, Waited: s.kept.TransportWaited,
 			Key: s.key(p, f, name, s.Turn, fault.Transport),
 		}, f)
 }
 
 // spend counts an attempt of the current request and the wait after it.
 func (s *step) spend(delay time.Duration) {
-	s.Transport++
-	s.TransportWaited = backoff.Sum(s.TransportWaited, delay)
+	s.kept.Transport++
+	s.kept.TransportWaited = backoff.Sum(s.kept.TransportWaited, delay)
 }
 
 // decidedTransport records a decision on a failed attempt of the transport plane, and follows it.

@@ -60,7 +60,7 @@ func (st State) Asks() []Ask {
 	if st.Phase != Asking {
 		return nil
 	}
-	return st.Questions
+	return st.kept.Questions
 }
 
 // AskedUntil returns the earliest deadline of open questions; zero if there is none.
@@ -108,7 +108,7 @@ func (s *step) asksPeople() bool {
 
 // ask asks the open questions.
 func (s *step) ask(open []Ask) {
-	if s.Questions = open; len(open) > 0 {
+	if s.kept.Questions = open; len(open) > 0 {
 		s.Phase = Asking
 		s.do(AskPerson).Asks = open
 	}
@@ -165,13 +165,13 @@ func (s *step) asksAboutDoubt(c *BatchCall, v Verdict, f fault.Failure, d policy
 
 // asksFault reports what is wrong with the open questions of a snapshot.
 func (st *State) asksFault() error {
-	if (st.Phase == Asking) != (len(st.Questions) > 0) {
+	if (st.Phase == Asking) != (len(st.kept.Questions) > 0) {
 		return errors.New("questions: some, if and only if people are asked")
 	}
-	for n := range st.Questions {
-		a := &st.Questions[n]
+	for n := range st.kept.Questions {
+		a := &st.kept.Questions[n]
 		if a.Kind == AskExhausted {
-			if st.Exhausted == nil || len(st.Questions) > 1 || a.Default != EndRun {
+			if st.Exhausted == nil || len(st.kept.Questions) > 1 || a.Default != EndRun {
 				return fmt.Errorf("questions[%d].kind: %q is the only question after an exhaustion, and its default is %q", n, a.Kind, EndRun)
 			}
 			if c := st.correctable(); a.Index != -1 && (c == nil || c.Index != a.Index) {

@@ -112,11 +112,11 @@ func (c *BatchCall) began() bool {
 // function of the state.
 func (st State) PlanCuts() CutPlan {
 	in := st.planned()
-	if in.Goal = st.Shorten.Goal; in.Goal == 0 {
-		in.Goal = projection.Bytes(st.Shown()) * st.Shorten.Percent / 100
+	if in.Goal = st.kept.Shorten.Goal; in.Goal == 0 {
+		in.Goal = projection.Bytes(st.Shown()) * st.kept.Shorten.Percent / 100
 	}
 	if n := slices.Index(in.Steps, policy.Summarise); n >= 0 {
-		switch in.Steps = slices.Clone(in.Steps); st.Shorten.Summaries {
+		switch in.Steps = slices.Clone(in.Steps); st.kept.Shorten.Summaries {
 		case windowInstead:
 			in.Steps[n] = policy.Window
 		case "":
@@ -128,7 +128,7 @@ func (st State) PlanCuts() CutPlan {
 
 // PlanSummary plans what a summary takes the place of: a part of the answer to a summarise effect.
 func (st State) PlanSummary(text string) CutPlan {
-	return st.cutPlan(projection.Summary(st.planned(), st.Summary.Span, text), st.Summary.Goal)
+	return st.cutPlan(projection.Summary(st.planned(), st.kept.Summary.Span, text), st.kept.Summary.Goal)
 }
 
 func (st *State) cutPlan(made projection.Result, goal int) CutPlan {
@@ -153,7 +153,7 @@ func (s *step) tooLong(f *fault.Failure) bool {
 		return false
 	}
 	from, to := s.Policy.Context.Shares()
-	s.Tight = f
+	s.kept.Tight = f
 	s.shorten(ShortenRun{Percent: 100 * to / from, Summaries: s.summaries()})
 	return true
 }
@@ -163,8 +163,8 @@ func (s *step) tooLong(f *fault.Failure) bool {
 func (s *step) tooFull(call *ModelCall) bool {
 	rules := s.Policy.Context
 	price, _, _ := s.priceOf(call.Model)
-	if price.ContextWindow == nil || len(rules.Order()) == 0 || s.Transport > 1 ||
-		s.Full > 0 && s.Turn < s.Full+rules.Newest() {
+	if price.ContextWindow == nil || len(rules.Order()) == 0 || s.kept.Transport > 1 ||
+		s.kept.Full > 0 && s.Turn < s.kept.Full+rules.Newest() {
 		return false
 	}
 	from, to := rules.Shares()
@@ -186,33 +186,33 @@ func (s *step) summaries() summaryUse {
 }
 
 func (s *step) shorten(r ShortenRun) {
-	s.Phase, s.Shorten = Shortening, &r
+	s.Phase, s.kept.Shorten = Shortening, &r
 	s.do(Shorten).Shorten = &r
 }
 
 // shortened takes over the cuts of a plan and makes the call, or asks for a summary first. A call that failed
 // because its prompt was too long is made again only if the prompt is shorter now, and costs no attempt.
 func (s *step) shortened() error {
-	asked, cut := s.Shorten, s.ev.Cut
-	s.Shorten = nil
+	asked, cut := s.kept.Shorten, s.ev.Cut
+	s.kept.Shorten = nil
 	if err := s.cut(cut); err != nil {
 		return err
 	}
 	freed := asked.Freed + cut.Freed
 	s.remeasure(asked.Tokens, cut)
-	if f := s.Tight; f != nil && freed == 0 && cut.Summarise == nil {
-		s.Tight = nil
+	if f := s.kept.Tight; f != nil && freed == 0 && cut.Summarise == nil {
+		s.kept.Tight = nil
 		d := s.recordTransport(s.tightAt(), *f, policy.Decision{Reason: policy.ReasonContextFull}, Charged{})
 		s.exhaust(d, *f)
 		return s.proceed(NextCall)
 	}
 	if cut.Summarise != nil {
-		s.Phase, s.Summary = Summarising, &SummaryRun{*cut.Summarise, cut.Goal, freed, asked.Tokens}
-		s.do(Summarise).Summary = s.Summary
+		s.Phase, s.kept.Summary = Summarising, &SummaryRun{*cut.Summarise, cut.Goal, freed, asked.Tokens}
+		s.do(Summarise).Summary = s.kept.Summary
 		return nil
 	}
-	if s.Full = 0; freed == 0 {
-		s.Full = s.Turn
+	if s.kept.Full = 0; freed == 0 {
+		s.kept.Full = s.Turn
 	}
 	return s.callShorter()
 }
@@ -221,7 +221,7 @@ func (s *step) shortened() error {
 func (s *step) remeasure(tokens int64, cut *CutPlan) {
 	if tokens > 0 && cut.Freed > 0 {
 		left := share(tokens, 100*cut.Size/(cut.Size+cut.Freed))
-		s.Estimate = nil
+		s.kept.Estimate = nil
 		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: s.modelCall().Model,
 			Usage: message.Usage{InputTokens: left}}
 	}
@@ -232,8 +232,8 @@ func share(n int64, percent int) int64 { return n/100*int64(percent) + n%100*int
 
 // callShorter makes the call whose prompt was made shorter.
 func (s *step) callShorter() error {
-	if f := s.Tight; f != nil {
-		s.Tight = nil
+	if f := s.kept.Tight; f != nil {
+		s.kept.Tight = nil
 		s.recordTransport(s.tightAt(), *f, policy.Decision{Retry: true, Reason: policy.ReasonShortened}, Charged{})
 	}
 	call, err := s.nextCall()
@@ -245,13 +245,15 @@ func (s *step) callShorter() error {
 
 // tightAt is the position of a call whose prompt was too long.
 func (s *step) tightAt() Position {
-	return Position{Action: AnswerAction, Attempt: s.Transport, MaxAttempts: s.transportPolicy().MaxAttempts}
+	most := s.transportPolicy().MaxAttempts
+	return Position{Action: AnswerAction, Attempt: s.kept.Transport, MaxAttempts: most}
 }
 
 // summarised takes over a summary and goes on with the other steps.
 func (s *step) summarised() error {
-	next, f := ShortenRun{Goal: s.Summary.Goal, Freed: s.Summary.Freed, Tokens: s.Summary.Tokens}, s.ev.Failure
-	s.Summary = nil
+	was, f := s.kept.Summary, s.ev.Failure
+	next := ShortenRun{Goal: was.Goal, Freed: was.Freed, Tokens: was.Tokens}
+	s.kept.Summary = nil
 	s.use(s.ev.Summary.Usage)
 	s.chargeOther(s.ev.Summary.Usage, nil)
 	if f != nil {

@@ -318,7 +318,7 @@ func (p *Plan) fault(st *State) error {
 		return fmt.Errorf("the plan's do: %q must be follow, abort, fallback, degrade or ask", p.Do)
 	case p.Do == AskPeople && single:
 		return errors.New("the plan's do: people are not asked about a single action: use follow, abort or fallback")
-	case p.Do == AskPeople && (len(st.Consults) > 0 || st.Exhausted == nil || !st.Exhausted.Exhausted):
+	case p.Do == AskPeople && (len(st.kept.Consults) > 0 || st.Exhausted == nil || !st.Exhausted.Exhausted):
 		return errors.New("the plan's do: people are asked only after an exhaustion: use follow, abort, fallback " +
 			"or degrade")
 	case p.Delay < 0:

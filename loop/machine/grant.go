@@ -65,10 +65,11 @@ func (s *step) asksGrant(model string) bool {
 		return false
 	}
 	ask := GrantAsk{
-		Model: model, Retry: s.Transport > 1, UnlessDown: !s.Patient && s.consulted(fault.Unavailable),
+		Model: model, Retry: s.kept.Transport > 1,
+		UnlessDown: !s.kept.Patient && s.consulted(fault.Unavailable),
 	}
-	if s.Grant != nil {
-		ask.Turn = s.Grant.Turn
+	if s.kept.Grant != nil {
+		ask.Turn = s.kept.Grant.Turn
 	}
 	s.Phase = Queueing
 	s.do(AskGrant).Grant = &ask
@@ -94,7 +95,7 @@ func (s *step) granted() error {
 	if g.Denied != "" {
 		return s.denied(g)
 	}
-	s.Grant, s.Patient = g, false
+	s.kept.Grant, s.kept.Patient = g, false
 	if s.Config.Single {
 		return s.nextTry()
 	}
@@ -108,7 +109,7 @@ func (s *step) granted() error {
 // denied ends the run, or asks the planner. No attempt was made, and none is charged.
 func (s *step) denied(g *Grant) error {
 	q := Question{
-		Position: Position{Action: s.Config.Action, Attempt: max(s.Transport, 1),
+		Position: Position{Action: s.Config.Action, Attempt: max(s.kept.Transport, 1),
 			MaxAttempts: s.transportPolicy().MaxAttempts},
 		Plane: fault.Transport, Failure: fault.Failure{Plane: fault.Transport, Class: fault.RateLimit,
 			Message: "limiter: " + g.String()},
@@ -139,6 +140,6 @@ func (s *step) denied(g *Grant) error {
 // probeFailed reports that the failed call of the event was a probe that found the provider down. The call
 // waits for another grant, and no attempt is charged.
 func (s *step) probeFailed(f *fault.Failure) bool {
-	return s.Grant != nil && s.Grant.Probe && limit.OutcomeOf(f.Class) == limit.Down &&
+	return s.kept.Grant != nil && s.kept.Grant.Probe && limit.OutcomeOf(f.Class) == limit.Down &&
 		!slices.Contains(s.Config.Consult, f.Class)
 }

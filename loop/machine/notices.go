@@ -21,7 +21,7 @@ type Notice struct {
 
 // hear adds an event for the reducers if one is bound to it. Otherwise the payload takes no memory.
 func hear[T any](s *step, name, action string, payload T) {
-	if !slices.Contains(s.Hears, name) {
+	if !slices.Contains(s.kept.Hears, name) {
 		return
 	}
 	raw, err := canon.Marshal(payload)

@@ -36,7 +36,7 @@ func (s *step) judges(r *Reply) ([]Call, []verdict) {
 	if s.Config.CallsOnly { // the caller runs the calls
 		return calls, all
 	}
-	places, owned := slices.Clone(s.Places), false
+	places, owned := slices.Clone(s.kept.Places), false
 	for n := range calls {
 		c := &r.Calls[n]
 		if c.Class != "" {
@@ -122,8 +122,8 @@ func (s *step) equal(calls []Call, all []verdict, n int) (v verdict) {
 
 // made returns the equal call of the run that has a result, or nil.
 func (s *step) made(c *Call) *madeCall {
-	for n := range s.Made {
-		if m := &s.Made[n]; m.Tool == c.Tool && m.Arguments == string(c.Arguments) {
+	for n := range s.kept.Made {
+		if m := &s.kept.Made[n]; m.Tool == c.Tool && m.Arguments == string(c.Arguments) {
 			return m
 		}
 	}
@@ -137,7 +137,7 @@ func (s *step) keepMade(c *BatchCall) {
 	}
 	m := madeCall{Tool: c.Tool, Arguments: string(c.Arguments), Answer: c.Answer, Parts: c.Parts}
 	if s.made(&c.Call) == nil {
-		s.Made = append(slices.Clip(s.Made), m)
+		s.kept.Made = append(slices.Clip(s.kept.Made), m)
 	}
 }
 
@@ -147,8 +147,11 @@ func (st *State) beyond(tool string, taken int) *fault.Issue {
 	for _, cap := range [...]struct {
 		most, taken int
 		within      string
-	}{{p.MaxSuccesses, taken, "a run"},
-		{p.MaxSessionSuccesses, st.Session.Successes(tool) + taken - placesOfTool(st.Places, tool), "a session"}} {
+	}{
+		{p.MaxSuccesses, taken, "a run"},
+		{p.MaxSessionSuccesses, st.Session.Successes(tool) + taken - placesOfTool(st.kept.Places, tool),
+			"a session"},
+	} {
 		if cap.most != policy.Unlimited && cap.taken >= cap.most {
 			return &fault.Issue{Rule: fault.RuleMaxSuccesses, Source: fault.FromReply,
 				Expected: fmt.Sprintf("at most %d successful calls in %s", cap.most, cap.within)}
@@ -193,7 +196,7 @@ func (s *step) place(c *BatchCall) {
 		return
 	}
 	c.Place = true
-	s.Places = take(slices.Clone(s.Places), c.Tool, 1)
+	s.kept.Places = take(slices.Clone(s.kept.Places), c.Tool, 1)
 	if s.policyOf(c.Tool).MaxSessionSuccesses != policy.Unlimited {
 		c.SessionPlace = true
 		s.Session = s.Session.AddSuccesses(c.Tool, 1)
@@ -213,7 +216,7 @@ func (s *step) doubtOf(key string) *doubt {
 // giveBack gives the place of a call back that is known to have had no effect.
 func (s *step) giveBack(c *BatchCall) {
 	if c.Place {
-		s.Places = take(slices.Clone(s.Places), c.Tool, -1)
+		s.kept.Places = take(slices.Clone(s.kept.Places), c.Tool, -1)
 	}
 	if c.SessionPlace {
 		s.Session = s.Session.AddSuccesses(c.Tool, -1)
@@ -268,7 +271,7 @@ func (s *step) pollAt(c *BatchCall) (at poll) {
 	if every == 0 || c.Transport > 1 || c.Status == callDoubtful {
 		return at
 	}
-	for _, p := range s.Polls {
+	for _, p := range s.kept.Polls {
 		if p.Same == c.polled() {
 			p.At = p.At.Add(every)
 			return p
@@ -292,8 +295,8 @@ func (s *step) notePoll(c *BatchCall) {
 		return
 	}
 	same := c.polled()
-	polls := slices.DeleteFunc(slices.Clone(s.Polls), func(p poll) bool { return p.Same == same })
-	s.Polls = append(polls[max(0, len(polls)+1-maxPolls):], poll{Same: same, At: s.At})
+	polls := slices.DeleteFunc(slices.Clone(s.kept.Polls), func(p poll) bool { return p.Same == same })
+	s.kept.Polls = append(polls[max(0, len(polls)+1-maxPolls):], poll{Same: same, At: s.At})
 }
 
 // holdsPolls marks the calls of the batch that come too early, and starts the wait before them if all others
@@ -317,7 +320,7 @@ func (s *step) holdsPolls() bool {
 	if ready || soonest.Same == "" {
 		return false
 	}
-	s.TransportWait = &Wait{Until: soonest.At, Delay: soonest.At.Sub(s.At), Plane: fault.Transport,
+	s.kept.TransportWait = &Wait{Until: soonest.At, Delay: soonest.At.Sub(s.At), Plane: fault.Transport,
 		Reason: policy.ReasonPolling}
 	return true
 }
@@ -325,10 +328,10 @@ func (s *step) holdsPolls() bool {
 // waitForPoll waits until the first poll may begin, without a charge. A wait that does not end before the
 // deadline is not begun.
 func (s *step) waitForPoll() error {
-	w := s.TransportWait
+	w := s.kept.TransportWait
 	s.Waited = backoff.Sum(s.Waited, w.Delay)
 	if d := s.Config.Deadline; !d.IsZero() && !w.Until.Before(d) {
-		s.TransportWait = nil
+		s.kept.TransportWait = nil
 		s.stop(Outcome{Reason: policy.ReasonDeadline})
 		return nil
 	}

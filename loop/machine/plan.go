@@ -46,12 +46,12 @@ func (s *step) planned() error {
 	if p.Warning != "" {
 		s.warn(p.Warning)
 	}
-	if len(s.Consults) == 0 {
+	if len(s.kept.Consults) == 0 {
 		return plans[p.Do].exhausted(s, p)
 	}
-	c := s.Consults[0]
-	if s.Consults = s.Consults[1:]; len(s.Consults) == 0 {
-		s.Consults = nil
+	c := s.kept.Consults[0]
+	if s.kept.Consults = s.kept.Consults[1:]; len(s.kept.Consults) == 0 {
+		s.kept.Consults = nil
 	}
 	s.limits = c.RateLimit
 	return plans[p.Do].failed(s, p, c)
@@ -134,7 +134,7 @@ func (s *step) fallBack(p *Plan) error {
 	}
 	s.Exhausted = nil
 	s.adopt(p)
-	s.Transport, s.TransportWaited = 1, 0
+	s.kept.Transport, s.kept.TransportWaited = 1, 0
 	n := s.Next
 	if p.Prompt != "" {
 		if s.Batch != nil {
@@ -213,7 +213,7 @@ func (s *step) consulted(class fault.Class) bool {
 // consult adds a failure to ask the planner about.
 func (s *step) consult(c Question) {
 	c.RateLimit = s.limits
-	s.Consults = append(slices.Clip(s.Consults), c)
+	s.kept.Consults = append(slices.Clip(s.kept.Consults), c)
 }
 
 // verdict returns the verdict of the call that a question is about.
@@ -228,7 +228,7 @@ func (c *Question) verdict() Verdict {
 // again.
 func (s *step) followPolicy(_ *Plan, c Question) error {
 	if c.Denied {
-		s.Patient = true
+		s.kept.Patient = true
 		return s.proceed(s.Next)
 	}
 	before := s.Exhausted
@@ -255,12 +255,12 @@ func (s *step) end(c Question, verdict policy.Decision) {
 
 // leaveConsults records the failures that the planner will not be asked about any more.
 func (s *step) leaveConsults(why policy.Reason) {
-	for _, c := range s.Consults {
+	for _, c := range s.kept.Consults {
 		s.failedAt(&c)
 		s.decided(&Decision{Position: c.Position, Plane: fault.Transport, Class: c.Failure.Class,
 			Decision: policy.Decision{Reason: why}}, c.Failure.Issues)
 	}
-	s.Consults = nil
+	s.kept.Consults = nil
 }
 
 // abandon ends the run at a failure. If an action is exhausted already, the run ends with that exhaustion.
@@ -306,9 +306,9 @@ func (s *step) sendAgain(p *Plan, c Question) error {
 	}
 	switch {
 	case p.Model != "":
-		s.Transport, s.TransportWaited = 1, 0
+		s.kept.Transport, s.kept.TransportWaited = 1, 0
 	case c.Denied:
-		s.Patient = true
+		s.kept.Patient = true
 	default:
 		s.spend(p.Delay)
 	}
@@ -335,7 +335,7 @@ func (s *step) callAgain(p *Plan, c Question) error {
 
 // instead continues with the plan's prompt and skips the calls that were not run yet.
 func (s *step) instead(p *Plan, c Question) error {
-	s.Consults = append([]Question{c}, s.Consults...)
+	s.kept.Consults = append([]Question{c}, s.kept.Consults...)
 	s.leaveConsults(policy.ReasonPlanner)
 	s.skipBatch()
 	s.say(message.Message{Role: message.User, Text: p.Prompt})

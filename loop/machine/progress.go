@@ -152,7 +152,7 @@ func (s *step) finished(f finishedCall, c *BatchCall, window int) reached {
 	alike := func(o finishedCall) bool { return o.Same == f.Same }
 	f.New = f.Same == "" || !slices.ContainsFunc(all[max(0, len(all)-window):], alike)
 	for p := 1; p <= maxPeriod; p++ {
-		in := &s.InStep[p-1]
+		in := &s.kept.InStep[p-1]
 		if n := len(all) - p; n < 0 || f.Same == "" || all[n].Same != f.Same {
 			*in = 0
 			continue
@@ -184,7 +184,7 @@ func (c *BatchCall) shown() CycleCall {
 // cycle was last completed, if that is in the window and only calls that had been made before came between.
 func (s *step) rounds(f *finishedCall, window int) int {
 	all := s.recent.Values()
-	row := 1 + s.InStep[f.Period-1]/f.Period
+	row := 1 + s.kept.InStep[f.Period-1]/f.Period
 	for n := len(all) - 1; n >= max(0, len(all)+1-window) && !all[n].New; n-- {
 		if o := &all[n]; o.Period == f.Period && (o.Same == f.Same || inCycle(all, f.Period, o.Same)) {
 			return max(row, o.Rounds+1)
@@ -242,14 +242,14 @@ func (s *step) nudge(c *Cycle, stop int) {
 		Detail: c.String(), CorrelationID: s.Session.ID(),
 	}))
 	for held := range s.Session.NewestFeedback() {
-		s.Nudge = &held
+		s.kept.Nudge = &held
 		break
 	}
 	s.do(Decided).Decision = &Decision{
 		Position: Position{Action: tool, Attempt: c.Rounds, MaxAttempts: stop}, Plane: fault.Correction,
-		Decision: policy.Decision{Retry: true, Reason: policy.ReasonNudged}, Feedback: s.Nudge, Cycle: c,
+		Decision: policy.Decision{Retry: true, Reason: policy.ReasonNudged}, Feedback: s.kept.Nudge, Cycle: c,
 	}
-	texts, _ := s.share(s.Config.Limits, feedback.Item{Feedback: s.Nudge})
+	texts, _ := s.share(s.Config.Limits, feedback.Item{Feedback: s.kept.Nudge})
 	s.say(message.Message{Role: message.User, Text: texts[0]})
 }
 
@@ -286,5 +286,5 @@ func (s *step) goOnAnyway() error {
 
 // startOver forgets the calls so far, so that a cycle counts from its first round again.
 func (s *step) startOver() {
-	s.recent, s.InStep, s.lately = seq.Window[finishedCall]{}, [maxPeriod]int{}, seq.Window[CycleCall]{}
+	s.recent, s.kept.InStep, s.lately = seq.Window[finishedCall]{}, [maxPeriod]int{}, seq.Window[CycleCall]{}
 }

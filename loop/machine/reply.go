@@ -24,7 +24,7 @@ func (s *step) replied() error {
 			Class: fault.Unavailable})
 		return s.proceed(NextCall)
 	}
-	s.Transport, s.TransportWaited, s.Nudge = 0, 0, nil
+	s.kept.Transport, s.kept.TransportWaited, s.kept.Nudge = 0, 0, nil
 	s.echo(&r.Message)
 	s.measured()
 	if w := wholeFault(r, s.Config.CallsOnly); w != nil {

@@ -181,7 +181,7 @@ func (st *State) changeFault(a *Ask, r *Response) string {
 	p := st.PolicyOf(policy.Target{Tool: a.Tool})
 	c := st.Batch.Calls[a.Index].Call
 	if a.Kind == AskExhausted {
-		if i := st.beyond(c.Tool, placesOfTool(st.Places, c.Tool)); i != nil {
+		if i := st.beyond(c.Tool, placesOfTool(st.kept.Places, c.Tool)); i != nil {
 			return "the tool has succeeded as often as it may: " + i.Expected
 		}
 	}
@@ -189,8 +189,8 @@ func (st *State) changeFault(a *Ask, r *Response) string {
 	if mode == policy.EqualRun {
 		return ""
 	}
-	for n := range st.Made {
-		if m := &st.Made[n]; m.Tool == c.Tool && m.Arguments == string(r.Arguments) {
+	for n := range st.kept.Made {
+		if m := &st.kept.Made[n]; m.Tool == c.Tool && m.Arguments == string(r.Arguments) {
 			return fmt.Sprintf("the same call was made before in this run, and equal_calls is %s", mode)
 		}
 	}
@@ -198,9 +198,9 @@ func (st *State) changeFault(a *Ask, r *Response) string {
 }
 
 func (st *State) openAsk(id string) *Ask {
-	for n := range st.Questions {
-		if st.Phase == Asking && st.Questions[n].ID == id {
-			return &st.Questions[n]
+	for n := range st.kept.Questions {
+		if st.Phase == Asking && st.kept.Questions[n].ID == id {
+			return &st.kept.Questions[n]
 		}
 	}
 	return nil

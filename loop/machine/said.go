@@ -27,9 +27,9 @@ func (s *step) said() error {
 	if slices.Contains(s.Spoken, w.ID) {
 		return s.eventError("it was said before")
 	}
-	s.Spoken, s.Words = append(slices.Clip(s.Spoken), w.ID), append(slices.Clip(s.Words), *w)
+	s.Spoken, s.kept.Words = append(slices.Clip(s.Spoken), w.ID), append(slices.Clip(s.kept.Words), *w)
 	if w.Reset {
-		s.Actions, s.Spent, s.Nudge = nil, spent{}, nil
+		s.Actions, s.Spent, s.kept.Nudge = nil, spent{}, nil
 		s.startOver()
 	}
 	switch {
@@ -39,7 +39,7 @@ func (s *step) said() error {
 			s.do(CallModel).Model = call
 		}
 		return err
-	case w.Stop && s.Phase == Asking && s.Questions[0].Kind != AskExhausted:
+	case w.Stop && s.Phase == Asking && s.kept.Questions[0].Kind != AskExhausted:
 		return s.withdraw()
 	}
 	return nil
@@ -47,7 +47,7 @@ func (s *step) said() error {
 
 // withdraw takes the open questions about calls back: the calls are not made.
 func (s *step) withdraw() error {
-	for _, a := range s.Questions {
+	for _, a := range s.kept.Questions {
 		if c := s.call(a.Index); c.Lost != nil {
 			s.leaveLost(c)
 		} else {
@@ -59,14 +59,14 @@ func (s *step) withdraw() error {
 
 // hearWords adds what the user has said to the conversation.
 func (s *step) hearWords() {
-	for _, w := range s.Words {
+	for _, w := range s.kept.Words {
 		s.say(message.Message{Role: message.User, Text: w.Text})
 	}
-	s.Words = nil
+	s.kept.Words = nil
 }
 
 // mustHear reports whether the user has said something that the model can still be told.
 func (s *step) mustHear() bool {
 	limit := s.Policy.MaxTurns
-	return len(s.Words) > 0 && (limit == policy.Unlimited || s.Turn < limit)
+	return len(s.kept.Words) > 0 && (limit == policy.Unlimited || s.Turn < limit)
 }

@@ -83,11 +83,11 @@ func (s *step) settled(a Ask, said time.Time, how Settled) {
 
 // askOn asks the questions that are left, or goes on with the calls.
 func (s *step) askOn(answered func(*Ask) bool) error {
-	left := slices.DeleteFunc(slices.Clone(s.Questions), func(a Ask) bool { return answered(&a) })
+	left := slices.DeleteFunc(slices.Clone(s.kept.Questions), func(a Ask) bool { return answered(&a) })
 	if s.ask(left); len(left) > 0 {
 		return nil
 	}
-	s.Questions = nil
+	s.kept.Questions = nil
 	return s.proceed(NextTools)
 }
 
@@ -143,7 +143,7 @@ func (s *step) remake(c *BatchCall, r *Response) {
 // ruleExhausted follows an answer about an exhaustion.
 func (s *step) ruleExhausted(r *Response) error {
 	c := s.correctable()
-	s.Questions = nil
+	s.kept.Questions = nil
 	if r.Verdict == EndRun {
 		return s.abort(nil)
 	}
@@ -261,7 +261,7 @@ func (s *step) leaveLost(c *BatchCall) {
 
 // nobodyAnswered follows the defaults of the questions whose deadline is over.
 func (s *step) nobodyAnswered() error {
-	first := AskedUntil(s.Questions)
+	first := AskedUntil(s.kept.Questions)
 	if first.IsZero() || s.At.Before(first) {
 		return s.eventError("it waits for a person, " + until(first))
 	}
@@ -270,7 +270,7 @@ func (s *step) nobodyAnswered() error {
 		return nil
 	}
 	over := func(a *Ask) bool { return !a.Deadline.IsZero() && !s.At.Before(a.Deadline) }
-	for _, a := range s.Questions {
+	for _, a := range s.kept.Questions {
 		if !over(&a) {
 			continue
 		}

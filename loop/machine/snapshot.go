@@ -29,6 +29,7 @@ type plain State
 type snapshot struct {
 	Format string `json:"format"`
 	plain
+	kept
 	Session    json.RawMessage   `json:"session"`
 	Transcript []message.Message `json:"transcript"`
 	Turns      []projection.Turn `json:"turns,omitempty"`
@@ -45,8 +46,8 @@ func (st State) Snapshot() ([]byte, error) {
 		return nil, prefix("session", err)
 	}
 	return canon.Marshal(snapshot{
-		Format: snapshotFormat, plain: plain(st), Session: held, Transcript: st.Transcript(),
-		Turns: st.turns.From(0), Failures: st.ToolFailures(),
+		Format: snapshotFormat, plain: plain(st), kept: st.kept, Session: held,
+		Transcript: st.Transcript(), Turns: st.turns.From(0), Failures: st.ToolFailures(),
 		Recent: st.recent.Values(), Lately: st.lately.Values(),
 	})
 }
@@ -78,7 +79,7 @@ func Restore(data []byte) (State, error) {
 		return State{}, prefix("snapshot", err)
 	}
 	st := State(w.plain)
-	st.Session, st.transcript = held, seq.Of(w.Transcript...)
+	st.kept, st.Session, st.transcript = w.kept, held, seq.Of(w.Transcript...)
 	st.failures, st.turns = seq.Of(w.Failures...), seq.Of(w.Turns...)
 	st.recent, st.lately = seq.WindowOf(w.Recent...), seq.WindowOf(w.Lately...)
 	if err := st.consistent(); err != nil {
@@ -108,21 +109,21 @@ func (st *State) consistent() error {
 			"not that of a single action"},
 		{st.Batch != nil || (st.Phase != Running && st.Next != NextTools), "batch",
 			"missing, and calls are to be run"},
-		{st.Exhausted != nil || len(st.Consults) > 0 || st.Phase != Planning, "exhausted",
+		{st.Exhausted != nil || len(st.kept.Consults) > 0 || st.Phase != Planning, "exhausted",
 			"missing, and the planner is asked"},
 		{st.Phase != Waiting || st.waitBefore(st.Next) != nil, "correction_wait and transport_wait",
 			"missing, and the run waits"},
 		{st.Outcome != nil || st.Phase != Stopped, "outcome", "missing, and the run is over"},
 		{st.Outcome == nil || st.Phase == Stopped || st.Phase == Reducing, "outcome", "set, and the run is not over"},
 		{st.First >= 0 && st.First <= st.Session.AttemptCount(), "first", "more attempts than the session holds"},
-		{st.Summary != nil && st.Summary.within(st.transcript.Len()) || st.Phase != Summarising, "summary",
-			"missing or not of the transcript, and the run waits for it"},
-		{st.Shorten != nil || st.Phase != Shortening, "shorten", "missing, and the run waits for it"},
+		{st.kept.Summary != nil && st.kept.Summary.within(st.transcript.Len()) || st.Phase != Summarising,
+			"summary", "missing or not of the transcript, and the run waits for it"},
+		{st.kept.Shorten != nil || st.Phase != Shortening, "shorten", "missing, and the run waits for it"},
 		{st.cutsFit(), "cuts", "not in order, or not within the transcript"},
 		{st.Began >= 0 && st.Began <= st.transcript.Len(), "began", "more messages than the transcript holds"},
 		{len(st.Notices) > 0 || st.Phase != Reducing, "notices", "missing, and the reducers are asked"},
 		{slices.IsSortedFunc(st.Spent.Tools, byTool), "spent.tools", "not in order of name"},
-		{slices.IsSortedFunc(st.Places, byName), "places", "not in order of name"},
+		{slices.IsSortedFunc(st.kept.Places, byName), "places", "not in order of name"},
 		{st.lately.Len() <= min(maxPeriod, st.recent.Len()), "lately", "more calls than recent"},
 	} {
 		if !c.ok {
@@ -136,17 +137,17 @@ func (st *State) consistent() error {
 func (st *State) countFault() error {
 	counts := []count{
 		{"run", int64(st.Run)}, {"turn", int64(st.Turn)}, {"opened", int64(st.Opened)},
-		{"transport", int64(st.Transport)},
-		{"transport_waited_ns", int64(st.TransportWaited)}, {"waited_ns", int64(st.Waited)},
+		{"transport", int64(st.kept.Transport)},
+		{"transport_waited_ns", int64(st.kept.TransportWaited)}, {"waited_ns", int64(st.Waited)},
 		{"spent.run", int64(st.Spent.Run)}, {"spent.unknown_tools", int64(st.Spent.Unknown)},
 	}
 	for n, t := range st.Spent.Tools {
 		counts = append(counts, count{fmt.Sprintf("spent.tools[%d].failed", n), int64(t.Failed)})
 	}
-	for n, c := range st.Places {
+	for n, c := range st.kept.Places {
 		counts = append(counts, count{fmt.Sprintf("places[%d].n", n), int64(c.N)})
 	}
-	for n, in := range st.InStep {
+	for n, in := range st.kept.InStep {
 		counts = append(counts, count{fmt.Sprintf("in_step[%d]", n), int64(in)})
 	}
 	for n := range st.Actions {
@@ -230,7 +231,7 @@ func (st *State) batchFault() error {
 	if st.Phase == Running && !b.open(b.Cursor) {
 		return fmt.Errorf("batch.cursor: %d names no call without an answer", b.Cursor)
 	}
-	for n, c := range st.Consults {
+	for n, c := range st.kept.Consults {
 		if c.Tool != "" && (!b.open(c.Index) || b.Calls[c.Index].Tool != c.Tool) {
 			return fmt.Errorf("consults[%d].index: %d names no call of %q without an answer", n, c.Index, c.Tool)
 		}

@@ -83,7 +83,7 @@ func (st *State) EstimateAdded() int64 {
 
 // asksEstimate asks for an estimate of the call, if the run records estimates and needs it.
 func (s *step) asksEstimate(call *ModelCall) bool {
-	held := s.Estimate
+	held := s.kept.Estimate
 	if !s.Config.Estimates || !s.projects(call.Model) || held != nil && held.Messages == call.Messages {
 		return false
 	}
@@ -100,14 +100,14 @@ func (s *step) projects(model string) bool {
 
 // estimated takes an estimate.
 func (s *step) estimated() error {
-	s.Estimate = &estimate{Messages: s.transcript.Len(), Tokens: max(s.ev.Tokens, 0)}
+	s.kept.Estimate = &estimate{Messages: s.transcript.Len(), Tokens: max(s.ev.Tokens, 0)}
 	return s.callModel()
 }
 
 // prompt returns the projected usage of a call's prompt: what the last one was, and what was added since.
 func (s *step) prompt(call *ModelCall) (u message.Usage) {
 	var added int64
-	if e := s.Estimate; e != nil && e.Messages == call.Messages {
+	if e := s.kept.Estimate; e != nil && e.Messages == call.Messages {
 		added = e.Tokens
 	} else {
 		added = s.EstimateAdded()
@@ -169,13 +169,13 @@ func (s *step) afford(call *ModelCall) bool {
 	}
 	p.Usage.OutputTokens = cmp.Or(own, policy.LeastReply)
 	p.Cost = price.Cost(p.Usage).Micros()
-	s.Projection, call.Projection = &p, &p
+	s.kept.Projection, call.Projection = &p, &p
 	return true
 }
 
 // unaffordable ends the run before a call that does not fit.
 func (s *step) unaffordable(why policy.Reason, d policy.Detail) {
-	if s.Transport <= 1 {
+	if s.kept.Transport <= 1 {
 		s.Turn-- // there is no such reply
 	}
 	s.stop(Outcome{Reason: why, Detail: d})
@@ -213,7 +213,7 @@ func (s *step) measured() {
 
 // chargeProjection charges a call without usage what was projected.
 func (s *step) chargeProjection() {
-	if p := s.Projection; p != nil {
+	if p := s.kept.Projection; p != nil {
 		s.pay(policy.Charge{Usage: p.Usage, Cost: p.Cost, Estimated: 1})
 	}
 }
@@ -223,8 +223,8 @@ func (s *step) pay(c policy.Charge) {
 	limits := &s.Policy.Spending
 	before := limits.Passed(s.spent())
 	s.paid = s.paid.Plus(c)
-	s.Charged, s.OwedCost = s.Charged.Plus(c), s.OwedCost+c.Cost
-	s.OwedEstimate = s.OwedEstimate || c.Estimated > 0
+	s.Charged, s.kept.OwedCost = s.Charged.Plus(c), s.kept.OwedCost+c.Cost
+	s.kept.OwedEstimate = s.kept.OwedEstimate || c.Estimated > 0
 	s.Session = s.Session.AddCharge(c)
 	if after := limits.Passed(s.spent()); after.Budget != "" && before.Budget == "" {
 		s.warn("spending: " + after.Spending())
@@ -286,8 +286,8 @@ func (s *step) waste(d *Decision) {
 	if d.Class == "" {
 		return
 	}
-	c := policy.Charge{Usage: s.Owed, Cost: s.OwedCost}
-	if s.OwedEstimate {
+	c := policy.Charge{Usage: s.Owed, Cost: s.kept.OwedCost}
+	if s.kept.OwedEstimate {
 		c.Estimated = 1
 	}
 	s.Wasted = s.Wasted.Plus(c)
@@ -303,7 +303,7 @@ func (s *step) another(name string) *action {
 
 // cutByBudget turns the decision on a reply that was cut off at what was left into that of the budget.
 func (s *step) cutByBudget(d *Decision) {
-	if p := s.Projection; p != nil && p.By.Budget != "" && d.Class == fault.Truncated && !d.Retry &&
+	if p := s.kept.Projection; p != nil && p.By.Budget != "" && d.Class == fault.Truncated && !d.Retry &&
 		d.Reason == policy.ReasonNotRetryable {
 		d.Reason, d.Detail = policy.ReasonTokenBudget, p.By
 		if p.By.Money() {

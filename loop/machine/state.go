@@ -255,7 +255,7 @@ type State struct {
 	// Cuts are what prompts leave out of the transcript; see package projection.
 	Cuts []projection.Cut `json:"cuts,omitempty"`
 
-	kept
+	kept kept
 
 	transcript seq.Log[message.Message]
 	// turns are the replies in it.
@@ -272,7 +272,7 @@ type State struct {
 	policies *policies
 }
 
-// kept is what only the machine reads of a [State]. It is in snapshots like the rest.
+// kept is what only the machine reads of a [State]. In a snapshot it stands beside the rest.
 type kept struct {
 	// Transport is the attempt of the current request on the transport plane, and TransportWaited the sum of
 	// its waits.

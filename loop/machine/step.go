@@ -207,7 +207,7 @@ func (s *step) started() error {
 		s.State = State{Config: cfg, words: s.words, Session: s.Session, At: s.At}
 		s.GoOn(&before)
 	}
-	s.Policy, s.policies, s.Hears = &cfg.Policy, s.words.policies, s.ev.Hears
+	s.Policy, s.policies, s.kept.Hears = &cfg.Policy, s.words.policies, s.ev.Hears
 	s.Session = s.Session.AddRun()
 	s.Run, s.First = s.Session.Runs(), s.Session.AttemptCount()
 	s.Opened = s.First // every action leaves an attempt, so the numbers are new
@@ -277,16 +277,16 @@ func (s *step) stop(o Outcome) {
 	if s.Batch != nil {
 		s.endBatch("No result: the run was stopped.")
 	}
-	if n := len(s.Words); n > 0 {
+	if n := len(s.kept.Words); n > 0 {
 		s.warn("the run ended before the model was told what the user had said last: " + several.Of(n, "message"))
-		s.Words = nil
+		s.kept.Words = nil
 	}
 	o.Usage, o.Waited, o.Turns = s.Usage, s.Waited, s.Turn
 	o.Cost, o.Estimated, o.Wasted = s.Charged.Cost, s.Charged.Estimated, s.Wasted
 	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
 	s.Outcome = &o
-	s.Exhausted, s.Consults, s.CorrectionWait, s.TransportWait, s.Next = nil, nil, nil, nil, ""
-	s.Tight, s.Shorten, s.Summary, s.Questions = nil, nil, nil, nil
+	s.Exhausted, s.kept.Consults, s.kept.CorrectionWait, s.kept.TransportWait, s.Next = nil, nil, nil, nil, ""
+	s.kept.Tight, s.kept.Shorten, s.kept.Summary, s.kept.Questions = nil, nil, nil, nil
 	if s.hearEnd(&o); !s.asksReducers("") {
 		s.ended()
 	}

@@ -202,7 +202,7 @@ func (s *step) toolEnded() error {
 }
 
 // unhindered reports whether no planner is asked and nothing is exhausted.
-func (s *step) unhindered() bool { return len(s.Consults) == 0 && s.Exhausted == nil }
+func (s *step) unhindered() bool { return len(s.kept.Consults) == 0 && s.Exhausted == nil }
 
 // outcome handles the outcome of a call.
 func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
@@ -235,7 +235,7 @@ func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 // chose notes that a call has ended that was required.
 func (s *step) chose(c *BatchCall) {
 	if choice := s.Config.ToolChoice; choice == message.AnyTool || choice == message.ToolChoice(c.Tool) {
-		s.Chosen = true
+		s.kept.Chosen = true
 	}
 }
 

@@ -23,7 +23,7 @@ func (s *step) nextTurn() error {
 	}
 	s.hearWords()
 	s.Turn++
-	s.Transport, s.TransportWaited = 1, 0
+	s.kept.Transport, s.kept.TransportWaited = 1, 0
 	if s.Config.UserPrompt {
 		s.Phase = Prompting
 		call := s.modelCall()
@@ -61,7 +61,7 @@ func (s *step) nextCall() (*ModelCall, error) {
 
 func (s *step) modelCall() *ModelCall {
 	call := &ModelCall{
-		Turn: s.Turn, At: s.positions(), Transport: s.Transport, Messages: s.transcript.Len(),
+		Turn: s.Turn, At: s.positions(), Transport: s.kept.Transport, Messages: s.transcript.Len(),
 		Stop: s.Config.Stop,
 	}
 	settings := s.settings(call.At)
@@ -69,7 +69,7 @@ func (s *step) modelCall() *ModelCall {
 	p := s.transportPolicy()
 	call.Timeout, call.FirstToken, call.Idle = max(p.ModelTimeout, 0), max(p.FirstTokenTimeout, 0),
 		max(p.IdleTimeout, 0)
-	if !s.Chosen {
+	if !s.kept.Chosen {
 		call.ToolChoice = s.Config.ToolChoice
 	}
 	return call
@@ -99,14 +99,14 @@ func (s *step) nextTry() error {
 		return nil
 	}
 	a := s.open(s.Config.Action)
-	if s.Transport = max(s.Transport, 1); s.asksGrant("") {
+	if s.kept.Transport = max(s.kept.Transport, 1); s.asksGrant("") {
 		return nil
 	}
 	s.Phase = Trying
 	p := s.policyOf(a.Name)
 	s.do(TryAction).Try = &TryRun{
 		Position: s.position(a.Name, a.Attempt+1),
-		Settings: p.SettingsOf(a.Attempt + 1), Transport: s.Transport,
+		Settings: p.SettingsOf(a.Attempt + 1), Transport: s.kept.Transport,
 		Timeout: max(s.transportPolicy().ModelTimeout, 0),
 	}
 	return nil
@@ -114,9 +114,9 @@ func (s *step) nextTry() error {
 
 // wait puts a wait of delay from now before what follows on a plane, unless a wait there ends later.
 func (s *step) wait(plane fault.Plane, delay time.Duration, why policy.Reason) {
-	w := &s.CorrectionWait
+	w := &s.kept.CorrectionWait
 	if plane == fault.Transport {
-		w = &s.TransportWait
+		w = &s.kept.TransportWait
 	}
 	until := s.At.Add(delay)
 	if delay > 0 && (*w == nil || until.After((*w).Until)) {
@@ -126,7 +126,7 @@ func (s *step) wait(plane fault.Plane, delay time.Duration, why policy.Reason) {
 
 // waitBefore returns the wait before n, or nil. Before a try it is the one that ends last.
 func (st *State) waitBefore(n Next) *Wait {
-	c, t := st.CorrectionWait, st.TransportWait
+	c, t := st.kept.CorrectionWait, st.kept.TransportWait
 	switch {
 	case n == NextTurn:
 		return c
@@ -144,10 +144,10 @@ func (s *step) mustWait(n Next) bool {
 		return true
 	}
 	if n != NextTurn {
-		s.TransportWait = nil
+		s.kept.TransportWait = nil
 	}
 	if n == NextTurn || n == NextTry {
-		s.CorrectionWait = nil
+		s.kept.CorrectionWait = nil
 	}
 	return false
 }
@@ -175,8 +175,8 @@ func (s *step) proceed(n Next) error {
 	if s.asksReducers(n) {
 		return nil
 	}
-	if len(s.Consults) > 0 {
-		first := s.Consults[0]
+	if len(s.kept.Consults) > 0 {
+		first := s.kept.Consults[0]
 		s.Phase, s.Next = Planning, n
 		s.do(AskPlanner).Question = &first
 		return nil
@@ -228,7 +228,7 @@ func (s *step) tried() error {
 		return s.proceed(NextTry)
 	case f.Failed():
 		s.open(name).Attempt++
-		s.Transport, s.TransportWaited = 0, 0
+		s.kept.Transport, s.kept.TransportWaited = 0, 0
 		s.fail(name, f, t.Same, "")
 		return s.proceed(NextTry)
 	}
@@ -245,7 +245,7 @@ func (s *step) tried() error {
 // If the class is not retried, it ends the action, because there is no model to tell.
 func (s *step) tryRefused(name string, t *Try) {
 	s.open(name).Attempt++
-	s.Transport, s.TransportWaited = 0, 0
+	s.kept.Transport, s.kept.TransportWaited = 0, 0
 	e := t.Reduced.Error
 	if !t.Failure.Failed() { // else the session has it from its event
 		s.Session = s.Session.AddReducerError(*e)
@@ -272,7 +272,7 @@ type view struct{ st *State }
 // LatestFeedback is the current feedback of an open action: once an action is closed or has another outcome,
 // its feedback is history.
 func (v view) LatestFeedback(action string) (feedback.RetryFeedback, bool) {
-	if n := v.st.Nudge; n != nil && (action == "" || action == n.ToolName) {
+	if n := v.st.kept.Nudge; n != nil && (action == "" || action == n.ToolName) {
 		return *n, true
 	}
 	if action != "" {
