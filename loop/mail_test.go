@@ -27,10 +27,15 @@ type postbox struct {
 	looptest.Store
 	items, with atomic.Int64
 	stuck       bool
+	// looking is called when somebody looks into the inbox of a session; may be nil.
+	looking func()
 }
 
 func (p *postbox) Items(ctx context.Context, session string) ([]journal.Item, error) {
 	p.items.Add(1)
+	if p.looking != nil {
+		p.looking()
+	}
 	return p.Store.Items(ctx, session)
 }
 
@@ -260,6 +265,49 @@ func TestAnAnswerInTheProcessGoesThroughTheInbox(t *testing.T) {
 				require.NoError(t, end.err)
 				assert.Empty(t, end.Warnings)
 				assert.Len(t, made.calls, map[bool]int{true: 1}[elsewhere])
+				store.empty(t)
+			})
+		}
+	}
+}
+
+// An answer that comes while the run looks into its inbox waits for the look. If the run still asks, it is
+// taken. If the run finds another answer there, it is told so at once, and does not wait for what the run does
+// next.
+func TestAnAnswerWhileTheRunLooksIntoItsInbox(t *testing.T) {
+	for _, pooled := range []bool{false, true} {
+		for _, another := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				var made payments
+				var answer func(string, machine.Response) error
+				var q inbox.Question
+				var looks atomic.Int64
+				answers := make(chan error, 1)
+				store := &postbox{looking: func() {
+					if looks.Add(-1) == 0 {
+						go func() { answers <- answer("order-42", machine.Response{Question: q.ID, Verdict: machine.Approve}) }()
+						synctest.Wait()
+					}
+				}}
+				s := fixture.In(nil, store.open(t, "order-42"))
+				var done <-chan saidEnd
+				answer, done = answerable(t, pooled, &slowly{Model: askedPayer()}, s, made.config(t))
+				time.Sleep(2 * time.Minute)
+				synctest.Wait()
+				q = store.pending(t)[0]
+				looks.Store(map[bool]int64{true: 1, false: 2}[pooled]) // who watches the inbox of a run alone looks, too
+				began := time.Now()
+				if another {
+					require.NoError(t, store.answer(t, q, machine.Refuse))
+					_, refused := errors.AsType[*machine.AnswerError](<-answers)
+					assert.True(t, refused)
+				} else {
+					require.NoError(t, inbox.Say(t.Context(), store, "order-42", session.Words{Text: "Hurry.", At: began}))
+					require.NoError(t, <-answers)
+				}
+				assert.LessOrEqual(t, time.Since(began), time.Second)
+				require.NoError(t, (<-done).err)
+				assert.Len(t, made.calls, map[bool]int{false: 1}[another])
 				store.empty(t)
 			})
 		}

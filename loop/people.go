@@ -89,6 +89,7 @@ func (p *process) nextAsk() *machine.Ask {
 
 // askPeople asks the approver the next question, or ends those whose deadline is over.
 func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
+	p.movedOn()
 	until := p.askedUntil()
 	if !until.After(now) || !until.After(p.now()) {
 		return p.tooLate(until)
@@ -183,7 +184,15 @@ type seat struct {
 	take func(machine.Response) error
 	// answered are the questions that were answered here.
 	answered []string
+
+	// asks reports that the run waits for people, even if it is away for a look into its inbox. back is closed
+	// when it sits again or has moved on; nil if no answer waits for that. The desk's mu guards both.
+	asks bool
+	back chan struct{}
 }
+
+// errAway is the error of an answer for a run that is not in its seat.
+var errAway = errors.New("loop: the run does something else")
 
 // sit gives a run a seat, unless it has one.
 func (d *desk) sit(id string) *seat {
@@ -207,31 +216,69 @@ func (s *seat) set(take func(machine.Response) error) {
 	s.take = take
 }
 
+// asks says that a run waits for people in its seat, or that it has moved on.
+func (d *desk) asks(id string, still bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.seats[id]; s != nil {
+		if s.asks = still; s.back != nil {
+			close(s.back)
+			s.back = nil
+		}
+	}
+}
+
 // leave forgets a run that is over, or left to be resumed.
 func (d *desk) leave(id string) {
 	if d == nil {
 		return
 	}
+	d.asks(id, false)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.seats, id)
 }
 
-// answer gives an answer to the run of a session.
-func (d *desk) answer(id string, answer machine.Response) error {
+// find returns the seat of a run, or nil, and what to wait for if the run is away but still asks.
+func (d *desk) find(id string) (s *seat, back <-chan struct{}) {
 	d.mu.Lock()
-	s := d.seats[id]
-	d.mu.Unlock()
-	if s == nil {
-		return fmt.Errorf("%w: %q", ErrNobodyAsks, id)
+	defer d.mu.Unlock()
+	if s = d.seats[id]; s == nil || !s.asks {
+		return s, nil
 	}
+	if s.back == nil {
+		s.back = make(chan struct{})
+	}
+	return s, s.back
+}
+
+// answer gives an answer to the run of a session. While the run looks into its inbox, the answer waits.
+func (d *desk) answer(id string, answer machine.Response) error {
+	for {
+		s, back := d.find(id)
+		if s == nil {
+			return fmt.Errorf("%w: %q", ErrNobodyAsks, id)
+		}
+		err := s.answer(answer)
+		switch {
+		case err != errAway:
+			return err
+		case back == nil:
+			return &machine.AnswerError{Question: answer.Question, Err: machine.ErrMovedOn}
+		}
+		<-back
+	}
+}
+
+// answer gives an answer to the run in the seat.
+func (s *seat) answer(answer machine.Response) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case slices.Contains(s.answered, answer.Question):
 		return &machine.AnswerError{Question: answer.Question, Err: machine.ErrAnswered}
 	case s.take == nil:
-		return &machine.AnswerError{Question: answer.Question, Err: machine.ErrMovedOn}
+		return errAway
 	}
 	err := s.take(answer)
 	if err == nil {
@@ -243,7 +290,8 @@ func (d *desk) answer(id string, answer machine.Response) error {
 // Answer gives a person's answer to a run of the session with an id that this Loop makes. It returns once
 // the answer is recorded. Errors are a [*machine.AnswerError] for an answer that the run does not take,
 // also because another one waits in the inbox of its store, [ErrNobodyAsks], and those of an inbox or a
-// journal that cannot be written. It is safe for concurrent use.
+// journal that cannot be written. It is safe for concurrent use, but an observer of the run must not call it:
+// it waits for the run, which waits for the observer.
 func (l *Loop) Answer(session string, answer machine.Response) error {
 	return l.desk.answer(session, answer)
 }
@@ -281,6 +329,7 @@ func (p *process) pausePeople() {
 		}()
 		return p.answered(answer)
 	})
+	p.sits()
 	defer seat.set(nil)
 	select {
 	case <-taken:
@@ -291,26 +340,46 @@ func (p *process) pausePeople() {
 	}
 }
 
+// sits says that the run waits for people in its seat.
+func (p *process) sits() {
+	p.sat = true
+	p.desk.asks(p.s.ID(), true)
+}
+
+// movedOn says that the run no longer waits for people, if it did.
+func (p *process) movedOn() {
+	if p.sat {
+		p.sat = false
+		p.desk.asks(p.s.ID(), false)
+	}
+}
+
 // restAsking puts back a run that waits for people. It returns false as [Pool.rest] does.
 func (p *Pool) restAsking(t *PoolRun) bool {
 	s := p.desk.sit(t.run.s.ID())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.take = func(answer machine.Response) error { return p.respond(t, answer) }
+	t.run.sits()
 	return t.rest(t.run.askedUntil())
 }
 
 // respond gives an answer to a run that rests.
 func (p *Pool) respond(t *PoolRun, answer machine.Response) error {
 	p.mu.Lock()
-	rests := !p.closed && t.place >= 0 && t.run.asked.Kind == machine.AskPerson
-	ready := t.ready
-	if rests {
+	ready, rests, closed := t.ready, t.place >= 0, p.closed
+	asks := rests && !closed && t.run.asked.Kind == machine.AskPerson
+	if asks {
 		p.queue.remove(t)
 		p.working++
 	}
 	p.mu.Unlock()
-	if !rests {
+	switch {
+	case closed:
+		return ErrPoolClosed
+	case !rests:
+		return errAway // a worker has it
+	case !asks:
 		return &machine.AnswerError{Question: answer.Question, Err: machine.ErrMovedOn}
 	}
 	t.run.live(context.Background())

@@ -53,9 +53,10 @@ type process struct {
 	// warned is the number of the run's warnings that were reported.
 	warned int
 
-	// desk takes people's answers; nil for a single action. leftToOthers are the questions that the approver
-	// has left to others.
+	// desk takes people's answers; nil for a single action. sat reports that it was told that the run waits for
+	// them. leftToOthers are the questions that the approver has left to others.
 	desk         *desk
+	sat          bool
 	leftToOthers []string
 	// inbox is that of the session's store, and mail is full if there may be something in it; nil without
 	// one.
@@ -253,6 +254,9 @@ func (p *process) fed(effects []machine.Effect, err error) {
 // the run is over or left to be resumed. It returns which. Waits until now are over, whatever the clock says.
 func (p *process) advance(now time.Time) machine.EffectKind {
 	for p.broke == nil && p.recorded == nil && p.runner.State().Phase != machine.Stopped {
+		if p.asked.Kind != machine.AskPerson {
+			p.movedOn()
+		}
 		switch {
 		case p.ctx.Err() != nil || p.asksTooLong():
 			p.fed(p.cancel())
@@ -277,6 +281,7 @@ func (p *process) advance(now time.Time) machine.EffectKind {
 			p.fed(p.carry(p.asked, now))
 		}
 	}
+	p.movedOn()
 	return machine.Stop
 }
 
