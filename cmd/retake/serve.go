@@ -38,8 +38,8 @@ the same. Only requests with the name that is listened on are answered; -name gi
 What has the form of a key or a password is left out of the pages; -show-secrets shows it.
 
 For scripts, GET /api/sessions?token=T answers {"sessions": [{"id", "state", "why", "until", "in_doubt", "turns",
-"tokens", "since", "last", "store", "damaged"}]}. The states are asking, interrupted, failed, running, waiting and done. The
-query q, state, doubt and retry filter as on the page.
+"tokens", "since", "last", "store", "damaged", "inside"}]}. The states are asking, interrupted, failed, running, waiting and
+done. The query q, state, doubt, retry, wait, model, tool, class, end, store, age and inside filter as on the page.
 
 It serves until an interrupt.`,
 	task: func() task { return &serve{} },

@@ -124,6 +124,9 @@
     };
   }
 
+  // A choice filters at once.
+  for (const select of document.querySelectorAll(".filters select")) select.onchange = () => select.form.requestSubmit();
+
   // No key answers a question.
   const rows = () => [...document.querySelectorAll("#list td:nth-child(2) a")];
   const step = n => {

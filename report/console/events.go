@@ -33,6 +33,11 @@ type change struct {
 
 // events streams what changes in a list, or that a session has changed.
 func (c *Console) events(w http.ResponseWriter, r *http.Request) {
+	next, wrong := c.changes(r)
+	if wrong != nil {
+		http.Error(w, wrong.Error(), http.StatusBadRequest)
+		return
+	}
 	flush := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(event string, data any) error {
@@ -44,13 +49,6 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		return flush.Flush()
-	}
-	next := c.listChanges(filterOf(r.URL.Query()))
-	if id := r.URL.Query().Get("id"); id != "" {
-		next = c.sessionChanges(r.URL.Query().Get("store"), id)
-	}
-	if r.URL.Query().Has("inbox") {
-		next = c.inboxChanges(r.Context())
 	}
 	silent := c.clock.Now()
 	for {
@@ -71,6 +69,19 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// changes returns what a stream is of: the inbox, a session or a list. The error is that of the list's filter.
+func (c *Console) changes(r *http.Request) (func(now time.Time) (any, bool), error) {
+	query := r.URL.Query()
+	switch id := query.Get("id"); {
+	case query.Has("inbox"):
+		return c.inboxChanges(r.Context()), nil
+	case id != "":
+		return c.sessionChanges(query.Get("store"), id), nil
+	}
+	f, err := filterOf(query, c.settings.Stores)
+	return c.listChanges(f), err
+}
+
 // listChanges returns a function that says what has changed in a list since its last call. The first call
 // says only what is there.
 func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
@@ -78,10 +89,9 @@ func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
 	versions := map[string]string{}
 	var counts []string
 	return func(now time.Time) (any, bool) {
-		rows, n, _ := c.fitting(f, now)
-		first := min(len(rows), (f.Page-1)*pageRows)
-		shown := rows[first:min(len(rows), first+pageRows)]
-		said := change{Rows: map[string]string{}, Asking: n[string(journal.SessionAsks)], Title: "retake",
+		fd := c.find(f, now)
+		shown, _, _ := fd.page(f.Page)
+		said := change{Rows: map[string]string{}, Asking: fd.counts[string(journal.SessionAsks)], Title: "retake",
 			Now: now.UnixMilli()}
 		if said.Asking > 0 {
 			said.Title = fmt.Sprintf("(%d) retake", said.Asking)
@@ -104,10 +114,10 @@ func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
 			}
 			if v := r.Version(); on && versions[r.Key] != v {
 				versions[r.Key] = v
-				said.Rows[r.Key] = rowHTML(r, now)
+				said.Rows[r.Key] = rowHTML(r.row, now)
 			}
 		}
-		for _, ch := range chipsOf(f, n) {
+		for _, ch := range chipsOf(f, fd.counts) {
 			said.Counts = append(said.Counts, ch.Count)
 		}
 		changed := !begun || len(said.Rows) > 0 || !slices.Equal(counts, said.Counts)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,11 +23,15 @@ type told struct {
 	Last    *time.Time           `json:"last"`
 	Store   string               `json:"store,omitempty"`
 	Damaged int64                `json:"damaged,omitempty"`
+	// Inside is the session in whose call the session was made, as an agent; empty for others.
+	Inside string `json:"inside,omitempty"`
 }
 
 func toldOf(s *Session) told {
-	return told{s.Summary.Session, s.State, s.Why, orNull(s.Until), s.InDoubt, s.Turns, s.Tokens, orNull(s.Since),
-		orNull(s.Last), s.Store, s.Damaged}
+	return told{
+		ID: s.Summary.Session, State: s.State, Why: s.Why, Until: orNull(s.Until), InDoubt: s.InDoubt, Turns: s.Turns,
+		Tokens: s.Tokens, Since: orNull(s.Since), Last: orNull(s.Last), Store: s.Store, Damaged: s.Damaged,
+	}
 }
 
 // orNull is a time, or nil for none.
@@ -41,10 +44,9 @@ func orNull(at time.Time) *time.Time {
 
 // api answers with all sessions, or those of a filter. What cannot be read does not hide the others.
 func (c *Console) api(w http.ResponseWriter, r *http.Request) {
-	query := r.URL.Query()
-	f := filterOf(query)
-	if state := query.Get("state"); state != string(f.State) {
-		http.Error(w, fmt.Sprintf("state: %q: give one of %q", brief(state), states), http.StatusBadRequest)
+	f, wrong := filterOf(r.URL.Query(), c.settings.Stores)
+	if wrong != nil {
+		http.Error(w, wrong.Error(), http.StatusBadRequest)
 		return
 	}
 	answer := struct {
@@ -60,9 +62,14 @@ func (c *Console) api(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the stores cannot be read: "+answer.Unread, http.StatusInternalServerError)
 		return
 	}
+	outer, now := outerOf(all), c.clock.Now()
 	for _, s := range all {
-		if f.fits(s.row) {
-			answer.Sessions = append(answer.Sessions, toldOf(&s.row.Session))
+		if f.fits(s.row, outer, now) {
+			one := toldOf(&s.row.Session)
+			if o := outer[s.row]; o != nil {
+				one.Inside = o.ID()
+			}
+			answer.Sessions = append(answer.Sessions, one)
 		}
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -89,8 +96,10 @@ type listView struct {
 	Stores     string
 	Live       string
 	Asking     int
-	ManyStores bool
 	Unfiltered []chip
+	// Choices are the filters by a value, and Lines is the number of rows on all pages.
+	Choices []choice
+	Lines   string
 	// Limits reports that there is a page of limits.
 	Limits bool
 }
@@ -118,93 +127,116 @@ const pageRows = 200
 // list writes the list page.
 func (c *Console) list(w http.ResponseWriter, r *http.Request) {
 	err := c.watch.glance(r.Context())
-	f, now := filterOf(r.URL.Query()), c.clock.Now()
-	v := c.view(f, now)
+	f, wrong := filterOf(r.URL.Query(), c.settings.Stores)
+	v, status := c.view(f, c.clock.Now()), http.StatusOK
 	if err != nil {
 		v.Wrong = "Not all stores can be read: " + brief(err.Error())
 	}
-	show(w, http.StatusOK, "list", v)
+	if wrong != nil {
+		v.Wrong, status = "Shown without what is wrong in the address. "+wrong.Error(), http.StatusBadRequest
+	}
+	show(w, status, "list", v)
 }
 
-// fitting returns the rows of a filter in order, and counts all.
-func (c *Console) fitting(f filter, now time.Time) (rows []*row, counts map[string]int, reading string) {
-	all, reading := c.watch.all()
-	counts = map[string]int{"": len(all)}
-	for _, s := range all {
+// found is what a filter finds.
+type found struct {
+	lines []line
+	// fit is the number of sessions that fit, and counts has those of all sessions by state, "doubt", "retry",
+	// and "" for all.
+	fit     int
+	counts  map[string]int
+	reading string
+	// all are all sessions.
+	all []*watched
+}
+
+// find returns what fits a filter, in order.
+func (c *Console) find(f filter, now time.Time) (fd found) {
+	fd.all, fd.reading = c.watch.all()
+	fd.counts = map[string]int{"": len(fd.all)}
+	outer := outerOf(fd.all)
+	var rows []*row
+	for _, s := range fd.all {
 		r := s.row
-		counts[string(r.State)]++
+		fd.counts[string(r.State)]++
 		if r.InDoubt > 0 {
-			counts["doubt"]++
+			fd.counts["doubt"]++
 		}
 		if r.Retrying {
-			counts["retry"]++
+			fd.counts["retry"]++
 		}
-		if f.fits(r) {
+		if f.fits(r, outer, now) {
 			rows = append(rows, r)
 		}
 	}
 	order(rows, f.Sort, now)
-	return rows, counts, reading
+	if fd.fit = len(rows); f.Sort == "" {
+		fd.lines = families(rows, outer, f, now)
+		return fd
+	}
+	for _, r := range rows {
+		fd.lines = append(fd.lines, line{row: r})
+	}
+	return fd
+}
+
+// page returns the lines of a page, which is the last one if there are not so many; its number, and how many
+// there are.
+func (fd *found) page(n int) (lines []line, page, pages int) {
+	pages = max(1, (len(fd.lines)+pageRows-1)/pageRows)
+	page = min(n, pages)
+	first := (page - 1) * pageRows
+	return fd.lines[first:min(len(fd.lines), first+pageRows)], page, pages
 }
 
 func (c *Console) view(f filter, now time.Time) *listView {
-	rows, counts, reading := c.fitting(f, now)
-	pagesOf := max(1, (len(rows)+pageRows-1)/pageRows)
-	f.Page = min(f.Page, pagesOf)
-	first := (f.Page - 1) * pageRows
-	shown := rows[first:min(len(rows), first+pageRows)]
+	fd := c.find(f, now)
+	shown, page, pages := fd.page(f.Page)
+	f.Page = page
+	first := (page - 1) * pageRows
 	v := &listView{
-		Filter: f, Title: "retake", Now: now.UTC().Format("15:04:05"), Fit: grouped(len(rows)),
-		All:  grouped(counts[""]),
-		From: first + 1, To: first + len(shown), Empty: counts[""] == 0 && reading == "", Reading: reading,
-		Asking: counts[string(journal.SessionAsks)], ManyStores: len(c.settings.Stores) > 1,
-		Chips: chipsOf(f, counts), Heads: headsOf(f), Live: "/events?" + f.query(), Stores: c.storeNames(),
-		Limits: c.settings.Limits != nil,
+		Filter: f, Title: "retake", Now: now.UTC().Format("15:04:05"), Fit: grouped(fd.fit),
+		All: grouped(fd.counts[""]), Lines: grouped(len(fd.lines)),
+		From: first + 1, To: first + len(shown), Empty: fd.counts[""] == 0 && fd.reading == "", Reading: fd.reading,
+		Asking: fd.counts[string(journal.SessionAsks)],
+		Chips:  chipsOf(f, fd.counts), Heads: headsOf(f), Live: "/events?" + f.query(),
+		Stores:  strings.Join(storeNames(c.settings.Stores), ", "),
+		Choices: choicesOf(f, fd.all, now), Limits: c.settings.Limits != nil,
 	}
 	if v.Asking > 0 {
 		v.Title = fmt.Sprintf("(%d) retake", v.Asking)
 	}
 	at := func(page int) string { g := f; g.Page = page; return "/?" + g.query() }
-	if f.Page > 1 {
-		v.Newer = at(f.Page - 1)
+	if page > 1 {
+		v.Newer = at(page - 1)
 	}
-	if f.Page < pagesOf {
-		v.Older = at(f.Page + 1)
+	if page < pages {
+		v.Older = at(page + 1)
 	}
-	if len(rows) == 0 && !v.Empty {
+	if fd.fit == 0 && !v.Empty || f.Inside != "" {
 		v.Unfiltered = offs(f)
 	}
 	if f.Sort != "" {
-		v.Sections = []listSection{{Rows: cells(shown, now)}}
+		if len(shown) > 0 {
+			v.Sections = []listSection{{Rows: cells(shown, now)}}
+		}
 		return v
 	}
-	sizes := [3]int{}
-	for _, r := range rows {
-		sizes[r.section(now)]++
-	}
+	sizes := sizesOf(fd.lines)
 	for n, name := range sectionNames {
-		in := slices.DeleteFunc(slices.Clone(shown), func(r *row) bool { return r.section(now) != n })
-		if len(in) > 0 {
+		if in := inSection(shown, n); len(in) > 0 {
 			v.Sections = append(v.Sections, listSection{name, grouped(sizes[n]), cells(in, now)})
 		}
 	}
 	return v
 }
 
-func cells(rows []*row, now time.Time) []cell {
-	all := make([]cell, len(rows))
-	for n, r := range rows {
-		all[n] = cell{r, now}
+func cells(lines []line, now time.Time) []cell {
+	all := make([]cell, len(lines))
+	for n, l := range lines {
+		all[n] = cell{l, now}
 	}
 	return all
-}
-
-func (c *Console) storeNames() string {
-	names := make([]string, len(c.settings.Stores))
-	for n, s := range c.settings.Stores {
-		names[n] = s.Name
-	}
-	return strings.Join(names, ", ")
 }
 
 // headsOf are the headers of the table.

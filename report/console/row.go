@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 )
 
@@ -21,6 +22,7 @@ type row struct {
 	Retrying  bool
 	search    string
 	spent     int64
+	traits    traits
 }
 
 // row makes the row of a session.
@@ -37,9 +39,10 @@ func (c *Console) row(s *watched) *row {
 	case s.err != nil:
 		r.State, r.Why = journal.SessionFailed, "cannot be read: "+brief(s.err.Error())
 	}
-	if len(c.settings.Stores) > 1 {
+	if r.traits = s.traits; len(c.settings.Stores) > 1 {
 		r.Store = c.settings.Stores[s.store].Name
 	}
+	r.traits[storePick] = []string{c.settings.Stores[s.store].Name}
 	r.Link = "/session?" + link(s.id, r.Store)
 	r.spending(s)
 	r.search = s.words + "\n" + strings.ToLower(s.id+"\n"+r.Why)
@@ -126,9 +129,33 @@ func (r *row) UntilMS() string { return ms(r.Until) }
 
 // cell is a row with the time as of which it is shown.
 type cell struct {
-	*row
+	line
 	now time.Time
 }
+
+// Class is the class of the row in the page: how deep it stands, and whether it is grey.
+func (c cell) Class() string {
+	var all []string
+	if c.depth > 0 {
+		all = append(all, "in", fmt.Sprintf("in%d", min(c.depth, maxIndent)))
+	}
+	if c.grey {
+		all = append(all, "grey")
+	}
+	return strings.Join(all, " ")
+}
+
+// maxIndent is how deep rows are moved to the right.
+const maxIndent = 3
+
+// More says how many rows after this one are folded; Unfold is the address that shows them.
+func (c cell) More() string {
+	if c.more == 0 {
+		return ""
+	}
+	return several.Of(c.more, "more agent")
+}
+func (c cell) Unfold() string { return c.unfold }
 
 // Ago is how long ago the latest event was, Left how long the wait or question lasts, Start when the run
 // began.
@@ -174,7 +201,7 @@ func rough(d time.Duration) string {
 // rowHTML is the row of a session as HTML, for the stream.
 func rowHTML(r *row, now time.Time) string {
 	var b strings.Builder
-	if err := pages.ExecuteTemplate(&b, "cells", cell{r, now}); err != nil {
+	if err := pages.ExecuteTemplate(&b, "cells", cell{line{row: r}, now}); err != nil {
 		return template.HTMLEscapeString(err.Error())
 	}
 	return b.String()

@@ -48,7 +48,8 @@ type facts struct {
 	given  []machine.Given
 	lines  int64
 	// hears reports whether a message to the run would be heard: it has not ended, and is no single action.
-	hears bool
+	hears  bool
+	traits traits
 	// inside are the ids that the sessions of the calls under way have, if they are agents.
 	inside []string
 }
@@ -83,6 +84,7 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 	t.given = slices.Clone(st.Given[max(0, len(st.Given)-maxSettled):])
 	t.retrying = !s.State.Ended() && (s.State == journal.SessionWaits || t.at.Attempt > 1)
 	t.hears = !s.State.Ended() && !st.Config.Single
+	t.traits = traitsOf(f, s.State)
 	t.Why = sentence(f, &s, showSecrets)
 	t.words = strings.ToLower(strings.Join([]string{s.Session, t.request, toolNames(f), brief(st.Model)}, "\n"))
 	return t

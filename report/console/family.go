@@ -1,0 +1,147 @@
+package console
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// place is where a session was made, if its id has the form of [machine.ChildID]: in which session, or in the
+// one with which digest, and in which call.
+type place struct {
+	outer           string
+	run, turn, call int
+}
+
+// placeOf reads the id of a session.
+func placeOf(id string) (p place, ok bool) {
+	for _, part := range []*int{&p.call, &p.turn, &p.run} {
+		dot := strings.LastIndexByte(id, '.')
+		if dot < 1 {
+			return p, false
+		}
+		n, err := strconv.Atoi(id[dot+1:])
+		if err != nil || n < 1 {
+			return p, false
+		}
+		*part, id = n, id[:dot]
+	}
+	p.outer = id
+	return p, true
+}
+
+// mayBeLong is the least length of an id of which children may have the digest.
+const mayBeLong = 60
+
+// outerOf finds the sessions in which others were made, as agents.
+func outerOf(all []*watched) map[*row]*row {
+	known := map[key]*watched{}
+	for _, s := range all {
+		if len(s.id) >= mayBeLong {
+			digested, _ := placeOf(machine.ChildID(s.id, math.MaxInt, math.MaxInt, math.MaxInt-1))
+			known[key{s.store, digested.outer}] = s
+		}
+	}
+	for _, s := range all {
+		known[s.key] = s
+	}
+	outer := map[*row]*row{}
+	for _, s := range all {
+		at, is := placeOf(s.id)
+		o := known[key{s.store, at.outer}]
+		if is && o != nil && machine.ChildID(o.id, at.run, at.turn, at.call-1) == s.id {
+			outer[s.row] = o.row
+		}
+	}
+	return outer
+}
+
+// line is a row where it stands in the list.
+type line struct {
+	*row
+	// depth is how many sessions it is in, and grey is set if it does not fit the filter itself.
+	depth int
+	grey  bool
+	// more is how many rows after it are folded, and unfold the address that shows them.
+	more   int
+	unfold string
+	// section is the section in which it stands.
+	section int
+}
+
+// folded is how many agents of a session are shown below it.
+const folded = 3
+
+// families puts rows below those in which they were made. A family stands where the first of its rows would,
+// and rows that do not fit the filter stand above those that do.
+func families(rows []*row, outer map[*row]*row, f filter, now time.Time) (lines []line) {
+	fits, kids, roots := map[*row]bool{}, map[*row][]*row{}, []*row{}
+	first, placed := map[*row]*row{}, map[*row]bool{}
+	for _, r := range rows {
+		fits[r] = true
+	}
+	for _, r := range rows {
+		at := r
+		for depth := 0; depth < deepest && !placed[at]; depth++ {
+			placed[at] = true
+			up := outer[at]
+			if up == nil || depth == deepest-1 {
+				roots, first[at] = append(roots, at), r
+				break
+			}
+			kids[up] = append(kids[up], at)
+			at = up
+		}
+	}
+	var put func(r *row, depth, section int)
+	put = func(r *row, depth, section int) {
+		lines = append(lines, line{row: r, depth: depth, grey: !fits[r], section: section})
+		below, more := kids[r], 0
+		if f.Inside == "" && len(below) > folded {
+			below, more = below[:folded], len(below)-folded
+		}
+		for _, kid := range below {
+			put(kid, depth+1, section)
+		}
+		if more > 0 {
+			g := filter{Inside: r.ID()}
+			g.Picks[storePick] = r.Store
+			last := &lines[len(lines)-1]
+			last.more, last.unfold = more, "/?"+g.query()
+		}
+	}
+	for _, r := range roots {
+		put(r, 0, first[r].section(now))
+	}
+	return lines
+}
+
+// within reports whether a row is a session with an id, or was made in it.
+func within(r *row, id string, outer map[*row]*row) bool {
+	for depth := 0; r != nil && depth < deepest; depth++ {
+		if r.ID() == id {
+			return true
+		}
+		r = outer[r]
+	}
+	return false
+}
+
+// sizesOf counts the rows of each section that fit, folded ones too.
+func sizesOf(lines []line) (sizes [3]int) {
+	for _, l := range lines {
+		if sizes[l.section] += l.more; !l.grey {
+			sizes[l.section]++
+		}
+	}
+	return sizes
+}
+
+// inSection returns the lines of a section.
+func inSection(lines []line, section int) []line {
+	return slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.section != section })
+}
