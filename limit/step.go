@@ -39,14 +39,14 @@ func (s *step) ask(ev *Event) {
 		ID: ev.ID, No: s.Asked, Key: s.Now, Turn: bound(ev.Turn, 0), Calls: bound(ev.Calls, 1),
 		Tokens: bound(ev.Tokens, 0), Weight: bound(ev.Weight, 0), Retry: ev.Retry,
 	}
+	if !ev.Deadline.IsZero() {
+		w.Deadline = ev.Deadline.UnixNano()
+	}
 	if w.Weight > 0 { // turns of limiters are relative to each other
 		w.Turn = max(ev.Turn, s.Virtual)
 		w.Key = w.Turn
 	} else { // those of a session are the calls that it made
-		w.Key += min(w.Turn, yields) * int64(s.Config.Yield)
-	}
-	if !ev.Deadline.IsZero() {
-		w.Deadline = ev.Deadline.UnixNano()
+		w.Key += s.yield(&w)
 	}
 	s.Asked++
 	w.Key -= int64(s.Config.Head) * int64(min(max(ev.Priority, -1000), 1000))
@@ -68,6 +68,16 @@ func (s *step) ask(ev *Event) {
 
 // yields bounds for how many of the calls it has made a session yields to those that made fewer.
 const yields = 10
+
+// yield is how much a session's call goes back in the queue. One with a deadline gives away a quarter of the time
+// that it has, at most.
+func (s *step) yield(w *waiter) int64 {
+	back := min(w.Turn, yields) * int64(s.Config.Yield)
+	if w.Deadline != 0 {
+		back = min(back, max(w.Deadline-s.Now, 0)/4)
+	}
+	return back
+}
 
 // bound keeps a number of an event within what the arithmetic bears.
 func bound(n, least int64) int64 { return min(max(n, least), 1<<40) }

@@ -351,7 +351,9 @@ func TestWhoLeavesIsNotGranted(t *testing.T) {
 }
 
 func TestPriorityIsAHeadStartAndStarvesNobody(t *testing.T) {
-	l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}}})
+	l := newLimiter(t, limit.Config{
+		Head: 10 * time.Second, Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}},
+	})
 	l.ask(1, 2)
 	high := int64(100)
 	var order []int64
@@ -447,5 +449,41 @@ func TestMemoryFollowsWhatWaitsAndIsOut(t *testing.T) {
 	small := size(1000)
 	for _, n := range []int64{2000, 4000} {
 		assert.InDelta(t, small, size(n), 60, fmt.Sprint(n))
+	}
+}
+
+// Who has made many calls lets those go first that have made none, but not for ever, nor beyond its deadline.
+func TestASessionYieldsToThoseThatMadeFewerCalls(t *testing.T) {
+	for name, c := range map[string]struct {
+		turn          int64
+		deadline      time.Duration
+		after, before time.Duration
+	}{
+		"its first call":              {turn: 0, after: 0, before: 20 * time.Second},
+		"its third call":              {turn: 2, after: 40 * time.Second, before: 60 * time.Second},
+		"its hundredth call":          {turn: 99, after: 180 * time.Second, before: 220 * time.Second},
+		"with a deadline":             {turn: 99, deadline: time.Minute, after: 30 * time.Second, before: 50 * time.Second},
+		"with a deadline that is far": {turn: 99, deadline: time.Hour, after: 180 * time.Second, before: 220 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}}})
+			l.ask(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+			ev := limit.Event{Kind: limit.Ask, ID: 11, Turn: c.turn}
+			if c.deadline > 0 {
+				ev.Deadline = time.Unix(0, 0).Add(c.deadline)
+			}
+			l.step(ev)
+			served := time.Duration(0)
+			for id := int64(12); served == 0 && id < 1000; id++ { // two new sessions in the time of one call
+				for _, granted := range l.until(l.now + time.Second/2) {
+					if granted == 11 {
+						served = l.now
+					}
+				}
+				l.ask(id)
+			}
+			assert.GreaterOrEqual(t, served, c.after)
+			assert.Less(t, served, c.before)
+		})
 	}
 }

@@ -121,6 +121,22 @@ func TestWithoutHeadersTheLimitIsFound(t *testing.T) {
 	}
 }
 
+// Sessions that come while a queue grows for minutes fare alike, too.
+func TestACrowdThatArrivesOverMinutesIsServedAlike(t *testing.T) {
+	s := fleet()
+	s.Processes, s.Sessions, s.CallsPerSession, s.ArriveOver = 4, 879, 4, time.Minute
+	s.Provider.RequestsPerSecond, s.Provider.Latency = 8*backoff.One, 350*time.Millisecond
+	assert.LessOrEqual(t, run(t, s).Unfairness, 1.5)
+}
+
+// Those that wait at most so long are lost to a crowd only if it takes longer than that anyway.
+func TestSessionsWithABoundOnWaitingAreNotLostToThoseThatComeLate(t *testing.T) {
+	s := fleet()
+	s.Processes, s.Sessions, s.CallsPerSession, s.ArriveOver = 4, 600, 8, 100*time.Second
+	s.Provider.RequestsPerSecond, s.MaxWait = 30*backoff.One, 25*time.Second
+	assert.Zero(t, run(t, s).SessionsLost)
+}
+
 // A session alone is as fast as its provider, whether that tells its limits or not.
 func TestASessionAloneIsNotSlowed(t *testing.T) {
 	for _, headers := range []bool{true, false} {
