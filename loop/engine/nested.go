@@ -50,14 +50,22 @@ func (o *Outer) Bound(own *policy.Set) policy.Set {
 	return set.Within(&rest)
 }
 
-// Deadline returns the earlier of the inner run's own deadline, zero for none, and the end of the call that
-// begins now.
+// Deadline returns the earliest of the inner run's own deadline, zero for none, that of the outer run, and the
+// end of the call that begins now.
 func (o *Outer) Deadline(own, now time.Time) time.Time {
-	d := o.Run.Timeout
-	if late := now.Add(d); d > 0 && (own.IsZero() || late.Before(own)) {
-		return late
+	first := earlier(own, o.State.Config.Deadline)
+	if d := o.Run.Timeout; d > 0 {
+		first = earlier(first, now.Add(d))
 	}
-	return own
+	return first
+}
+
+// earlier returns the earlier of two deadlines; zero is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // Untold returns of what the inner run has consumed what is to be added to the call: the outer run has been

@@ -10,20 +10,24 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// A run within a call ends with the call, unless it is to end before.
+// A run within a call ends with the call and with the run around it, unless it is to end before.
 func TestARunEndsWithTheCallAroundIt(t *testing.T) {
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
-		timeout   time.Duration
-		own, want time.Time
+		timeout          time.Duration
+		outer, own, want time.Time
 	}{
-		{0, time.Time{}, time.Time{}},
-		{0, now.Add(time.Hour), now.Add(time.Hour)},
-		{time.Minute, time.Time{}, now.Add(time.Minute)},
-		{time.Minute, now.Add(time.Hour), now.Add(time.Minute)},
-		{time.Minute, now.Add(time.Second), now.Add(time.Second)},
+		{0, time.Time{}, time.Time{}, time.Time{}},
+		{0, time.Time{}, now.Add(time.Hour), now.Add(time.Hour)},
+		{time.Minute, time.Time{}, time.Time{}, now.Add(time.Minute)},
+		{time.Minute, time.Time{}, now.Add(time.Hour), now.Add(time.Minute)},
+		{time.Minute, time.Time{}, now.Add(time.Second), now.Add(time.Second)},
+		{0, now.Add(time.Second), time.Time{}, now.Add(time.Second)},
+		{time.Minute, now.Add(time.Second), now.Add(time.Hour), now.Add(time.Second)},
+		{time.Minute, now.Add(time.Hour), time.Time{}, now.Add(time.Minute)},
 	} {
-		o := engine.Outer{Run: machine.ToolRun{Timeout: tt.timeout}}
+		outer := machine.State{Config: &machine.Config{Deadline: tt.outer}}
+		o := engine.Outer{State: outer, Run: machine.ToolRun{Timeout: tt.timeout}}
 		assert.Equal(t, tt.want, o.Deadline(tt.own, now))
 	}
 }
