@@ -79,12 +79,12 @@ type Config struct {
 	// policy. At exhaustion it is always asked. Classes without a planner are an error.
 	Consult []fault.Class
 	// MaxDepth is how many runs may be nested within a run, each in a call of the one around it: see
-	// [Loop.Within]. It is 1 or more; 0 means 4. A nested run may have a lower bound of its own.
+	// [Loop.Within]. It is 1 or more; 0 means [DefaultDepth]. A nested run may have a lower bound of its own.
 	MaxDepth int
 }
 
-// defaultDepth is how many runs may be nested without [Config].MaxDepth.
-const defaultDepth = 4
+// DefaultDepth is how many runs may be nested without [Config].MaxDepth.
+const DefaultDepth = 4
 
 // Input is what one run is given: its prompt and what belongs to its request.
 type Input = engine.Input
@@ -150,7 +150,7 @@ func (c *Config) compile(o *options) (*machine.Compiled, error) {
 // checkDepth reports a depth that is none.
 func (c *Config) checkDepth() error {
 	if c.MaxDepth < 0 {
-		return fmt.Errorf("max_depth: %d: give 1 or more, or 0 for %d", c.MaxDepth, defaultDepth)
+		return fmt.Errorf("max_depth: %d: give 1 or more, or 0 for %d", c.MaxDepth, DefaultDepth)
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func newProcess(
 		return nil, err
 	}
 	p := &process{options: o, model: model, cfg: cfg, in: in, s: s, journal: j, limits: alarms{clock: o.clock}}
-	p.deepest = cmp.Or(cfg.MaxDepth, defaultDepth)
+	p.deepest = cmp.Or(cfg.MaxDepth, DefaultDepth)
 	p.life = p.guarded(ctx)
 	p.ctx = p.life
 	return p, nil
@@ -395,9 +395,9 @@ func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine
 	if used := usageOf(&ev); used != (message.Usage{}) {
 		_ = tool.AddUsage(p.life, used) // an error says that no tool makes the run, or no longer waits for it
 	}
-	if cost := st.Charged.Cost - p.costs; cost > 0 || ev.Reply != nil && free(&st, ev.Reply) {
+	if cost := engine.Cost(&st, p.costs, &ev); cost != nil {
 		p.costs = st.Charged.Cost
-		_ = tool.AddCost(p.life, cost)
+		_ = tool.AddCost(p.life, *cost)
 	}
 	if len(p.observers) > 0 {
 		p.learn(&ev, &st)
@@ -429,13 +429,6 @@ type failedCall struct {
 	class   fault.Class
 	message string
 	err     error
-}
-
-// free reports whether the table of prices has the model of a reply, which then cost nothing if nothing was
-// charged.
-func free(st *machine.State, r *machine.Reply) bool {
-	_, known := st.Policy.Prices.Of(r.Message.Model)
-	return known
 }
 
 // usageOf returns what an event adds to the usage of the run.

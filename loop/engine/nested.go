@@ -75,6 +75,21 @@ func (o *Outer) Untold(used message.Usage, cost int64) (message.Usage, int64) {
 	return less(used, told.Usage), max(cost-told.Cost, 0)
 }
 
+// Cost returns what an event added to the cost of an inner run, which was before; nil if that is not known.
+// Models in the table of prices may cost nothing.
+func Cost(st *machine.State, before int64, ev *machine.Event) *int64 {
+	cost := st.Charged.Cost - before
+	if ev.Reply != nil {
+		if _, known := st.Policy.Prices.Of(ev.Reply.Message.Model); known {
+			return &cost
+		}
+	}
+	if cost <= 0 {
+		return nil
+	}
+	return &cost
+}
+
 // less returns what a usage has more than another one.
 func less(u, v message.Usage) message.Usage {
 	return message.Usage{
