@@ -41,7 +41,7 @@ func (a *agent) begin(in order) begun {
 	if err == nil {
 		var output *schema.Schema
 		b.Tools = engine.Header(in.Config, engine.Offer{Tools: tools}).Tools
-		b.Policy = new(tools.Policy(in.Config.Policy))
+		b.Policy, b.Agents = new(tools.Policy(in.Config.Policy)), a.orders(tools)
 		if b.Warnings, err = tools.Absent(&in.Config.Policy); err == nil {
 			output, err = a.outputSchema(in.Output)
 		}
@@ -69,7 +69,8 @@ func (a *agent) begin(in order) begun {
 		err = a.fitsAs("the description of the worker", b)
 	}
 	if err != nil {
-		b.Session, b.Tools, b.Policy, b.Trouble = nil, nil, nil, troubled(fmt.Errorf("temporal: %w", err))
+		b.Session, b.Tools, b.Policy, b.Agents = nil, nil, nil, nil
+		b.Trouble = troubled(fmt.Errorf("temporal: %w", err))
 	}
 	return b
 }

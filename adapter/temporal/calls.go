@@ -163,6 +163,8 @@ func (f *flow) measure(what string, v any) error {
 // running is a tool call that runs.
 type running struct {
 	run machine.ToolRun
+	// child is the id of the run that it makes, if it is that of an agent.
+	child string
 	// out is its outcome, nil until there is one; err says why there is none.
 	out  *toolResult
 	err  error
@@ -185,7 +187,11 @@ func (f *flow) RunTools(runs []machine.ToolRun) error {
 		workflow.Go(own, func(ctx workflow.Context) {
 			if r.err = slots.Acquire(ctx, 1); r.err == nil {
 				r.began = true
-				r.out, r.err = f.invoke(ctx, run)
+				if in, ok := f.begun.Agents[run.Tool]; ok {
+					r.out, r.err = f.nest(ctx, r, in)
+				} else {
+					r.out, r.err = f.invoke(ctx, run)
+				}
 				// The outcome may end the run. The next call begins only after that is
 				// known.
 				_ = workflow.Await(ctx, func() bool { return r.entered || !r.turn })

@@ -15,6 +15,8 @@
 // [Worker].Adjust run as side effects. A planner, and code that makes prompts, run in local activities. So
 // the history has their results, and a replay does not call them.
 //
+// A tool that is an agent ([Worker].Agents) makes its runs in child workflows.
+//
 // The policy decides on all retries. A failed call of a model or a tool is a value, and Temporal repeats an
 // activity only if its worker died. Such a repetition is no event and no attempt. A note in the journal
 // says that the call may have been paid for twice ([journal.MaybePaid]).

@@ -52,10 +52,7 @@ func newBenchOf(t *testing.T, w Worker, in loop.Input, cfg loop.Config) *bench {
 	var err error
 	b.agent, err = newAgent(w)
 	require.NoError(t, err)
-	b.RegisterWorkflowWithOptions(b.agent.run, workflow.RegisterOptions{Name: b.agent.Agent})
-	for name, f := range b.agent.activities() {
-		b.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: b.agent.named(name)})
-	}
+	b.agent.register(b)
 	b.order, err = orderOf(in, cfg)
 	require.NoError(t, err)
 	b.order.Session = "order-42"

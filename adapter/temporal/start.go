@@ -148,19 +148,29 @@ func orderOf(in loop.Input, cfg loop.Config) (order, error) {
 	if err := in.Validate(); err != nil {
 		return order{}, fmt.Errorf("temporal: input: %w", err)
 	}
+	o, err := templateOf(cfg)
+	if err != nil {
+		return order{}, fmt.Errorf("temporal: %w", err)
+	}
+	o.Config.RequestID, o.Config.Deadline = in.RequestID, in.Deadline
+	o.Messages = slices.Concat(in.History, []message.Message{in.Message()})
+	return o, nil
+}
+
+// templateOf turns the config of runs into an order without an input.
+func templateOf(cfg loop.Config) (order, error) {
 	if cfg.Tools != nil {
-		return order{}, errors.New("temporal: tools: must be nil, because the worker has the tools; name those to offer in Options.Tools")
+		return order{}, errors.New("tools: must be nil, because the worker has the tools; name those to offer in Options.Tools")
 	}
 	asked, choice := cfg.Consult, cfg.ToolChoice
 	cfg.Consult, cfg.ToolChoice = nil, "" // as workers read them
 	m, err := cfg.Machine()
 	if err != nil && !leftToWorker(cfg) {
-		return order{}, fmt.Errorf("temporal: %w", err)
+		return order{}, err
 	}
 	m.Consult, m.ToolChoice, m.Behaviours = asked, choice, nil
-	m.RequestID, m.Deadline = in.RequestID, in.Deadline
-	said := slices.Concat(in.History, []message.Message{in.Message()})
-	return order{Config: m, Messages: said, Output: outputOf(cfg.Output)}, nil
+	deepest := cmp.Or(cfg.MaxDepth, loop.DefaultDepth)
+	return order{Config: m, Output: outputOf(cfg.Output), Deepest: deepest}, nil
 }
 
 // leftToWorker reports whether nothing is wrong with a config but that the layers of its tools do not fit

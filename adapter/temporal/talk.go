@@ -73,8 +73,11 @@ func (f *flow) status() Status {
 		}
 	case machine.Running:
 		for _, r := range f.running {
-			if r.out == nil && r.err == nil {
-				s.Running = append(s.Running, r.run)
+			if r.out != nil || r.err != nil {
+				continue
+			}
+			if s.Running = append(s.Running, r.run); r.child != "" {
+				s.Agents = append(s.Agents, r.child)
 			}
 		}
 	}

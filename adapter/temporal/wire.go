@@ -43,6 +43,9 @@ type order struct {
 	Person bool `json:"person,omitempty"`
 	// Attributes asks for search attributes.
 	Attributes bool `json:"attributes,omitempty"`
+	// Depth is how many runs are around this one, and Deepest how many there may be around another.
+	Depth   int `json:"depth,omitempty"`
+	Deepest int `json:"deepest,omitempty"`
 	// Carried is set if the run continues from an earlier history.
 	Carried *carried `json:"carried,omitempty"`
 }
@@ -82,6 +85,8 @@ type begun struct {
 	Deaths     int `json:"deaths"`
 	MaxPayload int `json:"max_payload"`
 	MaxEvents  int `json:"max_events"`
+	// Agents are the tools that are agents, with what each of their runs begins with.
+	Agents map[string]order `json:"agents,omitempty"`
 	// Trouble is the reason why the worker cannot begin the run.
 	Trouble *trouble `json:"trouble,omitempty"`
 }
@@ -100,6 +105,9 @@ type carried struct {
 	Noted attributes `json:"noted,omitzero"`
 	// Since is when the run began, for observers.
 	Since time.Time `json:"since,omitzero"`
+	// Cost is what a run within a call has cost so far, and Doubtful what calls of agents in doubt came to.
+	Cost     *int64                `json:"cost,omitempty"`
+	Doubtful map[string]toolResult `json:"doubtful,omitempty"`
 }
 
 // trail is the record of the decisions so far. It is in the history wherever the run waits, and each replay
@@ -238,6 +246,9 @@ type report struct {
 	Cause     *RemoteError    `json:"cause,omitempty"`
 	MaybePaid int             `json:"maybe_paid,omitempty"`
 	Trouble   *trouble        `json:"trouble,omitempty"`
+	// Usage and Cost are what a run within a call consumed, if it is one; no Cost means that it is unknown.
+	Usage message.Usage `json:"usage,omitzero"`
+	Cost  *int64        `json:"cost,omitempty"`
 }
 
 // Status is the current status of a run, for people.
@@ -259,6 +270,8 @@ type Status struct {
 	Asking []machine.Ask `json:"asking,omitempty"`
 	// Running are the tool calls that run.
 	Running []machine.ToolRun `json:"running,omitempty"`
+	// Agents are the ids of the runs of agents that are under way in these: see [Get].
+	Agents []string `json:"agents,omitempty"`
 	// Outcome is set when the run has stopped.
 	Outcome *machine.Outcome `json:"outcome,omitempty"`
 	Usage   message.Usage    `json:"usage,omitzero"`

@@ -58,8 +58,9 @@ type Worker struct {
 	// policies use.
 	Model  loop.Model
 	Models map[string]loop.Model
-	// Tools are the tools that runs may offer; nil for none.
-	Tools *tool.Set
+	// Tools are the tools that runs may offer; nil for none. Agents are further ones.
+	Tools  *tool.Set
+	Agents []Agent
 	// Outputs are the schemas of the Go types of answers, from Schema of schema.For[T]. If a type is
 	// missing or has another [schema.Schema.Digest], the run is refused by name. Schemas of
 	// [schema.Compile] need not be here: the run sends them.
@@ -163,8 +164,13 @@ func (w Worker) withDefaults() Worker {
 
 // Validate returns an error that joins all faults, each with its field; nil if there is none.
 func (w Worker) Validate() error {
+	_, err := made(w)
+	return err
+}
+
+// faults returns what is wrong with the worker but for its agents.
+func (w Worker) faults() (errs []error) {
 	d := w.withDefaults()
-	var errs []error
 	for _, c := range []struct {
 		wrong bool
 		text  string
@@ -194,7 +200,26 @@ func (w Worker) Validate() error {
 	if err := w.Session.Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("session: %w", err))
 	}
-	return errors.Join(errs...)
+	return errs
+}
+
+// within returns the agents that are tools, and all tools.
+func (w Worker) within() (map[string]within, *tool.Set, error) {
+	var errs []error
+	agents, all := map[string]within{}, w.Tools.All()
+	for _, n := range w.Agents {
+		own, err := n.within(w.Agent)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("agents: %w", err))
+			continue
+		}
+		agents[n.Agent], all = own, append(all[:len(all):len(all)], own.tool)
+	}
+	if len(agents) == 0 || len(errs) > 0 {
+		return nil, w.Tools, errors.Join(errs...)
+	}
+	tools, err := tool.NewSet(all...)
+	return agents, tools, err
 }
 
 // agent is a registered worker.
@@ -203,19 +228,27 @@ type agent struct {
 	// reducing has the reducers. Its own state is ignored.
 	reducing    *session.Session
 	transcripts *transcripts
+	// agents are the tools that are agents, by name. They are among Tools.
+	agents map[string]within
 }
 
-// Register registers the workflow and the activities of an agent. Its error is that of [Worker.Validate].
+// Register registers the workflow and the activities of an agent, and those of its Agents. Its error is that of [Worker.Validate].
 func Register(r worker.Registry, w Worker) error {
 	a, err := newAgent(w)
-	if err != nil {
-		return err
+	if err == nil {
+		a.register(r)
 	}
+	return err
+}
+
+func (a *agent) register(r worker.Registry) {
 	r.RegisterWorkflowWithOptions(a.run, workflow.RegisterOptions{Name: a.Agent})
 	for name, f := range a.activities() {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: a.named(name)})
 	}
-	return nil
+	for _, own := range a.agents {
+		own.register(r)
+	}
 }
 
 // activities returns the agent's activities by the last part of their names.
@@ -227,13 +260,23 @@ func (a *agent) activities() map[string]any {
 }
 
 func newAgent(w Worker) (*agent, error) {
-	if err := w.Validate(); err != nil {
+	a, err := made(w)
+	if err != nil {
 		return nil, fmt.Errorf("temporal: %w", err)
 	}
+	return a, nil
+}
+
+// made returns a registered worker. The error joins all faults.
+func made(w Worker) (*agent, error) {
 	a := &agent{Worker: w.withDefaults()}
+	var err error
+	a.agents, a.Tools, err = a.within()
+	if err := errors.Join(append(w.faults(), err)...); err != nil {
+		return nil, err
+	}
 	cfg := a.Session
 	cfg.ID = ""
-	var err error
 	a.reducing, err = session.New(cfg)
 	a.transcripts = newTranscripts(a.Store)
 	return a, err

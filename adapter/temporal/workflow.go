@@ -59,7 +59,11 @@ type flow struct {
 	// inUserCode is set while user code works on the state. Updates wait for its end.
 	inUserCode bool
 	running    []*running
-	noted      attributes
+	// cost is what a run within a call has cost so far; nil if that is unknown. doubtful are the outcomes of
+	// the agents that left something in doubt, by the ids of their runs.
+	cost     *int64
+	doubtful map[string]toolResult
+	noted    attributes
 	// deadline is the timer of the run's deadline; nil if it has none.
 	deadline workflow.Future
 }
@@ -169,7 +173,9 @@ func (f *flow) report(err error) (r report) {
 		}
 	}
 	f.checkTrail()
-	r.Cause = f.why()
+	if r.Cause = f.why(); f.in.Depth > 0 {
+		r.Usage, r.Cost = f.st.Usage, f.cost
+	}
 	state, err := f.st.Snapshot()
 	if err == nil {
 		whole := r
@@ -236,6 +242,9 @@ func (f *flow) step(ev machine.Event) error {
 	}
 	if err := f.extendTrail(ev, effects, st.TranscriptFrom(before)); err != nil {
 		return err
+	}
+	if added := engine.Cost(&st, f.st.Charged.Cost, &ev); added != nil {
+		f.cost = new(cost(f.cost) + *added)
 	}
 	f.st = st
 	if ev.Adjust != nil || ev.Plan != nil || ev.Kind == machine.Started {
