@@ -132,7 +132,11 @@ func (e *own) say(effects []machine.Effect, late bool) ([]machine.Effect, error)
 	e.heard = nil
 	for _, w := range words {
 		if e.r.State().Phase == machine.Stopped {
-			e.r.Undelivered(e.now, "a message came after the run had ended")
+			by := ""
+			if w.By != "" {
+				by = " by " + w.By
+			}
+			e.r.Undelivered(e.now, "a message"+by+" came after the run had ended")
 			continue
 		}
 		if next, err := e.r.Say(e.now, w, late); err != nil {

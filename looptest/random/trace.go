@@ -88,8 +88,8 @@ type recorded struct {
 	// is what the replies cost.
 	replied int
 	usage   message.Usage
-	// runs is the number of runs that have begun, and events that of all events. The last may have no step
-	// yet.
+	// runs is the number of runs that have begun, and events that of all events but adjustments. The last may
+	// have no step yet.
 	runs, events int
 	// begun counts how often each call of a tool began.
 	begun map[run]int
@@ -165,7 +165,9 @@ func (r *recorded) asked(calls []machine.ToolRun) {
 
 func (r *recorded) count(ev *machine.Event) {
 	r.at = ev.At
-	r.events++
+	if ev.Kind != machine.Adjusted { // it is part of what follows it
+		r.events++
+	}
 	switch ev.Kind {
 	case machine.Started:
 		r.runs++
