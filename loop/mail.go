@@ -272,9 +272,9 @@ func (p *process) undelivered(text string) {
 	p.tell(p.ctx, observe.Notice{Kind: observe.Warned, CorrelationID: p.s.ID(), At: at, Text: text})
 }
 
-// tooLate ends the questions whose deadline is over, unless an answer that was given in time is in the inbox.
+// tooLate ends the questions whose deadline is over, unless the run goes on with what is in the inbox.
 func (p *process) tooLate(until time.Time) ([]machine.Effect, error) {
-	if p.tookAnswer() {
+	if p.wentOn() {
 		return nil, errCallLeft
 	}
 	return p.nobodyAnswered(until)
@@ -291,15 +291,16 @@ func (p *process) waitsInInbox(question string) bool {
 	})
 }
 
-// tookAnswer takes what is in the inbox, and reports whether the run goes on with an answer from there or
-// cannot go on.
-func (p *process) tookAnswer() bool {
+// wentOn takes what is in the inbox, and reports whether a question was answered or taken back with it, or the
+// run cannot go on.
+func (p *process) wentOn() bool {
 	if p.inbox == nil {
 		return false
 	}
 	given := len(p.runner.State().Given)
 	p.takeMail(false)
-	return p.broke != nil || len(p.runner.State().Given) > given
+	st := p.runner.State()
+	return p.broke != nil || st.Phase != machine.Asking || len(st.Given) > given
 }
 
 // clearMail removes what came too late for a run that has ended.

@@ -156,6 +156,24 @@ func TestAnAnswerThatWasGivenInTimeCountsWheneverItIsTaken(t *testing.T) {
 	})
 }
 
+// A message that stops takes the question back, also if the run finds it when the question's deadline is over.
+func TestAMessageTakesAQuestionBackAtItsDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made payments
+		store, model := new(postbox), askedPayer()
+		cfg := made.config(t)
+		cfg.Policy = approvalWithin(90 * time.Second)
+		done := runs(t, false, model, fixture.In(nil, store.open(t, "order-42")), cfg)
+		time.Sleep(90*time.Second - time.Millisecond) // the run has looked a moment ago
+		stop := session.Words{Text: "Do not pay.", Stop: true, At: time.Now()}
+		require.NoError(t, inbox.Say(t.Context(), store, "order-42", stop))
+		require.NoError(t, (<-done).err)
+		assert.Empty(t, made.calls)
+		assert.Equal(t, []string{"Where to?", "Do not pay."}, texts(model.Requests()[1]))
+		store.empty(t)
+	})
+}
+
 // The question ends with its run. A person who says in time what became of a call has said it, though the run
 // looks when its time is up.
 func TestAnAnswerCountsThatWasGivenBeforeTheRunsTimeIsUp(t *testing.T) {

@@ -117,7 +117,7 @@ func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
 	case answer.Question == "":
 		answer.Question = a.ID
 	}
-	if p.waitsInInbox(a.ID) && p.tookAnswer() { // somebody elsewhere was faster
+	if p.waitsInInbox(a.ID) && p.wentOn() { // somebody elsewhere was faster
 		return nil, errCallLeft
 	}
 	return p.respond(answer)
