@@ -30,6 +30,7 @@ import (
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 var (
@@ -107,6 +108,7 @@ var waiters = []waiter{
 	{"ours_run", true, each(run)},
 	{"ours_await", true, awaited},
 	{"ours_parked", false, parked},
+	{"ours_asking", false, asking},
 }
 
 // each starts a goroutine for every session, and waits until all of them wait.
@@ -173,8 +175,32 @@ func overloaded(tried func()) loop.Model {
 
 // parked are the same runs in a pool: waiting runs are states without goroutines.
 func parked(_ context.Context, n int, tried func()) any {
+	return pooled(n, overloaded(tried), patient)
+}
+
+// asking are runs in a pool whose model calls a tool that a person has to approve.
+func asking(_ context.Context, n int, tried func()) any {
+	type payment struct {
+		To    string `json:"to"`
+		Cents int    `json:"cents"`
+	}
+	tools, err := tool.NewSet(tool.New("pay", "Pays.", func(context.Context, payment) (string, error) {
+		panic("nobody has approved it")
+	}, tool.NeedsApproval(func(payment) bool { return true })))
+	if err != nil {
+		panic(err)
+	}
+	call := message.Call{ID: "call-1", Name: "pay", Arguments: `{"to":"ACME","cents":500}`}
+	return pooled(n, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		tried()
+		return message.Reply{Calls: []message.Call{call}, Finish: message.ToolUse}, nil
+	}), loop.Config{Tools: tools})
+}
+
+// pooled adds runs to a pool, and goes on with them until they wait.
+func pooled(n int, model loop.Model, cfg loop.Config) *loop.Pool {
 	pool, err := loop.NewPool(loop.PoolConfig{
-		Model: overloaded(tried), Config: patient, Done: func(*session.Session, loop.Result, error) { panic("a wait of an hour is over") },
+		Model: model, Config: cfg, Done: func(*session.Session, loop.Result, error) { panic("a wait is over") },
 	})
 	if err != nil {
 		panic(err)

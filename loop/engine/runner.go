@@ -48,7 +48,8 @@ type Runner struct {
 	st    machine.State
 	// record is called with each step; may be nil.
 	record func(machine.Event, []machine.Effect, machine.State)
-	// reading is of the latest reply; nil before the first, so that runs that wait for it stay small.
+	// reading is of the latest reply; nil before the first and while people are asked, so that runs that wait
+	// stay small.
 	reading *reading
 	// journal is nil if nothing is recorded.
 	journal *journal.Journal
@@ -329,6 +330,7 @@ func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effec
 		case machine.Reduce:
 			more, err = r.tellReducers(at)
 		case machine.AskPerson:
+			r.reading = nil // people take long, and many runs may wait for them; what it has is decoded again
 			return effects, r.recordForms(at, effects[last].Asks)
 		default:
 			ev, own := r.offer.Answer(r.st, effects[last], at)
