@@ -130,6 +130,24 @@ func TestASummaryTakesThePlaceOfOldTurns(t *testing.T) {
 	assert.Contains(t, fmt.Sprint(m.last), `A model summed them up: "SUMMARY`)
 }
 
+// A summary that is as long as what it takes the place of has failed, too.
+func TestASummaryThatIsTooLongIsLeftOut(t *testing.T) {
+	m := &smallModel{window: 12000, calls: 60}
+	set := policy.DefaultSet()
+	set.Context.Steps = []policy.ContextStep{policy.Summarise}
+	by := func(_ context.Context, said []message.Message) (string, message.Usage, error) {
+		return strings.Repeat("SUMMARY ", projection.Bytes(said)/8), message.Usage{InputTokens: 5}, nil
+	}
+	l, err := loop.New(m, loop.Config{Tools: payer(t), Policy: &set}, loop.WithSummary(by))
+	require.NoError(t, err)
+	r, err := l.Run(t.Context(), nil, loop.Input{Prompt: "pay them all"})
+	require.NoError(t, err)
+	require.NotEmpty(t, r.Warnings)
+	assert.Equal(t, "a summary is no shorter than what it sums up, and older messages are left out without it", r.Warnings[0])
+	assert.NotContains(t, fmt.Sprint(m.last), "SUMMARY")
+	assert.Positive(t, r.Usage.InputTokens, "it is paid")
+}
+
 // metered is a model that counts four bytes as a token, and says so.
 type metered struct {
 	smallModel

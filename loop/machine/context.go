@@ -256,12 +256,17 @@ func (s *step) summarised() error {
 	s.kept.Summary = nil
 	s.use(s.ev.Summary.Usage)
 	s.chargeOther(s.ev.Summary.Usage, nil)
-	if f != nil {
+	switch {
+	case f != nil:
 		next.Summaries = windowInstead
 		s.warn("a summary failed, and older messages are left out without one: " + textOfFailure(f))
-	} else if err := s.cut(s.ev.Cut); err != nil {
-		return err
-	} else {
+	case s.ev.Cut.Freed <= 0:
+		next.Summaries = windowInstead
+		s.warn("a summary is no shorter than what it sums up, and older messages are left out without it")
+	default:
+		if err := s.cut(s.ev.Cut); err != nil {
+			return err
+		}
 		next.Freed += s.ev.Cut.Freed
 		if s.remeasure(next.Tokens, s.ev.Cut); s.Prompt != nil && next.Tokens > 0 {
 			next.Tokens = s.Prompt.Usage.InputTokens
