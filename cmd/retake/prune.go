@@ -83,7 +83,7 @@ func (p *prune) take(args []string) error {
 		return misused("a store is missing: %s", storeArgs)
 	}
 	if p.older == 0 {
-		return misused("-older is missing: give the age from which on sessions are deleted, such as -older 30d")
+		return misused("-older: give the age from which on sessions are deleted, more than 0, such as -older 30d")
 	}
 	p.stores = args
 	return areStores(args...)
