@@ -237,24 +237,44 @@ func (c *BatchCall) repeat(v *verdict) {
 // tellRepeated answers the calls of a batch that were not run because they equal another.
 func (s *step) tellRepeated(b *Batch) {
 	for n, c := range b.Calls {
-		if c.Status != callRepeated || c.Answer != "" {
-			continue
+		if c.unsaid() {
+			b.Calls[n] = b.repeated(n)
 		}
-		own := *c
-		lead := "Not run again: the same call was made before in this run. Its result: "
-		if c.Twin > 0 {
-			first := b.Calls[c.Twin-1]
-			lead = "Not run: it equals another call of the same reply, which has the result: "
-			if own.Was = first.Answer; first.Status != callAnswered {
-				own.Status, lead = callNotRun, "Not run: it equals another call of the same reply, which ended so: "
-			}
-		}
-		own.Answer = lead + own.said(b.Native)
-		if own.Status == callRepeated && c.Twin > 0 {
-			own.Answer += "\nIf it has to be done twice, make the call again in another reply."
-		}
-		b.Calls[n] = &own
 	}
+}
+
+// unsaid reports whether a call that equals another has not got its answer yet.
+func (c *BatchCall) unsaid() bool { return c.Status == callRepeated && c.Answer == "" }
+
+// repeated returns call n, which equals another, with its answer.
+func (b *Batch) repeated(n int) *BatchCall {
+	own := *b.Calls[n]
+	lead := "Not run again: the same call was made before in this run. Its result: "
+	if own.Twin > 0 {
+		first := b.Calls[own.Twin-1]
+		lead = "Not run: it equals another call of the same reply, which has the result: "
+		if own.Was = first.Answer; first.Status != callAnswered {
+			own.Status, lead = callNotRun, "Not run: it equals another call of the same reply, which ended so: "
+		}
+	}
+	twin := own.Status == callRepeated && own.Twin > 0
+	if own.Answer = lead + own.said(b.Native); twin {
+		own.Answer += "\nIf it has to be done twice, make the call again in another reply."
+	}
+	return &own
+}
+
+// Answered returns call n of the batch with its answer. ok is false if the call is open, or equals an open one
+// of the same reply.
+func (b *Batch) Answered(n int) (c *BatchCall, ok bool) {
+	c = b.Calls[n]
+	if !c.unsaid() {
+		return c, c.Ended()
+	}
+	if c.Twin > 0 && !b.Calls[c.Twin-1].Ended() {
+		return c, false
+	}
+	return b.repeated(n), true
 }
 
 // said returns the result of the call that a call repeats, for the model.

@@ -3,10 +3,13 @@ package turns
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -15,6 +18,8 @@ type call struct {
 	id, name, arguments string
 	// taken is set once the runtime has asked for the call, left while it has paused it.
 	taken, left bool
+	// told is set if the runtime got an answer before the core has the outcome. It is not repeated then.
+	told bool
 	// run is the current try; nil if the call may not run.
 	run *machine.ToolRun
 	// outcome is that of the try, until the core has it.
@@ -98,6 +103,31 @@ func (r *Run) Claim(id, name, arguments string) (found *Call, seen bool) {
 	return &Call{r, c}, true
 }
 
+// Wait waits for the answer to a call that does not run because it equals another one of the reply: until
+// that one has ended, the context or the run ends, or the call waits for one that is paused. Call it before
+// [Call.Refused], once the runtime has begun all calls of the reply or those before it. Any other call does
+// not wait.
+func (c *Call) Wait(ctx context.Context) {
+	r := c.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for c.c.run == nil && !c.c.over && r.err == nil && ctx.Err() == nil {
+		if r.paused() != nil {
+			c.c.answer = "Not run: it equals another call of the same reply, which has no result yet."
+			return
+		}
+		r.await(ctx)
+	}
+}
+
+// Failed reports whether the answer to a call that may not run says that it failed. That to a call which
+// equals another one is the other's result.
+func (c *Call) Failed() bool {
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	return !c.c.over || c.c.isError
+}
+
 // Refused returns the answer to a call that may not run; ok is false for a call that may, which begins with
 // it. The error is that of a run that has ended.
 func (c *Call) Refused() (text string, ok bool, err error) {
@@ -155,7 +185,9 @@ func (c *Call) End(ctx context.Context, out tool.Outcome) (Answer, error) {
 	own := out.Err == nil && len(out.Issues) == 0 && out.Failed == ""
 	try := c.c.run.Transport
 	c.c.outcome = &out
-	r.feed(ctx)
+	if r.feed(ctx); r.paused() != nil {
+		r.wake() // a later call may wait for this one alone
+	}
 	for {
 		switch {
 		case r.err != nil:
@@ -167,9 +199,9 @@ func (c *Call) End(ctx context.Context, out tool.Outcome) (Answer, error) {
 			return Answer{Again: true}, nil
 		case own && !r.reduces:
 			return Answer{Own: true}, nil
-		case r.paused() != nil:
-			r.passOver(r.paused())
-			continue
+		}
+		if text, known := r.foresee(c.c); known {
+			return Answer{Own: own, Text: text}, nil
 		}
 		r.await(ctx)
 	}
@@ -209,11 +241,61 @@ func (r *Run) paused() *call {
 	return nil
 }
 
-// passOver ends a paused call, because the answer to another call depends on it: the runtime waits for that
-// answer before it pauses.
-func (r *Run) passOver(c *call) {
-	c.outcome = &tool.Outcome{Failed: "The call was paused, and has no result yet."}
-	r.feed(context.Background())
+// foresee returns the answer to a call that waits for paused ones, because the runtime waits for the answer
+// before it pauses. It is what the core would say if those had no result. The core itself gets the outcome when
+// they have ended. known is false if no call is paused, or if one before it still runs.
+func (r *Run) foresee(c *call) (text string, known bool) {
+	if r.paused() == nil {
+		return "", false
+	}
+	st := r.runner.State()
+	for st.Phase == machine.Running && &r.calls[st.Batch.Cursor] != c {
+		next := &r.calls[st.Batch.Cursor]
+		if !next.left && next.outcome == nil {
+			return "", false
+		}
+		st = r.ended(st, next)
+	}
+	c.told = true
+	if st.Phase == machine.Running {
+		st = r.ended(st, c)
+	}
+	return r.answerIn(st, c), true
+}
+
+// ended returns the state after the outcome of the call that is next, with nothing recorded. A call that is
+// paused has none.
+func (r *Run) ended(st machine.State, c *call) machine.State {
+	out := tool.Outcome{Failed: "It has no result yet."}
+	if !c.left {
+		out = *c.outcome
+		out.Err = r.toolError(out, true)
+	}
+	ev := machine.Event{Kind: machine.ToolEnded, At: r.now(), Tool: engine.EndOf(*c.run, out)}
+	if next, _, err := machine.Step(st, ev); err == nil {
+		return next
+	}
+	st.Phase = machine.Stopped // the core says so when it has the outcome
+	return st
+}
+
+// answerIn returns the answer to a call in a state; empty if it has none.
+func (r *Run) answerIn(st machine.State, c *call) string {
+	n := slices.IndexFunc(r.calls, func(x call) bool { return x.run == c.run })
+	if st.Batch != nil {
+		said, _ := st.Batch.Answered(n)
+		return said.Answer
+	}
+	for _, m := range st.TranscriptFrom(r.mark) {
+		if m.Role != message.Tool {
+			continue
+		}
+		if n == 0 {
+			return m.Text
+		}
+		n--
+	}
+	return ""
 }
 
 // feed passes on the outcomes that are next in call order, and waits before calls are repeated.
@@ -225,7 +307,7 @@ func (r *Run) feed(ctx context.Context) {
 		}
 		out := *c.outcome
 		c.outcome, r.last = nil, out.Err
-		out.Err = r.toolError(out)
+		out.Err = r.toolError(out, c.told)
 		r.fed(r.runner.ToolEnded(r.now(), *c.run, out))
 	}
 	for r.err == nil && r.runner.State().Phase == machine.Waiting && r.runner.State().Batch != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 // add is a reply of n calls. Every second one has bad arguments and does not run.
@@ -36,14 +37,18 @@ func asked(t testing.TB, set *policy.Set) *turns.Run {
 	require.NoError(t, err)
 	run, err := turns.New(s, turns.Config{Clock: looptest.NewClock(), Settings: turns.Settings{Policy: set}})
 	require.NoError(t, err)
+	said := func() []message.Message { return []message.Message{{Role: message.User, Text: "Add."}} }
+	require.NoError(t, run.Next(t.Context(), addTools(t), said))
+	return run
+}
+
+func addTools(t testing.TB) *tool.Set {
 	var shelf turns.Shelf
 	tools, err := shelf.Set([]turns.Offered{{
 		Name: "add", Parameters: `{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}`,
 	}})
 	require.NoError(t, err)
-	said := func() []message.Message { return []message.Message{{Role: message.User, Text: "Add."}} }
-	require.NoError(t, run.Next(t.Context(), tools, said))
-	return run
+	return tools
 }
 
 // runCalls drives a run through one reply without a bound on calls. The tool returns its arguments. It

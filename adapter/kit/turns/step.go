@@ -104,18 +104,18 @@ func (r *Run) collect() {
 func (r *Run) collectOpen(b *machine.Batch) {
 	if r.seen > 0 {
 		for ; r.seen < b.Cursor; r.seen++ {
-			r.collectCall(r.seen, b.Calls[r.seen])
+			r.collectCall(b, r.seen)
 		}
 		return
 	}
-	for n, c := range b.Calls {
-		r.collectCall(n, c)
+	for n := range b.Calls {
+		r.collectCall(b, n)
 	}
 	r.seen = b.Cursor
 }
 
-func (r *Run) collectCall(n int, c *machine.BatchCall) {
-	if c.Ended() {
+func (r *Run) collectCall(b *machine.Batch, n int) {
+	if c, over := b.Answered(n); over {
 		r.calls[n].answered(c.Answer, c.IsError())
 	}
 }
@@ -195,9 +195,10 @@ func (r *Run) classified(err error) error {
 	return err
 }
 
-// toolError returns the error of a tool with its class: by Classify, else by its type, never by its text.
-// Sequential calls are not repeated, because one could not wait for later ones.
-func (r *Run) toolError(out tool.Outcome) error {
+// toolError returns the error of a tool with its class: by Classify, else by its type, never by its text. Once
+// the runtime has the answer the call is not repeated, and no sequential one is, because it could not wait for
+// later ones.
+func (r *Run) toolError(out tool.Outcome, told bool) error {
 	if out.Err == nil {
 		return nil
 	}
@@ -210,7 +211,7 @@ func (r *Run) toolError(out tool.Outcome) error {
 		}
 	}
 	switch {
-	case r.cfg.Sequential && !out.Unknown():
+	case (r.cfg.Sequential || told) && !out.Unknown():
 		f.Final = true
 		return &classifiedError{errors.New(out.Err.Error()), f}
 	case own:
