@@ -146,8 +146,8 @@ type run struct {
 	cfg     Config
 
 	mu sync.Mutex
-	// calls are the calls that ADK has begun, by id, until they end.
-	calls map[string]*turns.Call
+	// calls are the calls that ADK has begun, until they end.
+	calls []begunCall
 	// unwatched are the names of the tools that ADK runs without its plugins.
 	unwatched map[string]bool
 }
@@ -177,7 +177,7 @@ func (a *Adapter) begin(i Invocation, deadline time.Time) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("retake: %w", err)
 	}
-	r := &run{of: of, cfg: a.cfg, at: i, s: s, calls: map[string]*turns.Call{}}
+	r := &run{of: of, cfg: a.cfg, at: i, s: s}
 	a.runs[key] = r
 	return r, nil
 }
@@ -221,6 +221,25 @@ func (a *Adapter) takePaused(i Invocation) *run {
 	r := a.paused[at]
 	a.paused = slices.Delete(a.paused, at, at+1)
 	return r
+}
+
+// abandon ends the paused runs of a conversation that does not go on.
+func (a *Adapter) abandon(appName, userID, sessionID string) {
+	of := func(r *run) bool {
+		return r.at.AppName == appName && r.at.UserID == userID && r.at.SessionID == sessionID
+	}
+	a.mu.Lock()
+	var over []*run
+	a.paused = slices.DeleteFunc(a.paused, func(r *run) bool {
+		if of(r) {
+			over = append(over, r)
+		}
+		return of(r)
+	})
+	a.mu.Unlock()
+	for _, r := range over {
+		a.end(r)
+	}
 }
 
 // maxPaused bounds the runs that wait for a confirmation. The oldest ends then.

@@ -29,7 +29,8 @@ type AgentToolConfig struct {
 
 // AgentTool makes a tool of an agent, which takes a request and returns the agent's last text. Unlike that of
 // ADK's package agenttool, the agent runs with the adapter's plugin: it has a run and a session of its own,
-// and is corrected and recorded as the agent around it. Wrap its model with [Adapter.Model], too. It begins
+// and is corrected and recorded as the agent around it. Wrap its model with [Adapter.Model], too. Nobody confirms
+// the calls of its tools: one that wants a confirmation fails the call of the agent. It begins
 // with a copy of the outer session's state. Its [Invocation].SessionID is that of the outer session and the
 // id of the call, so that [WithSessions] finds the same session when the call is made again. A nil cfg is the
 // zero value.
@@ -47,7 +48,7 @@ func (a *Adapter) AgentTool(sub agent.Agent, cfg *AgentToolConfig) (adktool.Tool
 			if cfg != nil && cfg.PassMedia {
 				msg.Parts = append(msg.Parts, mediaOf(ctx.UserContent())...)
 			}
-			return runAgent(ctx, p, sub, msg)
+			return a.runAgent(ctx, p, sub, msg)
 		})
 }
 
@@ -59,7 +60,9 @@ type answer struct {
 	Result string `json:"result"`
 }
 
-func runAgent(ctx agent.Context, p *plugin.Plugin, sub agent.Agent, msg *genai.Content) (answer, error) {
+func (a *Adapter) runAgent(
+	ctx agent.Context, p *plugin.Plugin, sub agent.Agent, msg *genai.Content,
+) (answer, error) {
 	sessions := session.InMemoryService()
 	r, err := runner.New(runner.Config{
 		AppName: sub.Name(), Agent: sub, SessionService: sessions,
@@ -79,6 +82,7 @@ func runAgent(ctx agent.Context, p *plugin.Plugin, sub agent.Agent, msg *genai.C
 	if err != nil {
 		return answer{}, err
 	}
+	defer a.abandon(sub.Name(), ctx.UserID(), made.Session.ID())
 	var last *genai.Content
 	for ev, err := range r.Run(ctx, ctx.UserID(), made.Session.ID(), msg, agent.RunConfig{}) {
 		switch {
@@ -86,6 +90,9 @@ func runAgent(ctx agent.Context, p *plugin.Plugin, sub agent.Agent, msg *genai.C
 			return answer{}, err
 		case ev.ErrorCode != "" || ev.ErrorMessage != "":
 			return answer{}, fmt.Errorf("agent %s: %s %s", sub.Name(), ev.ErrorCode, ev.ErrorMessage)
+		case len(ev.Actions.RequestedToolConfirmations) > 0:
+			return answer{}, fmt.Errorf("agent %s: a call waits for a confirmation, and nobody confirms calls of an agent that is a tool: "+
+				"let the tool of the agent itself want it", sub.Name())
 		case ev.LLMResponse.Content != nil && !ev.LLMResponse.Partial:
 			last = ev.LLMResponse.Content
 		}

@@ -64,19 +64,14 @@ func (m *llm) GenerateContent(
 					continue
 				}
 			}
-			if err != nil || resp != nil {
-				yield(held(withUsage(resp, spent), err), err)
+			if all := withUsage(resp, spent); err != nil {
+				yield(costOf(all, spent), err)
+			} else if resp != nil {
+				yield(all, nil)
 			}
 			return
 		}
 	}
-}
-
-func held(resp *model.LLMResponse, err error) *model.LLMResponse {
-	if err != nil {
-		return nil
-	}
-	return resp
 }
 
 // run returns the run of a context, and whether the context is that of an invocation.

@@ -133,11 +133,15 @@ func (a *Adapter) beforeTool(ctx agent.Context, t adktool.Tool, args map[string]
 	if c == nil {
 		return nil, nil
 	}
+	c.Wait(ctx)
 	if text, refused, _ := c.Refused(); refused {
-		return response(text), nil
+		if c.Failed() {
+			return response(text), nil
+		}
+		return map[string]any{"result": text}, nil
 	}
 	r.mu.Lock()
-	r.calls[ctx.FunctionCallID()] = c
+	r.calls = append(r.calls, begunCall{c, ctx.FunctionCallID(), t.Name(), argumentsOf(args)})
 	r.mu.Unlock()
 	_ = c.Begins(ctx) // ADK passes no context on
 	return nil, nil
@@ -149,16 +153,32 @@ func (r *run) claim(id, name string, args map[string]any) *turns.Call {
 	return c
 }
 
-// begun removes and returns the call that ADK has begun under an id; nil if it is over or not watched.
-func (a *Adapter) begun(ctx agent.Context) *turns.Call {
+// begunCall is a call that ADK has begun. Models may give two calls one id.
+type begunCall struct {
+	*turns.Call
+	id, name, arguments string
+}
+
+// begun removes and returns the call that ADK has begun; nil if it is over or not watched.
+func (a *Adapter) begun(ctx agent.Context, t adktool.Tool, args map[string]any) *turns.Call {
 	r := a.find(ctx.InvocationID(), ctx.Branch())
 	if r == nil {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c := r.calls[ctx.FunctionCallID()]
-	delete(r.calls, ctx.FunctionCallID())
+	of := func(c begunCall) bool { return c.id == ctx.FunctionCallID() }
+	at := slices.IndexFunc(r.calls, func(c begunCall) bool {
+		return of(c) && c.name == t.Name() && c.arguments == argumentsOf(args)
+	})
+	if at < 0 {
+		at = slices.IndexFunc(r.calls, of) // a callback has changed the arguments
+	}
+	if at < 0 {
+		return nil
+	}
+	c := r.calls[at].Call
+	r.calls = slices.Delete(r.calls, at, at+1)
 	return c
 }
 
@@ -167,12 +187,15 @@ func (a *Adapter) begun(ctx agent.Context) *turns.Call {
 func (a *Adapter) afterTool(
 	ctx agent.Context, t adktool.Tool, args, result map[string]any, err error,
 ) (map[string]any, error) {
-	c := a.begun(ctx)
-	if c == nil {
+	c := a.begun(ctx, t, args)
+	switch {
+	case c == nil:
 		return nil, nil
-	}
-	if errors.Is(err, adktool.ErrConfirmationRequired) || errors.Is(err, adktool.ErrConfirmationRejected) {
+	case waits(ctx, err):
 		c.Leave()
+		return nil, nil
+	case errors.Is(err, adktool.ErrConfirmationRejected): // ADK says so to the model
+		_, _ = c.End(ctx, tool.Outcome{Failed: "The user did not confirm the call, and it was not run."})
 		return nil, nil
 	}
 	out, first := outcome(t.Name(), result, err), true
@@ -193,6 +216,20 @@ func (a *Adapter) afterTool(
 	}
 }
 
+// waits reports whether a call waits for the user's confirmation: that of its config, or one that its tool has
+// asked for.
+func waits(ctx agent.Context, err error) bool {
+	if errors.Is(err, adktool.ErrConfirmationRequired) {
+		return true
+	}
+	actions := ctx.Actions()
+	if err != nil || actions == nil {
+		return false
+	}
+	_, asked := actions.RequestedToolConfirmations[ctx.FunctionCallID()]
+	return asked
+}
+
 // onToolError answers a call of an unknown tool. Other errors are left to the callbacks of the agent, and
 // then to afterTool.
 func (a *Adapter) onToolError(
@@ -209,7 +246,7 @@ func (a *Adapter) onToolError(
 func (r *run) has(id string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.calls[id] != nil
+	return slices.ContainsFunc(r.calls, func(c begunCall) bool { return c.id == id })
 }
 
 // maxWords bounds what the model reads of a tool's error, in bytes.

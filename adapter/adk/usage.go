@@ -25,6 +25,18 @@ func withUsage(resp *model.LLMResponse, spent *usage) *model.LLMResponse {
 	return &own
 }
 
+// costOf returns what comes with the error of a call that has ended the run: the usage of all its replies, for
+// ADK's spans; nil if there is none.
+func costOf(resp *model.LLMResponse, spent *usage) *model.LLMResponse {
+	if u := usageOf(resp); u != nil {
+		spent = u
+	}
+	if spent == nil {
+		return nil
+	}
+	return &model.LLMResponse{UsageMetadata: spent}
+}
+
 // sum adds the numbers of two usages. Details by modality are those of the later one.
 func sum(x, y *usage) *usage {
 	if x == nil || y == nil {
