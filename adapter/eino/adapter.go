@@ -60,7 +60,8 @@ func WithObserver(o observe.Observer) Option {
 }
 
 // Adapter is retake within Eino. It is safe for concurrent use once it is wired: many runs and agents share
-// it.
+// it. Agents that share a run take turns: those that work at the same time, as in a ParallelAgent, need an
+// adapter each, and get an error otherwise.
 type Adapter struct {
 	cfg        Config
 	ended      func(*session.Session, loop.Result, error)
@@ -101,8 +102,52 @@ type Run struct {
 	within *scope
 
 	mu sync.Mutex
-	// calls are the tool calls that run or are paused, by key.
-	calls map[string]*scope
+	// calls are the tool calls that run or are paused, by key, and working is how many run.
+	calls   map[string]*scope
+	working int
+	// speaker is whose model was asked last. It has the turn until the model has replied and due, the number
+	// of calls in its reply that Eino has not begun, is 0.
+	speaker *speaker
+	asked   bool
+	due     int
+}
+
+// speaker is an agent or a model that the adapter is wired into.
+type speaker struct{ a *Adapter }
+
+// errTogether means that agents share a run and work at the same time.
+var errTogether = errors.New("retake: two agents work in one run at the same time, which would mix their calls; " +
+	"give each an Adapter of its own, and pass Eino a context from the Start of each")
+
+// speaks notes whose model is asked. Agents take turns in a run.
+func (r *Run) speaks(who *speaker) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.working > 0 || r.speaker != who && (r.asked || r.due > 0) {
+		return errTogether
+	}
+	r.speaker, r.asked, r.due = who, true, 0
+	return nil
+}
+
+// spoke notes that the model has replied, with so many calls.
+func (r *Run) spoke(calls int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked, r.due = false, calls
+}
+
+// works notes that a tool call begins, until the returned function is called.
+func (r *Run) works() (over func()) {
+	r.count(1, -1)
+	return func() { r.count(-1, 0) }
+}
+
+func (r *Run) count(working, due int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.working += working
+	r.due = max(r.due+due, 0)
 }
 
 // runKey is an adapter's key in a context.

@@ -3,13 +3,17 @@ package eino_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
 	einotool "github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/components/tool/utils"
+	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -115,9 +119,11 @@ func TestAnInterruptedRunKeepsItsBudgets(t *testing.T) {
 				}
 				return receipt{b.City}, nil
 			})
+			look, err := utils.InferTool("look", "Look.", func(context.Context, struct{}) (receipt, error) { return receipt{}, errors.New("no light") })
+			require.NoError(t, err)
 			bad := calls(toolCall("c0", "book_room", "{}"))
-			m := newFake(bad, calls(toolCall("c1", "book_room", goodArgs)), say("Booked."))
-			conf := agentConfig(m, ask)
+			m := newFake(bad, calls(toolCall("c1", "book_room", goodArgs), toolCall("c2", "look", "{}")), say("Booked."))
+			conf := agentConfig(m, ask, look)
 			require.NoError(t, a.Agent(conf))
 			ctx, cancel := context.WithCancel(t.Context())
 			ctx, run, err := a.Start(ctx, nil)
@@ -144,8 +150,9 @@ func TestAnInterruptedRunKeepsItsBudgets(t *testing.T) {
 			}
 			require.NoError(t, err)
 			assert.Equal(t, "Booked.", result.Text)
-			assert.Equal(t, []string{"book_room", "book_room", ""}, actions(result.Attempts))
-			assert.Equal(t, []int{1, 2, 1}, numbers)
+			assert.Equal(t, "The call failed, and its effect may or may not have happened.", last(m.requests()[2]).Content, "of the call beside it")
+			assert.Equal(t, []string{"book_room", "look", "book_room", ""}, actions(result.Attempts))
+			assert.Equal(t, []int{1, 1, 2, 1}, numbers)
 		})
 	}
 }
@@ -190,4 +197,76 @@ func TestAnObserverIsToldOfARun(t *testing.T) {
 	assert.Equal(t, int64(1), counts.Counts().CorrectionRetries)
 	_, err = eino.New(eino.Config{}, eino.WithObserver(nil))
 	require.ErrorContains(t, err, "WithObserver: the observer is nil")
+}
+
+// meanwhile is a model that does something else before it is asked.
+type meanwhile struct {
+	*fakeModel
+	do func()
+}
+
+func (m *meanwhile) Generate(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.Message, error) {
+	m.do()
+	return m.fakeModel.Generate(ctx, in, opts...)
+}
+
+func (m *meanwhile) WithTools([]*schema.ToolInfo) (model.ToolCallingChatModel, error) { return m, nil }
+
+// Agents that work at the same time may not share a run: that is said at once to the one that comes later, and no
+// call gets another one's answer. With an adapter for each they work.
+func TestAgentsThatWorkAtTheSameTime(t *testing.T) {
+	for name, c := range map[string]struct{ apart, asked bool }{
+		"a tool runs": {false, false}, "a model is asked": {false, true}, "a tool runs, two adapters": {true, false}, "a model is asked, two adapters": {true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, _ := newAdapter(t, eino.Config{})
+			ctx, run, err := a.Start(t.Context(), nil)
+			require.NoError(t, err)
+			other := a
+			if c.apart {
+				other, _ = newAdapter(t, eino.Config{})
+				var second *eino.Run
+				ctx, second, err = other.Start(ctx, nil)
+				require.NoError(t, err)
+				defer func() {
+					_, err := second.End()
+					require.NoError(t, err)
+				}()
+			}
+			beside := agentConfig(newFake(calls(toolCall("c", "book_room", goodArgs)), say("Booked beside.")), bookRoom(t, nil))
+			require.NoError(t, other.Agent(beside))
+			var once sync.Once
+			works := func() {
+				once.Do(func() {
+					text, err := play(ctx, t, beside, false)
+					if c.apart {
+						assert.NoError(t, err)
+						assert.Equal(t, "Booked beside.", text)
+						return
+					}
+					assert.ErrorContains(t, err, "retake: two agents work in one run at the same time, which would mix their calls; "+
+						"give each an Adapter of its own, and pass Eino a context from the Start of each")
+				})
+			}
+			m := &meanwhile{newFake(calls(toolCall("c", "book_room", goodArgs)), say("Booked.")), func() {}}
+			book := func(_ context.Context, b booking) (receipt, error) {
+				if !c.asked {
+					works()
+				}
+				return receipt{b.City}, nil
+			}
+			if c.asked {
+				m.do = works
+			}
+			conf := agentConfig(m, bookRoom(t, book))
+			require.NoError(t, a.Agent(conf))
+			text, err := play(ctx, t, conf, false)
+			require.NoError(t, err)
+			assert.Equal(t, "Booked.", text)
+			assert.Equal(t, `{"booked":"Lisbon"}`, last(m.requests()[1]).Content)
+			result, err := run.End()
+			require.NoError(t, err)
+			assert.Equal(t, []string{"book_room", ""}, actions(result.Attempts))
+		})
+	}
 }

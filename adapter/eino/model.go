@@ -14,11 +14,11 @@ import (
 //
 // A stream is read to its end before it is returned, because the whole reply is judged.
 func (a *Adapter) Model(m model.ToolCallingChatModel) model.ToolCallingChatModel {
-	return &chatModel{a: a, inner: m}
+	return &chatModel{who: &speaker{a}, inner: m}
 }
 
 type chatModel struct {
-	a     *Adapter
+	who   *speaker
 	inner model.ToolCallingChatModel
 	tools []*einoschema.ToolInfo
 }
@@ -29,7 +29,7 @@ func (m *chatModel) WithTools(tools []*einoschema.ToolInfo) (model.ToolCallingCh
 	if err != nil {
 		return nil, err
 	}
-	return &chatModel{a: m.a, inner: inner, tools: tools}, nil
+	return &chatModel{who: m.who, inner: inner, tools: tools}, nil
 }
 
 // Generate asks the model until its reply can be used.
@@ -70,12 +70,12 @@ func (m *chatModel) ask(
 	once func([]*einoschema.Message, []model.Option) (*einoschema.Message, error),
 ) (*einoschema.Message, error) {
 	for {
-		asked, err := m.a.before(ctx, in, m.tools, opts)
+		asked, err := m.who.before(ctx, in, m.tools, opts)
 		if err != nil {
 			return nil, err
 		}
 		out, err := once(in, asked)
-		next, again, err := m.a.judge(ctx, in, out, err)
+		next, again, err := m.who.judge(ctx, in, out, err)
 		if err != nil {
 			return nil, err
 		}

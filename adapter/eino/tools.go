@@ -123,6 +123,8 @@ func call[T any](ctx context.Context, a *Adapter, in *compose.ToolInput, f form[
 		defer within.end()
 		return f.call(context.WithValue(ctx, scopeKey{}, within), in)
 	}
+	defer r.works()()
+	c.Wait(ctx)
 	if text, refused, err := c.Refused(); refused || err != nil {
 		return f.answer(text), err
 	}
@@ -186,13 +188,14 @@ func (a *Adapter) claim(
 
 // unknownTool answers a call of a tool that Eino does not have.
 func (a *Adapter) unknownTool(ctx context.Context, name, arguments string) (string, error) {
-	_, c, err := a.claim(ctx, compose.GetToolCallID(ctx), name, arguments)
+	run, c, err := a.claim(ctx, compose.GetToolCallID(ctx), name, arguments)
 	if err != nil {
 		return "", err
 	}
 	if c == nil {
 		return "", fmt.Errorf("retake: there is no tool %q, and retake saw no reply", name)
 	}
+	defer run.works()()
 	text, refused, err := c.Refused()
 	if refused || err != nil {
 		return text, err

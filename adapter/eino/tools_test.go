@@ -396,3 +396,26 @@ func TestAToolKnowsItsCall(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []known{{"order-42", 2, 3, 1, 0, true}, {"order-42", 2, 3, 2, 10, true}}, all)
 }
+
+// Of equal calls of a reply one is run, and all have its result, whether Eino makes them at the same time or not.
+func TestEqualCallsOfAReplyHaveOneResult(t *testing.T) {
+	for name, sequential := range map[string]bool{"at the same time": false, "one by one": true} {
+		t.Run(name, func(t *testing.T) {
+			a, _ := newAdapter(t, eino.Config{})
+			ran := 0
+			m := newFake(calls(toolCall("c1", "book_room", goodArgs), toolCall("c2", "book_room", goodArgs)), say("Booked."))
+			conf := agentConfig(m, bookRoom(t, func(_ context.Context, b booking) (receipt, error) {
+				ran++
+				return receipt{b.City}, nil
+			}))
+			conf.ToolsConfig.ExecuteSequentially = sequential
+			require.NoError(t, a.Agent(conf))
+			ctx, _, err := a.Start(t.Context(), nil)
+			require.NoError(t, err)
+			_, err = play(ctx, t, conf, false)
+			require.NoError(t, err)
+			assert.Equal(t, 1, ran)
+			assert.Contains(t, last(m.requests()[1]).Content, `Not run: it equals another call of the same reply, which has the result: {"booked":"Lisbon"}`)
+		})
+	}
+}

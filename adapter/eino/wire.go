@@ -14,6 +14,7 @@ import (
 
 	"github.com/retake-go/retake/loop/machine"
 	retake "github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/tool"
 )
 
 // Agent wires the adapter into the config of a ChatModelAgent: into its tools, its retry hook, and a
@@ -27,11 +28,12 @@ func (a *Adapter) Agent(conf *adk.ChatModelAgentConfig) error {
 	if err := errors.Join(append(errs, a.fits(&conf.ToolsConfig.ToolsNodeConfig))...); err != nil {
 		return err
 	}
+	who := &speaker{a}
 	conf.ModelRetryConfig = &adk.ModelRetryConfig{
-		MaxRetries: math.MaxInt32, ShouldRetry: a.shouldRetry,
+		MaxRetries: math.MaxInt32, ShouldRetry: who.shouldRetry,
 		BackoffFunc: func(context.Context, int) time.Duration { return 0 },
 	}
-	conf.Handlers = append([]adk.ChatModelAgentMiddleware{&handler{a: a}}, conf.Handlers...)
+	conf.Handlers = append([]adk.ChatModelAgentMiddleware{&handler{who: who}}, conf.Handlers...)
 	return a.Tools(&conf.ToolsConfig.ToolsNodeConfig)
 }
 
@@ -70,12 +72,12 @@ func (a *Adapter) fits(conf *compose.ToolsNodeConfig) error {
 // handler waits before the model calls of a ChatModelAgent.
 type handler struct {
 	adk.BaseChatModelAgentMiddleware
-	a *Adapter
+	who *speaker
 }
 
 // WrapModel wraps the model within Eino's retries, so that it sees every try.
 func (h *handler) WrapModel(_ context.Context, m chatBase, _ *adk.ModelContext) (chatBase, error) {
-	return &gate{h.a, m}, nil
+	return &gate{h.who, m}, nil
 }
 
 type (
@@ -85,7 +87,7 @@ type (
 
 // gate delays the calls of a model until the run allows them.
 type gate struct {
-	a     *Adapter
+	who   *speaker
 	inner chatBase
 }
 
@@ -93,7 +95,7 @@ type gate struct {
 func (g *gate) Generate(
 	ctx context.Context, in []*einoschema.Message, opts ...model.Option,
 ) (*einoschema.Message, error) {
-	opts, err := g.a.before(ctx, in, nil, opts)
+	opts, err := g.who.before(ctx, in, nil, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +104,7 @@ func (g *gate) Generate(
 
 // Stream is as Generate.
 func (g *gate) Stream(ctx context.Context, in []*einoschema.Message, opts ...model.Option) (stream, error) {
-	opts, err := g.a.before(ctx, in, nil, opts)
+	opts, err := g.who.before(ctx, in, nil, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -111,25 +113,34 @@ func (g *gate) Stream(ctx context.Context, in []*einoschema.Message, opts ...mod
 
 // before waits before a model call as the core demands, and notes its tools. It returns the options of the
 // call, with the run's settings after Eino's own.
-func (a *Adapter) before(
+func (who *speaker) before(
 	ctx context.Context, in []*einoschema.Message, bound []*einoschema.ToolInfo, opts []model.Option,
 ) ([]model.Option, error) {
-	run, err := a.run(ctx)
+	run, err := who.a.run(ctx)
+	if err == nil {
+		err = run.speaks(who)
+	}
 	if err != nil {
 		return nil, err
 	}
-	all, err := a.offered(model.GetCommonOptions(&model.Options{Tools: bound}, opts...).Tools)
-	if err != nil {
-		return nil, err
+	tools, err := who.tools(run, bound, opts)
+	if err == nil {
+		err = run.of.Next(ctx, tools, func() []message { return saidBefore(in) })
 	}
-	tools, err := run.offered.Set(all)
 	if err != nil {
-		return nil, err
-	}
-	if err := run.of.Next(ctx, tools, func() []message { return saidBefore(in) }); err != nil {
+		run.spoke(0)
 		return nil, err
 	}
 	return append(slices.Clip(opts), options(run.of.Asked())...), nil
+}
+
+// tools returns the tools of a model call.
+func (who *speaker) tools(run *Run, bound []*einoschema.ToolInfo, opts []model.Option) (*tool.Set, error) {
+	all, err := who.a.offered(model.GetCommonOptions(&model.Options{Tools: bound}, opts...).Tools)
+	if err != nil {
+		return nil, err
+	}
+	return run.offered.Set(all)
 }
 
 // options converts the settings of the core's model call.
@@ -157,10 +168,13 @@ func options(c machine.ModelCall) (opts []model.Option) {
 
 // judge passes the outcome of a model call to the core. next are the next messages, if the model is asked
 // again.
-func (a *Adapter) judge(
+func (who *speaker) judge(
 	ctx context.Context, in []*einoschema.Message, out *einoschema.Message, cause error,
 ) (next []*einoschema.Message, again bool, err error) {
-	run, err := a.run(ctx)
+	if errors.Is(cause, errTogether) {
+		return nil, false, cause // the other one's turn goes on
+	}
+	run, err := who.a.run(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -168,6 +182,11 @@ func (a *Adapter) judge(
 		return nil, false, cause
 	}
 	verdict, err := run.judge(ctx, out, cause)
+	due := 0
+	if err == nil && !verdict.Again && out != nil {
+		due = len(out.ToolCalls)
+	}
+	run.spoke(due)
 	if err != nil || !verdict.Again {
 		return nil, false, err
 	}
@@ -175,8 +194,8 @@ func (a *Adapter) judge(
 }
 
 // shouldRetry is Eino's hook for every reply and every error.
-func (a *Adapter) shouldRetry(ctx context.Context, rc *adk.RetryContext) *adk.RetryDecision {
-	next, again, err := a.judge(ctx, rc.InputMessages, rc.OutputMessage, rc.Err)
+func (who *speaker) shouldRetry(ctx context.Context, rc *adk.RetryContext) *adk.RetryDecision {
+	next, again, err := who.judge(ctx, rc.InputMessages, rc.OutputMessage, rc.Err)
 	if err != nil || !again {
 		return &adk.RetryDecision{RewriteError: err}
 	}
