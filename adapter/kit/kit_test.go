@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -254,5 +255,11 @@ func TestMediaOfAnErrorFollowTheAnswers(t *testing.T) {
 		}
 		assert.Empty(t, exchanges[0].Calls[0].Parts)
 		assert.Equal(t, []message.Message{{Role: message.User, Text: "Media of the result of f:", Parts: []message.Part{image}}}, exchanges[0].Then)
+	}
+}
+
+func TestACountIsNeverNegative(t *testing.T) {
+	for raw, want := range map[string]int64{"12": 12, "1.9": 1, "-3": 0, "1e30": math.MaxInt64, "9223372036854775807": math.MaxInt64, `"5"`: 0, "null": 0, "": 0} {
+		assert.Equal(t, want, kit.Count(json.RawMessage(raw)), raw)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 )
@@ -134,10 +135,14 @@ func Text(raw json.RawMessage) string {
 	return s
 }
 
-// Count returns a number of a server's counts, without its fraction; 0 if raw is none, or negative.
+// Count returns a number of a server's counts, without its fraction and at most [math.MaxInt64]; 0 if raw is
+// none, or negative.
 func Count(raw json.RawMessage) int64 {
 	var n float64
 	_ = json.Unmarshal(raw, &n) // what cannot be read is not said
+	if n >= math.MaxInt64 {
+		return math.MaxInt64
+	}
 	return int64(max(n, 0))
 }
 

@@ -60,13 +60,12 @@ type chatParts struct {
 	// inContent is set if thoughts came as parts of the content (Mistral): they go back the same way.
 	inContent bool
 	calls     []*callParts
-	// at maps an index of the stream to its latest call.
-	at      map[int64]int
-	finish  string
-	usage   message.Usage
-	model   string
-	id      string
-	message pieces
+	at        map[callKey]int
+	finish    string
+	usage     message.Usage
+	model     string
+	id        string
+	message   pieces
 }
 
 // callParts collects a call.
@@ -175,7 +174,7 @@ func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 	for _, one := range kit.Items(d.Get("tool_calls")) {
 		c, _ := kit.ReadObject(one)
 		function, _ := kit.ReadObject(c.Get("function"))
-		n := p.place(kit.Count(c.Get("index")), c.Text("id"), function.Text("name"))
+		n := p.place(c, function)
 		part := p.calls[n]
 		part.kept.pick(c, r.echo)
 		told := loop.Delta{Call: n, Arguments: part.pieces.piece(function.Get("arguments"), kit.ArgumentText)}
@@ -240,19 +239,50 @@ func (p *chatParts) think(from kit.Object) (thought string) {
 	return thought
 }
 
-// place returns the call that a piece belongs to. A new index begins a call. So does a new id with a name,
-// because some servers give every call the same index. A new id alone does not: some servers change it after
-// the first piece.
-func (p *chatParts) place(index int64, id, name string) int {
-	n, known := p.at[index]
-	if known && (id == "" || id == p.calls[n].id || p.calls[n].id == "" || name == "") {
-		p.calls[n].id = cmp.Or(p.calls[n].id, id)
-		return n
+// callKey is what a piece tells of its call. Without an id it is that of the latest call of an index.
+type callKey struct {
+	index int64
+	id    string
+}
+
+// place returns the call that a piece belongs to: the one of its index that had its id, or the latest one of
+// its index, unless the piece begins another call.
+func (p *chatParts) place(piece, function kit.Object) int {
+	index, id := kit.Count(piece.Get("index")), piece.Text("id")
+	n, known := p.at[callKey{index, id}]
+	if !known && id != "" {
+		n, known = p.at[callKey{index, ""}]
 	}
-	n = len(p.calls)
-	set(&p.at, index, n)
-	p.calls = append(p.calls, &callParts{id: id})
+	if !known || p.calls[n].ends(piece, function) {
+		n = len(p.calls)
+		set(&p.at, callKey{index, ""}, n)
+		p.calls = append(p.calls, &callParts{})
+	}
+	p.calls[n].id = cmp.Or(p.calls[n].id, id)
+	set(&p.at, callKey{index, id}, n)
 	return n
+}
+
+// ends reports whether a piece with the index of a call begins another one, because some servers give every
+// call the same index, or none. It has a name, and another id or, after all arguments, none and more of them.
+// A new id alone begins no call: some servers change it after the first piece.
+func (c *callParts) ends(piece, function kit.Object) bool {
+	id, name := piece.Text("id"), function.Text("name")
+	switch {
+	case name == "", c.name == "":
+		return false
+	case id == "":
+		return kit.ArgumentText(function.Get("arguments")) != "" && c.whole()
+	case c.id == "" || id == c.id:
+		return false
+	}
+	return name != c.name || piece.Get("index") == nil || c.whole()
+}
+
+// whole reports whether all arguments have come.
+func (c *callParts) whole() bool {
+	text := c.arguments.String()
+	return strings.HasSuffix(text, "}") && kit.IsStrict([]byte(text))
 }
 
 // ended returns the reply at the end of a stream. The stream must have given a finish reason. Some servers
@@ -299,18 +329,41 @@ func (r *chatReply) reply() (message.Reply, error) {
 
 func (r *chatReply) registered(name string) string { return cmp.Or(r.names[name], name) }
 
-// chatUsage converts the counts. Input includes the cached tokens. Moonshot, Mistral and DeepSeek count those
-// elsewhere.
+// The names of the counts that servers name unlike, in the usage and its details: those of OpenAI, then those
+// of Moonshot, Mistral, DeepSeek, and gateways to Anthropic; of OpenRouter, and of LiteLLM, Qwen and gateways.
+var (
+	cacheReads  = []string{"cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"}
+	cacheWrites = []string{"cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens"}
+	reasonings  = []string{"reasoning_tokens"}
+)
+
+// chatUsage converts the counts. Input includes the cached tokens, and output the reasoning: xAI counts that
+// apart, so that only the total has it.
 func chatUsage(raw json.RawMessage) message.Usage {
 	u, _ := kit.ReadObject(raw)
 	in, _ := kit.ReadObject(u.Get("prompt_tokens_details"))
 	out, _ := kit.ReadObject(u.Get("completion_tokens_details"))
-	return message.Usage{
+	usage := message.Usage{
 		InputTokens: kit.Count(u.Get("prompt_tokens")), OutputTokens: kit.Count(u.Get("completion_tokens")),
-		CacheReadTokens: cmp.Or(kit.Count(in.Get("cached_tokens")), kit.Count(u.Get("cached_tokens")),
-			kit.Count(u.Get("num_cached_tokens")), kit.Count(u.Get("prompt_cache_hit_tokens"))),
-		CacheWriteTokens: kit.Count(in.Get("cache_write_tokens")), ReasoningTokens: kit.Count(out.Get("reasoning_tokens")),
+		CacheReadTokens: counted(cacheReads, in, u), CacheWriteTokens: counted(cacheWrites, in, u),
+		ReasoningTokens: counted(reasonings, out, u),
 	}
+	if total := kit.Count(u.Get("total_tokens")); total == usage.Total()+usage.ReasoningTokens {
+		usage.OutputTokens += usage.ReasoningTokens
+	}
+	return usage
+}
+
+// counted returns the first count of some names that is not 0.
+func counted(names []string, in ...kit.Object) int64 {
+	for _, o := range in {
+		for _, name := range names {
+			if n := kit.Count(o.Get(name)); n > 0 {
+				return n
+			}
+		}
+	}
+	return 0
 }
 
 // streamUsage returns the usage in an event of a stream; nil for none. Groq puts it elsewhere, and Moonshot

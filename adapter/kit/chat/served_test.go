@@ -32,6 +32,39 @@ func TestTheIndexDecidesWhichCallAPieceIsOf(t *testing.T) {
 	assert.Equal(t, []message.Call{{ID: "a1", Name: "f", Arguments: `{"x":1}`}, {ID: "b", Name: "g", Arguments: "{}"}}, reply.Calls)
 }
 
+// Some servers give no index, or every call the same, and some of them no ids either.
+func TestWithoutAnIndexOfItsOwnACallIsKnownByItsIdOrItsBeginning(t *testing.T) {
+	first, second := message.Call{ID: "1", Name: "f", Arguments: `{"x":1}`}, message.Call{ID: "2", Name: "g", Arguments: `{"y":2}`}
+	unnamed := []message.Call{{ID: "call-1", Name: "f", Arguments: `{"x":1}`}, {ID: "call-2", Name: "g", Arguments: `{"y":2}`}}
+	for name, c := range map[string]struct {
+		pieces []string
+		want   []message.Call
+	}{
+		"ids alone": {[]string{`{"id":"1","function":{"name":"f","arguments":""}}`, `{"function":{"arguments":"{\"x\":1}"}}`,
+			`{"id":"2","function":{"name":"g","arguments":""}}`, `{"function":{"arguments":"{\"y\":2}"}}`}, []message.Call{first, second}},
+		"ids in turns": {[]string{`{"id":"1","function":{"name":"f","arguments":""}}`, `{"id":"2","function":{"name":"g","arguments":""}}`,
+			`{"id":"1","function":{"arguments":"{\"x\":1}"}}`, `{"id":"2","function":{"arguments":"{\"y\":2}"}}`}, []message.Call{first, second}},
+		"ids and names in turns, one index": {[]string{`{"index":0,"id":"1","function":{"name":"f","arguments":""}}`,
+			`{"index":0,"id":"2","function":{"name":"g","arguments":""}}`, `{"index":0,"id":"1","function":{"name":"f","arguments":"{\"x\":1}"}}`,
+			`{"index":0,"id":"2","function":{"name":"g","arguments":"{\"y\":2}"}}`}, []message.Call{first, second}},
+		"an id that changes, and the name in each piece": {[]string{`{"index":0,"id":"1","function":{"name":"f","arguments":"{\"x\""}}`,
+			`{"index":0,"id":"9","function":{"name":"f","arguments":":1}"}}`}, []message.Call{first}},
+		"nothing, in one event": {[]string{`{"function":{"name":"f","arguments":"{\"x\":1}"}},{"function":{"name":"g","arguments":"{\"y\":2}"}}`}, unnamed},
+		"one index and empty ids": {[]string{`{"index":0,"id":"","function":{"name":"f","arguments":"{\"x\":1}"}}`,
+			`{"index":0,"id":"","function":{"name":"g","arguments":"{\"y\":2}"}}`}, unnamed},
+		"the name in each piece, no id": {[]string{`{"index":0,"function":{"name":"f","arguments":"{\"x\""}}`,
+			`{"index":0,"function":{"name":"f","arguments":":1}"}}`, `{"index":0,"function":{"name":"f","arguments":""}}`,
+			`{"index":1,"function":{"name":"g","arguments":"{\"y\":2}"}}`}, unnamed},
+	} {
+		var events []string
+		for _, p := range c.pieces {
+			events = append(events, `{"choices":[{"delta":{"tool_calls":[`+p+`]}}]}`)
+		}
+		reply := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(append(events, `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)...))
+		assert.Equal(t, c.want, reply.Calls, name)
+	}
+}
+
 func TestTokensAreCountedWhereverTheServerPutsThem(t *testing.T) {
 	for name, usage := range map[string]string{
 		"OpenAI":   `"usage":{"prompt_tokens":19,"completion_tokens":13,"prompt_tokens_details":{"cached_tokens":12}}`,
@@ -45,6 +78,21 @@ func TestTokensAreCountedWhereverTheServerPutsThem(t *testing.T) {
 		streamed := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}],`+usage+`}`, "[DONE]"))
 		assert.Equal(t, want, streamed.Usage, name)
 	}
+	for name, usage := range map[string]string{
+		"LiteLLM":    `"prompt_tokens_details":{"cached_tokens":12,"cache_creation_tokens":4},"completion_tokens_details":{"reasoning_tokens":5}`,
+		"Databricks": `"cache_read_input_tokens":12,"cache_creation_input_tokens":4,"completion_tokens_details":{"reasoning_tokens":5}`,
+		"Qwen":       `"prompt_tokens_details":{"cached_tokens":12,"cache_creation_input_tokens":4},"completion_tokens_details":{"reasoning_tokens":5}`,
+		"OpenRouter": `"prompt_tokens_details":{"cached_tokens":12,"cache_write_tokens":4},"completion_tokens_details":{"reasoning_tokens":5}`,
+		"SGLang":     `"cached_tokens":12,"cache_creation_input_tokens":4,"reasoning_tokens":5`,
+	} {
+		want := message.Usage{InputTokens: 19, OutputTokens: 13, CacheReadTokens: 12, CacheWriteTokens: 4, ReasoningTokens: 5, APICalls: 1}
+		got := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],"usage":{"prompt_tokens":19,"completion_tokens":13,`+usage+`}}`)
+		assert.Equal(t, want, got.Usage, name)
+	}
+	// xAI counts what a model writes to itself apart: only the total has it.
+	apart := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],`+
+		`"usage":{"prompt_tokens":32,"completion_tokens":9,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}}`)
+	assert.Equal(t, message.Usage{InputTokens: 32, OutputTokens: 103, ReasoningTokens: 94, APICalls: 1}, apart.Usage, "xAI")
 	inChoice := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"content":"4"},"finish_reason":"stop","usage":{"prompt_tokens":19,"completion_tokens":13,"cached_tokens":12}}]}`))
 	assert.Equal(t, int64(19), inChoice.Usage.InputTokens, "Moonshot, streamed")
 	assert.Equal(t, int64(12), inChoice.Usage.CacheReadTokens)
