@@ -1,19 +1,17 @@
 package anthropic
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/retake-go/retake/adapter/kit"
 )
 
 // Error is a failed request. Its text is safe to log. Its chain has the typed error of package fault
-// ([fault.RateLimitError] and so on) and the SDK's own error. All provider adapters share the type.
+// ([fault.RateLimitError] and so on), and the SDK's own error if the API refused the request. All provider
+// adapters share the type.
 type Error = kit.Error
 
 // guarded refuses redirects to elsewhere.
@@ -36,14 +34,4 @@ func (x *exchange) watch(r *http.Request, next option.MiddlewareNext) (*http.Res
 // inAWSForm reports whether a stream is in the binary form of AWS, which the SDK reads for Bedrock.
 func inAWSForm(head http.Header) bool {
 	return strings.HasPrefix(head.Get("Content-Type"), "application/vnd.amazon.eventstream")
-}
-
-// failed returns the error of an exchange.
-func (x *exchange) failed(ctx context.Context, cause error) error {
-	if api, ok := errors.AsType[*sdk.Error](cause); ok && x.Status < http.StatusBadRequest {
-		// An error within a stream.
-		cause = errors.Join(&kit.ReportedError{Body: []byte(api.RawJSON()), Say: "an error within the stream"},
-			cause)
-	}
-	return x.Fail(ctx, kit.Trouble{Cause: cause})
 }

@@ -11,7 +11,6 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
@@ -99,7 +98,7 @@ func (m *Model) once(
 		err = &kit.ReportedError{Code: "server_error", Say: say, Final: true}
 	}
 	if err != nil {
-		return nil, x.failed(ctx, err)
+		return nil, x.Fail(ctx, kit.Trouble{Cause: err})
 	}
 	got.source = x.Source(got.message.ID, string(got.message.StopReason))
 	if m.cfg.OnResponse != nil {
@@ -131,9 +130,7 @@ func (m *Model) ask(ctx context.Context, params sdk.MessageNewParams, x *exchang
 			return nil, err
 		}
 		if x.Form == kit.EventStream { // nobody asked for one
-			got := *x.response
-			got.Body = io.NopCloser(bytes.NewReader(x.body))
-			return x.readStream(ssestream.NewStream[sdk.MessageStreamEventUnion](ssestream.NewDecoder(&got), nil))
+			return x.readStream(bytes.NewReader(x.body))
 		}
 		return readWhole(bytes.NewReader(x.body))
 	}
@@ -142,10 +139,10 @@ func (m *Model) ask(ctx context.Context, params sdk.MessageNewParams, x *exchang
 	if err := stream.Err(); err != nil {
 		return nil, err
 	}
-	if !isEventStream(x.response) {
-		return x.readInstead()
+	if isEventStream(x.response) {
+		return x.readStream(x.response.Body)
 	}
-	return x.readStream(stream)
+	return x.tellWhole(x.response.Body)
 }
 
 // maySendWhole reports whether the SDK sends the request without streaming. It does not if the reply could
@@ -158,11 +155,6 @@ func (m *Model) maySendWhole(params sdk.MessageNewParams) bool {
 // isEventStream reports whether a response is a stream of events. The SDK has converted the streams of
 // other clouds by now.
 func isEventStream(r *http.Response) bool {
-	if r == nil {
-		return true
-	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && media == "text/event-stream"
 }
-
-type eventStream = ssestream.Stream[sdk.MessageStreamEventUnion]

@@ -1,8 +1,10 @@
 package anthropic
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -18,10 +20,10 @@ func (x *exchange) close() {
 	}
 }
 
-// readInstead reads a response that is no stream although one was requested. Gateways without streaming
-// send whole replies, and errors come like this too.
-func (x *exchange) readInstead() (*received, error) {
-	got, err := readWhole(x.response.Body)
+// tellWhole reads a response that is no stream although one may have been requested. Gateways without
+// streaming send whole replies, and errors come like this too.
+func (x *exchange) tellWhole(body io.Reader) (*received, error) {
+	got, err := readWhole(body)
 	if err != nil || x.stream == nil {
 		return got, err
 	}
@@ -30,28 +32,39 @@ func (x *exchange) readInstead() (*received, error) {
 }
 
 // readStream reads to the end of the message. A stream that ends before is an error, and nothing of it is
-// returned.
-func (x *exchange) readStream(stream *eventStream) (*received, error) {
+// returned. The SDK would drop events whose type stands in their data alone.
+func (x *exchange) readStream(body io.Reader) (got *received, err error) {
 	a := assembly{tell: x.stream}
-	for began := false; stream.Next(); {
-		ev := stream.Current()
-		if ev.Type == "message_start" {
-			if began {
-				return nil, &kit.UnreadableError{Got: "a stream with two messages"}
+	_, err = kit.Events(body, func(data []byte) (last bool, err error) {
+		var ev sdk.MessageStreamEventUnion
+		if json.Unmarshal(data, &ev) != nil {
+			return false, &kit.UnreadableError{Got: "an event of the stream is not the JSON that the API promises"}
+		}
+		switch ev.Type {
+		case "error":
+			return false, &kit.ReportedError{Body: bytes.Clone(data), Say: "an error within the stream"}
+		case "message": // a whole message in place of a stream
+			got, err = x.tellWhole(bytes.NewReader(data))
+			return true, err
+		case "message_start":
+			if a.began {
+				return false, &kit.UnreadableError{Got: "a stream with two messages"}
 			}
-			began = true
+			a.began = true
 		}
 		if err := a.take(ev); err != nil {
-			return nil, &kit.UnreadableError{Got: fmt.Sprintf("a stream out of order: %v", err)}
+			return false, &kit.UnreadableError{Got: fmt.Sprintf("a stream out of order: %v", err)}
 		}
 		if ev.Type == "message_stop" {
-			return a.received()
+			got, err = a.received()
+			return true, err
 		}
+		return false, nil
+	})
+	if err == nil && got == nil {
+		err = kit.ErrEnded
 	}
-	if err := stream.Err(); err != nil {
-		return nil, err
-	}
-	return nil, kit.ErrEnded
+	return got, err
 }
 
 // assembly collects a streamed reply. The SDK joins the message except for the pieces of its blocks: it
@@ -61,6 +74,8 @@ type assembly struct {
 	tell    func(loop.Delta)
 	blocks  []*growing
 	calls   int
+	// began is set once the message has begun.
+	began bool
 }
 
 // growing collects the pieces of one block of content.
@@ -87,8 +102,12 @@ func (a *assembly) take(ev sdk.MessageStreamEventUnion) error {
 	if known {
 		a.join(int(ev.Index))
 	}
+	before := a.message.Usage
 	if err := a.message.Accumulate(ev); err != nil {
 		return err
+	}
+	if ev.Type == "message_delta" {
+		keepPrompt(&a.message.Usage, before, ev.Usage)
 	}
 	switch {
 	case ev.Type == "content_block_start":
@@ -97,6 +116,15 @@ func (a *assembly) take(ev sdk.MessageStreamEventUnion) error {
 		a.stopped(int(ev.Index))
 	}
 	return nil
+}
+
+// keepPrompt keeps the counts of the prompt where the last event tells zeros in their place, as some servers do.
+func keepPrompt(now *sdk.Usage, before sdk.Usage, told sdk.MessageDeltaUsage) {
+	if told.InputTokens+told.CacheReadInputTokens+told.CacheCreationInputTokens != 0 {
+		return
+	}
+	now.InputTokens, now.CacheReadInputTokens = before.InputTokens, before.CacheReadInputTokens
+	now.CacheCreationInputTokens = before.CacheCreationInputTokens
 }
 
 func (a *assembly) start(began sdk.ContentBlockStartEventContentBlockUnion) {

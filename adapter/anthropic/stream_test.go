@@ -17,6 +17,7 @@ import (
 	"github.com/retake-go/retake/adapter/anthropic"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
 )
 
 // begunAgain is a stream that a gateway restarted in the middle.
@@ -153,13 +154,35 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// A line of a stream that is longer than the SDK reads has a class and says so.
+// A line of a stream may be as long as a reply. A longer one has a class and says so.
 func TestALineThatIsTooLongSaysSo(t *testing.T) {
-	line := `data: {"type":"content_block_delta","delta":{"text":"` + strings.Repeat("x", 33<<20)
+	line := `data: {"type":"content_block_delta","delta":{"text":"` + strings.Repeat("x", 64<<20)
 	_, err := through(t, answer(200, "text/event-stream", line), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
-	require.EqualError(t, err, "anthropic: 200 invalid_response: unreadable response: a line of more than 32 MiB")
+	require.EqualError(t, err, "anthropic: 200 invalid_response: unreadable response: more than 64 MiB")
 	own, _ := errors.AsType[*anthropic.Error](err)
 	assert.Equal(t, fault.InvalidResponse, own.Class)
+}
+
+// The type of an event stands in its data, too. Some servers leave the line with its name out.
+func TestEventsWithoutTheirNamesAreRead(t *testing.T) {
+	says := strings.ReplaceAll(streamOf(1), "event: ", ": ")
+	reply, err := through(t, answer(200, "text/event-stream", says), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+	require.NoError(t, err)
+	assert.Equal(t, "abc ", reply.Text)
+	_, err = through(t, answer(200, "text/event-stream", `data: {"type":"error","error":{"type":"overloaded_error","message":"Busy."}}`+"\n\n"), small).
+		Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+	require.EqualError(t, err, "anthropic: 200 overloaded_error: Busy.")
+}
+
+// Some servers tell the prompt's tokens at the beginning, and zeros at the end.
+func TestTokensOfThePromptAreKeptFromTheBeginning(t *testing.T) {
+	const zeros = `"usage":{"output_tokens":9,"input_tokens":0,"cache_read_input_tokens":0}`
+	says := strings.Replace(streamOf(1), `"content":[]`, `"content":[],"usage":{"input_tokens":5,"cache_read_input_tokens":100,"cache_creation_input_tokens":50}`, 1)
+	says = strings.Replace(says, `"usage":{"output_tokens":1}`, zeros, 1)
+	require.Contains(t, says, zeros)
+	reply, err := through(t, answer(200, "text/event-stream", says), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+	require.NoError(t, err)
+	assert.Equal(t, message.Usage{InputTokens: 155, OutputTokens: 9, CacheReadTokens: 100, CacheWriteTokens: 50, APICalls: 1}, reply.Usage)
 }
 
 // Searches and citations are told as they came, whole and streamed.

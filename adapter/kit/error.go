@@ -1,7 +1,6 @@
 package kit
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"compress/gzip"
@@ -295,8 +294,6 @@ func (h *Head) cause(ctx context.Context, err error) error {
 			"check the base URL", h.Status), Cause: err}
 	case h.Status == 0:
 		return cmp.Or(misaddressed(err), err)
-	case errors.Is(err, bufio.ErrTooLong):
-		return &UnreadableError{fmt.Sprintf("a line of more than %d MiB", maxStreamLine>>20)}
 	}
 	return err
 }
@@ -352,8 +349,6 @@ func (h *Head) why(cause error, said Said) string {
 const (
 	maxReply   = 64 << 20
 	maxRefusal = 1 << 20
-	// maxStreamLine is the longest line of a stream that the SDKs of OpenAI and Anthropic read.
-	maxStreamLine = bufio.MaxScanTokenSize << 9
 )
 
 // ReadWhole reads a JSON body to its end, without a mark of a stream's end after it. A truncated or empty

@@ -20,11 +20,8 @@ const (
 	EventStream Form = "text/event-stream"
 )
 
-// maxBlank bounds the blank space before a body, in bytes.
-const maxBlank = 1024
-
-// Sniff returns the form of a body by its first bytes, and the body with them, but without a byte order mark.
-// It waits for those bytes.
+// Sniff returns the form of a body by its first bytes, and the body with them, but without a byte order mark
+// and the blank space before them, with which some servers keep a connection alive. It waits for those bytes.
 func Sniff(body io.ReadCloser) (Form, io.ReadCloser) {
 	in := bufio.NewReader(body)
 	if seen, _ := in.Peek(1); string(seen) == byteOrderMark[:1] {
@@ -32,15 +29,20 @@ func Sniff(body io.ReadCloser) (Form, io.ReadCloser) {
 			_, _ = in.Discard(len(byteOrderMark))
 		}
 	}
-	for n := 1; n <= maxBlank; n++ {
+	for seen, err := in.Peek(1); err == nil && bytes.ContainsAny(seen, blank); seen, err = in.Peek(1) {
+		_, _ = in.Discard(1)
+	}
+	for n := 1; ; n++ {
 		seen, err := in.Peek(n)
-		form, sure := formOf(bytes.TrimLeft(seen, " \t\r\n"))
+		form, sure := formOf(seen)
 		if sure || err != nil {
 			return form, sniffed{in, body}
 		}
 	}
-	return Unknown, sniffed{in, body}
 }
+
+// blank are the characters before a body that say nothing.
+const blank = " \t\r\n"
 
 const byteOrderMark = "\ufeff"
 

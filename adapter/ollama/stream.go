@@ -10,9 +10,25 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// read parses JSON values up to the one that ends the reply: one of a whole reply, a line each of a stream.
-// JSON that is cut off means a broken connection, not garbage.
+// read parses a response by what it is: JSON values, or events, as gateways send them.
 func (x *exchange) read(body io.Reader) (*received, error) {
+	if x.Form != kit.EventStream {
+		return x.readValues(body)
+	}
+	got := &received{}
+	_, err := kit.Events(body, func(data []byte) (bool, error) {
+		err := x.take(data, got)
+		return got.done, err
+	})
+	if err == nil && !got.done {
+		err = kit.ErrEnded
+	}
+	return got, err
+}
+
+// readValues parses JSON values up to the one that ends the reply: one of a whole reply, a line each of a
+// stream. JSON that is cut off means a broken connection, not garbage.
+func (x *exchange) readValues(body io.Reader) (*received, error) {
 	got, values := &received{}, json.NewDecoder(body)
 	for began := false; !got.done; began = true {
 		var raw json.RawMessage

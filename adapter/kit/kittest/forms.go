@@ -1,6 +1,8 @@
 package kittest
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -18,9 +20,11 @@ func replies(t *testing.T, c Config) {
 	for n, whole := range c.Whole {
 		bodies[fmt.Sprintf("whole %d", n)], bodies[fmt.Sprintf("whole %d with a mark", n)] = whole, whole+"\n\ndata: [DONE]\n\n"
 		bodies[fmt.Sprintf("whole %d after a mark of the order", n)] = "\ufeff \n" + whole
+		bodies[fmt.Sprintf("whole %d as an event", n)] = asEvents(t, whole)
 	}
 	for n, stream := range c.Streams {
 		bodies[fmt.Sprintf("stream %d", n)], bodies[fmt.Sprintf("stream %d after a comment", n)] = stream, ": ping\n\n"+stream
+		bodies[fmt.Sprintf("stream %d after much blank", n)] = strings.Repeat("\n ", 2000) + "\n" + stream
 	}
 	for form, body := range bodies {
 		for _, kind := range []string{"", "Content-Type: application/json\n", "Content-Type: text/event-stream; charset=utf-8\n", "Content-Type: text/plain\n", "Content-Type: ???\n"} {
@@ -41,4 +45,17 @@ func replies(t *testing.T, c Config) {
 			}
 		}
 	}
+}
+
+// asEvents returns JSON values as the events of a stream, and its mark.
+func asEvents(t *testing.T, values string) string {
+	var events strings.Builder
+	for from := json.NewDecoder(strings.NewReader(values)); from.More(); {
+		var value json.RawMessage
+		require.NoError(t, from.Decode(&value))
+		var line bytes.Buffer
+		require.NoError(t, json.Compact(&line, value))
+		fmt.Fprintf(&events, "data: %s\n\n", &line)
+	}
+	return events.String() + "data: [DONE]\n\n"
 }
