@@ -93,7 +93,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	reply := got.reply(x.Model)
 	reply.Source = x.Source(got.responseID, got.finish)
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(Response{RequestID: got.responseID, Model: reply.Model, RateLimit: x.Limits(nil), Extra: got.extras})
+		m.cfg.OnResponse(Response{RequestID: got.responseID, Model: reply.Model, RateLimit: x.Limits(nil), Extra: got.extra()})
 	}
 	return reply, nil
 }

@@ -16,7 +16,7 @@ import (
 type chunk struct {
 	Candidates     []*candidate    `json:"candidates"`
 	PromptFeedback feedback        `json:"promptFeedback"`
-	Usage          *usage          `json:"usageMetadata"`
+	Usage          json.RawMessage `json:"usageMetadata"`
 	ModelVersion   string          `json:"modelVersion"`
 	ResponseID     string          `json:"responseId"`
 	Error          json.RawMessage `json:"error"`
@@ -34,12 +34,15 @@ type candidate struct {
 	FinishMessage string `json:"finishMessage"`
 }
 
-type usage struct {
-	Prompt     int64 `json:"promptTokenCount"`
-	ToolPrompt int64 `json:"toolUsePromptTokenCount"`
-	Cached     int64 `json:"cachedContentTokenCount"`
-	Candidates int64 `json:"candidatesTokenCount"`
-	Thoughts   int64 `json:"thoughtsTokenCount"`
+// usageOf converts the counts. Input includes the cached tokens, and output the thoughts.
+func usageOf(raw json.RawMessage) message.Usage {
+	u, _ := kit.ReadObject(raw)
+	thoughts := kit.Count(u.Get("thoughtsTokenCount"))
+	in := message.Usage{InputTokens: kit.Count(u.Get("promptTokenCount")), OutputTokens: kit.Count(u.Get("candidatesTokenCount"))}
+	return in.Add(message.Usage{
+		InputTokens: kit.Count(u.Get("toolUsePromptTokenCount")), OutputTokens: thoughts,
+		CacheReadTokens: kit.Count(u.Get("cachedContentTokenCount")), ReasoningTokens: thoughts,
+	})
 }
 
 // wirePart has the known members of a part.
@@ -72,33 +75,46 @@ type received struct {
 	// finished is the API's message about the finish reason.
 	finished string
 	extras   kit.Extras
+	// logprobs are the log probabilities of each event.
+	logprobs []json.RawMessage
 }
 
 // The members of a response and of its candidate that are passed on as they came.
 var (
 	wholeExtras     = []string{"usageMetadata", "promptFeedback"}
-	candidateExtras = []string{"groundingMetadata", "citationMetadata", "urlContextMetadata", "logprobsResult", "avgLogprobs", "safetyRatings"}
+	candidateExtras = []string{"groundingMetadata", "citationMetadata", "urlContextMetadata", "avgLogprobs", "safetyRatings"}
 )
 
-// keep takes the extras of a response, or of one event of a stream; of each the last.
+// keep takes the extras of a response, or of one event of a stream: of each the last, but all log
+// probabilities.
 func (g *received) keep(doc []byte) {
 	g.extras.Keep(doc, wholeExtras...)
 	whole, _ := kit.ReadObject(doc)
-	if candidates := kit.Items(whole.Get("candidates")); len(candidates) > 0 {
-		g.extras.Keep(candidates[0], candidateExtras...)
+	candidates := kit.Items(whole.Get("candidates"))
+	if len(candidates) == 0 {
+		return
 	}
+	g.extras.Keep(candidates[0], candidateExtras...)
+	first, _ := kit.ReadObject(candidates[0])
+	if logprobs, ok := kit.ReadObject(first.Get("logprobsResult")); ok && len(logprobs) > 0 {
+		g.logprobs = append(g.logprobs, first.Get("logprobsResult"))
+	}
+}
+
+// extra returns what was kept.
+func (g *received) extra() kit.Extras {
+	if len(g.logprobs) > 0 {
+		g.extras.Set("logprobsResult", kit.JoinLists(g.logprobs))
+	}
+	return g.extras
 }
 
 // add adds a response, or one event of a stream, and streams it. It uses the first of several candidates.
 func (g *received) add(c chunk, names map[string]string, tell func(loop.Delta)) error {
 	g.model, g.responseID = cmp.Or(c.ModelVersion, g.model), cmp.Or(c.ResponseID, g.responseID)
 	g.blocked = cmp.Or(g.blocked, c.PromptFeedback.BlockReason)
-	if u := c.Usage; u != nil {
-		g.usage = message.Usage{
-			InputTokens:  max(u.Prompt, 0) + max(u.ToolPrompt, 0),
-			OutputTokens: max(u.Candidates, 0) + max(u.Thoughts, 0), CacheReadTokens: max(u.Cached, 0),
-			ReasoningTokens: max(u.Thoughts, 0),
-		}
+	if _, ok := kit.ReadObject(c.Usage); ok {
+		g.usage = usageOf(c.Usage)
 	}
 	if len(c.Candidates) == 0 || c.Candidates[0] == nil {
 		return nil

@@ -2,7 +2,9 @@ package genai
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"math"
 	"strings"
 	"testing"
 
@@ -99,20 +101,46 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// Grounding, log probabilities and all counts are told as they came: of a stream the last of each.
+// Grounding, log probabilities and all counts are told as they came: of a stream the last of each, but all
+// probabilities.
 func TestGroundingIsTold(t *testing.T) {
 	for name, body := range map[string]string{
-		"whole": `{"candidates":[{"content":{"parts":[{"text":"4"}]},"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["2+2"]},"avgLogprobs":-0.5}],"usageMetadata":{"totalTokenCount":3}}`,
-		"stream": `data: {"candidates":[{"content":{"parts":[{"text":"4"}]},"groundingMetadata":{"webSearchQueries":[]}}]}` + "\n\n" +
-			`data: {"candidates":[{"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["2+2"]},"avgLogprobs":-0.5}],"usageMetadata":{"totalTokenCount":3}}`,
+		"whole": `{"candidates":[{"content":{"parts":[{"text":"4"}]},"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["2+2"]},"avgLogprobs":-0.5,"logprobsResult":{"topCandidates":[{"a":1},{"b":2}],"logProbabilitySum":-7}}],"usageMetadata":{"totalTokenCount":3}}`,
+		"stream": `data: {"candidates":[{"content":{"parts":[{"text":"4"}]},"groundingMetadata":{"webSearchQueries":[]},"logprobsResult":{"topCandidates":[{"a":1}]}}]}` + "\n\n" +
+			`data: {"candidates":[{"finishReason":"STOP","groundingMetadata":{"webSearchQueries":["2+2"]},"avgLogprobs":-0.5,"logprobsResult":{"topCandidates":[{"b":2}],"logProbabilitySum":-7}}],"usageMetadata":{"totalTokenCount":3}}`,
 	} {
 		x := &exchange{told: true}
 		form, in := kit.Sniff(io.NopCloser(strings.NewReader(body)))
 		x.Form = form
 		got, err := x.read(in)
 		require.NoError(t, err, name)
-		assert.JSONEq(t, `{"webSearchQueries":["2+2"]}`, string(got.extras["groundingMetadata"]), name)
-		assert.JSONEq(t, `-0.5`, string(got.extras["avgLogprobs"]), name)
-		assert.JSONEq(t, `{"totalTokenCount":3}`, string(got.extras["usageMetadata"]), name)
+		assert.JSONEq(t, `{"webSearchQueries":["2+2"]}`, string(got.extra()["groundingMetadata"]), name)
+		assert.JSONEq(t, `{"topCandidates":[{"a":1},{"b":2}],"logProbabilitySum":-7}`, string(got.extra()["logprobsResult"]), name)
+		assert.JSONEq(t, `-0.5`, string(got.extra()["avgLogprobs"]), name)
+		assert.JSONEq(t, `{"totalTokenCount":3}`, string(got.extra()["usageMetadata"]), name)
+	}
+}
+
+// In the middle of a stream the API writes an error in no event.
+func TestAnErrorInNoEventIsRead(t *testing.T) {
+	x := &exchange{}
+	_, err := x.readEvents(strings.NewReader(`data: {"candidates":[{"content":{"parts":[{"text":"4"}]}}]}` + "\n\n{\n  \"error\": {\n    \"code\": 429\n  }\n}\n"))
+	reported, ok := errors.AsType[*kit.ReportedError](err)
+	require.True(t, ok, err)
+	assert.JSONEq(t, `{"error":{"code":429}}`, string(reported.Body))
+}
+
+// Gateways write counts as they like. No reply is lost over them.
+func TestCountsAreReadAsTheyCome(t *testing.T) {
+	for counts, want := range map[string]message.Usage{
+		`{"promptTokenCount":3,"toolUsePromptTokenCount":2,"candidatesTokenCount":4,"thoughtsTokenCount":1,"cachedContentTokenCount":2}`: {
+			InputTokens: 5, OutputTokens: 5, CacheReadTokens: 2, ReasoningTokens: 1, APICalls: 1},
+		`{"promptTokenCount":3.0,"candidatesTokenCount":"4","thoughtsTokenCount":-1}`: {InputTokens: 3, APICalls: 1},
+		`{"candidatesTokenCount":1e19,"thoughtsTokenCount":1}`:                        {OutputTokens: math.MaxInt64, ReasoningTokens: 1, APICalls: 1},
+		`[]`: {APICalls: 1},
+	} {
+		got := &received{}
+		require.NoError(t, (&exchange{}).take([]byte(`{"candidates":[{"finishReason":"STOP"}],"usageMetadata":`+counts+`}`), got))
+		assert.Equal(t, want, got.reply("m").Usage, counts)
 	}
 }

@@ -3,6 +3,7 @@ package kit
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -29,6 +30,9 @@ func Events(body io.Reader, take func(data []byte) (last bool, err error)) (mark
 		return false, ErrEnded
 	}
 	if err := e.end(); err != nil {
+		return false, err
+	}
+	if err := e.endBare(); err != nil {
 		return false, err
 	}
 	if e.strange && !e.any {
@@ -66,13 +70,20 @@ const doneMark = "[DONE]"
 type events struct {
 	take func([]byte) (bool, error)
 	data []byte
+	// bare are the lines of no event, from one with the beginning of an object on.
+	bare []byte
 	// any is set once there was an event, strange by a line that is of none.
 	any, strange, last, marked bool
 }
 
 func (e *events) line(line []byte) error {
 	more, isData := bytes.CutPrefix(line, []byte("data:"))
-	e.strange = e.strange || !isData && !isField(line)
+	if !isData && !isField(line) {
+		e.strange = true
+		if len(e.bare) > 0 || bytes.HasPrefix(line, []byte("{")) {
+			e.bare = append(append(e.bare, line...), '\n')
+		}
+	}
 	// Some servers omit the empty line between events.
 	begins := bytes.TrimSpace(more)
 	follows := isData && bytes.HasSuffix(e.data, []byte("}")) &&
@@ -99,6 +110,19 @@ func (e *events) end() (err error) {
 	default:
 		e.any = true
 		e.last, err = e.take(data)
+	}
+	return err
+}
+
+// endBare takes the object that stands in no event.
+func (e *events) endBare() (err error) {
+	switch {
+	case len(e.bare) == 0 || e.last:
+	case cut(e.bare):
+		return ErrEnded
+	case json.Valid(e.bare):
+		e.any = true
+		e.last, err = e.take(bytes.TrimSpace(e.bare))
 	}
 	return err
 }

@@ -19,15 +19,18 @@ func TestEventsAreReadAsServersWriteThem(t *testing.T) {
 		marked    bool
 		err       error
 	}{
-		"marked":              {": ping\n\nevent: x\ndata: {\"a\":1}\r\n\r\ndata:{\"b\":2}\n\ndata: [DONE]\n\ndata: {}\n\n", `{"a":1}{"b":2}`, true, nil},
-		"not marked":          {"data: {\"a\":1}\n\n", `{"a":1}`, false, nil},
-		"no empty line":       {"data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]", `{"a":1}{"b":2}`, true, nil},
-		"lines end with CR":   {": ping\r\revent: x\rdata: {\"a\":1}\r\rdata: {\"b\":\rdata: 2}\r\rdata: [DONE]\r\r", `{"a":1}{"b": 2}`, true, nil},
-		"in each way":         {"data: {\"a\":\rdata: 1}\r\n\r\ndata: last\n\r\n", `{"a": 1}last`, false, nil},
-		"of several lines":    {"data: {\"a\":\ndata: 1}\n\n", `{"a": 1}`, false, nil},
-		"up to the last":      {"data: last\n\ndata: {}\n\n", `last`, false, nil},
-		"cut off":             {"data: {\"a\":1}\n\ndata: {\"b\":", `{"a":1}`, false, kit.ErrEnded},
-		"an error of the API": {"data: refuse\n\ndata: {}\n\n", "", false, refused},
+		"marked":                {": ping\n\nevent: x\ndata: {\"a\":1}\r\n\r\ndata:{\"b\":2}\n\ndata: [DONE]\n\ndata: {}\n\n", `{"a":1}{"b":2}`, true, nil},
+		"not marked":            {"data: {\"a\":1}\n\n", `{"a":1}`, false, nil},
+		"no empty line":         {"data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]", `{"a":1}{"b":2}`, true, nil},
+		"lines end with CR":     {": ping\r\revent: x\rdata: {\"a\":1}\r\rdata: {\"b\":\rdata: 2}\r\rdata: [DONE]\r\r", `{"a":1}{"b": 2}`, true, nil},
+		"in each way":           {"data: {\"a\":\rdata: 1}\r\n\r\ndata: last\n\r\n", `{"a": 1}last`, false, nil},
+		"of several lines":      {"data: {\"a\":\ndata: 1}\n\n", `{"a": 1}`, false, nil},
+		"up to the last":        {"data: last\n\ndata: {}\n\n", `last`, false, nil},
+		"cut off":               {"data: {\"a\":1}\n\ndata: {\"b\":", `{"a":1}`, false, kit.ErrEnded},
+		"an object in no event": {"data: {\"a\":1}\n\n{\n  \"error\": {\n    \"code\": 503\n  }\n}\n", "{\"a\":1}{\n  \"error\": {\n    \"code\": 503\n  }\n}", false, nil},
+		"half of one":           {"data: {\"a\":1}\n\n{\"error\":", `{"a":1}`, false, kit.ErrEnded},
+		"words in no event":     {"data: {\"a\":1}\n\nbad gateway\n", `{"a":1}`, false, nil},
+		"an error of the API":   {"data: refuse\n\ndata: {}\n\n", "", false, refused},
 	} {
 		got := ""
 		marked, err := kit.Events(strings.NewReader(c.body), func(data []byte) (bool, error) {
@@ -70,7 +73,7 @@ func TestALineThatEndsWithCRIsNotWaitedFor(t *testing.T) {
 func FuzzEvents(f *testing.F) {
 	for _, body := range []string{
 		"data: {\"a\":1}\n\ndata: [DONE]\n\n", "data: {\"a\":1}\ndata: {\"b\":", ": ping\n\nevent: x\r\ndata: {}\r\n\r\n", "<html>", "dat",
-		"data: {\r\rdata: 1\n\r\n",
+		"data: {\r\rdata: 1\n\r\n", "data: 1\n\n{\n}\n",
 	} {
 		f.Add(body)
 	}

@@ -120,6 +120,33 @@ func asBytes(items []json.RawMessage) [][]byte {
 	return all
 }
 
+// JoinLists joins pieces of an object that come one after another: of members that are lists all items, of
+// others the last value. A single piece stays as it came.
+func JoinLists(pieces []json.RawMessage) json.RawMessage {
+	if len(pieces) == 1 {
+		return pieces[0]
+	}
+	lists := map[string][]json.RawMessage{}
+	var all Object
+	for _, piece := range pieces {
+		o, _ := ReadObject(piece)
+		for _, m := range o {
+			if items := Items(m.Value); items != nil {
+				lists[m.Name] = append(lists[m.Name], items...)
+			}
+			if lists[m.Name] == nil || all.Get(m.Name) == nil {
+				all = all.With(m.Name, m.Value)
+			}
+		}
+	}
+	for n, m := range all {
+		if lists[m.Name] != nil {
+			all[n].Value = List(lists[m.Name]...)
+		}
+	}
+	return all.JSON()
+}
+
 // ReadText parses a JSON string; false if raw is none.
 func ReadText(raw json.RawMessage) (string, bool) {
 	var s string

@@ -23,8 +23,8 @@ type chatResponse struct {
 	Message         wireReply       `json:"message"`
 	Done            bool            `json:"done"`
 	DoneReason      string          `json:"done_reason"`
-	PromptEvalCount int64           `json:"prompt_eval_count"`
-	EvalCount       int64           `json:"eval_count"`
+	PromptEvalCount json.RawMessage `json:"prompt_eval_count"`
+	EvalCount       json.RawMessage `json:"eval_count"`
 	Error           json.RawMessage `json:"error"`
 }
 
@@ -64,7 +64,7 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 	}
 	if r.Done {
 		g.done, g.why, g.finish = true, r.DoneReason, finishes[r.DoneReason]
-		g.usage = message.Usage{InputTokens: max(r.PromptEvalCount, 0), OutputTokens: max(r.EvalCount, 0)}
+		g.usage = message.Usage{InputTokens: kit.Count(r.PromptEvalCount), OutputTokens: kit.Count(r.EvalCount)}
 	}
 }
 

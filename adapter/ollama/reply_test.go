@@ -116,3 +116,10 @@ func FuzzStream(f *testing.F) {
 		}
 	})
 }
+
+// No reply is lost over a count that a gateway writes as it likes.
+func TestCountsAreReadAsTheyCome(t *testing.T) {
+	got := &received{}
+	require.NoError(t, (&exchange{}).take([]byte(`{"done":true,"prompt_eval_count":5.0,"eval_count":"6"}`), got))
+	assert.Equal(t, message.Usage{InputTokens: 5}, got.usage)
+}

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/retake-go/retake/adapter/kit"
 )
@@ -17,7 +18,7 @@ var (
 type chatExtras struct {
 	kit.Extras
 	annotations []json.RawMessage
-	logprobs    map[string][]json.RawMessage
+	logprobs    []json.RawMessage
 }
 
 // take takes the members of a reply, or of one event of a stream. name is that of the message in it.
@@ -34,10 +35,8 @@ func (x *chatExtras) take(doc []byte, name string) {
 	message, _ := kit.ReadObject(choice.Get(name))
 	x.annotations = append(x.annotations, kit.Items(message.Get("annotations"))...)
 	logprobs, _ := kit.ReadObject(choice.Get("logprobs"))
-	for _, m := range logprobs {
-		if items := kit.Items(m.Value); items != nil {
-			set(&x.logprobs, m.Name, append(x.logprobs[m.Name], items...))
-		}
+	if slices.ContainsFunc(logprobs, func(m kit.Member) bool { return kit.Items(m.Value) != nil }) {
+		x.logprobs = append(x.logprobs, choice.Get("logprobs"))
 	}
 }
 
@@ -47,12 +46,7 @@ func (x *chatExtras) all() kit.Extras {
 		x.Set("annotations", kit.List(x.annotations...))
 	}
 	if len(x.logprobs) > 0 {
-		joined := map[string]json.RawMessage{}
-		for name, items := range x.logprobs {
-			joined[name] = kit.List(items...)
-		}
-		doc, _ := kit.Marshal(joined) // JSON values always have a JSON form
-		x.Set("logprobs", doc)
+		x.Set("logprobs", kit.JoinLists(x.logprobs))
 	}
 	return x.Extras
 }

@@ -147,7 +147,7 @@ func isWhole(choices []json.RawMessage) bool {
 		return false
 	}
 	first, _ := kit.ReadObject(choices[0])
-	return first.Get("message") != nil && first.Get("delta") == nil
+	return first.Get("message") != nil && slices.Contains([]string{"", "null"}, string(first.Get("delta")))
 }
 
 // whole reads a whole reply in place of a stream.

@@ -98,6 +98,11 @@ func TestTokensAreCountedWhereverTheServerPutsThem(t *testing.T) {
 	assert.Equal(t, int64(12), inChoice.Usage.CacheReadTokens)
 }
 
+func TestAWholeReplyIsReadAsAnEventWithAnEmptyDelta(t *testing.T) {
+	reply := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"message":{"content":"4"},"delta":null,"finish_reason":"stop"}]}`, "[DONE]"))
+	assert.Equal(t, "4", reply.Text)
+}
+
 func TestAFileWithoutANameKeepsItsType(t *testing.T) {
 	for kind, name := range map[string]string{
 		"text/plain": "file.txt", "text/plain; charset=utf-8": "file.txt", "text/markdown": "file.md", "text/csv": "file.csv", "application/pdf": "file.pdf",
@@ -143,12 +148,12 @@ func TestAnnotationsAndCountsAreTold(t *testing.T) {
 		first = `{"type":"url_citation","url_citation":{"url":"https://a.test"}}`
 		next  = `{"type":"url_citation","url_citation":{"url":"https://b.test"}}`
 	)
-	whole := extra(chat.Chat, false, `{"choices":[{"message":{"content":"4","annotations":[`+first+`,`+next+`]},"logprobs":{"content":[{"token":"4"}]},"finish_reason":"stop"}],"citations":["https://a.test"],`+usage+`}`)
-	streamed := extra(chat.Chat, true, streamOf(`{"choices":[{"delta":{"annotations":[`+first+`]},"logprobs":null}]}`,
-		`{"choices":[{"delta":{"content":"4","annotations":[`+next+`]},"logprobs":{"content":[{"token":"4"}]},"finish_reason":"stop"}],"citations":["https://a.test"],`+usage+`}`))
+	whole := extra(chat.Chat, false, `{"choices":[{"message":{"content":"4","annotations":[`+first+`,`+next+`]},"logprobs":{"content":[{"token":"4"},{"token":"!"}],"refusal":null},"finish_reason":"stop"}],"citations":["https://a.test"],`+usage+`}`)
+	streamed := extra(chat.Chat, true, streamOf(`{"choices":[{"delta":{"annotations":[`+first+`]},"logprobs":null}]}`, `{"choices":[{"delta":{},"logprobs":{"content":[{"token":"4"}],"refusal":null}}]}`,
+		`{"choices":[{"delta":{"content":"4","annotations":[`+next+`]},"logprobs":{"content":[{"token":"!"}],"refusal":null},"finish_reason":"stop"}],"citations":["https://a.test"],`+usage+`}`))
 	for how, told := range map[string]chat.Response{"whole": whole, "streamed": streamed} {
 		assert.JSONEq(t, `[`+first+`,`+next+`]`, string(told.Extra["annotations"]), how)
-		assert.JSONEq(t, `{"content":[{"token":"4"}]}`, string(told.Extra["logprobs"]), how)
+		assert.JSONEq(t, `{"content":[{"token":"4"},{"token":"!"}],"refusal":null}`, string(told.Extra["logprobs"]), how)
 		assert.JSONEq(t, `["https://a.test"]`, string(told.Extra["citations"]), how)
 		assert.JSONEq(t, `{"prompt_tokens":1,"num_search_queries":2}`, string(told.Extra["usage"]), how)
 	}
