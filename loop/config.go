@@ -115,6 +115,28 @@ func (c Config) machine(o *options) machine.Config {
 	return m
 }
 
+// infoOf returns what a model says of itself; false if it says nothing.
+func infoOf(m Model) (machine.ModelInfo, bool) {
+	d, ok := m.(Describer)
+	if !ok {
+		return machine.ModelInfo{}, false
+	}
+	return d.Describe(), true
+}
+
+// info returns what is known of a model of the run.
+func (p *process) info(name string) machine.ModelInfo {
+	if said, ok := p.cfg.Models[name]; ok {
+		return said
+	}
+	m := p.model
+	if name != "" {
+		m = p.models[name]
+	}
+	info, _ := infoOf(m)
+	return info
+}
+
 // described returns what is known of the models.
 func (c *Config) described(o *options) map[string]machine.ModelInfo {
 	known := maps.Clone(c.Models)
@@ -122,9 +144,9 @@ func (c *Config) described(o *options) map[string]machine.ModelInfo {
 		known = map[string]machine.ModelInfo{}
 	}
 	describe := func(name string, m Model) {
-		d, ok := m.(Describer)
+		info, ok := infoOf(m)
 		if _, said := known[name]; ok && !said {
-			known[name] = d.Describe()
+			known[name] = info
 		}
 	}
 	for _, name := range o.modelNames() {

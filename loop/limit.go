@@ -95,14 +95,12 @@ func (p *process) scopeOf(model string) (scope, name string) {
 	if model != "" {
 		m = p.models[model]
 	}
-	if d, ok := m.(Describer); ok {
-		if info := d.Describe(); info.Name != "" {
-			name = info.Name
-			if info.Provider != "" {
-				name = info.Provider + "/" + name
-			}
-			return name, name
+	if info, _ := infoOf(m); info.Name != "" {
+		name = info.Name
+		if info.Provider != "" {
+			name = info.Provider + "/" + name
 		}
+		return name, name
 	}
 	if v := reflect.ValueOf(m); v.Kind() == reflect.Pointer || v.Kind() == reflect.Func {
 		return fmt.Sprintf("%s %T %#x", model, m, v.Pointer()), ""

@@ -64,6 +64,7 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 		return nil, fmt.Errorf("loop: there is no model %q: use one of WithModels", m.Model)
 	}
 	work, limits := observe.ModelWork(m), engine.LimitsOf(m)
+	work.Info = p.info(m.Model)
 	work.Structured, work.Streamed = p.cfg.Output != nil, p.stream != nil || limits.Streamed()
 	inner, end := p.begin(p.ctx, work)
 	told := observe.WorkEnd{Err: errExited} // unless it returns

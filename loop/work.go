@@ -36,7 +36,7 @@ func (p *process) trace(resumed bool) {
 	if len(p.tracers) == 0 {
 		return
 	}
-	w := observe.Work{Kind: observe.WorkRun, Resumed: resumed}
+	w := observe.Work{Kind: observe.WorkRun, Resumed: resumed, Info: p.info("")}
 	if st := p.runner.State(); resumed {
 		w.Turn, w.Attempt, w.Usage, w.Cost, w.Waited = st.Turn, len(st.Attempts()), st.Usage, st.Charged.Cost, st.Waited
 	}

@@ -16,8 +16,8 @@ import (
 // DefaultMaxNames is the bound on distinct names in metrics if [Config].MaxNames is zero.
 const DefaultMaxNames = 32
 
-// Config configures an [Observer]. The zero value is usable: it uses the global providers, and no names of
-// models.
+// Config configures an [Observer]. The zero value is usable: it uses the global providers, and the names
+// that models give themselves.
 type Config struct {
 	// TracerProvider and MeterProvider default to the global ones if they are nil.
 	TracerProvider trace.TracerProvider
@@ -25,7 +25,7 @@ type Config struct {
 	// Agent is the name of the agent (gen_ai.agent.name); empty for none.
 	Agent string
 	// Models are the models by their names in the run's ladder (loop.WithModels). The run's own model has
-	// the name "".
+	// the name "". A model that describes itself (loop.Describer), as those of the adapters do, needs none.
 	Models map[string]Model
 	// Tools are the names of tools that metrics show; any other is "_OTHER". Nil shows the first MaxNames
 	// names.
@@ -43,12 +43,13 @@ type Config struct {
 
 // Model identifies a model in the terms of the conventions.
 type Model struct {
-	// Provider is gen_ai.provider.name, such as "openai", "anthropic" or "gcp.gemini"; empty omits it.
+	// Provider is gen_ai.provider.name, such as "openai", "anthropic" or "gcp.gemini"; empty means
+	// what the model says of itself.
 	Provider string
-	// Name is gen_ai.request.model; empty means the name in the ladder.
+	// Name is gen_ai.request.model; empty means what the model says of itself, else the name in the ladder.
 	Name string
-	// MaxTokens is gen_ai.request.max_tokens, as the model's adapter is configured; zero omits it. What a
-	// budget of the run allows goes before it.
+	// MaxTokens is gen_ai.request.max_tokens, as the model's adapter is configured; zero means what the model
+	// says of itself. What a budget of the run allows goes before it.
 	MaxTokens int
 	// Host and Port are server.address and server.port of calls whose answer does not tell them, such as
 	// those that failed. Empty and zero omit them.

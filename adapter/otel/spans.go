@@ -89,8 +89,8 @@ func (o *Observer) begin(
 func (o *Observer) begun(w observe.Work) []attribute.KeyValue {
 	switch w.Kind {
 	case observe.WorkRun:
-		attrs := filled(agentName.String(o.agent), providerName.String(o.models[""].Provider),
-			requestModel.String(o.models[""].Name))
+		m := o.model(w)
+		attrs := filled(agentName.String(o.agent), providerName.String(m.Provider), requestModel.String(m.Name))
 		if w.Resumed {
 			attrs = append(attrs, resumed.Bool(true))
 		}
@@ -109,13 +109,20 @@ func (o *Observer) begun(w observe.Work) []attribute.KeyValue {
 		transportAttempt.Int(w.Transport))
 }
 
-// model returns the model of a call.
+// model returns the model of a call, or the first one of a run: what the configuration says, else what the
+// model says of itself.
 func (o *Observer) model(w observe.Work) Model {
 	m := o.models[w.Model]
-	if m.Name == "" {
-		m.Name = w.Model
-	}
+	m.Name = cmp.Or(m.Name, w.Info.Name, w.Model)
+	m.Provider = cmp.Or(m.Provider, providers[w.Info.Provider], w.Info.Provider)
+	m.MaxTokens = cmp.Or(m.MaxTokens, int(w.Info.MaxOutputTokens))
 	return m
+}
+
+// providers are the conventions' names of providers that are named otherwise here.
+var providers = map[string]string{
+	"gemini": "gcp.gemini", "vertex": "gcp.vertex_ai", "azure": "azure.ai.openai", "bedrock": "aws.bedrock", "mistral": "mistral_ai",
+	"moonshot": "moonshot_ai", "xai": "x_ai",
 }
 
 func (o *Observer) runEnd(span trace.Span, e observe.WorkEnd) {

@@ -207,6 +207,29 @@ func TestACallThatFailedHasTheServerOfTheConfig(t *testing.T) {
 	assert.Contains(t, durations, `server_address="eu.api.test",server_port="443"`)
 }
 
+// described is a model that says what it is.
+type described struct {
+	loop.Model
+	info machine.ModelInfo
+}
+
+func (d described) Describe() machine.ModelInfo { return d.info }
+
+// The conventions require the provider's name, so that no configuration is needed for it.
+func TestAModelThatSaysWhatItIsNeedsNoConfiguration(t *testing.T) {
+	b := newBackend(t, otel.Config{})
+	model := described{looptest.NewModel(looptest.Say("Hello.")), machine.ModelInfo{Name: "gemini-3-pro", Provider: "gemini", MaxOutputTokens: 1000}}
+	_, err := loopRun(t.Context(), model, newSession(t), "Hello.", loop.Config{}, loop.WithObserver(b.observer))
+	require.NoError(t, err)
+	for n, span := range []string{"chat gemini-3-pro", "invoke_agent"} {
+		own := attributes(b.spans.Ended()[n].Attributes())
+		assert.Equal(t, []string{span, "gcp.gemini", "gemini-3-pro"}, []string{b.spans.Ended()[n].Name(), own["gen_ai.provider.name"], own["gen_ai.request.model"]})
+	}
+	assert.Equal(t, "1000", attributes(b.spans.Ended()[0].Attributes())["gen_ai.request.max_tokens"])
+	assert.Contains(t, strings.Join(series(b.scrape(t), "gen_ai_client_operation_duration_seconds_count"), "\n"),
+		`gen_ai_provider_name="gcp.gemini",gen_ai_request_model="gemini-3-pro"`)
+}
+
 // A budget bounds the reply below what the model's adapter is configured for.
 func TestTheBoundOfAReplyIsInItsSpan(t *testing.T) {
 	b := newBackend(t, otel.Config{Models: map[string]otel.Model{"": {MaxTokens: 1000}}})

@@ -53,6 +53,9 @@ type Work struct {
 	// attempts so far.
 	Model                      string
 	Turn, Attempt, MaxAttempts int
+	// Info is what the model says of itself (loop.Describer), or the configuration of it; the zero value if
+	// neither says anything. Of a run it is that of its first model. Only for WorkRun and WorkModel.
+	Info machine.ModelInfo
 	// Usage, Cost and Waited are what a run that is resumed has consumed so far; Cost is in the unit of a
 	// [policy.Price]. Only for WorkRun.
 	Usage  message.Usage
