@@ -60,7 +60,8 @@ type Config struct {
 	// in a policy or a ladder is not sent.
 	Model string `json:"model"`
 	// Provider identifies the server ("groq", "openrouter", "azure", …), for the classification of errors
-	// and the parsing of rate limits; empty means "openai".
+	// and the parsing of rate limits, and for what it wants otherwise than OpenAI ([QuirksOf]); empty means the
+	// one whose own server URL names, else "openai".
 	Provider string `json:"provider,omitempty"`
 	// MaxTokens bounds the reply, reasoning included, in tokens; 0 uses the server's default.
 	MaxTokens int64 `json:"max_tokens,omitempty"`

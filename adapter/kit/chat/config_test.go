@@ -57,6 +57,13 @@ func TestAModelNamesItsProvider(t *testing.T) {
 		{"http://localhost:8000/v1", "", "localhost:8000"},
 		{"http://localhost:8001/v1", "", "localhost:8001"},
 		{"https://api.groq.com/openai/v1", "groq", "groq"},
+		{"https://api.groq.com/openai/v1", "", "groq"},
+		{"https://API.DeepSeek.com", "", "deepseek"},
+		{"https://mine.openai.azure.com/openai/v1", "", "azure"},
+		{"https://generativelanguage.googleapis.com/v1beta/openai", "", "gemini"},
+		{"https://openrouter.ai/api/v1", "mine", "mine"},
+		{"https://deepseek.com.example/v1", "", "deepseek.com.example"},
+		{"https://notz.ai/v1", "", "notz.ai"},
 	} {
 		for _, api := range []chat.API{chat.Chat, chat.Responses} {
 			model, err := chat.New(nil, chat.Config{URL: c.url, API: api, Model: "m", Provider: c.provider, MaxTokens: 5})

@@ -51,6 +51,7 @@ func Over(send Send, address string, cfg Config) (*Model, error) {
 }
 
 func newModel(send Send, address string, cfg Config) (*Model, error) {
+	cfg.Provider = cmp.Or(cfg.Provider, providerAt(address))
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.provider(), err)
 	}

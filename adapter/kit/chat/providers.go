@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -83,6 +84,31 @@ var known = []providerQuirks{
 	{[]string{"cerebras"}, Quirks{
 		OneStrict: true, Source: "https://github.com/mpfaffenberger/code_puppy/pull/368",
 	}},
+}
+
+// hosts are the providers whose own servers have a host of a domain.
+var hosts = map[string]string{
+	"deepseek.com": "deepseek", "moonshot.ai": "moonshot", "moonshot.cn": "moonshot", "z.ai": "zai", "bigmodel.cn": "zai", "openrouter.ai": "openrouter",
+	"novita.ai": "novita", "googleapis.com": "gemini", "mistral.ai": "mistral", "cerebras.ai": "cerebras", "groq.com": "groq", "x.ai": "xai", "azure.com": "azure",
+}
+
+// providerAt returns the provider whose own server has an address; empty for any other.
+func providerAt(address string) string {
+	at, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	host := strings.ToLower(at.Hostname())
+	for {
+		if name := hosts[host]; name != "" {
+			return name
+		}
+		_, above, ok := strings.Cut(host, ".")
+		if !ok {
+			return ""
+		}
+		host = above
+	}
 }
 
 // noReasoning stands for the reasoning of a message that has none, or of another model.

@@ -18,5 +18,8 @@ func TestEveryQuirkHasItsSource(t *testing.T) {
 		assert.Regexp(t, `^[a-z0-9]+$`, name, "names are looked up without case and punctuation")
 		seen[name] = true
 	}
+	for host, name := range hosts {
+		assert.Equal(t, name, providerAt("https://api."+host+":8443/v1"))
+	}
 	assert.Equal(t, QuirksOf("googlegenai", "m"), QuirksOf("Google-GenAI", "m"))
 }
