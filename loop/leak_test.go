@@ -154,6 +154,8 @@ var leaks = map[string]leak{
 	"vars":        {turns: []looptest.Turn{goodBye}, rules: journal.Redaction{Prompts: true}, cfg: loop.Config{System: "The card is {{.Vars.card}}.", Vars: map[string]any{"card": "S3CR3T"}}},
 	"vars_size":   {turns: []looptest.Turn{pays(`{"card":5}`), goodBye}, rules: journal.Redaction{MaxBytes: 40}, cfg: loop.Config{System: "The card is {{.Vars.card.number}}.", Vars: map[string]any{"card": map[string]string{"number": strings.Repeat("S3CR3T ", 9)}}}},
 	"vars_cut":    {turns: []looptest.Turn{goodBye}, rules: journal.Redaction{MaxBytes: 40}, cfg: loop.Config{System: "The card is {{slice .Vars.card 6 200}}.", Vars: map[string]any{"card": strings.Repeat("S3CR3T ", 90)}}},
+	"words_fail":  {turns: []looptest.Turn{pays(`{"card":5}`), goodBye}, rules: journal.Redaction{Prompts: true}, cfg: loop.Config{Feedback: `{{(index .Vars.card "S3CR3T").no}}{{.Vars.card.S3CR3T}}`, Vars: map[string]any{"card": map[string]any{}}}},
+	"words_size":  {turns: []looptest.Turn{pays(`{"card":5}`), goodBye}, rules: journal.Redaction{MaxBytes: 10}, cfg: loop.Config{Feedback: `{{.Vars.card.S3CR3T}}`, Vars: map[string]any{"card": map[string]any{}}}},
 	"vars_words":  {turns: []looptest.Turn{pays(`{"card":5}`), goodBye}, rules: journal.Redaction{Prompts: true}, cfg: loop.Config{Feedback: "The card is {{.Vars.card}}.", Vars: map[string]any{"card": "S3CR3T"}}},
 	"stop":        {turns: []looptest.Turn{goodBye}, rules: journal.Redaction{Prompts: true}, cfg: loop.Config{Stop: []string{"END", "Card S3CR3T"}}},
 	"template":    {turns: []looptest.Turn{pays(`{"card":5}`), goodBye}, rules: journal.Redaction{Prompts: true}, cfg: loop.Config{Feedback: "The card is S3CR3T."}},

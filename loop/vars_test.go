@@ -108,3 +108,14 @@ func TestVarsThatCannotBeReadAreNamed(t *testing.T) {
 		})
 	}
 }
+
+// A template for the feedback that fails is named with its place. The model gets the default words.
+func TestAFeedbackTemplateThatFailsIsNamed(t *testing.T) {
+	model := looptest.NewModel(looptest.Call(call("none", `{}`)), looptest.Say("Done."))
+	cfg := loop.Config{Tools: twoTools(t), Feedback: "Wrong:\n{{.Vars.city.name}}", Vars: map[string]any{"city": map[string]any{}}}
+	result, err := fixture.Run(t.Context(), model, nil, loop.Input{Prompt: "Go."}, cfg)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"feedback: prompt template, line 2: .Vars.city.name cannot be rendered: there is no such field or key, " +
+		"or a value cannot do what it asks for; the default words were used"}, result.Warnings)
+	assert.Contains(t, model.Requests()[1].Last().Text, "there is no tool named none")
+}

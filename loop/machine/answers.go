@@ -256,7 +256,7 @@ func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
 func (s *step) share(lim feedback.Limits, items ...feedback.Item) ([]string, feedback.Limits) {
 	texts, used, err := feedback.RenderAll(items, lim, s.words.feedback)
 	if err != nil {
-		s.warn("the feedback template failed, the default words were used")
+		s.warn(fmt.Sprintf("feedback: %v; the default words were used", err))
 	}
 	return texts, used
 }
