@@ -17,7 +17,8 @@ type Storage interface {
 
 // KeepInMemory returns a storage that keeps in memory what to fails to save, at most most bytes in total.
 // Beyond that, Save returns the error of to with the limit. Data that to saves later is dropped from memory.
-// Of two calls of Save that overlap, the one that began later has the newer data.
+// Of two calls of Save that overlap, the one that began later has the newer data. If to saves that of the
+// other one last, memory keeps the newer data, if it fits.
 func KeepInMemory(f *Fallbacks, to Storage, most int) Storage {
 	return &memory{f: f, to: to, most: most, keys: map[string]*entry{}}
 }
@@ -38,8 +39,10 @@ type entry struct {
 	// begun is the number of calls of Save so far, and open that of calls in progress. newest is the number
 	// of the newest call whose data was saved or is held.
 	begun, open, newest int
-	held                bool
-	data                []byte
+	// held reports that data is in memory, and stored that the storage has it too: it is held until the calls
+	// that began earlier have ended, because they may yet replace it there.
+	held, stored bool
+	data         []byte
 }
 
 func (m *memory) Save(ctx context.Context, key string, data []byte) error {
@@ -71,22 +74,31 @@ func (m *memory) begin(key string) int {
 	return e.begun
 }
 
-// end keeps data in memory that was not saved, if it fits with the data of other keys. Data that was saved
-// takes the place of what memory holds. Neither takes the place of newer data.
+// end keeps data in memory that was not saved, or that an earlier call may replace, if it fits with the data
+// of other keys. Data that was saved takes the place of what memory holds. Neither takes the place of newer
+// data.
 func (m *memory) end(key string, number int, data []byte, saved bool) (older bool, others int, fits bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.keys[key]
 	others = m.size - len(e.data)
-	older, fits = number < e.newest, saved || len(data) <= m.most-others
-	if !older && fits {
-		e.newest, e.held, e.data = number, !saved, nil
-		if !saved {
+	room := len(data) <= m.most-others
+	older, fits = number < e.newest, saved || room
+	e.open--
+	switch {
+	case older && saved:
+		e.stored = false // it has taken the place of newer data
+	case !older && fits:
+		e.newest, e.stored, e.data = number, saved, nil
+		if e.held = room && (!saved || e.open > 0); e.held {
 			e.data = slices.Clone(data)
 		}
-		m.size = others + len(e.data)
 	}
-	if e.open--; e.open == 0 && !e.held {
+	if e.open == 0 && e.stored {
+		e.held, e.data = false, nil
+	}
+	m.size = others + len(e.data)
+	if e.open == 0 && !e.held {
 		delete(m.keys, key)
 	}
 	return older, others, fits
