@@ -11,9 +11,7 @@ import (
 
 	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/testsuite"
-	"go.temporal.io/sdk/workflow"
 
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
@@ -91,6 +89,8 @@ type play struct {
 	trace []string
 	// lastSaid is the length of the transcript after the last step.
 	lastSaid int
+	// within are the runs of agents, by the names of their tools.
+	within map[string]*play
 }
 
 // machineConfig is the config of the workflow.
@@ -104,7 +104,7 @@ func (p *play) order() order {
 	st := p.steps[0].State
 	in := order{
 		Session: st.Session.ID(), Config: p.machineConfig(), After: p.session, Person: p.told.Planner,
-		Messages: p.messages,
+		Messages: p.messages, Deepest: loop.DefaultDepth,
 	}
 	if p.told.Config.Output != nil {
 		in.Output = outputOf(p.told.Config.Output)
@@ -129,6 +129,12 @@ func (p *play) worker() Worker {
 	if p.told.Config.Tools != nil {
 		var tools []*tool.Tool
 		for _, t := range p.told.Config.Tools.All() {
+			if in := p.within[t.Name()]; in != nil {
+				own := in.worker()
+				own.Agent = t.Name()
+				w.Agents = append(w.Agents, Agent{Worker: own, Description: t.Description()})
+				continue
+			}
 			var declared []tool.Option
 			switch t.Declared() {
 			case tool.DeclaredReadOnly:
@@ -163,20 +169,49 @@ func (p *play) run() {
 	p.env.SetTestTimeout(20 * time.Second)
 	p.env.SetWorkflowRunTimeout(1000 * time.Hour)
 	want := p.reference()
+	p.nest()
 	a, err := newAgent(p.worker())
 	require.NoError(p.t, err)
-	p.env.RegisterWorkflowWithOptions(a.run, workflow.RegisterOptions{Name: a.Agent})
-	for name, f := range a.activities() {
-		p.env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: a.named(name)})
-	}
-	for name, f := range map[string]any{"model": a.callModel, "try": a.makeTry} {
-		p.env.OnActivity(a.named(name), mock.Anything, mock.Anything).AfterFn(p.latency).Return(f).Maybe()
+	a.register(p.env)
+	p.takesAsLong(a)
+	for name, in := range p.within {
+		in.takesAsLong(a.agents[name].agent)
 	}
 	p.env.ExecuteWorkflow(a.Agent, over(p.order()))
 	require.True(p.t, p.env.IsWorkflowCompleted())
 	require.NoError(p.t, p.env.GetWorkflowError())
 	require.Equal(p.t, strings.Join(want, "\n"), strings.Join(p.trace, "\n"))
+	for _, in := range p.within {
+		require.Equal(p.t, strings.Join(in.reference(), "\n"), strings.Join(in.trace, "\n"))
+	}
 	p.checkReport()
+}
+
+// nest makes the plays of the agents. In a story each is called once.
+func (p *play) nest() {
+	p.within = map[string]*play{}
+	for _, told := range p.told.Within {
+		require.Nil(p.t, p.within[told.Agent], "an agent is called twice")
+		in := &play{t: p.t, told: told, steps: told.Steps, env: p.env, moved: make(chan struct{}), done: map[int]bool{}}
+		in.messages = told.Steps[0].Event.Messages
+		in.reference()
+		p.within[told.Agent] = in
+	}
+}
+
+// takesAsLong makes calls of models and tries take as long as in the story.
+func (p *play) takesAsLong(a *agent) {
+	for name, f := range map[string]any{"model": a.callModel, "try": a.makeTry} {
+		p.env.OnActivity(a.named(name), mock.Anything, mock.Anything).AfterFn(p.latency).Return(f).Maybe()
+	}
+	p.env.OnActivity(a.named("tool"), mock.Anything, mock.Anything).Return(
+		func(ctx context.Context, in wire[toolCall]) (wire[toolResult], error) {
+			out, err := a.callTool(ctx, in)
+			if out.v.End != nil && out.v.End.Verdict == machine.Unknown { // no tool of a story says so itself
+				out.v.ends(in.v.Run, tool.Outcome{Err: tool.ErrUnknown})
+			}
+			return out, err
+		}).Maybe()
 }
 
 // reference is the trace of the run in process, with its steps.

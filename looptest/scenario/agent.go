@@ -94,6 +94,7 @@ func (sc *story) within(tools *tool.Set, call machine.ToolRun) error {
 	if err := sc.begin(); err != nil {
 		return err
 	}
+	sc.tellWithin()
 	return sc.fed(sc.runner.Start(sc.at, message.Message{Role: message.User, Text: given.Task}))
 }
 

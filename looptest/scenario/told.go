@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -24,6 +25,10 @@ type Told struct {
 	Planner, Prompts bool
 	// Steps are all steps, in order; several runs of the session follow each other.
 	Steps []Step
+	// Within are the runs of agents, in the order in which they began, also those within others. Agent is
+	// the name of the tool of such a run.
+	Within []Told
+	Agent  string
 }
 
 // Step is one step of a [Told].
@@ -46,19 +51,50 @@ func Telling(f func(t *testing.T, sessions []Told)) Option {
 
 // beginTelling begins the record of a session.
 func (sc *story) beginTelling() {
+	sc.told = append(sc.told, sc.beginning())
+}
+
+// beginning is the record of the session that has just begun.
+func (sc *story) beginning() Told {
 	st := sc.runner.State()
-	sc.told = append(sc.told, Told{
+	return Told{
 		Config: sc.cfg, Deadline: sc.deadline, Session: sc.sessionConfig(sc.id), Action: sc.single,
 		Planner: st.Config.Planner, Prompts: st.Config.UserPrompt,
-	})
+	}
+}
+
+// tellWithin begins the record of the run of an agent.
+func (sc *story) tellWithin() {
+	if len(sc.told) > 0 {
+		of := sc.beginning()
+		of.Agent = sc.around[len(sc.around)-1].call.Tool
+		now := &sc.told[len(sc.told)-1]
+		now.Within = append(now.Within, of)
+	}
+}
+
+// current is the record of the run that the story goes on with; nil for none.
+func (sc *story) current() *Told {
+	if len(sc.told) == 0 {
+		return nil
+	}
+	now := &sc.told[len(sc.told)-1]
+	if len(sc.around) == 0 {
+		return now
+	}
+	at := slices.IndexFunc(now.Within, func(of Told) bool { return of.Session.ID == sc.id })
+	if at < 0 {
+		return nil
+	}
+	return &now.Within[at]
 }
 
 // tellStep records a step.
 func (sc *story) tellStep(ev machine.Event, effects []machine.Effect, st machine.State) {
-	if len(sc.told) == 0 || len(sc.around) > 0 {
+	now := sc.current()
+	if now == nil {
 		return
 	}
-	now := &sc.told[len(sc.told)-1]
 	s := sc.with
 	s.Event, s.Effects, s.State = ev, effects, st
 	sc.with = Step{}
