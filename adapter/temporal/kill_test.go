@@ -106,6 +106,9 @@ func work(address string) error {
 			return err
 		}
 	}
+	if err := temporal.Register(w, booked(takes)); err != nil {
+		return err
+	}
 	return w.Run(nil)
 }
 
