@@ -209,3 +209,58 @@ func TestAReplyThatTheProviderRefusesIsPaid(t *testing.T) {
 	assert.Greater(t, r.Cost, int64(390+200))
 	assert.Greater(t, r.Wasted.Cost, int64(200))
 }
+
+// The first call of a run is the first of an action, which has an allowance of its own.
+func TestTheFirstCallOfAnActionIsBoundedByItsAllowance(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		action policy.Allowance
+		most   int64
+		err    string
+	}{
+		{"its reply is bounded", policy.Allowance{OutputTokens: new(int64(100))}, 100, ""},
+		{"it does not fit", policy.Allowance{OutputTokens: new(int64(10))}, 0,
+			"run stopped: the next call does not fit the budget of tokens (action.output_tokens: 10 left, the call takes 16)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			model := looptest.NewModel(used(looptest.Say("done"), 100, 20))
+			l, err := loop.New(model, spending(policy.Spending{Action: c.action}))
+			require.NoError(t, err)
+			_, err = l.Run(t.Context(), nil, loop.Input{Prompt: "Where?"})
+			if c.err != "" {
+				require.EqualError(t, err, c.err)
+				assert.Empty(t, model.Requests())
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, c.most, model.Requests()[0].MaxOutputTokens)
+		})
+	}
+}
+
+// A reply of a model that cannot bound it may pass the allowance of its action: the result says so.
+func TestAReplyThatPassesTheAllowanceOfItsActionIsAWarning(t *testing.T) {
+	cfg := spending(policy.Spending{Action: policy.Allowance{OutputTokens: new(int64(100))}}, bookRoom(t, booked).All()...)
+	cfg.Models = map[string]machine.ModelInfo{"": {Name: "m", Unbounded: true}}
+	broken := used(looptest.Say(""), 100, 120)
+	broken.Reply.Finish = message.Aborted
+	for name, turns := range map[string][]looptest.Turn{
+		"an answer at once":      {used(looptest.Say("done"), 100, 120)},
+		"a call at once":         {used(looptest.Call(call("book_room", lisbon)), 100, 120), used(looptest.Say("done"), 100, 20)},
+		"a corrected answer":     {used(looptest.Say(""), 100, 50), used(looptest.Say("done"), 100, 70)},
+		"a reply that broke off": {used(looptest.Call(call("book_room", "{}")), 100, 20), broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := loop.New(looptest.NewModel(turns...), cfg, loop.WithClock(looptest.NewClock()))
+			require.NoError(t, err)
+			r, err := l.Run(t.Context(), newSession(t), loop.Input{Prompt: "Book."})
+			if broken := name == "a reply that broke off"; broken {
+				require.ErrorIs(t, err, policy.ReasonTokenBudget)
+				assert.Equal(t, []string{"spending: action.output_tokens: passed by 40"}, r.Warnings)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, []string{"spending: action.output_tokens: passed by 20"}, r.Warnings)
+		})
+	}
+}

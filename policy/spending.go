@@ -94,7 +94,8 @@ var limits = [...]limit{
 		func(c *Charge) int64 { return c.Cost }},
 }
 
-// Spent is what was spent so far: by the actions that are being corrected, the run and the session.
+// Spent is what was spent so far: by the actions that are being corrected, the run and the session. If no
+// action is being corrected, the next call is the first of one.
 type Spent struct {
 	Actions      []Charge
 	Run, Session Charge
@@ -111,6 +112,9 @@ func (s *Spending) scopes(spent *Spent) []scope {
 	all := []scope{{"run", &s.Run, spent.Run}, {"session", &s.Session, spent.Session}}
 	for _, c := range spent.Actions {
 		all = append(all, scope{"action", &s.Action, c})
+	}
+	if len(spent.Actions) == 0 { // the next call begins one
+		all = append(all, scope{"action", &s.Action, Charge{}})
 	}
 	if s.MaxNextCost != nil {
 		all = append(all, scope{"", &Allowance{Cost: s.MaxNextCost}, Charge{}})

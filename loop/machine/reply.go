@@ -20,6 +20,7 @@ func (s *step) replied() error {
 	s.chargeReply(&r.Message)
 	s.hearReply(&r.Message)
 	if brokeOff(r.Message.Finish) {
+		s.payForAll()
 		s.requestFailed(AnswerAction, fault.Failure{Plane: fault.Transport,
 			Class: fault.Unavailable})
 		return s.proceed(NextCall)
@@ -218,7 +219,8 @@ func (s *step) answered(r *Reply) error {
 		if err := s.reduce(a.Reduced); err != nil {
 			return err
 		}
-		s.pass(AnswerAction, 1, policy.ReasonAccepted)
+		s.another(AnswerAction)
+		s.pass(AnswerAction, 0, policy.ReasonAccepted)
 		s.shut(AnswerAction)
 		s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
 		s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.ReasonAccepted})

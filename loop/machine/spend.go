@@ -218,14 +218,28 @@ func (s *step) chargeProjection() {
 	}
 }
 
-// pay counts a charge, and warns of the first budget that it passed.
+// pay counts a charge of the run and the session.
 func (s *step) pay(c policy.Charge) {
+	s.warnsPassed(func() {
+		s.paid = s.paid.Plus(c)
+		s.Charged, s.kept.OwedCost = s.Charged.Plus(c), s.kept.OwedCost+c.Cost
+		s.kept.OwedEstimate = s.kept.OwedEstimate || c.Estimated > 0
+		s.Session = s.Session.AddCharge(c)
+	})
+}
+
+// payFor counts a charge of an action.
+func (s *step) payFor(a *action, c policy.Charge) {
+	if c != (policy.Charge{}) {
+		s.warnsPassed(func() { a.Charged = a.Charged.Plus(c) })
+	}
+}
+
+// warnsPassed makes a charge, and warns of the first budget that it passed.
+func (s *step) warnsPassed(charge func()) {
 	limits := &s.Policy.Spending
 	before := limits.Passed(s.spent())
-	s.paid = s.paid.Plus(c)
-	s.Charged, s.kept.OwedCost = s.Charged.Plus(c), s.kept.OwedCost+c.Cost
-	s.kept.OwedEstimate = s.kept.OwedEstimate || c.Estimated > 0
-	s.Session = s.Session.AddCharge(c)
+	charge()
 	if after := limits.Passed(s.spent()); after.Budget != "" && before.Budget == "" {
 		s.warn("spending: " + after.Spending())
 	}
@@ -235,9 +249,14 @@ func (s *step) pay(c policy.Charge) {
 func (s *step) chargeFailed(f *fault.Failure) {
 	if s.Policy.Meters() && !refusedBefore[f.Class] {
 		s.chargeProjection()
-		for n := range s.Actions {
-			s.Actions[n].Charged = s.Actions[n].Charged.Plus(s.paid)
-		}
+		s.payForAll()
+	}
+}
+
+// payForAll counts what a call without a usable reply cost for the actions that are being corrected.
+func (s *step) payForAll() {
+	for n := range s.Actions {
+		s.payFor(&s.Actions[n], s.paid)
 	}
 }
 
@@ -269,7 +288,7 @@ func (s *step) chargeOther(u message.Usage, cost *int64) (c policy.Charge) {
 func (s *step) chargeTool(end *ToolEnd) {
 	c := s.chargeOther(end.Usage, end.Cost)
 	if a := s.find(s.Batch.Calls[end.Index].Tool); a != nil {
-		a.Charged = a.Charged.Plus(c)
+		s.payFor(a, c)
 	}
 }
 
@@ -297,7 +316,7 @@ func (s *step) waste(d *Decision) {
 func (s *step) another(name string) *action {
 	a := s.open(name)
 	a.Attempt++
-	a.Charged = a.Charged.Plus(s.paid)
+	s.payFor(a, s.paid)
 	return a
 }
 
