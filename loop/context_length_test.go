@@ -264,3 +264,29 @@ func (m *scriptedWindow) Reply(_ context.Context, req loop.Request) (message.Rep
 	m.replies, m.last = m.replies[1:], req.Messages
 	return next, nil
 }
+
+// The first prompt of a run is estimated from what it shows of the conversation: what an earlier run left out
+// is not there, and a prompt below the bound stays as it is.
+func TestThePromptOfTheNextRunIsEstimatedAsItIsShown(t *testing.T) {
+	m := &smallModel{window: 12000}
+	model := loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
+		r, err := m.Reply(ctx, req)
+		r.Usage = message.Usage{InputTokens: machine.EstimateTokens(req.Messages), OutputTokens: 1, APICalls: 1}
+		return r, err
+	})
+	set := policy.DefaultSet()
+	set.MaxTurns, set.Prices = policy.Unlimited, policy.Prices{"m": {ContextWindow: new(int64(5000))}}
+	l, err := loop.New(model, loop.Config{Tools: payer(t), Policy: &set, Models: map[string]machine.ModelInfo{"": {Name: "m"}}})
+	require.NoError(t, err)
+	s := newSession(t)
+	for n, calls := range []int{40, 0} {
+		m.calls = calls
+		was := m.last
+		_, err = l.Run(t.Context(), s, loop.Input{Prompt: "pay them all"})
+		require.NoError(t, err)
+		if n == 1 {
+			require.Less(t, machine.EstimateTokens(was), int64(5000*70/100))
+			assert.Equal(t, was, m.last[:len(was)], "nothing more is left out")
+		}
+	}
+}

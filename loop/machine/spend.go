@@ -59,12 +59,12 @@ func EstimateTokens(added []message.Message) (tokens int64) {
 }
 
 // Added returns what is not in the last prompt whose size is known, for an estimate: the messages after it,
-// or the system prompt and all messages. The slice is read-only.
+// or the system prompt and all messages that the prompt shows. The slice is read-only.
 func (st *State) Added() []message.Message {
 	if st.Prompt != nil {
 		return st.transcript.From(st.Prompt.Messages)
 	}
-	said := st.Transcript()
+	said := st.Shown()
 	if st.System == "" {
 		return said
 	}
