@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -186,6 +187,7 @@ func TestTheCauseOfNoProgressIsTheCycle(t *testing.T) {
 		assert.Equal(t, policy.ReasonNoProgress, e.Reason, name)
 		assert.NotNil(t, e.Cycle, name)
 		assert.NotErrorIs(t, err, errBoom, name)
+		assert.Equal(t, 1, strings.Count(err.Error(), "2 times"), "it is said once: %v", err)
 	}
 	require.Len(t, asked, 1)
 	assert.NotContains(t, asked[0], "boom")

@@ -84,8 +84,8 @@ func (e *RetryExhaustedError) ended() string {
 		}
 		return "run stopped: " + e.Reason.Phrase() + e.because()
 	}
-	if e.Cycle != nil {
-		return e.Reason.Phrase() + ": " + e.Failure.Message + e.because()
+	if e.Cycle != nil { // its cause has the words of the failure
+		return e.Reason.Phrase() + ": " + e.Failure.Message + e.planners()
 	}
 	text := fmt.Sprintf("%s: attempt %d of %s on the %s plane: %s", cmp.Or(e.Action, "answer"), e.Attempt,
 		bound(e.MaxAttempts), e.Plane, e.why())
@@ -101,10 +101,7 @@ func (e *RetryExhaustedError) ended() string {
 			text += ": " + string(c)
 		}
 		text += ": " + e.wrong(cause)
-		if p, ok := errors.AsType[*engine.PlannerError](e.Cause); ok {
-			text += "; " + p.Words()
-		}
-		return text
+		return text + e.planners()
 	}
 	if because := e.because(); because != "" || named {
 		return text + because
@@ -176,6 +173,14 @@ func (e *RetryExhaustedError) because() string {
 		return ""
 	}
 	return ": " + e.Cause.Error()
+}
+
+// planners returns what the planner said that ended the run, if its error did.
+func (e *RetryExhaustedError) planners() string {
+	if p, ok := errors.AsType[*engine.PlannerError](e.Cause); ok {
+		return "; " + p.Words()
+	}
+	return ""
 }
 
 func bound(n int) string {
