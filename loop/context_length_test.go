@@ -290,3 +290,25 @@ func TestThePromptOfTheNextRunIsEstimatedAsItIsShown(t *testing.T) {
 		}
 	}
 }
+
+// A call that asked for another one and left something in doubt is not lost to the model, however old it is.
+func TestACallThatAskedAgainInDoubtStaysInThePrompt(t *testing.T) {
+	type in struct {
+		N int `json:"n"`
+	}
+	tools, err := tool.NewSet(tool.New("pay", "Pays.", func(ctx context.Context, in in) (string, error) {
+		if in.N == 30 {
+			return "", errors.Join(tool.AskAgain(fault.Issue{Pointer: "/n", Rule: "n", Expected: "less"}), tool.Doubt(ctx))
+		}
+		return strings.Repeat("blah ", 200), nil
+	}))
+	require.NoError(t, err)
+	m := &smallModel{window: 9000, calls: 31}
+	l, err := loop.New(m, loop.Config{Tools: tools})
+	require.NoError(t, err)
+	r, err := l.Run(t.Context(), newSession(t), loop.Input{Prompt: "pay them all"})
+	require.NoError(t, err)
+	require.Len(t, r.InDoubt, 1)
+	assert.Positive(t, m.refused)
+	assert.Contains(t, m.last[1].Text, `- pay {"n":30}: its effect may or may not have happened`)
+}

@@ -103,9 +103,14 @@ func (s *step) keepBatch(b *Batch) {
 	s.keepTurn(b.From, t)
 }
 
-// began reports whether the tool of a call that ended was run, and may have done something.
+// began reports whether the tool of a call that ended was run, and may have done something. One that asked
+// for another call has done nothing, unless it left something in doubt.
 func (c *BatchCall) began() bool {
-	return c.Status == callAnswered || c.Status == callFailed || c.Status == callRefused || c.Status == callLost
+	switch c.Status {
+	case callAnswered, callFailed, callRefused, callLost:
+		return true
+	}
+	return c.Status == callAsked && c.Doubt
 }
 
 // PlanCuts plans what the prompt leaves out from now on: the answer to a shorten effect. It is a pure
