@@ -36,8 +36,9 @@ whatif". Of a run whose record stops to answer, what was used up to that point c
 
 A policy is dominated if another is at least as good in successes, cost and time waited, and better in one.
 The others are marked with "*": each of them is the best for someone. Cost is that at the prices of the
-policies, or with -price at those (see "retake whatif -h"); without prices the tokens count. A corpus has no
-usage, so its tokens are estimated from its texts; -model names its model, for the prices of the policies.
+policies, or with -price at those (see "retake whatif -h"); unless all have prices, the tokens count. A corpus
+has no usage, so its tokens are estimated from its texts; -model names its model, for the prices of the
+policies.
 
 With -html it writes one page with the table and a picture to standard output, which needs no network.
 
@@ -105,6 +106,7 @@ func (t *tune) run(e *env) error {
 		return err
 	}
 	rank(all)
+	noteUnpriced(e, all)
 	switch {
 	case t.json:
 		err = e.json(map[string][]*candidate{"policies": all})
@@ -242,10 +244,27 @@ func (c *candidate) price(priced bool) int64 {
 	return c.Tokens
 }
 
-// isPriced reports whether something has a price.
-func isPriced(all []*candidate) bool {
-	return slices.ContainsFunc(all, func(c *candidate) bool { return c.CostMicros > 0 })
+// unpriced returns the first policy whose tokens cost nothing, because it has no price for them; nil if there
+// is none.
+func unpriced(all []*candidate) *candidate {
+	for _, c := range all {
+		if c.Tokens > 0 && c.CostMicros == 0 {
+			return c
+		}
+	}
+	return nil
 }
+
+// noteUnpriced says why tokens are compared although some policies have prices.
+func noteUnpriced(e *env, all []*candidate) {
+	costs := func(o *candidate) bool { return o.CostMicros > 0 }
+	if c := unpriced(all); c != nil && slices.ContainsFunc(all, costs) {
+		e.note("the policy %s has no prices, so tokens are compared instead of money", plain(c.Name))
+	}
+}
+
+// isPriced reports whether money decides: all have prices. Without one a policy would seem to be free.
+func isPriced(all []*candidate) bool { return unpriced(all) == nil }
 
 // rank sorts policies, the best first, and says which are dominated.
 func rank(all []*candidate) {

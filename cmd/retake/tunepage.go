@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -75,7 +76,7 @@ func writeTunePage(w io.Writer, of string, all []*candidate) error {
 	}
 	front := slices.Clone(p.Points)
 	front = slices.DeleteFunc(front, func(q tunePoint) bool { return q.Dominated })
-	slices.SortFunc(front, func(a, b tunePoint) int { return int(a.X - b.X) })
+	slices.SortFunc(front, func(a, b tunePoint) int { return cmp.Compare(a.X, b.X) })
 	for _, q := range front {
 		p.Front += fmt.Sprintf("%.1f,%.1f ", q.X, q.Y)
 	}

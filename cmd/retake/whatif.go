@@ -32,7 +32,7 @@ that was never made, the record has no answer: the command says so, and counts n
 
 It compares totals up to that point: attempts, transport faults, calls, time waited, tokens, those of failed
 attempts, and their cost: at the prices of the policies, or with -price at those, for a million tokens, as in
--price input=3,output=15,cache_read=0.3. The last line says what would have been saved, and how many runs that
+-price input=3,output=15,cache_read=0.3, where the sum is rounded up, and not each call. The last line says what would have been saved, and how many runs that
 went well would not have.
 ` + journalArgs + `.
 
