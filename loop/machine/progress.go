@@ -151,12 +151,14 @@ func (s *step) finished(f finishedCall, c *BatchCall, window int) reached {
 	all := s.recent.Values()
 	alike := func(o finishedCall) bool { return o.Same == f.Same }
 	f.New = f.Same == "" || !slices.ContainsFunc(all[max(0, len(all)-window):], alike)
+	repeats := false // all calls of a completed round do
 	for p := 1; p <= maxPeriod; p++ {
 		in := &s.kept.InStep[p-1]
 		if n := len(all) - p; n < 0 || f.Same == "" || all[n].Same != f.Same {
 			*in = 0
 			continue
 		}
+		repeats = true
 		if *in++; f.Period == 0 && *in >= p && *in%p == 0 {
 			f.Period = p
 		}
@@ -165,7 +167,9 @@ func (s *step) finished(f finishedCall, c *BatchCall, window int) reached {
 		f.Rounds = s.rounds(&f, window)
 	}
 	s.recent = s.recent.Add(f, s.policies.window)
-	s.lately = s.lately.Add(c.shown(), maxPeriod)
+	if repeats {
+		s.lately = s.lately.Add(c.shown(), maxPeriod)
+	}
 	if f.Period == 0 {
 		return reached{}
 	}
