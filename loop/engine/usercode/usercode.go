@@ -3,6 +3,7 @@ package usercode
 import (
 	"cmp"
 	"context"
+	"runtime/debug"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -14,11 +15,11 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Contained calls a function. A panic is returned as a [fault.PanicError].
+// Contained calls a function. A panic is returned as a [fault.PanicError], with the place of the panic.
 func Contained[T any](call func() (T, error)) (value T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &fault.PanicError{Value: p}
+			err = &fault.PanicError{Value: p, Stack: string(debug.Stack())}
 		}
 	}()
 	return call()
