@@ -155,9 +155,10 @@ func (st *State) Validate() error {
 	if st.Config.Parts < 1 || st.Out == nil {
 		return errors.New("this is not the state of a limiter")
 	}
+	latest := st.Now + int64(st.Config.Ahead) // that a call may be granted for
 	for n := range st.Windows {
 		w := &st.Windows[n]
-		if w.Limit < 1 || w.Period < int64(time.Millisecond) || w.Quarter < 0 || w.Quarter > w.quarter(st.Now) {
+		if w.Limit < 1 || w.Period < int64(time.Millisecond) || w.Quarter < 0 || w.Quarter > w.quarter(latest) {
 			return fmt.Errorf("windows[%d]: its limit, period or quarter is not that of a limiter", n)
 		}
 	}

@@ -487,3 +487,17 @@ func TestASessionYieldsToThoseThatMadeFewerCalls(t *testing.T) {
 		})
 	}
 }
+
+// A call may be granted for a time to come, and the state says so.
+func TestAStateWhoseGrantsAreAheadOfTimeIsValid(t *testing.T) {
+	l := newLimiter(t, limit.Config{
+		Ahead: 50 * time.Millisecond, Windows: []limit.Window{{Resource: "requests", Limit: 100, Period: time.Second}},
+	})
+	for id := int64(1); id < 1000; id++ {
+		l.ask(id)
+	}
+	for l.now < 5*time.Second {
+		l.until(l.now + time.Millisecond)
+		require.NoError(t, l.st.Validate())
+	}
+}
