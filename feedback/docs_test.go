@@ -20,10 +20,10 @@ func TestDocsShowRealOutput(t *testing.T) {
 	required.Expected = `one of "single", "double"`
 	first := booking(1, nil, nightsIssue, required)
 	second := booking(2, &first, nightsIssue)
-	_, broken := prompt.Parse("Try again.\n{{if feedback}}{{.Message}}")
+	_, broken := prompt.Parse("Try again.\n{{if feedback}}{{.Message}}", nil)
 	require.Error(t, broken)
 
-	own, err := prompt.Parse("Please fix{{range issues}}\n* {{.Place}}: {{.Expected}}{{end}}")
+	own, err := prompt.Parse("Please fix{{range issues}}\n* {{.Place}}: {{.Expected}}{{end}}", nil)
 	require.NoError(t, err)
 	river := fault.Issue{Pointer: "/rivers/0", Rule: "type", Expected: "string", Got: fault.Null, Source: fault.FromSchema}
 	fixed, err := own.Words(booking(1, nil, river), feedback.DefaultLimits())

@@ -28,11 +28,13 @@ const (
 // much of the limits they use together. If not all fit, calls of different tools come first: as many as have
 // a fair room share the limits equally, and the others are told [NoRoom]. A single item may use all.
 //
-// t renders the texts; nil, and a template that fails, means [Render]. err is the first error of t; the texts
+// words renders the texts; nil, and words that fail, mean [Render]. err is the first error of words; the texts
 // are complete all the same. lim may be what is left of limits, and even below 0. RenderAll is safe for
-// concurrent use.
-func RenderAll(items []Item, lim Limits, t Template) (texts []string, used Limits, err error) {
-	s := sharing{items: items, lim: lim, template: t}
+// concurrent use if words is.
+func RenderAll(items []Item, lim Limits, words func(RetryFeedback, Limits) (string, error)) (
+	texts []string, used Limits, err error,
+) {
+	s := sharing{items: items, lim: lim, words: words}
 	if !s.whole() {
 		s.parts()
 	}
@@ -41,12 +43,12 @@ func RenderAll(items []Item, lim Limits, t Template) (texts []string, used Limit
 
 // sharing renders items within limits.
 type sharing struct {
-	items    []Item
-	lim      Limits
-	template Template
-	texts    []string
-	used     Limits
-	err      error
+	items []Item
+	lim   Limits
+	words func(RetryFeedback, Limits) (string, error)
+	texts []string
+	used  Limits
+	err   error
 }
 
 // whole renders all items in whole, and reports whether they fit.
@@ -96,7 +98,7 @@ func (s *sharing) render(n int, lim Limits) {
 	case lim.MaxIssues <= 0 || lim.MaxBytes < leastBytes:
 		s.texts[n] = NoRoom
 	default:
-		s.texts[n] = s.words(*item.Feedback, lim)
+		s.texts[n] = s.text(*item.Feedback, lim)
 	}
 	s.used.MaxBytes += item.Title + len(s.texts[n])
 	if item.Feedback != nil {
@@ -104,12 +106,12 @@ func (s *sharing) render(n int, lim Limits) {
 	}
 }
 
-// words returns feedback in the words of the template, or else in those of [Render].
-func (s *sharing) words(f RetryFeedback, lim Limits) string {
-	if s.template == nil {
+// text returns feedback in the words of the user, or else in those of [Render].
+func (s *sharing) text(f RetryFeedback, lim Limits) string {
+	if s.words == nil {
 		return Render(f, lim)
 	}
-	text, err := s.template.Words(f, lim)
+	text, err := s.words(f, lim)
 	if err == nil {
 		return text
 	}

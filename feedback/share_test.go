@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/feedback/prompt"
 )
 
 // item is feedback on a call of a tool with as many issues.
@@ -56,21 +57,17 @@ func TestFeedbackOnSeveralCallsSharesTheLimits(t *testing.T) {
 	}
 }
 
-// failing is a template that fails.
-type failing struct{ feedback.Template }
-
 var errTemplate = errors.New("no such field")
-
-func (failing) Words(feedback.RetryFeedback, feedback.Limits) (string, error) { return "", errTemplate }
 
 func TestATemplateThatFailsLeavesTheDefaultWords(t *testing.T) {
 	a := item("a", 1)
-	texts, _, err := feedback.RenderAll([]feedback.Item{a, a}, feedback.DefaultLimits(), failing{})
+	failing := func(feedback.RetryFeedback, feedback.Limits) (string, error) { return "", errTemplate }
+	texts, _, err := feedback.RenderAll([]feedback.Item{a, a}, feedback.DefaultLimits(), failing)
 	require.ErrorIs(t, err, errTemplate)
 	assert.Equal(t, feedback.Render(*a.Feedback, feedback.DefaultLimits()), texts[1])
-	plain, err := feedback.ParseTemplate("Again, please.", nil)
+	plain, err := prompt.Parse("Again, please.", nil)
 	require.NoError(t, err)
-	texts, _, err = feedback.RenderAll([]feedback.Item{a}, feedback.DefaultLimits(), plain)
+	texts, _, err = feedback.RenderAll([]feedback.Item{a}, feedback.DefaultLimits(), plain.Words)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"Again, please."}, texts)
 }

@@ -78,7 +78,7 @@ func TestTemplateFunctions(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			parsed, err := prompt.Parse(c.text)
+			parsed, err := prompt.Parse(c.text, nil)
 			require.NoError(t, err)
 			assert.Equal(t, c.text, parsed.String())
 			first, err := parsed.Render(firstAttempt())
@@ -94,7 +94,7 @@ func TestTemplateFunctions(t *testing.T) {
 }
 
 func TestTemplateReadsSlicesAndVars(t *testing.T) {
-	parsed, err := prompt.Parse(`{{.Vars.question}}{{range values "cart"}} {{.room}} {{.nights}} {{.price}} {{.big}} {{json .}}{{end}}`)
+	parsed, err := prompt.Parse(`{{.Vars.question}}{{range values "cart"}} {{.room}} {{.nights}} {{.price}} {{.big}} {{json .}}{{end}}`, nil)
 	require.NoError(t, err)
 	text, err := parsed.Render(secondAttempt())
 	require.NoError(t, err)
@@ -115,7 +115,7 @@ func TestTemplateParseErrors(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := prompt.Parse(c.text)
+			_, err := prompt.Parse(c.text, nil)
 			require.ErrorContains(t, err, c.want)
 			var ours *prompt.Error
 			require.ErrorAs(t, err, &ours)
@@ -146,7 +146,7 @@ func TestTemplateRenderErrors(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			parsed, err := prompt.Parse(c.text)
+			parsed, err := prompt.Parse(c.text, nil)
 			require.NoError(t, err)
 			_, err = parsed.Render(secondAttempt())
 			require.ErrorContains(t, err, c.want)
@@ -154,14 +154,14 @@ func TestTemplateRenderErrors(t *testing.T) {
 			require.ErrorAs(t, err, &ours)
 		})
 	}
-	parsed, err := prompt.Parse(`{{values "cart"}}`)
+	parsed, err := prompt.Parse(`{{values "cart"}}`, nil)
 	require.NoError(t, err)
 	_, err = parsed.Render(prompt.Data{})
 	require.ErrorContains(t, err, `values "cart": there is no session to read`)
 }
 
 func TestRenderWith(t *testing.T) {
-	parsed, err := prompt.Parse("{{with feedback}}Not yet ({{.Attempt}}/{{.MaxAttempts}}):{{range issues}}\n* {{.}}{{end}}{{end}}")
+	parsed, err := prompt.Parse("{{with feedback}}Not yet ({{.Attempt}}/{{.MaxAttempts}}):{{range issues}}\n* {{.}}{{end}}{{end}}", nil)
 	require.NoError(t, err)
 	f := booking(1, nil, roomIssue, nightsIssue)
 	text, err := parsed.Words(f, feedback.DefaultLimits())
@@ -172,7 +172,7 @@ func TestRenderWith(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Not yet (1/3):\n* nights: ex…", few)
 
-	broken, err := prompt.Parse("{{.Nope}}")
+	broken, err := prompt.Parse("{{.Nope}}", nil)
 	require.NoError(t, err)
 	_, err = broken.Words(f, feedback.DefaultLimits())
 	require.ErrorContains(t, err, "cannot be rendered")
@@ -180,7 +180,7 @@ func TestRenderWith(t *testing.T) {
 
 func TestRenderWithIsBoundedAndNeutral(t *testing.T) {
 	parsed, err := prompt.Parse("{{with feedback}}{{.Tool}} ({{.Class}}): {{.Message}}\n{{.Detail}}\n{{.}}{{range .Issues}}\n" +
-		"* {{.Place}} ({{.Rule}}): {{.Expected}}, {{.Got}} {{.Value}} / {{.Text}}{{end}}\n{{json .}}{{end}}")
+		"* {{.Place}} ({{.Rule}}): {{.Expected}}, {{.Got}} {{.Value}} / {{.Text}}{{end}}\n{{json .}}{{end}}", nil)
 	require.NoError(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		f := feedback.New(genInput(nil).Draw(t, "input"))
@@ -195,7 +195,7 @@ func TestRenderWithIsBoundedAndNeutral(t *testing.T) {
 
 func TestFuncsInAUsersOwnTemplate(t *testing.T) {
 	for name, c := range map[string]struct {
-		view feedback.View
+		view prompt.View
 		want string
 	}{
 		"no_view":       {nil, "try 1 of 0"},
@@ -213,7 +213,7 @@ func TestFuncsInAUsersOwnTemplate(t *testing.T) {
 }
 
 func TestTemplateIsSafeForConcurrentUse(t *testing.T) {
-	parsed, err := prompt.Parse("{{range 10}}{{attempt}}{{end}}{{feedback}}")
+	parsed, err := prompt.Parse("{{range 10}}{{attempt}}{{end}}{{feedback}}", nil)
 	require.NoError(t, err)
 	want, err := parsed.Render(secondAttempt())
 	require.NoError(t, err)
@@ -229,7 +229,7 @@ func TestTemplateIsSafeForConcurrentUse(t *testing.T) {
 }
 
 func TestJSONReadsBack(t *testing.T) {
-	parsed, err := prompt.Parse(`{{json .Vars.x}}`)
+	parsed, err := prompt.Parse(`{{json .Vars.x}}`, nil)
 	require.NoError(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.MapOf(rapid.String(), rapid.SliceOfN(genText(), 0, 3)).Draw(t, "x")
@@ -265,7 +265,7 @@ func FuzzTemplate(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		parsed, err := prompt.Parse(text)
+		parsed, err := prompt.Parse(text, nil)
 		if err != nil {
 			requireOurs(t, err)
 			return
@@ -291,7 +291,7 @@ func requireOurs(t *testing.T, err error) {
 }
 
 func BenchmarkTemplateRender(b *testing.B) {
-	parsed, err := prompt.Parse("{{.Vars.question}}{{with feedback}}\n{{.}}{{end}}")
+	parsed, err := prompt.Parse("{{.Vars.question}}{{with feedback}}\n{{.}}{{end}}", nil)
 	require.NoError(b, err)
 	d := secondAttempt()
 	b.ReportAllocs()
@@ -303,20 +303,21 @@ func BenchmarkTemplateRender(b *testing.B) {
 }
 
 func TestAPlainTextInPlaceOfFeedbackIsCutToTheLimit(t *testing.T) {
-	parsed, err := feedback.ParseTemplate("Please fix your arguments.", nil)
+	parsed, err := prompt.Parse("Please fix your arguments.", nil)
 	require.NoError(t, err)
 	text, err := parsed.Words(booking(1, nil, nightsIssue), feedback.Limits{MaxIssues: 1, MaxBytes: 13})
 	require.NoError(t, err)
 	assert.Equal(t, "Please fix…", text)
 }
 
-// Importing package prompt is enough to use templates: a config only has their texts.
-func TestImportingPackagePromptIsTheSwitch(t *testing.T) {
-	parsed, err := feedback.ParseTemplate("Attempt {{attempt}} of {{maxAttempts}}.", nil)
-	require.NoError(t, err)
-	text, err := parsed.Prompt(nil, 2, 3, feedback.DefaultLimits())
-	require.NoError(t, err)
-	assert.Equal(t, "Attempt 2 of 3.", text)
-	_, err = feedback.ParseTemplate("{{", nil)
-	require.ErrorContains(t, err, "prompt template, line 1: unclosed action")
+func TestATextWithoutActionsIsAsItIs(t *testing.T) {
+	for _, text := range []string{"You book rooms.\n", "{ } }} { {", strings.Repeat("a", 64<<10)} {
+		parsed, err := prompt.Parse(text, nil)
+		require.NoError(t, err)
+		rendered, err := parsed.Prompt(nil, 1, 3, feedback.DefaultLimits())
+		require.NoError(t, err)
+		assert.Equal(t, text, rendered)
+	}
+	_, err := prompt.Parse(strings.Repeat("a", 64<<10+1), nil)
+	require.EqualError(t, err, "prompt template: the text must be at most 65536 bytes, is 65537")
 }

@@ -41,7 +41,7 @@ func (c *Config) checkVars() error {
 		if !strings.Contains(t.text, ".Vars") {
 			continue
 		}
-		parsed, err := prompt.Parse(t.text)
+		parsed, err := prompt.Parse(t.text, nil)
 		if err != nil {
 			continue // the core reports it
 		}

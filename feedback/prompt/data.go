@@ -29,13 +29,13 @@ type Data struct {
 	// users or models through quote.
 	Vars map[string]any
 
-	view feedback.View
+	view View
 	lim  feedback.Limits
 }
 
 // NewData returns the data for the prompt of an attempt. The view may be nil. If attempt is 0, both numbers
 // are those of the latest feedback.
-func NewData(view feedback.View, attempt, maxAttempts int, lim feedback.Limits) Data {
+func NewData(view View, attempt, maxAttempts int, lim feedback.Limits) Data {
 	d := Data{Attempt: max(attempt, 1), MaxAttempts: maxAttempts, view: view, lim: lim}
 	if view == nil {
 		return d
@@ -83,7 +83,7 @@ func (d Data) feedbackFor(tool string) *FeedbackView {
 //	quote "text"       the text quoted by [feedback.Quote]
 //	json value         the value as JSON with sorted members and no marker in it
 //	values "slice"     the values of a session slice; an unknown name is an error
-func Funcs(view feedback.View) template.FuncMap {
+func Funcs(view View) template.FuncMap {
 	return funcs(func() Data { return NewData(view, 0, 0, feedback.DefaultLimits()) })
 }
 

@@ -10,7 +10,7 @@ import (
 
 // One prompt for the first attempt, which has no feedback, and for all later ones.
 func ExampleTemplate_Render() {
-	booking, err := prompt.Parse("Book a room in {{.Vars.city}}.{{with feedback}}\n\n{{.}}{{end}}")
+	booking, err := prompt.Parse("Book a room in {{.Vars.city}}.{{with feedback}}\n\n{{.}}{{end}}", nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -24,7 +24,7 @@ func ExampleTemplate_Render() {
 
 // Your own text replaces the default wording.
 func ExampleTemplate_Words() {
-	words, err := prompt.Parse("Please fix{{range issues}}\n* {{.Place}}: {{.Expected}}{{end}}")
+	words, err := prompt.Parse("Please fix{{range issues}}\n* {{.Place}}: {{.Expected}}{{end}}", nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -41,7 +41,7 @@ func ExampleTemplate_Words() {
 }
 
 func ExampleParse() {
-	_, err := prompt.Parse("Try again.\n{{if feedback}}{{.Message}}")
+	_, err := prompt.Parse("Try again.\n{{if feedback}}{{.Message}}", nil)
 	fmt.Println(err)
 	// Output: prompt template, line 2: an {{if}}, {{range}}, {{with}}, {{block}} or {{define}} has no {{end}}
 }

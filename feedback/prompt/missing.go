@@ -12,6 +12,9 @@ import (
 // Check reports the first member of .Vars that each rendering reads and vars does not have, as an [Error].
 // What stands in the branches of an {{if}}, {{range}} or {{with}} and in a {{define}} is not looked at.
 func (t *Template) Check(vars map[string]any) error {
+	if t.base == nil {
+		return nil
+	}
 	for _, n := range t.base.Root.Nodes {
 		for _, read := range readBy(pipeOf(n)) {
 			if _, there := vars[read.name]; !there {

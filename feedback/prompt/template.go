@@ -1,16 +1,13 @@
 // Package prompt parses prompt templates: text/template with functions that read feedback, history and
-// session slices. Package loop imports it. A program that uses package loop/machine alone, with templates in
-// its config, must import it itself:
-//
-//	import _ "github.com/retake-go/retake/feedback/prompt"
-//
-// A rendering is a pure function of its data. Its loops, recursion and output are limited, so it always ends.
+// session slices. A rendering is a pure function of its data. Its loops, recursion and output are limited, so
+// it always ends.
 package prompt
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"strconv"
 	"strings"
@@ -24,22 +21,49 @@ import (
 const (
 	// MaxBytes is the longest prompt, in bytes.
 	MaxBytes = 64 << 10
+	// maxText is the longest text of a template, in bytes.
+	maxText = 64 << 10
 	// maxWork is the most work: each round of a range costs 20, each call of a template 100, and each byte
 	// handled by print, printf, println, html, js and urlquery 1.
 	maxWork = 1_000_000
 )
 
-func init() {
-	feedback.RegisterTemplates(parseWith)
+// View is what a template sees of a session. Its methods must be pure: they always return the same.
+type View interface {
+	// LatestFeedback returns the feedback that the next attempt has to answer: that of the tool with the name
+	// action, or the latest of all if action is empty. It returns false at a first attempt, once the action
+	// has succeeded, and once it had another outcome that gave no feedback: what is over is not shown.
+	LatestFeedback(action string) (feedback.RetryFeedback, bool)
+	// Feedback iterates over all feedback of the session, oldest first.
+	Feedback() iter.Seq[feedback.RetryFeedback]
+	// Slice returns the values of a session slice as JSON, in order, or false if there is no such slice.
+	Slice(name string) ([]json.RawMessage, bool)
 }
 
-// parseWith returns a template with its vars.
-func parseWith(text string, vars map[string]json.RawMessage) (feedback.Template, error) {
-	t, err := Parse(text)
-	if err != nil {
+// Template is a text/template with the functions of [Funcs] and [Data] as ".". Make it with [Parse]. It is
+// safe for concurrent use.
+type Template struct {
+	text string
+	// base is nil for a text without actions, which renders as it is.
+	base *template.Template
+	// vars are the Vars of Prompt and Words. Read-only.
+	vars map[string]any
+}
+
+// Parse parses a prompt template of at most 64 KiB. vars are the Vars of [Template.Prompt] and
+// [Template.Words], each as JSON; nil for none. The error is an [Error].
+func Parse(text string, vars map[string]json.RawMessage) (*Template, error) {
+	t := &Template{text: text, vars: make(map[string]any, len(vars))}
+	switch {
+	case len(text) > maxText:
+		return nil, &Error{Reason: fmt.Sprintf("the text must be at most %d bytes, is %d", maxText, len(text))}
+	case !strings.Contains(text, "{{"):
+		return t, nil
+	}
+	var err error
+	if t.base, err = compiled(text); err != nil {
 		return nil, err
 	}
-	t.vars = make(map[string]any, len(vars))
 	for _, name := range canon.Keys(vars) {
 		if t.vars[name], err = decoded(vars[name]); err != nil {
 			return nil, &Error{Reason: fmt.Sprintf("vars.%s is not JSON", name), cause: err}
@@ -48,21 +72,8 @@ func parseWith(text string, vars map[string]json.RawMessage) (feedback.Template,
 	return t, nil
 }
 
-// Template is a text/template with the functions of [Funcs] and [Data] as ".". Make it with [Parse]. It is
-// safe for concurrent use.
-type Template struct {
-	text string
-	base *template.Template
-	// vars are the Vars of Prompt and Words. Read-only.
-	vars map[string]any
-}
-
-// Parse parses a prompt template of at most [feedback.MaxTemplate] bytes. The error is an [Error].
-func Parse(text string) (*Template, error) {
-	if len(text) > feedback.MaxTemplate {
-		reason := fmt.Sprintf("the text must be at most %d bytes, is %d", feedback.MaxTemplate, len(text))
-		return nil, &Error{Reason: reason}
-	}
+// compiled returns the template of a text with actions.
+func compiled(text string) (*template.Template, error) {
 	empty := template.New(templateName).Option("missingkey=error").Funcs(bound(Data{}, &meter{}))
 	base, err := empty.Parse(text)
 	if err != nil {
@@ -74,7 +85,7 @@ func Parse(text string) (*Template, error) {
 			return nil, &Error{Line: line, Reason: fmt.Sprintf("there is no {{define %q}}", missing.Name)}
 		}
 	}
-	return &Template{text: text, base: base}, nil
+	return base, nil
 }
 
 // String returns the text that was parsed.
@@ -92,7 +103,7 @@ func (t *Template) Render(d Data) (string, error) {
 }
 
 // Prompt is [Template.Render] with the data of the view.
-func (t *Template) Prompt(view feedback.View, attempt, maxAttempts int, lim feedback.Limits) (string, error) {
+func (t *Template) Prompt(view View, attempt, maxAttempts int, lim feedback.Limits) (string, error) {
 	d := NewData(view, attempt, maxAttempts, lim)
 	d.Vars = t.vars
 	return t.Render(d)
@@ -114,6 +125,10 @@ func (t *Template) Words(f feedback.RetryFeedback, lim feedback.Limits) (string,
 }
 
 func (t *Template) execute(out *bounded, d Data) error {
+	if t.base == nil {
+		_, err := out.Write([]byte(t.text))
+		return err
+	}
 	run, err := t.base.Clone()
 	if err != nil {
 		return err

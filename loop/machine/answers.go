@@ -254,7 +254,11 @@ func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
 
 // share returns feedback as texts, and how much of the limits they use.
 func (s *step) share(lim feedback.Limits, items ...feedback.Item) ([]string, feedback.Limits) {
-	texts, used, err := feedback.RenderAll(items, lim, s.words.feedback)
+	var words func(feedback.RetryFeedback, feedback.Limits) (string, error)
+	if own := s.words.feedback; own != nil {
+		words = own.Words
+	}
+	texts, used, err := feedback.RenderAll(items, lim, words)
 	if err != nil {
 		s.warn(fmt.Sprintf("feedback: %v; the default words were used", err))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -37,7 +38,7 @@ type Config struct {
 	// error unless Single is set. At most 256 bytes of printable text. A redacted journal keeps it,
 	// so it must not be secret.
 	ActionID string `json:"action_id,omitempty" redact:"keep"`
-	// System is the system prompt. It is a template of package feedback, rendered for each model call.
+	// System is the system prompt. It is a template of package prompt, rendered for each model call.
 	System string `json:"system,omitempty" redact:"prompt"`
 	// Feedback is the template of the feedback for the model; empty means the default text.
 	Feedback string `json:"feedback,omitempty" redact:"prompt"`
@@ -77,7 +78,7 @@ type Config struct {
 
 // words are the compiled templates and policies of a Config. Immutable.
 type words struct {
-	system, feedback feedback.Template
+	system, feedback *prompt.Template
 	policies         *policies
 }
 
@@ -89,8 +90,7 @@ type Compiled struct {
 }
 
 // Compile validates a config and compiles it. The error joins everything that is wrong with cfg, each with
-// its path. Compile keeps cfg, which is read-only afterwards. Templates with actions need package
-// feedback/prompt.
+// its path. Compile keeps cfg, which is read-only afterwards.
 func Compile(cfg *Config) (*Compiled, error) {
 	w, err := compile(cfg)
 	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()),
@@ -179,12 +179,12 @@ func compile(cfg *Config) (*words, error) {
 	)
 	for _, t := range []struct {
 		path, text string
-		to         *feedback.Template
+		to         **prompt.Template
 	}{{"system", cfg.System, &w.system}, {"feedback", cfg.Feedback, &w.feedback}} {
 		if t.text == "" {
 			continue
 		}
-		parsed, err := feedback.ParseTemplate(t.text, cfg.Vars)
+		parsed, err := prompt.Parse(t.text, cfg.Vars)
 		errs = append(errs, prefix(t.path, err))
 		*t.to = parsed
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
-	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"

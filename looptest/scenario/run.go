@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/fault"
-	_ "github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
