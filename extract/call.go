@@ -25,7 +25,7 @@ type Call struct {
 	Broken *Broken
 }
 
-func (c *Call) repaired(kind RepairKind, offset int) {
+func (c *Call) repaired(kind Form, offset int) {
 	c.Repairs = append(c.Repairs, Repair{kind, offset})
 }
 

@@ -261,13 +261,13 @@ func TestAround(t *testing.T) {
 	assert.Equal(t, []extract.Repair{{Kind: extract.Prose, Offset: 0}, {Kind: extract.Fence, Offset: 6}, {Kind: extract.Alias, Offset: 23},
 		{Kind: extract.Prose, Offset: strings.Index(text, "Done")}}, calls[0].Repairs)
 	assert.Equal(t, text[calls[0].Offset:calls[0].End], `{"name": "geo_lookup", "arguments": {"q": "x"}}`)
-	for _, kind := range []extract.RepairKind{extract.Prose, extract.Fence, extract.Alias} {
+	for _, kind := range []extract.Form{extract.Prose, extract.Fence, extract.Alias} {
 		opt := extract.DefaultOptions()
-		opt.Off = []extract.Form{extract.Form(kind)}
+		opt.Off = []extract.Form{kind}
 		assert.Empty(t, readCalls(text, tools, opt), kind)
 	}
 	opt := extract.DefaultOptions()
-	opt.Off = []extract.Form{extract.Form(extract.Tag)}
+	opt.Off = []extract.Form{extract.Tag}
 	assert.Empty(t, readCalls(formCases[0].text, tools, opt))
 }
 
@@ -350,7 +350,7 @@ func TestMoreCallsThanTheBoundAreCounted(t *testing.T) {
 		assert.Equal(t, want, over, text)
 		assert.Equal(t, want > 0, calls == nil, text)
 	}
-	opt.Off = []extract.Form{extract.Form(extract.Prose)}
+	opt.Off = []extract.Form{extract.Prose}
 	calls, over := extract.Calls("So: add(a=1), add(a=2), add(a=3), add(a=4)", tools, opt)
 	assert.Empty(t, calls)
 	assert.Zero(t, over, "a form that is switched off is no call")

@@ -2,8 +2,9 @@ package extract
 
 import "slices"
 
-// Form is the stable name of one way of writing a call, or of one leniency. A policy can switch each off. The
-// zero value is no form.
+// Form is the stable name of one way of writing a call, or of one kind of repair. A policy can switch each
+// off, by [Options.Off]: a call that needs a leniency of writing is then [Broken], and a call in a fence, in
+// prose or under an alias is not read. The zero value is no form.
 type Form string
 
 // The forms a call is read by: the values of [Call.Form].
@@ -39,75 +40,70 @@ const (
 	QuotedCall Form = "quoted_call"
 )
 
-// RepairKind is the stable name of one kind of repair. A [Form] of the same name in [Options.Off] switches it
-// off: a call that needs a leniency of writing is then [Broken], and a call in a fence, in prose or under an
-// alias is not read.
-type RepairKind string
-
 // Text around a call or value that was dropped.
 const (
 	// Prose: text before or after was dropped.
-	Prose RepairKind = "prose"
+	Prose Form = "prose"
 	// Fence: backticks around were dropped.
-	Fence RepairKind = "fence"
+	Fence Form = "fence"
 	// Tag: a tag or control token around was dropped.
-	Tag RepairKind = "tag"
+	Tag Form = "tag"
 )
 
 // Readings of names and arguments.
 const (
 	// Alias: the written name is another spelling of the registered one.
-	Alias RepairKind = "alias"
+	Alias Form = "alias"
 	// StringArguments: the arguments were written as a string that holds JSON.
-	StringArguments RepairKind = "string_arguments"
+	StringArguments Form = "string_arguments"
 	// NoArguments: a call without arguments, in a wrapper for calls, was read as {}.
-	NoArguments RepairKind = "no_arguments"
+	NoArguments Form = "no_arguments"
 	// ExtraMember: a member beside the name and the arguments was dropped.
-	ExtraMember RepairKind = "extra_member"
+	ExtraMember Form = "extra_member"
 	// PythonSyntax: keyword arguments of a Python call were read as an object.
-	PythonSyntax RepairKind = "python_syntax"
+	PythonSyntax Form = "python_syntax"
 	// TaggedArguments: each argument was in its own tag, as in <parameter=a>1</parameter>. Such tags have no
 	// types, so each value is a string here. Package tool, which knows the schema, converts it.
-	TaggedArguments RepairKind = "tagged_arguments"
+	TaggedArguments Form = "tagged_arguments"
 	// AssignedArguments: the arguments were assigned to a variable before, as in v = {"a": 1}, f(v).
-	AssignedArguments RepairKind = "assigned_arguments"
+	AssignedArguments Form = "assigned_arguments"
 	// WrappedArguments: the arguments were in one member that the tool's schema does not have, as in
 	// f(params={"a": 1}). Package tool makes this repair, because it knows the schema.
-	WrappedArguments RepairKind = "wrapped_arguments"
+	WrappedArguments Form = "wrapped_arguments"
 	// QuotedObject: an object or array was written as JSON in a string, and the schema allows no string
 	// there: {"addr": "{\"city\": \"Lisbon\"}"}. Package tool makes this repair, because it knows the schema.
-	QuotedObject RepairKind = "quoted_object"
+	QuotedObject Form = "quoted_object"
 )
 
 // Leniencies of writing: they are not strict JSON, but have only one meaning.
 const (
 	// SingleQuotes: a string in single quotes.
-	SingleQuotes RepairKind = "single_quotes"
+	SingleQuotes Form = "single_quotes"
 	// Apostrophe: a single quote between two letters, in a string in single quotes.
-	Apostrophe RepairKind = "apostrophe"
+	Apostrophe Form = "apostrophe"
 	// TokenQuotes: a string between control tokens, <escape> or <|"|>, as Gemma writes it.
-	TokenQuotes RepairKind = "token_quotes"
+	TokenQuotes Form = "token_quotes"
 	// TripleQuotes: a string in triple quotes.
-	TripleQuotes RepairKind = "triple_quotes"
+	TripleQuotes Form = "triple_quotes"
 	// PythonLiteral: True, False or None.
-	PythonLiteral RepairKind = "python_literal"
+	PythonLiteral Form = "python_literal"
 	// PythonNumber: +5, .5, 5. or 1_000, respelled with the same value.
-	PythonNumber RepairKind = "python_number"
+	PythonNumber Form = "python_number"
 	// PythonEscape: \', \x41 or \U0001F600 in a string; a backslash before a letter that escapes nothing, in
 	// single quotes.
-	PythonEscape RepairKind = "python_escape"
+	PythonEscape Form = "python_escape"
 	// Tuple: a tuple read as an array.
-	Tuple RepairKind = "tuple"
+	Tuple Form = "tuple"
 	// TrailingComma: a comma before a closing bracket.
-	TrailingComma RepairKind = "trailing_comma"
+	TrailingComma Form = "trailing_comma"
 	// Comment: a comment (#, //, /* */) between tokens.
-	Comment RepairKind = "comment"
+	Comment Form = "comment"
 	// UnquotedKey: a member's name without quotes.
-	UnquotedKey RepairKind = "unquoted_key"
+	UnquotedKey Form = "unquoted_key"
 	// RawControl: a control character, such as a line break, written raw in a string.
-	RawControl RepairKind = "raw_control"
+	RawControl Form = "raw_control"
 	// MarkdownEscape: a backslash before an underscore in a name, or before a bracket, as Markdown writes it.
-	MarkdownEscape RepairKind = "markdown_escape"
+	MarkdownEscape Form = "markdown_escape"
 )
 
 // The groups above, in their order. The readings of names and arguments are among aroundKinds (Alias) and
@@ -117,8 +113,8 @@ var (
 		ToolTag, SpecialToken, FunctionTag, ToolCallsObject, CallList, CallObject, InlineArguments,
 		NameKeyedObject, PairList, NameThenArguments, PythonCall, PythonCallObject, QuotedCall,
 	}
-	aroundKinds  = []RepairKind{Prose, Fence, Tag, Alias}
-	writingKinds = []RepairKind{
+	aroundKinds  = []Form{Prose, Fence, Tag, Alias}
+	writingKinds = []Form{
 		StringArguments, NoArguments, ExtraMember, PythonSyntax, TaggedArguments, AssignedArguments,
 		WrappedArguments, QuotedObject, SingleQuotes, Apostrophe, TokenQuotes, TripleQuotes, PythonLiteral,
 		PythonNumber, PythonEscape, Tuple, TrailingComma, Comment, UnquotedKey, RawControl, MarkdownEscape,
@@ -128,25 +124,22 @@ var (
 // Forms returns every name that [Options.Off] may hold, in a fixed order: first the forms a call is read by,
 // then the kinds of repair. The slice is the caller's own.
 func Forms() []Form {
-	forms := slices.Clone(callForms)
-	for _, k := range slices.Concat(aroundKinds, writingKinds) {
-		forms = append(forms, Form(k))
-	}
-	return forms
+	return slices.Concat(callForms, aroundKinds, writingKinds)
 }
 
 // Repair is one departure from strict JSON, or one piece of text that was dropped.
 type Repair struct {
-	Kind RepairKind `json:"kind"`
+	// Kind is the kind of repair.
+	Kind Form `json:"kind"`
 	// Offset is the byte offset in the text at which it applies.
 	Offset int `json:"offset"`
 }
 
-// Around reports whether the kind only drops text around a call or respells a name.
-func (k RepairKind) Around() bool { return slices.Contains(aroundKinds, k) }
+// Around reports whether a kind of repair only drops text around a call or respells a name.
+func (k Form) Around() bool { return slices.Contains(aroundKinds, k) }
 
 // Kinds returns each kind of the repairs once, in the order of its first repair.
-func Kinds(repairs []Repair) (kinds []RepairKind) {
+func Kinds(repairs []Repair) (kinds []Form) {
 	for _, r := range repairs {
 		if !slices.Contains(kinds, r.Kind) {
 			kinds = append(kinds, r.Kind)

@@ -91,7 +91,7 @@ func (r *reader) peek() byte {
 // maxRepairs bounds the repairs that are listed of one literal. Beyond it only the first of a kind is.
 const maxRepairs = 100
 
-func (r *reader) repaired(kind RepairKind, offset int) {
+func (r *reader) repaired(kind Form, offset int) {
 	same := func(other Repair) bool { return other.Kind == kind }
 	if len(r.repairs) < maxRepairs || !slices.ContainsFunc(r.repairs, same) {
 		r.repairs = append(r.repairs, Repair{Kind: kind, Offset: offset})

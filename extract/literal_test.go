@@ -14,7 +14,7 @@ import (
 func TestLiterals(t *testing.T) {
 	for _, c := range []struct {
 		name, text, want string
-		repairs          []extract.RepairKind
+		repairs          []extract.Form
 	}{
 		{"strict", `{"a": [1, -2.50, 1E+2, true, false, null, "x\n\u00e9\/"]}`, `{"a":[1,-2.50,1E+2,true,false,null,"x\né/"]}`, nil},
 		{"single_quotes", `{'a': 'it"s'}`, `{"a":"it\"s"}`, kinds(extract.SingleQuotes, 2)},
@@ -28,14 +28,14 @@ func TestLiterals(t *testing.T) {
 		{"number_as_written", `{"a": [1.0, 100000000000000000000001, 1e400, -0]}`, `{"a":[1.0,100000000000000000000001,1e400,-0]}`, nil},
 		{"python_escape", `{"a": "it\'s \x41 \U0001F600"}`, `{"a":"it's A 😀"}`, kinds(extract.PythonEscape, 3)},
 		{"surrogates", `{"a": "\ud83d\ude00"}`, `{"a":"😀"}`, nil},
-		{"backslash_that_escapes_nothing", `{"a": '\d+'}`, `{"a":"\\d+"}`, []extract.RepairKind{extract.SingleQuotes, extract.PythonEscape}},
+		{"backslash_that_escapes_nothing", `{"a": '\d+'}`, `{"a":"\\d+"}`, []extract.Form{extract.SingleQuotes, extract.PythonEscape}},
 		{"tuple", `{"a": (1, 2), "b": (3,), "c": ()}`, `{"a":[1,2],"b":[3],"c":[]}`,
-			[]extract.RepairKind{extract.Tuple, extract.Tuple, extract.TrailingComma, extract.Tuple}},
+			[]extract.Form{extract.Tuple, extract.Tuple, extract.TrailingComma, extract.Tuple}},
 		{"trailing_comma", `{"a": [1, 2,], }`, `{"a":[1,2]}`, kinds(extract.TrailingComma, 2)},
 		{"comment", "{\"a\": 1, // one\n \"b\": /* two */ 2 # three\n}", `{"a":1,"b":2}`, kinds(extract.Comment, 3)},
 		{"unquoted_key", `{a: {b_2: 1}}`, `{"a":{"b_2":1}}`, kinds(extract.UnquotedKey, 2)},
 		{"raw_control", "{\"a\": \"x\ny\tz\"}", `{"a":"x\ny\tz"}`, kinds(extract.RawControl, 2)},
-		{"markdown_escape", `\{"a": 1, b\_c: 2\}`, `{"a":1,"b_c":2}`, []extract.RepairKind{extract.MarkdownEscape, extract.UnquotedKey, extract.MarkdownEscape, extract.MarkdownEscape}},
+		{"markdown_escape", `\{"a": 1, b\_c: 2\}`, `{"a":1,"b_c":2}`, []extract.Form{extract.MarkdownEscape, extract.UnquotedKey, extract.MarkdownEscape, extract.MarkdownEscape}},
 		{"many_members", many(40, "k%d"), strings.ReplaceAll(many(40, "k%d"), " ", ""), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestLiterals(t *testing.T) {
 			require.Len(t, calls, 1)
 			require.Nil(t, calls[0].Broken)
 			assert.Equal(t, c.want, string(calls[0].Arguments))
-			var got []extract.RepairKind
+			var got []extract.Form
 			for _, r := range calls[0].Repairs {
 				if r.Kind != extract.PythonSyntax {
 					got = append(got, r.Kind)
@@ -56,7 +56,7 @@ func TestLiterals(t *testing.T) {
 			assert.ElementsMatch(t, c.repairs, got)
 			for _, kind := range got {
 				opt := extract.DefaultOptions()
-				opt.Off = []extract.Form{extract.Form(kind)}
+				opt.Off = []extract.Form{kind}
 				refused := readCalls(text, tools, opt)
 				require.Len(t, refused, 1)
 				require.NotNil(t, refused[0].Broken, "%s switched off", kind)
@@ -67,8 +67,8 @@ func TestLiterals(t *testing.T) {
 	}
 }
 
-func kinds(kind extract.RepairKind, n int) []extract.RepairKind {
-	var all []extract.RepairKind
+func kinds(kind extract.Form, n int) []extract.Form {
+	var all []extract.Form
 	for range n {
 		all = append(all, kind)
 	}
@@ -175,7 +175,7 @@ func TestReadings(t *testing.T) {
 		}
 		assert.Equal(t, []extract.Repair{c.want}, calls[0].Repairs)
 		opt := extract.DefaultOptions()
-		opt.Off = []extract.Form{extract.Form(c.want.Kind)}
+		opt.Off = []extract.Form{c.want.Kind}
 		refused := readCalls(c.text, tools, opt)
 		require.Len(t, refused, 1)
 		assert.Equal(t, &extract.Broken{Rule: fault.RuleSyntax, Offset: c.want.Offset}, refused[0].Broken)

@@ -87,12 +87,12 @@ func (s *scanner) container() Form {
 // isOff reports whether the form of c, or of something around it, is switched off.
 func (s *scanner) isOff(c Call, container Form) bool {
 	off := s.opt.isOff
-	if off(c.Form) || container != "" && off(container) || s.tag.kind != noMark && off(Form(Tag)) ||
-		s.fenced.kind != noMark && off(Form(Fence)) {
+	if off(c.Form) || container != "" && off(container) || s.tag.kind != noMark && off(Tag) ||
+		s.fenced.kind != noMark && off(Fence) {
 		return true
 	}
 	return slices.ContainsFunc(c.Repairs, func(r Repair) bool {
-		return r.Kind.Around() && off(Form(r.Kind))
+		return r.Kind.Around() && off(r.Kind)
 	})
 }
 
@@ -100,7 +100,7 @@ func (s *scanner) isOff(c Call, container Form) bool {
 func (s *scanner) refuse(c *Call) {
 	c.Repairs = sortRepairs(c.Repairs)
 	for _, r := range c.Repairs {
-		if c.Broken == nil && !r.Kind.Around() && s.opt.isOff(Form(r.Kind)) {
+		if c.Broken == nil && !r.Kind.Around() && s.opt.isOff(r.Kind) {
 			c.Arguments, c.Broken = nil, &Broken{Rule: fault.RuleSyntax, Offset: r.Offset}
 		}
 	}
@@ -114,7 +114,7 @@ func (s *scanner) finish() (calls []Call, over int) {
 			around = append(around, Repair{Prose, offset})
 		}
 	}
-	if len(around) > 0 && s.opt.isOff(Form(Prose)) {
+	if len(around) > 0 && s.opt.isOff(Prose) {
 		return nil, 0
 	}
 	if s.over > 0 {

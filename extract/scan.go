@@ -21,7 +21,7 @@ func Calls(text string, names Names, opt Options) (calls []Call, over int) {
 	if !strings.ContainsAny(text, callOpens) {
 		return nil, 0
 	}
-	if opt.isOff(Form(Alias)) {
+	if opt.isOff(Alias) {
 		names.alias = nil
 	}
 	s := scanner{text: text, names: names, opt: opt, pos: textStart(text), before: -1, after: -1}

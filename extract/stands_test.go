@@ -34,7 +34,7 @@ func stands(text string, c extract.Call) bool {
 	}
 }
 
-func has(c extract.Call, kind extract.RepairKind) bool {
+func has(c extract.Call, kind extract.Form) bool {
 	for _, r := range c.Repairs {
 		if r.Kind == kind {
 			return true

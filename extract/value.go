@@ -57,7 +57,7 @@ func (s *seeker) read(pos int) (n, end int, ok bool) {
 	r.within, r.outline = 1, true // a Python call is no value
 	n, ok = r.value(0, 0)
 	for _, repair := range r.repairs {
-		if ok && s.opt.isOff(Form(repair.Kind)) {
+		if ok && s.opt.isOff(repair.Kind) {
 			ok = r.fail(fault.RuleSyntax, repair.Offset)
 		}
 	}
@@ -99,7 +99,7 @@ func (s *seeker) take(points, start, end int, around ...Repair) bool {
 		around = append(around, Repair{Prose, after})
 	}
 	for _, r := range around {
-		if s.opt.isOff(Form(r.Kind)) {
+		if s.opt.isOff(r.Kind) {
 			return false
 		}
 	}

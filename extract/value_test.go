@@ -58,7 +58,7 @@ func TestValue(t *testing.T) {
 			assert.Equal(t, c.repairs, strings.Join(got, " "))
 			for _, r := range repairs {
 				opt := extract.DefaultOptions()
-				opt.Off = []extract.Form{extract.Form(r.Kind)}
+				opt.Off = []extract.Form{r.Kind}
 				without, _, _ := extract.Value(c.text, opt)
 				assert.NotEqual(t, c.want, string(without), "%s switched off", r.Kind)
 			}
@@ -100,7 +100,7 @@ func TestTheRepairsOfAValueAreBounded(t *testing.T) {
 	_, repairs, broken := extract.Value("["+strings.Repeat("/**/None,", 5000)+"(1,)]", extract.DefaultOptions())
 	require.Nil(t, broken)
 	assert.Less(t, len(repairs), 110)
-	assert.Equal(t, []extract.RepairKind{extract.Comment, extract.PythonLiteral, extract.Tuple, extract.TrailingComma}, extract.Kinds(repairs))
+	assert.Equal(t, []extract.Form{extract.Comment, extract.PythonLiteral, extract.Tuple, extract.TrailingComma}, extract.Kinds(repairs))
 }
 
 // A name that is given twice is found among few and among many members, however it is spelt.

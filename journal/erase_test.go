@@ -55,7 +55,7 @@ var words = []reflect.Type{
 	reflect.TypeFor[machine.EventKind](), reflect.TypeFor[machine.Verdict](), reflect.TypeFor[machine.PlanKind](),
 	reflect.TypeFor[machine.Behaviour](), reflect.TypeFor[message.Role](), reflect.TypeFor[message.PartKind](),
 	reflect.TypeFor[message.FinishReason](), reflect.TypeFor[fault.Class](), reflect.TypeFor[fault.Plane](),
-	reflect.TypeFor[fault.Kind](), reflect.TypeFor[fault.Source](), reflect.TypeFor[extract.RepairKind](),
+	reflect.TypeFor[fault.Kind](), reflect.TypeFor[fault.Source](), reflect.TypeFor[extract.Form](),
 	reflect.TypeFor[policy.Reason](), reflect.TypeFor[reducer.OpKind](), reflect.TypeFor[session.Kind](),
 	reflect.TypeFor[feedback.Source](), reflect.TypeFor[NoteKind](),
 }

@@ -36,7 +36,7 @@ type Attempt struct {
 	Delay time.Duration `json:"delay_ns,omitempty"`
 	// Repairs are the kinds of repair that were needed to read what the model wrote, each once. There are
 	// none if the policy accepts repairs without a note.
-	Repairs []extract.RepairKind `json:"repairs,omitempty"`
+	Repairs []extract.Form `json:"repairs,omitempty"`
 	// Usage is what the attempt consumed. Cost is what that cost in the unit of a [policy.Price], if the run
 	// has prices. Estimated reports that a call of it had no usage, and Cost has what was projected.
 	Usage     message.Usage `json:"usage,omitzero"`
@@ -55,7 +55,7 @@ func (a Attempt) Passed() bool {
 // Repaired describes the repairs of an attempt that passed: "the answer was repaired: trailing_comma". It is
 // empty if nothing that the model said had to be changed.
 func (a Attempt) Repaired() string {
-	kinds := slices.DeleteFunc(slices.Clone(a.Repairs), extract.RepairKind.Around)
+	kinds := slices.DeleteFunc(slices.Clone(a.Repairs), extract.Form.Around)
 	if len(kinds) == 0 || a.Class != "" {
 		return ""
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // repairPhrases say how to write it so that no repair is needed.
-var repairPhrases = map[extract.RepairKind]string{
+var repairPhrases = map[extract.Form]string{
 	extract.StringArguments:   "arguments as an object instead of a string",
 	extract.NoArguments:       "arguments written out, {} where there are none",
 	extract.ExtraMember:       "nothing beside a call's name and arguments",

@@ -15,7 +15,7 @@ import (
 
 // unquotes reports whether quoted objects and arrays may be unquoted.
 func (s Settings) unquotes(mode policy.Repairs) bool {
-	return allowed(mode) && !slices.Contains(s.Off, extract.Form(extract.QuotedObject))
+	return allowed(mode) && !slices.Contains(s.Off, extract.QuotedObject)
 }
 
 // unquote replaces strings that hold an object or array as JSON by that value, if the schema refuses the

@@ -29,7 +29,7 @@ func TestAnObjectThatIsQuotedInsideAString(t *testing.T) {
 	on := defaults()
 	on.Native = policy.RepairsNote
 	off := on
-	off.Off = []extract.Form{extract.Form(extract.QuotedObject)}
+	off.Off = []extract.Form{extract.QuotedObject}
 
 	quoted := `{"addr":"{\"city\":\"Lisbon\"}"}`
 	assert.Equal(t, `call-1 ship {"addr":{"city":"Lisbon"}} (quoted_object)`, read(quoted, on))

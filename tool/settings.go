@@ -92,8 +92,8 @@ func kept(r policy.Repairs, repairs []extract.Repair) []extract.Repair {
 }
 
 // changing lists the kinds of repair that changed what was said, each once.
-func changing(repairs []extract.Repair) []extract.RepairKind {
-	kinds := slices.DeleteFunc(extract.Kinds(repairs), extract.RepairKind.Around)
+func changing(repairs []extract.Repair) []extract.Form {
+	kinds := slices.DeleteFunc(extract.Kinds(repairs), extract.Form.Around)
 	slices.Sort(kinds)
 	return kinds
 }

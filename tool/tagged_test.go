@@ -124,7 +124,7 @@ func TestArgumentsInTagsOfGoTypes(t *testing.T) {
 		"accepted": {tool.Settings{Text: policy.RepairsAccept}, `call-1 seats {"row":7,"side":"7","tags":["a"]}`},
 		"refused": {tool.Settings{Text: policy.RepairsRefuse},
 			`call-1 seats {"row":7,"side":"7","tags":["a"]} tool_validation [(whole): expected JSON instead of tags] (tag) (tagged_arguments)`},
-		"switched_off": {tool.Settings{Text: policy.RepairsNote, Off: []extract.Form{extract.Form(extract.TaggedArguments)}},
+		"switched_off": {tool.Settings{Text: policy.RepairsNote, Off: []extract.Form{extract.TaggedArguments}},
 			`call-1 seats  tool_validation [(whole): expected JSON instead of tags] (tag) (tagged_arguments)`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ type members map[string]json.RawMessage
 // must have no member of that name, and must have all members within it.
 func (in *reader) unwrap(c *Call, t *Tool, found *extract.Call) {
 	lenient := in.settings.of(t.name).Text
-	if !allowed(lenient) || slices.Contains(in.settings.Off, extract.Form(extract.WrappedArguments)) {
+	if !allowed(lenient) || slices.Contains(in.settings.Off, extract.WrappedArguments) {
 		return
 	}
 	inner := unwrapped(t, c.Arguments)

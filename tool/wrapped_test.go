@@ -47,7 +47,7 @@ func TestArgumentsInOneMemberMore(t *testing.T) {
 		})
 	}
 	off := defaults()
-	off.Off = []extract.Form{extract.Form(extract.WrappedArguments)}
+	off.Off = []extract.Form{extract.WrappedArguments}
 	for name, c := range map[string]struct {
 		text string
 		set  tool.Settings

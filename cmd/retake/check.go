@@ -246,7 +246,7 @@ func writeVerdict(e *env, v corpus.Verdict) {
 
 // repairsText names each kind of repair once, with its first place and how often it occurs.
 func repairsText(repairs []extract.Repair) string {
-	places := map[extract.RepairKind][]int{}
+	places := map[extract.Form][]int{}
 	for _, r := range repairs {
 		places[r.Kind] = append(places[r.Kind], r.Offset)
 	}

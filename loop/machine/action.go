@@ -174,7 +174,7 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 }
 
 // repairs returns the kinds of repair that the calls, or the answer, of an attempt needed.
-func (s *step) repairs(d *Decision) []extract.RepairKind {
+func (s *step) repairs(d *Decision) []extract.Form {
 	var all []extract.Repair
 	r := s.ev.Reply
 	switch {
