@@ -39,7 +39,7 @@ func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func
 		if !ok {
 			return reducer.Op{}, badSlice(slice.name, ErrUnknownSlice)
 		}
-		event, err := Decode[E](payload)
+		event, err := decode[E](payload)
 		if err != nil {
 			return reducer.Op{}, fmt.Errorf("the payload does not fit: %w", err)
 		}

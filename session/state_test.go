@@ -58,11 +58,6 @@ func TestApply(t *testing.T) {
 	held, ok := s.Values("audit")
 	require.True(t, ok)
 	assert.Equal(t, `"b"`, string(held[1]), "values are kept in canonical form")
-	text, err := session.Decode[string](held[1])
-	assert.Equal(t, "b", text)
-	assert.NoError(t, err)
-	_, err = session.Decode[int](held[1])
-	assert.EqualError(t, err, "JSON value at the top does not fit Go type int")
 
 	cleared := must(s.Apply([]reducer.Op{op("total", reducer.OpClear)}))
 	assert.Zero(t, cleared.Slices()[1].Len)
@@ -163,11 +158,11 @@ func TestValuesOfBuiltinLogs(t *testing.T) {
 	}
 	held, _ := s.Values("feedback")
 	require.Equal(t, 2, len(held))
-	f, err := session.Decode[feedback.RetryFeedback](held[0])
-	require.NoError(t, err)
+	var f feedback.RetryFeedback
+	require.NoError(t, json.Unmarshal(held[0], &f))
 	assert.Equal(t, toolFeedback("book", 1), f)
 	assert.Equal(t, "null", string(held[1]))
-	_, err = s.Snapshot()
+	_, err := s.Snapshot()
 	assert.Error(t, err, "no snapshot pretends that a record without a form was not there")
 }
 

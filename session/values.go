@@ -66,9 +66,9 @@ func (s State) builtin(name string) any {
 // values are the contents of a slice: canonical JSON, oldest first.
 type values = seq.Log[json.RawMessage]
 
-// Decode decodes a value returned by [State.Values] into a new T. The text of its error is the same in every
+// decode decodes a value returned by [State.Values] into a new T. The text of its error is the same in every
 // run.
-func Decode[T any](raw json.RawMessage) (v T, err error) {
+func decode[T any](raw json.RawMessage) (v T, err error) {
 	err = canon.Unmarshal(raw, &v)
 	return v, err
 }
@@ -77,7 +77,7 @@ func Decode[T any](raw json.RawMessage) (v T, err error) {
 // fit.
 func verify[T any](held values, from int) (int, error) {
 	for i, raw := range held.From(from) {
-		if _, err := Decode[T](raw); err != nil {
+		if _, err := decode[T](raw); err != nil {
 			return from + i, err
 		}
 	}
@@ -103,7 +103,7 @@ func (t *typed[T]) Len() int { return t.held.Len() }
 
 // At panics if the value does not fit T. Values from other programs must be verified first.
 func (t *typed[T]) At(i int) T {
-	v, err := Decode[T](t.held.At(i))
+	v, err := decode[T](t.held.At(i))
 	if err != nil {
 		panic(badValue(t.name, i, err))
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// Inbox tests stores that are a [journal.Inbox]. Each call of fresh returns a new, empty store.
-func Inbox(t *testing.T, fresh func(t *testing.T) journal.Store) {
+// testInbox tests stores that are a [journal.Inbox]. Each call of fresh returns a new, empty store.
+func testInbox(t *testing.T, fresh func(t *testing.T) journal.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, journal.Store, journal.Inbox){
 		"an_item_is_put_read_and_removed":               testItem,

@@ -14,9 +14,9 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// Keeper tests stores that are a [journal.Keeper], and whose journals can be deleted. Each call of fresh
+// testKeeper tests stores that are a [journal.Keeper], and whose journals can be deleted. Each call of fresh
 // returns a new, empty store.
-func Keeper(t *testing.T, fresh func(t *testing.T) journal.Store) {
+func testKeeper(t *testing.T, fresh func(t *testing.T) journal.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, journal.Keeper){
 		"journals_are_listed_and_read_beside_their_writers": testPeek,

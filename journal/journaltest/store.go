@@ -16,8 +16,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Store tests stores, as [Inbox] those that are a [journal.Inbox], and as [Keeper] those that are a
-// [journal.Keeper]. Each call of fresh returns a new, empty store.
+// Store tests stores, also as a [journal.Inbox] and a [journal.Keeper] those that are one. Each call of fresh
+// returns a new, empty store.
 func Store(t *testing.T, fresh func(t *testing.T) journal.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, journal.Store){
@@ -35,10 +35,10 @@ func Store(t *testing.T, fresh func(t *testing.T) journal.Store) {
 		t.Run(name, func(t *testing.T) { test(t, fresh(t)) })
 	}
 	if _, has := fresh(t).(journal.Inbox); has {
-		t.Run("inbox", func(t *testing.T) { Inbox(t, fresh) })
+		t.Run("inbox", func(t *testing.T) { testInbox(t, fresh) })
 	}
 	if _, has := fresh(t).(journal.Keeper); has {
-		t.Run("keeper", func(t *testing.T) { Keeper(t, fresh) })
+		t.Run("keeper", func(t *testing.T) { testKeeper(t, fresh) })
 	}
 }
 

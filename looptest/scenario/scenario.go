@@ -32,10 +32,6 @@ func (w way) apply(sc *story) error {
 // what the run did, and the run goes on from the journal alone. A scenario must come out the same.
 func CrashEverywhere() Option { return way(func(sc *story) { sc.crashes = true }) }
 
-// RestoreEverywhere steps a second state alongside the first. After every event it is written to a snapshot
-// and read back. Effects and state must be the same as those of the first.
-func RestoreEverywhere() Option { return way(func(sc *story) { sc.restores = true }) }
-
 // Run runs every scenario of a directory, the files *.txt, each as a subtest named after its file.
 //
 // A scenario is a story of one run, told in the format of github.com/cockroachdb/datadriven: a line with a
@@ -110,12 +106,12 @@ func Run(t *testing.T, dir string, opts ...Option) {
 	}
 	for _, path := range files {
 		name := strings.TrimSuffix(filepath.Base(path), ".txt")
-		t.Run(name, func(t *testing.T) { RunFile(t, path, opts...) })
+		t.Run(name, func(t *testing.T) { runFile(t, path, opts...) })
 	}
 }
 
-// RunFile runs one scenario file; see [Run]. With options other than [With] the file is never rewritten.
-func RunFile(t *testing.T, path string, opts ...Option) {
+// runFile runs one scenario file. With options other than [With] the file is never rewritten.
+func runFile(t *testing.T, path string, opts ...Option) {
 	t.Helper()
 	sc, err := newStory(opts...)
 	if err != nil {
