@@ -151,7 +151,7 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 		p.o.seeds.serve(p.cfg.Config.Seed, k.State.Session.ID())
 	}
 	t.run.asked, t.run.last, t.begun = k.Asked, k.State.At, true
-	t.run.adjusted, t.run.takeBack = k.Adjusted, leftAReply(k.State)
+	t.run.adjusted, t.run.takeBack = k.Adjusted, k.State.AsksAgain()
 	t.run.trace(true)
 	var until time.Time
 	if w := k.Asked.Wait; k.Asked.Kind == machine.WaitUntil && w != nil {

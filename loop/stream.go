@@ -52,9 +52,3 @@ func (p *process) streams(m *machine.ModelCall) func(ctx context.Context, d Delt
 		p.stream(d)
 	}
 }
-
-// leftAReply reports whether a resumed run left a reply that is not used.
-func leftAReply(st machine.State) bool {
-	return st.Phase == machine.Calling || st.Phase == machine.Planning ||
-		st.Phase == machine.Waiting && st.Next != machine.NextTools
-}

@@ -209,7 +209,7 @@ func (s *step) shortened() error {
 		s.kept.Tight = nil
 		d := s.recordTransport(s.tightAt(), *f, policy.Decision{Reason: policy.ReasonContextFull}, Charged{})
 		s.exhaust(d, *f)
-		return s.proceed(NextCall)
+		return s.proceed(nextCall)
 	}
 	if cut.Summarise != nil {
 		s.Phase, s.kept.Summary = Summarising, &SummaryRun{*cut.Summarise, cut.Goal, freed, asked.Tokens}

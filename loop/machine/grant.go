@@ -115,9 +115,9 @@ func (s *step) denied(g *Grant) error {
 			Message: "limiter: " + g.String()},
 		Decision: policy.Decision{Reason: policy.ReasonLimited, Detail: policy.Detail{Wait: g.Wait, Room: g.Left}},
 	}
-	next := NextCall
+	next := nextCall
 	if s.Config.Single {
-		next = NextTry
+		next = nextTry
 	}
 	if g.Denied == limit.NotUp {
 		q.Failure.Class, q.Decision = fault.Unavailable, policy.Decision{Retry: true, Reason: policy.ReasonLimited}

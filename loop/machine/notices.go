@@ -70,22 +70,22 @@ func (s *step) hearEnd(o *Outcome) {
 }
 
 // asksReducers asks to run the reducers if there are notices.
-func (s *step) asksReducers(n Next) bool {
+func (s *step) asksReducers(n following) bool {
 	if len(s.Notices) == 0 {
 		return false
 	}
-	s.Phase, s.Next = Reducing, n
+	s.Phase, s.kept.Next = Reducing, n
 	s.do(Reduce)
 	return true
 }
 
 // reduced takes the results of the reducers for the notices, and continues.
 func (s *step) reduced() error {
-	heard, next := s.Notices, s.Next
+	heard, next := s.Notices, s.kept.Next
 	if got := len(s.ev.Reductions); got != len(heard) {
 		return s.eventError(fmt.Sprintf("it needs %d reductions, one for each notice, and has %d", len(heard), got))
 	}
-	s.Notices, s.Next = nil, ""
+	s.Notices, s.kept.Next = nil, ""
 	for n := range heard {
 		if err := s.heard(&heard[n], &s.ev.Reductions[n]); err != nil {
 			return err

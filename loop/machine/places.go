@@ -355,6 +355,6 @@ func (s *step) waitForPoll() error {
 		s.stop(Outcome{Reason: policy.ReasonDeadline})
 		return nil
 	}
-	s.mustWait(NextTools)
+	s.mustWait(nextTools)
 	return nil
 }

@@ -135,11 +135,11 @@ func (s *step) fallBack(p *Plan) error {
 	s.Exhausted = nil
 	s.adopt(p)
 	s.kept.Transport, s.kept.TransportWaited = 1, 0
-	n := s.Next
+	n := s.kept.Next
 	if p.Prompt != "" {
 		if s.Batch != nil {
 			s.skipBatch()
-			n = NextTurn
+			n = nextTurn
 		}
 		s.say(message.Message{Role: message.User, Text: p.Prompt})
 	} else if last, ok := s.transcript.Last(); ok && last.Role == message.Assistant && s.Batch == nil {
@@ -229,7 +229,7 @@ func (c *Question) verdict() Verdict {
 func (s *step) followPolicy(_ *Plan, c Question) error {
 	if c.Denied {
 		s.kept.Patient = true
-		return s.proceed(s.Next)
+		return s.proceed(s.kept.Next)
 	}
 	before := s.Exhausted
 	if c.Tool != "" {
@@ -243,7 +243,7 @@ func (s *step) followPolicy(_ *Plan, c Question) error {
 		s.leaveConsults(policy.ReasonPlanner)
 		return s.abort(nil)
 	}
-	return s.proceed(s.Next)
+	return s.proceed(s.kept.Next)
 }
 
 // end records that a failure was the last of its request.
@@ -315,7 +315,7 @@ func (s *step) sendAgain(p *Plan, c Question) error {
 	if p.Prompt != "" {
 		s.say(message.Message{Role: message.User, Text: p.Prompt})
 	}
-	return s.proceed(s.Next)
+	return s.proceed(s.kept.Next)
 }
 
 // callAgain makes the call that a question is about again after the plan's delay. A call that may have had an
@@ -325,12 +325,12 @@ func (s *step) callAgain(p *Plan, c Question) error {
 	if call.Status == callDoubtful && !call.Repeatable {
 		s.endLost(call, Broke, c.Failure, policy.Decision{Reason: policy.ReasonNotRepeatable})
 		s.wait(fault.Correction, p.Delay, policy.ReasonPlanner)
-		return s.proceed(s.Next)
+		return s.proceed(s.kept.Next)
 	}
 	s.decidedTransport(c.Position, c.Failure, p.again())
 	call.Transport++
 	call.Waited = backoff.Sum(call.Waited, p.Delay)
-	return s.proceed(s.Next)
+	return s.proceed(s.kept.Next)
 }
 
 // instead continues with the plan's prompt and skips the calls that were not run yet.
@@ -340,5 +340,5 @@ func (s *step) instead(p *Plan, c Question) error {
 	s.skipBatch()
 	s.say(message.Message{Role: message.User, Text: p.Prompt})
 	s.wait(fault.Correction, p.Delay, policy.ReasonPlanner)
-	return s.proceed(NextTurn)
+	return s.proceed(nextTurn)
 }

@@ -285,7 +285,7 @@ func (s *step) stuck(r reached) {
 // goOnAnyway drops a question about a cycle that may go on.
 func (s *step) goOnAnyway() error {
 	s.Exhausted = nil
-	return s.proceed(s.Next)
+	return s.proceed(s.kept.Next)
 }
 
 // startOver forgets the calls so far, so that a cycle counts from its first round again.

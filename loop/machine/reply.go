@@ -23,7 +23,7 @@ func (s *step) replied() error {
 		s.payForAll()
 		s.requestFailed(AnswerAction, fault.Failure{Plane: fault.Transport,
 			Class: fault.Unavailable})
-		return s.proceed(NextCall)
+		return s.proceed(nextCall)
 	}
 	s.kept.Transport, s.kept.TransportWaited, s.kept.Nudge = 0, 0, nil
 	s.echo(&r.Message)
@@ -179,7 +179,7 @@ func (s *step) replyFailed(f fault.Failure) error {
 	}
 	s.tell(d, f.Issues)
 	s.keepTurn(s.from, projection.Turn{Failed: []string{name}})
-	return s.proceed(NextTurn)
+	return s.proceed(nextTurn)
 }
 
 // unanswered gives all calls of a reply the same answer.
@@ -214,7 +214,7 @@ func (s *step) answered(r *Reply) error {
 	case s.mustHear():
 		s.shut(AnswerAction)
 		s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
-		return s.proceed(NextTurn)
+		return s.proceed(nextTurn)
 	default:
 		if err := s.reduce(a.Reduced); err != nil {
 			return err
@@ -228,7 +228,7 @@ func (s *step) answered(r *Reply) error {
 	}
 	s.tell(d, f.Issues)
 	s.keepTurn(s.from, projection.Turn{Failed: []string{AnswerAction}})
-	return s.proceed(NextTurn)
+	return s.proceed(nextTurn)
 }
 
 // reduce applies the operations of the reducers, or records that one failed.
@@ -287,10 +287,10 @@ func (s *step) called(r *Reply) error {
 	if len(told) == len(b.Calls) && s.Exhausted == nil {
 		s.sayAll(b.Native, b.Calls)
 		s.keepBatch(&b)
-		return s.proceed(NextTurn)
+		return s.proceed(nextTurn)
 	}
 	s.Batch, s.ownBatch = &b, true
-	return s.proceed(NextTools)
+	return s.proceed(nextTools)
 }
 
 // accept ends the run with the calls of a reply as its answer.

@@ -88,7 +88,7 @@ func (s *step) askOn(answered func(*Ask) bool) error {
 		return nil
 	}
 	s.kept.Questions = nil
-	return s.proceed(NextTools)
+	return s.proceed(nextTools)
 }
 
 // askAbout asks a person what is to follow an exhaustion.
@@ -154,7 +154,7 @@ func (s *step) ruleExhausted(r *Response) error {
 		}
 		s.remake(c, r)
 		s.Exhausted = nil
-		return s.proceed(NextTools)
+		return s.proceed(nextTools)
 	}
 	s.tellAnew()
 	return s.fallBack(&Plan{Do: Fallback, Prompt: strings.TrimSpace(r.Words)})

@@ -95,23 +95,23 @@ func Restore(data []byte) (State, error) {
 func (st *State) consistent() error {
 	byTool := func(a, b toolSpent) int { return strings.Compare(a.Tool, b.Tool) }
 	byName := func(a, b session.Count) int { return strings.Compare(a.Tool, b.Tool) }
-	model := []Phase{Prompting, Calling, Running}
+	model, next := []Phase{Prompting, Calling, Running}, st.kept.Next
 	for _, c := range []struct {
 		ok   bool
 		path string
 		want string
 	}{
 		{st.Phase.row().phase != "", "phase", fmt.Sprintf("%q is not a phase", st.Phase)},
-		{slices.Contains([]Next{"", NextTurn, NextCall, NextTools, NextTry}, st.Next), "next",
-			fmt.Sprintf("%q is not a next step", st.Next)},
-		{st.Config.Single || st.Phase != Trying && st.Next != NextTry, "phase", "a try, and the run is not single"},
-		{!st.Config.Single || !slices.Contains(model, st.Phase) && (st.Next == "" || st.Next == NextTry), "phase",
+		{slices.Contains([]following{"", nextTurn, nextCall, nextTools, nextTry}, next), "next",
+			fmt.Sprintf("%q is not a next step", next)},
+		{st.Config.Single || st.Phase != Trying && next != nextTry, "phase", "a try, and the run is not single"},
+		{!st.Config.Single || !slices.Contains(model, st.Phase) && (next == "" || next == nextTry), "phase",
 			"not that of a single action"},
-		{st.Batch != nil || (st.Phase != Running && st.Next != NextTools), "batch",
+		{st.Batch != nil || (st.Phase != Running && next != nextTools), "batch",
 			"missing, and calls are to be run"},
 		{st.Exhausted != nil || len(st.kept.Consults) > 0 || st.Phase != Planning, "exhausted",
 			"missing, and the planner is asked"},
-		{st.Phase != Waiting || st.waitBefore(st.Next) != nil, "correction_wait and transport_wait",
+		{st.Phase != Waiting || st.waitBefore(next) != nil, "correction_wait and transport_wait",
 			"missing, and the run waits"},
 		{st.Outcome != nil || st.Phase != Stopped, "outcome", "missing, and the run is over"},
 		{st.Outcome == nil || st.Phase == Stopped || st.Phase == Reducing, "outcome", "set, and the run is not over"},

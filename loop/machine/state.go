@@ -42,14 +42,14 @@ const (
 	Queueing Phase = "queueing"
 )
 
-// Next is what follows a wait or a plan. The zero value means nothing.
-type Next string
+// following is what follows a wait or a plan. The zero value means nothing.
+type following string
 
 const (
-	NextTurn  Next = "turn"  // a new model call
-	NextCall  Next = "call"  // the same model call again
-	NextTools Next = "tools" // the calls of the batch that were not run yet
-	NextTry   Next = "try"   // the next try of the single action
+	nextTurn  following = "turn"  // a new model call
+	nextCall  following = "call"  // the same model call again
+	nextTools following = "tools" // the calls of the batch that were not run yet
+	nextTry   following = "try"   // the next try of the single action
 )
 
 // action is one line of attempts of the correction plane: the final answer, or one tool within a run.
@@ -228,8 +228,6 @@ type State struct {
 	// InDoubt are the calls of the run that ended without saying whether they had an effect, in the order of
 	// their ends. The same call made again has the same key.
 	InDoubt []doubt `json:"in_doubt,omitempty"`
-	// Next is what follows a wait or a plan.
-	Next Next `json:"next,omitempty"`
 	// Given is how the questions before those of Asks were answered.
 	Given []Given `json:"given,omitempty"`
 	// Spoken are the ids of all that the user has said.
@@ -274,6 +272,8 @@ type State struct {
 
 // kept is what only the machine reads of a [State]. In a snapshot it stands beside the rest.
 type kept struct {
+	// Next is what follows a wait or a plan.
+	Next following `json:"next,omitempty"`
 	// Transport is the attempt of the current request on the transport plane, and TransportWaited the sum of
 	// its waits.
 	Transport       int           `json:"transport,omitempty"`
@@ -329,6 +329,12 @@ func (st *State) Seed() string {
 		return st.Config.Seed
 	}
 	return st.Session.ID()
+}
+
+// AsksAgain reports whether the model is asked, again after a reply that is not used, or may be after a wait
+// or a plan.
+func (st *State) AsksAgain() bool {
+	return st.Phase == Calling || st.Phase == Planning || st.Phase == Waiting && st.kept.Next != nextTools
 }
 
 // Transcript returns the messages so far, oldest first. The slice is read-only.

@@ -231,10 +231,10 @@ func (s *step) woke() error {
 	if s.Phase == Asking {
 		return s.nobodyAnswered()
 	}
-	if w := s.waitBefore(s.Next); w != nil && s.At.Before(w.Until) {
+	if w := s.waitBefore(s.kept.Next); w != nil && s.At.Before(w.Until) {
 		return s.eventError("it waits until " + w.Until.Format(time.RFC3339Nano))
 	}
-	return s.enter(s.Next)
+	return s.enter(s.kept.Next)
 }
 
 func (s *step) adjusted() error {
@@ -285,7 +285,8 @@ func (s *step) stop(o Outcome) {
 	o.Cost, o.Estimated, o.Wasted = s.Charged.Cost, s.Charged.Estimated, s.Wasted
 	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
 	s.Outcome = &o
-	s.Exhausted, s.kept.Consults, s.kept.CorrectionWait, s.kept.TransportWait, s.Next = nil, nil, nil, nil, ""
+	s.Exhausted, s.kept.Consults, s.kept.Next = nil, nil, ""
+	s.kept.CorrectionWait, s.kept.TransportWait = nil, nil
 	s.kept.Tight, s.kept.Shorten, s.kept.Summary, s.kept.Questions = nil, nil, nil, nil
 	if s.hearEnd(&o); !s.asksReducers("") {
 		s.ended()
@@ -294,7 +295,7 @@ func (s *step) stop(o Outcome) {
 
 // ended adds the effect with the outcome of the run.
 func (s *step) ended() {
-	s.Phase, s.Next = Stopped, ""
+	s.Phase, s.kept.Next = Stopped, ""
 	s.do(Stop).Outcome = s.Outcome
 }
 

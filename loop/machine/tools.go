@@ -140,7 +140,7 @@ func (s *step) runCalls() error {
 	if s.Batch.left() == 0 {
 		return s.ran(s.Batch)
 	}
-	if s.mustWait(NextTools) {
+	if s.mustWait(nextTools) {
 		return nil
 	}
 	if s.asksPeople() {
@@ -198,7 +198,7 @@ func (s *step) toolEnded() error {
 	case s.unhindered() && b.left() == 0:
 		return s.ran(b)
 	}
-	return s.proceed(NextTools)
+	return s.proceed(nextTools)
 }
 
 // unhindered reports whether no planner is asked and nothing is exhausted.
@@ -408,7 +408,7 @@ func (s *step) ran(b *Batch) error {
 		return nil
 	}
 	s.watch(b)
-	return s.proceed(NextTurn)
+	return s.proceed(nextTurn)
 }
 
 // handed is the result for the model, in later runs, of a call whose result it has as its own words.

@@ -18,7 +18,7 @@ func (s *step) nextTurn() error {
 		s.stop(Outcome{Reason: policy.ReasonTurnLimit})
 		return nil
 	}
-	if s.mustWait(NextTurn) {
+	if s.mustWait(nextTurn) {
 		return nil
 	}
 	s.hearWords()
@@ -95,7 +95,7 @@ func (s *step) settings(at []Position) policy.Settings {
 
 // nextTry asks for the next try of the single action.
 func (s *step) nextTry() error {
-	if s.mustWait(NextTry) {
+	if s.mustWait(nextTry) {
 		return nil
 	}
 	a := s.open(s.Config.Action)
@@ -125,45 +125,45 @@ func (s *step) wait(plane fault.Plane, delay time.Duration, why policy.Reason) {
 }
 
 // waitBefore returns the wait before n, or nil. Before a try it is the one that ends last.
-func (st *State) waitBefore(n Next) *Wait {
+func (st *State) waitBefore(n following) *Wait {
 	c, t := st.kept.CorrectionWait, st.kept.TransportWait
 	switch {
-	case n == NextTurn:
+	case n == nextTurn:
 		return c
-	case n != NextTry || c == nil || (t != nil && t.Until.After(c.Until)):
+	case n != nextTry || c == nil || (t != nil && t.Until.After(c.Until)):
 		return t
 	}
 	return c
 }
 
 // mustWait starts the wait before n if there is one; else it clears the wait.
-func (s *step) mustWait(n Next) bool {
+func (s *step) mustWait(n following) bool {
 	if w := s.waitBefore(n); w != nil && w.Until.After(s.At) {
-		s.Phase, s.Next = Waiting, n
+		s.Phase, s.kept.Next = Waiting, n
 		s.do(WaitUntil).Wait = w
 		return true
 	}
-	if n != NextTurn {
+	if n != nextTurn {
 		s.kept.TransportWait = nil
 	}
-	if n == NextTurn || n == NextTry {
+	if n == nextTurn || n == nextTry {
 		s.kept.CorrectionWait = nil
 	}
 	return false
 }
 
 // enter begins n, or the wait before it.
-func (s *step) enter(n Next) error {
-	s.Next = ""
+func (s *step) enter(n following) error {
+	s.kept.Next = ""
 	switch n {
-	case NextCall:
+	case nextCall:
 		if s.mustWait(n) {
 			return nil
 		}
 		return s.callModel()
-	case NextTools:
+	case nextTools:
 		return s.runCalls()
-	case NextTry:
+	case nextTry:
 		return s.nextTry()
 	}
 	return s.nextTurn()
@@ -171,20 +171,20 @@ func (s *step) enter(n Next) error {
 
 // proceed enters n, unless reducers have to run, the planner has to be asked about a transport
 // failure, or an exhaustion has to be handled first.
-func (s *step) proceed(n Next) error {
+func (s *step) proceed(n following) error {
 	if s.asksReducers(n) {
 		return nil
 	}
 	if len(s.kept.Consults) > 0 {
 		first := s.kept.Consults[0]
-		s.Phase, s.Next = Planning, n
+		s.Phase, s.kept.Next = Planning, n
 		s.do(AskPlanner).Question = &first
 		return nil
 	}
 	if s.Exhausted == nil {
 		return s.enter(n)
 	}
-	s.Next = n
+	s.kept.Next = n
 	if !s.Config.Planner {
 		return s.follow(nil)
 	}
@@ -208,7 +208,7 @@ func (s *step) callFailed() error {
 	if !s.probeFailed(&f) {
 		s.requestFailed(AnswerAction, f)
 	}
-	return s.proceed(NextCall)
+	return s.proceed(nextCall)
 }
 
 // tried judges one try of the single action.
@@ -219,18 +219,18 @@ func (s *step) tried() error {
 	case t.Abandoned:
 		return s.cancelled()
 	case f.Plane == fault.Transport && s.probeFailed(f):
-		return s.proceed(NextTry)
+		return s.proceed(nextTry)
 	case f.Plane == fault.Transport:
 		s.requestFailed(name, *f)
-		return s.proceed(NextTry)
+		return s.proceed(nextTry)
 	case t.Reduced != nil && t.Reduced.Error != nil:
 		s.tryRefused(name, t)
-		return s.proceed(NextTry)
+		return s.proceed(nextTry)
 	case f.Failed():
 		s.open(name).Attempt++
 		s.kept.Transport, s.kept.TransportWaited = 0, 0
 		s.fail(name, f, t.Same, "")
-		return s.proceed(NextTry)
+		return s.proceed(nextTry)
 	}
 	if err := s.reduce(t.Reduced); err != nil {
 		return err
