@@ -39,11 +39,6 @@ type State struct {
 	// Slots are what was lent to a shared limiter.
 	Slots []Share `json:"slots,omitempty"`
 
-	kept
-}
-
-// kept is what only the limiter reads of a [State].
-type kept struct {
 	// NextCall is when the pace allows another call.
 	NextCall int64 `json:"next_call"`
 	// OpenTo is when Open ended.
