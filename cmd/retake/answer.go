@@ -49,7 +49,7 @@ type to struct {
 
 func (t *to) declare(fs *flag.FlagSet) {
 	fs.StringVar(&t.store, "store", "", "the session is in `STORE`, by default $RETAKE_STORE or the current folder")
-	fs.StringVar(&t.by, "by", "", "who says so, by default $USER")
+	fs.StringVar(&t.by, "by", "", "`NAME` is who says so, by default $USER")
 }
 
 // take takes the store, if it is there, and the session from arguments of which more follow. want are their

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -151,6 +152,11 @@ func (s *serve) check() (host string, err error) {
 	}
 	if (s.cert == "") != (s.key == "") {
 		return "", misused("-cert and -key go together: give both")
+	}
+	if s.cert != "" {
+		if _, err := tls.LoadX509KeyPair(s.cert, s.key); err != nil {
+			return "", misused("-cert %s, -key %s: %w", s.cert, s.key, err)
+		}
 	}
 	ip := net.ParseIP(host)
 	isLocal := host == "localhost" || ip != nil && ip.IsLoopback()

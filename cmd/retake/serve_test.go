@@ -4,7 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"io"
+	"math/big"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -121,6 +126,7 @@ func get(t *testing.T, address string) (int, string) {
 
 // Others are let in with a certificate, or if that is said.
 func TestWhereServeListens(t *testing.T) {
+	cert, key := certificate(t)
 	for _, one := range []struct {
 		s           serve
 		host, fault string
@@ -132,7 +138,9 @@ func TestWhereServeListens(t *testing.T) {
 		{serve{listen: ":80"}, "", "give -cert and -key"},
 		{serve{listen: "example.org:80", insecure: true}, "example.org", ""},
 		{serve{listen: "0.0.0.0:80", insecure: true}, "", "say with -name"},
-		{serve{listen: ":443", cert: "c", key: "k", name: "example.org"}, "example.org", ""},
+		{serve{listen: ":443", cert: cert, key: key, name: "example.org"}, "example.org", ""},
+		{serve{listen: ":443", cert: "none.pem", key: key, name: "example.org"}, "", "-cert none.pem, -key "},
+		{serve{listen: ":443", cert: cert, key: cert, name: "example.org"}, "", "-cert "},
 		{serve{listen: "10.0.0.1:443", cert: "c"}, "", "go together"},
 		{serve{listen: "nowhere"}, "", "give a host and a port"},
 	} {
@@ -144,4 +152,21 @@ func TestWhereServeListens(t *testing.T) {
 			require.ErrorContains(t, err, one.fault, "%+v", one.s)
 		}
 	}
+}
+
+// certificate writes a certificate and its key, and returns their files.
+func certificate(t *testing.T) (cert, key string) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, public, private)
+	require.NoError(t, err)
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	require.NoError(t, err)
+	cert, key = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+		require.NoError(t, os.WriteFile(name, pem.EncodeToMemory(block), 0o600))
+	}
+	return cert, key
 }

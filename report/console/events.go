@@ -78,7 +78,7 @@ func (c *Console) changes(r *http.Request) (func(now time.Time) (any, bool), err
 	case id != "":
 		return c.sessionChanges(query.Get("store"), id), nil
 	}
-	f, err := filterOf(query, c.settings.Stores)
+	f, err := c.filter(r)
 	return c.listChanges(f), err
 }
 

@@ -122,6 +122,8 @@ func TestAWrongFilterIsAClearError(t *testing.T) {
 		"doubt=yes":      `doubt: "yes": give one of ["1"]`,
 		"page=0":         `page: "0": give a number from 1`,
 		"page=many":      `page: "many": give a number from 1`,
+		"state=%zz":      `the query cannot be read: invalid URL escape "%zz"`,
+		"a;state=done":   `the query cannot be read: invalid semicolon separator`,
 		"stat=done":      `"stat" is no filter: give one of ["q" "state"`,
 	} {
 		for _, path := range []string{"/api/sessions?", "/events?", "/?"} {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -40,6 +41,16 @@ var params = func() []string {
 	}
 	return names
 }()
+
+// filter reads the address of a request: see [filterOf].
+func (c *Console) filter(r *http.Request) (filter, error) {
+	q, wrong := url.ParseQuery(r.URL.RawQuery)
+	f, err := filterOf(q, c.settings.Stores)
+	if wrong != nil {
+		err = fmt.Errorf("the query cannot be read: %w", wrong)
+	}
+	return f, err
+}
 
 // filterOf reads the query of an address. The error names what it does not know; the filter leaves that out.
 func filterOf(q url.Values, stores []Named) (filter, error) {

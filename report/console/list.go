@@ -44,7 +44,7 @@ func orNull(at time.Time) *time.Time {
 
 // api answers with all sessions, or those of a filter. What cannot be read does not hide the others.
 func (c *Console) api(w http.ResponseWriter, r *http.Request) {
-	f, wrong := filterOf(r.URL.Query(), c.settings.Stores)
+	f, wrong := c.filter(r)
 	if wrong != nil {
 		http.Error(w, wrong.Error(), http.StatusBadRequest)
 		return
@@ -127,7 +127,7 @@ const pageRows = 200
 // list writes the list page.
 func (c *Console) list(w http.ResponseWriter, r *http.Request) {
 	err := c.watch.glance(r.Context())
-	f, wrong := filterOf(r.URL.Query(), c.settings.Stores)
+	f, wrong := c.filter(r)
 	v, status := c.view(f, c.clock.Now()), http.StatusOK
 	if err != nil {
 		v.Wrong = "Not all stores can be read: " + brief(err.Error())
