@@ -179,7 +179,7 @@ func TestRenderWith(t *testing.T) {
 }
 
 func TestRenderWithIsBoundedAndNeutral(t *testing.T) {
-	parsed, err := prompt.Parse("{{with feedback}}{{.Tool}} ({{.Class}}): {{.Message}}\n{{.Detail}}\n{{.}}{{range .Issues}}\n" +
+	parsed, err := prompt.Parse("{{with feedback}}{{.Tool}} ({{.Class}}): {{.Message}}\n{{.Detail}}\n{{.}}{{range .Issues}}\n"+
 		"* {{.Place}} ({{.Rule}}): {{.Expected}}, {{.Got}} {{.Value}} / {{.Text}}{{end}}\n{{json .}}{{end}}", nil)
 	require.NoError(t, err)
 	rapid.Check(t, func(t *rapid.T) {
