@@ -1,7 +1,7 @@
 # Everything here needs Go and make, and nothing else; `make race` needs a C compiler too.
 
 FUZZTIME      ?= 60s
-# How long the tests of one package may take. All random runs take about 27 minutes of CPU time.
+# How long the tests of one package may take. The random runs of looptest/random take ten minutes of CPU time.
 TIMEOUT       ?= 180m
 STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 WORKFLOWCHECK := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0

@@ -69,8 +69,8 @@ func (s *step) ask(ev *Event) {
 // yields bounds for how many of the calls it has made a session yields to those that made fewer.
 const yields = 10
 
-// yield is how much a session's call goes back in the queue. One with a deadline gives away a quarter of the time
-// that it has, at most.
+// yield is how much a session's call goes back in the queue. One with a deadline gives away a quarter of the
+// time that it has, at most.
 func (s *step) yield(w *waiter) int64 {
 	back := min(w.Turn, yields) * int64(s.Config.Yield)
 	if w.Deadline != 0 {

@@ -52,9 +52,9 @@ func (r *records) line(of stepText, s journal.Step) (string, error) {
 	}
 	line, err := s.Trace()
 	if err == nil {
-		r.lines[of] = string(line)
+		r.lines[of] = timeless(line)
 	}
-	return string(line), err
+	return r.lines[of], err
 }
 
 // replays replays a journal, unless one with the same events and decisions was.

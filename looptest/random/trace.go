@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -50,8 +51,14 @@ func (w *World) Record(ev machine.Event, effects []machine.Effect, st machine.St
 		line = []byte("a step without a canonical form: " + err.Error())
 	}
 	w.said = st.TranscriptLen()
-	w.steps = append(w.steps, step{ev, effects, string(line)})
+	w.steps = append(w.steps, step{ev, effects, timeless(line)})
 }
+
+// scheduled is when a retry comes, in feedback that a reducer keeps.
+var scheduled = regexp.MustCompile(`,?"retry_scheduled_at":"[^"]*"`)
+
+// timeless is the line of a step without the times that stand in its values, too.
+func timeless(line []byte) string { return string(scheduled.ReplaceAll(line, nil)) }
 
 // ReadJournal takes the steps from the journal of the session, which must be closed. A replay of the journal
 // must make the same decisions.
