@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/postgres"
+	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/limit/limittest"
 )
@@ -39,6 +41,16 @@ func TestACallOfTheLimitsIsOneRoundTrip(t *testing.T) {
 	require.ErrorContains(t, err, `postgres: limits of scope "a\x00b"`)
 }
 
+// recordOf is what a limiter keeps of a scope with so many calls in flight.
+func recordOf(t *testing.T, inFlight int64) []byte {
+	st, err := limit.New(limit.Config{})
+	require.NoError(t, err)
+	st.InFlight = inFlight
+	value, err := json.Marshal(map[string]limit.State{"state": st})
+	require.NoError(t, err)
+	return value
+}
+
 // A store tells of the limits in its database.
 func TestAStoreTellsOfTheLimits(t *testing.T) {
 	pool := connect(t, urlOf(t))
@@ -47,8 +59,8 @@ func TestAStoreTellsOfTheLimits(t *testing.T) {
 	defer store.Close()
 	limits, err := postgres.NewLimits(t.Context(), pool)
 	require.NoError(t, err)
-	for scope, value := range map[string]string{"b": `{"state":{"in_flight":3}}`, "a": `{}`} {
-		_, err = limits.Swap(t.Context(), scope, 0, []byte(value))
+	for scope, inFlight := range map[string]int64{"b": 3, "a": 0} {
+		_, err = limits.Swap(t.Context(), scope, 0, recordOf(t, inFlight))
 		require.NoError(t, err)
 	}
 	all, err := store.Limits(t.Context())

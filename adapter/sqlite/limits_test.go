@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,6 +42,16 @@ func TestLimitsAndJournalsShareAFile(t *testing.T) {
 	require.ErrorContains(t, err, "the path is empty")
 }
 
+// recordOf is what a limiter keeps of a scope with so many calls in flight.
+func recordOf(t *testing.T, inFlight int64) []byte {
+	st, err := limit.New(limit.Config{})
+	require.NoError(t, err)
+	st.InFlight = inFlight
+	value, err := json.Marshal(map[string]limit.State{"state": st})
+	require.NoError(t, err)
+	return value
+}
+
 // A store tells of the limits in its database: of none before a limiter uses it, also if it is only read.
 func TestAStoreTellsOfTheLimits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "retake.db")
@@ -50,7 +61,7 @@ func TestAStoreTellsOfTheLimits(t *testing.T) {
 	assert.Empty(t, all)
 	limits := openLimits(t, path)
 	for _, scope := range []string{"b", "a"} {
-		_, err = limits.Swap(t.Context(), scope, 0, []byte(`{"state":{"in_flight":3}}`))
+		_, err = limits.Swap(t.Context(), scope, 0, recordOf(t, 3))
 		require.NoError(t, err)
 	}
 	toRead, err := sqlite.OpenWith(t.Context(), path, sqlite.Settings{ReadOnly: true})
