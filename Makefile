@@ -52,9 +52,9 @@ test-fleet: $(FLEET:%=fleet@%) ## real PostgreSQL and Redis: processes and serve
 $(FLEET:%=fleet@%): fleet@%:
 	cd $* && go test -count=1 -timeout 20m -v -run 'Kill|Fleet|Outlive|River' .
 
-# Not the modules that measure and release: they start no goroutines, and compiling all peers once more takes
-# longer than most tests.
-RACE := $(filter-out bench bench/work tools,$(MODULES))
+# Not the modules that measure and release, and not the examples: what they start is tested where it is made, and
+# compiling all that they use once more takes longer than most tests.
+RACE := $(filter-out bench bench/work tools examples examples/%,$(MODULES))
 
 race: export RETAKE_CASES ?= 40
 race: $(RACE:%=race@%) ## what CI runs: the race detector, in random order
