@@ -3,6 +3,7 @@ package limiter_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,22 +18,33 @@ import (
 // faulty is a store with faults that a test sets.
 type faulty struct {
 	limiter.Store
+	faults atomic.Pointer[faults]
+}
+
+type faults struct {
 	load, swap error
 	// value is what it answers instead of the record; nil for the record.
 	value []byte
 }
 
+func newFaulty() *faulty {
+	f := &faulty{Store: limiter.NewMemory(nil)}
+	f.faults.Store(&faults{})
+	return f
+}
+
 func (f *faulty) Load(ctx context.Context, scope string) (limiter.Record, error) {
 	r, err := f.Store.Load(ctx, scope)
-	if f.value != nil {
-		r.Value = f.value
+	now := f.faults.Load()
+	if now.value != nil {
+		r.Value = now.value
 	}
-	return r, errors.Join(err, f.load)
+	return r, errors.Join(err, now.load)
 }
 
 func (f *faulty) Swap(ctx context.Context, scope string, version int64, value []byte) (bool, error) {
-	if f.swap != nil {
-		return false, f.swap
+	if err := f.faults.Load().swap; err != nil {
+		return false, err
 	}
 	return f.Store.Swap(ctx, scope, version, value)
 }
@@ -54,28 +66,28 @@ func acquire(t *testing.T, l *limiter.Limiter, end limit.Outcome) limiter.Grant 
 // A store that answers nonsense, or that can be read and not written, is lost until it can be used: it is said
 // once, and each process keeps to its part meanwhile.
 func TestAStoreThatCannotBeUsedIsLostOnce(t *testing.T) {
-	for name, fault := range map[string]func(*faulty){
-		"it cannot be reached":          func(f *faulty) { f.load = errors.New("no route") },
-		"it cannot be written":          func(f *faulty) { f.swap = errors.New("read-only") },
-		"its record is no JSON":         func(f *faulty) { f.value = []byte("OK") },
-		"its record is null":            func(f *faulty) { f.value = []byte("null") },
-		"its record is empty":           func(f *faulty) { f.value = []byte("{}") },
-		"its record is of another kind": func(f *faulty) { f.value = []byte(`{"state": {"config": {"parts": -1}}}`) },
-		"its record has a broken window": func(f *faulty) {
-			f.value = []byte(`{"state": {"config": {}, "windows": [{"resource": "requests", "limit": 5}]}}`)
+	for name, fault := range map[string]faults{
+		"it cannot be reached":          {load: errors.New("no route")},
+		"it cannot be written":          {swap: errors.New("read-only")},
+		"its record is no JSON":         {value: []byte("OK")},
+		"its record is null":            {value: []byte("null")},
+		"its record is empty":           {value: []byte("{}")},
+		"its record is of another kind": {value: []byte(`{"state": {"config": {"parts": -1}}}`)},
+		"its record has a broken window": {
+			value: []byte(`{"state": {"config": {}, "windows": [{"resource": "requests", "limit": 5}]}}`),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var told []limiter.NoticeKind
-				store := &faulty{Store: limiter.NewMemory(nil)}
+				store := newFaulty()
 				l := newLimiter(t, limiter.Config{
 					Store: store, Limit: perSecond(10), Processes: 2,
 					Notice: func(n limiter.Notice) { told = append(told, n.Kind) },
 				})
 				acquire(t, l, limit.Served)
 				time.Sleep(time.Second)
-				fault(store)
+				store.faults.Store(&fault)
 				begun := time.Now()
 				for range 200 {
 					acquire(t, l, limit.Served)
@@ -110,11 +122,11 @@ func TestABreakerIsReadWhereItIsKept(t *testing.T) {
 	c.Failures, c.ProbeEvery = 1, 20*time.Second
 	t.Run("the provider goes down while the store is lost", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			store := &faulty{Store: limiter.NewMemory(nil)}
+			store := newFaulty()
 			l := newLimiter(t, limiter.Config{Store: store, Limit: c})
 			acquire(t, l, limit.Served)
 			time.Sleep(time.Second)
-			store.load = errors.New("no route")
+			store.faults.Store(&faults{load: errors.New("no route")})
 			acquire(t, l, limit.Down)
 			time.Sleep(time.Second)
 			assert.True(t, down(t, l))
@@ -123,12 +135,12 @@ func TestABreakerIsReadWhereItIsKept(t *testing.T) {
 	})
 	t.Run("it comes back while the store is lost", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			store := &faulty{Store: limiter.NewMemory(nil)}
+			store := newFaulty()
 			l := newLimiter(t, limiter.Config{Store: store, Limit: c})
 			acquire(t, l, limit.Down)
 			time.Sleep(time.Second)
 			require.True(t, down(t, l))
-			store.load = errors.New("no route")
+			store.faults.Store(&faults{load: errors.New("no route")})
 			assert.True(t, acquire(t, l, limit.Served).Probe)
 			time.Sleep(time.Second)
 			assert.False(t, down(t, l))
@@ -169,9 +181,10 @@ func TestABreakerIsReadWhereItIsKept(t *testing.T) {
 // quiet mends the store, and waits until all are quiet.
 func quiet(f *faulty) {
 	if f != nil {
-		f.load, f.swap, f.value = nil, nil, nil
+		f.faults.Store(&faults{})
 	}
 	time.Sleep(time.Minute)
+	synctest.Wait()
 }
 
 func limited(t *testing.T, d time.Duration) context.Context {
