@@ -142,6 +142,7 @@ func TestASummaryThatFailsCostsWhatItUsed(t *testing.T) {
 		"too late": {
 			func(ctx context.Context, _ []message.Message) (string, message.Usage, error) {
 				<-ctx.Done()
+				time.Sleep(time.Second)
 				return "late", used, nil
 			},
 			machine.Summary{}, "timeout: nobody summed up within 1m0s",
@@ -149,6 +150,7 @@ func TestASummaryThatFailsCostsWhatItUsed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				defer time.Sleep(time.Minute) // for what is late
 				own := said()
 				made, err := usercode.SumUp(t.Context(), c.sum, own, time.Minute)
 				if assert.Equal(t, c.made, made); c.err == "" {
