@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -9,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/postgres"
-	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/limit/limittest"
 )
@@ -41,16 +39,6 @@ func TestACallOfTheLimitsIsOneRoundTrip(t *testing.T) {
 	require.ErrorContains(t, err, `postgres: limits of scope "a\x00b"`)
 }
 
-// recordOf is what a limiter keeps of a scope with so many calls in flight.
-func recordOf(t *testing.T, inFlight int64) []byte {
-	st, err := limit.New(limit.Config{})
-	require.NoError(t, err)
-	st.InFlight = inFlight
-	value, err := json.Marshal(map[string]limit.State{"state": st})
-	require.NoError(t, err)
-	return value
-}
-
 // A store tells of the limits in its database.
 func TestAStoreTellsOfTheLimits(t *testing.T) {
 	pool := connect(t, urlOf(t))
@@ -59,19 +47,7 @@ func TestAStoreTellsOfTheLimits(t *testing.T) {
 	defer store.Close()
 	limits, err := postgres.NewLimits(t.Context(), pool)
 	require.NoError(t, err)
-	for scope, inFlight := range map[string]int64{"b": 3, "a": 0} {
-		_, err = limits.Swap(t.Context(), scope, 0, recordOf(t, inFlight))
-		require.NoError(t, err)
-	}
-	all, err := store.Limits(t.Context())
-	require.NoError(t, err)
-	require.Len(t, all, 2)
-	assert.Equal(t, "b", all[1].Scope)
-	assert.EqualValues(t, 3, all[1].State.InFlight)
-	_, err = limits.Swap(t.Context(), "c", 0, []byte("one"))
-	require.NoError(t, err)
-	_, err = store.Limits(t.Context())
-	require.ErrorContains(t, err, `postgres: limits: scope "c": the record in the store cannot be read`)
+	limittest.Lister(t, limits, "postgres", store.Limits)
 }
 
 // A scope that nobody uses any more is forgotten, ten with each new one. What was replaced within the hour

@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,16 +41,6 @@ func TestLimitsAndJournalsShareAFile(t *testing.T) {
 	require.ErrorContains(t, err, "the path is empty")
 }
 
-// recordOf is what a limiter keeps of a scope with so many calls in flight.
-func recordOf(t *testing.T, inFlight int64) []byte {
-	st, err := limit.New(limit.Config{})
-	require.NoError(t, err)
-	st.InFlight = inFlight
-	value, err := json.Marshal(map[string]limit.State{"state": st})
-	require.NoError(t, err)
-	return value
-}
-
 // A store tells of the limits in its database: of none before a limiter uses it, also if it is only read.
 func TestAStoreTellsOfTheLimits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "retake.db")
@@ -60,24 +49,10 @@ func TestAStoreTellsOfTheLimits(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, all)
 	limits := openLimits(t, path)
-	for _, scope := range []string{"b", "a"} {
-		_, err = limits.Swap(t.Context(), scope, 0, recordOf(t, 3))
-		require.NoError(t, err)
-	}
 	toRead, err := sqlite.OpenWith(t.Context(), path, sqlite.Settings{ReadOnly: true})
 	require.NoError(t, err)
 	defer toRead.Close()
-	for _, s := range []*sqlite.Store{store, toRead} {
-		all, err = s.Limits(t.Context())
-		require.NoError(t, err)
-		require.Len(t, all, 2)
-		assert.Equal(t, "a", all[0].Scope)
-		assert.EqualValues(t, 3, all[0].State.InFlight)
-	}
-	_, err = limits.Swap(t.Context(), "c", 0, []byte("one"))
-	require.NoError(t, err)
-	_, err = store.Limits(t.Context())
-	require.ErrorContains(t, err, `sqlite: limits: scope "c": the record in the store cannot be read`)
+	limittest.Lister(t, limits, "sqlite", store.Limits, toRead.Limits)
 }
 
 // A scope that nobody uses any more is forgotten. What was replaced within the hour stays.
