@@ -124,16 +124,20 @@ func infoOf(m Model) (machine.ModelInfo, bool) {
 	return d.Describe(), true
 }
 
+// modelNamed returns a model of the run, of which the first has no name; nil if there is none.
+func (p *process) modelNamed(name string) Model {
+	if name == "" {
+		return p.model
+	}
+	return p.models[name]
+}
+
 // info returns what is known of a model of the run.
 func (p *process) info(name string) machine.ModelInfo {
 	if said, ok := p.cfg.Models[name]; ok {
 		return said
 	}
-	m := p.model
-	if name != "" {
-		m = p.models[name]
-	}
-	info, _ := infoOf(m)
+	info, _ := infoOf(p.modelNamed(name))
 	return info
 }
 

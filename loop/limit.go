@@ -91,10 +91,7 @@ func (p *process) scopeOf(model string) (scope, name string) {
 		})
 		return name, name
 	}
-	m := p.model
-	if model != "" {
-		m = p.models[model]
-	}
+	m := p.modelNamed(model)
 	if info, _ := infoOf(m); info.Name != "" {
 		name = info.Name
 		if info.Provider != "" {

@@ -56,10 +56,7 @@ func (*promptError) Sealed(string) bool { return true }
 
 // call makes a call of a model.
 func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
-	model := p.model
-	if m.Model != "" {
-		model = p.models[m.Model]
-	}
+	model := p.modelNamed(m.Model)
 	if model == nil {
 		return nil, fmt.Errorf("loop: there is no model %q: use one of WithModels", m.Model)
 	}
