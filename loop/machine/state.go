@@ -331,8 +331,8 @@ func (st *State) Seed() string {
 	return st.Session.ID()
 }
 
-// AsksAgain reports whether the model is asked, again after a reply that is not used, or may be after a wait
-// or a plan.
+// AsksAgain reports whether a run that is resumed here may call the model next. What was streamed of a reply
+// before is not used then.
 func (st *State) AsksAgain() bool {
 	return st.Phase == Calling || st.Phase == Planning || st.Phase == Waiting && st.kept.Next != nextTools
 }
