@@ -210,7 +210,7 @@ func (w *World) keepItem(i journal.Item, said int, due time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !slices.ContainsFunc(w.items, func(o itemPut) bool { return o.Kind == i.Kind && o.Key == i.Key }) {
-		w.items = append(w.items, itemPut{i, read.events, read.runs, said, due})
+		w.items = append(w.items, itemPut{i, read.before(i.Kind), read.runs, said, due})
 	}
 	return nil
 }

@@ -95,9 +95,9 @@ type recorded struct {
 	// is what the replies cost.
 	replied int
 	usage   message.Usage
-	// runs is the number of runs that have begun, and events that of all events but adjustments. The last may
-	// have no step yet.
-	runs, events int
+	// runs is the number of runs that have begun, events that of all events, and adjusted that of adjustments.
+	// The last event may have no step yet.
+	runs, events, adjusted int
 	// begun counts how often each call of a tool began.
 	begun map[run]int
 	// open are the calls that were asked for last and have no outcome, by what identifies them, with whether
@@ -159,6 +159,15 @@ func (r *records) journal(text []byte) (recorded, error) {
 	}
 }
 
+// before is how many events came before an item of a kind. An adjustment is part of what follows it: a message
+// that came before it in the process is said again after a crash behind it.
+func (r *recorded) before(k journal.ItemKind) int {
+	if k == journal.MessageItem {
+		return r.events - r.adjusted
+	}
+	return r.events
+}
+
 // asked takes the calls that an effect asks for.
 func (r *recorded) asked(calls []machine.ToolRun) {
 	if len(calls) == 0 {
@@ -172,10 +181,10 @@ func (r *recorded) asked(calls []machine.ToolRun) {
 
 func (r *recorded) count(ev *machine.Event) {
 	r.at = ev.At
-	if ev.Kind != machine.Adjusted { // it is part of what follows it
-		r.events++
-	}
+	r.events++
 	switch ev.Kind {
+	case machine.Adjusted:
+		r.adjusted++
 	case machine.Started:
 		r.runs++
 	case machine.ToolEnded:

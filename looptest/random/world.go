@@ -441,7 +441,7 @@ func (w *World) Crash(length int) (*World, error) {
 	}
 	again.spoken = w.spoken
 	for _, i := range w.items {
-		if done.events <= i.after { // it is said and answered again
+		if done.before(i.Kind) <= i.after { // it is said and answered again
 			again.spoken = min(again.spoken, i.said)
 			continue
 		}
