@@ -72,7 +72,8 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	inner, leave := context.WithCancelCause(inner)
 	defer leave(nil)
 	p.ear.calling(leave)
-	reply, left, err := p.request(inner, model, m)
+	limits.End = leave
+	reply, left, err := p.request(inner, model, m, limits)
 	p.ear.calling(nil)
 	if !left && p.ctx.Err() == nil {
 		outcome, tokens = limit.OutcomeOf(fault.FailureOf(err).Class), reply.Usage.Total()
@@ -97,19 +98,23 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 func ask[T any](
 	ctx context.Context, p *process, lim engine.Limits, call func(context.Context, engine.Tell) (T, error),
 ) (value T, left bool, err error) {
-	if until := p.until; until != nil {
-		var end context.CancelCauseFunc
-		ctx, end = context.WithCancelCause(ctx)
-		defer end(nil)
-		defer context.AfterFunc(until, func() { end(context.Cause(until)) })()
+	until := p.until
+	if until != nil {
+		if lim.End == nil {
+			ctx, lim.End = context.WithCancelCause(ctx)
+		}
+		defer context.AfterFunc(until, func() { lim.End(context.Cause(until)) })()
 	}
 	value, err = called(ctx, lim, &p.limits, call)
-	return value, err != nil && p.ctx.Err() == nil && ctx.Err() != nil, err
+	if err == nil || p.ctx.Err() != nil {
+		return value, false, err
+	}
+	return value, until != nil && until.Err() != nil || context.Cause(ctx) == errSpokenTo, err
 }
 
 // request asks a model. What it could change of its request are copies, so that the record stays true.
 func (p *process) request(
-	ctx context.Context, model Model, m *machine.ModelCall,
+	ctx context.Context, model Model, m *machine.ModelCall, limits engine.Limits,
 ) (reply message.Reply, left bool, err error) {
 	req := Request{
 		Session: p.s.ID(),
@@ -120,7 +125,6 @@ func (p *process) request(
 	if m.Temperature != nil {
 		req.Temperature = new(*m.Temperature)
 	}
-	limits := engine.LimitsOf(m)
 	stream, reset := p.streams(m), p.takeBack
 	defer func() {
 		if err != nil {
@@ -147,7 +151,10 @@ func (p *process) copied() []message.Message {
 	if len(p.copies) > len(said) || !talk.Equal(p.copies, said[:len(p.copies)]) {
 		p.copies = nil
 	}
-	p.copies = append(p.copies, message.Clone(said[len(p.copies):])...)
+	for _, m := range said[len(p.copies):] {
+		m.Parts, m.Calls = slices.Clone(m.Parts), slices.Clone(m.Calls)
+		p.copies = append(p.copies, m)
+	}
 	return slices.Clip(p.copies)
 }
 

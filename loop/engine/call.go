@@ -20,6 +20,9 @@ type Limits struct {
 	Whole, First, Idle time.Duration
 	// Late is the text of the error when Whole is exceeded: "the model did not reply".
 	Late string
+	// End ends the context that Call is given, which then is the call's own: Call ends it when the call is over.
+	// Nil gives the call another one, under that context.
+	End context.CancelCauseFunc
 }
 
 // LimitsOf returns the limits of a model call.
@@ -55,9 +58,11 @@ func Call[T any](
 	if ctx.Done() == nil && lim.Whole <= 0 && !lim.Streamed() {
 		return call(ctx, func(piece func()) { piece() })
 	}
-	w := &watch{after: after, idle: lim.Idle, stop: func() {}, telling: make(chan struct{}, 1)}
-	ctx, w.end = context.WithCancelCause(ctx)
-	w.ctx = ctx
+	if lim.End == nil {
+		ctx, lim.End = context.WithCancelCause(ctx)
+	}
+	w := &watch{after: after, idle: lim.Idle, ctx: ctx, end: lim.End, stop: func() {},
+		telling: make(chan struct{}, 1)}
 	if lim.Whole > 0 {
 		defer after(lim.Whole, func() { w.expire("%s within %v", lim.Late, lim.Whole) })()
 	}
