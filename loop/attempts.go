@@ -205,7 +205,7 @@ func beginTries(
 	}
 	t := &tries{process: p, a: a}
 	p.action = a
-	which, err := t.which(t.wanted())
+	which, err := t.which(t.wanted)
 	switch {
 	case err != nil:
 		return nil, nil, err

@@ -16,7 +16,7 @@ import (
 // same run, because runs are added again after a crash. In a pool an empty message continues any unfinished
 // run.
 func (p *process) enter(m *machine.Compiled, pooled bool) (begins bool, err error) {
-	which, err := p.which(p.wanted(pooled))
+	which, err := p.which(func() wanted { return p.wanted(pooled) })
 	switch {
 	case err != nil:
 		return false, err

@@ -39,13 +39,14 @@ func (p *process) beginUpTo(ctx context.Context, b *batch, n int) error {
 			ended <- *past
 			continue
 		}
-		go p.runOne(ctx, b, b.begun, p.invocation(b.runs[b.begun]), p.runner.State())
+		run := b.runs[b.begun]
+		go p.runOne(ctx, b, b.begun, p.around(run), p.invocation(run))
 	}
 	return nil
 }
 
 // runOne runs call n of a batch. A tool that ends its goroutine has an outcome, too.
-func (p *process) runOne(ctx context.Context, b *batch, n int, inv tool.Invocation, st machine.State) {
+func (p *process) runOne(ctx context.Context, b *batch, n int, call *outer, inv tool.Invocation) {
 	out := tool.Outcome{Err: tool.ErrExited}
 	defer func() {
 		b.mu.Lock()
@@ -55,13 +56,12 @@ func (p *process) runOne(ctx context.Context, b *batch, n int, inv tool.Invocati
 		}
 		b.outcomes[n] <- out
 	}()
-	ctx = context.WithValue(ctx, viewKey{}, &outer{p, p.around(st, b.runs[n])})
-	out = p.invoke(ctx, b.runs[n], inv)
+	out = p.invoke(context.WithValue(ctx, viewKey{}, call), call.Run, inv)
 }
 
-// around is a call as a run within it knows it.
-func (p *process) around(st machine.State, run machine.ToolRun) engine.Outer {
-	return engine.Outer{State: st, Run: run, Depth: p.depth, Deepest: p.deepest}
+// around is a call that begins as a run within it knows it.
+func (p *process) around(run machine.ToolRun) *outer {
+	return &outer{p, engine.Outer{State: p.runner.State(), Run: run, Depth: p.depth, Deepest: p.deepest}}
 }
 
 // errOver is the cause of the end of a tool's context if another call of the reply ended the run.

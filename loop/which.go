@@ -31,12 +31,13 @@ type wanted struct {
 	end func(id string) (*journal.Ended, error)
 }
 
-// which returns what the journal has. If that is an answer, it sets recorded.
-func (p *process) which(w wanted) (standing, error) {
+// which returns what the journal has of what is wanted. If that is an answer, it sets recorded.
+func (p *process) which(wants func() wanted) (standing, error) {
 	j := p.journal
 	if j == nil {
 		return fresh, nil
 	}
+	w := wants()
 	var unread error
 	if w.ended || j.Unfinished() {
 		past, err := j.Past()

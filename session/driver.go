@@ -51,12 +51,15 @@ func (d Driver) Adopt(id string) error {
 	}
 	defer d.s.changing.Unlock()
 	next := d.s.State()
-	if next.id != "" && next.id != id {
-		return errAdopted
+	switch next.id {
+	case id:
+		return nil
+	case "":
+		next.id = id
+		d.s.store(next)
+		return nil
 	}
-	next.id = id
-	d.s.store(next)
-	return nil
+	return errAdopted
 }
 
 // Acquire takes the session for one run. Until [Driver.Release], Dispatch is refused and Replace is allowed.

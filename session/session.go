@@ -88,7 +88,9 @@ func New(cfg Config) (*Session, error) {
 		s.journal.Store(&cfg.Journal)
 	}
 	s.now.Store(&contents{state: State{id: id, slots: emptySlots(cfg.Slices)}})
-	s.OnReducerError(cfg.OnReducerError)
+	if cfg.OnReducerError != nil {
+		s.OnReducerError(cfg.OnReducerError)
+	}
 	return s, nil
 }
 

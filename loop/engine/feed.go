@@ -60,7 +60,12 @@ func (r *Runner) values() values {
 }
 
 // Checked returns what the check of the latest reply made of a call's arguments; nil if there is nothing.
-func (r *Runner) Checked(run machine.ToolRun) *tool.Checked { return r.values().calls[run.ID] }
+func (r *Runner) Checked(run machine.ToolRun) *tool.Checked {
+	if calls := r.values().calls; run.Index < len(calls) {
+		return calls[run.Index]
+	}
+	return nil
+}
 
 // Answer returns the accepted answer as the check of the latest reply decoded it; nil if there is nothing.
 func (r *Runner) Answer() any {

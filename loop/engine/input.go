@@ -37,17 +37,16 @@ type Input struct {
 
 // Validate reports everything that is wrong with the input, each fault with its field.
 func (in *Input) Validate() error {
-	errs := []error{canon.CheckID("request_id", in.RequestID)}
-	if err := talk.ValidateParts(in.Attach); err != nil {
-		errs = append(errs, fmt.Errorf("attach%w", err))
+	at := func(place string, err error) error {
+		if err == nil {
+			return nil
+		}
+		return fmt.Errorf("%s%w", place, err)
 	}
-	if err := talk.Validate(in.History); err != nil {
-		errs = append(errs, fmt.Errorf("history%w", err))
-	}
-	if err := session.Unanswered(in.History); err != nil {
-		errs = append(errs, fmt.Errorf("history: %w", err))
-	}
-	return errors.Join(errs...)
+	return errors.Join(
+		canon.CheckID("request_id", in.RequestID), at("attach", talk.ValidateParts(in.Attach)),
+		at("history", talk.Validate(in.History)), at("history: ", session.Unanswered(in.History)),
+	)
 }
 
 // check is Validate for an error of a run.

@@ -81,13 +81,13 @@ func Cost(st *machine.State, before int64, ev *machine.Event) *int64 {
 	cost := st.Charged.Cost - before
 	if ev.Reply != nil {
 		if _, known := st.Policy.Prices.Of(ev.Reply.Message.Model); known {
-			return &cost
+			return new(cost)
 		}
 	}
 	if cost <= 0 {
 		return nil
 	}
-	return &cost
+	return new(cost)
 }
 
 // less returns what a usage has more than another one.

@@ -81,10 +81,10 @@ func Read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
 	return new(values).read(r, on, settings)
 }
 
-// values are what the checks of a reply made of its good calls, by id, and of its answer: a process that runs
-// the calls itself need not decode them again. They are no part of events.
+// values are what the checks of a reply made of its calls, nil for those that are not good, and of its answer:
+// a process that runs the calls itself need not decode them again. They are no part of events.
 type values struct {
-	calls  map[string]*tool.Checked
+	calls  []*tool.Checked
 	answer tool.Answer
 }
 
@@ -97,10 +97,13 @@ func (v *values) read(r message.Reply, on Offer, settings tool.Settings) *machin
 	if on.Tools != nil || native {
 		found := on.Tools.Read(read.Message, settings)
 		read.CallsOver = found.Over
-		for _, c := range found.Calls {
-			read.Calls = append(read.Calls, call(&on, &c, settings))
-			if c.Good() && c.Checked != nil {
-				v.keep(c.ID, c.Checked)
+		for n := range found.Calls {
+			c := &found.Calls[n]
+			read.Calls = append(read.Calls, call(&on, c, settings))
+			if c.Good() {
+				v.calls = append(v.calls, c.Checked)
+			} else {
+				v.calls = append(v.calls, nil)
 			}
 		}
 		read.Message.Calls = named(read.Message.Calls, read.Calls)
@@ -115,13 +118,6 @@ func (v *values) read(r message.Reply, on Offer, settings tool.Settings) *machin
 		v.answer = a
 	}
 	return read
-}
-
-func (v *values) keep(id string, c *tool.Checked) {
-	if v.calls == nil {
-		v.calls = map[string]*tool.Checked{}
-	}
-	v.calls[id] = c
 }
 
 // named returns the native calls of a message under the ids by which they are answered: a provider refuses a

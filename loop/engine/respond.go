@@ -22,13 +22,8 @@ func (r *Runner) Respond(at time.Time, answer machine.Response) ([]machine.Effec
 	if err != nil {
 		return nil, err
 	}
-	a := askOf(&r.st, ev.Response.Question)
 	r.reduceFor(&ev, nil)
-	effects, err := r.Step(ev)
-	if err == nil && len(ev.Response.Arguments) > 0 {
-		delete(r.values().calls, a.CallID) // they are of the arguments before
-	}
-	return effects, err
+	return r.Step(ev)
 }
 
 // Answered returns the event of a person's answer, after checking it as the run does, and its arguments and

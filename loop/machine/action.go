@@ -27,12 +27,12 @@ func (s *step) open(name string) *action {
 
 // shut closes actions. The next call of each opens a new one.
 func (s *step) shut(names ...string) {
-	s.shutAll(func(a *action) bool { return slices.Contains(names, a.Name) })
+	s.shutAll(func(a action) bool { return slices.Contains(names, a.Name) })
 }
 
 // shutAll closes the actions for which fits is true.
-func (s *step) shutAll(fits func(*action) bool) {
-	s.Actions = slices.DeleteFunc(s.Actions, func(a action) bool { return fits(&a) })
+func (s *step) shutAll(fits func(action) bool) {
+	s.Actions = slices.DeleteFunc(s.Actions, fits)
 	if len(s.Actions) == 0 {
 		s.Actions = nil
 	}

@@ -349,17 +349,13 @@ func (st State) AdjustFault(l policy.Layer) error {
 	return err
 }
 
-// rateLimit returns what the error of the event says of rate limits.
-func (e *Event) rateLimit() (told ratelimit.State) {
-	from := e.RateLimit
+// rateLimit returns what the error of the event says of rate limits, or nil.
+func (e *Event) rateLimit() *ratelimit.State {
 	switch {
 	case e.Tool != nil:
-		from = e.Tool.RateLimit
+		return e.Tool.RateLimit
 	case e.Try != nil:
-		from = e.Try.RateLimit
+		return e.Try.RateLimit
 	}
-	if from != nil {
-		told = *from
-	}
-	return told
+	return e.RateLimit
 }

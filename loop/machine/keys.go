@@ -44,10 +44,8 @@ func signature(action, same string, f fault.Failure) string {
 // of the reply, and canonical arguments with numbers in one form.
 func (st *State) idempotencyKey(action int, tool string, twins int, arguments []byte) string {
 	text := st.appendRequest(appendPart(make([]byte, 0, 512), st.Session.ID()))
-	for _, part := range []string{strconv.Itoa(action), tool, strconv.Itoa(twins), string(arguments)} {
-		text = appendPart(text, part)
-	}
-	return digest(text, keyLen)
+	text = appendPart(appendPart(text, strconv.Itoa(action)), tool)
+	return digest(appendPart(appendPart(text, strconv.Itoa(twins)), arguments), keyLen)
 }
 
 // placeOf names a call within its session: run, turn and number of the call. A call that repeats one in doubt
@@ -106,14 +104,15 @@ func (st *State) digestRequest() {
 	if st.Config.RequestID != "" {
 		return
 	}
-	hash := sha256.New()
+	var all, text []byte
 	said := st.transcript.From(max(0, st.Began-recent))[:min(recent, st.Began)]
 	for n := range said {
-		text, err := canon.AppendDeclared(nil, &said[n])
+		declared, err := canon.AppendDeclared(text[:0], &said[n])
 		if err != nil { // not UTF-8, so it cannot be recorded
-			text = fmt.Append(nil, said[n])
+			declared = fmt.Append(text[:0], said[n])
 		}
-		hash.Write(appendPart(nil, text))
+		text = declared
+		all = appendPart(all, text)
 	}
-	hash.Sum(st.asked[:0])
+	st.asked = sha256.Sum256(all)
 }

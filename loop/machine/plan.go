@@ -15,7 +15,10 @@ import (
 func (s *step) exhaust(d *Decision, f fault.Failure) {
 	if s.Exhausted == nil {
 		s.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Exhausted: true, Decision: d.Decision,
-			Failure: f, RateLimit: s.limits, Cycle: d.Cycle}
+			Failure: f, Cycle: d.Cycle}
+		if s.limits != nil {
+			s.Exhausted.RateLimit = *s.limits
+		}
 		if d.Plane == fault.Transport && s.Batch != nil {
 			s.Exhausted.Tool = d.Action
 		}
@@ -53,7 +56,7 @@ func (s *step) planned() error {
 	if s.kept.Consults = s.kept.Consults[1:]; len(s.kept.Consults) == 0 {
 		s.kept.Consults = nil
 	}
-	s.limits = c.RateLimit
+	s.limits = &c.RateLimit
 	return plans[p.Do].failed(s, p, c)
 }
 
@@ -212,7 +215,9 @@ func (s *step) consulted(class fault.Class) bool {
 
 // consult adds a failure to ask the planner about.
 func (s *step) consult(c Question) {
-	c.RateLimit = s.limits
+	if s.limits != nil {
+		c.RateLimit = *s.limits
+	}
 	s.kept.Consults = append(slices.Clip(s.kept.Consults), c)
 }
 

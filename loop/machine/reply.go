@@ -58,7 +58,7 @@ func (s *step) forget(calls []Call) {
 	for n := range calls {
 		called[calls[n].Tool] = true
 	}
-	s.shutAll(func(a *action) bool { return a.Unknown && !called[a.Name] })
+	s.shutAll(func(a action) bool { return a.Unknown && !called[a.Name] })
 }
 
 // tooManyCalls returns the failure of a reply with more calls than the policy allows. The calls are not

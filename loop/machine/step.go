@@ -70,8 +70,8 @@ type step struct {
 	State
 	ev Event
 	fx []Effect
-	// limits are the rate limits of the failure that is handled.
-	limits ratelimit.State
+	// limits are the rate limits of the failure that is handled, or nil.
+	limits *ratelimit.State
 	// paid is what the model call of the event cost.
 	paid policy.Charge
 	// from is the number of messages before the event.

@@ -94,7 +94,9 @@ func (s *step) keys(b *Batch, groups []group) {
 			c := b.Calls[n]
 			alike := canon.Decimals(c.Arguments)
 			twins := same[string(alike)]
-			same[string(alike)]++
+			if len(g.calls) > 1 {
+				same[string(alike)]++
+			}
 			if c.Ended() {
 				continue
 			}

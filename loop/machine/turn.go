@@ -76,13 +76,13 @@ func (s *step) modelCall() *ModelCall {
 }
 
 // positions returns the positions that the corrected actions have with the next reply.
-func (s *step) positions() (at []Position) {
-	for n := range s.Actions {
-		a := &s.Actions[n]
-		at = append(at, s.position(a.Name, a.Attempt+1))
-	}
+func (s *step) positions() []Position {
 	if len(s.Actions) == 0 {
-		at = append(at, s.position(AnswerAction, 1))
+		return []Position{s.position(AnswerAction, 1)}
+	}
+	at := make([]Position, len(s.Actions))
+	for n := range s.Actions {
+		at[n] = s.position(s.Actions[n].Name, s.Actions[n].Attempt+1)
 	}
 	return at
 }
