@@ -46,10 +46,14 @@ func (f *Follower) skip(in io.Reader) (err error) {
 	if f.r.end == 0 {
 		return nil
 	}
+	// A file can be led beyond its end: the last byte has to be there, too.
 	if s, can := in.(io.Seeker); can {
-		_, err = s.Seek(f.r.end, io.SeekStart)
+		_, err = s.Seek(f.r.end-1, io.SeekStart)
 	} else {
-		_, err = io.CopyN(io.Discard, in, f.r.end)
+		_, err = io.CopyN(io.Discard, in, f.r.end-1)
+	}
+	if err == nil {
+		_, err = io.ReadFull(in, make([]byte, 1))
 	}
 	if err == io.EOF {
 		err = &CorruptError{Line: f.r.line, Why: fmt.Sprintf("the journal has become shorter than %d bytes",
