@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // Stats implements [Keeper]. A file whose name is not that of its session is an error.
@@ -82,23 +84,32 @@ func statOf(path string, lines lineReader) (s Stat, err error) {
 	return s, err
 }
 
-// sessionIn returns the session of a journal, or "" if it has no complete line. That of a sealed journal is
-// in the clear.
+// sessionIn returns the session of a journal, or "" if it has no complete line; the rest of its header is for
+// who reads the journal. That of a sealed journal is in the clear.
 func sessionIn(in *Reader) (string, error) {
-	rec, err := in.Next()
+	raw, err := in.Raw()
 	if sealed, is := errors.AsType[*SealedError](err); is && sealed.session != "" {
 		return sealed.session, nil
 	}
 	if errors.Is(err, io.EOF) {
 		return "", nil
 	}
+	var first struct {
+		Header *struct {
+			Format  string `json:"format"`
+			Session string `json:"session"`
+		} `json:"header"`
+	}
+	if err == nil {
+		err = in.locate(canon.Unmarshal(raw, &first))
+	}
 	if err != nil {
 		return "", err
 	}
-	if rec.Header == nil {
+	if first.Header == nil {
 		return "", &CorruptError{Line: 1, Why: "a journal begins with a header"}
 	}
-	return rec.Header.Session, nil
+	return first.Header.Session, in.locate(knownFormat(first.Header.Format))
 }
 
 // Peek implements [Keeper].

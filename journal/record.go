@@ -177,13 +177,23 @@ func decode(raw []byte) (Record, error) {
 	if n := len(slices.DeleteFunc(members, func(there bool) bool { return !there })); n != 1 {
 		return Record{}, errors.New("its record must have one of header, event, decision, note, snapshot")
 	}
-	if h := rec.Header; h != nil && h.Format != format {
-		return Record{}, fmt.Errorf("its format is %.64q: only %q can be read", h.Format, format)
+	if h := rec.Header; h != nil {
+		if err := knownFormat(h.Format); err != nil {
+			return Record{}, err
+		}
 	}
 	if n := rec.Note; n != nil && n.Kind == ResultLanded && n.End == nil {
 		return rec, errors.New("its note is of a result that landed, without the end of the call")
 	}
 	return rec, rec.checkEffects()
+}
+
+// knownFormat returns an error for a journal of another format.
+func knownFormat(name string) error {
+	if name != format {
+		return fmt.Errorf("its format is %.64q: only %q can be read", name, format)
+	}
+	return nil
 }
 
 // payload reports whether an effect has the payload of its kind, and whether the kind is known. Readers that
