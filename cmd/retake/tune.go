@@ -32,7 +32,8 @@ var tuneCommand = command{
 Plays recorded runs under each policy of DIR: its files *.yaml, *.yml and *.json, which are called by their
 names. FILE is a corpus, as "retake check -h" describes it, whose questions are played as by "retake play".
 JOURNALS is a journal, a directory of journals, or a SQLite database, whose runs are played as by "retake
-whatif". Of a run whose record stops to answer, what was used up to that point counts, and no success.
+whatif". Each question and each run counts as one of the sessions, because each goes well or not by itself. Of a
+run whose record stops to answer, what was used up to that point counts, and no success.
 
 A policy is dominated if another is at least as good in successes, cost and time waited, and better in one.
 The others are marked with "*": each of them is the best for someone. Cost is that at the prices of the
@@ -65,14 +66,15 @@ func (t *tune) declare(fs *flag.FlagSet) {
 
 // candidate is a policy, and what came of the runs under it.
 type candidate struct {
-	Name       string `json:"name"`
-	Sessions   int    `json:"sessions"`
-	Succeeded  int    `json:"succeeded"`
-	Calls      int    `json:"calls"`
-	Tokens     int64  `json:"tokens"`
-	CostMicros int64  `json:"cost_micros"`
-	WaitMS     int64  `json:"wait_ms"`
-	Dominated  bool   `json:"dominated"`
+	Name string `json:"name"`
+	// Sessions is the number of questions or runs that were played.
+	Sessions   int   `json:"sessions"`
+	Succeeded  int   `json:"succeeded"`
+	Calls      int   `json:"calls"`
+	Tokens     int64 `json:"tokens"`
+	CostMicros int64 `json:"cost_micros"`
+	WaitMS     int64 `json:"wait_ms"`
+	Dominated  bool  `json:"dominated"`
 	// Unanswered counts sessions whose record stopped to answer.
 	Unanswered int `json:"unanswered,omitempty"`
 
