@@ -54,6 +54,8 @@ type pageView struct {
 	Wrong   string
 	Notices []string
 	Bounds  string
+	// Lines is the number of lines that were read of the journal.
+	Lines int64
 }
 
 // runView is one run of a page.
@@ -139,7 +141,7 @@ func writePage(w io.Writer, in io.Reader, within Page) error {
 func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 	p := &pageView{
 		Title: "no run", CSS: template.CSS(pageCSS), Script: template.JS(pageJS), //nolint:gosec // its own
-		Allowed: within.Policy(), Within: within,
+		Allowed: within.Policy(), Within: within, Lines: s.in.Line(),
 		Bounds: fmt.Sprintf("A page holds at most %d entries of %d runs, %s of texts, and %s of each.",
 			maxPageEntries, maxPageRuns, sizeText(maxPage), sizeText(maxPageText)),
 	}

@@ -3,6 +3,8 @@
   // A page that is live takes up what is new, and leaves folds, scroll and focus as they are.
   const live = document.getElementById("live"), parse = new DOMParser();
   let busy = false, again = false, source = null, paused = false;
+  // What was heard last, which is told again while nothing changes, and the lines of the journal on the page.
+  let heard = null, shown = Number(live.dataset.lines);
   const end = () => innerHeight + scrollY >= document.documentElement.scrollHeight - 40;
   const fill = (to, from) => {
     for (const d of to.querySelectorAll("details[id]")) {
@@ -21,6 +23,7 @@
     const follow = end(), before = document.querySelectorAll("details.attempt").length;
     try {
       const page = parse.parseFromString(await (await fetch(location.href)).text(), "text/html");
+      shown = Number(page.getElementById("live").dataset.lines);
       const was = document.querySelectorAll("article"), now = page.querySelectorAll("article");
       now.forEach((run, n) => {
         if (!was[n]) { document.getElementById("main").append(run); return; }
@@ -37,7 +40,8 @@
       });
       const rail = document.querySelector(".rail details"), list = page.querySelector(".rail details");
       if (rail && list) { list.open = rail.open; rail.replaceWith(list); }
-      document.getElementById("says").textContent = page.getElementById("says").textContent;
+      const says = document.getElementById("says"), newly = page.getElementById("says");
+      if (says.outerHTML !== newly.outerHTML) says.replaceWith(newly);
       const left = [...page.querySelectorAll(".waiting")].map((w) => w.textContent);
       for (const w of document.querySelectorAll(".waiting")) if (!left.includes(w.textContent)) w.remove();
       if (!page.getElementById("say")) document.getElementById("say")?.remove();
@@ -49,11 +53,19 @@
       if (again) { again = false; load(); }
     }
   };
-  let first = true;
   const open = () => {
     if (source || paused || document.hidden) return;
     source = new EventSource(live.dataset.live);
-    source.addEventListener("change", () => { if (first) first = false; else load(); });
+    source.addEventListener("change", e => {
+      const said = JSON.parse(e.data);
+      if (!said) {
+        close();
+        live.textContent = "The session is gone: it was deleted. ";
+        return;
+      }
+      if (said.lines > shown || heard !== null && heard !== e.data) load();
+      heard = e.data;
+    });
     source.onerror = () => { live.firstChild.textContent = "not live "; };
     source.onopen = () => { live.firstChild.textContent = "live "; };
   };
@@ -65,7 +77,7 @@
     paused = !paused;
     button.textContent = paused ? "Go on" : "Pause";
     live.firstChild.textContent = paused ? "paused " : "live ";
-    if (paused) close(); else { first = false; open(); }
+    if (paused) close(); else open();
   };
   live.replaceChildren("live ", button);
   document.addEventListener("visibilitychange", () => { if (document.hidden) close(); else open(); });

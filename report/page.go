@@ -11,8 +11,9 @@ type Page struct {
 	Live string
 	// Scrub leaves out what has the form of a key or a password.
 	Scrub bool
-	// Says is what goes on in the session, in one sentence.
-	Says string
+	// Says is what goes on in the session, in one sentence, and Answer the address where its questions are
+	// answered; empty if it asks none.
+	Says, Answer string
 	// Say is the address to which a form posts a message for the run: its text, by, stop and reset. Empty for
 	// none. By is the name that the form begins with, and Waiting are messages that the run has not taken
 	// yet.

@@ -7,22 +7,28 @@
       pre.scrollTop = Math.max(0, mark.offsetTop - pre.offsetTop - 60);
     }
   };
-  const go = step => {
-    const all = [...document.querySelectorAll("details.failed")];
+  const failed = "details.failed", turns = "article > details:not(.policies)";
+  const go = (step, of) => {
+    const all = [...document.querySelectorAll(of)].filter(d => d.checkVisibility());
     if (!all.length) return;
-    let at = all.indexOf(document.activeElement.closest("details.failed"));
+    let at = all.indexOf(document.activeElement.closest(of));
     if (at < 0) {
       const below = all.findIndex(d => d.getBoundingClientRect().top > 0);
       at = (below < 0 ? all.length : below) - (step > 0 ? 1 : 0);
     }
     const to = all[(at + step + all.length) % all.length];
-    for (let d = to; d; d = d.parentElement) if (d.matches("details")) d.open = true;
+    if (of === failed) for (let d = to; d; d = d.parentElement) if (d.matches("details")) d.open = true;
     to.firstElementChild.focus({ preventScroll: true });
     to.scrollIntoView();
   };
   const keys = {
-    n: () => go(1),
-    p: () => go(-1),
+    n: () => go(1, failed),
+    p: () => go(-1, failed),
+    j: () => go(1, turns),
+    k: () => go(-1, turns),
+    G: () => scrollTo(0, document.documentElement.scrollHeight),
+    l: () => document.getElementById("home")?.click(),
+    i: () => document.getElementById("answer")?.click(),
     f: () => document.getElementById("failures").click(),
     o: () => {
       const all = [...document.querySelectorAll("details.attempt")];
@@ -32,7 +38,7 @@
   };
   addEventListener("keydown", e => {
     if (e.target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
-    if (!e.ctrlKey && !e.metaKey && !e.altKey && keys[e.key]) keys[e.key]();
+    if (document.getElementById("keyed")?.checked && !e.ctrlKey && !e.metaKey && !e.altKey && keys[e.key]) keys[e.key]();
   });
   // A link to something folded opens it.
   const unfold = () => {

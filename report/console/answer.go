@@ -28,12 +28,12 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		c.refused(w, http.StatusBadRequest, "The answer cannot be read", err.Error())
 		return
 	}
-	if err := c.watch.refresh(r.Context()); err != nil && r.Context().Err() != nil {
-		return
-	}
 	in := r.PostForm
 	id, asked := in.Get("id"), in.Get("question")
-	s := c.watch.find(in.Get("store"), id)
+	s, err := c.watch.look(r.Context(), in.Get("store"), id)
+	if err != nil && r.Context().Err() != nil {
+		return
+	}
 	if s == nil {
 		show(w, http.StatusNotFound, "missing", brief(id))
 		return
@@ -57,7 +57,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	err := inbox.Answer(r.Context(), store, id, said)
+	err = inbox.Answer(r.Context(), store, id, said)
 	if q != nil && errors.Is(err, machine.ErrMisfit) {
 		q.VerdictFault = brief(c.scrub(err.Error()))
 		again(w, q)

@@ -37,6 +37,9 @@ func run(t *testing.T, dir journal.Dir, name, prompt string, tools []*tool.Tool,
 	require.NoError(t, err)
 	set, err := tool.NewSet(tools...)
 	require.NoError(t, err)
+	for n := range turns {
+		turns[n].Reply.Usage = message.Usage{InputTokens: 780 + int64(n)*90, OutputTokens: 40}
+	}
 	_, _ = fixture.Run(t.Context(), looptest.NewModel(turns...), s, loop.Input{Prompt: prompt}, loop.Config{Tools: set}, loop.WithClock(looptest.NewClock()))
 }
 
@@ -93,6 +96,10 @@ func TestTheConsoleInABrowser(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, tab.Shot(), 0o600))
 	}
 	assert.Contains(t, tab.Text(`document.getElementById("s0-trip-9").innerText`), "running")
+	for _, on := range []string{"true", "false"} { // a key that does something is not passed on
+		tab.Click("#keyed")
+		assert.Equal(t, on, tab.Text(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "/", bubbles: true, cancelable: true}))`))
+	}
 	goesOn()
 	tab.Until(`document.getElementById("s0-trip-9").innerText.includes("Cara")`)
 	tab.Until(`document.title === "(3) retake"`)
@@ -119,6 +126,9 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	tab.Click(`[value=approve]`)
 	tab.Until(`document.querySelector(".given")`)
 	assert.Contains(t, tab.Text(`document.querySelector(".given").innerText`), "approve with changed arguments by Ann")
+	tab.Go(server.URL+"/session?id=trip-9", `document.getElementById("answer")`)
+	tab.Click("#answer")
+	tab.Until(`location.pathname === "/inbox" && document.querySelector(":target").innerText.includes("trip-9")`)
 	items, err := dir.Items(t.Context(), "order-42")
 	require.NoError(t, err)
 	require.Len(t, items, 1)

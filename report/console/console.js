@@ -142,8 +142,13 @@
     i: () => { location.href = "/inbox"; },
     l: () => { location.href = "/"; },
   };
+  const keyed = by("keyed"), off = "retake-no-keys";
+  if (keyed) {
+    keyed.checked = !localStorage[off];
+    keyed.onchange = () => { if (keyed.checked) delete localStorage[off]; else localStorage[off] = 1; };
+  }
   addEventListener("keydown", e => {
-    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, button")) return;
+    if (localStorage[off] || e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, button")) return;
     if (keys[e.key]) { keys[e.key](); e.preventDefault(); }
   });
   if (by("keys")) by("keys").hidden = false;

@@ -3,6 +3,7 @@ package console_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -23,7 +24,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/report/console"
+	"github.com/retake-go/retake/tool"
 )
 
 const token = "0123456789abcdef0123456789"
@@ -73,9 +77,10 @@ func named(t testing.TB, session string, n int) []byte {
 	}
 	records := make([]string, n)
 	for at := range records {
-		records[at] = record(t, lines[at])
+		if records[at] = record(t, lines[at]); strings.HasPrefix(records[at], `{"header"`) {
+			records[at] = strings.ReplaceAll(records[at], `"order-42"`, `"`+session+`"`)
+		}
 	}
-	records[0] = strings.ReplaceAll(records[0], `"order-42"`, `"`+session+`"`)
 	return chain(records...)
 }
 
@@ -236,6 +241,21 @@ func TestTheStatesOfSessions(t *testing.T) {
 	}, told)
 }
 
+// Of a run that gave up the first thing that was wrong is told.
+func TestAFailureSaysWhatWasWrong(t *testing.T) {
+	dir := t.TempDir()
+	search := tool.New("search", "Searches.", func(context.Context, struct {
+		City string `json:"city" validate:"required"`
+	}) (string, error) {
+		return "", nil
+	})
+	call := looptest.Call(message.Call{ID: "c1", Name: "search", Arguments: `{}`})
+	run(t, journal.Dir(dir), "trip-3", "A room in Faro.", []*tool.Tool{search}, call, call, call)
+	page := body(t, ask(t, open(t, dir), "GET", "/api/sessions"))
+	assert.Contains(t, page, `"why":"search attempt 3 of 3: tool validation, city: required`)
+	assert.Contains(t, page, `(attempts used up)"`)
+}
+
 // What a model or a user wrote is text on every page.
 func TestPagesEscapeEverything(t *testing.T) {
 	c := open(t, folder(t))
@@ -355,8 +375,11 @@ func chain(records ...string) []byte {
 	head := strings.Repeat("0", 32)
 	for _, rec := range records {
 		sum := sha256.Sum256([]byte(head + rec))
-		head = hex.EncodeToString(sum[:16])
-		b.WriteString(`{"hash":"` + head + `","record":` + rec + "}\n")
+		hash := hex.EncodeToString(sum[:16])
+		b.WriteString(`{"hash":"` + hash + `","record":` + rec + "}\n")
+		if !strings.HasPrefix(rec, `{"note"`) { // no line is chained to a note
+			head = hash
+		}
 	}
 	return b.Bytes()
 }

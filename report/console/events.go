@@ -87,7 +87,7 @@ func (c *Console) changes(r *http.Request) (func(now time.Time) (any, bool), err
 func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
 	var order []string
 	versions := map[string]string{}
-	var counts []string
+	var was change
 	return func(now time.Time) (any, bool) {
 		fd := c.find(f, now)
 		shown, _, _ := fd.page(f.Page)
@@ -97,22 +97,16 @@ func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
 			said.Title = fmt.Sprintf("(%d) retake", said.Asking)
 		}
 		begun := order != nil
-		if !begun {
-			order = []string{}
-			for _, r := range shown {
-				order = append(order, r.Key)
-			}
-		}
-		at := map[string]int{}
-		for n, key := range order {
-			at[key] = n
-		}
+		keys := make([]string, len(shown))
 		for n, r := range shown {
-			was, on := at[r.Key]
-			if !on || was != n {
-				said.Moved++
-			}
-			if v := r.Version(); on && versions[r.Key] != v {
+			keys[n] = r.Key
+		}
+		if !begun {
+			order = keys
+		}
+		said.Moved = moved(order, keys)
+		for _, r := range shown {
+			if v := r.Version(); slices.Contains(order, r.Key) && versions[r.Key] != v {
 				versions[r.Key] = v
 				said.Rows[r.Key] = rowHTML(r.row, now)
 			}
@@ -120,10 +114,24 @@ func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
 		for _, ch := range chipsOf(f, fd.counts) {
 			said.Counts = append(said.Counts, ch.Count)
 		}
-		changed := !begun || len(said.Rows) > 0 || !slices.Equal(counts, said.Counts)
-		counts = said.Counts
+		changed := !begun || len(said.Rows) > 0 || said.Moved != was.Moved || !slices.Equal(was.Counts, said.Counts)
+		was = said
 		return said, changed
 	}
+}
+
+// moved counts the rows that belong elsewhere on a page, or are no longer or not yet on it.
+func moved(was, is []string) (n int) {
+	stay := func(all, in []string) []string {
+		return slices.DeleteFunc(slices.Clone(all), func(key string) bool { return !slices.Contains(in, key) })
+	}
+	before, after := stay(was, is), stay(is, was)
+	for at, key := range before {
+		if after[at] != key {
+			n++
+		}
+	}
+	return n + len(was) - len(before) + len(is) - len(after)
 }
 
 // inboxChanges returns a function that says which questions there are, and how those are answered that no run
@@ -162,8 +170,10 @@ func (c *Console) sessionChanges(store, id string) func(now time.Time) (any, boo
 	was := ""
 	return func(time.Time) (any, bool) {
 		s := c.watch.find(store, id)
-		if s == nil {
-			return nil, false
+		if s == nil { // it was deleted
+			gone := was != ""
+			was = ""
+			return nil, gone
 		}
 		said := struct {
 			State journal.SessionState `json:"state"`

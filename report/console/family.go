@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 )
 
@@ -34,6 +35,13 @@ func placeOf(id string) (p place, ok bool) {
 	return p, true
 }
 
+// isAgent reports whether a session was made in a call of another one, as an agent. Its record says so: the seed
+// of its jitter names the call, as [machine.State.Child] makes it. The id alone is what anybody may have chosen.
+func isAgent(h *journal.Header) bool {
+	at, is := placeOf(h.Session)
+	return is && strings.HasSuffix(h.Config.Seed, strings.TrimPrefix(h.Session, at.outer))
+}
+
 // mayBeLong is the least length of an id of which children may have the digest.
 const mayBeLong = 60
 
@@ -53,7 +61,7 @@ func outerOf(all []*watched) map[*row]*row {
 	for _, s := range all {
 		at, is := placeOf(s.id)
 		o := known[key{s.store, at.outer}]
-		if is && o != nil && machine.ChildID(o.id, at.run, at.turn, at.call-1) == s.id {
+		if s.agent && is && o != nil && machine.ChildID(o.id, at.run, at.turn, at.call-1) == s.id {
 			outer[s.row] = o.row
 		}
 	}

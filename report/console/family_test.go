@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/session"
 )
 
 // lineOf finds the rows of a list and what is folded.
@@ -25,6 +27,17 @@ func linesOf(page string) (all []string) {
 	return all
 }
 
+// made is the beginning of the long story, as that of an agent.
+func made(t testing.TB, session string, n int) []byte {
+	t.Helper()
+	var records []string
+	for line := range bytes.Lines(named(t, session, n)) {
+		records = append(records, record(t, line))
+	}
+	records[0] = strings.Replace(records[0], `"seed":"7"`, `"seed":"7.`+session+`"`, 1)
+	return chain(records...)
+}
+
 // Agents' sessions stand below those in which they were made. More than three are folded, and a family stands
 // where the first of its sessions would.
 func TestAgentsStandBelowTheirSessions(t *testing.T) {
@@ -34,7 +47,7 @@ func TestAgentsStandBelowTheirSessions(t *testing.T) {
 		"trip-9", "trip-9.1.2.1", "trip-9.1.2.1.1.1.1", "alone.1.1.1", "trip-9.x.1.1", "trip-9.1.0.1", "trip-10",
 		long, machine.ChildID(long, 12, 345, 6),
 	} {
-		put(t, dir, id+".jsonl", named(t, id, 4+n%2))
+		put(t, dir, id+".jsonl", made(t, id, 4+n%2))
 	}
 	c := open(t, dir)
 	ask(t, c, "GET", "/api/sessions") // all is read
@@ -48,7 +61,7 @@ func TestAgentsStandBelowTheirSessions(t *testing.T) {
 
 	for n := range 5 {
 		id := fmt.Sprintf("trip-9.1.3.%d", n+1)
-		put(t, dir, id+".jsonl", named(t, id, 4))
+		put(t, dir, id+".jsonl", made(t, id, 4))
 	}
 	c = open(t, dir)
 	ask(t, c, "GET", "/api/sessions")
@@ -66,13 +79,24 @@ func TestAgentsStandBelowTheirSessions(t *testing.T) {
 	assert.Equal(t, "trip-9.1.2.1", answer.Sessions[2].Inside)
 }
 
+// A user may give a session any id. What was made in no call is nobody's agent.
+func TestAnIdAloneMakesNoAgent(t *testing.T) {
+	dir := t.TempDir()
+	for _, id := range []string{"trip-9", "trip-9.1.2.1"} {
+		put(t, dir, id+".jsonl", named(t, id, 4))
+	}
+	c := open(t, dir)
+	assert.NotContains(t, body(t, ask(t, c, "GET", "/api/sessions")), `"inside"`)
+	assert.Equal(t, []string{"trip-9", "trip-9.1.2.1"}, linesOf(body(t, ask(t, c, "GET", "/"))))
+}
+
 // An agent that fits a filter is shown below its session, in grey if that does not fit, and makes the family
 // urgent if it asks.
 func TestAnAgentThatFitsIsShownBelowItsSession(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "trip-9.jsonl", named(t, "trip-9", -1)) // it has ended
 	put(t, dir, "trip-8.jsonl", named(t, "trip-8", -1))
-	put(t, dir, "trip-9.1.2.1.jsonl", asked(t, "trip-9.1.2.1", `{"to":"ACME","cents":1,"currency":"EUR"}`, 0, pay(always)))
+	put(t, dir, "trip-9.1.2.1.jsonl", askedWith(t, session.Config{ID: "trip-9.1.2.1", Seed: "trip-9.1.2.1"}, `{"to":"ACME","cents":1,"currency":"EUR"}`, 0, pay(always)))
 	c := open(t, dir)
 	ask(t, c, "GET", "/api/sessions")
 	assert.Equal(t, []string{"trip-9", "trip-9.1.2.1 in in1", "trip-8"}, linesOf(body(t, ask(t, c, "GET", "/"))))

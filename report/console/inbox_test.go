@@ -38,10 +38,16 @@ func pay(opts ...tool.Option) *tool.Tool {
 // asked makes a run that asks a person about a call, and returns its journal as it is then.
 func asked(t testing.TB, name, arguments string, deadline time.Duration, tools ...*tool.Tool) []byte {
 	t.Helper()
-	store := &looptest.Store{}
+	return askedWith(t, session.Config{ID: name}, arguments, deadline, tools...)
+}
+
+func askedWith(t testing.TB, cfg session.Config, arguments string, deadline time.Duration, tools ...*tool.Tool) []byte {
+	t.Helper()
+	name, store := cfg.ID, &looptest.Store{}
 	j, err := journal.Open(t.Context(), store, name, journal.Settings{})
 	require.NoError(t, err)
-	s, err := session.New(session.Config{ID: name, Journal: j})
+	cfg.Journal = j
+	s, err := session.New(cfg)
 	require.NoError(t, err)
 	set, err := tool.NewSet(tools...)
 	require.NoError(t, err)

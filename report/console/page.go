@@ -12,9 +12,8 @@ import (
 
 // session writes the page of a session.
 func (c *Console) session(w http.ResponseWriter, r *http.Request) {
-	unread := c.watch.refresh(r.Context())
 	id, store := r.URL.Query().Get("id"), r.URL.Query().Get("store")
-	s := c.watch.find(store, id)
+	s, unread := c.watch.look(r.Context(), store, id)
 	if s == nil && unread != nil {
 		c.refused(w, http.StatusInternalServerError, "The session was not found", "Not all stores can be read: "+unread.Error())
 		return
@@ -30,9 +29,12 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	}
 	defer in.Close()
 	page := report.Page{Home: "/", Live: "/events?" + url.Values{"id": {id}, "store": {store}}.Encode(),
-		Says: s.row.Why, Scrub: !c.settings.ShowSecrets}
+		Says: s.row.Word() + ". " + s.row.Why, Scrub: !c.settings.ShowSecrets}
 	page.Children = c.children(s.store)
 	if said, can := c.settings.Stores[s.store].Store.(inbox.Store); can && s.hears {
+		if len(s.asks) > 0 {
+			page.Answer = "/inbox#" + anchor(s.asks[0].ID)
+		}
 		page.Say, page.By, page.Waiting = c.sayAt(s), whoAsks(r), c.waiting(r.Context(), said, id)
 	}
 	w.Header().Set("Content-Security-Policy", page.Policy()+"; frame-ancestors 'none'")
@@ -44,7 +46,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 func (c *Console) children(store int) report.Children {
 	return func(id string) (report.Child, bool) {
 		s := c.watch.of(key{store, id})
-		if s == nil {
+		if s == nil || !s.agent {
 			return report.Child{}, false
 		}
 		return report.Child{Link: s.row.Link, Says: s.row.Word() + ". " + s.row.Why}, true

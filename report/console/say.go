@@ -28,11 +28,11 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 		c.refused(w, http.StatusBadRequest, "The message cannot be read", err.Error())
 		return
 	}
-	if err := c.watch.refresh(r.Context()); err != nil && r.Context().Err() != nil {
+	at, in := r.URL.Query(), r.PostForm
+	s, err := c.watch.look(r.Context(), at.Get("store"), at.Get("id"))
+	if err != nil && r.Context().Err() != nil {
 		return
 	}
-	at, in := r.URL.Query(), r.PostForm
-	s := c.watch.find(at.Get("store"), at.Get("id"))
 	if s == nil {
 		show(w, http.StatusNotFound, "missing", brief(at.Get("id")))
 		return
@@ -53,7 +53,7 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 		c.refused(w, http.StatusUnprocessableEntity, "The message does not fit", err.Error()+". Nothing was sent.")
 		return
 	}
-	err := inbox.ErrEnded
+	err = inbox.ErrEnded
 	if s.hears {
 		err = inbox.Say(r.Context(), store, s.id, words)
 	}

@@ -41,6 +41,9 @@ func ended(o *machine.Outcome, corrections int) string {
 		names[n] = brief(c.Tool)
 	}
 	about := o.About()
+	if x := o.Exhaustion; x != nil {
+		about = strings.Replace(about, string(x.Failure.Class), failed(&x.Failure), 1)
+	}
 	if !o.OK {
 		about = strings.Replace(about, string(o.Reason), o.Reason.Phrase(), 1)
 	}
@@ -55,6 +58,17 @@ func ended(o *machine.Outcome, corrections int) string {
 		return about + " (after " + several.Of(corrections, "correction") + ")"
 	}
 	return about
+}
+
+// failed says what went wrong, with the first issue, but not its value.
+func failed(f *fault.Failure) string {
+	text := words(string(f.Class))
+	if len(f.Issues) > 0 {
+		first := f.Issues[0]
+		first.Value = ""
+		text += ", " + first.String()
+	}
+	return text
 }
 
 // asked says what people are asked, the first about arguments, until when, and what holds then.

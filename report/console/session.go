@@ -50,7 +50,9 @@ type facts struct {
 	// hears reports whether a message to the run would be heard: it has not ended, and is no single action.
 	hears  bool
 	traits traits
-	// inside are the ids that the sessions of the calls under way have, if they are agents.
+	// agent reports that the session was made in a call of another one, and inside are the ids that the sessions
+	// of the calls under way have, if they are agents.
+	agent  bool
 	inside []string
 }
 
@@ -60,7 +62,7 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 	st := &f.State
 	t := facts{
 		Summary: s, at: attemptOf(f), charged: st.Charged, wasted: st.Wasted, lines: lines,
-		request: brief(f.Request()),
+		request: brief(f.Request()), agent: isAgent(&f.Header),
 	}
 	if s.State == journal.SessionAsks {
 		t.asks, t.forms, t.earlier = f.Asked.Asks, map[string]json.RawMessage{}, map[string][]projection.Call{}

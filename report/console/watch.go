@@ -94,6 +94,21 @@ func (w *watcher) glance(ctx context.Context) error {
 	return errors.Join(w.err, ctx.Err())
 }
 
+// look returns the session with an id as it is now; nil if there is none. While the stores are read for the
+// first time, that is as soon as it was read.
+func (w *watcher) look(ctx context.Context, store, id string) (*watched, error) {
+	select {
+	case <-w.first:
+	default:
+		err := w.glance(ctx)
+		if s := w.find(store, id); s != nil {
+			return s, err
+		}
+	}
+	err := w.refresh(ctx)
+	return w.find(store, id), err
+}
+
 // refresh reads what is new of all stores.
 func (w *watcher) refresh(ctx context.Context) error {
 	w.reading.Lock()
@@ -153,7 +168,7 @@ const deepest = 8
 func (w *watcher) doubts(s *watched, depth int) int {
 	n := s.InDoubt
 	for _, id := range s.inside {
-		if c := w.sessions[key{s.store, id}]; c != nil && depth < deepest && w.doubts(c, depth+1) > 0 {
+		if c := w.sessions[key{s.store, id}]; c != nil && c.agent && depth < deepest && w.doubts(c, depth+1) > 0 {
 			n++
 		}
 	}

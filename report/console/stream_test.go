@@ -1,0 +1,98 @@
+package console_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/report/console"
+)
+
+// stream opens a stream of a console, and returns what says its next event.
+func stream(t *testing.T, dir, path string) (next func() string) {
+	t.Helper()
+	server := httptest.NewServer(open(t, dir, func(s *console.Settings) { s.Hosts = nil }))
+	t.Cleanup(server.Close)
+	client := &http.Client{Timeout: 30 * time.Second}
+	r, err := client.Get(server.URL + path + "&token=" + token)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.Body.Close() })
+	in := bufio.NewScanner(r.Body)
+	in.Buffer(nil, 1<<20)
+	return func() string {
+		for in.Scan() {
+			if data, ok := strings.CutPrefix(in.Text(), "data: "); ok {
+				return data
+			}
+		}
+		require.NoError(t, in.Err(), "the stream ended")
+		return ""
+	}
+}
+
+// A session that is deleted while its page is open is gone from there, and one row less in the list.
+func TestASessionThatIsDeletedIsTold(t *testing.T) {
+	dir := t.TempDir()
+	for _, id := range []string{"a", "b", "c"} {
+		put(t, dir, id+".jsonl", named(t, id, 4))
+	}
+	list, page := stream(t, dir, "/events?sort=session"), stream(t, dir, "/events?id=c")
+	var said struct{ Moved int }
+	require.NoError(t, json.Unmarshal([]byte(list()), &said))
+	require.Zero(t, said.Moved)
+	require.Contains(t, page(), `"lines":4`)
+	require.NoError(t, os.Remove(filepath.Join(dir, "c.jsonl")))
+	for heard := page(); heard != "null"; heard = page() {
+		assert.Contains(t, heard, `"lines":4`)
+	}
+	for said.Moved == 0 {
+		require.NoError(t, json.Unmarshal([]byte(list()), &said))
+	}
+	assert.Equal(t, 1, said.Moved, "the other rows are where they were")
+	put(t, dir, "0.jsonl", named(t, "0", 4))
+	for said.Moved == 1 {
+		require.NoError(t, json.Unmarshal([]byte(list()), &said))
+	}
+	assert.Equal(t, 2, said.Moved, "a row that comes before all others moves none of them")
+}
+
+// slow is a store whose session z is read only once it is let go.
+type slow struct {
+	journal.Dir
+	letGo chan struct{}
+}
+
+func (s slow) Peek(ctx context.Context, session string) (io.ReadCloser, error) {
+	if session == "z" {
+		<-s.letGo
+	}
+	return s.Dir.Peek(ctx, session)
+}
+
+// While many journals are read for the first time, a session that was read can be looked at.
+func TestTheFirstReadingKeepsNobodyWaiting(t *testing.T) {
+	dir := t.TempDir()
+	for _, id := range []string{"a", "z"} {
+		put(t, dir, id+".jsonl", named(t, id, 4))
+	}
+	store := slow{journal.Dir(dir), make(chan struct{})}
+	c := open(t, dir, func(s *console.Settings) { s.Stores[0].Store = store })
+	for page := ""; !strings.Contains(page, "s0-a"); {
+		page = body(t, ask(t, c, "GET", "/"))
+	}
+	assert.Equal(t, http.StatusOK, ask(t, c, "GET", "/session?id=a").StatusCode)
+	close(store.letGo)
+	assert.Equal(t, http.StatusOK, ask(t, c, "GET", "/session?id=z").StatusCode)
+}
