@@ -135,6 +135,7 @@ func (r *run) spend(u message.Usage) {
 var verdicts = map[machine.Verdict]string{
 	machine.AskAgain: " asks again", machine.Failed: " failed for good", machine.Broke: " broke",
 	machine.TryLater: " asks to be tried later", machine.Unknown: " began, and its outcome is not known",
+	machine.Denied: " was not run: a person refused it",
 }
 
 // partlyDone says that a call which ended by itself has left something in doubt.
@@ -151,7 +152,7 @@ func (r *run) toolEnded(ev *machine.Event) entry {
 	r.totals.Tools++
 	r.spend(t.Usage)
 	e := entry{Kind: ended, lane: tools, from: r.ran, to: cmp.Or(r.landed[was.Key], r.time())}
-	e.bad = t.Verdict != machine.Done && t.Verdict != machine.AskAgain
+	e.bad = !slices.Contains([]machine.Verdict{machine.Done, machine.AskAgain, machine.Denied}, t.Verdict)
 	text := cmp.Or(was.Tool, fmt.Sprint("call ", t.Index)) + verdicts[t.Verdict]
 	more := []string{issuesText(t.Issues)}
 	switch {

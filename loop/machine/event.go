@@ -190,6 +190,9 @@ const (
 	// Unknown: the call began, and its outcome is unknown. It is not made again. The model is told, and the
 	// budgets count it.
 	Unknown Verdict = "unknown"
+	// Denied: the runtime has asked a person about the call, who refused it. It was not made. The model is
+	// told, and nothing is charged.
+	Denied Verdict = "denied"
 )
 
 // ToolEnd is the outcome of one tool call.

@@ -191,7 +191,7 @@ func (s *step) rule(c *BatchCall, r *Response) error {
 			s.change(c, r)
 		}
 	case Refuse:
-		s.deny(c, "Not run: a person refused this call.", r.Words)
+		s.deny(c, refusedByPerson, r.Words)
 	case WasDone:
 		return s.wasDone(c)
 	case WasNotDone:
@@ -234,6 +234,9 @@ func (s *step) wasDone(c *BatchCall) error {
 	s.closeDoubt(c)
 	return s.toolDone(c, end)
 }
+
+// refusedByPerson is what the model is told of a call that a person refused.
+const refusedByPerson = "Not run: a person refused this call."
 
 // deny ends a call that is not made, or had no effect. Nothing is charged.
 func (s *step) deny(c *BatchCall, lead, words string) {

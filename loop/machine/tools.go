@@ -217,6 +217,9 @@ func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 		if !asks {
 			return s.toolLost(c, end)
 		}
+	case Denied:
+		s.deny(c, refusedByPerson, "")
+		return nil
 	}
 	s.closeDoubt(c)
 	if end.InDoubt {
@@ -231,7 +234,7 @@ func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 	case end.Verdict == Failed:
 		return s.toolFailed(c, end)
 	}
-	return s.eventError(fmt.Sprintf("verdict %q must be done, ask_again, failed, broke, try_later or unknown", end.Verdict))
+	return s.eventError(fmt.Sprintf("verdict %q must be done, ask_again, failed, broke, try_later, unknown or denied", end.Verdict))
 }
 
 // chose notes that a call has ended that was required.

@@ -24,6 +24,8 @@ type call struct {
 	run *machine.ToolRun
 	// outcome is that of the try, until the core has it.
 	outcome *tool.Outcome
+	// denied is set if the outcome is that a person refused the call.
+	denied bool
 	// end reports the end of the try to the tracers; nil if none is under way.
 	end func(observe.WorkEnd)
 	// over is set when the call has its answer.
@@ -184,10 +186,7 @@ func (c *Call) End(ctx context.Context, out tool.Outcome) (Answer, error) {
 	r.ctx = context.WithoutCancel(ctx)
 	own := out.Err == nil && len(out.Issues) == 0 && out.Failed == ""
 	try := c.c.run.Transport
-	c.c.outcome = &out
-	if r.feed(ctx); r.paused() != nil {
-		r.wake() // a later call may wait for this one alone
-	}
+	r.put(ctx, c.c, out)
 	for {
 		switch {
 		case r.err != nil:
@@ -222,8 +221,24 @@ func (c *Call) Leave() {
 func (c *Call) Forget(ctx context.Context) {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
-	c.c.outcome = &tool.Outcome{Failed: "The result is not known to the run."}
-	c.r.feed(ctx)
+	c.r.put(ctx, c.c, tool.Outcome{Failed: "The result is not known to the run."})
+}
+
+// Deny ends a call that a person refused. It was not made, and costs nothing.
+func (c *Call) Deny(ctx context.Context) {
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	c.ends(tool.Outcome{})
+	c.c.denied = true
+	c.r.put(ctx, c.c, tool.Outcome{})
+}
+
+// put keeps the outcome of a call, and passes on those that are next.
+func (r *Run) put(ctx context.Context, c *call, out tool.Outcome) {
+	c.outcome = &out
+	if r.feed(ctx); r.paused() != nil {
+		r.wake() // a later call may wait for this one alone
+	}
 }
 
 // Paused reports whether the run waits for a call that the runtime has paused.
@@ -271,7 +286,11 @@ func (r *Run) ended(st machine.State, c *call) machine.State {
 		out = *c.outcome
 		out.Err = r.toolError(out, true)
 	}
-	ev := machine.Event{Kind: machine.ToolEnded, At: r.now(), Tool: engine.EndOf(*c.run, out)}
+	end := engine.EndOf(*c.run, out)
+	if c.denied {
+		end = c.denial()
+	}
+	ev := machine.Event{Kind: machine.ToolEnded, At: r.now(), Tool: end}
 	if next, _, err := machine.Step(st, ev); err == nil {
 		return next
 	}
@@ -307,6 +326,10 @@ func (r *Run) feed(ctx context.Context) {
 		}
 		out := *c.outcome
 		c.outcome, r.last = nil, out.Err
+		if c.denied {
+			r.fed(r.runner.Step(machine.Event{Kind: machine.ToolEnded, At: r.now(), Tool: c.denial()}))
+			continue
+		}
 		out.Err = r.toolError(out, c.told)
 		r.fed(r.runner.ToolEnded(r.now(), *c.run, out))
 	}
@@ -315,6 +338,11 @@ func (r *Run) feed(ctx context.Context) {
 			_ = r.cancel(ctx)
 		}
 	}
+}
+
+// denial is the end of a call that a person refused.
+func (c *call) denial() *machine.ToolEnd {
+	return &machine.ToolEnd{Index: c.run.Index, Verdict: machine.Denied}
 }
 
 // giveUp ends the calls that the runtime answered by itself or left: the next model call shows that it
