@@ -18,6 +18,8 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/retake-go/retake/adapter/adk"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -101,17 +103,46 @@ func TestAConfirmationBesideACallThatFails(t *testing.T) {
 	}
 }
 
-// What the user does not confirm was not run, and that is how the run knows it.
+// What the user does not confirm was not run. It is no failure, and the tool keeps its attempts.
 func TestAConfirmationThatIsRefused(t *testing.T) {
 	a, _, end := newAdapter(t, adk.Config{})
-	r := newRunner(t, a, newFake(calls(call("book_room", lisbon())), say("As you wish.")), wants(t))
+	m := newFake(calls(call("book_room", nil)), calls(call("book_room", lisbon())), calls(call("book_room", nil)), say("As you wish."))
+	r := newRunner(t, a, m, wants(t))
 	no := confirmed(t, r)
 	no.Parts[0].FunctionResponse.Response["confirmed"] = false
 	goesOn(t, r, no)
 	require.Len(t, end.errs, 1)
 	require.NoError(t, end.errs[0])
-	assert.Empty(t, end.results[0].InDoubt)
-	assert.Contains(t, end.results[0].Transcript[2].Text, "The user did not confirm the call, and it was not run.")
+	result := end.results[0]
+	assert.Empty(t, result.InDoubt)
+	assert.Empty(t, result.Warnings)
+	assert.Equal(t, "Not run: a person refused this call.", result.Transcript[4].Text)
+	assert.Equal(t, []string{"book_room", "book_room", ""}, actions(result.Attempts), "the refused call is no attempt")
+	for _, at := range result.Attempts[:2] {
+		assert.Equal(t, fault.ToolValidation, at.Class)
+	}
+	assert.Equal(t, 2, result.Attempts[1].Attempt)
+}
+
+// The user refuses one of two calls that wait. The other is run, and each has its own end.
+func TestOneOfTwoConfirmationsIsRefused(t *testing.T) {
+	a, _, end := newAdapter(t, adk.Config{})
+	porto := map[string]any{"city": "Porto", "nights": 1}
+	m := newFake(calls(call("book_room", lisbon()), call("book_room", porto)), say("One is booked."))
+	r := newRunner(t, a, m, wants(t))
+	both := confirmations(t, r)
+	require.Len(t, both.Parts, 2)
+	both.Parts[0].FunctionResponse.Response["confirmed"] = false
+	goesOn(t, r, both)
+	require.Len(t, end.errs, 1)
+	require.NoError(t, end.errs[0])
+	var told []string
+	for _, said := range end.results[0].Transcript {
+		if said.Role == message.Tool {
+			told = append(told, said.Text)
+		}
+	}
+	assert.Equal(t, []string{"Not run: a person refused this call.", `{"booked":"Porto"}`}, told)
 }
 
 // Nobody can confirm a call of an agent that is a tool. That is said, instead of an empty result, and its run

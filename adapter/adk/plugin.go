@@ -3,6 +3,7 @@ package adk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -195,7 +196,7 @@ func (a *Adapter) afterTool(
 		c.Leave()
 		return nil, nil
 	case errors.Is(err, adktool.ErrConfirmationRejected): // ADK says so to the model
-		_, _ = c.End(ctx, tool.Outcome{Failed: "The user did not confirm the call, and it was not run."})
+		c.Deny(ctx)
 		return nil, nil
 	}
 	out, first := outcome(t.Name(), result, err), true
@@ -252,9 +253,12 @@ func (r *run) has(id string) bool {
 // maxWords bounds what the model reads of a tool's error, in bytes.
 const maxWords = 1024
 
-// wordsOf returns the words of a tool's error, as ADK would show them: quoted, and without secrets.
+// wordsOf returns the words of a tool's error, as ADK would show them: quoted, and without secrets. A panic
+// has no words for a model.
 func wordsOf(out tool.Outcome) string {
-	if _, later := out.Later(); out.Err == nil || later {
+	_, later := out.Later()
+	_, panicked := out.Err.(*fault.PanicError)
+	if out.Err == nil || later || panicked {
 		return ""
 	}
 	return " The tool says: " + feedback.InMarks(fault.Scrub(out.Err.Error()), maxWords)
@@ -287,11 +291,22 @@ func (r *run) unknownTool(
 // outcome converts what a tool returned.
 func outcome(name string, result map[string]any, err error) tool.Outcome {
 	if err != nil {
-		return tool.Ended(name, err)
+		return tool.Ended(name, panicOf(name, err))
 	}
 	doc, err := engine.Marshal(result)
 	if err != nil {
 		return tool.Outcome{Err: err}
 	}
 	return tool.Outcome{Result: doc}
+}
+
+// panicOf returns the panic of a tool that ADK has contained, with the stack for operators. ADK has it as the
+// text of an error alone. Any other error stays as it is.
+func panicOf(name string, err error) error {
+	said, is := strings.CutPrefix(err.Error(), fmt.Sprintf("panic in tool %q: ", name))
+	at := strings.LastIndex(said, "\nstack: ")
+	if !is || at < 0 {
+		return err
+	}
+	return &fault.PanicError{Tool: name, Value: said[:at], Stack: said[at+len("\nstack: "):]}
 }

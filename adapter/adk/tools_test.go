@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -66,6 +68,20 @@ func TestWhatAToolSaysReachesTheModelAndTheSession(t *testing.T) {
 			assert.Equal(t, c.reason, end.results[0].Attempts[0].Reason)
 		})
 	}
+}
+
+// A tool that panics has no words for the model. The stack is for operators.
+func TestAPanicOfAToolIsForOperators(t *testing.T) {
+	var log strings.Builder
+	a, _, end := newAdapter(t, adk.Config{Idempotent: []string{"book_room"}}, adk.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(&log, nil)))))
+	m := newFake(calls(call("book_room", lisbon())), say("No room."))
+	book := bookRoom(t, func(agent.Context, booking) (receipt, error) { panic("the till\nstack: burns") })
+	_, err := play(t.Context(), newRunner(t, a, m, book), agent.StreamingModeNone)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"error": "The call failed, and its effect may or may not have happened."}, answers(m.requests()[1])[0].Response)
+	assert.Contains(t, log.String(), `tool \"book_room\" panicked: the till stack: burns"`)
+	assert.Contains(t, log.String(), `stack="goroutine `)
+	assert.Equal(t, fault.ToolExecution, end.results[0].Attempts[0].Class)
 }
 
 // flaky fails twice for Lisbon and counts its calls.
@@ -160,19 +176,26 @@ func TestReducersSeeResultsInCallOrder(t *testing.T) {
 // confirmed sends a message that leads to a call which wants confirmation, and returns the user's yes.
 func confirmed(t *testing.T, r *runner.Runner) *genai.Content {
 	t.Helper()
-	asked := ""
+	yes := confirmations(t, r)
+	require.Len(t, yes.Parts, 1)
+	return yes
+}
+
+// confirmations sends a message that leads to calls which want confirmation, and returns the user's yes to all.
+func confirmations(t *testing.T, r *runner.Runner) *genai.Content {
+	t.Helper()
+	yes := &genai.Content{Role: genai.RoleUser}
 	for ev, err := range r.Run(t.Context(), "user", "session", genai.NewContentFromText("Book.", genai.RoleUser), agent.RunConfig{}) {
 		require.NoError(t, err)
 		for _, p := range ev.LLMResponse.Content.Parts {
 			if p.FunctionCall != nil && p.FunctionCall.Name == "adk_request_confirmation" {
-				asked = p.FunctionCall.ID
+				yes.Parts = append(yes.Parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{
+					ID: p.FunctionCall.ID, Name: "adk_request_confirmation", Response: map[string]any{"confirmed": true},
+				}})
 			}
 		}
 	}
-	require.NotEmpty(t, asked)
-	return &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{
-		ID: asked, Name: "adk_request_confirmation", Response: map[string]any{"confirmed": true},
-	}}}}
+	return yes
 }
 
 // A run that waits for a confirmation waits in the memory of its process. In another one the confirmed call
