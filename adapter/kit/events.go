@@ -45,6 +45,7 @@ func Events(body io.Reader, take func(data []byte) (last bool, err error)) (mark
 // send that much later.
 func splitter() bufio.SplitFunc {
 	returned := false // the line before ended with CR
+	searched := 0     // this much of the line came before, and has no end
 	return func(data []byte, atEOF bool) (int, []byte, error) {
 		skip := 0
 		if returned && len(data) > 0 {
@@ -53,13 +54,18 @@ func splitter() bufio.SplitFunc {
 				skip, data = 1, data[1:]
 			}
 		}
-		switch at := bytes.IndexAny(data, "\r\n"); {
+		from := searched
+		at := bytes.IndexAny(data[from:], "\r\n")
+		searched = 0
+		switch {
 		case at >= 0:
+			at += from
 			returned = data[at] == '\r'
 			return skip + at + 1, data[:at], nil
 		case atEOF && len(data) > 0:
 			return skip + len(data), data, nil
 		}
+		searched = len(data)
 		return skip, nil, nil
 	}
 }

@@ -2,12 +2,14 @@ package kit_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/kit"
 )
@@ -67,6 +69,35 @@ func TestALineThatEndsWithCRIsNotWaitedFor(t *testing.T) {
 	assert.NoError(t, server.Close())
 	_, more := <-read
 	assert.False(t, more)
+}
+
+// A line that comes in many reads is searched for its end once, not again with each read.
+func TestWhatWasSearchedIsNotSearchedAgain(t *testing.T) {
+	split := kit.Splitter()
+	advance, line, err := split([]byte("data"), false)
+	require.NoError(t, err)
+	assert.Equal(t, 0, advance)
+	assert.Nil(t, line)
+	advance, line, err = split([]byte("\n\n\n\n: 1\n"), false) // ends that only a second search would find
+	require.NoError(t, err)
+	assert.Equal(t, 8, advance)
+	assert.Equal(t, "\n\n\n\n: 1", string(line))
+}
+
+// BenchmarkEventsInTinyReads reads an event that comes byte by byte. Twice as many bytes take twice as long:
+// compare ns/byte.
+func BenchmarkEventsInTinyReads(b *testing.B) {
+	for _, n := range []int{1 << 16, 1 << 17, 1 << 18} {
+		b.Run(fmt.Sprint("bytes=", n), func(b *testing.B) {
+			body := `data: "` + strings.Repeat("x", n) + "\"\n\n"
+			for b.Loop() {
+				if _, err := kit.Events(iotest.OneByteReader(strings.NewReader(body)), func([]byte) (bool, error) { return false, nil }); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/byte")
+		})
+	}
 }
 
 // FuzzEvents reads any body. How its bytes arrive does not change what is read.
