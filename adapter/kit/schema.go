@@ -113,7 +113,7 @@ var treatments = func() map[string][7]Treatment {
 		"minProperties":    {k, x, x, s, s, k, k},
 		"maxProperties":    {k, x, x, s, s, k, k},
 
-		"$ref":                 {k, k, k, k, c, k, k},
+		"$ref":                 {k, k, k, k, c, s, k},
 		"$defs":                {n, n, n, n, n, d, n},
 		"definitions":          {n, n, n, n, f, d, n},
 		"properties":           {n, n, n, n, n, n, n},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/adapter/kit"
@@ -13,11 +14,11 @@ import (
 const maxRefs = 200
 
 // toolSchema converts the schema of a tool to what the server reads: type, description, enum, properties,
-// items, required and anyOf. The server knows no references, so they are expanded. It refuses true and
-// false as schemas: they become one that accepts anything. Feedback tells the model the rest.
+// items, required and anyOf. The server knows no references, so they are expanded, and the description says
+// those that are not. It refuses true and false as schemas: they become one that accepts anything. Feedback
+// tells the model the rest.
 func toolSchema(raw []byte) json.RawMessage {
-	root, _ := kit.ReadObject(raw)
-	r := references{root: root}
+	r := references{root: raw}
 	sent, _ := kit.Downgrade{To: kit.OllamaTools(), Each: r.expand}.Schema(raw)
 	o, _ := kit.ReadObject(sent)
 	if o.Get("type") == nil {
@@ -31,8 +32,8 @@ func toolSchema(raw []byte) json.RawMessage {
 
 // references expands the references of a schema.
 type references struct {
-	root kit.Object
-	// open are the references under expansion. One that leads back to itself is dropped.
+	root json.RawMessage
+	// open are the references under expansion. One that leads back to itself is not expanded.
 	open []string
 	refs int
 }
@@ -40,16 +41,13 @@ type references struct {
 // expand replaces a reference by what it stands for, with the keywords beside it.
 func (s *references) expand(o kit.Object, convert func(kit.Object) kit.Object) kit.Object {
 	ref, isRef := kit.ReadText(o.Get("$ref"))
-	if !isRef {
-		return convert(o)
-	}
-	beside := o.Without("$ref")
 	target, ok := s.find(ref)
-	if !ok || slices.Contains(s.open, ref) || s.refs >= maxRefs {
-		return convert(beside)
+	if !isRef || !ok || slices.Contains(s.open, ref) || s.refs >= maxRefs {
+		return convert(o)
 	}
 	s.refs++
 	s.open = append(s.open, ref)
+	beside := o.Without("$ref")
 	for _, m := range target {
 		if beside.Get(m.Name) == nil {
 			beside = append(beside, m)
@@ -60,22 +58,28 @@ func (s *references) expand(o kit.Object, convert func(kit.Object) kit.Object) k
 	return out
 }
 
-// find resolves a reference within the document.
+// find resolves a JSON Pointer within the document, percent-encoded as in an address or not.
 func (s *references) find(ref string) (kit.Object, bool) {
-	path, ok := strings.CutPrefix(ref, "#/")
-	if !ok {
+	pointer, isHere := strings.CutPrefix(ref, "#")
+	if plain, err := url.PathUnescape(pointer); err == nil {
+		pointer = plain
+	}
+	path, isPath := strings.CutPrefix(pointer, "/")
+	if !isHere || !isPath {
 		return nil, false
 	}
 	at := s.root
-	if plain, err := url.PathUnescape(path); err == nil {
-		path = plain
-	}
-	for _, name := range strings.Split(path, "/") {
-		if at, ok = kit.ReadObject(at.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(name))); !ok {
-			return nil, false
+	for name := range strings.SplitSeq(path, "/") {
+		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		o, _ := kit.ReadObject(at)
+		items := kit.Items(at)
+		if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(items) {
+			at = items[n]
+		} else {
+			at = o.Get(name)
 		}
 	}
-	return at, true
+	return kit.ReadObject(at)
 }
 
 // formatSchema converts a schema for the server's grammar, which refuses patterns that are not anchored at

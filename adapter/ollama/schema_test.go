@@ -21,9 +21,12 @@ func TestSchemasOfToolsAreSaidAsTheServerReadsThem(t *testing.T) {
 		"both":         {`{"properties":{"a":{"const":1,"enum":[1,2]}},"type":"object"}`, `{"properties":{"a":{"enum":[1]}},"type":"object"}`},
 		"reference":    {`{"properties":{"a":{"$ref":"#/$defs/n~1m","description":"D"}},"$defs":{"n/m":{"type":"string","description":"E"}}}`, `{"type":"object","properties":{"a":{"description":"D","type":"string"}}}`},
 		"percent":      {`{"properties":{"a":{"$ref":"#/$defs/an%20inner%7E1one"}},"$defs":{"an inner/one":{"type":"string"}}}`, `{"type":"object","properties":{"a":{"type":"string"}}}`},
+		"all percent":  {`{"properties":{"a":{"$ref":"#%2F%24defs%2Fan%20inner"}},"$defs":{"an inner":{"type":"string"}}}`, `{"type":"object","properties":{"a":{"type":"string"}}}`},
+		"in a list":    {`{"properties":{"a":{"$ref":"#/$defs/n/anyOf/1"}},"$defs":{"n":{"anyOf":[true,{"type":"string"}]}}}`, `{"type":"object","properties":{"a":{"type":"string"}}}`},
+		"an anchor":    {`{"properties":{"a":{"$ref":"#n","description":"D"}},"$defs":{"n":{"$anchor":"n"}}}`, `{"type":"object","properties":{"a":{"description":"D ($ref \"#n\")"}}}`},
 		"at the top":   {`{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"a":{"items":true}}}}}`, `{"type":"object","properties":{"a":{"items":{}}}}`},
-		"nowhere":      {`{"properties":{"a":{"$ref":"#/$defs/n"},"b":{"$ref":"other.json"}}}`, `{"type":"object","properties":{"a":{},"b":{}}}`},
-		"back to self": {`{"properties":{"a":{"$ref":"#/$defs/n"}},"$defs":{"n":{"properties":{"next":{"$ref":"#/$defs/n"}}}}}`, `{"type":"object","properties":{"a":{"properties":{"next":{}}}}}`},
+		"nowhere":      {`{"properties":{"a":{"$ref":"#/$defs/n"},"b":{"$ref":"other.json"}}}`, `{"type":"object","properties":{"a":{"description":"($ref \"#/$defs/n\")"},"b":{"description":"($ref \"other.json\")"}}}`},
+		"back to self": {`{"properties":{"a":{"$ref":"#/$defs/n"}},"$defs":{"n":{"properties":{"next":{"$ref":"#/$defs/n"}}}}}`, `{"type":"object","properties":{"a":{"properties":{"next":{"description":"($ref \"#/$defs/n\")"}}}}}`},
 	} {
 		assert.Equal(t, c.want, string(toolSchema([]byte(c.from))), name)
 	}
