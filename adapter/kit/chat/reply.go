@@ -3,7 +3,9 @@ package chat
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -98,9 +100,8 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	p.think(said)
 	p.refusal.WriteString(said.Text("refusal"))
 	p.message.pick(said, r.echo)
-	for _, raw := range kit.Items(said.Get("tool_calls")) {
-		call, _ := kit.ReadObject(raw)
-		function, _ := kit.ReadObject(call.Get("function"))
+	for _, call := range callsOf(said) {
+		function := functionOf(call)
 		part := &callParts{id: call.Text("id"), name: function.Text("name")}
 		part.kept.pick(call, r.echo)
 		part.arguments.WriteString(kit.ArgumentText(function.Get("arguments")))
@@ -171,9 +172,8 @@ func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 	if p.text.WriteString(text); text+thought != "" {
 		tell(loop.Delta{Text: text, Thinking: thought, Call: -1})
 	}
-	for _, one := range kit.Items(d.Get("tool_calls")) {
-		c, _ := kit.ReadObject(one)
-		function, _ := kit.ReadObject(c.Get("function"))
+	for _, c := range callsOf(d) {
+		function := functionOf(c)
 		n := p.place(c, function)
 		part := p.calls[n]
 		part.kept.pick(c, r.echo)
@@ -187,6 +187,32 @@ func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 			tell(told)
 		}
 	}
+}
+
+// callsOf returns the calls of a message, or of a piece of one: a list, or, of some gateways, one call alone.
+// The single call of OpenAI's first form (function_call) counts if there is no other: some servers send both.
+func callsOf(said kit.Object) (calls []kit.Object) {
+	made := said.Get("tool_calls")
+	if one, alone := kit.ReadObject(made); alone {
+		calls = append(calls, one)
+	}
+	for _, raw := range kit.Items(made) {
+		call, _ := kit.ReadObject(raw)
+		calls = append(calls, call)
+	}
+	legacy, _ := kit.ReadObject(said.Get("function_call"))
+	if len(calls) == 0 && (legacy.Text("name") != "" || kit.ArgumentText(legacy.Get("arguments")) != "") {
+		calls = append(calls, kit.Object{kit.Field("function", legacy.JSON())})
+	}
+	return calls
+}
+
+// functionOf returns the name and the arguments of a call. Some gateways put them into the call itself.
+func functionOf(call kit.Object) kit.Object {
+	if function, nested := kit.ReadObject(call.Get("function")); nested {
+		return function
+	}
+	return call
 }
 
 // pieceReader reads the pieces of a text.
@@ -315,7 +341,7 @@ func (r *chatReply) reply() (message.Reply, error) {
 	}
 	for _, c := range p.calls {
 		reply.Calls = append(reply.Calls, message.Call{ID: c.id, Name: r.registered(c.name),
-			Arguments: c.arguments.String()})
+			Arguments: once(c.arguments.String())})
 		k.Calls = append(k.Calls, c.kept.join())
 		k.OwnIDs = k.OwnIDs || !r.takesID(c.id)
 	}
@@ -325,6 +351,31 @@ func (r *chatReply) reply() (message.Reply, error) {
 	}
 	reply.Opaque = k.opaque()
 	return reply, nil
+}
+
+// once returns the arguments of a call. Some servers stream an empty object before them, or send them again
+// whole after their pieces.
+func once(written string) string {
+	if !strings.Contains(written, "}{") {
+		return written
+	}
+	var all []string
+	for d := json.NewDecoder(strings.NewReader(written)); ; {
+		var value json.RawMessage
+		err := d.Decode(&value)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return written
+		}
+		all = append(all, string(value))
+	}
+	last := all[len(all)-1]
+	if slices.ContainsFunc(all, func(v string) bool { return v != "{}" && v != last }) {
+		return written
+	}
+	return last
 }
 
 func (r *chatReply) registered(name string) string { return cmp.Or(r.names[name], name) }

@@ -60,7 +60,7 @@ func (r *responsesReply) readBody(body []byte) (message.Reply, error) {
 	switch {
 	case kit.IsError(doc.Error), doc.Status == "failed":
 		return message.Reply{}, reportedError(body)
-	case doc.Status == "" && doc.Output == nil:
+	case doc.Output == nil && (doc.Status == "" || doc.Status == "completed"):
 		return message.Reply{}, invalid("the reply has no output")
 	}
 	r.extras.Keep(body, "output", "usage", "service_tier")
@@ -136,7 +136,9 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 			tell(loop.Delta{Call: n, Arguments: r.piece(e)})
 		}
 	case "response.output_item.done":
-		set(&r.items, e.OutputIndex, e.Item)
+		if e.Item != nil {
+			set(&r.items, e.OutputIndex, e.Item)
+		}
 	case "response.completed", "response.incomplete", "response.failed":
 		r.last = e.Response
 		return true, nil
@@ -206,22 +208,33 @@ func (r *responsesReply) thinks(e streamed, tell func(loop.Delta)) {
 	tell(loop.Delta{Thinking: piece, Call: -1})
 }
 
-// ended returns the reply at the end of a stream. The last event has all of it, except that some servers
-// omit the output there.
+// ended returns the reply at the end of a stream. A reply that lacks what was streamed is none, unless it says
+// that it was cut off: gateways lose the output, and the model did say something.
 func (r *responsesReply) ended(bool) (message.Reply, error) {
 	if r.last == nil {
 		return message.Reply{}, kit.ErrEnded
 	}
+	reply, err := r.readBody(r.whole())
+	whole := reply.Finish == message.Stop || reply.Finish == message.ToolUse
+	if err == nil && whole && (len(r.calls) > len(reply.Calls) || len(r.wrote) > 0 && reply.Text == "") {
+		return message.Reply{}, invalid("the end of the stream lacks the output that was streamed")
+	}
+	return reply, err
+}
+
+// whole returns the whole response. The last event has it, except that some servers omit the output there: it
+// is in the events before.
+func (r *responsesReply) whole() json.RawMessage {
 	var doc struct{ Output []json.RawMessage }
 	if json.Unmarshal(r.last, &doc) != nil || len(doc.Output) > 0 || len(r.items) == 0 {
-		return r.readBody(r.last)
+		return r.last
 	}
 	last, _ := kit.ReadObject(r.last)
 	var items []json.RawMessage
 	for _, at := range slices.Sorted(maps.Keys(r.items)) {
 		items = append(items, r.items[at])
 	}
-	return r.readBody(last.With("output", kit.List(items...)).JSON())
+	return last.With("output", kit.List(items...)).JSON()
 }
 
 func (r *responsesReply) registered(name string) string { return cmp.Or(r.names[name], name) }

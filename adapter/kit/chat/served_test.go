@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/adapter/kit/chat"
+	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -190,4 +192,104 @@ func TestACharacterOfARefusalThatIsCutInTwoIsOne(t *testing.T) {
 	assert.Equal(t, []string{"chatcmpl-1", "stop"}, []string{reply.Source.ID, reply.Source.Finish})
 	assert.Equal(t, "127.0.0.1", reply.Source.Host)
 	assert.Positive(t, reply.Source.Port)
+}
+
+// Gateways answer in OpenAI's first form, send both, or put a call elsewhere.
+func TestACallIsReadInEveryFormThatServersGiveIt(t *testing.T) {
+	const (
+		list   = `"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"x\":1}"}}]`
+		legacy = `"function_call":{"name":"f","arguments":"{\"x\":1}"}`
+		empty  = `"function_call":{"name":"","arguments":""}`
+	)
+	named, unnamed := message.Call{ID: "c1", Name: "f", Arguments: `{"x":1}`}, message.Call{ID: "call-1", Name: "f", Arguments: `{"x":1}`}
+	for name, c := range map[string]struct {
+		says string
+		want message.Call
+	}{
+		"the first form":       {legacy, unnamed},
+		"both forms":           {legacy + "," + list, named},
+		"the other form empty": {empty + "," + list, named},
+		"no list":              {`"tool_calls":{"id":"c1","function":{"name":"f","arguments":"{\"x\":1}"}}`, named},
+		"no function":          {`"tool_calls":[{"id":"c1","name":"f","arguments":{"x":1}}]`, named},
+	} {
+		whole := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"role":"assistant","content":null,`+c.says+`},"finish_reason":"function_call"}]}`)
+		streamed := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"index":0,"delta":{"role":"assistant",`+c.says+`}}]}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"function_call"}]}`))
+		for how, reply := range map[string]message.Reply{"whole": whole, "streamed": streamed} {
+			assert.Equal(t, []message.Call{c.want}, reply.Calls, name+", "+how)
+			assert.Equal(t, message.ToolUse, reply.Finish, name+", "+how)
+		}
+	}
+	none := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4","tool_calls":null,`+empty+`},"finish_reason":"stop"}]}`)
+	assert.Empty(t, none.Calls)
+	pieces := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"function_call":{"name":"f","arguments":""}}}]}`,
+		`{"choices":[{"delta":{"function_call":{"arguments":"{\"x\""}}}]}`, `{"choices":[{"delta":{"function_call":{"arguments":":1}"}}}]}`, `{"choices":[{"delta":{},"finish_reason":"function_call"}]}`))
+	assert.Equal(t, []message.Call{unnamed}, pieces.Calls)
+}
+
+// A stream whose end lacks what the model said is broken. It is no reply of a model that said nothing.
+func TestAStreamThatLosesItsOutputIsBroken(t *testing.T) {
+	const (
+		text  = `{"type":"response.output_text.delta","output_index":0,"delta":"Yes."}`
+		begun = `{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","call_id":"c","name":"f"}}`
+		done  = `{"type":"response.output_item.done","output_index":0,"item":{"type":"message","content":[{"type":"output_text","text":"Yes."}]}}`
+	)
+	end := func(output string) string {
+		return `{"type":"response.completed","response":{"id":"r","status":"completed"` + output + `}}`
+	}
+	ask := func(events ...string) (message.Reply, error) {
+		s := kittest.Serve(t, "200 OK\nContent-Type: text/event-stream\n\n"+streamOf(events...))
+		model, err := overResponses(chat.Config{Model: "m"}).New(s.URL, s.Client)
+		require.NoError(t, err)
+		req := hello()
+		req.Stream = func(loop.Delta) {}
+		return model.Reply(t.Context(), req)
+	}
+	const lacks, none = "the end of the stream lacks the output that was streamed", "the reply has no output"
+	for name, c := range map[string]struct {
+		events []string
+		want   string
+	}{
+		"no output at all":       {[]string{end("")}, none},
+		"null":                   {[]string{end(`,"output":null`)}, none},
+		"items without contents": {[]string{`{"type":"response.output_item.done","output_index":0}`, end("")}, none},
+		"a text":                 {[]string{text, end(`,"output":[]`)}, lacks},
+		"a text in an empty item": {[]string{text, `{"type":"response.output_item.done","output_index":0,"item":{"type":"message","content":[]}}`,
+			end(`,"output":[]`)}, lacks},
+		"a call": {[]string{text, done, begun, end(`,"output":[]`)}, lacks},
+	} {
+		_, err := ask(c.events...)
+		require.EqualError(t, err, "openai: 200 invalid_response: unreadable response: "+c.want, name)
+		own, _ := errors.AsType[*chat.Error](err)
+		assert.True(t, !own.Failure().Final, name)
+	}
+	reply, err := ask(text, done, end(`,"output":[]`))
+	require.NoError(t, err)
+	assert.Equal(t, "Yes.", reply.Text)
+	reply, err = ask(end(`,"output":[]`))
+	require.NoError(t, err)
+	assert.Empty(t, reply.Text, "the server says that there is none")
+	reply, err = ask(text, `{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}}`)
+	require.NoError(t, err)
+	assert.Equal(t, message.Length, reply.Finish)
+}
+
+// Some servers stream an empty object before the arguments of a call, or all of them again at the end
+// (https://github.com/openai/openai-agents-js/pull/712, https://github.com/lidge-jun/opencodex/issues/361). What a
+// model wrote itself stays.
+func TestArgumentsThatComeTwiceAreReadOnce(t *testing.T) {
+	for want, written := range map[string][]string{
+		`{"x":1}`:        {`{}`, `{"x"`, `:1}`},
+		`{"x":2}`:        {``, `{"x"`, `:2}`, `{"x":2}`},
+		`{"x":"}{"}`:     {`{"x":"}{"}`},
+		`{"x":1}{"y":2}`: {`{"x":1}`, `{"y":2}`},
+		`{"x":1}{"y":`:   {`{"x":1}`, `{"y":`},
+		`{}`:             {`{}`},
+	} {
+		events := []string{`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":""}}]}}]}`}
+		for _, piece := range written {
+			events = append(events, `{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":`+string(kit.Quote(piece))+`}}]}}]}`)
+		}
+		reply := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(append(events, `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)...))
+		assert.Equal(t, []message.Call{{ID: "c", Name: "f", Arguments: want}}, reply.Calls)
+	}
 }
