@@ -73,7 +73,10 @@ type assembly struct {
 	message sdk.Message
 	tell    func(loop.Delta)
 	blocks  []*growing
-	calls   int
+	// places are those of the blocks, by the index that the server gives them: it may leave gaps, and give the
+	// index of a block that is over to another one.
+	places map[int64]int
+	calls  int
 	// began is set once the message has begun.
 	began bool
 }
@@ -85,37 +88,65 @@ type growing struct {
 	pieces kit.Pieces
 	// call is the index of the call; -1 if the block is none.
 	call int
+	// over is set once the block has ended.
+	over bool
 }
 
 func (a *assembly) take(ev sdk.MessageStreamEventUnion) error {
-	if ev.Type == "content_block_delta" && ev.Index >= 0 && ev.Index < int64(len(a.blocks)) &&
-		ev.Delta.Type != "citations_delta" {
-		a.continued(a.blocks[ev.Index], ev.Delta)
-		return nil
+	n, known, err := a.place(ev)
+	if err != nil || !known {
+		return err
 	}
-	if ev.Type == "message_stop" {
+	ev.Index = int64(n) // the SDK knows no gaps
+	switch ev.Type {
+	case "content_block_delta":
+		if ev.Delta.Type != "citations_delta" {
+			a.continued(a.blocks[n], ev.Delta)
+			return nil
+		}
+	case "content_block_stop":
+		a.blocks[n].over = true
+		a.join(n)
+	case "message_stop":
 		for n := range a.blocks { // some servers leave out that a block has ended
 			a.join(n)
 		}
-	}
-	known := ev.Type == "content_block_stop" && ev.Index >= 0 && ev.Index < int64(len(a.blocks))
-	if known {
-		a.join(int(ev.Index))
 	}
 	before := a.message.Usage
 	if err := a.message.Accumulate(ev); err != nil {
 		return err
 	}
-	if ev.Type == "message_delta" {
+	switch ev.Type {
+	case "message_delta":
 		keepPrompt(&a.message.Usage, before, ev.Usage)
-	}
-	switch {
-	case ev.Type == "content_block_start":
+	case "content_block_start":
 		a.start(ev.ContentBlock)
-	case known:
-		a.stopped(int(ev.Index))
+	case "content_block_stop":
+		a.stopped(n)
 	}
 	return nil
+}
+
+// place returns the place among the blocks of an event about one; 0 for other events. known is false for the
+// end of a block that never began, which some gateways send.
+func (a *assembly) place(ev sdk.MessageStreamEventUnion) (n int, known bool, err error) {
+	if !strings.HasPrefix(ev.Type, "content_block_") {
+		return 0, true, nil
+	}
+	n, known = a.places[ev.Index]
+	switch {
+	case ev.Type == "content_block_start" && known && !a.blocks[n].over:
+		err = fmt.Errorf("block %d begins twice", ev.Index)
+	case ev.Type == "content_block_start":
+		if a.places == nil {
+			a.places = map[int64]int{}
+		}
+		n, known = len(a.blocks), true
+		a.places[ev.Index] = n
+	case ev.Type == "content_block_delta" && !known:
+		err = fmt.Errorf("block %d has not begun", ev.Index)
+	}
+	return n, known, err
 }
 
 // keepPrompt keeps the counts of the prompt where the last event tells zeros in their place, as some servers do.

@@ -210,3 +210,41 @@ func TestACharacterThatIsCutInTwoIsOne(t *testing.T) {
 	assert.Equal(t, "Yes.€", reply.Text)
 	assert.Equal(t, reply.Text, told)
 }
+
+// The index says which block an event is of. Gateways leave gaps, end blocks that never began, and give an index
+// again once its block is over (https://github.com/jundot/omlx/issues/1353,
+// https://github.com/QuantumNous/new-api/issues/5482, https://github.com/anthropics/anthropic-sdk-typescript/issues/879).
+func TestTheIndexSaysWhichBlockAnEventIsOf(t *testing.T) {
+	event := func(doc string) string { return "data: " + doc + "\n\n" }
+	begins := func(index, block string) string {
+		return event(`{"type":"content_block_start","index":` + index + `,"content_block":` + block + `}`)
+	}
+	goesOn := func(index, delta string) string {
+		return event(`{"type":"content_block_delta","index":` + index + `,"delta":` + delta + `}`)
+	}
+	ends := func(index string) string { return event(`{"type":"content_block_stop","index":` + index + `}`) }
+	const text, first, second = `{"type":"text","text":""}`, `{"type":"tool_use","id":"c1","name":"f","input":{}}`, `{"type":"tool_use","id":"c2","name":"g","input":{}}`
+	const says, x, y = `{"type":"text_delta","text":"Hm."}`, `{"type":"input_json_delta","partial_json":"{\"x\":1}"}`, `{"type":"input_json_delta","partial_json":"{\"y\":2}"}`
+	ask := func(events ...string) (message.Reply, error) {
+		body := event(`{"type":"message_start","message":{"type":"message","role":"assistant","model":"m","content":[]}}`) + strings.Join(events, "") +
+			event(`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":1}}`) + event(`{"type":"message_stop"}`)
+		return through(t, answer(200, "text/event-stream", body), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+	}
+	for name, events := range map[string][]string{
+		"gaps, in turns":  {begins("1", text), begins("4", first), goesOn("1", says), begins("7", second), goesOn("7", y), goesOn("4", x), ends("7"), ends("4")},
+		"an index again":  {begins("0", text), goesOn("0", says), ends("0"), begins("1", first), goesOn("1", x), ends("1"), begins("1", second), goesOn("1", y), ends("1")},
+		"ends of nothing": {ends("0"), begins("1", text), goesOn("1", says), ends("1"), ends("2"), begins("3", first), goesOn("3", x), ends("3"), begins("4", second), goesOn("4", y), ends("4")},
+	} {
+		reply, err := ask(events...)
+		require.NoError(t, err, name)
+		assert.Equal(t, "Hm.", reply.Text, name)
+		assert.Equal(t, []message.Call{{ID: "c1", Name: "f", Arguments: `{"x":1}`}, {ID: "c2", Name: "g", Arguments: `{"y":2}`}}, reply.Calls, name)
+	}
+	for want, events := range map[string][]string{
+		"block 0 begins twice":  {begins("0", first), begins("0", second)},
+		"block 1 has not begun": {begins("0", text), begins("2", first), goesOn("1", says)},
+	} {
+		_, err := ask(events...)
+		require.EqualError(t, err, "anthropic: 200 invalid_response: unreadable response: a stream out of order: "+want)
+	}
+}
