@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/retake-go/retake/adapter/anthropic"
 	"github.com/retake-go/retake/adapter/kit"
@@ -20,16 +22,19 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// promptCache is the API's prompt cache as its documents describe it: a mark writes the prompt up to it, and
-// reads the longest prompt that was written at one of the 20 blocks before it.
+// promptCache is the API's prompt cache as its documents describe it: a mark writes the prompt up to it, unless
+// that is too short, and reads the longest prompt that was written at one of the 20 blocks before it. There may
+// be four marks.
 type promptCache struct {
 	written map[string]bool
 	// turns are the requests so far; prices is what they cost, in tokens of plain input.
 	turns  int
 	prices float64
+	// all are their tokens of input, and read those that were billed as read from the cache.
+	all, read int
 }
 
-const lookBack = 20
+const lookBack, mostMarks, leastTokens = 20, 4, 1024
 
 // answer answers a request with calls, and with the tokens as the API counts them, one a byte.
 func (c *promptCache) answer(r *http.Request) (*http.Response, error) {
@@ -38,6 +43,10 @@ func (c *promptCache) answer(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	prompts, marked := prefixes(body)
+	if len(marked) > mostMarks {
+		return answer(400, "application/json", `{"type":"error","error":{"type":"invalid_request_error","message":"A maximum of 4 blocks with cache_control may be provided."}}`)(r)
+	}
+	marked = slices.DeleteFunc(marked, func(at int) bool { return len(prompts[at]) < leastTokens })
 	all := len(prompts[len(prompts)-1])
 	read, end := 0, 0
 	for _, at := range marked {
@@ -52,6 +61,7 @@ func (c *promptCache) answer(r *http.Request) (*http.Response, error) {
 		c.written[prompts[at]] = true
 	}
 	c.turns++
+	c.all, c.read = c.all+all, c.read+read
 	c.prices += float64(all-end) + 1.25*float64(end-read) + 0.1*float64(read)
 	var calls []string
 	for n := range 1 + 30*(c.turns%2) { // every other turn has more blocks than the API looks back
@@ -85,12 +95,13 @@ func prefixes(body []byte) (prompts []string, marked []int) {
 // A loop of calls sends its transcript again in each turn. All of the request before is read from the cache,
 // however many calls a turn has, so that the price does not grow with the square of the turns.
 func TestATranscriptIsReadFromTheCache(t *testing.T) {
-	price := func(cache anthropic.Cache) float64 {
+	bill := func(cache anthropic.Cache) (price, read float64) {
 		c := &promptCache{written: map[string]bool{}}
 		client := sdk.NewClient(option.WithHTTPClient(&http.Client{Transport: answering(c.answer)}), option.WithBaseURL("http://host/"), option.WithAPIKey("k"))
 		m, err := anthropic.New(client, anthropic.Config{Model: "m", MaxTokens: 100, Cache: cache})
 		require.NoError(t, err)
 		req := kittest.Asks()["tools"]
+		req.System = strings.Repeat("Book what is asked for. ", 50)
 		var before int64
 		for turn := range 12 {
 			reply, err := m.Reply(t.Context(), req)
@@ -105,11 +116,47 @@ func TestATranscriptIsReadFromTheCache(t *testing.T) {
 				req.Messages = append(req.Messages, message.Message{Role: message.Tool, CallID: call.ID, Name: call.Name, Text: strings.Repeat("receipt ", 50)})
 			}
 		}
-		return c.prices
+		return c.prices, float64(c.read) / float64(c.all)
 	}
-	with, without := price(anthropic.Cache5m), price(anthropic.NoCache)
-	t.Logf("12 turns cost %.0f tokens of plain input with the cache, %.0f without", with, without)
+	with, read := bill(anthropic.Cache5m)
+	without, none := bill(anthropic.NoCache)
+	t.Logf("12 turns cost %.0f tokens of plain input with the cache, %.0f without; %.1f%% of the input is billed as read from the cache, %.1f%% without it",
+		with, without, 100*read, 100*none)
 	assert.Less(t, with, without/3)
+	assert.InDelta(t, 0.836, read, 0.001, "as docs/wire.md says")
+	assert.Zero(t, none)
+}
+
+// No transcript leads to more marks than the API allows, or to one without a block.
+func TestLawThereAreNeverMoreThanFourMarks(t *testing.T) {
+	m := model(t, func(c *anthropic.Config) { c.Cache = anthropic.Cache5m })
+	medium := message.Part{Kind: message.ImagePart, MediaType: "image/png", Data: "aGk="}
+	rapid.Check(t, func(r *rapid.T) {
+		req := kittest.Asks()[rapid.SampledFrom([]string{"tools", "corrected"}).Draw(r, "ask")]
+		req.System = rapid.SampledFrom([]string{"", " ", "Be brief."}).Draw(r, "system")
+		req.Messages = rapid.SliceOfN(rapid.Custom(func(r *rapid.T) message.Message {
+			said := message.Message{
+				Role: rapid.SampledFrom([]message.Role{message.System, message.User, message.Assistant, message.Tool}).Draw(r, "role"),
+				Text: rapid.SampledFrom([]string{"", " ", "Hm."}).Draw(r, "text"),
+			}
+			switch said.Role {
+			case message.Assistant:
+				for n := range rapid.IntRange(0, 3).Draw(r, "calls") {
+					said.Calls = append(said.Calls, message.Call{ID: fmt.Sprint("c", n), Name: "book_room", Arguments: "{}"})
+				}
+				said.Opaque = rapid.SampledFrom([]string{"", `{"adapter":"anthropic","model":"m","blocks":[` +
+					`{"raw":{"type":"thinking","thinking":"Hm.","signature":"s","cache_control":{"type":"ephemeral"}}}]}`}).Draw(r, "opaque")
+			case message.Tool:
+				said.CallID, said.Name = "c0", "book_room"
+			}
+			if said.Role != message.Assistant && rapid.Bool().Draw(r, "medium") {
+				said.Parts = []message.Part{medium}
+			}
+			return said
+		}), 0, 8).Draw(r, "messages")
+		body := params(t, m, req)
+		require.LessOrEqual(r, strings.Count(body, `"cache_control"`), 4, body)
+	})
 }
 
 // The newest turns are marked whatever they end with, and there are never more marks than the API allows.

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"encoding/json"
 	"regexp"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -78,7 +79,7 @@ func (c *conversation) assistant(e kit.Exchange) {
 	for _, p := range o.layout(e.Model) {
 		switch {
 		case len(p.Raw) > 0:
-			blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](p.Raw))
+			blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](unmarked(p.Raw)))
 		case p.Call > 0:
 			call := e.Calls[p.Call-1]
 			b := sdk.NewToolUseBlock(call.ID, kit.Arguments(call.Made.Arguments), call.Name)
@@ -99,6 +100,15 @@ func (c *conversation) assistant(e kit.Exchange) {
 		}
 	}
 	c.say(sdk.MessageParamRoleAssistant, blocks...)
+}
+
+// unmarked returns a block without a mark for the cache: the marks of a request are its own.
+func unmarked(raw json.RawMessage) json.RawMessage {
+	block, _ := kit.ReadObject(raw)
+	if block.Get("cache_control") == nil {
+		return raw
+	}
+	return block.Without("cache_control").JSON()
 }
 
 // user adds the answer to every call, in the order of the calls, then the other messages. System messages
