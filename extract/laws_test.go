@@ -110,7 +110,8 @@ var hard = []string{"[", "{", "<", "(", `"`, "'", "`", "```", "add", "add(", "ad
 	`["add",{}],`, `[add(a=1),`, "<function=add><parameter=a>", "<function=add><parameter=a></function>", "<parameter=a></parameter>",
 	"<function=add><parameter=a>1</parameter>", "<tool_call>add<arg_key>", "<tool_call>add<arg_key>a</arg_key><arg_value></tool_call>", "</think>",
 	"<think>", "add(a=1) x</think>", "[THINK]", "<|channel|>analysis<|message|>", "```\nx={}\nadd(x", "```\nx={}\nadd(x)", "x={}\nadd(x)y ", "def add(", "```\nadd(a=1)\nx = add(a=[", "x = add(",
-	"<escape>", "{a:<escape>", "[<escape>x<escape>,", "a'b", "['a'b',", "<<function>>", "<<", "call:", "[CALL_ID]", "✿ARGS✿", "add:", "add`", "Action Input:", " ", "\n", ",", "\xff", "é", "[\xff", `["\u`, `{"a":1}`, "[1]", "[1],{x},", "```{", `"<a>"`, "<a>", `<x>{a`, `[''] ,`, `["<a>"],`}
+	"<escape>", "{a:<escape>", "[<escape>x<escape>,", "a'b", "['a'b',", "<<function>>", "<<", "call:", "[CALL_ID]", "✿ARGS✿", "add:", "add`", "Action Input:", " ", "\n", ",", "\xff", "é", "[\xff", `["\u`, `{"a":1}`, "[1]", "[1],{x},", "```{", `"<a>"`, "<a>", `<x>{a`, `[''] ,`, `["<a>"],`,
+	"add(#", "add(a #", "add(a=1 #", "add(//", "add(/*", "add(**#", "print(add(#", "#add(\n\n\n\n\n\n\n\n"}
 
 // TestLinear reads long texts. A reader that went back would not finish on them.
 func TestLinear(t *testing.T) {
@@ -127,6 +128,15 @@ func TestLinear(t *testing.T) {
 		if broken != nil {
 			require.LessOrEqual(t, broken.Offset, len(text), "%q", unit)
 		}
+	}
+}
+
+// The comment behind a mention is read with it. Where each comment has further mentions in it, a text is not
+// read for ever, but a few times; what comes then is no call.
+func TestMentionsInCommentsAreReadAFewTimes(t *testing.T) {
+	for n, want := range map[int]int{1: 1, 5: 1, 1000: 0} {
+		text := "Never " + strings.Repeat("add(# ", n) + "\nSo:\n\nadd(a=1, b=2)"
+		require.Len(t, readCalls(text, tools, extract.DefaultOptions()), want, "%d mentions", n)
 	}
 }
 

@@ -28,6 +28,8 @@ type reader struct {
 	out     []byte
 	said    []byte // the content of the string that is being read
 	repairs []Repair
+	// far is how far was read for the name of an argument that is none.
+	far int
 	// fault is the address of first once something is wrong. Nobody keeps it.
 	fault *Broken
 	first Broken

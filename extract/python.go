@@ -59,7 +59,7 @@ func (r *reader) keyword() bool {
 		if r.pos >= r.stop() {
 			return r.ends(start)
 		}
-		r.pos = start
+		r.pos, r.far = start, r.pos
 		return r.unexpected()
 	}
 	r.pos++

@@ -60,6 +60,8 @@ type scanner struct {
 	reader, inner reader
 	// parse is what was read last. It stays here, so that a text of brackets takes no memory.
 	parse parse
+	// reread is how many bytes were read for Python calls. Those of mentions are read again.
+	reread int
 	// thought is set after the end of a thought. Another end is ignored.
 	thought, done bool
 }

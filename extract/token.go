@@ -107,6 +107,10 @@ func (s *scanner) tagNamed(start, end int) bool {
 	return true
 }
 
+// rereads bounds how often a text is read for Python calls. The comment behind a mention is read with it, and
+// again for each further mention in it.
+const rereads = 4
+
 // python reads f(…) if f is a tool, and any f in a tag for calls. In running text f() and f(x) only mention
 // f, and f(a=1) within a sentence only mentions a call. In code that defines f itself, f(…) is no call
 // of the tool.
@@ -128,10 +132,11 @@ func (s *scanner) python(start, end int) bool {
 	if s.assignedTo(start, end) {
 		return true
 	}
-	if s.runsOn() && isMention(s.text[:start]) {
+	if s.runsOn() && isMention(s.text[:start]) || s.reread > rereads*len(s.text) {
 		return false
 	}
 	p, n := s.read()
+	s.reread += max(p.pos, p.far) - start
 	if n == 0 || p.kind(n) != call || !p.at(n).argued && !s.standsAlone() {
 		return false
 	}
