@@ -25,6 +25,7 @@ type doubt uint8
 
 const (
 	always      doubt = iota // the form itself says that it is a key
+	unlessSaid               // all but words that say something of a key
 	unlessProse              // all but words of prose
 	ifRandom                 // only what looks like a key
 )
@@ -45,7 +46,8 @@ const (
 	value = `([^\s"'\\&,;)}\]\x60<>”’»]{4,})`
 	begin = `(?i)((?:\b|[_\-.]|%5f|%2d|u0022)(?:`
 	// password are the names of passwords.
-	password = `passw(?:or)?d|passphrase|pwd`
+	password = `passw(?:or)?d|passphrase|pwd|(?:admin|auth|database|db|default|ftp|http|imap|ldap|login|mail|mongo|mysql|pg|` +
+		`postgres|proxy|redis|root|smtp|ssh|user|vnc)_pass`
 	// pair is a cookie.
 	pair = `[^\s=;,"'\\]+=(?:"[^"]*"|[^\s;,"'\\\]]*)`
 )
@@ -55,9 +57,13 @@ var (
 	ofNamed = []string{"key", "token", "secret", "passw", "passphrase", "pwd", "credential"}
 	ofVague = []string{"key", "token", "jwt", "sig", "auth"}
 	// ofPasswords are what the names of passwords have in common.
-	ofPasswords = []string{"passw", "passphrase", "pwd"}
+	ofPasswords = []string{"passw", "passphrase", "pwd", "_pass"}
 	ofBoth      = slices.Concat(ofNamed, ofVague)
 )
+
+// dumped is a variable on a line of its own of an environment, where another follows: its value may have blanks.
+var dumped = form{regexp.MustCompile(`(?i)((?:^|\n)\s*(?:export\s+|declare -x\s+|set\s+)?\w*(?:` + password +
+	`|secret)=)([^\s"'][^\n]{3,})\n\s*(?:export\s+|declare -x\s+|set\s+)?\w+=`), unlessSaid, nil}
 
 // secrets are the forms, in the order in which they are looked for.
 var secrets = []form{
@@ -90,15 +96,24 @@ var secrets = []form{
 	{regexp.MustCompile(`(\s(?:-u|--user)[ =]['"]?[^\s:]*[^\s:0-9][^\s:]*:)([^\s'"]{4,})`), always, []string{"-u"}},
 	{regexp.MustCompile(`(\bcurl\s(?:.*?\s)?-u['"]?[^\s:]+:)([^\s'"]{4,})`), always, []string{"curl"}},
 	{regexp.MustCompile(`(\bcurl\s(?:.*?\s)?(?:-b|--cookie)[ =]?['"]?)(` + pair + `(?:;\s*` + pair + `)*)`), always, []string{"curl"}},
-	{regexp.MustCompile(`(\bmysql\w*\s(?:.*?\s)?-p)([^\s'"]{4,})`), ifRandom, []string{"mysql"}},
-	{regexp.MustCompile(`(?i)(\s--(?:` + named + `|token|key)[ =]['"]?)([^\s'"]{4,})`), unlessProse, []string{"--"}},
+	{regexp.MustCompile(`(\bmysql\w*\s(?:.*?\s)?-p)([^\s'"]{4,})`), unlessSaid, []string{"mysql"}},
+	{regexp.MustCompile(`(\b(?:(?:sshpass|login)\s(?:.*?\s)?-p|p(?:link|scp|sftp)\s(?:.*?\s)?-pw|sqlcmd\s(?:.*?\s)?-P|` +
+		`redis-cli\s(?:.*?\s)?-a|ldap\w*\s(?:.*?\s)?-w)[ =]?['"]?)([^\s'"]{4,})`), unlessSaid,
+		[]string{"sshpass", "login", "plink", "pscp", "psftp", "sqlcmd", "redis-cli", "ldap"}},
+	{regexp.MustCompile(`(?i)(\s--(?:` + named + `|token)[ =]['"]?)([^\s'"]{4,})`), unlessSaid, []string{"--"}},
+	{regexp.MustCompile(`(\s--key[ =]['"]?)([^\s'"]{4,})`), unlessProse, []string{"--key"}},
 	// {"password":"with spaces and \" in it"}, <password>…</password>
 	{regexp.MustCompile(`(?i)("[a-z_\-]*(?:passw(?:or)?d|passphrase|pwd|secret)"\s*:\s*")((?:[^"\\]|\\.){4,})`), unlessProse,
 		[]string{"passw", "passphrase", "pwd", "secret"}},
+	{regexp.MustCompile(`(?i)('[a-z_\-]*(?:passw(?:or)?d|passphrase|pwd|secret)'\s*:\s*')((?:[^'\\]|\\.){4,})`), unlessProse,
+		[]string{"passw", "passphrase", "pwd", "secret"}},
+	// password for ann is …
+	{regexp.MustCompile(begin + password + `)(?:\s+for\s+\S+?)?(?:\s+is|\s+was|:)\s+)` + value), ifRandom, ofPasswords},
 	// Connection strings: Pwd={with ; and }} in it}, password='with spaces', passwd=with,commas
 	{regexp.MustCompile(`(?i)((?:` + password + `)\s*=\s*\{)((?:[^}]|\}\})+)`), always, ofPasswords},
 	{regexp.MustCompile(`(?i)((?:` + password + `)\s*=\s*')((?:[^'\\]|\\.){4,})`), unlessProse, ofPasswords},
-	{regexp.MustCompile(`(?i)((?:` + password + `)=)([^\s"'\\&;)}\]\x60<>”’»]{4,})`), unlessProse, ofPasswords},
+	{regexp.MustCompile(`(?i)((?:` + password + `)=)([^\s"'\\&;)}\]\x60<>”’»]{4,})`), unlessSaid, ofPasswords},
+	{regexp.MustCompile(begin + named + `)=)` + value), unlessSaid, ofNamed},
 	{regexp.MustCompile(`(?i)(<(?:\w+:)?(?:` + named + `)>)([^<]{4,})`), unlessProse, ofNamed},
 	// "api_key": "…", x-api-key: …, password=…, key provided: …
 	{regexp.MustCompile(begin + named + `)` + is + `)` + value), unlessProse, ofNamed},
@@ -124,7 +139,7 @@ func Scrub(s string) string {
 	if cut {
 		s = s[:maxLine] // a key that is cut is left out by how it begins
 	}
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	s = strings.Join(strings.Fields(dumped.without(strings.ToValidUTF8(s, ""))), " ")
 	lower := folded(s)
 	for _, f := range secrets {
 		if !f.maybe(lower) {
@@ -175,6 +190,8 @@ func (f form) isKey(found, after string) bool {
 	switch {
 	case strings.HasPrefix(leftOut, found) || strings.HasPrefix(found, leftOut) || strings.HasSuffix(found, ":"):
 		return false
+	case f.doubt == unlessSaid:
+		return !isSaid(found)
 	case f.doubt == unlessProse:
 		return !isProse(found, after)
 	case f.doubt == ifRandom:
@@ -186,22 +203,32 @@ func (f form) isKey(found, after string) bool {
 // notKeys are words that say something of a key.
 var notKeys = strings.Fields("required missing wrong incorrect invalid expired denied failed unset none null empty true false undefined redacted bearer basic token")
 
-// prose is a word that goes on with another one.
-var prose = regexp.MustCompile(`^,? [a-z]`)
+// prose is a word that goes on with another one, and setting one that goes on with another name.
+var (
+	prose   = regexp.MustCompile(`^,? [a-z]`)
+	setting = regexp.MustCompile(`^,? ["']?[\w.\-]+["']?\s?[=:]`)
+)
 
-// saying are words that begin a sentence about a key.
+// saying are words that begin a sentence about a key, or go on with one about its flag.
 var saying = strings.Fields("is was has must should may can cannot does do not no the this that a an your it field value " +
-	"incorrect wrong unknown please too at")
+	"incorrect wrong unknown please too at and or to for from with expects needs takes requires option flag argument")
+
+// isSaid reports whether a text is a word that says something of a key, or a sentence that does.
+func isSaid(found string) bool {
+	first, _, _ := strings.Cut(strings.ToLower(found), " ")
+	first = strings.TrimRight(first, ".,:!?")
+	return slices.Contains(notKeys, first) || slices.Contains(saying, first)
+}
 
 // isProse reports whether a text is a word of a sentence, or a sentence.
 func isProse(found, after string) bool {
-	word := strings.TrimRight(found, ".:!?")
-	if first, _, several := strings.Cut(word, " "); several {
-		first = strings.ToLower(first)
-		return slices.Contains(notKeys, first) || slices.Contains(saying, first)
+	if strings.Contains(found, " ") {
+		return isSaid(found)
 	}
+	word := strings.TrimRight(found, ".:!?")
 	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == ""
-	return slices.Contains(notKeys, strings.ToLower(word)) || plain && prose.MatchString(after)
+	return slices.Contains(notKeys, strings.ToLower(word)) ||
+		plain && prose.MatchString(after) && !setting.MatchString(after)
 }
 
 // looksRandom reports whether a text has letters and digits, or upper and lower case, as keys do and words do
