@@ -87,7 +87,7 @@ func BenchmarkIterate100kValues(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		n := 0
-		for line := range session.Values(s, cart) {
+		for _, line := range session.View(s, cart).All() {
 			n += line.Qty
 		}
 		if n != 100_000 {

@@ -137,8 +137,8 @@ func TestReadingWhatIsNotDeclaredPanics(t *testing.T) {
 	s := must(session.New(cartConfig()))
 	forged := must(s.State().Apply([]reducer.Op{{Slice: "cart", Kind: reducer.OpAppend, Values: rawValues("7")}}))
 	cases := map[string]func(){
-		"undeclared":            func() { session.Latest(s, total) },
-		"another_type":          func() { session.Values(s, session.StateSlice[int]("cart")) },
+		"undeclared":            func() { session.View(s, total).Last() },
+		"another_type":          func() { session.View(s, session.StateSlice[int]("cart")).All() },
 		"another_kind":          func() { session.View(s, session.LogSlice[Line]("cart")) },
 		"builtin_another_type":  func() { session.View(s, session.LogSlice[int]("feedback")) },
 		"state_undeclared":      func() { session.ViewIn(session.State{}, cart) },

@@ -33,7 +33,7 @@ func change[T any](c reducer.Change[T], err error) reducer.Func[T, int] {
 
 func values[T any](s *session.Session, slice session.Slice[T]) []T {
 	all := []T{}
-	for v := range session.Values(s, slice) {
+	for _, v := range session.View(s, slice).All() {
 		all = append(all, v)
 	}
 	return all
@@ -267,10 +267,10 @@ func TestAReducerCannotWriteIntoTheSession(t *testing.T) {
 	_, failure := session.DriverOf(s).Reduce(s.State(), event("spoiled", ""))
 	require.NotNil(t, failure)
 	assert.Equal(t, before, snapshotOf(t, s))
-	held, _ := session.Latest(s, trip)
+	held, _ := session.View(s, trip).Last()
 	assert.Equal(t, []string{"Lisbon"}, held.Stops)
 	held.Stops[0] = "spoiled"
-	held, _ = session.Latest(s, trip)
+	held, _ = session.View(s, trip).Last()
 	assert.Equal(t, []string{"Lisbon"}, held.Stops)
 }
 

@@ -56,7 +56,7 @@ func Example() {
 	cup := must(session.NewEvent("item_added", ItemAdded{SKU: "cup", Qty: 2}))
 	fmt.Println(s.Dispatch(tea, cup))
 
-	for line := range session.Values(s, cart) {
+	for _, line := range session.View(s, cart).All() {
 		fmt.Println(line.Qty, line.SKU)
 	}
 	// Output:
@@ -77,7 +77,7 @@ func ExampleSession_Dispatch() {
 	if errors.As(err, &failure) {
 		fmt.Println("payload:", failure.Payload)
 	}
-	recorded, _ := session.Latest(s, session.ReducerErrorsLog())
+	recorded, _ := session.View(s, session.ReducerErrorsLog()).Last()
 	fmt.Println("recorded:", recorded.Message)
 	fmt.Println("lines:", session.View(s, cart).Len())
 	// Output:
@@ -98,7 +98,7 @@ func ExampleRestore() {
 	fmt.Println(string(snapshot))
 
 	restored := must(session.Restore(cartConfig(), snapshot))
-	line, _ := session.Latest(restored, cart)
+	line, _ := session.View(restored, cart).Last()
 	fmt.Println(line.SKU)
 
 	_, err := session.Restore(session.Config{}, snapshot)

@@ -3,7 +3,6 @@ package session
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/seq"
@@ -19,22 +18,6 @@ func View[T any](s *Session, slice Slice[T]) reducer.View[T] {
 	}
 	return ViewIn(s.State(), slice)
 }
-
-// Values iterates over the current values of a slice of the session, oldest first. It panics like [View].
-func Values[T any](s *Session, slice Slice[T]) iter.Seq[T] {
-	view := View(s, slice)
-	return func(yield func(T) bool) {
-		for _, v := range view.All() {
-			if !yield(v) {
-				return
-			}
-		}
-	}
-}
-
-// Latest returns the newest value of a slice of the session; ok is false if there is none. It panics like
-// [View].
-func Latest[T any](s *Session, slice Slice[T]) (value T, ok bool) { return View(s, slice).Last() }
 
 // ViewIn returns the values of a slice in a state. It panics if the state has no such slice. A state does not
 // check Go types: reading a value that does not fit T panics. Only a state from another
