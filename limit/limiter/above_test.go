@@ -28,7 +28,7 @@ type faults struct {
 }
 
 func newFaulty() *faulty {
-	f := &faulty{Store: limiter.NewMemory(nil)}
+	f := &faulty{Store: newMemory()}
 	f.faults.Store(&faults{})
 	return f
 }
@@ -151,7 +151,7 @@ func TestABreakerIsReadWhereItIsKept(t *testing.T) {
 	})
 	t.Run("another process finds it back", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			store := limiter.NewMemory(nil)
+			store := newMemory()
 			one, other := newLimiter(t, limiter.Config{Store: store, Limit: c}), newLimiter(t, limiter.Config{Store: store, Limit: c})
 			acquire(t, one, limit.Down)
 			time.Sleep(time.Second)

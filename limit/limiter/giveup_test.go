@@ -24,7 +24,7 @@ func TestAProviderThatIsDownForLongIsGivenUp(t *testing.T) {
 					Notice: func(n limiter.Notice) { told = append(told, n.Kind) },
 				}
 				if shared {
-					c.Store = limiter.NewMemory(nil)
+					c.Store = newMemory()
 				}
 				l := newLimiter(t, c)
 				begun, denied := time.Now(), make(chan error)

@@ -47,14 +47,6 @@ type Clock interface {
 	After(d time.Duration) <-chan time.Time
 }
 
-// orMachine returns the clock, or that of the machine.
-func orMachine(c Clock) Clock {
-	if c == nil {
-		return clock.New()
-	}
-	return c
-}
-
 // Ask asks for one call.
 type Ask struct {
 	// Scope is whose limits the call takes from.
@@ -156,7 +148,11 @@ func New(c Config) (*Limiter, error) {
 	if err := fleet.Validate(); err != nil {
 		return nil, fmt.Errorf("limiter: %w", err)
 	}
-	return &Limiter{cfg: c, clock: orMachine(c.Clock), name: rand.Text(), scopes: map[string]*scope{}}, nil
+	l := &Limiter{cfg: c, clock: c.Clock, name: rand.Text(), scopes: map[string]*scope{}}
+	if l.clock == nil {
+		l.clock = clock.New()
+	}
+	return l, nil
 }
 
 // Clock returns the clock of the limiter: that of its [Config], or the machine's.

@@ -1,9 +1,7 @@
 package limiter
 
 import (
-	"bytes"
 	"context"
-	"sync"
 	"time"
 )
 
@@ -29,37 +27,4 @@ type Record struct {
 	// Now is the time by the store's clock. It is set also if there is no record. All processes go by it, so
 	// that it does not matter how theirs are set.
 	Now time.Time
-}
-
-// Memory is a [Store] in this process, for tests. Make one with [NewMemory].
-type Memory struct {
-	clock Clock
-
-	mu      sync.Mutex
-	records map[string]Record
-}
-
-// NewMemory returns an empty store with a clock; nil is the machine's.
-func NewMemory(c Clock) *Memory {
-	return &Memory{clock: orMachine(c), records: map[string]Record{}}
-}
-
-// Load implements [Store].
-func (m *Memory) Load(ctx context.Context, scope string) (Record, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r := m.records[scope]
-	r.Value, r.Now = bytes.Clone(r.Value), m.clock.Now()
-	return r, ctx.Err()
-}
-
-// Swap implements [Store].
-func (m *Memory) Swap(ctx context.Context, scope string, version int64, value []byte) (bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if ctx.Err() != nil || m.records[scope].Version != version {
-		return false, ctx.Err()
-	}
-	m.records[scope] = Record{Value: bytes.Clone(value), Version: version + 1}
-	return true, nil
 }
