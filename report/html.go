@@ -117,12 +117,10 @@ func (t told) String() string { return joined(" ", t.word, namesText(t.names)) }
 // HTML writes a journal as one page, which needs no other file and no network. Its size is bounded, as
 // the package says. If the journal is corrupt, the page shows everything before the damage and the error is a
 // [journal.CorruptError]. Other errors are those of in and w.
-func HTML(w io.Writer, in io.Reader) error { return writePage(w, in, Page{}) }
-
-func writePage(w io.Writer, in io.Reader, within Page) error {
+func (p Page) HTML(w io.Writer, in io.Reader) error {
 	all := &kept{entries: maxPageEntries, bytes: maxPage}
-	s := &scan{in: journal.NewReader(in), nests: within.Children != nil,
-		begin: func(r *run) { r.kept, r.page = all, newPager(r); r.page.scrubs = within.Scrub }}
+	s := &scan{in: journal.NewReader(in), nests: p.Children != nil,
+		begin: func(r *run) { r.kept, r.page = all, newPager(r); r.page.scrubs = p.Scrub }}
 	var runs []*run
 	left := 0
 	for r := range s.all() {
@@ -133,7 +131,7 @@ func writePage(w io.Writer, in io.Reader, within Page) error {
 		}
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
-	err := pageTemplate.ExecuteTemplate(out, "page", pageOf(s, all, runs, left, within))
+	err := pageTemplate.ExecuteTemplate(out, "page", pageOf(s, all, runs, left, p))
 	return errors.Join(s.fault(), err, out.Flush())
 }
 

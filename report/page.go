@@ -1,8 +1,6 @@
 package report
 
-import "io"
-
-// Page is a page of HTML within a server, which shows other pages, too. The zero value is the page of [HTML].
+// Page is a page of HTML, alone or within a server that shows other pages, too. The zero value stands alone.
 type Page struct {
 	// Home is the address of the page of all sessions; empty for none.
 	Home string
@@ -22,9 +20,6 @@ type Page struct {
 	// Children finds the sessions of agents that are tools, which are shown with their calls; may be nil.
 	Children Children
 }
-
-// HTML is the function [HTML] with what the page says in addition.
-func (p Page) HTML(w io.Writer, in io.Reader) error { return writePage(w, in, p) }
 
 // Policy is the content security policy of the page, for a header: its own style sheet and scripts and, if it
 // is live or has a form, connections and forms to its own server.

@@ -57,7 +57,7 @@ func golden(t *testing.T, name string, got []byte) {
 // forms are the three ways to show a journal.
 var forms = map[string]func(io.Writer, io.Reader) error{
 	"text": func(w io.Writer, in io.Reader) error { return report.Text(w, in, report.Style{}) },
-	"html": report.HTML,
+	"html": report.Page{}.HTML,
 	"json": report.JSON,
 }
 
