@@ -37,6 +37,82 @@ const (
 	NoProgress Class = "no_progress"
 )
 
+// The classes of the transport plane that come from a model's provider.
+const (
+	// RateLimit is a limit that refills within minutes: waiting helps.
+	RateLimit Class = "rate_limit"
+	// Timeout is a request that the provider, a gateway or a client timeout gave up on.
+	Timeout Class = "timeout"
+	// Unavailable is a fault on the provider's side: 5xx and its kin.
+	Unavailable Class = "unavailable"
+	// Overloaded is a provider that has no room at the moment (529, queue full, slow down).
+	Overloaded Class = "overloaded"
+	// Network is a connection that could not be made or broke.
+	Network Class = "network"
+	// Auth is a missing or wrong key (401).
+	Auth Class = "auth"
+	// Permission is a good key that may not do this (403).
+	Permission Class = "permission"
+	// Billing is a matter of money: no credit, no plan, a spending limit (402, and many a 429).
+	Billing Class = "billing"
+	// Quota is an allowance that does not refill within a run: per day, per month, or none at all.
+	Quota Class = "quota"
+	// ModelNotFound is a model that does not exist or is not offered.
+	ModelNotFound Class = "model_not_found"
+	// ContextLength is a request with more tokens than the model takes.
+	ContextLength Class = "context_length"
+	// InvalidRequest is a request the provider cannot make sense of.
+	InvalidRequest Class = "invalid_request"
+	// ContentFilter is a request or reply that a safety filter stopped.
+	ContentFilter Class = "content_filter"
+	// InvalidResponse is a response that is not what the protocol promises.
+	InvalidResponse Class = "invalid_response"
+)
+
+// The classes of the transport plane that come from this side of the wire.
+const (
+	// ProviderNotConfigured is a provider without its settings.
+	ProviderNotConfigured Class = "provider_not_configured"
+	// ProviderNotSupported is an unknown provider.
+	ProviderNotSupported Class = "provider_not_supported"
+	// Config is a setting that is missing or wrong.
+	Config Class = "config"
+	// Cancelled is a call that its caller gave up.
+	Cancelled Class = "cancelled"
+	// DeadlineExceeded is a call whose caller's own time is up; another try could not end in time either.
+	DeadlineExceeded Class = "deadline_exceeded"
+	// Unknown is any other failure.
+	Unknown Class = "unknown"
+)
+
+// The classes of the transport plane that come from external systems, tools and the agent itself.
+const (
+	// EventTimeout is an external system that did not answer in time.
+	EventTimeout Class = "event_timeout"
+	// EventUnavailable is an external system that is down.
+	EventUnavailable Class = "event_unavailable"
+	// EventRejected is an external system that said no.
+	EventRejected Class = "event_rejected"
+	// EventInvalidResponse is an external system that answered nonsense.
+	EventInvalidResponse Class = "event_invalid_response"
+	// InvalidInput is input that an agent cannot work on.
+	InvalidInput Class = "invalid_input"
+	// IO is a file or network fault within a tool.
+	IO Class = "io"
+	// PermissionDenied is access that a tool was denied.
+	PermissionDenied Class = "permission_denied"
+	// NotFound is a thing that a tool did not find.
+	NotFound Class = "not_found"
+	// LLMAssistRequired is a tool that cannot go on without a model's help.
+	LLMAssistRequired Class = "llm_assist_required"
+	// ToolExecution is a tool that failed.
+	ToolExecution Class = "tool_execution"
+	// MaxIterations is an agent that used up its iterations.
+	MaxIterations Class = "max_iterations"
+	// Initialization is an agent that could not start.
+	Initialization Class = "initialization"
+)
+
 // Classes returns the built-in classes of the plane in a fixed order. The slice is the caller's own.
 func (p Plane) Classes() (all []Class) {
 	for _, row := range codes() {
@@ -47,5 +123,8 @@ func (p Plane) Classes() (all []Class) {
 	return all
 }
 
-// InCorrection reports whether c is one of the built-in classes of the correction plane.
-func (c Class) InCorrection() bool { return c.in(Correction) }
+// Plane returns the plane of a built-in class; empty for a class of the user's own.
+func (c Class) Plane() Plane {
+	row, _ := Lookup(c)
+	return row.Plane
+}

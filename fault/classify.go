@@ -95,7 +95,7 @@ func (e *evidence) named(c Class) bool {
 	switch {
 	case c == InvalidResponse:
 		return name == c.Names().AgentError
-	case c.InCorrection():
+	case c.Plane() == Correction:
 		return homes(foldName(name)) == c
 	}
 	return false
@@ -107,11 +107,11 @@ func AsError(r Response) error {
 	if !v.Failed() {
 		return nil
 	}
-	return ProviderError{
+	return Typed(ProviderError{
 		Class: v.Class, Provider: r.Provider, Model: r.Model, StatusCode: v.Metadata.StatusCode,
 		RetryAfter: v.RetryAfter, RequestID: RequestID(r.Headers), Message: v.Message, Final: v.final(),
 		Cause: r.Err,
-	}.Typed()
+	})
 }
 
 // requestHeaders are the headers that name a request, in order of preference.

@@ -79,15 +79,15 @@ func TestGoErrors(t *testing.T) {
 		"our_own_tool_error":        {fmt.Errorf("x: %w", &fault.ToolValidationError{Tool: "t"}), fault.ToolValidation},
 		"our_own_output_error":      {&fault.StructuredOutputError{}, fault.StructuredOutput},
 		"our_own_reducer_error":     {&fault.ReducerError{}, fault.Reducer},
-		"our_own_provider_error":    {fmt.Errorf("x: %w", fault.ProviderError{Class: fault.Quota}.Typed()), fault.Quota},
+		"our_own_provider_error":    {fmt.Errorf("x: %w", fault.Typed(fault.ProviderError{Class: fault.Quota})), fault.Quota},
 		"one_made_of_ours":          {&acmeError{fault.ProviderError{Class: fault.Quota, Message: "odd"}}, fault.Quota},
-		"our_own_over_its_own_text": {fault.ProviderError{Class: fault.Billing, Message: "rate limit"}.Typed(), fault.Billing},
+		"our_own_over_its_own_text": {fault.Typed(fault.ProviderError{Class: fault.Billing, Message: "rate limit"}), fault.Billing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := fault.Classify(fault.Response{Err: c.err})
 			assert.Equal(t, c.want, v.Class)
-			assert.Equal(t, c.want.InCorrection(), v.Plane == fault.Correction)
+			assert.Equal(t, c.want.Plane(), v.Plane)
 			assert.Equal(t, v, fault.ClassifyError(c.err))
 		})
 	}
@@ -175,13 +175,13 @@ func TestWordsOfAgentErrors(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"network", "fetch failed", "socket hang up", "ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EPIPE",
 		"bad gateway", "service unavailable", "overloaded", "500 Internal Server Error", "HTTP 502", "status 503", "529 overloaded"} {
-		assert.Equal(t, "NETWORK_ERROR", fault.Classify(fault.Response{Message: word}).Names().AgentError, word)
+		assert.Equal(t, "NETWORK_ERROR", fault.Classify(fault.Response{Message: word}).Class.Names().AgentError, word)
 	}
 	for _, word := range []string{"gateway timeout", "504 Gateway Time-out", "timeout", "timed out", "HTTP 504"} {
-		assert.Equal(t, "TIMEOUT", fault.Classify(fault.Response{Message: word}).Names().AgentError, word)
+		assert.Equal(t, "TIMEOUT", fault.Classify(fault.Response{Message: word}).Class.Names().AgentError, word)
 	}
 	for status := 500; status < 600; status++ {
-		name := fault.Classify(fault.Response{Status: status}).Names().AgentError
+		name := fault.Classify(fault.Response{Status: status}).Class.Names().AgentError
 		assert.Contains(t, []string{"NETWORK_ERROR", "TIMEOUT"}, name, status)
 	}
 }
@@ -326,7 +326,7 @@ func TestErrorsOfExternalEventsHaveCodesOfTheirOwn(t *testing.T) {
 	}
 	asked := fault.ClassifyEvent(fault.Response{Status: 503, Headers: map[string][]string{"Retry-After": {"4"}}})
 	assert.Equal(t, 4*time.Second, asked.RetryAfter)
-	assert.Equal(t, "event-unavailable", asked.Names().ResultEnvelope)
+	assert.Equal(t, "event-unavailable", asked.Class.Names().ResultEnvelope)
 }
 
 // A wrong address, a file or an old response is no missing model, and users are not told to choose another.

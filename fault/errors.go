@@ -3,33 +3,7 @@ package fault
 import (
 	"fmt"
 	"strings"
-	"time"
 )
-
-// Failure is a failure as the pure core sees it: a value without Go errors, to be printed, compared and
-// journaled. The zero value means "nothing went wrong".
-type Failure struct {
-	// Plane is the plane the failure belongs to.
-	Plane Plane `json:"plane"`
-	// Class is the class that policies list. On the transport plane it is the canonical error code.
-	Class Class `json:"class"`
-	// Tool is the tool whose call failed; empty for an answer or a model call.
-	Tool string `json:"tool,omitempty" redact:"name"`
-	// Message is one line for operators. It never reaches a prompt.
-	Message string `json:"message,omitempty" redact:"text"`
-	// Text is the scrubbed text of the error behind the failure, if it differs from Message. The error of a
-	// run that is read from a journal says it again. It never reaches a prompt.
-	Text string `json:"text,omitempty" redact:"text"`
-	// Issues are in canonical order.
-	Issues []Issue `json:"issues,omitempty"`
-	// RetryAfter is the wait that the server asked for, or 0. Never negative.
-	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
-	// Final is set if the other side said that another try cannot help: no policy retries it.
-	Final bool `json:"final,omitempty"`
-}
-
-// Failed reports whether f is a failure at all.
-func (f Failure) Failed() bool { return f.Class != "" }
 
 // ToolValidationError says that the arguments of a tool call cannot be used. Safe for concurrent
 // reading.
@@ -116,4 +90,13 @@ func (e *ClassError) Unwrap() error { return e.Cause }
 // Failure is the error as the core sees it.
 func (e *ClassError) Failure() Failure {
 	return Failure{Plane: Correction, Class: e.Class, Message: Scrub(e.Error()), Issues: SortIssues(e.Issues)}
+}
+
+// Sealed is an error that ends work of its own: a run, an action, a call of a tool, a panic. What it wraps
+// was said about that work. Around it the error is one like any other: [TypedFailure], and what a tool's
+// error says about its call, do not look into it. errors.Is and errors.As do.
+type Sealed interface {
+	error
+	// Sealed reports whether the error is of other work than a call of the named tool.
+	Sealed(tool string) bool
 }

@@ -14,7 +14,7 @@ func ExampleClassify() {
 		Body:     []byte(`{"error":{"type":"insufficient_quota","code":"insufficient_quota","message":"You exceeded your current quota"}}`),
 	})
 	fmt.Println(v.Class, v.Plane, v.Retryable)
-	fmt.Println(v.UserMessage())
+	fmt.Println(fault.UserMessage(v.Class, v.Metadata))
 	// Output:
 	// billing transport false
 	// Your account with OpenAI has no credit left, or has reached its spending limit. Check its plan and billing.

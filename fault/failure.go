@@ -3,10 +3,36 @@ package fault
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/chain"
 )
+
+// Failure is a failure as the pure core sees it: a value without Go errors, to be printed, compared and
+// journaled. The zero value means "nothing went wrong".
+type Failure struct {
+	// Plane is the plane the failure belongs to.
+	Plane Plane `json:"plane"`
+	// Class is the class that policies list. On the transport plane it is the canonical error code.
+	Class Class `json:"class"`
+	// Tool is the tool whose call failed; empty for an answer or a model call.
+	Tool string `json:"tool,omitempty" redact:"name"`
+	// Message is one line for operators. It never reaches a prompt.
+	Message string `json:"message,omitempty" redact:"text"`
+	// Text is the scrubbed text of the error behind the failure, if it differs from Message. The error of a
+	// run that is read from a journal says it again. It never reaches a prompt.
+	Text string `json:"text,omitempty" redact:"text"`
+	// Issues are in canonical order.
+	Issues []Issue `json:"issues,omitempty"`
+	// RetryAfter is the wait that the server asked for, or 0. Never negative.
+	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
+	// Final is set if the other side said that another try cannot help: no policy retries it.
+	Final bool `json:"final,omitempty"`
+}
+
+// Failed reports whether f is a failure at all.
+func (f Failure) Failed() bool { return f.Class != "" }
 
 // FailureOf is a Go error as the core sees it: by the first of its chain that is a typed error of this
 // package or has a method Failure() [Failure], else by its classification ([ClassifyError]). Nil is of class
@@ -75,7 +101,7 @@ func planeOf(f Failure) Plane {
 	switch {
 	case f.Plane == Correction || f.Plane == Transport:
 		return f.Plane
-	case f.Class.InTransport():
+	case f.Class.Plane() == Transport:
 		return Transport
 	}
 	return Correction

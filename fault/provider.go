@@ -10,7 +10,7 @@ import (
 // them. Safe for concurrent reading.
 type ProviderError struct {
 	// Class is the canonical code; without one the failure is [Unknown], whatever type the error has:
-	// [ProviderError.Typed] makes the type of a class.
+	// [Typed] makes the type of a class.
 	Class Class
 	// Provider and Model are names as configured; empty if unknown.
 	Provider string
@@ -53,9 +53,6 @@ func (e *ProviderError) Unwrap() error { return e.Cause }
 func (e *ProviderError) Metadata() Metadata {
 	return Metadata{Provider: e.Provider, Model: e.Model, StatusCode: e.StatusCode, RetryAfter: e.RetryAfter}
 }
-
-// UserMessage is the text for users: see [UserMessage].
-func (e *ProviderError) UserMessage() string { return UserMessage(e.Class, e.Metadata()) }
 
 // Failure is the error as the core sees it.
 func (e *ProviderError) Failure() Failure {
@@ -103,8 +100,8 @@ func (e *TimeoutError) Unwrap() error { return &e.ProviderError }
 // Unwrap returns the base, which unwraps to the original error.
 func (e *ConfigError) Unwrap() error { return &e.ProviderError }
 
-// Typed returns the error as the type for its class; an APIError if no other fits.
-func (e ProviderError) Typed() error {
+// Typed returns the error as the type for its class; an [APIError] if no other fits.
+func Typed(e ProviderError) error {
 	switch e.Class {
 	case Auth, Permission, Billing:
 		return &AuthError{e}

@@ -36,9 +36,9 @@ func TestTheHierarchyOfTypedErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := fmt.Errorf("agent: %w", fmt.Errorf("model: %w", fault.ProviderError{
+			err := fmt.Errorf("agent: %w", fmt.Errorf("model: %w", fault.Typed(fault.ProviderError{
 				Class: c.class, Provider: "openai", Model: "gpt-4o", StatusCode: 503, RetryAfter: time.Minute, Message: "m", Cause: errOriginal,
-			}.Typed()))
+			})))
 			assert.True(t, errors.As(err, c.target))
 			var base *fault.ProviderError
 			require.True(t, errors.As(err, &base))
@@ -71,7 +71,6 @@ func TestErrorTextOfNearlyNothing(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "unknown", (&fault.ProviderError{Class: fault.Unknown}).Error())
 	assert.Equal(t, "unknown: original", (&fault.ProviderError{Class: fault.Unknown, Cause: errOriginal}).Error())
-	assert.Equal(t, fault.UserMessage(fault.Unknown, fault.Metadata{}), (&fault.ProviderError{Class: fault.Unknown}).UserMessage())
 }
 
 // jargon lists words that no message to users may contain.

@@ -61,12 +61,6 @@ type Verdict struct {
 // Failed reports whether anything went wrong.
 func (v Verdict) Failed() bool { return v.Class != "" }
 
-// Names returns the class's names in the vocabularies of the documents that docs/contracts.md names.
-func (v Verdict) Names() Names { return v.Class.Names() }
-
-// UserMessage is the text for users.
-func (v Verdict) UserMessage() string { return UserMessage(v.Class, v.Metadata) }
-
 // Failure is the verdict as the core sees it.
 func (v Verdict) Failure() Failure {
 	return Failure{Plane: v.Plane, Class: v.Class, Message: v.Message, RetryAfter: v.RetryAfter,
@@ -95,8 +89,8 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	if !v.Failed() {
 		return []byte("null"), nil
 	}
-	w := wireVerdict{Code: v.Class, Plane: v.Plane, Retryable: v.Retryable, Names: v.Names(),
-		UserMessage: v.UserMessage()}
+	w := wireVerdict{Code: v.Class, Plane: v.Plane, Retryable: v.Retryable, Names: v.Class.Names(),
+		UserMessage: UserMessage(v.Class, v.Metadata)}
 	if v.Asked {
 		ms := int64((v.RetryAfter + time.Millisecond - 1) / time.Millisecond)
 		w.RetryAfterMS = &ms

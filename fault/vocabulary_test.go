@@ -119,7 +119,7 @@ func TestNamesAloneAreRetriedAsTheirDocumentSays(t *testing.T) {
 		for _, n := range v.names {
 			verdict := fault.Classify(fault.Response{Code: n.name})
 			assert.Equal(t, n.retryable, verdict.Retryable, "%s: %s", document, n.name)
-			assert.Equal(t, n.name, v.column(verdict.Names()), "%s: %s", document, n.name)
+			assert.Equal(t, n.name, v.column(verdict.Class.Names()), "%s: %s", document, n.name)
 			assert.False(t, verdict.Plane == fault.Correction && verdict.Failure().Final, "words may help against %s", n.name)
 		}
 	}
@@ -189,8 +189,7 @@ func TestTableHasEveryClassOnce(t *testing.T) {
 	var have []fault.Class
 	for _, row := range fault.Codes() {
 		have = append(have, row.Class)
-		assert.Equal(t, row.Class.InCorrection(), row.Plane == fault.Correction)
-		assert.Equal(t, row.Class.InTransport(), row.Plane == fault.Transport)
+		assert.Equal(t, row.Plane, row.Class.Plane())
 	}
 	assert.Equal(t, append(fault.Transport.Classes(), fault.Correction.Classes()...), have)
 }

@@ -53,7 +53,7 @@ func TestEveryJournalThatIsWrittenCanBeOpened(t *testing.T) {
 		})
 		adjust := func(session.State) (policy.Layer, bool) { return drawLayer(t, "adjusted"), true }
 		bad := looptest.Call(call("book_room", `{}`))
-		down := looptest.Fail(fault.ProviderError{Class: fault.InvalidRequest}.Typed())
+		down := looptest.Fail(fault.Typed(fault.ProviderError{Class: fault.InvalidRequest}))
 		s, err := session.New(session.Config{ID: "s"})
 		require.NoError(t, err)
 		j := open()

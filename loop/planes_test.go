@@ -48,7 +48,7 @@ func TestADoubleRetryIsImpossible(t *testing.T) {
 
 func TestAWaitThatOutlastsTheDeadlineStopsAtOnceWithCauseAndReason(t *testing.T) {
 	clock := looptest.NewClock()
-	cause := fault.ProviderError{Class: fault.RateLimit, Provider: "openai", RetryAfter: 10 * time.Second}.Typed()
+	cause := fault.Typed(fault.ProviderError{Class: fault.RateLimit, Provider: "openai", RetryAfter: 10 * time.Second})
 	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(cause)), newSession(t), loop.Input{Prompt: "Hello.", Deadline: looptest.Epoch.Add(5 * time.Second)}, loop.Config{}, loop.WithClock(clock))
 	assert.Equal(t, looptest.Epoch, clock.Now().UTC(), "it stops at 0 s")
 	require.ErrorIs(t, err, policy.ReasonDeadline)
@@ -122,7 +122,7 @@ func TestCancelledDeadlineAndTimeoutAreToldApart(t *testing.T) {
 		class fault.Class
 		calls int
 	}{
-		{"a_providers_timeout", fault.ProviderError{Class: fault.Timeout, Provider: "openai"}.Typed(), fault.Timeout, 4},
+		{"a_providers_timeout", fault.Typed(fault.ProviderError{Class: fault.Timeout, Provider: "openai"}), fault.Timeout, 4},
 		{"an_inner_deadline", context.DeadlineExceeded, fault.DeadlineExceeded, 1},
 		{"an_inner_cancellation", context.Canceled, fault.Cancelled, 1},
 	} {

@@ -129,7 +129,8 @@ func schedule(v jsontext.Value, f fields.Faults, transport bool) Layer {
 	all := p.Layer()
 	l := Layer{MaxAttempts: all.MaxAttempts, Backoff: all.Backoff, Bases: all.Bases,
 		RetryAfter: all.RetryAfter, RetryAfterJitter: all.RetryAfterJitter}
-	if transport && slices.ContainsFunc(p.RetryableErrors, fault.Class.InTransport) {
+	ofTransport := func(c fault.Class) bool { return c.Plane() == fault.Transport }
+	if transport && slices.ContainsFunc(p.RetryableErrors, ofTransport) {
 		l.RetryableErrors = all.RetryableErrors
 	}
 	return l

@@ -28,7 +28,7 @@ func TestTheWaitOfAFailure(t *testing.T) {
 		{fault.Unavailable, asked, 7 * time.Second},
 		{fault.RateLimit, asked, 7 * time.Second},
 	} {
-		err := &ratelimit.LimitedError{Err: fault.ProviderError{Class: tt.class}.Typed(), State: ratelimit.Parse(tt.headers, now)}
+		err := &ratelimit.LimitedError{Err: fault.Typed(fault.ProviderError{Class: tt.class}), State: ratelimit.Parse(tt.headers, now)}
 		assert.Equal(t, tt.want, err.Failure().RetryAfter, "%s %v", tt.class, tt.headers)
 	}
 }

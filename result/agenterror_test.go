@@ -120,10 +120,10 @@ func TestAgentErrorMissingMetadata(t *testing.T) {
 
 // Wrapped errors become data and come back as the same typed error.
 func TestAgentErrorFromAChainOfWrappedErrors(t *testing.T) {
-	model := fault.ProviderError{
+	model := fault.Typed(fault.ProviderError{
 		Class: fault.RateLimit, Provider: "openai", Model: "gpt-4o", StatusCode: 429, RetryAfter: time.Minute, RequestID: "req_1",
 		Message: "Too many requests",
-	}.Typed()
+	})
 	agent := fmt.Errorf("agent: %w", errors.Join(errors.New("while planning"), fmt.Errorf("model: %w", model)))
 	r := result.FromError[json.RawMessage](agent)
 	assert.JSONEq(t, `{"success":false,"error":"RATE_LIMITED","message":"Too many requests","metadata":{"provider":"openai",

@@ -47,12 +47,12 @@ func (r Result[T]) Unwrap() (T, error) {
 
 func (r Result[T]) cause() error {
 	e := r.Error
-	if e.Class.InTransport() {
+	if e.Class.Plane() == fault.Transport {
 		m := r.metadata()
-		return fault.ProviderError{
+		return fault.Typed(fault.ProviderError{
 			Class: e.Class, Provider: m.Provider, Model: m.Model, StatusCode: m.StatusCode,
 			RetryAfter: m.RetryAfter, RequestID: r.Provider.RequestID, Message: e.Message,
-		}.Typed()
+		})
 	}
 	if e.Message == "" {
 		return &fault.ClassError{Class: e.Class}

@@ -75,7 +75,7 @@ func (o *Outcome) Failure() fault.Failure {
 	}
 	_, err := o.own()
 	f := fault.TypedFailure(err)
-	if f.Class.InCorrection() {
+	if f.Class.Plane() == fault.Correction {
 		f = fault.Failure{Plane: fault.Transport, Class: fault.ToolExecution, Message: f.Message}
 	}
 	return f

@@ -88,7 +88,7 @@ func (e *UnreadableError) Error() string { return "unreadable response: " + e.Go
 func Unasked(provider, what string) error {
 	e := &Error{Provider: provider, Class: fault.InvalidRequest, sentence: what}
 	e.failure = fault.Failure{Plane: fault.Transport, Class: e.Class, Message: what, Final: true}
-	e.typed = fault.ProviderError{Class: e.Class, Provider: provider, Message: what, Final: true}.Typed()
+	e.typed = fault.Typed(fault.ProviderError{Class: e.Class, Provider: provider, Message: what, Final: true})
 	return e
 }
 
@@ -248,11 +248,11 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	}, t.Otherwise)
 	e.Class, e.failure = verdict.Class, verdict.Failure()
 	e.failure.Message, e.failure.Final = e.sentence, e.failure.Final || final
-	e.typed = fault.ProviderError{
+	e.typed = fault.Typed(fault.ProviderError{
 		Class: e.Class, Provider: h.known(), Model: h.Model, StatusCode: e.Status,
 		RetryAfter: verdict.RetryAfter, Final: e.failure.Final,
 		RequestID: e.RequestID, Message: e.sentence, Cause: cause,
-	}.Typed()
+	})
 	if t.Issue != nil {
 		e.correct(*t.Issue, cause)
 	}

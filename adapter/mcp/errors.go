@@ -41,10 +41,10 @@ func (e *ResultError) Error() string {
 type subject struct{ server, what string }
 
 func (s subject) error(class fault.Class, final bool, say string, cause error) error {
-	return fault.ProviderError{
+	return fault.Typed(fault.ProviderError{
 		Class: class, Provider: s.server, Message: fmt.Sprintf("%s: %s", s.what, say), Final: final,
 		Cause: cause,
-	}.Typed()
+	})
 }
 
 // lostError is the error of a lost connection.
@@ -118,11 +118,11 @@ func classify(ctx context.Context, err error, s subject) error {
 		return s.error(fault.Network, !lost.again, say, err)
 	}
 	// The SDK adds a JSON-RPC error to the chain of what the transport refused, too.
-	if f := fault.TypedFailure(err); f.Class.InTransport() && f.Class != fault.ToolExecution {
-		return fault.ProviderError{
+	if f := fault.TypedFailure(err); f.Class.Plane() == fault.Transport && f.Class != fault.ToolExecution {
+		return fault.Typed(fault.ProviderError{
 			Class: f.Class, Provider: s.server, Message: fmt.Sprintf("%s: %s", s.what, err),
 			RetryAfter: f.RetryAfter, Final: f.Final, Cause: err,
-		}.Typed()
+		})
 	}
 	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return s.rpc(wire, err)

@@ -61,7 +61,7 @@ const maxLater = 365 * 24 * time.Hour
 // broke returns the error of a retake tool that failed on its server.
 func (r *remote) broke(res *sdk.CallToolResult) error {
 	class := fault.Class(metaText(res.Meta, MetaClass))
-	if !class.InTransport() {
+	if class.Plane() != fault.Transport {
 		class = fault.ToolExecution
 	}
 	return r.error(class, false, "it failed on its server with an error of its own", nil)

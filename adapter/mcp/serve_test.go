@@ -45,7 +45,7 @@ func bookRoom(ctx context.Context, r Room) (any, error) {
 	case "break":
 		return nil, errors.New("pq: relation rooms does not exist")
 	case "down":
-		return nil, fault.ProviderError{Class: fault.Unavailable, Message: "db is starting"}.Typed()
+		return nil, fault.Typed(fault.ProviderError{Class: fault.Unavailable, Message: "db is starting"})
 	case "panic":
 		panic("oh no")
 	case "scalar":

@@ -177,10 +177,10 @@ func (e *RemoteError) Unwrap() error {
 	case e.Reducer != nil:
 		return e.Reducer
 	case p != nil:
-		return fault.ProviderError{
+		return fault.Typed(fault.ProviderError{
 			Class: p.Class, Provider: p.Provider, Model: p.Model, StatusCode: p.StatusCode,
 			RetryAfter: p.RetryAfter, Final: p.Final, RequestID: p.RequestID, Message: p.Message,
-		}.Typed()
+		})
 	}
 	switch e.Seen.Class {
 	case fault.Cancelled:

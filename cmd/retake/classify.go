@@ -145,7 +145,7 @@ func writeFault(e *env, v fault.Verdict) {
 	if v.Asked {
 		fmt.Fprintf(e.out, "the server asks to wait %s\n", v.RetryAfter)
 	}
-	names, message := v.Names(), plainLines(indent(v.UserMessage()))
+	names, message := v.Class.Names(), plainLines(indent(fault.UserMessage(v.Class, v.Metadata)))
 	fmt.Fprintf(e.out, "\n  result envelope  %s\n  agent result     %s\n  agent error      %s\n",
 		names.ResultEnvelope, names.AgentResult, names.AgentError)
 	fmt.Fprintf(e.out, "\ntell the user:\n\n%s\n", message)

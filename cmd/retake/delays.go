@@ -127,7 +127,7 @@ func (d *delays) resolve(from policies) (
 		set.Answer = policy.Layer{}
 	}
 	p = set.Policy(policy.Target{Tool: d.tool})
-	if class, err = d.class(p); err != nil || !class.InTransport() {
+	if class, err = d.class(p); err != nil || class.Plane() != fault.Transport {
 		return p, class, fault.Correction, err
 	}
 	if !set.Transport.IsZero() {

@@ -137,7 +137,7 @@ func (c *Config) checkActionID() error {
 func checkConsult(classes []fault.Class) error {
 	var errs []error
 	for n, c := range classes {
-		if c == "" || c.InCorrection() {
+		if c == "" || c.Plane() == fault.Correction {
 			errs = append(errs, fmt.Errorf("consult[%d]: %q is not a class of the transport plane; on the "+
 				"correction plane a planner is asked only at exhaustion", n, string(c)))
 		}

@@ -54,9 +54,9 @@ func (o *told) locked() (unlock func()) { o.mu.Lock(); return o.mu.Unlock }
 
 // limited429 is a provider's error as an adapter wraps it.
 func limited429() error {
-	return fmt.Errorf("asking the model: %w", fault.ProviderError{
+	return fmt.Errorf("asking the model: %w", fault.Typed(fault.ProviderError{
 		Class: fault.RateLimit, Provider: "openai", Model: "gpt-4o", StatusCode: 429, Message: "secret sk-123: slow down",
-	}.Typed())
+	}))
 }
 
 func run(t *testing.T, s *session.Session, c *observe.Callbacks, turns ...looptest.Turn) error {
@@ -222,9 +222,9 @@ func TestErrorDuringStreaming(t *testing.T) {
 func TestChainOfWrappedErrors(t *testing.T) {
 	var o told
 	root := errors.New("connection reset by peer")
-	wrapped := fmt.Errorf("agent: %w", errors.Join(errors.New("cleanup failed"), fmt.Errorf("model: %w", fault.ProviderError{
+	wrapped := fmt.Errorf("agent: %w", errors.Join(errors.New("cleanup failed"), fmt.Errorf("model: %w", fault.Typed(fault.ProviderError{
 		Class: fault.Network, Provider: "mistral", Cause: root,
-	}.Typed())))
+	}))))
 	err := run(t, fixture.NewSession(t), o.callbacks(), fixture.Repeat(looptest.Fail(wrapped), 4)...)
 	require.ErrorIs(t, err, root)
 	var provider *fault.ProviderError

@@ -20,7 +20,7 @@ func ExampleCallbacks() {
 		OnDebug: func(text string, d observe.DebugInfo) { fmt.Println("operator:", text, d.Chain) },
 	}
 	s, _ := session.New(session.Config{ID: "order-42"})
-	model := looptest.NewModel(looptest.Fail(fault.ProviderError{Class: fault.Auth, Provider: "openai", Message: "401 bad key"}.Typed()))
+	model := looptest.NewModel(looptest.Fail(fault.Typed(fault.ProviderError{Class: fault.Auth, Provider: "openai", Message: "401 bad key"})))
 	l, _ := loop.New(model, loop.Config{}, loop.WithObserver(callbacks))
 	_, err := l.Run(context.Background(), s, loop.Input{Prompt: "Say hello."})
 	fmt.Println(err != nil)

@@ -45,8 +45,8 @@ func logged(t *testing.T, ctx context.Context, opts []loop.Option, turns ...loop
 }
 
 func TestTheEndOfARunIsOneRecordAtTheLevelOfItsOutcome(t *testing.T) {
-	refused := fault.ProviderError{Class: fault.Auth, Provider: "openai", Model: "gpt-5", StatusCode: 401, RequestID: "req_7",
-		Message: "the key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789 is wrong"}.Typed()
+	refused := fault.Typed(fault.ProviderError{Class: fault.Auth, Provider: "openai", Model: "gpt-5", StatusCode: 401, RequestID: "req_7",
+		Message: "the key sk-proj-abcdefghijklmnopqrstuvwxyz0123456789 is wrong"})
 	said := looptest.Say("Done.")
 	said.Reply.Model, said.Reply.Usage = "small-2", message.Usage{InputTokens: 120, OutputTokens: 30, APICalls: 1}
 	over, cancel := context.WithCancel(t.Context())

@@ -23,7 +23,7 @@ import (
 // windows is a rate limit as an adapter returns it.
 func windows(headers map[string][]string) error {
 	return fmt.Errorf("asking the model: %w", &ratelimit.LimitedError{
-		Err:   fault.ProviderError{Class: fault.RateLimit, Provider: "cerebras", StatusCode: 429}.Typed(),
+		Err:   fault.Typed(fault.ProviderError{Class: fault.RateLimit, Provider: "cerebras", StatusCode: 429}),
 		State: ratelimit.Parse(headers, looptest.Epoch),
 	})
 }

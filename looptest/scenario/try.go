@@ -20,7 +20,7 @@ func (sc *story) fault(l *line) error {
 		limits ratelimit.State
 		err    error
 	)
-	if class.InCorrection() {
+	if class.Plane() == fault.Correction {
 		f.Plane, f.Class, f.Tool = fault.Correction, class, l.args["tool"]
 		f.Issues, err = readIssues(l.body)
 		f.Issues = fault.SortIssues(f.Issues)
