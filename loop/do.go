@@ -254,7 +254,7 @@ func called[T any](
 	ctx context.Context, lim engine.Limits, limits *alarms, call func(context.Context, engine.Tell) (T, error),
 ) (T, error) {
 	value, err := engine.Call(ctx, lim, limits.set, call)
-	if err == engine.ErrExited {
+	if err == tool.ErrExited {
 		runtime.Goexit()
 	}
 	return value, err

@@ -33,9 +33,6 @@ func LimitsOf(m *machine.ModelCall) Limits {
 // Streamed reports whether the limits are about pieces of a reply. If so, the model is asked for a stream.
 func (l *Limits) Streamed() bool { return l.First > 0 || l.Idle > 0 }
 
-// ErrExited is the error of a call that ended its goroutine, like the FailNow of a test.
-var ErrExited = errors.New("the call ended its goroutine (runtime.Goexit)")
-
 // Tell runs a function that handles one piece of a streamed reply. Pieces are handled one at a time, and none
 // begins after the call was left behind.
 type Tell func(piece func())
@@ -48,7 +45,7 @@ const Grace = 100 * time.Millisecond
 // own goroutine. When ctx ends or a limit is exceeded, Call returns the cause of ctx, or a
 // [fault.TransportError] of class [fault.Timeout]; what the call returns later is dropped. If the limit was
 // exceeded because a piece is still being handled, the class is [fault.Unknown], because the model is not to
-// blame. after is the clock.
+// blame. after is the clock. The error of a call that ends its own goroutine is [tool.ErrExited].
 //
 // Call panics if the call does. If the call ran on its own goroutine, the value is an error that wraps a
 // [fault.PanicError], with the stack of the call in its text.
@@ -95,7 +92,7 @@ type ended[T any] struct {
 
 // run makes a call and sends how it ended.
 func run[T any](done chan<- ended[T], call func() (T, error)) {
-	out := ended[T]{err: ErrExited} // unless it returns
+	out := ended[T]{err: tool.ErrExited} // unless it returns
 	defer func() {
 		if p := recover(); p != nil {
 			out.panicked = &panicError{fault.PanicError{Value: p, Stack: string(debug.Stack())}}
