@@ -58,12 +58,14 @@ func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 	asked := step(machine.Event{Kind: machine.Replied, Reply: engine.Read(call.Reply, on, settings)}).Tools[0]
 	echo, _ := tools.Get("echo")
 	out := echo.Invoke(t.Context(), asked.Arguments)
-	end := engine.EndOf(asked, out)
-	end.Reduced = engine.Reduce(own, st.Session, engine.ToolEvents(engine.Everything, asked, out))
-	step(machine.Event{Kind: machine.ToolEnded, Tool: end})
-	last := engine.Read(looptest.Say("Done.").Reply, on, settings)
-	last.Answer.Reduced = engine.Reduce(own, st.Session, engine.AnswerEvents(engine.Everything, last.Message.Text, last.Answer))
-	stop := step(machine.Event{Kind: machine.Replied, Reply: last})
+	reduced := func(ev machine.Event, emitted []session.Event) machine.Event {
+		require.NoError(t, engine.Reducing(&st, &ev, emitted, engine.Everything, func(events []session.Event) (*machine.Reduced, error) {
+			return engine.Reduce(own, st.Session, events), nil
+		}))
+		return ev
+	}
+	step(reduced(machine.Event{Kind: machine.ToolEnded, Tool: engine.EndOf(asked, out)}, out.Events))
+	stop := step(reduced(machine.Event{Kind: machine.Replied, Reply: engine.Read(looptest.Say("Done.").Reply, on, settings)}, nil))
 
 	got, err := loop.ResultOf(engine.End{State: st}, nil)
 	require.NoError(t, err)

@@ -12,9 +12,9 @@ import (
 // Everything reports true for every event.
 func Everything(string) bool { return true }
 
-// AnswerEvents returns the reducer events of an accepted answer. heard reports which events have reducers;
+// answerEvents returns the reducer events of an accepted answer. heard reports which events have reducers;
 // others are not made.
-func AnswerEvents(heard func(event string) bool, text string, a *machine.Answer) []session.Event {
+func answerEvents(heard func(event string) bool, text string, a *machine.Answer) []session.Event {
 	if !heard(session.EventStructuredOutput) {
 		return nil
 	}
@@ -28,9 +28,9 @@ func AnswerEvents(heard func(event string) bool, text string, a *machine.Answer)
 	return []session.Event{{Name: session.EventStructuredOutput, Payload: payload}}
 }
 
-// ToolEvents returns the reducer events of a successful tool call: its result, also as the answer if it is
+// toolEvents returns the reducer events of a successful tool call: its result, also as the answer if it is
 // one, and the events of the tool.
-func ToolEvents(
+func toolEvents(
 	heard func(event string) bool, run machine.ToolRun, out tool.Outcome,
 ) (events []session.Event) {
 	if heard(session.EventToolResult) {

@@ -60,20 +60,20 @@ func Execute(by Answers, st *machine.State, e machine.Effect, on Offer, at time.
 
 // Reducing has reducers make of an event what the core has to know, before it is fed: of an accepted answer,
 // a successful call, and a result that a person gives. emitted are the events of the tool. heard reports
-// which events have reducers, as for [ToolEvents]. reduce runs them; its error is returned.
+// which events have reducers; others are not made. reduce runs them; its error is returned.
 func Reducing(
 	st *machine.State, ev *machine.Event, emitted []session.Event, heard func(event string) bool,
 	reduce func([]session.Event) (*machine.Reduced, error),
 ) (err error) {
 	if a := accepted(ev.Reply); a != nil {
-		a.Reduced, err = reduce(AnswerEvents(heard, ev.Reply.Message.Text, a))
+		a.Reduced, err = reduce(answerEvents(heard, ev.Reply.Message.Text, a))
 	}
 	end := ev.Tool
 	if end == nil || end.Verdict != machine.Done || err != nil {
 		return err
 	}
 	if b := st.Batch; b != nil && end.Index >= 0 && end.Index < len(b.Calls) { // else the core refuses it
-		end.Reduced, err = reduce(ToolEvents(heard, b.Calls[end.Index].ToolRun,
+		end.Reduced, err = reduce(toolEvents(heard, b.Calls[end.Index].ToolRun,
 			tool.Outcome{Result: end.Result, Events: emitted}))
 	}
 	return err

@@ -1,4 +1,4 @@
-package loop_test
+package engine
 
 import (
 	"encoding/json"
@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -26,7 +25,7 @@ func TestThePayloadOfAToolResult(t *testing.T) {
 		if err != nil {
 			want = []byte(`{}`)
 		}
-		events := engine.ToolEvents(engine.Everything, machine.ToolRun{Call: machine.Call{Tool: e.Tool, ID: e.CallID, Arguments: e.Arguments}}, tool.Outcome{
+		events := toolEvents(Everything, machine.ToolRun{Call: machine.Call{Tool: e.Tool, ID: e.CallID, Arguments: e.Arguments}}, tool.Outcome{
 			Result: e.Result, Events: []session.Event{{Name: "booked", Payload: []byte("1")}},
 		})
 		assert.Equal(t, []session.Event{{Name: session.EventToolResult, Payload: want}, {Name: "booked", Payload: []byte("1")}}, events)
@@ -34,10 +33,10 @@ func TestThePayloadOfAToolResult(t *testing.T) {
 }
 
 func TestTheEventOfAnAnswer(t *testing.T) {
-	said := engine.AnswerEvents(engine.Everything, "\xffdone", &machine.Answer{})
+	said := answerEvents(Everything, "\xffdone", &machine.Answer{})
 	require.Equal(t, []session.Event{{Name: session.EventStructuredOutput, Payload: []byte(`""`)}}, said)
-	said = engine.AnswerEvents(engine.Everything, "done", &machine.Answer{})
+	said = answerEvents(Everything, "done", &machine.Answer{})
 	require.Equal(t, []session.Event{{Name: session.EventStructuredOutput, Payload: []byte(`"done"`)}}, said)
-	said = engine.AnswerEvents(engine.Everything, "done", &machine.Answer{Value: []byte("1")})
+	said = answerEvents(Everything, "done", &machine.Answer{Value: []byte("1")})
 	require.Equal(t, []session.Event{{Name: session.EventStructuredOutput, Payload: []byte("1")}}, said)
 }
