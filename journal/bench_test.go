@@ -130,7 +130,7 @@ func BenchmarkReplayTries(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := journal.Replay(bytes.NewReader(text), journal.Replaying{}); err != nil {
+		if _, err := journal.Replay(bytes.NewReader(text), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

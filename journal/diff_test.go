@@ -127,7 +127,7 @@ func TestEveryReaderSaysWhichLineIsOutOfPlace(t *testing.T) {
 	for line, odd := range map[int64][]byte{
 		1: journal.Chain(records[1:]...), 2: journal.Chain(records[0], records[2]), 3: journal.Chain(records[0], records[1], records[0]),
 	} {
-		_, replayed := journal.Replay(bytes.NewReader(odd), journal.Replaying{})
+		_, replayed := journal.Replay(bytes.NewReader(odd), nil)
 		_, opened := journal.Open(t.Context(), &memory{text: odd}, theSession, journal.Settings{})
 		compacted := journal.Compact(t.Context(), &memory{text: odd}, theSession, nil)
 		for _, err := range []error{replayed, opened, compacted} {

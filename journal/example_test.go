@@ -35,7 +35,7 @@ func Example() {
 	fmt.Println(result.Text, err, j.Close())
 
 	text, _ := os.ReadFile(filepath.Join(dir, journal.FileName("order-42")))
-	report, err := journal.Replay(bytes.NewReader(text), journal.Replaying{})
+	report, err := journal.Replay(bytes.NewReader(text), nil)
 	fmt.Println(report, err)
 
 	once := policy.DefaultSet()
@@ -72,7 +72,7 @@ func ExampleDiff() {
 func ExampleRedaction() {
 	settings := journal.Settings{Redact: &journal.Redaction{Prompts: true}}
 	text := recorded(settings, "My card is 4111 1111.", looptest.Say("Thanks."))
-	report, err := journal.Replay(bytes.NewReader(text), journal.Replaying{})
+	report, err := journal.Replay(bytes.NewReader(text), nil)
 	fmt.Println(bytes.Contains(text, []byte("4111 1111")), report, err)
 	// Output: false session order-42: 2 events, 1 prompt: all as recorded <nil>
 }

@@ -23,7 +23,7 @@ func Chain(records ...[]byte) []byte {
 // KeptAttempts replays a journal and returns how many attempts of the last run it still has, and how many
 // there were.
 func KeptAttempts(text []byte) (kept, made int, err error) {
-	p := newPlayer(bytes.NewReader(text), Replaying{})
+	p := newPlayer(bytes.NewReader(text), nil)
 	err = p.readAll()
 	return len(p.State.Session.Attempts()), p.State.Session.AttemptCount(), err
 }

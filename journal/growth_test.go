@@ -77,7 +77,7 @@ func TestAJournalGrowsWithItsConversation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			once, twice := converse(t, 20, c.fresh, c.redact), converse(t, 40, c.fresh, c.redact)
 			assert.Less(t, float64(len(twice)), 2.1*float64(len(once)), "twice the turns, twice the bytes")
-			report, err := journal.Replay(strings.NewReader(twice), journal.Replaying{})
+			report, err := journal.Replay(strings.NewReader(twice), nil)
 			require.NoError(t, err)
 			assert.EqualValues(t, 40, report.Runs)
 			assert.Equal(t, 39, strings.Count(twice, `"held":`))

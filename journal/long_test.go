@@ -35,7 +35,7 @@ func BenchmarkReplay(b *testing.B) {
 	lines := float64(bytes.Count(text, []byte("\n")))
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		_, err := journal.Replay(bytes.NewReader(text), journal.Replaying{})
+		_, err := journal.Replay(bytes.NewReader(text), nil)
 		require.NoError(b, err)
 	}
 	b.ReportMetric(lines*float64(b.N)/b.Elapsed().Seconds(), "records/s")

@@ -55,7 +55,7 @@ func TestAJournalThatWasCopiedAsText(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := journal.Replay(bytes.NewReader(test.text), journal.Replaying{})
+			_, err := journal.Replay(bytes.NewReader(test.text), nil)
 			require.ErrorIs(t, err, journal.ErrCorrupt)
 			assert.ErrorContains(t, err, test.want)
 			dir := t.TempDir()

@@ -8,12 +8,6 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// Replaying configures how [Replay], [Diff] and [WhatIf] read journals. The zero value is ready to use.
-type Replaying struct {
-	// Key is the secret key of a redacted journal. Without it the digests of prompts are not compared.
-	Key []byte
-}
-
 // Report is the result of a replay.
 type Report struct {
 	// Session is the id of the session; empty if the journal has no complete line.
@@ -45,14 +39,15 @@ type Report struct {
 
 // Replay folds a journal with today's code and compares every decision and prompt with the record. It reads
 // to the end of in. Its memory grows with the session's feedback and slices, which prompts may show, but not
-// with the conversation and the attempts.
+// with the conversation and the attempts. key is the secret key of a redacted journal, or nil: without it the
+// digests of its prompts are not compared.
 //
 // It stops at the first fault and returns the report so far: [ErrDiffers] for a decision of today that is
 // another one (a [DifferenceError]) or an event that today's code refuses, a [CorruptError] for a changed
 // line, or [ErrRedacted] for another secret key. Errors of in are returned unchanged. Replay may have read
 // some lines after the fault.
-func Replay(in io.Reader, o Replaying) (Report, error) {
-	p := newPlayer(in, o)
+func Replay(in io.Reader, key []byte) (Report, error) {
+	p := newPlayer(in, key)
 	err := p.readAll()
 	return p.end(), err
 }
@@ -66,8 +61,8 @@ type player struct {
 	forgot int64
 }
 
-func newPlayer(in io.Reader, o Replaying) *player {
-	return &player{Fold: &Fold{key: o.Key}, r: NewReader(in)}
+func newPlayer(in io.Reader, key []byte) *player {
+	return &player{Fold: &Fold{key: key}, r: NewReader(in)}
 }
 
 // readAll folds all lines.

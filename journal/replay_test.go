@@ -27,7 +27,7 @@ func kept(t testing.TB, name string) []byte {
 }
 
 func replay(text []byte) (journal.Report, error) {
-	return journal.Replay(bytes.NewReader(text), journal.Replaying{})
+	return journal.Replay(bytes.NewReader(text), nil)
 }
 
 // differenceIn returns the difference that a replay finds.
@@ -152,18 +152,18 @@ func TestRecordsInAnOrderThatCannotBeAreCorrupt(t *testing.T) {
 
 func TestARedactedJournalIsComparedByItsKey(t *testing.T) {
 	text := kept(t, "redacted_keyed")
-	report, err := journal.Replay(bytes.NewReader(text), journal.Replaying{Key: theKey})
+	report, err := journal.Replay(bytes.NewReader(text), theKey)
 	require.NoError(t, err)
 	assert.Equal(t, int64(4), report.Prompts)
 	assert.Zero(t, report.Unkeyed)
-	_, err = journal.Replay(bytes.NewReader(text), journal.Replaying{Key: []byte("another sixteen bytes")})
+	_, err = journal.Replay(bytes.NewReader(text), []byte("another sixteen bytes"))
 	require.ErrorIs(t, err, journal.ErrRedacted)
 }
 
 // The replay of a long journal drops messages on the way. The decisions are the same.
 func TestALongJournalIsReplayed(t *testing.T) {
 	long := longJournal(t, 400, 32<<10)
-	report, err := journal.Replay(bytes.NewReader(long), journal.Replaying{})
+	report, err := journal.Replay(bytes.NewReader(long), nil)
 	require.NoError(t, err)
 	assert.Equal(t, int64(len(long)), report.Bytes)
 	assert.True(t, report.Ended)
@@ -172,7 +172,7 @@ func TestALongJournalIsReplayed(t *testing.T) {
 
 func TestWhatAReaderGivesIsGivenOn(t *testing.T) {
 	broken := errors.New("the disk is gone")
-	_, err := journal.Replay(iotest.ErrReader(broken), journal.Replaying{})
+	_, err := journal.Replay(iotest.ErrReader(broken), nil)
 	require.ErrorIs(t, err, broken)
 	report, err := replay(nil)
 	require.NoError(t, err, "an empty journal is a journal")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"slices"
 	"time"
 
@@ -65,7 +64,7 @@ func (f *Fold) Summary(held bool, now time.Time) Summary {
 	st := &f.State
 	s := Summary{
 		Session: f.Header.Session, InDoubt: len(st.InDoubt), Turns: st.Turn, Since: f.since, Last: st.At,
-		Tokens: sumOf(st.Usage.InputTokens, st.Usage.OutputTokens),
+		Tokens: st.Usage.Total(),
 	}
 	if end := st.Outcome; st.Phase == machine.Stopped && end != nil {
 		s.Why, s.InDoubt = string(end.Reason), len(end.InDoubt)
@@ -87,14 +86,6 @@ func (f *Fold) Summary(held bool, now time.Time) Summary {
 	return s
 }
 
-// sumOf adds counts; the sum saturates.
-func sumOf(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
-}
-
 // Last reads a journal to its end and returns its last run that has begun: see [Follower]. The error is that
 // of Replay for a changed line, and [ErrNoRun] if no run has begun.
 func Last(in io.Reader) (*Fold, error) {
@@ -103,15 +94,6 @@ func Last(in io.Reader) (*Fold, error) {
 		return &Fold{Header: Header{Session: f.fold.Header.Session}}, err
 	}
 	return f.Last()
-}
-
-// Summarise reads a journal to its end and says how its session is: see [Fold.Summary] and [Last].
-func Summarise(in io.Reader, held bool, now time.Time) (Summary, error) {
-	f, err := Last(in)
-	if err != nil {
-		return Summary{Session: f.Header.Session}, err
-	}
-	return f.Summary(held, now), nil
 }
 
 // Filter says which sessions are wanted. The zero value wants all.
@@ -157,9 +139,12 @@ func summarise(ctx context.Context, store Keeper, stat Stat, now time.Time) (Sum
 	if err != nil {
 		return Summary{}, err
 	}
-	s, err := Summarise(in, stat.Held, now)
-	if err = errors.Join(err, in.Close()); err != nil && !errors.Is(err, ErrNoRun) {
+	f, err := Last(in)
+	if err = errors.Join(err, in.Close()); err == nil {
+		return f.Summary(stat.Held, now), nil
+	}
+	if !errors.Is(err, ErrNoRun) {
 		err = fmt.Errorf("session %q: %w", stat.Session, err)
 	}
-	return s, err
+	return Summary{}, err
 }

@@ -30,7 +30,7 @@ const v1 = "../testdata/journals/v1"
 
 // told is the result of a replay in words.
 func told(text, key []byte) string {
-	report, err := journal.Replay(bytes.NewReader(text), journal.Replaying{Key: key})
+	report, err := journal.Replay(bytes.NewReader(text), key)
 	line, _ := json.MarshalIndent(report, "", "  ")
 	out := string(line) + "\n"
 	differs, ok := errors.AsType[*journal.DifferenceError](err)

@@ -26,8 +26,8 @@ type WhatIf struct {
 	// Reread, if not nil, reads a recorded reply again, for a run under h and set. It may return recorded,
 	// which is read-only.
 	Reread func(h *Header, set *policy.Set, recorded *machine.Reply) *machine.Reply
-	// Replaying configures how the journal is read.
-	Replaying Replaying
+	// Key is the secret key of a redacted journal, or nil: see [Replay].
+	Key []byte
 }
 
 // Outlook is the answer for one journal.
@@ -117,7 +117,7 @@ func (w WhatIf) Run(in io.Reader) (Outlook, error) {
 	if err := w.Validate(); err != nil {
 		return Outlook{}, err
 	}
-	a := asking{w: &w, player: newPlayer(in, w.Replaying)}
+	a := asking{w: &w, player: newPlayer(in, w.Key)}
 	if err := a.r.each(a.next); err != nil {
 		return a.outlook, err
 	}

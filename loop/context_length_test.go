@@ -93,7 +93,7 @@ func TestAPromptThatIsTooLongIsMadeShorterAndSentAgain(t *testing.T) {
 					assert.Equal(t, 1, a.Attempt, "it costs no attempt")
 				}
 			}
-			_, err = journal.Replay(strings.NewReader(lines(t, dir)), journal.Replaying{})
+			_, err = journal.Replay(strings.NewReader(lines(t, dir)), nil)
 			require.NoError(t, err)
 		})
 	}

@@ -180,7 +180,7 @@ func TestWhatIsLeftOutDoesNotDecide(t *testing.T) {
 	left, text := run(&journal.Redaction{Tools: map[string]journal.ToolRedaction{"pay": {Arguments: []string{""}}}})
 	assert.Equal(t, plain, left)
 	assert.NotContains(t, text, "S3CR3T")
-	_, err = journal.Replay(strings.NewReader(text), journal.Replaying{})
+	_, err = journal.Replay(strings.NewReader(text), nil)
 	require.NoError(t, err)
 }
 

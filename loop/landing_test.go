@@ -87,7 +87,7 @@ func (l *landing) resume(opts ...loop.Option) {
 	}
 	assert.Equal(l.t, []string{"slow", "late"}, results)
 	assert.NoError(l.t, l.j.Close())
-	_, err = journal.Replay(strings.NewReader(string(l.store.Text("order-42"))), journal.Replaying{})
+	_, err = journal.Replay(strings.NewReader(string(l.store.Text("order-42"))), nil)
 	assert.NoError(l.t, err)
 }
 

@@ -179,7 +179,7 @@ func TestASecretIsInNoOtherPlaceOfAJournalEither(t *testing.T) {
 			for _, key := range keys {
 				assert.NotContains(t, string(text), key, "a key is a hash of the arguments: who can guess them could prove it")
 			}
-			_, err = journal.Replay(bytes.NewReader(text), journal.Replaying{})
+			_, err = journal.Replay(bytes.NewReader(text), nil)
 			require.NoError(t, err)
 			j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", settings)
 			require.NoError(t, err)
@@ -247,7 +247,7 @@ func TestWhatARunBeforeWasToldIsInNoHeader(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, journal.FileName(s.ID())))
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), cardNumber)
-	_, err = journal.Replay(bytes.NewReader(text), journal.Replaying{})
+	_, err = journal.Replay(bytes.NewReader(text), nil)
 	require.NoError(t, err)
 }
 

@@ -455,7 +455,7 @@ func TestAJournalOfGrantsIsReplayedWithoutALimiter(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.NoError(t, j.Close())
-		_, err = journal.Replay(bytes.NewReader(store.Text("tenant")), journal.Replaying{})
+		_, err = journal.Replay(bytes.NewReader(store.Text("tenant")), nil)
 		require.NoError(t, err)
 		var shown bytes.Buffer
 		require.NoError(t, report.Text(&shown, bytes.NewReader(store.Text("tenant")), report.Style{}))

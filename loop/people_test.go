@@ -276,7 +276,7 @@ func TestAPoolTakesAnAnswerOnce(t *testing.T) {
 			question = open[0].ID
 		}
 		assert.Equal(t, []transfer{{"Ann", 500}}, made.calls)
-		_, err := journal.Replay(strings.NewReader(lines(t, dir)), journal.Replaying{})
+		_, err := journal.Replay(strings.NewReader(lines(t, dir)), nil)
 		require.NoError(t, err)
 	})
 }
@@ -311,7 +311,7 @@ func TestAQuestionOfARedactedJournalCanBeAnswered(t *testing.T) {
 		j, err = journal.Open(t.Context(), dir, "order-42", settings)
 		require.NoError(t, err, "what was left out is found again")
 		require.NoError(t, j.Close())
-		_, err = journal.Replay(strings.NewReader(text), journal.Replaying{})
+		_, err = journal.Replay(strings.NewReader(text), nil)
 		require.NoError(t, err)
 	})
 }
@@ -361,7 +361,7 @@ func TestAPersonSaysWhatBecameOfACall(t *testing.T) {
 			}
 			assert.Contains(t, model.Requests()[0].Messages[2].Text, c.told)
 			assert.Len(t, result.InDoubt, c.doubts)
-			_, err = journal.Replay(strings.NewReader(lines(t, dir)), journal.Replaying{})
+			_, err = journal.Replay(strings.NewReader(lines(t, dir)), nil)
 			require.NoError(t, err)
 		})
 	}

@@ -182,7 +182,7 @@ func TestASessionThatWaitsCanBeTakenOver(t *testing.T) {
 				require.ErrorIs(t, ends()[0].err, journal.ErrConflict)
 				require.NoError(t, j.Close())
 				assert.Len(t, made.calls, 1)
-				_, err = journal.Replay(strings.NewReader(lines(t, dir)), journal.Replaying{})
+				_, err = journal.Replay(strings.NewReader(lines(t, dir)), nil)
 				require.NoError(t, err)
 				if name == "an answer is in the inbox" {
 					left, err := dir.Items(t.Context(), "order-42")

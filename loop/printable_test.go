@@ -59,7 +59,7 @@ func TestTextThatIsNoUTF8EndsNoRun(t *testing.T) {
 			assert.Equal(t, r.run(t, nil), got, "as without a journal")
 			text, err := os.ReadFile(storyFile(dir))
 			require.NoError(t, err)
-			_, err = journal.Replay(bytes.NewReader(text), journal.Replaying{})
+			_, err = journal.Replay(bytes.NewReader(text), nil)
 			require.NoError(t, err)
 		})
 	}

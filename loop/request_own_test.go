@@ -51,7 +51,7 @@ func TestAModelMayWriteIntoItsRequest(t *testing.T) {
 	r, err := fixture.Run(t.Context(), model, fixture.In(newSession(t), j), in, cfg)
 	looptest.AssertAnswer(t, r, err, "Booked.")
 	require.NoError(t, j.Close())
-	_, err = journal.Replay(strings.NewReader(string(store.Text("order-42"))), journal.Replaying{})
+	_, err = journal.Replay(strings.NewReader(string(store.Text("order-42"))), nil)
 	require.NoError(t, err)
 	assert.NotContains(t, string(store.Text("order-42")), "evil")
 	require.Len(t, asked, 3)

@@ -70,7 +70,7 @@ func TestAMessageEntersBeforeTheNextModelCall(t *testing.T) {
 			assert.Zero(t, model.left.Load())
 			store.empty(t)
 			require.ErrorIs(t, inbox.Say(t.Context(), store, "order-42", session.Words{Text: "Thanks.", At: time.Now()}), inbox.ErrEnded)
-			_, err := journal.Replay(strings.NewReader(string(store.Text("order-42"))), journal.Replaying{})
+			_, err := journal.Replay(strings.NewReader(string(store.Text("order-42"))), nil)
 			require.NoError(t, err)
 			outlook, err := journal.WhatIf{}.Run(strings.NewReader(string(store.Text("order-42"))))
 			require.NoError(t, err)

@@ -71,7 +71,7 @@ func TestTemplatesReadTheVarsOfTheConfig(t *testing.T) {
 	require.NoError(t, j.Close())
 	text, err := os.ReadFile(filepath.Join(dir, journal.FileName("s")))
 	require.NoError(t, err)
-	report, err := journal.Replay(bytes.NewReader(text), journal.Replaying{})
+	report, err := journal.Replay(bytes.NewReader(text), nil)
 	require.NoError(t, err)
 	assert.EqualValues(t, 3, report.Prompts)
 }

@@ -88,7 +88,7 @@ func TestAReplayShowsNone(t *testing.T) {
 	require.NoError(t, err)
 
 	b := newBackend(t, otel.Config{})
-	report, err := journal.Replay(bytes.NewReader(file), journal.Replaying{})
+	report, err := journal.Replay(bytes.NewReader(file), nil)
 	require.NoError(t, err)
 	assert.Positive(t, report.Events)
 

@@ -42,7 +42,7 @@ func TestEveryReleasedHistoryReplays(t *testing.T) {
 			require.NoError(t, temporal.Export{}.Replay(histories))
 			var doc, trace bytes.Buffer
 			require.NoError(t, temporal.Export{}.Journal(t.Context(), histories, &doc))
-			_, err := journal.Replay(bytes.NewReader(doc.Bytes()), journal.Replaying{})
+			_, err := journal.Replay(bytes.NewReader(doc.Bytes()), nil)
 			require.NoError(t, err)
 			require.NoError(t, journal.Trace(bytes.NewReader(doc.Bytes()), &trace))
 			golden, err := os.ReadFile(filepath.Join("testdata", "histories", name+".trace"))

@@ -279,7 +279,7 @@ func holdToProcess(t *testing.T, c client.Client, h *temporal.Handle, q question
 	require.NoError(t, err)
 	var doc, trace bytes.Buffer
 	require.NoError(t, temporal.Export{}.Journal(ctx, histories, &doc), q.ID)
-	report, err := journal.Replay(bytes.NewReader(doc.Bytes()), journal.Replaying{})
+	report, err := journal.Replay(bytes.NewReader(doc.Bytes()), nil)
 	require.NoError(t, err)
 	assert.True(t, report.Ended)
 	require.NoError(t, journal.Trace(bytes.NewReader(doc.Bytes()), &trace))

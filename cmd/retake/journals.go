@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/retake-go/retake/journal"
 )
 
 // journals are the journals that a command is given: files, directories, databases, and "-" for standard
@@ -52,7 +50,7 @@ func readKey(path string) ([]byte, error) {
 }
 
 // each calls work for every journal, and use with the result. It ends at the first error of use.
-func each[T any](e *env, j *journals, work func(io.Reader, journal.Replaying) (T, error),
+func each[T any](e *env, j *journals, work func(in io.Reader, key []byte) (T, error),
 	use func(p place, result T, err error) error) error {
 	key, err := readKey(j.key)
 	if err != nil {
@@ -64,7 +62,7 @@ func each[T any](e *env, j *journals, work func(io.Reader, journal.Replaying) (T
 		var result T
 		in, err := e.open(p)
 		if err == nil {
-			result, err = work(&reading{in, seen}, journal.Replaying{Key: key})
+			result, err = work(&reading{in, seen}, key)
 			err = errors.Join(err, in.Close())
 		}
 		seen.done()

@@ -181,7 +181,7 @@ func TestARunWhoseAgentIsKilledGoesOnInside(t *testing.T) {
 		for _, session := range []string{"trip", "trip.1.1.1", "trip.1.1.1.1.1.1"} {
 			f, err := os.Open(filepath.Join(dir, session+".jsonl"))
 			require.NoError(t, err)
-			_, err = journal.Replay(f, journal.Replaying{})
+			_, err = journal.Replay(f, nil)
 			require.NoError(t, errors.Join(err, f.Close()))
 		}
 	}

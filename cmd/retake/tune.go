@@ -199,11 +199,11 @@ func (t *tune) play(e *env, text []byte, all []*candidate) error {
 // ask asks the runs of journals what they would have come to. It returns the number of those that cannot be
 // read.
 func (t *tune) ask(e *env, asked []place, all []*candidate) (bad int, err error) {
-	work := func(in io.Reader, how journal.Replaying) (outlooks []journal.Outlook, err error) {
+	work := func(in io.Reader, key []byte) (outlooks []journal.Outlook, err error) {
 		text, err := readAll("the journal", in)
 		for n := 0; err == nil && n < len(all); n++ {
 			var o journal.Outlook
-			o, err = journal.WhatIf{Policy: &all[n].set, Replaying: how}.Run(strings.NewReader(string(text)))
+			o, err = journal.WhatIf{Policy: &all[n].set, Key: key}.Run(strings.NewReader(string(text)))
 			outlooks = append(outlooks, o)
 		}
 		return outlooks, err

@@ -53,7 +53,7 @@ type verified struct {
 
 func (v *verify) run(e *env) error {
 	damaged, bad := 0, 0
-	check := func(in io.Reader, _ journal.Replaying) (verified, error) {
+	check := func(in io.Reader, _ []byte) (verified, error) {
 		r, sealed := journal.NewReader(in), wasSealed(in)
 		for {
 			if _, err := r.Next(); errors.Is(err, io.EOF) {

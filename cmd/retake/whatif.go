@@ -182,9 +182,9 @@ func (w *whatif) run(e *env) error {
 	}
 	bad := 0
 	var sum summed
-	ask := func(in io.Reader, how journal.Replaying) (journal.Outlook, error) {
+	ask := func(in io.Reader, key []byte) (journal.Outlook, error) {
 		asked := q
-		asked.Replaying = how
+		asked.Key = key
 		return asked.Run(in)
 	}
 	err = each(e, &w.journals, ask, func(p place, o journal.Outlook, err error) error {

@@ -109,8 +109,8 @@ func (w *worker) next(ctx context.Context, id string) (time.Time, error) {
 		return time.Time{}, err
 	}
 	defer in.Close()
-	s, err := journal.Summarise(in, true, time.Now())
-	return s.Until, err
+	run, err := journal.Last(in)
+	return run.Summary(true, time.Now()).Until, err
 }
 
 // work does jobs until the context ends. name is that of the process: a process that is started in the place

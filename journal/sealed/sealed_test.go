@@ -75,7 +75,7 @@ func write(t *testing.T, in *looptest.Store, id string, plain []byte, keys ...se
 
 // verify reads a sealed journal to its end.
 func verify(text []byte, keys ...sealed.Sealer) error {
-	_, err := journal.Replay(sealed.NewReader(bytes.NewReader(text), keys...), journal.Replaying{})
+	_, err := journal.Replay(sealed.NewReader(bytes.NewReader(text), keys...), nil)
 	return err
 }
 
@@ -108,7 +108,7 @@ func TestAnotherKeyIsNamed(t *testing.T) {
 	err := verify(in.Text("order-42"), key(t, "two"))
 	require.ErrorIs(t, err, journal.ErrSealed)
 	require.EqualError(t, err, `journal: line 1 is sealed with the key "`+one+`": give that key, too: given is ["`+two+`"]`)
-	_, err = journal.Replay(bytes.NewReader(in.Text("order-42")), journal.Replaying{})
+	_, err = journal.Replay(bytes.NewReader(in.Text("order-42")), nil)
 	require.EqualError(t, err, `journal: line 1 is sealed with the key "`+one+`": give that key`, "without any key")
 	_, err = journal.Open(t.Context(), wrap(t, in, key(t, "two")), "order-42", journal.Settings{})
 	require.ErrorIs(t, err, journal.ErrSealed)
@@ -213,13 +213,13 @@ func TestALineThatWasCutOffIsThatOfACrash(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, log.Append(t.Context(), 0, text[:at], true))
 		require.NoError(t, log.Close())
-		report, err := journal.Replay(sealed.NewReader(bytes.NewReader(text[:at]), one), journal.Replaying{})
+		report, err := journal.Replay(sealed.NewReader(bytes.NewReader(text[:at]), one), nil)
 		require.NoError(t, err)
 		assert.Equal(t, at-last, report.Torn)
 		j, err := journal.Open(t.Context(), wrap(t, cut, one), "order-42", journal.Settings{})
 		require.NoError(t, err)
 		require.NoError(t, j.Close())
-		report, err = journal.Replay(sealed.NewReader(bytes.NewReader(cut.Text("order-42")), one), journal.Replaying{})
+		report, err = journal.Replay(sealed.NewReader(bytes.NewReader(cut.Text("order-42")), one), nil)
 		require.NoError(t, err)
 		assert.True(t, report.Ended, "the decision was made again")
 		assert.EqualValues(t, 1, report.Notes, "the torn line is kept in a note")

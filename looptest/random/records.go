@@ -73,7 +73,7 @@ func (r *records) replays(text, key []byte) error {
 	if done {
 		return nil
 	}
-	if _, err := journal.Replay(bytes.NewReader(text), journal.Replaying{Key: key}); err != nil {
+	if _, err := journal.Replay(bytes.NewReader(text), key); err != nil {
 		return fmt.Errorf("the journal does not replay: %w", err)
 	}
 	r.mu.Lock()

@@ -145,7 +145,7 @@ func (sc *story) takeUp() error {
 		return err
 	}
 	text := sc.store.Text(sc.id)
-	if _, err := journal.Replay(bytes.NewReader(text), journal.Replaying{}); err != nil {
+	if _, err := journal.Replay(bytes.NewReader(text), nil); err != nil {
 		return fmt.Errorf("replaying: %w", err)
 	}
 	var trace bytes.Buffer

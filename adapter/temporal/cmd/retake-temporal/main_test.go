@@ -30,7 +30,7 @@ func TestExport(t *testing.T) {
 	assert.Empty(t, out)
 	doc, err := os.ReadFile(file)
 	require.NoError(t, err)
-	report, err := journal.Replay(bytes.NewReader(doc), journal.Replaying{})
+	report, err := journal.Replay(bytes.NewReader(doc), nil)
 	require.NoError(t, err)
 	assert.True(t, report.Ended)
 	assert.Equal(t, "all_there_is", report.Session)
