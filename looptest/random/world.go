@@ -432,7 +432,11 @@ func (w *World) Crash(length int) (*World, error) {
 	again.Clock.Set(done.at)
 	again.crashed, again.InDoubt = true, done.inDoubt()
 	again.records = w.records
-	again.asked = slices.Clone(w.asked[:min(done.replied, len(w.asked))])
+	asked := done.replied
+	if end := w.Case.Input.Deadline; done.calling && !end.IsZero() && !done.at.Before(end) {
+		asked++ // a run that is resumed at its deadline asks no more
+	}
+	again.asked = slices.Clone(w.asked[:min(asked, len(w.asked))])
 	again.redacted, again.texts.held = w.redacted, maps.Clone(w.texts.held)
 	ctx := context.Background()
 	log, err := again.Store.Open(ctx, w.Session.ID)
