@@ -107,7 +107,7 @@ func readItems(items []json.RawMessage) said {
 			}
 		case item.Type == "function_call":
 			s.calls = append(s.calls, message.Call{ID: item.CallID, Name: item.Name,
-				Arguments: item.Arguments})
+				Arguments: string(item.Arguments)})
 		case item.Type == "message" && item.Phase != commentary:
 			var text strings.Builder
 			for _, c := range item.Content {
@@ -143,11 +143,31 @@ const commentary = "commentary"
 
 // item is the part of an output item that is used.
 type item struct {
-	Type, Phase, Name, Arguments string
-	CallID                       string                           `json:"call_id"`
-	EncryptedContent             string                           `json:"encrypted_content"`
-	Content                      []struct{ Text, Refusal string } `json:"content"`
-	Summary                      []struct{ Text string }          `json:"summary"`
+	Type, Phase, Name string
+	Arguments         arguments
+	CallID            string                  `json:"call_id"`
+	EncryptedContent  string                  `json:"encrypted_content"`
+	Content           contents                `json:"content"`
+	Summary           []struct{ Text string } `json:"summary"`
+}
+
+// arguments are those of a call. Some servers send an object in place of its text.
+type arguments string
+
+func (a *arguments) UnmarshalJSON(raw []byte) error {
+	*a = arguments(kit.ArgumentText(raw))
+	return nil
+}
+
+// contents are those of a message. Some servers send a text in place of the list.
+type contents []struct{ Text, Refusal string }
+
+func (c *contents) UnmarshalJSON(raw []byte) error {
+	if text, isText := kit.ReadText(raw); isText {
+		*c = contents{{Text: text}}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]struct{ Text, Refusal string })(c))
 }
 
 // readItem reads one output item; the zero item if raw is none.

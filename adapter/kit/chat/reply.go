@@ -14,11 +14,16 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// chatFinishes maps finish reasons. Any other counts as "not said".
+// chatFinishes maps finish reasons, in small letters. Any other counts as "not said". Gateways pass on those of
+// Anthropic and Gemini.
 var chatFinishes = map[string]message.FinishReason{
 	"stop": message.Stop, "length": message.Length, "tool_calls": message.ToolUse, "function_call": message.ToolUse,
 	"content_filter": message.ContentFilter, "model_length": message.Length, "sensitive": message.ContentFilter,
+	"max_tokens": message.Length, "safety": message.ContentFilter, "recitation": message.ContentFilter,
 }
+
+// finishOf returns why a reply ended.
+func finishOf(said string) message.FinishReason { return chatFinishes[strings.ToLower(said)] }
 
 // failures maps the finish reasons of unfinished replies to error codes: those of OpenRouter, vLLM,
 // SGLang, DeepSeek and Zhipu.
@@ -114,7 +119,7 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	p := &r.parts
 	isError := tellsError(data)
-	if isError && chatFinishes[p.finish] != message.Length {
+	if isError && finishOf(p.finish) != message.Length {
 		return false, reportedError(data)
 	}
 	chunk, ok := kit.ReadObject(data)
@@ -332,7 +337,7 @@ func (r *chatReply) reply() (message.Reply, error) {
 		return message.Reply{}, unfinished(code, fmt.Sprintf("finish reason %q", p.finish))
 	}
 	reply := message.Reply{
-		Text: p.text.String(), Refusal: p.refusal.String(), Finish: chatFinishes[p.finish], Usage: p.usage,
+		Text: p.text.String(), Refusal: p.refusal.String(), Finish: finishOf(p.finish), Usage: p.usage,
 		Model: p.model, Thinking: p.thinking.String(), Source: message.Source{ID: p.id, Finish: p.finish},
 	}
 	k := kept{Origin: r.from, Message: p.message.join()}

@@ -76,7 +76,7 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	}
 	kit.NameCalls(reply.Calls)
 	switch doc.Status {
-	case "completed", "":
+	case "completed", "requires_action", "": // some gateways say so of a reply with calls
 		reply.Finish, reply.Opaque = message.Stop, keepItems(r.from, doc.Output)
 		if len(reply.Calls) > 0 {
 			reply.Finish = message.ToolUse
@@ -169,7 +169,7 @@ func (r *responsesReply) began(e streamed, tell func(loop.Delta)) {
 	}
 	n := len(r.calls)
 	set(&r.calls, e.OutputIndex, n)
-	tell(loop.Delta{Call: n, Name: r.registered(item.Name), Arguments: item.Arguments})
+	tell(loop.Delta{Call: n, Name: r.registered(item.Name), Arguments: string(item.Arguments)})
 }
 
 func (e streamed) place() place { return place{e.OutputIndex + 1, e.Summary} }

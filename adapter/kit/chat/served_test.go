@@ -293,3 +293,30 @@ func TestArgumentsThatComeTwiceAreReadOnce(t *testing.T) {
 		assert.Equal(t, []message.Call{{ID: "c", Name: "f", Arguments: want}}, reply.Calls)
 	}
 }
+
+// A reply of the Responses API in the forms of other servers: arguments that are an object, a text in place of a
+// list of contents, and a status that asks for the calls (https://github.com/justlovemaki/AIClient2API/pull/472).
+func TestAResponseIsReadInEveryFormThatServersGiveIt(t *testing.T) {
+	const call = `{"type":"function_call","call_id":"c1","name":"f","arguments":{"x":1}}`
+	for name, says := range map[string]string{
+		"an object":         `{"status":"completed","output":[` + call + `]}`,
+		"an action":         `{"status":"requires_action","output":[` + call + `]}`,
+		"a text and a call": `{"status":"completed","output":[{"type":"message","content":"Hm."},` + call + `]}`,
+	} {
+		whole := replyOf(t, overResponses(chat.Config{Model: "m"}), false, says)
+		streamed := replyOf(t, overResponses(chat.Config{Model: "m"}), true, streamOf(`{"type":"response.output_item.added","output_index":0,"item":`+call+`}`, `{"type":"response.completed","response":`+says+`}`))
+		for how, reply := range map[string]message.Reply{"whole": whole, "streamed": streamed} {
+			assert.Equal(t, []message.Call{{ID: "c1", Name: "f", Arguments: `{"x":1}`}}, reply.Calls, name+", "+how)
+			assert.Equal(t, message.ToolUse, reply.Finish, name+", "+how)
+			assert.Equal(t, strings.Contains(name, "text"), reply.Text == "Hm.", name+", "+how)
+		}
+	}
+}
+
+// A reply that was cut off is no whole one, whatever the server calls it.
+func TestAReplyThatIsCutOffIsKnownByEveryWordForIt(t *testing.T) {
+	for _, word := range []string{"length", "max_tokens", "MAX_TOKENS", "model_length"} {
+		reply := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"`+word+`"}]}`)
+		assert.Equal(t, message.Length, reply.Finish, word)
+	}
+}
