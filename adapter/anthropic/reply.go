@@ -154,9 +154,9 @@ func caller(b sdk.ContentBlockUnion) json.RawMessage {
 
 func (r *received) input(n int, b sdk.ContentBlockUnion) string {
 	if n < len(r.inputs) && r.inputs[n] != "" {
-		return r.inputs[n]
+		return kit.Once(r.inputs[n])
 	}
-	return string(b.Input)
+	return kit.ArgumentText(b.Input)
 }
 
 // usage converts the counts. The API counts cached tokens apart from the input; retake counts them within

@@ -42,7 +42,11 @@ func (x *exchange) readStream(body io.Reader) (got *received, err error) {
 		}
 		switch ev.Type {
 		case "error":
-			return false, &kit.ReportedError{Body: bytes.Clone(data), Say: "an error within the stream"}
+			return false, errorWithin(data)
+		case "": // gateways give an error the form of another API
+			if o, _ := kit.ReadObject(data); kit.IsError(o.Get("error")) {
+				return false, errorWithin(data)
+			}
 		case "message": // a whole message in place of a stream
 			got, err = x.tellWhole(bytes.NewReader(data))
 			return true, err
@@ -65,6 +69,11 @@ func (x *exchange) readStream(body io.Reader) (got *received, err error) {
 		err = kit.ErrEnded
 	}
 	return got, err
+}
+
+// errorWithin is the error that an event of a stream tells.
+func errorWithin(event []byte) error {
+	return &kit.ReportedError{Body: bytes.Clone(event), Say: "an error within the stream"}
 }
 
 // assembly collects a streamed reply. The SDK joins the message except for the pieces of its blocks: it
@@ -112,13 +121,16 @@ func (a *assembly) take(ev sdk.MessageStreamEventUnion) error {
 			a.join(n)
 		}
 	}
-	before := a.message.Usage
+	before := a.message
 	if err := a.message.Accumulate(ev); err != nil {
 		return err
 	}
 	switch ev.Type {
 	case "message_delta":
-		keepPrompt(&a.message.Usage, before, ev.Usage)
+		keepPrompt(&a.message.Usage, before.Usage, ev.Usage)
+		if a.message.StopReason == "" { // a second event tells the usage alone
+			a.message.StopReason, a.message.StopDetails = before.StopReason, before.StopDetails
+		}
 	case "content_block_start":
 		a.start(ev.ContentBlock)
 	case "content_block_stop":
@@ -210,7 +222,7 @@ func (a *assembly) join(n int) {
 // object.
 func (a *assembly) stopped(n int) {
 	if b := a.blocks[n]; b.call >= 0 && b.input.Len() == 0 {
-		b.input.Write(a.message.Content[n].Input)
+		b.input.WriteString(kit.ArgumentText(a.message.Content[n].Input))
 		a.say(loop.Delta{Call: b.call, Arguments: b.input.String()})
 	}
 }

@@ -248,3 +248,37 @@ func TestTheIndexSaysWhichBlockAnEventIsOf(t *testing.T) {
 		require.EqualError(t, err, "anthropic: 200 invalid_response: unreadable response: a stream out of order: "+want)
 	}
 }
+
+// What gateways make of a stream is read by what it is: an error in the form of another API, a stop reason that a
+// second message_delta does not repeat, and arguments that come as a text, or after an empty object.
+func TestStreamsOfGatewaysAreReadByWhatTheyAre(t *testing.T) {
+	event := func(doc string) string { return "data: " + doc + "\n\n" }
+	ask := func(events ...string) (message.Reply, error) {
+		body := event(`{"type":"message_start","message":{"type":"message","role":"assistant","model":"m","content":[]}}`) + strings.Join(events, "")
+		return through(t, answer(200, "text/event-stream", body), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+	}
+	_, err := ask(event(`{"error":{"message":"Slow down.","type":"rate_limit_error"}}`))
+	require.EqualError(t, err, "anthropic: 200 rate_limit_error: Slow down.")
+	own, _ := errors.AsType[*anthropic.Error](err)
+	assert.Equal(t, fault.RateLimit, own.Class)
+
+	end := event(`{"type":"message_delta","delta":{"stop_reason":"max_tokens"},"usage":{"output_tokens":1}}`) +
+		event(`{"type":"message_delta","delta":{"stop_reason":null},"usage":{"output_tokens":7}}`) + event(`{"type":"message_stop"}`)
+	called := func(input string) string {
+		return event(`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"c","name":"f","input":` + input + `}}`)
+	}
+	piece := func(json string) string {
+		return event(`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"` + json + `"}}`)
+	}
+	stop := event(`{"type":"content_block_stop","index":0}`)
+	for name, events := range map[string][]string{
+		"an object": {called(`{"x":1}`), stop}, "a text": {called(`"{\"x\":1}"`), stop},
+		"an empty object first": {called("{}"), piece("{}"), piece(`{\"x\":1}`), stop},
+	} {
+		reply, err := ask(append(events, end)...)
+		require.NoError(t, err)
+		assert.Equal(t, []message.Call{{ID: "c", Name: "f", Arguments: `{"x":1}`}}, reply.Calls, name)
+		assert.Equal(t, message.Length, reply.Finish, name)
+		assert.Equal(t, int64(7), reply.Usage.OutputTokens, name)
+	}
+}

@@ -2,7 +2,11 @@ package kit
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/schema"
@@ -36,6 +40,31 @@ func ArgumentText(raw json.RawMessage) string {
 		return ""
 	}
 	return string(raw)
+}
+
+// Once returns the arguments of a call from their pieces. Some servers stream an empty object before them, or
+// send them again whole after their pieces.
+func Once(written string) string {
+	if !strings.Contains(written, "}{") {
+		return written
+	}
+	var all []string
+	for d := json.NewDecoder(strings.NewReader(written)); ; {
+		var value json.RawMessage
+		err := d.Decode(&value)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return written
+		}
+		all = append(all, string(value))
+	}
+	last := all[len(all)-1]
+	if slices.ContainsFunc(all, func(v string) bool { return v != "{}" && v != last }) {
+		return written
+	}
+	return last
 }
 
 // IsStrict reports whether raw is one strict JSON value: unique names, nothing after it, valid UTF-8,

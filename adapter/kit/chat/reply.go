@@ -3,9 +3,7 @@ package chat
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -346,7 +344,7 @@ func (r *chatReply) reply() (message.Reply, error) {
 	}
 	for _, c := range p.calls {
 		reply.Calls = append(reply.Calls, message.Call{ID: c.id, Name: r.registered(c.name),
-			Arguments: once(c.arguments.String())})
+			Arguments: kit.Once(c.arguments.String())})
 		k.Calls = append(k.Calls, c.kept.join())
 		k.OwnIDs = k.OwnIDs || !r.takesID(c.id)
 	}
@@ -356,31 +354,6 @@ func (r *chatReply) reply() (message.Reply, error) {
 	}
 	reply.Opaque = k.opaque()
 	return reply, nil
-}
-
-// once returns the arguments of a call. Some servers stream an empty object before them, or send them again
-// whole after their pieces.
-func once(written string) string {
-	if !strings.Contains(written, "}{") {
-		return written
-	}
-	var all []string
-	for d := json.NewDecoder(strings.NewReader(written)); ; {
-		var value json.RawMessage
-		err := d.Decode(&value)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return written
-		}
-		all = append(all, string(value))
-	}
-	last := all[len(all)-1]
-	if slices.ContainsFunc(all, func(v string) bool { return v != "{}" && v != last }) {
-		return written
-	}
-	return last
 }
 
 func (r *chatReply) registered(name string) string { return cmp.Or(r.names[name], name) }

@@ -95,7 +95,7 @@ func FuzzChatReply(f *testing.F) {
 		assert.Equal(t, reply.Text, text)
 		for n, c := range reply.Calls {
 			if n < len(calls) {
-				assert.Equal(t, []string{c.Name, c.Arguments}, []string{calls[n].Name, once(calls[n].Arguments)})
+				assert.Equal(t, []string{c.Name, c.Arguments}, []string{calls[n].Name, kit.Once(calls[n].Arguments)})
 			}
 		}
 	})
