@@ -16,8 +16,8 @@ type form struct {
 	*regexp.Regexp
 	// doubt says how much the key must look like one, for ordinary words stand in the same places.
 	doubt doubt
-	// has are texts in lower case of which the form has one; nil if it has none in common. Most texts have
-	// none of them, and a search for them takes a hundredth of the time.
+	// has are texts in lower case of which the form has one. Most texts have none of them, and a search for
+	// them takes a hundredth of the time.
 	has []string
 }
 
@@ -82,7 +82,8 @@ var secrets = []form{
 		`xox[abeprs]|xapp|gl(?:pat|rt|dt|cbt|ptt|soat|ft|agent)|do[opr]_v1|tgp_v1|dckr_pat|shp(?:at|ss|ca|pa)|sntry[su]|lin_api|` +
 		`rubygems|pypi|GOCSPX|AGE-SECRET-KEY|github_pat)[_\-][A-Za-z0-9_\-.*]{6,}|AIza[A-Za-z0-9_\-*]{8,}|A(?:KIA|SIA)[A-Z0-9*]{8,}|LTAI[A-Za-z0-9]{12,}|` +
 		`ya29\.[A-Za-z0-9_\-.*]{6,}|eyJ[A-Za-z0-9_\-]{8,}[A-Za-z0-9_\-.=*]*|SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}|` +
-		`hv[sbr]\.[A-Za-z0-9_\-]{16,}|dapi[0-9a-f]{32}|ATATT3x[A-Za-z0-9_\-=]{16,}|key-[0-9a-f]{32}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{30,})`), always, nil},
+		`hv[sbr]\.[A-Za-z0-9_\-]{16,}|dapi[0-9a-f]{32}|ATATT3x[A-Za-z0-9_\-=]{16,}|key-[0-9a-f]{32}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{30,})`), always,
+		[]string{"-", "_", "aiza", "akia", "asia", "ltai", "ya29.", "eyj", "sg.", "hvs.", "hvb.", "hvr.", "dapi", "atatt3x", ":aa"}},
 	// Addresses: https://user:password@host, https://token@host, user:password@tcp(host), the hooks of chats.
 	// A password may have @ and /, but what begins with a port is a path.
 	{regexp.MustCompile(`(://[^/\s:@\[]*:)([^/\s@]*[^/\s@0-9][^\s"'<>?#]*|[0-9]{6,}[^\s"'<>?#]*|[0-9]+(?:@[^\s"'<>?#]*)?)@`),
@@ -161,7 +162,7 @@ func folded(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ſ
 
 // maybe reports whether a text in lower case can have the form.
 func (f form) maybe(lower string) bool {
-	return f.has == nil || slices.ContainsFunc(f.has, func(text string) bool { return strings.Contains(lower, text) })
+	return slices.ContainsFunc(f.has, func(text string) bool { return strings.Contains(lower, text) })
 }
 
 // without returns a text without the keys of a form. What is no key is looked at again: it may be the name of
