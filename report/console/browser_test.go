@@ -28,7 +28,7 @@ import (
 const attack = `<img src=x onerror=\"window.pwned=1\"><script>window.pwned=1</script>\u202e${alert(1)}{{.}}'\"`
 
 // run makes a run in a folder.
-func run(t *testing.T, dir journal.Dir, name, prompt string, tools []*tool.Tool, turns ...looptest.Turn) {
+func run(t testing.TB, dir journal.Dir, name, prompt string, tools []*tool.Tool, turns ...looptest.Turn) {
 	t.Helper()
 	j, err := journal.Open(t.Context(), dir, name, journal.Settings{})
 	require.NoError(t, err)

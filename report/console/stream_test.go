@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -95,4 +96,34 @@ func TestTheFirstReadingKeepsNobodyWaiting(t *testing.T) {
 	assert.Equal(t, http.StatusOK, ask(t, c, "GET", "/session?id=a").StatusCode)
 	close(store.letGo)
 	assert.Equal(t, http.StatusOK, ask(t, c, "GET", "/session?id=z").StatusCode)
+}
+
+// byHand is a clock that goes on where a test says so.
+type byHand struct{ passed *atomic.Int64 }
+
+func (c byHand) Now() time.Time {
+	return time.Date(2000, 1, 1, 0, 0, 5, 0, time.UTC).Add(time.Duration(c.passed.Load()))
+}
+func (byHand) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// far is a store whose journals take ten seconds to open.
+type far struct {
+	journal.Dir
+	clock byHand
+}
+
+func (s far) Peek(ctx context.Context, session string) (io.ReadCloser, error) {
+	s.clock.passed.Add(int64(10 * time.Second))
+	return s.Dir.Peek(ctx, session)
+}
+
+// What took long to read is not taken for new as long.
+func TestALineIsReadSoonAfterALongReading(t *testing.T) {
+	dir, clock := t.TempDir(), byHand{new(atomic.Int64)}
+	put(t, dir, "a.jsonl", named(t, "a", 3))
+	c := open(t, dir, func(s *console.Settings) { s.Stores[0].Store, s.Clock = far{journal.Dir(dir), clock}, clock })
+	assert.Contains(t, body(t, ask(t, c, "GET", "/api/sessions")), "no process since 00:00:00")
+	put(t, dir, "a.jsonl", named(t, "a", 5))
+	clock.passed.Add(int64(600 * time.Millisecond))
+	assert.Contains(t, body(t, ask(t, c, "GET", "/api/sessions")), "overdue since 00:00:01")
 }

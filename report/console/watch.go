@@ -18,8 +18,12 @@ type Named struct {
 	Store journal.Keeper
 }
 
-// refreshed is how long what was read of the stores counts as new, or as long as it took, if that is longer.
-const refreshed = 200 * time.Millisecond
+// What was read of the stores counts as new for refreshed, or as long as it took, if that is longer, but not
+// for longer than longest: a line is told within a second.
+const (
+	refreshed = 200 * time.Millisecond
+	longest   = 500 * time.Millisecond
+)
 
 // watcher knows the sessions of stores. It reads only what is new, and only when asked.
 type watcher struct {
@@ -142,7 +146,7 @@ func (w *watcher) refresh(ctx context.Context) error {
 	}
 	w.tellDoubts()
 	w.at, w.err = w.clock.Now(), err
-	w.fresh = max(refreshed, w.at.Sub(begin))
+	w.fresh = min(max(refreshed, w.at.Sub(begin)), longest)
 	select {
 	case <-w.first:
 	default:
