@@ -104,7 +104,8 @@ type Adapter struct {
 type place struct{ invocation, branch string }
 
 // ErrNoRun means that a model is asked in an invocation that the adapter's plugin does not see.
-var ErrNoRun = errors.New("retake: the invocation has no run; put Adapter.Plugin into the runner, and make an agent a tool with Adapter.AgentTool")
+var ErrNoRun = errors.New("retake: the invocation has no run; put Adapter.Plugin into the runner, and make " +
+	"an agent a tool with Adapter.AgentTool")
 
 // New returns an adapter. The error joins all that is wrong with cfg, or names a nil option.
 func New(cfg Config, opts ...Option) (*Adapter, error) {
@@ -170,7 +171,8 @@ func (a *Adapter) begin(i Invocation, deadline time.Time) (*run, error) {
 		return nil, fmt.Errorf("retake: session: %w", err)
 	}
 	of, err := turns.New(s, turns.Config{
-		Settings: a.cfg, Deadline: deadline, Clock: a.clock, Classify: a.classify, Record: a.record, Observers: a.observers,
+		Settings: a.cfg, Deadline: deadline, Clock: a.clock, Classify: a.classify, Record: a.record,
+		Observers:  a.observers,
 		Sequential: a.sequential,
 	})
 	if err != nil {

@@ -77,7 +77,8 @@ func (a *Adapter) runAgent(
 			state[name] = value
 		}
 	}
-	made, err := sessions.Create(ctx, &session.CreateRequest{AppName: sub.Name(), UserID: ctx.UserID(), State: state,
+	made, err := sessions.Create(ctx, &session.CreateRequest{AppName: sub.Name(), UserID: ctx.UserID(),
+		State:     state,
 		SessionID: ctx.SessionID() + "/" + ctx.FunctionCallID()})
 	if err != nil {
 		return answer{}, err
@@ -91,7 +92,8 @@ func (a *Adapter) runAgent(
 		case ev.ErrorCode != "" || ev.ErrorMessage != "":
 			return answer{}, fmt.Errorf("agent %s: %s %s", sub.Name(), ev.ErrorCode, ev.ErrorMessage)
 		case len(ev.Actions.RequestedToolConfirmations) > 0:
-			return answer{}, fmt.Errorf("agent %s: a call waits for a confirmation, and nobody confirms calls of an agent that is a tool: "+
+			return answer{}, fmt.Errorf("agent %s: a call waits for a confirmation, and nobody confirms "+
+				"calls of an agent that is a tool: "+
 				"let the tool of the agent itself want it", sub.Name())
 		case ev.LLMResponse.Content != nil && !ev.LLMResponse.Partial:
 			last = ev.LLMResponse.Content
@@ -107,7 +109,8 @@ var unprotected = reflect.TypeOf(agenttool.New(nil, nil))
 func protected(req *model.LLMRequest) error {
 	for _, name := range slices.Sorted(maps.Keys(req.Tools)) {
 		if reflect.TypeOf(req.Tools[name]) == unprotected {
-			return fmt.Errorf("retake: tool %q: ADK runs this agent without plugins, so that it would not be watched; make the tool with Adapter.AgentTool", name)
+			return fmt.Errorf("retake: tool %q: ADK runs this agent without plugins, so that it would not "+
+				"be watched; make the tool with Adapter.AgentTool", name)
 		}
 	}
 	return nil

@@ -88,7 +88,8 @@ func textOf(c *genai.Content) string {
 		case p == nil || p.Thought:
 		case p.Text != "":
 			text += p.Text
-		case p.InlineData != nil || p.FileData != nil || p.ExecutableCode != nil || p.CodeExecutionResult != nil:
+		case p.InlineData != nil || p.FileData != nil || p.ExecutableCode != nil ||
+			p.CodeExecutionResult != nil:
 			text += "[data]"
 		}
 	}

@@ -105,11 +105,15 @@ func (c Config) Validate() error {
 	kit.OneOf(&f, "Cache", c.Cache, NoCache, Cache5m, Cache1h)
 	t := c.Thinking
 	kit.OneOf(&f, "Thinking.Mode", t.Mode, "", Adaptive, Budget, NoThinking)
-	f.Refuse(t.Mode != Budget && t.BudgetTokens != 0, "Thinking.BudgetTokens: must be 0 unless Mode is %q, not %d", Budget, t.BudgetTokens)
+	f.Refuse(t.Mode != Budget && t.BudgetTokens != 0,
+		"Thinking.BudgetTokens: must be 0 unless Mode is %q, not %d", Budget, t.BudgetTokens)
 	f.Refuse(t.Mode == Budget && (t.BudgetTokens < minBudget || t.BudgetTokens >= c.MaxTokens),
-		"Thinking.BudgetTokens: must be at least %d and less than MaxTokens (%d), not %d", minBudget, c.MaxTokens, t.BudgetTokens)
-	f.Refuse(c.ShowThinking && !t.on(), "ShowThinking: needs thinking: set Thinking.Mode to %q or %q, or remove it", Adaptive, Budget)
-	f.Refuse(t.on() && c.Temperature != nil && *c.Temperature != 1, "Temperature: must be nil or 1 with Thinking")
+		"Thinking.BudgetTokens: must be at least %d and less than MaxTokens (%d), not %d", minBudget,
+		c.MaxTokens, t.BudgetTokens)
+	f.Refuse(c.ShowThinking && !t.on(),
+		"ShowThinking: needs thinking: set Thinking.Mode to %q or %q, or remove it", Adaptive, Budget)
+	f.Refuse(t.on() && c.Temperature != nil && *c.Temperature != 1,
+		"Temperature: must be nil or 1 with Thinking")
 	return f.Err()
 }
 

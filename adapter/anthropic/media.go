@@ -19,7 +19,8 @@ func refuses(p message.Part) string {
 	switch {
 	case p.Kind == message.AudioPart:
 		return "the API does not accept audio"
-	case p.Kind == message.FilePart && p.URL == "" && p.MediaType != pdf && !strings.HasPrefix(p.MediaType, "text/"):
+	case p.Kind == message.FilePart && p.URL == "" && p.MediaType != pdf &&
+		!strings.HasPrefix(p.MediaType, "text/"):
 		return fmt.Sprintf("the API accepts the bytes of %s and of texts: use one of these, or a URL", pdf)
 	}
 	return ""

@@ -94,7 +94,8 @@ func (m *Model) once(
 	defer x.close()
 	got, err := m.ask(ctx, params, &x)
 	if err == nil && got.paused() && paused == maxPauses {
-		say := fmt.Sprintf("the model paused its turn more than %d times (pause_turn): give it less to do with the API's own tools", maxPauses)
+		say := fmt.Sprintf("the model paused its turn more than %d times (pause_turn): give it less to do "+
+			"with the API's own tools", maxPauses)
 		err = &kit.ReportedError{Code: "server_error", Say: say, Final: true}
 	}
 	if err != nil {
@@ -103,7 +104,8 @@ func (m *Model) once(
 	got.source = x.Source(got.message.ID, string(got.message.StopReason))
 	if m.cfg.OnResponse != nil {
 		told := Response{RequestID: x.RequestID(), Model: string(got.message.Model), RateLimit: x.Limits(nil)}
-		told.Extra.Keep(json.RawMessage(got.message.RawJSON()), "content", "usage", "stop_details", "container")
+		told.Extra.Keep(json.RawMessage(got.message.RawJSON()), "content", "usage", "stop_details",
+			"container")
 		m.cfg.OnResponse(told)
 	}
 	return got, nil

@@ -101,7 +101,8 @@ const declined = "The model declined to answer."
 // reply converts the message. asked is the model that was asked.
 func (r *received) reply(asked string) message.Reply {
 	m := r.message
-	reply := message.Reply{Model: cmp.Or(string(m.Model), asked), Finish: message.FinishReason(m.StopReason), Usage: r.usage}
+	reply := message.Reply{Model: cmp.Or(string(m.Model), asked), Finish: message.FinishReason(m.StopReason),
+		Usage: r.usage}
 	if known, ok := finishes[m.StopReason]; ok {
 		reply.Finish = known
 	}

@@ -28,7 +28,8 @@ func (c Config) checkTemperature(t *float64) error {
 	case *t > 1:
 		return kit.Unasked(name, fmt.Sprintf("Temperature: %v is too high: the API accepts 0 to 1", *t))
 	case *t != 1 && c.Thinking.on():
-		return kit.Unasked(name, fmt.Sprintf("Temperature: must be 1 or unset for a model that thinks (Thinking), not %v", *t))
+		return kit.Unasked(name,
+			fmt.Sprintf("Temperature: must be 1 or unset for a model that thinks (Thinking), not %v", *t))
 	}
 	return nil
 }
@@ -37,8 +38,8 @@ func (c Config) checkTemperature(t *float64) error {
 func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
 	c, opening := turnsOf(req.Messages, model)
 	turns := c.turns
-	p := sdk.MessageNewParams{Model: sdk.Model(model), MaxTokens: kit.Least(m.cfg.MaxTokens, req.MaxOutputTokens), Messages: turns,
-		StopSequences: req.Stop}
+	p := sdk.MessageNewParams{Model: sdk.Model(model), Messages: turns, StopSequences: req.Stop,
+		MaxTokens: kit.Least(m.cfg.MaxTokens, req.MaxOutputTokens)}
 	if t := cmp.Or(req.Temperature, m.cfg.Temperature); t != nil {
 		p.Temperature = sdk.Float(*t)
 	}

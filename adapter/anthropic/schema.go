@@ -123,7 +123,8 @@ func (s *subset) shape(list kit.Object) {
 		within, _ := kit.ReadObject(item)
 		return within.Get("$ref") != nil
 	})
-	open := kit.Accepts(list, "object") && list.Get("properties") == nil && list.Get("additionalProperties") == nil
+	open := kit.Accepts(list, "object") && list.Get("properties") == nil &&
+		list.Get("additionalProperties") == nil
 	twice := list.Get("anyOf") != nil && list.Get("oneOf") != nil
 	s.refused = s.refused || !says || bare || open || twice || len(required) > 0 ||
 		kit.Accepts(list, "array") && list.Get("items") == nil

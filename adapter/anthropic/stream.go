@@ -38,7 +38,8 @@ func (x *exchange) readStream(body io.Reader) (got *received, err error) {
 	_, err = kit.Events(body, func(data []byte) (last bool, err error) {
 		var ev sdk.MessageStreamEventUnion
 		if json.Unmarshal(data, &ev) != nil {
-			return false, &kit.UnreadableError{Got: "an event of the stream is not the JSON that the API promises"}
+			return false,
+				&kit.UnreadableError{Got: "an event of the stream is not the JSON that the API promises"}
 		}
 		switch ev.Type {
 		case "error":

@@ -175,7 +175,8 @@ func (r *Run) In(ctx context.Context) context.Context { return context.WithValue
 func (a *Adapter) begin(ctx context.Context, s *session.Session) (*Run, error) {
 	deadline, _ := ctx.Deadline()
 	of, err := turns.New(s, turns.Config{
-		Settings: a.cfg, Deadline: deadline, Clock: a.clock, Classify: a.classify, Record: a.record, Observers: a.observers,
+		Settings: a.cfg, Deadline: deadline, Clock: a.clock, Classify: a.classify, Record: a.record,
+		Observers:  a.observers,
 		Sequential: a.sequential,
 	})
 	if err != nil {

@@ -36,7 +36,8 @@ func (r *Run) judge(ctx context.Context, out *einoschema.Message, cause error) (
 
 var finishes = map[string]retake.FinishReason{
 	"stop": retake.Stop, "end_turn": retake.Stop, "length": retake.Length, "max_tokens": retake.Length,
-	"tool_calls": retake.ToolUse, "tool_use": retake.ToolUse, "content_filter": retake.ContentFilter, "safety": retake.ContentFilter,
+	"tool_calls": retake.ToolUse, "tool_use": retake.ToolUse, "content_filter": retake.ContentFilter,
+	"safety": retake.ContentFilter,
 }
 
 // reply converts a message of Eino; nil gives an empty reply.

@@ -39,7 +39,9 @@ func (a *Adapter) invokable(next compose.InvokableToolEndpoint) compose.Invokabl
 	f := form[*compose.ToolOutput]{
 		call:   next,
 		answer: func(text string) *compose.ToolOutput { return &compose.ToolOutput{Result: text} },
-		read:   func(o *compose.ToolOutput) (json.RawMessage, []retake.Part, error) { return plain(o.Result) },
+		read: func(o *compose.ToolOutput) (json.RawMessage, []retake.Part, error) {
+			return plain(o.Result)
+		},
 	}
 	return func(ctx context.Context, in *compose.ToolInput) (*compose.ToolOutput, error) {
 		return call(ctx, a, in, f)
@@ -56,7 +58,9 @@ func (a *Adapter) streamable(next compose.StreamableToolEndpoint) compose.Stream
 			return readAll(out.Result)
 		},
 		answer: func(text string) []string { return []string{text} },
-		read:   func(parts []string) (json.RawMessage, []retake.Part, error) { return plain(strings.Join(parts, "")) },
+		read: func(parts []string) (json.RawMessage, []retake.Part, error) {
+			return plain(strings.Join(parts, ""))
+		},
 	}
 	return func(ctx context.Context, in *compose.ToolInput) (*compose.StreamToolOutput, error) {
 		parts, err := call(ctx, a, in, f)
@@ -181,7 +185,8 @@ func (a *Adapter) claim(
 	}
 	c, seen := run.of.Claim(id, name, arguments)
 	if c == nil && seen {
-		return nil, nil, fmt.Errorf("retake: the call of %q (id %q) is in no reply that retake saw; wrap the model with Adapter.Agent or Adapter.Model", name, id)
+		return nil, nil, fmt.Errorf("retake: the call of %q (id %q) is in no reply that retake saw; wrap "+
+			"the model with Adapter.Agent or Adapter.Model", name, id)
 	}
 	return run, c, nil
 }

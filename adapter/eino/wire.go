@@ -23,7 +23,8 @@ import (
 func (a *Adapter) Agent(conf *adk.ChatModelAgentConfig) error {
 	var errs []error
 	if conf.ModelRetryConfig != nil {
-		errs = append(errs, errors.New("retake: ModelRetryConfig: must be nil: the policy decides on model retries"))
+		errs = append(errs,
+			errors.New("retake: ModelRetryConfig: must be nil: the policy decides on model retries"))
 	}
 	if err := errors.Join(append(errs, a.fits(&conf.ToolsConfig.ToolsNodeConfig))...); err != nil {
 		return err
@@ -58,9 +59,12 @@ func (a *Adapter) fits(conf *compose.ToolsNodeConfig) error {
 		wrong bool
 		what  string
 	}{
-		{conf.UnknownToolsHandler != nil, "UnknownToolsHandler: must be nil: unknown tools are answered with feedback"},
-		{conf.ToolArgumentsHandler != nil, "ToolArgumentsHandler: must be nil: it would change arguments that have been checked already"},
-		{len(conf.ToolAliases) > 0, "ToolAliases: must be empty: a call is held to the name and the schema that the model was offered"},
+		{conf.UnknownToolsHandler != nil,
+			"UnknownToolsHandler: must be nil: unknown tools are answered with feedback"},
+		{conf.ToolArgumentsHandler != nil,
+			"ToolArgumentsHandler: must be nil: it would change arguments that have been checked already"},
+		{len(conf.ToolAliases) > 0, "ToolAliases: must be empty: a call is held to the name and the schema " +
+			"that the model was offered"},
 	} {
 		if c.wrong {
 			errs = append(errs, errors.New("retake: "+c.what))

@@ -65,8 +65,10 @@ func (c Config) Validate() error {
 	f.Share("TopP", c.TopP)
 	f.Refuse(c.Seed != nil && int64(int32(*c.Seed)) != *c.Seed, "Seed: must fit into 32 bits, or be nil")
 	kit.OneOf(&f, "Thinking.Level", c.Thinking.Level, "", "minimal", "low", "medium", "high")
-	f.Refuse(c.Thinking.Budget != nil && *c.Thinking.Budget < -1, "Thinking.Budget: must be -1 or more, or nil")
-	f.Refuse(c.Thinking.Budget != nil && c.Thinking.Level != "", "Thinking: has a level and a budget; set only one of them")
+	f.Refuse(c.Thinking.Budget != nil && *c.Thinking.Budget < -1,
+		"Thinking.Budget: must be -1 or more, or nil")
+	f.Refuse(c.Thinking.Budget != nil && c.Thinking.Level != "",
+		"Thinking: has a level and a budget; set only one of them")
 	kit.OneOf(&f, "Output", c.Output, OutputNative, OutputBesideTools, OutputInstructions)
 	return f.Err()
 }

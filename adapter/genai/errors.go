@@ -16,10 +16,14 @@ type Error = kit.Error
 // garbled maps the finish reasons of calls that the API could not parse or refused to the issue that the
 // model is shown. There is no call to answer, so that the feedback is a user message.
 var garbled = map[string]fault.Issue{
-	"MALFORMED_FUNCTION_CALL": {Rule: fault.RuleSyntax, Expected: "a function call that can be read", Source: fault.FromReply},
-	"MALFORMED_RESPONSE":      {Rule: fault.RuleSyntax, Expected: "a reply that can be read", Source: fault.FromReply},
-	"UNEXPECTED_TOOL_CALL":    {Rule: fault.RuleUnknownTool, Expected: "a call of a function that is on offer", Source: fault.FromReply},
-	"TOO_MANY_TOOL_CALLS":     {Rule: "too_many_calls", Expected: "fewer function calls", Source: fault.FromReply},
+	"MALFORMED_FUNCTION_CALL": {Rule: fault.RuleSyntax, Expected: "a function call that can be read",
+		Source: fault.FromReply},
+	"MALFORMED_RESPONSE": {Rule: fault.RuleSyntax, Expected: "a reply that can be read",
+		Source: fault.FromReply},
+	"UNEXPECTED_TOOL_CALL": {Rule: fault.RuleUnknownTool,
+		Expected: "a call of a function that is on offer", Source: fault.FromReply},
+	"TOO_MANY_TOOL_CALLS": {Rule: "too_many_calls", Expected: "fewer function calls",
+		Source: fault.FromReply},
 }
 
 // garbledError is the error of such a reply.

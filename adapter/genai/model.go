@@ -62,7 +62,8 @@ func New(client *sdk.Client, cfg Config) (*Model, error) {
 	own.HTTPClient = looking
 	mine, err := sdk.NewClient(context.Background(), &own)
 	if err != nil {
-		return nil, errors.New("genai: a second client cannot be made from the client's configuration: " + kit.Redact(err.Error(), own.APIKey))
+		return nil, errors.New("genai: a second client cannot be made from the client's configuration: " +
+			kit.Redact(err.Error(), own.APIKey))
 	}
 	return &Model{models: mine.Models, cfg: cfg, key: own.APIKey,
 		extras:   own.HTTPOptions.ExtrasRequestProvider,
@@ -93,7 +94,8 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	reply := got.reply(x.Model)
 	reply.Source = x.Source(got.responseID, got.finish)
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(Response{RequestID: got.responseID, Model: reply.Model, RateLimit: x.Limits(nil), Extra: got.extra()})
+		m.cfg.OnResponse(Response{RequestID: got.responseID, Model: reply.Model, RateLimit: x.Limits(nil),
+			Extra: got.extra()})
 	}
 	return reply, nil
 }

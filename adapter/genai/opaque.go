@@ -63,7 +63,8 @@ func fits(parts []part, m message.Message) bool {
 	text, call := 0, 0
 	for _, p := range parts {
 		switch {
-		case len(p.Raw) > 0 && !bytes.HasPrefix(p.Raw, []byte("{")), p.Text < 0, p.Text > len(m.Text)-text, p.Call != 0 && p.Call != call+1:
+		case len(p.Raw) > 0 && !bytes.HasPrefix(p.Raw, []byte("{")), p.Text < 0, p.Text > len(m.Text)-text,
+			p.Call != 0 && p.Call != call+1:
 			return false
 		}
 		text += p.Text

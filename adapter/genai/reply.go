@@ -38,7 +38,8 @@ type candidate struct {
 func usageOf(raw json.RawMessage) message.Usage {
 	u, _ := kit.ReadObject(raw)
 	thoughts := kit.Count(u.Get("thoughtsTokenCount"))
-	in := message.Usage{InputTokens: kit.Count(u.Get("promptTokenCount")), OutputTokens: kit.Count(u.Get("candidatesTokenCount"))}
+	in := message.Usage{InputTokens: kit.Count(u.Get("promptTokenCount")),
+		OutputTokens: kit.Count(u.Get("candidatesTokenCount"))}
 	return in.Add(message.Usage{
 		InputTokens: kit.Count(u.Get("toolUsePromptTokenCount")), OutputTokens: thoughts,
 		CacheReadTokens: kit.Count(u.Get("cachedContentTokenCount")), ReasoningTokens: thoughts,
@@ -82,7 +83,8 @@ type received struct {
 // The members of a response and of its candidate that are passed on as they came.
 var (
 	wholeExtras     = []string{"usageMetadata", "promptFeedback"}
-	candidateExtras = []string{"groundingMetadata", "citationMetadata", "urlContextMetadata", "avgLogprobs", "safetyRatings"}
+	candidateExtras = []string{"groundingMetadata", "citationMetadata", "urlContextMetadata", "avgLogprobs",
+		"safetyRatings"}
 )
 
 // keep takes the extras of a response, or of one event of a stream: of each the last, but all log
@@ -176,8 +178,10 @@ func (p part) plainText() bool { return p.Raw == nil && p.Call == 0 && p.Signatu
 var finishes = map[string]message.FinishReason{
 	"": "", "STOP": message.Stop, "MAX_TOKENS": message.Length, "CONTINUATION": message.Length,
 	"SAFETY": message.ContentFilter, "RECITATION": message.ContentFilter, "BLOCKLIST": message.ContentFilter,
-	"PROHIBITED_CONTENT": message.ContentFilter, "SPII": message.ContentFilter, "IMAGE_SAFETY": message.ContentFilter, "IMAGE_PROHIBITED_CONTENT": message.ContentFilter,
-	"IMAGE_RECITATION": message.ContentFilter, "MODEL_ARMOR": message.ContentFilter, "FINISH_REASON_UNSPECIFIED": "",
+	"PROHIBITED_CONTENT": message.ContentFilter, "SPII": message.ContentFilter,
+	"IMAGE_SAFETY": message.ContentFilter, "IMAGE_PROHIBITED_CONTENT": message.ContentFilter,
+	"IMAGE_RECITATION": message.ContentFilter, "MODEL_ARMOR": message.ContentFilter,
+	"FINISH_REASON_UNSPECIFIED": "",
 }
 
 // reply returns the reply. asked is the model that was asked.

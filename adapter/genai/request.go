@@ -17,9 +17,11 @@ import (
 
 // The instructions for a structured answer.
 const (
-	wantAnswer = "Answer with one JSON value that this JSON Schema accepts, and with nothing else: no prose, no code fence.\n"
+	wantAnswer = "Answer with one JSON value that this JSON Schema accepts, and with nothing else: no " +
+		"prose, no code fence.\n"
 	// wantInTheEnd allows calls before the answer.
-	wantInTheEnd = "Call functions first, where they are needed. Then give the final answer as one JSON value that this JSON " +
+	wantInTheEnd = "Call functions first, where they are needed. Then give the final answer as one JSON " +
+		"value that this JSON " +
 		"Schema accepts, and nothing else: no prose, no code fence.\n"
 )
 
@@ -60,7 +62,8 @@ func (m *Model) request(req loop.Request, model string) (*request, error) {
 
 // generation returns the part of the request that depends on the config and on the bounds of the request.
 func (c Config) generation(req loop.Request) *sdk.GenerateContentConfig {
-	g := &sdk.GenerateContentConfig{MaxOutputTokens: int32(min(kit.Least(c.MaxTokens, req.MaxOutputTokens), math.MaxInt32)), AutomaticContinuation: new(false)}
+	g := &sdk.GenerateContentConfig{AutomaticContinuation: new(false),
+		MaxOutputTokens: int32(min(kit.Least(c.MaxTokens, req.MaxOutputTokens), math.MaxInt32))}
 	if c.Seed != nil {
 		g.Seed = new(int32(*c.Seed))
 	}

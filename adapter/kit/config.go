@@ -27,12 +27,14 @@ func (c *Faults) Model(name string) {
 
 // Tokens refuses a bound that is no number of tokens. 0 is the server's own.
 func (c *Faults) Tokens(field string, n int64) {
-	c.Refuse(n < 0 || n > math.MaxInt32, "%s: must be 1 to %d, or 0 for the server's own bound, not %d", field, math.MaxInt32, n)
+	c.Refuse(n < 0 || n > math.MaxInt32, "%s: must be 1 to %d, or 0 for the server's own bound, not %d",
+		field, math.MaxInt32, n)
 }
 
 // Range refuses a number that is not from least to most. nil is the server's own.
 func (c *Faults) Range(field string, v *float64, least, most float64) {
-	c.Refuse(v != nil && !(*v >= least && *v <= most), "%s: must be from %v to %v, or nil", field, least, most)
+	c.Refuse(v != nil && !(*v >= least && *v <= most), "%s: must be from %v to %v, or nil", field, least,
+		most)
 }
 
 // Share refuses a number that is not above 0 and at most 1. nil is the server's own.
@@ -43,9 +45,11 @@ func (c *Faults) Share(field string, v *float64) {
 // Address refuses an address that no API has, and a key that no header can hold.
 func (c *Faults) Address(address, key string) {
 	u, err := url.Parse(address)
-	good := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.RawQuery == "" && u.Fragment == "" && u.User == nil
+	good := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.RawQuery == "" &&
+		u.Fragment == "" && u.User == nil
 	c.Refuse(!good, "URL: must be http or https with a host, and without user, query and fragment")
-	c.Refuse(strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }), "Key: must be of printable ASCII characters")
+	c.Refuse(strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }),
+		"Key: must be of printable ASCII characters")
 }
 
 // OneOf refuses a value that is none of some. "" stands for nothing.

@@ -55,7 +55,8 @@ func (e streamError) Error() string { return fmt.Sprintf("stream %d: reset", e.S
 // no cut.
 func isCut(err error) bool {
 	late, isNet := errors.AsType[net.Error](err)
-	if isNet && late.Timeout() || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if isNet && late.Timeout() || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
 	_, reset := errors.AsType[streamError](err)
@@ -87,9 +88,11 @@ func misaddressed(err error) error {
 	record, isRecord := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case errors.Is(err, http.ErrSchemeMismatch), isRecord && record.Conn != nil: // these are the first bytes
-		return &addressError{"the server does not speak TLS: the address or its port is wrong, or it begins with http", err}
+		return &addressError{"the server does not speak TLS: the address or its port is wrong, or it " +
+			"begins with http", err}
 	case says(err, otherProtocols):
-		return &addressError{"the server does not speak plain HTTP: the address or its port is wrong, or it begins with https", err}
+		return &addressError{"the server does not speak plain HTTP: the address or its port is wrong, or " +
+			"it begins with https", err}
 	}
 	return nil
 }

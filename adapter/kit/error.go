@@ -128,7 +128,9 @@ type Head struct {
 // records its response. The body of a failed one is read, within [maxRefusal], and can be read again. That of
 // a good one is bounded by [maxReply] and begins at its first character; Form says what it is. A response
 // from elsewhere than was asked is an error. The caller closes the body, also of a failed response.
-func (h *Head) Send(r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+func (h *Head) Send(
+	r *http.Request, next func(*http.Request) (*http.Response, error),
+) (*http.Response, error) {
 	h.Key = cmp.Or(h.Key, keyOf(r.Header))
 	resp, err := next(r)
 	if err != nil {

@@ -137,5 +137,6 @@ func (e *events) endBare() (err error) {
 // data.
 func isField(line []byte) bool {
 	name, _, found := strings.Cut(string(line), ":")
-	return name == "" || slices.Contains([]string{"event", "id", "retry"}, name) || !found && strings.HasPrefix("data", name)
+	return name == "" || slices.Contains([]string{"event", "id", "retry"}, name) || !found &&
+		strings.HasPrefix("data", name)
 }

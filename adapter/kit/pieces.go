@@ -66,7 +66,8 @@ func begunRune(s []byte) int {
 		return 0
 	}
 	escape := s[len(s)-lenEscape:]
-	isHigh := escape[0] == '\\' && escape[1] == 'u' && (escape[2] == 'd' || escape[2] == 'D') && bytes.IndexByte([]byte("89abAB"), escape[3]) >= 0
+	isHigh := escape[0] == '\\' && escape[1] == 'u' && (escape[2] == 'd' || escape[2] == 'D') &&
+		bytes.IndexByte([]byte("89abAB"), escape[3]) >= 0
 	slashes := len(s) - lenEscape - len(bytes.TrimRight(s[:len(s)-lenEscape], `\`))
 	if isHigh && slashes%2 == 0 {
 		return lenEscape

@@ -13,7 +13,8 @@ import (
 func ProviderAt(name, address, own string) string {
 	at, err := url.Parse(address)
 	home, bad := url.Parse(own)
-	if err != nil || bad != nil || at.Host == "" || at.Hostname() == home.Hostname() && portOf(at) == portOf(home) {
+	if err != nil || bad != nil || at.Host == "" || at.Hostname() == home.Hostname() &&
+		portOf(at) == portOf(home) {
 		return name
 	}
 	return strings.ToLower(at.Host)
@@ -27,7 +28,9 @@ func portOf(u *url.URL) int {
 // AddressOption returns an option for a request of an SDK's client, and where the option puts the address of
 // the client. It stops the request before it is sent. like is any option of that SDK, as in [GuardOption].
 // The address stays empty if the SDK has no fields BaseURL and DefaultBaseURL.
-func AddressOption[C any](like interface{ Apply(*C) error }) (option interface{ Apply(*C) error }, address *string) {
+func AddressOption[C any](
+	like interface{ Apply(*C) error },
+) (option interface{ Apply(*C) error }, address *string) {
 	address = new(string)
 	return addressReader[C]{address}, address
 }

@@ -32,12 +32,15 @@ func Guarded(c *http.Client) *http.Client {
 	own.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 		switch {
 		case !sameOrigin(via[0].URL, r.URL):
-			return &addressError{Say: fmt.Sprintf("the server redirects to %s, which is another host, port or scheme: "+
-				"this is not followed, as it would take the key there; if the address is right, set it as the base URL", origin(r.URL))}
+			return &addressError{Say: fmt.Sprintf("the server redirects to %s, which is another host, port "+
+				"or scheme: "+
+				"this is not followed, as it would take the key there; if the address is right, set it as "+
+				"the base URL", origin(r.URL))}
 		case asked != nil:
 			return asked(r, via)
 		case len(via) >= maxRedirects:
-			return &addressError{Say: fmt.Sprintf("the server redirects in a circle: more than %d redirects of one request", maxRedirects)}
+			return &addressError{Say: fmt.Sprintf("the server redirects in a circle: more than %d "+
+				"redirects of one request", maxRedirects)}
 		}
 		return nil
 	}
@@ -50,7 +53,8 @@ func elsewhere(asked *http.Request, got *http.Response) error {
 	if got == nil || got.Request == nil || got.Request.URL == nil || sameOrigin(asked.URL, got.Request.URL) {
 		return nil
 	}
-	return &addressError{Say: fmt.Sprintf("the HTTP client followed a redirect to %s, which is another host, port or scheme: "+
+	return &addressError{Say: fmt.Sprintf("the HTTP client followed a redirect to %s, which is another "+
+		"host, port or scheme: "+
 		"the reply is not read, and the key may be known there", origin(got.Request.URL))}
 }
 
@@ -79,7 +83,8 @@ type guard[C any] struct{}
 func (guard[C]) Apply(cfg *C) error {
 	at := reflect.ValueOf(cfg).Elem().FieldByName("HTTPClient")
 	if !at.IsValid() || at.Type() != reflect.TypeFor[*http.Client]() || !at.CanSet() {
-		return fmt.Errorf("%T has no field HTTPClient: redirects cannot be refused with this version of the SDK", cfg)
+		return fmt.Errorf("%T has no field HTTPClient: redirects cannot be refused with this version "+
+			"of the SDK", cfg)
 	}
 	if client := at.Interface().(*http.Client); client != nil {
 		at.Set(reflect.ValueOf(Guarded(client)))

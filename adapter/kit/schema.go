@@ -150,7 +150,8 @@ func column(of int) Dialect {
 // is one schema; that of items may be a list.
 var (
 	listOfSchemas  = map[string]bool{"anyOf": true, "allOf": true, "oneOf": true, "prefixItems": true}
-	schemasByNames = map[string]bool{"properties": true, "patternProperties": true, "$defs": true, "definitions": true, "dependentSchemas": true}
+	schemasByNames = map[string]bool{"properties": true, "patternProperties": true, "$defs": true,
+		"definitions": true, "dependentSchemas": true}
 )
 
 // deepest bounds the nesting of schemas that are converted.

@@ -32,7 +32,8 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 	defer end()
 	session, err := r.link.get(limited)
 	if err != nil {
-		return nil, tool.TryLater(classify(limited, &lostError{err: err, again: true}, r.subject), 0) // nothing was sent
+		return nil, tool.TryLater(classify(limited, &lostError{err: err, again: true}, r.subject),
+			0) // nothing was sent
 	}
 	params := &sdk.CallToolParams{Name: r.what, Arguments: args, Meta: r.metaOf(ctx)}
 	if r.watch != nil {

@@ -138,18 +138,21 @@ func (c Config) Validate() error {
 		errs = append(errs, fmt.Errorf("CallTimeout: %v, want more than 0, or Unlimited", c.CallTimeout))
 	}
 	if c.Transport != "" && c.Transport != "pipe" && c.Transport != "tcp" {
-		errs = append(errs, fmt.Errorf("%s: %q, want %q, %q, or nothing", "Transport", c.Transport, "pipe", "tcp"))
+		errs = append(errs, fmt.Errorf("%s: %q, want %q, %q, or nothing", "Transport", c.Transport, "pipe",
+			"tcp"))
 	}
 	return errors.Join(append(errs, c.validateNames()...)...)
 }
 
 func (c Config) validateNames() (errs []error) {
 	if c.Prefix != cleanName(c.Prefix) {
-		errs = append(errs, fmt.Errorf("%s: %q, want characters of A-Z a-z 0-9 _ . / - only", "Prefix", c.Prefix))
+		errs = append(errs, fmt.Errorf("%s: %q, want characters of A-Z a-z 0-9 _ . / - only", "Prefix",
+			c.Prefix))
 	}
 	for _, from := range slices.Sorted(maps.Keys(c.Rename)) {
 		if to := c.Rename[from]; to == "" || to != cleanName(to) {
-			errs = append(errs, fmt.Errorf("%s[%q]: %q, want 1 to 128 of the characters A-Z a-z 0-9 _ . / -", "Rename", from, to))
+			errs = append(errs, fmt.Errorf("%s[%q]: %q, want 1 to 128 of the characters A-Z a-z 0-9 _ . / -",
+				"Rename", from, to))
 		}
 	}
 	if c.Only != nil && len(c.Only) == 0 {

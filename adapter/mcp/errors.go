@@ -66,7 +66,8 @@ func neverSent(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect") {
 		return true
 	}
-	return errors.Is(err, sdk.ErrSessionMissing) || errors.Is(err, sdk.ErrConnectionClosed) && closedBefore.MatchString(err.Error())
+	return errors.Is(err, sdk.ErrSessionMissing) || errors.Is(err, sdk.ErrConnectionClosed) &&
+		closedBefore.MatchString(err.Error())
 }
 
 // connectionLost reports whether the session behind an error is unusable.
@@ -91,14 +92,17 @@ var rpcCodes = map[int64]struct {
 	class fault.Class
 	hint  string
 }{
-	jsonrpc.CodeParseError:                    {fault.InvalidRequest, ""},
-	jsonrpc.CodeInvalidRequest:                {fault.InvalidRequest, ""},
-	jsonrpc.CodeMethodNotFound:                {fault.NotFound, "the server has no such method"},
-	jsonrpc.CodeInvalidParams:                 {fault.InvalidRequest, "the tool may be gone or changed since it was listed: list the tools again"},
+	jsonrpc.CodeParseError:     {fault.InvalidRequest, ""},
+	jsonrpc.CodeInvalidRequest: {fault.InvalidRequest, ""},
+	jsonrpc.CodeMethodNotFound: {fault.NotFound, "the server has no such method"},
+	jsonrpc.CodeInvalidParams: {fault.InvalidRequest,
+		"the tool may be gone or changed since it was listed: list the tools again"},
 	sdk.CodeHeaderMismatch:                    {fault.Config, ""},
 	sdk.CodeMissingRequiredClientCapabilities: {fault.Config, "the server needs a client that can do more"},
-	sdk.CodeUnsupportedProtocolVersion:        {fault.Config, "the server speaks other versions of the protocol"},
-	sdk.CodeURLElicitationRequired:            {fault.PermissionDenied, "the server wants the user to visit a page first"},
+	sdk.CodeUnsupportedProtocolVersion: {fault.Config,
+		"the server speaks other versions of the protocol"},
+	sdk.CodeURLElicitationRequired: {fault.PermissionDenied,
+		"the server wants the user to visit a page first"},
 }
 
 // classify returns the error of a call as a [fault.ProviderError]: by the end of the context, a lost

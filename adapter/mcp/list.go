@@ -105,7 +105,8 @@ func fetch(ctx context.Context, session *sdk.ClientSession, maxTools int) ([]*sd
 			return listed, nil
 		}
 		if slices.Contains(cursors, cursor) || len(cursors) == maxPages {
-			return nil, fmt.Errorf("the list has endless pages: page %d continues with the cursor %q", len(cursors)+1, cursor)
+			return nil, fmt.Errorf("the list has endless pages: page %d continues with the cursor %q",
+				len(cursors)+1, cursor)
 		}
 		cursors = append(cursors, cursor)
 	}
@@ -155,8 +156,9 @@ func (c Config) tool(t *sdk.Tool, server string, l *link, o options) (*tool.Tool
 		return nil, err
 	}
 	readOnly, declared := c.declared(t)
-	remote := &remote{cfg: c, link: l, watch: o.watch, meta: o.meta, subject: subject{server: server, what: t.Name},
-		output: output, readOnly: readOnly}
+	remote := &remote{cfg: c, link: l, watch: o.watch, meta: o.meta,
+		subject: subject{server: server, what: t.Name},
+		output:  output, readOnly: readOnly}
 	opts := append(declared, tool.WithCompileLimits(c.Compile))
 	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call, opts...)
 }
@@ -199,7 +201,8 @@ func (c Config) output(t *sdk.Tool) (*schema.Schema, error) {
 	}
 	s, err := schema.CompileWithin(c.Compile, raw)
 	if err != nil {
-		return nil, fmt.Errorf("the output schema cannot be used (set CheckResults to false to ignore it): %w", err)
+		return nil,
+			fmt.Errorf("the output schema cannot be used (set CheckResults to false to ignore it): %w", err)
 	}
 	return s.WithLimits(resultLimits())
 }

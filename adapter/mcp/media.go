@@ -52,7 +52,8 @@ func withoutMedia(text []byte, content []sdk.Content, parts []message.Part) []by
 		if slices.ContainsFunc(parts, func(p message.Part) bool { return p.Data == inText }) {
 			where = "beside this text"
 		}
-		note := fmt.Sprintf("[%d bytes of %s, %s]", len(data), feedback.Quote(cmp.Or(mimeType, "data")), where)
+		note := fmt.Sprintf("[%d bytes of %s, %s]", len(data), feedback.Quote(cmp.Or(mimeType, "data")),
+			where)
 		word, _ := encode(note) // a string always has a JSON form
 		text = bytes.ReplaceAll(text, []byte(inText), word[1:len(word)-1])
 	}
@@ -62,7 +63,9 @@ func withoutMedia(text []byte, content []sdk.Content, parts []message.Part) []by
 // mediaLeft returns a text that describes the media among the blocks that are left, of about most bytes; nil if
 // there are none.
 func mediaLeft(left []block, most int) []message.Part {
-	left = slices.DeleteFunc(slices.Clone(left), func(b block) bool { return b.Bytes == 0 || b.Type == "resource_link" })
+	left = slices.DeleteFunc(slices.Clone(left), func(b block) bool {
+		return b.Bytes == 0 || b.Type == "resource_link"
+	})
 	if len(left) == 0 {
 		return nil
 	}

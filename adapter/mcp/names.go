@@ -14,7 +14,8 @@ import (
 func cleanName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("_./-", r):
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9',
+			strings.ContainsRune("_./-", r):
 			return r
 		}
 		return '_'
@@ -73,7 +74,9 @@ func (c Config) distinct(tools []*sdk.Tool) error {
 	for _, t := range tools {
 		name := c.nameOf(t.Name)
 		if other, ok := taken[name]; ok {
-			errs = append(errs, fmt.Errorf("tools %q and %q would both get the name %q; change one with Rename", other, t.Name, name))
+			errs = append(errs,
+				fmt.Errorf("tools %q and %q would both get the name %q; change one with Rename", other,
+					t.Name, name))
 			continue
 		}
 		taken[name] = t.Name

@@ -29,11 +29,13 @@ func (r *remote) outcome(res *sdk.CallToolResult) (answer, error) {
 			return answer{}, tool.AskAgain(issues...)
 		}
 	case outcomeLater:
-		return answer{}, tool.TryLater(r.error(fault.Unavailable, false, "it is not ready on its server", nil), laterOf(res.Meta))
+		return answer{}, tool.TryLater(r.error(fault.Unavailable, false, "it is not ready on its server",
+			nil), laterOf(res.Meta))
 	case outcomeFailed:
 		return r.failed(res, res.Content, tool.FailedError{Whole: res.Meta[MetaWhole] == true})
 	case outcomeInDoubt: // the first block says so
-		return r.failed(res, res.Content[min(len(res.Content), 1):], tool.FailedError{InDoubt: true, Whole: res.Meta[MetaWhole] == true})
+		return r.failed(res, res.Content[min(len(res.Content), 1):],
+			tool.FailedError{InDoubt: true, Whole: res.Meta[MetaWhole] == true})
 	case outcomeBroke:
 		return answer{}, r.broke(res)
 	}
@@ -68,7 +70,9 @@ func (r *remote) broke(res *sdk.CallToolResult) error {
 }
 
 // failed returns what a tool says of its failure, with its media.
-func (r *remote) failed(res *sdk.CallToolResult, content []sdk.Content, failed tool.FailedError) (answer, error) {
+func (r *remote) failed(
+	res *sdk.CallToolResult, content []sdk.Content, failed tool.FailedError,
+) (answer, error) {
 	parts, _, left := r.media(content)
 	failed.Text = r.said(res, parts, left)
 	return answer{parts: parts}, &failed
@@ -115,7 +119,8 @@ func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	return fmt.Sprintf("%s [cut: it has %d bytes, and at most %d are shown]", feedback.Cut(text, most), len(text), most)
+	return fmt.Sprintf("%s [cut: it has %d bytes, and at most %d are shown]", feedback.Cut(text, most),
+		len(text), most)
 }
 
 // maxIssues bounds the issues that are taken from a result.

@@ -45,7 +45,8 @@ type answer struct {
 // must not be made again for a smaller one.
 func (r *remote) read(res *sdk.CallToolResult) (answer, error) {
 	if res.NeedsInput() {
-		return answer{}, r.error(fault.LLMAssistRequired, false, "it asks for input that this client does not give", nil)
+		return answer{}, r.error(fault.LLMAssistRequired, false,
+			"it asks for input that this client does not give", nil)
 	}
 	if res.IsError {
 		return r.outcome(res)
@@ -70,8 +71,9 @@ func cutJSON(value json.RawMessage, most int) json.RawMessage {
 	text := string(value)
 	_ = json.Unmarshal(value, &text) // a string is cut as what it says
 	for limit := most - len(`""`); ; {
-		doc, _ := encode(feedback.Cut(text, limit) + fmt.Sprintf(" [The result is cut: it has %d bytes, and at most %d are shown.]",
-			len(value), most)) // a string always has a JSON form
+		doc, _ := encode(feedback.Cut(text, limit) +
+			fmt.Sprintf(" [The result is cut: it has %d bytes, and at most %d are shown.]",
+				len(value), most)) // a string always has a JSON form
 		if len(doc) <= most+maxNote || limit == 0 {
 			return doc
 		}

@@ -34,7 +34,8 @@ func inputSchema(v any, c Config) (json.RawMessage, error) {
 		return nil, err
 	}
 	if len(raw) > c.MaxSchemaBytes {
-		return nil, fmt.Errorf("it has %d bytes, at most MaxSchemaBytes (%d) are offered", len(raw), c.MaxSchemaBytes)
+		return nil, fmt.Errorf("it has %d bytes, at most MaxSchemaBytes (%d) are offered", len(raw),
+			c.MaxSchemaBytes)
 	}
 	if _, err := schema.CompileWithin(c.Compile, raw); err != nil {
 		return raw, err

@@ -108,7 +108,8 @@ func (c Config) Validate() error {
 	f.Model(c.Model)
 	f.Tokens("MaxTokens", c.MaxTokens)
 	f.Tokens("ContextTokens", c.ContextTokens)
-	f.Refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= math.MaxFloat32), "Temperature: must be 0 or more, or nil")
+	f.Refuse(c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= math.MaxFloat32),
+		"Temperature: must be 0 or more, or nil")
 	kit.OneOf(&f, "Think", c.Think, thinks...)
 	kit.OneOf(&f, "Output", c.Output, OutputNative, OutputInstructions)
 	for _, name := range slices.Sorted(maps.Keys(c.Options)) {

@@ -34,14 +34,16 @@ func (x *exchange) failed(ctx context.Context, cause error) error {
 }
 
 // garbled are the server's messages about a call whose arguments it could not parse.
-var garbled = []string{"error parsing tool call:", "llama-server returned invalid tool call arguments", "invalid tool call:"}
+var garbled = []string{"error parsing tool call:", "llama-server returned invalid tool call arguments",
+	"invalid tool call:"}
 
 // garbledCall returns such a call as an issue for the model, because the same request would fail the same
 // way. It is nil for any other message.
 func garbledCall(sentence string) *fault.Issue {
 	for _, start := range garbled {
 		if strings.HasPrefix(sentence, start) {
-			return &fault.Issue{Rule: fault.RuleSyntax, Expected: "a tool call whose arguments are one JSON object", Source: fault.FromReply}
+			return &fault.Issue{Rule: fault.RuleSyntax,
+				Expected: "a tool call whose arguments are one JSON object", Source: fault.FromReply}
 		}
 	}
 	return nil

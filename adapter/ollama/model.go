@@ -56,7 +56,8 @@ type exchange struct {
 // in its chain, within a [ratelimit.LimitedError] if a response came. It is safe for concurrent use.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	if c := req.ToolChoice; c != "" && c != message.NoTool {
-		return message.Reply{}, kit.Unasked(name, "ToolChoice: the API cannot force a call: remove it, or use another provider")
+		return message.Reply{}, kit.Unasked(name,
+			"ToolChoice: the API cannot force a call: remove it, or use another provider")
 	}
 	if err := kit.CheckMedia(name, req.Messages, refuses); err != nil {
 		return message.Reply{}, err
@@ -69,7 +70,8 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	reply := got.reply(x.Model)
 	reply.Source = x.Source("", got.why)
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: reply.Model, RateLimit: x.Limits(nil), Extra: got.extras})
+		m.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: reply.Model, RateLimit: x.Limits(nil),
+			Extra: got.extras})
 	}
 	return reply, nil
 }

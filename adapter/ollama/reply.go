@@ -58,13 +58,15 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 		tell(d)
 	}
 	for _, c := range r.Message.ToolCalls {
-		call := message.Call{ID: c.ID, Name: c.Function.Name, Arguments: kit.ArgumentText(c.Function.Arguments)}
+		call := message.Call{ID: c.ID, Name: c.Function.Name,
+			Arguments: kit.ArgumentText(c.Function.Arguments)}
 		tell(loop.Delta{Call: len(g.calls), Name: call.Name, Arguments: call.Arguments})
 		g.calls = append(g.calls, call)
 	}
 	if r.Done {
 		g.done, g.why, g.finish = true, r.DoneReason, finishes[r.DoneReason]
-		g.usage = message.Usage{InputTokens: kit.Count(r.PromptEvalCount), OutputTokens: kit.Count(r.EvalCount)}
+		g.usage = message.Usage{InputTokens: kit.Count(r.PromptEvalCount),
+			OutputTokens: kit.Count(r.EvalCount)}
 	}
 }
 

@@ -68,7 +68,8 @@ func (x *exchange) take(raw []byte, got *received) error {
 	}
 	got.add(r, tell)
 	if r.Done {
-		got.extras.Keep(raw, "total_duration", "load_duration", "prompt_eval_duration", "eval_duration", "logprobs")
+		got.extras.Keep(raw, "total_duration", "load_duration", "prompt_eval_duration", "eval_duration",
+			"logprobs")
 	}
 	return nil
 }

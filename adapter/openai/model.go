@@ -20,8 +20,12 @@ func New(client sdk.Client, cfg chat.Config) (*chat.Model, error) {
 	asks, address := kit.AddressOption(option.WithMaxRetries(0))
 	_ = client.Get(context.Background(), "", nil, nil, asks) // it is not sent
 	post := client.Post
-	return chat.Over(func(ctx context.Context, head *kit.Head, path string, body []byte) (res *http.Response, err error) {
-		watch := func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) { return head.Send(r, next) }
+	return chat.Over(func(
+		ctx context.Context, head *kit.Head, path string, body []byte,
+	) (res *http.Response, err error) {
+		watch := func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+			return head.Send(r, next)
+		}
 		err = post(ctx, path, body, &res, option.WithMaxRetries(0), option.WithMiddleware(watch), guarded)
 		return res, err
 	}, *address, cfg)

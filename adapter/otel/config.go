@@ -69,10 +69,12 @@ func AttemptBounds() []float64 { return []float64{1, 2, 3, 5, 8} }
 func (c Config) Validate() error {
 	var errs []error
 	if c.MaxNames < 0 {
-		errs = append(errs, fmt.Errorf("otel: MaxNames: must be at least 1, or 0 for %d, not %d", DefaultMaxNames, c.MaxNames))
+		errs = append(errs, fmt.Errorf("otel: MaxNames: must be at least 1, or 0 for %d, not %d",
+			DefaultMaxNames, c.MaxNames))
 	}
 	if slices.Contains(c.Tools, "") {
-		errs = append(errs, errors.New("otel: Tools: a name is empty; remove it, because the final answer is always shown"))
+		errs = append(errs,
+			errors.New("otel: Tools: a name is empty; remove it, because the final answer is always shown"))
 	}
 	if slices.Contains(c.Classes, "") {
 		errs = append(errs, errors.New("otel: Classes: a class is empty; remove it"))
@@ -87,13 +89,16 @@ func (c Config) Validate() error {
 // faults returns an error for each invalid field of the model at a place.
 func (m Model) faults(at string) (errs []error) {
 	if m.MaxTokens < 0 {
-		errs = append(errs, fmt.Errorf("%s.MaxTokens: must be at least 1, or 0 if it is unknown, not %d", at, m.MaxTokens))
+		errs = append(errs, fmt.Errorf("%s.MaxTokens: must be at least 1, or 0 if it is unknown, not %d", at,
+			m.MaxTokens))
 	}
 	switch {
 	case m.Port < 0:
-		errs = append(errs, fmt.Errorf("%s.Port: must be at least 1, or 0 if it is unknown, not %d", at, m.Port))
+		errs = append(errs, fmt.Errorf("%s.Port: must be at least 1, or 0 if it is unknown, not %d", at,
+			m.Port))
 	case m.Port > math.MaxUint16:
-		errs = append(errs, fmt.Errorf("%s.Port: must be at most %d, or 0 if it is unknown, not %d", at, math.MaxUint16, m.Port))
+		errs = append(errs, fmt.Errorf("%s.Port: must be at most %d, or 0 if it is unknown, not %d", at,
+			math.MaxUint16, m.Port))
 	case m.Port > 0 && m.Host == "":
 		errs = append(errs, fmt.Errorf("%s.Port: is %d without a Host; name the host", at, m.Port))
 	}
@@ -109,7 +114,8 @@ func rising(field string, bounds []float64) error {
 			return fmt.Errorf("otel: %s[%d]: must be finite and not negative, not %v", field, n, b)
 		}
 		if n > 0 && b <= bounds[n-1] {
-			return fmt.Errorf("otel: %s[%d]: must be more than the bound before it: %v follows %v", field, n, b, bounds[n-1])
+			return fmt.Errorf("otel: %s[%d]: must be more than the bound before it: %v follows %v", field, n,
+				b, bounds[n-1])
 		}
 	}
 	return nil

@@ -43,12 +43,16 @@ func outcomeOf(g *machine.Grant) string {
 // WatchLimiter exports how each scope of a limiter is, whenever metrics are read, until stop is called. A nil
 // provider is OpenTelemetry's global one. Names of scopes beyond maxNames are left out; 0 means
 // [DefaultMaxNames]. The error is that of the meter.
-func WatchLimiter(l *limiter.Limiter, provider metric.MeterProvider, maxNames int) (stop func() error, err error) {
+func WatchLimiter(
+	l *limiter.Limiter, provider metric.MeterProvider, maxNames int,
+) (stop func() error, err error) {
 	if provider == nil {
 		provider = global.GetMeterProvider()
 	}
-	w := &watched{scopes: firstNames(Config{MaxNames: maxNames}.maxNames()), gauges: map[string]metric.Float64Observable{}}
-	m := provider.Meter(Scope, metric.WithSchemaURL(SchemaURL), metric.WithInstrumentationVersion(scopeVersion()))
+	w := &watched{scopes: firstNames(Config{MaxNames: maxNames}.maxNames()),
+		gauges: map[string]metric.Float64Observable{}}
+	m := provider.Meter(Scope, metric.WithSchemaURL(SchemaURL),
+		metric.WithInstrumentationVersion(scopeVersion()))
 	var all []metric.Observable
 	var errs []error
 	for _, g := range []struct{ name, unit, is string }{
@@ -109,7 +113,8 @@ func (w *watched) observe(to metric.Observer, s *limiter.Status) {
 			limiterResource.String(win.Resource), limiterPeriod.Float64(time.Duration(win.Period).Seconds())))
 	}
 	for _, q := range st.Quotas {
-		to.ObserveFloat64(w.gauges[LimiterQuota], float64(q.Left), metric.WithAttributes(scope, limiterResource.String(q.Resource)))
+		to.ObserveFloat64(w.gauges[LimiterQuota], float64(q.Left),
+			metric.WithAttributes(scope, limiterResource.String(q.Resource)))
 	}
 }
 

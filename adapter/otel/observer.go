@@ -127,12 +127,15 @@ func (o *Observer) instruments(cfg Config) error {
 		metric.WithDescription("Waits before retries."))
 	o.attempts, errs[3] = m.Int64Histogram(RetryAttempts, metric.WithUnit("{attempt}"),
 		metric.WithExplicitBucketBoundaries(cfg.AttemptBounds...),
-		metric.WithDescription("Attempts that an action took, the first one counted, until it passed or was given up."))
+		metric.WithDescription("Attempts that an action took, the first one counted, until it passed or "+
+			"was given up."))
 	o.durations, errs[4] = m.Float64Histogram(OperationDuration, metric.WithUnit("s"),
-		metric.WithExplicitBucketBoundaries(.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92),
+		metric.WithExplicitBucketBoundaries(.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48,
+			40.96, 81.92),
 		metric.WithDescription("GenAI operation duration."))
 	o.tokens, errs[5] = m.Int64Histogram(TokenUsage, metric.WithUnit("{token}"),
-		metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304,
+		metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576,
+			4194304,
 			16777216, 67108864),
 		metric.WithDescription("Number of input and output tokens used."))
 	o.mcp, errs[6] = m.Float64Histogram(MCPDuration, metric.WithUnit("s"),

@@ -90,7 +90,8 @@ func (o *Observer) begun(w observe.Work) []attribute.KeyValue {
 	switch w.Kind {
 	case observe.WorkRun:
 		m := o.model(w)
-		attrs := filled(agentName.String(o.agent), providerName.String(m.Provider), requestModel.String(m.Name))
+		attrs := filled(agentName.String(o.agent), providerName.String(m.Provider),
+			requestModel.String(m.Name))
 		if w.Resumed {
 			attrs = append(attrs, resumed.Bool(true))
 		}
@@ -121,7 +122,8 @@ func (o *Observer) model(w observe.Work) Model {
 
 // providers are the conventions' names of providers that are named otherwise here.
 var providers = map[string]string{
-	"gemini": "gcp.gemini", "vertex": "gcp.vertex_ai", "azure": "azure.ai.openai", "bedrock": "aws.bedrock", "mistral": "mistral_ai",
+	"gemini": "gcp.gemini", "vertex": "gcp.vertex_ai", "azure": "azure.ai.openai", "bedrock": "aws.bedrock",
+	"mistral":  "mistral_ai",
 	"moonshot": "moonshot_ai", "xai": "x_ai",
 }
 
@@ -146,7 +148,8 @@ func (o *Observer) modelEnd(span trace.Span, e observe.WorkEnd) {
 		o.failed(span, e.Class)
 		return
 	}
-	span.SetAttributes(append(used(e.Usage), filled(responseModel.String(e.Model), responseID.String(e.Source.ID))...)...)
+	span.SetAttributes(append(used(e.Usage), filled(responseModel.String(e.Model),
+		responseID.String(e.Source.ID))...)...)
 	if finish := cmp.Or(e.Source.Finish, string(e.Finish)); finish != "" {
 		span.SetAttributes(finishReasons.StringSlice([]string{finish}))
 	}
@@ -163,7 +166,8 @@ func (o *Observer) measure(ctx context.Context, w observe.Work, e observe.WorkEn
 	attrs = append(attrs, servedBy(e)...)
 	for kind, n := range map[string]int64{"input": e.Usage.InputTokens, "output": e.Usage.OutputTokens} {
 		if n > 0 {
-			o.tokens.Record(ctx, n, metric.WithAttributes(attrs...), metric.WithAttributes(tokenType.String(kind)))
+			o.tokens.Record(ctx, n, metric.WithAttributes(attrs...),
+				metric.WithAttributes(tokenType.String(kind)))
 		}
 	}
 	if e.Err != nil {
@@ -188,7 +192,8 @@ func (o *Observer) measureMCP(ctx context.Context, w observe.Work, e observe.Wor
 	if r == nil {
 		return
 	}
-	attrs := filled(mcpMethod.String(r.Method), operationName.String(executeTool), toolName.String(o.tools.of(w.Tool)),
+	attrs := filled(mcpMethod.String(r.Method), operationName.String(executeTool),
+		toolName.String(o.tools.of(w.Tool)),
 		mcpVersion.String(r.Version), transport.String(r.Transport))
 	if e.Err != nil || e.Class != "" {
 		attrs = append(attrs, errorType.String(o.classes.of(string(e.Class))))

@@ -129,8 +129,10 @@ func (c Config) Validate() error {
 		field     string
 		misplaced bool
 	}{
-		{"Store", isChat && c.Store}, {"NoReasoning", isChat && c.NoReasoning}, {"ShowThinking", isChat && c.ShowThinking},
-		{"LegacyMaxTokens", !isChat && c.LegacyMaxTokens}, {"NoStreamOptions", !isChat && c.NoStreamOptions}, {"Echo", !isChat && len(c.Echo) > 0},
+		{"Store", isChat && c.Store}, {"NoReasoning", isChat && c.NoReasoning},
+		{"ShowThinking", isChat && c.ShowThinking},
+		{"LegacyMaxTokens", !isChat && c.LegacyMaxTokens}, {"NoStreamOptions", !isChat && c.NoStreamOptions},
+		{"Echo", !isChat && len(c.Echo) > 0},
 	} {
 		f.Refuse(one.misplaced, "%s: does not apply to this API: remove it, or set API", one.field)
 	}

@@ -63,7 +63,8 @@ func responsesPart(p message.Part) json.RawMessage {
 // extensions are the ends of file names by media type, where the subtype is none. The APIs tell a file's type
 // by its name.
 var extensions = map[string]string{
-	"text/plain": "txt", "text/markdown": "md", "text/x-markdown": "md", "application/x-yaml": "yaml", "text/javascript": "js", "application/javascript": "js",
+	"text/plain": "txt", "text/markdown": "md", "text/x-markdown": "md", "application/x-yaml": "yaml",
+	"text/javascript": "js", "application/javascript": "js",
 	"application/msword": "doc", "application/vnd.ms-excel": "xls", "application/vnd.ms-powerpoint": "ppt",
 	"application/vnd.openxmlformats-officedocument.wordprocessingml.document":   "docx",
 	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet":         "xlsx",
@@ -94,5 +95,6 @@ func content(text string, parts []message.Part, write func(message.Part) json.Ra
 
 // withMedia returns a message of the user with media.
 func withMedia(t turn, write func(message.Part) json.RawMessage) json.RawMessage {
-	return kit.Object{kit.Field("role", kit.Quote("user")), kit.Field("content", content(t.Text, t.Parts, write))}.JSON()
+	return kit.Object{kit.Field("role", kit.Quote("user")),
+		kit.Field("content", content(t.Text, t.Parts, write))}.JSON()
 }

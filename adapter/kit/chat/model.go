@@ -55,7 +55,8 @@ func newModel(send Send, address string, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.provider(), err)
 	}
-	return &Model{cfg, cfg.quirks(), send, cmp.Or(cfg.Provider, kit.ProviderAt(cfg.provider(), address, DefaultURL))}, nil
+	return &Model{cfg, cfg.quirks(), send, cmp.Or(cfg.Provider,
+		kit.ProviderAt(cfg.provider(), address, DefaultURL))}, nil
 }
 
 // Describe returns the name of the model, that of its provider ([Config].Provider, or the host of a server
@@ -106,7 +107,8 @@ var apis = map[API]api{
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	api := apis[m.cfg.API]
 	if m.cfg.API == Responses && len(req.Stop) > 0 {
-		return message.Reply{}, kit.Unasked(m.cfg.provider(), "Stop: the Responses API has no stop sequences: use Chat, or remove them")
+		return message.Reply{}, kit.Unasked(m.cfg.provider(),
+			"Stop: the Responses API has no stop sequences: use Chat, or remove them")
 	}
 	if err := kit.CheckMedia(m.cfg.provider(), req.Messages, api.refuses); err != nil {
 		return message.Reply{}, err
@@ -114,7 +116,8 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	head, read := &kit.Head{Provider: m.cfg.provider(), Model: m.cfg.Model, Key: m.cfg.Key}, api.codec(m, req)
 	reply, err := m.ask(ctx, head, req, api, read)
 	if err != nil {
-		return message.Reply{}, head.Fail(ctx, kit.Trouble{Cause: err, Advice: advise(head.Status, head.Refusal)})
+		return message.Reply{}, head.Fail(ctx, kit.Trouble{Cause: err,
+			Advice: advise(head.Status, head.Refusal)})
 	}
 	reply.Usage.APICalls, reply.Model = 1, cmp.Or(reply.Model, m.cfg.Model)
 	reply.Source = head.Source(reply.Source.ID, reply.Source.Finish)
@@ -127,7 +130,9 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 
 // ask makes one request and reads its response by what it is: a stream, or else a whole body. Both come
 // unasked, too.
-func (m *Model) ask(ctx context.Context, head *kit.Head, req loop.Request, api api, read codec) (message.Reply, error) {
+func (m *Model) ask(
+	ctx context.Context, head *kit.Head, req loop.Request, api api, read codec,
+) (message.Reply, error) {
 	body, err := kit.Marshal(api.body(m, req))
 	if err != nil {
 		return message.Reply{}, fmt.Errorf("making the request: %w", err)

@@ -48,25 +48,30 @@ var known = []providerQuirks{
 	}},
 	{[]string{"deepseek"}, Quirks{
 		Echo: []string{"reasoning_content"}, FillMessage: noReasoning,
-		Source: "https://api-docs.deepseek.com/guides/thinking_mode#tool-calls; empty reasoning: https://github.com/deepseek-ai/deepseek-harness/discussions/739",
+		Source: "https://api-docs.deepseek.com/guides/thinking_mode#tool-calls; empty reasoning: " +
+			"https://github.com/deepseek-ai/deepseek-harness/discussions/739",
 	}},
 	{[]string{"moonshot", "moonshotai", "kimi"}, Quirks{
 		Echo: []string{"reasoning_content"}, FillMessage: noReasoning,
-		Source: "https://github.com/bytedance/deer-flow/issues/3043; empty reasoning: https://github.com/Lapis0x0/obsidian-yolo/pull/243",
+		Source: "https://github.com/bytedance/deer-flow/issues/3043; empty reasoning: " +
+			"https://github.com/Lapis0x0/obsidian-yolo/pull/243",
 	}},
 	{[]string{"zai", "zhipu", "zhipuai", "bigmodel"}, Quirks{
 		Echo: []string{"reasoning_content"}, Source: "https://docs.z.ai/guides/capabilities/thinking-mode",
 	}},
 	{[]string{"openrouter"}, Quirks{
 		Echo: []string{"reasoning_details"}, MaxID: 40,
-		Source: "https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks; ids: https://github.com/openclaw/openclaw/pull/875",
+		Source: "https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks; ids: " +
+			"https://github.com/openclaw/openclaw/pull/875",
 	}},
 	{[]string{"novita"}, Quirks{
 		Echo: []string{"reasoning_details"}, Source: "https://novita.ai/docs/guides/llm-interleaved-thinking",
 	}},
-	{[]string{"gemini", "google", "googleai", "googlegenai", "vertex", "vertexai", "gcpgemini", "gcpvertexai"}, Quirks{
+	{[]string{"gemini", "google", "googleai", "googlegenai", "vertex", "vertexai", "gcpgemini",
+		"gcpvertexai"}, Quirks{
 		Echo: []string{"extra_content"}, FillCall: map[string]json.RawMessage{
-			"extra_content": json.RawMessage(`{"google":{"thought_signature":"` + kit.UncheckedSignature + `"}}`),
+			"extra_content": json.RawMessage(`{"google":{"thought_signature":"` + kit.UncheckedSignature +
+				`"}}`),
 		},
 		Source: "https://ai.google.dev/gemini-api/docs/thought-signatures#openai",
 	}},
@@ -78,8 +83,10 @@ var known = []providerQuirks{
 	}},
 	{[]string{"mistral", "mistralai"}, Quirks{
 		ExactID: 9, LegacyMaxTokens: true, NoStreamOptions: true,
-		Source: "ids: https://github.com/anomalyco/opencode/issues/1680; max_tokens: https://github.com/editor-code-assistant/eca/issues/231; " +
-			"stream_options: https://github.com/BerriAI/litellm/issues/8978, https://github.com/neuron-core/neuron-ai/issues/212",
+		Source: "ids: https://github.com/anomalyco/opencode/issues/1680; max_tokens: " +
+			"https://github.com/editor-code-assistant/eca/issues/231; " +
+			"stream_options: https://github.com/BerriAI/litellm/issues/8978, " +
+			"https://github.com/neuron-core/neuron-ai/issues/212",
 	}},
 	{[]string{"cerebras"}, Quirks{
 		OneStrict: true, Source: "https://github.com/mpfaffenberger/code_puppy/pull/368",
@@ -88,8 +95,10 @@ var known = []providerQuirks{
 
 // hosts are the providers whose own servers have a host of a domain.
 var hosts = map[string]string{
-	"deepseek.com": "deepseek", "moonshot.ai": "moonshot", "moonshot.cn": "moonshot", "z.ai": "zai", "bigmodel.cn": "zai", "openrouter.ai": "openrouter",
-	"novita.ai": "novita", "googleapis.com": "gemini", "mistral.ai": "mistral", "cerebras.ai": "cerebras", "groq.com": "groq", "x.ai": "xai", "azure.com": "azure",
+	"deepseek.com": "deepseek", "moonshot.ai": "moonshot", "moonshot.cn": "moonshot", "z.ai": "zai",
+	"bigmodel.cn": "zai", "openrouter.ai": "openrouter",
+	"novita.ai": "novita", "googleapis.com": "gemini", "mistral.ai": "mistral", "cerebras.ai": "cerebras",
+	"groq.com": "groq", "x.ai": "xai", "azure.com": "azure",
 }
 
 // providerAt returns the provider whose own server has an address; empty for any other.
@@ -117,7 +126,8 @@ var noReasoning = map[string]json.RawMessage{"reasoning_content": json.RawMessag
 // noReasoners matches the models of OpenAI that do not reason.
 var noReasoners = regexp.MustCompile(`^(openai/)?(gpt-3\.5|gpt-4|chatgpt-4o|gpt-5[.0-9]*-chat)`)
 
-const noReasonersSource = "encrypted reasoning: https://github.com/pydantic/pydantic-ai/issues/2865, https://github.com/pydantic/pydantic-ai/issues/3326, " +
+const noReasonersSource = "encrypted reasoning: https://github.com/pydantic/pydantic-ai/issues/2865, " +
+	"https://github.com/pydantic/pydantic-ai/issues/3326, " +
 	"https://github.com/miquido/draive/issues/399"
 
 // QuirksOf returns the quirks of a provider by its name, in any case and with any punctuation; the zero
@@ -130,7 +140,8 @@ func QuirksOf(provider, model string) Quirks {
 		return -1
 	}, strings.ToLower(provider))
 	var q Quirks
-	if n := slices.IndexFunc(known, func(row providerQuirks) bool { return slices.Contains(row.names, name) }); n >= 0 {
+	is := func(row providerQuirks) bool { return slices.Contains(row.names, name) }
+	if n := slices.IndexFunc(known, is); n >= 0 {
 		q = known[n].quirks.clone()
 	}
 	if !kit.NeedsSignature(model) {

@@ -75,7 +75,8 @@ func quirkFaults(q Quirks) (faults []error) {
 			faults = append(faults, fmt.Errorf(ownMember, fmt.Sprintf("Quirks.Echo[%d]", n), name))
 		}
 	}
-	for field, all := range map[string]map[string]json.RawMessage{"FillCall": q.FillCall, "FillMessage": q.FillMessage} {
+	for field, all := range map[string]map[string]json.RawMessage{"FillCall": q.FillCall,
+		"FillMessage": q.FillMessage} {
 		for name, v := range all {
 			switch {
 			case isOwn(name):

@@ -15,8 +15,10 @@ import (
 // chatFinishes maps finish reasons, in small letters. Any other counts as "not said". Gateways pass on those of
 // Anthropic and Gemini.
 var chatFinishes = map[string]message.FinishReason{
-	"stop": message.Stop, "length": message.Length, "tool_calls": message.ToolUse, "function_call": message.ToolUse,
-	"content_filter": message.ContentFilter, "model_length": message.Length, "sensitive": message.ContentFilter,
+	"stop": message.Stop, "length": message.Length, "tool_calls": message.ToolUse,
+	"function_call":  message.ToolUse,
+	"content_filter": message.ContentFilter, "model_length": message.Length,
+	"sensitive":  message.ContentFilter,
 	"max_tokens": message.Length, "safety": message.ContentFilter, "recitation": message.ContentFilter,
 }
 
@@ -26,11 +28,13 @@ func finishOf(said string) message.FinishReason { return chatFinishes[strings.To
 // failures maps the finish reasons of unfinished replies to error codes: those of OpenRouter, vLLM,
 // SGLang, DeepSeek and Zhipu.
 var failures = map[string]string{
-	"error": "server_error", "abort": "server_error", "insufficient_system_resource": "overloaded", "network_error": "server_error",
+	"error": "server_error", "abort": "server_error", "insufficient_system_resource": "overloaded",
+	"network_error": "server_error",
 }
 
 func (m *Model) chatCodec(req loop.Request) codec {
-	return &chatReply{names: shortened(req.Tools), echo: m.quirks.Echo, takesID: m.takesID, from: m.origin(), told: m.cfg.OnResponse != nil}
+	return &chatReply{names: shortened(req.Tools), echo: m.quirks.Echo, takesID: m.takesID, from: m.origin(),
+		told: m.cfg.OnResponse != nil}
 }
 
 // chatReply reads one response of the Chat Completions API.
@@ -98,7 +102,8 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	choice, _ := kit.ReadObject(choices[0])
 	said, _ := kit.ReadObject(choice.Get("message"))
 	p := &r.parts
-	p.model, p.id, p.usage, p.finish = doc.Text("model"), doc.Text("id"), chatUsage(doc.Get("usage")), choice.Text("finish_reason")
+	p.model, p.id, p.usage, p.finish = doc.Text("model"), doc.Text("id"), chatUsage(doc.Get("usage")),
+		choice.Text("finish_reason")
 	p.text.WriteString(textOf(said.Get("content")))
 	p.think(said)
 	p.refusal.WriteString(said.Text("refusal"))
@@ -325,7 +330,9 @@ func (r *chatReply) ended(done bool) (message.Reply, error) {
 
 // complete reports whether there is a text, or calls with complete arguments.
 func (p *chatParts) complete() bool {
-	cut := func(c *callParts) bool { return c.arguments.Len() > 0 && !kit.IsStrict([]byte(c.arguments.String())) }
+	cut := func(c *callParts) bool {
+		return c.arguments.Len() > 0 && !kit.IsStrict([]byte(c.arguments.String()))
+	}
 	return p.text.Len()+p.refusal.Len()+len(p.calls) > 0 && !slices.ContainsFunc(p.calls, cut)
 }
 
@@ -361,7 +368,8 @@ func (r *chatReply) registered(name string) string { return cmp.Or(r.names[name]
 // The names of the counts that servers name unlike, in the usage and its details: those of OpenAI, then those
 // of Moonshot, Mistral, DeepSeek, and gateways to Anthropic; of OpenRouter, and of LiteLLM, Qwen and gateways.
 var (
-	cacheReads  = []string{"cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"}
+	cacheReads = []string{"cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens",
+		"cache_read_input_tokens"}
 	cacheWrites = []string{"cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens"}
 	reasonings  = []string{"reasoning_tokens"}
 )

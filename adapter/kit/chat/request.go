@@ -56,8 +56,10 @@ type chatFunction struct {
 func (m *Model) chatBody(req loop.Request) any {
 	format, words := m.format(req.Output)
 	r := chatRequest{
-		Model: m.cfg.Model, Messages: m.messages(req, words), Temperature: cmp.Or(req.Temperature, m.cfg.Temperature),
-		ReasoningEffort: m.cfg.Effort, ResponseFormat: format.chat(), Stop: req.Stop, Stream: req.Stream != nil,
+		Model: m.cfg.Model, Messages: m.messages(req, words),
+		Temperature:     cmp.Or(req.Temperature, m.cfg.Temperature),
+		ReasoningEffort: m.cfg.Effort, ResponseFormat: format.chat(), Stop: req.Stop,
+		Stream: req.Stream != nil,
 	}
 	most := kit.Least(m.cfg.MaxTokens, req.MaxOutputTokens)
 	if m.cfg.LegacyMaxTokens || m.quirks.LegacyMaxTokens {
@@ -66,7 +68,8 @@ func (m *Model) chatBody(req loop.Request) any {
 		r.MaxCompletionTokens = most
 	}
 	for _, o := range m.offers(req.Tools) {
-		r.Tools = append(r.Tools, chatTool{chatFunction{o.name, o.strict, o.description, byName(o.parameters).JSON()}, "function"})
+		r.Tools = append(r.Tools, chatTool{chatFunction{o.name, o.strict, o.description,
+			byName(o.parameters).JSON()}, "function"})
 	}
 	if len(r.Tools) > 0 {
 		r.ParallelToolCalls, r.ToolChoice = m.cfg.ParallelCalls, chatChoice(req.ToolChoice)
@@ -82,7 +85,8 @@ var choices = map[message.ToolChoice]string{message.AnyTool: "required", message
 
 func chatChoice(c message.ToolChoice) json.RawMessage {
 	if name := c.Tool(); name != "" {
-		return kit.Object{kit.Field("function", kit.Quoted("name", safeName(name))), kit.Field("type", kit.Quote("function"))}.JSON()
+		return kit.Object{kit.Field("function", kit.Quoted("name", safeName(name))),
+			kit.Field("type", kit.Quote("function"))}.JSON()
 	}
 	if c == "" {
 		return nil
@@ -95,8 +99,10 @@ func (f format) chat() json.RawMessage {
 	case OutputObject:
 		return kit.Quoted("type", "json_object")
 	case OutputNative:
-		schema := kit.Object{kit.Field("name", kit.Quote(answerName)), kit.Field("strict", boolean(f.strict)), kit.Field("schema", f.schema.JSON())}
-		return kit.Object{kit.Field("json_schema", schema.JSON()), kit.Field("type", kit.Quote("json_schema"))}.JSON()
+		schema := kit.Object{kit.Field("name", kit.Quote(answerName)), kit.Field("strict", boolean(f.strict)),
+			kit.Field("schema", f.schema.JSON())}
+		return kit.Object{kit.Field("json_schema", schema.JSON()),
+			kit.Field("type", kit.Quote("json_schema"))}.JSON()
 	}
 	return nil
 }
@@ -145,8 +151,10 @@ func (m *Model) assistant(t turn) json.RawMessage {
 	}
 	var calls []json.RawMessage
 	for n, c := range t.calls {
-		function := kit.Object{kit.Field("arguments", kit.Quote(m.arguments(c.Made.Arguments))), kit.Field("name", kit.Quote(c.Name))}
-		call := kit.Object{kit.Field("id", kit.Quote(c.ID)), kit.Field("function", function.JSON()), kit.Field("type", kit.Quote("function"))}
+		function := kit.Object{kit.Field("arguments", kit.Quote(m.arguments(c.Made.Arguments))),
+			kit.Field("name", kit.Quote(c.Name))}
+		call := kit.Object{kit.Field("id", kit.Quote(c.ID)), kit.Field("function", function.JSON()),
+			kit.Field("type", kit.Quote("function"))}
 		if n < len(k.Calls) {
 			call = with(call, k.Calls[n])
 		}

@@ -54,9 +54,11 @@ type responsesTool struct {
 func (m *Model) responsesBody(req loop.Request) any {
 	format, words := m.format(req.Output)
 	r := responsesRequest{
-		Model: m.cfg.Model, Instructions: system(req, words), MaxOutputTokens: kit.Least(m.cfg.MaxTokens, req.MaxOutputTokens),
-		Temperature: cmp.Or(req.Temperature, m.cfg.Temperature), Store: m.cfg.Store, Reasoning: reasoning{Effort: m.cfg.Effort},
-		Text: format.responses(), Input: m.input(req), Stream: req.Stream != nil,
+		Model: m.cfg.Model, Instructions: system(req, words),
+		MaxOutputTokens: kit.Least(m.cfg.MaxTokens, req.MaxOutputTokens),
+		Temperature:     cmp.Or(req.Temperature, m.cfg.Temperature), Store: m.cfg.Store,
+		Reasoning: reasoning{Effort: m.cfg.Effort},
+		Text:      format.responses(), Input: m.input(req), Stream: req.Stream != nil,
 	}
 	if m.cfg.ShowThinking {
 		r.Reasoning.Summary = "auto"
@@ -65,7 +67,8 @@ func (m *Model) responsesBody(req loop.Request) any {
 		r.Include = []string{"reasoning.encrypted_content"}
 	}
 	for _, o := range m.offers(req.Tools) {
-		r.Tools = append(r.Tools, responsesTool{o.strict, byName(o.parameters).JSON(), o.name, o.description, "function"})
+		r.Tools = append(r.Tools, responsesTool{o.strict, byName(o.parameters).JSON(), o.name, o.description,
+			"function"})
 	}
 	if len(r.Tools) > 0 {
 		r.ParallelToolCalls, r.ToolChoice = m.cfg.ParallelCalls, responsesChoice(req.ToolChoice)
@@ -106,10 +109,12 @@ func (m *Model) input(req loop.Request) []json.RawMessage {
 		all = append(all, m.turnItems(t)...)
 		for _, c := range t.calls {
 			if len(c.Parts) == 0 {
-				all = append(all, kit.Quoted("output", answer(c), "call_id", c.ID, "type", "function_call_output"))
+				all = append(all, kit.Quoted("output", answer(c), "call_id", c.ID, "type",
+					"function_call_output"))
 				continue
 			}
-			all = append(all, kit.Object{kit.Field("call_id", kit.Quote(c.ID)), kit.Field("type", kit.Quote("function_call_output")),
+			all = append(all, kit.Object{kit.Field("call_id", kit.Quote(c.ID)),
+				kit.Field("type", kit.Quote("function_call_output")),
 				kit.Field("output", content(answer(c), c.Parts, responsesPart))}.JSON())
 		}
 	}
@@ -133,7 +138,8 @@ func (m *Model) turnItems(t turn) []json.RawMessage {
 		all = append(all, kit.Quoted("content", t.Text, "role", string(role)))
 	}
 	for _, c := range t.calls {
-		all = append(all, kit.Quoted("arguments", m.arguments(c.Made.Arguments), "call_id", c.ID, "name", c.Name, "type", "function_call"))
+		all = append(all, kit.Quoted("arguments", m.arguments(c.Made.Arguments), "call_id", c.ID, "name",
+			c.Name, "type", "function_call"))
 	}
 	return all
 }

@@ -70,7 +70,8 @@ func (r *responsesReply) readBody(body []byte) (message.Reply, error) {
 func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	s := readItems(doc.Output)
 	reply := message.Reply{Text: s.text, Refusal: s.refusal, Thinking: s.thinking, Calls: s.calls,
-		Model: doc.Model, Usage: responsesUsage(doc.Usage), Source: message.Source{ID: doc.ID, Finish: cmp.Or(doc.IncompleteDetails.Reason, doc.Status)}}
+		Model: doc.Model, Usage: responsesUsage(doc.Usage), Source: message.Source{ID: doc.ID,
+			Finish: cmp.Or(doc.IncompleteDetails.Reason, doc.Status)}}
 	for n := range reply.Calls {
 		reply.Calls[n].Name = r.registered(reply.Calls[n].Name)
 	}
@@ -87,7 +88,8 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 			reply.Finish = message.ContentFilter
 		}
 	case "queued", "in_progress":
-		say := fmt.Sprintf("the response runs in the background (status %q): take the member background out of the request", doc.Status)
+		say := fmt.Sprintf("the response runs in the background (status %q): take the member background "+
+			"out of the request", doc.Status)
 		return message.Reply{}, &kit.ReportedError{Code: "server_error", Say: say, Final: true}
 	default:
 		return message.Reply{}, unfinished("server_error", fmt.Sprintf("status %q", doc.Status))
@@ -101,8 +103,9 @@ func responsesUsage(raw json.RawMessage) message.Usage {
 	out, _ := kit.ReadObject(u.Get("output_tokens_details"))
 	return message.Usage{
 		InputTokens: kit.Count(u.Get("input_tokens")), OutputTokens: kit.Count(u.Get("output_tokens")),
-		CacheReadTokens: kit.Count(in.Get("cached_tokens")), CacheWriteTokens: kit.Count(in.Get("cache_write_tokens")),
-		ReasoningTokens: kit.Count(out.Get("reasoning_tokens")),
+		CacheReadTokens:  kit.Count(in.Get("cached_tokens")),
+		CacheWriteTokens: kit.Count(in.Get("cache_write_tokens")),
+		ReasoningTokens:  kit.Count(out.Get("reasoning_tokens")),
 	}
 }
 

@@ -13,7 +13,9 @@ import (
 
 // byName returns an object with its members in order of their names. Objects within keep their order.
 func byName(o kit.Object) kit.Object {
-	return slices.SortedStableFunc(slices.Values(o), func(a, b kit.Member) int { return strings.Compare(a.Name, b.Name) })
+	return slices.SortedStableFunc(slices.Values(o), func(a, b kit.Member) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 }
 
 // complete adds what the API requires and JSON Schema does not: an array's items and an object's
@@ -86,7 +88,8 @@ func (m *Model) offer(t *tool.Tool, mode Strict) offer {
 		root = root.With("properties", json.RawMessage(`{}`))
 	}
 	if moved != nil {
-		o.description = strings.TrimSpace(o.description + "\nThe arguments must also fit this JSON Schema: " + string(moved.JSON()))
+		o.description = strings.TrimSpace(o.description + "\nThe arguments must also fit this JSON Schema: " +
+			string(moved.JSON()))
 	}
 	o.parameters = root
 	if fitting, ok := m.fitting(root.JSON(), mode); ok && moved == nil {
@@ -124,7 +127,8 @@ func (m *Model) format(s *schema.Schema) (format, string) {
 		return format{kind: OutputInstructions}, ""
 	}
 	doc := complete(s.JSON())
-	words := "Your answer, once you give it, must be one JSON value that fits this JSON Schema, and nothing else:\n" + string(doc)
+	words := "Your answer, once you give it, must be one JSON value that fits this JSON Schema, and " +
+		"nothing else:\n" + string(doc)
 	root, _ := kit.ReadObject(doc)
 	isObject := root.Text("type") == "object"
 	refused := slices.ContainsFunc(root, func(m kit.Member) bool { return slices.Contains(atRoot, m.Name) })
@@ -181,7 +185,8 @@ func strict(doc json.RawMessage, bounded bool) (json.RawMessage, bool) {
 // takes says the values that OpenAI's strict mode does not support.
 func takes(m *kit.Member) kit.Treatment {
 	value := kit.Text(m.Value)
-	if m.Name == "format" && slices.Contains(formats, value) || m.Name == "pattern" && !strings.Contains(value, "(?") {
+	if m.Name == "format" && slices.Contains(formats, value) || m.Name == "pattern" &&
+		!strings.Contains(value, "(?") {
 		return kit.Keep
 	}
 	return kit.Say

@@ -85,7 +85,8 @@ func corrected() []message.Message {
 			{ID: "c2", Name: "book_room", Arguments: `{"city":"Porto","nights":"three"}`},
 		}},
 		{Role: message.Tool, CallID: "c1", Name: "book_room", Text: `{"receipt":"R-lisbon-2"}`},
-		{Role: message.Tool, CallID: "c2", Name: "book_room", IsError: true, Text: "nights: expected integer, got string; room: required"},
+		{Role: message.Tool, CallID: "c2", Name: "book_room", IsError: true,
+			Text: "nights: expected integer, got string; room: required"},
 	}
 }
 
@@ -99,7 +100,8 @@ func garbled() []message.Message {
 			{ID: "c3", Name: "book_room"},
 		}},
 		{Role: message.Tool, CallID: "c1", Name: "book_room", IsError: true, Text: "not JSON"},
-		{Role: message.Tool, CallID: "c2", Name: "book_room", IsError: true, Text: "expected object, got array"},
+		{Role: message.Tool, CallID: "c2", Name: "book_room", IsError: true,
+			Text: "expected object, got array"},
 		{Role: message.Tool, CallID: "c3", Name: "book_room", IsError: true, Text: "city: required"},
 	}
 }
@@ -115,14 +117,16 @@ func foreign() []message.Message {
 		{Role: message.User, Text: "Hello."},
 		{Role: message.User},
 		prompt,
-		{Role: message.Assistant, Text: `<tool_call>{"name": "book_room", "arguments": {"city": "Porto"}}</tool_call>`},
+		{Role: message.Assistant,
+			Text: `<tool_call>{"name": "book_room", "arguments": {"city": "Porto"}}</tool_call>`},
 		{Role: message.User, Text: "book_room: nights: required; room: required"},
 		{Role: message.Assistant, Opaque: `{"adapter":"another","secret":"x"}`, Calls: []message.Call{
 			{Name: "hotel.find", Arguments: `{"city":"Porto"}`},
 			{Name: "no such tool!", Arguments: `{}`},
 		}},
 		{Role: message.Tool, CallID: "call-1", Name: "hotel.find", Text: `["Ritz"]`},
-		{Role: message.Tool, CallID: "call-2", Name: "no such tool!", IsError: true, Text: "one of book_room, hotel.find"},
+		{Role: message.Tool, CallID: "call-2", Name: "no such tool!", IsError: true,
+			Text: "one of book_room, hotel.find"},
 		{Role: message.Assistant, Text: "One moment.", Calls: []message.Call{
 			{ID: "c9", Name: "book_room", Arguments: `{"city":"Porto","nights":3,"room":"single"}`},
 		}},

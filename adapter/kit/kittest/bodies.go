@@ -17,11 +17,12 @@ var noReplies = map[string]struct {
 	says  string
 	class fault.Class
 }{
-	"empty":      {"200 OK\nContent-Type: %s\n\n", fault.Network},
-	"blank":      {"200 OK\nContent-Type: %s\n\n \n", fault.Network},
-	"false gzip": {"200 OK\nContent-Type: %s\nContent-Encoding: gzip\n\nThis is no gzip at all.", fault.InvalidResponse},
-	"a page":     {"200 OK\nContent-Type: text/html\n\n<html>%[1]s</html>", fault.InvalidResponse},
-	"null":       {"200 OK\nContent-Type: application/json\n\nnull", fault.InvalidResponse},
+	"empty": {"200 OK\nContent-Type: %s\n\n", fault.Network},
+	"blank": {"200 OK\nContent-Type: %s\n\n \n", fault.Network},
+	"false gzip": {"200 OK\nContent-Type: %s\nContent-Encoding: gzip\n\nThis is no gzip at all.",
+		fault.InvalidResponse},
+	"a page": {"200 OK\nContent-Type: text/html\n\n<html>%[1]s</html>", fault.InvalidResponse},
+	"null":   {"200 OK\nContent-Type: application/json\n\nnull", fault.InvalidResponse},
 }
 
 // bodies checks that a good response without a reply has one class, streamed or not.

@@ -57,7 +57,8 @@ func calls(o outcome, n int) string {
 func invalidArguments(o outcome) string {
 	broken := slices.ContainsFunc(o.reply.Calls,
 		func(c message.Call) bool { return !json.Valid([]byte(c.Arguments)) })
-	return unless(broken || o.failure.Plane == fault.Correction, "a call whose arguments are no JSON, or a failure that the model is told of")
+	return unless(broken || o.failure.Plane == fault.Correction,
+		"a call whose arguments are no JSON, or a failure that the model is told of")
 }
 
 func refusal(o outcome) string {

@@ -34,9 +34,10 @@ type Cut struct {
 func Cuts() []Cut {
 	var all []Cut
 	for name, says := range plainCuts() {
-		all = append(all, Cut{"HTTP/1.1 " + name, strings.Contains(says, "\r\n\r\n"), func(t testing.TB) (string, *http.Client) {
-			return serveRaw(t, false, func(c net.Conn, r *bufio.Reader) { answerOnce(c, r, says) })
-		}})
+		all = append(all, Cut{"HTTP/1.1 " + name, strings.Contains(says, "\r\n\r\n"),
+			func(t testing.TB) (string, *http.Client) {
+				return serveRaw(t, false, func(c net.Conn, r *bufio.Reader) { answerOnce(c, r, says) })
+			}})
 	}
 	for name, after := range tlsCuts {
 		all = append(all, Cut{"TLS " + name, true, func(t testing.TB) (string, *http.Client) {
@@ -56,21 +57,27 @@ func Cuts() []Cut {
 		all = append(all, framed(fmt.Sprintf("reset %d", code), true, func(stream uint32) []byte {
 			return slice(begun(stream), frame(rstStream, 0, stream, number(code)))
 		}), framed(fmt.Sprintf("goaway %d", code), true, func(stream uint32) []byte {
-			return slice(begun(stream), frame(goAway, 0, 0, number(stream), number(code), []byte("rate limit exceeded")))
+			return slice(begun(stream), frame(goAway, 0, 0, number(stream), number(code),
+				[]byte("rate limit exceeded")))
 		}), framed(fmt.Sprintf("goaway %d before the reply", code), false, func(stream uint32) []byte {
 			return frame(goAway, 0, 0, number(stream), number(code), []byte("bye"))
 		}))
 	}
 	for _, code := range []uint32{2, 8, 11} { // net/http repeats the request by itself for some others
-		all = append(all, framed(fmt.Sprintf("reset %d before the reply", code), false, func(stream uint32) []byte {
-			return frame(rstStream, 0, stream, number(code))
-		}))
+		all = append(all, framed(fmt.Sprintf("reset %d before the reply", code), false,
+			func(stream uint32) []byte {
+				return frame(rstStream, 0, stream, number(code))
+			}))
 	}
 	return append(all,
-		framed("closed", true, begun), framed("closed before the reply", false, func(uint32) []byte { return nil }),
-		framed("bad frame", true, func(stream uint32) []byte { return slice(begun(stream), frame(rstStream, 0, stream, []byte{1})) }),
+		framed("closed", true, begun), framed("closed before the reply", false,
+			func(uint32) []byte { return nil }),
+		framed("bad frame", true, func(stream uint32) []byte {
+			return slice(begun(stream), frame(rstStream, 0, stream, []byte{1}))
+		}),
 		framed("too long", true, func(stream uint32) []byte {
-			return slice(frame(headers, endHeaders, stream, []byte("\x88\x0f\x0d\x011")), frame(data, endStream, stream, []byte("{}")))
+			return slice(frame(headers, endHeaders, stream, []byte("\x88\x0f\x0d\x011")),
+				frame(data, endStream, stream, []byte("{}")))
 		}),
 		Cut{"HTTP/2 lost", false, losesPings}, Cut{"HTTP/2 refused", false, refuses})
 }
@@ -91,24 +98,33 @@ func plainCuts() map[string]string {
 		return fmt.Sprintf("%sContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", head, len(body), body)
 	}
 	return map[string]string{
-		"closed before the reply": "", "closed in the head": "HTTP/1.1 200 OK\r\nContent-Type:", "closed in the body": head + "Content-Length: 9\r\n\r\n{",
-		"no HTTP": "SSH-2.0-OpenSSH_9.9\r\n", "closed between chunks": chunked, "closed in a chunk": chunked + "9\r\n\"",
-		"no end of a chunk": chunked + "1\r\n}}}", "no number": chunked + "z\r\n", "no length": chunked + "\r\n", "long length": chunked + strings.Repeat("f", 17) + "\r\n",
-		"bare LF": chunked + "1\n}", "CR in a line": chunked + "1\r1\r\n", "long line": chunked + "1;" + strings.Repeat("x", 9000) + "\r\n",
-		"non-data": chunked + strings.Repeat("1;"+strings.Repeat("x", 3000)+"\r\n \r\n", 9), "closed in the trailer": chunked + "0\r\n",
-		"long trailer": chunked + "0\r\n" + strings.Repeat("X: "+strings.Repeat("x", 3000)+"\r\n", 9), "corrupt flate": asGzip(corrupt), "bad checksum": asGzip(checksum),
+		"closed before the reply": "", "closed in the head": "HTTP/1.1 200 OK\r\nContent-Type:",
+		"closed in the body": head + "Content-Length: 9\r\n\r\n{",
+		"no HTTP":            "SSH-2.0-OpenSSH_9.9\r\n", "closed between chunks": chunked,
+		"closed in a chunk": chunked + "9\r\n\"", "no end of a chunk": chunked + "1\r\n}}}",
+		"no number": chunked + "z\r\n", "no length": chunked + "\r\n",
+		"long length": chunked + strings.Repeat("f", 17) + "\r\n",
+		"bare LF":     chunked + "1\n}", "CR in a line": chunked + "1\r1\r\n",
+		"long line":             chunked + "1;" + strings.Repeat("x", 9000) + "\r\n",
+		"non-data":              chunked + strings.Repeat("1;"+strings.Repeat("x", 3000)+"\r\n \r\n", 9),
+		"closed in the trailer": chunked + "0\r\n",
+		"long trailer":          chunked + "0\r\n" + strings.Repeat("X: "+strings.Repeat("x", 3000)+"\r\n", 9),
+		"corrupt flate":         asGzip(corrupt), "bad checksum": asGzip(checksum),
 		"cut gzip": asGzip(zipped.Bytes()[:20]),
 	}
 }
 
 // tlsCuts is what a server writes below TLS in mid reply, before it closes the connection.
 var tlsCuts = map[string]string{
-	"closed": "", "bad record MAC": "\x17\x03\x03\x00\x20" + strings.Repeat("x", 32), "no record": strings.Repeat("HTTP", 9),
+	"closed": "", "bad record MAC": "\x17\x03\x03\x00\x20" + strings.Repeat("x", 32),
+	"no record":       strings.Repeat("HTTP", 9),
 	"another version": "\x17\x01\x01\x00\x20" + strings.Repeat("x", 32),
 }
 
 // serveRaw serves every connection by a function, and closes it then.
-func serveRaw(t testing.TB, secure bool, serve func(net.Conn, *bufio.Reader), protocols ...string) (string, *http.Client) {
+func serveRaw(
+	t testing.TB, secure bool, serve func(net.Conn, *bufio.Reader), protocols ...string,
+) (string, *http.Client) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -233,7 +249,8 @@ func losesPings(t testing.TB) (string, *http.Client) {
 		answerFrames(c, r, func(uint32) []byte { return nil })
 		_, _ = io.Copy(io.Discard, r) // until the client leaves
 	}, "h2")
-	client.Transport.(*http.Transport).HTTP2 = &http.HTTP2Config{SendPingTimeout: time.Millisecond, PingTimeout: 200 * time.Millisecond}
+	client.Transport.(*http.Transport).HTTP2 = &http.HTTP2Config{SendPingTimeout: time.Millisecond,
+		PingTimeout: 200 * time.Millisecond}
 	return url, client
 }
 

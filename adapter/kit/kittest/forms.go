@@ -18,32 +18,37 @@ import (
 func replies(t *testing.T, c Config) {
 	bodies := map[string]string{}
 	for n, whole := range c.Whole {
-		bodies[fmt.Sprintf("whole %d", n)], bodies[fmt.Sprintf("whole %d with a mark", n)] = whole, whole+"\n\ndata: [DONE]\n\n"
+		bodies[fmt.Sprintf("whole %d", n)], bodies[fmt.Sprintf("whole %d with a mark", n)] = whole,
+			whole+"\n\ndata: [DONE]\n\n"
 		bodies[fmt.Sprintf("whole %d after a mark of the order", n)] = "\ufeff \n" + whole
 		if len(c.Streams) > 0 || c.StreamType != "" { // an adapter that reads no streams reads no events
 			bodies[fmt.Sprintf("whole %d as an event", n)] = asEvents(t, whole)
 		}
 	}
 	for n, stream := range c.Streams {
-		bodies[fmt.Sprintf("stream %d", n)], bodies[fmt.Sprintf("stream %d after a comment", n)] = stream, ": ping\n\n"+stream
+		bodies[fmt.Sprintf("stream %d", n)], bodies[fmt.Sprintf("stream %d after a comment", n)] = stream,
+			": ping\n\n"+stream
 		bodies[fmt.Sprintf("stream %d after much blank", n)] = strings.Repeat("\n ", 2000) + "\n" + stream
 	}
 	for form, body := range bodies {
-		for _, kind := range []string{"", "Content-Type: application/json\n", "Content-Type: text/event-stream; charset=utf-8\n", "Content-Type: text/plain\n", "Content-Type: ???\n"} {
+		for _, kind := range []string{"", "Content-Type: application/json\n",
+			"Content-Type: text/event-stream; charset=utf-8\n", "Content-Type: text/plain\n",
+			"Content-Type: ???\n"} {
 			for _, asked := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/%s/asked=%v", form, strings.TrimSpace(kind), asked), func(t *testing.T) {
-					s := Serve(t, "200 OK\n"+kind+"\n"+body)
-					model, err := c.New(s.URL, s.Client)
-					require.NoError(t, err)
-					req, told := Asks()["plain"], ""
-					if asked {
-						req.Stream = func(d loop.Delta) { told += d.Text }
-					}
-					reply, err := model.Reply(t.Context(), req)
-					require.NoError(t, err)
-					assert.Equal(t, "Yes.", reply.Text)
-					assert.True(t, !asked || told == reply.Text, "told %q", told)
-				})
+				t.Run(fmt.Sprintf("%s/%s/asked=%v", form, strings.TrimSpace(kind), asked),
+					func(t *testing.T) {
+						s := Serve(t, "200 OK\n"+kind+"\n"+body)
+						model, err := c.New(s.URL, s.Client)
+						require.NoError(t, err)
+						req, told := Asks()["plain"], ""
+						if asked {
+							req.Stream = func(d loop.Delta) { told += d.Text }
+						}
+						reply, err := model.Reply(t.Context(), req)
+						require.NoError(t, err)
+						assert.Equal(t, "Yes.", reply.Text)
+						assert.True(t, !asked || told == reply.Text, "told %q", told)
+					})
 			}
 		}
 	}

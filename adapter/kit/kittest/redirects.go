@@ -53,14 +53,17 @@ func redirects(t *testing.T, c Config) {
 		require.NoError(t, err)
 	})
 	t.Run("in a circle", func(t *testing.T) {
-		url, client := redirecting(t, func(r *http.Request, _ string) string { return r.URL.RequestURI() }, 307, reply)
+		url, client := redirecting(t, func(r *http.Request, _ string) string { return r.URL.RequestURI() },
+			307, reply)
 		_, err := askAt(t, c, url, client, false)
 		isFinal(t, err)
 		assert.ErrorContains(t, err, "the server redirects in a circle")
 	})
 	t.Run("by a client that follows by itself", func(t *testing.T) {
 		there, _ := thief(t, reply)
-		url, client := redirecting(t, func(r *http.Request, _ string) string { return there + r.URL.RequestURI() }, 307, "")
+		url, client := redirecting(t, func(r *http.Request, _ string) string {
+			return there + r.URL.RequestURI()
+		}, 307, "")
 		for _, stream := range []bool{false, true} {
 			text, err := askAt(t, c, url, &http.Client{Transport: following{client}}, stream)
 			isFinal(t, err)
@@ -73,7 +76,8 @@ func redirects(t *testing.T, c Config) {
 			s := Serve(t, fmt.Sprintf("%d Moved\n\n", status))
 			_, err := askAt(t, c, s.URL, s.Client, false)
 			isFinal(t, err)
-			assert.ErrorContains(t, err, fmt.Sprintf("the server redirects (%d) without an address to follow", status))
+			assert.ErrorContains(t, err, fmt.Sprintf("the server redirects (%d) without an address to follow",
+				status))
 		}
 	})
 }
@@ -116,7 +120,8 @@ func redirecting(
 	}))
 	t.Cleanup(s.Close)
 	here = s.URL
-	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	transport := &http.Transport{DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	return s.URL, &http.Client{Transport: transport}
 }
 

@@ -52,7 +52,8 @@ func bounds(t *testing.T, c Config) {
 	about, says := model.(loop.Describer)
 	require.True(t, says, "the model is no loop.Describer: it has no price")
 	assert.NotEmpty(t, about.Describe().Name)
-	assert.NotEmpty(t, reply.Model, "the model that answered: the one that was asked if the server does not say")
+	assert.NotEmpty(t, reply.Model,
+		"the model that answered: the one that was asked if the server does not say")
 	if !about.Describe().Unbounded {
 		assert.Regexp(t, fmt.Sprintf(`: %d\b`, most), s.Requests()[0], "MaxOutputTokens is not sent")
 	}
@@ -61,12 +62,14 @@ func bounds(t *testing.T, c Config) {
 // sentFor returns the body of the one request that a call makes.
 func sentFor(t *rapid.T, c Config, req loop.Request) []byte {
 	var sent [][]byte
-	model, err := c.New("http://server", &http.Client{Transport: answering(func(r *http.Request) (*http.Response, error) {
-		body, err := io.ReadAll(r.Body)
-		sent = append(sent, body)
-		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
-			Body: io.NopCloser(strings.NewReader(c.Whole[0])), Request: r}, err
-	})})
+	model, err := c.New("http://server",
+		&http.Client{Transport: answering(func(r *http.Request) (*http.Response, error) {
+			body, err := io.ReadAll(r.Body)
+			sent = append(sent, body)
+			return &http.Response{StatusCode: http.StatusOK,
+				Header: http.Header{"Content-Type": {"application/json"}},
+				Body:   io.NopCloser(strings.NewReader(c.Whole[0])), Request: r}, err
+		})})
 	require.NoError(t, err)
 	before := fmt.Sprint(req.Messages)
 	_, err = model.Reply(t.Context(), req)
@@ -83,22 +86,28 @@ func (a answering) RoundTrip(r *http.Request) (*http.Response, error) { return a
 // Transcripts draws conversations, also those that no run makes. opaque is data that an adapter could have
 // kept of a message.
 func Transcripts(opaque ...string) *rapid.Generator[[]message.Message] {
-	texts := rapid.SampledFrom([]string{"", " \n", "Yes. ", "Two.", "\xff", `{"a":1}`, "<tool_call>{}</tool_call>"})
-	names := rapid.SampledFrom([]string{"book_room", "hotel.find", "", "no such tool!", "ü", "1st", strings.Repeat("x", 200)})
+	texts := rapid.SampledFrom([]string{"", " \n", "Yes. ", "Two.", "\xff", `{"a":1}`,
+		"<tool_call>{}</tool_call>"})
+	names := rapid.SampledFrom([]string{"book_room", "hotel.find", "", "no such tool!", "ü", "1st",
+		strings.Repeat("x", 200)})
 	ids := rapid.SampledFrom([]string{"", "c1", "c2", "call-1", "call-2", "fc 3!", strings.Repeat("y", 200)})
 	kept := rapid.SampledFrom(append([]string{"", "x", `{"adapter":"other"}`}, opaque...))
 	call := rapid.Custom(func(t *rapid.T) message.Call {
-		arguments := rapid.SampledFrom([]string{"", "{}", `{"a":1}`, `[1]`, `"x"`, `{"a":`, `{"a":1,"a":2}`, `{"a":"\ud800"}`, "\xff", "null"})
-		return message.Call{ID: ids.Draw(t, "id"), Name: names.Draw(t, "name"), Arguments: arguments.Draw(t, "arguments")}
+		arguments := rapid.SampledFrom([]string{"", "{}", `{"a":1}`, `[1]`, `"x"`, `{"a":`, `{"a":1,"a":2}`,
+			`{"a":"\ud800"}`, "\xff", "null"})
+		return message.Call{ID: ids.Draw(t, "id"), Name: names.Draw(t, "name"),
+			Arguments: arguments.Draw(t, "arguments")}
 	})
-	roles := rapid.SampledFrom([]message.Role{message.System, message.User, message.Assistant, message.Tool, ""})
+	roles := rapid.SampledFrom([]message.Role{message.System, message.User, message.Assistant, message.Tool,
+		""})
 	one := rapid.Custom(func(t *rapid.T) message.Message {
 		m := message.Message{Role: roles.Draw(t, "role"), Text: texts.Draw(t, "text")}
 		switch m.Role {
 		case message.Assistant:
 			m.Calls, m.Opaque = rapid.SliceOfN(call, 0, 3).Draw(t, "calls"), kept.Draw(t, "opaque")
 		case message.Tool:
-			m.CallID, m.Name, m.IsError = ids.Draw(t, "call"), names.Draw(t, "name"), rapid.Bool().Draw(t, "error")
+			m.CallID, m.Name, m.IsError = ids.Draw(t, "call"), names.Draw(t, "name"),
+				rapid.Bool().Draw(t, "error")
 		}
 		return m
 	})

@@ -22,14 +22,18 @@ import (
 // secrets are keys that servers and gateways repeat: the client's, and others that are recognisable by
 // their form.
 var secrets = []string{
-	Key, "sk-proj-Zq8xV2mN4bT7rW1pLs0dZq8xV2mN", "sk-ant-api03-Zq8xV2mN4bT7rW1pLs0d-AA", "AIzaSyZq8xV2mN4bT7rW1pLs0dZq8xV2mN4bT7r",
+	Key, "sk-proj-Zq8xV2mN4bT7rW1pLs0dZq8xV2mN", "sk-ant-api03-Zq8xV2mN4bT7rW1pLs0d-AA",
+	"AIzaSyZq8xV2mN4bT7rW1pLs0dZq8xV2mN4bT7r",
 }
 
 // repeating are responses of any server that repeat the key.
 var repeating = map[string]string{
-	"refusal": "401 Unauthorized\nContent-Type: application/json\n\n" + `{"error":{"message":"Incorrect API key provided: {key}"}}`,
-	"id":      "500 Internal Server Error\nX-Request-Id: {key}\nContent-Type: application/json\n\n" + `{"error":{"message":"no"}}`,
-	"page":    "502 Bad Gateway\nContent-Type: text/html\n\n<h1>upstream refused Authorization: Bearer {key}</h1>",
+	"refusal": "401 Unauthorized\nContent-Type: application/json\n\n" +
+		`{"error":{"message":"Incorrect API key provided: {key}"}}`,
+	"id": "500 Internal Server Error\nX-Request-Id: {key}\nContent-Type: application/json\n\n" +
+		`{"error":{"message":"no"}}`,
+	"page": "502 Bad Gateway\nContent-Type: text/html\n\n<h1>upstream refused Authorization: Bearer " +
+		"{key}</h1>",
 	"garbage": "200 OK\nContent-Type: application/json\n\nBearer {key}\n",
 }
 

@@ -45,7 +45,8 @@ func stories(t *testing.T, c Config) {
 	require.NotEmpty(t, files, "%s: there is no story", dir)
 	for _, path := range files {
 		t.Run(nameOf(path), func(t *testing.T) {
-			assert.Equal(t, storySnapshot, runStory(t, path, c), "the session differs from that of other providers")
+			assert.Equal(t, storySnapshot, runStory(t, path, c),
+				"the session differs from that of other providers")
 		})
 	}
 }
@@ -59,7 +60,8 @@ func runStory(t *testing.T, path string, c Config) string {
 	require.NoError(t, err)
 	sess, err := session.New(session.Config{
 		ID: "order-42", Slices: []session.Declared{receipts},
-		Reducers: []session.Reducer{session.On(receipts, session.EventToolResult, "receipts.keep", keepReceipt)},
+		Reducers: []session.Reducer{session.On(receipts, session.EventToolResult, "receipts.keep",
+			keepReceipt)},
 	})
 	require.NoError(t, err)
 	tools, err := tool.NewSet(BookRoom())

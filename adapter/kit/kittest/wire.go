@@ -55,7 +55,8 @@ func parseResponse(raw string) (response, error) {
 // volatile are headers that differ between runs, machines and versions, or that belong to the connection. A
 // name that ends in "-" means all with that prefix.
 var volatile = []string{
-	"accept-encoding", "connection", "content-length", "transfer-encoding", "user-agent", "idempotency-key", "x-stainless-",
+	"accept-encoding", "connection", "content-length", "transfer-encoding", "user-agent", "idempotency-key",
+	"x-stainless-",
 	"x-goog-api-client", "x-server-timeout", "traceparent",
 }
 

@@ -98,8 +98,9 @@ func New(s *session.Session, cfg Config) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	runner, err := engine.New(engine.RunnerConfig{Session: s, Machine: compiled.For("", cfg.Deadline), Record: r.record,
-		Offer: engine.Offer{Output: own.Output}})
+	runner, err := engine.New(engine.RunnerConfig{Session: s, Machine: compiled.For("", cfg.Deadline),
+		Record: r.record,
+		Offer:  engine.Offer{Output: own.Output}})
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +254,8 @@ func (r *Run) mayReply(ctx context.Context) error {
 		return r.cancel(ctx)
 	}
 	if phase := r.runner.State().Phase; phase != machine.Calling {
-		return fmt.Errorf("retake: a model replied while the run is %s; an agent that is a tool of another agent needs its own run", phase)
+		return fmt.Errorf("retake: a model replied while the run is %s; an agent that is a tool of another "+
+			"agent needs its own run", phase)
 	}
 	r.mark, r.cause, r.last = r.runner.State().TranscriptLen(), nil, nil
 	return nil

@@ -45,10 +45,12 @@ func (r *Run) fed(effects []machine.Effect, err error) {
 
 // nobody is what is told of a question, by its kind: here is nobody to ask.
 var nobody = map[machine.AskKind]string{
-	machine.AskApproval: "a call of %s needs a person's approval, and nobody can be asked here: set approval to never in the policy",
+	machine.AskApproval: "a call of %s needs a person's approval, and nobody can be asked here: set " +
+		"approval to never in the policy",
 	machine.AskDoubt: "what became of a call of %s is asked, and nobody can be asked here: " +
 		"set approval.in_doubt to tell in the policy",
-	machine.AskExhausted: "%s has no attempt left and a person is asked what is to follow, but nobody can be asked here: " +
+	machine.AskExhausted: "%s has no attempt left and a person is asked what is to follow, but nobody can " +
+		"be asked here: " +
 		"set approval.exhausted to end in the policy and let no planner ask",
 }
 
