@@ -302,15 +302,17 @@ func (p *chatParts) place(piece, function kit.Object) int {
 // A new id alone begins no call: some servers change it after the first piece.
 func (c *callParts) ends(piece, function kit.Object) bool {
 	id, name := piece.Text("id"), function.Text("name")
+	more := strings.TrimSpace(kit.ArgumentText(function.Get("arguments")))
+	begins := strings.HasPrefix(more, "{") // what goes on after an object does not
 	switch {
 	case name == "", c.name == "":
 		return false
 	case id == "":
-		return kit.ArgumentText(function.Get("arguments")) != "" && c.whole()
+		return begins && c.whole()
 	case c.id == "" || id == c.id:
 		return false
 	}
-	return name != c.name || piece.Get("index") == nil || c.whole()
+	return name != c.name || piece.Get("index") == nil || (more == "" || begins) && c.whole()
 }
 
 // whole reports whether all arguments have come.

@@ -3,6 +3,7 @@ package chat
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -72,6 +73,26 @@ func TestACharacterThatIsCutInTwoIsStreamedAsOne(t *testing.T) {
 func TestAThoughtThatIsCutInACharacterGoesBackWhole(t *testing.T) {
 	joint := joined([]json.RawMessage{[]byte("\"\xe2\x82\""), []byte("\"\xac\""), []byte(`"\ud83d"`), []byte(`"\ude00"`)})
 	assert.Equal(t, `"€😀"`, string(joint))
+}
+
+// BenchmarkACallWithoutAnID reads a call whose pieces have its name and no id, as some servers stream it. Twice as
+// many pieces take twice as long: compare ns/piece.
+func BenchmarkACallWithoutAnID(b *testing.B) {
+	for _, n := range []int{1000, 2000, 4000} {
+		b.Run(fmt.Sprint("pieces=", n), func(b *testing.B) {
+			piece := func(arguments string) string {
+				return `{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":` + string(kit.Quote(arguments)) + "}}]}}]}\n"
+			}
+			lines := []byte(piece(`{"all":[{"a":1}`) + strings.Repeat(piece(`,{"a":1}`), n) + piece("]}"))
+			for b.Loop() {
+				reply, _, _, err := play(&chatReply{takesID: (&Model{}).takesID}, lines)
+				if err != nil || len(reply.Calls) != 1 {
+					b.Fatal(err, len(reply.Calls))
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/piece")
+		})
+	}
 }
 
 func FuzzChatReply(f *testing.F) {
