@@ -18,12 +18,9 @@ type Named struct {
 	Store journal.Keeper
 }
 
-// What was read of the stores counts as new for refreshed, or as long as it took, if that is longer, but not
-// for longer than longest: a line is told within a second.
-const (
-	refreshed = 200 * time.Millisecond
-	longest   = 500 * time.Millisecond
-)
+// refreshed is how long what was read of the stores counts as new. It is shorter than [collect]: whoever looks
+// at 10,000 sessions is told a line within a second.
+const refreshed = 200 * time.Millisecond
 
 // watcher knows the sessions of stores. It reads only what is new, and only when asked.
 type watcher struct {
@@ -42,7 +39,6 @@ type watcher struct {
 	total, read int
 	first       chan struct{}
 	at          time.Time
-	fresh       time.Duration
 	err         error
 }
 
@@ -119,7 +115,7 @@ func (w *watcher) refresh(ctx context.Context) error {
 	defer w.reading.Unlock()
 	begin := w.clock.Now()
 	w.mu.Lock()
-	fresh, err := !w.at.IsZero() && begin.Sub(w.at) < w.fresh, w.err
+	fresh, err := !w.at.IsZero() && begin.Sub(w.at) < refreshed, w.err
 	w.mu.Unlock()
 	if fresh {
 		return err
@@ -146,7 +142,6 @@ func (w *watcher) refresh(ctx context.Context) error {
 	}
 	w.tellDoubts()
 	w.at, w.err = w.clock.Now(), err
-	w.fresh = min(max(refreshed, w.at.Sub(begin)), longest)
 	select {
 	case <-w.first:
 	default:
