@@ -132,9 +132,9 @@ func (p *prune) openHashes() (*os.File, error) {
 	return f, nil
 }
 
-// sessionIn is the place of a session in a folder or a database.
+// sessionIn is the place of a session in a folder or a database; without a session that of the store.
 func sessionIn(store, session string) place {
-	if isDatabase(store) {
+	if session == "" || isDatabase(store) {
 		return place{store, session}
 	}
 	return place{path: filepath.Join(store, journal.FileName(session))}
