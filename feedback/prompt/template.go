@@ -11,7 +11,6 @@ import (
 	"maps"
 	"strconv"
 	"strings"
-	"sync"
 	"text/template"
 
 	"github.com/retake-go/retake/feedback"
@@ -45,10 +44,8 @@ type View interface {
 // safe for concurrent use.
 type Template struct {
 	text string
-	// base is nil for a text without actions, which renders as it is. runs are copies of it that are not in use:
-	// to copy a template and its functions takes longer than to render it.
+	// base is nil for a text without actions, which renders as it is.
 	base *template.Template
-	runs sync.Pool
 	// vars are the Vars of Prompt and Words. Read-only.
 	vars map[string]any
 }
@@ -77,7 +74,7 @@ func Parse(text string, vars map[string]json.RawMessage) (*Template, error) {
 
 // compiled returns the template of a text with actions.
 func compiled(text string) (*template.Template, error) {
-	empty := template.New(templateName).Option("missingkey=error").Funcs(bound(new(run)))
+	empty := template.New(templateName).Option("missingkey=error").Funcs(bound(Data{}, &meter{}))
 	base, err := empty.Parse(text)
 	if err != nil {
 		return nil, parseError(err)
@@ -132,33 +129,17 @@ func (t *Template) execute(out *bounded, d Data) error {
 		_, err := out.Write([]byte(t.text))
 		return err
 	}
-	r, _ := t.runs.Get().(*run)
-	if r == nil {
-		copied, err := t.base.Clone()
-		if err != nil {
-			return err
-		}
-		r = new(run)
-		r.of = copied.Funcs(bound(r))
+	run, err := t.base.Clone()
+	if err != nil {
+		return err
 	}
-	r.data, r.meter.left = d, maxWork
-	err := r.of.Execute(out, d)
-	r.data = Data{}
-	t.runs.Put(r)
-	return err
+	return run.Funcs(bound(d, &meter{left: maxWork})).Execute(out, d)
 }
 
-// run is a copy of a template whose functions read data. It makes one rendering at a time.
-type run struct {
-	of    *template.Template
-	data  Data
-	meter meter
-}
-
-// bound returns all functions of a rendering.
-func bound(r *run) template.FuncMap {
-	all := r.meter.funcs()
-	maps.Copy(all, funcs(func() Data { return r.data }))
+// bound returns all functions of one rendering.
+func bound(d Data, m *meter) template.FuncMap {
+	all := m.funcs()
+	maps.Copy(all, funcs(func() Data { return d }))
 	return all
 }
 
