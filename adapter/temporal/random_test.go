@@ -33,7 +33,7 @@ func TestAWorkflowMakesTheSame(t *testing.T) {
 func takes(c random.Case) bool {
 	if c.Action == nil {
 		own := len(c.Follows) == 0 || len(c.Config.Models) == 0 // what the run before left out is not known to the next
-		return c.Config.ToolChoice == "" && own && !c.People() && !c.Nests() && !c.Cancels() && !c.Hangs
+		return own && !c.People() && !c.Nests() && !c.Cancels() && !c.Hangs
 	}
 	for _, r := range c.Reducers {
 		if r.On == session.EventToolResult || r.On == session.EventStructuredOutput || r.On == session.EventRunEnded {
