@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -89,7 +90,8 @@ func (e *ClassError) Unwrap() error { return e.Cause }
 
 // Failure is the error as the core sees it.
 func (e *ClassError) Failure() Failure {
-	return Failure{Plane: Correction, Class: e.Class, Message: Scrub(e.Error()), Issues: SortIssues(e.Issues)}
+	return Failure{Plane: Correction, Class: e.Class, Message: Scrub(e.Error()),
+		Issues: SortIssues(slices.Clone(e.Issues))}
 }
 
 // Sealed is an error that ends work of its own: a run, an action, a call of a tool, a panic. What it wraps

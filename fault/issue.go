@@ -162,8 +162,15 @@ func (i Issue) Place() string {
 }
 
 // SortIssues returns the issues in canonical order (pointer, rule, expected, got, value, sent, source), each
-// once. The argument is not changed.
+// once. The argument does not change, and is returned if it is in that order.
 func SortIssues(issues []Issue) []Issue {
+	inOrder := true
+	for n := 1; n < len(issues) && inOrder; n++ {
+		inOrder = compareIssues(issues[n-1], issues[n]) < 0
+	}
+	if inOrder {
+		return slices.Clip(issues)
+	}
 	sorted := slices.Clone(issues)
 	slices.SortFunc(sorted, compareIssues)
 	return slices.Compact(sorted)

@@ -1,6 +1,7 @@
 package feedback
 
 import (
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -98,7 +99,7 @@ func New(in Input) RetryFeedback {
 	f := RetryFeedback{
 		Source: StructuredOutput, ToolName: canon.UTF8(in.Tool), Attempt: in.Attempt,
 		MaxAttempts: in.MaxAttempts, ErrorType: canon.UTF8(in.Class), CorrelationID: canon.UTF8(in.CorrelationID),
-		Detail: Quote(in.Detail), Issues: fault.SortIssues(fault.PrintableIssues(in.Issues)),
+		Detail: Quote(in.Detail), Issues: fault.SortIssues(slices.Clone(fault.PrintableIssues(in.Issues))),
 	}
 	if f.ToolName != "" {
 		f.Source = Tool

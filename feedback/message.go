@@ -18,32 +18,31 @@ const MaxMessage = 1024
 // message returns one line for a class and its issues: "nights: expected integer, got string; room:
 // required".
 func message(class fault.Class, detail string, issues []fault.Issue) string {
-	line, told := "", 0
+	line, told := make([]byte, 0, MaxMessage/4), 0
 	if detail != "" {
-		line = QuoteWithin(classWords(class), maxName) + ": " + detail
+		line = append(append(append(line, QuoteWithin(classWords(class), maxName)...), ": "...), detail...)
 	}
 	for n, i := range issues {
 		if detail != "" && restates(i, class) || n > 0 && differBySentAlone(issues[n-1], i) {
 			continue
 		}
-		where, is, then := "", "", ""
+		shorter := len(line)
+		if shorter > 0 {
+			line = append(line, "; "...)
+		}
 		if i.Pointer != "" || i.Source != fault.FromReply { // the reply as a whole has no place
-			where, is = place(i), ": "
+			line = append(append(line, place(i)...), ": "...)
 		}
-		if line != "" {
-			then = "; "
-		}
-		longer := line + then + where + is + wrong(i, i.Value)
-		if told++; told > 1 && len(longer) > MaxMessage-len("; and 9223372036854775807 more") {
-			line += fmt.Sprintf("; and %d more", len(issues)-n)
+		line = append(line, wrong(i, i.Value)...)
+		if told++; told > 1 && len(line) > MaxMessage-len("; and 9223372036854775807 more") {
+			line = fmt.Appendf(line[:shorter], "; and %d more", len(issues)-n)
 			break
 		}
-		line = longer
 	}
-	if line == "" {
-		line = Quote(classWords(class))
+	if len(line) == 0 {
+		return Cut(Quote(classWords(class)), MaxMessage)
 	}
-	return Cut(line, MaxMessage)
+	return Cut(string(line), MaxMessage)
 }
 
 // differBySentAlone reports whether two issues differ only in the value that only the model sees.

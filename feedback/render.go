@@ -47,9 +47,10 @@ func given(f RetryFeedback) string {
 // told returns at most limit issues in at most room bytes. If not all fit, the members of the proposal take
 // turns.
 func told(f RetryFeedback, limit, room int) string {
-	issues := slices.DeleteFunc(fault.SortIssues(f.Issues), func(i fault.Issue) bool {
-		return restates(i, f.ErrorType)
-	})
+	issues, restated := fault.SortIssues(f.Issues), func(i fault.Issue) bool { return restates(i, f.ErrorType) }
+	if slices.ContainsFunc(issues, restated) {
+		issues = slices.DeleteFunc(slices.Clone(issues), restated)
+	}
 	if len(issues) <= limit {
 		var all strings.Builder
 		all.Grow(len(issues) * usualLine)

@@ -3,6 +3,7 @@ package feedback
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
@@ -172,18 +173,18 @@ func head(f RetryFeedback, w wording) string {
 	if f.ErrorType == fault.NoProgress {
 		return opening + text + rounds(f) + ".\n"
 	}
-	count := fmt.Sprintf(" (attempt %d", f.Attempt)
+	of, last := "", ""
 	if f.MaxAttempts > 0 {
-		count += fmt.Sprintf(" of %d", f.MaxAttempts)
+		of = " of " + strconv.Itoa(f.MaxAttempts)
 	}
 	switch {
 	case f.MaxAttempts <= 0:
 	case f.Last() && f.Attempt >= f.MaxAttempts:
-		count += ", the last"
+		last = ", the last"
 	case !f.Last() && f.Attempt+1 == f.MaxAttempts:
-		count += "; the next is the last"
+		last = "; the next is the last"
 	}
-	return opening + f.fill(text) + count + ").\n"
+	return opening + f.fill(text) + " (attempt " + strconv.Itoa(f.Attempt) + of + last + ").\n"
 }
 
 // rounds returns how often a cycle was made, and when the run ends.

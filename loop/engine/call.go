@@ -55,51 +55,56 @@ func Call[T any](
 	if ctx.Done() == nil && lim.Whole <= 0 && !lim.Streamed() {
 		return call(ctx, func(piece func()) { piece() })
 	}
-	if lim.End == nil {
-		ctx, lim.End = context.WithCancelCause(ctx)
+	own, end := ctx, lim.End
+	if end == nil {
+		own, end = context.WithCancelCause(ctx)
 	}
-	w := &watch{after: after, idle: lim.Idle, ctx: ctx, end: lim.End, stop: func() {},
-		telling: make(chan struct{}, 1)}
+	r := &running[T]{
+		watch: watch{after: after, idle: lim.Idle, ctx: own, end: end, stop: func() {},
+			telling: make(chan struct{}, 1)},
+		over: make(chan struct{}), err: tool.ErrExited,
+	}
 	if lim.Whole > 0 {
-		defer after(lim.Whole, func() { w.expire("%s within %v", lim.Late, lim.Whole) })()
+		defer after(lim.Whole, func() { r.expire("%s within %v", lim.Late, lim.Whole) })()
 	}
-	w.wait(lim.First)
-	done := make(chan ended[T], 1)
-	go run(done, func() (T, error) { return call(ctx, w.tell) })
-	var got ended[T]
+	r.wait(lim.First)
+	go r.run(call)
 	select {
-	case got = <-done:
-	case <-ctx.Done():
+	case <-r.over:
+	case <-own.Done():
 		select {
-		case got = <-done: // both at once: it has returned
+		case <-r.over: // both at once: it has returned
 		default:
-			return value, w.abandon()
+			return value, r.abandon()
 		}
 	}
-	w.leave()
-	if got.panicked != nil {
-		panic(got.panicked)
+	r.leave()
+	if r.panicked != nil {
+		panic(r.panicked)
 	}
-	return got.value, w.cause(got.err)
+	return r.value, r.cause(r.err)
 }
 
-// ended is how a call ended.
-type ended[T any] struct {
+// running is a call on its own goroutine.
+type running[T any] struct {
+	watch
+	// over is closed once the call has ended, and how it ended is set: err is [tool.ErrExited] unless it
+	// returned.
+	over     chan struct{}
 	value    T
 	err      error
 	panicked *panicError
 }
 
-// run makes a call and sends how it ended.
-func run[T any](done chan<- ended[T], call func() (T, error)) {
-	out := ended[T]{err: tool.ErrExited} // unless it returns
+// run makes the call.
+func (r *running[T]) run(call func(context.Context, Tell) (T, error)) {
+	defer close(r.over)
 	defer func() {
 		if p := recover(); p != nil {
-			out.panicked = &panicError{fault.PanicError{Value: p, Stack: string(debug.Stack())}}
+			r.panicked = &panicError{fault.PanicError{Value: p, Stack: string(debug.Stack())}}
 		}
-		done <- out
 	}()
-	out.value, out.err = call()
+	r.value, r.err = call(r.ctx, r.tell)
 }
 
 // panicError is the value with which Call panics after a panic on the call's own goroutine.
