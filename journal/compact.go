@@ -73,7 +73,8 @@ func compacted(
 		return nil, 0, ErrNoRun
 	}
 	if f.Header.Redaction != nil && f.Unfinished() {
-		return nil, 0, fmt.Errorf("%w: its run has not ended and needs its events to continue: compact it after its end", ErrRedacted)
+		return nil, 0, fmt.Errorf("%w: its run has not ended and needs its events to continue: compact it "+
+			"after its end", ErrRedacted)
 	}
 	f.undecided = nil
 	f.ends.all = slices.DeleteFunc(f.ends.all, func(e Ended) bool { return drops(&e) })

@@ -78,7 +78,8 @@ const (
 var ErrAnswered = errors.New("journal: it was answered before")
 
 // ErrInboxFull: the inbox of the session has [MaxItems] items that nobody has taken.
-var ErrInboxFull = fmt.Errorf("journal: the inbox of the session is full: it has %d items that no run has taken", MaxItems)
+var ErrInboxFull = fmt.Errorf("journal: the inbox of the session is full: it has %d items that no run has "+
+	"taken", MaxItems)
 
 // AnsweredError reports that another item was put first. errors.Is matches [ErrAnswered].
 type AnsweredError struct {

@@ -102,7 +102,8 @@ func notALine(text []byte) string {
 	_, _, whole := cutLine(uncut)
 	switch {
 	case marked && begins(unmarked):
-		return "it begins with a byte order mark (EF BB BF): take these three bytes off, or copy the file byte for byte"
+		return "it begins with a byte order mark (EF BB BF): take these three bytes off, or copy the file byte " +
+			"for byte"
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
 		return "it is UTF-16: a journal is UTF-8 without a byte order mark; copy the file byte for byte"
 	case cr && whole:

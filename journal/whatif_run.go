@@ -111,7 +111,8 @@ func (r *counterfactualRun) feed(o *occurrence) {
 
 // remade are the events that are made anew where the record has none, and the requests that they answer.
 var remade = map[machine.EventKind]machine.EffectKind{
-	machine.Estimated: machine.EstimateCall, machine.Shortened: machine.Shorten, machine.Granted: machine.AskGrant,
+	machine.Estimated: machine.EstimateCall, machine.Shortened: machine.Shorten,
+	machine.Granted: machine.AskGrant,
 }
 
 // nobodyAnswers ends the questions that nobody answers, at the deadline that they have now.

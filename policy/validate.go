@@ -81,7 +81,8 @@ func (s *Set) check(f fields.Faults) {
 	}
 	for n, row := range layerFields {
 		if row.CallsOnly && fields.Says(&s.Answer, n) {
-			f.At(LayerAnswer).At(row.Name).Add("has no meaning for an answer; write it under tools.NAME, or under global")
+			f.At(LayerAnswer).At(row.Name).Add("has no meaning for an answer; write it under tools.NAME, or under " +
+				"global")
 		}
 	}
 	s.Transport.checkTransport(f.At(LayerTransport))

@@ -152,8 +152,8 @@ func (t *Tool) within(ctx context.Context, args []byte, d time.Duration, after A
 	return out
 }
 
-// ErrExited is the error of a tool, or of another call of user code, that ended the goroutine it ran on, as the
-// FailNow of a test does.
+// ErrExited is the error of a tool, or of another call of user code, that ended the goroutine it ran on, as
+// the FailNow of a test does.
 var ErrExited = errors.New("the call ended its goroutine (runtime.Goexit)")
 
 // safely is Invoke without events and progress. A panic becomes the tool's error.

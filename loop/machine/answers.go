@@ -124,7 +124,8 @@ func ranWords(tool string, end *ToolEnd, told string) string {
 }
 
 // notKept is the whole feedback on a refused result if there is no other.
-const notKept = "What followed from it was refused, and the state is as it was before. What the tool did stands."
+const notKept = "What followed from it was refused, and the state is as it was before. " +
+	"What the tool did stands."
 
 // sayAll answers the calls of a reply in call order. Native calls are answered one by one. Calls found in
 // text are answered in one user message, which names the call of each answer.

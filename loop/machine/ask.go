@@ -172,7 +172,8 @@ func (st *State) asksFault() error {
 		a := &st.kept.Questions[n]
 		if a.Kind == AskExhausted {
 			if st.Exhausted == nil || len(st.kept.Questions) > 1 || a.Default != EndRun {
-				return fmt.Errorf("questions[%d].kind: %q is the only question after an exhaustion, and its default is %q", n, a.Kind, EndRun)
+				return fmt.Errorf("questions[%d].kind: %q is the only question after an exhaustion, and its default "+
+					"is %q", n, a.Kind, EndRun)
 			}
 			if c := st.correctable(); a.Index != -1 && (c == nil || c.Index != a.Index) {
 				return fmt.Errorf("questions[%d].index: %d names no call that may be corrected", n, a.Index)

@@ -320,14 +320,16 @@ func (p *Plan) fault(st *State) error {
 	case plans[p.Do].failed == nil:
 		return fmt.Errorf("the plan's do: %q must be follow, abort, fallback, degrade or ask", p.Do)
 	case p.Do == AskPeople && single:
-		return errors.New("the plan's do: people are not asked about a single action: use follow, abort or fallback")
+		return errors.New("the plan's do: people are not asked about a single action: use follow, abort or " +
+			"fallback")
 	case p.Do == AskPeople && (len(st.kept.Consults) > 0 || st.Exhausted == nil || !st.Exhausted.Exhausted):
 		return errors.New("the plan's do: people are asked only after an exhaustion: use follow, abort, fallback " +
 			"or degrade")
 	case p.Delay < 0:
 		return fmt.Errorf("the plan's delay: %v must be 0 or more", p.Delay)
 	case single && p.Do == Degrade:
-		return errors.New("the plan's do: a single action has no reply to degrade to: use follow, abort or fallback")
+		return errors.New("the plan's do: a single action has no reply to degrade to: use follow, abort or " +
+			"fallback")
 	case single && p.Model != "":
 		return fmt.Errorf("the plan's model: a single action calls no model of the run: leave %q out", p.Model)
 	case single && p.Prompt != "":

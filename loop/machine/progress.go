@@ -207,7 +207,8 @@ func (s *step) judge(rounds int, calls []CycleCall) reached {
 	p := policy.Progress{Nudge: policy.Unlimited, Planner: policy.Unlimited, Stop: policy.Unlimited}
 	for n := range calls {
 		own := s.policyOf(calls[n].Tool).Progress.For(calls[n].ReadOnly)
-		p.Nudge, p.Planner, p.Stop = tighter(p.Nudge, own.Nudge), tighter(p.Planner, own.Planner), tighter(p.Stop, own.Stop)
+		p.Nudge, p.Planner = tighter(p.Nudge, own.Nudge), tighter(p.Planner, own.Planner)
+		p.Stop = tighter(p.Stop, own.Stop)
 	}
 	r := reached{}
 	switch {
@@ -275,7 +276,8 @@ func (s *step) stuck(r reached) {
 	}
 	if r.at == reachedPlanner {
 		d.Retry = true
-		s.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Decision: d.Decision, Failure: f, Cycle: r.cycle}
+		s.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Decision: d.Decision, Failure: f,
+			Cycle: r.cycle}
 		return
 	}
 	s.decided(d, nil)

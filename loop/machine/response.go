@@ -154,7 +154,8 @@ func (st *State) responseFault(r *Response, at time.Time) error {
 	case len(r.Arguments) > 0 && a.Index < 0:
 		return fault(ErrMisfit, "arguments: there is no call to correct, or more than one: give a hint")
 	case len(r.Arguments) > 0 && r.Verdict == GoOn && (r.Policy != nil || strings.TrimSpace(r.Words) != ""):
-		return fault(ErrMisfit, "arguments: give them without words and policy: the call is made, and the model is told its result")
+		return fault(ErrMisfit, "arguments: give them without words and policy: the call is made, and the model is "+
+			"told its result")
 	case r.Policy != nil && r.Verdict != GoOn:
 		return fault(ErrMisfit, "policy: only with %q", string(GoOn))
 	case len(r.Words) > MaxWords:

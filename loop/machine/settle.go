@@ -112,8 +112,8 @@ func (s *step) askAbout(p *Plan) error {
 // tool that was not accepted, if nothing else was decided by it. Else it returns nil.
 func (st *State) correctable() (found *BatchCall) {
 	x, b := st.Exhausted, st.Batch
-	if b == nil || x == nil || x.Plane != fault.Correction || x.Cycle != nil || x.Failure.Class == fault.UnknownTool ||
-		st.Config.CallsOnly || st.Policy.AllOrNothing && len(b.Calls) > 1 {
+	if b == nil || x == nil || x.Plane != fault.Correction || x.Cycle != nil ||
+		x.Failure.Class == fault.UnknownTool || st.Config.CallsOnly || st.Policy.AllOrNothing && len(b.Calls) > 1 {
 		return nil
 	}
 	for _, c := range b.Calls {
@@ -134,7 +134,8 @@ func (s *step) remake(c *BatchCall, r *Response) {
 	s.another(c.Tool)
 	own := &BatchCall{ToolRun: ToolRun{Index: c.Index, Call: *r.Call, Transport: 1},
 		callKept: callKept{Corrected: true, Doubt: c.Doubt}}
-	own.ID, own.Tool, own.Arguments, own.Identity, own.Progress = c.ID, c.Tool, r.Arguments, r.Identity, c.Progress
+	own.ID, own.Tool, own.Progress = c.ID, c.Tool, c.Progress
+	own.Arguments, own.Identity = r.Arguments, r.Identity
 	s.copyBatch().Calls[c.Index] = own
 	s.setKey(own, 0, canon.Decimals(r.Arguments))
 	s.place(own)

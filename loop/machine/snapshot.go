@@ -198,7 +198,8 @@ func (st *State) actionFault() error {
 }
 
 // statuses are those of [callStatus].
-var statuses = []callStatus{callOpen, callDoubtful, callAnswered, callFailed, callInvalid, callAsked, callRefused, callRepeated, callLost, callNotRun, callDenied}
+var statuses = []callStatus{callOpen, callDoubtful, callAnswered, callFailed, callInvalid, callAsked,
+	callRefused, callRepeated, callLost, callNotRun, callDenied}
 
 // batchFault reports what is wrong with the calls of the reply, and with what asks about them.
 func (st *State) batchFault() error {
@@ -248,7 +249,8 @@ func (st *State) batchFault() error {
 func (st *State) recentFault() error {
 	for n, f := range st.recent.Values() {
 		if f.Period < 0 || f.Period > min(maxPeriod, st.lately.Len()) {
-			return fmt.Errorf("recent[%d].period: %d; must be 0 to %d, and no more than there are calls", n, f.Period, maxPeriod)
+			return fmt.Errorf("recent[%d].period: %d; must be 0 to %d, and no more than there are calls", n,
+				f.Period, maxPeriod)
 		}
 	}
 	return nil

@@ -234,7 +234,8 @@ func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 	case end.Verdict == Failed:
 		return s.toolFailed(c, end)
 	}
-	return s.eventError(fmt.Sprintf("verdict %q must be done, ask_again, failed, broke, try_later, unknown or denied", end.Verdict))
+	return s.eventError(fmt.Sprintf("verdict %q must be done, ask_again, failed, broke, try_later, unknown or "+
+		"denied", end.Verdict))
 }
 
 // chose notes that a call has ended that was required.
@@ -289,7 +290,8 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 // warnUnheard warns about events of a tool that no reducer hears, once each.
 func (s *step) warnUnheard(tool string, events []string) {
 	for _, name := range events {
-		text := fmt.Sprintf("tool %s emitted the event %q, which no reducer hears: bind a reducer to it, or name it in session.Config.Events", tool, name)
+		text := fmt.Sprintf("tool %s emitted the event %q, which no reducer hears: bind a reducer to it, or name "+
+			"it in session.Config.Events", tool, name)
 		if !slices.Contains(s.Warnings, text) {
 			s.warn(text)
 		}
