@@ -39,14 +39,6 @@ type State struct {
 	// Slots are what was lent to a shared limiter.
 	Slots []Share `json:"slots,omitempty"`
 
-	kept
-
-	// Turn is the limiter's own turn at the limiter above.
-	Turn int64 `json:"turn,omitempty"`
-}
-
-// kept is what only the limiter reads of its [State].
-type kept struct {
 	// NextCall is when the pace allows another call.
 	NextCall int64 `json:"next_call"`
 	// OpenTo is when Open ended.
@@ -80,8 +72,9 @@ type kept struct {
 	// Rate counts grants, to tell how long an ask will wait.
 	Rate rate `json:"rate"`
 
-	// Borrowing is set while a shared limiter waits for more.
-	Borrowing bool `json:"borrowing,omitempty"`
+	// Borrowing is set while a shared limiter waits for more. Turn is its own turn at the limiter above.
+	Borrowing bool  `json:"borrowing,omitempty"`
+	Turn      int64 `json:"turn,omitempty"`
 }
 
 // Paced is a limit that is kept by spreading calls evenly. Next is when another call may begin.
