@@ -41,12 +41,12 @@ type Config struct {
 	Hold time.Duration `json:"hold_ns,omitempty" policy:"hold,absent"`
 	// Lease (lease) bounds the time that one grant of several calls covers. 0 means 100 ms.
 	Lease time.Duration `json:"lease_ns,omitempty" policy:"lease,absent"`
-	// Head (head) is how much longer a call seems to have waited for each step of its priority. 0 means 100 s:
-	// as much as a session yields at most.
+	// Head (head) is how much longer a call seems to have waited for each step of its priority. 0 means 10
+	// minutes: as much as a session yields at most.
 	Head time.Duration `json:"head_ns,omitempty" policy:"head,absent"`
 	// Yield (yield) is how much a session's call goes back in the queue for each call that it made before, of
 	// which ten count at most. So sessions that came late catch up, and all of a crowd end at about the same
-	// time. A call with a deadline goes back by a quarter of the time that it has, at most. 0 means 10 s.
+	// time. A call with a deadline goes back by a quarter of the time that it has, at most. 0 means 1 minute.
 	Yield time.Duration `json:"yield_ns,omitempty" policy:"yield,absent"`
 	// Failures (failures) is how many calls in a row find the provider down before the breaker opens. 0 means
 	// 3.
@@ -100,8 +100,8 @@ func (c Config) filled() Config {
 	or(&c.Ramp, 500*time.Millisecond)
 	or(&c.Hold, 10*time.Minute)
 	or(&c.Lease, 100*time.Millisecond)
-	or(&c.Head, 100*time.Second)
-	or(&c.Yield, 10*time.Second)
+	or(&c.Head, 10*time.Minute)
+	or(&c.Yield, time.Minute)
 	or(&c.ProbeEvery, time.Second)
 	or(&c.ProbeFor, 30*time.Second)
 	or(&c.GiveUp, time.Hour)

@@ -23,7 +23,7 @@
 //     gives it a part of one retry.
 //
 // Asks are granted in the order in which they were made. Sessions that made few calls so far go before others
-// by some time, and so do higher priorities: by a hundred seconds at most, unless it is configured, so that
+// by some time, and so do higher priorities: by ten minutes at most, unless it is configured, so that
 // nobody starves.
 //
 // # Processes

@@ -51,10 +51,14 @@ func (s *step) pace(resource string, limit, period int64) bool {
 		return false
 	}
 	w := Paced{Resource: resource, Limit: limit, Period: period, Next: s.Now}
+	cost := s.cost(&w, 1)
+	if s.Waiting() > 0 { // the last call may have been made just now
+		w.Next += cost
+	}
 	w.spend(s.Now, limit)
 	if given := s.Given.of(resource); s.Now-s.Since < period { // all of it took from the window
 		free := s.Now + scaled(period, 100, 99) // the window is at most used up
-		w.Spent, w.Next = [5]int64{}, min(max(s.Now, s.Since+scaled(given, s.cost(&w, 1), 1)), free)
+		w.Spent, w.Next = [5]int64{}, min(max(w.Next, s.Since+scaled(given, cost, 1)), free)
 		w.spend(s.Now, given)
 	}
 	s.Windows = append(s.Windows, w)

@@ -105,7 +105,7 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	case s.Cut > 0 && granted < s.Cut+grace:
 		return
 	}
-	if s.Now-s.Cut > inRow {
+	if s.Now-s.Cut > s.inRow() {
 		s.Refusals = 0
 	}
 	s.Refusals++
@@ -123,6 +123,9 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 		s.HeldUntil = max(s.HeldUntil, s.Now+wait)
 	}
 }
+
+// inRow is the longest time between cuts in a row: that of three calls, or three seconds.
+func (st *State) inRow() int64 { return 3 * max(scaled(second, milli, st.Pace), second) }
 
 // close begins to keep a pace.
 func (st *State) close() {
@@ -151,8 +154,6 @@ var cuts = [...]int64{9, 8, 7, 5}
 
 const (
 	heldAfter = 3
-	// inRow is the longest time between cuts in a row.
-	inRow = 3 * second
 	// grace is how long after a cut a window may still be full of what was called before it.
 	grace = second
 )

@@ -9,6 +9,23 @@ func (s *step) settle(ev *Event) {
 	if !out { // lost and found, or of another limiter: it still says what it says
 		granted = s.Now
 	}
+	if s.Config.Shared { // the limiter above hears of it, and knows more
+		switch ev.Outcome {
+		case Down:
+			s.giveBack()
+		case Refused:
+			s.Cut = s.Now
+		}
+	} else {
+		s.hear(ev, out, granted, &o)
+	}
+	if out {
+		s.free(ev, o)
+	}
+}
+
+// hear learns what the end of calls says of limits and outages.
+func (s *step) hear(ev *Event, out bool, granted int64, o *outstanding) {
 	taught := ev.Limits != nil && ev.Outcome != Unused && s.learn(ev.Limits, out, o.Given)
 	switch {
 	case s.Open && out && !o.Retry && ev.Outcome != Served: // every session may meet that once, whatever its pace
@@ -26,9 +43,6 @@ func (s *step) settle(ev *Event) {
 		s.probed(ev.ID)
 	case ev.Outcome == Unused:
 		s.probed(ev.ID)
-	}
-	if out {
-		s.free(ev, o)
 	}
 }
 
@@ -100,8 +114,6 @@ func (s *step) recover() {
 func (s *step) down(granted int64) {
 	b := &s.Breaker
 	switch {
-	case s.Config.Shared: // the limiter above hears of it, and may know more
-		s.giveBack()
 	case b.Open || granted <= b.Closed && b.Closed > 0:
 	default:
 		if b.Failed++; b.Failed >= s.Config.Failures {

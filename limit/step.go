@@ -42,20 +42,17 @@ func (s *step) ask(ev *Event) {
 	if !ev.Deadline.IsZero() {
 		w.Deadline = ev.Deadline.UnixNano()
 	}
-	if w.Weight > 0 { // turns of limiters are relative to each other
-		w.Turn = max(ev.Turn, s.Virtual)
-		w.Key = w.Turn
-	} else { // those of a session are the calls that it made
-		w.Key += s.yield(&w)
-	}
+	w.Key = s.place(&w, ev)
 	s.Asked++
-	w.Key -= int64(s.Config.Head) * int64(min(max(ev.Priority, -1000), 1000))
 	_, out := s.Out[w.ID]
-	wait := s.wait(&w)
+	full, wait := s.Waiting() >= s.Config.MaxWaiting, int64(0)
+	if full || w.Deadline != 0 {
+		wait = s.wait(&w)
+	}
 	switch {
 	case out:
 		s.deny(&w, Twice, 0)
-	case s.Waiting() >= s.Config.MaxWaiting:
+	case full:
 		s.deny(&w, TooMany, wait)
 	case w.Deadline != 0 && s.Now+wait > w.Deadline:
 		s.deny(&w, TooLate, wait)
@@ -64,6 +61,19 @@ func (s *step) ask(ev *Event) {
 	default:
 		s.First.push(w)
 	}
+}
+
+// place is the key of an ask in the queue. A call that is made again has waited before, and goes first.
+func (s *step) place(w *waiter, ev *Event) int64 {
+	if w.Weight > 0 { // turns of limiters are relative to each other, those of a session the calls that it made
+		w.Turn = max(ev.Turn, s.Virtual)
+		return w.Turn
+	}
+	key := s.Now + s.yield(w) - int64(s.Config.Head)*int64(min(max(ev.Priority, -1000), 1000))
+	if w.Retry {
+		key -= int64(maxTime)
+	}
+	return key
 }
 
 // yields bounds for how many of the calls it has made a session yields to those that made fewer.
@@ -82,23 +92,28 @@ func (s *step) yield(w *waiter) int64 {
 // bound keeps a number of an event within what the arithmetic bears.
 func bound(n, least int64) int64 { return min(max(n, least), 1<<40) }
 
-// wait is how long a new ask will probably wait. While the pace doubles, only known windows count.
+// wait is how long a new ask will probably wait.
 func (s *step) wait(w *waiter) int64 {
-	var ahead int64
-	switch rate := s.Rate.perSecond(); {
-	case s.Config.Shared && rate > 0 && !s.Seeking:
-		ahead = scaled(int64(s.Waiting()), second, rate)
-	case s.Config.Shared:
-	case s.Seeking:
-		ahead = scaled(int64(s.Waiting()), s.everyOfWindows(s.reserve(w)), 1)
-	default:
-		ahead = scaled(int64(s.Waiting()), s.every(s.reserve(w)), 1)
-	}
 	at := s.ready(w, s.Waiting())
 	if at == never {
 		at = s.Now
 	}
-	return min(ahead, int64(maxTime)) + max(at-s.Now, 0)
+	return s.round(w) + max(at-s.Now, 0)
+}
+
+// round is how long it probably takes to grant all that wait. While the pace doubles, only known windows
+// count.
+func (s *step) round(w *waiter) (all int64) {
+	switch rate := s.Rate.perSecond(); {
+	case s.Config.Shared && rate > 0 && !s.Seeking:
+		all = scaled(int64(s.Waiting()), second, rate)
+	case s.Config.Shared:
+	case s.Seeking:
+		all = scaled(int64(s.Waiting()), s.everyOfWindows(s.reserve(w)), 1)
+	default:
+		all = scaled(int64(s.Waiting()), s.every(s.reserve(w)), 1)
+	}
+	return min(all, int64(maxTime))
 }
 
 func (s *step) deny(w *waiter, why Why, wait int64) {
@@ -177,6 +192,9 @@ func (s *step) pick() (best *queue) {
 // happen first.
 func (st *State) ready(w *waiter, others int) int64 {
 	at := st.HeldUntil
+	if w.Retry && st.Cut > 0 && len(st.First) > 0 { // others find out whether calls are still refused
+		at = max(at, st.Cut+st.inRow())
+	}
 	if b := &st.Breaker; b.Open {
 		at = max(at, b.Next)
 		if b.Probe != 0 {
@@ -301,10 +319,13 @@ func (s *step) take(w *waiter, share *Share) {
 // reserve is how many tokens are reserved for each call of the ask.
 func (st *State) reserve(w *waiter) int64 { return scaled(w.Tokens, st.Usage, whole) }
 
-// turn is the next turn of the asker: a session has made one call more. A limiter with many sessions has its
-// turn the sooner, the more they are.
+// turn is the next turn of the asker: a session has made one call more, unless it makes one again. A limiter
+// with many sessions has its turn the sooner, the more they are.
 func (s *step) turn(w *waiter, calls int64) int64 {
-	if w.Weight == 0 {
+	switch {
+	case w.Weight == 0 && w.Retry:
+		return w.Turn
+	case w.Weight == 0:
 		return w.Turn + 1
 	}
 	s.Virtual = max(s.Virtual, w.Turn)

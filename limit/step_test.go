@@ -466,7 +466,9 @@ func TestASessionYieldsToThoseThatMadeFewerCalls(t *testing.T) {
 		"with a deadline that is far": {turn: 99, deadline: time.Hour, after: 180 * time.Second, before: 220 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}}})
+			l := newLimiter(t, limit.Config{
+				Yield: 10 * time.Second, Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}},
+			})
 			l.ask(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 			ev := limit.Event{Kind: limit.Ask, ID: 11, Turn: c.turn}
 			if c.deadline > 0 {
@@ -500,4 +502,69 @@ func TestAStateWhoseGrantsAreAheadOfTimeIsValid(t *testing.T) {
 		l.until(l.now + time.Millisecond)
 		require.NoError(t, l.st.Validate())
 	}
+}
+
+// A call that is made again has waited before: it goes before those that wait for the first time, and its
+// session yields no more for it.
+func TestACallThatIsMadeAgainKeepsItsPlace(t *testing.T) {
+	l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}}})
+	l.ask(1)
+	l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Down})
+	l.ask(2, 3, 4)
+	fx := l.step(limit.Event{Kind: limit.Ask, ID: 5, Turn: 1, Retry: true})
+	for at := time.Second; len(fx) == 0; at += 100 * time.Millisecond {
+		l.now = at
+		fx = l.step(limit.Event{Kind: limit.Tick})
+	}
+	require.Equal(t, int64(5), fx[0].Share.ID)
+	assert.Equal(t, int64(1), fx[0].Share.Turn)
+}
+
+// Three calls are not made in one second although two are allowed, when the limit becomes known after the first
+// one.
+func TestAWindowThatIsLearnedIsNotOverrun(t *testing.T) {
+	l := newLimiter(t, limit.Config{})
+	l.ask(ids(1, 10)...)
+	granted := l.until(time.Second)
+	l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Served, Limits: &ratelimit.State{Windows: []ratelimit.Window{
+		{Name: "requests_per_second", Resource: "requests", Limit: ratelimit.Of(2)},
+	}}})
+	require.Len(t, granted, 1, "the second one comes at that moment")
+	begun := l.now
+	assert.LessOrEqual(t, len(l.until(begun+999*time.Millisecond)), 1)
+}
+
+// What a process hears of a refusal is told to the limiter above, which decides: the process uses what it is
+// lent, and slows no retries by itself.
+func TestASharedLimiterLeavesItToTheOneAboveToHoldCalls(t *testing.T) {
+	l := newLimiter(t, limit.Config{Shared: true})
+	l.ask(ids(1, 100)...)
+	lend := func(calls int64) {
+		l.step(limit.Event{Kind: limit.Lent, Share: limit.Share{ID: 1, From: time.Unix(0, 0).Add(l.now), Calls: calls}})
+	}
+	lend(60)
+	limits := &ratelimit.State{RetryAfter: ratelimit.In(time.Minute), Windows: []ratelimit.Window{
+		{Name: "requests_per_second", Resource: "requests", Limit: ratelimit.Of(2)},
+	}}
+	for id := range int64(60) {
+		l.step(limit.Event{Kind: limit.Settle, ID: id + 1, Outcome: limit.Refused, Limits: limits})
+		l.step(limit.Event{Kind: limit.Ask, ID: id + 101, Retry: true})
+	}
+	l.now += 100 * time.Millisecond
+	lend(50)
+	assert.Equal(t, 50, int(l.st.InFlight))
+}
+
+// A call that was refused is made again once others have found out that calls are served again, so that one
+// session does not meet all refusals.
+func TestACallThatWasRefusedIsNotTheNextToBeRefused(t *testing.T) {
+	l := newLimiter(t, limit.Config{Start: 10})
+	l.now = time.Second
+	l.ask(1)
+	l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Refused})
+	l.step(limit.Event{Kind: limit.Ask, ID: 2, Turn: 1, Retry: true})
+	l.ask(ids(3, 100)...)
+	assert.NotContains(t, l.until(3900*time.Millisecond), int64(2))
+	l.now = 4 * time.Second
+	assert.Equal(t, int64(2), granted(l.step(limit.Event{Kind: limit.Tick}))[0])
 }

@@ -95,7 +95,7 @@ func (m *machine) Ask(c *Call, grant func()) {
 		c.turn, c.probe = s.Turn, s.Probe
 		grant()
 	}, func(limit.Why) { c.deny() }}
-	ev := limit.Event{Kind: limit.Ask, ID: c.id, Tokens: c.tokens + c.tokens/4, Turn: c.turn, Retry: c.Attempt > 1}
+	ev := limit.Event{Kind: limit.Ask, ID: c.id, Tokens: c.tokens + c.tokens/4, Turn: c.turn, Retry: c.again}
 	if m.most > 0 {
 		ev.Deadline = m.Now().Add(m.most)
 	}

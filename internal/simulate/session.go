@@ -33,6 +33,8 @@ type Call struct {
 	key     backoff.Key
 	granted int64
 	probe   bool
+	// again is set once the call has failed, also as a probe.
+	again bool
 	// deny ends the session, because the limiter does not let the call be made.
 	deny func()
 }
@@ -94,7 +96,7 @@ func (s *session) ended(c *Call, o limit.Outcome, limits *ratelimit.State) {
 		return
 	}
 	s.asks++
-	c.id = s.asks
+	c.id, c.again = s.asks, true
 	switch {
 	case c.probe:
 		c.probe = false
