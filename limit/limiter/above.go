@@ -3,6 +3,7 @@ package limiter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -17,7 +18,7 @@ const (
 	gather = 100 * time.Millisecond
 	// patience is how long a process waits for the store, and longest the most time between attempts while it
 	// cannot be reached.
-	patience = 2 * time.Second
+	patience = time.Second
 	longest  = 30 * time.Second
 	// tries is how often a record is read again because another process was faster.
 	tries = 100
@@ -134,7 +135,7 @@ func (b *above) sync() {
 	l.mu.Lock()
 	t := b.take()
 	l.mu.Unlock()
-	out, err := b.exchange(&t)
+	out, err := b.exchange(t)
 	l.mu.Lock()
 	defer l.tell()
 	b.busy = false
@@ -147,12 +148,32 @@ func (b *above) sync() {
 	l.plan(b.s)
 }
 
-// exchange makes the exchange with the store. It changes nothing of b.
-func (b *above) exchange(t *todo) (outcome, error) {
+// exchange makes the exchange with the store. Nobody waits longer than patience for it, even if the store
+// does not heed the end of its context. It changes nothing of b.
+func (b *above) exchange(t todo) (outcome, error) {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
+	type answer struct {
+		out outcome
+		err error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		out, err := b.tried(ctx, t)
+		answered <- answer{out, err}
+	}()
+	select {
+	case a := <-answered:
+		return a.out, a.err
+	case <-ctx.Done():
+		return outcome{}, fmt.Errorf("it does not answer within %v", patience)
+	}
+}
+
+// tried tries to make the exchange until no other process is faster.
+func (b *above) tried(ctx context.Context, t todo) (outcome, error) {
 	for range tries {
-		out, swapped, err := b.try(ctx, *t)
+		out, swapped, err := b.try(ctx, t)
 		if err != nil || swapped {
 			return out, err
 		}
@@ -259,7 +280,7 @@ func (b *above) find() {
 	l.mu.Lock()
 	t := todo{events: b.untold, write: true}
 	l.mu.Unlock()
-	out, err := b.exchange(&t)
+	out, err := b.exchange(t)
 	l.mu.Lock()
 	defer l.tell()
 	if b.finding = false; err != nil {

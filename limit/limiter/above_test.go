@@ -105,6 +105,82 @@ func TestAStoreThatCannotBeUsedIsLostOnce(t *testing.T) {
 	}
 }
 
+// hanging is a store that does not answer, and does not heed its context, once it hangs.
+type hanging struct {
+	limiter.Store
+	slow  atomic.Int64 // what a write takes
+	hangs atomic.Bool
+	freed chan struct{}
+}
+
+func (h *hanging) Load(ctx context.Context, scope string) (limiter.Record, error) {
+	if h.hangs.Load() {
+		<-h.freed
+	}
+	return h.Store.Load(ctx, scope)
+}
+
+func (h *hanging) Swap(ctx context.Context, scope string, version int64, value []byte) (bool, error) {
+	time.Sleep(time.Duration(h.slow.Load()))
+	return h.Store.Swap(ctx, scope, version, value)
+}
+
+// A store that hangs, or takes seconds for each write, holds no call up for more than a moment: it is lost.
+// One that comes back is used again.
+func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []limiter.NoticeKind
+		store := &hanging{Store: newMemory(), freed: make(chan struct{})}
+		l := newLimiter(t, limiter.Config{Store: store, Limit: perSecond(10), Notice: func(n limiter.Notice) { told = append(told, n.Kind) }})
+		acquire(t, l, limit.Served)
+		time.Sleep(time.Second)
+		store.hangs.Store(true)
+		begun := time.Now()
+		for range 100 {
+			acquire(t, l, limit.Served)
+		}
+		assert.Less(t, time.Since(begun), 13*time.Second)
+		close(store.freed)
+		time.Sleep(time.Minute)
+		acquire(t, l, limit.Served)
+		quiet(nil)
+		assert.Equal(t, []limiter.NoticeKind{limiter.StoreLost, limiter.StoreBack}, told)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		store := &hanging{Store: newMemory()}
+		store.slow.Store(int64(2 * time.Second))
+		l := newLimiter(t, limiter.Config{Store: store, Limit: perSecond(10)})
+		begun := time.Now()
+		for range 100 {
+			acquire(t, l, limit.Served)
+		}
+		assert.Less(t, time.Since(begun), 13*time.Second)
+		store.slow.Store(0)
+		quiet(nil)
+	})
+}
+
+// What a process is granted when it is dead goes back long before a call in flight would be lost.
+func TestAGrantThatNobodyComesForGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory, c := newMemory(), perSecond(10)
+		c.Concurrency = 1
+		store := &faulty{Store: memory}
+		store.faults.Store(&faults{})
+		dying, other := newLimiter(t, limiter.Config{Store: store, Limit: c}), newLimiter(t, limiter.Config{Store: memory, Limit: c})
+		held, err := other.Acquire(t.Context(), limiter.Ask{Scope: "a"})
+		require.NoError(t, err)
+		_, err = dying.Acquire(limited(t, time.Second), limiter.Ask{Scope: "a"})
+		require.Error(t, err)
+		store.faults.Store(&faults{load: errors.New("it is dead")})
+		other.Settle(held, limiter.Use{Outcome: limit.Served})
+		begun := time.Now()
+		acquire(t, other, limit.Served)
+		assert.Less(t, time.Since(begun), 15*time.Second)
+		quiet(store)
+	})
+}
+
 // Who would rather go elsewhere is told of the breaker that counts: while the store is lost, that of the part
 // that is left.
 func TestABreakerIsReadWhereItIsKept(t *testing.T) {
@@ -153,16 +229,22 @@ func TestABreakerIsReadWhereItIsKept(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := newMemory()
 			one, other := newLimiter(t, limiter.Config{Store: store, Limit: c}), newLimiter(t, limiter.Config{Store: store, Limit: c})
+			late, err := one.Acquire(t.Context(), limiter.Ask{Scope: "a"})
+			require.NoError(t, err)
 			acquire(t, one, limit.Down)
 			time.Sleep(time.Second)
 			probe, err := other.Acquire(t.Context(), limiter.Ask{Scope: "a"})
 			require.NoError(t, err)
 			require.True(t, probe.Probe)
-			late, err := one.Acquire(limited(t, time.Second), limiter.Ask{Scope: "a"}) // it learns of the probe
-			require.Error(t, err, "%v", late)
+			one.Settle(late, limiter.Use{Outcome: limit.Down}) // it learns of the probe
+			time.Sleep(time.Second)
+			require.True(t, down(t, one))
+			time.Sleep(time.Second)
 			other.Settle(probe, limiter.Use{Outcome: limit.Served})
-			time.Sleep(time.Hour)
-			assert.False(t, down(t, one))
+			time.Sleep(time.Second)
+			down(t, one) // which has the store looked at
+			time.Sleep(time.Second)
+			assert.False(t, down(t, one), "long before the probe would be lost")
 			quiet(nil)
 		})
 	})

@@ -58,7 +58,7 @@ type Ask struct {
 	Turn int64
 	// Priority goes before lower ones, as if it had waited longer.
 	Priority int
-	// Retry marks a call that failed before.
+	// Retry marks a call that failed before, also as a probe. It goes first.
 	Retry bool
 	// UnlessDown denies the call at once if the provider is known to be down, for callers that can go
 	// elsewhere.
@@ -100,12 +100,14 @@ type DeniedError struct {
 
 // Error says what the call would have waited for.
 func (e *DeniedError) Error() string {
-	switch e.Why {
-	case limit.NotUp:
+	switch {
+	case e.Why == limit.NotUp:
 		return "limiter: " + e.Scope + ": the provider is down"
-	case limit.DownTooLong:
+	case e.Why == limit.DownTooLong:
 		return "limiter: " + e.Scope + ": the provider has been down for too long"
-	case limit.TooLate:
+	case e.Why == limit.TooLate && e.Wait == 0:
+		return "limiter: " + e.Scope + ": no grant came in time"
+	case e.Why == limit.TooLate:
 		return fmt.Sprintf("limiter: %s: the call would wait %v, and %v are left", e.Scope, e.Wait, e.Left)
 	}
 	return fmt.Sprintf("limiter: %s: the call was denied: %s", e.Scope, e.Why)
@@ -167,6 +169,10 @@ func (l *Limiter) Ask(a Ask, later func(Answer)) (answer Answer, known bool) {
 	now := l.clock.Now()
 	s := l.scope(a.Scope, now)
 	if a.UnlessDown && s.down(now) {
+		if s.above != nil { // another process may have seen that it is back
+			s.above.tell = sooner(s.above.tell, now.Add(gather))
+			l.plan(s)
+		}
 		return Answer{Grant: Grant{Scope: a.Scope}, Err: &DeniedError{Scope: a.Scope, Why: limit.NotUp}}, true
 	}
 	l.asks++

@@ -74,7 +74,7 @@ func TestNobodyWaitsLongerThanAllowed(t *testing.T) {
 		}()
 		time.Sleep(500 * time.Millisecond)
 		l.Settle(grant, limiter.Use{Outcome: limit.Down})
-		require.ErrorIs(t, <-waits, limiter.ErrDenied)
+		require.EqualError(t, <-waits, "limiter: a: no grant came in time")
 		begun := time.Now()
 		_, err = l.Acquire(t.Context(), limiter.Ask{Scope: "a"})
 		require.ErrorIs(t, err, limiter.ErrDenied)

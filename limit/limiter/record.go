@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/limit"
@@ -87,11 +89,7 @@ func (r *record) play(now time.Time, t *todo, name string) (out outcome) {
 		delete(r.Granted, out.asked)
 		out.share, out.changed = &share, true
 	}
-	for id := range r.Granted { // of processes that did not come for it
-		if _, out := r.State.Out[id]; !out {
-			delete(r.Granted, id)
-		}
-	}
+	r.takeBack(now, &out)
 	if next, waits := r.State.Next(); waits {
 		out.wait = next.Sub(now)
 	} else {
@@ -99,6 +97,21 @@ func (r *record) play(now time.Time, t *todo, name string) (out outcome) {
 	}
 	out.state, out.seen = r.State, int64(len(r.Seen))
 	return out
+}
+
+// fetchedIn is how long a grant is kept for the process that asked for it, which looks each second.
+const fetchedIn = 10 * time.Second
+
+// takeBack takes back the grants of processes that did not come for them.
+func (r *record) takeBack(now time.Time, out *outcome) {
+	for _, id := range slices.Sorted(maps.Keys(r.Granted)) {
+		share := r.Granted[id]
+		if _, out := r.State.Out[id]; out && now.Sub(share.From) <= fetchedIn {
+			continue
+		}
+		delete(r.Granted, id)
+		r.step(limit.Event{Kind: limit.Settle, ID: id, Calls: share.Calls, Outcome: limit.Unused}, now, out)
+	}
 }
 
 // step is one transition of the limiter.
