@@ -185,3 +185,23 @@ func TestAModelThatBreaksKeepsNoGrant(t *testing.T) {
 		})
 	}
 }
+
+// A call that was made as a probe in vain is made again before those that wait for the first time. No attempt is
+// charged for it.
+func TestAProbeInVainGoesFirstAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, limiter.Config{Limit: limit.Config{Failures: 1}})
+		down, err := l.Acquire(t.Context(), limiter.Ask{Scope: "a"})
+		require.NoError(t, err)
+		l.Settle(down, limiter.Use{Outcome: limit.Down})
+		model := looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Unavailable}), looptest.Say("Done."))
+		store := &looptest.Store{}
+		inJournal(t, store, nil, func(j *journal.Journal) {
+			s := fixture.In(newSessionNamed(t, "s"), j)
+			r, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "go"}, loop.Config{}, loop.WithLimiter(l), inOneScope)
+			require.NoError(t, err)
+			assert.Len(t, r.Attempts, 1)
+		})
+		assert.Equal(t, 1, strings.Count(string(store.Text("s")), `"retry":true`))
+	})
+}

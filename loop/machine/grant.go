@@ -16,7 +16,7 @@ type GrantAsk struct {
 	Model string `json:"model,omitempty"`
 	// Turn is that of the last grant, which makes the limiter fair to the session.
 	Turn int64 `json:"turn,omitempty"`
-	// Retry reports that the request is made again.
+	// Retry reports that the request is made again, also after a probe that failed.
 	Retry bool `json:"retry,omitempty"`
 	// UnlessDown asks for a denial at once if the provider is down, because the planner may know another
 	// model.
@@ -48,8 +48,12 @@ func (g *Grant) String() string {
 		return "denied: the provider is down"
 	case g.Denied == limit.DownTooLong:
 		return "denied: the provider has been down for too long"
-	case g.Denied != "":
+	case g.Denied == limit.TooLate && g.Wait == 0:
+		return "denied: no grant came in time"
+	case g.Denied == limit.TooLate:
 		return fmt.Sprintf("denied (%s): it would wait %v, and %v are left", string(g.Denied), g.Wait, g.Left)
+	case g.Denied != "":
+		return "denied: " + string(g.Denied)
 	case g.Probe:
 		text = "granted, as a probe"
 	}
@@ -65,7 +69,7 @@ func (s *step) asksGrant(model string) bool {
 		return false
 	}
 	ask := GrantAsk{
-		Model: model, Retry: s.kept.Transport > 1,
+		Model: model, Retry: s.kept.Transport > 1 || s.probedInVain(),
 		UnlessDown: !s.kept.Patient && s.consulted(fault.Unavailable),
 	}
 	if s.kept.Grant != nil {
@@ -128,13 +132,22 @@ func (s *step) denied(g *Grant) error {
 	if g.Denied == limit.DownTooLong {
 		q.Failure.Class = fault.Unavailable
 	}
-	if g.Denied == limit.TooLate && !s.Config.Deadline.IsZero() && s.At.Add(g.Wait).After(s.Config.Deadline) {
+	if g.Denied == limit.TooLate && !s.Config.Deadline.IsZero() && !s.At.Add(g.Wait).Before(s.Config.Deadline) {
 		q.Reason = policy.ReasonDeadline
 	}
 	q.Exhausted = true
 	s.Exhausted = &q
 	s.hearExhausted(&q)
 	return s.proceed(next)
+}
+
+// probedInVain reports that the event is the end of a probe that failed.
+func (s *step) probedInVain() bool {
+	f := s.ev.Failure
+	if s.ev.Try != nil {
+		f = &s.ev.Try.Failure
+	}
+	return f != nil && s.probeFailed(f)
 }
 
 // probeFailed reports that the failed call of the event was a probe that found the provider down. The call
