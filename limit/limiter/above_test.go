@@ -79,11 +79,11 @@ func TestAStoreThatCannotBeUsedIsLostOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var told []limiter.NoticeKind
+				var told notices
 				store := newFaulty()
 				l := newLimiter(t, limiter.Config{
 					Store: store, Limit: perSecond(10), Processes: 2,
-					Notice: func(n limiter.Notice) { told = append(told, n.Kind) },
+					Notice: told.add,
 				})
 				acquire(t, l, limit.Served)
 				time.Sleep(time.Second)
@@ -94,12 +94,12 @@ func TestAStoreThatCannotBeUsedIsLostOnce(t *testing.T) {
 				}
 				took := time.Since(begun)
 				synctest.Wait()
-				assert.Equal(t, []limiter.NoticeKind{limiter.StoreLost}, told)
+				assert.Equal(t, []limiter.NoticeKind{limiter.StoreLost}, told.all())
 				assert.GreaterOrEqual(t, took, 38*time.Second, "half of the limit")
 				quiet(store)
 				acquire(t, l, limit.Served)
 				quiet(store)
-				assert.Equal(t, []limiter.NoticeKind{limiter.StoreLost, limiter.StoreBack}, told)
+				assert.Equal(t, []limiter.NoticeKind{limiter.StoreLost, limiter.StoreBack}, told.all())
 			})
 		})
 	}
@@ -129,9 +129,9 @@ func (h *hanging) Swap(ctx context.Context, scope string, version int64, value [
 // One that comes back is used again.
 func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []limiter.NoticeKind
+		var told notices
 		store := &hanging{Store: newMemory(), freed: make(chan struct{})}
-		l := newLimiter(t, limiter.Config{Store: store, Limit: perSecond(10), Notice: func(n limiter.Notice) { told = append(told, n.Kind) }})
+		l := newLimiter(t, limiter.Config{Store: store, Limit: perSecond(10), Notice: told.add})
 		acquire(t, l, limit.Served)
 		time.Sleep(time.Second)
 		store.hangs.Store(true)
@@ -144,7 +144,7 @@ func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 		time.Sleep(time.Minute)
 		acquire(t, l, limit.Served)
 		quiet(nil)
-		assert.Equal(t, []limiter.NoticeKind{limiter.StoreLost, limiter.StoreBack}, told)
+		assert.Equal(t, []limiter.NoticeKind{limiter.StoreLost, limiter.StoreBack}, told.all())
 	})
 	synctest.Test(t, func(t *testing.T) {
 		store := &hanging{Store: newMemory()}

@@ -18,10 +18,10 @@ func TestAProviderThatIsDownForLongIsGivenUp(t *testing.T) {
 	for name, shared := range map[string]bool{"one process": false, "with a store": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var told []limiter.NoticeKind
+				var told notices
 				c := limiter.Config{
 					Limit:  limit.Config{Failures: 1, GiveUp: time.Minute, Start: 1000},
-					Notice: func(n limiter.Notice) { told = append(told, n.Kind) },
+					Notice: told.add,
 				}
 				if shared {
 					c.Store = newMemory()
@@ -62,7 +62,7 @@ func TestAProviderThatIsDownForLongIsGivenUp(t *testing.T) {
 					l.Settle(grant, limiter.Use{Outcome: limit.Served})
 				}
 				time.Sleep(time.Second)
-				assert.Equal(t, []limiter.NoticeKind{limiter.BreakerOpened, limiter.BreakerClosed}, told)
+				assert.Equal(t, []limiter.NoticeKind{limiter.BreakerOpened, limiter.BreakerClosed}, told.all())
 			})
 		})
 	}

@@ -29,7 +29,8 @@ type Config struct {
 	// Processes is how many processes share the store, as far as is known. It matters while the store cannot
 	// be reached, if fewer were seen.
 	Processes int
-	// Notice is told what people should know; nil tells nobody. It must not block.
+	// Notice is told what people should know; nil tells nobody. It must not block, and several goroutines may
+	// call it at once.
 	Notice func(Notice)
 }
 

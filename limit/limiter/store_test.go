@@ -3,6 +3,7 @@ package limiter_test
 import (
 	"bytes"
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -39,4 +40,22 @@ func (m *memory) Swap(ctx context.Context, scope string, version int64, value []
 
 func TestMemory(t *testing.T) {
 	limittest.Store(t, func(*testing.T) limiter.Store { return newMemory() })
+}
+
+// notices are the kinds of all notices, which come from any goroutine.
+type notices struct {
+	mu    sync.Mutex
+	kinds []limiter.NoticeKind
+}
+
+func (n *notices) add(one limiter.Notice) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.kinds = append(n.kinds, one.Kind)
+}
+
+func (n *notices) all() []limiter.NoticeKind {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.kinds)
 }
