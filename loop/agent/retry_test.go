@@ -276,6 +276,8 @@ func TestTheEnvelopeOfARun(t *testing.T) {
 	calls := agent.Envelope(loop.Result{Calls: []machine.ToolRun{{Call: machine.Call{Tool: "book_room", Arguments: []byte(`{"city":"Faro"}`)}}}}, nil)
 	assert.JSONEq(t, `[{"tool":"book_room","arguments":{"city":"Faro"}}]`, string(calls.Data))
 	assert.Equal(t, message.ToolUse, calls.Finish)
+	doubt := agent.Envelope(loop.Result{Text: "Paid?", InDoubt: []machine.CallRef{{Tool: "pay", Key: "k1"}}}, nil)
+	assert.Equal(t, []string{"a call of pay may or may not have had its effect: key k1"}, doubt.Warnings)
 
 	text := agent.Envelope(loop.Result{Text: "Hello.", Degraded: true, Warnings: []string{"degraded"}}, nil)
 	doc, err := result.Encode(result.AgentResult, text)
