@@ -19,7 +19,7 @@ demo: ## a scripted model gets a call wrong twice and an answer wrong once, and 
 	@cd examples && go run ./quickstart
 
 # Without -shuffle, because go test keeps the results of packages that have not changed only then.
-test: ## the core and the command, with fewer cases where a test has very many: under a minute
+test: ## the core and the command, with fewer cases where a test has very many: some minutes
 	go test -short ./...
 	cd cmd/retake && go test -short ./...
 

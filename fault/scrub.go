@@ -61,7 +61,8 @@ var (
 	ofBoth      = slices.Concat(ofNamed, ofVague)
 )
 
-// dumped is a variable on a line of its own of an environment, where another follows: its value may have blanks.
+// dumped is a variable on a line of its own of an environment, where another follows: its value may have
+// blanks.
 var dumped = form{regexp.MustCompile(`(?i)((?:^|\n)\s*(?:export\s+|declare -x\s+|set\s+)?\w*(?:` + password +
 	`|secret)=)([^\s"'][^\n]{3,})\n\s*(?:export\s+|declare -x\s+|set\s+)?\w+=`), unlessSaid, nil}
 

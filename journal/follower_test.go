@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// A journal that another one has replaced, which is shorter, is not the one that was followed: neither that of
-// a reader that can be led beyond its end, as a file can, nor any other.
+// A journal that another one has replaced, which is shorter, is not the one that was followed: neither that
+// of a reader that can be led beyond its end, as a file can, nor any other.
 func TestAShorterJournalIsNotFollowedOn(t *testing.T) {
 	store := &memory{}
 	st, j := tried(t, store)

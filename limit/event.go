@@ -76,8 +76,8 @@ type Event struct {
 	Priority int
 	// Weight is how many sessions stand behind an ask for several calls. 0 means 1.
 	Weight int64
-	// Retry marks a call that failed before, also as a probe. It has waited, and goes first; a share of all calls
-	// may be retries.
+	// Retry marks a call that failed before, also as a probe. It has waited, and goes first; a share of all
+	// calls may be retries.
 	Retry bool
 	// Deadline is when the answer is of no use anymore. Zero means never.
 	Deadline time.Time

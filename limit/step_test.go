@@ -520,8 +520,8 @@ func TestACallThatIsMadeAgainKeepsItsPlace(t *testing.T) {
 	assert.Equal(t, int64(1), fx[0].Share.Turn)
 }
 
-// Three calls are not made in one second although two are allowed, when the limit becomes known after the first
-// one.
+// Three calls are not made in one second although two are allowed, when the limit becomes known after the
+// first one.
 func TestAWindowThatIsLearnedIsNotOverrun(t *testing.T) {
 	l := newLimiter(t, limit.Config{})
 	l.ask(ids(1, 10)...)

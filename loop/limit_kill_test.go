@@ -186,8 +186,8 @@ func TestAModelThatBreaksKeepsNoGrant(t *testing.T) {
 	}
 }
 
-// A call that was made as a probe in vain is made again before those that wait for the first time. No attempt is
-// charged for it.
+// A call that was made as a probe in vain is made again before those that wait for the first time. No attempt
+// is charged for it.
 func TestAProbeInVainGoesFirstAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, limiter.Config{Limit: limit.Config{Failures: 1}})

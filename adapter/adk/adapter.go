@@ -172,8 +172,7 @@ func (a *Adapter) begin(i Invocation, deadline time.Time) (*run, error) {
 	}
 	of, err := turns.New(s, turns.Config{
 		Settings: a.cfg, Deadline: deadline, Clock: a.clock, Classify: a.classify, Record: a.record,
-		Observers:  a.observers,
-		Sequential: a.sequential,
+		Observers: a.observers, Sequential: a.sequential,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("retake: %w", err)

@@ -78,8 +78,7 @@ func (a *Adapter) runAgent(
 		}
 	}
 	made, err := sessions.Create(ctx, &session.CreateRequest{AppName: sub.Name(), UserID: ctx.UserID(),
-		State:     state,
-		SessionID: ctx.SessionID() + "/" + ctx.FunctionCallID()})
+		State: state, SessionID: ctx.SessionID() + "/" + ctx.FunctionCallID()})
 	if err != nil {
 		return answer{}, err
 	}
@@ -93,8 +92,7 @@ func (a *Adapter) runAgent(
 			return answer{}, fmt.Errorf("agent %s: %s %s", sub.Name(), ev.ErrorCode, ev.ErrorMessage)
 		case len(ev.Actions.RequestedToolConfirmations) > 0:
 			return answer{}, fmt.Errorf("agent %s: a call waits for a confirmation, and nobody confirms "+
-				"calls of an agent that is a tool: "+
-				"let the tool of the agent itself want it", sub.Name())
+				"calls of an agent that is a tool: let the tool of the agent itself want it", sub.Name())
 		case ev.LLMResponse.Content != nil && !ev.LLMResponse.Partial:
 			last = ev.LLMResponse.Content
 		}

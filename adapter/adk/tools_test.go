@@ -181,7 +181,8 @@ func confirmed(t *testing.T, r *runner.Runner) *genai.Content {
 	return yes
 }
 
-// confirmations sends a message that leads to calls which want confirmation, and returns the user's yes to all.
+// confirmations sends a message that leads to calls which want confirmation, and returns the user's yes to
+// all.
 func confirmations(t *testing.T, r *runner.Runner) *genai.Content {
 	t.Helper()
 	yes := &genai.Content{Role: genai.RoleUser}

@@ -22,9 +22,9 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// promptCache is the API's prompt cache as its documents describe it: a mark writes the prompt up to it, unless
-// that is too short, and reads the longest prompt that was written at one of the 20 blocks before it. There may
-// be four marks.
+// promptCache is the API's prompt cache as its documents describe it: a mark writes the prompt up to it,
+// unless that is too short, and reads the longest prompt that was written at one of the 20 blocks before it.
+// There may be four marks.
 type promptCache struct {
 	written map[string]bool
 	// turns are the requests so far; prices is what they cost, in tokens of plain input.

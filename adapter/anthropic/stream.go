@@ -83,8 +83,8 @@ type assembly struct {
 	message sdk.Message
 	tell    func(loop.Delta)
 	blocks  []*growing
-	// places are those of the blocks, by the index that the server gives them: it may leave gaps, and give the
-	// index of a block that is over to another one.
+	// places are those of the blocks, by the index that the server gives them: it may leave gaps, and give
+	// the index of a block that is over to another one.
 	places map[int64]int
 	calls  int
 	// began is set once the message has begun.

@@ -211,8 +211,8 @@ func TestACharacterThatIsCutInTwoIsOne(t *testing.T) {
 	assert.Equal(t, reply.Text, told)
 }
 
-// The index says which block an event is of. Gateways leave gaps, end blocks that never began, and give an index
-// again once its block is over (https://github.com/jundot/omlx/issues/1353,
+// The index says which block an event is of. Gateways leave gaps, end blocks that never began, and give an
+// index again once its block is over (https://github.com/jundot/omlx/issues/1353,
 // https://github.com/QuantumNous/new-api/issues/5482, https://github.com/anthropics/anthropic-sdk-typescript/issues/879).
 func TestTheIndexSaysWhichBlockAnEventIsOf(t *testing.T) {
 	event := func(doc string) string { return "data: " + doc + "\n\n" }
@@ -249,8 +249,8 @@ func TestTheIndexSaysWhichBlockAnEventIsOf(t *testing.T) {
 	}
 }
 
-// What gateways make of a stream is read by what it is: an error in the form of another API, a stop reason that a
-// second message_delta does not repeat, and arguments that come as a text, or after an empty object.
+// What gateways make of a stream is read by what it is: an error in the form of another API, a stop reason
+// that a second message_delta does not repeat, and arguments that come as a text, or after an empty object.
 func TestStreamsOfGatewaysAreReadByWhatTheyAre(t *testing.T) {
 	event := func(doc string) string { return "data: " + doc + "\n\n" }
 	ask := func(events ...string) (message.Reply, error) {

@@ -17,12 +17,11 @@ import (
 
 // The instructions for a structured answer.
 const (
-	wantAnswer = "Answer with one JSON value that this JSON Schema accepts, and with nothing else: no " +
-		"prose, no code fence.\n"
+	wantAnswer = "Answer with one JSON value that this JSON Schema accepts, and with nothing else: " +
+		"no prose, no code fence.\n"
 	// wantInTheEnd allows calls before the answer.
-	wantInTheEnd = "Call functions first, where they are needed. Then give the final answer as one JSON " +
-		"value that this JSON " +
-		"Schema accepts, and nothing else: no prose, no code fence.\n"
+	wantInTheEnd = "Call functions first, where they are needed. Then give the final answer as one JSON value " +
+		"that this JSON Schema accepts, and nothing else: no prose, no code fence.\n"
 )
 
 // request is the SDK's config of a request, and the parts that replace what the SDK writes.

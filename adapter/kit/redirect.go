@@ -32,10 +32,9 @@ func Guarded(c *http.Client) *http.Client {
 	own.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 		switch {
 		case !sameOrigin(via[0].URL, r.URL):
-			return &addressError{Say: fmt.Sprintf("the server redirects to %s, which is another host, port "+
-				"or scheme: "+
-				"this is not followed, as it would take the key there; if the address is right, set it as "+
-				"the base URL", origin(r.URL))}
+			return &addressError{Say: fmt.Sprintf("the server redirects to %s, which is another host, port or "+
+				"scheme: this is not followed, as it would take the key there; if the address is right, "+
+				"set it as the base URL", origin(r.URL))}
 		case asked != nil:
 			return asked(r, via)
 		case len(via) >= maxRedirects:
@@ -54,8 +53,7 @@ func elsewhere(asked *http.Request, got *http.Response) error {
 		return nil
 	}
 	return &addressError{Say: fmt.Sprintf("the HTTP client followed a redirect to %s, which is another "+
-		"host, port or scheme: "+
-		"the reply is not read, and the key may be known there", origin(got.Request.URL))}
+		"host, port or scheme: the reply is not read, and the key may be known there", origin(got.Request.URL))}
 }
 
 // sameOrigin reports whether two addresses have one scheme, host and port.

@@ -68,12 +68,11 @@ func keepAlive(d time.Duration) json.RawMessage {
 
 // The instructions for a structured answer.
 const (
-	wantAnswer = "Answer with one JSON value that this JSON Schema accepts, and with nothing else: no " +
-		"prose, no code fence.\n"
+	wantAnswer = "Answer with one JSON value that this JSON Schema accepts, and with nothing else: " +
+		"no prose, no code fence.\n"
 	// wantInTheEnd allows calls before the answer.
 	wantInTheEnd = "Call tools first, where they are needed. Then give the final answer as one JSON value " +
-		"that this JSON " +
-		"Schema accepts, and nothing else: no prose, no code fence.\n"
+		"that this JSON Schema accepts, and nothing else: no prose, no code fence.\n"
 )
 
 // body returns the body of a request for the named model.

@@ -17,9 +17,9 @@ import (
 // Envelope converts what [loop.Loop.Run] returned to a result envelope. Its data is the checked answer, the
 // text if no schema was given, or the accepted calls as a list of "tool" and "arguments". Its content is the
 // text of the answer, if the data is not that text itself. A run that was degraded to plain text is a success
-// without data, with a warning. Repairs of accepted replies are warnings too, and so is each call whose effect
-// is unknown. The retry count is the number of attempts, of either plane, that were followed by another. For
-// [loop.Generate] pass the Result of its answer. A suspended run is in progress.
+// without data, with a warning. Repairs of accepted replies are warnings too, and so is each call whose
+// effect is unknown. The retry count is the number of attempts, of either plane, that were followed by
+// another. For [loop.Generate] pass the Result of its answer. A suspended run is in progress.
 func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
 	e := result.Success(dataOf(r))
 	e.Finish = message.Stop

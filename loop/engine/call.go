@@ -20,8 +20,8 @@ type Limits struct {
 	Whole, First, Idle time.Duration
 	// Late is the text of the error when Whole is exceeded: "the model did not reply".
 	Late string
-	// End ends the context that Call is given, which then is the call's own: Call ends it when the call is over.
-	// Nil gives the call another one, under that context.
+	// End ends the context that Call is given, which then is the call's own: Call ends it when the call is
+	// over. Nil gives the call another one, under that context.
 	End context.CancelCauseFunc
 }
 

@@ -81,8 +81,8 @@ func Read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
 	return new(values).read(r, on, settings)
 }
 
-// values are what the checks of a reply made of its calls, nil for those that are not good, and of its answer:
-// a process that runs the calls itself need not decode them again. They are no part of events.
+// values are what the checks of a reply made of its calls, nil for those that are not good, and of its
+// answer: a process that runs the calls itself need not decode them again. They are no part of events.
 type values struct {
 	calls  []*tool.Checked
 	answer tool.Answer

@@ -94,7 +94,7 @@ func (s *step) keys(b *Batch, groups []group) {
 			c := b.Calls[n]
 			alike := canon.Decimals(c.Arguments)
 			twins := same[string(alike)]
-			if len(g.calls) > 1 {
+			if len(g.calls) > 1 { // else nothing follows that could be the same
 				same[string(alike)]++
 			}
 			if c.Ended() {

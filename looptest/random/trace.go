@@ -95,8 +95,8 @@ type recorded struct {
 	// is what the replies cost.
 	replied int
 	usage   message.Usage
-	// runs is the number of runs that have begun, events that of all events, and adjusted that of adjustments.
-	// The last event may have no step yet.
+	// runs is the number of runs that have begun, events that of all events, and adjusted that of
+	// adjustments. The last event may have no step yet.
 	runs, events, adjusted int
 	// begun counts how often each call of a tool began.
 	begun map[run]int
@@ -159,8 +159,8 @@ func (r *records) journal(text []byte) (recorded, error) {
 	}
 }
 
-// before is how many events came before an item of a kind. An adjustment is part of what follows it: a message
-// that came before it in the process is said again after a crash behind it.
+// before is how many events came before an item of a kind. An adjustment is part of what follows it: a
+// message that came before it in the process is said again after a crash behind it.
 func (r *recorded) before(k journal.ItemKind) int {
 	if k == journal.MessageItem {
 		return r.events - r.adjusted

@@ -35,8 +35,9 @@ func placeOf(id string) (p place, ok bool) {
 	return p, true
 }
 
-// isAgent reports whether a session was made in a call of another one, as an agent. Its record says so: the seed
-// of its jitter names the call, as [machine.State.Child] makes it. The id alone is what anybody may have chosen.
+// isAgent reports whether a session was made in a call of another one, as an agent. Its record says so: the
+// seed of its jitter names the call, as [machine.State.Child] makes it. The id alone is what anybody may have
+// chosen.
 func isAgent(h *journal.Header) bool {
 	at, is := placeOf(h.Session)
 	return is && strings.HasSuffix(h.Config.Seed, strings.TrimPrefix(h.Session, at.outer))

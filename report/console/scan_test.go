@@ -18,9 +18,9 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// BenchmarkFirstScan reads stores of sessions that nobody has read yet. Dense ones have many small lines and the
-// beginnings of others; those of texts have prompts and results of 4 KB. Beside it the same bytes are read line
-// by line as JSON, and nothing is made of them.
+// BenchmarkFirstScan reads stores of sessions that nobody has read yet. Dense ones have many small lines and
+// the beginnings of others; those of texts have prompts and results of 4 KB. Beside it the same bytes are
+// read line by line as JSON, and nothing is made of them.
 func BenchmarkFirstScan(b *testing.B) {
 	for _, n := range []int{250, 500, 1_000} {
 		dir := b.TempDir()

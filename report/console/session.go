@@ -50,8 +50,8 @@ type facts struct {
 	// hears reports whether a message to the run would be heard: it has not ended, and is no single action.
 	hears  bool
 	traits traits
-	// agent reports that the session was made in a call of another one, and inside are the ids that the sessions
-	// of the calls under way have, if they are agents.
+	// agent reports that the session was made in a call of another one, and inside are the ids that the
+	// sessions of the calls under way have, if they are agents.
 	agent  bool
 	inside []string
 }

@@ -18,8 +18,8 @@ type Named struct {
 	Store journal.Keeper
 }
 
-// refreshed is how long what was read of the stores counts as new. It is shorter than [collect]: whoever looks
-// at 10,000 sessions is told a line within a second.
+// refreshed is how long what was read of the stores counts as new. It is shorter than [collect], so that the
+// stores were read anew each time that a page is told of changes.
 const refreshed = 200 * time.Millisecond
 
 // watcher knows the sessions of stores. It reads only what is new, and only when asked.

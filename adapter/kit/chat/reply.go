@@ -12,14 +12,13 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// chatFinishes maps finish reasons, in small letters. Any other counts as "not said". Gateways pass on those of
-// Anthropic and Gemini.
+// chatFinishes maps finish reasons, in small letters. Any other counts as "not said". Gateways pass on those
+// of Anthropic and Gemini.
 var chatFinishes = map[string]message.FinishReason{
 	"stop": message.Stop, "length": message.Length, "tool_calls": message.ToolUse,
-	"function_call":  message.ToolUse,
-	"content_filter": message.ContentFilter, "model_length": message.Length,
-	"sensitive":  message.ContentFilter,
-	"max_tokens": message.Length, "safety": message.ContentFilter, "recitation": message.ContentFilter,
+	"function_call": message.ToolUse, "content_filter": message.ContentFilter, "model_length": message.Length,
+	"sensitive": message.ContentFilter, "max_tokens": message.Length,
+	"safety": message.ContentFilter, "recitation": message.ContentFilter,
 }
 
 // finishOf returns why a reply ended.

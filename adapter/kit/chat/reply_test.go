@@ -75,8 +75,8 @@ func TestAThoughtThatIsCutInACharacterGoesBackWhole(t *testing.T) {
 	assert.Equal(t, `"€😀"`, string(joint))
 }
 
-// BenchmarkACallWithoutAnID reads a call whose pieces have its name and no id, as some servers stream it. Twice as
-// many pieces take twice as long: compare ns/piece.
+// BenchmarkACallWithoutAnID reads a call whose pieces have its name and no id, as some servers stream it.
+// Twice as many pieces take twice as long: compare ns/piece.
 func BenchmarkACallWithoutAnID(b *testing.B) {
 	for _, n := range []int{1000, 2000, 4000} {
 		b.Run(fmt.Sprint("pieces=", n), func(b *testing.B) {

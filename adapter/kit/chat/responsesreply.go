@@ -211,8 +211,8 @@ func (r *responsesReply) thinks(e streamed, tell func(loop.Delta)) {
 	tell(loop.Delta{Thinking: piece, Call: -1})
 }
 
-// ended returns the reply at the end of a stream. A reply that lacks what was streamed is none, unless it says
-// that it was cut off: gateways lose the output, and the model did say something.
+// ended returns the reply at the end of a stream. A reply that lacks what was streamed is none, unless it
+// says that it was cut off: gateways lose the output, and the model did say something.
 func (r *responsesReply) ended(bool) (message.Reply, error) {
 	if r.last == nil {
 		return message.Reply{}, kit.ErrEnded

@@ -274,8 +274,8 @@ func TestAStreamThatLosesItsOutputIsBroken(t *testing.T) {
 }
 
 // Some servers stream an empty object before the arguments of a call, or all of them again at the end
-// (https://github.com/openai/openai-agents-js/pull/712, https://github.com/lidge-jun/opencodex/issues/361). What a
-// model wrote itself stays.
+// (https://github.com/openai/openai-agents-js/pull/712, https://github.com/lidge-jun/opencodex/issues/361).
+// What a model wrote itself stays.
 func TestArgumentsThatComeTwiceAreReadOnce(t *testing.T) {
 	for want, written := range map[string][]string{
 		`{"x":1}`:        {`{}`, `{"x"`, `:1}`},
@@ -294,8 +294,9 @@ func TestArgumentsThatComeTwiceAreReadOnce(t *testing.T) {
 	}
 }
 
-// A reply of the Responses API in the forms of other servers: arguments that are an object, a text in place of a
-// list of contents, and a status that asks for the calls (https://github.com/justlovemaki/AIClient2API/pull/472).
+// A reply of the Responses API in the forms of other servers: arguments that are an object, a text in place
+// of a list of contents, and a status that asks for the calls
+// (https://github.com/justlovemaki/AIClient2API/pull/472).
 func TestAResponseIsReadInEveryFormThatServersGiveIt(t *testing.T) {
 	const call = `{"type":"function_call","call_id":"c1","name":"f","arguments":{"x":1}}`
 	for name, says := range map[string]string{

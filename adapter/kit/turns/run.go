@@ -99,8 +99,7 @@ func New(s *session.Session, cfg Config) (*Run, error) {
 		return nil, err
 	}
 	runner, err := engine.New(engine.RunnerConfig{Session: s, Machine: compiled.For("", cfg.Deadline),
-		Record: r.record,
-		Offer:  engine.Offer{Output: own.Output}})
+		Record: r.record, Offer: engine.Offer{Output: own.Output}})
 	if err != nil {
 		return nil, err
 	}

@@ -50,8 +50,7 @@ var nobody = map[machine.AskKind]string{
 	machine.AskDoubt: "what became of a call of %s is asked, and nobody can be asked here: " +
 		"set approval.in_doubt to tell in the policy",
 	machine.AskExhausted: "%s has no attempt left and a person is asked what is to follow, but nobody can " +
-		"be asked here: " +
-		"set approval.exhausted to end in the policy and let no planner ask",
+		"be asked here: set approval.exhausted to end in the policy and let no planner ask",
 }
 
 // wake wakes those who wait for a step.
