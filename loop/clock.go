@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/internal/after"
+	"github.com/retake-go/retake/limit/limiter"
 )
 
 // Clock tells the time and waits. That of github.com/benbjohnson/clock satisfies it, and so do its Mock and
@@ -15,12 +16,7 @@ import (
 // A clock may also have a method Timeout(d time.Duration, f func()) (stop func()). Then it is asked for the
 // time limits of calls, which are seldom reached, and After for waits alone: on a
 // [github.com/retake-go/retake/looptest.Clock] a wait takes no time, and a call has its limit.
-type Clock interface {
-	// Now returns the current time.
-	Now() time.Time
-	// After returns a channel that receives the time once d has passed.
-	After(d time.Duration) <-chan time.Time
-}
+type Clock = limiter.Clock
 
 // alarms call functions at times by a clock. A clock cannot take back an After, so they keep one for the next
 // time and use it for all later ones: calls with time limits do not add up. They have a goroutine while a
@@ -108,7 +104,7 @@ func (a *alarms) next() after.After {
 		a.changed = nil
 		return after.After{}
 	}
-	return a.pending.Until(a.due[0].at, a.clock)
+	return a.pending.Until(a.due[0].at, a.clock.Now, a.clock.After)
 }
 
 // fire calls the functions that are due when an After has fired. A wall clock may have been set back: what

@@ -104,7 +104,7 @@ func (d *drive) look() (t *PoolRun, due time.Time, changed <-chan struct{}) {
 func (d *drive) pause(due time.Time, changed <-chan struct{}) {
 	var next after.After
 	if !due.IsZero() {
-		next = d.waits.Until(due, d.pool.o.clock)
+		next = d.waits.Until(due, d.pool.o.clock.Now, d.pool.o.clock.After)
 	}
 	select {
 	case <-d.ctx.Done():

@@ -6,14 +6,6 @@ import (
 	"time"
 )
 
-// Clock tells the time and waits.
-type Clock interface {
-	// Now returns the current time.
-	Now() time.Time
-	// After returns a channel that receives the time once d has passed.
-	After(d time.Duration) <-chan time.Time
-}
-
 // After is an After of a clock that was made for a time.
 type After struct {
 	At    time.Time
@@ -23,13 +15,15 @@ type After struct {
 // Pending are the Afters of a clock that have not fired, the next last. The zero value has none.
 type Pending []After
 
-// Until returns the After that fires next, at the given time or before. It makes one only if there is none.
-// At a time that is reached it fires at once: a clock may be moved by hand between its Now and its After, and
-// then fires at its next move alone.
-func (p *Pending) Until(at time.Time, c Clock) After {
+// Until returns the After that fires next, at the given time or before. It makes one, by the Now and the After
+// of the clock, only if there is none. At a time that is reached it fires at once: a clock may be moved by hand
+// between its Now and its After, and then fires at its next move alone.
+func (p *Pending) Until(
+	at time.Time, now func() time.Time, after func(time.Duration) <-chan time.Time,
+) After {
 	if n := len(*p); n == 0 || (*p)[n-1].At.After(at) {
-		fired := c.After(at.Sub(c.Now()))
-		if now := c.Now(); !now.Before(at) {
+		fired := after(at.Sub(now()))
+		if now := now(); !now.Before(at) {
 			reached := make(chan time.Time, 1)
 			reached <- now
 			fired = reached

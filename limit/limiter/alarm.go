@@ -128,7 +128,7 @@ func (l *Limiter) watch(changed <-chan struct{}) {
 			return
 		}
 		l.mu.Unlock()
-		next := l.alarm.pending.Until(at, l.clock)
+		next := l.alarm.pending.Until(at, l.clock.Now, l.clock.After)
 		select {
 		case <-next.Fired:
 			l.alarm.pending.Fired(next)

@@ -40,7 +40,7 @@ func FromFleet(f limit.Fleet) Config {
 	return Config{Limit: f.Limit, Scopes: f.Scopes, MaxWait: f.MaxWait, Processes: f.Processes}
 }
 
-// Clock tells the time and waits, as that of package loop.
+// Clock tells the time and waits. It must be safe for concurrent use.
 type Clock interface {
 	// Now returns the current time.
 	Now() time.Time
