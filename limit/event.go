@@ -15,7 +15,7 @@ const (
 	// Ask asks for a call, or for several at once (ID, Calls, Tokens, Turn, Priority, Weight, Retry,
 	// Deadline).
 	Ask EventKind = "ask"
-	// Leave takes asks back that were not answered (ID, or IDs of several). It looks at all that wait.
+	// Leave takes asks back that were not answered (IDs). It looks at all that wait.
 	Leave EventKind = "leave"
 	// Settle says how calls that were granted ended (ID, Calls, Tokens, Outcome, Limits).
 	Settle EventKind = "settle"
@@ -62,7 +62,7 @@ type Event struct {
 	// ID is the driver's number for an ask, and for the calls that were granted to it. No two that wait or
 	// are out may have the same.
 	ID int64
-	// IDs are the numbers of several asks that leave at once.
+	// IDs are the numbers of the asks that leave.
 	IDs []int64
 	// Calls is how many calls are asked for or settled. 0 means 1.
 	Calls int64

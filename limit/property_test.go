@@ -107,7 +107,7 @@ func TestTheSameEventsGiveTheSameGrants(t *testing.T) {
 			at = at.Add(time.Duration(rapid.IntRange(0, 300).Draw(t, "ms")) * time.Millisecond)
 			ev := limit.Event{
 				Kind: rapid.SampledFrom([]limit.EventKind{limit.Ask, limit.Ask, limit.Settle, limit.Leave, limit.Tick, limit.Lent, "?"}).Draw(t, "kind"),
-				At:   at, ID: rapid.Int64Range(0, int64(n)).Draw(t, "id"), Calls: rapid.Int64().Draw(t, "calls"),
+				At:   at, ID: rapid.Int64Range(0, int64(n)).Draw(t, "id"), IDs: []int64{int64(n) / 2}, Calls: rapid.Int64().Draw(t, "calls"),
 				Tokens: rapid.Int64().Draw(t, "tokens"), Turn: rapid.Int64().Draw(t, "turn"), Weight: rapid.Int64Range(-1, 3).Draw(t, "weight"),
 				Outcome: rapid.SampledFrom([]limit.Outcome{limit.Served, limit.Refused, limit.Down, limit.Unused, ""}).Draw(t, "outcome"),
 			}

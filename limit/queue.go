@@ -22,33 +22,28 @@ func (a *waiter) before(b *waiter) bool { return a.Key < b.Key || a.Key == b.Key
 type queue []waiter
 
 func (q *queue) push(w waiter) {
-	*q = append(*q, w)
-	q.up(len(*q) - 1)
-}
-
-// remove takes the n-th waiter out.
-func (q *queue) remove(n int) {
-	last := len(*q) - 1
-	(*q)[n] = (*q)[last]
-	*q = (*q)[:last]
-	if n < last {
-		q.down(n)
-		q.up(n)
-	}
-	if last > 64 && last < cap(*q)/4 { // memory follows what waits now
-		*q = append(make(queue, 0, cap(*q)/2), *q...)
-	}
-}
-
-func (q *queue) up(n int) {
-	for h := *q; n > 0; {
+	h := append(*q, w)
+	for n := len(h) - 1; n > 0; {
 		above := (n - 1) / 2
 		if !h[n].before(&h[above]) {
-			return
+			break
 		}
 		h[n], h[above] = h[above], h[n]
 		n = above
 	}
+	*q = h
+}
+
+// pop takes the first waiter out.
+func (q *queue) pop() waiter {
+	first, last := (*q)[0], len(*q)-1
+	(*q)[0] = (*q)[last]
+	*q = (*q)[:last]
+	q.down(0)
+	if last > 64 && last < cap(*q)/4 { // memory follows what waits now
+		*q = append(make(queue, 0, cap(*q)/2), *q...)
+	}
+	return first
 }
 
 func (q *queue) down(n int) {

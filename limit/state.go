@@ -163,6 +163,8 @@ func (st *State) Validate() error {
 // Waiting is how many asks wait.
 func (st *State) Waiting() int { return len(st.First) + len(st.Again) }
 
+func (st *State) queues() [2]*queue { return [...]*queue{&st.First, &st.Again} }
+
 // Clone returns a copy that shares no memory with st.
 func (st *State) Clone() State {
 	c := *st
@@ -187,7 +189,7 @@ func (st *State) Next() (time.Time, bool) {
 		return time.Time{}, false
 	}
 	at := int64(never)
-	for _, q := range []*queue{&st.First, &st.Again} {
+	for _, q := range st.queues() {
 		if len(*q) > 0 {
 			at = min(at, st.ready(&(*q)[0], st.Waiting()-1))
 		}

@@ -23,7 +23,7 @@ func Step(st State, ev Event) (State, []Effect) {
 	case Ask:
 		s.ask(&ev)
 	case Leave:
-		s.leave(&ev)
+		s.leave(ev.IDs)
 	case Settle:
 		s.settle(&ev)
 	case Lent:
@@ -121,21 +121,12 @@ func (s *step) deny(w *waiter, why Why, wait int64) {
 }
 
 // leave takes asks out of the queue. It looks at all that wait.
-func (s *step) leave(ev *Event) {
-	gone := func(w waiter) bool { return w.ID == ev.ID }
-	if len(ev.IDs) > 0 {
-		ids := slices.Sorted(slices.Values(ev.IDs))
-		gone = func(w waiter) bool { _, leaves := slices.BinarySearch(ids, w.ID); return leaves }
-	}
-	for _, q := range []*queue{&s.First, &s.Again} {
-		if len(ev.IDs) > 0 {
-			*q = slices.DeleteFunc(*q, gone)
-			for n := len(*q)/2 - 1; n >= 0; n-- {
-				q.down(n)
-			}
-		} else if n := slices.IndexFunc(*q, gone); n >= 0 {
-			q.remove(n)
-			return
+func (s *step) leave(ids []int64) {
+	ids = slices.Sorted(slices.Values(ids))
+	for _, q := range s.queues() {
+		*q = slices.DeleteFunc(*q, func(w waiter) bool { _, leaves := slices.BinarySearch(ids, w.ID); return leaves })
+		for n := len(*q)/2 - 1; n >= 0; n-- {
+			q.down(n)
 		}
 	}
 }
@@ -148,8 +139,7 @@ func (s *step) serve() {
 		if q == nil {
 			break
 		}
-		w := (*q)[0]
-		q.remove(0)
+		w := q.pop()
 		if w.Deadline != 0 && s.Now > w.Deadline {
 			s.deny(&w, TooLate, 0)
 			continue
@@ -167,7 +157,7 @@ func (s *step) giveUp() {
 	if !b.Open || s.Now < b.Since+int64(s.Config.GiveUp) || b.Probe == 0 && s.Now >= b.Next {
 		return
 	}
-	for _, q := range []*queue{&s.First, &s.Again} {
+	for _, q := range s.queues() {
 		for n := range *q {
 			s.deny(&(*q)[n], DownTooLong, 0)
 		}
@@ -177,7 +167,7 @@ func (s *step) giveUp() {
 
 // pick returns the queue whose first ask can be granted now; nil if there is none.
 func (s *step) pick() (best *queue) {
-	for _, q := range []*queue{&s.First, &s.Again} {
+	for _, q := range s.queues() {
 		if len(*q) == 0 || s.ready(&(*q)[0], s.Waiting()-1)-s.ahead() > s.Now {
 			continue
 		}

@@ -346,7 +346,7 @@ func TestAWaitBeyondTheDeadlineIsDeniedAtOnce(t *testing.T) {
 func TestWhoLeavesIsNotGranted(t *testing.T) {
 	l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}}})
 	l.ask(1, 2, 3)
-	l.step(limit.Event{Kind: limit.Leave, ID: 2})
+	l.step(limit.Event{Kind: limit.Leave, IDs: []int64{2}})
 	assert.Equal(t, []int64{3}, l.until(2*time.Second))
 }
 
