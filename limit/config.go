@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
@@ -22,44 +23,44 @@ type Config struct {
 	// Windows (windows) are known limits. None need be given.
 	Windows []Window `json:"windows,omitempty" policy:"windows"`
 	// Concurrency (concurrency) is how many calls may be in flight at once. 0 means any number.
-	Concurrency int64 `json:"concurrency,omitempty" policy:"concurrency,absent,least=1"`
+	Concurrency int64 `json:"concurrency,omitempty" policy:"concurrency,absent,least=1,most=2147483647"`
 	// Parts (parts) is how many limiters there are that know nothing of each other: each keeps to its part of
 	// all limits. 0 means 1, this one.
-	Parts int64 `json:"parts,omitempty" policy:"parts,absent,least=1"`
+	Parts int64 `json:"parts,omitempty" policy:"parts,absent,least=1,most=1000"`
 	// Start (start) is the first pace, in calls a second, while nothing is known of the limits. 0 means 1.
-	Start int64 `json:"start,omitempty" policy:"start,absent,least=1"`
+	Start int64 `json:"start,omitempty" policy:"start,absent,least=1,most=1000000"`
 	// Open (open) lets all calls pass until one that failed before is refused, the provider is found down by
 	// such calls, or a response tells a limit. Only then the pace begins, at Start.
 	Open bool `json:"open,omitempty" policy:"open,absent"`
 	// Ramp (ramp) is the time in which the pace may double while the limit is unknown, and after an outage. 0
 	// means 500 ms.
-	Ramp time.Duration `json:"ramp_ns,omitempty" policy:"ramp,absent"`
+	Ramp time.Duration `json:"ramp_ns,omitempty" policy:"ramp,absent,most=24h"`
 	// MaxWaiting (max_waiting) bounds how many calls wait; one more is refused. 0 means 1,000,000.
 	MaxWaiting int `json:"max_waiting,omitempty" policy:"max_waiting,absent,least=1"`
 	// Hold (hold) is the time after which a call that was granted and not settled counts as lost. 0 means 10
 	// minutes.
-	Hold time.Duration `json:"hold_ns,omitempty" policy:"hold,absent"`
+	Hold time.Duration `json:"hold_ns,omitempty" policy:"hold,absent,most=24h"`
 	// Lease (lease) bounds the time that one grant of several calls covers. 0 means 100 ms.
-	Lease time.Duration `json:"lease_ns,omitempty" policy:"lease,absent"`
+	Lease time.Duration `json:"lease_ns,omitempty" policy:"lease,absent,most=24h"`
 	// Head (head) is how much longer a call seems to have waited for each step of its priority. 0 means 10
 	// minutes: as much as a session yields at most.
-	Head time.Duration `json:"head_ns,omitempty" policy:"head,absent"`
+	Head time.Duration `json:"head_ns,omitempty" policy:"head,absent,most=24h"`
 	// Yield (yield) is how much a session's call goes back in the queue for each call that it made before, of
 	// which ten count at most. So sessions that came late catch up, and all of a crowd end at about the same
 	// time. A call with a deadline goes back by a quarter of the time that it has, at most. 0 means 1 minute.
-	Yield time.Duration `json:"yield_ns,omitempty" policy:"yield,absent"`
+	Yield time.Duration `json:"yield_ns,omitempty" policy:"yield,absent,most=24h"`
 	// Failures (failures) is how many calls in a row find the provider down before the breaker opens. 0 means
 	// 3.
-	Failures int64 `json:"failures,omitempty" policy:"failures,absent,least=1"`
+	Failures int64 `json:"failures,omitempty" policy:"failures,absent,least=1,most=2147483647"`
 	// ProbeEvery (probe_every) is the time between probes while the breaker is open, and ProbeFor (probe_for)
 	// the time after which a probe that was not settled is lost, and another one may be made. 0 means 1 s and
 	// 30 s.
-	ProbeEvery time.Duration `json:"probe_every_ns,omitempty" policy:"probe_every,absent"`
-	ProbeFor   time.Duration `json:"probe_for_ns,omitempty" policy:"probe_for,absent"`
+	ProbeEvery time.Duration `json:"probe_every_ns,omitempty" policy:"probe_every,absent,most=24h"`
+	ProbeFor   time.Duration `json:"probe_for_ns,omitempty" policy:"probe_for,absent,most=24h"`
 	// GiveUp (give_up) is how long the breaker may be open before asks are denied. 0 means 1 h.
-	GiveUp time.Duration `json:"give_up_ns,omitempty" policy:"give_up,absent"`
+	GiveUp time.Duration `json:"give_up_ns,omitempty" policy:"give_up,absent,most=24h"`
 	// RetryShare (retry_share) is how much of a retry one success pays for, in thousandths. 0 means 200.
-	RetryShare int64 `json:"retry_share,omitempty" policy:"retry_share,absent,least=1"`
+	RetryShare int64 `json:"retry_share,omitempty" policy:"retry_share,absent,least=1,most=2147483647"`
 
 	// Shared marks a limiter that spends the shares of another one, and decides no pace of its own.
 	Shared bool `json:"shared,omitempty"`
@@ -87,40 +88,26 @@ func New(c Config) (State, error) {
 
 // filled returns the config with the defaults in place of zeros.
 func (c Config) filled() Config {
-	or := func(d *time.Duration, v time.Duration) {
-		if *d == 0 {
-			*d = v
-		}
-	}
-	count := func(n *int64, v int64) {
-		if *n == 0 {
-			*n = v
-		}
-	}
-	or(&c.Ramp, 500*time.Millisecond)
-	or(&c.Hold, 10*time.Minute)
-	or(&c.Lease, 100*time.Millisecond)
-	or(&c.Head, 10*time.Minute)
-	or(&c.Yield, time.Minute)
-	or(&c.ProbeEvery, time.Second)
-	or(&c.ProbeFor, 30*time.Second)
-	or(&c.GiveUp, time.Hour)
-	count(&c.Parts, 1)
-	count(&c.Start, 1)
-	count(&c.Failures, 3)
-	count(&c.RetryShare, 200)
-	if c.MaxWaiting == 0 {
-		c.MaxWaiting = 1_000_000
-	}
+	c.Parts, c.Start = cmp.Or(c.Parts, 1), cmp.Or(c.Start, 1)
+	c.Ramp = cmp.Or(c.Ramp, 500*time.Millisecond)
+	c.MaxWaiting = cmp.Or(c.MaxWaiting, 1_000_000)
+	c.Hold = cmp.Or(c.Hold, 10*time.Minute)
+	c.Lease = cmp.Or(c.Lease, 100*time.Millisecond)
+	c.Head = cmp.Or(c.Head, 10*time.Minute)
+	c.Yield = cmp.Or(c.Yield, time.Minute)
+	c.Failures = cmp.Or(c.Failures, 3)
+	c.ProbeEvery, c.ProbeFor = cmp.Or(c.ProbeEvery, time.Second), cmp.Or(c.ProbeFor, 30*time.Second)
+	c.GiveUp = cmp.Or(c.GiveUp, time.Hour)
+	c.RetryShare = cmp.Or(c.RetryShare, 200)
 	return c
 }
 
-// The bounds of a config. They keep every product of the arithmetic within 64 bits, or 128 where it says so.
+// The bounds of a config, some of which its tags say, too. They keep every product of the arithmetic within 64
+// bits, or 128 where it says so.
 const (
 	maxWindows = 8
 	maxParts   = 1000
 	maxRate    = 1_000_000
-	maxCount   = 1<<31 - 1
 	maxTime    = 24 * time.Hour
 	maxPeriod  = 31 * maxTime
 )
@@ -144,28 +131,6 @@ func (c Config) Validate() error {
 	}
 	if len(c.Windows) > maxWindows {
 		f.At("windows").Add("%d are too many; the most is %d", len(c.Windows), maxWindows)
-	}
-	for _, d := range []struct {
-		name string
-		v    time.Duration
-	}{
-		{"ramp", c.Ramp}, {"hold", c.Hold}, {"lease", c.Lease}, {"ahead", c.Ahead}, {"head", c.Head},
-		{"yield", c.Yield}, {"probe_every", c.ProbeEvery}, {"probe_for", c.ProbeFor}, {"give_up", c.GiveUp},
-	} {
-		if d.v > maxTime {
-			f.At(d.name).Add("%v is too long; the most is %v", d.v, maxTime)
-		}
-	}
-	for _, n := range []struct {
-		name    string
-		v, most int64
-	}{
-		{"start", c.Start, maxRate}, {"parts", c.Parts, maxParts}, {"concurrency", c.Concurrency, maxCount},
-		{"failures", c.Failures, maxCount}, {"retry_share", c.RetryShare, maxCount},
-	} {
-		if n.v > n.most {
-			f.At(n.name).Add("%d is too large; the most is %d", n.v, n.most)
-		}
 	}
 	return fields.Err[backoff.FieldError](f)
 }

@@ -18,10 +18,10 @@ type Fleet struct {
 	Limit  Config            `policy:"limit"`
 	Scopes map[string]Config `policy:"scopes"`
 	// MaxWait (max_wait) bounds how long a call waits; 0 means as long as its deadline allows.
-	MaxWait time.Duration `policy:"max_wait,absent"`
+	MaxWait time.Duration `policy:"max_wait,absent,most=744h"`
 	// Processes (processes) is how many processes share a store, as far as is known. It matters while the store
 	// cannot be reached. 0 means that it is not known.
-	Processes int `policy:"processes,absent,least=1"`
+	Processes int `policy:"processes,absent,least=1,most=1000"`
 }
 
 // UnmarshalJSON replaces fl with what the JSON says, in the form of policy files. It refuses unknown,
@@ -65,11 +65,5 @@ func (fl *Fleet) check(f fields.Faults) {
 		if name == "" {
 			f.At("scopes").Add("a scope has no name; write that of a model, such as openai/gpt-4.1")
 		}
-	}
-	if fl.MaxWait > maxPeriod {
-		f.At("max_wait").Add("%v is too long; the most is %v", fl.MaxWait, maxPeriod)
-	}
-	if fl.Processes > maxParts {
-		f.At("processes").Add("%d is too large; the most is %d", fl.Processes, maxParts)
 	}
 }

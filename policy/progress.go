@@ -26,11 +26,8 @@ type Progress struct {
 	Stop int `policy:"stop,absent,unlimited,least=1"`
 	// Window (window) is how many of the last calls are searched for earlier rounds of a cycle that other
 	// calls interrupted: 1 to 1,000.
-	Window int `policy:"window,absent,least=1"`
+	Window int `policy:"window,absent,least=1,most=1000"`
 }
-
-// maxWindow is the largest [Progress].Window.
-const maxWindow = 1000
 
 // The values of members that no layer sets, for tools that are declared read-only and for all others.
 var (

@@ -41,9 +41,6 @@ func (l Layer) check(f fields.Faults) {
 		f.At("retry_after_jitter").Add("%v is not a fraction; write 0 to 1, such as 0.5", *d)
 	}
 	checkSettings(l.PerAttempt, f.At("attempts"))
-	if l.Progress != nil && l.Progress.Window > maxWindow {
-		f.At("progress").At("window").Add("%d is too large; the most is %d", l.Progress.Window, maxWindow)
-	}
 	if l.Approval != nil {
 		l.Approval.check(f.At("approval"))
 	}

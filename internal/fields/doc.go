@@ -8,6 +8,7 @@
 //	policy:"tool_timeout,unlimited,positive"  more than 0
 //	policy:"no_progress,off,correction"       the word off stands for 0; of no meaning for the transport plane
 //	policy:"stop,absent,least=1"              0 means that nothing was said; a file leaves the key out
+//	policy:"hold,absent,most=24h"             no longer, or no larger, than that
 //	policy:"polling,correction,calls"         of no meaning for the final answer, either
 //	policy:"retry_after,words=floor|first"    one of the words
 //	policy:"retryable_errors,each=class"      each entry, or key, is a name that the check of that name accepts

@@ -33,6 +33,7 @@ type Field struct {
 
 	unlimited, off, positive, absent bool
 	least                            int
+	most                             int64
 	words                            []string
 	each                             string
 }
@@ -78,6 +79,12 @@ func parse(tag string) Field {
 			f.positive = true
 		case "least":
 			f.least, _ = strconv.Atoi(value)
+		case "most":
+			if d, err := time.ParseDuration(value); err == nil {
+				f.most = int64(d)
+			} else {
+				f.most, _ = strconv.ParseInt(value, 10, 64)
+			}
 		case "words":
 			f.words = strings.Split(value, "|")
 		case "each":
@@ -367,8 +374,10 @@ func (c Checks) name(field *Field, name string, f Faults) {
 
 // bounds checks a count or a duration.
 func (f *Field) bounds(v reflect.Value, at Faults) {
-	const largest = 1<<31 - 1 // more than that only some machines can count
-	n, orElse := v.Int(), ""
+	n, most, orElse := v.Int(), f.most, ""
+	if v.Kind() == reflect.Int {
+		most = cmp.Or(most, 1<<31-1) // more than that only some machines can count
+	}
 	switch {
 	case f.unlimited && n == Unlimited, f.absent && n == 0:
 		return
@@ -380,13 +389,15 @@ func (f *Field) bounds(v reflect.Value, at Faults) {
 		at.Add("%v leaves no time; write more than 0s%s", time.Duration(n), orElse)
 	case is && n < 0:
 		at.Add("%v is negative; write 0s or more%s", time.Duration(n), orElse)
+	case is && most > 0 && n > most:
+		at.Add("%v is too long; the most is %v", time.Duration(n), time.Duration(most))
 	case is:
 	case f.off && n < 0:
 		at.Add("%d is no number of repeats; %s", n, orOff)
 	case n < int64(f.least):
 		at.Add("%d is too few; write %d or more%s", n, f.least, orElse)
-	case v.Kind() == reflect.Int && n > largest:
-		at.Add("%d is too large; the most is %d", n, largest)
+	case most > 0 && n > most:
+		at.Add("%d is too large; the most is %d", n, most)
 	}
 }
 

@@ -14,10 +14,10 @@ type Settings struct {
 	// Seed decides when sessions arrive, and the jitter of their retries.
 	Seed int64 `policy:"seed"`
 	// Processes share the sessions evenly.
-	Processes int `policy:"processes,least=1"`
-	Sessions  int `policy:"sessions,least=1"`
+	Processes int `policy:"processes,least=1,most=1000"`
+	Sessions  int `policy:"sessions,least=1,most=100000"`
 	// ArriveOver is the time over which the sessions arrive.
-	ArriveOver      time.Duration `policy:"arrive_over"`
+	ArriveOver      time.Duration `policy:"arrive_over,most=24h"`
 	CallsPerSession int           `policy:"calls_per_session,least=1"`
 	TokensPerCall   int           `policy:"tokens_per_call"`
 	Provider        Provider      `policy:"provider"`
@@ -37,11 +37,11 @@ type Provider struct {
 	// RequestsPerSecond may be a fraction. 0 means no limit, and so does 0 for TokensPerMinute; one of them
 	// is needed.
 	RequestsPerSecond backoff.Decimal `policy:"requests_per_second"`
-	TokensPerMinute   int64           `policy:"tokens_per_minute"`
+	TokensPerMinute   int64           `policy:"tokens_per_minute,most=1099511627776"`
 	// Latency is the time of a call that is served.
-	Latency time.Duration `policy:"latency"`
+	Latency time.Duration `policy:"latency,most=24h"`
 	// RetryAfter is what a refusal asks for. 0 means that it says nothing.
-	RetryAfter time.Duration `policy:"retry_after"`
+	RetryAfter time.Duration `policy:"retry_after,most=24h"`
 	// Headers is whether responses tell the limits and what is left of them.
 	Headers bool     `policy:"headers"`
 	Outages []Outage `policy:"outages"`
@@ -49,8 +49,8 @@ type Provider struct {
 
 // Outage is a time in which the provider serves nothing. At counts from the start.
 type Outage struct {
-	At  time.Duration `policy:"at"`
-	For time.Duration `policy:"for,positive"`
+	At  time.Duration `policy:"at,most=24h"`
+	For time.Duration `policy:"for,positive,most=24h"`
 }
 
 // Default returns the settings of a file that says nothing of them.
@@ -67,13 +67,10 @@ func Limiters() []string { return []string{"none", "fixed", "aimd", "retake"} }
 
 // The bounds of a simulation.
 const (
-	maxProcesses = 1000
-	maxSessions  = 100_000
-	maxCalls     = 1_000_000
-	maxSpan      = 24 * time.Hour
-	maxOutages   = 100
-	maxRate      = 100_000
-	maxWindow    = 1000 // seconds that a call may wait for its tokens
+	maxCalls   = 1_000_000
+	maxOutages = 100
+	maxRate    = 100_000
+	maxWindow  = 1000 // seconds that a call may wait for its tokens
 )
 
 // UnmarshalJSON reads settings over the defaults. The error joins all faults, each a [*policy.FieldError].
@@ -93,24 +90,11 @@ func (s *Settings) UnmarshalJSON(data []byte) error {
 // check notes what is wrong with the settings; wrong is whether something could not be read.
 func (s *Settings) check(f fields.Faults, wrong bool) {
 	fields.Checks{}.Check(s, f)
-	most := func(name string, n, most int) {
-		if n > most {
-			f.At(name).Add("%d is too large; the most is %d", n, most)
-		}
-	}
-	most("processes", s.Processes, maxProcesses)
-	most("sessions", s.Sessions, maxSessions)
 	if s.Sessions > 0 && s.CallsPerSession > maxCalls/s.Sessions {
 		f.At("calls_per_session").Add("%d calls of each of %d sessions are too many; simulate at most %d in all",
 			s.CallsPerSession, s.Sessions, maxCalls)
 	}
-	span := func(f fields.Faults, d time.Duration) {
-		if d > maxSpan {
-			f.Add("%v is too long; the most is %v", d, maxSpan)
-		}
-	}
-	span(f.At("arrive_over"), s.ArriveOver)
-	s.Provider.check(f.At("provider"), wrong, span)
+	s.Provider.check(f.At("provider"), wrong)
 	n, each := s.Provider.TokensPerMinute, int64(s.TokensPerCall)
 	if n > 0 && s.Provider.RequestsPerSecond == 0 && (each == 0 || n/60/each >= maxRate) {
 		f.At("tokens_per_call").Add("calls of %d tokens meet no limit; write more, or add requests_per_second",
@@ -121,7 +105,7 @@ func (s *Settings) check(f fields.Faults, wrong bool) {
 	}
 }
 
-func (p *Provider) check(f fields.Faults, wrong bool, span func(fields.Faults, time.Duration)) {
+func (p *Provider) check(f fields.Faults, wrong bool) {
 	if p.RequestsPerSecond == 0 && p.TokensPerMinute == 0 && !wrong {
 		f.Add("it has no limit; add requests_per_second or tokens_per_minute")
 	}
@@ -129,20 +113,12 @@ func (p *Provider) check(f fields.Faults, wrong bool, span func(fields.Faults, t
 	if r := p.RequestsPerSecond; r > maxRate*backoff.One || r > 0 && r < least {
 		f.At("requests_per_second").Add("%v is out of range; write 0.001 to %d", r, maxRate)
 	}
-	if p.TokensPerMinute > 1<<40 {
-		f.At("tokens_per_minute").Add("%d is too large; the most is %d", p.TokensPerMinute, int64(1)<<40)
-	}
-	span(f.At("latency"), p.Latency)
-	span(f.At("retry_after"), p.RetryAfter)
 	if len(p.Outages) > maxOutages {
 		f.At("outages").Add("%d are too many; the most is %d", len(p.Outages), maxOutages)
 	}
 	for n, o := range p.Outages {
-		at := f.At("outages").Item(n)
-		span(at.At("at"), o.At)
-		span(at.At("for"), o.For)
 		if n > 0 && o.At < p.Outages[n-1].At+p.Outages[n-1].For {
-			at.At("at").Add("it begins before the one before it has ended; write them in order, apart")
+			f.At("outages").Item(n).At("at").Add("it begins before the one before it has ended; write them in order, apart")
 		}
 	}
 }
