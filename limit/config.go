@@ -40,14 +40,10 @@ type Config struct {
 	// Hold (hold) is the time after which a call that was granted and not settled counts as lost. 0 means 10
 	// minutes.
 	Hold time.Duration `json:"hold_ns,omitempty" policy:"hold,absent,most=24h"`
-	// Lease (lease) bounds the time that one grant of several calls covers. 0 means 100 ms.
-	Lease time.Duration `json:"lease_ns,omitempty" policy:"lease,absent,most=24h"`
-	// Head (head) is how much longer a call seems to have waited for each step of its priority. 0 means 10
-	// minutes: as much as a session yields at most.
-	Head time.Duration `json:"head_ns,omitempty" policy:"head,absent,most=24h"`
 	// Yield (yield) is how much a session's call goes back in the queue for each call that it made before, of
 	// which ten count at most. So sessions that came late catch up, and all of a crowd end at about the same
-	// time. A call with a deadline goes back by a quarter of the time that it has, at most. 0 means 1 minute.
+	// time. A call with a deadline goes back by a quarter of the time that it has, at most. A step of priority
+	// is worth as much as ten such calls. 0 means 1 minute.
 	Yield time.Duration `json:"yield_ns,omitempty" policy:"yield,absent,most=24h"`
 	// Failures (failures) is how many calls in a row find the provider down before the breaker opens. 0 means
 	// 3.
@@ -64,9 +60,6 @@ type Config struct {
 
 	// Shared marks a limiter that spends the shares of another one, and decides no pace of its own.
 	Shared bool `json:"shared,omitempty"`
-	// Ahead is how long before its time a grant may be given, so that it reaches another process. 0 means at
-	// its time.
-	Ahead time.Duration `json:"ahead_ns,omitempty"`
 }
 
 // New returns a limiter for one scope that nothing has used yet. It returns all faults of the config at once.
@@ -92,8 +85,6 @@ func (c Config) filled() Config {
 	c.Ramp = cmp.Or(c.Ramp, 500*time.Millisecond)
 	c.MaxWaiting = cmp.Or(c.MaxWaiting, 1_000_000)
 	c.Hold = cmp.Or(c.Hold, 10*time.Minute)
-	c.Lease = cmp.Or(c.Lease, 100*time.Millisecond)
-	c.Head = cmp.Or(c.Head, 10*time.Minute)
 	c.Yield = cmp.Or(c.Yield, time.Minute)
 	c.Failures = cmp.Or(c.Failures, 3)
 	c.ProbeEvery, c.ProbeFor = cmp.Or(c.ProbeEvery, time.Second), cmp.Or(c.ProbeFor, 30*time.Second)

@@ -5,6 +5,13 @@ import "time"
 // A shared limiter has no windows of its own. It borrows calls from the limiter above, which says when they
 // may be made, and hands them out to its sessions.
 
+const (
+	// lease is the time that one grant of several calls covers at most.
+	lease = int64(100 * time.Millisecond)
+	// ahead is how long before its time a call may be lent, so that it reaches its process.
+	ahead = int64(50 * time.Millisecond)
+)
+
 // slot takes the next call from what was lent, and returns the share that it came from.
 func (s *step) slot(share *Share) (lender int64) {
 	l := &s.Slots[0]
@@ -41,7 +48,7 @@ func (s *step) borrow() {
 		last = max(last, l.From.Add(time.Duration(l.Calls)*l.Every).UnixNano())
 	}
 	more := int64(s.Waiting()) - left
-	if s.Borrowing || more <= 0 || left > 0 && last > s.Now+int64(s.Config.Ahead) {
+	if s.Borrowing || more <= 0 || left > 0 && last > s.Now+ahead {
 		return
 	}
 	head := s.First
@@ -61,7 +68,7 @@ func (s *step) drop() {
 		l := &s.Slots[0]
 		every := l.Every
 		if every == 0 {
-			every = s.Config.Lease
+			every = time.Duration(lease)
 		}
 		late := time.Duration(s.Now - l.From.UnixNano())
 		gone := min(l.Calls, int64(late/every))
@@ -95,7 +102,6 @@ func (s *step) giveBack() {
 func (st *State) Part(n, id int64) State {
 	p := st.Clone()
 	p.Config.Parts = min(max(n, 1)*st.Config.Parts, maxParts)
-	p.Config.Ahead = 0
 	p.Pace, p.Knee = max(st.Pace/n, slowest), st.Knee/n
 	for k := range p.Quotas {
 		p.Quotas[k].Left /= n

@@ -150,7 +150,7 @@ func (st *State) Validate() error {
 	if st.Config.Parts < 1 || st.Out == nil {
 		return errors.New("this is not the state of a limiter")
 	}
-	latest := st.Now + int64(st.Config.Ahead) // that a call may be granted for
+	latest := st.Now + ahead // that a call may be granted for
 	for n := range st.Windows {
 		w := &st.Windows[n]
 		if w.Limit < 1 || w.Period < int64(time.Millisecond) || w.Quarter < 0 || w.Quarter > w.quarter(latest) {
@@ -191,18 +191,22 @@ func (st *State) Next() (time.Time, bool) {
 	at := int64(never)
 	for _, q := range st.queues() {
 		if len(*q) > 0 {
-			at = min(at, st.ready(&(*q)[0], st.Waiting()-1))
+			at = min(at, st.due(q))
 		}
 	}
 	if at == never {
 		return time.Time{}, false
 	}
-	return time.Unix(0, max(at-st.ahead(), st.Now)).UTC(), true
+	return time.Unix(0, max(at, st.Now)).UTC(), true
 }
 
-func (st *State) ahead() int64 {
-	if st.Breaker.Open || st.Config.Shared { // a probe is not planned, and a shared limiter keeps to its slots
-		return 0
+// due is when the first ask of a queue may be granted; never if something else must happen first. A probe is
+// not planned.
+func (st *State) due(q *queue) int64 {
+	w := &(*q)[0]
+	at := st.ready(w, st.Waiting()-1)
+	if w.Weight > 0 && !st.Breaker.Open && at != never {
+		at -= ahead
 	}
-	return int64(st.Config.Ahead)
+	return at
 }

@@ -69,7 +69,7 @@ func (s *step) place(w *waiter, ev *Event) int64 {
 		w.Turn = max(ev.Turn, s.Virtual)
 		return w.Turn
 	}
-	key := s.Now + s.yield(w) - int64(s.Config.Head)*int64(min(max(ev.Priority, -1000), 1000))
+	key := s.Now + s.yield(w) - yields*int64(s.Config.Yield)*int64(min(max(ev.Priority, -1000), 1000))
 	if w.Retry {
 		key -= int64(maxTime)
 	}
@@ -168,7 +168,7 @@ func (s *step) giveUp() {
 // pick returns the queue whose first ask can be granted now; nil if there is none.
 func (s *step) pick() (best *queue) {
 	for _, q := range s.queues() {
-		if len(*q) == 0 || s.ready(&(*q)[0], s.Waiting()-1)-s.ahead() > s.Now {
+		if len(*q) == 0 || s.due(q) > s.Now {
 			continue
 		}
 		if best == nil || (*q)[0].before(&(*best)[0]) {
@@ -270,7 +270,7 @@ func (s *step) take(w *waiter, share *Share) {
 	case s.Open:
 		share.Calls = w.Calls
 	default:
-		share.Calls = min(w.Calls, max(int64(s.Config.Lease)/every, 1))
+		share.Calls = min(w.Calls, max(lease/every, 1))
 	}
 	if from < s.even() {
 		share.Calls = min(share.Calls, s.room(tokens))

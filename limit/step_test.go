@@ -352,7 +352,7 @@ func TestWhoLeavesIsNotGranted(t *testing.T) {
 
 func TestPriorityIsAHeadStartAndStarvesNobody(t *testing.T) {
 	l := newLimiter(t, limit.Config{
-		Head: 10 * time.Second, Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}},
+		Yield: time.Second, Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}},
 	})
 	l.ask(1, 2)
 	high := int64(100)
@@ -493,10 +493,10 @@ func TestASessionYieldsToThoseThatMadeFewerCalls(t *testing.T) {
 // A call may be granted for a time to come, and the state says so.
 func TestAStateWhoseGrantsAreAheadOfTimeIsValid(t *testing.T) {
 	l := newLimiter(t, limit.Config{
-		Ahead: 50 * time.Millisecond, Windows: []limit.Window{{Resource: "requests", Limit: 100, Period: time.Second}},
+		Windows: []limit.Window{{Resource: "requests", Limit: 100, Period: time.Second}},
 	})
 	for id := int64(1); id < 1000; id++ {
-		l.ask(id)
+		l.step(limit.Event{Kind: limit.Ask, ID: id, Weight: 1})
 	}
 	for l.now < 5*time.Second {
 		l.until(l.now + time.Millisecond)

@@ -66,8 +66,9 @@ func sameClock(a, b Clock) bool {
 func WithScope(f func(Request) string) Option { return func(o *options) { o.scope = f } }
 
 // WithPriority sets the function that says how urgent the calls of a session are, by its ID: the higher
-// number goes first, and by default all have 0. Each step counts as if the call had waited for
-// [limit.Config].Head longer, so that nobody starves. It may be called at any time, from several goroutines.
+// number goes first, and by default all have 0. Each step counts as if the call had waited for ten minutes
+// longer, so that nobody starves: see [limit.Config].Yield. It may be called at any time, from several
+// goroutines.
 func WithPriority(f func(session string) int) Option { return func(o *options) { o.priority = f } }
 
 // queued is an ask that waits for the limiter.

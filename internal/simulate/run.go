@@ -73,9 +73,6 @@ func (r *run) limiters() ([]Limiter, error) {
 	var err error
 	config := r.Limit
 	if r.Limiter == "retake" {
-		if r.Processes > 1 {
-			config.Ahead = 50 * time.Millisecond
-		}
 		if top, err = newMachine(r.Clock, config, nil, &r.asks); err != nil {
 			return nil, err
 		}

@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// ahead is how long before its time a call may be lent, so that it reaches its process.
-	ahead = 50 * time.Millisecond
 	// gather is how long settled calls are kept, to be told together.
 	gather = 100 * time.Millisecond
 	// patience is how long a process waits for the store, and longest the most time between attempts while it
@@ -100,7 +98,7 @@ func (b *above) next() time.Time {
 	}
 	if len(b.s.state.Slots) > 0 && b.s.state.Waiting() == 0 { // what nobody uses goes back
 		first := &b.s.state.Slots[0]
-		at = sooner(at, first.From.Add(max(first.Every, b.s.state.Config.Lease)+time.Second))
+		at = sooner(at, first.From.Add(max(first.Every, gather)+time.Second))
 	}
 	return at
 }

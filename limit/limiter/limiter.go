@@ -16,8 +16,7 @@ import (
 
 // Config configures a [Limiter]. The zero value is a limiter of this process that learns all it needs.
 type Config struct {
-	// Limit is what the limiter of each scope starts with, but for those in Scopes. Shared and Ahead are set
-	// by the Store.
+	// Limit is what the limiter of each scope starts with, but for those in Scopes. The Store sets Shared.
 	Limit  limit.Config
 	Scopes map[string]limit.Config
 	// MaxWait bounds how long a call waits; 0 means as long as its deadline allows.

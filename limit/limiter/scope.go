@@ -67,10 +67,9 @@ func (l *Limiter) open(name string) *scope {
 		config = l.cfg.Limit
 	}
 	s := &scope{name: name, waiting: map[int64]waiter{}, place: -1}
-	config.Shared, config.Ahead = false, 0
+	config.Shared = false
 	if l.cfg.Store != nil {
 		s.above = &above{l: l, s: s, config: config}
-		s.above.config.Ahead = ahead
 		config.Shared, config.Concurrency = true, 0
 	}
 	s.state, _ = limit.New(config)

@@ -55,8 +55,6 @@ var ofLimit = map[string]keyDoc{
 	"ramp":        {"the time in which the pace may double, while no limit is known and after an outage", "duration above 0", "fleet: {limit: {ramp: 2s}}"},
 	"max_waiting": {"the most calls that wait; one more is denied", "count from 1", "fleet: {limit: {max_waiting: 10000}}"},
 	"hold":        {"the time after which a call that nobody settled is lost", "duration above 0", "fleet: {limit: {hold: 5m}}"},
-	"lease":       {"the longest time that several calls are lent for", "duration above 0", "fleet: {limit: {lease: 200ms}}"},
-	"head":        {"how much longer a call seems to have waited for each step of its priority", "duration above 0", "fleet: {limit: {head: 30s}}"},
 	"yield":       {"how much a session goes back in the queue for each call it made, of which ten count", "duration above 0", "fleet: {limit: {yield: 500ms}}"},
 	"failures":    {"the calls in a row that find the provider down, after which the breaker opens", "count from 1", "fleet: {limit: {failures: 5}}"},
 	"probe_every": {"the time between probes while the breaker is open", "duration above 0", "fleet: {limit: {probe_every: 5s}}"},
