@@ -114,6 +114,6 @@ func (st *State) Part(n, id int64) State {
 		}
 	}
 	p.First, p.Again, p.Out, p.Order, p.InFlight, p.Reserved = nil, nil, map[int64]outstanding{}, nil, 0, 0
-	p.Breaker.Probe, p.Breaker.Lost, p.Asked, p.Virtual = 0, 0, id, 0
+	p.Breaker.Probe, p.Breaker.Lost, p.Asked, p.Overdue, p.Virtual = 0, 0, id, 0, 0
 	return p
 }

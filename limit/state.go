@@ -31,6 +31,8 @@ type State struct {
 	Again queue `json:"again,omitempty"`
 	// Asked counts asks; it orders those of the same turn.
 	Asked int64 `json:"asked"`
+	// Overdue is by when a deadline of those that wait may be over; 0 for never.
+	Overdue int64 `json:"overdue,omitempty"`
 
 	// Out are the calls in flight by their IDs, and InFlight their number.
 	Out      map[int64]outstanding `json:"out"`
@@ -183,7 +185,7 @@ func (st *State) Lender(id int64) (lender int64, out bool) {
 }
 
 // Next is when the driver must send a Tick unless something else happens before. It returns false if nothing
-// can be granted until another event.
+// can be granted or denied until another event.
 func (st *State) Next() (time.Time, bool) {
 	if st.Waiting() == 0 {
 		return time.Time{}, false
@@ -193,6 +195,9 @@ func (st *State) Next() (time.Time, bool) {
 		if len(*q) > 0 {
 			at = min(at, st.due(q))
 		}
+	}
+	if st.Overdue > 0 {
+		at = min(at, st.Overdue)
 	}
 	if at == never {
 		return time.Time{}, false

@@ -19,6 +19,7 @@ func Step(st State, ev Event) (State, []Effect) {
 	s := step{State: st}
 	s.Now = max(s.Now, ev.At.UnixNano())
 	s.expire()
+	s.denyLate()
 	switch ev.Kind {
 	case Ask:
 		s.ask(&ev)
@@ -56,10 +57,42 @@ func (s *step) ask(ev *Event) {
 		s.deny(&w, TooMany, wait)
 	case w.Deadline != 0 && s.Now+wait > w.Deadline:
 		s.deny(&w, TooLate, wait)
-	case w.Retry:
-		s.Again.push(w)
 	default:
-		s.First.push(w)
+		q := &s.First
+		if w.Retry {
+			q = &s.Again
+		}
+		q.push(w)
+		s.mind(&w)
+	}
+}
+
+// mind notes the deadline of a call that waits.
+func (s *step) mind(w *waiter) {
+	if w.Deadline > 0 && (s.Overdue == 0 || w.Deadline < s.Overdue) {
+		s.Overdue = w.Deadline
+	}
+}
+
+// denyLate denies those whose deadlines are over. It looks at all that wait, and so not again for a moment.
+func (s *step) denyLate() {
+	if s.Overdue == 0 || s.Now < s.Overdue {
+		return
+	}
+	s.Overdue = 0
+	var late []int64
+	for _, q := range s.queues() {
+		for n := range *q {
+			if w := &(*q)[n]; w.Deadline == 0 || w.Deadline > s.Now {
+				s.mind(w)
+			} else {
+				s.deny(w, TooLate, 0)
+				late = append(late, w.ID)
+			}
+		}
+	}
+	if s.leave(late); s.Overdue > 0 {
+		s.Overdue = max(s.Overdue, s.Now+int64(s.Waiting())*int64(time.Microsecond))
 	}
 }
 
@@ -140,10 +173,6 @@ func (s *step) serve() {
 			break
 		}
 		w := q.pop()
-		if w.Deadline != 0 && s.Now > w.Deadline {
-			s.deny(&w, TooLate, 0)
-			continue
-		}
 		s.grant(&w)
 	}
 	s.giveUp()

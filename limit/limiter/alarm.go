@@ -99,7 +99,7 @@ func (l *Limiter) plan(s *scope) {
 	if !waits {
 		at = time.Time{}
 	}
-	if at = sooner(at, s.overdue); s.above != nil {
+	if s.above != nil {
 		at = sooner(at, s.above.next())
 	}
 	if at.Equal(s.wake) {

@@ -186,7 +186,7 @@ func (l *Limiter) Ask(a Ask, later func(Answer)) (answer Answer, known bool) {
 		Deadline: a.Deadline,
 	}
 	if answer, known = l.step(s, &ev); !known {
-		s.wait(ev.ID, waiter{later, a.Deadline})
+		s.waiting[ev.ID] = waiter{later, a.Deadline}
 		l.plan(s)
 		answer.Grant = Grant{Scope: a.Scope, ID: ev.ID}
 	}
@@ -205,7 +205,7 @@ func (l *Limiter) Leave(scope string, id int64) bool {
 	if _, waits := s.waiting[id]; !waits {
 		return false
 	}
-	s.leave(id)
+	delete(s.waiting, id)
 	if s.gone = append(s.gone, id); len(s.gone) > len(s.waiting)/8 || len(s.waiting) < few {
 		l.step(s, &limit.Event{Kind: limit.Leave, At: l.clock.Now(), IDs: s.gone})
 		s.gone = nil

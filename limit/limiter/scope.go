@@ -1,7 +1,6 @@
 package limiter
 
 import (
-	"slices"
 	"time"
 
 	"github.com/retake-go/retake/limit"
@@ -21,8 +20,6 @@ type scope struct {
 	used  time.Time
 	wake  time.Time
 	place int
-	// overdue is when deadlines of those that wait are over; zero for never.
-	overdue time.Time
 	// before and behind are its neighbours by the time of use.
 	before, behind *scope
 }
@@ -134,7 +131,7 @@ func (l *Limiter) reply(s *scope, e *limit.Effect) {
 		}
 		return
 	}
-	s.leave(e.Share.ID)
+	delete(s.waiting, e.Share.ID)
 	got := l.answer(s, e, w.deadline)
 	l.later = append(l.later, func() { w.answer(got) })
 }
@@ -167,53 +164,9 @@ func (l *Limiter) answer(s *scope, e *limit.Effect, deadline time.Time) Answer {
 // tick does what a scope has to do by itself.
 func (l *Limiter) tick(s *scope, now time.Time) {
 	l.alarm.set(s, time.Time{})
-	if !s.overdue.IsZero() && !s.overdue.After(now) {
-		l.giveUp(s, now)
-	}
 	l.step(s, &limit.Event{Kind: limit.Tick, At: now})
 	if s.above != nil {
 		s.above.tick(now)
 		l.plan(s)
-	}
-}
-
-// wait notes who waits.
-func (s *scope) wait(id int64, w waiter) {
-	s.waiting[id] = w
-	s.overdue = sooner(s.overdue, w.deadline)
-}
-
-// leave notes that somebody waits no longer.
-func (s *scope) leave(id int64) {
-	if delete(s.waiting, id); len(s.waiting) == 0 {
-		s.overdue = time.Time{}
-	}
-}
-
-// giveUp denies those whose deadlines are over. It looks at all that wait, and so not again for a moment.
-func (l *Limiter) giveUp(s *scope, now time.Time) {
-	s.overdue = time.Time{}
-	var late []int64
-	for id, w := range s.waiting {
-		if w.deadline.After(now) {
-			s.overdue = sooner(s.overdue, w.deadline)
-		} else if !w.deadline.IsZero() {
-			late = append(late, id)
-		}
-	}
-	if !s.overdue.IsZero() {
-		if rest := now.Add(time.Duration(len(s.waiting)) * time.Microsecond); s.overdue.Before(rest) {
-			s.overdue = rest
-		}
-	}
-	slices.Sort(late)
-	for _, id := range late {
-		w := s.waiting[id]
-		delete(s.waiting, id)
-		denied := Answer{Grant: Grant{Scope: s.name, ID: id}, Err: &DeniedError{Scope: s.name, Why: limit.TooLate}}
-		l.later = append(l.later, func() { w.answer(denied) })
-	}
-	if len(late) > 0 {
-		l.step(s, &limit.Event{Kind: limit.Leave, At: now, IDs: late})
 	}
 }
