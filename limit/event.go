@@ -15,7 +15,8 @@ const (
 	// Ask asks for a call, or for several at once (ID, Calls, Tokens, Turn, Priority, Weight, Retry,
 	// Deadline).
 	Ask EventKind = "ask"
-	// Leave takes asks back that were not answered (IDs). It looks at all that wait.
+	// Leave takes asks back that were not answered (IDs). It looks at all that wait. If nobody does, a shared
+	// limiter gives back what it was lent.
 	Leave EventKind = "leave"
 	// Settle says how calls that were granted ended (ID, Calls, Tokens, Outcome, Limits).
 	Settle EventKind = "settle"

@@ -91,7 +91,10 @@ func (s *step) denyLate() {
 			}
 		}
 	}
-	if s.leave(late); s.Overdue > 0 {
+	if len(late) > 0 {
+		s.leave(late)
+	}
+	if s.Overdue > 0 {
 		s.Overdue = max(s.Overdue, s.Now+int64(s.Waiting())*int64(time.Microsecond))
 	}
 }
@@ -161,6 +164,9 @@ func (s *step) leave(ids []int64) {
 		for n := len(*q)/2 - 1; n >= 0; n-- {
 			q.down(n)
 		}
+	}
+	if s.Waiting() == 0 {
+		s.giveBack()
 	}
 }
 

@@ -36,8 +36,10 @@ type above struct {
 	todo
 	// tell is by when the events are told, and look when the answer to the ask may be there; zero for never.
 	tell, look time.Time
-	// busy is set while the store is asked, and finding while it is looked for.
-	busy, finding bool
+	// asking is closed once the store has answered; nil while it is not asked. finding is set while it is looked
+	// for.
+	asking  chan struct{}
+	finding bool
 	// last is what was known last, seen how many processes it had, and skew what the store's clock is ahead.
 	last limit.State
 	seen int64
@@ -64,7 +66,7 @@ type todo struct {
 }
 
 // quiet reports whether there is nothing to tell.
-func (b *above) quiet() bool { return !b.busy && !b.finding && len(b.events) == 0 && b.own == nil }
+func (b *above) quiet() bool { return b.asking == nil && !b.finding && len(b.events) == 0 && b.own == nil }
 
 // borrow asks for calls.
 func (b *above) borrow(ask *limit.Event) {
@@ -93,7 +95,7 @@ func sooner(a, b time.Time) time.Time {
 // next is when it has something to do; zero is never.
 func (b *above) next() time.Time {
 	at := b.retry
-	if !b.busy {
+	if b.asking == nil {
 		at = sooner(at, sooner(b.tell, b.look))
 	}
 	if len(b.s.state.Slots) > 0 && b.s.state.Waiting() == 0 { // what nobody uses goes back
@@ -111,13 +113,41 @@ func (b *above) tick(now time.Time) {
 		go b.find()
 	}
 	switch {
-	case b.busy || !due(b.tell) && !due(b.look):
+	case b.asking != nil || !due(b.tell) && !due(b.look):
 	case b.own != nil:
 		b.alone(now)
 	default:
-		b.busy = true
-		go b.sync()
+		b.start()
 	}
+}
+
+// start begins to ask the store.
+func (b *above) start() {
+	b.asking = make(chan struct{})
+	go b.sync()
+}
+
+// flush waits until the store was told all. l.mu is held, and free meanwhile.
+func (b *above) flush(ctx context.Context) error {
+	for b.own == nil && (b.asking != nil || len(b.events) > 0) {
+		if b.asking == nil {
+			b.start()
+		}
+		answered := b.asking
+		b.l.tell()
+		select {
+		case <-answered:
+		case <-ctx.Done():
+		}
+		b.l.mu.Lock()
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+	}
+	if b.own != nil {
+		return errors.New("the store cannot be reached")
+	}
+	return nil
 }
 
 // take returns what there is to tell, for an attempt to do so.
@@ -136,8 +166,8 @@ func (b *above) sync() {
 	out, err := b.exchange(t)
 	l.mu.Lock()
 	defer l.tell()
-	b.busy = false
-	if err != nil {
+	close(b.asking)
+	if b.asking = nil; err != nil {
 		b.lose(t.events, err)
 	} else {
 		b.know(&out)

@@ -181,6 +181,39 @@ func TestAGrantThatNobodyComesForGoesBack(t *testing.T) {
 	})
 }
 
+// A process that flushes before it ends holds nothing afterwards: neither the place of a call that has ended,
+// nor calls that it borrowed and did not make.
+func TestAProcessThatFlushesHoldsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory, c := newMemory(), perSecond(10)
+		c.Concurrency = 1
+		store := &faulty{Store: memory}
+		store.faults.Store(&faults{})
+		defer quiet(store)
+		ending, other := newLimiter(t, limiter.Config{Store: store, Limit: c}), newLimiter(t, limiter.Config{Store: memory, Limit: c})
+		acquire(t, ending, limit.Served)
+		assert.NoError(t, ending.Flush(t.Context()))
+		store.faults.Store(&faults{load: errors.New("it has ended")})
+		begun := time.Now()
+		acquire(t, other, limit.Served)
+		assert.Less(t, time.Since(begun), time.Second, "not as long as a call that nobody settled is held")
+		assert.NoError(t, other.Flush(t.Context()))
+		assert.Zero(t, other.Scopes()[0].Above.InFlight)
+
+		acquire(t, ending, limit.Served)
+		assert.ErrorContains(t, ending.Flush(t.Context()), `scope "a": the store cannot be reached`)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		store := &hanging{Store: newMemory(), freed: make(chan struct{})}
+		l := newLimiter(t, limiter.Config{Store: store, Limit: perSecond(10)})
+		acquire(t, l, limit.Served)
+		store.hangs.Store(true)
+		assert.ErrorIs(t, l.Flush(limited(t, time.Millisecond)), context.DeadlineExceeded)
+		close(store.freed)
+		quiet(nil)
+	})
+}
+
 // Who would rather go elsewhere is told of the breaker that counts: while the store is lost, that of the part
 // that is left.
 func TestABreakerIsReadWhereItIsKept(t *testing.T) {

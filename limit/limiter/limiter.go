@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -127,7 +129,7 @@ type Answer struct {
 const few = 100
 
 // Limiter grants calls. Make one with [New]. All methods are safe for concurrent use. It has a goroutine
-// while calls wait, and nothing needs to be closed.
+// while calls wait, and nothing needs to be closed; with a store, see [Limiter.Flush].
 type Limiter struct {
 	cfg   Config
 	clock Clock
@@ -248,6 +250,24 @@ func (l *Limiter) Settle(g Grant, u Use) {
 	l.settle(l.scope(g.Scope, now), limit.Event{
 		Kind: limit.Settle, At: now, ID: g.ID, Tokens: u.Tokens, Outcome: u.Outcome, Limits: u.Limits,
 	})
+}
+
+// Flush tells the store at once how calls ended, and gives back what was borrowed and nobody waits for. Call it
+// before the process ends, or others hold what it had for [limit.Config].Hold. Without a store it does nothing.
+// The error says which store was not told: it cannot be reached, or ctx has ended.
+func (l *Limiter) Flush(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.tell()
+	for _, s := range slices.Collect(maps.Values(l.scopes)) {
+		if s.above == nil {
+			continue
+		}
+		l.step(s, &limit.Event{Kind: limit.Leave, At: l.clock.Now()})
+		if err := s.above.flush(ctx); err != nil {
+			return fmt.Errorf("limiter: scope %q: %w", s.name, err)
+		}
+	}
+	return nil
 }
 
 // Next is when the limiter has something to do by itself. It returns false if nothing waits.
