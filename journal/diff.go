@@ -57,45 +57,54 @@ type Diffing struct {
 // Diff compares two recorded journals: the headers of their runs, and their steps up to the first that
 // differs. It does not compare observed times and notes. An error names the journal that cannot be read.
 func Diff(a, b io.Reader, o Diffing) (Divergence, error) {
-	d := differ{a: reading{steps: NewSteps(a), name: "first"}, b: reading{steps: NewSteps(b), name: "second"}}
-	d.a.Diffing, d.b.Diffing = o, o
+	var found Divergence
+	x := reading{Diffing: o, steps: steps{r: NewReader(a)}, name: "first"}
+	y := reading{Diffing: o, steps: steps{r: NewReader(b)}, name: "second"}
 	for {
-		more, err := d.next()
-		if err != nil || !more {
-			return d.found, err
+		if err := errors.Join(x.next(), y.next()); err != nil {
+			return found, err
+		}
+		switch {
+		case x.ended && y.ended:
+			return found, nil
+		case x.header != nil && y.header != nil:
+			if h, differ := DiffHeaders(*x.header, *y.header); differ {
+				h.Run = x.run
+				found.Headers = append(found.Headers, h)
+			}
+		case x.event != nil && y.event != nil && bytes.Equal(x.traced, y.traced):
+			found.Steps++
+		default:
+			found.Step = stepsDiffer(found.Steps+1, &x, &y)
+			return found, nil
 		}
 	}
 }
 
-// reading is one of the compared journals.
+// reading is one of the compared journals, at a step of it.
 type reading struct {
 	Diffing
-	steps  *Steps
+	steps
+	step
 	name   string
 	run    int
-	header *Header
-	step   *Step
-	trace  []byte
+	traced []byte
 	ended  bool
 }
 
 // next reads the next header or step.
-func (r *reading) next() error {
-	var err error
-	r.header, r.step, err = r.steps.Next()
-	if errors.Is(err, io.EOF) {
-		r.ended = true
-		return nil
-	}
-	if err == nil && r.step != nil {
-		if r.trace, err = r.step.Trace(); err == nil && r.IgnoreSeed {
-			r.trace, err = seedless(r.trace)
-		}
-	}
-	if r.header != nil {
-		r.run++
-		if r.IgnoreSeed {
+func (r *reading) next() (err error) {
+	r.step, err = r.steps.next()
+	switch {
+	case errors.Is(err, io.EOF):
+		r.step, r.ended, err = step{}, true, nil
+	case err == nil && r.header != nil:
+		if r.run++; r.IgnoreSeed {
 			r.header.Config.Seed = "ignored"
+		}
+	case err == nil:
+		if r.traced, err = r.trace(); err == nil && r.IgnoreSeed {
+			r.traced, err = seedless(r.traced)
 		}
 	}
 	if err != nil {
@@ -139,51 +148,21 @@ func (r *reading) side() side {
 	case r.ended:
 		return side{}
 	case r.header != nil:
-		return side{Line: r.steps.r.Line(), Run: r.run, Event: "another run begins"}
+		return side{Line: r.line, Run: r.run, Event: "another run begins"}
 	}
-	s := side{Line: r.step.Line, Run: r.run, Event: eventText(&r.step.Event)}
-	for n := range r.step.Decision.Effects {
-		s.Effects = append(s.Effects, sentence(&r.step.Decision.Effects[n]))
+	s := side{Line: r.line, Run: r.run, Event: eventText(r.event)}
+	for n := range r.decision.Effects {
+		s.Effects = append(s.Effects, sentence(&r.decision.Effects[n]))
 	}
 	return s
 }
 
-type differ struct {
-	a, b  reading
-	found Divergence
-}
-
-// next compares the next header or step of both journals. It reports whether to continue.
-func (d *differ) next() (bool, error) {
-	if err := errors.Join(d.a.next(), d.b.next()); err != nil {
-		return false, err
-	}
-	a, b := &d.a, &d.b
-	switch {
-	case a.ended && b.ended:
-		return false, nil
-	case a.header != nil && b.header != nil:
-		if h, differ := DiffHeaders(*a.header, *b.header); differ {
-			h.Run = a.run
-			d.found.Headers = append(d.found.Headers, h)
-		}
-		return true, nil
-	case a.step != nil && b.step != nil && !a.ended && !b.ended && bytes.Equal(a.trace, b.trace):
-		d.found.Steps++
-		return true, nil
-	}
-	d.found.Step = d.stepsDiffer()
-	return false, nil
-}
-
 // stepsDiffer compares the current steps.
-func (d *differ) stepsDiffer() *stepDifference {
-	s := &stepDifference{Number: d.found.Steps + 1, A: d.a.side(), B: d.b.side()}
-	if d.a.ended || d.b.ended || d.a.step == nil || d.b.step == nil {
-		return s
+func stepsDiffer(number int64, a, b *reading) *stepDifference {
+	s := &stepDifference{Number: number, A: a.side(), B: b.side()}
+	if a.event != nil && b.event != nil {
+		s.Changes, s.SameEvent = changes(a.traced, b.traced), sameEvent(*a.event, *b.event)
 	}
-	s.Changes = changes(d.a.trace, d.b.trace)
-	s.SameEvent = sameEvent(d.a.step.Event, d.b.step.Event)
 	return s
 }
 

@@ -8,60 +8,46 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// Step is one event of a journal and the decision on it.
-type Step struct {
-	// Line is the line of the event, and Number its number in the journal. Both count from 1.
-	Line, Number int64
-	Event        machine.Event
-	Decision     Decision
+// step is a header, or an event of a journal with the decision on it.
+type step struct {
+	// line is that of the header or the event.
+	line     int64
+	header   *Header
+	event    *machine.Event
+	decision *Decision
 }
 
-// Trace returns the step as one line of canonical JSON, without a line feed: see [machine.Trace]. It has no
-// observed times, so two runs of the same script and seed have equal lines.
-func (s Step) Trace() ([]byte, error) {
-	return machine.Trace(s.Event, s.Decision.Effects, s.Decision.Said)
+// trace returns the event and the decision as one line of canonical JSON: see [machine.Trace].
+func (s *step) trace() ([]byte, error) {
+	return machine.Trace(*s.event, s.decision.Effects, s.decision.Said)
 }
 
-// Steps reads the recorded steps of a journal without folding it. It skips notes and snapshots. It is for one
-// goroutine.
-type Steps struct {
-	r      *Reader
-	number int64
-	header *Header
+// steps reads the recorded steps of a journal without folding it. It skips notes and snapshots.
+type steps struct {
+	r     *Reader
+	begun bool
 }
 
-// NewSteps returns a reader of the steps of a journal.
-func NewSteps(in io.Reader) *Steps { return &Steps{r: NewReader(in)} }
-
-// Next returns the next header or step; the other is nil. It returns io.EOF at the end, also if the decision
-// on the last event is missing. Errors are those of [Reader.Next], and a [CorruptError] for records in an
-// impossible order.
-func (s *Steps) Next() (*Header, *Step, error) {
+// next returns the next step. It returns io.EOF at the end, also if the decision on the last event is
+// missing. Errors are those of [Reader.Next], and a [CorruptError] for records in an impossible order.
+func (s *steps) next() (step, error) {
 	rec, err := s.record()
-	if err != nil {
-		return nil, nil, err
+	of := step{line: s.r.Line(), header: rec.Header, event: rec.Event}
+	if s.begun = s.begun || of.header != nil; err != nil || of.header != nil {
+		return of, err
 	}
-	if rec.Header != nil {
-		s.header = rec.Header
-		return rec.Header, nil, nil
+	if !s.begun || of.event == nil {
+		return of, s.r.locate(errors.New("expected a header or an event here"))
 	}
-	if s.header == nil || rec.Event == nil {
-		return nil, nil, s.r.locate(errors.New("expected a header or an event here"))
+	if rec, err = s.record(); err == nil && rec.Decision == nil {
+		err = s.r.locate(errors.New("expected the decision on the previous event here"))
 	}
-	s.number++
-	step := &Step{Line: s.r.Line(), Number: s.number, Event: *rec.Event}
-	if rec, err = s.record(); err != nil {
-		return nil, nil, err
-	}
-	if rec.Decision == nil {
-		return nil, nil, s.r.locate(errors.New("expected the decision on the previous event here"))
-	}
-	step.Decision = *rec.Decision
-	return nil, step, nil
+	of.decision = rec.Decision
+	return of, err
 }
 
 // record reads the next header, event or decision.
-func (s *Steps) record() (Record, error) {
+func (s *steps) record() (Record, error) {
 	for {
 		rec, err := s.r.Next()
 		if err != nil || (rec.Note == nil && rec.Snapshot == nil) {
@@ -70,23 +56,23 @@ func (s *Steps) record() (Record, error) {
 	}
 }
 
-// Trace writes the steps of a journal, one line each: see [Step.Trace]. Two runs of the same script and seed
-// give the same bytes, whatever crashes they survived.
+// Trace writes the steps of a journal, one line of canonical JSON each: see [machine.Trace]. They have no
+// observed times, so two runs of the same script and seed give the same bytes, whatever crashes they survived.
+// Errors are those of [Reader.Next], a [CorruptError] for records in an impossible order, and those of to.
 func Trace(in io.Reader, to io.Writer) error {
-	out := bufio.NewWriter(to)
-	steps := NewSteps(in)
+	out, all := bufio.NewWriter(to), steps{r: NewReader(in)}
 	for {
-		_, step, err := steps.Next()
+		of, err := all.next()
 		if errors.Is(err, io.EOF) {
 			return out.Flush()
 		}
 		if err != nil {
 			return errors.Join(err, out.Flush())
 		}
-		if step == nil {
+		if of.header != nil {
 			continue
 		}
-		line, err := step.Trace()
+		line, err := of.trace()
 		if err != nil {
 			return err
 		}

@@ -200,26 +200,28 @@ func (c Config) account(ctx context.Context, q Question, st machine.State) (Run,
 	}
 	defer in.Close()
 	sum := sha256.New()
-	for steps := journal.NewSteps(in); ; {
-		_, step, err := steps.Next()
-		if errors.Is(err, io.EOF) {
+	var ev machine.Event
+	for steps := journal.NewReader(in); ; {
+		rec, err := steps.Next()
+		if rec.Event != nil {
+			ev = *rec.Event
+		}
+		switch d := rec.Decision; {
+		case errors.Is(err, io.EOF):
 			sum.Sum(run.Digest[:0])
 			return run, nil
-		}
-		if err != nil {
+		case err != nil:
 			return run, err
-		}
-		if step == nil {
-			continue
-		}
-		line, err := step.Trace()
-		if err != nil {
-			return run, err
-		}
-		sum.Write(append(line, '\n'))
-		for _, e := range step.Decision.Effects {
-			if e.Kind == machine.Decided {
-				run.Reasons[e.Decision.Reason]++
+		case d != nil:
+			line, err := machine.Trace(ev, d.Effects, d.Said)
+			if err != nil {
+				return run, err
+			}
+			sum.Write(append(line, '\n'))
+			for _, e := range d.Effects {
+				if e.Kind == machine.Decided {
+					run.Reasons[e.Decision.Reason]++
+				}
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
 )
 
 // records keeps what was read from the journals of a case. Its runs write the same records again, and most of
@@ -44,13 +45,13 @@ func (r *records) record(raw string) (rec journal.Record, err error) {
 }
 
 // line makes the line of a step, once.
-func (r *records) line(of stepText, s journal.Step) (string, error) {
+func (r *records) line(of stepText, ev *machine.Event, d *journal.Decision) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if line, ok := r.lines[of]; ok {
 		return line, nil
 	}
-	line, err := s.Trace()
+	line, err := machine.Trace(*ev, d.Effects, d.Said)
 	if err == nil {
 		r.lines[of] = timeless(line)
 	}

@@ -141,7 +141,7 @@ func (r *records) journal(text []byte) (recorded, error) {
 			all.count(ev)
 		case rec.Decision != nil:
 			of.decision = string(raw)
-			line, err := r.line(of, journal.Step{Event: *ev, Decision: *rec.Decision})
+			line, err := r.line(of, ev, rec.Decision)
 			if err != nil {
 				return all, err
 			}
