@@ -59,48 +59,33 @@ func DiffHeaders(a, b Header) (d HeaderDifference, differ bool) {
 	return d, len(d.Policies)+len(d.Tools)+len(d.Changes) > 0
 }
 
-// policiesDiffer compares the policies of all actions and the limits of the run.
+// policiesDiffer compares the policies that either header has, and the limits of the run: of the answer, of
+// transport, and of tools in order of name.
 func policiesDiffer(a, b *Header) []policyDifference {
 	var found []policyDifference
-	add := func(of string, x, y policy.Explained) {
-		if x.Value != y.Value {
-			found = append(found, policyDifference{of, cmp.Or(x.Field, y.Field), x, y})
-		}
-	}
-	for _, p := range policiesOf(a, b) {
-		x, y := a.Config.Policy.Explain(p.target), b.Config.Policy.Explain(p.target)
+	compare := func(of string, x, y policy.Explanation) {
 		for n := range x {
-			add(p.name, x[n], y[n])
+			if x[n].Value != y[n].Value {
+				found = append(found, policyDifference{of, x[n].Field, x[n], y[n]})
+			}
 		}
 	}
-	for _, row := range boundFields {
-		add("run", policy.Explained{Field: row.name, Value: row.show(&a.Config.Policy)},
-			policy.Explained{Field: row.name, Value: row.show(&b.Config.Policy)})
+	targets := append(slices.Concat(a.Policies(), b.Policies()), policy.Target{})
+	slices.SortFunc(targets, func(x, y policy.Target) int {
+		return cmp.Or(cmp.Compare(x.Tool, y.Tool), cmp.Compare(x.Plane, y.Plane))
+	})
+	for _, of := range slices.Compact(targets) {
+		name := "tool " + of.Tool
+		switch {
+		case of.Plane == fault.Transport:
+			name = "transport"
+		case of.Tool == machine.AnswerAction:
+			name = "answer"
+		}
+		compare(name, a.Config.Policy.Explain(of), b.Config.Policy.Explain(of))
 	}
+	compare("run", boundsOf(&a.Config.Policy), boundsOf(&b.Config.Policy))
 	return found
-}
-
-// namedTarget is one policy of a run.
-type namedTarget struct {
-	name   string
-	target policy.Target
-}
-
-// policiesOf returns the policies that either header has: of the answer, of transport, and of tools in order
-// of name.
-func policiesOf(a, b *Header) []namedTarget {
-	all := []namedTarget{{"answer", policy.Target{}}, {"transport", policy.Target{Plane: fault.Transport}}}
-	var tools []string
-	for _, of := range slices.Concat(a.Policies(), b.Policies()) {
-		if of.Tool != machine.AnswerAction {
-			tools = append(tools, of.Tool)
-		}
-	}
-	slices.Sort(tools)
-	for _, name := range slices.Compact(tools) {
-		all = append(all, namedTarget{"tool " + name, policy.Target{Tool: name}})
-	}
-	return all
 }
 
 func toolsDiffer(a, b []Tool) []toolDifference {

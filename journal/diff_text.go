@@ -52,7 +52,7 @@ func policyName(of string) string {
 
 // said returns the value of a field with its origin.
 func said(e policy.Explained) string {
-	text := fieldDifference{Name: e.Value, Layer: e.Layer, Source: e.Source}.String()
+	text := fieldDifference{Field: e.Value, Layer: e.Layer, Source: e.Source}.String()
 	return strings.TrimSpace(text)
 }
 

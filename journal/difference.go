@@ -36,9 +36,9 @@ type DifferenceError struct {
 
 // fieldDifference is a setting that a decision depends on: a field of the policy or of the config.
 type fieldDifference struct {
-	// Name is the name of the field in policy files, such as "max_attempts" or "budgets.run", or of a member
+	// Field is the name of the field in policy files, such as "max_attempts" or "budgets.run", or of a member
 	// of the header's config, such as "deadline".
-	Name string `json:"name"`
+	Field string `json:"name"`
 	// Value is what the layers in the header resolve to. It is empty if that is a text of the header. If
 	// Layer is [policy.LayerDefault], another release may have had another value.
 	Value string `json:"value,omitempty"`
@@ -49,7 +49,7 @@ type fieldDifference struct {
 
 // String returns the field as text: "max_attempts 3 (global, policy.yaml:3:1)".
 func (f fieldDifference) String() string {
-	text := f.Name
+	text := f.Field
 	if f.Value != "" {
 		text += " " + f.Value
 	}

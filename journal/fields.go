@@ -12,48 +12,37 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// The names of the settings other than fields of a policy: limits of the run, and members of its config.
+// The names of the settings other than fields of a policy that a difference may depend on.
 const (
-	fieldDeadline     = "deadline"
 	fieldSeed         = "seed"
 	fieldSystem       = "system"
 	fieldFeedback     = "feedback"
-	fieldPlanner      = "planner"
-	fieldBudgetTool   = "budgets.tool"
-	fieldBudgetRun    = "budgets.run"
-	fieldBudgetNames  = "budgets.unknown_tools"
-	fieldPrices       = "prices"
-	fieldSpending     = "spending"
-	fieldMaxTurns     = "max_turns"
-	fieldMaxCalls     = "max_calls"
 	fieldAllOrNothing = "all_or_nothing"
 )
 
-// boundFields are the limits of a run.
-var boundFields = []struct {
-	name string
-	show func(*policy.Set) string
-}{
-	{fieldBudgetTool, func(s *policy.Set) string { return showBound(s.Budgets.Tool) }},
-	{fieldBudgetRun, func(s *policy.Set) string { return showBound(s.Budgets.Run) }},
-	{fieldBudgetNames, func(s *policy.Set) string { return showBound(s.Budgets.UnknownTools) }},
-	{fieldPrices, func(s *policy.Set) string { return showData(s.Prices, len(s.Prices) == 0) }},
-	{fieldSpending, func(s *policy.Set) string { return showData(s.Spending, s.Spending.IsZero()) }},
-	{fieldMaxTurns, func(s *policy.Set) string { return showBound(s.MaxTurns) }},
-	{fieldMaxCalls, func(s *policy.Set) string { return showBound(s.MaxCalls) }},
-	{fieldAllOrNothing, func(s *policy.Set) string { return strconv.FormatBool(s.AllOrNothing) }},
+// boundsOf are the limits of a run.
+func boundsOf(s *policy.Set) policy.Explanation {
+	return policy.Explanation{
+		{Field: "budgets.tool", Value: showBound(s.Budgets.Tool)},
+		{Field: "budgets.run", Value: showBound(s.Budgets.Run)},
+		{Field: "budgets.unknown_tools", Value: showBound(s.Budgets.UnknownTools)},
+		{Field: "prices", Value: showData(s.Prices, len(s.Prices) == 0)},
+		{Field: "spending", Value: showData(s.Spending, s.Spending.IsZero())},
+		{Field: "max_turns", Value: showBound(s.MaxTurns)},
+		{Field: "max_calls", Value: showBound(s.MaxCalls)},
+		{Field: fieldAllOrNothing, Value: strconv.FormatBool(s.AllOrNothing)},
+	}
 }
 
-// headerFields are members of a header's config.
-var headerFields = []struct {
-	name string
-	show func(*Header) string
-}{
-	{fieldSeed, func(h *Header) string { return strconv.Quote(h.Seed()) }},
-	{fieldDeadline, func(h *Header) string { return showTime(h.Config.Deadline) }},
-	{fieldPlanner, func(h *Header) string { return strconv.FormatBool(h.Config.Planner) }},
-	{fieldSystem, func(h *Header) string { return showTemplate(h.Config.System, "none") }},
-	{fieldFeedback, func(h *Header) string { return showTemplate(h.Config.Feedback, "the default words") }},
+// configOf are members of a header's config.
+func configOf(h *Header) policy.Explanation {
+	return policy.Explanation{
+		{Field: fieldSeed, Value: strconv.Quote(h.Seed())},
+		{Field: "deadline", Value: showTime(h.Config.Deadline)},
+		{Field: "planner", Value: strconv.FormatBool(h.Config.Planner)},
+		{Field: fieldSystem, Value: showTemplate(h.Config.System, "none")},
+		{Field: fieldFeedback, Value: showTemplate(h.Config.Feedback, "the default words")},
+	}
 }
 
 func showBound(n int) string {
@@ -85,25 +74,6 @@ func showTemplate(text, none string) string {
 		return none
 	}
 	return "template " + SchemaDigest([]byte(text))[:8]
-}
-
-// runField returns the value of a field of the run; ok is false for a field of a policy.
-func (f *Fold) runField(name string) (value string, ok bool) {
-	set := &f.Header.Config.Policy
-	if f.State.Policy != nil {
-		set = f.State.Policy
-	}
-	for _, row := range boundFields {
-		if row.name == name {
-			return row.show(set), true
-		}
-	}
-	for _, row := range headerFields {
-		if row.name == name {
-			return row.show(&f.Header), true
-		}
-	}
-	return "", false
 }
 
 // memberFields are the fields behind a member that differs if the reasons are equal. The first row whose
@@ -178,28 +148,19 @@ func onlyDelayed(then, now *machine.Effect) bool {
 	return then.Decision.Reason == now.Decision.Reason && then.Decision.Delay != now.Decision.Delay
 }
 
-// field returns the value of a field of an action, and the layer that set it.
+// field returns the value of a field of an action or of the run, and the layer that set it.
 func (f *Fold) field(name, action string, plane fault.Plane) fieldDifference {
-	if value, ok := f.runField(name); ok {
-		return fieldDifference{Name: name, Value: value}
+	set := f.State.Policy
+	if set == nil {
+		set = &f.Header.Config.Policy
 	}
-	row := rowOf(f.State.Policy.Explain(targetOf(action, plane)), name)
-	return fieldDifference{Name: name, Value: row.Value, Layer: row.Layer, Source: row.Source}
-}
-
-// targetOf returns what the policy of an action applies to: on the transport plane the action's model calls.
-func targetOf(action string, plane fault.Plane) policy.Target {
 	if plane == fault.Transport {
-		action = ""
+		action = "" // the policy of its model calls applies
 	}
-	return policy.Target{Plane: plane, Tool: action}
-}
-
-func rowOf(e policy.Explanation, name string) policy.Explained {
-	for _, row := range e {
-		if row.Field == name {
-			return row
-		}
+	all := slices.Concat(boundsOf(set), configOf(&f.Header),
+		set.Explain(policy.Target{Plane: plane, Tool: action}))
+	if n := slices.IndexFunc(all, func(row policy.Explained) bool { return row.Field == name }); n >= 0 {
+		return fieldDifference(all[n])
 	}
-	return policy.Explained{}
+	return fieldDifference{Field: name}
 }
