@@ -62,21 +62,17 @@ func Prune(ctx context.Context, store Keeper, r Retention, now time.Time, each f
 	if err := r.Validate(); err != nil {
 		return fmt.Errorf("journal: retention: %w", err)
 	}
-	stats, bad := store.Stats(ctx)
-	for _, stat := range stats {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	var bad error
+	for s, err := range Summaries(ctx, store, Filter{}, now) {
+		if s.Session == "" {
+			bad = err
+			continue
 		}
-		s, err := summarise(ctx, store, stat, now)
-		switch {
-		case errors.Is(err, ErrNoRun):
-		case err != nil:
-			s.Session = stat.Session
+		if err == nil && r.goes(s, now) {
+			err = pruneOne(ctx, store, r, s.Session, now, each)
+		}
+		if err != nil {
 			each(Pruned{Summary: s, Err: err})
-		case r.goes(s, now):
-			if err := pruneOne(ctx, store, r, stat.Session, now, each); err != nil {
-				each(Pruned{Summary: s, Err: err})
-			}
 		}
 	}
 	return bad

@@ -69,11 +69,15 @@ func BenchmarkSummarise(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		f, err := journal.Last(bytes.NewReader(text))
+		var f journal.Follower
+		if err := f.Read(bytes.NewReader(text)); err != nil {
+			b.Fatal(err)
+		}
+		run, err := f.Last()
 		if err != nil {
 			b.Fatal(err)
 		}
-		f.Summary(false, atNoon)
+		run.Summary(false, atNoon)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
 	"time"
@@ -86,14 +85,23 @@ func (f *Fold) Summary(held bool, now time.Time) Summary {
 	return s
 }
 
-// Last reads a journal to its end and returns its last run that has begun: see [Follower]. The error is that
-// of Replay for a changed line, and [ErrNoRun] if no run has begun.
-func Last(in io.Reader) (*Fold, error) {
+// Last returns the last run of a session that has begun: see [Follower]. It takes no lock. The error is
+// [ErrNoRun] if none has, that of the store, or that of Replay for a changed line; the fold has the id of the
+// session then, too.
+func Last(ctx context.Context, store Keeper, session string) (*Fold, error) {
+	in, err := store.Peek(ctx, session)
 	var f Follower
-	if err := f.Read(in); err != nil {
-		return &Fold{Header: Header{Session: f.fold.Header.Session}}, err
+	if err == nil {
+		err = errors.Join(f.Read(in), in.Close())
 	}
-	return f.Last()
+	var last *Fold
+	if err == nil {
+		last, err = f.Last()
+	}
+	if err != nil {
+		return &Fold{Header: Header{Session: session}}, fmt.Errorf("session %q: %w", session, err)
+	}
+	return last, nil
 }
 
 // Filter says which sessions are wanted. The zero value wants all.
@@ -124,27 +132,15 @@ func Summaries(ctx context.Context, store Keeper, f Filter, now time.Time) iter.
 				yield(Summary{}, err)
 				return
 			}
-			s, err := summarise(ctx, store, stat, now)
-			s.Session = stat.Session
+			run, err := Last(ctx, store, stat.Session)
+			s := Summary{Session: stat.Session}
+			if err == nil {
+				s = run.Summary(stat.Held, now)
+			}
 			gone := errors.Is(err, ErrNoRun)
 			if !gone && (err != nil || f.Takes(s)) && !yield(s, err) {
 				return
 			}
 		}
 	}
-}
-
-func summarise(ctx context.Context, store Keeper, stat Stat, now time.Time) (Summary, error) {
-	in, err := store.Peek(ctx, stat.Session)
-	if err != nil {
-		return Summary{}, err
-	}
-	f, err := Last(in)
-	if err = errors.Join(err, in.Close()); err == nil {
-		return f.Summary(stat.Held, now), nil
-	}
-	if !errors.Is(err, ErrNoRun) {
-		err = fmt.Errorf("session %q: %w", stat.Session, err)
-	}
-	return Summary{}, err
 }

@@ -124,7 +124,7 @@ func TestTheFormOfAQuestionIsRecordedOnce(t *testing.T) {
 	text := string(store.Text("order-42"))
 	assert.Equal(t, 1, strings.Count(text, `{"note":{"kind":"form"`))
 	assert.Greater(t, strings.Index(text, `"kind":"form"`), strings.Index(text, `"c1"`))
-	last, err := journal.Last(strings.NewReader(text))
+	last, err := journal.Last(t.Context(), store, "order-42")
 	require.NoError(t, err)
 	assert.JSONEq(t, string(made.tool().Parameters()), string(last.Form("pay")))
 	assert.Nil(t, last.Form("search"))

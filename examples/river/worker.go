@@ -104,12 +104,7 @@ func (w *worker) step(ctx context.Context, id string) (err error) {
 
 // next is when a session has something to do: the end of its wait, or the zero time.
 func (w *worker) next(ctx context.Context, id string) (time.Time, error) {
-	in, err := w.store.Peek(ctx, id)
-	if err != nil {
-		return time.Time{}, err
-	}
-	defer in.Close()
-	run, err := journal.Last(in)
+	run, err := journal.Last(ctx, w.store, id)
 	return run.Summary(true, time.Now()).Until, err
 }
 

@@ -31,7 +31,7 @@ func Answer(ctx context.Context, store Store, session string, answer machine.Res
 		return errors.New("inbox: at: set when the answer was given")
 	}
 	answer.At = answer.At.UTC().Round(0)
-	f, err := read(ctx, store, session)
+	f, err := journal.Last(ctx, store, session)
 	if err == nil {
 		err = f.State.ResponseFault(&answer, answer.At)
 	}
@@ -96,7 +96,7 @@ func formFault(f *journal.Fold, answer *machine.Response) error {
 func stands(
 	ctx context.Context, store Store, session string, item journal.Item, answer *machine.Response,
 ) error {
-	f, err := read(ctx, store, session)
+	f, err := journal.Last(ctx, store, session)
 	if err != nil {
 		return err
 	}

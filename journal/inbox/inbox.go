@@ -2,8 +2,6 @@ package inbox
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -56,7 +54,7 @@ func Pending(ctx context.Context, store Store, now time.Time) iter.Seq2[Question
 // PendingOf returns the questions of one session that can be answered at the time now, in call order. The
 // error is [journal.ErrNoRun] if there is no such session, or that of its journal or its inbox.
 func PendingOf(ctx context.Context, store Store, session string, now time.Time) ([]Question, error) {
-	f, err := read(ctx, store, session)
+	f, err := journal.Last(ctx, store, session)
 	if err != nil {
 		return nil, err
 	}
@@ -73,20 +71,6 @@ func PendingOf(ctx context.Context, store Store, session string, now time.Time) 
 		all = append(all, q)
 	}
 	return all, err
-}
-
-// read returns the run of a session as it is now.
-func read(ctx context.Context, store Store, session string) (*journal.Fold, error) {
-	in, err := store.Peek(ctx, session)
-	var f *journal.Fold
-	if err == nil {
-		f, err = journal.Last(in)
-		err = errors.Join(err, in.Close())
-	}
-	if err != nil {
-		return nil, fmt.Errorf("session %q: %w", session, err)
-	}
-	return f, nil
 }
 
 func isAnswerTo(question string) func(journal.Item) bool {

@@ -29,7 +29,7 @@ func Say(ctx context.Context, store Store, session string, w session.Words) erro
 	if err := w.Validate(); err != nil {
 		return err
 	}
-	f, err := read(ctx, store, session)
+	f, err := journal.Last(ctx, store, session)
 	if err != nil {
 		return err
 	}

@@ -428,7 +428,7 @@ func TestWhatAnAgentLeavesInDoubtIsInDoubtOutside(t *testing.T) {
 	for _, id := range []string{"trip", "trip.1.1.1"} {
 		said := string(store.Text(id))
 		assert.Contains(t, said, partly, id)
-		run, err := journal.Last(strings.NewReader(said))
+		run, err := journal.Last(t.Context(), store, id)
 		require.NoError(t, err)
 		assert.Equal(t, 1, run.Summary(false, looptest.NewClock().Now()).InDoubt, id)
 		var shown strings.Builder

@@ -1,7 +1,6 @@
 package random
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -246,7 +245,7 @@ func (w *World) agentsLaws() error {
 		}
 		text := w.Store.Text(id)
 		replay := w.records.replays(text, w.Case.Redact.Key)
-		f, last := journal.Last(bytes.NewReader(text))
+		f, last := journal.Last(context.Background(), w.Store, id)
 		if err := errors.Join(replay, last); err != nil {
 			return fmt.Errorf("the agent %s: %w", id, err)
 		}
@@ -263,7 +262,7 @@ func (w *World) toldOf(id string) bool {
 	for range 3 {
 		outer = outer[:strings.LastIndexByte(outer, '.')]
 	}
-	f, err := journal.Last(bytes.NewReader(w.Store.Text(outer)))
+	f, err := journal.Last(context.Background(), w.Store, outer)
 	if err != nil {
 		return false
 	}
