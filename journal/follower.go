@@ -31,13 +31,11 @@ func (f *Follower) Read(in io.Reader) error {
 	f.r.in, f.r.err = newLineReader(in), nil
 	defer func() { f.r.in, f.r.torn = lineReader{}, nil }()
 	return f.r.walk(func(e *entry) error {
-		if err := f.fold.take(e); err != nil {
-			return err
+		err := f.fold.take(e)
+		if err == nil && e.end-f.forgot >= forgetBytes && f.fold.forget() {
+			f.forgot = e.end
 		}
-		if e.end-f.forgot >= forgetBytes {
-			f.forget(e.end)
-		}
-		return nil
+		return err
 	})
 }
 
@@ -63,12 +61,9 @@ func (f *Follower) skip(in io.Reader) (err error) {
 }
 
 // Forget drops what is not needed to go on: see [machine.State.Forget].
-func (f *Follower) Forget() { f.forget(f.r.end) }
-
-func (f *Follower) forget(at int64) {
-	if f.fold.undecided == nil {
-		f.fold.State.Forget()
-		f.fold.ends, f.forgot = ends{}, at
+func (f *Follower) Forget() {
+	if f.fold.forget() {
+		f.forgot = f.r.end
 	}
 }
 

@@ -57,22 +57,21 @@ type player struct {
 	*Fold
 	r      *Reader
 	report Report
-	// forgot is where something was last dropped.
-	forgot int64
 }
 
 func newPlayer(in io.Reader, key []byte) *player {
 	return &player{Fold: &Fold{key: key}, r: NewReader(in)}
 }
 
-// readAll folds all lines.
+// readAll folds all lines, and forgets on the way.
 func (p *player) readAll() error {
+	forgot := int64(0)
 	return p.r.each(func(e *entry) error {
-		if err := p.take(e); err != nil {
-			return err
+		err := p.take(e)
+		if err == nil && e.end-forgot >= forgetBytes && p.forget() {
+			forgot = e.end
 		}
-		p.forget()
-		return nil
+		return err
 	})
 }
 
@@ -141,14 +140,14 @@ func (p *player) end() Report {
 const forgetBytes = 8 << 20
 
 // forget drops what the fold no longer needs: messages, whose digests replace them, attempts, and the ends of
-// actions.
-func (p *player) forget() {
-	if p.report.Bytes-p.forgot < forgetBytes || p.undecided != nil {
-		return
+// actions. It reports whether it did: not between an event and the decision on it.
+func (f *Fold) forget() bool {
+	if f.undecided != nil {
+		return false
 	}
-	p.forgot = p.report.Bytes
-	p.State.Forget()
-	p.ends = ends{}
+	f.State.Forget()
+	f.ends = ends{}
+	return true
 }
 
 // String returns the report in one line.

@@ -41,13 +41,15 @@ func (t Totals) plus(u Totals) Totals {
 }
 
 func (t Totals) minus(u Totals) Totals {
-	less := t.plus(Totals{
-		Correction: -u.Correction, Transport: -u.Transport, ModelCalls: -u.ModelCalls, ToolRuns: -u.ToolRuns,
-		Waited: -u.Waited, Usage: negative(u.Usage), Wasted: policy.Charge{Usage: negative(u.Wasted.Usage)},
-	})
-	less.Cost, less.Wasted.Cost = t.Cost-u.Cost, t.Wasted.Cost-u.Wasted.Cost
-	less.Wasted.Estimated = t.Wasted.Estimated - u.Wasted.Estimated
-	return less
+	return Totals{
+		Correction: t.Correction - u.Correction, Transport: t.Transport - u.Transport,
+		ModelCalls: t.ModelCalls - u.ModelCalls, ToolRuns: t.ToolRuns - u.ToolRuns,
+		Waited: t.Waited - u.Waited, Usage: t.Usage.Add(negative(u.Usage)), Cost: t.Cost - u.Cost,
+		Wasted: policy.Charge{
+			Usage: t.Wasted.Usage.Add(negative(u.Wasted.Usage)), Cost: t.Wasted.Cost - u.Wasted.Cost,
+			Estimated: t.Wasted.Estimated - u.Wasted.Estimated,
+		},
+	}
 }
 
 func negative(u message.Usage) message.Usage {
