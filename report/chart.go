@@ -29,6 +29,15 @@ type barView struct {
 // maxBars is the most bars that a lane shows.
 const maxBars = 1_000
 
+// add adds a bar that lasts from one part of a whole to another.
+func add[N ~int64](l *laneView, b barView, from, to, whole N) {
+	b.X = share(from, whole, 1000)
+	b.Width = max(3, share(to, whole, 1000)-b.X)
+	if len(l.Bars) < maxBars {
+		l.Bars = append(l.Bars, b)
+	}
+}
+
 // The lanes of the chart, by what took the time.
 const (
 	calls = 1 + iota
@@ -48,22 +57,16 @@ func chartOf(sections []*section, gaps []gap) *chartView {
 		return nil
 	}
 	v := &chartView{Says: "What took time: " + short(length) + " in all, to scale",
-		Lanes: []laneView{{Name: "calls"}, {Name: "waits"},
-			{Name: "tools"}}}
+		Lanes: []laneView{{Name: "calls"}, {Name: "waits"}, {Name: "tools"}}}
 	for _, s := range sections {
 		bars := barsOf(s)
 		for n, e := range bars {
 			row, of := overlapping(bars, n)
 			for _, piece := range e.pieces(gaps) {
-				b := barView{X: share(piece.from, length, 1000), Y: 2 + 16*row/of, Height: 16 / of,
-					Tone: piece.tone, Link: s.ID}
-				b.Width = max(3, share(piece.to, length, 1000)-b.X)
+				b := barView{Y: 2 + 16*row/of, Height: 16 / of, Tone: piece.tone, Link: s.ID}
 				b.Says = fmt.Sprintf("%s: %s%s, from %s to %s", s.Title, piece.says, short(piece.to-piece.from),
-					since(piece.from),
-					since(piece.to))
-				if l := &v.Lanes[e.lane-1]; len(l.Bars) < maxBars {
-					l.Bars = append(l.Bars, b)
-				}
+					since(piece.from), since(piece.to))
+				add(&v.Lanes[e.lane-1], b, piece.from, piece.to, length)
 			}
 		}
 	}

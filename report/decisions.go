@@ -36,8 +36,8 @@ var effecting = map[machine.EffectKind]func(*run, *machine.Effect) entry{
 	machine.TryAction:  (*run).tries,
 	machine.RunTools:   (*run).running,
 	machine.WaitUntil:  (*run).waiting,
-	machine.AskPlanner: (*run).consulted,
-	machine.AskPerson:  (*run).asksPeople,
+	machine.AskPlanner: plainly(consulted),
+	machine.AskPerson:  plainly(asking),
 	machine.AskSettled: (*run).settled,
 	machine.Stop:       (*run).stopped,
 }
@@ -74,12 +74,9 @@ func (r *run) waiting(e *machine.Effect) entry {
 	return made.says(short(e.Wait.Delay))
 }
 
-func (r *run) consulted(e *machine.Effect) entry {
-	return entry{Kind: consulted}.says(e.About())
-}
-
-func (r *run) asksPeople(e *machine.Effect) entry {
-	return entry{Kind: asking}.says(e.About())
+// plainly makes the entries of effects that are told by their own words alone.
+func plainly(k kind) func(*run, *machine.Effect) entry {
+	return func(_ *run, e *machine.Effect) entry { return entry{Kind: k}.says(e.About()) }
 }
 
 func (r *run) settled(e *machine.Effect) entry {
@@ -209,53 +206,26 @@ func (t *totals) count(d *machine.Decision, u message.Usage) {
 	}
 }
 
-// rows are the totals that are not 0, each as a number and what it counts.
-func (t *totals) rows() [][2]string {
-	var rows [][2]string
-	add := func(text string) {
-		n, what, _ := strings.Cut(text, " ")
-		rows = append(rows, [2]string{n, what})
-	}
-	for _, c := range []struct {
-		n    int
-		what string
-	}{
-		{t.Calls, "model call"}, {t.Tries, "try"}, {t.Tools, "tool run"}, {t.Broken, "failed tool run"},
-		{t.Accepted, "accepted attempt"}, {t.Corrected, "failed attempt"}, {t.Sent, "transport fault"},
-		{t.Resumed, "resumption"},
-	} {
-		if c.n > 0 {
-			add(several.Of(c.n, c.what))
-		}
-	}
-	if t.Waited > 0 {
-		add(short(t.Waited) + " waited")
-	}
-	if text := usageText(t.Usage); text != "" {
-		for part := range strings.SplitSeq(text, ", ") {
-			add(part)
-		}
-	}
-	for _, c := range []struct {
-		n    int64
-		text string
-		what string
-	}{
-		{t.Wasted.Usage.Total(), fmt.Sprint(t.Wasted.Usage.Total()), "tokens of failed attempts"},
-		{t.Cost, money(t.Cost), "cost"}, {t.Wasted.Cost, money(t.Wasted.Cost), "cost of failed attempts"},
-	} {
-		if c.n > 0 {
-			rows = append(rows, [2]string{c.text, c.what})
-		}
-	}
-	return rows
-}
-
-// String is all totals on one line.
+// String is all totals that are not 0, on one line.
 func (t *totals) String() string {
-	var parts []string
-	for _, row := range t.rows() {
-		parts = append(parts, row[0]+" "+row[1])
+	count := func(n int, what string) string {
+		if n <= 0 {
+			return ""
+		}
+		return several.Of(n, what)
 	}
-	return strings.Join(parts, ", ")
+	amount := func(n int64, text, what string) string {
+		if n <= 0 {
+			return ""
+		}
+		return text + " " + what
+	}
+	wasted := t.Wasted.Usage.Total()
+	return joined(", ",
+		count(t.Calls, "model call"), count(t.Tries, "try"), count(t.Tools, "tool run"),
+		count(t.Broken, "failed tool run"), count(t.Accepted, "accepted attempt"),
+		count(t.Corrected, "failed attempt"), count(t.Sent, "transport fault"), count(t.Resumed, "resumption"),
+		amount(int64(t.Waited), short(t.Waited), "waited"), usageText(t.Usage),
+		amount(wasted, fmt.Sprint(wasted), "tokens of failed attempts"),
+		amount(t.Cost, money(t.Cost), "cost"), amount(t.Wasted.Cost, money(t.Wasted.Cost), "cost of failed attempts"))
 }

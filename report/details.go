@@ -24,8 +24,8 @@ type details struct {
 	Calls   []*callView
 	Issues  []issueView
 	Fixed   []issueView
-	// Diffs compare an answer with the previous attempt. Those of calls are in Calls.
-	Diffs []diffView
+	// Diff compares an answer with the previous attempt. Those of calls are in Calls.
+	Diff *diffView
 	// Policy is the id of the table of the policy that decided; empty if not known.
 	Policy string
 
@@ -54,7 +54,7 @@ type callView struct {
 	Values          string
 	Arguments, Read *textView
 	Issues          []issueView
-	Diffs           []diffView
+	Diff            *diffView
 }
 
 // diffView compares a proposal with the previous attempt: by Fields, or by Lines if one is no JSON object.
@@ -196,7 +196,7 @@ func (p *pager) reply(r *machine.Reply) *details {
 	text := cmp.Or(r.Message.Text, r.Message.Refusal)
 	if a := r.Answer; a != nil {
 		d.Issues = issueViews(a.Issues)
-		d.Diffs = p.propose(machine.AnswerAction, jsonPart(text), d.Issues)
+		d.Diff = p.propose(machine.AnswerAction, jsonPart(text), d.Issues)
 		d.Texts = append(d.Texts, p.text("", text, a.Issues))
 	} else {
 		d.Texts = append(d.Texts, p.text("", text, nil))
@@ -215,8 +215,8 @@ func (p *pager) reply(r *machine.Reply) *details {
 	return p.done(d)
 }
 
-// propose keeps a proposal, and compares it with the one of the previous attempt.
-func (p *pager) propose(action, text string, issues []issueView) []diffView {
+// propose keeps a proposal, and compares it with the one of the previous attempt, if there was one.
+func (p *pager) propose(action, text string, issues []issueView) *diffView {
 	was, n := p.was[action], len(p.is[action])
 	is := proposal{p.scrub(text), issues}
 	p.is[action] = append(p.is[action], is)
@@ -226,7 +226,7 @@ func (p *pager) propose(action, text string, issues []issueView) []diffView {
 	v := diffOf(was.proposals[n], is)
 	v.Was, v.Is = was.attempt, was.attempt+1
 	p.size += v.bytes()
-	return []diffView{v}
+	return &v
 }
 
 // call shows a tool call that was checked.
@@ -243,7 +243,7 @@ func (p *pager) call(c *machine.Call) *callView {
 		read, _ := pretty(string(c.Arguments))
 		v.Read = p.text("read as", read, c.Issues)
 	}
-	v.Diffs = p.propose(c.Tool, raw, v.Issues)
+	v.Diff = p.propose(c.Tool, raw, v.Issues)
 	return v
 }
 

@@ -75,7 +75,6 @@ type runView struct {
 	Charts   []*chartView
 	Parts    []*part
 	Policies []policyView
-	Longest  time.Duration
 }
 
 // Mark is the mark of a run in the list of turns.
@@ -195,7 +194,7 @@ type policyView struct {
 // view makes a run's part of the page.
 func (r *run) view(entries []*entry) *runView {
 	v := &runView{
-		Number: r.number, About: r.about(), Spent: r.totals.String(), Longest: r.longest,
+		Number: r.number, About: r.about(), Spent: r.totals.String(),
 		Tone: "warn", Result: "unfinished", Outcome: r.underWay(),
 	}
 	for _, of := range r.header.Policies() {

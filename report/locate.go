@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -112,7 +113,8 @@ func (j *jsonText) locate(pointer string, named bool) (found []span, missing boo
 	}
 	at := j.span
 	for n, token := range tokens {
-		hits, gap := members(j.text[:at.end], at.begin, token)
+		all, gap := members(j.text[:at.end], at.begin)
+		hits := slices.DeleteFunc(all, func(m member) bool { return m.name != token })
 		if len(hits) == 0 {
 			return []span{gap}, true
 		}
@@ -128,15 +130,17 @@ func (j *jsonText) locate(pointer string, named bool) (found []span, missing boo
 	return []span{at}, false
 }
 
-// member is a member of an object, or an item of a list. begin is the offset of its name.
+// member is a member of an object, or an item of a list, whose number is its name. begin is the offset of its
+// name.
 type member struct {
+	name  string
 	begin int
 	value span
 }
 
-// members finds the members with a name, or the item with a number, in the value at an offset. A member that
-// is cut off counts. gap is the place for one more member; for a value without members, it is the value.
-func members(text string, at int, token string) (hits []member, gap span) {
+// members finds the members of the value at an offset. One that is cut off counts. gap is the place for one
+// more member; for a value without members, it is the value.
+func members(text string, at int) (all []member, gap span) {
 	in := decoder(text[at:])
 	kind := in.PeekKind()
 	if kind != '{' && kind != '[' {
@@ -145,7 +149,7 @@ func members(text string, at int, token string) (hits []member, gap span) {
 	_, err := in.ReadToken()
 	gap = span{at + 1, at + 1}
 	for n := 0; err == nil; n++ {
-		m, name := member{begin: next(text, at, in.InputOffset())}, strconv.Itoa(n)
+		m := member{begin: next(text, at, in.InputOffset()), name: strconv.Itoa(n)}
 		if closing := in.PeekKind(); closing == '}' || closing == ']' {
 			break
 		}
@@ -154,7 +158,7 @@ func members(text string, at int, token string) (hits []member, gap span) {
 			if broken != nil {
 				break
 			}
-			name = read.String()
+			m.name = read.String()
 		}
 		m.value.begin = next(text, at, in.InputOffset())
 		err = in.SkipValue()
@@ -164,9 +168,7 @@ func members(text string, at int, token string) (hits []member, gap span) {
 		if m.value.end <= m.value.begin {
 			break
 		}
-		if gap = (span{m.value.end, m.value.end}); name == token {
-			hits = append(hits, m)
-		}
+		all, gap = append(all, m), span{m.value.end, m.value.end}
 	}
-	return hits, gap
+	return all, gap
 }

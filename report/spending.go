@@ -42,14 +42,11 @@ func spendingOf(sections []*section) *chartView {
 	at := int64(0)
 	for _, s := range sections {
 		for _, e := range s.Items {
-			if of(e) == 0 || len(v.Lanes[0].Bars) == maxBars {
-				continue
+			if spent := of(e); spent != 0 {
+				add(&v.Lanes[0], barView{Y: 2, Height: 16, Tone: e.Tone(), Link: s.ID,
+					Says: joined(", ", s.Title, usageText(e.Usage), moneyText(e.Cost))}, at, at+spent, all)
+				at += spent
 			}
-			b := barView{X: share(at, all, 1000), Y: 2, Height: 16, Tone: e.Tone(), Link: s.ID}
-			at += of(e)
-			b.Width = max(3, share(at, all, 1000)-b.X)
-			b.Says = joined(", ", s.Title, usageText(e.Usage), moneyText(e.Cost))
-			v.Lanes[0].Bars = append(v.Lanes[0].Bars, b)
 		}
 	}
 	return v

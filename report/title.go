@@ -160,48 +160,28 @@ const (
 // fieldsOf lists the values of a JSON object in the order of the text. Objects and lists below maxFieldDepth
 // are values. It returns false for anything else, for duplicate names, and if there are more than maxFields.
 func fieldsOf(text string) (all []field, ok bool) {
-	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") || !jsontext.Value(text).IsValid() {
 		return nil, false
 	}
-	in := jsontext.NewDecoder(strings.NewReader(text))
-	all, err := readFields(in, "", maxFieldDepth, nil)
-	if err != nil || len(all) > maxFields || strings.TrimSpace(text[in.InputOffset():]) != "" {
-		return nil, false
-	}
-	return all, true
+	all = fieldsIn(text, span{next(text, 0, 0), len(text)}, "", maxFieldDepth, nil)
+	return all, len(all) <= maxFields
 }
 
-func readFields(in *jsontext.Decoder, path string, depth int, all []field) ([]field, error) {
-	kind := in.PeekKind()
-	if depth == 0 || kind != '{' && kind != '[' {
-		value, err := in.ReadValue()
-		return append(all, field{path, string(value)}), err
+// fieldsIn adds the values in a part of a text, up to one more than maxFields.
+func fieldsIn(text string, at span, path string, depth int, all []field) []field {
+	within, _ := members(text[:at.end], at.begin)
+	switch raw := text[at.begin:at.end]; {
+	case depth == 0 || !isBracket(raw[0]):
+		return append(all, field{path, raw})
+	case len(within) == 0 && path != "":
+		return append(all, field{path, raw[:1] + raw[len(raw)-1:]})
 	}
-	if _, err := in.ReadToken(); err != nil {
-		return nil, err
-	}
-	n := 0
-	for ; in.PeekKind() != '}' && in.PeekKind() != ']'; n++ {
-		token := fmt.Sprint(n)
-		if kind == '{' {
-			name, err := in.ReadToken()
-			if err != nil {
-				return nil, err
-			}
-			token = canon.Pointer(name.String())[1:]
-		}
-		var err error
-		if all, err = readFields(in, joined("/", path, token), depth-1, all); err != nil || len(all) > maxFields {
-			return all, err
+	for _, m := range within {
+		if len(all) <= maxFields {
+			all = fieldsIn(text, m.value, joined("/", path, canon.Pointer(m.name)[1:]), depth-1, all)
 		}
 	}
-	if _, err := in.ReadToken(); err != nil {
-		return nil, err
-	}
-	if n == 0 && path != "" {
-		all = append(all, field{path, map[jsontext.Kind]string{'{': "{}", '[': "[]"}[kind]})
-	}
-	return all, nil
+	return all
 }
 
 // valuesText is the first values of arguments: "ACME, 500, EUR". It is empty for what is no JSON object.
