@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -62,6 +63,16 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 				assert.Contains(t, tools[0].Description(), "A tool.\nThe arguments, as its server describes them: ")
 			}
 		})
+	}
+}
+
+// A schema of some kilobytes keeps nobody for hours.
+func TestDeepSchemasAreLookedAtOnce(t *testing.T) {
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		const levels = 60
+		deep := strings.Repeat(`{"`+keyword+`":[`, levels) + `{"type":"string"}` + strings.Repeat(`]}`, levels)
+		_, err := mcp.Tools(t.Context(), inMemory(t, withSchema(json.RawMessage(deep)), nil), mcp.DefaultConfig())
+		assert.ErrorContains(t, err, "its type is string")
 	}
 }
 

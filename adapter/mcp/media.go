@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/base64"
 	"fmt"
@@ -41,23 +40,60 @@ func (r *remote) media(content []sdk.Content) (parts []message.Part, all, left [
 
 // withoutMedia returns what the model reads of a result with the media of its blocks taken out, so that they
 // are not read as text. parts are those that are attached. It leaves short ones, which may stand there by
-// chance.
+// chance. It looks at each byte once, however many media there are.
 func withoutMedia(text []byte, content []sdk.Content, parts []message.Part) []byte {
+	notes := map[string]string{} // by the media as text
 	for _, c := range content {
-		mimeType, data := bytesOf(c)
-		if len(data) < minTaken {
-			continue
+		if mimeType, data := bytesOf(c); len(data) >= minTaken {
+			inText := base64.StdEncoding.EncodeToString(data)
+			notes[inText] = cmp.Or(notes[inText], fmt.Sprintf("[%d bytes of %s, ", len(data),
+				feedback.Quote(cmp.Or(mimeType, "data"))))
 		}
-		inText, where := base64.StdEncoding.EncodeToString(data), "not shown"
-		if slices.ContainsFunc(parts, func(p message.Part) bool { return p.Data == inText }) {
-			where = "beside this text"
-		}
-		note := fmt.Sprintf("[%d bytes of %s, %s]", len(data), feedback.Quote(cmp.Or(mimeType, "data")),
-			where)
-		word, _ := encode(note) // a string always has a JSON form
-		text = bytes.ReplaceAll(text, []byte(inText), word[1:len(word)-1])
 	}
-	return text
+	if len(notes) == 0 {
+		return text
+	}
+	attached := make(map[string]bool, len(parts))
+	for _, p := range parts {
+		attached[p.Data] = true
+	}
+	var out []byte
+	for len(text) > 0 {
+		from, to := nextMedium(text)
+		run := text[from:to]
+		out, text = append(out, text[:from]...), text[to:]
+		note, known := notes[string(run)]
+		switch {
+		case !known:
+			out = append(out, run...)
+			continue
+		case attached[string(run)]:
+			note += "beside this text]"
+		default:
+			note += "not shown]"
+		}
+		word, _ := encode(note) // a string always has a JSON form
+		out = append(out, word[1:len(word)-1]...)
+	}
+	return out
+}
+
+// nextMedium returns the place of the next text that may be a medium in base64; nothing at the end if there
+// is none.
+func nextMedium(text []byte) (from, to int) {
+	isDigit := func(c byte) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/'
+	}
+	for from < len(text) && !isDigit(text[from]) {
+		from++
+	}
+	for to = from; to < len(text) && isDigit(text[to]); {
+		to++
+	}
+	for padding := 0; padding < 2 && to < len(text) && text[to] == '='; padding++ {
+		to++
+	}
+	return from, to
 }
 
 // mediaLeft returns a text that describes the media among the blocks that are left, of about most bytes; nil if

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/binary"
+	"runtime"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -183,4 +185,21 @@ func TestTheDescriptionOfMediaIsBounded(t *testing.T) {
 	out := one(t, newServer("get", always(res, nil))).Invoke(t.Context(), []byte(`{}`))
 	require.Len(t, out.Parts, 1)
 	assert.LessOrEqual(t, len(out.Parts[0].Text)+len(out.Result), mcp.DefaultConfig().MaxResultBytes+128)
+}
+
+// A server may send thousands of small media. The text is not copied for each of them.
+func TestTheTextIsReadOnceForAllMedia(t *testing.T) {
+	res := &sdk.CallToolResult{}
+	for n := range 5000 {
+		data := binary.BigEndian.AppendUint32(make([]byte, 60), uint32(n))
+		res.Content = append(res.Content, &sdk.ImageContent{MIMEType: "image/png", Data: data})
+	}
+	get := one(t, newServer("get", always(res, nil)))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	out := get.Invoke(t.Context(), []byte(`{}`))
+	runtime.ReadMemStats(&after)
+	require.NoError(t, out.Err)
+	assert.Len(t, out.Parts, 5000)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(300<<20))
 }

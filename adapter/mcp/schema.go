@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -117,17 +118,26 @@ func refusesValues(node map[string]any) string {
 	return ""
 }
 
+// refusesBranches looks at each branch once: within one another they would take twice the time for each level.
 func refusesBranches(node map[string]any) string {
-	refuses := func(branch any) bool { return refusesAll(branch) != "" }
 	all, _ := node["allOf"].([]any)
-	if at := slices.IndexFunc(all, refuses); at >= 0 {
-		return "in its allOf " + refusesAll(all[at])
+	for _, branch := range all {
+		if why := refusesAll(branch); why != "" {
+			return "in its allOf " + why
+		}
 	}
 	for _, keyword := range []string{"anyOf", "oneOf"} {
-		branches, ok := node[keyword].([]any)
-		if ok && len(branches) > 0 &&
-			!slices.ContainsFunc(branches, func(b any) bool { return !refuses(b) }) {
-			return "in every branch of its " + keyword + " " + refusesAll(branches[0])
+		branches, _ := node[keyword].([]any)
+		first, refused := "", 0
+		for _, branch := range branches {
+			why := refusesAll(branch)
+			if why == "" {
+				break
+			}
+			first, refused = cmp.Or(first, why), refused+1
+		}
+		if len(branches) > 0 && refused == len(branches) {
+			return "in every branch of its " + keyword + " " + first
 		}
 	}
 	return ""
