@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 )
 
@@ -18,8 +19,35 @@ type Child struct {
 	Journal io.ReadCloser
 }
 
-// Children finds the session of a call by its id (see [machine.ChildID]); false if the call has none.
+// Children finds the session of a call by its id (see [machine.ChildID]); false if the call has none. A
+// journal that was not made in a call, as [machine.Outer] says, is not shown.
 type Children func(session string) (Child, bool)
+
+// find finds the session of a call.
+func (of Children) find(session string) (c Child, ok bool) {
+	if of == nil {
+		return c, false
+	}
+	if c, ok = of(session); !ok || c.Journal == nil {
+		return c, ok
+	}
+	var first bytes.Buffer
+	rec, err := journal.NewReader(io.TeeReader(c.Journal, &first)).Next()
+	if err == nil && rec.Header != nil {
+		if _, made := machine.Outer(rec.Header.Session, rec.Header.Config.Seed); !made {
+			_ = c.Journal.Close() // it was only read
+			return Child{}, false
+		}
+	}
+	c.Journal = begun{io.MultiReader(&first, c.Journal), c.Journal}
+	return c, true
+}
+
+// begun is a journal whose beginning was read.
+type begun struct {
+	io.Reader
+	io.Closer
+}
 
 // maxNesting is how deep timelines are nested. A page shows the timelines of maxChildren calls, maxTimeline
 // bytes of each.
@@ -41,11 +69,11 @@ func (r *run) childrenOf(calls []machine.ToolRun) (ids []string) {
 
 // nested writes the timelines of the agents that an entry began, each line moved to the right.
 func (t *terminal) nested(e *entry) {
-	if t.depth >= maxNesting || t.children == nil {
+	if t.depth >= maxNesting {
 		return
 	}
 	for _, id := range e.children {
-		if c, ok := t.children(id); ok && c.Journal != nil {
+		if c, ok := t.children.find(id); ok && c.Journal != nil {
 			t.child(id, c.Journal)
 		}
 	}
@@ -91,7 +119,7 @@ func (within *Page) children(entries iter.Seq[*entry]) {
 	left := maxChildren
 	for e := range entries {
 		for _, id := range e.children {
-			c, ok := within.Children(id)
+			c, ok := within.Children.find(id)
 			if !ok {
 				continue
 			}

@@ -100,6 +100,19 @@ func TestADamagedAgentSpoilsNothingElse(t *testing.T) {
 	assert.Contains(t, out.String(), "<summary>the agent's session trip.2.1.1</summary><pre>\n")
 }
 
+// A user may give a session the id that an agent's would have. It is nobody's agent.
+func TestAnIdAloneMakesNoAgent(t *testing.T) {
+	store := nestedRuns(t)
+	children := func(string) (report.Child, bool) {
+		return report.Child{Journal: io.NopCloser(bytes.NewReader(store.Text("trip")))}, true
+	}
+	var text, page strings.Builder
+	require.NoError(t, report.Text(&text, bytes.NewReader(store.Text("trip")), report.Style{Children: children}))
+	assert.NotContains(t, text.String(), "    trip run 1")
+	require.NoError(t, report.Page{Children: children}.HTML(&page, bytes.NewReader(store.Text("trip"))))
+	assert.NotContains(t, page.String(), "the agent's session")
+}
+
 func TestAPageShowsAnAgentUnderItsCall(t *testing.T) {
 	store := nestedRuns(t)
 	var out strings.Builder

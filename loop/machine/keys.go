@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
@@ -69,6 +70,26 @@ func (st State) Child(call int) (id, seed string) {
 // reply, for those who read records. A call that repeats one in doubt has the id of that one instead.
 func ChildID(session string, run, turn, call int) string {
 	return childID(session, placeIn(run, turn, call))
+}
+
+// Outer is the other way round: the id of the session in whose call another one was made, or its digest. The
+// seed of the other's record says whether it was made so, because its id is what anybody may have chosen.
+func Outer(id, seed string) (outer string, is bool) {
+	outer = id
+	for range 3 {
+		dot := strings.LastIndexByte(outer, '.')
+		if dot < 1 {
+			return "", false
+		}
+		if n, err := strconv.Atoi(outer[dot+1:]); err != nil || n < 1 {
+			return "", false
+		}
+		outer = outer[:dot]
+	}
+	if !strings.HasSuffix(seed, id[len(outer):]) {
+		return "", false
+	}
+	return outer, true
 }
 
 func placeIn(run, turn, call int) string { return fmt.Sprintf("%d.%d.%d", run, turn, call+1) }

@@ -3,45 +3,10 @@ package console
 import (
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 )
-
-// place is where a session was made, if its id has the form of [machine.ChildID]: in which session, or in the
-// one with which digest, and in which call.
-type place struct {
-	outer           string
-	run, turn, call int
-}
-
-// placeOf reads the id of a session.
-func placeOf(id string) (p place, ok bool) {
-	for _, part := range []*int{&p.call, &p.turn, &p.run} {
-		dot := strings.LastIndexByte(id, '.')
-		if dot < 1 {
-			return p, false
-		}
-		n, err := strconv.Atoi(id[dot+1:])
-		if err != nil || n < 1 {
-			return p, false
-		}
-		*part, id = n, id[:dot]
-	}
-	p.outer = id
-	return p, true
-}
-
-// isAgent reports whether a session was made in a call of another one, as an agent. Its record says so: the
-// seed of its jitter names the call, as [machine.State.Child] makes it. The id alone is what anybody may have
-// chosen.
-func isAgent(h *journal.Header) bool {
-	at, is := placeOf(h.Session)
-	return is && strings.HasSuffix(h.Config.Seed, strings.TrimPrefix(h.Session, at.outer))
-}
 
 // mayBeLong is the least length of an id of which children may have the digest.
 const mayBeLong = 60
@@ -51,8 +16,9 @@ func outerOf(all []*watched) map[*row]*row {
 	known := map[key]*watched{}
 	for _, s := range all {
 		if len(s.id) >= mayBeLong {
-			digested, _ := placeOf(machine.ChildID(s.id, math.MaxInt, math.MaxInt, math.MaxInt-1))
-			known[key{s.store, digested.outer}] = s
+			child := machine.ChildID(s.id, math.MaxInt, math.MaxInt, math.MaxInt-1)
+			digested, _ := machine.Outer(child, child)
+			known[key{s.store, digested}] = s
 		}
 	}
 	for _, s := range all {
@@ -60,9 +26,7 @@ func outerOf(all []*watched) map[*row]*row {
 	}
 	outer := map[*row]*row{}
 	for _, s := range all {
-		at, is := placeOf(s.id)
-		o := known[key{s.store, at.outer}]
-		if s.agent && is && o != nil && machine.ChildID(o.id, at.run, at.turn, at.call-1) == s.id {
+		if o := known[key{s.store, s.outer}]; o != nil && s.outer != "" {
 			outer[s.row] = o.row
 		}
 	}

@@ -46,7 +46,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 func (c *Console) children(store int) report.Children {
 	return func(id string) (report.Child, bool) {
 		s := c.watch.of(key{store, id})
-		if s == nil || !s.agent {
+		if s == nil || s.outer == "" {
 			return report.Child{}, false
 		}
 		return report.Child{Link: s.row.Link, Says: s.row.Word() + ". " + s.row.Why}, true

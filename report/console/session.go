@@ -50,9 +50,9 @@ type facts struct {
 	// hears reports whether a message to the run would be heard: it has not ended, and is no single action.
 	hears  bool
 	traits traits
-	// agent reports that the session was made in a call of another one, and inside are the ids that the
-	// sessions of the calls under way have, if they are agents.
-	agent  bool
+	// outer is the id of the session, or its digest, in whose call this one was made, as an agent; empty for
+	// others. inside are the ids that the sessions of the calls under way have, if they are agents.
+	outer  string
 	inside []string
 }
 
@@ -62,8 +62,9 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 	st := &f.State
 	t := facts{
 		Summary: s, at: attemptOf(f), charged: st.Charged, wasted: st.Wasted, lines: lines,
-		request: brief(f.Request()), agent: isAgent(&f.Header),
+		request: brief(f.Request()),
 	}
+	t.outer, _ = machine.Outer(f.Header.Session, f.Header.Config.Seed)
 	if s.State == journal.SessionAsks {
 		t.asks, t.forms, t.earlier = f.Asked.Asks, map[string]json.RawMessage{}, map[string][]projection.Call{}
 		t.beside = map[string]beside{}

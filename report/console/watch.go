@@ -167,7 +167,7 @@ const deepest = 8
 func (w *watcher) doubts(s *watched, depth int) int {
 	n := s.InDoubt
 	for _, id := range s.inside {
-		if c := w.sessions[key{s.store, id}]; c != nil && c.agent && depth < deepest && w.doubts(c, depth+1) > 0 {
+		if c := w.sessions[key{s.store, id}]; c != nil && c.outer != "" && depth < deepest && w.doubts(c, depth+1) > 0 {
 			n++
 		}
 	}
