@@ -90,7 +90,7 @@ func (c *Console) settledSince(since time.Time) (all []settled) {
 			if who := by(g.By); who != "" {
 				how += " " + who
 			}
-			all = append(all, settled{s.id, s.row.Link, brief(cmp.Or(g.Tool, "the answer")), how + " at " + clock(g.At) + " UTC", g.At})
+			all = append(all, settled{s.id, s.row.Link, brief(cmp.Or(g.Tool, "the answer")), how + " at " + clock(g.At), g.At})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b settled) int { return b.at.Compare(a.at) })

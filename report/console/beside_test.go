@@ -76,9 +76,9 @@ func TestTheSameArgumentsAgainSayThatTheyWereRefused(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "again.jsonl", askedAgain(t, "again", journal.Settings{}, acme, acme))
 	page := body(t, ask(t, open(t, dir, soonAfter), "GET", "/inbox"))
-	assert.Contains(t, page, "a person refused the same arguments at 00:0")
+	assert.Contains(t, page, "a person refused the same arguments at 2030-01-01 00:0")
 	assert.Contains(t, page, "answered in the last day: 1</summary>")
-	assert.Contains(t, page, `dir="auto">again</a>, <span dir="auto">pay</span>: refuse at 00:0`)
+	assert.Contains(t, page, `dir="auto">again</a>, <span dir="auto">pay</span>: refuse at 2030-01-01 00:0`)
 }
 
 // Ready words come into the field and are sent only by a click of its own.

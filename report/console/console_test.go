@@ -233,11 +233,11 @@ func TestTheStatesOfSessions(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		`</title><b>evil: done, {"number":"R-9","total":9} (after 5 corrections), turns 5, tokens 7006`,
-		`calls: interrupted, no process since 00:00:01; resume it: it goes on with what it began, turns 2, tokens 832`,
+		`calls: interrupted, no process since 2000-01-01 00:00:01 UTC; resume it: it goes on with what it began, turns 2, tokens 832`,
 		`damaged: failed, cannot be read from line 2, turns 0, tokens 0`,
 		`order-42: failed, transport attempt 1 of 3: unknown (this kind of failure is not retried), turns 1, tokens 0`,
-		`runs: interrupted, no process since 00:00:09; search was to run, and is repeated; resume it, turns 3, tokens 2496`,
-		`waits: interrupted, overdue since 00:00:01: no process took it up; resume it, turns 1, tokens 832`,
+		`runs: interrupted, no process since 2000-01-01 00:00:09 UTC; search was to run, and is repeated; resume it, turns 3, tokens 2496`,
+		`waits: interrupted, overdue since 2000-01-01 00:00:01 UTC: no process took it up; resume it, turns 1, tokens 832`,
 	}, told)
 }
 

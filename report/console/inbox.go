@@ -124,7 +124,7 @@ func (c *Console) question(s *watched, a *machine.Ask, now time.Time) *question 
 		q.Failed = c.scrub(fmt.Sprintf("%s%s, at attempt %d (%s)", q.Failed, a.Failure.Class, a.Attempt, a.Reason))
 	}
 	if !a.Deadline.IsZero() {
-		q.Holds = defaultWord(a.Default) + " at " + clock(a.Deadline) + " UTC"
+		q.Holds = defaultWord(a.Default) + " at " + clock(a.Deadline)
 	}
 	c.beside(q, s, a)
 	hides := func(text string) bool { return c.scrub(text) != text }
@@ -151,7 +151,7 @@ func (c *Console) beside(q *question, s *watched, a *machine.Ask) {
 		q.Declared = "not declared idempotent: what it does is not taken back by a retry"
 	}
 	if !in.refused.IsZero() {
-		q.Refused = clock(in.refused) + " UTC"
+		q.Refused = clock(in.refused)
 	}
 	q.Effect = c.spoken(s, a.Tool, a.Arguments)
 }
@@ -194,7 +194,7 @@ func (c *Console) given(ctx context.Context, s *watched) map[string]string {
 				changed = " with changed arguments"
 			}
 			all[i.Key] = strings.TrimSpace(strings.ReplaceAll(string(said.Verdict), "_", " ")+changed+" "+
-				by(said.By)) + " at " + clock(i.At) + " UTC"
+				by(said.By)) + " at " + clock(i.At)
 		}
 	}
 	return all

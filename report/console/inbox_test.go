@@ -82,8 +82,8 @@ func TestTheInbox(t *testing.T) {
 	page := body(t, ask(t, c, "GET", "/inbox"))
 	var at []int
 	for _, want := range []string{
-		"pay may have run: done, not done, or again?", "nothing happens until somebody does", "may pay run?", "refused at 00:01:05 UTC",
-		"s left)</i>", "Bolt", "refused at 00:10:00 UTC", `&lt;b&gt;\u202eACME`,
+		"pay may have run: done, not done, or again?", "nothing happens until somebody does", "may pay run?", "refused at 2030-01-01 00:01:05 UTC",
+		"s left)</i>", "Bolt", "refused at 2030-01-01 00:10:00 UTC", `&lt;b&gt;\u202eACME`,
 	} {
 		n := strings.Index(page, want)
 		require.Positive(t, n, want)
@@ -94,7 +94,7 @@ func TestTheInbox(t *testing.T) {
 	assert.NotContains(t, page, "<b>\u202e")
 	list := body(t, ask(t, c, "GET", "/api/sessions?state=asking"))
 	assert.Contains(t, list, `"id":"doubtful","state":"asking","why":"pay: cents 500, currency EUR, to ACME – done, not done, or again?","until":null,"in_doubt":1,`)
-	assert.Contains(t, list, `By 00:01:05, else refused","until":"2030-01-01T00:01:05Z"`)
+	assert.Contains(t, list, `By 2030-01-01 00:01:05 UTC, else refused","until":"2030-01-01T00:01:05Z"`)
 }
 
 // Who is asked sees what the model said, and what came of the earlier calls of the tool: those that nobody

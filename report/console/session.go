@@ -193,10 +193,10 @@ func doubtful(f *journal.Fold) (names []string) {
 	return names
 }
 
-// clock is a time of day, as of UTC.
+// clock is a time for people, with its day: sessions may be old.
 func clock(at time.Time) string {
 	if at.IsZero() {
 		return "the beginning"
 	}
-	return at.UTC().Format("15:04:05")
+	return at.UTC().Format("2006-01-02 15:04:05 UTC")
 }
