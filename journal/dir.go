@@ -67,7 +67,7 @@ func FileName(session string) string {
 
 // List implements [Store]. It leaves out files without a complete line, which have no session yet.
 func (d Dir) List(ctx context.Context) ([]string, error) {
-	all, err := d.stats(ctx, func(string, Stat) error { return nil })
+	all, err := d.stats(ctx, nil, func(string, Stat) error { return nil })
 	if err != nil {
 		return nil, err
 	}

@@ -14,9 +14,10 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// Stats implements [Keeper]. A file whose name is not that of its session is an error.
-func (d Dir) Stats(ctx context.Context) ([]Stat, error) {
-	return d.stats(ctx, func(name string, s Stat) error {
+// Stats implements [Keeper]. A file whose name is not that of its session is an error. Files of journals that
+// are known and have not changed are not opened.
+func (d Dir) Stats(ctx context.Context, known ...Stat) ([]Stat, error) {
+	return d.stats(ctx, known, func(name string, s Stat) error {
 		if want := FileName(s.Session); name != want {
 			return fmt.Errorf("it is the journal of session %q, whose file is called %s", s.Session, want)
 		}
@@ -25,7 +26,7 @@ func (d Dir) Stats(ctx context.Context) ([]Stat, error) {
 }
 
 // stats looks at all files that have a session, and leaves out those for which check returns an error.
-func (d Dir) stats(ctx context.Context, check func(name string, s Stat) error) ([]Stat, error) {
+func (d Dir) stats(ctx context.Context, known []Stat, check func(name string, s Stat) error) ([]Stat, error) {
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -35,12 +36,19 @@ func (d Dir) stats(ctx context.Context, check func(name string, s Stat) error) (
 	}
 	var all []Stat
 	var bad []error
-	lines := newLineReader(nil)
+	lines, were := newLineReader(nil), make(map[string]Stat, len(known))
+	for _, s := range known {
+		were[FileName(s.Session)] = s
+	}
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if !strings.HasSuffix(e.Name(), suffix) || !e.Type().IsRegular() {
+			continue
+		}
+		if was, is := were[e.Name()]; is && was.isOf(e) {
+			all = append(all, was)
 			continue
 		}
 		stat, err := statOf(filepath.Join(string(d), e.Name()), lines)
@@ -61,6 +69,12 @@ func (d Dir) stats(ctx context.Context, check func(name string, s Stat) error) (
 	}
 	slices.SortFunc(all, func(a, b Stat) int { return strings.Compare(a.Session, b.Session) })
 	return all, errors.Join(bad...)
+}
+
+// isOf reports whether a file has not changed since.
+func (s Stat) isOf(file fs.DirEntry) bool {
+	info, err := file.Info()
+	return err == nil && info.Size() == s.Bytes && info.ModTime().Equal(s.Changed)
 }
 
 // statOf looks at a journal file. Its session is empty if it has no complete line.

@@ -11,7 +11,7 @@ import (
 )
 
 // Stats implements [journal.Keeper]. It does not know when a journal was written.
-func (s *Store) Stats(context.Context) (all []journal.Stat, err error) {
+func (s *Store) Stats(_ context.Context, _ ...journal.Stat) (all []journal.Stat, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(s.texts)) {

@@ -51,7 +51,7 @@ func (s *Store) Peek(ctx context.Context, session string) (io.ReadCloser, error)
 }
 
 // Stats implements [journal.Keeper]. A journal is held until its lease ends, also by a process that has died.
-func (s *Store) Stats(ctx context.Context) (all []journal.Stat, err error) {
+func (s *Store) Stats(ctx context.Context, _ ...journal.Stat) (all []journal.Stat, err error) {
 	err = s.patiently(ctx, func(bool) error {
 		rows, err := s.pool.Query(ctx, `SELECT session, size, changed, coalesce(until, '-infinity') > now() FROM retake_session
 			WHERE size > 0 ORDER BY session`)

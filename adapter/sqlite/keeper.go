@@ -20,7 +20,7 @@ ORDER BY j.session`
 
 // Stats implements [journal.Keeper]. A database does not know when a journal was written. A journal is held
 // until its lease ends, also by a process that has died.
-func (s *Store) Stats(ctx context.Context) (all []journal.Stat, err error) {
+func (s *Store) Stats(ctx context.Context, _ ...journal.Stat) (all []journal.Stat, err error) {
 	now := s.now().UnixNano()
 	err = s.reading(ctx, func(db *sql.DB) error {
 		all = nil

@@ -83,9 +83,13 @@ func testPeek(t *testing.T, k journal.Keeper) {
 		assert.True(t, all[0].Held)
 		assert.False(t, all[1].Held, "looking holds nothing")
 	}
-	before := stats(t, k)[0].Bytes
+	before := stats(t, k)
 	require.NoError(t, log.Append(t.Context(), int64(len(whole)), []byte("more\n"), false))
-	assert.Greater(t, stats(t, k)[0].Bytes, before, "as it is stored, which need not be as it is read")
+	now := stats(t, k)
+	assert.Greater(t, now[0].Bytes, before[0].Bytes, "as it is stored, which need not be as it is read")
+	since, err := k.Stats(t.Context(), append(before, journal.Stat{Session: "gone", Bytes: 1})...)
+	require.NoError(t, err)
+	assert.Equal(t, now, since, "what is known hides no change")
 	assert.Equal(t, whole+"more\n", peek(t, k, "order-42"))
 	for _, from := range []int{0, 10, strings.Index(whole, "\n") + 1, len(whole), len(whole) + 5} {
 		assert.Equal(t, (whole + "more\n")[from:], seek(t, k, "order-42", from))

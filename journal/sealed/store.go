@@ -112,7 +112,9 @@ type keeper struct {
 }
 
 // Stats implements [journal.Keeper]. Bytes are those of the sealed journals.
-func (k keeper) Stats(ctx context.Context) ([]journal.Stat, error) { return k.kept.Stats(ctx) }
+func (k keeper) Stats(ctx context.Context, known ...journal.Stat) ([]journal.Stat, error) {
+	return k.kept.Stats(ctx, known...)
+}
 
 // Peek implements [journal.Keeper].
 func (k keeper) Peek(ctx context.Context, session string) (io.ReadCloser, error) {

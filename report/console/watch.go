@@ -122,8 +122,9 @@ func (w *watcher) refresh(ctx context.Context) error {
 	}
 	err = nil
 	there, listed := map[key]bool{}, map[int]bool{}
+	known := w.settled(begin)
 	for n, s := range w.stores {
-		all, listing := s.Store.Stats(ctx)
+		all, listing := s.Store.Stats(ctx, known[n]...)
 		err, listed[n] = errors.Join(err, listing), listing == nil || len(all) > 0
 		w.mu.Lock()
 		w.total, w.read = len(there)+len(all), len(there)
@@ -148,6 +149,28 @@ func (w *watcher) refresh(ctx context.Context) error {
 		close(w.first)
 	}
 	return err
+}
+
+// settled are the stats, by store, of sessions that are as they are whoever holds their journals.
+func (w *watcher) settled(now time.Time) map[int][]journal.Stat {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := map[int][]journal.Stat{}
+	for k, s := range w.sessions {
+		if s.isSettled(now) {
+			all[k.store] = append(all[k.store], s.stat)
+		}
+	}
+	return all
+}
+
+// isSettled reports whether a session is as it is whoever holds its journal now: it has ended, or waits.
+func (s *watched) isSettled(now time.Time) bool {
+	if s.err != nil || s.stat.Held {
+		return false
+	}
+	rests := s.State == journal.SessionWaits || s.State == journal.SessionAsks
+	return s.State.Ended() || rests && (s.Until.IsZero() || now.Before(s.Until))
 }
 
 // tellDoubts counts the calls under way as in doubt whose agents have left something in doubt.
