@@ -1,7 +1,14 @@
 package journal_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/journaltest"
@@ -9,4 +16,25 @@ import (
 
 func TestDir(t *testing.T) {
 	journaltest.Store(t, func(t *testing.T) journal.Store { return journal.Dir(t.TempDir()) })
+}
+
+// A file whose journal is known is not opened until it has changed.
+func TestAFolderDoesNotOpenWhatIsKnown(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	_, err := journaltest.Drive(dir, "order-42", func(string) {})
+	require.NoError(t, err)
+	known, err := dir.Stats(t.Context())
+	require.NoError(t, err)
+	require.Len(t, known, 1)
+
+	path := filepath.Join(string(dir), journal.FileName("order-42"))
+	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte("\n"), int(known[0].Bytes)), 0o600)) // to open it is an error
+	require.NoError(t, os.Chtimes(path, known[0].Changed, known[0].Changed))
+	again, err := dir.Stats(t.Context(), known...)
+	require.NoError(t, err)
+	assert.Equal(t, known, again)
+	later := known[0].Changed.Add(time.Second)
+	require.NoError(t, os.Chtimes(path, later, later))
+	_, err = dir.Stats(t.Context(), known...)
+	require.ErrorContains(t, err, "order-42.jsonl")
 }

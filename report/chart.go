@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -26,16 +27,28 @@ type barView struct {
 	Tone, Says, Link    string
 }
 
-// maxBars is the most bars that a lane shows.
-const maxBars = 1_000
+// maxBars is about the most bars of a lane, and manyBars begins what one says that is several.
+const (
+	maxBars  = 100
+	manyBars = "the first of several: "
+)
 
-// add adds a bar that lasts from one part of a whole to another.
-func add[N ~int64](l *laneView, b barView, from, to, whole N) {
+// add adds a bar that lasts from one part of a whole to another. One beside many others becomes part of the
+// last, if that is near.
+func (l *laneView) add(b barView, from, to, whole time.Duration) {
 	b.X = share(from, whole, 1000)
 	b.Width = max(3, share(to, whole, 1000)-b.X)
-	if len(l.Bars) < maxBars {
-		l.Bars = append(l.Bars, b)
+	if n := len(l.Bars); n >= maxBars/2 {
+		last := &l.Bars[n-1]
+		if b.X < last.X+1000/maxBars*2 {
+			last.Width, last.Y, last.Height = max(last.Width, b.X+b.Width-last.X), 2, 16
+			if last.Says = manyBars + strings.TrimPrefix(last.Says, manyBars); b.Tone == "bad" {
+				last.Tone = b.Tone
+			}
+			return
+		}
 	}
+	l.Bars = append(l.Bars, b)
 }
 
 // The lanes of the chart, by what took the time.
@@ -66,7 +79,7 @@ func chartOf(sections []*section, gaps []gap) *chartView {
 				b := barView{Y: 2 + 16*row/of, Height: 16 / of, Tone: piece.tone, Link: s.ID}
 				b.Says = fmt.Sprintf("%s: %s%s, from %s to %s", s.Title, piece.says, short(piece.to-piece.from),
 					since(piece.from), since(piece.to))
-				add(&v.Lanes[e.lane-1], b, piece.from, piece.to, length)
+				v.Lanes[e.lane-1].add(b, piece.from, piece.to, length)
 			}
 		}
 	}

@@ -45,7 +45,7 @@ var effecting = map[machine.EffectKind]func(*run, *machine.Effect) entry{
 func (r *run) called(e *machine.Effect) entry {
 	r.totals.Calls++
 	r.sizes = append(r.sizes, r.said)
-	r.turn = e.Model.Turn
+	r.turn, r.model = e.Model.Turn, r.header.Config.Models[e.Model.Model].Name
 	text := e.About()
 	if e.Model.Model != "" {
 		text = "model " + text
@@ -131,7 +131,7 @@ func (r *run) decided(e *machine.Effect) entry {
 		return r.nudged(d)
 	}
 	made := entry{
-		Kind: attempted, Decision: &d, Usage: r.owed, Cost: d.Cost, told: r.owed == r.told,
+		Kind: attempted, Decision: &d, Usage: r.owed, Cost: d.Cost, told: r.owed == r.told, model: r.model,
 		Left:  leftAfter(d.Charged, r.header.Config.Policy.Budgets),
 		shown: r.page.decided(e.Decision),
 	}

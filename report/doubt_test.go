@@ -39,8 +39,8 @@ func TestARunWithACallInDoubtIsNotGreen(t *testing.T) {
 		return store.Text("order-42")
 	}
 	const (
-		green = `<div class="outcome good"><strong>done</strong>`
-		amber = `<div class="outcome warn"><strong>done, 1 call in doubt: pay</strong>`
+		green = `<div class="outcome good" id="o1"><strong>done</strong>`
+		amber = `<div class="outcome warn" id="o1"><strong>done, 1 call in doubt: pay</strong>`
 		doubt = "1 call in doubt: pay"
 	)
 
@@ -67,7 +67,7 @@ func TestARunWithACallInDoubtIsNotGreen(t *testing.T) {
 	broke := paying(tool.Fail("no money"))
 	page = show(t, "html", broke)
 	assert.False(t, strings.Contains(page, green), "green")
-	assert.True(t, strings.Contains(page, `<div class="outcome warn"><strong>done, `+failed+`</strong>`), "amber")
+	assert.True(t, strings.Contains(page, `<div class="outcome warn" id="o1"><strong>done, `+failed+`</strong>`), "amber")
 	assert.Contains(t, show(t, "text", broke), failed)
 	var sum struct {
 		ToolFailures []machine.ToolFailure `json:"tool_failures"`

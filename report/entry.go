@@ -58,6 +58,8 @@ type entry struct {
 	children []string
 	Nested   []childView `json:"-"`
 
+	// model is the model that was called last.
+	model string
 	// told is set if an earlier entry shows the usage.
 	told bool
 	// good is set for the outcome of a run that went well, bad for a reply or tool call that failed.
@@ -189,4 +191,9 @@ func (e *entry) Uses() string {
 func (e *entry) Longest() time.Duration { return e.longest }
 
 // Shown is never nil.
-func (e *entry) Shown() *details { return cmp.Or(e.shown, &details{}) }
+func (e *entry) Shown() *details {
+	if e == nil {
+		return &details{}
+	}
+	return cmp.Or(e.shown, &details{})
+}

@@ -79,7 +79,7 @@ func (r *run) granted(ev *machine.Event) entry {
 func (r *run) replied(ev *machine.Event) entry {
 	m := &ev.Reply.Message
 	r.spend(m.Usage)
-	r.told = m.Usage
+	r.told, r.model = m.Usage, clip(line(cmp.Or(m.Model, r.model)), maxNames)
 	calls := callsText(ev.Reply)
 	origin := bracketed(after("from ", m.Model), after("finish ", r.named(string(m.Finish))))
 	refusal := after("refused: ", clip(line(m.Refusal), maxShown))

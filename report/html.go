@@ -69,10 +69,17 @@ type runView struct {
 	Empty   bool
 	Request []*textView
 	About   [][2]string
-	Spent   string
+	// Spent says what the run took, and Costs what each attempt did; empty if none is known. Price is what all
+	// cost together, in a few words.
+	Spent, Price string
+	Costs        []costRow
+	// LaterCosts and LaterPolicies are the addresses of what the page leaves out; empty if it has them.
+	LaterCosts, LaterPolicies string
+	// Folded says what is not seen at first.
+	Folded string
 	// Took is how long the run took.
 	Took     string
-	Charts   []*chartView
+	Chart    *chartView
 	Parts    []*part
 	Policies []policyView
 }
@@ -117,7 +124,7 @@ func (t told) String() string { return joined(" ", t.word, namesText(t.names)) }
 // the package says. If the journal is corrupt, the page shows everything before the damage and the error is a
 // [journal.CorruptError]. Other errors are those of in and w.
 func (p Page) HTML(w io.Writer, in io.Reader) error {
-	all := &kept{entries: maxPageEntries, bytes: maxPage}
+	all := &kept{entries: p.entries(), bytes: maxPage}
 	s := &scan{in: journal.NewReader(in), nests: p.Children != nil,
 		begin: func(r *run) { r.kept, r.page = all, newPager(r); r.page.scrubs = p.Scrub }}
 	var runs []*run
@@ -140,7 +147,7 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 		Title: "no run", CSS: template.CSS(pageCSS), Script: template.JS(pageJS), //nolint:gosec // its own
 		Allowed: within.Policy(), Within: within, Lines: s.in.Line(),
 		Bounds: fmt.Sprintf("A page holds at most %d entries of %d runs, %s of texts, and %s of each.",
-			maxPageEntries, maxPageRuns, sizeText(maxPage), sizeText(maxPageText)),
+			within.entries(), maxPageRuns, sizeText(maxPage), sizeText(maxPageText)),
 	}
 	if within.Live != "" {
 		p.LiveScript = template.JS(liveJS) //nolint:gosec // its own
@@ -175,6 +182,12 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 			v.Outcome = fault.Scrub(v.Outcome)
 		}
 		p.Runs = append(p.Runs, v)
+	}
+	switch {
+	case within.Only != "":
+		p.Runs = within.only(p.Runs)
+	case within.Part != "":
+		within.shorten(p.Runs)
 	}
 	return p
 }
@@ -223,13 +236,36 @@ func (r *run) view(entries []*entry) *runView {
 	if len(entries) > 0 && entries[0].Kind == started {
 		v.Request = entries[0].Shown().Texts
 	}
-	v.Parts, v.Took = partsOf(sections), short(r.time())
-	for _, chart := range []*chartView{chartOf(sections, r.gaps), spendingOf(sections)} {
-		if chart != nil {
-			v.Charts = append(v.Charts, chart)
+	v.Parts, v.Took, v.Chart = partsOf(sections), short(r.time()), chartOf(sections, r.gaps)
+	for _, p := range v.Parts {
+		p.Price = r.spent(charge(p.Sections...))
+	}
+	v.Costs, v.Price = r.costs(sections), r.spent(policy.Charge{Usage: r.totals.Usage, Cost: r.totals.Cost})
+	v.Folded = foldedText(sections, len(v.Policies))
+	return v
+}
+
+// foldedText says how much is not seen at first; empty if nothing is.
+func foldedText(sections []*section, policies int) string {
+	turns, prompts := 0, 0
+	for _, s := range sections {
+		if !s.Failed {
+			turns++
+		}
+		if d := s.Call.Shown(); d.System != nil || len(d.Said) > 0 {
+			prompts++
 		}
 	}
-	return v
+	var all []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{turns, "turn"}, {prompts, "prompt"}, {policies, "policy"}} {
+		if c.n > 0 {
+			all = append(all, several.Of(c.n, c.what))
+		}
+	}
+	return after("Folded: ", strings.Join(all, ", "))
 }
 
 // sections divides the entries of a run.

@@ -1,21 +1,36 @@
 "use strict";
 {
   // A page that is live takes up what is new, and leaves folds, scroll and focus as they are.
-  const live = document.getElementById("live"), parse = new DOMParser();
+  const byId = id => document.getElementById(id), live = byId("live"), parse = new DOMParser();
   let busy = false, again = false, source = null, paused = false;
   // What was heard last, which is told again while nothing changes, and the lines of the journal on the page.
-  let heard = null, shown = Number(live.dataset.lines);
+  let heard = null, shown = Number(live.dataset.lines), ahead = Number(live.dataset.now) - Date.now();
   const end = () => innerHeight + scrollY >= document.documentElement.scrollHeight - 40;
+  // Folds are as they were, and a new group is open if one of its turns was.
+  const refold = part => {
+    for (const d of [part, ...part.querySelectorAll("details[id]")]) {
+      const was = byId(d.id);
+      if (was?.matches("details")) d.open = was.open;
+    }
+    if (part.matches(".group") && !byId(part.id) && part.querySelector("details[id][open]:not(.failed)")) part.open = true;
+  };
   const fill = (to, from) => {
-    for (const d of to.querySelectorAll("details[id]")) {
-      const now = from.querySelector("#" + CSS.escape(d.id));
-      if (now) now.open = d.open;
+    let last = null;
+    for (const part of [...from.children]) {
+      const was = part.id && byId(part.id);
+      if (!part.id) continue;
+      const title = d => d.firstElementChild?.textContent;
+      // What was fetched for it stays.
+      if (was && !(part.dataset.later && "got" in was.dataset && title(part) === title(was))) {
+        refold(part);
+        if (was.outerHTML !== part.outerHTML) was.replaceWith(part);
+      } else if (!was) {
+        refold(part);
+        if (last) last.after(part); else to.append(part);
+      }
+      last = byId(part.id);
     }
-    for (const now of [...from.querySelectorAll("details.attempt, details.group, .rail li")]) {
-      if (now.parentElement.closest("details.group")) continue;
-      const was = now.id && document.getElementById(now.id);
-      if (was && was.outerHTML !== now.outerHTML) was.replaceWith(now);
-    }
+    for (const part of [...to.children]) if (part.id && !from.ids.has(part.id)) part.remove();
   };
   const load = async () => {
     if (busy) { again = true; return; }
@@ -26,25 +41,18 @@
       shown = Number(page.getElementById("live").dataset.lines);
       const was = document.querySelectorAll("article"), now = page.querySelectorAll("article");
       now.forEach((run, n) => {
-        if (!was[n]) { document.getElementById("main").append(run); return; }
-        for (const part of run.children) {
-          const there = part.id && document.getElementById(part.id);
-          if (part.id && !there) was[n].querySelector(".policies").before(part.cloneNode(true));
-        }
-        for (const name of [".outcome", ".spent", ".chart"]) {
-          const a = was[n].querySelector(name), b = run.querySelector(name);
-          if (a && b && a.outerHTML !== b.outerHTML) a.replaceWith(b.cloneNode(true));
-          else if (!a && b) was[n].querySelector(".outcome").after(b.cloneNode(true));
-        }
+        if (!was[n]) { byId("main").append(run); return; }
+        run.ids = new Set([...run.children].map(part => part.id));
         fill(was[n], run);
       });
       const rail = document.querySelector(".rail details"), list = page.querySelector(".rail details");
       if (rail && list) { list.open = rail.open; rail.replaceWith(list); }
-      const says = document.getElementById("says"), newly = page.getElementById("says");
+      const says = byId("says"), newly = page.getElementById("says");
       if (says.outerHTML !== newly.outerHTML) says.replaceWith(newly);
       const left = [...page.querySelectorAll(".waiting")].map((w) => w.textContent);
       for (const w of document.querySelectorAll(".waiting")) if (!left.includes(w.textContent)) w.remove();
-      if (!page.getElementById("say")) document.getElementById("say")?.remove();
+      if (!page.getElementById("say")) byId("say")?.remove();
+      byId("find")?.dispatchEvent(new Event("input"));
       const more = document.querySelectorAll("details.attempt").length - before;
       if (follow) scrollTo(0, document.documentElement.scrollHeight);
       live.firstChild.textContent = "live" + (more > 0 && !follow ? ", " + more + " new below " : " ");
@@ -52,6 +60,17 @@
       busy = false;
       if (again) { again = false; load(); }
     }
+  };
+  // How long ago the latest event was, in at most two units, as the server writes it.
+  const ago = ms => {
+    const s = Math.max(0, Math.floor(ms / 1000)), two = n => String(n).padStart(2, "0");
+    for (const [size, big, unit, small] of [[86400, "d", 3600, "h"], [3600, "h", 60, "m"], [60, "m", 1, "s"]])
+      if (s >= size) return Math.floor(s / size) + big + two(Math.floor(s % size / unit)) + small;
+    return s + "s";
+  };
+  const last = byId("last");
+  const tick = () => {
+    if (source && last?.dataset.t) last.textContent = ago(Date.now() + ahead - last.dataset.t);
   };
   const open = () => {
     if (source || paused || document.hidden) return;
@@ -63,8 +82,12 @@
         live.textContent = "The session is gone: it was deleted. ";
         return;
       }
-      if (said.lines > shown || heard !== null && heard !== e.data) load();
-      heard = e.data;
+      ahead = said.now - Date.now();
+      if (last) last.dataset.t = said.last;
+      tick();
+      const is = [said.state, said.why, said.lines].join();
+      if (said.lines > shown || heard !== null && heard !== is) load();
+      heard = is;
     });
     source.onerror = () => { live.firstChild.textContent = "not live "; };
     source.onopen = () => { live.firstChild.textContent = "live "; };
@@ -82,4 +105,5 @@
   live.replaceChildren("live ", button);
   document.addEventListener("visibilitychange", () => { if (document.hidden) close(); else open(); });
   open();
+  setInterval(tick, 1000);
 }

@@ -1,5 +1,11 @@
 package report
 
+import (
+	"time"
+
+	"github.com/retake-go/retake/internal/several"
+)
+
 // Page is a page of HTML, alone or within a server that shows other pages, too. The zero value stands alone.
 type Page struct {
 	// Home is the address of the page of all sessions; empty for none.
@@ -7,6 +13,13 @@ type Page struct {
 	// Live is the address of a stream of server-sent events. At each event "change" the page takes up what is
 	// new. Empty for a page that stays as it is.
 	Live string
+	// Part is the address at which a part of the page is shown alone, but for the id at its end. A page of many
+	// turns then has the texts of failures and of the last ones, and fetches others when they are opened. Empty
+	// for a page that has all. Only is the id of the part that is shown alone; empty for all.
+	Part, Only string
+	// Last is when the latest event happened, and Now the time as of which the page is shown; zero if that is
+	// not said.
+	Last, Now time.Time
 	// Scrub leaves out what has the form of a key or a password.
 	Scrub bool
 	// Says is what goes on in the session, in one sentence, and Answer the address where its questions are
@@ -26,7 +39,10 @@ type Page struct {
 func (p Page) Policy() string {
 	script, connect, form := sourceHash(pageJS), "", "'none'"
 	if p.Live != "" {
-		script, connect = script+" "+sourceHash(liveJS), "; connect-src 'self'"
+		script += " " + sourceHash(liveJS)
+	}
+	if p.Live != "" || p.Part != "" {
+		connect = "; connect-src 'self'"
 	}
 	if p.Say != "" {
 		form = "'self'"
@@ -34,3 +50,15 @@ func (p Page) Policy() string {
 	return "default-src 'none'; style-src " + sourceHash(pageCSS) + "; script-src " + script + connect +
 		"; base-uri 'none'; form-action " + form
 }
+
+// Ago is how long ago the latest event was, in at most two units; empty if that is not said.
+func (p Page) Ago() string {
+	if p.Last.IsZero() || p.Now.IsZero() {
+		return ""
+	}
+	return several.Rough(p.Now.Sub(p.Last))
+}
+
+// LastMS and NowMS are times for the script.
+func (p Page) LastMS() int64 { return p.Last.UnixMilli() }
+func (p Page) NowMS() int64  { return p.Now.UnixMilli() }

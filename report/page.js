@@ -7,7 +7,8 @@
       pre.scrollTop = Math.max(0, mark.offsetTop - pre.offsetTop - 60);
     }
   };
-  const failed = "details.failed", turns = "article > details:not(.policies)";
+  const byId = id => document.getElementById(id);
+  const failed = "details.failed", turns = "article > .attempt, article > .group";
   const go = (step, of) => {
     const all = [...document.querySelectorAll(of)].filter(d => d.checkVisibility());
     if (!all.length) return;
@@ -27,22 +28,49 @@
     j: () => go(1, turns),
     k: () => go(-1, turns),
     G: () => scrollTo(0, document.documentElement.scrollHeight),
-    l: () => document.getElementById("home")?.click(),
-    i: () => document.getElementById("answer")?.click(),
-    f: () => document.getElementById("failures").click(),
+    l: () => byId("home")?.click(),
+    i: () => byId("answer")?.click(),
+    f: () => byId("failures").click(),
+    "/": () => byId("find").focus(),
+    "?": () => { byId("keys").open = !byId("keys").open; byId("keys").firstElementChild.focus(); },
     o: () => {
-      const all = [...document.querySelectorAll("details.attempt")];
+      const all = [...document.querySelectorAll("details.attempt:not([data-later])")];
       const open = all.some(d => !d.open);
       for (const d of all) d.open = open;
     },
   };
   addEventListener("keydown", e => {
     if (e.target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
-    if (document.getElementById("keyed")?.checked && !e.ctrlKey && !e.metaKey && !e.altKey && keys[e.key]) keys[e.key]();
+    if (!byId("keyed")?.checked || e.ctrlKey || e.metaKey || e.altKey || !keys[e.key]) return;
+    keys[e.key]();
+    e.preventDefault();
   });
-  // A link to something folded opens it.
+  addEventListener("click", e => { if (e.target.matches?.(".opens")) keys.o(); });
+  // Turns without the text that is looked for are hidden, and so are their lines in the list.
+  byId("find")?.addEventListener("input", () => {
+    const text = byId("find").value.trim().toLowerCase();
+    for (const d of document.querySelectorAll(turns)) d.hidden = !d.textContent.toLowerCase().includes(text);
+    for (const a of document.querySelectorAll(".rail li a")) a.parentElement.hidden = !!byId(a.hash.slice(1))?.hidden;
+  });
+  // What the page leaves out is fetched when it is opened.
+  const fetched = async d => {
+    const at = d.dataset.later;
+    delete d.dataset.later;
+    const page = new DOMParser().parseFromString(await (await fetch(at)).text(), "text/html");
+    const got = page.getElementById(d.id);
+    if (!got || !d.isConnected) return;
+    got.open = true;
+    got.dataset.got = "";
+    const focused = d.contains(document.activeElement);
+    d.replaceWith(got);
+    if (focused) got.firstElementChild.focus({ preventScroll: true });
+    if (byId(location.hash.slice(1))?.closest("details") === got) unfold();
+  };
+  // A link to something folded opens it. What is left out stands in the part before it.
   const unfold = () => {
-    const to = document.getElementById(location.hash.slice(1));
+    const id = location.hash.slice(1), [run, n] = id.split("-");
+    const before = d => Number(d.id.split("-")[1]) <= Number(n);
+    const to = byId(id) ?? [...document.querySelectorAll("[data-later]")].findLast(d => d.id.startsWith(run + "-") && before(d)) ?? byId(run);
     for (let d = to; d; d = d.parentElement) if (d.matches("details")) d.open = true;
     if (to) to.scrollIntoView();
   };
@@ -56,8 +84,11 @@
       else links.get(e.target.id).removeAttribute("aria-current");
     }
   }, { rootMargin: "-10% 0px -80% 0px" });
-  for (const id of links.keys()) seen.observe(document.getElementById(id));
-  addEventListener("toggle", e => show(e.target), true);
+  for (const id of links.keys()) if (byId(id)) seen.observe(byId(id));
+  addEventListener("toggle", e => {
+    if (e.target.open && e.target.dataset.later) fetched(e.target);
+    show(e.target);
+  }, true);
   show(document);
-  document.getElementById("keys").hidden = false;
+  document.documentElement.classList.add("scripted");
 }

@@ -71,15 +71,14 @@ func killed(t *testing.T) []byte {
 // A run whose process was killed says what is not known of it, and where.
 func TestAKilledRunShowsWhatIsNotKnown(t *testing.T) {
 	page := show(t, "html", killed(t))
-	assert.Contains(t, page, `<div class="outcome warn"><strong><a href="#r1-2">done, 1 call in doubt: pay</a></strong><p dir="auto">Paid ACME.</p></div>`)
+	assert.Contains(t, page, `<div class="outcome warn" id="o1"><strong><a href="#r1-2">done, 1 call in doubt: pay</a></strong><p dir="auto">Paid ACME.</p></div>`)
 	assert.Contains(t, page, `<pre dir="auto">Pay ACME 5 euros.</pre>`)
 	assert.Regexp(t, `<title>[^<]*: no process, up to [0-9.]+s, from [^<]*</title><rect class="hit"[^>]*/><rect class="bar gap"`, page)
 	assert.Equal(t, []string{
-		"Turns",
 		"+0s 1 pay ACME, 500: cents was text, currency missing; again at once tool validation",
 		"prompt",
 		"+800ms 2 pay ACME, 500, EUR: it may have run; no more in doubt",
-	}, folded(page)[:4])
+	}, folded(page)[3:6])
 }
 
 // Calls that were put right are a table of fields by attempt, even if it is not known what they did.

@@ -3,6 +3,10 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
+
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 )
 
 // money writes a cost in units of money: "0.00039".
@@ -19,45 +23,98 @@ func moneyText(micros int64) string {
 	return "cost " + money(micros)
 }
 
-// spendingOf returns a chart with what each attempt cost, or its tokens where nothing has a price; nil if
-// nothing was consumed.
-func spendingOf(sections []*section) *chartView {
-	of := func(e *entry) int64 { return e.Cost }
-	all := sum(sections, of)
-	v := &chartView{Says: "What it cost: " + money(all) + " in all, by attempt, to scale",
-		Lanes: []laneView{{Name: "money"}}}
-	if all == 0 {
-		of = func(e *entry) int64 {
-			if e.Decision == nil {
-				return 0
-			}
-			return e.Usage.Total()
-		}
-		all = sum(sections, of)
-		v.Says, v.Lanes[0].Name = fmt.Sprintf("What it took: %d tokens in all, by attempt, to scale", all), "tokens"
-	}
-	if all == 0 {
-		return nil
-	}
-	at := int64(0)
-	for _, s := range sections {
-		for _, e := range s.Items {
-			if spent := of(e); spent != 0 {
-				add(&v.Lanes[0], barView{Y: 2, Height: 16, Tone: e.Tone(), Link: s.ID,
-					Says: joined(", ", s.Title, usageText(e.Usage), moneyText(e.Cost))}, at, at+spent, all)
-				at += spent
-			}
-		}
-	}
-	return v
+// costRow is what one attempt cost. Use says what came of it.
+type costRow struct {
+	Link, Turn, What, Model      string
+	In, Cached, Out, Took, Price string
+	Use                          string
+	Lost                         bool
 }
 
-// sum adds up what entries have.
-func sum(sections []*section, of func(*entry) int64) (all int64) {
+// priced reports whether what a run took has prices.
+func (r *run) priced() bool { return r.totals.Cost > 0 }
+
+// spent is what something cost, in money where the run has prices, else in tokens; empty for nothing.
+func (r *run) spent(c policy.Charge) string {
+	switch tokens := c.Usage.Total(); {
+	case r.priced() && c.Cost > 0:
+		return money(c.Cost)
+	case !r.priced() && tokens > 0:
+		return fmt.Sprintf("%d tokens", tokens)
+	}
+	return ""
+}
+
+// charge is what the attempts of sections cost.
+func charge(sections ...*section) (all policy.Charge) {
 	for _, s := range sections {
 		for _, e := range s.Items {
-			all += of(e)
+			if e.Decision != nil {
+				all = all.Plus(policy.Charge{Usage: e.Usage, Cost: e.Cost})
+			}
 		}
 	}
 	return all
+}
+
+// costs has a row for each attempt that consumed something, one for the rest, and one for all.
+func (r *run) costs(sections []*section) (rows []costRow) {
+	for _, s := range sections {
+		took := s.called()
+		for _, e := range s.Items {
+			if e.Decision == nil || e.Usage == (message.Usage{}) && e.Cost == 0 {
+				continue
+			}
+			row := r.costRow(policy.Charge{Usage: e.Usage, Cost: e.Cost})
+			row.Link, row.Turn, row.Model, row.Use = s.ID, fmt.Sprint(s.Number), e.model, "used"
+			row.What = clip(line(e.Decision.Position.String()), maxNames)
+			if row.Lost = e.failed(); row.Lost {
+				row.Use = "lost: " + plainWords(string(e.Decision.Class))
+			}
+			if took > 0 {
+				row.Took, took = short(took), 0
+			}
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	all, there := policy.Charge{Usage: r.totals.Usage, Cost: r.totals.Cost}, charge(sections...)
+	rest := policy.Charge{Cost: all.Cost - there.Cost, Usage: message.Usage{
+		InputTokens:     all.Usage.InputTokens - there.Usage.InputTokens,
+		OutputTokens:    all.Usage.OutputTokens - there.Usage.OutputTokens,
+		CacheReadTokens: all.Usage.CacheReadTokens - there.Usage.CacheReadTokens,
+	}}
+	if rest.Usage.Total() > 0 || rest.Cost > 0 {
+		row := r.costRow(rest)
+		row.What = "left out above, or nothing decided on it"
+		rows = append(rows, row)
+	}
+	sum := r.costRow(all)
+	sum.What = "in all"
+	if lost := r.spent(r.totals.Wasted); lost != "" {
+		sum.Use = lost + " lost"
+	}
+	return append(rows, sum)
+}
+
+// called is how long the model call of a section took.
+func (s *section) called() (took time.Duration) {
+	for _, e := range s.all {
+		if e.lane == calls {
+			took += e.to - e.from
+		}
+	}
+	return took
+}
+
+// costRow has the numbers of a row.
+func (r *run) costRow(c policy.Charge) (row costRow) {
+	row.In, row.Cached, row.Out = fmt.Sprint(c.Usage.InputTokens), fmt.Sprint(c.Usage.CacheReadTokens),
+		fmt.Sprint(c.Usage.OutputTokens)
+	if c.Cost > 0 {
+		row.Price = money(c.Cost)
+	}
+	return row
 }

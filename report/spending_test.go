@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -52,17 +53,42 @@ func look(age int) looptest.Turn {
 	return turn
 }
 
-// A page has a bar for what each attempt cost, and names what failed attempts wasted.
+// rowsOf are the rows of the table of cost, as texts.
+func rowsOf(page string) (rows []string) {
+	table, _, _ := strings.Cut(page[strings.Index(page, `<details class="costs"`):], "</table>")
+	for _, row := range strings.Split(table, "<tr")[2:] {
+		rows = append(rows, strings.Join(strings.Fields(tags.ReplaceAllString(strings.ReplaceAll("<tr"+row, "</td>", " |"), "")), " "))
+	}
+	return rows
+}
+
+// A page has a row for what each attempt cost, which add up, and names what failed attempts wasted.
 func TestWhatEachAttemptCostIsShown(t *testing.T) {
 	text := told(t, "prices: {m: {input: 2000000, output: 10000000}}\n", "Ada", look(300), look(36), looptest.Say("It is Ada."))
 	timeline := show(t, "text", text)
 	assert.Contains(t, timeline, "cost 0.003\n")
 	assert.Contains(t, strings.Join(strings.Fields(timeline), " "), "300 out, 1100 tokens of failed attempts, 0.009 cost, 0.003 cost of failed attempts")
 	page := show(t, "html", text)
-	assert.Contains(t, page, "What it cost: 0.009 in all, by attempt, to scale")
-	assert.Contains(t, page, `<title>look Ada, 300: age: expected at most 130; again at once, 1000 tokens in, 100 out, cost 0.003</title><rect class="hit" x="0" width="333" height="20"/><rect class="bar bad" x="0" y="2" width="333"`)
-	assert.Equal(t, 3, strings.Count(page, ", cost 0.003</title>"))
-	assert.Contains(t, show(t, "html", told(t, "{}", "Ada", looptest.Say("It is Ada."))), "What it took: 1100 tokens in all, by attempt, to scale")
+	assert.Equal(t, []string{
+		"1 |look attempt 1 of 3 |example-1 |1000 |0 |100 | |0.003 |lost: tool validation |",
+		"2 |look attempt 2 of 3 |example-1 |1000 |0 |100 | |0.003 |used |",
+		"3 |attempt 1 of 3 |m |1000 |0 |100 | |0.003 |used |",
+		"|in all | |3000 |0 |300 | |0.009 |0.003 lost |",
+	}, rowsOf(page))
+	assert.Contains(t, page, `<td><a href="#r1-2">2</a></td>`)
+	assert.Contains(t, page, `</span> <span class="faint">0.003</span> <span class="mark">✓</span>`, "each turn says what it cost")
+	page = show(t, "html", told(t, "{}", "Ada", looptest.Say("It is Ada.")))
+	assert.Equal(t, []string{
+		"1 |attempt 1 of 3 | |1000 |0 |100 | | |used |", "|in all | |1000 |0 |100 | | | |",
+	}, rowsOf(page))
+	assert.Contains(t, page, `<span class="faint">1100 tokens</span>`)
+
+	// A reply that nothing was decided on has a row, too: the rows add up.
+	cut := bytes.LastIndex(text, []byte(`"record":{"decision"`))
+	cut = bytes.LastIndexByte(text[:cut], '\n') + 1
+	rows := rowsOf(show(t, "html", text[:cut]))
+	assert.Contains(t, rows[2], "|left out above, or nothing decided on it | |1000 |0 |100 | | | |")
+	assert.Contains(t, rows[3], "|in all | |3000 |0 |300 | |0.006 |")
 }
 
 func TestACycleIsShown(t *testing.T) {

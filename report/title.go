@@ -261,7 +261,9 @@ type part struct {
 	// Number is that of the call of a single section; 0 for a group.
 	Number           int
 	ID, Title, Marks string
-	Sections         []*section
+	// Price is what its attempts cost, and Later the address that has its texts; empty if the page has them.
+	Price, Later string
+	Sections     []*section
 }
 
 // leastGroup is the fewest sections that become a group.

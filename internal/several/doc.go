@@ -1,2 +1,2 @@
-// Package several writes a number with a noun: "1 event", "2 events". It is pure.
+// Package several writes numbers with nouns and durations in units: "1 event", "2 events", "1m04s". It is pure.
 package several

@@ -1,8 +1,10 @@
 package several
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Of returns n with a noun, given in the singular: "byte", "reply". The plural ends in "s", or in "ies" for
@@ -16,4 +18,18 @@ func Of[N ~int | ~int64](n N, noun string) string {
 		noun += "s"
 	}
 	return strconv.FormatInt(int64(n), 10) + " " + noun
+}
+
+// Rough is a duration in at most two units: "4s", "1m04s", "2h52m", "3d04h".
+func Rough(d time.Duration) string {
+	s := max(0, int64(d/time.Second))
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	case s < 86400:
+		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+	}
+	return fmt.Sprintf("%dd%02dh", s/86400, s/3600%24)
 }

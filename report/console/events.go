@@ -168,7 +168,7 @@ func (c *Console) inboxChanges(ctx context.Context) func(now time.Time) (any, bo
 // sessionChanges returns a function that says whether a session has changed since its last call.
 func (c *Console) sessionChanges(store, id string) func(now time.Time) (any, bool) {
 	was := ""
-	return func(time.Time) (any, bool) {
+	return func(now time.Time) (any, bool) {
 		s := c.watch.find(store, id)
 		if s == nil { // it was deleted
 			gone := was != ""
@@ -179,8 +179,10 @@ func (c *Console) sessionChanges(store, id string) func(now time.Time) (any, boo
 			State journal.SessionState `json:"state"`
 			Why   string               `json:"why"`
 			Lines int64                `json:"lines"`
-		}{s.row.State, s.row.Why, s.lines}
-		is := fmt.Sprint(said)
+			Last  int64                `json:"last"`
+			Now   int64                `json:"now"`
+		}{s.row.State, s.row.Why, s.lines, s.row.Last.UnixMilli(), now.UnixMilli()}
+		is := fmt.Sprint(said.State, said.Why, said.Lines)
 		changed := is != was
 		was = is
 		return said, changed

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/machine"
@@ -66,7 +67,7 @@ func (q *question) Left() string {
 	if q.Deadline.IsZero() {
 		return ""
 	}
-	return rough(q.Deadline.Sub(q.now))
+	return several.Rough(q.Deadline.Sub(q.now))
 }
 
 // Over reports whether the deadline is over.

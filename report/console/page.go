@@ -28,10 +28,15 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer in.Close()
-	page := report.Page{Home: "/", Live: "/events?" + url.Values{"id": {id}, "store": {store}}.Encode(),
-		Says: s.row.Word() + ". " + s.row.Why, Scrub: !c.settings.ShowSecrets}
+	named := url.Values{"id": {id}, "store": {store}}.Encode()
+	page := report.Page{Home: "/", Scrub: !c.settings.ShowSecrets, Part: "/session?" + named + "&part=",
+		Only: r.URL.Query().Get("part")}
+	if page.Only == "" {
+		page.Live, page.Says = "/events?"+named, s.row.Word()+". "+s.row.Why
+		page.Last, page.Now = s.row.Last, c.clock.Now()
+	}
 	page.Children = c.children(s.store)
-	if said, can := c.settings.Stores[s.store].Store.(inbox.Store); can && s.hears {
+	if said, can := c.settings.Stores[s.store].Store.(inbox.Store); can && s.hears && page.Only == "" {
 		if len(s.asks) > 0 {
 			page.Answer = "/inbox#" + anchor(s.asks[0].ID)
 		}

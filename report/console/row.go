@@ -163,14 +163,14 @@ func (c cell) Ago() string {
 	if c.Last.IsZero() {
 		return ""
 	}
-	return rough(c.now.Sub(c.Last))
+	return several.Rough(c.now.Sub(c.Last))
 }
 
 func (c cell) Left() string {
 	if c.Until.IsZero() || c.Until.Before(c.now) {
 		return ""
 	}
-	return rough(c.Until.Sub(c.now))
+	return several.Rough(c.Until.Sub(c.now))
 }
 
 func (c cell) Start() string {
@@ -182,20 +182,6 @@ func (c cell) Start() string {
 	default:
 		return at.Format("2006-01-02")
 	}
-}
-
-// rough is a duration in at most two units.
-func rough(d time.Duration) string {
-	s := max(0, int64(d/time.Second))
-	switch {
-	case s < 60:
-		return fmt.Sprintf("%ds", s)
-	case s < 3600:
-		return fmt.Sprintf("%dm%02ds", s/60, s%60)
-	case s < 86400:
-		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
-	}
-	return fmt.Sprintf("%dd%02dh", s/86400, s/3600%24)
 }
 
 // rowHTML is the row of a session as HTML, for the stream.

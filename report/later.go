@@ -1,0 +1,132 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// What a page in a server has at first: the most bytes of what can be fetched later, the most lines of turns
+// of each run, and how many older turns become one line.
+const (
+	firstBytes = 150 << 10
+	firstLines = 100
+	chunkTurns = 100
+)
+
+// entries is the most entries that a page shows.
+func (within *Page) entries() int {
+	if within.Part != "" {
+		return maxEntries
+	}
+	return maxPageEntries
+}
+
+// room is how many bytes of a page are left.
+type room int
+
+// takes reports whether a part of the page fits, and takes its room.
+func (left *room) takes(template string, view any) bool {
+	rest := *left
+	if pageTemplate.ExecuteTemplate(&rest, template, view) != nil {
+		return false
+	}
+	*left = rest
+	return true
+}
+
+var errFull = errors.New("the page is full")
+
+// Write counts.
+func (left *room) Write(b []byte) (int, error) {
+	if len(b) > int(*left) {
+		return 0, errFull
+	}
+	*left -= room(len(b))
+	return len(b), nil
+}
+
+// shorten makes a page short: what does not fit is fetched when it is opened. The latest run comes first, and
+// of its turns the failures, which get at most half of the room, and then the last ones.
+func (within *Page) shorten(runs []*runView) {
+	left := room(firstBytes)
+	at := func(id string) string { return within.Part + id }
+	for _, v := range slices.Backward(runs) {
+		if v.Parts = chunked(v.Parts); !left.takes("policies", v) {
+			v.LaterPolicies = at(v.PoliciesID())
+		}
+		if len(v.Costs) > 0 && !left.takes("costs", v.Costs) {
+			v.LaterCosts = at(v.CostsID())
+		}
+		fitting := func(failed bool, left *room) {
+			for _, p := range slices.Backward(v.Parts) {
+				if p.Failed() == failed && !left.takes("sections", p.Sections) {
+					p.Later = at(p.ID)
+				}
+			}
+		}
+		half := left / 2
+		left -= half
+		fitting(true, &half)
+		left += half
+		fitting(false, &left)
+	}
+}
+
+// chunked puts the oldest parts of a run together, if there are many.
+func chunked(parts []*part) (all []*part) {
+	for len(parts) > firstLines {
+		var turns []*section
+		for len(turns) < chunkTurns && len(parts) > firstLines {
+			turns, parts = append(turns, parts[0].Sections...), parts[1:]
+		}
+		all = append(all, chunk(turns))
+	}
+	return append(all, parts...)
+}
+
+// chunk is one line for turns of any kind.
+func chunk(turns []*section) *part {
+	first, last, names, failed := turns[0], turns[len(turns)-1], []string{}, 0
+	for _, s := range turns {
+		if s.Failed {
+			failed++
+		}
+		if s.Tools != "" {
+			names = append(names, s.Tools)
+		}
+	}
+	p := &part{ID: first.ID + "-g", Sections: turns, Marks: fmt.Sprintf("%d ✕", failed)}
+	if failed == 0 {
+		p.Marks = "✓"
+	}
+	p.Title = clip(line(joined(", ", fmt.Sprintf("%d to %d: %d turns", first.Number, last.Number, len(turns)),
+		timesOf(names))), maxTitle)
+	return p
+}
+
+// only leaves one part of the runs.
+func (within *Page) only(runs []*runView) (left []*runView) {
+	for _, v := range runs {
+		v.Parts = slices.DeleteFunc(chunked(v.Parts), func(p *part) bool { return p.ID != within.Only })
+		isCosts, isPolicies := within.Only == v.CostsID(), within.Only == v.PoliciesID()
+		if !isCosts {
+			v.Costs, v.Spent = nil, ""
+		}
+		if !isPolicies {
+			v.Policies = nil
+		}
+		v.Chart, v.Folded = nil, ""
+		if len(v.Parts) > 0 || isCosts || isPolicies {
+			left = append(left, v)
+		}
+	}
+	return left
+}
+
+// CostsID and PoliciesID are the ids of parts of the page.
+func (v *runView) CostsID() string    { return fmt.Sprintf("c%d", v.Number) }
+func (v *runView) PoliciesID() string { return fmt.Sprintf("p%d", v.Number) }
+
+// Failed reports whether a part is a turn that failed.
+func (p *part) Failed() bool { return len(p.Sections) == 1 && p.Sections[0].Failed }
