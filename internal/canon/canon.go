@@ -63,7 +63,7 @@ func appendJSON(dst, raw []byte, depth int) ([]byte, *Error) {
 	}
 	to, err := jsontext.AppendFormat(dst, raw, jsontext.ReorderRawObjects(true))
 	if err != nil {
-		return dst, explain(raw)
+		return dst, Fault(raw)
 	}
 	return to, nil
 }
@@ -139,7 +139,7 @@ func unmarshal(raw []byte, v any, options ...json.Options) error {
 	}
 	e := fromLibrary(err, Type)
 	if e.Rule == Syntax {
-		return explain(raw)
+		return Fault(raw)
 	}
 	return e
 }

@@ -51,7 +51,7 @@ func TestJSONRefuses(t *testing.T) {
 	}{
 		"nothing":                {``, canon.Syntax, 0},
 		"cut_off":                {`{"a":[1,`, canon.Syntax, 8},
-		"trailing_comma":         {`[1,]`, canon.Syntax, 3},
+		"trailing_comma":         {`[1,]`, canon.Syntax, 2},
 		"leading_zero":           {`01`, canon.TrailingData, 1},
 		"lone_surrogate":         {`"\ud800"`, canon.Syntax, 1},
 		"duplicate_name":         {`{"a":1,"a":2}`, canon.DuplicateKey, 7},

@@ -77,16 +77,24 @@ func (e *Error) place() string {
 	return e.Pointer
 }
 
-// explain parses a refused text again to find out why it was refused.
-func explain(raw []byte) *Error {
+// Fault says why a text was refused: it is no strict JSON. It is read again, token by token, for the place of
+// an error that the library gives then is the nearest.
+func Fault(raw []byte) *Error {
 	if at := invalidUTF8(raw); at >= 0 {
 		return &Error{Rule: InvalidUTF8, Offset: at}
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(raw))
-	if _, err := d.ReadValue(); err != nil {
-		return fromLibrary(err, Syntax)
+	d := jsontext.NewDecoder(bytes.NewBuffer(raw))
+	_, err := d.ReadToken()
+	for err == nil && d.StackDepth() > 0 {
+		_, err = d.ReadToken()
 	}
-	return &Error{Rule: TrailingData, Offset: int(d.InputOffset())}
+	switch {
+	case err == nil:
+		return &Error{Rule: TrailingData, Offset: int(d.InputOffset())}
+	case err == io.EOF:
+		return &Error{Rule: Syntax, Offset: len(raw)}
+	}
+	return fromLibrary(err, Syntax)
 }
 
 // fromLibrary converts a library's error to ours. rule is the default.
