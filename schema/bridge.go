@@ -1,9 +1,9 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"math/big"
 	"reflect"
 	"regexp"
@@ -55,16 +55,24 @@ func bridgeSize(r rule, c class) (*jsonschema.Schema, error) {
 		if err != nil || f-f != 0 {
 			return nil, fmt.Errorf("validate rule %q: want a finite number", r.text)
 		}
-		return boundary(r.how, number(strconv.FormatFloat(f, 'f', -1, 64))), nil
+		return boundary(r.how, json.Number(strconv.FormatFloat(f, 'f', -1, 64))), nil
 	}
 	return nil, nil
 }
 
+// comparisons say those with a number: the keyword of numbers; of counts the beginning of the keyword, and
+// what is added to the number. Other comparisons are equality.
+var comparisons = map[string]struct {
+	ofNumbers, ofCounts string
+	more                int64
+}{
+	">=": {"minimum", "min", 0}, ">": {"exclusiveMinimum", "min", 1},
+	"<=": {"maximum", "max", 0}, "<": {"exclusiveMaximum", "max", -1},
+}
+
 // boundary says a comparison with a number.
 func boundary(compares string, n json.Number) *jsonschema.Schema {
-	keyword := map[string]string{
-		">=": "minimum", ">": "exclusiveMinimum", "<=": "maximum", "<": "exclusiveMaximum",
-	}[compares]
+	keyword := comparisons[compares].ofNumbers
 	if keyword == "" {
 		return &jsonschema.Schema{Const: n}
 	}
@@ -76,28 +84,15 @@ func bridgeCount(r rule, c class) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("validate rule %q: want a whole number", r.text)
 	}
-	lo, hi := int64(0), int64(math.MaxInt64)
-	switch r.how {
-	case ">=":
-		lo = n
-	case ">":
-		lo = n + 1
-	case "<=":
-		hi = n
-	case "<":
-		hi = n - 1
-	default:
-		lo, hi = n, n
-	}
-	if hi < 0 {
+	size := comparisons[r.how]
+	if n += size.more; n < 0 && size.ofCounts != "min" {
 		return nil, fmt.Errorf("validate rule %q can never hold", r.text)
 	}
 	var bounds []string
-	if lo > 0 {
-		bounds = append(bounds, fmt.Sprintf(`"min%s":%d`, classes[c].bounds, lo))
-	}
-	if hi < math.MaxInt64 {
-		bounds = append(bounds, fmt.Sprintf(`"max%s":%d`, classes[c].bounds, hi))
+	for _, bound := range []string{"min", "max"} {
+		if cmp.Or(size.ofCounts, bound) == bound && (n > 0 || bound == "max") {
+			bounds = append(bounds, fmt.Sprintf(`"%s%s":%d`, bound, classes[c].bounds, n))
+		}
 	}
 	return fragment("{" + strings.Join(bounds, ",") + "}"), nil
 }

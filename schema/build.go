@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -17,6 +18,8 @@ import (
 type builder struct {
 	structs map[variant]*definition
 	order   []*definition // but for the whole
+	// verbatim reports that a type reads its own JSON somewhere, or takes any.
+	verbatim bool
 }
 
 // variant is a struct type with or without its rules: `validate:"-"` and `structonly` switch them off.
@@ -34,7 +37,7 @@ type definition struct {
 }
 
 // build makes the JSON Schema of a type, and the plan by which documents are read into it.
-func build(t reflect.Type) (*jsonschema.Schema, *spot, error) {
+func build(t reflect.Type) (*jsonschema.Schema, *goType, error) {
 	base, pointer := indirect(t)
 	path := base.Name()
 	if path == "" {
@@ -56,7 +59,7 @@ func build(t reflect.Type) (*jsonschema.Schema, *spot, error) {
 		return nil, nil, err
 	}
 	b.define(doc)
-	return doc, at, nil
+	return doc, &goType{t, at, issuesFor(t), b.verbatim}, nil
 }
 
 // value makes the schema of a field, key or element: its type, then its rules, then whether it may be null.
@@ -101,9 +104,11 @@ func (b *builder) base(path string, at *spot, rules *ruleSet, checked bool) (*js
 	case classMap:
 		return b.mapping(path, at, rules, checked)
 	case classAny:
+		b.verbatim = true
 		// An empty schema would be written as true, which not all providers read.
 		return &jsonschema.Schema{Description: "Any value."}, nil
 	case classBytes, classText, classOpaque:
+		b.verbatim = b.verbatim || c == classOpaque
 		return foreign(t)
 	case classInt, classUint, classFloat:
 		return boundNumber(t, c), nil
@@ -193,11 +198,11 @@ func boundNumber(t reflect.Type, c class) *jsonschema.Schema {
 	case c == classUint:
 		n.Minimum = "0"
 		if bits < 64 {
-			n.Maximum = number(strconv.FormatUint(math.MaxUint64>>(64-bits), 10))
+			n.Maximum = json.Number(strconv.FormatUint(math.MaxUint64>>(64-bits), 10))
 		}
 	case c == classInt && bits < 64:
-		n.Minimum = number(strconv.FormatInt(math.MinInt64>>(64-bits), 10))
-		n.Maximum = number(strconv.FormatInt(math.MaxInt64>>(64-bits), 10))
+		n.Minimum = json.Number(strconv.FormatInt(math.MinInt64>>(64-bits), 10))
+		n.Maximum = json.Number(strconv.FormatInt(math.MaxInt64>>(64-bits), 10))
 	}
 	return n
 }
@@ -300,5 +305,5 @@ func standBeside(at, beside *jsonschema.Schema) {
 	}
 	at.AllOf = append(slices.Clone(at.AllOf), beside.AllOf...)
 	beside.Extras, beside.AllOf = nil, nil
-	tellInto(at, beside)
+	mergeInto(at, beside)
 }

@@ -70,8 +70,8 @@ func byItself(tree any) []fault.Issue {
 	s := &Schema{tree: meta, limits: schemaLimits}
 	s.link(c, compiled, true)
 	doc := []byte(jsonText(tree))
-	root, _ := parse(doc, documentLimits) // cannot fail: it was read before
-	e := &evaluation{Budget: NewBudget(), tracks: s.tracks, binder: binder{doc: doc}}
+	root, _ := parse(doc, documentLimits, nil) // cannot fail: it was read before
+	e := s.evaluation(nil, doc)
 	e.judge(s.root, root, s.scope(), nil)
 	var issues []fault.Issue
 	for _, f := range e.failures {

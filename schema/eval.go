@@ -21,6 +21,13 @@ type evaluation struct {
 	failures []failure
 	ends     []int // of the failures by each of the alternatives that are being asked
 	lowest   int   // the outermost of the questions asked that the current answer depends on
+
+	// What most checks need, in one piece of memory.
+	budget Budget
+	first  struct {
+		name   value
+		around [4]variable
+	}
 }
 
 // question is a shared schema asked about a value. Dynamic references make the answer depend on the scope.

@@ -63,14 +63,11 @@ func (f *collector) member(m *value) (described bool) {
 
 // memberName applies propertyNames.
 func (f *collector) memberName(m *value) {
-	if f.name == nil {
-		f.name = &value{kind: kindString}
-	}
 	name := f.name
-	name.text = m.name
+	name.kind, name.text = kindString, m.name
 	from := len(f.failures)
 	if fits, _ := f.judge(f.n.nameRule, name, f.scope, nil); !fits {
-		f.name = nil // it is part of the failure
+		f.name = new(value) // that one is part of the failure
 		wrong := inOrder(f.since(from))
 		f.report(failure{at: f.n, value: m, rule: "propertyNames", ofName: true, joined: wrong})
 	}
@@ -219,9 +216,7 @@ func (v *value) sorted(doc []byte) []byte {
 func keysOf(values ...any) map[key]bool {
 	keys := make(map[key]bool, len(values))
 	doc := []byte(jsonText(values))
-	p := newParser(doc, documentLimits)
-	defer p.free()
-	list, _ := p.read() // cannot fail: it was read before
+	list, _ := parse(doc, documentLimits, nil) // cannot fail: it was read before
 	for v := range list.children {
 		keys[v.key(doc)] = true
 	}

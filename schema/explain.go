@@ -116,7 +116,9 @@ func (s *Schema) report(e *evaluation, root *value) []fault.Issue {
 		at.finish(&issues[len(issues)-1], path, there)
 	}
 	if e.spent() {
-		return tooMuch(root)
+		return []fault.Issue{{
+			Rule: fault.RuleWork, Expected: tooMuchWork, Got: root.kind.name(), Source: fault.FromSchema,
+		}}
 	}
 	issues = sorted(issues)
 	return issues[:min(len(issues), maxIssues)]
@@ -252,11 +254,14 @@ func mayBeLeftOut(i fault.Issue) bool {
 // models write null for a member that they mean to leave out. A member that is required under some condition
 // counts as required.
 func optional(levels [][]*node, path []string) bool {
-	name, around := path[len(path)-1], levels[len(path)-1]
-	named := slices.ContainsFunc(around, func(n *node) bool { return n.members[name] != nil })
-	demanded := slices.ContainsFunc(around, func(n *node) bool { return n.demands(name) })
-	null := slices.ContainsFunc(levels[len(path)], (*node).allowsNull)
-	return named && !demanded && !null && len(around) < maxNodes
+	name, around, named := path[len(path)-1], levels[len(path)-1], false
+	for _, n := range around {
+		if n.demands(name) {
+			return false
+		}
+		named = named || n.members[name] != nil
+	}
+	return named && len(around) < maxNodes && !slices.ContainsFunc(levels[len(path)], (*node).allowsNull)
 }
 
 // demands reports whether a node requires a member, always or under a condition, or a number of members.

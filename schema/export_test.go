@@ -15,19 +15,19 @@ func ForAnew[T any]() (*Typed[T], error) {
 // ByRules is the verdict of the validator alone on the decoded document. judges is false if a member is
 // missing or null, because the validator cannot see that.
 func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
-	root, issue := parse(doc, t.schema.limits)
+	root, issue := parse(doc, t.schema.limits, nil)
 	if issue != nil {
 		return false, true
 	}
 	var v T
-	e := evaluation{Budget: NewBudget(), binder: binder{doc: doc}}
-	at := collector{evaluation: &e}
+	e := t.schema.evaluation(nil, doc)
+	at := collector{evaluation: e}
 	at.bind(anything, root, bare(t.schema.typed.root, map[*layout]*layout{}), reflect.ValueOf(&v).Elem(), nil)
 	if e.found != nil {
 		return false, true
 	}
 	whole, _ := json.Marshal(v)
-	written, _ := parse(whole, Limits{MaxBytes: 1 << 24, MaxDepth: 1000, MaxValues: 1 << 20})
+	written, _ := parse(whole, Limits{MaxBytes: 1 << 24, MaxDepth: 1000, MaxValues: 1 << 20}, nil)
 	if strings.Contains(string(doc), "null") || written == nil || membersOf(written) > membersOf(root) {
 		return false, false
 	}

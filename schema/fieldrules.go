@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,8 +8,6 @@ import (
 
 	"github.com/invopop/jsonschema"
 )
-
-func number(s string) json.Number { return json.Number(s) }
 
 // compile finds what says each rule of a place: keywords and words. names are the fields around: Go name to
 // JSON name.
@@ -246,21 +243,25 @@ func addSentence(text, sentence string) string {
 	return text + " " + sentence
 }
 
-// mergeInto adds a fragment's keywords to a schema. Of two bounds the tighter one counts. Keywords that the
-// schema has already go under allOf.
+// annotations are the fields that demand nothing, so they may stand beside a reference.
+var annotations = []string{"Title", "Description", "Default", "Examples", "Deprecated", "ReadOnly", "WriteOnly"}
+
+// mergeInto adds a fragment's keywords to a schema. Its annotations win. Of two bounds the tighter one
+// counts. Other keywords that the schema has already go under allOf.
 func mergeInto(n, add *jsonschema.Schema) {
 	isOther := n.Ref != ""
 	to, from := reflect.ValueOf(n).Elem(), reflect.ValueOf(add).Elem()
 	for i := range from.NumField() {
 		field, have, more := from.Type().Field(i), to.Field(i), from.Field(i)
-		if !field.IsExported() || more.IsZero() || have.IsZero() {
+		isFree := slices.Contains(annotations, field.Name)
+		if !field.IsExported() || more.IsZero() || have.IsZero() && !isFree {
 			continue
 		}
 		said, saying := jsonText(have.Interface()), jsonText(more.Interface())
 		isLeast, isMost := strings.HasPrefix(field.Name, "Min"), strings.HasPrefix(field.Name, "Max")
 		compared := decimalOf(saying).compare(decimalOf(said))
 		switch {
-		case isLeast && compared > 0 || isMost && compared < 0:
+		case isFree || isLeast && compared > 0 || isMost && compared < 0:
 			have.Set(more)
 			more.SetZero()
 		case isLeast || isMost || said == saying:
@@ -269,9 +270,13 @@ func mergeInto(n, add *jsonschema.Schema) {
 			isOther = true
 		}
 	}
-	if isOther && !reflect.ValueOf(*add).IsZero() {
+	if isOther && !from.IsZero() {
 		n.AllOf = append(slices.Clone(n.AllOf), add)
-	} else {
-		tellInto(n, add)
+		return
+	}
+	for i := range from.NumField() {
+		if from.Type().Field(i).IsExported() && !from.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
 	}
 }

@@ -155,21 +155,6 @@ type spot struct {
 	key     *spot   // the keys of a map that have rules
 }
 
-// verbatim reports whether a type reads its own JSON somewhere, or takes any. seen are structs that are
-// known.
-func (at *spot) verbatim(seen map[*layout]bool) bool {
-	switch {
-	case at == nil || at.members != nil && seen[at.members]:
-		return false
-	case at.class == classAny || at.class == classOpaque:
-		return true
-	case at.members == nil:
-		return at.each.verbatim(seen)
-	}
-	seen[at.members] = true
-	return slices.ContainsFunc(at.members.members, func(m member) bool { return m.verbatim(seen) })
-}
-
 // layout is the members of a struct.
 type layout struct {
 	members []member

@@ -1,13 +1,10 @@
 package schema
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -20,93 +17,44 @@ import (
 // malformed, a member named twice, data after the value, or beyond a bound. Nil means it is strict JSON.
 // There is at most one such issue, for nothing after it can be trusted.
 func Strict(doc []byte, lim Limits) []fault.Issue {
-	if _, issue := parse(doc, lim); issue != nil {
+	if _, issue := parse(doc, lim, nil); issue != nil {
 		return []fault.Issue{*issue}
 	}
 	return nil
 }
 
-// parse reads a document whose values are kept.
-func parse(doc []byte, lim Limits) (*value, *fault.Issue) {
-	p := parser{doc: doc, limits: lim, left: lim.MaxValues}
-	return p.read()
-}
-
 // parser reads one document. The library finds what is not strict JSON; what it has found right is read
 // again, into values.
 type parser struct {
-	doc    []byte
-	text   string // the same, as far as it is right
+	text   string // the document, as far as it is right
 	at     int    // how much of it is read
 	depth  int    // of the containers that are being read
 	limits Limits
 	left   int          // how many values there may still be
 	beyond *fault.Issue // the first value that is not within the limits
-
-	block []value // allocated values that are still free
-	first [128]value
-
-	check  evaluation // of the document, with its budget where it has no other one
-	budget Budget
+	block  []value      // allocated values that are still free
 }
 
-// parsers are parsers that were freed.
-var parsers = sync.Pool{New: func() any { return new(parser) }}
+// blocks are memory of values that was freed.
+var blocks = sync.Pool{New: func() any { return new([128]value) }}
 
-// newParser is a parser whose memory, with that of all values, is used again after free.
-func newParser(doc []byte, lim Limits) *parser {
-	p := parsers.Get().(*parser)
-	p.doc, p.limits, p.left, p.block = doc, lim, lim.MaxValues, p.first[:]
-	p.at, p.depth, p.beyond = 0, 0, nil
-	return p
-}
-
-// maxFree bounds the failures whose memory is kept for the next document.
-const maxFree = 16
-
-func (p *parser) free() {
-	clear(p.first[:min(len(p.first), p.limits.MaxValues-p.left+1)]) // the last one may not have been read
-	p.doc, p.text, p.block = nil, "", nil
-	clear(p.check.around[:cap(p.check.around)])
-	if p.check.name != nil {
-		p.check.name.text = ""
+// parse reads a document, refusing all that is not strict JSON within the limits. The first values are in a
+// block, if one is given.
+func parse(doc []byte, lim Limits, block []value) (*value, *fault.Issue) {
+	if len(doc) > lim.MaxBytes {
+		return nil, jsonIssue("", fault.RuleSize, "at most "+strconv.Itoa(lim.MaxBytes)+" bytes")
 	}
-	failures := p.check.failures[:0]
-	if clear(failures[:cap(failures)]); cap(failures) > maxFree {
-		failures = nil
-	}
-	p.check = evaluation{name: p.check.name, failures: failures, binder: binder{around: p.check.around[:0]}}
-	parsers.Put(p)
-}
-
-// evaluation is the check of the document within a budget; nil is a new one.
-func (p *parser) evaluation(b *Budget, s *Schema) *evaluation {
-	if b == nil {
-		p.budget = *NewBudget()
-		b = &p.budget
-	}
-	e := &p.check
-	e.Budget, e.tracks, e.doc = b, s.tracks, p.doc
-	return e
-}
-
-// read reads the document, refusing all that is not strict JSON within the limits.
-func (p *parser) read() (*value, *fault.Issue) {
-	if len(p.doc) > p.limits.MaxBytes {
-		return nil, jsonIssue("", fault.RuleSize, "at most "+strconv.Itoa(p.limits.MaxBytes)+" bytes")
-	}
-	if !utf8.Valid(p.doc) {
-		return nil, jsonIssue("", fault.RuleInvalidUTF8, "text in UTF-8")
-	}
-	p.text = string(p.doc)
+	p := parser{text: string(doc), limits: lim, left: lim.MaxValues, block: block}
 	var broken *fault.Issue
-	if !jsontext.Value(p.doc).IsValid() {
-		broken = p.cut()
+	if !jsontext.Value(doc).IsValid() {
+		if broken = p.cut(doc); broken.Rule == fault.RuleInvalidUTF8 {
+			return nil, broken
+		}
 	}
 	root := p.fresh(nil)
 	p.value(root)
 	if p.left < 0 {
-		return nil, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(p.limits.MaxValues)+" values")
+		return nil, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(lim.MaxValues)+" values")
 	}
 	return root, cmp.Or(p.beyond, broken)
 }
@@ -233,26 +181,17 @@ func (p *parser) refuse(v *value, rule, expected string) {
 	p.beyond, p.at = jsonIssue(canon.Pointer(v.path()...), rule, expected), len(p.text)
 }
 
-// cut leaves of the text what comes before the first error, and says what is wrong there. The library is
-// asked again, token by token, for the place of an error that it gives then is the nearest. The issue is
-// made of the error's fields; its text is left behind.
-func (p *parser) cut() *fault.Issue {
-	tokens := jsontext.NewDecoder(bytes.NewBuffer(p.doc))
-	_, err := tokens.ReadToken()
-	for err == nil && tokens.StackDepth() > 0 {
-		_, err = tokens.ReadToken()
-	}
-	if err == nil {
-		p.text = p.text[:tokens.InputOffset()]
-		return jsonIssue("", fault.RuleTrailingData, "one JSON value and nothing after it")
-	}
-	pointer, offset, text := "", len(p.text), p.text
-	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		pointer, offset = string(syntactic.JSONPointer), min(int(syntactic.ByteOffset), offset)
-	}
-	p.text = text[:offset]
-	if errors.Is(err, jsontext.ErrDuplicateName) {
-		return jsonIssue(pointer, fault.RuleDuplicateKey, "each member name once")
-	}
-	return jsonIssue(pointer, fault.RuleSyntax, cmp.Or(syntax.Wanted(text, offset), "valid JSON"))
+// strictly says what would be right where a text is no strict JSON; bad syntax has a phrase of its own.
+var strictly = map[canon.Rule]string{
+	canon.InvalidUTF8:  "text in UTF-8",
+	canon.DuplicateKey: "each member name once",
+	canon.TrailingData: "one JSON value and nothing after it",
+}
+
+// cut leaves of the text what comes before the first error, and says what is wrong there.
+func (p *parser) cut(doc []byte) *fault.Issue {
+	text, wrong := p.text, canon.Fault(doc)
+	p.text = text[:min(wrong.Offset, len(text))]
+	expected := cmp.Or(strictly[wrong.Rule], syntax.Wanted(text, wrong.Offset), "valid JSON")
+	return jsonIssue(wrong.Pointer, string(wrong.Rule), expected)
 }

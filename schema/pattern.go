@@ -53,21 +53,16 @@ func (p *patterns) fresh(text string) (pattern, error) {
 	if err != nil {
 		return pattern{}, err
 	}
-	if p.steps += steps(tree); p.tooLarge() {
+	size, classes := sizes(tree)
+	if p.steps += size + classes; p.tooLarge() {
 		return pattern{}, errManySteps
 	}
 	re, err := regexp.Compile(text)
-	size, _ := sizes(tree)
 	return pattern{re, size}, err
 }
 
-// steps is about the size of a pattern's program, with the classes of characters in it. A class that is
+// sizes are about the size of a pattern's program, and of the classes of characters in it. A class that is
 // repeated is there once.
-func steps(re *syntax.Regexp) int {
-	program, classes := sizes(re)
-	return program + classes
-}
-
 func sizes(re *syntax.Regexp) (program, classes int) {
 	program = 1
 	if re.Op == syntax.OpCharClass {

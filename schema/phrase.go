@@ -276,7 +276,7 @@ func tupleSize(v any) string {
 	if !ok {
 		return "no item here"
 	}
-	return "at most " + count(number(strconv.Itoa(len(first))), "item")
+	return "at most " + count(len(first), "item")
 }
 
 // countOfFitting is how many items are to fit.

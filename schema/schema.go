@@ -41,7 +41,7 @@ func CompileWithin(l CompileLimits, doc []byte) (*Schema, error) {
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("schema: limits: %w", err)
 	}
-	if _, issue := parse(doc, schemaLimits); issue != nil {
+	if _, issue := parse(doc, schemaLimits, nil); issue != nil {
 		return nil, fmt.Errorf("schema: %s", issue)
 	}
 	text := jsontext.Value(bytes.Clone(doc))
@@ -94,7 +94,7 @@ func (s *Schema) Check(doc []byte) []fault.Issue {
 // json.RawMessage.
 func (s *Schema) Read(b *Budget, doc []byte) (value any, issues []fault.Issue) {
 	if s.typed != nil {
-		value = s.typed.fresh()
+		value = reflect.New(s.typed.typ).Interface()
 	}
 	issues = s.read(b, doc, value)
 	if issues != nil || s.typed != nil && s.typed.verbatim {
@@ -107,13 +107,16 @@ func (s *Schema) Read(b *Budget, doc []byte) (value any, issues []fault.Issue) {
 // no type. The schema is checked first, then the rules that the schema cannot say exactly, then the type's
 // own method Issues. If there are issues, v is incomplete.
 func (s *Schema) read(b *Budget, doc []byte, v any) []fault.Issue {
-	p := newParser(doc, s.limits)
-	defer p.free()
-	root, issue := p.read()
+	block := blocks.Get().(*[128]value)
+	defer func() {
+		clear(block[:])
+		blocks.Put(block)
+	}()
+	root, issue := parse(doc, s.limits, block[:])
 	if issue != nil {
 		return []fault.Issue{*issue}
 	}
-	e := p.evaluation(b, s)
+	e := s.evaluation(b, doc)
 	if v == nil {
 		e.judge(s.root, root, s.scope(), nil)
 		return s.report(e, root)
@@ -135,19 +138,23 @@ func (s *Schema) read(b *Budget, doc []byte, v any) []fault.Issue {
 	return issues[:min(len(issues), maxIssues)]
 }
 
+// evaluation is a check of a document within a budget; nil is a new one.
+func (s *Schema) evaluation(b *Budget, doc []byte) *evaluation {
+	e := &evaluation{Budget: b, tracks: s.tracks, binder: binder{doc: doc}}
+	if b == nil {
+		e.budget = *NewBudget()
+		e.Budget = &e.budget
+	}
+	e.name, e.around = &e.first.name, e.first.around[:0]
+	return e
+}
+
 // scope is the dynamic scope of a document; nil where the schema has no dynamic references.
 func (s *Schema) scope() *scope {
 	if !s.scoped {
 		return nil
 	}
 	return &scope{anchors: map[string]*node{}, next: map[*resource]*scope{}}
-}
-
-// tooMuch is the one issue of a document for which the budget was not enough.
-func tooMuch(root *value) []fault.Issue {
-	return []fault.Issue{{
-		Rule: fault.RuleWork, Expected: tooMuchWork, Got: root.kind.name(), Source: fault.FromSchema,
-	}}
 }
 
 // tooMuchWork is expected where a budget is spent.

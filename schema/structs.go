@@ -31,7 +31,7 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 			return nil, err
 		}
 		for _, r := range at.related {
-			if err := r.checkOthers(v.typ, f.typ); err != nil && r.relational() {
+			if err := r.checkOthers(v.typ, f.typ); err != nil {
 				return nil, fmt.Errorf("schema: %s: %w", path+"."+f.goName, err)
 			}
 		}
@@ -119,31 +119,13 @@ func saidOver(stub *jsonschema.Schema) *jsonschema.Schema {
 	return &said
 }
 
-// annotate adds what tags say. What they only tell may stand beside a reference, and comes before the prose
-// of the rules, which may have chosen a format.
+// annotate adds what tags say. Their prose comes before that of the rules, which may have chosen a format.
 func annotate(n, said *jsonschema.Schema) {
 	if said == nil {
 		return
 	}
 	n.Description, n.Format = addSentence(said.Description, n.Description), cmp.Or(n.Format, said.Format)
-	demanded := *said
-	demanded.Description, demanded.Format = "", ""
-	to, from := reflect.ValueOf(n).Elem(), reflect.ValueOf(&demanded).Elem()
-	for _, told := range []string{"Title", "Default", "Examples", "Deprecated", "ReadOnly", "WriteOnly"} {
-		if value := from.FieldByName(told); !value.IsZero() {
-			to.FieldByName(told).Set(value)
-			value.SetZero()
-		}
-	}
-	mergeInto(n, &demanded)
-}
-
-// tellInto adds annotations, which may stand beside a reference.
-func tellInto(n, told *jsonschema.Schema) {
-	to, from := reflect.ValueOf(n).Elem(), reflect.ValueOf(told).Elem()
-	for i := range from.NumField() {
-		if from.Type().Field(i).IsExported() && !from.Field(i).IsZero() {
-			to.Field(i).Set(from.Field(i))
-		}
-	}
+	others := *said
+	others.Description, others.Format = "", ""
+	mergeInto(n, &others)
 }

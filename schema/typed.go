@@ -68,7 +68,7 @@ type goType struct {
 
 // schemaOf makes the schema of a Go type.
 func schemaOf(t reflect.Type) (*Schema, error) {
-	doc, root, err := build(t)
+	doc, plan, err := build(t)
 	if err != nil {
 		return nil, err
 	}
@@ -80,23 +80,19 @@ func schemaOf(t reflect.Type) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (of %s)", err, t)
 	}
-	s.typed = &goType{typ: t, root: root, issues: issuesFor(t), verbatim: root.verbatim(map[*layout]bool{})}
+	s.typed = plan
 	return s, nil
 }
-
-// fresh is a pointer to a new variable of the type.
-func (t *goType) fresh() any { return reflect.New(t.typ).Interface() }
 
 // issuer is the optional method by which a type adds rules that tags cannot say.
 type issuer interface{ Issues() []fault.Issue }
 
 // issuesFor is how a type is asked for its own issues; nil where it has no such method.
 func issuesFor(t reflect.Type) func(v any) []fault.Issue {
-	method := reflect.TypeFor[issuer]()
-	if reflect.PointerTo(t).Implements(method) {
+	switch method := reflect.TypeFor[issuer](); {
+	case reflect.PointerTo(t).Implements(method):
 		return func(v any) []fault.Issue { return v.(issuer).Issues() }
-	}
-	if t.Implements(method) {
+	case t.Implements(method): // a pointer
 		return func(v any) []fault.Issue { return reflect.ValueOf(v).Elem().Interface().(issuer).Issues() }
 	}
 	return nil

@@ -26,24 +26,13 @@ var kindsOf = map[string]kind{
 	"array": kindArray, "object": kindObject,
 }
 
-// name is the kind as an issue reports it.
-func (k kind) name() fault.Kind {
-	switch k {
-	case kindBoolean:
-		return fault.Boolean
-	case kindInteger:
-		return fault.Integer
-	case kindNumber:
-		return fault.Number
-	case kindString:
-		return fault.String
-	case kindArray:
-		return fault.Array
-	case kindObject:
-		return fault.Object
-	}
-	return fault.Null
+// kindNames are the kinds as issues report them.
+var kindNames = map[kind]fault.Kind{
+	kindNull: fault.Null, kindBoolean: fault.Boolean, kindInteger: fault.Integer, kindNumber: fault.Number,
+	kindString: fault.String, kindArray: fault.Array, kindObject: fault.Object,
 }
+
+func (k kind) name() fault.Kind { return kindNames[k] }
 
 // value is one value of a document. Its children are its members or items, in the order of the document.
 type value struct {
