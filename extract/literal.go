@@ -39,7 +39,6 @@ type reader struct {
 	trailed bool
 	// lastString and afterString are the begin and the end of the last string.
 	lastString, afterString int
-	spare                   []map[digest]struct{} // for the names of further objects
 }
 
 // start makes r ready to read from pos to end. It reuses the memory of an earlier literal.
@@ -47,7 +46,7 @@ func (r *reader) start(src string, pos, end int, opt Options) {
 	limit := pos + min(opt.MaxBytes, len(src)-pos)
 	*r = reader{src: src, pos: pos, end: end, limit: limit, max: opt.MaxDepth,
 		values: opt.MaxValues, left: opt.MaxValues, nodes: r.nodes,
-		out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0], spare: r.spare}
+		out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0]}
 	r.none()
 }
 

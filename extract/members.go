@@ -19,7 +19,6 @@ func (r *reader) members(n int, closer byte, name func(*reader) bool) bool {
 	defer func() { r.within-- }()
 	r.out = append(r.out, '{')
 	var seen names
-	defer r.done(&seen)
 	last := 0
 	for first := true; ; first = false {
 		done, ok := r.item(closer, first)
@@ -107,7 +106,7 @@ func (r *reader) isNamed(seen *names, at span) bool {
 		return false
 	}
 	if seen.all == nil {
-		seen.all = r.digests()
+		seen.all = map[digest]struct{}{}
 		for _, other := range seen.few {
 			seen.all[digestOf(r.out[other.from:other.to])] = struct{}{}
 		}
@@ -120,23 +119,4 @@ func (r *reader) isNamed(seen *names, at span) bool {
 func digestOf(name []byte) digest {
 	sum := sha256.Sum256(name)
 	return digest(sum[:len(digest{})])
-}
-
-// digests is an empty set, where possible that of an earlier object.
-func (r *reader) digests() map[digest]struct{} {
-	last := len(r.spare) - 1
-	if last < 0 {
-		return map[digest]struct{}{}
-	}
-	set := r.spare[last]
-	r.spare = r.spare[:last]
-	return set
-}
-
-// done keeps the names of a small object for the next one. A large set would take long to empty.
-func (r *reader) done(seen *names) {
-	if seen.all != nil && len(seen.all) <= 8*len(seen.few) {
-		clear(seen.all)
-		r.spare = append(r.spare, seen.all)
-	}
 }

@@ -12,7 +12,6 @@ import (
 func (r *reader) tagged(around string) bool {
 	r.out = append(r.out, '{')
 	var seen names
-	defer r.done(&seen)
 	for {
 		r.pos = skipSpace(r.src, r.pos)
 		if r.pos >= r.stop() {
