@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/postgres"
 	"github.com/retake-go/retake/limit/limittest"
@@ -27,6 +28,13 @@ func workAsFleet() error {
 		return err
 	}
 	return limittest.Work(limits)
+}
+
+func TestARunThatIsKilledBetweenAskAndGrantAndCallGoesOn(t *testing.T) {
+	url := urlOf(t)
+	limits, err := postgres.NewLimits(t.Context(), connect(t, url))
+	require.NoError(t, err)
+	limittest.Killed(t, limits, envLimits+"="+url)
 }
 
 // The server has its records again when it is back.

@@ -26,6 +26,10 @@ func work() error {
 	return limittest.Work(limits)
 }
 
+func TestARunThatIsKilledBetweenAskAndGrantAndCallGoesOn(t *testing.T) {
+	limittest.Killed(t, open(t, connect(t)), envSocket+"="+server.Socket())
+}
+
 // The server loses all it had when it is killed.
 func TestAFleetOutlivesKilledProcessesAndAKilledServer(t *testing.T) {
 	connect(t)

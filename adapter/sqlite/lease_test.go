@@ -22,6 +22,7 @@ import (
 	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/journaltest"
+	"github.com/retake-go/retake/limit/limittest"
 	"github.com/retake-go/retake/looptest"
 )
 
@@ -210,14 +211,11 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if path := os.Getenv(envLimits); path != "" {
-		if err := limited(path); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+		work := limited
+		if limittest.Works() {
+			work = limittest.Work
 		}
-		os.Exit(0)
-	}
-	if path := os.Getenv(envRun); path != "" {
-		if err := runUnderLimit(path, os.Getenv(envDie)); err != nil {
+		if err := underLimits(path, work); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -87,16 +87,16 @@ func TestOldLimitsAreForgotten(t *testing.T) {
 	assert.False(t, swap("old", old), "it is another one")
 }
 
+func TestARunThatIsKilledBetweenAskAndGrantAndCallGoesOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "limits.db")
+	limittest.Killed(t, openLimits(t, path), envLimits+"="+path)
+}
+
 // envLimits is the database of a process that makes calls under a limit.
 const envLimits = "RETAKE_TEST_LIMITS"
 
 // limited makes calls under a limit until it is killed or its input ends, and prints a line for each.
-func limited(path string) error {
-	store, err := sqlite.OpenLimits(context.Background(), path)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
+func limited(store limiter.Store) error {
 	l, err := limiter.New(limiter.Config{
 		Store: store, Limit: limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 10, Period: 100 * time.Millisecond}}},
 	})
@@ -164,4 +164,14 @@ func TestOldLimitsAreFoundWithoutLookingAtAll(t *testing.T) {
 	plan, err := openLimits(t, path).ForgetPlan(t.Context())
 	require.NoError(t, err)
 	assert.Contains(t, plan, "INDEX retake_limit_used (used<?)")
+}
+
+// underLimits does the work of a process that the tests have started, whose limits are in the database.
+func underLimits(path string, work func(limiter.Store) error) error {
+	store, err := sqlite.OpenLimits(context.Background(), path)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return work(store)
 }

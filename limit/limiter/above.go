@@ -66,7 +66,9 @@ type todo struct {
 }
 
 // quiet reports whether there is nothing to tell.
-func (b *above) quiet() bool { return b.asking == nil && !b.finding && len(b.events) == 0 && b.own == nil }
+func (b *above) quiet() bool {
+	return b.asking == nil && !b.finding && len(b.events) == 0 && b.own == nil
+}
 
 // borrow asks for calls.
 func (b *above) borrow(ask *limit.Event) {

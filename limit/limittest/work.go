@@ -40,12 +40,15 @@ type line struct {
 	Err     string `json:"err,omitempty"`
 }
 
-// Works reports whether this process is one that [Fleet] started. Then TestMain calls [Work] and nothing
-// else.
-func Works() bool { return os.Getenv(envWork) != "" }
+// Works reports whether this process is one that [Fleet] or [Killed] started. Then TestMain calls [Work] and
+// nothing else.
+func Works() bool { return os.Getenv(envWork)+os.Getenv(envRun) != "" }
 
-// Work makes the calls of one process of a fleet, whose limits are in the store.
+// Work does what a process was started for, whose limits are in the store.
 func Work(store limiter.Store) error {
+	if dir := os.Getenv(envRun); dir != "" {
+		return runUnderLimit(store, dir, os.Getenv(envDie))
+	}
 	var left map[int]int // the calls that each session has to make
 	if err := json.Unmarshal([]byte(os.Getenv(envWork)), &left); err != nil {
 		return err
