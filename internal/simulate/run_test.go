@@ -2,6 +2,7 @@ package simulate_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -127,6 +128,47 @@ func TestACrowdThatArrivesOverMinutesIsServedAlike(t *testing.T) {
 	s.Processes, s.Sessions, s.CallsPerSession, s.ArriveOver = 4, 879, 4, time.Minute
 	s.Provider.RequestsPerSecond, s.Provider.Latency = 8*backoff.One, 350*time.Millisecond
 	assert.LessOrEqual(t, run(t, s).Unfairness, 1.5)
+}
+
+// crowd is a random fleet in which each session makes several calls, and all arrive in at most half of the time
+// that they need, which is a minute or more.
+func crowd(random *rand.Rand) simulate.Settings {
+	for {
+		s := simulate.Default()
+		s.Seed, s.Processes, s.Sessions = random.Int64N(1000), 1+random.IntN(8), 50+random.IntN(750)
+		s.CallsPerSession, s.TokensPerCall = 2+random.IntN(9), 300
+		s.ArriveOver = time.Duration(random.IntN(120)) * time.Second
+		rate := 2 + random.IntN(40)
+		s.Provider.RequestsPerSecond, s.Provider.RetryAfter = backoff.Decimal(rate)*backoff.One, time.Second
+		s.Provider.Latency = time.Duration(300+random.IntN(2500)) * time.Millisecond
+		calls := s.Sessions * s.CallsPerSession
+		need := time.Duration(calls/rate) * time.Second
+		if calls <= 4000 && need >= max(time.Minute, 2*s.ArriveOver) {
+			return s
+		}
+	}
+}
+
+// What a session yields makes most crowds fare alike. Without -short it also says how many do with less.
+func TestMostCrowdsFareAlike(t *testing.T) {
+	crowds, yields := 60, []time.Duration{0, 10 * time.Second, time.Second, 1}
+	if testing.Short() {
+		crowds, yields = 10, yields[:1]
+	}
+	for _, yield := range yields {
+		random, unfair := rand.New(rand.NewPCG(1, 1)), 0
+		for range crowds {
+			s := crowd(random)
+			s.Limit.Yield = yield
+			if run(t, s).Unfairness > 1.5 {
+				unfair++
+			}
+		}
+		t.Logf("yield %v (0s is the default): %d of %d crowds differ by more than 1.5", yield, unfair, crowds)
+		if yield == 0 {
+			assert.LessOrEqual(t, unfair, crowds/20)
+		}
+	}
 }
 
 // Those that wait at most so long are lost to a crowd only if it takes longer than that anyway.
