@@ -164,11 +164,12 @@ func (r *received) input(n int, b sdk.ContentBlockUnion) string {
 // it.
 func usage(u sdk.Usage) message.Usage {
 	read, written := max(u.CacheReadInputTokens, 0), max(u.CacheCreationInputTokens, 0)
-	return message.Usage{
-		InputTokens: max(u.InputTokens, 0) + read + written, OutputTokens: max(u.OutputTokens, 0),
+	cached := message.Usage{InputTokens: read}.Add(message.Usage{InputTokens: written})
+	return cached.Add(message.Usage{
+		InputTokens: max(u.InputTokens, 0), OutputTokens: max(u.OutputTokens, 0),
 		CacheReadTokens: read, CacheWriteTokens: written, APICalls: 1,
 		ReasoningTokens: max(u.OutputTokensDetails.ThinkingTokens, 0),
-	}
+	})
 }
 
 // firstWord returns the first text that is not blank.

@@ -32,10 +32,11 @@ func (x *exchange) tellWhole(body io.Reader) (*received, error) {
 }
 
 // readStream reads to the end of the message. A stream that ends before is an error, and nothing of it is
-// returned. The SDK would drop events whose type stands in their data alone.
+// returned. Some gateways end a message by the mark of another API, after its stop reason. The SDK would drop
+// events whose type stands in their data alone.
 func (x *exchange) readStream(body io.Reader) (got *received, err error) {
 	a := assembly{tell: x.stream}
-	_, err = kit.Events(body, func(data []byte) (last bool, err error) {
+	marked, err := kit.Events(body, func(data []byte) (last bool, err error) {
 		var ev sdk.MessageStreamEventUnion
 		if json.Unmarshal(data, &ev) != nil {
 			return false,
@@ -66,10 +67,16 @@ func (x *exchange) readStream(body io.Reader) (got *received, err error) {
 		}
 		return false, nil
 	})
-	if err == nil && got == nil {
-		err = kit.ErrEnded
+	switch {
+	case err != nil || got != nil:
+		return got, err
+	case marked && a.message.StopReason != "":
+		if err = a.take(sdk.MessageStreamEventUnion{Type: "message_stop"}); err == nil {
+			got, err = a.received()
+		}
+		return got, err
 	}
-	return got, err
+	return nil, kit.ErrEnded
 }
 
 // errorWithin is the error that an event of a stream tells.
@@ -150,6 +157,8 @@ func (a *assembly) place(ev sdk.MessageStreamEventUnion) (n int, known bool, err
 	switch {
 	case ev.Type == "content_block_start" && known && !a.blocks[n].over:
 		err = fmt.Errorf("block %d begins twice", ev.Index)
+	case ev.Type == "content_block_start" && !a.began: // the SDK would forget it when the message begins
+		err = fmt.Errorf("block %d begins before its message", ev.Index)
 	case ev.Type == "content_block_start":
 		if a.places == nil {
 			a.places = map[int64]int{}

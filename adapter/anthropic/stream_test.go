@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"runtime"
 	"strings"
@@ -174,6 +175,29 @@ func TestEventsWithoutTheirNamesAreRead(t *testing.T) {
 	require.EqualError(t, err, "anthropic: 200 overloaded_error: Busy.")
 }
 
+// Gateways to other APIs end a stream by [DONE]. Without the stop reason before it the reply is cut off.
+func TestAMarkEndsAMessageThatHasItsStopReason(t *testing.T) {
+	ask := func(body string) (message.Reply, error) {
+		return through(t, answer(200, "text/event-stream", body+"data: [DONE]\n\n"), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+	}
+	whole, _, _ := strings.Cut(yesEvents, "event: message_stop")
+	reply, err := ask(whole)
+	require.NoError(t, err)
+	assert.Equal(t, "Yes.", reply.Text)
+	assert.Equal(t, message.Stop, reply.Finish)
+	begun, _, _ := strings.Cut(yesEvents, "event: message_delta")
+	_, err = ask(begun)
+	require.ErrorContains(t, err, "the response ended before the reply was complete")
+}
+
+// No count of a server makes another one negative.
+func TestHugeCountsAreCapped(t *testing.T) {
+	const huge = `,"usage":{"input_tokens":40,"cache_read_input_tokens":9223372036854775807,"cache_creation_input_tokens":9223372036854775807}}`
+	reply, err := through(t, answer(200, "application/json", strings.TrimSuffix(yes, "}")+huge), small).Reply(t.Context(), loop.Request{})
+	require.NoError(t, err)
+	assert.Equal(t, int64(math.MaxInt64), reply.Usage.InputTokens)
+}
+
 // Some servers tell the prompt's tokens at the beginning, and zeros at the end.
 func TestTokensOfThePromptAreKeptFromTheBeginning(t *testing.T) {
 	const zeros = `"usage":{"output_tokens":9,"input_tokens":0,"cache_read_input_tokens":0}`
@@ -247,6 +271,9 @@ func TestTheIndexSaysWhichBlockAnEventIsOf(t *testing.T) {
 		_, err := ask(events...)
 		require.EqualError(t, err, "anthropic: 200 invalid_response: unreadable response: a stream out of order: "+want)
 	}
+	late := begins("0", text) + event(`{"type":"message_start","message":{"type":"message","role":"assistant","content":[]}}`) + ends("0") + event(`{"type":"message_stop"}`)
+	_, err := through(t, answer(200, "text/event-stream", late), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+	require.EqualError(t, err, "anthropic: 200 invalid_response: unreadable response: a stream out of order: block 0 begins before its message")
 }
 
 // What gateways make of a stream is read by what it is: an error in the form of another API, a stop reason
