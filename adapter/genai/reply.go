@@ -3,6 +3,7 @@ package genai
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	sdk "google.golang.org/genai"
@@ -27,6 +28,7 @@ type feedback struct {
 }
 
 type candidate struct {
+	Index   json.RawMessage `json:"index"`
 	Content struct {
 		Parts []json.RawMessage `json:"parts"`
 	} `json:"content"`
@@ -93,11 +95,15 @@ func (g *received) keep(doc []byte) {
 	g.extras.Keep(doc, wholeExtras...)
 	whole, _ := kit.ReadObject(doc)
 	candidates := kit.Items(whole.Get("candidates"))
-	if len(candidates) == 0 {
+	var first kit.Object
+	n := slices.IndexFunc(candidates, func(c json.RawMessage) bool {
+		first, _ = kit.ReadObject(c)
+		return kit.Count(first.Get("index")) == 0
+	})
+	if n < 0 {
 		return
 	}
-	g.extras.Keep(candidates[0], candidateExtras...)
-	first, _ := kit.ReadObject(candidates[0])
+	g.extras.Keep(candidates[n], candidateExtras...)
 	if logprobs, ok := kit.ReadObject(first.Get("logprobsResult")); ok && len(logprobs) > 0 {
 		g.logprobs = append(g.logprobs, first.Get("logprobsResult"))
 	}
@@ -111,17 +117,19 @@ func (g *received) extra() kit.Extras {
 	return g.extras
 }
 
-// add adds a response, or one event of a stream, and streams it. It uses the first of several candidates.
+// add adds a response, or one event of a stream, and streams it. Of several candidates, which may come in
+// events of their own, it uses the one with the index 0.
 func (g *received) add(c chunk, names map[string]string, tell func(loop.Delta)) error {
 	g.model, g.responseID = cmp.Or(c.ModelVersion, g.model), cmp.Or(c.ResponseID, g.responseID)
 	g.blocked = cmp.Or(g.blocked, c.PromptFeedback.BlockReason)
 	if _, ok := kit.ReadObject(c.Usage); ok {
 		g.usage = usageOf(c.Usage)
 	}
-	if len(c.Candidates) == 0 || c.Candidates[0] == nil {
+	n := slices.IndexFunc(c.Candidates, func(c *candidate) bool { return c != nil && kit.Count(c.Index) == 0 })
+	if n < 0 {
 		return nil
 	}
-	first := c.Candidates[0]
+	first := c.Candidates[n]
 	g.began = true
 	g.finish, g.finished = cmp.Or(first.FinishReason, g.finish), cmp.Or(first.FinishMessage, g.finished)
 	for _, raw := range first.Content.Parts {

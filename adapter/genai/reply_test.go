@@ -66,6 +66,25 @@ func TestACharacterThatIsCutInTwoIsOne(t *testing.T) {
 	require.Error(t, x.take([]byte(`{"candidates":[{"content":{"parts":[{"text":7}]}}]}`), &received{}))
 }
 
+// A client may ask for several candidates. Each event of a stream has one of them, and the text of one is no
+// part of another.
+func TestOneOfSeveralCandidatesIsTheReply(t *testing.T) {
+	const zero, one = `{"index":0,"content":{"parts":[{"text":"He"}]}}`, `{"index":1,"content":{"parts":[{"text":"No."}]},"finishReason":"SAFETY"}`
+	const rest = `{"content":{"parts":[{"text":"llo"}]},"finishReason":"STOP"}`
+	for _, body := range []string{
+		`data: {"candidates":[` + one + "]}\n\ndata: {\"candidates\":[" + zero + "]}\n\ndata: {\"candidates\":[" + one + "]}\n\ndata: {\"candidates\":[" + rest + "]}\n\n",
+		`[{"candidates":[` + one + "," + zero + `]},{"candidates":[` + one + "," + rest + `]}]`,
+	} {
+		x := &exchange{}
+		form, in := kit.Sniff(io.NopCloser(strings.NewReader(body)))
+		x.Form = form
+		got, err := x.read(in)
+		require.NoError(t, err)
+		assert.Equal(t, "Hello", got.reply("m").Text)
+		assert.Equal(t, message.Stop, got.reply("m").Finish)
+	}
+}
+
 // Any response gives a whole reply or an error. The deltas add up to the reply.
 func FuzzStream(f *testing.F) {
 	for _, seed := range []string{
