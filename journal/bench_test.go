@@ -73,9 +73,9 @@ func failedTry() machine.Event {
 }
 
 func stepOf(t testing.TB, st machine.State, ev machine.Event) (machine.State, []machine.Effect) {
-	next, effects, err := machine.Step(st, ev)
+	effects, err := machine.Step(&st, &ev)
 	require.NoError(t, err)
-	return next, effects
+	return st, effects
 }
 
 // BenchmarkJournalAppend records one step: an event and its decision, two records.

@@ -194,7 +194,8 @@ func (f *Fold) begun(h Header) (bool, error) {
 // event steps the core and keeps its decision for comparison.
 func (f *Fold) event(ev *machine.Event) error {
 	f.events, f.last = f.events+1, ev
-	st, effects, err := machine.Step(f.State, *ev)
+	st := f.State
+	effects, err := machine.Step(&st, ev)
 	if err != nil {
 		return &misfitError{Event: f.events, Kind: ev.Kind, Err: err}
 	}

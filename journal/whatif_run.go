@@ -265,23 +265,23 @@ func (r *counterfactualRun) step(ev machine.Event, o *occurrence) {
 	if ev.At.Before(r.st.At) {
 		ev.At = r.st.At
 	}
-	st, effects, err := machine.Step(r.st, ev)
+	said := r.st.TranscriptLen()
+	effects, err := machine.Step(&r.st, &ev)
 	if err != nil {
 		r.silence(o, r.asked.String(), "what was recorded does not fit: "+err.Error())
 		return
 	}
-	r.out.WhatIf.add(&ev, effects, r.asked, r.askedAt, &st)
-	r.shape = r.shape.add(st.TranscriptFrom(r.st.TranscriptLen()))
-	r.st = st
+	r.out.WhatIf.add(&ev, effects, r.asked, r.askedAt, &r.st)
+	r.shape = r.shape.add(r.st.TranscriptFrom(said))
 	if o != nil {
 		r.compare(o, effects)
 	}
 	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
 		r.asked, r.askedAt = effects[n-1], ev.At
 	}
-	if st.Phase == machine.Stopped {
-		r.out.OK = st.Outcome.OK
-		r.out.End, r.end = r.asked.String(), endOf(st.Outcome)
+	if o := r.st.Outcome; r.st.Phase == machine.Stopped {
+		r.out.OK = o.OK
+		r.out.End, r.end = r.asked.String(), endOf(o)
 	}
 }
 

@@ -48,9 +48,8 @@ func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 	require.NoError(t, err)
 	step := func(ev machine.Event) machine.Effect {
 		ev.At = looptest.Epoch
-		next, effects, err := machine.Step(st, ev)
+		effects, err := machine.Step(&st, &ev)
 		require.NoError(t, err)
-		st = next
 		return effects[len(effects)-1]
 	}
 	settings, on := engine.Settings(st.Policy), engine.Offer{Tools: tools}

@@ -48,7 +48,7 @@ func spent(t *testing.T, text []byte) map[int64]machine.State {
 			}
 			st, err = machine.New(rec.Header.Config, held)
 		case rec.Event != nil:
-			st, _, err = machine.Step(st, *rec.Event)
+			_, err = machine.Step(&st, rec.Event)
 		case rec.Snapshot != nil:
 			st, err = machine.Restore(rec.Snapshot.State)
 		}

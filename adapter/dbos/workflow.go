@@ -127,17 +127,17 @@ func (f *flow) step(ev machine.Event) error {
 	if ev.At.IsZero() {
 		ev.At = f.at
 	}
-	st, effects, err := engine.Step(f.st, &ev, func() []int { return f.underWay(&ev) })
+	policy := f.st.Policy
+	effects, err := engine.Step(&f.st, &ev, func() []int { return f.underWay(&ev) })
 	if err != nil {
 		return broken("the core: %w", err)
 	}
 	if f.hooks.step != nil {
-		f.hooks.step(ev, effects, st)
+		f.hooks.step(ev, effects, f.st)
 	}
-	if f.st.Policy != st.Policy || ev.Kind == machine.Started {
-		f.settings = engine.Settings(st.Policy)
+	if f.st.Policy != policy || ev.Kind == machine.Started {
+		f.settings = engine.Settings(f.st.Policy)
 	}
-	f.st = st
 	if n := len(effects); n > 0 {
 		f.asked = effects[n-1]
 	}

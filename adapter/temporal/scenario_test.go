@@ -232,11 +232,10 @@ func (p *play) reference() []string {
 	for n, s := range p.steps {
 		ev := s.Event
 		before := st.TranscriptLen()
-		next, effects, err := machine.Step(st, ev)
+		effects, err := machine.Step(&st, &ev)
 		require.NoError(p.t, err)
-		lines = append(lines, p.line(ev, effects, next, before))
-		p.steps[n].Effects, p.steps[n].State = effects, next
-		st = next
+		lines = append(lines, p.line(ev, effects, st, before))
+		p.steps[n].Effects, p.steps[n].State = effects, st
 	}
 	return lines
 }

@@ -235,25 +235,25 @@ func (f *flow) step(ev machine.Event) error {
 	if ev.At.IsZero() {
 		ev.At = f.now()
 	}
-	before, warned := f.st.TranscriptLen(), len(f.st.Warnings)
-	st, effects, err := engine.Step(f.st, &ev, func() []int { return f.underWay(&ev) })
+	before := f.st
+	effects, err := engine.Step(&f.st, &ev, func() []int { return f.underWay(&ev) })
 	if err != nil {
 		return err
 	}
-	if err := f.extendTrail(ev, effects, st.TranscriptFrom(before)); err != nil {
+	if err := f.extendTrail(ev, effects, f.st.TranscriptFrom(before.TranscriptLen())); err != nil {
+		f.st = before
 		return err
 	}
-	if added := engine.Cost(&st, f.st.Charged.Cost, &ev); added != nil {
+	if added := engine.Cost(&f.st, before.Charged.Cost, &ev); added != nil {
 		f.cost = new(cost(f.cost) + *added)
 	}
-	f.st = st
 	if ev.Adjust != nil || ev.Plan != nil || ev.Kind == machine.Started {
-		f.settings = engine.Settings(st.Policy)
+		f.settings = engine.Settings(f.st.Policy)
 	}
 	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
 		f.asked = effects[n-1]
 	}
-	f.tell(ev, effects, st.Warnings[min(warned, len(st.Warnings)):])
+	f.tell(ev, effects, f.st.Warnings[min(len(before.Warnings), len(f.st.Warnings)):])
 	return f.showAttributes()
 }
 

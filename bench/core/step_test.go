@@ -120,9 +120,9 @@ func BenchmarkStep(b *testing.B) {
 		b.Run("ours_"+c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				st, err := r.before, error(nil)
+				st := r.before
 				for i := range r.steps {
-					if st, _, err = machine.Step(st, r.steps[i].ev); err != nil {
+					if _, err := machine.Step(&st, &r.steps[i].ev); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -27,11 +27,11 @@ func ExampleRead() {
 	s, _ := session.NewState("order-42")
 	st, _ := machine.New(cfg, s)
 	said := []message.Message{{Role: message.User, Text: "Two nights."}}
-	st, _, _ = machine.Step(st, machine.Event{Kind: machine.Started, At: now, Messages: said})
+	_, _ = machine.Step(&st, &machine.Event{Kind: machine.Started, At: now, Messages: said})
 
 	reply := message.Reply{Calls: []message.Call{{ID: "c1", Name: "book", Arguments: `{"nights": "two"}`}}}
 	read := engine.Read(reply, engine.Offer{Tools: tools}, engine.Settings(&set))
-	_, effects, err := machine.Step(st, machine.Event{Kind: machine.Replied, At: now, Reply: read})
+	effects, err := machine.Step(&st, &machine.Event{Kind: machine.Replied, At: now, Reply: read})
 	for _, e := range effects {
 		fmt.Println(e)
 	}

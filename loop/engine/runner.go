@@ -369,21 +369,21 @@ func (r *Runner) tellReducers(at time.Time) ([]machine.Effect, error) {
 
 // step passes one event to the core and records the step.
 func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
-	st, effects, err := Step(r.st, &ev, func() []int { return r.underWay(&ev) })
+	before := r.st
+	effects, err := Step(&r.st, &ev, func() []int { return r.underWay(&ev) })
 	if err != nil {
 		return nil, err
 	}
-	if st.Batch == nil {
+	if r.st.Batch == nil {
 		r.begun = nil
 	} else if ev.Tool != nil {
 		r.begun = slices.DeleteFunc(r.begun, func(n int) bool { return n == ev.Tool.Index })
 	}
-	if err := r.write(ev, effects, st); err != nil {
+	if err := r.write(ev, effects); err != nil {
+		r.st = before
 		return nil, err
 	}
-	before := r.st.Exhaustion()
-	r.st = st
-	if x := r.st.Exhaustion(); x != before {
+	if x := r.st.Exhaustion(); x != before.Exhaustion() {
 		r.refused = refusedBy(&ev, x)
 	}
 	r.keepToolErrors()
@@ -391,7 +391,7 @@ func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 		return nil, err
 	}
 	if r.record != nil {
-		r.record(ev, effects, st)
+		r.record(ev, effects, r.st)
 	}
 	return effects, nil
 }
@@ -430,11 +430,11 @@ func (r *Runner) keep() error {
 }
 
 // write records a step.
-func (r *Runner) write(ev machine.Event, effects []machine.Effect, st machine.State) error {
+func (r *Runner) write(ev machine.Event, effects []machine.Effect) error {
 	if r.journal == nil || r.unrecorded {
 		return nil
 	}
-	err := r.journal.Step(ev, effects, st)
+	err := r.journal.Step(ev, effects, r.st)
 	r.unrecorded = err != nil
 	return err
 }

@@ -6,14 +6,18 @@ import "github.com/retake-go/retake/loop/machine"
 // set to what begun returns: the calls of the reply, by index, that began and have no outcome after the
 // event.
 func Step(
-	st machine.State, ev *machine.Event, begun func() []int,
-) (next machine.State, effects []machine.Effect, err error) {
-	next, effects, err = machine.Step(st, *ev)
-	if err != nil || next.Outcome == nil || st.Outcome != nil && st.Phase == machine.Reducing {
-		return next, effects, err
+	st *machine.State, ev *machine.Event, begun func() []int,
+) ([]machine.Effect, error) {
+	before := *st
+	effects, err := machine.Step(st, ev)
+	if err != nil || st.Outcome == nil || before.Outcome != nil && before.Phase == machine.Reducing {
+		return effects, err
 	}
+	after := *st
+	*st = before // begun asks it for the calls
 	if ev.Begun = begun(); len(ev.Begun) == 0 {
-		return next, effects, nil
+		*st = after
+		return effects, nil
 	}
-	return machine.Step(st, *ev)
+	return machine.Step(st, ev)
 }

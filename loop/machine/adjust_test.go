@@ -54,7 +54,8 @@ func TestEveryStateThatIsReachedCanBeRestored(t *testing.T) {
 			case ev.Plan != nil:
 				ev.Plan.Policy = &layer
 			}
-			next, effects, err := machine.Step(st, ev)
+			next := st
+			effects, err := machine.Step(&next, &ev)
 			var refused *machine.EventError
 			if err != nil {
 				require.ErrorAs(t, err, &refused)
@@ -80,13 +81,13 @@ func TestALayerThatDoesNotFitThoseInForceIsRefusedByField(t *testing.T) {
 	set.Global.Bases = map[fault.Class]time.Duration{fault.Timeout: time.Second}
 	st, err := machine.New(machine.Config{Policy: set, Limits: feedback.DefaultLimits()}, s)
 	require.NoError(t, err)
-	st, _, err = machine.Step(st, machine.Event{Kind: machine.Started, At: epoch, Messages: []message.Message{{Role: message.User, Text: "Go."}}})
+	_, err = machine.Step(&st, &machine.Event{Kind: machine.Started, At: epoch, Messages: []message.Message{{Role: message.User, Text: "Go."}}})
 	require.NoError(t, err)
 	list := backoff.List(time.Second)
-	_, _, err = machine.Step(st, machine.Event{Kind: machine.Adjusted, At: epoch, Adjust: &policy.Layer{Backoff: &list}})
+	_, err = machine.Step(&st, &machine.Event{Kind: machine.Adjusted, At: epoch, Adjust: &policy.Layer{Backoff: &list}})
 	assert.EqualError(t, err, `event "adjusted" does not fit a run that is calling: backoff: a list of delays has no base, and there are bases `+
 		`in force (answer.bases); use another kind of backoff, or set bases to none beside it`)
 	none := policy.Layer{Backoff: &list, Bases: map[fault.Class]time.Duration{}}
-	_, _, err = machine.Step(st, machine.Event{Kind: machine.Adjusted, At: epoch, Adjust: &none})
+	_, err = machine.Step(&st, &machine.Event{Kind: machine.Adjusted, At: epoch, Adjust: &none})
 	assert.NoError(t, err)
 }

@@ -8,7 +8,7 @@
 // A driver is this loop:
 //
 //	st, err := machine.New(cfg, session)
-//	st, effects, err := machine.Step(st, machine.Event{Kind: machine.Started, At: now, Messages: prompt})
+//	effects, err := machine.Step(&st, &machine.Event{Kind: machine.Started, At: now, Messages: prompt})
 //	for {
 //		// Carry out the effects in order. The last one says what the machine waits for:
 //		//   call_model   ask the model        -> Replied or CallFailed
@@ -20,12 +20,12 @@
 //		//   ask_planner  ask what follows     -> Planned
 //		//   reduce       run the reducers     -> ReducersRan
 //		//   stop         the run is over
-//		st, effects, err = machine.Step(st, event)
+//		effects, err = machine.Step(&st, &event)
 //	}
 //
 // [Cancelled] and [Adjusted] are valid in every phase but [Idle] and [Stopped]; [Dispatched] is valid in
 // every phase. An event that does not fit returns an [EventError] and leaves the state unchanged. The table
 // in step.go lists the phases and their events.
 //
-// A [State] is a value. It may be stepped twice, and neither branch sees what the other appends.
+// A [State] is a value. A copy may be stepped, too, and neither sees what the other appends.
 package machine

@@ -21,8 +21,7 @@ func ExampleStep() {
 		{Kind: machine.Replied, Reply: &machine.Reply{Message: message.Reply{Text: "Hello."}}},
 	} {
 		ev.At = now
-		var effects []machine.Effect
-		st, effects, _ = machine.Step(st, ev)
+		effects, _ := machine.Step(&st, &ev)
 		for _, e := range effects {
 			fmt.Println(e)
 		}

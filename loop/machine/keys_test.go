@@ -56,7 +56,7 @@ func TestAFailureThatComesAgainHasItsSignature(t *testing.T) {
 	set.Global.NoProgress = new(100)
 	st, err := New(Config{Policy: set, Limits: feedback.DefaultLimits()}, session.State{})
 	require.NoError(t, err)
-	st, _, err = Step(st, Event{Kind: Started})
+	_, err = Step(&st, &Event{Kind: Started})
 	require.NoError(t, err)
 	one, two := fault.Issue{Pointer: "/a", Rule: "type", Expected: "string"}, fault.Issue{Pointer: "/b", Rule: "required"}
 	for n, tt := range []struct {
@@ -82,7 +82,7 @@ func TestAFailureThatComesAgainHasItsSignature(t *testing.T) {
 		call := Call{Tool: "t", Arguments: []byte(tt.arguments), Raw: tt.raw, Class: tt.class, Issues: tt.issues}
 		st.Actions, st.Phase = slices.Clone(st.Actions), Calling // of whatever was decided, the next reply is looked at
 		st.Exhausted, st.Outcome = nil, nil
-		st, _, err = Step(st, Event{Kind: Replied, Reply: &Reply{Native: true, Calls: []Call{call}}})
+		_, err = Step(&st, &Event{Kind: Replied, Reply: &Reply{Native: true, Calls: []Call{call}}})
 		require.NoError(t, err)
 		f := fault.Failure{Class: tt.class, Issues: fault.SortIssues(tt.issues)}
 		assert.Equal(t, signature("t", cmp.Or(tt.arguments, tt.raw)+"\n", f), st.Actions[0].Signature, n)

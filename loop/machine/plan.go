@@ -43,7 +43,7 @@ var plans = map[PlanKind]struct {
 // planned carries out the planner's answer.
 func (s *step) planned() error {
 	p := s.ev.Plan
-	if err := p.fault(&s.State); err != nil {
+	if err := p.fault(s.State); err != nil {
 		return s.eventError(err.Error())
 	}
 	if p.Warning != "" {

@@ -120,11 +120,11 @@ func TestEventsKeptElsewhereLeadToTheSameStates(t *testing.T) {
 			fx, otherFx []machine.Effect
 			err         error
 		)
-		plain, fx, err = machine.Step(plain, ev)
+		fx, err = machine.Step(&plain, &ev)
 		require.NoError(t, err)
 		before, err := json.Marshal(again)
 		require.NoError(t, err)
-		other, otherFx, err = machine.Step(other, again)
+		otherFx, err = machine.Step(&other, &again)
 		require.NoError(t, err)
 		after, err := json.Marshal(again)
 		require.NoError(t, err)

@@ -25,10 +25,10 @@ func phases(t require.TestingT) map[string]machine.State {
 	st := idle(t)
 	take := func(name string, ev machine.Event) machine.State {
 		ev.At = later(epoch, st.At)
-		next, _, err := machine.Step(st, ev)
+		_, err := machine.Step(&st, &ev)
 		require.NoError(t, err, name)
-		all[name], st = next, next
-		return next
+		all[name] = st
+		return st
 	}
 	lost := func(index int, class fault.Class) machine.Event {
 		return machine.Event{Kind: machine.ToolEnded, Tool: &machine.ToolEnd{Index: index, Verdict: machine.Broke,
@@ -114,7 +114,8 @@ func survives(st machine.State, deep int) {
 	_, _ = st.Snapshot()
 	_, _, _ = st.Attempt("a"), st.Feedback("a"), st.Attempts()
 	for _, ev := range anyEvents(st) {
-		next, effects, err := machine.Step(st, ev)
+		next := st
+		effects, err := machine.Step(&next, &ev)
 		if err != nil {
 			continue
 		}

@@ -151,9 +151,11 @@ func TestARestoredStateGoesOnAsTheOneThatWasNot(t *testing.T) {
 			require.NoError(t, err)
 			var back machine.Event
 			require.NoError(t, json.Unmarshal(text, &back))
-			next, effects, err := machine.Step(st, ev)
+			next := st
+			effects, err := machine.Step(&next, &ev)
 			require.NoError(t, err)
-			other, otherEffects, err := machine.Step(restored, back)
+			other := restored
+			otherEffects, err := machine.Step(&other, &back)
 			require.NoError(t, err)
 			require.Equal(t, encoded(t, effects), encoded(t, otherEffects))
 			requireSame(t, next, other)
@@ -248,9 +250,8 @@ func FuzzRestore(f *testing.F) {
 		}}},
 		{Kind: machine.ToolEnded, At: epoch, Tool: &machine.ToolEnd{Verdict: machine.Broke, Failure: &fault.Failure{Plane: fault.Transport, Class: fault.Network}}},
 	} {
-		next, _, err := machine.Step(st, ev)
+		_, err := machine.Step(&st, &ev)
 		require.NoError(f, err)
-		st = next
 		text, err := st.Snapshot()
 		require.NoError(f, err)
 		f.Add(text)
@@ -266,7 +267,8 @@ func FuzzRestore(f *testing.F) {
 		require.NoError(t, err)
 		requireUnchanged(t, again, snapshot)
 		for _, ev := range anyEvents(st) {
-			_, _, _ = machine.Step(st, ev)
+			next := st
+			_, _ = machine.Step(&next, &ev)
 		}
 	})
 }

@@ -65,10 +65,10 @@ func (r *row) fits(k EventKind) bool {
 	return k == r.waits[0] || k == r.waits[1]
 }
 
-// step is one transition: the new state, the event, which is read-only, and the effects so far.
+// step is one transition: the state, which it changes, the event, which is read-only, and the effects so far.
 type step struct {
-	State
-	ev Event
+	*State
+	ev *Event
 	fx []Effect
 	// limits are the rate limits of the failure that is handled, or nil.
 	limits *ratelimit.State
@@ -80,19 +80,22 @@ type step struct {
 	ownBatch bool
 }
 
-// Step returns the state after ev and what has to be done. State and effects are read-only: they share memory
-// with each other and with ev. If ev does not fit, Step returns st and an [*EventError]. It never changes st.
-func Step(st State, ev Event) (next State, effects []Effect, err error) {
+// Step makes st the state after ev, and returns what has to be done. Copies of the state before stay as they
+// are. State and effects are read-only: they share memory with each other, with such copies and with ev. If ev
+// does not fit, Step returns an [*EventError] and leaves st as it is.
+func Step(st *State, ev *Event) ([]Effect, error) {
 	s := step{State: st, ev: ev}
-	if why := s.refuses(&s.ev); why != "" {
-		return st, nil, s.eventError(why)
+	if why := st.refuses(ev); why != "" {
+		return nil, s.eventError(why)
 	}
-	s.At, s.limits, s.from = ev.At, s.ev.rateLimit(), st.transcript.Len()
+	before := *st
+	s.At, s.limits, s.from = ev.At, ev.rateLimit(), st.transcript.Len()
 	s.Actions = slices.Clone(st.Actions)
-	if err = s.handle(); err != nil {
-		return st, nil, err
+	if err := s.handle(); err != nil {
+		*st = before
+		return nil, err
 	}
-	return s.State, slices.Clip(s.fx), nil
+	return slices.Clip(s.fx), nil
 }
 
 // refuses returns why an event does not fit, or "".
@@ -203,8 +206,8 @@ func (s *step) say(m message.Message) { s.transcript = s.transcript.Append(m) }
 func (s *step) started() error {
 	cfg := s.Config
 	if s.Phase != Idle {
-		before := s.State
-		s.State = State{Config: cfg, words: s.words, Session: s.Session, At: s.At}
+		before := *s.State
+		*s.State = State{Config: cfg, words: s.words, Session: s.Session, At: s.At}
 		s.GoOn(&before)
 	}
 	s.Policy, s.policies, s.kept.Hears = &cfg.Policy, s.words.policies, s.ev.Hears

@@ -262,7 +262,7 @@ func (s *step) system() (string, error) {
 		return s.System, nil
 	}
 	at := s.positions()[0]
-	text, err := s.words.system.Prompt(view{&s.State}, at.Attempt, at.MaxAttempts, s.Config.Limits)
+	text, err := s.words.system.Prompt(view{s.State}, at.Attempt, at.MaxAttempts, s.Config.Limits)
 	return text, prefix("system", err)
 }
 

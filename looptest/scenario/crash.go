@@ -221,7 +221,7 @@ func (sc *story) stepShadow(ev machine.Event, effects []machine.Effect, st machi
 	if err := engine.Unmarshal(event, &again); err != nil {
 		return err
 	}
-	next, made, err := machine.Step(sc.shadow, again)
+	made, err := machine.Step(&sc.shadow, &again)
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (sc *story) stepShadow(ev machine.Event, effects []machine.Effect, st machi
 		return err
 	}
 	want, errWant := st.Snapshot()
-	got, errGot := next.Snapshot()
+	got, errGot := sc.shadow.Snapshot()
 	if err := errors.Join(errWant, errGot, same("state", want, got)); err != nil {
 		return err
 	}

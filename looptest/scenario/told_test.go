@@ -22,8 +22,7 @@ func TestWhatIsToldMakesTheSameRunsAgain(t *testing.T) {
 			st, err := machine.New(*told.Steps[0].State.Config, s.State())
 			require.NoError(t, err)
 			for _, step := range told.Steps {
-				var effects []machine.Effect
-				st, effects, err = machine.Step(st, step.Event)
+				effects, err := machine.Step(&st, &step.Event)
 				require.NoError(t, err)
 				assert.Equal(t, step.Effects, effects)
 				assert.Equal(t, step.Event.Kind == machine.ToolEnded, step.Outcome != nil)

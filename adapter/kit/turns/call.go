@@ -291,10 +291,9 @@ func (r *Run) ended(st machine.State, c *call) machine.State {
 		end = c.denial()
 	}
 	ev := machine.Event{Kind: machine.ToolEnded, At: r.now(), Tool: end}
-	if next, _, err := machine.Step(st, ev); err == nil {
-		return next
+	if _, err := machine.Step(&st, &ev); err != nil {
+		st.Phase = machine.Stopped // the core says so when it has the outcome
 	}
-	st.Phase = machine.Stopped // the core says so when it has the outcome
 	return st
 }
 
