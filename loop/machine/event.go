@@ -266,6 +266,8 @@ const (
 	AskPeople PlanKind = "ask"
 )
 
+var planKinds = []PlanKind{Follow, Abort, Fallback, Degrade, AskPeople}
+
 // Plan is a planner's answer.
 type Plan struct {
 	Do PlanKind `json:"do"`
@@ -317,7 +319,7 @@ func (p *Plan) Fault(st State, models []string) error {
 func (p *Plan) fault(st *State) error {
 	single := st.Config != nil && st.Config.Single
 	switch {
-	case plans[p.Do].failed == nil:
+	case !slices.Contains(planKinds, p.Do):
 		return fmt.Errorf("the plan's do: %q must be follow, abort, fallback, degrade or ask", p.Do)
 	case p.Do == AskPeople && single:
 		return errors.New("the plan's do: people are not asked about a single action: use follow, abort or " +

@@ -26,20 +26,6 @@ func (s *step) exhaust(d *Decision, f fault.Failure) {
 	}
 }
 
-// plans are what each plan does after an exhaustion, and about a failure that the planner was asked about
-// first.
-var plans = map[PlanKind]struct {
-	exhausted func(*step, *Plan) error
-	failed    func(*step, *Plan, Question) error
-}{
-	Follow:   {(*step).follow, (*step).followPolicy},
-	Abort:    {(*step).abort, (*step).abandon},
-	Fallback: {(*step).fallBack, (*step).sendAgain},
-	Degrade:  {(*step).degrade, (*step).degradeInstead},
-	// A plan that asks before an exhaustion is refused.
-	AskPeople: {(*step).askAbout, func(s *step, p *Plan, _ Question) error { return s.askAbout(p) }},
-}
-
 // planned carries out the planner's answer.
 func (s *step) planned() error {
 	p := s.ev.Plan
@@ -50,14 +36,43 @@ func (s *step) planned() error {
 		s.warn(p.Warning)
 	}
 	if len(s.kept.Consults) == 0 {
-		return plans[p.Do].exhausted(s, p)
+		return s.afterExhaustion(p)
 	}
 	c := s.kept.Consults[0]
 	if s.kept.Consults = s.kept.Consults[1:]; len(s.kept.Consults) == 0 {
 		s.kept.Consults = nil
 	}
 	s.limits = &c.RateLimit
-	return plans[p.Do].failed(s, p, c)
+	return s.afterFailure(p, c)
+}
+
+// afterExhaustion carries out a plan after an exhaustion.
+func (s *step) afterExhaustion(p *Plan) error {
+	switch p.Do {
+	case Follow:
+		return s.follow()
+	case Abort:
+		return s.abort()
+	case Degrade:
+		return s.degrade(p)
+	case AskPeople:
+		return s.askAbout(p)
+	}
+	return s.fallBack(p)
+}
+
+// afterFailure carries out a plan about a failure that the planner was asked about before the policy is
+// followed. One that asks people was refused.
+func (s *step) afterFailure(p *Plan, c Question) error {
+	switch p.Do {
+	case Follow:
+		return s.followPolicy(c)
+	case Abort:
+		return s.abandon(c)
+	case Degrade:
+		return s.degradeInstead(p, c)
+	}
+	return s.sendAgain(p, c)
 }
 
 // warn adds a warning to the run's result.
@@ -66,7 +81,7 @@ func (s *step) warn(text string) {
 }
 
 // follow ends the run with the exhaustion, unless the policy lets it go on, or asks a person first.
-func (s *step) follow(p *Plan) error {
+func (s *step) follow() error {
 	failed := s.ev.Kind == Planned && s.ev.Failure != nil // the planner itself
 	if !s.Exhausted.Exhausted && !failed {
 		return s.goOnAnyway()
@@ -74,7 +89,7 @@ func (s *step) follow(p *Plan) error {
 	if ask := s.peopleAsked(); ask != nil && !failed {
 		return s.askAbout(ask)
 	}
-	return s.abort(p)
+	return s.abort()
 }
 
 // peopleAsked returns the plan of a policy that asks a person about the exhaustion, or nil. Nobody is asked
@@ -88,7 +103,7 @@ func (s *step) peopleAsked() *Plan {
 }
 
 // abort ends the run with the exhaustion.
-func (s *step) abort(*Plan) error {
+func (s *step) abort() error {
 	o := Outcome{Reason: s.Exhausted.Reason, Exhaustion: s.Exhausted}
 	if s.ev.Kind == Planned {
 		o.Cause = s.ev.Failure
@@ -231,7 +246,7 @@ func (c *Question) verdict() Verdict {
 
 // followPolicy follows the policy's decision on a failure. If that is to stop, the planner is not asked
 // again.
-func (s *step) followPolicy(_ *Plan, c Question) error {
+func (s *step) followPolicy(c Question) error {
 	if c.Denied {
 		s.kept.Patient = true
 		return s.proceed(s.kept.Next)
@@ -246,7 +261,7 @@ func (s *step) followPolicy(_ *Plan, c Question) error {
 	}
 	if s.Exhausted != before {
 		s.leaveConsults(policy.ReasonPlanner)
-		return s.abort(nil)
+		return s.abort()
 	}
 	return s.proceed(s.kept.Next)
 }
@@ -269,7 +284,7 @@ func (s *step) leaveConsults(why policy.Reason) {
 }
 
 // abandon ends the run at a failure. If an action is exhausted already, the run ends with that exhaustion.
-func (s *step) abandon(_ *Plan, c Question) error {
+func (s *step) abandon(c Question) error {
 	var asked *fault.Failure
 	if s.Exhausted != nil && s.ev.Failure != nil {
 		asked = &c.Failure
@@ -295,7 +310,7 @@ func (p *Plan) again() policy.Decision {
 func (s *step) sendAgain(p *Plan, c Question) error {
 	if stop := s.exceedsDeadline(p); stop.Reason != "" {
 		s.end(c, stop)
-		return s.abort(nil)
+		return s.abort()
 	}
 	s.adopt(p)
 	if p.Prompt != "" && s.Batch != nil {

@@ -146,7 +146,7 @@ func (s *step) ruleExhausted(r *Response) error {
 	c := s.correctable()
 	s.kept.Questions = nil
 	if r.Verdict == EndRun {
-		return s.abort(nil)
+		return s.abort()
 	}
 	s.adopt(&Plan{Policy: r.Policy, ResetBudgets: true})
 	if len(r.Arguments) > 0 {

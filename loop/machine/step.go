@@ -68,7 +68,7 @@ func (r *row) fits(k EventKind) bool {
 // step is one transition: the state, which it changes, the event, which is read-only, and the effects so far.
 type step struct {
 	*State
-	ev *Event
+	ev Event
 	fx []Effect
 	// limits are the rate limits of the failure that is handled, or nil.
 	limits *ratelimit.State
@@ -84,7 +84,7 @@ type step struct {
 // are. State and effects are read-only: they share memory with each other, with such copies and with ev. If ev
 // does not fit, Step returns an [*EventError] and leaves st as it is.
 func Step(st *State, ev *Event) ([]Effect, error) {
-	s := step{State: st, ev: ev}
+	s := step{State: st, ev: *ev}
 	if why := st.refuses(ev); why != "" {
 		return nil, s.eventError(why)
 	}

@@ -194,7 +194,7 @@ func (s *step) toolEnded() error {
 	s.notePoll(c)
 	switch more := b.Cursor < len(b.Calls); {
 	case more && s.Exhausted != nil && !s.Config.Planner && s.peopleAsked() == nil:
-		return s.abort(nil) // the run has ended, so the remaining calls are not run
+		return s.abort() // the run has ended, so the remaining calls are not run
 	case more:
 		return nil
 	case s.unhindered() && b.left() == 0:

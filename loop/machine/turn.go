@@ -186,7 +186,7 @@ func (s *step) proceed(n following) error {
 	}
 	s.kept.Next = n
 	if !s.Config.Planner {
-		return s.follow(nil)
+		return s.follow()
 	}
 	s.Phase = Planning
 	s.do(AskPlanner).Question = s.Exhausted
