@@ -128,10 +128,9 @@
   for (const select of document.querySelectorAll(".filters select")) select.onchange = () => select.form.requestSubmit();
 
   // No key answers a question.
-  const rows = () => [...document.querySelectorAll("#list td:nth-child(2) a")];
   const step = n => {
-    const all = rows();
-    const at = all.findIndex(a => a.closest("tr").contains(document.activeElement));
+    const all = [...document.querySelectorAll("#list td:nth-child(2) a, .card dd:first-of-type a")];
+    const at = all.findIndex(a => a.closest("tr, .card").contains(document.activeElement));
     all[Math.min(all.length - 1, Math.max(0, at + n))]?.focus();
   };
   const keys = {
@@ -141,6 +140,7 @@
     r: () => { if (moved && !moved.hidden) location.reload(); },
     i: () => { location.href = "/inbox"; },
     l: () => { location.href = "/"; },
+    "?": () => { by("keys").open = !by("keys").open; by("keys").firstElementChild.focus(); },
   };
   const keyed = by("keyed"), off = "retake-no-keys";
   if (keyed) {
@@ -148,7 +148,7 @@
     keyed.onchange = () => { if (keyed.checked) delete localStorage[off]; else localStorage[off] = 1; };
   }
   addEventListener("keydown", e => {
-    if (localStorage[off] || e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, button")) return;
+    if (localStorage[off] || e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input:not([type=checkbox]), textarea, select")) return;
     if (keys[e.key]) { keys[e.key](); e.preventDefault(); }
   });
   if (by("keys")) by("keys").hidden = false;
