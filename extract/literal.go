@@ -206,7 +206,7 @@ func (r *reader) list(n int) bool {
 	closer := byte(']')
 	if r.peek() == '(' {
 		closer = ')'
-		r.repaired(Tuple, r.pos)
+		r.repaired(repairTuple, r.pos)
 	}
 	r.pos++
 	r.out = append(r.out, '[')
@@ -243,7 +243,7 @@ func (r *reader) item(closer byte, first bool) (done, ok bool) {
 		}
 		if r.peek() == closer {
 			r.trailed = true
-			r.repaired(TrailingComma, comma)
+			r.repaired(repairTrailingComma, comma)
 		} else {
 			r.out = append(r.out, ',')
 			return false, true
@@ -285,7 +285,7 @@ func (r *reader) word(parent, last int) (int, bool) {
 		r.pos = behind
 		r.out = append(r.out, json...)
 		if written != json {
-			r.repaired(PythonLiteral, start)
+			r.repaired(repairPythonLiteral, start)
 		}
 		return n, r.close(n)
 	}
