@@ -20,7 +20,8 @@ const (
 	Leave EventKind = "leave"
 	// Settle says how calls that were granted ended (ID, Calls, Tokens, Outcome, Limits).
 	Settle EventKind = "settle"
-	// Lent answers a borrow effect (Share).
+	// Lent answers a borrow effect (Share). If there is nothing to be had because the provider has been down for
+	// too long (Why), all that wait are denied.
 	Lent EventKind = "lent"
 	// Tick says that the time of [State.Next] has come.
 	Tick EventKind = "tick"
@@ -86,6 +87,8 @@ type Event struct {
 	// Limits are what the response said; nil for nothing.
 	Limits *ratelimit.State
 	Share  Share
+	// Why is DownTooLong if nothing was lent for that reason.
+	Why Why
 }
 
 // Share is what one grant allows: Calls calls, the first at From and each later one Every after the one

@@ -25,9 +25,14 @@ func (s *step) slot(share *Share) (lender int64) {
 }
 
 // lent adds what was lent. What was on its way for too long begins now, with the same time between calls.
-func (s *step) lent(share *Share) {
-	s.Borrowing, s.Turn = false, share.Turn
-	if share.Calls > 0 {
+func (s *step) lent(ev *Event) {
+	s.Borrowing = false
+	if ev.Why == DownTooLong {
+		s.denyAll()
+		return
+	}
+	share := &ev.Share
+	if s.Turn = share.Turn; share.Calls > 0 {
 		s.Seeking = share.Seeking
 		l := *share
 		l.From = time.Unix(0, max(l.From.UnixNano(), s.Now)).UTC()

@@ -28,7 +28,7 @@ func Step(st State, ev Event) (State, []Effect) {
 	case Settle:
 		s.settle(&ev)
 	case Lent:
-		s.lent(&ev.Share)
+		s.lent(&ev)
 	}
 	s.serve()
 	return s.State, s.fx
@@ -192,6 +192,10 @@ func (s *step) giveUp() {
 	if !b.Open || s.Now < b.Since+int64(s.Config.GiveUp) || b.Probe == 0 && s.Now >= b.Next {
 		return
 	}
+	s.denyAll()
+}
+
+func (s *step) denyAll() {
 	for _, q := range s.queues() {
 		for n := range *q {
 			s.deny(&(*q)[n], DownTooLong, 0)

@@ -1,8 +1,6 @@
 package simulate
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/retake-go/retake/limit"
@@ -152,19 +150,9 @@ func (m *machine) borrow(ask limit.Event) {
 			m.After(time.Second, func() { m.borrow(ask) })
 			return
 		}
-		m.After(storeTime, m.giveUp)
+		m.After(storeTime, func() { m.step(limit.Event{Kind: limit.Lent, Why: why}) })
 	}}
 	m.above.step(ask)
-}
-
-// giveUp denies all that wait, as the limiter above says.
-func (m *machine) giveUp() {
-	all := slices.Sorted(maps.Keys(m.asked))
-	m.step(limit.Event{Kind: limit.Leave, IDs: all})
-	m.step(limit.Event{Kind: limit.Lent, Share: limit.Share{Turn: m.state.Turn}})
-	for _, id := range all {
-		m.answer(id, func(a asker) { a.deny(limit.DownTooLong) })
-	}
 }
 
 // sleep sets the next tick.

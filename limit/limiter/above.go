@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/retake-go/retake/limit"
@@ -237,31 +235,19 @@ func (b *above) lent(t *todo, out *outcome) {
 	if t.ask == nil {
 		return
 	}
-	if b.asked = out.asked; out.share == nil {
-		if out.givenUp {
-			b.giveUp()
-			return
-		}
+	answer := limit.Event{Kind: limit.Lent, At: b.l.clock.Now()}
+	switch b.asked = out.asked; {
+	case out.givenUp:
+		answer.Why = limit.DownTooLong
+	case out.share != nil:
+		answer.Share = *out.share
+		answer.Share.From = answer.Share.From.Add(-out.skew)
+	default:
 		b.look = b.l.clock.Now().Add(min(max(out.wait, minLook), maxLook))
 		return
 	}
 	b.ask, b.asked, b.look = nil, 0, time.Time{}
-	share := *out.share
-	share.From = share.From.Add(-out.skew)
-	b.l.step(b.s, &limit.Event{Kind: limit.Lent, At: b.l.clock.Now(), Share: share})
-}
-
-// giveUp denies all that wait, as the limiter above says.
-func (b *above) giveUp() {
-	l, s, now := b.l, b.s, b.l.clock.Now()
-	b.ask, b.asked, b.look = nil, 0, time.Time{}
-	all := slices.Sorted(maps.Keys(s.waiting))
-	for _, id := range all {
-		l.reply(s, &limit.Effect{Kind: limit.Deny, Share: limit.Share{ID: id}, Why: limit.DownTooLong})
-	}
-	l.step(s, &limit.Event{Kind: limit.Leave, At: now, IDs: append(all, s.gone...)})
-	s.gone = nil
-	l.step(s, &limit.Event{Kind: limit.Lent, At: now, Share: limit.Share{Turn: s.state.Turn}})
+	b.l.step(b.s, &answer)
 }
 
 // The bounds of the time after which a process looks again for an answer to its ask.
