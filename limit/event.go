@@ -1,6 +1,8 @@
 package limit
 
 import (
+	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -138,6 +140,20 @@ const (
 	// Twice is the ID of an ask that waits or is out already.
 	Twice Why = "id_in_use"
 )
+
+var sentences = map[Why]string{
+	TooLate: "no grant came in time", TooMany: "too many calls wait already", NotUp: "the provider is down",
+	DownTooLong: "the provider has been down for too long", Twice: "its number is in use",
+}
+
+// Explain returns the reason as a sentence: wait is how long the call would have waited, if that is known, and
+// left the time that it had.
+func (w Why) Explain(wait, left time.Duration) string {
+	if w == TooLate && wait > 0 {
+		return fmt.Sprintf("the call would wait %v, and %v are left", wait, left)
+	}
+	return cmp.Or(sentences[w], string(w))
+}
 
 // Effect is one thing that the driver has to do.
 type Effect struct {

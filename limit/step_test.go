@@ -568,3 +568,12 @@ func TestACallThatWasRefusedIsNotTheNextToBeRefused(t *testing.T) {
 	l.now = 4 * time.Second
 	assert.Equal(t, int64(2), granted(l.step(limit.Event{Kind: limit.Tick}))[0])
 }
+
+// Each reason to deny a call is said in words, wherever it is told.
+func TestReasonsAreExplained(t *testing.T) {
+	for _, why := range []limit.Why{limit.TooLate, limit.TooMany, limit.NotUp, limit.DownTooLong, limit.Twice} {
+		assert.NotEqual(t, string(why), why.Explain(0, 0))
+	}
+	assert.Equal(t, "the call would wait 40s, and 12s are left", limit.TooLate.Explain(40*time.Second, 12*time.Second))
+	assert.Equal(t, "moon", limit.Why("moon").Explain(0, 0), "of a later version")
+}

@@ -102,17 +102,7 @@ type DeniedError struct {
 
 // Error says what the call would have waited for.
 func (e *DeniedError) Error() string {
-	switch {
-	case e.Why == limit.NotUp:
-		return "limiter: " + e.Scope + ": the provider is down"
-	case e.Why == limit.DownTooLong:
-		return "limiter: " + e.Scope + ": the provider has been down for too long"
-	case e.Why == limit.TooLate && e.Wait == 0:
-		return "limiter: " + e.Scope + ": no grant came in time"
-	case e.Why == limit.TooLate:
-		return fmt.Sprintf("limiter: %s: the call would wait %v, and %v are left", e.Scope, e.Wait, e.Left)
-	}
-	return fmt.Sprintf("limiter: %s: the call was denied: %s", e.Scope, e.Why)
+	return "limiter: " + e.Scope + ": " + e.Why.Explain(e.Wait, e.Left)
 }
 
 // Is reports that it is an [ErrDenied].

@@ -44,16 +44,8 @@ type Grant struct {
 func (g *Grant) String() string {
 	text := "granted"
 	switch {
-	case g.Denied == limit.NotUp:
-		return "denied: the provider is down"
-	case g.Denied == limit.DownTooLong:
-		return "denied: the provider has been down for too long"
-	case g.Denied == limit.TooLate && g.Wait == 0:
-		return "denied: no grant came in time"
-	case g.Denied == limit.TooLate:
-		return fmt.Sprintf("denied (%s): it would wait %v, and %v are left", string(g.Denied), g.Wait, g.Left)
 	case g.Denied != "":
-		return "denied: " + string(g.Denied)
+		return "denied: " + g.Denied.Explain(g.Wait, g.Left)
 	case g.Probe:
 		text = "granted, as a probe"
 	}
