@@ -88,7 +88,16 @@ func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
 	var order []string
 	versions := map[string]string{}
 	var was change
+	var found time.Time
+	version := int64(-1)
 	return func(now time.Time) (any, bool) {
+		// What changes with the time alone, as ages do, may come later.
+		if is := c.watch.changes(); is != version || now.Sub(found) >= beat {
+			version, found = is, now
+		} else {
+			was.Rows, was.Now = nil, now.UnixMilli()
+			return was, false
+		}
 		fd := c.find(f, now)
 		shown, _, _ := fd.page(f.Page)
 		said := change{Rows: map[string]string{}, Asking: fd.counts[string(journal.SessionAsks)], Title: "retake",

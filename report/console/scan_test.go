@@ -8,19 +8,22 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/report/console"
 	"github.com/retake-go/retake/tool"
 )
 
 // BenchmarkFirstScan reads stores of sessions that nobody has read yet. Dense ones have many small lines and
-// the beginnings of others; those of texts have prompts and results of 4 KB. Beside it the same bytes are
-// read line by line as JSON, and nothing is made of them.
+// the beginnings of others; those of texts have prompts and results of 4 KB. "again" looks once more, with
+// nothing new. Beside it the same bytes are read line by line as JSON, and nothing is made of them.
 func BenchmarkFirstScan(b *testing.B) {
 	for _, n := range []int{250, 500, 1_000} {
 		dir := b.TempDir()
@@ -60,6 +63,15 @@ func scans(b *testing.B, name, dir string) {
 		b.ReportAllocs()
 		for b.Loop() {
 			require.Len(b, body(b, ask(b, open(b, dir), "GET", "/api/sessions?q=nothing+has+this")), len(`{"sessions":[]}`)+1)
+		}
+	})
+	b.Run(name+"/again", func(b *testing.B) {
+		clock := byHand{new(atomic.Int64)}
+		c := open(b, dir, func(s *console.Settings) { s.Clock = clock })
+		ask(b, c, "GET", "/api/sessions")
+		for b.Loop() {
+			clock.passed.Add(int64(time.Second)) // what was read is no longer new
+			ask(b, c, "GET", "/api/sessions?q=nothing+has+this")
 		}
 	})
 	b.Run(name+"/lines", func(b *testing.B) {

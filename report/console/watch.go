@@ -40,6 +40,8 @@ type watcher struct {
 	first       chan struct{}
 	at          time.Time
 	err         error
+	// version counts the changes of sessions.
+	version int64
 }
 
 // key names a session.
@@ -139,6 +141,7 @@ func (w *watcher) refresh(ctx context.Context) error {
 	for k := range w.sessions {
 		if !there[k] && listed[k.store] {
 			delete(w.sessions, k)
+			w.version++
 		}
 	}
 	w.tellDoubts()
@@ -222,6 +225,14 @@ func (w *watcher) one(ctx context.Context, k key, stat journal.Stat, now time.Ti
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sessions[k] = is
+	w.version++
+}
+
+// changes counts the changes of sessions so far.
+func (w *watcher) changes() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.version
 }
 
 // isAsIt reports whether nothing can have changed.
