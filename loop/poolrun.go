@@ -3,10 +3,10 @@ package loop
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/contain"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
 )
@@ -127,7 +127,7 @@ func panicErrorOf(panicked any) *fault.PanicError {
 	if own, ok := errors.AsType[*fault.PanicError](err); ok {
 		return own
 	}
-	return &fault.PanicError{Value: panicked, Stack: string(debug.Stack())}
+	return contain.Panicked(panicked)
 }
 
 // exit ends a run whose goroutine was ended by a function that it called. After a panic the run is left as it

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/chain"
+	"github.com/retake-go/retake/internal/contain"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/reducer"
 )
@@ -160,7 +160,9 @@ var ErrExited = errors.New("the call ended its goroutine (runtime.Goexit)")
 func (t *Tool) safely(ctx context.Context, args []byte) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			out = Outcome{Err: &fault.PanicError{Tool: t.name, Value: known(p), Stack: string(debug.Stack())}}
+			own := contain.Panicked(known(p))
+			own.Tool = t.name
+			out = Outcome{Err: own}
 		}
 	}()
 	var err error

@@ -7,7 +7,7 @@ var Layers = [][]string{
 		"internal/sealedline", "internal/several", "internal/stack", "internal/syntax"},
 	{"internal/fields"},
 	{"backoff", "fault", "reducer", "message"},
-	{"extract", "internal/talk"},
+	{"extract", "internal/contain", "internal/talk"},
 	{"policy", "feedback", "ratelimit", "schema"},
 	{"feedback/prompt", "limit", "loop/projection"},
 	{"session", "tool", "policy/file", "result"},

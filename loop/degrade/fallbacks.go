@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/retake-go/retake/internal/contain"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/result"
 )
@@ -51,7 +52,7 @@ func OrElse[T any](
 }
 
 func attempt[T any](ctx context.Context, step func(context.Context) (T, error)) (value T, err error) {
-	defer observe.Recover(&err)
+	defer contain.Recover(&err)
 	return step(ctx)
 }
 

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/contain"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/tool"
 )
@@ -101,19 +101,19 @@ func (r *running[T]) run(call func(context.Context, Tell) (T, error)) {
 	defer close(r.over)
 	defer func() {
 		if p := recover(); p != nil {
-			r.panicked = &panicError{fault.PanicError{Value: p, Stack: string(debug.Stack())}}
+			r.panicked = &panicError{contain.Panicked(p)}
 		}
 	}()
 	r.value, r.err = call(r.ctx, r.tell)
 }
 
 // panicError is the value with which Call panics after a panic on the call's own goroutine.
-type panicError struct{ fault.PanicError }
+type panicError struct{ *fault.PanicError }
 
 // Error includes the stack, because a program that dies of the panic prints no other stack of the call.
 func (p *panicError) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
 
-func (p *panicError) Unwrap() error { return &p.PanicError }
+func (p *panicError) Unwrap() error { return p.PanicError }
 
 // watch ends the context of a call that exceeds its limits.
 type watch struct {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/contain"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -115,7 +116,7 @@ func (c *Callbacks) call(ctx context.Context, name string, n Notice, f func(Trac
 }
 
 func (c *Callbacks) contained(f func()) (err error) {
-	defer Recover(&err)
+	defer contain.Recover(&err)
 	f()
 	return nil
 }

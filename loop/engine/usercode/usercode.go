@@ -3,10 +3,9 @@ package usercode
 import (
 	"cmp"
 	"context"
-	"runtime/debug"
 	"time"
 
-	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/contain"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -17,11 +16,7 @@ import (
 
 // Contained calls a function. A panic is returned as a [fault.PanicError], with the place of the panic.
 func Contained[T any](call func() (T, error)) (value T, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &fault.PanicError{Value: p, Stack: string(debug.Stack())}
-		}
-	}()
+	defer contain.Recover(&err)
 	return call()
 }
 
