@@ -112,19 +112,3 @@ const (
 	// Initialization is an agent that could not start.
 	Initialization Class = "initialization"
 )
-
-// Classes returns the built-in classes of the plane in a fixed order. The slice is the caller's own.
-func (p Plane) Classes() (all []Class) {
-	for _, row := range codes() {
-		if row.Plane == p {
-			all = append(all, row.Class)
-		}
-	}
-	return all
-}
-
-// Plane returns the plane of a built-in class; empty for a class of the user's own.
-func (c Class) Plane() Plane {
-	row, _ := Lookup(c)
-	return row.Plane
-}

@@ -65,15 +65,12 @@ func ClassifyError(err error) Verdict {
 
 // verdict returns the verdict for a class.
 func (e *evidence) verdict(c Class) Verdict {
-	row, known := Lookup(c)
-	if !known {
-		row.Plane = Transport
-	}
-	v := Verdict{Class: c, Plane: row.Plane, Retryable: row.Retryable, RetryAfter: e.wait, Asked: e.asked}
+	plane := cmp.Or(c.Plane(), Transport)
+	v := Verdict{Class: c, Plane: plane, Retryable: c.Retryable(), RetryAfter: e.wait, Asked: e.asked}
 	switch {
 	case e.named(c):
 		v.Retryable = false
-	case row.Plane == Correction:
+	case plane == Correction:
 	case e.retry == "true":
 		v.Retryable = true
 	case e.retry == "false":

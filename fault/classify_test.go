@@ -243,8 +243,7 @@ func FuzzClassify(f *testing.F) {
 			require.Equal(t, fault.Verdict{}, v)
 			return
 		}
-		_, known := fault.Lookup(v.Class)
-		require.True(t, known, v.Class)
+		require.NotEmpty(t, v.Class.Plane(), v.Class)
 		require.GreaterOrEqual(t, v.RetryAfter, time.Duration(0))
 		require.LessOrEqual(t, v.RetryAfter, 367*24*time.Hour)
 		require.NotContains(t, v.Message, "\n")

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -56,11 +57,7 @@ func (e *ProviderError) Metadata() Metadata {
 
 // Failure is the error as the core sees it.
 func (e *ProviderError) Failure() Failure {
-	row, known := Lookup(e.Class)
-	if !known {
-		row.Plane = Transport
-	}
-	return Failure{Plane: row.Plane, Class: e.Class, Message: Scrub(e.Message),
+	return Failure{Plane: cmp.Or(e.Class.Plane(), Transport), Class: e.Class, Message: Scrub(e.Message),
 		RetryAfter: max(e.RetryAfter, 0), Final: e.Final}
 }
 

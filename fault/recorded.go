@@ -22,7 +22,7 @@ func (e *RecordedError) Failure() Failure { return e.Recorded }
 func (e *RecordedError) Unwrap() error {
 	f := &e.Recorded
 	if f.Plane != Transport {
-		if _, builtIn := Lookup(f.Class); builtIn {
+		if f.Class.Plane() != "" {
 			return nil
 		}
 		return &ClassError{Class: f.Class, Issues: f.Issues}

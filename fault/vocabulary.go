@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"slices"
 	"strings"
 	"sync"
 )
@@ -18,45 +17,52 @@ type Names struct {
 	AgentError string `json:"agent_error"`
 }
 
-// Code is one row of the table of built-in classes. It is comparable.
-type Code struct {
-	Class Class
-	Plane Plane
-	// Retryable says whether another try may help: the same request on the transport plane, feedback on the
-	// correction plane. These are the defaults, as in the documents; a policy decides. See [Class.Transient]
-	// for the request alone.
-	Retryable bool
-	Names     Names
+// code is one row of the table of built-in classes.
+type code struct {
+	class     Class
+	plane     Plane
+	retryable bool
+	names     Names
 }
 
-// Codes returns the table of all built-in classes in a fixed order. The slice is the caller's own.
-func Codes() []Code { return slices.Clone(codes()) }
-
-// Lookup returns the row of a class; false for a class of the user's own.
-func Lookup(c Class) (Code, bool) {
+// row returns the row of a class; an empty one for a class of the user's own.
+func (c Class) row() code {
 	for _, row := range codes() {
-		if row.Class == c {
-			return row, true
+		if row.class == c {
+			return row
 		}
 	}
-	return Code{}, false
+	return code{}
 }
 
+// Plane returns the plane of a built-in class; empty for a class of the user's own.
+func (c Class) Plane() Plane { return c.row().plane }
+
+// Retryable reports whether another try may help against a built-in class: the same request on the transport
+// plane, feedback on the correction plane. These are the defaults, as in the documents; a policy decides.
+func (c Class) Retryable() bool { return c.row().retryable }
+
 // Transient reports whether making the same request, or running the same agent, once more may help: so for
-// the classes of the transport plane whose [Code] is retryable. It does not for those of the correction
+// the classes of the transport plane that are [Class.Retryable]. It does not for those of the correction
 // plane, where words may help and were tried, and not for a user's own.
-func (c Class) Transient() bool {
-	row, _ := Lookup(c)
-	return row.Plane == Transport && row.Retryable
-}
+func (c Class) Transient() bool { return c.Plane() == Transport && c.Retryable() }
 
 // Names returns the names of a class; those of Unknown for a class of the user's own.
 func (c Class) Names() Names {
-	row, known := Lookup(c)
-	if !known {
-		row, _ = Lookup(Unknown)
+	if c.Plane() == "" {
+		c = Unknown
 	}
-	return row.Names
+	return c.row().names
+}
+
+// Classes returns the built-in classes of the plane in a fixed order. The slice is the caller's own.
+func (p Plane) Classes() (all []Class) {
+	for _, row := range codes() {
+		if row.plane == p {
+			all = append(all, row.class)
+		}
+	}
+	return all
 }
 
 // ParseName finds the class that a name means in any vocabulary: "llm-rate-limit", "rate_limit",
@@ -64,8 +70,8 @@ func (c Class) Names() Names {
 // "_", make no difference.
 func ParseName(name string) (Class, bool) {
 	folded := foldName(name)
-	if row, own := Lookup(Class(folded)); own {
-		return row.Class, true
+	if own := Class(folded); own.Plane() != "" {
+		return own, true
 	}
 	c := homes(folded)
 	return c, c != ""
@@ -76,10 +82,10 @@ func foldName(name string) string {
 }
 
 // codes is codeTable, read once.
-var codes = sync.OnceValue(func() (all []Code) {
+var codes = sync.OnceValue(func() (all []code) {
 	for line := range strings.Lines(strings.TrimSpace(codeTable)) {
 		f := strings.Fields(line)
-		all = append(all, Code{Class(f[0]), Plane(f[1]), f[2] == "yes", Names{f[3], f[4], f[5]}})
+		all = append(all, code{Class(f[0]), Plane(f[1]), f[2] == "yes", Names{f[3], f[4], f[5]}})
 	}
 	return all
 })

@@ -153,8 +153,7 @@ func (e *RetryExhaustedError) inner() bool {
 // hopeless reports whether the same request fails again until a person changes something, as with a wrong
 // key. A quota refills, and of an unknown failure nothing is known.
 func hopeless(c fault.Class) bool {
-	row, builtIn := fault.Lookup(c)
-	return builtIn && !row.Retryable && c != fault.Quota && c != fault.Unknown
+	return c.Plane() != "" && !c.Retryable() && c != fault.Quota && c != fault.Unknown
 }
 
 // untyped says what would have an error retried whose type says nothing.

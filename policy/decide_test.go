@@ -286,7 +286,7 @@ func TestReasonsAreSentinels(t *testing.T) {
 		unique[r] = true
 		assert.Equal(t, slices.Contains([]policy.Reason{policy.ReasonBackoff, policy.ReasonServerAsked, policy.ReasonImmediate, policy.ReasonShortened}, r), r.Retries())
 		for _, name := range r.Fields() {
-			assert.Contains(t, append(policy.Fields(), "budgets.tool", "budgets.unknown_tools", "budgets.run", "spending", "context", "prices", "max_turns", "deadline", "planner"), name)
+			assert.Contains(t, append(policy.Correction().Layer().Sets(), "budgets.tool", "budgets.unknown_tools", "budgets.run", "spending", "context", "prices", "max_turns", "deadline", "planner"), name)
 		}
 	}
 	assert.Len(t, unique, 29)

@@ -46,10 +46,12 @@ func ExampleSet_Explain() {
 	// emit_feedback: global
 }
 
-func ExampleSchedule() {
+func ExampleRetryPolicy_BackoffOf() {
 	p, _ := policy.Preset("provider")
-	for _, row := range policy.Schedule(p, fault.Timeout, backoff.Key{}, p.MaxAttempts-1) {
-		fmt.Printf("after attempt %d: %v (%v to %v)\n", row.Attempt, row.Delay, row.Min, row.Max)
+	waits := p.BackoffOf(fault.Timeout)
+	for failed := 1; failed < p.MaxAttempts; failed++ {
+		least, most := waits.Bounds(failed)
+		fmt.Printf("after attempt %d: %v (%v to %v)\n", failed, waits.After(failed, backoff.Key{}), least, most)
 	}
 	// Output:
 	// after attempt 1: 1s (800ms to 1.2s)

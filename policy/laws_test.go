@@ -116,7 +116,7 @@ func TestLawOfLayers(t *testing.T) {
 		s.Tools = map[string]policy.Layer{"book": draw.Layer().Draw(t, "tool")}
 		s.Adjusted = draw.Layer().Draw(t, "adjusted")
 		p, explanation := s.Policy(policy.Target{Tool: "book"}), s.Explain(policy.Target{Tool: "book"})
-		require.Len(t, explanation, len(policy.Fields()))
+		require.Len(t, explanation, len(policy.Correction().Layer().Sets()))
 
 		got := jsonFields(t, p)
 		layers := []struct {
@@ -127,7 +127,7 @@ func TestLawOfLayers(t *testing.T) {
 			{"tool book", jsonFields(t, s.Tools["book"])}, {"global", jsonFields(t, s.Global)},
 			{"default", jsonFields(t, policy.Correction())},
 		}
-		for n, name := range policy.Fields() {
+		for n, name := range policy.Correction().Layer().Sets() {
 			for _, l := range layers {
 				if want, says := l.fields[name]; says {
 					if !slices.Contains([]string{"backoff", "progress", "approval"}, name) {
@@ -247,6 +247,6 @@ func TestAPolicyIsOneLayerOverTheOther(t *testing.T) {
 		whole := s.Adjusted.Over(s.Call).Over(own).Over(s.Global).Over(policy.Correction().Layer())
 		whole.Origins = nil
 		assert.Equal(t, whole, s.Policy(policy.Target{Plane: fault.Correction, Tool: action}).Layer())
-		assert.Equal(t, s.Transport.Over(policy.Transport().Layer()).Sets(), policy.Fields())
+		assert.Equal(t, s.Transport.Over(policy.Transport().Layer()).Sets(), policy.Correction().Layer().Sets())
 	})
 }

@@ -9,13 +9,10 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// Fields returns the names of all fields of a policy, as in files and JSON, in the order of [RetryPolicy].
-func Fields() []string { return fields.Names(layerFields) }
-
 // layerFields are the fields of a policy, in their order.
 var layerFields = fields.Of[Layer]()
 
-// Sets returns the names of the fields that l sets, in the order of [Fields].
+// Sets returns the names of the fields that l sets, in the order of [RetryPolicy].
 func (l Layer) Sets() []string {
 	var names []string
 	for n, row := range layerFields {
@@ -74,7 +71,7 @@ func (l Layer) Over(below Layer) Layer {
 	return merged
 }
 
-// MarshalJSON writes the fields that l sets, in the order of [Fields], and where they were written.
+// MarshalJSON writes the fields that l sets, in the order of [RetryPolicy], and where they were written.
 func (l Layer) MarshalJSON() ([]byte, error) {
 	data, err := fields.JSON(&l, nil)
 	if origins := l.originsJSON(); err == nil && origins != nil {

@@ -45,7 +45,7 @@ const maxClass = 64
 // classProblem describes what is wrong with the name of a class, or returns "". No failure has a class under
 // a name of another vocabulary, so a policy that lists such a name would look right and do nothing.
 func classProblem(c fault.Class) string {
-	if _, built := fault.Lookup(c); built {
+	if c.Plane() != "" {
 		return ""
 	}
 	if class, known := fault.ParseName(string(c)); known && class != c {

@@ -72,7 +72,7 @@ func (l *Layer) originsJSON() []byte {
 func readOrigins(v jsontext.Value, f fields.Faults) (all []Origin) {
 	fields.Members(v, f, func(name string, v jsontext.Value, f fields.Faults) {
 		switch text, is := fields.Text(v); {
-		case !slices.Contains(Fields(), name):
+		case !slices.Contains(fields.Names(layerFields), name):
 			f.Add("this is no field of a policy; leave it out")
 		case !is:
 			fields.Wrong(f, "a place, such as policy.yaml:3:1", v)

@@ -1,7 +1,6 @@
 package policy_test
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -69,9 +68,9 @@ func TestTheScheduleOfResultEnvelopes(t *testing.T) {
 	bases := map[string]int{
 		"llm-rate-limit": 5000, "llm-timeout": 1000, "llm-unavailable": 10000, "event-timeout": 2000, "event-unavailable": 5000,
 	}
-	for _, code := range fault.Codes() {
-		class, base := code.Class, bases[code.Names.ResultEnvelope]
-		if code.Plane != fault.Transport || !code.Retryable || class == fault.InvalidResponse {
+	for _, class := range append(fault.Transport.Classes(), fault.Correction.Classes()...) {
+		base := bases[class.Names().ResultEnvelope]
+		if !class.Transient() || class == fault.InvalidResponse {
 			assert.False(t, p.Retries(class), class)
 			continue
 		}
@@ -90,7 +89,7 @@ func TestTheScheduleOfResultEnvelopes(t *testing.T) {
 	for _, delay := range waits(p, f, backoff.NewKey("seed", "s"), 200) {
 		assert.Equal(t, time.Minute, delay, "nothing is added to the server's word")
 	}
-	assert.Equal(t, 2*time.Second, policy.Schedule(p, "another", backoff.Key{}, 1)[0].Delay, "?? 2000")
+	assert.Equal(t, 2*time.Second, p.BackoffOf("another").After(1, backoff.Key{}), "?? 2000")
 }
 
 // Agent results: 2, 8, 16, 35 s ±10 %, at most 5 attempts, never less than the server asks.
@@ -142,23 +141,19 @@ func TestTheScheduleOfAgentErrors(t *testing.T) {
 	}
 }
 
-func TestScheduleIsWhatDecideWaits(t *testing.T) {
+func TestTheBackoffOfAClassIsWhatDecideWaits(t *testing.T) {
 	key := backoff.NewKey("seed", "s")
 	for _, name := range policy.Presets()[1:] {
 		p := preset(t, name)
 		delays := waits(p, transport(fault.RateLimit), key, 200)
-		rows := policy.Schedule(p, fault.RateLimit, key, 200)
-		require.Len(t, rows, 200)
-		for i, row := range rows {
-			assert.Equal(t, i+1, row.Attempt)
-			assert.Equal(t, delays[i], row.Delay)
-			assert.LessOrEqual(t, row.Min, row.Delay)
-			assert.GreaterOrEqual(t, row.Max, row.Delay)
+		s := p.BackoffOf(fault.RateLimit)
+		for i, delay := range delays {
+			least, most := s.Bounds(i + 1)
+			assert.Equal(t, delay, s.After(i+1, key))
+			assert.LessOrEqual(t, least, delay)
+			assert.GreaterOrEqual(t, most, delay)
 		}
 	}
-	assert.Empty(t, policy.Schedule(policy.Correction(), fault.NoOutput, key, 0))
-	assert.Empty(t, policy.Schedule(policy.Correction(), fault.NoOutput, key, -1))
-	assert.Len(t, policy.Schedule(policy.Correction(), fault.NoOutput, key, math.MaxInt), policy.MaxSchedule)
 }
 
 func TestPresetsShareNothing(t *testing.T) {

@@ -11,20 +11,8 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// The names of layers in an [Explanation]. A tool's layer is named "tool book_room".
-const (
-	LayerDefault   = "default"
-	LayerGlobal    = "global"
-	LayerAnswer    = "answer"
-	LayerCall      = "call"
-	LayerAdjusted  = "adjusted"
-	LayerTransport = "transport"
-	// LayerToolTransport is followed by a tool's name.
-	LayerToolTransport = "tool_transport"
-)
-
 // Explanation has the value of each field of a resolved policy and the layer that set it, in the order of
-// [Fields].
+// [RetryPolicy].
 type Explanation []Explained
 
 // Explained is one row of an [Explanation].
@@ -71,7 +59,7 @@ var (
 	transportDefault  = sync.OnceValue(func() named { return defaults(Transport()) })
 )
 
-func defaults(p RetryPolicy) named { return named{LayerDefault, new(p.Layer()), &p} }
+func defaults(p RetryPolicy) named { return named{"default", new(p.Layer()), &p} }
 
 // layerOf returns the layer of a tool, or an empty one.
 func layerOf(all map[string]Layer, name string) *Layer { return new(all[name]) }
@@ -89,18 +77,18 @@ type Target struct {
 func (s *Set) layers(of Target) []named {
 	switch {
 	case of.Plane == fault.Transport && of.Tool != "":
-		own := named{name: LayerToolTransport + " " + of.Tool, layer: layerOf(s.ToolTransport, of.Tool)}
-		return []named{transportDefault(), {name: LayerTransport, layer: &s.Transport}, own}
+		own := named{name: "tool_transport " + of.Tool, layer: layerOf(s.ToolTransport, of.Tool)}
+		return []named{transportDefault(), {name: "transport", layer: &s.Transport}, own}
 	case of.Plane == fault.Transport:
-		return []named{transportDefault(), {name: LayerTransport, layer: &s.Transport}}
+		return []named{transportDefault(), {name: "transport", layer: &s.Transport}}
 	}
-	own := named{name: LayerAnswer, layer: &s.Answer}
+	own := named{name: "answer", layer: &s.Answer}
 	if of.Tool != "" {
 		own = named{name: "tool " + of.Tool, layer: layerOf(s.Tools, of.Tool)}
 	}
 	return []named{
-		correctionDefault(), {name: LayerGlobal, layer: &s.Global}, own, {name: LayerCall, layer: &s.Call},
-		{name: LayerAdjusted, layer: &s.Adjusted},
+		correctionDefault(), {name: "global", layer: &s.Global}, own, {name: "call", layer: &s.Call},
+		{name: "adjusted", layer: &s.Adjusted},
 	}
 }
 

@@ -139,9 +139,9 @@ func TestForeignNamesOfClassesAreRefused(t *testing.T) {
 		`retryable_errors[2]: "no-output" is another vocabulary's name for a class; write no_output`,
 		`bases.llm-timeout: "llm-timeout" is another vocabulary's name for a class; write timeout`,
 	}, "\n"))
-	for _, code := range fault.Codes() {
-		l := policy.Layer{RetryableErrors: []fault.Class{code.Class}}
-		require.NoError(t, l.Validate(), code.Class)
+	for _, class := range append(fault.Transport.Classes(), fault.Correction.Classes()...) {
+		l := policy.Layer{RetryableErrors: []fault.Class{class}}
+		require.NoError(t, l.Validate(), class)
 	}
 }
 
@@ -289,7 +289,7 @@ func TestSettingsOfAttempts(t *testing.T) {
 	require.NoError(t, s.Validate())
 	answer, explained := s.Policy(policy.Target{}), s.Explain(policy.Target{})
 	assert.Equal(t, policy.Explained{
-		Field: "attempts", Value: "{}, {temperature: 0}, {temperature: 0.5, model: big}", Layer: policy.LayerGlobal,
+		Field: "attempts", Value: "{}, {temperature: 0}, {temperature: 0.5, model: big}", Layer: "global",
 	}, explained[len(explained)-1])
 	big := policy.Settings{Temperature: new(0.5), Model: "big"}
 	for attempt, want := range []policy.Settings{{}, {}, {Temperature: new(0.0)}, big, big, big} {

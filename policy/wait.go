@@ -16,7 +16,7 @@ func wait(p *RetryPolicy, pos *Position, f *fault.Failure) (time.Duration, Reaso
 	if asked > 0 && p.RetryAfter == RetryAfterFirst {
 		return asked, ReasonServerAsked
 	}
-	s := p.strategy(f.Class)
+	s := p.BackoffOf(f.Class)
 	delay := s.After(pos.Attempt, pos.Key)
 	least, most := delay, delay
 	if pos.Key != (backoff.Key{}) {
@@ -46,8 +46,9 @@ func room(p *RetryPolicy, pos *Position) time.Duration {
 	return left
 }
 
-// strategy returns the policy's backoff with the base for the class.
-func (p *RetryPolicy) strategy(class fault.Class) backoff.BackoffStrategy {
+// BackoffOf returns the strategy of the waits after failures of a class: Backoff with the base that Bases has
+// for the class.
+func (p *RetryPolicy) BackoffOf(class fault.Class) backoff.BackoffStrategy {
 	s := p.Backoff
 	base, own := p.Bases[class]
 	if !own {
@@ -60,30 +61,4 @@ func (p *RetryPolicy) strategy(class fault.Class) backoff.BackoffStrategy {
 		s.Base = base
 	}
 	return s
-}
-
-// Planned is one row of [Schedule]: the wait after a failed attempt.
-type Planned struct {
-	// Attempt is the number of the failed attempt, from 1.
-	Attempt int
-	// Delay is the wait under the given key.
-	Delay time.Duration
-	// Min and Max are the shortest and longest wait under any key.
-	Min, Max time.Duration
-}
-
-// MaxSchedule is the largest number of rows that [Schedule] returns.
-const MaxSchedule = 10_000
-
-// Schedule returns the waits of policy p after attempts 1 to attempts, if each fails with class and no server
-// asks for a wait. It ignores p.MaxAttempts. Attempts below 1 give no rows; it returns at most [MaxSchedule]
-// rows.
-func Schedule(p RetryPolicy, class fault.Class, key backoff.Key, attempts int) []Planned {
-	s := p.strategy(class)
-	rows := make([]Planned, 0, max(0, min(attempts, MaxSchedule)))
-	for n := range cap(rows) {
-		low, high := s.Bounds(n + 1)
-		rows = append(rows, Planned{Attempt: n + 1, Delay: s.After(n+1, key), Min: low, Max: high})
-	}
-	return rows
 }

@@ -186,8 +186,8 @@ func codes(name func(fault.Names) string) *jsonschema.Schema {
 	one := uint64(1)
 	s := &jsonschema.Schema{Type: "string", MinLength: &one}
 	seen := map[string]bool{}
-	for _, row := range fault.Codes() {
-		if n := name(row.Names); !seen[n] {
+	for _, class := range append(fault.Transport.Classes(), fault.Correction.Classes()...) {
+		if n := name(class.Names()); !seen[n] {
 			seen[n] = true
 			s.Examples = append(s.Examples, n)
 		}

@@ -120,7 +120,7 @@ func unlessZero[T comparable](v T) any {
 
 // ownOr returns name for a built-in class, and an agent's own class unchanged.
 func ownOr[C ~string](class C, name string) string {
-	if _, known := fault.Lookup(fault.Class(class)); known {
+	if fault.Class(class).Plane() != "" {
 		return name
 	}
 	return string(class)

@@ -115,10 +115,8 @@ func (c Config) maxNames() int {
 // classNames are the classes that are shown.
 func (c Config) classNames() *names {
 	all := append([]fault.Class{"low_confidence", "not_accepted"}, c.Classes...)
-	for _, row := range fault.Codes() {
-		all = append(all, row.Class)
-	}
-	return fixedNames(all)
+	all = append(all, fault.Transport.Classes()...)
+	return fixedNames(append(all, fault.Correction.Classes()...))
 }
 
 var reasons = fixedNames(policy.Reasons())

@@ -190,7 +190,7 @@ func (e *RemoteError) Unwrap() error {
 	case fault.StructuredOutput:
 		return &fault.StructuredOutputError{Issues: e.Seen.Issues}
 	}
-	if _, builtIn := fault.Lookup(e.Seen.Class); !builtIn && e.Seen.Plane == fault.Correction {
+	if e.Seen.Class.Plane() == "" && e.Seen.Plane == fault.Correction {
 		return &fault.ClassError{Class: e.Seen.Class, Issues: e.Seen.Issues}
 	}
 	return nil

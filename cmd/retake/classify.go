@@ -56,7 +56,7 @@ func (c *classify) declare(fs *flag.FlagSet) {
 		return nil
 	})
 	fs.StringVar(&c.provider, "provider", "", "whose error it is: a `NAME` such as groq")
-	fs.BoolVar(&c.json, "json", false, "write JSON")
+	declareJSON(fs, &c.json)
 }
 
 func (c *classify) run(e *env) error {
@@ -96,9 +96,8 @@ func failureOf(ev *machine.Event) *fault.Failure {
 
 // recordedVerdict is the verdict that a failure had when it was recorded.
 func recordedVerdict(f fault.Failure) fault.Verdict {
-	row, _ := fault.Lookup(f.Class)
-	return fault.Verdict{Class: f.Class, Plane: f.Plane, Retryable: row.Retryable && !f.Final, Message: f.Message,
-		RetryAfter: f.RetryAfter, Asked: f.RetryAfter > 0, Metadata: fault.Metadata{RetryAfter: f.RetryAfter}}
+	return fault.Verdict{Class: f.Class, Plane: f.Plane, Retryable: f.Class.Retryable() && !f.Final,
+		Message: f.Message, RetryAfter: f.RetryAfter, Asked: f.RetryAfter > 0, Metadata: fault.Metadata{RetryAfter: f.RetryAfter}}
 }
 
 // read reads an error in any of the three forms.

@@ -44,15 +44,15 @@ type delays struct {
 }
 
 func (d *delays) declare(fs *flag.FlagSet) {
-	fs.StringVar(&d.policy, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")
+	declarePolicy(fs, &d.policy)
 	fs.StringVar(&d.code, "code", "", "what failed: a `CODE` such as llm-rate-limit or RATE_LIMITED, or a class")
 	fs.StringVar(&d.tool, "tool", "", "the tool of this `NAME` and its layer of the file")
 	fs.StringVar(&d.seed, "seed", "", "draw the jitter from the seed `S`; without it, show the waits before jitter")
 	fs.Func("attempts", "as if the policy allowed `N` attempts", func(s string) (err error) {
-		d.attempts, err = count(s, policy.MaxSchedule+1)
+		d.attempts, err = count(s, maxDelays+1)
 		return err
 	})
-	fs.BoolVar(&d.json, "json", false, "write JSON")
+	declareJSON(fs, &d.json)
 }
 
 // count reads a whole number of at least 1.
@@ -62,6 +62,15 @@ func count(s string, limit int) (int, error) {
 		return 0, fmt.Errorf("give a whole number from 1 to %d", limit)
 	}
 	return n, nil
+}
+
+// maxDelays is the most waits that are shown.
+const maxDelays = 10_000
+
+// planned is the wait after a failed attempt, and the shortest and the longest one for any seed.
+type planned struct {
+	attempt         int
+	delay, min, max time.Duration
 }
 
 // schedule is the answer as JSON.
@@ -149,27 +158,32 @@ func (d *delays) class(p policy.RetryPolicy) (fault.Class, error) {
 		"give one such as rate_limit, llm-timeout or NETWORK_ERROR", d.code)
 }
 
-func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane) ([]policy.Planned, error) {
+func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane) ([]planned, error) {
 	attempts := p.MaxAttempts
 	switch {
 	case d.attempts > 0:
 		attempts = d.attempts
 	case attempts == policy.Unlimited:
 		return nil, misused("-attempts is missing: the policy's attempts are unlimited: say how many to show")
-	case attempts > policy.MaxSchedule+1:
+	case attempts > maxDelays+1:
 		return nil, misused("-attempts is missing: the policy has %d attempts, and at most %d can be shown",
-			attempts, policy.MaxSchedule+1)
+			attempts, maxDelays+1)
 	}
 	number := 1 // as loop.Do numbers the lines of the two planes
 	if plane == fault.Transport {
 		number = 0
 	}
-	key := machine.JitterKey(d.seed, number, d.tool, plane)
-	return policy.Schedule(p, class, key, attempts-1), nil
+	key, waits := machine.JitterKey(d.seed, number, d.tool, plane), p.BackoffOf(class)
+	rows := make([]planned, attempts-1)
+	for n := range rows {
+		least, most := waits.Bounds(n + 1)
+		rows[n] = planned{n + 1, waits.After(n+1, key), least, most}
+	}
+	return rows, nil
 }
 
 // warn says so if the policy would not make these waits.
-func (d *delays) warn(e *env, p policy.RetryPolicy, class fault.Class, rows []policy.Planned) {
+func (d *delays) warn(e *env, p policy.RetryPolicy, class fault.Class, rows []planned) {
 	if d.code != "" && !p.Retries(class) {
 		e.note("the policy does not retry %s: these are the waits it would make if it did", class)
 	}
@@ -181,19 +195,19 @@ func (d *delays) warn(e *env, p policy.RetryPolicy, class fault.Class, rows []po
 	}
 	var waited time.Duration
 	for _, r := range rows {
-		if r.Delay > p.MaxTotalDelay-waited {
+		if r.delay > p.MaxTotalDelay-waited {
 			e.note("max_total_delay %s ends it after attempt %d: the waits from there on are not made",
-				p.MaxTotalDelay, r.Attempt)
+				p.MaxTotalDelay, r.attempt)
 			return
 		}
-		waited += r.Delay
+		waited += r.delay
 	}
 }
 
-func (d *delays) schedule(rows []policy.Planned) schedule {
+func (d *delays) schedule(rows []planned) schedule {
 	out := schedule{d.policy, d.seed, make([]delay, len(rows)), millis(total(rows))}
 	for n, r := range rows {
-		out.Delays[n] = delay{r.Attempt, millis(r.Delay), millis(r.Min), millis(r.Max)}
+		out.Delays[n] = delay{r.attempt, millis(r.delay), millis(r.min), millis(r.max)}
 	}
 	return out
 }
@@ -205,29 +219,29 @@ func millis(d time.Duration) json.Number {
 }
 
 // total is the sum of the waits, or the longest duration if it is more.
-func total(rows []policy.Planned) (sum time.Duration) {
+func total(rows []planned) (sum time.Duration) {
 	for _, r := range rows {
-		sum = backoff.Sum(sum, r.Delay)
+		sum = backoff.Sum(sum, r.delay)
 	}
 	return sum
 }
 
 // chart writes the waits as a bar chart.
-func (d *delays) chart(e *env, p policy.RetryPolicy, class fault.Class, rows []policy.Planned) {
+func (d *delays) chart(e *env, p policy.RetryPolicy, class fault.Class, rows []planned) {
 	longest, jittered := time.Duration(0), false
 	for _, r := range rows {
-		longest, jittered = max(longest, r.Delay), jittered || r.Min != r.Max
+		longest, jittered = max(longest, r.delay), jittered || r.min != r.max
 	}
 	title := e.paint.bold(plain(d.title(class, len(rows)+1, jittered)))
 	fmt.Fprintf(e.out, "%s\n%s\n\n", title, e.paint.faint(p.Backoff.String()))
 	fmt.Fprint(e.out, columns(func(w io.Writer) {
 		for _, r := range rows {
 			spread := ""
-			if r.Min != r.Max {
-				spread = fmt.Sprintf("(%s to %s)", r.Min, r.Max)
+			if r.min != r.max {
+				spread = fmt.Sprintf("(%s to %s)", r.min, r.max)
 			}
-			wait := e.paint.cyan(bar(r.Delay, longest))
-			fmt.Fprintf(w, "  after attempt %d\t%s\t%s\t%s\n", r.Attempt, r.Delay, spread, wait)
+			wait := e.paint.cyan(bar(r.delay, longest))
+			fmt.Fprintf(w, "  after attempt %d\t%s\t%s\t%s\n", r.attempt, r.delay, spread, wait)
 		}
 	}))
 	if len(rows) > 0 {

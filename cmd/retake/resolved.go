@@ -51,12 +51,11 @@ func resolve(set policy.Set) []resolved {
 // compared puts an explanation beside the one that holds without the layer. Fields that mean nothing for the
 // transport plane are left out there.
 func compared(of string, e, without policy.Explanation) resolved {
-	r, meant := resolved{Of: of}, policy.Fields()
-	if strings.HasPrefix(of, policy.LayerTransport) || strings.HasPrefix(of, policy.LayerToolTransport) {
-		meant = policy.Transport().TransportLayer().Sets()
-	}
+	r := resolved{Of: of}
+	isTransport := of == "transport" || strings.HasPrefix(of, "tool_transport ")
+	meant := policy.Transport().TransportLayer().Sets()
 	for n, row := range e {
-		if !slices.Contains(meant, row.Field) {
+		if isTransport && !slices.Contains(meant, row.Field) {
 			continue
 		}
 		f := field{Explained: row}

@@ -29,7 +29,7 @@
 //	  limit: {windows: [{resource: requests, limit: 500, period: 1m}], concurrency: 20}
 //	  max_wait: 2m
 //
-// The keys of a policy are those of [policy.Fields]. The kinds of backoff are constant (delay), linear (base,
+// The keys of a policy are those of [policy.RetryPolicy]. The kinds of backoff are constant (delay), linear (base,
 // step), exponential (base, factor) and list (delays); each may have cap and jitter. Durations are written as
 // in Go: 500ms, 2s, 1m30s. The word unlimited means no limit; no_progress is off, true or a count. A budget
 // of 0 means that no failed attempt is retried. The key preset takes the schedule of a named preset:
