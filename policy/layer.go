@@ -33,16 +33,6 @@ func (l *Layer) IsZero() bool {
 	return true
 }
 
-// Source returns where the field was written, or the zero Source if that is unknown.
-func (l Layer) Source(field string) Source {
-	for _, o := range l.Origins {
-		if o.Field == field {
-			return o.Source
-		}
-	}
-	return Source{}
-}
-
 // Over returns l merged over below: a field that l sets wins. The result shares slices and maps with both.
 func (l Layer) Over(below Layer) Layer {
 	merged := below
@@ -64,8 +54,8 @@ func (l Layer) Over(below Layer) Layer {
 		if fields.Says(&l, n) {
 			from = &l
 		}
-		if s := from.Source(row.Name); s != (Source{}) && fields.Says(from, n) {
-			merged.Origins = append(merged.Origins, Origin{row.Name, s})
+		if s := from.Origins[row.Name]; s != (Source{}) && fields.Says(from, n) {
+			merged.from(row.Name, s)
 		}
 	}
 	return merged
@@ -108,7 +98,7 @@ func (l *Layer) read(data []byte, f fields.Faults, transport bool) {
 		case presetKey:
 			below = schedule(v, f, transport)
 		case originsKey:
-			l.Origins = readOrigins(v, f)
+			l.readOrigins(v, f)
 		}
 		return name == presetKey || name == originsKey
 	}}.Read(data, l, f)

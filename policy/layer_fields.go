@@ -47,7 +47,7 @@ type Layer struct {
 	OnReducerError      ReducerAction                 `policy:"on_reducer_error,words=end_action|stop,correction"`
 	PerAttempt          []Settings                    `policy:"attempts,correction"`
 
-	// Origins (origins) records where fields were written, in any order. A field without an origin is fine. In
-	// JSON it maps fields to places ("policy.yaml:3:1").
-	Origins []Origin
+	// Origins (origins) has the places where fields were written, by their names in files ("max_attempts"). A
+	// field without a place is fine. In JSON places are text ("policy.yaml:3:1").
+	Origins map[string]Source
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// Origin records where one field of a [Layer] was written.
-type Origin struct {
-	// Field is the field's name in files, such as "max_attempts".
-	Field string
-	// Source is where it was written.
-	Source Source
+// from notes where a field of the layer was written.
+func (l *Layer) from(field string, s Source) {
+	if l.Origins == nil {
+		l.Origins = map[string]Source{}
+	}
+	l.Origins[field] = s
 }
 
 // Source is a place in a file. The zero value means "unknown".
@@ -56,7 +56,7 @@ func cutLast(text string) (before string, n int, ok bool) {
 func (l *Layer) originsJSON() []byte {
 	var b []byte
 	for _, field := range l.Sets() {
-		if source := l.Source(field).String(); source != "" {
+		if source := l.Origins[field].String(); source != "" {
 			text, _ := json.Marshal(source) // a string has a JSON form
 			b = append(fmt.Appendf(b, ",%q:", field), text...)
 		}
@@ -69,7 +69,7 @@ func (l *Layer) originsJSON() []byte {
 }
 
 // readOrigins reads the origins of fields.
-func readOrigins(v jsontext.Value, f fields.Faults) (all []Origin) {
+func (l *Layer) readOrigins(v jsontext.Value, f fields.Faults) {
 	fields.Members(v, f, func(name string, v jsontext.Value, f fields.Faults) {
 		switch text, is := fields.Text(v); {
 		case !slices.Contains(fields.Names(layerFields), name):
@@ -77,8 +77,7 @@ func readOrigins(v jsontext.Value, f fields.Faults) (all []Origin) {
 		case !is:
 			fields.Wrong(f, "a place, such as policy.yaml:3:1", v)
 		default:
-			all = append(all, Origin{name, parseSource(text)})
+			l.from(name, parseSource(text))
 		}
 	})
-	return all
 }

@@ -17,21 +17,25 @@ import (
 func TestOriginsSurviveJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := draw.Layer().Draw(t, "layer")
+		origins := map[string]policy.Source{}
 		for _, field := range l.Sets() {
 			source := rapid.SampledFrom([]policy.Source{
 				{File: "policy.yaml", Line: 3, Column: 1}, {File: "a:b:7", Line: 1}, {File: "tool.WithPolicy"}, {File: `a "b"`}, {File: "a:3"}, {File: "a:-1:2"},
 				{File: "a:01:2"}, {Line: 5, Column: 2}, {},
 			}).Draw(t, field)
 			if source != (policy.Source{}) {
-				l.Origins = append(l.Origins, policy.Origin{Field: field, Source: source})
+				origins[field] = source
 			}
+		}
+		if len(origins) > 0 {
+			l.Origins = origins
 		}
 		s := policy.Set{Tools: map[string]policy.Layer{"a": l}, Answer: l, Budgets: policy.DefaultSet().Budgets, MaxTurns: 1, MaxCalls: 1}
 		data, err := json.Marshal(s)
 		require.NoError(t, err)
 		var got policy.Set
 		require.NoError(t, json.Unmarshal(data, &got))
-		if len(l.Sets()) > 0 {
+		if len(origins) > 0 {
 			require.Equal(t, l.Origins, got.Answer.Origins)
 			require.Equal(t, l.Origins, got.Tools["a"].Origins)
 		}

@@ -103,7 +103,7 @@ func (s *Set) Explain(of Target) Explanation {
 		explanation[n] = Explained{Field: row.Name, Value: fields.Show(&p, n)}
 		for _, l := range layers {
 			if fields.Says(l.layer, n) {
-				explanation[n].Layer, explanation[n].Source = l.name, l.layer.Source(row.Name).String()
+				explanation[n].Layer, explanation[n].Source = l.name, l.layer.Origins[row.Name].String()
 			}
 		}
 	}

@@ -57,9 +57,9 @@ func TestExplanationAsTable(t *testing.T) {
 	s.Global = policy.Layer{
 		Backoff: new(backoff.Linear(time.Second, time.Second)),
 		Bases:   map[fault.Class]time.Duration{fault.NoOutput: time.Minute, fault.Class("a"): 0},
-		Origins: []policy.Origin{
-			{Field: "backoff", Source: policy.Source{File: "policy.yaml", Line: 3, Column: 1}},
-			{Field: "max_attempts", Source: policy.Source{File: "not said", Line: 9, Column: 9}},
+		Origins: map[string]policy.Source{
+			"backoff":      {File: "policy.yaml", Line: 3, Column: 1},
+			"max_attempts": {File: "not said", Line: 9, Column: 9},
 		},
 	}
 	s.Tools = map[string]policy.Layer{"book_room": {MaxAttempts: new(policy.Unlimited), NoProgress: new(2)}}
@@ -101,16 +101,14 @@ attempts               none                                                     
 }
 
 func TestOverKeepsTheOriginsOfWhatWins(t *testing.T) {
-	at := func(file, field string) policy.Origin {
-		return policy.Origin{Field: field, Source: policy.Source{File: file, Line: 1, Column: 1}}
-	}
-	upper := policy.Layer{MaxAttempts: new(1), Origins: []policy.Origin{at("upper", "max_attempts")}}
+	above, under := policy.Source{File: "upper", Line: 1, Column: 1}, policy.Source{File: "lower", Line: 1, Column: 1}
+	upper := policy.Layer{MaxAttempts: new(1), Origins: map[string]policy.Source{"max_attempts": above}}
 	lower := policy.Layer{MaxAttempts: new(2), OptOut: new(true),
-		Origins: []policy.Origin{at("lower", "opt_out"), at("lower", "max_attempts")}}
+		Origins: map[string]policy.Source{"opt_out": under, "max_attempts": under}}
 	both := upper.Over(lower)
-	assert.Equal(t, []policy.Origin{at("upper", "max_attempts"), at("lower", "opt_out")}, both.Origins)
+	assert.Equal(t, map[string]policy.Source{"max_attempts": above, "opt_out": under}, both.Origins)
 	assert.Equal(t, []string{"max_attempts", "opt_out"}, both.Sets())
-	assert.Empty(t, both.Source("backoff").String())
+	assert.Empty(t, both.Origins["backoff"].String())
 }
 
 // The jitter is that of the next layer that has one, whatever the layers between them say: with a cap it

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -130,11 +131,10 @@ func (t *Tool) declare(opts []Option) {
 
 // from notes the option as the source of a layer's fields that have none.
 func from(option string, l policy.Layer) policy.Layer {
+	said := l.Origins
+	l.Origins = map[string]policy.Source{}
 	for _, field := range l.Sets() {
-		if l.Source(field) == (policy.Source{}) {
-			here := policy.Origin{Field: field, Source: policy.Source{File: option}}
-			l.Origins = append(slices.Clip(l.Origins), here)
-		}
+		l.Origins[field] = cmp.Or(said[field], policy.Source{File: option})
 	}
 	return l
 }

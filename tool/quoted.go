@@ -3,7 +3,6 @@ package tool
 import (
 	"bytes"
 	"slices"
-	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -55,98 +54,38 @@ func stringsRefused(issues []fault.Issue) map[string]bool {
 // isOfKind reports whether an issue may be about the kind of a value.
 func isOfKind(i fault.Issue) bool { return i.Rule == "type" || i.Rule == "anyOf" || i.Rule == "oneOf" }
 
-// takeOut replaces the strings at some places by the objects or arrays they hold, and returns those places.
+// takeOut replaces the strings at some places of a canonical document by the objects or arrays they hold, and
+// returns those places.
 func takeOut(doc []byte, places map[string]bool) (mended []byte, done map[string]bool) {
 	if len(places) == 0 {
 		return doc, nil
 	}
-	t := taker{Decoder: jsontext.NewDecoder(bytes.NewBuffer(doc)), doc: doc, done: map[string]bool{}}
-	_ = t.value(treeOf(places)) // what cannot be read stays as it is
-	return append(t.mended, doc[t.copied:]...), t.done
-}
-
-// place is a place in a document that is looked for, or one around such places.
-type place struct {
-	pointer string // of a place that is looked for
-	wanted  bool
-	within  map[string]*place
-}
-
-// treeOf is the places by their steps, so that a reader needs no pointer of what it passes.
-func treeOf(pointers map[string]bool) *place {
-	root := &place{}
-	for pointer := range pointers {
-		at := root
-		for step := range jsontext.Pointer(pointer).Tokens() {
-			if at.within == nil {
-				at.within = map[string]*place{}
-			}
-			if at.within[step] == nil {
-				at.within[step] = &place{}
-			}
-			at = at.within[step]
+	done = map[string]bool{}
+	copied := 0 // doc[:copied] is in mended
+	in := jsontext.NewDecoder(bytes.NewBuffer(doc))
+	for {
+		around, n := in.StackIndex(in.StackDepth())
+		isText := in.PeekKind() == '"' && !(around == '{' && n%2 == 0)
+		var quoted jsontext.Value
+		var err error
+		if isText {
+			quoted, err = in.ReadValue()
+		} else {
+			_, err = in.ReadToken()
 		}
-		at.pointer, at.wanted = pointer, true
-	}
-	return root
-}
-
-// taker reads a canonical document and copies it, with other values at some places.
-type taker struct {
-	*jsontext.Decoder
-	doc, mended []byte
-	copied      int // doc[:copied] is in mended
-	done        map[string]bool
-}
-
-// value reads the next value; at is nil if no place in it is looked for.
-func (t *taker) value(at *place) error {
-	switch kind := t.PeekKind(); {
-	case at == nil || kind != '"' && at.within == nil:
-		return t.SkipValue()
-	case kind == '"':
-		return t.text(at)
-	case kind == '{' || kind == '[':
-		return t.within(at, kind)
-	}
-	return t.SkipValue()
-}
-
-// within reads an object or array.
-func (t *taker) within(at *place, kind jsontext.Kind) error {
-	_, err := t.ReadToken()
-	var step []byte
-	// In ASCII, the closing bracket comes two after the opening one.
-	for n := 0; err == nil && t.PeekKind() != kind+2; n++ {
-		step = strconv.AppendInt(step[:0], int64(n), 10)
-		if kind == '{' {
-			var quoted jsontext.Value
-			if quoted, err = t.ReadValue(); err != nil {
-				return err
-			}
-			step, _ = jsontext.AppendUnquote(step[:0], quoted)
+		if err != nil {
+			return append(mended, doc[copied:]...), done // what cannot be read stays as it is
 		}
-		err = t.value(at.within[string(step)])
+		if !bytes.ContainsAny(quoted, "{[") || !places[string(in.StackPointer())] {
+			continue
+		}
+		text, _ := jsontext.AppendUnquote(nil, quoted)
+		if value := held(text); value != nil {
+			end := int(in.InputOffset())
+			mended = append(append(mended, doc[copied:end-len(quoted)]...), value...)
+			copied, done[string(in.StackPointer())] = end, true
+		}
 	}
-	if err == nil {
-		_, err = t.ReadToken()
-	}
-	return err
-}
-
-// text reads a string.
-func (t *taker) text(at *place) error {
-	quoted, err := t.ReadValue()
-	if err != nil || !at.wanted {
-		return err
-	}
-	text, _ := jsontext.AppendUnquote(nil, quoted)
-	if value := held(text); value != nil {
-		start := int(t.InputOffset()) - len(quoted)
-		t.mended = append(append(t.mended, t.doc[t.copied:start]...), value...)
-		t.copied, t.done[at.pointer] = int(t.InputOffset()), true
-	}
-	return nil
 }
 
 // held is the object or array that a text holds as JSON; nil for none.

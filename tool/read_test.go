@@ -218,9 +218,9 @@ func FuzzRead(f *testing.F) {
 func TestThePolicyOfOneToolMayDifferInWhatItRepairs(t *testing.T) {
 	set := hotel(t)
 	repaired := message.Reply{Text: `<tool_call>{"name": "book.room", "arguments": {"city": "Lisbon", "nights": 2,}}</tool_call>`}
-	strict := tool.Settings{Text: policy.RepairsNote, Tools: map[string]tool.Leniency{"book.room": {Text: policy.RepairsRefuse}}}
+	strict := tool.Settings{Text: policy.RepairsNote, Tools: map[string]tool.Settings{"book.room": {Text: policy.RepairsRefuse}}}
 	assert.Equal(t, fault.ToolValidation, set.Read(repaired, strict).Calls[0].Class)
-	strict.Tools = map[string]tool.Leniency{"clock": {Text: policy.RepairsRefuse}}
+	strict.Tools = map[string]tool.Settings{"clock": {Text: policy.RepairsRefuse}}
 	assert.True(t, set.Read(repaired, strict).Calls[0].Good())
 }
 

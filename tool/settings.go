@@ -13,37 +13,32 @@ import (
 // Settings is what a policy says of reading calls and answers. The zero value refuses every repair.
 type Settings struct {
 	// Off lists forms of calls in text, and leniencies, that are not read; see [extract.Forms].
-	Off []extract.Form
+	Off []extract.Form `json:"off,omitempty"`
 	// Text is for calls and answers found in text, Native for the arguments of native calls; empty refuses.
 	// Text around a call or value, and an alias for a tool's name, are no repairs.
-	Text, Native policy.Repairs
+	Text   policy.Repairs `json:"text,omitempty"`
+	Native policy.Repairs `json:"native,omitempty"`
 	// Identity are the arguments by which calls count as the same; empty means all.
-	Identity []string
+	Identity []string `json:"identity,omitempty"`
 	// Approval says which calls need a person's approval; only its bound is for reading: see Exceeds.
-	Approval policy.Approval
-	// Tools has the settings of single tools, by registered name, where they differ.
-	Tools map[string]Leniency
+	Approval policy.Approval `json:"approval,omitzero"`
+	// Tools has the settings of single tools, by registered name, where they differ: Text, Native, Identity
+	// and Approval. The others are those of the reply.
+	Tools map[string]Settings `json:"tools,omitempty"`
 	// MaxCalls bounds the calls of one reply. If a reply makes more, none is read, and reading it takes
 	// little memory. Below 1, and above [policy.MostCalls], it is that.
-	MaxCalls int
+	MaxCalls int `json:"max_calls,omitempty"`
 	// Stop ends the checks of a reply when it reports true; what was read is of no use then. It is called
-	// about once a millisecond. Nil never stops.
-	Stop func() bool
-}
-
-// Leniency is what the policy of one tool says of reading its calls.
-type Leniency struct {
-	Text, Native policy.Repairs
-	Identity     []string
-	Approval     policy.Approval
+	// about once a millisecond. Nil never stops. It is no part of the JSON.
+	Stop func() bool `json:"-"`
 }
 
 // of is what holds for one tool.
-func (s Settings) of(tool string) Leniency {
+func (s Settings) of(tool string) Settings {
 	if own, ok := s.Tools[tool]; ok {
 		return own
 	}
-	return Leniency{Text: s.Text, Native: s.Native, Identity: s.Identity, Approval: s.Approval}
+	return s
 }
 
 // Exceeds reports whether a call has a value above the bound of its tool's approval: see

@@ -175,7 +175,7 @@ func (a *agent) reply(
 	if err != nil {
 		return nil, remote(err), nil
 	}
-	settings := in.Reading.settings()
+	settings := in.Reading
 	settings.Stop = func() bool { return ctx.Err() != nil }
 	read := engine.Read(reply, engine.Offer{Tools: cfg.Tools, Output: cfg.Output, CallsOnly: cfg.CallsOnly},
 		settings)

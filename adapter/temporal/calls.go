@@ -107,7 +107,7 @@ func (f *flow) CallModel(m *machine.ModelCall) error {
 	said := f.st.TranscriptFrom(f.keptLen)
 	in := modelCall{
 		Session: f.in.Session, Call: *m, Output: f.in.Output.short(), Tools: f.begun.Tools,
-		Only: f.in.Config.CallsOnly, Reading: readingOf(f.settings), Kept: f.kept, Said: said, Cuts: f.st.Cuts,
+		Only: f.in.Config.CallsOnly, Reading: f.settings, Kept: f.kept, Said: said, Cuts: f.st.Cuts,
 	}
 	if err := f.measure("the conversation of a model call", in); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 // wire encodes a value as canonical JSON. Temporal's own encoder would reformat JSON within it, and so
@@ -136,7 +137,7 @@ type modelCall struct {
 	Output  *output           `json:"output,omitempty"`
 	Tools   []journal.Tool    `json:"tools,omitempty"`
 	Only    bool              `json:"calls_only,omitempty"`
-	Reading reading           `json:"reading"`
+	Reading tool.Settings     `json:"reading"`
 	// Kept is the name of the conversation in the store. Said is the rest.
 	Kept string            `json:"kept,omitempty"`
 	Said []message.Message `json:"said,omitempty"`

@@ -169,10 +169,10 @@ func Settings(set *policy.Set) tool.Settings {
 	p := set.Policy(policy.Target{})
 	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs,
 		Identity: p.Identity, Approval: p.Approval,
-		MaxCalls: set.MaxCalls, Tools: make(map[string]tool.Leniency, len(set.Tools))}
+		MaxCalls: set.MaxCalls, Tools: make(map[string]tool.Settings, len(set.Tools))}
 	for _, name := range canon.Keys(set.Tools) {
 		own := set.Policy(policy.Target{Tool: name})
-		settings.Tools[name] = tool.Leniency{Text: own.TextRepairs, Native: own.NativeRepairs,
+		settings.Tools[name] = tool.Settings{Text: own.TextRepairs, Native: own.NativeRepairs,
 			Identity: own.Identity, Approval: own.Approval}
 	}
 	return settings

@@ -195,9 +195,9 @@ func (r *reader) single(data []byte, set *policy.Set) {
 
 // origins notes where the fields of a layer were written, if it does not say so itself.
 func (r *reader) origins(path string, l *policy.Layer) {
-	var all []policy.Origin
+	var all map[string]policy.Source
 	for _, field := range l.Sets() {
-		source := l.Source(field)
+		source := l.Origins[field]
 		at, ok := r.places[fields.Shown(fields.Join(path, field))]
 		if !ok {
 			at, ok = r.places[fields.Shown(fields.Join(path, "preset"))]
@@ -205,7 +205,10 @@ func (r *reader) origins(path string, l *policy.Layer) {
 		if ok && source == (policy.Source{}) {
 			source = policy.Source{File: r.name, Line: at.key.line, Column: at.key.column}
 		}
-		all = append(all, policy.Origin{Field: field, Source: source})
+		if all == nil {
+			all = map[string]policy.Source{}
+		}
+		all[field] = source
 	}
 	l.Origins = all
 }
