@@ -37,7 +37,7 @@ STORE is a folder of journals, a SQLite database or an address postgres://…: t
 variable RETAKE_STORE or the current folder. It can also stand before SESSION.
 
 The exit status is 1 for an answer that is not taken: the question is answered, over or another one.`,
-	task: func() task { return &answer{at: to{now: time.Now}} },
+	task: func() task { return &answer{to: to{now: time.Now}} },
 }
 
 // to is a session in a store, and who speaks to it.
@@ -69,25 +69,22 @@ func (t *to) take(args []string, more int, want string) ([]string, error) {
 	return args[1:], areStores(t.store)
 }
 
-func (a *answer) unseals() *string { return a.at.unseals() }
-
 // put opens the store and speaks to the session. A refusal of what is said is the answer no.
 func (t *to) put(e *env, say func(context.Context, inbox.Store) error) error {
-	store, closing, err := e.openInbox(t.store, false)
-	if err != nil {
-		return err
+	store, err := e.openInbox(t.store, false)
+	if err == nil {
+		err = say(context.Background(), store)
 	}
-	err = say(context.Background(), store)
 	if _, misfit := errors.AsType[*machine.AnswerError](err); misfit || errors.Is(err, inbox.ErrEnded) {
 		fmt.Fprintf(e.err, "not taken: %s\n", plain(err.Error()))
-		return errors.Join(closing(), errNotOK)
+		return errNotOK
 	}
-	return errors.Join(err, closing())
+	return err
 }
 
 // answer is one call of the command.
 type answer struct {
-	at                        to
+	to
 	call                      string
 	verdict                   machine.Ruling
 	reason, arguments, result string
@@ -99,14 +96,14 @@ var verdicts = []machine.Ruling{
 }
 
 func (a *answer) declare(fs *flag.FlagSet) {
-	a.at.declare(fs)
+	a.to.declare(fs)
 	fs.StringVar(&a.reason, "reason", "", "`TEXT` that the model is told with a refusal")
 	fs.StringVar(&a.arguments, "arguments", "", "make the call with these arguments, as `JSON`")
 	fs.StringVar(&a.result, "result", "", "what the call returned, as `JSON`")
 }
 
 func (a *answer) take(args []string) error {
-	rest, err := a.at.take(args, 2, "SESSION CALL VERDICT")
+	rest, err := a.to.take(args, 2, "SESSION CALL VERDICT")
 	if err != nil {
 		return err
 	}
@@ -124,11 +121,11 @@ func (a *answer) take(args []string) error {
 
 func (a *answer) run(e *env) error {
 	r := machine.Response{
-		Question: a.call, Verdict: a.verdict, Words: a.reason, By: a.at.by, At: a.at.now(),
+		Question: a.call, Verdict: a.verdict, Words: a.reason, By: a.by, At: a.now(),
 		Arguments: json.RawMessage(a.arguments), Result: json.RawMessage(a.result),
 	}
-	return a.at.put(e, func(ctx context.Context, store inbox.Store) error {
-		err := inbox.Answer(ctx, store, a.at.session, r)
+	return a.put(e, func(ctx context.Context, store inbox.Store) error {
+		err := inbox.Answer(ctx, store, a.session, r)
 		if err == nil {
 			fmt.Fprintf(e.out, "%s: %s\n", plain(a.call), r.Verdict)
 		}

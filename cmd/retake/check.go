@@ -64,7 +64,7 @@ type check struct {
 func (c *check) declare(fs *flag.FlagSet) {
 	fs.StringVar(&c.tool, "tool", "", "check replies against the tools of `TOOL.json`")
 	fs.StringVar(&c.corpus, "corpus", "", "check all replies of `FILE`")
-	fs.StringVar(&c.policy, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")
+	declarePolicy(fs, &c.policy)
 	fs.Func("cut", "keep only this `SHARE` of each text, above 0 and at most 1", func(s string) error {
 		share, err := strconv.ParseFloat(s, 64)
 		if c.cut = share; err != nil || !(share > 0 && share <= 1) {
@@ -73,7 +73,7 @@ func (c *check) declare(fs *flag.FlagSet) {
 		return nil
 	})
 	c.failOn.declare(fs)
-	fs.BoolVar(&c.json, "json", false, "write JSON")
+	declareJSON(fs, &c.json)
 }
 
 func (c *check) run(e *env) error {
@@ -148,15 +148,10 @@ func (c *check) runReply(e *env, p *policy.Set) error {
 }
 
 func (c *check) runCorpus(e *env, p *policy.Set) error {
-	f, err := openCorpus(c.corpus)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
 	seen := &progress{e: e}
 	defer seen.done()
 	var sum corpus.Tally
-	for q, err := range corpus.Read(c.corpus, f) {
+	for q, err := range questions(c.corpus) {
 		if err != nil {
 			return err
 		}
@@ -171,9 +166,8 @@ func (c *check) runCorpus(e *env, p *policy.Set) error {
 		}
 		for n, v := range verdicts {
 			c.count(v.OK, v.Unreadable())
-			if sum.Add(v); sum.Replies%progressEvery == 0 {
-				seen.say(int64(sum.Replies), "replies")
-			}
+			sum.Add(v)
+			seen.every(sum.Replies, "replies")
 			if err := c.writeLine(e, corpusVerdict{q.ID, n, v}); err != nil {
 				return err
 			}

@@ -97,7 +97,8 @@ func failureOf(ev *machine.Event) *fault.Failure {
 // recordedVerdict is the verdict that a failure had when it was recorded.
 func recordedVerdict(f fault.Failure) fault.Verdict {
 	return fault.Verdict{Class: f.Class, Plane: f.Plane, Retryable: f.Class.Retryable() && !f.Final,
-		Message: f.Message, RetryAfter: f.RetryAfter, Asked: f.RetryAfter > 0, Metadata: fault.Metadata{RetryAfter: f.RetryAfter}}
+		Message: f.Message, RetryAfter: f.RetryAfter, Asked: f.RetryAfter > 0,
+		Metadata: fault.Metadata{RetryAfter: f.RetryAfter}}
 }
 
 // read reads an error in any of the three forms.

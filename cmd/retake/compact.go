@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/inbox"
 )
 
 var compactCommand = command{
@@ -32,13 +33,14 @@ JOURNAL is a file of a folder of journals (journal.Dir), such a folder, a SQLite
 
 type compact struct {
 	journals
-	keepIDs age
+	keepIDs time.Duration
 	now     func() time.Time
 }
 
 func (c *compact) declare(fs *flag.FlagSet) {
-	fs.StringVar(&c.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
-	fs.Var(&c.keepIDs, "keep-ids", "drop the ends of requests and actions with an ID that are older than `AGE`")
+	c.declareKey(fs)
+	usage := "drop the ends of requests and actions with an ID that are older than `AGE`"
+	fs.Func("keep-ids", usage, age(&c.keepIDs))
 }
 
 func (c *compact) run(e *env) error {
@@ -46,40 +48,36 @@ func (c *compact) run(e *env) error {
 	if err != nil {
 		return err
 	}
-	how := func(store journal.Store, session string) error {
-		if c.keepIDs == 0 {
-			return journal.Compact(context.Background(), store, session, key)
-		}
-		keep := journal.Retention{Older: time.Duration(c.keepIDs)}
-		return journal.CompactKeeping(context.Background(), store, session, key, keep, c.now())
-	}
 	var bad error
 	for _, p := range c.places {
-		before, after, err := e.compact(p, how)
+		before, after, err := c.one(e, p, key)
 		if err != nil {
 			bad = errors.Join(bad, fmt.Errorf("%s: %w", p.inErrors(), err))
 			continue
 		}
-		fmt.Fprintf(e.out, "%s  %s\n", title(p), e.paint.faint(fmt.Sprintf("%d bytes, from %d", after, before)))
+		sizes := fmt.Sprintf("%d bytes, from %d", after, before)
+		fmt.Fprintf(e.out, "%s  %s\n", title(p), e.paint.faint(sizes))
 	}
 	return bad
 }
 
-// compacting compacts the journal of a session in a store.
-type compacting func(store journal.Store, session string) error
-
-// compact compacts one journal, and returns its size before and after.
-func (e *env) compact(p place, how compacting) (before, after int64, err error) {
+// one compacts one journal, and returns its size before and after.
+func (c *compact) one(e *env, p place, key []byte) (before, after int64, err error) {
 	if p.path == standardInput {
 		return 0, 0, misused("standard input cannot be compacted: name a file")
 	}
 	if before, err = e.size(p); err != nil {
 		return 0, 0, err
 	}
-	if p.session != "" {
-		err = e.compactSession(p, how)
+	store, session, err := e.storeOf(p)
+	if err != nil {
+		return before, 0, err
+	}
+	if ctx := context.Background(); c.keepIDs == 0 {
+		err = journal.Compact(ctx, store, session, key)
 	} else {
-		err = e.compactFile(p.path, how)
+		keep := journal.Retention{Older: c.keepIDs}
+		err = journal.CompactKeeping(ctx, store, session, key, keep, c.now())
 	}
 	if err == nil {
 		after, err = e.size(p)
@@ -97,33 +95,20 @@ func (e *env) size(p place) (int64, error) {
 	return n, errors.Join(err, in.Close())
 }
 
-// compactSession compacts the journal of a session in a database.
-func (e *env) compactSession(p place, how compacting) error {
-	store, err := openDatabase(p.path, false)
-	if err != nil {
-		return err
+// storeOf opens the store of a journal, and returns the session's id, too.
+func (e *env) storeOf(p place) (store inbox.Store, session string, err error) {
+	if store, session = journal.Dir(filepath.Dir(p.path)), p.session; session != "" {
+		store, err = e.database(p.path, false)
+	} else if session, err = e.sessionOf(p.path); err == nil {
+		if want := journal.FileName(session); want != filepath.Base(p.path) {
+			err = fmt.Errorf("it is the journal of session %q, whose file is called %s: give it that name",
+				session, want)
+		}
 	}
-	whole, err := e.sealing(store)
 	if err == nil {
-		err = how(whole, p.session)
+		store, err = e.sealing(store)
 	}
-	return errors.Join(err, store.Close())
-}
-
-// compactFile compacts one file.
-func (e *env) compactFile(name string, how compacting) error {
-	session, err := e.sessionOf(name)
-	if err != nil {
-		return err
-	}
-	if want := journal.FileName(session); want != filepath.Base(name) {
-		return fmt.Errorf("it is the journal of session %q, whose file is called %s: give it that name", session, want)
-	}
-	store, err := e.sealing(journal.Dir(filepath.Dir(name)))
-	if err != nil {
-		return err
-	}
-	return how(store, session)
+	return store, session, err
 }
 
 // sessionOf returns the session's id by the header of a journal.

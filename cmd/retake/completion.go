@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -30,11 +31,12 @@ type completion struct{ shell string }
 func (c *completion) declare(*flag.FlagSet) {}
 
 func (c *completion) take(args []string) error {
+	shells := []string{"bash", "zsh", "fish"}
 	if len(args) != 1 {
 		return misused("give one shell: bash, zsh or fish")
 	}
-	if c.shell = args[0]; completions.Lookup(c.shell) == nil {
-		near := didYouMean(c.shell, []string{"bash", "zsh", "fish"})
+	if c.shell = args[0]; !slices.Contains(shells, c.shell) {
+		near := didYouMean(c.shell, shells)
 		return misused("there is no script for %q%s\nshells: bash, zsh, fish", c.shell, near)
 	}
 	return nil

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/retake-go/retake/adapter/postgres"
 	"github.com/retake-go/retake/adapter/sqlite"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/limit/limiter"
 )
 
@@ -76,6 +79,76 @@ func openDatabase(name string, toRead bool) (db, error) {
 	return pooled{store, pool}, nil
 }
 
+// stores are the stores that a command is given.
+type stores struct {
+	unsealing
+	names []string
+}
+
+const storeArgs = "STORE is a folder of journals, a SQLite database or an address postgres://…"
+
+func (s *stores) take(args []string) error {
+	if len(args) == 0 {
+		return misused("a store is missing: %s", storeArgs)
+	}
+	s.names = args
+	return areStores(args...)
+}
+
+// areStores returns an error for what is no store.
+func areStores(names ...string) error {
+	for _, name := range names {
+		if folder, err := isFolder(name); err != nil {
+			return misused("%v: %s", err, storeArgs)
+		} else if !folder && !isDatabase(name) {
+			return misused("%s: it is neither a folder nor a database: %s", name, storeArgs)
+		}
+	}
+	return nil
+}
+
+// opened names a database, and says how it was opened.
+type opened struct {
+	name   string
+	toRead bool
+}
+
+// database opens a database, once for each way. It stays open until the end.
+func (e *env) database(name string, toRead bool) (store db, err error) {
+	way := opened{name, toRead}
+	if store = e.databases[way]; store != nil {
+		return store, nil
+	}
+	if store, err = openDatabase(name, toRead); err != nil {
+		return nil, err
+	}
+	if e.databases == nil {
+		e.databases = map[opened]db{}
+	}
+	e.databases[way] = store
+	return store, nil
+}
+
+// closeDatabases closes the databases that were opened.
+func (e *env) closeDatabases() (err error) {
+	for _, store := range e.databases {
+		err = errors.Join(err, store.Close())
+	}
+	return err
+}
+
+// openInbox opens a store with the words for its runs.
+func (e *env) openInbox(name string, toRead bool) (inbox.Store, error) {
+	if !isDatabase(name) {
+		return e.sealing(journal.Dir(name))
+	}
+	store, err := e.database(name, toRead)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s cannot be opened", shown(name)), err)
+	}
+	return e.sealing(store)
+}
+
 // pooled is a store with a pool of its own.
 type pooled struct {
 	*postgres.Store
@@ -112,6 +185,11 @@ func isFolder(name string) (bool, error) {
 	}
 	info, err := os.Stat(name)
 	return err == nil && info.IsDir(), err
+}
+
+// unreadableDatabase is the error for a database that cannot be opened.
+func unreadableDatabase(name string, err error) error {
+	return misused("%s: it is a %s database whose journals cannot be read: %w", shown(name), kindOf(name), err)
 }
 
 // kindOf is the kind of a database.

@@ -67,12 +67,6 @@ func count(s string, limit int) (int, error) {
 // maxDelays is the most waits that are shown.
 const maxDelays = 10_000
 
-// planned is the wait after a failed attempt, and the shortest and the longest one for any seed.
-type planned struct {
-	attempt         int
-	delay, min, max time.Duration
-}
-
 // schedule is the answer as JSON.
 type schedule struct {
 	Policy string      `json:"policy"`
@@ -81,11 +75,14 @@ type schedule struct {
 	Total  json.Number `json:"total_ms"`
 }
 
+// delay is the wait after a failed attempt, and the shortest and the longest one for any seed.
 type delay struct {
 	Attempt int         `json:"attempt"`
 	Delay   json.Number `json:"delay_ms"`
 	Min     json.Number `json:"min_ms"`
 	Max     json.Number `json:"max_ms"`
+
+	wait, least, most time.Duration
 }
 
 func (d *delays) run(e *env) error {
@@ -109,7 +106,7 @@ func (d *delays) run(e *env) error {
 	}
 	d.warn(e, p, class, rows)
 	if d.json {
-		return e.json(d.schedule(rows))
+		return e.json(schedule{d.policy, d.seed, rows, millis(total(rows))})
 	}
 	d.chart(e, p, class, rows)
 	return nil
@@ -119,25 +116,18 @@ func (d *delays) run(e *env) error {
 func (d *delays) resolve(from policies) (
 	p policy.RetryPolicy, class fault.Class, plane fault.Plane, err error,
 ) {
-	if from.preset != "" {
-		if d.tool != "" {
-			return p, "", "", misused("-tool: a preset has no layers: give -policy a file")
-		}
-		p, _ = policy.Preset(from.preset)
+	set, isPreset, plane := from.set, from.preset != "", fault.Correction
+	switch {
+	case isPreset && d.tool != "":
+		return p, "", "", misused("-tool: a preset has no layers: give -policy a file")
+	case isPreset && !isCorrection(from.preset):
 		plane = fault.Transport
-		if isCorrection(from.preset) {
-			plane = fault.Correction
-		}
-		class, err = d.class(p)
-		return p, class, plane, err
-	}
-	set := from.set
-	if d.tool == "" {
+	case d.tool == "":
 		set.Answer = policy.Layer{}
 	}
-	p = set.Policy(policy.Target{Tool: d.tool})
-	if class, err = d.class(p); err != nil || class.Plane() != fault.Transport {
-		return p, class, fault.Correction, err
+	p = set.Policy(policy.Target{Plane: plane, Tool: d.tool})
+	if class, err = d.class(p); err != nil || isPreset || class.Plane() != fault.Transport {
+		return p, class, plane, err
 	}
 	if !set.Transport.IsZero() {
 		p = set.Policy(policy.Target{Plane: fault.Transport})
@@ -158,7 +148,7 @@ func (d *delays) class(p policy.RetryPolicy) (fault.Class, error) {
 		"give one such as rate_limit, llm-timeout or NETWORK_ERROR", d.code)
 }
 
-func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane) ([]planned, error) {
+func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane) ([]delay, error) {
 	attempts := p.MaxAttempts
 	switch {
 	case d.attempts > 0:
@@ -174,16 +164,17 @@ func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane
 		number = 0
 	}
 	key, waits := machine.JitterKey(d.seed, number, d.tool, plane), p.BackoffOf(class)
-	rows := make([]planned, attempts-1)
+	rows := make([]delay, attempts-1)
 	for n := range rows {
+		wait := waits.After(n+1, key)
 		least, most := waits.Bounds(n + 1)
-		rows[n] = planned{n + 1, waits.After(n+1, key), least, most}
+		rows[n] = delay{n + 1, millis(wait), millis(least), millis(most), wait, least, most}
 	}
 	return rows, nil
 }
 
 // warn says so if the policy would not make these waits.
-func (d *delays) warn(e *env, p policy.RetryPolicy, class fault.Class, rows []planned) {
+func (d *delays) warn(e *env, p policy.RetryPolicy, class fault.Class, rows []delay) {
 	if d.code != "" && !p.Retries(class) {
 		e.note("the policy does not retry %s: these are the waits it would make if it did", class)
 	}
@@ -195,21 +186,13 @@ func (d *delays) warn(e *env, p policy.RetryPolicy, class fault.Class, rows []pl
 	}
 	var waited time.Duration
 	for _, r := range rows {
-		if r.delay > p.MaxTotalDelay-waited {
+		if r.wait > p.MaxTotalDelay-waited {
 			e.note("max_total_delay %s ends it after attempt %d: the waits from there on are not made",
-				p.MaxTotalDelay, r.attempt)
+				p.MaxTotalDelay, r.Attempt)
 			return
 		}
-		waited += r.delay
+		waited += r.wait
 	}
-}
-
-func (d *delays) schedule(rows []planned) schedule {
-	out := schedule{d.policy, d.seed, make([]delay, len(rows)), millis(total(rows))}
-	for n, r := range rows {
-		out.Delays[n] = delay{r.attempt, millis(r.delay), millis(r.min), millis(r.max)}
-	}
-	return out
 }
 
 // millis is a duration as an exact decimal of milliseconds: "500", "0.25".
@@ -219,29 +202,29 @@ func millis(d time.Duration) json.Number {
 }
 
 // total is the sum of the waits, or the longest duration if it is more.
-func total(rows []planned) (sum time.Duration) {
+func total(rows []delay) (sum time.Duration) {
 	for _, r := range rows {
-		sum = backoff.Sum(sum, r.delay)
+		sum = backoff.Sum(sum, r.wait)
 	}
 	return sum
 }
 
 // chart writes the waits as a bar chart.
-func (d *delays) chart(e *env, p policy.RetryPolicy, class fault.Class, rows []planned) {
+func (d *delays) chart(e *env, p policy.RetryPolicy, class fault.Class, rows []delay) {
 	longest, jittered := time.Duration(0), false
 	for _, r := range rows {
-		longest, jittered = max(longest, r.delay), jittered || r.min != r.max
+		longest, jittered = max(longest, r.wait), jittered || r.least != r.most
 	}
 	title := e.paint.bold(plain(d.title(class, len(rows)+1, jittered)))
 	fmt.Fprintf(e.out, "%s\n%s\n\n", title, e.paint.faint(p.Backoff.String()))
 	fmt.Fprint(e.out, columns(func(w io.Writer) {
 		for _, r := range rows {
 			spread := ""
-			if r.min != r.max {
-				spread = fmt.Sprintf("(%s to %s)", r.min, r.max)
+			if r.least != r.most {
+				spread = fmt.Sprintf("(%s to %s)", r.least, r.most)
 			}
-			wait := e.paint.cyan(bar(r.delay, longest))
-			fmt.Fprintf(w, "  after attempt %d\t%s\t%s\t%s\n", r.attempt, r.delay, spread, wait)
+			wait := e.paint.cyan(bar(r.wait, longest))
+			fmt.Fprintf(w, "  after attempt %d\t%s\t%s\t%s\n", r.Attempt, r.wait, spread, wait)
 		}
 	}))
 	if len(rows) > 0 {

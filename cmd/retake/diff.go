@@ -33,7 +33,7 @@ type diff struct {
 
 func (d *diff) declare(fs *flag.FlagSet) {
 	fs.BoolVar(&d.how.IgnoreSeed, "ignore-seed", false, "compare neither seeds nor the lengths of waits")
-	fs.BoolVar(&d.json, "json", false, "write JSON")
+	declareJSON(fs, &d.json)
 }
 
 func (d *diff) take(args []string) error {

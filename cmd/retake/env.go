@@ -29,8 +29,8 @@ type env struct {
 	paint          paint
 	// after is time.After, or the clock of a test.
 	after func(time.Duration) <-chan time.Time
-	// databases are those that were opened, by their paths.
-	databases map[string]db
+	// databases are those that were opened.
+	databases map[opened]db
 	// keys are those of sealed journals; there may be none.
 	keys []sealed.Sealer
 }
@@ -76,13 +76,11 @@ func (e *env) note(format string, args ...any) {
 	fmt.Fprintln(e.err, plainLines(fmt.Sprintf("note: "+format, args...)))
 }
 
-// standardInput reads all of standard input. what names its content.
-func (e *env) standardInput(what string) ([]byte, error) {
-	if e.typed {
+// awaits says so if a person has to type an input. what names its content.
+func (e *env) awaits(p place, what string) {
+	if p.path == standardInput && e.typed {
 		e.note("reading %s from the terminal; end it with Ctrl-D", what)
 	}
-	text, err := readAll("standard input", e.in)
-	return bytes.TrimPrefix(text, []byte("\ufeff")), err
 }
 
 // json writes a value as one line. Characters that do not print are escaped.

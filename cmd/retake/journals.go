@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 )
@@ -19,18 +20,17 @@ type journals struct {
 const journalArgs = "JOURNAL is a file, a directory of files *.jsonl, a SQLite database, a session in one (FILE#ID), " +
 	"or - for standard input"
 
-func (j *journals) take(args []string) error {
+func (j *journals) take(args []string) (err error) {
 	if len(args) == 0 {
 		return misused("a journal is missing: %s", journalArgs)
 	}
-	for _, name := range args {
-		more, err := places(name, journalArgs, journalsIn)
-		if err != nil {
-			return err
-		}
-		j.places = append(j.places, more...)
-	}
-	return stdinOnce(j.places)
+	j.places, err = allPlaces(args, journalArgs, journalsIn)
+	return err
+}
+
+// declareKey declares the flag of the secret key.
+func (j *journals) declareKey(fs *flag.FlagSet) {
+	fs.StringVar(&j.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
 }
 
 // readKey reads the file of a secret key, without the line feed at its end.

@@ -48,7 +48,7 @@ type limits struct {
 func (l *limits) declare(fs *flag.FlagSet) {
 	declareNow(fs, &l.now)
 	fs.StringVar(&l.provider, "provider", "", "whose headers they are: a `NAME` such as groq")
-	fs.BoolVar(&l.json, "json", false, "write JSON")
+	declareJSON(fs, &l.json)
 }
 
 // declareNow declares -now.
@@ -88,7 +88,8 @@ func (l *limits) read(e *env, name string, text []byte) error {
 		e.note("%sline %d is no header and was skipped: want \"Name: value\"", l.prefix(name), n)
 	}
 	now := responseTime(l.now, headers)
-	return l.tell(e, name, ratelimit.Parse(headers, now, ratelimit.WithBody(body), ratelimit.ForProvider(l.provider)))
+	state := ratelimit.Parse(headers, now, ratelimit.WithBody(body), ratelimit.ForProvider(l.provider))
+	return l.tell(e, name, state)
 }
 
 // limitsOf is what the failure of an event says of rate limits; nil if it says nothing.

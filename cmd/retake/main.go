@@ -68,8 +68,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		checkCommand, playCommand, delaysCommand, limitsCommand, classifyCommand, showCommand, replayCommand,
-		serveCommand, pendingCommand, answerCommand, sayCommand, verifyCommand, diffCommand, whatifCommand, tuneCommand, simulateCommand, compactCommand,
-		pruneCommand, versionCommand, completionCommand,
+		serveCommand, pendingCommand, answerCommand, sayCommand, verifyCommand, diffCommand, whatifCommand,
+		tuneCommand, simulateCommand, compactCommand, pruneCommand, versionCommand, completionCommand,
 	}
 }
 
@@ -92,7 +92,9 @@ func execute(e *env, args []string) int {
 		name, rest = rest[0], []string{"-h"}
 	}
 	all := commands()
-	at := slices.IndexFunc(all, func(c command) bool { return c.name == name || c.alias == name && name != "" })
+	at := slices.IndexFunc(all, func(c command) bool {
+		return c.name == name || c.alias == name && name != ""
+	})
 	if at < 0 {
 		near := didYouMean(name, commandNames())
 		return e.fail("", misused("there is no command %q%s\n%s", name, near, listCommands()))
@@ -150,6 +152,12 @@ func (c command) flags(t task) *flag.FlagSet {
 	t.declare(fs)
 	declareSealKeys(t, fs)
 	return fs
+}
+
+func declareJSON(fs *flag.FlagSet, to *bool) { fs.BoolVar(to, "json", false, "write JSON") }
+
+func declarePolicy(fs *flag.FlagSet, to *string) {
+	fs.StringVar(to, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")
 }
 
 // flagFault says what is wrong with the flags, and suggests a flag for one that does not exist.

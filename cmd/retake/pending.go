@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"time"
 
 	"github.com/retake-go/retake/internal/several"
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 )
 
@@ -31,38 +29,21 @@ without a deadline has none.`,
 
 // pending is one call of the command.
 type pending struct {
-	unsealing
-	stores []string
-	json   bool
-	now    func() time.Time
+	stores
+	json bool
+	now  func() time.Time
 }
 
-func (p *pending) declare(fs *flag.FlagSet) { fs.BoolVar(&p.json, "json", false, "write JSON") }
-
-func (p *pending) take(args []string) error {
-	if len(args) == 0 {
-		return misused("a store is missing: %s", storeArgs)
-	}
-	p.stores = args
-	return areStores(args...)
-}
-
-// areStores returns an error for what is no store.
-func areStores(names ...string) error {
-	for _, name := range names {
-		if folder, err := isFolder(name); err != nil {
-			return misused("%v: %s", err, storeArgs)
-		} else if !folder && !isDatabase(name) {
-			return misused("%s: it is neither a folder nor a database: %s", name, storeArgs)
-		}
-	}
-	return nil
-}
+func (p *pending) declare(fs *flag.FlagSet) { declareJSON(fs, &p.json) }
 
 func (p *pending) run(e *env) error {
 	list, bad := []pendingQuestion{}, int64(0)
-	for _, name := range p.stores {
-		err := p.each(e, name, func(q inbox.Question, err error) {
+	for _, name := range p.names {
+		store, err := e.openInbox(name, true)
+		if err != nil {
+			return err
+		}
+		for q, err := range inbox.Pending(context.Background(), store, p.now()) {
 			switch {
 			case err != nil:
 				bad++
@@ -73,9 +54,6 @@ func (p *pending) run(e *env) error {
 			default:
 				fmt.Fprintf(e.out, "%s  %s  %s\n", plain(q.Session), plain(q.Call), plain(asked(&q)))
 			}
-		})
-		if err != nil {
-			return err
 		}
 	}
 	if p.json {
@@ -103,32 +81,6 @@ func pendingOf(q *inbox.Question) pendingQuestion {
 		told.Deadline = &q.Deadline
 	}
 	return told
-}
-
-// each calls use for the questions of a store.
-func (p *pending) each(e *env, name string, use func(inbox.Question, error)) error {
-	store, closing, err := e.openInbox(name, true)
-	if err != nil {
-		return err
-	}
-	for q, err := range inbox.Pending(context.Background(), store, p.now()) {
-		use(q, err)
-	}
-	return closing()
-}
-
-// openInbox opens a store with the words for its runs.
-func (e *env) openInbox(name string, toRead bool) (inbox.Store, func() error, error) {
-	if !isDatabase(name) {
-		store, err := e.sealing(journal.Dir(name))
-		return store, func() error { return nil }, err
-	}
-	store, err := openDatabase(name, toRead)
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("%s cannot be opened", shown(name)), err)
-	}
-	whole, err := e.sealing(store)
-	return whole, store.Close, err
 }
 
 // asked says what is asked, and about which arguments, if it is about a call.

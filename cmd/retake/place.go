@@ -112,7 +112,7 @@ func oneSession(path, session string) ([]place, error) {
 func sessionsOf(path string) ([]string, error) {
 	store, err := openDatabase(path, true)
 	if err != nil {
-		return nil, misused("%s: it is a %s database whose journals cannot be read: %w", shown(path), kindOf(path), err)
+		return nil, unreadableDatabase(path, err)
 	}
 	ids, err := store.List(context.Background())
 	if err = errors.Join(err, store.Close()); err == nil && len(ids) == 0 {
@@ -194,16 +194,9 @@ func (r recorded) Close() error { return errors.Join(r.ReadCloser.Close(), r.log
 
 func (e *env) openSession(p place) (io.ReadCloser, error) {
 	ctx := context.Background()
-	store, open := e.databases[p.path]
-	if !open {
-		var err error
-		if store, err = openDatabase(p.path, true); err != nil {
-			return nil, err
-		}
-		if e.databases == nil {
-			e.databases = map[string]db{}
-		}
-		e.databases[p.path] = store
+	store, err := e.database(p.path, true)
+	if err != nil {
+		return nil, err
 	}
 	log, err := store.Open(ctx, p.session)
 	if err != nil {
@@ -214,14 +207,6 @@ func (e *env) openSession(p place) (io.ReadCloser, error) {
 		return nil, errors.Join(err, log.Close())
 	}
 	return recorded{in, log}, nil
-}
-
-// closeDatabases closes the databases that were opened.
-func (e *env) closeDatabases() (err error) {
-	for _, store := range e.databases {
-		err = errors.Join(err, store.Close())
-	}
-	return err
 }
 
 // journalsIn lists the journals and databases of a folder.
@@ -241,6 +226,20 @@ func journalsIn(folder string) ([]string, error) {
 		return nil, misused("%s: there is no journal in it: %s", folder, journalArgs)
 	}
 	return found, nil
+}
+
+// allPlaces is [places] of several names. Standard input is named once at most.
+func allPlaces(
+	names []string, want string, filesOf func(folder string) ([]string, error),
+) (all []place, err error) {
+	for _, name := range names {
+		found, err := places(name, want, filesOf)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, stdinOnce(all)
 }
 
 // stdinOnce returns an error if standard input is named twice.

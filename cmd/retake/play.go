@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"os"
@@ -14,9 +15,6 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/looptest/corpus"
 )
-
-// progressEvery is the number of steps between two lines of progress.
-const progressEvery = 500
 
 var playCommand = command{
 	name:    "play",
@@ -57,7 +55,7 @@ type play struct {
 
 func (p *play) declare(fs *flag.FlagSet) {
 	fs.StringVar(&p.corpus, "corpus", "", "the questions and replies: `FILE`, one question a line")
-	fs.StringVar(&p.policy, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")
+	declarePolicy(fs, &p.policy)
 	fs.StringVar(&p.seed, "seed", "", "draw the jitter from the seed `S`; without it, from the id of each session")
 	fs.Func("first", "only the first `N` questions", func(s string) (err error) {
 		p.first, err = count(s, math.MaxInt32)
@@ -70,7 +68,7 @@ func (p *play) declare(fs *flag.FlagSet) {
 		return journal.Settings{Sync: p.sync}.Validate()
 	})
 	p.failOn.declare(fs)
-	fs.BoolVar(&p.json, "json", false, "write JSON")
+	declareJSON(fs, &p.json)
 }
 
 func (p *play) run(e *env) error {
@@ -78,15 +76,10 @@ func (p *play) run(e *env) error {
 	if err != nil {
 		return err
 	}
-	f, err := openCorpus(p.corpus)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
 	seen := &progress{e: e}
 	defer seen.done()
 	var sum corpus.Summary
-	for q, err := range corpus.Read(p.corpus, f) {
+	for q, err := range questions(p.corpus) {
 		if err != nil {
 			return err
 		}
@@ -95,10 +88,8 @@ func (p *play) run(e *env) error {
 			return err
 		}
 		p.count(run.Attempt > 0, run.Unreadable)
-		if sum.Add(run); sum.Sessions%progressEvery == 0 {
-			seen.say(int64(sum.Sessions), "sessions")
-		}
-		if sum.Sessions == p.first {
+		sum.Add(run)
+		if seen.every(sum.Sessions, "sessions"); sum.Sessions == p.first {
 			break
 		}
 	}
@@ -138,9 +129,17 @@ func (p *play) config() (cfg corpus.Config, err error) {
 	return cfg, nil
 }
 
-// openCorpus opens the file of -corpus.
-func openCorpus(path string) (*os.File, error) {
-	return openNamed("-corpus", path, "give a file with one question a line, as JSON")
+// questions reads the file of -corpus.
+func questions(path string) iter.Seq2[corpus.Question, error] {
+	return func(yield func(corpus.Question, error) bool) {
+		f, err := openNamed("-corpus", path, "give a file with one question a line, as JSON")
+		if err != nil {
+			yield(corpus.Question{}, err)
+			return
+		}
+		defer f.Close()
+		corpus.Read(path, f)(yield)
+	}
 }
 
 // writeSummary writes the counts for people.

@@ -34,63 +34,49 @@ unit: 12h, 30d, 8w.`,
 }
 
 type prune struct {
-	unsealing
-	stores              []string
-	older, keepIDs      age
+	stores
+	older, keepIDs      time.Duration
 	keep, hashes        string
 	dry                 bool
 	now                 func() time.Time
 	deleted, kept, size int64
 }
 
-// age is a flag of a length of time, in days and weeks too.
-type age time.Duration
-
-func (a *age) String() string { return "" }
-
-// Get implements flag.Getter.
-func (a *age) Get() any { return time.Duration(*a) }
-
-// Set reads an age.
-func (a *age) Set(text string) error {
-	for unit, hours := range map[string]int64{"d": 24, "w": 7 * 24} {
-		number, found := strings.CutSuffix(text, unit)
-		if n, err := strconv.ParseInt(number, 10, 32); found && err == nil && n >= 0 && n <= 36500 {
-			*a = age(time.Duration(n*hours) * time.Hour)
-			return nil
+// age reads the value of a flag: a length of time, in days and weeks too.
+func age(to *time.Duration) func(text string) error {
+	return func(text string) (err error) {
+		for unit, hours := range map[string]int64{"d": 24, "w": 7 * 24} {
+			number, found := strings.CutSuffix(text, unit)
+			if n, err := strconv.ParseInt(number, 10, 32); found && err == nil && n >= 0 && n <= 36500 {
+				*to = time.Duration(n*hours) * time.Hour
+				return nil
+			}
 		}
+		if *to, err = time.ParseDuration(text); err != nil || *to < 0 {
+			return errors.New("give a number with a unit, such as 12h, 30d or 8w")
+		}
+		return nil
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return errors.New("give a number with a unit, such as 12h, 30d or 8w")
-	}
-	*a = age(d)
-	return nil
 }
 
 func (p *prune) declare(fs *flag.FlagSet) {
-	fs.Var(&p.older, "older", "delete what ended longer ago than `AGE`")
+	fs.Func("older", "delete what ended longer ago than `AGE`", age(&p.older))
 	fs.StringVar(&p.keep, "keep", "", "keep sessions in these `STATES`: done, failed")
-	fs.Var(&p.keepIDs, "keep-ids", "keep sessions with the end of a request or an action with an ID, until `AGE` after it")
+	usage := "keep sessions with the end of a request or an action with an ID, until `AGE` after it"
+	fs.Func("keep-ids", usage, age(&p.keepIDs))
 	fs.StringVar(&p.hashes, "hashes", "", "append the id and the hash of what is deleted to `FILE`")
 	fs.BoolVar(&p.dry, "dry-run", false, "say what would be deleted, and delete nothing")
 }
 
-const storeArgs = "STORE is a folder of journals, a SQLite database or an address postgres://…"
-
 func (p *prune) take(args []string) error {
-	if len(args) == 0 {
-		return misused("a store is missing: %s", storeArgs)
-	}
-	if p.older == 0 {
+	if len(args) > 0 && p.older == 0 {
 		return misused("-older: give the age from which on sessions are deleted, more than 0, such as -older 30d")
 	}
-	p.stores = args
-	return areStores(args...)
+	return p.stores.take(args)
 }
 
 func (p *prune) run(e *env) error {
-	keep := journal.Retention{Older: time.Duration(p.older), KeepIDs: time.Duration(p.keepIDs)}
+	keep := journal.Retention{Older: p.older, KeepIDs: p.keepIDs}
 	for state := range strings.SplitSeq(p.keep, ",") {
 		if state != "" {
 			keep.Keep = append(keep.Keep, journal.SessionState(state))
@@ -103,7 +89,7 @@ func (p *prune) run(e *env) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range p.stores {
+	for _, name := range p.names {
 		err = errors.Join(err, p.store(e, name, keep, hashes))
 	}
 	if hashes != nil {
@@ -142,7 +128,7 @@ func sessionIn(store, session string) place {
 
 // store prunes one store.
 func (p *prune) store(e *env, name string, keep journal.Retention, hashes *os.File) error {
-	store, closeStore, err := e.openInbox(name, false)
+	store, err := e.openInbox(name, false)
 	if err != nil {
 		return err
 	}
@@ -163,8 +149,9 @@ func (p *prune) store(e *env, name string, keep journal.Retention, hashes *os.Fi
 			return false // nothing goes unnoted
 		}
 		p.deleted, p.size = p.deleted+1, p.size+one.Bytes
-		fmt.Fprintf(e.out, "%s  %s\n", at, e.paint.faint(fmt.Sprintf("%s %s, %d bytes", one.State, one.Last.Format(time.DateOnly), one.Bytes)))
+		what := fmt.Sprintf("%s %s, %d bytes", one.State, one.Last.Format(time.DateOnly), one.Bytes)
+		fmt.Fprintf(e.out, "%s  %s\n", at, e.paint.faint(what))
 		return !p.dry
 	})
-	return errors.Join(err, noted, closeStore())
+	return errors.Join(err, noted)
 }

@@ -36,8 +36,8 @@ type replay struct {
 }
 
 func (r *replay) declare(fs *flag.FlagSet) {
-	fs.StringVar(&r.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
-	fs.BoolVar(&r.json, "json", false, "write JSON")
+	r.declareKey(fs)
+	declareJSON(fs, &r.json)
 }
 
 // replayed is what came of one journal.
@@ -135,10 +135,12 @@ func remarks(r journal.Report) []string {
 		when bool
 		text string
 	}{
-		{r.Torn > 0, "its last line was cut off (" + several.Of(r.Torn, "byte") + "): a resumed run keeps it in a note"},
+		{r.Torn > 0, "its last line was cut off (" + several.Of(r.Torn, "byte") +
+			"): a resumed run keeps it in a note"},
 		{r.Undecided, "it ends before the decision on its last event"},
 		{!r.Ended && r.Lines > 0, "its last run has not ended"},
-		{r.UserPrompts > 0, prompts(r.UserPrompts) + " made by the user's code: taken as recorded, not made again"},
+		{r.UserPrompts > 0, prompts(r.UserPrompts) +
+			" made by the user's code: taken as recorded, not made again"},
 		{r.Redacted, "parts were left out of it: their digests were compared"},
 		{r.Unkeyed > 0, prompts(r.Unkeyed) + " not compared: give the secret key by -key"},
 		{r.Compacted != nil, "it was compacted: what was before its snapshot is not there"},

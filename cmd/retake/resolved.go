@@ -82,8 +82,9 @@ func (r resolved) write(e *env) {
 	fmt.Fprintf(e.out, "\n%s\n", e.paint.bold(plain(r.Of)))
 	for _, f := range r.Fields {
 		if f.Instead != "" {
-			fmt.Fprintln(e.out, plain(fmt.Sprintf("  %-*s  %-*s  instead of %s, by %s", name, f.Field, value, f.Value,
-				f.Instead, strings.TrimSpace(f.Layer+" "+f.Source))))
+			by := strings.TrimSpace(f.Layer + " " + f.Source)
+			fmt.Fprintln(e.out, plain(fmt.Sprintf("  %-*s  %-*s  instead of %s, by %s",
+				name, f.Field, value, f.Value, f.Instead, by)))
 		}
 	}
 	if !strings.HasPrefix(r.Of, "tool") {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -63,13 +64,12 @@ func (e *env) unseal(in io.ReadCloser) (io.ReadCloser, error) {
 	if len(e.keys) == 0 {
 		return in, nil
 	}
-	start := make([]byte, sealedStart)
-	n, err := io.ReadFull(in, start)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	whole := bufio.NewReader(in)
+	start, err := whole.Peek(sealedStart)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, errors.Join(err, in.Close())
 	}
-	whole := &begun{in, start[:n]}
-	if isSealed(start[:n]) {
+	if isSealed(start) {
 		return unsealed{sealed.NewReader(whole, e.keys...), in, in}, nil
 	}
 	if s, can := in.(io.Seeker); can {
@@ -77,22 +77,13 @@ func (e *env) unseal(in io.ReadCloser) (io.ReadCloser, error) {
 			return in, nil
 		}
 	}
-	return whole, nil
+	return begun{whole, in}, nil
 }
 
-// begun is a journal whose start was read. At its end it may be read again.
+// begun is a journal whose start was looked at.
 type begun struct {
-	io.ReadCloser
-	start []byte
-}
-
-func (b *begun) Read(p []byte) (int, error) {
-	if len(b.start) == 0 {
-		return b.ReadCloser.Read(p)
-	}
-	n := copy(p, b.start)
-	b.start = b.start[n:]
-	return n, nil
+	*bufio.Reader
+	io.Closer
 }
 
 // wasSealed reports whether what is read of a journal was sealed.

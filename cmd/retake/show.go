@@ -57,7 +57,7 @@ type show struct {
 
 func (s *show) declare(fs *flag.FlagSet) {
 	fs.BoolVar(&s.html, "html", false, "write a page of HTML")
-	fs.BoolVar(&s.json, "json", false, "write JSON")
+	declareJSON(fs, &s.json)
 	fs.BoolVar(&s.follow, "follow", false, "show the journal while it is written, until its run has ended")
 	usage := "the width of lines: `N` columns; by default that of the terminal, or 100"
 	fs.Func("width", usage, func(text string) (err error) {
@@ -95,9 +95,7 @@ func (s *show) run(e *env) error {
 
 // one shows one journal.
 func (s *show) one(e *env, p place) error {
-	if p.path == standardInput && e.typed {
-		e.note("reading a journal from the terminal; end it with Ctrl-D")
-	}
+	e.awaits(p, "a journal")
 	in, err := e.open(p)
 	if err != nil {
 		return err
@@ -108,26 +106,23 @@ func (s *show) one(e *env, p place) error {
 	}
 	seen := &progress{e: e}
 	defer seen.done()
-	return s.write(e, &reading{in, seen}, e.children(p))
-}
-
-func (s *show) write(e *env, in io.Reader, children report.Children) error {
+	from, children := &reading{in, seen}, e.children(p)
 	switch {
 	case s.html:
-		return report.Page{Children: children}.HTML(e.out, in)
+		return report.Page{Children: children}.HTML(e.out, from)
 	case s.json:
-		return report.JSON(e.out, in)
+		return report.JSON(e.out, from)
 	}
 	style := s.style(e)
 	style.Children = children
-	return report.Text(e.out, in, style)
+	return report.Text(e.out, from, style)
 }
 
 // children finds the sessions of agents beside a journal: in its folder or its database.
 func (e *env) children(p place) report.Children {
 	var beside journal.Keeper = journal.Dir(filepath.Dir(p.path))
 	if p.session != "" {
-		beside, _ = e.databases[p.path].(journal.Keeper)
+		beside, _ = e.databases[opened{p.path, true}].(journal.Keeper)
 	}
 	if p.path == standardInput || beside == nil {
 		return nil

@@ -67,7 +67,7 @@ type simulation struct {
 func (s *simulation) declare(fs *flag.FlagSet) {
 	fs.BoolVar(&s.compare, "compare", false, "play all limiters, one after the other")
 	fs.StringVar(&s.svg, "svg", "", "also draw what the provider saw each second, into the file `OUT`")
-	fs.BoolVar(&s.json, "json", false, "write JSON")
+	declareJSON(fs, &s.json)
 }
 
 func (s *simulation) take(args []string) error {
@@ -115,12 +115,7 @@ func (s *simulation) run(e *env) error {
 
 // read reads the file, and the policy that it names.
 func (s *simulation) read() (settings simulate.Settings, err error) {
-	f, err := openNamed("FILE", s.file, "give a file that can be read")
-	if err != nil {
-		return settings, err
-	}
-	defer f.Close()
-	data, err := readAll(s.file, f)
+	data, err := readPlaced("FILE", s.file)
 	if err != nil {
 		return settings, err
 	}

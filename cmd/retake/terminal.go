@@ -58,11 +58,21 @@ type progress struct {
 	shown bool
 }
 
+// progressEvery is the number of steps between two lines of progress.
+const progressEvery = 500
+
 // say replaces the line.
 func (p *progress) say(n int64, what string) {
 	if p.e.watched {
 		fmt.Fprintf(p.e.err, "\r%d %s", n, what)
 		p.shown = true
+	}
+}
+
+// every replaces the line after each [progressEvery] steps.
+func (p *progress) every(n int, what string) {
+	if n%progressEvery == 0 {
+		p.say(int64(n), what)
 	}
 }
 

@@ -20,22 +20,17 @@ type texts struct {
 	journals bool
 }
 
-const textArgs = "give files, folders, journals, SQLite databases or a session in one (FILE#ID), or - for standard input"
+const textArgs = "give files, folders, journals, SQLite databases or a session in one (FILE#ID), " +
+	"or - for standard input"
 
 const textsOfJournals = `A file may also be a journal, and a SQLite database is one journal for each of its sessions (FILE#ID is one of them).`
 
-func (t *texts) take(args []string) error {
-	for _, name := range args {
-		found, err := places(name, textArgs, filesIn)
-		if err != nil {
-			return err
-		}
-		t.places = append(t.places, found...)
-	}
+func (t *texts) take(args []string) (err error) {
 	if len(args) == 0 {
-		t.places = []place{{path: standardInput}}
+		args = []string{standardInput}
 	}
-	return stdinOnce(t.places)
+	t.places, err = allPlaces(args, textArgs, filesIn)
+	return err
 }
 
 // filesIn lists the files of a folder, those of its folders too, in the order of their names.
@@ -136,15 +131,13 @@ func (t *texts) journal(e *env, p place, in io.Reader, r reader) (refused error)
 
 // text reads a file, or standard input.
 func (e *env) text(p place, what string) ([]byte, error) {
-	if p.path == standardInput {
-		return e.standardInput(what)
-	}
+	e.awaits(p, what)
 	f, err := e.open(p)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := readAll(p.path, f)
+	text, err := readAll(p.inErrors(), f)
 	return bytes.TrimPrefix(text, []byte("\ufeff")), err
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
@@ -50,18 +51,19 @@ JSON: {"policies": [{"name", "sessions", "succeeded", "calls", "tokens", "cost_m
 
 type tune struct {
 	prices
-	policies, corpus, model, key string
-	html, json                   bool
+	from                    journals
+	policies, corpus, model string
+	html, json              bool
 }
 
 func (t *tune) declare(fs *flag.FlagSet) {
 	fs.StringVar(&t.policies, "policies", "", "the policies: `DIR` of YAML and JSON files")
 	fs.StringVar(&t.corpus, "corpus", "", "the recorded runs: a corpus `FILE`, or journals")
 	fs.StringVar(&t.model, "model", "", "the `NAME` of the model of a corpus, for the prices of the policies")
-	fs.StringVar(&t.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
+	t.from.declareKey(fs)
 	t.prices.declare(fs)
 	fs.BoolVar(&t.html, "html", false, "write a page of HTML")
-	fs.BoolVar(&t.json, "json", false, "write JSON")
+	declareJSON(fs, &t.json)
 }
 
 // candidate is a policy, and what came of the runs under it.
@@ -92,19 +94,20 @@ func (t *tune) run(e *env) error {
 	if t.corpus == "" || t.corpus == standardInput {
 		return misused("-corpus is missing: give a corpus file, or journals")
 	}
-	asked, err := places(t.corpus, "give a corpus, or journals", journalsIn)
+	t.from.places, err = places(t.corpus, "give a corpus, or journals", journalsIn)
 	if err != nil {
 		return err
 	}
 	bad := 0
-	if text, found, err := t.questions(e, asked); err != nil {
-		return err
-	} else if found {
+	text, found, err := t.questions(e)
+	switch {
+	case err != nil:
+	case found:
 		err = t.play(e, text, all)
-		if err != nil {
-			return err
-		}
-	} else if bad, err = t.ask(e, asked, all); err != nil {
+	default:
+		bad, err = t.ask(e, all)
+	}
+	if err != nil {
 		return err
 	}
 	rank(all)
@@ -117,7 +120,7 @@ func (t *tune) run(e *env) error {
 	default:
 		writeRanks(e, all)
 	}
-	return errors.Join(err, unreadable(bad, len(asked)))
+	return errors.Join(err, unreadable(bad, len(t.from.places)))
 }
 
 // candidates reads the policies.
@@ -151,13 +154,15 @@ func (t *tune) candidates() (all []*candidate, err error) {
 		all = append(all, &candidate{Name: name, set: set})
 	}
 	if len(all) == 0 {
-		return nil, misused("-policies: there is no policy in %s: give a directory of files *.yaml, *.yml or *.json", t.policies)
+		return nil, misused("-policies: there is no policy in %s: give a directory of files *.yaml, *.yml or *.json",
+			t.policies)
 	}
 	return all, bad
 }
 
 // questions returns the text of a corpus, if that is what was named.
-func (t *tune) questions(e *env, asked []place) (text []byte, found bool, err error) {
+func (t *tune) questions(e *env) (text []byte, found bool, err error) {
+	asked := t.from.places
 	if len(asked) != 1 || asked[0].session != "" || isDatabase(t.corpus) {
 		return nil, false, nil
 	}
@@ -171,7 +176,8 @@ func (t *tune) questions(e *env, asked []place) (text []byte, found bool, err er
 func (t *tune) play(e *env, text []byte, all []*candidate) error {
 	for _, c := range all {
 		if _, priced := c.set.Prices.Of(t.model); c.set.Spending.Costs() && !priced {
-			return misused("-model: the policy %s bounds money, and has no price for %q: name the model of the corpus", c.Name, t.model)
+			return misused("-model: the policy %s bounds money, and has no price for %q: name the model of the corpus",
+				c.Name, t.model)
 		}
 	}
 	seen := &progress{e: e}
@@ -182,23 +188,23 @@ func (t *tune) play(e *env, text []byte, all []*candidate) error {
 			return err
 		}
 		for _, c := range all {
-			run, err := corpus.Config{Policy: &c.set, Model: t.model, Estimate: true}.Play(context.Background(), q)
+			cfg := corpus.Config{Policy: &c.set, Model: t.model, Estimate: true}
+			run, err := cfg.Play(context.Background(), q)
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.Name, err)
 			}
 			st := &run.State
 			c.add(st.Turn, run.Attempt > 0, t.cost(st.Usage, st.Charged.Cost), st.Usage, st.Waited)
 		}
-		if played++; played%progressEvery == 0 {
-			seen.say(int64(played), "sessions")
-		}
+		played++
+		seen.every(played, "sessions")
 	}
 	return nil
 }
 
 // ask asks the runs of journals what they would have come to. It returns the number of those that cannot be
 // read.
-func (t *tune) ask(e *env, asked []place, all []*candidate) (bad int, err error) {
+func (t *tune) ask(e *env, all []*candidate) (bad int, err error) {
 	work := func(in io.Reader, key []byte) (outlooks []journal.Outlook, err error) {
 		text, err := readAll("the journal", in)
 		for n := 0; err == nil && n < len(all); n++ {
@@ -208,7 +214,7 @@ func (t *tune) ask(e *env, asked []place, all []*candidate) (bad int, err error)
 		}
 		return outlooks, err
 	}
-	err = each(e, &journals{unsealing{}, asked, t.key}, work, func(p place, outlooks []journal.Outlook, err error) error {
+	err = each(e, &t.from, work, func(p place, outlooks []journal.Outlook, err error) error {
 		if err != nil {
 			e.note("%s: %v", p, err)
 			bad++
@@ -286,32 +292,41 @@ func rank(all []*candidate) {
 // compared reports whether c is better than o in something, and whether it is worse in something.
 func (c *candidate) compared(o *candidate, priced bool) (better, worse bool) {
 	for _, n := range []int{
-		cmp.Compare(c.Succeeded, o.Succeeded), cmp.Compare(o.price(priced), c.price(priced)), cmp.Compare(o.WaitMS, c.WaitMS),
+		cmp.Compare(c.Succeeded, o.Succeeded), cmp.Compare(o.price(priced), c.price(priced)),
+		cmp.Compare(o.WaitMS, c.WaitMS),
 	} {
 		better, worse = better || n > 0, worse || n < 0
 	}
 	return better, worse
 }
 
-// share is the share of sessions that succeeded, in percent.
-func (c *candidate) share() float64 { return 100 * float64(c.Succeeded) / float64(max(c.Sessions, 1)) }
+// Plain is the name in answers.
+func (c *candidate) Plain() string { return plain(c.Name) }
+
+// Share is the share of sessions that succeeded, in percent.
+func (c *candidate) Share() string {
+	return fmt.Sprintf("%.1f %%", 100*float64(c.Succeeded)/float64(max(c.Sessions, 1)))
+}
+
+// Waited is the time waited in all sessions.
+func (c *candidate) Waited() time.Duration { return time.Duration(c.WaitMS) * time.Millisecond }
 
 // writeRanks writes the table for people.
 func writeRanks(e *env, all []*candidate) {
 	width, unanswered := len("policy"), 0
 	for _, c := range all {
-		width, unanswered = max(width, len([]rune(plain(c.Name)))), max(unanswered, c.Unanswered)
+		width, unanswered = max(width, utf8.RuneCountInString(c.Plain())), max(unanswered, c.Unanswered)
 	}
-	fmt.Fprintf(e.out, "  %-*s  %8s %17s %8s %11s %12s %10s\n", width, "policy", "sessions", "succeeded", "calls", "tokens",
-		"cost", "waited")
+	fmt.Fprintf(e.out, "  %-*s  %8s %17s %8s %11s %12s %10s\n",
+		width, "policy", "sessions", "succeeded", "calls", "tokens", "cost", "waited")
 	for _, c := range all {
 		mark, paint := "*", e.paint.bold
 		if c.Dominated {
 			mark, paint = " ", e.paint.faint
 		}
-		waited := (time.Duration(c.WaitMS) * time.Millisecond).Round(100 * time.Millisecond)
-		fmt.Fprintln(e.out, paint(fmt.Sprintf("%s %-*s  %8d %8d  %5.1f %% %8d %11d %12.6f %10s", mark, width, plain(c.Name), c.Sessions,
-			c.Succeeded, c.share(), c.Calls, c.Tokens, float64(c.CostMicros)/1e6, waited)))
+		fmt.Fprintln(e.out, paint(fmt.Sprintf("%s %-*s  %8d %8d  %7s %8d %11d %12s %10s",
+			mark, width, c.Plain(), c.Sessions, c.Succeeded, c.Share(), c.Calls, c.Tokens, c.Paid(true),
+			c.Waited().Round(100*time.Millisecond))))
 	}
 	fmt.Fprintln(e.out, "\n* no other policy is at least as good in successes, cost and time, and better in one")
 	if unanswered > 0 {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 )
 
 //go:embed tune.html
@@ -19,18 +18,11 @@ var tuneTemplate = template.Must(template.New("").Parse(tuneText))
 // tunePage is the page of a ranking.
 type tunePage struct {
 	Corpus, Of string
-	Rows       []tuneRow
+	Rows       []*candidate
 	Points     []tunePoint
 	// Front joins the policies that are not dominated. MinX to MaxY are the ends of the axes, as text.
 	Front                  string
 	MinX, MaxX, MinY, MaxY string
-}
-
-type tuneRow struct {
-	Name, Share, Cost, Waited  string
-	Sessions, Succeeded, Calls int
-	Tokens                     int64
-	Dominated                  bool
 }
 
 // tunePoint is a policy in the picture, which is 600 by 320. R says how long its runs waited.
@@ -46,6 +38,7 @@ func writeTunePage(w io.Writer, of string, all []*candidate) error {
 	if isPriced(all) {
 		p.Of = "cost"
 	}
+	p.Rows = all
 	low, high := *all[0], *all[0]
 	for _, c := range all {
 		low.Succeeded, high.Succeeded = min(low.Succeeded, c.Succeeded), max(high.Succeeded, c.Succeeded)
@@ -54,19 +47,15 @@ func writeTunePage(w io.Writer, of string, all []*candidate) error {
 		high.WaitMS = max(high.WaitMS, c.WaitMS)
 	}
 	priced := p.Of == "cost"
-	p.MinX, p.MaxX = low.paid(priced), high.paid(priced)
-	p.MinY, p.MaxY = fmt.Sprintf("%.1f %%", low.share()), fmt.Sprintf("%.1f %%", high.share())
+	p.MinX, p.MaxX = low.Paid(priced), high.Paid(priced)
+	p.MinY, p.MaxY = low.Share(), high.Share()
 	for _, c := range all {
-		waited := (time.Duration(c.WaitMS) * time.Millisecond).String()
-		p.Rows = append(p.Rows, tuneRow{
-			Name: plain(c.Name), Share: fmt.Sprintf("%.1f %%", c.share()), Cost: c.paid(true), Waited: waited, Sessions: c.Sessions,
-			Succeeded: c.Succeeded, Calls: c.Calls, Tokens: c.Tokens, Dominated: c.Dominated,
-		})
 		p.Points = append(p.Points, tunePoint{
 			X: scaled(c.price(priced), low.price(priced), high.price(priced), 80, 560),
 			Y: scaled(int64(c.Succeeded), int64(low.Succeeded), int64(high.Succeeded), 270, 40),
-			R: scaled(c.WaitMS, 0, high.WaitMS, 5, 14), Label: plain(c.Name), Dominated: c.Dominated,
-			Says: fmt.Sprintf("%s: %d of %d succeeded, %s %s, waited %s", plain(c.Name), c.Succeeded, c.Sessions, p.Of, c.paid(priced), waited),
+			R: scaled(c.WaitMS, 0, high.WaitMS, 5, 14), Label: c.Plain(), Dominated: c.Dominated,
+			Says: fmt.Sprintf("%s: %d of %d succeeded, %s %s, waited %s",
+				c.Plain(), c.Succeeded, c.Sessions, p.Of, c.Paid(priced), c.Waited()),
 		})
 	}
 	for n := len(p.Points) - 1; n > 0; n-- { // of those in one place, the best has all labels
@@ -74,8 +63,7 @@ func writeTunePage(w io.Writer, of string, all []*candidate) error {
 			last.Label, q.Label = last.Label+", "+q.Label, ""
 		}
 	}
-	front := slices.Clone(p.Points)
-	front = slices.DeleteFunc(front, func(q tunePoint) bool { return q.Dominated })
+	front := slices.DeleteFunc(slices.Clone(p.Points), func(q tunePoint) bool { return q.Dominated })
 	slices.SortFunc(front, func(a, b tunePoint) int { return cmp.Compare(a.X, b.X) })
 	for _, q := range front {
 		p.Front += fmt.Sprintf("%.1f,%.1f ", q.X, q.Y)
@@ -84,8 +72,8 @@ func writeTunePage(w io.Writer, of string, all []*candidate) error {
 	return tuneTemplate.Execute(w, p)
 }
 
-// paid is the cost, or the tokens, as text.
-func (c *candidate) paid(priced bool) string {
+// Paid is the cost, or the tokens, as text.
+func (c *candidate) Paid(priced bool) string {
 	if priced {
 		return fmt.Sprintf("%.6f", float64(c.CostMicros)/1e6)
 	}

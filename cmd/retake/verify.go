@@ -36,7 +36,7 @@ type verify struct {
 	json bool
 }
 
-func (v *verify) declare(fs *flag.FlagSet) { fs.BoolVar(&v.json, "json", false, "write JSON") }
+func (v *verify) declare(fs *flag.FlagSet) { declareJSON(fs, &v.json) }
 
 // verified is what came of one journal.
 type verified struct {
@@ -57,7 +57,8 @@ func (v *verify) run(e *env) error {
 		r, sealed := journal.NewReader(in), wasSealed(in)
 		for {
 			if _, err := r.Next(); errors.Is(err, io.EOF) {
-				return verified{OK: true, Records: r.Line(), Torn: r.TornBytes(), Hash: r.Hash(), Sealed: sealed}, nil
+				return verified{OK: true, Records: r.Line(), Torn: r.TornBytes(), Hash: r.Hash(),
+					Sealed: sealed}, nil
 			} else if err != nil {
 				return verified{Records: r.Line()}, err
 			}

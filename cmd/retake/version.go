@@ -32,7 +32,7 @@ type version struct {
 	json bool
 }
 
-func (v *version) declare(fs *flag.FlagSet) { fs.BoolVar(&v.json, "json", false, "write JSON") }
+func (v *version) declare(fs *flag.FlagSet) { declareJSON(fs, &v.json) }
 
 func (v *version) run(e *env) error {
 	v.Version, v.Go, v.Platform = "(unknown)", runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH

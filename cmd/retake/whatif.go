@@ -52,9 +52,9 @@ func (w *whatif) declare(fs *flag.FlagSet) {
 	fs.StringVar(&w.policy, "policy", "", "the other policy: a YAML or JSON `FILE`, or preset:NAME")
 	fs.StringVar(&w.feedback, "feedback", "", "another feedback template: `FILE`")
 	fs.StringVar(&w.tools, "tools", "", "read replies again against the tools of `FILE`")
-	fs.StringVar(&w.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
+	w.declareKey(fs)
 	w.prices.declare(fs)
-	fs.BoolVar(&w.json, "json", false, "write JSON")
+	declareJSON(fs, &w.json)
 }
 
 // question is what is asked of each journal.
