@@ -189,13 +189,9 @@ func isFolder(name string) (bool, error) {
 
 // unreadableDatabase is the error for a database that cannot be opened.
 func unreadableDatabase(name string, err error) error {
-	return misused("%s: it is a %s database whose journals cannot be read: %w", shown(name), kindOf(name), err)
-}
-
-// kindOf is the kind of a database.
-func kindOf(name string) string {
+	kind := "SQLite"
 	if isAddress(name) {
-		return "PostgreSQL"
+		kind = "PostgreSQL"
 	}
-	return "SQLite"
+	return misused("%s: it is a %s database whose journals cannot be read: %w", shown(name), kind, err)
 }

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -26,21 +25,23 @@ var serveCommand = command{
 	example: "retake serve runs/",
 	usage:   []string{"serve [-listen ADDRESS] [-cert FILE -key FILE] [-insecure-listen] [-name HOST] [-show-secrets] STORE..."},
 	about: `
-Serves a page with all sessions, the page of each session, and an inbox of what waits for a person, where it is
-answered. A STORE is a folder of journals, a SQLite database, or a PostgreSQL database of adapter/postgres by its
-address, postgres://USER@HOST/NAME. Journals are read while other processes write them; no lock is taken. The limits
-that processes share in a database have a page of their own.
+Serves a page with all sessions, the page of each session, and an inbox of what waits for a person, where it
+is answered. A STORE is a folder of journals, a SQLite database, or a PostgreSQL database of
+adapter/postgres by its address, postgres://USER@HOST/NAME. Journals are read while other processes write
+them; no lock is taken. The limits that processes share in a database have a page of their own.
 
-The first line on standard output is the address to open. It holds a token of 128 random bits, and without it every
-request is answered with status 403; the browser keeps it in a cookie. Only this machine is listened to. Another
--listen is refused without a certificate, because the token would be sent in the clear; -insecure-listen does it all
-the same. Only requests with the name that is listened on are answered; -name gives it where -listen does not.
+The first line on standard output is the address to open. It holds a token of 128 random bits, and without
+it every request is answered with status 403; the browser keeps it in a cookie. Only this machine is
+listened to. Another -listen is refused without a certificate, because the token would be sent in the clear;
+-insecure-listen does it all the same. Only requests with the name that is listened on are answered; -name
+gives it where -listen does not.
 
 What has the form of a key or a password is left out of the pages; -show-secrets shows it.
 
-For scripts, GET /api/sessions?token=T answers {"sessions": [{"id", "state", "why", "until", "in_doubt", "turns",
-"tokens", "since", "last", "store", "damaged", "inside"}]}. The states are asking, interrupted, failed, running, waiting and
-done. The query q, state, doubt, retry, wait, model, tool, class, end, store, age and inside filter as on the page.
+For scripts, GET /api/sessions?token=T answers {"sessions": [{"id", "state", "why", "until", "in_doubt",
+"turns", "tokens", "since", "last", "store", "damaged", "inside"}]}. The states are asking, interrupted,
+failed, running, waiting and done. The query q, state, doubt, retry, wait, model, tool, class, end, store,
+age and inside filter as on the page.
 
 It serves until an interrupt.`,
 	task: func() task { return &serve{} },
@@ -48,13 +49,10 @@ It serves until an interrupt.`,
 
 // serve is one call of the command.
 type serve struct {
-	unsealing
+	stores
 	listen, cert, key, name string
 	insecure, secrets       bool
-	stores                  []string
 }
-
-const watchArgs = "STORE is a folder of journals, a SQLite database or an address postgres://…"
 
 func (s *serve) declare(fs *flag.FlagSet) {
 	fs.StringVar(&s.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`, such as 127.0.0.1:8080; port 0 is any free one")
@@ -63,14 +61,6 @@ func (s *serve) declare(fs *flag.FlagSet) {
 	fs.StringVar(&s.name, "name", "", "answer requests to `HOST` alone, by default that of -listen")
 	fs.BoolVar(&s.insecure, "insecure-listen", false, "listen on other addresses without a certificate")
 	fs.BoolVar(&s.secrets, "show-secrets", false, "show what has the form of a key or a password, too")
-}
-
-func (s *serve) take(args []string) error {
-	if len(args) == 0 {
-		return misused("no store is given: %s", watchArgs)
-	}
-	s.stores = args
-	return nil
 }
 
 func (s *serve) run(e *env) error {
@@ -85,7 +75,7 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	stores, open, err := openStores(s.stores)
+	stores, open, err := openStores(s.names)
 	if err != nil {
 		return err
 	}
@@ -102,7 +92,8 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	port := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
 	token := console.NewToken()
 	settings := console.Settings{
-		Stores: stores, Token: token, Hosts: hostsOf(host, port), Secure: s.cert != "", ShowSecrets: s.secrets,
+		Stores: stores, Token: token, Hosts: hostsOf(host, port),
+		Secure: s.cert != "", ShowSecrets: s.secrets,
 	}
 	if len(open) > 0 {
 		settings.Limits = open
@@ -111,7 +102,8 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	page := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/", RawQuery: url.Values{"token": {token}}.Encode()}
+	page := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/",
+		RawQuery: url.Values{"token": {token}}.Encode()}
 	if s.cert != "" {
 		page.Scheme = "https"
 	}
@@ -161,8 +153,8 @@ func (s *serve) check() (host string, err error) {
 	ip := net.ParseIP(host)
 	isLocal := host == "localhost" || ip != nil && ip.IsLoopback()
 	if !isLocal && s.cert == "" && !s.insecure {
-		return "", misused("-listen %s: others could reach it, and the token would be sent in the clear: give -cert and -key, "+
-			"or -insecure-listen to do so all the same", s.listen)
+		return "", misused("-listen %s: others could reach it, and the token would be sent in the clear: "+
+			"give -cert and -key, or -insecure-listen to do so all the same", s.listen)
 	}
 	if s.name != "" {
 		return s.name, nil
@@ -190,22 +182,16 @@ func openStores(names []string) (stores []console.Named, open databases, err err
 		}
 	}()
 	for _, name := range names {
-		folder, err := isFolder(name)
-		switch {
-		case err != nil:
-			return nil, open, misused("%v: %s", err, watchArgs)
-		case folder:
+		if !isDatabase(name) {
 			stores = append(stores, console.Named{Name: name, Store: journal.Dir(name)})
-		case isDatabase(name):
-			db, err := openToAnswer(name)
-			if err != nil {
-				return nil, open, misused("%s: it is a %s database whose journals cannot be read: %w", shown(name), kindOf(name), err)
-			}
-			open = append(open, namedDB{shown(name), db})
-			stores = append(stores, console.Named{Name: shown(name), Store: db})
-		default:
-			return nil, open, misused("%s: it is neither a folder nor a SQLite database: %s", name, strings.TrimPrefix(watchArgs, "STORE is "))
+			continue
 		}
+		db, err := openToAnswer(name)
+		if err != nil {
+			return nil, open, unreadableDatabase(name, err)
+		}
+		open = append(open, namedDB{shown(name), db})
+		stores = append(stores, console.Named{Name: shown(name), Store: db})
 	}
 	return stores, open, nil
 }

@@ -93,13 +93,13 @@ func TestServeShowsTheLimitsOfADatabase(t *testing.T) {
 }
 
 // served serves the console of stores until the test ends, and returns its address and the token as a query.
-func served(t *testing.T, keys []sealed.Sealer, stores ...string) (home, token string) {
+func served(t *testing.T, keys []sealed.Sealer, names ...string) (home, token string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	out, w := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		s := &serve{listen: "127.0.0.1:0", stores: stores}
+		s := &serve{listen: "127.0.0.1:0", stores: stores{names: names}}
 		ended <- s.until(ctx, &env{out: bufio.NewWriter(w), err: io.Discard, keys: keys})
 	}()
 	t.Cleanup(func() {
