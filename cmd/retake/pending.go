@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"time"
@@ -17,13 +16,13 @@ var pendingCommand = command{
 	example: "retake pending runs/",
 	usage:   []string{"pending [-json] STORE..."},
 	about: `
-Lists the questions of all sessions that a person can answer now, with the words that "retake answer" takes: the
-session and the call. Journals are read while other processes write them; no lock is taken. Questions whose answer
-waits for the run to take it are left out.
+Lists the questions of all sessions that a person can answer now, with the words that "retake answer" takes:
+the session and the call. Journals are read while other processes write them; no lock is taken. Questions
+whose answer waits for the run to take it are left out.
 
-STORE is a folder of journals (journal.Dir), a SQLite database or an address postgres://…. With -json it writes
-{"pending": [{"session", "call", "kind", "tool", "arguments", "rule", "at", "deadline", "default"}]}; a question
-without a deadline has none.`,
+STORE is a folder of journals (journal.Dir), a SQLite database or an address postgres://…. With -json it
+writes {"pending": [{"session", "call", "kind", "tool", "arguments", "rule", "at", "deadline", "default"}]};
+a question without a deadline has none.`,
 	task: func() task { return &pending{now: time.Now} },
 }
 
@@ -57,9 +56,7 @@ func (p *pending) run(e *env) error {
 		}
 	}
 	if p.json {
-		enc := json.NewEncoder(e.out)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(map[string]any{"pending": list}); err != nil {
+		if err := e.json(map[string]any{"pending": list}); err != nil {
 			return err
 		}
 	}

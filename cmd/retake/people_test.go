@@ -63,7 +63,8 @@ func payAnn(name string) error {
 		return err
 	}
 	type payment struct {
-		Amount int `json:"amount"`
+		Amount int    `json:"amount"`
+		Note   string `json:"note,omitempty"`
 	}
 	tools, err := tool.NewSet(tool.New("pay", "Pays Ann.", func(_ context.Context, p payment) (string, error) {
 		fmt.Println("paid", p.Amount)
@@ -76,7 +77,7 @@ func payAnn(name string) error {
 		if r.Last().Role == message.Tool {
 			return message.Reply{Text: "It said: " + r.Last().Text, Finish: message.Stop}, nil
 		}
-		return message.Reply{Calls: []message.Call{{ID: "c1", Name: "pay", Arguments: `{"amount": 500}`}}}, nil
+		return message.Reply{Calls: []message.Call{{ID: "c1", Name: "pay", Arguments: `{"amount": 500, "note": "\u202e"}`}}}, nil
 	})
 	l, err := loop.New(model, loop.Config{Tools: tools}, loop.WithObserver(observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
 		if n.Kind == observe.Asked {
@@ -127,6 +128,7 @@ func pendingCall(t *testing.T, store string) string {
 	text, status := retakes(t, "pending", store, "-json")
 	require.Zero(t, status, text)
 	assert.Contains(t, text, `"deadline":`, "it is there, null if there is none")
+	assert.Contains(t, text, `"note":"\u202e"`, "what does not print is escaped")
 	var list struct {
 		Pending []struct{ Session, Call, Tool string }
 	}
