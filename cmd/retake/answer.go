@@ -25,16 +25,17 @@ var answerCommand = command{
 		"answer [-store STORE] [-reason TEXT | -arguments JSON] [-by NAME] SESSION CALL go_on|end",
 	},
 	about: `
-Puts an answer into the inbox of a session. The process that has the run takes it within a second; a run that is
-left takes it when it is resumed. SESSION and CALL are those of "retake pending". The first answer counts.
+Puts an answer into the inbox of a session. The process that has the run takes it within a second; a run
+that is left takes it when it is resumed. SESSION and CALL are those of "retake pending". The first answer
+counts.
 
-approve and refuse answer whether a call may be made. done and the three after it say what became of a call whose
-outcome is unknown: done needs its result. go_on and end answer what is to follow where a run has given up; the
-reason is then a hint for the model, and -arguments correct the call that was not accepted. The model is told a
-refusal with its reason, and that a person changed the arguments.
+approve and refuse answer whether a call may be made. done and the three after it say what became of a call
+whose outcome is unknown: done needs its result. go_on and end answer what is to follow where a run has
+given up; the reason is then a hint for the model, and -arguments correct the call that was not accepted.
+The model is told a refusal with its reason, and that a person changed the arguments.
 
-STORE is a folder of journals, a SQLite database or an address postgres://…: that of -store or, without it, of the
-variable RETAKE_STORE or the current folder. It can also stand before SESSION.
+STORE is a folder of journals, a SQLite database or an address postgres://…: that of -store or, without it,
+of the variable RETAKE_STORE or the current folder. It can also stand before SESSION.
 
 The exit status is 1 for an answer that is not taken: the question is answered, over or another one.`,
 	task: func() task { return &answer{to: to{now: time.Now}} },

@@ -28,10 +28,10 @@ var checkCommand = command{
 Reads the tool calls in a reply and checks their arguments, as a run with loop.Config.CallsOnly does. A reply
 is ok if it has at least one call and all of its calls can be used. No tool is run.
 
-With -tool, REPLY is a file with one reply as text, a folder of such files, or standard input. ` + textsOfJournals + `
-Of a journal the replies with calls are checked. TOOL.json is one object {"name", "description", "parameters"} with a
-JSON Schema as its parameters, or a list of such objects. -policy says which forms of calls are read and which
-repairs are accepted (forms_off, text_repairs, native_repairs).
+With -tool, REPLY is a file with one reply as text, a folder of such files, or standard input.
+` + textsOfJournals + ` Of a journal the replies with calls are checked. TOOL.json is one object
+{"name", "description", "parameters"} with a JSON Schema as its parameters, or a list of such objects. -policy
+says which forms of calls are read and which repairs are accepted (forms_off, text_repairs, native_repairs).
 
 With -corpus, FILE has one question a line: {"id", "tools": [...], "replies": [{"text"} or {"tool_calls":
 [{"name", "arguments"}]}, ...]}. The arguments are the text that the model wrote. The answer has one line for
@@ -44,12 +44,14 @@ sets with the value it replaced and its place, and the fields that have their de
 with what it would have without a layer of its own. A misspelt class is an error.
 
 JSON: of a policy {"ok", "own_classes", "resolved": [{"of", "fields": [{"field", "value", "layer", "source",
-"instead"}]}]} with "instead" only where a value was replaced; of a reply {"ok": true, "calls": [{"tool", "arguments", "repairs":
-[{"kind", "offset"}]}]}, or {"ok": false, "class", "calls", "issues": [{"call", "pointer", "rule",
-"expected", "got"}], "feedback"}; of a corpus {"question", "reply", ...} with "reply" counted from 0. "tool"
-is the registered name, or the name as written for an unknown tool. "arguments" is null if they cannot be read.
-For several replies each line is {"file", "result"}, with "file" as FILE:LINE for a reply in a journal. "call" is the index of a call; it is absent if the whole reply is at fault. A reply without a call has the class
-no_output. "got" is empty if nothing was there. "feedback" is the text that the model would get.`,
+"instead"}]}]} with "instead" only where a value was replaced; of a reply {"ok": true, "calls": [{"tool",
+"arguments", "repairs": [{"kind", "offset"}]}]}, or {"ok": false, "class", "calls", "issues": [{"call",
+"pointer", "rule", "expected", "got"}], "feedback"}; of a corpus {"question", "reply", ...} with "reply"
+counted from 0. "tool" is the registered name, or the name as written for an unknown tool. "arguments" is
+null if they cannot be read. For several replies each line is {"file", "result"}, with "file" as FILE:LINE
+for a reply in a journal. "call" is the index of a call; it is absent if the whole reply is at fault. A
+reply without a call has the class no_output. "got" is empty if nothing was there. "feedback" is the text
+that the model would get.`,
 	task: func() task { return &check{} },
 }
 

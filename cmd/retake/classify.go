@@ -24,8 +24,8 @@ ERROR is a file, a folder of files, or standard input with what a provider sent,
   - the body alone, as {"error": {...}} or any other text; -status says what HTTP status it came with
   - a whole response with its status line and headers, as curl -i prints it
   - an object of {"provider", "model", "status", "type", "code", "message", "headers", "body"}, all optional;
-    "body" is raw text or JSON, "status" (three digits, or 0 for none) and "code" are a number or a string, and
-    the value of a header is a string or a list of strings
+    "body" is raw text or JSON, "status" (three digits, or 0 for none) and "code" are a number or a string,
+    and the value of a header is a string or a list of strings
 
 ` + textsOfJournals + `
 Of a journal each failure is shown, with the class it was recorded with.
@@ -33,8 +33,8 @@ Of a journal each failure is shown, with the class it was recorded with.
 A Retry-After with a date is turned into a wait by the time of the response: -now, or else its Date header.
 
 JSON: {"code", "plane", "retryable", "names": {"result_envelope", "agent_result", "agent_error"},
-"retry_after_ms", "user_message"}, or null if nothing went wrong. "retry_after_ms" is absent if the server asks
-for no wait. For several files each line is {"file", "result"}, with "file" as FILE:LINE for a failure
+"retry_after_ms", "user_message"}, or null if nothing went wrong. "retry_after_ms" is absent if the server
+asks for no wait. For several files each line is {"file", "result"}, with "file" as FILE:LINE for a failure
 in a journal.`,
 	task: func() task { return &classify{} },
 }

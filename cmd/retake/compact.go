@@ -20,11 +20,11 @@ var compactCommand = command{
 	usage:   []string{"compact [-key FILE] [-keep-ids AGE] JOURNAL..."},
 	about: `
 Replaces each journal by a snapshot of its session. The session continues from it, and what follows still
-replays. The history is lost: prompts, replies and decisions. A journal that a process writes to, one without a
-run, and a redacted one whose run has not ended are left as they are, with an error.
+replays. The history is lost: prompts, replies and decisions. A journal that a process writes to, one
+without a run, and a redacted one whose run has not ended are left as they are, with an error.
 
-The ends of requests and actions with an ID stay, so that nobody makes them again. -keep-ids drops those that are
-older than AGE, such as 90d, unless calls of theirs are in doubt: then they can be made again.
+The ends of requests and actions with an ID stay, so that nobody makes them again. -keep-ids drops those
+that are older than AGE, such as 90d, unless calls of theirs are in doubt: then they can be made again.
 
 JOURNAL is a file of a folder of journals (journal.Dir), such a folder, a SQLite database, or a session in one
 (FILE#ID).`,

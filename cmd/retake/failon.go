@@ -18,9 +18,9 @@ const (
 	failAny        = "any"
 )
 
-const failOnAbout = `The exit status is 1 if a reply is refused or a session is exhausted; all output is written before. With
--fail-on unreadable it is 1 only if something could not be read: no call, a reply that was cut off, arguments
-that are no JSON. With -fail-on none it is 0.`
+const failOnAbout = `The exit status is 1 if a reply is refused or a session is exhausted;
+all output is written before. With -fail-on unreadable it is 1 only if something could not be read: no call, a
+reply that was cut off, arguments that are no JSON. With -fail-on none it is 0.`
 
 func (f *failOn) declare(fs *flag.FlagSet) {
 	usage := "exit with status 1 on `WHAT`: none, unreadable or any (the default)"

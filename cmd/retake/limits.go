@@ -22,19 +22,21 @@ var limitsCommand = command{
 	example: "curl -sI https://api.example.com/v1/models | retake limits",
 	usage:   []string{"limits [-now T] [-provider NAME] [-json] [HEADERS...]"},
 	about: `
-HEADERS is a file, a folder of files, or standard input with the headers of a response, one "Name: value" a line, in
-any case and order. A status line before them is skipped. A body may follow after an empty line; a body in JSON may
-also stand alone. ` + textsOfJournals + `
+HEADERS is a file, a folder of files, or standard input with the headers of a response, one "Name: value" a
+line, in any case and order. A status line before them is skipped. A body may follow after an empty line; a
+body in JSON may also stand alone.
+
+` + textsOfJournals + `
 Of a journal the limits of each failure are shown, as they were recorded.
 
 Dates are turned into waits by the time of the response: -now, or else its Date header. Without either, dates
 and waits are left as they are. The clock of this machine is not used.
 
 JSON: {"limited", "retry_after", "wait", "windows": [{"name", "resource", "remaining", "limit", "resets_in",
-"reset_at"}], "ignored": [{"header", "value", "why"}]}. "retry_after" is the wait that the server asks for, and
-"wait" the one that follows from exhausted windows. They and "resets_in" are in seconds, "reset_at" is in
-seconds since the epoch. Unknown values are absent. For several files each line is {"file", "result"}, with
-"file" as FILE:LINE for a failure in a journal.`,
+"reset_at"}], "ignored": [{"header", "value", "why"}]}. "retry_after" is the wait that the server asks for,
+and "wait" the one that follows from exhausted windows. They and "resets_in" are in seconds, "reset_at" is
+in seconds since the epoch. Unknown values are absent. For several files each line is {"file", "result"},
+with "file" as FILE:LINE for a failure in a journal.`,
 	task: func() task { return &limits{} },
 }
 

@@ -27,9 +27,9 @@ var playCommand = command{
 	},
 	about: `
 Plays each question of FILE as a session of its own, on a fake clock. Attempt k gets the k-th reply of the
-question, or of its "ladder", a list of indexes of replies. A session succeeds with the first reply whose calls
-are all accepted. It is exhausted if the policy allows no further attempt, or if there is no further reply. No
-tool is run. "retake check -h" describes FILE.
+question, or of its "ladder", a list of indexes of replies. A session succeeds with the first reply whose
+calls are all accepted. It is exhausted if the policy allows no further attempt, or if there is no further
+reply. No tool is run. "retake check -h" describes FILE.
 
 ` + failOnAbout + ` A session is unreadable if its last reply could not be read.
 

@@ -25,8 +25,8 @@ behind it, the fields of the policy that it depends on, and each value that chan
 A last line that was cut off is mentioned, but it is no difference, for a killed process leaves one. Prompts
 that the user's code made are taken from the record.
 
-JSON, one line for each journal: {"journal", "ok", "report", "differs", "difference", "error"}. If today's code
-refuses a recorded event, "differs" is true and "error" says why.`,
+JSON, one line for each journal: {"journal", "ok", "report", "differs", "difference", "error"}. If today's
+code refuses a recorded event, "differs" is true and "error" says why.`,
 	task: func() task { return &replay{} },
 }
 

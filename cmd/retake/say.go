@@ -16,12 +16,12 @@ var sayCommand = command{
 	example: `retake say order-42 "Rather by train."`,
 	usage:   []string{"say [-store STORE] [-by NAME] [-stop] [-reset] SESSION TEXT"},
 	about: `
-Puts a user's message into the inbox of a session. It enters the conversation before the next model call: within a
-second if a process has the run, when it is resumed otherwise. An answer that the model gives meanwhile is not the
-last one.
+Puts a user's message into the inbox of a session. It enters the conversation before the next model call:
+within a second if a process has the run, when it is resumed otherwise. An answer that the model gives
+meanwhile is not the last one.
 
--stop leaves a model call that is under way and takes back what a person is asked. Attempts and budgets stay as they
-are; -reset begins those of failed attempts anew. The store is named as in "retake answer".`,
+-stop leaves a model call that is under way and takes back what a person is asked. Attempts and budgets stay
+as they are; -reset begins those of failed attempts anew. The store is named as in "retake answer".`,
 	task: func() task { return &say{to: to{now: time.Now}} },
 }
 

@@ -37,8 +37,8 @@ failing parts of the JSON, what changed between attempts, and where each value o
 that failed are open, all others are folded. The keys n and p go from one failure to the next. The page says
 what was left out for its size.
 
-With -follow it shows a journal while it is being written. It ends when the run ends, or at an interrupt. It is
-an error if the file is replaced or truncated meanwhile.
+With -follow it shows a journal while it is being written. It ends when the run ends, or at an interrupt. It
+is an error if the file is replaced or truncated meanwhile.
 
 A damaged journal is shown up to the damage, and the exit status is 2. A last line that was cut off is no
 damage, for a killed process leaves one. A note says so.

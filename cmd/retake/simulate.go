@@ -38,24 +38,25 @@ FILE is YAML or JSON:
   limiter: retake             # none, fixed, aimd or retake
   policy: policy.yaml         # of failed calls, and the fleet; beside FILE; or preset:NAME
 
-sessions, calls_per_session and a limit of the provider are needed. Without the others there are 1 process, 1000
-tokens, a latency of 1s, headers, the limiter retake, and the default policy.
+sessions, calls_per_session and a limit of the provider are needed. Without the others there are 1 process,
+1000 tokens, a latency of 1s, headers, the limiter retake, and the default policy.
 
-A provider allows its limits in any second, wherever it begins; where that is no whole number of calls, as many
-whole ones, or one, in the time that these take. Refusals come back at once, and so do failures while it is down;
-what was in flight then fails. The clock is not that of this machine: the same file always gives
-the same result. Limiters: "none" makes every call at once, "fixed" is a token bucket in each process that was told
-its part of the rate, "aimd" bounds the calls in flight of each process by additive increase and multiplicative
-decrease, and "retake" is that of package limit, whose processes share it by leases. It is told nothing but what the
-policy says under fleet.limit.
+A provider allows its limits in any second, wherever it begins; where that is no whole number of calls, as
+many whole ones, or one, in the time that these take. Refusals come back at once, and so do failures while
+it is down; what was in flight then fails. The clock is not that of this machine: the same file always gives
+the same result. Limiters: "none" makes every call at once, "fixed" is a token bucket in each process that
+was told its part of the rate, "aimd" bounds the calls in flight of each process by additive increase and
+multiplicative decrease, and "retake" is that of package limit, whose processes share it by leases. It is
+told nothing but what the policy says under fleet.limit.
 
 JSON: {"calls", "rejected", "rejected_share", "sessions_lost", "makespan_ms", "utilisation", "overshoot",
-"calls_in_outage", "peak_rate_after_outage", "unfairness"}. "utilisation" is the calls served as a part of what the
-limits allow from the first arrival to the last end, without outages. "overshoot" is by how many calls the worst
-window was above the limit. "calls_in_outage" were in flight when one began, or made in it.
+"calls_in_outage", "peak_rate_after_outage", "unfairness"}. "utilisation" is the calls served as a part of
+what the limits allow from the first arrival to the last end, without outages. "overshoot" is by how many
+calls the worst window was above the limit. "calls_in_outage" were in flight when one began, or made in it.
 "peak_rate_after_outage" is the worst second after the first one, as a part of the limit; 0 without any.
-"unfairness" is the longest time of a session as a multiple of the shortest one, among those that arrived in the
-same tenth of arrive_over and were not lost; 0 if all were. With -compare each line is {"limiter", "result"}.`,
+"unfairness" is the longest time of a session as a multiple of the shortest one, among those that arrived in
+the same tenth of arrive_over and were not lost; 0 if all were. With -compare each line is {"limiter",
+"result"}.`,
 	task: func() task { return &simulation{} },
 }
 

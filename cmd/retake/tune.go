@@ -33,8 +33,8 @@ var tuneCommand = command{
 Plays recorded runs under each policy of DIR: its files *.yaml, *.yml and *.json, which are called by their
 names. FILE is a corpus, as "retake check -h" describes it, whose questions are played as by "retake play".
 JOURNALS is a journal, a directory of journals, or a SQLite database, whose runs are played as by "retake
-whatif". Each question and each run counts as one of the sessions, because each goes well or not by itself. Of a
-run whose record stops to answer, what was used up to that point counts, and no success.
+whatif". Each question and each run counts as one of the sessions, because each goes well or not by itself.
+Of a run whose record stops to answer, what was used up to that point counts, and no success.
 
 A policy is dominated if another is at least as good in successes, cost and time waited, and better in one.
 The others are marked with "*": each of them is the best for someone. Cost is that at the prices of the

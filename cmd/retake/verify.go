@@ -17,14 +17,15 @@ var verifyCommand = command{
 	example: "retake verify runs/",
 	usage:   []string{"verify [-json] JOURNAL..."},
 	about: `
-Reads each line of a journal and checks its form and its hash, which covers all lines before it. So a line that
-was changed, left out or moved is found. Nothing is decided anew: that is "retake replay".
+Reads each line of a journal and checks its form and its hash, which covers all lines before it. So a line
+that was changed, left out or moved is found. Nothing is decided anew: that is "retake replay".
 ` + journalArgs + `.
 
-A last line that was cut off is no damage, for a killed process leaves one. Complete lines that are missing at the
-end are found only by the hash of the last one, if it was kept elsewhere.
+A last line that was cut off is no damage, for a killed process leaves one. Complete lines that are missing
+at the end are found only by the hash of the last one, if it was kept elsewhere.
 
-A sealed journal is checked with its key (-seal-key): every line has to open with it, in its place and its session.
+A sealed journal is checked with its key (-seal-key): every line has to open with it, in its place and its
+session.
 
 JSON, one line for each journal: {"journal", "ok", "records", "torn_bytes", "hash", "sealed", "error"}. The
 hash is that of the last line but notes, which covers what is before it.`,

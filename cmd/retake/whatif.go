@@ -31,13 +31,13 @@ are computed anew. A model is assumed to reply the same to feedback in other wor
 that was never made, the record has no answer: the command says so, and counts nothing beyond that point.
 
 It compares totals up to that point: attempts, transport faults, calls, time waited, tokens, those of failed
-attempts, and their cost: at the prices of the policies, or with -price at those, for a million tokens, as in
--price input=3,output=15,cache_read=0.3, where the sum is rounded up, and not each call. The last line says what would have been saved, and how many runs that
-went well would not have.
+attempts, and their cost: at the prices of the policies, or with -price at those, for a million tokens, as
+in -price input=3,output=15,cache_read=0.3, where the sum is rounded up, and not each call. The last line
+says what would have been saved, and how many runs that went well would not have.
 ` + journalArgs + `.
 
-JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error"}, and a last line {"journals",
-"runs", "as_recorded", "otherwise", "unanswered", "lost", "won", "sum", "change", "cost"}.`,
+JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error"}, and a last line
+{"journals", "runs", "as_recorded", "otherwise", "unanswered", "lost", "won", "sum", "change", "cost"}.`,
 	task: func() task { return &whatif{} },
 }
 
