@@ -21,7 +21,8 @@ var answerCommand = command{
 	example: `retake answer order-42 1.2.1-5c0e… refuse -reason "Ask finance first."`,
 	usage: []string{
 		"answer [-store STORE] [-reason TEXT] [-arguments JSON] [-by NAME] SESSION CALL approve|refuse",
-		"answer [-store STORE] [-reason TEXT] [-result JSON] [-by NAME] SESSION CALL done|not_done|run_again|nobody_knows",
+		"answer [-store STORE] [-reason TEXT] [-result JSON] [-by NAME] SESSION CALL " +
+			"done|not_done|run_again|nobody_knows",
 		"answer [-store STORE] [-reason TEXT | -arguments JSON] [-by NAME] SESSION CALL go_on|end",
 	},
 	about: `
@@ -49,7 +50,8 @@ type to struct {
 }
 
 func (t *to) declare(fs *flag.FlagSet) {
-	fs.StringVar(&t.store, "store", "", "the session is in `STORE`, by default $RETAKE_STORE or the current folder")
+	usage := "the session is in `STORE`, by default $RETAKE_STORE or the current folder"
+	fs.StringVar(&t.store, "store", "", usage)
 	fs.StringVar(&t.by, "by", "", "`NAME` is who says so, by default $USER")
 }
 
@@ -92,7 +94,8 @@ type answer struct {
 }
 
 var verdicts = []machine.Ruling{
-	machine.Approve, machine.Refuse, machine.WasDone, machine.WasNotDone, machine.RunAgain, machine.NobodyKnows,
+	machine.Approve, machine.Refuse,
+	machine.WasDone, machine.WasNotDone, machine.RunAgain, machine.NobodyKnows,
 	machine.GoOn, machine.EndRun,
 }
 

@@ -81,10 +81,11 @@ func (c *check) declare(fs *flag.FlagSet) {
 func (c *check) run(e *env) error {
 	switch {
 	case c.tool == "" && c.corpus == "" && c.policy == "":
-		return misused("-tool, -corpus or -policy is missing: give -tool TOOL.json and a reply on standard input, " +
-			"-corpus FILE, or a -policy to check")
+		return misused("-tool, -corpus or -policy is missing: " +
+			"give -tool TOOL.json and a reply on standard input, -corpus FILE, or a -policy to check")
 	case c.tool == "" && len(c.places) > 0 && c.places[0].path != standardInput:
-		return misused("%s is a reply: give -tool TOOL.json to check it against, or leave it out", c.places[0])
+		return misused("%s is a reply: give -tool TOOL.json to check it against, or leave it out",
+			c.places[0])
 	case c.tool != "" && c.corpus != "":
 		return misused("-tool and -corpus exclude each other: a corpus brings its own tools")
 	case c.when != "" && c.corpus == "":

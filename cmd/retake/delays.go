@@ -20,7 +20,9 @@ var delaysCommand = command{
 	name:    "delays",
 	summary: "shows the waits of a policy, attempt by attempt",
 	example: "retake delays -policy policy.yaml -tool book_room -seed order-42",
-	usage:   []string{"delays -policy FILE|preset:NAME [-code CODE] [-tool NAME] [-seed S] [-attempts N] [-json]"},
+	usage: []string{
+		"delays -policy FILE|preset:NAME [-code CODE] [-tool NAME] [-seed S] [-attempts N] [-json]",
+	},
 	about: `
 Shows the wait after each failed attempt except the last.
 
@@ -45,9 +47,11 @@ type delays struct {
 
 func (d *delays) declare(fs *flag.FlagSet) {
 	declarePolicy(fs, &d.policy)
-	fs.StringVar(&d.code, "code", "", "what failed: a `CODE` such as llm-rate-limit or RATE_LIMITED, or a class")
+	fs.StringVar(&d.code, "code", "",
+		"what failed: a `CODE` such as llm-rate-limit or RATE_LIMITED, or a class")
 	fs.StringVar(&d.tool, "tool", "", "the tool of this `NAME` and its layer of the file")
-	fs.StringVar(&d.seed, "seed", "", "draw the jitter from the seed `S`; without it, show the waits before jitter")
+	fs.StringVar(&d.seed, "seed", "",
+		"draw the jitter from the seed `S`; without it, show the waits before jitter")
 	fs.Func("attempts", "as if the policy allowed `N` attempts", func(s string) (err error) {
 		d.attempts, err = count(s, maxDelays+1)
 		return err

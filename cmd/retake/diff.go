@@ -46,7 +46,8 @@ func (d *diff) take(args []string) error {
 			return err
 		}
 		if len(found) > 1 {
-			return misused("%s has %s: name one, such as %s", args[n], several.Of(len(found), "journal"), found[0])
+			return misused("%s has %s: name one, such as %s",
+				args[n], several.Of(len(found), "journal"), found[0])
 		}
 		*to = found[0]
 	}

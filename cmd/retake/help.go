@@ -25,8 +25,8 @@ func listCommands() string {
 
 // help is the text that -h prints.
 func (c command) help(fs *flag.FlagSet) string {
-	text := "example: " + c.example + "\n\nusage: retake " + strings.Join(c.usage, "\n       retake ") + "\n\n"
-	text += strings.TrimSpace(c.about) + "\n"
+	usage := strings.Join(c.usage, "\n       retake ")
+	text := "example: " + c.example + "\n\nusage: retake " + usage + "\n\n" + strings.TrimSpace(c.about) + "\n"
 	flags := columns(func(w io.Writer) {
 		fs.VisitAll(func(f *flag.Flag) {
 			_, usage := flag.UnquoteUsage(f)

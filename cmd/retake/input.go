@@ -67,8 +67,8 @@ type policies struct {
 	fleet  limit.Fleet
 }
 
-// readPolicy reads the preset or file that a flag or a key of a file names, which place is. An empty name is the
-// default policy.
+// readPolicy reads the preset or file that a flag or a key of a file names, which place is. An empty name is
+// the default policy.
 func readPolicy(place, name string) (policies, error) {
 	if preset, ok := strings.CutPrefix(name, presetPrefix); ok {
 		return presetPolicy(place, preset)

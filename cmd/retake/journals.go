@@ -17,8 +17,8 @@ type journals struct {
 	key string
 }
 
-const journalArgs = "JOURNAL is a file, a directory of files *.jsonl, a SQLite database, a session in one (FILE#ID), " +
-	"or - for standard input"
+const journalArgs = "JOURNAL is a file, a directory of files *.jsonl, a SQLite database, " +
+	"a session in one (FILE#ID), or - for standard input"
 
 func (j *journals) take(args []string) (err error) {
 	if len(args) == 0 {

@@ -56,12 +56,14 @@ type play struct {
 func (p *play) declare(fs *flag.FlagSet) {
 	fs.StringVar(&p.corpus, "corpus", "", "the questions and replies: `FILE`, one question a line")
 	declarePolicy(fs, &p.policy)
-	fs.StringVar(&p.seed, "seed", "", "draw the jitter from the seed `S`; without it, from the id of each session")
+	fs.StringVar(&p.seed, "seed", "",
+		"draw the jitter from the seed `S`; without it, from the id of each session")
 	fs.Func("first", "only the first `N` questions", func(s string) (err error) {
 		p.first, err = count(s, math.MaxInt32)
 		return err
 	})
-	fs.StringVar(&p.journal, "journal", "", "record each session in a file in `DIR`, and continue those that are there")
+	fs.StringVar(&p.journal, "journal", "",
+		"record each session in a file in `DIR`, and continue those that are there")
 	when := "`WHEN` to sync records to the disk: never (the default), waits or records"
 	fs.Func("sync", when, func(s string) error {
 		p.sync = journal.Sync(s)

@@ -18,7 +18,8 @@ type prices struct {
 }
 
 func (p *prices) declare(fs *flag.FlagSet) {
-	usage := "what a million tokens cost: `LIST` of input=N, output=N, cache_read=N, cache_write=N, reasoning=N"
+	usage := "what a million tokens cost: " +
+		"`LIST` of input=N, output=N, cache_read=N, cache_write=N, reasoning=N"
 	fs.Func("price", usage, p.readPrice)
 }
 
@@ -45,7 +46,8 @@ func (p *prices) readPrice(list string) error {
 		case err != nil:
 			return fmt.Errorf("%q is no price: %w", one, err)
 		case part == nil:
-			return fmt.Errorf("%q has no price: give input, output, cache_read, cache_write or reasoning", name)
+			return fmt.Errorf("%q has no price: give input, output, cache_read, cache_write or reasoning",
+				name)
 		case given[name]:
 			return fmt.Errorf("%q stands twice: give one price", name)
 		case *part == nil:

@@ -70,7 +70,8 @@ func (p *prune) declare(fs *flag.FlagSet) {
 
 func (p *prune) take(args []string) error {
 	if len(args) > 0 && p.older == 0 {
-		return misused("-older: give the age from which on sessions are deleted, more than 0, such as -older 30d")
+		return misused("-older: give the age from which on sessions are deleted, " +
+			"more than 0, such as -older 30d")
 	}
 	return p.stores.take(args)
 }

@@ -25,7 +25,8 @@ const sealKeysVar = "RETAKE_SEAL_KEYS"
 // declareSealKeys declares the flag of the keys, for a task that reads sealed journals.
 func declareSealKeys(t task, fs *flag.FlagSet) {
 	if u, ok := t.(interface{ unseals() *string }); ok {
-		fs.StringVar(u.unseals(), "seal-key", "", "the keys of sealed journals, one a line: `FILE`; by default $"+sealKeysVar)
+		usage := "the keys of sealed journals, one a line: `FILE`; by default $" + sealKeysVar
+		fs.StringVar(u.unseals(), "seal-key", "", usage)
 	}
 }
 

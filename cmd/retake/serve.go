@@ -23,7 +23,9 @@ var serveCommand = command{
 	name:    "serve",
 	summary: "shows all sessions of stores in a browser, live",
 	example: "retake serve runs/",
-	usage:   []string{"serve [-listen ADDRESS] [-cert FILE -key FILE] [-insecure-listen] [-name HOST] [-show-secrets] STORE..."},
+	usage: []string{
+		"serve [-listen ADDRESS] [-cert FILE -key FILE] [-insecure-listen] [-name HOST] [-show-secrets] STORE...",
+	},
 	about: `
 Serves a page with all sessions, the page of each session, and an inbox of what waits for a person, where it
 is answered. A STORE is a folder of journals, a SQLite database, or a PostgreSQL database of
@@ -55,7 +57,8 @@ type serve struct {
 }
 
 func (s *serve) declare(fs *flag.FlagSet) {
-	fs.StringVar(&s.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`, such as 127.0.0.1:8080; port 0 is any free one")
+	fs.StringVar(&s.listen, "listen", "127.0.0.1:0",
+		"listen on `ADDRESS`, such as 127.0.0.1:8080; port 0 is any free one")
 	fs.StringVar(&s.cert, "cert", "", "serve HTTPS with the certificate in `FILE`, as PEM")
 	fs.StringVar(&s.key, "key", "", "the key of the certificate, in `FILE`")
 	fs.StringVar(&s.name, "name", "", "answer requests to `HOST` alone, by default that of -listen")

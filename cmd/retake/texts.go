@@ -23,8 +23,8 @@ type texts struct {
 const textArgs = "give files, folders, journals, SQLite databases or a session in one (FILE#ID), " +
 	"or - for standard input"
 
-const textsOfJournals = `A file may also be a journal, and a SQLite database is one journal for each of its sessions (FILE#ID is one
-of them).`
+const textsOfJournals = `A file may also be a journal, and a SQLite database is one journal for each of its
+sessions (FILE#ID is one of them).`
 
 func (t *texts) take(args []string) (err error) {
 	if len(args) == 0 {

@@ -154,8 +154,8 @@ func (t *tune) candidates() (all []*candidate, err error) {
 		all = append(all, &candidate{Name: name, set: set})
 	}
 	if len(all) == 0 {
-		return nil, misused("-policies: there is no policy in %s: give a directory of files *.yaml, *.yml or *.json",
-			t.policies)
+		return nil, misused("-policies: there is no policy in %s: "+
+			"give a directory of files *.yaml, *.yml or *.json", t.policies)
 	}
 	return all, bad
 }
@@ -176,8 +176,8 @@ func (t *tune) questions(e *env) (text []byte, found bool, err error) {
 func (t *tune) play(e *env, text []byte, all []*candidate) error {
 	for _, c := range all {
 		if _, priced := c.set.Prices.Of(t.model); c.set.Spending.Costs() && !priced {
-			return misused("-model: the policy %s bounds money, and has no price for %q: name the model of the corpus",
-				c.Name, t.model)
+			return misused("-model: the policy %s bounds money, and has no price for %q: "+
+				"name the model of the corpus", c.Name, t.model)
 		}
 	}
 	seen := &progress{e: e}
@@ -330,6 +330,7 @@ func writeRanks(e *env, all []*candidate) {
 	}
 	fmt.Fprintln(e.out, "\n* no other policy is at least as good in successes, cost and time, and better in one")
 	if unanswered > 0 {
-		e.note("for up to %s the record stops to answer: they count as no success", several.Of(unanswered, "session"))
+		e.note("for up to %s the record stops to answer: they count as no success",
+			several.Of(unanswered, "session"))
 	}
 }

@@ -22,7 +22,8 @@ var whatifCommand = command{
 	summary: "shows what recorded runs would have cost under another policy",
 	example: "retake whatif -policy policy.yaml runs/",
 	usage: []string{
-		"whatif [-policy FILE|preset:NAME] [-feedback FILE] [-tools FILE] [-price LIST] [-key FILE] [-json] JOURNAL...",
+		"whatif [-policy FILE|preset:NAME] [-feedback FILE] [-tools FILE] [-price LIST] [-key FILE] [-json] " +
+			"JOURNAL...",
 	},
 	about: `
 Plays each recorded run again under another policy, with another feedback template, or with its replies read
