@@ -5,9 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -75,14 +73,7 @@ func policiesDiffer(a, b *Header) []policyDifference {
 		return cmp.Or(cmp.Compare(x.Tool, y.Tool), cmp.Compare(x.Plane, y.Plane))
 	})
 	for _, of := range slices.Compact(targets) {
-		name := "tool " + of.Tool
-		switch {
-		case of.Plane == fault.Transport:
-			name = "transport"
-		case of.Tool == machine.AnswerAction:
-			name = "answer"
-		}
-		compare(name, a.Config.Policy.Explain(of), b.Config.Policy.Explain(of))
+		compare(of.String(), a.Config.Policy.Explain(of), b.Config.Policy.Explain(of))
 	}
 	compare("run", boundsOf(&a.Config.Policy), boundsOf(&b.Config.Policy))
 	return found

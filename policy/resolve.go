@@ -73,18 +73,32 @@ type Target struct {
 	Tool string
 }
 
+// String names the target by the layer of its own: "answer", "tool book_room", "transport", "tool_transport
+// book_room".
+func (t Target) String() string {
+	switch {
+	case t.Plane == fault.Transport && t.Tool != "":
+		return "tool_transport " + t.Tool
+	case t.Plane == fault.Transport:
+		return "transport"
+	case t.Tool != "":
+		return "tool " + t.Tool
+	}
+	return "answer"
+}
+
 // layers returns the layers of a target, lowest first.
 func (s *Set) layers(of Target) []named {
+	own := named{name: of.String(), layer: &s.Answer}
 	switch {
 	case of.Plane == fault.Transport && of.Tool != "":
-		own := named{name: "tool_transport " + of.Tool, layer: layerOf(s.ToolTransport, of.Tool)}
+		own.layer = layerOf(s.ToolTransport, of.Tool)
 		return []named{transportDefault(), {name: "transport", layer: &s.Transport}, own}
 	case of.Plane == fault.Transport:
-		return []named{transportDefault(), {name: "transport", layer: &s.Transport}}
-	}
-	own := named{name: "answer", layer: &s.Answer}
-	if of.Tool != "" {
-		own = named{name: "tool " + of.Tool, layer: layerOf(s.Tools, of.Tool)}
+		own.layer = &s.Transport
+		return []named{transportDefault(), own}
+	case of.Tool != "":
+		own.layer = layerOf(s.Tools, of.Tool)
 	}
 	return []named{
 		correctionDefault(), {name: "global", layer: &s.Global}, own, {name: "call", layer: &s.Call},

@@ -211,7 +211,7 @@ func (r *run) view(entries []*entry) *runView {
 		Tone: "warn", Result: "unfinished", Outcome: r.underWay(),
 	}
 	for _, of := range r.header.Policies() {
-		v.Policies = append(v.Policies, policyView{policyTitle(of), r.header.Config.Policy.Explain(of)})
+		v.Policies = append(v.Policies, policyView{of.String(), r.header.Config.Policy.Explain(of)})
 	}
 	if !r.begun.IsZero() {
 		v.Begun = r.begun.UTC().Format(time.RFC3339)

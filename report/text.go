@@ -221,7 +221,7 @@ func (r *run) about() [][2]string {
 		add("seed", fmt.Sprintf("%q", seed))
 	}
 	for _, p := range h.Policies() {
-		add("policy", policyTitle(p)+": "+policyText(h.Config.Policy.Explain(p)))
+		add("policy", p.String()+": "+policyText(h.Config.Policy.Explain(p)))
 	}
 	of := h.Config.Policy
 	add("budgets", fmt.Sprintf("tool %s, run %s, unknown tools %s; turns %s; calls in a reply %s",

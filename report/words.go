@@ -158,14 +158,3 @@ func verdictText(d *machine.Decision) string {
 	}
 	return "no more: " + why
 }
-
-// policyTitle names a policy: that of an action, or of the transport plane.
-func policyTitle(of policy.Target) string {
-	switch {
-	case of.Plane == fault.Transport:
-		return "transport"
-	case of.Tool == machine.AnswerAction:
-		return "answer"
-	}
-	return "tool " + of.Tool
-}
