@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -154,10 +155,24 @@ type asking struct {
 	run *counterfactualRun
 	// past is the current event, until its decision was read.
 	past *occurrence
-	// askedAt is when the recorded run asked for the current effect, and shape the form of the conversation
-	// at that time.
+	request
+}
+
+// request is what a run waits for.
+type request struct {
+	// asked is the current effect, and askedAt when it was asked for.
+	asked   machine.Effect
 	askedAt time.Time
-	shape   shape
+	// shape is the form of the conversation at that time.
+	shape shape
+}
+
+// follow takes over what was said and decided at a time.
+func (r *request) follow(said []message.Message, effects []machine.Effect, at time.Time) {
+	r.shape = r.shape.add(said)
+	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
+		r.asked, r.askedAt = effects[n-1], at
+	}
 }
 
 // occurrence is a recorded event, with the state of the run before it.
@@ -165,17 +180,13 @@ type occurrence struct {
 	ev           machine.Event
 	line, number int64
 	before       machine.State
-	// asked is the current effect, askedAt when it was asked for, and shape the form of the conversation at
-	// that time.
-	asked    machine.Effect
-	askedAt  time.Time
-	shape    shape
+	request
 	decision Decision
 }
 
 // next takes the next line.
 func (a *asking) next(e *entry) error {
-	before, asked := a.State, a.Asked
+	before := a.State
 	if err := a.take(e); err != nil {
 		return err
 	}
@@ -184,8 +195,7 @@ func (a *asking) next(e *entry) error {
 		a.close()
 	case kindEvent:
 		a.past = &occurrence{
-			ev: *a.last, line: e.line, number: a.events, before: before,
-			asked: asked, askedAt: a.askedAt, shape: a.shape, decision: *a.undecided,
+			ev: *a.last, line: e.line, number: a.events, before: before, request: a.request, decision: *a.undecided,
 		}
 	case kindDecision:
 		a.settle()
@@ -207,16 +217,13 @@ func (a *asking) settle() {
 	a.past = nil
 	if o.ev.Kind == machine.Started {
 		a.close()
-		a.shape, o.shape = 0, 0
+		a.request, o.request = request{}, request{}
 		a.run = a.w.begin(&a.Header, o)
 	}
 	if a.run != nil {
 		a.run.take(o, &a.State)
 	}
-	a.shape = a.shape.add(o.decision.Said)
-	if fx := o.decision.Effects; len(fx) > 0 && fx[len(fx)-1].Kind != machine.Decided {
-		a.askedAt = o.ev.At
-	}
+	a.follow(o.decision.Said, o.decision.Effects, o.ev.At)
 }
 
 // close ends the second run.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/retake-go/retake/loop/machine"
 )
@@ -15,10 +14,7 @@ type counterfactualRun struct {
 	header *Header
 	out    RunOutlook
 	st     machine.State
-	asked  machine.Effect
-	// askedAt is when asked was asked for, and shape the form of the whole conversation.
-	askedAt time.Time
-	shape   shape
+	request
 	// stopped reports that the recorded run has stopped.
 	stopped bool
 	// end and recordedEnd are how the run and the recorded one ended, in a form that can be compared.
@@ -73,7 +69,7 @@ func (r *counterfactualRun) take(o *occurrence, after *machine.State) {
 	if r.live() {
 		r.feed(o)
 	}
-	r.out.Recorded.add(&o.ev, o.decision.Effects, o.asked, o.askedAt, after)
+	r.out.Recorded.add(&o.ev, o.decision.Effects, &o.request, after)
 	if r.live() {
 		r.out.Answered = r.out.Recorded
 	}
@@ -271,14 +267,11 @@ func (r *counterfactualRun) step(ev machine.Event, o *occurrence) {
 		r.silence(o, r.asked.String(), "what was recorded does not fit: "+err.Error())
 		return
 	}
-	r.out.WhatIf.add(&ev, effects, r.asked, r.askedAt, &r.st)
-	r.shape = r.shape.add(r.st.TranscriptFrom(said))
+	r.out.WhatIf.add(&ev, effects, &r.request, &r.st)
 	if o != nil {
 		r.compare(o, effects)
 	}
-	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
-		r.asked, r.askedAt = effects[n-1], ev.At
-	}
+	r.follow(r.st.TranscriptFrom(said), effects, ev.At)
 	if o := r.st.Outcome; r.st.Phase == machine.Stopped {
 		r.out.OK = o.OK
 		r.out.End, r.end = r.asked.String(), endOf(o)

@@ -60,22 +60,20 @@ func negative(u message.Usage) message.Usage {
 	}
 }
 
-// add counts one step, after which the run has st; asked was current since askedAt.
-func (t *Totals) add(
-	ev *machine.Event, effects []machine.Effect, asked machine.Effect, askedAt time.Time, st *machine.State,
-) {
+// add counts one step, after which the run has st; was is what it waited for.
+func (t *Totals) add(ev *machine.Event, effects []machine.Effect, was *request, st *machine.State) {
 	t.Usage, t.Cost, t.Wasted = st.Usage, st.Charged.Cost, st.Wasted
 	switch {
 	case ev.Kind == machine.Replied || ev.Kind == machine.CallFailed || ev.Kind == machine.Tried:
 		t.ModelCalls++
 	case ev.Kind == machine.ToolEnded:
 		t.ToolRuns++
-	case (ev.Kind == machine.Woke || ev.Kind == machine.Cancelled) && asked.Wait != nil:
+	case (ev.Kind == machine.Woke || ev.Kind == machine.Cancelled) && was.asked.Wait != nil:
 		end := ev.At
-		if asked.Wait.Until.Before(end) {
-			end = asked.Wait.Until
+		if was.asked.Wait.Until.Before(end) {
+			end = was.asked.Wait.Until
 		}
-		t.Waited = backoff.Sum(t.Waited, max(end.Sub(askedAt), 0))
+		t.Waited = backoff.Sum(t.Waited, max(end.Sub(was.askedAt), 0))
 	}
 	for _, e := range effects {
 		switch {
