@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,101 +89,38 @@ func cutOut(s string, from int) string {
 	return cut
 }
 
-// changes compares two JSON documents. The result is in the order of the paths. A document that cannot be
-// parsed differs as a whole.
-func changes(was, now []byte) []Change {
-	a, okA := tree(was)
-	b, okB := tree(now)
-	if !okA || !okB {
-		return []Change{{Was: string(was), Now: string(now)}}
+// changes compares two canonical JSON documents. The result is in the order of the paths.
+func changes(was, now []byte) []Change { return changesAt("", was, now) }
+
+// changesAt compares two values at a place, and the contents of objects and lists. An empty one is missing.
+func changesAt(at jsontext.Pointer, was, now json.RawMessage) (all []Change) {
+	if bytes.Equal(was, now) {
+		return nil
 	}
-	var w walk
-	w.compare(nil, a, b)
-	return w.found
-}
-
-// tree parses a document and keeps numbers as written.
-func tree(raw []byte) (v any, ok bool) {
-	if len(raw) == 0 {
-		return absent{}, true
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	return v, d.Decode(&v) == nil
-}
-
-// absent is a missing value.
-type absent struct{}
-
-type walk struct{ found []Change }
-
-// compare compares two values and the contents of objects and lists.
-func (w *walk) compare(at []string, was, now any) {
-	switch a := was.(type) {
-	case map[string]any:
-		if b, ok := now.(map[string]any); ok {
-			w.members(at, a, b)
-			return
+	if a, b := partsOf[map[string]json.RawMessage](was), partsOf[map[string]json.RawMessage](now); a != nil &&
+		b != nil {
+		names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			all = append(all, changesAt(at.AppendToken(name), a[name], b[name])...)
 		}
-	case []any:
-		if b, ok := now.([]any); ok {
-			w.items(at, a, b)
-			return
+		return all
+	}
+	if a, b := partsOf[[]json.RawMessage](was), partsOf[[]json.RawMessage](now); a != nil && b != nil {
+		size := max(len(a), len(b))
+		a, b = append(a, make([]json.RawMessage, size-len(a))...), append(b, make([]json.RawMessage, size-len(b))...)
+		for n := range size {
+			all = append(all, changesAt(at.AppendToken(strconv.Itoa(n)), a[n], b[n])...)
 		}
+		return all
 	}
-	if !reflect.DeepEqual(was, now) {
-		w.found = append(w.found, Change{pointer(at), text(was), text(now)})
-	}
+	return []Change{{string(at), string(was), string(now)}}
 }
 
-func (w *walk) members(at []string, a, b map[string]any) {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		w.compare(append(at[:len(at):len(at)], name), member(a, name), member(b, name))
-	}
-}
-
-func member(m map[string]any, name string) any {
-	if v, ok := m[name]; ok {
-		return v
-	}
-	return absent{}
-}
-
-func (w *walk) items(at []string, a, b []any) {
-	for n := range max(len(a), len(b)) {
-		w.compare(append(at[:len(at):len(at)], strconv.Itoa(n)), item(a, n), item(b, n))
-	}
-}
-
-func item(list []any, n int) any {
-	if n < len(list) {
-		return list[n]
-	}
-	return absent{}
-}
-
-// text returns a value as JSON, with sorted members and numbers as written.
-func text(v any) string {
-	if v == (any)(absent{}) {
-		return ""
-	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return fmt.Sprint(v)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func pointer(at []string) string {
-	var p jsontext.Pointer
-	for _, part := range at {
-		p = p.AppendToken(part)
-	}
-	return string(p)
+// partsOf returns the members of an object, or the items of a list; nil for any other value.
+func partsOf[T any](value json.RawMessage) (parts T) {
+	_ = json.Unmarshal(value, &parts) // what is no T has no such parts
+	return parts
 }
 
 // firstOther returns the index of the first effect that differs.
