@@ -23,7 +23,8 @@ type HeaderDifference struct {
 
 // policyDifference is one field of a policy that differs.
 type policyDifference struct {
-	// Of names the policy: "answer", "transport" or "tool book_room"; "run" for the limits of the run.
+	// Of names the policy as [policy.Target] does: "answer", "transport", "tool book_room" or "tool_transport
+	// book_room"; "run" for the limits of the run.
 	Of string `json:"of"`
 	// Name is the field's name in files.
 	Name string `json:"name"`

@@ -2,6 +2,8 @@ package journal_test
 
 import (
 	"bytes"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +11,8 @@ import (
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
 )
 
 func diff(t *testing.T, a, b []byte) journal.Divergence {
@@ -59,6 +63,38 @@ func TestADiffComparesPoliciesThatOneSideDoesNotName(t *testing.T) {
 	assert.Contains(t, text, "policy of tool book_room\n    max_attempts: 3 (default) -> 5 (tool book_room, policy.yaml:2:15)")
 	assert.Contains(t, text, "policy of the run\n    budgets.run: 8 -> 3")
 	assert.Nil(t, d.Step)
+}
+
+// A field of the policy that a diff does not know of would make runs that were decided by other rules look
+// alike.
+func TestADiffTellsEachFieldOfThePolicy(t *testing.T) {
+	five := policy.Layer{MaxAttempts: new(5)}
+	changed := map[string]func(*policy.Set){
+		"global":         func(s *policy.Set) { s.Global = five },
+		"tools":          func(s *policy.Set) { s.Tools = map[string]policy.Layer{"pay": five} },
+		"answer":         func(s *policy.Set) { s.Answer = five },
+		"call":           func(s *policy.Set) { s.Call = five },
+		"adjusted":       func(s *policy.Set) { s.Adjusted = five },
+		"transport":      func(s *policy.Set) { s.Transport = five },
+		"tool_transport": func(s *policy.Set) { s.ToolTransport = map[string]policy.Layer{"pay": five} },
+		"budgets":        func(s *policy.Set) { s.Budgets.Run = 1 },
+		"prices":         func(s *policy.Set) { s.Prices = policy.Prices{"large": {Input: 1}} },
+		"spending":       func(s *policy.Set) { s.Spending.MaxReply = new(int64(100)) },
+		"context":        func(s *policy.Set) { s.Context.Keep = new(2) },
+		"max_turns":      func(s *policy.Set) { s.MaxTurns = 1 },
+		"max_calls":      func(s *policy.Set) { s.MaxCalls = 1 },
+		"all_or_nothing": func(s *policy.Set) { s.AllOrNothing = true },
+	}
+	for field := range reflect.TypeFor[policy.Set]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("policy"), ",")
+		require.Contains(t, changed, name)
+		a, b := policy.DefaultSet(), policy.DefaultSet()
+		changed[name](&b)
+		d, differ := journal.DiffHeaders(journal.Header{Config: machine.Config{Policy: a}},
+			journal.Header{Config: machine.Config{Policy: b}})
+		assert.True(t, differ, name)
+		assert.NotEmpty(t, d.Policies, name)
+	}
 }
 
 func TestADiffNamesToolsThatAreNotTheSame(t *testing.T) {

@@ -28,6 +28,7 @@ func boundsOf(s *policy.Set) policy.Explanation {
 		{Field: "budgets.unknown_tools", Value: showBound(s.Budgets.UnknownTools)},
 		{Field: "prices", Value: showData(s.Prices, len(s.Prices) == 0)},
 		{Field: "spending", Value: showData(s.Spending, s.Spending.IsZero())},
+		{Field: "context", Value: showContext(s.Context)},
 		{Field: "max_turns", Value: showBound(s.MaxTurns)},
 		{Field: "max_calls", Value: showBound(s.MaxCalls)},
 		{Field: fieldAllOrNothing, Value: strconv.FormatBool(s.AllOrNothing)},
@@ -59,6 +60,12 @@ func showData(v any, none bool) string {
 		return "none"
 	}
 	return string(text)
+}
+
+// showContext returns what says how prompts are kept short, with its defaults.
+func showContext(c policy.Context) string {
+	from, to := c.Shares()
+	return showData(policy.Context{Steps: c.Order(), From: &from, To: &to, Keep: new(c.Newest())}, false)
 }
 
 func showTime(at time.Time) string {
@@ -154,8 +161,8 @@ func (f *Fold) field(name, action string, plane fault.Plane) fieldDifference {
 	if set == nil {
 		set = &f.Header.Config.Policy
 	}
-	if plane == fault.Transport {
-		action = "" // the policy of its model calls applies
+	if plane == fault.Transport && f.Header.Config.Single {
+		action = "" // its tries follow the policy of model calls
 	}
 	all := slices.Concat(boundsOf(set), configOf(&f.Header),
 		set.Explain(policy.Target{Plane: plane, Tool: action}))

@@ -55,13 +55,20 @@ type Header struct {
 func (h *Header) Seed() string { return cmp.Or(h.Config.Seed, h.Session) }
 
 // Policies returns what the policies of the run apply to: the answer or the single action, the transport
-// plane, and each tool that has a layer, in order of name.
+// plane, and each tool that has a layer of its own for its calls, in order of name. Those with a layer for
+// failed runs of their calls are last; the tries of a single action have none.
 func (h *Header) Policies() []policy.Target {
 	all := []policy.Target{{Tool: h.Config.Action}, {Plane: fault.Transport}}
 	for _, name := range canon.Keys(h.Config.Policy.Tools) {
 		if name != h.Config.Action {
 			all = append(all, policy.Target{Tool: name})
 		}
+	}
+	if h.Config.Single {
+		return all
+	}
+	for _, name := range canon.Keys(h.Config.Policy.ToolTransport) {
+		all = append(all, policy.Target{Plane: fault.Transport, Tool: name})
 	}
 	return all
 }

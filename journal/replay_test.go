@@ -65,6 +65,8 @@ func TestADifferenceNamesTheRuleAndTheFieldOfThePolicy(t *testing.T) {
 			}, "/effects/0/decision/reason"},
 		"a longest wait": {"transport_wait", `"retry":true,"delay_ns":3106010233,"reason":"retry_after"`, `"retry":false,"delay_ns":3106010233,"reason":"retry_after_too_long"`,
 			policy.ReasonRetryAfterTooLong, policy.ReasonServerAsked, []string{"max_retry_after 5m0s (default)"}, "/effects/0/decision/reason"},
+		"a limit of a tool's tries": {"parallel_tools", `"budgets":`, `"tool_transport":{"book_room":{"max_attempts":1}},"budgets":`, "", "",
+			[]string{"max_attempts 1 (tool_transport book_room)"}, "/effects/0/decision/retry"},
 		"a system prompt": {"corrected", `"system":"{{with feedback}}{{.}}{{end}}"`, `"system":"{{with feedback}}{{.}}{{end}}."`, "", "",
 			[]string{"system template " + journal.SchemaDigest([]byte("{{with feedback}}{{.}}{{end}}."))[:8]}, "/effects/0/model/system"},
 		"feedback that was not given": {"exhausted", `"budgets":`, `"answer":{"emit_feedback":true},"tools":{"book_room":{"emit_feedback":false}},"budgets":`, "", "",

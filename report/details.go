@@ -10,7 +10,6 @@ import (
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
 )
 
 // details are what a page shows of an entry besides its lines of text.
@@ -266,12 +265,12 @@ func (p *pager) decided(d *machine.Decision) *details {
 			tellSince(v.Issues, fb.Diff)
 		}
 	}
-	transport := d.Plane == fault.Transport
-	at := slices.IndexFunc(p.run.header.Policies(), func(of policy.Target) bool {
-		return d.Class != "" && (of.Plane == fault.Transport) == transport && (transport || of.Tool == d.Action)
-	})
-	if at >= 0 {
-		v.Policy = fmt.Sprintf("p%d-%d", p.run.number, at)
+	for n, of := range p.run.header.Policies() { // that of all transport comes before those of tools
+		transport := of.Plane == fault.Transport
+		if d.Class != "" && transport == (d.Plane == fault.Transport) &&
+			(of.Tool == d.Action || transport && of.Tool == "") {
+			v.Policy = fmt.Sprintf("p%d-%d", p.run.number, n)
+		}
 	}
 	if d.Plane == fault.Correction {
 		p.keep(d)

@@ -19,8 +19,25 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/tool"
 )
+
+// Failed runs of a tool follow the tool's own policy, if it has one. The reason of a retry leads there.
+func TestAFailedRunOfAToolLeadsToItsOwnPolicy(t *testing.T) {
+	s := longStory()
+	s.cfg = func(c *loop.Config) {
+		c.Policy.ToolTransport = map[string]policy.Layer{"book_room": {MaxAttempts: new(2)}}
+	}
+	text := s.tell(t, "Three rooms, please: Lisbon, Porto, Faro.")
+	assert.Contains(t, show(t, "text", text), "tool_transport book_room: max_attempts 2; ")
+	page := show(t, "html", text)
+	for id, title := range map[string]string{"p1-1": "transport", "p1-3": "tool_transport book_room"} {
+		assert.True(t, strings.Contains(page, `<section id="`+id+`"><h4>policy as the run began: `+title+`<`), title)
+	}
+	assert.Equal(t, 1, strings.Count(page, `href="#p1-1"`), "the model was overloaded")
+	assert.Equal(t, 1, strings.Count(page, `href="#p1-3"`), "the connection of the hotel broke")
+}
 
 type payment struct {
 	To       string `json:"to" validate:"required"`
