@@ -122,13 +122,18 @@ func waits(i journal.Item) string {
 // person too.
 func ResponseIn(i journal.Item) (*machine.Response, error) {
 	var r machine.Response
-	body, err := canon.JSON(i.Body)
-	if err == nil {
-		err = canon.Unmarshal(body, &r)
-	}
-	if err != nil {
+	if err := bodyOf(i, &r); err != nil {
 		return nil, fmt.Errorf("the answer to %.80q cannot be read: %w", i.Key, err)
 	}
 	r.Question, r.By, r.At = i.Key, i.By, i.At
 	return &r, nil
+}
+
+// bodyOf reads what is said in an item of an inbox.
+func bodyOf(i journal.Item, said any) error {
+	body, err := canon.JSON(i.Body)
+	if err == nil {
+		err = canon.Unmarshal(body, said)
+	}
+	return err
 }

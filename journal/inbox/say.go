@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
@@ -54,10 +53,7 @@ func ItemOf(w session.Words) (journal.Item, error) {
 // WordsIn returns the message in an item of an inbox. Its ID is the key of the item.
 func WordsIn(i journal.Item) (*session.Words, error) {
 	var w session.Words
-	body, err := canon.JSON(i.Body)
-	if err == nil {
-		err = canon.Unmarshal(body, &w)
-	}
+	err := bodyOf(i, &w)
 	w.ID, w.By, w.At = i.Key, i.By, i.At
 	if err == nil {
 		err = w.Validate()

@@ -208,14 +208,7 @@ func (l *log) Append(ctx context.Context, at int64, lines []byte, durable bool) 
 	if err != nil {
 		return err
 	}
-	sealed, end, err := l.seal(l.end, lines)
-	if err == nil {
-		err = l.in.Append(ctx, in, sealed, durable)
-	}
-	if err == nil {
-		l.end = end
-	}
-	return err
+	return l.put(l.end, lines, func(sealed []byte) error { return l.in.Append(ctx, in, sealed, durable) })
 }
 
 // Replace implements [journal.Log].
@@ -224,9 +217,14 @@ func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 	if err != nil {
 		return err
 	}
-	sealed, end, err := l.seal(position{}, lines)
+	return l.put(position{}, lines, func(sealed []byte) error { return l.in.Replace(ctx, in, sealed) })
+}
+
+// put seals lines that follow a position and writes them. The journal then ends with them.
+func (l *log) put(after position, lines []byte, write func(sealed []byte) error) error {
+	sealed, end, err := l.seal(after, lines)
 	if err == nil {
-		err = l.in.Replace(ctx, in, sealed)
+		err = write(sealed)
 	}
 	if err == nil {
 		l.end = end
