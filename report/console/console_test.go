@@ -225,11 +225,11 @@ func TestTheAPIHasEveryKey(t *testing.T) {
 // Every state has its word, and every row the sentence that says what goes on.
 func TestTheStatesOfSessions(t *testing.T) {
 	dir := folder(t)
-	var answer struct{ Sessions []console.Session }
+	var answer struct{ Sessions []journal.Summary }
 	require.NoError(t, json.Unmarshal([]byte(body(t, ask(t, open(t, dir), "GET", "/api/sessions"))), &answer))
 	var told []string
 	for _, s := range answer.Sessions {
-		told = append(told, fmt.Sprint(s.Summary.Session, ": ", s.State, ", ", s.Why, ", turns ", s.Turns, ", tokens ", s.Tokens))
+		told = append(told, fmt.Sprint(s.Session, ": ", s.State, ", ", s.Why, ", turns ", s.Turns, ", tokens ", s.Tokens))
 	}
 	assert.Equal(t, []string{
 		`</title><b>evil: done, {"number":"R-9","total":9} (after 5 corrections), turns 5, tokens 7006`,

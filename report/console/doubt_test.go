@@ -13,7 +13,6 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/agent"
 	"github.com/retake-go/retake/looptest"
-	"github.com/retake-go/retake/report/console"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -49,13 +48,13 @@ func TestWhatAnAgentLeftInDoubtCountsForTheRunsAroundIt(t *testing.T) {
 		_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Go."}, loop.Config{Tools: set}, loop.WithClock(looptest.NewClock()))
 		require.NoError(t, err)
 	}
-	var answer struct{ Sessions []console.Session }
+	var answer struct{ Sessions []journal.Summary }
 	c := open(t, dir)
 	for range 2 {
 		require.NoError(t, json.Unmarshal([]byte(body(t, ask(t, c, "GET", "/api/sessions"))), &answer))
 		require.Len(t, answer.Sessions, 3)
 		for _, s := range answer.Sessions {
-			assert.Equal(t, 1, s.InDoubt, s.Summary.Session)
+			assert.Equal(t, 1, s.InDoubt, s.Session)
 			assert.Equal(t, journal.SessionInterrupted, s.State)
 		}
 	}

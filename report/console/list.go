@@ -27,9 +27,9 @@ type told struct {
 	Inside string `json:"inside,omitempty"`
 }
 
-func toldOf(s *Session) told {
+func toldOf(s *row) told {
 	return told{
-		ID: s.Summary.Session, State: s.State, Why: s.Why, Until: orNull(s.Until), InDoubt: s.InDoubt, Turns: s.Turns,
+		ID: s.Session, State: s.State, Why: s.Why, Until: orNull(s.Until), InDoubt: s.InDoubt, Turns: s.Turns,
 		Tokens: s.Tokens, Since: orNull(s.Since), Last: orNull(s.Last), Store: s.Store, Damaged: s.Damaged,
 	}
 }
@@ -65,7 +65,7 @@ func (c *Console) api(w http.ResponseWriter, r *http.Request) {
 	outer, now := outerOf(all), c.clock.Now()
 	for _, s := range all {
 		if f.fits(s.row, outer, now) {
-			one := toldOf(&s.row.Session)
+			one := toldOf(s.row)
 			if o := outer[s.row]; o != nil {
 				one.Inside = o.ID()
 			}

@@ -12,9 +12,15 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// row is a session as a row of the list.
+// row is a session as a row of the list. Its Why says in one sentence what goes on, and what will unblock the
+// session; it has no times that pass.
 type row struct {
-	Session
+	journal.Summary
+	// Store is the name of its store; empty if there is one only. Damaged is the first line of the journal that
+	// cannot be read; 0 if there is none.
+	Store   string
+	Damaged int64
+
 	Key, Link string
 	Attempt   attempt
 	Spent     string
@@ -28,11 +34,11 @@ type row struct {
 // row makes the row of a session.
 func (c *Console) row(s *watched) *row {
 	r := &row{
-		Session: Session{Summary: s.Summary, Damaged: s.damaged},
+		Summary: s.Summary, Damaged: s.damaged,
 		Key:     fmt.Sprintf("s%d-%s", s.store, url.PathEscape(s.id)),
 		Attempt: s.at, Retrying: s.retrying,
 	}
-	r.Summary.Session, r.Why = s.id, c.scrub(s.Why)
+	r.Session, r.Why = s.id, c.scrub(s.Why)
 	switch {
 	case s.damaged > 0:
 		r.State, r.Why = journal.SessionFailed, fmt.Sprintf("cannot be read from line %d", s.damaged)
@@ -93,7 +99,7 @@ func grouped[N int | int64](n N) string {
 }
 
 // ID is the id of the session.
-func (r *row) ID() string { return r.Summary.Session }
+func (r *row) ID() string { return r.Session }
 
 // Mark is the id of the mark of the row's state.
 func (r *row) Mark() string { return "m-" + string(r.State) }

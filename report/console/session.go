@@ -15,16 +15,6 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// Session is a session as GET /api/sessions and the list tell it; there a time that is not known is null.
-// Its Why says in one sentence what goes on, and what will unblock the session; it has no times that pass.
-type Session struct {
-	journal.Summary
-	// Store is the name of its store; empty if there is one only.
-	Store string `json:"store,omitempty"`
-	// Damaged is the first line of the journal that cannot be read; 0 if there is none.
-	Damaged int64 `json:"damaged,omitempty"`
-}
-
 // facts are what the console shows of a session whose journal was read. Its texts are bounded.
 type facts struct {
 	journal.Summary
