@@ -69,7 +69,10 @@ func TestAgentsStandBelowTheirSessions(t *testing.T) {
 	assert.Contains(t, linesOf(page), "3 more agents")
 	assert.Contains(t, page, `<a href="/?inside=trip-9">3 more agents`)
 	assert.Len(t, linesOf(body(t, ask(t, c, "GET", "/?inside=trip-9"))), 8)
-	assert.Len(t, linesOf(body(t, ask(t, c, "GET", "/?sort=session&inside=trip-9"))), 8, "a sorted list is flat")
+	page = body(t, ask(t, c, "GET", "/?sort=session&inside=trip-9"))
+	assert.Len(t, linesOf(page), 8, "a sorted list is flat")
+	assert.Contains(t, page, `aria-sort="ascending"><a href="/?inside=trip-9">Session`)
+	assert.Contains(t, body(t, ask(t, c, "GET", "/?sort=last")), `aria-sort="descending"`)
 
 	var answer struct {
 		Sessions []struct{ ID, Inside string }
