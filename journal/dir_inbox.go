@@ -294,7 +294,8 @@ func (d Dir) removeEmpty(on *disk, session string) error {
 		if _, there := root.Lstat(folder); there != nil {
 			continue
 		}
-		if left, _ := fs.ReadDir(root.FS(), folder); len(left) > 0 {
+		// What kept it from being empty may be gone now: whoever took it removes the folder.
+		if left, _ := fs.ReadDir(root.FS(), folder); len(left) > 0 || errors.Is(err, fs.ErrExist) {
 			return nil
 		}
 		return err

@@ -277,3 +277,18 @@ func FuzzDecodeItem(f *testing.F) {
 		require.Equal(t, i, i2)
 	})
 }
+
+// A folder that was not empty when it was to be removed is left to whoever takes what was put there, although
+// that may be gone a moment later.
+func TestAnInboxIsLeftToWhoeverTakesTheLastItem(t *testing.T) {
+	dir, item := Dir(t.TempDir()), answerTo("q1")
+	require.NoError(t, dir.Put(t.Context(), "order-42", item))
+	on := systemDisk
+	on.remove = func(in *os.Root, name string) error {
+		if name != inboxOf("order-42") {
+			return in.Remove(name)
+		}
+		return errors.Join(in.WriteFile(name+"/put", nil, 0o600), in.Remove(name), in.Remove(name+"/put"))
+	}
+	require.NoError(t, dir.removeOn(&on, "order-42", item))
+}
