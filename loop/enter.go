@@ -107,7 +107,6 @@ func (p *process) recordedResult() (Result, error) {
 		Recorded: p.recorded.At,
 		Text:     o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: o.Warnings,
 		InDoubt: o.InDoubt, ToolFailures: toolFailures(o.ToolFailures, nil),
-		Attempts: p.recorded.Attempts, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
-		Cost: o.Cost, Estimated: o.Estimated, Wasted: o.Wasted,
+		Attempts: p.recorded.Attempts, Totals: o.Totals,
 	}, ranOut(p.recorded)
 }

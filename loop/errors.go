@@ -12,7 +12,6 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -47,10 +46,7 @@ type RetryExhaustedError struct {
 	InDoubt []machine.CallRef
 	// ToolFailures are the calls that failed: see [Result].
 	ToolFailures []ToolFailure
-	// Usage, Cost, Estimated and Wasted are the sums over all attempts: see [Result].
-	Usage           message.Usage
-	Cost, Estimated int64
-	Wasted          policy.Charge
+	machine.Totals
 	// Policy is the policy that decided. Explanation says where its values came from.
 	Policy      policy.RetryPolicy
 	Explanation policy.Explanation
@@ -218,9 +214,8 @@ func (e *RetryExhaustedError) typed() error {
 // exhausted returns the error of a run that stopped without success.
 func exhausted(st machine.State, attempts []session.Attempt, cause error) *RetryExhaustedError {
 	o := st.Outcome
-	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Usage: o.Usage, Seed: st.Seed(),
-		Detail: o.Detail, Cost: o.Cost, Estimated: o.Estimated, Wasted: o.Wasted,
-		Cause: cause, InDoubt: o.InDoubt, ToolFailures: toolFailures(o.ToolFailures, nil)}
+	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Totals: o.Totals, Seed: st.Seed(),
+		Detail: o.Detail, Cause: cause, InDoubt: o.InDoubt, ToolFailures: toolFailures(o.ToolFailures, nil)}
 	if st.Config != nil {
 		e.tried = st.Config.Single
 	}

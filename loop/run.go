@@ -11,7 +11,6 @@ import (
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
 )
@@ -45,17 +44,7 @@ type Result struct {
 	// Recorded is when the run ended, if this is its recorded end: the journal had it, and nothing was done
 	// now. It is zero if the run ended now.
 	Recorded time.Time
-	// Usage and Waited are sums over all attempts; Usage includes the runs that tools made under the context
-	// of their call ([tool.AddUsage]), and Waited does not include the planner's waits. Turns is the number
-	// of requested replies.
-	Usage  message.Usage
-	Waited time.Duration
-	Turns  int
-	// Cost is what the model calls cost, in the unit of a [policy.Price]; 0 without prices. Estimated is the
-	// number of calls without usage, which were charged what was projected. Wasted is the part of usage and
-	// cost that failed attempts consumed.
-	Cost, Estimated int64
-	Wasted          policy.Charge
+	machine.Totals
 }
 
 // Answer is a [Result] with its value decoded.
@@ -187,8 +176,7 @@ func ResultOf(end engine.End, cause error) (Result, error) {
 		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Recorded: end.Recorded,
 		Warnings: warned(&end), InDoubt: o.InDoubt,
 		ToolFailures: toolFailures(o.ToolFailures, end.ToolErrors),
-		Transcript:   end.State.Transcript(), Attempts: own, Usage: o.Usage, Waited: o.Waited, Turns: o.Turns,
-		Cost: o.Cost, Estimated: o.Estimated, Wasted: o.Wasted,
+		Transcript:   end.State.Transcript(), Attempts: own, Totals: o.Totals,
 	}
 	if o.OK {
 		return result, nil

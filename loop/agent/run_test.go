@@ -16,6 +16,7 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/agent"
 	"github.com/retake-go/retake/loop/degrade"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -117,7 +118,7 @@ func TestAPriceIsThatOfTheLongestName(t *testing.T) {
 }
 
 func TestARunThatIsToBeResumedIsInProgress(t *testing.T) {
-	r := agent.Envelope(loop.Result{Usage: message.Usage{InputTokens: 7}}, fmt.Errorf("the end of the day: %w", loop.ErrSuspended))
+	r := agent.Envelope(loop.Result{Totals: machine.Totals{Usage: message.Usage{InputTokens: 7}}}, fmt.Errorf("the end of the day: %w", loop.ErrSuspended))
 	assert.True(t, r.IsInProgress())
 	assert.EqualValues(t, 7, r.Execution.Usage.Tokens())
 	require.NoError(t, r.Validate())

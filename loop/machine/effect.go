@@ -234,12 +234,18 @@ type Outcome struct {
 	InDoubt []CallRef `json:"in_doubt,omitempty"`
 	// ToolFailures are the calls that failed, in the order of their ends.
 	ToolFailures []ToolFailure `json:"tool_failures,omitempty"`
-	// Usage and Waited are summed over all attempts of the run, including failed ones.
+	Totals
+}
+
+// Totals are sums over all attempts of a run, including failed ones.
+type Totals struct {
+	// Usage includes the runs that tools made under the context of their call ([tool.AddUsage]). Waited does
+	// not include the planner's waits. Turns is the number of requested replies.
 	Usage  message.Usage `json:"usage,omitzero"`
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	Turns  int           `json:"turns,omitempty"`
-	// Cost is what the calls cost, in the unit of a [policy.Price], if the policy has prices. Estimated is
-	// the number of calls without usage, which were charged what was projected.
+	// Cost is what the model calls cost, in the unit of a [policy.Price]; 0 without prices. Estimated is the
+	// number of calls without usage, which were charged what was projected.
 	Cost      int64 `json:"cost_micros,omitempty"`
 	Estimated int64 `json:"estimated,omitempty"`
 	// Wasted is what the failed attempts consumed. What one model call consumed counts for the first attempt

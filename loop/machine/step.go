@@ -284,8 +284,8 @@ func (s *step) stop(o Outcome) {
 		s.warn("the run ended before the model was told what the user had said last: " + several.Of(n, "message"))
 		s.kept.Words = nil
 	}
-	o.Usage, o.Waited, o.Turns = s.Usage, s.Waited, s.Turn
-	o.Cost, o.Estimated, o.Wasted = s.Charged.Cost, s.Charged.Estimated, s.Wasted
+	o.Totals = Totals{Usage: s.Usage, Waited: s.Waited, Turns: s.Turn,
+		Cost: s.Charged.Cost, Estimated: s.Charged.Estimated, Wasted: s.Wasted}
 	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
 	s.Outcome = &o
 	s.Exhausted, s.kept.Consults, s.kept.Next = nil, nil, ""

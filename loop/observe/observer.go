@@ -81,17 +81,13 @@ type Notice struct {
 	Err error
 	// Reducer is the name of the reducer that failed.
 	Reducer string
-	// Usage and Cost are those of the attempt, or of the run; Cost is in the unit of a [policy.Price]. Only
-	// for AttemptEnded and Ended.
-	Usage message.Usage
-	Cost  int64
-	// Turns is the number of replies of the run, Attempts that of its attempts, Waited the sum of its waits,
-	// and Wasted what its failed attempts consumed. Issues are what was wrong with the last reply. Class,
+	// Totals are those of the run, for Ended. For AttemptEnded there are the Usage and the Cost of the
+	// attempt.
+	machine.Totals
+	// Attempts is the number of the run's attempts, and Issues are what was wrong with the last reply. Class,
 	// Action and Attempt of an end are those of the action that was given up. Only for Ended.
-	Turns, Attempts int
-	Waited          time.Duration
-	Wasted          policy.Charge
-	Issues          []fault.Issue
+	Attempts int
+	Issues   []fault.Issue
 	// Took is the time since the run began, or was resumed, by the driver's clock; 0 if unknown. Only for
 	// Ended.
 	Took time.Duration
@@ -122,8 +118,7 @@ func NoticesOf(st *machine.State, at time.Time, e machine.Effect, err error) []N
 			Settled: d}}
 	case machine.Stop:
 		n := endNotice(st.Session.ID(), at, e.Outcome, err)
-		attempts := st.Attempts()
-		n.Attempts, n.Wasted = len(attempts), e.Outcome.Wasted
+		n.Attempts = len(st.Attempts())
 		return []Notice{n}
 	}
 	return nil
@@ -156,8 +151,7 @@ func consumed(st *machine.State, d *machine.Decision) (message.Usage, int64) {
 
 // endNotice returns the notice of the end of a run.
 func endNotice(id string, at time.Time, o *machine.Outcome, err error) Notice {
-	n := Notice{Kind: Ended, CorrelationID: id, At: at, Reason: o.Reason, Usage: o.Usage, Turns: o.Turns,
-		Cost: o.Cost, Waited: o.Waited}
+	n := Notice{Kind: Ended, CorrelationID: id, At: at, Reason: o.Reason, Totals: o.Totals}
 	if o.OK || o.Degraded {
 		return n
 	}
