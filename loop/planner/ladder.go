@@ -83,53 +83,46 @@ func (l Ladder) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Step is one step of a [Ladder].
-type Step string
-
-// The steps of a ladder.
+// The steps of a ladder, as the notes of its plans name them.
 const (
-	SwitchProvider Step = "switch_provider"
-	LongWait       Step = "long_wait"
-	ShortWait      Step = "short_wait"
-	FollowPolicy   Step = "follow_policy"
-	GiveUp         Step = "give_up"
-	AskPeople      Step = "ask_people"
+	switchProvider = "switch_provider"
+	longWait       = "long_wait"
+	shortWait      = "short_wait"
+	followPolicy   = "follow_policy"
+	giveUp         = "give_up"
+	askPeople      = "ask_people"
 )
 
-// Plan answers a question. The error is that of [Ladder.Validate].
+// Plan answers a question. The note of the plan says which step it is (switch_provider, long_wait,
+// short_wait, follow_policy, give_up or ask_people) and which window is used up. The error is that of
+// [Ladder.Validate].
 func (l Ladder) Plan(_ context.Context, q Question) (machine.Plan, error) {
 	if err := l.Validate(); err != nil {
 		return machine.Plan{}, fmt.Errorf("ladder: %w", err)
 	}
-	step, plan := l.Answer(q)
-	plan.Note = strings.TrimSpace(string(step) + " " + plan.Note)
+	step, plan := l.answer(q)
+	if step == giveUp && q.Exhausted && l.Ask > 0 {
+		step, plan = askPeople, machine.Plan{Do: machine.AskPeople, Delay: l.Ask, Note: plan.Note}
+	}
+	plan.Note = strings.TrimSpace(step + " " + plan.Note)
 	return plan, nil
 }
 
-// Answer returns the step for a question and its plan. It is pure.
-func (l Ladder) Answer(q Question) (Step, machine.Plan) {
-	step, plan := l.answer(q)
-	if step == GiveUp && q.Exhausted && l.Ask > 0 {
-		return AskPeople, machine.Plan{Do: machine.AskPeople, Delay: l.Ask, Note: plan.Note}
-	}
-	return step, plan
-}
-
-// answer is [Ladder.Answer] without people.
-func (l Ladder) answer(q Question) (Step, machine.Plan) {
+// answer returns the step for a question, without people, and its plan, whose note is the window.
+func (l Ladder) answer(q Question) (step string, plan machine.Plan) {
 	if q.Plane != fault.Transport {
-		return GiveUp, machine.Plan{Do: machine.Abort}
+		return giveUp, machine.Plan{Do: machine.Abort}
 	}
 	w, period := decisive(q.RateLimit)
 	switch {
 	case period == 0 && q.Retry:
-		return FollowPolicy, machine.Plan{Do: machine.Follow}
+		return followPolicy, machine.Plan{Do: machine.Follow}
 	case period == 0 || period >= 24*time.Hour || q.Exhausted || lastAttempt(q.Position):
 		return l.next(q, w.Name)
 	case period >= time.Hour:
-		return l.wait(q, LongWait, l.Long, longWait(q, w), w.Name)
+		return l.wait(q, longWait, l.Long, max(w.ResetsIn.Duration, asked(q)), w.Name)
 	}
-	return l.wait(q, ShortWait, l.Short, shortWait(q, w), w.Name)
+	return l.wait(q, shortWait, l.Short, cmp.Or(asked(q), w.ResetsIn.Duration), w.Name)
 }
 
 // lastAttempt reports whether no attempt is left, so that a wait cannot help.
@@ -148,24 +141,16 @@ func decisive(s ratelimit.State) (w ratelimit.Window, longest time.Duration) {
 	return w, longest
 }
 
-// longWait returns the time until the window resets, but at least what the server asks for.
-func longWait(q Question, w ratelimit.Window) time.Duration {
-	return max(w.ResetsIn.Duration, asked(q))
-}
-
-// shortWait returns the server's retry-after, or the time until the window resets.
-func shortWait(q Question, w ratelimit.Window) time.Duration {
-	return cmp.Or(asked(q), w.ResetsIn.Duration)
-}
-
+// asked returns how long the server asks to wait. A long wait is at least that and until the window resets; a
+// short one is that, if the server says it.
 func asked(q Question) time.Duration {
 	return max(q.Failure.RetryAfter, q.RateLimit.RetryAfter.Duration)
 }
 
 // wait waits within the limit. If the wait is longer or does not fit the deadline, it takes the next model.
 func (l Ladder) wait(
-	q Question, step Step, bound Wait, delay time.Duration, window string,
-) (Step, machine.Plan) {
+	q Question, step string, bound Wait, delay time.Duration, window string,
+) (string, machine.Plan) {
 	if delay <= 0 {
 		delay = bound.Unknown
 	}
@@ -177,16 +162,16 @@ func (l Ladder) wait(
 
 // next takes the next model. It ends the run if there is none, or if a tool failed, since another model
 // cannot help a tool.
-func (l Ladder) next(q Question, window string) (Step, machine.Plan) {
+func (l Ladder) next(q Question, window string) (string, machine.Plan) {
 	at := slices.Index(l.Models, q.Model) + 1
 	if q.Tool != "" || at >= len(l.Models) {
-		return GiveUp, machine.Plan{Do: machine.Abort, Note: window}
+		return giveUp, machine.Plan{Do: machine.Abort, Note: window}
 	}
 	why := string(q.Failure.Class)
 	if window != "" {
 		why += ", " + window + " used up"
 	}
-	return SwitchProvider, machine.Plan{
+	return switchProvider, machine.Plan{
 		Do: machine.Fallback, Model: l.Models[at], Note: window,
 		Warning: fmt.Sprintf("went on with model %s: %s", l.Models[at], why),
 	}

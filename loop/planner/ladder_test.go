@@ -73,8 +73,9 @@ func TestAWindowIsAsLongAsItSays(t *testing.T) {
 		var q planner.Question
 		q.Plane, q.MaxAttempts, w.Remaining = fault.Transport, 4, ratelimit.Of(0)
 		q.RateLimit.Windows = []ratelimit.Window{w}
-		step, _ := planner.NewLadder("backup").Answer(q)
-		assert.Equal(t, planner.LongWait, step, w.Name)
+		plan, err := planner.NewLadder("backup").Plan(t.Context(), q)
+		require.NoError(t, err)
+		assert.Equal(t, "long_wait "+w.Name, plan.Note)
 	}
 }
 
@@ -107,14 +108,18 @@ func TestALadderDoesNotWaitForAToolForEver(t *testing.T) {
 		Failure: fault.Failure{Class: fault.Quota}}}
 	q.Attempt, q.MaxAttempts = 4, 4
 	q.RateLimit.Windows = []ratelimit.Window{{Name: "requests_per_minute", Remaining: ratelimit.Of(0)}}
-	step, plan := l.Answer(q)
-	assert.Equal(t, planner.GiveUp, step)
+	planned := func() machine.Plan {
+		plan, err := l.Plan(t.Context(), q)
+		require.NoError(t, err)
+		return plan
+	}
+	plan := planned()
+	assert.Equal(t, "give_up requests_per_minute", plan.Note)
 	assert.Equal(t, machine.Abort, plan.Do)
 	q.MaxAttempts = policy.Unlimited
-	step, _ = l.Answer(q)
-	assert.Equal(t, planner.ShortWait, step)
+	assert.Equal(t, "short_wait requests_per_minute", planned().Note)
 	q.Deadline, q.Tool = q.At.Add(30*time.Second), ""
-	step, plan = l.Answer(q)
-	assert.Equal(t, planner.SwitchProvider, step, "a minute does not fit")
+	plan = planned()
+	assert.Equal(t, "switch_provider requests_per_minute", plan.Note, "a minute does not fit")
 	assert.Equal(t, "went on with model backup: quota, requests_per_minute used up", plan.Warning)
 }
