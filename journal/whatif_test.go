@@ -145,7 +145,7 @@ func TestAPersonsAnswerToAnExhaustionIsAskedAbout(t *testing.T) {
 		return story{act: func(t *testing.T, s *session.Session, j *journal.Journal) {
 			model := looptest.NewModel(looptest.Say(""), looptest.Say("Hello."))
 			_, _ = fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "Hi."},
-				loop.Config{Policy: policyOf(t, of)}, loop.WithApprover(loop.ApproverFunc(goOn)))
+				loop.Config{Policy: policyOf(t, of)}, loop.WithApprover(goOn))
 		}}.record(t)
 	}
 	asked, ended := record(asking), record(one)

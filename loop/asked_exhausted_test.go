@@ -37,14 +37,14 @@ func TestAPersonSaysWhatFollowsAnExhaustion(t *testing.T) {
 		machine.EndRun: {looptest.Say("R-1")},
 	} {
 		var asked loop.PersonQuestion
-		approver := loop.ApproverFunc(func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
+		approver := func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
 			asked = q
 			r := machine.Response{Verdict: verdict}
 			if verdict == machine.GoOn {
 				r.Words = "Write it as JSON."
 			}
 			return r, nil
-		})
+		}
 		model := looptest.NewModel(replies...)
 		answer, err := fixture.Generate[receipt](t.Context(), model, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Policy: &one},
 			loop.WithPlanner(ladder), loop.WithApprover(approver), loop.WithClock(looptest.NewClock()))
@@ -75,9 +75,9 @@ func TestAMessageLeavesAnExhaustionToPeople(t *testing.T) {
 	ladder := planner.NewLadder()
 	ladder.Ask = time.Hour
 	s := newSession(t)
-	approver := loop.ApproverFunc(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+	approver := func(context.Context, loop.PersonQuestion) (machine.Response, error) {
 		return machine.Response{}, s.Say(session.Words{Text: "Hurry.", Stop: true})
-	})
+	}
 	clock := looptest.NewClock()
 	_, err := fixture.Generate[receipt](t.Context(), looptest.NewModel(looptest.Say("R-1")), s, loop.Input{Prompt: "Book."}, loop.Config{Policy: &one},
 		loop.WithPlanner(ladder), loop.WithApprover(approver), loop.WithClock(clock))

@@ -206,9 +206,9 @@ func TestTheCauseIsTheCallThatWasLeftInDoubt(t *testing.T) {
 	set.Budgets.Run = 1
 	set.Tools = map[string]policy.Layer{"pay": {Approval: &policy.Approval{InDoubt: policy.DoubtAsk}}}
 	both := looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: "{}"}, message.Call{ID: "c2", Name: "search", Arguments: "{}"})
-	nobody := loop.ApproverFunc(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+	nobody := func(context.Context, loop.PersonQuestion) (machine.Response, error) {
 		return machine.Response{Verdict: machine.NobodyKnows}, nil
-	})
+	}
 	for name, opts := range map[string][]loop.Option{
 		"alone": nil, "planner": {asker(new([]string), machine.Plan{Do: machine.Abort})},
 	} {

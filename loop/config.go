@@ -263,7 +263,7 @@ type options struct {
 	tracers  observe.Tracers
 	planner  planner.Planner
 	summary  SummaryFunc
-	approver Approver
+	approver ApproverFunc
 	adjust   func(session.State) (policy.Layer, bool)
 	prompt   PromptFunc
 	models   map[string]Model

@@ -15,7 +15,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// PersonQuestion is what an [Approver] is asked.
+// PersonQuestion is what an [ApproverFunc] is asked.
 type PersonQuestion struct {
 	machine.Ask
 	// Session is the id of the session, and View its state; see [View].
@@ -23,27 +23,16 @@ type PersonQuestion struct {
 	View    session.State
 }
 
-// Approver answers the questions of a run about calls that need a person's approval, and about calls in
-// doubt. It must be safe for concurrent use if several runs share it.
-type Approver interface {
-	// Approve returns the answer to a question. Its Question may be left empty. It may block; its context
-	// ends with the run, and with the question's deadline. The zero answer leaves the question to others:
-	// [Loop.Answer] and [Pool.Answer]. In a pool a call that blocks keeps a worker. An error, or an answer
-	// that does not fit, ends the run. After a crash the question is asked again.
-	Approve(ctx context.Context, q PersonQuestion) (machine.Response, error)
-}
-
-// ApproverFunc is a function that is an [Approver].
+// ApproverFunc answers the questions of a run about calls that need a person's approval, and about calls in
+// doubt. The Question of its answer may be left empty. It may block; its context ends with the run, and with
+// the question's deadline. The zero answer leaves the question to others: [Loop.Answer] and [Pool.Answer]. In
+// a pool a call that blocks keeps a worker. An error, or an answer that does not fit, ends the run. After a
+// crash the question is asked again. It must be safe for concurrent use if several runs share it.
 type ApproverFunc func(ctx context.Context, q PersonQuestion) (machine.Response, error)
-
-// Approve calls f.
-func (f ApproverFunc) Approve(ctx context.Context, q PersonQuestion) (machine.Response, error) {
-	return f(ctx, q)
-}
 
 // WithApprover sets who answers the questions of runs to people in this process. Without one, and for
 // questions that it leaves, a run waits for [Loop.Answer] or [Pool.Answer], or until the question's deadline.
-func WithApprover(a Approver) Option { return func(o *options) { o.approver = a } }
+func WithApprover(f ApproverFunc) Option { return func(o *options) { o.approver = f } }
 
 // ErrNobodyAsks is the error of an answer for a session that no run in this process waits for.
 var ErrNobodyAsks = errors.New("loop: no run of the session asks a person here")
@@ -101,7 +90,7 @@ func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
 	}
 	q := PersonQuestion{Ask: a, Session: p.s.ID(), View: p.runner.State().Session}
 	answer, left, err := ask(p.ctx, p, limits,
-		func(ctx context.Context, _ engine.Tell) (machine.Response, error) { return p.approver.Approve(ctx, q) })
+		func(ctx context.Context, _ engine.Tell) (machine.Response, error) { return p.approver(ctx, q) })
 	switch {
 	case left:
 		return nil, errCallLeft

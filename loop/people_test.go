@@ -61,10 +61,10 @@ func payCall(id, arguments string) looptest.Turn {
 
 // answering is an approver that remembers what it was asked.
 func answering(asked *[]loop.PersonQuestion, answers ...machine.Response) loop.Option {
-	return loop.WithApprover(loop.ApproverFunc(func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
+	return loop.WithApprover(func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
 		*asked = append(*asked, q)
 		return answers[len(*asked)-1], nil
-	}))
+	})
 }
 
 func TestAPersonApprovesACall(t *testing.T) {
@@ -88,7 +88,7 @@ func TestASessionThatWaitsForAPersonAsks(t *testing.T) {
 	store := &looptest.Store{}
 	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
 	require.NoError(t, err)
-	approver := loop.ApproverFunc(func(ctx context.Context, q loop.PersonQuestion) (machine.Response, error) {
+	approver := func(ctx context.Context, q loop.PersonQuestion) (machine.Response, error) {
 		for _, at := range []time.Time{q.Deadline.Add(-1), q.Deadline} {
 			for s, err := range journal.Summaries(ctx, store, journal.Filter{States: []journal.SessionState{journal.SessionAsks}}, at) {
 				assert.NoError(t, err)
@@ -96,7 +96,7 @@ func TestASessionThatWaitsForAPersonAsks(t *testing.T) {
 			}
 		}
 		return machine.Response{Verdict: machine.Refuse}, nil
-	})
+	}
 	model := looptest.NewModel(payCall("c1", `{"to":"Ann","amount":500}`), looptest.Say("Not paid."))
 	in := loop.Input{Prompt: "Pay Ann.", Deadline: looptest.Epoch.Add(time.Hour)}
 	_, err = fixture.Run(t.Context(), model, fixture.In(newSession(t), j), in, made.config(t), loop.WithApprover(approver),
@@ -446,10 +446,10 @@ func TestNoSessionWakesBeforeItIsAnswered(t *testing.T) {
 		const sessions = 100
 		var made payments
 		calls, questions := 0, map[string]string{}
-		left := loop.WithApprover(loop.ApproverFunc(func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
+		left := loop.WithApprover(func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
 			questions[q.Session] = q.ID
 			return machine.Response{}, nil
-		}))
+		})
 		pool, ends := pooled(t, loop.PoolConfig{Config: made.config(t), Options: []loop.Option{left}, Model: loop.ModelFunc(
 			func(_ context.Context, r loop.Request) (message.Reply, error) {
 				if calls++; len(r.Messages) > 1 {

@@ -78,9 +78,9 @@ func bookedInProcess(t *testing.T, id string) (traces map[string]string) {
 	require.NoError(t, err)
 	tools, err := tool.NewSet(made)
 	require.NoError(t, err)
-	approves := loop.ApproverFunc(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+	approves := func(context.Context, loop.PersonQuestion) (machine.Response, error) {
 		return machine.Response{Verdict: machine.Approve, By: "Ann"}, nil
-	})
+	}
 	l, err := loop.New(oneAfterAnother("clerk"), loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()), loop.WithApprover(approves))
 	require.NoError(t, err)
 	var store looptest.Store

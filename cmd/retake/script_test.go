@@ -172,10 +172,10 @@ func stuck(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	set := policy.DefaultSet()
 	set.Global.MaxAttempts, set.Global.Approval = new(1), &policy.Approval{Exhausted: policy.ExhaustedAsk}
-	nobody := loop.ApproverFunc(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+	nobody := func(context.Context, loop.PersonQuestion) (machine.Response, error) {
 		leave(loop.ErrSuspended)
 		return machine.Response{}, nil
-	})
+	}
 	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{"cents":"500"}`}))
 	if len(args) > 2 {
 		model = looptest.NewModel(looptest.Say("It is paid."))

@@ -61,11 +61,10 @@ func asks(t testing.TB) *office {
 	o.model = looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: asked}), looptest.Say("Well."))
 	s, j := o.session(t)
 	ctx, leave := context.WithCancelCause(t.Context())
-	_, err := o.run(ctx, t, s, loop.WithApprover(loop.ApproverFunc(
-		func(context.Context, loop.PersonQuestion) (machine.Response, error) {
-			leave(loop.ErrSuspended)
-			return machine.Response{}, nil
-		})))
+	_, err := o.run(ctx, t, s, loop.WithApprover(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+		leave(loop.ErrSuspended)
+		return machine.Response{}, nil
+	}))
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	require.NoError(t, j.Close())
 	return o
@@ -179,10 +178,9 @@ func TestAnAnswerThatCameSecondIsTakenBack(t *testing.T) {
 	id := o.pending(t).ID
 	store := &between{office: o, then: func() { // the run goes on between the look at its journal and the putting
 		s, j := o.session(t)
-		_, err := o.run(t.Context(), t, s, loop.WithApprover(loop.ApproverFunc(
-			func(context.Context, loop.PersonQuestion) (machine.Response, error) {
-				return machine.Response{Verdict: machine.Refuse, By: "eve"}, nil
-			})))
+		_, err := o.run(t.Context(), t, s, loop.WithApprover(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+			return machine.Response{Verdict: machine.Refuse, By: "eve"}, nil
+		}))
 		require.NoError(t, err)
 		require.NoError(t, j.Close())
 	}}

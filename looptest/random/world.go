@@ -178,7 +178,7 @@ func (w *World) Options() []loop.Option {
 		opts = append(opts, loop.WithSummary(w.Summary))
 	}
 	if len(w.Case.Answers) > 0 {
-		opts = append(opts, loop.WithApprover(loop.ApproverFunc(w.approve)))
+		opts = append(opts, loop.WithApprover(w.approve))
 	}
 	if w.Observer != nil {
 		opts = append(opts, loop.WithObserver(w.Observer))

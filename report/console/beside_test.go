@@ -41,12 +41,12 @@ func askedAgain(t testing.TB, name string, settings journal.Settings, arguments 
 		turns = append(turns, looptest.Call(message.Call{Name: "pay", Arguments: a}))
 	}
 	var text []byte
-	approver := loop.ApproverFunc(func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
+	approver := func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
 		if text = store.Text(name); strings.Contains(string(q.Arguments), `"cents":400`) {
 			return machine.Response{}, errors.New("nobody is here")
 		}
 		return machine.Response{Verdict: machine.Refuse, Words: "Too much."}, nil
-	})
+	}
 	_, err = fixture.Run(t.Context(), looptest.NewModel(append(turns, looptest.Say("Well."))...), s, loop.Input{Prompt: "Pay ACME."},
 		loop.Config{Tools: set}, loop.WithApprover(approver), loop.WithClock(looptest.NewClock()))
 	if err == nil {

@@ -48,10 +48,10 @@ func (s *stuck) run(t testing.TB, turns ...looptest.Turn) (*looptest.Model, loop
 	in, err := session.New(session.Config{ID: "order-7", Journal: j})
 	require.NoError(t, err)
 	ctx, leave := context.WithCancelCause(t.Context())
-	nobody := loop.WithApprover(loop.ApproverFunc(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+	nobody := loop.WithApprover(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
 		leave(loop.ErrSuspended)
 		return machine.Response{}, nil
-	}))
+	})
 	model, cfg, clock := looptest.NewModel(turns...), loop.Config{Tools: tools, Policy: &set}, loop.WithClock(looptest.NewClock())
 	if past, err := j.Past(); err == nil && past.Unfinished() {
 		result, err := fixture.Resume(ctx, model, in, cfg, nobody, clock)

@@ -30,10 +30,10 @@ func TestTheInboxAsksWhatIsToFollow(t *testing.T) {
 	var text []byte
 	_, err = fixture.Generate[fixture.Receipt](t.Context(), looptest.NewModel(fixture.Repeat(looptest.Say("no"), 3)...), s, loop.Input{Prompt: "Book."}, loop.Config{},
 		loop.WithPlanner(ladder), loop.WithClock(looptest.NewClock()),
-		loop.WithApprover(loop.ApproverFunc(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+		loop.WithApprover(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
 			text = store.Text("stuck")
 			return machine.Response{}, errors.New("nobody is here")
-		})))
+		}))
 	require.ErrorContains(t, err, "nobody is here")
 	put(t, dir, "stuck.jsonl", text)
 	c := open(t, dir, soonAfter)

@@ -52,10 +52,10 @@ func askedWith(t testing.TB, cfg session.Config, arguments string, deadline time
 	set, err := tool.NewSet(tools...)
 	require.NoError(t, err)
 	var text []byte
-	approver := loop.ApproverFunc(func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
+	approver := func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
 		text = store.Text(name)
 		return machine.Response{}, errors.New("nobody is here")
-	})
+	}
 	in := loop.Input{Prompt: "Pay <b>ACME</b> 5 euros."}
 	if deadline > 0 {
 		in.Deadline = looptest.Epoch.Add(deadline)
@@ -113,13 +113,13 @@ func TestAQuestionTellsOfEarlierCalls(t *testing.T) {
 	}, tool.Approval(policy.Approval{When: policy.ApproveAlways})))
 	require.NoError(t, err)
 	questions, text := 0, []byte(nil)
-	approver := loop.ApproverFunc(func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
+	approver := func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
 		if questions++; questions < 4 {
 			return machine.Response{Verdict: machine.Approve}, nil
 		}
 		text = store.Text("order-42")
 		return machine.Response{}, errors.New("nobody is here")
-	})
+	}
 	call := func(cents string) looptest.Turn {
 		return looptest.Call(message.Call{ID: "c" + cents, Name: "pay", Arguments: strings.Replace(acme, "500", cents, 1)})
 	}
