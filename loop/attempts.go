@@ -199,7 +199,7 @@ func beginTries(
 	if a == nil {
 		return nil, nil, errNoAction
 	}
-	p, err := newProcess(ctx, o, nil, s, &Config{}, &Input{Deadline: a.Deadline})
+	p, err := newProcess(ctx, o, s, &Config{}, &Input{Deadline: a.Deadline})
 	if err != nil {
 		return nil, nil, err
 	}

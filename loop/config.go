@@ -3,14 +3,18 @@ package loop
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/benbjohnson/clock"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop/engine"
@@ -124,12 +128,12 @@ func infoOf(m Model) (machine.ModelInfo, bool) {
 	return d.Describe(), true
 }
 
-// modelNamed returns a model of the run, of which the first has no name; nil if there is none.
-func (p *process) modelNamed(name string) Model {
+// modelNamed returns a model, of which the first has no name; nil if there is none.
+func (o *options) modelNamed(name string) Model {
 	if name == "" {
-		return p.model
+		return o.model
 	}
-	return p.models[name]
+	return o.models[name]
 }
 
 // info returns what is known of a model of the run.
@@ -141,22 +145,15 @@ func (p *process) info(name string) machine.ModelInfo {
 	return info
 }
 
-// described returns what is known of the models.
+// described returns what is known of the models: what they say, unless the config says it.
 func (c *Config) described(o *options) map[string]machine.ModelInfo {
-	known := maps.Clone(c.Models)
-	if known == nil {
-		known = map[string]machine.ModelInfo{}
-	}
-	describe := func(name string, m Model) {
-		info, ok := infoOf(m)
-		if _, said := known[name]; ok && !said {
+	known := map[string]machine.ModelInfo{}
+	for _, name := range append(o.modelNames(), "") {
+		if info, ok := infoOf(o.modelNamed(name)); ok {
 			known[name] = info
 		}
 	}
-	for _, name := range o.modelNames() {
-		describe(name, o.models[name])
-	}
-	describe("", o.first)
+	maps.Copy(known, c.Models)
 	return known
 }
 
@@ -170,16 +167,20 @@ func (c *Config) compile(o *options) (*machine.Compiled, error) {
 	m := c.machine(o)
 	_, absent := c.Tools.Absent(&m.Policy)
 	compiled, err := machine.Compile(&m)
-	return compiled, errors.Join(absent, err, c.checkStop(), c.checkVars(), c.checkDepth())
+	errs := []error{absent, err}
+	if n := slices.Index(c.Stop, ""); n >= 0 {
+		errs = append(errs, fmt.Errorf("stop[%d]: is empty: remove it", n))
+	}
+	errs = append(errs, c.checkVars())
+	if c.MaxDepth < 0 {
+		errs = append(errs, fmt.Errorf("max_depth: %d: give 1 or more, or 0 for %d", c.MaxDepth, DefaultDepth))
+	}
+	return compiled, errors.Join(errs...)
 }
 
-// checkDepth reports a depth that is none.
-func (c *Config) checkDepth() error {
-	if c.MaxDepth < 0 {
-		return fmt.Errorf("max_depth: %d: give 1 or more, or 0 for %d", c.MaxDepth, DefaultDepth)
-	}
-	return nil
-}
+// checkChoice reports what is wrong with ToolChoice. Engines that run the tools themselves do not call it,
+// because they may know the tools only later.
+func (c *Config) checkChoice() error { return c.offer().CheckChoice(c.ToolChoice) }
 
 // Validate reports everything that is wrong with the config, each fault with its field.
 func (c Config) Validate() error {
@@ -206,10 +207,13 @@ func (c *Config) asking(o *options) (*machine.Compiled, error) {
 	return m, err
 }
 
-// asking returns the options with the model of a [Loop] or [Pool].
-func (o *options) asking(model Model) *options {
+// driving returns the options for the runs of a [Loop] or [Pool].
+func (o *options) driving(model Model, cfg *Config) *options {
 	own := *o
-	own.first = model
+	own.model, own.desk = model, new(desk)
+	if cfg.Seed != "" {
+		own.seeds = new(seeds)
+	}
 	return &own
 }
 
@@ -267,8 +271,6 @@ type options struct {
 	adjust   func(session.State) (policy.Layer, bool)
 	prompt   PromptFunc
 	models   map[string]Model
-	// first is the model of a [Loop] or [Pool], for its description.
-	first    Model
 	stream   func(Delta)
 	parallel int
 	classify func(error) fault.Verdict
@@ -277,7 +279,11 @@ type options struct {
 	unlimited bool
 	scope     func(Request) string
 	priority  func(session string) int
-	// seeds is set for a config that is shared: that of a [Loop] or a [Pool].
+
+	// The rest is set for a [Loop] or a [Pool]: its model, the desk that takes people's answers, and seeds for
+	// a config with a seed, which its sessions share.
+	model Model
+	desk  *desk
 	seeds *seeds
 }
 
@@ -397,4 +403,46 @@ func (c Config) Machine(opts ...Option) (machine.Config, error) {
 	}
 	_, err = c.ready(o)
 	return c.machine(o), err
+}
+
+// vars returns the JSON forms of Vars. The error joins those of all values that have none.
+func (c *Config) vars() (map[string]json.RawMessage, error) {
+	if len(c.Vars) == 0 {
+		return nil, nil
+	}
+	var errs []error
+	all := make(map[string]json.RawMessage, len(c.Vars))
+	for _, name := range canon.Keys(c.Vars) {
+		v := c.Vars[name]
+		if text, ok := v.(string); ok {
+			v = canon.UTF8(text)
+		}
+		raw, err := canon.Marshal(v)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("vars.%s: has no JSON form: %w", name, err))
+			continue
+		}
+		all[canon.UTF8(name)] = raw
+	}
+	return all, errors.Join(errs...)
+}
+
+// checkVars reports values without a JSON form, and those that a template always reads and Vars does not
+// have.
+func (c *Config) checkVars() error {
+	_, err := c.vars()
+	errs := []error{err}
+	for _, t := range []struct{ path, text string }{{"system", c.System}, {"feedback", c.Feedback}} {
+		if !strings.Contains(t.text, ".Vars") {
+			continue
+		}
+		parsed, err := prompt.Parse(t.text, nil)
+		if err != nil {
+			continue // the core reports it
+		}
+		if err := parsed.Check(c.Vars); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", t.path, err))
+		}
+	}
+	return errors.Join(errs...)
 }

@@ -277,7 +277,7 @@ func (p *process) tooLate(until time.Time) ([]machine.Effect, error) {
 	if p.wentOn() {
 		return nil, errCallLeft
 	}
-	return p.nobodyAnswered(until)
+	return p.woke(until)
 }
 
 // waitsInInbox reports whether an answer to a question waits in the inbox.

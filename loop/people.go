@@ -112,15 +112,6 @@ func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
 	return p.respond(answer)
 }
 
-// nobodyAnswered feeds that the earliest deadline of the questions is over. It counts even if the clock was
-// set back in the meantime.
-func (p *process) nobodyAnswered(until time.Time) ([]machine.Effect, error) {
-	if p.now().Before(until) {
-		p.last = until
-	}
-	return p.runner.Woke(p.last)
-}
-
 // respond feeds an answer. An [machine.AnswerError] changes nothing.
 func (p *process) respond(answer machine.Response) ([]machine.Effect, error) {
 	if err := p.adjustPolicy(); err != nil {
@@ -294,7 +285,7 @@ func (p *Pool) Answer(session string, answer machine.Response) error {
 	if closed {
 		return ErrPoolClosed
 	}
-	return p.desk.answer(session, answer)
+	return p.o.desk.answer(session, answer)
 }
 
 // pausePeople waits for an answer, by the clock until the first deadline. If the context ends,
@@ -345,7 +336,7 @@ func (p *process) movedOn() {
 
 // restAsking puts back a run that waits for people. It returns false as [Pool.rest] does.
 func (p *Pool) restAsking(t *PoolRun) bool {
-	s := p.desk.sit(t.run.s.ID())
+	s := p.o.desk.sit(t.run.s.ID())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.take = func(answer machine.Response) error { return p.respond(t, answer) }

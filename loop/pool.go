@@ -48,9 +48,7 @@ type Pool struct {
 	cfg      PoolConfig
 	o        *options
 	compiled *machine.Compiled
-	// desk takes people's answers.
-	desk *desk
-	post post
+	post     post
 	// life is the context of the pool; end cancels it when the pool is closed.
 	life context.Context
 	end  context.CancelFunc
@@ -74,12 +72,12 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if cfg.Model == nil {
 		err = errors.New("model: is nil: set a model")
 	}
-	o = o.limited().asking(cfg.Model)
+	o = o.limited().driving(cfg.Model, &cfg.Config)
 	compiled, refused := cfg.Config.asking(o)
 	if err = errors.Join(err, refused); err != nil {
 		return nil, fmt.Errorf("loop: the pool's config: %w", err)
 	}
-	p := &Pool{cfg: cfg, o: o.sharing(&cfg.Config), compiled: compiled, desk: new(desk)}
+	p := &Pool{cfg: cfg, o: o, compiled: compiled}
 	p.life, p.end = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -117,18 +115,16 @@ func (p *Pool) Add(s *session.Session, in Input) (_ *PoolRun, err error) {
 
 // seat returns a run that has not begun.
 func (p *Pool) seat(s *session.Session, in *Input) (*PoolRun, error) {
-	run, err := newProcess(context.Background(), p.o, p.cfg.Model, s, &p.cfg.Config, in)
-	if err == nil {
-		run.desk = p.desk
+	run, err := newProcess(context.Background(), p.o, s, &p.cfg.Config, in)
+	if err != nil {
+		return nil, err
 	}
 	t := &PoolRun{pool: p, run: run}
-	if err == nil {
-		run.takesMail(func() { p.wake(t, nil) })
-	}
-	if p.o.limiter != nil && err == nil {
+	run.takesMail(func() { p.wake(t, nil) })
+	if p.o.limiter != nil {
 		run.granting.wake = t.wake
 	}
-	return t, err
+	return t, nil
 }
 
 // errUntold is the error of adding a run without Done.

@@ -197,10 +197,7 @@ func (t *PoolRun) Cancel(cause error) {
 	if t.cut.by = cause; t.cut.stop != nil {
 		t.cut.stop(cause)
 	}
-	if t.place >= 0 && !t.ready {
-		p.queue.remove(t)
-		p.add(t, time.Time{})
-	}
+	t.readyNow()
 }
 
 // cancelled reports whether the run has to end. p.mu is held.

@@ -23,8 +23,7 @@ import (
 // [Attempts] and [Pool] differ in what they do then.
 type process struct {
 	*options
-	model Model
-	cfg   *Config
+	cfg *Config
 	// in is what the run is given; nil once it has begun, and if it is resumed.
 	in      *Input
 	s       *session.Session
@@ -50,9 +49,8 @@ type process struct {
 	// warned is the number of the run's warnings that were reported.
 	warned int
 
-	// desk takes people's answers; nil for a single action. sat reports that it was told that the run waits for
-	// them. leftToOthers are the questions that the approver has left to others.
-	desk         *desk
+	// sat reports that the desk was told that the run waits for people. leftToOthers are the questions that the
+	// approver has left to others.
 	sat          bool
 	leftToOthers []string
 	// inbox is that of the session's store, and mail is full if there may be something in it; nil without
@@ -116,7 +114,7 @@ const leftToResume machine.EffectKind = "left"
 
 // newProcess returns a process without a run.
 func newProcess(
-	ctx context.Context, o *options, model Model, s *session.Session, cfg *Config, in *Input,
+	ctx context.Context, o *options, s *session.Session, cfg *Config, in *Input,
 ) (*process, error) {
 	if in != nil {
 		if err := in.Validate(); err != nil {
@@ -127,7 +125,7 @@ func newProcess(
 	if err != nil {
 		return nil, err
 	}
-	p := &process{options: o, model: model, cfg: cfg, in: in, s: s, journal: j, limits: alarms{clock: o.clock}}
+	p := &process{options: o, cfg: cfg, in: in, s: s, journal: j, limits: alarms{clock: o.clock}}
 	p.deepest = cmp.Or(cfg.MaxDepth, DefaultDepth)
 	p.life = p.guarded(ctx)
 	p.ctx = p.life
@@ -286,15 +284,21 @@ func (p *process) advance(now time.Time) machine.EffectKind {
 func (p *process) pause() {
 	select {
 	case <-p.clock.After(p.asked.Wait.Until.Sub(p.now())):
-		p.fed(p.woke(p.asked.Wait))
+		p.fed(p.woke(p.asked.Wait.Until))
 	case <-p.mail:
 		p.poke()
 	case <-p.ctx.Done():
 	}
 }
 
-// finish continues until the run has ended, including waits.
-func (p *process) finish() (Result, error) {
+// finish makes a run that has its session to its end, including waits, and releases the session. fresh means
+// that it begins.
+func (p *process) finish(fresh bool) (Result, error) {
+	defer p.leave()
+	defer p.watchMail()()
+	if fresh {
+		p.start()
+	}
 	for {
 		switch p.advance(time.Time{}) {
 		case machine.WaitUntil:
@@ -417,7 +421,7 @@ func (p *process) carry(e machine.Effect, now time.Time) ([]machine.Effect, erro
 	case machine.RunTools:
 		return p.runTools(p.ctx, e.Tools)
 	case machine.WaitUntil:
-		return p.woke(e.Wait)
+		return p.woke(e.Wait.Until)
 	case machine.AskPerson:
 		return p.askPeople(now)
 	case machine.AskPlanner:
@@ -444,10 +448,11 @@ func (p *process) cancel() ([]machine.Effect, error) {
 	return p.runner.Cancel(p.now(), p.ending)
 }
 
-// woke feeds the end of a wait. It counts even if the clock was set back in the meantime.
-func (p *process) woke(w *machine.Wait) ([]machine.Effect, error) {
-	if p.now().Before(w.Until) {
-		p.last = w.Until
+// woke feeds that a wait, or the earliest deadline of the questions to people, is over. It counts even if the
+// clock was set back in the meantime.
+func (p *process) woke(until time.Time) ([]machine.Effect, error) {
+	if p.now().Before(until) {
+		p.last = until
 	}
 	return p.runner.Woke(p.last)
 }

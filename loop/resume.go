@@ -28,18 +28,15 @@ import (
 //
 // Errors are those of [Loop.Run], [journal.ErrNoRun] if there is no run, and [journal.ErrRedacted].
 func (l *Loop) Resume(ctx context.Context, s *session.Session) (Result, error) {
-	p, err := newProcess(ctx, l.options, l.model, s, &l.cfg, nil)
+	p, err := newProcess(ctx, l.options, s, &l.cfg, nil)
 	if err != nil {
 		return Result{}, err
 	}
-	p.desk = l.desk
 	p.takesMail(nil)
 	if err := p.resumeRun(); err != nil {
 		return Result{}, err
 	}
-	defer p.leave()
-	defer p.watchMail()()
-	return p.finish()
+	return p.finish(false)
 }
 
 // resumeRun takes the session and continues the run in the journal.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -58,10 +59,8 @@ type Answer[T any] struct {
 // concurrent use.
 type Loop struct {
 	*options
-	model    Model
 	cfg      Config
 	compiled *machine.Compiled
-	desk     *desk
 }
 
 // New compiles a config: it resolves policies and parses templates once for all runs. The error joins
@@ -74,12 +73,12 @@ func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 	if model == nil {
 		return nil, errNoModel
 	}
-	o = o.asking(model)
+	o = o.driving(model, &cfg)
 	compiled, err := cfg.asking(o)
 	if err != nil {
 		return nil, err
 	}
-	return &Loop{o.sharing(&cfg), model, cfg, compiled, new(desk)}, nil
+	return &Loop{o, cfg, compiled}, nil
 }
 
 // Run runs the loop until the model gives an answer that the config accepts. It calls the model, checks and
@@ -109,22 +108,16 @@ func (l *Loop) run(
 			return Result{}, nil, err
 		}
 	}
-	p, err := newProcess(ctx, l.options, l.model, s, &l.cfg, &in)
+	p, err := newProcess(ctx, l.options, s, &l.cfg, &in)
 	if err != nil {
 		return Result{}, nil, err
 	}
-	p.desk = l.desk
 	p.takesMail(nil)
 	fresh, err := p.enter(l.compiled, false)
 	if err != nil {
 		return Result{}, nil, err
 	}
-	defer p.leave()
-	defer p.watchMail()()
-	if fresh {
-		p.start()
-	}
-	if result, err = p.finish(); p.runner != nil {
+	if result, err = p.finish(fresh); p.runner != nil {
 		answer = p.runner.Answer()
 	}
 	return result, answer, err
@@ -171,22 +164,27 @@ func ResultOf(end engine.End, cause error) (Result, error) {
 	if o == nil {
 		return Result{}, nil
 	}
-	own := end.State.Attempts()
-	result := Result{
-		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Recorded: end.Recorded,
-		Warnings: warned(&end), InDoubt: o.InDoubt,
-		ToolFailures: toolFailures(o.ToolFailures, end.ToolErrors),
-		Transcript:   end.State.Transcript(), Attempts: own, Totals: o.Totals,
-	}
+	result := resultOf(o, end.ToolErrors)
+	result.Warnings, result.Recorded = warned(&end), end.Recorded
+	result.Transcript, result.Attempts = end.State.Transcript(), end.State.Attempts()
 	if o.OK {
 		return result, nil
 	}
 	if cause == nil {
 		cause = recordedCauseOf(&end)
 	}
-	e := exhausted(end.State, own, cause)
+	e := exhausted(end.State, result.Attempts, cause)
 	e.Recorded, e.ToolFailures = end.Recorded, result.ToolFailures
 	return result, e
+}
+
+// resultOf returns what an outcome says of the result. errs are the Go errors of its failed calls, as far as
+// they are at hand.
+func resultOf(o *machine.Outcome, errs []error) Result {
+	return Result{
+		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: o.Warnings,
+		InDoubt: o.InDoubt, ToolFailures: toolFailures(o.ToolFailures, errs), Totals: o.Totals,
+	}
 }
 
 // warned adds warnings about what has changed and the journal.
@@ -194,6 +192,30 @@ func warned(end *engine.End) []string {
 	all := slices.Concat(end.State.Warned(), end.Changed)
 	if end.Unrecorded != "" {
 		all = append(all, end.Unrecorded)
+	}
+	return all
+}
+
+// ToolFailure is a call of a tool that failed: see [Result]. It is safe for concurrent reading.
+type ToolFailure struct {
+	machine.ToolFailure
+	// Err is what the tool returned, so that errors.As finds its own types. If the call was made in another
+	// process, or the end of the run was read from the journal, it is a [fault.RecordedError] with the text.
+	Err error `json:"-"`
+}
+
+// toolFailures returns the failed calls of a run with their Go errors, as far as these are at hand.
+func toolFailures(failed []machine.ToolFailure, errs []error) []ToolFailure {
+	if len(failed) == 0 {
+		return nil
+	}
+	all := make([]ToolFailure, len(failed))
+	for n, f := range failed {
+		all[n] = ToolFailure{f, &fault.RecordedError{Recorded: fault.Failure{Plane: fault.Transport, Class: f.Class,
+			Message: f.Text}}}
+		if n < len(errs) && errs[n] != nil {
+			all[n].Err = errs[n]
+		}
 	}
 	return all
 }

@@ -6,16 +6,6 @@ import "sync/atomic"
 // any number of sessions.
 type seeds struct{ first atomic.Pointer[string] }
 
-// sharing returns the options for a config that may be used by several sessions.
-func (o *options) sharing(cfg *Config) *options {
-	if cfg.Seed == "" {
-		return o
-	}
-	own := *o
-	own.seeds = new(seeds)
-	return &own
-}
-
 // serve notes that the seed serves a session without a seed of its own. It returns a warning if it serves
 // another one, too.
 func (s *seeds) serve(seed, session string) []string {

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -89,7 +90,9 @@ func (p *process) tell(ctx context.Context, n observe.Notice) {
 	if n.Kind == observe.Ended && !p.since.IsZero() {
 		n.Took = n.At.Sub(p.since)
 	}
-	p.options.tell(ctx, n)
+	for _, obs := range p.observers {
+		tell(ctx, obs, n)
+	}
 }
 
 // tellWarnings tells the observers about new warnings.
@@ -100,15 +103,61 @@ func (p *process) tellWarnings(at time.Time, all []string) {
 	p.warned = len(all)
 }
 
-// tell tells all observers. It is safe for concurrent use.
-func (o *options) tell(ctx context.Context, n observe.Notice) {
-	for _, obs := range o.observers {
-		tell(ctx, obs, n)
-	}
-}
-
 // tell tells one observer and recovers its panics.
 func tell(ctx context.Context, o observe.Observer, n observe.Notice) {
 	defer func() { _ = recover() }()
 	o.Observe(ctx, n)
+}
+
+// valueContext is a context with the lifetime of one and the values of another.
+type valueContext struct {
+	context.Context
+	values context.Context
+}
+
+func (s valueContext) Value(key any) any { return s.values.Value(key) }
+
+// begin tells the tracers that work begins. It returns the context for the work, and a function that reports
+// its end. It is safe for concurrent use.
+func (p *process) begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
+	if len(p.tracers) == 0 {
+		return ctx, func(observe.WorkEnd) {}
+	}
+	w.CorrelationID, w.At = p.s.ID(), p.clock.Now().UTC().Round(0)
+	values, end := p.tracers.Begin(ctx, w)
+	return valueContext{ctx, values}, func(e observe.WorkEnd) {
+		e.At = p.clock.Now().UTC().Round(0)
+		end(e)
+	}
+}
+
+// trace reports the start of the run to the tracers, if any. The work has their values from then on.
+func (p *process) trace(resumed bool) {
+	if len(p.tracers) == 0 {
+		return
+	}
+	w := observe.Work{Kind: observe.WorkRun, Resumed: resumed, Info: p.info("")}
+	if st := p.runner.State(); resumed {
+		w.Turn, w.Attempt, w.Usage, w.Cost, w.Waited = st.Turn, len(st.Attempts()), st.Usage, st.Charged.Cost, st.Waited
+	}
+	values, end := p.begin(p.ctx, w)
+	p.values, p.end = values, func(o *machine.Outcome, err error) { end(WorkEnd(o, err)) }
+	p.ctx = valueContext{p.life, p.values}
+}
+
+// WorkEnd returns the end of a run that returned err, for engines that report work themselves. o is the
+// outcome; nil if there is none.
+func WorkEnd(o *machine.Outcome, err error) observe.WorkEnd {
+	e := observe.WorkEnd{Err: err}
+	if o != nil {
+		e.Usage = o.Usage
+	}
+	if exhausted, ok := errors.AsType[*RetryExhaustedError](err); ok {
+		e.Class, e.Reason = exhausted.Failure.Class, exhausted.Reason
+	} else if err != nil {
+		e.Class = fault.FailureOf(err).Class
+	} else if o != nil {
+		e.Reason = o.Reason
+	}
+	return e
 }

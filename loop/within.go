@@ -72,7 +72,7 @@ func doubts(r *Result, err error) bool {
 // within is Within, in a call.
 func (l *Loop) within(ctx context.Context, o *outer, in Input) (Result, error) {
 	own := *l
-	own.options, own.desk = o.options(l.options), o.process.desk
+	own.options = o.options(l.options)
 	set := o.Bound(l.cfg.Policy)
 	own.cfg.Policy = &set
 	compiled, err := own.cfg.asking(own.options)
@@ -86,30 +86,26 @@ func (l *Loop) within(ctx context.Context, o *outer, in Input) (Result, error) {
 	defer closeJournal(s)
 	in.RequestID, in.NewConversation = s.ID(), true
 	in.Deadline = o.Deadline(in.Deadline, own.clock.Now())
-	p, err := newProcess(ctx, own.options, own.model, s, &own.cfg, &in)
+	p, err := newProcess(ctx, own.options, s, &own.cfg, &in)
 	if err != nil {
 		return Result{}, err
 	}
-	p.desk = own.desk
 	p.depth, p.deepest = o.Depths(p.deepest)
 	p.takesMail(nil)
 	fresh, err := p.enter(compiled, false)
 	if err != nil {
 		return Result{}, err
 	}
-	defer p.leave()
-	defer p.watchMail()()
-	if fresh {
-		p.start()
-	} else {
+	if !fresh {
 		p.addPast(ctx, o)
 	}
-	return p.finish()
+	return p.finish(fresh)
 }
 
 // options returns the options of a nested run.
 func (o *outer) options(own *options) *options {
 	all := *own
+	all.desk = o.process.desk
 	if all.clock == standard.clock {
 		all.clock = o.process.clock
 	}
