@@ -314,9 +314,14 @@ func (s *step) notePoll(c *BatchCall) {
 	if s.policyOf(c.Tool).Polling == 0 || !c.Ended() {
 		return
 	}
-	same := c.polled()
-	polls := slices.DeleteFunc(slices.Clone(s.kept.Polls), func(p poll) bool { return p.Same == same })
-	s.kept.Polls = append(polls[max(0, len(polls)+1-maxPolls):], poll{Same: same, At: s.At})
+	now := poll{Same: c.polled(), At: s.At}
+	polls := slices.DeleteFunc(slices.Clone(s.kept.Polls), func(p poll) bool {
+		if p.Same == now.Same {
+			now.Said = p.Said
+		}
+		return p.Same == now.Same
+	})
+	s.kept.Polls = append(polls[max(0, len(polls)+1-maxPolls):], now)
 }
 
 // holdsPolls marks the calls of the batch that come too early, and starts the wait before them if all others

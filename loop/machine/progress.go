@@ -17,8 +17,8 @@ const maxPeriod = 4
 
 // finishedCall is a call of the run that has its answer, as the search for cycles sees it.
 type finishedCall struct {
-	// Same is the digest of the call's tool, identity and answer; empty for a call of a tool that polls,
-	// which equals no other.
+	// Same is the digest of the call's tool, identity and answer; empty for a poll with news, which equals no
+	// other call.
 	Same string `json:"same,omitempty"`
 	// Period is the number of calls of the cycle of which this call completed a round; 0 for none.
 	Period int `json:"period,omitempty"`
@@ -88,9 +88,12 @@ func (s *step) watch(b *Batch) {
 			continue
 		}
 		p := s.policyOf(c.Tool)
-		f := finishedCall{}
-		if p.Polling == 0 {
-			f.Same = c.same()
+		f := finishedCall{Same: c.same()}
+		if p.Polling > 0 {
+			if !s.isNews(c, f.Same) {
+				continue // neither repetition nor progress
+			}
+			f.Same = ""
 		}
 		if watched && f.Same != "" && f.Same == last {
 			continue // the model had not seen the result of the first yet
@@ -108,6 +111,18 @@ func (s *step) watch(b *Batch) {
 	case reachedPlanner, reachedStop:
 		s.stuck(worst)
 	}
+}
+
+// isNews reports whether a poll said something else than the same poll before, and keeps what it said.
+func (s *step) isNews(c *BatchCall, said string) bool {
+	same := c.polled()
+	at := slices.IndexFunc(s.kept.Polls, func(p poll) bool { return p.Same == same })
+	if at < 0 || s.kept.Polls[at].Said == said {
+		return at < 0
+	}
+	s.kept.Polls = slices.Clone(s.kept.Polls)
+	s.kept.Polls[at].Said = said
+	return true
 }
 
 // same returns the digest of a call and its answer.

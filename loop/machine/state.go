@@ -192,10 +192,12 @@ func (c *BatchCall) Ended() bool { return c.Status != callOpen && c.Status != ca
 // IsError reports whether the answer of a call that ended is no result.
 func (c *BatchCall) IsError() bool { return c.Status != callAnswered && c.Status != callRepeated }
 
-// poll is when a call of a tool that polls ended. Same is the digest of its tool and identity.
+// poll is when a call of a tool that polls ended. Same is the digest of its tool and identity, and Said that
+// with its answer.
 type poll struct {
 	Same string    `json:"same"`
 	At   time.Time `json:"at"`
+	Said string    `json:"said,omitempty"`
 }
 
 // State is the state of a run. It is a value; an older State stays valid when the run goes on. All but the
