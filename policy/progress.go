@@ -11,7 +11,8 @@ import (
 )
 
 // Progress says what follows if valid calls are repeated and their results stay the same. What is repeated is
-// a cycle of 1 to 4 calls, and its complete rounds are counted: A, A, A are three rounds, A, B, A, B two.
+// a cycle of 1 to 4 calls, and its complete rounds are counted: A, A, A are three rounds, A, B, A, B two. A
+// cycle is seen at its second round, so a bound of 1 is reached there.
 // Calls of a reply that equal the one before them count once, because the model has not seen its result.
 //
 // A member that is 0 is absent: it has the value of the layer below, and in the end that of [Progress.For].

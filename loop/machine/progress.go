@@ -217,6 +217,9 @@ func inCycle(all []finishedCall, period int, same string) bool {
 	return slices.ContainsFunc(all[len(all)+1-period:], func(c finishedCall) bool { return c.Same == same })
 }
 
+// firstSeen is the round at which a cycle is seen: when its calls are made again.
+const firstSeen = 2
+
 // judge returns what a completed round of the calls leads to. Of several tools the smallest bounds count.
 func (s *step) judge(rounds int, calls []CycleCall) reached {
 	p := policy.Progress{Nudge: policy.Unlimited, Planner: policy.Unlimited, Stop: policy.Unlimited}
@@ -229,7 +232,7 @@ func (s *step) judge(rounds int, calls []CycleCall) reached {
 	switch {
 	case isReached(rounds, p.Stop):
 		r.at, r.limit = reachedStop, p.Stop
-	case s.Config.Planner && rounds == p.Planner:
+	case s.Config.Planner && isReached(rounds, p.Planner) && rounds == max(p.Planner, firstSeen):
 		r.at, r.limit = reachedPlanner, p.Planner
 	case isReached(rounds, p.Nudge) && rounds%p.Nudge == 0:
 		r.at, r.limit = reachedNudge, p.Stop
