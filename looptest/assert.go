@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"testing"
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
@@ -11,12 +12,6 @@ import (
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
-
-// T is the part of *testing.T that assertions need.
-type T interface {
-	Helper()
-	Errorf(format string, args ...any)
-}
 
 // AttemptText returns an attempt as scenarios and [AssertAttempts] write it:
 //
@@ -50,7 +45,7 @@ func AttemptText(a session.Attempt) string {
 
 // AssertAttempts fails the test unless the [AttemptText] of each attempt equals want. It reports whether all
 // are equal.
-func AssertAttempts(t T, attempts []session.Attempt, want ...string) bool {
+func AssertAttempts(t testing.TB, attempts []session.Attempt, want ...string) bool {
 	t.Helper()
 	var got []string
 	for _, a := range attempts {
@@ -61,7 +56,7 @@ func AssertAttempts(t T, attempts []session.Attempt, want ...string) bool {
 
 // AssertAnswer fails the test unless the run succeeded with the answer want: its text or, for a structured
 // answer, an equal JSON value. It reports whether it did.
-func AssertAnswer(t T, r loop.Result, err error, want string) bool {
+func AssertAnswer(t testing.TB, r loop.Result, err error, want string) bool {
 	t.Helper()
 	if err != nil {
 		t.Errorf("the run has no answer: %+v\nwant: %s", err, want)
@@ -75,7 +70,7 @@ func AssertAnswer(t T, r loop.Result, err error, want string) bool {
 
 // AssertStopped fails the test unless err is the error of a run or action that stopped with the reason. It
 // returns that error, or nil.
-func AssertStopped(t T, err error, reason policy.Reason) *loop.RetryExhaustedError {
+func AssertStopped(t testing.TB, err error, reason policy.Reason) *loop.RetryExhaustedError {
 	t.Helper()
 	stopped, ok := errors.AsType[*loop.RetryExhaustedError](err)
 	if !ok || stopped.Reason != reason {
@@ -85,7 +80,7 @@ func AssertStopped(t T, err error, reason policy.Reason) *loop.RetryExhaustedErr
 	return stopped
 }
 
-func equal(t T, what, got, want string) bool {
+func equal(t testing.TB, what, got, want string) bool {
 	t.Helper()
 	if got != want {
 		t.Errorf("other %s than wanted\ngot:\n%s\nwant:\n%s", what, got, want)

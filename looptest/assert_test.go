@@ -17,11 +17,16 @@ import (
 )
 
 // failing records the errors of a test.
-type failing []string
+type failing struct {
+	testing.TB
+	errors []string
+}
 
 func (f *failing) Helper() {}
 
-func (f *failing) Errorf(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
+func (f *failing) Errorf(format string, args ...any) {
+	f.errors = append(f.errors, fmt.Sprintf(format, args...))
+}
 
 func TestAssertionsOfARun(t *testing.T) {
 	s, err := session.New(session.Config{ID: "test-1"})
@@ -37,10 +42,10 @@ func TestAssertionsOfARun(t *testing.T) {
 	var told failing
 	assert.False(t, looptest.AssertAttempts(&told, result.Attempts[:1], "another"))
 	assert.False(t, looptest.AssertAnswer(&told, result, nil, "Goodbye."))
-	assert.Equal(t, failing{
+	assert.Equal(t, []string{
 		"other attempts than wanted\ngot:\nno_such_tool attempt 1 of 3: unknown_tool, again (immediate)\nwant:\nanother",
 		"other answer than wanted\ngot:\nHello.\nwant:\nGoodbye.",
-	}, told)
+	}, told.errors)
 }
 
 func TestAssertionsOfAStop(t *testing.T) {
@@ -50,9 +55,9 @@ func TestAssertionsOfAStop(t *testing.T) {
 	assert.Nil(t, looptest.AssertStopped(&told, err, policy.ReasonAttemptsExhausted))
 	assert.Nil(t, looptest.AssertStopped(&told, nil, policy.ReasonDeadline))
 	assert.False(t, looptest.AssertAnswer(&told, loop.Result{}, err, "Hello."))
-	assert.Equal(t, failing{
+	assert.Equal(t, []string{
 		"it did not stop by attempts_exhausted: run stopped: the deadline leaves no time",
 		"it did not stop by deadline: <nil>",
 		"the run has no answer: run stopped: the deadline leaves no time\nwant: Hello.",
-	}, told)
+	}, told.errors)
 }

@@ -2,6 +2,7 @@ package looptest
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/retake-go/retake/internal/several"
@@ -22,8 +23,8 @@ type Turn struct {
 	Err   error
 }
 
-// NewModel returns a model with the given turns, in order. A call after the last turn returns an
-// [*OutOfScriptError].
+// NewModel returns a model with the given turns, in order. A call after the last turn is an error that says
+// how many the script has.
 func NewModel(script ...Turn) *Model { return &Model{script: script} }
 
 // Say returns a turn that replies with text.
@@ -37,17 +38,6 @@ func Call(calls ...message.Call) Turn {
 // Fail returns a turn that fails.
 func Fail(err error) Turn { return Turn{Err: err} }
 
-// OutOfScriptError reports that a model was called more often than its script has turns.
-type OutOfScriptError struct {
-	// Turns is the number of turns in the script.
-	Turns int
-}
-
-// Error says how long the script was.
-func (e *OutOfScriptError) Error() string {
-	return "the script has " + several.Of(e.Turns, "turn") + ", and the model was asked once more: add a turn"
-}
-
 // Reply returns the next turn of the script. A stream gets the whole text in one piece.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	if err := ctx.Err(); err != nil {
@@ -57,7 +47,8 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	defer m.mu.Unlock()
 	m.asked = append(m.asked, req)
 	if len(m.asked) > len(m.script) {
-		return message.Reply{}, &OutOfScriptError{len(m.script)}
+		return message.Reply{}, fmt.Errorf("the script has %s, and the model was asked once more: add a turn",
+			several.Of(len(m.script), "turn"))
 	}
 	turn := m.script[len(m.asked)-1]
 	if req.Stream != nil && turn.Reply.Text != "" {
