@@ -55,8 +55,12 @@ func Converse(
 	var c result.Conversation[json.RawMessage, []message.Message]
 	c.Result = Timed(ctx, loop.ClockOf(opts...), func(ctx context.Context) result.Result[json.RawMessage] {
 		r, l, err := account(ctx, model, s, in, cfg, a, opts)
-		c = Conversation(r, err)
-		return l.fill(c.Result)
+		e := Envelope(r, err)
+		if err == nil && r.Degraded {
+			e.Status, e.Data = result.StatusInProgress, nil
+		}
+		c.Reply, c.State = r.Text, r.Transcript
+		return l.fill(e)
 	})
 	return c
 }
@@ -73,16 +77,6 @@ func account(
 	}
 	r, err := made.Run(ratelimit.Watch(ctx, l.came), s, in)
 	return r, l, err
-}
-
-// Conversation converts what [loop.Loop.Run] returned to a turn of a conversation: see [Converse].
-func Conversation(r loop.Result, err error) result.Conversation[json.RawMessage, []message.Message] {
-	e := Envelope(r, err)
-	if err == nil && r.Degraded {
-		e.Status, e.Data = result.StatusInProgress, nil
-	}
-	return result.Conversation[json.RawMessage, []message.Message]{Reply: r.Text, State: r.Transcript,
-		Result: e}
 }
 
 // ledger collects what the models of one run report: it is a tracer of the run. It is safe for concurrent
