@@ -208,7 +208,14 @@ func (l *log) Append(ctx context.Context, at int64, lines []byte, durable bool) 
 	if err != nil {
 		return err
 	}
-	return l.put(l.end, lines, func(sealed []byte) error { return l.in.Append(ctx, in, sealed, durable) })
+	sealed, end, err := l.seal(l.end, lines)
+	if err == nil {
+		err = l.in.Append(ctx, in, sealed, durable)
+	}
+	if err == nil {
+		l.end = end
+	}
+	return err
 }
 
 // Replace implements [journal.Log].
@@ -217,14 +224,9 @@ func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 	if err != nil {
 		return err
 	}
-	return l.put(position{}, lines, func(sealed []byte) error { return l.in.Replace(ctx, in, sealed) })
-}
-
-// put seals lines that follow a position and writes them. The journal then ends with them.
-func (l *log) put(after position, lines []byte, write func(sealed []byte) error) error {
-	sealed, end, err := l.seal(after, lines)
+	sealed, end, err := l.seal(position{}, lines)
 	if err == nil {
-		err = write(sealed)
+		err = l.in.Replace(ctx, in, sealed)
 	}
 	if err == nil {
 		l.end = end
