@@ -56,7 +56,8 @@ func formFaultAt(t reflect.Type, place string, seen map[reflect.Type]bool) error
 	return nil
 }
 
-// isKey reports whether the values of a type can be the names of members.
+// isKey reports whether the values of a type can be the names of members, as encoding/json has it: a
+// fraction is none, for NaN has no form and 0.1 has many.
 func isKey(t reflect.Type) bool {
 	switch k := t.Kind(); {
 	case hasOwnForm(t), k == reflect.String, k == reflect.Interface:
@@ -64,7 +65,7 @@ func isKey(t reflect.Type) bool {
 	case k == reflect.Pointer:
 		return isKey(t.Elem())
 	default:
-		return t.ConvertibleTo(reflect.TypeFor[float64]()) && k != reflect.Complex64 && k != reflect.Complex128
+		return k >= reflect.Int && k <= reflect.Uintptr
 	}
 }
 

@@ -3,6 +3,7 @@ package tool_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -67,6 +68,8 @@ func TestAResultWithoutAJSONFormIsRefused(t *testing.T) {
 		},
 		{refused[map[bool]int](), "map[bool]int is of type map[bool]int, whose keys are no names of JSON members: " +
 			"use strings or whole numbers, or give bool a method MarshalText", map[bool]int{true: 1}},
+		{refused[map[float64]int](), "map[float64]int is of type map[float64]int, whose keys are no names of JSON members: " +
+			"use strings or whole numbers, or give float64 a method MarshalText", map[float64]int{math.NaN(): 1}},
 	} {
 		assert.Equal(t, `tool.New("t"): the result: `+c.want, c.got)
 		assert.False(t, ran(c.value), "it has no JSON form: %T", c.value)
@@ -84,13 +87,12 @@ func TestAResultWithAJSONFormIsAccepted(t *testing.T) {
 		skip chan int
 	}
 	for text, value := range map[string]any{
-		refused[hidden]():          hidden{skip: nil},
-		refused[map[key]int]():     map[key]int{{1}: 2},
-		refused[map[float64]int](): map[float64]int{1.5: 2},
-		refused[*node]():           &node{Next: &node{}},
-		refused[any]():             nil,
-		refused[error]():           nil,
-		refused[[]byte]():          []byte("a"),
+		refused[hidden]():      hidden{skip: nil},
+		refused[map[key]int](): map[key]int{{1}: 2},
+		refused[*node]():       &node{Next: &node{}},
+		refused[any]():         nil,
+		refused[error]():       nil,
+		refused[[]byte]():      []byte("a"),
 	} {
 		require.Empty(t, text)
 		assert.True(t, ran(value), "%T", value)
