@@ -175,6 +175,20 @@ func TestEventsWithoutTheirNamesAreRead(t *testing.T) {
 	require.EqualError(t, err, "anthropic: 200 overloaded_error: Busy.")
 }
 
+// A block that is told to be over once more is not copied again.
+func TestABlockEndsOnce(t *testing.T) {
+	const stop = `data: {"type":"content_block_stop","index":0}` + "\n\n"
+	says := strings.Replace(yesEvents, "event: message_delta", strings.Repeat(stop, 1000)+"event: message_delta", 1)
+	says = strings.Replace(says, "Yes.", strings.Repeat("Yes.", 25_000), 1)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	reply, err := through(t, answer(200, "text/event-stream", says), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	assert.Len(t, reply.Text, 100_000)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(60<<20))
+}
+
 // Gateways to other APIs end a stream by [DONE]. Without the stop reason before it the reply is cut off.
 func TestAMarkEndsAMessageThatHasItsStopReason(t *testing.T) {
 	ask := func(body string) (message.Reply, error) {

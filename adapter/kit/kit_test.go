@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -262,4 +263,22 @@ func TestACountIsNeverNegative(t *testing.T) {
 	for raw, want := range map[string]int64{"12": 12, "1.9": 1, "-3": 0, "1e30": math.MaxInt64, "9223372036854775807": math.MaxInt64, `"5"`: 0, "null": 0, "": 0} {
 		assert.Equal(t, want, kit.Count(json.RawMessage(raw)), raw)
 	}
+}
+
+// The log probabilities of a stream come in pieces, of which a server may make anything.
+func TestPiecesOfManyMembersAreJoinedInProportion(t *testing.T) {
+	assert.JSONEq(t, `{"a":[1,2],"b":4,"c":[3]}`, string(kit.JoinLists([]json.RawMessage{
+		[]byte(`{"a":[1],"b":3}`), []byte(`{"a":[2],"b":4,"c":[3]}`),
+	})))
+	var members []string
+	for n := range 3000 {
+		members = append(members, fmt.Sprintf(`"m%d":[%d]`, n, n))
+	}
+	piece := json.RawMessage("{" + strings.Join(members, ",") + "}")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	joined := kit.JoinLists([]json.RawMessage{piece, piece})
+	runtime.ReadMemStats(&after)
+	assert.Contains(t, string(joined), `"m2999":[2999,2999]`)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(40<<20))
 }

@@ -126,7 +126,7 @@ func JoinLists(pieces []json.RawMessage) json.RawMessage {
 	if len(pieces) == 1 {
 		return pieces[0]
 	}
-	lists := map[string][]json.RawMessage{}
+	lists, places := map[string][]json.RawMessage{}, map[string]int{}
 	var all Object
 	for _, piece := range pieces {
 		o, _ := ReadObject(piece)
@@ -134,8 +134,12 @@ func JoinLists(pieces []json.RawMessage) json.RawMessage {
 			if items := Items(m.Value); items != nil {
 				lists[m.Name] = append(lists[m.Name], items...)
 			}
-			if lists[m.Name] == nil || all.Get(m.Name) == nil {
-				all = all.With(m.Name, m.Value)
+			n, known := places[m.Name]
+			if !known {
+				places[m.Name] = len(all)
+				all = append(all, m)
+			} else if lists[m.Name] == nil {
+				all[n].Value = m.Value
 			}
 		}
 	}
