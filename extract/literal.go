@@ -206,7 +206,7 @@ func (r *reader) list(n int) bool {
 	closer := byte(']')
 	if r.peek() == '(' {
 		closer = ')'
-		r.repaired(repairTuple, r.pos)
+		r.repaired(Tuple, r.pos)
 	}
 	r.pos++
 	r.out = append(r.out, '[')
@@ -243,7 +243,7 @@ func (r *reader) item(closer byte, first bool) (done, ok bool) {
 		}
 		if r.peek() == closer {
 			r.trailed = true
-			r.repaired(repairTrailingComma, comma)
+			r.repaired(TrailingComma, comma)
 		} else {
 			r.out = append(r.out, ',')
 			return false, true
@@ -285,7 +285,7 @@ func (r *reader) word(parent, last int) (int, bool) {
 		r.pos = behind
 		r.out = append(r.out, json...)
 		if written != json {
-			r.repaired(repairPythonLiteral, start)
+			r.repaired(PythonLiteral, start)
 		}
 		return n, r.close(n)
 	}

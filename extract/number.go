@@ -44,7 +44,7 @@ func (r *reader) number() bool {
 	}
 	digits(exponent)
 	if string(r.out[from:]) != written {
-		r.repaired(repairPythonNumber, start)
+		r.repaired(PythonNumber, start)
 	}
 	return true
 }

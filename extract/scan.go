@@ -21,7 +21,7 @@ func Calls(text string, names Names, opt Options) (calls []Call, over int) {
 	if !strings.ContainsAny(text, callOpens) {
 		return nil, 0
 	}
-	if opt.isOff(repairAlias) {
+	if opt.isOff(Alias) {
 		names.alias = nil
 	}
 	s := scanner{text: text, names: names, opt: opt, pos: textStart(text), before: -1, after: -1}
@@ -196,7 +196,7 @@ func (s *scanner) literal() bool {
 	}
 	start := s.pos
 	p, n := s.read()
-	at := setting{form: formCallObject, clear: s.tag.kind == callTag}
+	at := setting{form: CallObject, clear: s.tag.kind == callTag}
 	p.element(n, at)
 	if p.made == 0 && s.fenced.kind != noMark {
 		s.assign(p, n)
@@ -215,7 +215,7 @@ var toolName = regexp.MustCompile(`["']name["']\s*:\s*(?:"([^"]*)|'([^']*))`)
 // place at which reading stopped, so that the feedback is about the right tool. After a complete object only
 // the text up to the next object or tag is searched.
 func (s *scanner) nameless(start, stop int, whole bool) Call {
-	c := Call{Form: formToolTag, Offset: start, End: stop}
+	c := Call{Form: ToolTag, Offset: start, End: stop}
 	end := len(s.text)
 	if !whole {
 		end = closing(s.text, stop, s.tag.word)

@@ -105,8 +105,8 @@ func (p *parse) element(n int, at setting) (taken bool) {
 
 // list reads the elements of a list up to the first that is no call.
 func (p *parse) list(n int, at setting) bool {
-	if at.form == formCallObject {
-		at.form = formCallList
+	if at.form == CallObject {
+		at.form = CallList
 	}
 	at.listed = true
 	for m := p.child(n); m != 0; m = p.next(m) {
@@ -127,7 +127,7 @@ func (p *parse) pairs(n int) bool {
 		m = p.next(args)
 	}
 	for m := p.child(n); m != 0; m = p.next(p.next(m)) {
-		p.held(formPairList, p.text(m), m, p.next(m), n)
+		p.held(PairList, p.text(m), m, p.next(m), n)
 	}
 	return p.child(n) != 0
 }
@@ -170,7 +170,7 @@ func (p *parse) quoted(n int) (found Call, taken bool) {
 	if found, taken = inner.python(c, setting{}); !taken {
 		return found, false
 	}
-	found.Form, found.Repairs = formQuotedCall, append(found.Repairs, r.repairs...)
+	found.Form, found.Repairs = QuotedCall, append(found.Repairs, r.repairs...)
 	if escaped {
 		found.Offset, found.End = begin, behind
 		if found.Broken != nil {
@@ -207,15 +207,15 @@ func (p *parse) python(n int, at setting) (c Call, taken bool) {
 	if !known && !at.clear {
 		return c, false
 	}
-	c.Form, c.Offset, c.End = formPythonCall, int(node.start), int(node.end)
+	c.Form, c.Offset, c.End = PythonCall, int(node.start), int(node.end)
 	if node.dict {
-		c.Form = formPythonCallObject
+		c.Form = PythonCallObject
 	}
 	if node.open {
 		return p.broken(c), true
 	}
 	c.Arguments = p.json(n)
-	c.repaired(repairPythonSyntax, c.Offset)
+	c.repaired(PythonSyntax, c.Offset)
 	return c, true
 }
 
@@ -224,11 +224,11 @@ func (p *parse) callsMember(n int) bool {
 	first := p.child(n)
 	for m := first; m != 0; m = p.next(m) {
 		if p.kind(m) == list && p.is(m, listRole) {
-			return p.list(m, setting{form: formToolCallsObject, clear: true})
+			return p.list(m, setting{form: ToolCallsObject, clear: true})
 		}
 	}
 	alone := first != 0 && p.next(first) == 0 && p.kind(first) == list && !p.at(n).open
-	return alone && p.list(first, setting{form: formToolCallsObject})
+	return alone && p.list(first, setting{form: ToolCallsObject})
 }
 
 // wrapperMember reads {"type": "function", "function": {"name": …, "arguments": …}}.
@@ -337,7 +337,7 @@ func (p *parse) nameMember(n int, at setting) (c Call, taken bool) {
 		c.Repairs = append(c.Repairs, p.extras(n, o.name, o.args)...)
 		p.arguments(&c, o.args)
 	case o.others+o.metas > 0:
-		c.Form = formInlineArguments
+		c.Form = InlineArguments
 		c.Arguments = p.inline(n, o.name)
 	default:
 		c.noArguments(c.Offset)
@@ -351,7 +351,7 @@ func (p *parse) extras(n, name, args int) []Repair {
 	var dropped []Repair
 	for m := p.child(n); m != 0; m = p.next(m) {
 		if m != name && m != args && !p.isMeta(m) {
-			dropped = append(dropped, Repair{repairExtraMember, p.begin(m)})
+			dropped = append(dropped, Repair{ExtraMember, p.begin(m)})
 		}
 	}
 	return dropped
@@ -377,7 +377,7 @@ func (p *parse) nameKeyed(n int) bool {
 		}
 	}
 	for m := p.child(n); m != 0; m = p.next(m) {
-		p.held(formNameKeyedObject, p.key(m), m, m, n)
+		p.held(NameKeyedObject, p.key(m), m, m, n)
 	}
 	return p.child(n) != 0
 }

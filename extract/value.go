@@ -93,10 +93,10 @@ func (s *seeker) take(points, start, end int, around ...Repair) bool {
 		}
 	}
 	if first < start {
-		around = append(around, Repair{repairProse, first})
+		around = append(around, Repair{Prose, first})
 	}
 	if after < len(s.text) {
-		around = append(around, Repair{repairProse, after})
+		around = append(around, Repair{Prose, after})
 	}
 	for _, r := range around {
 		if s.opt.isOff(r.Kind) {
@@ -184,7 +184,7 @@ func (s *seeker) fences() {
 		if closing < len(s.text) {
 			end = closing + m.ticks
 		}
-		if s.take(aloneInFence, start, min(end, len(s.text)), Repair{repairFence, m.start}) {
+		if s.take(aloneInFence, start, min(end, len(s.text)), Repair{Fence, m.start}) {
 			return
 		}
 	}
@@ -231,14 +231,14 @@ func (s *seeker) candidate(start int, tag, fenced mark) (end int, more bool) {
 	}
 	var around []Repair
 	if fenced.kind != noMark {
-		around = append(around, Repair{repairFence, fenced.start})
+		around = append(around, Repair{Fence, fenced.start})
 		if code := skipSpace(s.text, fenced.end); code < start {
-			around = append(around, Repair{repairProse, code})
+			around = append(around, Repair{Prose, code})
 		}
 	}
 	behind := end
 	if tag.kind != noMark && tag.kind != fence {
-		around, behind = append(around, Repair{repairTag, tag.start}), s.tagEnd(end)
+		around, behind = append(around, Repair{Tag, tag.start}), s.tagEnd(end)
 	}
 	points := moreThanNumbers
 	if s.isNumbers(n) {

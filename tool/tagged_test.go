@@ -100,7 +100,7 @@ func TestArgumentsInTags(t *testing.T) {
 				got += " tool_validation " + issues(r.Calls[0])
 			}
 			for _, repair := range r.Calls[0].Repairs {
-				if repair.Kind != extract.TaggedArguments && repair.Kind != "tag" {
+				if repair.Kind != extract.TaggedArguments && repair.Kind != extract.Tag {
 					got += "+" + string(repair.Kind)
 				}
 			}
