@@ -65,11 +65,11 @@ type Config struct {
 	// Models is what is known of the models by their names in the run, with the first under "". Only runs
 	// that count what their calls cost have it: see [policy.Set.Meters].
 	Models map[string]ModelInfo `json:"models,omitempty" redact:"keep"`
+	// Limited reports that a limiter is asked for a grant before each model call and each try.
+	Limited bool `json:"limited,omitempty"`
 	// Estimates reports that estimates of what a call adds to the prompt are events, so that a journal that
 	// leaves texts out decides the same. Offered is the size of the tools and the schema of the answer in the
 	// prompt, in bytes.
-	// Limited reports that a limiter is asked for a grant before each model call and each try.
-	Limited   bool  `json:"limited,omitempty"`
 	Estimates bool  `json:"estimates,omitempty"`
 	Offered   int64 `json:"offered,omitempty"`
 	// Behaviours are the behaviours that the run began with; new runs have [Behaviours].

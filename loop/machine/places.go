@@ -43,7 +43,7 @@ func (s *step) judges(r *Reply) ([]Call, []verdict) {
 			continue
 		}
 		v := s.equal(r.Calls, all, n)
-		if v.issue == nil && v.twin == 0 && v.made == nil && !s.repeatsDoubt(r.Calls, n) {
+		if v == (verdict{}) && !s.repeatsDoubt(r.Calls, n) {
 			if v.issue = s.beyond(c.Tool, placesOfTool(places, c.Tool)); v.issue == nil {
 				places = take(places, c.Tool, 1)
 			}
@@ -59,21 +59,16 @@ func (s *step) judges(r *Reply) ([]Call, []verdict) {
 	return calls, all
 }
 
-// twinsOf counts the valid calls before call n of a reply that equal it, and returns the first of them that
-// runs, or -1.
-func twinsOf(calls []Call, all []verdict, n int) (twins, first int) {
-	first = -1
+// twinOf returns the first valid call before call n of a reply that equals it and runs, or -1.
+func twinOf(calls []Call, all []verdict, n int) int {
 	for before := range n {
-		c := &calls[before]
-		if c.Class != "" || c.Tool != calls[n].Tool || string(c.Arguments) != string(calls[n].Arguments) {
-			continue
+		c, v := &calls[before], &all[before]
+		if c.Class == "" && c.Tool == calls[n].Tool && string(c.Arguments) == string(calls[n].Arguments) &&
+			*v == (verdict{}) {
+			return before
 		}
-		if v := &all[before]; first < 0 && v.issue == nil && v.twin == 0 && v.made == nil {
-			first = before
-		}
-		twins++
 	}
-	return twins, first
+	return -1
 }
 
 // repeatsDoubt reports whether a call of a reply repeats one in doubt, under its key.
@@ -94,8 +89,7 @@ func (s *step) repeatsDoubt(calls []Call, n int) bool {
 func (s *step) equal(calls []Call, all []verdict, n int) (v verdict) {
 	c := &calls[n]
 	p := s.policyOf(c.Tool)
-	_, first := twinsOf(calls, all, n)
-	made := s.made(c)
+	first, made := twinOf(calls, all, n), s.made(c)
 	if first < 0 && made == nil || s.repeatsDoubt(calls, n) {
 		return v
 	}

@@ -129,7 +129,7 @@ func (r *Run) tellStep(ev *machine.Event, effects []machine.Effect, st *machine.
 		r.secrets.ReadSaid(st.Transcript(), r.tools)
 	}
 	ctx := observe.WithSecrets(r.work.within(r.ctx), &r.secrets)
-	ends := st.Exhausted != nil || st.Outcome != nil && st.Outcome.Exhaustion != nil
+	ends := st.Exhaustion() != nil
 	for _, e := range effects {
 		for _, n := range observe.NoticesOf(st, ev.At, e, r.last) {
 			if n.Kind == observe.Exhausted && !ends {
