@@ -53,8 +53,8 @@ func (c *core) canonical() []fault.Issue {
 	c.Error.Original = canonical("/error/original", c.Error.Original)
 	given := c.Extra
 	c.Extra = nil
-	for _, form := range sortedNames(given) {
-		for _, pointer := range sortedNames(given[form]) {
+	for _, form := range canon.Keys(given) {
+		for _, pointer := range canon.Keys(given[form]) {
 			if v := canonical("/extra", given[form][pointer]); v != nil {
 				c.Extra.keep(form, pointer, v)
 			}

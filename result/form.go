@@ -30,8 +30,8 @@ const (
 // Forms returns the wire forms in a fixed order. The slice is the caller's own.
 func Forms() []Form { return []Form{ResultEnvelope, AgentResult, AgentResponse, ModelResponse} }
 
-// MaxBytes is the longest document that is read.
-const MaxBytes = 16 << 20
+// maxBytes is the longest document that is read.
+const maxBytes = 16 << 20
 
 // InvalidError says why a document or a Result is invalid. Safe for concurrent reading.
 type InvalidError struct {
@@ -89,7 +89,7 @@ func Encode[T any](form Form, r Result[T]) ([]byte, error) {
 
 // Decode reads a document of a form. It accepts what systems emit: null for an absent member, a number for a
 // cost or for its parts, digits in quotes for a status code, headers with lists as values. An invalid
-// document (a confidence of 2, both data and error, an unknown status, duplicate names, more than [MaxBytes])
+// document (a confidence of 2, both data and error, an unknown status, duplicate names, more than 16 MiB)
 // is refused with an [*InvalidError].
 func Decode[T any](form Form, doc []byte) (Result[T], error) {
 	spec, err := specOf(form)
@@ -119,7 +119,7 @@ var strictly = map[canon.Rule]string{
 
 // parse takes one strict JSON object.
 func parse(form Form, doc []byte) (document, error) {
-	if len(doc) > MaxBytes {
+	if len(doc) > maxBytes {
 		return nil, invalid(form, unstrict("", fault.RuleSize, "at most 16 MiB"))
 	}
 	raw, err := canon.JSON(doc)

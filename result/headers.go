@@ -40,7 +40,7 @@ func (h Headers) add(name string, values []string) {
 // clean is h without secrets.
 func (h Headers) clean() Headers {
 	clean := Headers{}
-	for _, name := range sortedNames(h) {
+	for _, name := range canon.Keys(h) {
 		clean.add(name, []string{h[name]})
 	}
 	return clean

@@ -100,8 +100,6 @@ func withoutNulls(value any) any {
 	return value
 }
 
-func sortedNames[K ~string, V any](m map[K]V) []K { return canon.Keys(m) }
-
 // steps are the names in a pointer, which begins with a slash; none for anything else.
 func steps(pointer string) []string {
 	if !strings.HasPrefix(pointer, "/") {

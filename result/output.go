@@ -122,7 +122,7 @@ func writeOutput(wire any, out *output, extra map[string]json.RawMessage) ([]byt
 		}
 	}
 	doc.complete(fields)
-	for _, pointer := range sortedNames(extra) {
+	for _, pointer := range canon.Keys(extra) {
 		v, err := canon.JSON(extra[pointer])
 		if err != nil || !strings.HasPrefix(pointer, "/") {
 			return nil, invalid("", unstrict(pointer, fault.RuleSyntax, "strict JSON at a JSON Pointer"))

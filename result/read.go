@@ -43,7 +43,7 @@ func (s spec) read(doc document) (*reading, *core) {
 
 // walk keeps unknown members and empty objects.
 func (r *reading) walk(m map[string]any, at string) {
-	for _, name := range sortedNames(m) {
+	for _, name := range canon.Keys(m) {
 		pointer := at + canon.Pointer(name)
 		leaf, known := r.known[pointer]
 		inner, isObject := m[name].(map[string]any)
@@ -79,7 +79,7 @@ func (r *reading) status() {
 		c.Status = StatusSuccess
 	}
 	own := func(name string) bool { _, known := r.known["/"+name]; return known }
-	if s.status == "" && len(r.doc) > 0 && !slices.ContainsFunc(sortedNames(r.doc), own) {
+	if s.status == "" && len(r.doc) > 0 && !slices.ContainsFunc(canon.Keys(r.doc), own) {
 		r.fail(ruled("", "required", "at least one member of an agent result (output, content, error, …)"))
 	}
 }

@@ -88,7 +88,7 @@ func TestDeepAndLong(t *testing.T) {
 }
 
 func TestTooLong(t *testing.T) {
-	_, err := result.Decode[int](result.AgentResult, make([]byte, result.MaxBytes+1))
+	_, err := result.Decode[int](result.AgentResult, make([]byte, 16<<20+1))
 	assert.EqualError(t, err, "agent_result: (whole): expected at most 16 MiB")
 }
 

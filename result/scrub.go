@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // scrub removes secrets from JSON: members with the name of a secret at any depth, and secret headers. name
@@ -30,7 +32,7 @@ func scrubbed(name string, value any) (clean any, ok bool) {
 			v[i], _ = scrubbed("", v[i])
 		}
 	case map[string]any:
-		for _, member := range sortedNames(v) {
+		for _, member := range canon.Keys(v) {
 			if v[member], ok = scrubbed(member, v[member]); !ok {
 				delete(v, member)
 			}
@@ -44,7 +46,7 @@ func scrubbed(name string, value any) (clean any, ok bool) {
 func openHeaders(value any) (open any, ok bool) {
 	switch v := value.(type) {
 	case map[string]any:
-		for _, name := range sortedNames(v) {
+		for _, name := range canon.Keys(v) {
 			if _, deep := v[name].(map[string]any); deep || secretHeader(strings.ToLower(name)) {
 				delete(v, name)
 			}

