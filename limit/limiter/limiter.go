@@ -5,13 +5,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/benbjohnson/clock"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/ratelimit"
 )
@@ -242,22 +241,25 @@ func (l *Limiter) Settle(g Grant, u Use) {
 	})
 }
 
-// Flush tells the store at once how calls ended, and gives back what was borrowed and nobody waits for. Call it
-// before the process ends, or others hold what it had for [limit.Config].Hold. Without a store it does nothing.
-// The error says which store was not told: it cannot be reached, or ctx has ended.
+// Flush tells the store at once how calls ended, and gives back what was borrowed and nobody waits for. Call
+// it before the process ends, or others hold what it had for [limit.Config].Hold. Without a store it does
+// nothing. The error joins those of the scopes that were not told: the store cannot be reached, or ctx has
+// ended.
 func (l *Limiter) Flush(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.tell()
-	for _, s := range slices.Collect(maps.Values(l.scopes)) {
-		if s.above == nil {
-			continue
+	var errs []error
+	for _, name := range canon.Keys(l.scopes) {
+		s := l.scopes[name]
+		if s == nil || s.above == nil {
+			continue // it may be gone since: the lock is free while the store is told
 		}
 		l.step(s, &limit.Event{Kind: limit.Leave, At: l.clock.Now()})
 		if err := s.above.flush(ctx); err != nil {
-			return fmt.Errorf("limiter: scope %q: %w", s.name, err)
+			errs = append(errs, fmt.Errorf("limiter: scope %q: %w", name, err))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // Next is when the limiter has something to do by itself. It returns false if nothing waits.
