@@ -164,8 +164,9 @@ type Repair struct {
 	Offset int `json:"offset"`
 }
 
-// Wanted says how to write it so that a kind of repair is not needed, as a phrase that reads after "expected".
-// It is empty for those that only drop text around a call or respell a name, and for forms of calls.
+// Wanted says how to write it so that a kind of repair is not needed, as a phrase that reads after
+// "expected". It is empty for those that only drop text around a call or respell a name, and for forms of
+// calls.
 func (k Form) Wanted() string {
 	for _, r := range repairs {
 		if r.kind == k {

@@ -14,8 +14,8 @@ type Keeper interface {
 	Store
 	// Stats returns what is known of the sessions with a journal without reading it, in ascending order of
 	// their ids. A journal whose session cannot be read is left out: the error names it and is returned with
-	// the others. known are from an earlier call: one of a journal whose Bytes and Changed are as they were may
-	// be returned as it is, whoever holds the journal now.
+	// the others. known are from an earlier call: one of a journal whose Bytes and Changed are as they were
+	// may be returned as it is, whoever holds the journal now.
 	Stats(ctx context.Context, known ...Stat) ([]Stat, error)
 	// Peek returns a journal from its first byte, as it is now; its last line may be half of one. The caller
 	// closes it. If it is an [io.Seeker], a [Follower] does not read twice what it has read. The error is

@@ -57,8 +57,9 @@ func (s *steps) record() (Record, error) {
 }
 
 // Trace writes the steps of a journal, one line of canonical JSON each: see [machine.Trace]. They have no
-// observed times, so two runs of the same script and seed give the same bytes, whatever crashes they survived.
-// Errors are those of [Reader.Next], a [CorruptError] for records in an impossible order, and those of to.
+// observed times, so two runs of the same script and seed give the same bytes, whatever crashes they
+// survived. Errors are those of [Reader.Next], a [CorruptError] for records in an impossible order, and those
+// of to.
 func Trace(in io.Reader, to io.Writer) error {
 	out, all := bufio.NewWriter(to), steps{r: NewReader(in)}
 	for {

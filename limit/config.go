@@ -42,8 +42,8 @@ type Config struct {
 	Hold time.Duration `json:"hold_ns,omitempty" policy:"hold,absent,most=24h"`
 	// Yield (yield) is how much a session's call goes back in the queue for each call that it made before, of
 	// which ten count at most. So sessions that came late catch up, and all of a crowd end at about the same
-	// time. A call with a deadline goes back by a quarter of the time that it has, at most. A step of priority
-	// is worth as much as ten such calls. 0 means 1 minute.
+	// time. A call with a deadline goes back by a quarter of the time that it has, at most. A step of
+	// priority is worth as much as ten such calls. 0 means 1 minute.
 	Yield time.Duration `json:"yield_ns,omitempty" policy:"yield,absent,most=24h"`
 	// Failures (failures) is how many calls in a row find the provider down before the breaker opens. 0 means
 	// 3.
@@ -93,8 +93,8 @@ func (c Config) filled() Config {
 	return c
 }
 
-// The bounds of a config, some of which its tags say, too. They keep every product of the arithmetic within 64
-// bits, or 128 where it says so.
+// The bounds of a config, some of which its tags say, too. They keep every product of the arithmetic within
+// 64 bits, or 128 where it says so.
 const (
 	maxWindows = 8
 	maxParts   = 1000

@@ -22,8 +22,8 @@ const (
 	Leave EventKind = "leave"
 	// Settle says how calls that were granted ended (ID, Calls, Tokens, Outcome, Limits).
 	Settle EventKind = "settle"
-	// Lent answers a borrow effect (Share). If there is nothing to be had because the provider has been down for
-	// too long (Why), all that wait are denied.
+	// Lent answers a borrow effect (Share). If there is nothing to be had because the provider has been down
+	// for too long (Why), all that wait are denied.
 	Lent EventKind = "lent"
 	// Tick says that the time of [State.Next] has come.
 	Tick EventKind = "tick"
@@ -146,8 +146,8 @@ var sentences = map[Why]string{
 	DownTooLong: "the provider has been down for too long", Twice: "its number is in use",
 }
 
-// Explain returns the reason as a sentence: wait is how long the call would have waited, if that is known, and
-// left the time that it had.
+// Explain returns the reason as a sentence: wait is how long the call would have waited, if that is known,
+// and left the time that it had.
 func (w Why) Explain(wait, left time.Duration) string {
 	if w == TooLate && wait > 0 {
 		return fmt.Sprintf("the call would wait %v, and %v are left", wait, left)

@@ -280,8 +280,8 @@ type options struct {
 	scope     func(Request) string
 	priority  func(session string) int
 
-	// The rest is set for a [Loop] or a [Pool]: its model, the desk that takes people's answers, and seeds for
-	// a config with a seed, which its sessions share.
+	// The rest is set for a [Loop] or a [Pool]: its model, the desk that takes people's answers, and seeds
+	// for a config with a seed, which its sessions share.
 	model Model
 	desk  *desk
 	seeds *seeds

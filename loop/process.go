@@ -49,8 +49,8 @@ type process struct {
 	// warned is the number of the run's warnings that were reported.
 	warned int
 
-	// sat reports that the desk was told that the run waits for people. leftToOthers are the questions that the
-	// approver has left to others.
+	// sat reports that the desk was told that the run waits for people. leftToOthers are the questions that
+	// the approver has left to others.
 	sat          bool
 	leftToOthers []string
 	// inbox is that of the session's store, and mail is full if there may be something in it; nil without

@@ -69,8 +69,8 @@ type runView struct {
 	Empty   bool
 	Request []*textView
 	About   [][2]string
-	// Spent says what the run took, and Costs what each attempt did; empty if none is known. Price is what all
-	// cost together, in a few words.
+	// Spent says what the run took, and Costs what each attempt did; empty if none is known. Price is what
+	// all cost together, in a few words.
 	Spent, Price string
 	Costs        []costRow
 	// LaterCosts and LaterPolicies are the addresses of what the page leaves out; empty if it has them.

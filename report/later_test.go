@@ -62,8 +62,8 @@ var (
 	turnOf  = regexp.MustCompile(`<details class="attempt[^"]*" id="r1-(\d+)"`)
 )
 
-// A page of many turns in a server is small: it has the latest failures and the end, and what it leaves out is
-// found at the address of each part. RETAKE_TURNS makes it a long one.
+// A page of many turns in a server is small: it has the latest failures and the end, and what it leaves out
+// is found at the address of each part. RETAKE_TURNS makes it a long one.
 func TestAPageOfManyTurnsLoadsInParts(t *testing.T) {
 	n := 400
 	if more, err := strconv.Atoi(os.Getenv("RETAKE_TURNS")); err == nil {

@@ -13,9 +13,9 @@ type Page struct {
 	// Live is the address of a stream of server-sent events. At each event "change" the page takes up what is
 	// new. Empty for a page that stays as it is.
 	Live string
-	// Part is the address at which a part of the page is shown alone, but for the id at its end. A page of many
-	// turns then has the texts of failures and of the last ones, and fetches others when they are opened. Empty
-	// for a page that has all. Only is the id of the part that is shown alone; empty for all.
+	// Part is the address at which a part of the page is shown alone, but for the id at its end. A page of
+	// many turns then has the texts of failures and of the last ones, and fetches others when they are
+	// opened. Empty for a page that has all. Only is the id of the part that is shown alone; empty for all.
 	Part, Only string
 	// Last is when the latest event happened, and Now the time as of which the page is shown; zero if that is
 	// not said.

@@ -148,7 +148,8 @@ func (a *assembly) take(ev sdk.MessageStreamEventUnion) error {
 }
 
 // place returns the place among the blocks of an event about one; 0 for other events. known is false for the
-// end of a block that never began, which some gateways send, or that is over: the SDK copies the block at each.
+// end of a block that never began, which some gateways send, or that is over: the SDK copies the block at
+// each.
 func (a *assembly) place(ev sdk.MessageStreamEventUnion) (n int, known bool, err error) {
 	if !strings.HasPrefix(ev.Type, "content_block_") {
 		return 0, true, nil

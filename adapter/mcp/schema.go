@@ -118,7 +118,8 @@ func refusesValues(node map[string]any) string {
 	return ""
 }
 
-// refusesBranches looks at each branch once: within one another they would take twice the time for each level.
+// refusesBranches looks at each branch once: within one another they would take twice the time for each
+// level.
 func refusesBranches(node map[string]any) string {
 	all, _ := node["allOf"].([]any)
 	for _, branch := range all {

@@ -15,9 +15,9 @@ type After struct {
 // Pending are the Afters of a clock that have not fired, the next last. The zero value has none.
 type Pending []After
 
-// Until returns the After that fires next, at the given time or before. It makes one, by the Now and the After
-// of the clock, only if there is none. At a time that is reached it fires at once: a clock may be moved by hand
-// between its Now and its After, and then fires at its next move alone.
+// Until returns the After that fires next, at the given time or before. It makes one, by the Now and the
+// After of the clock, only if there is none. At a time that is reached it fires at once: a clock may be moved
+// by hand between its Now and its After, and then fires at its next move alone.
 func (p *Pending) Until(
 	at time.Time, now func() time.Time, after func(time.Duration) <-chan time.Time,
 ) After {

@@ -130,8 +130,8 @@ func TestACrowdThatArrivesOverMinutesIsServedAlike(t *testing.T) {
 	assert.LessOrEqual(t, run(t, s).Unfairness, 1.5)
 }
 
-// crowd is a random fleet in which each session makes several calls, and all arrive in at most half of the time
-// that they need, which is a minute or more.
+// crowd is a random fleet in which each session makes several calls, and all arrive in at most half of the
+// time that they need, which is a minute or more.
 func crowd(random *rand.Rand) simulate.Settings {
 	for {
 		s := simulate.Default()

@@ -34,8 +34,8 @@ type above struct {
 	todo
 	// tell is by when the events are told, and look when the answer to the ask may be there; zero for never.
 	tell, look time.Time
-	// asking is closed once the store has answered; nil while it is not asked. finding is set while it is looked
-	// for.
+	// asking is closed once the store has answered; nil while it is not asked. finding is set while it is
+	// looked for.
 	asking  chan struct{}
 	finding bool
 	// last is what was known last, seen how many processes it had, and skew what the store's clock is ahead.

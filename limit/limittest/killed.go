@@ -32,9 +32,9 @@ const (
 // written.
 const inCall = "call"
 
-// Killed kills the process of a run that waits for a limiter with the store: when its ask was written, when its
-// grant was, and in the call. Another process ends the run: no attempt is charged for the death, and what the
-// dead process was granted, or granted when it was dead, is out no longer than any lost call.
+// Killed kills the process of a run that waits for a limiter with the store: when its ask was written, when
+// its grant was, and in the call. Another process ends the run: no attempt is charged for the death, and what
+// the dead process was granted, or granted when it was dead, is out no longer than any lost call.
 //
 // env is added to the environment of the processes, to find the store by. Their TestMain calls [Work].
 func Killed(t *testing.T, store limiter.Store, env ...string) {

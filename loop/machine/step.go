@@ -81,8 +81,8 @@ type step struct {
 }
 
 // Step makes st the state after ev, and returns what has to be done. Copies of the state before stay as they
-// are. State and effects are read-only: they share memory with each other, with such copies and with ev. If ev
-// does not fit, Step returns an [*EventError] and leaves st as it is.
+// are. State and effects are read-only: they share memory with each other, with such copies and with ev. If
+// ev does not fit, Step returns an [*EventError] and leaves st as it is.
 func Step(st *State, ev *Event) ([]Effect, error) {
 	s := step{State: st, ev: *ev}
 	if why := st.refuses(ev); why != "" {

@@ -29,10 +29,10 @@
 //	  limit: {windows: [{resource: requests, limit: 500, period: 1m}], concurrency: 20}
 //	  max_wait: 2m
 //
-// The keys of a policy are those of [policy.RetryPolicy]. The kinds of backoff are constant (delay), linear (base,
-// step), exponential (base, factor) and list (delays); each may have cap and jitter. Durations are written as
-// in Go: 500ms, 2s, 1m30s. The word unlimited means no limit; no_progress is off, true or a count. A budget
-// of 0 means that no failed attempt is retried. The key preset takes the schedule of a named preset:
+// The keys of a policy are those of [policy.RetryPolicy]. The kinds of backoff are constant (delay), linear
+// (base, step), exponential (base, factor) and list (delays); each may have cap and jitter. Durations are
+// written as in Go: 500ms, 2s, 1m30s. The word unlimited means no limit; no_progress is off, true or a count.
+// A budget of 0 means that no failed attempt is retried. The key preset takes the schedule of a named preset:
 // max_attempts, backoff, bases, retry_after, retry_after_jitter, and for transport retryable_errors. Keys
 // beside it win. A list or mapping replaces the default as a whole: retryable_errors with only truncated
 // retries nothing else.

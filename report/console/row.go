@@ -16,8 +16,8 @@ import (
 // session; it has no times that pass.
 type row struct {
 	journal.Summary
-	// Store is the name of its store; empty if there is one only. Damaged is the first line of the journal that
-	// cannot be read; 0 if there is none.
+	// Store is the name of its store; empty if there is one only. Damaged is the first line of the journal
+	// that cannot be read; 0 if there is none.
 	Store   string
 	Damaged int64
 
