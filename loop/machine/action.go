@@ -67,7 +67,7 @@ func JitterKey(seed string, number int, action string, plane fault.Plane) backof
 }
 
 // fail charges one failed attempt, which is already counted, and decides on it. same is what the model
-// proposed. The decision is recorded in the session, the effects, and s.CorrectionWait or s.kept.Exhausted.
+// proposed. The decision is recorded in the session, the effects, and s.CorrectionWait or s.Exhausted.
 func (s *step) fail(name string, f *fault.Failure, same, detail string) *Decision {
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool
@@ -314,7 +314,7 @@ func (s *step) recordTransport(
 // recordCancelled records the attempts in progress when the run was cancelled or its time was up.
 func (s *step) recordCancelled(reason policy.Reason) {
 	s.leaveConsults(reason)
-	if slices.Contains([]Phase{Waiting, Planning, Reducing, Asking, queueing}, s.Phase) {
+	if slices.Contains([]Phase{Waiting, Planning, Reducing, Asking, Queueing}, s.Phase) {
 		return
 	}
 	for _, p := range s.underWay() {

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// shortenRun asks for a shorter prompt.
-type shortenRun struct {
+// ShortenRun asks for a shorter prompt.
+type ShortenRun struct {
 	// Percent is the share of its present size that it may have; Goal is that size in bytes, if it is known.
 	Percent int `json:"percent,omitempty"`
 	Goal    int `json:"goal,omitempty"`
@@ -50,7 +50,7 @@ type CutPlan struct {
 }
 
 // SummaryRun asks for a summary of messages of the transcript. Goal, Freed and Tokens are those of
-// [shortenRun].
+// [ShortenRun].
 type SummaryRun struct {
 	projection.Span
 	Goal   int   `json:"goal"`
@@ -159,7 +159,7 @@ func (s *step) tooLong(f *fault.Failure) bool {
 	}
 	from, to := s.Policy.Context.Shares()
 	s.kept.Tight = f
-	s.shorten(shortenRun{Percent: 100 * to / from, Summaries: s.summaries()})
+	s.shorten(ShortenRun{Percent: 100 * to / from, Summaries: s.summaries()})
 	return true
 }
 
@@ -177,7 +177,7 @@ func (s *step) tooFull(call *ModelCall) bool {
 	if tokens < share(window, from) {
 		return false
 	}
-	s.shorten(shortenRun{Percent: max(int(share(window, to)/max(share(tokens, 1), 1)), 1),
+	s.shorten(ShortenRun{Percent: max(int(share(window, to)/max(share(tokens, 1), 1)), 1),
 		Summaries: s.summaries(), Tokens: tokens,
 		Window: window})
 	return true
@@ -190,8 +190,8 @@ func (s *step) summaries() summaryUse {
 	return windowInstead
 }
 
-func (s *step) shorten(r shortenRun) {
-	s.Phase, s.kept.Shorten = shortening, &r
+func (s *step) shorten(r ShortenRun) {
+	s.Phase, s.kept.Shorten = Shortening, &r
 	s.do(Shorten).Shorten = &r
 }
 
@@ -212,7 +212,7 @@ func (s *step) shortened() error {
 		return s.proceed(nextCall)
 	}
 	if cut.Summarise != nil {
-		s.Phase, s.kept.Summary = summarising, &SummaryRun{*cut.Summarise, cut.Goal, freed, asked.Tokens}
+		s.Phase, s.kept.Summary = Summarising, &SummaryRun{*cut.Summarise, cut.Goal, freed, asked.Tokens}
 		s.do(Summarise).Summary = s.kept.Summary
 		return nil
 	}
@@ -257,7 +257,7 @@ func (s *step) tightAt() Position {
 // summarised takes over a summary and goes on with the other steps.
 func (s *step) summarised() error {
 	was, f := s.kept.Summary, s.ev.Failure
-	next := shortenRun{Goal: was.Goal, Freed: was.Freed, Tokens: was.Tokens}
+	next := ShortenRun{Goal: was.Goal, Freed: was.Freed, Tokens: was.Tokens}
 	s.kept.Summary = nil
 	s.use(s.ev.Summary.Usage)
 	s.chargeOther(s.ev.Summary.Usage, nil)

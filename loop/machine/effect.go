@@ -62,7 +62,7 @@ type Effect struct {
 	Question *Question   `json:"question,omitempty"`
 	Asks     []Ask       `json:"asks,omitempty"`
 	Settled  *Settled    `json:"settled,omitempty"`
-	Shorten  *shortenRun `json:"shorten,omitempty"`
+	Shorten  *ShortenRun `json:"shorten,omitempty"`
 	Summary  *SummaryRun `json:"summary,omitempty"`
 	Outcome  *Outcome    `json:"outcome,omitempty"`
 }

@@ -317,14 +317,14 @@ func (p *Plan) Fault(st State, models []string) error {
 
 // fault is [Plan.Fault] as far as the core knows.
 func (p *Plan) fault(st *State) error {
-	single, x := st.Config != nil && st.Config.Single, st.kept.Exhausted
+	single := st.Config != nil && st.Config.Single
 	switch {
 	case !slices.Contains(planKinds, p.Do):
 		return fmt.Errorf("the plan's do: %q must be follow, abort, fallback, degrade or ask", p.Do)
 	case p.Do == AskPeople && single:
 		return errors.New("the plan's do: people are not asked about a single action: use follow, abort or " +
 			"fallback")
-	case p.Do == AskPeople && (len(st.kept.Consults) > 0 || x == nil || !x.Exhausted):
+	case p.Do == AskPeople && (len(st.kept.Consults) > 0 || st.Exhausted == nil || !st.Exhausted.Exhausted):
 		return errors.New("the plan's do: people are asked only after an exhaustion: use follow, abort, fallback " +
 			"or degrade")
 	case p.Delay < 0:

@@ -67,7 +67,7 @@ func (s *step) asksGrant(model string) bool {
 	if s.kept.Grant != nil {
 		ask.Turn = s.kept.Grant.Turn
 	}
-	s.Phase = queueing
+	s.Phase = Queueing
 	s.do(AskGrant).Grant = &ask
 	return true
 }
@@ -128,7 +128,7 @@ func (s *step) denied(g *Grant) error {
 		q.Reason = policy.ReasonDeadline
 	}
 	q.Exhausted = true
-	s.kept.Exhausted = &q
+	s.Exhausted = &q
 	s.hearExhausted(&q)
 	return s.proceed(next)
 }

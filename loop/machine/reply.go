@@ -284,7 +284,7 @@ func (s *step) called(r *Reply) error {
 		s.accept(&b, groups)
 		return nil
 	}
-	if len(told) == len(b.Calls) && s.kept.Exhausted == nil {
+	if len(told) == len(b.Calls) && s.Exhausted == nil {
 		s.sayAll(b.Native, b.Calls)
 		s.keepBatch(&b)
 		return s.proceed(nextTurn)

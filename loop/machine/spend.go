@@ -88,7 +88,7 @@ func (s *step) asksEstimate(call *ModelCall) bool {
 	if !s.Config.Estimates || !s.projects(call.Model) || held != nil && held.Messages == call.Messages {
 		return false
 	}
-	s.Phase, s.System = estimating, call.System
+	s.Phase, s.System = Estimating, call.System
 	s.do(EstimateCall).Model = call
 	return true
 }

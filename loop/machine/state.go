@@ -25,8 +25,8 @@ const (
 	Prompting Phase = "prompting"
 	Calling   Phase = "calling"
 	Running   Phase = "running"
-	// estimating waits for the estimate of the next model call.
-	estimating Phase = "estimating"
+	// Estimating waits for the estimate of the next model call.
+	Estimating Phase = "estimating"
 	Trying     Phase = "trying"
 	Waiting    Phase = "waiting"
 	Planning   Phase = "planning"
@@ -34,12 +34,12 @@ const (
 	Stopped    Phase = "stopped"
 	// Asking waits for a person's answer.
 	Asking Phase = "asking"
-	// shortening waits for a shorter prompt.
-	shortening Phase = "shortening"
-	// summarising waits for a summary of older messages.
-	summarising Phase = "summarising"
-	// queueing waits for the limiter.
-	queueing Phase = "queueing"
+	// Shortening waits for a shorter prompt.
+	Shortening Phase = "shortening"
+	// Summarising waits for a summary of older messages.
+	Summarising Phase = "summarising"
+	// Queueing waits for the limiter.
+	Queueing Phase = "queueing"
 )
 
 // following is what follows a wait or a plan. The zero value means nothing.
@@ -236,6 +236,8 @@ type State struct {
 	Spoken []string `json:"spoken,omitempty"`
 	// Notices are those with reducers that were not reduced yet.
 	Notices []Notice `json:"notices,omitempty"`
+	// Exhausted is the first exhaustion that was not handled yet.
+	Exhausted *Question `json:"exhausted,omitempty"`
 	// Owed is usage that is not in an attempt record yet.
 	Owed message.Usage `json:"owed,omitzero"`
 	// Charged is what the run's calls cost, if its policy has prices or spending.
@@ -274,8 +276,6 @@ type State struct {
 type kept struct {
 	// Next is what follows a wait or a plan.
 	Next following `json:"next,omitempty"`
-	// Exhausted is the first exhaustion that was not handled yet.
-	Exhausted *Question `json:"exhausted,omitempty"`
 	// Transport is the attempt of the current request on the transport plane, and TransportWaited the sum of
 	// its waits.
 	Transport       int           `json:"transport,omitempty"`
@@ -319,7 +319,7 @@ type kept struct {
 	Patient bool   `json:"patient,omitempty"`
 	// Tight is the failure of a prompt that was too long. Shorten and Summary are what is waited for.
 	Tight   *fault.Failure `json:"tight,omitempty"`
-	Shorten *shortenRun    `json:"shorten,omitempty"`
+	Shorten *ShortenRun    `json:"shorten,omitempty"`
 	Summary *SummaryRun    `json:"summary,omitempty"`
 	// Full is the turn in which nothing could be cut, 0 if something was cut since.
 	Full int `json:"full,omitempty"`
@@ -361,8 +361,8 @@ func (st *State) find(name string) *action {
 
 // Exhaustion returns that of an action of the run, unhandled or at the end of the run, or nil.
 func (st *State) Exhaustion() *Question {
-	if st.kept.Exhausted != nil || st.Outcome == nil {
-		return st.kept.Exhausted
+	if st.Exhausted != nil || st.Outcome == nil {
+		return st.Exhausted
 	}
 	return st.Outcome.Exhaustion
 }

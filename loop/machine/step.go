@@ -32,14 +32,14 @@ var table = [...]row{
 	{phase: Idle, waits: [2]EventKind{Started}, words: "started"},
 	{phase: Stopped, waits: [2]EventKind{Started}, words: "started"},
 	{phase: Prompting, going: true, waits: [2]EventKind{Prompted}, words: "prompted"},
-	{phase: estimating, going: true, waits: [2]EventKind{Estimated}, words: "estimated"},
-	{phase: queueing, going: true, waits: [2]EventKind{Granted}, words: "granted"},
+	{phase: Estimating, going: true, waits: [2]EventKind{Estimated}, words: "estimated"},
+	{phase: Queueing, going: true, waits: [2]EventKind{Granted}, words: "granted"},
 	{phase: Waiting, going: true, waits: [2]EventKind{Woke}, words: "woke"},
 	{phase: Asking, going: true, waits: [2]EventKind{Responded, Woke}, words: "responded or woke"},
 	{phase: Reducing, going: true, waits: [2]EventKind{ReducersRan}, words: "reduced"},
 	{phase: Planning, going: true, waits: [2]EventKind{Planned}, words: "planned"},
-	{phase: shortening, going: true, waits: [2]EventKind{Shortened}, words: "shortened"},
-	{phase: summarising, going: true, waits: [2]EventKind{Summarised}, words: "summarised"},
+	{phase: Shortening, going: true, waits: [2]EventKind{Shortened}, words: "shortened"},
+	{phase: Summarising, going: true, waits: [2]EventKind{Summarised}, words: "summarised"},
 }
 
 // row returns the row of the phase. No event fits an unknown phase.
@@ -288,7 +288,7 @@ func (s *step) stop(o Outcome) {
 		Cost: s.Charged.Cost, Estimated: s.Charged.Estimated, Wasted: s.Wasted}
 	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
 	s.Outcome = &o
-	s.kept.Exhausted, s.kept.Consults, s.kept.Next = nil, nil, ""
+	s.Exhausted, s.kept.Consults, s.kept.Next = nil, nil, ""
 	s.kept.CorrectionWait, s.kept.TransportWait = nil, nil
 	s.kept.Tight, s.kept.Shorten, s.kept.Summary, s.kept.Questions = nil, nil, nil, nil
 	if s.hearEnd(&o); !s.asksReducers("") {

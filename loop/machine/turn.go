@@ -181,7 +181,7 @@ func (s *step) proceed(n following) error {
 		s.do(AskPlanner).Question = &first
 		return nil
 	}
-	if s.kept.Exhausted == nil {
+	if s.Exhausted == nil {
 		return s.enter(n)
 	}
 	s.kept.Next = n
@@ -189,7 +189,7 @@ func (s *step) proceed(n following) error {
 		return s.follow()
 	}
 	s.Phase = Planning
-	s.do(AskPlanner).Question = s.kept.Exhausted
+	s.do(AskPlanner).Question = s.Exhausted
 	return nil
 }
 
