@@ -347,11 +347,11 @@ func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effec
 	return effects, nil
 }
 
-// underWay returns the calls of the current reply that have begun and have no outcome after an event.
-func (r *Runner) underWay(ev *machine.Event) []int {
+// underWay returns the calls of a reply that have begun and have no outcome after an event.
+func (r *Runner) underWay(batch *machine.Batch, ev *machine.Event) []int {
 	open := slices.Clone(r.begun)
-	if r.st.Batch != nil && r.asked != nil { // they may have begun in another process
-		for n, c := range r.st.Batch.Calls {
+	if batch != nil && r.asked != nil { // they may have begun in another process
+		for n, c := range batch.Calls {
 			began, landed := r.journal.Call(c.Key, c.Transport)
 			if !c.Ended() && (began || landed != nil) && !slices.Contains(open, n) {
 				open = append(open, n)
@@ -370,7 +370,7 @@ func (r *Runner) tellReducers(at time.Time) ([]machine.Effect, error) {
 // step passes one event to the core and records the step.
 func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 	before := r.st
-	effects, err := Step(&r.st, &ev, func() []int { return r.underWay(&ev) })
+	effects, err := Step(&r.st, &ev, func() []int { return r.underWay(before.Batch, &ev) })
 	if err != nil {
 		return nil, err
 	}
