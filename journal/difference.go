@@ -40,7 +40,7 @@ type fieldDifference struct {
 	// of the header's config, such as "deadline".
 	Field string `json:"name"`
 	// Value is what the layers in the header resolve to. It is empty if that is a text of the header. If
-	// Layer is "default", another release may have had another value.
+	// Layer is [policy.LayerDefault], another release may have had another value.
 	Value string `json:"value,omitempty"`
 	// Layer is the layer that set the field, and Source is where it was written: see [policy.Explained].
 	Layer  string `json:"layer,omitempty"`

@@ -15,6 +15,18 @@ import (
 // [RetryPolicy].
 type Explanation []Explained
 
+// The names of layers in an [Explanation]. A tool's layer is named "tool book_room".
+const (
+	LayerDefault   = "default"
+	LayerGlobal    = "global"
+	LayerAnswer    = "answer"
+	LayerCall      = "call"
+	LayerAdjusted  = "adjusted"
+	LayerTransport = "transport"
+	// LayerToolTransport is followed by a tool's name.
+	LayerToolTransport = "tool_transport"
+)
+
 // Explained is one row of an [Explanation].
 type Explained struct {
 	// Field is the field's name in files.
@@ -59,7 +71,7 @@ var (
 	transportDefault  = sync.OnceValue(func() named { return defaults(Transport()) })
 )
 
-func defaults(p RetryPolicy) named { return named{"default", new(p.Layer()), &p} }
+func defaults(p RetryPolicy) named { return named{LayerDefault, new(p.Layer()), &p} }
 
 // layerOf returns the layer of a tool, or an empty one.
 func layerOf(all map[string]Layer, name string) *Layer { return new(all[name]) }
@@ -78,13 +90,13 @@ type Target struct {
 func (t Target) String() string {
 	switch {
 	case t.Plane == fault.Transport && t.Tool != "":
-		return "tool_transport " + t.Tool
+		return LayerToolTransport + " " + t.Tool
 	case t.Plane == fault.Transport:
-		return "transport"
+		return LayerTransport
 	case t.Tool != "":
 		return "tool " + t.Tool
 	}
-	return "answer"
+	return LayerAnswer
 }
 
 // layers returns the layers of a target, lowest first.
@@ -93,7 +105,7 @@ func (s *Set) layers(of Target) []named {
 	switch {
 	case of.Plane == fault.Transport && of.Tool != "":
 		own.layer = layerOf(s.ToolTransport, of.Tool)
-		return []named{transportDefault(), {name: "transport", layer: &s.Transport}, own}
+		return []named{transportDefault(), {name: LayerTransport, layer: &s.Transport}, own}
 	case of.Plane == fault.Transport:
 		own.layer = &s.Transport
 		return []named{transportDefault(), own}
@@ -101,8 +113,8 @@ func (s *Set) layers(of Target) []named {
 		own.layer = layerOf(s.Tools, of.Tool)
 	}
 	return []named{
-		correctionDefault(), {name: "global", layer: &s.Global}, own, {name: "call", layer: &s.Call},
-		{name: "adjusted", layer: &s.Adjusted},
+		correctionDefault(), {name: LayerGlobal, layer: &s.Global}, own, {name: LayerCall, layer: &s.Call},
+		{name: LayerAdjusted, layer: &s.Adjusted},
 	}
 }
 

@@ -143,17 +143,17 @@ func (s *Set) UnmarshalJSON(data []byte) error {
 
 // also reads layers, so that what could be read of them is checked even if not all could.
 func (s *Set) also(name string, v jsontext.Value, f fields.Faults) bool {
-	one := map[string]*Layer{"global": &s.Global, "answer": &s.Answer, "call": &s.Call,
-		"adjusted": &s.Adjusted, "transport": &s.Transport}[name]
-	many := map[string]*map[string]Layer{"tools": &s.Tools, "tool_transport": &s.ToolTransport}[name]
+	one := map[string]*Layer{LayerGlobal: &s.Global, LayerAnswer: &s.Answer, LayerCall: &s.Call,
+		LayerAdjusted: &s.Adjusted, LayerTransport: &s.Transport}[name]
+	many := map[string]*map[string]Layer{"tools": &s.Tools, LayerToolTransport: &s.ToolTransport}[name]
 	switch {
 	case one != nil:
-		one.read(v, f, name == "transport")
+		one.read(v, f, name == LayerTransport)
 	case many != nil:
 		*many = map[string]Layer{}
 		fields.Members(v, f, func(tool string, v jsontext.Value, f fields.Faults) {
 			var l Layer
-			l.read(v, f, name == "tool_transport")
+			l.read(v, f, name == LayerToolTransport)
 			(*many)[tool] = l
 		})
 	}

@@ -57,13 +57,13 @@ func (s *Set) CheckModels(known []string) error {
 			}
 		}
 	}
-	check(s.Global, f.At("global"))
+	check(s.Global, f.At(LayerGlobal))
 	for _, tool := range canon.Keys(s.Tools) {
 		check(s.Tools[tool], f.At("tools").At(tool))
 	}
-	check(s.Answer, f.At("answer"))
-	check(s.Call, f.At("call"))
-	check(s.Adjusted, f.At("adjusted"))
+	check(s.Answer, f.At(LayerAnswer))
+	check(s.Call, f.At(LayerCall))
+	check(s.Adjusted, f.At(LayerAdjusted))
 	return fields.Err[FieldError](f)
 }
 

@@ -69,8 +69,8 @@ func (s *Set) check(f fields.Faults) {
 	for _, of := range []struct {
 		path  string
 		layer *Layer
-	}{{"global", &s.Global}, {"answer", &s.Answer}, {"call", &s.Call},
-		{"adjusted", &s.Adjusted}} {
+	}{{LayerGlobal, &s.Global}, {LayerAnswer, &s.Answer}, {LayerCall, &s.Call},
+		{LayerAdjusted, &s.Adjusted}} {
 		of.layer.checkCorrection(f.At(of.path), "write it under transport, or under tool_transport.NAME")
 	}
 	for _, tool := range canon.Keys(s.Tools) {
@@ -78,13 +78,13 @@ func (s *Set) check(f fields.Faults) {
 	}
 	for n, row := range layerFields {
 		if row.CallsOnly && fields.Says(&s.Answer, n) {
-			f.At("answer").At(row.Name).Add("has no meaning for an answer; write it under tools.NAME, or under " +
+			f.At(LayerAnswer).At(row.Name).Add("has no meaning for an answer; write it under tools.NAME, or under " +
 				"global")
 		}
 	}
-	s.Transport.checkTransport(f.At("transport"))
+	s.Transport.checkTransport(f.At(LayerTransport))
 	for _, tool := range canon.Keys(s.ToolTransport) {
-		own, at := layerOf(s.ToolTransport, tool), f.At("tool_transport").At(tool)
+		own, at := layerOf(s.ToolTransport, tool), f.At(LayerToolTransport).At(tool)
 		own.checkTransport(at)
 		own.checkNoModel(at, "tools")
 		own.checkNoWords(at, "tools")
@@ -148,25 +148,25 @@ func basesFit(bases map[fault.Class]time.Duration, s *backoff.BackoffStrategy) b
 func (s *Set) checkTogether(f fields.Faults) {
 	transport := misfit(s.layers(Target{Plane: fault.Transport}))
 	if transport {
-		f.At("transport").At("bases").Add(basesOnList)
+		f.At(LayerTransport).At("bases").Add(basesOnList)
 	}
 	for _, tool := range canon.Keys(s.ToolTransport) {
 		if !transport && misfit(s.layers(Target{fault.Transport, tool})) {
-			f.At("tool_transport").At(tool).At("bases").Add(basesOnList)
+			f.At(LayerToolTransport).At(tool).At("bases").Add(basesOnList)
 		}
 	}
 	shared := Set{Global: s.Global, Call: s.Call, Adjusted: s.Adjusted}
-	if !shared.approvalFault(Target{}, f.At("global")) {
+	if !shared.approvalFault(Target{}, f.At(LayerGlobal)) {
 		for _, tool := range canon.Keys(s.Tools) {
 			s.approvalFault(Target{Tool: tool}, f.At("tools").At(tool))
 		}
 	}
 	switch {
 	case misfit(s.layers(Target{})):
-		f.At("answer").At("bases").Add(basesOnList)
+		f.At(LayerAnswer).At("bases").Add(basesOnList)
 		return
 	case misfit(shared.layers(Target{})):
-		f.At("global").At("bases").Add(basesOnList)
+		f.At(LayerGlobal).At("bases").Add(basesOnList)
 		return
 	}
 	for _, tool := range canon.Keys(s.Tools) {

@@ -36,7 +36,7 @@ var liveJS string
 var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
 	"visible": visible, "scaled": share[time.Duration],
 	"last": func(n int, all []string) bool { return n == len(all)-1 },
-	"said": func(e policy.Explained) bool { return e.Layer != "default" },
+	"said": func(e policy.Explained) bool { return e.Layer != policy.LayerDefault },
 }).Parse(pageText))
 
 // pageView is a whole page.

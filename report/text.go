@@ -261,7 +261,7 @@ var always = map[string]bool{"max_attempts": true, "backoff": true}
 func policyText(e policy.Explanation) string {
 	var parts []string
 	for _, row := range e {
-		if row.Layer != "default" || always[row.Field] {
+		if row.Layer != policy.LayerDefault || always[row.Field] {
 			parts = append(parts, row.Field+" "+row.Value+bracketed(row.Source))
 		}
 	}

@@ -168,7 +168,7 @@ func (s *Set) Absent(p *policy.Set) (warnings []string, err error) {
 	for _, of := range []struct {
 		path   string
 		layers map[string]policy.Layer
-	}{{"tools", p.Tools}, {"tool_transport", p.ToolTransport}} {
+	}{{"tools", p.Tools}, {policy.LayerToolTransport, p.ToolTransport}} {
 		for _, name := range canon.Keys(of.layers) {
 			if _, ok := s.Get(name); ok {
 				continue
