@@ -65,13 +65,13 @@ $(RACE:%=race@%): race@%:
 ARCH_TESTS := ./backoff ./policy ./fault ./ratelimit ./schema ./loop/machine ./limit ./internal/simulate
 
 arch: ## the pure packages on other machines; 386 where the kernel runs it, arm64 where qemu-aarch64 is there to
-	@if GOARCH=386 go test -run '^$$' ./internal/several >/dev/null 2>&1; then GOARCH=386 go test $(ARCH_TESTS); \
+	@if GOARCH=386 go test -run '^$$' ./internal/several >/dev/null 2>&1; then GOARCH=386 go test -short $(ARCH_TESTS); \
 	else GOARCH=386 go vet $(ARCH_TESTS) && echo "this kernel runs no 386 program: its tests are only compiled"; fi
-	GOAMD64=v3 go test $(ARCH_TESTS)
+	GOAMD64=v3 go test -short $(ARCH_TESTS)
 	GOARCH=arm64 go vet $(ARCH_TESTS)
 	GOOS=windows go vet ./journal/...
 	cd cmd/retake && GOOS=windows go vet ./...
-	@if command -v qemu-aarch64 >/dev/null; then GOARCH=arm64 go test -exec qemu-aarch64 ./backoff ./policy; \
+	@if command -v qemu-aarch64 >/dev/null; then GOARCH=arm64 go test -short -exec qemu-aarch64 ./backoff ./policy; \
 	else echo "no qemu-aarch64: the arm64 tests are only compiled"; fi
 
 bench: ## every row beside its peers, in one sitting: writes the table of docs/benchmarks.md
