@@ -18,8 +18,8 @@ type CompileLimits struct {
 	// 100. The JSON Pointers of all subschemas together may have 100 bytes for each that is allowed. At least
 	// 1, at most 10,000,000.
 	MaxSubschemas int
-	// MaxPatternBytes bounds the regular expressions of a document together. Their programs may have 4 steps
-	// for each byte that is allowed. At least 1, at most 10,000,000.
+	// MaxPatternBytes bounds the regular expressions of a document together. Their programs, and what Go
+	// writes out to make them, may have 4 steps for each byte that is allowed. At least 1, at most 10,000,000.
 	MaxPatternBytes int
 }
 

@@ -33,6 +33,8 @@ func TestASchemaIsCompiledWithinBounds(t *testing.T) {
 		"a long pattern":      {`{"pattern":"` + strings.Repeat("a", 960<<10) + `"}`, "its patterns have 983040 bytes, at most 65536 are compiled"},
 		"many patterns":       {`{"patternProperties":{` + of(100, `"`+strings.Repeat("a", 1000)+`%":{}`) + `}}`, "its patterns have 100190 bytes"},
 		"repeated patterns":   {`{"pattern":"` + strings.Repeat("(a{100}){9}", 300) + `"}`, "steps, at most 262144 are compiled: repeat less"},
+		"classes in a class":  {`{"pattern":"[` + strings.Repeat(`\\PL`, 10_000) + `]"}`, "steps, at most 262144 are compiled"},
+		"folded ranges":       {`{"pattern":"(?i)[` + strings.Repeat(`B-\\x{1e942}`, 40) + `]"}`, "steps, at most 262144 are compiled"},
 		"classes of patterns": {`{"pattern":"` + strings.Repeat(`\\pL`, 1000) + `"}`, "steps, at most 262144 are compiled"},
 	} {
 		t.Run(name, func(t *testing.T) {

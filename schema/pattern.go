@@ -49,6 +49,9 @@ func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 }
 
 func (p *patterns) fresh(text string) (pattern, error) {
+	if p.steps += writtenOut(text); p.tooLarge() {
+		return pattern{}, errManySteps
+	}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return pattern{}, err
@@ -59,6 +62,25 @@ func (p *patterns) fresh(text string) (pattern, error) {
 	}
 	re, err := regexp.Compile(text)
 	return pattern{re, size}, err
+}
+
+// What Go writes out while it reads a pattern: classes that have a name, and the cases of each character in a
+// range.
+var (
+	namedClass = regexp.MustCompile(`\\[pP]`)
+	foldsCases = regexp.MustCompile(`\(\?[imsU]*i`)
+	longRange  = regexp.MustCompile(`-(\\[x0-7]|[^\x00-\x7f])`)
+)
+
+const stepsOfName, stepsOfFold = 256, 8192
+
+// writtenOut is what reading a pattern takes beside its size, in steps.
+func writtenOut(text string) int {
+	steps := stepsOfName * len(namedClass.FindAllStringIndex(text, -1))
+	if foldsCases.MatchString(text) {
+		steps += stepsOfFold * len(longRange.FindAllStringIndex(text, -1))
+	}
+	return steps
 }
 
 // sizes are about the size of a pattern's program, and of the classes of characters in it. A class that is
