@@ -3,6 +3,7 @@ package schema
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/retake-go/retake/internal/canon"
 )
@@ -37,16 +38,19 @@ func anyMarked(levels [][]*node, keywords ...string) bool {
 
 const secretKeyword = "x-secret"
 
-// maxPlaces bounds the places that are searched for secrets: each reference may double their number.
-const maxPlaces = 4096
+// maxPlaces bounds the places that are searched for secrets: each reference may double their number. maxPointer
+// bounds the bytes of their JSON Pointers.
+const maxPlaces, maxPointer = 4096, 4096
 
 // Secrets lists the places whose values must not be kept, as JSON Pointers in ascending order; "*" stands for
 // any member or item. The tag `retake:"secret"` marks a field as secret, the keyword "x-secret" a place in a
-// raw schema. In a recursive type, a part that may hold a secret at any depth is secret as a whole. Beyond
-// 4096 places, everything else counts as secret. The slice is the caller's own.
+// raw schema. In a recursive type, a part that may hold a secret at any depth is secret as a whole. So is,
+// beyond 4096 places or 4 KiB of a pointer, everything that holds one. The slice is the caller's own.
 func (s *Schema) Secrets() []string {
-	w := &secrets{left: maxPlaces, dynamic: isMarked(s.tree, secretKeyword)}
-	w.walk(s.root, "")
+	w := &secrets{left: maxPlaces, dynamic: s.scoped && isMarked(s.tree, secretKeyword)}
+	if w.search(s.root); w.holds[s.root] {
+		w.walk(s.root, "")
+	}
 	slices.Sort(w.found)
 	return slices.Compact(w.found)
 }
@@ -54,46 +58,83 @@ func (s *Schema) Secrets() []string {
 type secrets struct {
 	found   []string
 	left    int
-	dynamic bool    // the target of a dynamic reference may be secret
-	under   []*node // the targets of references that are being walked
+	dynamic bool           // the target of a dynamic reference may be secret
+	holds   map[*node]bool // what is secret or holds a secret
+	under   []*node        // the targets of references that are being walked
 }
 
-func (w *secrets) walk(n *node, at string) {
-	if n == nil {
-		return
-	}
-	w.left--
-	if n.raw[secretKeyword] == true || w.left < 0 || n.dynamic != nil && w.dynamic {
-		w.found = append(w.found, at)
-	}
-	if n.raw[secretKeyword] == true || w.left < 0 {
-		return
-	}
-	for _, sub := range n.same {
-		if sub == n.target() {
-			w.follow(sub, at)
-			continue
+// search finds the schemas that are secret or hold a secret at any depth.
+func (w *secrets) search(root *node) {
+	around := map[*node][]*node{root: nil}
+	w.holds = map[*node]bool{}
+	todo, found := []*node{root}, []*node(nil)
+	for n := 0; n < len(todo); n++ {
+		at := todo[n]
+		if w.isSecret(at) {
+			found = append(found, at)
 		}
-		w.walk(sub, at)
+		at.parts(func(sub *node, _ ...string) {
+			if _, known := around[sub]; !known {
+				todo = append(todo, sub)
+			}
+			around[sub] = append(around[sub], at)
+		})
 	}
-	inner := []*node{n.each, n.rest, n.contains, n.unevaluatedItems, n.unevaluatedMembers}
-	for _, sub := range slices.Concat(n.first, inner) {
-		w.walk(sub, at+"/*")
+	for len(found) > 0 {
+		at := found[len(found)-1]
+		if found = found[:len(found)-1]; !w.holds[at] {
+			w.holds[at] = true
+			found = append(found, around[at]...)
+		}
+	}
+}
+
+func (w *secrets) isSecret(n *node) bool {
+	return n.raw[secretKeyword] == true || n.dynamic != nil && w.dynamic
+}
+
+// parts visits the subschemas of a node, with the step to the member or item that they describe, if any.
+func (n *node) parts(visit func(sub *node, step ...string)) {
+	for _, sub := range n.same {
+		visit(sub)
+	}
+	inner := slices.Concat(n.first, []*node{n.each, n.rest, n.contains, n.unevaluatedItems, n.unevaluatedMembers})
+	for _, p := range n.patterns {
+		inner = append(inner, p.node)
+	}
+	for _, sub := range inner {
+		if sub != nil {
+			visit(sub, "*")
+		}
 	}
 	for _, name := range canon.Keys(n.members) {
-		w.walk(n.members[name], at+canon.Pointer(name))
-	}
-	for _, p := range n.patterns {
-		w.walk(p.node, at+"/*")
+		visit(n.members[name], name)
 	}
 }
 
-// follow walks the target of a reference. A recursive target is secret as a whole if anything in it is.
+// walk finds the secret places of a node that holds a secret.
+func (w *secrets) walk(n *node, at string) {
+	if w.left--; w.left < 0 || w.isSecret(n) {
+		w.found = append(w.found, at)
+		return
+	}
+	n.parts(func(sub *node, step ...string) {
+		switch {
+		case !w.holds[sub]:
+		case len(step) == 0 && sub == n.target():
+			w.follow(sub, at)
+		case len(at)+len(strings.Join(step, "")) > maxPointer:
+			w.found = append(w.found, at)
+		default:
+			w.walk(sub, at+canon.Pointer(step...))
+		}
+	})
+}
+
+// follow walks the target of a reference. A recursive one is secret as a whole.
 func (w *secrets) follow(n *node, at string) {
 	if slices.Contains(w.under, n) {
-		if isMarked(n.raw, secretKeyword) {
-			w.found = append(w.found, at)
-		}
+		w.found = append(w.found, at)
 		return
 	}
 	w.under = append(w.under, n)

@@ -2,11 +2,14 @@ package schema_test
 
 import (
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/race"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -42,6 +45,30 @@ func TestSecretsOfASchemaThatNamesItselfInManyWaysAreBounded(t *testing.T) {
 	assert.NotEmpty(t, s.Secrets(), "where there are too many places, those above them are secret")
 }
 
+// Secrets are searched in time and memory in proportion to the schema, however its parts refer to each other.
+func TestSecretsAreFoundWithLittleWork(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates for itself")
+	}
+	for name, doc := range map[string]string{
+		"none in many references": `{"properties":{` + of(2_000, `"p%":{"$ref":"#"}`) + `}}`,
+		"one in many references":  `{"properties":{"pin":{"x-secret":true},` + of(2_000, `"p%":{"$ref":"#"}`) + `}}`,
+		"below a long name": `{"$defs":{"a":{"properties":{` + of(2_000, `"p%":{"x-secret":true}`) + `}}},"properties":{"` +
+			strings.Repeat("n", 100_000) + `":{"$ref":"#/$defs/a"}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := schema.Compile([]byte(doc))
+			require.NoError(t, err)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			found := s.Secrets()
+			runtime.ReadMemStats(&after)
+			assert.Equal(t, strings.Contains(doc, "secret"), len(found) > 0)
+			assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(10<<20))
+		})
+	}
+}
+
 func TestSecretsOfARawSchema(t *testing.T) {
 	for name, tt := range map[string]struct {
 		doc  string
@@ -63,7 +90,12 @@ func TestSecretsOfARawSchema(t *testing.T) {
 		"beside_another": {`{"properties":{"p":{"$ref":"#/$defs/x","$dynamicRef":"#y"}},"$defs":{"x":{},"y":{"$dynamicAnchor":"y","x-secret":true}}}`, []string{"/p"}},
 		"dependent":      {`{"dependentSchemas":{"b":{"properties":{"a":{"x-secret":true}}}}}`, []string{"/a"}},
 		"itself":         {`{"properties":{"next":{"$ref":"#"},"pin":{"x-secret":true}}}`, []string{"/next/next", "/next/pin", "/pin"}},
-		"not_secret":     {`{"properties":{"x-secret":{"const":true}}}`, nil},
+		"each_other": {`{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"b":{"$ref":"#/$defs/b"}}},
+			"b":{"properties":{"a":{"$ref":"#/$defs/a"},"pin":{"x-secret":true}}}}}`, []string{"/b/a", "/b/pin"}},
+		"three_in_a_ring": {`{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"b":{"$ref":"#/$defs/b"},"pin":{"x-secret":true}}},
+			"b":{"properties":{"c":{"$ref":"#/$defs/c"}}},
+			"c":{"properties":{"a":{"$ref":"#/$defs/a"},"b":{"$ref":"#/$defs/b"}}}}}`, []string{"/b/c/a", "/b/c/b", "/pin"}},
+		"not_secret": {`{"properties":{"x-secret":{"const":true}}}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := schema.Compile([]byte(tt.doc))
