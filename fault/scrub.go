@@ -27,6 +27,7 @@ const (
 	always      doubt = iota // the form itself says that it is a key
 	unlessSaid               // all but words that say something of a key
 	unlessProse              // all but words of prose
+	ifMixed                  // only what looks like a key, or has a letter and a digit behind it
 	ifRandom                 // only what looks like a key
 )
 
@@ -34,7 +35,7 @@ const (
 	// named are names that only keys have, and vague those that other things have, too.
 	named = `(?:api|access|account|admin|auth|bearer|bot|client|csrf|deploy|encryption|id|master|oauth|personal|private|refresh|` +
 		`secret|security|service|session|shared|signing|subscription|user|webhook|xsrf)` + sep + `(?:access` + sep + `)?(?:key|token|secret)` +
-		`|[a-z]*passw(?:or)?d|passphrase|pwd|secret|credentials?`
+		`|[a-z]*passw(?:or[dt]|d)|passphrase|passcode|pwd|secret|credentials?`
 	vague = `key|token|jwt|sig|signature|auth`
 	// sep is within a name: in the name of a query also percent-encoded.
 	sep = `(?:[_\- ]|%5f|%2d|%20)?`
@@ -46,18 +47,19 @@ const (
 	value = `([^\s"'\\&,;)}\]\x60<>”’»]{4,})`
 	begin = `(?i)((?:\b|[_\-.]|%5f|%2d|u0022)(?:`
 	// password are the names of passwords.
-	password = `passw(?:or)?d|passphrase|pwd|(?:admin|auth|database|db|default|ftp|http|imap|ldap|login|mail|mongo|mysql|pg|` +
-		`postgres|proxy|redis|root|smtp|ssh|user|vnc)_pass`
+	password = `passw(?:or[dt]|d)|passphrase|passcode|pwd|` +
+		`(?:admin|auth|database|db|default|ftp|http|imap|ldap|login|mail|mongo|mysql|pg|postgres|` +
+		`proxy|redis|root|smtp|ssh|user|vnc)_pass`
 	// pair is a cookie.
 	pair = `[^\s=;,"'\\]+=(?:"[^"]*"|[^\s;,"'\\\]]*)`
 )
 
 // ofNamed and ofVague are what the names have in common.
 var (
-	ofNamed = []string{"key", "token", "secret", "passw", "passphrase", "pwd", "credential"}
+	ofNamed = []string{"key", "token", "secret", "passw", "passphrase", "passcode", "pwd", "credential"}
 	ofVague = []string{"key", "token", "jwt", "sig", "auth"}
 	// ofPasswords are what the names of passwords have in common.
-	ofPasswords = []string{"passw", "passphrase", "pwd", "_pass"}
+	ofPasswords = []string{"passw", "passphrase", "passcode", "pwd", "_pass"}
 	ofBoth      = slices.Concat(ofNamed, ofVague)
 )
 
@@ -95,13 +97,34 @@ var secrets = []form{
 		always, []string{"hooks.slack.com/", "discord"}},
 	{regexp.MustCompile(`(?i)([?&](?:` + vague + `|code)=)` + value), always, []string{"="}},
 	// curl -u user:password, --token …
-	{regexp.MustCompile(`(\s(?:-u|--user)[ =]['"]?[^\s:]*[^\s:0-9][^\s:]*:)([^\s'"]{4,})`), always, []string{"-u"}},
+	{regexp.MustCompile(`(\s(?:-u|--(?:proxy-)?user)[ =]['"]?[^\s:]*[^\s:0-9][^\s:]*:)([^\s'"]{4,})`),
+		always, []string{"-u"}},
 	{regexp.MustCompile(`(\bcurl\s(?:.*?\s)?-u['"]?[^\s:]+:)([^\s'"]{4,})`), always, []string{"curl"}},
 	{regexp.MustCompile(`(\bcurl\s(?:.*?\s)?(?:-b|--cookie)[ =]?['"]?)(` + pair + `(?:;\s*` + pair + `)*)`), always, []string{"curl"}},
-	{regexp.MustCompile(`(\bmysql\w*\s(?:.*?\s)?-p)([^\s'"]{4,})`), unlessSaid, []string{"mysql"}},
-	{regexp.MustCompile(`(\b(?:(?:sshpass|login)\s(?:.*?\s)?-p|p(?:link|scp|sftp)\s(?:.*?\s)?-pw|sqlcmd\s(?:.*?\s)?-P|` +
-		`redis-cli\s(?:.*?\s)?-a|ldap\w*\s(?:.*?\s)?-w)[ =]?['"]?)([^\s'"]{4,})`), unlessSaid,
-		[]string{"sshpass", "login", "plink", "pscp", "psftp", "sqlcmd", "redis-cli", "ldap"}},
+	{regexp.MustCompile(`(\b(?:mysql|7z)\w*\s(?:.*?\s)?-p)([^\s'"]{4,})`), unlessSaid, []string{"mysql", "7z"}},
+	{regexp.MustCompile(`(\b(?:(?:sshpass|login|mongo\w*|rdesktop|useradd)\s(?:.*?\s)?-p|` +
+		`p(?:link|scp|sftp)\s(?:.*?\s)?-pw|(?:sqlcmd|ipmitool|zip|unzip)\s(?:.*?\s)?-P|openssl\s(?:.*?\s)?-k|` +
+		`redis-cli\s(?:.*?\s)?-a|snmp\w*\s(?:.*?\s)?-[AX]|ldap\w*\s(?:.*?\s)?-w)[ =]?['"]?)([^\s'"]{4,})`), unlessSaid,
+		[]string{"sshpass", "login", "mongo", "rdesktop", "useradd", "plink", "pscp", "psftp",
+			"sqlcmd", "ipmitool", "zip", "openssl", "redis-cli", "snmp", "ldap"}},
+	// openssl -passin pass:…, keytool -storepass …, cmdkey /pass:…, aws configure set aws_secret_access_key …
+	{regexp.MustCompile(`(\s-pass(?:in|out)?[ =]['"]?pass:|\s-(?:src|dest|new)?(?:store|key)pass[ =]['"]?|` +
+		`\s/pass(?:word)?:['"]?|\b\w*freerdp\s(?:.*?\s)?/p:['"]?|` +
+		`\b(?i:config(?:ure)?\s+set\s+[\w.:/\-]*(?:` + named + `|token))[ =]['"]?|\bsqlplus\s(?:.*?\s)?\w+/|` +
+		`\b(?:smb\w+|rpcclient)\s(?:.*?\s)?(?:-U|--user)[ =]?['"]?[^\s%]+%)([^\s'"]{4,})`),
+		unlessSaid, []string{"pass", "freerdp", "config", "sqlplus", "smb", "rpcclient"}},
+	// htpasswd -nb user …, htpasswd -b file user …, net use share /user:name …
+	{regexp.MustCompile(`(\bhtpasswd\s(?:.*?\s)?-\w*(?:n\w*b|b\w*n)\w*\s+\S+\s+['"]?|` +
+		`\bhtpasswd\s(?:.*?\s)?-\w*b\w*\s+(?:-\S+\s+)*\S+\s+\S+\s+['"]?|` +
+		`(?i:\bnet\s+use\s(?:.*?\s)?/user:)\S+\s+['"]?)([^\s'"/][^\s'"]{3,})`), unlessSaid,
+		[]string{"htpasswd", "/user:"}},
+	// net use share … /user:name, net user name … /add
+	{regexp.MustCompile(`(?i)(\bnet\s+use\s(?:\S:\s+)?\\\\\S+\s+['"]?|\bnet\s+user\s+[^\s/]\S*\s+['"]?)` +
+		`([^\s'"/][^\s'"]{3,})['"]?\s+/(?:user|savecred|add|domain|active|expires|y\b)`), unlessSaid, []string{"net"}},
+	// CREATE USER … IDENTIFIED BY '…', WITH PASSWORD '…', and a line of .netrc
+	{regexp.MustCompile(`(?i)(\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?['"]|` +
+		`\b(?:with|encrypted|(?:user|role)\s+\S+)\s+password\s+['"]|\blogin\s+\S+\s+password\s+|` +
+		`\bmysqladmin\s(?:.*?\s)?password\s+['"]?)([^\s'"]{4,})`), unlessSaid, []string{"identified", "password"}},
 	{regexp.MustCompile(`(?i)(\s--(?:` + named + `|token)[ =]['"]?)([^\s'"]{4,})`), unlessSaid, []string{"--"}},
 	{regexp.MustCompile(`(\s--key[ =]['"]?)([^\s'"]{4,})`), unlessProse, []string{"--key"}},
 	// {"password":"with spaces and \" in it"}, <password>…</password>
@@ -109,8 +132,11 @@ var secrets = []form{
 		[]string{"passw", "passphrase", "pwd", "secret"}},
 	{regexp.MustCompile(`(?i)('[a-z_\-]*(?:passw(?:or)?d|passphrase|pwd|secret)'\s*:\s*')((?:[^'\\]|\\.){4,})`), unlessProse,
 		[]string{"passw", "passphrase", "pwd", "secret"}},
-	// password for ann is …
-	{regexp.MustCompile(begin + password + `)(?:\s+for\s+\S+?)?(?:\s+is|\s+was|:)\s+)` + value), ifRandom, ofPasswords},
+	// password for ann is …, secret was set to '…', with password …, wrong password '…'
+	{regexp.MustCompile(begin + password + `|secret)(?:\s+for\s+\S+?)?` +
+		`(?:(?:\s+(?:is|was))?\s+set\s+to|\s+is|\s+was|:)\s+[\["'“‘«\x60]*)` + value), ifMixed, append([]string{"secret"}, ofPasswords...)},
+	{regexp.MustCompile(`(?i)(\bwith\s+(?:the\s+)?(?:` + password + `)\s+|` +
+		`\b(?:` + password + `)\s+["'“‘«\x60])` + value), ifMixed, ofPasswords},
 	// Connection strings: Pwd={with ; and }} in it}, password='with spaces', passwd=with,commas
 	{regexp.MustCompile(`(?i)((?:` + password + `)\s*=\s*\{)((?:[^}]|\}\})+)`), always, ofPasswords},
 	{regexp.MustCompile(`(?i)((?:` + password + `)\s*=\s*')((?:[^'\\]|\\.){4,})`), unlessProse, ofPasswords},
@@ -196,6 +222,8 @@ func (f form) isKey(found, after string) bool {
 		return !isSaid(found)
 	case f.doubt == unlessProse:
 		return !isProse(found, after)
+	case f.doubt == ifMixed:
+		return (looksRandom(found) || mixed.MatchString(found)) && !scheme.MatchString(found)
 	case f.doubt == ifRandom:
 		return looksRandom(found)
 	}
@@ -204,6 +232,13 @@ func (f form) isKey(found, after string) bool {
 
 // notKeys are words that say something of a key.
 var notKeys = strings.Fields("required missing wrong incorrect invalid expired denied failed unset none null empty true false undefined redacted bearer basic token")
+
+// mixed is a password as people choose them, and scheme a word about passwords that is made alike.
+var (
+	mixed  = regexp.MustCompile(`[A-Za-z].*[0-9]`)
+	scheme = regexp.MustCompile(`(?i)^(?:sha|md|argon|base|pbkdf|utf|rot|line|column|field|step|v)[\-_]?[0-9]+` +
+		`(?:-[a-z]+)?[.,:;!?]*$`)
+)
 
 // prose is a word that goes on with another one, and setting one that goes on with another name.
 var (
