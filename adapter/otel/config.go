@@ -30,8 +30,8 @@ type Config struct {
 	// Tools are the names of tools that metrics show; any other is "_OTHER". Nil shows the first MaxNames
 	// names.
 	Tools []string
-	// MaxNames bounds the names of tools, if Tools is nil, and those of reducers: 1 or more; zero means
-	// DefaultMaxNames.
+	// MaxNames bounds the names of tools, if Tools is nil, those of reducers, and those that servers give the
+	// models that answer: 1 or more; zero means DefaultMaxNames.
 	MaxNames int
 	// Classes are classes of the user's own that metrics and spans show, beside those of package fault.
 	// Any other is "_OTHER".

@@ -10,8 +10,8 @@
 // recorded.
 //
 //   - A replay, folding a journal, and Resume of a run that has ended export nothing.
-//   - Attributes of metrics have few values: [Config] bounds the names of tools and reducers, and
-//     classes and reasons are retake's own. No id is among them.
+//   - Attributes of metrics have few values: [Config] bounds the names of tools, of reducers and
+//     of the models that answer, and classes and reasons are retake's own. No id is among them.
 //   - A retry does not fail the operation around it: error.type is on the call that failed, and on the
 //     run only if the run failed. A reply that cannot be used is a successful call: retake.failure.class
 //     says what was wrong.

@@ -66,7 +66,7 @@ type Observer struct {
 	agent  string
 	models map[string]Model
 
-	tools, reducers, classes, scopes *names
+	tools, reducers, classes, scopes, answering *names
 
 	retries, refused metric.Int64Counter
 	delays, grants   metric.Float64Histogram
@@ -96,7 +96,7 @@ func New(cfg Config) (*Observer, error) {
 			trace.WithInstrumentationVersion(scopeVersion())), agent: cfg.Agent,
 		models: make(map[string]Model, len(cfg.Models)),
 		tools:  cfg.toolNames(), reducers: firstNames(cfg.maxNames()), classes: cfg.classNames(),
-		scopes: firstNames(cfg.maxNames()),
+		scopes: firstNames(cfg.maxNames()), answering: firstNames(cfg.maxNames()),
 	}
 	for name, m := range cfg.Models {
 		o.models[name] = m

@@ -217,6 +217,28 @@ func TestCardinalityIsBounded(t *testing.T) {
 	assert.Len(t, series(b.scrape(t), "reducer_error_total"), 4)
 }
 
+// A gateway that gives each call a model of its own, by its date or its id, makes no series for each.
+func TestNamesThatAServerGivesItsModelsAreBounded(t *testing.T) {
+	b := newBackend(t, otel.Config{MaxNames: 2, Models: map[string]otel.Model{"": {Provider: "example", Name: "small"}}})
+	for n := range 4 {
+		turn := looptest.Say("Booked.")
+		turn.Reply.Model = fmt.Sprint("small-", n)
+		turn.Reply.Usage.InputTokens = 10
+		_, err := loopRun(t.Context(), looptest.NewModel(turn), newSession(t), "Book.", loop.Config{},
+			loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+		require.NoError(t, err)
+	}
+	for _, metric := range []string{"gen_ai_client_operation_duration_seconds_count", "gen_ai_client_token_usage_count"} {
+		lines := strings.Join(series(b.scrape(t), metric), "\n")
+		assert.Equal(t, 3, strings.Count(lines, "gen_ai_response_model="), lines)
+		for _, name := range []string{"small-0", "small-1", "_OTHER"} {
+			assert.Contains(t, lines, `gen_ai_response_model="`+name+`"`)
+		}
+	}
+	last := b.spans.Ended()[len(b.spans.Ended())-2]
+	assert.Equal(t, "small-3", attributes(last.Attributes())["gen_ai.response.model"], "a span has it as it came")
+}
+
 func TestANameThatTheModelMadeUpIsNeverToldApart(t *testing.T) {
 	b := newBackend(t, otel.Config{})
 	down := looptest.Fail(&fault.ProviderError{Class: fault.Network, Provider: "example"})

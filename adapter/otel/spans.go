@@ -161,8 +161,10 @@ func (o *Observer) modelEnd(span trace.Span, e observe.WorkEnd) {
 // measure records the duration and the tokens of a model call.
 func (o *Observer) measure(ctx context.Context, w observe.Work, e observe.WorkEnd) {
 	m := o.model(w)
-	attrs := filled(operationName.String(chat), providerName.String(m.Provider), requestModel.String(m.Name),
-		responseModel.String(e.Model))
+	attrs := filled(operationName.String(chat), providerName.String(m.Provider), requestModel.String(m.Name))
+	if e.Model != "" { // the server's word: a gateway may give each call a name of its own
+		attrs = append(attrs, responseModel.String(o.answering.of(e.Model)))
+	}
 	attrs = append(attrs, servedBy(e)...)
 	for kind, n := range map[string]int64{"input": e.Usage.InputTokens, "output": e.Usage.OutputTokens} {
 		if n > 0 {
