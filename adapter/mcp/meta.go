@@ -1,6 +1,7 @@
 package mcp
 
-// The members of _meta that this package writes and reads. Other clients and servers ignore them.
+// The members of _meta that this package writes and reads. Other clients and servers ignore them. Those of a
+// result count from any server, whatever [Config.TrustHints] is: only a server knows whether its tool ran.
 const (
 	// MetaIdempotencyKey of a call is the key of [tool.IdempotencyKey]. It stays the same if the call is
 	// repeated after a transport fault or a crash. A server that keeps results by this key makes each call

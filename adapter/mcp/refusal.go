@@ -21,7 +21,8 @@ type issueList struct {
 }
 
 // outcome returns the outcome of an isError result. What a server of [Serve] says of its tool counts as that
-// tool's own word. Any other server only says that the call failed, which may have been after its effect.
+// tool's own word, from whatever server: only it knows whether its tool ran. Any other server only says that
+// the call failed, which may have been after its effect.
 func (r *remote) outcome(res *sdk.CallToolResult) (answer, error) {
 	switch metaText(res.Meta, MetaOutcome) {
 	case outcomeAskAgain:
