@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -17,11 +18,35 @@ import (
 
 // event returns an event with marks in place of redacted values. before is the state before the event.
 func (r *redactor) event(ev machine.Event, before *machine.State, offered []Tool) (machine.Event, error) {
+	ev = exactly(ev)
 	e := erasure{
 		redactor: r, values: r.valuesOf(&ev, before, offered), members: r.membersOf(ev.Reply),
 		names: namesOfTools(), hides: hiddenNames{r, offered, before.Config}.hides,
 	}
 	return erased(e, ev)
+}
+
+// exactly returns an event with the exact arguments of its calls, if they are others: a mark is that of one
+// spelling of a number.
+func exactly(ev machine.Event) machine.Event {
+	of := func(arguments json.RawMessage) json.RawMessage {
+		if exact := canon.Decimals(arguments); !bytes.Equal(exact, arguments) {
+			return exact
+		}
+		return nil
+	}
+	if ev.Reply != nil {
+		ev.Reply = new(*ev.Reply)
+		ev.Reply.Calls = slices.Clone(ev.Reply.Calls)
+		for n := range ev.Reply.Calls {
+			ev.Reply.Calls[n].Exact = of(ev.Reply.Calls[n].Arguments)
+		}
+	}
+	if ev.Response != nil {
+		ev.Response = new(*ev.Response)
+		ev.Response.Exact = of(ev.Response.Arguments)
+	}
+	return ev
 }
 
 // namesOfTools are the places of names that a model wrote.
@@ -118,6 +143,7 @@ func (r *redactor) membersOf(reply *machine.Reply) *places {
 	for n, c := range reply.Calls {
 		if rules, _ := r.tool(c.Tool); len(rules.Arguments) > 0 {
 			add("/reply/calls/"+strconv.Itoa(n)+"/arguments", c.Issues)
+			add("/reply/calls/"+strconv.Itoa(n)+"/exact", c.Issues)
 		}
 	}
 	if reply.Answer != nil && len(r.Answer) > 0 {
@@ -215,6 +241,7 @@ func (r *redactor) addCall(p *places, reply *machine.Reply, n int) {
 	at := "/reply/calls/" + strconv.Itoa(n)
 	if len(rules.Arguments) > 0 {
 		p.addDocument(at+"/arguments", at+"/issues", c.Issues, rules.Arguments)
+		p.addDocument(at+"/exact", at+"/issues", c.Issues, rules.Arguments)
 		p.add(at+"/identity", rules.Arguments...)
 	}
 	p.add(at, inCall.of(isText)...)
@@ -236,6 +263,7 @@ func (r *redactor) addResponse(p *places, ev *machine.Event, before *machine.Sta
 		if rules, ok := r.tool(a.Tool); ok {
 			p.add("/response/arguments", rules.Arguments...)
 			p.add("/response/identity", rules.Arguments...)
+			p.add("/response/exact", rules.Arguments...)
 			p.add("/response/result", rules.Result...)
 			p.add("/response", inResponse.of(isText)...)
 		}

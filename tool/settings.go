@@ -49,7 +49,8 @@ func (s Settings) Exceeds(tool string, arguments []byte) bool {
 }
 
 // IdentityOf returns the arguments by which a call counts as the same as another: those that the settings of
-// its tool name, as a JSON object. It returns nil if that is all of them, or if the call has none of those.
+// its tool name, as a JSON object with each number in the one form of its value. It returns nil if that is
+// all of them, or if the call has none of those.
 // The arguments must be valid JSON.
 func (s Settings) IdentityOf(tool string, arguments []byte) []byte {
 	names := s.of(tool).Identity
@@ -73,7 +74,7 @@ func (s Settings) IdentityOf(tool string, arguments []byte) []byte {
 	if err != nil {
 		return nil
 	}
-	return identity
+	return canon.Decimals(identity)
 }
 
 func allowed(r policy.Repairs) bool { return r == policy.RepairsAccept || r == policy.RepairsNote }

@@ -125,6 +125,9 @@ type Call struct {
 	Arguments json.RawMessage `json:"arguments,omitempty" redact:"document"`
 	// Identity are the arguments by which the call counts as repeated, as canonical JSON; empty means all.
 	Identity json.RawMessage `json:"identity,omitempty" redact:"document"`
+	// Exact is for journals that leave values out: Arguments with each number in the one form of its value,
+	// if some have another, so that equal calls in two spellings are equal there.
+	Exact json.RawMessage `json:"exact,omitempty" redact:"document"`
 	// Raw is the text of the arguments as the model wrote it.
 	Raw string `json:"raw,omitempty" redact:"text"`
 	// Class is empty for a valid call.

@@ -26,12 +26,21 @@ func digest(text []byte, digits int) string {
 	return string(all[:digits])
 }
 
-// alike returns canonical arguments in one form for all spellings of their numbers: 100, 100.0 and 1e2.
-func alike(arguments []byte) string { return string(canon.Decimals(arguments)) }
+// exact returns arguments in one form for all spellings of their numbers: 100, 100.0 and 1e2. Calls of a tool
+// are equal if it is. kept is [Call.Exact].
+func exact(arguments, kept []byte) []byte {
+	if len(kept) > 0 {
+		return kept
+	}
+	return canon.Decimals(arguments)
+}
+
+// exact returns the arguments of the call in the form of [exact].
+func (c *Call) exact() []byte { return exact(c.Arguments, c.Exact) }
 
 // signature identifies a failure for the no-progress check: action, proposal (canonical arguments) and
 // issues.
-func signature(action, same string, f fault.Failure) string {
+func signature[T string | []byte](action string, same T, f fault.Failure) string {
 	text := append([]byte(action), 0)
 	text = append(append(text, same...), 0)
 	text = append(append(text, f.Class...), 0)

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -168,6 +169,7 @@ func (s *step) overBudget(tool string) policy.Decision {
 // doubt is a call that ended without saying whether it had an effect. Its action stays open within the run.
 type doubt struct {
 	CallRef
+	// Arguments are in the form of [exact].
 	Arguments json.RawMessage `json:"arguments"`
 	// Place and SessionPlace are those of [BatchCall].
 	Place        bool `json:"place,omitempty"`
@@ -197,13 +199,13 @@ func (st *State) doubtful() (all []CallRef) {
 	return all
 }
 
-// openCall returns the call in doubt that a call repeats, or nil. Its arguments are in the form of [alike].
+// openCall returns the call in doubt that a call repeats, or nil. Its arguments are in the form of [exact].
 // twins is how many identical calls precede it in the reply: among several calls in doubt it selects the one
 // at that index.
 func (st *State) openCall(tool string, arguments []byte, twins int) *doubt {
 	for n := range st.InDoubt {
 		d := &st.InDoubt[n]
-		if d.Tool != tool || alike(d.Arguments) != string(arguments) {
+		if d.Tool != tool || !bytes.Equal(d.Arguments, arguments) {
 			continue
 		}
 		if twins == 0 {
@@ -224,7 +226,7 @@ func (s *step) leaveOpen(c *BatchCall) {
 		return
 	}
 	s.InDoubt = append(slices.Clip(s.InDoubt), doubt{
-		CallRef: c.ref(), Arguments: c.Arguments, Place: c.Place, SessionPlace: c.SessionPlace,
+		CallRef: c.ref(), Arguments: c.exact(), Place: c.Place, SessionPlace: c.SessionPlace,
 		First: s.placeOf(c), Consumed: c.Consumed,
 	})
 }

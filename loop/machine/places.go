@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +15,8 @@ import (
 
 // madeCall is a call of the run that has a result, of a tool whose equal calls are not run.
 type madeCall struct {
-	Tool      string         `json:"tool"`
+	Tool string `json:"tool"`
+	// Arguments are in the form of [exact].
 	Arguments string         `json:"arguments"`
 	Answer    string         `json:"answer"`
 	Parts     []message.Part `json:"parts,omitempty"`
@@ -36,14 +38,18 @@ func (s *step) judges(r *Reply) ([]Call, []verdict) {
 	if s.Config.CallsOnly { // the caller runs the calls
 		return calls, all
 	}
+	same := make([][]byte, len(calls))
+	for n := range calls {
+		same[n] = calls[n].exact()
+	}
 	places, owned := slices.Clone(s.kept.Places), false
 	for n := range calls {
 		c := &r.Calls[n]
 		if c.Class != "" {
 			continue
 		}
-		v := s.equal(r.Calls, all, n)
-		if v == (verdict{}) && !s.repeatsDoubt(r.Calls, n) {
+		v := s.equal(r.Calls, same, all, n)
+		if v == (verdict{}) && !s.repeatsDoubt(r.Calls, same, n) {
 			if v.issue = s.beyond(c.Tool, placesOfTool(places, c.Tool)); v.issue == nil {
 				places = take(places, c.Tool, 1)
 			}
@@ -60,10 +66,10 @@ func (s *step) judges(r *Reply) ([]Call, []verdict) {
 }
 
 // twinOf returns the first valid call before call n of a reply that equals it and runs, or -1.
-func twinOf(calls []Call, all []verdict, n int) int {
+func twinOf(calls []Call, same [][]byte, all []verdict, n int) int {
 	for before := range n {
 		c, v := &calls[before], &all[before]
-		if c.Class == "" && c.Tool == calls[n].Tool && string(c.Arguments) == string(calls[n].Arguments) &&
+		if c.Class == "" && c.Tool == calls[n].Tool && bytes.Equal(same[before], same[n]) &&
 			*v == (verdict{}) {
 			return before
 		}
@@ -72,25 +78,25 @@ func twinOf(calls []Call, all []verdict, n int) int {
 }
 
 // repeatsDoubt reports whether a call of a reply repeats one in doubt, under its key.
-func (s *step) repeatsDoubt(calls []Call, n int) bool {
+func (s *step) repeatsDoubt(calls []Call, same [][]byte, n int) bool {
 	if len(s.InDoubt) == 0 {
 		return false
 	}
 	twins := 0
 	for before := range n {
-		if c := &calls[before]; c.Tool == calls[n].Tool && alike(c.Arguments) == alike(calls[n].Arguments) {
+		if calls[before].Tool == calls[n].Tool && bytes.Equal(same[before], same[n]) {
 			twins++
 		}
 	}
-	return s.openCall(calls[n].Tool, []byte(alike(calls[n].Arguments)), twins) != nil
+	return s.openCall(calls[n].Tool, same[n], twins) != nil
 }
 
 // equal decides on a call that equals an earlier one.
-func (s *step) equal(calls []Call, all []verdict, n int) (v verdict) {
+func (s *step) equal(calls []Call, same [][]byte, all []verdict, n int) (v verdict) {
 	c := &calls[n]
 	p := s.policyOf(c.Tool)
-	first, made := twinOf(calls, all, n), s.made(c)
-	if first < 0 && made == nil || s.repeatsDoubt(calls, n) {
+	first, made := twinOf(calls, same, all, n), s.made(c.Tool, same[n])
+	if first < 0 && made == nil || s.repeatsDoubt(calls, same, n) {
 		return v
 	}
 	mode := p.EqualCalls
@@ -114,10 +120,10 @@ func (s *step) equal(calls []Call, all []verdict, n int) (v verdict) {
 	return v
 }
 
-// made returns the equal call of the run that has a result, or nil.
-func (s *step) made(c *Call) *madeCall {
-	for n := range s.kept.Made {
-		if m := &s.kept.Made[n]; m.Tool == c.Tool && m.Arguments == string(c.Arguments) {
+// made returns the call of the run that has a result and these arguments in the form of [exact], or nil.
+func (st *State) made(tool string, exact []byte) *madeCall {
+	for n := range st.kept.Made {
+		if m := &st.kept.Made[n]; m.Tool == tool && m.Arguments == string(exact) {
 			return m
 		}
 	}
@@ -129,8 +135,8 @@ func (s *step) keepMade(c *BatchCall) {
 	if s.policyOf(c.Tool).EqualCalls == policy.EqualRun {
 		return
 	}
-	m := madeCall{Tool: c.Tool, Arguments: string(c.Arguments), Answer: c.Answer, Parts: c.Parts}
-	if s.made(&c.Call) == nil {
+	m := madeCall{Tool: c.Tool, Arguments: string(c.exact()), Answer: c.Answer, Parts: c.Parts}
+	if s.made(c.Tool, c.exact()) == nil {
 		s.kept.Made = append(slices.Clip(s.kept.Made), m)
 	}
 }
@@ -296,7 +302,7 @@ func (s *step) pollAt(c *BatchCall) (at poll) {
 
 // polled returns the digest of the tool and identity of a call.
 func (c *BatchCall) polled() string {
-	own := BatchCall{ToolRun: ToolRun{Call: Call{Tool: c.Tool, Arguments: c.Arguments, Identity: c.Identity}}}
+	own := BatchCall{ToolRun: ToolRun{Call: Call{Tool: c.Tool, Arguments: c.Arguments, Identity: c.Identity, Exact: c.Exact}}}
 	return own.same()
 }
 

@@ -127,7 +127,7 @@ func (s *step) isNews(c *BatchCall, said string) bool {
 
 // same returns the digest of a call and its answer.
 func (c *BatchCall) same() string {
-	identity := c.Arguments
+	identity := c.exact()
 	if len(c.Identity) > 0 {
 		identity = c.Identity
 	}
@@ -135,7 +135,7 @@ func (c *BatchCall) same() string {
 	if status == callRepeated {
 		status, answer = callAnswered, c.Was
 	}
-	text := appendPart(appendPart(make([]byte, 0, 512), c.Tool), []byte(identity))
+	text := appendPart(appendPart(make([]byte, 0, 512), c.Tool), identity)
 	text = appendPart(appendPart(text, string(status)), answer)
 	for n := range c.Parts {
 		text = appendPart(text, c.Parts[n].Data)

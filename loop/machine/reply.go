@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -363,7 +362,7 @@ func proposed(calls []Call, failed []int) string {
 	var same []byte
 	for _, n := range failed {
 		if c := &calls[n]; len(c.Arguments) > 0 {
-			same = append(append(same, canon.Decimals(c.Arguments)...), '\n')
+			same = append(append(same, c.exact()...), '\n')
 		} else {
 			same = append(append(same, c.Raw...), '\n')
 		}

@@ -74,6 +74,8 @@ type Response struct {
 	// Identity are the arguments by which the changed call counts as repeated: see [Call]. The driver sets
 	// it.
 	Identity json.RawMessage `json:"identity,omitempty" redact:"document"`
+	// Exact is that of [Call] for the changed arguments.
+	Exact json.RawMessage `json:"exact,omitempty" redact:"document"`
 	// Call is what else is known of a call that was corrected, without its arguments; only with GoOn. The
 	// driver sets it.
 	Call *Call `json:"call,omitempty" redact:"keep"`
@@ -190,10 +192,8 @@ func (st *State) changeFault(a *Ask, r *Response) string {
 	if mode == policy.EqualRun {
 		return ""
 	}
-	for n := range st.kept.Made {
-		if m := &st.kept.Made[n]; m.Tool == c.Tool && m.Arguments == string(r.Arguments) {
-			return fmt.Sprintf("the same call was made before in this run, and equal_calls is %s", mode)
-		}
+	if st.made(c.Tool, exact(r.Arguments, r.Exact)) != nil {
+		return fmt.Sprintf("the same call was made before in this run, and equal_calls is %s", mode)
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -135,9 +135,9 @@ func (s *step) remake(c *BatchCall, r *Response) {
 	own := &BatchCall{ToolRun: ToolRun{Index: c.Index, Call: *r.Call, Transport: 1},
 		callKept: callKept{Corrected: true, Doubt: c.Doubt}}
 	own.ID, own.Tool, own.Progress = c.ID, c.Tool, c.Progress
-	own.Arguments, own.Identity = r.Arguments, r.Identity
+	own.Arguments, own.Identity, own.Exact = r.Arguments, r.Identity, r.Exact
 	s.copyBatch().Calls[c.Index] = own
-	s.setKey(own, 0, canon.Decimals(r.Arguments))
+	s.setKey(own, 0, own.exact())
 	s.place(own)
 }
 
@@ -210,18 +210,19 @@ func (s *step) rule(c *BatchCall, r *Response) error {
 
 // change gives a call the arguments of an answer, and the key that they have.
 func (s *step) change(c *BatchCall, r *Response) {
-	was := alike(c.Arguments)
-	now := alike(r.Arguments)
-	if c.Arguments, c.Identity = r.Arguments, r.Identity; was == now {
+	was := c.exact()
+	c.Arguments, c.Identity, c.Exact = r.Arguments, r.Identity, r.Exact
+	now := c.exact()
+	if bytes.Equal(was, now) {
 		return
 	}
 	twins := 0
 	for _, o := range s.Batch.Calls {
-		if o.Index != c.Index && o.Tool == c.Tool && alike(o.Arguments) == now {
+		if o.Index != c.Index && o.Tool == c.Tool && bytes.Equal(o.exact(), now) {
 			twins++
 		}
 	}
-	s.setKey(c, twins, []byte(now))
+	s.setKey(c, twins, now)
 	c.Changed = true
 }
 

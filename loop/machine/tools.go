@@ -92,16 +92,16 @@ func (s *step) keys(b *Batch, groups []group) {
 		same := map[string]int{} // calls so far with these arguments
 		for _, n := range g.calls {
 			c := b.Calls[n]
-			alike := canon.Decimals(c.Arguments)
-			twins := same[string(alike)]
+			exact := c.exact()
+			twins := same[string(exact)]
 			if len(g.calls) > 1 { // else nothing follows that could be the same
-				same[string(alike)]++
+				same[string(exact)]++
 			}
 			if c.Ended() {
 				continue
 			}
 			c.Transport = 1
-			s.setKey(c, twins, alike)
+			s.setKey(c, twins, exact)
 			s.place(c)
 		}
 	}
@@ -282,7 +282,7 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 		c.end(callRefused, ranWords(c.Tool, end, s.sibling(c, &f, told)))
 		return nil
 	}
-	d := s.refuse(c.Tool, e, alike(c.Arguments))
+	d := s.refuse(c.Tool, e, string(c.exact()))
 	c.end(callRefused, ranWords(c.Tool, end, s.correct(d, f.Issues, s.left())))
 	return nil
 }
@@ -323,7 +323,7 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 		c.end(callAsked, s.sibling(c, &f, ""))
 		return nil
 	}
-	d := s.fail(c.Tool, &f, alike(c.Arguments), "")
+	d := s.fail(c.Tool, &f, string(c.exact()), "")
 	c.end(callAsked, s.correct(d, f.Issues, s.left()))
 	return nil
 }
