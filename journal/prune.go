@@ -17,7 +17,7 @@ type Retention struct {
 	// Keep are states whose sessions stay whatever their age. Sessions that have not ended stay anyway.
 	Keep []SessionState
 	// KeepIDs is how long the end of a request or an action with an ID keeps its session, so that nobody
-	// makes it again. 0 keeps none for longer than Older.
+	// makes it again. 0 keeps none for longer than Older, but for those with calls in doubt.
 	KeepIDs time.Duration
 	// Transcripts is what keeps the texts that were left out of redacted journals. Those of a session go
 	// before its journal does. It may be nil.
@@ -83,9 +83,9 @@ func (r Retention) goes(s Summary, now time.Time) bool {
 	return s.State.Ended() && !slices.Contains(r.Keep, s.State) && s.InDoubt == 0 && now.Sub(s.Last) >= r.Older
 }
 
-// keeps reports whether the end of a request or an action is too young to be forgotten.
+// keeps reports whether the end of a request or an action is in doubt, or too young to be forgotten.
 func (r Retention) keeps(e *Ended, now time.Time) bool {
-	return r.KeepIDs > 0 && (e.At.IsZero() || now.Sub(e.At) < r.KeepIDs)
+	return len(e.Outcome.InDoubt) > 0 || r.KeepIDs > 0 && (e.At.IsZero() || now.Sub(e.At) < r.KeepIDs)
 }
 
 // drops reports whether the end of a request or an action goes when its journal is compacted.
@@ -94,8 +94,7 @@ func (r Retention) drops(e *Ended, now time.Time) bool {
 	if e.Outcome.OK {
 		state = SessionDone
 	}
-	return !r.keeps(e, now) && !e.At.IsZero() && now.Sub(e.At) >= r.Older &&
-		len(e.Outcome.InDoubt) == 0 && !slices.Contains(r.Keep, state)
+	return !r.keeps(e, now) && !e.At.IsZero() && now.Sub(e.At) >= r.Older && !slices.Contains(r.Keep, state)
 }
 
 // errStays ends the deletion of a session that stays.

@@ -2,6 +2,9 @@ package journal_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,8 +13,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 func TestARetentionSaysWhatIsWrongWithIt(t *testing.T) {
@@ -61,6 +70,36 @@ func TestAJournalThatCannotBeReadHidesNoOther(t *testing.T) {
 	assert.Contains(t, errs[0], "a.jsonl: ")
 	assert.Contains(t, errs[0], "b.jsonl: it is the journal of session")
 	assert.Equal(t, []string{theSession}, ids)
+}
+
+// A payment that may have been made is kept although later requests went well: it must not be made again.
+func TestASessionStaysWhoseEarlierRequestLeftACallInDoubt(t *testing.T) {
+	for outcome, want := range map[error]int{nil: 1, errors.New("connection reset"): 0} {
+		dir := journal.Dir(t.TempDir())
+		j, err := journal.Open(t.Context(), dir, theSession, journal.Settings{})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{ID: theSession, Journal: j})
+		require.NoError(t, err)
+		pay := func(context.Context, struct{}) (string, error) { return "paid", outcome }
+		tools, err := tool.NewSet(tool.New("pay", "Pays.", pay))
+		require.NoError(t, err)
+		model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: "{}"}),
+			looptest.Say("Done."), looptest.Say("Good night."))
+		for n, prompt := range []string{"Pay.", "Good night."} {
+			in := loop.Input{Prompt: prompt, RequestID: fmt.Sprint("request-", n)}
+			_, err = fixture.Run(t.Context(), model, s, in, loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+			require.NoError(t, err)
+		}
+		require.NoError(t, j.Close())
+		gone := 0
+		old := looptest.Epoch.Add(1000 * time.Hour)
+		require.NoError(t, journal.Prune(t.Context(), dir, journal.Retention{Older: time.Hour}, old, func(p journal.Pruned) bool {
+			require.NoError(t, p.Err)
+			gone++
+			return true
+		}))
+		assert.Equal(t, want, gone, "%v", outcome)
+	}
 }
 
 // BenchmarkSummarise reads, verifies and folds a journal of 2,000 small steps on one core.
