@@ -241,6 +241,25 @@ func TestTheStatesOfSessions(t *testing.T) {
 	}, told)
 }
 
+// Where some runs have a process and others have just lost theirs, each kind stands by its age.
+func TestRowsUnderWayHaveOneOrder(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "1.jsonl", named(t, "1", 11))
+	put(t, dir, "3.jsonl", named(t, "3", 3))
+	log, err := journal.Dir(dir).Open(t.Context(), "2")
+	require.NoError(t, err)
+	require.NoError(t, log.Append(t.Context(), 0, named(t, "2", 3), false))
+	c := open(t, dir)
+	ask(t, c, "GET", "/api/sessions") // all were read
+	page := body(t, ask(t, c, "GET", "/"))
+	var order []string
+	for _, row := range strings.Split(page, `<tr id="s0-`)[1:] {
+		order = append(order, row[:1])
+	}
+	assert.Equal(t, []string{"2", "3", "1"}, order)
+	require.NoError(t, log.Close())
+}
+
 // Of a run that gave up the first thing that was wrong is told.
 func TestAFailureSaysWhatWasWrong(t *testing.T) {
 	dir := t.TempDir()

@@ -59,8 +59,10 @@ func order(rows []*row, sort string, now time.Time) {
 			return 1
 		case r.State == journal.SessionWaits:
 			return 2
+		case r.State == journal.SessionRuns:
+			return 3
 		}
-		return 3
+		return 4
 	}
 	slices.SortStableFunc(rows, func(a, b *row) int {
 		if by != nil {
@@ -72,8 +74,7 @@ func order(rows []*row, sort string, now time.Time) {
 		case sa != sb:
 		case sa == over:
 			in = b.Last.Compare(a.Last)
-		case a.State == journal.SessionInterrupted && b.State == journal.SessionInterrupted,
-			a.State == journal.SessionRuns && b.State == journal.SessionRuns:
+		case rank(a) > 2:
 			in = a.Last.Compare(b.Last)
 		default:
 			in = until(a).Compare(until(b))
