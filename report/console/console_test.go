@@ -338,15 +338,14 @@ func TestBudgets(t *testing.T) {
 	assert.Less(t, len(body(t, ask(t, c, "GET", "/console.css"))), 20<<10)
 	assert.Less(t, len(body(t, ask(t, c, "GET", "/console.js"))), 15<<10)
 
-	c = many(t, 400)
+	c = many(t, t.TempDir(), 400)
 	page := body(t, ask(t, c, "GET", "/?page=2"))
 	assert.Equal(t, 200, strings.Count(page, `<tr id="`))
 	assert.Less(t, len(page), 90<<10)
 }
 
-// many opens a console of so many sessions, and waits until it has read them.
-func many(t testing.TB, n int) *console.Console {
-	dir := t.TempDir()
+// many opens a console of a folder with so many sessions, and waits until it has read them.
+func many(t testing.TB, dir string, n int) *console.Console {
 	for n := range n {
 		id := fmt.Sprintf("%05d", n)
 		put(t, dir, id+".jsonl", named(t, id, 4+n%8))
@@ -361,7 +360,7 @@ func many(t testing.TB, n int) *console.Console {
 func BenchmarkList(b *testing.B) {
 	for _, n := range []int{2_500, 5_000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			c := many(b, n)
+			c := many(b, b.TempDir(), n)
 			b.ReportAllocs()
 			for b.Loop() {
 				body(b, ask(b, c, "GET", "/?page=2"))

@@ -2,13 +2,16 @@ package console_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -21,10 +24,18 @@ import (
 	"github.com/retake-go/retake/report/console"
 )
 
+// anyHost is a console whose host is whatever it is asked for.
+type anyHost struct{ *console.Console }
+
+func (c anyHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r.Host = "127.0.0.1:8080"
+	c.Console.ServeHTTP(w, r)
+}
+
 // stream opens a stream of a console, and returns what says its next event.
-func stream(t *testing.T, dir, path string) (next func() string) {
+func stream(t testing.TB, c *console.Console, path string) (next func() string) {
 	t.Helper()
-	server := httptest.NewServer(open(t, dir, func(s *console.Settings) { s.Hosts = nil }))
+	server := httptest.NewServer(anyHost{c})
 	t.Cleanup(server.Close)
 	client := &http.Client{Timeout: 30 * time.Second}
 	r, err := client.Get(server.URL + path + "&token=" + token)
@@ -49,7 +60,7 @@ func TestASessionThatIsDeletedIsTold(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		put(t, dir, id+".jsonl", named(t, id, 4))
 	}
-	list, page := stream(t, dir, "/events?sort=session"), stream(t, dir, "/events?id=c")
+	list, page := stream(t, open(t, dir), "/events?sort=session"), stream(t, open(t, dir), "/events?id=c")
 	var said struct{ Moved int }
 	require.NoError(t, json.Unmarshal([]byte(list()), &said))
 	require.Zero(t, said.Moved)
@@ -126,4 +137,46 @@ func TestALineIsReadSoonAfterALongReading(t *testing.T) {
 	put(t, dir, "a.jsonl", named(t, "a", 5))
 	clock.passed.Add(int64(600 * time.Millisecond))
 	assert.Contains(t, body(t, ask(t, c, "GET", "/api/sessions")), "overdue since 2000-01-01 00:00:01 UTC")
+}
+
+// BenchmarkLineOnScreen writes the steps of a run one by one, and waits after each until the list tells of it,
+// among many sessions that no process has. worst-ms is the longest time from a line to the list.
+func BenchmarkLineOnScreen(b *testing.B) {
+	for _, n := range []int{2_500, 5_000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			dir := b.TempDir()
+			c, worst, run := many(b, dir, n), time.Duration(0), 0
+			for b.Loop() {
+				run++
+				worst = max(worst, onScreen(b, c, dir, fmt.Sprint("live", run)))
+			}
+			b.ReportMetric(float64(worst.Milliseconds()), "worst-ms")
+		})
+	}
+}
+
+// onScreen writes a run, and returns the longest time until the list told of one of its steps.
+func onScreen(b *testing.B, c *console.Console, dir, id string) (worst time.Duration) {
+	log, err := journal.Dir(dir).Open(b.Context(), id)
+	require.NoError(b, err)
+	at, lines := int64(0), bytes.SplitAfter(named(b, id, 11), []byte("\n"))
+	put := func(lines ...[]byte) {
+		text := slices.Concat(lines...)
+		require.NoError(b, log.Append(b.Context(), at, text, false))
+		at += int64(len(text))
+	}
+	put(lines[:3]...)
+	for !strings.Contains(body(b, ask(b, c, "GET", "/api/sessions?q="+id)), id) {
+	}
+	next := stream(b, c, "/events?q="+id)
+	require.Contains(b, next(), "s0-"+id)
+	for step := 3; step < 11; step += 2 { // each is an event with its decision, at another time
+		begin := time.Now()
+		put(lines[step], lines[step+1])
+		for !strings.Contains(next(), "s0-"+id) {
+		}
+		worst = max(worst, time.Since(begin))
+	}
+	require.NoError(b, log.Close())
+	return worst
 }
