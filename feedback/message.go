@@ -18,9 +18,9 @@ const MaxMessage = 1024
 // message returns one line for a class and its issues: "nights: expected integer, got string; room:
 // required".
 func message(class fault.Class, detail string, issues []fault.Issue) string {
-	line, told := make([]byte, 0, MaxMessage/4), 0
+	line, told := make([]byte, 0, MaxMessage), 0
 	if detail != "" {
-		line = append(append(append(line, QuoteWithin(classWords(class), maxName)...), ": "...), detail...)
+		line = append(append(quote(line, classWords(class), maxName), ": "...), detail...)
 	}
 	for n, i := range issues {
 		if detail != "" && restates(i, class) || n > 0 && differBySentAlone(issues[n-1], i) {
@@ -33,7 +33,7 @@ func message(class fault.Class, detail string, issues []fault.Issue) string {
 		if i.Pointer != "" || i.Source != fault.FromReply { // the reply as a whole has no place
 			line = append(append(line, place(i)...), ": "...)
 		}
-		line = append(line, wrong(i, i.Value)...)
+		line = wrong(line, i, i.Value)
 		if told++; told > 1 && len(line) > MaxMessage-len("; and 9223372036854775807 more") {
 			line = fmt.Appendf(line[:shorter], "; and %d more", len(issues)-n)
 			break
@@ -89,59 +89,69 @@ var ruleWords = map[string]string{
 // wordsEnough are the rules whose words already say what is expected.
 var wordsEnough = []string{fault.RuleDuplicateKey, fault.RuleInvalidUTF8, fault.RuleTrailingData}
 
-// wrong returns what is wrong: "expected integer, got string". received is the value to show; if it is empty,
+// wrong appends what is wrong: "expected integer, got string". received is the value to show; if it is empty,
 // the kind of the value is shown.
-func wrong(i fault.Issue, received string) string {
+func wrong(b []byte, i fault.Issue, received string) []byte {
 	if i.Source == fault.FromTool {
-		return toolSays(i, received)
+		return toolSays(b, i, received)
 	}
 	if names, ok := i.Allowed(); ok {
-		return notAllowed(names)
+		return notAllowed(b, names)
 	}
-	words := ruleWords[i.Rule]
+	start, words := len(b), ruleWords[i.Rule]
 	if i.Expected == "" {
 		words = cmp.Or(words, strings.ReplaceAll(i.Rule, "_", " "), "not accepted")
 	}
-	said := QuoteWithin(words, maxName)
-	expected, wanted, got := "", "", ""
+	b = quote(b, words, maxName)
 	if i.Expected != "" && !slices.Contains(wordsEnough, i.Rule) {
-		expected, wanted = ", expected ", QuoteWithin(i.Wanted(), maxExpected)
+		b = quote(next(b, start, "expected "), i.Wanted(), maxExpected)
 	}
 	if received = cmp.Or(received, string(i.Got)); received != "" {
-		got, received = ", got ", QuoteWithin(received, maxName)
+		b = quote(next(b, start, "got "), received, maxName)
 	}
-	return strings.TrimPrefix(said+expected+wanted+got+received, ", ")
+	return b
+}
+
+// next appends the begin of a part, after a comma if there is a part since start.
+func next(b []byte, start int, begin string) []byte {
+	if len(b) > start {
+		b = append(b, ", "...)
+	}
+	return append(b, begin...)
 }
 
 // toolSays is wrong for an issue in the words of a tool. What they say stands in quotation marks, so that it
 // cannot be mistaken for the text around it.
-func toolSays(i fault.Issue, received string) string {
-	said := ruleWords[i.Rule]
+func toolSays(b []byte, i fault.Issue, received string) []byte {
+	start := len(b)
+	b = append(b, ruleWords[i.Rule]...)
 	if i.Expected != "" {
-		said += ", expected " + InMarks(i.Wanted(), maxExpected)
-	} else if said == "" {
-		said = Name(cmp.Or(strings.ReplaceAll(i.Rule, "_", " "), "not accepted"))
+		b = append(next(b, start, "expected "), InMarks(i.Wanted(), maxExpected)...)
+	} else if len(b) == start {
+		b = append(b, Name(cmp.Or(strings.ReplaceAll(i.Rule, "_", " "), "not accepted"))...)
 	}
 	switch received = cmp.Or(received, string(i.Got)); {
 	case received == "":
 	case jsontext.Value(received).IsValid():
-		said += ", got " + QuoteWithin(received, maxName)
+		b = quote(next(b, start, "got "), received, maxName)
 	default:
-		said += ", got " + Name(received)
+		b = append(next(b, start, "got "), Name(received)...)
 	}
-	return strings.TrimPrefix(said, ", ")
+	return b
 }
 
 // quoted is a name in quotation marks.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// notAllowed returns the text for a member that is not allowed, with the members that are.
-func notAllowed(names string) string {
-	switch {
+// notAllowed appends the text for a member that is not allowed, with the members that are.
+func notAllowed(b []byte, names string) []byte {
+	switch b = append(b, "not allowed"...); {
 	case names == "":
-		return "not allowed"
+		return b
 	case strings.Contains(quoted.ReplaceAllString(names, ""), ","):
-		return "not allowed; the members are: " + QuoteWithin(names, maxExpected)
+		b = append(b, "; the members are: "...)
+	default:
+		b = append(b, "; the only member is: "...)
 	}
-	return "not allowed; the only member is: " + QuoteWithin(names, maxExpected)
+	return quote(b, names, maxExpected)
 }

@@ -33,27 +33,33 @@ func Quote(s string) string { return QuoteWithin(s, MaxQuoted) }
 
 // QuoteWithin is [Quote] with a limit in bytes.
 func QuoteWithin(s string, limit int) string {
-	b := make([]byte, 0, MaxQuoted)
-	fits := 0
+	b := quote(make([]byte, 0, MaxQuoted), s, limit)
+	if string(b) == s {
+		return s
+	}
+	return string(b)
+}
+
+// quote appends what QuoteWithin returns.
+func quote(b []byte, s string, limit int) []byte {
+	start := len(b)
+	fits := start
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		b = append(b, visible(s[i:i+size], r)...)
 		if breaks(s, i) {
 			b = append(b, ' ')
 		}
-		if len(b) > limit {
-			return string(b[:fits]) + ellipsis
+		if len(b)-start > limit {
+			return append(b[:fits], ellipsis...)
 		}
 		// The text before the ellipsis must not end with "<", which would open a tag.
-		if len(b) <= limit-len(ellipsis) && b[len(b)-1] != '<' {
+		if len(b)-start <= limit-len(ellipsis) && b[len(b)-1] != '<' {
 			fits = len(b)
 		}
 		i += size
 	}
-	if string(b) == s {
-		return s
-	}
-	return string(b)
+	return b
 }
 
 // visible returns a character, or an escape if it is not visible.

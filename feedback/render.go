@@ -23,77 +23,78 @@ func Render(f RetryFeedback, lim Limits) string {
 	if f.none() {
 		return ""
 	}
-	w := wordingOf(f)
-	text := head(f, w)
+	w := wordingOf(&f)
+	end := f.foot(make([]byte, 0, usualText), w)
+	text := f.head(make([]byte, 0, 4*usualText), w)
 	if f.Detail != "" {
-		text += given(f) + inMarks(f.Detail, MaxQuoted) + "\n"
+		text = append(append(append(text, f.given()...), inMarks(f.Detail, MaxQuoted)...), '\n')
 	}
-	end := foot(f, w)
-	text += told(f, lim.MaxIssues, lim.MaxBytes-len(end)-len(text))
-	if line := kept(f); len(text)+len(line)+len(end) <= lim.MaxBytes {
-		text += line
+	text = f.told(text, lim.MaxIssues, lim.MaxBytes-len(end))
+	if line := f.kept(); len(text)+len(line)+len(end) <= lim.MaxBytes {
+		text = append(text, line...)
 	}
-	return Cut(text+end, max(lim.MaxBytes, 0))
+	return Cut(string(append(text, end...)), max(lim.MaxBytes, 0))
 }
 
+// usualText is more than the length of what to do now, and of most issues, in bytes.
+const usualText = 256
+
 // given introduces the detail.
-func given(f RetryFeedback) string {
+func (f *RetryFeedback) given() string {
 	if f.ErrorType == fault.NoProgress {
 		return "What was repeated: "
 	}
 	return "Reason given: "
 }
 
-// told returns at most limit issues in at most room bytes. If not all fit, the members of the proposal take
-// turns.
-func told(f RetryFeedback, limit, room int) string {
+// told appends at most limit issues to b, which then has at most room bytes. If not all fit, the members of
+// the proposal take turns.
+func (f *RetryFeedback) told(b []byte, limit, room int) []byte {
 	issues, restated := fault.SortIssues(f.Issues), func(i fault.Issue) bool { return restates(i, f.ErrorType) }
 	if slices.ContainsFunc(issues, restated) {
 		issues = slices.DeleteFunc(slices.Clone(issues), restated)
 	}
 	if len(issues) <= limit {
-		var all strings.Builder
-		all.Grow(len(issues) * usualLine)
-		for n := 0; n < len(issues) && all.Len() <= room; n++ {
-			all.WriteString(f.line(issues[n]))
+		all := b
+		for n := 0; n < len(issues) && len(all) <= room; n++ {
+			all = f.line(all, issues[n])
 		}
-		if all.Len() <= room {
-			return all.String()
+		if len(all) <= room {
+			return all
 		}
 	}
-	return f.choice(issues, limit, room-len("- and 9223372036854775807 more\n"))
+	return f.choice(b, issues, limit, room-len(b)-len("- and 9223372036854775807 more\n"))
 }
-
-// usualLine is the length of most lines, in bytes.
-const usualLine = 120
 
 // shortestLine is the room below which no issue is added: it would only be a fragment.
 const shortestLine = len("- a: required\n")
 
-// choice returns a fair choice of the issues, in canonical order, and how many are left out.
-func (f RetryFeedback) choice(issues []fault.Issue, limit, room int) string {
+// choice appends a fair choice of the issues, in canonical order, and how many are left out.
+func (f *RetryFeedback) choice(b []byte, issues []fault.Issue, limit, room int) []byte {
 	lines := make([]string, len(issues))
 	told, order := 0, fairOrder(issues)
 	for _, n := range order {
 		if told >= limit || room < shortestLine {
 			break
 		}
-		if line := f.line(issues[n]); len(line) <= room {
-			lines[n] = line
+		if line := f.line(nil, issues[n]); len(line) <= room {
+			lines[n] = string(line)
 			room -= len(line)
 			told++
 		}
 	}
 	if told == 0 && len(order) > 0 && limit > 0 && room >= shortestLine {
-		line := f.line(issues[order[0]])
+		line := string(f.line(nil, issues[order[0]]))
 		lines[order[0]] = Cut(strings.TrimSuffix(line, "\n"), room-1) + "\n"
 		told = 1
 	}
-	text := strings.Join(lines, "")
-	if rest := len(issues) - told; rest > 0 {
-		text += fmt.Sprintf("- and %d more\n", rest)
+	for _, line := range lines {
+		b = append(b, line...)
 	}
-	return text
+	if rest := len(issues) - told; rest > 0 {
+		b = fmt.Appendf(b, "- and %d more\n", rest)
+	}
+	return b
 }
 
 // restates reports whether an issue only repeats the heading: that of the class itself, or of a reply without
@@ -107,34 +108,34 @@ func restates(i fault.Issue, class fault.Class) bool {
 
 var empty = []string{fault.RuleNoOutput, fault.RuleNoCall, fault.RuleTruncated, fault.RuleRefusal}
 
-// line returns one issue as a line.
-func (f RetryFeedback) line(i fault.Issue) string {
+// line appends one issue as a line.
+func (f *RetryFeedback) line(b []byte, i fault.Issue) []byte {
+	b = append(b, "- "...)
 	if i.Rule == fault.RuleUnknownTool && i.Expected != "" && i.Source != fault.FromTool {
 		names := strings.TrimPrefix(i.Expected, "one of ")
-		return "- tools that exist: " + QuoteWithin(names, 2*maxExpected) + "\n"
+		return append(quote(append(b, "tools that exist: "...), names, 2*maxExpected), '\n')
 	}
-	where, is, still := "", "", ""
 	if i.Pointer != "" || i.Source != fault.FromReply {
-		where, is = f.place(i), ": "
+		b = append(append(b, f.place(i)...), ": "...)
 	}
 	switch {
 	case !f.persists(i):
 	case i.Rule == "required" && i.Got == "":
-		still = "still missing: "
+		b = append(b, "still missing: "...)
 	default:
-		still = "still wrong: "
+		b = append(b, "still wrong: "...)
 	}
-	return "- " + where + is + still + wrong(i, cmp.Or(i.Value, i.Sent)) + "\n"
+	return append(wrong(b, i, cmp.Or(i.Value, i.Sent)), '\n')
 }
 
 // persists reports whether the previous attempt had the same issue.
-func (f RetryFeedback) persists(i fault.Issue) bool {
+func (f *RetryFeedback) persists(i fault.Issue) bool {
 	same := func(still fault.Issue) bool { return compareKeys(still, i) == 0 }
 	return slices.ContainsFunc(f.Diff.Persistent, same)
 }
 
 // place returns where an issue is, in words for the model.
-func (f RetryFeedback) place(i fault.Issue) string {
+func (f *RetryFeedback) place(i fault.Issue) string {
 	switch {
 	case i.Pointer != "":
 		return place(i)
@@ -148,7 +149,7 @@ func (f RetryFeedback) place(i fault.Issue) string {
 
 // kept names what was corrected, so that the model does not break it again. It is empty if nothing was
 // corrected or no attempt follows.
-func kept(f RetryFeedback) string {
+func (f *RetryFeedback) kept() string {
 	var places []string
 	for _, fixed := range f.Diff.Fixed {
 		wrong := slices.ContainsFunc(f.Issues, func(i fault.Issue) bool {
@@ -197,7 +198,7 @@ func (f RetryFeedback) Lines(issues []fault.Issue, limit int) []Line {
 		lines = append(lines, Line{
 			Place: place(i), Rule: Quote(i.Rule), Expected: Quote(i.Wanted()), Got: Quote(string(i.Got)),
 			Value: Quote(cmp.Or(i.Value, i.Sent)), Persistent: f.persists(i),
-			Text: strings.TrimSuffix(strings.TrimPrefix(f.line(i), "- "), "\n"),
+			Text: strings.TrimSuffix(strings.TrimPrefix(string(f.line(nil, i)), "- "), "\n"),
 		})
 	}
 	return lines

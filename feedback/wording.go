@@ -151,8 +151,9 @@ var fallback = wording{
 	answerDo:    "Answer again, corrected.",
 }
 
-func wordingOf(f RetryFeedback) wording {
-	for _, w := range wordings {
+func wordingOf(f *RetryFeedback) *wording {
+	for n := range wordings {
+		w := &wordings[n]
 		if w.class != f.ErrorType || w.rule != "" && (len(f.Issues) == 0 || f.Issues[0].Rule != w.rule) {
 			continue
 		}
@@ -161,42 +162,44 @@ func wordingOf(f RetryFeedback) wording {
 			return w
 		}
 	}
-	return fallback
+	return &fallback
 }
 
-// head returns who speaks, what happened, and which attempt it was.
-func head(f RetryFeedback, w wording) string {
+// head appends who speaks, what happened, and which attempt it was.
+func (f *RetryFeedback) head(b []byte, w *wording) []byte {
 	text := w.answerWrong
 	if f.Source == Tool {
 		text = w.toolWrong
 	}
+	b = append(b, opening...)
 	if f.ErrorType == fault.NoProgress {
-		return opening + text + rounds(f) + ".\n"
+		return append(f.rounds(append(b, text...)), ").\n"...)
 	}
-	of, last := "", ""
+	b = strconv.AppendInt(append(f.fill(b, text), " (attempt "...), int64(f.Attempt), 10)
 	if f.MaxAttempts > 0 {
-		of = " of " + strconv.Itoa(f.MaxAttempts)
+		b = strconv.AppendInt(append(b, " of "...), int64(f.MaxAttempts), 10)
 	}
 	switch {
 	case f.MaxAttempts <= 0:
 	case f.Last() && f.Attempt >= f.MaxAttempts:
-		last = ", the last"
+		b = append(b, ", the last"...)
 	case !f.Last() && f.Attempt+1 == f.MaxAttempts:
-		last = "; the next is the last"
+		b = append(b, "; the next is the last"...)
 	}
-	return opening + f.fill(text) + " (attempt " + strconv.Itoa(f.Attempt) + of + last + ").\n"
+	return append(b, ").\n"...)
 }
 
-// rounds returns how often a cycle was made, and when the run ends.
-func rounds(f RetryFeedback) string {
-	if f.MaxAttempts <= 0 {
-		return fmt.Sprintf(" (%d times so far)", f.Attempt)
+// rounds appends how often a cycle was made, and when the run ends.
+func (f *RetryFeedback) rounds(b []byte) []byte {
+	b = fmt.Appendf(b, " (%d times so far", f.Attempt)
+	if f.MaxAttempts > 0 {
+		b = fmt.Appendf(b, "; the run ends at %d", f.MaxAttempts)
 	}
-	return fmt.Sprintf(" (%d times so far; the run ends at %d)", f.Attempt, f.MaxAttempts)
+	return b
 }
 
-// foot returns what to do now.
-func foot(f RetryFeedback, w wording) string {
+// foot appends what to do now.
+func (f *RetryFeedback) foot(b []byte, w *wording) []byte {
 	text, none := w.answerDo, noMoreAnswers
 	if f.Source == Tool {
 		text, none = w.toolDo, noMoreCalls
@@ -210,13 +213,13 @@ func foot(f RetryFeedback, w wording) string {
 	default:
 		text = notTheSame
 	}
-	return f.fill(text)
+	return f.fill(b, text)
 }
 
 // Anew tells the model that a person lets it go on after f, which said that it was the last, and what to do
 // now. attempts is how many it has; negative means no limit. It is safe for concurrent use.
 func Anew(f RetryFeedback, attempts int) string {
-	w, count := wordingOf(f), ", with new attempts"
+	w, count := wordingOf(&f), ", with new attempts"
 	switch {
 	case attempts == 1:
 		count = ", with 1 new attempt"
@@ -227,19 +230,25 @@ func Anew(f RetryFeedback, attempts int) string {
 	if f.Source == Tool {
 		todo = w.toolDo
 	}
-	return opening + "a person has looked at this since, and lets you go on" + count + ". " + f.fill(todo)
+	said := opening + "a person has looked at this since, and lets you go on" + count + ". "
+	return string(f.fill([]byte(said), todo))
 }
 
-// fill replaces "%" by the tool's name and "$" at the end by the class.
-func (f RetryFeedback) fill(text string) string {
-	tool := "the tool"
-	if f.ToolName != "" {
-		tool = Name(f.ToolName)
-	}
+// fill appends a text with the tool's name for "%" and the class for "$" at the end.
+func (f *RetryFeedback) fill(b []byte, text string) []byte {
 	text, withClass := strings.CutSuffix(text, "$")
-	text = strings.ReplaceAll(text, "%", tool)
-	if withClass {
-		text += Name(string(f.ErrorType))
+	before, after, named := strings.Cut(text, "%")
+	for ; named; before, after, named = strings.Cut(after, "%") {
+		b = append(b, before...)
+		if f.ToolName == "" {
+			b = append(b, "the tool"...)
+		} else {
+			b = append(b, Name(f.ToolName)...)
+		}
 	}
-	return text
+	b = append(b, before...)
+	if withClass {
+		b = append(b, Name(string(f.ErrorType))...)
+	}
+	return b
 }
