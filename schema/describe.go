@@ -19,9 +19,14 @@ const (
 )
 
 // describe says in a few words what a value should be: its constant, its values, or its type with its plain
-// constraints.
+// constraints. Of a union of unions it describes the first maxNodes schemas.
 func (n *node) describe(steps int) string {
-	if n == nil || n.raw == nil || steps == 0 {
+	left := maxNodes
+	return n.described(steps, &left)
+}
+
+func (n *node) described(steps int, left *int) string {
+	if *left--; n == nil || n.raw == nil || steps == 0 || *left < 0 {
 		return ""
 	}
 	if values := n.valuesPhrase(); values != "" {
@@ -31,12 +36,12 @@ func (n *node) describe(steps int) string {
 		return n.describeType()
 	}
 	if target := n.target(); target != nil {
-		return target.describe(steps - 1)
+		return target.described(steps-1, left)
 	}
 	for _, list := range [][]*node{n.any, n.one} {
 		var wants []string
 		for _, sub := range list {
-			if want := sub.describe(steps - 1); want != "" {
+			if want := sub.described(steps-1, left); want != "" {
 				wants = appendNew(wants, want)
 			}
 		}

@@ -86,10 +86,18 @@ func (f *failure) says() string {
 	})
 }
 
-// expectedOf lists what failures expect, each once.
+// expectedOf lists what failures expect, each once, and no more than is told.
 func expectedOf(all []failure) (wants []string) {
-	for n := range all {
-		wants = appendNew(wants, all[n].expected())
+	known, told := map[string]bool{}, 0
+	for n := 0; n < len(all) && told <= maxPhrase; n++ {
+		want := all[n].expected()
+		if known[want] {
+			continue
+		}
+		if len(wants) > 0 { // the last one says how it is joined to the others
+			told += len(wants[len(wants)-1])
+		}
+		known[want], wants = true, append(wants, want)
 	}
 	return wants
 }

@@ -195,13 +195,10 @@ func lacking(near []branch, v *value) string {
 			}
 			names = append(names, f.lacks[1:])
 		}
-		if count += len(names); len(names) == 0 {
+		if count += len(names); len(names) == 0 || count > maxListed {
 			return ""
 		}
 		lists = appendNew(lists, membersNamed(names))
-	}
-	if count > maxListed {
-		return ""
 	}
 	return clip(orList(lists))
 }

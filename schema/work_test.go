@@ -427,3 +427,32 @@ func TestAGoodDocumentTakesFewAllocations(t *testing.T) {
 	})
 	assert.LessOrEqual(t, took, 14.0)
 }
+
+// A missing member is described in words, even if a thousand alternatives lead to a thousand others three times
+// in a row: looking at each way would take hours.
+func TestUnionsOfUnionsAreDescribedWithLittleWork(t *testing.T) {
+	doc := `{"required":["a"],"properties":{"a":{"$ref":"#/$defs/e0"}},"$defs":{"e3":{"type":"string"}`
+	for level := range 3 {
+		doc += fmt.Sprintf(`,"e%d":{"anyOf":[`, level) + of(1000, fmt.Sprintf(`{"$ref":"#/$defs/e%d"}`, level+1)) + `]}`
+	}
+	s := compile(t, doc+`}}`)
+	assert.Equal(t, []string{"a: required, expected string"}, within(s.Check([]byte(`{}`)), ""))
+}
+
+// BenchmarkManyAlternatives explains a value that fits none of very many alternatives.
+func BenchmarkManyAlternatives(b *testing.B) {
+	for name, form := range map[string]string{
+		"constants": `{"const":%}`, "patterns": `{"pattern":"a%"}`, "members": `{"type":"object","required":["m%"]}`,
+	} {
+		s, err := schema.Compile([]byte(`{"anyOf":[` + of(5_000, form) + `]}`))
+		require.NoError(b, err)
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if s.Check([]byte(`{}`)) == nil && s.Check([]byte(`"z"`)) == nil {
+					b.Fatal("it fits")
+				}
+			}
+		})
+	}
+}
