@@ -10,10 +10,10 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// stats has a row for each session: the start and length of its last lines, and the end of its lease. A
-// database that was made for reading alone has no leases.
+// stats has a row for each session: the start and length of its last lines, the end and length of its lease.
+// A database that was made for reading alone has no leases.
 const stats = `
-SELECT j.session, j.at + length(j.lines), coalesce(l.until, 0) FROM retake_journal j
+SELECT j.session, j.at + length(j.lines), coalesce(l.until, 0), coalesce(l.length, 0) FROM retake_journal j
 LEFT JOIN retake_lease l ON l.session = j.session
 WHERE j.at = (SELECT max(at) FROM retake_journal WHERE session = j.session)
 ORDER BY j.session`
@@ -26,9 +26,10 @@ func (s *Store) Stats(ctx context.Context, _ ...journal.Stat) (all []journal.Sta
 		all = nil
 		return eachRow(ctx, db, func(rows *sql.Rows) error {
 			var stat journal.Stat
-			var until int64
-			err := rows.Scan(&stat.Session, &stat.Bytes, &until)
-			stat.Held = until > now
+			var until, length int64
+			err := rows.Scan(&stat.Session, &stat.Bytes, &until, &length)
+			// A lease that is longer was written under a clock that was ahead. An owner that lives renews it.
+			stat.Held = now < until && until <= now+length
 			all = append(all, stat)
 			return err
 		}, stats)

@@ -103,8 +103,12 @@ func TestALeaseIsNeverLongerThanWasAskedFor(t *testing.T) {
 	ahead.forward(5 * 365 * 24 * time.Hour)
 	path := filepath.Join(t.TempDir(), "journals.db")
 	crashed, others := openAt(t, path, &ahead), openAt(t, path, &clock)
-	_, err := crashed.Open(t.Context(), "order-42")
+	begun, err := crashed.Open(t.Context(), "order-42")
 	require.NoError(t, err)
+	require.NoError(t, begun.Append(t.Context(), 0, []byte("1\n"), true))
+	all, err := others.Stats(t.Context())
+	require.NoError(t, err)
+	assert.False(t, all[0].Held, "nor does it look as if somebody wrote it for years")
 
 	_, err = others.Open(t.Context(), "order-42")
 	var held *journal.ConflictError
