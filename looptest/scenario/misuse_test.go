@@ -101,6 +101,14 @@ func TestAToolWithOutcomesRunsOnlyWhenTheStorySaysSo(t *testing.T) {
 
 	require.NoError(t, tell(begun(t, own), start, call))
 	assert.Equal(t, 1, ran, "without outcomes it is the program's own")
+	rounds := datadriven.TestData{
+		Cmd: "rounds", CmdArgs: []datadriven.CmdArg{{Key: "1"}}, Input: `pay {} => result "scripted"`,
+	}
+	require.NoError(t, tell(begun(t, own), start, rounds))
+	assert.Equal(t, 1, ran, "a round has its outcomes in its lines")
+	err = tell(begun(t, own), start, rounds, call)
+	require.ErrorContains(t, err, "the outcomes of pay are used up (the last stand at pay.txt:2)")
+	assert.Equal(t, 1, ran)
 	once := datadriven.TestData{Cmd: "outcome", CmdArgs: arg, Input: `result "scripted"`}
 	err = tell(begun(t, own), once, start, call, call)
 	require.EqualError(t, err, `the outcomes of pay are used up (the last stand at pay.txt:1), and it does not run by itself: `+

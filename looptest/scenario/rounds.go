@@ -27,7 +27,7 @@ func (sc *story) rounds(l *line) error {
 	before := sc.calls
 	for n := range most {
 		sc.out = nil
-		err := sc.round(strings.ReplaceAll(l.body, "{n}", strconv.Itoa(n+1)), l.has("together"), every)
+		err := sc.round(l, strings.ReplaceAll(l.body, "{n}", strconv.Itoa(n+1)), every)
 		for _, text := range sc.out {
 			if !sc.isDull(text) {
 				shown = append(shown, fmt.Sprintf("%d: %s", n+1, text))
@@ -54,8 +54,9 @@ func (sc *story) isDull(text string) bool {
 }
 
 // round makes one round: lines "tool {…} => outcome", each a reply, or all of them one.
-func (sc *story) round(body string, together bool, every time.Duration) error {
+func (sc *story) round(l *line, body string, every time.Duration) error {
 	var calls []string
+	together := l.has("together")
 	for _, text := range strings.Split(body, "\n") {
 		call, ends, found := strings.Cut(text, " => ")
 		m := nativeCall.FindStringSubmatch(call)
@@ -66,8 +67,10 @@ func (sc *story) round(body string, together bool, every time.Duration) error {
 		if _, err := o.read(ends); err != nil {
 			return err
 		}
-		sc.outcomes, calls = append(sc.outcomes, o), append(calls, call)
-		if !together {
+		if err := sc.will(o, l.place); err != nil {
+			return err
+		}
+		if calls = append(calls, call); !together {
 			if err := sc.oneReply(call, every); err != nil {
 				return err
 			}

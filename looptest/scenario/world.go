@@ -50,21 +50,30 @@ func (sc *story) script(l *line) error {
 		if err != nil {
 			return err
 		}
-		if own, _ := sc.own.Config.Tools.Get(l.name); o.itself && own == nil {
-			return fmt.Errorf("%q is for the tools of the program, and %s is none: say what it returns",
-				itself, l.name)
-		}
 		if open = !ends; ends {
-			sc.outcomes, o = append(sc.outcomes, o), outcome{tool: l.name}
+			if err := sc.will(o, l.place); err != nil {
+				return err
+			}
+			o = outcome{tool: l.name}
 		}
 	}
 	if open {
 		return errors.New("the last line must say how the run ends")
 	}
+	return nil
+}
+
+// will adds what one run of a tool will do, as the line at a place says.
+func (sc *story) will(o outcome, place string) error {
+	if own, _ := sc.own.Config.Tools.Get(o.tool); o.itself && own == nil {
+		return fmt.Errorf("%q is for the tools of the program, and %s is none: say what it returns",
+			itself, o.tool)
+	}
 	if sc.scripted == nil {
 		sc.scripted = map[string]string{}
 	}
-	sc.scripted[l.name] = l.place
+	sc.scripted[o.tool] = place
+	sc.outcomes = append(sc.outcomes, o)
 	return nil
 }
 
