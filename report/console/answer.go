@@ -29,7 +29,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	in := r.PostForm
-	id, asked := in.Get("id"), in.Get("question")
+	id, of := in.Get("id"), in.Get("question")
 	s, err := c.watch.look(r.Context(), in.Get("store"), id)
 	if err != nil && r.Context().Err() != nil {
 		return
@@ -45,12 +45,12 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	said := machine.Response{
-		Question: asked, Verdict: machine.Ruling(in.Get("verdict")), Words: strings.TrimSpace(in.Get("words")),
+		Question: of, Verdict: machine.Ruling(in.Get("verdict")), Words: strings.TrimSpace(in.Get("words")),
 		By: strings.TrimSpace(in.Get("by")), At: c.clock.Now(),
 	}
 	var q *question
-	if n := slices.IndexFunc(s.asks, func(a machine.Ask) bool { return a.ID == asked }); n >= 0 {
-		q = c.question(s, &s.asks[n], said.At)
+	if n := slices.IndexFunc(s.asks, func(a machine.Ask) bool { return a.ID == of }); n >= 0 {
+		q = c.question(pending{Ask: &s.asks[n], in: s}, said.At)
 		q.By = said.By
 		if !q.take(&said, in) {
 			again(w, q)
@@ -68,7 +68,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.remember(w, said.By)
-	http.Redirect(w, r, "/inbox#"+anchor(asked), http.StatusSeeOther)
+	http.Redirect(w, r, pending{Ask: &machine.Ask{ID: of}, in: s}.link(), http.StatusSeeOther)
 }
 
 // again shows a question with what was entered, and what is wrong with it.

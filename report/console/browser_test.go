@@ -115,6 +115,16 @@ func TestTheConsoleInABrowser(t *testing.T) {
 		assert.Equal(t, map[bool]string{true: "rgb(20, 23, 26)", false: "rgb(251, 251, 250)"}[dark], tab.Text("getComputedStyle(document.body).backgroundColor"))
 	}
 
+	tab.Go(server.URL+"/", `document.getElementById("s0-trip-1")`)
+	for _, shown := range []string{"false", "true", "false"} { // what a row has no room for comes by a tap
+		assert.Equal(t, shown, tab.Text(`[...document.querySelectorAll("#s0-trip-1 td:is(:nth-child(5), :nth-child(7))")].every(td => td.offsetHeight > 0)`))
+		if path := os.Getenv("RETAKE_SCREENSHOT"); path != "" && shown == "true" {
+			require.NoError(t, os.WriteFile(path+".phone.png", tab.Shot(), 0o600))
+		}
+		tab.Click("#s0-trip-1 td:nth-child(3)")
+		tab.Text(`document.getElementById("s0-trip-1").scrollIntoView()`)
+	}
+
 	tab.Look(1280, 900, false)
 	tab.Go(server.URL+"/inbox", `document.querySelectorAll("section.card").length === 4`)
 	form := `section[aria-label="question of order-42"] `

@@ -42,8 +42,14 @@
   };
 
   // A card whose question is over stays, with what was typed, and answers nothing any more.
-  const cards = [...document.querySelectorAll(".card")];
-  const inbox = there => {
+  const cards = [...document.querySelectorAll(".card")], known = new Set(cards.map(c => c.id));
+  let there = null;
+  const inbox = said => {
+    const first = !there;
+    if (said.whole) there = {};
+    Object.assign(there, said.questions);
+    for (const id of said.gone ?? []) delete there[id];
+    if (first && document.querySelector(".pages")) for (const id in there) known.add(id);
     for (const c of cards) {
       const given = c.querySelector(".given"), form = c.querySelector("form"), note = c.querySelector(".told");
       const text = there[c.id] ?? (given ? "The run has taken it." : "No longer asked: it was answered, or the run has moved on.");
@@ -53,7 +59,7 @@
       for (const b of form?.querySelectorAll("button") ?? []) b.dataset.off = b.disabled = true;
     }
     if (!moved) return;
-    const fresh = Object.keys(there).filter(id => !by(id)).length;
+    const fresh = Object.keys(there).filter(id => !known.has(id)).length;
     moved.hidden = !fresh;
     moved.firstElementChild.textContent = fresh + (fresh === 1 ? " new question" : " new questions");
   };
@@ -79,7 +85,7 @@
       }
     }
     order++;
-    if (said.questions) inbox(said.questions);
+    if (said.questions) inbox(said);
     else if (moved) {
       moved.hidden = !said.moved;
       moved.firstElementChild.textContent = said.moved + (said.moved === 1 ? " row belongs" : " rows belong") + " elsewhere now";
@@ -123,6 +129,9 @@
         changed.map(x => x.type === "password" ? x.name.slice(2) : x.name.slice(2) + " " + x.dataset.was + " → " + x.value).join(", ").slice(0, 200);
     };
   }
+
+  // On a phone a row shows the rest of itself when it is tapped.
+  list?.addEventListener("click", e => { if (!e.target.closest("a")) e.target.closest("tr[id]")?.classList.toggle("open"); });
 
   // A choice filters at once.
   for (const select of document.querySelectorAll(".filters select")) select.onchange = () => select.form.requestSubmit();

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -99,7 +98,8 @@ func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
 			return was, false
 		}
 		fd := c.find(f, now)
-		shown, _, _ := fd.page(f.Page)
+		first, last := new(paging).cut(f.Page, len(fd.lines), pageRows, f.at)
+		shown := fd.lines[first:last]
 		said := change{Rows: map[string]string{}, Asking: fd.counts[string(journal.SessionAsks)], Title: "retake",
 			Now: now.UnixMilli()}
 		if said.Asking > 0 {
@@ -143,34 +143,38 @@ func moved(was, is []string) (n int) {
 	return n + len(was) - len(before) + len(is) - len(after)
 }
 
-// inboxChanges returns a function that says which questions there are, and how those are answered that no run
-// has taken yet, if that has changed since its last call.
+// inboxChanges returns a function that says which questions have come, gone, or changed their state since its
+// last call. The first call says all that there are.
 func (c *Console) inboxChanges(ctx context.Context) func(now time.Time) (any, bool) {
-	was := map[string]string{}
-	begun := false
+	var was map[string]string
 	return func(now time.Time) (any, bool) {
 		said := struct {
+			Whole     bool              `json:"whole"`
 			Questions map[string]string `json:"questions"`
+			Gone      []string          `json:"gone"`
 			Title     string            `json:"title"`
 			Asking    int               `json:"asking"`
 			Now       int64             `json:"now"`
-		}{map[string]string{}, "inbox – retake", 0, now.UnixMilli()}
-		for _, q := range c.questions(ctx, now) {
-			state := ""
-			switch {
-			case q.Given != "":
-				state = "answered: " + q.Given
-			case q.Over():
-				state = "Its time is over: " + q.Holds + "."
+		}{was == nil, map[string]string{}, nil, "inbox – retake", 0, now.UnixMilli()}
+		is := map[string]string{}
+		for _, a := range c.pending(ctx) {
+			id := a.anchor()
+			is[id] = a.state(now)
+			if before, there := was[id]; !there || before != is[id] {
+				said.Questions[id] = is[id]
 			}
-			said.Questions[q.Anchor()] = state
 		}
-		if said.Asking = len(said.Questions); said.Asking > 0 {
+		for id := range was {
+			if _, there := is[id]; !there {
+				said.Gone = append(said.Gone, id)
+			}
+		}
+		slices.Sort(said.Gone)
+		if said.Asking = len(is); said.Asking > 0 {
 			said.Title = fmt.Sprintf("(%d) inbox – retake", said.Asking)
 		}
-		changed := !begun || !maps.Equal(was, said.Questions)
-		was, begun = said.Questions, true
-		return said, changed
+		was = is
+		return said, said.Whole || len(said.Questions)+len(said.Gone) > 0
 	}
 }
 

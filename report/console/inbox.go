@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -18,11 +19,76 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
+// pending is a question that waits for a person.
+type pending struct {
+	*machine.Ask
+	in *watched
+	// given says how it was answered, before the run has taken that; empty if it was not.
+	given string
+}
+
+// anchor is the id of the question on pages.
+func (a pending) anchor() string { return fmt.Sprintf("q%d-%s", a.in.store, url.PathEscape(a.ID)) }
+
+// link is the address of the question in the inbox.
+func (a pending) link() string {
+	return "/inbox?" + url.Values{"at": {a.anchor()}}.Encode() + "#" + a.anchor()
+}
+
+// state says whether the question was answered or its time is over; empty if it is open.
+func (a pending) state(now time.Time) string {
+	switch {
+	case a.given != "":
+		return "answered: " + a.given
+	case isOver(a.Ask, now):
+		return "Its time is over: " + holds(a.Ask) + "."
+	}
+	return ""
+}
+
+func isOver(a *machine.Ask, now time.Time) bool {
+	return !a.Deadline.IsZero() && !now.Before(a.Deadline)
+}
+
+// holds says what holds if nobody answers.
+func holds(a *machine.Ask) string {
+	if a.Deadline.IsZero() {
+		return "nothing happens until somebody does"
+	}
+	return defaultWord(a.Default) + " at " + clock(a.Deadline)
+}
+
+// pending are the questions of all sessions: those about calls in doubt first, then by deadline.
+func (c *Console) pending(ctx context.Context) (all []pending) {
+	sessions, _ := c.watch.all()
+	for _, s := range sessions {
+		if len(s.asks) == 0 {
+			continue
+		}
+		given := c.given(ctx, s)
+		for n := range s.asks {
+			all = append(all, pending{&s.asks[n], s, given[s.asks[n].ID]})
+		}
+	}
+	last := func(a pending) bool { return a.Kind != machine.AskDoubt }
+	slices.SortStableFunc(all, func(a, b pending) int {
+		switch {
+		case last(a) != last(b) && last(b):
+			return -1
+		case last(a) != last(b):
+			return 1
+		}
+		return cmp.Or(deadline(a.Ask).Compare(deadline(b.Ask)), cmp.Compare(a.in.id, b.in.id),
+			cmp.Compare(a.ID, b.ID))
+	})
+	return all
+}
+
 // question is a question that waits for a person, as the inbox shows it.
 type question struct {
 	machine.Ask
-	Session, Store, Link string
-	Doubt                bool
+	Anchor, Session, Store, Link string
+	Doubt                        bool
 	// GaveUp reports that the question is what is to follow an exhaustion, and Failed what was wrong.
 	GaveUp bool
 	Failed string
@@ -56,11 +122,6 @@ type question struct {
 	now     time.Time
 }
 
-// Anchor is the id of the question on the page.
-func (q *question) Anchor() string { return anchor(q.ID) }
-
-func anchor(id string) string { return "q-" + url.PathEscape(id) }
-
 // UntilMS is the deadline for the script, and Left how long that is.
 func (q *question) UntilMS() string { return ms(q.Deadline) }
 func (q *question) Left() string {
@@ -71,7 +132,7 @@ func (q *question) Left() string {
 }
 
 // Over reports whether the deadline is over.
-func (q *question) Over() bool { return !q.Deadline.IsZero() && !q.now.Before(q.Deadline) }
+func (q *question) Over() bool { return isOver(&q.Ask, q.now) }
 
 // Correctable reports whether the arguments of a call that was not accepted can be corrected, and Fields
 // whether arguments can be changed at all.
@@ -80,52 +141,24 @@ func (q *question) Correctable() bool {
 }
 func (q *question) Fields() bool { return q.Kind == machine.AskApproval || q.Correctable() }
 
-// questions are the open questions of all sessions: those about calls in doubt first, then by deadline.
-func (c *Console) questions(ctx context.Context, now time.Time) (all []*question) {
-	sessions, _ := c.watch.all()
-	for _, s := range sessions {
-		if len(s.asks) == 0 {
-			continue
-		}
-		given := c.given(ctx, s)
-		for n := range s.asks {
-			q := c.question(s, &s.asks[n], now)
-			q.Given = given[q.ID]
-			all = append(all, q)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b *question) int {
-		switch {
-		case a.Doubt != b.Doubt && a.Doubt:
-			return -1
-		case a.Doubt != b.Doubt:
-			return 1
-		}
-		return cmp.Or(a.deadline().Compare(b.deadline()), cmp.Compare(a.Session, b.Session),
-			cmp.Compare(a.ID, b.ID))
-	})
-	return all
-}
-
 // question is a question as the inbox shows it.
-func (c *Console) question(s *watched, a *machine.Ask, now time.Time) *question {
+func (c *Console) question(asks pending, now time.Time) *question {
+	s, a := asks.in, asks.Ask
 	arguments := a.Arguments
 	if !c.settings.ShowSecrets {
 		arguments = masked(s.forms[a.Tool], arguments)
 	}
 	q := &question{
-		Ask: *a, Session: s.id, Store: s.row.Store, Link: s.row.Link, Doubt: a.Kind == machine.AskDoubt,
+		Ask: *a, Anchor: asks.anchor(), Given: asks.given, Session: s.id, Store: s.row.Store, Link: s.row.Link,
+		Doubt:   a.Kind == machine.AskDoubt,
 		Whole:   visible(c.scrub(string(arguments))),
-		Request: c.scrub(s.request), Said: c.scrub(s.said), Earlier: c.earlier(s, a.Tool), now: now, Holds: "nothing happens until somebody does",
+		Request: c.scrub(s.request), Said: c.scrub(s.said), Earlier: c.earlier(s, a.Tool), now: now, Holds: holds(a),
 	}
 	if q.GaveUp = a.Kind == machine.AskExhausted; q.GaveUp && a.Failure != nil {
 		for _, i := range a.Failure.Issues {
 			q.Failed += i.String() + "; "
 		}
 		q.Failed = c.scrub(fmt.Sprintf("%s%s, at attempt %d (%s)", q.Failed, a.Failure.Class, a.Attempt, a.Reason))
-	}
-	if !a.Deadline.IsZero() {
-		q.Holds = defaultWord(a.Default) + " at " + clock(a.Deadline)
 	}
 	c.beside(q, s, a)
 	hides := func(text string) bool { return c.scrub(text) != text }
@@ -208,11 +241,12 @@ func by(name string) string {
 	return "by " + brief(name)
 }
 
-func (q *question) deadline() time.Time {
-	if q.Deadline.IsZero() {
-		return time.Unix(1<<40, 0)
+// deadline is that of a question; far away if it has none.
+func deadline(a *machine.Ask) time.Time {
+	if a.Deadline.IsZero() {
+		return never
 	}
-	return q.Deadline
+	return a.Deadline
 }
 
 // visible names the characters of a text that cannot be seen or that change the direction of others.
@@ -228,12 +262,13 @@ func visible(text string) string {
 	return b.String()
 }
 
-// inboxView is the page of all questions, or of one that is entered again.
+// inboxView is a page of the questions, or one that is entered again.
 type inboxView struct {
 	Title, Now, Wrong string
 	Asking            int
 	Questions         []*question
 	One               bool
+	paging
 	// Drafts are ready words for refusals, and Settled what was answered in the last day.
 	Drafts  []string
 	Settled []settled
@@ -246,18 +281,27 @@ var drafts = []string{
 	"Not now. Do first what can be done without it.",
 }
 
-// inbox writes the page of all questions.
+// pageCards is the most questions of a page.
+const pageCards = 50
+
+// inbox writes a page of the questions: that of a number, or the one with the question "at".
 func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 	v := &inboxView{Title: "inbox – retake", Drafts: drafts}
 	if err := c.watch.refresh(r.Context()); err != nil {
 		v.Wrong = "Not all stores can be read: " + brief(err.Error())
 	}
-	now := c.clock.Now()
-	v.Now, v.Questions = now.UTC().Format("15:04:05"), c.questions(r.Context(), now)
-	v.Asking, v.Settled = len(v.Questions), c.settledSince(now.Add(-24*time.Hour))
-	name := whoAsks(r)
-	for _, q := range v.Questions {
-		q.By = name
+	now, all, query := c.clock.Now(), c.pending(r.Context()), r.URL.Query()
+	page, _ := strconv.Atoi(query.Get("page"))
+	if n := slices.IndexFunc(all, func(a pending) bool { return a.anchor() == query.Get("at") }); n >= 0 {
+		page = n/pageCards + 1
 	}
+	first, last := v.cut(page, len(all), pageCards, func(page int) string { return fmt.Sprint("/inbox?page=", page) })
+	for _, a := range all[first:last] {
+		q := c.question(a, now)
+		q.By = whoAsks(r)
+		v.Questions = append(v.Questions, q)
+	}
+	v.Now, v.Asking = now.UTC().Format("15:04:05"), len(all)
+	v.Settled = c.settledSince(now.Add(-24 * time.Hour))
 	show(w, http.StatusOK, "inbox", v)
 }

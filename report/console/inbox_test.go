@@ -2,7 +2,12 @@ package console_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +100,55 @@ func TestTheInbox(t *testing.T) {
 	list := body(t, ask(t, c, "GET", "/api/sessions?state=asking"))
 	assert.Contains(t, list, `"id":"doubtful","state":"asking","why":"pay: cents 500, currency EUR, to ACME – done, not done, or again?","until":null,"in_doubt":1,`)
 	assert.Contains(t, list, `By 2030-01-01 00:01:05 UTC, else refused","until":"2030-01-01T00:01:05Z"`)
+}
+
+// Of many questions a page has the first, and each question has the address of the page that it is on.
+func TestAnInboxOfManyQuestionsHasPages(t *testing.T) {
+	dir := t.TempDir()
+	for n := range 51 {
+		name := fmt.Sprintf("order-%02d", n)
+		put(t, dir, name+".jsonl", asked(t, name, acme, time.Duration(n+1)*time.Minute, pay(always)))
+	}
+	c := open(t, dir, soonAfter)
+	page := body(t, ask(t, c, "GET", "/inbox"))
+	assert.Equal(t, 50, strings.Count(page, `<section class="card"`))
+	assert.Contains(t, page, `1 to 50 of 51 <a href="/inbox?page=2"`)
+	last := body(t, ask(t, c, "GET", "/inbox?page=99"))
+	assert.Equal(t, 1, strings.Count(last, `<section class="card"`))
+	assert.Contains(t, last, `aria-label="question of order-50"`)
+	link := regexp.MustCompile(`"(/inbox\?at=[^"#]*)#`).FindStringSubmatch(body(t, ask(t, c, "GET", "/session?id=order-50")))
+	require.NotNil(t, link, "the page of the session leads to its question")
+	assert.Contains(t, body(t, ask(t, c, "GET", link[1])), `aria-label="question of order-50"`)
+}
+
+// Two stores may each have a session of one id that asks the same. Their questions are two.
+func TestQuestionsOfTwoStoresAreTwo(t *testing.T) {
+	text, dirs := asked(t, "order-42", acme, time.Hour, pay(always)), []string{t.TempDir(), t.TempDir()}
+	c := open(t, dirs[0], soonAfter, func(s *console.Settings) {
+		s.Stores = []console.Named{{Name: "a", Store: journal.Dir(dirs[0])}, {Name: "b", Store: journal.Dir(dirs[1])}}
+	})
+	for _, dir := range dirs {
+		put(t, dir, "order-42.jsonl", text)
+	}
+	next := stream(t, c, "/events?inbox=1")
+	var said struct {
+		Whole     bool
+		Asking    int
+		Questions map[string]string
+		Gone      []string
+	}
+	require.NoError(t, json.Unmarshal([]byte(next()), &said))
+	assert.True(t, said.Whole)
+	assert.Equal(t, 2, said.Asking)
+	assert.Len(t, said.Questions, 2)
+	require.NoError(t, os.Remove(filepath.Join(dirs[1], "order-42.jsonl")))
+	for len(said.Gone) == 0 {
+		require.NoError(t, json.Unmarshal([]byte(next()), &said))
+	}
+	require.Len(t, said.Gone, 1)
+	page := body(t, ask(t, c, "GET", "/inbox"))
+	assert.NotContains(t, page, said.Gone[0])
+	assert.Equal(t, 1, strings.Count(page, `<section class="card"`))
 }
 
 // Who is asked sees what the model said, and what came of the earlier calls of the tool: those that nobody

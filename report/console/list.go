@@ -80,16 +80,14 @@ func (c *Console) api(w http.ResponseWriter, r *http.Request) {
 
 // listView is the list page.
 type listView struct {
-	Filter     filter
-	Title      string
-	Chips      []chip
-	Sections   []listSection
-	Heads      []head
-	Now        string
-	From, To   int
-	Fit, All   string
-	Newer      string
-	Older      string
+	Filter   filter
+	Title    string
+	Chips    []chip
+	Sections []listSection
+	Heads    []head
+	Now      string
+	Fit, All string
+	paging
 	Reading    string
 	Empty      bool
 	Wrong      string
@@ -97,9 +95,8 @@ type listView struct {
 	Live       string
 	Asking     int
 	Unfiltered []chip
-	// Choices are the filters by a value, and Lines is the number of rows on all pages.
+	// Choices are the filters by a value.
 	Choices []choice
-	Lines   string
 	// Limits reports that there is a page of limits.
 	Limits bool
 }
@@ -180,24 +177,44 @@ func (c *Console) find(f filter, now time.Time) (fd found) {
 	return fd
 }
 
-// page returns the lines of a page, which is the last one if there are not so many; its number, and how many
-// there are.
-func (fd *found) page(n int) (lines []line, page, pages int) {
-	pages = max(1, (len(fd.lines)+pageRows-1)/pageRows)
-	page = min(n, pages)
-	first := (page - 1) * pageRows
-	return fd.lines[first:min(len(fd.lines), first+pageRows)], page, pages
+// paging says which part of all entries a page shows, and has the addresses of the pages beside it.
+type paging struct {
+	From, To int
+	// Of is the number of all entries.
+	Of           string
+	Newer, Older string
+	page         int
 }
+
+// cut makes the page of a number, or the last one if there are not so many, and returns where it begins and
+// ends. at makes the address of a page.
+func (p *paging) cut(page, all, size int, at func(page int) string) (first, last int) {
+	pages := max(1, (all+size-1)/size)
+	p.page = max(1, min(page, pages))
+	first = (p.page - 1) * size
+	last = min(all, first+size)
+	p.From, p.To, p.Of = first+1, last, grouped(all)
+	if p.page > 1 {
+		p.Newer = at(p.page - 1)
+	}
+	if p.page < pages {
+		p.Older = at(p.page + 1)
+	}
+	return first, last
+}
+
+// at makes the address of a page of a filter.
+func (f filter) at(page int) string { f.Page = page; return "/?" + f.query() }
 
 func (c *Console) view(f filter, now time.Time) *listView {
 	fd := c.find(f, now)
-	shown, page, pages := fd.page(f.Page)
-	f.Page = page
-	first := (page - 1) * pageRows
+	var p paging
+	first, last := p.cut(f.Page, len(fd.lines), pageRows, f.at)
+	shown := fd.lines[first:last]
+	f.Page = p.page
 	v := &listView{
-		Filter: f, Title: "retake", Now: now.UTC().Format("15:04:05"), Fit: grouped(fd.fit),
-		All: grouped(fd.counts[""]), Lines: grouped(len(fd.lines)),
-		From: first + 1, To: first + len(shown), Empty: fd.counts[""] == 0 && fd.reading == "", Reading: fd.reading,
+		Filter: f, Title: "retake", Now: now.UTC().Format("15:04:05"), Fit: grouped(fd.fit), paging: p,
+		All: grouped(fd.counts[""]), Empty: fd.counts[""] == 0 && fd.reading == "", Reading: fd.reading,
 		Asking: fd.counts[string(journal.SessionAsks)],
 		Chips:  chipsOf(f, fd.counts), Heads: headsOf(f), Live: "/events?" + f.query(),
 		Stores:  strings.Join(storeNames(c.settings.Stores), ", "),
@@ -205,13 +222,6 @@ func (c *Console) view(f filter, now time.Time) *listView {
 	}
 	if v.Asking > 0 {
 		v.Title = fmt.Sprintf("(%d) retake", v.Asking)
-	}
-	at := func(page int) string { g := f; g.Page = page; return "/?" + g.query() }
-	if page > 1 {
-		v.Newer = at(page - 1)
-	}
-	if page < pages {
-		v.Older = at(page + 1)
 	}
 	if fd.fit == 0 && !v.Empty || f.Inside != "" {
 		v.Unfiltered = offs(f)

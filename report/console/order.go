@@ -83,10 +83,13 @@ func order(rows []*row, sort string, now time.Time) {
 	})
 }
 
+// never is later than any time of a journal.
+var never = time.Unix(1<<40, 0)
+
 // until is when a wait or question ends; far away if it does not.
 func until(r *row) time.Time {
 	if r.Until.IsZero() {
-		return time.Unix(1<<40, 0)
+		return never
 	}
 	return r.Until
 }

@@ -38,7 +38,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	page.Children = c.children(s.store)
 	if said, can := c.settings.Stores[s.store].Store.(inbox.Store); can && s.hears && page.Only == "" {
 		if len(s.asks) > 0 {
-			page.Answer = "/inbox#" + anchor(s.asks[0].ID)
+			page.Answer = pending{Ask: &s.asks[0], in: s}.link()
 		}
 		page.Say, page.By, page.Waiting = c.sayAt(s), whoAsks(r), c.waiting(r.Context(), said, id)
 	}
