@@ -53,14 +53,14 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		q = c.question(pending{Ask: &s.asks[n], in: s}, said.At)
 		q.By = said.By
 		if !q.take(&said, in) {
-			again(w, q)
+			c.again(w, q)
 			return
 		}
 	}
 	err = inbox.Answer(r.Context(), store, id, said)
 	if q != nil && errors.Is(err, machine.ErrMisfit) {
 		q.VerdictFault = brief(c.scrub(err.Error()))
-		again(w, q)
+		c.again(w, q)
 		return
 	}
 	if err != nil {
@@ -72,9 +72,9 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 }
 
 // again shows a question with what was entered, and what is wrong with it.
-func again(w http.ResponseWriter, q *question) {
+func (c *Console) again(w http.ResponseWriter, q *question) {
 	show(w, http.StatusUnprocessableEntity, "inbox", &inboxView{
-		Title: "answer – retake", Now: q.now.UTC().Format("15:04:05"), Asking: 1, Questions: []*question{q}, One: true,
+		Title: "answer – retake", Now: q.now.UTC().Format("15:04:05"), nav: c.nav("inbox"), Questions: []*question{q}, One: true,
 		Drafts: drafts,
 	})
 }

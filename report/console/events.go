@@ -100,7 +100,7 @@ func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
 		fd := c.find(f, now)
 		first, last := new(paging).cut(f.Page, len(fd.lines), pageRows, f.at)
 		shown := fd.lines[first:last]
-		said := change{Rows: map[string]string{}, Asking: fd.counts[string(journal.SessionAsks)], Title: "retake",
+		said := change{Rows: map[string]string{}, Asking: questions(fd.all), Title: "retake",
 			Now: now.UnixMilli()}
 		if said.Asking > 0 {
 			said.Title = fmt.Sprintf("(%d) retake", said.Asking)

@@ -265,9 +265,9 @@ func visible(text string) string {
 // inboxView is a page of the questions, or one that is entered again.
 type inboxView struct {
 	Title, Now, Wrong string
-	Asking            int
 	Questions         []*question
 	One               bool
+	nav
 	paging
 	// Drafts are ready words for refusals, and Settled what was answered in the last day.
 	Drafts  []string
@@ -301,7 +301,7 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 		q.By = whoAsks(r)
 		v.Questions = append(v.Questions, q)
 	}
-	v.Now, v.Asking = now.UTC().Format("15:04:05"), len(all)
+	v.Now, v.nav = now.UTC().Format("15:04:05"), c.nav("inbox")
 	v.Settled = c.settledSince(now.Add(-24 * time.Hour))
 	show(w, http.StatusOK, "inbox", v)
 }

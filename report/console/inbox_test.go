@@ -17,6 +17,7 @@ import (
 
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
@@ -119,6 +120,40 @@ func TestAnInboxOfManyQuestionsHasPages(t *testing.T) {
 	link := regexp.MustCompile(`"(/inbox\?at=[^"#]*)#`).FindStringSubmatch(body(t, ask(t, c, "GET", "/session?id=order-50")))
 	require.NotNil(t, link, "the page of the session leads to its question")
 	assert.Contains(t, body(t, ask(t, c, "GET", link[1])), `aria-label="question of order-50"`)
+}
+
+type noScopes struct{}
+
+func (noScopes) Scopes() []limiter.Status { return nil }
+
+// Each page counts the questions, of which a session may have several, and leads to the others.
+func TestEachPageCountsQuestionsAndLeadsToTheOthers(t *testing.T) {
+	dir, store := t.TempDir(), &looptest.Store{}
+	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	s, err := session.New(session.Config{ID: "order-42", Journal: j})
+	require.NoError(t, err)
+	set, err := tool.NewSet(pay(always))
+	require.NoError(t, err)
+	var text []byte
+	approver := func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
+		text = store.Text("order-42")
+		return machine.Response{}, errors.New("nobody is here")
+	}
+	two := looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: acme}, message.Call{ID: "c2", Name: "pay", Arguments: strings.Replace(acme, "ACME", "Bolt", 1)})
+	_, err = fixture.Run(t.Context(), looptest.NewModel(two), s, loop.Input{Prompt: "Pay."}, loop.Config{Tools: set}, loop.WithApprover(approver), loop.WithClock(looptest.NewClock()))
+	require.ErrorContains(t, err, "nobody is here")
+	put(t, dir, "order-42.jsonl", text)
+	c := open(t, dir, soonAfter, func(s *console.Settings) { s.Limits = noScopes{} })
+	ask(t, c, "GET", "/api/sessions") // all were read
+	for _, path := range []string{"/", "/inbox", "/limits"} {
+		page := body(t, ask(t, c, "GET", path))
+		assert.Contains(t, page, `<a href="`+path+`" aria-current="page">`)
+		assert.Contains(t, page, `Sessions <b>1</b></a>`, path)
+		assert.Contains(t, page, `Inbox <b id="asking">2</b></a>`, path)
+		assert.Contains(t, page, `>Limits</a>`, path)
+	}
+	assert.Contains(t, stream(t, c, "/events?q=")(), `"asking":2`)
 }
 
 // Two stores may each have a session of one id that asks the same. Their questions are two.

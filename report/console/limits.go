@@ -15,6 +15,7 @@ type Limits interface{ Scopes() []limiter.Status }
 
 // limitsView is the page of limits.
 type limitsView struct {
+	nav
 	Now    string
 	Scopes []scopeView
 }
@@ -28,7 +29,7 @@ type scopeView struct {
 
 // limits writes the page of limits. Browsers ask for it again and again by themselves.
 func (c *Console) limits(w http.ResponseWriter, _ *http.Request) {
-	v := limitsView{Now: c.clock.Now().UTC().Format("15:04:05")}
+	v := limitsView{nav: c.nav("limits"), Now: c.clock.Now().UTC().Format("15:04:05")}
 	for _, s := range c.settings.Limits.Scopes() {
 		v.Scopes = append(v.Scopes, c.scopeOf(&s))
 	}

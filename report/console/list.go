@@ -86,19 +86,40 @@ type listView struct {
 	Sections []listSection
 	Heads    []head
 	Now      string
-	Fit, All string
+	Fit      string
+	nav
 	paging
 	Reading    string
 	Empty      bool
 	Wrong      string
 	Stores     string
 	Live       string
-	Asking     int
 	Unfiltered []chip
 	// Choices are the filters by a value.
 	Choices []choice
-	// Limits reports that there is a page of limits.
+}
+
+// nav is what leads from each page to the others.
+type nav struct {
+	// Here is the page that it stands on.
+	Here string
+	// All is the number of sessions, and Asking that of questions. Limits reports that there is a page of limits.
+	All    string
+	Asking int
 	Limits bool
+}
+
+func (c *Console) nav(here string) nav {
+	all, _ := c.watch.all()
+	return nav{here, grouped(len(all)), questions(all), c.settings.Limits != nil}
+}
+
+// questions counts the questions of sessions.
+func questions(all []*watched) (n int) {
+	for _, s := range all {
+		n += len(s.asks)
+	}
+	return n
 }
 
 // chip is a link that sets or unsets a filter.
@@ -214,11 +235,10 @@ func (c *Console) view(f filter, now time.Time) *listView {
 	f.Page = p.page
 	v := &listView{
 		Filter: f, Title: "retake", Now: now.UTC().Format("15:04:05"), Fit: grouped(fd.fit), paging: p,
-		All: grouped(fd.counts[""]), Empty: fd.counts[""] == 0 && fd.reading == "", Reading: fd.reading,
-		Asking: fd.counts[string(journal.SessionAsks)],
-		Chips:  chipsOf(f, fd.counts), Heads: headsOf(f), Live: "/events?" + f.query(),
+		nav: c.nav("list"), Empty: fd.counts[""] == 0 && fd.reading == "", Reading: fd.reading,
+		Chips: chipsOf(f, fd.counts), Heads: headsOf(f), Live: "/events?" + f.query(),
 		Stores:  strings.Join(storeNames(c.settings.Stores), ", "),
-		Choices: choicesOf(f, fd.all, now), Limits: c.settings.Limits != nil,
+		Choices: choicesOf(f, fd.all, now),
 	}
 	if v.Asking > 0 {
 		v.Title = fmt.Sprintf("(%d) retake", v.Asking)
