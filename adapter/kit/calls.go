@@ -79,9 +79,11 @@ func NameCalls(calls []message.Call) []message.Call {
 		taken[c.ID] = true
 	}
 	seen := map[string]bool{"": true}
+	place := 0 // no id up to it is free
 	for n := range calls {
 		id := calls[n].ID
-		for place := n + 1; seen[id]; place++ {
+		for place = max(place, n); seen[id]; {
+			place++
 			if next := derived(place); !taken[next] {
 				id = next
 			}

@@ -282,3 +282,22 @@ func TestPiecesOfManyMembersAreJoinedInProportion(t *testing.T) {
 	assert.Contains(t, string(joined), `"m2999":[2999,2999]`)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(40<<20))
 }
+
+// The ids that are missing and those that are taken may be many.
+func TestCallsAreNamedInProportion(t *testing.T) {
+	taken := func(n int) float64 {
+		calls := make([]message.Call, 2*n)
+		for place := range n {
+			calls[n+place].ID = fmt.Sprint("call-", place+1)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		kit.NameCalls(calls)
+		runtime.ReadMemStats(&after)
+		assert.Equal(t, fmt.Sprint("call-", n+1), calls[0].ID)
+		assert.Equal(t, fmt.Sprint("call-", 2*n), calls[n-1].ID)
+		assert.Equal(t, "call-1", calls[n].ID)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	assert.Less(t, taken(4000)/taken(1000), 6.0, "4 times as many calls")
+}

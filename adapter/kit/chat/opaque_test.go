@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/adapter/kit/chat"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/loop"
@@ -169,6 +170,37 @@ func TestManyPiecesTakeMemoryInProportion(t *testing.T) {
 	}
 	taken(500) // what is made once
 	assert.Less(t, taken(2000)/taken(500), 6.0, "4 times as many pieces")
+}
+
+// A server may name the tool in every piece, so that each could begin another call.
+func TestManyNamedPiecesOfACallTakeMemoryInProportion(t *testing.T) {
+	event := func(id, arguments string) string {
+		return `data: {"choices":[{"delta":{"tool_calls":[{"index":0,` + id + `"function":{"name":"f","arguments":` + string(kit.Quote(arguments)) +
+			`}}]},"finish_reason":"tool_calls"}]}` + "\n\n"
+	}
+	long := func(n int) string { return strings.Repeat("y", 20*n) }
+	for name, says := range map[string]func(n int) string{
+		"in a text":  func(n int) string { return event("", `{"x":"`+long(n)) + strings.Repeat(event("", "{}"), n) },
+		"not strict": func(n int) string { return event("", `{"x":1,"x":"`+long(n)+`"}`) + strings.Repeat(event("", "{}"), n) },
+		"another id": func(n int) string {
+			return event(`"id":"a",`, `{"x":"`+long(n)) + strings.Repeat(event(`"id":"b",`, "{}"), n)
+		},
+		"no object":   func(n int) string { return event("", `["`+long(n)+`"`) + strings.Repeat(event("", "{}"), n) },
+		"whole calls": func(n int) string { return strings.Repeat(event("", `{"x":"}\"{"}`), n) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			taken := func(n int) float64 {
+				var before, then runtime.MemStats
+				runtime.ReadMemStats(&before)
+				reply := replyOf(t, overChat(chat.Config{Model: "m"}), true, says(n))
+				runtime.ReadMemStats(&then)
+				assert.Len(t, reply.Calls, map[bool]int{true: n, false: 1}[name == "whole calls"])
+				return float64(then.TotalAlloc - before.TotalAlloc)
+			}
+			taken(500) // what is made once
+			assert.Less(t, taken(2000)/taken(500), 6.0, "4 times as many pieces")
+		})
+	}
 }
 
 const mistralThinks = `{"model":"m","choices":[{"finish_reason":"stop","message":{"content":[` +

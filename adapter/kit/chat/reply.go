@@ -82,6 +82,7 @@ type callParts struct {
 	arguments strings.Builder
 	pieces    pieceReader
 	kept      pieces
+	extent    extent
 }
 
 // readBody reads a response that is no stream.
@@ -307,17 +308,47 @@ func (c *callParts) ends(piece, function kit.Object) bool {
 	case name == "", c.name == "":
 		return false
 	case id == "":
-		return begins && c.whole()
+		return begins && c.extent.whole(c.arguments.String())
 	case c.id == "" || id == c.id:
 		return false
 	}
-	return name != c.name || piece.Get("index") == nil || (more == "" || begins) && c.whole()
+	return name != c.name || piece.Get("index") == nil ||
+		(more == "" || begins) && c.extent.whole(c.arguments.String())
 }
 
-// whole reports whether all arguments have come.
-func (c *callParts) whole() bool {
-	text := c.arguments.String()
-	return strings.HasSuffix(text, "}") && kit.IsStrict([]byte(text))
+// extent finds the end of the object in a text that grows. It reads each byte once, because a server may send
+// many pieces.
+type extent struct {
+	// read is the length that is read, depth how many objects are open there.
+	read, depth     int
+	quoted, escaped bool
+	// end is the length of the first object; 0 before it has come. strict is set if that is strict JSON.
+	end    int
+	strict bool
+}
+
+// whole reports whether a text is one object in strict JSON and no more. It begins with the text of the call
+// before.
+func (e *extent) whole(text string) bool {
+	for ; e.end == 0 && e.read < len(text); e.read++ {
+		switch at := text[e.read]; {
+		case e.escaped:
+			e.escaped = false
+		case at == '\\':
+			e.escaped = true
+		case at == '"':
+			e.quoted = !e.quoted
+		case e.quoted:
+		case at == '{':
+			e.depth++
+		case at == '}':
+			if e.depth--; e.depth <= 0 {
+				e.end = e.read + 1
+				e.strict = kit.IsStrict([]byte(text[:e.end]))
+			}
+		}
+	}
+	return e.strict && e.end == len(text)
 }
 
 // ended returns the reply at the end of a stream. The stream must have given a finish reason. Some servers
