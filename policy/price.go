@@ -92,9 +92,12 @@ type Prices map[string]Price
 
 // Of returns the price of a model, or false if it is not in the table.
 func (p Prices) Of(model string) (Price, bool) {
+	if own, there := p[model]; there {
+		return own, true
+	}
 	best, found := "", false
 	for _, name := range canon.Keys(p) {
-		if model == name || strings.HasPrefix(model, name+"-") || strings.HasPrefix(model, name+"@") {
+		if strings.HasPrefix(model, name+"-") || strings.HasPrefix(model, name+"@") {
 			if !found || len(name) > len(best) {
 				best, found = name, true
 			}

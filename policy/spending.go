@@ -103,13 +103,14 @@ type Spent struct {
 
 // scope is an allowance and what was spent of it.
 type scope struct {
-	key   string
+	name  string
 	limit *Allowance
 	spent Charge
 }
 
 func (s *Spending) scopes(spent *Spent) []scope {
-	all := []scope{{"run", &s.Run, spent.Run}, {"session", &s.Session, spent.Session}}
+	all := append(make([]scope, 0, 4+len(spent.Actions)), scope{"run", &s.Run, spent.Run},
+		scope{"session", &s.Session, spent.Session})
 	for _, c := range spent.Actions {
 		all = append(all, scope{"action", &s.Action, c})
 	}
@@ -117,25 +118,34 @@ func (s *Spending) scopes(spent *Spent) []scope {
 		all = append(all, scope{"action", &s.Action, Charge{}})
 	}
 	if s.MaxNextCost != nil {
-		all = append(all, scope{"", &Allowance{Cost: s.MaxNextCost}, Charge{}})
+		all = append(all, scope{maxNextCost, &Allowance{Cost: s.MaxNextCost}, Charge{}})
 	}
 	return all
 }
 
-// each calls f for each limit that is set, with its key and what is left of it, until f returns false.
-func (s *Spending) each(spent *Spent, f func(l *limit, key string, left int64) bool) {
-	for _, sc := range s.scopes(spent) {
+// maxNextCost is the key of the only limit that has no scope.
+const maxNextCost = "max_next_cost"
+
+// key returns the key of a limit of the scope.
+func (sc *scope) key(l *limit) string {
+	if sc.name == maxNextCost {
+		return sc.name
+	}
+	return sc.name + "." + l.key
+}
+
+// each calls f for each limit that is set, with its scope and what is left of it, until f returns false.
+func (s *Spending) each(spent *Spent, f func(l *limit, in *scope, left int64) bool) {
+	all := s.scopes(spent)
+	for i := range all {
+		sc := &all[i]
 		for n := range limits {
 			l := &limits[n]
 			most := *l.most(sc.limit)
 			if most == nil {
 				continue
 			}
-			key := "max_next_cost"
-			if sc.key != "" {
-				key = sc.key + "." + l.key
-			}
-			if !f(l, key, *most-l.of(&sc.spent)) {
+			if !f(l, sc, *most-l.of(&sc.spent)) {
 				return
 			}
 		}
@@ -145,9 +155,9 @@ func (s *Spending) each(spent *Spent, f func(l *limit, key string, left int64) b
 // Passed returns the first limit that was passed, and by how much: Left is below 0. It returns a zero Detail
 // if none was.
 func (s *Spending) Passed(spent Spent) (found Detail) {
-	s.each(&spent, func(_ *limit, key string, left int64) bool {
+	s.each(&spent, func(l *limit, in *scope, left int64) bool {
 		if left < 0 {
-			found = Detail{Budget: key, Left: left}
+			found = Detail{Budget: in.key(l), Left: left}
 		}
 		return left >= 0
 	})
@@ -169,17 +179,17 @@ func (s *Spending) Fits(
 	reasoned := least
 	reasoned.ReasoningTokens = least.OutputTokens
 	takes := Charge{Usage: least, Cost: max(price.Cost(least).Micros(), price.Cost(reasoned).Micros())}
-	s.each(&spent, func(l *limit, key string, left int64) bool {
+	s.each(&spent, func(l *limit, in *scope, left int64) bool {
 		need := l.of(&takes)
 		if l.key == "reasoning_tokens" && l.of(&spent.Run) > 0 {
 			need = 1 // a model that reasons will do so again
 		}
 		if need > left {
-			why = Decision{Reason: l.reason, Detail: Detail{Budget: key, Left: max(left, 0), Takes: need}}
+			why = Decision{Reason: l.reason, Detail: Detail{Budget: in.key(l), Left: max(left, 0), Takes: need}}
 			return false
 		}
 		if room := l.room(left, prompt, price); room >= 0 && (most < 0 || room < most) {
-			most, by = room, Detail{Budget: key, Left: left}
+			most, by = room, Detail{Budget: in.key(l), Left: left}
 		}
 		return true
 	})

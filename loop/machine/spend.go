@@ -239,9 +239,9 @@ func (s *step) payFor(a *action, c policy.Charge) {
 // warnsPassed makes a charge, and warns of the first budget that it passed.
 func (s *step) warnsPassed(charge func()) {
 	limits := &s.Policy.Spending
-	before := limits.Passed(s.spent())
+	before := s.spent()
 	charge()
-	if after := limits.Passed(s.spent()); after.Budget != "" && before.Budget == "" {
+	if after := limits.Passed(s.spent()); after.Budget != "" && limits.Passed(before).Budget == "" {
 		s.warn("spending: " + after.Spending())
 	}
 }
