@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,13 +40,19 @@ type step struct {
 // run drives a Runner through a run and keeps its events: first the bad calls, then the good ones with
 // their results, one in each reply, and the answer.
 func run(t testing.TB, bad, good int) recorded {
+	calls := append(slices.Repeat([]string{small.Bad}, bad), slices.Repeat([]string{small.Good}, good)...)
+	return drive(t, unbounded(), calls)
+}
+
+// drive is run for calls by their arguments, under any policy. Each reply reports its usage if that counts.
+func drive(t testing.TB, set *policy.Set, calls []string) recorded {
 	book := tool.New(small.Tool, small.Description, func(_ context.Context, _ work.Booking) (work.Receipt, error) { return work.Done(), nil })
 	tools, err := tool.NewSet(book)
 	require.NoError(t, err)
 	s, err := session.New(session.Config{ID: "order-42"})
 	require.NoError(t, err)
 	var r recorded
-	m, err := loop.Config{Tools: tools, Policy: unbounded()}.Machine()
+	m, err := loop.Config{Tools: tools, Policy: set, Models: map[string]machine.ModelInfo{"": {Name: "m"}}}.Machine()
 	require.NoError(t, err)
 	compiled, err := machine.Compile(&m)
 	require.NoError(t, err)
@@ -61,17 +69,19 @@ func run(t testing.TB, bad, good int) recorded {
 	require.NoError(t, err)
 	say := func(reply message.Reply) []machine.Effect {
 		now = now.Add(time.Second)
+		if set.Meters() {
+			reply.Usage = message.Usage{InputTokens: 500, OutputTokens: 50, APICalls: 1}
+		}
 		effects, err := runner.Reply(now, reply)
 		require.NoError(t, err)
 		return effects
 	}
-	for n := range bad {
-		say(called(n, small.Bad))
-	}
-	for n := range good {
-		effects := say(called(bad+n, small.Good))
-		_, err = runner.ToolEnded(now, effects[len(effects)-1].Tools[0], tool.Outcome{Result: []byte(`{"number":"R-1"}`)})
-		require.NoError(t, err)
+	for n, arguments := range calls {
+		effects := say(called(n, arguments))
+		for _, c := range effects[len(effects)-1].Tools {
+			_, err = runner.ToolEnded(now, c, tool.Outcome{Result: []byte(`{"number":"R-1"}`)})
+			require.NoError(t, err)
+		}
 	}
 	effects := say(message.Reply{Text: small.Answer, Finish: message.Stop})
 	require.Equal(t, machine.Stop, effects[len(effects)-1].Kind)
@@ -130,6 +140,41 @@ func BenchmarkStep(b *testing.B) {
 			b.ReportMetric(float64(len(r.steps)), "events/op")
 		})
 	}
+}
+
+// BenchmarkGuards steps the same run of thirty calls without bounds, with the default bounds of cycles, and
+// with budgets and a window besides, one after the other. The metrics are what a step of the fastest run takes
+// beside one without bounds; budgets and windows have an event more for each model call, the estimate of its
+// prompt.
+func BenchmarkGuards(b *testing.B) {
+	progress, all := unbounded(), unbounded()
+	progress.Global.Progress, all.Global.Progress = nil, nil
+	all.Prices = policy.Prices{"m": {Input: 1, Output: 1, ContextWindow: new(int64(1 << 40))}}
+	all.Spending.Run.Cost, all.Spending.Session.TotalTokens = new(int64(1<<40)), new(int64(1<<40))
+	var calls []string
+	for n := range 30 {
+		calls = append(calls, fmt.Sprintf(`{"city":"Lisbon","nights":%d,"room":"double"}`, n+1))
+	}
+	var runs []recorded
+	for _, set := range []*policy.Set{unbounded(), progress, all} {
+		runs = append(runs, drive(b, set, calls))
+	}
+	took := slices.Repeat([]time.Duration{math.MaxInt64}, len(runs))
+	for b.Loop() {
+		for n := range runs {
+			began := time.Now()
+			st := runs[n].before
+			for i := range runs[n].steps {
+				if _, err := machine.Step(&st, &runs[n].steps[i].ev); err != nil {
+					b.Fatal(err)
+				}
+			}
+			took[n] = min(took[n], time.Since(began))
+		}
+	}
+	step := func(n int) float64 { return float64(took[n]) / float64(len(runs[n].steps)) }
+	b.ReportMetric(step(1)/step(0), "progress/none")
+	b.ReportMetric(step(2)/step(0), "all/none")
 }
 
 // BenchmarkGrowth makes one action with many failed attempts in a session.
