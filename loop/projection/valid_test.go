@@ -42,6 +42,7 @@ var providers = []provider{
 func (p *provider) faults(said []message.Message) (all []string) {
 	last := nothing
 	var open []string // ids of calls without a result
+	known := map[string]bool{}
 	for n, m := range said {
 		var is kind
 		switch m.Role {
@@ -83,9 +84,18 @@ func (p *provider) faults(said []message.Message) (all []string) {
 			}
 		}
 		for _, c := range m.Calls {
-			open = append(open, c.ID)
+			if known[c.ID] {
+				all = append(all, fmt.Sprintf("%d: a second call %q", n, c.ID))
+			}
+			known[c.ID], open = true, append(open, c.ID)
 		}
 		last = is
+	}
+	if len(open) > 0 {
+		all = append(all, fmt.Sprintf("the end: calls %q have no result", strings.Join(open, ",")))
+	}
+	if last != user && last != results { // there is nothing to reply to
+		all = append(all, fmt.Sprintf("the end: %s is last", last))
 	}
 	return all
 }
