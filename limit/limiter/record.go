@@ -49,14 +49,18 @@ func read(value []byte, config limit.Config) (*record, error) {
 	return r, nil
 }
 
-// Recorded returns how a scope is by its record in a store. Waiting are what its processes ask for, and the
-// calls in flight those that they were lent.
+// Recorded returns how a scope is by its record in a store. Waiting are the calls that waited when their
+// processes last asked, and the calls in flight those that they were lent.
 func Recorded(scope string, value []byte) (Status, error) {
 	r, err := read(value, limit.Config{})
 	if err != nil {
 		return Status{}, fmt.Errorf("scope %q: %w", scope, err)
 	}
-	return Status{Scope: scope, Waiting: r.State.Waiting(), State: r.State}, nil
+	waiting := int64(0)
+	for _, ask := range slices.Concat(r.State.First, r.State.Again) {
+		waiting += ask.Calls
+	}
+	return Status{Scope: scope, Waiting: int(waiting), State: r.State}, nil
 }
 
 func (r *record) write() []byte {

@@ -3,11 +3,16 @@ package limiter_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/limit/limittest"
 )
@@ -40,6 +45,21 @@ func (m *memory) Swap(ctx context.Context, scope string, version int64, value []
 
 func TestMemory(t *testing.T) {
 	limittest.Store(t, func(*testing.T) limiter.Store { return newMemory() })
+}
+
+// A record has one ask for each process, however many of its calls wait.
+func TestTheCallsThatWaitAreCountedOfARecord(t *testing.T) {
+	st, err := limit.New(limit.Config{Concurrency: 1})
+	require.NoError(t, err)
+	for process, calls := range []int64{1, 40, 2} { // the first has the place
+		ask := limit.Event{Kind: limit.Ask, ID: int64(process), At: time.Now(), Calls: calls, Weight: calls, Retry: calls == 2}
+		st, _ = limit.Step(st, ask)
+	}
+	value, err := json.Marshal(map[string]any{"state": st})
+	require.NoError(t, err)
+	status, err := limiter.Recorded("a", value)
+	require.NoError(t, err)
+	assert.Equal(t, 42, status.Waiting)
 }
 
 // notices are the kinds of all notices, which come from any goroutine.
