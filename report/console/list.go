@@ -228,13 +228,14 @@ func (p *paging) cut(page, all, size int, at func(page int) string) (first, last
 func (f filter) at(page int) string { f.Page = page; return "/?" + f.query() }
 
 func (c *Console) view(f filter, now time.Time) *listView {
+	asOf := c.watch.asOf(now)
 	fd := c.find(f, now)
 	var p paging
 	first, last := p.cut(f.Page, len(fd.lines), pageRows, f.at)
 	shown := fd.lines[first:last]
 	f.Page = p.page
 	v := &listView{
-		Filter: f, Title: "retake", Now: now.UTC().Format("15:04:05"), Fit: grouped(fd.fit), paging: p,
+		Filter: f, Title: "retake", Now: asOf.UTC().Format("15:04:05"), Fit: grouped(fd.fit), paging: p,
 		nav: c.nav("list"), Empty: fd.counts[""] == 0 && fd.reading == "", Reading: fd.reading,
 		Chips: chipsOf(f, fd.counts), Heads: headsOf(f), Live: "/events?" + f.query(),
 		Stores:  strings.Join(storeNames(c.settings.Stores), ", "),

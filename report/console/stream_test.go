@@ -109,6 +109,19 @@ func TestTheFirstReadingKeepsNobodyWaiting(t *testing.T) {
 	assert.Equal(t, http.StatusOK, ask(t, c, "GET", "/session?id=z").StatusCode)
 }
 
+// A page that does not wait for the stores to be read again says when they were read.
+func TestThePageSaysWhenTheStoresWereRead(t *testing.T) {
+	dir, clock := t.TempDir(), byHand{new(atomic.Int64)}
+	put(t, dir, "a.jsonl", named(t, "a", 4))
+	store := slow{journal.Dir(dir), make(chan struct{})}
+	c := open(t, dir, func(s *console.Settings) { s.Stores[0].Store, s.Clock = store, clock })
+	assert.Contains(t, body(t, ask(t, c, "GET", "/")), "as of 00:00:05 UTC")
+	clock.passed.Add(int64(time.Minute))
+	put(t, dir, "z.jsonl", named(t, "z", 4)) // it is not read while the page is asked for
+	assert.Contains(t, body(t, ask(t, c, "GET", "/")), "as of 00:00:05 UTC")
+	close(store.letGo)
+}
+
 // byHand is a clock that goes on where a test says so.
 type byHand struct{ passed *atomic.Int64 }
 

@@ -294,6 +294,13 @@ func (w *watcher) all() (all []*watched, reading string) {
 	return all, reading
 }
 
+// asOf is when the stores were read last; now while they are read for the first time.
+func (w *watcher) asOf(now time.Time) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return cmp.Or(w.at, now)
+}
+
 // of returns a session of a store, or nil.
 func (w *watcher) of(k key) *watched {
 	w.mu.Lock()
