@@ -80,6 +80,9 @@ func (f *collector) missing(rule string, wanted []string, because string) {
 	}
 	byName := f.v.byName(len(wanted))
 	for _, name := range wanted {
+		if f.tellsEnough() {
+			return
+		}
 		if m := byName[name]; m == nil && (byName != nil || f.v.member(name) == nil) {
 			f.report(failure{at: f.n, value: f.v, rule: rule, lacks: "/" + name, because: because})
 		}

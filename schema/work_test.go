@@ -428,6 +428,13 @@ func TestAGoodDocumentTakesFewAllocations(t *testing.T) {
 	assert.LessOrEqual(t, took, 14.0)
 }
 
+// Of very many missing members only those are named that are told.
+func TestOfManyMissingMembersAFewAreNamed(t *testing.T) {
+	s := compile(t, `{"required":[`+of(50_000, `"member_%"`)+`]}`)
+	assert.Len(t, s.Check([]byte(`{}`)), 100)
+	assert.Less(t, testing.AllocsPerRun(1, func() { s.Check([]byte(`{}`)) }), 5_000.0)
+}
+
 // A missing member is described in words, even if a thousand alternatives lead to a thousand others three times
 // in a row: looking at each way would take hours.
 func TestUnionsOfUnionsAreDescribedWithLittleWork(t *testing.T) {
