@@ -18,6 +18,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -117,6 +118,30 @@ func (l *slowLog) Append(ctx context.Context, at int64, lines []byte, durable bo
 	return l.Log.Append(ctx, at, lines, durable)
 }
 
+// payingTool is a set with a tool that pays, and paysOnce a model that calls it.
+func payingTool(t *testing.T, opt tool.Option) *tool.Set {
+	set, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { return "paid", nil }, opt))
+	require.NoError(t, err)
+	return set
+}
+
+func paysOnce() loop.Model {
+	return looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Say("Paid."))
+}
+
+// limitedBy makes a run with a limiter and another option.
+func limitedBy(
+	opt func(block func()) loop.Option,
+) func(*testing.T, context.Context, loop.Input, func(...context.Context)) error {
+	return func(t *testing.T, ctx context.Context, given loop.Input, block func(...context.Context)) error {
+		l, err := limiter.New(limiter.Config{})
+		require.NoError(t, err)
+		_, err = fixture.Run(ctx, looptest.NewModel(looptest.Say("Done.")), nil, given, loop.Config{}, loop.WithLimiter(l),
+			opt(func() { block() }))
+		return err
+	}
+}
+
 // theGiven are the functions by their rows of the table in the guide to guarantees.
 var theGiven = map[string]given{
 	"`Model.Reply`": {no, in(func(_ *testing.T, _ *loop.Config, block func(...context.Context)) (loop.Model, *session.Session, loop.Option) {
@@ -140,6 +165,42 @@ var theGiven = map[string]given{
 			return "", nil, ctx.Err()
 		})
 	})},
+	"`WithApprover`": {no, in(func(t *testing.T, cfg *loop.Config, block func(...context.Context)) (loop.Model, *session.Session, loop.Option) {
+		cfg.Tools = payingTool(t, tool.NeedsApproval(func(struct{}) bool { return true }))
+		return paysOnce(), nil, loop.WithApprover(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+			block()
+			return machine.Response{Verdict: machine.Approve}, nil
+		})
+	})},
+	"`WithSummary`": {no, func(_ *testing.T, ctx context.Context, in loop.Input, block func(...context.Context)) error {
+		set := policy.DefaultSet()
+		set.Context = policy.Context{Steps: []policy.ContextStep{policy.Summarise}, Keep: new(1)}
+		for range 4 {
+			in.History = append(in.History, message.Message{Role: message.User, Text: strings.Repeat("word ", 9)},
+				message.Message{Role: message.Assistant, Text: strings.Repeat("word ", 999)})
+		}
+		model := looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.ContextLength}), looptest.Say("Done."))
+		_, err := fixture.Run(ctx, model, nil, in, loop.Config{Policy: &set},
+			loop.WithSummary(func(ctx context.Context, _ []message.Message) (string, message.Usage, error) {
+				block(ctx)
+				return "words", message.Usage{}, ctx.Err()
+			}))
+		return err
+	}},
+	"`NeedsApproval` of a tool": {yes, in(func(t *testing.T, cfg *loop.Config, block func(...context.Context)) (loop.Model, *session.Session, loop.Option) {
+		cfg.Tools = payingTool(t, tool.NeedsApproval(func(struct{}) bool { block(); return false }))
+		return paysOnce(), nil, nil
+	})},
+	"`Config.Estimate`": {yes, in(func(_ *testing.T, cfg *loop.Config, block func(...context.Context)) (loop.Model, *session.Session, loop.Option) {
+		set := policy.DefaultSet()
+		set.Spending.Run.TotalTokens = new(int64(1_000_000))
+		cfg.Policy, cfg.Estimate = &set, func(string, []message.Message) int64 { block(); return 1 }
+		return nil, nil, nil
+	})},
+	"`WithScope`": {yes, limitedBy(func(block func()) loop.Option {
+		return loop.WithScope(func(loop.Request) string { block(); return "" })
+	})},
+	"`WithPriority`": {yes, limitedBy(func(block func()) loop.Option { return loop.WithPriority(func(string) int { block(); return 0 }) })},
 	"`Planner.Plan`": {no, in(func(_ *testing.T, _ *loop.Config, block func(...context.Context)) (loop.Model, *session.Session, loop.Option) {
 		return looptest.NewModel(looptest.Fail(&fault.ProviderError{Class: fault.Auth})), nil,
 			loop.WithPlanner(planner.PlannerFunc(func(ctx context.Context, _ planner.Question) (machine.Plan, error) {
