@@ -103,7 +103,7 @@ var secrets = []form{
 	{regexp.MustCompile(`(\bcurl\s(?:.*?\s)?(?:-b|--cookie)[ =]?['"]?)(` + pair + `(?:;\s*` + pair + `)*)`), always, []string{"curl"}},
 	{regexp.MustCompile(`(\b(?:mysql|7z)\w*\s(?:.*?\s)?-p)([^\s'"]{4,})`), unlessSaid, []string{"mysql", "7z"}},
 	{regexp.MustCompile(`(\b(?:(?:sshpass|login|mongo\w*|rdesktop|useradd)\s(?:.*?\s)?-p|` +
-		`p(?:link|scp|sftp)\s(?:.*?\s)?-pw|(?:sqlcmd|ipmitool|zip|unzip)\s(?:.*?\s)?-P|openssl\s(?:.*?\s)?-k|` +
+		`p(?:link|scp|sftp)\s(?:.*?\s)?-pw|(?:sqlcmd|ipmitool|zip|unzip)\s(?:.*?\s)?-P|openssl\s(?:.*?\s)?-k\s|` +
 		`redis-cli\s(?:.*?\s)?-a|snmp\w*\s(?:.*?\s)?-[AX]|ldap\w*\s(?:.*?\s)?-w)[ =]?['"]?)([^\s'"]{4,})`), unlessSaid,
 		[]string{"sshpass", "login", "mongo", "rdesktop", "useradd", "plink", "pscp", "psftp",
 			"sqlcmd", "ipmitool", "zip", "openssl", "redis-cli", "snmp", "ldap"}},
@@ -122,8 +122,8 @@ var secrets = []form{
 	{regexp.MustCompile(`(?i)(\bnet\s+use\s(?:\S:\s+)?\\\\\S+\s+['"]?|\bnet\s+user\s+[^\s/]\S*\s+['"]?)` +
 		`([^\s'"/][^\s'"]{3,})['"]?\s+/(?:user|savecred|add|domain|active|expires|y\b)`), unlessSaid, []string{"net"}},
 	// CREATE USER … IDENTIFIED BY '…', WITH PASSWORD '…', and a line of .netrc
-	{regexp.MustCompile(`(?i)(\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?['"]|` +
-		`\b(?:with|encrypted|(?:user|role)\s+\S+)\s+password\s+['"]|\blogin\s+\S+\s+password\s+|` +
+	{regexp.MustCompile(`(?i)(\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?'|` +
+		`\b(?:with|encrypted|(?:user|role)\s+\S+)\s+password\s+['"]|\bmachine\s+\S+\s+(?:.*?\s)?login\s+\S+\s+password\s+|` +
 		`\bmysqladmin\s(?:.*?\s)?password\s+['"]?)([^\s'"]{4,})`), unlessSaid, []string{"identified", "password"}},
 	{regexp.MustCompile(`(?i)(\s--(?:` + named + `|token)[ =]['"]?)([^\s'"]{4,})`), unlessSaid, []string{"--"}},
 	{regexp.MustCompile(`(\s--key[ =]['"]?)([^\s'"]{4,})`), unlessProse, []string{"--key"}},
@@ -158,7 +158,8 @@ const leftOut = "[key left out]"
 
 // Scrub makes the words of a provider, a server or a library fit for a log or journal: keys, tokens and
 // passwords are left out as far as their form shows that they are some, everything is on one line, what
-// cannot be seen is written as an escape, and beyond 1 KiB it is cut. Scrubbing twice changes nothing more.
+// cannot be seen is written as an escape, and beyond 1 KiB it is cut. A password that is a word, in a
+// sentence, cannot be told from others. Scrubbing twice changes nothing more.
 func Scrub(s string) string {
 	if s == "" {
 		return s

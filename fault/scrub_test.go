@@ -288,7 +288,8 @@ func TestWhatIsNoKeyStays(t *testing.T) {
 		"msbuild /p:Configuration=Release x", "openssl s_client -key file.pem -connect h", "unzip -p a.zip file.txt",
 		"7z x a.7z", "zip -r archive.zip folder", "unexpected password 'field'", `import password "example.com/x/password"`,
 		"the session key is order-42", "git config set user.name ann", "the set of keys -k 4000",
-		"user ann password expired", "tests_pass=1234 of 2000", "ssh -p 2222 host", "password for ann: expired", "'password': 'must be at least 8 characters'",
+		"user ann password expired", "openssl req -newkey rsa:2048 -keyout test.key", `the function identified by "repeat"`,
+		"client login with password only must fail", "tests_pass=1234 of 2000", "ssh -p 2222 host", "password for ann: expired", "'password': 'must be at least 8 characters'",
 	} {
 		assert.Equal(t, said, fault.Scrub(said))
 		assert.Equal(t, said, fault.Scrub(fault.Scrub(said)))
