@@ -2,9 +2,11 @@ package random
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -49,9 +51,22 @@ func (c *Case) repeatReplies(d dice) {
 	if slices.ContainsFunc(cycle, func(r replyCase) bool { return r.Cancels || r.Hangs }) {
 		return
 	}
+	spelt := newDice(c.Seed ^ 0x7370656c)
 	for range d.between(1, 4) {
-		c.Replies = slices.Insert(c.Replies, at, cycle...)
+		if c.Replies = slices.Insert(c.Replies, at, cycle...); spelt.one(2) {
+			c.Replies[at].Reply.Calls = respelt(cycle[0].Reply.Calls)
+		}
 	}
+}
+
+// respelt returns calls with another spelling of the same numbers.
+func respelt(calls []message.Call) []message.Call {
+	calls = slices.Clone(calls)
+	for n := range calls {
+		calls[n].Arguments = strings.NewReplacer(`"do":0,`, `"do":0.0,`, `"do":0}`, `"do":0e0}`, `"do":1,`, `"do":1.0,`,
+			`"do":2,`, `"do":20e-1,`).Replace(calls[n].Arguments)
+	}
+	return calls
 }
 
 // describe names the models, so that the policy's prices know them.
