@@ -23,7 +23,7 @@ func Decimals(raw []byte) []byte {
 			for end < len(raw) && strings.IndexByte("0123456789+-.eE", raw[end]) >= 0 {
 				end++
 			}
-			if n := raw[at:end]; !plainInteger(n) {
+			if n := raw[at:end]; !plain(n) {
 				to = append(slices.Grow(to, len(raw)-done+maxShift), raw[done:at]...)
 				to, done = appendDecimal(to, n), end
 			}
@@ -54,9 +54,12 @@ func afterString(raw []byte, at int) int {
 // maxShift is how far the point may be from the last digit in a number that is written out.
 const maxShift = 20
 
-// plainInteger reports whether a number is in its form without a look at its digits.
-func plainInteger(n []byte) bool {
-	return !bytes.ContainsAny(n, ".eE") && len(n) <= maxShift && string(n) != "-0"
+// plain reports whether a number is in its form already: it has no exponent, is short, and a fraction does not
+// end with 0.
+func plain(n []byte) bool {
+	fraction := bytes.IndexByte(n, '.') >= 0
+	return !bytes.ContainsAny(n, "eE") && len(n) <= maxShift && string(n) != "-0" &&
+		!(fraction && n[len(n)-1] == '0')
 }
 
 // appendDecimal appends the form of a number. Its value is digits × 10^shift, where digits neither begin nor

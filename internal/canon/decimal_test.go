@@ -30,6 +30,12 @@ func TestDecimals(t *testing.T) {
 	}
 }
 
+// Arguments whose numbers are in this form are hashed as they are.
+func TestNumbersInTheirFormAreNotCopied(t *testing.T) {
+	raw := []byte(`{"a":19.99,"b":-0.05,"c":[0.5,100,-7]}`)
+	assert.Same(t, &raw[0], &canon.Decimals(raw)[0])
+}
+
 // drawNumber draws a JSON number.
 func drawNumber() *rapid.Generator[string] {
 	return rapid.StringMatching(`-?(0|[1-9][0-9]{0,25})(\.[0-9]{1,25})?([eE][+-]?[0-9]{1,3})?`)
