@@ -68,6 +68,7 @@ var stories = map[string]story{
 		fault.Issue{Rule: fault.RuleSyntax, Expected: "a tool's name and its arguments", Source: fault.FromJSON})...)},
 	"no_call": {"", tries(fault.NoOutput, "", same(
 		fault.Issue{Rule: fault.RuleNoCall, Expected: "a tool call", Source: fault.FromReply})...)},
+	"nameless_call": {"", tries(fault.UnknownTool, "", same(whole(fault.UnknownTool, `one of "book_room", "cancel"`))...)},
 	"unknown_tool":  {"book_rom", tries(fault.UnknownTool, "", same(whole(fault.UnknownTool, `one of "book_room", "cancel"`))...)},
 	"no_output":     {"", tries(fault.NoOutput, "", same(whole(fault.NoOutput, ""))...)},
 	"truncated":     {"", tries(fault.Truncated, "", same(whole(fault.Truncated, ""))...)},

@@ -80,12 +80,14 @@ var wordings = []wording{
 		answerDo:    answerShape,
 	},
 	{
-		class:       fault.UnknownTool,
-		rule:        fault.RuleUnknownTool,
-		toolWrong:   "there is no tool named %, so nothing was run for this call",
-		toolDo:      existing,
-		answerWrong: "your reply called a tool that does not exist, so nothing was run for this call",
-		answerDo:    existing,
+		class:     fault.UnknownTool,
+		rule:      fault.RuleUnknownTool,
+		toolWrong: "there is no tool named %, so nothing was run for this call",
+		toolDo:    existing,
+		// The call may have no name at all.
+		answerWrong: "your reply has a tool call in it that names no tool that exists, so nothing was run " +
+			"for this call",
+		answerDo: existing,
 	},
 	{
 		class:     fault.UnknownTool,
