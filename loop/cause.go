@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/typed"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/loop/planner"
 )
 
 // why returns the Go error behind the end of the run, or nil if there is none, or if only the record has it.
@@ -65,10 +65,10 @@ func recordedCause(o *machine.Outcome, single bool) error {
 		own = errors.New(own.Error()) // its text is only that of the planner; the rest follows
 	}
 	if o.Asked != nil {
-		return &engine.PlannerError{Err: own, Asked: planner.AskedAbout(*o.Asked,
+		return &engine.PlannerError{Err: own, Asked: typed.Asked(*o.Asked,
 			recordedFailure(*o.Asked, single))}
 	}
-	return &engine.PlannerError{Err: own, Asked: planner.AskedAbout(o.Exhaustion.Failure, asked)}
+	return &engine.PlannerError{Err: own, Asked: typed.Asked(o.Exhaustion.Failure, asked)}
 }
 
 // recordedFailure returns the Go error behind a failure, or nil.
@@ -76,10 +76,8 @@ func recordedFailure(f fault.Failure, single bool) error {
 	switch {
 	case f.Class == fault.Reducer && !single:
 		return nil
-	case single && f.Class == fault.ToolValidation && f.Message == "":
-		return &fault.ToolValidationError{Tool: f.Tool, Issues: f.Issues}
-	case single && f.Class == fault.StructuredOutput && f.Message == "":
-		return &fault.StructuredOutputError{Issues: f.Issues}
+	case single && f.Message == "" && (f.Class == fault.ToolValidation || f.Class == fault.StructuredOutput):
+		return typed.Of(f)
 	case f.Plane == fault.Transport || f.Message != "" || f.Text != "":
 		return &fault.RecordedError{Recorded: f}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/typed"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
@@ -190,8 +191,8 @@ func bound(n int) string {
 // Unwrap returns the reason, the typed error of the last failure, and its cause.
 func (e *RetryExhaustedError) Unwrap() []error {
 	all := []error{e.Reason}
-	if typed := e.typed(); typed != nil {
-		all = append(all, typed)
+	if own := e.typed(); own != nil {
+		all = append(all, own)
 	}
 	if e.Cause != nil {
 		all = append(all, e.Cause)
@@ -204,13 +205,9 @@ func (*RetryExhaustedError) Sealed(string) bool { return true }
 
 // typed returns the failure as a typed error; nil if the cause already is one, or if its class has none.
 func (e *RetryExhaustedError) typed() error {
-	switch e.Failure.Class {
-	case fault.ToolValidation, fault.UnknownTool:
-		return &fault.ToolValidationError{Tool: e.Action, Issues: e.Failure.Issues}
-	case fault.StructuredOutput, fault.NoOutput, fault.Truncated, fault.Refusal:
-		return &fault.StructuredOutputError{Issues: e.Failure.Issues}
-	}
-	return nil
+	f := e.Failure
+	f.Tool = e.Action
+	return typed.Of(f)
 }
 
 // exhausted returns the error of a run that stopped without success.

@@ -7,7 +7,7 @@ var Layers = [][]string{
 		"internal/sealedline", "internal/several", "internal/stack", "internal/syntax"},
 	{"internal/fields"},
 	{"backoff", "fault", "reducer", "message"},
-	{"extract", "internal/contain", "internal/talk"},
+	{"extract", "internal/contain", "internal/talk", "internal/typed"},
 	{"policy", "feedback", "ratelimit", "schema"},
 	{"feedback/prompt", "limit", "loop/projection"},
 	{"session", "tool", "policy/file", "result"},
@@ -29,8 +29,8 @@ var Outside = []string{"internal/browser", "internal/gate", "policy/internal/dra
 var Pure = []string{
 	"internal/canon", "internal/chain", "internal/httphint", "internal/several", "internal/syntax",
 	"internal/fields",
-	"internal/sealedline", "internal/seq", "internal/talk", "backoff", "fault", "ratelimit", "reducer",
-	"message", "extract", "policy", "feedback",
+	"internal/sealedline", "internal/seq", "internal/talk", "internal/typed", "backoff", "fault", "ratelimit",
+	"reducer", "message", "extract", "policy", "feedback",
 	"feedback/prompt", "result", "session", "loop/projection", "loop/machine", "limit", "internal/simulate",
 }
 

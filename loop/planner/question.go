@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/retake-go/retake/internal/typed"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
 )
@@ -43,7 +44,7 @@ type Question struct {
 // nil. It is for engines.
 func NewQuestion(st machine.State, e machine.Effect, cause error) Question {
 	return Question{
-		Question: *e.Question, Model: st.Model, Cause: AskedAbout(e.Question.Failure, cause), Session: st.Session,
+		Question: *e.Question, Model: st.Model, Cause: typed.Asked(e.Question.Failure, cause), Session: st.Session,
 		At: st.At, Deadline: st.Config.Deadline,
 	}
 }
