@@ -46,7 +46,11 @@ func quote(b []byte, s string, limit int) []byte {
 	fits := start
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		b = append(b, visible(s[i:i+size], r)...)
+		if bad := r == utf8.RuneError && size == 1; bad || unseen(r) {
+			b = append(b, escape(s[i:i+size], r)...)
+		} else {
+			b = utf8.AppendRune(b, r)
+		}
 		if breaks(s, i) {
 			b = append(b, ' ')
 		}
@@ -62,13 +66,11 @@ func quote(b []byte, s string, limit int) []byte {
 	return b
 }
 
-// visible returns a character, or an escape if it is not visible.
-func visible(raw string, r rune) string {
+// escape returns an escape of a character that is not visible.
+func escape(raw string, r rune) string {
 	switch {
-	case r == utf8.RuneError && len(raw) == 1:
+	case r == utf8.RuneError:
 		return fmt.Sprintf(`\x%02x`, raw[0])
-	case !unseen(r):
-		return raw
 	case strings.ContainsRune("\n\r\t", r):
 		return strings.Trim(strconv.Quote(raw), `"`)
 	case r > 0xffff:
