@@ -99,6 +99,7 @@ func (e *evaluation) judge(n *node, v *value, s *scope, to *variable) (fits bool
 	outer, depth, left, from := e.lowest, len(e.asking), e.left, len(e.failures)
 	e.asking[q], e.lowest = depth, depth
 	fits, described = e.evaluate(n, v, s, nil)
+	e.failures = e.failures[:min(len(e.failures), from+maxIssues)] // else they could double at each level
 	delete(e.asking, q)
 	depends := e.lowest < depth // on a schema that is still being evaluated
 	if !depends && e.remembers(left-e.left) {

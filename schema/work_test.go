@@ -428,6 +428,24 @@ func TestAGoodDocumentTakesFewAllocations(t *testing.T) {
 	assert.LessOrEqual(t, took, 14.0)
 }
 
+// What is wrong in one place is told at each level around it, and then of both ways that lead there. The work
+// grows with the levels all the same, and not with the ways.
+func TestFailuresDoNotDoubleAtEachLevel(t *testing.T) {
+	s := compile(t, `{"type":"object","dependentSchemas":{"a":{"$ref":"#/$defs/x"}},"additionalProperties":{"$ref":"#/$defs/x"},
+		"$defs":{"x":{"additionalProperties":{"$ref":"#"}}}}`)
+	took := func(levels int) uint64 {
+		doc := []byte(strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		issues := s.Check(doc)
+		runtime.ReadMemStats(&after)
+		require.NotEmpty(t, issues)
+		assert.Equal(t, strings.Repeat("/a", levels), issues[0].Pointer)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	assert.Less(t, took(60), 8*took(15))
+}
+
 // Of very many missing members only those are named that are told.
 func TestOfManyMissingMembersAFewAreNamed(t *testing.T) {
 	s := compile(t, `{"required":[`+of(50_000, `"member_%"`)+`]}`)
