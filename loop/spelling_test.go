@@ -79,8 +79,8 @@ func TestOneMistakeInTwoSpellingsIsNoProgress(t *testing.T) {
 	require.ErrorIs(t, err, policy.ReasonNoProgress)
 }
 
-// Equal calls are equal in all spellings of their numbers, whatever a journal leaves out: what is decided, and
-// how often the tool runs, is the same, and the journal replays.
+// Equal calls are equal in all spellings of their numbers, whatever a journal leaves out: what is decided,
+// and how often the tool runs, is the same, and the journal replays.
 func TestOneValueInTwoSpellingsIsOneCall(t *testing.T) {
 	spelt := []string{`{"amount":100}`, `{"amount":100.0}`, `{"amount":1e2}`, `{"amount":1.00e+2}`}
 	pays := func(spellings ...string) (turns []looptest.Turn) {

@@ -19,7 +19,8 @@ type CompileLimits struct {
 	// 1, at most 10,000,000.
 	MaxSubschemas int
 	// MaxPatternBytes bounds the regular expressions of a document together. Their programs, and what Go
-	// writes out to make them, may have 4 steps for each byte that is allowed. At least 1, at most 10,000,000.
+	// writes out to make them, may have 4 steps for each byte that is allowed. At least 1, at most
+	// 10,000,000.
 	MaxPatternBytes int
 }
 

@@ -38,8 +38,8 @@ func anyMarked(levels [][]*node, keywords ...string) bool {
 
 const secretKeyword = "x-secret"
 
-// maxPlaces bounds the places that are searched for secrets: each reference may double their number. maxPointer
-// bounds the bytes of their JSON Pointers.
+// maxPlaces bounds the places that are searched for secrets: each reference may double their number.
+// maxPointer bounds the bytes of their JSON Pointers.
 const maxPlaces, maxPointer = 4096, 4096
 
 // Secrets lists the places whose values must not be kept, as JSON Pointers in ascending order; "*" stands for

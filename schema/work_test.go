@@ -453,8 +453,8 @@ func TestOfManyMissingMembersAFewAreNamed(t *testing.T) {
 	assert.Less(t, testing.AllocsPerRun(1, func() { s.Check([]byte(`{}`)) }), 5_000.0)
 }
 
-// A missing member is described in words, even if a thousand alternatives lead to a thousand others three times
-// in a row: looking at each way would take hours.
+// A missing member is described in words, even if a thousand alternatives lead to a thousand others three
+// times in a row: looking at each way would take hours.
 func TestUnionsOfUnionsAreDescribedWithLittleWork(t *testing.T) {
 	doc := `{"required":["a"],"properties":{"a":{"$ref":"#/$defs/e0"}},"$defs":{"e3":{"type":"string"}`
 	for level := range 3 {

@@ -143,9 +143,9 @@ func BenchmarkStep(b *testing.B) {
 }
 
 // BenchmarkGuards steps the same run of thirty calls without bounds, with the default bounds of cycles, and
-// with budgets and a window besides, one after the other. The metrics are what a step of the fastest run takes
-// beside one without bounds; budgets and windows have an event more for each model call, the estimate of its
-// prompt.
+// with budgets and a window besides, one after the other. The metrics are what a step of the fastest run
+// takes beside one without bounds; budgets and windows have an event more for each model call, the estimate
+// of its prompt.
 func BenchmarkGuards(b *testing.B) {
 	progress, all := unbounded(), unbounded()
 	progress.Global.Progress, all.Global.Progress = nil, nil

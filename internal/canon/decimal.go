@@ -54,8 +54,8 @@ func afterString(raw []byte, at int) int {
 // maxShift is how far the point may be from the last digit in a number that is written out.
 const maxShift = 20
 
-// plain reports whether a number is in its form already: it has no exponent, is short, and a fraction does not
-// end with 0.
+// plain reports whether a number is in its form already: it has no exponent, is short, and a fraction does
+// not end with 0.
 func plain(n []byte) bool {
 	fraction := bytes.IndexByte(n, '.') >= 0
 	return !bytes.ContainsAny(n, "eE") && len(n) <= maxShift && string(n) != "-0" &&

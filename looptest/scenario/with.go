@@ -15,9 +15,9 @@ import (
 // With brings a program's own tools, reducers, policy and session to its stories, so that a story shows what
 // they do. A line of the story overrides it. The zero value brings nothing.
 type With struct {
-	// Config is the configuration of the runs. Its tools really run, unless the story gives their outcomes, by
-	// "outcome" or "rounds". One with outcomes does not run once they are used up: the outcome "itself" lets it run
-	// once. All stories share the tools: state should be kept in the session.
+	// Config is the configuration of the runs. Its tools really run, unless the story gives their outcomes,
+	// by "outcome" or "rounds". One with outcomes does not run once they are used up: the outcome "itself"
+	// lets it run once. All stories share the tools: state should be kept in the session.
 	Config loop.Config
 	// PolicyFile is the path of a policy file that replaces Config.Policy; empty for none.
 	PolicyFile string

@@ -103,7 +103,8 @@ type listView struct {
 type nav struct {
 	// Here is the page that it stands on.
 	Here string
-	// All is the number of sessions, and Asking that of questions. Limits reports that there is a page of limits.
+	// All is the number of sessions, and Asking that of questions. Limits reports that there is a page of
+	// limits.
 	All    string
 	Asking int
 	Limits bool

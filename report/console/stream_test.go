@@ -152,8 +152,8 @@ func TestALineIsReadSoonAfterALongReading(t *testing.T) {
 	assert.Contains(t, body(t, ask(t, c, "GET", "/api/sessions")), "overdue since 2000-01-01 00:00:01 UTC")
 }
 
-// BenchmarkLineOnScreen writes the steps of a run one by one, and waits after each until the list tells of it,
-// among many sessions that no process has. worst-ms is the longest time from a line to the list.
+// BenchmarkLineOnScreen writes the steps of a run one by one, and waits after each until the list tells of
+// it, among many sessions that no process has. worst-ms is the longest time from a line to the list.
 func BenchmarkLineOnScreen(b *testing.B) {
 	for _, n := range []int{2_500, 5_000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
