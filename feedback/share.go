@@ -28,8 +28,8 @@ const (
 // much of the limits they use together. If not all fit, calls of different tools come first: as many as have
 // a fair room share the limits equally, and the others are told [NoRoom]. A single item may use all.
 //
-// words renders the texts; nil, and words that fail, mean [Render]. err is the first error of words; the texts
-// are complete all the same. lim may be what is left of limits, and even below 0. RenderAll is safe for
+// words renders the texts; nil, and words that fail, mean [Render]. err is the first error of words; the
+// texts are complete all the same. lim may be what is left of limits, and even below 0. RenderAll is safe for
 // concurrent use if words is.
 func RenderAll(items []Item, lim Limits, words func(RetryFeedback, Limits) (string, error)) (
 	texts []string, used Limits, err error,

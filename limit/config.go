@@ -10,8 +10,8 @@ import (
 
 // Window is a limit that is known beforehand. The limits that responses tell need not be given.
 type Window struct {
-	// Resource (resource) is what is counted: "requests" or "tokens", or "input_tokens" if tokens are counted on
-	// the way in.
+	// Resource (resource) is what is counted: "requests" or "tokens", or "input_tokens" if tokens are counted
+	// on the way in.
 	Resource string `json:"resource" policy:"resource,words=requests|tokens|input_tokens"`
 	// Limit (limit) is how many of them are allowed in each Period (period); both are more than 0.
 	Limit  int64         `json:"limit" policy:"limit"`

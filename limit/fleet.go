@@ -13,14 +13,14 @@ import (
 // Fleet is what the calls of a whole fleet keep to: the section "fleet" of a policy file. The zero value
 // leaves everything to the limiter, which learns it.
 type Fleet struct {
-	// Limit (limit) is what the limiter of each scope starts with. A scope in Scopes (scopes), by its name, has
-	// what it says itself, and nothing of Limit.
+	// Limit (limit) is what the limiter of each scope starts with. A scope in Scopes (scopes), by its name,
+	// has what it says itself, and nothing of Limit.
 	Limit  Config            `policy:"limit"`
 	Scopes map[string]Config `policy:"scopes"`
 	// MaxWait (max_wait) bounds how long a call waits; 0 means as long as its deadline allows.
 	MaxWait time.Duration `policy:"max_wait,absent,most=744h"`
-	// Processes (processes) is how many processes share a store, as far as is known. It matters while the store
-	// cannot be reached. 0 means that it is not known.
+	// Processes (processes) is how many processes share a store, as far as is known. It matters while the
+	// store cannot be reached. 0 means that it is not known.
 	Processes int `policy:"processes,absent,least=1,most=1000"`
 }
 

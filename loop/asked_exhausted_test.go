@@ -24,9 +24,9 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Where the ladder would give up a person sees what was wrong, and may give the model a hint. The model, which
-// was told that no attempt is left, learns that it may try again. One who ends
-// the run gives it the error that it would have had.
+// Where the ladder would give up a person sees what was wrong, and may give the model a hint. The model,
+// which was told that no attempt is left, learns that it may try again. One who ends the run gives it the
+// error that it would have had.
 func TestAPersonSaysWhatFollowsAnExhaustion(t *testing.T) {
 	one := policy.DefaultSet()
 	one.Answer.MaxAttempts = new(1)
@@ -85,9 +85,10 @@ func TestAMessageLeavesAnExhaustionToPeople(t *testing.T) {
 	assert.Equal(t, looptest.Epoch.Add(time.Hour), clock.Now())
 }
 
-// A person corrects the call that was not accepted: it is made as they say, with a key of its own, and the model
-// is told who did so. What a redaction leaves out of the tool's arguments is nowhere in the journal, be it the
-// model's or the person's, nor are their words; and the question can be answered by the id that the journal has.
+// A person corrects the call that was not accepted: it is made as they say, with a key of its own, and the
+// model is told who did so. What a redaction leaves out of the tool's arguments is nowhere in the journal, be
+// it the model's or the person's, nor are their words; and the question can be answered by the id that the
+// journal has.
 func TestAPersonCorrectsACallInARedactedJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var made payments

@@ -43,8 +43,8 @@ func free(t *testing.T, l *limiter.Limiter) {
 }
 
 // A run that meets a refusal, a bad call and a good one dies after each line of its journal, and before each.
-// The next process goes on with a limiter of its own: no line is lost, no payment is made twice, no attempt is
-// charged for the death, and no grant is kept.
+// The next process goes on with a limiter of its own: no line is lost, no payment is made twice, no attempt
+// is charged for the death, and no grant is kept.
 func TestARunThatDiesBetweenAskAndGrantAndCallGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		paid := 0

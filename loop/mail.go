@@ -291,8 +291,8 @@ func (p *process) waitsInInbox(question string) bool {
 	})
 }
 
-// wentOn takes what is in the inbox, and reports whether a question was answered or taken back with it, or the
-// run cannot go on.
+// wentOn takes what is in the inbox, and reports whether a question was answered or taken back with it, or
+// the run cannot go on.
 func (p *process) wentOn() bool {
 	if p.inbox == nil {
 		return false

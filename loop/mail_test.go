@@ -156,7 +156,8 @@ func TestAnAnswerThatWasGivenInTimeCountsWheneverItIsTaken(t *testing.T) {
 	})
 }
 
-// A message that stops takes the question back, also if the run finds it when the question's deadline is over.
+// A message that stops takes the question back, also if the run finds it when the question's deadline is
+// over.
 func TestAMessageTakesAQuestionBackAtItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var made payments
@@ -290,8 +291,8 @@ func TestAnAnswerInTheProcessGoesThroughTheInbox(t *testing.T) {
 }
 
 // An answer that comes while the run looks into its inbox waits for the look. If the run still asks, it is
-// taken. If the run finds another answer there, it is told so at once, and does not wait for what the run does
-// next.
+// taken. If the run finds another answer there, it is told so at once, and does not wait for what the run
+// does next.
 func TestAnAnswerWhileTheRunLooksIntoItsInbox(t *testing.T) {
 	for _, pooled := range []bool{false, true} {
 		for _, another := range []bool{false, true} {

@@ -165,8 +165,8 @@ type seat struct {
 	// answered are the questions that were answered here.
 	answered []string
 
-	// asks reports that the run waits for people, even if it is away for a look into its inbox. back is closed
-	// when it sits again or has moved on; nil if no answer waits for that. The desk's mu guards both.
+	// asks reports that the run waits for people, even if it is away for a look into its inbox. back is
+	// closed when it sits again or has moved on; nil if no answer waits for that. The desk's mu guards both.
 	asks bool
 	back chan struct{}
 }

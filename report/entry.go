@@ -66,8 +66,8 @@ type entry struct {
 	good, bad bool
 	// marred is set for the outcome of a run with calls that failed or are in doubt.
 	marred bool
-	// doubt is the key of a call whose effect is unknown, ran is set if it ended by itself. stands is set for a
-	// note that a page never folds.
+	// doubt is the key of a call whose effect is unknown, ran is set if it ended by itself. stands is set for
+	// a note that a page never folds.
 	doubt       string
 	ran, stands bool
 	// lane says what took the time between from and to; 0 for nothing.

@@ -120,8 +120,8 @@ func whole(ev *machine.Event) bool {
 // run is what was read of one run.
 type run struct {
 	number int
-	// inSession is the number in the session, whose earlier runs may have been compacted, and turn that of the
-	// latest model call. nests is set if the runs of agents are looked for.
+	// inSession is the number in the session, whose earlier runs may have been compacted, and turn that of
+	// the latest model call. nests is set if the runs of agents are looked for.
 	inSession, turn int
 	nests           bool
 	header          journal.Header

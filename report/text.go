@@ -20,8 +20,8 @@ type Style struct {
 	Color bool
 	// Width is the most columns of a line; 0 for 100, and at least 40.
 	Width int
-	// Children finds the sessions of agents that are tools, whose timelines are shown under their calls; may be
-	// nil.
+	// Children finds the sessions of agents that are tools, whose timelines are shown under their calls; may
+	// be nil.
 	Children Children
 }
 

@@ -69,9 +69,9 @@ func WithEnd(f func(Invocation, *session.Session, loop.Result, error)) Option {
 	return func(a *Adapter) { a.ended = f }
 }
 
-// WithSequential must be given if a task runner (platform.WithTaskRunner) makes the calls of a reply one after
-// the other, in call order. A transport fault of a tool is not retried then, because a call cannot wait for
-// those after it.
+// WithSequential must be given if a task runner (platform.WithTaskRunner) makes the calls of a reply one
+// after the other, in call order. A transport fault of a tool is not retried then, because a call cannot wait
+// for those after it.
 func WithSequential() Option { return func(a *Adapter) { a.sequential = true } }
 
 // WithObserver tells o of every attempt, retry, exhaustion and end of the adapter's runs, such as

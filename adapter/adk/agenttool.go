@@ -29,11 +29,11 @@ type AgentToolConfig struct {
 
 // AgentTool makes a tool of an agent, which takes a request and returns the agent's last text. Unlike that of
 // ADK's package agenttool, the agent runs with the adapter's plugin: it has a run and a session of its own,
-// and is corrected and recorded as the agent around it. Wrap its model with [Adapter.Model], too. Nobody confirms
-// the calls of its tools: one that wants a confirmation fails the call of the agent. It begins
-// with a copy of the outer session's state. Its [Invocation].SessionID is that of the outer session and the
-// id of the call, so that [WithSessions] finds the same session when the call is made again. A nil cfg is the
-// zero value.
+// and is corrected and recorded as the agent around it. Wrap its model with [Adapter.Model], too. Nobody
+// confirms the calls of its tools: one that wants a confirmation fails the call of the agent. It begins with
+// a copy of the outer session's state. Its [Invocation].SessionID is that of the outer session and the id of
+// the call, so that [WithSessions] finds the same session when the call is made again. A nil cfg is the zero
+// value.
 func (a *Adapter) AgentTool(sub agent.Agent, cfg *AgentToolConfig) (adktool.Tool, error) {
 	if sub == nil {
 		return nil, errors.New("retake: the agent is nil")

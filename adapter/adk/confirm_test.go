@@ -200,7 +200,8 @@ func TestTwoCallsWithOneID(t *testing.T) {
 	assert.Contains(t, given[1].Response["error"], "no room in Porto")
 }
 
-// counting adds up the tokens that a model reports to ADK, whose span of a call has those of the last response.
+// counting adds up the tokens that a model reports to ADK, whose span of a call has those of the last
+// response.
 type counting struct {
 	model.LLM
 	tokens []int32

@@ -217,8 +217,8 @@ func (a *Adapter) afterTool(
 	}
 }
 
-// waits reports whether a call waits for the user's confirmation: that of its config, or one that its tool has
-// asked for.
+// waits reports whether a call waits for the user's confirmation: that of its config, or one that its tool
+// has asked for.
 func waits(ctx agent.Context, err error) bool {
 	if errors.Is(err, adktool.ErrConfirmationRequired) {
 		return true

@@ -25,8 +25,8 @@ func withUsage(resp *model.LLMResponse, spent *usage) *model.LLMResponse {
 	return &own
 }
 
-// costOf returns what comes with the error of a call that has ended the run: the usage of all its replies, for
-// ADK's spans; nil if there is none.
+// costOf returns what comes with the error of a call that has ended the run: the usage of all its replies,
+// for ADK's spans; nil if there is none.
 func costOf(resp *model.LLMResponse, spent *usage) *model.LLMResponse {
 	if u := usageOf(resp); u != nil {
 		spent = u

@@ -174,7 +174,8 @@ func (a *assembly) place(ev sdk.MessageStreamEventUnion) (n int, known bool, err
 	return n, known, err
 }
 
-// keepPrompt keeps the counts of the prompt where the last event tells zeros in their place, as some servers do.
+// keepPrompt keeps the counts of the prompt where the last event tells zeros in their place, as some servers
+// do.
 func keepPrompt(now *sdk.Usage, before sdk.Usage, told sdk.MessageDeltaUsage) {
 	if told.InputTokens+told.CacheReadInputTokens+told.CacheCreationInputTokens != 0 {
 		return

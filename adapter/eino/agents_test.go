@@ -212,8 +212,8 @@ func (m *meanwhile) Generate(ctx context.Context, in []*schema.Message, opts ...
 
 func (m *meanwhile) WithTools([]*schema.ToolInfo) (model.ToolCallingChatModel, error) { return m, nil }
 
-// Agents that work at the same time may not share a run: that is said at once to the one that comes later, and no
-// call gets another one's answer. With an adapter for each they work.
+// Agents that work at the same time may not share a run: that is said at once to the one that comes later,
+// and no call gets another one's answer. With an adapter for each they work.
 func TestAgentsThatWorkAtTheSameTime(t *testing.T) {
 	for name, c := range map[string]struct{ apart, asked bool }{
 		"a tool runs": {false, false}, "a model is asked": {false, true}, "a tool runs, two adapters": {true, false}, "a model is asked, two adapters": {true, true},

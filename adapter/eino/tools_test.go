@@ -397,7 +397,8 @@ func TestAToolKnowsItsCall(t *testing.T) {
 	assert.Equal(t, []known{{"order-42", 2, 3, 1, 0, true}, {"order-42", 2, 3, 2, 10, true}}, all)
 }
 
-// Of equal calls of a reply one is run, and all have its result, whether Eino makes them at the same time or not.
+// Of equal calls of a reply one is run, and all have its result, whether Eino makes them at the same time or
+// not.
 func TestEqualCallsOfAReplyHaveOneResult(t *testing.T) {
 	for name, sequential := range map[string]bool{"at the same time": false, "one by one": true} {
 		t.Run(name, func(t *testing.T) {

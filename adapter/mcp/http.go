@@ -10,11 +10,12 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// HTTPClient returns a client for servers over HTTP. It works as base, except that a response to a call
-// with status 408, 429 or 5xx is a [fault.TransportError] with the wait that the server asks for. The SDK
-// itself only puts the status into a text, so that no call would be retried. A 404 to a session is always the
-// end of that session, so that [WithReconnect] opens another; so is the 400 of servers of other SDKs that say so
-// in their words. A nil base is [http.DefaultClient]. base is not changed, and the client is as safe for concurrent use as base is.
+// HTTPClient returns a client for servers over HTTP. It works as base, except that a response to a call with
+// status 408, 429 or 5xx is a [fault.TransportError] with the wait that the server asks for. The SDK itself
+// only puts the status into a text, so that no call would be retried. A 404 to a session is always the end of
+// that session, so that [WithReconnect] opens another; so is the 400 of servers of other SDKs that say so in
+// their words. A nil base is [http.DefaultClient]. base is not changed, and the client is as safe for
+// concurrent use as base is.
 //
 //	&sdk.StreamableClientTransport{Endpoint: url, HTTPClient: mcp.HTTPClient(nil)}
 func HTTPClient(base *http.Client) *http.Client {
@@ -59,8 +60,8 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, &fault.TransportError{Class: f.Class, RetryAfter: f.RetryAfter, Final: f.Final, Cause: cause}
 }
 
-// noSession is what servers of the SDKs for Python and TypeScript say with a status of 400 to the id of a session
-// that they do not know.
+// noSession is what servers of the SDKs for Python and TypeScript say with a status of 400 to the id of a
+// session that they do not know.
 const noSession = "Bad Request: No valid session ID provided"
 
 // forgotten reports whether a server says that it does not know the session of a request. It leaves the body

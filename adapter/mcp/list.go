@@ -29,9 +29,9 @@ func WithWatch(w *Watch) Option { return func(o *options) { o.watch = w } }
 
 // WithReconnect makes the first call after a lost connection call connect for a new session. A lost
 // connection is then a fault that the transport policy retries, with the same idempotency key; without
-// WithReconnect no policy retries it. The new session is used with the tools that the old one listed, which is
-// not closed here: connect may do that. connect is called by one call at a time. Its context is that of the call
-// and ends with it: the session, and the process behind it, must outlive it.
+// WithReconnect no policy retries it. The new session is used with the tools that the old one listed, which
+// is not closed here: connect may do that. connect is called by one call at a time. Its context is that of
+// the call and ends with it: the session, and the process behind it, must outlive it.
 func WithReconnect(connect func(context.Context) (*sdk.ClientSession, error)) Option {
 	return func(o *options) { o.connect = connect }
 }

@@ -96,8 +96,8 @@ func nextMedium(text []byte) (from, to int) {
 	return from, to
 }
 
-// mediaLeft returns a text that describes the media among the blocks that are left, of about most bytes; nil if
-// there are none.
+// mediaLeft returns a text that describes the media among the blocks that are left, of about most bytes; nil
+// if there are none.
 func mediaLeft(left []block, most int) []message.Part {
 	left = slices.DeleteFunc(slices.Clone(left), func(b block) bool {
 		return b.Bytes == 0 || b.Type == "resource_link"

@@ -17,8 +17,8 @@ const (
 	// LimiterWaiting is how many calls wait, and LimiterInFlight how many were granted and not settled.
 	LimiterWaiting  = "retake.limiter.waiting"
 	LimiterInFlight = "retake.limiter.in_flight"
-	// LimiterPace is the present pace in calls a second. A limiter with a store has that of the store. There is
-	// none while the limiter is open: see [limit.Config].
+	// LimiterPace is the present pace in calls a second. A limiter with a store has that of the store. There
+	// is none while the limiter is open: see [limit.Config].
 	LimiterPace = "retake.limiter.pace"
 	// LimiterBreaker is 1 while the breaker is open, else 0, and LimiterStoreLost 1 while the store of the
 	// limiter cannot be reached.

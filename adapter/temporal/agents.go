@@ -188,7 +188,8 @@ func (f *flow) await(ctx workflow.Context, c *child, in order) error {
 	return err
 }
 
-// ended returns what a run within a call came to as the outcome of the call, with the words of [nested.AsTool].
+// ended returns what a run within a call came to as the outcome of the call, with the words of
+// [nested.AsTool].
 func (a *agent) ended(c *child) (out toolResult) {
 	a.endReplay()
 	t, err := nested.ToolOf(c.Run.Tool, "", nil, func(ctx context.Context, _ string) (loop.Result, error) {

@@ -122,8 +122,8 @@ func begins(t *testing.T, c client.Client, id string, meanwhile func()) (outer, 
 	return outer, inner, asked
 }
 
-// An agent in a child workflow goes on when its worker is killed in its tool, and is answered in its own workflow.
-// It and the run around it make what they make in process. The end of that run ends it.
+// An agent in a child workflow goes on when its worker is killed in its tool, and is answered in its own
+// workflow. It and the run around it make what they make in process. The end of that run ends it.
 func TestAnAgentOutlivesItsWorker(t *testing.T) {
 	s := newServer(t)
 	c := s.dial()

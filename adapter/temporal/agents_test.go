@@ -365,8 +365,8 @@ func TestAnAgentThatCannotGoOnIsInDoubtAndPaidFor(t *testing.T) {
 	}
 }
 
-// The id of an agent's run is taken by one of an earlier workflow of the session, which still runs: the call is
-// made again later, as in process.
+// The id of an agent's run is taken by one of an earlier workflow of the session, which still runs: the call
+// is made again later, as in process.
 func TestAnAgentThatStillRunsElsewhereIsTriedLater(t *testing.T) {
 	b := newBench(t, scouting(Worker{Model: steps()}, loop.Config{}), loop.Config{})
 	c := child{id: scoutID, err: &sdk.ChildWorkflowExecutionAlreadyStartedError{}}

@@ -166,7 +166,8 @@ func TestAUserSpeaksToARun(t *testing.T) {
 	}
 }
 
-// What is said at one instant with a message that stops a call enters before the call that is made in its place.
+// What is said at one instant with a message that stops a call enters before the call that is made in its
+// place.
 func TestTwoMessagesAtOneInstant(t *testing.T) {
 	model := loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
 		return message.Reply{Text: r.Messages[len(r.Messages)-1].Text, Finish: message.Stop}, nil

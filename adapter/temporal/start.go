@@ -354,15 +354,15 @@ func (h *Handle) Plan(ctx context.Context, p machine.Plan) error {
 }
 
 // Answer answers a question to a person: see [Status].Asking. It returns once the answer is in the history.
-// Errors are a [*machine.AnswerError] for an answer that the run does not take, and [loop.ErrNobodyAsks] for a
-// run that has ended.
+// Errors are a [*machine.AnswerError] for an answer that the run does not take, and [loop.ErrNobodyAsks] for
+// a run that has ended.
 func (h *Handle) Answer(ctx context.Context, answer machine.Response) error {
 	return refusedAs(loop.ErrNobodyAsks, h.update(ctx, UpdateAnswer, over(answer), nil))
 }
 
 // Say says something to the run: see [session.Words]. It enters before the next model call, and is in the
-// history when Say returns. An empty ID is made; give one to be able to say it again after an error. The error
-// is [session.ErrNotHeld] for a run that has ended, and that of an invalid message.
+// history when Say returns. An empty ID is made; give one to be able to say it again after an error. The
+// error is [session.ErrNotHeld] for a run that has ended, and that of an invalid message.
 func (h *Handle) Say(ctx context.Context, w session.Words) error {
 	if w.ID == "" {
 		w.ID = rand.Text()

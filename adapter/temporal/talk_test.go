@@ -153,8 +153,9 @@ func TestARunIsCancelled(t *testing.T) {
 	}
 }
 
-// A call waits in the workflow until a person approves it with other arguments: the worker that asked is gone by
-// then. The second answer is told that there is one. What was said and answered is in the history, and replays.
+// A call waits in the workflow until a person approves it with other arguments: the worker that asked is gone
+// by then. The second answer is told that there is one. What was said and answered is in the history, and
+// replays.
 func TestAPersonAnswersAnotherWorker(t *testing.T) {
 	c := newServer(t).dial()
 	ctx := t.Context()

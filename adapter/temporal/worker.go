@@ -78,8 +78,9 @@ type Worker struct {
 	Planner planner.Planner
 	// Prompt makes the prompt of each model call; nil uses the prompt of the config.
 	Prompt loop.PromptFunc
-	// Summary sums up messages that prompts leave out, for the policy's step summarise: see [loop.WithSummary]
-	// and [loop.SummaryBy]. It runs in an activity, as a model call does. Without it window takes its place.
+	// Summary sums up messages that prompts leave out, for the policy's step summarise: see
+	// [loop.WithSummary] and [loop.SummaryBy]. It runs in an activity, as a model call does. Without it
+	// window takes its place.
 	Summary loop.SummaryFunc
 	// Adjust may change the policy before each decision; nil for none.
 	Adjust func(session.State) (policy.Layer, bool)
@@ -232,7 +233,8 @@ type agent struct {
 	agents map[string]within
 }
 
-// Register registers the workflow and the activities of an agent, and those of its Agents. Its error is that of [Worker.Validate].
+// Register registers the workflow and the activities of an agent, and those of its Agents. Its error is that
+// of [Worker.Validate].
 func Register(r worker.Registry, w Worker) error {
 	a, err := newAgent(w)
 	if err == nil {

@@ -63,8 +63,8 @@ func acquire(t *testing.T, l *limiter.Limiter, end limit.Outcome) limiter.Grant 
 	return g
 }
 
-// A store that answers nonsense, or that can be read and not written, is lost until it can be used: it is said
-// once, and each process keeps to its part meanwhile.
+// A store that answers nonsense, or that can be read and not written, is lost until it can be used: it is
+// said once, and each process keeps to its part meanwhile.
 func TestAStoreThatCannotBeUsedIsLostOnce(t *testing.T) {
 	for name, fault := range map[string]faults{
 		"it cannot be reached":          {load: errors.New("no route")},

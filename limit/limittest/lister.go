@@ -12,8 +12,8 @@ import (
 	"github.com/retake-go/retake/limit/limiter"
 )
 
-// Lister tests what tells of the limits in a store, which has none yet: all scopes, in order of name. An error
-// of it begins with name.
+// Lister tests what tells of the limits in a store, which has none yet: all scopes, in order of name. An
+// error of it begins with name.
 func Lister(t *testing.T, s limiter.Store, name string, lists ...func(context.Context) ([]limiter.Status, error)) {
 	t.Helper()
 	for scope, inFlight := range map[string]int64{"b": 3, "a": 0} {

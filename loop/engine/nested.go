@@ -50,8 +50,8 @@ func (o *Outer) Bound(own *policy.Set) policy.Set {
 	return set.Within(&rest)
 }
 
-// Deadline returns the earliest of the inner run's own deadline, zero for none, that of the outer run, and the
-// end of the call that begins now.
+// Deadline returns the earliest of the inner run's own deadline, zero for none, that of the outer run, and
+// the end of the call that begins now.
 func (o *Outer) Deadline(own, now time.Time) time.Time {
 	first := earlier(own, o.State.Config.Deadline)
 	if d := o.Run.Timeout; d > 0 {

@@ -264,8 +264,8 @@ func (b *Batch) repeated(n int) *BatchCall {
 	return &own
 }
 
-// Answered returns call n of the batch with its answer. ok is false if the call is open, or equals an open one
-// of the same reply.
+// Answered returns call n of the batch with its answer. ok is false if the call is open, or equals an open
+// one of the same reply.
 func (b *Batch) Answered(n int) (c *BatchCall, ok bool) {
 	c = b.Calls[n]
 	if !c.unsaid() {

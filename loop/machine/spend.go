@@ -45,8 +45,8 @@ const (
 )
 
 // EstimateTokens estimates the tokens of messages that are added to a prompt. It is what runs without a
-// function of their own use. It estimates high: providers count three to five bytes of text as one token. What
-// a provider adds to a first prompt with tools is not in it: Anthropic adds hundreds of tokens.
+// function of their own use. It estimates high: providers count three to five bytes of text as one token.
+// What a provider adds to a first prompt with tools is not in it: Anthropic adds hundreds of tokens.
 func EstimateTokens(added []message.Message) (tokens int64) {
 	for n := range added {
 		m := &added[n]

@@ -161,9 +161,9 @@ type callKept struct {
 	// Place and SessionPlace report that the call counts under the caps of its tool.
 	Place        bool `json:"place,omitempty"`
 	SessionPlace bool `json:"session_place,omitempty"`
-	// Approved reports that the call needs no further approval, Changed that a person changed its arguments, and
-	// Corrected that they did so after it was not accepted. Lost is set while a person is asked about the call
-	// because it is in doubt.
+	// Approved reports that the call needs no further approval, Changed that a person changed its arguments,
+	// and Corrected that they did so after it was not accepted. Lost is set while a person is asked about the
+	// call because it is in doubt.
 	Approved  bool      `json:"approved,omitempty"`
 	Changed   bool      `json:"changed,omitempty"`
 	Corrected bool      `json:"corrected,omitempty"`

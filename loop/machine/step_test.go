@@ -156,7 +156,8 @@ func BenchmarkStep(b *testing.B) {
 	b.ReportMetric(4*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-// BenchmarkGoodCall steps good calls, each with other arguments and another result, which are watched for cycles.
+// BenchmarkGoodCall steps good calls, each with other arguments and another result, which are watched for
+// cycles.
 func BenchmarkGoodCall(b *testing.B) {
 	b.ReportAllocs()
 	first := step(b, fresh(b, machine.Config{}), start())

@@ -36,8 +36,8 @@ const (
 type answerCase struct {
 	Way answerWay
 	// Approval, Doubt and Exhausted are the verdicts. Arguments, with an approval, and Policy, after an
-	// exhaustion, may be empty. Corrected are the arguments with which a person who goes on corrects the call,
-	// if there is one; empty gives it back to the model.
+	// exhaustion, may be empty. Corrected are the arguments with which a person who goes on corrects the
+	// call, if there is one; empty gives it back to the model.
 	Approval, Doubt, Exhausted machine.Ruling
 	Arguments                  json.RawMessage
 	Corrected                  json.RawMessage

@@ -14,8 +14,8 @@ import (
 
 // beside is what a question is to be judged by, beside its own arguments.
 type beside struct {
-	// before are the arguments of the call of the tool before this one; empty if there was none. failed is what
-	// the model was told of it, if that was no success.
+	// before are the arguments of the call of the tool before this one; empty if there was none. failed is
+	// what the model was told of it, if that was no success.
 	before json.RawMessage
 	failed string
 	// plain reports that the tool is declared neither read-only nor idempotent.

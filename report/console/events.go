@@ -68,7 +68,8 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changes returns what a stream is of: the inbox, a session or a list. The error is that of the list's filter.
+// changes returns what a stream is of: the inbox, a session or a list. The error is that of the list's
+// filter.
 func (c *Console) changes(r *http.Request) (func(now time.Time) (any, bool), error) {
 	query := r.URL.Query()
 	switch id := query.Get("id"); {

@@ -26,7 +26,8 @@ type filter struct {
 	State journal.SessionState
 	// Doubt shows sessions with calls in doubt, Retry those in a later attempt or that wait.
 	Doubt, Retry bool
-	// Picks are the values of the filters by a value, and Inside is the session whose agents are shown with it.
+	// Picks are the values of the filters by a value, and Inside is the session whose agents are shown with
+	// it.
 	Picks  [numPicks]string
 	Inside string
 	Sort   string

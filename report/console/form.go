@@ -37,8 +37,8 @@ type field struct {
 	Value   string
 	Options []option
 	Hint    string
-	// Was is what the model asked for, Before what it asked for the time before if that differs, and Fault what
-	// is wrong.
+	// Was is what the model asked for, Before what it asked for the time before if that differs, and Fault
+	// what is wrong.
 	Was, Before, Fault string
 	Needed             bool
 	path               []string

@@ -97,8 +97,8 @@ type question struct {
 	// Said are the model's words beside the call, and Earlier the calls of the tool before it.
 	Said    string
 	Earlier []string
-	// Before is the call of the tool before this one, if it did not succeed, Refused when a person has refused
-	// the same arguments, and Declared what the tool says of itself.
+	// Before is the call of the tool before this one, if it did not succeed, Refused when a person has
+	// refused the same arguments, and Declared what the tool says of itself.
 	Before, Refused, Declared string
 	// Effect says what the tool is called with, in few words.
 	Effect string

@@ -160,8 +160,8 @@ func (c *Console) list(w http.ResponseWriter, r *http.Request) {
 // found is what a filter finds.
 type found struct {
 	lines []line
-	// fit is the number of sessions that fit, and counts has those of all sessions by state, "doubt", "retry",
-	// and "" for all.
+	// fit is the number of sessions that fit, and counts has those of all sessions by state, "doubt",
+	// "retry", and "" for all.
 	fit     int
 	counts  map[string]int
 	reading string

@@ -59,8 +59,8 @@ type Config struct {
 	// Model is the name of the model at the server; at Azure that of the deployment. The name of a model
 	// in a policy or a ladder is not sent.
 	Model string `json:"model"`
-	// Provider identifies the server ("groq", "openrouter", "azure", …), for the classification of errors
-	// and the parsing of rate limits, and for what it wants otherwise than OpenAI ([QuirksOf]); empty means the
+	// Provider identifies the server ("groq", "openrouter", "azure", …), for the classification of errors and
+	// the parsing of rate limits, and for what it wants otherwise than OpenAI ([QuirksOf]); empty means the
 	// one whose own server URL names, else "openai".
 	Provider string `json:"provider,omitempty"`
 	// MaxTokens bounds the reply, reasoning included, in tokens; 0 uses the server's default.

@@ -398,7 +398,8 @@ func (r *chatReply) reply() (message.Reply, error) {
 func (r *chatReply) registered(name string) string { return cmp.Or(r.names[name], name) }
 
 // The names of the counts that servers name unlike, in the usage and its details: those of OpenAI, then those
-// of Moonshot, Mistral, DeepSeek, and gateways to Anthropic; of OpenRouter, and of LiteLLM, Qwen and gateways.
+// of Moonshot, Mistral, DeepSeek, and gateways to Anthropic; of OpenRouter, and of LiteLLM, Qwen and
+// gateways.
 var (
 	cacheReads = []string{"cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens",
 		"cache_read_input_tokens"}

@@ -257,8 +257,8 @@ func (r *Run) paused() *call {
 }
 
 // foresee returns the answer to a call that waits for paused ones, because the runtime waits for the answer
-// before it pauses. It is what the core would say if those had no result. The core itself gets the outcome when
-// they have ended. known is false if no call is paused, or if one before it still runs.
+// before it pauses. It is what the core would say if those had no result. The core itself gets the outcome
+// when they have ended. known is false if no call is paused, or if one before it still runs.
 func (r *Run) foresee(c *call) (text string, known bool) {
 	if r.paused() == nil {
 		return "", false

@@ -36,7 +36,8 @@ func does(t *testing.T, c *turns.Call, result string, err error) tool.Outcome {
 	return c.Invoke(t.Context(), func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage(result), err })
 }
 
-// A call that equals another of its reply has the result of that one, also if the two are made at the same time.
+// A call that equals another of its reply has the result of that one, also if the two are made at the same
+// time.
 func TestACallThatEqualsAnotherHasItsResult(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
@@ -86,8 +87,8 @@ func TestACallThatEqualsAnEarlierOneHasItsResult(t *testing.T) {
 	assert.False(t, again.Failed())
 }
 
-// A call that ends while an earlier one is paused is answered at once, and its outcome counts when the paused one
-// has ended. The paused call has not failed.
+// A call that ends while an earlier one is paused is answered at once, and its outcome counts when the paused
+// one has ended. The paused call has not failed.
 func TestAPausedCallHasNotFailed(t *testing.T) {
 	run := asked(t, nil)
 	all := made(t, run, `{"n": 1}`, `{"n": 2}`, `{"n": 3}`, `{"n": 1}`)

@@ -196,9 +196,9 @@ func (r *Run) classified(err error) error {
 	return err
 }
 
-// toolError returns the error of a tool with its class: by Classify, else by its type, never by its text. Once
-// the runtime has the answer the call is not repeated, and no sequential one is, because it could not wait for
-// later ones.
+// toolError returns the error of a tool with its class: by Classify, else by its type, never by its text.
+// Once the runtime has the answer the call is not repeated, and no sequential one is, because it could not
+// wait for later ones.
 func (r *Run) toolError(out tool.Outcome, told bool) error {
 	if out.Err == nil {
 		return nil
