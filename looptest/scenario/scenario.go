@@ -42,57 +42,67 @@ func CrashEverywhere() Option { return way(func(sc *story) { sc.crashes = true }
 // Before the run:
 //
 //	policy              a policy file, as package policy/file reads it
-//	tool NAME [keys]    its parameters: a JSON Schema, or "city: string; nights: integer 1..30; room: single|double"; members
-//	                    are required unless marked "optional". keys: show the idempotency keys of its runs. What it declares:
-//	                    read-only, idempotent, identity=(ARGUMENT, …), polling=30s
-//	agent NAME          a tool that is an agent, with the default policy: replies, answers and time are those of its run while it
-//	                    lasts, and its lines begin with "NAME> ". tools=(TOOL, …): tools of its own, declared above
+//	tool NAME [keys]    its parameters: a JSON Schema, or "city: string; nights: integer 1..30; room:
+//	                    single|double"; members are required unless marked "optional". keys: show the
+//	                    idempotency keys of its runs. What it declares: read-only, idempotent,
+//	                    identity=(ARGUMENT, …), polling=30s
+//	agent NAME          a tool that is an agent, with the default policy: replies, answers and time are those
+//	                    of its run while it lasts, and its lines begin with "NAME> ". tools=(TOOL, …): tools
+//	                    of its own, declared above
 //	output              the schema of the structured answer, in the same two forms
 //	system, words       the template of the system prompt; the template of the words that correct the model
 //	slice NAME state    declares a slice; "log" for one that only grows
 //	reducer NAME on=EVENT slice=SLICE do=append|replace|clear|refuse|panic [take=MEMBER] [when=TEXT] [text=(WHY)]
-//	ladder              a [planner.Ladder] is the planner: its models in the body, one to a line; long=(UNKNOWN, MAX), short=(…)
-//	start               begins a run with the body as prompt. seed=S, deadline=30s, session=ID (another id begins another
-//	                    session), single=TOOL|answer (one action, no model), planner, prompts (the user's code makes them),
-//	                    calls (calls are the answer, and none is run), consult=(CLASS, …) (asks the planner before the policy),
-//	                    model=NAME (by which prices know the model), unbounded (it cannot bound its replies), estimates
-//	                    (the user's code estimates ten tokens for each message)
+//	ladder              a [planner.Ladder] is the planner: its models in the body, one to a line;
+//	                    long=(UNKNOWN, MAX), short=(…)
+//	start               begins a run with the body as prompt. seed=S, deadline=30s, session=ID (another id
+//	                    begins another session), single=TOOL|answer (one action, no model), planner, prompts
+//	                    (the user's code makes them), calls (calls are the answer, and none is run),
+//	                    consult=(CLASS, …) (asks the planner before the policy), model=NAME (by which prices
+//	                    know the model), unbounded (it cannot bound its replies), estimates (the user's code
+//	                    estimates ten tokens for each message)
 //
 // What happens:
 //
-//	reply               the model's reply: lines "tool {…}" are native calls, the rest is its text. text: all of it is text;
-//	                    finish=length, refusal=(WHY), tokens=(IN,OUT)
-//	rounds N            the model makes the same calls N times, or until something else happens: lines "tool {…} => OUTCOME", each
-//	                    a reply (together: all are one), with {n} for the number of the round. every=10s: time passes before each
-//	                    reply. Waits end when they are due, and what happens in every good round is not shown
-//	outcome TOOL        what its next runs do: result JSON, emit EVENT JSON, progress JSON, "ask again: POINTER RULE EXPECTED",
-//	                    "fail: TEXT", "error: TEXT", "fault: CLASS retry-after=2s", "no answer"; without one, {"ok":true}. A tool
-//	                    of the program (With) that has outcomes does not run once they are used up; "itself" lets it run once
-//	fault CLASS         the model call or try fails: retry-after=2s, final (the server says that no retry helps), the response's
-//	                    headers in the body; of the correction plane: tool=NAME, issues in the body
-//	try [ok]            what came of the try of a single action: ok, or the issues in the body; class=C, tokens=(IN,OUT)
+//	reply               the model's reply: lines "tool {…}" are native calls, the rest is its text. text: all
+//	                    of it is text; finish=length, refusal=(WHY), tokens=(IN,OUT)
+//	rounds N            the model makes the same calls N times, or until something else happens: lines "tool
+//	                    {…} => OUTCOME", each a reply (together: all are one), with {n} for the number of the
+//	                    round. every=10s: time passes before each reply. Waits end when they are due, and what
+//	                    happens in every good round is not shown
+//	outcome TOOL        what its next runs do: result JSON, emit EVENT JSON, progress JSON, "ask again:
+//	                    POINTER RULE EXPECTED", "fail: TEXT", "error: TEXT", "fault: CLASS retry-after=2s",
+//	                    "no answer"; without one, {"ok":true}. A tool of the program (With) that has outcomes
+//	                    does not run once they are used up; "itself" lets it run once
+//	fault CLASS         the model call or try fails: retry-after=2s, final (the server says that no retry
+//	                    helps), the response's headers in the body; of the correction plane: tool=NAME, issues
+//	                    in the body
+//	try [ok]            what came of the try of a single action: ok, or the issues in the body; class=C,
+//	                    tokens=(IN,OUT)
 //	abandon             the caller leaves the try without an outcome
 //	prompted            the user's code made the system prompt in the body
 //	later DURATION      time passes; a wait that is over by then ends when it is due
-//	plan abort          the planner's answer; also follow, fallback, degrade and ask. model=M, delay=2s, warning=(TEXT),
-//	                    policy=(KEY: VALUE, …), the prompt in the body
-//	answer VERDICT      a person's answer: call=ID or question=ID, by=NAME, policy=(KEY: VALUE, …), arguments=(JSON); the words,
-//	                    the changed arguments or the result in the body
-//	say                 the user says what stands in the body: late (while the model is called), stop, reset, by=NAME;
-//	                    id=ID (the same message again)
+//	plan abort          the planner's answer; also follow, fallback, degrade and ask. model=M, delay=2s,
+//	                    warning=(TEXT), policy=(KEY: VALUE, …), the prompt in the body
+//	answer VERDICT      a person's answer: call=ID or question=ID, by=NAME, policy=(KEY: VALUE, …),
+//	                    arguments=(JSON); the words, the changed arguments or the result in the body
+//	say                 the user says what stands in the body: late (while the model is called), stop, reset,
+//	                    by=NAME; id=ID (the same message again)
 //	lose STEP           a step that a run can do without fails: history (while the prompt is made; the system
 //	                    prompt without it in the body), telemetry, storage (of the session)
 //	adjust              lays a policy over that of the run
 //	dispatch EVENT      an event of the embedding program, its JSON in the body
 //	cancel              the caller gives up
-//	crash               the process dies: the journal is replayed from the beginning, and the run goes on from it
+//	crash               the process dies: the journal is replayed from the beginning, and the run goes on from
+//	                    it
 //
 // What there is to see:
 //
 //	state, attempts, feedback, slices
 //	prompt [all]        what the model is asked since its last reply; all of it
 //	session             the session, written to a snapshot and restored
-//	envelope FORM       what the run came to as a document: result_envelope, agent_result, agent_response or model_response
+//	envelope FORM       what the run came to as a document: result_envelope, agent_result, agent_response or
+//	                    model_response
 //
 // Tools, reducers, a policy and a session of your own are an option: [With].
 //
