@@ -46,7 +46,8 @@ func (a *agent) begin(in order) begun {
 			output, err = a.outputSchema(in.Output)
 		}
 		if err == nil && b.Policy.Meters() {
-			b.Described, b.Offered = a.described(in.Config.Models), engine.Offer{Tools: tools, Output: output}.Size()
+			b.Described = a.described(in.Config.Models)
+			b.Offered = engine.Offer{Tools: tools, Output: output}.Size()
 		}
 		if err == nil {
 			err = engine.Offer{Tools: tools}.CheckChoice(in.Config.ToolChoice)
@@ -125,7 +126,7 @@ func (a *agent) sessionFor(in order) ([]byte, error) {
 // callModel is the activity of one model call. It also reads and checks the reply. A failure of the model
 // is a value.
 func (a *agent) callModel(ctx context.Context, in wire[modelCall]) (wire[modelResult], error) {
-	out := modelResult{Tries: activity.GetInfo(ctx).Attempt}
+	out := modelResult{outcome: begins(ctx)}
 	model, cfg, err := a.asking(in.v)
 	if err != nil {
 		out.Refused = refusedBy(err)
@@ -188,7 +189,7 @@ func (a *agent) reply(
 // callTool is the activity of one tool call.
 func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResult], error) {
 	run := in.v.Run
-	out := toolResult{Tries: activity.GetInfo(ctx).Attempt}
+	out := toolResult{outcome: begins(ctx)}
 	t, err := a.tool(run.Tool, in.v.Schema)
 	if err != nil {
 		out.Refused = refusedBy(err)
@@ -249,7 +250,7 @@ func (r *toolResult) ends(run machine.ToolRun, o tool.Outcome) {
 
 // makeTry is the activity of one attempt of a single action.
 func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult], error) {
-	out := tryResult{Tries: activity.GetInfo(ctx).Attempt}
+	out := tryResult{outcome: begins(ctx)}
 	if a.Try == nil {
 		out.Refused = "temporal: this worker has no Try, but the action needs it"
 		return over(out), nil
@@ -267,7 +268,8 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 	if out.Try.Usage = usage; errors.Is(err, ErrAbandoned) {
 		out.Try.Abandoned = true
 	} else if err != nil {
-		rules := fault.TryRules{Tool: in.v.Try.Action, Classify: a.Classify, Words: in.v.Words && in.v.Try.Action == ""}
+		action := in.v.Try.Action
+		rules := fault.TryRules{Tool: action, Classify: a.Classify, Words: in.v.Words && action == ""}
 		out.Failure, out.Try.Failure = remote(err), fault.Recordable(rules.Failure(err), err)
 		out.Failure.Seen, out.Try.RateLimit = out.Try.Failure, engine.RateLimit(err)
 		if by := out.Failure.Reducer; by != nil && out.Try.Failure.Class == fault.Reducer {
@@ -282,13 +284,10 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 }
 
 // fitsAs returns an error if a value is too large for one payload.
-func (a *agent) fitsAs(what string, v any) error {
-	doc, err := engine.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return fits(a.MaxPayload, what, len(doc))
-}
+func (a *agent) fitsAs(what string, v any) error { return measured(a.MaxPayload, what, v) }
+
+// begins is the outcome of an activity that begins.
+func begins(ctx context.Context) outcome { return outcome{Tries: activity.GetInfo(ctx).Attempt} }
 
 // progress is what a tool reported last.
 type progress struct {
@@ -332,14 +331,6 @@ func (a *agent) beat(ctx context.Context, p *progress) (stop func()) {
 		}
 	})
 	return func() { close(done); over.Wait() }
-}
-
-// panicked turns a recovered value into an error; nil stays nil.
-func panicked(v any) error {
-	if v == nil {
-		return nil
-	}
-	return &fault.PanicError{Value: v}
 }
 
 // tellAll calls observers. It ignores their panics.

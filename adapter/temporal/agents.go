@@ -137,15 +137,14 @@ func (f *flow) nest(ctx workflow.Context, r *running, in order) (*toolResult, er
 		_, held := errors.AsType[*sdk.ChildWorkflowExecutionAlreadyStartedError](c.err)
 		begun = !held
 	}
-	var out wire[toolResult]
-	err := workflow.SideEffect(ctx, func(workflow.Context) any { return over(f.agent.ended(&c)) }).Get(&out)
-	if err == nil && begun && out.v.End != nil && out.v.End.InDoubt {
+	out, err := once(ctx, func() toolResult { return f.agent.ended(&c) })
+	if err == nil && begun && out.End != nil && out.End.InDoubt {
 		if f.doubtful == nil {
 			f.doubtful = map[string]toolResult{}
 		}
-		f.doubtful[c.id] = out.v
+		f.doubtful[c.id] = out
 	}
-	return &out.v, err
+	return &out, err
 }
 
 // orderOf completes the order of a run within a call.
@@ -196,7 +195,7 @@ func (a *agent) ended(c *child) (out toolResult) {
 		return c.result(ctx)
 	})
 	if err != nil {
-		return toolResult{Trouble: troubled(err)}
+		return toolResult{outcome: outcome{Trouble: troubled(err)}}
 	}
 	o := t.Invoke(context.Background(), c.Run.Arguments)
 	out.ends(c.Run, o)
@@ -204,7 +203,7 @@ func (a *agent) ended(c *child) (out toolResult) {
 		out.End.Unheard = engine.Unheard(a.reducing, o)
 	}
 	if err := a.fitsAs("the result of "+c.Run.Tool, out); err != nil {
-		return toolResult{Trouble: troubled(err)}
+		return toolResult{outcome: outcome{Trouble: troubled(err)}}
 	}
 	return out
 }

@@ -11,7 +11,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
@@ -38,28 +37,22 @@ func (f *flow) activityOptions(ctx workflow.Context, bound time.Duration, most i
 // error ends the run.
 func (f *flow) missed(err error, what string) (*RemoteError, error) {
 	if _, ok := errors.AsType[*sdk.TimeoutError](err); ok {
-		f.paid++
-		text := fmt.Sprintf("%s was begun %d times and has no outcome: it may have been paid for", what, f.begun.Deaths+1)
-		f.note(journal.Note{Kind: journal.MaybePaid, At: f.now(), Text: text})
-		return &RemoteError{Text: text, Seen: fault.Failure{
-			Plane: fault.Transport, Class: fault.Timeout, Message: "no worker lived to say what came of it",
-		}}, nil
+		return f.unseen(fmt.Sprintf("%s was begun %d times and has no outcome: it may have been paid for",
+			what, f.begun.Deaths+1)), nil
 	}
 	return nil, fmt.Errorf("temporal: %s: %w", what, err)
 }
 
-// refusing is the result of an activity that a worker may refuse.
-type refusing interface{ refusal() string }
-
-func (r modelResult) refusal() string { return r.Refused }
-func (r tryResult) refusal() string   { return r.Refused }
-
-func (r summaryResult) refusal() string { return r.Refused }
+// taken returns the error that ends the run, and notes what may have been paid for twice.
+func (f *flow) taken(o outcome, what string) error {
+	f.lost(o.Tries, what)
+	return o.Trouble.err()
+}
 
 // perform executes an activity and waits for its result. A worker that refuses has begun nothing: perform
 // asks again, and another worker may take the activity. on is false if the run ended meanwhile; err says
 // why there is no result.
-func perform[T refusing](
+func perform[T interface{ refusal() string }](
 	f *flow, activity string, bound time.Duration, most int, in any,
 ) (out T, on bool, err error) {
 	ctx, stop := workflow.WithCancel(f.ctx)
@@ -119,19 +112,17 @@ func (f *flow) CallModel(m *machine.ModelCall) error {
 		return err
 	}
 	if err != nil {
-		failed, err := f.missed(err, "the model call")
-		if err != nil {
+		out = modelResult{}
+		if out.Failure, err = f.missed(err, "the model call"); err != nil {
 			return err
 		}
-		out = modelResult{Failure: failed}
 	}
 	return f.called(in, out)
 }
 
 // called feeds the result of a model call to the core.
 func (f *flow) called(in modelCall, out modelResult) error {
-	f.lost(out.Tries, "the model call")
-	if err := out.Trouble.err(); err != nil {
+	if err := f.taken(out.outcome, "the model call"); err != nil {
 		return err
 	}
 	if out.Kept != "" {
@@ -149,16 +140,7 @@ func (f *flow) called(in modelCall, out modelResult) error {
 }
 
 // measure returns an error if a value is too large for one payload.
-func (f *flow) measure(what string, v any) error {
-	if f.begun.MaxPayload == policy.Unlimited {
-		return nil
-	}
-	doc, err := engine.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return fits(f.begun.MaxPayload, what, len(doc))
-}
+func (f *flow) measure(what string, v any) error { return measured(f.begun.MaxPayload, what, v) }
 
 // running is a tool call that runs.
 type running struct {
@@ -258,8 +240,7 @@ func (f *flow) ended(r *running) error {
 	if err != nil {
 		return err
 	}
-	f.lost(out.Tries, "a call of "+r.run.Tool)
-	if err := out.Trouble.err(); err != nil {
+	if err := f.taken(out.outcome, "a call of "+r.run.Tool); err != nil {
 		return err
 	}
 	if err := f.adjust(); err != nil {
@@ -284,16 +265,16 @@ func (r *running) outcome(f *flow) (*toolResult, error) {
 	case r.err == nil:
 		return r.out, nil
 	case sdk.IsCanceledError(r.err):
-		return &toolResult{Failure: &RemoteError{
-			Text: "the call was cancelled", Seen: fault.Failure{Plane: fault.Transport,
-				Class: fault.Cancelled, Tool: r.run.Tool},
-		}}, nil
+		return &toolResult{outcome: outcome{Failure: &RemoteError{
+			Text: "the call was cancelled",
+			Seen: fault.Failure{Plane: fault.Transport, Class: fault.Cancelled, Tool: r.run.Tool},
+		}}}, nil
 	}
 	if _, timeout := errors.AsType[*sdk.TimeoutError](r.err); timeout && !r.run.Repeatable {
 		return f.unknown(r.run), nil
 	}
 	failed, err := f.missed(r.err, "a call of "+r.run.Tool)
-	return &toolResult{Failure: failed}, err
+	return &toolResult{outcome: outcome{Failure: failed}}, err
 }
 
 // unknown is the outcome of a call that began and lost its worker. The call is not repeated, and the model
@@ -301,15 +282,18 @@ func (r *running) outcome(f *flow) (*toolResult, error) {
 func (f *flow) unknown(run machine.ToolRun) *toolResult {
 	doubt := f.doubt("a call of " + run.Tool)
 	doubt.Seen.Tool = run.Tool
-	return &toolResult{End: &machine.ToolEnd{Index: run.Index, Verdict: machine.Unknown,
-		Failure: &doubt.Seen}, Failure: doubt}
+	end := &machine.ToolEnd{Index: run.Index, Verdict: machine.Unknown, Failure: &doubt.Seen}
+	return &toolResult{outcome: outcome{Failure: doubt}, End: end}
 }
 
 // doubt notes that something began once and lost its worker.
 func (f *flow) doubt(what string) *RemoteError {
-	f.paid++
-	text := what + " was begun and has no outcome: its effect may have happened"
-	f.note(journal.Note{Kind: journal.MaybePaid, At: f.now(), Text: text})
+	return f.unseen(what + " was begun and has no outcome: its effect may have happened")
+}
+
+// unseen notes that nobody knows what came of a call, and returns its failure.
+func (f *flow) unseen(text string) *RemoteError {
+	f.maybePaid(text)
 	return &RemoteError{Text: text, Seen: fault.Failure{
 		Plane: fault.Transport, Class: fault.Timeout, Message: "no worker lived to say what came of it",
 	}}
@@ -332,10 +316,9 @@ func (f *flow) Try(t machine.TryRun) error {
 		if _, timeout := errors.AsType[*sdk.TimeoutError](err); !timeout {
 			return fmt.Errorf("temporal: an attempt: %w", err)
 		}
-		out = tryResult{Try: machine.Try{Abandoned: true}, Failure: f.doubt("a try")}
+		out = tryResult{outcome: outcome{Failure: f.doubt("a try")}, Try: machine.Try{Abandoned: true}}
 	}
-	f.lost(out.Tries, "a try")
-	if err := out.Trouble.err(); err != nil {
+	if err := f.taken(out.outcome, "a try"); err != nil {
 		return err
 	}
 	if err := f.adjust(); err != nil {

@@ -60,7 +60,9 @@ func (c *claims) Encode(all []*commonpb.Payload) ([]*commonpb.Payload, error) {
 			text := fmt.Sprintf("temporal: storing a payload of %d bytes: %v", len(doc), err)
 			return nil, sdk.NewNonRetryableApplicationError(text, "ClaimCheck", err)
 		}
-		out[n] = &commonpb.Payload{Metadata: map[string][]byte{converter.MetadataEncoding: []byte(claimEncoding)}, Data: []byte(name)}
+		out[n] = &commonpb.Payload{
+			Metadata: map[string][]byte{converter.MetadataEncoding: []byte(claimEncoding)}, Data: []byte(name),
+		}
 	}
 	return out, nil
 }

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -76,22 +78,16 @@ func (x Export) replayOne(history *historypb.History, h hooks) error {
 		return nil
 	}
 	name := history.Events[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName()
-	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DataConverter: x.DataConverter})
+	own := worker.WorkflowReplayerOptions{DataConverter: x.DataConverter}
+	r, err := worker.NewWorkflowReplayerWithOptions(own)
 	if err != nil {
 		return err
 	}
 	a := &agent{Worker: Worker{Agent: name, hooks: h}.withDefaults()}
 	r.RegisterWorkflowWithOptions(a.run, workflow.RegisterOptions{Name: name})
-	return r.ReplayWorkflowHistory(silent{}, history)
+	silent := log.NewStructuredLogger(slog.New(slog.DiscardHandler)) // the errors say everything
+	return r.ReplayWorkflowHistory(silent, history)
 }
-
-// silent is a logger for replays: their errors say everything.
-type silent struct{}
-
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}
 
 // Histories reads all histories of a run from the server, oldest first.
 func Histories(ctx context.Context, c client.Client, id string) ([]*historypb.History, error) {
@@ -110,13 +106,15 @@ func Histories(ctx context.Context, c client.Client, id string) ([]*historypb.Hi
 			return nil, fmt.Errorf("temporal: run %q of %s has no history", run, id)
 		}
 		all = append([]*historypb.History{&one}, all...)
-		if run = one.Events[0].GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId(); run == "" {
+		started := one.Events[0].GetWorkflowExecutionStartedEventAttributes()
+		if run = started.GetContinuedExecutionRunId(); run == "" {
 			return all, nil
 		}
 	}
 }
 
-var errNoBeginning = errors.New("temporal: the histories lack the beginning of the run; pass all of them, oldest first")
+var errNoBeginning = errors.New("temporal: the histories lack the beginning of the run; " +
+	"pass all of them, oldest first")
 
 // tape writes a journal from the hooks of a replay.
 type tape struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/engine/usercode"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
 )
@@ -34,36 +35,29 @@ func (f *flow) AskPeople(asks []machine.Ask) error {
 
 // takePeople registers the updates of people.
 func (f *flow) takePeople() error {
-	answers := workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[machine.Response]) error {
-		return refusalOf(f.st.ResponseFault(&in.v, f.now()))
-	}}
-	says := workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[session.Words]) error {
-		switch {
-		case f.st.Phase == machine.Stopped:
-			return refusalOf(session.ErrNotHeld)
-		case f.st.Config.Single:
-			return errors.New("a single action hears no user")
-		}
-		return in.v.Validate()
-	}}
-	return errors.Join(
-		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateAnswer,
-			func(ctx workflow.Context, in wire[machine.Response]) error {
-				err := f.enqueue(ctx, func() error { return f.respond(in.v) })
-				if errors.Is(err, errEnded) {
-					err = &machine.AnswerError{Question: in.v.Question, Err: machine.ErrMovedOn}
-				}
-				return refusalOf(err)
-			}, answers),
-		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateSay,
-			func(ctx workflow.Context, in wire[session.Words]) error {
-				err := f.enqueue(ctx, func() error { return f.say(in.v) })
-				if errors.Is(err, errEnded) {
-					err = session.ErrNotHeld
-				}
-				return refusalOf(err)
-			}, says),
-	)
+	answer := update[machine.Response]{
+		name:  UpdateAnswer,
+		fault: func(r machine.Response) error { return refusalOf(f.st.ResponseFault(&r, f.now())) },
+		do:    f.respond,
+		ended: func(r machine.Response) error {
+			return &machine.AnswerError{Question: r.Question, Err: machine.ErrMovedOn}
+		},
+	}
+	say := update[session.Words]{
+		name: UpdateSay,
+		fault: func(w session.Words) error {
+			switch {
+			case f.st.Phase == machine.Stopped:
+				return refusalOf(session.ErrNotHeld)
+			case f.st.Config.Single:
+				return errors.New("a single action hears no user")
+			}
+			return w.Validate()
+		},
+		do:    f.say,
+		ended: func(session.Words) error { return session.ErrNotHeld },
+	}
+	return errors.Join(answer.register(f), say.register(f))
 }
 
 // respond feeds a person's answer. What the worker's tool says of it is in the history.
@@ -71,37 +65,32 @@ func (f *flow) respond(answer machine.Response) error {
 	if err := f.adjust(); err != nil {
 		return err
 	}
-	var j wire[judged]
 	st, at := f.st, f.now()
-	err := workflow.SideEffect(f.ctx, func(workflow.Context) any {
-		return over(f.agent.judge(f.in.Tools, st, at, answer))
-	}).Get(&j)
+	j, err := once(f.ctx, func() judged { return f.agent.judge(f.in.Tools, st, at, answer) })
 	if err != nil {
 		return err
 	}
-	if j.v.Refused != nil {
-		return j.v.Refused.err()
+	if j.Refused != nil {
+		return j.Refused.err()
 	}
-	return f.reduced(j.v.Event, nil)
+	return f.reduced(j.Event, nil)
 }
 
 // judge checks an answer with the worker's tools.
 func (a *agent) judge(offered []string, st machine.State, at time.Time, answer machine.Response) (j judged) {
 	a.endReplay()
-	misfit := func(err error) judged {
-		return judged{Refused: &refusal{Question: answer.Question, Kind: "misfit", Why: cut(utf8(err.Error()), maxText)}}
-	}
-	defer func() {
-		if err := panicked(recover()); err != nil {
-			j = misfit(err)
-		}
-	}()
 	tools, err := a.offered(offered)
-	if err != nil {
-		return misfit(err)
+	if err == nil {
+		j.Event, err = usercode.Contained(func() (machine.Event, error) {
+			ev, refused := engine.Answered(st, tools, at, answer)
+			j.Refused = refusedWith(refused)
+			return ev, nil
+		})
 	}
-	j.Event, err = engine.Answered(st, tools, at, answer)
-	j.Refused = refusedWith(err)
+	if err != nil {
+		why := cut(utf8(err.Error()), maxText)
+		return judged{Refused: &refusal{Question: answer.Question, Kind: "misfit", Why: why}}
+	}
 	return j
 }
 
@@ -143,8 +132,8 @@ var refusals = []struct {
 	err  error
 }{
 	{"answered", machine.ErrAnswered}, {"too_late", machine.ErrTooLate}, {"moved_on", machine.ErrMovedOn},
-	{"other_arguments", machine.ErrOtherArguments}, {"not_asked", machine.ErrNotAsked}, {"misfit", machine.ErrMisfit},
-	{"not_held", session.ErrNotHeld},
+	{"other_arguments", machine.ErrOtherArguments}, {"not_asked", machine.ErrNotAsked},
+	{"misfit", machine.ErrMisfit}, {"not_held", session.ErrNotHeld},
 }
 
 // refusedWith returns an error as data; nil if it is no refusal.

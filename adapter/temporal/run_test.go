@@ -316,7 +316,8 @@ func TestACallWithoutAnOutcomeIsATimeout(t *testing.T) {
 	tries := 0
 	b.OnActivity(b.agent.named("model"), anything, anything).Return(func(context.Context, wire[modelCall]) (wire[modelResult], error) {
 		if tries++; tries > 2 {
-			return over(modelResult{Reply: &machine.Reply{Message: looptest.Say("Here.").Reply, Answer: &machine.Answer{}}, Tries: 1}), nil
+			return over(modelResult{outcome: outcome{Tries: 1},
+				Reply: &machine.Reply{Message: looptest.Say("Here.").Reply, Answer: &machine.Answer{}}}), nil
 		}
 		return wire[modelResult]{}, sdk.NewHeartbeatTimeoutError()
 	})
@@ -332,7 +333,8 @@ func TestACallWithoutAnOutcomeIsATimeout(t *testing.T) {
 func TestACallThatWasBegunAgainIsNoAttempt(t *testing.T) {
 	b := newBench(t, Worker{Model: looptest.NewModel()}, loop.Config{})
 	b.OnActivity(b.agent.named("model"), anything, anything).Return(func(context.Context, wire[modelCall]) (wire[modelResult], error) {
-		return over(modelResult{Reply: &machine.Reply{Message: looptest.Say("Here.").Reply, Answer: &machine.Answer{}}, Tries: 3}), nil
+		return over(modelResult{outcome: outcome{Tries: 3},
+			Reply: &machine.Reply{Message: looptest.Say("Here.").Reply, Answer: &machine.Answer{}}}), nil
 	})
 	r, err := b.run()
 	require.NoError(t, err)

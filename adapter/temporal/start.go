@@ -74,7 +74,8 @@ func (o Options) Validate() error {
 		}
 	}
 	if o.MaxPayload < 0 && o.MaxPayload != policy.Unlimited {
-		errs = append(errs, fmt.Errorf("max_payload: must be at least 1 byte, or policy.Unlimited, not %d", o.MaxPayload))
+		errs = append(errs, fmt.Errorf("max_payload: must be at least 1 byte, or policy.Unlimited, not %d",
+			o.MaxPayload))
 	}
 	return errors.Join(errs...)
 }
@@ -159,7 +160,8 @@ func orderOf(in loop.Input, cfg loop.Config) (order, error) {
 // templateOf turns the config of runs into an order without an input.
 func templateOf(cfg loop.Config) (order, error) {
 	if cfg.Tools != nil {
-		return order{}, errors.New("tools: must be nil, because the worker has the tools; name those to offer in Options.Tools")
+		return order{}, errors.New("tools: must be nil, because the worker has the tools; " +
+			"name those to offer in Options.Tools")
 	}
 	asked, choice := cfg.Consult, cfg.ToolChoice
 	cfg.Consult, cfg.ToolChoice = nil, "" // as workers read them
@@ -220,12 +222,7 @@ func (o Options) order(in order) (order, error) {
 	in.Session, in.Tools, in.After, in.Person, in.Attributes = o.ID, o.Tools, o.Session, o.Person,
 		o.SearchAttributes
 	in.Config.Seed = cmp.Or(o.Seed, in.Config.Seed)
-	limit := Worker{MaxPayload: o.MaxPayload}.withDefaults()
-	doc, err := engine.Marshal(in)
-	if err == nil {
-		err = fits(limit.MaxPayload, "the beginning of the run", len(doc))
-	}
-	return in, err
+	return in, measured(cmp.Or(o.MaxPayload, DefaultMaxPayload), "the beginning of the run", in)
 }
 
 func start(ctx context.Context, c client.Client, o Options, in order) (*Handle, error) {
@@ -235,7 +232,7 @@ func start(ctx context.Context, c client.Client, o Options, in order) (*Handle, 
 	}
 	how := o.Workflow
 	how.ID, how.TaskQueue = o.ID, o.TaskQueue
-	run, err := c.ExecuteWorkflow(ctx, how, Worker{Agent: o.Agent}.withDefaults().Agent, over(in))
+	run, err := c.ExecuteWorkflow(ctx, how, cmp.Or(o.Agent, DefaultAgent), over(in))
 	if err != nil {
 		return nil, fmt.Errorf("temporal: %w", err)
 	}

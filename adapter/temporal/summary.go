@@ -3,8 +3,6 @@ package temporal
 import (
 	"context"
 
-	"go.temporal.io/sdk/activity"
-
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/engine/usercode"
 	"github.com/retake-go/retake/loop/machine"
@@ -17,13 +15,10 @@ type summaryCall struct {
 	Said []message.Message `json:"said"`
 }
 
-// summaryResult is its result: a failure of the user's code is a value.
+// summaryResult is its result.
 type summaryResult struct {
+	outcome
 	Summary machine.Summary `json:"summary"`
-	Failure *RemoteError    `json:"failure,omitempty"`
-	Trouble *trouble        `json:"trouble,omitempty"`
-	Refused string          `json:"refused,omitempty"`
-	Tries   int32           `json:"tries"`
 }
 
 // Summarise has messages summed up.
@@ -41,8 +36,7 @@ func (f *flow) Summarise(span projection.Span) error {
 			return err
 		}
 	}
-	f.lost(out.Tries, "a summary")
-	if err := out.Trouble.err(); err != nil {
+	if err := f.taken(out.outcome, "a summary"); err != nil {
 		return err
 	}
 	ev := machine.Event{Kind: machine.Summarised, Summary: &out.Summary}
@@ -56,7 +50,7 @@ func (f *flow) Summarise(span projection.Span) error {
 
 // sumUp is the activity of one summary.
 func (a *agent) sumUp(ctx context.Context, in wire[summaryCall]) (out wire[summaryResult], _ error) {
-	out.v.Tries = activity.GetInfo(ctx).Attempt
+	out.v.outcome = begins(ctx)
 	if a.Summary == nil {
 		out.v.Refused = "temporal: this worker has no Summary, but the run needs it"
 		return out, nil

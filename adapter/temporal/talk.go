@@ -32,18 +32,16 @@ const (
 // answerQueries registers the queries of the run.
 func (f *flow) answerQueries() error {
 	return errors.Join(
-		workflow.SetQueryHandler(f.ctx, QueryStatus,
-			func() (wire[Status], error) { return over(f.status()), nil }),
-		workflow.SetQueryHandler(f.ctx, QueryFeedback, func() (wire[[]feedback.RetryFeedback], error) {
-			return over(f.st.Session.Feedback()), nil
-		}),
-		workflow.SetQueryHandler(f.ctx, QueryAttempts, func() (wire[[]session.Attempt], error) {
-			return over(f.st.Attempts()), nil
-		}),
-		workflow.SetQueryHandler(f.ctx, QueryReducerErrors, func() (wire[[]fault.ReducerError], error) {
-			return over(f.st.Session.ReducerErrors()), nil
-		}),
+		answers(f, QueryStatus, f.status),
+		answers(f, QueryFeedback, func() []feedback.RetryFeedback { return f.st.Session.Feedback() }),
+		answers(f, QueryAttempts, func() []session.Attempt { return f.st.Attempts() }),
+		answers(f, QueryReducerErrors, func() []fault.ReducerError { return f.st.Session.ReducerErrors() }),
 	)
+}
+
+// answers registers a query.
+func answers[T any](f *flow, query string, value func() T) error {
+	return workflow.SetQueryHandler(f.ctx, query, func() (wire[T], error) { return over(value()), nil })
 }
 
 // status returns the current status of the run.
@@ -114,6 +112,30 @@ func (f *flow) enqueue(ctx workflow.Context, do func() error) error {
 	return c.err
 }
 
+// update is a request that clients make of a run.
+type update[I any] struct {
+	name string
+	// fault says what is wrong with a request, before it is taken.
+	fault func(I) error
+	// do does it, between two events.
+	do func(I) error
+	// ended is the error for a run that ended meanwhile; nil for errEnded.
+	ended func(I) error
+}
+
+func (u update[I]) register(f *flow) error {
+	do := func(ctx workflow.Context, in wire[I]) error {
+		err := f.enqueue(ctx, func() error { return u.do(in.v) })
+		if u.ended != nil && errors.Is(err, errEnded) {
+			err = u.ended(in.v)
+		}
+		return refusalOf(err)
+	}
+	check := func(_ workflow.Context, in wire[I]) error { return u.fault(in.v) }
+	return workflow.SetUpdateHandlerWithOptions(f.ctx, u.name, do,
+		workflow.UpdateHandlerOptions{Validator: check})
+}
+
 // takeUpdates registers the updates of the run.
 func (f *flow) takeUpdates() error {
 	running := func() error {
@@ -122,37 +144,31 @@ func (f *flow) takeUpdates() error {
 		}
 		return nil
 	}
-	return errors.Join(f.takePeople(),
-		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateAdjust,
-			func(ctx workflow.Context, in wire[policy.Layer]) error {
-				return f.enqueue(ctx,
-					func() error { return f.step(machine.Event{Kind: machine.Adjusted, Adjust: &in.v}) })
-			}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[policy.Layer]) error {
-				return errors.Join(running(), f.st.AdjustFault(in.v))
-			}}),
-		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdatePlan,
-			func(ctx workflow.Context, in wire[machine.Plan]) error {
-				return f.enqueue(ctx, func() error { return f.planned(in.v, nil) })
-			}, workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, in wire[machine.Plan]) error {
-				return errors.Join(running(), f.takesPlan(in.v))
-			}}),
-		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateDispatch, f.takeEvents,
-			workflow.UpdateHandlerOptions{
-				Validator: func(workflow.Context, wire[[]session.Event]) error { return running() },
-			}),
-		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateCancel,
-			func(ctx workflow.Context, action string) error {
-				return f.enqueue(ctx, func() error { return f.stop(action) })
-			}, workflow.UpdateHandlerOptions{Validator: func(workflow.Context, string) error { return running() }}),
-	)
-}
-
-// takeEvents is the update that dispatches events.
-func (f *flow) takeEvents(
-	ctx workflow.Context, in wire[[]session.Event],
-) (out wire[machine.Reduced], err error) {
-	err = f.enqueue(ctx, func() (err error) { out.v, err = f.dispatch(in.v); return err })
-	return out, err
+	adjust := update[policy.Layer]{
+		name:  UpdateAdjust,
+		fault: func(l policy.Layer) error { return errors.Join(running(), f.st.AdjustFault(l)) },
+		do: func(l policy.Layer) error {
+			return f.step(machine.Event{Kind: machine.Adjusted, Adjust: &l})
+		},
+	}
+	plan := update[machine.Plan]{
+		name:  UpdatePlan,
+		fault: func(p machine.Plan) error { return errors.Join(running(), f.takesPlan(p)) },
+		do:    func(p machine.Plan) error { return f.planned(p, nil) },
+	}
+	cancel := update[string]{
+		name: UpdateCancel, fault: func(string) error { return running() }, do: f.stop,
+	}
+	dispatch := func(
+		ctx workflow.Context, in wire[[]session.Event],
+	) (out wire[machine.Reduced], err error) {
+		err = f.enqueue(ctx, func() (err error) { out.v, err = f.dispatch(in.v); return err })
+		return out, err
+	}
+	return errors.Join(f.takePeople(), adjust.register(f), plan.register(f), cancel.register(f),
+		workflow.SetUpdateHandlerWithOptions(f.ctx, UpdateDispatch, dispatch, workflow.UpdateHandlerOptions{
+			Validator: func(workflow.Context, wire[[]session.Event]) error { return running() },
+		}))
 }
 
 // takesPlan checks a person's plan.

@@ -41,13 +41,12 @@ func (f *flow) adjust() error {
 
 // callCode calls user code, in a side effect or a local activity, so that its result is in the history.
 func (f *flow) callCode(about thinkCall) (thinkResult, error) {
-	var said wire[thinkResult]
 	if !f.begun.Slow {
 		st := f.st.Session
-		err := workflow.SideEffect(f.ctx,
-			func(workflow.Context) any { return over(f.agent.callCode(st, about)) }).Get(&said)
-		return said.v, errors.Join(err, said.v.Trouble.err())
+		said, err := once(f.ctx, func() thinkResult { return f.agent.callCode(st, about) })
+		return said, errors.Join(err, said.Trouble.err())
 	}
+	var said wire[thinkResult]
 	held, err := f.sessionJSON()
 	if err != nil {
 		return said.v, err
@@ -89,26 +88,28 @@ func (a *agent) think(_ context.Context, in wire[thinkCall]) (wire[thinkResult],
 }
 
 // callCode runs the user's code.
-func (a *agent) callCode(st session.State, about thinkCall) (said thinkResult) {
+func (a *agent) callCode(st session.State, about thinkCall) thinkResult {
 	a.endReplay()
-	defer func() {
-		if err := panicked(recover()); err != nil {
-			said = thinkResult{Trouble: troubled(fmt.Errorf("adjusting the policy: %w", err))}
-		}
-	}()
-	if about.Adjust && a.Adjust != nil {
-		if layer, ok := a.Adjust(st); ok {
-			if err := layer.Validate(); err != nil {
-				return thinkResult{Trouble: troubled(fmt.Errorf("adjusting the policy: %w", err))}
+	said, err := usercode.Contained(func() (said thinkResult, err error) {
+		if about.Adjust && a.Adjust != nil {
+			if layer, ok := a.Adjust(st); ok {
+				said.Layer, err = &layer, layer.Validate()
 			}
-			said.Layer = &layer
 		}
+		if err == nil && len(about.Events) > 0 {
+			said.Reduced = engine.Reduce(a.reducing, st, about.Events)
+		}
+		if err == nil {
+			said.Reductions = engine.Heard(a.reducing, st, about.Notices)
+		}
+		return said, err
+	})
+	if err != nil {
+		err = fmt.Errorf("adjusting the policy: %w", err)
+	} else {
+		err = a.fitsAs("the result of the reducers", said)
 	}
-	if len(about.Events) > 0 {
-		said.Reduced = engine.Reduce(a.reducing, st, about.Events)
-	}
-	said.Reductions = engine.Heard(a.reducing, st, about.Notices)
-	if err := a.fitsAs("the result of the reducers", said); err != nil {
+	if err != nil {
 		return thinkResult{Trouble: troubled(err)}
 	}
 	return said
@@ -132,17 +133,15 @@ func (f *flow) MakePrompt(m *machine.ModelCall) error {
 
 // makePrompt is the local activity in which the user's code makes a prompt.
 func (a *agent) makePrompt(ctx context.Context, in wire[promptCall]) (out wire[promptResult], _ error) {
-	defer func() {
-		if err := panicked(recover()); err != nil {
-			out.v = promptResult{Trouble: troubled(fmt.Errorf("making the prompt: %w", err))}
-		}
-	}()
 	st, err := session.ParseState(in.v.Session)
 	if err == nil && a.Prompt == nil {
 		err = errors.New("this worker has no Prompt, but the run needs it")
 	}
 	if err == nil {
-		out.v.System, out.v.Add, err = a.Prompt(ctx, st, in.v.At)
+		out.v, err = usercode.Contained(func() (made promptResult, err error) {
+			made.System, made.Add, err = a.Prompt(ctx, st, in.v.At)
+			return made, err
+		})
 		out.v.System, out.v.Add = utf8(out.v.System), slices.Clone(out.v.Add)
 		for n := range out.v.Add {
 			out.v.Add[n].Text = utf8(out.v.Add[n].Text)
@@ -175,8 +174,8 @@ func (f *flow) AskPlanner(e machine.Effect) error {
 		return err
 	}
 	var out wire[plannerResult]
-	if on, err := f.local("planner", over(plannerCall{State: state, Asked: e, Cause: f.err}), &out); !on ||
-		err != nil {
+	call := plannerCall{State: state, Asked: e, Cause: f.err}
+	if on, err := f.local("planner", over(call), &out); !on || err != nil {
 		return err
 	}
 	if err := out.v.Trouble.err(); err != nil {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"go.temporal.io/sdk/workflow"
-
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -51,13 +49,13 @@ func (f *flow) checkTrail() {
 	if waited || f.trail.Events == f.checked {
 		return
 	}
-	var then wire[trail]
-	err := workflow.SideEffect(f.ctx, func(workflow.Context) any { return over(f.trail) }).Get(&then)
-	if err == nil && then.v.Digest != f.trail.Digest {
-		err = f.difference(then.v)
+	then, err := once(f.ctx, func() trail { return f.trail })
+	if err == nil && then.Digest != f.trail.Digest {
+		err = f.difference(then)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("retake: this code decides otherwise than the history: %v; the run has the behaviours %v, this code knows %v",
+		panic(fmt.Sprintf("retake: this code decides otherwise than the history: %v; "+
+			"the run has the behaviours %v, this code knows %v",
 			err, f.st.Config.Behaviours, machine.Behaviours()))
 	}
 	f.checked, f.trail.Steps = f.trail.Events, nil
@@ -70,7 +68,8 @@ func (f *flow) difference(then trail) error {
 		event := f.checked + n + 1
 		switch {
 		case n >= len(then.Steps):
-			return fmt.Errorf("event %d (%s): the history does not have it, but this code makes it", event, now.Steps[n].Event)
+			return fmt.Errorf("event %d (%s): the history does not have it, but this code makes it",
+				event, now.Steps[n].Event)
 		case n >= len(now.Steps):
 			return fmt.Errorf("event %d (%s): now there is none", event, then.Steps[n].Event)
 		}
@@ -78,7 +77,8 @@ func (f *flow) difference(then trail) error {
 			return err
 		}
 	}
-	return fmt.Errorf("events %d to %d: the messages or effects differ, and are too long to show", f.checked+1, now.Events)
+	return fmt.Errorf("events %d to %d: the messages or effects differ, and are too long to show",
+		f.checked+1, now.Events)
 }
 
 // compare describes the difference between two steps in the words of a journal's replay; nil if it can show

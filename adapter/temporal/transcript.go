@@ -36,7 +36,8 @@ type piece struct {
 // maxRecent bounds the number of conversations in memory.
 const maxRecent = 256
 
-var errNoStore = errors.New("the conversation is in a store, and this worker has no Store: set the Store that the run began with")
+var errNoStore = errors.New("the conversation is in a store, and this worker has no Store: " +
+	"set the Store that the run began with")
 
 func newTranscripts(store degrade.Storage) *transcripts {
 	return &transcripts{store: store, recent: map[string][]message.Message{}}

@@ -145,16 +145,24 @@ type modelCall struct {
 	Cuts []projection.Cut `json:"cuts,omitempty"`
 }
 
-// modelResult is the result of the model activity. Exactly one of Reply, Failure, Refused and Trouble is
-// set.
-type modelResult struct {
-	Reply   *machine.Reply `json:"reply,omitempty"`
-	Failure *RemoteError   `json:"failure,omitempty"`
-	Trouble *trouble       `json:"trouble,omitempty"`
-	Refused string         `json:"refused,omitempty"`
-	Kept    string         `json:"kept,omitempty"`
+// outcome is what every activity says of its user's code.
+type outcome struct {
+	// Failure is the error of the code, and Trouble one that ends the run.
+	Failure *RemoteError `json:"failure,omitempty"`
+	Trouble *trouble     `json:"trouble,omitempty"`
+	// Refused says what the worker lacks. Nothing was begun.
+	Refused string `json:"refused,omitempty"`
 	// Tries is how often Temporal began the activity: more than once if a worker died.
 	Tries int32 `json:"tries"`
+}
+
+func (o outcome) refusal() string { return o.Refused }
+
+// modelResult is the result of the model activity: a reply, or its outcome says why there is none.
+type modelResult struct {
+	outcome
+	Reply *machine.Reply `json:"reply,omitempty"`
+	Kept  string         `json:"kept,omitempty"`
 }
 
 // toolCall is the input of the tool activity.
@@ -171,22 +179,15 @@ type toolCall struct {
 
 // toolResult is the result of the tool activity.
 type toolResult struct {
-	End     *machine.ToolEnd `json:"end,omitempty"`
-	Events  []session.Event  `json:"events,omitempty"`
-	Failure *RemoteError     `json:"failure,omitempty"`
-	Trouble *trouble         `json:"trouble,omitempty"`
-	// Refused says what the worker lacks. Nothing was begun.
-	Refused string `json:"refused,omitempty"`
-	Tries   int32  `json:"tries"`
+	outcome
+	End    *machine.ToolEnd `json:"end,omitempty"`
+	Events []session.Event  `json:"events,omitempty"`
 }
 
 // tryResult is the result of the activity of a single action.
 type tryResult struct {
-	Try     machine.Try  `json:"try"`
-	Refused string       `json:"refused,omitempty"`
-	Trouble *trouble     `json:"trouble,omitempty"`
-	Failure *RemoteError `json:"failure,omitempty"`
-	Tries   int32        `json:"tries"`
+	outcome
+	Try machine.Try `json:"try"`
 }
 
 // tryCall is the input of the activity of a single action.

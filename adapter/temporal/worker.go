@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,28 +139,15 @@ type Try struct {
 
 // withDefaults replaces zero values by the defaults.
 func (w Worker) withDefaults() Worker {
-	if w.Agent == "" {
-		w.Agent = DefaultAgent
-	}
-	for _, d := range []struct {
-		to *time.Duration
-		is time.Duration
-	}{
-		{&w.ModelTimeout, DefaultModelTimeout}, {&w.ToolTimeout, DefaultToolTimeout}, {&w.ThinkTimeout, DefaultThinkTimeout},
-		{&w.Heartbeat, DefaultHeartbeat},
-	} {
-		if *d.to == 0 {
-			*d.to = d.is
-		}
-	}
-	for _, d := range []struct{ to, is *int }{
-		{&w.Parallel, new(loop.DefaultParallel)}, {&w.Deaths, new(DefaultDeaths)}, {&w.MaxPayload, new(DefaultMaxPayload)},
-		{&w.MaxEvents, new(DefaultMaxEvents)},
-	} {
-		if *d.to == 0 {
-			*d.to = *d.is
-		}
-	}
+	w.Agent = cmp.Or(w.Agent, DefaultAgent)
+	w.ModelTimeout = cmp.Or(w.ModelTimeout, DefaultModelTimeout)
+	w.ToolTimeout = cmp.Or(w.ToolTimeout, DefaultToolTimeout)
+	w.ThinkTimeout = cmp.Or(w.ThinkTimeout, DefaultThinkTimeout)
+	w.Heartbeat = cmp.Or(w.Heartbeat, DefaultHeartbeat)
+	w.Parallel = cmp.Or(w.Parallel, loop.DefaultParallel)
+	w.Deaths = cmp.Or(w.Deaths, DefaultDeaths)
+	w.MaxPayload = cmp.Or(w.MaxPayload, DefaultMaxPayload)
+	w.MaxEvents = cmp.Or(w.MaxEvents, DefaultMaxEvents)
 	return w
 }
 
@@ -177,7 +165,10 @@ func (w Worker) faults() (errs []error) {
 		text  string
 	}{
 		{w.Model == nil && w.Try == nil, "model: is nil; set a model, or Try for single actions"},
-		{strings.ContainsAny(d.Agent, " \t\n/"), fmt.Sprintf("agent: %q is the name of a workflow, and must not have white space or a slash", d.Agent)},
+		{
+			strings.ContainsAny(d.Agent, " \t\n/"),
+			fmt.Sprintf("agent: %q is the name of a workflow, and must not have white space or a slash", d.Agent),
+		},
 		{d.Parallel < 1, fmt.Sprintf("parallel: must be at least 1, not %d", d.Parallel)},
 		{d.ModelTimeout < 0, fmt.Sprintf("model_timeout: must be more than 0, not %v", d.ModelTimeout)},
 		{d.ToolTimeout < 0, fmt.Sprintf("tool_timeout: must be more than 0, not %v", d.ToolTimeout)},
@@ -256,8 +247,8 @@ func (a *agent) register(r worker.Registry) {
 // activities returns the agent's activities by the last part of their names.
 func (a *agent) activities() map[string]any {
 	return map[string]any{
-		"model": a.callModel, "tool": a.callTool, "try": a.makeTry, "think": a.think, "planner": a.plan, "prompt": a.makePrompt,
-		"summary": a.sumUp,
+		"model": a.callModel, "tool": a.callTool, "try": a.makeTry, "think": a.think, "planner": a.plan,
+		"prompt": a.makePrompt, "summary": a.sumUp,
 	}
 }
 

@@ -120,12 +120,10 @@ func (f *flow) enter() error {
 
 // begin asks the worker what it has, and makes the idle state.
 func (f *flow) begin() error {
-	var b wire[begun]
-	err := workflow.SideEffect(f.ctx, func(workflow.Context) any { return over(f.agent.begin(f.in)) }).Get(&b)
-	if err != nil {
+	var err error
+	if f.begun, err = once(f.ctx, func() begun { return f.agent.begin(f.in) }); err != nil {
 		return err
 	}
-	f.begun = b.v
 	if err := f.begun.Trouble.err(); err != nil {
 		return err
 	}
@@ -139,7 +137,8 @@ func (f *flow) begin() error {
 		m.Models, m.Offered, m.Estimates = f.begun.Described, f.begun.Offered, true
 	}
 	if len(m.Consult) > 0 && !m.Planner {
-		return fmt.Errorf("temporal: consult: there is no planner; set Worker.Planner or Options.Person, or leave Consult empty")
+		return errors.New("temporal: consult: there is no planner; set Worker.Planner or Options.Person, " +
+			"or leave Consult empty")
 	}
 	held, err := session.ParseState(f.begun.Session)
 	if err != nil {
@@ -154,6 +153,13 @@ func (f *flow) begin() error {
 	return nil
 }
 
+// once makes a value in a side effect: a replay takes it from the history.
+func once[T any](ctx workflow.Context, value func() T) (T, error) {
+	var out wire[T]
+	err := workflow.SideEffect(ctx, func(workflow.Context) any { return over(value()) }).Get(&out)
+	return out.v, err
+}
+
 // answered waits until every update has its answer. Otherwise the end of the workflow would drop them.
 func (f *flow) answered() {
 	f.over = true
@@ -166,7 +172,8 @@ func (f *flow) answered() {
 // itself.
 func (f *flow) report(err error) (r report) {
 	r = report{Trouble: troubled(err), MaybePaid: f.paid}
-	for err != nil && f.st.Phase != machine.Idle && f.st.Phase != machine.Stopped { // twice where reducers are to hear of the end
+	// Twice where reducers are to hear of the end.
+	for err != nil && f.st.Phase != machine.Idle && f.st.Phase != machine.Stopped {
 		if cancel := f.step(machine.Event{Kind: machine.Broken, Failure: engine.CauseOf(err)}); cancel != nil {
 			r.Trouble.Text += " (and the run could not be ended: " + cancel.Error() + ")"
 			break
@@ -220,6 +227,15 @@ func fits(limit int, what string, size int) error {
 		return &SizeError{What: what, Bytes: size, Limit: limit}
 	}
 	return nil
+}
+
+// measured is fits for a value that has yet to be encoded.
+func measured(limit int, what string, v any) error {
+	doc, err := engine.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return fits(limit, what, len(doc))
 }
 
 // now returns the workflow's time, which never goes back.
@@ -302,7 +318,8 @@ func (f *flow) tellObservers(ev *machine.Event, effects []machine.Effect, warnin
 	}
 	ctx := observe.WithSecrets(context.Background(), &f.secrets)
 	for _, text := range warnings {
-		tellAll(ctx, f.Observers, observe.Notice{Kind: observe.Warned, CorrelationID: f.in.Session, At: ev.At, Text: text})
+		n := observe.Notice{Kind: observe.Warned, CorrelationID: f.in.Session, At: ev.At, Text: text}
+		tellAll(ctx, f.Observers, n)
 	}
 	for _, e := range effects {
 		for _, n := range observe.NoticesOf(&f.st, ev.At, e, f.err.cause()) {
@@ -322,14 +339,15 @@ func (f *flow) lost(tries int32, what string) {
 	if tries <= 1 {
 		return
 	}
-	f.paid++
-	text := fmt.Sprintf("%s was begun %d times, because its worker died: it may have been paid for more than once", what, tries)
-	f.note(journal.Note{Kind: journal.MaybePaid, At: f.now(), Text: text})
+	f.maybePaid(fmt.Sprintf("%s was begun %d times, because its worker died: it may have been paid for "+
+		"more than once", what, tries))
 }
 
-func (f *flow) note(n journal.Note) {
+// maybePaid notes that a call may have been paid for in vain.
+func (f *flow) maybePaid(text string) {
+	f.paid++
 	if f.hooks.note != nil {
-		f.hooks.note(n)
+		f.hooks.note(journal.Note{Kind: journal.MaybePaid, At: f.now(), Text: text})
 	}
 }
 

@@ -7,12 +7,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
 
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 
 	"github.com/retake-go/retake/adapter/temporal"
 )
@@ -30,9 +32,9 @@ const usage = `retake-temporal turns histories of runs on Temporal into journals
   retake-temporal export -address HOST:PORT [-namespace NAME] -id SESSION [-out FILE]
   retake-temporal replay (-history FILE ... | -address HOST:PORT -id SESSION)
 
-A history is the JSON of "temporal workflow show --output json"; "-" reads it from the standard input. If a run continued in new
-histories, give all of them, oldest first; -id finds all of them. This command cannot read payloads of your own data converter:
-call temporal.Export in Go for that.
+A history is the JSON of "temporal workflow show --output json"; "-" reads it from the standard input. If a
+run continued in new histories, give all of them, oldest first; -id finds all of them. This command cannot
+read payloads of your own data converter: call temporal.Export in Go for that.
 `
 
 // source is the place of the histories.
@@ -78,7 +80,10 @@ func run(ctx context.Context, args []string, in io.Reader, out, trouble io.Write
 	return exitTrouble
 }
 
-var commands = map[string]func(context.Context, source, []*historypb.History, io.Writer) error{"export": export, "replay": replay}
+// verb does something with the histories of a run.
+type verb func(context.Context, source, []*historypb.History, io.Writer) error
+
+var commands = map[string]verb{"export": export, "replay": replay}
 
 func perform(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	if len(args) == 0 {
@@ -128,8 +133,9 @@ func readFlags(command string, args []string) (s source, err error) {
 
 func (s source) histories(ctx context.Context, in io.Reader) ([]*historypb.History, error) {
 	if len(s.files) == 0 {
+		silent := log.NewStructuredLogger(slog.New(slog.DiscardHandler)) // errors are returned
 		c, err := client.DialContext(ctx, client.Options{HostPort: s.address, Namespace: s.namespace,
-			Logger: silent{}})
+			Logger: silent})
 		if err != nil {
 			return nil, err
 		}
@@ -179,11 +185,3 @@ func replay(_ context.Context, _ source, histories []*historypb.History, out io.
 	_, err := fmt.Fprintf(out, "same decisions (histories: %d, events: %d)\n", len(histories), events)
 	return err
 }
-
-// silent is a logger that drops everything: errors are returned.
-type silent struct{}
-
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}
