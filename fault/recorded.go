@@ -17,17 +17,21 @@ func (e *RecordedError) Error() string { return cmp.Or(e.Recorded.Text, e.Record
 // Failure returns the recorded failure.
 func (e *RecordedError) Failure() Failure { return e.Recorded }
 
-// Unwrap returns a failure of the transport plane as a [ProviderError], one with a user-defined class
-// as a [ClassError], and nil for others.
+// Unwrap returns the typed error of the failure: a [ProviderError] for the transport plane, a
+// [ToolValidationError] or [StructuredOutputError], and a [ClassError] for a user-defined class. It is nil
+// for others.
 func (e *RecordedError) Unwrap() error {
-	f := &e.Recorded
-	if f.Plane != Transport {
-		if f.Class.Plane() != "" {
-			return nil
-		}
+	switch f := &e.Recorded; {
+	case f.Plane == Transport:
+		return &ProviderError{Class: f.Class, Message: f.Message, RetryAfter: f.RetryAfter, Final: f.Final}
+	case f.Class == ToolValidation || f.Class == UnknownTool:
+		return &ToolValidationError{Tool: f.Tool, Issues: f.Issues}
+	case f.Class == StructuredOutput:
+		return &StructuredOutputError{Issues: f.Issues}
+	case f.Class.Plane() == "":
 		return &ClassError{Class: f.Class, Issues: f.Issues}
 	}
-	return &ProviderError{Class: f.Class, Message: f.Message, RetryAfter: f.RetryAfter, Final: f.Final}
+	return nil
 }
 
 // Is reports whether the error is the end of a context: [context.Canceled] or [context.DeadlineExceeded].
