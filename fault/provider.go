@@ -12,23 +12,23 @@ import (
 type ProviderError struct {
 	// Class is the canonical code; without one the failure is [Unknown], whatever type the error has:
 	// [Typed] makes the type of a class.
-	Class Class
+	Class Class `json:"class"`
 	// Provider and Model are names as configured; empty if unknown.
-	Provider string
-	Model    string
+	Provider string `json:"provider,omitempty"`
+	Model    string `json:"model,omitempty"`
 	// StatusCode is the HTTP status, or 0.
-	StatusCode int
+	StatusCode int `json:"status_code,omitempty"`
 	// RetryAfter is the wait that the server asked for, or 0.
-	RetryAfter time.Duration
+	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
 	// Final is set if the provider said that another try cannot help (x-should-retry: false).
-	Final bool
+	Final bool `json:"final,omitempty"`
 	// RequestID names the request in the provider's logs.
-	RequestID string
+	RequestID string `json:"request_id,omitempty"`
 	// Message is the provider's own, for operators. It may hold anything and belongs in no prompt and before
 	// no user. What is made of it, by Error and Failure, is scrubbed: see [Scrub].
-	Message string
-	// Cause is the original error, with its own text, or nil.
-	Cause error
+	Message string `json:"message,omitempty"`
+	// Cause is the original error, with its own text, or nil. It is no part of the JSON.
+	Cause error `json:"-"`
 }
 
 // Error says the class, the provider and its message, on one line.
@@ -49,6 +49,15 @@ func (e *ProviderError) Error() string {
 
 // Unwrap returns the original error.
 func (e *ProviderError) Unwrap() error { return e.Cause }
+
+// As finds the base of a typed error, for errors.As.
+func (e *ProviderError) As(target any) bool {
+	base, ok := target.(**ProviderError)
+	if ok {
+		*base = e
+	}
+	return ok
+}
 
 // Metadata returns the data that a message to users may show.
 func (e *ProviderError) Metadata() Metadata {
@@ -78,24 +87,6 @@ type (
 	// ConfigError is a setting that is missing or wrong (AgentConfigError).
 	ConfigError struct{ ProviderError }
 )
-
-// Unwrap returns the base, which unwraps to the original error.
-func (e *APIError) Unwrap() error { return &e.ProviderError }
-
-// Unwrap returns the base, which unwraps to the original error.
-func (e *AuthError) Unwrap() error { return &e.ProviderError }
-
-// Unwrap returns the base, which unwraps to the original error.
-func (e *RateLimitError) Unwrap() error { return &e.ProviderError }
-
-// Unwrap returns the base, which unwraps to the original error.
-func (e *ModelNotFoundError) Unwrap() error { return &e.ProviderError }
-
-// Unwrap returns the base, which unwraps to the original error.
-func (e *TimeoutError) Unwrap() error { return &e.ProviderError }
-
-// Unwrap returns the base, which unwraps to the original error.
-func (e *ConfigError) Unwrap() error { return &e.ProviderError }
 
 // Typed returns the error as the type for its class; an [APIError] if no other fits.
 func Typed(e ProviderError) error {

@@ -1,10 +1,8 @@
 package temporal
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/engine"
@@ -81,7 +79,7 @@ type RemoteError struct {
 	// Seen is the error as the core sees it.
 	Seen fault.Failure `json:"seen"`
 	// Provider is set for an error of a model's provider.
-	Provider *RemoteProvider `json:"provider,omitempty"`
+	Provider *fault.ProviderError `json:"provider,omitempty"`
 	// Reducer is set for an error of a reducer.
 	Reducer *fault.ReducerError `json:"reducer,omitempty"`
 	// Limits are the rate limits that the error reported; nil for none.
@@ -90,18 +88,6 @@ type RemoteError struct {
 	// about; nil for none.
 	Planner bool         `json:"planner,omitempty"`
 	Asked   *RemoteError `json:"asked,omitempty"`
-}
-
-// RemoteProvider is a [fault.ProviderError] as data.
-type RemoteProvider struct {
-	Class      fault.Class   `json:"class"`
-	Provider   string        `json:"provider,omitempty"`
-	Model      string        `json:"model,omitempty"`
-	StatusCode int           `json:"status_code,omitempty"`
-	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
-	Final      bool          `json:"final,omitempty"`
-	RequestID  string        `json:"request_id,omitempty"`
-	Message    string        `json:"message,omitempty"`
 }
 
 // limited is an error with rate limits.
@@ -122,10 +108,13 @@ func remote(err error) *RemoteError {
 	}
 	r := &RemoteError{Text: utf8(err.Error()), Seen: fault.FailureOf(err)}
 	if p, ok := errors.AsType[*fault.ProviderError](err); ok {
-		r.Provider = &RemoteProvider{
-			utf8(p.Class), utf8(p.Provider), utf8(p.Model), p.StatusCode, p.RetryAfter, p.Final,
-			utf8(p.RequestID), utf8(p.Message),
+		own := *p
+		own.Cause = nil
+		for _, text := range []*string{&own.Provider, &own.Model, &own.RequestID, &own.Message} {
+			*text = utf8(*text)
 		}
+		own.Class = utf8(own.Class)
+		r.Provider = &own
 	}
 	if e, ok := errors.AsType[*fault.ReducerError](err); ok {
 		own := *e
@@ -156,9 +145,7 @@ func (e *RemoteError) Error() string { return e.Text }
 
 // Is reports whether the error means the end of a context: [context.Canceled] or
 // [context.DeadlineExceeded].
-func (e *RemoteError) Is(target error) bool {
-	return (&fault.RecordedError{Recorded: e.Seen}).Is(target)
-}
+func (e *RemoteError) Is(target error) bool { return e.recorded().Is(target) }
 
 // Failure returns the error as the core sees it.
 func (e *RemoteError) Failure() fault.Failure { return e.Seen }
@@ -173,25 +160,16 @@ func (e *RemoteError) RateLimit() ratelimit.State {
 
 // Unwrap returns the original typed error; nil if its type is not known here.
 func (e *RemoteError) Unwrap() error {
-	switch p := e.Provider; {
+	switch {
 	case e.Reducer != nil:
 		return e.Reducer
-	case p != nil:
-		return fault.Typed(fault.ProviderError{
-			Class: p.Class, Provider: p.Provider, Model: p.Model, StatusCode: p.StatusCode,
-			RetryAfter: p.RetryAfter, Final: p.Final, RequestID: p.RequestID, Message: p.Message,
-		})
+	case e.Provider != nil:
+		return fault.Typed(*e.Provider)
+	case e.Seen.Plane == fault.Transport: // Seen says what it was; nobody said that it was a provider's
+		return nil
 	}
-	switch e.Seen.Class {
-	case fault.Cancelled:
-		return context.Canceled
-	case fault.ToolValidation, fault.UnknownTool:
-		return &fault.ToolValidationError{Tool: e.Seen.Tool, Issues: e.Seen.Issues}
-	case fault.StructuredOutput:
-		return &fault.StructuredOutputError{Issues: e.Seen.Issues}
-	}
-	if e.Seen.Class.Plane() == "" && e.Seen.Plane == fault.Correction {
-		return &fault.ClassError{Class: e.Seen.Class, Issues: e.Seen.Issues}
-	}
-	return nil
+	return e.recorded().Unwrap()
 }
+
+// recorded is the error as a journal has it.
+func (e *RemoteError) recorded() *fault.RecordedError { return &fault.RecordedError{Recorded: e.Seen} }
