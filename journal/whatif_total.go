@@ -44,19 +44,20 @@ func (t Totals) minus(u Totals) Totals {
 	return Totals{
 		Correction: t.Correction - u.Correction, Transport: t.Transport - u.Transport,
 		ModelCalls: t.ModelCalls - u.ModelCalls, ToolRuns: t.ToolRuns - u.ToolRuns,
-		Waited: t.Waited - u.Waited, Usage: t.Usage.Add(negative(u.Usage)), Cost: t.Cost - u.Cost,
+		Waited: t.Waited - u.Waited, Usage: usageMinus(t.Usage, u.Usage), Cost: t.Cost - u.Cost,
 		Wasted: policy.Charge{
-			Usage: t.Wasted.Usage.Add(negative(u.Wasted.Usage)), Cost: t.Wasted.Cost - u.Wasted.Cost,
+			Usage: usageMinus(t.Wasted.Usage, u.Wasted.Usage), Cost: t.Wasted.Cost - u.Wasted.Cost,
 			Estimated: t.Wasted.Estimated - u.Wasted.Estimated,
 		},
 	}
 }
 
-func negative(u message.Usage) message.Usage {
+func usageMinus(u, v message.Usage) message.Usage {
 	return message.Usage{
-		InputTokens: -u.InputTokens, OutputTokens: -u.OutputTokens, APICalls: -u.APICalls,
-		CacheReadTokens: -u.CacheReadTokens, CacheWriteTokens: -u.CacheWriteTokens,
-		ReasoningTokens: -u.ReasoningTokens,
+		InputTokens: u.InputTokens - v.InputTokens, OutputTokens: u.OutputTokens - v.OutputTokens,
+		CacheReadTokens:  u.CacheReadTokens - v.CacheReadTokens,
+		CacheWriteTokens: u.CacheWriteTokens - v.CacheWriteTokens,
+		ReasoningTokens:  u.ReasoningTokens - v.ReasoningTokens, APICalls: u.APICalls - v.APICalls,
 	}
 }
 

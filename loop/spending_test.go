@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -261,6 +264,42 @@ func TestAReplyThatPassesTheAllowanceOfItsActionIsAWarning(t *testing.T) {
 			}
 			require.NoError(t, err)
 			assert.Equal(t, []string{"spending: action.output_tokens: passed by 20"}, r.Warnings)
+		})
+	}
+}
+
+// Counts and money below 0 give nothing back, and sums do not overflow: neither from a model nor from a tool.
+func TestACountBelowZeroGivesNoBudgetBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		used   message.Usage
+		costs  []int64
+		bounds policy.Allowance
+		calls  int
+	}{
+		"input":        {used: message.Usage{InputTokens: -5000, OutputTokens: 50}, bounds: policy.Allowance{OutputTokens: new(int64(110))}, calls: 2},
+		"output":       {used: message.Usage{InputTokens: 100, OutputTokens: -5000}, bounds: policy.Allowance{TotalTokens: new(int64(300))}, calls: 2},
+		"cache":        {used: message.Usage{InputTokens: 100, CacheReadTokens: 50, CacheWriteTokens: -5000}, bounds: policy.Allowance{CachedTokens: new(int64(149))}, calls: 2},
+		"money":        {used: message.Usage{InputTokens: 100}, costs: []int64{-5000, -5000}, bounds: policy.Allowance{Cost: new(int64(700))}, calls: 2},
+		"a lot of it":  {used: message.Usage{InputTokens: 100}, costs: []int64{math.MaxInt64, math.MaxInt64}, bounds: policy.Allowance{Cost: new(int64(700))}, calls: 1},
+		"no more left": {used: message.Usage{InputTokens: math.MaxInt64, OutputTokens: math.MaxInt64}, bounds: policy.Allowance{Cost: new(int64(700))}, calls: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := spending(policy.Spending{Run: c.bounds}, tool.New("act", "Acts.", func(ctx context.Context, _ struct{}) (string, error) {
+				for _, micros := range c.costs {
+					require.NoError(t, tool.AddCost(ctx, micros))
+				}
+				return "ok", nil
+			}))
+			cfg.Estimate = func(string, []message.Message) int64 { return 1 }
+			turn := looptest.Call(call("act", `{}`))
+			turn.Reply.Usage = c.used
+			model := looptest.NewModel(slices.Repeat([]looptest.Turn{turn}, 9)...)
+			_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Go."}, cfg)
+			var x *loop.RetryExhaustedError
+			require.ErrorAs(t, err, &x)
+			assert.Contains(t, []policy.Reason{policy.ReasonTokenBudget, policy.ReasonCostBudget}, x.Reason)
+			assert.Len(t, model.Requests(), c.calls)
+			assert.GreaterOrEqual(t, min(x.Usage.InputTokens, x.Usage.OutputTokens, x.Cost), int64(0))
 		})
 	}
 }

@@ -111,22 +111,25 @@ type Usage struct {
 	APICalls int64 `json:"api_calls,omitempty"`
 }
 
-// Add returns the sum of both. Counts saturate at the largest int64.
+// Add returns the sum of both. A count below 0 is none, and counts saturate at the largest int64.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
-		InputTokens:      capped(u.InputTokens, v.InputTokens),
-		OutputTokens:     capped(u.OutputTokens, v.OutputTokens),
-		CacheReadTokens:  capped(u.CacheReadTokens, v.CacheReadTokens),
-		CacheWriteTokens: capped(u.CacheWriteTokens, v.CacheWriteTokens),
-		ReasoningTokens:  capped(u.ReasoningTokens, v.ReasoningTokens),
-		APICalls:         capped(u.APICalls, v.APICalls),
+		InputTokens:      counted(u.InputTokens, v.InputTokens),
+		OutputTokens:     counted(u.OutputTokens, v.OutputTokens),
+		CacheReadTokens:  counted(u.CacheReadTokens, v.CacheReadTokens),
+		CacheWriteTokens: counted(u.CacheWriteTokens, v.CacheWriteTokens),
+		ReasoningTokens:  counted(u.ReasoningTokens, v.ReasoningTokens),
+		APICalls:         counted(u.APICalls, v.APICalls),
 	}
 }
 
-// Total returns the sum of input and output tokens, saturating like [Usage.Add].
+// Total returns the sum of input and output tokens, at most the largest int64.
 func (u Usage) Total() int64 { return capped(u.InputTokens, u.OutputTokens) }
 
-// capped adds two counts. Providers may report any number, so the sum saturates.
+// counted adds two counts. Providers may report any number: one below 0 is none.
+func counted(a, b int64) int64 { return capped(max(a, 0), max(b, 0)) }
+
+// capped returns a sum that saturates.
 func capped(a, b int64) int64 {
 	if b > 0 && a > math.MaxInt64-b {
 		return math.MaxInt64

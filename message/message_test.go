@@ -21,6 +21,7 @@ func TestUsageAddsUp(t *testing.T) {
 		CacheWriteTokens: math.MaxInt64, ReasoningTokens: math.MaxInt64, APICalls: math.MaxInt64}
 	assert.Equal(t, most, most.Add(one), "a provider may say anything: no sum turns negative")
 	assert.Equal(t, int64(math.MaxInt64), most.Total())
+	assert.Equal(t, one, one.Add(message.Usage{InputTokens: -9, OutputTokens: math.MinInt64, CacheReadTokens: -1}), "nothing is taken back")
 }
 
 func TestWhatIsAbsentStaysAbsent(t *testing.T) {

@@ -44,7 +44,7 @@ func (p Price) Cost(u message.Usage) Cost {
 		return otherwise
 	}
 	thought := max(min(u.ReasoningTokens, u.OutputTokens), 0)
-	cached := plus(max(u.CacheReadTokens, 0), max(u.CacheWriteTokens, 0))
+	cached := plus(u.CacheReadTokens, u.CacheWriteTokens)
 	return Cost{
 		Input:      times(u.InputTokens-cached, p.Input),
 		CacheRead:  times(u.CacheReadTokens, or(p.CacheRead, p.Input)),
@@ -78,8 +78,9 @@ func times(n, price int64) int64 {
 	return int64(product)
 }
 
-// plus returns the sum of two counts, at most the largest int64.
+// plus returns the sum of two counts, at most the largest int64. A count below 0 is none.
 func plus(a, b int64) int64 {
+	a, b = max(a, 0), max(b, 0)
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}

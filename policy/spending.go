@@ -65,7 +65,7 @@ type Charge struct {
 	Estimated int64 `json:"estimated,omitempty"`
 }
 
-// Plus returns the sum of both. Counts saturate at the largest int64.
+// Plus returns the sum of both. Counts below 0 are none, and sums saturate at the largest int64.
 func (c Charge) Plus(d Charge) Charge {
 	return Charge{c.Usage.Add(d.Usage), plus(c.Cost, d.Cost), plus(c.Estimated, d.Estimated)}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -153,14 +154,14 @@ func AddUsage(ctx context.Context, u message.Usage) error {
 
 // AddCost is [AddUsage] for money: what the models within the call cost, in millionths. A run of package loop
 // does it for itself, if its policy has prices. What is consumed within a call without prices has those of
-// the run around it. In a try within the call it is added to the call at once.
+// the run around it. In a try within the call it is added to the call at once. Below 0 counts as 0.
 func AddCost(ctx context.Context, micros int64) error {
 	r := recorderOf(ctx)
 	return r.whileOpen(func() {
 		if r.cost == nil {
 			r.cost = new(int64)
 		}
-		*r.cost += micros
+		*r.cost += min(max(micros, 0), math.MaxInt64-*r.cost)
 	})
 }
 

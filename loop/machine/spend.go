@@ -189,7 +189,7 @@ func (s *step) chargeReply(m *message.Reply) {
 	}
 	asked := s.modelCall().Model
 	if m.Usage.InputTokens > 0 {
-		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: asked, Usage: m.Usage}
+		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: asked, Usage: message.Usage{}.Add(m.Usage)}
 	}
 	if !s.Policy.Meters() {
 		return
@@ -223,7 +223,7 @@ func (s *step) chargeProjection() {
 func (s *step) pay(c policy.Charge) {
 	s.warnsPassed(func() {
 		s.paid = s.paid.Plus(c)
-		s.Charged, s.kept.OwedCost = s.Charged.Plus(c), s.kept.OwedCost+c.Cost
+		s.Charged, s.kept.OwedCost = s.Charged.Plus(c), policy.Charge{Cost: s.kept.OwedCost}.Plus(c).Cost
 		s.kept.OwedEstimate = s.kept.OwedEstimate || c.Estimated > 0
 		s.Session = s.Session.AddCharge(c)
 	})
