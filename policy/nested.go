@@ -38,7 +38,7 @@ func (s Set) Within(rest *Rest) Set {
 func (s *Spending) left(spent *Spent, sharers int64) (rest Allowance) {
 	all := *s
 	all.MaxNextCost = nil
-	all.each(spent, func(l *limit, _ *scope, left int64) bool {
+	all.each(spent, func(l *limit, _ scope, left int64) bool {
 		most := l.most(&rest)
 		*most = least(*most, new(max(left, 0)/sharers))
 		return true

@@ -93,18 +93,12 @@ type Prices map[string]Price
 
 // Of returns the price of a model, or false if it is not in the table.
 func (p Prices) Of(model string) (Price, bool) {
-	if own, there := p[model]; there {
-		return own, true
-	}
-	best, found := "", false
-	for _, name := range canon.Keys(p) {
-		if strings.HasPrefix(model, name+"-") || strings.HasPrefix(model, name+"@") {
-			if !found || len(name) > len(best) {
-				best, found = name, true
-			}
+	for end := len(model); end >= 0; end = strings.LastIndexAny(model[:end], "-@") {
+		if price, there := p[model[:end]]; there {
+			return price, true
 		}
 	}
-	return p[best], found
+	return Price{}, false
 }
 
 // Validate reports every invalid field by model, each as a [*FieldError], joined. It returns nil if there is

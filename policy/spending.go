@@ -75,23 +75,23 @@ type limit struct {
 	key    string
 	reason Reason
 	most   func(*Allowance) **int64
-	of     func(*Charge) int64
+	of     func(Charge) int64
 }
 
 // limits has the limits of an [Allowance], in its order.
 var limits = [...]limit{
 	{"input_tokens", ReasonTokenBudget, func(a *Allowance) **int64 { return &a.InputTokens },
-		func(c *Charge) int64 { return c.Usage.InputTokens }},
+		func(c Charge) int64 { return c.Usage.InputTokens }},
 	{"output_tokens", ReasonTokenBudget, func(a *Allowance) **int64 { return &a.OutputTokens },
-		func(c *Charge) int64 { return c.Usage.OutputTokens }},
+		func(c Charge) int64 { return c.Usage.OutputTokens }},
 	{"cached_tokens", ReasonTokenBudget, func(a *Allowance) **int64 { return &a.CachedTokens },
-		func(c *Charge) int64 { return plus(c.Usage.CacheReadTokens, c.Usage.CacheWriteTokens) }},
+		func(c Charge) int64 { return plus(c.Usage.CacheReadTokens, c.Usage.CacheWriteTokens) }},
 	{"reasoning_tokens", ReasonTokenBudget, func(a *Allowance) **int64 { return &a.ReasoningTokens },
-		func(c *Charge) int64 { return c.Usage.ReasoningTokens }},
+		func(c Charge) int64 { return c.Usage.ReasoningTokens }},
 	{"total_tokens", ReasonTokenBudget, func(a *Allowance) **int64 { return &a.TotalTokens },
-		func(c *Charge) int64 { return c.Usage.Total() }},
+		func(c Charge) int64 { return c.Usage.Total() }},
 	{"cost", ReasonCostBudget, func(a *Allowance) **int64 { return &a.Cost },
-		func(c *Charge) int64 { return c.Cost }},
+		func(c Charge) int64 { return c.Cost }},
 }
 
 // Spent is what was spent so far: by the actions that are being corrected, the run and the session. If no
@@ -108,26 +108,11 @@ type scope struct {
 	spent Charge
 }
 
-func (s *Spending) scopes(spent *Spent) []scope {
-	all := append(make([]scope, 0, 4+len(spent.Actions)), scope{"run", &s.Run, spent.Run},
-		scope{"session", &s.Session, spent.Session})
-	for _, c := range spent.Actions {
-		all = append(all, scope{"action", &s.Action, c})
-	}
-	if len(spent.Actions) == 0 { // the next call begins one
-		all = append(all, scope{"action", &s.Action, Charge{}})
-	}
-	if s.MaxNextCost != nil {
-		all = append(all, scope{maxNextCost, &Allowance{Cost: s.MaxNextCost}, Charge{}})
-	}
-	return all
-}
-
 // maxNextCost is the key of the only limit that has no scope.
 const maxNextCost = "max_next_cost"
 
 // key returns the key of a limit of the scope.
-func (sc *scope) key(l *limit) string {
+func (sc scope) key(l *limit) string {
 	if sc.name == maxNextCost {
 		return sc.name
 	}
@@ -135,27 +120,35 @@ func (sc *scope) key(l *limit) string {
 }
 
 // each calls f for each limit that is set, with its scope and what is left of it, until f returns false.
-func (s *Spending) each(spent *Spent, f func(l *limit, in *scope, left int64) bool) {
-	all := s.scopes(spent)
-	for i := range all {
-		sc := &all[i]
-		for n := range limits {
-			l := &limits[n]
-			most := *l.most(sc.limit)
-			if most == nil {
-				continue
-			}
-			if !f(l, sc, *most-l.of(&sc.spent)) {
-				return
-			}
+func (s *Spending) each(spent *Spent, f func(l *limit, in scope, left int64) bool) {
+	actions := spent.Actions
+	if len(actions) == 0 {
+		actions = make([]Charge, 1) // the next call begins one
+	}
+	goOn := scope{"run", &s.Run, spent.Run}.each(f) && scope{"session", &s.Session, spent.Session}.each(f)
+	for n := 0; goOn && n < len(actions); n++ {
+		goOn = scope{"action", &s.Action, actions[n]}.each(f)
+	}
+	if goOn && s.MaxNextCost != nil {
+		scope{maxNextCost, &Allowance{Cost: s.MaxNextCost}, Charge{}}.each(f)
+	}
+}
+
+// each calls f for each limit of the scope that is set, and reports whether f always returned true.
+func (sc scope) each(f func(l *limit, in scope, left int64) bool) bool {
+	for n := range limits {
+		l := &limits[n]
+		if most := *l.most(sc.limit); most != nil && !f(l, sc, *most-l.of(sc.spent)) {
+			return false
 		}
 	}
+	return true
 }
 
 // Passed returns the first limit that was passed, and by how much: Left is below 0. It returns a zero Detail
 // if none was.
 func (s *Spending) Passed(spent Spent) (found Detail) {
-	s.each(&spent, func(l *limit, in *scope, left int64) bool {
+	s.each(&spent, func(l *limit, in scope, left int64) bool {
 		if left < 0 {
 			found = Detail{Budget: in.key(l), Left: left}
 		}
@@ -179,9 +172,9 @@ func (s *Spending) Fits(
 	reasoned := least
 	reasoned.ReasoningTokens = least.OutputTokens
 	takes := Charge{Usage: least, Cost: max(price.Cost(least).Micros(), price.Cost(reasoned).Micros())}
-	s.each(&spent, func(l *limit, in *scope, left int64) bool {
-		need := l.of(&takes)
-		if l.key == "reasoning_tokens" && l.of(&spent.Run) > 0 {
+	s.each(&spent, func(l *limit, in scope, left int64) bool {
+		need := l.of(takes)
+		if l.key == "reasoning_tokens" && l.of(spent.Run) > 0 {
 			need = 1 // a model that reasons will do so again
 		}
 		if need > left {

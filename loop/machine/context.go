@@ -227,7 +227,7 @@ func (s *step) remeasure(tokens int64, cut *CutPlan) {
 	if tokens > 0 && cut.Freed > 0 {
 		left := share(tokens, 100*cut.Size/(cut.Size+cut.Freed))
 		s.kept.Estimate = nil
-		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: s.modelCall().Model,
+		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: s.model(),
 			Usage: message.Usage{InputTokens: left}}
 	}
 }

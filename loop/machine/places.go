@@ -42,16 +42,17 @@ func (s *step) judges(r *Reply) ([]Call, []verdict) {
 	for n := range calls {
 		same[n] = calls[n].exact()
 	}
-	places, owned := slices.Clone(s.kept.Places), false
+	var taken []session.Count // places under caps that calls of this reply take
+	owned := false
 	for n := range calls {
 		c := &r.Calls[n]
 		if c.Class != "" {
 			continue
 		}
 		v := s.equal(r.Calls, same, all, n)
-		if v == (verdict{}) && !s.repeatsDoubt(r.Calls, same, n) {
-			if v.issue = s.beyond(c.Tool, placesOfTool(places, c.Tool)); v.issue == nil {
-				places = take(places, c.Tool, 1)
+		if v == (verdict{}) && s.isCapped(c.Tool) && !s.repeatsDoubt(r.Calls, same, n) {
+			if v.issue = s.beyond(c.Tool, placesOfTool(taken, c.Tool)); v.issue == nil {
+				taken = take(taken, c.Tool, 1)
 			}
 		}
 		if all[n] = v; v.issue == nil {
@@ -141,18 +142,24 @@ func (s *step) keepMade(c *BatchCall) {
 	}
 }
 
-// beyond returns the issue of a call beyond the most successes of its tool, or nil.
-func (st *State) beyond(tool string, taken int) *fault.Issue {
+// isCapped reports whether a tool has a most number of successes.
+func (s *step) isCapped(tool string) bool {
+	p := s.policyOf(tool)
+	return p.MaxSuccesses != policy.Unlimited || p.MaxSessionSuccesses != policy.Unlimited
+}
+
+// beyond returns the issue of a call beyond the most successes of its tool, or nil. more are the places that
+// calls before it in the reply take.
+func (st *State) beyond(tool string, more int) *fault.Issue {
 	p := st.PolicyOf(policy.Target{Tool: tool})
 	for _, cap := range [...]struct {
 		most, taken int
 		within      string
 	}{
-		{p.MaxSuccesses, taken, "a run"},
-		{p.MaxSessionSuccesses, st.Session.Successes(tool) + taken - placesOfTool(st.kept.Places, tool),
-			"a session"},
+		{p.MaxSuccesses, placesOfTool(st.kept.Places, tool), "a run"},
+		{p.MaxSessionSuccesses, st.Session.Successes(tool), "a session"},
 	} {
-		if cap.most != policy.Unlimited && cap.taken >= cap.most {
+		if cap.most != policy.Unlimited && cap.taken+more >= cap.most {
 			return &fault.Issue{Rule: fault.RuleMaxSuccesses, Source: fault.FromReply,
 				Expected: fmt.Sprintf("at most %d successful calls in %s", cap.most, cap.within)}
 		}

@@ -184,7 +184,7 @@ func (st *State) changeFault(a *Ask, r *Response) string {
 	p := st.PolicyOf(policy.Target{Tool: a.Tool})
 	c := st.Batch.Calls[a.Index].Call
 	if a.Kind == AskExhausted {
-		if i := st.beyond(c.Tool, placesOfTool(st.kept.Places, c.Tool)); i != nil {
+		if i := st.beyond(c.Tool, 0); i != nil {
 			return "the tool has succeeded as often as it may: " + i.Expected
 		}
 	}

@@ -187,7 +187,7 @@ func (s *step) chargeReply(m *message.Reply) {
 	if !s.Policy.Meters() && !s.Config.Limited {
 		return
 	}
-	asked := s.modelCall().Model
+	asked := s.model()
 	if m.Usage.InputTokens > 0 {
 		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: asked, Usage: message.Usage{}.Add(m.Usage)}
 	}
@@ -278,7 +278,7 @@ func (s *step) chargeOther(u message.Usage, cost *int64) (c policy.Charge) {
 	if c.Usage = u; cost != nil {
 		c.Cost = *cost
 	} else {
-		price, _, _ := s.priceOf(s.modelCall().Model)
+		price, _, _ := s.priceOf(s.model())
 		c.Cost, c.Estimated = price.Cost(u).Micros(), max(u.APICalls, 1)
 	}
 	s.pay(c)

@@ -75,6 +75,14 @@ func (s *step) modelCall() *ModelCall {
 	return call
 }
 
+// model returns the name of the model of that call.
+func (s *step) model() string {
+	if s.Model != "" {
+		return s.Model
+	}
+	return s.settings(s.positions()).Model
+}
+
 // positions returns the positions that the corrected actions have with the next reply.
 func (s *step) positions() []Position {
 	if len(s.Actions) == 0 {
