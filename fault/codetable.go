@@ -45,7 +45,8 @@ const maxCode = 128
 
 // strongCodes classify a failure whatever its status. Codes are squashed; those of one provider alone begin
 // with its name and a slash. Under tool_use_failed and json_validate_failed Groq reports that the model's own
-// output could not be used.
+// output could not be used. The numbers are those of https://docs.bigmodel.cn/cn/api/api-code and
+// https://platform.minimax.io/docs/api-reference/errorcode.
 var strongCodes = meanings(strongTable)
 
 const strongTable = `
@@ -114,6 +115,18 @@ invalid_request: invalidprompt operationnotsupported unimplemented unsupportedpa
 invalid_request: unknownparameter missingrequiredparameter invalidrequestmessageorder invalidimage
 invalid_request: invalidtype invalidvalue alreadyexists
 config: configerror agentconfigerror
+auth: zhipu/1000 zhipu/1001 zhipu/1002 zhipu/1003 zhipu/1004 minimax/1004 minimax/2049
+permission: zhipu/1110 zhipu/1111 zhipu/1112 zhipu/1121 zhipu/1220 zhipu/1311 zhipu/1313
+model_not_found: zhipu/1211 zhipu/1221 zhipu/1222
+billing: zhipu/1113 zhipu/1309 minimax/1008
+quota: zhipu/1304 zhipu/1308 zhipu/1310 minimax/2056
+rate_limit: zhipu/1302 zhipu/1303 zhipu/1305 minimax/1002 minimax/1039 minimax/1041
+overloaded: zhipu/1312
+unavailable: zhipu/1120 zhipu/1230 zhipu/1234 minimax/1000 minimax/1024 minimax/1033
+timeout: minimax/1001
+context_length: zhipu/1261
+content_filter: zhipu/1301 minimax/1026 minimax/1027
+invalid_request: minimax/2013
 permission_denied: eacces
 not_found: enoent
 io: eio enospc

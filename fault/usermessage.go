@@ -97,6 +97,7 @@ var providerNames = map[string]string{
 	"ollama": "Ollama", "xai": "xAI", "deepseek": "DeepSeek", "together": "Together AI",
 	"fireworks": "Fireworks AI",
 	"github":    "GitHub Models", "perplexity": "Perplexity", "huggingface": "Hugging Face",
+	"zhipu": "Z.ai", "minimax": "MiniMax",
 }
 
 // providerAliases are the other names that systems have for providers, folded.
@@ -111,6 +112,7 @@ together: together_ai
 fireworks: fireworks_ai
 github: github_models
 huggingface: hugging_face
+zhipu: zai z_ai z.ai zhipuai bigmodel
 `)
 
 // canonicalProvider returns the name of a provider in the tables.

@@ -45,7 +45,7 @@ func readWhole(in io.Reader) (*received, error) {
 		return nil, &kit.ReportedError{Body: body}
 	}
 	if head.Type != "message" || head.Content == nil {
-		return nil, &kit.UnreadableError{Got: "a body without a message"}
+		return nil, kit.NoReply(body, &kit.UnreadableError{Got: "a body without a message"})
 	}
 	var m sdk.Message
 	if err := json.Unmarshal(body, &m); err != nil {
@@ -84,15 +84,15 @@ func (r *received) blocks() (all []sdk.ContentBlockParamUnion) {
 	return all
 }
 
-// finishes maps stop reasons. Any other reason is passed on unchanged.
-var finishes = map[sdk.StopReason]message.FinishReason{
-	sdk.StopReasonEndTurn:                    message.Stop,
-	sdk.StopReasonStopSequence:               message.Stop,
-	sdk.StopReasonToolUse:                    message.ToolUse,
-	sdk.StopReasonMaxTokens:                  message.Length,
-	sdk.StopReasonModelContextWindowExceeded: message.Length,
-	sdk.StopReasonRefusal:                    message.ContentFilter,
-	sdk.StopReasonPauseTurn:                  message.Aborted, // only beside calls: see paused
+// finishOf returns why a reply ended. An unknown reason is passed on unchanged.
+func finishOf(reason sdk.StopReason, calls []message.Call) message.FinishReason {
+	if reason == sdk.StopReasonPauseTurn {
+		return message.Aborted // only beside calls: see paused
+	}
+	if finish, known := kit.Finish(string(reason), calls); known {
+		return finish
+	}
+	return message.FinishReason(reason)
 }
 
 // declined is the refusal of a model that gave none.
@@ -101,11 +101,7 @@ const declined = "The model declined to answer."
 // reply converts the message. asked is the model that was asked.
 func (r *received) reply(asked string) message.Reply {
 	m := r.message
-	reply := message.Reply{Model: cmp.Or(string(m.Model), asked), Finish: message.FinishReason(m.StopReason),
-		Usage: r.usage}
-	if known, ok := finishes[m.StopReason]; ok {
-		reply.Finish = known
-	}
+	reply := message.Reply{Model: cmp.Or(string(m.Model), asked), Usage: r.usage}
 	var text, thinking strings.Builder
 	o := opaque{Origin: origin(asked)}
 	for _, b := range m.Content {
@@ -127,6 +123,7 @@ func (r *received) reply(asked string) message.Reply {
 	}
 	reply.Text, reply.Thinking, reply.Opaque = text.String(), thinking.String(), o.text()
 	kit.NameCalls(reply.Calls)
+	reply.Finish = finishOf(m.StopReason, reply.Calls)
 	if m.StopReason == sdk.StopReasonRefusal {
 		reply.Refusal = firstWord(m.StopDetails.Explanation, reply.Text, declined)
 	}

@@ -89,7 +89,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 		err = got.unusable()
 	}
 	if err != nil {
-		return message.Reply{}, x.failed(ctx, err)
+		return message.Reply{}, x.Fail(ctx, kit.Trouble{Cause: err})
 	}
 	reply := got.reply(x.Model)
 	reply.Source = x.Source(got.responseID, got.finish)
@@ -116,7 +116,7 @@ func (m *Model) ask(ctx context.Context, req loop.Request, x *exchange) (*receiv
 		_, err = m.models.GenerateContent(x.in(ctx), x.Model, placeholder, r.config)
 	}
 	switch {
-	case x.Status == http.StatusOK:
+	case x.Status != 0 && x.Status < http.StatusMultipleChoices:
 		return x.got, x.readErr
 	case err == nil:
 		err = errNoJSON

@@ -77,7 +77,9 @@ type received struct {
 	finish  string
 	// finished is the API's message about the finish reason.
 	finished string
-	extras   kit.Extras
+	// last is the latest response or event.
+	last   json.RawMessage
+	extras kit.Extras
 	// logprobs are the log probabilities of each event.
 	logprobs []json.RawMessage
 }
@@ -181,27 +183,14 @@ func (g *received) say(text, signature string, tell func(loop.Delta)) {
 
 func (p part) plainText() bool { return p.Raw == nil && p.Call == 0 && p.Signature == "" }
 
-// finishes maps finish reasons. An unknown one counts as an error: the API adds new ways to fail, not to
-// succeed.
-var finishes = map[string]message.FinishReason{
-	"": "", "STOP": message.Stop, "MAX_TOKENS": message.Length, "CONTINUATION": message.Length,
-	"SAFETY": message.ContentFilter, "RECITATION": message.ContentFilter, "BLOCKLIST": message.ContentFilter,
-	"PROHIBITED_CONTENT": message.ContentFilter, "SPII": message.ContentFilter,
-	"IMAGE_SAFETY": message.ContentFilter, "IMAGE_PROHIBITED_CONTENT": message.ContentFilter,
-	"IMAGE_RECITATION": message.ContentFilter, "MODEL_ARMOR": message.ContentFilter,
-	"FINISH_REASON_UNSPECIFIED": "",
-}
-
 // reply returns the reply. asked is the model that was asked.
 func (g *received) reply(asked string) message.Reply {
-	finish, known := finishes[g.finish]
+	finish, known := kit.Finish(g.finish, g.calls)
 	switch {
 	case g.blocked != "" && !g.began:
 		finish = message.ContentFilter
-	case !known:
+	case !known && g.said(): // the API adds new ways to fail, not to succeed
 		finish = message.Error
-	case finish == message.Stop && len(g.calls) > 0:
-		finish = message.ToolUse
 	}
 	r := message.Reply{
 		Text: g.text.String(), Thinking: g.thinking.String(), Calls: kit.NameCalls(g.calls), Finish: finish,
@@ -214,6 +203,9 @@ func (g *received) reply(asked string) message.Reply {
 }
 
 // ended reports whether a stream has given a finish reason.
-func (g *received) ended() bool {
-	return g.blocked != "" && !g.began || g.finish != "" && g.finish != string(sdk.FinishReasonUnspecified)
+func (g *received) ended() bool { return g.blocked != "" && !g.began || g.said() }
+
+// said reports whether there is a finish reason.
+func (g *received) said() bool {
+	return g.finish != "" && g.finish != string(sdk.FinishReasonUnspecified)
 }

@@ -50,7 +50,7 @@ func (r reader) RoundTrip(req *http.Request) (*http.Response, error) {
 	defer resp.Body.Close()
 	left := "{}"
 	switch {
-	case x.Status != http.StatusOK:
+	case x.Status >= http.StatusMultipleChoices:
 		left = string(x.Refusal)
 	default:
 		x.got, x.readErr = x.read(resp.Body)
@@ -116,7 +116,7 @@ func (x *exchange) take(raw []byte, got *received) error {
 	if tell == nil {
 		tell = func(loop.Delta) {}
 	}
-	if x.told {
+	if got.last = raw; x.told {
 		got.keep(raw)
 	}
 	return got.add(c, x.names, tell)

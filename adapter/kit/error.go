@@ -210,12 +210,8 @@ type Trouble struct {
 	// Cause is the Go error: a [ReportedError], an [UnreadableError], or the error of the SDK or the
 	// connection.
 	Cause error
-	// Code and Sentence are the provider's code and message, if they are not in the body.
-	Code, Sentence string
 	// Advice says which setting may help; empty for none.
 	Advice string
-	// Issue is set if the model's own output is the cause: the model gets it as feedback.
-	Issue *fault.Issue
 	// Otherwise is the status that classifies an unknown error; 0 for none.
 	Otherwise int
 }
@@ -227,19 +223,25 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	if reported, ok := errors.AsType[*ReportedError](cause); ok {
 		body, code, final = reported.Body, reported.Code, reported.Final
 	}
-	if misdirected, ok := errors.AsType[*addressError](cause); ok {
-		body, code, final, t.Sentence = nil, string(fault.Config), true, misdirected.Say
+	misdirected, wrong := errors.AsType[*addressError](cause)
+	if wrong {
+		body, code, final = nil, string(fault.Config), true
 	}
 	body = Redact(body, h.Key)
 	said := ReadError(body)
-	sentence := cmp.Or(t.Sentence, said.Sentence)
-	if sentence == "" && t.Issue == nil {
-		sentence = h.why(cause, said)
+	issue := garbledCall(said.Sentence)
+	switch unusable, ok := errors.AsType[*unusableError](cause); {
+	case ok:
+		issue, said = &unusable.issue, Said{Code: word(unusable.finish), Sentence: unusable.sentence}
+	case wrong:
+		said.Sentence = misdirected.Say
+	case said.Sentence == "":
+		said.Sentence = h.why(cause, said)
 	}
 	e := &Error{
-		Provider: h.Provider, Status: h.Status, Code: cmp.Or(t.Code, said.Code),
+		Provider: h.Provider, Status: h.Status, Code: said.Code,
 		RequestID: cmp.Or(h.RequestID(), said.RequestID),
-		sentence:  advised(oneLine(Redact(sentence, h.Key)), t.Advice),
+		sentence:  advised(oneLine(Redact(said.Sentence, h.Key)), t.Advice),
 	}
 	if said.Status != 0 && h.Status < http.StatusBadRequest {
 		e.Status = said.Status
@@ -247,7 +249,7 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	verdict := h.judge(cause, fault.Response{
 		Provider: h.known(), Model: h.Model, Status: e.Status, Headers: h.Header, Body: body, Code: code,
 		Now: h.At,
-	}, t.Otherwise)
+	}, said, t.Otherwise)
 	e.Class, e.failure = verdict.Class, verdict.Failure()
 	e.failure.Message, e.failure.Final = e.sentence, e.failure.Final || final
 	e.typed = fault.Typed(fault.ProviderError{
@@ -255,8 +257,8 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 		RetryAfter: verdict.RetryAfter, Final: e.failure.Final,
 		RequestID: e.RequestID, Message: e.sentence, Cause: cause,
 	})
-	if t.Issue != nil {
-		e.correct(*t.Issue, cause)
+	if issue != nil {
+		e.correct(*issue, cause)
 	}
 	if h.Status == 0 {
 		return e
@@ -301,7 +303,7 @@ func (h *Head) cause(ctx context.Context, err error) error {
 }
 
 // judge classifies the failure. The Go error only counts if the response does not say more.
-func (h *Head) judge(cause error, r fault.Response, otherwise int) fault.Verdict {
+func (h *Head) judge(cause error, r fault.Response, said Said, otherwise int) fault.Verdict {
 	_, unreadable := errors.AsType[*UnreadableError](cause)
 	_, reported := errors.AsType[*ReportedError](cause)
 	_, misdirected := errors.AsType[*addressError](cause)
@@ -317,7 +319,14 @@ func (h *Head) judge(cause error, r fault.Response, otherwise int) fault.Verdict
 		r.Err, r.Body = cause, nil // what came before a connection broke tells nothing
 	}
 	v := fault.Classify(r)
-	if reported && v.Class == fault.Unknown && r.Status < http.StatusBadRequest && otherwise != 0 {
+	unknown := func() bool {
+		return reported && (v.Class == fault.Unknown || !v.Failed()) && r.Status < http.StatusBadRequest
+	}
+	if unknown() {
+		r.Err, r.Code, r.Message = cause, cmp.Or(r.Code, said.Code), said.Sentence
+		v = fault.Classify(r)
+	}
+	if unknown() && otherwise != 0 {
 		r.Status = otherwise
 		v = fault.Classify(r)
 	}

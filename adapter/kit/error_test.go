@@ -30,6 +30,15 @@ func TestErrorsAreReadInTheFormsOfAllProviders(t *testing.T) {
 		`{"object":"error","message":"m","type":"BadRequestError","code":400}`:                    {Code: "BadRequestError", Sentence: "m", Status: 400},
 		`{"type":"response.failed","response":{"error":{"code":"server_error","message":"m"}}}`:   {Code: "server_error", Sentence: "m"},
 		`{"detail":"no such model"}`:                                                              {Sentence: "no such model"},
+		// FastAPI (vLLM), Mistral, Cloudflare, MiniMax, Baidu, z.ai, NVIDIA.
+		`{"detail":[{"type":"missing","loc":["body"],"msg":"Field required"}]}`:                                       {Sentence: "Field required"},
+		`{"object":"error","message":{"detail":[{"msg":"Extra inputs"}]},"type":"invalid_request_error","code":null}`: {Code: "invalid_request_error", Sentence: "Extra inputs"},
+		`{"success":false,"errors":[{"code":10000,"message":"Authentication error"}],"result":null}`:                  {Code: "10000", Sentence: "Authentication error"},
+		`{"base_resp":{"status_code":1002,"status_msg":"rate limit exceeded(RPM)"}}`:                                  {Code: "1002", Sentence: "rate limit exceeded(RPM)"},
+		`{"error_code":336003,"error_msg":"too long"}`:                                                                {Code: "336003", Sentence: "too long"},
+		`{"code":500,"msg":"404 NOT_FOUND","success":false}`:                                                          {Sentence: "404 NOT_FOUND", Status: 500},
+		`{"type":"urn:x","status":404,"title":"Not Found","detail":"no such function"}`:                               {Code: "urn:x", Sentence: "no such function", Status: 404},
+		`{"errors":["no such model"]}`:                                                                                {Sentence: "no such model"},
 		// Bodies that are no error or cannot be read.
 		`{"error":{},"choices":"x","response":7,"message":{"role":"user"}}`: {},
 		`{"error":{"code":"two words","message":7}}`:                        {},
@@ -65,9 +74,15 @@ func TestAFailureIsJudgedByWhatSaysItBest(t *testing.T) {
 		"a client's own time limit": {t.Context(), 0, kit.Trouble{Cause: context.DeadlineExceeded},
 			"p: timeout: the client's own time limit for a request has passed", fault.Timeout},
 		"a caller who left": {over, 0, kit.Trouble{Cause: io.EOF}, "p: cancelled: context canceled: EOF", fault.Cancelled},
-		"the model's own call": {t.Context(), 200, kit.Trouble{
-			Cause: errors.New("x"), Code: "MALFORMED", Sentence: "no JSON", Issue: &fault.Issue{Rule: fault.RuleSyntax},
-		}, "p: 200 MALFORMED: no JSON", fault.ToolValidation},
+		"the model's own call": {t.Context(), 200, kit.Trouble{Cause: kit.Unusable("MALFORMED_FUNCTION_CALL", "no JSON")},
+			"p: 200 MALFORMED_FUNCTION_CALL: no JSON", fault.ToolValidation},
+		"the model's own call over OpenAI's API": {t.Context(), 200, kit.Trouble{Cause: kit.Unusable("function_call_filter: UNEXPECTED_TOOL_CALL", "")},
+			"p: 200 unknown_tool", fault.UnknownTool},
+		// https://github.com/ollama/ollama/issues/12380, https://github.com/ggml-org/llama.cpp/issues/24644
+		"a call that the server could not read": {t.Context(), 200, kit.Trouble{Cause: &kit.ReportedError{Body: []byte(`{"error":"XML syntax error on line 7: expected element name after <"}`)}},
+			"p: 200 tool_validation: XML syntax error on line 7: expected element name after <", fault.ToolValidation},
+		"a call that llama.cpp could not read": {t.Context(), 200, kit.Trouble{Cause: &kit.ReportedError{Body: []byte(`{"error":{"code":500,"message":"Failed to parse input at pos 184: x"}}`)}},
+			"p: 500 tool_validation: Failed to parse input at pos 184: x", fault.ToolValidation},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := kit.Head{Provider: "p", Status: c.status}

@@ -72,9 +72,17 @@ func splitter() bufio.SplitFunc {
 
 const doneMark = "[DONE]"
 
+// errorName is the name of an event that is an error, whatever its data.
+const errorName = "error"
+
+// pings are the names of events that keep a connection alive.
+var pings = []string{"ping", "keepalive", "heartbeat"}
+
 // events is a stream that is read.
 type events struct {
 	take func([]byte) (bool, error)
+	// name and data are those of the event that has begun.
+	name string
 	data []byte
 	// bare are the lines of no event, from one with the beginning of an object on.
 	bare []byte
@@ -83,23 +91,32 @@ type events struct {
 }
 
 func (e *events) line(line []byte) error {
-	more, isData := bytes.CutPrefix(line, []byte("data:"))
-	if !isData && !isField(line) {
+	name, more, _ := bytes.Cut(line, []byte(":"))
+	begins := bytes.TrimSpace(more)
+	isObject := bytes.HasPrefix(begins, []byte("{"))
+	isData := bytes.HasPrefix(line, []byte("data:"))
+	isError := string(name) == errorName && isObject // llama.cpp
+	isName := bytes.HasPrefix(line, []byte("event:"))
+	if !isData && !isError && !isField(line) {
 		e.strange = true
 		if len(e.bare) > 0 || bytes.HasPrefix(line, []byte("{")) {
 			e.bare = append(append(e.bare, line...), '\n')
 		}
 	}
 	// Some servers omit the empty line between events.
-	begins := bytes.TrimSpace(more)
-	follows := isData && bytes.HasSuffix(e.data, []byte("}")) &&
-		(bytes.HasPrefix(begins, []byte("{")) || bytes.HasPrefix(begins, []byte(doneMark)))
+	follows := bytes.HasSuffix(e.data, []byte("}")) && (isName || isError || isData &&
+		(isObject || bytes.HasPrefix(begins, []byte(doneMark))))
 	if len(line) == 0 || follows {
 		if err := e.end(); err != nil {
 			return err
 		}
 	}
-	if isData {
+	switch {
+	case isName:
+		e.name = string(begins)
+	case isError:
+		e.name, e.data = errorName, bytes.Clone(begins)
+	case isData:
 		e.data = append(e.data, bytes.TrimRight(more, " \t")...)
 	}
 	return nil
@@ -107,10 +124,13 @@ func (e *events) line(line []byte) error {
 
 // end ends an event.
 func (e *events) end() (err error) {
-	data := bytes.TrimSpace(e.data)
-	e.data = nil
+	data, name := bytes.TrimSpace(e.data), e.name
+	e.data, e.name = nil, ""
 	switch {
-	case len(data) == 0 || e.last:
+	case len(data) == 0 || e.last || data[0] == ':': // Vertex AI puts comments into data
+	case slices.Contains(pings, name):
+	case name == errorName:
+		return &ReportedError{Body: data, Say: "an error within the stream"}
 	case bytes.HasPrefix(data, []byte(doneMark)):
 		e.last, e.marked = true, true
 	default:

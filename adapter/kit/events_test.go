@@ -31,8 +31,11 @@ func TestEventsAreReadAsServersWriteThem(t *testing.T) {
 		"cut off":               {"data: {\"a\":1}\n\ndata: {\"b\":", `{"a":1}`, false, kit.ErrEnded},
 		"an object in no event": {"data: {\"a\":1}\n\n{\n  \"error\": {\n    \"code\": 503\n  }\n}\n", "{\"a\":1}{\n  \"error\": {\n    \"code\": 503\n  }\n}", false, nil},
 		"half of one":           {"data: {\"a\":1}\n\n{\"error\":", `{"a":1}`, false, kit.ErrEnded},
-		"words in no event":     {"data: {\"a\":1}\n\nbad gateway\n", `{"a":1}`, false, nil},
-		"an error of the API":   {"data: refuse\n\ndata: {}\n\n", "", false, refused},
+		// https://github.com/anomalyco/opencode/issues/50871
+		"comments in data":    {"data: : keepalive\n\ndata: {\"a\":1}\n\n", `{"a":1}`, false, nil},
+		"pings":               {"event: ping\ndata: \"\"\n\nevent: heartbeat\ndata: 12:00\n\ndata: {\"a\":1}\n\n", `{"a":1}`, false, nil},
+		"words in no event":   {"data: {\"a\":1}\n\nbad gateway\n", `{"a":1}`, false, nil},
+		"an error of the API": {"data: refuse\n\ndata: {}\n\n", "", false, refused},
 	} {
 		got := ""
 		marked, err := kit.Events(strings.NewReader(c.body), func(data []byte) (bool, error) {
@@ -44,6 +47,14 @@ func TestEventsAreReadAsServersWriteThem(t *testing.T) {
 		})
 		assert.Equal(t, []any{c.got, c.marked}, []any{got, marked}, name)
 		assert.ErrorIs(t, err, c.err, name)
+	}
+	// llama.cpp: https://github.com/ggml-org/llama.cpp/pull/16109
+	for _, body := range []string{"error: {\"code\":500}\n\ndata: [DONE]\n\n", "data: {\"a\":1}\nerror: {\"code\":500}\n",
+		"event: error\ndata: {\"code\":500}\n\n", "data: {\"a\":1}\nevent: error\ndata: {\"code\":500}\n\ndata: [DONE]\n\n"} {
+		_, err := kit.Events(strings.NewReader(body), func([]byte) (bool, error) { return false, nil })
+		reported, ok := errors.AsType[*kit.ReportedError](err)
+		require.True(t, ok, body)
+		assert.Equal(t, `{"code":500}`, string(reported.Body), body)
 	}
 	_, err := kit.Events(strings.NewReader("<html>\n"), nil)
 	_, unreadable := errors.AsType[*kit.UnreadableError](err)
@@ -104,7 +115,7 @@ func BenchmarkEventsInTinyReads(b *testing.B) {
 func FuzzEvents(f *testing.F) {
 	for _, body := range []string{
 		"data: {\"a\":1}\n\ndata: [DONE]\n\n", "data: {\"a\":1}\ndata: {\"b\":", ": ping\n\nevent: x\r\ndata: {}\r\n\r\n", "<html>", "dat",
-		"data: {\r\rdata: 1\n\r\n", "data: 1\n\n{\n}\n",
+		"data: {\r\rdata: 1\n\r\n", "data: 1\n\n{\n}\n", "error: {}\r\n", "data: {}\nevent: error\ndata: x\n\n",
 	} {
 		f.Add(body)
 	}

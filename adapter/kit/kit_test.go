@@ -301,3 +301,34 @@ func TestCallsAreNamedInProportion(t *testing.T) {
 	}
 	assert.Less(t, taken(4000)/taken(1000), 6.0, "4 times as many calls")
 }
+
+func TestTheWordsOfAllProvidersForAnEndAreKnown(t *testing.T) {
+	called := []message.Call{{Name: "f"}}
+	for word, want := range map[string]message.FinishReason{
+		"stop": message.Stop, "END_TURN": message.Stop, "tool_calls": message.ToolUse, "tool_use": message.ToolUse, "max_tokens": message.Length,
+		// https://github.com/anomalyco/opencode/issues/18813
+		"model_context_window_exceeded": message.Length, "content_filter: PROHIBITED_CONTENT": message.ContentFilter, "refusal": message.ContentFilter,
+	} {
+		got, known := kit.Finish(word, nil)
+		assert.True(t, known, word)
+		assert.Equal(t, want, got, word)
+	}
+	got, _ := kit.Finish("end_turn", called)
+	assert.Equal(t, message.ToolUse, got)
+	got, _ = kit.Finish("length", called)
+	assert.Equal(t, message.Length, got)
+	_, known := kit.Finish("tired", nil)
+	assert.False(t, known)
+}
+
+// What goes back to the API has to be valid JSON, or the blocks with their signatures would be left out.
+func TestKeptDataIsValidUTF8(t *testing.T) {
+	type data struct {
+		kit.Origin
+		Raw json.RawMessage
+	}
+	by := kit.Origin{Adapter: "a", Model: "m"}
+	var got data
+	require.True(t, kit.ReadOpaque(message.Message{Opaque: kit.KeepOpaque(data{by, json.RawMessage("{\"a\":\"x\xff\"}")})}, by, &got))
+	assert.True(t, kit.IsStrict(got.Raw), "%q", got.Raw)
+}

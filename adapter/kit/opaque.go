@@ -2,6 +2,7 @@ package kit
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/retake-go/retake/message"
 )
@@ -15,13 +16,13 @@ type Origin struct {
 }
 
 // KeepOpaque returns data as message.Reply.Opaque. data is a struct that begins with its Origin; its texts
-// and JSON values always have a JSON form.
+// and JSON values always have a JSON form. JSON values that are not valid UTF-8 are made so.
 func KeepOpaque(data any) string {
 	doc, err := Marshal(data)
 	if err != nil {
 		return ""
 	}
-	return string(doc)
+	return strings.ToValidUTF8(string(doc), "\uFFFD")
 }
 
 // ReadOpaque parses the opaque data of a message into data; false if another origin wrote it.

@@ -1,11 +1,13 @@
 package kit
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Said is the error in a body, in the forms of all providers. Code and RequestID are words: see word.
@@ -15,37 +17,30 @@ type Said struct {
 	Status int
 }
 
-// saying is an error, or an object around one.
-type saying struct {
-	Code, Type, Status, Message, Detail, Error, Response, Choices json.RawMessage
-	RequestID                                                     json.RawMessage `json:"request_id"`
-}
+// The members that tell an error, the most telling first, and those within which one stands. Their case does
+// not count.
+var (
+	codeNames     = []string{"code", "status", "type", "error_code", "status_code"}
+	sentenceNames = []string{"message", "msg", "detail", "error_msg", "status_msg", "title"}
+	around        = []string{"error", "errors", "base_resp", "response", "choices"}
+)
 
 // ReadError parses the body of an error: an object with the member error (text or object), a list of them
 // (Gemini), an error within a response or a choice, or an object that is the error itself. For anything
 // else it returns nothing.
 func ReadError(body []byte) Said {
-	if items := Items(body); len(items) > 0 {
-		body = items[0]
-	}
-	var around saying
-	if json.Unmarshal(body, &around) != nil {
-		return Said{}
-	}
-	said := around.said()
-	response, _ := ReadObject(around.Response)
-	places := []json.RawMessage{around.Error, response.Get("error")}
-	for _, c := range Items(around.Choices) {
-		choice, _ := ReadObject(c)
-		places = append(places, choice.Get("error"))
-	}
-	for _, place := range places {
-		var inner saying
-		if sentence, isText := ReadText(place); isText {
+	outer, _ := ReadObject(first(body))
+	said := readSaid(outer)
+	for _, name := range around {
+		place := first(member(outer, name))
+		if sentence, isText := ReadText(place); isText && strings.HasPrefix(name, "error") {
 			return Said{Sentence: sentence, Status: said.Status, RequestID: said.RequestID}
 		}
-		if IsError(place) && json.Unmarshal(place, &inner) == nil {
-			found := inner.said()
+		inner, _ := ReadObject(place)
+		if name == "response" || name == "choices" {
+			inner, _ = ReadObject(inner.Get("error"))
+		}
+		if found := readSaid(inner); found.Code+found.Sentence != "" {
 			found.Status, found.RequestID = cmp.Or(found.Status, said.Status),
 				cmp.Or(found.RequestID, said.RequestID)
 			return found
@@ -54,21 +49,78 @@ func ReadError(body []byte) Said {
 	return said
 }
 
-func (s saying) said() Said {
-	said := Said{
-		Code:     cmp.Or(word(Text(s.Code)), word(Text(s.Status)), word(Text(s.Type))),
-		Sentence: cmp.Or(Text(s.Message), Text(s.Detail)), RequestID: word(Text(s.RequestID)),
-	}
-	for _, n := range []json.RawMessage{s.Code, s.Status} {
-		if status, err := strconv.Atoi(string(n)); err == nil && status >= http.StatusBadRequest &&
-			status < 600 {
-			said.Status = cmp.Or(said.Status, status)
+// maxStatus is the highest status of HTTP.
+const maxStatus = 599
+
+// readSaid reads an object that is an error.
+func readSaid(o Object) (said Said) {
+	for _, name := range codeNames {
+		v := member(o, name)
+		said.Code = cmp.Or(said.Code, word(Text(v)))
+		switch n, err := strconv.Atoi(string(v)); {
+		case err == nil && n > maxStatus:
+			said.Code = cmp.Or(said.Code, strconv.Itoa(n))
+		case err == nil && n >= http.StatusBadRequest:
+			said.Status = cmp.Or(said.Status, n)
 		}
 	}
+	said.Sentence, said.RequestID = sentenceIn(o, 0), word(Text(member(o, "request_id")))
 	return said
 }
 
-// IsError reports whether the value of a member named error is an error.
+// maxNested bounds how deep a sentence is looked for.
+const maxNested = 3
+
+// sentenceIn returns the sentence of an error. Some servers put an object in its place, or a list of them.
+func sentenceIn(o Object, depth int) (sentence string) {
+	for _, name := range sentenceNames {
+		v := first(member(o, name))
+		if sentence = Text(v); sentence == "" && depth < maxNested {
+			inner, _ := ReadObject(v)
+			sentence = sentenceIn(inner, depth+1)
+		}
+		if sentence != "" {
+			break
+		}
+	}
+	return sentence
+}
+
+// member returns the value of a member, whatever the case of its name.
+func member(o Object, name string) json.RawMessage {
+	for _, m := range o {
+		if strings.EqualFold(m.Name, name) {
+			return m.Value
+		}
+	}
+	return nil
+}
+
+// first returns the first item of a list, or a value that is none.
+func first(raw json.RawMessage) json.RawMessage {
+	if items := Items(raw); len(items) > 0 {
+		return items[0]
+	}
+	return raw
+}
+
+// NoReply is the error of a good response that has no reply: the one that its body tells, or else another.
+// Some servers answer 200 whatever happened.
+func NoReply(body []byte, otherwise error) error {
+	if ReadError(body).Sentence == "" {
+		return otherwise
+	}
+	return &ReportedError{Body: bytes.Clone(body)}
+}
+
+// nothings are the values that tell of no error.
+var nothings = []string{"", "null", "{}", `""`, "false", "[]", "0"}
+
+// IsError reports whether the value of a member named error is an error. Some servers always send one, with
+// empty members.
 func IsError(v json.RawMessage) bool {
-	return !slices.Contains([]string{"", "null", "{}", `""`, "false", "[]"}, string(v))
+	if o, isObject := ReadObject(v); isObject {
+		return slices.ContainsFunc(o, func(m Member) bool { return !slices.Contains(nothings, string(m.Value)) })
+	}
+	return !slices.Contains(nothings, string(v))
 }

@@ -95,7 +95,7 @@ func (m *Model) ask(ctx context.Context, req loop.Request, x *exchange) (*receiv
 		return nil, err
 	}
 	defer resp.Body.Close()
-	if x.Status != http.StatusOK {
+	if x.Status >= http.StatusMultipleChoices {
 		return nil, &refusedError{x.Status}
 	}
 	return x.read(resp.Body)

@@ -28,9 +28,6 @@ type chatResponse struct {
 	Error           json.RawMessage `json:"error"`
 }
 
-// finishes maps finish reasons. Any other counts as "not said".
-var finishes = map[string]message.FinishReason{"stop": message.Stop, "length": message.Length}
-
 // received collects a reply.
 type received struct {
 	model    string
@@ -40,7 +37,6 @@ type received struct {
 	textPieces, thoughtPieces kit.Pieces
 	calls                     []message.Call
 	usage                     message.Usage
-	finish                    message.FinishReason
 	// why is the API's own word for the finish.
 	why    string
 	done   bool
@@ -64,7 +60,7 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 		g.calls = append(g.calls, call)
 	}
 	if r.Done {
-		g.done, g.why, g.finish = true, r.DoneReason, finishes[r.DoneReason]
+		g.done, g.why = true, r.DoneReason
 		g.usage = message.Usage{InputTokens: kit.Count(r.PromptEvalCount),
 			OutputTokens: kit.Count(r.EvalCount)}
 	}
@@ -72,15 +68,13 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 
 // reply returns the reply. asked is the model that was asked.
 func (g *received) reply(asked string) message.Reply {
+	finish, _ := kit.Finish(g.why, g.calls)
 	r := message.Reply{
 		Text: g.text.String(), Thinking: g.thinking.String(), Calls: kit.NameCalls(g.calls),
-		Finish: g.finish, Usage: g.usage,
+		Finish: finish, Usage: g.usage,
 		Model:  cmp.Or(g.model, asked),
 		Opaque: keepThoughts(origin(asked), g.thinking.String()),
 	}
 	r.Usage.APICalls = 1
-	if len(r.Calls) > 0 && r.Finish == message.Stop {
-		r.Finish = message.ToolUse
-	}
 	return r
 }

@@ -24,7 +24,7 @@ func TestFinishReasons(t *testing.T) {
 		got.add(chatResponse{Done: true, DoneReason: reason}, func(loop.Delta) {})
 		assert.Equal(t, want, got.reply("m").Finish, reason)
 	}
-	cut := &received{calls: []message.Call{{Name: "f"}}, finish: message.Length}
+	cut := &received{calls: []message.Call{{Name: "f"}}, why: "length"}
 	assert.Equal(t, message.Length, cut.reply("m").Finish, "a call that was cut off stays cut off")
 }
 

@@ -75,6 +75,9 @@ var known = []providerQuirks{
 		},
 		Source: "https://ai.google.dev/gemini-api/docs/thought-signatures#openai",
 	}},
+	{[]string{"copilot", "githubcopilot"}, Quirks{
+		Echo: []string{"reasoning_text", "reasoning_opaque"}, Source: "https://github.com/anomalyco/opencode/issues/4468",
+	}},
 	{[]string{"litellm", "litellmproxy"}, Quirks{
 		Echo: []string{"thinking_blocks"}, Source: "https://docs.litellm.ai/docs/reasoning_content",
 	}},
@@ -98,7 +101,8 @@ var hosts = map[string]string{
 	"deepseek.com": "deepseek", "moonshot.ai": "moonshot", "moonshot.cn": "moonshot", "z.ai": "zai",
 	"bigmodel.cn": "zai", "openrouter.ai": "openrouter",
 	"novita.ai": "novita", "googleapis.com": "gemini", "mistral.ai": "mistral", "cerebras.ai": "cerebras",
-	"groq.com": "groq", "x.ai": "xai", "azure.com": "azure",
+	"groq.com": "groq", "x.ai": "xai", "azure.com": "azure", "githubcopilot.com": "copilot",
+	"minimax.io": "minimax", "minimaxi.com": "minimax",
 }
 
 // providerAt returns the provider whose own server has an address; empty for any other.

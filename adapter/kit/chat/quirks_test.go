@@ -177,7 +177,7 @@ func TestARefusalNamesTheSetting(t *testing.T) {
 	}
 	assert.Equal(t, "openai: 400 invalid_request_error: Encrypted content is not supported with this model. (set Config.NoReasoning: the model does not reason)",
 		refused(400, `{"error":{"message":"Encrypted content is not supported with this model.","type":"invalid_request_error","param":"include","code":null}}`))
-	assert.Equal(t, "openai: 422 invalid_request_error: set Config.LegacyMaxTokens",
+	assert.Equal(t, "openai: 422 invalid_request_error: Extra inputs are not permitted (set Config.LegacyMaxTokens)",
 		refused(422, `{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","max_completion_tokens"],"msg":"Extra inputs are not permitted","input":32000}]},"type":"invalid_request_error","param":null,"code":null}`))
 	assert.Contains(t, refused(400, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API."}}`), "(Config.Provider and Config.Echo decide which reasoning goes back)")
 	assert.Contains(t, refused(400, `{"message":"Tools with mixed values for 'strict' are not allowed."}`), `(set Config.Strict to "off")`)

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -12,17 +13,11 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// chatFinishes maps finish reasons, in small letters. Any other counts as "not said". Gateways pass on those
-// of Anthropic and Gemini.
-var chatFinishes = map[string]message.FinishReason{
-	"stop": message.Stop, "length": message.Length, "tool_calls": message.ToolUse,
-	"function_call": message.ToolUse, "content_filter": message.ContentFilter, "model_length": message.Length,
-	"sensitive": message.ContentFilter, "max_tokens": message.Length,
-	"safety": message.ContentFilter, "recitation": message.ContentFilter,
+// finishOf returns why a reply with some calls ended. Any unknown reason counts as "not said".
+func finishOf(said string, calls ...message.Call) message.FinishReason {
+	finish, _ := kit.Finish(said, calls)
+	return finish
 }
-
-// finishOf returns why a reply ended.
-func finishOf(said string) message.FinishReason { return chatFinishes[strings.ToLower(said)] }
 
 // failures maps the finish reasons of unfinished replies to error codes: those of OpenRouter, vLLM,
 // SGLang, DeepSeek and Zhipu.
@@ -45,6 +40,8 @@ type chatReply struct {
 	takesID func(string) bool
 	from    kit.Origin
 	parts   chatParts
+	// odd is the latest event of a stream that is no part of a reply.
+	odd json.RawMessage
 	// told is set if somebody wants the extras.
 	told   bool
 	extras chatExtras
@@ -92,11 +89,11 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	}
 	doc, ok := kit.ReadObject(body)
 	if !ok || !json.Valid(body) {
-		return message.Reply{}, invalid("the reply is not the JSON that the API promises")
+		return message.Reply{}, kit.NoReply(body, invalid("the reply is not the JSON that the API promises"))
 	}
 	choices := kit.Items(doc.Get("choices"))
 	if len(choices) == 0 {
-		return message.Reply{}, invalid("the reply has no choice")
+		return message.Reply{}, kit.NoReply(body, invalid("the reply has no choice"))
 	}
 	r.collect(body, "message")
 	choice, _ := kit.ReadObject(choices[0])
@@ -127,12 +124,14 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	}
 	chunk, ok := kit.ReadObject(data)
 	if !ok || !json.Valid(data) {
-		return false, invalid("an event of the stream is not the JSON that the API promises")
+		return false, kit.NoReply(data, invalid("an event of the stream is not the JSON that the API promises"))
 	}
 	p.model, p.id = cmp.Or(chunk.Text("model"), p.model), cmp.Or(chunk.Text("id"), p.id)
 	choices := kit.Items(chunk.Get("choices"))
 	if usage := streamUsage(chunk, choices); usage != nil {
 		p.usage = chatUsage(usage)
+	} else if len(choices) == 0 {
+		r.odd = bytes.Clone(data)
 	}
 	if isError {
 		return true, nil // OpenRouter says once more that the reply was cut off
@@ -186,11 +185,10 @@ func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 		part := p.calls[n]
 		part.kept.pick(c, r.echo)
 		told := loop.Delta{Call: n, Arguments: part.pieces.piece(function.Get("arguments"), kit.ArgumentText)}
-		part.arguments.WriteString(told.Arguments)
-		if part.name == "" {
-			part.name = function.Text("name")
+		if part.addName(function.Text("name")) {
 			told.Name = r.registered(part.name)
 		}
+		part.arguments.WriteString(told.Arguments)
 		if told.Name != "" || told.Arguments != "" {
 			tell(told)
 		}
@@ -200,14 +198,7 @@ func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 // callsOf returns the calls of a message, or of a piece of one: a list, or, of some gateways, one call alone.
 // The single call of OpenAI's first form (function_call) counts if there is no other: some servers send both.
 func callsOf(said kit.Object) (calls []kit.Object) {
-	made := said.Get("tool_calls")
-	if one, alone := kit.ReadObject(made); alone {
-		calls = append(calls, one)
-	}
-	for _, raw := range kit.Items(made) {
-		call, _ := kit.ReadObject(raw)
-		calls = append(calls, call)
-	}
+	calls = objects(said.Get("tool_calls"))
 	legacy, _ := kit.ReadObject(said.Get("function_call"))
 	if len(calls) == 0 && (legacy.Text("name") != "" || kit.ArgumentText(legacy.Get("arguments")) != "") {
 		calls = append(calls, kit.Object{kit.Field("function", legacy.JSON())})
@@ -234,43 +225,70 @@ func (r *pieceReader) piece(raw json.RawMessage, other func(json.RawMessage) str
 	return other(raw)
 }
 
-// textOf returns the text of content: a string, or the text parts of a list. Thoughts are no part of the
-// answer.
+// textParts are the types of parts that are text.
+var textParts = []string{"", "text", "output_text", "summary_text"}
+
+// textOf returns the text of content: a string, or the text parts of a list, or one of them alone. Thoughts
+// are no part of the answer.
 func textOf(raw json.RawMessage) string {
 	if text, ok := kit.ReadText(raw); ok {
 		return text
 	}
 	var b strings.Builder
-	for _, item := range kit.Items(raw) {
-		if part, _ := kit.ReadObject(item); part.Text("type") == "text" {
+	for _, part := range objects(raw) {
+		if slices.Contains(textParts, part.Text("type")) {
 			b.WriteString(part.Text("text"))
 		}
 	}
 	return b.String()
 }
 
+// objects returns the objects of a list, or the only one.
+func objects(raw json.RawMessage) (all []kit.Object) {
+	if one, alone := kit.ReadObject(raw); alone {
+		return []kit.Object{one}
+	}
+	for _, item := range kit.Items(raw) {
+		o, _ := kit.ReadObject(item)
+		all = append(all, o)
+	}
+	return all
+}
+
 // think collects the thoughts of a message, or of a piece of one, and returns them. Servers put them into
 // several members, and some use more than one.
 func (p *chatParts) think(from kit.Object) (thought string) {
-	for _, item := range kit.Items(from.Get("content")) {
-		if part, _ := kit.ReadObject(item); part.Text("type") == "thinking" {
+	for _, part := range objects(from.Get("content")) {
+		switch part.Text("type") {
+		case "thinking": // Mistral
 			thought, p.inContent = thought+textOf(part.Get("thinking")), true
+		case "reasoning": // Databricks
+			thought += textOf(part.Get("summary"))
 		}
 	}
 	if thought == "" {
-		said := from.Get("reasoning_content") // DeepSeek
-		if kit.Text(said) == "" {
-			said = from.Get("reasoning") // OpenRouter, Groq
-		}
+		said := thoughtIn(from)
 		if thought = p.thoughtPieces.Add(said); thought == "" && kit.Text(said) == "" {
-			for _, item := range kit.Items(from.Get("reasoning_details")) { // OpenRouter, Snowflake
-				detail, _ := kit.ReadObject(item)
+			for _, detail := range objects(from.Get("reasoning_details")) { // OpenRouter, Snowflake
 				thought += cmp.Or(detail.Text("text"), detail.Text("summary"))
 			}
 		}
 	}
 	p.thinking.WriteString(thought)
 	return thought
+}
+
+// thoughtNames are the members with thoughts: of DeepSeek; of OpenRouter and Groq; of GitHub Copilot.
+var thoughtNames = []string{"reasoning_content", "reasoning", "reasoning_text"}
+
+// thoughtIn returns the first member with thoughts.
+func thoughtIn(from kit.Object) (said json.RawMessage) {
+	for _, name := range thoughtNames {
+		if said = from.Get(name); kit.Text(said) != "" {
+			break
+		}
+	}
+	return said
 }
 
 // callKey is what a piece tells of its call. Without an id it is that of the latest call of an index.
@@ -295,6 +313,20 @@ func (p *chatParts) place(piece, function kit.Object) int {
 	p.calls[n].id = cmp.Or(p.calls[n].id, id)
 	set(&p.at, callKey{index, id}, n)
 	return n
+}
+
+// addName takes the name in a piece, and reports whether it tells more. Most servers send the name once or
+// repeat it, but some send it in pieces.
+func (c *callParts) addName(name string) bool {
+	switch {
+	case name == c.name || c.name != "" && c.arguments.Len() > 0:
+		return false
+	case strings.HasPrefix(name, c.name):
+		c.name = name
+	default:
+		c.name += name
+	}
+	return name != ""
 }
 
 // ends reports whether a piece with the index of a call begins another one, because some servers give every
@@ -355,7 +387,7 @@ func (e *extent) whole(text string) bool {
 // only mark the end: then there must be a text or calls with complete arguments.
 func (r *chatReply) ended(done bool) (message.Reply, error) {
 	if r.parts.finish == "" && !(done && r.parts.complete()) {
-		return message.Reply{}, kit.ErrEnded
+		return message.Reply{}, kit.NoReply(r.odd, kit.ErrEnded)
 	}
 	return r.reply()
 }
@@ -373,8 +405,11 @@ func (r *chatReply) reply() (message.Reply, error) {
 	if code := failures[p.finish]; code != "" {
 		return message.Reply{}, unfinished(code, fmt.Sprintf("finish reason %q", p.finish))
 	}
+	if err := kit.Unusable(p.finish, ""); err != nil {
+		return message.Reply{}, err
+	}
 	reply := message.Reply{
-		Text: p.text.String(), Refusal: p.refusal.String(), Finish: finishOf(p.finish), Usage: p.usage,
+		Text: p.text.String(), Refusal: p.refusal.String(), Usage: p.usage,
 		Model: p.model, Thinking: p.thinking.String(), Source: message.Source{ID: p.id, Finish: p.finish},
 	}
 	k := kept{Origin: r.from, Message: p.message.join()}
@@ -388,9 +423,7 @@ func (r *chatReply) reply() (message.Reply, error) {
 		k.OwnIDs = k.OwnIDs || !r.takesID(c.id)
 	}
 	kit.NameCalls(reply.Calls)
-	if len(reply.Calls) > 0 && reply.Finish == message.Stop {
-		reply.Finish = message.ToolUse
-	}
+	reply.Finish = finishOf(p.finish, reply.Calls...)
 	reply.Opaque = k.opaque()
 	return reply, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// replies checks that a good response is read by what it is, whatever its Content-Type and whether a stream
-// was asked for.
+// replies checks that a good response is read by what it is, whatever its status and Content-Type, and whether
+// a stream was asked for.
 func replies(t *testing.T, c Config) {
 	bodies := map[string]string{}
 	for n, whole := range c.Whole {
@@ -31,13 +31,13 @@ func replies(t *testing.T, c Config) {
 		bodies[fmt.Sprintf("stream %d after much blank", n)] = strings.Repeat("\n ", 2000) + "\n" + stream
 	}
 	for form, body := range bodies {
-		for _, kind := range []string{"", "Content-Type: application/json\n",
-			"Content-Type: text/event-stream; charset=utf-8\n", "Content-Type: text/plain\n",
-			"Content-Type: ???\n"} {
+		for _, head := range []string{"200 OK\n", "200 OK\nContent-Type: application/json\n",
+			"200 OK\nContent-Type: text/event-stream; charset=utf-8\n", "200 OK\nContent-Type: text/plain\n",
+			"203 Non-Authoritative Information\nContent-Type: ???\n"} {
 			for _, asked := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/%s/asked=%v", form, strings.TrimSpace(kind), asked),
+				t.Run(fmt.Sprintf("%s/%s/asked=%v", form, strings.TrimSpace(head), asked),
 					func(t *testing.T) {
-						s := Serve(t, "200 OK\n"+kind+"\n"+body)
+						s := Serve(t, head+"\n"+body)
 						model, err := c.New(s.URL, s.Client)
 						require.NoError(t, err)
 						req, told := Asks()["plain"], ""
