@@ -45,13 +45,48 @@ func (c *callsInOrder) said(empty bool) error {
 	return nil
 }
 
+// content is the content of a message: a text, or parts of known types.
+type content struct {
+	text    string
+	picture bool
+}
+
+func (c *content) UnmarshalJSON(raw []byte) error {
+	if len(raw) == 0 || raw[0] != '[' {
+		return json.Unmarshal(raw, &c.text)
+	}
+	var parts []struct {
+		Type, Text string
+		ImageURL   json.RawMessage `json:"image_url"`
+	}
+	err := json.Unmarshal(raw, &parts)
+	for _, p := range parts {
+		switch p.Type {
+		case "text", "input_text", "output_text":
+			if c.text += p.Text; p.Text == "" {
+				err = errors.Join(err, errors.New("an empty part"))
+			}
+		case "image_url", "input_image":
+			if c.picture = true; len(p.ImageURL) == 0 {
+				err = errors.Join(err, errors.New("an image without its address"))
+			}
+		default:
+			err = errors.Join(err, fmt.Errorf("a part of type %q", p.Type))
+		}
+	}
+	return err
+}
+
+func (c *content) empty() bool { return c.text == "" && !c.picture }
+
 // chatAccepts returns why the Chat API would refuse a conversation.
 func chatAccepts(body []byte) error {
 	var b struct {
 		Messages []struct {
-			Role, Content string
-			ToolCallID    string `json:"tool_call_id"`
-			ToolCalls     []struct {
+			Role       string
+			Content    content
+			ToolCallID string `json:"tool_call_id"`
+			ToolCalls  []struct {
 				ID       string
 				Function struct {
 					Name      string
@@ -67,11 +102,14 @@ func chatAccepts(body []byte) error {
 	spoken, err := false, error(nil)
 	for _, m := range b.Messages {
 		spoken = spoken || m.Role != "system"
+		if m.Content.picture && m.Role != "user" {
+			err = errors.Join(err, errors.New("a picture of "+m.Role))
+		}
 		if m.Role == "tool" {
-			err = errors.Join(err, calls.answer(m.ToolCallID, m.Content))
+			err = errors.Join(err, calls.answer(m.ToolCallID, m.Content.text))
 			continue
 		}
-		err = errors.Join(err, calls.said(m.Content == "" && len(m.ToolCalls) == 0))
+		err = errors.Join(err, calls.said(m.Content.empty() && len(m.ToolCalls) == 0))
 		for _, c := range m.ToolCalls {
 			err = errors.Join(err, calls.call(c.ID, c.Function.Name))
 		}
@@ -86,8 +124,9 @@ func chatAccepts(body []byte) error {
 func responsesAccepts(body []byte) error {
 	var b struct {
 		Input []struct {
-			Type, Role, Content, Name, Output string
-			CallID                            string `json:"call_id"`
+			Type, Role, Name string
+			Content, Output  content
+			CallID           string `json:"call_id"`
 		}
 	}
 	if err := json.Unmarshal(body, &b); err != nil {
@@ -100,9 +139,9 @@ func responsesAccepts(body []byte) error {
 		case "function_call":
 			err = errors.Join(err, calls.call(item.CallID, item.Name))
 		case "function_call_output":
-			err = errors.Join(err, calls.answer(item.CallID, item.Output))
+			err = errors.Join(err, calls.answer(item.CallID, item.Output.text))
 		case "":
-			err = errors.Join(err, calls.said(item.Content == ""))
+			err = errors.Join(err, calls.said(item.Content.empty()))
 		}
 	}
 	if len(b.Input) == 0 {

@@ -57,7 +57,7 @@ var duties = []struct {
 	name string
 	test func(*testing.T, Config)
 }{
-	{"requests", requests}, {"bounds", bounds}, {"replies", replies}, {"bodies", bodies},
+	{"requests", requests}, {"shortened", shortened}, {"bounds", bounds}, {"replies", replies}, {"bodies", bodies},
 	{"errors", statuses}, {"cuts", cuts}, {"redirects", redirects},
 	{"keys", keys}, {"wire", wire}, {"story", stories},
 }

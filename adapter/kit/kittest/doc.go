@@ -11,6 +11,7 @@
 // [Run] has a subtest for each duty of an adapter:
 //
 //	requests   any transcript makes one request, strict JSON that the API accepts, the same each time
+//	shortened  a prompt that was made shorter is accepted, and all of its words are sent
 //	bounds     a request's bound on the reply is sent, or the model says that it cannot; it names itself
 //	replies    a good reply is read by what it is, whatever its head says, and streamed if asked for
 //	bodies     a good response without a reply is an error of one class

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,6 +31,15 @@ var broken = map[string]struct {
 			req.Messages[0].Text += "!"
 		}
 		return r, err
+	}},
+	"shortened": {send: func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(strings.NewReader(strings.ReplaceAll(string(body), "which are over", "")))
+		r.ContentLength = -1
+		if err != nil {
+			return nil, err
+		}
+		return next.RoundTrip(r)
 	}},
 	"bounds": {mute: true},
 	"replies": {say: func(_ loop.Request, r message.Reply, err error) (message.Reply, error) {
