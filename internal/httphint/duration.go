@@ -3,6 +3,7 @@ package httphint
 import (
 	"cmp"
 	"errors"
+	"math/big"
 	"regexp"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ func Seconds(s string) (time.Duration, error) { return scaledWait(s, 9) }
 // Millis parses a number of milliseconds.
 func Millis(s string) (time.Duration, error) { return scaledWait(s, 6) }
 
-func scaledWait(s string, power int) (time.Duration, error) {
+func scaledWait(s string, power int64) (time.Duration, error) {
 	d, err := parseDecimal(strings.TrimSpace(s))
 	if err != nil {
 		return 0, err
@@ -148,13 +149,13 @@ func Reset(s string, now time.Time) (Moment, error) {
 	return atDate(at, now)
 }
 
-func resetNumber(d decimal, now time.Time) (Moment, error) {
+func resetNumber(d *decimal, now time.Time) (Moment, error) {
 	seconds, err := d.scaled(0)
 	if err != nil {
 		return Moment{}, err
 	}
 	switch {
-	case strings.Trim(d.digits, "0") == "":
+	case d.Sign() == 0:
 		return Moment{}, errUnknown
 	case seconds < firstEpochSecond:
 		span, err := d.scaled(9)
@@ -166,7 +167,7 @@ func resetNumber(d decimal, now time.Time) (Moment, error) {
 		}
 		return fromNow(time.Duration(span), now), nil
 	case seconds < firstEpochMilli:
-		return atDate(time.Unix(seconds, d.nanos()).UTC(), now)
+		return atDate(d.sinceEpoch(seconds), now)
 	case seconds < endOfEpochMillis:
 		return atDate(time.UnixMilli(seconds).UTC(), now)
 	}
@@ -224,14 +225,13 @@ func Epoch(s string) (time.Time, error) {
 	if err != nil || seconds >= endOfEpochMillis/1000 {
 		return time.Time{}, errAbsurd
 	}
-	return time.Unix(seconds, d.nanos()).UTC(), nil
+	return d.sinceEpoch(seconds), nil
 }
 
-// nanos returns the fraction of a number, in units of 1e-9.
-func (d decimal) nanos() int64 {
-	if d.point < 0 {
-		return 0
-	}
-	n, _ := decimal{digits: d.digits[min(d.point, len(d.digits)):]}.scaled(9)
-	return n
+// sinceEpoch returns the time at the number of seconds, which is so many whole ones and a fraction.
+func (d *decimal) sinceEpoch(seconds int64) time.Time {
+	var fraction decimal
+	fraction.Sub(&d.Rat, new(big.Rat).SetInt64(seconds))
+	nanos, _ := fraction.scaled(9)
+	return time.Unix(seconds, nanos).UTC()
 }
