@@ -29,15 +29,7 @@ func squash(code string) string {
 	if len(code) > maxCode {
 		return ""
 	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-			return r
-		}
-		return -1
-	}, code)
+	return httphint.Squash(code)
 }
 
 // maxCode is the longest code that is looked at, in bytes.

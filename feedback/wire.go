@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // wire is the JSON form: the fields of the contract (docs/contracts.md), then our additions.
@@ -45,7 +46,7 @@ func (f RetryFeedback) MarshalJSON() ([]byte, error) {
 	}
 	if f.Schedule != nil {
 		w.At = f.Schedule.At.UTC().Format(time.RFC3339Nano)
-		w.Delay = seconds(f.Schedule.Delay)
+		w.Delay = jsontext.Value(canon.InUnits(f.Schedule.Delay, time.Second))
 	}
 	return json.Marshal(w)
 }
@@ -125,12 +126,6 @@ func (f RetryFeedback) Validate() error {
 
 const wantSeconds = "must be a JSON number of seconds, 0 or more, in whole nanoseconds and at most " +
 	"9223372036.854775807"
-
-// seconds returns a duration as an exact decimal of seconds: 1500ms is "1.5".
-func seconds(d time.Duration) jsontext.Value {
-	text := fmt.Sprintf("%d.%09d", d/time.Second, d%time.Second)
-	return jsontext.Value(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
-}
 
 // parseSeconds parses a JSON number of seconds exactly. It accepts exponents, which other languages print for
 // small numbers. It refuses fractions of a nanosecond instead of rounding them.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/httphint"
 )
 
 // core is a Result whose data is canonical JSON, nil for none.
@@ -119,7 +120,7 @@ func scrubAt(pointer string, v json.RawMessage) json.RawMessage {
 		return nil
 	}
 	for _, name := range path {
-		if slices.Contains(secretMembers, squash(name)) {
+		if slices.Contains(secretMembers, httphint.Squash(name)) {
 			return nil
 		}
 	}

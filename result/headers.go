@@ -70,17 +70,3 @@ var secretMembers = []string{
 
 // headerMembers are the names of members that hold headers.
 var headerMembers = []string{"headers", "rawheaders", "responseheaders", "requestheaders", "header"}
-
-// squash leaves the letters and digits of a name, in lower case: "rawHeaders", "raw_headers" and
-// "_raw-headers" are one.
-func squash(name string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-			return r
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		}
-		return -1
-	}, name)
-}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/httphint"
 )
 
 // scrub removes secrets from JSON: members with the name of a secret at any depth, and secret headers. name
@@ -19,7 +20,7 @@ func scrub(name string, v json.RawMessage) json.RawMessage {
 
 // scrubbed is scrub for parsed JSON. ok is false if nothing may be kept.
 func scrubbed(name string, value any) (clean any, ok bool) {
-	folded := squash(name)
+	folded := httphint.Squash(name)
 	switch {
 	case slices.Contains(secretMembers, folded):
 		return nil, false

@@ -61,9 +61,9 @@ const (
 func plain(at any) any {
 	switch at := at.(type) {
 	case *millis:
-		return thousandths(time.Duration(*at))
+		return json.RawMessage(canon.InUnits(time.Duration(*at), time.Millisecond))
 	case *waitMillis:
-		return thousandths(at.Duration)
+		return json.RawMessage(canon.InUnits(at.Duration, time.Millisecond))
 	case *tokens:
 		return unlessZero((*Usage)(at).Tokens())
 	case *total:
@@ -124,12 +124,6 @@ func ownOr[C ~string](class C, name string) string {
 		return name
 	}
 	return string(class)
-}
-
-// thousandths writes a duration in milliseconds.
-func thousandths(d time.Duration) json.RawMessage {
-	text := fmt.Sprintf("%d.%06d", d/time.Millisecond, max(d%time.Millisecond, 0))
-	return json.RawMessage(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
 }
 
 // refusal is the error for a wrong value. It has the place and, if they are not those of the field's type,

@@ -3,6 +3,7 @@ package temporal
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/engine"
@@ -90,12 +91,6 @@ type RemoteError struct {
 	Asked   *RemoteError `json:"asked,omitempty"`
 }
 
-// limited is an error with rate limits.
-type limited interface {
-	error
-	RateLimit() ratelimit.State
-}
-
 // remote converts an error to a value; nil stays nil.
 func remote(err error) *RemoteError {
 	if err == nil {
@@ -120,8 +115,7 @@ func remote(err error) *RemoteError {
 		own := *e
 		own.Cause, r.Reducer = nil, &own
 	}
-	if e, ok := errors.AsType[limited](err); ok {
-		state := e.RateLimit()
+	if state := ratelimit.OfError(err); !reflect.ValueOf(state).IsZero() {
 		r.Limits = &state
 	}
 	return r

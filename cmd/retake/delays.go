@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
@@ -200,10 +201,7 @@ func (d *delays) warn(e *env, p policy.RetryPolicy, class fault.Class, rows []de
 }
 
 // millis is a duration as an exact decimal of milliseconds: "500", "0.25".
-func millis(d time.Duration) json.Number {
-	text := fmt.Sprintf("%d.%06d", d/time.Millisecond, d%time.Millisecond)
-	return json.Number(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
-}
+func millis(d time.Duration) json.Number { return json.Number(canon.InUnits(d, time.Millisecond)) }
 
 // total is the sum of the waits, or the longest duration if it is more.
 func total(rows []delay) (sum time.Duration) {

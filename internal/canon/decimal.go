@@ -2,9 +2,11 @@ package canon
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Decimals returns JSON with each number in one form for its exact value, so that 100, 100.0 and 1e2 become
@@ -36,6 +38,14 @@ func Decimals(raw []byte) []byte {
 		return raw
 	}
 	return append(to, raw[done:]...)
+}
+
+// InUnits is a duration, 0 or more, in a unit as an exact decimal: 1500ms in seconds is "1.5". The unit is a
+// power of ten.
+func InUnits(d, unit time.Duration) string {
+	digits := len(strconv.Itoa(int(unit))) - 1
+	text := fmt.Sprintf("%d.%0*d", d/unit, digits, d%unit)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
 // afterString returns the place after the string that begins at.

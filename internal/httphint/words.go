@@ -20,3 +20,17 @@ func Lookup(table string) func(name string) string {
 	})
 	return func(name string) string { return all()[name] }
 }
+
+// Squash leaves the letters and digits of a name, in lower case: "rawHeaders", "raw_headers" and
+// "_raw-headers" are one.
+func Squash(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return -1
+	}, name)
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/contain"
 	"github.com/retake-go/retake/policy"
 )
@@ -97,7 +98,7 @@ func (c *Callbacks) Debug(ctx context.Context, text string, err error) {
 }
 
 func (c *Callbacks) debug(ctx context.Context, text string, n Notice, err error) {
-	d := DebugInfo{Notice: n, Err: err, Chain: chain(ctx, err), Metadata: metadataOf(err)}
+	d := DebugInfo{Notice: n, Err: err, Chain: chainOf(ctx, err), Metadata: metadataOf(err)}
 	if p, ok := errors.AsType[*fault.PanicError](err); ok {
 		d.Stack = p.Stack
 	}
@@ -144,21 +145,11 @@ func metadataOf(err error) fault.Metadata {
 // maxChain is the most errors of a chain.
 const maxChain = 32
 
-// chain returns the type and text of an error and of all errors it wraps, outermost first.
-func chain(ctx context.Context, err error) []string {
-	var texts []string
-	for open := []error{err}; len(open) > 0 && len(texts) < maxChain; {
-		e := open[0]
-		if open = open[1:]; e == nil {
-			continue
-		}
+// chainOf returns the type and text of an error and of all errors it wraps, outermost first.
+func chainOf(ctx context.Context, err error) (texts []string) {
+	chain.Has(err, func(e error) bool {
 		texts = append(texts, Hide(ctx, fmt.Sprintf("%T: %v", e, e)))
-		switch w := e.(type) {
-		case interface{ Unwrap() error }:
-			open = append([]error{w.Unwrap()}, open...)
-		case interface{ Unwrap() []error }:
-			open = append(append([]error(nil), w.Unwrap()...), open...)
-		}
-	}
+		return len(texts) == maxChain
+	})
 	return texts
 }
