@@ -50,15 +50,6 @@ func (e *ProviderError) Error() string {
 // Unwrap returns the original error.
 func (e *ProviderError) Unwrap() error { return e.Cause }
 
-// As finds the base of a typed error, for errors.As.
-func (e *ProviderError) As(target any) bool {
-	base, ok := target.(**ProviderError)
-	if ok {
-		*base = e
-	}
-	return ok
-}
-
 // Metadata returns the data that a message to users may show.
 func (e *ProviderError) Metadata() Metadata {
 	return Metadata{Provider: e.Provider, Model: e.Model, StatusCode: e.StatusCode, RetryAfter: e.RetryAfter}
@@ -87,6 +78,24 @@ type (
 	// ConfigError is a setting that is missing or wrong (AgentConfigError).
 	ConfigError struct{ ProviderError }
 )
+
+// Unwrap returns the base, which unwraps to the original error.
+func (e *APIError) Unwrap() error { return &e.ProviderError }
+
+// Unwrap returns the base, which unwraps to the original error.
+func (e *AuthError) Unwrap() error { return &e.ProviderError }
+
+// Unwrap returns the base, which unwraps to the original error.
+func (e *RateLimitError) Unwrap() error { return &e.ProviderError }
+
+// Unwrap returns the base, which unwraps to the original error.
+func (e *ModelNotFoundError) Unwrap() error { return &e.ProviderError }
+
+// Unwrap returns the base, which unwraps to the original error.
+func (e *TimeoutError) Unwrap() error { return &e.ProviderError }
+
+// Unwrap returns the base, which unwraps to the original error.
+func (e *ConfigError) Unwrap() error { return &e.ProviderError }
 
 // Typed returns the error as the type for its class; an [APIError] if no other fits.
 func Typed(e ProviderError) error {
