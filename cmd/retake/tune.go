@@ -266,7 +266,12 @@ func unpriced(all []*candidate) *candidate {
 // noteUnpriced says why tokens are compared although some policies have prices.
 func noteUnpriced(e *env, all []*candidate) {
 	costs := func(o *candidate) bool { return o.CostMicros > 0 }
-	if c := unpriced(all); c != nil && slices.ContainsFunc(all, costs) {
+	switch c := unpriced(all); {
+	case c == nil:
+	case len(c.set.Prices) > 0:
+		e.note("the policy %s has no price for the model, so tokens are compared instead of money: "+
+			"name the model by -model", plain(c.Name))
+	case slices.ContainsFunc(all, costs):
 		e.note("the policy %s has no prices, so tokens are compared instead of money", plain(c.Name))
 	}
 }

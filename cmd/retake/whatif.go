@@ -289,6 +289,9 @@ func percent(part, of int64) string {
 	return fmt.Sprintf("%.0f %%", share)
 }
 
+// free reports whether tokens cost nothing.
+func free(t journal.Totals) bool { return t.Usage.Total() > 0 && t.Cost == 0 }
+
 // table compares the totals.
 func (w *whatif) table(e *env, c journal.Comparison) {
 	row := func(name string, cell func(journal.Totals) string, change string) {
@@ -314,6 +317,10 @@ func (w *whatif) table(e *env, c journal.Comparison) {
 	counts("tokens out", func(t journal.Totals) int64 { return t.Usage.OutputTokens })
 	counts("tokens wasted", func(t journal.Totals) int64 { return t.Wasted.Usage.Total() })
 	if !w.priced && c.Recorded.Cost+c.WhatIf.Cost == 0 {
+		return
+	}
+	if !w.priced && free(c.Answered) != free(c.WhatIf) {
+		fmt.Fprintln(e.out, "  cost: not compared, because one of the policies has no prices; give them by -price")
 		return
 	}
 	money := func(name string, of func(journal.Totals) float64) {
