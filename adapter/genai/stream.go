@@ -74,6 +74,9 @@ func (x *exchange) readWhole(body io.Reader) (*received, error) {
 	if all == nil {
 		all = []json.RawMessage{raw}
 	}
+	if len(all) > kit.MaxEvents {
+		return nil, kit.ErrTooMany
+	}
 	for _, one := range all {
 		if err := x.take(one, got); err != nil {
 			return nil, err

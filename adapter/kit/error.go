@@ -5,11 +5,13 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -362,14 +364,28 @@ const (
 	maxRefusal = 1 << 20
 )
 
+// MaxEvents bounds the events of a stream, or the values in place of them.
+const MaxEvents = 1 << 20
+
+// ErrTooMany is a stream of more than [MaxEvents] events.
+var ErrTooMany error = &UnreadableError{fmt.Sprintf("more than %d events", MaxEvents)}
+
 // ReadWhole reads a JSON body to its end, without a mark of a stream's end after it. A truncated or empty
 // body is [ErrEnded].
 func ReadWhole(body io.Reader) ([]byte, error) {
 	raw, err := io.ReadAll(body)
-	if err == nil && cut(raw) {
-		err = ErrEnded
+	if err != nil {
+		return raw, err
 	}
-	return withoutDone(raw), err
+	d := json.NewDecoder(bytes.NewReader(raw))
+	var value json.RawMessage
+	if err = d.Decode(&value); isEnd(err) {
+		return raw, ErrEnded
+	}
+	if err == nil && slices.Contains(doneMarks, string(bytes.TrimSpace(raw[d.InputOffset():]))) {
+		return value, nil
+	}
+	return raw, nil
 }
 
 // boundedBody returns a body that fails with an [UnreadableError] beyond [maxReply]. SDKs read without a

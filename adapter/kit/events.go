@@ -35,7 +35,7 @@ func Events(body io.Reader, take func(data []byte) (last bool, err error)) (mark
 	if err := e.endBare(); err != nil {
 		return false, err
 	}
-	if e.strange && !e.any {
+	if e.strange && e.count == 0 {
 		return false, &UnreadableError{"no JSON of a reply"}
 	}
 	return e.marked, nil
@@ -86,8 +86,10 @@ type events struct {
 	data []byte
 	// bare are the lines of no event, from one with the beginning of an object on.
 	bare []byte
-	// any is set once there was an event, strange by a line that is of none.
-	any, strange, last, marked bool
+	// count are the events so far.
+	count int
+	// strange is set by a line that is of no event.
+	strange, last, marked bool
 }
 
 func (e *events) line(line []byte) error {
@@ -134,8 +136,7 @@ func (e *events) end() (err error) {
 	case bytes.HasPrefix(data, []byte(doneMark)):
 		e.last, e.marked = true, true
 	default:
-		e.any = true
-		e.last, err = e.take(data)
+		err = e.give(data)
 	}
 	return err
 }
@@ -147,9 +148,17 @@ func (e *events) endBare() (err error) {
 	case cut(e.bare):
 		return ErrEnded
 	case json.Valid(e.bare):
-		e.any = true
-		e.last, err = e.take(bytes.TrimSpace(e.bare))
+		err = e.give(bytes.TrimSpace(e.bare))
 	}
+	return err
+}
+
+// give gives the data of an event away.
+func (e *events) give(data []byte) (err error) {
+	if e.count++; e.count > MaxEvents {
+		return ErrTooMany
+	}
+	e.last, err = e.take(data)
 	return err
 }
 

@@ -95,6 +95,14 @@ func TestWhatWasSearchedIsNotSearchedAgain(t *testing.T) {
 	assert.Equal(t, "\n\n\n\n: 1", string(line))
 }
 
+// A small body may unpack to very many events, and each takes more time than its bytes do.
+func TestEventsAreCounted(t *testing.T) {
+	_, err := kit.Events(strings.NewReader(strings.Repeat("data: 1\n\n", kit.MaxEvents)), func([]byte) (bool, error) { return false, nil })
+	require.NoError(t, err)
+	_, err = kit.Events(strings.NewReader(strings.Repeat("data: 1\n\n", kit.MaxEvents+1)), func([]byte) (bool, error) { return false, nil })
+	require.ErrorIs(t, err, kit.ErrTooMany)
+}
+
 // BenchmarkEventsInTinyReads reads an event that comes byte by byte. Twice as many bytes take twice as long:
 // compare ns/byte.
 func BenchmarkEventsInTinyReads(b *testing.B) {

@@ -50,9 +50,11 @@ func ReadObject(raw []byte) (Object, bool) {
 // garbage.
 func cut(raw []byte) bool {
 	var v json.RawMessage
-	err := json.NewDecoder(bytes.NewReader(raw)).Decode(&v)
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
+	return isEnd(json.NewDecoder(bytes.NewReader(raw)).Decode(&v))
 }
+
+// isEnd reports whether an error is the end of what is read.
+func isEnd(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }
 
 // JSON encodes the object.
 func (o Object) JSON() json.RawMessage {

@@ -107,7 +107,7 @@ func first(raw json.RawMessage) json.RawMessage {
 // NoReply is the error of a good response that has no reply: the one that its body tells, or else another.
 // Some servers answer 200 whatever happened.
 func NoReply(body []byte, otherwise error) error {
-	if ReadError(body).Sentence == "" {
+	if len(body) > maxRefusal || ReadError(body).Sentence == "" {
 		return otherwise
 	}
 	return &ReportedError{Body: bytes.Clone(body)}

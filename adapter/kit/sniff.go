@@ -3,7 +3,6 @@ package kit
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -73,16 +72,3 @@ func formOf(begins []byte) (form Form, sure bool) {
 
 // doneMarks are what some servers write after a whole reply, as if it were a stream.
 var doneMarks = []string{"[DONE]", "data: [DONE]", "data:[DONE]"}
-
-// withoutDone cuts the mark of a stream's end after a JSON value.
-func withoutDone(raw []byte) []byte {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	var value json.RawMessage
-	if d.Decode(&value) != nil {
-		return raw
-	}
-	if rest := bytes.TrimSpace(raw[d.InputOffset():]); slices.Contains(doneMarks, string(rest)) {
-		return value
-	}
-	return raw
-}

@@ -30,14 +30,16 @@ func (x *exchange) read(body io.Reader) (*received, error) {
 // stream. JSON that is cut off means a broken connection, not garbage.
 func (x *exchange) readValues(body io.Reader) (*received, error) {
 	got, values := &received{}, json.NewDecoder(body)
-	for began := false; !got.done; began = true {
+	for n := 0; !got.done; n++ {
 		var raw json.RawMessage
 		err := values.Decode(&raw)
 		_, garbage := errors.AsType[*json.SyntaxError](err)
 		switch {
 		case garbage:
 			return nil, errNoJSON
-		case errors.Is(err, io.EOF) && began && x.stream == nil:
+		case n >= kit.MaxEvents:
+			return nil, kit.ErrTooMany
+		case errors.Is(err, io.EOF) && n > 0 && x.stream == nil:
 			return nil, &kit.UnreadableError{Got: "a reply that is not done"}
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return nil, kit.ErrEnded

@@ -84,15 +84,15 @@ type callParts struct {
 
 // readBody reads a response that is no stream.
 func (r *chatReply) readBody(body []byte) (message.Reply, error) {
-	if tellsError(body) {
-		return message.Reply{}, reportedError(body)
-	}
 	doc, ok := kit.ReadObject(body)
 	if !ok || !json.Valid(body) {
 		return message.Reply{}, kit.NoReply(body, invalid("the reply is not the JSON that the API promises"))
 	}
 	choices := kit.Items(doc.Get("choices"))
-	if len(choices) == 0 {
+	switch {
+	case tellsError(doc, choices):
+		return message.Reply{}, reportedError(body)
+	case len(choices) == 0:
 		return message.Reply{}, kit.NoReply(body, invalid("the reply has no choice"))
 	}
 	r.collect(body, "message")
@@ -118,16 +118,16 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 // event reads one chunk. No chunk is known to be the last: usage comes after the finish reason.
 func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	p := &r.parts
-	isError := tellsError(data)
-	if isError && finishOf(p.finish) != message.Length {
-		return false, reportedError(data)
-	}
 	chunk, ok := kit.ReadObject(data)
 	if !ok || !json.Valid(data) {
 		return false, kit.NoReply(data, invalid("an event of the stream is not the JSON that the API promises"))
 	}
-	p.model, p.id = cmp.Or(chunk.Text("model"), p.model), cmp.Or(chunk.Text("id"), p.id)
 	choices := kit.Items(chunk.Get("choices"))
+	isError := tellsError(chunk, choices)
+	if isError && finishOf(p.finish) != message.Length {
+		return false, reportedError(data)
+	}
+	p.model, p.id = cmp.Or(chunk.Text("model"), p.model), cmp.Or(chunk.Text("id"), p.id)
 	if usage := streamUsage(chunk, choices); usage != nil {
 		p.usage = chatUsage(usage)
 	} else if len(choices) == 0 {
@@ -486,23 +486,13 @@ func streamUsage(chunk kit.Object, choices []json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// tellsError reports whether a body has an error in place of a reply, or within its choice.
-func tellsError(body []byte) bool {
-	var doc struct {
-		Object  json.RawMessage
-		Error   json.RawMessage
-		Choices []struct{ Error json.RawMessage }
-	}
-	if json.Unmarshal(body, &doc) != nil {
-		return false
-	}
-	if kit.IsError(doc.Error) || kit.Text(doc.Object) == "error" {
+// tellsError reports whether a body with some choices has an error in place of a reply, or within a choice.
+func tellsError(doc kit.Object, choices []json.RawMessage) bool {
+	if kit.IsError(doc.Get("error")) || doc.Text("object") == "error" {
 		return true
 	}
-	for _, c := range doc.Choices {
-		if kit.IsError(c.Error) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(choices, func(raw json.RawMessage) bool {
+		choice, _ := kit.ReadObject(raw)
+		return kit.IsError(choice.Get("error"))
+	})
 }
