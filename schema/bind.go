@@ -16,14 +16,14 @@ import (
 // the default.
 var decodeOptions = json.JoinOptions(json.RejectUnknownMembers(true))
 
-// maxShared is the largest document whose strings share one copy of it: all of the copy lives as long as one
-// of them.
+// maxShared is how much text may share one piece of memory, all of which lives as long as one string in it.
 const maxShared = 4 << 10
 
 // binder keeps what is found while the values of a document are stored in Go variables, beside what the
 // schema refuses.
 type binder struct {
 	doc    []byte
+	texts  strings.Builder // memory that strings share
 	found  []failure
 	around []variable // those that the one which is stored is in
 }
@@ -195,10 +195,17 @@ func (f *collector) judgeInto(n *node, v *value, in variable) {
 
 // own copies a text of a large document, so that the text does not keep the document in memory.
 func (b *binder) own(text string) string {
-	if len(b.doc) > maxShared {
+	switch {
+	case len(b.doc) <= maxShared:
+		return text
+	case len(text) > maxShared/4:
 		return strings.Clone(text)
+	case len(text) > b.texts.Cap()-b.texts.Len():
+		b.texts.Reset()
+		b.texts.Grow(maxShared)
 	}
-	return text
+	b.texts.WriteString(text)
+	return b.texts.String()[b.texts.Len()-len(text):]
 }
 
 func (f *collector) readInteger(v *value, at *spot, to reflect.Value) bool {

@@ -46,8 +46,8 @@ func (t *Typed[T]) WithLimits(l Limits) (*Typed[T], error) {
 }
 
 // Decode turns a document into a fresh value, or says everything that is wrong with it, in canonical order.
-// With issues the value is the zero value. Strings of a document of up to 4 KiB share one copy of it; those
-// of a larger one stand alone.
+// With issues the value is the zero value. Strings share memory in pieces of up to 4 KiB, so that one that is
+// kept keeps no more than that.
 func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) {
 	var v, zero T
 	if issues := t.schema.read(nil, doc, &v); len(issues) > 0 {

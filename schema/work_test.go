@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -426,6 +427,23 @@ func TestAGoodDocumentTakesFewAllocations(t *testing.T) {
 		}
 	})
 	assert.LessOrEqual(t, took, 14.0)
+}
+
+// The strings of a large document share pieces of memory, and long ones stand alone.
+func TestStringsOfALargeDocument(t *testing.T) {
+	typed, err := schema.For[[]string]()
+	require.NoError(t, err)
+	want := slices.Repeat([]string{"", "short", "\"quoted\" é", strings.Repeat("long", 500)}, 500)
+	doc, err := json.Marshal(want)
+	require.NoError(t, err)
+	got, issues := typed.Decode(doc)
+	require.Empty(t, issues)
+	assert.Equal(t, want, got)
+	if !race.Enabled {
+		few, err := json.Marshal(slices.Repeat([]string{"short"}, 5000))
+		require.NoError(t, err)
+		assert.Less(t, testing.AllocsPerRun(5, func() { typed.Decode(few) }), 60.0)
+	}
 }
 
 // What is wrong in one place is told at each level around it, and then of both ways that lead there. The work
