@@ -277,3 +277,11 @@ func TestNumbers(t *testing.T) {
 		assert.Equal(t, json.Valid([]byte("["+text+"]")), schema.Strict([]byte("["+text+"]"), schema.DefaultLimits()) == nil, text)
 	}
 }
+
+// A schema for names that is referred to from elsewhere, too, is asked about each name.
+func TestSharedSchemaOfNames(t *testing.T) {
+	s := compile(t, `{"properties":{"a":{"$ref":"#/$defs/n"}},"propertyNames":{"$ref":"#/$defs/n"},"$defs":{"n":{"maxLength":2}}}`)
+	want := []string{"abc: expected a member name that is at most 2 characters [propertyNames schema]"}
+	assert.Equal(t, want, lines(s.Check([]byte(`{"ab":1,"abc":2}`))))
+	assert.Equal(t, want, lines(s.Check([]byte(`{"abc":1,"ab":2}`))))
+}

@@ -13,7 +13,6 @@ type evaluation struct {
 	*Budget
 	binder                   // of the values of a Go type
 	tracks  bool             // the schema uses unevaluatedProperties or unevaluatedItems
-	name    *value           // the memory of a member's name as a value
 	asking  map[question]int // how many there were when each was asked
 	answers map[question]*answer
 	// failures are what the schemas refuse. Those of a schema are the last ones when it was evaluated: what
@@ -25,7 +24,6 @@ type evaluation struct {
 	// What most checks need, in one piece of memory.
 	budget Budget
 	first  struct {
-		name   value
 		around [4]variable
 	}
 }

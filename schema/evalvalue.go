@@ -14,6 +14,10 @@ import (
 func (f *collector) object() {
 	n, v := f.n, f.v
 	f.bounded(int(v.count), n.MinProperties, n.MaxProperties, "minProperties", "maxProperties")
+	var names []value // answers are remembered by them, so each is a value of its own
+	if n.nameRule != nil {
+		names = make([]value, v.count)
+	}
 	for m := v.first; m != nil; m = m.next {
 		if !f.spend(1) || f.tellsEnough() {
 			return
@@ -22,7 +26,7 @@ func (f *collector) object() {
 			f.seen.set(int(m.place))
 		}
 		if n.nameRule != nil {
-			f.memberName(m)
+			f.memberName(m, &names[m.place])
 		}
 	}
 	f.missing("required", n.Required, "")
@@ -61,13 +65,11 @@ func (f *collector) member(m *value) (described bool) {
 	return true
 }
 
-// memberName applies propertyNames.
-func (f *collector) memberName(m *value) {
-	name := f.name
-	name.kind, name.text = kindString, m.name
+// memberName applies propertyNames. name becomes the name as a value.
+func (f *collector) memberName(m, name *value) {
+	*name = value{kind: kindString, text: m.name}
 	from := len(f.failures)
 	if fits, _ := f.judge(f.n.nameRule, name, f.scope, nil); !fits {
-		f.name = new(value) // that one is part of the failure
 		wrong := inOrder(f.since(from))
 		f.report(failure{at: f.n, value: m, rule: "propertyNames", ofName: true, joined: wrong})
 	}

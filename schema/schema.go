@@ -145,7 +145,7 @@ func (s *Schema) evaluation(b *Budget, doc []byte) *evaluation {
 		e.budget = *NewBudget()
 		e.Budget = &e.budget
 	}
-	e.name, e.around = &e.first.name, e.first.around[:0]
+	e.around = e.first.around[:0]
 	return e
 }
 
