@@ -22,7 +22,6 @@ const maxShared = 4 << 10
 // binder keeps what is found while the values of a document are stored in Go variables, beside what the
 // schema refuses.
 type binder struct {
-	doc    []byte
 	texts  strings.Builder // memory that strings share
 	found  []failure
 	around []variable // those that the one which is stored is in
@@ -55,7 +54,7 @@ const costOfRule = 4
 // find notes what a Go type refuses. Where the schema has refused the value, only rules are noted, and none
 // of a value that is missing, empty or of the wrong kind. What is expected is said.
 func (f *collector) find(x failure) {
-	isEmpty := x.lacks != "" || x.value.kind == kindString && x.value.text == ""
+	isEmpty := x.lacks != "" || x.value.kind == kindString && x.value.text() == ""
 	isRefused := func(r failure) bool {
 		return r.isAt(x) && (!x.isRule || isEmpty || r.rule == "type" || r.rule == "minProperties")
 	}
@@ -66,24 +65,24 @@ func (f *collector) find(x failure) {
 }
 
 // skip notes that a value is not stored, so that those around it are incomplete.
-func (v *value) skip() {
-	for ; v != nil && !v.incomplete; v = v.parent {
+func (v value) skip() {
+	for ; v.isThere() && !v.incomplete; v = v.parent() {
 		v.incomplete = true
 	}
 }
 
 // decline skips a value and says why. It returns false.
-func (f *collector) decline(v *value, rule, expected string) bool {
+func (f *collector) decline(v value, rule, expected string) bool {
 	v.skip()
 	f.find(failure{value: v, rule: rule, said: expected})
 	return false
 }
 
 // store judges a child by a schema, and stores it in its variable.
-func (f *collector) store(n *node, child *value) {
+func (f *collector) store(n *node, child value) {
 	switch f.to.class {
 	case classStruct:
-		m, known := f.to.members.byName[child.name]
+		m, known := f.to.members.byName[child.name()]
 		if !known {
 			f.decline(child, "additionalProperties", fault.NoMember(""))
 			return
@@ -101,7 +100,7 @@ func (f *collector) store(n *node, child *value) {
 
 // bind judges a value by the schema of its place, stores it in a zero variable and checks its rules. around
 // is the struct around the variable.
-func (f *collector) bind(n *node, v *value, at *spot, to reflect.Value, around any) {
+func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around any) {
 	kinds := classes[at.class].kinds
 	isNull := v.kind == kindNull && at.pointer
 	if isNull || kinds != 0 && kinds&v.kind == 0 {
@@ -119,7 +118,7 @@ func (f *collector) bind(n *node, v *value, at *spot, to reflect.Value, around a
 		to.Set(reflect.New(to.Type().Elem()))
 		to = to.Elem()
 	}
-	f.judgeInto(n, v, variable{spot: at, to: to, around: around})
+	f.judgeInto(n, v, at, to, around)
 	if !f.read(v, at, to) || len(f.found) >= maxIssues {
 		return
 	}
@@ -145,21 +144,21 @@ func (at *spot) broken(v reflect.Value, around any) (rules []rule) {
 
 // read stores a value that has no parts, and checks the rules that compare the members of a struct; false
 // where the value cannot be read.
-func (f *collector) read(v *value, at *spot, to reflect.Value) bool {
+func (f *collector) read(v value, at *spot, to reflect.Value) bool {
 	switch at.class {
 	case classBytes, classText, classOpaque, classAny:
-		if json.Unmarshal(f.doc[v.start:v.end], to.Addr().Interface(), decodeOptions) != nil {
+		if json.Unmarshal(v.raw(), to.Addr().Interface(), decodeOptions) != nil {
 			to.SetZero()
 			return f.decline(v, "format", decoderPhrase(at.typ))
 		}
 	case classString:
-		to.SetString(f.own(v.text))
+		to.SetString(f.own(v.text()))
 	case classBool:
-		to.SetBool(v.truth)
+		to.SetBool(v.text() == "true")
 	case classInt, classUint:
 		return f.readInteger(v, at, to)
 	case classFloat:
-		n, err := strconv.ParseFloat(v.text, to.Type().Bits())
+		n, err := strconv.ParseFloat(v.text(), to.Type().Bits())
 		if err != nil {
 			return f.decline(v, "format", decoderPhrase(at.typ))
 		}
@@ -175,41 +174,42 @@ func (f *collector) read(v *value, at *spot, to reflect.Value) bool {
 }
 
 // judgeInto judges a value by a schema, and stores its members or items on the way.
-func (f *collector) judgeInto(n *node, v *value, in variable) {
-	switch {
-	case in.class == classMap:
-		in.to.Set(reflect.MakeMapWithSize(in.to.Type(), int(v.count)))
-		in.key, in.elem = reflect.New(in.to.Type().Key()).Elem(), reflect.New(in.to.Type().Elem()).Elem()
-	case in.class == classList && in.to.Kind() == reflect.Slice:
-		in.to.Grow(int(v.count))
-		in.to.SetLen(int(v.count))
-	case in.class != classStruct && in.class != classList:
+func (f *collector) judgeInto(n *node, v value, at *spot, to reflect.Value, around any) {
+	if at.class != classMap && at.class != classList && at.class != classStruct {
 		f.judge(n, v, f.scope, nil)
 		return
 	}
-	f.around = append(f.around, in)
-	last := len(f.around) - 1
+	last := len(f.around)
+	f.around = append(f.around, variable{spot: at, to: to, around: around})
+	switch in := &f.around[last]; {
+	case at.class == classMap:
+		to.Set(reflect.MakeMapWithSize(to.Type(), int(v.count)))
+		in.key, in.elem = reflect.New(to.Type().Key()).Elem(), reflect.New(to.Type().Elem()).Elem()
+	case to.Kind() == reflect.Slice:
+		to.Grow(int(v.count))
+		to.SetLen(int(v.count))
+	}
 	f.judge(n, v, f.scope, &f.around[last])
 	f.around = f.around[:last]
 }
 
 // own copies a text of a large document, so that the text does not keep the document in memory.
-func (b *binder) own(text string) string {
+func (e *evaluation) own(text string) string {
 	switch {
-	case len(b.doc) <= maxShared:
+	case len(e.doc) <= maxShared:
 		return text
 	case len(text) > maxShared/4:
 		return strings.Clone(text)
-	case len(text) > b.texts.Cap()-b.texts.Len():
-		b.texts.Reset()
-		b.texts.Grow(maxShared)
+	case len(text) > e.texts.Cap()-e.texts.Len():
+		e.texts.Reset()
+		e.texts.Grow(maxShared)
 	}
-	b.texts.WriteString(text)
-	return b.texts.String()[b.texts.Len()-len(text):]
+	e.texts.WriteString(text)
+	return e.texts.String()[e.texts.Len()-len(text):]
 }
 
-func (f *collector) readInteger(v *value, at *spot, to reflect.Value) bool {
-	text := wholeNumber(v.text)
+func (f *collector) readInteger(v value, at *spot, to reflect.Value) bool {
+	text := wholeNumber(v.text())
 	bits := to.Type().Bits()
 	if at.class == classUint {
 		n, err := strconv.ParseUint(text, 10, bits)
@@ -230,10 +230,10 @@ func (f *collector) readInteger(v *value, at *spot, to reflect.Value) bool {
 
 // compare checks the rules that compare a member with others. For an absent member, only the rules count that
 // say when it must be given. A rule is skipped if a value that it looks at could not be read.
-func (f *collector) compare(object *value, l *layout, m *member, in reflect.Value) {
+func (f *collector) compare(object value, l *layout, m *member, in reflect.Value) {
 	v, to := object.member(m.name), in.FieldByIndex(m.index)
 	f.spend(int(object.count) / patternSteps)
-	isThere := v != nil && v.kind != kindNull
+	isThere := v.isThere() && v.kind != kindNull
 	for _, r := range m.related {
 		if r.omits() && m.isEmpty(to, r) {
 			return
@@ -244,7 +244,7 @@ func (f *collector) compare(object *value, l *layout, m *member, in reflect.Valu
 		beside := in.FieldByIndex(m.index[:len(m.index)-1])
 		if !r.holds(to, m.class, beside.Addr().Interface()) {
 			x := failure{value: v, rule: r.name, said: r.said, isRule: true}
-			if v == nil {
+			if !v.isThere() {
 				x.value, x.lacks = object, "/"+m.name
 			}
 			f.find(x)
@@ -253,10 +253,10 @@ func (f *collector) compare(object *value, l *layout, m *member, in reflect.Valu
 }
 
 // lacks reports whether the member, or a field that its rule names, could not be read.
-func (l *layout) lacks(object *value, m *member, r rule) bool {
+func (l *layout) lacks(object value, m *member, r rule) bool {
 	isIncomplete := func(name string) bool {
 		member := object.member(name)
-		return member != nil && member.incomplete
+		return member.isThere() && member.incomplete
 	}
 	isOther := func(field string) bool {
 		first, _, _ := strings.Cut(field, ".")
@@ -266,9 +266,9 @@ func (l *layout) lacks(object *value, m *member, r rule) bool {
 }
 
 // storeEntry stores an entry of a map, and checks the rules of its key.
-func (f *collector) storeEntry(n *node, m *value) {
+func (f *collector) storeEntry(n *node, m value) {
 	at, key := f.to.spot, f.to.key
-	key.SetString(f.own(m.name))
+	key.SetString(f.own(m.name()))
 	f.to.elem.SetZero()
 	f.bind(n, m, at.each, f.to.elem, f.to.around)
 	f.to.to.SetMapIndex(key, f.to.elem)

@@ -69,9 +69,8 @@ func byItself(tree any) []fault.Issue {
 	}
 	s := &Schema{tree: meta, limits: schemaLimits}
 	s.link(c, compiled, true)
-	doc := []byte(jsonText(tree))
-	root, _ := parse(doc, documentLimits, nil) // cannot fail: it was read before
-	e := s.evaluation(nil, doc)
+	e := s.evaluation(nil)
+	root, _ := e.parse([]byte(jsonText(tree)), documentLimits) // cannot fail: it was read before
 	e.judge(s.root, root, s.scope(), nil)
 	var issues []fault.Issue
 	for _, f := range e.failures {

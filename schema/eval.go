@@ -11,8 +11,10 @@ import (
 // evaluation is one check of one document.
 type evaluation struct {
 	*Budget
+	tree
 	binder                   // of the values of a Go type
 	tracks  bool             // the schema uses unevaluatedProperties or unevaluatedItems
+	name    *datum           // free memory for the name of a member as a value
 	asking  map[question]int // how many there were when each was asked
 	answers map[question]*answer
 	// failures are what the schemas refuse. Those of a schema are the last ones when it was evaluated: what
@@ -31,7 +33,7 @@ type evaluation struct {
 // question is a shared schema asked about a value. Dynamic references make the answer depend on the scope.
 type question struct {
 	*node
-	*value
+	value
 	*scope
 }
 
@@ -69,7 +71,7 @@ func (e *evaluation) enter(s *scope, home *resource) *scope {
 // judge evaluates a schema for a value, and stores the value in a variable of its type, if one is given. A
 // schema that several places refer to is evaluated once for each value, so that work is bounded by the size
 // of the schema times the size of the document; a variable is stored once.
-func (e *evaluation) judge(n *node, v *value, s *scope, to *variable) (fits bool, described bits) {
+func (e *evaluation) judge(n *node, v value, s *scope, to *variable) (fits bool, described bits) {
 	switch {
 	case !e.spend(1):
 		return e.refuse(failure{at: n, value: v, rule: fault.RuleWork}), nil
@@ -126,14 +128,15 @@ func (e *evaluation) since(first int) []failure {
 // collector collects what one schema refuses in one value.
 type collector struct {
 	*evaluation
-	n      *node
-	v      *value
-	to     *variable // what the value is stored in; nil for none
-	inner  *node     // the subschema for the same value that stores it in its place; nil for none
-	scope  *scope
-	from   int  // the failures before are of other schemas
-	seen   bits // the evaluated members or items
-	failed bool // a branch refused the value
+	n       *node
+	v       value
+	to      *variable // what the value is stored in; nil for none
+	inner   *node     // the subschema for the same value that stores it in its place; nil for none
+	scope   *scope
+	present int  // how many of the required members there are, as far as they have schemas
+	from    int  // the failures before are of other schemas
+	seen    bits // the evaluated members or items
+	failed  bool // a branch refused the value
 }
 
 func (f *collector) fail(rule string) { f.report(failure{at: f.n, value: f.v, rule: rule}) }
@@ -145,7 +148,7 @@ func (f *collector) report(x failure) {
 }
 
 // within evaluates a schema for a child, which is stored where the value itself is.
-func (f *collector) within(n *node, child *value) {
+func (f *collector) within(n *node, child value) {
 	if f.to != nil && f.inner == nil {
 		f.store(n, child)
 	} else {
@@ -173,7 +176,7 @@ func (f *collector) ask(n *node) (fits bool) {
 func (f *collector) demand(n *node) { f.failed = n != nil && !f.ask(n) || f.failed }
 
 // fits reports whether a value fits a schema. What is wrong with it otherwise does not matter.
-func (f *collector) fits(n *node, v *value) bool {
+func (f *collector) fits(n *node, v value) bool {
 	from := len(f.failures)
 	fits, _ := f.judge(n, v, f.scope, nil)
 	f.failures = f.failures[:from]
@@ -181,7 +184,7 @@ func (f *collector) fits(n *node, v *value) bool {
 }
 
 // evaluate applies the keywords of a schema to a value.
-func (e *evaluation) evaluate(n *node, v *value, s *scope, to *variable) (fits bool, described bits) {
+func (e *evaluation) evaluate(n *node, v value, s *scope, to *variable) (fits bool, described bits) {
 	f := collector{evaluation: e, n: n, v: v, scope: s, to: to, from: len(e.failures)}
 	if to != nil {
 		f.inner = n.inner(to)
@@ -199,7 +202,7 @@ func (e *evaluation) evaluate(n *node, v *value, s *scope, to *variable) (fits b
 	case n.values != nil && !f.isAmong(n.values):
 		f.fail("enum")
 		return false, nil
-	case n.format != nil && v.kind == kindString && n.format.Validate(v.text) != nil:
+	case n.format != nil && v.kind == kindString && n.format.Validate(v.text()) != nil:
 		f.fail("format")
 	}
 	if e.tracks && v.count > 0 && e.spend(int(v.count)/patternSteps) {
@@ -299,7 +302,7 @@ func (f *collector) unevaluated(rule *node) {
 	if f.failed {
 		around = inPlace(f.n)
 	}
-	for child := f.v.first; child != nil && !f.tellsEnough(); child = child.next {
+	for child := f.v.first(); child.isThere() && !f.tellsEnough(); child = child.sibling() {
 		if !f.seen.has(int(child.place)) && !f.describes(around, child) {
 			f.within(rule, child)
 		}
@@ -307,7 +310,7 @@ func (f *collector) unevaluated(rule *node) {
 	}
 }
 
-func (f *collector) describes(around []*node, child *value) bool {
+func (f *collector) describes(around []*node, child value) bool {
 	for _, n := range around {
 		if !f.spend(1) || n.describes(child, f.Budget) {
 			return true
@@ -317,12 +320,12 @@ func (f *collector) describes(around []*node, child *value) bool {
 }
 
 // describes reports whether a schema has a schema for a member or an item.
-func (n *node) describes(child *value, b *Budget) bool {
-	if child.parent.kind == kindArray {
+func (n *node) describes(child value, b *Budget) bool {
+	if child.parent().kind == kindArray {
 		return int(child.place) < len(n.first) || n.each != nil
 	}
-	return n.members[child.name] != nil || n.rest != nil || n.closed || n.open ||
-		slices.ContainsFunc(n.patterns, func(p patternNode) bool { return p.matches(child.name, b) })
+	return n.members[child.name()] != nil || n.rest != nil || n.closed || n.open ||
+		slices.ContainsFunc(n.patterns, func(p patternNode) bool { return p.matches(child.name(), b) })
 }
 
 // bits is a set of small numbers. Nil keeps nothing.

@@ -14,11 +14,7 @@ import (
 func (f *collector) object() {
 	n, v := f.n, f.v
 	f.bounded(int(v.count), n.MinProperties, n.MaxProperties, "minProperties", "maxProperties")
-	var names []value // answers are remembered by them, so each is a value of its own
-	if n.nameRule != nil {
-		names = make([]value, v.count)
-	}
-	for m := v.first; m != nil; m = m.next {
+	for m := v.first(); m.isThere(); m = m.sibling() {
 		if !f.spend(1) || f.tellsEnough() {
 			return
 		}
@@ -26,12 +22,14 @@ func (f *collector) object() {
 			f.seen.set(int(m.place))
 		}
 		if n.nameRule != nil {
-			f.memberName(m, &names[m.place])
+			f.memberName(m)
 		}
 	}
-	f.missing("required", n.Required, "")
+	if f.present < len(n.Required) {
+		f.missing("required", n.Required, "")
+	}
 	for _, need := range n.needs {
-		if v.member(need.name) != nil {
+		if v.member(need.name).isThere() {
 			f.missing(need.rule, need.others, need.name)
 			f.demand(need.schema)
 		}
@@ -39,14 +37,17 @@ func (f *collector) object() {
 }
 
 // member applies all schemas for a member's name. It reports whether there are any.
-func (f *collector) member(m *value) (described bool) {
+func (f *collector) member(m value) (described bool) {
 	n := f.n
-	if sub := n.members[m.name]; sub != nil {
+	if sub := n.members[m.name()]; sub != nil {
 		described = true
+		if sub.required {
+			f.present++
+		}
 		f.within(sub, m)
 	}
 	for _, p := range n.patterns {
-		if p.matches(m.name, f.Budget) {
+		if p.matches(m.name(), f.Budget) {
 			described = true
 			f.within(p.node, m)
 		}
@@ -65,11 +66,14 @@ func (f *collector) member(m *value) (described bool) {
 	return true
 }
 
-// memberName applies propertyNames. name becomes the name as a value.
-func (f *collector) memberName(m, name *value) {
-	*name = value{kind: kindString, text: m.name}
-	from := len(f.failures)
-	if fits, _ := f.judge(f.n.nameRule, name, f.scope, nil); !fits {
+// memberName applies propertyNames.
+func (f *collector) memberName(m value) {
+	from, rule, name := len(f.failures), f.n.nameRule, m.nameIn(f.name)
+	fits, _ := f.judge(rule, name, f.scope, nil)
+	if f.name = name.datum; !fits || rule.shared || len(rule.same) > 0 {
+		f.name = nil // failures and answers keep it
+	}
+	if !fits {
 		wrong := inOrder(f.since(from))
 		f.report(failure{at: f.n, value: m, rule: "propertyNames", ofName: true, joined: wrong})
 	}
@@ -85,7 +89,7 @@ func (f *collector) missing(rule string, wanted []string, because string) {
 		if f.tellsEnough() {
 			return
 		}
-		if m := byName[name]; m == nil && (byName != nil || f.v.member(name) == nil) {
+		if m := byName[name]; !m.isThere() && (byName != nil || !f.v.member(name).isThere()) {
 			f.report(failure{at: f.n, value: f.v, rule: rule, lacks: "/" + name, because: because})
 		}
 	}
@@ -102,7 +106,7 @@ func (f *collector) array() {
 		f.fail("additionalItems")
 	}
 	fitting := 0
-	for item := v.first; item != nil; item = item.next {
+	for item := v.first(); item.isThere(); item = item.sibling() {
 		if !f.spend(1) || f.tellsEnough() {
 			return
 		}
@@ -148,7 +152,7 @@ func (f *collector) bounded(count int, least, most *int, tooFew, tooMany string)
 
 // str applies the keywords of strings. Lengths count characters.
 func (f *collector) str() {
-	n, text := f.n, f.v.text
+	n, text := f.n, f.v.text()
 	if n.MinLength != nil || n.MaxLength != nil {
 		f.bounded(utf8.RuneCountInString(text), n.MinLength, n.MaxLength, "minLength", "maxLength")
 	}
@@ -159,7 +163,7 @@ func (f *collector) str() {
 
 // number applies the keywords of numbers.
 func (f *collector) number() {
-	n, text := f.n, f.v.text
+	n, text := f.n, f.v.text()
 	if len(n.bounds) > 0 {
 		d := decimalOf(text)
 		for _, b := range n.bounds {
@@ -179,14 +183,14 @@ func (f *collector) isAmong(values map[key]bool) bool {
 	if f.v.kind&(kindObject|kindArray) != 0 && !f.n.nested {
 		return false
 	}
-	return f.spend(f.v.size()) && values[f.v.key(f.doc)]
+	return f.spend(f.v.size()) && values[f.v.key()]
 }
 
 // itemsDiffer reports whether no two items are equal.
 func (f *collector) itemsDiffer() bool {
 	keys := make([]key, 0, f.v.count) // half the memory of a set
 	for item := range f.v.children {
-		keys = append(keys, item.key(f.doc))
+		keys = append(keys, item.key())
 	}
 	slices.SortFunc(keys, func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.text, b.text))
@@ -201,29 +205,28 @@ type key struct {
 }
 
 // key is the key of a value of a document.
-func (v *value) key(doc []byte) key {
+func (v value) key() key {
 	switch v.kind {
 	case kindString:
-		return key{kindString, v.text}
+		return key{kindString, v.text()}
 	case kindInteger, kindNumber:
-		return key{kindNumber, plainNumber(v.text)}
+		return key{kindNumber, plainNumber(v.text())}
 	}
-	return key{v.kind, string(canon.Decimals(v.sorted(doc)))}
+	return key{v.kind, string(canon.Decimals(v.sorted()))}
 }
 
 // sorted is a value of a document as JSON without spaces, its members by their names.
-func (v *value) sorted(doc []byte) []byte {
+func (v value) sorted() []byte {
 	order := jsontext.ReorderRawObjects(true)
-	text, _ := jsontext.AppendFormat(nil, doc[v.start:v.end], order, jsontext.EscapeForJS(true)) // cannot fail: it was read
+	text, _ := jsontext.AppendFormat(nil, v.raw(), order, jsontext.EscapeForJS(true)) // cannot fail: it was read
 	return text
 }
 
 func keysOf(values ...any) map[key]bool {
 	keys := make(map[key]bool, len(values))
-	doc := []byte(jsonText(values))
-	list, _ := parse(doc, documentLimits, nil) // cannot fail: it was read before
+	list, _ := parse([]byte(jsonText(values)), documentLimits) // cannot fail: it was read before
 	for v := range list.children {
-		keys[v.key(doc)] = true
+		keys[v.key()] = true
 	}
 	return keys
 }

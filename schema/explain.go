@@ -14,7 +14,7 @@ import (
 // failure is one keyword or rule that a value fails. It has words when it is told.
 type failure struct {
 	at      *node  // nil for a rule of a Go type
-	value   *value // for a member that is not allowed, the member
+	value   value  // for a member that is not allowed, the member
 	lacks   string // "/" and the name of the member that the value lacks
 	because string // the member that requires it, if one does
 	rule    string
@@ -29,7 +29,7 @@ type failure struct {
 const costOfIssue = 4
 
 // costOfPointer is the work of writing a place. Long ones cost more, for they are copied and compared.
-func costOfPointer(v *value) int {
+func costOfPointer(v value) int {
 	size := v.pointerSize()
 	return size / patternSteps * (1 + size/16384)
 }
@@ -69,7 +69,7 @@ func (f *failure) says() string {
 		}
 		return wants
 	case f.rule == "unevaluatedProperties":
-		return n.describedMembers(f.value.name)
+		return n.describedMembers(f.value.name())
 	}
 	return n.expects(f.rule, func() string {
 		switch f.rule {
@@ -104,7 +104,7 @@ func expectedOf(all []failure) (wants []string) {
 
 // report tells all failures, and adds what the marks of the schema and the places of the values say. What is
 // beyond the budget has one issue, which says that.
-func (s *Schema) report(e *evaluation, root *value) []fault.Issue {
+func (s *Schema) report(e *evaluation, root value) []fault.Issue {
 	all := append(e.failures, e.found...)
 	if len(all) == 0 && !e.spent() {
 		return nil
@@ -118,7 +118,7 @@ func (s *Schema) report(e *evaluation, root *value) []fault.Issue {
 		}
 		path, there := f.value.path(), f.value
 		if f.lacks != "" {
-			path, there = append(path, f.lacks[1:]), nil
+			path, there = append(path, f.lacks[1:]), value{}
 		}
 		issues = append(issues, f.tell(path))
 		at.finish(&issues[len(issues)-1], path, there)
@@ -217,8 +217,8 @@ func (p *places) to(path []string) [][]*node {
 }
 
 // finish adds an echoed value to the issue of a value, and says that a string holds what is wanted, and that
-// a member may be left out. v is nil where the value is not there.
-func (p *places) finish(i *fault.Issue, path []string, v *value) {
+// a member may be left out. v is none where the value is not there.
+func (p *places) finish(i *fault.Issue, path []string, v value) {
 	mayBeLeftOut := mayBeLeftOut(*i)
 	if !p.schema.marked && !mayBeLeftOut {
 		return
@@ -239,11 +239,11 @@ func (p *places) finish(i *fault.Issue, path []string, v *value) {
 func isOfKind(rule string) bool { return rule == "type" || rule == "anyOf" || rule == "oneOf" }
 
 // notQuoted is a hint for a string that holds, as JSON, an object or array that one of the schemas accepts.
-func (v *value) notQuoted(by []*node) string {
-	if v == nil || !strings.ContainsAny(v.text, "{[") { // a type's own issue may name any place
+func (v value) notQuoted(by []*node) string {
+	if !v.isThere() || !strings.ContainsAny(v.text(), "{[") { // a type's own issue may name any place
 		return ""
 	}
-	held := jsontext.Value(v.text)
+	held := jsontext.Value(v.text())
 	kind := kindOf[held.Kind()] & (kindObject | kindArray)
 	takes := func(n *node) bool { return n.types&kind != 0 }
 	if !slices.ContainsFunc(by, takes) || len(held) > DefaultLimits().MaxBytes || !held.IsValid() {

@@ -15,20 +15,20 @@ func ForAnew[T any]() (*Typed[T], error) {
 // ByRules is the verdict of the validator alone on the decoded document. judges is false if a member is
 // missing or null, because the validator cannot see that.
 func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
-	root, issue := parse(doc, t.schema.limits, nil)
+	root, issue := parse(doc, t.schema.limits)
 	if issue != nil {
 		return false, true
 	}
 	var v T
-	e := t.schema.evaluation(nil, doc)
+	e := t.schema.evaluation(nil)
 	at := collector{evaluation: e}
 	at.bind(anything, root, bare(t.schema.typed.root, map[*layout]*layout{}), reflect.ValueOf(&v).Elem(), nil)
 	if e.found != nil {
 		return false, true
 	}
 	whole, _ := json.Marshal(v)
-	written, _ := parse(whole, Limits{MaxBytes: 1 << 24, MaxDepth: 1000, MaxValues: 1 << 20}, nil)
-	if strings.Contains(string(doc), "null") || written == nil || membersOf(written) > membersOf(root) {
+	written, _ := parse(whole, Limits{MaxBytes: 1 << 24, MaxDepth: 1000, MaxValues: 1 << 20})
+	if strings.Contains(string(doc), "null") || !written.isThere() || membersOf(written) > membersOf(root) {
 		return false, false
 	}
 	base, _ := indirect(t.schema.typed.typ)
@@ -56,9 +56,9 @@ func bare(at *spot, made map[*layout]*layout) *spot {
 	return &own
 }
 
-func membersOf(v *value) int {
+func membersOf(v value) int {
 	n := 0
-	for child := v.first; child != nil; child = child.next {
+	for child := range v.children {
 		n += 1 + membersOf(child)
 	}
 	return n

@@ -18,13 +18,13 @@ const maxEcho = 100
 
 // echoed is the value at a place as JSON, where a schema of the place or of one above it marks it as safe to
 // echo. Where a place has very many schemas, nothing is echoed.
-func (p *places) echoed(v *value, levels [][]*node) string {
+func (p *places) echoed(v value, levels [][]*node) string {
 	tooMany := slices.ContainsFunc(levels, func(nodes []*node) bool { return len(nodes) >= maxNodes })
 	isHidden := anyMarked(levels, noEchoKeyword, secretKeyword)
-	if v == nil || tooMany || isHidden || !anyMarked(levels, echoKeyword) || !p.spend(v.size()) {
+	if !v.isThere() || tooMany || isHidden || !anyMarked(levels, echoKeyword) || !p.spend(v.size()) {
 		return ""
 	}
-	return canon.Cut(string(v.sorted(p.doc)), maxEcho)
+	return canon.Cut(string(v.sorted()), maxEcho)
 }
 
 // anyMarked reports whether one of the keywords is true in a schema of a place, or of one above it.

@@ -36,6 +36,7 @@ type node struct {
 	cond, then, els  *node
 
 	members            map[string]*node
+	required           bool // as a member, by the schema that has it
 	needs              []need
 	patterns           []patternNode
 	rest               *node // of other members
@@ -190,6 +191,11 @@ func (l *linker) object(n *node) {
 	n.members = map[string]*node{}
 	for _, name := range canon.Keys(s.Properties) {
 		n.members[name] = l.child(s.Properties[name], "properties", nil)
+	}
+	for _, name := range s.Required {
+		if sub := n.members[name]; sub != nil {
+			sub.required = true
+		}
 	}
 	need := func(rule, name string, others []string, sub *jsonschema.Schema) {
 		n.needs = append(n.needs, need{rule, name, others, l.child(sub, rule, n)})

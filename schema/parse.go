@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -17,7 +16,7 @@ import (
 // malformed, a member named twice, data after the value, or beyond a bound. Nil means it is strict JSON.
 // There is at most one such issue, for nothing after it can be trusted.
 func Strict(doc []byte, lim Limits) []fault.Issue {
-	if _, issue := parse(doc, lim, nil); issue != nil {
+	if _, issue := parse(doc, lim); issue != nil {
 		return []fault.Issue{*issue}
 	}
 	return nil
@@ -26,55 +25,51 @@ func Strict(doc []byte, lim Limits) []fault.Issue {
 // parser reads one document. The library finds what is not strict JSON; what it has found right is read
 // again, into values.
 type parser struct {
-	text   string // the document, as far as it is right
-	at     int    // how much of it is read
-	depth  int    // of the containers that are being read
+	*tree
+	at     int // how much of the text is read
+	depth  int // of the containers that are being read
 	limits Limits
-	left   int          // how many values there may still be
 	beyond *fault.Issue // the first value that is not within the limits
-	block  []value      // allocated values that are still free
 }
 
-// blocks are memory of values that was freed. Without it a check of 1 KB leaves 8 KB instead of 3 behind, and
-// where a program has little else in memory, the collector takes a fifth of the time of the check.
-var blocks = sync.Pool{New: func() any { return new([128]value) }}
+// parse reads a document, refusing all that is not strict JSON within the limits.
+func parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) { return new(tree).parse(doc, lim) }
 
-// parse reads a document, refusing all that is not strict JSON within the limits. The first values are in a
-// block, if one is given.
-func parse(doc []byte, lim Limits, block []value) (*value, *fault.Issue) {
+// parse makes the tree that of a document.
+func (t *tree) parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) {
 	if len(doc) > lim.MaxBytes {
-		return nil, jsonIssue("", fault.RuleSize, "at most "+strconv.Itoa(lim.MaxBytes)+" bytes")
+		return value{}, jsonIssue("", fault.RuleSize, "at most "+strconv.Itoa(lim.MaxBytes)+" bytes")
 	}
-	p := parser{text: string(doc), limits: lim, left: lim.MaxValues, block: block}
+	t.doc, t.text = doc, string(doc)
+	p := parser{tree: t, limits: lim}
 	var broken *fault.Issue
 	if !jsontext.Value(doc).IsValid() {
-		if broken = p.cut(doc); broken.Rule == fault.RuleInvalidUTF8 {
-			return nil, broken
+		if broken = p.cut(); broken.Rule == fault.RuleInvalidUTF8 {
+			return value{}, broken
 		}
 	}
-	root := p.fresh(nil)
-	p.value(root)
-	if p.left < 0 {
-		return nil, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(lim.MaxValues)+" values")
+	t.values = make([]datum, 0, min(mostValues(p.text), lim.MaxValues+1))
+	p.value(p.fresh(-1, 0))
+	if len(t.values) > lim.MaxValues {
+		return value{}, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(lim.MaxValues)+" values")
 	}
-	return root, cmp.Or(p.beyond, broken)
+	return t.numbered(0), cmp.Or(p.beyond, broken)
+}
+
+// mostValues is how many values a text has at most: one of these bytes is before each of them but the first.
+func mostValues(text string) int {
+	return 1 + strings.Count(text, ",") + strings.Count(text, "[") + strings.Count(text, "{")
 }
 
 func jsonIssue(pointer, rule, expected string) *fault.Issue {
 	return &fault.Issue{Pointer: pointer, Rule: rule, Expected: expected, Source: fault.FromJSON}
 }
 
-// fresh is a new value. Values are allocated in blocks.
-func (p *parser) fresh(parent *value) *value {
-	if len(p.block) == 0 {
-		p.block = make([]value, min(len(p.text)/16+2, 256))
-	}
-	v := &p.block[0]
-	p.block = p.block[1:]
-	if v.parent = parent; parent != nil {
-		v.place = parent.count
-	}
-	return v
+// fresh adds a value, and returns its number.
+func (p *parser) fresh(up, place int32) int32 {
+	at := int32(len(p.values))
+	p.values = append(p.values, datum{at: at, up: up, next: -1, place: place})
+	return at
 }
 
 // kindOf are the kinds of values by their first bytes. What is not here is a number.
@@ -95,27 +90,28 @@ func (p *parser) next() byte {
 	return 0
 }
 
-// value reads the next value into v.
-func (p *parser) value(v *value) {
+// value reads the next value.
+func (p *parser) value(n int32) {
 	next := p.next()
-	if p.left--; p.left < 0 {
+	if len(p.values) > p.limits.MaxValues {
 		p.at = len(p.text)
 		return
 	}
-	v.kind, v.truth, v.start = cmp.Or(kindOf[next], kindInteger), next == 't', int32(p.at)
+	v := &p.values[n]
+	v.kind, v.start = cmp.Or(kindOf[next], kindInteger), int32(p.at)
 	switch v.kind {
 	case kindObject, kindArray:
-		p.container(v)
+		p.container(n)
 	case kindString:
-		v.text = p.quoted()
+		v.escaped = p.quoted()
 	default:
 		p.word(v)
 	}
-	v.end = int32(p.at)
+	p.values[n].end = int32(p.at)
 }
 
 // word reads a number or word.
-func (p *parser) word(v *value) {
+func (p *parser) word(v *datum) {
 	start := p.at
 	for ; p.at < len(p.text); p.at++ {
 		if c := p.text[p.at]; c <= ' ' || c == ',' || c == ']' || c == '}' {
@@ -124,62 +120,74 @@ func (p *parser) word(v *value) {
 	}
 	text := p.text[start:p.at]
 	switch {
-	case v.kind != kindInteger:
-		return
-	case isPlain(text):
+	case v.kind != kindInteger || isPlain(text):
 	case !numberInBounds(text):
-		p.refuse(v, fault.RuleSize, "a number of ordinary size")
+		p.refuse(v.at, fault.RuleSize, "a number of ordinary size")
 	case !isWhole(text):
 		v.kind = kindNumber
 	}
-	v.text = text
 }
 
-// quoted reads a string or name: what it says. Where nothing is escaped, it shares the memory of the text.
-func (p *parser) quoted() string {
-	rest := p.text[p.at+1:]
+// quoted reads a string or name. It keeps what one with escapes says.
+func (p *parser) quoted() (escaped bool) {
+	start, rest := p.at, p.text[p.at+1:]
 	end := strings.IndexByte(rest, '"')
 	if end >= 0 && strings.IndexByte(rest[:end], '\\') < 0 {
 		p.at += end + 2
-		return rest[:end]
+		return false
 	}
 	for end = 0; end < len(rest) && rest[end] != '"'; end++ {
 		if rest[end] == '\\' {
 			end++
 		}
 	}
-	start := p.at
 	if p.at += end + 2; p.at > len(p.text) {
 		p.at = len(p.text)
-		return "" // what comes here is wrong
+		return true // what comes here is wrong, so it says nothing
+	}
+	if p.said == nil {
+		p.said = map[int32]string{}
 	}
 	said, _ := jsontext.AppendUnquote(nil, p.text[start:p.at]) // cannot fail: the library has read it
-	return string(said)
+	p.said[int32(start)] = string(said)
+	return true
 }
 
 // container reads an object or array.
-func (p *parser) container(v *value) {
+func (p *parser) container(n int32) {
 	if p.depth++; p.depth > p.limits.MaxDepth {
-		p.refuse(v, fault.RuleDepth, "at most "+strconv.Itoa(p.limits.MaxDepth)+" levels of nesting")
+		p.refuse(n, fault.RuleDepth, "at most "+strconv.Itoa(p.limits.MaxDepth)+" levels of nesting")
 	}
 	p.at++
-	for last := &v.first; ; v.count++ {
+	last := int32(-1)
+	for ; ; p.values[n].count++ {
 		if c := p.next(); c == ']' || c == '}' || c == 0 {
 			p.at, p.depth = min(p.at+1, len(p.text)), p.depth-1
 			return
 		}
-		child := p.fresh(v)
-		if v.kind == kindObject {
-			child.name = p.quoted()
+		child := p.fresh(n, p.values[n].count)
+		if p.values[n].kind == kindObject {
+			p.name(&p.values[child])
 		}
+		if last >= 0 {
+			p.values[last].next = child
+		}
+		last = child
 		p.value(child)
-		*last, last = child, &child.next
+	}
+}
+
+// name reads the name of a member.
+func (p *parser) name(v *datum) {
+	v.named = int32(p.at)
+	if v.nameEnd = -1; !p.quoted() {
+		v.nameEnd = int32(p.at)
 	}
 }
 
 // refuse ends the reading at a value that is not within the limits.
-func (p *parser) refuse(v *value, rule, expected string) {
-	p.beyond, p.at = jsonIssue(canon.Pointer(v.path()...), rule, expected), len(p.text)
+func (p *parser) refuse(n int32, rule, expected string) {
+	p.beyond, p.at = jsonIssue(canon.Pointer(p.numbered(n).path()...), rule, expected), len(p.text)
 }
 
 // strictly says what would be right where a text is no strict JSON; bad syntax has a phrase of its own.
@@ -190,8 +198,8 @@ var strictly = map[canon.Rule]string{
 }
 
 // cut leaves of the text what comes before the first error, and says what is wrong there.
-func (p *parser) cut(doc []byte) *fault.Issue {
-	text, wrong := p.text, canon.Fault(doc)
+func (p *parser) cut() *fault.Issue {
+	text, wrong := p.text, canon.Fault(p.doc)
 	p.text = text[:min(wrong.Offset, len(text))]
 	expected := cmp.Or(strictly[wrong.Rule], syntax.Wanted(text, wrong.Offset), "valid JSON")
 	return jsonIssue(wrong.Pointer, string(wrong.Rule), expected)

@@ -41,7 +41,7 @@ func CompileWithin(l CompileLimits, doc []byte) (*Schema, error) {
 	if err := l.Validate(); err != nil {
 		return nil, fmt.Errorf("schema: limits: %w", err)
 	}
-	if _, issue := parse(doc, schemaLimits, nil); issue != nil {
+	if _, issue := parse(doc, schemaLimits); issue != nil {
 		return nil, fmt.Errorf("schema: %s", issue)
 	}
 	text := jsontext.Value(bytes.Clone(doc))
@@ -107,16 +107,11 @@ func (s *Schema) Read(b *Budget, doc []byte) (value any, issues []fault.Issue) {
 // no type. The schema is checked first, then the rules that the schema cannot say exactly, then the type's
 // own method Issues. If there are issues, v is incomplete.
 func (s *Schema) read(b *Budget, doc []byte, v any) []fault.Issue {
-	block := blocks.Get().(*[128]value)
-	defer func() {
-		clear(block[:])
-		blocks.Put(block)
-	}()
-	root, issue := parse(doc, s.limits, block[:])
+	e := s.evaluation(b)
+	root, issue := e.parse(doc, s.limits)
 	if issue != nil {
 		return []fault.Issue{*issue}
 	}
-	e := s.evaluation(b, doc)
 	if v == nil {
 		e.judge(s.root, root, s.scope(), nil)
 		return s.report(e, root)
@@ -132,15 +127,15 @@ func (s *Schema) read(b *Budget, doc []byte, v any) []fault.Issue {
 		i := &issues[n]
 		i.Source = fault.FromRules
 		path := canon.Path(i.Pointer)
-		at.finish(i, path, root.at(path))
+		at.finish(i, path, root.under(path))
 	}
 	issues = sorted(issues)
 	return issues[:min(len(issues), maxIssues)]
 }
 
-// evaluation is a check of a document within a budget; nil is a new one.
-func (s *Schema) evaluation(b *Budget, doc []byte) *evaluation {
-	e := &evaluation{Budget: b, tracks: s.tracks, binder: binder{doc: doc}}
+// evaluation is a check within a budget; nil is a new one.
+func (s *Schema) evaluation(b *Budget) *evaluation {
+	e := &evaluation{Budget: b, tracks: s.tracks}
 	if b == nil {
 		e.budget = *NewBudget()
 		e.Budget = &e.budget

@@ -53,23 +53,23 @@ func (f *collector) reduce(rule string, refused []failure, ends []int) []failure
 }
 
 // isOf reports whether a failure is of the value itself.
-func (f *failure) isOf(v *value) bool { return f.value == v && f.lacks == "" }
+func (f *failure) isOf(v value) bool { return f.value == v && f.lacks == "" }
 
 func (f *failure) isAt(o failure) bool { return f.value == o.value && f.lacks == o.lacks }
 
 // depth is how many steps lead from a value to the place.
-func (f *failure) depth(from *value) (steps int) {
+func (f *failure) depth(from value) (steps int) {
 	if f.lacks != "" {
 		steps++
 	}
-	for v := f.value; v != nil && v != from; v = v.parent {
+	for v := f.value; v.isThere() && v != from; v = v.parent() {
 		steps++
 	}
 	return steps
 }
 
 // isJoined reports whether branches each fail by one thing, at the value itself.
-func isJoined(branches [][]failure, v *value) bool {
+func isJoined(branches [][]failure, v value) bool {
 	return !slices.ContainsFunc(branches, func(b []failure) bool { return len(b) != 1 || !b[0].isOf(v) })
 }
 
@@ -110,7 +110,7 @@ type branch struct {
 }
 
 // near are the branches that are not for another kind of value altogether; all where there are none.
-func near(all [][]failure, v *value) (near []branch) {
+func near(all [][]failure, v value) (near []branch) {
 	var far []branch
 	for _, list := range all {
 		b := branch{all: list, hasShape: true}
@@ -184,7 +184,7 @@ var shape = []string{
 
 // lacking says which members a value lacks by each branch, where it lacks nothing else and has nothing that
 // it should not have.
-func lacking(near []branch, v *value) string {
+func lacking(near []branch, v value) string {
 	var lists []string
 	count := 0
 	for _, b := range near {
@@ -224,13 +224,13 @@ type tag struct {
 // alternative, or is missing and each requires it; false where some may fit.
 func (f *collector) byTag(rule string, t *tag) bool {
 	m := f.v.member(t.name)
-	if m != nil && m.kind&(kindObject|kindArray) == 0 {
-		if n := t.branches[m.key(f.doc)]; n != nil {
+	if m.isThere() && m.kind&(kindObject|kindArray) == 0 {
+		if n := t.branches[m.key()]; n != nil {
 			f.demand(n)
 			return true
 		}
 	}
-	if m == nil && t.optional {
+	if !m.isThere() && t.optional {
 		return false
 	} else if !f.spend(len(t.all)) {
 		return true
@@ -238,7 +238,7 @@ func (f *collector) byTag(rule string, t *tag) bool {
 	all := make([]failure, len(t.all))
 	for n, branch := range t.all {
 		all[n] = failure{at: branch, value: f.v, rule: "required", lacks: "/" + t.name}
-		if m != nil {
+		if m.isThere() {
 			all[n] = failure{at: t.wants[n], value: m, rule: "enum"}
 			if t.wants[n].constant != nil {
 				all[n].rule = "const"

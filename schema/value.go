@@ -34,30 +34,101 @@ var kindNames = map[kind]fault.Kind{
 
 func (k kind) name() fault.Kind { return kindNames[k] }
 
-// value is one value of a document. Its children are its members or items, in the order of the document.
+// tree is a document that was read.
+type tree struct {
+	doc    []byte
+	text   string           // the same, as far as it is right
+	values []datum          // in the order of their first bytes
+	said   map[int32]string // what strings and names with escapes say, by where they begin
+}
+
+// datum is a value as its tree keeps it. It has no pointers, which the garbage collector would follow.
+type datum struct {
+	kind           kind
+	incomplete     bool  // it, or a value in it, could not be stored
+	escaped        bool  // of a string
+	at, up, next   int32 // its number, that of the value around it, and of the one after it; -1 for none
+	place          int32 // its place among the children of the value around it
+	count          int32 // of children; the number of the first one follows its own
+	start, end     int32 // its place in the text
+	named, nameEnd int32 // the place of a member's name, without the end where it has escapes
+}
+
+// value is one value of a document. Its children are its members or items, in the order of the document. The
+// zero value is none.
 type value struct {
-	kind                kind
-	truth               bool   // of a boolean
-	incomplete          bool   // it, or a value in it, could not be stored
-	text                string // what a string says, or a number as it is written
-	name                string // of a member
-	parent, first, next *value
-	place               int32 // its place among the children of its parent
-	count               int32 // of children
-	start, end          int32 // its place in the text
+	*datum
+	in *tree
+}
+
+// numbered is the value of a number; none for -1.
+func (t *tree) numbered(n int32) value {
+	if n < 0 {
+		return value{}
+	}
+	return value{&t.values[n], t}
+}
+
+func (v value) isThere() bool  { return v.datum != nil }
+func (v value) parent() value  { return v.in.numbered(v.up) }
+func (v value) sibling() value { return v.in.numbered(v.next) }
+
+// first is the first child; none where there are no children.
+func (v value) first() value {
+	if v.count == 0 {
+		return value{}
+	}
+	return v.in.numbered(v.at + 1)
+}
+
+// raw is the value as it is written.
+func (v value) raw() []byte { return v.in.doc[v.start:v.end] }
+
+// text is what a string says, or another value as it is written.
+func (v value) text() string {
+	switch {
+	case v.escaped:
+		return v.in.said[v.start]
+	case v.kind == kindString:
+		return v.in.text[v.start+1 : v.end-1]
+	}
+	return v.in.text[v.start:v.end]
+}
+
+// name is that of a member; an item has none.
+func (v value) name() string {
+	switch {
+	case v.nameEnd == 0:
+		return ""
+	case v.nameEnd < 0:
+		return v.in.said[v.named]
+	}
+	return v.in.text[v.named+1 : v.nameEnd-1]
+}
+
+// nameIn is the name of a member as a value of its own, in memory that is free; nil for new memory.
+func (v value) nameIn(memory *datum) value {
+	if memory == nil {
+		memory = new(datum)
+	}
+	*memory = datum{kind: kindString, at: -1, up: -1, next: -1, start: v.named, end: v.nameEnd}
+	if v.nameEnd < 0 {
+		memory.end, memory.escaped = v.named, true
+	}
+	return value{memory, v.in}
 }
 
 // path is the names and numbers that lead to a value.
-func (v *value) path() []string {
+func (v value) path() []string {
 	depth := 0
-	for at := v; at.parent != nil; at = at.parent {
+	for at := v; at.up >= 0; at = at.parent() {
 		depth++
 	}
 	path := make([]string, depth, depth+1)
-	for ; depth > 0; v = v.parent {
+	for ; depth > 0; v = v.parent() {
 		depth--
-		path[depth] = v.name
-		if v.parent.kind == kindArray {
+		path[depth] = v.name()
+		if v.parent().kind == kindArray {
 			path[depth] = strconv.Itoa(int(v.place))
 		}
 	}
@@ -65,9 +136,9 @@ func (v *value) path() []string {
 }
 
 // pointerSize is about the size of the pointer.
-func (v *value) pointerSize() (size int) {
-	for ; v.parent != nil; v = v.parent {
-		size += 1 + len(v.name)
+func (v value) pointerSize() (size int) {
+	for ; v.up >= 0; v = v.parent() {
+		size += 1 + len(v.name())
 	}
 	return size
 }
@@ -78,20 +149,17 @@ var unsaid = []string{
 }
 
 // sent is a number or boolean as it was written, for an issue of the rule; empty where the kind says enough.
-func (v *value) sent(rule string) string {
+func (v value) sent(rule string) string {
 	scalar := v.kind&(kindBoolean|kindInteger|kindNumber) != 0
 	if size := v.end - v.start; !scalar || size > fault.MaxSent || slices.Contains(unsaid, rule) {
 		return ""
 	}
-	if v.kind == kindBoolean {
-		return strconv.FormatBool(v.truth)
-	}
-	return v.text
+	return v.text()
 }
 
 // size is the work of comparing a value.
-func (v *value) size() int {
-	if size := int(v.end - v.start); v.first == nil {
+func (v value) size() int {
+	if size := int(v.end - v.start); v.count == 0 {
 		return size / patternSteps
 	} else {
 		return size / 4 // its children are sorted and written
@@ -99,46 +167,46 @@ func (v *value) size() int {
 }
 
 // children yields the members or items.
-func (v *value) children(yield func(*value) bool) {
-	for child := v.first; child != nil && yield(child); {
-		child = child.next
+func (v value) children(yield func(value) bool) {
+	for child := v.first(); child.isThere() && yield(child); {
+		child = child.sibling()
 	}
 }
 
-// member is the member of a name; nil for none.
-func (v *value) member(name string) *value {
-	m := v.first
-	for m != nil && m.name != name {
-		m = m.next
+// member is the member of a name; none where there is no such member.
+func (v value) member(name string) value {
+	m := v.first()
+	for m.isThere() && m.name() != name {
+		m = m.sibling()
 	}
 	return m
 }
 
 // byName is the members by their names, where so many are looked for that this is less work; else nil.
-func (v *value) byName(lookups int) map[string]*value {
+func (v value) byName(lookups int) map[string]value {
 	if lookups*int(v.count) <= 1<<10 {
 		return nil
 	}
-	all := make(map[string]*value, v.count)
+	all := make(map[string]value, v.count)
 	for m := range v.children {
-		all[m.name] = m
+		all[m.name()] = m
 	}
 	return all
 }
 
-// at is the value at a path; nil if there is none.
-func (v *value) at(path []string) *value {
+// under is the value that a path leads to; none where there is none.
+func (v value) under(path []string) value {
 	for _, step := range path {
 		switch {
-		case v == nil:
-			return nil
+		case !v.isThere():
+			return v
 		case v.kind != kindArray:
 			v = v.member(step)
 			continue
 		}
 		place, err := strconv.Atoi(step)
-		for v = v.first; v != nil && (err != nil || int(v.place) != place); {
-			v = v.next
+		for v = v.first(); v.isThere() && (err != nil || int(v.place) != place); {
+			v = v.sibling()
 		}
 	}
 	return v

@@ -413,7 +413,7 @@ func BenchmarkRequired(b *testing.B) {
 	}
 }
 
-// The values of a document are in memory that is used again.
+// All values of a document are in one piece of memory.
 func TestAGoodDocumentTakesFewAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates for itself")
@@ -426,7 +426,7 @@ func TestAGoodDocumentTakesFewAllocations(t *testing.T) {
 			t.Error(issues)
 		}
 	})
-	assert.LessOrEqual(t, took, 15.0)
+	assert.LessOrEqual(t, took, 16.0)
 }
 
 // The strings of a large document share pieces of memory, and long ones stand alone.
