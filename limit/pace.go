@@ -119,7 +119,10 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 		s.Knee = s.Pace
 		s.Pace = s.Pace * cuts[min(s.Refusals, int64(len(cuts)))-1] / 10
 	}
-	if s.Pace, s.Cut = max(s.Pace, slowest), s.Now; s.Refusals >= heldAfter {
+	s.Pace, s.Cut = max(s.Pace, slowest), s.Now
+	// The window is full: the new pace begins now.
+	s.NextCall = max(s.NextCall, s.Now+scaled(second, milli, s.Pace))
+	if s.Refusals >= heldAfter {
 		s.HeldUntil = max(s.HeldUntil, s.Now+wait)
 	}
 }

@@ -10,10 +10,10 @@ func (s *step) settle(ev *Event) {
 		granted = s.Now
 	}
 	if s.Config.Shared { // the limiter above hears of it, and knows more
-		switch ev.Outcome {
-		case Down:
+		if ev.Outcome == Down || ev.Outcome == Refused {
 			s.giveBack()
-		case Refused:
+		}
+		if ev.Outcome == Refused {
 			s.Cut = s.Now
 		}
 	} else {

@@ -5,12 +5,20 @@ import "time"
 // A shared limiter has no windows of its own. It borrows calls from the limiter above, which says when they
 // may be made, and hands them out to its sessions.
 
-const (
-	// lease is the time that one grant of several calls covers at most.
-	lease = int64(100 * time.Millisecond)
-	// ahead is how long before its time a call may be lent, so that it reaches its process.
-	ahead = int64(50 * time.Millisecond)
-)
+// longestLease is the time that one grant of several calls covers at most.
+const longestLease = int64(100 * time.Millisecond)
+
+// lease is the time that one grant covers now. It is shorter while the pace doubles: what is lent when the
+// first call is refused is too much.
+func (st *State) lease() int64 {
+	if st.Seeking {
+		return longestLease / 5
+	}
+	return longestLease
+}
+
+// ahead is how long before its time a call may be lent, so that it reaches its process.
+func (st *State) ahead() int64 { return st.lease() / 2 }
 
 // slot takes the next call from what was lent, and returns the share that it came from.
 func (s *step) slot(share *Share) (lender int64) {
@@ -53,7 +61,7 @@ func (s *step) borrow() {
 		last = max(last, l.From.Add(time.Duration(l.Calls)*l.Every).UnixNano())
 	}
 	more := int64(s.Waiting()) - left
-	if s.Borrowing || more <= 0 || left > 0 && last > s.Now+ahead {
+	if s.Borrowing || more <= 0 || left > 0 && last > s.Now+s.ahead() {
 		return
 	}
 	head := s.First
@@ -73,7 +81,7 @@ func (s *step) drop() {
 		l := &s.Slots[0]
 		every := l.Every
 		if every == 0 {
-			every = time.Duration(lease)
+			every = time.Duration(longestLease)
 		}
 		late := time.Duration(s.Now - l.From.UnixNano())
 		gone := min(l.Calls, int64(late/every))

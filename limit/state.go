@@ -152,7 +152,7 @@ func (st *State) Validate() error {
 	if st.Config.Parts < 1 || st.Out == nil {
 		return errors.New("this is not the state of a limiter")
 	}
-	latest := st.Now + ahead // that a call may be granted for
+	latest := st.Now + longestLease/2 // that a call may be granted for
 	for n := range st.Windows {
 		w := &st.Windows[n]
 		if w.Limit < 1 || w.Period < int64(time.Millisecond) || w.Quarter < 0 || w.Quarter > w.quarter(latest) {
@@ -211,7 +211,7 @@ func (st *State) due(q *queue) int64 {
 	w := &(*q)[0]
 	at := st.ready(w, st.Waiting()-1)
 	if w.Weight > 0 && !st.Breaker.Open && at != never {
-		at -= ahead
+		at -= st.ahead()
 	}
 	return at
 }

@@ -309,7 +309,7 @@ func (s *step) take(w *waiter, share *Share) {
 	case s.Open:
 		share.Calls = w.Calls
 	default:
-		share.Calls = min(w.Calls, max(lease/every, 1))
+		share.Calls = min(w.Calls, max(s.lease()/every, 1))
 	}
 	if from < s.even() {
 		share.Calls = min(share.Calls, s.room(tokens))

@@ -122,6 +122,19 @@ func TestWithoutHeadersTheLimitIsFound(t *testing.T) {
 	}
 }
 
+// The pace doubles until a call is refused: what is lent and in flight by then is one lease at most.
+func TestTheSearchForALimitGoesALeaseBeyondIt(t *testing.T) {
+	for _, processes := range []int{1, 8} {
+		for _, rate := range []backoff.Decimal{1, 2, 5, 20, 50, 200} {
+			s := fleet()
+			s.Processes, s.Provider.RequestsPerSecond, s.Provider.TokensPerMinute = processes, rate*backoff.One, 0
+			s.Sessions, s.CallsPerSession = 300, max(int(rate)/5, 1)
+			s.Provider.Headers = false
+			assert.LessOrEqual(t, run(t, s).Overshoot, lease(s), "%d processes, %d a second", processes, int(rate))
+		}
+	}
+}
+
 // Sessions that come while a queue grows for minutes fare alike, too.
 func TestACrowdThatArrivesOverMinutesIsServedAlike(t *testing.T) {
 	s := fleet()
