@@ -74,7 +74,7 @@ func New(c Config) (State, error) {
 		st.Windows = append(st.Windows, Paced{Resource: w.Resource, Limit: w.Limit, Period: int64(w.Period)})
 	}
 	if top := st.ceiling(); top > 0 {
-		st.Open, st.Pace, st.Seeking = false, top, false
+		st.Open, st.Pace, st.Knee, st.Seeking = false, top, top, false
 	}
 	return st, nil
 }

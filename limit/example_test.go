@@ -40,7 +40,7 @@ func Example() {
 	}
 	// Output:
 	// 00.000 grant 1
-	// 01.000 grant 2
-	// 01.202 grant 3
-	// 01.202 grant 4
+	// 00.500 grant 2
+	// 00.702 grant 3
+	// 00.702 grant 4
 }

@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"time"
@@ -67,26 +68,34 @@ func (st *State) ceiling() (top int64) {
 	return top
 }
 
-// climb raises the pace after a grant: it doubles in the time of the ramp while it seeks, and otherwise comes
-// back to the knee in ten seconds, or in a hundred calls if that is longer. Only time in which calls were
-// made counts.
+// climb raises the pace after a grant. While it seeks, it doubles in the time of the ramp, up to the knee, if
+// that is known, and otherwise to little more than twice what was really granted. From then on it rises the
+// faster, the farther it is from the knee: it is soon back, tries carefully where it was refused, and looks on
+// beyond. Only time in which calls were made counts.
 func (st *State) climb(used int64) {
-	top := st.ceiling()
-	switch {
-	case st.Seeking:
-		st.Pace += scaled(st.Pace, used*7/10, int64(st.Config.Ramp))
-		if !st.Answered && top == 0 { // nothing was heard yet: not into the blue
-			st.Pace = min(st.Pace, 128*st.Config.Start*milli)
+	switch top := st.ceiling(); {
+	case !st.Seeking:
+		rise := st.Knee + 16*max(st.Knee-st.Pace, st.Pace-st.Knee)
+		st.Pace += max(min(scaled(rise, used, 100*second), rise/1000), 1)
+		st.Pace = min(st.Pace, cmp.Or(top, fastest))
+	default:
+		next := st.Pace + scaled(st.Pace, used*7/10, int64(st.Config.Ramp))
+		if st.Knee == 0 {
+			next = min(next, 2*(st.lastSecond()+st.Config.Start)*milli, fastest)
+			if !st.Answered { // nothing was heard yet: not into the blue
+				next = min(next, 128*st.Config.Start*milli)
+			}
+		} else if next >= st.Knee {
+			next, st.Seeking = st.Knee, false
 		}
-		if st.Knee > 0 && st.Pace >= st.Knee { // back where it was
-			st.Pace, st.Seeking = st.Knee, false
-		}
-	case st.Knee > 0:
-		st.Pace += max(min(scaled(st.Knee, used, 100*second), st.Knee/1000), 1)
+		st.Pace = max(st.Pace, next)
 	}
-	if st.Pace = min(st.Pace, fastest); top > 0 && st.Pace >= top {
-		st.Pace, st.Seeking = top, false
-	}
+}
+
+// ramp begins with a third of the pace that is known or was kept, and doubles: a window that is full empties
+// as it was filled, and a provider that was down is not overrun.
+func (st *State) ramp() {
+	st.Pace, st.Seeking = max(max(st.Pace, st.Knee)/3, slowest), true
 }
 
 // refused learns from a refusal. One that told the limit was no fault of the pace: calls are held for as long
@@ -97,6 +106,9 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	switch {
 	case taught:
 		s.Cut, s.HeldUntil = s.Now, max(s.HeldUntil, s.Now+wait)
+		if s.Knee > 0 {
+			s.ramp()
+		}
 		return
 	case s.Open: // the pace begins
 		s.close()
@@ -109,20 +121,18 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 		s.Refusals = 0
 	}
 	s.Refusals++
-	if s.Seeking {
-		// By the time of a refusal a doubling pace is at about twice the limit, and the window is full of the
-		// last calls. It empties as it was filled: with a pace that doubles.
-		s.Knee = min(s.Pace/2, max((s.Rate.lastSecond(s.Now)-1)*milli, s.Config.Start*milli/2))
-		s.Knee = max(s.Knee, slowest)
-		s.Pace = s.Knee / 2
+	if s.Seeking { // by now a doubling pace is at about twice the limit
+		s.Knee = max(min(s.Pace/2, max((s.lastSecond()-1)*milli, s.Config.Start*milli/2)), slowest)
+		s.Pace = s.Knee
+		s.ramp()
 	} else {
 		s.Knee = s.Pace
-		s.Pace = s.Pace * cuts[min(s.Refusals, int64(len(cuts)))-1] / 10
+		s.Pace = s.Pace * (10 - min(s.Refusals, deepest)) / 10
 	}
 	s.Pace, s.Cut = max(s.Pace, slowest), s.Now
 	// The window is full: the new pace begins now.
 	s.NextCall = max(s.NextCall, s.Now+scaled(second, milli, s.Pace))
-	if s.Refusals >= heldAfter {
+	if s.Refusals >= deepest {
 		s.HeldUntil = max(s.HeldUntil, s.Now+wait)
 	}
 }
@@ -137,26 +147,29 @@ func (st *State) close() {
 	}
 }
 
-// asks is how long a refusal asks to wait: as it says, or until the windows reset that it says are used up.
+// asks is how long a refusal asks to wait: as it says, or until the windows reset that it says are used up,
+// if that is sooner.
 func asks(limits *ratelimit.State) int64 {
 	if limits == nil {
 		return 0
 	}
 	wait, known := limits.Delay()
+	reset := time.Duration(0)
 	for n := range limits.Windows {
-		if w := &limits.Windows[n]; !known && w.Exhausted() && w.ResetsIn.Known {
-			wait = max(wait, w.ResetsIn.Duration)
+		if w := &limits.Windows[n]; w.Exhausted() && w.ResetsIn.Known {
+			reset = max(reset, w.ResetsIn.Duration)
 		}
+	}
+	if !known || reset > 0 && reset < wait {
+		wait = reset
 	}
 	return min(max(int64(wait), 0), int64(maxTime))
 }
 
-// cuts are the tenths that remain of the pace after the first cut, the second in a row, and so on. After
-// heldAfter of them calls are held.
-var cuts = [...]int64{9, 8, 7, 5}
-
 const (
-	heldAfter = 3
+	// deepest is the most tenths that a cut takes of the pace: the first takes one, the second in a row two.
+	// After as many in a row calls are held.
+	deepest = 3
 	// grace is how long after a cut a window may still be full of what was called before it.
 	grace = second
 )

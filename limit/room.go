@@ -35,22 +35,44 @@ func (w *Paced) left(now, parts int64) int64 {
 	if w.Told > 0 && now-w.Told < w.Period {
 		return w.Left
 	}
-	left := (w.Limit - w.Limit/100) / parts
-	for k := max(w.quarter(now)-4, 0); k <= w.Quarter; k++ {
-		left -= w.Spent[k%5]
-	}
-	return left
+	return (w.Limit-w.Limit/100)/parts - w.sum(now, w.Period)
 }
 
 // spend notes what was granted.
 func (w *Paced) spend(now, n int64) {
 	w.Left -= n
-	q := max(w.quarter(now), w.Quarter)
-	for k := max(w.Quarter+1, q-4); k <= q; k++ {
-		w.Spent[k%5] = 0
+	w.add(now, w.Period, n)
+}
+
+func quarter(now, period int64) int64 { return now / (period / 4) }
+
+// until reports whether r can be what was counted by then.
+func (r *recent) until(now, period int64) bool { return r.Quarter >= 0 && r.Quarter <= quarter(now, period) }
+
+func (r *recent) add(now, period, n int64) {
+	q := max(quarter(now, period), r.Quarter)
+	for k := max(r.Quarter+1, q-4); k <= q; k++ {
+		r.Spent[k%5] = 0
 	}
-	w.Quarter = q
-	w.Spent[q%5] += n
+	r.Quarter = q
+	r.Spent[q%5] += n
+}
+
+// sum is what was counted in the last period, or up to a quarter more.
+func (r *recent) sum(now, period int64) (n int64) {
+	for k := max(quarter(now, period)-4, 0); k <= r.Quarter; k++ {
+		n += r.Spent[k%5]
+	}
+	return n
+}
+
+// lastSecond is about how many calls were granted in the last second.
+func (st *State) lastSecond() int64 {
+	n := st.Rate.sum(st.Now, second)
+	if first := quarter(st.Now, second) - 4; first >= 0 && first <= st.Rate.Quarter {
+		n -= st.Rate.Spent[first%5] * (st.Now % (second / 4)) / (second / 4)
+	}
+	return n
 }
 
 // even is when the pace and all windows allow another call, if calls are spread evenly. There is no pace
@@ -73,8 +95,6 @@ func (st *State) spread(w *Paced, from, calls, tokens int64) {
 	w.Next = min(max(w.Next, from)+took, from+max(full, took))
 	w.spend(from, calls*takes(w.Resource, tokens))
 }
-
-func (w *Paced) quarter(now int64) int64 { return now / (w.Period / 4) }
 
 // takes is what a call with so many tokens takes of a resource.
 func takes(resource string, tokens int64) int64 {

@@ -99,14 +99,11 @@ func (s *step) served(id, granted int64) {
 	}
 }
 
-// recover begins at half of the pace and doubles it, so that a provider that is back is not overrun. A pace
-// that was still doubling before is no limit. What failed in the outage is no reason to throttle retries: the
-// breaker has dealt with it.
+// recover comes back to the pace that was kept before. What failed in the outage is no reason to throttle
+// retries: the breaker has dealt with it.
 func (s *step) recover() {
-	if !s.Seeking {
-		s.Knee = s.Pace
-	}
-	s.Pace, s.Seeking, s.Budget = max(s.Pace/2, slowest), true, fullBudget
+	s.Budget = fullBudget
+	s.ramp()
 }
 
 // down counts calls that found the provider down. Those that were granted before the last outage ended say
@@ -119,7 +116,7 @@ func (s *step) down(granted int64) {
 		if b.Failed++; b.Failed >= s.Config.Failures {
 			*b = Breaker{Open: true, Since: s.Now, Next: s.Now + int64(s.Config.ProbeEvery)}
 			if s.Open { // it comes back to the pace that it had
-				s.Pace = max(s.Pace, s.Rate.lastSecond(s.Now)*milli)
+				s.Pace = max(s.Pace, s.lastSecond()*milli)
 				s.close()
 			}
 		}

@@ -71,8 +71,8 @@ type State struct {
 	Virtual int64 `json:"virtual,omitempty"`
 	// Usage is how much of their estimates calls use, in millionths, on average: so much is reserved.
 	Usage int64 `json:"usage"`
-	// Rate counts grants, to tell how long an ask will wait.
-	Rate rate `json:"rate"`
+	// Rate counts the grants of the last second.
+	Rate recent `json:"rate"`
 
 	// Borrowing is set while a shared limiter waits for more. Turn is its own turn at the limiter above.
 	Borrowing bool  `json:"borrowing,omitempty"`
@@ -89,8 +89,13 @@ type Paced struct {
 	// was; 0 for never.
 	Left int64 `json:"left,omitempty"`
 	Told int64 `json:"told,omitempty"`
-	// Spent is what was granted in the last quarters of the period, each at its number modulo 5. Quarter is
-	// the last one's number, counted since 1970.
+	recent
+}
+
+// recent is what was granted in the last quarters of a period.
+type recent struct {
+	// Spent are the quarters, each at its number modulo 5. Quarter is the last one's number, counted since
+	// 1970.
 	Spent   [5]int64 `json:"spent"`
 	Quarter int64    `json:"quarter"`
 }
@@ -140,13 +145,6 @@ type outstanding struct {
 	Given amount `json:"given,omitzero"`
 }
 
-// rate counts grants in the present second and in the one before it.
-type rate struct {
-	Second int64 `json:"second"`
-	N      int64 `json:"n"`
-	Before int64 `json:"before"`
-}
-
 // Validate reports why the limiter cannot go on from a State that was read; nil if it can.
 func (st *State) Validate() error {
 	if st.Config.Parts < 1 || st.Out == nil {
@@ -155,9 +153,12 @@ func (st *State) Validate() error {
 	latest := st.Now + longestLease/2 // that a call may be granted for
 	for n := range st.Windows {
 		w := &st.Windows[n]
-		if w.Limit < 1 || w.Period < int64(time.Millisecond) || w.Quarter < 0 || w.Quarter > w.quarter(latest) {
+		if w.Limit < 1 || w.Period < int64(time.Millisecond) || !w.until(latest, w.Period) {
 			return fmt.Errorf("windows[%d]: its limit, period or quarter is not that of a limiter", n)
 		}
+	}
+	if !st.Rate.until(latest, second) {
+		return errors.New("rate: its quarter is not that of a limiter")
 	}
 	return st.Config.Validate()
 }

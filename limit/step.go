@@ -140,7 +140,7 @@ func (s *step) wait(w *waiter) int64 {
 // round is how long it probably takes to grant all that wait. While the pace doubles, only known windows
 // count.
 func (s *step) round(w *waiter) (all int64) {
-	switch rate := s.Rate.perSecond(); {
+	switch rate := s.lastSecond(); {
 	case s.Config.Shared && rate > 0 && !s.Seeking:
 		all = scaled(int64(s.Waiting()), second, rate)
 	case s.Config.Shared:
@@ -283,7 +283,7 @@ func (s *step) grant(w *waiter) {
 		s.LastRetry = s.Now
 	}
 	share.Turn = s.turn(w, share.Calls)
-	s.Rate.add(s.Now, share.Calls)
+	s.Rate.add(s.Now, second, share.Calls)
 	from := share.From.UnixNano()
 	if s.Given.Calls == 0 {
 		s.Since = from
@@ -314,7 +314,7 @@ func (s *step) take(w *waiter, share *Share) {
 	if from < s.even() {
 		share.Calls = min(share.Calls, s.room(tokens))
 		if s.ceiling() == 0 { // the provider bears what it is seen to bear
-			s.Pace = max(s.Pace, 2*s.Rate.lastSecond(s.Now)*milli)
+			s.Pace = max(s.Pace, 2*s.lastSecond()*milli)
 		}
 	}
 	if c := s.concurrency(); c > 0 {
@@ -335,10 +335,10 @@ func (s *step) take(w *waiter, share *Share) {
 	}
 	gap := scaled(second, milli, s.Pace)
 	used := min(from-s.NextCall+gap, 2*gap) + (share.Calls-1)*gap
-	s.NextCall = from + share.Calls*gap
 	if !share.Probe && !s.Open { // neither says anything of the limit
 		s.climb(max(used, 0))
 	}
+	s.NextCall = from + share.Calls*scaled(second, milli, s.Pace)
 	if share.Calls == 1 {
 		every = 0
 	}
@@ -359,29 +359,4 @@ func (s *step) turn(w *waiter, calls int64) int64 {
 	}
 	s.Virtual = max(s.Virtual, w.Turn)
 	return w.Turn + scaled(second, calls, w.Weight)
-}
-
-// add counts grants.
-func (r *rate) add(now, calls int64) {
-	if sec := now / second; sec != r.Second {
-		r.Before = r.N
-		if sec > r.Second+1 {
-			r.Before = 0
-		}
-		r.Second, r.N = sec, 0
-	}
-	r.N += calls
-}
-
-func (r *rate) perSecond() int64 { return max(r.Before, r.N) }
-
-// lastSecond is about how many calls were granted in the second before now.
-func (r *rate) lastSecond(now int64) int64 {
-	switch gone := now % second; now / second {
-	case r.Second:
-		return r.N + scaled(r.Before, second-gone, second)
-	case r.Second + 1:
-		return scaled(r.N, second-gone, second)
-	}
-	return 0
 }

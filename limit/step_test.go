@@ -115,7 +115,7 @@ func TestTheFirstResponseTellsTheLimit(t *testing.T) {
 			{Name: name, Resource: "requests", Limit: ratelimit.Of(many)},
 		}}})
 		l.until(time.Second)
-		assert.Len(t, l.until(3*time.Second), 39, "%s: twenty a second, less a hundredth", name)
+		assert.InDelta(t, 39.6, len(l.until(3*time.Second)), 1, "%s: twenty a second, less a hundredth", name)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestAWindowOfTheServersOwnNameIsAsLongAsItSays(t *testing.T) {
 	l.ask(ids(1, 100)...)
 	l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Served, Limits: &told})
 	l.until(time.Second)
-	assert.Len(t, l.until(3*time.Second), 39, "twenty a second, less a hundredth")
+	assert.InDelta(t, 39.6, len(l.until(3*time.Second)), 1, "twenty a second, less a hundredth")
 	told.Windows[0].Period.Duration = 1
 	l.ask(101)
 	l.step(limit.Event{Kind: limit.Settle, ID: 2, Outcome: limit.Served, Limits: &told})
@@ -140,7 +140,7 @@ func TestWithoutHintsThePaceFallsAtARefusalAndRises(t *testing.T) {
 	assert.Greater(t, before, int64(30_000), "it doubles every half second")
 	l.settle(limit.Refused, got[len(got)-1], got[len(got)-2])
 	assert.Less(t, l.st.Pace, before/3)
-	assert.Greater(t, l.st.Pace, before/5, "cut once for both")
+	assert.Greater(t, l.st.Pace, before/8, "cut once for both")
 	l.until(4 * time.Second)
 	assert.False(t, l.st.Seeking)
 	knee := l.st.Pace
@@ -524,13 +524,12 @@ func TestACallThatIsMadeAgainKeepsItsPlace(t *testing.T) {
 func TestAWindowThatIsLearnedIsNotOverrun(t *testing.T) {
 	l := newLimiter(t, limit.Config{})
 	l.ask(ids(1, 10)...)
-	granted := l.until(time.Second)
+	begun := l.until(500 * time.Millisecond)
 	l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Served, Limits: &ratelimit.State{Windows: []ratelimit.Window{
 		{Name: "requests_per_second", Resource: "requests", Limit: ratelimit.Of(2)},
 	}}})
-	require.Len(t, granted, 1, "the second one comes at that moment")
-	begun := l.now
-	assert.LessOrEqual(t, len(l.until(begun+999*time.Millisecond)), 1)
+	require.Len(t, begun, 1, "the first one comes at once")
+	assert.Empty(t, l.until(999*time.Millisecond))
 }
 
 // What a process hears of a refusal is told to the limiter above, which decides: the process uses what it is

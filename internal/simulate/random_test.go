@@ -1,0 +1,101 @@
+package simulate_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/retake-go/retake/backoff"
+	"github.com/retake-go/retake/internal/simulate"
+)
+
+// between draws a number, with the same chance for each order of magnitude.
+func between(random *rand.Rand, least, most float64) float64 {
+	return least * math.Exp(random.Float64()*math.Log(most/least))
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n*1000) * time.Millisecond }
+
+// anyFleet is a random fleet that asks for more than its provider serves, for one to seven minutes.
+func anyFleet(random *rand.Rand) simulate.Settings {
+	for {
+		s := simulate.Default()
+		rate, latency := math.Round(between(random, 1, 200)), between(random, 0.2, 5)
+		need := between(random, 60, 400)
+		s.Seed, s.Processes, s.Sessions = random.Int64N(1000), 1+random.IntN(16), int(between(random, 50, 1000))
+		s.CallsPerSession = int(rate * need / float64(s.Sessions))
+		s.ArriveOver = seconds(min(need/4, 30*random.Float64()))
+		s.Provider.RequestsPerSecond, s.Provider.Latency = backoff.Decimal(rate)*backoff.One, seconds(latency)
+		s.Provider.RetryAfter = time.Duration(random.IntN(6)) * time.Second
+		s.Provider.TokensPerMinute = int64(random.IntN(2)) * int64(rate*between(random, 1, 4)*60*1000)
+		if random.IntN(2) == 0 {
+			s.Provider.Outages = []simulate.Outage{{At: seconds(need * random.Float64() / 2), For: seconds(between(random, 10, 120))}}
+		}
+		if s.CallsPerSession >= 3 && s.CallsPerSession <= 60 && float64(s.Sessions) > 3*rate*latency && rate*need < 20_000 {
+			return s
+		}
+	}
+}
+
+// Fleets of any numbers keep to the aims. What a long call costs at the start and after an outage is left out
+// of the utilisation: nothing is known of the provider before the first answer.
+func TestRandomFleetsKeepToTheAims(t *testing.T) {
+	fleets := 60
+	if testing.Short() {
+		fleets = 12
+	}
+	for _, headers := range []bool{true, false} {
+		aim, refused := 0.95, 0.02
+		if !headers {
+			aim, refused = 0.80, 0.05
+		}
+		random, above := rand.New(rand.NewPCG(31, 1)), 0
+		for range fleets {
+			s := anyFleet(random)
+			s.Provider.Headers = headers
+			r := run(t, s)
+			lost := s.Provider.Latency
+			for range s.Provider.Outages {
+				lost += 2*s.Provider.Latency + 2*time.Second
+			}
+			share := lost.Seconds() * 1000 / float64(r.Makespan)
+			assert.GreaterOrEqual(t, r.Utilisation, aim*(1-2*share), "%+v", s.Provider)
+			assert.LessOrEqual(t, r.RejectedShare, refused, "%+v", s.Provider)
+			assert.Zero(t, r.SessionsLost, "%+v", s.Provider)
+			most := 1.0
+			if !headers {
+				most = max(1.1, float64(s.Provider.RequestsPerSecond+backoff.One)/float64(s.Provider.RequestsPerSecond))
+			}
+			assert.LessOrEqual(t, r.PeakRateAfterOutage, most+0.001, "%+v", s.Provider)
+			if r.Overshoot > lease(s) {
+				above++
+			}
+		}
+		t.Logf("headers %v: %d of %d fleets go more than a lease beyond the limit", headers, above, fleets)
+		assert.LessOrEqual(t, above, fleets/10)
+	}
+}
+
+// A provider that serves few calls and tells nothing: one refusal too many does not slow the fleet for minutes.
+func TestASlowProviderThatTellsNothingIsUsed(t *testing.T) {
+	for rate := int64(1); rate <= 4; rate++ {
+		s := fleet()
+		s.Sessions, s.CallsPerSession, s.ArriveOver = 70, 5*int(rate), time.Second
+		s.Provider = simulate.Provider{
+			RequestsPerSecond: 5 * backoff.One, TokensPerMinute: rate * 64_000,
+			Latency: 232 * time.Millisecond, RetryAfter: time.Second,
+		}
+		assert.GreaterOrEqual(t, run(t, s).Utilisation, 0.8, "%d a second", rate)
+	}
+}
+
+// A refusal holds calls until the window that it tells has room, not for as long as it asks the caller to wait.
+func TestARefusalThatTellsItsWindowHoldsCallsNoLonger(t *testing.T) {
+	s := fleet()
+	s.Sessions, s.CallsPerSession, s.ArriveOver = 300, 3, 0
+	s.Provider = simulate.Provider{RequestsPerSecond: 5 * backoff.One, Latency: 3700 * time.Millisecond, RetryAfter: 5 * time.Second, Headers: true}
+	assert.GreaterOrEqual(t, run(t, s).Utilisation, 0.95)
+}
