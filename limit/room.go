@@ -47,7 +47,9 @@ func (w *Paced) spend(now, n int64) {
 func quarter(now, period int64) int64 { return now / (period / 4) }
 
 // until reports whether r can be what was counted by then.
-func (r *recent) until(now, period int64) bool { return r.Quarter >= 0 && r.Quarter <= quarter(now, period) }
+func (r *recent) until(now, period int64) bool {
+	return r.Quarter >= 0 && r.Quarter <= quarter(now, period)
+}
 
 func (r *recent) add(now, period, n int64) {
 	q := max(quarter(now, period), r.Quarter)
