@@ -72,7 +72,7 @@ func TestNobodyWaitsLongerThanAllowed(t *testing.T) {
 			_, err := l.Acquire(t.Context(), limiter.Ask{Scope: "a"})
 			waits <- err
 		}()
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(400 * time.Millisecond)
 		l.Settle(grant, limiter.Use{Outcome: limit.Down})
 		require.EqualError(t, <-waits, "limiter: a: no grant came in time")
 		begun := time.Now()
