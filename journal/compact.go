@@ -125,7 +125,7 @@ func (f *Fold) snapshot() (*Snapshot, error) {
 	s := &Snapshot{
 		State: state, Said: f.digests.said.String(), Cuts: string(f.digests.cuts), Notes: f.keptNotes(),
 		Adjusted: f.Adjusted,
-		Ended:    f.ends.all, Since: f.since,
+		Ended:    f.ends.all, Since: f.since, InDoubt: f.doubt,
 	}
 	if f.State.Phase != machine.Stopped {
 		s.Asked = &f.Asked

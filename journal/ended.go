@@ -82,8 +82,9 @@ func (f *Fold) ended(key endKey) (*Ended, bool) {
 	return &f.ends.all[n], true
 }
 
-// end records the outcome of the run if its action or request has an ID.
+// end records the outcome of the run, if its action or request has an ID, and whether calls are in doubt.
 func (f *Fold) end(o *machine.Outcome) {
+	f.doubt = f.doubt || len(o.InDoubt) > 0
 	cfg := &f.Header.Config
 	one := Ended{ID: cfg.ActionID, Action: cfg.Action, At: f.State.At, Outcome: *o,
 		Redacted: f.Header.Redaction != nil}

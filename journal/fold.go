@@ -48,6 +48,8 @@ type Fold struct {
 	since   time.Time
 	request string
 	failed  int
+	// doubt reports that a run ended with calls in doubt.
+	doubt bool
 	// trusts takes the recorded decisions as they are: today's are not compared with them, and no digests are
 	// made.
 	trusts bool
@@ -149,7 +151,7 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	}
 	before := *f
 	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(), events: f.events, ends: f.ends,
-		trusts: f.trusts}
+		trusts: f.trusts, doubt: f.doubt}
 	if f.before = before.begunLast(); h.Redaction != nil {
 		f.digests = newKeyedDigester(h.Session, f.key)
 	}
@@ -336,7 +338,7 @@ func (f *Fold) restore(s Snapshot) error {
 	if st.Session.ID() != f.Header.Session {
 		return fmt.Errorf("snapshot: the session is %q, the header's is %q", st.Session.ID(), f.Header.Session)
 	}
-	f.State, f.Adjusted, f.since = st, s.Adjusted, s.Since
+	f.State, f.Adjusted, f.since, f.doubt = st, s.Adjusted, s.Since, s.InDoubt
 	for _, n := range s.Notes {
 		f.note(n)
 	}

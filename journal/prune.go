@@ -105,11 +105,11 @@ func pruneOne(
 	ctx context.Context, store Keeper, r Retention, session string, now time.Time, each func(Pruned) bool,
 ) error {
 	err := deleteIf(ctx, store, session, func(d Deleter) (int64, error) {
-		p, ends, err := pruned(ctx, d, now)
+		p, f, err := pruned(ctx, d, now)
 		if err != nil {
 			return 0, err
 		}
-		stays := !r.goes(p.Summary, now) || slices.ContainsFunc(ends,
+		stays := !r.goes(p.Summary, now) || f.doubt || slices.ContainsFunc(f.ends.all,
 			func(e Ended) bool { return r.keeps(&e, now) })
 		if inbox, has := store.(Inbox); has && !stays {
 			items, err := inbox.Items(ctx, session)
@@ -130,18 +130,19 @@ func pruneOne(
 }
 
 // pruned folds a journal.
-func pruned(ctx context.Context, log Log, now time.Time) (p Pruned, ends []Ended, err error) {
+func pruned(ctx context.Context, log Log, now time.Time) (p Pruned, f *Fold, err error) {
 	in, err := log.Read(ctx)
 	if err != nil {
 		return p, nil, err
 	}
 	defer in.Close()
-	r, f := NewReader(in), &Fold{trusts: true}
+	r := NewReader(in)
+	f = &Fold{trusts: true}
 	if err := r.walk(f.take); err != nil {
 		return p, nil, err
 	}
 	if f.begunLast().State.Phase == machine.Idle {
 		return p, nil, errStays
 	}
-	return Pruned{Summary: f.Summary(false, now), Hash: r.head.String(), Bytes: r.Offset()}, f.ends.all, nil
+	return Pruned{Summary: f.Summary(false, now), Hash: r.head.String(), Bytes: r.Offset()}, f, nil
 }

@@ -72,25 +72,40 @@ func TestAJournalThatCannotBeReadHidesNoOther(t *testing.T) {
 	assert.Equal(t, []string{theSession}, ids)
 }
 
-// A payment that may have been made is kept although later requests went well: it must not be made again.
+// A payment that may have been made is kept although later requests went well, with an ID or without one, and
+// although the journal was compacted: it must not be made again.
 func TestASessionStaysWhoseEarlierRequestLeftACallInDoubt(t *testing.T) {
-	for outcome, want := range map[error]int{nil: 1, errors.New("connection reset"): 0} {
+	reset := errors.New("connection reset")
+	for _, c := range []struct {
+		outcome       error
+		id, compacted bool
+		gone          int
+	}{
+		{gone: 1}, {id: true, gone: 1}, {compacted: true, gone: 1}, {id: true, compacted: true, gone: 1},
+		{outcome: reset}, {outcome: reset, id: true}, {outcome: reset, compacted: true}, {outcome: reset, id: true, compacted: true},
+	} {
 		dir := journal.Dir(t.TempDir())
 		j, err := journal.Open(t.Context(), dir, theSession, journal.Settings{})
 		require.NoError(t, err)
 		s, err := session.New(session.Config{ID: theSession, Journal: j})
 		require.NoError(t, err)
-		pay := func(context.Context, struct{}) (string, error) { return "paid", outcome }
+		pay := func(context.Context, struct{}) (string, error) { return "paid", c.outcome }
 		tools, err := tool.NewSet(tool.New("pay", "Pays.", pay))
 		require.NoError(t, err)
 		model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: "{}"}),
 			looptest.Say("Done."), looptest.Say("Good night."))
 		for n, prompt := range []string{"Pay.", "Good night."} {
-			in := loop.Input{Prompt: prompt, RequestID: fmt.Sprint("request-", n)}
+			in := loop.Input{Prompt: prompt}
+			if c.id {
+				in.RequestID = fmt.Sprint("request-", n)
+			}
 			_, err = fixture.Run(t.Context(), model, s, in, loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 		}
 		require.NoError(t, j.Close())
+		if c.compacted {
+			require.NoError(t, journal.Compact(t.Context(), dir, theSession, nil))
+		}
 		gone := 0
 		old := looptest.Epoch.Add(1000 * time.Hour)
 		require.NoError(t, journal.Prune(t.Context(), dir, journal.Retention{Older: time.Hour}, old, func(p journal.Pruned) bool {
@@ -98,7 +113,7 @@ func TestASessionStaysWhoseEarlierRequestLeftACallInDoubt(t *testing.T) {
 			gone++
 			return true
 		}))
-		assert.Equal(t, want, gone, "%v", outcome)
+		assert.Equal(t, c.gone, gone, "%+v", c)
 	}
 }
 

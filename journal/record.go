@@ -121,6 +121,8 @@ type Snapshot struct {
 	Adjusted *policy.Layer `json:"adjusted,omitempty"`
 	// Ended are the ends of all actions and requests with an ID, in order.
 	Ended []Ended `json:"ended,omitempty"`
+	// InDoubt reports that a run ended with calls whose effect nobody knows.
+	InDoubt bool `json:"in_doubt,omitempty"`
 }
 
 // NoteKind names what a [Note] is about.
