@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -60,9 +61,10 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, &fault.TransportError{Class: f.Class, RetryAfter: f.RetryAfter, Final: f.Final, Cause: cause}
 }
 
-// noSession is what servers of the SDKs for Python and TypeScript say with a status of 400 to the id of a
-// session that they do not know.
-const noSession = "Bad Request: No valid session ID provided"
+// noSession is what servers of the SDKs for Python, TypeScript and Go (mcp-go) say with a status of 400 to the
+// id of a session that they do not know.
+var noSession = [][]byte{[]byte("No valid session ID"), []byte("Bad Request: Server not initialized"),
+	[]byte("Invalid session ID")}
 
 // forgotten reports whether a server says that it does not know the session of a request. It leaves the body
 // to be read.
@@ -75,7 +77,7 @@ func forgotten(resp *http.Response) bool {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(read), resp.Body), resp.Body}
-	return bytes.Contains(read, []byte(noSession))
+	return slices.ContainsFunc(noSession, func(says []byte) bool { return bytes.Contains(read, says) })
 }
 
 // forNow reports whether a status means that another try may help.

@@ -93,7 +93,9 @@ const maxAsked = 900
 
 // notOfArguments matches the texts of SDKs that are not about the arguments: the result was not what the
 // server promised, or the tool cannot be called at all.
-var notOfArguments = regexp.MustCompile(`\bOutput validation error: |\bTool \S+ (?:not found|disabled|requires task augmentation)\b|^Unknown tool: `)
+var notOfArguments = regexp.MustCompile(`\bOutput validation error: |^validating tool output: |` +
+	`\bdoes not match tool outputSchema\b|^Response missing structured content\b|` +
+	`\bTool \S+ (?:not found|disabled|requires task augmentation)\b|^Unknown tool: `)
 
 // said returns the text of an error: its blocks of text, and what its other blocks are. It is cut to
 // MaxErrorBytes, and then says so.

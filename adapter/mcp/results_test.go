@@ -184,6 +184,9 @@ func TestAnErrorMayAskAgain(t *testing.T) {
 	for _, said := range []string{
 		"MCP error -32602: Output validation error: Invalid structured content for tool get: n: Invalid input", "MCP error -32602: Tool get disabled",
 		"MCP error -32602: Tool get not found", "Unknown tool: get", "MCP error -32601: Tool get requires task augmentation (taskSupport: 'required')",
+		// The SDKs for Java and Go.
+		"Validation failed: structuredContent does not match tool outputSchema. Validation errors: [/n: null found, integer expected]",
+		"Response missing structured content which is expected when calling tool with non-empty outputSchema", "validating tool output: validating root: required: missing properties",
 	} {
 		out := one(t, newServer("get", always(isError(said), nil)), again).Invoke(t.Context(), []byte(`{}`))
 		assert.Equal(t, said, out.Failed, "it is not about the arguments")
