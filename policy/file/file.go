@@ -62,7 +62,7 @@ func read(name string, data []byte) (set policy.Set, fleet limit.Fleet, err erro
 	r := &reader{name: name, places: map[string]spot{}}
 	set = policy.DefaultSet()
 	if data, ok := r.parse(data); ok {
-		r.root(r.fleet(bytes.TrimSpace(data), &fleet), &set)
+		r.root(bytes.TrimSpace(data), &set, &fleet)
 	}
 	if len(r.faults) > 0 {
 		return policy.Set{}, limit.Fleet{}, r.joined()
@@ -100,32 +100,37 @@ func (r *reader) parse(data []byte) (text []byte, ok bool) {
 	return data, w.walk(data)
 }
 
-// root reads the top-level mapping: a single policy, or the layers of a set.
-func (r *reader) root(data []byte, set *policy.Set) {
-	var own, layers bytes.Buffer
+// root reads the top-level mapping: a single policy, or the layers of a set, and beside either the fleet.
+func (r *reader) root(data []byte, set *policy.Set, fleet *limit.Fleet) {
+	f := fields.Collect()
+	var own, layers, both members
 	var misplaced []string
 	single, layered := false, false
-	f := fields.Collect()
-	fields.Members(data, f, func(key string, v jsontext.Value, _ fields.Faults) {
+	fields.Members(data, f, func(key string, v jsontext.Value, at fields.Faults) {
 		inLayer, inSet := slices.Contains(layerKeys, key), slices.Contains(setKeys, key)
 		single, layered = single || inLayer, layered || inSet
-		to := &layers
-		if inLayer || !inSet && ofPolicy(key) {
-			to = &own
-		}
-		if inLayer {
+		switch {
+		case key == "fleet":
+			at.Take(fleet.UnmarshalJSON(v))
+			return
+		case inLayer:
 			misplaced = append(misplaced, key)
+			own.add(key, v)
+		case !inSet && ofPolicy(key):
+			own.add(key, v)
+		default:
+			layers.add(key, v)
 		}
-		name, _ := jsontext.AppendQuote(nil, key)
-		fmt.Fprintf(to, ",%s:%s", name, v)
+		both.add(key, v)
 	})
+	err := fields.Err[policy.FieldError](f)
 	if data[0] != '{' {
-		problem := fields.Err[policy.FieldError](f).Error()
-		r.fault(start, "", problem, "write max_attempts: 3, for example")
+		r.fault(start, "", err.Error(), "write max_attempts: 3, for example")
 		return
 	}
+	r.take(err)
 	if !single && !layered { // no key is known: similar keys decide
-		single = own.Len() > 0
+		single = len(own) > 0
 	}
 	switch {
 	case single && layered:
@@ -133,43 +138,24 @@ func (r *reader) root(data []byte, set *policy.Set) {
 			r.fault(r.places[key].key, key, "a key of a single policy cannot stand beside layers or limits of a run",
 				"put it under global:")
 		}
-		r.set(object(&layers), set)
-		r.single(object(&own), set)
+		r.set(layers.object(), set)
+		r.single(own.object(), set)
 	case single:
-		r.single(data, set)
+		r.single(both.object(), set)
 	default:
-		r.set(data, set)
+		r.set(both.object(), set)
 	}
 }
 
-func object(members *bytes.Buffer) []byte {
-	return fmt.Appendf(nil, "{%s}", bytes.TrimPrefix(members.Bytes(), []byte(",")))
+// members are those of an object, as JSON.
+type members []byte
+
+func (m *members) add(key string, v jsontext.Value) {
+	name, _ := jsontext.AppendQuote(nil, key)
+	*m = fmt.Appendf(*m, ",%s:%s", name, v)
 }
 
-// fleet reads what is of all runs together, and returns the object without it.
-func (r *reader) fleet(data []byte, fleet *limit.Fleet) (rest []byte) {
-	if data[0] != '{' {
-		return data
-	}
-	var own, others bytes.Buffer
-	in := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
-	for in.ReadToken(); in.PeekKind() != '}'; {
-		key, _ := in.ReadToken()
-		to := &others
-		if key.String() == "fleet" {
-			to = &own
-		}
-		name, _ := jsontext.AppendQuote(nil, key.String())
-		value, _ := in.ReadValue()
-		fmt.Fprintf(to, ",%s:%s", name, value)
-	}
-	f := fields.Collect()
-	fields.Members(object(&own), f, func(_ string, v jsontext.Value, at fields.Faults) {
-		at.Take(fleet.UnmarshalJSON(v))
-	})
-	r.take(fields.Err[policy.FieldError](f))
-	return object(&others)
-}
+func (m members) object() []byte { return fmt.Appendf(nil, "{%s}", bytes.TrimPrefix(m, []byte(","))) }
 
 func (r *reader) set(data []byte, set *policy.Set) {
 	err := set.UnmarshalJSON(data)

@@ -189,21 +189,6 @@ func TestABackoffWithoutJitterKeepsTheDefaultJitter(t *testing.T) {
 	assert.Equal(t, "constant 1s", got.Backoff.String(), "corrections have no default jitter")
 }
 
-// Read(Write(set)) returns the set, and writing that again gives the same bytes.
-func TestLawOfWriting(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		set := draw.Set().Draw(t, "set")
-		data, err := file.Write(set)
-		require.NoError(t, err)
-		back, err := file.Read("written.yaml", data)
-		require.NoError(t, err, string(data))
-		require.Equal(t, set, bare(back), string(data))
-		again, err := file.Write(back)
-		require.NoError(t, err)
-		require.Equal(t, string(data), string(again))
-	})
-}
-
 // The JSON of a set is a policy file.
 func TestLawOfJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -214,46 +199,6 @@ func TestLawOfJSON(t *testing.T) {
 		require.NoError(t, err, string(data))
 		require.Equal(t, set, bare(back), string(data))
 	})
-}
-
-func TestWrite(t *testing.T) {
-	set := policy.DefaultSet()
-	p, _ := policy.Preset("rate-limit")
-	set.Transport = policy.Layer{Backoff: &p.Backoff, RetryableErrors: []fault.Class{}}
-	set.Tools = map[string]policy.Layer{"book room": {NoProgress: new(0)}, "off": {}, "höhe": {}}
-	set.Call = policy.Layer{MaxAttempts: new(2), OptOut: new(true)}
-	set.Adjusted = policy.Layer{MaxAttempts: new(9)}
-	data, err := file.Write(set)
-	require.NoError(t, err)
-	assert.Equal(t, `tools:
-  "book room":
-    no_progress: "off"
-  "h\u00f6he": {}
-  "off": {}
-call:
-  max_attempts: 2
-  opt_out: true
-adjusted:
-  max_attempts: 9
-transport:
-  backoff:
-    kind: list
-    delays: [2s, 8s, 16s, 35s]
-    jitter:
-      kind: proportional
-      fraction: 0.1
-  retryable_errors: []
-budgets:
-  tool: 4
-  run: 8
-  unknown_tools: 2
-max_turns: 100
-max_calls: 128
-all_or_nothing: false
-`, string(data))
-
-	_, err = file.Write(policy.Set{})
-	require.ErrorContains(t, err, "max_turns: 0")
 }
 
 func TestEveryFieldOfAPolicyCanBeRead(t *testing.T) {
