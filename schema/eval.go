@@ -269,21 +269,29 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	if tag != nil && f.v.kind == kindObject && f.byTag(rule, tag) {
 		return
 	}
-	from, first, fitting := len(f.failures), len(f.ends), 0
+	from, first, fitting, weighs := len(f.failures), len(f.ends), 0, f.weighs(0)
 	for _, b := range list {
 		if f.ask(b) {
 			fitting++
+		} else if !weighs {
+			f.failures = f.failures[:from]
 		}
 		if fitting == 1 && rule == "anyOf" && f.seen == nil {
 			break
 		}
-		f.ends = append(f.ends, len(f.failures)-from)
+		if weighs {
+			f.ends = append(f.ends, len(f.failures)-from)
+		}
 	}
 	ends := f.ends[first:]
 	f.ends = f.ends[:first]
 	switch {
+	case fitting == 0 && !weighs:
+		f.failed = true
+		f.report(f.noneOf(rule, len(list)))
 	case fitting == 0:
 		f.failed = true
+		f.weighs(len(f.failures) - from)
 		refused := f.since(from)
 		f.failures = append(f.failures, f.reduce(rule, refused, ends)...)
 	case fitting > 1 && rule == "oneOf":

@@ -26,7 +26,7 @@ func (f *collector) object() {
 		}
 	}
 	if f.present < len(n.Required) {
-		f.missing("required", n.Required, "")
+		f.missing("required", n.wants, "")
 	}
 	for _, need := range n.needs {
 		if v.member(need.name).isThere() {
@@ -79,18 +79,18 @@ func (f *collector) memberName(m value) {
 	}
 }
 
-// missing reports required members that are absent. because is the member that requires them, if one does.
+// missing reports members that are absent, of those wanted. because is the member that requires them, if one does.
 func (f *collector) missing(rule string, wanted []string, because string) {
 	if len(wanted) == 0 || !f.spend((len(wanted)+int(f.v.count))/patternSteps) {
 		return
 	}
 	byName := f.v.byName(len(wanted))
-	for _, name := range wanted {
+	for _, lacks := range wanted {
 		if f.tellsEnough() {
 			return
 		}
-		if m := byName[name]; !m.isThere() && (byName != nil || !f.v.member(name).isThere()) {
-			f.report(failure{at: f.n, value: f.v, rule: rule, lacks: "/" + name, because: because})
+		if m := byName[lacks[1:]]; !m.isThere() && (byName != nil || !f.v.member(lacks[1:]).isThere()) {
+			f.report(failure{at: f.n, value: f.v, rule: rule, lacks: lacks, because: because})
 		}
 	}
 }

@@ -274,7 +274,7 @@ func optional(levels [][]*node, path []string) bool {
 
 // demands reports whether a node requires a member, always or under a condition, or a number of members.
 func (n *node) demands(name string) bool {
-	mayNeed := func(of need) bool { return slices.Contains(of.others, name) }
+	mayNeed := func(of need) bool { return slices.Contains(of.others, "/"+name) }
 	required := slices.Contains(n.Required, name) || slices.ContainsFunc(n.needs, mayNeed)
 	return required || n.MinProperties != nil
 }

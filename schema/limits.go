@@ -52,10 +52,11 @@ func bounds(field string, n, least, most int) error {
 // applied to one value, so the same document gets the same answer on every machine. A nil *Budget stands for
 // a new one. Not for concurrent use.
 type Budget struct {
-	left int
-	stop func() bool
-	next int // stop is called when no more than this is left
-	kept int // how many answers of shared schemas are remembered
+	left    int
+	stop    func() bool
+	next    int // stop is called when no more than this is left
+	kept    int // how many answers of shared schemas are remembered
+	weighed int // how many failures of alternatives were compared with each other
 }
 
 // maxWork is less than half a second of work.
@@ -101,6 +102,16 @@ func (b *Budget) remembers(work int) bool {
 	}
 	b.kept++
 	return true
+}
+
+// maxWeighed bounds the failures of alternatives that are compared in one reply: each takes about 300 bytes.
+const maxWeighed = 1 << 14
+
+// weighs counts failures of alternatives. It reports whether those of the next alternatives are to be
+// compared, too.
+func (b *Budget) weighs(failures int) bool {
+	b.weighed += failures
+	return b.weighed < maxWeighed
 }
 
 // spent reports whether the budget was not enough.

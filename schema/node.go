@@ -24,7 +24,8 @@ type node struct {
 	expected sync.Map       // phrases, by rule or by missing member
 	home     *resource
 
-	types            kind // 0 for all
+	wants            []string // the members that it requires, each name after "/"
+	types            kind     // 0 for all
 	values, constant map[key]bool
 	nested           bool // among values or constant there is an object or array
 	ref, not         *node
@@ -56,11 +57,19 @@ type node struct {
 	bounds []bound
 }
 
+// slashed puts "/" before names, as they stand in failures.
+func slashed(names []string) (all []string) {
+	for _, name := range names {
+		all = append(all, "/"+name)
+	}
+	return all
+}
+
 // need is what the presence of a member requires: other members, or a schema for the whole object.
 type need struct {
 	rule   string
 	name   string
-	others []string
+	others []string // each name after "/"
 	schema *node
 }
 
@@ -192,13 +201,14 @@ func (l *linker) object(n *node) {
 	for _, name := range canon.Keys(s.Properties) {
 		n.members[name] = l.child(s.Properties[name], "properties", nil)
 	}
+	n.wants = slashed(s.Required)
 	for _, name := range s.Required {
 		if sub := n.members[name]; sub != nil {
 			sub.required = true
 		}
 	}
 	need := func(rule, name string, others []string, sub *jsonschema.Schema) {
-		n.needs = append(n.needs, need{rule, name, others, l.child(sub, rule, n)})
+		n.needs = append(n.needs, need{rule, name, slashed(others), l.child(sub, rule, n)})
 	}
 	for _, name := range canon.Keys(s.DependentRequired) {
 		need("dependentRequired", name, s.DependentRequired[name], nil)

@@ -18,6 +18,7 @@ import (
 //   - Otherwise the nearest alternative is explained: no wrong constants, then fewest issues right here, then
 //     fewest in all, then deepest, then first. One more issue says that there are other alternatives, unless
 //     the value right here fits this one alone or has the members of this one alone.
+//   - Where very many failures were compared for a reply, that there are alternatives is all that is said.
 //
 // Objects that a tag tells apart do not come here, unless some may lack it.
 func (f *collector) reduce(rule string, refused []failure, ends []int) []failure {
@@ -31,14 +32,15 @@ func (f *collector) reduce(rule string, refused []failure, ends []int) []failure
 		return refused[:1] // what is told does not matter then
 	}
 	if isJoined(all, f.v) {
-		return []failure{joined(rule, slices.Concat(all...))}
+		return []failure{joined(rule, refused)}
 	}
 	meant := near(all, f.v)
 	if len(meant) == 1 {
 		return meant[0].all
 	}
-	whole := failure{at: f.n, value: f.v, rule: rule}
-	if whole.said = lacking(meant, f.v); whole.said != "" {
+	whole := f.noneOf(rule, len(all))
+	if said := lacking(meant, f.v); said != "" {
+		whole.said, whole.others = said, false
 		return []failure{whole}
 	}
 	if !f.spend(len(meant) * len(meant) / patternSteps) {
@@ -48,8 +50,13 @@ func (f *collector) reduce(rule string, refused []failure, ends []int) []failure
 	if settled {
 		return best.all
 	}
-	whole.said, whole.others = "a value that fits one of "+strconv.Itoa(len(all))+" alternatives", true
 	return append(best.all, whole)
+}
+
+// noneOf says no more than that a value fits none of so many alternatives.
+func (f *collector) noneOf(rule string, count int) failure {
+	said := "a value that fits one of " + strconv.Itoa(count) + " alternatives"
+	return failure{at: f.n, value: f.v, rule: rule, said: said, others: true}
 }
 
 // isOf reports whether a failure is of the value itself.
@@ -100,13 +107,13 @@ func appendNew(list []string, s string) []string {
 // isForeign reports whether a rule refuses another kind of value altogether, or another constant.
 func isForeign(rule string) bool { return rule == "type" || rule == "const" }
 
-// branch is what is wrong with a value by an alternative. Of that, right is what lies right at the value,
-// which tells whether the alternative was meant.
+// branch is what is wrong with a value by an alternative.
 type branch struct {
-	all, right []failure
-	constants  int  // how many of the right ones are wrong constants: a tag tells which alternative was meant
-	depth      int  // of the deepest
-	hasShape   bool // the value has the members that the alternative is known by, and is not wrong as a whole
+	all       []failure
+	right     int  // how many lie right at the value, which tells whether the alternative was meant
+	constants int  // how many of these are wrong constants: a tag tells which alternative was meant
+	depth     int  // of the deepest
+	hasShape  bool // the value has the members that the alternative is known by, and is not wrong as a whole
 }
 
 // near are the branches that are not for another kind of value altogether; all where there are none.
@@ -120,7 +127,7 @@ func near(all [][]failure, v value) (near []branch) {
 			if depth > 1 || depth == 1 && f.others {
 				continue
 			}
-			b.right = append(b.right, f)
+			b.right++
 			if f.rule == "const" || f.rule == "enum" {
 				b.constants++
 			}
@@ -144,7 +151,7 @@ func near(all [][]failure, v value) (near []branch) {
 func nearest(of []branch) (best branch, settled bool) {
 	fitting, shaped := 0, 0
 	for _, b := range of {
-		if len(b.right) == 0 {
+		if b.right == 0 {
 			fitting++
 		}
 		if b.hasShape {
@@ -154,12 +161,12 @@ func nearest(of []branch) (best branch, settled bool) {
 	best = slices.MinFunc(of, func(a, b branch) int {
 		return cmp.Or(
 			cmp.Compare(a.constants, b.constants),
-			cmp.Compare(len(a.right), len(b.right)),
+			cmp.Compare(a.right, b.right),
 			cmp.Compare(len(a.all), len(b.all)),
 			cmp.Compare(b.depth, a.depth),
 		)
 	})
-	alone := fitting == 1 && len(best.right) == 0 || shaped == 1 && best.hasShape
+	alone := fitting == 1 && best.right == 0 || shaped == 1 && best.hasShape
 	return best, alone || best.isCommon(of)
 }
 
@@ -217,6 +224,7 @@ type tag struct {
 	branches map[key]*node
 	all      []*node // the alternatives that want it
 	wants    []*node // what each of them wants it to be
+	rule     string  // const, if each of them has one, else enum
 	optional bool    // an alternative may take objects without it
 }
 
@@ -235,19 +243,26 @@ func (f *collector) byTag(rule string, t *tag) bool {
 	} else if !f.spend(len(t.all)) {
 		return true
 	}
+	x := failure{at: f.n, value: f.v, rule: "required", lacks: "/" + t.name}
+	if m.isThere() {
+		x.value, x.rule, x.lacks = m, t.rule, ""
+	}
+	x.said = f.n.expects(rule+" by "+x.rule, func() string { return t.expected(x) })
+	f.failed = true
+	f.report(x)
+	return true
+}
+
+// expected is what the alternatives want where an object has another tag, or lacks it.
+func (t *tag) expected(x failure) string {
 	all := make([]failure, len(t.all))
-	for n, branch := range t.all {
-		all[n] = failure{at: branch, value: f.v, rule: "required", lacks: "/" + t.name}
-		if m.isThere() {
-			all[n] = failure{at: t.wants[n], value: m, rule: "enum"}
-			if t.wants[n].constant != nil {
-				all[n].rule = "const"
-			}
+	for n, want := range t.wants {
+		all[n] = failure{at: want, rule: want.listing()}
+		if x.lacks != "" {
+			all[n].at, all[n].lacks = t.all[n], x.lacks
 		}
 	}
-	f.failed = true
-	f.report(joined(rule, all))
-	return true
+	return clip(orList(expectedOf(all)))
 }
 
 // maxTries bounds the members that are tried as tags in one schema document.
@@ -312,6 +327,9 @@ func (t *tag) add(branch *node) bool {
 		return refuses
 	}
 	t.all, t.wants = append(t.all, branch), append(t.wants, member)
+	if t.rule != "enum" {
+		t.rule = member.listing()
+	}
 	for v := range member.few() {
 		if t.branches[v] != nil {
 			return false
@@ -327,4 +345,12 @@ func (n *node) few() map[key]bool {
 		return n.constant
 	}
 	return n.values
+}
+
+// listing is the keyword that lists them.
+func (n *node) listing() string {
+	if n.constant != nil {
+		return "const"
+	}
+	return "enum"
 }

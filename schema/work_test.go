@@ -482,6 +482,27 @@ func TestUnionsOfUnionsAreDescribedWithLittleWork(t *testing.T) {
 	assert.Equal(t, []string{"a: required, expected string"}, within(s.Check([]byte(`{}`)), ""))
 }
 
+// Of a thousand wrong calls each is told, and the first ones in detail: the memory for comparing alternatives
+// does not grow with the calls.
+func TestTheAlternativesOfManyCallsTakeLittleMemory(t *testing.T) {
+	form := `{"type":"object","properties":{"a%":{},"b%":{"type":"string"}},"required":["a%","b%"],"additionalProperties":false}`
+	s := compile(t, `{"oneOf":[`+of(200, form)+`]}`)
+	b := schema.NewBudget()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for n := range 1000 {
+		issues := read(s, b, []byte(`{"a7":1,"b7":2}`))
+		if n == 0 {
+			assert.Equal(t, []string{"b7: expected string, got integer [type schema]"}, lines(issues))
+		}
+		require.NotEqual(t, fault.RuleWork, issues[0].Rule, "call %d", n)
+	}
+	runtime.ReadMemStats(&after)
+	if !race.Enabled { // it allocates for itself
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20))
+	}
+}
+
 // BenchmarkManyAlternatives explains a value that fits none of very many alternatives.
 func BenchmarkManyAlternatives(b *testing.B) {
 	for name, form := range map[string]string{
