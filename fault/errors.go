@@ -1,9 +1,11 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/retake-go/retake/internal/several"
 )
 
 // ToolValidationError says that the arguments of a tool call cannot be used. Safe for concurrent
@@ -53,16 +55,7 @@ func (e *ReducerError) Error() string { return fmt.Sprintf("reducer %q: %s", e.R
 // Unwrap returns the error the reducer returned.
 func (e *ReducerError) Unwrap() error { return e.Cause }
 
-func joinIssues(issues []Issue) string {
-	if len(issues) == 0 {
-		return "no issues given"
-	}
-	lines := make([]string, len(issues))
-	for n, i := range issues {
-		lines[n] = i.String()
-	}
-	return strings.Join(lines, "; ")
-}
+func joinIssues(issues []Issue) string { return cmp.Or(several.Joined(issues), "no issues given") }
 
 // ClassError gives an error a class, built-in or the user's own. A tool, a model or a try returns it. It is
 // of the correction plane: if the policy lists the class, the failure is an attempt, and the model is told

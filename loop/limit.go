@@ -234,7 +234,7 @@ func (p *process) settles(
 		u := limiter.Use{Outcome: outcome, Tokens: tokens, Limits: engine.RateLimit(err)}
 		mu.Lock()
 		if last != nil && u.Limits == nil {
-			u.Limits = new(ratelimit.Parse(last.Headers, last.At, ratelimit.ForProvider(last.Provider)))
+			u.Limits = new(last.Limits())
 		}
 		mu.Unlock()
 		p.limiter.Settle(*g, u)

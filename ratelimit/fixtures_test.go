@@ -23,7 +23,7 @@ func TestFixtures(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			require.Equal(t, "limits", d.Cmd, "the one command of these files")
 			headers, body := response(d.Input)
-			return print(t, ratelimit.Parse(headers, nowOf(t, d), options(t, d, body)...))
+			return print(t, said(t, d, headers, body).Limits())
 		})
 	})
 }
@@ -38,18 +38,18 @@ func nowOf(t *testing.T, d *datadriven.TestData) time.Time {
 	return now
 }
 
-func options(t *testing.T, d *datadriven.TestData, body string) []ratelimit.Option {
-	opts := []ratelimit.Option{ratelimit.WithBody([]byte(body))}
+func said(
+	t *testing.T, d *datadriven.TestData, headers map[string][]string, body string,
+) ratelimit.Response {
+	r := ratelimit.Response{Headers: headers, Body: []byte(body), At: nowOf(t, d)}
+	d.MaybeScanArgs(t, "provider", &r.Provider)
 	var text string
-	if d.MaybeScanArgs(t, "provider", &text) {
-		opts = append(opts, ratelimit.ForProvider(text))
-	}
 	if d.MaybeScanArgs(t, "retry-after", &text) {
 		wait, err := time.ParseDuration(text)
 		require.NoError(t, err)
-		opts = append(opts, ratelimit.WithRetryAfter(wait))
+		r.RetryAfter = ratelimit.In(wait)
 	}
-	return opts
+	return r
 }
 
 // response splits a response into headers and, after an empty line, a body. Text that begins like JSON is

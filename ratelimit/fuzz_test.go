@@ -53,7 +53,7 @@ func FuzzHeaders(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		headers, body := response(text)
-		s := ratelimit.Parse(headers, now, ratelimit.WithBody([]byte(body)))
+		s := ratelimit.Response{Headers: headers, At: now, Body: []byte(body)}.Limits()
 		checkLaws(t, s)
 		upper := map[string][]string{}
 		for name, values := range headers {
@@ -61,7 +61,7 @@ func FuzzHeaders(f *testing.F) {
 		}
 		ascii := !strings.ContainsFunc(text, func(r rune) bool { return r > 127 })
 		if ascii {
-			require.Equal(t, s, ratelimit.Parse(upper, now, ratelimit.WithBody([]byte(body))))
+			require.Equal(t, s, ratelimit.Response{Headers: upper, At: now, Body: []byte(body)}.Limits())
 		}
 	})
 }
@@ -71,7 +71,7 @@ func FuzzBody(f *testing.F) {
 	f.Add([]byte(`[{"error":{"message":"Please retry in 58.217843437s."}}]`))
 	f.Add([]byte(`{"error":{"metadata":{"headers":{"X-RateLimit-Reset":1}}}}`))
 	f.Add([]byte(`try again after 9999999999999999999 days`))
-	f.Fuzz(func(t *testing.T, body []byte) { checkLaws(t, ratelimit.Parse(nil, now, ratelimit.WithBody(body))) })
+	f.Fuzz(func(t *testing.T, body []byte) { checkLaws(t, ratelimit.Response{At: now, Body: body}.Limits()) })
 }
 
 func BenchmarkParse(b *testing.B) {

@@ -15,63 +15,35 @@ const (
 	maxIgnored = 64
 )
 
-// Option is an option of Parse.
-type Option func(*settings)
-
-// settings are the values of the options.
-type settings struct {
-	provider string
-	retry    Span
-	body     []byte
-}
-
-// ForProvider sets the provider ("groq"), for what its headers leave open. At Groq requests are per day and
-// tokens per minute. At Mistral a limit of 0 means that the model is not in the plan; elsewhere it means
-// unknown.
-func ForProvider(name string) Option {
-	return func(s *settings) { s.provider = strings.ToLower(strings.TrimSpace(name)) }
-}
-
-// WithRetryAfter sets a wait that the caller knows. It wins over that of the response. A negative wait is
-// ignored.
-func WithRetryAfter(d time.Duration) Option {
-	return func(s *settings) {
-		if d >= 0 {
-			s.retry = In(d)
-		}
-	}
-}
-
-// WithBody adds the body of the response, for what providers write there: google.rpc.RetryInfo and
-// QuotaFailure, OpenRouter's error.metadata.headers, "try again in 5s". Headers win over the body.
-func WithBody(body []byte) Option { return func(s *settings) { s.body = body } }
-
 // Parse parses the rate limits of a response. Headers may be in any case and order (an http.Header fits). now
 // is the time of the response; if it is zero, dates cannot become waits, nor waits dates. Parse never fails
 // and does not keep its arguments.
-func Parse(headers map[string][]string, now time.Time, opts ...Option) State {
-	var set settings
-	for _, o := range opts {
-		if o != nil {
-			o(&set)
-		}
+func Parse(headers map[string][]string, now time.Time) State {
+	return Response{Headers: headers, At: now}.Limits()
+}
+
+// Limits is [Parse] with all that is known of a response.
+func (resp Response) Limits() State {
+	if !resp.At.IsZero() {
+		resp.At = resp.At.UTC().Round(0)
 	}
-	if !now.IsZero() {
-		now = now.UTC().Round(0)
-	}
-	body, _ := httphint.ParseJSON(set.body)
-	folded := foldAll(headers, body)
-	r := reader{now: now, provider: cmp.Or(set.provider, providerOf(folded))}
+	body, _ := httphint.ParseJSON(resp.Body)
+	folded := foldAll(resp.Headers, body)
+	provider := strings.ToLower(strings.TrimSpace(resp.Provider))
+	r := reader{now: resp.At, provider: cmp.Or(provider, providerOf(folded))}
 	for _, name := range folded.Names() {
 		r.header(name, folded[name])
 	}
 	r.ietf(folded)
 	r.periods()
 	r.quota(body)
-	s := State{RetryAfter: set.retry}
+	var s State
+	if resp.RetryAfter.Duration >= 0 {
+		s.RetryAfter = resp.RetryAfter
+	}
 	s.Windows, s.Wait = r.windows()
 	s.Limited = slices.ContainsFunc(s.Windows, Window.Exhausted)
-	if r.retryAfter(&s, folded, body, set.body); s.RetryAfter.Known {
+	if r.retryAfter(&s, folded, body, resp.Body); s.RetryAfter.Known {
 		s.Wait = Span{}
 	}
 	s.Ignored = r.ignoredSorted()

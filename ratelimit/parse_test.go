@@ -128,17 +128,17 @@ func TestDelay(t *testing.T) {
 	wait, known := ratelimit.Parse(exhausted, now).Delay()
 	assert.True(t, known)
 	assert.Equal(t, 3*time.Second, wait)
-	wait, known = ratelimit.Parse(exhausted, now, ratelimit.WithRetryAfter(time.Second)).Delay()
+	wait, known = ratelimit.Response{Headers: exhausted, At: now, RetryAfter: ratelimit.In(time.Second)}.Limits().Delay()
 	assert.True(t, known)
 	assert.Equal(t, time.Second, wait)
-	_, known = ratelimit.Parse(nil, now, ratelimit.WithRetryAfter(-1)).Delay()
+	_, known = ratelimit.Response{At: now, RetryAfter: ratelimit.In(-1)}.Limits().Delay()
 	assert.False(t, known)
 }
 
 func TestArgumentsAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	headers := everyForm()
-	ratelimit.Parse(headers, now, ratelimit.WithBody([]byte(`{"error":{"metadata":{"headers":{"X-RateLimit-Limit":"1"}}}}`)))
+	ratelimit.Response{Headers: headers, At: now, Body: []byte(`{"error":{"metadata":{"headers":{"X-RateLimit-Limit":"1"}}}}`)}.Limits()
 	assert.Equal(t, everyForm(), headers)
 }
 

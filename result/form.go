@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/several"
 )
 
 // Form names a wire form. The zero value is invalid.
@@ -43,15 +44,7 @@ type InvalidError struct {
 
 // Error lists the issues on one line.
 func (e *InvalidError) Error() string {
-	lines := make([]string, len(e.Issues))
-	for n, i := range e.Issues {
-		lines[n] = i.String()
-	}
-	what := "result"
-	if e.Form != "" {
-		what = string(e.Form)
-	}
-	return what + ": " + strings.Join(lines, "; ")
+	return cmp.Or(string(e.Form), "result") + ": " + several.Joined(e.Issues)
 }
 
 // ruled is an issue that a rule of this package finds.

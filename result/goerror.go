@@ -1,10 +1,10 @@
 package result
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
-	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/message"
@@ -123,32 +123,25 @@ func typeName(err error) string {
 // without secrets. If nothing went wrong, the class is Unknown.
 func FromResponse[T any](r fault.Response) Result[T] {
 	v := fault.Classify(r)
-	class := v.Class
-	if class == "" {
-		class = fault.Unknown
-	}
-	failed := Failure[T](class, v.Message)
+	failed := Failure[T](cmp.Or(v.Class, fault.Unknown), v.Message)
 	failed.Finish = message.Error
 	failed.Error.Type, failed.Error.StatusCode = r.Type, v.Metadata.StatusCode
 	failed.Error.Retryable = new(v.Plane == fault.Transport && v.Retryable)
 	failed.Execution.Provider, failed.Execution.Model = r.Provider, r.Model
 	failed.RateLimit = limits(r, v)
 	failed.Provider.RawHeaders = CleanHeaders(r.Headers)
-	var p *fault.ProviderError
-	if errors.As(fault.AsError(r), &p) {
-		failed.Provider.RequestID = p.RequestID
+	if v.Failed() {
+		failed.Provider.RequestID = fault.RequestID(r.Headers)
 	}
 	return failed
 }
 
 // limits reads the rate limits, with the wait that the classification found.
 func limits(r fault.Response, v fault.Verdict) ratelimit.State {
-	wait := time.Duration(-1)
-	if v.Asked {
-		wait = v.RetryAfter
-	}
-	s := ratelimit.Parse(r.Headers, r.Now,
-		ratelimit.ForProvider(r.Provider), ratelimit.WithBody(r.Body), ratelimit.WithRetryAfter(wait))
+	s := ratelimit.Response{
+		Provider: r.Provider, Headers: r.Headers, Body: r.Body, At: r.Now,
+		RetryAfter: ratelimit.Span{Duration: v.RetryAfter, Known: v.Asked},
+	}.Limits()
 	if !s.RetryAfter.Known && len(s.Windows)+len(s.Ignored) == 0 {
 		return ratelimit.State{}
 	}

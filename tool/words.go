@@ -3,9 +3,9 @@ package tool
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 )
 
 // AskAgain is what a tool returns if its arguments are well formed but cannot be used. The model is shown the
@@ -22,13 +22,7 @@ type AskAgainError struct {
 }
 
 // Error lists the issues on one line.
-func (e *AskAgainError) Error() string {
-	lines := []string{}
-	for _, i := range said(e.Issues) {
-		lines = append(lines, i.String())
-	}
-	return "ask again: " + strings.Join(lines, "; ")
-}
+func (e *AskAgainError) Error() string { return "ask again: " + several.Joined(said(e.Issues)) }
 
 // Failure is the error as the core sees it.
 func (e *AskAgainError) Failure() fault.Failure {

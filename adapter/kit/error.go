@@ -189,7 +189,7 @@ func (h *Head) Limits(body []byte) ratelimit.State {
 	if h.Status == 0 {
 		return ratelimit.State{}
 	}
-	return ratelimit.Parse(h.Header, h.At, ratelimit.ForProvider(h.known()), ratelimit.WithBody(body))
+	return ratelimit.Response{Provider: h.known(), Headers: h.Header, Body: body, At: h.At}.Limits()
 }
 
 // requestHeaders are the headers with the id of a request, in order of preference.

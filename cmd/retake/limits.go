@@ -90,8 +90,8 @@ func (l *limits) read(e *env, name string, text []byte) error {
 		e.note("%sline %d is no header and was skipped: want \"Name: value\"", l.prefix(name), n)
 	}
 	now := responseTime(l.now, headers)
-	state := ratelimit.Parse(headers, now, ratelimit.WithBody(body), ratelimit.ForProvider(l.provider))
-	return l.tell(e, name, state)
+	r := ratelimit.Response{Provider: l.provider, Headers: headers, Body: body, At: now}
+	return l.tell(e, name, r.Limits())
 }
 
 // limitsOf is what the failure of an event says of rate limits; nil if it says nothing.

@@ -20,6 +20,15 @@ func Of[N ~int | ~int64](n N, noun string) string {
 	return strconv.FormatInt(int64(n), 10) + " " + noun
 }
 
+// Joined is the text of all of them on one line: "nights: required; room: required".
+func Joined[T fmt.Stringer](all []T) string {
+	texts := make([]string, len(all))
+	for n, one := range all {
+		texts[n] = one.String()
+	}
+	return strings.Join(texts, "; ")
+}
+
 // Rough is a duration in at most two units: "4s", "1m04s", "2h52m", "3d04h".
 func Rough(d time.Duration) string {
 	s := max(0, int64(d/time.Second))

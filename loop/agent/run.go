@@ -152,7 +152,7 @@ func (l *ledger) fill(r result.Result[json.RawMessage]) result.Result[json.RawMe
 	x.Provider = cmp.Or(x.Provider, l.last.Provider)
 	r.Provider.RequestID = cmp.Or(r.Provider.RequestID, fault.RequestID(l.last.Headers))
 	if !r.RateLimit.Limited && !r.RateLimit.RetryAfter.Known {
-		r.RateLimit = ratelimit.Parse(l.last.Headers, l.last.At, ratelimit.ForProvider(l.last.Provider))
+		r.RateLimit = l.last.Limits()
 	}
 	if l.RawHeaders {
 		r.Provider.RawHeaders = result.CleanHeaders(l.last.Headers)

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/message"
 )
 
@@ -121,11 +121,7 @@ func errorText(n Notice) string {
 	if n.Err != nil {
 		return n.Err.Error()
 	}
-	lines := make([]string, len(n.Issues))
-	for at, issue := range n.Issues {
-		lines[at] = issue.String()
-	}
-	return strings.Join(lines, "; ")
+	return several.Joined(n.Issues)
 }
 
 // worked writes the record of a model call or of the run of a tool.

@@ -53,11 +53,8 @@ func (sc *story) transportFault(
 		}
 		headers[name] = append(headers[name], strings.TrimSpace(value))
 	}
-	var opts []ratelimit.Option
-	if l.has("retry-after") {
-		opts = append(opts, ratelimit.WithRetryAfter(after))
-	}
-	limits = ratelimit.Parse(headers, sc.at, opts...)
+	asked := ratelimit.Span{Duration: after, Known: l.has("retry-after")}
+	limits = ratelimit.Response{Headers: headers, At: sc.at, RetryAfter: asked}.Limits()
 	f = fault.Failure{Plane: fault.Transport, Class: class, RetryAfter: limits.RetryAfter.Duration,
 		Final: l.has("final")}
 	return f, limits, nil

@@ -67,7 +67,7 @@ func (f *fake) Reply(ctx context.Context, req loop.Request) (message.Reply, erro
 
 func refused(resp *http.Response, raw []byte) error {
 	err := fault.AsError(fault.Response{Status: resp.StatusCode, Headers: resp.Header, Body: raw})
-	return &ratelimit.LimitedError{Err: err, State: ratelimit.Parse(nil, looptestEpoch, ratelimit.WithBody(raw))}
+	return &ratelimit.LimitedError{Err: err, State: ratelimit.Response{Body: raw, At: looptestEpoch}.Limits()}
 }
 
 func read(body io.Reader, stream func(loop.Delta)) (message.Reply, error) {
