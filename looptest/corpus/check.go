@@ -98,15 +98,11 @@ func CheckReply(r message.Reply, tools *tool.Set, p *policy.Set) (Verdict, error
 	var read *machine.Reply
 	record := func(ev machine.Event, _ []machine.Effect, _ machine.State) { read = ev.Reply }
 	cfg := loop.Config{Tools: tools, Policy: p, CallsOnly: true}
-	m, err := cfg.Machine(loop.WithPlanner(undecided))
+	m, err := compiled(cfg, loop.WithPlanner(undecided))
 	if err != nil {
 		return Verdict{}, err
 	}
-	compiled, err := machine.Compile(&m)
-	if err != nil {
-		return Verdict{}, err
-	}
-	runner, err := engine.New(engine.RunnerConfig{Session: s, Machine: compiled, Record: record,
+	runner, err := engine.New(engine.RunnerConfig{Session: s, Machine: m, Record: record,
 		Offer: engine.Offer{Tools: tools, CallsOnly: true}})
 	if err != nil {
 		return Verdict{}, err

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/retake-go/retake/journal"
@@ -97,27 +96,29 @@ func (c Config) play(ctx context.Context, q Question) (st machine.State, err err
 	}
 	of := engine.RunnerConfig{Session: s, Offer: engine.Offer{Tools: q.Tools, CallsOnly: true},
 		Now: looptest.Epoch}
-	if past.Unfinished() {
-		runner, err := engine.New(of)
-		if err != nil {
+	if !past.Unfinished() {
+		if of.Machine, err = compiled(cfg); err != nil {
 			return st, err
 		}
-		asked, err := runner.Next()
-		return c.drive(runner, q, []machine.Effect{asked}, err)
-	}
-	m, err := cfg.Machine()
-	if err == nil {
-		of.Machine, err = machine.Compile(&m)
-	}
-	if err != nil {
-		return st, err
 	}
 	runner, err := engine.New(of)
 	if err != nil {
 		return st, err
 	}
+	if past.Unfinished() {
+		asked, err := runner.Next()
+		return c.drive(runner, q, []machine.Effect{asked}, err)
+	}
 	effects, err := runner.Start(looptest.Epoch, message.Message{Role: message.User, Text: q.Prompt})
 	return c.drive(runner, q, effects, err)
+}
+
+func compiled(cfg loop.Config, opts ...loop.Option) (*machine.Compiled, error) {
+	m, err := cfg.Machine(opts...)
+	if err != nil {
+		return nil, err
+	}
+	return machine.Compile(&m)
 }
 
 // drive carries out the effects until the core stops or the script has no further reply. The reply to a call
@@ -181,12 +182,16 @@ func fits(past *journal.Fold, q Question, cfg loop.Config) error {
 	return nil
 }
 
-// account reads the counts of a run from its journal.
+// account counts what came of a run.
 func (c Config) account(ctx context.Context, q Question, st machine.State) (Run, error) {
 	run := Run{Feedback: len(st.Session.Feedback()), Reasons: map[policy.Reason]int{}, State: st}
+	all := st.Session.Attempts()
+	for _, a := range all {
+		run.Reasons[a.Reason]++
+	}
 	if st.Outcome != nil && st.Outcome.OK {
 		run.Attempt = st.Turn
-	} else if all := st.Session.Attempts(); len(all) > 0 {
+	} else if len(all) > 0 {
 		run.Unreadable = Verdict{Issues: issuesOf(nil, all[len(all)-1].Issues)}.Unreadable()
 	}
 	log, err := c.Journals.Open(ctx, q.ID)
@@ -199,30 +204,8 @@ func (c Config) account(ctx context.Context, q Question, st machine.State) (Run,
 		return run, err
 	}
 	defer in.Close()
-	sum := sha256.New()
-	var ev machine.Event
-	for steps := journal.NewReader(in); ; {
-		rec, err := steps.Next()
-		if rec.Event != nil {
-			ev = *rec.Event
-		}
-		switch d := rec.Decision; {
-		case errors.Is(err, io.EOF):
-			sum.Sum(run.Digest[:0])
-			return run, nil
-		case err != nil:
-			return run, err
-		case d != nil:
-			line, err := machine.Trace(ev, d.Effects, d.Said)
-			if err != nil {
-				return run, err
-			}
-			sum.Write(append(line, '\n'))
-			for _, e := range d.Effects {
-				if e.Kind == machine.Decided {
-					run.Reasons[e.Decision.Reason]++
-				}
-			}
-		}
-	}
+	trace := sha256.New()
+	err = journal.Trace(in, trace)
+	trace.Sum(run.Digest[:0])
+	return run, err
 }
