@@ -28,9 +28,13 @@ const (
 	DeclaredIdempotent Declared = "idempotent"
 )
 
-// Option declares something of a tool, for [New] and [Raw].
-type Option struct {
-	declared              Declared
+// Option declares something of a tool, for [New] and [Raw]. Of several for the same setting the last counts.
+type Option func(*declarations)
+
+// declarations are what a tool declares.
+type declarations struct {
+	declared Declared
+	// correction and transport are the layers that the tool has of its own.
 	correction, transport policy.Layer
 	compile               schema.CompileLimits
 	// needs reports whether a call needs approval, and takes is the type of arguments that it takes; may be
@@ -41,32 +45,40 @@ type Option struct {
 	answers bool
 }
 
+func declare(opts []Option) declarations {
+	d := declarations{compile: schema.DefaultCompileLimits()}
+	for _, o := range opts {
+		o(&d)
+	}
+	return d
+}
+
 // ReadOnly declares that a call changes nothing: it may be run again after a transport fault or a crash.
-func ReadOnly() Option { return Option{declared: DeclaredReadOnly} }
+func ReadOnly() Option { return func(d *declarations) { d.declared = DeclaredReadOnly } }
 
 // Idempotent declares that running a call twice has the effect of running it once, by its arguments or by its
 // [IdempotencyKey]: it may be run again after a transport fault or a crash.
-func Idempotent() Option { return Option{declared: DeclaredIdempotent} }
+func Idempotent() Option { return func(d *declarations) { d.declared = DeclaredIdempotent } }
 
 // Answers declares that a result of the tool is the answer of the run: the run ends with it, once the calls
 // of the reply have ended, and the model is not asked again. Of several such results the first in the reply
 // is the answer. A call that fails ends nothing. Nor does a result if the user has said something meanwhile,
 // or if the run wants a structured answer, which only its model can give in that form: the model is then
 // told the result.
-func Answers() Option { return Option{answers: true} }
+func Answers() Option { return func(d *declarations) { d.answers = true } }
 
 // Identity declares that calls of the tool are the same if these arguments are, top-level members by name:
 // what else differs, such as a time or a comment, does not make a repeated call another one. It sets identity
 // of the tool's policy; see [policy.Progress].
 func Identity(arguments ...string) Option {
-	return Option{correction: from("tool.Identity", policy.Layer{Identity: slices.Clone(arguments)})}
+	return own("tool.Identity", policy.Layer{Identity: slices.Clone(arguments)})
 }
 
 // Polling declares that calls of the tool look whether something has happened, and that it is enough to look
 // so often: such calls are never taken for a loop, and the same call that comes earlier waits. It sets
 // polling of the tool's policy.
 func Polling(every time.Duration) Option {
-	return Option{correction: from("tool.Polling", policy.Layer{Polling: &every})}
+	return own("tool.Polling", policy.Layer{Polling: &every})
 }
 
 // NeedsApproval declares which calls of the tool wait until a person approves them: those for whose arguments
@@ -74,7 +86,7 @@ func Polling(every time.Duration) Option {
 // New panics at another type. needs must be a pure function that is safe for concurrent use. A call for which
 // it panics needs approval. The approval of the tool's policy says what else does: see [policy.Approval].
 func NeedsApproval[A any](needs func(args A) bool) Option {
-	return Option{takes: reflect.TypeFor[A](), needs: func(args []byte) bool {
+	ofJSON := func(args []byte) bool {
 		a := new(A)
 		if raw, is := any(a).(*json.RawMessage); is {
 			*raw = slices.Clone(args)
@@ -82,51 +94,35 @@ func NeedsApproval[A any](needs func(args A) bool) Option {
 			return true
 		}
 		return needs(*a)
-	}}
+	}
+	return func(d *declarations) { d.takes, d.needs = reflect.TypeFor[A](), ofJSON }
 }
 
 // Approval declares which calls of the tool wait until a person approves them, and for how long. It sets
 // approval of the tool's policy.
 func Approval(a policy.Approval) Option {
-	return Option{correction: from("tool.Approval", policy.Layer{Approval: &a})}
+	return own("tool.Approval", policy.Layer{Approval: &a})
 }
 
 // WithPolicy gives the tool a policy layer for calls that cannot be used. The layer overrides the global
 // layer of a run's policy. What the run's policy says of this tool or call overrides the layer. A run refuses
 // a layer that makes no sense.
-func WithPolicy(l policy.Layer) Option { return Option{correction: l} }
+func WithPolicy(l policy.Layer) Option { return own("tool.WithPolicy", l) }
 
 // WithTransport is [WithPolicy] for calls that do not come through: it overrides the transport layer.
-func WithTransport(l policy.Layer) Option { return Option{transport: l} }
+func WithTransport(l policy.Layer) Option {
+	return func(d *declarations) { d.transport = from("tool.WithTransport", l).Over(d.transport) }
+}
 
 // WithCompileLimits lets [Raw] compile a larger schema than [schema.DefaultCompileLimits] allows. The types
 // of [New] need no such limit.
-func WithCompileLimits(l schema.CompileLimits) Option { return Option{compile: l} }
-
-// compileLimits are the limits that the options set; of several the last counts.
-func compileLimits(opts []Option) schema.CompileLimits {
-	l := schema.DefaultCompileLimits()
-	for _, o := range opts {
-		if o.compile != (schema.CompileLimits{}) {
-			l = o.compile
-		}
-	}
-	return l
+func WithCompileLimits(l schema.CompileLimits) Option {
+	return func(d *declarations) { d.compile = cmp.Or(l, d.compile) }
 }
 
-// declare applies the options; of several for the same setting the last counts.
-func (t *Tool) declare(opts []Option) {
-	for _, o := range opts {
-		if o.declared != "" {
-			t.declared = o.declared
-		}
-		t.answers = t.answers || o.answers
-		if o.needs != nil {
-			t.needs = o.needs
-		}
-		t.correction = from("tool.WithPolicy", o.correction).Over(t.correction)
-		t.transport = from("tool.WithTransport", o.transport).Over(t.transport)
-	}
+// own lays what an option says over the tool's layer for calls that cannot be used.
+func own(option string, l policy.Layer) Option {
+	return func(d *declarations) { d.correction = from(option, l).Over(d.correction) }
 }
 
 // from notes the option as the source of a layer's fields that have none.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -21,15 +20,9 @@ type Tool struct {
 	description string
 	schema      *schema.Schema
 	runner      runner
-	declared    Declared
 	// object reports that every result is a JSON object.
 	object bool
-	// answers reports that a result is the answer of the run.
-	answers bool
-	// needs reports whether a call needs approval; may be nil.
-	needs func(args []byte) bool
-	// correction and transport are the layers that the tool has of its own.
-	correction, transport policy.Layer
+	declarations
 }
 
 // runner is a tool's function behind the generic edge: arguments and results are JSON.
@@ -80,16 +73,14 @@ func New[A, R any](
 	if err := formFault(reflect.TypeFor[R]()); err != nil {
 		panic(fmt.Sprintf("tool.New(%q): the result: %v", name, err))
 	}
-	run := typedRunner[A, R]{typed, fn}
-	for _, o := range opts {
-		if o.takes != nil && o.takes != t {
-			panic(fmt.Sprintf("tool.New(%q): NeedsApproval takes %v: make it take %v", name, o.takes, t))
-		}
+	said := declare(opts)
+	if said.takes != nil && said.takes != t {
+		panic(fmt.Sprintf("tool.New(%q): NeedsApproval takes %v: make it take %v", name, said.takes, t))
 	}
-	made := &Tool{name: name, description: description, object: isObject(reflect.TypeFor[R]()),
-		schema: typed.Schema(), runner: run}
-	made.declare(opts)
-	return made
+	return &Tool{
+		name: name, description: description, object: isObject(reflect.TypeFor[R]()),
+		schema: typed.Schema(), runner: typedRunner[A, R]{typed, fn}, declarations: said,
+	}
 }
 
 type typedRunner[A, R any] struct {
@@ -147,12 +138,11 @@ func Raw(
 	if fn == nil {
 		return nil, fmt.Errorf("tool %q: the function is nil", name)
 	}
-	for _, o := range opts {
-		if o.takes != nil && o.takes != reflect.TypeFor[json.RawMessage]() {
-			return nil, fmt.Errorf("tool %q: NeedsApproval takes %v: make it take json.RawMessage", name, o.takes)
-		}
+	said := declare(opts)
+	if said.takes != nil && said.takes != reflect.TypeFor[json.RawMessage]() {
+		return nil, fmt.Errorf("tool %q: NeedsApproval takes %v: make it take json.RawMessage", name, said.takes)
 	}
-	s, err := schema.CompileWithin(compileLimits(opts), parameters)
+	s, err := schema.CompileWithin(said.compile, parameters)
 	if err != nil {
 		return nil, fmt.Errorf("tool %q: parameters: %w", name, err)
 	}
@@ -161,9 +151,9 @@ func Raw(
 	} else if !takesObjects(text) {
 		return nil, fmt.Errorf("tool %q: parameters: type: must be \"object\", for arguments are an object", name)
 	}
-	made := &Tool{name: name, description: description, schema: s, runner: rawRunner{s, fn}}
-	made.declare(opts)
-	return made, nil
+	return &Tool{
+		name: name, description: description, schema: s, runner: rawRunner{s, fn}, declarations: said,
+	}, nil
 }
 
 // takesObjects reports whether a schema's own type, if it has one, includes objects.

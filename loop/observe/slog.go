@@ -42,14 +42,11 @@ var logLines = map[NoticeKind]struct {
 	Progressed:    {slog.LevelDebug, "tool progress"},
 }
 
-// stackText returns the beginning of a panic's stack, where the panic is.
-func stackText(ctx context.Context, stack string) string {
+// begin returns the beginning of a panic's stack, where the panic is.
+func begin(stack string) string {
 	const most = 8 << 10
-	return scrubbed(ctx, strings.ToValidUTF8(stack[:min(len(stack), most)], "\uFFFD"))
+	return strings.ToValidUTF8(stack[:min(len(stack), most)], "\uFFFD")
 }
-
-// scrubbed returns a text without secrets.
-func scrubbed(ctx context.Context, text string) string { return fault.Scrub(Hide(ctx, text)) }
 
 // action returns the name of an action. One that the model invented is quoted.
 func action(ctx context.Context, n Notice) string {
@@ -73,27 +70,19 @@ func (l logger) Observe(ctx context.Context, n Notice) {
 		return
 	}
 	line := logLines[n.Kind]
-	attrs := []slog.Attr{slog.String("correlation_id", n.CorrelationID)}
+	var said, stack, grant string
 	if n.Kind == ToolFailed && n.Err != nil {
-		attrs = append(attrs, slog.String("error", scrubbed(ctx, n.Err.Error())))
+		said = n.Err.Error()
 		if p, ok := errors.AsType[*fault.PanicError](n.Err); ok {
-			attrs = append(attrs, slog.String("stack", stackText(ctx, p.Stack)))
-		}
-	}
-	for _, a := range []struct {
-		name, value string
-	}{
-		{"action", action(ctx, n)}, {"plane", string(n.Plane)}, {"error_type", string(n.Class)},
-		{"reason", string(n.Reason)},
-		{"reducer", n.Reducer}, {"text", Hide(ctx, n.Text)},
-	} {
-		if a.value != "" {
-			attrs = append(attrs, slog.String(a.name, fault.Scrub(a.value)))
+			stack = begin(p.Stack)
 		}
 	}
 	if n.Kind == Granted {
-		attrs = append(attrs, slog.String("grant", fault.Scrub(n.Grant.String())))
+		grant = n.Grant.String()
 	}
+	attrs := texts("correlation_id", n.CorrelationID, "error", Hide(ctx, said), "stack", Hide(ctx, stack),
+		"action", action(ctx, n), "plane", string(n.Plane), "error_type", string(n.Class),
+		"reason", string(n.Reason), "reducer", n.Reducer, "text", Hide(ctx, n.Text), "grant", grant)
 	if n.Kind == Progressed {
 		attrs = append(attrs, slog.Int("progress_bytes", len(n.Progress)))
 	}
