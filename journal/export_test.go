@@ -30,3 +30,10 @@ func KeptAttempts(text []byte) (kept, made int, err error) {
 
 // Drops reports whether a retention drops the end of a request or an action.
 func (r Retention) Drops(e *Ended, now time.Time) bool { return r.drops(e, now) }
+
+// Headers decodes a header with shared configs, and without.
+func (c *Configs) Headers(raw []byte) (shared, alone *Header, isShared bool, err, want error) {
+	is, compiled, err := c.header(raw)
+	was, want := decode(raw)
+	return is.Header, was.Header, compiled != nil, err, want
+}

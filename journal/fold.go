@@ -53,6 +53,9 @@ type Fold struct {
 	// trusts takes the recorded decisions as they are: today's are not compared with them, and no digests are
 	// made.
 	trusts bool
+	// configs are those that other folds share; nil for none. compiled is that of the header being read.
+	configs  *Configs
+	compiled *machine.Compiled
 	// events is the number of events so far, and last the last one.
 	events int64
 	last   *machine.Event
@@ -96,11 +99,20 @@ func (f *Fold) take(e *entry) error {
 	case e.kind == kindDecision && f.matches(e.raw):
 		return nil
 	}
-	rec, err := e.record()
+	rec, err := f.read(e)
 	if err == nil {
 		err = f.add(rec)
 	}
 	return e.locate(err)
+}
+
+// read decodes a line. The compiled config of a header is kept until its run begins.
+func (f *Fold) read(e *entry) (rec Record, err error) {
+	if e.kind != kindHeader || f.configs == nil {
+		return e.record()
+	}
+	rec, f.compiled, err = f.configs.header(e.raw)
+	return rec, err
 }
 
 // add folds one record. It returns a [DifferenceError] for a decision that differs from today's, a
@@ -145,13 +157,16 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	if h.Session == "" || held.ID() != h.Session {
 		return fmt.Errorf("header: the session is %q, its state is that of %q", h.Session, held.ID())
 	}
-	st, err := machine.New(h.Config, held)
-	if err != nil {
-		return &misfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
+	compiled := f.compiled
+	if compiled == nil {
+		var err error
+		if compiled, err = machine.Compile(&h.Config); err != nil {
+			return &misfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
+		}
 	}
 	before := *f
-	*f = Fold{Header: h, State: st, key: f.key, digests: newDigester(), events: f.events, ends: f.ends,
-		trusts: f.trusts, doubt: f.doubt}
+	*f = Fold{Header: h, State: compiled.New(held), key: f.key, digests: newDigester(), events: f.events,
+		ends: f.ends, trusts: f.trusts, configs: f.configs, doubt: f.doubt}
 	if f.before = before.begunLast(); h.Redaction != nil {
 		f.digests = newKeyedDigester(h.Session, f.key)
 	}

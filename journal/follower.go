@@ -12,6 +12,10 @@ import (
 // that. Of a long journal it forgets what nobody has to know to go on. The zero value is at the beginning. It
 // is for one goroutine.
 type Follower struct {
+	// Configs are shared with the followers of other journals; nil for none. With them the calls of the fold have
+	// no system prompt, unless something is decided by its size.
+	Configs *Configs
+
 	fold Fold
 	r    Reader
 	// forgot is where something was last dropped.
@@ -23,7 +27,7 @@ type Follower struct {
 // line. After an error the follower must not be used any more.
 func (f *Follower) Read(in io.Reader) error {
 	if f.r.line == 0 {
-		f.r.head, f.fold.trusts = newHash(), true
+		f.r.head, f.fold.trusts, f.fold.configs = newHash(), true, f.Configs
 	}
 	if err := f.skip(in); err != nil {
 		return err

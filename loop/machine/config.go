@@ -80,6 +80,8 @@ type Config struct {
 type words struct {
 	system, feedback *prompt.Template
 	policies         *policies
+	// unseen leaves system prompts out of calls.
+	unseen bool
 }
 
 // Compiled is a valid [Config] with everything derived from it, for runs that share a config. Make it with
@@ -124,6 +126,14 @@ func (c *Compiled) Seeded(seed string) *Compiled {
 	cfg := *c.cfg
 	cfg.Seed = seed
 	return &Compiled{&cfg, c.words}
+}
+
+// Unseen returns the same for those who read what was recorded and show no prompts: calls have no system
+// prompt, unless something is decided by its size.
+func (c *Compiled) Unseen() *Compiled {
+	w := *c.words
+	w.unseen = true
+	return &Compiled{c.cfg, &w}
 }
 
 func (c *Config) checkActionID() error {

@@ -54,6 +54,9 @@ func (s *step) makeCall(call *ModelCall) {
 func (s *step) nextCall() (*ModelCall, error) {
 	s.hearWords()
 	call := s.modelCall()
+	if s.words.unseen && !s.projects(call.Model) {
+		return call, nil
+	}
 	system, err := s.system()
 	call.System = system
 	return call, err

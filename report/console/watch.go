@@ -29,6 +29,7 @@ type watcher struct {
 	// rowOf makes the row of a session.
 	rowOf       func(*watched) *row
 	showSecrets bool
+	configs     journal.Configs
 
 	// reading is held while the stores are read.
 	reading sync.Mutex
@@ -213,7 +214,7 @@ func (w *watcher) one(ctx context.Context, k key, stat journal.Stat, now time.Ti
 	if was != nil {
 		is.follower = was.follower
 	}
-	if is.err = is.follow(ctx, w.stores[k.store].Store, now, w.showSecrets); errors.Is(is.err,
+	if is.err = w.follow(ctx, is, now); errors.Is(is.err,
 		journal.ErrNoRun) {
 		return
 	}
@@ -242,14 +243,14 @@ func (s *watched) isAsIt(stat journal.Stat, now time.Time) bool {
 }
 
 // follow reads a journal on, and from its beginning if another one has taken its place.
-func (s *watched) follow(ctx context.Context, store journal.Keeper, now time.Time, showSecrets bool) error {
-	on := s.follower != nil
+func (w *watcher) follow(ctx context.Context, s *watched, now time.Time) error {
+	store, on := w.stores[s.store].Store, s.follower != nil
 	if !on {
-		s.follower = new(journal.Follower)
+		s.follower = &journal.Follower{Configs: &w.configs}
 	}
 	err := s.read(ctx, store)
 	if err != nil && on {
-		s.follower = new(journal.Follower)
+		s.follower = &journal.Follower{Configs: &w.configs}
 		err = s.read(ctx, store)
 	}
 	f := s.follower
@@ -264,7 +265,7 @@ func (s *watched) follow(ctx context.Context, store journal.Keeper, now time.Tim
 	if err != nil {
 		return err
 	}
-	s.facts = factsOf(last, last.Summary(s.stat.Held, now), f.Lines(), showSecrets)
+	s.facts = factsOf(last, last.Summary(s.stat.Held, now), f.Lines(), w.showSecrets)
 	f.Forget()
 	return nil
 }

@@ -1,0 +1,122 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// Configs are the configs of runs, which a [Follower] of each of many journals shares with the others: one
+// that was seen before is not read and compiled again, whatever the request, the seed and the deadline of the
+// run. The zero value has none. It is safe for concurrent use, and its memory is bounded.
+type Configs struct {
+	mu    sync.Mutex
+	known map[[sha256.Size]byte]*machine.Compiled
+	bytes int
+}
+
+// maxConfigs is the most bytes of configs, as journals write them, that are kept.
+const maxConfigs = 4 << 20
+
+// ofRun are the members of a config that belong to one run.
+type ofRun struct {
+	RequestID string    `json:"request_id"`
+	Seed      string    `json:"seed"`
+	Deadline  time.Time `json:"deadline"`
+}
+
+// header decodes a header. The compiled config is nil where the one that was decoded cannot be shared.
+func (c *Configs) header(raw []byte) (Record, *machine.Compiled, error) {
+	if h, compiled := c.shared(raw); compiled != nil {
+		return Record{Header: h}, compiled, nil
+	}
+	rec, err := decode(raw)
+	return rec, nil, err
+}
+
+// shared decodes a header with its config; without one if anything is wrong with it.
+func (c *Configs) shared(raw []byte) (*Header, *machine.Compiled) {
+	var rec struct {
+		Header struct {
+			Header
+			Config json.RawMessage `json:"config"`
+		} `json:"header"`
+	}
+	if canon.UnmarshalKnown(raw, &rec) != nil || knownFormat(rec.Header.Format) != nil {
+		return nil, nil
+	}
+	common, own, ok := splitConfig(rec.Header.Config)
+	var mine ofRun
+	if !ok || canon.Unmarshal(own, &mine) != nil || canon.CheckID("request_id", mine.RequestID) != nil {
+		return nil, nil
+	}
+	compiled := c.compiled(common)
+	if compiled == nil {
+		return nil, nil
+	}
+	compiled = compiled.For(mine.RequestID, mine.Deadline).Seeded(mine.Seed)
+	h := &rec.Header.Header
+	h.Config = *compiled.Config()
+	return h, compiled
+}
+
+// compiled returns the config with a text; nil if the text is not that of a valid config.
+func (c *Configs) compiled(text []byte) *machine.Compiled {
+	sum := sha256.Sum256(text)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known := c.known[sum]; known != nil {
+		return known
+	}
+	cfg := new(machine.Config)
+	if canon.UnmarshalKnown(text, cfg) != nil {
+		return nil
+	}
+	made, err := machine.Compile(cfg)
+	if err != nil {
+		return nil
+	}
+	if c.bytes += len(text); c.known == nil || c.bytes > maxConfigs {
+		c.known, c.bytes = map[[sha256.Size]byte]*machine.Compiled{}, len(text)
+	}
+	c.known[sum] = made.Unseen()
+	return c.known[sum]
+}
+
+// splitConfig divides the members of a config into those that runs share, and those of one run.
+func splitConfig(config []byte) (common, own []byte, ok bool) {
+	in := jsontext.NewDecoder(bytes.NewReader(config))
+	if begin, err := in.ReadToken(); err != nil || begin.Kind() != '{' {
+		return nil, nil, false
+	}
+	for in.PeekKind() == '"' {
+		name, err := in.ReadValue()
+		if err != nil {
+			return nil, nil, false
+		}
+		to := &common
+		switch string(name) {
+		case `"request_id"`, `"seed"`, `"deadline"`:
+			to = &own
+		}
+		*to = append(append(append(*to, ','), name...), ':')
+		value, err := in.ReadValue()
+		if err != nil {
+			return nil, nil, false
+		}
+		*to = append(*to, value...)
+	}
+	return object(common), object(own), true
+}
+
+// object is the object with members, each after a comma.
+func object(members []byte) []byte {
+	return append(append([]byte{'{'}, bytes.TrimPrefix(members, []byte{','})...), '}')
+}
