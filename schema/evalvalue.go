@@ -25,12 +25,14 @@ func (f *collector) object() {
 			f.memberName(m)
 		}
 	}
-	if f.present < len(n.Required) {
-		f.missing("required", n.wants, "")
+	if f.present == len(n.Required) && len(n.needs) == 0 || !f.spend((n.lookups+int(v.count))/patternSteps) {
+		return
 	}
+	has := v.finder(n.lookups)
+	f.missing("required", n.wants, "", has)
 	for _, need := range n.needs {
-		if v.member(need.name).isThere() {
-			f.missing(need.rule, need.others, need.name)
+		if has(need.name) {
+			f.missing(need.rule, need.others, need.name, has)
 			f.demand(need.schema)
 		}
 	}
@@ -80,16 +82,12 @@ func (f *collector) memberName(m value) {
 }
 
 // missing reports members that are absent, of those wanted. because is the member that requires them, if one does.
-func (f *collector) missing(rule string, wanted []string, because string) {
-	if len(wanted) == 0 || !f.spend((len(wanted)+int(f.v.count))/patternSteps) {
-		return
-	}
-	byName := f.v.byName(len(wanted))
+func (f *collector) missing(rule string, wanted []string, because string, has func(name string) bool) {
 	for _, lacks := range wanted {
 		if f.tellsEnough() {
 			return
 		}
-		if m := byName[lacks[1:]]; !m.isThere() && (byName != nil || !f.v.member(lacks[1:]).isThere()) {
+		if !has(lacks[1:]) {
 			f.report(failure{at: f.n, value: f.v, rule: rule, lacks: lacks, because: because})
 		}
 	}

@@ -39,6 +39,7 @@ type node struct {
 	members            map[string]*node
 	required           bool // as a member, by the schema that has it
 	needs              []need
+	lookups            int // how many members are looked for by name
 	patterns           []patternNode
 	rest               *node // of other members
 	closed             bool  // there may be no other members
@@ -201,7 +202,7 @@ func (l *linker) object(n *node) {
 	for _, name := range canon.Keys(s.Properties) {
 		n.members[name] = l.child(s.Properties[name], "properties", nil)
 	}
-	n.wants = slashed(s.Required)
+	n.wants, n.lookups = slashed(s.Required), len(s.Required)
 	for _, name := range s.Required {
 		if sub := n.members[name]; sub != nil {
 			sub.required = true
@@ -209,6 +210,7 @@ func (l *linker) object(n *node) {
 	}
 	need := func(rule, name string, others []string, sub *jsonschema.Schema) {
 		n.needs = append(n.needs, need{rule, name, slashed(others), l.child(sub, rule, n)})
+		n.lookups += 1 + len(others)
 	}
 	for _, name := range canon.Keys(s.DependentRequired) {
 		need("dependentRequired", name, s.DependentRequired[name], nil)

@@ -182,16 +182,16 @@ func (v value) member(name string) value {
 	return m
 }
 
-// byName is the members by their names, where so many are looked for that this is less work; else nil.
-func (v value) byName(lookups int) map[string]value {
+// finder says which members there are. Where very many are looked for, it remembers their names.
+func (v value) finder(lookups int) (has func(name string) bool) {
 	if lookups*int(v.count) <= 1<<10 {
-		return nil
+		return func(name string) bool { return v.member(name).isThere() }
 	}
-	all := make(map[string]value, v.count)
+	names := make(map[string]bool, v.count)
 	for m := range v.children {
-		all[m.name()] = m
+		names[m.name()] = true
 	}
-	return all
+	return func(name string) bool { return names[name] }
 }
 
 // under is the value that a path leads to; none where there is none.

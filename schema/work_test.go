@@ -396,6 +396,17 @@ func TestRequiredMembersAreFoundInLinearWork(t *testing.T) {
 	assert.Less(t, float64(work(6000)), 2.2*float64(work(3000)))
 }
 
+// The names of an object are collected once for all members that demand others.
+func TestDemandsOfManyMembersAreLittleMemory(t *testing.T) {
+	s := compile(t, `{"dependentRequired":{`+of(1000, `"m%":["n%","m1"]`)+`}}`)
+	doc := []byte("{" + of(10_000, `"m%":1`) + "," + of(1000, `"n%":1`) + "}")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	assert.Empty(t, s.Check(doc))
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20))
+}
+
 // BenchmarkRequired checks a good document of 100 KB whose 5,000 members are all required.
 func BenchmarkRequired(b *testing.B) {
 	var required, members []string
