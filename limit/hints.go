@@ -23,7 +23,7 @@ func (s *step) learn(limits *ratelimit.State, known bool, given amount) (changed
 		switch {
 		case !counted(w.Resource):
 		case period > longest:
-			s.count(w)
+			s.countDown(w)
 		case w.Limit.Known && w.Limit.N > 0 && w.Limit.N <= 1<<40:
 			changed = s.pace(w.Resource, w.Limit.N, int64(period)) || changed
 			if known && w.Remaining.Known {
@@ -76,8 +76,8 @@ func (s *step) told(told *ratelimit.Window, period int64, given amount) {
 	}
 }
 
-// count notes what is left of a long window, less the calls in flight, which the response may not have seen.
-func (s *step) count(w *ratelimit.Window) {
+// countDown notes what is left of a long window, less the calls in flight, which the response may not have seen.
+func (s *step) countDown(w *ratelimit.Window) {
 	if !w.Remaining.Known || !w.ResetsIn.Known {
 		return
 	}

@@ -100,7 +100,7 @@ func (st *State) ramp() {
 
 // refused learns from a refusal. One that told the limit was no fault of the pace: calls are held for as long
 // as it asks, and go on at the pace that is known now. Otherwise the pace is cut once for all calls that were
-// granted before the cut or soon after it, and calls are held if it was cut several times in a row.
+// granted before the cut or soon after it.
 func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	wait := asks(limits)
 	switch {
@@ -117,24 +117,50 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	case s.Cut > 0 && granted < s.Cut+grace:
 		return
 	}
-	if s.Now-s.Cut > s.inRow() {
-		s.Refusals = 0
+	if s.Dry++; s.Dry == 1 {
+		s.DryFrom = s.Now
 	}
-	s.Refusals++
-	if s.Seeking { // by now a doubling pace is at about twice the limit
-		s.Knee = max(min(s.Pace/2, max((s.lastSecond()-1)*milli, s.Config.Start*milli/2)), slowest)
-		s.Pace = s.Knee
-		s.ramp()
-	} else {
+	switch {
+	case s.Seeking && s.Knee == 0: // by now a doubling pace is at about twice the limit
+		s.Pace = max(min(s.Pace/2, max((s.lastSecond()-1)*milli, s.Config.Start*milli/2)), slowest)
 		s.Knee = s.Pace
-		s.Pace = s.Pace * (10 - min(s.Refusals, deepest)) / 10
+		s.ramp()
+	default:
+		if !s.Seeking {
+			s.Knee = s.Pace
+		}
+		s.Pace, s.Seeking = s.Pace*cuts[min(s.Dry, dry)-1]/10, false
 	}
 	s.Pace, s.Cut = max(s.Pace, slowest), s.Now
 	// The window is full: the new pace begins now.
 	s.NextCall = max(s.NextCall, s.Now+scaled(second, milli, s.Pace))
-	if s.Refusals >= deepest {
+	if s.Dry >= dry {
 		s.HeldUntil = max(s.HeldUntil, s.Now+wait)
 	}
+}
+
+// accepted learns from a call that was served. If a window was used up, what it allowed since is its limit.
+func (s *step) accepted(granted int64) {
+	was := s.Dry
+	if granted < s.DryFrom {
+		return
+	}
+	if s.Dry = 0; was < dry {
+		return
+	}
+	rate := scaled(s.Accepted, second*milli, max(s.Now-s.Free, second))
+	s.Knee = min(max(rate, slowest), cmp.Or(s.ceiling(), fastest))
+	s.Pace, s.NextCall = s.Knee, s.Now
+	s.ramp()
+}
+
+// count counts calls that were granted. What was granted long ago counts ever less.
+func (s *step) count(calls int64) {
+	s.Rate.add(s.Now, second, calls)
+	for s.Now-s.Free > int64(2*longest) {
+		s.Accepted, s.Free = s.Accepted/2, s.Now-(s.Now-s.Free)/2
+	}
+	s.Accepted += calls
 }
 
 // inRow is the longest time between cuts in a row: that of three calls, or three seconds.
@@ -166,10 +192,14 @@ func asks(limits *ratelimit.State) int64 {
 	return min(max(int64(wait), 0), int64(maxTime))
 }
 
+// cuts are the tenths that remain of the pace after the first cut since a call was served, the second, and
+// those that follow.
+var cuts = [dry]int64{9, 8, 3}
+
 const (
-	// deepest is the most tenths that a cut takes of the pace: the first takes one, the second in a row two.
-	// After as many in a row calls are held.
-	deepest = 3
+	// dry is how many cuts since a call was served say that a window of some length is used up. Calls are held
+	// then, and find out ever more slowly whether there is room again.
+	dry = 3
 	// grace is how long after a cut a window may still be full of what was called before it.
 	grace = second
 )

@@ -27,9 +27,13 @@ func (s *step) settle(ev *Event) {
 // hear learns what the end of calls says of limits and outages.
 func (s *step) hear(ev *Event, out bool, granted int64, o *outstanding) {
 	taught := ev.Limits != nil && ev.Outcome != Unused && s.learn(ev.Limits, out, o.Given)
+	if ev.Outcome != Served {
+		s.Accepted -= min(bound(ev.Calls, 1), s.Accepted)
+	}
 	switch {
 	case s.Open && out && !o.Retry && ev.Outcome != Served: // every session may meet that once, whatever its pace
 	case ev.Outcome == Served:
+		s.accepted(granted)
 		s.served(ev.ID, granted)
 	case ev.Outcome == Refused:
 		if granted >= s.OpenTo { // nobody held the others back
@@ -102,7 +106,7 @@ func (s *step) served(id, granted int64) {
 // recover comes back to the pace that was kept before. What failed in the outage is no reason to throttle
 // retries: the breaker has dealt with it.
 func (s *step) recover() {
-	s.Budget = fullBudget
+	s.Budget, s.Accepted, s.Free = fullBudget, 0, s.Now
 	s.ramp()
 }
 

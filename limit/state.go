@@ -51,8 +51,12 @@ type State struct {
 	// Cut is when the pace was last cut, and Knee the pace from which it was cut; both 0 for never.
 	Cut  int64 `json:"cut,omitempty"`
 	Knee int64 `json:"knee,omitempty"`
-	// Refusals counts the cuts in a row.
-	Refusals int64 `json:"refusals,omitempty"`
+	// Dry counts the cuts since any call was served, the first of which was at DryFrom. Accepted are the calls
+	// since Free that the provider did not turn away.
+	Dry      int64 `json:"dry,omitempty"`
+	DryFrom  int64 `json:"dry_from,omitempty"`
+	Accepted int64 `json:"accepted,omitempty"`
+	Free     int64 `json:"free,omitempty"`
 	// HeldUntil is when calls may go on after refusals in a row.
 	HeldUntil int64 `json:"held_until,omitempty"`
 

@@ -283,10 +283,10 @@ func (s *step) grant(w *waiter) {
 		s.LastRetry = s.Now
 	}
 	share.Turn = s.turn(w, share.Calls)
-	s.Rate.add(s.Now, second, share.Calls)
+	s.count(share.Calls)
 	from := share.From.UnixNano()
 	if s.Given.Calls == 0 {
-		s.Since = from
+		s.Since, s.Free = from, from
 	}
 	o.Given, s.Given = s.Given.plus(1, o.Tokens), s.Given.plus(share.Calls, o.Tokens)
 	o.Calls, o.Lost = share.Calls, max(from, s.Now)+int64(share.Every)*share.Calls+int64(s.Config.Hold)

@@ -574,3 +574,29 @@ func TestReasonsAreExplained(t *testing.T) {
 	assert.Equal(t, "the call would wait 40s, and 12s are left", limit.TooLate.Explain(40*time.Second, 12*time.Second))
 	assert.Equal(t, "moon", limit.Why("moon").Explain(0, 0), "of a later version")
 }
+
+// A provider that tells nothing and allows 300 calls in any minute: what it served until it had room again is
+// what it allows, and its minutes are used from then on.
+func TestAMinuteThatIsUsedUpTellsWhatItAllows(t *testing.T) {
+	l := newLimiter(t, limit.Config{})
+	var served []time.Duration
+	refused := 0
+	l.ask(ids(1, 5000)...)
+	next := int64(5000)
+	for l.now < 10*time.Minute {
+		for _, id := range l.until(l.now + 20*time.Millisecond) {
+			o := limit.Served
+			if n := len(served) - 300; n >= 0 && served[n] > l.now-time.Minute {
+				o = limit.Refused
+				refused++
+				next++
+				l.step(limit.Event{Kind: limit.Ask, ID: next, Retry: true})
+			} else {
+				served = append(served, l.now)
+			}
+			l.step(limit.Event{Kind: limit.Settle, ID: id, Outcome: o})
+		}
+	}
+	assert.Greater(t, len(served), 2400, "of 3,000")
+	assert.Less(t, refused, 800)
+}
