@@ -7,13 +7,15 @@ import (
 	"time"
 )
 
-// Of returns n with a noun, given in the singular: "byte", "reply". The plural ends in "s", or in "ies" for
-// "y". It is safe for concurrent use.
+// Of returns n with a noun, given in the singular: "byte", "reply". The plural ends in "s", in "ies" for "y",
+// and in "es" after "s". It is safe for concurrent use.
 func Of[N ~int | ~int64](n N, noun string) string {
 	switch stem, isY := strings.CutSuffix(noun, "y"); {
 	case n == 1:
 	case isY:
 		noun = stem + "ies"
+	case strings.HasSuffix(noun, "s"):
+		noun += "es"
 	default:
 		noun += "s"
 	}

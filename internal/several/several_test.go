@@ -12,9 +12,11 @@ import (
 func ExampleOf() {
 	fmt.Println(several.Of(1, "reply"))
 	fmt.Println(several.Of(3, "reply"))
+	fmt.Println(several.Of(2, "process"))
 	// Output:
 	// 1 reply
 	// 3 replies
+	// 2 processes
 }
 
 func TestOf(t *testing.T) {

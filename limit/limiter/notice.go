@@ -70,7 +70,10 @@ func (l *Limiter) Scopes() []Status {
 		s := l.scopes[name]
 		st := Status{Scope: name, Waiting: len(s.waiting), State: s.state.Clone()}
 		if s.above != nil {
-			st.Above, st.StoreLost = s.above.last.Clone(), s.above.own != nil
+			st.Above, st.Processes = s.above.last.Clone(), s.above.seen
+			if own := s.above.own; own != nil {
+				st.Above, st.StoreLost = own.State.Clone(), true
+			}
 		}
 		all = append(all, st)
 	}
@@ -82,8 +85,10 @@ type Status struct {
 	Scope   string      `json:"scope"`
 	Waiting int         `json:"waiting"`
 	State   limit.State `json:"state"`
-	// Above is what was last known of the state in the store, and StoreLost reports that the store cannot be
-	// reached.
+	// Above is what was last known of the state in the store. StoreLost reports that the store cannot be
+	// reached: Above is the part of it that this process keeps to then.
 	Above     limit.State `json:"above,omitzero"`
 	StoreLost bool        `json:"store_lost,omitempty"`
+	// Processes is how many processes the store had in the last minute; 0 without a store.
+	Processes int64 `json:"processes,omitempty"`
 }

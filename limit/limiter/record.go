@@ -60,7 +60,7 @@ func Recorded(scope string, value []byte) (Status, error) {
 	for _, ask := range slices.Concat(r.State.First, r.State.Again) {
 		waiting += ask.Calls
 	}
-	return Status{Scope: scope, Waiting: int(waiting), State: r.State}, nil
+	return Status{Scope: scope, Waiting: int(waiting), State: r.State, Processes: int64(len(r.Seen))}, nil
 }
 
 func (r *record) write() []byte {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/limit/limiter"
 )
@@ -22,9 +23,8 @@ type limitsView struct {
 
 // scopeView is how one scope is, in words.
 type scopeView struct {
-	Name, Breaker, Pace, Windows string
-	Waiting                      int
-	InFlight, Leased             int64
+	Name, Breaker, Pace, Windows, InFlight, Leased string
+	Waiting                                        int
 }
 
 // limits writes the page of limits. Browsers ask for it again and again by themselves.
@@ -37,29 +37,48 @@ func (c *Console) limits(w http.ResponseWriter, _ *http.Request) {
 	show(w, http.StatusOK, "limits", v)
 }
 
-// scopeOf says how a scope is. One with a store keeps to the pace, windows and breaker of the store.
+// scopeOf says how a scope is. One with a store keeps to the pace, windows and breaker of the store, or to a
+// part of them where that is lost.
 func (c *Console) scopeOf(s *limiter.Status) scopeView {
 	st := &s.State
-	if st.Config.Shared && !s.StoreLost {
+	if st.Config.Shared {
 		st = &s.Above
 	}
 	v := scopeView{
-		Name: brief(c.scrub(s.Scope)), Waiting: s.Waiting, InFlight: s.State.InFlight, Breaker: "closed",
-		Pace: fmt.Sprintf("%.3g calls a second", float64(st.Pace)/1000), Windows: windowsOf(st),
+		Name: brief(c.scrub(s.Scope)), Waiting: s.Waiting, Breaker: "closed", Windows: windowsOf(st),
+		Pace: fmt.Sprintf("%.3g calls a second", float64(st.Pace)/1000),
 	}
 	if st.Open {
 		v.Pace = "any, until a retry is refused"
 	}
-	for _, slot := range s.State.Slots {
-		v.Leased += slot.Calls
-	}
 	if b := &st.Breaker; b.Open {
 		v.Breaker = "open since " + clock(time.Unix(0, b.Since))
 	}
-	if s.StoreLost {
-		v.Breaker += "; the store cannot be reached"
+	switch {
+	case s.StoreLost && st.Config.Parts > 0:
+		v.Breaker += fmt.Sprintf("; the store is lost: this process keeps to 1/%d", st.Config.Parts)
+	case s.StoreLost:
+		v.Breaker = "the store cannot be read"
 	}
+	v.InFlight, v.Leased = leasesOf(s)
 	return v
+}
+
+// leasesOf says how many calls are in flight, and how many were lent. A process knows which of its leases are
+// unused; a record in a store has what was lent to all processes, and cannot tell.
+func leasesOf(s *limiter.Status) (inFlight, leased string) {
+	if s.Processes > 0 && !s.State.Config.Shared {
+		return fmt.Sprint("at most ", s.State.InFlight),
+			fmt.Sprintf("%d, to %s", s.State.InFlight, several.Of(s.Processes, "process"))
+	}
+	unused := int64(0)
+	for _, slot := range s.State.Slots {
+		unused += slot.Calls
+	}
+	if leased = "none"; s.State.Config.Shared {
+		leased = fmt.Sprintf("%d unused; shared by %s", unused, several.Of(max(s.Processes, 1), "process"))
+	}
+	return fmt.Sprint(s.State.InFlight), leased
 }
 
 // windowsOf says what limits are known: those that are kept, and what is left of long ones.

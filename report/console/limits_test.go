@@ -1,6 +1,8 @@
 package console_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -51,7 +53,7 @@ func TestTheLimitsOfAMountedLimiterAreShown(t *testing.T) {
 	require.False(t, known)
 	page := get(c, "/limits?token="+token)
 	assert.Equal(t, "2", page.Header().Get("Refresh"))
-	assert.Contains(t, page.Body.String(), "<td dir=\"auto\">&lt;b&gt;m<td>closed<td>6000 input tokens in 1m0s<td>1<td>1<td>0<td>")
+	assert.Contains(t, page.Body.String(), "<td dir=\"auto\">&lt;b&gt;m<td>closed<td>6000 input tokens in 1m0s<td>1<td>1<td>none<td>")
 	l.Settle(granted.Grant, limiter.Use{Outcome: limit.Down})
 	assert.Contains(t, get(c, "/limits?token="+token).Body.String(), "<td>open since ")
 	assert.Contains(t, get(c, "/?token="+token).Body.String(), `<a href="/limits">`)
@@ -60,4 +62,28 @@ func TestTheLimitsOfAMountedLimiterAreShown(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusNotFound, get(without, "/limits?token="+token).Code)
 	assert.NotContains(t, get(without, "/?token="+token).Body.String(), "/limits")
+}
+
+// gone is a store that cannot be reached.
+type gone struct{}
+
+func (gone) Load(context.Context, string) (limiter.Record, error) {
+	return limiter.Record{}, errors.New("no route to it")
+}
+func (gone) Swap(context.Context, string, int64, []byte) (bool, error) { return false, errors.New("no route to it") }
+
+func TestALostStoreLeavesAPartOfTheLimits(t *testing.T) {
+	l, err := limiter.New(limiter.Config{Store: gone{}, Processes: 3, Limit: limit.Config{
+		Windows: []limit.Window{{Resource: "requests", Limit: 600, Period: time.Minute}},
+	}})
+	require.NoError(t, err)
+	granted := make(chan limiter.Answer, 1)
+	_, known := l.Ask(limiter.Ask{Scope: "m"}, func(a limiter.Answer) { granted <- a })
+	require.False(t, known)
+	<-granted
+	c, err := console.New(console.Settings{Stores: []console.Named{{Store: journal.Dir(t.TempDir())}}, Limits: l})
+	require.NoError(t, err)
+	page := body(t, ask(t, c, "GET", "/limits"))
+	assert.Contains(t, page, "<td>closed; the store is lost: this process keeps to 1/3<td>600 requests in 1m0s<td>0<td>1<td>")
+	assert.Contains(t, page, " unused; shared by 1 process<td>3.3 calls a second")
 }
