@@ -127,11 +127,11 @@ func (a *alarms) fire(fired after.After, now time.Time) {
 	}
 }
 
-// bounded returns ctx with a deadline by the clock, and a function that frees it. The function is nil if the
+// bounded returns ctx with a deadline by the clock, and a function that frees it. It is ctx itself if the
 // deadline is zero or ctx ends by then.
 func (a *alarms) bounded(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
 	if own, ok := ctx.Deadline(); deadline.IsZero() || ok && !deadline.Before(own) {
-		return ctx, nil
+		return ctx, func() {}
 	}
 	d := &deadlined{Context: ctx, at: deadline, done: make(chan struct{})}
 	unhook := context.AfterFunc(ctx, func() { d.end(ctx.Err()) })

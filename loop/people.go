@@ -84,12 +84,10 @@ func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
 		return p.tooLate(until)
 	}
 	a := *p.nextAsk()
-	limits := engine.Limits{Late: "nobody answered"}
-	if !a.Deadline.IsZero() {
-		limits.Whole = a.Deadline.Sub(p.now())
-	}
+	ctx, free := p.limits.bounded(p.ctx, a.Deadline)
+	defer free()
 	q := PersonQuestion{Ask: a, Session: p.s.ID(), View: p.runner.State().Session}
-	answer, left, err := ask(p.ctx, p, limits,
+	answer, left, err := ask(ctx, p, engine.Limits{},
 		func(ctx context.Context, _ engine.Tell) (machine.Response, error) { return p.approver(ctx, q) })
 	switch {
 	case left:

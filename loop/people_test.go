@@ -484,3 +484,42 @@ func TestNoSessionWakesBeforeItIsAnswered(t *testing.T) {
 		assert.Len(t, made.calls, 3)
 	})
 }
+
+// The context of an approver says why it has ended, and when it will: at the question's deadline or at the run's, also where
+// the two are one.
+func TestTheContextOfAnApproverEndsByItsDeadline(t *testing.T) {
+	for name, c := range map[string]struct{ question, run time.Duration }{
+		"the question's": {time.Minute, time.Hour},
+		"the run's":      {time.Hour, time.Minute},
+		"both":           {time.Minute, time.Minute},
+		"no run's":       {time.Minute, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var made payments
+				cfg, set := made.config(t), policy.DefaultSet()
+				set.Global.Approval = &policy.Approval{Timeout: c.question}
+				cfg.Policy = &set
+				in := loop.Input{Prompt: "Pay Ann."}
+				if c.run > 0 {
+					in.Deadline = time.Now().Add(c.run)
+				}
+				var ended error
+				var at time.Time
+				until := time.Now().Add(time.Minute)
+				approver := func(ctx context.Context, _ loop.PersonQuestion) (machine.Response, error) {
+					at, _ = ctx.Deadline()
+					<-ctx.Done()
+					ended = ctx.Err()
+					return machine.Response{}, ended
+				}
+				model := looptest.NewModel(payCall("c1", `{"to":"Ann","amount":500}`), looptest.Say("Not paid."))
+				_, _ = fixture.Run(t.Context(), model, newSession(t), in, cfg, loop.WithApprover(approver))
+				synctest.Wait()
+				assert.Equal(t, context.DeadlineExceeded, ended)
+				assert.True(t, until.Equal(at), "%v", at)
+				assert.Empty(t, made.calls)
+			})
+		})
+	}
+}
