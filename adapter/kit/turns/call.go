@@ -20,8 +20,9 @@ type call struct {
 	taken, left bool
 	// told is set if the runtime got an answer before the core has the outcome. It is not repeated then.
 	told bool
-	// run is the current try; nil if the call may not run.
-	run *machine.ToolRun
+	// run is the current try; nil if the call may not run. begun is set once a try has begun.
+	run   *machine.ToolRun
+	begun bool
 	// outcome is that of the try, until the core has it.
 	outcome *tool.Outcome
 	// denied is set if the outcome is that a person refused the call.
@@ -144,6 +145,7 @@ func (c *Call) Refused() (text string, ok bool, err error) {
 
 // begins says that a try of the call begins, so that it is in doubt if the run ends before the try does.
 func (c *Call) begins() {
+	c.c.begun = true
 	_, _ = c.r.runner.ToolBegins(c.r.now(), *c.c.run) // without a journal it returns nothing
 }
 
@@ -217,11 +219,12 @@ func (c *Call) Leave() {
 	c.r.wake()
 }
 
-// Forget ends a call whose outcome the run will not hear of. To the core it is over and costs nothing.
+// Forget ends a call whose outcome the run will not hear of. To the core it is over and has not failed: its
+// result is a text which says that the result is not known.
 func (c *Call) Forget(ctx context.Context) {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
-	c.r.put(ctx, c.c, tool.Outcome{Failed: "The result is not known to the run."})
+	c.r.put(ctx, c.c, tool.Outcome{Result: json.RawMessage(`"The result is not known to the run."`)})
 }
 
 // Deny ends a call that a person refused. It was not made, and costs nothing.
@@ -345,11 +348,11 @@ func (c *call) denial() *machine.ToolEnd {
 }
 
 // giveUp ends the calls that the runtime answered by itself or left: the next model call shows that it
-// went on.
+// went on. One that has begun may have had an effect.
 func (r *Run) giveUp() {
 	for n := range r.calls {
 		if c := &r.calls[n]; c.run != nil && !c.over && c.outcome == nil {
-			c.outcome = &tool.Outcome{Failed: "No result was reported."}
+			c.outcome = &tool.Outcome{Failed: "No result was reported.", InDoubt: c.begun}
 		}
 	}
 	r.feed(context.Background())
