@@ -88,8 +88,6 @@ func CrashEverywhere() Option { return way(func(sc *story) { sc.crashes = true }
 //	                    arguments=(JSON); the words, the changed arguments or the result in the body
 //	say                 the user says what stands in the body: late (while the model is called), stop, reset,
 //	                    by=NAME; id=ID (the same message again)
-//	lose STEP           a step that a run can do without fails: history (while the prompt is made; the system
-//	                    prompt without it in the body), telemetry, storage (of the session)
 //	adjust              lays a policy over that of the run
 //	dispatch EVENT      an event of the embedding program, its JSON in the body
 //	cancel              the caller gives up

@@ -9,10 +9,13 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/several"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/agent"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/result"
 	"github.com/retake-go/retake/session"
 )
 
@@ -176,5 +179,15 @@ func (sc *story) showSession(*line) error {
 	}
 	sc.say(fmt.Sprintf("restored %s: %d attempts, %d feedback, %d reducer errors", s.ID(),
 		st.AttemptCount(), len(st.Feedback()), len(st.ReducerErrors())))
+	return nil
+}
+
+// showEnvelope shows the result of the run in a wire form.
+func (sc *story) showEnvelope(l *line) error {
+	doc, err := result.Encode(result.Form(l.name), agent.Envelope(loop.ResultOf(sc.runner.End(), nil)))
+	if err != nil {
+		return err
+	}
+	sc.say(string(doc))
 	return nil
 }

@@ -77,7 +77,6 @@ func init() {
 			name:  "approve, refuse, done, not_done, run_again, nobody_knows, go_on or end",
 			takes: "call= question= by= policy= arguments=", body: optional},
 		"say":      {do: (*story).spoken, stage: after, takes: "id= by= late stop reset", body: required},
-		"lose":     {do: (*story).lose, stage: after, name: "history, telemetry or storage", body: optional},
 		"adjust":   {do: (*story).adjust, stage: after, body: required},
 		"dispatch": {do: (*story).dispatch, stage: after, name: "the event's name", body: required},
 		"cancel":   {do: (*story).cancel, stage: after},

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop/degrade"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/session"
@@ -26,8 +25,6 @@ type world struct {
 	keyed []string
 	// hanging is set while a tool gives no answer, crashed if a crash lost its run.
 	hanging, crashed bool
-	// fallbacks collects what was lost.
-	fallbacks degrade.Fallbacks
 }
 
 // outcome is what one run of a tool will do.
