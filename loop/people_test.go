@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -364,6 +365,37 @@ func TestAPersonSaysWhatBecameOfACall(t *testing.T) {
 			_, err = journal.Replay(strings.NewReader(lines(t, dir)), nil)
 			require.NoError(t, err)
 		})
+	}
+}
+
+// A call that has ended in doubt, about which a person is to be asked, is not under way. So a run that is
+// cancelled before the question says the same of it in every process.
+func TestACallInDoubtIsToldTheSameAfterACrash(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	for n, cause := range []error{loop.ErrSuspended, context.Canceled} {
+		ctx, end := context.WithCancelCause(t.Context())
+		broken := tool.New("pay", "Pays.", func(context.Context, transfer) (transferred, error) { return transferred{}, errors.New("cut off") },
+			tool.Approval(policy.Approval{InDoubt: policy.DoubtAsk}))
+		look := tool.New("look", "Looks.", func(ctx context.Context, _ struct{}) (string, error) {
+			end(cause)
+			return "", ctx.Err()
+		}, tool.ReadOnly())
+		tools, err := tool.NewSet(broken, look)
+		require.NoError(t, err)
+		turn := payCall("c1", `{"to":"Ann","amount":50}`)
+		turn.Reply.Calls = append(turn.Reply.Calls, message.Call{ID: "c2", Name: "look", Arguments: "{}"})
+		j := recorded(t, dir)
+		s, cfg := fixture.In(newSession(t), j), loop.Config{Tools: tools}
+		if n == 0 {
+			_, err = fixture.Run(ctx, looptest.NewModel(turn), s, loop.Input{Prompt: "Pay Ann."}, cfg, loop.WithParallel(1))
+		} else {
+			_, err = fixture.Resume(ctx, looptest.NewModel(), s, cfg, loop.WithParallel(1))
+		}
+		require.ErrorIs(t, err, cause)
+		require.NoError(t, j.Close())
+		if n == 1 {
+			assert.Contains(t, lines(t, dir), "The call failed, and its effect may or may not have happened.")
+		}
 	}
 }
 

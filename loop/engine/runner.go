@@ -353,7 +353,7 @@ func (r *Runner) underWay(batch *machine.Batch, ev *machine.Event) []int {
 	if batch != nil && r.asked != nil { // they may have begun in another process
 		for n, c := range batch.Calls {
 			began, landed := r.journal.Call(c.Key, c.Transport)
-			if !c.Ended() && (began || landed != nil) && !slices.Contains(open, n) {
+			if !c.Ended() && c.Lost == nil && (began || landed != nil) && !slices.Contains(open, n) {
 				open = append(open, n)
 			}
 		}
