@@ -124,7 +124,7 @@ func (c *check) runPolicy(e *env, p *policy.Set) error {
 }
 
 func (c *check) runReply(e *env, p *policy.Set) error {
-	tools, err := readTools("tool", c.tool)
+	tools, err := readTools("-tool", c.tool)
 	if err != nil {
 		return err
 	}

@@ -52,12 +52,6 @@ func (d databases) Scopes() (all []limiter.Status) {
 	return all
 }
 
-func (d databases) close() {
-	for _, one := range d {
-		_ = one.Close() // it was read alone
-	}
-}
-
 // openDatabase opens a database, or for reading alone.
 func openDatabase(name string, toRead bool) (db, error) {
 	ctx := context.Background()

@@ -31,9 +31,6 @@ func readAll(name string, r io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// readNamed reads the file that a flag names.
-func readNamed(flag, path string) ([]byte, error) { return readPlaced("-"+flag, path) }
-
 // readPlaced reads the file that a flag, an argument or a key of a file names.
 func readPlaced(place, path string) ([]byte, error) {
 	f, err := openNamed(place, path, "give a file that can be read")
@@ -114,7 +111,7 @@ const toolForm = `{"name", "description", "parameters"}, or a list of such objec
 // readTools reads the file of -tool or -tools: one tool, or a list of tools. Unknown members are an error,
 // for they belong to other formats.
 func readTools(flag, path string) (*tool.Set, error) {
-	data, err := readNamed(flag, path)
+	data, err := readPlaced(flag, path)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func readKey(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
 	}
-	key, err := readNamed("key", path)
+	key, err := readPlaced("-key", path)
 	if err != nil {
 		return nil, err
 	}

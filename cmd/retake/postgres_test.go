@@ -46,10 +46,11 @@ func TestAPostgresDatabaseIsAStore(t *testing.T) {
 	var pending struct{ Pending []json.RawMessage }
 	require.NoError(t, json.Unmarshal([]byte(retake(t, "pending", "-json", url)), &pending))
 	assert.Empty(t, pending.Pending)
-	stores, open, err := openStores([]string{url})
+	e := &env{}
+	stores, limits, err := e.openStores([]string{url})
 	require.NoError(t, err)
-	defer open.close()
-	assert.Empty(t, open.Scopes(), "no limiter uses it")
+	defer e.closeDatabases()
+	assert.Empty(t, limits.Scopes(), "no limiter uses it")
 	assert.Equal(t, "postgres:///postgres", stores[0].Name)
 	retake(t, "compact", url+"#order-42")
 	retake(t, "prune", "-older", "1d", url)

@@ -39,7 +39,7 @@ func readSealKeys(t task) ([]sealed.Sealer, error) {
 	name, text := "$"+sealKeysVar, []byte(os.Getenv(sealKeysVar))
 	if path := *u.unseals(); path != "" {
 		var err error
-		if text, err = readNamed("seal-key", path); err != nil {
+		if text, err = readPlaced("-seal-key", path); err != nil {
 			return nil, err
 		}
 		name = "-seal-key: " + plain(path)

@@ -78,15 +78,9 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	stores, open, err := openStores(s.names)
+	stores, limits, err := e.openStores(s.names)
 	if err != nil {
 		return err
-	}
-	defer open.close()
-	for n := range stores {
-		if stores[n].Store, err = e.sealing(stores[n].Store.(inbox.Store)); err != nil {
-			return err
-		}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
 	if err != nil {
@@ -98,8 +92,8 @@ func (s *serve) until(ctx context.Context, e *env) error {
 		Stores: stores, Token: token, Hosts: hostsOf(host, port),
 		Secure: s.cert != "", ShowSecrets: s.secrets,
 	}
-	if len(open) > 0 {
-		settings.Limits = open
+	if len(limits) > 0 {
+		settings.Limits = limits
 	}
 	c, err := console.New(settings)
 	if err != nil {
@@ -177,33 +171,25 @@ func hostsOf(host, port string) []string {
 	return hosts
 }
 
-// openStores opens stores for reading. Those that are databases are returned a second time, to be closed.
-func openStores(names []string) (stores []console.Named, open databases, err error) {
-	defer func() {
-		if err != nil {
-			open.close()
-		}
-	}()
+// openStores opens stores so that questions can be answered, or else for reading alone. Those that are
+// databases are returned a second time, for their limits.
+func (e *env) openStores(names []string) (all []console.Named, limits databases, err error) {
 	for _, name := range names {
-		if !isDatabase(name) {
-			stores = append(stores, console.Named{Name: name, Store: journal.Dir(name)})
-			continue
+		var store inbox.Store = journal.Dir(name)
+		if isDatabase(name) {
+			db, err := e.database(name, false)
+			if err != nil {
+				db, err = e.database(name, true)
+			}
+			if err != nil {
+				return nil, nil, unreadableDatabase(name, err)
+			}
+			store, limits = db, append(limits, namedDB{shown(name), db})
 		}
-		db, err := openToAnswer(name)
-		if err != nil {
-			return nil, open, unreadableDatabase(name, err)
+		if store, err = e.sealing(store); err != nil {
+			return nil, nil, err
 		}
-		open = append(open, namedDB{shown(name), db})
-		stores = append(stores, console.Named{Name: shown(name), Store: db})
+		all = append(all, console.Named{Name: shown(name), Store: store})
 	}
-	return stores, open, nil
-}
-
-// openToAnswer opens a database so that questions can be answered, or else for reading alone.
-func openToAnswer(name string) (db, error) {
-	both, err := openDatabase(name, false)
-	if err != nil {
-		return openDatabase(name, true)
-	}
-	return both, nil
+	return all, limits, nil
 }

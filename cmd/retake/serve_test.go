@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
 	"math/big"
 	"net/http"
@@ -99,7 +100,8 @@ func served(t *testing.T, keys []sealed.Sealer, names ...string) (home, token st
 	ended := make(chan error, 1)
 	go func() {
 		s := &serve{listen: "127.0.0.1:0", stores: stores{names: names}}
-		ended <- s.until(ctx, &env{out: bufio.NewWriter(w), err: io.Discard, keys: keys})
+		e := &env{out: bufio.NewWriter(w), err: io.Discard, keys: keys}
+		ended <- errors.Join(s.until(ctx, e), e.closeDatabases())
 	}()
 	t.Cleanup(func() {
 		stop()

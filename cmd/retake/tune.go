@@ -145,7 +145,7 @@ func (t *tune) candidates() (all []*candidate, err error) {
 		}
 		names[name] = entry.Name()
 		path := filepath.Join(t.policies, entry.Name())
-		data, err := readNamed("policies", path)
+		data, err := readPlaced("-policies", path)
 		if err != nil {
 			return nil, err
 		}

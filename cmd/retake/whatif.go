@@ -72,14 +72,14 @@ func (w *whatif) question() (journal.WhatIf, error) {
 		q.Policy = &from.set
 	}
 	if w.feedback != "" {
-		text, err := readNamed("feedback", w.feedback)
+		text, err := readPlaced("-feedback", w.feedback)
 		if err != nil {
 			return q, err
 		}
 		q.Feedback = new(string(text))
 	}
 	if w.tools != "" {
-		set, err := readTools("tools", w.tools)
+		set, err := readTools("-tools", w.tools)
 		if err != nil {
 			return q, err
 		}
