@@ -50,7 +50,8 @@ func (f *RetryFeedback) given() string {
 // told appends at most limit issues to b, which then has at most room bytes. If not all fit, the members of
 // the proposal take turns.
 func (f *RetryFeedback) told(b []byte, limit, room int) []byte {
-	issues, restated := fault.SortIssues(f.Issues), func(i fault.Issue) bool { return restates(i, f.ErrorType) }
+	issues := fault.SortIssues(f.Issues)
+	restated := func(i fault.Issue) bool { return restates(i, f.ErrorType) }
 	if slices.ContainsFunc(issues, restated) {
 		issues = slices.DeleteFunc(slices.Clone(issues), restated)
 	}

@@ -64,7 +64,8 @@ func secretHeader(lower string) bool {
 // among them, because they are also plain words.
 var secretMembers = []string{
 	"authorization", "proxyauthorization", "cookie", "setcookie", "apikey", "xapikey", "accesstoken",
-	"refreshtoken", "idtoken", "authtoken", "bearertoken", "sessiontoken", "clientsecret", "secret", "secretkey",
+	"refreshtoken", "idtoken", "authtoken", "bearertoken", "sessiontoken", "clientsecret", "secret",
+	"secretkey",
 	"secretaccesskey", "privatekey", "password", "passwd", "credentials",
 }
 

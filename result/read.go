@@ -50,7 +50,8 @@ func (r *reading) walk(m map[string]any, at string) {
 		switch {
 		case leaf:
 		case !known && r.kept == maxKept:
-			r.fail(ruled(at, "maxProperties", fmt.Sprintf("at most %d members besides the known ones", maxKept)))
+			most := fmt.Sprintf("at most %d members besides the known ones", maxKept)
+			r.fail(ruled(at, "maxProperties", most))
 			return
 		case !known:
 			r.kept++

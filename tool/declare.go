@@ -170,11 +170,12 @@ func (s *Set) Absent(p *policy.Set) (warnings []string, err error) {
 				continue
 			}
 			if near := nearest(s.Names(), name); near >= 0 {
-				errs = append(errs, fmt.Errorf("policy: %s.%s: there is no such tool; did you mean %s?", of.path, name,
-					s.tools[near].name))
+				errs = append(errs, fmt.Errorf("policy: %s.%s: there is no such tool; did you mean %s?",
+					of.path, name, s.tools[near].name))
 				continue
 			}
-			warnings = append(warnings, fmt.Sprintf("policy: %s.%s: there is no such tool in this run", of.path, name))
+			warnings = append(warnings,
+				fmt.Sprintf("policy: %s.%s: there is no such tool in this run", of.path, name))
 		}
 	}
 	return warnings, errors.Join(errs...)

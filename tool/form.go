@@ -38,16 +38,14 @@ func formFaultAt(t reflect.Type, place string, seen map[reflect.Type]bool) error
 	seen[t] = true
 	switch t.Kind() {
 	case reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:
-		return fmt.Errorf("%s is of type %s, which has no JSON form: leave it out (`json:\"-\"`), or give its "+
-			"type a method MarshalJSON",
-			place, t)
+		return fmt.Errorf("%s is of type %s, which has no JSON form: leave it out (`json:\"-\"`), or give "+
+			"its type a method MarshalJSON", place, t)
 	case reflect.Pointer, reflect.Slice, reflect.Array:
 		return formFaultAt(t.Elem(), place, seen)
 	case reflect.Map:
 		if !isKey(t.Key()) {
-			return fmt.Errorf("%s is of type %s, whose keys are no names of JSON members: use strings or whole "+
-				"numbers, or give %s a method MarshalText",
-				place, t, t.Key())
+			return fmt.Errorf("%s is of type %s, whose keys are no names of JSON members: use strings or "+
+				"whole numbers, or give %s a method MarshalText", place, t, t.Key())
 		}
 		return formFaultAt(t.Elem(), place, seen)
 	case reflect.Struct:

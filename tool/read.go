@@ -122,7 +122,7 @@ func (in *reader) native(checked *Call, c *message.Call) {
 	t, ok := in.set.resolve(c.Name)
 	if !ok {
 		checked.unknown(in.set, c.Name)
-		checked.Arguments, _ = canon.Text(c.Arguments)
+		checked.Arguments, _ = canon.JSON([]byte(c.Arguments))
 		return
 	}
 	checked.Tool = t.name

@@ -30,12 +30,14 @@ func NewSet(tools ...*Tool) (*Set, error) {
 		}
 		alias := ProviderName(t.name)
 		if _, taken := s.byName[t.name]; taken {
-			faults = append(faults, fmt.Errorf("tools[%d]: %q is given twice: leave one out, or rename it", n, t.name))
+			faults = append(faults,
+				fmt.Errorf("tools[%d]: %q is given twice: leave one out, or rename it", n, t.name))
 			continue
 		}
 		if other, taken := s.byAlias[alias]; taken {
-			faults = append(faults, fmt.Errorf("tools[%d]: %q and %q would both be %q to a provider: rename one", n,
-				other.name, t.name, alias))
+			faults = append(faults,
+				fmt.Errorf("tools[%d]: %q and %q would both be %q to a provider: rename one",
+					n, other.name, t.name, alias))
 			continue
 		}
 		s.byName[t.name], s.byAlias[alias] = t, t

@@ -64,7 +64,8 @@ func New[A, R any](
 	}
 	t := reflect.TypeFor[A]()
 	if k := t.Kind(); k != reflect.Struct && k != reflect.Map {
-		panic(fmt.Sprintf("tool.New(%q): arguments must be a struct or a map with string keys, not %s", name, t))
+		panic(fmt.Sprintf("tool.New(%q): arguments must be a struct or a map with string keys, not %s",
+			name, t))
 	}
 	typed, err := schema.For[A]()
 	if err != nil {
@@ -140,7 +141,8 @@ func Raw(
 	}
 	said := declare(opts)
 	if said.takes != nil && said.takes != reflect.TypeFor[json.RawMessage]() {
-		return nil, fmt.Errorf("tool %q: NeedsApproval takes %v: make it take json.RawMessage", name, said.takes)
+		return nil, fmt.Errorf("tool %q: NeedsApproval takes %v: make it take json.RawMessage",
+			name, said.takes)
 	}
 	s, err := schema.CompileWithin(said.compile, parameters)
 	if err != nil {
@@ -149,7 +151,8 @@ func Raw(
 	if text := s.JSON(); len(text) == 0 || text[0] != '{' {
 		return nil, fmt.Errorf("tool %q: parameters must be a JSON Schema object", name)
 	} else if !takesObjects(text) {
-		return nil, fmt.Errorf("tool %q: parameters: type: must be \"object\", for arguments are an object", name)
+		return nil, fmt.Errorf("tool %q: parameters: type: must be \"object\", for arguments are an object",
+			name)
 	}
 	return &Tool{
 		name: name, description: description, schema: s, runner: rawRunner{s, fn}, declarations: said,

@@ -144,7 +144,7 @@ func TestAHostileCallTakesLittleMemory(t *testing.T) {
 		reply := message.Reply{Calls: []message.Call{{ID: "a", Name: "order", Arguments: arguments}}}
 		docs := [][]byte{[]byte(arguments)}
 		mended := set.Read(reply, tool.Settings{Native: policy.RepairsNote}).Calls[0].Arguments
-		if canonical, _ := canon.Text(arguments); string(mended) != string(canonical) {
+		if canonical, _ := canon.JSON([]byte(arguments)); string(mended) != string(canonical) {
 			docs = append(docs, mended)
 		}
 		runtime.GC()

@@ -174,7 +174,8 @@ func (f *flow) orderOf(c *child, in *order) error {
 // reports what it consumed.
 func (f *flow) await(ctx workflow.Context, c *child, in order) error {
 	how := workflow.ChildWorkflowOptions{
-		WorkflowID: c.id, ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL, WaitForCancellation: true,
+		WorkflowID: c.id, WaitForCancellation: true,
+		ParentClosePolicy: enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 	}
 	if d := c.Run.Timeout; d > 0 { // its own deadline comes first
 		how.WorkflowExecutionTimeout = d + slack

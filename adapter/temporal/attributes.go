@@ -32,7 +32,8 @@ type attributes struct {
 
 // statuses are the values of [AttributeStatus] by phase.
 var statuses = map[machine.Phase]string{
-	machine.Waiting: "waiting", machine.Planning: "planning", machine.Asking: "asking", machine.Stopped: "stopped",
+	machine.Waiting: "waiting", machine.Planning: "planning", machine.Asking: "asking",
+	machine.Stopped: "stopped",
 }
 
 // showAttributes sets the search attributes if they changed, because each time adds an event to the

@@ -106,7 +106,8 @@ func (f *flow) CallModel(m *machine.ModelCall) error {
 		return err
 	}
 	f.calling = true
-	out, on, err := perform[modelResult](f, "model", cmp.Or(m.Timeout, f.ModelTimeout), f.begun.Deaths+1, over(in))
+	bound := cmp.Or(m.Timeout, f.ModelTimeout)
+	out, on, err := perform[modelResult](f, "model", bound, f.begun.Deaths+1, over(in))
 	f.calling, f.left = false, false
 	if !on {
 		return err

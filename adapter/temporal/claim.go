@@ -61,7 +61,8 @@ func (c *claims) Encode(all []*commonpb.Payload) ([]*commonpb.Payload, error) {
 			return nil, sdk.NewNonRetryableApplicationError(text, "ClaimCheck", err)
 		}
 		out[n] = &commonpb.Payload{
-			Metadata: map[string][]byte{converter.MetadataEncoding: []byte(claimEncoding)}, Data: []byte(name),
+			Metadata: map[string][]byte{converter.MetadataEncoding: []byte(claimEncoding)},
+			Data:     []byte(name),
 		}
 	}
 	return out, nil

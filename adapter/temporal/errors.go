@@ -26,7 +26,8 @@ type SizeError struct {
 // Error returns the size, the limit and a remedy.
 func (e *SizeError) Error() string {
 	return fmt.Sprintf("temporal: %s has %d bytes, more than the limit of %d: "+
-		"set the worker's Store and its client's DataConverter (ClaimCheck), or send less", e.What, e.Bytes, e.Limit)
+		"set the worker's Store and its client's DataConverter (ClaimCheck), or send less",
+		e.What, e.Bytes, e.Limit)
 }
 
 // RunError reports that a run could not begin or continue. In process, [loop.Loop.Run] would have returned an

@@ -93,14 +93,14 @@ func (a *agent) registered(o *output) (*schema.Schema, error) {
 	}
 	switch {
 	case other == nil:
-		return nil, fmt.Errorf("the run needs the answer type %s, which this worker of agent %s does not have: "+
-			"add it to Outputs", o.Type, a.Agent)
+		return nil, fmt.Errorf("the run needs the answer type %s, which this worker of agent %s does not "+
+			"have: add it to Outputs", o.Type, a.Agent)
 	case journal.SchemaDigest(other.JSON()) != o.SchemaDigest:
-		return nil, fmt.Errorf("the run needs the answer type %s, which has another schema in this worker of "+
-			"agent %s", o.Type, a.Agent)
+		return nil, fmt.Errorf("the run needs the answer type %s, which has another schema in this worker "+
+			"of agent %s", o.Type, a.Agent)
 	}
-	return nil, fmt.Errorf("the run needs the answer type %s, which has other rules in this worker of agent %s",
-		o.Type, a.Agent)
+	return nil, fmt.Errorf("the run needs the answer type %s, which has other rules in this worker of "+
+		"agent %s", o.Type, a.Agent)
 }
 
 // ownTools returns the worker's own set of the tools that a run began with. The error names a tool that is
@@ -131,8 +131,8 @@ func (a *agent) tool(name, digest string) (*tool.Tool, error) {
 			"add it to Tools", name, a.Agent)
 	}
 	if journal.SchemaDigest(t.Parameters()) != digest {
-		return nil, fmt.Errorf("the run needs the tool %q, which has another schema in this worker of agent %s",
-			name, a.Agent)
+		return nil, fmt.Errorf("the run needs the tool %q, which has another schema in this worker of "+
+			"agent %s", name, a.Agent)
 	}
 	return t, nil
 }

@@ -112,7 +112,8 @@ func (t *transcripts) read(ctx context.Context, key string) (p piece, err error)
 	}
 	sum := sha256.Sum256(doc)
 	if !strings.HasSuffix(key, "/"+hex.EncodeToString(sum[:16])) {
-		return p, fmt.Errorf("reading the conversation: the stored content of %s does not match its name", key)
+		return p, fmt.Errorf("reading the conversation: the stored content of %s does not match its name",
+			key)
 	}
 	known := json.NewDecoder(bytes.NewReader(doc))
 	known.DisallowUnknownFields() // a newer worker's piece may say more than this one can keep

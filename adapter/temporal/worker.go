@@ -167,7 +167,8 @@ func (w Worker) faults() (errs []error) {
 		{w.Model == nil && w.Try == nil, "model: is nil; set a model, or Try for single actions"},
 		{
 			strings.ContainsAny(d.Agent, " \t\n/"),
-			fmt.Sprintf("agent: %q is the name of a workflow, and must not have white space or a slash", d.Agent),
+			fmt.Sprintf("agent: %q is the name of a workflow, and must not have white space or a slash",
+				d.Agent),
 		},
 		{d.Parallel < 1, fmt.Sprintf("parallel: must be at least 1, not %d", d.Parallel)},
 		{d.ModelTimeout < 0, fmt.Sprintf("model_timeout: must be more than 0, not %v", d.ModelTimeout)},
@@ -295,7 +296,8 @@ func (a *agent) offered(names []string) (*tool.Set, error) {
 	for n, name := range names {
 		t, ok := a.Tools.Get(name)
 		if !ok {
-			return nil, fmt.Errorf("the agent %s has no tool %q: offer tools that its workers have", a.Agent, name)
+			return nil, fmt.Errorf("the agent %s has no tool %q: offer tools that its workers have",
+				a.Agent, name)
 		}
 		tools[n] = t
 	}

@@ -174,7 +174,8 @@ func (f *flow) report(err error) (r report) {
 	r = report{Trouble: troubled(err), MaybePaid: f.paid}
 	// Twice where reducers are to hear of the end.
 	for err != nil && f.st.Phase != machine.Idle && f.st.Phase != machine.Stopped {
-		if cancel := f.step(machine.Event{Kind: machine.Broken, Failure: engine.CauseOf(err)}); cancel != nil {
+		broken := machine.Event{Kind: machine.Broken, Failure: engine.CauseOf(err)}
+		if cancel := f.step(broken); cancel != nil {
 			r.Trouble.Text += " (and the run could not be ended: " + cancel.Error() + ")"
 			break
 		}
@@ -400,7 +401,8 @@ func (f *flow) cancel(why string) error { return f.end(fault.Cancelled, why) }
 
 // end ends the run from outside.
 func (f *flow) end(class fault.Class, why string) error {
-	f.ending = &RemoteError{Text: why, Seen: fault.Failure{Plane: fault.Transport, Class: class, Message: why}}
+	seen := fault.Failure{Plane: fault.Transport, Class: class, Message: why}
+	f.ending = &RemoteError{Text: why, Seen: seen}
 	return f.step(machine.Event{Kind: machine.Cancelled, Failure: &f.ending.Seen})
 }
 

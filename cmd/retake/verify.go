@@ -90,7 +90,8 @@ func (v *verify) run(e *env) error {
 // write writes it for people.
 func (v verified) write(e *env) {
 	if !v.OK {
-		fmt.Fprintf(e.out, "%s  %s\n%s\n", e.paint.red("damaged"), title(v.place), plainLines(indent(v.Error)))
+		mark, text := e.paint.red("damaged"), plainLines(indent(v.Error))
+		fmt.Fprintf(e.out, "%s  %s\n%s\n", mark, title(v.place), text)
 		return
 	}
 	text := several.Of(v.Records, "record")

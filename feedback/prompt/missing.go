@@ -19,7 +19,8 @@ func (t *Template) Check(vars map[string]any) error {
 		for _, read := range readBy(pipeOf(n)) {
 			if _, there := vars[read.name]; !there {
 				line := 1 + strings.Count(t.text[:read.at], "\n")
-				return &Error{Line: line, Reason: fmt.Sprintf("there is no .Vars.%s: %s", read.name, heldBy(vars))}
+				reason := fmt.Sprintf("there is no .Vars.%s: %s", read.name, heldBy(vars))
+				return &Error{Line: line, Reason: reason}
 			}
 		}
 	}

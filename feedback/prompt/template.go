@@ -56,7 +56,8 @@ func Parse(text string, vars map[string]json.RawMessage) (*Template, error) {
 	t := &Template{text: text, vars: make(map[string]any, len(vars))}
 	switch {
 	case len(text) > maxText:
-		return nil, &Error{Reason: fmt.Sprintf("the text must be at most %d bytes, is %d", maxText, len(text))}
+		reason := fmt.Sprintf("the text must be at most %d bytes, is %d", maxText, len(text))
+		return nil, &Error{Reason: reason}
 	case !strings.Contains(text, "{{"):
 		return t, nil
 	}
@@ -207,7 +208,8 @@ func renderError(err error) error {
 		e.Reason = "cannot be rendered: it uses a field or key that does not exist, or something that a value " +
 			"cannot do"
 		if place := placeOf(err); place != "" {
-			e.Reason = place + " cannot be rendered: there is no such field or key, or a value cannot do what it asks for"
+			e.Reason = place + " cannot be rendered: there is no such field or key, or a value cannot do " +
+				"what it asks for"
 		}
 	}
 	return e

@@ -47,15 +47,6 @@ func JSON(raw []byte) ([]byte, error) {
 	return text, nil
 }
 
-// Text is [JSON] for a string.
-func Text(text string) ([]byte, error) { return JSON([]byte(text)) }
-
-// Is reports whether raw is in canonical form.
-func Is(raw []byte) bool {
-	text, err := JSON(raw)
-	return err == nil && bytes.Equal(text, raw)
-}
-
 // appendJSON appends the canonical form of one JSON text at the given nesting depth.
 func appendJSON(dst, raw []byte, depth int) ([]byte, *Error) {
 	if at := tooDeep(raw, depth); at >= 0 {
@@ -176,15 +167,6 @@ func skipString(raw []byte, i int) int {
 		}
 	}
 	return i
-}
-
-// AppendString appends a string in canonical form. If it is not UTF-8, ok is false and dst is unchanged.
-func AppendString(dst []byte, s string) (to []byte, ok bool) {
-	to, err := jsontext.AppendQuote(dst, s)
-	if err != nil {
-		return dst, false
-	}
-	return to, true
 }
 
 // UTF8 returns s with invalid UTF-8 replaced by U+FFFD, because JSON has no form for it.

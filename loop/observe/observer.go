@@ -114,8 +114,8 @@ func NoticesOf(st *machine.State, at time.Time, e machine.Effect, err error) []N
 		return askNotices(st, at, e.Asks)
 	case machine.AskSettled:
 		d := e.Settled
-		return []Notice{{Kind: Answered, CorrelationID: st.Session.ID(), At: at, Action: d.Ask.Tool, Ask: &d.Ask,
-			Settled: d}}
+		return []Notice{{Kind: Answered, CorrelationID: st.Session.ID(), At: at, Action: d.Ask.Tool,
+			Ask: &d.Ask, Settled: d}}
 	case machine.Stop:
 		n := endNotice(st.Session.ID(), at, e.Outcome, err)
 		n.Attempts = len(st.Attempts())
@@ -129,7 +129,8 @@ func NoticesOf(st *machine.State, at time.Time, e machine.Effect, err error) []N
 func askNotices(st *machine.State, at time.Time, asks []machine.Ask) (all []Notice) {
 	for n := range asks {
 		if a := &asks[n]; a.At.Equal(at) {
-			all = append(all, Notice{Kind: Asked, CorrelationID: st.Session.ID(), At: at, Action: a.Tool, Ask: a})
+			one := Notice{Kind: Asked, CorrelationID: st.Session.ID(), At: at, Action: a.Tool, Ask: a}
+			all = append(all, one)
 		}
 	}
 	return all

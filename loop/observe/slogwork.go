@@ -44,7 +44,8 @@ func (r *loggedRun) replied(model string) {
 func (l logger) Begin(ctx context.Context, w Work) (context.Context, func(WorkEnd)) {
 	if w.Kind == WorkRun {
 		l.began(ctx, w)
-		r := &loggedRun{id: w.CorrelationID, ctx: ctx, end: Notice{Kind: Ended, CorrelationID: w.CorrelationID}}
+		end := Notice{Kind: Ended, CorrelationID: w.CorrelationID}
+		r := &loggedRun{id: w.CorrelationID, ctx: ctx, end: end}
 		return context.WithValue(ctx, loggedKey(l), r), func(e WorkEnd) { l.runEnded(r, e, e.At.Sub(w.At)) }
 	}
 	return ctx, func(e WorkEnd) {
@@ -103,7 +104,8 @@ func (l logger) ended(ctx context.Context, n Notice, model string, took time.Dur
 	}
 	attrs := texts("correlation_id", n.CorrelationID, "action", action(ctx, n), "plane", string(n.Plane),
 		"error_type", string(n.Class), "reason", string(n.Reason), "error", Hide(ctx, errorText(n)),
-		"provider", provider.Provider, "model", cmp.Or(provider.Model, model), "request_id", provider.RequestID)
+		"provider", provider.Provider, "model", cmp.Or(provider.Model, model),
+		"request_id", provider.RequestID)
 	attrs = append(attrs, known(slog.Int("status", provider.StatusCode), slog.Int("attempt", n.Attempt),
 		slog.Int("max_attempts", n.MaxAttempts), slog.Int("turns", n.Turns))...)
 	attrs = append(attrs, tokens(n.Usage)...)

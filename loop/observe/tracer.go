@@ -153,8 +153,8 @@ func told(end func(WorkEnd), e WorkEnd) {
 
 // ModelWork returns a model call as work, without its session and time.
 func ModelWork(m *machine.ModelCall) Work {
-	w := Work{Kind: WorkModel, Model: m.Model, Turn: m.Turn, Transport: m.Transport, Temperature: m.Temperature,
-		Stop: m.Stop, MaxOutputTokens: m.MaxOutputTokens}
+	w := Work{Kind: WorkModel, Model: m.Model, Turn: m.Turn, Transport: m.Transport,
+		Temperature: m.Temperature, Stop: m.Stop, MaxOutputTokens: m.MaxOutputTokens}
 	for _, p := range m.At {
 		if p.Attempt > w.Attempt {
 			w.Attempt, w.MaxAttempts = p.Attempt, p.MaxAttempts
