@@ -132,7 +132,7 @@ func (at *spot) broken(v reflect.Value, around any) (rules []rule) {
 	for _, r := range at.rules {
 		switch {
 		case !r.omits():
-			if !r.holds(v, at.class, around) {
+			if !r.holds(v, at, around) {
 				rules = append(rules, r)
 			}
 		case at.isEmpty(v, r):
@@ -186,7 +186,7 @@ func (f *collector) judgeInto(n *node, v value, at *spot, to reflect.Value, arou
 		to.Set(reflect.MakeMapWithSize(to.Type(), int(v.count)))
 		in.key, in.elem = reflect.New(to.Type().Key()).Elem(), reflect.New(to.Type().Elem()).Elem()
 	case to.Kind() == reflect.Slice:
-		to.Grow(int(v.count))
+		to.Grow(max(int(v.count), 1)) // an empty list is not nil
 		to.SetLen(int(v.count))
 	}
 	f.judge(n, v, f.scope, &f.around[last])
@@ -242,7 +242,7 @@ func (f *collector) compare(object value, l *layout, m *member, in reflect.Value
 			continue
 		}
 		beside := in.FieldByIndex(m.index[:len(m.index)-1])
-		if !r.holds(to, m.class, beside.Addr().Interface()) {
+		if !r.holds(to, m.spot, beside.Addr().Interface()) {
 			x := failure{value: v, rule: r.name, said: r.said, isRule: true}
 			if !v.isThere() {
 				x.value, x.lacks = object, "/"+m.name

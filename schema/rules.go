@@ -216,18 +216,18 @@ func (r rule) checkOthers(in, of reflect.Type) error {
 	return nil
 }
 
-// holds reports whether a value keeps to the rule, as the validator judges it. around is the struct that it
-// is a field of, or nil.
-func (r rule) holds(v reflect.Value, c class, around any) bool {
+// holds reports whether a value of a place keeps to the rule, as the validator judges it. around is the
+// struct that it is a field of, or nil.
+func (r rule) holds(v reflect.Value, at *spot, around any) bool {
 	switch {
 	case r.tag == "required":
 		return !v.IsZero()
 	case r.tag == "isdefault":
-		return v.IsZero()
-	case c == classStruct && r.conditional():
+		return v.IsZero() && !at.pointer
+	case at.class == classStruct && r.conditional():
 		// Asked about the struct itself, the validator would look into it.
 		return currentValidators().VarWithValue(!v.IsZero(), around, r.text) == nil
-	case c == classStruct:
+	case at.class == classStruct:
 		return holdsAsField(v, r.text)
 	}
 	return currentValidators().VarWithValue(v.Interface(), around, r.text) == nil
@@ -245,7 +245,7 @@ func holdsAsField(v reflect.Value, tag string) bool {
 
 // tried is holds for a rule that has not been tried yet: the validator panics at those that it does not know,
 // or cannot apply to a value.
-func (r rule) tried(v reflect.Value, c class) (holds bool, err error) {
+func (r rule) tried(v reflect.Value, at *spot) (holds bool, err error) {
 	defer func() {
 		if p := recover(); p == nil {
 			return
@@ -259,7 +259,7 @@ func (r rule) tried(v reflect.Value, c class) (holds bool, err error) {
 			err = fmt.Errorf("validate rule %q is not for values of type %s", r.text, v.Type())
 		}
 	}()
-	return r.holds(v, c, nil), nil
+	return r.holds(v, at, nil), nil
 }
 
 // isKnown reports whether the validator knows the rule, and all those of a group.

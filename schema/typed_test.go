@@ -286,3 +286,37 @@ func TestManyFaultsOfAType(t *testing.T) {
 		assert.Len(t, issues, 100)
 	}
 }
+
+// An empty list is no missing list: it is not nil, and rules count it as given, as the validator does.
+func TestEmptyListsAreGiven(t *testing.T) {
+	type form struct {
+		Tags []string  `json:"tags,omitempty" validate:"excluded_if=Kind plain"`
+		Why  string    `json:"why,omitempty" validate:"required_with=Tags"`
+		Kind string    `json:"kind"`
+		All  [][]int   `json:"all,omitempty"`
+		Ptr  *[]string `json:"ptr"`
+	}
+	typed, err := schema.For[form]()
+	require.NoError(t, err)
+	got, issues := typed.Decode([]byte(`{"tags":[],"why":"x","kind":"odd","all":[[]],"ptr":[]}`))
+	require.Empty(t, issues)
+	assert.Equal(t, form{Tags: []string{}, Why: "x", Kind: "odd", All: [][]int{{}}, Ptr: &[]string{}}, got)
+	_, issues = typed.Decode([]byte(`{"tags":[],"kind":"plain"}`))
+	assert.Equal(t, []string{
+		"tags: expected to be left out when kind is plain, got array [excluded_if rules]",
+		"why: expected to be given when tags is given [required_with rules]",
+	}, lines(issues))
+}
+
+// The rule isdefault refuses what a pointer leads to, also its zero value, as the validator does.
+func TestIsDefaultOfAPointer(t *testing.T) {
+	typed, err := schema.For[struct {
+		N *int `json:"n" validate:"isdefault"`
+		M int  `json:"m" validate:"isdefault"`
+	}]()
+	require.NoError(t, err)
+	_, issues := typed.Decode([]byte(`{"n":0,"m":0}`))
+	assert.Equal(t, []string{"n: expected no value, got integer [isdefault rules]"}, lines(issues))
+	_, issues = typed.Decode([]byte(`{"n":null}`))
+	assert.Empty(t, issues)
+}
