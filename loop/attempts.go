@@ -133,7 +133,7 @@ func (t *ActionRun) all(yield func(*Attempt) bool) error {
 		if of.opens(false); !of.ended {
 			of.ending = ErrNotEnded
 			of.fed(of.runner.Step(machine.Event{
-				Kind: machine.Tried, At: of.now(), Try: &machine.Try{Abandoned: true},
+				Kind: machine.Tried, At: of.now(), Try: &machine.Try{Abandoned: true, Usage: at.Usage},
 				Failure: new(fault.FailureOf(of.ending)),
 			}))
 			return of.err()

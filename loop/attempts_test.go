@@ -12,6 +12,7 @@ import (
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -90,6 +91,18 @@ func TestATryLeftOpenIsRecordedAsCancelled(t *testing.T) {
 			require.NoError(t, session.DriverOf(s).Acquire(), "the session is free again")
 		})
 	}
+}
+
+// What a try consumed counts, also if the caller leaves it without an outcome.
+func TestTheUsageOfATryThatIsLeftCounts(t *testing.T) {
+	tries := loop.Attempts(t.Context(), nil, loop.ToolCall("book_room"))
+	for at := range tries.All() {
+		at.Usage = message.Usage{InputTokens: 100, APICalls: 1}
+		break
+	}
+	var exhausted *loop.RetryExhaustedError
+	require.ErrorAs(t, tries.Err(), &exhausted)
+	assert.Equal(t, int64(100), exhausted.Usage.InputTokens)
 }
 
 func TestATryIsOverWithItsLoop(t *testing.T) {
