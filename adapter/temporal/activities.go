@@ -136,13 +136,21 @@ func (a *agent) callModel(ctx context.Context, in wire[modelCall]) (wire[modelRe
 	defer stop()
 	reply, failure, err := a.reply(ctx, model, cfg, in.v, &out)
 	out.Reply, out.Failure, out.Trouble = reply, failure, troubled(err)
-	if err := ctx.Err(); err != nil && out.Failure != nil {
-		return wire[modelResult]{}, err
+	return acted(ctx, a, "a model's reply", &out, &out.outcome)
+}
+
+// acted is the result of an activity: an error if it was cancelled, and trouble if it is too large for one
+// payload. o is its outcome.
+func acted[T any](ctx context.Context, a *agent, what string, result *T, o *outcome) (wire[T], error) {
+	if err := ctx.Err(); err != nil && o.Failure != nil {
+		return wire[T]{}, err
 	}
-	if err := a.fitsAs("a model's reply", out); err != nil {
-		out.Reply, out.Failure, out.Trouble = nil, nil, troubled(err)
+	if err := a.fitsAs(what, *result); err != nil {
+		tries := o.Tries
+		*result = *new(T)
+		o.Tries, o.Trouble = tries, troubled(err)
 	}
-	return over(out), nil
+	return over(*result), nil
 }
 
 // asking returns the worker's model, tools and output for a model call. The error names what is missing.
@@ -226,18 +234,12 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 		calling = loop.WithView(calling, view)
 	}
 	o := t.InvokeWithin(calling, run.Arguments, cmp.Or(run.Timeout, a.ToolTimeout), usercode.After)
-	if err := ctx.Err(); err != nil && o.Err != nil {
-		return wire[toolResult]{}, err
-	}
 	out.ends(run, o)
 	if out.End.Verdict == machine.Done {
 		out.End.Unheard = engine.Unheard(a.reducing, o)
 	}
 	out.Events = o.Events
-	if err := a.fitsAs("the result of "+run.Tool, out); err != nil {
-		out.End, out.Events, out.Failure, out.Trouble = nil, nil, nil, troubled(err)
-	}
-	return over(out), nil
+	return acted(ctx, a, "the result of "+run.Tool, &out, &out.outcome)
 }
 
 // ends sets the outcome of a call. Its error is classified as in process.
@@ -277,10 +279,7 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 			out.Try.Failure, out.Try.Reduced = fault.Failure{}, &machine.Reduced{Error: by}
 		}
 	}
-	if err := a.fitsAs("the outcome of an attempt", out); err != nil {
-		out.Try, out.Failure, out.Trouble = machine.Try{}, nil, troubled(err)
-	}
-	return over(out), nil
+	return acted(ctx, a, "the outcome of an attempt", &out, &out.outcome)
 }
 
 // fitsAs returns an error if a value is too large for one payload.

@@ -14,8 +14,8 @@ import (
 	"github.com/retake-go/retake/loop/degrade"
 )
 
-// DefaultClaim is the size in bytes above which [ClaimCheck] stores a payload by default.
-const DefaultClaim = 64 << 10
+// defaultClaim is the size in bytes above which [ClaimCheck] stores a payload by default.
+const defaultClaim = 64 << 10
 
 // claimEncoding marks a payload that is in the store.
 const claimEncoding = "binary/retake-claim"
@@ -23,7 +23,7 @@ const claimEncoding = "binary/retake-claim"
 // ClaimCheck returns a data converter that stores payloads above a size, and sends their names instead. Set
 // it as DataConverter in the client.Options of clients and workers. [Worker].MaxPayload and
 // [Options].MaxPayload may then be [policy.Unlimited]. parent converts all else; nil means Temporal's own
-// converter. over is the size in bytes; 0 means [DefaultClaim].
+// converter. over is the size in bytes; 0 means 64 KiB.
 //
 // The name of a payload is the hash of its content. Keep payloads for longer than the server keeps
 // histories.
@@ -32,7 +32,7 @@ func ClaimCheck(parent converter.DataConverter, store degrade.Storage, over int)
 		parent = converter.GetDefaultDataConverter()
 	}
 	if over == 0 {
-		over = DefaultClaim
+		over = defaultClaim
 	}
 	return converter.NewCodecDataConverter(parent, &claims{store, over})
 }

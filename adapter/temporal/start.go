@@ -222,7 +222,7 @@ func (o Options) order(in order) (order, error) {
 	in.Session, in.Tools, in.After, in.Person, in.Attributes = o.ID, o.Tools, o.Session, o.Person,
 		o.SearchAttributes
 	in.Config.Seed = cmp.Or(o.Seed, in.Config.Seed)
-	return in, measured(cmp.Or(o.MaxPayload, DefaultMaxPayload), "the beginning of the run", in)
+	return in, measured(cmp.Or(o.MaxPayload, defaultMaxPayload), "the beginning of the run", in)
 }
 
 func start(ctx context.Context, c client.Client, o Options, in order) (*Handle, error) {

@@ -49,21 +49,15 @@ func (f *flow) Summarise(span projection.Span) error {
 }
 
 // sumUp is the activity of one summary.
-func (a *agent) sumUp(ctx context.Context, in wire[summaryCall]) (out wire[summaryResult], _ error) {
-	out.v.outcome = begins(ctx)
+func (a *agent) sumUp(ctx context.Context, in wire[summaryCall]) (wire[summaryResult], error) {
+	out := summaryResult{outcome: begins(ctx)}
 	if a.Summary == nil {
-		out.v.Refused = "temporal: this worker has no Summary, but the run needs it"
-		return out, nil
+		out.Refused = "temporal: this worker has no Summary, but the run needs it"
+		return over(out), nil
 	}
 	stop := a.beat(ctx, nil)
 	defer stop()
 	made, err := usercode.SumUp(ctx, a.Summary, in.v.Said, a.ModelTimeout)
-	if ctx.Err() != nil && err != nil {
-		return out, ctx.Err()
-	}
-	out.v.Summary, out.v.Failure = machine.Summary{Text: utf8(made.Text), Usage: made.Usage}, remote(err)
-	if err := a.fitsAs("a summary", out.v); err != nil {
-		out.v.Summary, out.v.Failure, out.v.Trouble = machine.Summary{}, nil, troubled(err)
-	}
-	return out, nil
+	out.Summary, out.Failure = machine.Summary{Text: utf8(made.Text), Usage: made.Usage}, remote(err)
+	return acted(ctx, a, "a summary", &out, &out.outcome)
 }

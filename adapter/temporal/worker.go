@@ -32,18 +32,18 @@ import (
 // DefaultAgent is the name of a [Worker], and of the workflow of its runs, if none is given.
 const DefaultAgent = "retake"
 
-// The defaults of a [Worker].
+// The defaults of a [Worker], which its fields tell.
 const (
-	DefaultModelTimeout = 10 * time.Minute
-	DefaultToolTimeout  = time.Hour
-	DefaultThinkTimeout = time.Minute
-	DefaultHeartbeat    = 10 * time.Second
-	DefaultDeaths       = 10
-	// DefaultMaxPayload is below the 2 MiB that servers accept.
-	DefaultMaxPayload = 1_900_000
-	// DefaultMaxEvents is below the 51,200 events at which servers end a workflow. It leaves room for
+	defaultModelTimeout = 10 * time.Minute
+	defaultToolTimeout  = time.Hour
+	defaultThinkTimeout = time.Minute
+	defaultHeartbeat    = 10 * time.Second
+	defaultDeaths       = 10
+	// defaultMaxPayload is below the 2 MiB that servers accept.
+	defaultMaxPayload = 1_900_000
+	// defaultMaxEvents is below the 51,200 events at which servers end a workflow. It leaves room for
 	// the tool calls of one reply.
-	DefaultMaxEvents = 10_000
+	defaultMaxEvents = 10_000
 )
 
 // minEvents is about the number of events of one turn.
@@ -99,21 +99,23 @@ type Worker struct {
 	Store degrade.Storage
 	// Parallel is the number of tools of one reply that run at once; 0 means [loop.DefaultParallel].
 	Parallel int
-	// ModelTimeout bounds one model call. ToolTimeout bounds one tool call, or one attempt of an
-	// action. A timeout in the policy takes precedence over these two. ThinkTimeout bounds one call of
-	// a planner, of the code that makes prompts, or of slow reducers. A model or tool call that takes
-	// longer is a failure of class timeout, on which the policy decides.
+	// ModelTimeout bounds one model call, by default to 10 minutes. ToolTimeout bounds one tool call, or one
+	// attempt of an action, by default to an hour. A timeout in the policy takes precedence over these two.
+	// ThinkTimeout bounds one call of a planner, of the code that makes prompts, or of slow reducers, by
+	// default to a minute. A model or tool call that takes longer is a failure of class timeout, on which the
+	// policy decides.
 	ModelTimeout, ToolTimeout, ThinkTimeout time.Duration
-	// Heartbeat is the time without a sign of life after which a worker counts as dead.
+	// Heartbeat is the time without a sign of life after which a worker counts as dead, by default 10
+	// seconds.
 	Heartbeat time.Duration
-	// Deaths is the number of workers that may die during one call. After one more the call is a
-	// failure of class timeout.
+	// Deaths is the number of workers that may die during one call, by default 10. After one more the call is
+	// a failure of class timeout.
 	Deaths int
-	// MaxPayload bounds one payload, in bytes. Use [policy.Unlimited] for clients with the converter of
-	// [ClaimCheck].
+	// MaxPayload bounds one payload, by default to 1,900,000 bytes. Use [policy.Unlimited] for clients with
+	// the converter of [ClaimCheck].
 	MaxPayload int
-	// MaxEvents is the length of a history after which a run continues in a new one, between two turns.
-	// The server may ask for that earlier.
+	// MaxEvents is the length of a history after which a run continues in a new one, between two turns, by
+	// default 10,000. The server may ask for that earlier.
 	MaxEvents int
 
 	// hooks are called during a replay, too.
@@ -140,14 +142,14 @@ type Try struct {
 // withDefaults replaces zero values by the defaults.
 func (w Worker) withDefaults() Worker {
 	w.Agent = cmp.Or(w.Agent, DefaultAgent)
-	w.ModelTimeout = cmp.Or(w.ModelTimeout, DefaultModelTimeout)
-	w.ToolTimeout = cmp.Or(w.ToolTimeout, DefaultToolTimeout)
-	w.ThinkTimeout = cmp.Or(w.ThinkTimeout, DefaultThinkTimeout)
-	w.Heartbeat = cmp.Or(w.Heartbeat, DefaultHeartbeat)
+	w.ModelTimeout = cmp.Or(w.ModelTimeout, defaultModelTimeout)
+	w.ToolTimeout = cmp.Or(w.ToolTimeout, defaultToolTimeout)
+	w.ThinkTimeout = cmp.Or(w.ThinkTimeout, defaultThinkTimeout)
+	w.Heartbeat = cmp.Or(w.Heartbeat, defaultHeartbeat)
 	w.Parallel = cmp.Or(w.Parallel, loop.DefaultParallel)
-	w.Deaths = cmp.Or(w.Deaths, DefaultDeaths)
-	w.MaxPayload = cmp.Or(w.MaxPayload, DefaultMaxPayload)
-	w.MaxEvents = cmp.Or(w.MaxEvents, DefaultMaxEvents)
+	w.Deaths = cmp.Or(w.Deaths, defaultDeaths)
+	w.MaxPayload = cmp.Or(w.MaxPayload, defaultMaxPayload)
+	w.MaxEvents = cmp.Or(w.MaxEvents, defaultMaxEvents)
 	return w
 }
 
