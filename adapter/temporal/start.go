@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
@@ -429,8 +430,10 @@ func (h *Handle) Progress(ctx context.Context) ([]Progress, error) {
 	for _, p := range d.GetPendingActivities() {
 		one := Progress{Activity: p.GetActivityType().GetName(), Attempt: int(p.GetAttempt()),
 			Beat: p.GetLastHeartbeatTime().AsTime()}
-		if text, ok := lastBeat(p.GetHeartbeatDetails()); ok {
-			one.Progress = json.RawMessage(text)
+		var last string
+		err := converter.GetDefaultDataConverter().FromPayloads(p.GetHeartbeatDetails(), &last)
+		if err == nil && last != "" {
+			one.Progress = json.RawMessage(last)
 		}
 		all = append(all, one)
 	}
