@@ -15,7 +15,8 @@ import (
 )
 
 // Stats implements [Keeper]. A file whose name is not that of its session is an error. Files of journals that
-// are known and have not changed are not opened.
+// are known and have not changed are not opened. A folder that is not there has no sessions, but it is an error
+// if some of it are known.
 func (d Dir) Stats(ctx context.Context, known ...Stat) ([]Stat, error) {
 	return d.stats(ctx, known, func(name string, s Stat) error {
 		if want := FileName(s.Session); name != want {
@@ -28,7 +29,7 @@ func (d Dir) Stats(ctx context.Context, known ...Stat) ([]Stat, error) {
 // stats looks at all files that have a session, and leaves out those for which check returns an error.
 func (d Dir) stats(ctx context.Context, known []Stat, check func(name string, s Stat) error) ([]Stat, error) {
 	entries, err := os.ReadDir(string(d))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && len(known) == 0 {
 		return nil, nil
 	}
 	if err != nil {

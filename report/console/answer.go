@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"errors"
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,12 +24,10 @@ const byCookie = "retake-by"
 // answer puts an answer into the inbox of its session, and leads to the inbox. One that does not fit is shown
 // again with what is wrong at its fields; one that comes too late is an error.
 func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxAnswer)
-	if err := r.ParseForm(); err != nil {
-		c.refused(w, http.StatusBadRequest, "The answer cannot be read", err.Error())
+	in, ok := c.posted(w, r, "The answer cannot be read")
+	if !ok {
 		return
 	}
-	in := r.PostForm
 	id, of := in.Get("id"), in.Get("question")
 	s, err := c.watch.look(r.Context(), in.Get("store"), id)
 	if err != nil && r.Context().Err() != nil {
@@ -69,6 +68,23 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	c.remember(w, said.By)
 	http.Redirect(w, r, pending{Ask: &machine.Ask{ID: of}, in: s}.link(), http.StatusSeeOther)
+}
+
+// aForm is how forms are posted.
+const aForm = "application/x-www-form-urlencoded"
+
+// posted is the form that was posted. What is none is refused under a title.
+func (c *Console) posted(w http.ResponseWriter, r *http.Request, title string) (in url.Values, ok bool) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != aForm {
+		c.refused(w, http.StatusUnsupportedMediaType, title, "It has to be a form: Content-Type "+aForm+". Nothing was sent.")
+		return nil, false
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxAnswer)
+	if err := r.ParseForm(); err != nil {
+		c.refused(w, http.StatusBadRequest, title, err.Error()+". Nothing was sent.")
+		return nil, false
+	}
+	return r.PostForm, true
 }
 
 // again shows a question with what was entered, and what is wrong with it.
@@ -179,7 +195,7 @@ func (c *Console) notTaken(w http.ResponseWriter, err error) {
 	case errors.Is(err, machine.ErrMisfit):
 		c.refused(w, http.StatusUnprocessableEntity, "The answer does not fit", err.Error())
 	case errors.Is(err, journal.ErrNoRun):
-		c.refused(w, http.StatusNotFound, "There is no such session", err.Error())
+		c.refused(w, http.StatusNotFound, "There is no such session", err.Error()+". Yours was not sent.")
 	default:
 		c.refused(w, http.StatusInternalServerError, "It is not known whether the answer was sent",
 			"The store says: "+err.Error()+". Send it again: the first counts.")

@@ -41,7 +41,12 @@ func asking(t *testing.T, arguments string, tools ...*tool.Tool) (journal.Dir, *
 	dir := t.TempDir()
 	put(t, dir, "order-7.jsonl", asked(t, "order-7", arguments, time.Hour, tools...))
 	c := open(t, dir, soonAfter)
-	page := body(t, ask(t, c, "GET", "/inbox"))
+	return journal.Dir(dir), c, formIn(t, body(t, ask(t, c, "GET", "/inbox")))
+}
+
+// formIn is the form of a page as a browser would send it.
+func formIn(t *testing.T, page string) url.Values {
+	t.Helper()
 	in := url.Values{}
 	for _, m := range regexp.MustCompile(`<input[^>]* name="([^"]+)"[^>]* value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		in.Set(m[1], m[2])
@@ -49,7 +54,7 @@ func asking(t *testing.T, arguments string, tools ...*tool.Tool) (journal.Dir, *
 	for _, m := range regexp.MustCompile(`type="hidden" name="([^"]+)" value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		in.Set(m[1], m[2])
 	}
-	return journal.Dir(dir), c, in
+	return in
 }
 
 // said is the only answer in an inbox.

@@ -70,7 +70,9 @@ type gone struct{}
 func (gone) Load(context.Context, string) (limiter.Record, error) {
 	return limiter.Record{}, errors.New("no route to it")
 }
-func (gone) Swap(context.Context, string, int64, []byte) (bool, error) { return false, errors.New("no route to it") }
+func (gone) Swap(context.Context, string, int64, []byte) (bool, error) {
+	return false, errors.New("no route to it")
+}
 
 func TestALostStoreLeavesAPartOfTheLimits(t *testing.T) {
 	l, err := limiter.New(limiter.Config{Store: gone{}, Processes: 3, Limit: limit.Config{

@@ -23,12 +23,11 @@ func (c *Console) sayAt(s *watched) string {
 // say puts a message into the inbox of a session, and leads to its page. The same form that is sent twice is
 // one message.
 func (c *Console) say(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxAnswer)
-	if err := r.ParseForm(); err != nil {
-		c.refused(w, http.StatusBadRequest, "The message cannot be read", err.Error())
+	in, ok := c.posted(w, r, "The message cannot be read")
+	if !ok {
 		return
 	}
-	at, in := r.URL.Query(), r.PostForm
+	at := r.URL.Query()
 	s, err := c.watch.look(r.Context(), at.Get("store"), at.Get("id"))
 	if err != nil && r.Context().Err() != nil {
 		return
@@ -74,7 +73,7 @@ func (c *Console) notSaid(w http.ResponseWriter, err error) {
 	case errors.Is(err, journal.ErrInboxFull):
 		c.refused(w, http.StatusConflict, "The inbox is full", err.Error()+". Yours was not sent.")
 	case errors.Is(err, journal.ErrNoRun):
-		c.refused(w, http.StatusNotFound, "There is no such session", err.Error())
+		c.refused(w, http.StatusNotFound, "There is no such session", err.Error()+". Yours was not sent.")
 	default:
 		c.refused(w, http.StatusInternalServerError, "It is not known whether the message was sent",
 			"The store says: "+err.Error()+". Send the same form again: it is one message.")

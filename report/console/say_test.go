@@ -21,6 +21,7 @@ import (
 func say(t *testing.T, c *console.Console, to string, in url.Values) *http.Response {
 	t.Helper()
 	return ask(t, c, "POST", to, func(r *http.Request) {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		r.PostForm, r.Form = in, in
 	})
