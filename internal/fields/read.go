@@ -149,7 +149,8 @@ func Wrong(f Faults, what string, v jsontext.Value) {
 	f.Add("expected %s, got %s", what, got)
 }
 
-// read reads a value, and reports whether it could.
+// read reads a value, and reports whether it is kept: a struct is if some of its members could not be read, so
+// that the others are checked.
 func (field *Field) read(v jsontext.Value, into reflect.Value, f Faults) bool {
 	found := f.Found()
 	if own, ok := into.Addr().Interface().(json.Unmarshaler); ok {
@@ -163,6 +164,7 @@ func (field *Field) read(v jsontext.Value, into reflect.Value, f Faults) bool {
 		}
 	case reflect.Struct:
 		Read(v, into.Addr().Interface(), f)
+		return true
 	case reflect.Slice:
 		field.list(v, into, f)
 	case reflect.Map:
