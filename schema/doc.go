@@ -41,6 +41,7 @@
 //
 //   - names are exact; unknown members are refused
 //   - null stands for a pointer without the rule `required`, or for an any
+//   - an empty list or object is an empty slice or map, and not nil
 //   - 2.0 and 2e0 are integers; a number must fit its Go type
 //   - an int or uint has the same schema on every machine; a value must fit the bits that it has there
 //     (32 on 386)
