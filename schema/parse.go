@@ -48,7 +48,7 @@ func (t *tree) parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) {
 			return value{}, broken
 		}
 	}
-	t.values = make([]datum, 0, min(mostValues(p.text), lim.MaxValues+1))
+	t.values = make([]datum, 0, likelyValues(p.text))
 	p.value(p.fresh(-1, 0))
 	if len(t.values) > lim.MaxValues {
 		return value{}, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(lim.MaxValues)+" values")
@@ -56,9 +56,11 @@ func (t *tree) parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) {
 	return t.numbered(0), cmp.Or(p.beyond, broken)
 }
 
-// mostValues is how many values a text has at most: one of these bytes is before each of them but the first.
-func mostValues(text string) int {
-	return 1 + strings.Count(text, ",") + strings.Count(text, "[") + strings.Count(text, "{")
+// likelyValues is about how many values a text has: one of these bytes is before each but the first. Where
+// that says that most are tiny, the bytes may be those of strings.
+func likelyValues(text string) int {
+	most := 1 + strings.Count(text, ",") + strings.Count(text, "[") + strings.Count(text, "{")
+	return min(most, len(text)/12+16)
 }
 
 func jsonIssue(pointer, rule, expected string) *fault.Issue {

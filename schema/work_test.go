@@ -457,6 +457,16 @@ func TestStringsOfALargeDocument(t *testing.T) {
 	}
 }
 
+// A long string of brackets and commas is one value.
+func TestBracketsInAStringTakeLittleMemory(t *testing.T) {
+	doc := []byte(`"` + strings.Repeat("[,", 4<<20) + `"`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	assert.Empty(t, schema.Strict(doc, schema.Limits{MaxBytes: 1 << 24, MaxDepth: 9, MaxValues: 10_000_000}))
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, 5*uint64(len(doc)))
+}
+
 // What is wrong in one place is told at each level around it, and then of both ways that lead there. The work
 // grows with the levels all the same, and not with the ways.
 func TestFailuresDoNotDoubleAtEachLevel(t *testing.T) {
