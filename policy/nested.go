@@ -13,8 +13,8 @@ type Rest struct {
 }
 
 // Within returns the policy for a run within another: spending and the budget of failed attempts are bounded
-// by its share of what the outer run has left. Models that have no price in s have that of the outer run. The
-// result shares memory with s and must not be changed.
+// by its share of what the outer run has left. If s has no prices, it has those of the outer run. The result
+// shares memory with s and must not be changed.
 func (s Set) Within(rest *Rest) Set {
 	left := rest.Set.Spending.left(&rest.Spent, rest.Sharers)
 	for n := range limits {
