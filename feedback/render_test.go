@@ -120,7 +120,8 @@ func manyIssues(n int) []fault.Issue {
 func TestNoFeedbackIsShownAsNothing(t *testing.T) {
 	var none feedback.RetryFeedback
 	assert.Empty(t, feedback.Render(none, feedback.DefaultLimits()))
-	assert.Nil(t, prompt.Show(none, feedback.DefaultLimits()))
+	v := view{latest: map[string]feedback.RetryFeedback{"": none}}
+	assert.Nil(t, prompt.NewData(v, 1, 3, feedback.DefaultLimits()).Feedback)
 }
 
 func TestChoiceIsFairOverMembers(t *testing.T) {
@@ -243,5 +244,6 @@ func TestTheModelAloneIsToldTheNumberThatWasRefused(t *testing.T) {
 	}})
 	assert.Contains(t, feedback.Render(f, feedback.DefaultLimits()), "- nights: expected at most 30, got 40\n")
 	assert.Equal(t, "nights: expected at most 30, got integer", f.Message)
-	assert.Equal(t, "40", prompt.Show(f, feedback.DefaultLimits()).Issues()[0].Value)
+	v := view{latest: map[string]feedback.RetryFeedback{"": f}}
+	assert.Equal(t, "40", prompt.NewData(v, 1, 3, feedback.DefaultLimits()).Feedback.Issues()[0].Value)
 }

@@ -41,13 +41,13 @@ func NewData(view View, attempt, maxAttempts int, lim feedback.Limits) Data {
 		return d
 	}
 	for f := range view.Feedback() {
-		d.History = append(d.History, Show(f, lim))
+		d.History = append(d.History, shown(f, lim))
 	}
 	f, ok := view.LatestFeedback("")
 	if !ok {
 		return d
 	}
-	d.Feedback = Show(f, lim)
+	d.Feedback = shown(f, lim)
 	if attempt == 0 {
 		d.Attempt, d.MaxAttempts = f.Attempt+1, f.MaxAttempts
 	}
@@ -64,7 +64,7 @@ func (d Data) feedbackFor(tool string) *FeedbackView {
 	}
 	if d.view != nil {
 		if f, ok := d.view.LatestFeedback(tool); ok {
-			return Show(f, d.lim)
+			return shown(f, d.lim)
 		}
 	}
 	return nil
@@ -162,8 +162,8 @@ type FeedbackView struct {
 	lim feedback.Limits
 }
 
-// Show returns feedback for a template. It returns nil for the zero value.
-func Show(f feedback.RetryFeedback, lim feedback.Limits) *FeedbackView {
+// shown returns feedback for a template. It returns nil for the zero value.
+func shown(f feedback.RetryFeedback, lim feedback.Limits) *FeedbackView {
 	if f.Source == "" && f.Attempt == 0 {
 		return nil
 	}

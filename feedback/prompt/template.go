@@ -19,8 +19,8 @@ import (
 
 // The limits of one rendering.
 const (
-	// MaxBytes is the longest prompt, in bytes.
-	MaxBytes = 64 << 10
+	// maxBytes is the longest prompt, in bytes.
+	maxBytes = 64 << 10
 	// maxText is the longest text of a template, in bytes.
 	maxText = 64 << 10
 	// maxWork is the most work: each round of a range costs 20, each call of a template 100, and each byte
@@ -92,11 +92,11 @@ func compiled(text string) (*template.Template, error) {
 // String returns the text that was parsed.
 func (t *Template) String() string { return t.text }
 
-// Render renders the template. Errors are a result longer than [MaxBytes], which is not cut because half a
+// Render renders the template. Errors are a result longer than 64 KiB, which is not cut because half a
 // prompt is useless; work beyond a million units (a round of a range is 20, a call of a template 100); a
 // missing member of Vars (the function index avoids that); and an unknown slice. The error is an [Error].
 func (t *Template) Render(d Data) (string, error) {
-	out := &bounded{max: MaxBytes}
+	out := &bounded{max: maxBytes}
 	if err := t.execute(out, d); err != nil {
 		return "", renderError(err)
 	}
@@ -114,9 +114,9 @@ func (t *Template) Prompt(view View, attempt, maxAttempts int, lim feedback.Limi
 // result is cut to lim.MaxBytes without splitting a character. The error is an [Error].
 func (t *Template) Words(f feedback.RetryFeedback, lim feedback.Limits) (string, error) {
 	out := &bounded{max: max(lim.MaxBytes, 0)}
-	shown := Show(f, lim)
+	view := shown(f, lim)
 	d := Data{
-		Attempt: f.Attempt + 1, MaxAttempts: f.MaxAttempts, Feedback: shown, History: []*FeedbackView{shown},
+		Attempt: f.Attempt + 1, MaxAttempts: f.MaxAttempts, Feedback: view, History: []*FeedbackView{view},
 		Vars: t.vars, lim: lim,
 	}
 	if err := t.execute(out, d); err != nil && !errors.Is(err, errTooLong) {
@@ -201,7 +201,7 @@ func renderError(err error) error {
 	call, ours := errors.AsType[callError](err)
 	switch {
 	case errors.Is(err, errTooLong):
-		e.Reason = fmt.Sprintf("the result is longer than %d bytes", MaxBytes)
+		e.Reason = fmt.Sprintf("the result is longer than %d bytes", maxBytes)
 	case ours:
 		e.Reason = string(call)
 	default:
