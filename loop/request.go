@@ -151,6 +151,7 @@ func (p *process) copied() []message.Message {
 	if len(p.copies) > len(said) || !talk.Equal(p.copies, said[:len(p.copies)]) {
 		p.copies = nil
 	}
+	p.copies = slices.Grow(p.copies, len(said)-len(p.copies))
 	for _, m := range said[len(p.copies):] {
 		m.Parts, m.Calls = slices.Clone(m.Parts), slices.Clone(m.Calls)
 		p.copies = append(p.copies, m)

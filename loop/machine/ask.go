@@ -116,7 +116,7 @@ func (s *step) ask(open []Ask) {
 
 // askID returns the ID of a question. attempt tells it from others about the same.
 func (s *step) askID(a *Ask, attempt string) string {
-	text := appendPart(make([]byte, 0, 512), s.Session.ID())
+	text := appendPart(make([]byte, 0, usual), s.Session.ID())
 	for _, part := range []string{string(a.Kind), a.Tool, string(exact(a.Arguments, nil)), attempt} {
 		text = appendPart(text, part)
 	}

@@ -18,6 +18,9 @@ const (
 	keyLen       = 32
 )
 
+// usual is the space for a text that is hashed. One that fits stays on the stack, as most do.
+const usual = 2048
+
 // digest returns the start of the hash of a text, as hexadecimal digits.
 func digest(text []byte, digits int) string {
 	var all [2 * sha256.Size]byte
@@ -53,7 +56,7 @@ func signature[T string | []byte](action string, same T, f fault.Failure) string
 // idempotencyKey hashes session, request, number of the action in its run, tool, index among identical calls
 // of the reply, and canonical arguments with numbers in one form.
 func (st *State) idempotencyKey(action int, tool string, twins int, arguments []byte) string {
-	text := st.appendRequest(appendPart(make([]byte, 0, 512), st.Session.ID()))
+	text := st.appendRequest(appendPart(make([]byte, 0, usual), st.Session.ID()))
 	text = appendPart(appendPart(text, strconv.Itoa(action)), tool)
 	return digest(appendPart(appendPart(text, strconv.Itoa(twins)), arguments), keyLen)
 }

@@ -32,15 +32,12 @@ type verdict struct {
 }
 
 // judges decides which valid calls of a reply are not run: those that equal another one, and those beyond the
-// most successes of their tool. It returns the calls with those that are refused, and a verdict for each.
-func (s *step) judges(r *Reply) ([]Call, []verdict) {
+// most successes of their tool. same has the arguments of each in the form of [exact]. It returns the calls
+// with those that are refused, and a verdict for each.
+func (s *step) judges(r *Reply, same [][]byte) ([]Call, []verdict) {
 	calls, all := r.Calls, make([]verdict, len(r.Calls))
 	if s.Config.CallsOnly { // the caller runs the calls
 		return calls, all
-	}
-	same := make([][]byte, len(calls))
-	for n := range calls {
-		same[n] = calls[n].exact()
 	}
 	var taken []session.Count // places under caps that calls of this reply take
 	owned := false

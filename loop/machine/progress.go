@@ -135,7 +135,7 @@ func (c *BatchCall) same() string {
 	if status == callRepeated {
 		status, answer = callAnswered, c.Was
 	}
-	text := appendPart(appendPart(make([]byte, 0, 512), c.Tool), identity)
+	text := appendPart(appendPart(make([]byte, 0, usual), c.Tool), identity)
 	text = appendPart(appendPart(text, string(status)), answer)
 	for n := range c.Parts {
 		text = appendPart(text, c.Parts[n].Data)

@@ -250,7 +250,11 @@ func (s *step) reduce(r *Reduced) error {
 // called judges the calls of a reply. Invalid calls are charged, one attempt per tool, and answered with
 // feedback. Valid calls are run, unless the policy wants all or nothing, or calls are the answer.
 func (s *step) called(r *Reply) error {
-	calls, verdicts := s.judges(r)
+	same := make([][]byte, len(r.Calls))
+	for n := range r.Calls {
+		same[n] = r.Calls[n].exact()
+	}
+	calls, verdicts := s.judges(r, same)
 	b, bad := newBatch(r.Native, calls, verdicts)
 	hears := s.Config.CallsOnly && s.mustHear()
 	skip := bad && (s.Policy.AllOrNothing || s.Config.CallsOnly)
@@ -277,7 +281,7 @@ func (s *step) called(r *Reply) error {
 			c.end(callNotRun, stopped)
 		}
 	}
-	s.keys(&b, groups)
+	s.keys(&b, groups, same)
 	b.From = s.from
 	if s.Config.CallsOnly && !bad && !hears {
 		s.accept(&b, groups)

@@ -84,24 +84,22 @@ func (b *Batch) pending(from int) int {
 }
 
 // keys sets the idempotency keys of the calls to run. Identical calls of a reply are distinguished by their
-// index among each other, which also counts invalid ones. Calls are identical if their arguments are, where
-// numbers are compared by their exact values.
-func (s *step) keys(b *Batch, groups []group) {
+// index among each other, which also counts invalid ones. Calls are identical if their arguments are in the
+// form of [exact], which exact has of each call.
+func (s *step) keys(b *Batch, groups []group, exact [][]byte) {
 	for at := range groups {
 		g := &groups[at]
-		same := map[string]int{} // calls so far with these arguments
+		before := map[string]int{} // calls so far with these arguments
 		for _, n := range g.calls {
-			c := b.Calls[n]
-			exact := c.exact()
-			twins := same[string(exact)]
+			c, twins := b.Calls[n], before[string(exact[n])]
 			if len(g.calls) > 1 { // else nothing follows that could be the same
-				same[string(exact)]++
+				before[string(exact[n])]++
 			}
 			if c.Ended() {
 				continue
 			}
 			c.Transport = 1
-			s.setKey(c, twins, exact)
+			s.setKey(c, twins, exact[n])
 			s.place(c)
 		}
 	}
