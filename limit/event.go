@@ -104,6 +104,8 @@ type Share struct {
 	Probe bool `json:"probe,omitempty"`
 	// Seeking reports that the pace is still doubling in search of the limit.
 	Seeking bool `json:"seeking,omitempty"`
+	// Trying reports that the pace is near the one at which calls were refused.
+	Trying bool `json:"trying,omitempty"`
 	// Turn belongs into the session's next ask.
 	Turn int64 `json:"turn"`
 }

@@ -92,6 +92,14 @@ func (st *State) climb(used int64) {
 	}
 }
 
+// trying reports that the next call has the pace at which others were refused, or little more.
+func (st *State) trying() bool {
+	if st.Config.Shared {
+		return len(st.Slots) > 0 && st.Slots[0].Trying
+	}
+	return !st.Seeking && st.ceiling() == 0 && st.Pace > st.Knee-st.Knee/50 && st.Pace < st.Knee+st.Knee/10
+}
+
 // ramp begins with a third of the pace that is known or was kept, and doubles: a window that is full empties
 // as it was filled, and a provider that was down is not overrun.
 func (st *State) ramp() {

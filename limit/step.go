@@ -221,8 +221,11 @@ func (s *step) pick() (best *queue) {
 // happen first.
 func (st *State) ready(w *waiter, others int) int64 {
 	at := st.HeldUntil
-	if w.Retry && st.Cut > 0 && len(st.First) > 0 { // others find out whether calls are still refused
+	if w.Retry && st.Cut > 0 && len(st.First) > 0 { // others find out whether calls are refused
 		at = max(at, st.Cut+st.inRow())
+		if st.trying() {
+			return never
+		}
 	}
 	if b := &st.Breaker; b.Open {
 		at = max(at, b.Next)
@@ -272,7 +275,7 @@ func (st *State) lost() int64 {
 
 // grant takes what the ask needs, and tells it.
 func (s *step) grant(w *waiter) {
-	share := Share{ID: w.ID, Calls: 1, Probe: s.Breaker.Open, Seeking: s.Seeking}
+	share := Share{ID: w.ID, Calls: 1, Probe: s.Breaker.Open, Seeking: s.Seeking, Trying: s.trying()}
 	o := outstanding{Estimate: w.Tokens, Tokens: s.reserve(w), Retry: w.Retry, At: s.Now}
 	if s.Config.Shared {
 		o.Lender = s.slot(&share)

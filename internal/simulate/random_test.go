@@ -99,3 +99,18 @@ func TestARefusalThatTellsItsWindowHoldsCallsNoLonger(t *testing.T) {
 	s.Provider = simulate.Provider{RequestsPerSecond: 5 * backoff.One, Latency: 3700 * time.Millisecond, RetryAfter: 5 * time.Second, Headers: true}
 	assert.GreaterOrEqual(t, run(t, s).Utilisation, 0.95)
 }
+
+// Where the pace needs as long to meet the limit again as a refusal asks to wait, a call that was refused comes
+// back each time that it is met. Others meet it then.
+func TestNoCallMeetsTheLimitAgainAndAgain(t *testing.T) {
+	s := fleet()
+	s.Seed, s.Sessions, s.CallsPerSession = 62399, 665, 7
+	s.Provider = simulate.Provider{
+		RequestsPerSecond: 13 * backoff.One, TokensPerMinute: 1_354_000,
+		Latency: 318 * time.Millisecond, RetryAfter: 5 * time.Second,
+	}
+	for n := range 10 {
+		s.Provider.Latency += time.Duration(n) * time.Millisecond
+		assert.Zero(t, run(t, s).SessionsLost, "%v", s.Provider.Latency)
+	}
+}
