@@ -2,12 +2,12 @@ package machine
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -158,7 +158,7 @@ func (st *State) beyond(tool string, more int) *fault.Issue {
 	} {
 		if cap.most != policy.Unlimited && cap.taken+more >= cap.most {
 			return &fault.Issue{Rule: fault.RuleMaxSuccesses, Source: fault.FromReply,
-				Expected: fmt.Sprintf("at most %d successful calls in %s", cap.most, cap.within)}
+				Expected: "at most " + several.Of(cap.most, "successful call") + " in " + cap.within}
 		}
 	}
 	return nil

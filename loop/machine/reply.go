@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -70,7 +71,7 @@ func (s *step) tooManyCalls(r *Reply) (f fault.Failure, over bool) {
 	return fault.Failure{
 		Plane: fault.Correction, Class: fault.ToolValidation,
 		Issues: []fault.Issue{{
-			Rule: fault.RuleTooManyCalls, Expected: fmt.Sprintf("at most %d calls in one reply", limit),
+			Rule: fault.RuleTooManyCalls, Expected: "at most " + several.Of(limit, "call") + " in one reply",
 			Value:  strconv.Itoa(n),
 			Source: fault.FromReply,
 		}},
