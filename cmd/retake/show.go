@@ -84,11 +84,9 @@ func (s *show) run(e *env) error {
 			}
 			fmt.Fprintln(e.out, e.paint.bold(title(p)))
 		}
-		err := s.one(e, p)
-		if err != nil && len(s.places) > 1 {
-			err = fmt.Errorf("%s: %w", p.inErrors(), err)
+		if err := s.one(e, p); err != nil {
+			bad = errors.Join(bad, fmt.Errorf("%s: %w", p.inErrors(), err))
 		}
-		bad = errors.Join(bad, err)
 	}
 	return bad
 }
