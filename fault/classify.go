@@ -305,7 +305,8 @@ func (e *evidence) refine(c Class, byWords bool) Class {
 func (e *evidence) notOfModel(folded string) bool {
 	for _, code := range e.codes {
 		key := squash(code)
-		if strong, _ := e.codeClass(code); strong == ModelNotFound && key != "notfound" && key != "notfounderror" {
+		strong, _ := e.codeClass(code)
+		if strong == ModelNotFound && key != "notfound" && key != "notfounderror" {
 			return false
 		}
 	}

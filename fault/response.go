@@ -172,8 +172,8 @@ func isBare(doc []byte) (bool, error) {
 		case near != "":
 			return false, fmt.Errorf("%s: unknown member: did you mean %s?", Scrub(name), near)
 		case form:
-			return false, fmt.Errorf("%s: unknown member: expected only %s; what the provider sent stands in body",
-				Scrub(name), strings.Join(members, ", "))
+			return false, fmt.Errorf("%s: unknown member: expected only %s; what the provider sent stands in "+
+				"body", Scrub(name), strings.Join(members, ", "))
 		}
 	}
 	return bare, nil
@@ -185,7 +185,8 @@ func (r *Response) setStatus(text string) error {
 	number, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if n, err := strconv.Atoi(strings.TrimSuffix(number, ".0")); err == nil {
 		if n != 0 && (n < 100 || n > 999) { // some proxies have numbers of their own beyond the standard's
-			return fmt.Errorf("status: expected an HTTP status of three digits, or 0 where there was none, got %d", n)
+			return fmt.Errorf("status: expected an HTTP status of three digits, or 0 where there was none, "+
+				"got %d", n)
 		}
 		r.Status = n
 		return nil

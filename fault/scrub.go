@@ -16,7 +16,7 @@ type form struct {
 	*regexp.Regexp
 	// doubt says how much the key must look like one, for ordinary words stand in the same places.
 	doubt doubt
-	// has are texts in lower case of which the form has one. Most texts have none of them, and a search for
+	// has are words in lower case of which the form has one. Most texts have none of them, and a search for
 	// them takes a hundredth of the time.
 	has []string
 }
@@ -33,14 +33,16 @@ const (
 
 const (
 	// named are names that only keys have, and vague those that other things have, too.
-	named = `(?:api|access|account|admin|auth|bearer|bot|client|csrf|deploy|encryption|id|master|oauth|personal|private|refresh|` +
-		`secret|security|service|session|shared|signing|subscription|user|webhook|xsrf)` + sep + `(?:access` + sep + `)?(?:key|token|secret)` +
+	named = `(?:api|access|account|admin|auth|bearer|bot|client|csrf|deploy|encryption|id|master|oauth|` +
+		`personal|private|refresh|secret|security|service|session|shared|signing|subscription|user|webhook|` +
+		`xsrf)` + sep + `(?:access` + sep + `)?(?:key|token|secret)` +
 		`|[a-z]*passw(?:or[dt]|d)|passphrase|passcode|pwd|secret|credentials?`
 	vague = `key|token|jwt|sig|signature|auth`
 	// sep is within a name: in the name of a query also percent-encoded.
 	sep = `(?:[_\- ]|%5f|%2d|%20)?`
 	// is stands between a name and a key: in prose, JSON, YAML, headers, Go's print of headers, URLs.
-	is = `(?:\s+(?:provided|is|was|given|used|value))?` + quote + `\s*(?:=>|[:=])(?:[\s\[]|\]string\{|[|>][+\-]?\s)*` +
+	is = `(?:\s+(?:provided|is|was|given|used|value))?` + quote +
+		`\s*(?:=>|[:=])(?:[\s\[]|\]string\{|[|>][+\-]?\s)*` +
 		`(?:[“‘«]|` + quote + `)`
 	quote = `(?:\\+u0022|\\*["']?)`
 	// value is a key.
@@ -54,103 +56,142 @@ const (
 	pair = `[^\s=;,"'\\]+=(?:"[^"]*"|[^\s;,"'\\\]]*)`
 )
 
-// ofNamed and ofVague are what the names have in common.
-var (
-	ofNamed = []string{"key", "token", "secret", "passw", "passphrase", "passcode", "pwd", "credential"}
-	ofVague = []string{"key", "token", "jwt", "sig", "auth"}
-	// ofPasswords are what the names of passwords have in common.
-	ofPasswords = []string{"passw", "passphrase", "passcode", "pwd", "_pass"}
-	ofBoth      = slices.Concat(ofNamed, ofVague)
+// ofNamed, ofVague and ofPasswords are what the names have in common.
+const (
+	ofNamed     = "key token secret passw passphrase passcode pwd credential"
+	ofVague     = "key token jwt sig auth"
+	ofPasswords = "passw passphrase passcode pwd _pass"
+	ofBoth      = ofNamed + " " + ofVague
 )
 
 // dumped is a variable on a line of its own of an environment, where another follows: its value may have
 // blanks.
-var dumped = form{regexp.MustCompile(`(?i)((?:^|\n)\s*(?:export\s+|declare -x\s+|set\s+)?\w*(?:` + password +
-	`|secret)=)([^\s"'][^\n]{3,})\n\s*(?:export\s+|declare -x\s+|set\s+)?\w+=`), unlessSaid, nil}
+var dumped = formOf(unlessSaid, "",
+	`(?i)((?:^|\n)\s*(?:export\s+|declare -x\s+|set\s+)?\w*(?:`+password+`|secret)=)`+
+		`([^\s"'][^\n]{3,})\n\s*(?:export\s+|declare -x\s+|set\s+)?\w+=`)
+
+// formOf is a form, of whose words in has, which are in lower case, each text with a key has one.
+func formOf(doubt doubt, has, pattern string) form {
+	return form{regexp.MustCompile(pattern), doubt, strings.Fields(has)}
+}
 
 // secrets are the forms, in the order in which they are looked for.
 var secrets = []form{
-	{regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)(.*?)(?:-----END [A-Z ]*-----|$)`), always, []string{"-----begin"}},
-	{regexp.MustCompile(`(?i)(\b(?:set-)?cookie\\*["']?\s*[:=][\s\[]*\\*["']?)(` + pair +
-		`(?:(?:;\s*|\\*["'],\s*\\*["'])` + pair + `)*)`), always, []string{"cookie"}},
+	formOf(always, "-----begin",
+		`(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)(.*?)(?:-----END [A-Z ]*-----|$)`),
+	formOf(always, "cookie",
+		`(?i)(\b(?:set-)?cookie\\*["']?\s*[:=][\s\[]*\\*["']?)(`+pair+
+			`(?:(?:;\s*|\\*["'],\s*\\*["'])`+pair+`)*)`),
 	// Authorization: Bearer …, authorization: token …
-	{regexp.MustCompile(begin + `authorization)` + is +
-		`(?:bearer|basic|token|digest|negotiate|ntlm|bot|api-?key|key|splunk|hmac|aws4-hmac-sha256|sso-key|genie-?key)\s+)` + value),
-		unlessProse, []string{"authorization"}},
-	{regexp.MustCompile(begin + `authorization)` + is + `)` + value), ifRandom, []string{"authorization"}},
-	{regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)([A-Za-z0-9_\-.~+/=*]{8,})`), ifRandom, []string{"bearer", "basic"}},
-	{regexp.MustCompile(`(?i)(\b(?:response|c?nonce)=\\*["']?)([0-9a-f]{16,})`), always, []string{"response=", "nonce="}},
+	formOf(unlessProse, "authorization",
+		begin+`authorization)`+is+
+			`(?:bearer|basic|token|digest|negotiate|ntlm|bot|api-?key|key|splunk|hmac|aws4-hmac-sha256|`+
+			`sso-key|genie-?key)\s+)`+value),
+	formOf(ifRandom, "authorization",
+		begin+`authorization)`+is+`)`+value),
+	formOf(ifRandom, "bearer basic",
+		`(?i)(\b(?:bearer|basic)\s+)([A-Za-z0-9_\-.~+/=*]{8,})`),
+	formOf(always, "response= nonce=",
+		`(?i)(\b(?:response|c?nonce)=\\*["']?)([0-9a-f]{16,})`),
 	// Keys that say by how they begin that they are keys.
-	{regexp.MustCompile(`(\b|_)((?:sk|pk|rk|gsk|csk|hf|gh[pousr]|xai|pplx|nvapi|r8|sess|fw|npm|whsec|tvly|jina|lsv2|ntn|figd|glsa|` +
-		`xox[abeprs]|xapp|gl(?:pat|rt|dt|cbt|ptt|soat|ft|agent)|do[opr]_v1|tgp_v1|dckr_pat|shp(?:at|ss|ca|pa)|sntry[su]|lin_api|` +
-		`rubygems|pypi|GOCSPX|AGE-SECRET-KEY|github_pat)[_\-][A-Za-z0-9_\-.*]{6,}|AIza[A-Za-z0-9_\-*]{8,}|A(?:KIA|SIA)[A-Z0-9*]{8,}|LTAI[A-Za-z0-9]{12,}|` +
-		`ya29\.[A-Za-z0-9_\-.*]{6,}|eyJ[A-Za-z0-9_\-]{8,}[A-Za-z0-9_\-.=*]*|SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}|` +
-		`hv[sbr]\.[A-Za-z0-9_\-]{16,}|dapi[0-9a-f]{32}|ATATT3x[A-Za-z0-9_\-=]{16,}|key-[0-9a-f]{32}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{30,})`), always,
-		[]string{"-", "_", "aiza", "akia", "asia", "ltai", "ya29.", "eyj", "sg.", "hvs.", "hvb.", "hvr.", "dapi", "atatt3x", ":aa"}},
+	formOf(always, "- _ aiza akia asia ltai ya29. eyj sg. hvs. hvb. hvr. dapi atatt3x :aa",
+		`(\b|_)((?:sk|pk|rk|gsk|csk|hf|gh[pousr]|xai|pplx|nvapi|r8|sess|fw|npm|whsec|tvly|jina|lsv2|`+
+			`ntn|figd|glsa|xox[abeprs]|xapp|gl(?:pat|rt|dt|cbt|ptt|soat|ft|agent)|do[opr]_v1|tgp_v1|`+
+			`dckr_pat|shp(?:at|ss|ca|pa)|sntry[su]|lin_api|rubygems|pypi|GOCSPX|AGE-SECRET-KEY|`+
+			`github_pat)[_\-][A-Za-z0-9_\-.*]{6,}|AIza[A-Za-z0-9_\-*]{8,}|A(?:KIA|SIA)[A-Z0-9*]{8,}|`+
+			`LTAI[A-Za-z0-9]{12,}|ya29\.[A-Za-z0-9_\-.*]{6,}|eyJ[A-Za-z0-9_\-]{8,}[A-Za-z0-9_\-.=*]*|`+
+			`SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}|hv[sbr]\.[A-Za-z0-9_\-]{16,}|dapi[0-9a-f]{32}|`+
+			`ATATT3x[A-Za-z0-9_\-=]{16,}|key-[0-9a-f]{32}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{30,})`),
 	// Addresses: https://user:password@host, https://token@host, user:password@tcp(host), the hooks of chats.
 	// A password may have @ and /, but what begins with a port is a path.
-	{regexp.MustCompile(`(://[^/\s:@\[]*:)([^/\s@]*[^/\s@0-9][^\s"'<>?#]*|[0-9]{6,}[^\s"'<>?#]*|[0-9]+(?:@[^\s"'<>?#]*)?)@`),
-		always, []string{"://"}},
-	{regexp.MustCompile(`(://)([^/\s:@]{16,})@`), ifRandom, []string{"://"}},
-	{regexp.MustCompile(`(\b\w+:)([^\s:@/]{4,})@(?:tcp|unix)\(`), always, []string{"@tcp(", "@unix("}},
-	{regexp.MustCompile(`(hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/)([A-Za-z0-9/_\-]{8,})`),
-		always, []string{"hooks.slack.com/", "discord"}},
-	{regexp.MustCompile(`(?i)([?&](?:` + vague + `|code)=)` + value), always, []string{"="}},
+	formOf(always, "://",
+		`(://[^/\s:@\[]*:)([^/\s@]*[^/\s@0-9][^\s"'<>?#]*|[0-9]{6,}[^\s"'<>?#]*|`+
+			`[0-9]+(?:@[^\s"'<>?#]*)?)@`),
+	formOf(ifRandom, "://",
+		`(://)([^/\s:@]{16,})@`),
+	formOf(always, "@tcp( @unix(",
+		`(\b\w+:)([^\s:@/]{4,})@(?:tcp|unix)\(`),
+	formOf(always, "hooks.slack.com/ discord",
+		`(hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/)([A-Za-z0-9/_\-]{8,})`),
+	formOf(always, "=",
+		`(?i)([?&](?:`+vague+`|code)=)`+value),
 	// curl -u user:password, --token …
-	{regexp.MustCompile(`(\s(?:-u|--(?:proxy-)?user)[ =]['"]?[^\s:]*[^\s:0-9][^\s:]*:)([^\s'"]{4,})`),
-		always, []string{"-u"}},
-	{regexp.MustCompile(`(\bcurl\s(?:.*?\s)?-u['"]?[^\s:]+:)([^\s'"]{4,})`), always, []string{"curl"}},
-	{regexp.MustCompile(`(\bcurl\s(?:.*?\s)?(?:-b|--cookie)[ =]?['"]?)(` + pair + `(?:;\s*` + pair + `)*)`), always, []string{"curl"}},
-	{regexp.MustCompile(`(\b(?:mysql|7z)\w*\s(?:.*?\s)?-p)([^\s'"]{4,})`), unlessSaid, []string{"mysql", "7z"}},
-	{regexp.MustCompile(`(\b(?:(?:sshpass|login|mongo\w*|rdesktop|useradd)\s(?:.*?\s)?-p|` +
-		`p(?:link|scp|sftp)\s(?:.*?\s)?-pw|(?:sqlcmd|ipmitool|zip|unzip)\s(?:.*?\s)?-P|openssl\s(?:.*?\s)?-k\s|` +
-		`redis-cli\s(?:.*?\s)?-a|snmp\w*\s(?:.*?\s)?-[AX]|ldap\w*\s(?:.*?\s)?-w)[ =]?['"]?)([^\s'"]{4,})`), unlessSaid,
-		[]string{"sshpass", "login", "mongo", "rdesktop", "useradd", "plink", "pscp", "psftp",
-			"sqlcmd", "ipmitool", "zip", "openssl", "redis-cli", "snmp", "ldap"}},
+	formOf(always, "-u",
+		`(\s(?:-u|--(?:proxy-)?user)[ =]['"]?[^\s:]*[^\s:0-9][^\s:]*:)([^\s'"]{4,})`),
+	formOf(always, "curl",
+		`(\bcurl\s(?:.*?\s)?-u['"]?[^\s:]+:)([^\s'"]{4,})`),
+	formOf(always, "curl",
+		`(\bcurl\s(?:.*?\s)?(?:-b|--cookie)[ =]?['"]?)(`+pair+`(?:;\s*`+pair+`)*)`),
+	formOf(unlessSaid, "mysql 7z",
+		`(\b(?:mysql|7z)\w*\s(?:.*?\s)?-p)([^\s'"]{4,})`),
+	formOf(unlessSaid, "sshpass login mongo rdesktop useradd plink pscp "+
+		"psftp sqlcmd ipmitool zip openssl redis-cli snmp ldap",
+		`(\b(?:(?:sshpass|login|mongo\w*|rdesktop|useradd)\s(?:.*?\s)?-p|p(?:link|scp|`+
+			`sftp)\s(?:.*?\s)?-pw|(?:sqlcmd|ipmitool|zip|unzip)\s(?:.*?\s)?-P|openssl\s(?:.*?\s)?-k\s|`+
+			`redis-cli\s(?:.*?\s)?-a|snmp\w*\s(?:.*?\s)?-[AX]|`+
+			`ldap\w*\s(?:.*?\s)?-w)[ =]?['"]?)([^\s'"]{4,})`),
 	// openssl -passin pass:…, keytool -storepass …, cmdkey /pass:…, aws configure set aws_secret_access_key …
-	{regexp.MustCompile(`(\s-pass(?:in|out)?[ =]['"]?pass:|\s-(?:src|dest|new)?(?:store|key)pass[ =]['"]?|` +
-		`\s/pass(?:word)?:['"]?|\b\w*freerdp\s(?:.*?\s)?/p:['"]?|` +
-		`\b(?i:config(?:ure)?\s+set\s+[\w.:/\-]*(?:` + named + `|token))[ =]['"]?|\bsqlplus\s(?:.*?\s)?\w+/|` +
-		`\b(?:smb\w+|rpcclient)\s(?:.*?\s)?(?:-U|--user)[ =]?['"]?[^\s%]+%)([^\s'"]{4,})`),
-		unlessSaid, []string{"pass", "freerdp", "config", "sqlplus", "smb", "rpcclient"}},
+	formOf(unlessSaid, "pass freerdp config sqlplus smb rpcclient",
+		`(\s-pass(?:in|out)?[ =]['"]?pass:|\s-(?:src|dest|new)?(?:store|key)pass[ =]['"]?|`+
+			`\s/pass(?:word)?:['"]?|\b\w*freerdp\s(?:.*?\s)?/p:['"]?|`+
+			`\b(?i:config(?:ure)?\s+set\s+[\w.:/\-]*(?:`+named+
+			`|token))[ =]['"]?|\bsqlplus\s(?:.*?\s)?\w+/|\b(?:smb\w+|rpcclient)\s(?:.*?\s)?(?:-U|`+
+			`--user)[ =]?['"]?[^\s%]+%)([^\s'"]{4,})`),
 	// htpasswd -nb user …, htpasswd -b file user …, net use share /user:name …
-	{regexp.MustCompile(`(\bhtpasswd\s(?:.*?\s)?-\w*(?:n\w*b|b\w*n)\w*\s+\S+\s+['"]?|` +
-		`\bhtpasswd\s(?:.*?\s)?-\w*b\w*\s+(?:-\S+\s+)*\S+\s+\S+\s+['"]?|` +
-		`(?i:\bnet\s+use\s(?:.*?\s)?/user:)\S+\s+['"]?)([^\s'"/][^\s'"]{3,})`), unlessSaid,
-		[]string{"htpasswd", "/user:"}},
+	formOf(unlessSaid, "htpasswd /user:",
+		`(\bhtpasswd\s(?:.*?\s)?-\w*(?:n\w*b|b\w*n)\w*\s+\S+\s+['"]?|`+
+			`\bhtpasswd\s(?:.*?\s)?-\w*b\w*\s+(?:-\S+\s+)*\S+\s+\S+\s+['"]?|`+
+			`(?i:\bnet\s+use\s(?:.*?\s)?/user:)\S+\s+['"]?)([^\s'"/][^\s'"]{3,})`),
 	// net use share … /user:name, net user name … /add
-	{regexp.MustCompile(`(?i)(\bnet\s+use\s(?:\S:\s+)?\\\\\S+\s+['"]?|\bnet\s+user\s+[^\s/]\S*\s+['"]?)` +
-		`([^\s'"/][^\s'"]{3,})['"]?\s+/(?:user|savecred|add|domain|active|expires|y\b)`), unlessSaid, []string{"net"}},
+	formOf(unlessSaid, "net",
+		`(?i)(\bnet\s+use\s(?:\S:\s+)?\\\\\S+\s+['"]?|`+
+			`\bnet\s+user\s+[^\s/]\S*\s+['"]?)([^\s'"/][^\s'"]{3,})['"]?\s+/(?:user|savecred|add|domain|`+
+			`active|expires|y\b)`),
 	// CREATE USER … IDENTIFIED BY '…', WITH PASSWORD '…', and a line of .netrc
-	{regexp.MustCompile(`(?i)(\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?'|` +
-		`\b(?:with|encrypted|(?:user|role)\s+\S+)\s+password\s+['"]|\bmachine\s+\S+\s+(?:.*?\s)?login\s+\S+\s+password\s+|` +
-		`\bmysqladmin\s(?:.*?\s)?password\s+['"]?)([^\s'"]{4,})`), unlessSaid, []string{"identified", "password"}},
-	{regexp.MustCompile(`(?i)(\s--(?:` + named + `|token)[ =]['"]?)([^\s'"]{4,})`), unlessSaid, []string{"--"}},
-	{regexp.MustCompile(`(\s--key[ =]['"]?)([^\s'"]{4,})`), unlessProse, []string{"--key"}},
+	formOf(unlessSaid, "identified password",
+		`(?i)(\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?'|\b(?:with|encrypted|(?:user|`+
+			`role)\s+\S+)\s+password\s+['"]|\bmachine\s+\S+\s+(?:.*?\s)?login\s+\S+\s+password\s+|`+
+			`\bmysqladmin\s(?:.*?\s)?password\s+['"]?)([^\s'"]{4,})`),
+	formOf(unlessSaid, "--",
+		`(?i)(\s--(?:`+named+`|token)[ =]['"]?)([^\s'"]{4,})`),
+	formOf(unlessProse, "--key",
+		`(\s--key[ =]['"]?)([^\s'"]{4,})`),
 	// {"password":"with spaces and \" in it"}, <password>…</password>
-	{regexp.MustCompile(`(?i)("[a-z_\-]*(?:passw(?:or)?d|passphrase|pwd|secret)"\s*:\s*")((?:[^"\\]|\\.){4,})`), unlessProse,
-		[]string{"passw", "passphrase", "pwd", "secret"}},
-	{regexp.MustCompile(`(?i)('[a-z_\-]*(?:passw(?:or)?d|passphrase|pwd|secret)'\s*:\s*')((?:[^'\\]|\\.){4,})`), unlessProse,
-		[]string{"passw", "passphrase", "pwd", "secret"}},
+	formOf(unlessProse, "passw passphrase pwd secret",
+		`(?i)("[a-z_\-]*(?:passw(?:or)?d|passphrase|pwd|secret)"\s*:\s*")((?:[^"\\]|\\.){4,})`),
+	formOf(unlessProse, "passw passphrase pwd secret",
+		`(?i)('[a-z_\-]*(?:passw(?:or)?d|passphrase|pwd|secret)'\s*:\s*')((?:[^'\\]|\\.){4,})`),
 	// password for ann is …, secret was set to '…', with password …, wrong password '…'
-	{regexp.MustCompile(begin + password + `|secret)(?:\s+for\s+\S+?)?` +
-		`(?:(?:\s+(?:is|was))?\s+set\s+to|\s+is|\s+was|:)\s+[\["'“‘«\x60]*)` + value), ifMixed, append([]string{"secret"}, ofPasswords...)},
-	{regexp.MustCompile(`(?i)(\bwith\s+(?:the\s+)?(?:` + password + `)\s+|` +
-		`\b(?:` + password + `)\s+["'“‘«\x60])` + value), ifMixed, ofPasswords},
+	formOf(ifMixed, "secret "+ofPasswords,
+		begin+password+
+			`|secret)(?:\s+for\s+\S+?)?(?:(?:\s+(?:is|was))?\s+set\s+to|\s+is|\s+was|:)\s+[\["'“‘«\x60]*)`+
+			value),
+	formOf(ifMixed, ofPasswords,
+		`(?i)(\bwith\s+(?:the\s+)?(?:`+password+`)\s+|\b(?:`+password+`)\s+["'“‘«\x60])`+value),
 	// Connection strings: Pwd={with ; and }} in it}, password='with spaces', passwd=with,commas
-	{regexp.MustCompile(`(?i)((?:` + password + `)\s*=\s*\{)((?:[^}]|\}\})+)`), always, ofPasswords},
-	{regexp.MustCompile(`(?i)((?:` + password + `)\s*=\s*')((?:[^'\\]|\\.){4,})`), unlessProse, ofPasswords},
-	{regexp.MustCompile(`(?i)((?:` + password + `)=)([^\s"'\\&;)}\]\x60<>”’»]{4,})`), unlessSaid, ofPasswords},
-	{regexp.MustCompile(begin + named + `)=)` + value), unlessSaid, ofNamed},
-	{regexp.MustCompile(`(?i)(<(?:\w+:)?(?:` + named + `)>)([^<]{4,})`), unlessProse, ofNamed},
+	formOf(always, ofPasswords,
+		`(?i)((?:`+password+`)\s*=\s*\{)((?:[^}]|\}\})+)`),
+	formOf(unlessProse, ofPasswords,
+		`(?i)((?:`+password+`)\s*=\s*')((?:[^'\\]|\\.){4,})`),
+	formOf(unlessSaid, ofPasswords,
+		`(?i)((?:`+password+`)=)([^\s"'\\&;)}\]\x60<>”’»]{4,})`),
+	formOf(unlessSaid, ofNamed,
+		begin+named+`)=)`+value),
+	formOf(unlessProse, ofNamed,
+		`(?i)(<(?:\w+:)?(?:`+named+`)>)([^<]{4,})`),
 	// "api_key": "…", x-api-key: …, password=…, key provided: …
-	{regexp.MustCompile(begin + named + `)` + is + `)` + value), unlessProse, ofNamed},
-	{regexp.MustCompile(begin + vague + `)` + is + `)` + value), ifRandom, ofVague},
-	{regexp.MustCompile(begin + named + `|` + vague + `)["'],\s*["'])` + value), ifRandom, ofBoth},
+	formOf(unlessProse, ofNamed,
+		begin+named+`)`+is+`)`+value),
+	formOf(ifRandom, ofVague,
+		begin+vague+`)`+is+`)`+value),
+	formOf(ifRandom, ofBoth,
+		begin+named+`|`+vague+`)["'],\s*["'])`+value),
 	// invalid key '…', API key … is not valid
-	{regexp.MustCompile(begin + named + `|` + vague + `)s?\s+(?:(?:is|was|of|value|provided|given)\s+)?\\*["'\x60“‘«])` +
-		`([^\s"'\\\x60”’»]{8,})`), ifRandom, ofBoth},
-	{regexp.MustCompile(begin + named + `|` + vague + `)\s+)([A-Za-z0-9_\-.~+/=]{16,})`), ifRandom, ofBoth},
+	formOf(ifRandom, ofBoth,
+		begin+named+`|`+vague+
+			`)s?\s+(?:(?:is|was|of|value|provided|given)\s+)?\\*["'\x60“‘«])([^\s"'\\\x60”’»]{8,})`),
+	formOf(ifRandom, ofBoth,
+		begin+named+`|`+vague+`)\s+)([A-Za-z0-9_\-.~+/=]{16,})`),
 }
 
 // leftOut replaces a key.
@@ -217,7 +258,7 @@ func (f form) without(s string) string {
 // isKey reports whether what stands in the place of a key is one, by what follows it.
 func (f form) isKey(found, after string) bool {
 	switch {
-	case strings.HasPrefix(leftOut, found) || strings.HasPrefix(found, leftOut) || strings.HasSuffix(found, ":"):
+	case strings.HasPrefix(leftOut, found), strings.HasPrefix(found, leftOut), strings.HasSuffix(found, ":"):
 		return false
 	case f.doubt == unlessSaid:
 		return !isSaid(found)
@@ -232,13 +273,14 @@ func (f form) isKey(found, after string) bool {
 }
 
 // notKeys are words that say something of a key.
-var notKeys = strings.Fields("required missing wrong incorrect invalid expired denied failed unset none null empty true false undefined redacted bearer basic token")
+var notKeys = strings.Fields("required missing wrong incorrect invalid expired denied failed unset " +
+	"none null empty true false undefined redacted bearer basic token")
 
 // mixed is a password as people choose them, and scheme a word about passwords that is made alike.
 var (
 	mixed  = regexp.MustCompile(`[A-Za-z].*[0-9]`)
-	scheme = regexp.MustCompile(`(?i)^(?:sha|md|argon|base|pbkdf|utf|rot|line|column|field|step|v)[\-_]?[0-9]+` +
-		`(?:-[a-z]+)?[.,:;!?]*$`)
+	scheme = regexp.MustCompile(`(?i)^(?:sha|md|argon|base|pbkdf|utf|rot|line|column|field|step|v)` +
+		`[\-_]?[0-9]+(?:-[a-z]+)?[.,:;!?]*$`)
 )
 
 // prose is a word that goes on with another one, and setting one that goes on with another name.
@@ -248,8 +290,9 @@ var (
 )
 
 // saying are words that begin a sentence about a key, or go on with one about its flag.
-var saying = strings.Fields("is was has must should may can cannot does do not no the this that a an your it field value " +
-	"incorrect wrong unknown please too at and or to for from with expects needs takes requires option flag argument")
+var saying = strings.Fields("is was has must should may can cannot does do not no the this that a an " +
+	"your it field value incorrect wrong unknown please too at and or to for from with expects needs " +
+	"takes requires option flag argument")
 
 // isSaid reports whether a text is a word that says something of a key, or a sentence that does.
 func isSaid(found string) bool {
