@@ -40,7 +40,7 @@ func (r *run) cut(c *machine.CutPlan) entry {
 	if s := c.Summarise; s != nil {
 		more = append(more, "to be summed up: "+r.place(s.From, s.To))
 	}
-	e := entry{Kind: shortened, shown: r.page.cuts(c.Cuts)}
+	e := entry{Kind: shortened, good: true, shown: r.page.cuts(c.Cuts)}
 	return e.says(fmt.Sprintf("shorter by %s, %s left", sizeText(c.Freed), sizeText(c.Size)), more...)
 }
 

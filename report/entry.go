@@ -62,7 +62,7 @@ type entry struct {
 	model string
 	// told is set if an earlier entry shows the usage.
 	told bool
-	// good is set for the outcome of a run that went well, bad for a reply or tool call that failed.
+	// good is set for the outcome of a run that went well and a prompt that became shorter, bad for a reply or tool call that failed.
 	good, bad bool
 	// marred is set for the outcome of a run with calls that failed or are in doubt.
 	marred bool
@@ -101,6 +101,9 @@ func (e *entry) asks() bool { return e.Kind == called || e.Kind == trying }
 // failed reports whether an entry is a failed attempt.
 func (e *entry) failed() bool { return e.Decision != nil && e.Decision.Class != "" }
 
+// repeats reports whether an entry tells the model what it repeats.
+func (e *entry) repeats() bool { return e.Decision != nil && e.Decision.Reason == policy.ReasonNudged }
+
 // The colours of a terminal, by their ANSI codes.
 const (
 	bold, faint                      = "1", "2"
@@ -135,7 +138,7 @@ func (e *entry) word() (word, colour string) {
 		return words[e.Kind][0], words[e.Kind][1]
 	case d.Class == "" && d.Reason == policy.ReasonAccepted:
 		return "accept", green
-	case d.Reason == policy.ReasonNudged:
+	case e.repeats():
 		return "nudge", yellow
 	case d.Class == "":
 		return "close", yellow

@@ -101,8 +101,8 @@ type section struct {
 	Items []*entry
 	// all are the entries with the waits that Items tells with the attempts.
 	all []*entry
-	// About says which attempts the call is for.
-	About string
+	// About says which attempts the call is for, and Spent what was lost on them and how long all took.
+	About, Spent string
 	// Result names the failures, or else the decisions, with their tools.
 	Result, Tone string
 	// Failed is set if an attempt failed, Doubt if it is not known what a call did, Bare if texts were left
@@ -223,12 +223,17 @@ func (r *run) view(entries []*entry) *runView {
 				v.Tone, v.Result = "warn", "done, "+clip(line(marred), maxText)
 			}
 		}
-		v.Outcome = clip(line(o.About()), maxText)
+		about := o.About()
+		if !o.OK {
+			about = strings.Replace(about, string(o.Reason), o.Reason.Phrase(), 1)
+		}
+		v.Outcome = clip(line(about), maxText)
 		v.Empty = o.OK && v.Outcome == ""
 	}
 	sections := r.sections(entries)
 	for _, s := range sections {
 		s.name()
+		s.Spent = joined(", ", lostText(r.spent(s.charge((*entry).failed))), s.took())
 		if v.Doubt == "" && r.outcome != nil && s.doubts(r.outcome.InDoubt) {
 			v.Doubt = s.ID
 		}
@@ -329,6 +334,9 @@ func (r *run) section(number int, e *entry) *section {
 // judge updates the result of a section by one of its entries.
 func (s *section) judge(e *entry) {
 	word, colour := e.word()
+	if e.repeats() {
+		word = "repeats"
+	}
 	if calls := e.Shown().Calls; len(calls) > 0 {
 		s.Tools = timesOf(namesIn(calls))
 	}

@@ -92,9 +92,9 @@ func TestAKilledRunShowsWhatIsNotKnown(t *testing.T) {
 	assert.Contains(t, page, `<pre dir="auto">Pay ACME 5 euros.</pre>`)
 	assert.Regexp(t, `<title>[^<]*: no process, up to [0-9.]+s, from [^<]*</title><rect class="hit"[^>]*/><rect class="bar gap"`, page)
 	assert.Equal(t, []string{
-		"+0s 1 pay ACME, 500: cents was text, currency missing; again at once tool validation",
+		"+0s 1 pay ACME, 500: cents was text, currency missing; again at once 832 tokens lost, 800ms tool validation",
 		"prompt",
-		"+800ms 2 pay ACME, 500, EUR: it may have run; no more in doubt",
+		"+800ms 2 pay ACME, 500, EUR: it may have run; no more 832 tokens lost, 3.9s in doubt",
 	}, folded(page)[3:6])
 }
 
@@ -143,7 +143,7 @@ func TestEqualTurnsAreOneLine(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		"1 to 12: find, 12 turns ✓ all passed",
-		"+0s 13 find 12: city was an integer; again at once tool validation",
+		"+0s 13 find 12: city was an integer; again at once 832 tokens lost tool validation",
 		"15 to 20: find, 6 turns ✓ all passed",
 	}, lines)
 }

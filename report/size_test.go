@@ -40,7 +40,7 @@ func TestAPageGrowsByWhatIsNewInAPrompt(t *testing.T) {
 	require.NoError(t, j.Close())
 
 	page := show(t, "html", store.Text("order-42"))
-	assert.Less(t, len(page), 200*3_400)
+	assert.Less(t, len(page), 200*3_500)
 	assert.Equal(t, 100, strings.Count(page, "You book hotel rooms, and you are polite."))
 	assert.Equal(t, 200, strings.Count(page, `<details class="attempt failed"`))
 	assert.Equal(t, 200, strings.Count(page, " around it are the same as before</p>"))

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +31,10 @@ type costRow struct {
 	In, Cached, Out, Took, Price string
 	Use                          string
 	Lost                         bool
+	// Share is what the attempt cost in hundredths of the dearest one; 0 for what is no attempt.
+	Share int
+
+	paid int64
 }
 
 // priced reports whether what a run took has prices.
@@ -48,13 +54,31 @@ func (r *run) spent(c policy.Charge) string {
 // charge is what the attempts of sections cost.
 func charge(sections ...*section) (all policy.Charge) {
 	for _, s := range sections {
-		for _, e := range s.Items {
-			if e.Decision != nil {
-				all = all.Plus(policy.Charge{Usage: e.Usage, Cost: e.Cost})
-			}
+		all = all.Plus(s.charge(func(*entry) bool { return true }))
+	}
+	return all
+}
+
+// charge is what the attempts of a section cost that are wanted.
+func (s *section) charge(wanted func(*entry) bool) (all policy.Charge) {
+	for _, e := range s.Items {
+		if e.Decision != nil && wanted(e) {
+			all = all.Plus(policy.Charge{Usage: e.Usage, Cost: e.Cost})
 		}
 	}
 	return all
+}
+
+// took is how long a turn took, with its tools and waits; empty for no time.
+func (s *section) took() string {
+	end := time.Duration(0)
+	for _, e := range s.all {
+		end = max(end, e.At, e.to)
+	}
+	if s.Call == nil || end <= s.Call.At {
+		return ""
+	}
+	return short(end - s.Call.At)
 }
 
 // costs has a row for each attempt that consumed something, one for the rest, and one for all.
@@ -80,6 +104,10 @@ func (r *run) costs(sections []*section) (rows []costRow) {
 	if len(rows) == 0 {
 		return nil
 	}
+	dearest := slices.MaxFunc(rows, func(a, b costRow) int { return cmp.Compare(a.paid, b.paid) }).paid
+	for n := range rows {
+		rows[n].Share = share(rows[n].paid, dearest, 100)
+	}
 	all, there := policy.Charge{Usage: r.totals.Usage, Cost: r.totals.Cost}, charge(sections...)
 	rest := policy.Charge{Cost: all.Cost - there.Cost, Usage: message.Usage{
 		InputTokens:     all.Usage.InputTokens - there.Usage.InputTokens,
@@ -93,10 +121,16 @@ func (r *run) costs(sections []*section) (rows []costRow) {
 	}
 	sum := r.costRow(all)
 	sum.What = "in all"
-	if lost := r.spent(r.totals.Wasted); lost != "" {
-		sum.Use = lost + " lost"
-	}
+	sum.Use = lostText(r.spent(r.totals.Wasted))
 	return append(rows, sum)
+}
+
+// lostText says what was lost; empty if nothing was.
+func lostText(spent string) string {
+	if spent == "" {
+		return ""
+	}
+	return spent + " lost"
 }
 
 // called is how long the model call of a section took.
@@ -113,8 +147,11 @@ func (s *section) called() (took time.Duration) {
 func (r *run) costRow(c policy.Charge) (row costRow) {
 	row.In, row.Cached, row.Out = fmt.Sprint(c.Usage.InputTokens), fmt.Sprint(c.Usage.CacheReadTokens),
 		fmt.Sprint(c.Usage.OutputTokens)
-	if c.Cost > 0 {
+	if row.paid = c.Cost; c.Cost > 0 {
 		row.Price = money(c.Cost)
+	}
+	if !r.priced() {
+		row.paid = c.Usage.Total()
 	}
 	return row
 }

@@ -76,6 +76,8 @@ func TestWhatEachAttemptCostIsShown(t *testing.T) {
 		"|in all | |3000 |0 |300 | |0.009 |0.003 lost |",
 	}, rowsOf(page))
 	assert.Contains(t, page, `<td><a href="#r1-2">2</a></td>`)
+	assert.Contains(t, page, `<svg class="share bad"><rect width="100%"`)
+	assert.Contains(t, page, `again at once <span class="faint">0.003 lost</span></h3>`, "a heading says what was lost")
 	assert.Contains(t, page, `</span> <span class="faint">0.003</span> <span class="mark">✓</span>`, "each turn says what it cost")
 	page = show(t, "html", told(t, "{}", "Ada", looptest.Say("It is Ada.")))
 	assert.Equal(t, []string{
@@ -101,7 +103,11 @@ func TestACycleIsShown(t *testing.T) {
 	assert.Contains(t, timeline, "nudge     the model is told what it repeats\n")
 	assert.Contains(t, timeline, "gave Ada, 4 times\n")
 	assert.Contains(t, timeline, `look {"age":36,"name":"Ada"} gave Ada, 10 times`)
-	assert.Contains(t, show(t, "html", text), "gave Ada, 4 times")
+	page := show(t, "html", text)
+	assert.Contains(t, page, "gave Ada, 4 times")
+	assert.Contains(t, page, `look Ada, 36: the same 4 times`, "a folded turn says that it repeats")
+	assert.Contains(t, page, `<span class="mark">✓!</span>`)
+	assert.Contains(t, page, `no progress: the same again and again: look {`)
 	var nudge struct {
 		Decision struct {
 			Reason policy.Reason
@@ -135,5 +141,6 @@ func TestWhatAPromptLeavesOutIsShown(t *testing.T) {
 	assert.Contains(t, timeline, "results replaced by notes: call 2, call 3")
 	page := show(t, "html", text)
 	assert.Contains(t, page, "in the prompt instead")
+	assert.Regexp(t, `<h3 class="title"><span class="faint">[0-9]+</span> look Ada, [0-9]: prompt shorter by |look Ada, [0-9]; prompt shorter by `, page, "a folded turn says that the prompt became shorter")
 	assert.Contains(t, page, "This result is left out here")
 }

@@ -86,6 +86,8 @@ func (s *section) wrong() (parts []string) {
 		}
 		all = append(all, d.Issues...)
 		switch {
+		case e.repeats() && e.Decision.Cycle != nil:
+			parts = append(parts, "the same "+several.Of(e.Decision.Cycle.Rounds, "time"))
 		case e.doubt != "" && e.ran:
 			parts = append(parts, partlyDone)
 		case e.doubt != "" && e.Kind == ended:
@@ -109,10 +111,13 @@ func (s *section) wrong() (parts []string) {
 	return parts
 }
 
-// next says what followed the failures of a section; empty if none failed.
+// next says what followed the failures of a section, and how much shorter the next prompt was made; empty if
+// nothing did.
 func (s *section) next() (text string) {
 	for _, e := range s.Items {
 		switch {
+		case e.Kind == shortened && e.good:
+			text = joined("; ", text, "prompt "+e.Text)
 		case e.failed() && e.Decision.Retry:
 			text = verdictText(e.Decision)
 		case e.failed():
@@ -212,6 +217,8 @@ func (s *section) Marks() string {
 	for _, e := range s.Items {
 		switch {
 		case e.Kind != attempted:
+		case e.repeats():
+			marks += "!"
 		case e.doubt != "":
 			marks += "?"
 		case e.failed():
