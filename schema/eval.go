@@ -23,11 +23,7 @@ type evaluation struct {
 	ends     []int // of the failures by each of the alternatives that are being asked
 	lowest   int   // the outermost of the questions asked that the current answer depends on
 
-	// What most checks need, in one piece of memory.
-	budget Budget
-	first  struct {
-		around [4]variable
-	}
+	budget Budget // where no other is given
 }
 
 // question is a shared schema asked about a value. Dynamic references make the answer depend on the scope.

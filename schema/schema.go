@@ -116,6 +116,7 @@ func (s *Schema) read(b *Budget, doc []byte, v any) []fault.Issue {
 		e.judge(s.root, root, s.scope(), nil)
 		return s.report(e, root)
 	}
+	e.around = make([]variable, 0, 4)
 	whole := collector{evaluation: e, scope: s.scope()}
 	whole.bind(s.root, root, s.typed.root, reflect.ValueOf(v).Elem(), nil)
 	if issues := s.report(e, root); issues != nil || s.typed.issues == nil {
@@ -140,7 +141,6 @@ func (s *Schema) evaluation(b *Budget) *evaluation {
 		e.budget = *NewBudget()
 		e.Budget = &e.budget
 	}
-	e.around = e.first.around[:0]
 	return e
 }
 
