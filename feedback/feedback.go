@@ -100,7 +100,8 @@ func New(in Input) RetryFeedback {
 		Source: StructuredOutput, ToolName: canon.UTF8(in.Tool), Attempt: in.Attempt,
 		MaxAttempts: in.MaxAttempts, ErrorType: canon.UTF8(in.Class),
 		CorrelationID: canon.UTF8(in.CorrelationID),
-		Detail:        Quote(in.Detail), Issues: fault.SortIssues(slices.Clone(fault.PrintableIssues(in.Issues))),
+		Detail:        Quote(in.Detail),
+		Issues:        fault.SortIssues(slices.Clone(fault.PrintableIssues(in.Issues))),
 	}
 	if f.ToolName != "" {
 		f.Source = Tool

@@ -102,18 +102,19 @@ func readSchedule(w wire) (*Schedule, error) {
 // Validate reports all fields that the wire form does not allow, one error each, joined. It returns
 // nil if there are none.
 func (f RetryFeedback) Validate() error {
+	isTool, next := f.Source == Tool, f.Schedule
 	checks := []struct {
 		ok      bool
 		pointer string
 		reason  string
 	}{
-		{f.Source == Tool || f.Source == StructuredOutput, "/source", `must be "tool" or "structured_output"`},
-		{f.Source == Tool || f.ToolName == "", "/tool_name", "must be null if the source is structured_output"},
+		{isTool || f.Source == StructuredOutput, "/source", `must be "tool" or "structured_output"`},
+		{isTool || f.ToolName == "", "/tool_name", "must be null if the source is structured_output"},
 		{f.Attempt >= 1, "/attempt", "must be 1 or more"},
 		{f.MaxAttempts != 0, "/max_attempts", "must be 1 or more, or negative for no bound"},
 		{f.ErrorType != "", "/error_type", "must name a class of failure"},
-		{f.Schedule == nil || inYears(f.Schedule.At), "/retry_scheduled_at", "must be in the years 0 to 9999"},
-		{f.Schedule == nil || f.Schedule.Delay >= 0, "/next_delay_seconds", "must be 0 or more"},
+		{next == nil || inYears(next.At), "/retry_scheduled_at", "must be in the years 0 to 9999"},
+		{next == nil || next.Delay >= 0, "/next_delay_seconds", "must be 0 or more"},
 	}
 	var faults []error
 	for _, c := range checks {

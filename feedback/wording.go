@@ -46,10 +46,11 @@ var wordings = []wording{
 		answerDo:    "Reply again with fewer calls.",
 	},
 	{
-		class:     fault.ToolValidation,
-		rule:      fault.RuleMaxSuccesses,
-		toolWrong: "your call of % was refused, and the tool was not run: it has succeeded as often as it may",
-		toolDo:    "Do not call % again for this. Go on without it, or answer.",
+		class: fault.ToolValidation,
+		rule:  fault.RuleMaxSuccesses,
+		toolWrong: "your call of % was refused, and the tool was not run: it has succeeded as often as it " +
+			"may",
+		toolDo: "Do not call % again for this. Go on without it, or answer.",
 	},
 	{
 		class:     fault.ToolValidation,
@@ -93,8 +94,8 @@ var wordings = []wording{
 		class:     fault.UnknownTool,
 		toolWrong: "there is no tool named %, so nothing was run for this call",
 		toolDo:    existing,
-		answerWrong: "your reply has a tool call in it that names no tool that can be read, so nothing was run " +
-			"for this call",
+		answerWrong: "your reply has a tool call in it that names no tool that can be read, so nothing was " +
+			"run for this call",
 		answerDo: existing,
 	},
 	{
@@ -129,8 +130,8 @@ var wordings = []wording{
 	},
 	{
 		class: fault.Reducer,
-		toolWrong: "your call of % succeeded, but what followed from it was refused, and the state is as it " +
-			"was before",
+		toolWrong: "your call of % succeeded, but what followed from it was refused, and the state is as " +
+			"it was before",
 		toolDo: "What % did stands. Call it again only for what is still to be done, in a way that meets " +
 			"the reason.",
 		toolEnd:     "What % did stands: do not call it again for this.",
@@ -140,8 +141,8 @@ var wordings = []wording{
 	{
 		class:     fault.NoProgress,
 		toolWrong: "you make the same calls again and again, and their results stay the same",
-		toolDo: "Do not make them again unchanged. Do something else, or answer with what you have, and say " +
-			"what is missing.",
+		toolDo: "Do not make them again unchanged. Do something else, or answer with what you have, and " +
+			"say what is missing.",
 	},
 }
 

@@ -205,8 +205,8 @@ func renderError(err error) error {
 	case ours:
 		e.Reason = string(call)
 	default:
-		e.Reason = "cannot be rendered: it uses a field or key that does not exist, or something that a value " +
-			"cannot do"
+		e.Reason = "cannot be rendered: it uses a field or key that does not exist, or something that a " +
+			"value cannot do"
 		if place := placeOf(err); place != "" {
 			e.Reason = place + " cannot be rendered: there is no such field or key, or a value cannot do " +
 				"what it asks for"
