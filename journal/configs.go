@@ -61,7 +61,7 @@ func (c *Configs) shared(raw []byte) (*Header, *machine.Compiled) {
 	if compiled == nil {
 		return nil, nil
 	}
-	compiled = compiled.For(mine.RequestID, mine.Deadline).Seeded(mine.Seed)
+	compiled = compiled.For(mine.RequestID, mine.Deadline, mine.Seed)
 	h := &rec.Header.Header
 	h.Config = *compiled.Config()
 	return h, compiled

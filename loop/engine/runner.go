@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -137,14 +138,15 @@ func (r *Runner) acquire(st *machine.State) error {
 
 // begin makes the idle state of a run and opens its journal.
 func (r *Runner) begin(m *machine.Compiled, in *Input) error {
-	single := m.Config().Single
+	cfg := m.Config()
+	single, id, deadline := cfg.Single, cfg.RequestID, cfg.Deadline
 	if err := r.inherit(in, single); err != nil {
 		return err
 	}
 	if in != nil {
-		m = m.For(in.RequestID, in.Deadline)
+		id, deadline = in.RequestID, in.Deadline
 	}
-	m = m.Seeded(session.DriverOf(r.s).Seed())
+	m = m.For(id, deadline, cmp.Or(session.DriverOf(r.s).Seed(), cfg.Seed))
 	r.st = m.New(r.s.State())
 	r.doubtful, _ = r.offer.Tools.Absent(&m.Config().Policy) // similar names were refused before
 	if in != nil {

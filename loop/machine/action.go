@@ -67,7 +67,7 @@ func JitterKey(seed string, number int, action string, plane fault.Plane) backof
 }
 
 // fail charges one failed attempt, which is already counted, and decides on it. same is what the model
-// proposed. The decision is recorded in the session, the effects, and s.CorrectionWait or s.Exhausted.
+// proposed. The decision is recorded in the session, the effects, and s.CorrectionWait or s.kept.Exhausted.
 func (s *step) fail(name string, f *fault.Failure, same, detail string) *Decision {
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool

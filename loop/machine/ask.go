@@ -171,7 +171,7 @@ func (st *State) asksFault() error {
 	for n := range st.kept.Questions {
 		a := &st.kept.Questions[n]
 		if a.Kind == AskExhausted {
-			if st.Exhausted == nil || len(st.kept.Questions) > 1 || a.Default != EndRun {
+			if st.kept.Exhausted == nil || len(st.kept.Questions) > 1 || a.Default != EndRun {
 				return fmt.Errorf("questions[%d].kind: %q is the only question after an exhaustion, and its default "+
 					"is %q", n, a.Kind, EndRun)
 			}

@@ -108,24 +108,14 @@ func Compile(cfg *Config) (*Compiled, error) {
 // Config returns the config, which is read-only.
 func (c *Compiled) Config() *Config { return c.cfg }
 
-// For returns the same for one run: its request and its deadline. The id must be valid.
-func (c *Compiled) For(requestID string, deadline time.Time) *Compiled {
-	if requestID == c.cfg.RequestID && deadline == c.cfg.Deadline {
+// For returns the same for one run: its request, its deadline and its seed. The id must be valid.
+func (c *Compiled) For(requestID string, deadline time.Time, seed string) *Compiled {
+	if requestID == c.cfg.RequestID && deadline == c.cfg.Deadline && seed == c.cfg.Seed {
 		return c
 	}
-	cfg := *c.cfg
-	cfg.RequestID, cfg.Deadline = requestID, deadline
-	return &Compiled{&cfg, c.words}
-}
-
-// Seeded returns the same with another seed, unless it is empty.
-func (c *Compiled) Seeded(seed string) *Compiled {
-	if seed == "" || seed == c.cfg.Seed {
-		return c
-	}
-	cfg := *c.cfg
-	cfg.Seed = seed
-	return &Compiled{&cfg, c.words}
+	own := *c.cfg
+	own.RequestID, own.Deadline, own.Seed = requestID, deadline, seed
+	return &Compiled{&own, c.words}
 }
 
 // Unseen returns the same for those who read what was recorded and show no prompts: calls have no system

@@ -327,7 +327,7 @@ func (p *Plan) fault(st *State) error {
 	case p.Do == AskPeople && single:
 		return errors.New("the plan's do: people are not asked about a single action: use follow, abort or " +
 			"fallback")
-	case p.Do == AskPeople && (len(st.kept.Consults) > 0 || st.Exhausted == nil || !st.Exhausted.Exhausted):
+	case p.Do == AskPeople && (len(st.kept.Consults) > 0 || st.kept.Exhausted == nil || !st.kept.Exhausted.Exhausted):
 		return errors.New("the plan's do: people are asked only after an exhaustion: use follow, abort, fallback " +
 			"or degrade")
 	case p.Delay < 0:

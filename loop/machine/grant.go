@@ -128,7 +128,7 @@ func (s *step) denied(g *Grant) error {
 		q.Reason = policy.ReasonDeadline
 	}
 	q.Exhausted = true
-	s.Exhausted = &q
+	s.kept.Exhausted = &q
 	s.hearExhausted(&q)
 	return s.proceed(next)
 }

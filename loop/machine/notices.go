@@ -101,7 +101,7 @@ func (s *step) reduced() error {
 // heard takes the result of the reducers for one notice.
 func (s *step) heard(n *Notice, r *Reduced) error {
 	p := s.policyOf(n.Action)
-	if err := s.reduce(r); err != nil || r.Error == nil || s.Outcome != nil || s.Exhausted != nil ||
+	if err := s.reduce(r); err != nil || r.Error == nil || s.Outcome != nil || s.kept.Exhausted != nil ||
 		p.OnReducerError != policy.ReducerStopsRun {
 		return err
 	}

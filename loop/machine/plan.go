@@ -13,16 +13,16 @@ import (
 
 // exhaust records that the action of a decision is exhausted. Of several in one reply the first counts.
 func (s *step) exhaust(d *Decision, f fault.Failure) {
-	if s.Exhausted == nil {
-		s.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Exhausted: true, Decision: d.Decision,
+	if s.kept.Exhausted == nil {
+		s.kept.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Exhausted: true, Decision: d.Decision,
 			Failure: f, Cycle: d.Cycle}
 		if s.limits != nil {
-			s.Exhausted.RateLimit = *s.limits
+			s.kept.Exhausted.RateLimit = *s.limits
 		}
 		if d.Plane == fault.Transport && s.Batch != nil {
-			s.Exhausted.Tool = d.Action
+			s.kept.Exhausted.Tool = d.Action
 		}
-		s.hearExhausted(s.Exhausted)
+		s.hearExhausted(s.kept.Exhausted)
 	}
 }
 
@@ -83,7 +83,7 @@ func (s *step) warn(text string) {
 // follow ends the run with the exhaustion, unless the policy lets it go on, or asks a person first.
 func (s *step) follow() error {
 	failed := s.ev.Kind == Planned && s.ev.Failure != nil // the planner itself
-	if !s.Exhausted.Exhausted && !failed {
+	if !s.kept.Exhausted.Exhausted && !failed {
 		return s.goOnAnyway()
 	}
 	if ask := s.peopleAsked(); ask != nil && !failed {
@@ -95,7 +95,7 @@ func (s *step) follow() error {
 // peopleAsked returns the plan of a policy that asks a person about the exhaustion, or nil. Nobody is asked
 // about a single action.
 func (s *step) peopleAsked() *Plan {
-	p := s.policyOf(cmp.Or(s.Exhausted.Action, s.Exhausted.Tool)).Approval.Whole()
+	p := s.policyOf(cmp.Or(s.kept.Exhausted.Action, s.kept.Exhausted.Tool)).Approval.Whole()
 	if s.Config.Single || p.Exhausted != policy.ExhaustedAsk {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (s *step) peopleAsked() *Plan {
 
 // abort ends the run with the exhaustion.
 func (s *step) abort() error {
-	o := Outcome{Reason: s.Exhausted.Reason, Exhaustion: s.Exhausted}
+	o := Outcome{Reason: s.kept.Exhausted.Reason, Exhaustion: s.kept.Exhausted}
 	if s.ev.Kind == Planned {
 		o.Cause = s.ev.Failure
 	}
@@ -139,18 +139,18 @@ func (s *step) adopt(p *Plan) {
 // fallBack closes the exhausted action and continues with what came next.
 func (s *step) fallBack(p *Plan) error {
 	if stop := s.exceedsDeadline(p); stop.Reason != "" {
-		x := *s.Exhausted
+		x := *s.kept.Exhausted
 		x.Reason, x.Detail = stop.Reason, stop.Detail
 		s.stop(Outcome{Reason: x.Reason, Exhaustion: &x})
 		return nil
 	}
-	if s.Exhausted.Plane == fault.Correction {
-		s.shut(s.Exhausted.Action)
+	if s.kept.Exhausted.Plane == fault.Correction {
+		s.shut(s.kept.Exhausted.Action)
 	}
-	if s.Exhausted.Cycle != nil {
+	if s.kept.Exhausted.Cycle != nil {
 		s.startOver()
 	}
-	s.Exhausted = nil
+	s.kept.Exhausted = nil
 	s.adopt(p)
 	s.kept.Transport, s.kept.TransportWaited = 1, 0
 	n := s.kept.Next
@@ -216,10 +216,10 @@ func (s *step) endBatch(text string) {
 // degrade ends the run with the plain text of the last reply.
 func (s *step) degrade(p *Plan) error {
 	if p.Warning == "" {
-		s.warn("degraded to plain text: " + s.Exhausted.String())
+		s.warn("degraded to plain text: " + s.kept.Exhausted.String())
 	}
 	s.stop(Outcome{OK: true, Degraded: true, Text: s.lastText(), Reason: policy.ReasonPlanner,
-		Exhaustion: s.Exhausted})
+		Exhaustion: s.kept.Exhausted})
 	return nil
 }
 
@@ -251,7 +251,7 @@ func (s *step) followPolicy(c Question) error {
 		s.kept.Patient = true
 		return s.proceed(s.kept.Next)
 	}
-	before := s.Exhausted
+	before := s.kept.Exhausted
 	if c.Tool != "" {
 		s.lost(s.call(c.Index), c.verdict(), c.Failure)
 	} else {
@@ -259,7 +259,7 @@ func (s *step) followPolicy(c Question) error {
 		s.decidedTransport(at, c.Failure, verdict)
 		s.spend(verdict.Delay)
 	}
-	if s.Exhausted != before {
+	if s.kept.Exhausted != before {
 		s.leaveConsults(policy.ReasonPlanner)
 		return s.abort()
 	}
@@ -286,11 +286,11 @@ func (s *step) leaveConsults(why policy.Reason) {
 // abandon ends the run at a failure. If an action is exhausted already, the run ends with that exhaustion.
 func (s *step) abandon(c Question) error {
 	var asked *fault.Failure
-	if s.Exhausted != nil && s.ev.Failure != nil {
+	if s.kept.Exhausted != nil && s.ev.Failure != nil {
 		asked = &c.Failure
 	}
 	s.end(c, policy.Decision{Reason: policy.ReasonPlanner})
-	s.stop(Outcome{Reason: s.Exhausted.Reason, Exhaustion: s.Exhausted, Cause: s.ev.Failure, Asked: asked})
+	s.stop(Outcome{Reason: s.kept.Exhausted.Reason, Exhaustion: s.kept.Exhausted, Cause: s.ev.Failure, Asked: asked})
 	return nil
 }
 

@@ -105,7 +105,7 @@ func (s *step) watch(b *Batch) {
 	}
 	switch worst.at {
 	case reachedNudge:
-		if s.Exhausted == nil {
+		if s.kept.Exhausted == nil {
 			s.nudge(worst.cycle, worst.limit)
 		}
 	case reachedPlanner, reachedStop:
@@ -278,7 +278,7 @@ func (s *step) nudge(c *Cycle, stop int) {
 
 // stuck asks the planner about a cycle, or ends the run.
 func (s *step) stuck(r reached) {
-	if s.Exhausted != nil {
+	if s.kept.Exhausted != nil {
 		return // of several the first counts
 	}
 	tool := r.cycle.Calls[len(r.cycle.Calls)-1].Tool
@@ -294,7 +294,7 @@ func (s *step) stuck(r reached) {
 	}
 	if r.at == reachedPlanner {
 		d.Retry = true
-		s.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Decision: d.Decision, Failure: f,
+		s.kept.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Decision: d.Decision, Failure: f,
 			Cycle: r.cycle}
 		return
 	}
@@ -304,7 +304,7 @@ func (s *step) stuck(r reached) {
 
 // goOnAnyway drops a question about a cycle that may go on.
 func (s *step) goOnAnyway() error {
-	s.Exhausted = nil
+	s.kept.Exhausted = nil
 	return s.proceed(s.kept.Next)
 }
 

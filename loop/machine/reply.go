@@ -288,7 +288,7 @@ func (s *step) called(r *Reply) error {
 		s.accept(&b, groups)
 		return nil
 	}
-	if len(told) == len(b.Calls) && s.Exhausted == nil {
+	if len(told) == len(b.Calls) && s.kept.Exhausted == nil {
 		s.sayAll(b.Native, b.Calls)
 		s.keepBatch(&b)
 		return s.proceed(nextTurn)
@@ -308,7 +308,7 @@ const notRun = "Not run: another call of the same reply could not be used. Send 
 
 // newBatch returns the batch of a reply's calls. bad reports whether one of them is invalid.
 func newBatch(native bool, calls []Call, verdicts []verdict) (b Batch, bad bool) {
-	b = Batch{Native: native, Calls: make([]*BatchCall, len(calls))}
+	b = Batch{Calls: make([]*BatchCall, len(calls)), batchKept: batchKept{Native: native}}
 	all := make([]BatchCall, len(calls))
 	for n := range calls {
 		c := calls[n]

@@ -93,7 +93,7 @@ func (s *step) askOn(answered func(*Ask) bool) error {
 
 // askAbout asks a person what is to follow an exhaustion.
 func (s *step) askAbout(p *Plan) error {
-	x := s.Exhausted
+	x := s.kept.Exhausted
 	a := Ask{Kind: AskExhausted, Index: -1, Tool: cmp.Or(x.Action, x.Tool), Failure: &x.Failure,
 		Attempt: x.Attempt,
 		Reason:  x.Reason, At: s.At, Deadline: s.Config.Deadline, Default: EndRun}
@@ -111,7 +111,7 @@ func (s *step) askAbout(p *Plan) error {
 // correctable returns the call whose arguments a person may correct after an exhaustion: the only one of its
 // tool that was not accepted, if nothing else was decided by it. Else it returns nil.
 func (st *State) correctable() (found *BatchCall) {
-	x, b := st.Exhausted, st.Batch
+	x, b := st.kept.Exhausted, st.Batch
 	if b == nil || x == nil || x.Plane != fault.Correction || x.Cycle != nil ||
 		x.Failure.Class == fault.UnknownTool || st.Config.CallsOnly || st.Policy.AllOrNothing && len(b.Calls) > 1 {
 		return nil
@@ -154,7 +154,7 @@ func (s *step) ruleExhausted(r *Response) error {
 			return s.eventError("it needs what is known of the corrected call")
 		}
 		s.remake(c, r)
-		s.Exhausted = nil
+		s.kept.Exhausted = nil
 		return s.proceed(nextTools)
 	}
 	s.tellAnew()
@@ -164,7 +164,7 @@ func (s *step) ruleExhausted(r *Response) error {
 // tellAnew tells the model that it may try again what it was told to leave: in the answers to the calls, if
 // they have yet to be said.
 func (s *step) tellAnew() {
-	x := s.Exhausted
+	x := s.kept.Exhausted
 	fb := s.Feedback(x.Action)
 	if x.Plane != fault.Correction || fb == nil || !fb.Last() {
 		return

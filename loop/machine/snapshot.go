@@ -109,7 +109,7 @@ func (st *State) consistent() error {
 			"not that of a single action"},
 		{st.Batch != nil || (st.Phase != Running && next != nextTools), "batch",
 			"missing, and calls are to be run"},
-		{st.Exhausted != nil || len(st.kept.Consults) > 0 || st.Phase != Planning, "exhausted",
+		{st.kept.Exhausted != nil || len(st.kept.Consults) > 0 || st.Phase != Planning, "exhausted",
 			"missing, and the planner is asked"},
 		{st.Phase != Waiting || st.waitBefore(next) != nil, "correction_wait and transport_wait",
 			"missing, and the run waits"},

@@ -106,13 +106,19 @@ func (s *spent) place(tool string) (at int, there bool) {
 
 // Batch is the reply whose calls are being run. [Step] replaces it and never changes it.
 type Batch struct {
-	Native bool `json:"native,omitempty"`
 	// Calls are all calls of the reply, in order. The calls are read-only.
 	Calls []*BatchCall `json:"calls"`
-	// From is the number of messages before the reply.
-	From int `json:"from,omitempty"`
 	// Cursor is the index of the next call to end.
 	Cursor int `json:"cursor"`
+
+	batchKept
+}
+
+// batchKept is what only the machine reads of a [Batch].
+type batchKept struct {
+	Native bool `json:"native,omitempty"`
+	// From is the number of messages before the reply.
+	From int `json:"from,omitempty"`
 	// Told is how much of the feedback limits the answers so far have used.
 	Told feedback.Limits `json:"told,omitzero"`
 }
@@ -236,8 +242,6 @@ type State struct {
 	Spoken []string `json:"spoken,omitempty"`
 	// Notices are those with reducers that were not reduced yet.
 	Notices []Notice `json:"notices,omitempty"`
-	// Exhausted is the first exhaustion that was not handled yet.
-	Exhausted *Question `json:"exhausted,omitempty"`
 	// Owed is usage that is not in an attempt record yet.
 	Owed message.Usage `json:"owed,omitzero"`
 	// Charged is what the run's calls cost, if its policy has prices or spending.
@@ -300,6 +304,8 @@ type kept struct {
 	// Consults are the transport failures that the planner has not answered yet, in call order. It is asked
 	// about the first.
 	Consults []Question `json:"consults,omitempty"`
+	// Exhausted is the first exhaustion that was not handled yet.
+	Exhausted *Question `json:"exhausted,omitempty"`
 	// Questions are what people are asked, in call order.
 	Questions []Ask `json:"questions,omitempty"`
 	// Words are what the user has said and the model was not told yet.
@@ -361,8 +367,8 @@ func (st *State) find(name string) *action {
 
 // Exhaustion returns that of an action of the run, unhandled or at the end of the run, or nil.
 func (st *State) Exhaustion() *Question {
-	if st.Exhausted != nil || st.Outcome == nil {
-		return st.Exhausted
+	if st.kept.Exhausted != nil || st.Outcome == nil {
+		return st.kept.Exhausted
 	}
 	return st.Outcome.Exhaustion
 }

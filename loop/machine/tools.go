@@ -191,7 +191,7 @@ func (s *step) toolEnded() error {
 	s.used(b, c, end)
 	s.notePoll(c)
 	switch more := b.Cursor < len(b.Calls); {
-	case more && s.Exhausted != nil && !s.Config.Planner && s.peopleAsked() == nil:
+	case more && s.kept.Exhausted != nil && !s.Config.Planner && s.peopleAsked() == nil:
 		return s.abort() // the run has ended, so the remaining calls are not run
 	case more:
 		return nil
@@ -202,7 +202,7 @@ func (s *step) toolEnded() error {
 }
 
 // unhindered reports whether no planner is asked and nothing is exhausted.
-func (s *step) unhindered() bool { return len(s.kept.Consults) == 0 && s.Exhausted == nil }
+func (s *step) unhindered() bool { return len(s.kept.Consults) == 0 && s.kept.Exhausted == nil }
 
 // outcome handles the outcome of a call.
 func (s *step) outcome(c *BatchCall, end *ToolEnd) error {

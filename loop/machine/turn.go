@@ -192,7 +192,7 @@ func (s *step) proceed(n following) error {
 		s.do(AskPlanner).Question = &first
 		return nil
 	}
-	if s.Exhausted == nil {
+	if s.kept.Exhausted == nil {
 		return s.enter(n)
 	}
 	s.kept.Next = n
@@ -200,7 +200,7 @@ func (s *step) proceed(n following) error {
 		return s.follow()
 	}
 	s.Phase = Planning
-	s.do(AskPlanner).Question = s.Exhausted
+	s.do(AskPlanner).Question = s.kept.Exhausted
 	return nil
 }
 

@@ -94,12 +94,13 @@ func New(s *session.Session, cfg Config) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.Deadline = cfg.Deadline
 	compiled, err := machine.Compile(&m)
 	if err != nil {
 		return nil, err
 	}
-	runner, err := engine.New(engine.RunnerConfig{Session: s, Machine: compiled.For("", cfg.Deadline),
-		Record: r.record, Offer: engine.Offer{Output: own.Output}})
+	runner, err := engine.New(engine.RunnerConfig{Session: s, Machine: compiled, Record: r.record,
+		Offer: engine.Offer{Output: own.Output}})
 	if err != nil {
 		return nil, err
 	}
