@@ -129,7 +129,7 @@ var (
 type Attempt struct {
 	// Number is the number of the attempt, from 1. Max may be [policy.Unlimited].
 	Number, Max int
-	// Settings are the policy's settings for the attempt ([policy.RetryPolicy].Attempts). The caller applies
+	// Settings are the policy's settings for the attempt ([policy.RetryPolicy].PerAttempt). The caller applies
 	// them to its model.
 	Settings policy.Settings
 	// Transport is the attempt of this try on the transport plane, from 1. Tries again after a failed request

@@ -75,7 +75,7 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	limits.End = leave
 	reply, left, err := p.request(inner, model, m, limits)
 	p.ear.calling(nil)
-	if !left && p.ctx.Err() == nil {
+	if p.limiter != nil && !left && p.ctx.Err() == nil {
 		outcome, tokens = limit.OutcomeOf(fault.FailureOf(err).Class), reply.Usage.Total()
 	}
 	if left {
