@@ -24,12 +24,9 @@ func (sc *story) answer(l *line) error {
 	if l.has("arguments") {
 		r.Arguments = json.RawMessage(l.args["arguments"])
 	}
-	if l.has("policy") {
-		layer, err := readLayer("{" + l.args["policy"] + "}")
-		if err != nil {
-			return err
-		}
-		r.Policy = &layer
+	var err error
+	if r.Policy, err = l.layer(); err != nil {
+		return err
 	}
 	for _, a := range sc.runner.State().Asks() {
 		if r.Question == "" && (!l.has("call") || a.CallID == l.args["call"]) {

@@ -2,9 +2,7 @@ package scenario
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
@@ -14,9 +12,6 @@ import (
 // setLadder makes a ladder the planner: it answers by itself.
 func (sc *story) setLadder(l *line) error {
 	ladder := planner.NewLadder(split(l.body, "\n")...)
-	if err := errors.Join(l.wait("long", &ladder.Long), l.wait("short", &ladder.Short)); err != nil {
-		return err
-	}
 	if l.has("ask") {
 		var err error
 		if ladder.Ask, err = duration("ask", l.args["ask"]); err != nil {
@@ -25,18 +20,6 @@ func (sc *story) setLadder(l *line) error {
 	}
 	sc.ladder = &ladder
 	return ladder.Validate()
-}
-
-// wait reads an optional argument of two durations, (UNKNOWN, MAX).
-func (l *line) wait(key string, to *planner.Wait) error {
-	if !l.has(key) {
-		return nil
-	}
-	unknown, most, _ := strings.Cut(l.args[key], ", ")
-	var badUnknown, badMost error
-	to.Unknown, badUnknown = duration(key, unknown)
-	to.Max, badMost = duration(key, most)
-	return errors.Join(badUnknown, badMost)
 }
 
 // climb answers the run's questions to its planner with the ladder.

@@ -65,7 +65,7 @@ func TestMistakesOfAStoryAreNamed(t *testing.T) {
 		{"reducer_without_slice", "reducer cart on=bought slice=cart do=append", `there is no slice "cart": declare it first`},
 		{"reducer_that_does_nothing", "slice cart state\n\nreducer cart on=bought slice=cart do=sell", `do: "sell" is none of append,`},
 		{"no_header", started + "fault rate_limit\nretry after 7", `"retry after 7" is no header: write name: value`},
-		{"bad_ladder", "ladder long=(2h, 1h)\nbackup", "long.max: 1h0m0s is less than long.unknown"},
+		{"bad_ladder", "ladder ask=soon\nbackup", `ask: "soon" is no duration`},
 		{"unknown_form", started + "envelope yaml", "yaml"},
 		{"try_of_nothing", "start single=answer\n\ntry", "try: say ok, or what was wrong"},
 		{"try_of_both", "start single=answer\n\ntry ok\n/a required", "try: say ok, or what was wrong"},

@@ -18,12 +18,8 @@ func (sc *story) plan(l *line) error {
 		Do: machine.PlanKind(l.name), Prompt: l.body, Model: l.args["model"],
 		Delay: delay, Warning: l.args["warning"],
 	}
-	if l.has("policy") {
-		layer, err := readLayer("{" + l.args["policy"] + "}")
-		if err != nil {
-			return err
-		}
-		p.Policy = &layer
+	if p.Policy, err = l.layer(); err != nil {
+		return err
 	}
 	return sc.fed(sc.runner.Planned(sc.at, p))
 }
@@ -34,6 +30,15 @@ func (sc *story) adjust(l *line) error {
 		return err
 	}
 	return sc.fed(sc.runner.Adjusted(sc.at, layer))
+}
+
+// layer returns the argument policy=, or nil if it is absent.
+func (l *line) layer() (*policy.Layer, error) {
+	if !l.has("policy") {
+		return nil, nil
+	}
+	layer, err := readLayer("{" + l.args["policy"] + "}")
+	return &layer, err
 }
 
 // readLayer reads a policy file that is one policy.

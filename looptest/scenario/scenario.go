@@ -53,8 +53,8 @@ func CrashEverywhere() Option { return way(func(sc *story) { sc.crashes = true }
 //	system, words       the template of the system prompt; the template of the words that correct the model
 //	slice NAME state    declares a slice; "log" for one that only grows
 //	reducer NAME on=EVENT slice=SLICE do=append|replace|clear|refuse|panic [take=MEMBER] [when=TEXT] [text=(WHY)]
-//	ladder              a [planner.Ladder] is the planner: its models in the body, one to a line;
-//	                    long=(UNKNOWN, MAX), short=(…)
+//	ladder              a [planner.Ladder] is the planner: its models in the body, one to a line; ask=2h: how
+//	                    long a person is asked where it would give up
 //	start               begins a run with the body as prompt. seed=S, deadline=30s, session=ID (another id
 //	                    begins another session), single=TOOL|answer (one action, no model), planner, prompts
 //	                    (the user's code makes them), calls (calls are the answer, and none is run),
@@ -77,8 +77,7 @@ func CrashEverywhere() Option { return way(func(sc *story) { sc.crashes = true }
 //	fault CLASS         the model call or try fails: retry-after=2s, final (the server says that no retry
 //	                    helps), the response's headers in the body; of the correction plane: tool=NAME, issues
 //	                    in the body
-//	try [ok]            what came of the try of a single action: ok, or the issues in the body; class=C,
-//	                    tokens=(IN,OUT)
+//	try [ok]            what came of the try of a single action: ok, or the issues in the body; tokens=(IN,OUT)
 //	abandon             the caller leaves the try without an outcome
 //	prompted            the user's code made the system prompt in the body
 //	later DURATION      time passes; a wait that is over by then ends when it is due

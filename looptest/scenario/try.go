@@ -74,30 +74,21 @@ func (sc *story) try(l *line) error {
 	if err != nil {
 		return err
 	}
-	if l.has("ok") == (len(issues) > 0 || l.has("class")) {
-		return errors.New("say ok, or what was wrong: issues below it, class=C, or both")
+	if l.has("ok") == (len(issues) > 0) {
+		return errors.New("say ok, or what was wrong: issues below it")
 	}
 	t := &machine.Try{Usage: usage}
 	if !l.has("ok") {
-		t.Failure = fault.Failure{
-			Plane: fault.Correction, Class: sc.tryClass(l), Tool: sc.single.Tool,
-			Issues: fault.SortIssues(issues),
+		t.Failure = fault.Failure{Plane: fault.Correction, Class: fault.StructuredOutput, Tool: sc.single.Tool,
+			Issues: fault.SortIssues(issues)}
+		if sc.single.Tool != "" {
+			t.Failure.Class = fault.ToolValidation
 		}
 	} else {
 		heard := engine.TryEvents(session.DriverOf(sc.session).Hears, sc.single.Tool, nil)
 		t.Reduced = engine.Reduce(sc.session, sc.runner.State().Session, heard) // the step tells of a refusal
 	}
 	return sc.step(machine.Event{Kind: machine.Tried, Try: t})
-}
-
-func (sc *story) tryClass(l *line) fault.Class {
-	switch {
-	case l.has("class"):
-		return fault.Class(l.args["class"])
-	case sc.single.Tool == "":
-		return fault.StructuredOutput
-	}
-	return fault.ToolValidation
 }
 
 func (sc *story) abandon(*line) error {

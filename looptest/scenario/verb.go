@@ -56,7 +56,7 @@ func init() {
 		"system": {do: (*story).setSystem, stage: before, body: required},
 		"words":  {do: (*story).setWords, stage: before, body: required},
 		"slice":  {do: (*story).addSlice, stage: before, name: "the slice's name", takes: "state log"},
-		"ladder": {do: (*story).setLadder, stage: before, takes: "long= short= ask=", body: optional},
+		"ladder": {do: (*story).setLadder, stage: before, takes: "ask=", body: optional},
 		"reducer": {do: (*story).addReducer, stage: before, name: "the reducer's name",
 			takes: "on= slice= do= take= when= text="},
 		"start": {do: (*story).start, takes: "seed= deadline= session= single= consult= model= planner prompts " +
@@ -67,7 +67,7 @@ func init() {
 		"outcome": {do: (*story).script, name: "the tool's name", body: required},
 		"fault": {do: (*story).fault, stage: after, name: "the class", takes: "retry-after= tool= final",
 			body: optional},
-		"try":      {do: (*story).try, stage: after, takes: "class= tokens= ok", body: optional},
+		"try":      {do: (*story).try, stage: after, takes: "tokens= ok", body: optional},
 		"abandon":  {do: (*story).abandon, stage: after},
 		"prompted": {do: (*story).prompted, stage: after, body: required},
 		"later":    {do: (*story).later, stage: after, name: "how long"},
