@@ -175,3 +175,14 @@ func TestAResponseThatCannotBeReadIsRetriedByDefault(t *testing.T) {
 		assert.Equal(t, name == "transport", p.Retries(fault.InvalidResponse), name)
 	}
 }
+
+// docs/contracts.md says which presets wait longer than their cap.
+func TestPresetsThatDrawAfterTheirCap(t *testing.T) {
+	for _, name := range policy.Presets() {
+		_, longest := preset(t, name).Backoff.Bounds(20)
+		above := map[string]time.Duration{"transport": 12500 * time.Millisecond, "provider": 12 * time.Second}
+		if strategy := preset(t, name).Backoff; strategy.Cap > 0 {
+			assert.Equal(t, max(strategy.Cap, above[name]), longest, name)
+		}
+	}
+}

@@ -61,8 +61,8 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, &fault.TransportError{Class: f.Class, RetryAfter: f.RetryAfter, Final: f.Final, Cause: cause}
 }
 
-// noSession is what servers of the SDKs for Python, TypeScript and Go (mcp-go) say with a status of 400 to the
-// id of a session that they do not know.
+// noSession is what servers of the SDKs for Python, TypeScript and Go (mcp-go) say with a status of 400 to
+// the id of a session that they do not know.
 var noSession = [][]byte{[]byte("No valid session ID"), []byte("Bad Request: Server not initialized"),
 	[]byte("Invalid session ID")}
 
