@@ -73,23 +73,19 @@ func (st *State) ceiling() (top int64) {
 // faster, the farther it is from the knee: it is soon back, tries carefully where it was refused, and looks on
 // beyond. Only time in which calls were made counts.
 func (st *State) climb(used int64) {
-	switch top := st.ceiling(); {
-	case !st.Seeking:
+	if !st.Seeking {
 		rise := st.Knee + 16*max(st.Knee-st.Pace, st.Pace-st.Knee)
-		st.Pace += max(min(scaled(rise, used, 100*second), rise/1000), 1)
-		st.Pace = min(st.Pace, cmp.Or(top, fastest))
-	default:
-		next := st.Pace + scaled(st.Pace, used*7/10, int64(st.Config.Ramp))
-		if st.Knee == 0 {
-			next = min(next, 2*(st.lastSecond()+st.Config.Start)*milli, fastest)
-			if !st.Answered { // nothing was heard yet: not into the blue
-				next = min(next, 128*st.Config.Start*milli)
-			}
-		} else if next >= st.Knee {
-			next, st.Seeking = st.Knee, false
-		}
-		st.Pace = max(st.Pace, next)
+		rise = max(min(scaled(rise, used, 100*second), rise/1000), 1)
+		st.Pace = min(st.Pace+rise, cmp.Or(st.ceiling(), fastest))
+		return
 	}
+	next := st.Pace + scaled(st.Pace, used*7/10, int64(st.Config.Ramp))
+	if st.Knee == 0 {
+		next = min(next, 2*(st.lastSecond()+st.Config.Start)*milli, fastest)
+	} else if next >= st.Knee {
+		next, st.Seeking = st.Knee, false
+	}
+	st.Pace = max(st.Pace, next)
 }
 
 // trying reports that the next call has the pace at which others were refused, or little more.
@@ -128,12 +124,11 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	if s.Dry++; s.Dry == 1 {
 		s.DryFrom = s.Now
 	}
-	switch {
-	case s.Seeking && s.Knee == 0: // by now a doubling pace is at about twice the limit
+	if s.Seeking && s.Knee == 0 { // by now a doubling pace is at about twice the limit
 		s.Pace = max(min(s.Pace/2, max((s.lastSecond()-1)*milli, s.Config.Start*milli/2)), slowest)
 		s.Knee = s.Pace
 		s.ramp()
-	default:
+	} else {
 		if !s.Seeking {
 			s.Knee = s.Pace
 		}

@@ -2,23 +2,18 @@ package limit
 
 import "math"
 
-// After a refusal calls are only made at the pace, for forgotten if a limit is known, and for unsure if
-// none is.
-const (
-	forgotten = 60 * second
-	unsure    = 10 * forgotten
-)
+// forgotten is how long after a refusal calls are only made at the pace.
+const forgotten = 60 * second
 
 // room is how many calls with so many tokens may be made at once, before their time by the pace, if nobody
 // else waits: as many as all windows have left. While the limit of requests is not known, that is one call,
 // if no other one is in flight. After a refusal or an outage there is none.
 func (st *State) room(tokens int64) (calls int64) {
 	calls = math.MaxInt64
-	quiet := st.Cut + forgotten
 	if st.ceiling() == 0 {
-		calls, quiet = max(1-st.InFlight, 0), st.Cut+unsure
+		calls = max(1-st.InFlight, 0)
 	}
-	if st.Breaker.Open || st.Cut > 0 && st.Now < quiet || st.Seeking && st.Knee > 0 {
+	if st.Breaker.Open || st.Cut > 0 && st.Now < st.Cut+forgotten || st.Seeking && st.Knee > 0 {
 		return 0
 	}
 	for n := range st.Windows {

@@ -93,7 +93,6 @@ func (s *step) used(calls, used int64, o outstanding) {
 
 // served ends an outage if the call was made after it began.
 func (s *step) served(id, granted int64) {
-	s.Answered = true
 	s.Budget = min(s.Budget+s.Config.RetryShare, fullBudget)
 	if b := &s.Breaker; !b.Open || b.Probe == id || granted > b.Since {
 		if b.Failed = 0; b.Open {

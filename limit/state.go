@@ -45,9 +45,8 @@ type State struct {
 	NextCall int64 `json:"next_call"`
 	// OpenTo is when Open ended.
 	OpenTo int64 `json:"open_to,omitempty"`
-	// Seeking is set while the pace doubles in search of the limit, and Answered once a call was served.
-	Seeking  bool `json:"seeking,omitempty"`
-	Answered bool `json:"answered,omitempty"`
+	// Seeking is set while the pace doubles in search of the limit.
+	Seeking bool `json:"seeking,omitempty"`
 	// Cut is when the pace was last cut, and Knee the pace from which it was cut; both 0 for never.
 	Cut  int64 `json:"cut,omitempty"`
 	Knee int64 `json:"knee,omitempty"`

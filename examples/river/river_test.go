@@ -46,7 +46,7 @@ func TestKilledProcessesPayOnce(t *testing.T) {
 		usual = 1
 	}
 	kills := number(t, "RETAKE_KILLS", usual)
-	f := fleet{url: server.URL(), sessions: number(t, "RETAKE_SESSIONS", 10*kills+10), processes: 3, kills: kills, done: map[string]bool{}}
+	f := fleet{url: server.URL(), sessions: number(t, "RETAKE_SESSIONS", 25*kills), processes: 3, kills: kills, done: map[string]bool{}}
 	require.NoError(t, f.run(t.Context()))
 	require.NoError(t, f.account(t.Context(), os.Stderr))
 	assert.Len(t, f.done, f.sessions)
