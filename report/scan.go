@@ -97,24 +97,12 @@ func (s *scan) sound(rec journal.Record) error {
 	switch {
 	case rec.Header == nil && s.run == nil:
 		why = "a journal begins with a header"
-	case rec.Event != nil && !whole(rec.Event):
+	case rec.Event != nil && rec.Event.Missing() != "":
 		why = fmt.Sprintf("%q stands without its payload", string(rec.Event.Kind))
 	default:
 		return nil
 	}
 	return &journal.CorruptError{Line: s.in.Line(), Offset: s.in.Offset(), Why: why}
-}
-
-// whole reports whether an event has its payload.
-func whole(ev *machine.Event) bool {
-	there, needed := map[machine.EventKind]bool{
-		machine.Granted: ev.Grant != nil, machine.Replied: ev.Reply != nil, machine.CallFailed: ev.Failure != nil,
-		machine.ToolEnded: ev.Tool != nil, machine.Tried: ev.Try != nil, machine.Planned: ev.Plan != nil,
-		machine.Adjusted: ev.Adjust != nil, machine.Spoken: ev.Said != nil, machine.Dispatched: ev.Reduced != nil,
-		machine.Shortened: ev.Cut != nil, machine.Summarised: ev.Summary != nil &&
-			(ev.Cut != nil || ev.Failure != nil),
-	}[ev.Kind]
-	return there || !needed
 }
 
 // run is what was read of one run.

@@ -4,25 +4,19 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
-
-// money writes a cost in units of money: "0.00039".
-func money(micros int64) string {
-	text := fmt.Sprintf("%d.%06d", micros/1e6, micros%1e6)
-	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-}
 
 // moneyText is money in words; empty if there is none.
 func moneyText(micros int64) string {
 	if micros <= 0 {
 		return ""
 	}
-	return "cost " + money(micros)
+	return "cost " + several.Money(micros)
 }
 
 // costRow is what one attempt cost. Use says what came of it.
@@ -44,7 +38,7 @@ func (r *run) priced() bool { return r.totals.Cost > 0 }
 func (r *run) spent(c policy.Charge) string {
 	switch tokens := c.Usage.Total(); {
 	case r.priced() && c.Cost > 0:
-		return money(c.Cost)
+		return several.Money(c.Cost)
 	case !r.priced() && tokens > 0:
 		return fmt.Sprintf("%d tokens", tokens)
 	}
@@ -148,7 +142,7 @@ func (r *run) costRow(c policy.Charge) (row costRow) {
 	row.In, row.Cached, row.Out = fmt.Sprint(c.Usage.InputTokens), fmt.Sprint(c.Usage.CacheReadTokens),
 		fmt.Sprint(c.Usage.OutputTokens)
 	if row.paid = c.Cost; c.Cost > 0 {
-		row.Price = money(c.Cost)
+		row.Price = several.Money(c.Cost)
 	}
 	if !r.priced() {
 		row.paid = c.Usage.Total()

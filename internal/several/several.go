@@ -31,6 +31,12 @@ func Joined[T fmt.Stringer](all []T) string {
 	return strings.Join(texts, "; ")
 }
 
+// Money is a cost in millionths as units of money: "0.00039".
+func Money(micros int64) string {
+	text := fmt.Sprintf("%d.%06d", micros/1e6, micros%1e6)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
+
 // Rough is a duration in at most two units: "4s", "1m04s", "2h52m", "3d04h".
 func Rough(d time.Duration) string {
 	s := max(0, int64(d/time.Second))

@@ -106,7 +106,7 @@ func (st *State) refuses(ev *Event) string {
 	if ev.At.Before(st.At) {
 		return "its time is before that of the event before it"
 	}
-	if missing := ev.missing(); missing != "" {
+	if missing := ev.Missing(); missing != "" {
 		return "it needs the payload " + missing
 	}
 	return ""
@@ -153,8 +153,8 @@ func (s *step) handle() error {
 	return s.cancelled()
 }
 
-// missing returns the name of the payload that the event lacks, or "".
-func (e *Event) missing() string {
+// Missing returns the name of the payload that the event lacks, or "".
+func (e *Event) Missing() string {
 	there, name := true, ""
 	switch e.Kind {
 	case Granted:

@@ -80,7 +80,7 @@ func (c *Console) settledSince(since time.Time) (all []settled) {
 			if g.At.Before(since) {
 				continue
 			}
-			how := strings.ReplaceAll(string(g.Verdict), "_", " ")
+			how := words(string(g.Verdict))
 			switch {
 			case g.Nobody:
 				how = "nobody answered in time: " + how

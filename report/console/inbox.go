@@ -227,7 +227,7 @@ func (c *Console) given(ctx context.Context, s *watched) map[string]string {
 			if len(said.Arguments) > 0 {
 				changed = " with changed arguments"
 			}
-			all[i.Key] = strings.TrimSpace(strings.ReplaceAll(string(said.Verdict), "_", " ")+changed+" "+
+			all[i.Key] = strings.TrimSpace(words(string(said.Verdict))+changed+" "+
 				by(said.By)) + " at " + clock(i.At)
 		}
 	}

@@ -60,9 +60,9 @@ func (r *row) spending(s *watched) {
 	lost := s.wasted.Usage.Total()
 	switch cost := s.charged.Cost; {
 	case cost > 0:
-		r.Spent, r.spent = money(cost), cost
+		r.Spent, r.spent = several.Money(cost), cost
 		if s.wasted.Cost > 0 {
-			r.Lost = money(s.wasted.Cost)
+			r.Lost = several.Money(s.wasted.Cost)
 		}
 	case s.Tokens > 0:
 		r.Spent, r.spent = grouped(s.Tokens), s.Tokens
@@ -81,12 +81,6 @@ func link(id, store string) string {
 		q.Set("store", store)
 	}
 	return q.Encode()
-}
-
-// money is a cost in units of money.
-func money(micros int64) string {
-	text := fmt.Sprintf("%d.%06d", micros/1e6, micros%1e6)
-	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
 // grouped is a number with commas.

@@ -164,7 +164,7 @@ func doing(f *journal.Fold) string {
 	case e.Kind == "":
 		return "begins"
 	}
-	return strings.ReplaceAll(brief(string(e.Kind)), "_", " ")
+	return words(brief(string(e.Kind)))
 }
 
 // toolNames names the tools that run.
