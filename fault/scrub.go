@@ -35,9 +35,9 @@ const (
 	// named are names that only keys have, and vague those that other things have, too.
 	named = `(?:api|access|account|admin|auth|bearer|bot|client|csrf|deploy|encryption|id|master|oauth|` +
 		`personal|private|refresh|secret|security|service|session|shared|signing|subscription|user|webhook|` +
-		`xsrf)` + sep + `(?:access` + sep + `)?(?:key|token|secret)` +
+		`xsrf)` + sep + `(?:access` + sep + `)?(?:key(?:_base)?|token|secret)` +
 		`|[a-z]*passw(?:or[dt]|d)|passphrase|passcode|pwd|secret|credentials?`
-	vague = `key|token|jwt|sig|signature|auth`
+	vague = `key|token|jwt|sig|signature|auth|pass|pw|jsessionid|phpsessid|connect\.sid`
 	// sep is within a name: in the name of a query also percent-encoded.
 	sep = `(?:[_\- ]|%5f|%2d|%20)?`
 	// is stands between a name and a key: in prose, JSON, YAML, headers, Go's print of headers, URLs.
@@ -59,9 +59,18 @@ const (
 // ofNamed, ofVague and ofPasswords are what the names have in common.
 const (
 	ofNamed     = "key token secret passw passphrase passcode pwd credential"
-	ofVague     = "key token jwt sig auth"
+	ofVague     = "key token jwt sig auth pass pw sessid sessionid .sid"
 	ofPasswords = "passw passphrase passcode pwd _pass"
 	ofBoth      = ofNamed + " " + ofVague
+)
+
+// ofCommands is a command with the flag of a password, and commands are their names.
+const (
+	commands = "sshpass login mongo rdesktop useradd plink pscp psftp sqlcmd ipmitool zip openssl redis-cli " +
+		"snmp ldap"
+	ofCommands = `(\b(?:(?:(?:sshpass|login|mongo\w*|rdesktop|useradd)\s(?:.*?\s)?-p|` +
+		`p(?:link|scp|sftp)\s(?:.*?\s)?-pw|(?:sqlcmd|ipmitool|zip|unzip)\s(?:.*?\s)?-P|` +
+		`redis-cli\s(?:.*?\s)?-a|snmp\w*\s(?:.*?\s)?-[AX]|ldap\w*\s(?:.*?\s)?-w)`
 )
 
 // dumped is a variable on a line of its own of an environment, where another follows: its value may have
@@ -79,29 +88,34 @@ func formOf(doubt doubt, has, pattern string) form {
 var secrets = []form{
 	formOf(always, "-----begin",
 		`(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)(.*?)(?:-----END [A-Z ]*-----|$)`),
+	formOf(ifRandom, "-----end", // its beginning was cut off
+		`(^|[^A-Za-z0-9+/=\\ ])([A-Za-z0-9+/=\\ ]{16,})-----END [A-Z ]*PRIVATE KEY`),
 	formOf(always, "cookie",
 		`(?i)(\b(?:set-)?cookie\\*["']?\s*[:=][\s\[]*\\*["']?)(`+pair+
 			`(?:(?:;\s*|\\*["'],\s*\\*["'])`+pair+`)*)`),
 	// Authorization: Bearer …, authorization: token …
 	formOf(unlessProse, "authorization",
 		begin+`authorization)`+is+
-			`(?:bearer|basic|token|digest|negotiate|ntlm|bot|api-?key|key|splunk|hmac|aws4-hmac-sha256|`+
+			`(?:bearer|basic|token|digest|negotiate|ntlm|bot|api-?key|key|aws|splunk|hmac|aws4-hmac-sha256|`+
 			`sso-key|genie-?key)\s+)`+value),
 	formOf(ifRandom, "authorization",
 		begin+`authorization)`+is+`)`+value),
 	formOf(ifRandom, "bearer basic",
-		`(?i)(\b(?:bearer|basic)\s+)([A-Za-z0-9_\-.~+/=*]{8,})`),
+		`(?i)(\b(?:bearer|basic)(?:[\s"',:=\\]+|%20))([A-Za-z0-9_\-.~+/=*]{8,})`),
 	formOf(always, "response= nonce=",
 		`(?i)(\b(?:response|c?nonce)=\\*["']?)([0-9a-f]{16,})`),
 	// Keys that say by how they begin that they are keys.
-	formOf(always, "- _ aiza akia asia ltai ya29. eyj sg. hvs. hvb. hvr. dapi atatt3x :aa",
-		`(\b|_)((?:sk|pk|rk|gsk|csk|hf|gh[pousr]|xai|pplx|nvapi|r8|sess|fw|npm|whsec|tvly|jina|lsv2|`+
+	formOf(always, "- _ aiza akia asia ltai ya29. eyj sg. hvs. hvb. hvr. dapi att3x ctt3x :aa",
+		`(\b|_|/bot)((?:sk|rk|gsk|csk|gh[pousr]|xai|pplx|nvapi|whsec|tvly|jina|lsv2|`+
 			`ntn|figd|glsa|xox[abeprs]|xapp|gl(?:pat|rt|dt|cbt|ptt|soat|ft|agent)|do[opr]_v1|tgp_v1|`+
 			`dckr_pat|shp(?:at|ss|ca|pa)|sntry[su]|lin_api|rubygems|pypi|GOCSPX|AGE-SECRET-KEY|`+
 			`github_pat)[_\-][A-Za-z0-9_\-.*]{6,}|AIza[A-Za-z0-9_\-*]{8,}|A(?:KIA|SIA)[A-Z0-9*]{8,}|`+
 			`LTAI[A-Za-z0-9]{12,}|ya29\.[A-Za-z0-9_\-.*]{6,}|eyJ[A-Za-z0-9_\-]{8,}[A-Za-z0-9_\-.=*]*|`+
 			`SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}|hv[sbr]\.[A-Za-z0-9_\-]{16,}|dapi[0-9a-f]{32}|`+
-			`ATATT3x[A-Za-z0-9_\-=]{16,}|key-[0-9a-f]{32}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{30,})`),
+			`AT(?:ATT|CTT)3x[A-Za-z0-9_\-=]{16,}|key-[0-9a-f]{32}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{30,})`),
+	formOf(ifRandom, "_ - dp.pt.", // these begin words, too
+		`(\b|_)((?:pk|hf|r8|sess|fw|npm|pat|PMAK|rnd|sbp|secret|sq0[a-z]{3})[_\-][A-Za-z0-9_\-.*]{6,}|`+
+			`dp\.pt\.[A-Za-z0-9]{16,})`),
 	// Addresses: https://user:password@host, https://token@host, user:password@tcp(host), the hooks of chats.
 	// A password may have @ and /, but what begins with a port is a path.
 	formOf(always, "://",
@@ -116,20 +130,16 @@ var secrets = []form{
 	formOf(always, "=",
 		`(?i)([?&](?:`+vague+`|code)=)`+value),
 	// curl -u user:password, --token …
-	formOf(always, "-u",
-		`(\s(?:-u|--(?:proxy-)?user)[ =]['"]?[^\s:]*[^\s:0-9][^\s:]*:)([^\s'"]{4,})`),
+	formOf(ifMixed, "-u -a",
+		`(\s(?:-[ua]|--auth|--(?:proxy-)?user)[ =]['"]?[^\s:]*[^\s:0-9][^\s:]*:)([^\s'"]{4,})`),
 	formOf(always, "curl",
-		`(\bcurl\s(?:.*?\s)?-u['"]?[^\s:]+:)([^\s'"]{4,})`),
+		`(\bcurl\s(?:.*?\s)?(?:-[uU]|--(?:proxy-)?user)[ =]?['"]?[^\s:]*:)([^\s'"]{4,})`),
 	formOf(always, "curl",
 		`(\bcurl\s(?:.*?\s)?(?:-b|--cookie)[ =]?['"]?)(`+pair+`(?:;\s*`+pair+`)*)`),
 	formOf(unlessSaid, "mysql 7z",
 		`(\b(?:mysql|7z)\w*\s(?:.*?\s)?-p)([^\s'"]{4,})`),
-	formOf(unlessSaid, "sshpass login mongo rdesktop useradd plink pscp "+
-		"psftp sqlcmd ipmitool zip openssl redis-cli snmp ldap",
-		`(\b(?:(?:sshpass|login|mongo\w*|rdesktop|useradd)\s(?:.*?\s)?-p|p(?:link|scp|`+
-			`sftp)\s(?:.*?\s)?-pw|(?:sqlcmd|ipmitool|zip|unzip)\s(?:.*?\s)?-P|openssl\s(?:.*?\s)?-k\s|`+
-			`redis-cli\s(?:.*?\s)?-a|snmp\w*\s(?:.*?\s)?-[AX]|`+
-			`ldap\w*\s(?:.*?\s)?-w)[ =]?['"]?)([^\s'"]{4,})`),
+	formOf(unlessSaid, commands, ofCommands+`[ =]['"]?|openssl\s(?:.*?\s)?-k\s['"]?))([^\s'"]{4,})`),
+	formOf(ifMixed, commands, ofCommands+`['"]?))([^\s'"]{4,})`), // mongo … -please is a flag
 	// openssl -passin pass:…, keytool -storepass …, cmdkey /pass:…, aws configure set aws_secret_access_key …
 	formOf(unlessSaid, "pass freerdp config sqlplus smb rpcclient",
 		`(\s-pass(?:in|out)?[ =]['"]?pass:|\s-(?:src|dest|new)?(?:store|key)pass[ =]['"]?|`+
@@ -184,14 +194,16 @@ var secrets = []form{
 		begin+named+`)`+is+`)`+value),
 	formOf(ifRandom, ofVague,
 		begin+vague+`)`+is+`)`+value),
+	// ["api_key", "…"], | token | … |, api_keys: ["…"], {"name": "API_KEY", "value": "…"}
 	formOf(ifRandom, ofBoth,
-		begin+named+`|`+vague+`)["'],\s*["'])`+value),
+		begin+named+`|`+vague+`)(?:\\*["'][\s,/]*\\*["']?value\\*["']?\s*[:=]\s*\\*["']|`+
+			`["']?\s*[,|][\s"']*|s\\*["']?\s*[:=]\s*\[?\\*["']?))`+value),
 	// invalid key '…', API key … is not valid
 	formOf(ifRandom, ofBoth,
 		begin+named+`|`+vague+
-			`)s?\s+(?:(?:is|was|of|value|provided|given)\s+)?\\*["'\x60“‘«])([^\s"'\\\x60”’»]{8,})`),
+			`)s?\s+(?:(?:is|was|of|value|provided|given)\s+)?\\*["'\x60“‘«(<])([^\s"'\\\x60”’»)>]{8,})`),
 	formOf(ifRandom, ofBoth,
-		begin+named+`|`+vague+`)\s+)([A-Za-z0-9_\-.~+/=]{16,})`),
+		begin+named+`|`+vague+`)\s+(?:is\s+)?)([A-Za-z0-9_\-.~+/=]{16,})`),
 }
 
 // leftOut replaces a key.
