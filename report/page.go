@@ -20,6 +20,8 @@ type Page struct {
 	// Last is when the latest event happened, and Now the time as of which the page is shown; zero if that is
 	// not said.
 	Last, Now time.Time
+	// Scheme is "light" or "dark"; empty for what the browser prefers.
+	Scheme string
 	// Scrub leaves out what has the form of a key or a password.
 	Scrub bool
 	// Says is what goes on in the session, in one sentence, and Answer the address where its questions are

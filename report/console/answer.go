@@ -96,9 +96,12 @@ func (c *Console) again(w http.ResponseWriter, q *question) {
 }
 
 // remember puts the name of who answers into a cookie.
-func (c *Console) remember(w http.ResponseWriter, name string) {
+func (c *Console) remember(w http.ResponseWriter, name string) { c.keep(w, byCookie, name) }
+
+// keep puts a value into a cookie.
+func (c *Console) keep(w http.ResponseWriter, cookie, value string) {
 	http.SetCookie(w, &http.Cookie{
-		Name: byCookie, Value: url.QueryEscape(name), Path: "/", HttpOnly: true, Secure: c.settings.Secure,
+		Name: cookie, Value: url.QueryEscape(value), Path: "/", HttpOnly: true, Secure: c.settings.Secure,
 		SameSite: http.SameSiteStrictMode, MaxAge: 1 << 25,
 	})
 }

@@ -115,6 +115,16 @@ func TestTheConsoleInABrowser(t *testing.T) {
 		assert.Equal(t, map[bool]string{true: "rgb(20, 23, 26)", false: "rgb(251, 251, 250)"}[dark], tab.Text("getComputedStyle(document.body).backgroundColor"))
 	}
 
+	tab.Look(1280, 900, false) // colours that were chosen are those of all pages, whatever the browser prefers
+	tab.Go(server.URL+"/", `document.querySelector(".scheme")`)
+	for _, is := range [][2]string{{"dark", "rgb(20, 23, 26)"}, {"", "rgb(251, 251, 250)"}} {
+		tab.Click(`.scheme [value="` + is[0] + `"]`)
+		tab.Until(`getComputedStyle(document.body).backgroundColor === "` + is[1] + `"`)
+		tab.Go(server.URL+"/session?id=trip-1", `document.getElementById("run1")`)
+		assert.Equal(t, is[1], tab.Text("getComputedStyle(document.body).backgroundColor"))
+		tab.Go(server.URL+"/", `document.querySelector(".scheme")`)
+	}
+	tab.Look(420, 800, false)
 	tab.Go(server.URL+"/", `document.getElementById("s0-trip-1")`)
 	for _, shown := range []string{"false", "true", "false"} { // what a row has no room for comes by a tap
 		assert.Equal(t, shown, tab.Text(`[...document.querySelectorAll("#s0-trip-1 td:is(:nth-child(5), :nth-child(7))")].every(td => td.offsetHeight > 0)`))

@@ -93,9 +93,8 @@ func New(s Settings) (*Console, error) {
 		c.clock = system{}
 	}
 	c.watch = newWatcher(s, c.clock, c.row)
-	static := http.FileServerFS(files)
-	c.routes.Handle("GET /console.css", static)
-	c.routes.Handle("GET /console.js", static)
+	c.routes.HandleFunc("GET /console.css", c.css)
+	c.routes.Handle("GET /console.js", http.FileServerFS(files))
 	c.routes.HandleFunc("GET /{$}", c.list)
 	if s.Limits != nil {
 		c.routes.HandleFunc("GET /limits", c.limits)
@@ -105,6 +104,7 @@ func New(s Settings) (*Console, error) {
 	c.routes.HandleFunc("GET /inbox", c.inbox)
 	c.routes.HandleFunc("POST /answer", c.answer)
 	c.routes.HandleFunc("POST /say", c.say)
+	c.routes.HandleFunc("POST /scheme", c.scheme)
 	c.routes.HandleFunc("GET /api/sessions", c.api)
 	return c, nil
 }

@@ -30,7 +30,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	defer in.Close()
 	named := url.Values{"id": {id}, "store": {store}}.Encode()
 	page := report.Page{Home: "/", Scrub: !c.settings.ShowSecrets, Part: "/session?" + named + "&part=",
-		Only: r.URL.Query().Get("part")}
+		Only: r.URL.Query().Get("part"), Scheme: schemeOf(r)}
 	if page.Only == "" {
 		page.Live, page.Says = "/events?"+named, s.row.Word()+". "+s.row.Why
 		page.Last, page.Now = s.row.Last, c.clock.Now()

@@ -1,0 +1,38 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// schemeCookie remembers whether the pages are light or dark.
+const schemeCookie = "retake-scheme"
+
+// schemeOf is "light" or "dark"; empty for what the browser prefers.
+func schemeOf(r *http.Request) string {
+	cookie, err := r.Cookie(schemeCookie)
+	if err != nil || cookie.Value != "light" && cookie.Value != "dark" {
+		return ""
+	}
+	return cookie.Value
+}
+
+// css writes the style sheet, in the colours that were chosen.
+func (c *Console) css(w http.ResponseWriter, r *http.Request) {
+	text, _ := files.ReadFile("console.css") // it is embedded
+	w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	_, _ = w.Write(text)
+	if scheme := schemeOf(r); scheme != "" {
+		fmt.Fprintf(w, "html { color-scheme: %s; }\n", scheme)
+	}
+}
+
+// scheme remembers the colours that were chosen, and leads to the list.
+func (c *Console) scheme(w http.ResponseWriter, r *http.Request) {
+	in, ok := c.posted(w, r, "The colours cannot be read")
+	if !ok {
+		return
+	}
+	c.keep(w, schemeCookie, in.Get("to"))
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
