@@ -124,7 +124,7 @@ func (o *Observer) model(w observe.Work) Model {
 var providers = map[string]string{
 	"gemini": "gcp.gemini", "vertex": "gcp.vertex_ai", "azure": "azure.ai.openai", "bedrock": "aws.bedrock",
 	"mistral":  "mistral_ai",
-	"moonshot": "moonshot_ai", "xai": "x_ai",
+	"moonshot": "moonshot_ai", "xai": "x_ai", "watsonx": "ibm.watsonx.ai",
 }
 
 func (o *Observer) runEnd(span trace.Span, e observe.WorkEnd) {
@@ -183,9 +183,23 @@ func (o *Observer) toolEnd(span trace.Span, e observe.WorkEnd) {
 		span.SetAttributes(filled(mcpMethod.String(r.Method), mcpSession.String(r.SessionID),
 			mcpVersion.String(r.Version), transport.String(r.Transport))...)
 	}
-	if e.Err != nil || e.Class != "" {
-		o.failed(span, e.Class)
+	if what := o.toolFailure(e); what != "" {
+		failed(span, what)
 	}
+}
+
+// toolError is the conventions' word for the result of a call over MCP that says that the tool failed.
+const toolError = "tool_error"
+
+// toolFailure returns the type of the error of a tool; empty if it succeeded.
+func (o *Observer) toolFailure(e observe.WorkEnd) string {
+	switch {
+	case e.Err == nil && e.Class == "":
+		return ""
+	case e.Err == nil && overMCP(e) != nil: // there is a result
+		return toolError
+	}
+	return o.classes.of(string(e.Class))
 }
 
 // measureMCP records the duration of a tool that called a server over MCP.
@@ -197,9 +211,7 @@ func (o *Observer) measureMCP(ctx context.Context, w observe.Work, e observe.Wor
 	attrs := filled(mcpMethod.String(r.Method), operationName.String(executeTool),
 		toolName.String(o.tools.of(w.Tool)),
 		mcpVersion.String(r.Version), transport.String(r.Transport))
-	if e.Err != nil || e.Class != "" {
-		attrs = append(attrs, errorType.String(o.classes.of(string(e.Class))))
-	}
+	attrs = append(attrs, filled(errorType.String(o.toolFailure(e)))...)
 	o.mcp.Record(ctx, e.At.Sub(w.At).Seconds(), metric.WithAttributes(attrs...))
 }
 

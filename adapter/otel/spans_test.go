@@ -343,3 +343,26 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 		semconv.GenAIOperationNameInvokeAgent: true, semconv.GenAIOperationNameChat: true, semconv.GenAIOperationNameExecuteTool: true,
 	}, operations)
 }
+
+// https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/: a result with isError is a "tool_error". A call without a result has the class
+// of its error.
+func TestAnErrorOfAToolOverMCPIsAToolError(t *testing.T) {
+	for want, failed := range map[string]error{"tool_error": tool.Fail("sold out"), "network": &fault.ProviderError{Class: fault.Network, Final: true}} {
+		b := newBackend(t, otel.Config{})
+		book := func(ctx context.Context, _ booking) (receipt, error) {
+			observe.Calls(ctx, observe.RemoteCall{Protocol: "mcp", Method: "tools/call"})
+			return receipt{}, failed
+		}
+		_, err := loopRun(t.Context(), looptest.NewModel(looptest.Call(call("book_room", lisbon)), looptest.Say("No.")), newSession(t), "Book.",
+			loop.Config{Tools: toolsOf(t, book)}, loop.WithClock(looptest.NewClock()), loop.WithObserver(b.observer))
+		require.NoError(t, err)
+		var told []string
+		for _, s := range b.spans.Ended() {
+			if class := attributes(s.Attributes())["error.type"]; class != "" {
+				told = append(told, s.Name()+" "+class)
+			}
+		}
+		assert.Equal(t, []string{"execute_tool book_room " + want}, told)
+		assert.Contains(t, strings.Join(series(b.scrape(t), "mcp_client_operation_duration_seconds_count"), "\n"), `error_type="`+want+`"`)
+	}
+}
