@@ -15,8 +15,8 @@ import (
 )
 
 // Stats implements [Keeper]. A file whose name is not that of its session is an error. Files of journals that
-// are known and have not changed are not opened. A folder that is not there has no sessions, but it is an error
-// if some of it are known.
+// are known and have not changed are not opened. A folder that is not there has no sessions, but it is
+// an error if some of it are known.
 func (d Dir) Stats(ctx context.Context, known ...Stat) ([]Stat, error) {
 	return d.stats(ctx, known, func(name string, s Stat) error {
 		if want := FileName(s.Session); name != want {

@@ -12,8 +12,8 @@ import (
 // that. Of a long journal it forgets what nobody has to know to go on. The zero value is at the beginning. It
 // is for one goroutine.
 type Follower struct {
-	// Configs are shared with the followers of other journals; nil for none. With them the calls of the fold have
-	// no system prompt, unless something is decided by its size.
+	// Configs are shared with the followers of other journals; nil for none. With them the calls of the fold
+	// have no system prompt, unless something is decided by its size.
 	Configs *Configs
 
 	fold Fold

@@ -62,7 +62,8 @@ type entry struct {
 	model string
 	// told is set if an earlier entry shows the usage.
 	told bool
-	// good is set for the outcome of a run that went well and a prompt that became shorter, bad for a reply or tool call that failed.
+	// good is set for the outcome of a run that went well and a prompt that became shorter, bad for a reply or
+	// tool call that failed.
 	good, bad bool
 	// marred is set for the outcome of a run with calls that failed or are in doubt.
 	marred bool

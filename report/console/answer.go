@@ -76,7 +76,8 @@ const aForm = "application/x-www-form-urlencoded"
 // posted is the form that was posted. What is none is refused under a title.
 func (c *Console) posted(w http.ResponseWriter, r *http.Request, title string) (in url.Values, ok bool) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != aForm {
-		c.refused(w, http.StatusUnsupportedMediaType, title, "It has to be a form: Content-Type "+aForm+". Nothing was sent.")
+		c.refused(w, http.StatusUnsupportedMediaType, title,
+			"It has to be a form: Content-Type "+aForm+". Nothing was sent.")
 		return nil, false
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxAnswer)
