@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
@@ -141,11 +140,4 @@ func own(out *tool.Outcome, cause error) bool {
 	}
 	return !errors.Is(out.Err, context.Canceled) && !errors.Is(out.Err, context.DeadlineExceeded) &&
 		!errors.Is(out.Err, cause)
-}
-
-// note records a tool's progress.
-func (p *process) note(run machine.ToolRun, at time.Time, progress []byte) {
-	if w := p.journal; w != nil {
-		_ = w.Note(journal.Note{Kind: journal.Progressed, At: at, Key: run.Key, Tool: run.Tool, Progress: progress})
-	}
 }

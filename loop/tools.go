@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
@@ -191,7 +192,10 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invo
 // progress records and reports a tool's progress. It is safe for concurrent use.
 func (p *process) progress(ctx context.Context, run machine.ToolRun, progress []byte) {
 	at := p.clock.Now().UTC().Round(0)
-	p.note(run, at, progress)
+	if p.journal != nil { // if it cannot be written, the next step ends the run
+		_ = p.journal.Note(journal.Note{Kind: journal.Progressed, At: at, Key: run.Key, Tool: run.Tool,
+			Progress: progress})
+	}
 	p.tell(ctx, observe.Notice{
 		Kind: observe.Progressed, CorrelationID: p.s.ID(), At: at, Action: run.Tool, Progress: progress,
 	})

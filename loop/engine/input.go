@@ -49,14 +49,6 @@ func (in *Input) Validate() error {
 	)
 }
 
-// check is Validate for an error of a run.
-func (in *Input) check() error {
-	if err := in.Validate(); err != nil {
-		return fmt.Errorf("loop: input: %w", err)
-	}
-	return nil
-}
-
 // Message returns the user's message: the prompt with its media.
 func (in *Input) Message() message.Message {
 	return message.Message{Role: message.User, Text: in.Prompt, Parts: in.Attach}

@@ -87,8 +87,8 @@ type reading struct {
 // [journal.ErrNoRun] if there is none to resume.
 func New(cfg RunnerConfig) (_ *Runner, err error) {
 	if cfg.Input != nil {
-		if err := cfg.Input.check(); err != nil {
-			return nil, err
+		if err := cfg.Input.Validate(); err != nil {
+			return nil, fmt.Errorf("loop: input: %w", err)
 		}
 	}
 	r := &Runner{offer: cfg.Offer, s: cfg.Session, record: cfg.Record}
@@ -330,7 +330,8 @@ func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effec
 		var err error
 		switch effects[last].Kind {
 		case machine.Reduce:
-			more, err = r.tellReducers(at)
+			more, err = r.step(machine.Event{Kind: machine.ReducersRan, At: at,
+				Reductions: Heard(r.s, r.st.Session, r.st.Notices)})
 		case machine.AskPerson:
 			r.reading = nil // people take long, and many runs may wait for them; what it has is decoded again
 			return effects, r.recordForms(at, effects[last].Asks)
@@ -361,12 +362,6 @@ func (r *Runner) underWay(batch *machine.Batch, ev *machine.Event) []int {
 		}
 	}
 	return slices.DeleteFunc(open, func(n int) bool { return ev.Tool != nil && ev.Tool.Index == n })
-}
-
-// tellReducers runs the reducers for the open notices.
-func (r *Runner) tellReducers(at time.Time) ([]machine.Effect, error) {
-	reductions := Heard(r.s, r.st.Session, r.st.Notices)
-	return r.step(machine.Event{Kind: machine.ReducersRan, At: at, Reductions: reductions})
 }
 
 // step passes one event to the core and records the step.

@@ -151,11 +151,8 @@ func (s *step) decided(d *Decision, issues []fault.Issue) { s.recorded(d, issues
 // recorded records a decision and its attempt. in is the input for its feedback, or nil.
 func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 	if in != nil {
-		s.Session = s.Session.AddFeedback(feedback.New(*in))
-		for held := range s.Session.NewestFeedback() {
-			d.Feedback, issues = &held, held.Issues
-			break
-		}
+		d.Feedback = s.addFeedback(*in)
+		issues = d.Feedback.Issues
 	}
 	s.waste(d)
 	d.Cost = s.kept.OwedCost
@@ -171,6 +168,15 @@ func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
 	}
 	s.do(Decided).Decision = d
 	s.hearAttempt(d)
+}
+
+// addFeedback adds feedback to the session, and returns it as the session has it.
+func (s *step) addFeedback(in feedback.Input) *feedback.RetryFeedback {
+	s.Session = s.Session.AddFeedback(feedback.New(in))
+	for held := range s.Session.NewestFeedback() {
+		return &held
+	}
+	return nil
 }
 
 // repairs returns the kinds of repair that the calls, or the answer, of an attempt needed.

@@ -70,7 +70,8 @@ func (s *step) afterFailure(p *Plan, c Question) error {
 	case Abort:
 		return s.abandon(c)
 	case Degrade:
-		return s.degradeInstead(p, c)
+		s.end(c, policy.Decision{Reason: policy.ReasonPlanner})
+		return s.degrade(p)
 	}
 	return s.sendAgain(p, c)
 }
@@ -84,7 +85,8 @@ func (s *step) warn(text string) {
 func (s *step) follow() error {
 	failed := s.ev.Kind == Planned && s.ev.Failure != nil // the planner itself
 	if !s.kept.Exhausted.Exhausted && !failed {
-		return s.goOnAnyway()
+		s.kept.Exhausted = nil // a cycle that may go on
+		return s.proceed(s.kept.Next)
 	}
 	if ask := s.peopleAsked(); ask != nil && !failed {
 		return s.askAbout(ask)
@@ -292,12 +294,6 @@ func (s *step) abandon(c Question) error {
 	s.end(c, policy.Decision{Reason: policy.ReasonPlanner})
 	s.stop(Outcome{Reason: s.kept.Exhausted.Reason, Exhaustion: s.kept.Exhausted, Cause: s.ev.Failure, Asked: asked})
 	return nil
-}
-
-// degradeInstead ends the run at a failure with the text of the last reply.
-func (s *step) degradeInstead(p *Plan, c Question) error {
-	s.end(c, policy.Decision{Reason: policy.ReasonPlanner})
-	return s.degrade(p)
 }
 
 // again is the decision of a planner for another try.

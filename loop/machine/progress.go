@@ -260,14 +260,10 @@ func (s *step) nudge(c *Cycle, stop int) {
 	if !s.policyOf(tool).EmitFeedback {
 		return
 	}
-	s.Session = s.Session.AddFeedback(feedback.New(feedback.Input{
+	s.kept.Nudge = s.addFeedback(feedback.Input{
 		Tool: tool, Attempt: c.Rounds, MaxAttempts: stop, Class: fault.NoProgress, Scheduled: true, At: s.At,
 		Detail: c.String(), CorrelationID: s.Session.ID(),
-	}))
-	for held := range s.Session.NewestFeedback() {
-		s.kept.Nudge = &held
-		break
-	}
+	})
 	s.do(Decided).Decision = &Decision{
 		Position: Position{Action: tool, Attempt: c.Rounds, MaxAttempts: stop}, Plane: fault.Correction,
 		Decision: policy.Decision{Retry: true, Reason: policy.ReasonNudged}, Feedback: s.kept.Nudge, Cycle: c,
@@ -300,12 +296,6 @@ func (s *step) stuck(r reached) {
 	}
 	s.decided(d, nil)
 	s.exhaust(d, f)
-}
-
-// goOnAnyway drops a question about a cycle that may go on.
-func (s *step) goOnAnyway() error {
-	s.kept.Exhausted = nil
-	return s.proceed(s.kept.Next)
 }
 
 // startOver forgets the calls so far, so that a cycle counts from its first round again.
