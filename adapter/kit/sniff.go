@@ -51,7 +51,7 @@ type sniffed struct {
 }
 
 // eventFields are the beginnings of a line of a stream of events.
-var eventFields = []string{"data:", "event:", "id:", "retry:", ":"}
+var eventFields = []string{"data:", "event:", "id:", "retry:", "error:", ":"} // error: of llama.cpp
 
 // formOf returns the form that a body has by its beginning, and whether more of it could not change that.
 func formOf(begins []byte) (form Form, sure bool) {

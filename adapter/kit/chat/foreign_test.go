@@ -45,6 +45,8 @@ func TestErrorsInGoodResponsesAreRead(t *testing.T) {
 		"llama.cpp, in a field of its own": {"llamacpp", streamType + `data: {"choices":[{"index":0,"delta":{"content":"Half"}}]}` +
 			"\n\nerror: {\"code\":400,\"message\":\"the request exceeds the available context size\",\"type\":\"exceed_context_size_error\"}\n\ndata: [DONE]\n\n",
 			"llamacpp: 400 exceed_context_size_error: the request exceeds the available context size", fault.ContextLength},
+		"llama.cpp, at once": {"llamacpp", streamType + "error: {\"code\":400,\"message\":\"the request exceeds the available context size\",\"type\":\"invalid_request_error\"}\n\ndata: [DONE]\n\n",
+			"llamacpp: 400 invalid_request_error: the request exceeds the available context size", fault.ContextLength},
 		"an event of this name": {"openai", streamType + "event: error\ndata: Internal Server Error\n\n",
 			"openai: 200 unavailable: an error within the stream", fault.Unavailable},
 		"a call that Google could not read": {"openai", jsonType + `{"choices":[{"message":{"content":null},"finish_reason":"function_call_filter: MALFORMED_FUNCTION_CALL"}]}`,
