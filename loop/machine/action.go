@@ -233,6 +233,7 @@ func (s *step) refused(name string, e *fault.ReducerError, same string) *Decisio
 		d.ReducerError = e
 		return d
 	}
+	a.Attempt = max(a.Attempt, 1) // an action that was over begins anew
 	s.Spent.Run++
 	d := &Decision{
 		Position: s.position(name, a.Attempt), Plane: fault.Correction, Class: fault.Reducer,

@@ -285,3 +285,12 @@ func crashAt(ctx context.Context, w *random.World, every int) (t random.Trace, e
 	}
 	return whole, nil
 }
+
+// A reducer refuses the failure of a call whose action is over: the feedback on it has an attempt, and a journal
+// can be written.
+func TestARefusalOfAnActionThatIsOverIsWritten(t *testing.T) {
+	w, err := random.NewWorld(random.New(977000368))
+	require.NoError(t, err)
+	_, err = inPool(t.Context(), w)
+	require.NoError(t, err)
+}
