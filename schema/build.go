@@ -38,6 +38,9 @@ type definition struct {
 
 // build makes the JSON Schema of a type, and the plan by which documents are read into it.
 func build(t reflect.Type) (*jsonschema.Schema, *goType, error) {
+	if err := hasNoEnd(t); err != nil {
+		return nil, nil, fmt.Errorf("schema: %w", err)
+	}
 	base, pointer := indirect(t)
 	path := base.Name()
 	if path == "" {

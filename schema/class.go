@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding"
 	stdjson "encoding/json"
+	"fmt"
 	"reflect"
 	"time"
 
@@ -114,6 +115,22 @@ func (c class) numeric() bool { return c == classInt || c == classUint || c == c
 
 // counted reports whether lengths and not values are compared.
 func (c class) counted() bool { return classes[c].bounds != "" }
+
+// mostWithin is how many pointers, lists and maps may be within one another.
+const mostWithin = 64
+
+// hasNoEnd returns an error for a pointer, list or map of itself: as a schema it would have no end.
+func hasNoEnd(t reflect.Type) error {
+	in := t
+	for range mostWithin {
+		c := classOf(in)
+		if in.Kind() != reflect.Pointer && c != classList && c != classMap {
+			return nil
+		}
+		in = in.Elem()
+	}
+	return fmt.Errorf("%s is a pointer, list or map of itself: put a struct between", t)
+}
 
 func indirect(t reflect.Type) (base reflect.Type, pointer bool) {
 	for t.Kind() == reflect.Pointer {

@@ -76,6 +76,11 @@ func readNotes(t reflect.Type) (all notes, err error) {
 			err = fmt.Errorf("jsonschema tags: %v", p)
 		}
 	}()
+	for n := range t.NumField() {
+		if err := hasNoEnd(t.Field(n).Type); err != nil {
+			return all, fmt.Errorf("%s: %w", t.Field(n).Name, err)
+		}
+	}
 	first := true
 	r := &jsonschema.Reflector{
 		Anonymous: true, DoNotReference: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true,

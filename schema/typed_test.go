@@ -162,6 +162,13 @@ func TestShownForm(t *testing.T) {
 	assert.Equal(t, []string{"shelf/sub/0/title: expected at least 1 character, got string [minLength schema]"}, lines(issues))
 }
 
+// Types that never end.
+type (
+	endlessPointer *endlessPointer
+	endlessList    []endlessList
+	endlessMap     map[string]endlessMap
+)
+
 func TestForRefuses(t *testing.T) {
 	type nested struct {
 		A []map[string]chan int `json:"a"`
@@ -171,6 +178,9 @@ func TestForRefuses(t *testing.T) {
 		want  string
 	}{
 		"channel":   {refused[struct{ A chan int }], "A: a chan int cannot be read from JSON"},
+		"pointers":  {refused[struct{ A endlessPointer }], "A: schema_test.endlessPointer is a pointer, list or map of itself: put a struct between"},
+		"lists":     {refused[endlessList], "is a pointer, list or map of itself"},
+		"maps":      {refused[struct{ A []endlessMap }], "A: []schema_test.endlessMap is a pointer, list or map of itself"},
 		"function":  {refused[struct{ A func() }], "A: a func() cannot be read from JSON"},
 		"complex":   {refused[struct{ A complex128 }], "A: a complex128 cannot be read"},
 		"inside":    {refused[nested], "nested.A[][]: a chan int cannot"},
