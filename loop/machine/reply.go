@@ -301,7 +301,11 @@ func (s *step) called(r *Reply) error {
 func (s *step) accept(b *Batch, groups []group) {
 	s.passAll(b, groups)
 	s.Batch = nil
-	s.stop(Outcome{OK: true, Calls: b.runs(nil), Reason: policy.ReasonAccepted})
+	calls := b.runs(nil)
+	for n := range calls {
+		calls[n].Exact = nil // only the journal needs it
+	}
+	s.stop(Outcome{OK: true, Calls: calls, Reason: policy.ReasonAccepted})
 }
 
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
