@@ -137,7 +137,8 @@ func (f *flow) nest(ctx workflow.Context, r *running, in order) (*toolResult, er
 		_, held := errors.AsType[*sdk.ChildWorkflowExecutionAlreadyStartedError](c.err)
 		begun = !held
 	}
-	out, err := once(ctx, func() toolResult { return f.agent.ended(&c) })
+	out, err := once[toolResult](workflow.SideEffect(ctx,
+		func(workflow.Context) any { return over(f.agent.ended(&c)) }))
 	if err == nil && begun && out.End != nil && out.End.InDoubt {
 		if f.doubtful == nil {
 			f.doubtful = map[string]toolResult{}

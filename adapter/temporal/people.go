@@ -66,7 +66,8 @@ func (f *flow) respond(answer machine.Response) error {
 		return err
 	}
 	st, at := f.st, f.now()
-	j, err := once(f.ctx, func() judged { return f.agent.judge(f.in.Tools, st, at, answer) })
+	j, err := once[judged](workflow.SideEffect(f.ctx,
+		func(workflow.Context) any { return over(f.agent.judge(f.in.Tools, st, at, answer)) }))
 	if err != nil {
 		return err
 	}

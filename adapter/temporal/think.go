@@ -43,7 +43,8 @@ func (f *flow) adjust() error {
 func (f *flow) callCode(about thinkCall) (thinkResult, error) {
 	if !f.begun.Slow {
 		st := f.st.Session
-		said, err := once(f.ctx, func() thinkResult { return f.agent.callCode(st, about) })
+		said, err := once[thinkResult](workflow.SideEffect(f.ctx,
+			func(workflow.Context) any { return over(f.agent.callCode(st, about)) }))
 		return said, errors.Join(err, said.Trouble.err())
 	}
 	var said wire[thinkResult]

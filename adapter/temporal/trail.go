@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"go.temporal.io/sdk/workflow"
+
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -49,7 +51,7 @@ func (f *flow) checkTrail() {
 	if waited || f.trail.Events == f.checked {
 		return
 	}
-	then, err := once(f.ctx, func() trail { return f.trail })
+	then, err := once[trail](workflow.SideEffect(f.ctx, func(workflow.Context) any { return over(f.trail) }))
 	if err == nil && then.Digest != f.trail.Digest {
 		err = f.difference(then)
 	}

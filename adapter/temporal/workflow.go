@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/retake-go/retake/fault"
@@ -121,7 +122,9 @@ func (f *flow) enter() error {
 // begin asks the worker what it has, and makes the idle state.
 func (f *flow) begin() error {
 	var err error
-	if f.begun, err = once(f.ctx, func() begun { return f.agent.begin(f.in) }); err != nil {
+	f.begun, err = once[begun](workflow.SideEffect(f.ctx,
+		func(workflow.Context) any { return over(f.agent.begin(f.in)) }))
+	if err != nil {
 		return err
 	}
 	if err := f.begun.Trouble.err(); err != nil {
@@ -153,10 +156,10 @@ func (f *flow) begin() error {
 	return nil
 }
 
-// once makes a value in a side effect: a replay takes it from the history.
-func once[T any](ctx workflow.Context, value func() T) (T, error) {
+// once returns what a side effect made: in a replay it is that of the history.
+func once[T any](effect converter.EncodedValue) (T, error) {
 	var out wire[T]
-	err := workflow.SideEffect(ctx, func(workflow.Context) any { return over(value()) }).Get(&out)
+	err := effect.Get(&out)
 	return out.v, err
 }
 
