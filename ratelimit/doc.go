@@ -2,7 +2,7 @@
 // headers and the same time always give the same State. The case and order of headers and the machine's time
 // zone do not matter.
 //
-// [Parse] reads headers and, with [WithBody], a body. State.RetryAfter is what the server asks for;
+// [Parse] reads headers, and [Response.Limits] a body, too. State.RetryAfter is what the server asks for;
 // State.Wait is derived from exhausted windows. What cannot be parsed is in State.Ignored; what is unknown is
 // absent.
 //

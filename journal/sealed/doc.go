@@ -1,5 +1,5 @@
-// Package sealed encrypts journals under keys of the user's: a [Store] seals what another [journal.Store]
-// keeps, and a [Reader] opens a file of it.
+// Package sealed encrypts journals under keys of the user's: a store of [New] seals what another
+// [journal.Store] keeps, and a [Reader] opens a file of it.
 //
 // # Lines
 //

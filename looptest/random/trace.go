@@ -207,7 +207,7 @@ type ending struct {
 	err error
 }
 
-// Ended takes the end of a run of [World.Requests].
+// Ended takes the end of a run of [World.Inputs].
 func (w *World) Ended(r loop.Result, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
