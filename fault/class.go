@@ -79,7 +79,8 @@ const (
 	Config Class = "config"
 	// Cancelled is a call that its caller gave up.
 	Cancelled Class = "cancelled"
-	// DeadlineExceeded is a call whose caller's own time is up; another try could not end in time either.
+	// DeadlineExceeded is a call that was ended by the deadline of a context, which is taken for the caller's: if
+	// that is over, another try could not end in time either.
 	DeadlineExceeded Class = "deadline_exceeded"
 	// Unknown is any other failure.
 	Unknown Class = "unknown"
