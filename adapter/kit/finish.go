@@ -45,7 +45,7 @@ var unusable = map[string]fault.Issue{
 		Source: fault.FromReply},
 	"unexpected_tool_call": {Rule: fault.RuleUnknownTool,
 		Expected: "a call of a function that is on offer", Source: fault.FromReply},
-	"too_many_tool_calls": {Rule: "too_many_calls", Expected: "fewer function calls",
+	"too_many_tool_calls": {Rule: fault.RuleTooManyCalls, Expected: "fewer function calls",
 		Source: fault.FromReply},
 }
 
