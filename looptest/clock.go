@@ -1,6 +1,7 @@
 package looptest
 
 import (
+	"runtime/metrics"
 	"slices"
 	"sync"
 	"time"
@@ -11,24 +12,27 @@ import (
 //
 // The time limits of calls are different, because a call that returns has none to wait for. Only if nothing
 // happens for [Clock.Patience] of real time, the time moves to the next limit. So a call that hangs on
-// purpose is timed out, and a call that returns within that time is not. This is for tests that wait on
-// purpose; the tests of a program that is slow for other reasons should use package testing/synctest, whose
-// time moves exactly when nothing can happen any more.
+// purpose is timed out, and a call that returns within that time is not. While goroutines of the process
+// compute, the clock is forty times as patient. This is for tests that wait on purpose; the tests of a program
+// that is slow for other reasons should use package testing/synctest, whose time moves exactly when nothing
+// can happen any more.
 //
 // Only one run at a time may wait on it; otherwise it is safe for concurrent use. For a clock that moves only
 // when told to, use the Mock of github.com/benbjohnson/clock.
 type Clock struct {
-	// Patience is the real time in which no time limit is set and no call returns, before the time moves to
-	// the next limit. Zero means 50 ms. Set it before the first use.
+	// Patience is the real time in which no time limit is set, no call returns and no goroutine computes,
+	// before the time moves to the next limit. Zero means 50 ms. Set it before the first use.
 	Patience time.Duration
 
 	mu  sync.Mutex
 	now time.Time
 	// limits are the time limits that have not been reached, by time. quiet fires if nothing happens, and
-	// looks is how often it has to fire before the time moves.
-	limits []*limit
-	quiet  *time.Timer
-	looks  int
+	// patience is what is left before the time moves.
+	limits   []*limit
+	quiet    *time.Timer
+	patience int
+	// computes reports whether goroutines other than the calling one have work to do.
+	computes func() bool
 }
 
 // limit calls a function at a time.
@@ -44,11 +48,16 @@ var Epoch = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 const defaultPatience = 50 * time.Millisecond
 
 // looks is how often the clock looks in the time of its patience. A process that gets no processor does not
-// look, so that its calls get their time.
-const looks = 5
+// look, so that its calls get their time. A look at a process that computes takes a fortieth of the patience
+// that one at an idle process takes.
+const (
+	looks    = 5
+	idleLook = 40
+	busyLook = 1
+)
 
 // NewClock returns a clock at [Epoch].
-func NewClock() *Clock { return &Clock{now: Epoch} }
+func NewClock() *Clock { return &Clock{now: Epoch, computes: othersCompute} }
 
 // move moves the time to what to returns, and calls the functions of the limits that were reached. It returns
 // the time.
@@ -100,7 +109,7 @@ func (c *Clock) Timeout(d time.Duration, f func()) (stop func()) {
 
 // watch waits for quiet, from now on, while there is a limit. c.mu is held.
 func (c *Clock) watch() {
-	c.looks = looks
+	c.patience = looks * idleLook
 	switch {
 	case len(c.limits) == 0 && c.quiet != nil:
 		c.quiet.Stop()
@@ -121,9 +130,13 @@ func (c *Clock) pause() time.Duration {
 
 // look moves the time to the next limit if nothing happened for long enough.
 func (c *Clock) look() {
+	cost := idleLook
+	if c.computes() {
+		cost = busyLook
+	}
 	c.mu.Lock()
-	c.looks--
-	patient := c.looks > 0 && len(c.limits) > 0
+	c.patience -= cost
+	patient := c.patience > 0 && len(c.limits) > 0
 	if patient {
 		c.quiet.Reset(c.pause())
 	}
@@ -132,11 +145,24 @@ func (c *Clock) look() {
 		return
 	}
 	c.move(func(now time.Time) time.Time {
-		if c.looks > 0 || len(c.limits) == 0 || c.limits[0].at.Before(now) {
+		if c.patience > 0 || len(c.limits) == 0 || c.limits[0].at.Before(now) {
 			return now // something happened in the meantime
 		}
 		return c.limits[0].at
 	})
+}
+
+// othersCompute is the computes of a clock in a real process.
+func othersCompute() bool {
+	found := []metrics.Sample{{Name: "/sched/goroutines/running:goroutines"}, {Name: "/sched/goroutines/runnable:goroutines"}}
+	metrics.Read(found)
+	busy := uint64(0)
+	for _, s := range found {
+		if s.Value.Kind() == metrics.KindUint64 {
+			busy += s.Value.Uint64()
+		}
+	}
+	return busy > 1
 }
 
 // Expire moves the time to the next time limit now, without patience, so that a call is timed out exactly. It

@@ -2,6 +2,7 @@ package looptest_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,11 +56,38 @@ func TestACallThatReturnsIsNotTimedOutByTheClock(t *testing.T) {
 			message.Call{ID: "2", Name: "slow", Arguments: `{}`},
 		), looptest.Say("Done."))
 		clock := looptest.NewClock()
+		clock.Computes(false)
 		result, err := fixture.Run(t.Context(), model, nil, loop.Input{Prompt: "Go."}, loop.Config{Tools: tools, Policy: limited()}, loop.WithClock(clock))
 		looptest.AssertAnswer(t, result, err, "Done.")
 		assert.Empty(t, result.Warnings)
 		assert.Equal(t, looptest.Epoch, clock.Now())
 	})
+}
+
+// A tool that computes for longer than the clock's patience is not timed out.
+func TestACallThatComputesIsNotTimedOutByTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := looptest.NewClock()
+		clock.Computes(true)
+		began, reached := time.Now(), make(chan time.Duration)
+		clock.Timeout(time.Minute, func() { reached <- time.Since(began) })
+		assert.Equal(t, 2*time.Second, <-reached, "one that computes for ever is")
+	})
+	clock := looptest.NewClock()
+	clock.Patience = 5 * time.Millisecond
+	computes := tool.New("compute", "Compute.", func(context.Context, struct{}) (string, error) {
+		steps := 0
+		for began := time.Now(); time.Since(began) < 4*clock.Patience; {
+			steps++
+		}
+		return fmt.Sprint(steps, " steps"), nil
+	})
+	tools, err := tool.NewSet(computes)
+	require.NoError(t, err)
+	model := looptest.NewModel(looptest.Call(message.Call{ID: "1", Name: "compute", Arguments: `{}`}), looptest.Say("Done."))
+	result, err := fixture.Run(t.Context(), model, nil, loop.Input{Prompt: "Go."}, loop.Config{Tools: tools, Policy: limited()}, loop.WithClock(clock))
+	looptest.AssertAnswer(t, result, err, "Done.")
+	assert.Equal(t, looptest.Epoch, clock.Now())
 }
 
 // The time moves to one limit after the other, each after the patience.
@@ -68,6 +96,7 @@ func TestLimitsOnTheClockAreReachedInOrder(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			clock := looptest.NewClock()
 			clock.Patience = patience
+			clock.Computes(false)
 			wait := max(patience, 50*time.Millisecond)
 			all := make(chan string, 3)
 			at := func(name string) func() {
