@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -61,6 +62,70 @@ func TestAnInterruptedCycleIsCountedToItsEnd(t *testing.T) {
 			assert.Equal(t, c.rounds, x.Cycle.Rounds)
 			assert.Equal(t, c.calls, calls)
 			assert.Equal(t, c.nudges, nudges)
+		})
+	}
+}
+
+// A model makes the same replies again and again. One of five different calls and more counts as one call,
+// whatever the order of its calls is; of fewer calls each counts.
+func TestAReplyOfManyCallsIsOneCallOfACycle(t *testing.T) {
+	for name, c := range map[string]struct {
+		replies []string // capital letters are calls of a tool that declares nothing, small ones of one that reads
+		// turns are those of the run, and rounds those of the cycle that ended it; 0 if none did.
+		turns, rounds int
+		others        []int
+	}{
+		"the same five":                  {[]string{"ABCDE"}, 10, 10, []int{4}},
+		"the same five in another order": {[]string{"ABCDE", "ECABD"}, 10, 10, []int{4}},
+		"five that only read":            {[]string{"abcde"}, 50, 50, []int{4}},
+		"one of which writes":            {[]string{"abcdE"}, 10, 10, []int{4}},
+		"four of five are different":     {[]string{"ABCDA"}, 10, 10, []int{0, 0, 0, 0}},
+		"large replies take turns":       {[]string{"ABCDE", "FGHIJK"}, 20, 10, []int{4, 5}},
+		"a large and a small one do":     {[]string{"ABCDE", "A"}, 20, 10, []int{4, 0}},
+		"one call changes sides":         {[]string{"ABCDEF", "ABCDE"}, 20, 10, []int{5, 4}},
+		"a large one is interrupted":     {[]string{"ABCDE", "ABCDE", "F"}, 29, 10, []int{4}},
+		"one call stands often in it":    {[]string{"ABABABABABABABABABABABAB"}, 10, 10, []int{0, 0}},
+		"five replies take turns":        {[]string{"ABCDE", "ABCDF", "ABCDG", "ABCDH", "ABCDI"}, 60, 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			type in struct {
+				Q string `json:"q"`
+			}
+			same := func(context.Context, in) (string, error) { return "ok", nil }
+			tools, err := tool.NewSet(tool.New("act", "Acts.", same), tool.New("read", "Reads.", same, tool.ReadOnly()))
+			require.NoError(t, err)
+			p := policy.DefaultSet()
+			turns := 0
+			model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+				if turns++; turns > 60 {
+					return message.Reply{Text: "Done."}, nil
+				}
+				r := message.Reply{Finish: message.ToolUse}
+				for n, letter := range c.replies[(turns-1)%len(c.replies)] {
+					name := "act"
+					if letter >= 'a' {
+						name = "read"
+					}
+					r.Calls = append(r.Calls, message.Call{ID: fmt.Sprint("c", turns, "-", n), Name: name, Arguments: fmt.Sprintf(`{"q":%q}`, string(letter))})
+				}
+				return r, nil
+			})
+			_, err = fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Go."}, loop.Config{Tools: tools, Policy: &p})
+			if c.rounds == 0 {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, policy.ReasonNoProgress)
+			var x *loop.RetryExhaustedError
+			require.ErrorAs(t, err, &x)
+			assert.Equal(t, c.rounds, x.Cycle.Rounds)
+			assert.Equal(t, c.turns, turns)
+			var others []int
+			for _, one := range x.Cycle.Calls {
+				others = append(others, one.Others)
+			}
+			assert.Equal(t, c.others, others)
+			assert.LessOrEqual(t, len(x.Cycle.String()), feedback.MaxQuoted)
 		})
 	}
 }

@@ -13,7 +13,8 @@ import (
 // Progress says what follows if valid calls are repeated and their results stay the same. What is repeated is
 // a cycle of 1 to 4 calls, and its complete rounds are counted: A, A, A are three rounds, A, B, A, B two. A
 // cycle is seen at its second round, so a bound of 1 is reached there.
-// Calls of a reply that equal the one before them count once, because the model has not seen its result.
+// Equal calls of a reply count once, because the model has not seen the result of the first. A reply of five
+// different calls and more counts as one call, which has the bounds of the call that ends a run soonest.
 //
 // A member that is 0 is absent: it has the value of the layer below, and in the end that of [Progress.For].
 type Progress struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/seq"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -36,7 +37,7 @@ type Cycle struct {
 	Calls []CycleCall `json:"calls"`
 }
 
-// CycleCall is one call of a [Cycle].
+// CycleCall is one call of a [Cycle], or a reply of five different calls and more, which counts as one call.
 type CycleCall struct {
 	Tool string `json:"tool"`
 	// Arguments and Answer are the canonical arguments, and what the model was told, cut to 256 bytes each.
@@ -44,6 +45,9 @@ type CycleCall struct {
 	Answer    string `json:"answer,omitempty"`
 	// ReadOnly is that of [Call].
 	ReadOnly bool `json:"read_only,omitempty"`
+	// Others is the number of other calls of its reply that were repeated with it; 0 for a call that counts by
+	// itself.
+	Others int `json:"others,omitempty"`
 }
 
 // maxShownCall bounds the arguments and the answer of a [CycleCall], in bytes.
@@ -55,10 +59,20 @@ func (c *Cycle) String() string {
 	calls := make([]string, len(c.Calls))
 	most := feedback.MaxQuoted/len(c.Calls)/2 - len(" gave , then ")
 	for n, one := range c.Calls {
-		calls[n] = feedback.Name(one.Tool) + " " + feedback.QuoteWithin(one.Arguments, most) +
-			" gave " + feedback.QuoteWithin(one.Answer, most)
+		beside := one.beside()
+		each := most - len(beside)/2
+		calls[n] = feedback.Name(one.Tool) + " " + feedback.QuoteWithin(one.Arguments, each) +
+			" gave " + feedback.QuoteWithin(one.Answer, each) + beside
 	}
 	return strings.Join(calls, ", then ")
+}
+
+// beside tells of the other calls of a reply that counts as one call.
+func (c *CycleCall) beside() string {
+	if c.Others == 0 {
+		return ""
+	}
+	return " in a reply with " + several.Of(c.Others, "other call")
 }
 
 // waits returns what to set if the calls of the cycle wait for something, for operators.
@@ -69,37 +83,16 @@ func (c *Cycle) waits() string {
 			keys = append(keys, key)
 		}
 	}
-	return "if these calls wait for something, declare it with tool.Polling, or set " + strings.Join(keys, " or ") +
-		" of the policy"
+	return "if these calls wait for something, declare it with tool.Polling, or set " +
+		strings.Join(keys, " or ") + " of the policy"
 }
 
 // watch searches the calls of a reply that has all its answers for completed rounds of a cycle, and follows
 // the progress settings of its tools. The next prompt must have the answers already.
 func (s *step) watch(b *Batch) {
-	var (
-		worst   reached
-		last    string
-		watched bool
-	)
-	for _, c := range b.Calls {
-		switch c.Status {
-		case callAnswered, callRepeated, callFailed, callRefused, callLost, callDenied:
-		default:
-			continue
-		}
-		p := s.policyOf(c.Tool)
-		f := finishedCall{Same: c.same()}
-		if p.Polling > 0 {
-			if !s.isNews(c, f.Same) {
-				continue // neither repetition nor progress
-			}
-			f.Same = ""
-		}
-		if watched && f.Same != "" && f.Same == last {
-			continue // the model had not seen the result of the first yet
-		}
-		watched, last = true, f.Same
-		if now := s.finished(f, c, p.Progress.For(c.ReadOnly).Window); now.at > worst.at {
+	var worst reached
+	for _, w := range s.watched(b) {
+		if now := s.finished(w); now.at > worst.at {
 			worst = now
 		}
 	}
@@ -111,6 +104,62 @@ func (s *step) watch(b *Batch) {
 	case reachedPlanner, reachedStop:
 		s.stuck(worst)
 	}
+}
+
+// watchedCall is a call of a reply as the search for cycles sees it, or a reply that counts as one call.
+type watchedCall struct {
+	*BatchCall
+	// same is that of [finishedCall], and others that of [CycleCall].
+	same   string
+	others int
+}
+
+// watched returns the calls of a reply that count for cycles. Equal ones count once, because the model had
+// not seen the result when it made the second. More than a cycle may have count as one.
+func (s *step) watched(b *Batch) (all []watchedCall) {
+	for _, c := range b.Calls {
+		switch c.Status {
+		case callAnswered, callRepeated, callFailed, callRefused, callLost, callDenied:
+		default:
+			continue
+		}
+		w := watchedCall{BatchCall: c, same: c.same()}
+		if s.policyOf(c.Tool).Polling > 0 {
+			if !s.isNews(c, w.same) {
+				continue // neither repetition nor progress
+			}
+			w.same = ""
+		}
+		equal := func(o watchedCall) bool { return w.same != "" && o.same == w.same }
+		if !slices.ContainsFunc(all, equal) {
+			all = append(all, w)
+		}
+	}
+	if len(all) > maxPeriod {
+		return []watchedCall{s.together(all)}
+	}
+	return all
+}
+
+// together returns one call for those of a reply, in whatever order they are: that of them which ends a run
+// soonest. It is equal to no other if one of them is not.
+func (s *step) together(all []watchedCall) watchedCall {
+	one, same := all[0], make([]string, len(all))
+	for n, w := range all {
+		if same[n] = w.same; sooner(s.progressOf(w.BatchCall).Stop, s.progressOf(one.BatchCall).Stop) {
+			one = w
+		}
+	}
+	slices.Sort(same)
+	if one.same, one.others = "", len(all)-1; same[0] != "" {
+		one.same = digest([]byte(strings.Join(same, "")), signatureLen)
+	}
+	return one
+}
+
+// progressOf returns the settings for calls like one.
+func (s *step) progressOf(c *BatchCall) policy.Progress {
+	return s.policyOf(c.Tool).Progress.For(c.ReadOnly)
 }
 
 // isNews reports whether a poll said something else than the same poll before, and keeps what it said.
@@ -162,8 +211,8 @@ type reached struct {
 }
 
 // finished adds a call to those that are searched, and returns what its round leads to, if it completes one.
-func (s *step) finished(f finishedCall, c *BatchCall, window int) reached {
-	all := s.recent.Values()
+func (s *step) finished(w watchedCall) reached {
+	f, window, all := finishedCall{Same: w.same}, s.progressOf(w.BatchCall).Window, s.recent.Values()
 	alike := func(o finishedCall) bool { return o.Same == f.Same }
 	f.New = f.Same == "" || !slices.ContainsFunc(all[max(0, len(all)-window):], alike)
 	repeats := false // all calls of a completed round do
@@ -183,7 +232,7 @@ func (s *step) finished(f finishedCall, c *BatchCall, window int) reached {
 	}
 	s.recent = s.recent.Add(f, s.policies.window)
 	if repeats {
-		s.lately = s.lately.Add(c.shown(), maxPeriod)
+		s.lately = s.lately.Add(w.shown(), maxPeriod)
 	}
 	if f.Period == 0 {
 		return reached{}
@@ -192,10 +241,10 @@ func (s *step) finished(f finishedCall, c *BatchCall, window int) reached {
 }
 
 // shown returns what is shown of a call.
-func (c *BatchCall) shown() CycleCall {
+func (w *watchedCall) shown() CycleCall {
 	return CycleCall{
-		Tool: c.Tool, ReadOnly: c.ReadOnly,
-		Arguments: feedback.Cut(string(c.Arguments), maxShownCall), Answer: feedback.Cut(c.Answer, maxShownCall),
+		Tool: w.Tool, ReadOnly: w.ReadOnly, Others: w.others,
+		Arguments: feedback.Cut(string(w.Arguments), maxShownCall), Answer: feedback.Cut(w.Answer, maxShownCall),
 	}
 }
 
@@ -246,9 +295,12 @@ func (s *step) judge(rounds int, calls []CycleCall) reached {
 // isReached reports whether a round is at or above a bound.
 func isReached(round, bound int) bool { return bound != policy.Unlimited && round >= bound }
 
+// sooner reports whether the first of two bounds is the smaller one.
+func sooner(a, b int) bool { return a != policy.Unlimited && (b == policy.Unlimited || a < b) }
+
 // tighter returns the smaller of two bounds.
 func tighter(a, b int) int {
-	if a == policy.Unlimited || b != policy.Unlimited && b < a {
+	if sooner(b, a) {
 		return b
 	}
 	return a
