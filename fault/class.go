@@ -79,8 +79,8 @@ const (
 	Config Class = "config"
 	// Cancelled is a call that its caller gave up.
 	Cancelled Class = "cancelled"
-	// DeadlineExceeded is a call that was ended by the deadline of a context, which is taken for the caller's: if
-	// that is over, another try could not end in time either.
+	// DeadlineExceeded is a call that was ended by the deadline of its caller's context: another try could not
+	// end in time either. A deadline of the called code's own is a Timeout.
 	DeadlineExceeded Class = "deadline_exceeded"
 	// Unknown is any other failure.
 	Unknown Class = "unknown"

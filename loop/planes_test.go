@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 	"time"
@@ -123,7 +124,8 @@ func TestCancelledDeadlineAndTimeoutAreToldApart(t *testing.T) {
 		calls int
 	}{
 		{"a_providers_timeout", fault.Typed(fault.ProviderError{Class: fault.Timeout, Provider: "openai"}), fault.Timeout, 4},
-		{"an_inner_deadline", context.DeadlineExceeded, fault.DeadlineExceeded, 1},
+		{"an_inner_deadline", context.DeadlineExceeded, fault.Timeout, 4},
+		{"a_wrapped_inner_deadline", fmt.Errorf("post: %w", context.DeadlineExceeded), fault.Timeout, 4},
 		{"an_inner_cancellation", context.Canceled, fault.Cancelled, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -134,6 +136,38 @@ func TestCancelledDeadlineAndTimeoutAreToldApart(t *testing.T) {
 			assert.Equal(t, tt.class, exhausted.Failure.Class)
 			assert.Len(t, model.Requests(), tt.calls)
 			require.ErrorIs(t, err, tt.cause)
+		})
+	}
+}
+
+// A tool that gives its own request less time than the run has is a tool whose call timed out. It is called
+// again if that is harmless.
+func TestADeadlineOfAToolsOwnIsATimeout(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		opts  []tool.Option
+		calls int
+	}{
+		{"read_only", []tool.Option{tool.ReadOnly()}, 4},
+		{"undeclared", nil, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			calls := 0
+			search := tool.New("search", "Search.", func(ctx context.Context, _ struct{}) (string, error) {
+				calls++
+				own, release := context.WithDeadline(ctx, time.Unix(0, 0))
+				defer release()
+				return "", fmt.Errorf("search: %w", own.Err())
+			}, tt.opts...)
+			tools, err := tool.NewSet(search)
+			require.NoError(t, err)
+			model := looptest.NewModel(looptest.Call(call("search", `{}`)), looptest.Say("Nothing."))
+			r, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Search."}, loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+			require.NoError(t, err)
+			assert.Equal(t, tt.calls, calls)
+			require.NotEmpty(t, r.ToolFailures)
+			assert.Equal(t, fault.Timeout, r.ToolFailures[0].Class)
+			require.ErrorIs(t, r.ToolFailures[0].Err, context.DeadlineExceeded)
 		})
 	}
 }

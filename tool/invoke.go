@@ -10,6 +10,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/contain"
+	"github.com/retake-go/retake/internal/typed"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/reducer"
 )
@@ -107,7 +108,8 @@ type After func(d time.Duration, f func()) (stop func())
 
 // InvokeWithin is [Tool.Invoke] for at most d, measured by after; 0 is any time. After d, ctx ends and the
 // outcome is a [fault.TransportError] of class [fault.Timeout]. A tool that ignores its context goes on
-// alone, and what it returns then is dropped.
+// alone, and what it returns then is dropped. A [context.DeadlineExceeded] that the tool returns while ctx
+// lives is a timeout, too: the deadline was one of its own.
 func (t *Tool) InvokeWithin(ctx context.Context, args []byte, d time.Duration, after After) Outcome {
 	rec := &recorder{report: invocationOf(ctx).Report}
 	ctx = context.WithValue(ctx, recorderKey{}, rec)
@@ -118,6 +120,7 @@ func (t *Tool) InvokeWithin(ctx context.Context, args []byte, d time.Duration, a
 		out = t.within(ctx, args, d, after)
 	}
 	rec.close()
+	out.Err = typed.TimedOut(ctx, out.Err)
 	out.Progress, out.Usage, out.Cost = rec.last, rec.usage, rec.cost
 	out.InDoubt = out.InDoubt || rec.doubt
 	if out.Result != nil {

@@ -1,8 +1,9 @@
-// Package typed makes the Go errors of recorded failures.
+// Package typed makes the Go errors that failures have by their class.
 package typed
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -16,6 +17,16 @@ func Of(f fault.Failure) error {
 		return &fault.StructuredOutputError{Issues: f.Issues}
 	}
 	return nil
+}
+
+// TimedOut returns the error of a call that was made under ctx. If it is the end of a deadline while ctx lives,
+// the deadline was that of the called code: the error is then a [fault.TransportError] of class
+// [fault.Timeout] that wraps it.
+func TimedOut(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil || fault.TypedFailure(err).Class != fault.DeadlineExceeded {
+		return err
+	}
+	return &fault.TransportError{Class: fault.Timeout, Cause: err}
 }
 
 // Asked returns the error that a planner is asked about: err, the Go error behind a failure or nil. A failure

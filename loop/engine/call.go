@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/contain"
+	"github.com/retake-go/retake/internal/typed"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/tool"
 )
@@ -45,7 +46,8 @@ const Grace = 100 * time.Millisecond
 // own goroutine. When ctx ends or a limit is exceeded, Call returns the cause of ctx, or a
 // [fault.TransportError] of class [fault.Timeout]; what the call returns later is dropped. If the limit was
 // exceeded because a piece is still being handled, the class is [fault.Unknown], because the model is not to
-// blame. after is the clock. The error of a call that ends its own goroutine is [tool.ErrExited].
+// blame. A [context.DeadlineExceeded] that the call returns while ctx lives is a timeout, too: the deadline was
+// one of its own. after is the clock. The error of a call that ends its own goroutine is [tool.ErrExited].
 //
 // Call panics if the call does. If the call ran on its own goroutine, the value is an error that wraps a
 // [fault.PanicError], with the stack of the call in its text.
@@ -53,7 +55,8 @@ func Call[T any](
 	ctx context.Context, lim Limits, after tool.After, call func(context.Context, Tell) (T, error),
 ) (value T, err error) {
 	if ctx.Done() == nil && lim.Whole <= 0 && !lim.Streamed() {
-		return call(ctx, func(piece func()) { piece() })
+		value, err = call(ctx, func(piece func()) { piece() })
+		return value, typed.TimedOut(ctx, err)
 	}
 	own, end := ctx, lim.End
 	if end == nil {
@@ -78,11 +81,12 @@ func Call[T any](
 			return value, r.abandon()
 		}
 	}
+	err = typed.TimedOut(own, r.err)
 	r.leave()
 	if r.panicked != nil {
 		panic(r.panicked)
 	}
-	return r.value, r.cause(r.err)
+	return r.value, r.cause(err)
 }
 
 // running is a call on its own goroutine.
