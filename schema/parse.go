@@ -53,6 +53,7 @@ func (t *tree) parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) {
 	if len(t.values) > lim.MaxValues {
 		return value{}, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(lim.MaxValues)+" values")
 	}
+	t.read = p.beyond == nil && broken == nil && lim.MaxDepth <= canon.MaxDepth
 	return t.numbered(0), cmp.Or(p.beyond, broken)
 }
 

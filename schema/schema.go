@@ -84,30 +84,49 @@ func (s *Schema) HasMember(name string) bool {
 // would take too much work the issue "work". The schema of a Go type checks all that [Typed.Decode] does.
 // Safe for concurrent use.
 func (s *Schema) Check(doc []byte) []fault.Issue {
-	_, issues := s.Read(nil, doc)
-	return issues
+	return s.Read(nil, doc).Issues
 }
 
-// Read is [Schema.Check] within a budget that it shares with other checks. value is a pointer to a new
-// variable of the Go type that the schema was made of, with the document in it. It is nil where there are
-// issues, for a schema of [Compile], and for types that may keep how the document was written, such as
-// json.RawMessage.
-func (s *Schema) Read(b *Budget, doc []byte) (value any, issues []fault.Issue) {
+// Reading is a document that was read, and what is wrong with it.
+type Reading struct {
+	// Issues are those of [Schema.Check].
+	Issues []fault.Issue
+	// Value is a pointer to a new variable of the Go type that the schema was made of, with the document in
+	// it. It is nil where there are issues, for a schema of [Compile], and for types that may keep how the
+	// document was written, such as json.RawMessage.
+	Value any
+
+	doc []byte
+	as  *tree
+}
+
+// Canonical returns the document as canonical JSON; nil if it is no strict JSON. The document must not have
+// changed.
+func (r Reading) Canonical() []byte {
+	if r.as.read {
+		return r.as.numbered(0).appendCanonical(make([]byte, 0, len(r.doc)))
+	}
+	text, _ := canon.JSON(r.doc) // it is beyond the schema's limits, or no strict JSON
+	return text
+}
+
+// Read is [Schema.Check] within a budget that it shares with other checks.
+func (s *Schema) Read(b *Budget, doc []byte) Reading {
+	e, r := s.evaluation(b), Reading{doc: doc}
 	if s.typed != nil {
-		value = reflect.New(s.typed.typ).Interface()
+		r.Value = reflect.New(s.typed.typ).Interface()
 	}
-	issues = s.read(b, doc, value)
-	if issues != nil || s.typed != nil && s.typed.verbatim {
-		value = nil
+	r.Issues, r.as = s.read(e, doc, r.Value), &e.tree
+	if r.Issues != nil || s.typed != nil && s.typed.verbatim {
+		r.Value = nil
 	}
-	return value, issues
+	return r
 }
 
 // read checks a document, and stores it in v, a pointer to a zero value of the Go type; nil for a schema of
 // no type. The schema is checked first, then the rules that the schema cannot say exactly, then the type's
 // own method Issues. If there are issues, v is incomplete.
-func (s *Schema) read(b *Budget, doc []byte, v any) []fault.Issue {
-	e := s.evaluation(b)
+func (s *Schema) read(e *evaluation, doc []byte, v any) []fault.Issue {
 	root, issue := e.parse(doc, s.limits)
 	if issue != nil {
 		return []fault.Issue{*issue}

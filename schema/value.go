@@ -40,6 +40,7 @@ type tree struct {
 	text   string           // the same, as far as it is right
 	values []datum          // in the order of their first bytes
 	said   map[int32]string // what strings and names with escapes say, by where they begin
+	read   bool             // all of it is right, within the limits and those of canonical JSON
 }
 
 // datum is a value as its tree keeps it. It has no pointers, which the garbage collector would follow.

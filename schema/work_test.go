@@ -289,7 +289,7 @@ func TestPatternsAreBounded(t *testing.T) {
 }
 
 func read(s *schema.Schema, b *schema.Budget, doc []byte) []fault.Issue {
-	_, issues := s.Read(b, doc)
+	issues := s.Read(b, doc).Issues
 	return issues
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -40,9 +39,10 @@ func ReadAnswer(text string, s *schema.Schema, set Settings) Answer {
 		return Answer{Class: fault.StructuredOutput, Issues: unreadable(text, broken, s)}
 	}
 	var a Answer
-	check := func(doc []byte) (issues []fault.Issue) {
-		a.Value, issues = s.Read(work, doc)
-		return issues
+	var read schema.Reading
+	check := func(doc []byte) []fault.Issue {
+		read = s.Read(work, doc)
+		return read.Issues
 	}
 	a.Issues = check(raw)
 	if len(a.Issues) > 0 && set.unquotes(set.Text) {
@@ -52,7 +52,7 @@ func ReadAnswer(text string, s *schema.Schema, set Settings) Answer {
 		}
 	}
 	a.Repairs = kept(set.Text, repairs)
-	a.Raw, _ = canon.JSON(raw)
+	a.Raw, a.Value = read.Canonical(), read.Value
 	if !allowed(set.Text) {
 		a.Issues = fault.SortIssues(append(a.Issues, repairedIssues(repairs)...))
 	}

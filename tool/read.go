@@ -179,12 +179,12 @@ func (in *reader) found(checked *Call, text string, c *extract.Call) {
 // check checks arguments as they were written.
 func (in *reader) check(c *Call, t *Tool, args []byte) {
 	in.work.Read(len(args))
-	c.Arguments, _ = canon.JSON(args)
-	value, issues := t.schema.Read(in.work, args)
-	c.judge(issues)
+	read := t.schema.Read(in.work, args)
+	c.Arguments = read.Canonical()
+	c.judge(read.Issues)
 	c.Checked = nil
-	if value != nil {
-		c.Checked = &Checked{tool: t, arguments: c.Arguments, value: value}
+	if read.Value != nil {
+		c.Checked = &Checked{tool: t, arguments: c.Arguments, value: read.Value}
 	}
 }
 
@@ -199,10 +199,7 @@ func (in *reader) unquote(c *Call, t *Tool, mode policy.Repairs, offset int) {
 	if c.Good() || c.Arguments == nil || !in.settings.unquotes(mode) {
 		return
 	}
-	check := func(args []byte) []fault.Issue {
-		_, issues := t.schema.Read(in.work, args)
-		return issues
-	}
+	check := func(args []byte) []fault.Issue { return t.schema.Read(in.work, args).Issues }
 	if args, issues, ok := unquote(c.Arguments, c.Issues, check); ok {
 		own := extract.Repair{Kind: extract.QuotedObject, Offset: offset}
 		c.Repairs = kept(mode, insert(slices.Clone(c.Repairs), own))

@@ -21,7 +21,7 @@ func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extrac
 	if at < 0 || canon.Unmarshal(c.Arguments, &all) != nil {
 		return c.Arguments, c.Repairs
 	}
-	_, asText := t.schema.Read(in.work, c.Arguments)
+	asText := t.schema.Read(in.work, c.Arguments).Issues
 	values, took := maps.Clone(all), map[string][]extract.Repair{}
 	for _, name := range canon.Keys(all) {
 		if ruleAt(asText, name) != "" {
@@ -29,7 +29,7 @@ func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extrac
 			values[name], took[name] = literal(all[name], in.settings.options())
 		}
 	}
-	_, asValues := t.schema.Read(in.work, values.json())
+	asValues := t.schema.Read(in.work, values.json()).Issues
 	repairs = slices.Clone(c.Repairs)
 	for _, name := range canon.Keys(took) {
 		if ruleAt(asText, name) != "type" && ruleAt(asValues, name) != "" {
