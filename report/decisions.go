@@ -226,7 +226,7 @@ func (t *totals) String() string {
 		count(t.Broken, "failed tool run"), count(t.Accepted, "accepted attempt"),
 		count(t.Corrected, "failed attempt"), count(t.Sent, "transport fault"), count(t.Resumed, "resumption"),
 		amount(int64(t.Waited), short(t.Waited), "waited"), usageText(t.Usage),
-		amount(wasted, fmt.Sprint(wasted), "tokens of failed attempts"),
+		amount(wasted, several.Grouped(wasted), "tokens of failed attempts"),
 		amount(t.Cost, several.Money(t.Cost), "cost"),
 		amount(t.Wasted.Cost, several.Money(t.Wasted.Cost), "cost of failed attempts"))
 }

@@ -227,6 +227,9 @@ func (r *run) view(entries []*entry) *runView {
 		if !o.OK {
 			about = strings.Replace(about, string(o.Reason), o.Reason.Phrase(), 1)
 		}
+		if x := o.Exhaustion; x != nil {
+			about = strings.Replace(about, string(x.Failure.Class), plainWords(string(x.Failure.Class)), 1)
+		}
 		v.Outcome = clip(line(about), maxText)
 		v.Empty = o.OK && v.Outcome == ""
 	}

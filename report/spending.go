@@ -40,7 +40,7 @@ func (r *run) spent(c policy.Charge) string {
 	case r.priced() && c.Cost > 0:
 		return several.Money(c.Cost)
 	case !r.priced() && tokens > 0:
-		return fmt.Sprintf("%d tokens", tokens)
+		return several.Grouped(tokens) + " tokens"
 	}
 	return ""
 }
@@ -139,8 +139,8 @@ func (s *section) called() (took time.Duration) {
 
 // costRow has the numbers of a row.
 func (r *run) costRow(c policy.Charge) (row costRow) {
-	row.In, row.Cached, row.Out = fmt.Sprint(c.Usage.InputTokens), fmt.Sprint(c.Usage.CacheReadTokens),
-		fmt.Sprint(c.Usage.OutputTokens)
+	row.In, row.Cached = several.Grouped(c.Usage.InputTokens), several.Grouped(c.Usage.CacheReadTokens)
+	row.Out = several.Grouped(c.Usage.OutputTokens)
 	if row.paid = c.Cost; c.Cost > 0 {
 		row.Price = several.Money(c.Cost)
 	}

@@ -67,13 +67,13 @@ func TestWhatEachAttemptCostIsShown(t *testing.T) {
 	text := told(t, "prices: {m: {input: 2000000, output: 10000000}}\n", "Ada", look(300), look(36), looptest.Say("It is Ada."))
 	timeline := show(t, "text", text)
 	assert.Contains(t, timeline, "cost 0.003\n")
-	assert.Contains(t, strings.Join(strings.Fields(timeline), " "), "300 out, 1100 tokens of failed attempts, 0.009 cost, 0.003 cost of failed attempts")
+	assert.Contains(t, strings.Join(strings.Fields(timeline), " "), "300 out, 1,100 tokens of failed attempts, 0.009 cost, 0.003 cost of failed attempts")
 	page := show(t, "html", text)
 	assert.Equal(t, []string{
-		"1 |look attempt 1 of 3 |example-1 |1000 |0 |100 | |0.003 |lost: tool validation |",
-		"2 |look attempt 2 of 3 |example-1 |1000 |0 |100 | |0.003 |used |",
-		"3 |attempt 1 of 3 |m |1000 |0 |100 | |0.003 |used |",
-		"|in all | |3000 |0 |300 | |0.009 |0.003 lost |",
+		"1 |look attempt 1 of 3 |example-1 |1,000 |0 |100 | |0.003 |lost: tool validation |",
+		"2 |look attempt 2 of 3 |example-1 |1,000 |0 |100 | |0.003 |used |",
+		"3 |attempt 1 of 3 |m |1,000 |0 |100 | |0.003 |used |",
+		"|in all | |3,000 |0 |300 | |0.009 |0.003 lost |",
 	}, rowsOf(page))
 	assert.Contains(t, page, `<td><a href="#r1-2">2</a></td>`)
 	assert.Contains(t, page, `<svg class="share bad"><rect width="100%"`)
@@ -81,16 +81,16 @@ func TestWhatEachAttemptCostIsShown(t *testing.T) {
 	assert.Contains(t, page, `</span> <span class="faint">0.003</span> <span class="mark">✓</span>`, "each turn says what it cost")
 	page = show(t, "html", told(t, "{}", "Ada", looptest.Say("It is Ada.")))
 	assert.Equal(t, []string{
-		"1 |attempt 1 of 3 | |1000 |0 |100 | | |used |", "|in all | |1000 |0 |100 | | | |",
+		"1 |attempt 1 of 3 | |1,000 |0 |100 | | |used |", "|in all | |1,000 |0 |100 | | | |",
 	}, rowsOf(page))
-	assert.Contains(t, page, `<span class="faint">1100 tokens</span>`)
+	assert.Contains(t, page, `<span class="faint">1,100 tokens</span>`)
 
 	// A reply that nothing was decided on has a row, too: the rows add up.
 	cut := bytes.LastIndex(text, []byte(`"record":{"decision"`))
 	cut = bytes.LastIndexByte(text[:cut], '\n') + 1
 	rows := rowsOf(show(t, "html", text[:cut]))
-	assert.Contains(t, rows[2], "|left out above, or nothing decided on it | |1000 |0 |100 | | | |")
-	assert.Contains(t, rows[3], "|in all | |3000 |0 |300 | |0.006 |")
+	assert.Contains(t, rows[2], "|left out above, or nothing decided on it | |1,000 |0 |100 | | | |")
+	assert.Contains(t, rows[3], "|in all | |3,000 |0 |300 | |0.006 |")
 }
 
 func TestACycleIsShown(t *testing.T) {

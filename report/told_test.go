@@ -70,3 +70,9 @@ func TestAnAnswerKeepsItsFirstWord(t *testing.T) {
 	require.NoError(t, j.Close())
 	assert.Contains(t, show(t, "text", store.Text("order-42")), "done      stop: the tap drips\n")
 }
+
+// The box with the end of a run has no names of the record in it.
+func TestTheEndOfARunIsInPlainWords(t *testing.T) {
+	page := show(t, "html", told(t, "{}", "Ada", look(300), look(300), look(300)))
+	assert.Contains(t, page, "look attempt 3 of 3: tool validation (attempts used up)")
+}

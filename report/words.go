@@ -80,15 +80,15 @@ func usageText(u message.Usage) string {
 	if u.InputTokens+u.OutputTokens+u.CacheReadTokens+u.CacheWriteTokens == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d tokens in, %d out", u.InputTokens, u.OutputTokens)
+	text := several.Grouped(u.InputTokens) + " tokens in, " + several.Grouped(u.OutputTokens) + " out"
 	if u.ReasoningTokens > 0 {
-		text += fmt.Sprintf(" (%d of them thinking)", u.ReasoningTokens)
+		text += " (" + several.Grouped(u.ReasoningTokens) + " of them thinking)"
 	}
 	if u.CacheReadTokens > 0 {
-		text += fmt.Sprintf(", %d read from cache", u.CacheReadTokens)
+		text += ", " + several.Grouped(u.CacheReadTokens) + " read from cache"
 	}
 	if u.CacheWriteTokens > 0 {
-		text += fmt.Sprintf(", %d written to it", u.CacheWriteTokens)
+		text += ", " + several.Grouped(u.CacheWriteTokens) + " written to it"
 	}
 	return text
 }

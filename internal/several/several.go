@@ -22,6 +22,15 @@ func Of[N ~int | ~int64](n N, noun string) string {
 	return strconv.FormatInt(int64(n), 10) + " " + noun
 }
 
+// Grouped is a number with commas: "21,750".
+func Grouped[N ~int | ~int64](n N) string {
+	text := strconv.FormatInt(int64(n), 10)
+	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
+
 // Joined is the text of all of them on one line: "nights: required; room: required".
 func Joined[T fmt.Stringer](all []T) string {
 	texts := make([]string, len(all))

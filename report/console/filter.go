@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 )
 
@@ -176,7 +177,7 @@ func chipsOf(f filter, counts map[string]int) (all []chip) {
 			g.State = ""
 		}
 		name := strings.ToUpper(string(s[:1])) + string(s[1:])
-		all = append(all, chip{name, "/?" + g.query(), grouped(counts[string(s)]), on})
+		all = append(all, chip{name, "/?" + g.query(), several.Grouped(counts[string(s)]), on})
 	}
 	for _, b := range []struct {
 		text, name string
@@ -186,7 +187,7 @@ func chipsOf(f filter, counts map[string]int) (all []chip) {
 		g := f
 		g.Page = 1
 		*b.field(&g) = !*b.field(&g)
-		all = append(all, chip{b.text, "/?" + g.query(), grouped(counts[b.name]), *b.field(&f)})
+		all = append(all, chip{b.text, "/?" + g.query(), several.Grouped(counts[b.name]), *b.field(&f)})
 	}
 	return all
 }

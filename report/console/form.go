@@ -74,7 +74,7 @@ func (f *field) Size() string {
 	if lines < 5 && n < 300 {
 		return ""
 	}
-	return several.Of(lines, "line") + ", " + grouped(n) + " characters"
+	return several.Of(lines, "line") + ", " + several.Grouped(n) + " characters"
 }
 
 // describes is what a form reads of a schema.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 )
 
@@ -112,7 +113,7 @@ type nav struct {
 
 func (c *Console) nav(here string) nav {
 	all, _ := c.watch.all()
-	return nav{here, grouped(len(all)), questions(all), c.settings.Limits != nil}
+	return nav{here, several.Grouped(len(all)), questions(all), c.settings.Limits != nil}
 }
 
 // questions counts the questions of sessions.
@@ -215,7 +216,7 @@ func (p *paging) cut(page, all, size int, at func(page int) string) (first, last
 	p.page = max(1, min(page, pages))
 	first = (p.page - 1) * size
 	last = min(all, first+size)
-	p.From, p.To, p.Of = first+1, last, grouped(all)
+	p.From, p.To, p.Of = first+1, last, several.Grouped(all)
 	if p.page > 1 {
 		p.Newer = at(p.page - 1)
 	}
@@ -236,7 +237,7 @@ func (c *Console) view(f filter, now time.Time) *listView {
 	shown := fd.lines[first:last]
 	f.Page = p.page
 	v := &listView{
-		Filter: f, Title: "retake", Now: asOf.UTC().Format("15:04:05"), Fit: grouped(fd.fit), paging: p,
+		Filter: f, Title: "retake", Now: asOf.UTC().Format("15:04:05"), Fit: several.Grouped(fd.fit), paging: p,
 		nav: c.nav("list"), Empty: fd.counts[""] == 0 && fd.reading == "", Reading: fd.reading,
 		Chips: chipsOf(f, fd.counts), Heads: headsOf(f), Live: "/events?" + f.query(),
 		Stores:  strings.Join(storeNames(c.settings.Stores), ", "),
@@ -257,7 +258,7 @@ func (c *Console) view(f filter, now time.Time) *listView {
 	sizes := sizesOf(fd.lines)
 	for n, name := range sectionNames {
 		if in := inSection(shown, n); len(in) > 0 {
-			v.Sections = append(v.Sections, listSection{name, grouped(sizes[n]), cells(in, now)})
+			v.Sections = append(v.Sections, listSection{name, several.Grouped(sizes[n]), cells(in, now)})
 		}
 	}
 	return v

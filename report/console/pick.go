@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
@@ -155,7 +156,7 @@ func choicesOf(f filter, all []*watched, now time.Time) (choices []choice) {
 		})
 		for at, value := range values {
 			if at < maxOptions || value == on {
-				c.Options = append(c.Options, offer{value, spokenOf(n, value), grouped(counts[value]), value == on})
+				c.Options = append(c.Options, offer{value, spokenOf(n, value), several.Grouped(counts[value]), value == on})
 			}
 		}
 		choices = append(choices, c)

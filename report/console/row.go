@@ -65,9 +65,9 @@ func (r *row) spending(s *watched) {
 			r.Lost = several.Money(s.wasted.Cost)
 		}
 	case s.Tokens > 0:
-		r.Spent, r.spent = grouped(s.Tokens), s.Tokens
+		r.Spent, r.spent = several.Grouped(s.Tokens), s.Tokens
 		if lost > 0 {
-			r.Lost = grouped(lost)
+			r.Lost = several.Grouped(lost)
 		}
 	case s.Turns > 0:
 		r.Spent = "unknown"
@@ -81,15 +81,6 @@ func link(id, store string) string {
 		q.Set("store", store)
 	}
 	return q.Encode()
-}
-
-// grouped is a number with commas.
-func grouped[N int | int64](n N) string {
-	text := strconv.FormatInt(int64(n), 10)
-	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
 }
 
 // ID is the id of the session.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 )
@@ -288,7 +289,7 @@ func (w *watcher) all() (all []*watched, reading string) {
 	select {
 	case <-w.first:
 	default:
-		reading = "Read " + grouped(w.read) + " of " + grouped(w.total)
+		reading = "Read " + several.Grouped(w.read) + " of " + several.Grouped(w.total)
 	}
 	w.mu.Unlock()
 	slices.SortFunc(all, func(a, b *watched) int { return cmp.Or(a.store-b.store, cmp.Compare(a.id, b.id)) })
