@@ -303,3 +303,18 @@ func TestACountBelowZeroGivesNoBudgetBack(t *testing.T) {
 		})
 	}
 }
+
+// Thoughts that go back to the provider are part of the next prompt; others are gone.
+func TestThoughtsThatGoBackAreProjected(t *testing.T) {
+	for opaque, most := range map[string]int64{"": 9_000 - (100 + 20), "signature": 9_000 - (100 + 220)} {
+		first := looptest.Say("")
+		first.Reply.Opaque = opaque
+		first.Reply.Usage = message.Usage{InputTokens: 100, OutputTokens: 220, ReasoningTokens: 200, APICalls: 1}
+		model := looptest.NewModel(first, used(looptest.Say("done"), 1, 1))
+		l, err := loop.New(model, spending(policy.Spending{Session: policy.Allowance{TotalTokens: new(int64(9_320))}}))
+		require.NoError(t, err)
+		_, err = l.Run(t.Context(), nil, loop.Input{Prompt: "Where?"})
+		require.NoError(t, err)
+		assert.InDelta(t, most, model.Requests()[1].MaxOutputTokens, 100, "the feedback is estimated")
+	}
+}

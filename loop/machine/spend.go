@@ -24,7 +24,7 @@ type promptSize struct {
 	// Messages is the number of messages of the transcript up to the reply. Model is the model that replied.
 	Messages int    `json:"messages"`
 	Model    string `json:"model,omitempty" redact:"keep"`
-	// Usage is what the reply reported.
+	// Usage is what the reply reported, but only the reasoning that is not in the next prompt.
 	Usage message.Usage `json:"usage"`
 }
 
@@ -46,7 +46,8 @@ const (
 
 // EstimateTokens estimates the tokens of messages that are added to a prompt. It is what runs without a
 // function of their own use. It estimates high: providers count three to five bytes of text as one token.
-// What a provider adds to a first prompt with tools is not in it: Anthropic adds hundreds of tokens.
+// What a provider adds to a first prompt is not in it: xAI, and Anthropic where there are tools, add hundreds
+// of tokens.
 func EstimateTokens(added []message.Message) (tokens int64) {
 	for n := range added {
 		m := &added[n]
@@ -206,9 +207,14 @@ func (s *step) chargeReply(m *message.Reply) {
 }
 
 // measured notes that the transcript has the reply, whose tokens are known if those of its prompt are.
+// Thoughts that the provider wants back are part of the next prompt, and others are not.
 func (s *step) measured() {
-	if p := s.Prompt; p != nil && s.ev.Reply.Message.Usage.InputTokens > 0 {
-		p.Messages = s.transcript.Len()
+	p, m := s.Prompt, &s.ev.Reply.Message
+	if p == nil || m.Usage.InputTokens <= 0 {
+		return
+	}
+	if p.Messages = s.transcript.Len(); m.Opaque != "" {
+		p.Usage.ReasoningTokens = 0
 	}
 }
 
