@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/httphint"
 )
 
@@ -139,7 +140,7 @@ func (e *evidence) sentence() string {
 
 // addFromError takes the code and the status that SDK errors offer by their methods.
 func (e *evidence) addFromError() {
-	if e.status == 0 {
+	if e.err = chain.Bounded(e.err); e.status == 0 {
 		e.status = statusOf(e.err)
 	}
 	var code coded

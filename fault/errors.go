@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/several"
 )
 
@@ -95,3 +96,9 @@ type Sealed interface {
 	// Sealed reports whether the error is of other work than a call of the named tool.
 	Sealed(tool string) bool
 }
+
+// Bounded returns err, or if the tree of what it wraps has no end or more than 256 errors, an error with the
+// same text whose tree ends: errors.Is and errors.As find in it what the first 256 are. On an error that
+// wraps itself the two never return. The errors of models, tools and other user code are bounded before
+// anything looks into them; an engine or adapter bounds what it is given. Nil stays nil.
+func Bounded(err error) error { return chain.Bounded(err) }

@@ -1,6 +1,10 @@
 package fault
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/retake-go/retake/internal/chain"
+)
 
 // PanicError is a panic that was contained. Safe for concurrent reading.
 type PanicError struct {
@@ -24,7 +28,7 @@ func (e *PanicError) Error() string {
 // Unwrap returns the error that a tool panicked with; nil for other panics.
 func (e *PanicError) Unwrap() error {
 	if err, isError := e.Value.(error); isError && e.Tool != "" {
-		return err
+		return chain.Bounded(err)
 	}
 	return nil
 }

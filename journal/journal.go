@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -54,7 +55,7 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 	ctx = context.WithoutCancel(ctx)
 	log, err := store.Open(ctx, session)
 	if err != nil {
-		return nil, err
+		return nil, chain.Bounded(err)
 	}
 	j := &Journal{
 		log: log, store: store, settings: s, session: session, ctx: ctx, head: newHash(),
@@ -448,7 +449,7 @@ func (j *Journal) flush(durable bool) error {
 
 // failed stops all writing and returns the error for the run.
 func (j *Journal) failed(err error) error {
-	j.broken = fmt.Errorf("%w: %w", ErrUnwritable, err)
+	j.broken = fmt.Errorf("%w: %w", ErrUnwritable, chain.Bounded(err))
 	return j.stops()
 }
 

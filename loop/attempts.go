@@ -14,6 +14,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/stack"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/limit"
@@ -360,6 +361,7 @@ func (t *tries) feed(a *Attempt, err error) {
 		t.fed(t.cancel())
 		return
 	}
+	err = chain.Bounded(err)
 	t.process.err = err
 	outcome := machine.Try{Usage: a.Usage}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/chain"
 )
 
 // NotifyShutdown returns a context for runs of a process that signals end, in place of
@@ -64,7 +65,7 @@ func (e *doneError) Failure() fault.Failure {
 // whyDone returns why a context has ended; nil if it has not. kept reports that a run that is left can be
 // resumed.
 func whyDone(ctx context.Context, kept bool) error {
-	end, cause := ctx.Err(), context.Cause(ctx)
+	end, cause := ctx.Err(), chain.Bounded(context.Cause(ctx))
 	switch {
 	case cause == nil || cause == context.Canceled || cause == context.DeadlineExceeded:
 		return cause

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/chain"
 )
 
 // LimitedError is an error with the rate limits of its response. Adapters wrap their errors in it. It is safe
@@ -51,7 +52,7 @@ func OfError(err error) State {
 		error
 		RateLimit() State
 	}
-	if errors.As(err, &e) {
+	if errors.As(chain.Bounded(err), &e) {
 		return e.RateLimit()
 	}
 	return State{}

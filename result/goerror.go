@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/ratelimit"
 )
@@ -69,6 +70,7 @@ func FromError[T any](err error) Result[T] {
 		var none T
 		return Success(none)
 	}
+	err = chain.Bounded(err)
 	var unwrapped *UnwrapError
 	if errors.As(err, &unwrapped) && unwrapped.Failure.Class != "" {
 		r := Result[T]{Status: StatusError, Error: unwrapped.Failure}

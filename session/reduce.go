@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/reducer"
 )
@@ -115,6 +116,7 @@ func (r *Reducer) call(in State, e Event) (op reducer.Op, failure *fault.Reducer
 }
 
 func refusal(r *Reducer, e Event, cause error) *fault.ReducerError {
+	cause = chain.Bounded(cause)
 	payload, _ := payloadOf(e) // the beginning of an invalid payload
 	failure := &fault.ReducerError{Reducer: r.name, Payload: string(payload), Cause: cause}
 	if cause != nil {

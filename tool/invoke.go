@@ -67,6 +67,7 @@ func (o *Outcome) Cause() error {
 // [ErrUnknown]), even if it is wrapped. What a run, an action or another tool within it said does not: see
 // [fault.Sealed].
 func Ended(tool string, err error) (out Outcome) {
+	err = chain.Bounded(err)
 	if again, ok := chain.Own[*AskAgainError](tool, err); ok {
 		out.Issues = said(again.Issues)
 	} else if failed, ok := chain.Own[*FailedError](tool, err); ok {

@@ -188,6 +188,7 @@ func (a *Adapter) begun(ctx agent.Context, t adktool.Tool, args map[string]any) 
 func (a *Adapter) afterTool(
 	ctx agent.Context, t adktool.Tool, args, result map[string]any, err error,
 ) (map[string]any, error) {
+	err = fault.Bounded(err)
 	c := a.begun(ctx, t, args)
 	switch {
 	case c == nil:

@@ -12,6 +12,7 @@ import (
 	"github.com/cloudwego/eino/compose"
 	einoschema "github.com/cloudwego/eino/schema"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
 	retake "github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
@@ -175,7 +176,7 @@ func options(c machine.ModelCall) (opts []model.Option) {
 func (who *speaker) judge(
 	ctx context.Context, in []*einoschema.Message, out *einoschema.Message, cause error,
 ) (next []*einoschema.Message, again bool, err error) {
-	if errors.Is(cause, errTogether) {
+	if cause = fault.Bounded(cause); errors.Is(cause, errTogether) {
 		return nil, false, cause // the other one's turn goes on
 	}
 	run, err := who.a.run(ctx)

@@ -220,7 +220,7 @@ type Trouble struct {
 
 // Fail returns the [Error] of a failed request.
 func (h *Head) Fail(ctx context.Context, t Trouble) error {
-	cause := h.cause(ctx, t.Cause)
+	cause := h.cause(ctx, fault.Bounded(t.Cause))
 	body, code, final := h.Refusal, "", false
 	if reported, ok := errors.AsType[*ReportedError](cause); ok {
 		body, code, final = reported.Body, reported.Code, reported.Final

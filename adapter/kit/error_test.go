@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,26 @@ func TestAHeadTellsOfItsResponse(t *testing.T) {
 	h.Came(&http.Response{StatusCode: 429, Header: header})
 	assert.Equal(t, "ray-1", h.RequestID(), "a key is no id")
 	assert.Equal(t, 9*time.Second, h.Limits(nil).RetryAfter.Duration, "by the server's own clock")
+}
+
+// itself wraps itself, and circle does so among others: errors.Is and errors.As never return from them.
+type (
+	itself struct{}
+	circle struct{}
+)
+
+func (e itself) Error() string   { return "itself" }
+func (e itself) Unwrap() error   { return e }
+func (e circle) Error() string   { return "circle" }
+func (e circle) Unwrap() []error { return []error{e, io.EOF, e} }
+
+func TestAnErrorThatWrapsItselfIsJudged(t *testing.T) {
+	for _, cause := range []error{itself{}, circle{}} {
+		err := new(kit.Head).Fail(t.Context(), kit.Trouble{Cause: cause})
+		assert.NotErrorIs(t, err, http.ErrBodyNotAllowed)
+		_, found := errors.AsType[*url.Error](err)
+		assert.False(t, found)
+	}
 }
 
 func TestABodyWithoutEndFails(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/tool"
@@ -103,6 +104,7 @@ func (r *remote) limit(ctx context.Context) (limited context.Context, alive, end
 // broken returns the error of a call without a result. A call that was never sent is made again, whatever
 // the tool declares.
 func (r *remote) broken(ctx context.Context, session *sdk.ClientSession, err error) error {
+	err = fault.Bounded(err)
 	unsent := neverSent(err)
 	if ctx.Err() == nil && connectionLost(err) {
 		r.link.lose(ctx, session)

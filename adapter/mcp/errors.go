@@ -108,7 +108,8 @@ var rpcCodes = map[int64]struct {
 // classify returns the error of a call as a [fault.ProviderError]: by the end of the context, a lost
 // connection, the code of a JSON-RPC error, or its type. The text of an error decides nothing.
 func classify(ctx context.Context, err error, s subject) error {
-	if cause := context.Cause(ctx); cause != nil {
+	err = fault.Bounded(err)
+	if cause := fault.Bounded(context.Cause(ctx)); cause != nil {
 		if errors.Is(cause, errCallTimeout) {
 			return s.error(fault.Timeout, false, cause.Error(), err)
 		}

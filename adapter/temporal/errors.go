@@ -97,6 +97,7 @@ func remote(err error) *RemoteError {
 	if err == nil {
 		return nil
 	}
+	err = fault.Bounded(err)
 	if e, ok := errors.AsType[*RemoteError](err); ok && e != nil {
 		own := *e
 		own.Text = utf8(err.Error())

@@ -1,7 +1,48 @@
 // Package chain looks for errors in the tree of what an error wraps. It is pure.
 package chain
 
-import "errors"
+import (
+	"errors"
+	"reflect"
+)
+
+// Bounded returns err, or if the tree of what it wraps has no end or more errors than are looked at, an error
+// with the same text whose tree ends: it wraps nothing, and [errors.Is] and [errors.As] find in it what
+// stands in the first 256 errors. On err itself they would never return. Errors of other code are bounded
+// where they come in.
+func Bounded(err error) error {
+	left, none := most, func(error) bool { return false }
+	walk(err, none, func(e error) bool { _, is := e.(*bounded); return is }, &left)
+	if left > 0 {
+		return err
+	}
+	return &bounded{err}
+}
+
+// bounded is an error whose tree is not walked by others.
+type bounded struct{ err error }
+
+func (b *bounded) Error() string { return b.err.Error() }
+
+func (b *bounded) Is(target error) bool {
+	comparable := reflect.TypeOf(target).Comparable()
+	return Has(b.err, func(e error) bool {
+		is, ok := e.(interface{ Is(error) bool })
+		return comparable && e == target || ok && is.Is(target)
+	})
+}
+
+func (b *bounded) As(target any) bool {
+	place := reflect.ValueOf(target).Elem()
+	return Has(b.err, func(e error) bool {
+		if reflect.TypeOf(e).AssignableTo(place.Type()) {
+			place.Set(reflect.ValueOf(e))
+			return true
+		}
+		as, ok := e.(interface{ As(any) bool })
+		return ok && as.As(target)
+	})
+}
 
 // Has reports whether match is true for err or an error that it wraps, the outermost first. It looks at no
 // more than 256 errors, so that no chain can hang it.
@@ -49,22 +90,27 @@ const most = 256
 
 // walk does not look into an error for which stop is true; nil looks into all.
 func walk(err error, match, stop func(error) bool, left *int) bool {
-	for ; err != nil && *left > 0; *left-- {
+	for err != nil && *left > 0 {
+		*left--
 		if match(err) {
 			return true
 		}
 		if stop != nil && stop(err) {
 			return false
 		}
-		if many, ok := err.(interface{ Unwrap() []error }); ok {
-			for _, e := range many.Unwrap() {
-				if walk(e, match, stop, left) {
+		switch e := err.(type) {
+		case *bounded:
+			err = e.err
+		case interface{ Unwrap() []error }:
+			for _, one := range e.Unwrap() {
+				if walk(one, match, stop, left) {
 					return true
 				}
 			}
 			return false
+		default:
+			err = errors.Unwrap(err)
 		}
-		err = errors.Unwrap(err)
 	}
 	return false
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,8 +45,50 @@ func TestWhatIsSealedIsNotATools(t *testing.T) {
 	assert.False(t, chain.Sealed("book", both))
 }
 
+// circle wraps itself among others.
+type circle struct{}
+
+func (e circle) Error() string   { return "circle" }
+func (e circle) Unwrap() []error { return []error{io.EOF, e, e} }
+
+// long is an error at the end of a chain of n others.
+func long(n int, err error) error {
+	for range n {
+		err = fmt.Errorf("on: %w", err)
+	}
+	return err
+}
+
 func TestNoChainHangs(t *testing.T) {
-	looked := 0
-	assert.False(t, chain.Has(endless{}, func(error) bool { looked++; return false }))
-	assert.Equal(t, 256, looked)
+	for name, err := range map[string]error{"alone": endless{}, "among others": circle{}, "below": long(3, circle{})} {
+		looked := 0
+		assert.False(t, chain.Has(err, func(error) bool { looked++; return false }), name)
+		assert.Equal(t, 256, looked, name)
+		_, found := chain.Own[*fs.PathError]("pay", err)
+		assert.False(t, found, name)
+		assert.False(t, chain.OwnIs("pay", err, io.ErrUnexpectedEOF), name)
+	}
+}
+
+// What comes in from other code is bounded: the standard library never returns from an error that wraps
+// itself.
+func TestABoundedErrorEnds(t *testing.T) {
+	for name, err := range map[string]error{"alone": endless{}, "among others": circle{}, "below": long(3, circle{})} {
+		b := chain.Bounded(err)
+		assert.EqualError(t, b, err.Error(), name)
+		assert.NotErrorIs(t, b, io.ErrUnexpectedEOF, name)
+		_, found := errors.AsType[*fs.PathError](b)
+		assert.False(t, found, name)
+		assert.Equal(t, name != "alone", errors.Is(b, io.EOF), name)
+		assert.Equal(t, name != "alone", chain.Has(b, func(e error) bool { return e == io.EOF }), name)
+		own, found := errors.AsType[circle](fmt.Errorf("read: %w", b))
+		assert.Equal(t, name != "alone", found, name)
+		assert.Equal(t, circle{}, own, name)
+		assert.Equal(t, b, chain.Bounded(chain.Bounded(b)), name)
+	}
+	assert.NoError(t, chain.Bounded(nil))
+	for _, err := range []error{io.EOF, errors.Join(io.EOF, of{"pay", io.EOF}), long(254, io.EOF)} {
+		assert.Equal(t, fmt.Sprintf("%T", err), fmt.Sprintf("%T", chain.Bounded(err)))
+	}
+	assert.NotEqual(t, long(300, io.EOF), chain.Bounded(long(300, io.EOF)), "a chain may be long, too")
 }

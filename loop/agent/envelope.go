@@ -21,6 +21,7 @@ import (
 // effect is unknown. The retry count is the number of attempts, of either plane, that were followed by
 // another. For [loop.Generate] pass the Result of its answer. A suspended run is in progress.
 func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
+	err = fault.Bounded(err)
 	e := result.Success(dataOf(r))
 	e.Finish = message.Stop
 	if len(r.Calls) > 0 {

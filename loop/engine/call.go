@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/contain"
 	"github.com/retake-go/retake/internal/typed"
 	"github.com/retake-go/retake/loop/machine"
@@ -56,7 +57,7 @@ func Call[T any](
 ) (value T, err error) {
 	if ctx.Done() == nil && lim.Whole <= 0 && !lim.Streamed() {
 		value, err = call(ctx, func(piece func()) { piece() })
-		return value, typed.TimedOut(ctx, err)
+		return value, typed.TimedOut(ctx, chain.Bounded(err))
 	}
 	own, end := ctx, lim.End
 	if end == nil {
@@ -108,7 +109,8 @@ func (r *running[T]) run(call func(context.Context, Tell) (T, error)) {
 			r.panicked = &panicError{contain.Panicked(p)}
 		}
 	}()
-	r.value, r.err = call(r.ctx, r.tell)
+	value, err := call(r.ctx, r.tell)
+	r.value, r.err = value, chain.Bounded(err)
 }
 
 // panicError is the value with which Call panics after a panic on the call's own goroutine.
@@ -203,7 +205,7 @@ func (w *watch) leave() (held bool) {
 
 // abandon leaves a call that has not returned, and returns why.
 func (w *watch) abandon() error {
-	why, held := context.Cause(w.ctx), w.leave()
+	why, held := chain.Bounded(context.Cause(w.ctx)), w.leave()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if held && w.late != nil {

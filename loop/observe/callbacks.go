@@ -98,6 +98,7 @@ func (c *Callbacks) Debug(ctx context.Context, text string, err error) {
 }
 
 func (c *Callbacks) debug(ctx context.Context, text string, n Notice, err error) {
+	err = chain.Bounded(err)
 	d := DebugInfo{Notice: n, Err: err, Chain: chainOf(ctx, err), Metadata: metadataOf(err)}
 	if p, ok := errors.AsType[*fault.PanicError](err); ok {
 		d.Stack = p.Stack

@@ -223,6 +223,7 @@ func (r *Run) toolError(out tool.Outcome, told bool) error {
 
 // failure classifies an error. It is zero for errors of the core's own types.
 func (r *Run) failure(err error) fault.Failure {
+	err = fault.Bounded(err)
 	if _, ok := errors.AsType[*fault.ToolValidationError](err); ok {
 		return fault.Failure{}
 	}
