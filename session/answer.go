@@ -36,10 +36,10 @@ func (s *Session) Answer(results ...message.Message) error {
 	if s.held {
 		return ErrBusy
 	}
-	now := s.now.Load()
+	now := s.now()
 	said, err := answered(now.said, results)
 	if err == nil {
-		s.now.Store(&contents{now.state, said, now.kept})
+		s.set(contents{now.state, said, now.kept})
 	}
 	return err
 }

@@ -118,7 +118,7 @@ func (d Driver) Report(e fault.ReducerError) { d.s.report(e) }
 // value that does not fit, such as [ErrUnknownSlice]; the session is then unchanged.
 // Only values added since the last call are checked.
 func (d Driver) Replace(state State) error {
-	now := d.s.now.Load()
+	now := d.s.now()
 	return d.Conclude(state, now.said, now.kept)
 }
 
@@ -129,14 +129,14 @@ func (d Driver) Inherit(state State, conversation []message.Message) error {
 	if !own.empty() || state.empty() {
 		state = own
 	}
-	if now := d.s.now.Load(); len(now.said) > 0 {
+	if now := d.s.now(); len(now.said) > 0 {
 		return d.Conclude(state, now.said, now.kept)
 	}
 	return d.Conclude(state, conversation, projection.Kept{})
 }
 
 // Kept returns what the session keeps of its conversation besides the messages. It is read-only.
-func (d Driver) Kept() projection.Kept { return d.s.now.Load().kept }
+func (d Driver) Kept() projection.Kept { return d.s.now().kept }
 
 // Conclude is Replace for the end of a run: it also sets the conversation and what is kept of it, at the same
 // moment. It keeps the slices.
@@ -154,6 +154,6 @@ func (d Driver) Conclude(state State, conversation []message.Message, kept proje
 	if err := d.s.fit(state); err != nil {
 		return err
 	}
-	d.s.now.Store(&contents{d.s.filled(state), slices.Clip(conversation), kept})
+	d.s.set(contents{d.s.filled(state), slices.Clip(conversation), kept})
 	return nil
 }

@@ -25,7 +25,7 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.now.Store(&contents{state: s.State(), said: w.Conversation})
+	s.contents.said = w.Conversation
 	return s, nil
 }
 

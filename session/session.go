@@ -23,12 +23,14 @@ type Session struct {
 	events   []string               // never changes
 	notify   atomic.Pointer[func(fault.ReducerError)]
 	journal  atomic.Pointer[Journal]
-	now      atomic.Pointer[contents]
 	hear     atomic.Pointer[func(Words) error] // of the run that holds the session, or nil
 
-	changing sync.Mutex // guards the fields below, and stores to now
+	changing sync.Mutex // is held by whoever changes the session, and guards the fields below
 	held     bool
 	dispatch func(Event) error // of the run that holds the session, or nil
+
+	reading  sync.RWMutex // guards contents, for no longer than a copy takes
+	contents contents
 }
 
 // contents are what a reader sees at one moment.
@@ -38,11 +40,25 @@ type contents struct {
 	kept  projection.Kept // of said
 }
 
+// now returns the contents.
+func (s *Session) now() contents {
+	s.reading.RLock()
+	defer s.reading.RUnlock()
+	return s.contents
+}
+
+// set sets the contents. s.changing is held.
+func (s *Session) set(next contents) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	s.contents = next
+}
+
 // store sets the state. s.changing is held.
 func (s *Session) store(state State) {
-	next := *s.now.Load()
+	next := s.now()
 	next.state = state
-	s.now.Store(&next)
+	s.set(next)
 }
 
 // lock waits until no other goroutine changes the session.
@@ -87,7 +103,7 @@ func New(cfg Config) (*Session, error) {
 		id = cfg.Journal.Session()
 		s.journal.Store(&cfg.Journal)
 	}
-	s.now.Store(&contents{state: State{id: id, slots: emptySlots(cfg.Slices)}})
+	s.contents.state = State{id: id, slots: emptySlots(cfg.Slices)}
 	if cfg.OnReducerError != nil {
 		s.OnReducerError(cfg.OnReducerError)
 	}
@@ -95,14 +111,14 @@ func New(cfg Config) (*Session, error) {
 }
 
 // State returns the current state. Later changes of the session do not affect it.
-func (s *Session) State() State { return s.now.Load().state }
+func (s *Session) State() State { return s.now().state }
 
 // ID returns the session's correlation id, or "" if it has none yet.
 func (s *Session) ID() string { return s.State().id }
 
 // Conversation returns the messages of the session's runs up to the end of the last. The next run continues
 // it. The slice is read-only.
-func (s *Session) Conversation() []message.Message { return s.now.Load().said }
+func (s *Session) Conversation() []message.Message { return s.now().said }
 
 // OnReducerError sets the function that is called with every reducer error, at once and in the goroutine of
 // the error. Nil means none. It replaces the function set before. The function may read the session; it may

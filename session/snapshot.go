@@ -44,7 +44,7 @@ type sliceSnapshot struct {
 // Snapshot returns the session's state and conversation of one moment as canonical JSON, for [Restore]. See
 // [State.Snapshot].
 func (s *Session) Snapshot() ([]byte, error) {
-	now := s.now.Load()
+	now := s.now()
 	w := now.state.wire()
 	w.Conversation = now.said
 	return canon.Marshal(w)
