@@ -64,12 +64,11 @@ func Call[T any](
 		own, end = context.WithCancelCause(ctx)
 	}
 	r := &running[T]{
-		watch: watch{after: after, idle: lim.Idle, ctx: own, end: end, stop: func() {},
-			telling: make(chan struct{}, 1)},
-		over: make(chan struct{}), err: tool.ErrExited,
+		watch: watch{after: after, idle: lim.Idle, ctx: own, end: end, stop: func() {}},
+		over:  make(chan struct{}), err: tool.ErrExited,
 	}
 	if lim.Whole > 0 {
-		defer after(lim.Whole, func() { r.expire("%s within %v", lim.Late, lim.Whole) })()
+		defer r.within(lim.Whole, lim.Late)()
 	}
 	r.wait(lim.First)
 	go r.run(call)
@@ -127,14 +126,19 @@ type watch struct {
 	idle  time.Duration
 	ctx   context.Context
 	end   context.CancelCauseFunc
-	// telling is full while a piece is handled.
-	telling chan struct{}
 
-	mu   sync.Mutex
-	stop func()
-	late error
+	mu sync.Mutex
+	// telling is full while a piece is handled; nil before the first.
+	telling chan struct{}
+	stop    func()
+	late    error
 	// left reports that no further piece is handled.
 	left bool
+}
+
+// within ends the call after d.
+func (w *watch) within(d time.Duration, late string) (stop func()) {
+	return w.after(d, func() { w.expire("%s within %v", late, d) })
 }
 
 // expire ends the call because it took too long, unless something else ended it before.
@@ -159,20 +163,31 @@ func (w *watch) wait(d time.Duration) {
 
 // tell handles a piece, unless the call was left behind. The time that this takes is not that of the model.
 func (w *watch) tell(piece func()) {
+	telling := w.begin()
 	select {
-	case w.telling <- struct{}{}:
+	case telling <- struct{}{}:
 	default:
 		select {
-		case w.telling <- struct{}{}:
+		case telling <- struct{}{}:
 		case <-w.ctx.Done():
 			return
 		}
 	}
-	defer func() { <-w.telling }()
+	defer func() { <-telling }()
 	if w.wait(0); w.goesOn() {
 		defer w.wait(w.idle)
 		piece()
 	}
+}
+
+// begin returns telling.
+func (w *watch) begin() chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.telling == nil {
+		w.telling = make(chan struct{}, 1)
+	}
+	return w.telling
 }
 
 func (w *watch) goesOn() bool {
@@ -186,17 +201,21 @@ func (w *watch) leave() (held bool) {
 	w.end(nil)
 	w.mu.Lock()
 	w.left = true
+	telling := w.telling
 	w.mu.Unlock()
 	w.wait(0)
+	if telling == nil {
+		return false
+	}
 	select {
-	case w.telling <- struct{}{}:
+	case telling <- struct{}{}:
 		return false
 	default:
 	}
 	over := make(chan struct{})
 	defer w.after(Grace, func() { close(over) })()
 	select {
-	case w.telling <- struct{}{}:
+	case telling <- struct{}{}:
 		return false
 	case <-over:
 		return true

@@ -43,7 +43,7 @@ func (r *Runner) Reply(at time.Time, reply message.Reply) ([]machine.Effect, err
 // Read reads and checks a reply. If the context ends, the result is not usable.
 func (r *Runner) Read(ctx context.Context, reply message.Reply) *machine.Reply {
 	if r.reading == nil || r.reading.by != r.st.Policy {
-		r.reading = &reading{by: r.st.Policy, settings: Settings(r.st.Policy)}
+		r.reading = &reading{by: r.st.Policy, settings: settingsOf(r.st.Policy, r.st.PolicyOf)}
 	}
 	settings := r.reading.settings
 	settings.Stop = func() bool { return ctx.Err() != nil }

@@ -166,12 +166,17 @@ func Settings(set *policy.Set) tool.Settings {
 	if set == nil {
 		set = new(policy.DefaultSet())
 	}
-	p := set.Policy(policy.Target{})
+	return settingsOf(set, func(t policy.Target) *policy.RetryPolicy { return new(set.Policy(t)) })
+}
+
+// settingsOf is Settings with the policy of each target.
+func settingsOf(set *policy.Set, of func(policy.Target) *policy.RetryPolicy) tool.Settings {
+	p := of(policy.Target{})
 	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs,
 		Identity: p.Identity, Approval: p.Approval,
 		MaxCalls: set.MaxCalls, Tools: make(map[string]tool.Settings, len(set.Tools))}
 	for _, name := range canon.Keys(set.Tools) {
-		own := set.Policy(policy.Target{Tool: name})
+		own := of(policy.Target{Tool: name})
 		settings.Tools[name] = tool.Settings{Text: own.TextRepairs, Native: own.NativeRepairs,
 			Identity: own.Identity, Approval: own.Approval}
 	}
