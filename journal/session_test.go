@@ -30,9 +30,11 @@ func TestAJournalBelongsToItsSession(t *testing.T) {
 
 	_, err = session.New(session.Config{ID: "order-43", Journal: j})
 	require.ErrorContains(t, err, `journal: must be that of session "order-43"; it belongs to session "order-42"`)
-	other, err := session.NewState("order-43")
+	other, err := session.New(session.Config{ID: "order-43"})
 	require.NoError(t, err)
-	_, err = session.Resume(session.Config{Journal: j}, other)
+	snapshot, err := other.Snapshot()
+	require.NoError(t, err)
+	_, err = session.Restore(session.Config{Journal: j}, snapshot)
 	require.ErrorContains(t, err, "id: must be empty or the id of the state")
 	_, err = session.New(session.Config{Journal: (*journal.Journal)(nil)})
 	require.ErrorContains(t, err, "journal: must be a journal that was opened, or left out")

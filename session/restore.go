@@ -7,8 +7,10 @@ import (
 	"github.com/retake-go/retake/internal/talk"
 )
 
-// Restore returns a session with the contents of a snapshot, including its conversation. [ParseState] lists
-// the snapshots it refuses, and [Resume] those that do not fit the config.
+// Restore returns a session with the contents of a snapshot, including its conversation. Every slice of the
+// snapshot must be declared with the same kind, and every value must fit its type. Declared slices that the
+// snapshot does not have are empty. The config's id must be empty or that of the snapshot. The error joins
+// one for each fault, such as [ErrUnknownSlice]; [ParseState] lists the other snapshots that it refuses.
 func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	w, err := parse(snapshot)
 	if err != nil {
@@ -21,7 +23,7 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := Resume(cfg, state)
+	s, err := resume(cfg, state)
 	if err != nil {
 		return nil, err
 	}
@@ -29,11 +31,8 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	return s, nil
 }
 
-// Resume returns a session that continues from a state. Every slice of the state must be declared with the
-// same kind, and every value must fit its type. Declared slices that the state does not have are empty. The
-// config's id must be empty or that of the state. The error joins one for each fault,
-// such as [ErrUnknownSlice].
-func Resume(cfg Config, state State) (*Session, error) {
+// resume is Restore for a state.
+func resume(cfg Config, state State) (*Session, error) {
 	s, err := New(cfg)
 	if err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Session holds the newest [State] of one conversation and the reducers that change it. Make it with [New],
-// [Restore] or [Resume]; the zero value is not usable. It is safe for concurrent use: changes are made one at
+// Session holds the newest [State] of one conversation and the reducers that change it. Make it with [New]
+// or [Restore]; the zero value is not usable. It is safe for concurrent use: changes are made one at
 // a time, and reading never waits for them. A reducer that changes its own session gets [ErrReentrant]; one
 // that changes another session waits as any other. Two reducers that change each other's sessions wait for
 // ever.

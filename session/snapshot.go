@@ -72,8 +72,8 @@ func collect[T any](log seq.Log[T]) []T { return append([]T{}, log.From(0)...) }
 
 // ParseState reads a snapshot. It refuses, with an error that names the field, anything but strict
 // JSON of this format and version: unknown members, slices with a duplicate or invalid name or an invalid
-// kind, and more than [MaxSnapshotBytes]. [Resume] checks whether slices and values fit a session. [Restore]
-// reads the conversation of a session's snapshot.
+// kind, and more than [MaxSnapshotBytes]. [Restore] checks whether slices and values fit a session, and
+// reads its conversation.
 func ParseState(data []byte) (State, error) {
 	w, err := parse(data)
 	if err != nil {

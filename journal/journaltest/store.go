@@ -135,10 +135,6 @@ func request(t *testing.T, s journal.Store, id, requestID, say string) {
 	defer j.Close()
 	held, err := session.New(session.Config{Journal: j})
 	require.NoError(t, err)
-	if past, err := j.Past(); err == nil && past.State.Session.ID() != "" {
-		held, err = session.Resume(session.Config{Journal: j}, past.State.Session)
-		require.NoError(t, err)
-	}
 	l, err := loop.New(looptest.NewModel(looptest.Say(say)), loop.Config{})
 	require.NoError(t, err)
 	result, err := l.Run(context.WithoutCancel(t.Context()), held,

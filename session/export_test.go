@@ -1,0 +1,4 @@
+package session
+
+// Resume is Restore for a state.
+var Resume = resume
