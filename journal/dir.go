@@ -15,6 +15,7 @@ import (
 
 // Dir is a [Store] with one file per session in a folder, which is created if necessary. Files have mode 0600
 // and are named by [FileName]. An open journal keeps its file open and locked, but while it rests ([Rester]).
+// If the file is removed or replaced while it is open, the next append returns [ErrConflict].
 // Where there are no file locks, nothing is opened for writing: see [ErrNoLocks]. It is an [Inbox], too:
 // items are files below the folder .inbox, which is there while there are any.
 type Dir string
@@ -116,6 +117,9 @@ func (d Dir) openOn(on *disk, session string) (Log, error) {
 	if err := d.named(); err != nil {
 		return nil, err
 	}
+	if abs, err := filepath.Abs(string(d)); err == nil { // the process may go elsewhere
+		d = Dir(abs)
+	}
 	l := &file{
 		on: on, path: filepath.Join(string(d), FileName(session)), session: session,
 		unsynced: newFolders(string(d)),
@@ -193,8 +197,8 @@ func (on *disk) locks(path string) error {
 	return err
 }
 
-// inPlace returns an error if a locked file is no longer the one at path, because a writer compacted it in
-// the meantime.
+// inPlace returns an error if a locked file is no longer the one at path: a writer compacted it in the
+// meantime, or somebody removed it. Its lock then keeps nobody out.
 func inPlace(f *os.File, path string) error {
 	mine, err := f.Stat()
 	if err != nil {
@@ -243,6 +247,12 @@ func (l *file) check(at int64) (size int64, err error) {
 		return 0, l.broken
 	}
 	if err = l.Wake(); err != nil {
+		return 0, err
+	}
+	if err = inPlace(l.f, l.path); errors.Is(err, errLocked) {
+		return 0, fmt.Errorf("%w: %s was removed or replaced while its journal was open", ErrConflict, l.path)
+	}
+	if err != nil {
 		return 0, err
 	}
 	if size, err = l.size(); err != nil || size == at {
@@ -372,13 +382,13 @@ func (l *file) replaceClosed(made *os.File, lines []byte) error {
 	return errors.Join(err, l.broken)
 }
 
-// Close implements [Log]. It removes an empty file.
+// Close implements [Log]. It removes an empty file, if it is still there.
 func (l *file) Close() error {
 	if l.f == nil || errors.Is(l.broken, errDeleted) && !l.on.movesOpen {
 		return nil
 	}
 	size, err := l.size()
-	switch empty := err == nil && size == 0 && l.broken == nil; {
+	switch empty := err == nil && size == 0 && l.broken == nil && inPlace(l.f, l.path) == nil; {
 	case empty && l.on.movesOpen:
 		return errors.Join(os.Remove(l.path), l.f.Close())
 	case empty:
