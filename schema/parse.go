@@ -43,7 +43,7 @@ func (t *tree) parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) {
 	t.doc, t.text = doc, string(doc)
 	p := parser{tree: t, limits: lim}
 	var broken *fault.Issue
-	if !jsontext.Value(doc).IsValid() {
+	if !t.isStrict && !jsontext.Value(doc).IsValid() {
 		if broken = p.cut(); broken.Rule == fault.RuleInvalidUTF8 {
 			return value{}, broken
 		}
@@ -53,7 +53,6 @@ func (t *tree) parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) {
 	if len(t.values) > lim.MaxValues {
 		return value{}, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(lim.MaxValues)+" values")
 	}
-	t.read = p.beyond == nil && broken == nil && lim.MaxDepth <= canon.MaxDepth
 	return t.numbered(0), cmp.Or(p.beyond, broken)
 }
 

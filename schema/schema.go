@@ -84,49 +84,45 @@ func (s *Schema) HasMember(name string) bool {
 // would take too much work the issue "work". The schema of a Go type checks all that [Typed.Decode] does.
 // Safe for concurrent use.
 func (s *Schema) Check(doc []byte) []fault.Issue {
-	return s.Read(nil, doc).Issues
+	return s.check(s.evaluation(nil), doc, s.fresh())
 }
 
-// Reading is a document that was read, and what is wrong with it.
+// Reading is what [Schema.Read] made of a document.
 type Reading struct {
-	// Issues are those of [Schema.Check].
-	Issues []fault.Issue
+	// JSON is the document as canonical JSON; nil where it is not strict JSON, or nested more than 512 deep.
+	JSON []byte
 	// Value is a pointer to a new variable of the Go type that the schema was made of, with the document in
 	// it. It is nil where there are issues, for a schema of [Compile], and for types that may keep how the
 	// document was written, such as json.RawMessage.
 	Value any
-
-	doc []byte
-	as  *tree
+	// Issues are those of [Schema.Check].
+	Issues []fault.Issue
 }
 
-// Canonical returns the document as canonical JSON; nil if it is no strict JSON. The document must not have
-// changed.
-func (r Reading) Canonical() []byte {
-	if r.as.read {
-		return r.as.numbered(0).appendCanonical(make([]byte, 0, len(r.doc)))
-	}
-	text, _ := canon.JSON(r.doc) // it is beyond the schema's limits, or no strict JSON
-	return text
-}
-
-// Read is [Schema.Check] within a budget that it shares with other checks.
+// Read is [Schema.Check] within a budget that it shares with other checks; nil is a new one. The document is
+// made canonical, too.
 func (s *Schema) Read(b *Budget, doc []byte) Reading {
-	e, r := s.evaluation(b), Reading{doc: doc}
-	if s.typed != nil {
-		r.Value = reflect.New(s.typed.typ).Interface()
-	}
-	r.Issues, r.as = s.read(e, doc, r.Value), &e.tree
-	if r.Issues != nil || s.typed != nil && s.typed.verbatim {
+	r, e := Reading{Value: s.fresh()}, s.evaluation(b)
+	r.JSON, _ = canon.JSON(doc)
+	e.isStrict = r.JSON != nil
+	if r.Issues = s.check(e, doc, r.Value); r.Issues != nil || s.typed != nil && s.typed.verbatim {
 		r.Value = nil
 	}
 	return r
 }
 
-// read checks a document, and stores it in v, a pointer to a zero value of the Go type; nil for a schema of
+// fresh is a pointer to a new variable of the Go type that the schema was made of; nil where there is none.
+func (s *Schema) fresh() any {
+	if s.typed == nil {
+		return nil
+	}
+	return reflect.New(s.typed.typ).Interface()
+}
+
+// check checks a document, and stores it in v, a pointer to a zero value of the Go type; nil for a schema of
 // no type. The schema is checked first, then the rules that the schema cannot say exactly, then the type's
 // own method Issues. If there are issues, v is incomplete.
-func (s *Schema) read(e *evaluation, doc []byte, v any) []fault.Issue {
+func (s *Schema) check(e *evaluation, doc []byte, v any) []fault.Issue {
 	root, issue := e.parse(doc, s.limits)
 	if issue != nil {
 		return []fault.Issue{*issue}

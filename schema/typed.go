@@ -50,7 +50,7 @@ func (t *Typed[T]) WithLimits(l Limits) (*Typed[T], error) {
 // kept keeps no more than that.
 func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) {
 	var v, zero T
-	if issues := t.schema.read(t.schema.evaluation(nil), doc, &v); len(issues) > 0 {
+	if issues := t.schema.check(t.schema.evaluation(nil), doc, &v); len(issues) > 0 {
 		return zero, issues
 	}
 	return v, nil

@@ -36,11 +36,11 @@ func (k kind) name() fault.Kind { return kindNames[k] }
 
 // tree is a document that was read.
 type tree struct {
-	doc    []byte
-	text   string           // the same, as far as it is right
-	values []datum          // in the order of their first bytes
-	said   map[int32]string // what strings and names with escapes say, by where they begin
-	read   bool             // all of it is right, within the limits and those of canonical JSON
+	doc      []byte
+	isStrict bool             // doc is known to be strict JSON
+	text     string           // the same, as far as it is right
+	values   []datum          // in the order of their first bytes
+	said     map[int32]string // what strings and names with escapes say, by where they begin
 }
 
 // datum is a value as its tree keeps it. It has no pointers, which the garbage collector would follow.

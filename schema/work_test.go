@@ -289,8 +289,7 @@ func TestPatternsAreBounded(t *testing.T) {
 }
 
 func read(s *schema.Schema, b *schema.Budget, doc []byte) []fault.Issue {
-	issues := s.Read(b, doc).Issues
-	return issues
+	return s.Read(b, doc).Issues
 }
 
 // Checks of one reply share a budget.

@@ -38,21 +38,15 @@ func ReadAnswer(text string, s *schema.Schema, set Settings) Answer {
 	if raw == nil {
 		return Answer{Class: fault.StructuredOutput, Issues: unreadable(text, broken, s)}
 	}
-	var a Answer
-	var read schema.Reading
-	check := func(doc []byte) []fault.Issue {
-		read = s.Read(work, doc)
-		return read.Issues
-	}
-	a.Issues = check(raw)
-	if len(a.Issues) > 0 && set.unquotes(set.Text) {
-		var ok bool
-		if raw, a.Issues, ok = unquote(raw, a.Issues, check); ok {
+	check := func(doc []byte) schema.Reading { return s.Read(work, doc) }
+	read := check(raw)
+	if len(read.Issues) > 0 && set.unquotes(set.Text) {
+		if mended, ok := unquote(raw, read.Issues, check); ok {
+			read = mended
 			repairs = insert(slices.Clone(repairs), extract.Repair{Kind: extract.QuotedObject})
 		}
 	}
-	a.Repairs = kept(set.Text, repairs)
-	a.Raw, a.Value = read.Canonical(), read.Value
+	a := Answer{Raw: read.JSON, Issues: read.Issues, Repairs: kept(set.Text, repairs), Value: read.Value}
 	if !allowed(set.Text) {
 		a.Issues = fault.SortIssues(append(a.Issues, repairedIssues(repairs)...))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/schema"
 )
 
 // unquotes reports whether quoted objects and arrays may be unquoted.
@@ -20,24 +21,24 @@ func (s Settings) unquotes(mode policy.Repairs) bool {
 // unquote replaces strings that hold an object or array as JSON by that value, if the schema refuses the
 // string and accepts the value. It returns false if there are none.
 func unquote(
-	doc []byte, issues []fault.Issue, check func([]byte) []fault.Issue,
-) (mended []byte, left []fault.Issue, ok bool) {
+	doc []byte, issues []fault.Issue, check func([]byte) schema.Reading,
+) (read schema.Reading, ok bool) {
 	mended, places := takeOut(doc, stringsRefused(issues))
 	if len(places) == 0 {
-		return doc, issues, false
+		return read, false
 	}
-	left = check(mended)
+	read = check(mended)
 	count := len(places)
-	for _, i := range left {
+	for _, i := range read.Issues {
 		if isOfKind(i) {
 			delete(places, i.Pointer) // it stays a string
 		}
 	}
 	if len(places) < count {
 		mended, places = takeOut(doc, places)
-		left = check(mended)
+		read = check(mended)
 	}
-	return mended, left, len(places) > 0
+	return read, len(places) > 0
 }
 
 // stringsRefused are the places where a string is refused for its kind.

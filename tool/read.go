@@ -179,18 +179,17 @@ func (in *reader) found(checked *Call, text string, c *extract.Call) {
 // check checks arguments as they were written.
 func (in *reader) check(c *Call, t *Tool, args []byte) {
 	in.work.Read(len(args))
-	read := t.schema.Read(in.work, args)
-	c.Arguments = read.Canonical()
-	c.judge(read.Issues)
-	c.Checked = nil
-	if read.Value != nil {
-		c.Checked = &Checked{tool: t, arguments: c.Arguments, value: read.Value}
-	}
+	c.judge(t, t.schema.Read(in.work, args))
 }
 
-func (c *Call) judge(issues []fault.Issue) {
-	if c.Class, c.Issues = "", issues; len(issues) > 0 {
+// judge takes over what the check of arguments made of them.
+func (c *Call) judge(t *Tool, read schema.Reading) {
+	c.Class, c.Arguments, c.Issues, c.Checked = "", read.JSON, read.Issues, nil
+	switch {
+	case len(read.Issues) > 0:
 		c.Class = fault.ToolValidation
+	case read.Value != nil:
+		c.Checked = &Checked{tool: t, arguments: read.JSON, value: read.Value}
 	}
 }
 
@@ -199,12 +198,11 @@ func (in *reader) unquote(c *Call, t *Tool, mode policy.Repairs, offset int) {
 	if c.Good() || c.Arguments == nil || !in.settings.unquotes(mode) {
 		return
 	}
-	check := func(args []byte) []fault.Issue { return t.schema.Read(in.work, args).Issues }
-	if args, issues, ok := unquote(c.Arguments, c.Issues, check); ok {
+	check := func(args []byte) schema.Reading { return t.schema.Read(in.work, args) }
+	if read, ok := unquote(c.Arguments, c.Issues, check); ok {
 		own := extract.Repair{Kind: extract.QuotedObject, Offset: offset}
 		c.Repairs = kept(mode, insert(slices.Clone(c.Repairs), own))
-		c.Arguments = args
-		c.judge(issues)
+		c.judge(t, read)
 	}
 }
 
