@@ -22,6 +22,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 // ErrNotEnded is in the chain of [ActionRun.Err] if the loop was left or continued without ending its try.
@@ -358,6 +359,7 @@ func (t *tries) attempt() Attempt {
 func (t *tries) feed(a *Attempt, err error) {
 	if err != nil && t.ctx.Err() != nil {
 		t.settle(limit.Unused, 0, nil)
+		_ = tool.AddUsage(t.life, a.Usage) // the event of a cancellation has none
 		t.fed(t.cancel())
 		return
 	}

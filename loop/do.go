@@ -286,8 +286,8 @@ func made[T any](
 		}
 		own := *at
 		own.in = nil
-		value, err = within(ctx, &at.in.limits, own, try)
-		if at.Usage = spent(); err == nil && at.Keeps() {
+		value, err = counted(at, spent, func() (T, error) { return within(ctx, &at.in.limits, own, try) })
+		if err == nil && at.Keeps() {
 			if at.Value, lost = canon.Marshal(value); lost != nil && !at.in.keeps() {
 				lost = nil // reducers get the try without its value
 			} else if lost != nil {
@@ -306,6 +306,20 @@ func made[T any](
 		return endOf[T](run.ended)
 	}
 	return value, lost
+}
+
+// counted makes a try and takes what it consumed. If the try panics, its attempt never ends, so the run around
+// the action is told at once.
+func counted[T any](at *Attempt, spent func() message.Usage, try func() (T, error)) (value T, err error) {
+	panicked := true
+	defer func() {
+		if at.Usage = spent(); panicked {
+			_ = tool.AddUsage(at.in.life, at.Usage)
+		}
+	}()
+	value, err = try()
+	panicked = false
+	return value, err
 }
 
 // endOf returns the recorded value of an action that succeeded.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -295,6 +296,43 @@ func TestTheUsageOfARunWithinATryIsThatOfTheTry(t *testing.T) {
 	assert.Equal(t, twice, out.Usage)
 	assert.Equal(t, []string{`"tried"`, `"tried"`}, progress)
 	require.ErrorIs(t, tool.AddUsage(t.Context(), used), tool.ErrNoCall)
+}
+
+// What a try consumed is the outer run's, too, if the try panics or is cut off by the end of a context
+// of the tool's own.
+func TestTheUsageOfATryThatIsCutOffIsThatOfTheRunAroundIt(t *testing.T) {
+	used := message.Usage{InputTokens: 100, OutputTokens: 10, APICalls: 1}
+	inner := func(ctx context.Context) {
+		_, _ = fixture.Run(ctx, loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+			return message.Reply{Text: "no", Finish: message.Stop, Usage: used}, nil
+		}), nil, loop.Input{Prompt: "Go."}, loop.Config{})
+	}
+	timed := loop.FinalAnswer()
+	timed.Transport.ModelTimeout = time.Hour
+	for name, cut := range map[string]func(end func()) error{
+		"panic":  func(func()) error { panic("boom") },
+		"cancel": func(end func()) error { end(); return io.EOF },
+	} {
+		for which, a := range map[string]*loop.Action{"plain": loop.FinalAnswer(), "timed": timed} {
+			for who, s := range map[string]*session.Session{"session": newSession(t), "alone": nil} {
+				t.Run(name+"/"+which+"/"+who, func(t *testing.T) {
+					set, err := tool.NewSet(tool.New("look", "Looks.", func(ctx context.Context, _ struct{}) (int, error) {
+						ctx, end := context.WithCancel(ctx)
+						defer end()
+						return loop.Do(ctx, s, a, func(ctx context.Context, _ loop.Attempt) (int, error) {
+							inner(ctx)
+							return 0, cut(end)
+						}, loop.WithClock(looptest.NewClock()))
+					}))
+					require.NoError(t, err)
+					model := looptest.NewModel(looptest.Call(call("look", `{}`)), looptest.Say("done"))
+					r, err := fixture.Run(t.Context(), model, nil, loop.Input{Prompt: "Go."}, loop.Config{Tools: set})
+					require.NoError(t, err)
+					assert.Equal(t, used, r.Usage)
+				})
+			}
+		}
+	}
 }
 
 // dear is a model whose calls have a price.
