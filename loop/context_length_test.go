@@ -148,6 +148,24 @@ func TestASummaryThatIsTooLongIsLeftOut(t *testing.T) {
 	assert.Positive(t, r.Usage.InputTokens, "it is paid")
 }
 
+// A summary that says nothing has failed, too: it would take the place of all that it was asked to sum up.
+func TestASummaryThatSaysNothingHasFailed(t *testing.T) {
+	m := &smallModel{window: 12000, calls: 60}
+	set := policy.DefaultSet()
+	set.Context.Steps = []policy.ContextStep{policy.Summarise}
+	by := func(context.Context, []message.Message) (string, message.Usage, error) {
+		return " \n", message.Usage{InputTokens: 5}, nil
+	}
+	l, err := loop.New(m, loop.Config{Tools: payer(t), Policy: &set}, loop.WithSummary(by))
+	require.NoError(t, err)
+	r, err := l.Run(t.Context(), nil, loop.Input{Prompt: "pay them all"})
+	require.NoError(t, err)
+	require.NotEmpty(t, r.Warnings)
+	assert.Equal(t, "a summary failed, and older messages are left out without one: it says nothing", r.Warnings[0])
+	assert.NotContains(t, fmt.Sprint(m.last), "summed them up")
+	assert.Positive(t, r.Usage.InputTokens, "it is paid")
+}
+
 // metered is a model that counts four bytes as a token, and says so.
 type metered struct {
 	smallModel

@@ -11,7 +11,8 @@ import (
 )
 
 // SummaryFunc sums up messages that later prompts leave out. They are in order and read-only. The usage is
-// added to that of the run, with an error, too. An error leaves them out without a summary.
+// added to that of the run, with an error, too. An error, or a text without words, leaves them out without a
+// summary.
 type SummaryFunc func(ctx context.Context, said []message.Message) (text string, u message.Usage, err error)
 
 // SummaryBy returns a function that asks a model for summaries. system is its system prompt; empty means a
@@ -28,7 +29,7 @@ func SummaryBy(m Model, system string) SummaryFunc {
 		switch text := strings.TrimSpace(r.Text); {
 		case err != nil:
 			return "", r.Usage, err
-		case machine.Unusable(r) || text == "":
+		case machine.Unusable(r):
 			return "", r.Usage, errors.New("the model returned no usable summary")
 		default:
 			return text, r.Usage, nil
@@ -61,7 +62,9 @@ func (p *process) summarise(r *machine.SummaryRun) ([]machine.Effect, error) {
 	said := message.Clone(p.runner.State().Span(r.Span))
 	made, left, err := ask(p.ctx, p, engine.Limits{},
 		func(ctx context.Context, _ engine.Tell) (made summary, err error) {
-			made.text, made.usage, err = p.summary(ctx, said)
+			if made.text, made.usage, err = p.summary(ctx, said); err == nil {
+				err = engine.SummaryFault(made.text)
+			}
 			return made, err
 		})
 	switch {

@@ -3,8 +3,10 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -134,6 +136,14 @@ func (r *Runner) Summarised(at time.Time, s machine.Summary) ([]machine.Effect, 
 	s.Text = canon.UTF8(s.Text)
 	return r.Step(machine.Event{Kind: machine.Summarised, At: at, Summary: &s,
 		Cut: new(r.st.PlanSummary(s.Text))})
+}
+
+// SummaryFault reports a summary that says nothing: it would take the place of what it sums up.
+func SummaryFault(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return errors.New("it says nothing")
+	}
+	return nil
 }
 
 // SummaryFailed feeds the error of who was asked for a summary, and what models consumed.

@@ -64,7 +64,9 @@ func SumUp(
 	limits := engine.Limits{Whole: most, Late: "nobody summed up"}
 	call := func(ctx context.Context, _ engine.Tell) (machine.Summary, error) {
 		return Contained(func() (made machine.Summary, err error) {
-			made.Text, made.Usage, err = sum(ctx, message.Clone(said))
+			if made.Text, made.Usage, err = sum(ctx, message.Clone(said)); err == nil {
+				err = engine.SummaryFault(made.Text)
+			}
 			return made, err
 		})
 	}
