@@ -1,6 +1,8 @@
 package random
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +35,7 @@ func (c *Case) drawProgress() {
 		}
 	}
 	c.repeatReplies(d)
+	c.drawUsage()
 	if d.one(3) {
 		c.drawSpending(d)
 	}
@@ -51,10 +54,39 @@ func (c *Case) repeatReplies(d dice) {
 	if slices.ContainsFunc(cycle, func(r replyCase) bool { return r.Cancels || r.Hangs }) {
 		return
 	}
-	spelt := newDice(c.Seed ^ 0x7370656c)
+	spelt, wide := newDice(c.Seed^0x7370656c), newDice(c.Seed^0x77696465)
+	if len(cycle[0].Reply.Calls) > 0 && len(c.Tools) > 0 && wide.one(2) {
+		cycle[0].Reply.Calls = pick(wide, c.Tools...).manyCalls()
+	}
 	for range d.between(1, 4) {
 		if c.Replies = slices.Insert(c.Replies, at, cycle...); spelt.one(2) {
 			c.Replies[at].Reply.Calls = respelt(cycle[0].Reply.Calls)
+		}
+	}
+}
+
+// manyCalls returns more calls than a cycle may have, as models make them side by side. They succeed if any do.
+func (t toolCase) manyCalls() (calls []message.Call) {
+	do := max(slices.IndexFunc(t.Plays, func(p []outcome) bool { return p[0].Kind == returns }), 0)
+	for n := range 5 {
+		calls = append(calls, message.Call{ID: fmt.Sprint("w", n), Name: t.Name,
+			Arguments: fmt.Sprintf(`{"do":%d,"note":"w%d"}`, do, n)})
+	}
+	return calls
+}
+
+// drawUsage draws what models say of caches and thoughts, and counts that no provider should report.
+func (c *Case) drawUsage() {
+	d := newDice(c.Seed ^ 0x75736167)
+	for n := range c.Replies {
+		u := &c.Replies[n].Reply.Usage
+		if u.APICalls == 0 || !d.one(3) {
+			continue
+		}
+		u.CacheReadTokens, u.CacheWriteTokens = int64(d.IntN(120)), int64(pick(d, 0, 0, 30))
+		u.ReasoningTokens = int64(d.IntN(60))
+		if d.one(12) {
+			u.InputTokens, u.OutputTokens = pick[int64](d, -7, 0, math.MaxInt64), pick[int64](d, -7, 0, math.MaxInt64)
 		}
 	}
 }

@@ -121,7 +121,7 @@ func NewWorld(c Case) (*World, error) {
 		w.Adjust = c.Adjust.layer
 	}
 	if c.Summaries {
-		w.Summary = summary
+		w.Summary = w.summary
 	}
 	if c.Stream {
 		w.Stream = func(loop.Delta) {}
@@ -394,11 +394,15 @@ func (a *adjustCase) layer(s session.State) (policy.Layer, bool) {
 }
 
 // summary sums messages up, or fails, by their number.
-func summary(_ context.Context, said []message.Message) (string, message.Usage, error) {
+func (w *World) summary(_ context.Context, said []message.Message) (string, message.Usage, error) {
+	used := message.Usage{InputTokens: int64(len(said)), OutputTokens: 1, APICalls: 1}
+	w.mu.Lock()
+	w.usage = w.usage.Add(used)
+	w.mu.Unlock()
 	if len(said)%3 == 0 {
-		return "", message.Usage{}, errors.New("no summary")
+		return "", used, errors.New("no summary")
 	}
-	return fmt.Sprintf("%d messages were exchanged.", len(said)), message.Usage{}, nil
+	return fmt.Sprintf("%d messages were exchanged.", len(said)), used, nil
 }
 
 // prompt makes a prompt of the number of attempts.
