@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -26,9 +27,19 @@ func (c *counted) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// spelled keeps how it was written.
+type spelled struct{ text string }
+
+func (w *spelled) UnmarshalJSON(text []byte) error {
+	reads.Add(1)
+	w.text = string(text)
+	return nil
+}
+
 type visit struct {
 	Room   counted  `json:"room"`
 	Guests []string `json:"guests"`
+	Note   spelled  `json:"note"`
 }
 
 // What a check has decoded is what the tool and the caller get. A call that is made again has a value of its
@@ -38,7 +49,7 @@ func TestArgumentsAndAnswersAreDecodedOnce(t *testing.T) {
 	require.NoError(t, err)
 	var got []string
 	visits := tool.New("visit", "Visits a room.", func(_ context.Context, v visit) (string, error) {
-		got = append(got, v.Room.text+" "+v.Guests[0])
+		got = append(got, v.Room.text+" "+v.Guests[0]+" "+v.Note.text)
 		v.Guests[0] = "nobody"
 		if len(got) == 1 {
 			return "", &fault.TransportError{Class: fault.Network}
@@ -47,11 +58,11 @@ func TestArgumentsAndAnswersAreDecodedOnce(t *testing.T) {
 	}, tool.ReadOnly())
 	set, err := tool.NewSet(visits)
 	require.NoError(t, err)
-	model := looptest.NewModel(looptest.Call(call("visit", `{"room":"red","guests":["Ada"]}`)), looptest.Say(`{"room":"blue","guests":["Bo"]}`))
+	model := looptest.NewModel(looptest.Call(call("visit", `{"room":"red","guests":["Ada"],"note":{ "b":1,"a":"\u0061" }}`)), looptest.Say(`{"room":"blue","guests":["Bo"],"note":[ ]}`))
 	reads.Store(0)
 	answer, err := fixture.Generate[visit](t.Context(), model, nil, loop.Input{Prompt: "Visit."}, loop.Config{Tools: set})
 	require.NoError(t, err)
-	assert.Equal(t, visit{counted{"blue"}, []string{"Bo"}}, answer.Value)
-	assert.Equal(t, []string{"red Ada", "red Ada"}, got)
-	assert.Equal(t, int64(3), reads.Load(), "the call, its second try, the answer")
+	assert.Equal(t, visit{counted{"blue"}, []string{"Bo"}, spelled{"[]"}}, answer.Value)
+	assert.Equal(t, slices.Repeat([]string{`red Ada {"a":"a","b":1}`}, 2), got)
+	assert.Equal(t, int64(3*2), reads.Load(), "the call, its second try, the answer")
 }

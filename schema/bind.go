@@ -147,7 +147,7 @@ func (at *spot) broken(v reflect.Value, around any) (rules []rule) {
 func (f *collector) read(v value, at *spot, to reflect.Value) bool {
 	switch at.class {
 	case classBytes, classText, classOpaque, classAny:
-		if json.Unmarshal(v.raw(), to.Addr().Interface(), decodeOptions) != nil {
+		if json.Unmarshal(v.canonical(), to.Addr().Interface(), decodeOptions) != nil {
 			to.SetZero()
 			return f.decline(v, "format", decoderPhrase(at.typ))
 		}

@@ -18,8 +18,6 @@ import (
 type builder struct {
 	structs map[variant]*definition
 	order   []*definition // but for the whole
-	// verbatim reports that a type reads its own JSON somewhere, or takes any.
-	verbatim bool
 }
 
 // variant is a struct type with or without its rules: `validate:"-"` and `structonly` switch them off.
@@ -62,7 +60,7 @@ func build(t reflect.Type) (*jsonschema.Schema, *goType, error) {
 		return nil, nil, err
 	}
 	b.define(doc)
-	return doc, &goType{t, at, issuesFor(t), b.verbatim}, nil
+	return doc, &goType{t, at, issuesFor(t)}, nil
 }
 
 // value makes the schema of a field, key or element: its type, then its rules, then whether it may be null.
@@ -107,11 +105,9 @@ func (b *builder) base(path string, at *spot, rules *ruleSet, checked bool) (*js
 	case classMap:
 		return b.mapping(path, at, rules, checked)
 	case classAny:
-		b.verbatim = true
 		// An empty schema would be written as true, which not all providers read.
 		return &jsonschema.Schema{Description: "Any value."}, nil
 	case classBytes, classText, classOpaque:
-		b.verbatim = b.verbatim || c == classOpaque
 		return foreign(t)
 	case classInt, classUint, classFloat:
 		return boundNumber(t, c), nil

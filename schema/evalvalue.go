@@ -213,6 +213,12 @@ func (v value) key() key {
 	return key{v.kind, string(canon.Decimals(v.sorted()))}
 }
 
+// canonical is a value of a document as canonical JSON, for types that may keep how it is written.
+func (v value) canonical() []byte {
+	text, _ := jsontext.AppendFormat(nil, v.raw(), jsontext.ReorderRawObjects(true)) // cannot fail: it was read
+	return text
+}
+
 // sorted is a value of a document as JSON without spaces, its members by their names.
 func (v value) sorted() []byte {
 	order := jsontext.ReorderRawObjects(true)

@@ -92,8 +92,7 @@ type Reading struct {
 	// JSON is the document as canonical JSON; nil where it is not strict JSON, or nested more than 512 deep.
 	JSON []byte
 	// Value is a pointer to a new variable of the Go type that the schema was made of, with the document in
-	// it. It is nil where there are issues, for a schema of [Compile], and for types that may keep how the
-	// document was written, such as json.RawMessage.
+	// it. It is nil where there are issues, and for a schema of [Compile].
 	Value any
 	// Issues are those of [Schema.Check].
 	Issues []fault.Issue
@@ -105,7 +104,7 @@ func (s *Schema) Read(b *Budget, doc []byte) Reading {
 	r, e := Reading{Value: s.fresh()}, s.evaluation(b)
 	r.JSON, _ = canon.JSON(doc)
 	e.isStrict = r.JSON != nil
-	if r.Issues = s.check(e, doc, r.Value); r.Issues != nil || s.typed != nil && s.typed.verbatim {
+	if r.Issues = s.check(e, doc, r.Value); r.Issues != nil {
 		r.Value = nil
 	}
 	return r

@@ -62,8 +62,6 @@ type goType struct {
 	typ    reflect.Type
 	root   *spot
 	issues func(v any) []fault.Issue
-	// verbatim reports that a value may keep how its document was written.
-	verbatim bool
 }
 
 // schemaOf makes the schema of a Go type.
