@@ -105,6 +105,9 @@ type section struct {
 	About, Spent string
 	// Result names the failures, or else the decisions, with their tools.
 	Result, Tone string
+	// Raw is the address of its lines in the journal, and Line the number of the first; empty for none.
+	Raw  string
+	Line int64
 	// Failed is set if an attempt failed, Doubt if it is not known what a call did, Bare if texts were left
 	// out.
 	Failed, Doubt, Bare bool
@@ -181,6 +184,7 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 		if within.Scrub {
 			v.Outcome = fault.Scrub(v.Outcome)
 		}
+		within.name(v)
 		p.Runs = append(p.Runs, v)
 	}
 	switch {
@@ -190,6 +194,17 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 		within.shorten(p.Runs)
 	}
 	return p
+}
+
+// name gives the turns of a run the addresses of their lines.
+func (within *Page) name(v *runView) {
+	for _, p := range v.Parts {
+		for _, s := range p.Sections {
+			if within.Raw != "" && s.Call != nil {
+				s.Line, s.Raw = s.Call.Line, within.Raw+strconv.FormatInt(s.Call.Line, 10)
+			}
+		}
+	}
 }
 
 // sourceHash names a style sheet or script in a content security policy.

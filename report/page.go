@@ -17,6 +17,9 @@ type Page struct {
 	// many turns then has the texts of failures and of the last ones, and fetches others when they are
 	// opened. Empty for a page that has all. Only is the id of the part that is shown alone; empty for all.
 	Part, Only string
+	// Raw is the address at which the lines of the journal are shown as they are, but for the number of the
+	// first at its end; empty for none.
+	Raw string
 	// Last is when the latest event happened, and Now the time as of which the page is shown; zero if that is
 	// not said.
 	Last, Now time.Time

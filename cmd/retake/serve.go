@@ -38,7 +38,8 @@ listened to. Another -listen is refused without a certificate, because the token
 -insecure-listen does it all the same. Only requests with the name that is listened on are answered; -name
 gives it where -listen does not.
 
-What has the form of a key or a password is left out of the pages; -show-secrets shows it.
+What has the form of a key or a password is left out of the pages; -show-secrets shows it, and the lines of
+journals as they are.
 
 For scripts, GET /api/sessions?token=T answers {"sessions": [{"id", "state", "why", "until", "in_doubt",
 "turns", "tokens", "since", "last", "store", "damaged", "inside"}]}. The states are asking, interrupted,

@@ -29,7 +29,8 @@ type Settings struct {
 	// Hosts are the only values of the header Host that are answered, so that no name of another site leads
 	// here. Empty answers all.
 	Hosts []string
-	// ShowSecrets shows what has the form of a key or a password. It is left out otherwise.
+	// ShowSecrets shows what has the form of a key or a password, and the lines of journals as they are. They
+	// are left out otherwise.
 	ShowSecrets bool
 	// Secure sets cookies for HTTPS alone.
 	Secure bool
@@ -101,6 +102,9 @@ func New(s Settings) (*Console, error) {
 	}
 	c.routes.HandleFunc("GET /events", c.events)
 	c.routes.HandleFunc("GET /session", c.session)
+	if s.ShowSecrets {
+		c.routes.HandleFunc("GET /lines", c.lines)
+	}
 	c.routes.HandleFunc("GET /inbox", c.inbox)
 	c.routes.HandleFunc("POST /answer", c.answer)
 	c.routes.HandleFunc("POST /say", c.say)

@@ -35,6 +35,9 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 		page.Live, page.Says = "/events?"+named, s.row.Word()+". "+s.row.Why
 		page.Last, page.Now = s.row.Last, c.clock.Now()
 	}
+	if c.settings.ShowSecrets {
+		page.Raw = "/lines?" + named + "&from="
+	}
 	page.Children = c.children(s.store)
 	if said, can := c.settings.Stores[s.store].Store.(inbox.Store); can && s.hears && page.Only == "" {
 		if len(s.asks) > 0 {
