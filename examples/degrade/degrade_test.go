@@ -35,7 +35,7 @@ func TestHistorySelectionFailsToNoContext(t *testing.T) {
 	assert.Equal(t, "You book rooms.", model.Requests()[0].System)
 	assert.Len(t, model.Requests()[0].Messages, 1)
 	r := agent.Envelope(run, err)
-	r.Meta = f.AddTo(r.Meta)
+	r.Meta = r.Meta.Warn(f.Warnings()...)
 	require.NoError(t, r.Validate())
 	assert.True(t, r.IsSuccess())
 	assert.Equal(t, []string{string(degrade.HistoryFailed)}, r.Warnings)

@@ -31,7 +31,7 @@ func envelope(t *testing.T, f *degrade.Fallbacks, cfg loop.Config, turns []loopt
 	run, err := fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.NewSession(t), loop.Input{Prompt: "Book."}, cfg, append(opts, loop.WithClock(looptest.NewClock()))...)
 	require.NoError(t, err)
 	r := agent.Envelope(run, err)
-	r.Meta = f.AddTo(r.Meta)
+	r.Meta = r.Meta.Warn(f.Warnings()...)
 	require.NoError(t, r.Validate())
 	require.True(t, r.IsSuccess())
 	for _, w := range r.Warnings {
@@ -177,7 +177,7 @@ func TestOrElseContainsFailuresAndPanics(t *testing.T) {
 	assert.Equal(t, []string{"own"}, f.Warnings(), "each once")
 	require.Len(t, debug, 2)
 	assert.Contains(t, debug[1].Stack, "TestOrElse")
-	assert.Equal(t, result.Meta{}, (&degrade.Fallbacks{}).AddTo(result.Meta{}))
+	assert.Equal(t, result.Meta{}, result.Meta{}.Warn((&degrade.Fallbacks{}).Warnings()...))
 }
 
 func TestFallbacksMayBeSharedByGoroutines(t *testing.T) {

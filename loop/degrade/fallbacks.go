@@ -7,7 +7,6 @@ import (
 
 	"github.com/retake-go/retake/internal/contain"
 	"github.com/retake-go/retake/loop/observe"
-	"github.com/retake-go/retake/result"
 )
 
 // Degradation is the warning in a result for a step that failed and was replaced. It is a sentence for
@@ -72,17 +71,9 @@ func (f *Fallbacks) note(ctx context.Context, d Degradation, err error) {
 }
 
 // Warnings returns the warnings so far, each once, in the order of their first failure. The caller owns the
-// slice.
+// slice. To add them to a result: r.Meta = r.Meta.Warn(f.Warnings()...).
 func (f *Fallbacks) Warnings() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.warnings)
-}
-
-// AddTo returns m with the warnings: r.Meta = f.AddTo(r.Meta).
-func (f *Fallbacks) AddTo(m result.Meta) result.Meta {
-	if warnings := f.Warnings(); len(warnings) > 0 {
-		return m.Warn(warnings...)
-	}
-	return m
 }
