@@ -136,6 +136,15 @@ func TestCancelledDeadlineAndTimeoutAreToldApart(t *testing.T) {
 			assert.Equal(t, tt.class, exhausted.Failure.Class)
 			assert.Len(t, model.Requests(), tt.calls)
 			require.ErrorIs(t, err, tt.cause)
+
+			model = looptest.NewModel(slicesOf(looptest.Fail(tt.cause), 4)...)
+			p, ends := pooled(t, loop.PoolConfig{Model: model, Options: []loop.Option{loop.WithClock(looptest.NewClock())}})
+			_, err = p.Add(newSession(t), loop.Input{Prompt: "Hello."})
+			require.NoError(t, err)
+			require.NoError(t, p.Run(t.Context(), 1))
+			require.ErrorAs(t, ends()[0].err, &exhausted)
+			assert.Equal(t, tt.class, exhausted.Failure.Class)
+			assert.Len(t, model.Requests(), tt.calls, "in a pool")
 		})
 	}
 }
