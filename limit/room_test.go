@@ -59,6 +59,20 @@ func TestALoneUserOfAProviderThatTellsNothingNeverWaits(t *testing.T) {
 	assert.LessOrEqual(t, len(fx)+len(l.until(l.now+time.Second)), 300, "who comes then is paced by what was seen")
 }
 
+// Who is alone may go beyond a pace that was refused, which says nothing of what a crowd may do.
+func TestALoneUserRaisesNoPaceThatWasRefused(t *testing.T) {
+	l := newLimiter(t, limit.Config{})
+	l.ask(ids(1, 50)...)
+	last := l.until(time.Second)
+	l.settle(limit.Refused, last[len(last)-1])
+	l.step(limit.Event{Kind: limit.Leave, IDs: ids(1, 50)})
+	l.settle(limit.Unused, ids(1, 50)...)
+	l.now += 2 * time.Minute
+	knee := l.st.Knee
+	l.alone(50, 0, 20*time.Millisecond, nothing)
+	assert.Less(t, l.st.Pace, knee*11/10)
+}
+
 func TestWhatAnotherUserTookIsNotLeft(t *testing.T) {
 	l := newLimiter(t, limit.Config{})
 	begun := l.alone(2, 20_000, 2*time.Second, func(int) *ratelimit.State { return tokensLeft(10_000) })

@@ -316,7 +316,7 @@ func (s *step) take(w *waiter, share *Share) {
 	}
 	if from < s.even() {
 		share.Calls = min(share.Calls, s.room(tokens))
-		if s.ceiling() == 0 { // the provider bears what it is seen to bear
+		if s.ceiling() == 0 && s.Knee == 0 { // the provider bears what it is seen to bear
 			s.Pace = max(s.Pace, 2*s.lastSecond()*milli)
 		}
 	}
