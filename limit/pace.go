@@ -74,7 +74,7 @@ func (st *State) ceiling() (top int64) {
 // beyond. Only time in which calls were made counts.
 func (st *State) climb(used int64) {
 	if !st.Seeking {
-		rise := st.Knee + 16*max(st.Knee-st.Pace, st.Pace-st.Knee)
+		rise := st.Knee + 16*max(st.Knee-st.Pace, st.Pace-st.Knee, st.Doubt)
 		rise = max(min(scaled(rise, used, 100*second), rise/1000), 1)
 		st.Pace = min(st.Pace+rise, cmp.Or(st.ceiling(), fastest))
 		return
@@ -126,10 +126,10 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	}
 	if s.Seeking && s.Knee == 0 { // by now a doubling pace is at about twice the limit
 		s.Pace = max(min(s.Pace/2, max((s.lastSecond()-1)*milli, s.Config.Start*milli/2)), slowest)
-		s.Knee = s.Pace
+		s.Knee, s.Doubt = s.Pace, milli
 		s.ramp()
 	} else {
-		if !s.Seeking {
+		if s.Doubt = 0; !s.Seeking {
 			s.Knee = s.Pace
 		}
 		s.Pace, s.Seeking = s.Pace*cuts[min(s.Dry, dry)-1]/10, false

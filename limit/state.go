@@ -50,6 +50,8 @@ type State struct {
 	// Cut is when the pace was last cut, and Knee the pace from which it was cut; both 0 for never.
 	Cut  int64 `json:"cut,omitempty"`
 	Knee int64 `json:"knee,omitempty"`
+	// Doubt is how far above the knee the limit may be: a call a second after the search, until a refusal.
+	Doubt int64 `json:"doubt,omitempty"`
 	// Dry counts the cuts since any call was served, the first of which was at DryFrom. Accepted are the calls
 	// since Free that the provider did not turn away.
 	Dry      int64 `json:"dry,omitempty"`

@@ -92,6 +92,20 @@ func TestASlowProviderThatTellsNothingIsUsed(t *testing.T) {
 	}
 }
 
+// The search for a limit ends with a whole number of calls a second, which is a large part of a small limit.
+func TestALimitBetweenTwoWholeNumbersIsFound(t *testing.T) {
+	for tenths := int64(12); tenths <= 28; tenths += 4 {
+		s := fleet()
+		s.Processes, s.Sessions, s.CallsPerSession, s.ArriveOver = 1, 10*int(tenths), 1, 0
+		s.Provider = simulate.Provider{
+			RequestsPerSecond: backoff.Decimal(tenths) * backoff.One / 10, Latency: 150 * time.Millisecond, RetryAfter: time.Second,
+		}
+		r := run(t, s)
+		assert.GreaterOrEqual(t, r.Utilisation, 0.8, "%d tenths a second", tenths)
+		assert.LessOrEqual(t, r.RejectedShare, 0.05, "%d tenths a second", tenths)
+	}
+}
+
 // A refusal holds calls until the window that it tells has room, not for as long as it asks the caller to wait.
 func TestARefusalThatTellsItsWindowHoldsCallsNoLonger(t *testing.T) {
 	s := fleet()
