@@ -48,11 +48,11 @@ func (e *LimitedError) Failure() fault.Failure {
 // OfError returns the rate limits of an error: those of the first error in its chain with a method
 // RateLimit() [State], or zero.
 func OfError(err error) State {
-	var e interface {
+	type limited interface {
 		error
 		RateLimit() State
 	}
-	if errors.As(chain.Bounded(err), &e) {
+	if e, ok := errors.AsType[limited](chain.Bounded(err)); ok {
 		return e.RateLimit()
 	}
 	return State{}
