@@ -2,9 +2,11 @@ package dbos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -12,9 +14,14 @@ import (
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/ratelimit"
+	"github.com/retake-go/retake/reducer"
+	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -76,4 +83,92 @@ func TestADeadlineOfAModelsOwnIsATimeout(t *testing.T) {
 	assert.EqualValues(t, 4, searched.Load())
 	require.Len(t, result.ToolFailures, 1)
 	assert.Equal(t, fault.Timeout, result.ToolFailures[0].Class)
+}
+
+// What decides is in the record: errors, warnings, waits and what a planner is asked are those of a run in
+// process.
+func TestErrorsReadAsInProcess(t *testing.T) {
+	type in struct {
+		Day int `json:"day,omitempty"`
+	}
+	tools, err := tool.NewSet(
+		tool.New("book", "Books.", func(_ context.Context, v in) (string, error) {
+			if v.Day != 0 {
+				return "", tool.AskAgain(fault.Issue{Pointer: "/day", Expected: "no day"})
+			}
+			return "Booked.", nil
+		}),
+		tool.New("pay", "Pays.", func(context.Context, struct{}) (string, error) { return "", errors.New("boom") }),
+	)
+	require.NoError(t, err)
+	noKey := &fault.ProviderError{Class: fault.Auth, Message: "no key"}
+	limited := &ratelimit.LimitedError{Err: &fault.ProviderError{Class: fault.RateLimit, Provider: "example", RetryAfter: time.Millisecond},
+		State: ratelimit.Parse(map[string][]string{"X-Ratelimit-Remaining-Requests-Hour": {"5"}, "X-Ratelimit-Reset-Requests-Hour": {"1800"}}, looptest.Epoch)}
+	both := looptest.Call(message.Call{ID: "c1", Name: "book", Arguments: `{"day":7}`}, message.Call{ID: "c2", Name: "pay", Arguments: "{}"})
+	once, stops := policy.DefaultSet(), policy.DefaultSet()
+	once.Global.OptOut = new(true)
+	stops.Global.OnReducerError = policy.ReducerStopsRun
+	said := session.StateSlice[string]("said")
+	refuses := []session.Reducer{session.On(said, session.EventToolResult, "limit", func(reducer.View[string], session.ToolResultEvent) (reducer.Change[string], error) {
+		return reducer.Change[string]{}, errors.New("over budget")
+	})}
+	plans := func(p machine.Plan, err error) func(*[]string) planner.Planner {
+		return func(asked *[]string) planner.Planner {
+			return planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
+				*asked = append(*asked, fmt.Sprint(q.Action, " ", q.Failure.Class, ": ", q.Cause))
+				return p, err
+			})
+		}
+	}
+	n := 0
+	for name, c := range map[string]struct {
+		script   []looptest.Turn
+		policy   *policy.Set
+		planner  func(*[]string) planner.Planner
+		reducers []session.Reducer
+	}{
+		"a model's error":        {script: []looptest.Turn{looptest.Fail(noKey)}},
+		"a planner that aborts":  {script: []looptest.Turn{looptest.Fail(noKey)}, planner: plans(machine.Plan{Do: machine.Abort}, nil)},
+		"a planner's error":      {script: []looptest.Turn{looptest.Fail(noKey)}, planner: plans(machine.Plan{}, errors.New("no idea"))},
+		"an invalid plan":        {script: []looptest.Turn{looptest.Fail(noKey)}, planner: plans(machine.Plan{Do: machine.Fallback, Model: "nobody"}, nil)},
+		"of two calls":           {script: []looptest.Turn{both}, policy: &once},
+		"of two calls, asked":    {script: []looptest.Turn{both}, policy: &once, planner: plans(machine.Plan{Do: machine.Abort}, nil)},
+		"a reducer":              {script: []looptest.Turn{looptest.Call(message.Call{ID: "c1", Name: "book", Arguments: `{}`})}, policy: &stops, reducers: refuses},
+		"a rate limit":           {script: []looptest.Turn{looptest.Fail(limited), looptest.Say("Done.")}, policy: atOnce()},
+		"a reducer, asked":       {script: []looptest.Turn{looptest.Call(message.Call{ID: "c1", Name: "book", Arguments: `{}`})}, policy: &stops, reducers: refuses, planner: plans(machine.Plan{Do: machine.Abort}, nil)},
+		"wrong arguments, asked": {script: []looptest.Turn{looptest.Call(message.Call{ID: "c1", Name: "book", Arguments: `{"day":"x"}`})}, policy: &once, planner: plans(machine.Plan{}, errors.New("no idea"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := loop.Config{Tools: tools, Policy: c.policy, Seed: "s"}
+			sc := session.Config{Slices: []session.Declared{said}, Reducers: c.reducers}
+			var wantAsked, gotAsked []string
+			opts := []loop.Option{loop.WithClock(looptest.NewClock())}
+			a := Agent{Model: looptest.NewModel(c.script...), Config: cfg, Session: sc}
+			if c.planner != nil {
+				opts = append(opts, loop.WithPlanner(c.planner(&wantAsked)))
+				a.Planner = c.planner(&gotAsked)
+			}
+			l, err := loop.New(looptest.NewModel(c.script...), cfg, opts...)
+			require.NoError(t, err)
+			sc.ID = "order-42"
+			s, err := session.New(sc)
+			require.NoError(t, err)
+			want, wantErr := l.Run(t.Context(), s, loop.Input{Prompt: "Go."})
+
+			n++
+			ctx, r := launched(t, fmt.Sprint("alike", n), a)
+			run, err := r.Start(ctx, "order-42", loop.Input{Prompt: "Go."})
+			require.NoError(t, err)
+			got, gotErr := run.Result()
+			assert.Equal(t, fmt.Sprint(wantErr), fmt.Sprint(gotErr))
+			assert.Equal(t, wantAsked, gotAsked)
+			assert.Equal(t, want.Warnings, got.Warnings)
+			assert.Equal(t, want.Waited, got.Waited)
+			require.Len(t, got.Attempts, len(want.Attempts))
+			for n, attempt := range want.Attempts {
+				assert.Equal(t, attempt.Reason, got.Attempts[n].Reason)
+				assert.Equal(t, attempt.Class, got.Attempts[n].Class)
+			}
+		})
+	}
 }

@@ -214,7 +214,7 @@ func (f *flow) Summarise(span projection.Span) error {
 // the recorded one.
 func (f *flow) AskPlanner(e machine.Effect) error {
 	ev, err := do(f, "planner", func(ctx context.Context) (machine.Event, error) {
-		p, err := usercode.Plan(ctx, f.Planner, f.st, planner.NewQuestion(f.st, e, nil), f.modelNames())
+		p, err := usercode.Plan(ctx, f.Planner, f.st, planner.NewQuestion(f.st, e, askedAbout(e.Question)), f.modelNames())
 		ev := machine.Event{Kind: machine.Planned, Plan: &p}
 		if err != nil {
 			ev.Failure = new(fault.FailureOf(err))
@@ -225,6 +225,17 @@ func (f *flow) AskPlanner(e machine.Effect) error {
 		return err
 	}
 	return f.step(ev)
+}
+
+// askedAbout returns the recorded error behind a question to the planner, as in a run in process that was
+// resumed. It is nil if only issues are recorded, or if the session has the error of a reducer.
+func askedAbout(q *machine.Question) error {
+	f := q.Failure
+	wordless := f.Plane != fault.Transport && f.Message == "" && f.Text == ""
+	if q.Exhausted && (wordless || f.Class == fault.Reducer) {
+		return nil
+	}
+	return &fault.RecordedError{Recorded: f}
 }
 
 func (f *flow) modelNames() (all []string) {
