@@ -124,6 +124,14 @@ func (i Issue) Allowed() (names string, ok bool) {
 	return "", i.Expected == noMember
 }
 
+const oneOf = "one of "
+
+// OneOf is the Expected of a name that is not known. names lists those that are.
+func OneOf(names string) string { return oneOf + names }
+
+// Known is the list that Expected was made of by [OneOf]; all of Expected if it was not.
+func (i Issue) Known() string { return strings.TrimPrefix(i.Expected, oneOf) }
+
 // ID is a short stable name of the issue: the same place and the same rule have the same id in every run and
 // version. The received value is no part of it, so that an issue keeps its id with another wrong value; nor
 // is Optional.

@@ -113,8 +113,7 @@ var empty = []string{fault.RuleNoOutput, fault.RuleNoCall, fault.RuleTruncated, 
 func (f *RetryFeedback) line(b []byte, i fault.Issue) []byte {
 	b = append(b, "- "...)
 	if i.Rule == fault.RuleUnknownTool && i.Expected != "" && i.Source != fault.FromTool {
-		names := strings.TrimPrefix(i.Expected, "one of ")
-		return append(quote(append(b, "tools that exist: "...), names, 2*maxExpected), '\n')
+		return append(quote(append(b, "tools that exist: "...), i.Known(), 2*maxExpected), '\n')
 	}
 	if i.Pointer != "" || i.Source != fault.FromReply {
 		b = append(append(b, f.place(i)...), ": "...)

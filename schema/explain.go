@@ -128,7 +128,7 @@ func (s *Schema) report(e *evaluation, root value) []fault.Issue {
 			Rule: fault.RuleWork, Expected: tooMuchWork, Got: root.kind.name(), Source: fault.FromSchema,
 		}}
 	}
-	issues = sorted(issues)
+	issues = fault.SortIssues(issues)
 	return issues[:min(len(issues), maxIssues)]
 }
 
@@ -142,16 +142,6 @@ func (f *failure) tell(path []string) fault.Issue {
 		i.Got, i.Sent = f.value.kind.name(), f.value.sent(f.rule)
 	}
 	return i
-}
-
-// sorted is [fault.SortIssues], which copies, for issues that may be sorted already.
-func sorted(issues []fault.Issue) []fault.Issue {
-	for n := 1; n < len(issues); n++ {
-		if issues[n-1].Pointer >= issues[n].Pointer {
-			return fault.SortIssues(issues)
-		}
-	}
-	return issues
 }
 
 // describeContents says how many items are wanted, and what they are like.

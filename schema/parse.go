@@ -192,17 +192,10 @@ func (p *parser) refuse(n int32, rule, expected string) {
 	p.beyond, p.at = jsonIssue(canon.Pointer(p.numbered(n).path()...), rule, expected), len(p.text)
 }
 
-// strictly says what would be right where a text is no strict JSON; bad syntax has a phrase of its own.
-var strictly = map[canon.Rule]string{
-	canon.InvalidUTF8:  "text in UTF-8",
-	canon.DuplicateKey: "each member name once",
-	canon.TrailingData: "one JSON value and nothing after it",
-}
-
 // cut leaves of the text what comes before the first error, and says what is wrong there.
 func (p *parser) cut() *fault.Issue {
 	text, wrong := p.text, canon.Fault(p.doc)
 	p.text = text[:min(wrong.Offset, len(text))]
-	expected := cmp.Or(strictly[wrong.Rule], syntax.Wanted(text, wrong.Offset), "valid JSON")
+	expected := cmp.Or(syntax.Expected(string(wrong.Rule), text, wrong.Offset), "valid JSON")
 	return jsonIssue(wrong.Pointer, string(wrong.Rule), expected)
 }

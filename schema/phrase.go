@@ -134,21 +134,23 @@ func boundedNames(names []string) string {
 	return bounded(said)
 }
 
-const (
-	oneOfMany      = "one of "
-	fitsExactlyOne = "a value that fits exactly one of the alternatives"
-)
+const fitsExactlyOne = "a value that fits exactly one of the alternatives"
 
 func oneOf(v any) string {
 	values, _ := v.([]any)
 	if len(values) == 1 {
-		return literal(values[0])
+		return literals(values)
 	}
-	texts := make([]string, len(values))
+	return fault.OneOf(literals(values))
+}
+
+// literals is [bounded] for values.
+func literals(values []any) string {
+	said := make([]string, len(values))
 	for n, value := range values {
-		texts[n] = literal(value)
+		said[n] = literal(value)
 	}
-	return oneOfMany + bounded(texts)
+	return bounded(said)
 }
 
 // bounded lists the first of many, and says how many more there are.
@@ -226,7 +228,7 @@ func notThat(v any) string {
 		return anythingBut + literal(c)
 	}
 	if values, ok := not["enum"].([]any); ok {
-		return anythingBut + strings.TrimPrefix(oneOf(values), oneOfMany)
+		return anythingBut + literals(values)
 	}
 	if p, ok := not["pattern"].(string); ok {
 		return "a string not matching " + p

@@ -144,7 +144,7 @@ func (s *Schema) check(e *evaluation, doc []byte, v any) []fault.Issue {
 		path := canon.Path(i.Pointer)
 		at.finish(i, path, root.under(path))
 	}
-	issues = sorted(issues)
+	issues = fault.SortIssues(issues)
 	return issues[:min(len(issues), maxIssues)]
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fields"
 )
 
@@ -23,10 +24,11 @@ func (s *Set) offer(name string) string {
 		copy(names[1:], names[:at])
 		names[0] = near + " (the nearest name)"
 	}
+	more := ""
 	if rest := len(names) - maxOffered; rest > 0 {
-		return fmt.Sprintf("one of %s and %d more", strings.Join(names[:maxOffered], ", "), rest)
+		names, more = names[:maxOffered], fmt.Sprintf(" and %d more", rest)
 	}
-	return "one of " + strings.Join(names, ", ")
+	return fault.OneOf(strings.Join(names, ", ") + more)
 }
 
 // nearest is the index of the name that was probably meant; -1 for none. Case and separators do not count.

@@ -26,15 +26,12 @@ func repairedIssues(repairs []extract.Repair) []fault.Issue {
 		Source: fault.FromJSON}}
 }
 
-// brokenPhrases say what would be right where a text cannot be read. A slip of syntax is named by its place.
-var brokenPhrases = map[string]string{
-	fault.RuleDuplicateKey: "each member name once",
-	fault.RuleInvalidUTF8:  "text in UTF-8",
+// beyond has what would be right where a text is beyond a bound.
+var beyond = map[string]string{
 	fault.RuleDepth: "at most " + strconv.Itoa(extract.DefaultOptions().MaxDepth) +
 		" levels of nesting",
-	fault.RuleSize:         "at most " + strconv.Itoa(extract.DefaultOptions().MaxBytes) + " bytes",
-	fault.RuleWork:         "at most " + strconv.Itoa(extract.DefaultOptions().MaxValues) + " values",
-	fault.RuleTrailingData: "one JSON value and nothing after it",
+	fault.RuleSize: "at most " + strconv.Itoa(extract.DefaultOptions().MaxBytes) + " bytes",
+	fault.RuleWork: "at most " + strconv.Itoa(extract.DefaultOptions().MaxValues) + " values",
 }
 
 // brokenIssues says why a text cannot be read. whole is what is wanted if no mistake of syntax explains it.
@@ -42,7 +39,7 @@ func brokenIssues(text string, b *extract.Broken, whole string) []fault.Issue {
 	issue := fault.Issue{Rule: fault.RuleSyntax, Expected: whole, Source: fault.FromJSON}
 	if b != nil {
 		issue.Rule = b.Rule
-		issue.Expected = cmp.Or(brokenPhrases[b.Rule], syntax.Wanted(text, b.Offset), whole)
+		issue.Expected = cmp.Or(beyond[b.Rule], syntax.Expected(b.Rule, text, b.Offset), whole)
 	}
 	return []fault.Issue{issue}
 }

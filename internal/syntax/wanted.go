@@ -1,9 +1,22 @@
 package syntax
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
+
+// strictly has the phrases for the other rules of strict JSON, by their names in package fault.
+var strictly = map[string]string{
+	"duplicate_key": "each member name once",
+	"invalid_utf8":  "text in UTF-8",
+	"trailing_data": "one JSON value and nothing after it",
+}
+
+// Expected returns the phrase for a rule of strict JSON that a text breaks at an offset.
+func Expected(rule, text string, offset int) string {
+	return cmp.Or(strictly[rule], Wanted(text, offset))
+}
 
 // Wanted returns the phrase for the first invalid byte of a text, at offset. An offset at or beyond the end
 // means that the text ends too soon. It returns "" if a valid value begins at the offset.
