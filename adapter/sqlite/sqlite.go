@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -23,6 +25,8 @@ import (
 type Store struct {
 	path string
 	db   *sql.DB
+	// is is the file when it was opened for writing.
+	is os.FileInfo
 	// frozen is set while db is one that SQLite takes for a file that does not change: the file as it was
 	// when it was opened. reopening guards both; they are read by [Store.reading].
 	frozen    os.FileInfo
@@ -77,6 +81,9 @@ func open(ctx context.Context, path string, s Settings, now func() time.Time) (*
 	if path == "" {
 		return nil, errors.New("sqlite: the path is empty; give the path of a file")
 	}
+	if abs, err := filepath.Abs(path); err == nil { // the process may go elsewhere
+		path = abs
+	}
 	store := &Store{path: path, owner: newOwner(), lease: cmp.Or(s.Lease, usualLease), now: now,
 		closing: make(chan struct{})}
 	if err := store.open(ctx, s.ReadOnly); err != nil {
@@ -91,7 +98,13 @@ func (s *Store) open(ctx context.Context, toRead bool) (err error) {
 		s.db, s.frozen, err = openToRead(ctx, s.path)
 		return err
 	}
-	if s.db, err = openToWrite(ctx, s.path, "", schema, leases, inboxes); !isReadOnly(err) {
+	if s.db, err = openToWrite(ctx, s.path, "", schema, leases, inboxes); err == nil {
+		if s.is, err = os.Stat(s.path); err != nil {
+			err = errors.Join(err, s.db.Close())
+		}
+		return err
+	}
+	if !isReadOnly(err) {
 		return err
 	}
 	s.readOnly = fmt.Errorf("%w: %w", journal.ErrReadOnly, err)
@@ -310,10 +323,22 @@ func (s *Store) write(ctx context.Context, durable bool, do func(*sql.Tx) error)
 	if err != nil {
 		return err
 	}
-	if err := do(tx); err != nil {
+	if err = s.inPlace(); err == nil {
+		err = do(tx)
+	}
+	if err != nil {
 		return errors.Join(err, ignoreDone(tx.Rollback()))
 	}
 	return tx.Commit()
+}
+
+// inPlace returns an error if the file is no longer the one that was opened. Its leases then keep nobody out.
+func (s *Store) inPlace() error {
+	now, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, s.is) {
+		return fmt.Errorf("%w: %s was removed or replaced while it was open", journal.ErrConflict, s.path)
+	}
+	return err
 }
 
 func ignoreDone(err error) error {
