@@ -82,12 +82,11 @@ func (f *collector) decline(v value, rule, expected string) bool {
 func (f *collector) store(n *node, child value) {
 	switch f.to.class {
 	case classStruct:
-		m, known := f.to.members.byName[child.name()]
-		if !known {
+		member := f.to.members.named(child.name(), int(child.place))
+		if member == nil {
 			f.decline(child, "additionalProperties", fault.NoMember(""))
 			return
 		}
-		member := &f.to.members.members[m]
 		f.bind(n, child, member.spot, f.to.to.FieldByIndex(member.index), f.to.to.Addr().Interface())
 	case classList:
 		if int(child.place) < f.to.to.Len() {

@@ -162,6 +162,18 @@ type layout struct {
 	names   map[string]string // in JSON, by those in Go
 }
 
+// named is the member of a name; nil for none. Documents have them in the declared order as a rule.
+func (l *layout) named(name string, place int) *member {
+	if place >= len(l.members) || l.members[place].name != name {
+		m, known := l.byName[name]
+		if !known {
+			return nil
+		}
+		place = m
+	}
+	return &l.members[place]
+}
+
 type member struct {
 	name  string
 	index []int
