@@ -318,3 +318,16 @@ func TestThoughtsThatGoBackAreProjected(t *testing.T) {
 		assert.InDelta(t, most, model.Requests()[1].MaxOutputTokens, 100, "the feedback is estimated")
 	}
 }
+
+// A server refuses to be asked for a reply that does not fit its window beside the prompt, however much is
+// left of a budget.
+func TestAReplyIsBoundedByTheWindow(t *testing.T) {
+	model := looptest.NewModel(used(looptest.Say("done"), 100, 5))
+	cfg := spending(policy.Spending{Run: policy.Allowance{TotalTokens: new(int64(2_000_000))}})
+	cfg.Policy.Prices["m"] = policy.Price{ContextWindow: new(int64(8192))}
+	l, err := loop.New(model, cfg)
+	require.NoError(t, err)
+	_, err = l.Run(t.Context(), nil, loop.Input{Prompt: "Where?"})
+	require.NoError(t, err)
+	assert.InDelta(t, 8192-50, model.Requests()[0].MaxOutputTokens, 50)
+}

@@ -164,6 +164,9 @@ func (s *step) afford(call *ModelCall) bool {
 		s.unaffordable(why.Reason, why.Detail)
 		return false
 	}
+	if w := price.ContextWindow; w != nil && most > max(*w-p.Usage.InputTokens, policy.LeastReply) {
+		most, by = max(*w-p.Usage.InputTokens, policy.LeastReply), policy.Detail{} // more would be refused
+	}
 	info := s.Config.Models[call.Model]
 	own := info.MaxOutputTokens
 	if most >= 0 && (own <= 0 || most < own) && !info.Unbounded {
