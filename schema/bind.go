@@ -31,7 +31,7 @@ type binder struct {
 type variable struct {
 	*spot
 	to     reflect.Value
-	around any // the struct that it is a field of, or nil
+	around any // the innermost struct around what is in it, or nil
 	// key and elem hold the entry of a map that is being stored.
 	key, elem reflect.Value
 }
@@ -87,7 +87,7 @@ func (f *collector) store(n *node, child value) {
 			f.decline(child, "additionalProperties", fault.NoMember(""))
 			return
 		}
-		f.bind(n, child, member.spot, f.to.to.FieldByIndex(member.index), f.to.to.Addr().Interface())
+		f.bind(n, child, member.spot, f.to.to.FieldByIndex(member.index), f.to.around)
 	case classList:
 		if int(child.place) < f.to.to.Len() {
 			f.bind(n, child, f.to.each, f.to.to.Index(int(child.place)), f.to.around)
@@ -181,6 +181,8 @@ func (f *collector) judgeInto(n *node, v value, at *spot, to reflect.Value, arou
 	last := len(f.around)
 	f.around = append(f.around, variable{spot: at, to: to, around: around})
 	switch in := &f.around[last]; {
+	case at.class == classStruct:
+		in.around = to.Addr().Interface()
 	case at.class == classMap:
 		to.Set(reflect.MakeMapWithSize(to.Type(), int(v.count)))
 		in.key, in.elem = reflect.New(to.Type().Key()).Elem(), reflect.New(to.Type().Elem()).Elem()
