@@ -9,7 +9,9 @@ type Config struct {
 	// Model is the name of the model at the API: "gemini-3-pro". The name of a model in a policy or a
 	// ladder is not sent.
 	Model string `json:"model"`
-	// MaxTokens bounds the reply, thoughts included, in tokens; 0 uses the API's default.
+	// MaxTokens bounds the reply, thoughts included, in tokens; 0 uses the API's default. Under a budget of
+	// tokens or money set it to at most what the model can write: what is left is asked for otherwise, and
+	// Vertex AI refuses a bound above the model's own.
 	MaxTokens int64 `json:"max_tokens,omitempty"`
 	// Temperature is from 0 to 2; nil uses the API's default. Google advises against values other than 1
 	// for Gemini 3.

@@ -1,6 +1,10 @@
 package genai
 
-import "github.com/retake-go/retake/adapter/kit"
+import (
+	"bytes"
+
+	"github.com/retake-go/retake/adapter/kit"
+)
 
 // Error is a failed request. Its text is safe to log. Its chain has the typed error of package fault
 // ([fault.RateLimitError] and so on) and the SDK's error: an sdk.APIError, by value, if the API answered
@@ -13,4 +17,13 @@ func (g *received) unusable() error {
 		return kit.Unusable(g.finish, g.finished)
 	}
 	return kit.NoReply(g.last, &kit.UnreadableError{Got: "no candidate"})
+}
+
+// advise returns the advice on a refusal; empty for none. Vertex AI refuses a bound above the model's own, and
+// a budget asks for replies as long as what is left of it, unless a config says how long they can be.
+func advise(refusal []byte) string {
+	if bytes.Contains(refusal, []byte("maxOutputTokens value of")) {
+		return "set Config.MaxTokens to the most that the model can write"
+	}
+	return ""
 }

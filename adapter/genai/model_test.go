@@ -35,6 +35,14 @@ func model(t *testing.T, url string, client *http.Client) *genai.Model {
 	return m
 }
 
+// Vertex AI refuses a bound above the model's own, such as what is left of a budget.
+func TestARefusedBoundNamesTheSetting(t *testing.T) {
+	s := kittest.Serve(t, "400 Bad Request\nContent-Type: application/json\n\n"+`{"error":{"code":400,"message":"Unable to submit request because it has a maxOutputTokens value of 83333 `+
+		`but the supported range is from 1 (inclusive) to 65536 (exclusive). Update the value and try again.","status":"INVALID_ARGUMENT"}}`)
+	_, err := model(t, s.URL, s.Client).Reply(t.Context(), loop.Request{Messages: []message.Message{{Role: message.User, Text: "Hello."}}})
+	require.ErrorContains(t, err, "(set Config.MaxTokens to the most that the model can write)")
+}
+
 func TestAnErrorHasItsCausesInItsChain(t *testing.T) {
 	s := kittest.Serve(t, "429 Too Many Requests\n\n"+`{"error":{"code":429,"message":"Slow\ndown.","status":"RESOURCE_EXHAUSTED"}}`)
 	_, err := model(t, s.URL, s.Client).Reply(t.Context(), loop.Request{})

@@ -63,7 +63,9 @@ type Config struct {
 	// the parsing of rate limits, and for what it wants otherwise than OpenAI ([QuirksOf]); empty means the
 	// one whose own server URL names, else "openai".
 	Provider string `json:"provider,omitempty"`
-	// MaxTokens bounds the reply, reasoning included, in tokens; 0 uses the server's default.
+	// MaxTokens bounds the reply, reasoning included, in tokens; 0 uses the server's default. Under a budget
+	// of tokens or money set it to at most what the model can write: what is left is asked for otherwise, and
+	// servers refuse a bound above the model's own.
 	MaxTokens int64 `json:"max_tokens,omitempty"`
 	// LegacyMaxTokens sends MaxTokens as max_tokens instead of max_completion_tokens, for servers that are
 	// not known to want it. Chat only.
