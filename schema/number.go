@@ -91,7 +91,7 @@ func decimalOf(text string) decimal {
 		digits := strings.TrimLeft(fraction, "0")
 		fraction, scale = digits, exponent+len(digits)-len(fraction)
 	}
-	if whole+fraction == "" {
+	if whole == "" && fraction == "" {
 		return decimal{scale: math.MinInt}
 	}
 	return decimal{negative, whole, fraction, scale}
