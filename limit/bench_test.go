@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/retake-go/retake/limit"
 )
 
@@ -50,4 +53,21 @@ func BenchmarkGrantAmongWaiting(b *testing.B) {
 			st, _ = limit.Step(st, limit.Event{Kind: limit.Settle, ID: id, At: at, Tokens: 80, Outcome: limit.Served})
 		}
 	}
+}
+
+func TestAGrantFromALeaseIsOneAllocation(t *testing.T) {
+	st, err := limit.New(limit.Config{Shared: true})
+	require.NoError(t, err)
+	at, id := time.Unix(0, 0), int64(0)
+	lent := limit.Share{ID: 1, From: at, Every: time.Microsecond, Calls: 1 << 40}
+	st, _ = limit.Step(st, limit.Event{Kind: limit.Lent, At: at, Share: lent})
+	assert.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
+		id++
+		at = at.Add(time.Microsecond)
+		var fx []limit.Effect
+		if st, fx = limit.Step(st, limit.Event{Kind: limit.Ask, ID: id, At: at}); len(fx) == 0 {
+			t.Error("it is granted at once")
+		}
+		st, _ = limit.Step(st, limit.Event{Kind: limit.Settle, ID: id, At: at, Outcome: limit.Served})
+	}), 1.0)
 }

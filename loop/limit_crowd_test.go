@@ -71,7 +71,10 @@ func (q *queued) next() int {
 }
 
 func TestSessionsThatWaitForALimiterWakeOneByOneInTheirOrder(t *testing.T) {
-	const n = 200
+	n := 100_000
+	if testing.Short() {
+		n = 200
+	}
 	q := newQueued(t, n)
 	assert.Equal(t, n, q.next(), "all ask, and the first one is granted its call")
 	for made := 1; made < n; made++ {
