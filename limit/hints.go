@@ -25,9 +25,11 @@ func (s *step) learn(limits *ratelimit.State, known bool, given amount) (changed
 		case period > longest:
 			s.countDown(w)
 		case w.Limit.Known && w.Limit.N > 0 && w.Limit.N <= 1<<40:
-			changed = s.pace(w.Resource, w.Limit.N, int64(period)) || changed
-			if known && w.Remaining.Known {
-				s.told(w, int64(period), given)
+			p, is := s.paced(w.Resource, w.Limit.N, int64(period))
+			changed = changed || is
+			if p != nil && known && w.Remaining.Known { // of the calls granted later the response may not know
+				later := s.Given.of(p.Resource) - given.of(p.Resource)
+				p.Left, p.Told = min(w.Remaining.N, p.Limit)/s.Config.Parts-later, s.Now
 			}
 		}
 	}
@@ -38,17 +40,17 @@ func (s *step) learn(limits *ratelimit.State, known bool, given amount) (changed
 	return changed
 }
 
-// pace keeps a window by pacing, and reports whether that is new.
-func (s *step) pace(resource string, limit, period int64) bool {
+// paced keeps a window by pacing, and reports whether that or its limit is new. It returns nil if there are
+// too many windows.
+func (s *step) paced(resource string, limit, period int64) (p *Paced, changed bool) {
 	for n := range s.Windows {
 		if w := &s.Windows[n]; w.Resource == resource && w.Period == period {
-			changed := w.Limit != limit
-			w.Limit = limit
-			return changed
+			changed, w.Limit = w.Limit != limit, limit
+			return w, changed
 		}
 	}
 	if len(s.Windows) == maxWindows {
-		return false
+		return nil, false
 	}
 	w := Paced{Resource: resource, Limit: limit, Period: period, Next: s.Now}
 	cost := s.cost(&w, 1)
@@ -62,18 +64,7 @@ func (s *step) pace(resource string, limit, period int64) bool {
 		w.spend(s.Now, given)
 	}
 	s.Windows = append(s.Windows, w)
-	return true
-}
-
-// told notes what is left of a window, less the calls that were granted later, of which the response may not
-// know.
-func (s *step) told(told *ratelimit.Window, period int64, given amount) {
-	for n := range s.Windows {
-		if w := &s.Windows[n]; w.Resource == told.Resource && w.Period == period {
-			later := s.Given.of(w.Resource) - given.of(w.Resource)
-			w.Left, w.Told = min(told.Remaining.N, w.Limit)/s.Config.Parts-later, s.Now
-		}
-	}
+	return &s.Windows[len(s.Windows)-1], true
 }
 
 // countDown notes what is left of a long window, less the calls in flight, which the response may not have seen.

@@ -36,10 +36,7 @@ func scaled(n, by, per int64) int64 {
 // cost is the time that a call with so many tokens takes of the window. A hundredth is left out, because no
 // call begins exactly when it should.
 func (st *State) cost(w *Paced, tokens int64) int64 {
-	if w.Resource == "requests" {
-		tokens = 1
-	}
-	return min(scaled(tokens*100, w.Period*st.Config.Parts, w.Limit*99), int64(maxTime))
+	return min(scaled(takes(w.Resource, tokens)*100, w.Period*st.Config.Parts, w.Limit*99), int64(maxTime))
 }
 
 // every is the time between calls with so many tokens each, by the pace and all windows.

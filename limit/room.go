@@ -94,12 +94,7 @@ func (st *State) spread(w *Paced, from, calls, tokens int64) {
 }
 
 // takes is what a call with so many tokens takes of a resource.
-func takes(resource string, tokens int64) int64 {
-	if resource == "requests" {
-		return 1
-	}
-	return tokens
-}
+func takes(resource string, tokens int64) int64 { return amount{1, tokens}.of(resource) }
 
 // of is as much of the amount as a window of the resource counts.
 func (a amount) of(resource string) int64 {
