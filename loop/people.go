@@ -40,6 +40,17 @@ var ErrNobodyAsks = errors.New("loop: no run of the session asks a person here")
 // forever is until when a run rests whose questions have no deadline.
 var forever = time.Unix(1<<40, 0)
 
+// ownAsk returns a question that shares nothing with the state: the approver may write into it.
+func ownAsk(a machine.Ask) machine.Ask {
+	a.Arguments = slices.Clone(a.Arguments)
+	if a.Failure != nil {
+		f := *a.Failure
+		f.Issues = slices.Clone(f.Issues)
+		a.Failure = &f
+	}
+	return a
+}
+
 // askedUntil returns when the first of the run's questions takes its default.
 func (p *process) askedUntil() time.Time {
 	if at := machine.AskedUntil(p.asked.Asks); !at.IsZero() {
@@ -86,7 +97,7 @@ func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
 	a := *p.nextAsk()
 	ctx, free := p.limits.bounded(p.ctx, a.Deadline)
 	defer free()
-	q := PersonQuestion{Ask: a, Session: p.s.ID(), View: p.runner.State().Session}
+	q := PersonQuestion{Ask: ownAsk(a), Session: p.s.ID(), View: p.runner.State().Session}
 	answer, left, err := ask(ctx, p, engine.Limits{},
 		func(ctx context.Context, _ engine.Tell) (machine.Response, error) { return p.approver(ctx, q) })
 	switch {

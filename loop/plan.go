@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"slices"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/engine"
@@ -37,16 +38,18 @@ func (p *process) askPlanner(e machine.Effect) ([]machine.Effect, error) {
 // one.
 func (p *process) askedAbout(e machine.Effect) error {
 	q, err := e.Question, p.err
+	f := q.Failure
+	f.Issues = slices.Clone(f.Issues) // whoever is given the error may write into it
 	switch {
 	case q.Exhausted && p.cause != nil:
 		return p.cause
 	case q.Exhausted:
-		return recordedFailure(q.Failure, p.runner.State().Config.Single)
+		return recordedFailure(f, p.runner.State().Config.Single)
 	case q.Tool != "":
 		err = p.failed[q.Index].err
 	}
 	if err == nil {
-		err = &fault.RecordedError{Recorded: q.Failure}
+		err = &fault.RecordedError{Recorded: f}
 	}
 	return err
 }

@@ -235,6 +235,7 @@ func askedAbout(q *machine.Question) error {
 	if q.Exhausted && (wordless || f.Class == fault.Reducer) {
 		return nil
 	}
+	f.Issues = slices.Clone(f.Issues) // the planner may write into the error
 	return &fault.RecordedError{Recorded: f}
 }
 

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/internal/typed"
@@ -43,8 +44,13 @@ type Question struct {
 // NewQuestion returns the question for an ask_planner effect of the core. cause is the Go error behind it, or
 // nil. It is for engines.
 func NewQuestion(st machine.State, e machine.Effect, cause error) Question {
+	own := *e.Question // the planner may write into it
+	own.Failure.Issues = slices.Clone(own.Failure.Issues)
+	if own.Cycle != nil {
+		own.Cycle = &machine.Cycle{Rounds: own.Cycle.Rounds, Calls: slices.Clone(own.Cycle.Calls)}
+	}
 	return Question{
-		Question: *e.Question, Model: st.Model, Cause: typed.Asked(e.Question.Failure, cause), Session: st.Session,
+		Question: own, Model: st.Model, Cause: typed.Asked(own.Failure, cause), Session: st.Session,
 		At: st.At, Deadline: st.Config.Deadline,
 	}
 }
