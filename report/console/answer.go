@@ -15,8 +15,9 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// maxAnswer is the largest answer that is read, in bytes.
-const maxAnswer = 2 << 20
+// maxAnswer is the largest answer that is read, in bytes. A form has up to three for each byte of arguments,
+// also of those that were not changed, and they have a mebibyte.
+const maxAnswer = 4 << 20
 
 // byCookie remembers who answers.
 const byCookie = "retake-by"

@@ -172,3 +172,29 @@ func TestSecretsAreKeptWithoutBeingShown(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, r.StatusCode, body(t, r))
 	assert.JSONEq(t, strings.NewReplacer("Oslo", "Rome", `"x"`, `"y"`, "odd", "even").Replace(arguments), string(said(t, dir).Arguments))
 }
+
+// Long texts of several lines are no secrets: who is asked sees them whole. A key in the middle of one is
+// left out, and so is one in arguments that are shown as they are.
+func TestLongTextsAreShownWhole(t *testing.T) {
+	const line, key = `two  words and a \"line\" é\n`, "api_key=sk-proj-4f9QzX7bT2LmN8vRkW3yHcJd"
+	long := strings.Repeat(line, 400)
+	to := func(text string) string { return strings.Replace(acme, "ACME", text, 1) }
+	for _, doubt := range []bool{false, true} {
+		needs := always
+		if doubt {
+			needs = tool.Approval(policy.Approval{InDoubt: policy.DoubtAsk})
+		}
+		_, c, _ := asking(t, to(long+"the end"), pay(needs))
+		page := body(t, ask(t, c, "GET", "/inbox"))
+		assert.Contains(t, page, "the end")
+		assert.NotContains(t, page, "without seeing")
+		assert.Equal(t, doubt, strings.Count(page, "two  words") == 400, "once, or as a field")
+
+		_, c, _ = asking(t, to(long+" "+key+" "+long), pay(needs))
+		page = body(t, ask(t, c, "GET", "/inbox"))
+		assert.NotContains(t, page, "sk-proj")
+		assert.NotContains(t, page, "two  words")
+		assert.Contains(t, page, map[bool]string{true: "[secret]", false: "without seeing"}[doubt])
+		assert.Contains(t, page, "500", "the others are there")
+	}
+}

@@ -108,6 +108,8 @@ type question struct {
 	Holds string
 	// Given says how it was answered, before the run has taken that; empty if it was not.
 	Given string
+	// Large is the size of arguments that the page has no room for. They are on the page of this question.
+	Large, Alone string
 	// Form has the arguments; nil where nothing can be answered.
 	Form *form
 	By   string
@@ -151,7 +153,7 @@ func (c *Console) question(asks pending, now time.Time) *question {
 	q := &question{
 		Ask: *a, Anchor: asks.anchor(), Given: asks.given, Session: s.id, Store: s.row.Store, Link: s.row.Link,
 		Doubt:   a.Kind == machine.AskDoubt,
-		Whole:   visible(c.scrub(string(arguments))),
+		Whole:   visible(c.whole(arguments)),
 		Request: c.scrub(s.request), Said: c.scrub(s.said), Earlier: c.earlier(s, a.Tool), now: now, Holds: holds(a),
 	}
 	if q.GaveUp = a.Kind == machine.AskExhausted; q.GaveUp && a.Failure != nil {
@@ -161,10 +163,9 @@ func (c *Console) question(asks pending, now time.Time) *question {
 		q.Failed = c.scrub(fmt.Sprintf("%s%s, at attempt %d (%s)", q.Failed, a.Failure.Class, a.Attempt, a.Reason))
 	}
 	c.beside(q, s, a)
-	hides := func(text string) bool { return c.scrub(text) != text }
 	if _, can := c.settings.Stores[s.store].Store.(inbox.Store); can {
-		q.Form = formOf(s.forms[a.Tool], a.Arguments, hides, c.settings.ShowSecrets)
-		q.Form.compare(s.beside[a.ID].before, hides)
+		q.Form = formOf(s.forms[a.Tool], a.Arguments, c.hides, c.settings.ShowSecrets)
+		q.Form.compare(s.beside[a.ID].before, c.hides)
 		if q.Correctable() && a.Failure != nil {
 			q.Form.mark(a.Failure.Issues)
 		}
@@ -281,8 +282,21 @@ var drafts = []string{
 	"Not now. Do first what can be done without it.",
 }
 
-// pageCards is the most questions of a page.
-const pageCards = 50
+// pageCards is the most questions of a page, and pageBytes the most bytes of arguments, beside those of the
+// question that was asked for.
+const (
+	pageCards = 50
+	pageBytes = 256 << 10
+)
+
+// briefly is a question without its arguments, which the page has no room for.
+func (c *Console) briefly(asks pending, now time.Time) *question {
+	a, size := *asks.Ask, len(asks.Arguments)
+	a.Arguments = nil
+	q := c.question(pending{&a, asks.in, asks.given}, now)
+	q.Form, q.Large, q.Alone = nil, several.Grouped(size)+" bytes", asks.link()
+	return q
+}
 
 // inbox writes a page of the questions: that of a number, or the one with the question "at".
 func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
@@ -296,8 +310,14 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 		page = n/pageCards + 1
 	}
 	first, last := v.cut(page, len(all), pageCards, func(page int) string { return fmt.Sprint("/inbox?page=", page) })
+	room := pageBytes
 	for _, a := range all[first:last] {
-		q := c.question(a, now)
+		room -= len(a.Arguments)
+		card := c.question
+		if room < 0 && a.anchor() != query.Get("at") {
+			room, card = room+len(a.Arguments), c.briefly
+		}
+		q := card(a, now)
 		q.By = whoAsks(r)
 		v.Questions = append(v.Questions, q)
 	}

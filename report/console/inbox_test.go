@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -229,4 +230,25 @@ func TestAQuestionTellsOfEarlierCalls(t *testing.T) {
 		at = append(at, n)
 	}
 	assert.IsIncreasing(t, at)
+}
+
+// A page has room for some arguments; what is larger is shown when it is asked for, and can be answered.
+func TestLargeArgumentsHaveAPageEach(t *testing.T) {
+	dir := t.TempDir()
+	large := strings.Replace(acme, "ACME", strings.Repeat("é long ", 12000)+"end", 1)
+	for n := range 5 {
+		name := fmt.Sprint("order-", n)
+		put(t, dir, name+".jsonl", asked(t, name, large, time.Duration(n+1)*time.Hour, pay(always)))
+	}
+	c := open(t, dir, soonAfter)
+	page := body(t, ask(t, c, "GET", "/inbox"))
+	assert.Equal(t, 5, strings.Count(page, `<section class="card"`))
+	assert.Less(t, len(page), 700<<10)
+	left := regexp.MustCompile(`"/inbox\?at=([^"#]*)#[^"]*">[0-9,]+ bytes: open them to answer`).FindAllStringSubmatch(page, -1)
+	require.Len(t, left, 3)
+	page = body(t, ask(t, c, "GET", "/inbox?at="+left[2][1]))
+	assert.Equal(t, 2, strings.Count(page, "open them to answer"))
+	in := formIn(t, page[strings.Index(page, `aria-label="question of order-4"`):])
+	in.Set("verdict", "approve")
+	assert.Equal(t, http.StatusSeeOther, send(t, c, in).StatusCode)
 }

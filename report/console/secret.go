@@ -3,7 +3,10 @@ package console
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
+	"unicode"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/schema"
 )
@@ -47,6 +50,78 @@ func mask(value any, at []string) any {
 			if at[0] == "*" {
 				in[n] = mask(in[n], at[1:])
 			}
+		}
+	}
+	return value
+}
+
+// window is how much of a text is searched at once for keys and passwords, and overlap how much of it is
+// searched again with what follows. fault.Scrub cuts what is longer than a window.
+const (
+	window  = 1 << 10
+	overlap = window / 4
+)
+
+// hides reports whether a text of any length must not be shown: a part of it has the form of a key or a
+// password.
+func (c *Console) hides(text string) bool {
+	if c.settings.ShowSecrets {
+		return false
+	}
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.IsGraphic(r) && r != unicode.ReplacementChar {
+			return r
+		}
+		return -1
+	}, text)
+	for {
+		part := strings.ToValidUTF8(text[:min(len(text), window)], "")
+		if fault.Scrub(part) != strings.Join(strings.Fields(part), " ") {
+			return true
+		}
+		if len(text) <= window {
+			return false
+		}
+		text = text[window-overlap:]
+	}
+}
+
+// whole are arguments for people, whole but for values that must not be shown.
+func (c *Console) whole(arguments json.RawMessage) string {
+	if !c.hides(string(arguments)) {
+		return string(arguments)
+	}
+	var value any
+	dec := json.NewDecoder(bytes.NewReader(arguments))
+	dec.UseNumber()
+	if dec.Decode(&value) == nil {
+		if text := jsonText(c.veil(value)); !c.hides(text) {
+			return text
+		}
+	}
+	return c.scrub(string(arguments))
+}
+
+// veil puts a mark in the place of each value that must not be shown.
+func (c *Console) veil(value any) any {
+	switch in := value.(type) {
+	case map[string]any:
+		for name, member := range in {
+			switch in[name] = c.veil(member); member.(type) {
+			case map[string]any, []any:
+			default:
+				if c.hides(jsonText(map[string]any{name: in[name]})) {
+					in[name] = secretMark
+				}
+			}
+		}
+	case []any:
+		for n := range in {
+			in[n] = c.veil(in[n])
+		}
+	case string:
+		if c.hides(in) {
+			return secretMark
 		}
 	}
 	return value
