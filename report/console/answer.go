@@ -35,7 +35,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s == nil {
-		show(w, http.StatusNotFound, "missing", brief(id))
+		c.notTaken(kept{w, in}, journal.ErrNoRun)
 		return
 	}
 	store, can := c.settings.Stores[s.store].Store.(inbox.Store)
@@ -64,7 +64,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		c.notTaken(w, err)
+		c.notTaken(kept{w, in}, err)
 		return
 	}
 	c.remember(w, said.By)
@@ -207,7 +207,18 @@ func (c *Console) notTaken(w http.ResponseWriter, err error) {
 	}
 }
 
-// refused writes a page that says why nothing was done.
+// kept is where the answer to a form is written, with what was entered.
+type kept struct {
+	http.ResponseWriter
+	in url.Values
+}
+
+// refused writes a page that says why nothing was done, with the words that were entered, so that they are
+// not lost.
 func (c *Console) refused(w http.ResponseWriter, status int, title, why string) {
-	show(w, status, "refused", struct{ Title, Why string }{title, brief(c.scrub(why))})
+	var typed string
+	if k, is := w.(kept); is {
+		typed = visible(strings.TrimSpace(k.in.Get("words") + k.in.Get("text") + "\n" + k.in.Get("result")))
+	}
+	show(w, status, "refused", struct{ Title, Why, Typed string }{title, brief(c.scrub(why)), typed})
 }

@@ -162,3 +162,25 @@ func TestAnAnswerThatIsNoForm(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, items)
 }
+
+// What was written is shown again where it was not taken: after the deadline, and once the session is gone.
+func TestWhatWasWrittenIsNotLost(t *testing.T) {
+	const wrote = "Not <today>."
+	dir := t.TempDir()
+	put(t, dir, "order-7.jsonl", asked(t, "order-7", acme, time.Hour, pay(always)))
+	in := formIn(t, body(t, ask(t, open(t, dir, soonAfter), "GET", "/inbox")))
+	in.Set("verdict", "refuse")
+	in.Set("words", wrote)
+	c := open(t, dir, func(s *console.Settings) { s.Clock = startAt(looptest.Epoch.Add(2 * time.Hour)) })
+	r := send(t, c, in)
+	page := body(t, r)
+	assert.Equal(t, http.StatusConflict, r.StatusCode)
+	assert.Contains(t, page, "Too late")
+	assert.Contains(t, page, "Not &lt;today&gt;.")
+	c = open(t, t.TempDir(), soonAfter)
+	r = send(t, c, in)
+	page = body(t, r)
+	assert.Equal(t, http.StatusNotFound, r.StatusCode)
+	assert.Contains(t, page, "Yours was not sent.")
+	assert.Contains(t, page, "Not &lt;today&gt;.")
+}

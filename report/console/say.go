@@ -33,7 +33,7 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s == nil {
-		show(w, http.StatusNotFound, "missing", brief(at.Get("id")))
+		c.notSaid(kept{w, in}, journal.ErrNoRun)
 		return
 	}
 	store, can := c.settings.Stores[s.store].Store.(inbox.Store)
@@ -49,7 +49,7 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 		Stop: in.Has("stop"), Reset: in.Has("reset"),
 	}
 	if err := words.Validate(); err != nil {
-		c.refused(w, http.StatusUnprocessableEntity, "The message does not fit", err.Error()+". Nothing was sent.")
+		c.refused(kept{w, in}, http.StatusUnprocessableEntity, "The message does not fit", err.Error()+". Nothing was sent.")
 		return
 	}
 	err = inbox.ErrEnded
@@ -57,7 +57,7 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 		err = inbox.Say(r.Context(), store, s.id, words)
 	}
 	if err != nil && !errors.Is(err, journal.ErrAnswered) {
-		c.notSaid(w, err)
+		c.notSaid(kept{w, in}, err)
 		return
 	}
 	c.remember(w, words.By)
