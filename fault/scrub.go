@@ -25,6 +25,7 @@ type doubt uint8
 
 const (
 	always      doubt = iota // the form itself says that it is a key
+	unlessWord               // all but words joined by _, as invalid_grant
 	unlessSaid               // all but words that say something of a key
 	unlessProse              // all but words of prose
 	ifMixed                  // only what looks like a key, or has a letter and a digit behind it
@@ -36,7 +37,7 @@ const (
 	named = `(?:api|access|account|admin|auth|bearer|bot|client|csrf|deploy|encryption|id|master|oauth|` +
 		`personal|private|refresh|secret|security|service|session|shared|signing|subscription|user|webhook|` +
 		`xsrf)` + sep + `(?:access` + sep + `)?(?:key(?:_base)?|token|secret)` +
-		`|[a-z]*passw(?:or[dt]|d)|passphrase|passcode|pwd|secret|credentials?`
+		`|[a-z]*passw(?:or[dt]|d)|passphrase|passcode|pwd|secret|credentials?|otp`
 	vague = `key|token|jwt|sig|signature|auth|pass|pw|jsessionid|phpsessid|connect\.sid`
 	// sep is within a name: in the name of a query also percent-encoded.
 	sep = `(?:[_\- ]|%5f|%2d|%20)?`
@@ -58,7 +59,7 @@ const (
 
 // ofNamed, ofVague and ofPasswords are what the names have in common.
 const (
-	ofNamed     = "key token secret passw passphrase passcode pwd credential"
+	ofNamed     = "key token secret passw passphrase passcode pwd credential otp"
 	ofVague     = "key token jwt sig auth pass pw sessid sessionid .sid"
 	ofPasswords = "passw passphrase passcode pwd _pass"
 	ofBoth      = ofNamed + " " + ofVague
@@ -128,7 +129,11 @@ var secrets = []form{
 	formOf(always, "hooks.slack.com/ discord",
 		`(hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/)([A-Za-z0-9/_\-]{8,})`),
 	formOf(always, "=",
-		`(?i)([?&](?:`+vague+`|code)=)`+value),
+		`(?i)([?&](?:`+vague+`)=)`+value),
+	formOf(unlessWord, "=",
+		`(?i)([?&]code=)`+value),
+	formOf(ifMixed, "session=",
+		`(?i)([?&]session=)`+value),
 	// curl -u user:password, --token …
 	formOf(ifMixed, "-u -a",
 		`(\s(?:-[ua]|--auth|--(?:proxy-)?user)[ =]['"]?[^\s:]*[^\s:0-9][^\s:]*:)([^\s'"]{4,})`),
@@ -272,6 +277,8 @@ func (f form) isKey(found, after string) bool {
 	switch {
 	case strings.HasPrefix(leftOut, found), strings.HasPrefix(found, leftOut), strings.HasSuffix(found, ":"):
 		return false
+	case f.doubt == unlessWord:
+		return !strings.Contains(found, "_") || strings.Trim(found, "abcdefghijklmnopqrstuvwxyz_") != ""
 	case f.doubt == unlessSaid:
 		return !isSaid(found)
 	case f.doubt == unlessProse:
