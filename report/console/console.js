@@ -123,10 +123,11 @@
     for (const d of f.querySelectorAll("[name=draft]"))
       d.onclick = e => { e.preventDefault(); f.elements.words.value = d.textContent; f.elements.words.focus(); };
     const yes = f.querySelector("[value=approve]"), effect = yes?.textContent;
+    const was = x => x.dataset.was ?? x.defaultValue;
     if (yes) f.oninput = () => {
-      const changed = [...f.elements].filter(x => x.name.startsWith("a/") && x.value !== x.dataset.was);
+      const changed = [...f.elements].filter(x => x.name.startsWith("a/") && x.value !== was(x));
       yes.textContent = !changed.length ? effect : "Send changed: " +
-        changed.map(x => x.type === "password" ? x.name.slice(2) : x.name.slice(2) + " " + x.dataset.was + " → " + x.value).join(", ").slice(0, 200);
+        changed.map(x => x.type === "password" ? x.name.slice(2) : x.name.slice(2) + " " + was(x) + " → " + x.value).join(", ").slice(0, 200);
     };
   }
 
