@@ -113,12 +113,13 @@ model_not_found: zhipu/1211 zhipu/1221 zhipu/1222
 billing: zhipu/1113 zhipu/1309 minimax/1008
 quota: zhipu/1304 zhipu/1308 zhipu/1310 minimax/2056
 rate_limit: zhipu/1302 zhipu/1303 zhipu/1305 minimax/1002 minimax/1039 minimax/1041
+rate_limit: minimax/2045
 overloaded: zhipu/1312
 unavailable: zhipu/1120 zhipu/1230 zhipu/1234 minimax/1000 minimax/1024 minimax/1033
 timeout: minimax/1001
 context_length: zhipu/1261
 content_filter: zhipu/1301 minimax/1026 minimax/1027
-invalid_request: minimax/2013
+invalid_request: minimax/1042 minimax/2013
 permission_denied: eacces
 not_found: enoent
 io: eio enospc

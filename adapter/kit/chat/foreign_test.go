@@ -28,6 +28,11 @@ func TestErrorsInGoodResponsesAreRead(t *testing.T) {
 			"minimax: 200 1002: rate limit exceeded(RPM)", fault.RateLimit},
 		"MiniMax, a key": {"minimax", jsonType + `{"base_resp":{"status_code":1004,"status_msg":"login fail"}}`,
 			"minimax: 200 1004: login fail", fault.Auth},
+		"MiniMax, growth": {"minimax", jsonType + `{"base_resp":{"status_code":2045,"status_msg":"rate growth limit"}}`,
+			"minimax: 200 2045: rate growth limit", fault.RateLimit},
+		"MiniMax, invisible": {"minimax", jsonType +
+			`{"base_resp":{"status_code":1042,"status_msg":"invisible character ratio limit"}}`,
+			"minimax: 200 1042: invisible character ratio limit", fault.InvalidRequest},
 		"MiniMax, streamed": {"minimax", streamType + `data: {"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}` + "\n\n",
 			"minimax: 200 1008: insufficient balance", fault.Billing},
 		"Baidu": {"baidu", jsonType + `{"error_code":18,"error_msg":"Open api qps request limit reached"}`,
