@@ -80,6 +80,10 @@ var dumped = formOf(unlessSaid, "",
 	`(?i)((?:^|\n)\s*(?:export\s+|declare -x\s+|set\s+)?\w*(?:`+password+`|secret)=)`+
 		`([^\s"'][^\n]{3,})\n\s*(?:export\s+|declare -x\s+|set\s+)?\w+=`)
 
+// armoured is a private key, of any number of lines.
+var armoured = formOf(always, "-----begin",
+	`(?s)(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)(.*?)(?:-----END [A-Z ]*-----|$)`)
+
 // formOf is a form, of whose words in has, which are in lower case, each text with a key has one.
 func formOf(doubt doubt, has, pattern string) form {
 	return form{regexp.MustCompile(pattern), doubt, strings.Fields(has)}
@@ -87,10 +91,9 @@ func formOf(doubt doubt, has, pattern string) form {
 
 // secrets are the forms, in the order in which they are looked for.
 var secrets = []form{
-	formOf(always, "-----begin",
-		`(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)(.*?)(?:-----END [A-Z ]*-----|$)`),
+	armoured,
 	formOf(ifRandom, "-----end", // its beginning was cut off
-		`(^|[^A-Za-z0-9+/=\\ ])([A-Za-z0-9+/=\\ ]{16,})-----END [A-Z ]*PRIVATE KEY`),
+		`(^|[^A-Za-z0-9+/=\\\s])([A-Za-z0-9+/=\\\s]{16,})-----END [A-Z ]*PRIVATE KEY`),
 	formOf(always, "cookie",
 		`(?i)(\b(?:set-)?cookie\\*["']?\s*[:=][\s\[]*\\*["']?)(`+pair+
 			`(?:(?:;\s*|\\*["'],\s*\\*["'])`+pair+`)*)`),
@@ -226,7 +229,48 @@ func Scrub(s string) string {
 	if cut {
 		s = s[:maxLine] // a key that is cut is left out by how it begins
 	}
-	s = strings.Join(strings.Fields(dumped.without(strings.ToValidUTF8(s, ""))), " ")
+	s = withoutKeys(strings.Join(strings.Fields(dumped.without(strings.ToValidUTF8(s, ""))), " "))
+	s = seen(s)
+	if cut {
+		s += "…"
+	}
+	return canon.Cut(s, maxLine)
+}
+
+// ScrubText leaves keys, tokens and passwords out of a text of any length, as [Scrub] does, and leaves the
+// rest as it is, but for what is not UTF-8. It takes time that grows with the length. A text of more than
+// 1 KiB is searched in pieces of whole lines, and a longer line in pieces that end at a blank or comma: a name
+// at the end of one and its key in the next are not seen together.
+func ScrubText(s string) string {
+	s = dumped.without(armoured.without(strings.ToValidUTF8(s, "")))
+	var b strings.Builder
+	for rest := s; rest != ""; {
+		n := pieceOf(rest)
+		b.WriteString(withoutKeys(rest[:n]))
+		rest = rest[n:]
+	}
+	return b.String()
+}
+
+// pieceOf returns how much of a text is searched at once, at most maxLine bytes.
+func pieceOf(s string) int {
+	if len(s) <= maxLine {
+		return len(s)
+	}
+	for _, ends := range []string{"\n", " ,;&"} {
+		if at := strings.LastIndexAny(s[:maxLine], ends); at >= 0 {
+			return at + 1
+		}
+	}
+	n := maxLine
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return n
+}
+
+// withoutKeys returns a text without what has a form of secrets.
+func withoutKeys(s string) string {
 	lower := folded(s)
 	for _, f := range secrets {
 		if !f.maybe(lower) {
@@ -236,11 +280,7 @@ func Scrub(s string) string {
 			s, lower = without, folded(without)
 		}
 	}
-	s = seen(s)
-	if cut {
-		s += "…"
-	}
-	return canon.Cut(s, maxLine)
+	return s
 }
 
 // folded returns a text in lower case, with the letters that a form takes for "s" and "k" as these.

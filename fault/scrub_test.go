@@ -43,6 +43,7 @@ func TestKeysAreLeftOut(t *testing.T) {
 // sign.
 func TestEveryFormOfAKeyIsLeftOut(t *testing.T) {
 	const random, digits, hex, word = "Zq8xV2mN4bT7rW1pLs0d", "0123456789012345", "9f86d081884c7d659a2feaa0c55ad015", "correcthorsebattery"
+	before := strings.Repeat("Two lines:\n  all of this stays.\n", 50)
 	for said, keys := range map[string][]string{
 		// What providers say.
 		"Incorrect API key provided: %. You can find your API key at https://example.com.": {random, hex},
@@ -273,6 +274,15 @@ func TestEveryFormOfAKeyIsLeftOut(t *testing.T) {
 			assert.NotContains(t, scrubbed, key, text)
 			assert.Contains(t, scrubbed, "[key left out]", text)
 			assert.Equal(t, scrubbed, fault.Scrub(scrubbed), "twice is once")
+
+			above := before
+			if strings.HasPrefix(text, "MII") { // the end of a text that was cut
+				above = ""
+			}
+			whole := fault.ScrubText(above + text + "\n")
+			assert.NotContains(t, whole, key, text)
+			assert.True(t, strings.HasPrefix(whole, above), text)
+			assert.Equal(t, whole, fault.ScrubText(whole), text)
 		}
 	}
 }
@@ -326,7 +336,21 @@ func TestWhatIsNoKeyStays(t *testing.T) {
 	} {
 		assert.Equal(t, said, fault.Scrub(said))
 		assert.Equal(t, said, fault.Scrub(fault.Scrub(said)))
+		text := strings.Repeat(said+"\n\t", 30)
+		assert.Equal(t, text, fault.ScrubText(text))
 	}
+}
+
+// A text of any length stays as it is but for the keys in it.
+func TestALongTextStaysWholeButForItsKeys(t *testing.T) {
+	const key = "sk-ant-api03-Zq8xV2mN4bT7rW1pLs0d"
+	for _, text := range []string{
+		strings.Repeat("one  two\t三\n\n", 1000), strings.Repeat("x", 5000), strings.Repeat("日", 5000), strings.Repeat("a,b ", 2000),
+	} {
+		assert.Equal(t, text, fault.ScrubText(text))
+		assert.Equal(t, text+" [key left out] "+text, fault.ScrubText(text+" "+key+" "+text))
+	}
+	assert.Equal(t, "a b", fault.ScrubText("a\xff b"))
 }
 
 func TestScrubbedTextIsOneSeenLine(t *testing.T) {

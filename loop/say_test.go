@@ -48,6 +48,21 @@ func texts(r loop.Request) (all []string) {
 	return all
 }
 
+// A message of any length is heard as it was written, but for keys in it.
+func TestAMessageIsHeardWhole(t *testing.T) {
+	long := strings.Repeat("One line,\n  and one that is indented.\n", 200)
+	synctest.Test(t, func(t *testing.T) {
+		store := new(postbox)
+		model := &slowly{Model: looptest.NewModel(looptest.Say("To Lisbon."), looptest.Say("To Rome."))}
+		s := fixture.In(nil, store.open(t, "order-42"))
+		done := runs(t, false, model, s, loop.Config{})
+		time.Sleep(time.Second)
+		require.NoError(t, s.Say(session.Words{Text: long + "My key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789.\n" + long}))
+		require.NoError(t, (<-done).err)
+		assert.Equal(t, long+"My key is [key left out]\n"+long, texts(model.Requests()[1])[1])
+	})
+}
+
 // What a user says while the model answers is heard before the run ends: the answer is not the last one.
 func TestAMessageEntersBeforeTheNextModelCall(t *testing.T) {
 	for _, pooled := range []bool{false, true} {

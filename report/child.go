@@ -145,7 +145,7 @@ func (within *Page) timeline(in io.ReadCloser, shown bool) string {
 		text = "\n" + line(err.Error())
 	}
 	if text = out.String() + text; within.Scrub {
-		text = fault.Scrub(text)
+		text = fault.ScrubText(text)
 	}
 	return clip(text, maxTimeline)
 }

@@ -139,7 +139,7 @@ func (p *pager) scrub(text string) string {
 	if p == nil || !p.scrubs {
 		return text
 	}
-	return fault.Scrub(text)
+	return fault.ScrubText(text)
 }
 
 // request shows the message that a run begins with.

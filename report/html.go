@@ -182,7 +182,7 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 		p.Title = r.header.Session
 		v := r.view(byRun[r.number])
 		if within.Scrub {
-			v.Outcome = fault.Scrub(v.Outcome)
+			v.Outcome = fault.ScrubText(v.Outcome)
 		}
 		within.name(v)
 		p.Runs = append(p.Runs, v)

@@ -202,9 +202,9 @@ func (r *run) enter(e entry) {
 		r.calling, r.askedAt = true, e.At
 	}
 	if r.page != nil && r.page.scrubs {
-		e.Text = fault.Scrub(e.Text)
+		e.Text = fault.ScrubText(e.Text)
 		for n := range e.More {
-			e.More[n] = fault.Scrub(e.More[n])
+			e.More[n] = fault.ScrubText(e.More[n])
 		}
 	}
 	if r.live != nil {

@@ -32,7 +32,7 @@ func (r *Runner) Respond(at time.Time, answer machine.Response) ([]machine.Effec
 func Answered(
 	st machine.State, tools *tool.Set, at time.Time, answer machine.Response,
 ) (machine.Event, error) {
-	answer.Words, answer.By = fault.Scrub(canon.UTF8(answer.Words)), canon.UTF8(answer.By)
+	answer.Words, answer.By = fault.ScrubText(canon.UTF8(answer.Words)), canon.UTF8(answer.By)
 	ev := machine.Event{Kind: machine.Responded, At: at, Response: &answer}
 	if err := st.ResponseFault(&answer, at); err != nil {
 		return ev, err
@@ -109,7 +109,7 @@ func Spoken(st machine.State, at time.Time, w session.Words, late bool) *machine
 	if slices.Contains(st.Spoken, w.ID) {
 		return nil
 	}
-	w.Text = fault.Scrub(canon.UTF8(w.Text))
+	w.Text = fault.ScrubText(canon.UTF8(w.Text))
 	return &machine.Event{Kind: machine.Spoken, At: at, Said: &machine.Said{Words: w, Late: late}}
 }
 

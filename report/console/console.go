@@ -151,7 +151,7 @@ func (c *Console) scrub(text string) string {
 	if c.settings.ShowSecrets {
 		return text
 	}
-	return fault.Scrub(text)
+	return fault.ScrubText(text)
 }
 
 // refuse answers with status 403.

@@ -55,13 +55,6 @@ func mask(value any, at []string) any {
 	return value
 }
 
-// window is how much of a text is searched at once for keys and passwords, and overlap how much of it is
-// searched again with what follows. fault.Scrub cuts what is longer than a window.
-const (
-	window  = 1 << 10
-	overlap = window / 4
-)
-
 // hides reports whether a text of any length must not be shown: a part of it has the form of a key or a
 // password.
 func (c *Console) hides(text string) bool {
@@ -74,16 +67,7 @@ func (c *Console) hides(text string) bool {
 		}
 		return -1
 	}, text)
-	for {
-		part := strings.ToValidUTF8(text[:min(len(text), window)], "")
-		if fault.Scrub(part) != strings.Join(strings.Fields(part), " ") {
-			return true
-		}
-		if len(text) <= window {
-			return false
-		}
-		text = text[window-overlap:]
-	}
+	return fault.ScrubText(text) != text
 }
 
 // whole are arguments for people, whole but for values that must not be shown.
