@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	sdk "github.com/dbos-inc/dbos-transact-golang/dbos"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -171,4 +172,23 @@ func TestErrorsReadAsInProcess(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A sleep may end a little before its time, or the clock may be set back in it. The wait is over all the same.
+func TestASleepThatEndsEarlyIsOver(t *testing.T) {
+	limited := &fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Second}
+	a := Agent{
+		Model: looptest.NewModel(looptest.Fail(limited), looptest.Say("Done.")),
+		hooks: hooks{
+			now:   func() time.Time { return looptest.Epoch },
+			sleep: func(sdk.Context, time.Duration) error { return nil },
+		},
+	}
+	ctx, r := launched(t, "early", a)
+	run, err := r.Start(ctx, "order-42", loop.Input{Prompt: "Go."})
+	require.NoError(t, err)
+	got, err := run.Result()
+	require.NoError(t, err)
+	assert.Equal(t, "Done.", got.Text)
+	assert.GreaterOrEqual(t, got.Waited, time.Second)
 }

@@ -132,6 +132,9 @@ func (f *flow) step(ev machine.Event) error {
 	if err != nil {
 		return broken("the core: %w", err)
 	}
+	if ev.At.After(f.at) { // a wait that is over, by a clock that lags behind
+		f.at = ev.At
+	}
 	if f.hooks.step != nil {
 		f.hooks.step(ev, effects, f.st)
 	}
