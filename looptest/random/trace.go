@@ -192,6 +192,10 @@ func (r *recorded) count(ev *machine.Event) {
 	case machine.Replied:
 		r.usage = r.usage.Add(ev.Reply.Message.Usage)
 		r.replied++
+	case machine.Summarised:
+		if ev.Summary != nil {
+			r.usage = r.usage.Add(ev.Summary.Usage)
+		}
 	case machine.CallFailed, machine.Tried:
 		r.replied++
 	case machine.Cancelled:
