@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/report/console"
 	"github.com/retake-go/retake/tool"
@@ -35,12 +36,18 @@ func send(t *testing.T, c *console.Console, in url.Values) *http.Response {
 	})
 }
 
+// standing is a clock that stands still soon after the runs ask.
+type standing struct{}
+
+func (standing) Now() time.Time                         { return looptest.Epoch.Add(5 * time.Second) }
+func (standing) After(d time.Duration) <-chan time.Time { return time.After(d / 10) }
+
 // asking is a folder with a session that asks, its console, and the form as a browser would send it.
 func asking(t *testing.T, arguments string, tools ...*tool.Tool) (journal.Dir, *console.Console, url.Values) {
 	t.Helper()
 	dir := t.TempDir()
 	put(t, dir, "order-7.jsonl", asked(t, "order-7", arguments, time.Hour, tools...))
-	c := open(t, dir, soonAfter)
+	c := open(t, dir, func(s *console.Settings) { s.Clock = standing{} })
 	return journal.Dir(dir), c, formIn(t, body(t, ask(t, c, "GET", "/inbox")))
 }
 
@@ -79,7 +86,7 @@ func TestAnAnswerGoesIntoTheInboxOnce(t *testing.T) {
 	assert.Equal(t, "Ann", answer.By)
 	assert.Empty(t, answer.Arguments, "nothing was changed")
 	page := body(t, ask(t, c, "GET", "/inbox"))
-	assert.Contains(t, page, "answered: approve by Ann at 2030-01-01 00:")
+	assert.Contains(t, page, "answered: approve by Ann at 2030-01-01 00:00:05 UTC")
 	assert.NotContains(t, page, "<form")
 
 	r = send(t, c, in)

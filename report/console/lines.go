@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/retake-go/retake/internal/several"
 )
@@ -54,9 +53,9 @@ func writeLines(w io.Writer, in io.Reader, from int64) error {
 			_, err := fmt.Fprintf(w, "\nmore: from=%d\n", n)
 			return err
 		case length > len(text):
-			fmt.Fprintf(w, "%6d  %s … %s in all\n", n, seen(text), several.Of(length, "byte"))
+			fmt.Fprintf(w, "%6d  %s … %s in all\n", n, visible(text), several.Of(length, "byte"))
 		default:
-			fmt.Fprintf(w, "%6d  %s\n", n, seen(text))
+			fmt.Fprintf(w, "%6d  %s\n", n, visible(text))
 		}
 		if err == io.EOF {
 			return nil
@@ -78,19 +77,4 @@ func readLine(in *bufio.Reader) (text string, length int, err error) {
 			return line.String(), length, err
 		}
 	}
-}
-
-// seen writes characters that cannot be seen as JSON escapes them.
-func seen(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if r == '�' || unicode.IsPrint(r) {
-			b.WriteRune(r)
-		} else if r > 0xffff {
-			fmt.Fprintf(&b, `\U%08x`, r)
-		} else {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
 }

@@ -44,18 +44,18 @@ func TestATurnLeadsToItsLines(t *testing.T) {
 	assert.Equal(t, 404, ask(t, hides, "GET", "/lines?id=order-42&from=3").StatusCode, "values that a schema marks as secret are in them")
 }
 
-// Lines are shown in parts. Long ones are cut, and what cannot be seen is escaped.
+// Lines are shown in parts. Long ones are cut, and what cannot be seen is written out.
 func TestLinesOfAnyJournal(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "many.jsonl", slices.Concat(named(t, "many", -1), []byte(strings.Repeat("a\u202eb\n", 250)), bytes.Repeat([]byte("x"), 100_000)))
 	c := open(t, dir, showSecrets)
 	first := body(t, ask(t, c, "GET", "/lines?id=many&from=100"))
-	assert.True(t, strings.HasPrefix(first, "   100  a\\u202eb\n"), first)
+	assert.True(t, strings.HasPrefix(first, "   100  a⟨U+202E⟩b\n"), first)
 	rest := body(t, ask(t, c, "GET", "/lines?id=many&from=200"))
 	assert.True(t, strings.HasSuffix(rest, strings.Repeat("x", 1<<16)+" … 100000 bytes in all\n"))
 	first = body(t, ask(t, c, "GET", "/lines?id=many&from=1"))
 	assert.True(t, strings.HasPrefix(first, `     1  {"hash":"`), first)
-	assert.True(t, strings.HasSuffix(first, "   200  a\\u202eb\n\nmore: from=201\n"), first)
+	assert.True(t, strings.HasSuffix(first, "   200  a⟨U+202E⟩b\n\nmore: from=201\n"), first)
 	assert.Empty(t, body(t, ask(t, c, "GET", "/lines?id=many&from=2000000000")))
 	for query, status := range map[string]int{"id=many": 400, "id=many&from=0": 400, "id=many&from=99999999999": 400, "id=none&from=1": 404} {
 		assert.Equal(t, status, ask(t, c, "GET", "/lines?"+query).StatusCode, query)
