@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -174,6 +177,50 @@ func TestMediaThatAreNotShownAreDescribed(t *testing.T) {
 	failed := &sdk.CallToolResult{IsError: true, Content: []sdk.Content{png}, StructuredContent: map[string]any{"data": inText}}
 	out := one(t, newServer("get", always(failed, nil))).Invoke(t.Context(), []byte(`{}`))
 	assert.Equal(t, `{"data":"[300 bytes of image/png, beside this text]"}`, out.Failed)
+}
+
+// Base64 has several spellings, and may follow a line break.
+func TestMediaAreFoundHoweverTheyAreSpelled(t *testing.T) {
+	data := make([]byte, 1<<10)
+	for n := range data {
+		data[n] = byte(n * n)
+	}
+	png := &sdk.ImageContent{MIMEType: "image/png", Data: data}
+	inText := base64.StdEncoding.EncodeToString(data)
+	lines := func(width int, end string) string {
+		var b strings.Builder
+		for line := range slices.Chunk([]byte(inText), width) {
+			b.Write(append(line, end...))
+		}
+		return b.String()
+	}
+	const beside = "[1024 bytes of image/png, beside this text]"
+	for name, c := range map[string]struct{ spelled, value string }{
+		"for URLs":                {base64.URLEncoding.EncodeToString(data), beside},
+		"for URLs, not padded":    {base64.RawURLEncoding.EncodeToString(data), beside},
+		"not padded":              {base64.RawStdEncoding.EncodeToString(data), beside},
+		"in lines, as MIME":       {lines(76, "\r\n"), beside + "\r\n"},
+		"in lines, as PEM":        {lines(64, "\n"), beside + "\n"},
+		"after a line break":      {"The page\n" + inText + "\nis loaded.", "The page\n" + beside + "\nis loaded."},
+		"in lines, after a break": {"page.png\n" + lines(76, "\n") + "size: 5", "page.png\n" + beside + "\nsize: 5"},
+		"after a backslash":       {`C:\` + inText, `C:\` + beside},
+		"not at all":              {strings.Repeat("no-medium_", 20) + "\n", strings.Repeat("no-medium_", 20) + "\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want, err := json.Marshal(map[string]string{"data": c.value})
+			require.NoError(t, err)
+			structured := &sdk.CallToolResult{Content: []sdk.Content{png}, StructuredContent: map[string]any{"data": c.spelled}}
+			out := one(t, newServer("get", always(structured, nil))).Invoke(t.Context(), []byte(`{}`))
+			assert.JSONEq(t, string(want), string(out.Result))
+			said := &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: c.spelled}, png}}
+			out = one(t, newServer("get", always(said, nil))).Invoke(t.Context(), []byte(`{}`))
+			assert.Equal(t, c.value, out.Failed)
+		})
+	}
+	escaped := &sdk.CallToolResult{Content: []sdk.Content{png,
+		&sdk.TextContent{Text: `{"data":"` + strings.NewReplacer("/", `\/`, "+", `\u002B`).Replace(inText) + `"}`}}}
+	out := one(t, newServer("get", always(escaped, nil))).Invoke(t.Context(), []byte(`{}`))
+	assert.JSONEq(t, `{"data":"`+beside+`"}`, string(out.Result))
 }
 
 // Thousands of media that are not shown are described in no more than a result may have.

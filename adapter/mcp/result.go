@@ -97,7 +97,7 @@ func (r *remote) value(res *sdk.CallToolResult, all, left []block) (json.RawMess
 	}
 	text, outcome := left[0].Text, metaText(res.Meta, MetaOutcome)
 	if (outcome == outcomeDone || outcome != outcomeText && composite(text)) && r.isJSON(text) {
-		return json.RawMessage(text), nil
+		return encode(json.RawMessage(text))
 	}
 	return encode(text)
 }
