@@ -16,7 +16,9 @@ import (
 // malformed, a member named twice, data after the value, or beyond a bound. Nil means it is strict JSON.
 // There is at most one such issue, for nothing after it can be trusted.
 func Strict(doc []byte, lim Limits) []fault.Issue {
-	if _, issue := parse(doc, lim); issue != nil {
+	e := evaluations.Get().(*evaluation)
+	defer e.free()
+	if _, issue := e.parse(doc, lim); issue != nil {
 		return []fault.Issue{*issue}
 	}
 	return nil
@@ -48,7 +50,9 @@ func (t *tree) parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) {
 			return value{}, broken
 		}
 	}
-	t.values = make([]datum, 0, likelyValues(p.text))
+	if likely := likelyValues(p.text); likely > cap(t.values) {
+		t.values = make([]datum, 0, likely)
+	}
 	p.value(p.fresh(-1, 0))
 	if len(t.values) > lim.MaxValues {
 		return value{}, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(lim.MaxValues)+" values")

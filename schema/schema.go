@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -84,7 +85,9 @@ func (s *Schema) HasMember(name string) bool {
 // would take too much work the issue "work". The schema of a Go type checks all that [Typed.Decode] does.
 // Safe for concurrent use.
 func (s *Schema) Check(doc []byte) []fault.Issue {
-	return s.check(s.evaluation(nil), doc, s.fresh())
+	e := s.evaluation(nil)
+	defer e.free()
+	return s.check(e, doc, s.fresh())
 }
 
 // Reading is what [Schema.Read] made of a document.
@@ -102,6 +105,7 @@ type Reading struct {
 // made canonical, too.
 func (s *Schema) Read(b *Budget, doc []byte) Reading {
 	r, e := Reading{Value: s.fresh()}, s.evaluation(b)
+	defer e.free()
 	r.JSON, _ = canon.JSON(doc)
 	e.isStrict = r.JSON != nil
 	if r.Issues = s.check(e, doc, r.Value); r.Issues != nil {
@@ -130,7 +134,6 @@ func (s *Schema) check(e *evaluation, doc []byte, v any) []fault.Issue {
 		e.judge(s.root, root, s.scope(), nil)
 		return s.report(e, root)
 	}
-	e.around = make([]variable, 0, 4)
 	whole := collector{evaluation: e, scope: s.scope()}
 	whole.bind(s.root, root, s.typed.root, reflect.ValueOf(v).Elem(), nil)
 	if issues := s.report(e, root); issues != nil || s.typed.issues == nil {
@@ -148,14 +151,26 @@ func (s *Schema) check(e *evaluation, doc []byte, v any) []fault.Issue {
 	return issues[:min(len(issues), maxIssues)]
 }
 
+// evaluations are free memory.
+var evaluations = sync.Pool{New: func() any { return new(evaluation) }}
+
 // evaluation is a check within a budget; nil is a new one.
 func (s *Schema) evaluation(b *Budget) *evaluation {
-	e := &evaluation{Budget: b, tracks: s.tracks}
+	e := evaluations.Get().(*evaluation)
+	e.Budget, e.tracks = b, s.tracks
 	if b == nil {
 		e.budget = *NewBudget()
 		e.Budget = &e.budget
 	}
 	return e
+}
+
+// free ends a check. The memory of values and variables is kept for the next one: all that it leads to is
+// forgotten.
+func (e *evaluation) free() {
+	clear(e.around[:cap(e.around)])
+	*e = evaluation{tree: tree{values: e.values[:0]}, binder: binder{around: e.around[:0]}}
+	evaluations.Put(e)
 }
 
 // scope is the dynamic scope of a document; nil where the schema has no dynamic references.

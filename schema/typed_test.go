@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -279,6 +280,34 @@ func orderDocument(t testing.TB) []byte {
 		"items":[` + strings.TrimSuffix(items, ",") + `],"labels":{"source":"chat","tone":"friendly","campaign":"spring"}}`
 	require.InDelta(t, 1024, len(doc), 150)
 	return []byte(doc)
+}
+
+// asking is a text that is read by a check of its own, while the check around it goes on.
+type asking string
+
+func (a *asking) UnmarshalText(text []byte) error {
+	typed, err := schema.For[[]string]()
+	if err != nil {
+		return err
+	}
+	inner, issues := typed.Decode([]byte(`["` + string(text) + `",` + strings.Repeat(`"x",`, 99) + `"x"]`))
+	if issues != nil || len(inner) != 101 {
+		return errors.New("the list is wrong")
+	}
+	*a = asking(inner[0])
+	return nil
+}
+
+func TestACheckWithinACheck(t *testing.T) {
+	typed, err := schema.For[map[string][]asking]()
+	require.NoError(t, err)
+	for range 3 {
+		v, issues := typed.Decode([]byte(`{"a":["1","2"],"b":["3"],"c":[]}`))
+		require.Empty(t, issues)
+		assert.Equal(t, map[string][]asking{"a": {"1", "2"}, "b": {"3"}, "c": {}}, v)
+		_, issues = typed.Decode([]byte(`{"a":["1",2],"b":["3","4\n"],"c":0}`))
+		assert.Len(t, issues, 3)
+	}
 }
 
 // The time for many faults grows with the document, and not faster.
