@@ -211,7 +211,7 @@ func (r *redactor) addReply(p *places, reply *machine.Reply, names hiddenNames) 
 		p.add("/reply/message", inReply.of(isRefusal)...)
 	}
 	for n := range reply.Calls {
-		r.addCall(p, reply, n)
+		r.addCall(p, reply, n, names)
 	}
 	for n, c := range reply.Message.Calls {
 		if _, ok := r.tool(c.Name); ok || (!names.known(c.Name) && len(r.Tools) > 0) {
@@ -229,8 +229,12 @@ func (r *redactor) addReply(p *places, reply *machine.Reply, names hiddenNames) 
 
 // addCall adds what is redacted of one call. The call of an unknown tool may be a misspelled call of any
 // tool.
-func (r *redactor) addCall(p *places, reply *machine.Reply, n int) {
+func (r *redactor) addCall(p *places, reply *machine.Reply, n int, names hiddenNames) {
 	c := &reply.Calls[n]
+	at := "/reply/calls/" + strconv.Itoa(n)
+	if !reply.Native && names.hides(c.Tool) { // the text of a call in tags has the name
+		p.add(at, inCall.of(isText)...)
+	}
 	rules, ok := r.tool(c.Tool)
 	if len(r.Tools) > 0 && c.Class == fault.UnknownTool {
 		rules.Arguments, ok = []string{""}, true
@@ -238,7 +242,6 @@ func (r *redactor) addCall(p *places, reply *machine.Reply, n int) {
 	if !ok {
 		return
 	}
-	at := "/reply/calls/" + strconv.Itoa(n)
 	if len(rules.Arguments) > 0 {
 		p.addDocument(at+"/arguments", at+"/issues", c.Issues, rules.Arguments)
 		p.addDocument(at+"/exact", at+"/issues", c.Issues, rules.Arguments)

@@ -221,3 +221,21 @@ func TestResultsThatAreHandedOverAreRedacted(t *testing.T) {
 		})
 	}
 }
+
+// With replies left out, the name of a tool that does not exist is left out, too: also where the text of its call
+// has it.
+func TestTheTextOfACallDoesNotNameWhatIsLeftOut(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	j, err := journal.Open(t.Context(), dir, "order-42", journal.Settings{Redact: &journal.Redaction{Replies: true}})
+	require.NoError(t, err)
+	model := looptest.NewModel(looptest.Say(`<function=send to ACME>{"do":1}</function>`), looptest.Say("Done."))
+	tools, err := tool.NewSet(tool.New("send", "Sends.", func(context.Context, struct{}) (string, error) { return "", nil }))
+	require.NoError(t, err)
+	_, err = fixture.Run(t.Context(), model, fixture.In(newSession(t), j), loop.Input{Prompt: "Send it."}, loop.Config{Tools: tools})
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	text, err := os.ReadFile(filepath.Join(string(dir), "order-42.jsonl"))
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"class":"unknown_tool"`)
+	assert.NotContains(t, string(text), "ACME")
+}
