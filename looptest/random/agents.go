@@ -223,7 +223,7 @@ func (w *World) crashAgents(again *World, length int) error {
 		again.usage = again.usage.Add(done.usage)
 		again.InDoubt = again.InDoubt || done.inDoubt()
 		for r, n := range done.begun {
-			again.dug[run{id + " " + r.Key, r.Transport}] += n
+			again.begun[run{id + " " + r.Key, r.Transport}] += n
 		}
 		log, err := again.Store.Open(ctx, id)
 		if err == nil {
@@ -241,8 +241,8 @@ func (w *World) crashAgents(again *World, length int) error {
 // doubt that the runs around it do not have.
 func (w *World) agentsLaws() error {
 	for r, n := range w.dug {
-		if n > 1 {
-			return fmt.Errorf("an undeclared tool of an agent was run %d times: call %s, request %d", n, r.Key, r.Transport)
+		if all := n + w.begun[r]; all > 1 {
+			return fmt.Errorf("an undeclared tool of an agent was run %d times: call %s, request %d", all, r.Key, r.Transport)
 		}
 	}
 	ids, err := w.Store.List(context.Background())

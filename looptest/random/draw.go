@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,10 +36,17 @@ func New(seed uint64) Case {
 	}
 }
 
+// errEndless is what is wrong with an action whose attempts a reducer may refuse for ever.
+var errEndless = errors.New("a reducer may refuse all attempts, and there is no last one")
+
 // validate reports what is wrong with the config.
 func (w *World) validate() error {
-	if w.Case.Action != nil {
-		_, err := w.Case.Action.Machine()
+	if a := w.Case.Action; a != nil {
+		if a.Policy.MaxAttempts == policy.Unlimited && slices.ContainsFunc(w.Case.Reducers,
+			func(r reducerCase) bool { return r.Refuses+r.Panics != "" }) {
+			return errEndless
+		}
+		_, err := a.Machine()
 		return err
 	}
 	m, err := w.Config.Machine(w.Options()...)

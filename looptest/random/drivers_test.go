@@ -71,6 +71,13 @@ func TestCrashesChangeNothing(t *testing.T) {
 	random.Check(t, cases(), random.Driver{Name: "a resumed run", Run: crashing(1)})
 }
 
+// A run that crashed several times, the next time anywhere after the last, goes on as well.
+func TestSeveralCrashesChangeNothing(t *testing.T) {
+	random.Check(t, cases(), random.Driver{Name: "a run resumed three times", Run: crashingThrice, Takes: func(c random.Case) bool {
+		return isRun(c) || c.Action.ID != "" // the value of an action without an ID is lost in a crash at its end
+	}})
+}
+
 // A limiter changes nothing but when calls are made.
 func TestGrantsChangeNothingElse(t *testing.T) {
 	limited := func(run func(context.Context, *random.World) (random.Trace, error)) func(context.Context, *random.World) (random.Trace, error) {
@@ -288,6 +295,39 @@ func crashAt(ctx context.Context, w *random.World, every int) (t random.Trace, e
 		}
 	}
 	return whole, nil
+}
+
+// crashingThrice makes a run, and resumes it after a crash, and so on.
+func crashingThrice(ctx context.Context, w *random.World) (t random.Trace, err error) {
+	whole, err := random.Run(ctx, w)
+	dice, cut, doubt := rand.New(rand.NewPCG(w.Case.Seed, 3)), 0, false
+	for range 3 {
+		if err != nil {
+			return t, err
+		}
+		var ends []int // of the lines after the last crash, without the one that ends the run
+		at := 0
+		for line := range strings.Lines(string(w.Store.Text(w.Session.ID))) {
+			if at += len(line); at > cut {
+				ends = append(ends, at)
+			}
+		}
+		if len(ends) < 2 {
+			break
+		}
+		cut = ends[dice.IntN(len(ends)-1)]
+		if w, err = w.Crash(cut); err != nil {
+			return t, err
+		}
+		var resumed random.Trace
+		if resumed, err = random.Run(ctx, w); err == nil {
+			doubt = doubt || w.InDoubt
+			if diff := random.Diff(whole, resumed); diff != "" && !doubt {
+				err = fmt.Errorf("after %d bytes: %s", cut, diff)
+			}
+		}
+	}
+	return whole, err
 }
 
 // A reducer refuses the failure of a call whose action is over: the feedback on it has an attempt, and a journal

@@ -227,6 +227,13 @@ func (e *own) carry(ctx context.Context, f machine.Effect) ([]machine.Effect, er
 		return e.r.Planned(e.now, plan)
 	case machine.AskPerson:
 		return e.ask(f.Asks)
+	case machine.Summarise:
+		made := machine.Summary{}
+		var err error
+		if made.Text, made.Usage, err = e.w.Summary(ctx, st.Span(f.Summary.Span)); err != nil {
+			return e.r.SummaryFailed(e.now, err, made.Usage)
+		}
+		return e.r.Summarised(e.now, made)
 	case machine.TryAction:
 		return e.try(ctx, f.Try)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/retake-go/retake/journal"
@@ -88,7 +89,7 @@ func (b *letterbox) Items(ctx context.Context, session string) ([]journal.Item, 
 // the user says meanwhile is in the Hear of the world.
 func (w *World) Answer(a machine.Ask, view session.State) (r machine.Response, until time.Time, err error) {
 	r, way := w.answerTo(a, view)
-	if err := w.speak(context.Background(), true); err != nil {
+	if err := w.speak(context.Background(), a.ID); err != nil {
 		return machine.Response{}, until, err
 	}
 	switch way {
@@ -215,11 +216,14 @@ func (w *World) keepItem(i journal.Item, said int, due time.Time) error {
 	return nil
 }
 
-// speak says what the case says at this point, once. A message that stops the call ends ctx.
-func (w *World) speak(ctx context.Context, asked bool) error {
+// speak says what the case says at this point, once: in a model call, or to the person of a question. A message
+// that stops the call ends ctx.
+func (w *World) speak(ctx context.Context, question string) error {
+	asked := question != ""
 	w.mu.Lock()
 	n := w.spoken
-	if n == len(w.Case.Says) || w.Case.Says[n].Asked != asked || w.Case.Says[n].After > w.replied || !w.mayHear() {
+	if n == len(w.Case.Says) || w.Case.Says[n].Asked != asked || w.Case.Says[n].After > w.replied || !w.mayHear() ||
+		w.saidAt(question, n) != n {
 		w.mu.Unlock()
 		return nil
 	}
@@ -238,6 +242,21 @@ func (w *World) speak(ctx context.Context, asked bool) error {
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// saidAt returns which message is said in this model call or to the person of a question: the first time
+// decides. A run that goes on elsewhere calls and asks again. w.mu is held.
+func (w *World) saidAt(question string, n int) int {
+	place, _, asked := strings.Cut(question, "-") // a redacted journal has another digest
+	if !asked {
+		place = fmt.Sprint("reply ", w.replied)
+	}
+	said, again := w.heard[place]
+	if !again {
+		w.heard[place] = n
+		return n
+	}
+	return said
 }
 
 // mayHear reports whether the next reply is not one that ends the run.

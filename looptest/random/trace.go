@@ -54,8 +54,8 @@ func (w *World) Record(ev machine.Event, effects []machine.Effect, st machine.St
 	w.steps = append(w.steps, step{ev, effects, timeless(line)})
 }
 
-// scheduled is when a retry comes, in feedback that a reducer keeps.
-var scheduled = regexp.MustCompile(`,?"retry_scheduled_at":"[^"]*"`)
+// scheduled is when a retry comes, in feedback that a reducer keeps or refuses.
+var scheduled = regexp.MustCompile(`,?\\?"retry_scheduled_at\\?":\\?"[^"\\]*\\?"`)
 
 // timeless is the line of a step without the times that stand in its values, too.
 func timeless(line []byte) string { return string(scheduled.ReplaceAll(line, nil)) }
@@ -361,6 +361,9 @@ func (w *World) isPaid() error {
 	var paid message.Usage
 	for _, end := range w.ends {
 		if _, exhausted := errors.AsType[*loop.RetryExhaustedError](end.err); end.err != nil && !exhausted {
+			return nil
+		}
+		if w.Case.Nests() && len(end.InDoubt) > 0 { // it did not wait for an agent, which goes on
 			return nil
 		}
 		paid = paid.Add(end.Usage)

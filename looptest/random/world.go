@@ -81,16 +81,18 @@ type World struct {
 	crashed bool
 	// runs counts how often each call of a tool was begun.
 	runs map[run]int
-	// dug counts the calls of tools of agents, and written are the writes of journals.
+	// dug counts the calls of undeclared tools of agents, and written are the writes of journals.
 	dug     map[run]int
 	written []written
-	// begun is what a journal says of calls that began before a crash.
+	// begun is what the journals say of calls that began before a crash.
 	begun map[run]int
 	// usage is what the replies cost.
 	usage message.Usage
 	// spoken is how much of Case.Says was said, and items are what was put into the inbox.
 	spoken int
 	items  []itemPut
+	// heard is which message was said where: see [World.saidAt].
+	heard map[string]int
 	// ends are the ends of the runs so far. replays reports that the steps are those of a journal.
 	ends    []ending
 	replays bool
@@ -100,7 +102,8 @@ type World struct {
 func NewWorld(c Case) (*World, error) {
 	w := &World{
 		Case: c, Config: c.Config, Clock: looptest.NewClock(), Store: &looptest.Store{},
-		runs: map[run]int{}, begun: map[run]int{}, dug: map[run]int{}, records: newRecords(),
+		runs: map[run]int{}, begun: map[run]int{}, dug: map[run]int{}, heard: map[string]int{},
+		records: newRecords(),
 	}
 	w.Clock.Patience = time.Hour // nothing hangs here, however slow the machine is
 	w.Model = loop.ModelFunc(w.reply)
@@ -267,7 +270,7 @@ func (w *World) reply(ctx context.Context, req loop.Request) (message.Reply, err
 	if err != nil {
 		return message.Reply{}, err
 	}
-	if err := w.speak(ctx, false); err != nil {
+	if err := w.speak(ctx, ""); err != nil {
 		return message.Reply{}, err
 	}
 	w.mu.Lock()
@@ -447,7 +450,7 @@ func (w *World) Crash(length int) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	again.spoken = w.spoken
+	again.spoken, again.heard = w.spoken, maps.Clone(w.heard)
 	for _, i := range w.items {
 		if done.before(i.Kind) <= i.after { // it is said and answered again
 			again.spoken = min(again.spoken, i.said)
