@@ -20,9 +20,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
-	"github.com/retake-go/retake/tool"
 )
 
 // launched is a context with one agent.
@@ -145,35 +143,6 @@ func TestAnErrorOfUserCodeEndsTheRun(t *testing.T) {
 	var failed *RunError
 	require.ErrorAs(t, err, &failed)
 	assert.Contains(t, failed.Text, "no prompt today")
-}
-
-// A person's answer is a message. One that does not fit changes nothing.
-func TestAPersonApprovesACall(t *testing.T) {
-	paid := 0
-	tools, err := tool.NewSet(tool.New("pay", "Pays.", func(context.Context, struct{}) (string, error) {
-		paid++
-		return "paid", nil
-	}, tool.Approval(policy.Approval{When: policy.ApproveAlways})))
-	require.NoError(t, err)
-	c, r := launched(t, "people", Agent{Config: loop.Config{Tools: tools}, Model: loop.ModelFunc(
-		func(_ context.Context, r loop.Request) (message.Reply, error) {
-			if r.Messages[len(r.Messages)-1].Role == message.User {
-				return message.Reply{Calls: []message.Call{{ID: "1", Name: "pay", Arguments: "{}"}}}, nil
-			}
-			return message.Reply{Text: "Paid."}, nil
-		})})
-	run, err := r.Start(c, "order-42", loop.Input{Prompt: "Pay."})
-	require.NoError(t, err)
-	asks, err := Asking(c, "order-42", time.Minute)
-	require.NoError(t, err)
-	require.Len(t, asks, 1)
-	assert.Zero(t, paid)
-	require.NoError(t, Answer(c, "order-42", machine.Response{Question: "another", Verdict: machine.Approve}))
-	require.NoError(t, Answer(c, "order-42", machine.Response{Question: asks[0].ID, Verdict: machine.Approve}))
-	result, err := run.Result()
-	require.NoError(t, err)
-	assert.Equal(t, "Paid.", result.Text)
-	assert.Equal(t, 1, paid)
 }
 
 // What is not supported is refused at the start, by the name of its setting.

@@ -29,6 +29,8 @@ type flow struct {
 	// at is when the last step ended.
 	at      time.Time
 	running []*running
+	// shown is the last board of questions that people were shown.
+	shown string
 }
 
 // run is the workflow. Its error is DBOS's own: what ends a run is in its report.

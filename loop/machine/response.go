@@ -120,6 +120,48 @@ func (e *AnswerError) Error() string {
 // Unwrap returns the sentinel.
 func (e *AnswerError) Unwrap() error { return e.Err }
 
+// answerErrors are the sentinels by their names in JSON.
+var answerErrors = []struct {
+	name string
+	err  error
+}{
+	{"answered", ErrAnswered}, {"too_late", ErrTooLate}, {"moved_on", ErrMovedOn},
+	{"other_arguments", ErrOtherArguments}, {"not_asked", ErrNotAsked}, {"misfit", ErrMisfit},
+}
+
+// answerErrorJSON is an [AnswerError] as JSON, for who answers in another process.
+type answerErrorJSON struct {
+	Question string        `json:"question,omitempty"`
+	Kind     string        `json:"kind"`
+	Why      string        `json:"why,omitempty"`
+	Issues   []fault.Issue `json:"issues,omitempty"`
+}
+
+// MarshalJSON writes question, kind (the sentinel), why and issues. An error without a sentinel is refused.
+func (e *AnswerError) MarshalJSON() ([]byte, error) {
+	for _, known := range answerErrors {
+		if errors.Is(e.Err, known.err) {
+			return canon.Marshal(answerErrorJSON{e.Question, known.name, e.Why, e.Issues})
+		}
+	}
+	return nil, fmt.Errorf("the error of an answer has no sentinel: %w", e)
+}
+
+// UnmarshalJSON reads what [AnswerError.MarshalJSON] writes.
+func (e *AnswerError) UnmarshalJSON(text []byte) error {
+	var in answerErrorJSON
+	if err := canon.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	for _, known := range answerErrors {
+		if known.name == in.Kind {
+			*e = AnswerError{Question: in.Question, Err: known.err, Why: in.Why, Issues: in.Issues}
+			return nil
+		}
+	}
+	return fmt.Errorf("the kind %.64q of the error of an answer is not known", in.Kind)
+}
+
 // ResponseFault returns an [*AnswerError] for an answer that the run does not take at the given time; nil if
 // it takes it. It does not know the schemas of tools: a driver checks arguments and results. It is safe for
 // concurrent use.
