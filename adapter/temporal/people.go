@@ -9,7 +9,6 @@ import (
 	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/engine/usercode"
 	"github.com/retake-go/retake/loop/machine"
@@ -72,7 +71,7 @@ func (f *flow) respond(answer machine.Response) error {
 		return err
 	}
 	if j.Refused != nil {
-		return j.Refused.err()
+		return j.Refused
 	}
 	return f.reduced(j.Event, nil)
 }
@@ -83,16 +82,17 @@ func (a *agent) judge(offered []string, st machine.State, at time.Time, answer m
 	tools, err := a.offered(offered)
 	if err == nil {
 		j.Event, err = usercode.Contained(func() (machine.Event, error) {
-			ev, refused := engine.Answered(st, tools, at, answer)
-			j.Refused = refusedWith(refused)
-			return ev, nil
+			return engine.Answered(st, tools, at, answer)
 		})
 	}
-	if err != nil {
-		why := cut(utf8(err.Error()), maxText)
-		return judged{Refused: &refusal{Question: answer.Question, Kind: "misfit", Why: why}}
+	if err == nil {
+		return j
 	}
-	return j
+	if refused, ok := errors.AsType[*machine.AnswerError](err); ok {
+		return judged{Refused: refused}
+	}
+	return judged{Refused: &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
+		Why: cut(utf8(err.Error()), maxText)}}
 }
 
 // say feeds a user's message. One that stops a model call leaves it, and the call is made again with the
@@ -115,64 +115,23 @@ func (f *flow) say(w session.Words) error {
 
 // judged is an answer as the worker checked it: its event, or why it is not taken.
 type judged struct {
-	Event   machine.Event `json:"event"`
-	Refused *refusal      `json:"refused,omitempty"`
+	Event   machine.Event        `json:"event"`
+	Refused *machine.AnswerError `json:"refused,omitempty"`
 }
 
-// refusal is a [machine.AnswerError], or the sentinel of its kind, as data.
-type refusal struct {
-	Question string        `json:"question,omitempty"`
-	Kind     string        `json:"kind"`
-	Why      string        `json:"why,omitempty"`
-	Issues   []fault.Issue `json:"issues,omitempty"`
-}
-
-// refusals are the kinds of refusals.
-var refusals = []struct {
-	kind string
-	err  error
-}{
-	{"answered", machine.ErrAnswered}, {"too_late", machine.ErrTooLate}, {"moved_on", machine.ErrMovedOn},
-	{"other_arguments", machine.ErrOtherArguments}, {"not_asked", machine.ErrNotAsked},
-	{"misfit", machine.ErrMisfit}, {"not_held", session.ErrNotHeld},
-}
-
-// refusedWith returns an error as data; nil if it is no refusal.
-func refusedWith(err error) *refusal {
-	for _, known := range refusals {
-		if !errors.Is(err, known.err) {
-			continue
-		}
-		r := &refusal{Kind: known.kind}
-		if e, ok := errors.AsType[*machine.AnswerError](err); ok {
-			r.Question, r.Why, r.Issues = e.Question, e.Why, e.Issues
-		}
-		return r
-	}
-	return nil
-}
-
-// err returns the refusal as the error that it was.
-func (r *refusal) err() error {
-	for _, known := range refusals {
-		switch {
-		case known.kind != r.Kind:
-		case known.err == session.ErrNotHeld:
-			return known.err
-		default:
-			return &machine.AnswerError{Question: r.Question, Err: known.err, Why: r.Why, Issues: r.Issues}
-		}
-	}
-	return &RunError{fmt.Sprintf("temporal: refused: %s %s", r.Kind, r.Why)}
-}
-
-// refusedType is the type of Temporal's error of a refusal.
-const refusedType = "retake.refused"
+// The types of Temporal's errors of refusals: of a [machine.AnswerError], and of [session.ErrNotHeld].
+const (
+	refusedType = "retake.refused"
+	notHeldType = "retake.not_held"
+)
 
 // refusalOf returns an error with which an update fails, so that [refusedAs] finds what it was.
 func refusalOf(err error) error {
-	if r := refusedWith(err); r != nil {
-		return sdk.NewNonRetryableApplicationError(err.Error(), refusedType, nil, over(*r))
+	if e, ok := errors.AsType[*machine.AnswerError](err); ok {
+		return sdk.NewNonRetryableApplicationError(err.Error(), refusedType, nil, over(*e))
+	}
+	if errors.Is(err, session.ErrNotHeld) {
+		return sdk.NewNonRetryableApplicationError(err.Error(), notHeldType, nil)
 	}
 	return err
 }
@@ -180,12 +139,17 @@ func refusalOf(err error) error {
 // refusedAs returns the error of an update as it was in the workflow. ended is the error for one that has
 // ended.
 func refusedAs(ended, err error) error {
-	if e, ok := errors.AsType[*sdk.ApplicationError](err); ok && e.Type() == refusedType {
-		var r wire[refusal]
-		if err := e.Details(&r); err != nil {
-			return fmt.Errorf("temporal: %w", err)
+	if e, ok := errors.AsType[*sdk.ApplicationError](err); ok {
+		switch e.Type() {
+		case notHeldType:
+			return session.ErrNotHeld
+		case refusedType:
+			var was wire[machine.AnswerError]
+			if err := e.Details(&was); err != nil {
+				return fmt.Errorf("temporal: %w", err)
+			}
+			return &was.v
 		}
-		return r.v.err()
 	}
 	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
 		return fmt.Errorf("%w: %w", ended, err)
