@@ -3,6 +3,7 @@ package temporal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func TestAWorkflowMakesTheSame(t *testing.T) {
 func takes(c random.Case) bool {
 	if c.Action == nil {
 		own := len(c.Follows) == 0 || len(c.Config.Models) == 0 // what the run before left out is not known to the next
-		return own && !c.People() && !c.Nests() && !c.Cancels() && !c.Hangs
+		return own && answersAtOnce(c) && !c.Nests() && !c.Cancels() && !c.Hangs
 	}
 	for _, r := range c.Reducers {
 		if r.On == session.EventToolResult || r.On == session.EventStructuredOutput || r.On == session.EventRunEnded {
@@ -43,15 +44,82 @@ func takes(c random.Case) bool {
 	return c.Action.ID == "" && !c.Cancels()
 }
 
+// answersAtOnce leaves out people whose answers wait in an inbox, who speak when they are asked, and who stop a
+// call of a model: they have no inbox here, and are told at once if they come too late. A policy is adjusted
+// before a call here and not after it, so that what is said in the call comes later.
+func answersAtOnce(c random.Case) bool {
+	for _, a := range c.Answers {
+		if a.Way == "by inbox" {
+			return false
+		}
+	}
+	for _, s := range c.Says {
+		if s.Asked || s.Stop || c.Adjust != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// people answer the questions of a run, and speak to it, by updates.
+type people struct {
+	w   *random.World
+	env *testsuite.TestWorkflowEnvironment
+	// left are the questions that they leave, and sent is the number of updates.
+	left map[string]bool
+	sent int
+}
+
+func (p *people) send(update string, in any) {
+	p.sent++
+	refused := func(err error) { panic(fmt.Sprint(update, ": ", err)) }
+	p.env.UpdateWorkflow(update, fmt.Sprint("update-", p.sent), &testsuite.TestUpdateCallback{
+		OnReject: refused, OnAccept: func() {}, OnComplete: func(_ any, err error) {
+			if err != nil {
+				refused(err)
+			}
+		},
+	}, in)
+}
+
+// hear takes what is said in a call of a model.
+func (p *people) hear(w session.Words) error {
+	p.send(UpdateSay, over(w))
+	return nil
+}
+
+// stepped answers the next question of a step that asks.
+func (p *people) stepped(ev machine.Event, effects []machine.Effect, st machine.State) {
+	p.w.Record(ev, effects, st)
+	for _, a := range st.Asks() {
+		if p.left[a.ID] || len(effects) == 0 {
+			continue
+		}
+		answer, silent, err := p.w.Answer(a, st.Session)
+		switch {
+		case err != nil:
+			panic(err)
+		case !silent.IsZero():
+			return
+		case answer.Verdict != "":
+			p.send(UpdateAnswer, over(answer))
+			return
+		}
+		p.left[a.ID] = true
+	}
+}
+
 func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) {
 	s, err := session.New(w.Session)
 	if err != nil {
 		return t, err
 	}
+	who := &people{w: w, left: map[string]bool{}}
+	w.Hear = who.hear
 	var value []byte
 	own := Worker{
 		Model: w.Model, Models: w.Models, Tools: w.Config.Tools, Session: w.Session, Planner: w.Planner, Prompt: w.Prompt, Adjust: w.Adjust, Summary: w.Summary,
-		Parallel: w.Case.Parallel, Heartbeat: time.Minute, hooks: hooks{step: w.Record},
+		Parallel: w.Case.Parallel, Heartbeat: time.Minute, hooks: hooks{step: who.stepped},
 	}
 	if w.Case.Action != nil {
 		own.Model, own.Try = nil, func(ctx context.Context, t Try) (message.Usage, error) {
@@ -72,7 +140,7 @@ func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) 
 		}
 		in.Session = w.Session.ID
 		var out report
-		if out, now, err = workflowOf(agent, in, now); err != nil {
+		if out, now, err = workflowOf(agent, in, now, who); err != nil {
 			return t, err
 		}
 		result, ended := out.result()
@@ -115,11 +183,14 @@ func keep(s *session.Session, out *report, said []message.Message) error {
 }
 
 // workflowOf makes a run in a workflow that begins at a time, and returns the time of its end.
-func workflowOf(agent *agent, in order, begins time.Time) (out report, ends time.Time, err error) {
+func workflowOf(
+	agent *agent, in order, begins time.Time, who *people,
+) (out report, ends time.Time, err error) {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetStartTime(begins)
+	who.env = env
 	env.SetWorkflowRunTimeout(1000 * time.Hour)
 	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Hour}) // on a busy machine a step may take a second
 	env.RegisterWorkflowWithOptions(agent.run, workflow.RegisterOptions{Name: agent.Agent})
