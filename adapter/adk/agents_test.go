@@ -3,6 +3,7 @@ package adk_test
 import (
 	"bytes"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/plugin"
 	adktool "google.golang.org/adk/v2/tool"
 	"google.golang.org/adk/v2/tool/agenttool"
 	"google.golang.org/genai"
@@ -89,6 +91,72 @@ func TestAnAgentToolWithoutProtectionIsRefused(t *testing.T) {
 
 	_, err = a.AgentTool(nil, nil)
 	require.EqualError(t, err, "retake: the agent is nil")
+}
+
+// agents is a toolset of an agent tool.
+type agents []adktool.Tool
+
+func (a agents) Name() string                                        { return "agents" }
+func (a agents) Tools(agent.ReadonlyContext) ([]adktool.Tool, error) { return a, nil }
+
+// An agent tool is found within the tool that confirms its calls, too.
+func TestAnAgentToolWithoutProtectionIsRefusedWithinOthers(t *testing.T) {
+	a, _, _ := newAdapter(t, adk.Config{})
+	inner, m := newFake(say("never")), newFake(delegate(), say("never"))
+	confirmed := adktool.WithConfirmation(agents{agenttool.New(booker(t, inner), nil)}, true, nil)
+	top, err := llmagent.New(llmagent.Config{Name: "traveller", Model: a.Model(m), Toolsets: []adktool.Toolset{confirmed}})
+	require.NoError(t, err)
+	p, err := a.Plugin()
+	require.NoError(t, err)
+	_, err = play(t.Context(), runnerOf(t, []*plugin.Plugin{p}, top), agent.StreamingModeNone)
+	require.ErrorContains(t, err, `retake: tool "booker": ADK runs this agent without plugins`)
+	assert.Empty(t, m.requests())
+	assert.Empty(t, inner.requests())
+}
+
+// Agents to which ADK delegates by itself are watched: one of a single turn has a run of its own, a task and
+// the agent around it take turns.
+func TestDelegatedAgentsAreWatched(t *testing.T) {
+	args := map[string]any{"request": "Two nights in Lisbon."}
+	inside := []string{"book_room", "book_room"}
+	for mode, c := range map[llmagent.Mode]struct {
+		done  turn
+		outer []string
+	}{
+		llmagent.ModeSingleTurn: {say("Booked inside."), []string{"booker", "flyer", ""}},
+		llmagent.ModeTask: {calls(call("finish_task", map[string]any{"result": "Booked inside."})), slices.Concat([]string{"booker", "flyer"}, inside,
+			[]string{"finish_task"}, inside, []string{"finish_task", ""})},
+	} {
+		t.Run(string(mode), func(t *testing.T) {
+			a, _, end := newAdapter(t, adk.Config{})
+			var subs []agent.Agent
+			for _, name := range []string{"booker", "flyer"} {
+				inner := newFake(calls(call("book_room", map[string]any{"city": "Lisbon"})), calls(call("book_room", lisbon())), c.done)
+				sub, err := llmagent.New(llmagent.Config{
+					Name: name, Description: "Books.", Mode: mode, Model: a.Model(inner), Tools: []adktool.Tool{bookRoom(t, nil)},
+				})
+				require.NoError(t, err)
+				subs = append(subs, sub)
+			}
+			m := newFake(calls(call("booker", args), call("flyer", args)), say("Done."))
+			top, err := llmagent.New(llmagent.Config{Name: "traveller", Model: a.Model(m), SubAgents: subs})
+			require.NoError(t, err)
+			p, err := a.Plugin()
+			require.NoError(t, err)
+			text, err := play(t.Context(), runnerOf(t, []*plugin.Plugin{p}, top), agent.StreamingModeNone)
+			require.NoError(t, err)
+			assert.Equal(t, "Done.", text)
+			require.NotEmpty(t, end.results)
+			assert.Equal(t, c.outer, actions(end.results[0].Attempts))
+			for n, r := range end.results[1:] {
+				require.NoError(t, end.errs[n+1])
+				assert.Equal(t, append(slices.Clone(inside), ""), actions(r.Attempts))
+			}
+			if mode == llmagent.ModeSingleTurn {
+				assert.Len(t, end.results, 3)
+			}
+		})
+	}
 }
 
 // What the replies that were not accepted cost is in the usage of the reply that was.

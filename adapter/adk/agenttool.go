@@ -106,10 +106,33 @@ var unprotected = reflect.TypeOf(agenttool.New(nil, nil))
 // protected returns an error for a tool whose agent ADK runs without plugins.
 func protected(req *model.LLMRequest) error {
 	for _, name := range slices.Sorted(maps.Keys(req.Tools)) {
-		if reflect.TypeOf(req.Tools[name]) == unprotected {
+		if isUnprotected(reflect.ValueOf(req.Tools[name])) {
 			return fmt.Errorf("retake: tool %q: ADK runs this agent without plugins, so that it would not "+
 				"be watched; make the tool with Adapter.AgentTool", name)
 		}
 	}
 	return nil
+}
+
+// isUnprotected reports whether a tool is one of ADK's own agent tools, or embeds one: as the tool does that
+// asks for a confirmation first.
+func isUnprotected(t reflect.Value) bool {
+	if t.Kind() == reflect.Interface {
+		t = t.Elem()
+	}
+	if !t.IsValid() || t.Type() == unprotected {
+		return t.IsValid()
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	for n := range t.NumField() {
+		if t.Type().Field(n).Anonymous && isUnprotected(t.Field(n)) {
+			return true
+		}
+	}
+	return false
 }
