@@ -511,6 +511,35 @@ func TestAnAgentIsBoundedByWhatIsLeft(t *testing.T) {
 	assert.LessOrEqual(t, r.Usage.Total(), int64(1000))
 }
 
+// Agents of one reply have the same share, also those that begin when others have ended.
+func TestAgentsOfOneReplyShareAlike(t *testing.T) {
+	bounded := policy.DefaultSet()
+	bounded.Spending.Run.TotalTokens = new(int64(6110))
+	bounded.Spending.Action.TotalTokens = new(int64(5110))
+	guide, err := agent.AsTool("guide", "Guides.", steps(), loop.Config{})
+	require.NoError(t, err)
+	const calls = loop.DefaultParallel + 2
+	model := loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+		if last := r.Messages[len(r.Messages)-1]; last.Role != message.User {
+			return message.Reply{Text: last.Text, Finish: message.Stop, Usage: eachUsed}, nil
+		}
+		reply := message.Reply{Finish: message.ToolUse, Usage: eachUsed}
+		for n := range calls {
+			call := fixture.Call("guide", fmt.Sprintf(`{"task":"Find room %d."}`, n))
+			call.ID = fmt.Sprint("c", n)
+			reply.Calls = append(reply.Calls, call)
+		}
+		return reply, nil
+	})
+	store := new(looptest.Store)
+	_, err = runOf(t, t.Context(), store, model, loop.Config{Tools: set(t, guide), Policy: &bounded})
+	require.NoError(t, err)
+	for n := 1; n <= calls; n++ {
+		header, _, _ := strings.Cut(string(store.Text(fmt.Sprint("trip.1.1.", n))), "\n")
+		assert.Contains(t, header, `"run":{"total_tokens":833}`, "call %d", n)
+	}
+}
+
 func TestAgentsAreNestedOnlySoDeep(t *testing.T) {
 	inner := scout(t, steps(), loop.Config{})
 	for range 2 {

@@ -27,26 +27,13 @@ func (o *Outer) Depths(own int) (depth, deepest int) {
 }
 
 // Bound returns the policy of the inner run: its own, nil for [policy.DefaultSet], bounded by an even share
-// of what the outer run has left. The calls of the reply that have not ended divide it.
+// of what the outer run had left when the reply came: see [machine.State.Rest].
 func (o *Outer) Bound(own *policy.Set) policy.Set {
-	st := &o.State
-	rest := policy.Rest{
-		Set: st.Policy, Failed: st.Spent.Run, Spent: policy.Spent{Run: st.Charged, Session: st.Session.Charged()},
-	}
-	for n := range st.Actions {
-		if a := &st.Actions[n]; a.Name == o.Run.Tool {
-			rest.Spent.Actions = []policy.Charge{a.Charged}
-		}
-	}
-	for _, c := range st.Batch.Calls {
-		if !c.Ended() {
-			rest.Sharers++
-		}
-	}
 	set := policy.DefaultSet()
 	if own != nil {
 		set = *own
 	}
+	rest := o.State.Rest(o.Run.Index)
 	return set.Within(&rest)
 }
 

@@ -135,6 +135,7 @@ func (s *step) adopt(p *Plan) {
 	}
 	if p.ResetBudgets {
 		s.Spent = spent{}
+		s.keepRest()
 	}
 }
 

@@ -294,6 +294,7 @@ func (s *step) called(r *Reply) error {
 		return s.proceed(nextTurn)
 	}
 	s.Batch, s.ownBatch = &b, true
+	s.keepRest()
 	return s.proceed(nextTools)
 }
 

@@ -139,6 +139,7 @@ func (s *step) remake(c *BatchCall, r *Response) {
 	s.copyBatch().Calls[c.Index] = own
 	s.setKey(own, 0, own.exact())
 	s.place(own)
+	s.keepRest() // the call is one more of those to run
 }
 
 // ruleExhausted follows an answer about an exhaustion.

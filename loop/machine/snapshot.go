@@ -227,6 +227,8 @@ func (st *State) batchFault() error {
 			return fmt.Errorf("%s: a call to run needs its arguments, key and transport attempt", at)
 		case c.Index != n:
 			return fmt.Errorf("%s.index: %d; must be %d", at, c.Index, n)
+		case b.Rest == nil || b.Rest.Sharers < 1:
+			return errors.New("batch.rest: missing, and calls are to be run")
 		}
 	}
 	if st.Phase == Running && !b.open(b.Cursor) {
@@ -239,6 +241,9 @@ func (st *State) batchFault() error {
 	}
 	if err := st.recentFault(); err != nil {
 		return err
+	}
+	if b.Rest != nil && b.Rest.Failed < 0 {
+		return fmt.Errorf("batch.rest.failed: %d; must be 0 or more", b.Rest.Failed)
 	}
 	return below([]count{
 		{"batch.told.max_issues", int64(b.Told.MaxIssues)}, {"batch.told.max_bytes", int64(b.Told.MaxBytes)},

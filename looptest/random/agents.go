@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/journal"
@@ -31,7 +30,7 @@ type agentCase struct {
 // are. The tool is then one whose calls may be made again, as tools that are agents are.
 func (c *Case) drawAgents() {
 	d := newDice(c.Seed ^ 0x6167656e7473)
-	if c.Action != nil || c.Hangs || c.Cancels() || c.isWide() || !d.one(3) {
+	if c.Action != nil || c.Hangs || c.Cancels() || !d.one(3) {
 		return
 	}
 	for n := range c.Tools {
@@ -44,12 +43,6 @@ func (c *Case) drawAgents() {
 			}
 		}
 	}
-}
-
-// isWide reports whether a reply has more calls than run at once. After a crash, agents that had not begun
-// their journals share what is left then among the calls that are left: see docs/rough-edges.md.
-func (c *Case) isWide() bool {
-	return slices.ContainsFunc(c.Replies, func(r replyCase) bool { return len(r.Reply.Calls) > loop.DefaultParallel })
 }
 
 func drawAgent(d dice, depth int) *agentCase {
