@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/go-playground/validator/v10"
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/schema"
@@ -22,16 +24,19 @@ func bySide(b *testing.B, ours, peer func()) {
 	b.ReportMetric(0, "ns/op") // that of all rounds together says nothing
 }
 
-// BenchmarkLarge checks a good document of 1 MB, beside jsontext, which only reads its tokens.
+// BenchmarkLarge checks a good document of 1 MB, beside jsontext, which only reads its tokens. What users would
+// write otherwise is a line of its own.
 func BenchmarkLarge(b *testing.B) {
 	typed, err := schema.For[order]()
 	require.NoError(b, err)
 	raw, err := schema.Compile(fmt.Appendf(nil, `{"items":{"type":"object","properties":{"order":%s}}}`, typed.Schema().JSON()))
 	require.NoError(b, err)
-	list, err := schema.For[[]struct {
+	type orders []struct {
 		Order order `json:"order"`
-	}]()
+	}
+	list, err := schema.For[orders]()
 	require.NoError(b, err)
+	v := validator.New()
 	one := fmt.Sprintf(`{"order":%s}`, orderDocument(b))
 	doc := []byte("[" + strings.Repeat(one+",", (1<<20-2)/(len(one)+1)-1) + one + "]")
 	limits := schema.DefaultLimits()
@@ -39,6 +44,10 @@ func BenchmarkLarge(b *testing.B) {
 		"strict": func() bool { return schema.Strict(doc, limits) == nil },
 		"raw":    func() bool { return raw.Check(doc) == nil },
 		"typed":  func() bool { _, issues := list.Decode(doc); return issues == nil },
+		"standard_library_and_validator": func() bool {
+			var all orders
+			return json.Unmarshal(doc, &all) == nil && v.Var(all, "dive") == nil
+		},
 	} {
 		require.True(b, check(), name)
 		b.Run(name, func(b *testing.B) { bySide(b, func() { check() }, func() { readTokens(doc) }) })
