@@ -169,12 +169,19 @@ func (t *Tool) safely(ctx context.Context, args []byte) (out Outcome) {
 			out = Outcome{Err: own}
 		}
 	}()
-	var err error
-	if out.Result, out.Issues, err = t.runner.run(ctx, args,
-		invocationOf(ctx).Checked.take(t, args)); err != nil {
+	checked := invocationOf(ctx).Checked.take(t, args)
+	if checked == nil {
+		read := t.schema.Read(nil, args)
+		if read.Issues != nil {
+			return Outcome{Issues: read.Issues}
+		}
+		checked = read.Value
+	}
+	result, err := t.run(ctx, args, checked)
+	if err != nil {
 		return Ended(t.name, err)
 	}
-	return out
+	return Outcome{Result: result}
 }
 
 // ask calls all methods of an error that others will call. An error that panics, such as a nil pointer, does

@@ -19,20 +19,18 @@ type Tool struct {
 	name        string
 	description string
 	schema      *schema.Schema
-	runner      runner
+	edge
 	// object reports that every result is a JSON object.
 	object bool
 	declarations
 }
 
-// runner is a tool's function behind the generic edge: arguments and results are JSON.
-type runner interface {
-	// run calls the function with arguments, if they are good. checked is their value if they were checked.
-	run(ctx context.Context, args []byte, checked any) (result []byte, issues []fault.Issue, err error)
+// edge is a tool's function behind the generic edge: arguments and results are JSON.
+type edge struct {
+	// run calls the function with arguments that passed the check, and what the check made of them.
+	run func(ctx context.Context, args []byte, checked any) (result []byte, err error)
 	// result returns a result that was given from outside as one of the function, in canonical form.
-	result(given []byte) ([]byte, error)
-	// within is the same within other limits.
-	within(l schema.Limits) (runner, error)
+	result func(given []byte) ([]byte, error)
 }
 
 // maxName bounds a tool's name, as MCP does; some providers stop at 64. Characters that providers do not
@@ -80,48 +78,31 @@ func New[A, R any](
 	}
 	return &Tool{
 		name: name, description: description, object: isObject(reflect.TypeFor[R]()),
-		schema: typed.Schema(), runner: typedRunner[A, R]{typed, fn}, declarations: said,
+		schema: typed.Schema(), edge: typedEdge(fn), declarations: said,
 	}
 }
 
-type typedRunner[A, R any] struct {
-	typed *schema.Typed[A]
-	fn    func(context.Context, A) (R, error)
-}
-
-func (t typedRunner[A, R]) run(
-	ctx context.Context, args []byte, checked any,
-) ([]byte, []fault.Issue, error) {
-	a, ok := checked.(*A)
-	if !ok {
-		decoded, issues := t.typed.Decode(args)
-		if len(issues) > 0 {
-			return nil, issues, nil
-		}
-		a = &decoded
+func typedEdge[A, R any](fn func(context.Context, A) (R, error)) edge {
+	return edge{
+		run: func(ctx context.Context, _ []byte, checked any) ([]byte, error) {
+			r, err := fn(ctx, *checked.(*A))
+			if err != nil {
+				return nil, err
+			}
+			result, err := canon.Marshal(r)
+			if err != nil {
+				return nil, fmt.Errorf("the result has no JSON form: %w", err)
+			}
+			return result, nil
+		},
+		result: func(given []byte) ([]byte, error) {
+			r := new(R)
+			if err := canon.UnmarshalKnown(given, r); err != nil {
+				return nil, err
+			}
+			return canon.Marshal(r)
+		},
 	}
-	r, err := t.fn(ctx, *a)
-	if err != nil {
-		return nil, nil, err
-	}
-	result, err := canon.Marshal(r)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the result has no JSON form: %w", err)
-	}
-	return result, nil, nil
-}
-
-func (t typedRunner[A, R]) result(given []byte) ([]byte, error) {
-	r := new(R)
-	if err := canon.UnmarshalKnown(given, r); err != nil {
-		return nil, err
-	}
-	return canon.Marshal(r)
-}
-
-func (t typedRunner[A, R]) within(l schema.Limits) (runner, error) {
-	bounded, err := t.typed.WithLimits(l)
-	return typedRunner[A, R]{bounded, t.fn}, err
 }
 
 // Raw makes a tool of a JSON Schema, which must describe an object, and a function from JSON to JSON. The
@@ -155,7 +136,7 @@ func Raw(
 			name)
 	}
 	return &Tool{
-		name: name, description: description, schema: s, runner: rawRunner{s, fn}, declarations: said,
+		name: name, description: description, schema: s, edge: rawEdge(fn), declarations: said,
 	}, nil
 }
 
@@ -169,34 +150,22 @@ func takesObjects(text []byte) bool {
 	return slices.Contains(several, any("object"))
 }
 
-type rawRunner struct {
-	schema *schema.Schema
-	fn     func(context.Context, json.RawMessage) (json.RawMessage, error)
-}
-
-func (t rawRunner) run(ctx context.Context, args []byte, _ any) ([]byte, []fault.Issue, error) {
-	if issues := t.schema.Check(args); len(issues) > 0 {
-		return nil, issues, nil
+func rawEdge(fn func(context.Context, json.RawMessage) (json.RawMessage, error)) edge {
+	run := func(ctx context.Context, args []byte, _ any) ([]byte, error) {
+		r, err := fn(ctx, slices.Clone(args))
+		if err != nil {
+			return nil, err
+		}
+		if len(r) == 0 {
+			return []byte("null"), nil
+		}
+		result, err := canon.JSON(r)
+		if err != nil {
+			return nil, fmt.Errorf("the result is not JSON: %w", err)
+		}
+		return result, nil
 	}
-	r, err := t.fn(ctx, slices.Clone(args))
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(r) == 0 {
-		return []byte("null"), nil, nil
-	}
-	result, err := canon.JSON(r)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the result is not JSON: %w", err)
-	}
-	return result, nil, nil
-}
-
-func (t rawRunner) result(given []byte) ([]byte, error) { return canon.JSON(given) }
-
-func (t rawRunner) within(l schema.Limits) (runner, error) {
-	bounded, err := t.schema.WithLimits(l)
-	return rawRunner{bounded, t.fn}, err
+	return edge{run, canon.JSON}
 }
 
 func nameError(name string) error {
@@ -229,7 +198,7 @@ func (t *Tool) Check(args []byte) []fault.Issue { return t.schema.Check(args) }
 // done, and returns it as canonical JSON. The error says what is wrong with it; the values of [Raw] may be
 // any JSON.
 func (t *Tool) Result(given []byte) ([]byte, error) {
-	result, err := t.runner.result(given)
+	result, err := t.edge.result(given)
 	if err != nil {
 		return nil, fmt.Errorf("tool %q: the result: %w", t.name, err)
 	}
@@ -244,8 +213,5 @@ func (t *Tool) WithLimits(l schema.Limits) (*Tool, error) {
 	}
 	c := *t
 	c.schema = s
-	if c.runner, err = t.runner.within(l); err != nil {
-		return nil, fmt.Errorf("tool %q: %w", t.name, err)
-	}
 	return &c, nil
 }
