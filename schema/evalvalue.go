@@ -210,19 +210,12 @@ func (v value) key() key {
 	case kindInteger, kindNumber:
 		return key{kindNumber, plainNumber(v.text())}
 	}
-	return key{v.kind, string(canon.Decimals(v.sorted()))}
+	return key{v.kind, string(canon.Decimals(v.canonical()))}
 }
 
-// canonical is a value of a document as canonical JSON, for types that may keep how it is written.
-func (v value) canonical() []byte {
-	text, _ := jsontext.AppendFormat(nil, v.raw(), jsontext.ReorderRawObjects(true)) // cannot fail: it was read
-	return text
-}
-
-// sorted is a value of a document as JSON without spaces, its members by their names.
-func (v value) sorted() []byte {
-	order := jsontext.ReorderRawObjects(true)
-	text, _ := jsontext.AppendFormat(nil, v.raw(), order, jsontext.EscapeForJS(true)) // cannot fail: it was read
+// canonical is a value of a document, which was read, as canonical JSON. More options say what is escaped.
+func (v value) canonical(more ...jsontext.Options) []byte {
+	text, _ := jsontext.AppendFormat(nil, v.raw(), append(more, jsontext.ReorderRawObjects(true))...)
 	return text
 }
 

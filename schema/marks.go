@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/retake-go/retake/internal/canon"
 )
 
@@ -24,7 +26,7 @@ func (p *places) echoed(v value, levels [][]*node) string {
 	if !v.isThere() || tooMany || isHidden || !anyMarked(levels, echoKeyword) || !p.spend(v.size()) {
 		return ""
 	}
-	return canon.Cut(string(v.sorted()), maxEcho)
+	return canon.Cut(string(v.canonical(jsontext.EscapeForJS(true))), maxEcho)
 }
 
 // anyMarked reports whether one of the keywords is true in a schema of a place, or of one above it.
