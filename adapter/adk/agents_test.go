@@ -2,6 +2,7 @@ package adk_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"slices"
 	"strings"
@@ -18,7 +19,9 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/retake-go/retake/adapter/adk"
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/policy"
 )
 
 func booker(t *testing.T, m model.LLM) agent.Agent {
@@ -189,4 +192,40 @@ func TestAnObserverIsToldOfARun(t *testing.T) {
 	assert.Regexp(t, `level=INFO msg="run ended".* turns=3.* duration=[34]\.`, log.String())
 	_, err = adk.New(adk.Config{}, adk.WithObserver(nil))
 	require.ErrorContains(t, err, "WithObserver: the observer is nil")
+}
+
+// asking is a tracer that keeps the model calls.
+type asking struct {
+	began []observe.Work
+	ended []observe.WorkEnd
+}
+
+func (*asking) Observe(context.Context, observe.Notice) {}
+
+func (l *asking) Begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
+	if w.Kind != observe.WorkModel {
+		return ctx, nil
+	}
+	l.began = append(l.began, w)
+	return ctx, func(e observe.WorkEnd) { l.ended = append(l.ended, e) }
+}
+
+// A tracer is told the model of ADK's request, the class by which the run decides, and the provider's own
+// word for the end of a reply.
+func TestATracerIsToldOfModelCalls(t *testing.T) {
+	var l asking
+	set := policy.DefaultSet()
+	set.Global.PerAttempt = []policy.Settings{{}, {Model: "big"}}
+	a, _, _ := newAdapter(t, adk.Config{Policy: &set}, adk.WithObserver(&l), adk.WithClassifier(func(err error) fault.Failure {
+		return fault.Failure{Class: fault.Overloaded}
+	}))
+	_, err := play(t.Context(), newRunner(t, a, newFake(turn{err: errScript}, say(""), say("Booked."))), agent.StreamingModeNone)
+	require.NoError(t, err)
+	require.Len(t, l.began, 3)
+	assert.Equal(t, []string{"fake", "fake", ""}, []string{l.began[0].Info.Name, l.began[1].Info.Name, l.began[2].Info.Name})
+	assert.Equal(t, "big", l.began[2].Model)
+	require.Len(t, l.ended, 3)
+	assert.Equal(t, fault.Overloaded, l.ended[0].Class)
+	assert.ErrorIs(t, l.ended[0].Err, errScript)
+	assert.Equal(t, "STOP", l.ended[2].Source.Finish)
 }

@@ -39,7 +39,7 @@ func reply(resp *model.LLMResponse) retake.Reply {
 			}
 		}
 	}
-	r.Finish = finishes[resp.FinishReason]
+	r.Finish, r.Source.Finish = finishes[resp.FinishReason], string(resp.FinishReason)
 	if r.Finish == "" {
 		r.Finish = finishes[genai.FinishReason(resp.ErrorCode)]
 	}

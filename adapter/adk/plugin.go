@@ -16,6 +16,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -83,6 +84,7 @@ func (r *run) next(ctx context.Context, req *model.LLMRequest) error {
 	r.mu.Lock()
 	r.unwatched = streaming(req)
 	r.mu.Unlock()
+	r.of.Describe(machine.ModelInfo{Name: req.Model})
 	return r.of.Next(ctx, tools, func() []message { return saidBefore(req.Contents) })
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/eino"
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
@@ -197,6 +198,41 @@ func TestAnObserverIsToldOfARun(t *testing.T) {
 	assert.Equal(t, int64(1), counts.Counts().CorrectionRetries)
 	_, err = eino.New(eino.Config{}, eino.WithObserver(nil))
 	require.ErrorContains(t, err, "WithObserver: the observer is nil")
+}
+
+// asking is a tracer that keeps the ends of model calls.
+type asking []observe.WorkEnd
+
+func (*asking) Observe(context.Context, observe.Notice) {}
+
+func (l *asking) Begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
+	if w.Kind != observe.WorkModel {
+		return ctx, nil
+	}
+	return ctx, func(e observe.WorkEnd) { *l = append(*l, e) }
+}
+
+// A tracer is told the class by which the run decides, and the provider's own word for the end of a reply.
+func TestATracerIsToldOfModelCalls(t *testing.T) {
+	var l asking
+	gone := errors.New("gone")
+	a, _ := newAdapter(t, eino.Config{}, eino.WithObserver(&l), eino.WithClassifier(func(error) fault.Failure {
+		return fault.Failure{Class: fault.Overloaded}
+	}))
+	booked := say("Booked.")
+	booked.msg.ResponseMeta = &schema.ResponseMeta{FinishReason: "end_turn"}
+	conf := agentConfig(newFake(turn{err: gone}, booked), bookRoom(t, nil))
+	require.NoError(t, a.Agent(conf))
+	ctx, run, err := a.Start(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = play(ctx, t, conf, false)
+	require.NoError(t, err)
+	_, err = run.End()
+	require.NoError(t, err)
+	require.Len(t, l, 2)
+	assert.Equal(t, fault.Overloaded, l[0].Class)
+	assert.ErrorIs(t, l[0].Err, gone)
+	assert.Equal(t, "end_turn", l[1].Source.Finish)
 }
 
 // meanwhile is a model that does something else before it is asked.

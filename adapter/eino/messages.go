@@ -51,7 +51,7 @@ func reply(m *einoschema.Message) retake.Reply {
 	if meta == nil {
 		return r
 	}
-	r.Finish = finishes[strings.ToLower(meta.FinishReason)]
+	r.Finish, r.Source.Finish = finishes[strings.ToLower(meta.FinishReason)], meta.FinishReason
 	if u := meta.Usage; u != nil {
 		r.Usage.InputTokens, r.Usage.OutputTokens = int64(u.PromptTokens), int64(u.CompletionTokens)
 		r.Usage.ReasoningTokens = int64(u.CompletionTokensDetails.ReasoningTokens)

@@ -17,6 +17,8 @@ type work struct {
 	tracers observe.Tracers
 	// base is the runtime's context when the run began, and values are those of the tracers on top of it.
 	base, values context.Context
+	// about is what the runtime says of its model.
+	about machine.ModelInfo
 	// run and model report the ends of what is under way; nil if nothing is.
 	run, model func(observe.WorkEnd)
 }
@@ -47,6 +49,14 @@ func (w *work) within(ctx context.Context) context.Context {
 	return overlay{ctx, w.base, w.values}
 }
 
+// Describe says what the model is that the runtime asks, for observers. Call it before [Run.Next]. Where the
+// policy asks for another model, observers are told that one's name.
+func (r *Run) Describe(about machine.ModelInfo) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.work.about = about
+}
+
 // begin reports work within the run.
 func (r *Run) begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
 	w.CorrelationID, w.At = r.runner.State().Session.ID(), r.now()
@@ -59,7 +69,7 @@ func (r *Run) runBegins() {
 	if len(r.work.tracers) == 0 {
 		return
 	}
-	values, end := r.begin(r.ctx, observe.Work{Kind: observe.WorkRun})
+	values, end := r.begin(r.ctx, observe.Work{Kind: observe.WorkRun, Info: r.work.about})
 	r.work.base, r.work.values, r.work.run = r.ctx, values, end
 }
 
@@ -71,7 +81,7 @@ func (r *Run) runEnds(err error) {
 		e.At = r.now()
 		end(e)
 	}
-	r.work = work{tracers: r.work.tracers}
+	r.work = work{tracers: r.work.tracers, about: r.work.about}
 }
 
 // modelBegins reports that the runtime asks the model. A call without an outcome is asked again.
@@ -79,6 +89,9 @@ func (r *Run) modelBegins() {
 	if r.work.model == nil && len(r.work.tracers) > 0 {
 		asked := observe.ModelWork(&r.asked)
 		asked.Structured = r.cfg.Settings.Output != nil
+		if asked.Model == "" {
+			asked.Info = r.work.about
+		}
 		_, r.work.model = r.begin(r.ctx, asked)
 	}
 }
@@ -99,7 +112,7 @@ func (r *Run) replyEnds(ev *machine.Event, effects []machine.Effect) {
 	case machine.Replied:
 		r.modelEnds(ev.Reply.Message, nil, effects)
 	case machine.CallFailed:
-		r.modelEnds(message.Reply{}, r.last, effects)
+		r.modelEnds(message.Reply{}, r.classified(r.last), effects)
 	}
 }
 
