@@ -48,6 +48,10 @@ type Fold struct {
 	since   time.Time
 	request string
 	failed  int
+	// answered are the calls about which people answered last, and untaken what was said of answers that were
+	// not taken.
+	answered []answeredCall
+	untaken  []string
 	// doubt reports that a run ended with calls in doubt.
 	doubt bool
 	// trusts takes the recorded decisions as they are: today's are not compared with them, and no digests are
@@ -222,7 +226,7 @@ func (f *Fold) event(ev *machine.Event) error {
 
 // follow takes over a step and returns its decision.
 func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.State) (*Decision, error) {
-	said := f.State.TranscriptLen()
+	said, turn := f.State.TranscriptLen(), f.State.Turn
 	f.State, f.before = *st, nil
 	d := &Decision{Effects: effects, Said: st.TranscriptFrom(said)}
 	if !f.trusts {
@@ -230,6 +234,7 @@ func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.S
 			return nil, err
 		}
 	}
+	f.keepAnswered(ev, effects, turn)
 	if ev.Kind == machine.Started {
 		f.Adjusted, f.since, f.request, f.failed = nil, ev.At, lastText(ev.Messages), 0
 	}
@@ -327,6 +332,9 @@ func (f *Fold) call(key string) int {
 func (f *Fold) note(n Note) {
 	if n.Kind == AskForm && f.Form(n.Tool) == nil {
 		f.forms = append(f.forms, n)
+	}
+	if n.Kind == Undelivered {
+		f.untaken = append(slices.Clip(f.untaken[max(0, len(f.untaken)-maxCames+1):]), canon.Cut(n.Text, 1<<10))
 	}
 	if n.Kind == ToolBegan || n.Kind == ResultLanded {
 		f.Notes = append(f.Notes, n)

@@ -1,0 +1,97 @@
+package journal
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// Came is what came of the call that a person was asked about, after the answer.
+type Came struct {
+	// Verdict is how the call was last tried; empty if it was not. Text is its result, or what went wrong, in
+	// at most 400 bytes.
+	Verdict machine.Verdict
+	Text    string
+	// Open reports that the call is still to end, and Again that a person is asked about it again.
+	Open, Again bool
+}
+
+// The bounds of what is known of calls after answers: the latest answers of a run, and bytes of each text.
+const (
+	maxCames    = 8
+	maxCameText = 400
+)
+
+// answeredCall is a call about which a person has answered.
+type answeredCall struct {
+	question    string
+	turn, index int
+	verdict     machine.Verdict
+	text        string
+}
+
+// Came says what came of the call of a question that was answered in the last run. It knows the latest
+// answers, of a compacted journal those since: else ok is false, and for a question about no call.
+func (f *Fold) Came(question string) (came Came, ok bool) {
+	f = f.begunLast()
+	n := slices.IndexFunc(f.answered, func(a answeredCall) bool { return a.question == question })
+	if n < 0 {
+		return came, false
+	}
+	a, st := f.answered[n], &f.State
+	came = Came{Verdict: a.verdict, Text: a.text}
+	here := st.Turn == a.turn && st.Phase != machine.Stopped
+	if b := st.Batch; here && b != nil && a.index < len(b.Calls) {
+		later := func(o answeredCall) bool { return o.turn == a.turn && o.index == a.index }
+		came.Open = !b.Calls[a.index].Ended() && !slices.ContainsFunc(f.answered[n+1:], later)
+	}
+	came.Again = came.Open && slices.ContainsFunc(st.Asks(), func(q machine.Ask) bool { return q.Index == a.index })
+	return came, true
+}
+
+// Untaken is what a process said of the last answer to a question that it did not take; empty if it took all.
+func (f *Fold) Untaken(question string) string {
+	f = f.begunLast()
+	for _, text := range slices.Backward(f.untaken) {
+		if strings.Contains(text, fmt.Sprintf("%q", question)) {
+			return text
+		}
+	}
+	return ""
+}
+
+// keepAnswered keeps which calls people answer about, and how these end. turn is the one before the event.
+func (f *Fold) keepAnswered(ev *machine.Event, effects []machine.Effect, turn int) {
+	if t := ev.Tool; t != nil && ev.Kind == machine.ToolEnded {
+		for n, a := range slices.Backward(f.answered) {
+			if a.turn == turn && a.index == t.Index {
+				f.answered = slices.Clone(f.answered)
+				f.answered[n].verdict, f.answered[n].text = t.Verdict, canon.UTF8(canon.Cut(endText(t), maxCameText))
+				break
+			}
+		}
+	}
+	for n := range effects {
+		if s := effects[n].Settled; s != nil && s.Ask.Index >= 0 {
+			kept := f.answered[max(0, len(f.answered)-maxCames+1):]
+			f.answered = append(slices.Clip(kept), answeredCall{question: s.Ask.ID, turn: turn, index: s.Ask.Index})
+		}
+	}
+}
+
+// endText is what the end of a call says: the result, or what was wrong.
+func endText(t *machine.ToolEnd) string {
+	switch {
+	case t.Failure != nil:
+		return cmp.Or(t.Failure.Message, string(t.Failure.Class))
+	case t.Reduced != nil && t.Reduced.Error != nil:
+		return "not accepted: " + t.Reduced.Error.Message
+	case len(t.Issues) > 0:
+		return t.Issues[0].String()
+	}
+	return cmp.Or(t.Text, string(t.Result))
+}
