@@ -18,6 +18,8 @@ type Came struct {
 	Text    string
 	// Open reports that the call is still to end, and Again that a person is asked about it again.
 	Open, Again bool
+	// InDoubt reports that nobody knows what the call did.
+	InDoubt bool
 }
 
 // The bounds of what is known of calls after answers: the latest answers of a run, and bytes of each text.
@@ -31,7 +33,7 @@ type answeredCall struct {
 	question    string
 	turn, index int
 	verdict     machine.Verdict
-	text        string
+	text, key   string
 }
 
 // Came says what came of the call of a question that was answered in the last run. It knows the latest
@@ -44,6 +46,9 @@ func (f *Fold) Came(question string) (came Came, ok bool) {
 	}
 	a, st := f.answered[n], &f.State
 	came = Came{Verdict: a.verdict, Text: a.text}
+	for _, d := range st.InDoubt {
+		came.InDoubt = came.InDoubt || d.Key == a.key
+	}
 	here := st.Turn == a.turn && st.Phase != machine.Stopped
 	if b := st.Batch; here && b != nil && a.index < len(b.Calls) {
 		later := func(o answeredCall) bool { return o.turn == a.turn && o.index == a.index }
@@ -64,13 +69,17 @@ func (f *Fold) Untaken(question string) string {
 	return ""
 }
 
-// keepAnswered keeps which calls people answer about, and how these end. turn is the one before the event.
-func (f *Fold) keepAnswered(ev *machine.Event, effects []machine.Effect, turn int) {
+// keepAnswered keeps which calls people answer about, and how these end. The state is still that before the
+// event.
+func (f *Fold) keepAnswered(ev *machine.Event, effects []machine.Effect) {
+	turn := f.State.Turn
 	if t := ev.Tool; t != nil && ev.Kind == machine.ToolEnded {
 		for n, a := range slices.Backward(f.answered) {
 			if a.turn == turn && a.index == t.Index {
 				f.answered = slices.Clone(f.answered)
-				f.answered[n].verdict, f.answered[n].text = t.Verdict, canon.UTF8(canon.Cut(endText(t), maxCameText))
+				is := &f.answered[n]
+				is.verdict, is.text = t.Verdict, canon.UTF8(canon.Cut(endText(t), maxCameText))
+				is.key = f.State.Batch.Calls[t.Index].Key
 				break
 			}
 		}

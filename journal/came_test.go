@@ -85,8 +85,12 @@ func TestWhatCameOfACallAfterAnAnswer(t *testing.T) {
 		require.True(t, ok, n)
 		assert.False(t, came.Open || came.Again, n)
 		assert.LessOrEqual(t, len(came.Text), 400)
-		was = append(was, strings.TrimSpace(string(came.Verdict)+" "+strings.TrimRight(came.Text, ".…")))
+		text := string(came.Verdict) + " " + strings.TrimRight(came.Text, ".…")
+		if came.InDoubt {
+			text += " in doubt"
+		}
+		was = append(was, strings.TrimSpace(text))
 	}
 	assert.Equal(t, []string{`done "receipt of run`, "failed The account is closed", "ask_again do: expected a verb", "",
-		"broke the line broke", "broke the line broke", ""}, was)
+		"broke the line broke in doubt", "broke the line broke in doubt", ""}, was)
 }

@@ -226,7 +226,8 @@ func (f *Fold) event(ev *machine.Event) error {
 
 // follow takes over a step and returns its decision.
 func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.State) (*Decision, error) {
-	said, turn := f.State.TranscriptLen(), f.State.Turn
+	f.keepAnswered(ev, effects)
+	said := f.State.TranscriptLen()
 	f.State, f.before = *st, nil
 	d := &Decision{Effects: effects, Said: st.TranscriptFrom(said)}
 	if !f.trusts {
@@ -234,7 +235,6 @@ func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.S
 			return nil, err
 		}
 	}
-	f.keepAnswered(ev, effects, turn)
 	if ev.Kind == machine.Started {
 		f.Adjusted, f.since, f.request, f.failed = nil, ev.At, lastText(ev.Messages), 0
 	}

@@ -125,10 +125,25 @@ func (b *Tab) try(method string, params, result any) error {
 // Look sets the width and height of the page, and whether it is dark.
 func (b *Tab) Look(width, height int, dark bool) {
 	b.t.Helper()
-	scheme := map[bool]string{true: "dark", false: "light"}[dark]
+	b.Size(width, height)
+	b.Prefer(map[string]string{"prefers-color-scheme": map[bool]string{true: "dark", false: "light"}[dark]})
+}
+
+// Size sets the width and height of the page.
+func (b *Tab) Size(width, height int) {
+	b.t.Helper()
 	b.do("Emulation.setDeviceMetricsOverride",
 		map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
-	b.do("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+}
+
+// Prefer sets media features, such as forced-colors, by their names; others are as the browser has them.
+func (b *Tab) Prefer(features map[string]string) {
+	b.t.Helper()
+	var all []any
+	for name, value := range features {
+		all = append(all, map[string]any{"name": name, "value": value})
+	}
+	b.do("Emulation.setEmulatedMedia", map[string]any{"features": all}, nil)
 }
 
 // Go opens an address, and waits until an expression of the page is true.
