@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"mime"
@@ -68,7 +69,18 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.remember(w, said.By)
-	http.Redirect(w, r, pending{Ask: &machine.Ask{ID: of}, in: s}.link(), http.StatusSeeOther)
+	http.Redirect(w, r, c.after(r.Context(), pending{Ask: &machine.Ask{ID: of}, in: s}.anchor()), http.StatusSeeOther)
+}
+
+// after is the address to which an answer leads: the inbox with what comes of it, at the next question.
+func (c *Console) after(ctx context.Context, anchor string) string {
+	to := url.Values{"answered": {anchor}}
+	next := next(c.pending(ctx), anchor, c.clock.Now())
+	if next == nil {
+		return "/inbox?" + to.Encode()
+	}
+	to.Set("at", next.anchor())
+	return "/inbox?" + to.Encode() + "#" + next.anchor()
 }
 
 // aForm is how forms are posted.

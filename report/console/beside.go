@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -58,41 +57,4 @@ func failureOf(after []message.Message, call string) string {
 		}
 	}
 	return ""
-}
-
-// settled is a question that was answered, as the inbox shows it.
-type settled struct {
-	Session, Link, Tool, How string
-	at                       time.Time
-}
-
-// maxSettled is how many answered questions are known of a session, and shown of all.
-const (
-	maxSettled = 5
-	allSettled = 50
-)
-
-// settledSince are the questions that were answered since a time, the latest first.
-func (c *Console) settledSince(since time.Time) (all []settled) {
-	sessions, _ := c.watch.all()
-	for _, s := range sessions {
-		for _, g := range s.given {
-			if g.At.Before(since) {
-				continue
-			}
-			how := words(string(g.Verdict))
-			switch {
-			case g.Nobody:
-				how = "nobody answered in time: " + how
-			case g.Changed:
-				how += " with changed arguments"
-			}
-			if who := by(g.By); who != "" {
-				how += " " + who
-			}
-			all = append(all, settled{s.id, s.row.Link, brief(cmp.Or(g.Tool, "the answer")), how + " at " + clock(g.At), g.At})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b settled) int { return b.at.Compare(a.at) })
-	return all[:min(len(all), allSettled)]
 }

@@ -25,6 +25,7 @@
       const since = Number(t.dataset.t), until = Number(t.dataset.u);
       const text = since ? rough(now() - since) : until > now() ? "(" + rough(until - now()) + " left)" : "";
       if (t.textContent !== text) t.textContent = text;
+      if (t.dataset.a) t.classList.toggle("soon", until > now() && until - now() < (until - t.dataset.a) / 10);
     }
     if (source) say("live, heard " + rough(Date.now() - heard) + " ago");
   };
@@ -43,6 +44,7 @@
 
   // A card whose question is over stays, with what was typed, and answers nothing any more.
   const cards = [...document.querySelectorAll(".card")], known = new Set(cards.map(c => c.id));
+  const told = {}, came = by("came");
   let there = null;
   const inbox = said => {
     const first = !there;
@@ -50,13 +52,18 @@
     Object.assign(there, said.questions);
     for (const id of said.gone ?? []) delete there[id];
     if (first && document.querySelector(".pages")) for (const id in there) known.add(id);
+    const is = came && said.came?.[came.dataset.of];
+    if (is && came.lastElementChild.textContent !== is) came.lastElementChild.textContent = is;
     for (const c of cards) {
       const given = c.querySelector(".given"), form = c.querySelector("form"), note = c.querySelector(".told");
-      const text = there[c.id] ?? (given ? "The run has taken it." : "No longer asked: it was answered, or the run has moved on.");
+      if (said.came?.[c.id]) told[c.id] = said.came[c.id];
+      const text = there[c.id] ?? told[c.id] ?? (given ? "The run has taken it." : "No longer asked: it was answered, or the run has moved on.");
       if (!text || !form && c.id in there) continue;
       note.textContent = text + (form ? " What you typed stays here." : "");
       note.hidden = false;
+      const focused = form?.contains(document.activeElement) && document.activeElement.matches("button");
       for (const b of form?.querySelectorAll("button") ?? []) b.dataset.off = b.disabled = true;
+      if (focused) c.focus({ preventScroll: true });
     }
     if (!moved) return;
     const fresh = Object.keys(there).filter(id => !known.has(id)).length;
@@ -112,6 +119,13 @@
     open();
     setInterval(tick, 1000);
   }
+
+  // After an answer the next question has the focus, as the address says, and else what is said of the answer.
+  // One that was not sent leads to what is wrong with it.
+  const next = by(location.hash.slice(1))?.querySelector("h2");
+  if (came && !next) came.focus();
+  if (came) by("polite").textContent = came.textContent + (next ? ". Next: " + next.textContent : "");
+  else if (!moved && cards.length) (document.querySelector("[aria-invalid]") ?? cards[0]).focus();
 
   // A click that was meant for another page answers nothing.
   const answers = document.querySelectorAll(".buttons button");

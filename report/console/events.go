@@ -145,18 +145,19 @@ func moved(was, is []string) (n int) {
 }
 
 // inboxChanges returns a function that says which questions have come, gone, or changed their state since its
-// last call. The first call says all that there are.
+// last call, and what came of those that were answered. The first call says all that there are.
 func (c *Console) inboxChanges(ctx context.Context) func(now time.Time) (any, bool) {
-	var was map[string]string
+	var was, came map[string]string
 	return func(now time.Time) (any, bool) {
 		said := struct {
 			Whole     bool              `json:"whole"`
 			Questions map[string]string `json:"questions"`
 			Gone      []string          `json:"gone"`
+			Came      map[string]string `json:"came"`
 			Title     string            `json:"title"`
 			Asking    int               `json:"asking"`
 			Now       int64             `json:"now"`
-		}{was == nil, map[string]string{}, nil, "inbox – retake", 0, now.UnixMilli()}
+		}{was == nil, map[string]string{}, nil, map[string]string{}, "inbox – retake", 0, now.UnixMilli()}
 		is := map[string]string{}
 		for _, a := range c.pending(ctx) {
 			id := a.anchor()
@@ -174,8 +175,14 @@ func (c *Console) inboxChanges(ctx context.Context) func(now time.Time) (any, bo
 		if said.Asking = len(is); said.Asking > 0 {
 			said.Title = fmt.Sprintf("(%d) inbox – retake", said.Asking)
 		}
-		was = is
-		return said, said.Whole || len(said.Questions)+len(said.Gone) > 0
+		told := map[string]string{}
+		for _, one := range c.settledSince(now.Add(-day)) {
+			if told[one.Anchor] = one.Says(); came[one.Anchor] != one.Says() {
+				said.Came[one.Anchor] = one.Says()
+			}
+		}
+		was, came = is, told
+		return said, said.Whole || len(said.Questions)+len(said.Gone)+len(said.Came) > 0
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -121,6 +122,8 @@ type question struct {
 	Checked bool
 	// Drafted reports that ready words were chosen, and stand in the field.
 	Drafted bool
+	// Untaken is what the run said of an answer that it did not take.
+	Untaken string
 	now     time.Time
 }
 
@@ -131,6 +134,42 @@ func (q *question) Left() string {
 		return ""
 	}
 	return several.Rough(q.Deadline.Sub(q.now))
+}
+
+// AskedMS is when the question was asked, for the script, and Soon the attribute of a time of which less than
+// a tenth is left.
+func (q *question) AskedMS() string { return ms(q.At) }
+func (q *question) Soon() template.HTMLAttr {
+	if isSoon(q.At, q.Deadline, q.now) {
+		return ` class="soon"`
+	}
+	return ""
+}
+
+// isSoon reports whether less than a tenth is left of the time until a deadline.
+func isSoon(from, until, now time.Time) bool {
+	return !until.IsZero() && now.Before(until) && until.Sub(now) < until.Sub(from)/10
+}
+
+// Mark is the mark of the question in the list of questions, and Stands what is said of it there.
+func (q *question) Mark() string {
+	if q.Doubt {
+		return "m-doubt"
+	}
+	return "m-asking"
+}
+func (q *question) Stands() string {
+	switch {
+	case q.Given != "":
+		return "answered"
+	case q.Over():
+		return "its time is over"
+	case q.Doubt:
+		return "in doubt"
+	case q.GaveUp:
+		return "gave up"
+	}
+	return q.Effect
 }
 
 // Over reports whether the deadline is over.
@@ -162,6 +201,7 @@ func (c *Console) question(asks pending, now time.Time) *question {
 		}
 		q.Failed = c.scrub(fmt.Sprintf("%s%s, at attempt %d (%s)", q.Failed, a.Failure.Class, a.Attempt, a.Reason))
 	}
+	q.Untaken = c.scrub(s.untaken[a.ID])
 	c.beside(q, s, a)
 	if _, can := c.settings.Stores[s.store].Store.(inbox.Store); can {
 		q.Form = formOf(s.forms[a.Tool], a.Arguments, c.hides, c.settings.ShowSecrets)
@@ -273,7 +313,12 @@ type inboxView struct {
 	// Drafts are ready words for refusals, and Settled what was answered in the last day.
 	Drafts  []string
 	Settled []settled
+	// Answered is the question that was answered just now; nil for none.
+	Answered *settled
 }
+
+// Listed reports that there is a list of the questions beside them.
+func (v *inboxView) Listed() bool { return len(v.Questions) > 1 }
 
 // drafts are ready words for refusals, to be chosen and edited.
 var drafts = []string{
@@ -296,6 +341,39 @@ func (c *Console) briefly(asks pending, now time.Time) *question {
 	q := c.question(pending{&a, asks.in, asks.given}, now)
 	q.Form, q.Large, q.Alone = nil, several.Grouped(size)+" bytes", asks.link()
 	return q
+}
+
+// day is how long the inbox tells of answers.
+const day = 24 * time.Hour
+
+// answered finds the question that was answered just now, whether or not the run has taken that.
+func answered(anchor string, open []pending, taken []settled) *settled {
+	for n := range taken {
+		if taken[n].Anchor == anchor {
+			return &taken[n]
+		}
+	}
+	for _, a := range open {
+		if a.anchor() == anchor && a.given != "" {
+			return &settled{Anchor: anchor, Session: a.in.id, Link: a.in.row.Link, Tool: brief(cmp.Or(a.Tool, "the answer")),
+				How: a.given, Came: notTaken}
+		}
+	}
+	return nil
+}
+
+// notTaken is said of an answer that waits for its run.
+const notTaken = "not taken yet: a live run takes it within a second, another when it is resumed"
+
+// next is the first question after one that is open still; nil if there is none.
+func next(all []pending, anchor string, now time.Time) *pending {
+	at := slices.IndexFunc(all, func(a pending) bool { return a.anchor() == anchor })
+	for n := range all {
+		if a := &all[(at+1+n)%len(all)]; a.state(now) == "" && a.anchor() != anchor {
+			return a
+		}
+	}
+	return nil
 }
 
 // inbox writes a page of the questions: that of a number, or the one with the question "at".
@@ -322,6 +400,7 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 		v.Questions = append(v.Questions, q)
 	}
 	v.Now, v.nav = now.UTC().Format("15:04:05"), c.nav("inbox")
-	v.Settled = c.settledSince(now.Add(-24 * time.Hour))
+	v.Settled = c.settledSince(now.Add(-day))
+	v.Answered = answered(query.Get("answered"), all, v.Settled)
 	show(w, http.StatusOK, "inbox", v)
 }

@@ -36,7 +36,11 @@ type facts struct {
 	// beside is what stands beside each question, by its id, and given are the latest that were answered.
 	beside map[string]beside
 	given  []machine.Given
-	lines  int64
+	// came is what came of their calls, by the question's id, and untaken what a run said of the last answers
+	// to open questions that it did not take.
+	came    map[string]journal.Came
+	untaken map[string]string
+	lines   int64
 	// hears reports whether a message to the run would be heard: it has not ended, and is no single action.
 	hears  bool
 	traits traits
@@ -58,8 +62,9 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 	if s.State == journal.SessionAsks {
 		t.asks, t.forms, t.earlier = f.Asked.Asks, map[string]json.RawMessage{}, map[string][]projection.Call{}
 		t.beside = map[string]beside{}
+		t.untaken = map[string]string{}
 		for _, a := range t.asks {
-			t.beside[a.ID] = besideOf(st, &a)
+			t.beside[a.ID], t.untaken[a.ID] = besideOf(st, &a), brief(f.Untaken(a.ID))
 			t.forms[a.Tool], t.earlier[a.Tool] = f.Form(a.Tool), earlierCalls(st, a.Tool)
 		}
 		t.said = lastSaid(st)
@@ -74,7 +79,12 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 			t.inside = append(t.inside, id)
 		}
 	}
-	t.given = slices.Clone(st.Given[max(0, len(st.Given)-maxSettled):])
+	t.given, t.came = slices.Clone(st.Given[max(0, len(st.Given)-maxSettled):]), map[string]journal.Came{}
+	for _, g := range t.given {
+		if came, ok := f.Came(g.Question); ok {
+			t.came[g.Question] = came
+		}
+	}
 	t.retrying = !s.State.Ended() && (s.State == journal.SessionWaits || t.at.Attempt > 1)
 	t.hears = !s.State.Ended() && !st.Config.Single
 	t.traits = traitsOf(f, s.State)

@@ -1,0 +1,102 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
+)
+
+// settled is a question that was answered, as the inbox shows it.
+type settled struct {
+	Anchor, Session, Link, Tool, How string
+	// Came is what came of its call; empty if there is none.
+	Came string
+	at   time.Time
+}
+
+// Says is how the question was answered, and what came of it.
+func (s *settled) Says() string {
+	if s.Came == "" {
+		return s.How
+	}
+	return s.How + "; " + s.Came
+}
+
+// maxSettled is how many answered questions are known of a session, and shown of all.
+const (
+	maxSettled = 5
+	allSettled = 50
+)
+
+// settledSince are the questions that were answered since a time, the latest first.
+func (c *Console) settledSince(since time.Time) (all []settled) {
+	sessions, _ := c.watch.all()
+	for _, s := range sessions {
+		for _, g := range s.given {
+			if !g.At.Before(since) {
+				all = append(all, c.settled(s, &g))
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b settled) int { return b.at.Compare(a.at) })
+	return all[:min(len(all), allSettled)]
+}
+
+// settled says how a question of a session was answered.
+func (c *Console) settled(s *watched, g *machine.Given) settled {
+	how := words(string(g.Verdict))
+	switch {
+	case g.Nobody:
+		how = "nobody answered in time: " + how
+	case g.Changed:
+		how += " with changed arguments"
+	}
+	if who := by(g.By); who != "" {
+		how += " " + who
+	}
+	one := settled{Anchor: pending{Ask: &machine.Ask{ID: g.Question}, in: s}.anchor(), Session: s.id, Link: s.row.Link,
+		Tool: brief(cmp.Or(g.Tool, "the answer")), How: how + " at " + clock(g.At), at: g.At}
+	switch came, ok := s.came[g.Question]; {
+	case !ok:
+	case g.Verdict == machine.Approve, g.Verdict == machine.RunAgain, g.Verdict == machine.GoOn && g.Changed:
+		one.Came = one.Tool + " " + cameText(&came, s.State)
+		if came.Text != "" {
+			one.Came += ": " + brief(visible(c.scrub(came.Text)))
+		}
+	}
+	return one
+}
+
+// ends say how a call ended.
+var ends = map[machine.Verdict]string{
+	machine.Done: "ran", machine.AskAgain: "asked for another call", machine.Failed: "failed",
+	machine.Broke: "failed", machine.TryLater: "asked to be tried later", machine.Unknown: "may have run",
+	machine.Denied: "was refused again",
+}
+
+// cameText is what came of a call, without what it said.
+func cameText(came *journal.Came, state journal.SessionState) string {
+	text := ends[came.Verdict]
+	switch {
+	case came.Again && text == "":
+		return "was not run yet: a person is asked about it again"
+	case came.Again:
+		return text + ", and a person is asked about it"
+	case came.InDoubt && came.Verdict != machine.Unknown:
+		return text + ", and nobody knows what it did"
+	case !came.Open && text == "":
+		return "was not run"
+	case !came.Open:
+		return text
+	case state == journal.SessionInterrupted:
+		return "was to run, and no process has the session: resume it"
+	case text == "" && state == journal.SessionRuns:
+		return "runs"
+	case text == "":
+		return "is to run"
+	}
+	return text + ", and is tried again"
+}
