@@ -171,25 +171,29 @@ func (s *survey) references(tree any) {
 	}
 	if s.elsewhere > 0 {
 		s.subschemas, s.pointers = costOfElsewhere*s.elsewhere, 0
-		s.everything(tree, 0)
+		everything(tree, 0, func(v any, pointer int) {
+			if isObject(v) {
+				s.subschemas++
+				s.pointers += pointer
+			} else if isBool(v) {
+				s.subschemas++
+			}
+		})
 	}
 }
 
-// everything counts all objects and booleans of a document.
-func (s *survey) everything(tree any, pointer int) {
+// everything visits a value of a document and all that is within it, each with the size of its JSON Pointer.
+func everything(tree any, pointer int, visit func(v any, pointer int)) {
+	visit(tree, pointer)
 	switch tree := tree.(type) {
 	case map[string]any:
-		s.subschemas++
-		s.pointers += pointer
 		for name, value := range tree {
-			s.everything(value, pointer+1+len(name))
+			everything(value, pointer+1+len(name), visit)
 		}
 	case []any:
 		for n, value := range tree {
-			s.everything(value, pointer+1+len(strconv.Itoa(n)))
+			everything(value, pointer+1+len(strconv.Itoa(n)), visit)
 		}
-	case bool:
-		s.subschemas++
 	}
 }
 

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -31,11 +30,14 @@ func (p *places) echoed(v value, levels [][]*node) string {
 
 // anyMarked reports whether one of the keywords is true in a schema of a place, or of one above it.
 func anyMarked(levels [][]*node, keywords ...string) bool {
-	isMarked := func(n *node) bool {
-		return slices.ContainsFunc(keywords, func(keyword string) bool { return n.raw[keyword] == true })
-	}
+	isMarked := func(n *node) bool { return hasMark(n.raw, keywords) }
 	anyOf := func(nodes []*node) bool { return slices.ContainsFunc(nodes, isMarked) }
 	return slices.ContainsFunc(levels, anyOf)
+}
+
+// hasMark reports whether one of the keywords is true in a schema itself.
+func hasMark(raw map[string]any, keywords []string) bool {
+	return slices.ContainsFunc(keywords, func(keyword string) bool { return raw[keyword] == true })
 }
 
 const secretKeyword = "x-secret"
@@ -144,14 +146,11 @@ func (w *secrets) follow(n *node, at string) {
 	w.under = w.under[:len(w.under)-1]
 }
 
-// isMarked reports whether a keyword is true anywhere in a schema document.
-func isMarked(tree any, keyword string) bool {
-	switch at := tree.(type) {
-	case map[string]any:
-		within := func(v any) bool { return isMarked(v, keyword) }
-		return at[keyword] == true || slices.ContainsFunc(slices.Collect(maps.Values(at)), within)
-	case []any:
-		return slices.ContainsFunc(at, func(v any) bool { return isMarked(v, keyword) })
-	}
-	return false
+// isMarked reports whether one of the keywords is true anywhere in a schema document.
+func isMarked(tree any, keywords ...string) (is bool) {
+	everything(tree, 0, func(v any, _ int) {
+		at, _ := v.(map[string]any)
+		is = is || hasMark(at, keywords)
+	})
+	return is
 }

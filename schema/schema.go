@@ -49,9 +49,7 @@ func CompileWithin(l CompileLimits, doc []byte) (*Schema, error) {
 	_ = text.Compact()                                         // cannot fail: it was read
 	tree, _ := jsonschema.UnmarshalJSON(bytes.NewReader(text)) // likewise
 	s := &Schema{text: text, tree: tree, limits: DefaultLimits()}
-	for _, keyword := range []string{echoKeyword, noEchoKeyword, secretKeyword} {
-		s.marked = s.marked || isMarked(s.tree, keyword)
-	}
+	s.marked = isMarked(tree, echoKeyword, noEchoKeyword, secretKeyword)
 	if err := l.check(s.tree); err != nil {
 		return nil, err
 	}
@@ -85,9 +83,7 @@ func (s *Schema) HasMember(name string) bool {
 // would take too much work the issue "work". The schema of a Go type checks all that [Typed.Decode] does.
 // Safe for concurrent use.
 func (s *Schema) Check(doc []byte) []fault.Issue {
-	e := s.evaluation(nil)
-	defer e.free()
-	return s.check(e, doc, s.fresh())
+	return s.check(nil, doc, false, s.fresh())
 }
 
 // Reading is what [Schema.Read] made of a document.
@@ -104,11 +100,9 @@ type Reading struct {
 // Read is [Schema.Check] within a budget that it shares with other checks; nil is a new one. The document is
 // made canonical, too.
 func (s *Schema) Read(b *Budget, doc []byte) Reading {
-	r, e := Reading{Value: s.fresh()}, s.evaluation(b)
-	defer e.free()
+	r := Reading{Value: s.fresh()}
 	r.JSON, _ = canon.JSON(doc)
-	e.isStrict = r.JSON != nil
-	if r.Issues = s.check(e, doc, r.Value); r.Issues != nil {
+	if r.Issues = s.check(b, doc, r.JSON != nil, r.Value); r.Issues != nil {
 		r.Value = nil
 	}
 	return r
@@ -122,10 +116,14 @@ func (s *Schema) fresh() any {
 	return reflect.New(s.typed.typ).Interface()
 }
 
-// check checks a document, and stores it in v, a pointer to a zero value of the Go type; nil for a schema of
-// no type. The schema is checked first, then the rules that the schema cannot say exactly, then the type's
-// own method Issues. If there are issues, v is incomplete.
-func (s *Schema) check(e *evaluation, doc []byte, v any) []fault.Issue {
+// check checks a document within a budget; nil is a new one. isStrict says that it is known to be strict
+// JSON. It is stored in v, a pointer to a zero value of the Go type; nil for a schema of no type. The schema
+// is checked first, then the rules that the schema cannot say exactly, then the type's own method Issues. If
+// there are issues, v is incomplete.
+func (s *Schema) check(b *Budget, doc []byte, isStrict bool, v any) []fault.Issue {
+	e := s.evaluation(b)
+	defer e.free()
+	e.isStrict = isStrict
 	root, issue := e.parse(doc, s.limits)
 	if issue != nil {
 		return []fault.Issue{*issue}

@@ -50,9 +50,7 @@ func (t *Typed[T]) WithLimits(l Limits) (*Typed[T], error) {
 // kept keeps no more than that.
 func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) {
 	var v, zero T
-	e := t.schema.evaluation(nil)
-	defer e.free()
-	if issues := t.schema.check(e, doc, &v); len(issues) > 0 {
+	if issues := t.schema.check(nil, doc, false, &v); len(issues) > 0 {
 		return zero, issues
 	}
 	return v, nil
