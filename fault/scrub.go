@@ -131,6 +131,11 @@ var secrets = []form{
 		`(\b\w+:)([^\s:@/]{4,})@(?:tcp|unix)\(`),
 	formOf(always, "hooks.slack.com/ discord",
 		`(hooks\.slack\.com/services/|discord(?:app)?\.com/api/webhooks/)([A-Za-z0-9/_\-]{8,})`),
+	// jdbc:oracle:thin:user/password@host, jdbc:postgresql://host/db?password=…
+	formOf(always, "jdbc:",
+		`(?i)(\bjdbc:oracle:\w+:[^\s/@]+/)("[^"]+"|[^\s"@][^\s"]*)@`),
+	formOf(unlessSaid, ofPasswords,
+		`(?i)(\bjdbc:[^\s"'<>]*[?&;:,](?:`+password+`)=)([^\s"'\\&;,)}\]\x60<>{]+)`),
 	formOf(always, "=",
 		`(?i)([?&](?:`+vague+`)=)`+value),
 	formOf(unlessWord, "=",
@@ -202,10 +207,10 @@ var secrets = []form{
 		begin+named+`)`+is+`)`+value),
 	formOf(ifRandom, ofVague,
 		begin+vague+`)`+is+`)`+value),
-	// ["api_key", "…"], | token | … |, api_keys: ["…"], {"name": "API_KEY", "value": "…"}
+	// ["api_key", "…"], | token | … |, {"name": "API_KEY", "value": "…"}
 	formOf(ifRandom, ofBoth,
 		begin+named+`|`+vague+`)(?:\\*["'][\s,/]*\\*["']?value\\*["']?\s*[:=]\s*\\*["']|`+
-			`["']?\s*[,|][\s"']*|s\\*["']?\s*[:=]\s*\[?\\*["']?))`+value),
+			`["']?\s*[,|][\s"']*))`+value),
 	// invalid key '…', API key … is not valid
 	formOf(ifRandom, ofBoth,
 		begin+named+`|`+vague+
@@ -213,6 +218,37 @@ var secrets = []form{
 	formOf(ifRandom, ofBoth,
 		begin+named+`|`+vague+`)\s+(?:is\s+)?)([A-Za-z0-9_\-.~+/=]{16,})`),
 }
+
+// list is a form of lists under the name of a key. It ends where the list begins; item is looked for there
+// until there is none, and its first group may be a key.
+type list struct {
+	*regexp.Regexp
+	item *regexp.Regexp
+}
+
+// listOf is a list with one of the names, of which opening is what stands before the items.
+func listOf(names, opening, item string) list {
+	return list{regexp.MustCompile(begin + names + `)s?` + quote + `\s*(?:=>|[:=])\s*` + opening + `)`),
+		regexp.MustCompile(item)}
+}
+
+// lists are api_keys: ["…", "…"], {"api_keys": {"a": "…", "b": "…"}}, those of YAML, and API_KEYS=…,… The
+// members of an object whose name other things have, too, may be anything.
+var lists = []list{
+	listOf(named, `(?:\[\]string)?\{`, bracketed),
+	listOf(named+`|`+vague, `[\[(]`, bracketed),
+	listOf(named+`|`+vague, `-\s+`, `^["'\\]*(?:\s+-\s+)?["'\\]*([^\s,:"'\\)}\]]+)`),
+	listOf(named+`|`+vague, ``, `^(?:["'\\]*,)?["'\\]*([^\s,;&:"'\\{(\[)}\]]+)`),
+}
+
+// bracketed is an item in brackets, or the name or value of a member.
+const bracketed = `^(?:[\s,:=>"'\\{(\[]|u0022)*([^\s,:"'>\\{(\[)}\]]+)`
+
+// inList is what lists have in common, and ofPassword is the name of a password.
+var (
+	inList     = form{has: strings.Fields(ofBoth)}
+	ofPassword = regexp.MustCompile(`(?i)` + password)
+)
 
 // leftOut replaces a key.
 const leftOut = "[key left out]"
@@ -272,6 +308,12 @@ func pieceOf(s string) int {
 // withoutKeys returns a text without what has a form of secrets.
 func withoutKeys(s string) string {
 	lower := folded(s)
+	if inList.maybe(lower) {
+		for _, l := range lists {
+			s = l.without(s)
+		}
+		lower = folded(s)
+	}
 	for _, f := range secrets {
 		if !f.maybe(lower) {
 			continue
@@ -281,6 +323,33 @@ func withoutKeys(s string) string {
 		}
 	}
 	return s
+}
+
+// without returns a text without the keys in lists of the form.
+func (l list) without(s string) string {
+	var b strings.Builder
+	for {
+		at := l.FindStringIndex(s)
+		if at == nil {
+			return b.String() + s
+		}
+		item := form{doubt: ifRandom}
+		if ofPassword.MatchString(s[at[0]:at[1]]) {
+			item.doubt = ifMixed
+		}
+		b.WriteString(s[:at[1]])
+		s = s[at[1]:]
+		for at := l.item.FindStringSubmatchIndex(s); at != nil; at = l.item.FindStringSubmatchIndex(s) {
+			from, to := at[2], at[3]
+			b.WriteString(s[:from])
+			if item.isKey(s[from:to], s[to:]) {
+				b.WriteString(leftOut)
+			} else {
+				b.WriteString(s[from:to])
+			}
+			s = s[to:]
+		}
+	}
 }
 
 // folded returns a text in lower case, with the letters that a form takes for "s" and "k" as these.
@@ -315,7 +384,8 @@ func (f form) without(s string) string {
 // isKey reports whether what stands in the place of a key is one, by what follows it.
 func (f form) isKey(found, after string) bool {
 	switch {
-	case strings.HasPrefix(leftOut, found), strings.HasPrefix(found, leftOut), strings.HasSuffix(found, ":"):
+	case strings.HasPrefix(leftOut, strings.TrimPrefix(found, "{")), strings.HasPrefix(found, leftOut),
+		strings.HasSuffix(found, ":"):
 		return false
 	case f.doubt == unlessWord:
 		return !strings.Contains(found, "_") || strings.Trim(found, "abcdefghijklmnopqrstuvwxyz_") != ""
@@ -344,6 +414,7 @@ var (
 
 // prose is a word that goes on with another one, and setting one that goes on with another name.
 var (
+	letter  = regexp.MustCompile(`^[A-Za-z]`)
 	prose   = regexp.MustCompile(`^,? [a-z]`)
 	setting = regexp.MustCompile(`^,? ["']?[\w.\-]+["']?\s?[=:]`)
 )
@@ -366,7 +437,7 @@ func isProse(found, after string) bool {
 		return isSaid(found)
 	}
 	word := strings.TrimRight(found, ".:!?")
-	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == ""
+	plain := strings.Trim(word[min(1, len(word)):], "abcdefghijklmnopqrstuvwxyz") == "" && letter.MatchString(word)
 	return slices.Contains(notKeys, strings.ToLower(word)) ||
 		plain && prose.MatchString(after) && !setting.MatchString(after)
 }

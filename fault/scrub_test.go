@@ -204,7 +204,33 @@ func TestEveryFormOfAKeyIsLeftOut(t *testing.T) {
 		"curl -U ann:% https://h":                      {random, digits, hex, word},
 		"http -a ann:% https://h":                      {random, hex, "hunter2"},
 		"MIIEpAIBAAKCAQEA%\n-----END PRIVATE KEY-----": {random, hex},
-		"sbp_%": {random, hex},
+		"sbp_%":                               {random, hex},
+		"api_keys: [Aq8xV2mN4bT7rW1pLs0e, %]": {random, hex},
+		`{"api_keys":["Aq8xV2mN4bT7rW1pLs0e", "%"]}`:           {random, hex, "0123456789abcdef"},
+		`{\"api_keys\":[\"Aq8xV2mN4bT7rW1pLs0e\",\"%\"]}`:      {random, hex},
+		"api_keys=['Aq8xV2mN4bT7rW1pLs0e', b'%']":              {random, hex},
+		"{'api_keys': ('a', 'b', '%')}":                        {random, hex},
+		"client_secrets = {'Aq8xV2mN4bT7rW1pLs0e', '%'}":       {random, hex},
+		`APIKeys:[]string{"Aq8xV2mN4bT7rW1pLs0e", "%"}`:        {random, hex},
+		"{APIKeys:[Aq8xV2mN4bT7rW1pLs0e %] Model:x}":           {random, hex},
+		"map[X-Api-Key:[Aq8xV2mN4bT7rW1pLs0e %] Host:[h]]":     {random, hex},
+		`{"X-Api-Key":["Aq8xV2mN4bT7rW1pLs0e","%"]}`:           {random, hex},
+		"api_keys:\n  - Aq8xV2mN4bT7rW1pLs0e\n  - %\nmodel: x": {random, hex},
+		"api_keys:\n- 'one'\n- \"%\"":                          {random, hex},
+		`secrets: [null, "two words", "%"]`:                    {random, hex},
+		`{"api_keys":{"openai":"Aq8xV2mN4b","xai":"%"}}`:       {random, hex},
+		"API_KEYS=Aq8xV2mN4bT7rW1pLs0e,%":                      {random, hex},
+		"API_KEY=Aq8xV2mN4bT7rW1pLs0e,%":                       {random, hex},
+		"api_keys: \"Aq8xV2mN4bT7rW1pLs0e\",\"%\"":             {random, hex},
+		`"passwords": ["x", "%"]`:                              {random, hex, "hunter2"},
+		// JDBC.
+		"jdbc:oracle:thin:scott/%@h:1521:x":         {random, digits, hex, word, "tiger", "pw"},
+		"jdbc:oracle:oci:scott/%@//h/x failed":      {random, digits, hex, word, "tiger", "p@w"},
+		`jdbc:oracle:thin:scott/"%"@h:1521:x`:       {random, digits, hex, word, "ti@ger", "ti/ger"},
+		"jdbc:postgresql://h/db?user=u&password=%":  {random, digits, hex, word, "pw", "p~40s"},
+		"jdbc:postgresql://h/db?password=%&ssl=on":  {random, digits, hex, word, "pw"},
+		"jdbc:h2:tcp://h/x;USER=sa;PASSWORD=%":      {random, digits, hex, word, "pw"},
+		"jdbc:clickhouse://h/db?user=u&password=%.": {random, digits, hex, word, "pw"},
 		// Passwords of words, and what goes on behind them.
 		"DB_PASSWORD=%\nhome=/root":            {random, digits, hex, word, "correct horse"},
 		"export DB_PASSWORD=%\nexport user=x":  {random, digits, hex, word, "correct horse"},
@@ -333,6 +359,13 @@ func TestWhatIsNoKeyStays(t *testing.T) {
 		"the session key is order-42", "git config set user.name ann", "the set of keys -k 4000",
 		"user ann password expired", "openssl req -newkey rsa:2048 -keyout test.key", `the function identified by "repeat"`,
 		"client login with password only must fail", "tests_pass=1234 of 2000", "ssh -p 2222 host", "password for ann: expired", "'password': 'must be at least 8 characters'",
+		// Lists.
+		"keys: [id, name, created_at]", `"tokens": ["the", "cat", "sat"]`, "tokens: [101, 7592, 2088, 102]", `{"keys":["colour","size"],"id":"3f2504e0-4f89-11d3"}`,
+		"secrets: - db - cache image: registry/app:v1.22.3", "keys=a,b,c", `{"password":["This field is required."]}`, "secrets: [db], commit 9f86d081884c7d659",
+		`{"password":["Ensure this field has at least 8 characters."]}`, `{"password":["is too short","can't be blank"],"id":"req_011CQ2yJ4p7z"}`,
+		"tokens: [] request 3f2504e0-4f89-11d3-9a0c-0305e82c3301", `{"key":{"id":"3f2504e0-4f89-11d3-9a0c"}}`, "auth: {user: 3f2504e0-4f89-11d3}", "api_keys: none, see req_011CQ2yJ4p7zJ", "tokens=12,30,4096",
+		"keys(a1b2c3d4e5, b)", "token: end, line 12", "key: a, value: 0a1b2c3d4e5f", "jdbc:oracle:thin:@h:1521:x", "jdbc:mysql://h/db?a=b", "see jdbc:oracle:thin:docs/driver.html",
+		"?password=required", "api_keys: {}, id 3f2504e0-4f89-11d3-9a0c", "signature=(a, b) of 3f2504e0-4f89-11d3-9a0c",
 	} {
 		assert.Equal(t, said, fault.Scrub(said))
 		assert.Equal(t, said, fault.Scrub(fault.Scrub(said)))
@@ -351,6 +384,12 @@ func TestALongTextStaysWholeButForItsKeys(t *testing.T) {
 		assert.Equal(t, text+" [key left out] "+text, fault.ScrubText(text+" "+key+" "+text))
 	}
 	assert.Equal(t, "a b", fault.ScrubText("a\xff b"))
+}
+
+// What is put in the place of a key is not taken for one.
+func TestWhatWasLeftOutStaysSo(t *testing.T) {
+	assert.Equal(t, "password={[key left out]};x=y", fault.Scrub("password={a;b};x=y"))
+	assert.Equal(t, `api_keys: ["[key left out]", "[key left out]"]`, fault.Scrub(`api_keys: ["Aq8xV2mN4bT7rW1pLs0e", "Aq8xV2mN4bT7rW1pLs0f"]`))
 }
 
 func TestScrubbedTextIsOneSeenLine(t *testing.T) {
