@@ -13,6 +13,7 @@ import (
 
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
 )
 
 var answerCommand = command{
@@ -91,6 +92,8 @@ type answer struct {
 	call                      string
 	verdict                   machine.Ruling
 	reason, arguments, result string
+	policy                    string
+	layer                     *policy.Layer
 }
 
 var verdicts = []machine.Ruling{
@@ -104,6 +107,7 @@ func (a *answer) declare(fs *flag.FlagSet) {
 	fs.StringVar(&a.reason, "reason", "", "`TEXT` that the model is told with a refusal")
 	fs.StringVar(&a.arguments, "arguments", "", "make the call with these arguments, as `JSON`")
 	fs.StringVar(&a.result, "result", "", "what the call returned, as `JSON`")
+	fs.StringVar(&a.policy, "policy", "", "go on with these settings over the run's policy, as `JSON`")
 }
 
 func (a *answer) take(args []string) error {
@@ -120,13 +124,19 @@ func (a *answer) take(args []string) error {
 			return misused("-%s: it is not JSON", given[0])
 		}
 	}
+	if a.policy != "" {
+		a.layer = new(policy.Layer)
+		if err := json.Unmarshal([]byte(a.policy), a.layer); err != nil {
+			return misused("-policy: %v", err)
+		}
+	}
 	return nil
 }
 
 func (a *answer) run(e *env) error {
 	r := machine.Response{
 		Question: a.call, Verdict: a.verdict, Words: a.reason, By: a.by, At: a.now(),
-		Arguments: json.RawMessage(a.arguments), Result: json.RawMessage(a.result),
+		Arguments: json.RawMessage(a.arguments), Result: json.RawMessage(a.result), Policy: a.layer,
 	}
 	return a.put(e, func(ctx context.Context, store inbox.Store) error {
 		err := inbox.Answer(ctx, store, a.session, r)

@@ -30,9 +30,8 @@ const (
 	RunAgain Ruling = "run_again"
 	// NobodyKnows leaves the call in doubt. The model is told, with Words.
 	NobodyKnows Ruling = "nobody_knows"
-	// GoOn closes the exhausted action and goes on, with Words as a message of the user and Policy over the
-	// run's; or with Arguments alone, which make the call of the question with these. The budgets of failed
-	// attempts begin again.
+	// GoOn closes the exhausted action and goes on, with Words as a message of the user, Policy over the run's,
+	// and Arguments, with which the call of the question is made. The budgets of failed attempts begin again.
 	GoOn Ruling = "go_on"
 	// EndRun ends the run with the exhaustion.
 	EndRun Ruling = "end"
@@ -197,24 +196,24 @@ func (st *State) responseFault(r *Response, at time.Time) error {
 		return fault(ErrMisfit, "arguments: only with %q and %q", string(Approve), string(GoOn))
 	case len(r.Arguments) > 0 && a.Index < 0:
 		return fault(ErrMisfit, "arguments: there is no call to correct, or more than one: give a hint")
-	case len(r.Arguments) > 0 && r.Verdict == GoOn && (r.Policy != nil || strings.TrimSpace(r.Words) != ""):
-		return fault(ErrMisfit, "arguments: give them without words and policy: the call is made, and the model is "+
-			"told its result")
 	case r.Policy != nil && r.Verdict != GoOn:
 		return fault(ErrMisfit, "policy: only with %q", string(GoOn))
 	case len(r.Words) > MaxWords:
 		return fault(ErrMisfit, "words: %d bytes: give at most %d", len(r.Words), MaxWords)
 	case canon.CheckID("by", r.By) != nil:
 		return fault(ErrMisfit, "by: give at most %d bytes of printable text", maxBy)
-	case r.Policy != nil:
+	}
+	over := *st // with the policy of the answer
+	if r.Policy != nil {
 		if err := st.AdjustFault(*r.Policy); err != nil {
 			return fault(ErrMisfit, "policy: %v", err)
 		}
-		return nil
-	case len(r.Arguments) == 0:
+		over.adjust(r.Policy)
+	}
+	if len(r.Arguments) == 0 {
 		return nil
 	}
-	if why := st.changeFault(a, r); why != "" {
+	if why := over.changeFault(a, r); why != "" {
 		return fault(ErrMisfit, "arguments: %s", why)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
 )
 
 // Settled is a question with its answer.
@@ -155,6 +156,9 @@ func (s *step) ruleExhausted(r *Response) error {
 			return s.eventError("it needs what is known of the corrected call")
 		}
 		s.remake(c, r)
+		if words := strings.TrimSpace(r.Words); words != "" {
+			s.kept.Words = append(slices.Clip(s.kept.Words), session.Words{Text: words, By: r.By, At: s.At})
+		}
 		s.kept.Exhausted = nil
 		return s.proceed(nextTools)
 	}

@@ -249,10 +249,10 @@ func (s *step) adjusted() error {
 }
 
 // adjust merges a valid layer over the policy.
-func (s *step) adjust(l *policy.Layer) {
-	p := *s.Policy
+func (st *State) adjust(l *policy.Layer) {
+	p := *st.Policy
 	p.Adjusted = l.Over(p.Adjusted)
-	s.Policy, s.policies = &p, policiesOf(&p)
+	st.Policy, st.policies = &p, policiesOf(&p)
 }
 
 func (s *step) dispatched() error { return s.reduce(s.ev.Reduced) }

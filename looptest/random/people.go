@@ -123,7 +123,7 @@ func (w *World) answerTo(a machine.Ask, view session.State) (machine.Response, a
 		if r.Verdict, r.Policy = of.Exhausted, of.Policy; r.Verdict != machine.GoOn || view.AttemptCount() > patience {
 			r.Verdict, r.Policy = machine.EndRun, nil
 		} else if a.Index >= 0 && len(of.Corrected) > 0 && w.mayCorrect(a.Tool) {
-			r = machine.Response{Question: a.ID, Verdict: machine.GoOn, Arguments: of.Corrected, By: of.By}
+			r.Arguments = of.Corrected
 		}
 	}
 	if a.Deadline.IsZero() || way == byInbox && w.isTimed() {
