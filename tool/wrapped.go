@@ -1,14 +1,11 @@
 package tool
 
 import (
-	"bytes"
 	"encoding/json"
-	"iter"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/retake-go/retake/extract"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // wrappers are the names that models give to the arguments as a whole.
@@ -35,43 +32,21 @@ func (in *reader) unwrap(c *Call, t *Tool, found *extract.Call) {
 
 // unwrapped is the value of the single member of args if it holds all arguments, else nil.
 func unwrapped(t *Tool, args []byte) []byte {
-	var single []byte
-	for name, value := range membersOf(args) {
-		if single != nil || !slices.Contains(wrappers, name) || t.schema.HasMember(name) {
-			return nil
-		}
-		single = value
-	}
-	empty := true
-	for name := range membersOf(single) {
-		if empty = false; !t.schema.HasMember(name) {
-			return nil
-		}
-	}
-	if empty {
+	var around, within members
+	if canon.Unmarshal(args, &around) != nil || len(around) != 1 {
 		return nil
 	}
-	return single
-}
-
-// membersOf yields the members of an object in canonical JSON; none of another value.
-func membersOf(doc []byte) iter.Seq2[string, []byte] {
-	return func(yield func(string, []byte) bool) {
-		d := jsontext.NewDecoder(bytes.NewBuffer(doc), jsontext.AllowDuplicateNames(true))
-		if d.PeekKind() != '{' {
-			return
-		}
-		_, _ = d.ReadToken()
-		for d.PeekKind() == '"' {
-			token, _ := d.ReadToken()
-			name := token.String()
-			value, _ := d.ReadValue() // cannot fail: the text is JSON
-			to := int(d.InputOffset())
-			if !yield(name, doc[to-len(value):to]) {
-				return
-			}
+	name := canon.Keys(around)[0]
+	if !slices.Contains(wrappers, name) || t.schema.HasMember(name) ||
+		canon.Unmarshal(around[name], &within) != nil || len(within) == 0 {
+		return nil
+	}
+	for name := range within {
+		if !t.schema.HasMember(name) {
+			return nil
 		}
 	}
+	return around[name]
 }
 
 // json is the object as JSON, its members in order.
