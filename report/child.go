@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
@@ -112,18 +113,28 @@ func (i *indented) Write(b []byte) (int, error) {
 }
 
 // childView is a child on a page.
-type childView struct{ ID, Link, Says, Timeline string }
+type childView struct {
+	ID, Link, Says, Timeline string
+	// Name is the tool that the agent is.
+	Name string
+}
+
+// State is what its words begin with: its state.
+func (c childView) State() string {
+	state, _, _ := strings.Cut(c.Says, ".")
+	return state
+}
 
 // children sets what a page shows of the agents that entries began.
 func (within *Page) children(entries iter.Seq[*entry]) {
 	left := maxChildren
 	for e := range entries {
-		for _, id := range e.children {
+		for n, id := range e.children {
 			c, ok := within.Children.find(id)
 			if !ok {
 				continue
 			}
-			v := childView{ID: id, Link: c.Link, Says: c.Says}
+			v := childView{ID: id, Link: c.Link, Says: c.Says, Name: e.calls[n]}
 			if c.Journal != nil {
 				v.Timeline = within.timeline(c.Journal, left > 0)
 				left--

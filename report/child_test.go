@@ -122,11 +122,13 @@ func TestAPageShowsAnAgentUnderItsCall(t *testing.T) {
 	assert.Contains(t, out.String(), "&lt;script&gt;alert(1)")
 	assert.NotContains(t, out.String(), "<script>alert(1)")
 	assert.NotContains(t, out.String(), "<b>Find</b>")
+	assert.Contains(t, out.String(), `<ul><li><a href="#r2-1" title=""><span class="what">guide</span>`, "the list of turns has it")
 
 	out.Reset()
 	link := func(id string) (report.Child, bool) {
 		return report.Child{Link: `/session?id="><b>`, Says: "asks. <b>pay</b>?"}, id == "trip.2.1.1"
 	}
 	require.NoError(t, report.Page{Children: link}.HTML(&out, bytes.NewReader(store.Text("trip"))))
+	assert.Contains(t, out.String(), `<ul><li><a href="/session?id=%22%3e%3cb%3e" title="asks. &lt;b&gt;pay&lt;/b&gt;?"><span class="what">guide</span> <span class="faint">asks</span>`)
 	assert.Contains(t, out.String(), `<a href="/session?id=%22%3e%3cb%3e">trip.2.1.1</a>: asks. &lt;b&gt;pay&lt;/b&gt;?`)
 }

@@ -63,7 +63,11 @@ func (r *run) tries(e *machine.Effect) entry {
 func (r *run) running(e *machine.Effect) entry {
 	clear(r.landed)
 	r.tools, r.ran = slices.Clone(e.Tools), r.time()
-	return entry{Kind: running, children: r.childrenOf(e.Tools)}.says(e.About())
+	made := entry{Kind: running, children: r.childrenOf(e.Tools)}
+	for _, t := range e.Tools[:len(made.children)] {
+		made.calls = append(made.calls, clip(line(t.Tool), maxNames))
+	}
+	return made.says(e.About())
 }
 
 func (r *run) waiting(e *machine.Effect) entry {
@@ -80,7 +84,7 @@ func plainly(k kind) func(*run, *machine.Effect) entry {
 }
 
 func (r *run) settled(e *machine.Effect) entry {
-	return entry{Kind: answered}.says(e.About(), e.Settled.Words)
+	return entry{Kind: answered, call: e.Settled.Ask.Index + 1}.says(e.About(), e.Settled.Words)
 }
 
 func (r *run) stopped(e *machine.Effect) entry {
@@ -88,7 +92,11 @@ func (r *run) stopped(e *machine.Effect) entry {
 	made := entry{
 		Kind: stopped, good: e.Outcome.OK, marred: marredText(e.Outcome) != "", shown: r.page.outcome(e.Outcome),
 	}
-	return made.says(e.About(), doubtText(e.Outcome), failedText(e.Outcome, true),
+	about := e.About()
+	if r.page != nil {
+		about = plainOutcome(e.Outcome)
+	}
+	return made.says(about, doubtText(e.Outcome), failedText(e.Outcome, true),
 		strings.Join(e.Outcome.Warnings, "; "))
 }
 

@@ -54,9 +54,13 @@ type entry struct {
 	// Cost is what an attempt cost, in the unit of a [policy.Price].
 	Cost int64 `json:"cost_micros,omitempty"`
 
+	// call is 1 more than the index of the call that a question was about, or that ended; 0 for none.
+	call int
 	// children are the ids that the sessions of the calls have, and Nested is what a page shows of them.
 	children []string
-	Nested   []childView `json:"-"`
+	// calls are their tools.
+	calls  []string
+	Nested []childView `json:"-"`
 
 	// model is the model that was called last.
 	model string

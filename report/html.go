@@ -238,19 +238,13 @@ func (r *run) view(entries []*entry) *runView {
 				v.Tone, v.Result = "warn", "done, "+clip(line(marred), maxText)
 			}
 		}
-		about := o.About()
-		if !o.OK {
-			about = strings.Replace(about, string(o.Reason), o.Reason.Phrase(), 1)
-		}
-		if x := o.Exhaustion; x != nil {
-			about = strings.Replace(about, string(x.Failure.Class), plainWords(string(x.Failure.Class)), 1)
-		}
-		v.Outcome = clip(line(about), maxText)
+		v.Outcome = clip(line(plainOutcome(o)), maxText)
 		v.Empty = o.OK && v.Outcome == ""
 	}
 	sections := r.sections(entries)
 	for _, s := range sections {
 		s.name()
+		s.tellAnswers()
 		s.Spent = joined(", ", lostText(r.spent(s.charge((*entry).failed))), s.took())
 		if v.Doubt == "" && r.outcome != nil && s.doubts(r.outcome.InDoubt) {
 			v.Doubt = s.ID
@@ -266,6 +260,18 @@ func (r *run) view(entries []*entry) *runView {
 	v.Costs, v.Price = r.costs(sections), r.spent(policy.Charge{Usage: r.totals.Usage, Cost: r.totals.Cost})
 	v.Folded = foldedText(sections, len(v.Policies))
 	return v
+}
+
+// plainOutcome is an outcome in plain words.
+func plainOutcome(o *machine.Outcome) string {
+	about := o.About()
+	if !o.OK {
+		about = strings.Replace(about, string(o.Reason), o.Reason.Phrase(), 1)
+	}
+	if x := o.Exhaustion; x != nil {
+		about = strings.Replace(about, string(x.Failure.Class), plainWords(string(x.Failure.Class)), 1)
+	}
+	return about
 }
 
 // foldedText says how much is not seen at first; empty if nothing is.
@@ -370,11 +376,30 @@ func (s *section) judge(e *entry) {
 			s.Tone = tones[colour]
 		}
 		s.tell(word, e.Decision.Action)
+	case e.Kind == asking:
+		s.Result, s.Tone = "asks a person", "warn"
+	case e.Kind == answered:
+		s.Result, s.Tone = "answered", ""
 	case s.told != nil:
 	case e.Kind == running:
 		s.Result, s.Tone = "running "+clip(e.Text, maxNames), ""
 	case e.Kind == replied && s.Result == noOutcome:
 		s.Result, s.Tone = "replied", ""
+	}
+}
+
+// tellAnswers says at each answer of a person what came of its call.
+func (s *section) tellAnswers() {
+	for n, e := range s.Items {
+		for _, later := range s.Items[n+1:] {
+			if e.Kind != answered || e.call == 0 || later.Kind == answered && later.call == e.call {
+				break
+			}
+			if later.Kind == ended && later.call == e.call {
+				e.More = append(e.More, "what came of it: "+later.Text)
+				break
+			}
+		}
 	}
 }
 

@@ -50,7 +50,7 @@
   byId("find")?.addEventListener("input", () => {
     const text = byId("find").value.trim().toLowerCase();
     for (const d of document.querySelectorAll(turns)) d.hidden = !d.textContent.toLowerCase().includes(text);
-    for (const a of document.querySelectorAll(".rail li a")) a.parentElement.hidden = !!byId(a.hash.slice(1))?.hidden;
+    for (const a of document.querySelectorAll(".rail ol > li > a")) a.parentElement.hidden = !!byId(a.hash.slice(1))?.hidden;
   });
   // What the page leaves out is fetched when it is opened.
   const fetched = async d => {
@@ -77,7 +77,7 @@
   addEventListener("hashchange", unfold);
   unfold();
   // The list of turns marks the one on screen.
-  const links = new Map([...document.querySelectorAll(".rail li a")].map(a => [a.hash.slice(1), a]));
+  const links = new Map([...document.querySelectorAll(".rail ol > li > a")].map(a => [a.hash.slice(1), a]));
   const seen = new IntersectionObserver(all => {
     for (const e of all) {
       if (e.isIntersecting) links.get(e.target.id).setAttribute("aria-current", "true");

@@ -247,7 +247,11 @@ func (s *section) calm() bool {
 			if e.bad || e.doubt != "" {
 				return false
 			}
-		case running, reduced:
+		case running:
+			if len(e.Nested) > 0 {
+				return false
+			}
+		case reduced:
 		case noted:
 			if e.stands {
 				return false
@@ -271,6 +275,16 @@ type part struct {
 	// Price is what its attempts cost, and Later the address that has its texts; empty if the page has them.
 	Price, Later string
 	Sections     []*section
+}
+
+// Agents are the sessions of agents that a turn called, for the list of turns.
+func (p *part) Agents() (all []childView) {
+	for _, s := range p.Sections {
+		for _, e := range s.Items {
+			all = append(all, e.Nested...)
+		}
+	}
+	return all
 }
 
 // leastGroup is the fewest sections that become a group.
