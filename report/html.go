@@ -50,6 +50,8 @@ type pageView struct {
 	// Allowed is the content security policy: the page's own style sheet and script, and nothing else.
 	Allowed string
 	Runs    []*runView
+	// Strip shows all runs; nil if there is one only.
+	Strip *chartView
 	// Wrong says what is wrong with the journal. Notices say what was left out.
 	Wrong   string
 	Notices []string
@@ -186,6 +188,9 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 		}
 		within.name(v)
 		p.Runs = append(p.Runs, v)
+	}
+	if within.Only == "" {
+		p.Strip = stripOf(runs, p.Runs)
 	}
 	switch {
 	case within.Only != "":
