@@ -58,7 +58,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// Readers do not see the fence of a block. So the name of its file stands in the text before it.
+// Readers do not see the fence of a block. So the name of its file stands in the text before it. A main.go is
+// a program.
 func TestAFilesNameStandsInTheTextBeforeItsBlock(t *testing.T) {
 	for _, page := range pages(t) {
 		t.Run(titleOf(page), func(t *testing.T) {
@@ -68,6 +69,9 @@ func TestAFilesNameStandsInTheTextBeforeItsBlock(t *testing.T) {
 			for _, found := range block.FindAllStringSubmatch(rest, -1) {
 				before, after, _ := strings.Cut(rest, found[0])
 				assert.Contains(t, before, fileOf(found), "before the block that begins with %.60q", found[3])
+				if fileOf(found) == "main.go" {
+					assert.Regexp(t, `(?m)^package main$`, found[3])
+				}
 				rest = after
 			}
 		})

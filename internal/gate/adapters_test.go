@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,6 +38,29 @@ func TestAnImportOfInternalIsFound(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "planted.go"), []byte(code), 0o644))
 	faults, _ := importsOfInternal(t, root)
 	assert.Equal(t, []string{"adapter/planted/planted.go imports " + gate.Module + "/internal/canon"}, faults)
+}
+
+// Until a release, readers replace each module that they use. The README names those that an adapter needs
+// beside the core.
+func TestTheREADMENamesWhatAnAdapterNeeds(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	said := regexp.MustCompile(`(?s)There is no release yet\..*?:\n`).FindString(string(readme))
+	modules, err := filepath.Glob("../../adapter/*/go.mod")
+	require.NoError(t, err)
+	needed := regexp.MustCompile(`(?m)^\s+` + gate.Module + `/(adapter/\w+) v\S+$`)
+	providers := []string{"anthropic", "genai", "ollama", "openai"}
+	for _, path := range modules {
+		mod, err := os.ReadFile(path)
+		require.NoError(t, err)
+		name := filepath.Base(filepath.Dir(path))
+		for _, other := range needed.FindAllStringSubmatch(string(mod), -1) {
+			assert.Contains(t, said, "`"+other[1]+"`", name)
+			if !slices.Contains(providers, name) {
+				assert.Contains(t, said, "`"+name+"`")
+			}
+		}
+	}
 }
 
 // importsOfInternal lists where other modules below root import internal packages of the core, also in tests.
