@@ -3,7 +3,9 @@ package file_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -203,6 +205,19 @@ func TestThePageOfKeysHasEveryKey(t *testing.T) {
 	assert.Len(t, page, len(want))
 }
 
+// Each example of the page can be pasted: it is a whole file. No cell is empty.
+func TestTheExamplesOfThePageAreWholeFiles(t *testing.T) {
+	page, err := os.ReadFile("../../docs/policy-keys.md")
+	require.NoError(t, err)
+	rows := regexp.MustCompile("(?m)^\\| `.* \\| `(.+)` \\|$").FindAllStringSubmatch(string(page), -1)
+	require.Greater(t, len(rows), 100)
+	for _, row := range rows {
+		_, err := file.Read("policy.yaml", []byte(row[1]))
+		assert.NoError(t, err, row[1])
+		assert.NotContains(t, row[0], "|  |")
+	}
+}
+
 func keysPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString(`# Policy keys
@@ -234,7 +249,7 @@ A file has either the keys of a set, or the keys of one layer alone, which is th
 	})
 	b.WriteString("A budget of N allows N failed attempts; the next one is not retried. The counts are not reset during a run.\n\n")
 	writeKeys(t, &b, "Prices", fields.Of[policy.Price](), ofPrice, "", func(_ int, name string) []string {
-		return []string{map[string]string{"input": "0", "output": "0", "reasoning": "that of `output`"}[name] + map[bool]string{
+		return []string{map[string]string{"input": "0", "output": "0", "reasoning": "that of `output`", "context_window": "unknown"}[name] + map[bool]string{
 			true: "that of `input`"}[strings.HasPrefix(name, "cache")]}
 	})
 	b.WriteString("Prices are whole numbers: 3 dollars for a million tokens are `3000000`. Each token has one price, and each call is rounded up once.\n\n")
@@ -328,8 +343,15 @@ func writeLayer(t *testing.T, b *strings.Builder) {
 		_, err := file.Read("policy.yaml", []byte(layer+": {"+example+"}"))
 		return err == nil
 	}
+	shownIn := maps.Clone(ofLayer)
+	for name, d := range ofLayer {
+		if !allowed("global", d.example) {
+			d.example = "transport: {" + d.example + "}"
+			shownIn[name] = d
+		}
+	}
 	heading := []string{"default of corrections", "default of transport"}
-	writeTable(b, "A layer", heading, fields.Of[policy.Layer](), ofLayer, func(n int, name string) []string {
+	writeTable(b, "A layer", heading, fields.Of[policy.Layer](), shownIn, func(n int, name string) []string {
 		example := ofLayer[name].example
 		cells := []string{"–", "–"}
 		if allowed("global", example) {
