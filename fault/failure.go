@@ -27,6 +27,8 @@ type Failure struct {
 	Issues []Issue `json:"issues,omitempty"`
 	// RetryAfter is the wait that the server asked for, or 0. Never negative.
 	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
+	// MaxReply is the most tokens of a reply that the model can write, if it refused a request for more; else 0.
+	MaxReply int64 `json:"max_reply,omitempty"`
 	// Final is set if the other side said that another try cannot help: no policy retries it.
 	Final bool `json:"final,omitempty"`
 }

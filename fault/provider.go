@@ -20,6 +20,9 @@ type ProviderError struct {
 	StatusCode int `json:"status_code,omitempty"`
 	// RetryAfter is the wait that the server asked for, or 0.
 	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
+	// MaxReply is the most tokens of a reply that the model can write, if it refused a request for more: a run
+	// with a budget then asks for no more. 0 otherwise.
+	MaxReply int64 `json:"max_reply,omitempty"`
 	// Final is set if the provider said that another try cannot help (x-should-retry: false).
 	Final bool `json:"final,omitempty"`
 	// RequestID names the request in the provider's logs.
@@ -58,7 +61,7 @@ func (e *ProviderError) Metadata() Metadata {
 // Failure is the error as the core sees it.
 func (e *ProviderError) Failure() Failure {
 	return Failure{Plane: cmp.Or(e.Class.Plane(), Transport), Class: e.Class, Message: Scrub(e.Message),
-		RetryAfter: max(e.RetryAfter, 0), Final: e.Final}
+		RetryAfter: max(e.RetryAfter, 0), MaxReply: max(e.MaxReply, 0), Final: e.Final}
 }
 
 // The typed errors. Each is a ProviderError by another name: what errors.As finds it by.

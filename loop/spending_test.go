@@ -331,3 +331,48 @@ func TestAReplyIsBoundedByTheWindow(t *testing.T) {
 	require.NoError(t, err)
 	assert.InDelta(t, 8192-50, model.Requests()[0].MaxOutputTokens, 50)
 }
+
+// shortWriter is a model that can write 4,096 tokens, and refuses to be asked for more.
+type shortWriter struct{ asked []int64 }
+
+func (m *shortWriter) Reply(_ context.Context, r loop.Request) (message.Reply, error) {
+	m.asked = append(m.asked, r.MaxOutputTokens)
+	if r.MaxOutputTokens > 4096 {
+		return message.Reply{}, fault.Typed(fault.ProviderError{Class: fault.InvalidRequest, StatusCode: 400, MaxReply: 4096, Message: "max_tokens is too large"})
+	}
+	used := message.Usage{InputTokens: 100, OutputTokens: 20, APICalls: 1}
+	if len(r.Messages) < 5 {
+		return message.Reply{Usage: used, Calls: []message.Call{call("book_room", lisbon)}}, nil
+	}
+	return message.Reply{Usage: used, Text: "done"}, nil
+}
+
+// What is left of a budget may be more than the model can write. The run asks for that much once, and goes on
+// with what the model can write.
+func TestAModelThatCannotWriteAllThatIsLeftIsAskedForLess(t *testing.T) {
+	model, log := &shortWriter{}, &bytes.Buffer{}
+	tools := bookRoom(t, booked).All()
+	l, err := loop.New(model, spending(policy.Spending{Run: policy.Allowance{TotalTokens: new(int64(500_000))}}, tools...), loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(log, nil)))))
+	require.NoError(t, err)
+	r, err := l.Run(t.Context(), newSession(t), loop.Input{Prompt: "Book."})
+	require.NoError(t, err)
+	require.Len(t, model.asked, 4)
+	assert.Greater(t, model.asked[0], int64(490_000))
+	assert.Equal(t, []int64{4096, 4096, 4096}, model.asked[1:])
+	assert.Zero(t, r.Wasted, "a refusal costs nothing")
+	refused := r.Attempts[0]
+	assert.Equal(t, policy.ReasonReplyBounded, refused.Reason)
+	assert.Equal(t, fault.Transport, refused.Plane)
+	assert.Contains(t, log.String(), "msg=retrying correlation_id=order-42 plane=transport error_type=invalid_request reason=reply_bounded")
+}
+
+// A model that says the same again is not asked again.
+func TestAModelIsAskedForLessOnce(t *testing.T) {
+	refusal := fault.Typed(fault.ProviderError{Class: fault.InvalidRequest, StatusCode: 400, MaxReply: 4096, Message: "no"})
+	model := looptest.NewModel(looptest.Fail(refusal), looptest.Fail(refusal), looptest.Say("never"))
+	l, err := loop.New(model, spending(policy.Spending{Run: policy.Allowance{TotalTokens: new(int64(500_000))}}))
+	require.NoError(t, err)
+	_, err = l.Run(t.Context(), newSession(t), loop.Input{Prompt: "Book."})
+	require.ErrorIs(t, err, policy.ReasonNotRetryable)
+	assert.Len(t, model.Requests(), 2)
+}

@@ -284,12 +284,12 @@ func TestReasonsAreSentinels(t *testing.T) {
 	for _, r := range policy.Reasons() {
 		assert.NotContains(t, r.Phrase(), "_", "every reason has a phrase for people")
 		unique[r] = true
-		assert.Equal(t, slices.Contains([]policy.Reason{policy.ReasonBackoff, policy.ReasonServerAsked, policy.ReasonImmediate, policy.ReasonShortened}, r), r.Retries())
+		assert.Equal(t, slices.Contains([]policy.Reason{policy.ReasonBackoff, policy.ReasonServerAsked, policy.ReasonImmediate, policy.ReasonShortened, policy.ReasonReplyBounded}, r), r.Retries())
 		for _, name := range r.Fields() {
 			assert.Contains(t, append(policy.Correction().Layer().Sets(), "budgets.tool", "budgets.unknown_tools", "budgets.run", "spending", "context", "prices", "max_turns", "deadline", "planner"), name)
 		}
 	}
-	assert.Len(t, unique, 29)
+	assert.Len(t, unique, 30)
 }
 
 func TestDecisionJSON(t *testing.T) {

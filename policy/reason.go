@@ -21,6 +21,9 @@ const (
 	ReasonImmediate Reason = "immediate"
 	// ReasonShortened: the prompt was too long, and is sent again shorter. It costs no attempt.
 	ReasonShortened Reason = "shortened"
+	// ReasonReplyBounded: the model cannot write as much as was asked for, and is asked for no more than it can.
+	// It costs no attempt.
+	ReasonReplyBounded Reason = "reply_bounded"
 )
 
 // The reasons of [Decide] to stop.
@@ -103,6 +106,8 @@ var reasons = [...]reasonRow{
 		fields: []string{"retry_after", "retry_after_jitter"}, retry: true},
 	{reason: ReasonImmediate, phrase: "retry at once", fields: []string{"backoff"}, retry: true},
 	{reason: ReasonShortened, phrase: "the prompt was made shorter", fields: []string{"context"}, retry: true},
+	{reason: ReasonReplyBounded, phrase: "the model is asked for no longer reply than it can write",
+		fields: []string{"spending"}, retry: true},
 	{reason: ReasonAccepted, phrase: "accepted"},
 	{reason: ReasonNotRetryable, phrase: "this kind of failure is not retried",
 		fields: []string{"retryable_errors"}},

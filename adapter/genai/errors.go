@@ -1,8 +1,6 @@
 package genai
 
 import (
-	"bytes"
-
 	"github.com/retake-go/retake/adapter/kit"
 )
 
@@ -17,13 +15,4 @@ func (g *received) unusable() error {
 		return kit.Unusable(g.finish, g.finished)
 	}
 	return kit.NoReply(g.last, &kit.UnreadableError{Got: "no candidate"})
-}
-
-// advise returns the advice on a refusal; empty for none. Vertex AI refuses a bound above the model's own, and
-// a budget asks for replies as long as what is left of it, unless a config says how long they can be.
-func advise(refusal []byte) string {
-	if bytes.Contains(refusal, []byte("maxOutputTokens value of")) {
-		return "set Config.MaxTokens to the most that the model can write"
-	}
-	return ""
 }

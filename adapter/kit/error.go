@@ -240,10 +240,17 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	case said.Sentence == "":
 		said.Sentence = h.why(cause, said)
 	}
+	most, advice := int64(0), t.Advice
+	if h.Status == http.StatusBadRequest || h.Status == http.StatusUnprocessableEntity {
+		most = longestReply(body)
+	}
+	if most > 0 {
+		advice = longestAdvice
+	}
 	e := &Error{
 		Provider: h.Provider, Status: h.Status, Code: said.Code,
 		RequestID: cmp.Or(h.RequestID(), said.RequestID),
-		sentence:  advised(oneLine(Redact(said.Sentence, h.Key)), t.Advice),
+		sentence:  advised(oneLine(Redact(said.Sentence, h.Key)), advice),
 	}
 	if said.Status != 0 && h.Status < http.StatusBadRequest {
 		e.Status = said.Status
@@ -254,9 +261,10 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	}, said, t.Otherwise)
 	e.Class, e.failure = verdict.Class, verdict.Failure()
 	e.failure.Message, e.failure.Final = e.sentence, e.failure.Final || final
+	e.failure.MaxReply = most
 	e.typed = fault.Typed(fault.ProviderError{
 		Class: e.Class, Provider: h.known(), Model: h.Model, StatusCode: e.Status,
-		RetryAfter: verdict.RetryAfter, Final: e.failure.Final,
+		RetryAfter: verdict.RetryAfter, MaxReply: most, Final: e.failure.Final,
 		RequestID: e.RequestID, Message: e.sentence, Cause: cause,
 	})
 	if issue != nil {

@@ -207,7 +207,7 @@ func (s *step) shortened() error {
 	s.remeasure(asked.Tokens, cut)
 	if f := s.kept.Tight; f != nil && freed == 0 && cut.Summarise == nil {
 		s.kept.Tight = nil
-		d := s.recordTransport(s.tightAt(), *f, policy.Decision{Reason: policy.ReasonContextFull}, Charged{})
+		d := s.recordTransport(s.refusedAt(), *f, policy.Decision{Reason: policy.ReasonContextFull}, Charged{})
 		s.exhaust(d, *f)
 		return s.proceed(nextCall)
 	}
@@ -239,8 +239,19 @@ func share(n int64, percent int) int64 { return n/100*int64(percent) + n%100*int
 func (s *step) callShorter() error {
 	if f := s.kept.Tight; f != nil {
 		s.kept.Tight = nil
-		s.recordTransport(s.tightAt(), *f, policy.Decision{Retry: true, Reason: policy.ReasonShortened}, Charged{})
+		return s.makeAgain(f, policy.ReasonShortened)
 	}
+	return s.makeNext()
+}
+
+// makeAgain makes a call again that a provider refused, now that it may fit. It costs no attempt.
+func (s *step) makeAgain(f *fault.Failure, why policy.Reason) error {
+	s.recordTransport(s.refusedAt(), *f, policy.Decision{Retry: true, Reason: why}, Charged{})
+	return s.makeNext()
+}
+
+// makeNext makes the next model call.
+func (s *step) makeNext() error {
 	call, err := s.nextCall()
 	if err == nil {
 		s.makeCall(call)
@@ -248,8 +259,8 @@ func (s *step) callShorter() error {
 	return err
 }
 
-// tightAt is the position of a call whose prompt was too long.
-func (s *step) tightAt() Position {
+// refusedAt is the position of a call that the provider refused, because it is too large.
+func (s *step) refusedAt() Position {
 	most := s.transportPolicy().MaxAttempts
 	return Position{Action: AnswerAction, Attempt: s.kept.Transport, MaxAttempts: most}
 }

@@ -169,12 +169,42 @@ func (s *step) afford(call *ModelCall) bool {
 	}
 	info := s.Config.Models[call.Model]
 	own := info.MaxOutputTokens
+	if n := s.maxReply(call.Model); n > 0 { // the config of the model may allow more
+		call.MaxOutputTokens, own = n, n
+	}
 	if most >= 0 && (own <= 0 || most < own) && !info.Unbounded {
 		call.MaxOutputTokens, own, p.By = most, most, by
 	}
 	p.Usage.OutputTokens = cmp.Or(own, policy.LeastReply)
 	p.Cost = price.Cost(p.Usage).Micros()
 	s.kept.Projection, call.Projection = &p, &p
+	return true
+}
+
+// maxReply is the most tokens of a reply that a model can write.
+type maxReply struct {
+	Model  string `json:"model,omitempty" redact:"keep"`
+	Tokens int64  `json:"tokens"`
+}
+
+// maxReply returns the most tokens that a model said it can write; 0 if it said nothing.
+func (s *step) maxReply(model string) (tokens int64) {
+	for _, m := range s.kept.MaxReplies {
+		if m.Model == model {
+			tokens = m.Tokens // the last is the least
+		}
+	}
+	return tokens
+}
+
+// askedTooMuch reports that a model refused a call because it cannot write as much as was asked for, and notes
+// how much it can. What is left of a budget may be more.
+func (s *step) askedTooMuch(f *fault.Failure) bool {
+	p := s.kept.Projection
+	if p == nil || f.MaxReply <= 0 || f.MaxReply >= p.Usage.OutputTokens {
+		return false
+	}
+	s.kept.MaxReplies = append(slices.Clip(s.kept.MaxReplies), maxReply{s.model(), f.MaxReply})
 	return true
 }
 

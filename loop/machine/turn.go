@@ -211,6 +211,9 @@ func (s *step) callFailed() error {
 	if s.tooLong(&f) {
 		return nil
 	}
+	if s.askedTooMuch(&f) {
+		return s.makeAgain(&f, policy.ReasonReplyBounded)
+	}
 	if f.Plane == fault.Correction {
 		s.chargeProjection() // the model has worked
 		return s.replyFailed(f)

@@ -140,6 +140,7 @@ type failure struct {
 	Class      fault.Class
 	Status     int
 	RetryAfter time.Duration
+	MaxReply   int64
 	Final      bool
 	Text       string
 }
@@ -153,7 +154,7 @@ func (f failure) Err() error {
 		return errors.New(f.Text)
 	}
 	return &fault.ProviderError{Class: f.Class, Provider: "example", StatusCode: f.Status,
-		RetryAfter: f.RetryAfter, Final: f.Final, Message: f.Text}
+		RetryAfter: f.RetryAfter, MaxReply: f.MaxReply, Final: f.Final, Message: f.Text}
 }
 
 // replyCase is what a model returns: a reply, or an error.

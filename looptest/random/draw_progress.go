@@ -121,6 +121,12 @@ func (c *Case) drawSpending(d dice) {
 	s.Session = policy.Allowance{Cost: some(1000, 9000), InputTokens: some(900)}
 	s.Action = policy.Allowance{Cost: some(500, 2000)}
 	s.MaxNextCost, s.MaxReply = some(300, 2000), some(16, 40)
+	own := newDice(c.Seed ^ 0x6d6f7374) // so that the rest of a case stays as it is
+	for n := range c.Replies {
+		if f := &c.Replies[n].Fault; f.Class != "" && own.one(3) {
+			f.MaxReply = pick[int64](own, 8, 20, 50)
+		}
+	}
 }
 
 func (c *Case) drawContext(d dice) {

@@ -34,8 +34,6 @@ var advice = []struct{ says, try string }{
 	{"reasoning_content", "Config.Provider and Config.Echo decide which reasoning goes back"},
 	{"thought_signature", "Config.Provider and Config.Echo decide which signatures go back"},
 	{"stream_options", "set Config.NoStreamOptions"},
-	{"completion tokens, whereas you provided", mostTokens},
-	{"integer above maximum value", mostTokens},
 	{"max_completion_tokens", "set Config.LegacyMaxTokens"},
 	{"'strict'", `set Config.Strict to "off"`},
 	{"strict=true", `set Config.Strict to "off"`},
@@ -43,10 +41,6 @@ var advice = []struct{ says, try string }{
 	{"response_format", `set Config.Output to "json_object" or "instructions"`},
 	{"parallel_tool_calls", "leave Config.ParallelCalls nil"},
 }
-
-// mostTokens is the advice on a bound above the model's own: a budget asks for replies as long as what is left
-// of it, unless a config says how long they can be.
-const mostTokens = "set Config.MaxTokens to the most that the model can write"
 
 // advise returns the advice on a refusal; empty for none.
 func advise(status int, refusal []byte) string {
