@@ -71,9 +71,9 @@ type PlannerError struct {
 	Err, Asked error
 }
 
-// Error returns the text of both errors.
+// Error returns the text of both errors, as far as they have one.
 func (e *PlannerError) Error() string {
-	if e.Asked == nil {
+	if e.Asked == nil || e.Asked.Error() == "" {
 		return e.Words()
 	}
 	return e.Words() + "; it was asked about: " + e.Asked.Error()
