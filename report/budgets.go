@@ -12,6 +12,7 @@ type left struct {
 	Tool    *int `json:"tool,omitempty"`
 	Run     *int `json:"run,omitempty"`
 	Unknown *int `json:"unknown_tools,omitempty"`
+	of      policy.Budgets
 }
 
 // leftAfter says what an attempt leaves of the budgets; nil if it counts against none.
@@ -19,7 +20,7 @@ func leftAfter(spent machine.Charged, of policy.Budgets) *left {
 	if spent == (machine.Charged{}) {
 		return nil
 	}
-	now := &left{Run: leftOf(of.Run, spent.Run), Unknown: leftOf(of.UnknownTools, spent.Unknown)}
+	now := &left{Run: leftOf(of.Run, spent.Run), Unknown: leftOf(of.UnknownTools, spent.Unknown), of: of}
 	if spent.Tool > 0 {
 		now.Tool = leftOf(of.Tool, spent.Tool)
 	}
@@ -33,16 +34,29 @@ func leftOf(limit, spent int) *int {
 	return new(max(0, limit-spent))
 }
 
+// leftPart is what is left of one budget. Low is set if that is less than a tenth.
+type leftPart struct {
+	Text string
+	Low  bool
+}
+
+// Parts are what is left of each budget.
+func (l *left) Parts() (all []leftPart) {
+	for _, b := range []struct {
+		what  string
+		n     *int
+		limit int
+	}{{"tool ", l.Tool, l.of.Tool}, {"run ", l.Run, l.of.Run}, {"unknown tools ", l.Unknown, l.of.UnknownTools}} {
+		if b.n != nil {
+			all = append(all, leftPart{b.what + strconv.Itoa(*b.n), *b.n*10 < b.limit})
+		}
+	}
+	return all
+}
+
 // String names what is left; empty if nothing is limited.
 func (l *left) String() string {
-	name := func(what string, n *int) string {
-		if n == nil {
-			return ""
-		}
-		return what + strconv.Itoa(*n)
-	}
-	return after("left: ", joined(", ",
-		name("tool ", l.Tool), name("run ", l.Run), name("unknown tools ", l.Unknown)))
+	return after("left: ", listed(l.Parts(), func(p leftPart) string { return p.Text }))
 }
 
 // limitText is a limit in words.

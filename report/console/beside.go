@@ -6,9 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 )
 
 // beside is what a question is to be judged by, beside its own arguments.
@@ -21,10 +23,39 @@ type beside struct {
 	plain bool
 	// refused is when a person has refused the same arguments in this run; zero if nobody has.
 	refused time.Time
+	// run is the number of the run in the session, and left what it has left of its budgets.
+	run  int
+	left []budget
+}
+
+// budget is what a run has left of one of its budgets. Low is set if that is less than a tenth.
+type budget struct {
+	Text string
+	Low  bool
+}
+
+// budgetsOf are what a run has left of the budgets that bound it.
+func budgetsOf(st *machine.State) (all []budget) {
+	add := func(limit, spent int64, text func(int64) string, what string) {
+		left := max(0, limit-spent)
+		all = append(all, budget{text(left) + " of " + text(limit) + what, left < (limit+9)/10})
+	}
+	if most := st.Policy.Budgets.Run; most != policy.Unlimited {
+		add(int64(most), int64(st.Spent.Run), several.Grouped, " failed attempts")
+	}
+	run := &st.Policy.Spending.Run
+	if run.TotalTokens != nil {
+		add(*run.TotalTokens, st.Charged.Usage.Total(), several.Grouped, " tokens")
+	}
+	if run.Cost != nil {
+		add(*run.Cost, st.Charged.Cost, several.Money, "")
+	}
+	return all
 }
 
 // besideOf is what stands beside a question.
 func besideOf(st *machine.State, a *machine.Ask) (b beside) {
+	b.run, b.left = st.Run, budgetsOf(st)
 	said := st.Transcript()
 	for n := talk.LastReply(said) - 1; n >= 0 && b.before == nil; n-- {
 		for _, call := range slices.Backward(said[n].Calls) {

@@ -122,6 +122,11 @@ type question struct {
 	Checked bool
 	// Drafted reports that ready words were chosen, and stand in the field.
 	Drafted bool
+	// Run is the number of the run, Inside the session whose call made this one, if it is known, and Budgets
+	// what the run has left.
+	Run     int
+	Inside  *row
+	Budgets []budget
 	// Untaken is what the run said of an answer that it did not take.
 	Untaken string
 	now     time.Time
@@ -138,17 +143,15 @@ func (q *question) Left() string {
 
 // AskedMS is when the question was asked, for the script, and Soon the attribute of a time of which less than
 // a tenth is left.
-func (q *question) AskedMS() string { return ms(q.At) }
-func (q *question) Soon() template.HTMLAttr {
-	if isSoon(q.At, q.Deadline, q.now) {
+func (q *question) AskedMS() string         { return ms(q.At) }
+func (q *question) Soon() template.HTMLAttr { return lowTime(q.At, q.Deadline, q.now) }
+
+// lowTime is the attribute of a time of which less than a tenth is left until a deadline.
+func lowTime(from, until, now time.Time) template.HTMLAttr {
+	if !from.IsZero() && now.Before(until) && until.Sub(now) < until.Sub(from)/10 {
 		return ` class="soon"`
 	}
 	return ""
-}
-
-// isSoon reports whether less than a tenth is left of the time until a deadline.
-func isSoon(from, until, now time.Time) bool {
-	return !until.IsZero() && now.Before(until) && until.Sub(now) < until.Sub(from)/10
 }
 
 // Mark is the mark of the question in the list of questions, and Stands what is said of it there.
@@ -227,6 +230,10 @@ func (c *Console) beside(q *question, s *watched, a *machine.Ask) {
 	}
 	if !in.refused.IsZero() {
 		q.Refused = clock(in.refused)
+	}
+	q.Run, q.Budgets = in.run, in.left
+	if o := c.watch.of(key{s.store, s.outer}); o != nil && s.outer != "" {
+		q.Inside = o.row
 	}
 	q.Effect = c.spoken(s, a.Tool, a.Arguments)
 }

@@ -253,3 +253,26 @@ func TestLargeArgumentsHaveAPageEach(t *testing.T) {
 	in.Set("verdict", "approve")
 	assert.Equal(t, http.StatusSeeOther, send(t, c, in).StatusCode)
 }
+
+// Time and budgets of which less than a tenth is left are amber, in the inbox and in the list.
+func TestWhatIsNearlyUsedUpIsMarked(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "order-42.jsonl", asked(t, "order-42", acme, 5500*time.Millisecond, pay(always)))
+	put(t, dir, "order-43.jsonl", asked(t, "order-43", acme, time.Minute, pay(always)))
+	c := open(t, dir, soonAfter, func(s *console.Settings) { s.Clock = standing{} })
+	const amber = `<i class="soon" data-u="`
+	assert.Equal(t, 1, strings.Count(body(t, ask(t, c, "GET", "/")), amber))
+	page := body(t, ask(t, c, "GET", "/inbox"))
+	assert.Equal(t, 2, strings.Count(page, amber), "at the question and in the list of questions")
+	assert.Contains(t, page, `<dt>budget left</dt><dd><span>8 of 8 failed attempts</span></dd>`)
+}
+
+// The question of an agent says in whose call it is asked.
+func TestAQuestionOfAnAgentSaysWhoCalledIt(t *testing.T) {
+	dir := t.TempDir()
+	outer := asked(t, "trip", acme, time.Hour, pay(always))
+	put(t, dir, "trip.jsonl", outer)
+	put(t, dir, "trip.1.1.1.jsonl", askedWith(t, session.Config{ID: "trip.1.1.1", Seed: "trip.1.1.1"}, acme, time.Hour, pay(always)))
+	page := body(t, ask(t, open(t, dir, soonAfter), "GET", "/inbox"))
+	assert.Equal(t, 1, strings.Count(page, `inside <a href="/session?id=trip" dir="auto">trip</a>`))
+}

@@ -26,9 +26,11 @@ type row struct {
 	Spent     string
 	Lost      string
 	Retrying  bool
-	search    string
-	spent     int64
-	traits    traits
+	// asked is when the first question to end was asked; zero for none.
+	asked  time.Time
+	search string
+	spent  int64
+	traits traits
 }
 
 // row makes the row of a session.
@@ -51,6 +53,11 @@ func (c *Console) row(s *watched) *row {
 	r.traits[storePick] = []string{c.settings.Stores[s.store].Name}
 	r.Link = "/session?" + link(s.id, r.Store)
 	r.spending(s)
+	for n := range s.asks {
+		if a := &s.asks[n]; a.Deadline.Equal(s.Until) && !a.Deadline.IsZero() {
+			r.asked = a.At
+		}
+	}
 	r.search = s.words + "\n" + strings.ToLower(s.id+"\n"+r.Why)
 	return r
 }
@@ -118,6 +125,9 @@ func ms(at time.Time) string {
 func (r *row) LastMS() string  { return ms(r.Last) }
 func (r *row) UntilMS() string { return ms(r.Until) }
 
+// AskedMS is when the question was asked whose time passes, for the script; empty for none.
+func (r *row) AskedMS() string { return ms(r.asked) }
+
 // cell is a row with the time as of which it is shown.
 type cell struct {
 	line
@@ -138,6 +148,9 @@ func (c cell) Class() string {
 
 // maxIndent is how deep rows are moved to the right.
 const maxIndent = 3
+
+// Soon is the attribute of a question's time of which less than a tenth is left.
+func (c cell) Soon() template.HTMLAttr { return lowTime(c.asked, c.Until, c.now) }
 
 // More says how many rows after this one are folded; Unfold is the address that shows them.
 func (c cell) More() string {
