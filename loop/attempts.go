@@ -359,8 +359,10 @@ func (t *tries) attempt() Attempt {
 func (t *tries) feed(a *Attempt, err error) {
 	if err != nil && t.ctx.Err() != nil {
 		t.settle(limit.Unused, 0, nil)
-		_ = tool.AddUsage(t.life, a.Usage) // the event of a cancellation has none
-		t.fed(t.cancel())
+		t.owes(a.Usage)
+		if t.fed(t.cancel()); errors.Is(t.broke, ErrSuspended) {
+			_ = tool.AddUsage(t.life, a.Usage) // there is no event that has it
+		}
 		return
 	}
 	err = chain.Bounded(err)
@@ -430,7 +432,8 @@ func (t *tries) leave() {
 		}
 	}
 	if t.runner.State().Phase != machine.Stopped && !errors.Is(t.broke, ErrSuspended) {
-		_, _ = t.runner.Cancel(t.now(), errExited)
+		t.ending = errExited
+		_, _ = t.cancelled()
 	}
 	t.close()
 }

@@ -308,12 +308,15 @@ func made[T any](
 	return value, lost
 }
 
-// counted makes a try and takes what it consumed. If the try panics, its attempt never ends, so the run around
-// the action is told at once.
+// counted makes a try and takes what it consumed. If the try panics, its attempt never ends: what it consumed
+// is that of the cancelled action, or, if the action is left to be resumed, of the run around it alone.
 func counted[T any](at *Attempt, spent func() message.Usage, try func() (T, error)) (value T, err error) {
 	panicked := true
 	defer func() {
-		if at.Usage = spent(); panicked {
+		if at.Usage = spent(); !panicked {
+			return
+		}
+		if at.in.owes(at.Usage); at.in.journal != nil {
 			_ = tool.AddUsage(at.in.life, at.Usage)
 		}
 	}()

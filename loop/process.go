@@ -75,6 +75,8 @@ type process struct {
 	takeBack bool
 	// streaming is full while the function of WithStream runs.
 	streaming chan struct{}
+	// owed is what was consumed and is in no event yet: that of a cancellation has it.
+	owed message.Usage
 	// err is the Go error behind the current event, cause the one behind exhaustion, and ending why the run
 	// was ended from outside.
 	err, cause, ending error
@@ -362,7 +364,7 @@ func (p *process) leave() {
 // exit ends a run whose goroutine was ended by a function that it called.
 func (p *process) exit() (Result, error) {
 	p.ending, p.broke = errExited, nil
-	if _, err := p.runner.Cancel(p.now(), p.ending); err != nil {
+	if _, err := p.cancelled(); err != nil {
 		p.broke = err
 	}
 	return p.result()
@@ -406,7 +408,7 @@ func usageOf(ev *machine.Event) message.Usage {
 	case ev.Try != nil:
 		return ev.Try.Usage
 	}
-	return message.Usage{}
+	return ev.Usage
 }
 
 // carry carries out one effect and feeds its outcome. Deadlines until now are over, whatever the clock says.
@@ -445,8 +447,18 @@ func (p *process) cancel() ([]machine.Effect, error) {
 			return nil, errCallLeft
 		}
 	}
-	return p.runner.Cancel(p.now(), p.ending)
+	return p.cancelled()
 }
+
+// cancelled feeds that the run has ended because of p.ending, with what was consumed until then.
+func (p *process) cancelled() ([]machine.Effect, error) {
+	ev := machine.Event{Kind: machine.Cancelled, At: p.now(), Failure: engine.CauseOf(p.ending), Usage: p.owed}
+	p.owed = message.Usage{}
+	return p.runner.Step(ev)
+}
+
+// owes notes what was consumed by a call or try that has ended, although its outcome does not enter.
+func (p *process) owes(used message.Usage) { p.owed = p.owed.Add(used) }
 
 // woke feeds that a wait, or the earliest deadline of the questions to people, is over. It counts even if the
 // clock was set back in the meantime.

@@ -162,6 +162,7 @@ func (p *process) copied() []message.Message {
 // replied feeds what a model returned.
 func (p *process) replied(reply message.Reply, err error) ([]machine.Effect, error) {
 	if p.ctx.Err() != nil {
+		p.owes(reply.Usage)
 		return p.cancel()
 	}
 	if err := p.adjustPolicy(); err != nil {
@@ -173,6 +174,7 @@ func (p *process) replied(reply message.Reply, err error) ([]machine.Effect, err
 	}
 	read := p.runner.Read(p.ctx, reply)
 	if p.ctx.Err() != nil {
+		p.owes(reply.Usage)
 		return p.cancel()
 	}
 	return p.runner.Replied(p.now(), read)

@@ -324,6 +324,17 @@ func (s *step) chargeOther(u message.Usage, cost *int64) (c policy.Charge) {
 	return c
 }
 
+// useCancelled counts what the model call or try under way had consumed when the run was cancelled.
+func (s *step) useCancelled() {
+	s.use(s.ev.Usage)
+	var cost *int64
+	if s.Phase == Calling { // a reply that the run did not take has its price
+		price, _, _ := s.priceOf(s.model())
+		cost = new(price.Cost(s.ev.Usage).Micros())
+	}
+	s.chargeOther(s.ev.Usage, cost)
+}
+
 // chargeTool counts what the runs of a tool's call cost.
 func (s *step) chargeTool(end *ToolEnd) {
 	c := s.chargeOther(end.Usage, end.Cost)
